@@ -1,0 +1,18 @@
+//! Time, units, random streams and the event queue.
+//!
+//! This crate knows no packet. It has no clock, no thread, no file and no floating-point time:
+//! an instant is a whole number of picoseconds, and everything random is derived from a seed, a
+//! purpose and an entity.
+
+pub mod quantity;
+pub mod queue;
+pub mod ring;
+pub mod rng;
+pub mod slab;
+pub mod units;
+
+pub use queue::{EventQueue, Key};
+pub use ring::Ring;
+pub use rng::{Rng, stream};
+pub use slab::Slab;
+pub use units::{BitRate, LinkRate, Span, Time};

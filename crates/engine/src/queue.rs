@@ -1,0 +1,3 @@
+//! placeholder
+pub struct EventQueue;
+pub struct Key;

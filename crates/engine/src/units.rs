@@ -1,0 +1,292 @@
+//! Physical quantities as integers: instants and spans in picoseconds, rates in bits per second.
+//!
+//! Only the physical operations exist (`Time - Time = Span`, `bytes at a rate = Span`), so a unit
+//! slip does not compile. Byte counts are plain `u64`, named `*_bytes` wherever they appear.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
+
+/// Picoseconds in one second.
+pub const PS_PER_S: u64 = 1_000_000_000_000;
+
+/// An instant: picoseconds since the start of the run. Reaches 213 days.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Time(u64);
+
+/// A length of time in picoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Span(u64);
+
+impl Time {
+    pub const ZERO: Time = Time(0);
+    /// Later than anything that happens: "never".
+    pub const NEVER: Time = Time(u64::MAX);
+
+    pub const fn from_ps(ps: u64) -> Time {
+        Time(ps)
+    }
+    pub const fn from_ns(ns: u64) -> Time {
+        Time(ns * 1_000)
+    }
+    pub const fn from_us(us: u64) -> Time {
+        Time(us * 1_000_000)
+    }
+    pub const fn from_ms(ms: u64) -> Time {
+        Time(ms * 1_000_000_000)
+    }
+    pub const fn ps(self) -> u64 {
+        self.0
+    }
+    pub fn as_us(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+    pub fn as_s(self) -> f64 {
+        self.0 as f64 / 1e12
+    }
+    /// The span since `earlier`, zero if `earlier` is in fact later.
+    pub fn saturating_since(self, earlier: Time) -> Span {
+        Span(self.0.saturating_sub(earlier.0))
+    }
+    /// `NEVER` stays `NEVER`.
+    pub fn saturating_add(self, span: Span) -> Time {
+        Time(self.0.saturating_add(span.0))
+    }
+}
+
+impl Span {
+    pub const ZERO: Span = Span(0);
+    pub const MAX: Span = Span(u64::MAX);
+
+    pub const fn from_ps(ps: u64) -> Span {
+        Span(ps)
+    }
+    pub const fn from_ns(ns: u64) -> Span {
+        Span(ns * 1_000)
+    }
+    pub const fn from_us(us: u64) -> Span {
+        Span(us * 1_000_000)
+    }
+    pub const fn from_ms(ms: u64) -> Span {
+        Span(ms * 1_000_000_000)
+    }
+    pub const fn ps(self) -> u64 {
+        self.0
+    }
+    pub fn as_us(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+    pub fn as_s(self) -> f64 {
+        self.0 as f64 / 1e12
+    }
+    /// Rounded to the nearest picosecond; negative and NaN become zero, overflow the maximum.
+    pub fn from_s_rounded(seconds: f64) -> Span {
+        Span((seconds * 1e12).round() as u64)
+    }
+}
+
+impl Add<Span> for Time {
+    type Output = Time;
+    #[inline]
+    fn add(self, span: Span) -> Time {
+        Time(self.0 + span.0)
+    }
+}
+impl AddAssign<Span> for Time {
+    fn add_assign(&mut self, span: Span) {
+        self.0 += span.0;
+    }
+}
+impl Sub<Time> for Time {
+    type Output = Span;
+    #[inline]
+    fn sub(self, earlier: Time) -> Span {
+        debug_assert!(self >= earlier, "negative span: {self:?} - {earlier:?}");
+        Span(self.0 - earlier.0)
+    }
+}
+impl Add for Span {
+    type Output = Span;
+    fn add(self, other: Span) -> Span {
+        Span(self.0 + other.0)
+    }
+}
+impl AddAssign for Span {
+    fn add_assign(&mut self, other: Span) {
+        self.0 += other.0;
+    }
+}
+impl Sub for Span {
+    type Output = Span;
+    fn sub(self, other: Span) -> Span {
+        debug_assert!(self >= other, "negative span: {self:?} - {other:?}");
+        Span(self.0 - other.0)
+    }
+}
+impl Mul<u64> for Span {
+    type Output = Span;
+    fn mul(self, times: u64) -> Span {
+        Span(self.0 * times)
+    }
+}
+impl Div<u64> for Span {
+    type Output = Span;
+    fn div(self, parts: u64) -> Span {
+        Span(self.0 / parts)
+    }
+}
+impl Div for Span {
+    type Output = f64;
+    fn div(self, other: Span) -> f64 {
+        self.0 as f64 / other.0 as f64
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Span(self.0).fmt(f)
+    }
+}
+impl fmt::Display for Span {
+    /// The largest unit that shows the value with few digits: `12.8us`, `3.072ms`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (value, unit) = match self.0 {
+            ps if ps >= PS_PER_S => (ps as f64 / 1e12, "s"),
+            ps if ps >= 1_000_000_000 => (ps as f64 / 1e9, "ms"),
+            ps if ps >= 1_000_000 => (ps as f64 / 1e6, "us"),
+            ps if ps >= 1_000 => (ps as f64 / 1e3, "ns"),
+            ps => (ps as f64, "ps"),
+        };
+        let text = format!("{value:.6}");
+        write!(f, "{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
+/// A rate in bits per second.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct BitRate(u64);
+
+impl BitRate {
+    pub const fn from_bps(bps: u64) -> BitRate {
+        BitRate(bps)
+    }
+    pub const fn from_mbps(mbps: u64) -> BitRate {
+        BitRate(mbps * 1_000_000)
+    }
+    pub const fn from_gbps(gbps: u64) -> BitRate {
+        BitRate(gbps * 1_000_000_000)
+    }
+    pub const fn bps(self) -> u64 {
+        self.0
+    }
+    pub fn as_gbps(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+    /// Whole bytes that pass in `span`, rounded down.
+    pub fn bytes_in(self, span: Span) -> u64 {
+        (self.0 as u128 * span.0 as u128 / (8 * PS_PER_S as u128)) as u64
+    }
+}
+
+impl fmt::Display for BitRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (value, unit) = match self.0 {
+            bps if bps >= 1_000_000_000_000 => (bps as f64 / 1e12, "Tbps"),
+            bps if bps >= 1_000_000_000 => (bps as f64 / 1e9, "Gbps"),
+            bps if bps >= 1_000_000 => (bps as f64 / 1e6, "Mbps"),
+            bps if bps >= 1_000 => (bps as f64 / 1e3, "Kbps"),
+            bps => (bps as f64, "bps"),
+        };
+        let text = format!("{value:.6}");
+        write!(f, "{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
+/// The rate of a wire, prepared for exact serialisation times.
+///
+/// Every Ethernet speed from 1 Gb/s to 1.6 Tb/s is a whole number of picoseconds per byte, and
+/// then serialisation is one multiplication. Any other rate divides and rounds up, so a wire
+/// never carries more than its rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkRate {
+    rate: BitRate,
+    /// Zero when the rate has no whole number of picoseconds per byte.
+    ps_per_byte: u32,
+}
+
+impl LinkRate {
+    pub fn new(rate: BitRate) -> LinkRate {
+        assert!(rate.0 > 0, "a link rate must be positive");
+        let ps = 8 * PS_PER_S;
+        let exact = ps.is_multiple_of(rate.0) && ps / rate.0 <= u64::from(u32::MAX);
+        LinkRate { rate, ps_per_byte: if exact { (ps / rate.0) as u32 } else { 0 } }
+    }
+
+    pub fn rate(self) -> BitRate {
+        self.rate
+    }
+
+    /// Time on the wire of `wire_bytes` (at most 2 MB: a frame, not a flow).
+    #[inline]
+    pub fn serialise(self, wire_bytes: u32) -> Span {
+        if self.ps_per_byte != 0 {
+            Span(u64::from(wire_bytes) * u64::from(self.ps_per_byte))
+        } else {
+            Span((u64::from(wire_bytes) * (8 * PS_PER_S)).div_ceil(self.rate.0))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ethernet_speeds_serialise_exactly() {
+        // (Gb/s, ps per byte)
+        for (gbps, ps) in [
+            (1, 8000),
+            (10, 800),
+            (25, 320),
+            (40, 200),
+            (50, 160),
+            (100, 80),
+            (200, 40),
+            (400, 20),
+            (800, 10),
+            (1600, 5),
+        ] {
+            let rate = LinkRate::new(BitRate::from_gbps(gbps));
+            assert_eq!(rate.serialise(1).ps(), ps);
+            assert_eq!(rate.serialise(1106).ps(), 1106 * ps);
+        }
+    }
+
+    #[test]
+    fn odd_rates_round_up() {
+        let rate = LinkRate::new(BitRate::from_gbps(30));
+        assert_eq!(rate.serialise(3).ps(), 800);
+        assert_eq!(rate.serialise(1).ps(), 267);
+    }
+
+    #[test]
+    fn roce_packet_spacing() {
+        // roce-transport 5.1: 1024 B payload is 1106 B on the wire.
+        for (gbps, ns) in [(100, 88.48), (40, 221.2), (25, 353.92), (10, 884.8)] {
+            let span = LinkRate::new(BitRate::from_gbps(gbps)).serialise(1106);
+            assert_eq!(span.ps() as f64 / 1e3, ns);
+        }
+    }
+
+    #[test]
+    fn quantities_print_briefly() {
+        assert_eq!(Span::from_ps(12_800_000).to_string(), "12.8us");
+        assert_eq!(Span::from_ms(3).to_string(), "3ms");
+        assert_eq!(Span::ZERO.to_string(), "0ps");
+        assert_eq!(BitRate::from_mbps(37_500).to_string(), "37.5Gbps");
+    }
+
+    #[test]
+    fn bytes_in_a_span() {
+        assert_eq!(BitRate::from_gbps(100).bytes_in(Span::from_us(12)), 150_000);
+    }
+}

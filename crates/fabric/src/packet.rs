@@ -1,0 +1,136 @@
+//! What travels: 32-byte packet records, their marks, and the telemetry some of them collect.
+
+use xoff_engine::{BitRate, Time};
+
+/// The IPv4 ECN field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Ecn {
+    /// Never marked: control packets.
+    #[default]
+    NotCapable = 0b00,
+    Ect1 = 0b01,
+    /// How data packets leave their sender.
+    Ect0 = 0b10,
+    /// Congestion experienced.
+    Ce = 0b11,
+}
+
+impl Ecn {
+    /// Marks a capable packet; leaves others alone, and never clears a mark.
+    #[inline]
+    pub fn mark(&mut self) {
+        if *self != Ecn::NotCapable {
+            *self = Ecn::Ce;
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Kind {
+    #[default]
+    Data,
+    Ack,
+    Nak,
+    /// A congestion notification to a sender; its feedback lies in the world's arena.
+    Notification,
+    /// PFC: `psn` holds the pause time in quanta, `flow` the class.
+    Pfc,
+}
+
+/// One packet. Copied from queue to wire to queue; nothing points at it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Packet {
+    /// When the packet (or the one it answers) left its sender's NIC.
+    pub stamp: Time,
+    /// Slot of its flow; slots are reused only after the flow's last packet is gone.
+    pub flow: u32,
+    /// Data: packet number. ACK, NAK: the next packet expected.
+    pub psn: u32,
+    /// Cursor into the route arena: the next egress port.
+    pub route: u32,
+    /// Index of telemetry or feedback, or [`NO_EXTRA`].
+    pub extra: u32,
+    /// Frame bytes; the gap is added on the wire.
+    pub frame_bytes: u16,
+    /// Ingress port at the switch that holds it, as that switch numbers its ports.
+    pub ingress: u16,
+    pub kind: Kind,
+    pub class: u8,
+    pub ecn: Ecn,
+    pub flags: u8,
+}
+
+pub const NO_EXTRA: u32 = u32::MAX;
+
+/// Walks its route backwards, each port standing for its peer.
+pub const BACKWARD: u8 = 1;
+/// `extra` is an INT stack.
+pub const HAS_INT: u8 = 2;
+
+const _: () = assert!(size_of::<Packet>() == 32, "the hot path is laid out around 32-byte packets");
+
+/// Hops a telemetry stack can hold; the header format itself stops at five.
+pub const INT_HOPS: usize = 8;
+
+/// One hop's telemetry.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct IntHop {
+    pub rate: BitRate,
+    pub at: Time,
+    /// Bytes the port had sent before this packet.
+    pub tx_bytes: u64,
+    /// Bytes left in the port's queues.
+    pub queue_bytes: u64,
+}
+
+/// Telemetry of a path, in path order.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct IntStack {
+    hops: [IntHop; INT_HOPS],
+    len: u8,
+}
+
+impl IntStack {
+    /// Ignored once full, as the header format prescribes.
+    pub fn push(&mut self, hop: IntHop) {
+        if let Some(slot) = self.hops.get_mut(self.len as usize) {
+            *slot = hop;
+            self.len += 1;
+        }
+    }
+    pub fn hops(&self) -> &[IntHop] {
+        &self.hops[..self.len as usize]
+    }
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_only_grow() {
+        let mut ecn = Ecn::Ect0;
+        ecn.mark();
+        assert_eq!(ecn, Ecn::Ce);
+        ecn.mark();
+        assert_eq!(ecn, Ecn::Ce);
+        let mut control = Ecn::NotCapable;
+        control.mark();
+        assert_eq!(control, Ecn::NotCapable);
+    }
+
+    #[test]
+    fn telemetry_stops_when_full() {
+        let mut stack = IntStack::default();
+        for i in 0..20 {
+            stack.push(IntHop { tx_bytes: i, ..IntHop::default() });
+        }
+        assert_eq!(stack.hops().len(), INT_HOPS);
+        assert_eq!(stack.hops()[7].tx_bytes, 7);
+    }
+}

@@ -1,0 +1,168 @@
+//! What comes out of a run: plain records, drained by whoever drives the world.
+
+use xoff_engine::{Span, Time};
+
+/// One flow, written when it ends or when the run does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowRecord {
+    /// In order of start.
+    pub id: u32,
+    pub source: u32,
+    pub label: u32,
+    pub src: u32,
+    pub dst: u32,
+    /// `None`: endless.
+    pub size_bytes: Option<u64>,
+    /// Payload delivered in order.
+    pub delivered_bytes: u64,
+    pub class: u8,
+    pub scheme: u8,
+    pub start: Time,
+    /// The receiver has every byte.
+    pub delivered_at: Option<Time>,
+    /// The sender knows so.
+    pub acked_at: Option<Time>,
+    /// Delivery time of the same flow alone on an idle network, along the same path.
+    pub ideal: Span,
+    pub base_rtt: Span,
+    pub packets_sent: u64,
+    pub packets_retransmitted: u64,
+    pub timeouts: u32,
+    /// Data packets that reached the receiver with a congestion mark.
+    pub marked: u64,
+    /// Notifications that reached the sender.
+    pub notifications: u64,
+    /// Egress ports from the sender's NIC on.
+    pub path: Box<[u32]>,
+}
+
+/// A PAUSE or RESUME at the instant a port decides to send it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PauseRecord {
+    pub at: Time,
+    /// The port that sends the frame; the paused egress is its peer.
+    pub port: u32,
+    pub class: u8,
+    pub pause: bool,
+    /// Ingress bytes at the decision.
+    pub ingress_bytes: u64,
+}
+
+/// One sample of one probe.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sample {
+    pub at: Time,
+    pub metric: Metric,
+    /// A port, or for the flow metrics a [`FlowRecord::id`].
+    pub entity: u32,
+    pub class: u8,
+    pub value: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Metric {
+    QueueBytes,
+    IngressBytes,
+    PortThroughput,
+    PausedFraction,
+    PauseRate,
+    FlowRate,
+    FlowSendRate,
+    FlowThroughput,
+}
+
+/// Whole-run totals. Never negative, never reset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    pub events: u64,
+    /// One transmission of one data or control packet over one link (PFC frames apart).
+    pub packet_hops: u64,
+    pub flows_started: u64,
+    pub flows_completed: u64,
+    /// Data packets put on the wire by senders, retransmissions included.
+    pub data_packets_sent: u64,
+    pub data_packets_delivered: u64,
+    pub data_packets_retransmitted: u64,
+    pub delivered_bytes: u64,
+    pub acks_sent: u64,
+    pub naks_sent: u64,
+    /// Receiver- and switch-originated congestion notifications.
+    pub notifications_sent: u64,
+    pub marks: u64,
+    pub pause_frames: u64,
+    pub resume_frames: u64,
+    /// Repetitions of a PAUSE in timed signalling; not in `pause_frames`.
+    pub refresh_frames: u64,
+    pub drops_lossless: u64,
+    pub drops_lossy: u64,
+    /// Lost on the wire at random, by a failed link or by a watchdog.
+    pub drops_fault: u64,
+    pub timeouts: u64,
+    pub deadlocks: u64,
+    pub watchdog_storms: u64,
+}
+
+/// What one port did, per run.
+#[derive(Clone, Debug, Default)]
+pub struct PortReport {
+    pub port: u32,
+    pub tx_packets: u64,
+    /// Wire bytes, gaps included; PFC frames too.
+    pub tx_wire_bytes: u64,
+    /// Time at the run's end over which `tx_wire_bytes` accumulated is the run's length.
+    pub pause_frames: u64,
+    pub resume_frames: u64,
+    pub refresh_frames: u64,
+    pub classes: Vec<ClassReport>,
+}
+
+/// What one (port, class) saw: its egress queue and its ingress account.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClassReport {
+    pub queue_bytes_peak: u64,
+    /// Time integral of the egress queue over the run's length.
+    pub queue_bytes_mean: f64,
+    pub ingress_bytes_peak: u64,
+    /// The smallest threshold this ingress was held against; `None` at hosts and in lossy classes.
+    pub xoff_bytes: Option<u64>,
+    /// Bytes it may take beyond the threshold.
+    pub headroom_bytes: u64,
+    /// How long the egress was paused.
+    pub paused: Span,
+    pub marks: u64,
+    pub drops: u64,
+}
+
+/// Why a run ended early.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failure {
+    LosslessDrop(LosslessDrop),
+    Deadlock { at: Time, cycle: Vec<BlockedQueue> },
+    Stall { at: Time, since: Time, unfinished: u64, blocked: Vec<BlockedQueue> },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct LosslessDrop {
+    pub at: Time,
+    /// The switch.
+    pub node: u32,
+    /// The ingress port.
+    pub port: u32,
+    pub class: u8,
+    pub packet_bytes: u32,
+    pub ingress_bytes: u64,
+    pub threshold_bytes: u64,
+    pub headroom_bytes: u64,
+    pub headroom_required_bytes: u64,
+    pub buffer_used_bytes: u64,
+    pub buffer_bytes: u64,
+}
+
+/// An egress queue that cannot move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockedQueue {
+    pub port: u32,
+    pub class: u8,
+    pub bytes: u64,
+    pub paused: bool,
+}

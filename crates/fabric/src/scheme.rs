@@ -1,0 +1,275 @@
+//! The triad: congestion point, notification point, reaction point.
+//!
+//! A scheme is three state machines. They are told what happens and the time at which it does;
+//! they return what should happen; the world does it. No clock, no I/O, no view of the topology
+//! or of another flow, so each is tested without a network. Hooks a scheme does not need keep
+//! their empty defaults, and a congestion point says in [`CongestionPoint::hooks`] which ones the
+//! world must call at all.
+
+use crate::packet::{Ecn, IntStack};
+use xoff_engine::{BitRate, Span, Time};
+
+/// A configured scheme: makes the state machines of ports and flows.
+///
+/// One value of an implementing type stands for one scheme of one run. A run may hold several
+/// (different flows under different schemes); an enum over schemes is itself a scheme.
+pub trait Scheme: Send {
+    /// What a notification carries from where congestion is seen to the sender.
+    type Feedback: Copy + Send;
+    type Cp: CongestionPoint<Feedback = Self::Feedback> + Send;
+    type Np: NotificationPoint<Feedback = Self::Feedback> + Send;
+    type Rp: ReactionPoint<Feedback = Self::Feedback> + Send;
+
+    fn congestion_point(&self, at: &QueueFacts) -> Self::Cp;
+    fn notification_point(&self, of: &FlowFacts) -> Self::Np;
+    fn reaction_point(&self, of: &FlowFacts) -> Self::Rp;
+
+    /// Bytes the scheme adds to headers.
+    fn overhead(&self) -> Overhead {
+        Overhead::default()
+    }
+}
+
+/// Extra header bytes of a scheme's packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Overhead {
+    pub data_bytes: u32,
+    pub ack_bytes: u32,
+    /// Data packets collect telemetry hop by hop, and ACKs carry it back.
+    pub int: bool,
+}
+
+/// What a congestion point may know of its place: one egress queue (port, class) of a switch.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueFacts {
+    pub seed: u64,
+    /// Unique in the network; stable for a given scenario.
+    pub queue: u64,
+    pub rate: BitRate,
+    /// The longest base round trip of the network.
+    pub max_base_rtt: Span,
+    /// XOFF of the switch's ingress queues where it is static.
+    pub xoff_bytes: Option<u64>,
+}
+
+/// What the two end points of a flow may know of it.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowFacts {
+    pub seed: u64,
+    pub flow: u64,
+    /// Line rate of the sender's NIC.
+    pub line_rate: BitRate,
+    pub base_rtt: Span,
+    pub max_base_rtt: Span,
+    /// Payload of a full packet.
+    pub mtu_bytes: u32,
+    /// Wire size of a full packet.
+    pub mtu_wire_bytes: u32,
+    pub weight: u16,
+}
+
+/// Which hooks of a congestion point the world must call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Hooks(u8);
+
+impl Hooks {
+    pub const NONE: Hooks = Hooks(0);
+    pub const ENQUEUE: Hooks = Hooks(1);
+    pub const DEQUEUE: Hooks = Hooks(2);
+    pub const PAUSE: Hooks = Hooks(4);
+    pub const TIMER: Hooks = Hooks(8);
+
+    pub const fn with(self, other: Hooks) -> Hooks {
+        Hooks(self.0 | other.0)
+    }
+    #[inline]
+    pub const fn has(self, other: Hooks) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// The egress queue as its congestion point sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueView {
+    pub now: Time,
+    /// Bytes waiting in this queue, the packet at hand not included.
+    pub queue_bytes: u64,
+    pub queue_packets: u32,
+    /// Bytes waiting in all classes of the port, the packet at hand not included.
+    pub port_bytes: u64,
+    /// Bytes sent by the port before the packet at hand.
+    pub tx_bytes: u64,
+    pub rate: BitRate,
+    pub paused: bool,
+}
+
+/// The packet at hand: what a congestion point may read of it.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketFacts {
+    /// Unique among living flows.
+    pub flow: u32,
+    pub frame_bytes: u32,
+    pub weight: u16,
+}
+
+/// What a congestion point may write into the packet at hand.
+pub struct Mark<'a> {
+    pub ecn: &'a mut Ecn,
+    /// The telemetry stack of schemes that ask for one.
+    pub int: Option<&'a mut IntStack>,
+}
+
+/// A message of a switch to the source of a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Notice<F> {
+    pub flow: u32,
+    pub feedback: F,
+}
+
+/// Watches one egress queue of a switch: marks, measures or notifies.
+pub trait CongestionPoint {
+    type Feedback: Copy;
+
+    fn hooks(&self) -> Hooks {
+        Hooks::NONE
+    }
+    /// A packet of the scheme arrives at the queue (it is not in it yet).
+    fn on_enqueue(&mut self, _view: &QueueView, _packet: &PacketFacts, _out: &mut Vec<Notice<Self::Feedback>>) {}
+    /// A packet of the scheme has left the queue and goes onto the wire.
+    fn on_dequeue(
+        &mut self,
+        _view: &QueueView,
+        _packet: &PacketFacts,
+        _mark: Mark<'_>,
+        _out: &mut Vec<Notice<Self::Feedback>>,
+    ) {
+    }
+    /// The queue was paused (`view.paused`) or resumed by its downstream.
+    fn on_pause_change(&mut self, _view: &QueueView) {}
+    /// The time named by [`CongestionPoint::timer`] has come.
+    fn on_timer(&mut self, _view: &QueueView, _out: &mut Vec<Notice<Self::Feedback>>) {}
+    /// When it next wants [`CongestionPoint::on_timer`]; read after every hook, if
+    /// [`Hooks::TIMER`] is set.
+    fn timer(&self) -> Option<Time> {
+        None
+    }
+}
+
+/// A data packet as its receiver sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Received {
+    pub now: Time,
+    pub wire_bytes: u32,
+    pub payload_bytes: u32,
+    pub ecn: Ecn,
+}
+
+/// At the receiver, one per flow: turns what packets carry into feedback.
+pub trait NotificationPoint {
+    type Feedback: Copy;
+
+    /// An in-order data packet arrived; the answer travels as a notification of its own. (ACKs
+    /// echo the packet's mark, time stamp and telemetry without being asked.)
+    fn on_data(&mut self, _packet: &Received) -> Option<Self::Feedback> {
+        None
+    }
+    fn on_timer(&mut self, _now: Time) -> Option<Self::Feedback> {
+        None
+    }
+    /// When it next wants [`NotificationPoint::on_timer`]; read after every hook.
+    fn timer(&self) -> Option<Time> {
+        None
+    }
+}
+
+/// How fast and how far ahead a flow may send.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Limits {
+    /// Paced at this many bits per second of wire bytes; at or above line rate means unpaced.
+    pub rate_bps: f64,
+    /// Payload bytes in flight; `u64::MAX` is no window.
+    pub window_bytes: u64,
+}
+
+/// An acknowledgement as the sender sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Acked<'a> {
+    pub now: Time,
+    /// Payload bytes newly acknowledged.
+    pub bytes: u64,
+    /// Payload bytes acknowledged and sent, from the flow's first byte.
+    pub acked_bytes: u64,
+    pub sent_bytes: u64,
+    /// From the departure of the packet that caused the ACK to now.
+    pub rtt: Span,
+    /// The mark of that packet.
+    pub ecn: Ecn,
+    pub int: Option<&'a IntStack>,
+}
+
+/// How a sender learned of a loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Loss {
+    Nak,
+    Timeout,
+}
+
+/// At the sender, one per flow: turns feedback into a rate and a window.
+pub trait ReactionPoint {
+    type Feedback: Copy;
+
+    /// Read after every hook.
+    fn limits(&self) -> Limits;
+
+    fn on_sent(&mut self, _now: Time, _wire_bytes: u32) {}
+    fn on_ack(&mut self, _ack: &Acked<'_>) {}
+    fn on_feedback(&mut self, _now: Time, _feedback: &Self::Feedback) {}
+    fn on_loss(&mut self, _now: Time, _loss: Loss) {}
+    fn on_timer(&mut self, _now: Time) {}
+    /// When it next wants [`ReactionPoint::on_timer`]; read after every hook. A flow that is not
+    /// limited should have none, so that it costs nothing.
+    fn timer(&self) -> Option<Time> {
+        None
+    }
+}
+
+/// PFC alone: no detection, no notification, line rate. Also the plainest example of a scheme,
+/// and what the fabric's own tests run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Uncontrolled;
+
+/// The empty congestion and notification point.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+/// Sends at line rate, whatever happens.
+#[derive(Clone, Copy, Debug)]
+pub struct LineRate(f64);
+
+impl CongestionPoint for Silent {
+    type Feedback = ();
+}
+impl NotificationPoint for Silent {
+    type Feedback = ();
+}
+impl ReactionPoint for LineRate {
+    type Feedback = ();
+    fn limits(&self) -> Limits {
+        Limits { rate_bps: self.0, window_bytes: u64::MAX }
+    }
+}
+impl Scheme for Uncontrolled {
+    type Feedback = ();
+    type Cp = Silent;
+    type Np = Silent;
+    type Rp = LineRate;
+    fn congestion_point(&self, _: &QueueFacts) -> Silent {
+        Silent
+    }
+    fn notification_point(&self, _: &FlowFacts) -> Silent {
+        Silent
+    }
+    fn reaction_point(&self, of: &FlowFacts) -> LineRate {
+        LineRate(of.line_rate.bps() as f64)
+    }
+}

@@ -1,0 +1,398 @@
+//! Parameters of schemes: what each is called, its unit, default, presets and source.
+//!
+//! A scheme declares its parameters as data; the command line lists them, scenarios set them, and
+//! the scheme receives them checked for unit and range by name. Texts here are spelled as in a
+//! scenario file.
+
+use xoff_engine::quantity::{self, QuantityError};
+use xoff_engine::{BitRate, Span};
+
+/// Everything there is to know of a scheme without running it.
+#[derive(Debug)]
+pub struct SchemeSpec {
+    pub name: &'static str,
+    /// One line for a list.
+    pub title: &'static str,
+    pub citation: &'static str,
+    pub params: &'static [ParamSpec],
+    /// The first is the default; its values take the place of [`ParamSpec::default`].
+    pub presets: &'static [Preset],
+}
+
+#[derive(Debug)]
+pub struct ParamSpec {
+    /// The key in a scenario.
+    pub name: &'static str,
+    /// The paper's symbol.
+    pub symbol: &'static str,
+    pub unit: Unit,
+    pub default: &'static str,
+    pub meaning: &'static str,
+    pub source: &'static str,
+}
+
+/// A named set of values that differ from the defaults.
+#[derive(Debug)]
+pub struct Preset {
+    pub name: &'static str,
+    pub source: &'static str,
+    pub values: &'static [(&'static str, &'static str)],
+}
+
+/// What a parameter is measured in, and which texts it accepts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Unit {
+    /// `"55us"`
+    Time,
+    /// `"40Mbps"`, or a part of the sender's line rate: `"line/1000"`.
+    Rate,
+    /// `"10MB"`
+    Bytes,
+    /// At a port: `"5KB"` for all, `"4KB/Gbps"` in proportion to its rate, or in a scenario a
+    /// table by rate: `{ "40Gbps" = "160KB", "100Gbps" = "400KB" }`.
+    BytesByRate,
+    /// A number within bounds, both included: `0.00390625` or `"1/256"`.
+    Number {
+        min: f64,
+        max: f64,
+    },
+    /// A whole number within bounds, both included.
+    Count {
+        min: u64,
+        max: u64,
+    },
+    /// `true` or `false`
+    Flag,
+    Choice(&'static [&'static str]),
+}
+
+/// A parameter's value, of the kind its [`Unit`] asks for.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Value {
+    Time(Span),
+    Rate(RateValue),
+    Bytes(u64),
+    BytesByRate(BytesByRate),
+    Number(f64),
+    Count(u64),
+    Flag(bool),
+    Choice(&'static str),
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum RateValue {
+    Fixed(BitRate),
+    /// This part of the sender's line rate.
+    OfLine(f64),
+}
+
+impl RateValue {
+    pub fn at(self, line: BitRate) -> f64 {
+        match self {
+            RateValue::Fixed(rate) => rate.bps() as f64,
+            RateValue::OfLine(part) => line.bps() as f64 * part,
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum BytesByRate {
+    Fixed(u64),
+    PerGbps(f64),
+    /// By port rate, ascending; a rate not listed takes the nearest lower entry scaled to it.
+    Table(Vec<(BitRate, u64)>),
+}
+
+impl BytesByRate {
+    pub fn at(&self, rate: BitRate) -> u64 {
+        match self {
+            BytesByRate::Fixed(bytes) => *bytes,
+            BytesByRate::PerGbps(bytes) => (bytes * rate.as_gbps()).round() as u64,
+            BytesByRate::Table(rows) => {
+                let below = rows.iter().rev().find(|(listed, _)| *listed <= rate).or(rows.first());
+                below.map_or(0, |(listed, bytes)| (*bytes as f64 * rate.as_gbps() / listed.as_gbps()).round() as u64)
+            }
+        }
+    }
+}
+
+/// Why a text is not a value of the unit asked for; reads on from "the value ...".
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ValueError(pub String);
+
+impl From<QuantityError> for ValueError {
+    fn from(error: QuantityError) -> Self {
+        ValueError(error.to_string())
+    }
+}
+
+impl Unit {
+    /// Reads a text as a scenario spells it (numbers and flags arrive as their TOML text).
+    pub fn parse(self, text: &str) -> Result<Value, ValueError> {
+        let text = text.trim();
+        match self {
+            Unit::Time => Ok(Value::Time(quantity::parse_span(text)?)),
+            Unit::Bytes => Ok(Value::Bytes(quantity::parse_bytes(text)?)),
+            Unit::Rate => parse_rate_value(text).map(Value::Rate),
+            Unit::BytesByRate => parse_bytes_by_rate(text).map(Value::BytesByRate),
+            Unit::Number { min, max } => {
+                let number = parse_number(text)?;
+                if !(min..=max).contains(&number) {
+                    return Err(ValueError(format!("is not between {min} and {max}")));
+                }
+                Ok(Value::Number(number))
+            }
+            Unit::Count { min, max } => match text.replace('_', "").parse::<u64>() {
+                Ok(count) if (min..=max).contains(&count) => Ok(Value::Count(count)),
+                _ => Err(ValueError(format!("is not a whole number between {min} and {max}"))),
+            },
+            Unit::Flag => match text {
+                "true" => Ok(Value::Flag(true)),
+                "false" => Ok(Value::Flag(false)),
+                _ => Err(ValueError("is not true or false".to_owned())),
+            },
+            Unit::Choice(choices) => match choices.iter().find(|choice| **choice == text) {
+                Some(choice) => Ok(Value::Choice(choice)),
+                None => Err(ValueError(format!("is not one of {}", choices.join(", ")))),
+            },
+        }
+    }
+
+    /// What the unit accepts, for messages and lists.
+    pub fn expects(self) -> String {
+        match self {
+            Unit::Time => "a time such as \"55us\"".into(),
+            Unit::Rate => "a rate such as \"40Mbps\" or \"line/1000\"".into(),
+            Unit::Bytes => "a size such as \"10MB\"".into(),
+            Unit::BytesByRate => "a size such as \"5KB\", \"4KB/Gbps\" or a table by port rate".into(),
+            Unit::Number { min, max } => format!("a number from {min} to {max}"),
+            Unit::Count { min, max } => format!("a whole number from {min} to {max}"),
+            Unit::Flag => "true or false".into(),
+            Unit::Choice(choices) => format!("one of {}", choices.join(", ")),
+        }
+    }
+}
+
+fn parse_rate_value(text: &str) -> Result<RateValue, ValueError> {
+    let Some(rest) = text.strip_prefix("line") else {
+        return Ok(RateValue::Fixed(quantity::parse_rate(text)?));
+    };
+    let part = match rest.trim().strip_prefix('/') {
+        None if rest.trim().is_empty() => Some(1.0),
+        None => None,
+        Some(divisor) => parse_number(divisor.trim()).ok().filter(|d| *d >= 1.0).map(|d| 1.0 / d),
+    };
+    part.map(RateValue::OfLine).ok_or_else(|| ValueError("is not `line` or `line/N` with N at least 1".into()))
+}
+
+fn parse_bytes_by_rate(text: &str) -> Result<BytesByRate, ValueError> {
+    match text.strip_suffix("/Gbps") {
+        Some(bytes) => Ok(BytesByRate::PerGbps(quantity::parse_bytes(bytes)? as f64)),
+        None => Ok(BytesByRate::Fixed(quantity::parse_bytes(text)?)),
+    }
+}
+
+/// A decimal number or a fraction of two.
+fn parse_number(text: &str) -> Result<f64, ValueError> {
+    let plain = |text: &str| text.trim().parse::<f64>().ok().filter(|n| n.is_finite());
+    let number = match text.split_once('/') {
+        Some((a, b)) => plain(a).zip(plain(b)).filter(|(_, b)| *b != 0.0).map(|(a, b)| a / b),
+        None => plain(text),
+    };
+    number.ok_or_else(|| ValueError("is not a finite number or a fraction such as \"1/256\"".into()))
+}
+
+/// A scheme's parameters with their values: defaults, then the preset's, then the user's.
+#[derive(Clone, Debug)]
+pub struct ParamValues {
+    spec: &'static SchemeSpec,
+    values: Vec<Value>,
+}
+
+impl SchemeSpec {
+    pub fn param(&self, name: &str) -> Option<&'static ParamSpec> {
+        self.params.iter().find(|param| param.name == name)
+    }
+
+    pub fn preset(&self, name: &str) -> Option<&'static Preset> {
+        self.presets.iter().find(|preset| preset.name == name)
+    }
+
+    /// Defaults overlaid with a preset of this scheme (its first if `None`).
+    pub fn values(&'static self, preset: Option<&Preset>) -> ParamValues {
+        let values =
+            self.params.iter().map(|p| p.unit.parse(p.default).expect("defaults are checked by a test")).collect();
+        let mut all = ParamValues { spec: self, values };
+        for (name, text) in preset.or(self.presets.first()).map_or(&[][..], |p| p.values) {
+            let param = self.param(name).expect("presets are checked by a test");
+            all.set(name, param.unit.parse(text).expect("presets are checked by a test"));
+        }
+        all
+    }
+}
+
+impl ParamValues {
+    pub fn spec(&self) -> &'static SchemeSpec {
+        self.spec
+    }
+
+    /// `name` must be a parameter and `value` of its unit.
+    pub fn set(&mut self, name: &str, value: Value) {
+        let index = self.index(name);
+        self.values[index] = value;
+    }
+
+    pub fn get(&self, name: &str) -> &Value {
+        &self.values[self.index(name)]
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&'static ParamSpec, &Value)> {
+        self.spec.params.iter().zip(&self.values)
+    }
+
+    fn index(&self, name: &str) -> usize {
+        self.spec
+            .params
+            .iter()
+            .position(|param| param.name == name)
+            .unwrap_or_else(|| panic!("{} has no parameter {name}", self.spec.name))
+    }
+
+    pub fn time(&self, name: &str) -> Span {
+        match self.get(name) {
+            Value::Time(value) => *value,
+            other => panic!("{name} is {other:?}, not a time"),
+        }
+    }
+    pub fn rate(&self, name: &str) -> RateValue {
+        match self.get(name) {
+            Value::Rate(value) => *value,
+            other => panic!("{name} is {other:?}, not a rate"),
+        }
+    }
+    pub fn bytes(&self, name: &str) -> u64 {
+        match self.get(name) {
+            Value::Bytes(value) => *value,
+            other => panic!("{name} is {other:?}, not bytes"),
+        }
+    }
+    pub fn bytes_by_rate(&self, name: &str) -> &BytesByRate {
+        match self.get(name) {
+            Value::BytesByRate(value) => value,
+            other => panic!("{name} is {other:?}, not bytes by rate"),
+        }
+    }
+    pub fn number(&self, name: &str) -> f64 {
+        match self.get(name) {
+            Value::Number(value) => *value,
+            other => panic!("{name} is {other:?}, not a number"),
+        }
+    }
+    pub fn count(&self, name: &str) -> u64 {
+        match self.get(name) {
+            Value::Count(value) => *value,
+            other => panic!("{name} is {other:?}, not a count"),
+        }
+    }
+    pub fn flag(&self, name: &str) -> bool {
+        match self.get(name) {
+            Value::Flag(value) => *value,
+            other => panic!("{name} is {other:?}, not a flag"),
+        }
+    }
+    pub fn choice(&self, name: &str) -> &'static str {
+        match self.get(name) {
+            Value::Choice(value) => value,
+            other => panic!("{name} is {other:?}, not a choice"),
+        }
+    }
+}
+
+/// As a scenario spells it; [`Unit::parse`] reads it back.
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Time(span) => write!(f, "{}", quantity::format_span(*span)),
+            Value::Rate(RateValue::Fixed(rate)) => write!(f, "{}", quantity::format_rate(*rate)),
+            Value::Rate(RateValue::OfLine(part)) => write!(f, "line/{}", 1.0 / part),
+            Value::Bytes(bytes) | Value::BytesByRate(BytesByRate::Fixed(bytes)) => {
+                write!(f, "{}", quantity::format_bytes(*bytes))
+            }
+            Value::BytesByRate(BytesByRate::PerGbps(bytes)) => {
+                write!(f, "{}/Gbps", quantity::format_bytes(*bytes as u64))
+            }
+            Value::BytesByRate(BytesByRate::Table(rows)) => {
+                let rows: Vec<String> = rows
+                    .iter()
+                    .map(|(rate, bytes)| {
+                        format!("\"{}\" = \"{}\"", quantity::format_rate(*rate), quantity::format_bytes(*bytes))
+                    })
+                    .collect();
+                write!(f, "{{ {} }}", rows.join(", "))
+            }
+            Value::Number(number) => write!(f, "{number}"),
+            Value::Count(count) => write!(f, "{count}"),
+            Value::Flag(flag) => write!(f, "{flag}"),
+            Value::Choice(choice) => write!(f, "{choice}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_follow_the_port() {
+        let by = |text: &str| match Unit::BytesByRate.parse(text).unwrap() {
+            Value::BytesByRate(value) => value,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(by("5KB").at(BitRate::from_gbps(40)), 5_000);
+        // ecn-red 3: 4 KB per Gb/s.
+        assert_eq!(by("4KB/Gbps").at(BitRate::from_gbps(25)), 100_000);
+        assert_eq!(by("4KB/Gbps").at(BitRate::from_gbps(400)), 1_600_000);
+        let table = BytesByRate::Table(vec![(BitRate::from_gbps(40), 160_000), (BitRate::from_gbps(100), 300_000)]);
+        assert_eq!(table.at(BitRate::from_gbps(40)), 160_000);
+        assert_eq!(table.at(BitRate::from_gbps(50)), 200_000);
+        assert_eq!(table.at(BitRate::from_gbps(400)), 1_200_000);
+        assert_eq!(table.at(BitRate::from_gbps(10)), 40_000);
+    }
+
+    #[test]
+    fn rates_may_follow_the_line() {
+        let at = |text: &str, gbps| match Unit::Rate.parse(text).unwrap() {
+            Value::Rate(value) => value.at(BitRate::from_gbps(gbps)),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(at("40Mbps", 100), 40e6);
+        assert_eq!(at("line/1000", 40), 40e6);
+        assert_eq!(at("line/5000", 100), 20e6);
+        assert!(Unit::Rate.parse("line/0").is_err());
+        assert!(Unit::Rate.parse("line*3").is_err());
+    }
+
+    #[test]
+    fn bounds_and_choices_hold() {
+        let unit = Unit::Number { min: 0.0, max: 1.0 };
+        assert_eq!(unit.parse("1/256"), Ok(Value::Number(0.00390625)));
+        assert!(unit.parse("1.5").is_err() && unit.parse("NaN").is_err() && unit.parse("1/0").is_err());
+        assert!(Unit::Count { min: 1, max: 5 }.parse("0").is_err());
+        assert!(Unit::Choice(&["a", "b"]).parse("c").is_err());
+    }
+
+    #[test]
+    fn values_read_back() {
+        for (unit, text) in [
+            (Unit::Time, "55us"),
+            (Unit::Rate, "line/1000"),
+            (Unit::Rate, "40Mbps"),
+            (Unit::Bytes, "10MB"),
+            (Unit::BytesByRate, "4KB/Gbps"),
+            (Unit::Number { min: 0.0, max: 1.0 }, "0.00390625"),
+            (Unit::Flag, "true"),
+        ] {
+            assert_eq!(unit.parse(text).unwrap().to_string(), text);
+        }
+    }
+}
