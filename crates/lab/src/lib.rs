@@ -1,1 +1,3 @@
-//! placeholder
+//! Scenarios, traffic, experiments, results and the command line of Xoff.
+
+pub mod traffic;
