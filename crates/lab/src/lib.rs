@@ -1,1 +1,3 @@
-//! placeholder
+//! The workbench: scenarios, workloads, results and the command line.
+
+pub mod scenario;
