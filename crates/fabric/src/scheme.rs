@@ -109,7 +109,6 @@ pub struct PacketFacts {
     /// Unique among living flows.
     pub flow: u32,
     pub frame_bytes: u32,
-    pub weight: u16,
 }
 
 /// What a congestion point may write into the packet at hand.
@@ -133,8 +132,15 @@ pub trait CongestionPoint {
     fn hooks(&self) -> Hooks {
         Hooks::NONE
     }
-    /// A packet of the scheme arrives at the queue (it is not in it yet).
-    fn on_enqueue(&mut self, _view: &QueueView, _packet: &PacketFacts, _out: &mut Vec<Notice<Self::Feedback>>) {}
+    /// A packet of the scheme arrives at the queue (it is not in it yet); `weight` is its flow's.
+    fn on_enqueue(
+        &mut self,
+        _view: &QueueView,
+        _packet: &PacketFacts,
+        _weight: u16,
+        _out: &mut Vec<Notice<Self::Feedback>>,
+    ) {
+    }
     /// A packet of the scheme has left the queue and goes onto the wire.
     fn on_dequeue(
         &mut self,

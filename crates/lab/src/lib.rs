@@ -1,3 +1,4 @@
-//! Scenarios, traffic, experiments, results and the command line of Xoff.
+//! The workbench: scenarios, workloads, results and the command line.
 
+pub mod scenario;
 pub mod traffic;
