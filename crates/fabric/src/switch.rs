@@ -35,7 +35,7 @@ impl<S: Scheme> World<S> {
             (out.hooks, idle)
         };
         if hooks.has(Hooks::ENQUEUE) && packet.kind == Kind::Data {
-            self.cp_enqueue(egress, &packet);
+            self.cp_enqueue(egress, &mut packet);
         }
         if idle {
             packet.ingress = u16::MAX;
@@ -443,12 +443,18 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    fn cp_enqueue(&mut self, egress: u32, packet: &Packet) {
+    fn cp_enqueue(&mut self, egress: u32, packet: &mut Packet) {
         let view = self.view(egress, packet.class);
         let cp = self.cp_index(&self.ports[egress as usize], packet.class, slot(packet));
         let facts = PacketFacts { flow: packet.flow, frame_bytes: u32::from(packet.frame_bytes) };
         let weight = self.ledgers[packet.flow].spec.weight;
-        self.cps[cp].on_enqueue(&view, &facts, weight, &mut self.notices);
+        let before = packet.ecn;
+        let int = if packet.flags & HAS_INT != 0 { self.int.get_mut(packet.extra) } else { None };
+        let notices = &mut self.notices;
+        self.cps[cp].on_enqueue(&view, &facts, weight, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
+            notices.push(Notice { flow, feedback });
+        });
+        self.count_mark(egress, packet, before);
         self.after_cp(egress, cp);
     }
 
@@ -459,12 +465,20 @@ impl<S: Scheme> World<S> {
         let facts = PacketFacts { flow: packet.flow, frame_bytes: u32::from(packet.frame_bytes) };
         let before = packet.ecn;
         let int = if packet.flags & HAS_INT != 0 { self.int.get_mut(packet.extra) } else { None };
-        self.cps[cp].on_dequeue(&view, &facts, Mark { ecn: &mut packet.ecn, int }, &mut self.notices);
-        if packet.ecn != before && packet.ecn == Ecn::Ce {
+        let notices = &mut self.notices;
+        self.cps[cp].on_dequeue(&view, &facts, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
+            notices.push(Notice { flow, feedback });
+        });
+        self.count_mark(egress, packet, before);
+        self.after_cp(egress, cp);
+    }
+
+    #[inline]
+    fn count_mark(&mut self, egress: u32, packet: &Packet, before: Ecn) {
+        if packet.ecn != before {
             self.counters.marks += 1;
             self.queues[egress as usize * self.classes + usize::from(packet.class)].marks += 1;
         }
-        self.after_cp(egress, cp);
     }
 
     #[cold]
@@ -484,7 +498,8 @@ impl<S: Scheme> World<S> {
         self.cp_due[cp as usize] = Time::NEVER;
         let (port, class) = self.cp_owner[cp as usize];
         let view = self.view(port, class);
-        self.cps[cp as usize].on_timer(&view, &mut self.notices);
+        let notices = &mut self.notices;
+        self.cps[cp as usize].on_timer(&view, |flow, feedback| notices.push(Notice { flow, feedback }));
         self.after_cp(port, cp as usize);
     }
 
