@@ -133,12 +133,14 @@ pub trait CongestionPoint {
         Hooks::NONE
     }
     /// A packet of the scheme arrives at the queue (it is not in it yet); `weight` is its flow's.
+    /// `notify` sends feedback to the source of a flow.
     fn on_enqueue(
         &mut self,
         _view: &QueueView,
         _packet: &PacketFacts,
         _weight: u16,
-        _out: &mut Vec<Notice<Self::Feedback>>,
+        _mark: Mark<'_>,
+        _notify: impl FnMut(u32, Self::Feedback),
     ) {
     }
     /// A packet of the scheme has left the queue and goes onto the wire.
@@ -147,13 +149,13 @@ pub trait CongestionPoint {
         _view: &QueueView,
         _packet: &PacketFacts,
         _mark: Mark<'_>,
-        _out: &mut Vec<Notice<Self::Feedback>>,
+        _notify: impl FnMut(u32, Self::Feedback),
     ) {
     }
     /// The queue was paused (`view.paused`) or resumed by its downstream.
     fn on_pause_change(&mut self, _view: &QueueView) {}
     /// The time named by [`CongestionPoint::timer`] has come.
-    fn on_timer(&mut self, _view: &QueueView, _out: &mut Vec<Notice<Self::Feedback>>) {}
+    fn on_timer(&mut self, _view: &QueueView, _notify: impl FnMut(u32, Self::Feedback)) {}
     /// When it next wants [`CongestionPoint::on_timer`]; read after every hook, if
     /// [`Hooks::TIMER`] is set.
     fn timer(&self) -> Option<Time> {

@@ -20,7 +20,7 @@ pub(crate) fn slot(packet: &Packet) -> usize {
 
 impl<S: Scheme> World<S> {
     /// A packet has come in by `ingress` and is bound for `egress` of the same switch.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn switch_receive(&mut self, ingress: u32, egress: u32, mut packet: Packet) {
         let class = packet.class;
         let bit = 1 << class;
@@ -35,7 +35,7 @@ impl<S: Scheme> World<S> {
             (out.hooks, idle)
         };
         if hooks.has(Hooks::ENQUEUE) && packet.kind == Kind::Data {
-            self.cp_enqueue(egress, &packet);
+            self.cp_enqueue(egress, &mut packet);
         }
         if idle {
             packet.ingress = u16::MAX;
@@ -50,6 +50,7 @@ impl<S: Scheme> World<S> {
         let queue = &mut self.queues[egress as usize * self.classes + usize::from(class)];
         queue.push(self.now, packet);
         let out = &mut self.ports[egress as usize];
+        out.queued_bytes += u64::from(packet.frame_bytes);
         out.waiting |= bit;
         if out.paused & bit == 0 {
             self.expect_free(egress);
@@ -193,8 +194,11 @@ impl<S: Scheme> World<S> {
             let class = self.pick_class(port_id, eligible);
             let queue = &mut self.queues[port_id as usize * self.classes + usize::from(class)];
             let packet = queue.pop(self.now).expect("a waiting class has a packet");
-            if queue.packets.is_empty() {
-                self.ports[port_id as usize].waiting &= !(1 << class);
+            let empty = queue.packets.is_empty();
+            let port = &mut self.ports[port_id as usize];
+            port.queued_bytes -= u64::from(packet.frame_bytes);
+            if empty {
+                port.waiting &= !(1 << class);
             }
             self.charge(port_id, class, packet.frame_bytes);
             self.release(self.ports[port_id as usize].owner, &packet);
@@ -430,25 +434,30 @@ impl<S: Scheme> World<S> {
     #[inline]
     fn view(&self, port_id: u32, class: u8) -> QueueView {
         let port = &self.ports[port_id as usize];
-        let first = port_id as usize * self.classes;
-        let queue = &self.queues[first + usize::from(class)];
+        let queue = &self.queues[port_id as usize * self.classes + usize::from(class)];
         QueueView {
             now: self.now,
             queue_bytes: queue.bytes,
             queue_packets: queue.packets.len() as u32,
-            port_bytes: self.queues[first..first + self.classes].iter().map(|queue| queue.bytes).sum(),
+            port_bytes: port.queued_bytes,
             tx_bytes: port.tx_bytes,
             rate: port.rate.rate(),
             paused: port.paused & (1 << class) != 0,
         }
     }
 
-    fn cp_enqueue(&mut self, egress: u32, packet: &Packet) {
+    fn cp_enqueue(&mut self, egress: u32, packet: &mut Packet) {
         let view = self.view(egress, packet.class);
         let cp = self.cp_index(&self.ports[egress as usize], packet.class, slot(packet));
         let facts = PacketFacts { flow: packet.flow, frame_bytes: u32::from(packet.frame_bytes) };
         let weight = self.ledgers[packet.flow].spec.weight;
-        self.cps[cp].on_enqueue(&view, &facts, weight, &mut self.notices);
+        let before = packet.ecn;
+        let int = if packet.flags & HAS_INT != 0 { self.int.get_mut(packet.extra) } else { None };
+        let notices = &mut self.notices;
+        self.cps[cp].on_enqueue(&view, &facts, weight, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
+            notices.push(Notice { flow, feedback });
+        });
+        self.count_mark(egress, packet, before);
         self.after_cp(egress, cp);
     }
 
@@ -459,12 +468,20 @@ impl<S: Scheme> World<S> {
         let facts = PacketFacts { flow: packet.flow, frame_bytes: u32::from(packet.frame_bytes) };
         let before = packet.ecn;
         let int = if packet.flags & HAS_INT != 0 { self.int.get_mut(packet.extra) } else { None };
-        self.cps[cp].on_dequeue(&view, &facts, Mark { ecn: &mut packet.ecn, int }, &mut self.notices);
-        if packet.ecn != before && packet.ecn == Ecn::Ce {
+        let notices = &mut self.notices;
+        self.cps[cp].on_dequeue(&view, &facts, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
+            notices.push(Notice { flow, feedback });
+        });
+        self.count_mark(egress, packet, before);
+        self.after_cp(egress, cp);
+    }
+
+    #[inline]
+    fn count_mark(&mut self, egress: u32, packet: &Packet, before: Ecn) {
+        if packet.ecn != before {
             self.counters.marks += 1;
             self.queues[egress as usize * self.classes + usize::from(packet.class)].marks += 1;
         }
-        self.after_cp(egress, cp);
     }
 
     #[cold]
@@ -484,7 +501,8 @@ impl<S: Scheme> World<S> {
         self.cp_due[cp as usize] = Time::NEVER;
         let (port, class) = self.cp_owner[cp as usize];
         let view = self.view(port, class);
-        self.cps[cp as usize].on_timer(&view, &mut self.notices);
+        let notices = &mut self.notices;
+        self.cps[cp as usize].on_timer(&view, |flow, feedback| notices.push(Notice { flow, feedback }));
         self.after_cp(port, cp as usize);
     }
 

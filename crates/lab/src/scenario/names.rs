@@ -162,7 +162,7 @@ impl Names {
     }
 
     /// Nodes of either kind: one side of a port selector.
-    fn side(&self, selector: &Text, text: &str) -> Result<Vec<bool>> {
+    pub(super) fn side(&self, selector: &Text, text: &str) -> Result<Vec<bool>> {
         let part = Text { value: text.to_owned(), place: selector.place.clone() };
         let nodes = if self.groups.contains_key(text) || text.starts_with('@') {
             self.hosts_of(&part)?

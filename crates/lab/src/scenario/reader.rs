@@ -12,7 +12,7 @@ use super::dictionary;
 use super::resolved::{self, Recorder};
 use super::tree::{Entry, Item, Value};
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use xoff_engine::quantity::{self, QuantityError};
 use xoff_engine::{BitRate, Span, Time};
@@ -88,6 +88,40 @@ impl Table {
         slot.map_or(self.place.clone(), |slot| slot.entry.item.place.clone())
     }
 
+    /// Where `key` of the table under `section` is written, or as near to it as can be told.
+    pub fn place_within(&self, section: &str, key: &str) -> Place {
+        let slot = self.entries.iter().find(|slot| slot.entry.key == section);
+        let Some(Slot { entry, .. }) = slot else { return self.place.clone() };
+        match &entry.item.value {
+            Value::Table(inner) => {
+                let found = inner.iter().find(|inner| inner.key == key);
+                found.map_or(entry.item.place.clone(), |found| found.item.place.clone())
+            }
+            _ => entry.item.place.clone(),
+        }
+    }
+
+    /// Every text under `key` here and in the tables within; consumes none.
+    pub fn peek_texts(&self, key: &str) -> Vec<Text> {
+        fn walk(entry: &Entry, key: &str, found: &mut Vec<Text>) {
+            match &entry.item.value {
+                Value::Text(value) if entry.key == key => {
+                    found.push(Text { value: value.clone(), place: entry.item.place.clone() });
+                }
+                Value::Table(inner) => inner.iter().for_each(|inner| walk(inner, key, found)),
+                Value::Array(items) => items.iter().for_each(|item| {
+                    if let Value::Table(inner) = &item.value {
+                        inner.iter().for_each(|inner| walk(inner, key, found));
+                    }
+                }),
+                _ => {}
+            }
+        }
+        let mut found = Vec::new();
+        self.entries.iter().for_each(|slot| walk(&slot.entry, key, &mut found));
+        found
+    }
+
     /// Something is wrong with the value of `key`.
     pub fn error(&self, key: &str, message: impl Into<String>) -> Diagnostic {
         self.place_of(key).error(message)
@@ -134,21 +168,10 @@ impl Table {
 
     pub fn text_or(&mut self, key: &str, default: &str) -> Result<Text> {
         let found = self.take_text(key)?;
-        Ok(self.or_default(key, found, default, |text| text.to_owned().into(), |text| text.to_owned()))
-    }
-
-    fn or_default(
-        &mut self,
-        key: &str,
-        found: Option<Text>,
-        default: &str,
-        spell: impl Fn(&str) -> toml_edit::Value,
-        make: impl Fn(&str) -> String,
-    ) -> Text {
-        found.unwrap_or_else(|| {
-            self.record(key, spell(default));
-            Text { value: make(default), place: self.place.clone() }
-        })
+        Ok(found.unwrap_or_else(|| {
+            self.record(key, default);
+            Text { value: default.to_owned(), place: self.place.clone() }
+        }))
     }
 
     /// One of `choices`, each with the value it stands for.
@@ -319,9 +342,7 @@ impl Table {
 
     /// A length of time above zero, or "off".
     pub fn interval_or_off(&mut self, key: &str, default: Option<Span>) -> Result<Option<Span>> {
-        let off = self.entries.iter().any(|slot| {
-            slot.entry.key == key && matches!(&slot.entry.item.value, Value::Text(text) if text.trim() == "off")
-        });
+        let off = self.text_is(key, "off");
         match default {
             _ if off => {
                 self.take(key);
@@ -420,6 +441,21 @@ impl Table {
     /// The tables `[[key]]`, none if it is left out.
     pub fn tables(&mut self, key: &str) -> Result<Vec<Table>> {
         let Some(item) = self.take(key) else { return Ok(Vec::new()) };
+        self.open_tables(key, item)
+    }
+
+    /// The tables `[[key]]`, or where there are none those of a document of our own.
+    pub fn tables_or(&mut self, key: &str, document: &str) -> Result<Vec<Table>> {
+        if self.has(key) {
+            return self.tables(key);
+        }
+        self.take(key);
+        let source = Source::new("built-in defaults", document);
+        let entry = super::tree::parse(&source)?.into_iter().find(|entry| entry.key == key);
+        entry.map_or(Ok(Vec::new()), |entry| self.open_tables(key, entry.item))
+    }
+
+    fn open_tables(&mut self, key: &str, item: Item) -> Result<Vec<Table>> {
         let expected = format!("tables: [[{}]]", self.path(key));
         let Value::Array(items) = item.value else {
             return Err(wrong_kind(key, &item.place, &item.value, &expected));
@@ -435,6 +471,19 @@ impl Table {
             }
         }
         Ok(tables)
+    }
+
+    /// The table under `key`, with the keys of another section of the dictionary.
+    pub fn table_in(&mut self, key: &str, section: &str) -> Result<Table> {
+        let mut table = self.table(key)?;
+        section.clone_into(&mut table.section);
+        Ok(table)
+    }
+
+    /// The keys and values as they stand, for tables whose keys are data. Consumes them all.
+    pub fn into_items(self) -> Vec<(Text, Item)> {
+        let text = |entry: &Entry| Text { value: entry.key.clone(), place: entry.key_place.clone() };
+        self.entries.into_iter().map(|slot| (text(&slot.entry), slot.entry.item)).collect()
     }
 
     fn child(&mut self, key: &str, place: Place, entries: Vec<Entry>) -> Table {
@@ -461,6 +510,23 @@ impl Table {
         Ok(Some(Text { value, place: item.place }))
     }
 
+    /// Whether the value of `key` is a text.
+    pub fn is_text(&self, key: &str) -> bool {
+        self.entries.iter().any(|slot| slot.entry.key == key && matches!(slot.entry.item.value, Value::Text(_)))
+    }
+
+    /// Whether the value of `key` is this text.
+    pub fn text_is(&self, key: &str, wanted: &str) -> bool {
+        let is = |value: &Value| matches!(value, Value::Text(text) if text.trim() == wanted);
+        self.entries.iter().any(|slot| slot.entry.key == key && is(&slot.entry.item.value))
+    }
+
+    /// Whether the value of `key` is a number without unit.
+    pub fn is_number(&self, key: &str) -> bool {
+        let is = |value: &Value| matches!(value, Value::Integer(_) | Value::Float(_));
+        self.entries.iter().any(|slot| slot.entry.key == key && is(&slot.entry.item.value))
+    }
+
     /// Whether the value of `key` is a table.
     pub fn is_table(&self, key: &str) -> bool {
         self.entries.iter().any(|slot| slot.entry.key == key && matches!(slot.entry.item.value, Value::Table(_)))
@@ -483,6 +549,11 @@ impl Table {
 
     /// Every key must have been consumed.
     pub fn finish(self) -> Result<()> {
+        self.check_finished()
+    }
+
+    /// As [`Table::finish`], for a table that is still looked at.
+    pub fn check_finished(&self) -> Result<()> {
         match self.entries.iter().find(|slot| !slot.taken) {
             None => Ok(()),
             Some(slot) => Err(self.unconsumed(&slot.entry)),
@@ -492,11 +563,10 @@ impl Table {
     fn unconsumed(&self, entry: &Entry) -> Diagnostic {
         let key = entry.key.as_str();
         let whose = if self.section.is_empty() { "a scenario".to_owned() } else { format!("`{}`", self.section) };
-        if let Some(known) = dictionary::key(&self.section, key) {
-            let when = if known.applies.is_empty() {
-                "it does not apply here".to_owned()
-            } else {
-                format!("it applies only {}", known.applies)
+        if dictionary::key(&self.section, key).is_some() {
+            let when = match dictionary::applies(&self.section, key) {
+                cases if cases.is_empty() => "it does not apply here".to_owned(),
+                cases => format!("it applies only {cases}"),
             };
             return entry.key_place.error(format!("`{key}` has no effect here")).label(when);
         }
@@ -508,7 +578,7 @@ impl Table {
 }
 
 /// The text of a file, or why there is none.
-pub fn read_file(path: &PathBuf, largest_bytes: u64) -> std::result::Result<String, String> {
+pub fn read_file(path: &Path, largest_bytes: u64) -> std::result::Result<String, String> {
     let metadata = std::fs::metadata(path).map_err(|error| reason(&error))?;
     if metadata.is_dir() {
         return Err("this is a directory".to_owned());
