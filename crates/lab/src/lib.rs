@@ -1,4 +1,5 @@
 //! The workbench: scenarios, workloads, results and the command line.
 
+pub mod check;
 pub mod scenario;
 pub mod traffic;
