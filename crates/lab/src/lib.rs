@@ -1,1 +1,4 @@
-//! placeholder
+//! The workbench: scenarios, workloads, results and the command line.
+
+pub mod scenario;
+pub mod traffic;
