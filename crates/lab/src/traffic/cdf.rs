@@ -1,10 +1,8 @@
 //! An empirical distribution of flow sizes: a cumulative curve, linear in bytes between its rows.
 
+use super::sizes::LARGEST_BYTES;
 use std::fmt;
 use xoff_engine::rng::Rng;
-
-/// No flow of a distribution file may be larger (1 PB): beyond it, doubles stop counting bytes.
-const LARGEST_BYTES: f64 = 1e15;
 
 /// A cumulative distribution over sizes. Two rows of equal size are an atom: a jump at that size.
 #[derive(Clone, PartialEq, Debug)]
@@ -68,8 +66,8 @@ impl Cdf {
             };
             let row =
                 Row { size_bytes: number(size, line, "size")?, cumulative: number(cumulative, line, "probability")? };
-            if row.size_bytes > LARGEST_BYTES {
-                return Err(LineError::new(line, format!("the size {size} is larger than 1 PB")));
+            if row.size_bytes > LARGEST_BYTES as f64 {
+                return Err(LineError::new(line, format!("the size {size} is larger than 1 TB")));
             }
             if let Some(last) = rows.last() {
                 if row.size_bytes < last.size_bytes {
@@ -206,7 +204,7 @@ mod tests {
         assert!(message("0,0\n20,-1\n20,1").starts_with("line 2: the probability `-1`"));
         assert!(message("0,0\n20,0.5,7\n20,1").starts_with("line 2: expected two values"));
         assert!(message("0,0\n0,1").starts_with("line 2: the largest size is below one byte"));
-        assert!(message("0,0\n1e16,1").contains("larger than 1 PB"));
+        assert!(message("0,0\n1e16,1").contains("larger than 1 TB"));
     }
 
     #[test]

@@ -40,6 +40,10 @@ impl Wiring {
         wiring
     }
 
+    pub fn is_host(&self, node: u32) -> bool {
+        self.nic[node as usize] != NONE
+    }
+
     /// The port of a host's NIC.
     pub fn nic(&self, host: u32) -> u32 {
         self.nic[host as usize]

@@ -1,8 +1,10 @@
 //! Incast: now and then many senders answer one receiver at the same instant.
 
+use super::choose::draw_by_rate;
 use super::flow::{Handles, Template, Wiring, staggered};
 use super::poisson::{Arrivals, Clock};
 use super::sizes::Sizes;
+use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use xoff_engine::rng::{Rng, stream};
@@ -18,6 +20,8 @@ pub struct Incast {
     pub degree: RangeInclusive<u32>,
     pub senders: Arc<[u32]>,
     pub receivers: Arc<[u32]>,
+    /// Running totals of the receivers' rates, in proportion to which they are drawn.
+    pub receiver_rates: Arc<[u64]>,
     /// Senders are taken from other switches than the receiver's.
     pub other_racks: bool,
     pub sizes: Sizes,
@@ -39,13 +43,22 @@ pub enum Events {
 }
 
 impl Incast {
-    pub fn mean_degree(&self) -> f64 {
-        f64::from(*self.degree.start() + *self.degree.end()) / 2.0
-    }
-
-    /// How many of the senders may answer this receiver.
-    pub fn candidates(&self, receiver: u32) -> usize {
-        self.senders.iter().filter(|sender| self.may_send(**sender, receiver)).count()
+    /// The receiver whom the fewest senders may answer, and how many these are.
+    pub fn fewest_candidates(&self) -> Option<(usize, u32)> {
+        let mut racks: HashMap<u32, usize> = HashMap::new();
+        for sender in self.senders.iter() {
+            *racks.entry(self.wiring.rack(*sender)).or_default() += 1;
+        }
+        let senders: HashSet<u32> = self.senders.iter().copied().collect();
+        let candidates = |receiver: u32| {
+            let barred = if self.other_racks {
+                racks.get(&self.wiring.rack(receiver)).copied().unwrap_or(0)
+            } else {
+                usize::from(senders.contains(&receiver))
+            };
+            senders.len() - barred
+        };
+        self.receivers.iter().map(|receiver| (candidates(*receiver), *receiver)).min()
     }
 
     fn may_send(&self, sender: u32, receiver: u32) -> bool {
@@ -117,7 +130,7 @@ impl Source for IncastSource {
     }
 
     fn act(&mut self, now: Time, out: &mut Vec<Action>) {
-        let receiver = self.of.receivers[self.draws.below(self.of.receivers.len() as u64) as usize];
+        let receiver = self.of.receivers[draw_by_rate(&self.of.receiver_rates, &mut self.draws)];
         let (least, most) = (*self.of.degree.start(), *self.of.degree.end());
         let degree = least + self.draws.below(u64::from(most - least) + 1) as u32;
         let mut chosen = 0;
@@ -147,6 +160,7 @@ impl Source for IncastSource {
 
 #[cfg(test)]
 mod tests {
+    use super::super::choose::running_rates;
     use super::super::flow::tests::{template, wiring};
     use super::super::timetable::tests::play;
     use super::*;
@@ -159,6 +173,7 @@ mod tests {
             degree: 1..=15,
             senders: (0..32).collect(),
             receivers: (0..32).collect(),
+            receiver_rates: running_rates(&(0..32).collect::<Vec<_>>(), &wiring(4, 8)),
             other_racks: true,
             sizes: Sizes::Fixed(20_000),
             wiring: wiring(4, 8),
@@ -193,6 +208,16 @@ mod tests {
         assert!(degrees[1..].iter().all(|count| count.abs_diff(2000) < 200), "{degrees:?}");
         let last = seen.keys().next_back().unwrap().as_s();
         assert!((last / 0.03 - 1.0).abs() < 0.02, "{last} s for 30000 events at 1e6 per second");
+    }
+
+    #[test]
+    fn the_poorest_receiver_is_found() {
+        let few = |senders: &[u32], other_racks| {
+            Incast { senders: senders.into(), other_racks, ..incast(Events::Times([].into())) }.fewest_candidates()
+        };
+        // Eight hosts on each switch: receivers of the first lose three of these, itself one.
+        assert_eq!(few(&[0, 1, 2, 20], true), Some((1, 0)));
+        assert_eq!(few(&[5, 6, 20], false), Some((2, 5)));
     }
 
     #[test]

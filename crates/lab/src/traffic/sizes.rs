@@ -4,6 +4,9 @@ use super::cdf::{Cdf, packets_up_to};
 use std::sync::Arc;
 use xoff_engine::rng::Rng;
 
+/// The largest flow, 1 TB: its packets can still be counted in 32 bits.
+pub const LARGEST_BYTES: u64 = 1_000_000_000_000;
+
 #[derive(Clone, PartialEq, Debug)]
 pub enum Sizes {
     /// An empirical curve; shared, because every run of a comparison draws from the same.
@@ -25,16 +28,16 @@ pub enum Sizes {
 }
 
 impl Sizes {
-    /// At least one byte.
+    /// At least one byte, at most [`LARGEST_BYTES`].
     pub fn sample(&self, rng: &mut Rng) -> u64 {
         match self {
             Sizes::Cdf(cdf) => cdf.sample(rng),
             Sizes::Fixed(bytes) => *bytes,
             Sizes::Uniform { min_bytes, max_bytes } => min_bytes + rng.below(max_bytes - min_bytes + 1),
             Sizes::Pareto { mean_bytes, shape } => {
-                (rng.pareto(pareto_scale(*mean_bytes, *shape), *shape).round() as u64).max(1)
+                (rng.pareto(pareto_scale(*mean_bytes, *shape), *shape).round() as u64).clamp(1, LARGEST_BYTES)
             }
-            Sizes::Exponential { mean_bytes } => (rng.exponential(*mean_bytes).round() as u64).max(1),
+            Sizes::Exponential { mean_bytes } => (rng.exponential(*mean_bytes).round() as u64).clamp(1, LARGEST_BYTES),
         }
     }
 
