@@ -1,1 +1,3 @@
-//! placeholder
+//! The lab: scenarios, workloads, results, figures and the command line.
+
+pub mod results;
