@@ -33,7 +33,7 @@ pub fn percentile(sorted: &[f64], p: f64) -> Option<f64> {
 pub fn mean_in(series: &[Bin], from: Time, until: Time) -> Option<f64> {
     let (mut area, mut covered) = (0.0, 0.0);
     for bin in series {
-        let inside = bin.end.min(until).saturating_since(bin.start().max(from)).as_s();
+        let inside = bin.end.min(until).saturating_since(bin.start().max(from)).ps() as f64;
         area += bin.value * inside;
         covered += inside;
     }

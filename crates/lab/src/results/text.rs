@@ -2,7 +2,7 @@
 
 use super::grid::Grid;
 use super::number::{brief, brief_or_dash, bytes, microseconds, percent, thousands};
-use super::summary::{Distribution, Summary};
+use super::summary::{Distribution, SizeClass, Summary};
 
 /// Whether headings may be set in bold; decide it by whether the output is a terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,7 +71,8 @@ pub fn speed_line(summary: &Summary) -> String {
 /// The tables that apply to this run, in reading order.
 pub fn sections(summary: &Summary) -> Vec<Section> {
     let all = [
-        flows(summary),
+        by_size(summary, "flow completion time, us", |class| class.fct_us, summary.fct_us),
+        by_size(summary, "slowdown (1 = as fast as on an idle network)", |class| class.slowdown, summary.slowdown),
         throughput(summary),
         episode(summary),
         network(summary),
@@ -82,28 +83,22 @@ pub fn sections(summary: &Summary) -> Vec<Section> {
     all.into_iter().filter(|section| !section.grid.rows.is_empty()).collect()
 }
 
-fn spread(cells: &mut Vec<String>, of: &Distribution) {
-    cells.extend([of.mean, of.p50, of.p95, of.p99].map(brief_or_dash));
-}
-
-fn flows(summary: &Summary) -> Section {
-    let mut grid =
-        Grid::new(["size", "flows", "done", "FCT mean", "p50", "p95", "p99", "slowdown mean", "p50", "p95", "p99"]);
+/// One row per size class, and one for all where there are several.
+fn by_size(summary: &Summary, title: &str, of_class: fn(&SizeClass) -> Distribution, all: Distribution) -> Section {
+    let mut grid = Grid::new(["size", "flows", "finished", "mean", "p50", "p95", "p99", "max"]);
+    let mut row = |name: &str, flows: u64, completed: u64, of: Distribution| {
+        let mut cells = vec![name.to_owned(), thousands(flows), thousands(completed)];
+        cells.extend([of.mean, of.p50, of.p95, of.p99, of.max].map(brief_or_dash));
+        grid.row(cells);
+    };
     let classes = summary.by_size.iter().filter(|class| class.flows > 0);
     for class in classes.clone() {
-        let mut cells = vec![class.name.clone(), thousands(class.flows), thousands(class.completed)];
-        spread(&mut cells, &class.fct_us);
-        spread(&mut cells, &class.slowdown);
-        grid.row(cells);
+        row(&class.name, class.flows, class.completed, of_class(class));
     }
     if classes.count() > 1 {
-        let finite = summary.flows_total - summary.flows_endless;
-        let mut cells = vec!["all".to_owned(), thousands(finite), thousands(summary.flows_completed)];
-        spread(&mut cells, &summary.fct_us);
-        spread(&mut cells, &summary.slowdown);
-        grid.row(cells);
+        row("all", summary.flows_total - summary.flows_endless, summary.flows_completed, all);
     }
-    Section { title: "flows (FCT in us; slowdown 1 = as on an idle network)".into(), grid }
+    Section { title: title.to_owned(), grid }
 }
 
 fn throughput(summary: &Summary) -> Section {
