@@ -4,9 +4,21 @@
 //! Reading order: [`plan`] (what is built), [`traffic`] (who sends what), [`scheme`] (the
 //! congestion-control triad), [`world`] (the event loop), [`record`] (what comes out).
 
+pub mod check;
+pub mod fault;
+pub mod flow;
+pub mod nic;
 pub mod packet;
+pub mod pfc;
 pub mod plan;
+pub mod port;
+pub mod probe;
 pub mod record;
+pub mod route;
 pub mod scheme;
+pub mod switch;
+pub mod timing;
 pub mod topology;
 pub mod traffic;
+pub mod transport;
+pub mod world;

@@ -175,7 +175,8 @@ pub struct HostSettings {
     pub notify_delay: Span,
     /// Repeat a NAK for the same packet no sooner than this.
     pub nak_interval: Span,
-    /// Go back to the oldest unacknowledged packet after this long without progress.
+    /// Go back to the oldest unacknowledged packet after this long without progress (and never
+    /// sooner than four base round trips of the flow).
     pub retransmit_timeout: Span,
 }
 

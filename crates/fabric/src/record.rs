@@ -86,6 +86,8 @@ pub struct Counters {
     pub data_packets_sent: u64,
     pub data_packets_delivered: u64,
     pub data_packets_retransmitted: u64,
+    /// Data packets that ended without being delivered: dropped, or out of order at the receiver.
+    pub data_packets_discarded: u64,
     pub delivered_bytes: u64,
     pub acks_sent: u64,
     pub naks_sent: u64,

@@ -109,7 +109,6 @@ pub struct PacketFacts {
     /// Unique among living flows.
     pub flow: u32,
     pub frame_bytes: u32,
-    pub weight: u16,
 }
 
 /// What a congestion point may write into the packet at hand.
@@ -133,21 +132,30 @@ pub trait CongestionPoint {
     fn hooks(&self) -> Hooks {
         Hooks::NONE
     }
-    /// A packet of the scheme arrives at the queue (it is not in it yet).
-    fn on_enqueue(&mut self, _view: &QueueView, _packet: &PacketFacts, _out: &mut Vec<Notice<Self::Feedback>>) {}
+    /// A packet of the scheme arrives at the queue (it is not in it yet); `weight` is its flow's.
+    /// `notify` sends feedback to the source of a flow.
+    fn on_enqueue(
+        &mut self,
+        _view: &QueueView,
+        _packet: &PacketFacts,
+        _weight: u16,
+        _mark: Mark<'_>,
+        _notify: impl FnMut(u32, Self::Feedback),
+    ) {
+    }
     /// A packet of the scheme has left the queue and goes onto the wire.
     fn on_dequeue(
         &mut self,
         _view: &QueueView,
         _packet: &PacketFacts,
         _mark: Mark<'_>,
-        _out: &mut Vec<Notice<Self::Feedback>>,
+        _notify: impl FnMut(u32, Self::Feedback),
     ) {
     }
     /// The queue was paused (`view.paused`) or resumed by its downstream.
     fn on_pause_change(&mut self, _view: &QueueView) {}
     /// The time named by [`CongestionPoint::timer`] has come.
-    fn on_timer(&mut self, _view: &QueueView, _out: &mut Vec<Notice<Self::Feedback>>) {}
+    fn on_timer(&mut self, _view: &QueueView, _notify: impl FnMut(u32, Self::Feedback)) {}
     /// When it next wants [`CongestionPoint::on_timer`]; read after every hook, if
     /// [`Hooks::TIMER`] is set.
     fn timer(&self) -> Option<Time> {

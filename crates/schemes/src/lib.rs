@@ -1,24 +1,18 @@
-//! Congestion-control schemes, one file each, and the registry that lists them.
+//! Congestion-control schemes, one file (or folder) each, and the registry that lists them.
+//!
+//! To add a scheme: write its file with a type that implements [`Configured`], and add its two
+//! lines below, `pub mod` and the registry entry. Everything else (names, parameters, scenario
+//! keys, listings, the tests that run every scheme) follows from the registry.
 
+pub mod dcqcn;
+pub mod none;
 pub mod param;
+pub mod parts;
+mod registry;
 
-use param::{ParamValues, SchemeSpec};
+pub use registry::{Any, Configured, all, find};
 
-/// Every scheme, in the order they are listed to people.
-pub fn all() -> &'static [&'static SchemeSpec] {
-    &[]
-}
-
-/// The specification of a scheme by name.
-pub fn find(name: &str) -> Option<&'static SchemeSpec> {
-    all().iter().copied().find(|spec| spec.name == name)
-}
-
-/// Any one scheme, configured.
-pub struct Any;
-
-impl Any {
-    pub fn configure(_values: &ParamValues) -> Any {
-        Any
-    }
+registry::registry! {
+    None => xoff_fabric::scheme::Uncontrolled,
+    Dcqcn => dcqcn::Dcqcn,
 }

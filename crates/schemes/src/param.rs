@@ -27,6 +27,8 @@ pub struct ParamSpec {
     pub symbol: &'static str,
     pub unit: Unit,
     pub default: &'static str,
+    /// Matters only while these choices are made; empty: always.
+    pub applies: &'static [(&'static str, &'static str)],
     pub meaning: &'static str,
     pub source: &'static str,
 }
@@ -244,6 +246,13 @@ impl ParamValues {
 
     pub fn get(&self, name: &str) -> &Value {
         &self.values[self.index(name)]
+    }
+
+    /// Why setting `name` would change nothing under the other values, if so.
+    pub fn no_effect(&self, name: &str) -> Option<String> {
+        let param = self.spec.param(name)?;
+        let (choice, wanted) = param.applies.iter().find(|(choice, wanted)| self.get(choice).to_string() != *wanted)?;
+        Some(format!("`{name}` matters only when {choice} = \"{wanted}\", and it is \"{}\"", self.get(choice)))
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&'static ParamSpec, &Value)> {

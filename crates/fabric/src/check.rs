@@ -1,0 +1,284 @@
+//! Watching the run: deadlock, stall, storm, and the books at the end.
+
+use crate::packet::Kind;
+use crate::plan::{WatchdogAction, peer};
+use crate::port::{AT_HOST, Storm};
+use crate::record::{BlockedQueue, Failure};
+use crate::scheme::Scheme;
+use crate::world::{World, kind};
+use std::collections::BTreeSet;
+use xoff_engine::{Key, Span, Time};
+
+/// PFC frames a port has sent, and what it last told its upstream.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PfcFrames {
+    pub pause: u64,
+    pub resume: u64,
+    pub refresh: u64,
+    pub told: u8,
+}
+
+#[derive(Debug, Default)]
+pub struct CheckState {
+    pub frames: Vec<PfcFrames>,
+    /// Queues in a storm now.
+    pub storms: u32,
+    pub faults_left: usize,
+    every: Option<Span>,
+    delivered: u64,
+    progress_at: Time,
+    /// Cycles already reported, so that a lasting deadlock counts once.
+    reported: BTreeSet<(u32, u8)>,
+    /// Per (port, class), kept only where a watchdog looks: the last PAUSE received.
+    last_pause: Vec<Time>,
+}
+
+impl CheckState {
+    #[inline]
+    pub(crate) fn last_pause_at(&mut self, port: u32, class: u8, classes: usize, now: Time) {
+        if let Some(at) = self.last_pause.get_mut(port as usize * classes + usize::from(class)) {
+            *at = now;
+        }
+    }
+}
+
+impl<S: Scheme> World<S> {
+    pub(crate) fn start_checks(&mut self) {
+        self.checks.frames = vec![PfcFrames::default(); self.ports.len()];
+        self.checks.faults_left = self.plan.faults.len();
+        let run = &self.plan.run;
+        // A stall is noticed within a quarter of its length.
+        self.checks.every = run.deadlock_check.into_iter().chain(run.stall_after.map(|after| after / 4)).min();
+        if let Some(every) = self.checks.every {
+            self.queue.push(Key::new(Time::ZERO + every, kind::CHECK, 0));
+        }
+        for (i, switch) in self.switches.iter().enumerate() {
+            if let Some(watchdog) = self.plan.switches[switch.profile as usize].watchdog {
+                self.checks.last_pause = vec![Time::ZERO; self.queues.len()];
+                self.queue.push(Key::new(Time::ZERO + watchdog.poll, kind::WATCHDOG, i as u32));
+            }
+        }
+    }
+
+    pub(crate) fn on_check(&mut self) {
+        if let Some(every) = self.checks.every {
+            self.queue.push(Key::new(self.now + every, kind::CHECK, 0));
+        }
+        if self.plan.run.deadlock_check.is_some() {
+            self.look_for_deadlock();
+        }
+        if self.counters.delivered_bytes != self.checks.delivered {
+            self.checks.delivered = self.counters.delivered_bytes;
+            self.checks.progress_at = self.now;
+        }
+        if let Some(after) = self.plan.run.stall_after {
+            let unfinished = self.unfinished();
+            if unfinished == 0 {
+                self.checks.progress_at = self.now;
+            } else if self.now - self.checks.progress_at >= after && self.checks.faults_left == 0 {
+                self.stall(unfinished);
+            }
+        }
+    }
+
+    /// Flows that want to send or wait for an answer.
+    fn unfinished(&self) -> u64 {
+        let waits = |next: u32, una: u32, limit: u32| una < next || next < limit;
+        self.senders.iter().filter(|(_, s)| !s.ended && waits(s.next, s.una, s.total.min(s.offered))).count() as u64
+    }
+
+    fn stall(&mut self, unfinished: u64) {
+        let blocked = self.blocked_queues();
+        self.failure = Some(Failure::Stall { at: self.now, since: self.checks.progress_at, unfinished, blocked });
+        self.done = true;
+    }
+
+    fn blocked_queues(&self) -> Vec<BlockedQueue> {
+        let mut blocked = Vec::new();
+        for (id, queue) in self.queues.iter().enumerate() {
+            let (port, class) = ((id / self.classes) as u32, (id % self.classes) as u8);
+            let paused = self.ports[port as usize].paused & (1 << class) != 0;
+            if queue.bytes > 0 || paused {
+                blocked.push(BlockedQueue { port, class, bytes: queue.bytes, paused });
+            }
+        }
+        blocked
+    }
+
+    /// The queues of an egress that wait behind one another for ever: paused by a switch,
+    /// non-empty, and fed so that the pause cannot end while they all wait.
+    fn look_for_deadlock(&mut self) {
+        let classes = self.classes;
+        let mut stuck: BTreeSet<(u32, u8)> = BTreeSet::new();
+        for (id, queue) in self.queues.iter().enumerate() {
+            let (port, class) = ((id / classes) as u32, (id % classes) as u8);
+            let owner = &self.ports[port as usize];
+            let downstream = &self.ports[peer(port) as usize];
+            let paused = owner.paused & (1 << class) != 0;
+            if paused && queue.bytes > 0 && !owner.has(AT_HOST) && !downstream.has(AT_HOST) {
+                stuck.insert((port, class));
+            }
+        }
+        loop {
+            let free: Vec<(u32, u8)> =
+                stuck.iter().copied().filter(|&(port, class)| !self.held_for_ever(port, class, &stuck)).collect();
+            if free.is_empty() {
+                break;
+            }
+            for node in free {
+                stuck.remove(&node);
+            }
+        }
+        self.checks.reported.retain(|node| stuck.contains(node));
+        if stuck.is_empty() || stuck.iter().all(|node| self.checks.reported.contains(node)) {
+            return;
+        }
+        self.checks.reported = stuck.clone();
+        let cycle = self.cycle_in(&stuck);
+        self.counters.deadlocks += 1;
+        self.deadlocks.push((self.now, cycle.clone()));
+        if self.plan.run.stop_on_deadlock {
+            self.failure = Some(Failure::Deadlock { at: self.now, cycle });
+            self.done = true;
+        }
+    }
+
+    /// Whether what `port` feeds downstream stays above the resume threshold even after all that
+    /// can drain there has drained.
+    fn held_for_ever(&self, port: u32, class: u8, stuck: &BTreeSet<(u32, u8)>) -> bool {
+        let ingress = &self.ports[peer(port) as usize];
+        let switch = &self.switches[ingress.owner as usize];
+        let behind: u64 = switch
+            .ports
+            .iter()
+            .filter(|&&egress| stuck.contains(&(egress, class)))
+            .map(|&egress| self.bytes_from(egress, class, ingress.local))
+            .sum();
+        if switch.dynamic {
+            // The threshold moves, so bytes alone prove nothing: ask for a long silence too.
+            let queue = &self.queues[port as usize * self.classes + usize::from(class)];
+            return behind > 0 && self.now.saturating_since(queue.moved_at) >= Span::from_ms(10);
+        }
+        let account =
+            &self.accounts[switch.accounts as usize + usize::from(ingress.local) * self.classes + usize::from(class)];
+        behind > account.xon_bytes
+    }
+
+    /// Bytes in an egress queue that came in by one ingress.
+    fn bytes_from(&self, egress: u32, class: u8, ingress: u16) -> u64 {
+        let queue = &self.queues[egress as usize * self.classes + usize::from(class)];
+        queue.packets.iter().filter(|p| p.ingress == ingress).map(|p| u64::from(p.frame_bytes)).sum()
+    }
+
+    /// One cycle among the stuck queues: follow what each waits for until a queue repeats.
+    fn cycle_in(&self, stuck: &BTreeSet<(u32, u8)>) -> Vec<BlockedQueue> {
+        let mut walk: Vec<(u32, u8)> = Vec::new();
+        let mut at = *stuck.first().expect("someone is stuck");
+        while !walk.contains(&at) {
+            walk.push(at);
+            let ingress = &self.ports[peer(at.0) as usize];
+            let next = self.switches[ingress.owner as usize]
+                .ports
+                .iter()
+                .map(|&egress| (egress, at.1))
+                .find(|node| stuck.contains(node) && self.bytes_from(node.0, node.1, ingress.local) > 0);
+            match next {
+                Some(node) => at = node,
+                None => break,
+            }
+        }
+        let start = walk.iter().position(|&node| node == at).unwrap_or(0);
+        walk[start..]
+            .iter()
+            .map(|&(port, class)| BlockedQueue {
+                port,
+                class,
+                bytes: self.queues[port as usize * self.classes + usize::from(class)].bytes,
+                paused: true,
+            })
+            .collect()
+    }
+
+    /// Looks at every egress queue of a switch for a PFC storm.
+    pub(crate) fn on_watchdog(&mut self, switch_id: u32) {
+        let switch = &self.switches[switch_id as usize];
+        let Some(watchdog) = self.plan.switches[switch.profile as usize].watchdog else { return };
+        self.queue.push(Key::new(self.now + watchdog.poll, kind::WATCHDOG, switch_id));
+        let ports = switch.ports.clone();
+        for port in ports {
+            for class in 0..self.classes as u8 {
+                let queue_id = port as usize * self.classes + usize::from(class);
+                let queue = &self.queues[queue_id];
+                let paused = self.ports[port as usize].paused & (1 << class) != 0;
+                if queue.storm == Storm::No {
+                    let since = queue.paused_since.max(queue.moved_at);
+                    if paused && queue.bytes > 0 && self.now.saturating_since(since) >= watchdog.detect {
+                        self.begin_storm(port, class, watchdog.action);
+                    }
+                } else if self.now.saturating_since(self.checks.last_pause[queue_id]) >= watchdog.restore {
+                    self.queues[queue_id].storm = Storm::No;
+                    self.checks.storms -= 1;
+                }
+            }
+        }
+    }
+
+    fn begin_storm(&mut self, port: u32, class: u8, action: WatchdogAction) {
+        self.counters.watchdog_storms += 1;
+        self.checks.storms += 1;
+        let queue = &mut self.queues[port as usize * self.classes + usize::from(class)];
+        match action {
+            WatchdogAction::Drop => {
+                queue.storm = Storm::Dropping;
+                self.flush(port, class);
+            }
+            WatchdogAction::Forward => {
+                queue.storm = Storm::Forwarding;
+                self.set_paused(port, class, false);
+            }
+        }
+    }
+
+    /// When the run ends on its own: unfinished flows with nothing left to happen are a stall.
+    pub(crate) fn final_check(&mut self) {
+        let nothing_left = self.queue.is_empty() && self.now < self.plan.run.stop;
+        let unfinished = self.unfinished();
+        if self.failure.is_none() && nothing_left && unfinished > 0 && !self.done {
+            self.stall(unfinished);
+        }
+        if let Err(broken) = self.books() {
+            panic!("the books do not balance: {broken}");
+        }
+    }
+
+    /// Every data packet sent was delivered, dropped, discarded by its receiver, or is under way;
+    /// every byte in a buffer is in exactly one queue and one account.
+    pub fn books(&self) -> Result<(), String> {
+        let data = |kind: Kind| u64::from(kind == Kind::Data);
+        let on_wires: u64 = self.ports.iter().flat_map(|p| p.wire.iter()).map(|item| data(item.packet.kind)).sum();
+        let queued: u64 = self.queues.iter().flat_map(|q| q.packets.iter()).map(|p| data(p.kind)).sum();
+        let ended = self.counters.data_packets_delivered + self.counters.data_packets_discarded;
+        let accounted = ended + on_wires + queued;
+        if self.counters.data_packets_sent != accounted {
+            return Err(format!("{} data packets sent, {accounted} accounted for", self.counters.data_packets_sent));
+        }
+        for switch in &self.switches {
+            let queued: u64 = switch
+                .ports
+                .iter()
+                .flat_map(|&p| (0..self.classes).map(move |c| p as usize * self.classes + c))
+                .map(|id| self.queues[id].bytes)
+                .sum();
+            let first = switch.accounts as usize;
+            let accounts: u64 =
+                self.accounts[first..first + switch.ports.len() * self.classes].iter().map(|a| a.bytes).sum();
+            if queued != accounts || queued != switch.used_bytes {
+                return Err(format!(
+                    "{}: {queued} bytes queued, {accounts} in ingress accounts, {} of the buffer used",
+                    self.plan.nodes[switch.node as usize].name, switch.used_bytes
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,135 @@
+//! Things that go wrong on schedule: links fail and come back, rates and losses change, a host
+//! floods its switch with PAUSE.
+
+use crate::packet::Packet;
+use crate::plan::{FaultKind, peer};
+use crate::port::{AT_HOST, DOWN, LOSSY_WIRE};
+use crate::route::Routes;
+use crate::scheme::Scheme;
+use crate::world::World;
+use xoff_engine::LinkRate;
+
+impl<S: Scheme> World<S> {
+    pub(crate) fn on_fault(&mut self, index: u32) {
+        self.checks.faults_left -= 1;
+        match self.plan.faults[index as usize].what {
+            FaultKind::LinkDown { link } => self.set_link(link, false),
+            FaultKind::LinkUp { link } => self.set_link(link, true),
+            FaultKind::Rate { port, rate } => {
+                // A packet on the wire keeps its times; the next one sees the new rate.
+                self.ports[port as usize].rate = LinkRate::new(rate);
+            }
+            FaultKind::Loss { port, loss } => {
+                self.loss[port as usize] = loss;
+                let flags = &mut self.ports[port as usize].flags;
+                *flags = if loss > 0.0 { *flags | LOSSY_WIRE } else { *flags & !LOSSY_WIRE };
+            }
+            FaultKind::PauseStorm { host_port, class, on } => {
+                let host = self.ports[host_port as usize].owner as usize;
+                let storm = &mut self.hosts[host].storm;
+                *storm = if on { *storm | (1 << class) } else { *storm & !(1 << class) };
+                self.ports[host_port as usize].pfc_due |= 1 << class;
+                self.expect_free(host_port);
+            }
+        }
+    }
+
+    fn set_link(&mut self, link: u32, up: bool) {
+        let ports = [link * 2, link * 2 + 1];
+        if self.is_up(ports[0]) == up {
+            return;
+        }
+        for port in ports {
+            if up {
+                self.ports[port as usize].flags &= !DOWN;
+            } else {
+                self.ports[port as usize].flags |= DOWN;
+                self.cut(port);
+            }
+        }
+        let World { plan, ports, .. } = self;
+        self.routes = Routes::new(plan, |link| !ports[link as usize * 2].has(DOWN));
+        self.reroute();
+        for port in ports_of(link) {
+            if up {
+                self.expect_free_if_waiting(port);
+            }
+        }
+    }
+
+    /// What is on the wire or queued for it is lost; both ends forget that they were paused.
+    fn cut(&mut self, port: u32) {
+        let lost: Vec<Packet> = self.ports[port as usize].wire.iter().map(|item| item.packet).collect();
+        self.ports[port as usize].wire.clear();
+        for packet in lost {
+            if packet.kind != crate::packet::Kind::Pfc {
+                self.counters.drops_fault += 1;
+                self.discard(packet);
+            }
+        }
+        for class in 0..self.classes as u8 {
+            self.flush(port, class);
+            self.set_paused(port, class, false);
+        }
+        self.checks.frames[port as usize].told = 0;
+        self.ports[port as usize].pfc_due = 0;
+        if !self.ports[port as usize].has(AT_HOST) {
+            let owner = self.ports[port as usize].owner as usize;
+            let first =
+                self.switches[owner].accounts as usize + usize::from(self.ports[port as usize].local) * self.classes;
+            for account in &mut self.accounts[first..first + self.classes] {
+                account.pausing = false;
+            }
+        }
+    }
+
+    /// Empties an egress queue, giving its bytes back.
+    pub(crate) fn flush(&mut self, port: u32, class: u8) {
+        let queue_id = port as usize * self.classes + usize::from(class);
+        while let Some(packet) = self.queues[queue_id].pop(self.now) {
+            self.queues[queue_id].drops += 1;
+            self.counters.drops_fault += 1;
+            if !self.ports[port as usize].has(AT_HOST) {
+                self.release(self.ports[port as usize].owner, &packet);
+            }
+            self.discard(packet);
+        }
+        let port = &mut self.ports[port as usize];
+        let at_host = port.has(AT_HOST);
+        if !at_host || self.hosts[port.owner as usize].ready[usize::from(class)].is_empty() {
+            port.waiting &= !(1 << class);
+        }
+    }
+
+    /// Every living flow takes the path that the routes of now give it. Packets already under way
+    /// keep their old route, which is freed with the flow.
+    fn reroute(&mut self) {
+        let flows: Vec<u32> = self.senders.iter().filter(|(_, s)| !s.ended).map(|(flow, _)| flow).collect();
+        for flow in flows {
+            let (spec, id) = (self.ledgers[flow].spec.clone(), self.ledgers[flow].id);
+            let (path, stranded) = self.resolve_path(&spec, id);
+            let (back, backward) = self.resolve_back(&spec, id, &path);
+            let sender = &self.senders[flow];
+            let (route, hops) = (sender.route, sender.hops);
+            let receiver = &self.receivers[flow];
+            let (back_route, back_hops, was_backward) = (receiver.route, receiver.hops, receiver.backward);
+            let new_route = self.store_route(&path);
+            let new_back =
+                if backward { (new_route, path.len() as u8) } else { (self.store_route(&back), back.len() as u8) };
+            let old = &mut self.ledgers[flow].old_routes;
+            old.push((route, hops));
+            if !was_backward {
+                old.push((back_route, back_hops));
+            }
+            let sender = &mut self.senders[flow];
+            (sender.route, sender.hops, sender.stranded) = (new_route, path.len() as u8, stranded);
+            let receiver = &mut self.receivers[flow];
+            (receiver.route, receiver.hops, receiver.backward) = (new_back.0, new_back.1, backward);
+            self.stir_flow(flow);
+        }
+    }
+}
+
+fn ports_of(link: u32) -> [u32; 2] {
+    [link * 2, peer(link * 2)]
+}

@@ -1,0 +1,148 @@
+//! The two ends of a flow: what its sender and its receiver remember.
+//!
+//! Created when the flow starts, freed when it has ended and its last packet is gone.
+
+use crate::plan::HostSettings;
+use crate::traffic::FlowSpec;
+use xoff_engine::{BitRate, Span, Time};
+
+/// Where a flow stands with its NIC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SendState {
+    /// Nothing to send now.
+    Idle,
+    /// In the NIC's round-robin of its class.
+    Ready,
+    /// Waits for its pacing time.
+    Paced,
+    /// Waits for its window to open.
+    Blocked,
+}
+
+/// Requester side.
+#[derive(Debug)]
+pub struct Sender<Rp> {
+    pub rp: Rp,
+    pub host: u32,
+    /// Next packet to send, oldest unacknowledged, one past the highest ever sent.
+    pub next: u32,
+    pub una: u32,
+    pub highest: u32,
+    /// Packets of the whole flow; `u32::MAX` is endless.
+    pub total: u32,
+    /// Packets that may be sent so far (flows fed by offers); `u32::MAX` otherwise.
+    pub offered: u32,
+    pub state: SendState,
+    pub class: u8,
+    pub scheme: u8,
+    pub int: bool,
+    pub ended: bool,
+    /// No route leads to its destination: it waits for one.
+    pub stranded: bool,
+    pub full_frame: u16,
+    pub last_frame: u16,
+    pub mtu_bytes: u32,
+    /// Payload bytes the last packet falls short of a full one.
+    pub short_bytes: u32,
+    /// Wire bytes of the last packet sent, for rate changes in mid-gap.
+    pub last_wire: u32,
+    pub next_avail: Time,
+    /// Pacing gap per wire byte; zero paces at line rate.
+    pub ps_per_byte: f64,
+    /// What the scheme asks for.
+    pub asked_bps: f64,
+    pub window_bytes: u64,
+    pub cap: Option<BitRate>,
+    pub rto: Span,
+    /// Deadline of the retransmission timer; `NEVER` while nothing is outstanding.
+    pub rto_at: Time,
+    /// The timer event that counts; others are stale.
+    pub due: Time,
+    /// First entry of its route; `hops` ports.
+    pub route: u32,
+    pub hops: u8,
+    /// Packets of this flow (of any kind) that exist.
+    pub live: i64,
+    pub sent_wire_bytes: u64,
+}
+
+impl<Rp> Sender<Rp> {
+    /// One past the last packet it may send now.
+    #[inline]
+    pub fn limit(&self) -> u32 {
+        if self.stranded { 0 } else { self.total.min(self.offered) }
+    }
+
+    #[inline]
+    pub fn window_open(&self) -> bool {
+        let in_flight = u64::from(self.next - self.una) * u64::from(self.mtu_bytes);
+        // A window below one packet still lets a lone packet go.
+        in_flight < self.window_bytes || in_flight == 0
+    }
+
+    /// Payload bytes of the first `packets` packets.
+    #[inline]
+    pub fn payload_until(&self, packets: u32) -> u64 {
+        let bytes = u64::from(packets) * u64::from(self.mtu_bytes);
+        if packets == self.total { bytes - u64::from(self.short_bytes) } else { bytes }
+    }
+}
+
+/// Responder side.
+#[derive(Debug)]
+pub struct Receiver<Np> {
+    pub np: Np,
+    pub host: u32,
+    pub expected: u32,
+    pub total: u32,
+    pub since_ack: u32,
+    pub ack_frame: u16,
+    pub notification_frame: u16,
+    pub ack_class: u8,
+    /// Frame bytes that are not payload.
+    pub header_bytes: u16,
+    pub naked: u32,
+    pub nak_at: Time,
+    pub due: Time,
+    /// First entry of the route back, and whether it is the forward route read backwards.
+    pub route: u32,
+    pub hops: u8,
+    pub backward: bool,
+    pub delivered_bytes: u64,
+    pub delivered_at: Option<Time>,
+    pub marked: u64,
+}
+
+/// What only the books need.
+#[derive(Debug)]
+pub struct Ledger {
+    pub id: u32,
+    pub source: u32,
+    pub spec: FlowSpec,
+    pub start: Time,
+    pub acked_at: Option<Time>,
+    pub ideal: Span,
+    pub base_rtt: Span,
+    pub packets_sent: u64,
+    pub packets_retransmitted: u64,
+    pub timeouts: u32,
+    pub notifications: u64,
+    /// Routes it used before a failure moved it: packets may still walk them.
+    pub old_routes: Vec<(u32, u8)>,
+}
+
+/// Frame sizes of a flow's packets under a scheme's header overhead.
+pub fn frames(host: &HostSettings, data_overhead: u32, size_bytes: Option<u64>) -> (u32, u16, u16) {
+    let header = host.sizes.data_header_bytes + data_overhead;
+    let full = header + host.mtu_bytes;
+    let mtu = u64::from(host.mtu_bytes);
+    match size_bytes {
+        None => (u32::MAX, full as u16, full as u16),
+        Some(size) => {
+            let packets = size.div_ceil(mtu).max(1);
+            let last = size - (packets - 1) * mtu;
+            // A lone short packet is padded to the smallest Ethernet frame.
+            (packets as u32, full as u16, (header + last as u32).max(64) as u16)
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! The NIC: one wire, control packets first, then round-robin over the flows that may send.
+//!
+//! A packet is built only at the moment it goes onto the wire. A flow is in exactly one place:
+//! idle, in its class's round-robin, in the pacing heap, or blocked by its window.
+
+use crate::flow::SendState;
+use crate::packet::{Ecn, HAS_INT, IntStack, Kind, NO_EXTRA, Packet};
+use crate::scheme::{ReactionPoint, Scheme};
+use crate::world::{World, kind};
+use std::cmp::Reverse;
+use xoff_engine::{Key, Span, Time};
+
+/// No flow was served last.
+pub(crate) const NO_FLOW: u32 = u32::MAX;
+
+impl<S: Scheme> World<S> {
+    /// The wire of a NIC is free: the next packet goes, or the NIC sleeps until one may.
+    pub(crate) fn serve_nic(&mut self, port_id: u32) {
+        let host_id = self.ports[port_id as usize].owner;
+        if !self.is_up(port_id) {
+            return;
+        }
+        self.release_paced(host_id, self.now);
+        self.requeue_last(host_id);
+        loop {
+            let port = &self.ports[port_id as usize];
+            if port.pfc_due != 0 {
+                self.send_pfc(port_id);
+                break;
+            }
+            let eligible = port.waiting & !port.paused;
+            if eligible == 0 {
+                break;
+            }
+            let class = self.pick_class(port_id, eligible);
+            let queue = &mut self.queues[port_id as usize * self.classes + usize::from(class)];
+            if let Some(packet) = queue.pop(self.now) {
+                let empty = queue.packets.is_empty();
+                self.settle_waiting(port_id, host_id, class, empty);
+                self.charge(port_id, class, packet.frame_bytes);
+                self.transmit(port_id, packet);
+                break;
+            }
+            let flow = self.hosts[host_id as usize].ready[usize::from(class)].pop();
+            self.settle_waiting(port_id, host_id, class, true);
+            if let Some(flow) = flow
+                && self.send_data(port_id, host_id, flow)
+            {
+                break;
+            }
+        }
+        self.plan_nic(port_id, host_id);
+    }
+
+    /// Keeps the waiting bit true to queue and round-robin.
+    #[inline]
+    fn settle_waiting(&mut self, port_id: u32, host_id: u32, class: u8, queue_empty: bool) {
+        if queue_empty && self.hosts[host_id as usize].ready[usize::from(class)].is_empty() {
+            self.ports[port_id as usize].waiting &= !(1 << class);
+        }
+    }
+
+    /// Decides what the NIC waits for: its own wire, or the next pacing time.
+    #[inline]
+    fn plan_nic(&mut self, port_id: u32, host_id: u32) {
+        let port = &self.ports[port_id as usize];
+        if port.waiting & !port.paused != 0 || port.pfc_due != 0 {
+            self.expect_free(port_id);
+            return;
+        }
+        let host = &mut self.hosts[host_id as usize];
+        if let Some(Reverse(next)) = host.paced.peek() {
+            let at = next.time().max(port.busy_until);
+            if at < host.wake_at || host.wake_at <= self.now {
+                host.wake_at = at;
+                self.queue.push(Key::new(at, kind::WAKE, host_id));
+            }
+        }
+    }
+
+    pub(crate) fn on_wake(&mut self, host_id: u32) {
+        let host = &mut self.hosts[host_id as usize];
+        if host.wake_at != self.now {
+            return;
+        }
+        host.wake_at = Time::NEVER;
+        let port_id = host.port;
+        self.kick_nic(port_id);
+    }
+
+    /// Something changed: serve the NIC now if its wire is free, or once it is.
+    pub(crate) fn kick_nic(&mut self, port_id: u32) {
+        let port = &self.ports[port_id as usize];
+        if port.has(crate::port::FREE_PENDING) {
+            return;
+        }
+        if port.busy_until <= self.now { self.serve_nic(port_id) } else { self.release_or_expect(port_id) }
+    }
+
+    fn release_or_expect(&mut self, port_id: u32) {
+        let (host_id, free_at) = {
+            let port = &self.ports[port_id as usize];
+            (port.owner, port.busy_until)
+        };
+        self.release_paced(host_id, free_at);
+        self.plan_nic(port_id, host_id);
+    }
+
+    /// Moves flows whose pacing time has come by `until` into the round-robin.
+    #[inline]
+    fn release_paced(&mut self, host_id: u32, until: Time) {
+        while let Some(Reverse(key)) = self.hosts[host_id as usize].paced.peek() {
+            let key = *key;
+            if key.time() > until {
+                break;
+            }
+            self.hosts[host_id as usize].paced.pop();
+            if let Some(sender) = self.senders.get(key.index())
+                && sender.state == SendState::Paced
+                && sender.host == host_id
+                && sender.next_avail == key.time()
+            {
+                self.make_ready(key.index());
+            }
+        }
+    }
+
+    #[inline]
+    fn make_ready(&mut self, flow: u32) {
+        let sender = &mut self.senders[flow];
+        sender.state = SendState::Ready;
+        let host = &mut self.hosts[sender.host as usize];
+        host.ready[usize::from(sender.class)].push(flow);
+        self.ports[host.port as usize].waiting |= 1 << sender.class;
+    }
+
+    /// The flow served last rejoins the round-robin behind those that came while it was served.
+    #[inline]
+    fn requeue_last(&mut self, host_id: u32) {
+        let flow = std::mem::replace(&mut self.hosts[host_id as usize].last_served, NO_FLOW);
+        if flow != NO_FLOW {
+            self.make_ready(flow);
+        }
+    }
+
+    /// Puts a flow where it belongs.
+    #[inline]
+    pub(crate) fn place_flow(&mut self, flow: u32) {
+        let horizon = self.now;
+        let sender = &mut self.senders[flow];
+        if sender.next >= sender.limit() || sender.ended {
+            sender.state = SendState::Idle;
+        } else if !sender.window_open() {
+            sender.state = SendState::Blocked;
+        } else if sender.next_avail <= horizon {
+            self.make_ready(flow);
+        } else {
+            sender.state = SendState::Paced;
+            let key = Key::new(sender.next_avail, 0, flow);
+            self.hosts[sender.host as usize].paced.push(Reverse(key));
+        }
+    }
+
+    /// A flow that was idle or blocked may have something to send.
+    pub(crate) fn stir_flow(&mut self, flow: u32) {
+        let sender = &self.senders[flow];
+        if matches!(sender.state, SendState::Idle | SendState::Blocked) {
+            let port_id = self.hosts[sender.host as usize].port;
+            self.place_flow(flow);
+            if self.senders[flow].state != SendState::Idle {
+                self.kick_nic(port_id);
+            }
+        }
+    }
+
+    /// Builds and sends the next packet of a flow taken from the round-robin. `false` if the flow
+    /// turned out not to be allowed to send.
+    #[inline]
+    fn send_data(&mut self, port_id: u32, host_id: u32, flow: u32) -> bool {
+        let now = self.now;
+        let gap_bytes = self.gap_bytes;
+        let Some(sender) = self.senders.get_mut(flow).filter(|sender| sender.host == host_id) else { return false };
+        if sender.state != SendState::Ready {
+            return false; // It has left the round-robin since; this was its old place.
+        }
+        if sender.next >= sender.limit() || !sender.window_open() || sender.next_avail > now || sender.ended {
+            self.place_flow(flow);
+            return false;
+        }
+        let psn = sender.next;
+        sender.next += 1;
+        let frame_bytes = if sender.next == sender.total { sender.last_frame } else { sender.full_frame };
+        let again = psn < sender.highest;
+        sender.highest = sender.highest.max(sender.next);
+        let wire_bytes = u32::from(frame_bytes) + gap_bytes;
+        sender.last_wire = wire_bytes;
+        sender.sent_wire_bytes += u64::from(wire_bytes);
+        sender.live += 1;
+        if sender.rto_at == Time::NEVER {
+            sender.rto_at = now + sender.rto;
+        }
+        let int = sender.int;
+        let mut packet = Packet {
+            stamp: now,
+            flow,
+            psn,
+            route: sender.route + 1,
+            extra: NO_EXTRA,
+            frame_bytes,
+            ingress: 0,
+            kind: Kind::Data,
+            class: sender.class,
+            ecn: Ecn::Ect0,
+            flags: sender.scheme << 4,
+        };
+        sender.rp.on_sent(now, wire_bytes);
+        let ps_per_byte = sender.ps_per_byte;
+        if int {
+            packet.extra = self.int.insert(IntStack::default());
+            packet.flags |= HAS_INT;
+        }
+        self.counters.data_packets_sent += 1;
+        let ledger = &mut self.ledgers[flow];
+        ledger.packets_sent += 1;
+        if again {
+            ledger.packets_retransmitted += 1;
+            self.counters.data_packets_retransmitted += 1;
+        }
+        self.charge(port_id, packet.class, frame_bytes);
+        self.transmit(port_id, packet);
+        let free_at = self.ports[port_id as usize].busy_until;
+        // The old rate spaces this packet; what the scheme just decided shifts it in apply_limits.
+        self.senders[flow].next_avail = if ps_per_byte == 0.0 {
+            free_at
+        } else {
+            now + Span::from_ps((f64::from(wire_bytes) * ps_per_byte) as u64)
+        };
+        self.after_rp(flow);
+        let sender = &mut self.senders[flow];
+        if sender.next < sender.limit() && sender.window_open() && sender.next_avail <= free_at {
+            // It may send again when the wire is free; until then it keeps its turn open.
+            sender.state = SendState::Ready;
+            self.ports[port_id as usize].waiting |= 1 << sender.class;
+            self.hosts[host_id as usize].last_served = flow;
+        } else {
+            self.place_flow(flow);
+        }
+        true
+    }
+
+    /// Reads a flow's limits and timer after any of its hooks.
+    #[inline]
+    pub(crate) fn after_rp(&mut self, flow: u32) {
+        let sender = &self.senders[flow];
+        let limits = sender.rp.limits();
+        if limits.rate_bps != sender.asked_bps || limits.window_bytes != sender.window_bytes {
+            self.apply_limits(flow, limits);
+        }
+        self.arm_flow_timer(flow);
+    }
+
+    pub(crate) fn apply_limits(&mut self, flow: u32, limits: crate::scheme::Limits) {
+        let now = self.now;
+        let sender = &mut self.senders[flow];
+        debug_assert!(limits.rate_bps.is_finite() && limits.rate_bps > 0.0, "rate {}", limits.rate_bps);
+        sender.asked_bps = limits.rate_bps;
+        let wider = limits.window_bytes > sender.window_bytes;
+        sender.window_bytes = limits.window_bytes;
+        let port_id = self.hosts[sender.host as usize].port;
+        let line = self.ports[port_id as usize].rate;
+        let rate = sender.cap.map_or(limits.rate_bps, |cap| limits.rate_bps.min(cap.bps() as f64));
+        let line_bps = line.rate().bps() as f64;
+        let new = if rate >= line_bps { 0.0 } else { 8e12 / rate };
+        let old = std::mem::replace(&mut sender.ps_per_byte, new);
+        if new != old && sender.next_avail > now {
+            // In mid-gap: as if the gap had been computed with the new rate.
+            let line_gap = 8e12 / line_bps;
+            let per_byte = |gap: f64| if gap == 0.0 { line_gap } else { gap };
+            let shift = f64::from(sender.last_wire) * (per_byte(new) - per_byte(old));
+            let at = (sender.next_avail.ps() as f64 + shift).max(now.ps() as f64) as u64;
+            sender.next_avail = Time::from_ps(at);
+            if sender.state == SendState::Paced {
+                let key = Key::new(sender.next_avail, 0, flow);
+                let host = sender.host;
+                self.hosts[host as usize].paced.push(Reverse(key));
+                self.kick_nic(port_id);
+            }
+        }
+        if wider && self.senders[flow].state == SendState::Blocked {
+            self.stir_flow(flow);
+        }
+    }
+
+    /// Hands a control packet to the NIC, after `delay` if there is one.
+    pub(crate) fn emit(&mut self, host_id: u32, packet: Packet, delay: Span, lane: u32) {
+        if delay == Span::ZERO {
+            self.emit_now(host_id, packet);
+            return;
+        }
+        let arrives = self.now + delay;
+        let ring = &mut self.hosts[host_id as usize].delayed[lane as usize];
+        if ring.is_empty() {
+            self.queue.push(Key::new(arrives, kind::EMIT, host_id * 2 + lane));
+        }
+        ring.push(crate::port::InFlight { arrives, packet });
+    }
+
+    pub(crate) fn on_emit(&mut self, index: u32) {
+        let (host_id, lane) = (index / 2, index % 2);
+        let ring = &mut self.hosts[host_id as usize].delayed[lane as usize];
+        let Some(due) = ring.pop() else { return };
+        if let Some(next) = ring.front() {
+            self.queue.push(Key::new(next.arrives, kind::EMIT, index));
+        }
+        self.emit_now(host_id, due.packet);
+    }
+
+    #[inline]
+    fn emit_now(&mut self, host_id: u32, packet: Packet) {
+        let port_id = self.hosts[host_id as usize].port;
+        let class = packet.class;
+        let bit = 1 << class;
+        let port = &self.ports[port_id as usize];
+        let free = port.busy_until <= self.now
+            && !port.has(crate::port::FREE_PENDING)
+            && (port.waiting | port.paused) & bit == 0
+            && port.pfc_due == 0
+            && self.is_up(port_id);
+        if free {
+            self.transmit(port_id, packet);
+            self.plan_nic(port_id, host_id);
+            return;
+        }
+        self.queues[port_id as usize * self.classes + usize::from(class)].push(self.now, packet);
+        let port = &mut self.ports[port_id as usize];
+        port.waiting |= bit;
+        if port.paused & bit == 0 {
+            self.expect_free(port_id);
+        }
+    }
+}

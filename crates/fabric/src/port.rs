@@ -1,0 +1,127 @@
+//! Ports, egress queues and ingress accounts: the state the hot path touches.
+
+use crate::packet::Packet;
+use xoff_engine::{LinkRate, Ring, Span, Time};
+
+/// A packet on the wire and when its last bit arrives.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct InFlight {
+    pub arrives: Time,
+    pub packet: Packet,
+}
+
+/// One end of a link: the transmitter of a node towards its peer, and that wire.
+///
+/// Bits in the masks are classes. A class waits when it has something to send: packets in its
+/// queue, or at a NIC also flows that may send now.
+#[derive(Debug)]
+pub struct Port {
+    pub busy_until: Time,
+    /// What the wire carries, in order; only its head is an event.
+    pub wire: Ring<InFlight>,
+    pub rate: LinkRate,
+    pub delay: Span,
+    pub tx_bytes: u64,
+    pub tx_packets: u64,
+    /// Number of its owner among hosts or switches.
+    pub owner: u32,
+    /// First congestion point of this port.
+    pub cp_base: u32,
+    /// Its number at its switch.
+    pub local: u16,
+    pub waiting: u8,
+    pub paused: u8,
+    /// Classes about which a PFC frame is to be sent.
+    pub pfc_due: u8,
+    pub flags: u8,
+    /// Union of the hooks of its congestion points.
+    pub hooks: crate::scheme::Hooks,
+}
+
+/// A "transmission done" event is pending.
+pub const FREE_PENDING: u8 = 1;
+pub const AT_HOST: u8 = 2;
+pub const DOWN: u8 = 4;
+pub const LOSSY_WIRE: u8 = 8;
+
+impl Port {
+    #[inline]
+    pub fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// One egress queue (port, class).
+#[derive(Debug, Default)]
+pub struct Queue {
+    pub packets: Ring<Packet>,
+    pub bytes: u64,
+    pub peak_bytes: u64,
+    /// Byte-picoseconds, for the mean.
+    pub area: f64,
+    pub area_at: Time,
+    pub marks: u64,
+    pub drops: u64,
+    pub paused_since: Time,
+    pub paused_total: Span,
+    /// Timed signalling: when the pause runs out.
+    pub paused_until: Time,
+    /// Last time a packet left; what the watchdog and the deadlock check look at.
+    pub moved_at: Time,
+    /// The watchdog has taken the queue out of PFC.
+    pub storm: Storm,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Storm {
+    #[default]
+    No,
+    Dropping,
+    Forwarding,
+}
+
+impl Queue {
+    #[inline]
+    pub fn push(&mut self, now: Time, packet: Packet) {
+        self.settle(now);
+        self.bytes += u64::from(packet.frame_bytes);
+        self.peak_bytes = self.peak_bytes.max(self.bytes);
+        self.packets.push(packet);
+    }
+
+    #[inline]
+    pub fn pop(&mut self, now: Time) -> Option<Packet> {
+        let packet = self.packets.pop()?;
+        self.settle(now);
+        self.bytes -= u64::from(packet.frame_bytes);
+        self.moved_at = now;
+        Some(packet)
+    }
+
+    /// Accounts for the time since the last change.
+    #[inline]
+    pub fn settle(&mut self, now: Time) {
+        self.area += self.bytes as f64 * (now - self.area_at).ps() as f64;
+        self.area_at = now;
+    }
+}
+
+/// What of one ingress (port, class) is buffered in its switch, and its PFC state.
+#[derive(Clone, Debug)]
+pub struct Account {
+    pub bytes: u64,
+    pub peak_bytes: u64,
+    pub xoff_bytes: u64,
+    pub xon_bytes: u64,
+    pub headroom_bytes: u64,
+    /// Dynamic thresholds: part of `bytes` that lies in headroom.
+    pub in_headroom: u64,
+    pub alpha: f64,
+    pub lowest_xoff: u64,
+    pub port: u32,
+    pub class: u8,
+    pub lossless: bool,
+    /// It has asked its upstream to stop.
+    pub pausing: bool,
+    pub refresh_pending: bool,
+}

@@ -1,0 +1,119 @@
+//! Probes: quantities sampled at a fixed interval, as they are at that instant.
+
+use crate::plan::ProbeTarget;
+use crate::record::{Metric, Sample};
+use crate::scheme::Scheme;
+use crate::world::{World, kind};
+use xoff_engine::{Key, Span, Time};
+
+/// What rates are measured against: the values at the previous sample.
+#[derive(Debug, Default)]
+pub struct ProbeState {
+    last: Vec<Last>,
+    /// Probed flows alive, and per flow the previous counts.
+    flows: Vec<ProbedFlow>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    at: Time,
+    bytes: u64,
+    paused: Span,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ProbedFlow {
+    flow: u32,
+    at: Time,
+    sent_wire_bytes: u64,
+    delivered_bytes: u64,
+}
+
+impl<S: Scheme> World<S> {
+    pub(crate) fn start_probes(&mut self) {
+        self.probe_state.last = vec![Last::default(); self.plan.probes.len()];
+        for (i, probe) in self.plan.probes.iter().enumerate() {
+            self.queue.push(Key::new(probe.from, kind::PROBE, i as u32));
+        }
+    }
+
+    pub(crate) fn probe_flow(&mut self, flow: u32) {
+        let at = self.now;
+        self.probe_state.flows.push(ProbedFlow { flow, at, sent_wire_bytes: 0, delivered_bytes: 0 });
+    }
+
+    pub(crate) fn unprobe_flow(&mut self, flow: u32) {
+        self.probe_state.flows.retain(|probed| probed.flow != flow);
+    }
+
+    pub(crate) fn on_probe(&mut self, index: u32) {
+        let probe = &self.plan.probes[index as usize];
+        let (what, next) = (probe.what, self.now + probe.every);
+        if next <= probe.until {
+            self.queue.push(Key::new(next, kind::PROBE, index));
+        }
+        let now = self.now;
+        let last = self.probe_state.last[index as usize];
+        let elapsed = now.saturating_since(last.at);
+        let mut current = Last { at: now, ..last };
+        let mut push = |metric, entity, class, value| {
+            self.samples.push(Sample { at: now, metric, entity, class, value });
+        };
+        // The first sample of a rate has nothing to be measured against.
+        let per_second = |amount: f64| if elapsed == Span::ZERO { 0.0 } else { amount / elapsed.as_s() };
+        match what {
+            ProbeTarget::Queue { port, class } => {
+                let queue = &self.queues[port as usize * self.classes + usize::from(class)];
+                push(Metric::QueueBytes, port, class, queue.bytes as f64);
+            }
+            ProbeTarget::Ingress { port, class } => {
+                let owner = &self.ports[port as usize];
+                let bytes = if owner.has(crate::port::AT_HOST) {
+                    0
+                } else {
+                    let first = self.switches[owner.owner as usize].accounts as usize;
+                    self.accounts[first + usize::from(owner.local) * self.classes + usize::from(class)].bytes
+                };
+                push(Metric::IngressBytes, port, class, bytes as f64);
+            }
+            ProbeTarget::Throughput { port } => {
+                current.bytes = self.ports[port as usize].tx_bytes;
+                push(Metric::PortThroughput, port, 0, per_second((current.bytes - last.bytes) as f64 * 8.0));
+            }
+            ProbeTarget::Paused { port, class } => {
+                let queue = &self.queues[port as usize * self.classes + usize::from(class)];
+                let paused = self.ports[port as usize].paused & (1 << class) != 0;
+                current.paused = queue.paused_total + if paused { now - queue.paused_since } else { Span::ZERO };
+                let share = per_second((current.paused - last.paused).as_s());
+                push(Metric::PausedFraction, port, class, share);
+            }
+            ProbeTarget::PauseRate { port } => {
+                let frames = &self.checks.frames[port as usize];
+                current.bytes = frames.pause + frames.refresh;
+                push(Metric::PauseRate, port, 0, per_second((current.bytes - last.bytes) as f64));
+            }
+            ProbeTarget::Flows => {
+                for probed in &mut self.probe_state.flows {
+                    let (sender, receiver) = (&self.senders[probed.flow], &self.receivers[probed.flow]);
+                    let ledger = &self.ledgers[probed.flow];
+                    let seconds = now.saturating_since(probed.at).as_s();
+                    let rate =
+                        |new: u64, old: u64| if seconds == 0.0 { 0.0 } else { (new - old) as f64 * 8.0 / seconds };
+                    let class = ledger.spec.class;
+                    push(Metric::FlowRate, ledger.id, class, sender.asked_bps);
+                    let sent = rate(sender.sent_wire_bytes, probed.sent_wire_bytes);
+                    push(Metric::FlowSendRate, ledger.id, class, sent);
+                    let delivered = rate(receiver.delivered_bytes, probed.delivered_bytes);
+                    push(Metric::FlowThroughput, ledger.id, class, delivered);
+                    *probed = ProbedFlow {
+                        flow: probed.flow,
+                        at: now,
+                        sent_wire_bytes: sender.sent_wire_bytes,
+                        delivered_bytes: receiver.delivered_bytes,
+                    };
+                }
+            }
+        }
+        self.probe_state.last[index as usize] = current;
+    }
+}

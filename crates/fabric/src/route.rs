@@ -1,0 +1,173 @@
+//! Shortest paths with equal-cost choice, held compactly: one next-hop group per (switch, edge).
+//!
+//! An *edge* is a switch with hosts. Tables grow with switches times edges, never with hosts
+//! squared, and equal groups are stored once. A flow's path is resolved when it starts.
+
+use crate::plan::{NodeKind, Plan, peer};
+use std::collections::HashMap;
+use xoff_engine::rng::mix;
+
+const NONE: u32 = u32::MAX;
+
+/// Next hops of every switch towards every edge.
+#[derive(Debug)]
+pub struct Routes {
+    /// Per node: its port if it is a host.
+    host_port: Vec<u32>,
+    /// Per node: its number among switches, or `NONE`.
+    switch_index: Vec<u32>,
+    /// Per switch: its number among edges, or `NONE`.
+    edge_index: Vec<u32>,
+    edges: usize,
+    /// `[switch][edge]` -> group, or `NONE` where there is no way.
+    table: Vec<u32>,
+    /// (first, length) into `group_ports`.
+    groups: Vec<(u32, u32)>,
+    group_ports: Vec<u32>,
+    owner: Vec<u32>,
+}
+
+impl Routes {
+    /// Routes over the links that `up` allows.
+    pub fn new(plan: &Plan, up: impl Fn(u32) -> bool) -> Routes {
+        let nodes = plan.nodes.len();
+        let mut ports_of: Vec<Vec<u32>> = vec![Vec::new(); nodes];
+        let owner: Vec<u32> = (0..plan.ports() as u32).map(|port| plan.node_of(port)).collect();
+        for port in 0..plan.ports() as u32 {
+            ports_of[owner[port as usize] as usize].push(port);
+        }
+        let is_switch = |node: u32| plan.nodes[node as usize].kind == NodeKind::Switch;
+        let switches: Vec<u32> = (0..nodes as u32).filter(|&node| is_switch(node)).collect();
+        let mut switch_index = vec![NONE; nodes];
+        for (i, &node) in switches.iter().enumerate() {
+            switch_index[node as usize] = i as u32;
+        }
+        let mut host_port = vec![NONE; nodes];
+        let mut edge_index = vec![NONE; switches.len()];
+        let mut edge_nodes = Vec::new();
+        for node in 0..nodes as u32 {
+            if is_switch(node) {
+                continue;
+            }
+            let Some(&port) = ports_of[node as usize].first() else { continue };
+            host_port[node as usize] = port;
+            let edge = owner[peer(port) as usize];
+            if !is_switch(edge) {
+                continue; // Two hosts back to back need no table.
+            }
+            let index = &mut edge_index[switch_index[edge as usize] as usize];
+            if *index == NONE {
+                *index = edge_nodes.len() as u32;
+                edge_nodes.push(edge);
+            }
+        }
+
+        let mut routes = Routes {
+            host_port,
+            switch_index,
+            edge_index,
+            edges: edge_nodes.len(),
+            table: vec![NONE; switches.len() * edge_nodes.len()],
+            groups: Vec::new(),
+            group_ports: Vec::new(),
+            owner,
+        };
+        let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
+        let mut distance = vec![NONE; nodes];
+        let mut order = Vec::new();
+        for (edge, &root) in edge_nodes.iter().enumerate() {
+            distance.fill(NONE);
+            distance[root as usize] = 0;
+            order.clear();
+            order.push(root);
+            let mut head = 0;
+            while let Some(&node) = order.get(head) {
+                head += 1;
+                for &port in &ports_of[node as usize] {
+                    let next = routes.owner[peer(port) as usize];
+                    // Both directions fail together, so the link's state serves the way back.
+                    if up(port / 2) && is_switch(next) && distance[next as usize] == NONE {
+                        distance[next as usize] = distance[node as usize] + 1;
+                        order.push(next);
+                    }
+                }
+            }
+            for &node in order.iter().skip(1) {
+                let hops: Vec<u32> = ports_of[node as usize]
+                    .iter()
+                    .copied()
+                    .filter(|&port| {
+                        let next = routes.owner[peer(port) as usize];
+                        up(port / 2) && is_switch(next) && distance[next as usize] + 1 == distance[node as usize]
+                    })
+                    .collect();
+                let group = *known.entry(hops).or_insert_with_key(|hops| {
+                    let first = routes.group_ports.len() as u32;
+                    routes.group_ports.extend(hops);
+                    routes.groups.push((first, hops.len() as u32));
+                    routes.groups.len() as u32 - 1
+                });
+                let row = routes.switch_index[node as usize] as usize;
+                routes.table[row * routes.edges + edge] = group;
+            }
+        }
+        routes
+    }
+
+    /// The port of a host.
+    pub fn host_port(&self, host: u32) -> u32 {
+        self.host_port[host as usize]
+    }
+
+    /// Equal-cost egress ports of `switch` towards the edge of `dst`; empty if there is no way or
+    /// the switch is that edge.
+    pub fn next_hops(&self, switch: u32, dst: u32) -> &[u32] {
+        let edge_node = self.owner[peer(self.host_port[dst as usize]) as usize];
+        let edge_switch = self.switch_index[edge_node as usize];
+        if edge_switch == NONE {
+            return &[];
+        }
+        let edge = self.edge_index[edge_switch as usize];
+        let row = self.switch_index[switch as usize] as usize;
+        match self.table[row * self.edges + edge as usize] {
+            NONE => &[],
+            group => {
+                let (first, len) = self.groups[group as usize];
+                &self.group_ports[first as usize..(first + len) as usize]
+            }
+        }
+    }
+
+    /// Egress ports from the NIC of `src` to the last switch before `dst`, choosing among equals by
+    /// a hash of `key` and the switch. `false` if there is no way.
+    pub fn path(&self, src: u32, dst: u32, key: u64, out: &mut Vec<u32>) -> bool {
+        out.clear();
+        let last = peer(self.host_port[dst as usize]);
+        out.push(self.host_port[src as usize]);
+        loop {
+            let at = self.owner[peer(out[out.len() - 1]) as usize];
+            if at == dst {
+                return true;
+            }
+            if at == self.owner[last as usize] {
+                out.push(last);
+                return true;
+            }
+            if self.switch_index[at as usize] == NONE {
+                return false;
+            }
+            let hops = self.next_hops(at, dst);
+            if hops.is_empty() {
+                return false;
+            }
+            let hash = mix(key ^ mix(u64::from(at) + 1));
+            let choice = ((u128::from(hash) * hops.len() as u128) >> 64) as usize;
+            out.push(hops[choice]);
+        }
+    }
+
+    /// Memory of the tables, for the curious.
+    pub fn table_bytes(&self) -> usize {
+        4 * (self.table.len() + self.group_ports.len() + 2 * self.groups.len())
+    }
+}

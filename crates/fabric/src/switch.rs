@@ -1,0 +1,562 @@
+//! What a switch does with a packet: admit, queue, pause its upstream, mark, send, resume.
+//!
+//! Output-queued with a shared buffer. Egress queues are what congestion control sees; ingress
+//! accounts (bytes buffered by the port they came in by) are what PFC sees. A packet that finds
+//! its egress free leaves at once and never enters either.
+
+use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet};
+use crate::plan::peer;
+use crate::port::{AT_HOST, DOWN, FREE_PENDING, Port, Storm};
+use crate::record::{Failure, LosslessDrop, PauseRecord};
+use crate::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme};
+use crate::world::{World, kind};
+use xoff_engine::{Key, Time};
+
+/// Scheme slot of a packet, in the upper half of its flags.
+#[inline]
+pub(crate) fn slot(packet: &Packet) -> usize {
+    usize::from(packet.flags >> 4)
+}
+
+impl<S: Scheme> World<S> {
+    /// A packet has come in by `ingress` and is bound for `egress` of the same switch.
+    #[inline]
+    pub(crate) fn switch_receive(&mut self, ingress: u32, egress: u32, mut packet: Packet) {
+        let class = packet.class;
+        let bit = 1 << class;
+        let (hooks, idle) = {
+            let out = &self.ports[egress as usize];
+            // Free, nothing of this class ahead, and nobody else waiting who may go. (What waits
+            // while the port is free is paused.)
+            let idle = out.busy_until <= self.now
+                && (out.waiting | out.paused) & bit == 0
+                && out.flags & (FREE_PENDING | DOWN) == 0
+                && out.pfc_due == 0;
+            (out.hooks, idle)
+        };
+        if hooks.has(Hooks::ENQUEUE) && packet.kind == Kind::Data {
+            self.cp_enqueue(egress, &mut packet);
+        }
+        if idle {
+            packet.ingress = u16::MAX;
+            self.depart(egress, packet);
+            return;
+        }
+        packet.ingress = self.ports[ingress as usize].local;
+        if !self.admit(ingress, egress, &packet) {
+            self.discard(packet);
+            return;
+        }
+        let queue = &mut self.queues[egress as usize * self.classes + usize::from(class)];
+        queue.push(self.now, packet);
+        let out = &mut self.ports[egress as usize];
+        out.waiting |= bit;
+        if out.paused & bit == 0 {
+            self.expect_free(egress);
+        }
+    }
+
+    /// Takes a packet into the buffer, or says no. Pauses the upstream when the account is full.
+    #[inline]
+    fn admit(&mut self, ingress: u32, egress: u32, packet: &Packet) -> bool {
+        let port = &self.ports[ingress as usize];
+        let size = u64::from(packet.frame_bytes);
+        let switch_id = port.owner as usize;
+        let class = usize::from(packet.class);
+        let account_id = self.switches[switch_id].accounts as usize + usize::from(port.local) * self.classes + class;
+        let account = &self.accounts[account_id];
+        if !account.lossless || self.ports[egress as usize].has(DOWN) || self.checks.storms > 0 {
+            return self.admit_other(switch_id, account_id, egress, packet);
+        }
+        let switch = &mut self.switches[switch_id];
+        let account = &mut self.accounts[account_id];
+        let bytes = account.bytes + size;
+        let pause = if switch.dynamic {
+            let threshold = dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used);
+            account.lowest_xoff = account.lowest_xoff.min(threshold + switch.reserve_bytes);
+            let before = (account.bytes - account.in_headroom).saturating_sub(switch.reserve_bytes);
+            let mut used = (bytes - account.in_headroom).saturating_sub(switch.reserve_bytes);
+            if used <= threshold {
+                switch.shared_used += used - before;
+            } else if account.in_headroom + size <= account.headroom_bytes {
+                account.in_headroom += size;
+                used = before;
+            } else {
+                return self.refuse(switch_id, account_id, packet, threshold);
+            }
+            let threshold = dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used);
+            account.in_headroom > 0 || used >= threshold
+        } else {
+            if bytes > account.xoff_bytes + account.headroom_bytes {
+                let xoff = account.xoff_bytes;
+                return self.refuse(switch_id, account_id, packet, xoff);
+            }
+            bytes > account.xoff_bytes
+        };
+        if switch.used_bytes + size > switch.buffer_bytes {
+            let xoff = account.xoff_bytes;
+            return self.refuse(switch_id, account_id, packet, xoff);
+        }
+        account.bytes = bytes;
+        account.peak_bytes = account.peak_bytes.max(bytes);
+        switch.used_bytes += size;
+        if pause {
+            self.ask_pause(account_id);
+        }
+        true
+    }
+
+    /// Lossy classes, dead links and queues the watchdog has emptied.
+    #[cold]
+    #[inline(never)]
+    fn admit_other(&mut self, switch_id: usize, account_id: usize, egress: u32, packet: &Packet) -> bool {
+        let size = u64::from(packet.frame_bytes);
+        let class = usize::from(packet.class);
+        let queue = &mut self.queues[egress as usize * self.classes + class];
+        if self.ports[egress as usize].has(DOWN) || queue.storm == Storm::Dropping {
+            queue.drops += 1;
+            self.counters.drops_fault += 1;
+            return false;
+        }
+        let switch = &mut self.switches[switch_id];
+        let account = &mut self.accounts[account_id];
+        if account.lossless {
+            // A storm elsewhere: the ordinary way, without its shortcuts.
+            let storms = std::mem::take(&mut self.checks.storms);
+            let admitted = self.admit(self.accounts[account_id].port, egress, packet);
+            self.checks.storms = storms;
+            return admitted;
+        }
+        let limit = self.plan.classes.list[class].queue_limit_bytes.unwrap_or(u64::MAX);
+        if queue.bytes + size > limit
+            || switch.lossy_used + size > switch.lossy_bytes
+            || switch.used_bytes + size > switch.buffer_bytes
+        {
+            queue.drops += 1;
+            self.counters.drops_lossy += 1;
+            return false;
+        }
+        account.bytes += size;
+        account.peak_bytes = account.peak_bytes.max(account.bytes);
+        switch.lossy_used += size;
+        switch.used_bytes += size;
+        if switch.dynamic {
+            switch.shared_used += size;
+        }
+        true
+    }
+
+    /// A lossless packet finds no room: the run is over, unless drops are allowed.
+    #[cold]
+    #[inline(never)]
+    fn refuse(&mut self, switch_id: usize, account_id: usize, packet: &Packet, threshold: u64) -> bool {
+        let (switch, account) = (&self.switches[switch_id], &self.accounts[account_id]);
+        self.counters.drops_lossless += 1;
+        self.queues[account.port as usize * self.classes + usize::from(account.class)].drops += 1;
+        if !self.plan.run.allow_drops && self.failure.is_none() {
+            let sizes = self.plan.hosts[0].sizes;
+            let extra = self.overheads.iter().map(|o| o.data_bytes).max().unwrap_or(0);
+            self.failure = Some(Failure::LosslessDrop(LosslessDrop {
+                at: self.now,
+                node: switch.node,
+                port: account.port,
+                class: account.class,
+                packet_bytes: u32::from(packet.frame_bytes),
+                ingress_bytes: account.bytes,
+                threshold_bytes: threshold,
+                headroom_bytes: account.headroom_bytes,
+                headroom_required_bytes: crate::pfc::required_headroom(
+                    self.plan.direction(peer(account.port)),
+                    self.plan.direction(account.port),
+                    crate::world::mtu_wire_bytes(&self.plan) + extra,
+                    &sizes,
+                ),
+                buffer_used_bytes: switch.used_bytes,
+                buffer_bytes: switch.buffer_bytes,
+            }));
+            self.done = true;
+        }
+        false
+    }
+
+    /// The port is free: the next frame goes.
+    #[inline]
+    pub(crate) fn serve_switch_port(&mut self, port_id: u32) {
+        let port = &self.ports[port_id as usize];
+        if port.pfc_due != 0 {
+            self.send_pfc(port_id);
+        } else {
+            let eligible = port.waiting & !port.paused;
+            if eligible == 0 {
+                return;
+            }
+            let class = self.pick_class(port_id, eligible);
+            let queue = &mut self.queues[port_id as usize * self.classes + usize::from(class)];
+            let packet = queue.pop(self.now).expect("a waiting class has a packet");
+            if queue.packets.is_empty() {
+                self.ports[port_id as usize].waiting &= !(1 << class);
+            }
+            self.charge(port_id, class, packet.frame_bytes);
+            self.release(self.ports[port_id as usize].owner, &packet);
+            self.depart(port_id, packet);
+        }
+        let port = &self.ports[port_id as usize];
+        if port.waiting & !port.paused != 0 || port.pfc_due != 0 {
+            self.expect_free(port_id);
+        }
+    }
+
+    /// A packet has left the queue: its congestion point looks at it, and it goes.
+    #[inline]
+    fn depart(&mut self, port_id: u32, mut packet: Packet) {
+        if self.ports[port_id as usize].hooks.has(Hooks::DEQUEUE) && packet.kind == Kind::Data {
+            self.cp_dequeue(port_id, &mut packet);
+        }
+        self.transmit(port_id, packet);
+    }
+
+    /// Gives a packet's bytes back to the buffer and to its ingress; resumes the upstream.
+    #[inline]
+    pub(crate) fn release(&mut self, switch_id: u32, packet: &Packet) {
+        let size = u64::from(packet.frame_bytes);
+        let switch = &mut self.switches[switch_id as usize];
+        let account_id =
+            switch.accounts as usize + usize::from(packet.ingress) * self.classes + usize::from(packet.class);
+        let account = &mut self.accounts[account_id];
+        debug_assert!(account.bytes >= size && switch.used_bytes >= size, "buffer accounts went negative");
+        switch.used_bytes -= size;
+        if !account.lossless {
+            account.bytes -= size;
+            switch.lossy_used -= size;
+            if switch.dynamic {
+                switch.shared_used -= size;
+            }
+            return;
+        }
+        let resume = if switch.dynamic {
+            let before = (account.bytes - account.in_headroom).saturating_sub(switch.reserve_bytes);
+            account.bytes -= size;
+            account.in_headroom = account.in_headroom.saturating_sub(size);
+            let after = (account.bytes - account.in_headroom).saturating_sub(switch.reserve_bytes);
+            switch.shared_used = switch.shared_used + after - before;
+            let threshold = dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used);
+            account.pausing
+                && account.in_headroom == 0
+                && (after == 0 || after + switch.resume_offset_bytes <= threshold)
+        } else {
+            account.bytes -= size;
+            account.pausing && account.bytes <= account.xon_bytes
+        };
+        if resume {
+            self.ask_resume(account_id);
+        }
+    }
+
+    /// The account is above XOFF.
+    #[inline]
+    fn ask_pause(&mut self, account_id: usize) {
+        let account = &mut self.accounts[account_id];
+        if !account.pausing {
+            account.pausing = true;
+            self.note_pause(account_id, true);
+            self.request_pfc(account_id);
+            if self.timed.is_some() {
+                self.arm_refresh(account_id);
+            }
+        } else if let Some((_, _, true)) = self.timed {
+            self.request_pfc(account_id);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ask_resume(&mut self, account_id: usize) {
+        self.accounts[account_id].pausing = false;
+        self.note_pause(account_id, false);
+        self.request_pfc(account_id);
+    }
+
+    fn note_pause(&mut self, account_id: usize, pause: bool) {
+        if self.plan.run.record_pauses {
+            let account = &self.accounts[account_id];
+            self.pauses.push(PauseRecord {
+                at: self.now,
+                port: account.port,
+                class: account.class,
+                pause,
+                ingress_bytes: account.bytes,
+            });
+        }
+    }
+
+    /// A PFC frame about this account leaves as soon as its port is free: before all queues.
+    fn request_pfc(&mut self, account_id: usize) {
+        let (port_id, class) = (self.accounts[account_id].port, self.accounts[account_id].class);
+        self.ports[port_id as usize].pfc_due |= 1 << class;
+        self.expect_free(port_id);
+    }
+
+    /// Sends one PFC frame with the state of every class that is due.
+    pub(crate) fn send_pfc(&mut self, port_id: u32) {
+        let port = &mut self.ports[port_id as usize];
+        let due = std::mem::take(&mut port.pfc_due);
+        let mut on = 0u8;
+        if port.has(AT_HOST) {
+            on = self.hosts[port.owner as usize].storm & due;
+        } else {
+            let first = self.switches[port.owner as usize].accounts as usize + usize::from(port.local) * self.classes;
+            for class in 0..self.classes {
+                if due & (1 << class) != 0 && self.accounts[first + class].pausing {
+                    on |= 1 << class;
+                }
+            }
+        }
+        let frames = &mut self.checks.frames[port_id as usize];
+        // A repetition of what the upstream was already told is a refresh.
+        let repeated = on & frames.told;
+        frames.told = (frames.told & !due) | on;
+        let (first, again, off) = ((on & !repeated).count_ones(), repeated.count_ones(), (due & !on).count_ones());
+        frames.pause += u64::from(first);
+        frames.refresh += u64::from(again);
+        frames.resume += u64::from(off);
+        self.counters.pause_frames += u64::from(first);
+        self.counters.refresh_frames += u64::from(again);
+        self.counters.resume_frames += u64::from(off);
+        let lasts = self.timed.map_or(Time::NEVER, |(pause, _, _)| Time::from_ps(pause.ps()));
+        let frame = Packet {
+            stamp: lasts,
+            flow: u32::from(due),
+            psn: u32::from(on),
+            extra: NO_EXTRA,
+            frame_bytes: self.pfc_frame,
+            kind: Kind::Pfc,
+            ..Packet::default()
+        };
+        self.transmit(port_id, frame);
+    }
+
+    /// A PFC frame has reached `port_id`: its egress stops or goes on.
+    pub(crate) fn on_pfc(&mut self, port_id: u32, frame: &Packet) {
+        let (due, on) = (frame.flow as u8, frame.psn as u8);
+        for class in 0..self.classes as u8 {
+            if due & (1 << class) == 0 {
+                continue;
+            }
+            let pause = on & (1 << class) != 0;
+            if pause && frame.stamp != Time::NEVER {
+                let until = self.now + (frame.stamp - Time::ZERO);
+                let queue_id = port_id * self.classes as u32 + u32::from(class);
+                self.queues[queue_id as usize].paused_until = until;
+                self.queue.push(Key::new(until, kind::PAUSE_EXPIRY, queue_id));
+            }
+            self.set_paused(port_id, class, pause);
+        }
+    }
+
+    pub(crate) fn on_pause_expiry(&mut self, queue_id: u32) {
+        if self.queues[queue_id as usize].paused_until == self.now {
+            let (port, class) = (queue_id / self.classes as u32, queue_id % self.classes as u32);
+            self.set_paused(port, class as u8, false);
+        }
+    }
+
+    /// Stops or releases one class of an egress.
+    pub(crate) fn set_paused(&mut self, port_id: u32, class: u8, pause: bool) {
+        let bit = 1 << class;
+        let queue = &mut self.queues[port_id as usize * self.classes + usize::from(class)];
+        let port = &mut self.ports[port_id as usize];
+        if pause {
+            self.checks.last_pause_at(port_id, class, self.classes, self.now);
+            if queue.storm == Storm::Forwarding {
+                return;
+            }
+        }
+        if (port.paused & bit != 0) == pause {
+            return;
+        }
+        port.paused ^= bit;
+        if pause {
+            queue.paused_since = self.now;
+        } else {
+            queue.paused_total += self.now - queue.paused_since;
+        }
+        if port.hooks.has(Hooks::PAUSE) {
+            self.cp_pause_change(port_id, class);
+        }
+        if !pause {
+            self.expect_free_if_waiting(port_id);
+        }
+    }
+
+    pub(crate) fn expect_free_if_waiting(&mut self, port_id: u32) {
+        let port = &self.ports[port_id as usize];
+        if port.waiting & !port.paused != 0 && !port.has(DOWN) {
+            self.expect_free(port_id);
+        }
+    }
+
+    fn arm_refresh(&mut self, account_id: usize) {
+        if let Some((_, refresh, _)) = self.timed
+            && !self.accounts[account_id].refresh_pending
+        {
+            self.accounts[account_id].refresh_pending = true;
+            self.queue.push(Key::new(self.now + refresh, kind::PFC_REFRESH, account_id as u32));
+        }
+    }
+
+    /// Timed signalling: repeat the PAUSE while above XOFF; RESUME once at or below XON.
+    pub(crate) fn on_pfc_refresh(&mut self, account_id: u32) {
+        let account = &mut self.accounts[account_id as usize];
+        account.refresh_pending = false;
+        if !account.pausing {
+            return;
+        }
+        let above = match self.switches[self.ports[account.port as usize].owner as usize].dynamic {
+            true => account.in_headroom > 0,
+            false => account.bytes > account.xoff_bytes,
+        };
+        if above {
+            self.request_pfc(account_id as usize);
+        }
+        self.arm_refresh(account_id as usize);
+    }
+
+    #[inline]
+    fn cp_index(&self, port: &Port, class: u8, slot: usize) -> usize {
+        port.cp_base as usize + usize::from(class) * self.schemes.len() + slot
+    }
+
+    /// The queue as it is, without the packet at hand.
+    #[inline]
+    fn view(&self, port_id: u32, class: u8) -> QueueView {
+        let port = &self.ports[port_id as usize];
+        let first = port_id as usize * self.classes;
+        let queue = &self.queues[first + usize::from(class)];
+        QueueView {
+            now: self.now,
+            queue_bytes: queue.bytes,
+            queue_packets: queue.packets.len() as u32,
+            port_bytes: self.queues[first..first + self.classes].iter().map(|queue| queue.bytes).sum(),
+            tx_bytes: port.tx_bytes,
+            rate: port.rate.rate(),
+            paused: port.paused & (1 << class) != 0,
+        }
+    }
+
+    fn cp_enqueue(&mut self, egress: u32, packet: &mut Packet) {
+        let view = self.view(egress, packet.class);
+        let cp = self.cp_index(&self.ports[egress as usize], packet.class, slot(packet));
+        let facts = PacketFacts { flow: packet.flow, frame_bytes: u32::from(packet.frame_bytes) };
+        let weight = self.ledgers[packet.flow].spec.weight;
+        let before = packet.ecn;
+        let int = if packet.flags & HAS_INT != 0 { self.int.get_mut(packet.extra) } else { None };
+        let notices = &mut self.notices;
+        self.cps[cp].on_enqueue(&view, &facts, weight, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
+            notices.push(Notice { flow, feedback });
+        });
+        self.count_mark(egress, packet, before);
+        self.after_cp(egress, cp);
+    }
+
+    #[inline]
+    fn cp_dequeue(&mut self, egress: u32, packet: &mut Packet) {
+        let view = self.view(egress, packet.class);
+        let cp = self.cp_index(&self.ports[egress as usize], packet.class, slot(packet));
+        let facts = PacketFacts { flow: packet.flow, frame_bytes: u32::from(packet.frame_bytes) };
+        let before = packet.ecn;
+        let int = if packet.flags & HAS_INT != 0 { self.int.get_mut(packet.extra) } else { None };
+        let notices = &mut self.notices;
+        self.cps[cp].on_dequeue(&view, &facts, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
+            notices.push(Notice { flow, feedback });
+        });
+        self.count_mark(egress, packet, before);
+        self.after_cp(egress, cp);
+    }
+
+    #[inline]
+    fn count_mark(&mut self, egress: u32, packet: &Packet, before: Ecn) {
+        if packet.ecn != before {
+            self.counters.marks += 1;
+            self.queues[egress as usize * self.classes + usize::from(packet.class)].marks += 1;
+        }
+    }
+
+    #[cold]
+    fn cp_pause_change(&mut self, port_id: u32, class: u8) {
+        let view = self.view(port_id, class);
+        for slot in 0..self.schemes.len() {
+            let cp = self.cp_index(&self.ports[port_id as usize], class, slot);
+            self.cps[cp].on_pause_change(&view);
+            self.after_cp(port_id, cp);
+        }
+    }
+
+    pub(crate) fn on_cp_timer(&mut self, cp: u32) {
+        if self.cp_due[cp as usize] != self.now {
+            return;
+        }
+        self.cp_due[cp as usize] = Time::NEVER;
+        let (port, class) = self.cp_owner[cp as usize];
+        let view = self.view(port, class);
+        let notices = &mut self.notices;
+        self.cps[cp as usize].on_timer(&view, |flow, feedback| notices.push(Notice { flow, feedback }));
+        self.after_cp(port, cp as usize);
+    }
+
+    /// Sends what a congestion point asked for and arms its timer.
+    #[inline]
+    fn after_cp(&mut self, port_id: u32, cp: usize) {
+        if !self.notices.is_empty() {
+            let notices = std::mem::take(&mut self.notices);
+            for notice in &notices {
+                self.send_notice(port_id, notice);
+            }
+            self.notices = notices;
+            self.notices.clear();
+        }
+        if self.ports[port_id as usize].hooks.has(Hooks::TIMER)
+            && let Some(at) = self.cps[cp].timer()
+            && at < self.cp_due[cp]
+        {
+            self.cp_due[cp] = at;
+            self.queue.push(Key::new(at, kind::CP_TIMER, cp as u32));
+        }
+    }
+
+    /// A switch-made notification goes back along the flow's own path.
+    #[cold]
+    #[inline(never)]
+    fn send_notice(&mut self, egress: u32, notice: &Notice<S::Feedback>) {
+        let Some(sender) = self.senders.get_mut(notice.flow) else { return };
+        let route = sender.route as usize;
+        let path = &self.route_ports[route..route + usize::from(sender.hops)];
+        // A flow that was moved off this port since hears nothing from it.
+        let Some(hop) = path.iter().position(|&port| port == egress).filter(|&hop| hop > 0) else { return };
+        let ingress = peer(path[hop - 1]);
+        let settings = &self.plan.hosts[self.hosts[sender.host as usize].profile as usize];
+        sender.live += 1;
+        let packet = Packet {
+            stamp: self.now,
+            flow: notice.flow,
+            psn: 0,
+            // The first port is taken here; the cursor stands on the one after it.
+            route: (route + hop).wrapping_sub(2) as u32,
+            extra: self.feedback.insert(notice.feedback),
+            frame_bytes: settings.sizes.notification_bytes as u16,
+            ingress: self.ports[egress as usize].local,
+            kind: Kind::Notification,
+            class: self.plan.classes.control,
+            ecn: Ecn::NotCapable,
+            flags: BACKWARD,
+        };
+        self.counters.notifications_sent += 1;
+        // It enters the switch as if it had come in by the port that saw the congestion.
+        self.switch_receive(egress, ingress, packet);
+    }
+}
+
+/// What one ingress may use of the shared pool now.
+#[inline]
+fn dynamic_threshold(alpha: f64, pool: u64, used: u64) -> u64 {
+    (alpha * pool.saturating_sub(used) as f64) as u64
+}

@@ -1,0 +1,39 @@
+//! Closed forms of an idle network: delivery times and round trips along a path.
+
+use crate::plan::{Plan, peer};
+use xoff_engine::{LinkRate, Span};
+
+/// Exact time from a flow's start to the arrival of its last bit, alone on `path`: packets of
+/// `full_wire` bytes, the last of `last_wire`, stored and forwarded at every hop.
+///
+/// The delivery of the last packet is the longest monotone chain of transmissions through
+/// (packet, hop). All packets but the last are equal, so the chain crosses hops up to some `j`
+/// with full packets, waits for all of them at the slowest of those, and goes on with the last.
+pub fn ideal_delivery(plan: &Plan, path: &[u32], packets: u64, full_wire: u32, last_wire: u32) -> Span {
+    let serialise = |port: u32, bytes: u32| LinkRate::new(plan.direction(port).rate).serialise(bytes).ps();
+    let propagation: u64 = path.iter().map(|&port| plan.direction(port).delay.ps()).sum();
+    let mut rest: u64 = path.iter().map(|&port| serialise(port, last_wire)).sum();
+    if packets <= 1 {
+        return Span::from_ps(propagation + rest);
+    }
+    let (mut full_sum, mut full_max, mut best) = (0, 0, 0);
+    for &port in path {
+        let full = serialise(port, full_wire);
+        full_sum += full;
+        full_max = full.max(full_max);
+        best = best.max(full_sum + (packets - 2) * full_max + rest);
+        rest -= serialise(port, last_wire);
+    }
+    Span::from_ps(propagation + best)
+}
+
+/// One full packet out along `path` and one ACK back along the same links.
+pub fn base_rtt(plan: &Plan, path: &[u32], data_wire: u32, ack_wire: u32) -> Span {
+    let one_way = |ports: &mut dyn Iterator<Item = u32>, bytes: u32| {
+        ports.fold(Span::ZERO, |sum, port| {
+            let direction = plan.direction(port);
+            sum + direction.delay + LinkRate::new(direction.rate).serialise(bytes)
+        })
+    };
+    one_way(&mut path.iter().copied(), data_wire) + one_way(&mut path.iter().map(|&port| peer(port)), ack_wire)
+}

@@ -1,0 +1,568 @@
+//! RoCEv2 reliability: flows start, packets are acknowledged, losses go back N, flows end.
+
+use crate::flow::{Ledger, Receiver, SendState, Sender, frames};
+use crate::packet::{BACKWARD, Ecn, Kind, NO_EXTRA, Packet};
+use crate::plan::{AckClass, AckPath};
+use crate::record::FlowRecord;
+use crate::scheme::{Acked, FlowFacts, Loss, NotificationPoint, ReactionPoint, Received, Scheme};
+use crate::timing;
+use crate::traffic::{Action, FlowSpec};
+use crate::world::{World, kind};
+use xoff_engine::rng::mix;
+use xoff_engine::{Key, Time};
+
+/// Delays of ACKs and of notifications are kept in lanes of their own, so each stays in order.
+const ACK_LANE: u32 = 0;
+const NOTIFY_LANE: u32 = 1;
+
+impl<S: Scheme> World<S> {
+    pub(crate) fn arm_source(&mut self, source: u32) {
+        let due = &mut self.source_due[source as usize];
+        let next = self.sources[source as usize].next().unwrap_or(Time::NEVER);
+        if next == *due {
+            return;
+        }
+        *due = next;
+        if next != Time::NEVER {
+            debug_assert!(next >= self.now, "a source wants to act in the past");
+            self.queue.push(Key::new(next, kind::SOURCE, source));
+        }
+    }
+
+    pub(crate) fn on_source(&mut self, source: u32) {
+        if self.source_due[source as usize] != self.now {
+            return;
+        }
+        self.source_due[source as usize] = Time::NEVER;
+        let mut actions = Vec::new();
+        self.sources[source as usize].act(self.now, &mut actions);
+        for action in actions {
+            match action {
+                Action::Start(spec) => self.start_flow(source, spec),
+                Action::Offer { handle, bytes } => self.offer(source, handle, bytes),
+                Action::Cap { handle, rate } => {
+                    if let Some(&flow) = self.by_handle[source as usize].get(&handle) {
+                        self.senders[flow].cap = rate;
+                        let limits = self.senders[flow].rp.limits();
+                        self.apply_limits(flow, limits);
+                    }
+                }
+                Action::Stop { handle } => {
+                    if let Some(&flow) = self.by_handle[source as usize].get(&handle) {
+                        self.end_flow(flow);
+                    }
+                }
+            }
+        }
+        self.arm_source(source);
+        if self.is_idle() {
+            self.done = true;
+        }
+    }
+
+    /// No flow is alive and no source will act again.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.plan.run.stop_when_idle
+            && self.by_handle.iter().all(|flows| flows.is_empty())
+            && self.source_due.iter().all(|due| *due == Time::NEVER)
+    }
+
+    fn start_flow(&mut self, source: u32, spec: FlowSpec) {
+        let id = self.counters.flows_started as u32;
+        self.counters.flows_started += 1;
+        let src = self.index_of[spec.src as usize];
+        let dst = self.index_of[spec.dst as usize];
+        let overhead = self.overheads[usize::from(spec.scheme)];
+        let settings = &self.plan.hosts[self.hosts[src as usize].profile as usize];
+        let responder = &self.plan.hosts[self.hosts[dst as usize].profile as usize];
+        let (total, full_frame, last_frame) = frames(settings, overhead.data_bytes, spec.size_bytes);
+        let mtu_bytes = settings.mtu_bytes;
+        let header_bytes = (settings.sizes.data_header_bytes + overhead.data_bytes) as u16;
+        let (ack_frame, notification_frame) =
+            (responder.sizes.ack_bytes + overhead.ack_bytes, responder.sizes.notification_bytes);
+        let ack_class = match responder.ack_class {
+            AckClass::Control => self.plan.classes.control,
+            AckClass::WithData => spec.class,
+        };
+
+        let (path, stranded) = self.resolve_path(&spec, id);
+        let (back, backward) = self.resolve_back(&spec, id, &path);
+        let settings = &self.plan.hosts[self.hosts[src as usize].profile as usize];
+        let gap = self.gap_bytes;
+        let full_wire = u32::from(full_frame) + gap;
+        let base_rtt = timing::base_rtt(&self.plan, &path, full_wire, ack_frame + gap);
+        let ideal = if total == u32::MAX {
+            xoff_engine::Span::ZERO
+        } else {
+            timing::ideal_delivery(&self.plan, &path, u64::from(total), full_wire, u32::from(last_frame) + gap)
+        };
+        // A round trip is not a loss, however long: the timer never undercuts a few of them.
+        let rto = settings.retransmit_timeout.max(base_rtt * 4);
+        let line_rate = self.ports[self.hosts[src as usize].port as usize].rate.rate();
+        let facts = FlowFacts {
+            seed: self.plan.seed,
+            flow: u64::from(id),
+            line_rate,
+            base_rtt,
+            max_base_rtt: self.max_base_rtt,
+            mtu_bytes,
+            mtu_wire_bytes: full_wire,
+            weight: spec.weight,
+        };
+        let scheme = &self.schemes[usize::from(spec.scheme)];
+        let (rp, np) = (scheme.reaction_point(&facts), scheme.notification_point(&facts));
+        let route = self.store_route(&path);
+        let (back_route, back_hops) =
+            if backward { (route, path.len() as u8) } else { (self.store_route(&back), back.len() as u8) };
+        let limits = rp.limits();
+        let sender = Sender {
+            rp,
+            host: src,
+            next: 0,
+            una: 0,
+            highest: 0,
+            total,
+            offered: spec.offered_bytes.map_or(u32::MAX, |bytes| (bytes / u64::from(mtu_bytes)) as u32),
+            state: SendState::Idle,
+            class: spec.class,
+            scheme: spec.scheme,
+            int: overhead.int,
+            ended: false,
+            stranded,
+            full_frame,
+            last_frame,
+            mtu_bytes,
+            short_bytes: spec.size_bytes.map_or(0, |size| (u64::from(total) * u64::from(mtu_bytes) - size) as u32),
+            last_wire: full_wire,
+            next_avail: self.now,
+            ps_per_byte: 0.0,
+            asked_bps: line_rate.bps() as f64,
+            window_bytes: u64::MAX,
+            cap: spec.rate_cap,
+            rto,
+            rto_at: Time::NEVER,
+            due: Time::NEVER,
+            route,
+            hops: path.len() as u8,
+            live: 0,
+            sent_wire_bytes: 0,
+        };
+        let receiver = Receiver {
+            np,
+            host: dst,
+            expected: 0,
+            total,
+            since_ack: 0,
+            ack_frame: ack_frame as u16,
+            notification_frame: notification_frame as u16,
+            ack_class,
+            header_bytes,
+            naked: u32::MAX,
+            nak_at: Time::ZERO,
+            due: Time::NEVER,
+            route: back_route,
+            hops: back_hops,
+            backward,
+            delivered_bytes: 0,
+            delivered_at: None,
+            marked: 0,
+        };
+        let (handle, probed) = (spec.handle, spec.probed);
+        let ledger = Ledger {
+            id,
+            source,
+            spec,
+            start: self.now,
+            acked_at: None,
+            ideal,
+            base_rtt,
+            packets_sent: 0,
+            packets_retransmitted: 0,
+            timeouts: 0,
+            notifications: 0,
+            old_routes: Vec::new(),
+        };
+        let flow = self.senders.insert(sender);
+        let (receiver_slot, ledger_slot) = (self.receivers.insert(receiver), self.ledgers.insert(ledger));
+        debug_assert!(flow == receiver_slot && flow == ledger_slot, "the three slabs move together");
+        self.by_handle[source as usize].insert(handle, flow);
+        if probed {
+            self.probe_flow(flow);
+        }
+        self.apply_limits(flow, limits);
+        self.arm_flow_timer(flow);
+        self.stir_flow(flow);
+    }
+
+    /// The flow's egress ports: pinned, or by the hash of what identifies it.
+    pub(crate) fn resolve_path(&self, spec: &FlowSpec, id: u32) -> (Vec<u32>, bool) {
+        if let Some(path) = &spec.path {
+            return (path.to_vec(), !path.iter().all(|&port| self.is_up(port)));
+        }
+        let mut path = Vec::with_capacity(8);
+        let found = self.routes.path(spec.src, spec.dst, self.flow_key(spec.src, spec.dst, id), &mut path);
+        if !found {
+            path.truncate(1);
+        }
+        (path, !found)
+    }
+
+    /// The way back: the same links for pinned flows and symmetric fabrics, else a hash of its own.
+    pub(crate) fn resolve_back(&self, spec: &FlowSpec, id: u32, path: &[u32]) -> (Vec<u32>, bool) {
+        let mut back = Vec::with_capacity(8);
+        if spec.path.is_some() || self.plan.ack_path == AckPath::Symmetric || path.len() < 2 {
+            return (back, true);
+        }
+        self.routes.path(spec.dst, spec.src, self.flow_key(spec.dst, spec.src, id), &mut back);
+        (back, false)
+    }
+
+    fn flow_key(&self, from: u32, to: u32, id: u32) -> u64 {
+        mix(self.plan.seed ^ mix((u64::from(from) << 32) | u64::from(to))) ^ mix(u64::from(id))
+    }
+
+    fn offer(&mut self, source: u32, handle: u32, bytes: u64) {
+        let Some(&flow) = self.by_handle[source as usize].get(&handle) else { return };
+        let ledger = &mut self.ledgers[flow];
+        let offered = ledger.spec.offered_bytes.unwrap_or(0).saturating_add(bytes);
+        ledger.spec.offered_bytes = Some(offered);
+        let sender = &mut self.senders[flow];
+        // Whole packets only: a remainder waits for the next offer.
+        sender.offered = (offered / u64::from(sender.mtu_bytes)).min(u64::from(u32::MAX - 1)) as u32;
+        self.stir_flow(flow);
+    }
+
+    /// A packet reaches its host.
+    #[inline]
+    pub(crate) fn host_receive(&mut self, port_id: u32, packet: Packet) {
+        match packet.kind {
+            Kind::Data => self.on_data(packet),
+            Kind::Ack | Kind::Nak => self.on_ack(packet),
+            Kind::Notification => self.on_notification(packet),
+            Kind::Pfc => unreachable!("PFC frames end at the port {port_id}"),
+        }
+    }
+
+    #[inline]
+    fn on_data(&mut self, packet: Packet) {
+        let now = self.now;
+        let flow = packet.flow;
+        let gap = self.gap_bytes;
+        let receiver = &mut self.receivers[flow];
+        let host_id = receiver.host;
+        let settings = &self.plan.hosts[self.hosts[host_id as usize].profile as usize];
+        if packet.psn != receiver.expected {
+            self.on_out_of_order(packet);
+            return;
+        }
+        receiver.expected += 1;
+        receiver.since_ack += 1;
+        let size = self.ledgers[flow].spec.size_bytes;
+        let payload = match size {
+            // The last packet may be padded: count what the flow holds, not what the frame does.
+            Some(size) if receiver.expected == receiver.total => size - receiver.delivered_bytes,
+            _ => u64::from(packet.frame_bytes - receiver.header_bytes),
+        };
+        receiver.delivered_bytes += payload;
+        self.counters.delivered_bytes += payload;
+        self.counters.data_packets_delivered += 1;
+        if packet.ecn == Ecn::Ce {
+            receiver.marked += 1;
+        }
+        let last = receiver.expected == receiver.total;
+        if last {
+            receiver.delivered_at = Some(now);
+        }
+        let feedback = receiver.np.on_data(&Received {
+            now,
+            wire_bytes: u32::from(packet.frame_bytes) + gap,
+            payload_bytes: payload as u32,
+            ecn: packet.ecn,
+        });
+        let ack = last || receiver.since_ack >= settings.ack_every;
+        let np_timer = receiver.np.timer();
+        if ack {
+            receiver.since_ack = 0;
+            let (delay, ack) = (settings.ack_delay, self.answer(&packet, Kind::Ack));
+            self.counters.acks_sent += 1;
+            self.emit(host_id, ack, delay, ACK_LANE);
+        } else {
+            self.release_extra(&packet);
+        }
+        if let Some(feedback) = feedback {
+            self.notify(flow, feedback);
+        }
+        if let Some(at) = np_timer {
+            self.arm_np_timer(flow, at);
+        }
+        if !ack {
+            // With an ACK the data packet lives on in it; without, it ends here.
+            self.packet_gone(flow);
+        }
+    }
+
+    /// The ACK or NAK to a data packet; takes over its telemetry.
+    #[inline]
+    fn answer(&self, data: &Packet, kind: Kind) -> Packet {
+        let receiver = &self.receivers[data.flow];
+        Packet {
+            stamp: data.stamp,
+            flow: data.flow,
+            psn: receiver.expected,
+            route: back_cursor(receiver.route, receiver.hops, receiver.backward),
+            extra: data.extra,
+            frame_bytes: receiver.ack_frame,
+            ingress: 0,
+            kind,
+            class: receiver.ack_class,
+            // An ACK never is marked; the bits carry the echo of the data packet's mark.
+            ecn: data.ecn,
+            flags: if receiver.backward { data.flags | BACKWARD } else { data.flags & !BACKWARD },
+        }
+    }
+
+    /// Ahead of what is expected: drop, and say so now and then. Behind: acknowledge again.
+    #[cold]
+    fn on_out_of_order(&mut self, packet: Packet) {
+        let now = self.now;
+        let receiver = &mut self.receivers[packet.flow];
+        let host_id = receiver.host;
+        let settings = &self.plan.hosts[self.hosts[host_id as usize].profile as usize];
+        let delay = settings.ack_delay;
+        let behind = packet.psn < receiver.expected;
+        let silent =
+            receiver.naked == receiver.expected && now.saturating_since(receiver.nak_at) < settings.nak_interval;
+        if !behind && silent {
+            self.discard(packet);
+            return;
+        }
+        self.counters.data_packets_discarded += 1;
+        if behind {
+            self.counters.acks_sent += 1;
+        } else {
+            receiver.naked = receiver.expected;
+            receiver.nak_at = now;
+            self.counters.naks_sent += 1;
+        }
+        let answer = self.answer(&packet, if behind { Kind::Ack } else { Kind::Nak });
+        self.emit(host_id, answer, delay, ACK_LANE);
+    }
+
+    fn arm_np_timer(&mut self, flow: u32, at: Time) {
+        let receiver = &mut self.receivers[flow];
+        if at < receiver.due {
+            receiver.due = at;
+            self.queue.push(Key::new(at.max(self.now), kind::NP_TIMER, flow));
+        }
+    }
+
+    pub(crate) fn on_np_timer(&mut self, flow: u32) {
+        let Some(receiver) = self.receivers.get_mut(flow) else { return };
+        if receiver.due != self.now {
+            return;
+        }
+        receiver.due = Time::NEVER;
+        if self.senders[flow].ended {
+            return;
+        }
+        let feedback = receiver.np.on_timer(self.now);
+        let next = receiver.np.timer();
+        if let Some(feedback) = feedback {
+            self.notify(flow, feedback);
+        }
+        if let Some(at) = next {
+            self.arm_np_timer(flow, at);
+        }
+    }
+
+    /// The receiver sends a notification to the sender.
+    fn notify(&mut self, flow: u32, feedback: S::Feedback) {
+        let receiver = &self.receivers[flow];
+        let host_id = receiver.host;
+        let delay = self.plan.hosts[self.hosts[host_id as usize].profile as usize].notify_delay;
+        let packet = Packet {
+            stamp: self.now,
+            flow,
+            psn: 0,
+            route: back_cursor(receiver.route, receiver.hops, receiver.backward),
+            extra: self.feedback.insert(feedback),
+            frame_bytes: receiver.notification_frame,
+            ingress: 0,
+            kind: Kind::Notification,
+            class: self.plan.classes.control,
+            ecn: Ecn::NotCapable,
+            flags: if receiver.backward { BACKWARD } else { 0 },
+        };
+        self.senders[flow].live += 1;
+        self.counters.notifications_sent += 1;
+        self.emit(host_id, packet, delay, NOTIFY_LANE);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, packet: Packet) {
+        let now = self.now;
+        let flow = packet.flow;
+        let sender = &mut self.senders[flow];
+        if sender.ended {
+            self.discard(packet);
+            return;
+        }
+        let before = sender.payload_until(sender.una);
+        if packet.psn > sender.una {
+            sender.una = packet.psn;
+            sender.next = sender.next.max(sender.una);
+            sender.rto_at = if sender.una == sender.highest { Time::NEVER } else { now + sender.rto };
+        }
+        let acked_bytes = sender.payload_until(sender.una);
+        let int = if packet.extra == NO_EXTRA { None } else { self.int.get(packet.extra) };
+        sender.rp.on_ack(&Acked {
+            now,
+            bytes: acked_bytes - before,
+            acked_bytes,
+            sent_bytes: sender.payload_until(sender.next),
+            rtt: now - packet.stamp,
+            ecn: packet.ecn,
+            int,
+        });
+        if packet.kind == Kind::Nak {
+            sender.next = sender.una;
+            sender.rp.on_loss(now, Loss::Nak);
+        }
+        let (complete, state) = (sender.una >= sender.total, sender.state);
+        self.release_extra(&packet);
+        if complete {
+            self.ledgers[flow].acked_at = Some(now);
+            self.end_flow(flow);
+        } else {
+            self.after_rp(flow);
+            if matches!(state, SendState::Blocked | SendState::Idle) {
+                self.stir_flow(flow);
+            }
+        }
+        self.packet_gone(flow);
+    }
+
+    fn on_notification(&mut self, packet: Packet) {
+        let flow = packet.flow;
+        let feedback = self.feedback.remove(packet.extra);
+        let sender = &mut self.senders[flow];
+        if !sender.ended {
+            sender.rp.on_feedback(self.now, &feedback);
+            self.ledgers[flow].notifications += 1;
+            self.after_rp(flow);
+        }
+        self.packet_gone(flow);
+    }
+
+    #[inline]
+    pub(crate) fn arm_flow_timer(&mut self, flow: u32) {
+        let sender = &mut self.senders[flow];
+        let at = sender.rp.timer().unwrap_or(Time::NEVER).min(sender.rto_at);
+        if at < sender.due {
+            sender.due = at.max(self.now);
+            self.queue.push(Key::new(sender.due, kind::FLOW_TIMER, flow));
+        }
+    }
+
+    pub(crate) fn on_flow_timer(&mut self, flow: u32) {
+        let now = self.now;
+        let Some(sender) = self.senders.get_mut(flow) else { return };
+        if sender.due != now || sender.ended {
+            return;
+        }
+        sender.due = Time::NEVER;
+        if sender.rp.timer().is_some_and(|at| at <= now) {
+            sender.rp.on_timer(now);
+        }
+        if sender.rto_at <= now {
+            sender.next = sender.una;
+            sender.rto_at = now + sender.rto;
+            sender.rp.on_loss(now, Loss::Timeout);
+            self.counters.timeouts += 1;
+            self.ledgers[flow].timeouts += 1;
+            self.after_rp(flow);
+            self.stir_flow(flow);
+        } else {
+            self.after_rp(flow);
+        }
+    }
+
+    /// The flow is over: write its record, tell its source, free it once its packets are gone.
+    fn end_flow(&mut self, flow: u32) {
+        let record = self.flow_record(flow);
+        self.flows.push(record);
+        self.counters.flows_completed += 1;
+        let sender = &mut self.senders[flow];
+        sender.ended = true;
+        sender.state = SendState::Idle;
+        let (source, handle) = (self.ledgers[flow].source, self.ledgers[flow].spec.handle);
+        self.by_handle[source as usize].remove(&handle);
+        self.unprobe_flow(flow);
+        if self.senders[flow].live == 0 {
+            self.free_flow(flow);
+        }
+        self.sources[source as usize].on_finished(self.now, handle);
+        self.arm_source(source);
+        if self.is_idle() {
+            self.done = true;
+        }
+    }
+
+    /// One packet of the flow exists no more.
+    #[inline]
+    pub(crate) fn packet_gone(&mut self, flow: u32) {
+        let sender = &mut self.senders[flow];
+        sender.live -= 1;
+        debug_assert!(sender.live >= 0, "more packets gone than made");
+        if sender.live == 0 && sender.ended {
+            self.free_flow(flow);
+        }
+    }
+
+    #[cold]
+    fn free_flow(&mut self, flow: u32) {
+        let sender = self.senders.remove(flow);
+        let receiver = self.receivers.remove(flow);
+        let ledger = self.ledgers.remove(flow);
+        self.free_route(sender.route, sender.hops);
+        if !receiver.backward {
+            self.free_route(receiver.route, receiver.hops);
+        }
+        for (route, hops) in ledger.old_routes {
+            self.free_route(route, hops);
+        }
+    }
+
+    pub(crate) fn flow_record(&self, flow: u32) -> FlowRecord {
+        let (sender, receiver, ledger) = (&self.senders[flow], &self.receivers[flow], &self.ledgers[flow]);
+        let route = sender.route as usize;
+        FlowRecord {
+            id: ledger.id,
+            source: ledger.source,
+            label: ledger.spec.label,
+            src: ledger.spec.src,
+            dst: ledger.spec.dst,
+            size_bytes: ledger.spec.size_bytes,
+            delivered_bytes: receiver.delivered_bytes,
+            class: ledger.spec.class,
+            scheme: ledger.spec.scheme,
+            start: ledger.start,
+            delivered_at: receiver.delivered_at,
+            acked_at: ledger.acked_at,
+            ideal: ledger.ideal,
+            base_rtt: ledger.base_rtt,
+            packets_sent: ledger.packets_sent,
+            packets_retransmitted: ledger.packets_retransmitted,
+            timeouts: ledger.timeouts,
+            marked: receiver.marked,
+            notifications: ledger.notifications,
+            path: self.route_ports[route..route + usize::from(sender.hops)].into(),
+        }
+    }
+}
+
+/// Where the cursor of a packet stands that leaves the receiver's NIC: past the NIC's own port.
+#[inline]
+fn back_cursor(route: u32, hops: u8, backward: bool) -> u32 {
+    if backward { (route + u32::from(hops)).wrapping_sub(2) } else { route + 1 }
+}

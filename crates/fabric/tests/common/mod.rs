@@ -1,0 +1,141 @@
+//! Small networks and sources for the fabric's own tests.
+#![allow(dead_code)]
+
+use xoff_engine::{BitRate, Span, Time};
+use xoff_fabric::plan::*;
+use xoff_fabric::scheme::Uncontrolled;
+use xoff_fabric::traffic::{Action, FlowSpec, Source};
+use xoff_fabric::world::World;
+
+pub const GBPS: u64 = 1_000_000_000;
+
+/// Builds plans node by node.
+pub struct Net {
+    pub plan: Plan,
+}
+
+impl Net {
+    pub fn new() -> Net {
+        let data = Class { priority: 3, lossless: true, service: Service::Strict, queue_limit_bytes: None };
+        let control = Class { priority: 6, lossless: false, service: Service::Strict, queue_limit_bytes: None };
+        Net {
+            plan: Plan {
+                seed: 1,
+                nodes: Vec::new(),
+                links: Vec::new(),
+                classes: Classes { list: vec![data, control], control: 1 },
+                switches: vec![SwitchSettings {
+                    buffer_bytes: 64_000_000,
+                    pfc: PfcSettings {
+                        thresholds: Thresholds::Static { xoff_bytes: 320_000, xon_bytes: 318_000 },
+                        headroom: Headroom::Auto,
+                        signalling: Signalling::OnOff,
+                    },
+                    watchdog: None,
+                }],
+                hosts: vec![HostSettings {
+                    mtu_bytes: 1000,
+                    sizes: FrameSizes::ROCE_V2,
+                    ack_every: 1,
+                    ack_class: AckClass::Control,
+                    ack_delay: Span::ZERO,
+                    notify_delay: Span::ZERO,
+                    nak_interval: Span::from_us(500),
+                    retransmit_timeout: Span::from_ms(10),
+                }],
+                ack_path: AckPath::Ecmp,
+                faults: Vec::new(),
+                probes: Vec::new(),
+                run: RunSettings {
+                    stop: Time::from_ms(1000),
+                    stop_when_idle: true,
+                    allow_drops: false,
+                    deadlock_check: Some(Span::from_ms(1)),
+                    stop_on_deadlock: true,
+                    stall_after: Some(Span::from_ms(50)),
+                    record_pauses: true,
+                },
+            },
+        }
+    }
+
+    fn node(&mut self, kind: NodeKind, name: &str) -> u32 {
+        self.plan.nodes.push(Node { name: name.into(), kind, profile: 0, layer: "test".into() });
+        self.plan.nodes.len() as u32 - 1
+    }
+    pub fn host(&mut self, name: &str) -> u32 {
+        self.node(NodeKind::Host, name)
+    }
+    pub fn switch(&mut self, name: &str) -> u32 {
+        self.node(NodeKind::Switch, name)
+    }
+    /// Returns the port at `a`; the one at `b` is its peer.
+    pub fn link(&mut self, a: u32, b: u32, gbps: u64, delay: Span) -> u32 {
+        let direction = Direction { rate: BitRate::from_bps(gbps * GBPS), delay, loss: 0.0 };
+        self.plan.links.push(Link { a, b, a_to_b: direction, b_to_a: direction });
+        (self.plan.links.len() as u32 - 1) * 2
+    }
+    /// `n` hosts on one switch.
+    pub fn star(n: usize, gbps: u64, delay: Span) -> Net {
+        let mut net = Net::new();
+        let switch = net.switch("s0");
+        for i in 0..n {
+            let host = net.host(&format!("h{i}"));
+            net.link(host, switch, gbps, delay);
+        }
+        net
+    }
+    pub fn run(self, flows: Vec<(Time, FlowSpec)>) -> World<Uncontrolled> {
+        let mut world = World::new(self.plan, vec![Uncontrolled], vec![List::boxed(flows)]);
+        world.run_to_end();
+        world
+    }
+}
+
+pub fn flow(handle: u32, src: u32, dst: u32, size: u64) -> FlowSpec {
+    FlowSpec {
+        handle,
+        src,
+        dst,
+        size_bytes: Some(size),
+        offered_bytes: None,
+        class: 0,
+        scheme: 0,
+        weight: 1,
+        rate_cap: None,
+        path: None,
+        label: 0,
+        probed: false,
+    }
+}
+
+pub fn endless(handle: u32, src: u32, dst: u32) -> FlowSpec {
+    FlowSpec { size_bytes: None, ..flow(handle, src, dst, 1) }
+}
+
+/// Explicit flows at explicit times.
+pub struct List {
+    flows: Vec<(Time, FlowSpec)>,
+    next: usize,
+}
+
+impl List {
+    pub fn boxed(mut flows: Vec<(Time, FlowSpec)>) -> Box<dyn Source> {
+        flows.sort_by_key(|(at, _)| *at);
+        Box::new(List { flows, next: 0 })
+    }
+}
+
+impl Source for List {
+    fn next(&self) -> Option<Time> {
+        self.flows.get(self.next).map(|(at, _)| *at)
+    }
+    fn act(&mut self, now: Time, out: &mut Vec<Action>) {
+        while let Some((at, spec)) = self.flows.get(self.next)
+            && *at == now
+        {
+            out.push(Action::Start(spec.clone()));
+            self.next += 1;
+        }
+    }
+}

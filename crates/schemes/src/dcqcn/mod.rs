@@ -1,0 +1,592 @@
+//! DCQCN: congestion control for large-scale RDMA deployments (SIGCOMM 2015).
+//!
+//! The switch marks with RED, the receiver turns marks into notifications, the sender cuts and
+//! recovers. Two families of the reaction point are in use and differ in more than numbers, so
+//! both exist: [`paper`] (the paper's pseudo-code and its simulator's options) and [`nic`] (what
+//! NICs do, as coded by HPCC's authors).
+//!
+//! | symbol | parameter | default preset | source |
+//! |---|---|---|---|
+//! | Kmin, Kmax, Pmax | `kmin`, `kmax`, `pmax` | 5 KB, 200 KB, 1 % | paper, section 4 |
+//! | N | `cnp_interval` | 50 us | paper, section 3.1 |
+//! | g | `g` | 1/256 | paper, section 4 |
+//! | K (alpha timer) | `alpha_period` | 55 us | paper, section 3.1 |
+//! | T | `increase_timer` | 55 us | paper, section 4 |
+//! | B | `byte_counter` | 10 MB | paper, section 4 |
+//! | F | `fast_recovery` | 5 | paper, section 3.1 |
+//! | R_AI, R_HAI | `rate_ai`, `rate_hai` | line/1000, line/100 | paper at 40G; 10 x is an assumption |
+//!
+//! The other parameters name the points where public implementations disagree.
+
+mod nic;
+mod paper;
+
+use crate::Configured;
+use crate::param::{ParamSpec, ParamValues, Preset, SchemeSpec, Unit};
+use crate::parts::red::Red;
+use xoff_engine::{BitRate, Span, Time};
+use xoff_fabric::packet::Ecn;
+use xoff_fabric::scheme::*;
+
+/// A configured DCQCN.
+#[derive(Clone, Debug)]
+pub struct Dcqcn {
+    values: ParamValues,
+    settings: Settings,
+}
+
+/// The parameters of notification and reaction points, ready to use.
+#[derive(Clone, Debug)]
+struct Settings {
+    variant: &'static str,
+    notify: &'static str,
+    np: &'static str,
+    cnp_interval: Span,
+    g: f64,
+    alpha_initial: f64,
+    alpha_period: Span,
+    decrease_period: Span,
+    increase_timer: Span,
+    byte_counter_bytes: u64,
+    fast_recovery: u32,
+    update_alpha_first: bool,
+    increment_first: bool,
+    clamp_always: bool,
+    target_decay: bool,
+    hyper_halves: bool,
+    variable_window: bool,
+}
+
+/// Rates of one flow, from its line rate.
+#[derive(Clone, Copy, Debug)]
+struct Rates {
+    line_bps: f64,
+    ai_bps: f64,
+    hai_bps: f64,
+    min_bps: f64,
+    /// Bandwidth-delay product, for the variable window.
+    bdp_bytes: f64,
+}
+
+impl Configured for Dcqcn {
+    const SPEC: SchemeSpec = SPEC;
+
+    fn configure(values: &ParamValues) -> Dcqcn {
+        let settings = Settings {
+            variant: values.choice("variant"),
+            notify: values.choice("notify"),
+            np: values.choice("np"),
+            cnp_interval: values.time("cnp_interval"),
+            g: values.number("g"),
+            alpha_initial: values.number("alpha_initial"),
+            alpha_period: values.time("alpha_period"),
+            decrease_period: values.time("decrease_period"),
+            increase_timer: values.time("increase_timer"),
+            byte_counter_bytes: values.bytes("byte_counter"),
+            fast_recovery: values.count("fast_recovery") as u32,
+            update_alpha_first: values.choice("cut_order") == "alpha-first",
+            increment_first: values.choice("stage_order") == "increment-first",
+            clamp_always: values.choice("target_clamp") == "always",
+            target_decay: values.flag("target_decay"),
+            hyper_halves: values.flag("hyper_halves"),
+            variable_window: values.choice("window") == "variable",
+        };
+        Dcqcn { values: values.clone(), settings }
+    }
+}
+
+impl Scheme for Dcqcn {
+    type Feedback = Cnp;
+    type Cp = Cp;
+    type Np = Np;
+    type Rp = Rp;
+
+    fn congestion_point(&self, at: &QueueFacts) -> Cp {
+        Cp { red: Red::from_params(&self.values, at), at_enqueue: self.values.choice("mark_at") == "enqueue" }
+    }
+
+    fn notification_point(&self, _: &FlowFacts) -> Np {
+        Np {
+            explicit: self.settings.notify == "cnp",
+            periodic: self.settings.np == "periodic",
+            interval: self.settings.cnp_interval,
+            last: None,
+            marked: false,
+            timer: None,
+        }
+    }
+
+    fn reaction_point(&self, of: &FlowFacts) -> Rp {
+        let rate = |name| self.values.rate(name).at(of.line_rate);
+        let rates = Rates {
+            line_bps: of.line_rate.bps() as f64,
+            ai_bps: rate("rate_ai"),
+            hai_bps: rate("rate_hai"),
+            min_bps: rate("rate_min").min(of.line_rate.bps() as f64),
+            bdp_bytes: bdp_bytes(of.line_rate, of.max_base_rtt),
+        };
+        let acks = self.settings.notify == "ack";
+        match self.settings.variant {
+            "paper" => Rp::Paper(paper::Rp::new(&self.settings, rates), acks),
+            _ => Rp::Nic(nic::Rp::new(&self.settings, rates), acks),
+        }
+    }
+}
+
+fn bdp_bytes(rate: BitRate, rtt: Span) -> f64 {
+    rate.bytes_in(rtt) as f64
+}
+
+/// A notification says only that there was congestion.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cnp;
+
+/// Marks with RED, when the packet leaves (default) or arrives.
+#[derive(Clone, Debug)]
+pub struct Cp {
+    red: Red,
+    at_enqueue: bool,
+}
+
+impl CongestionPoint for Cp {
+    type Feedback = Cnp;
+
+    fn hooks(&self) -> Hooks {
+        if self.at_enqueue { Hooks::ENQUEUE } else { Hooks::DEQUEUE }
+    }
+
+    fn on_enqueue(&mut self, view: &QueueView, _: &PacketFacts, _: u16, mark: Mark<'_>, _: impl FnMut(u32, Cnp)) {
+        if self.at_enqueue && self.red.decide(view.queue_bytes) {
+            mark.ecn.mark();
+        }
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, view: &QueueView, _: &PacketFacts, mark: Mark<'_>, _: impl FnMut(u32, Cnp)) {
+        if !self.at_enqueue && self.red.decide(view.queue_bytes) {
+            mark.ecn.mark();
+        }
+    }
+}
+
+/// Turns marks into CNPs, at most one per interval (section 3.1).
+#[derive(Clone, Debug)]
+pub struct Np {
+    explicit: bool,
+    periodic: bool,
+    interval: Span,
+    last: Option<Time>,
+    /// Periodic form: a mark arrived since the last poll.
+    marked: bool,
+    timer: Option<Time>,
+}
+
+impl NotificationPoint for Np {
+    type Feedback = Cnp;
+
+    #[inline]
+    fn on_data(&mut self, packet: &Received) -> Option<Cnp> {
+        if !self.explicit || packet.ecn != Ecn::Ce {
+            return None;
+        }
+        if self.periodic {
+            // The original simulator polls each flow; the poll needs to run only when there is
+            // something to report, on the grid set by the flow's first mark.
+            self.marked = true;
+            let start = *self.last.get_or_insert(packet.now);
+            if self.timer.is_none() {
+                let periods = packet.now.saturating_since(start).ps() / self.interval.ps().max(1) + 1;
+                self.timer = Some(start + self.interval * periods);
+            }
+            return None;
+        }
+        let due = self.last.is_none_or(|last| packet.now - last >= self.interval);
+        due.then(|| {
+            self.last = Some(packet.now);
+            Cnp
+        })
+    }
+
+    fn on_timer(&mut self, _: Time) -> Option<Cnp> {
+        self.timer = None;
+        std::mem::take(&mut self.marked).then_some(Cnp)
+    }
+
+    #[inline]
+    fn timer(&self) -> Option<Time> {
+        self.timer
+    }
+}
+
+/// Either family of reaction point; the flag says whether marked ACKs count as notifications.
+#[derive(Clone, Debug)]
+pub enum Rp {
+    Paper(paper::Rp, bool),
+    Nic(nic::Rp, bool),
+}
+
+impl ReactionPoint for Rp {
+    type Feedback = Cnp;
+
+    #[inline]
+    fn limits(&self) -> Limits {
+        match self {
+            Rp::Paper(rp, _) => rp.limits(),
+            Rp::Nic(rp, _) => rp.limits(),
+        }
+    }
+    #[inline]
+    fn on_sent(&mut self, now: Time, wire_bytes: u32) {
+        match self {
+            Rp::Paper(rp, _) => rp.on_sent(now, wire_bytes),
+            Rp::Nic(rp, _) => rp.on_sent(now, wire_bytes),
+        }
+    }
+    #[inline]
+    fn on_ack(&mut self, ack: &Acked<'_>) {
+        if ack.ecn == Ecn::Ce
+            && let Rp::Paper(_, true) | Rp::Nic(_, true) = self
+        {
+            self.on_feedback(ack.now, &Cnp);
+        }
+    }
+    fn on_feedback(&mut self, now: Time, _: &Cnp) {
+        match self {
+            Rp::Paper(rp, _) => rp.on_cnp(now),
+            Rp::Nic(rp, _) => rp.on_cnp(now),
+        }
+    }
+    fn on_timer(&mut self, now: Time) {
+        match self {
+            Rp::Paper(rp, _) => rp.on_timer(now),
+            Rp::Nic(rp, _) => rp.on_timer(now),
+        }
+    }
+    #[inline]
+    fn timer(&self) -> Option<Time> {
+        match self {
+            Rp::Paper(rp, _) => rp.timer(),
+            Rp::Nic(rp, _) => rp.timer(),
+        }
+    }
+}
+
+impl Rates {
+    /// The limits of a flow at `rate`.
+    #[inline]
+    fn limits(&self, rate_bps: f64, variable_window: bool) -> Limits {
+        let window_bytes =
+            if variable_window { (self.bdp_bytes * rate_bps / self.line_bps).max(1.0) as u64 } else { u64::MAX };
+        Limits { rate_bps, window_bytes }
+    }
+}
+
+const fn param(
+    name: &'static str,
+    symbol: &'static str,
+    unit: Unit,
+    default: &'static str,
+    applies: &'static [(&'static str, &'static str)],
+    meaning: &'static str,
+    source: &'static str,
+) -> ParamSpec {
+    ParamSpec { name, symbol, unit, default, applies, meaning, source }
+}
+
+const PAPER: &[(&str, &str)] = &[("variant", "paper")];
+const NIC: &[(&str, &str)] = &[("variant", "nic")];
+const CNP: &[(&str, &str)] = &[("notify", "cnp")];
+
+const SPEC: SchemeSpec = SchemeSpec {
+    name: "dcqcn",
+    title: "ECN marks, CNPs, rate cuts by alpha, fast recovery and increase",
+    citation: "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
+    params: &[
+        param(
+            "variant",
+            "",
+            Unit::Choice(&["paper", "nic"]),
+            "paper",
+            &[],
+            "family of the reaction point",
+            "paper; NIC behaviour as coded by HPCC's authors",
+        ),
+        param(
+            "kmin",
+            "Kmin",
+            Unit::BytesByRate,
+            "5KB",
+            &[],
+            "queue above which packets may be marked",
+            "paper, section 4",
+        ),
+        param(
+            "kmax",
+            "Kmax",
+            Unit::BytesByRate,
+            "200KB",
+            &[],
+            "queue above which every packet is marked",
+            "paper, section 4",
+        ),
+        param(
+            "pmax",
+            "Pmax",
+            Unit::Number { min: 0.0, max: 1.0 },
+            "0.01",
+            &[],
+            "marking probability at kmax",
+            "paper, section 4",
+        ),
+        param(
+            "mark_at",
+            "",
+            Unit::Choice(&["dequeue", "enqueue"]),
+            "dequeue",
+            &[],
+            "which queue length decides",
+            "both public ns-3 simulators mark at dequeue",
+        ),
+        param(
+            "notify",
+            "",
+            Unit::Choice(&["cnp", "ack"]),
+            "cnp",
+            &[],
+            "marks return as CNPs, or as a flag in every ACK",
+            "paper; HPCC's simulator uses ACKs",
+        ),
+        param(
+            "np",
+            "",
+            Unit::Choice(&["immediate", "periodic"]),
+            "immediate",
+            CNP,
+            "answer the first mark at once, or poll every interval",
+            "paper, section 3.1; the original simulator polls",
+        ),
+        param(
+            "cnp_interval",
+            "N",
+            Unit::Time,
+            "50us",
+            CNP,
+            "least time between two CNPs of a flow",
+            "paper, section 3.1",
+        ),
+        param("g", "g", Unit::Number { min: 0.0, max: 1.0 }, "1/256", &[], "gain of alpha", "paper, section 4"),
+        param(
+            "alpha_initial",
+            "alpha_0",
+            Unit::Number { min: 0.0, max: 1.0 },
+            "1",
+            &[],
+            "alpha before the first CNP",
+            "paper; the original simulator starts at 0.5",
+        ),
+        param(
+            "alpha_period",
+            "K",
+            Unit::Time,
+            "55us",
+            &[],
+            "alpha decays once per period without CNP",
+            "paper, section 3.1",
+        ),
+        param(
+            "decrease_period",
+            "",
+            Unit::Time,
+            "4us",
+            NIC,
+            "cuts happen at these checks only",
+            "NIC default, HPCC's simulator",
+        ),
+        param("increase_timer", "T", Unit::Time, "55us", &[], "time between two timed increases", "paper, section 4"),
+        param(
+            "byte_counter",
+            "B",
+            Unit::Bytes,
+            "10MB",
+            &[],
+            "bytes between two counted increases; 0B turns it off",
+            "paper, section 4",
+        ),
+        param(
+            "fast_recovery",
+            "F",
+            Unit::Count { min: 1, max: 100 },
+            "5",
+            &[],
+            "recovery steps before the target grows",
+            "paper, section 3.1",
+        ),
+        param(
+            "rate_ai",
+            "R_AI",
+            Unit::Rate,
+            "line/1000",
+            &[],
+            "additive increase of the target",
+            "paper: 40 Mb/s at 40G; in proportion elsewhere (assumption: constant relative step)",
+        ),
+        param(
+            "rate_hai",
+            "R_HAI",
+            Unit::Rate,
+            "line/100",
+            &[],
+            "hyper increase of the target",
+            "assumption: ten additive steps, the ratio of NIC defaults",
+        ),
+        param(
+            "rate_min",
+            "R_min",
+            Unit::Rate,
+            "10Mbps",
+            &[],
+            "floor of the sending rate",
+            "assumption: the paper gives none",
+        ),
+        param(
+            "cut_order",
+            "",
+            Unit::Choice(&["cut-first", "alpha-first"]),
+            "cut-first",
+            PAPER,
+            "cut with the old alpha, or update it before",
+            "paper, equation 1; the original simulator updates first",
+        ),
+        param(
+            "stage_order",
+            "",
+            Unit::Choice(&["classify-first", "increment-first"]),
+            "classify-first",
+            PAPER,
+            "choose the kind of increase before or after counting it",
+            "assumption: gives F full recovery steps; the original simulator counts first",
+        ),
+        param(
+            "target_clamp",
+            "",
+            Unit::Choice(&["always", "after-increase"]),
+            "always",
+            &[],
+            "whether a cut always lowers the target to the rate",
+            "paper; simulators keep the target on back-to-back cuts",
+        ),
+        param(
+            "target_decay",
+            "",
+            Unit::Flag,
+            "false",
+            PAPER,
+            "an eighth of the target if it exceeds ten rates at the first increase",
+            "original simulator, after QCN's pseudo-code",
+        ),
+        param(
+            "hyper_halves",
+            "",
+            Unit::Flag,
+            "false",
+            PAPER,
+            "halve timer and byte counter in hyper increase",
+            "original simulator",
+        ),
+        param(
+            "window",
+            "",
+            Unit::Choice(&["none", "variable"]),
+            "none",
+            &[],
+            "no window, or the BDP scaled by rate / line rate",
+            "HPCC's simulator, option vwin",
+        ),
+    ],
+    presets: &[
+        Preset { name: "paper", source: "SIGCOMM 2015, 40G", values: &[] },
+        Preset {
+            name: "paper-sim",
+            source: "burst configuration of the TCD authors' simulator, a descendant of the original",
+            values: &[
+                ("alpha_initial", "0.5"),
+                ("rate_ai", "40Mbps"),
+                ("rate_hai", "200Mbps"),
+                ("rate_min", "100Mbps"),
+                ("np", "periodic"),
+                ("cut_order", "alpha-first"),
+                ("stage_order", "increment-first"),
+                ("target_decay", "true"),
+                ("hyper_halves", "true"),
+            ],
+        },
+        Preset {
+            name: "nic",
+            source: "HPCC authors' tuning: NIC reaction point, thresholds in proportion to the port",
+            values: NIC_VALUES,
+        },
+        Preset {
+            name: "nic-slow",
+            source: "HPCC authors' variant with the paper's timers",
+            values: &[
+                ("variant", "nic"),
+                ("notify", "ack"),
+                ("kmin", "4KB/Gbps"),
+                ("kmax", "16KB/Gbps"),
+                ("pmax", "0.2"),
+                ("alpha_period", "50us"),
+                ("decrease_period", "50us"),
+                ("increase_timer", "55us"),
+                ("byte_counter", "0B"),
+                ("fast_recovery", "1"),
+                ("rate_ai", "line/5000"),
+                ("rate_hai", "line/500"),
+                ("rate_min", "100Mbps"),
+                ("target_clamp", "after-increase"),
+            ],
+        },
+        Preset {
+            name: "vendor-100g",
+            source: "defaults of a 100G adapter (product documentation)",
+            values: &[
+                ("variant", "nic"),
+                ("notify", "cnp"),
+                ("cnp_interval", "4us"),
+                ("kmin", "4KB/Gbps"),
+                ("kmax", "16KB/Gbps"),
+                ("pmax", "0.2"),
+                ("g", "5/1024"),
+                ("alpha_initial", "1023/1024"),
+                ("alpha_period", "1us"),
+                ("decrease_period", "4us"),
+                ("increase_timer", "300us"),
+                ("byte_counter", "2097088B"),
+                ("fast_recovery", "1"),
+                ("rate_ai", "5Mbps"),
+                ("rate_hai", "50Mbps"),
+                ("rate_min", "1Mbps"),
+                ("target_clamp", "after-increase"),
+            ],
+        },
+    ],
+};
+
+const NIC_VALUES: &[(&str, &str)] = &[
+    ("variant", "nic"),
+    ("notify", "ack"),
+    ("kmin", "4KB/Gbps"),
+    ("kmax", "16KB/Gbps"),
+    ("pmax", "0.2"),
+    ("alpha_period", "1us"),
+    ("decrease_period", "4us"),
+    ("increase_timer", "300us"),
+    ("byte_counter", "0B"),
+    ("fast_recovery", "1"),
+    ("rate_ai", "line/5000"),
+    ("rate_hai", "line/500"),
+    ("rate_min", "100Mbps"),
+    ("target_clamp", "after-increase"),
+];
+
+#[cfg(test)]
+mod tests;

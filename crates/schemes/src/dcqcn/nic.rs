@@ -1,0 +1,167 @@
+//! DCQCN's reaction point as NICs have it: alpha and cuts on clocks of their own.
+
+use super::{Rates, Settings};
+use xoff_engine::{Span, Time};
+use xoff_fabric::scheme::Limits;
+
+/// The decrease check runs this long after alpha's update, so that it sees it.
+const AFTER_ALPHA: Span = Span::from_ns(1);
+
+#[derive(Clone, Debug)]
+pub struct Rp {
+    settings: Settings,
+    rates: Rates,
+    pub(super) rate_bps: f64,
+    pub(super) target_bps: f64,
+    pub(super) alpha: f64,
+    /// When the two periodic clocks started: the first CNP.
+    started: Option<Time>,
+    /// Ticks of alpha's clock accounted for.
+    alpha_ticks: u64,
+    cnp_for_alpha: bool,
+    cnp_for_decrease: bool,
+    pub(super) stage: u32,
+    increase_at: Option<Time>,
+    decrease_at: Option<Time>,
+    byte_budget: u64,
+}
+
+impl Rp {
+    pub(super) fn new(settings: &Settings, rates: Rates) -> Rp {
+        Rp {
+            rate_bps: rates.line_bps,
+            target_bps: rates.line_bps,
+            alpha: settings.alpha_initial,
+            started: None,
+            alpha_ticks: 0,
+            cnp_for_alpha: false,
+            cnp_for_decrease: false,
+            stage: 0,
+            increase_at: None,
+            decrease_at: None,
+            byte_budget: settings.byte_counter_bytes,
+            settings: settings.clone(),
+            rates,
+        }
+    }
+
+    #[inline]
+    pub fn limits(&self) -> Limits {
+        self.rates.limits(self.rate_bps, self.settings.variable_window)
+    }
+
+    #[inline]
+    pub fn timer(&self) -> Option<Time> {
+        match (self.decrease_at, self.increase_at) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    pub fn on_cnp(&mut self, now: Time) {
+        let started = match self.started {
+            None => {
+                self.started = Some(now);
+                self.alpha = self.settings.alpha_initial;
+                self.target_bps = self.rate_bps;
+                now
+            }
+            Some(started) => {
+                self.tick_alpha(now);
+                self.cnp_for_alpha = true;
+                started
+            }
+        };
+        if !self.cnp_for_decrease {
+            self.cnp_for_decrease = true;
+            // The first check strictly after now, on the grid of the first CNP.
+            let period = self.settings.decrease_period.ps().max(1);
+            let since = (now.saturating_since(started)).ps().saturating_sub(AFTER_ALPHA.ps());
+            let checks = since / period + 1;
+            let mut at = started + AFTER_ALPHA + self.settings.decrease_period * checks;
+            if checks > 1 && started + AFTER_ALPHA + self.settings.decrease_period * (checks - 1) > now {
+                at = started + AFTER_ALPHA + self.settings.decrease_period * (checks - 1);
+            }
+            self.decrease_at = Some(at);
+        }
+    }
+
+    /// Every period alpha = (1 - g) alpha + g [a CNP came]. Done when next needed.
+    fn tick_alpha(&mut self, now: Time) {
+        let Some(started) = self.started else { return };
+        let due = now.saturating_since(started).ps() / self.settings.alpha_period.ps().max(1);
+        let g = self.settings.g;
+        if self.alpha_ticks < due && std::mem::take(&mut self.cnp_for_alpha) {
+            self.alpha = (1.0 - g) * self.alpha + g;
+            self.alpha_ticks += 1;
+        }
+        while self.alpha_ticks < due {
+            self.alpha *= 1.0 - g;
+            self.alpha_ticks += 1;
+            if self.alpha < 1e-18 {
+                self.alpha = 0.0;
+                self.alpha_ticks = due;
+            }
+        }
+    }
+
+    pub fn on_timer(&mut self, now: Time) {
+        if self.decrease_at.is_some_and(|at| at <= now) {
+            self.decrease_at = None;
+            self.decrease(now);
+        }
+        if self.increase_at.is_some_and(|at| at <= now) {
+            self.increase();
+            self.increase_at = Some(now + self.settings.increase_timer);
+            self.release();
+        }
+    }
+
+    fn decrease(&mut self, now: Time) {
+        self.tick_alpha(now);
+        self.cnp_for_decrease = false;
+        if self.settings.clamp_always || self.stage != 0 {
+            self.target_bps = self.rate_bps;
+        }
+        self.rate_bps = (self.rate_bps * (1.0 - self.alpha / 2.0)).max(self.rates.min_bps);
+        self.stage = 0;
+        self.byte_budget = self.settings.byte_counter_bytes;
+        self.increase_at = Some(now + self.settings.increase_timer);
+    }
+
+    fn increase(&mut self) {
+        let f = self.settings.fast_recovery;
+        if self.stage == f {
+            self.target_bps += self.rates.ai_bps;
+        } else if self.stage > f {
+            self.target_bps += self.rates.hai_bps;
+        }
+        self.target_bps = self.target_bps.min(self.rates.line_bps);
+        self.rate_bps = (self.rate_bps + self.target_bps) / 2.0;
+        self.stage += 1;
+    }
+
+    #[inline]
+    pub fn on_sent(&mut self, _: Time, wire_bytes: u32) {
+        if self.increase_at.is_none() || self.settings.byte_counter_bytes == 0 {
+            return;
+        }
+        let bytes = u64::from(wire_bytes);
+        if bytes < self.byte_budget {
+            self.byte_budget -= bytes;
+        } else {
+            self.byte_budget = self.settings.byte_counter_bytes;
+            self.increase();
+            self.release();
+        }
+    }
+
+    /// At line rate nothing is left to do until the next CNP.
+    fn release(&mut self) {
+        if self.rates.line_bps - self.rate_bps < 1.0 {
+            self.rate_bps = self.rates.line_bps;
+            self.target_bps = self.rates.line_bps;
+            self.increase_at = None;
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! DCQCN's reaction point as the paper gives it, with the original simulator's options.
+
+use super::{Rates, Settings};
+use xoff_engine::Time;
+use xoff_fabric::scheme::Limits;
+
+#[derive(Clone, Debug)]
+pub struct Rp {
+    pub(super) settings: Settings,
+    rates: Rates,
+    /// RC and RT of the paper.
+    pub(super) rate_bps: f64,
+    pub(super) target_bps: f64,
+    pub(super) alpha: f64,
+    /// Up to here alpha's timer has been accounted for.
+    alpha_at: Time,
+    pub(super) timer_stage: u32,
+    pub(super) byte_stage: u32,
+    byte_budget: u64,
+    /// The next timed increase; none while the flow is not limited.
+    increase_at: Option<Time>,
+    /// No increase has happened since the last cut.
+    fresh_cut: bool,
+}
+
+impl Rp {
+    pub(super) fn new(settings: &Settings, rates: Rates) -> Rp {
+        Rp {
+            rate_bps: rates.line_bps,
+            target_bps: rates.line_bps,
+            alpha: settings.alpha_initial,
+            alpha_at: Time::ZERO,
+            timer_stage: 0,
+            byte_stage: 0,
+            byte_budget: 0,
+            increase_at: None,
+            fresh_cut: false,
+            settings: settings.clone(),
+            rates,
+        }
+    }
+
+    #[inline]
+    pub fn limits(&self) -> Limits {
+        self.rates.limits(self.rate_bps, self.settings.variable_window)
+    }
+
+    #[inline]
+    pub fn timer(&self) -> Option<Time> {
+        self.increase_at
+    }
+
+    /// Section 3.1, equation 1: cut by alpha / 2 and raise alpha.
+    pub fn on_cnp(&mut self, now: Time) {
+        if self.increase_at.is_some() || self.alpha_at > Time::ZERO {
+            self.decay_alpha(now);
+        }
+        let g = self.settings.g;
+        if self.settings.update_alpha_first {
+            self.alpha = (1.0 - g) * self.alpha + g;
+        }
+        if self.settings.clamp_always || self.byte_stage != 0 {
+            self.target_bps = self.rate_bps;
+        }
+        self.rate_bps = (self.rate_bps * (1.0 - self.alpha / 2.0)).max(self.rates.min_bps);
+        if !self.settings.update_alpha_first {
+            self.alpha = (1.0 - g) * self.alpha + g;
+        }
+        self.timer_stage = 0;
+        self.byte_stage = 0;
+        self.byte_budget = self.settings.byte_counter_bytes;
+        self.increase_at = Some(now + self.settings.increase_timer);
+        self.alpha_at = now;
+        self.fresh_cut = true;
+    }
+
+    /// Equation 2: alpha loses a part g per period without CNP. Done when next needed, so that a
+    /// silent flow costs nothing.
+    fn decay_alpha(&mut self, now: Time) {
+        let period = self.settings.alpha_period.ps().max(1);
+        let periods = now.saturating_since(self.alpha_at).ps() / period;
+        for _ in 0..periods {
+            self.alpha *= 1.0 - self.settings.g;
+            if self.alpha < 1e-18 {
+                self.alpha = 0.0;
+                break;
+            }
+        }
+    }
+
+    #[inline]
+    pub fn on_sent(&mut self, now: Time, wire_bytes: u32) {
+        if self.increase_at.is_none() || self.settings.byte_counter_bytes == 0 {
+            return;
+        }
+        let bytes = u64::from(wire_bytes);
+        if bytes < self.byte_budget {
+            self.byte_budget -= bytes;
+            return;
+        }
+        let (timer, byte) = (self.timer_stage, self.byte_stage + 1);
+        self.increase(timer, byte);
+        self.byte_stage = byte;
+        self.byte_budget = self.settings.byte_counter_bytes >> u32::from(self.hyper_halving());
+        self.release(now);
+    }
+
+    pub fn on_timer(&mut self, now: Time) {
+        let (timer, byte) = (self.timer_stage + 1, self.byte_stage);
+        self.increase(timer, byte);
+        self.timer_stage = timer;
+        let period = self.settings.increase_timer;
+        self.increase_at = Some(now + if self.hyper_halving() { period / 2 } else { period });
+        self.release(now);
+    }
+
+    fn hyper_halving(&self) -> bool {
+        self.settings.hyper_halves && self.timer_stage.min(self.byte_stage) >= self.settings.fast_recovery
+    }
+
+    /// Section 3.1: fast recovery, additive or hyper increase, by the two stages. `timer` and
+    /// `byte` are the stages after this event is counted.
+    fn increase(&mut self, timer: u32, byte: u32) {
+        let f = self.settings.fast_recovery;
+        if self.settings.target_decay && self.fresh_cut && self.target_bps > 10.0 * self.rate_bps {
+            self.target_bps /= 8.0;
+        }
+        self.fresh_cut = false;
+        let (least, most, hyper_from) = if self.settings.increment_first {
+            (timer.min(byte), timer.max(byte), f)
+        } else {
+            let (timer, byte) = (self.timer_stage, self.byte_stage);
+            (timer.min(byte), timer.max(byte), f + 1)
+        };
+        if most < f {
+            // Fast recovery: the target stays.
+        } else if least >= hyper_from {
+            let i = if self.settings.increment_first { least - f + 1 } else { least - f };
+            self.target_bps += f64::from(i) * self.rates.hai_bps;
+        } else {
+            self.target_bps += self.rates.ai_bps;
+        }
+        self.target_bps = self.target_bps.min(self.rates.line_bps);
+        self.rate_bps = (self.rate_bps + self.target_bps) / 2.0;
+    }
+
+    /// At line rate nothing is left to do until the next CNP.
+    fn release(&mut self, now: Time) {
+        if self.rates.line_bps - self.rate_bps < 1.0 {
+            self.rate_bps = self.rates.line_bps;
+            self.target_bps = self.rates.line_bps;
+            // Whole periods only, so that alpha's clock keeps its phase.
+            let period = self.settings.alpha_period.ps().max(1);
+            let whole = now.saturating_since(self.alpha_at) / period * period;
+            self.decay_alpha(now);
+            self.alpha_at += whole;
+            self.increase_at = None;
+        }
+    }
+}

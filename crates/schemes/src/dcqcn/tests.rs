@@ -1,0 +1,185 @@
+//! The worked numbers of the specification, and the reaction points against literal forms.
+
+use super::*;
+use crate::param::Value;
+
+fn flow(gbps: u64) -> FlowFacts {
+    FlowFacts {
+        seed: 1,
+        flow: 0,
+        line_rate: BitRate::from_gbps(gbps),
+        base_rtt: Span::from_us(10),
+        max_base_rtt: Span::from_us(12),
+        mtu_bytes: 1000,
+        mtu_wire_bytes: 1082,
+        weight: 1,
+    }
+}
+
+fn dcqcn(preset: &str, overrides: &[(&str, &str)]) -> Dcqcn {
+    let mut values = SPEC_REF.values(SPEC_REF.preset(preset));
+    for (name, text) in overrides {
+        values.set(name, SPEC_REF.param(name).unwrap().unit.parse(text).unwrap());
+    }
+    Dcqcn::configure(&values)
+}
+
+static SPEC_REF: &SchemeSpec = &SPEC;
+
+fn paper(scheme: &Dcqcn, gbps: u64) -> paper::Rp {
+    match scheme.reaction_point(&flow(gbps)) {
+        Rp::Paper(rp, _) => rp,
+        Rp::Nic(..) => panic!("asked for the paper's variant"),
+    }
+}
+
+fn nic(scheme: &Dcqcn, gbps: u64) -> nic::Rp {
+    match scheme.reaction_point(&flow(gbps)) {
+        Rp::Nic(rp, _) => rp,
+        Rp::Paper(..) => panic!("asked for the NIC's variant"),
+    }
+}
+
+fn gbps(bps: f64) -> f64 {
+    bps / 1e9
+}
+
+#[test]
+fn section_8_1_paper_variant() {
+    let mut rp = paper(&dcqcn("paper", &[]), 40);
+    let us = Time::from_us;
+    rp.on_cnp(us(100));
+    assert_eq!((gbps(rp.target_bps), gbps(rp.rate_bps), rp.alpha), (40.0, 20.0, 1.0));
+    // One alpha time-out later, before the increase timer acts on the rate.
+    rp.settings.increase_timer = Span::from_ms(1);
+    rp.on_cnp(us(155));
+    assert_eq!(gbps(rp.target_bps), 20.0);
+    assert_eq!(gbps(rp.rate_bps), 10.0390625);
+    assert_eq!(rp.alpha, 0.9961090087890625);
+    for expected in [15.01953125, 17.509765625, 18.7548828125, 19.37744140625, 19.688720703125] {
+        rp.on_timer(us(1000));
+        assert!((gbps(rp.rate_bps) - expected).abs() < 1e-12, "{}", gbps(rp.rate_bps));
+    }
+    rp.on_timer(us(1000));
+    assert!((gbps(rp.target_bps) - 20.04).abs() < 1e-12);
+    assert!((gbps(rp.rate_bps) - 19.8643603515625).abs() < 1e-12);
+}
+
+#[test]
+fn section_8_2_original_simulator_order() {
+    let mut rp = paper(&dcqcn("paper", &[("cut_order", "alpha-first"), ("alpha_initial", "0.5")]), 40);
+    rp.on_cnp(Time::from_us(7));
+    assert_eq!(rp.alpha, 0.501953125);
+    assert_eq!(gbps(rp.rate_bps), 29.9609375);
+}
+
+#[test]
+fn section_8_3_nic_variant() {
+    let mut rp = nic(&dcqcn("nic", &[]), 100);
+    rp.on_cnp(Time::ZERO);
+    assert_eq!(gbps(rp.rate_bps), 100.0, "no cut before the check");
+    let check = Time::from_ps(4_001_000);
+    assert_eq!(rp.timer(), Some(check));
+    rp.on_timer(check);
+    assert!((rp.alpha - 0.98446631).abs() < 5e-9, "{}", rp.alpha);
+    assert!((gbps(rp.rate_bps) - 50.7766843).abs() < 5e-8, "{}", gbps(rp.rate_bps));
+    assert_eq!(gbps(rp.target_bps), 100.0);
+    for (i, expected) in [75.3883421, 87.6941711, 93.8470855].into_iter().enumerate() {
+        let at = rp.timer().unwrap();
+        assert_eq!(at, check + Span::from_us(300) * (i as u64 + 1));
+        rp.on_timer(at);
+        assert!((gbps(rp.rate_bps) - expected).abs() < 5e-8, "{}", gbps(rp.rate_bps));
+    }
+}
+
+#[test]
+fn section_8_4_alpha_half_life() {
+    let mut rp = paper(&dcqcn("paper", &[]), 40);
+    rp.on_cnp(Time::from_us(1));
+    // 177 periods halve alpha to within one step.
+    rp.settings.increase_timer = Span::from_ms(1000);
+    rp.on_cnp(Time::from_us(1) + Span::from_us(55) * 177);
+    let before = (rp.alpha - SPEC_G) / (1.0 - SPEC_G);
+    assert!((before - 0.5).abs() < 0.002, "{before}");
+    let mut rp = nic(&dcqcn("nic", &[]), 100);
+    rp.on_cnp(Time::ZERO);
+    rp.on_timer(Time::from_ps(4_001_000));
+    rp.on_cnp(Time::from_us(177));
+    assert!((rp.alpha - 0.5).abs() < 0.002, "{}", rp.alpha);
+}
+const SPEC_G: f64 = 1.0 / 256.0;
+
+#[test]
+fn section_3_one_cnp_per_interval() {
+    let mut np = dcqcn("paper", &[]).notification_point(&flow(40));
+    let mut data = |us: u64, ecn| {
+        np.on_data(&Received { now: Time::from_us(us), wire_bytes: 1082, payload_bytes: 1000, ecn }).is_some()
+    };
+    assert!(!data(0, Ecn::Ect0));
+    assert!(data(1, Ecn::Ce), "the first mark is answered at once");
+    assert!(!data(2, Ecn::Ce) && !data(50, Ecn::Ce));
+    assert!(data(51, Ecn::Ce));
+    assert!(!data(200, Ecn::Ect0));
+}
+
+#[test]
+fn section_3_periodic_polls_on_a_grid() {
+    let mut np = dcqcn("paper", &[("np", "periodic")]).notification_point(&flow(40));
+    let data = |now| Received { now, wire_bytes: 1082, payload_bytes: 1000, ecn: Ecn::Ce };
+    assert!(np.on_data(&data(Time::from_us(10))).is_none());
+    assert_eq!(np.timer(), Some(Time::from_us(60)));
+    assert!(np.on_timer(Time::from_us(60)).is_some());
+    assert_eq!(np.timer(), None, "nothing to poll for");
+    assert!(np.on_data(&data(Time::from_us(130))).is_none());
+    assert_eq!(np.timer(), Some(Time::from_us(160)));
+}
+
+#[test]
+fn hyper_increase_grows_by_stage() {
+    let mut rp = paper(&dcqcn("paper", &[("byte_counter", "1082B")]), 40);
+    rp.on_cnp(Time::from_us(1));
+    rp.on_cnp(Time::from_us(2));
+    // Both stages beyond F: byte events and timer events alternate.
+    for _ in 0..6 {
+        rp.on_timer(Time::from_us(3));
+        rp.on_sent(Time::from_us(3), 1082);
+    }
+    assert_eq!((rp.timer_stage, rp.byte_stage), (6, 6));
+    let before = rp.target_bps;
+    rp.on_timer(Time::from_us(3));
+    assert_eq!(rp.target_bps - before, 400e6, "i = min - F = 1");
+    rp.on_sent(Time::from_us(3), 1082);
+    assert_eq!(rp.target_bps - before, 800e6, "the smaller stage is still 6");
+    rp.on_timer(Time::from_us(3));
+    assert_eq!(rp.target_bps - before, 1600e6, "i = 2");
+}
+
+#[test]
+fn a_flow_at_line_rate_has_no_timer() {
+    let mut rp = dcqcn("nic", &[]).reaction_point(&flow(100));
+    assert_eq!(rp.timer(), None);
+    rp.on_feedback(Time::ZERO, &Cnp);
+    let mut steps = 0;
+    while let Some(at) = rp.timer() {
+        rp.on_timer(at);
+        steps += 1;
+        assert!(steps < 100, "recovers in the end");
+    }
+    assert_eq!(rp.limits().rate_bps, 100e9);
+}
+
+#[test]
+fn every_preset_reads_and_rates_scale() {
+    for preset in SPEC.presets {
+        let values = SPEC_REF.values(Some(preset));
+        assert!(values.iter().count() == SPEC.params.len());
+    }
+    // Section 6: 5/50 Mb/s at 25G, 20/200 at 100G.
+    let values = SPEC_REF.values(SPEC_REF.preset("nic"));
+    for (line, ai, hai) in [(25, 5e6, 50e6), (40, 8e6, 80e6), (100, 20e6, 200e6)] {
+        let line = BitRate::from_gbps(line);
+        assert!((values.rate("rate_ai").at(line) - ai).abs() < 1e-3);
+        assert!((values.rate("rate_hai").at(line) - hai).abs() < 1e-3);
+    }
+    assert!(matches!(values.get("byte_counter"), Value::Bytes(0)));
+}

@@ -1,0 +1,19 @@
+//! PFC alone: flows send at line rate, whatever happens. The baseline of every comparison.
+
+use crate::Configured;
+use crate::param::{ParamValues, SchemeSpec};
+use xoff_fabric::scheme::Uncontrolled;
+
+impl Configured for Uncontrolled {
+    const SPEC: SchemeSpec = SchemeSpec {
+        name: "none",
+        title: "PFC alone, no end-to-end control",
+        citation: "IEEE 802.1Qbb",
+        params: &[],
+        presets: &[],
+    };
+
+    fn configure(_: &ParamValues) -> Uncontrolled {
+        Uncontrolled
+    }
+}

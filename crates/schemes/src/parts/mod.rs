@@ -1,0 +1,3 @@
+//! Pieces that several schemes share, each exactly once.
+
+pub mod red;

@@ -1,0 +1,95 @@
+//! RED marking on the instantaneous egress queue: the congestion point of the ECN family.
+//!
+//! No averaging. Below `kmin` never, above `kmax` always, between them with a probability that
+//! rises linearly to `pmax`. `kmin = kmax` is a step.
+
+use crate::param::ParamValues;
+use xoff_engine::{Rng, stream};
+use xoff_fabric::scheme::QueueFacts;
+
+/// One queue's marking decision.
+#[derive(Clone, Debug)]
+pub struct Red {
+    kmin_bytes: u64,
+    kmax_bytes: u64,
+    pmax: f64,
+    rng: Rng,
+}
+
+impl Red {
+    pub fn new(kmin_bytes: u64, kmax_bytes: u64, pmax: f64, facts: &QueueFacts) -> Red {
+        Red { kmin_bytes, kmax_bytes, pmax, rng: stream(facts.seed, "red", facts.queue) }
+    }
+
+    /// From the parameters `kmin`, `kmax`, `pmax` at a port of this speed.
+    pub fn from_params(values: &ParamValues, facts: &QueueFacts) -> Red {
+        let at = |name| values.bytes_by_rate(name).at(facts.rate);
+        Red::new(at("kmin"), at("kmax"), values.number("pmax"), facts)
+    }
+
+    /// Whether a packet that sees `queue_bytes` is marked. Draws a random number only between the
+    /// thresholds, so that runs stay comparable when thresholds change.
+    #[inline]
+    pub fn decide(&mut self, queue_bytes: u64) -> bool {
+        if queue_bytes <= self.kmin_bytes {
+            false
+        } else if queue_bytes > self.kmax_bytes {
+            true
+        } else {
+            self.rng.unit() < self.probability(queue_bytes)
+        }
+    }
+
+    /// The rule itself: ecn-red section 2.
+    pub fn probability(&self, queue_bytes: u64) -> f64 {
+        if queue_bytes <= self.kmin_bytes {
+            0.0
+        } else if queue_bytes > self.kmax_bytes {
+            1.0
+        } else {
+            self.pmax * (queue_bytes - self.kmin_bytes) as f64 / (self.kmax_bytes - self.kmin_bytes) as f64
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xoff_engine::{BitRate, Span};
+
+    fn red(kmin: u64, kmax: u64, pmax: f64) -> Red {
+        let facts = QueueFacts {
+            seed: 1,
+            queue: 0,
+            rate: BitRate::from_gbps(40),
+            max_base_rtt: Span::from_us(10),
+            xoff_bytes: None,
+        };
+        Red::new(kmin, kmax, pmax, &facts)
+    }
+
+    #[test]
+    fn points_of_ecn_red_4_1() {
+        let paper = red(5_000, 200_000, 0.01);
+        for (queue, percent) in [(5_000, 0.0), (100_000, 0.4872), (200_000, 1.0), (200_001, 100.0)] {
+            assert!((paper.probability(queue) * 100.0 - percent).abs() < 5e-5, "{queue} B");
+        }
+        assert!((red(100_000, 400_000, 0.2).probability(200_000) - 0.06667).abs() < 5e-6);
+        assert!((red(160_000, 640_000, 0.2).probability(300_000) - 0.05833).abs() < 5e-6);
+    }
+
+    #[test]
+    fn statistics_of_ecn_red_4_2() {
+        let mut paper = red(5_000, 200_000, 0.01);
+        let marks = (0..1_000_000).filter(|_| paper.decide(100_000)).count();
+        assert!((4872 - 210..=4872 + 210).contains(&marks), "{marks} marks");
+    }
+
+    #[test]
+    fn step_of_ecn_red_4_3() {
+        let mut step = red(30_000, 30_000, 1.0);
+        for _ in 0..100 {
+            assert!(!step.decide(29_000) && !step.decide(30_000) && step.decide(31_000));
+        }
+    }
+}
