@@ -44,13 +44,15 @@ pub fn facts(metric: Metric) -> MetricFacts {
         Metric::IngressBytes => {
             of("ingress", "bytes", 1.0, true, false, "Buffered bytes that came in by a port and priority.")
         }
-        Metric::PortThroughput => of("port_throughput", "Gbps", 1e-9, false, false, "Bits that left a port."),
+        Metric::PortThroughput => of("port_throughput", "Gbps", 1e-9, false, false, "Wire bits that left a port."),
         Metric::PausedFraction => {
             of("paused", "1", 1.0, true, false, "Part of the interval in which an egress was paused.")
         }
         Metric::PauseRate => of("pause_rate", "1/s", 1.0, false, false, "PAUSE frames sent by a port."),
-        Metric::FlowRate => of("rate", "Gbps", 1e-9, false, true, "Rate that the scheme allowed a flow."),
-        Metric::FlowSendRate => of("send_rate", "Gbps", 1e-9, false, true, "Rate at which a flow really sent."),
+        Metric::FlowRate => of("rate", "Gbps", 1e-9, false, true, "Rate that the scheme allowed a flow, in wire bits."),
+        Metric::FlowSendRate => {
+            of("send_rate", "Gbps", 1e-9, false, true, "Rate at which a flow really sent, in wire bits.")
+        }
         Metric::FlowThroughput => {
             of("throughput", "Gbps", 1e-9, false, true, "Rate at which a flow's payload was delivered.")
         }
