@@ -4,6 +4,9 @@
 //! asked for), [`traffic`] (who sends what), [`run`] (the world driven to its end), [`results`]
 //! (what becomes of it), [`cli`] (how people get there).
 
+pub mod cli;
 pub mod results;
+pub mod run;
 pub mod scenario;
+mod schemes_text;
 pub mod traffic;
