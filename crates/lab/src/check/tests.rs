@@ -121,7 +121,7 @@ fn text_and_json_hold_the_same() {
     for part in ["64 hosts", "2:1", "base round trip", "headroom at", "deadlock: impossible", "background", "40 %"] {
         assert!(text.contains(part), "{part} is missing from\n{text}");
     }
-    let json = serde_json::to_value(&report).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&report.json()).unwrap();
     assert_eq!(json["hosts"], 64);
     assert_eq!(json["layers"][1]["oversubscription"], 2.0);
 }

@@ -13,6 +13,12 @@ impl Report {
         out
     }
 
+    /// As one JSON object, for programs.
+    pub fn json(&self) -> String {
+        // Plain structs of numbers and texts always serialise.
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
     fn write(&self, out: &mut String) -> std::fmt::Result {
         writeln!(out, "{}: {} hosts, {} switches, {} links", self.name, self.hosts, self.switches, self.links)?;
         writeln!(out, "schemes: {}\n", self.schemes.join(", "))?;
