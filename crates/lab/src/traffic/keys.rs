@@ -49,6 +49,7 @@ pub const TRAFFIC: &[Key] = &[
     key("class", Kind::Text, "the first data class", "", "the traffic class of its flows"),
     key("scheme", Kind::Text, "that of [scheme]", "", "the congestion control of its flows"),
     key("weight", Kind::Count, "1", "", "the share a flow deserves, where the scheme knows weights"),
+    key("initial_rate", Kind::Rate, "", "", "rate each flow starts at, in place of line rate; without control it stays"),
     key("rate_cap", Kind::Rate, "", "", "the application's own limit for each flow"),
     key(
         "path",
@@ -145,6 +146,7 @@ pub const FLOW: &[Key] = &[
     key("class", Kind::Text, "that of the table", "", "its traffic class"),
     key("scheme", Kind::Text, "that of the table", "", "its congestion control"),
     key("weight", Kind::Count, "that of the table", "", "the share it deserves, where the scheme knows weights"),
+    key("initial_rate", Kind::Rate, "", "", "rate the flow starts at, in place of line rate; without control it stays"),
     key("rate_cap", Kind::Rate, "", "", "the application's own limit"),
     key("path", Kind::Texts, "", "", "pins it to these nodes in order"),
     key("probe", Kind::Flag, "that of the table", "", "flow probes sample it"),

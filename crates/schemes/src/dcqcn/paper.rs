@@ -26,14 +26,14 @@ pub struct Rp {
 impl Rp {
     pub(super) fn new(settings: &Settings, rates: Rates) -> Rp {
         Rp {
-            rate_bps: rates.line_bps,
+            rate_bps: rates.initial_bps,
             target_bps: rates.line_bps,
             alpha: settings.alpha_initial,
             alpha_at: Time::ZERO,
             timer_stage: 0,
             byte_stage: 0,
-            byte_budget: 0,
-            increase_at: None,
+            byte_budget: settings.byte_counter_bytes,
+            increase_at: rates.first_increase(settings.increase_timer),
             fresh_cut: false,
             settings: settings.clone(),
             rates,

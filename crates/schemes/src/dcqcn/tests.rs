@@ -8,6 +8,8 @@ fn flow(gbps: u64) -> FlowFacts {
         seed: 1,
         flow: 0,
         line_rate: BitRate::from_gbps(gbps),
+        start: Time::ZERO,
+        initial_rate: BitRate::from_gbps(gbps),
         base_rtt: Span::from_us(10),
         max_base_rtt: Span::from_us(12),
         mtu_bytes: 1000,
