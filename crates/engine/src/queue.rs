@@ -85,7 +85,6 @@ struct Watch {
     buckets: u32,
     into_current: u32,
     far_pushes: u32,
-    words_skipped: u32,
 }
 
 impl Default for EventQueue {
@@ -226,20 +225,17 @@ impl EventQueue {
     }
 
     /// The absolute number of the first occupied bucket after the cursor.
-    fn next_occupied(&mut self) -> u64 {
+    /// One exists.
+    fn next_occupied(&self) -> u64 {
         let buckets = self.heads.len();
         let start = (self.cursor as usize + 1) & (buckets - 1);
         let words = self.occupied.len();
         let mut word = start / 64;
         let mut bits = self.occupied[word] & (!0 << (start % 64));
-        let mut steps = 0;
         while bits == 0 {
             word = if word + 1 == words { 0 } else { word + 1 };
             bits = self.occupied[word];
-            steps += 1;
-            debug_assert!(steps <= words, "an occupied bucket exists");
         }
-        self.watch.words_skipped += steps as u32;
         let slot = word * 64 + bits.trailing_zeros() as usize;
         let ahead = (slot + buckets - start) & (buckets - 1);
         self.cursor + 1 + ahead as u64
@@ -252,9 +248,9 @@ impl EventQueue {
         let handled = watch.pops + watch.into_current;
         let per_bucket = f64::from(handled) / f64::from(watch.buckets.max(1));
         let mut shift = self.shift;
-        if per_bucket > 12.0 {
-            shift = shift.saturating_sub((per_bucket / 6.0).log2().ceil() as u32).max(4);
-        } else if per_bucket < 1.7 && watch.words_skipped > watch.buckets / 2 {
+        if per_bucket > 10.0 {
+            shift = shift.saturating_sub((per_bucket / 5.0).log2().ceil() as u32).max(4);
+        } else if per_bucket < 3.0 {
             shift = (shift + 1).min(40);
         }
         let mut buckets = self.heads.len();

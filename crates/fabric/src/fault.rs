@@ -90,6 +90,7 @@ impl<S: Scheme> World<S> {
             self.queues[queue_id].drops += 1;
             self.counters.drops_fault += 1;
             if !self.ports[port as usize].has(AT_HOST) {
+                self.ports[port as usize].queued_bytes -= u64::from(packet.frame_bytes);
                 self.release(self.ports[port as usize].owner, &packet);
             }
             self.discard(packet);

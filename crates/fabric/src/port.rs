@@ -23,6 +23,8 @@ pub struct Port {
     pub delay: Span,
     pub tx_bytes: u64,
     pub tx_packets: u64,
+    /// Bytes waiting in all its queues.
+    pub queued_bytes: u64,
     /// Number of its owner among hosts or switches.
     pub owner: u32,
     /// First congestion point of this port.

@@ -20,7 +20,7 @@ pub(crate) fn slot(packet: &Packet) -> usize {
 
 impl<S: Scheme> World<S> {
     /// A packet has come in by `ingress` and is bound for `egress` of the same switch.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn switch_receive(&mut self, ingress: u32, egress: u32, mut packet: Packet) {
         let class = packet.class;
         let bit = 1 << class;
@@ -50,6 +50,7 @@ impl<S: Scheme> World<S> {
         let queue = &mut self.queues[egress as usize * self.classes + usize::from(class)];
         queue.push(self.now, packet);
         let out = &mut self.ports[egress as usize];
+        out.queued_bytes += u64::from(packet.frame_bytes);
         out.waiting |= bit;
         if out.paused & bit == 0 {
             self.expect_free(egress);
@@ -193,8 +194,11 @@ impl<S: Scheme> World<S> {
             let class = self.pick_class(port_id, eligible);
             let queue = &mut self.queues[port_id as usize * self.classes + usize::from(class)];
             let packet = queue.pop(self.now).expect("a waiting class has a packet");
-            if queue.packets.is_empty() {
-                self.ports[port_id as usize].waiting &= !(1 << class);
+            let empty = queue.packets.is_empty();
+            let port = &mut self.ports[port_id as usize];
+            port.queued_bytes -= u64::from(packet.frame_bytes);
+            if empty {
+                port.waiting &= !(1 << class);
             }
             self.charge(port_id, class, packet.frame_bytes);
             self.release(self.ports[port_id as usize].owner, &packet);
@@ -430,13 +434,12 @@ impl<S: Scheme> World<S> {
     #[inline]
     fn view(&self, port_id: u32, class: u8) -> QueueView {
         let port = &self.ports[port_id as usize];
-        let first = port_id as usize * self.classes;
-        let queue = &self.queues[first + usize::from(class)];
+        let queue = &self.queues[port_id as usize * self.classes + usize::from(class)];
         QueueView {
             now: self.now,
             queue_bytes: queue.bytes,
             queue_packets: queue.packets.len() as u32,
-            port_bytes: self.queues[first..first + self.classes].iter().map(|queue| queue.bytes).sum(),
+            port_bytes: port.queued_bytes,
             tx_bytes: port.tx_bytes,
             rate: port.rate.rate(),
             paused: port.paused & (1 << class) != 0,

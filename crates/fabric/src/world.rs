@@ -289,6 +289,7 @@ impl<S: Scheme> World<S> {
                 delay: direction.delay,
                 tx_bytes: 0,
                 tx_packets: 0,
+                queued_bytes: 0,
                 owner,
                 cp_base,
                 local,

@@ -1,3 +1,9 @@
 //! The lab: scenarios, workloads, results, figures and the command line.
+//!
+//! The only crate that reads files, prints or spawns threads. Reading order: [`scenario`] (what is
+//! asked for), [`traffic`] (who sends what), [`run`] (the world driven to its end), [`results`]
+//! (what becomes of it), [`cli`] (how people get there).
 
 pub mod results;
+pub mod scenario;
+pub mod traffic;

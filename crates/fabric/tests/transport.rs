@@ -1,0 +1,306 @@
+//! RoCE transport: windows, losses, go-back-N, ACK policies, timers, failures.
+
+mod common;
+use common::*;
+use xoff_engine::{BitRate, Span, Time};
+use xoff_fabric::plan::*;
+use xoff_fabric::record::Failure;
+use xoff_fabric::scheme::*;
+use xoff_fabric::traffic::{Action, FlowSpec, Source};
+use xoff_fabric::world::World;
+
+/// A fixed window and rate, to look at the transport alone.
+struct Fixed {
+    window_bytes: u64,
+    rate: BitRate,
+}
+struct FixedRp(Limits);
+
+impl ReactionPoint for FixedRp {
+    type Feedback = ();
+    fn limits(&self) -> Limits {
+        self.0
+    }
+}
+impl Scheme for Fixed {
+    type Feedback = ();
+    type Cp = Silent;
+    type Np = Silent;
+    type Rp = FixedRp;
+    fn congestion_point(&self, _: &QueueFacts) -> Silent {
+        Silent
+    }
+    fn notification_point(&self, _: &FlowFacts) -> Silent {
+        Silent
+    }
+    fn reaction_point(&self, _: &FlowFacts) -> FixedRp {
+        FixedRp(Limits { rate_bps: self.rate.bps() as f64, window_bytes: self.window_bytes })
+    }
+}
+
+#[test]
+fn a_window_of_ten_packets_sends_ten_per_round_trip() {
+    // roce-transport 5.3
+    for (window, per_rtt) in [(10_000u64, 10u64), (5_000, 5), (9_001, 10), (1, 1)] {
+        let mut net = Net::star(2, 100, Span::from_us(10));
+        net.plan.run.stop = Time::from_ms(10);
+        let scheme = Fixed { window_bytes: window, rate: BitRate::from_gbps(100) };
+        let mut world = World::new(net.plan, vec![scheme], vec![List::boxed(vec![(Time::ZERO, endless(0, 1, 2))])]);
+        world.run_to_end();
+        // Data and ACK over two hops each.
+        let rtt_us = 40.0 + 2.0 * (1082.0 + 86.0) * 80e-6;
+        let rounds = 10_000.0 / rtt_us;
+        let packets = world.counters.data_packets_delivered as f64;
+        assert!((packets / rounds / per_rtt as f64 - 1.0).abs() < 0.01, "window {window}: {packets} packets");
+    }
+}
+
+/// Loses everything on the first link between two instants.
+fn with_loss(from: Time, until: Time, size: u64) -> World<Uncontrolled> {
+    let mut net = Net::star(2, 100, Span::from_us(1));
+    net.plan.faults = vec![
+        Fault { at: from, what: FaultKind::Loss { port: 0, loss: 1.0 } },
+        Fault { at: until, what: FaultKind::Loss { port: 0, loss: 0.0 } },
+    ];
+    net.run(vec![(Time::ZERO, flow(0, 1, 2, size))])
+}
+
+#[test]
+fn a_lost_packet_is_named_once_and_sent_again_with_all_behind_it() {
+    // roce-transport 5.4: packet k = 5 of 20 reaches the switch at 1 us + (k + 1) * 86.56 ns.
+    let arrival = |k: u64| Time::from_ps(1_000_000 + (k + 1) * 86_560);
+    let world = with_loss(arrival(5), Time::from_ps(arrival(5).ps() + 1), 20_000);
+    assert_eq!(world.counters.drops_fault, 1);
+    assert_eq!(world.counters.naks_sent, 1, "one NAK for one gap");
+    assert_eq!(world.counters.timeouts, 0);
+    assert_eq!(world.counters.data_packets_delivered, 20);
+    let record = &world.flows[0];
+    assert_eq!(record.packets_sent, 20 + record.packets_retransmitted);
+    assert_eq!(record.packets_retransmitted, 15, "all of 5..20 had left when the NAK came");
+    assert_eq!(world.counters.data_packets_discarded, 15);
+}
+
+#[test]
+fn a_lost_tail_is_found_by_the_timer() {
+    let world = with_loss(Time::from_us(2), Time::from_us(3), 20_000);
+    let record = &world.flows[0];
+    assert!(record.delivered_at.is_some());
+    assert!(record.timeouts >= 1, "nothing behind the loss could reveal it");
+    assert!(record.delivered_at.unwrap() >= Time::from_ms(10));
+}
+
+#[test]
+fn acks_may_come_per_n_packets_and_always_for_the_last() {
+    let mut net = Net::star(2, 100, Span::from_us(1));
+    net.plan.hosts[0].ack_every = 8;
+    let world = net.run(vec![(Time::ZERO, flow(0, 1, 2, 20_000))]);
+    assert_eq!(world.counters.acks_sent, 3, "packets 8, 16 and 20");
+    assert_eq!(world.counters.flows_completed, 1);
+}
+
+#[test]
+fn nic_delays_add_to_the_round_trip() {
+    let run = |delay| {
+        let mut net = Net::star(2, 100, Span::from_us(1));
+        net.plan.hosts[0].ack_delay = delay;
+        let world = net.run(vec![(Time::ZERO, flow(0, 1, 2, 5_000))]);
+        world.flows[0].acked_at.unwrap()
+    };
+    assert_eq!(run(Span::from_us(7)) - run(Span::ZERO), Span::from_us(7));
+}
+
+#[test]
+fn rate_change_in_mid_gap_moves_the_next_packet() {
+    // roce-transport 5.2: 10 to 5 Gb/s halfway through a gap of 884.8 ns moves it by 884.8 ns.
+    struct Halve(bool);
+    impl Source for Halve {
+        fn next(&self) -> Option<Time> {
+            (!self.0).then_some(Time::from_ps(442_400))
+        }
+        fn act(&mut self, _: Time, out: &mut Vec<Action>) {
+            self.0 = true;
+            out.push(Action::Cap { handle: 0, rate: Some(BitRate::from_gbps(5)) });
+        }
+    }
+    struct Both(Box<dyn Source>, Halve);
+    impl Source for Both {
+        fn next(&self) -> Option<Time> {
+            self.0.next().into_iter().chain(self.1.next()).min()
+        }
+        fn act(&mut self, now: Time, out: &mut Vec<Action>) {
+            if self.0.next() == Some(now) { self.0.act(now, out) } else { self.1.act(now, out) }
+        }
+    }
+    let mut net = Net::star(2, 100, Span::from_us(1));
+    net.plan.hosts[0].mtu_bytes = 1024;
+    let spec = FlowSpec { rate_cap: Some(BitRate::from_gbps(10)), ..flow(0, 1, 2, 2048) };
+    let source = Both(List::boxed(vec![(Time::ZERO, spec)]), Halve(false));
+    let mut world = World::new(net.plan, vec![Uncontrolled], vec![Box::new(source) as Box<dyn Source>]);
+    world.run_to_end();
+    let second_left = world.flows[0].delivered_at.unwrap().ps() - 2 * (1106 * 80 + 1_000_000);
+    assert_eq!(second_left, 2 * 884_800);
+}
+
+#[test]
+fn a_link_that_fails_and_returns_loses_no_flow() {
+    // Two equal paths; one is cut in mid-flow.
+    let mut net = Net::new();
+    let (a, b) = (net.host("a"), net.host("b"));
+    let (left, right) = (net.switch("left"), net.switch("right"));
+    let (up, down) = (net.switch("up"), net.switch("down"));
+    net.link(a, left, 100, Span::from_us(1));
+    net.link(b, right, 100, Span::from_us(1));
+    let first = net.link(left, up, 100, Span::from_us(1));
+    net.link(up, right, 100, Span::from_us(1));
+    net.link(left, down, 100, Span::from_us(1));
+    net.link(down, right, 100, Span::from_us(1));
+    net.plan.faults = vec![
+        Fault { at: Time::from_us(100), what: FaultKind::LinkDown { link: first / 2 } },
+        Fault { at: Time::from_us(300), what: FaultKind::LinkUp { link: first / 2 } },
+    ];
+    let flows = (0..16).map(|i| (Time::ZERO, flow(i, a, b, 500_000))).collect();
+    let world = net.run(flows);
+    assert_eq!(world.counters.flows_completed, 16, "{:?}", world.failure);
+    assert!(world.counters.drops_fault > 0, "some were on the link that failed");
+    assert!(world.flows.iter().any(|f| f.packets_retransmitted > 0));
+}
+
+#[test]
+fn a_cut_off_flow_waits_for_its_link() {
+    let mut net = Net::star(2, 100, Span::from_us(1));
+    net.plan.faults = vec![
+        Fault { at: Time::from_us(10), what: FaultKind::LinkDown { link: 1 } },
+        Fault { at: Time::from_ms(30), what: FaultKind::LinkUp { link: 1 } },
+    ];
+    let world = net.run(vec![(Time::ZERO, flow(0, 1, 2, 1_000_000)), (Time::from_ms(1), flow(1, 1, 2, 1000))]);
+    assert_eq!(world.counters.flows_completed, 2, "{:?}", world.failure);
+    assert!(world.flows.iter().all(|f| f.delivered_at.unwrap() > Time::from_ms(30)));
+}
+
+#[test]
+fn too_little_headroom_ends_the_run_with_a_diagnosis() {
+    let mut net = Net::star(3, 100, Span::from_us(5));
+    net.plan.switches[0].pfc.headroom = Headroom::Bytes(20_000);
+    net.plan.run.stop = Time::from_ms(5);
+    let world = net.run(vec![(Time::ZERO, endless(0, 1, 3)), (Time::ZERO, endless(1, 2, 3))]);
+    let Some(Failure::LosslessDrop(drop)) = &world.failure else { panic!("{:?}", world.failure) };
+    assert_eq!(drop.threshold_bytes, 320_000);
+    assert_eq!(drop.headroom_bytes, 20_000);
+    assert!(drop.headroom_required_bytes > 125_000 && drop.ingress_bytes <= 340_000);
+
+    let mut net = Net::star(3, 100, Span::from_us(5));
+    net.plan.switches[0].pfc.headroom = Headroom::Bytes(20_000);
+    net.plan.run.stop = Time::from_ms(5);
+    net.plan.run.allow_drops = true;
+    let world = net.run(vec![(Time::ZERO, endless(0, 1, 3)), (Time::ZERO, endless(1, 2, 3))]);
+    assert!(world.failure.is_none() && world.counters.drops_lossless > 0);
+}
+
+#[test]
+fn lossy_classes_drop_at_their_limit_and_recover() {
+    let mut net = Net::star(3, 10, Span::from_us(5));
+    net.plan.classes.list[0].lossless = false;
+    net.plan.classes.list[0].queue_limit_bytes = Some(64_000);
+    let flows = (0..2).map(|i| (Time::ZERO, flow(i, 1 + i, 3, 500_000))).collect();
+    let mut world = net.run(flows);
+    assert_eq!(world.counters.flows_completed, 2);
+    assert!(world.counters.drops_lossy > 0 && world.counters.pause_frames == 0);
+    // Port 5 is the switch's towards host 3.
+    assert!(world.port_reports()[5].classes[0].queue_bytes_peak <= 64_000);
+}
+
+#[test]
+fn weighted_classes_share_by_weight_and_strict_ones_go_first() {
+    let shares = |services: [Service; 2]| {
+        let mut net = Net::star(3, 100, Span::from_us(1));
+        let class = |priority, service| Class { priority, lossless: true, service, queue_limit_bytes: None };
+        net.plan.classes.list = vec![class(2, services[0]), class(3, services[1]), net.plan.classes.list[1].clone()];
+        net.plan.classes.control = 2;
+        net.plan.run.stop = Time::from_ms(5);
+        let low = endless(0, 1, 3);
+        let high = FlowSpec { class: 1, ..endless(1, 2, 3) };
+        let world = net.run(vec![(Time::ZERO, low), (Time::ZERO, high)]);
+        let bytes: Vec<f64> = world.flows.iter().map(|f| f.delivered_bytes as f64).collect();
+        bytes[1] / (bytes[0] + bytes[1])
+    };
+    let weighted = shares([Service::Weighted(2_000), Service::Weighted(6_000)]);
+    assert!((weighted - 0.75).abs() < 0.02, "3 of 4 parts: {weighted}");
+    let strict = shares([Service::Strict, Service::Strict]);
+    assert!(strict > 0.99, "the higher class takes all: {strict}");
+}
+
+/// Three switches in a ring, every flow two hops clockwise: the textbook cyclic dependency.
+fn ring() -> (Net, Vec<(Time, FlowSpec)>) {
+    let mut net = Net::new();
+    let switches: Vec<u32> = (0..3).map(|i| net.switch(&format!("s{i}"))).collect();
+    let hosts: Vec<u32> = (0..3).map(|i| net.host(&format!("h{i}"))).collect();
+    let mut up = Vec::new();
+    for i in 0..3 {
+        up.push(net.link(hosts[i], switches[i], 100, Span::from_us(1)));
+    }
+    let mut clockwise = Vec::new();
+    for i in 0..3 {
+        clockwise.push(net.link(switches[i], switches[(i + 1) % 3], 40, Span::from_us(1)));
+    }
+    let flows = (0..3)
+        .map(|i| {
+            let path = vec![up[i], clockwise[i], clockwise[(i + 1) % 3], up[(i + 2) % 3] ^ 1];
+            let spec = FlowSpec { path: Some(path.into()), ..endless(i as u32, hosts[i], hosts[(i + 2) % 3]) };
+            (Time::ZERO, spec)
+        })
+        .collect();
+    (net, flows)
+}
+
+#[test]
+fn a_ring_deadlocks_and_the_detector_names_the_cycle() {
+    let (mut net, flows) = ring();
+    net.plan.run.stop = Time::from_ms(50);
+    let world = net.run(flows);
+    let Some(Failure::Deadlock { at, cycle }) = &world.failure else { panic!("{:?}", world.failure) };
+    assert!(*at <= Time::from_ms(20));
+    assert_eq!(cycle.len(), 3, "{cycle:?}");
+    assert!(cycle.iter().all(|queue| queue.paused && queue.bytes > 0));
+}
+
+#[test]
+fn without_the_detector_a_deadlock_is_a_stall_with_its_queues() {
+    let (mut net, flows) = ring();
+    net.plan.run.deadlock_check = None;
+    let world = net.run(flows);
+    let Some(Failure::Stall { unfinished, blocked, .. }) = &world.failure else { panic!("{:?}", world.failure) };
+    assert_eq!(*unfinished, 3);
+    assert!(blocked.iter().filter(|queue| queue.paused).count() >= 3);
+}
+
+#[test]
+fn the_watchdog_ends_a_storm_either_way() {
+    for action in [WatchdogAction::Drop, WatchdogAction::Forward] {
+        let mut net = Net::star(3, 40, Span::from_us(1));
+        net.plan.switches[0].watchdog =
+            Some(Watchdog { poll: Span::from_ms(1), detect: Span::from_ms(2), restore: Span::from_ms(2), action });
+        net.plan.run.stop = Time::from_ms(60);
+        net.plan.faults = vec![
+            Fault { at: Time::from_ms(1), what: FaultKind::PauseStorm { host_port: 2, class: 0, on: true } },
+            Fault { at: Time::from_ms(20), what: FaultKind::PauseStorm { host_port: 2, class: 0, on: false } },
+        ];
+        // Host 2 floods; without the watchdog its queue would also block host 3's traffic.
+        let world = net.run(vec![(Time::ZERO, endless(0, 1, 2)), (Time::ZERO, endless(1, 1, 3))]);
+        assert!(world.counters.watchdog_storms >= 1);
+        let free = world.flows[1].delivered_bytes as f64 * 8.0 / 60e-3 / 1e9;
+        assert!(free > 15.0, "{action:?}: the other flow got {free} Gb/s");
+        assert_eq!(world.counters.drops_lossless, 0);
+        assert_eq!(world.counters.drops_fault > 0, action == WatchdogAction::Drop);
+    }
+}
+
+#[test]
+fn rates_change_on_schedule() {
+    let mut net = Net::star(2, 100, Span::from_us(1));
+    net.plan.run.stop = Time::from_ms(2);
+    net.plan.faults =
+        vec![Fault { at: Time::from_ms(1), what: FaultKind::Rate { port: 3, rate: BitRate::from_gbps(10) } }];
+    let world = net.run(vec![(Time::ZERO, endless(0, 1, 2))]);
+    let gbps = world.flows[0].delivered_bytes as f64 * 1.082 * 8.0 / 2e-3 / 1e9;
+    assert!((gbps - 55.0).abs() < 0.5, "half the time at 100, half at 10: {gbps}");
+}

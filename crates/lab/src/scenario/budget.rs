@@ -1,0 +1,128 @@
+//! What each switch's buffer has to hold, against what it can hold.
+
+use super::diagnostic::{Diagnostic, Place};
+use xoff_engine::{BitRate, quantity};
+use xoff_fabric::pfc;
+use xoff_fabric::plan::{FrameSizes, Headroom, NodeKind, Plan, Thresholds, peer};
+use xoff_fabric::world::mtu_wire_bytes;
+
+/// The buffer of one switch, added up over its ports and lossless classes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Budget {
+    pub node: u32,
+    pub ports: u32,
+    pub buffer_bytes: u64,
+    pub headroom_bytes: u64,
+    /// Static thresholds, or the reserves of dynamic ones.
+    pub promised_bytes: u64,
+    /// The port whose headroom falls shortest of what it needs: port, configured, required.
+    pub shortest: Option<(u32, u64, u64)>,
+}
+
+/// Headroom that the ingress of `port` has and needs.
+pub fn headroom(plan: &Plan, port: u32) -> (u64, u64) {
+    let profile = plan.nodes[plan.node_of(port) as usize].profile;
+    let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
+    let (incoming, outgoing) = (plan.direction(peer(port)), plan.direction(port));
+    let required = pfc::required_headroom(incoming, outgoing, mtu_wire_bytes(plan), &sizes);
+    match plan.switches[usize::from(profile)].pfc.headroom {
+        Headroom::Auto => (required, required),
+        Headroom::Bytes(bytes) => (bytes, required),
+    }
+}
+
+/// One row per switch, in the order of the nodes.
+pub fn budgets(plan: &Plan) -> Vec<Budget> {
+    let lossless = plan.classes.list.iter().filter(|class| class.lossless).count() as u64;
+    let mut rows: Vec<Option<Budget>> = plan
+        .nodes
+        .iter()
+        .enumerate()
+        .map(|(node, spec)| {
+            (spec.kind == NodeKind::Switch).then(|| Budget {
+                node: node as u32,
+                ports: 0,
+                buffer_bytes: plan.switches[usize::from(spec.profile)].buffer_bytes,
+                headroom_bytes: 0,
+                promised_bytes: 0,
+                shortest: None,
+            })
+        })
+        .collect();
+    for port in 0..plan.ports() as u32 {
+        let node = plan.node_of(port) as usize;
+        let Some(row) = &mut rows[node] else { continue };
+        row.ports += 1;
+        if lossless == 0 {
+            continue;
+        }
+        let (has, needs) = headroom(plan, port);
+        let promised = match plan.switches[usize::from(plan.nodes[node].profile)].pfc.thresholds {
+            Thresholds::Static { xoff_bytes, .. } => xoff_bytes,
+            Thresholds::Dynamic { reserve_bytes, .. } => reserve_bytes,
+        };
+        row.headroom_bytes = row.headroom_bytes.saturating_add(has.saturating_mul(lossless));
+        row.promised_bytes = row.promised_bytes.saturating_add(promised.saturating_mul(lossless));
+        let worse = row.shortest.is_none_or(|(_, has_now, needs_now)| needs - has.min(needs) > needs_now - has_now);
+        if has < needs && worse {
+            row.shortest = Some((port, has, needs));
+        }
+    }
+    rows.into_iter().flatten().collect()
+}
+
+/// Refuses buffers that cannot hold the headroom; warns of those that may overflow. `place` is
+/// where the buffer's size is written.
+pub fn check(plan: &Plan, place: &Place, warnings: &mut Vec<Diagnostic>) -> Result<(), Diagnostic> {
+    let mut warned = (false, false);
+    for row in budgets(plan) {
+        let spec = &plan.nodes[row.node as usize];
+        let size = quantity::format_bytes;
+        let dynamic = matches!(plan.switches[usize::from(spec.profile)].pfc.thresholds, Thresholds::Dynamic { .. });
+        let reserved = row.headroom_bytes.saturating_add(if dynamic { row.promised_bytes } else { 0 });
+        if reserved > row.buffer_bytes {
+            let what = if dynamic { "headroom and reserves" } else { "headroom" };
+            return Err(place
+                .error(format!("the {what} of `{}` exceed its buffer", spec.name))
+                .label(format!(
+                    "{} ports need {}, the buffer has {}",
+                    row.ports,
+                    size(reserved),
+                    size(row.buffer_bytes)
+                ))
+                .help("raise `buffer`, shorten delays or set a smaller `headroom`"));
+        }
+        let all = row.headroom_bytes.saturating_add(row.promised_bytes);
+        if !dynamic && all > row.buffer_bytes && !std::mem::replace(&mut warned.0, true) {
+            let message = format!("the buffer of `{}` may overflow before every ingress has paused", spec.name);
+            warnings.push(place.error(message).label(format!(
+                "{} ports may take {} of {}",
+                row.ports,
+                size(all),
+                size(row.buffer_bytes)
+            )));
+        }
+        if let Some((port, has, needs)) = row.shortest
+            && !std::mem::replace(&mut warned.1, true)
+        {
+            let message = format!("the headroom of `{}` is too small to be lossless", plan.port_name(port));
+            let label = format!("{} configured, {} required", size(has), size(needs));
+            warnings.push(place.error(message).label(label).help("headroom = \"auto\" gives each port what it needs"));
+        }
+    }
+    Ok(())
+}
+
+/// Port speeds of the switches' ingresses, with configured and required headroom, once each.
+pub fn headroom_by_speed(plan: &Plan) -> Vec<(BitRate, u64, u64)> {
+    let mut rows = Vec::new();
+    for port in 0..plan.ports() as u32 {
+        if plan.nodes[plan.node_of(port) as usize].kind == NodeKind::Switch {
+            let (has, needs) = headroom(plan, port);
+            rows.push((plan.direction(peer(port)).rate, has, needs));
+        }
+    }
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}

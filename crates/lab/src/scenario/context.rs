@@ -1,0 +1,32 @@
+//! What a reader of traffic may ask about the scenario around it.
+
+use super::names::{Names, position};
+use super::reader::{Result, Text};
+use xoff_fabric::plan::Plan;
+
+/// The scenario as far as it is known when traffic is read: all but the traffic itself.
+pub struct TrafficContext<'a> {
+    pub plan: &'a Plan,
+    pub names: &'a Names,
+    /// Names of [`Plan::classes`], by index.
+    pub classes: &'a [String],
+    /// Names of the configured schemes, by slot; the first is the default.
+    pub schemes: &'a [String],
+    /// The class of traffic that names none.
+    pub default_class: u8,
+    pub seed: u64,
+    /// The position of this table among the scenario's `[[traffic]]`.
+    pub index: usize,
+}
+
+impl TrafficContext<'_> {
+    /// The index of a class by name.
+    pub fn class(&self, name: &Text) -> Result<u8> {
+        Ok(position("class", name, self.classes.iter().map(String::as_str))? as u8)
+    }
+
+    /// The slot of a configured scheme by name.
+    pub fn scheme(&self, name: &Text) -> Result<u8> {
+        Ok(position("scheme", name, self.schemes.iter().map(String::as_str))? as u8)
+    }
+}

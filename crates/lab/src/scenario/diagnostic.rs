@@ -1,0 +1,234 @@
+//! What is wrong with an input, where, and how to put it right.
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A text the user wrote: a scenario, a workload file, or one `--set`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Source {
+    /// As the user named it.
+    pub name: String,
+    pub text: String,
+}
+
+impl Source {
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Source> {
+        Arc::new(Source { name: name.into(), text: text.into() })
+    }
+
+    /// The bytes of line `line`, counted from 1, without its end; empty past the last line.
+    pub fn line_span(&self, line: usize) -> Range<usize> {
+        let start = match line {
+            0 | 1 => 0,
+            _ => match self.text.match_indices('\n').nth(line - 2) {
+                Some((at, _)) => at + 1,
+                None => return self.text.len()..self.text.len(),
+            },
+        };
+        let rest = &self.text[start..];
+        let length = rest.find('\n').unwrap_or(rest.len());
+        start..start + rest[..length].trim_end_matches('\r').len()
+    }
+}
+
+/// A stretch of a source.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub source: Arc<Source>,
+    pub span: Range<usize>,
+}
+
+impl Place {
+    pub fn line(source: &Arc<Source>, line: usize) -> Place {
+        Place { source: source.clone(), span: source.line_span(line) }
+    }
+
+    /// Something is wrong here.
+    pub fn error(&self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { message: message.into(), place: Some(self.clone()), label: String::new(), help: String::new() }
+    }
+}
+
+/// One finding about an input. Used for errors and for warnings alike.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// What is wrong, in one line.
+    pub message: String,
+    /// Where; `None` when no text can be blamed, such as a file that is not there.
+    pub place: Option<Place>,
+    /// Written beside the underlined text: what was expected.
+    pub label: String,
+    /// How to go on, such as the nearest valid name.
+    pub help: String,
+}
+
+impl Diagnostic {
+    /// A finding without a place in a text.
+    pub fn new(message: impl Into<String>) -> Diagnostic {
+        Diagnostic { message: message.into(), place: None, label: String::new(), help: String::new() }
+    }
+
+    pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
+        self.label = label.into();
+        self
+    }
+
+    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = help.into();
+        self
+    }
+
+    /// Adds the valid names nearest to `wrong`, or the whole list where it is short.
+    pub fn nearest<'a>(self, wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Diagnostic {
+        let help = suggestion(wrong, names);
+        if help.is_empty() { self } else { self.help(help) }
+    }
+
+    /// The line it is on, counted from 1.
+    pub fn line(&self) -> Option<usize> {
+        let place = self.place.as_ref()?;
+        let end = floor_boundary(&place.source.text, place.span.start);
+        Some(place.source.text[..end].matches('\n').count() + 1)
+    }
+
+    /// As an error for people; with colours if `styled`.
+    pub fn render(&self, styled: bool) -> String {
+        self.render_as(Level::ERROR, styled)
+    }
+
+    /// As a warning for people.
+    pub fn render_warning(&self, styled: bool) -> String {
+        self.render_as(Level::WARNING, styled)
+    }
+
+    fn render_as(&self, level: Level<'_>, styled: bool) -> String {
+        let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
+        let title = level.primary_title(self.message.as_str());
+        let window = self.place.as_ref().map(|place| (Window::around(place), place));
+        let mut group = match &window {
+            Some((window, place)) => {
+                let mut annotation = AnnotationKind::Primary.span(window.span.clone());
+                if !self.label.is_empty() {
+                    annotation = annotation.label(self.label.as_str());
+                }
+                title.element(
+                    Snippet::source(window.text)
+                        .path(place.source.name.as_str())
+                        .line_start(window.first_line)
+                        .annotation(annotation),
+                )
+            }
+            None if self.label.is_empty() => annotate_snippets::Group::with_title(title),
+            None => title.element(Level::NOTE.message(self.label.as_str())),
+        };
+        if !self.help.is_empty() {
+            group = group.element(Level::HELP.message(self.help.as_str()));
+        }
+        renderer.render(&[group])
+    }
+}
+
+impl std::fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+/// The lines of a source that hold a place. A renderer that saw a whole 16 MB file would be slow.
+struct Window<'a> {
+    text: &'a str,
+    first_line: usize,
+    span: Range<usize>,
+}
+
+impl Window<'_> {
+    fn around(place: &Place) -> Window<'_> {
+        let text = place.source.text.as_str();
+        let start = floor_boundary(text, place.span.start);
+        let end = floor_boundary(text, place.span.end.max(start));
+        let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let to = text[end..].find('\n').map_or(text.len(), |at| end + at);
+        Window {
+            text: &text[from..to],
+            first_line: text[..from].matches('\n').count() + 1,
+            span: start - from..end - from,
+        }
+    }
+}
+
+fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// "did you mean ..." for a misspelt name; the list itself when nothing is near and it is short.
+pub fn suggestion<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut names: Vec<&str> = names.into_iter().collect();
+    names.sort_unstable();
+    names.dedup();
+    let wrong_lower = wrong.to_lowercase();
+    let mut scored: Vec<(f64, &str)> =
+        names.iter().map(|name| (strsim::jaro_winkler(&wrong_lower, &name.to_lowercase()), *name)).collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    match scored.first() {
+        Some((score, name)) if *score >= 0.8 => format!("did you mean `{name}`?"),
+        Some(_) if names.len() <= 24 => format!("valid here: {}", names.join(", ")),
+        Some(_) => format!("valid here: {}, ... ({} in all)", names[..12].join(", "), names.len()),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn shows_file_line_text_and_help() {
+        let source = Source::new("a.toml", "name = \"x\"\n[run]\nstop = 70\n");
+        let at = source.text.find("70").unwrap();
+        let found = Place { source, span: at..at + 2 }.error("`stop` has no unit").label("a time such as \"70ms\"");
+        let text = found.help("write \"70ms\"").render(false);
+        for part in ["error: `stop` has no unit", "a.toml:3:8", "stop = 70", "^^ a time such as", "help: write"] {
+            assert!(text.contains(part), "{part} is missing from\n{text}");
+        }
+    }
+
+    #[test]
+    fn renders_without_a_place() {
+        let text = Diagnostic::new("cannot read `a.toml`").label("no such file").render(false);
+        assert!(text.contains("error: cannot read `a.toml`") && text.contains("no such file"), "{text}");
+    }
+
+    #[test]
+    fn lines_are_found() {
+        let source = Source::new("a.csv", "one\r\ntwo\n\nfour");
+        assert_eq!(source.line_span(1), 0..3);
+        assert_eq!(source.line_span(2), 5..8);
+        assert_eq!(source.line_span(3), 9..9);
+        assert_eq!(source.line_span(4), 10..14);
+        assert_eq!(source.line_span(9), 14..14);
+        assert_eq!(Place::line(&source, 4).error("x").line(), Some(4));
+    }
+
+    #[test]
+    fn suggests_the_nearest_name() {
+        assert_eq!(suggestion("treshold", ["threshold", "headroom"]), "did you mean `threshold`?");
+        assert_eq!(suggestion("zzz", ["b", "a"]), "valid here: a, b");
+        assert_eq!(suggestion("zzz", []), "");
+    }
+
+    proptest! {
+        #[test]
+        fn any_span_renders(text in "[a-zé\n\t\u{1b}\r]{0,40}", start in 0usize..60, length in 0usize..60) {
+            let place = Place { source: Source::new("x", text), span: start..start + length };
+            let _ = place.error("m").label("l").help("h").render(true);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Every section and key of a scenario as data: hints, the JSON schema and the listing of
+//! `describe` all come from here.
+
+pub mod schema;
+mod tables;
+
+/// One key of a section. A key that means different things in different cases has several rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// As spelled in a scenario; empty if there is none.
+    pub default: &'static str,
+    /// When it applies, read on from "it applies only": `with kind = "star"`. Empty: always.
+    pub applies: &'static str,
+    pub meaning: &'static str,
+}
+
+impl Key {
+    /// A key that always applies.
+    pub const fn new(name: &'static str, kind: Kind, default: &'static str, meaning: &'static str) -> Key {
+        Key { name, kind, default, applies: "", meaning }
+    }
+
+    /// The same, but only in some case: `with kind = "star"`.
+    pub const fn only(self, applies: &'static str) -> Key {
+        Key { applies, ..self }
+    }
+}
+
+/// What a key takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    Text,
+    /// A text or a list of texts.
+    Texts,
+    Time,
+    Rate,
+    Bytes,
+    Count,
+    Number,
+    Flag,
+    Choice(&'static [&'static str]),
+    /// Any of several kinds, such as a size or "auto".
+    Either(&'static [Kind]),
+    /// Something the text explains, such as a size or the name of a workload.
+    Special(&'static str),
+    /// A table with a section of its own, or with keys of the user's choice.
+    Table,
+    /// A list of tables with a section of their own.
+    Tables,
+}
+
+impl Kind {
+    /// For messages and lists.
+    pub fn expects(self) -> String {
+        match self {
+            Kind::Text => "a text".into(),
+            Kind::Texts => "a text or a list of texts".into(),
+            Kind::Time => "a time such as \"10us\"".into(),
+            Kind::Rate => "a rate such as \"100Gbps\"".into(),
+            Kind::Bytes => "a size such as \"512KB\"".into(),
+            Kind::Count => "a whole number".into(),
+            Kind::Number => "a number".into(),
+            Kind::Flag => "true or false".into(),
+            Kind::Choice([one]) => format!("\"{one}\""),
+            Kind::Choice(choices) => format!("one of {}", super::reader::list(choices.iter().copied())),
+            Kind::Either(kinds) => kinds.iter().map(|kind| kind.expects()).collect::<Vec<_>>().join(", or "),
+            Kind::Special(what) => what.into(),
+            Kind::Table => "a table".into(),
+            Kind::Tables => "a list of tables".into(),
+        }
+    }
+}
+
+/// A table of a scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct Section {
+    /// Dotted, as in a header: `switch.pfc`. The empty path is the document itself.
+    pub path: &'static str,
+    /// Written `[[path]]`.
+    pub repeated: bool,
+    pub meaning: &'static str,
+    pub keys: &'static [Key],
+}
+
+impl Section {
+    /// The section whose keys and sections it has too; empty if there is none.
+    pub fn extends(&self) -> &'static str {
+        match self.path {
+            "switch_profile" => "switch",
+            "host_profile" => "host",
+            _ => "",
+        }
+    }
+}
+
+/// The sections, in the order of the documentation.
+pub fn sections() -> impl Iterator<Item = &'static Section> {
+    tables::SECTIONS.iter().chain(crate::traffic::keys::SECTIONS)
+}
+
+/// A section by path; one that is below a profile is found below what the profile extends.
+pub fn section(path: &str) -> Option<&'static Section> {
+    let exact = |path: &str| sections().find(|section| section.path == path);
+    exact(path).or_else(|| {
+        let (head, rest) = path.split_once('.')?;
+        let base = exact(head).filter(|section| !section.extends().is_empty())?;
+        exact(&format!("{}.{rest}", base.extends()))
+    })
+}
+
+/// The rows of a section, with those of the section it extends.
+pub fn keys(path: &str) -> impl Iterator<Item = &'static Key> {
+    let own = section(path);
+    let inherited = own.filter(|own| !own.extends().is_empty()).and_then(|own| section(own.extends()));
+    own.into_iter().chain(inherited).flat_map(|section| section.keys)
+}
+
+/// The first row for a key.
+pub fn key(path: &str, name: &str) -> Option<&'static Key> {
+    keys(path).find(|key| key.name == name)
+}
+
+/// Every case in which a key applies, joined for a message; empty if it always does.
+pub fn applies(path: &str, name: &str) -> String {
+    let rows: Vec<&str> = keys(path).filter(|key| key.name == name).map(|key| key.applies).collect();
+    if rows.iter().any(|row| row.is_empty()) { String::new() } else { rows.join(", or ") }
+}
+
+/// All sections and keys as a listing for people.
+pub fn describe() -> String {
+    let mut text = String::new();
+    for section in sections() {
+        let header = match (section.path, section.repeated) {
+            ("", _) => "(top of the file)".to_owned(),
+            (path, true) => format!("[[{path}]]"),
+            (path, false) => format!("[{path}]"),
+        };
+        text.push_str(&format!("{header}  {}\n", section.meaning));
+        if !section.extends().is_empty() {
+            text.push_str(&format!("  (and every key of [{}], whose values are its defaults)\n", section.extends()));
+        }
+        for key in section.keys {
+            let default = if key.default.is_empty() { String::new() } else { format!("; default {}", key.default) };
+            let applies = if key.applies.is_empty() { String::new() } else { format!(" Only {}.", key.applies) };
+            text.push_str(&format!("  {:<20} {}.{applies} ({}{default})\n", key.name, key.meaning, key.kind.expects()));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_are_found_under_profiles() {
+        assert!(key("switch.pfc", "xoff").is_some());
+        assert!(key("switch_profile.pfc", "xoff").is_some());
+        assert!(key("switch_profile", "buffer").is_some() && key("switch_profile", "select").is_some());
+        assert!(key("nothing", "xoff").is_none() && key("a.b", "xoff").is_none());
+        assert_eq!(applies("switch.pfc", "alpha"), "with threshold = \"dynamic\"");
+    }
+
+    #[test]
+    fn rows_are_complete_and_unique() {
+        for section in sections() {
+            assert!(!section.meaning.is_empty(), "{}", section.path);
+            for (i, key) in section.keys.iter().enumerate() {
+                assert!(!key.meaning.is_empty() && !key.meaning.ends_with('.'), "{}.{}", section.path, key.name);
+                let twin = section.keys[..i].iter().find(|other| other.name == key.name);
+                assert!(twin.is_none_or(|twin| twin.applies != key.applies), "{}.{} twice", section.path, key.name);
+            }
+        }
+        for section in tables::SECTIONS.iter().filter(|section| !section.path.is_empty()) {
+            let (parent, name) = section.path.rsplit_once('.').unwrap_or(("", section.path));
+            let wanted = if section.repeated { Kind::Tables } else { Kind::Table };
+            assert_eq!(key(parent, name).map(|key| key.kind), Some(wanted), "{}", section.path);
+        }
+        assert!(describe().contains("[[traffic]]"));
+    }
+}

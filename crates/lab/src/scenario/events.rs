@@ -1,0 +1,190 @@
+//! `[run]`, `[output]`, `[[fault]]` and `[[probe]]`: what happens during a run and what is kept.
+
+use super::context::TrafficContext;
+use super::reader::{LONGEST, Result, Table};
+use xoff_engine::{Span, Time};
+use xoff_fabric::plan::{Fault, FaultKind, NodeKind, Plan, Probe, ProbeTarget, RunSettings};
+
+/// More samples than this are a slip, and would fill a disk.
+const SAMPLES_LARGEST: u64 = 500_000_000;
+
+/// `[run]`; the stop is checked once the traffic is known.
+pub fn read_run(table: &mut Table, record_pauses: bool) -> Result<(RunSettings, Option<Time>)> {
+    let stop = table.take_time("stop")?;
+    if stop == Some(Time::ZERO) {
+        return Err(table.error("stop", "`stop` cannot be zero"));
+    }
+    let settings = RunSettings {
+        stop: stop.unwrap_or(Time::ZERO + LONGEST),
+        stop_when_idle: table.flag_or("stop_when_idle", true)?,
+        allow_drops: table.flag_or("allow_drops", false)?,
+        deadlock_check: table.interval_or_off("deadlock_check", Some(Span::from_ms(1)))?,
+        stop_on_deadlock: true,
+        stall_after: table.interval_or_off("stall_after", Some(Span::from_ms(50)))?,
+        record_pauses,
+    };
+    let stop_on_deadlock = match settings.deadlock_check {
+        Some(_) => table.choice_or("on_deadlock", &[("stop", true), ("record", false)], "stop")?,
+        None => true,
+    };
+    if stop.is_none() && !settings.stop_when_idle {
+        let error = table.error("stop_when_idle", "this run would never end");
+        return Err(error.label("give `stop`, or let it stop when idle"));
+    }
+    Ok((RunSettings { stop_on_deadlock, ..settings }, stop))
+}
+
+/// What a run leaves behind besides its tables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Output {
+    pub csv: bool,
+    pub figures: bool,
+    pub pauses: bool,
+}
+
+pub fn read_output(table: &mut Table) -> Result<Output> {
+    Ok(Output {
+        csv: table.flag_or("csv", false)?,
+        figures: table.flag_or("figures", true)?,
+        pauses: table.flag_or("pauses", true)?,
+    })
+}
+
+/// All of `[[fault]]`, sorted by time.
+pub fn read_faults(root: &mut Table, context: &TrafficContext<'_>) -> Result<Vec<Fault>> {
+    let mut faults = Vec::new();
+    for mut row in root.tables("fault")? {
+        read_fault(&mut row, context, &mut faults)?;
+        row.finish()?;
+    }
+    // A stable sort: faults at one instant happen in the order written.
+    faults.sort_by_key(|fault| fault.at);
+    Ok(faults)
+}
+
+fn read_fault(row: &mut Table, context: &TrafficContext<'_>, faults: &mut Vec<Fault>) -> Result<()> {
+    let kinds = ["link-down", "link-up", "rate", "loss", "pause-storm"].map(|kind| (kind, kind));
+    let kind = row.choice("kind", &kinds)?;
+    let at = row.time("at")?;
+    let until = if kind == "link-up" { None } else { row.take_time("until")? };
+    if until.is_some_and(|until| until <= at) {
+        return Err(row.error("until", "`until` is not after `at`").label(format!("later than {at}")));
+    }
+    let names = context.names;
+    // Each change with what undoes it.
+    let mut changes: Vec<(FaultKind, FaultKind)> = Vec::new();
+    if kind == "pause-storm" {
+        let selectors = row.texts("host")?;
+        let class = read_class(row, context)?;
+        if !context.plan.classes.list[usize::from(class)].lossless {
+            return Err(row.error("class", "a lossy class cannot be paused").label("a lossless class is needed"));
+        }
+        let hosts = names.hosts(&selectors)?;
+        for host_port in (0..context.plan.ports() as u32).filter(|port| hosts.contains(&names.node_of(*port))) {
+            let storm = |on| FaultKind::PauseStorm { host_port, class, on };
+            changes.push((storm(true), storm(false)));
+        }
+    } else {
+        let selectors = row.texts("link")?;
+        let ports = names.all_ports(&selectors)?;
+        match kind {
+            "rate" => {
+                let rate = row.rate("rate")?;
+                let before = |port| context.plan.direction(port).rate;
+                changes.extend(
+                    ports
+                        .iter()
+                        .map(|&port| (FaultKind::Rate { port, rate }, FaultKind::Rate { port, rate: before(port) })),
+                );
+            }
+            "loss" => {
+                let loss = row.number("loss", 0.0..=1.0)?;
+                let before = |port| context.plan.direction(port).loss;
+                changes.extend(
+                    ports
+                        .iter()
+                        .map(|&port| (FaultKind::Loss { port, loss }, FaultKind::Loss { port, loss: before(port) })),
+                );
+            }
+            _ => {
+                let mut links: Vec<u32> = ports.iter().map(|port| port / 2).collect();
+                links.dedup();
+                for link in links {
+                    let (down, up) = (FaultKind::LinkDown { link }, FaultKind::LinkUp { link });
+                    changes.push(if kind == "link-down" { (down, up) } else { (up, down) });
+                }
+            }
+        }
+    }
+    faults.extend(changes.iter().map(|(what, _)| Fault { at, what: *what }));
+    if let Some(at) = until {
+        faults.extend(changes.iter().map(|(_, undo)| Fault { at, what: *undo }));
+    }
+    Ok(())
+}
+
+fn read_class(row: &mut Table, context: &TrafficContext<'_>) -> Result<u8> {
+    let name = row.text_or("class", &context.classes[usize::from(context.default_class)])?;
+    context.class(&name)
+}
+
+/// All of `[[probe]]`. A probe without `until` goes on to the end of the run.
+pub fn read_probes(root: &mut Table, context: &TrafficContext<'_>, stop: Option<Time>) -> Result<Vec<Probe>> {
+    let mut probes = Vec::new();
+    let mut samples = 0u64;
+    for mut row in root.tables("probe")? {
+        let targets = read_targets(&mut row, context)?;
+        let every = row.interval_or("every", Span::from_us(10))?;
+        let from = row.time_or("from", Time::ZERO)?;
+        let until = row.take_time("until")?;
+        if until.is_some_and(|until| until <= from) {
+            return Err(row.error("until", "`until` is not after `from`").label(format!("later than {from}")));
+        }
+        let end = until.or(stop);
+        if let Some(end) = end {
+            samples = samples
+                .saturating_add((end.saturating_since(from).ps() / every.ps()).saturating_mul(targets.len() as u64));
+        }
+        if samples > SAMPLES_LARGEST {
+            let error = row.error("every", format!("the probes would take {samples} samples"));
+            return Err(error.label(format!("at most {SAMPLES_LARGEST}; choose fewer ports or a longer interval")));
+        }
+        probes.extend(targets.into_iter().map(|what| Probe { what, every, from, until: end.unwrap_or(Time::NEVER) }));
+        row.finish()?;
+    }
+    Ok(probes)
+}
+
+fn read_targets(row: &mut Table, context: &TrafficContext<'_>) -> Result<Vec<ProbeTarget>> {
+    let kinds = ["queue", "ingress", "throughput", "paused", "pause-rate", "flows"].map(|kind| (kind, kind));
+    let what = row.choice("what", &kinds)?;
+    if what == "flows" {
+        return Ok(vec![ProbeTarget::Flows]);
+    }
+    let selectors = row.texts("ports")?;
+    let ports = context.names.all_ports(&selectors)?;
+    let class = match what {
+        "queue" | "ingress" | "paused" => read_class(row, context)?,
+        _ => context.default_class,
+    };
+    let at_host = |port: &u32| is_host_port(context.plan, *port);
+    if what == "ingress"
+        && let Some(port) = ports.iter().find(|port| at_host(port))
+    {
+        let name = context.plan.port_name(*port);
+        let error = row.error("ports", format!("`{name}` is a host's port, and hosts keep no ingress account"));
+        return Err(error.help("a port is named by its owner first: `s1->s0` is the port of s1 that faces s0"));
+    }
+    let target = |port: u32| match what {
+        "queue" => ProbeTarget::Queue { port, class },
+        "ingress" => ProbeTarget::Ingress { port, class },
+        "throughput" => ProbeTarget::Throughput { port },
+        "paused" => ProbeTarget::Paused { port, class },
+        _ => ProbeTarget::PauseRate { port },
+    };
+    Ok(ports.into_iter().map(target).collect())
+}
+
+fn is_host_port(plan: &Plan, port: u32) -> bool {
+    plan.nodes[plan.node_of(port) as usize].kind == NodeKind::Host
+}

@@ -1,0 +1,311 @@
+//! From a file and `--set` to everything a run needs.
+
+use super::budget;
+use super::context::TrafficContext;
+use super::diagnostic::{Diagnostic, Place, Source};
+use super::events::{self, Output};
+use super::names::Names;
+use super::reader::{Result, Table, read_file};
+use super::resolved::{Attachment, Recorder};
+use super::schemes::{self, NamedScheme, Registry};
+use super::settings::{self, NamedClasses, SwitchContext};
+use super::topology;
+use super::tree::{self, Entry, Item, Value};
+use crate::traffic::{self, TrafficPlan};
+use std::path::Path;
+use std::sync::Arc;
+use xoff_engine::Time;
+use xoff_fabric::plan::{AckPath, HostSettings, NodeKind, Plan};
+use xoff_fabric::topology::Graph;
+
+/// A scenario of more than this is not one.
+const SCENARIO_LARGEST_BYTES: u64 = 16_000_000;
+
+/// What the command line adds to a scenario.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// `--set KEY=VALUE`, in order.
+    pub sets: Vec<String>,
+    /// In place of the scenario's.
+    pub seed: Option<u64>,
+    /// `NAME` or `NAME:PRESET` in place of `[scheme]`. The parameters of `[scheme]` apply only to
+    /// a scheme of the same name.
+    pub scheme: Option<String>,
+}
+
+/// A text and the folder from which its files are looked up: read once, loaded under any options.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    source: Arc<Source>,
+    base: Box<Path>,
+    registry: Registry,
+}
+
+/// A scenario, checked and complete.
+#[derive(Debug)]
+pub struct Loaded {
+    pub name: String,
+    pub description: String,
+    pub plan: Plan,
+    pub names: Names,
+    /// Names of the classes, by index.
+    pub classes: Vec<String>,
+    /// By slot; the first controls all traffic that names none.
+    pub schemes: Vec<NamedScheme>,
+    pub traffic: Vec<TrafficPlan>,
+    pub output: Output,
+    /// The scenario with everything spelled out; it loads to the same plan.
+    pub resolved: String,
+    /// Files that `resolved` names, to be kept beside it.
+    pub attachments: Vec<Attachment>,
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Scenario {
+    /// Reads the file at `path`, or standard input for `-`.
+    pub fn open(path: &Path) -> Result<Scenario> {
+        let refuse = |why: String| Diagnostic::new(format!("cannot read the scenario `{}`", path.display())).label(why);
+        let text = if path == Path::new("-") {
+            use std::io::Read;
+            let mut bytes = Vec::new();
+            let limited = &mut std::io::stdin().lock().take(SCENARIO_LARGEST_BYTES + 1);
+            limited.read_to_end(&mut bytes).map_err(|error| refuse(error.to_string()))?;
+            if bytes.len() as u64 > SCENARIO_LARGEST_BYTES {
+                return Err(refuse("it has more than 16MB".to_owned()));
+            }
+            String::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".to_owned()))?
+        } else {
+            read_file(path, SCENARIO_LARGEST_BYTES).map_err(refuse)?
+        };
+        let base = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok(Scenario::from_text(path.display().to_string(), text, base))
+    }
+
+    /// A scenario that is not in a file; `name` stands for one in messages.
+    pub fn from_text(name: impl Into<String>, text: impl Into<String>, base: &Path) -> Scenario {
+        Scenario { source: Source::new(name, text), base: base.into(), registry: xoff_schemes::all() }
+    }
+
+    #[cfg(test)]
+    pub fn with_registry(self, registry: Registry) -> Scenario {
+        Scenario { registry, ..self }
+    }
+
+    /// Everything a run needs, or what is wrong with the scenario.
+    pub fn load(&self, options: &Options) -> std::result::Result<Loaded, Vec<Diagnostic>> {
+        let mut entries = tree::parse(&self.source).map_err(|error| vec![error])?;
+        let failed: Vec<Diagnostic> =
+            options.sets.iter().filter_map(|set| tree::set(&mut entries, set).err()).collect();
+        if !failed.is_empty() {
+            return Err(failed);
+        }
+        if let Some(seed) = options.seed {
+            tree::set(&mut entries, &format!("seed={seed}")).map_err(|error| vec![error])?;
+        }
+        if let Some(scheme) = &options.scheme {
+            self.replace_scheme(&mut entries, scheme).map_err(|error| vec![error])?;
+        }
+        let recorder = Recorder::default();
+        let mut root = Table::root(&self.source, entries, &self.base, recorder.clone());
+        let mut problems = Vec::new();
+        let loaded = self.read(&mut root, &mut problems);
+        match loaded {
+            Some(mut loaded) if problems.is_empty() => {
+                loaded.resolved = recorder.render();
+                loaded.attachments = recorder.attachments();
+                Ok(loaded)
+            }
+            _ => Err(problems),
+        }
+    }
+
+    /// Puts another scheme in place of `[scheme]`, once that has been found in order.
+    fn replace_scheme(&self, entries: &mut Vec<Entry>, wanted: &str) -> Result<()> {
+        let own = entries.iter().find(|entry| entry.key == "scheme").cloned();
+        let mut scratch = Table::root(&self.source, own.clone().into_iter().collect(), &self.base, Recorder::default());
+        let own_name = schemes::read(&mut scratch, self.registry)?[0].label.clone();
+        let (name, preset) = wanted.split_once(':').map_or((wanted, None), |(name, preset)| (name, Some(preset)));
+        let source = Source::new("--scheme", wanted);
+        let text = |key: &str, value: &str, at: usize| {
+            let place = Place { source: source.clone(), span: at..at + value.len() };
+            let item = Item { value: Value::Text(value.to_owned()), place: place.clone() };
+            Entry { key: key.to_owned(), key_place: place, item }
+        };
+        let mut kept = match own.map(|entry| entry.item.value) {
+            Some(Value::Table(inner)) if own_name == name => inner,
+            _ => Vec::new(),
+        };
+        kept.retain(|entry| entry.key != "name" && (entry.key != "preset" || preset.is_none()));
+        kept.push(text("name", name, 0));
+        kept.extend(preset.map(|preset| text("preset", preset, name.len() + 1)));
+        entries.retain(|entry| entry.key != "scheme");
+        let place = Place { source: source.clone(), span: 0..wanted.len() };
+        let item = Item { value: Value::Table(kept), place: place.clone() };
+        entries.push(Entry { key: "scheme".to_owned(), key_place: place, item });
+        Ok(())
+    }
+
+    /// Reads every section. Sections that do not build on each other are all read, so that
+    /// their mistakes are told together.
+    fn read(&self, root: &mut Table, problems: &mut Vec<Diagnostic>) -> Option<Loaded> {
+        let head = keep(problems, read_head(root));
+        let output = keep(problems, section(root, "output", events::read_output));
+        let pauses = output.is_none_or(|output| output.pauses);
+        let run = keep(problems, section(root, "run", |table| events::read_run(table, pauses)));
+        let graph = keep(problems, section(root, "topology", topology::read));
+        let host = keep(problems, section(root, "host", read_host));
+        let largest_frame = host.as_ref().map_or(1062, |(host, _)| host.mtu_bytes + host.sizes.data_header_bytes);
+        let classes = keep(problems, settings::read_classes(root, largest_frame));
+        let schemes = keep(problems, schemes::read(root, self.registry));
+        let (head, output, run) = (head?, output?, run?);
+        let (graph, host, classes, schemes) = (graph?, host?, classes?, schemes?);
+        let read = self.read_rest(root, Parts { head, output, run, graph, host, classes, schemes });
+        keep(problems, read)
+    }
+
+    fn read_rest(&self, root: &mut Table, parts: Parts) -> Result<Loaded> {
+        let Parts { head, output, run: (run, stop), mut graph, host: (host, ack_path), classes, mut schemes } = parts;
+        let mut names = Names::new(&graph.nodes, &graph.links);
+        let context = SwitchContext {
+            any_lossless: classes.classes.list.iter().any(|class| class.lossless),
+            nic_rate: topology::slowest_host_rate(&graph),
+        };
+        let nodes = &mut graph.nodes;
+        let switches = settings::read_switches(root, &context, &names, |node, profile| {
+            nodes[node as usize].profile = profile;
+        })?;
+        let hosts = settings::read_host_profiles(root, host, &names, |node, profile| {
+            nodes[node as usize].profile = profile;
+        })?;
+        read_groups(root, &mut names)?;
+        let mut rows = root.tables("traffic")?;
+        for row in &rows {
+            for name in row.peek_texts("scheme") {
+                schemes::add_named(&mut schemes, self.registry, &name)?;
+            }
+        }
+        let mut plan = Plan {
+            seed: head.seed,
+            nodes: graph.nodes,
+            links: graph.links,
+            classes: classes.classes,
+            switches,
+            hosts,
+            ack_path,
+            faults: Vec::new(),
+            probes: Vec::new(),
+            run,
+        };
+        let labels: Vec<String> = schemes.iter().map(|scheme| scheme.label.clone()).collect();
+        let mut context = TrafficContext {
+            plan: &plan,
+            names: &names,
+            classes: &classes.names,
+            schemes: &labels,
+            default_class: classes.default,
+            seed: head.seed,
+            index: 0,
+        };
+        let faults = events::read_faults(root, &context)?;
+        let probes = events::read_probes(root, &context, stop)?;
+        let mut traffic = Vec::with_capacity(rows.len());
+        for (index, mut row) in rows.drain(..).enumerate() {
+            context.index = index;
+            traffic.push(traffic::read(&mut row, &context)?);
+            row.finish()?;
+        }
+        (plan.faults, plan.probes) = (faults, probes);
+        self.check_stop(root, stop, &traffic)?;
+        let mut warnings = head.warnings;
+        budget::check(&plan, &root.place_within("switch", "buffer"), &mut warnings)?;
+        root.check_finished()?;
+        Ok(Loaded {
+            name: head.name,
+            description: head.description,
+            plan,
+            names,
+            classes: classes.names,
+            schemes,
+            traffic,
+            output,
+            resolved: String::new(),
+            attachments: Vec::new(),
+            warnings,
+        })
+    }
+
+    fn check_stop(&self, root: &Table, stop: Option<Time>, traffic: &[TrafficPlan]) -> Result<()> {
+        if traffic.is_empty() {
+            let error = root.place().error("this scenario has no traffic");
+            return Err(error.label("add at least one [[traffic]]"));
+        }
+        if stop.is_none() && traffic.iter().any(|plan| !plan.expected.finite) {
+            let error = root.place_of("run").error("this run would never end").label("`run` lacks `stop`");
+            return Err(error.help("some traffic is endless; give the run a `stop` such as \"50ms\""));
+        }
+        Ok(())
+    }
+}
+
+struct Head {
+    name: String,
+    description: String,
+    seed: u64,
+    warnings: Vec<Diagnostic>,
+}
+
+/// The sections that stand on their own.
+struct Parts {
+    head: Head,
+    output: Output,
+    run: (xoff_fabric::plan::RunSettings, Option<Time>),
+    graph: Graph,
+    host: (HostSettings, AckPath),
+    classes: NamedClasses,
+    schemes: Vec<NamedScheme>,
+}
+
+fn keep<T>(problems: &mut Vec<Diagnostic>, read: Result<T>) -> Option<T> {
+    read.map_err(|error| problems.push(error)).ok()
+}
+
+/// Reads one table and demands that all of it was read.
+fn section<T>(root: &mut Table, key: &str, read: impl FnOnce(&mut Table) -> Result<T>) -> Result<T> {
+    let mut table = root.table(key)?;
+    let value = read(&mut table)?;
+    table.finish()?;
+    Ok(value)
+}
+
+fn read_head(root: &mut Table) -> Result<Head> {
+    Ok(Head {
+        name: root.text_or("name", "scenario")?.value,
+        description: root.text_or("description", "")?.value,
+        seed: root.count_or("seed", 0..=i64::MAX as u64, 1)?,
+        warnings: Vec::new(),
+    })
+}
+
+fn read_host(table: &mut Table) -> Result<(HostSettings, AckPath)> {
+    let path = table.choice_or("ack_path", &[("ecmp", AckPath::Ecmp), ("symmetric", AckPath::Symmetric)], "ecmp")?;
+    Ok((settings::read_host(table)?, path))
+}
+
+/// `[groups]`: each key names a selection of hosts; a later group may use an earlier one.
+fn read_groups(root: &mut Table, names: &mut Names) -> Result<()> {
+    let Some(mut table) = root.take_table("groups")? else { return Ok(()) };
+    for name in table.keys() {
+        let selectors = table.texts(&name.value)?;
+        let hosts = names.hosts(&selectors)?;
+        names.add_group(&name, hosts)?;
+    }
+    table.finish()
+}
+
+impl Loaded {
+    /// Hosts and switches.
+    pub fn node_counts(&self) -> (usize, usize) {
+        let hosts = self.plan.nodes.iter().filter(|node| node.kind == NodeKind::Host).count();
+        (hosts, self.plan.nodes.len() - hosts)
+    }
+}

@@ -1,0 +1,671 @@
+//! A cursor over one table of a scenario that consumes its keys.
+//!
+//! Each value read, whether given or default, is also recorded, so the scenario can be written
+//! out with everything spelled out. What nobody consumed is an error: a setting without effect
+//! is never accepted in silence.
+//!
+//! For every kind of value there are three forms: `x(key)` must be there, `x_or(key, default)`
+//! may be left out, `take_x(key)` tells whether it was there.
+
+use super::diagnostic::{Diagnostic, Place, Source};
+use super::dictionary;
+use super::resolved::{self, Recorder};
+use super::tree::{Entry, Item, Value};
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::sync::Arc;
+use xoff_engine::quantity::{self, QuantityError};
+use xoff_engine::{BitRate, Span, Time};
+
+pub type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// The longest delay, interval or run that makes sense: far beyond any experiment, yet the sum
+/// of several still fits the clock.
+pub const LONGEST: Span = Span::from_ms(100_000_000);
+
+/// A text with its place, so that a later complaint can point at it.
+#[derive(Clone, Debug)]
+pub struct Text {
+    pub value: String,
+    pub place: Place,
+}
+
+impl Text {
+    pub fn error(&self, message: impl Into<String>) -> Diagnostic {
+        self.place.error(message)
+    }
+}
+
+/// A cursor over one table.
+pub struct Table {
+    /// The section of the dictionary that lists its keys, such as `switch.pfc`.
+    section: String,
+    /// Its header, or the key it is the value of.
+    place: Place,
+    entries: Vec<Slot>,
+    /// Keys asked for, present or not: what is valid here.
+    asked: Vec<String>,
+    recorder: Recorder,
+    base: Arc<Path>,
+}
+
+struct Slot {
+    entry: Entry,
+    taken: bool,
+}
+
+impl Table {
+    /// The whole document. Files it names are looked up from `base`.
+    pub fn root(source: &Arc<Source>, entries: Vec<Entry>, base: &Path, recorder: Recorder) -> Table {
+        let place = Place { source: source.clone(), span: 0..0 };
+        Table::open(String::new(), place, entries, recorder, base.into())
+    }
+
+    fn open(section: String, place: Place, entries: Vec<Entry>, recorder: Recorder, base: Arc<Path>) -> Table {
+        let entries = entries.into_iter().map(|entry| Slot { entry, taken: false }).collect();
+        Table { section, place, entries, asked: Vec::new(), recorder, base }
+    }
+
+    /// Where the table is written.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Whether the key is written; does not consume it.
+    pub fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|slot| slot.entry.key == key)
+    }
+
+    /// The keys as written, in the order of the file.
+    pub fn keys(&self) -> Vec<Text> {
+        let text = |slot: &Slot| Text { value: slot.entry.key.clone(), place: slot.entry.key_place.clone() };
+        self.entries.iter().map(text).collect()
+    }
+
+    /// Where the value of `key` is written, or the table's own place where it is not.
+    pub fn place_of(&self, key: &str) -> Place {
+        let slot = self.entries.iter().find(|slot| slot.entry.key == key);
+        slot.map_or(self.place.clone(), |slot| slot.entry.item.place.clone())
+    }
+
+    /// Where `key` of the table under `section` is written, or as near to it as can be told.
+    pub fn place_within(&self, section: &str, key: &str) -> Place {
+        let slot = self.entries.iter().find(|slot| slot.entry.key == section);
+        let Some(Slot { entry, .. }) = slot else { return self.place.clone() };
+        match &entry.item.value {
+            Value::Table(inner) => {
+                let found = inner.iter().find(|inner| inner.key == key);
+                found.map_or(entry.item.place.clone(), |found| found.item.place.clone())
+            }
+            _ => entry.item.place.clone(),
+        }
+    }
+
+    /// Every text under `key` here and in the tables within; consumes none.
+    pub fn peek_texts(&self, key: &str) -> Vec<Text> {
+        fn walk(entry: &Entry, key: &str, found: &mut Vec<Text>) {
+            match &entry.item.value {
+                Value::Text(value) if entry.key == key => {
+                    found.push(Text { value: value.clone(), place: entry.item.place.clone() });
+                }
+                Value::Table(inner) => inner.iter().for_each(|inner| walk(inner, key, found)),
+                Value::Array(items) => items.iter().for_each(|item| {
+                    if let Value::Table(inner) = &item.value {
+                        inner.iter().for_each(|inner| walk(inner, key, found));
+                    }
+                }),
+                _ => {}
+            }
+        }
+        let mut found = Vec::new();
+        self.entries.iter().for_each(|slot| walk(&slot.entry, key, &mut found));
+        found
+    }
+
+    /// Something is wrong with the value of `key`.
+    pub fn error(&self, key: &str, message: impl Into<String>) -> Diagnostic {
+        self.place_of(key).error(message)
+    }
+
+    fn take(&mut self, key: &str) -> Option<Item> {
+        if !self.asked.iter().any(|asked| asked == key) {
+            self.asked.push(key.to_owned());
+        }
+        let slot = self.entries.iter_mut().find(|slot| slot.entry.key == key)?;
+        slot.taken = true;
+        Some(slot.entry.item.clone())
+    }
+
+    fn required<T>(&self, key: &str, found: Option<T>) -> Result<T> {
+        found.ok_or_else(|| {
+            let whose = if self.section.is_empty() { "the scenario".to_owned() } else { format!("`{}`", self.section) };
+            let missing = self.place.error(format!("{whose} lacks `{key}`"));
+            match dictionary::key(&self.section, key) {
+                Some(known) => missing.label(format!("`{key}` is {}: {}", known.kind.expects(), known.meaning)),
+                None => missing,
+            }
+        })
+    }
+
+    /// Notes the value of `key` in the resolved scenario, in place of an earlier one.
+    pub fn record(&mut self, key: &str, value: impl Into<toml_edit::Value>) {
+        self.recorder.value(key, value.into());
+    }
+
+    // Texts, choices and flags.
+
+    pub fn take_text(&mut self, key: &str) -> Result<Option<Text>> {
+        let Some(item) = self.take(key) else { return Ok(None) };
+        let text = as_text(key, item)?;
+        self.record(key, text.value.as_str());
+        Ok(Some(text))
+    }
+
+    pub fn text(&mut self, key: &str) -> Result<Text> {
+        let found = self.take_text(key)?;
+        self.required(key, found)
+    }
+
+    pub fn text_or(&mut self, key: &str, default: &str) -> Result<Text> {
+        let found = self.take_text(key)?;
+        Ok(found.unwrap_or_else(|| {
+            self.record(key, default);
+            Text { value: default.to_owned(), place: self.place.clone() }
+        }))
+    }
+
+    /// One of `choices`, each with the value it stands for.
+    pub fn take_choice<T: Clone>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<Option<T>> {
+        let Some(text) = self.take_text(key)? else { return Ok(None) };
+        match choices.iter().find(|(name, _)| *name == text.value) {
+            Some((_, value)) => Ok(Some(value.clone())),
+            None => Err(text
+                .error(format!("`{key}` cannot be \"{}\"", text.value))
+                .label(format!("one of {}", list(choices.iter().map(|(name, _)| *name))))
+                .nearest(&text.value, choices.iter().map(|(name, _)| *name))),
+        }
+    }
+
+    pub fn choice<T: Clone>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<T> {
+        let found = self.take_choice(key, choices)?;
+        self.required(key, found)
+    }
+
+    /// `default` is the name of one of the choices.
+    pub fn choice_or<T: Clone>(&mut self, key: &str, choices: &[(&str, T)], default: &str) -> Result<T> {
+        if !self.has(key) {
+            self.take(key);
+            self.record(key, default);
+            let (_, value) = choices.iter().find(|(name, _)| *name == default).expect("the default is a choice");
+            return Ok(value.clone());
+        }
+        self.choice(key, choices)
+    }
+
+    pub fn take_flag(&mut self, key: &str) -> Result<Option<bool>> {
+        let Some(item) = self.take(key) else { return Ok(None) };
+        match item.value {
+            Value::Flag(flag) => {
+                self.record(key, flag);
+                Ok(Some(flag))
+            }
+            other => Err(wrong_kind(key, &item.place, &other, "true or false")),
+        }
+    }
+
+    pub fn flag_or(&mut self, key: &str, default: bool) -> Result<bool> {
+        let found = self.take_flag(key)?;
+        Ok(found.unwrap_or_else(|| {
+            self.record(key, default);
+            default
+        }))
+    }
+
+    /// A text, or a list of texts; `None` if left out.
+    pub fn take_texts(&mut self, key: &str) -> Result<Option<Vec<Text>>> {
+        let Some(item) = self.take(key) else { return Ok(None) };
+        let texts = match item.value {
+            Value::Array(items) => items.into_iter().map(|item| as_text(key, item)).collect::<Result<Vec<_>>>()?,
+            _ => vec![as_text(key, item)?],
+        };
+        if texts.is_empty() {
+            return Err(self.error(key, format!("`{key}` is empty")).label("at least one is needed"));
+        }
+        self.record(key, toml_edit::Array::from_iter(texts.iter().map(|text| text.value.as_str())));
+        Ok(Some(texts))
+    }
+
+    pub fn texts(&mut self, key: &str) -> Result<Vec<Text>> {
+        let found = self.take_texts(key)?;
+        self.required(key, found)
+    }
+
+    // Numbers.
+
+    pub fn take_count(&mut self, key: &str, range: RangeInclusive<u64>) -> Result<Option<u64>> {
+        let Some(item) = self.take(key) else { return Ok(None) };
+        let count = as_count(key, &item, range)?;
+        self.record(key, i64::try_from(count).unwrap_or(i64::MAX));
+        Ok(Some(count))
+    }
+
+    pub fn count(&mut self, key: &str, range: RangeInclusive<u64>) -> Result<u64> {
+        let found = self.take_count(key, range)?;
+        self.required(key, found)
+    }
+
+    pub fn count_or(&mut self, key: &str, range: RangeInclusive<u64>, default: u64) -> Result<u64> {
+        let found = self.take_count(key, range)?;
+        Ok(found.unwrap_or_else(|| {
+            self.record(key, i64::try_from(default).unwrap_or(i64::MAX));
+            default
+        }))
+    }
+
+    /// A finite number within bounds, both included.
+    pub fn take_number(&mut self, key: &str, range: RangeInclusive<f64>) -> Result<Option<f64>> {
+        let Some(item) = self.take(key) else { return Ok(None) };
+        let number = match item.value {
+            Value::Float(number) => number,
+            Value::Integer(Ok(number)) => number as f64,
+            Value::Integer(Err(_)) => f64::NAN,
+            other => return Err(wrong_kind(key, &item.place, &other, &number_range(&range))),
+        };
+        if !number.is_finite() || !range.contains(&number) {
+            return Err(item.place.error(format!("`{key}` is out of range")).label(number_range(&range)));
+        }
+        self.record(key, number);
+        Ok(Some(number))
+    }
+
+    pub fn number(&mut self, key: &str, range: RangeInclusive<f64>) -> Result<f64> {
+        let found = self.take_number(key, range)?;
+        self.required(key, found)
+    }
+
+    pub fn number_or(&mut self, key: &str, range: RangeInclusive<f64>, default: f64) -> Result<f64> {
+        let found = self.take_number(key, range)?;
+        Ok(found.unwrap_or_else(|| {
+            self.record(key, default);
+            default
+        }))
+    }
+
+    // Quantities: texts with a unit.
+
+    fn quantity<T>(
+        &mut self,
+        key: &str,
+        example: &str,
+        parse: impl Fn(&str) -> std::result::Result<T, QuantityError>,
+        format: impl Fn(&T) -> String,
+    ) -> Result<Option<T>> {
+        let Some(item) = self.take(key) else { return Ok(None) };
+        let value = as_quantity(key, &item, example, parse)?;
+        self.record(key, format(&value));
+        Ok(Some(value))
+    }
+
+    /// A length of time, at most [`LONGEST`].
+    pub fn take_span(&mut self, key: &str) -> Result<Option<Span>> {
+        let found =
+            self.quantity(key, "a time such as \"10us\"", quantity::parse_span, |span| quantity::format_span(*span))?;
+        match found {
+            Some(span) if span > LONGEST => Err(self
+                .error(key, format!("`{key}` is longer than anything here can last"))
+                .label(format!("at most {LONGEST}"))),
+            found => Ok(found),
+        }
+    }
+
+    pub fn span(&mut self, key: &str) -> Result<Span> {
+        let found = self.take_span(key)?;
+        self.required(key, found)
+    }
+
+    pub fn span_or(&mut self, key: &str, default: Span) -> Result<Span> {
+        let found = self.take_span(key)?;
+        Ok(found.unwrap_or_else(|| {
+            self.record(key, quantity::format_span(default));
+            default
+        }))
+    }
+
+    /// A length of time above zero, such as an interval.
+    pub fn interval_or(&mut self, key: &str, default: Span) -> Result<Span> {
+        let span = self.span_or(key, default)?;
+        if span == Span::ZERO {
+            return Err(self.error(key, format!("`{key}` cannot be zero")));
+        }
+        Ok(span)
+    }
+
+    /// A length of time above zero, or "off".
+    pub fn interval_or_off(&mut self, key: &str, default: Option<Span>) -> Result<Option<Span>> {
+        let off = self.text_is(key, "off");
+        match default {
+            _ if off => {
+                self.take(key);
+                self.record(key, "off");
+                Ok(None)
+            }
+            None if !self.has(key) => {
+                self.take(key);
+                self.record(key, "off");
+                Ok(None)
+            }
+            default => self.interval_or(key, default.unwrap_or(Span::ZERO)).map(Some),
+        }
+    }
+
+    pub fn take_time(&mut self, key: &str) -> Result<Option<Time>> {
+        Ok(self.take_span(key)?.map(|span| Time::ZERO + span))
+    }
+
+    pub fn time(&mut self, key: &str) -> Result<Time> {
+        Ok(Time::ZERO + self.span(key)?)
+    }
+
+    pub fn time_or(&mut self, key: &str, default: Time) -> Result<Time> {
+        Ok(Time::ZERO + self.span_or(key, Span::from_ps(default.ps()))?)
+    }
+
+    /// A rate above zero and at most 10 Tb/s.
+    pub fn take_rate(&mut self, key: &str) -> Result<Option<BitRate>> {
+        let found = self
+            .quantity(key, "a rate such as \"100Gbps\"", quantity::parse_rate, |rate| quantity::format_rate(*rate))?;
+        match found {
+            Some(rate) if rate.bps() == 0 || rate > BitRate::from_gbps(10_000) => {
+                Err(self.error(key, format!("`{key}` is not a possible rate")).label("above zero and at most 10Tbps"))
+            }
+            found => Ok(found),
+        }
+    }
+
+    pub fn rate(&mut self, key: &str) -> Result<BitRate> {
+        let found = self.take_rate(key)?;
+        self.required(key, found)
+    }
+
+    pub fn rate_or(&mut self, key: &str, default: BitRate) -> Result<BitRate> {
+        let found = self.take_rate(key)?;
+        Ok(found.unwrap_or_else(|| {
+            self.record(key, quantity::format_rate(default));
+            default
+        }))
+    }
+
+    pub fn take_bytes(&mut self, key: &str, range: RangeInclusive<u64>) -> Result<Option<u64>> {
+        let found = self
+            .quantity(key, "a size such as \"512KB\"", quantity::parse_bytes, |bytes| quantity::format_bytes(*bytes))?;
+        match found {
+            Some(bytes) if !range.contains(&bytes) => Err(self.error(key, format!("`{key}` is out of range")).label(
+                format!("from {} to {}", quantity::format_bytes(*range.start()), quantity::format_bytes(*range.end())),
+            )),
+            found => Ok(found),
+        }
+    }
+
+    pub fn bytes(&mut self, key: &str, range: RangeInclusive<u64>) -> Result<u64> {
+        let found = self.take_bytes(key, range)?;
+        self.required(key, found)
+    }
+
+    pub fn bytes_or(&mut self, key: &str, range: RangeInclusive<u64>, default: u64) -> Result<u64> {
+        let found = self.take_bytes(key, range)?;
+        Ok(found.unwrap_or_else(|| {
+            self.record(key, quantity::format_bytes(default));
+            default
+        }))
+    }
+
+    // Tables within.
+
+    /// The table under `key`; an empty one if it is left out, so that its defaults are read.
+    pub fn table(&mut self, key: &str) -> Result<Table> {
+        let found = self.take_table(key)?;
+        Ok(found.unwrap_or_else(|| {
+            let place = self.place.clone();
+            self.child(key, place, Vec::new())
+        }))
+    }
+
+    pub fn take_table(&mut self, key: &str) -> Result<Option<Table>> {
+        let Some(item) = self.take(key) else { return Ok(None) };
+        match item.value {
+            Value::Table(entries) => Ok(Some(self.child(key, item.place, entries))),
+            other => Err(wrong_kind(key, &item.place, &other, &format!("a table: [{}]", self.path(key)))),
+        }
+    }
+
+    /// The tables `[[key]]`, none if it is left out.
+    pub fn tables(&mut self, key: &str) -> Result<Vec<Table>> {
+        let Some(item) = self.take(key) else { return Ok(Vec::new()) };
+        self.open_tables(key, item)
+    }
+
+    /// The tables `[[key]]`, or where there are none those of a document of our own.
+    pub fn tables_or(&mut self, key: &str, document: &str) -> Result<Vec<Table>> {
+        if self.has(key) {
+            return self.tables(key);
+        }
+        self.take(key);
+        let source = Source::new("built-in defaults", document);
+        let entry = super::tree::parse(&source)?.into_iter().find(|entry| entry.key == key);
+        entry.map_or(Ok(Vec::new()), |entry| self.open_tables(key, entry.item))
+    }
+
+    fn open_tables(&mut self, key: &str, item: Item) -> Result<Vec<Table>> {
+        let expected = format!("tables: [[{}]]", self.path(key));
+        let Value::Array(items) = item.value else {
+            return Err(wrong_kind(key, &item.place, &item.value, &expected));
+        };
+        let recorders = self.recorder.tables(key, items.len());
+        let mut tables = Vec::with_capacity(items.len());
+        for (item, recorder) in items.into_iter().zip(recorders) {
+            match item.value {
+                Value::Table(entries) => {
+                    tables.push(Table::open(self.path(key), item.place, entries, recorder, self.base.clone()));
+                }
+                other => return Err(wrong_kind(key, &item.place, &other, &expected)),
+            }
+        }
+        Ok(tables)
+    }
+
+    /// The table under `key`, with the keys of another section of the dictionary.
+    pub fn table_in(&mut self, key: &str, section: &str) -> Result<Table> {
+        let mut table = self.table(key)?;
+        section.clone_into(&mut table.section);
+        Ok(table)
+    }
+
+    /// The keys and values as they stand, for tables whose keys are data. Consumes them all.
+    pub fn into_items(self) -> Vec<(Text, Item)> {
+        let text = |entry: &Entry| Text { value: entry.key.clone(), place: entry.key_place.clone() };
+        self.entries.into_iter().map(|slot| (text(&slot.entry), slot.entry.item)).collect()
+    }
+
+    fn child(&mut self, key: &str, place: Place, entries: Vec<Entry>) -> Table {
+        let recorder = self.recorder.table(key);
+        Table::open(self.path(key), place, entries, recorder, self.base.clone())
+    }
+
+    fn path(&self, key: &str) -> String {
+        if self.section.is_empty() { key.to_owned() } else { format!("{}.{key}", self.section) }
+    }
+
+    /// The value of `key` as the text a scheme's parameter would be spelled with: quantities are
+    /// texts already, numbers and flags are turned into theirs. Not recorded.
+    pub fn take_spelling(&mut self, key: &str) -> Result<Option<Text>> {
+        let Some(item) = self.take(key) else { return Ok(None) };
+        let value = match item.value {
+            Value::Text(text) => text,
+            Value::Integer(Ok(number)) => number.to_string(),
+            Value::Integer(Err(number)) => number,
+            Value::Float(number) => number.to_string(),
+            Value::Flag(flag) => flag.to_string(),
+            other => return Err(wrong_kind(key, &item.place, &other, "a text or a number")),
+        };
+        Ok(Some(Text { value, place: item.place }))
+    }
+
+    /// Whether the value of `key` is a text.
+    pub fn is_text(&self, key: &str) -> bool {
+        self.entries.iter().any(|slot| slot.entry.key == key && matches!(slot.entry.item.value, Value::Text(_)))
+    }
+
+    /// Whether the value of `key` is this text.
+    pub fn text_is(&self, key: &str, wanted: &str) -> bool {
+        let is = |value: &Value| matches!(value, Value::Text(text) if text.trim() == wanted);
+        self.entries.iter().any(|slot| slot.entry.key == key && is(&slot.entry.item.value))
+    }
+
+    /// Whether the value of `key` is a number without unit.
+    pub fn is_number(&self, key: &str) -> bool {
+        let is = |value: &Value| matches!(value, Value::Integer(_) | Value::Float(_));
+        self.entries.iter().any(|slot| slot.entry.key == key && is(&slot.entry.item.value))
+    }
+
+    /// Whether the value of `key` is a table.
+    pub fn is_table(&self, key: &str) -> bool {
+        self.entries.iter().any(|slot| slot.entry.key == key && matches!(slot.entry.item.value, Value::Table(_)))
+    }
+
+    /// Reads the file that `name`, the value of `key`, gives relative to the scenario. Its text is
+    /// kept with the results, and the resolved scenario names that copy.
+    pub fn file(&mut self, key: &str, name: &Text, largest_bytes: u64) -> Result<Arc<Source>> {
+        let path = self.base.join(&name.value);
+        let text = read_file(&path, largest_bytes).map_err(|why| {
+            name.error(format!("cannot read the file of `{key}`"))
+                .label(why)
+                .help(format!("looked for {}", path.display()))
+        })?;
+        let source = Source::new(path.display().to_string(), text);
+        let copy = self.recorder.attach(&name.value, &source);
+        self.record(key, copy);
+        Ok(source)
+    }
+
+    /// Every key must have been consumed.
+    pub fn finish(self) -> Result<()> {
+        self.check_finished()
+    }
+
+    /// As [`Table::finish`], for a table that is still looked at.
+    pub fn check_finished(&self) -> Result<()> {
+        match self.entries.iter().find(|slot| !slot.taken) {
+            None => Ok(()),
+            Some(slot) => Err(self.unconsumed(&slot.entry)),
+        }
+    }
+
+    fn unconsumed(&self, entry: &Entry) -> Diagnostic {
+        let key = entry.key.as_str();
+        let whose = if self.section.is_empty() { "a scenario".to_owned() } else { format!("`{}`", self.section) };
+        if dictionary::key(&self.section, key).is_some() {
+            let when = match dictionary::applies(&self.section, key) {
+                cases if cases.is_empty() => "it does not apply here".to_owned(),
+                cases => format!("it applies only {cases}"),
+            };
+            return entry.key_place.error(format!("`{key}` has no effect here")).label(when);
+        }
+        let error = entry.key_place.error(format!("unknown key `{key}`"));
+        let error = error.label(format!("not a key of {whose}"));
+        let known = dictionary::keys(&self.section).map(|known| known.name);
+        error.nearest(key, self.asked.iter().map(String::as_str).chain(known))
+    }
+}
+
+/// The text of a file, or why there is none.
+pub fn read_file(path: &Path, largest_bytes: u64) -> std::result::Result<String, String> {
+    let metadata = std::fs::metadata(path).map_err(|error| reason(&error))?;
+    if metadata.is_dir() {
+        return Err("this is a directory".to_owned());
+    }
+    if metadata.len() > largest_bytes {
+        return Err(format!(
+            "the file has {}, more than the {} allowed",
+            quantity::format_bytes(metadata.len()),
+            quantity::format_bytes(largest_bytes)
+        ));
+    }
+    let bytes = std::fs::read(path).map_err(|error| reason(&error))?;
+    String::from_utf8(bytes).map_err(|error| format!("not UTF-8 text: byte {}", error.utf8_error().valid_up_to()))
+}
+
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "no such file".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+fn as_text(key: &str, item: Item) -> Result<Text> {
+    match item.value {
+        Value::Text(value) => Ok(Text { value, place: item.place }),
+        other => Err(wrong_kind(key, &item.place, &other, "a text in quotes")),
+    }
+}
+
+fn as_count(key: &str, item: &Item, range: RangeInclusive<u64>) -> Result<u64> {
+    let expected = match *range.end() {
+        u64::MAX => format!("a whole number, at least {}", range.start()),
+        end => format!("a whole number from {} to {end}", range.start()),
+    };
+    let number = match &item.value {
+        Value::Integer(Ok(number)) => u64::try_from(*number).ok(),
+        Value::Integer(Err(_)) => None,
+        // 1e6 is a float to TOML and a whole number to people.
+        Value::Float(number) if number.fract() == 0.0 && (0.0..9e15).contains(number) => Some(*number as u64),
+        other => return Err(wrong_kind(key, &item.place, other, &expected)),
+    };
+    match number {
+        Some(number) if range.contains(&number) => Ok(number),
+        _ => Err(item.place.error(format!("`{key}` is out of range")).label(expected)),
+    }
+}
+
+/// A quantity written as a text with its unit.
+pub fn as_quantity<T>(
+    key: &str,
+    item: &Item,
+    example: &str,
+    parse: impl Fn(&str) -> std::result::Result<T, QuantityError>,
+) -> Result<T> {
+    match &item.value {
+        Value::Text(text) => parse(text).map_err(|why| item.place.error(format!("`{key}` {why}")).label(example)),
+        Value::Integer(_) | Value::Float(_) => {
+            Err(item.place.error(format!("`{key}` has no unit")).label(format!("{example}, in quotes")))
+        }
+        other => Err(wrong_kind(key, &item.place, other, example)),
+    }
+}
+
+fn wrong_kind(key: &str, place: &Place, found: &Value, expected: &str) -> Diagnostic {
+    place.error(format!("`{key}` cannot be {}", found.kind())).label(format!("expected {expected}"))
+}
+
+fn number_range(range: &RangeInclusive<f64>) -> String {
+    match *range.end() {
+        end if end >= f64::MAX => format!("a number, at least {}", range.start()),
+        end => format!("a number from {} to {end}", range.start()),
+    }
+}
+
+/// `a, b or c`.
+pub fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+pub use resolved::Attachment;
+
+#[cfg(test)]
+#[path = "reader_tests.rs"]
+mod tests;

@@ -1,0 +1,147 @@
+//! The scenario with everything spelled out, in the order in which it was read.
+
+use super::diagnostic::Source;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value};
+
+/// A file the scenario names, to be kept beside the resolved scenario under `name`.
+#[derive(Clone, Debug)]
+pub struct Attachment {
+    pub name: String,
+    pub source: Arc<Source>,
+}
+
+/// Collects what the readers of one table decided. Clones write to the same table.
+#[derive(Clone, Debug, Default)]
+pub struct Recorder {
+    here: Rc<RefCell<Vec<(String, Recorded)>>>,
+    attachments: Rc<RefCell<Vec<Attachment>>>,
+}
+
+#[derive(Debug)]
+enum Recorded {
+    Value(Value),
+    Table(Recorder),
+    Tables(Vec<Recorder>),
+}
+
+impl Recorder {
+    fn put(&self, key: &str, recorded: Recorded) {
+        let mut here = self.here.borrow_mut();
+        match here.iter_mut().find(|(name, _)| name == key) {
+            Some((_, old)) => *old = recorded,
+            None => here.push((key.to_owned(), recorded)),
+        }
+    }
+
+    pub fn value(&self, key: &str, value: Value) {
+        self.put(key, Recorded::Value(value));
+    }
+
+    fn child(&self) -> Recorder {
+        Recorder { here: Rc::default(), attachments: self.attachments.clone() }
+    }
+
+    pub fn table(&self, key: &str) -> Recorder {
+        let child = self.child();
+        self.put(key, Recorded::Table(child.clone()));
+        child
+    }
+
+    pub fn tables(&self, key: &str, count: usize) -> Vec<Recorder> {
+        let children = || -> Vec<Recorder> { (0..count).map(|_| self.child()).collect() };
+        let children = children();
+        self.put(key, Recorded::Tables(children.clone()));
+        children
+    }
+
+    /// Keeps a file and gives the name under which the resolved scenario finds it.
+    pub fn attach(&self, name: &str, source: &Arc<Source>) -> String {
+        let mut attachments = self.attachments.borrow_mut();
+        if let Some(known) = attachments.iter().find(|known| known.source == *source) {
+            return known.name.clone();
+        }
+        let file = name.rsplit(['/', '\\']).next().unwrap_or("file");
+        let taken = |name: &str| attachments.iter().any(|known| known.name == name);
+        let mut name = format!("files/{file}");
+        for number in 2.. {
+            if !taken(&name) {
+                break;
+            }
+            name = format!("files/{number}-{file}");
+        }
+        attachments.push(Attachment { name: name.clone(), source: source.clone() });
+        name
+    }
+
+    pub fn attachments(&self) -> Vec<Attachment> {
+        self.attachments.borrow().clone()
+    }
+
+    /// The text of the resolved scenario.
+    pub fn render(&self) -> String {
+        let mut document = DocumentMut::new();
+        self.fill(document.as_table_mut());
+        document.to_string()
+    }
+
+    fn fill(&self, table: &mut Table) {
+        let here = self.here.borrow();
+        // Values first: TOML would count one after a table's header to that table.
+        for (key, recorded) in here.iter() {
+            if let Recorded::Value(value) = recorded {
+                table.insert(key, Item::Value(value.clone()));
+            }
+        }
+        for (key, recorded) in here.iter() {
+            match recorded {
+                Recorded::Value(_) => {}
+                Recorded::Table(inner) => {
+                    if inner.here.borrow().is_empty() {
+                        continue;
+                    }
+                    let mut child = Table::new();
+                    inner.fill(&mut child);
+                    table.insert(key, Item::Table(child));
+                }
+                Recorded::Tables(inners) => {
+                    let mut children = ArrayOfTables::new();
+                    for inner in inners {
+                        let mut child = Table::new();
+                        inner.fill(&mut child);
+                        children.push(child);
+                    }
+                    table.insert(key, Item::ArrayOfTables(children));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn renders_in_order_and_keeps_files() {
+        let root = Recorder::default();
+        let run = root.table("run");
+        run.value("stop", "5ms".into());
+        root.value("seed", 1.into());
+        let rows = root.tables("traffic", 2);
+        rows[0].value("load", 0.5.into());
+        rows[1].value("load", 0.25.into());
+        root.table("empty");
+        assert_eq!(
+            root.render(),
+            "seed = 1\n\n[run]\nstop = \"5ms\"\n\n[[traffic]]\nload = 0.5\n\n[[traffic]]\nload = 0.25\n"
+        );
+        let (a, b) = (Source::new("x/a.csv", "1"), Source::new("y/a.csv", "2"));
+        assert_eq!(rows[0].attach("x/a.csv", &a), "files/a.csv");
+        assert_eq!(rows[1].attach("y/a.csv", &b), "files/2-a.csv");
+        assert_eq!(root.attach("x/a.csv", &a), "files/a.csv");
+        assert_eq!(root.attachments().len(), 2);
+    }
+}

@@ -1,0 +1,157 @@
+//! `[scheme]` and `[schemes.NAME]`: which congestion control, with which parameters.
+
+use super::diagnostic::Diagnostic;
+use super::reader::{Result, Table, Text};
+use super::tree::Value as TreeValue;
+use xoff_engine::{BitRate, quantity};
+use xoff_schemes::param::{BytesByRate, ParamSpec, ParamValues, Preset, SchemeSpec, Unit, Value};
+
+/// A configured scheme and the name traffic calls it by.
+#[derive(Clone, Debug)]
+pub struct NamedScheme {
+    pub label: String,
+    pub values: ParamValues,
+}
+
+/// The schemes a scenario may name: the registry, or a stand-in under test.
+pub type Registry = &'static [&'static SchemeSpec];
+
+/// A run holds at most this many.
+pub const SCHEMES_LARGEST: usize = 16;
+
+/// What a scenario that names none runs.
+pub const DEFAULT_SCHEME: &str = "dcqcn";
+
+fn find(registry: Registry, name: &Text) -> Result<&'static SchemeSpec> {
+    registry.iter().copied().find(|spec| spec.name == name.value).ok_or_else(|| {
+        name.error(format!("no scheme is called `{}`", name.value))
+            .nearest(&name.value, registry.iter().map(|s| s.name))
+    })
+}
+
+/// `[scheme]`, then every `[schemes.NAME]`. The first is the default of all traffic.
+pub fn read(root: &mut Table, registry: Registry) -> Result<Vec<NamedScheme>> {
+    let mut table = root.table("scheme")?;
+    let first = read_one(&mut table, registry, DEFAULT_SCHEME)?;
+    table.finish()?;
+    let mut schemes = vec![NamedScheme { label: first.spec().name.to_owned(), values: first }];
+    if let Some(mut more) = root.take_table("schemes")? {
+        for label in more.keys() {
+            let mut table = more.table_in(&label.value, "scheme")?;
+            let values = read_one(&mut table, registry, &label.value)?;
+            table.finish()?;
+            if schemes.iter().any(|known| known.label == label.value) {
+                let error = label.error(format!("two schemes are called `{}`", label.value));
+                return Err(error.help("[scheme] goes by its name; call this one differently and give it a `name`"));
+            }
+            schemes.push(NamedScheme { label: label.value, values });
+        }
+        more.finish()?;
+    }
+    Ok(schemes)
+}
+
+/// A scheme that traffic names without a table of its own: its defaults.
+pub fn add_named(schemes: &mut Vec<NamedScheme>, registry: Registry, name: &Text) -> Result<()> {
+    if schemes.iter().any(|known| known.label == name.value) {
+        return Ok(());
+    }
+    let Some(spec) = registry.iter().copied().find(|spec| spec.name == name.value) else {
+        let labels = schemes.iter().map(|known| known.label.as_str());
+        let names = labels.chain(registry.iter().map(|spec| spec.name));
+        return Err(name.error(format!("no scheme is called `{}`", name.value)).nearest(&name.value, names));
+    };
+    if schemes.len() == SCHEMES_LARGEST {
+        return Err(name.error(format!("a run holds at most {SCHEMES_LARGEST} schemes")));
+    }
+    schemes.push(NamedScheme { label: name.value.clone(), values: spec.values(None) });
+    Ok(())
+}
+
+fn read_one(table: &mut Table, registry: Registry, default_name: &str) -> Result<ParamValues> {
+    let name = table.text_or("name", default_name)?;
+    let spec = find(registry, &name)?;
+    let preset = read_preset(table, spec)?;
+    let mut values = spec.values(preset);
+    for param in spec.params {
+        match read_param(table, param)? {
+            Some(value) => values.set(param.name, value),
+            // Defaults are recorded as their source spells them, so that they read back exactly.
+            None => {
+                let preset = preset.and_then(|preset| preset.values.iter().find(|(name, _)| *name == param.name));
+                table.record(param.name, spelling(param.unit, preset.map_or(param.default, |(_, text)| text)));
+            }
+        }
+    }
+    Ok(values)
+}
+
+fn read_preset(table: &mut Table, spec: &'static SchemeSpec) -> Result<Option<&'static Preset>> {
+    let Some(first) = spec.presets.first() else {
+        return match table.take_text("preset")? {
+            Some(text) => Err(text.error(format!("the scheme `{}` has no presets", spec.name))),
+            None => Ok(None),
+        };
+    };
+    let name = table.text_or("preset", first.name)?;
+    spec.preset(&name.value).map(Some).ok_or_else(|| {
+        name.error(format!("the scheme `{}` has no preset `{}`", spec.name, name.value))
+            .nearest(&name.value, spec.presets.iter().map(|preset| preset.name))
+    })
+}
+
+fn read_param(table: &mut Table, param: &'static ParamSpec) -> Result<Option<Value>> {
+    if param.unit == Unit::BytesByRate && table.is_table(param.name) {
+        return read_by_rate(table, param.name).map(Some);
+    }
+    let bare_number = table.is_number(param.name);
+    let Some(text) = table.take_spelling(param.name)? else { return Ok(None) };
+    let value = param.unit.parse(&text.value).map_err(|why| -> Diagnostic {
+        let error = text.error(format!("`{}` {}", param.name, why.0)).label(param.unit.expects());
+        if bare_number {
+            error.help(format!("{}; {}", param.meaning, "a quantity is written in quotes with its unit"))
+        } else {
+            error.help(param.meaning)
+        }
+    })?;
+    table.record(param.name, spelling(param.unit, &text.value));
+    Ok(Some(value))
+}
+
+/// A text as the TOML value a scenario would hold.
+fn spelling(unit: Unit, text: &str) -> toml_edit::Value {
+    let plain = match unit {
+        Unit::Flag => text.parse::<bool>().ok().map(toml_edit::Value::from),
+        Unit::Count { .. } => text.replace('_', "").parse::<i64>().ok().map(toml_edit::Value::from),
+        Unit::Number { .. } => text.parse::<f64>().ok().map(toml_edit::Value::from),
+        _ => None,
+    };
+    plain.unwrap_or_else(|| text.into())
+}
+
+/// `{ "40Gbps" = "160KB", "100Gbps" = "400KB" }`.
+fn read_by_rate(table: &mut Table, key: &str) -> Result<Value> {
+    let Some(inner) = table.take_table(key)? else { return Err(table.error(key, "not a table")) };
+    let mut rows: Vec<(BitRate, u64)> = Vec::new();
+    let mut recorded = toml_edit::InlineTable::new();
+    for (name, item) in inner.into_items() {
+        let rate = quantity::parse_rate(&name.value)
+            .map_err(|why| name.error(format!("`{}` {why}", name.value)).label("a port's rate such as \"40Gbps\""))?;
+        let TreeValue::Text(text) = &item.value else {
+            return Err(item.place.error("this is not a size").label("such as \"160KB\""));
+        };
+        let bytes = quantity::parse_bytes(text)
+            .map_err(|why| item.place.error(format!("the size {why}")).label("such as \"160KB\""))?;
+        if rate.bps() == 0 || rows.iter().any(|(known, _)| *known == rate) {
+            return Err(name.error("this rate is zero or given twice"));
+        }
+        recorded.insert(&name.value, text.as_str().into());
+        rows.push((rate, bytes));
+    }
+    if rows.is_empty() {
+        return Err(table.error(key, format!("`{key}` is empty")).label("at least one rate is needed"));
+    }
+    rows.sort_unstable();
+    table.record(key, recorded);
+    Ok(Value::BytesByRate(BytesByRate::Table(rows)))
+}

@@ -1,0 +1,308 @@
+//! `[[class]]`, `[switch]`, `[host]` and their profiles: how the devices behave.
+
+use super::names::{Names, valid_name};
+use super::reader::{Result, Table, Text};
+use xoff_engine::{BitRate, Span, quantity};
+use xoff_fabric::plan::{
+    AckClass, Alpha, Class, Classes, FrameSizes, Headroom, HostSettings, PfcSettings, Service, Signalling,
+    SwitchSettings, Thresholds, Watchdog, WatchdogAction,
+};
+
+/// The classes with their names, in ascending priority.
+pub struct NamedClasses {
+    pub classes: Classes,
+    pub names: Vec<String>,
+    /// The class of traffic that names none.
+    pub default: u8,
+}
+
+/// Used where a scenario says nothing of classes: RoCE data under PFC, and a class above it for
+/// acknowledgements and notifications.
+const DEFAULT_CLASSES: &str = "[[class]]\nname = \"data\"\npriority = 3\n[[class]]\nname = \"control\"\npriority = 6\nlossless = false\ncontrol = true\n";
+
+/// `[[class]]`. Weighted classes get `weight * largest_frame` bytes per round.
+pub fn read_classes(root: &mut Table, largest_frame: u32) -> Result<NamedClasses> {
+    let rows = root.tables_or("class", DEFAULT_CLASSES)?;
+    if rows.is_empty() {
+        return Err(root.error("class", "there is no class").label("leave it out, or give at least one [[class]]"));
+    }
+    if rows.len() > 8 {
+        return Err(rows[8].place().error("there are more than 8 classes").label("priorities go from 0 to 7"));
+    }
+    let mut read: Vec<(Text, Class)> = Vec::new();
+    let mut control: Option<String> = None;
+    for mut row in rows {
+        let name = row.text("name")?;
+        valid_name(&name)?;
+        let priority = row.count("priority", 0..=7)? as u8;
+        let lossless = row.flag_or("lossless", true)?;
+        let weighted = row.choice_or("service", &[("strict", false), ("weighted", true)], "strict")?;
+        let service = match weighted {
+            true => Service::Weighted(row.count_or("weight", 1..=1000, 1)? as u32 * largest_frame),
+            false => Service::Strict,
+        };
+        let queue_limit_bytes = if lossless { None } else { row.take_bytes("queue_limit", 64..=1 << 40)? };
+        if row.flag_or("control", false)? && control.replace(name.value.clone()).is_some() {
+            return Err(row.error("control", "two classes are marked as the control class"));
+        }
+        if let Some((other, _)) =
+            read.iter().find(|(other, class)| other.value == name.value || class.priority == priority)
+        {
+            let what = if other.value == name.value { "name" } else { "priority" };
+            return Err(row.error(what, format!("two classes have the same {what}")).label("each class needs its own"));
+        }
+        row.finish()?;
+        read.push((name, Class { priority, lossless, service, queue_limit_bytes }));
+    }
+    read.sort_by_key(|(_, class)| class.priority);
+    let names: Vec<String> = read.iter().map(|(name, _)| name.value.clone()).collect();
+    let marked = control.or_else(|| names.iter().find(|name| *name == "control").cloned());
+    let control = match marked.and_then(|name| names.iter().position(|known| *known == name)) {
+        Some(index) => index,
+        None if names.len() == 1 => 0,
+        None => {
+            return Err(root
+                .error("class", "no class carries acknowledgements and notifications")
+                .label("mark one with control = true"));
+        }
+    };
+    let data = names.iter().position(|name| name == "data");
+    let default = data.or_else(|| (0..names.len()).find(|index| *index != control)).unwrap_or(0) as u8;
+    let list = read.into_iter().map(|(_, class)| class).collect();
+    Ok(NamedClasses { classes: Classes { list, control: control as u8 }, names, default })
+}
+
+/// What the switches of a profile take over from the scenario.
+pub struct SwitchContext {
+    pub any_lossless: bool,
+    /// The slowest NIC.
+    pub nic_rate: BitRate,
+}
+
+/// `[switch]` and `[[switch_profile]]`; tells each switch of a profile so.
+pub fn read_switches(
+    root: &mut Table,
+    context: &SwitchContext,
+    names: &Names,
+    mut assign: impl FnMut(u32, u16),
+) -> Result<Vec<SwitchSettings>> {
+    let mut table = root.table("switch")?;
+    let base = SwitchSettings {
+        buffer_bytes: 12_000_000,
+        pfc: PfcSettings {
+            thresholds: Thresholds::Dynamic {
+                alpha: Alpha::Fixed(0.125),
+                reserve_bytes: 4096,
+                resume_offset_bytes: 3072,
+            },
+            headroom: Headroom::Auto,
+            signalling: Signalling::OnOff,
+        },
+        watchdog: None,
+    };
+    let base = read_switch(&mut table, &base, context)?;
+    table.finish()?;
+    let mut profiles = vec![base];
+    for mut row in root.tables("switch_profile")? {
+        let selectors = row.texts("select")?;
+        for switch in names.switches(&selectors)? {
+            assign(switch, profiles.len() as u16);
+        }
+        let profile = read_switch(&mut row, &profiles[0], context)?;
+        row.finish()?;
+        profiles.push(profile);
+    }
+    Ok(profiles)
+}
+
+fn read_switch(table: &mut Table, defaults: &SwitchSettings, context: &SwitchContext) -> Result<SwitchSettings> {
+    let buffer_bytes = table.bytes_or("buffer", 1..=1 << 40, defaults.buffer_bytes)?;
+    let mut settings = SwitchSettings { buffer_bytes, ..defaults.clone() };
+    // Without a lossless class nothing here would have an effect, so the tables stay unread and
+    // are refused if they are written.
+    if context.any_lossless {
+        let mut pfc = table.table("pfc")?;
+        settings.pfc = read_pfc(&mut pfc, &defaults.pfc, context)?;
+        pfc.finish()?;
+        let given = match defaults.watchdog {
+            Some(_) => Some(table.table("watchdog")?),
+            None => table.take_table("watchdog")?,
+        };
+        if let Some(mut watchdog) = given {
+            settings.watchdog = Some(read_watchdog(&mut watchdog, defaults.watchdog)?);
+            watchdog.finish()?;
+        }
+    }
+    Ok(settings)
+}
+
+fn read_pfc(table: &mut Table, defaults: &PfcSettings, context: &SwitchContext) -> Result<PfcSettings> {
+    let default = if matches!(defaults.thresholds, Thresholds::Static { .. }) { "static" } else { "dynamic" };
+    let dynamic = table.choice_or("threshold", &[("static", false), ("dynamic", true)], default)?;
+    let thresholds = match dynamic {
+        false => read_static(table, &defaults.thresholds)?,
+        true => read_dynamic(table, &defaults.thresholds, context)?,
+    };
+    let headroom = read_headroom(table, defaults.headroom)?;
+    let default = if defaults.signalling == Signalling::OnOff { "on-off" } else { "timed" };
+    let signalling = match table.choice_or("signalling", &[("on-off", false), ("timed", true)], default)? {
+        false => Signalling::OnOff,
+        true => {
+            let (pause, refresh, per_arrival) = match defaults.signalling {
+                Signalling::Timed { pause, refresh, per_arrival } => (pause, refresh, per_arrival),
+                Signalling::OnOff => (Span::from_us(5), Span::from_us(2), true),
+            };
+            let pause = table.interval_or("pause_time", pause)?;
+            let refresh = table.interval_or("refresh", refresh)?;
+            if refresh >= pause {
+                let error = table.error("refresh", "a pause would run out before it is refreshed");
+                return Err(error.label(format!("less than pause_time = {pause}")));
+            }
+            Signalling::Timed { pause, refresh, per_arrival: table.flag_or("per_arrival", per_arrival)? }
+        }
+    };
+    Ok(PfcSettings { thresholds, headroom, signalling })
+}
+
+const BYTES: std::ops::RangeInclusive<u64> = 0..=1 << 40;
+
+fn read_static(table: &mut Table, defaults: &Thresholds) -> Result<Thresholds> {
+    let (xoff_bytes, xon_default) = match (table.take_bytes("xoff", BYTES)?, defaults) {
+        (Some(xoff), _) => (xoff, xoff.saturating_sub(2000)),
+        (None, Thresholds::Static { xoff_bytes, xon_bytes }) => {
+            (table.bytes_or("xoff", BYTES, *xoff_bytes)?, *xon_bytes)
+        }
+        (None, _) => (table.bytes("xoff", BYTES)?, 0),
+    };
+    let xon_bytes = table.bytes_or("xon", BYTES, xon_default)?;
+    if xon_bytes > xoff_bytes {
+        let error = table.error("xon", "`xon` is above `xoff`");
+        return Err(error.label(format!("at most xoff = {}", quantity::format_bytes(xoff_bytes))));
+    }
+    Ok(Thresholds::Static { xoff_bytes, xon_bytes })
+}
+
+fn read_dynamic(table: &mut Table, defaults: &Thresholds, context: &SwitchContext) -> Result<Thresholds> {
+    let (alpha, reserve, resume) = match defaults {
+        Thresholds::Dynamic { alpha, reserve_bytes, resume_offset_bytes } => {
+            (*alpha, *reserve_bytes, *resume_offset_bytes)
+        }
+        Thresholds::Static { .. } => (Alpha::Fixed(0.125), 4096, 3072),
+    };
+    const ALPHA: std::ops::RangeInclusive<f64> = 0.001..=1024.0;
+    let by_speed = if table.has("alpha") { table.is_text("alpha") } else { matches!(alpha, Alpha::BySpeed { .. }) };
+    let alpha = if by_speed {
+        let (base, nic_rate) = match alpha {
+            Alpha::BySpeed { base, nic_rate } => (base, nic_rate),
+            Alpha::Fixed(_) => (0.125, context.nic_rate),
+        };
+        table.choice_or("alpha", &[("by-speed", ())], "by-speed")?;
+        Alpha::BySpeed {
+            base: table.number_or("alpha_base", ALPHA, base)?,
+            nic_rate: table.rate_or("nic_rate", nic_rate)?,
+        }
+    } else {
+        let default = if let Alpha::Fixed(alpha) = alpha { alpha } else { 0.125 };
+        Alpha::Fixed(table.number_or("alpha", ALPHA, default)?)
+    };
+    Ok(Thresholds::Dynamic {
+        alpha,
+        reserve_bytes: table.bytes_or("reserve", BYTES, reserve)?,
+        resume_offset_bytes: table.bytes_or("resume_offset", BYTES, resume)?,
+    })
+}
+
+fn read_headroom(table: &mut Table, default: Headroom) -> Result<Headroom> {
+    let auto = table.text_is("headroom", "auto") || (default == Headroom::Auto && !table.has("headroom"));
+    match default {
+        _ if auto => {
+            table.choice_or("headroom", &[("auto", ())], "auto")?;
+            Ok(Headroom::Auto)
+        }
+        Headroom::Bytes(bytes) => Ok(Headroom::Bytes(table.bytes_or("headroom", BYTES, bytes)?)),
+        Headroom::Auto => Ok(Headroom::Bytes(table.bytes("headroom", BYTES)?)),
+    }
+}
+
+fn read_watchdog(table: &mut Table, defaults: Option<Watchdog>) -> Result<Watchdog> {
+    let ms = Span::from_ms;
+    let defaults =
+        defaults.unwrap_or(Watchdog { poll: ms(100), detect: ms(200), restore: ms(200), action: WatchdogAction::Drop });
+    let action = if defaults.action == WatchdogAction::Drop { "drop" } else { "forward" };
+    Ok(Watchdog {
+        poll: table.interval_or("poll", defaults.poll)?,
+        detect: table.interval_or("detect", defaults.detect)?,
+        restore: table.interval_or("restore", defaults.restore)?,
+        action: table.choice_or(
+            "action",
+            &[("drop", WatchdogAction::Drop), ("forward", WatchdogAction::Forward)],
+            action,
+        )?,
+    })
+}
+
+/// `[host]` without its profiles, which need the topology: frame sizes are the same everywhere,
+/// for a wire has one idea of a gap and of a PFC frame.
+pub fn read_host(table: &mut Table) -> Result<HostSettings> {
+    let us = Span::from_us;
+    let roce = FrameSizes::ROCE_V2;
+    let size = |table: &mut Table, key: &str, default: u32| -> Result<u32> {
+        Ok(table.bytes_or(key, 1..=512, u64::from(default))? as u32)
+    };
+    let sizes = FrameSizes {
+        data_header_bytes: size(table, "data_header", roce.data_header_bytes)?,
+        ack_bytes: size(table, "ack_size", roce.ack_bytes)?,
+        notification_bytes: size(table, "notification_size", roce.notification_bytes)?,
+        pfc_bytes: size(table, "pfc_size", roce.pfc_bytes)?,
+        gap_bytes: table.bytes_or("gap", 0..=512, u64::from(roce.gap_bytes))? as u32,
+    };
+    let defaults = HostSettings {
+        mtu_bytes: 1000,
+        sizes,
+        ack_every: 1,
+        ack_class: AckClass::Control,
+        ack_delay: Span::ZERO,
+        notify_delay: Span::ZERO,
+        nak_interval: us(500),
+        retransmit_timeout: us(1000),
+    };
+    read_host_behaviour(table, &defaults)
+}
+
+fn read_host_behaviour(table: &mut Table, defaults: &HostSettings) -> Result<HostSettings> {
+    let class = if defaults.ack_class == AckClass::Control { "control" } else { "data" };
+    Ok(HostSettings {
+        mtu_bytes: table.bytes_or("mtu", 64..=9216, u64::from(defaults.mtu_bytes))? as u32,
+        sizes: defaults.sizes,
+        ack_every: table.count_or("ack_every", 1..=1000, u64::from(defaults.ack_every))? as u32,
+        ack_class: table.choice_or(
+            "ack_class",
+            &[("control", AckClass::Control), ("data", AckClass::WithData)],
+            class,
+        )?,
+        ack_delay: table.span_or("ack_delay", defaults.ack_delay)?,
+        notify_delay: table.span_or("notify_delay", defaults.notify_delay)?,
+        nak_interval: table.interval_or("nak_interval", defaults.nak_interval)?,
+        retransmit_timeout: table.interval_or("retransmit_timeout", defaults.retransmit_timeout)?,
+    })
+}
+
+/// `[[host_profile]]`; tells each host of a profile so.
+pub fn read_host_profiles(
+    root: &mut Table,
+    base: HostSettings,
+    names: &Names,
+    mut assign: impl FnMut(u32, u16),
+) -> Result<Vec<HostSettings>> {
+    let mut profiles = vec![base];
+    for mut row in root.tables("host_profile")? {
+        let selectors = row.texts("select")?;
+        for host in names.hosts(&selectors)? {
+            assign(host, profiles.len() as u16);
+        }
+        let profile = read_host_behaviour(&mut row, &profiles[0])?;
+        row.finish()?;
+        profiles.push(profile);
+    }
+    Ok(profiles)
+}

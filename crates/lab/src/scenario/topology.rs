@@ -1,0 +1,341 @@
+//! `[topology]`: which network, with which links.
+
+use super::diagnostic::Diagnostic;
+use super::names::{Names, expand};
+use super::reader::{Result, Table, Text};
+use std::collections::HashSet;
+use xoff_engine::{BitRate, Span};
+use xoff_fabric::plan::{Direction, Link, NodeKind};
+use xoff_fabric::topology::{self, Clos, CoreWiring, Graph, LeafSpine, TwoDc, Wire};
+
+/// Larger networks are a slip of the keyboard.
+const NODES_LARGEST: u64 = 1_000_000;
+const LINKS_LARGEST: u64 = 4_000_000;
+const DELAY_LARGEST: Span = Span::from_ms(10_000);
+
+pub const KINDS: &[&str] =
+    &["star", "dumbbell", "parking-lot", "chain", "leaf-spine", "fat-tree", "clos", "two-dc", "custom"];
+
+/// Reads the whole section and checks that the network hangs together.
+pub fn read(table: &mut Table) -> Result<Graph> {
+    let kinds: Vec<(&str, &str)> = KINDS.iter().map(|kind| (*kind, *kind)).collect();
+    let kind = table.choice("kind", &kinds)?;
+    let mut graph = match kind {
+        "star" => star(table)?,
+        "dumbbell" => dumbbell(table)?,
+        "parking-lot" => parking_lot(table)?,
+        "chain" => chain(table)?,
+        "leaf-spine" => leaf_spine(table)?,
+        "fat-tree" => fat_tree(table)?,
+        "clos" => clos(table)?,
+        "two-dc" => two_dc(table)?,
+        _ => custom(table)?,
+    };
+    overrides(table, &mut graph)?;
+    sound(table, &graph)?;
+    Ok(graph)
+}
+
+fn count(table: &mut Table, key: &str) -> Result<u32> {
+    Ok(table.count(key, 1..=NODES_LARGEST)? as u32)
+}
+
+fn parallel(table: &mut Table, key: &str) -> Result<u32> {
+    Ok(table.count_or(key, 1..=1024, 1)? as u32)
+}
+
+/// Propagation, at most [`DELAY_LARGEST`].
+fn delay(table: &mut Table, key: &str, default: Span) -> Result<Span> {
+    let delay = table.span_or(key, default)?;
+    in_reach(table, key, delay)
+}
+
+fn in_reach(table: &Table, key: &str, delay: Span) -> Result<Span> {
+    if delay > DELAY_LARGEST {
+        return Err(table
+            .error(key, format!("`{key}` is no delay of a wire"))
+            .label(format!("at most {DELAY_LARGEST}")));
+    }
+    Ok(delay)
+}
+
+/// A wire whose rate must be given.
+fn wire(table: &mut Table, rate: &str, delay_key: &str) -> Result<Wire> {
+    Ok(Wire { rate: table.rate(rate)?, delay: delay(table, delay_key, Span::from_us(1))? })
+}
+
+/// A wire that is like another unless told otherwise.
+fn wire_or(table: &mut Table, rate: &str, delay_key: &str, like: Wire) -> Result<Wire> {
+    Ok(Wire { rate: table.rate_or(rate, like.rate)?, delay: delay(table, delay_key, like.delay)? })
+}
+
+/// Refuses to build more than a machine can hold; sums in 64 bits before any is built.
+fn within(table: &Table, nodes: &[u64], links: &[u64]) -> Result<()> {
+    let sum = |parts: &[u64]| parts.iter().fold(0u64, |sum, part| sum.saturating_add(*part));
+    for (what, total, largest) in [("nodes", sum(nodes), NODES_LARGEST), ("links", sum(links), LINKS_LARGEST)] {
+        if total > largest {
+            return Err(table
+                .place()
+                .error(format!("this topology would have {total} {what}"))
+                .label(format!("at most {largest}")));
+        }
+    }
+    Ok(())
+}
+
+fn times(factors: &[u32]) -> u64 {
+    factors.iter().fold(1u64, |product, factor| product.saturating_mul(u64::from(*factor)))
+}
+
+fn star(table: &mut Table) -> Result<Graph> {
+    Ok(topology::star(count(table, "hosts")?, wire(table, "rate", "delay")?))
+}
+
+fn dumbbell(table: &mut Table) -> Result<Graph> {
+    let (left, right) = (count(table, "left")?, count(table, "right")?);
+    let host = wire(table, "rate", "delay")?;
+    let trunk = wire_or(table, "trunk_rate", "trunk_delay", host)?;
+    let trunks = parallel(table, "trunks")?;
+    within(table, &[left.into(), right.into()], &[])?;
+    Ok(topology::dumbbell(left, right, host, trunk, trunks))
+}
+
+fn chain(table: &mut Table) -> Result<Graph> {
+    let (switches, hosts) = (count(table, "switches")?, count(table, "hosts_per_switch")?);
+    let host = wire(table, "rate", "delay")?;
+    let trunk = wire_or(table, "trunk_rate", "trunk_delay", host)?;
+    within(table, &[switches.into(), times(&[switches, hosts])], &[])?;
+    Ok(topology::chain(switches, hosts, host, trunk))
+}
+
+fn parking_lot(table: &mut Table) -> Result<Graph> {
+    let bottlenecks = table.count("bottlenecks", 1..=10_000)? as u32;
+    let host = wire(table, "rate", "delay")?;
+    let trunk = wire_or(table, "trunk_rate", "trunk_delay", host)?;
+    Ok(topology::parking_lot(bottlenecks, host, trunk))
+}
+
+fn leaf_spine(table: &mut Table) -> Result<Graph> {
+    let (leaves, spines) = (count(table, "leaves")?, count(table, "spines")?);
+    let hosts_per_leaf = count(table, "hosts_per_leaf")?;
+    let host = wire(table, "host_rate", "host_delay")?;
+    let fabric = wire_or(table, "fabric_rate", "fabric_delay", host)?;
+    let parallel = parallel(table, "parallel")?;
+    let hosts = times(&[leaves, hosts_per_leaf]);
+    within(table, &[hosts, leaves.into(), spines.into()], &[hosts, times(&[leaves, spines, parallel])])?;
+    Ok(topology::leaf_spine(LeafSpine { leaves, spines, hosts_per_leaf, host, fabric, parallel }))
+}
+
+fn fat_tree(table: &mut Table) -> Result<Graph> {
+    let k = table.count("k", 2..=158)? as u32;
+    if !k.is_multiple_of(2) {
+        return Err(table.error("k", "`k` must be even").label("half of a switch's ports go up, half go down"));
+    }
+    let host = wire(table, "host_rate", "host_delay")?;
+    let fabric = wire_or(table, "fabric_rate", "fabric_delay", host)?;
+    let core = wire_or(table, "core_rate", "core_delay", fabric)?;
+    Ok(topology::fat_tree(k, host, fabric, core))
+}
+
+fn clos(table: &mut Table) -> Result<Graph> {
+    let pods = count(table, "pods")?;
+    let (tors_per_pod, aggs_per_pod) = (count(table, "tors_per_pod")?, count(table, "aggs_per_pod")?);
+    let (hosts_per_tor, cores) = (count(table, "hosts_per_tor")?, count(table, "cores")?);
+    let wiring =
+        table.choice_or("core_wiring", &[("grouped", CoreWiring::Grouped), ("full", CoreWiring::Full)], "grouped")?;
+    if wiring == CoreWiring::Grouped && !cores.is_multiple_of(aggs_per_pod) {
+        return Err(table
+            .error("cores", "the cores do not divide into equal groups")
+            .label(format!("a multiple of aggs_per_pod = {aggs_per_pod}"))
+            .help("or wire every aggregation switch to every core with core_wiring = \"full\""));
+    }
+    let host = wire(table, "host_rate", "host_delay")?;
+    let tor_agg = wire_or(table, "fabric_rate", "fabric_delay", host)?;
+    let tor_agg_parallel = parallel(table, "parallel")?;
+    let agg_core = wire_or(table, "core_rate", "core_delay", tor_agg)?;
+    let agg_core_parallel = parallel(table, "core_parallel")?;
+    let (tors, aggs) = (times(&[pods, tors_per_pod]), times(&[pods, aggs_per_pod]));
+    let hosts = times(&[pods, tors_per_pod, hosts_per_tor]);
+    within(
+        table,
+        &[hosts, tors, aggs, cores.into()],
+        &[
+            hosts,
+            times(&[pods, tors_per_pod, aggs_per_pod, tor_agg_parallel]),
+            times(&[pods, aggs_per_pod, cores, agg_core_parallel]),
+        ],
+    )?;
+    Ok(topology::clos(Clos {
+        pods,
+        tors_per_pod,
+        aggs_per_pod,
+        hosts_per_tor,
+        cores,
+        wiring,
+        host,
+        tor_agg,
+        tor_agg_parallel,
+        agg_core,
+        agg_core_parallel,
+    }))
+}
+
+fn two_dc(table: &mut Table) -> Result<Graph> {
+    let (leaves, spines) = (count(table, "leaves")?, count(table, "spines")?);
+    let hosts_per_leaf = count(table, "hosts_per_leaf")?;
+    let host = wire(table, "host_rate", "host_delay")?;
+    let fabric = wire_or(table, "fabric_rate", "fabric_delay", host)?;
+    let dci = wire_or(table, "dci_rate", "dci_delay", fabric)?;
+    let long = Wire {
+        rate: table.rate_or("long_rate", dci.rate)?,
+        delay: {
+            let given = table.span("long_delay")?;
+            in_reach(table, "long_delay", given)?
+        },
+    };
+    let long_parallel = parallel(table, "long_links")?;
+    let hosts = times(&[2, leaves, hosts_per_leaf]);
+    within(table, &[hosts, times(&[2, leaves]), times(&[2, spines])], &[hosts, times(&[2, leaves, spines])])?;
+    Ok(topology::two_dc(TwoDc { leaves, spines, hosts_per_leaf, host, fabric, dci, long, long_parallel }))
+}
+
+/// Nodes by name, links between selections of them.
+fn custom(table: &mut Table) -> Result<Graph> {
+    let mut graph = Graph::default();
+    let mut seen = HashSet::new();
+    for (key, kind) in [("hosts", NodeKind::Host), ("switches", NodeKind::Switch)] {
+        for text in table.texts(key)? {
+            let room = NODES_LARGEST as usize - graph.nodes.len();
+            for name in expand(&text, room)? {
+                if !seen.insert(name.value.clone()) {
+                    return Err(text.error(format!("the name `{}` is given twice", name.value)));
+                }
+                match kind {
+                    NodeKind::Host => graph.host(name.value),
+                    NodeKind::Switch => graph.switch(name.value, "switch"),
+                };
+            }
+        }
+    }
+    let names = Names::new(&graph.nodes, &[]);
+    let rows = table.tables("link")?;
+    if rows.is_empty() {
+        return Err(table.place().error("this topology has no links").label("add [[topology.link]] with a, b, rate"));
+    }
+    for row in rows {
+        links(row, &names, &mut graph)?;
+    }
+    Ok(graph)
+}
+
+fn links(mut row: Table, names: &Names, graph: &mut Graph) -> Result<()> {
+    let (a, b) = (row.texts("a")?, row.texts("b")?);
+    let (a_nodes, b_nodes) = (names.nodes(&a)?, names.nodes(&b)?);
+    let there = wire(&mut row, "rate", "delay")?;
+    let back = wire_or(&mut row, "reverse_rate", "reverse_delay", there)?;
+    let loss = row.number_or("loss", 0.0..=1.0, 0.0)?;
+    let copies = parallel(&mut row, "count")?;
+    within(&row, &[], &[graph.links.len() as u64, a_nodes.len() as u64 * b_nodes.len() as u64 * u64::from(copies)])?;
+    let direction = |wire: Wire| Direction { rate: wire.rate, delay: wire.delay, loss };
+    let mut made = 0;
+    for &a in &a_nodes {
+        for &b in b_nodes.iter().filter(|b| **b != a) {
+            for _ in 0..copies {
+                graph.links.push(Link { a, b, a_to_b: direction(there), b_to_a: direction(back) });
+                made += 1;
+            }
+        }
+    }
+    if made == 0 {
+        return Err(row.error("b", "this links a node to itself").label("`a` and `b` are the same"));
+    }
+    row.finish()
+}
+
+/// `[[topology.override]]`: other rates, delays or losses for some directions.
+fn overrides(table: &mut Table, graph: &mut Graph) -> Result<()> {
+    let rows = table.tables("override")?;
+    let names = Names::new(&graph.nodes, &graph.links);
+    for mut row in rows {
+        let selectors = row.texts("links")?;
+        let ports = names.all_ports(&selectors)?;
+        let (rate, delay) = (row.take_rate("rate")?, row.take_span("delay")?);
+        let loss = row.take_number("loss", 0.0..=1.0)?;
+        if rate.is_none() && delay.is_none() && loss.is_none() {
+            return Err(row.place().error("this override changes nothing").label("give rate, delay or loss"));
+        }
+        if let Some(delay) = delay {
+            in_reach(&row, "delay", delay)?;
+        }
+        for port in ports {
+            let link = &mut graph.links[port as usize / 2];
+            let direction = if port & 1 == 0 { &mut link.a_to_b } else { &mut link.b_to_a };
+            direction.rate = rate.unwrap_or(direction.rate);
+            direction.delay = delay.unwrap_or(direction.delay);
+            direction.loss = loss.unwrap_or(direction.loss);
+        }
+        row.finish()?;
+    }
+    Ok(())
+}
+
+/// Every host has one link, to a switch, and every node can be reached.
+fn sound(table: &Table, graph: &Graph) -> Result<()> {
+    let name = |node: usize| graph.nodes[node].name.as_str();
+    let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); graph.nodes.len()];
+    for link in &graph.links {
+        neighbours[link.a as usize].push(link.b);
+        neighbours[link.b as usize].push(link.a);
+    }
+    let error = |message: String| -> Diagnostic { table.place().error(message) };
+    let hosts = graph.nodes.iter().filter(|node| node.kind == NodeKind::Host).count();
+    if hosts < 2 {
+        return Err(error(format!("this topology has {hosts} host")).label("traffic needs at least two"));
+    }
+    for (node, linked) in graph.nodes.iter().zip(&neighbours).filter(|(node, _)| node.kind == NodeKind::Host) {
+        if linked.len() != 1 {
+            let message = format!("the host `{}` has {} links", node.name, linked.len());
+            return Err(error(message).label("a host has exactly one"));
+        }
+        let other = &graph.nodes[linked[0] as usize];
+        if other.kind == NodeKind::Host {
+            return Err(error(format!("the hosts `{}` and `{}` are linked to each other", node.name, other.name))
+                .label("a host is linked to a switch"));
+        }
+    }
+    let mut reached = vec![false; graph.nodes.len()];
+    let mut todo = vec![0u32];
+    while let Some(node) = todo.pop() {
+        if !std::mem::replace(&mut reached[node as usize], true) {
+            todo.extend(&neighbours[node as usize]);
+        }
+    }
+    match reached.iter().position(|reached| !reached) {
+        Some(node) => {
+            let message = format!("no way leads from `{}` to `{}`", name(0), name(node));
+            Err(error(message).label("this network is in several pieces"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The slowest link of a host: the speed of a NIC, where one number must stand for all.
+pub fn slowest_host_rate(graph: &Graph) -> BitRate {
+    let is_host = |node: u32| graph.nodes[node as usize].kind == NodeKind::Host;
+    let links = graph.links.iter().filter(|link| is_host(link.a) || is_host(link.b));
+    links.map(|link| if is_host(link.a) { link.a_to_b.rate } else { link.b_to_a.rate }).min().unwrap_or_default()
+}
+
+/// Selectors of nodes of either kind, as the ends of custom links use them.
+impl Names {
+    pub fn nodes(&self, selectors: &[Text]) -> Result<Vec<u32>> {
+        let mut picked = Vec::new();
+        for selector in selectors {
+            let side = self.side(selector, &selector.value)?;
+            picked.extend((0..side.len() as u32).filter(|node| side[*node as usize]));
+        }
+        picked.sort_unstable();
+        picked.dedup();
+        Ok(picked)
+    }
+}

@@ -1,0 +1,284 @@
+//! A parsed document in which every key and value knows where it was written, and `--set` on it.
+//!
+//! A value that `--set` brings keeps the `--set` itself as its source, so a complaint about it
+//! shows what was typed rather than a line of a file that says something else.
+
+use super::diagnostic::{Diagnostic, Place, Source};
+use std::sync::Arc;
+use toml::de::{DeTable, DeValue};
+
+#[derive(Clone, Debug)]
+pub enum Value {
+    Text(String),
+    /// Kept as written where it does not fit.
+    Integer(Result<i64, String>),
+    Float(f64),
+    Flag(bool),
+    /// TOML dates: nothing here takes one.
+    Date,
+    Array(Vec<Item>),
+    Table(Vec<Entry>),
+}
+
+#[derive(Clone, Debug)]
+pub struct Item {
+    pub value: Value,
+    pub place: Place,
+}
+
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub key: String,
+    pub key_place: Place,
+    pub item: Item,
+}
+
+impl Value {
+    /// What it is, for a message.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Value::Text(_) => "a text",
+            Value::Integer(_) => "a whole number",
+            Value::Float(_) => "a number",
+            Value::Flag(_) => "true or false",
+            Value::Date => "a date",
+            Value::Array(_) => "a list",
+            Value::Table(_) => "a table",
+        }
+    }
+}
+
+/// Parses a whole document.
+pub fn parse(source: &Arc<Source>) -> Result<Vec<Entry>, Diagnostic> {
+    let table = DeTable::parse(&source.text).map_err(|error| syntax_error(source, &error))?;
+    Ok(entries(source, table.into_inner()))
+}
+
+fn syntax_error(source: &Arc<Source>, error: &toml::de::Error) -> Diagnostic {
+    let message = error.message().replace('\n', "; ");
+    match error.span() {
+        Some(span) => Place { source: source.clone(), span }.error("this is not valid TOML").label(message),
+        None => Place { source: source.clone(), span: 0..0 }.error("this is not valid TOML").label(message),
+    }
+}
+
+fn entries(source: &Arc<Source>, table: DeTable<'_>) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = table
+        .into_iter()
+        .map(|(key, value)| {
+            let key_place = Place { source: source.clone(), span: key.span() };
+            let span = value.span();
+            Entry { key: key.into_inner().into_owned(), key_place, item: item(source, span, value.into_inner()) }
+        })
+        .collect();
+    // The order of the file, so that the first complaint is about the first mistake.
+    entries.sort_by_key(|entry| entry.key_place.span.start);
+    entries
+}
+
+fn item(source: &Arc<Source>, span: std::ops::Range<usize>, value: DeValue<'_>) -> Item {
+    let value = match value {
+        DeValue::String(text) => Value::Text(text.into_owned()),
+        DeValue::Integer(number) => {
+            Value::Integer(i64::from_str_radix(number.as_str(), number.radix()).map_err(|_| number.to_string()))
+        }
+        DeValue::Float(number) => Value::Float(number.as_str().parse().unwrap_or(f64::NAN)),
+        DeValue::Boolean(flag) => Value::Flag(flag),
+        DeValue::Datetime(_) => Value::Date,
+        DeValue::Array(items) => Value::Array(
+            items
+                .into_iter()
+                .map(|each| {
+                    let span = each.span();
+                    item(source, span, each.into_inner())
+                })
+                .collect(),
+        ),
+        DeValue::Table(table) => Value::Table(entries(source, table)),
+    };
+    Item { value, place: Place { source: source.clone(), span } }
+}
+
+/// Carries out one `--set path=value`. A path is dotted; a number in it counts from 0 in a list.
+pub fn set(document: &mut Vec<Entry>, assignment: &str) -> Result<(), Diagnostic> {
+    let source = Source::new("--set", assignment);
+    let whole = Place { source: source.clone(), span: 0..assignment.len() };
+    let Some((path, text)) = assignment.split_once('=').filter(|(path, _)| !path.trim().is_empty()) else {
+        return Err(whole.error("`--set` takes KEY=VALUE").label("such as run.stop=5ms or traffic.0.load=0.5"));
+    };
+    let value = set_value(&source, path.len() + 1, text)?;
+    let mut steps = Vec::new();
+    let mut start = 0;
+    for part in path.split('.') {
+        let at = start + (part.len() - part.trim_start().len());
+        let place = Place { source: source.clone(), span: at..at + part.trim().len() };
+        if part.trim().is_empty() {
+            return Err(place.error("a path of `--set` has an empty part"));
+        }
+        steps.push((part.trim(), place));
+        start += part.len() + 1;
+    }
+    if steps.len() > PATH_LIMIT {
+        return Err(whole.error(format!("a path of `--set` has more than {PATH_LIMIT} parts")));
+    }
+    put(document, &steps, value)
+}
+
+/// No setting lies this deep; a path that does is a mistake, and following it would recurse.
+const PATH_LIMIT: usize = 16;
+
+/// The value of a `--set` that starts at byte `at`: TOML where it parses, else a plain text.
+fn set_value(source: &Arc<Source>, at: usize, text: &str) -> Result<Item, Diagnostic> {
+    let place = Place { source: source.clone(), span: at..source.text.len() };
+    // Padding keeps the spans of the parsed value those of the text the user typed.
+    let padded = Source::new("--set", format!("{}v={text}", " ".repeat(at - 2)));
+    match parse(&padded) {
+        Ok(mut entries) if entries.len() == 1 && entries[0].key == "v" => Ok(relocate(entries.remove(0).item, source)),
+        Ok(_) => Err(place.error("`--set` takes one value")),
+        Err(error) if text.trim_start().starts_with(['"', '\'', '[', '{']) => {
+            Err(Diagnostic { place: Some(place), ..error })
+        }
+        Err(_) => Ok(Item { value: Value::Text(text.trim().to_owned()), place }),
+    }
+}
+
+fn relocate(mut item: Item, source: &Arc<Source>) -> Item {
+    item.place.source = source.clone();
+    item.value = match item.value {
+        Value::Array(items) => Value::Array(items.into_iter().map(|each| relocate(each, source)).collect()),
+        Value::Table(entries) => Value::Table(
+            entries
+                .into_iter()
+                .map(|entry| Entry {
+                    key_place: Place { source: source.clone(), ..entry.key_place },
+                    item: relocate(entry.item, source),
+                    ..entry
+                })
+                .collect(),
+        ),
+        other => other,
+    };
+    item
+}
+
+fn put(entries: &mut Vec<Entry>, steps: &[(&str, Place)], value: Item) -> Result<(), Diagnostic> {
+    let Some(((key, place), rest)) = steps.split_first() else { return Ok(()) };
+    let index = match entries.iter().position(|entry| entry.key == *key) {
+        Some(index) => index,
+        None => {
+            let item = Item { value: Value::Table(Vec::new()), place: place.clone() };
+            entries.push(Entry { key: (*key).to_owned(), key_place: place.clone(), item });
+            entries.len() - 1
+        }
+    };
+    let entry = &mut entries[index];
+    if rest.is_empty() {
+        entry.key_place = place.clone();
+        entry.item = value;
+        return Ok(());
+    }
+    put_below(&mut entry.item, key, rest, value)
+}
+
+fn put_below(item: &mut Item, name: &str, steps: &[(&str, Place)], value: Item) -> Result<(), Diagnostic> {
+    let (step, place) = &steps[0];
+    match &mut item.value {
+        Value::Table(entries) => put(entries, steps, value),
+        Value::Array(items) => {
+            let count = items.len();
+            let Some(inner) = step.parse::<usize>().ok().and_then(|index| items.get_mut(index)) else {
+                return Err(place
+                    .error(format!("`{name}` has no entry {step}"))
+                    .label(format!("`{name}` is a list of {count}; count from 0")));
+            };
+            if steps.len() == 1 {
+                *inner = value;
+                return Ok(());
+            }
+            put_below(inner, step, &steps[1..], value)
+        }
+        other => Err(place.error(format!("`{name}` is {}, it has no `{step}`", other.kind()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn find<'a>(entries: &'a [Entry], path: &str) -> &'a Item {
+        let (head, rest) = path.split_once('.').unwrap_or((path, ""));
+        let item = &entries.iter().find(|entry| entry.key == head).unwrap().item;
+        match &item.value {
+            Value::Table(inner) if !rest.is_empty() => find(inner, rest),
+            Value::Array(items) if !rest.is_empty() => {
+                let (index, rest) = rest.split_once('.').unwrap_or((rest, ""));
+                let item = &items[index.parse::<usize>().unwrap()];
+                match &item.value {
+                    Value::Table(inner) if !rest.is_empty() => find(inner, rest),
+                    _ => item,
+                }
+            }
+            _ => item,
+        }
+    }
+
+    fn document() -> Vec<Entry> {
+        parse(&Source::new("a.toml", "[run]\nstop = \"1ms\"\n[[traffic]]\nload = 0.1\n")).unwrap()
+    }
+
+    #[test]
+    fn sets_values_of_every_kind() {
+        let mut tree = document();
+        set(&mut tree, "run.stop=5ms").unwrap();
+        set(&mut tree, "traffic.0.load=0.5").unwrap();
+        set(&mut tree, "switch.pfc.enabled=true").unwrap();
+        set(&mut tree, "groups.a=[\"h0\", \"h1\"]").unwrap();
+        assert!(matches!(&find(&tree, "run.stop").value, Value::Text(t) if t == "5ms"));
+        assert!(matches!(find(&tree, "traffic.0.load").value, Value::Float(x) if x == 0.5));
+        assert!(matches!(find(&tree, "switch.pfc.enabled").value, Value::Flag(true)));
+        let item = find(&tree, "groups.a.1");
+        assert!(matches!(&item.value, Value::Text(t) if t == "h1"));
+        assert_eq!(&item.place.source.text[item.place.span.clone()], "\"h1\"");
+        assert_eq!(item.place.source.name, "--set");
+    }
+
+    #[test]
+    fn refuses_bad_paths() {
+        for (assignment, message) in [
+            ("run.stop", "takes KEY=VALUE"),
+            ("=3", "takes KEY=VALUE"),
+            ("traffic.1.load=0.5", "no entry 1"),
+            ("traffic.x.load=0.5", "no entry x"),
+            ("run.stop.more=1", "it has no `more`"),
+            ("run..stop=1", "empty part"),
+            ("a=1\nb=2", "takes one value"),
+            ("a=[1,", "not valid TOML"),
+        ] {
+            let error = set(&mut document(), assignment).unwrap_err();
+            assert!(error.message.contains(message), "{assignment}: {}", error.message);
+            error.render(false);
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_not_followed() {
+        let text = format!("a = {}", "[".repeat(100_000));
+        assert!(parse(&Source::new("deep", text)).is_err());
+        let text = format!("{} = 1", vec!["a"; 5_000].join("."));
+        assert!(parse(&Source::new("deep", text)).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(text in "[a-c0-9.=\\[\\]{}\"\n é#-]{0,60}") {
+            let mut tree = document();
+            if let Err(error) = set(&mut tree, &text) {
+                error.render(false);
+            }
+            if let Err(error) = parse(&Source::new("x", text)) {
+                error.render(false);
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! A generator as read from a scenario: makes the same source again and again.
+
+use super::all_to_all::AllToAll;
+use super::batch::Batch;
+use super::incast::Incast;
+use super::on_off::OnOff;
+use super::poisson::Poisson;
+use super::reads::Reads;
+use super::timetable::{Planned, Timetable};
+use std::sync::Arc;
+use xoff_engine::rng::stream;
+use xoff_fabric::traffic::Source;
+
+/// One `[[traffic]]` table, checked. Cheap to clone: every run of a comparison builds its own
+/// source from it, and all of them do the same.
+#[derive(Clone, Debug)]
+pub struct TrafficPlan {
+    /// Its place among the scenario's generators, which its random streams hang on.
+    pub index: u64,
+    pub name: String,
+    pub kind: &'static str,
+    /// What [`xoff_fabric::traffic::FlowSpec::label`] of its flows counts in.
+    pub labels: Arc<[String]>,
+    pub expected: Expected,
+    pub generator: Generator,
+}
+
+/// What can be told before anything runs.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Expected {
+    /// How many flows start until the end of the run.
+    pub flows: Option<f64>,
+    /// The payload they carry.
+    pub bytes: Option<f64>,
+    /// Payload offered, as a part of what the senders' links can carry.
+    pub load: Option<f64>,
+    /// It ends by itself: at some time all its flows have started, and none of them is endless.
+    pub finite: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum Generator {
+    Listed(Arc<[Planned]>),
+    Batch(Batch),
+    Poisson(Poisson),
+    Incast(Incast),
+    AllToAll(AllToAll),
+    OnOff(OnOff),
+    Reads(Reads),
+}
+
+impl TrafficPlan {
+    /// The source for a run with this seed.
+    pub fn build(&self, seed: u64) -> Box<dyn Source> {
+        let index = self.index;
+        match &self.generator {
+            Generator::Listed(flows) => Box::new(Timetable::new(flows.clone())),
+            Generator::Batch(batch) => Box::new(Timetable::new(batch.plan(&mut stream(seed, "traffic", index)))),
+            Generator::Poisson(poisson) => Box::new(poisson.source(seed, index)),
+            Generator::Incast(incast) => Box::new(incast.source(seed, index)),
+            Generator::AllToAll(all) => Box::new(all.source(seed, index)),
+            Generator::OnOff(on_off) => Box::new(on_off.source(seed, index)),
+            Generator::Reads(reads) => Box::new(reads.source(seed, index)),
+        }
+    }
+}

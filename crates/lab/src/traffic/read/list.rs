@@ -1,0 +1,220 @@
+//! Flows listed one by one, in the scenario or in a file of their own.
+
+use super::kinds::stop;
+use super::settings::{Settings, caps, template};
+use super::sizes::take_sizes;
+use super::{MOST_FLOWS, Made, Scope};
+use crate::scenario::reader::Result;
+use crate::scenario::{Place, Source, Table, Text};
+use crate::traffic::flow::Template;
+use crate::traffic::plan::{Expected, Generator};
+use crate::traffic::sizes::{LARGEST_BYTES, Sizes};
+use crate::traffic::timetable::Planned;
+use std::sync::Arc;
+use xoff_engine::quantity::parse_span;
+
+/// The largest file of flows.
+const LARGEST_FILE: u64 = 256_000_000;
+
+/// `[[traffic.flow]]` tables.
+pub fn flows(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<Made> {
+    let rows = table.tables("flow")?;
+    if rows.is_empty() {
+        return Err(table.place().error("traffic of kind \"flows\" lists none").label("add a [[traffic.flow]]"));
+    }
+    let count = rows.len();
+    let default_stop = stop(table, settings.start)?;
+    let default_caps = caps(table)?;
+    let mut planned = Vec::with_capacity(count);
+    let mut labels = Vec::with_capacity(count);
+    for (index, mut row) in rows.into_iter().enumerate() {
+        let default = if count == 1 { settings.name.clone() } else { format!("{}-{index}", settings.name) };
+        labels.push(row.text_or("name", &default)?.value);
+        let (src, dst) = (row.text("src")?, row.text("dst")?);
+        let (src, dst) = (scope.ctx.names.host(&src)?, scope.ctx.names.host(&dst)?);
+        if src == dst {
+            let name = scope.ctx.names.node_name(src);
+            return Err(row.error("dst", format!("`{name}` would send to itself")).label("another host than `src`"));
+        }
+        let size = match take_sizes(&mut row, "size")? {
+            None => None,
+            Some(Sizes::Fixed(bytes)) => Some(bytes),
+            Some(_) => return Err(row.error("size", "a listed flow has one size").label("such as \"64KB\"")),
+        };
+        let (template, path) = template(&mut row, scope, &settings.template, settings.path.as_ref())?;
+        if let Some(path) = path {
+            path.check(scope, &[src], &[dst])?;
+        }
+        let at = row.time_or("start", settings.start)?;
+        let stop = if size.is_none() { stop(&mut row, at)?.or(default_stop) } else { None };
+        if let Some(stop) = stop.filter(|stop| *stop <= at) {
+            return Err(row.error("start", "the flow would start when it is over").label(format!("`stop` is {stop}")));
+        }
+        let own_caps = caps(&mut row)?;
+        row.finish()?;
+        planned.push(Planned {
+            at,
+            spec: template.flow(index as u32, src, dst, size, index as u32),
+            stop,
+            caps: if own_caps.is_empty() { default_caps.clone() } else { own_caps },
+        });
+    }
+    if default_stop.is_some() && planned.iter().all(|flow| flow.stop.is_none()) {
+        return Err(table.error("stop", "`stop` has no effect here").label("flows of a size end by themselves"));
+    }
+    Ok(made(planned, labels))
+}
+
+fn made(planned: Vec<Planned>, labels: Vec<String>) -> Made {
+    let bytes = planned.iter().map(|flow| flow.spec.size_bytes).try_fold(0.0, |sum, size| Some(sum + size? as f64));
+    let expected = Expected {
+        flows: Some(planned.len() as f64),
+        bytes,
+        load: None,
+        finite: planned.iter().all(|flow| flow.spec.size_bytes.is_some() || flow.stop.is_some()),
+    };
+    Made { generator: Generator::Listed(planned.into()), labels, expected }
+}
+
+/// A file with a flow on each line: `src,dst,size_bytes,start_us` and, if wished, `class` and
+/// `scheme`. A header may name the columns in another order.
+pub fn flow_list(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<Made> {
+    let name = table.text("file")?;
+    let source = table.file("file", &name, LARGEST_FILE)?;
+    let mut columns = Columns::default();
+    let mut planned: Vec<Planned> = Vec::new();
+    let (mut first, mut offset) = (true, 0);
+    for line in source.text.split_inclusive('\n') {
+        let start = offset;
+        offset += line.len();
+        let text = line.trim_end();
+        if text.is_empty() || text.starts_with('#') {
+            continue;
+        }
+        // Counting lines from the top for every row would take the square of their number.
+        let place = Place { source: source.clone(), span: start..start + text.len() };
+        let fields: Vec<&str> = text.split(',').map(|field| field.trim().trim_matches('"')).collect();
+        if std::mem::take(&mut first) && fields.contains(&"src") {
+            columns = Columns::named(&fields, &place)?;
+            continue;
+        }
+        if planned.len() as u64 >= MOST_FLOWS {
+            return Err(place.error(format!("the file lists more than {MOST_FLOWS} flows")));
+        }
+        let row = Row { fields: &fields, columns: &columns, place: &place };
+        planned.push(row.flow(scope, settings, planned.len() as u32)?);
+    }
+    if planned.is_empty() {
+        return Err(empty(&source, &name));
+    }
+    if let Some(path) = &settings.path {
+        for flow in &planned {
+            path.check(scope, &[flow.spec.src], &[flow.spec.dst])?;
+        }
+    }
+    Ok(made(planned, vec![settings.name.clone()]))
+}
+
+fn empty(source: &Arc<Source>, name: &Text) -> crate::scenario::Diagnostic {
+    Place::line(source, 1).error(format!("`{}` lists no flow", name.value)).label("rows of src,dst,size_bytes,start_us")
+}
+
+/// Where each value stands in a row.
+struct Columns {
+    at: [Option<usize>; 6],
+    least: usize,
+    most: usize,
+}
+
+const COLUMNS: [&str; 6] = ["src", "dst", "size_bytes", "start_us", "class", "scheme"];
+
+impl Default for Columns {
+    fn default() -> Columns {
+        Columns { at: [0, 1, 2, 3, 4, 5].map(Some), least: 4, most: 6 }
+    }
+}
+
+impl Columns {
+    fn named(header: &[&str], place: &Place) -> Result<Columns> {
+        let mut at = [None; 6];
+        for (index, name) in header.iter().enumerate() {
+            let Some(column) = COLUMNS.iter().position(|column| column == name) else {
+                return Err(place.error(format!("unknown column `{name}`")).nearest(name, COLUMNS));
+            };
+            if at[column].replace(index).is_some() {
+                return Err(place.error(format!("the column `{name}` comes twice")));
+            }
+        }
+        if let Some(missing) = (0..4).find(|column| at[*column].is_none()) {
+            return Err(place.error(format!("the column `{}` is missing", COLUMNS[missing])));
+        }
+        Ok(Columns { at, least: header.len(), most: header.len() })
+    }
+}
+
+struct Row<'a> {
+    fields: &'a [&'a str],
+    columns: &'a Columns,
+    place: &'a Place,
+}
+
+impl Row<'_> {
+    fn text(&self, column: usize) -> Option<Text> {
+        let value = self.columns.at[column].and_then(|at| self.fields.get(at)).filter(|value| !value.is_empty())?;
+        Some(Text { value: (*value).to_owned(), place: self.place.clone() })
+    }
+
+    fn needed(&self, column: usize) -> Result<Text> {
+        self.text(column).ok_or_else(|| self.place.error(format!("`{}` is empty", COLUMNS[column])))
+    }
+
+    fn host(&self, scope: &Scope<'_>, column: usize) -> Result<u32> {
+        let name = self.needed(column)?;
+        let node = scope.ctx.names.node(&name)?;
+        if scope.wiring.is_host(node) {
+            return Ok(node);
+        }
+        Err(self.place.error(format!("`{}` is a switch, not a host", name.value)))
+    }
+
+    fn flow(&self, scope: &Scope<'_>, settings: &Settings, index: u32) -> Result<Planned> {
+        let found = self.fields.len();
+        if !(self.columns.least..=self.columns.most).contains(&found) {
+            return Err(self
+                .place
+                .error(format!("a row of {found} values"))
+                .label(format!("expected {}", COLUMNS[..self.columns.most.max(4)].join(","))));
+        }
+        let (src, dst) = (self.host(scope, 0)?, self.host(scope, 1)?);
+        if src == dst {
+            return Err(self.place.error(format!("`{}` would send to itself", scope.ctx.names.node_name(src))));
+        }
+        let size = self.needed(2)?;
+        let size = match size.value.parse::<u64>() {
+            Ok(bytes) if (1..=LARGEST_BYTES).contains(&bytes) => bytes,
+            _ => {
+                return Err(size
+                    .error(format!("`{}` is not a size in bytes", size.value))
+                    .label("a whole number from 1 to 1000000000000"));
+            }
+        };
+        let start = self.needed(3)?;
+        let at = match parse_span(&format!("{}us", start.value)) {
+            Ok(span) if span <= crate::scenario::reader::LONGEST => settings.start + span,
+            _ => {
+                return Err(start
+                    .error(format!("`{}` is not a start in microseconds", start.value))
+                    .label("such as 12 or 0.25, at most six decimals"));
+            }
+        };
+        let mut template: Template = settings.template.clone();
+        if let Some(class) = self.text(4) {
+            template.class = scope.ctx.class(&class)?;
+        }
+        if let Some(scheme) = self.text(5) {
+            template.scheme = scope.ctx.scheme(&scheme)?;
+        }
+        let spec = template.flow(index, src, dst, Some(size), 0);
+        Ok(Planned { at, spec, stop: None, caps: Arc::new([]) })
+    }
+}
