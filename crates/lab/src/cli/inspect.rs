@@ -44,11 +44,7 @@ pub fn schemes(args: &SchemesArgs) -> Result<(), Stop> {
             }
         },
     };
-    if args.json {
-        show(&schemes_text::json(&specs).to_string())
-    } else {
-        show(&schemes_text::text(&specs))
-    }
+    if args.json { show(&schemes_text::json(&specs).to_string()) } else { show(&schemes_text::text(&specs)) }
 }
 
 #[derive(Clone, Copy, ValueEnum)]

@@ -45,7 +45,11 @@ impl From<Diagnostic> for Stop {
 /// Without a command: compares the schemes on the classic victim-flow scenario, in about ten
 /// seconds.
 #[derive(Parser)]
-#[command(name = "xoff", version, max_term_width = 100, after_help = "\
+#[command(
+    name = "xoff",
+    version,
+    max_term_width = 100,
+    after_help = "\
 Exit codes: 0 success, 1 the simulated network failed (drop in a lossless class, deadlock, stall), \
 2 wrong input, 3 the system refused.
 
@@ -53,7 +57,8 @@ Start here:
   xoff                                          the ten-second comparison
   xoff run scenarios/incast.toml                one run, one summary
   xoff check scenarios/fat-tree-websearch.toml  what would be built
-  xoff schemes dcqcn                            parameters, units, presets, sources")]
+  xoff schemes dcqcn                            parameters, units, presets, sources"
+)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,

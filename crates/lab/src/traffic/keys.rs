@@ -49,7 +49,13 @@ pub const TRAFFIC: &[Key] = &[
     key("class", Kind::Text, "the first data class", "", "the traffic class of its flows"),
     key("scheme", Kind::Text, "that of [scheme]", "", "the congestion control of its flows"),
     key("weight", Kind::Count, "1", "", "the share a flow deserves, where the scheme knows weights"),
-    key("initial_rate", Kind::Rate, "", "", "rate each flow starts at, in place of line rate; without control it stays"),
+    key(
+        "initial_rate",
+        Kind::Rate,
+        "",
+        "",
+        "rate each flow starts at, in place of line rate; without control it stays",
+    ),
     key("rate_cap", Kind::Rate, "", "", "the application's own limit for each flow"),
     key(
         "path",

@@ -240,10 +240,10 @@ impl ReactionPoint for Rp {
         }
     }
     #[inline]
-    fn on_sent(&mut self, now: Time, wire_bytes: u32) {
+    fn on_sent(&mut self, _: Time, wire_bytes: u32) {
         match self {
-            Rp::Paper(rp, _) => rp.on_sent(now, wire_bytes),
-            Rp::Nic(rp, _) => rp.on_sent(now, wire_bytes),
+            Rp::Paper(rp, _) => rp.on_sent(wire_bytes),
+            Rp::Nic(rp, _) => rp.on_sent(wire_bytes),
         }
     }
     #[inline]

@@ -142,7 +142,7 @@ impl Rp {
     }
 
     #[inline]
-    pub fn on_sent(&mut self, _: Time, wire_bytes: u32) {
+    pub fn on_sent(&mut self, wire_bytes: u32) {
         if self.increase_at.is_none() || self.settings.byte_counter_bytes == 0 {
             return;
         }
