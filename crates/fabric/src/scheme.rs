@@ -59,6 +59,10 @@ pub struct FlowFacts {
     pub flow: u64,
     /// Line rate of the sender's NIC.
     pub line_rate: BitRate,
+    pub start: Time,
+    /// The rate it starts at: line rate, unless the scenario says otherwise. A controlled flow that
+    /// starts below line rate is one in recovery: free to grow.
+    pub initial_rate: BitRate,
     pub base_rtt: Span,
     pub max_base_rtt: Span,
     /// Payload of a full packet.
@@ -250,7 +254,7 @@ pub struct Uncontrolled;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
-/// Sends at line rate, whatever happens.
+/// Sends at the rate it started with, line rate as a rule, whatever happens.
 #[derive(Clone, Copy, Debug)]
 pub struct LineRate(f64);
 
@@ -278,6 +282,6 @@ impl Scheme for Uncontrolled {
         Silent
     }
     fn reaction_point(&self, of: &FlowFacts) -> LineRate {
-        LineRate(of.line_rate.bps() as f64)
+        LineRate(of.initial_rate.bps() as f64)
     }
 }

@@ -56,6 +56,8 @@ pub struct FlowSpec {
     pub scheme: u8,
     /// Share it deserves, where a scheme knows weights.
     pub weight: u16,
+    /// Rate at which the scheme starts it; `None`: line rate. Without end-to-end control it stays.
+    pub initial_rate: Option<BitRate>,
     /// Limit of the application, on top of the scheme's.
     pub rate_cap: Option<BitRate>,
     /// Egress ports from the sender's NIC to the last switch; `None` follows ECMP.

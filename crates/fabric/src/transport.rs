@@ -103,6 +103,8 @@ impl<S: Scheme> World<S> {
             seed: self.plan.seed,
             flow: u64::from(id),
             line_rate,
+            start: self.now,
+            initial_rate: spec.initial_rate.map_or(line_rate, |rate| rate.min(line_rate)),
             base_rtt,
             max_base_rtt: self.max_base_rtt,
             mtu_bytes,

@@ -35,9 +35,12 @@ macro_rules! registry {
             }
 
             /// Any one scheme, configured.
+            #[allow(clippy::large_enum_variant)]
             pub enum Any { $($variant($scheme)),* }
+            #[allow(clippy::large_enum_variant)]
             pub enum AnyCp { $($variant(<$scheme as Scheme>::Cp)),* }
             pub enum AnyNp { $($variant(<$scheme as Scheme>::Np)),* }
+            #[allow(clippy::large_enum_variant)]
             pub enum AnyRp { $($variant(<$scheme as Scheme>::Rp)),* }
             #[derive(Clone, Copy)]
             pub enum AnyFeedback { $($variant(<$scheme as Scheme>::Feedback)),* }

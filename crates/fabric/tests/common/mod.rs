@@ -102,6 +102,7 @@ pub fn flow(handle: u32, src: u32, dst: u32, size: u64) -> FlowSpec {
         class: 0,
         scheme: 0,
         weight: 1,
+        initial_rate: None,
         rate_cap: None,
         path: None,
         label: 0,

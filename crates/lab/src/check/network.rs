@@ -155,12 +155,12 @@ pub fn round_trips(plan: &Plan, routes: &Routes) -> Option<RoundTrips> {
     let data_wire = mtu_wire_bytes(plan);
     let ack_wire = plan.hosts.iter().map(|host| host.sizes.ack_bytes + host.sizes.gap_bytes).max().unwrap_or(0);
     let mut path = Vec::new();
-    let mut trips: Vec<Span> = pairs
-        .into_iter()
-        .filter_map(|(src, dst)| {
-            routes.path(src, dst, 0, &mut path).then(|| base_rtt(plan, &path, data_wire, ack_wire))
-        })
-        .collect();
+    let mut trips: Vec<Span> = Vec::with_capacity(pairs.len());
+    for (src, dst) in pairs {
+        if routes.path(src, dst, 0, &mut path) {
+            trips.push(base_rtt(plan, &path, data_wire, ack_wire));
+        }
+    }
     trips.sort_unstable();
     let longest = max_base_rtt(plan, routes);
     let fastest = hosts.iter().map(|host| plan.direction(routes.host_port(*host)).rate).max()?;

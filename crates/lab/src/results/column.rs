@@ -95,7 +95,7 @@ pub fn dictionary_json(tables: &[&Table]) -> Value {
 }
 
 /// Appends `text` broken at spaces, further lines indented; the first line starts at `indent`.
-fn wrap(out: &mut String, text: &str, indent: usize, width: usize) {
+pub(super) fn wrap(out: &mut String, text: &str, indent: usize, width: usize) {
     let mut at = indent;
     for (index, word) in text.split(' ').enumerate() {
         let length = word.chars().count();

@@ -1,9 +1,10 @@
 //! Several runs of the same traffic under different schemes, side by side.
 
+use super::column::wrap;
 use super::directory::Staging;
 use super::figures;
 use super::grid::Grid;
-use super::number::{brief, brief_or_dash, bytes, microseconds, thousands};
+use super::number::{brief, brief_bytes, brief_or_dash, microseconds, thousands};
 use super::report;
 use super::summary::Summary;
 use super::writer::Outcome;
@@ -44,21 +45,26 @@ fn episode_table(runs: &[&Summary]) -> Comparison {
         Some(first) => first.flows.iter().take(2).map(|flow| flow.name.clone()).collect(),
         None => Vec::new(),
     };
-    let mut head = vec!["scheme".to_owned()];
+    let mut head = vec!["scheme"];
+    let mut groups = vec![(String::new(), 1)];
     for flow in &flows {
-        head.extend([format!("{flow} during"), "after".to_owned()]);
+        head.extend(["before", "during", "after", "back in"]);
+        groups.push((format!("{flow}, Gbps"), 4));
     }
-    head.extend(["PAUSE sent".to_owned(), "tree lived".to_owned()]);
-    head.extend(flows.iter().map(|flow| format!("{flow} back in")));
-    head.push("burst done".to_owned());
+    head.extend(["PAUSE", "tree", "burst"]);
+    groups.push(("network".to_owned(), 3));
     let mut grid = Grid::new(head);
+    grid.groups = groups;
     for run in runs {
         let Some(episode) = &run.episode else { continue };
-        let find = |name: &String| episode.flows.iter().find(|flow| flow.name == *name);
         let mut row = vec![run.scheme.clone()];
         for name in &flows {
-            row.push(brief_or_dash(find(name).and_then(|f| f.during_gbps)));
-            row.push(brief_or_dash(find(name).and_then(|f| f.after_gbps)));
+            let Some(flow) = episode.flows.iter().find(|flow| flow.name == *name) else {
+                row.extend(["-"; 4].map(str::to_owned));
+                continue;
+            };
+            row.extend([flow.before_gbps, flow.during_gbps, flow.after_gbps].map(brief_or_dash));
+            row.push(flow.recovery_us.map_or_else(|| "not yet".to_owned(), microseconds));
         }
         row.push(thousands(run.pause_frames));
         row.push(match (episode.pauses_toward_senders, episode.tree_us) {
@@ -66,31 +72,20 @@ fn episode_table(runs: &[&Summary]) -> Comparison {
             (_, Some(us)) => microseconds(us),
             _ => "-".to_owned(),
         });
-        for name in &flows {
-            row.push(match find(name) {
-                Some(flow) => flow.recovery_us.map_or_else(|| "not yet".to_owned(), microseconds),
-                None => "-".to_owned(),
-            });
-        }
         row.push(microseconds(episode.end_us - episode.start_us));
         grid.row(row);
     }
-    let mut notes = vec![
-        "Throughput is delivered payload in Gbps, averaged during the burst and from its end to the end of the run."
-            .to_owned(),
-        "tree lived: from the first to the last PAUSE that reached a host of these flows since the burst began."
-            .to_owned(),
-        "back in: time since the burst began until throughput stays above 95% of what it was before.".to_owned(),
+    let notes = [
+        "before, during, after: mean delivered payload before the burst, while it lasts, and from its end to the end of \
+         the run.",
+        "back in: from the start of the burst until the flow stays above 95% of what it had before; 0 if it never fell \
+         below.",
+        "PAUSE: frames sent in the whole network.",
+        "tree: life of the congestion tree, from the first to the last PAUSE that reached a host of these flows since \
+         the burst began.",
+        "burst: from its start until its last byte arrived.",
     ];
-    if let Some(episode) = &runs[0].episode {
-        let before: Vec<String> = episode
-            .flows
-            .iter()
-            .take(2)
-            .map(|flow| format!("{} {}", flow.name, brief_or_dash(flow.before_gbps)))
-            .collect();
-        notes.push(format!("Before the burst, under {}: {} Gbps.", runs[0].scheme, before.join(", ")));
-    }
+    let notes = notes.map(str::to_owned).to_vec();
     Comparison { title: format!("{}: what the burst does to the long flows", runs[0].name), grid, notes }
 }
 
@@ -99,14 +94,19 @@ fn general_table(runs: &[&Summary]) -> Comparison {
     let finite = runs.iter().any(|run| run.flows_completed > 0);
     let endless = runs.iter().any(|run| run.flows_endless > 0);
     let mut head = vec!["scheme"];
+    let mut groups = vec![("", 1)];
     if finite {
-        head.extend(["done", "FCT mean", "p99", "slowdown p50", "p95", "p99"]);
+        head.extend(["done", "mean", "p99", "p50", "p95", "p99"]);
+        groups.extend([("flows", 1), ("FCT, us", 2), ("slowdown", 3)]);
     }
     if endless {
-        head.extend(["long flows", "fairness"]);
+        head.extend(["Gbps", "fairness"]);
+        groups.push(("long flows", 2));
     }
-    head.extend(["goodput", "PAUSE", "drops", "longest queue"]);
+    head.extend(["goodput", "PAUSE", "drops", "queue"]);
+    groups.push(("network", 4));
     let mut grid = Grid::new(head);
+    grid.groups = groups.into_iter().map(|(title, columns)| (title.to_owned(), columns)).collect();
     for run in runs {
         let mut row = vec![run.scheme.clone()];
         if finite {
@@ -129,16 +129,20 @@ fn general_table(runs: &[&Summary]) -> Comparison {
         row.push(brief(run.goodput_gbps));
         row.push(thousands(run.pause_frames));
         row.push(thousands(run.drops));
-        row.push(run.worst_queue.as_ref().map_or_else(|| "-".to_owned(), |queue| bytes(queue.peak_bytes)));
+        row.push(run.worst_queue.as_ref().map_or_else(|| "-".to_owned(), |queue| brief_bytes(queue.peak_bytes)));
         grid.row(row);
     }
-    let mut notes = vec!["Goodput is all delivered payload over the simulated time, in Gbps.".to_owned()];
+    let mut notes = Vec::new();
     if finite {
-        notes.insert(0, "FCT in us; a slowdown of 1 is the flow alone on an idle network.".to_owned());
+        notes.push("done: finite flows that finished. slowdown: 1 is the flow alone on an idle network.".to_owned());
     }
     if endless {
-        notes.push("long flows: mean throughput of an endless flow, in Gbps.".to_owned());
+        notes
+            .push("long flows: mean throughput of an endless flow, and Jain's index if all have one label.".to_owned());
     }
+    notes.push(
+        "goodput: all delivered payload over the simulated time, in Gbps. queue: longest egress queue.".to_owned(),
+    );
     let name = runs.first().map_or("comparison", |run| run.name.as_str());
     Comparison { title: format!("{name}: the same traffic under {} schemes", runs.len()), grid, notes }
 }
@@ -148,8 +152,8 @@ impl Comparison {
     pub fn text(&self) -> String {
         let mut out = format!("{}\n\n{}\n", self.title, self.grid.text());
         for note in &self.notes {
-            out.push_str(note);
-            out.push('\n');
+            out.push_str("  ");
+            wrap(&mut out, note, 2, 100);
         }
         out
     }
@@ -205,16 +209,18 @@ mod tests {
     #[test]
     fn a_burst_on_long_flows_gets_the_newcomers_table() {
         let comparison = table(&[outcome("none", Some(5e9)), outcome("dcqcn", Some(20e9))]);
-        assert_eq!(comparison.grid.head[..3], ["scheme", "F0 during", "after"]);
-        assert_eq!(comparison.grid.rows[0][..5], ["none", "5.00", "20.0", "4", "800 us"]);
-        assert_eq!(comparison.grid.rows[1][5], "0 us");
-        assert!(comparison.text().lines().all(|line| line.chars().count() <= 110));
+        assert_eq!(comparison.grid.groups[1], ("F0, Gbps".to_owned(), 4));
+        assert_eq!(comparison.grid.rows[0][..4], ["none", "20.0", "5.00", "20.0"]);
+        assert_eq!(comparison.grid.rows[0][5..], ["4", "800 us", "1.00 ms"]);
+        assert_eq!(comparison.grid.rows[1][4], "0 us");
+        assert!(comparison.text().lines().all(|line| line.chars().count() <= 100));
     }
 
     #[test]
     fn any_other_scenario_gets_the_general_table() {
         let comparison = table(&[outcome("none", None), outcome("dcqcn", None)]);
-        assert_eq!(comparison.grid.head[1..4], ["done", "FCT mean", "p99"]);
+        assert_eq!(comparison.grid.head[1..4], ["done", "mean", "p99"]);
+        assert!(comparison.text().lines().all(|line| line.chars().count() <= 100), "{}", comparison.text());
         assert_eq!(comparison.grid.rows[0][1..3], ["100.0%", "1,000"]);
         assert!(table(&[]).grid.rows.is_empty());
     }

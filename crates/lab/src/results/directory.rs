@@ -63,13 +63,10 @@ impl Staging {
         &self.target
     }
 
-    /// Writes a whole file durably.
+    /// Writes a whole file.
     pub fn write(&self, name: &str, contents: &[u8]) -> io::Result<()> {
-        use io::Write;
         let path = self.partial.join(name);
-        let mut file = File::create(&path).map_err(|e| about("cannot create", &path, &e))?;
-        file.write_all(contents)?;
-        file.sync_all()
+        fs::write(&path, contents).map_err(|e| about("cannot write", &path, &e))
     }
 
     /// Gives the directory its final name, in place of an older result if there is one.
@@ -79,7 +76,7 @@ impl Staging {
         }
         check_replaceable(&self.target)?;
         fs::remove_file(self.partial.join(LOCK))?;
-        sync_directory(&self.partial)?;
+        sync_files(&self.partial)?;
         let replaced = replaced_path(&self.target);
         if self.target.exists() {
             if replaced.exists() {
@@ -171,6 +168,17 @@ fn is_dead(partial: &Path) -> bool {
 fn old_or_locked_once(file: &File) -> bool {
     let age = file.metadata().and_then(|m| m.modified()).ok().and_then(|t| t.elapsed().ok());
     age.is_some_and(|age| age > Duration::from_secs(1))
+}
+
+/// Makes a directory and the files in it durable. Directories in it were finished on their own.
+fn sync_files(path: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            File::open(entry.path())?.sync_all()?;
+        }
+    }
+    sync_directory(path)
 }
 
 fn sync_directory(path: &Path) -> io::Result<()> {

@@ -109,6 +109,9 @@ pub fn find(tally: &Tally, keeper: &CurveKeeper, pauses: &PauseLog, setting: &Se
     }
     let senders: Vec<u32> = flows.iter().map(|flow| flow.src).collect();
     let (frames, life) = pauses.since(start, |port| senders.contains(&(setting.host_of)(port)));
+    // A short run cannot afford the usual window.
+    let usual = RecoveryRule::default();
+    let rule = RecoveryRule { window: usual.window.min(setting.sim_end.saturating_since(start) / 10), ..usual };
     let named = |flow: &EndlessFlow| {
         let label = label_name(setting.labels, flow.label);
         let shared = flows.iter().filter(|other| other.label == flow.label).count() > 1;
@@ -118,7 +121,7 @@ pub fn find(tally: &Tally, keeper: &CurveKeeper, pauses: &PauseLog, setting: &Se
         let series = keeper.throughput(flow.id).unwrap_or_default();
         let half = Time::from_ps(flow.start.ps() + (start - flow.start).ps() / 2);
         let before = mean_in(&series, half, start);
-        let recovery = before.and_then(|before| recovery_time(&series, start, before, RecoveryRule::default()));
+        let recovery = before.and_then(|before| recovery_time(&series, start, before, rule));
         EpisodeFlow {
             name: named(flow),
             before_gbps: before,
@@ -216,7 +219,7 @@ mod tests {
         let flow = &found.flows[0];
         assert_eq!(flow.name, "F0");
         assert_eq!((flow.before_gbps, flow.during_gbps, flow.after_gbps), (Some(20.0), Some(5.0), Some(20.0)));
-        // Judged by forward windows of 200 us, of which 5 % of the lost 75 % is forgiven.
+        // Judged by forward windows of 400 us, a tenth of the rest of the run.
         let recovery = flow.recovery_us.unwrap();
         assert!((980.0..=1000.0).contains(&recovery), "{recovery}");
     }

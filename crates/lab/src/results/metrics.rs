@@ -52,7 +52,7 @@ pub struct RecoveryRule {
 
 impl Default for RecoveryRule {
     fn default() -> Self {
-        RecoveryRule { part: 0.95, window: Span::from_us(200) }
+        RecoveryRule { part: 0.95, window: Span::from_ms(1) }
     }
 }
 

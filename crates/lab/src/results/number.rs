@@ -50,6 +50,16 @@ pub fn bytes(value: u64) -> String {
     format!("{text} {unit}")
 }
 
+/// `563 KB`: three digits.
+pub fn brief_bytes(value: u64) -> String {
+    match value {
+        v if v >= 999_500_000 => format!("{} GB", brief(v as f64 / 1e9)),
+        v if v >= 999_500 => format!("{} MB", brief(v as f64 / 1e6)),
+        v if v >= 1_000 => format!("{} KB", brief(v as f64 / 1e3)),
+        v => format!("{v} B"),
+    }
+}
+
 /// `27.4%`.
 pub fn percent(part: f64) -> String {
     format!("{:.1}%", part * 100.0)
@@ -81,6 +91,7 @@ mod tests {
         assert_eq!(brief(-1234.0), "-1,234");
         assert_eq!(brief(f64::NAN), "-");
         assert_eq!([0, 999, 1_000, 61_234, 12_000_000].map(bytes), ["0 B", "999 B", "1 KB", "61.234 KB", "12 MB"]);
+        assert_eq!([7, 562_548, 8_374_000].map(brief_bytes), ["7 B", "563 KB", "8.37 MB"]);
         assert_eq!(percent(0.2744), "27.4%");
         assert_eq!([0.0, 12.5, 3080.0, 2.5e6].map(microseconds), ["0 us", "12.5 us", "3.08 ms", "2.50 s"]);
     }

@@ -162,15 +162,14 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Writes the rest and makes it durable.
+    /// Writes the rest. The directory makes all its files durable when it is finished.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()?;
         let mut file = self.parquet.into_inner().map_err(io::Error::other)?;
         file.flush()?;
-        file.get_ref().sync_all()?;
-        if let Some(csv) = self.csv {
-            csv.into_inner().map_err(|e| e.into_error())?.sync_all()?;
+        match self.csv {
+            Some(mut csv) => csv.flush(),
+            None => Ok(()),
         }
-        Ok(())
     }
 }

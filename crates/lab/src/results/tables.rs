@@ -35,7 +35,11 @@ pub static FLOWS: Table = Table {
         maybe(real("finish_us", "us", "When the receiver had every byte; empty if it never did.")),
         maybe(real("fct_us", "us", "Flow completion time: from start until the receiver had every byte.")),
         maybe(real("fct_acked_us", "us", "From start until the sender knew that every byte had arrived.")),
-        real("ideal_us", "us", "Completion time of the same flow alone on the idle network, on the same path."),
+        maybe(real(
+            "ideal_us",
+            "us",
+            "Completion time of the same flow alone on the idle network, on the same path; empty for an endless flow.",
+        )),
         maybe(real("slowdown", "1", "fct_us divided by ideal_us; 1 is perfect.")),
         real("base_rtt_us", "us", "Round-trip time of the idle network on its path."),
         integer("packets_sent", "", "Data packets put on the wire, retransmissions included."),

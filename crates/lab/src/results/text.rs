@@ -60,7 +60,7 @@ pub fn speed_line(summary: &Summary) -> String {
         None => "too short to time".to_owned(),
     };
     format!(
-        "speed: {rate}; {} packet-hops, {} events in {} s, {} peak memory\n",
+        "speed: {rate}\n       {} packet-hops, {} events in {} s, {} peak memory\n",
         thousands(summary.packet_hops),
         thousands(summary.events),
         brief(summary.wall_seconds),

@@ -175,7 +175,7 @@ impl RunWriter {
             flow.delivered_at.map(Time::as_us).into(),
             fct.map(Span::as_us).into(),
             acked.into(),
-            flow.ideal.as_us().into(),
+            finite.then(|| flow.ideal.as_us()).into(),
             slowdown.into(),
             flow.base_rtt.as_us().into(),
             flow.packets_sent.into(),

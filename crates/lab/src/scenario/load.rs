@@ -103,7 +103,7 @@ impl Scenario {
         }
         let recorder = Recorder::default();
         let mut root = Table::root(&self.source, entries, &self.base, recorder.clone());
-        let mut problems = Vec::new();
+        let mut problems = root.unknown();
         let loaded = self.read(&mut root, &mut problems);
         match loaded {
             Some(mut loaded) if problems.is_empty() => {
@@ -311,3 +311,7 @@ impl Loaded {
 #[cfg(test)]
 #[path = "load_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "effect_tests.rs"]
+mod effects;

@@ -129,6 +129,8 @@ fn mistakes_are_told_with_their_place() {
 fn several_mistakes_are_told_at_once() {
     let errors = load(SMALL, &["run.stop=5", "topology.left=0", "host.mtu=1B"]).unwrap_err();
     assert_eq!(errors.len(), 3, "{}", shown(&errors));
+    let errors = load(SMALL, &["run.stop=5", "swich.buffer=1MB"]).unwrap_err();
+    assert!(errors.len() == 2 && shown(&errors).contains("did you mean `switch`?"), "{}", shown(&errors));
 }
 
 #[test]

@@ -566,6 +566,12 @@ impl Table {
         }
     }
 
+    /// Keys that no scenario has here, whatever else it says.
+    pub fn unknown(&self) -> Vec<Diagnostic> {
+        let unknown = |slot: &&Slot| dictionary::key(&self.section, &slot.entry.key).is_none();
+        self.entries.iter().filter(unknown).map(|slot| self.unconsumed(&slot.entry)).collect()
+    }
+
     fn unconsumed(&self, entry: &Entry) -> Diagnostic {
         let key = entry.key.as_str();
         let whose = if self.section.is_empty() { "a scenario".to_owned() } else { format!("`{}`", self.section) };

@@ -84,6 +84,7 @@ pub struct Template {
     pub class: u8,
     pub scheme: u8,
     pub weight: u16,
+    pub initial_rate: Option<BitRate>,
     pub rate_cap: Option<BitRate>,
     pub path: Option<Pinned>,
     pub probed: bool,
@@ -101,6 +102,7 @@ impl Template {
             class: self.class,
             scheme: self.scheme,
             weight: self.weight,
+            initial_rate: self.initial_rate,
             rate_cap: self.rate_cap,
             path: self.path.as_ref().map(|path| path.ports(src, dst)),
             label,
@@ -159,7 +161,7 @@ pub mod tests {
     }
 
     pub fn template() -> Template {
-        Template { class: 0, scheme: 0, weight: 1, rate_cap: None, path: None, probed: false }
+        Template { class: 0, scheme: 0, weight: 1, initial_rate: None, rate_cap: None, path: None, probed: false }
     }
 
     #[test]

@@ -49,6 +49,13 @@ pub const TRAFFIC: &[Key] = &[
     key("class", Kind::Text, "the first data class", "", "The traffic class of its flows"),
     key("scheme", Kind::Text, "that of [scheme]", "", "The congestion control of its flows"),
     key("weight", Kind::Count, "1", "", "The share a flow deserves, where the scheme knows weights"),
+    key(
+        "initial_rate",
+        Kind::Rate,
+        "",
+        "",
+        "Rate each flow starts at, in place of line rate; without control it stays",
+    ),
     key("rate_cap", Kind::Rate, "", "", "The application's own limit for each flow"),
     key(
         "path",
@@ -151,6 +158,7 @@ pub const FLOW: &[Key] = &[
     key("class", Kind::Text, "that of the table", "", "Its traffic class"),
     key("scheme", Kind::Text, "that of the table", "", "Its congestion control"),
     key("weight", Kind::Count, "that of the table", "", "The share it deserves, where the scheme knows weights"),
+    key("initial_rate", Kind::Rate, "", "", "Rate the flow starts at, in place of line rate; without control it stays"),
     key("rate_cap", Kind::Rate, "", "", "The application's own limit"),
     key("path", Kind::Texts, "", "", "Pins it to these nodes in order"),
     key("probe", Kind::Flag, "that of the table", "", "Flow probes sample it"),

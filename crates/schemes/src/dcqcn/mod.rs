@@ -61,6 +61,8 @@ struct Settings {
 #[derive(Clone, Copy, Debug)]
 struct Rates {
     line_bps: f64,
+    initial_bps: f64,
+    start: Time,
     ai_bps: f64,
     hai_bps: f64,
     min_bps: f64,
@@ -120,6 +122,8 @@ impl Scheme for Dcqcn {
         let rate = |name| self.values.rate(name).at(of.line_rate);
         let rates = Rates {
             line_bps: of.line_rate.bps() as f64,
+            initial_bps: of.initial_rate.bps() as f64,
+            start: of.start,
             ai_bps: rate("rate_ai"),
             hai_bps: rate("rate_hai"),
             min_bps: rate("rate_min").min(of.line_rate.bps() as f64),
@@ -236,10 +240,10 @@ impl ReactionPoint for Rp {
         }
     }
     #[inline]
-    fn on_sent(&mut self, now: Time, wire_bytes: u32) {
+    fn on_sent(&mut self, _: Time, wire_bytes: u32) {
         match self {
-            Rp::Paper(rp, _) => rp.on_sent(now, wire_bytes),
-            Rp::Nic(rp, _) => rp.on_sent(now, wire_bytes),
+            Rp::Paper(rp, _) => rp.on_sent(wire_bytes),
+            Rp::Nic(rp, _) => rp.on_sent(wire_bytes),
         }
     }
     #[inline]
@@ -272,6 +276,11 @@ impl ReactionPoint for Rp {
 }
 
 impl Rates {
+    /// A flow that starts below line rate has its increase timer running.
+    fn first_increase(&self, timer: Span) -> Option<Time> {
+        (self.initial_bps < self.line_bps).then(|| self.start + timer)
+    }
+
     /// The limits of a flow at `rate`.
     #[inline]
     fn limits(&self, rate_bps: f64, variable_window: bool) -> Limits {

@@ -29,7 +29,7 @@ pub struct Rp {
 impl Rp {
     pub(super) fn new(settings: &Settings, rates: Rates) -> Rp {
         Rp {
-            rate_bps: rates.line_bps,
+            rate_bps: rates.initial_bps,
             target_bps: rates.line_bps,
             alpha: settings.alpha_initial,
             started: None,
@@ -37,7 +37,7 @@ impl Rp {
             cnp_for_alpha: false,
             cnp_for_decrease: false,
             stage: 0,
-            increase_at: None,
+            increase_at: rates.first_increase(settings.increase_timer),
             decrease_at: None,
             byte_budget: settings.byte_counter_bytes,
             settings: settings.clone(),
@@ -142,7 +142,7 @@ impl Rp {
     }
 
     #[inline]
-    pub fn on_sent(&mut self, _: Time, wire_bytes: u32) {
+    pub fn on_sent(&mut self, wire_bytes: u32) {
         if self.increase_at.is_none() || self.settings.byte_counter_bytes == 0 {
             return;
         }

@@ -12,8 +12,8 @@ pub struct Rp {
     pub(super) rate_bps: f64,
     pub(super) target_bps: f64,
     pub(super) alpha: f64,
-    /// Up to here alpha's timer has been accounted for.
-    alpha_at: Time,
+    /// Up to here alpha's timer has been accounted for; it starts with the first CNP.
+    alpha_at: Option<Time>,
     pub(super) timer_stage: u32,
     pub(super) byte_stage: u32,
     byte_budget: u64,
@@ -26,14 +26,14 @@ pub struct Rp {
 impl Rp {
     pub(super) fn new(settings: &Settings, rates: Rates) -> Rp {
         Rp {
-            rate_bps: rates.line_bps,
+            rate_bps: rates.initial_bps,
             target_bps: rates.line_bps,
             alpha: settings.alpha_initial,
-            alpha_at: Time::ZERO,
+            alpha_at: None,
             timer_stage: 0,
             byte_stage: 0,
-            byte_budget: 0,
-            increase_at: None,
+            byte_budget: settings.byte_counter_bytes,
+            increase_at: rates.first_increase(settings.increase_timer),
             fresh_cut: false,
             settings: settings.clone(),
             rates,
@@ -52,9 +52,7 @@ impl Rp {
 
     /// Section 3.1, equation 1: cut by alpha / 2 and raise alpha.
     pub fn on_cnp(&mut self, now: Time) {
-        if self.increase_at.is_some() || self.alpha_at > Time::ZERO {
-            self.decay_alpha(now);
-        }
+        self.decay_alpha(now);
         let g = self.settings.g;
         if self.settings.update_alpha_first {
             self.alpha = (1.0 - g) * self.alpha + g;
@@ -70,15 +68,18 @@ impl Rp {
         self.byte_stage = 0;
         self.byte_budget = self.settings.byte_counter_bytes;
         self.increase_at = Some(now + self.settings.increase_timer);
-        self.alpha_at = now;
+        self.alpha_at = Some(now);
         self.fresh_cut = true;
     }
 
     /// Equation 2: alpha loses a part g per period without CNP. Done when next needed, so that a
     /// silent flow costs nothing.
     fn decay_alpha(&mut self, now: Time) {
-        let period = self.settings.alpha_period.ps().max(1);
-        let periods = now.saturating_since(self.alpha_at).ps() / period;
+        let Some(since) = self.alpha_at else { return };
+        let period = self.settings.alpha_period;
+        let periods = now.saturating_since(since).ps() / period.ps().max(1);
+        // Whole periods only, so that alpha's clock keeps its phase.
+        self.alpha_at = Some(since + period * periods);
         for _ in 0..periods {
             self.alpha *= 1.0 - self.settings.g;
             if self.alpha < 1e-18 {
@@ -89,7 +90,7 @@ impl Rp {
     }
 
     #[inline]
-    pub fn on_sent(&mut self, now: Time, wire_bytes: u32) {
+    pub fn on_sent(&mut self, wire_bytes: u32) {
         if self.increase_at.is_none() || self.settings.byte_counter_bytes == 0 {
             return;
         }
@@ -102,7 +103,7 @@ impl Rp {
         self.increase(timer, byte);
         self.byte_stage = byte;
         self.byte_budget = self.settings.byte_counter_bytes >> u32::from(self.hyper_halving());
-        self.release(now);
+        self.release();
     }
 
     pub fn on_timer(&mut self, now: Time) {
@@ -111,7 +112,7 @@ impl Rp {
         self.timer_stage = timer;
         let period = self.settings.increase_timer;
         self.increase_at = Some(now + if self.hyper_halving() { period / 2 } else { period });
-        self.release(now);
+        self.release();
     }
 
     fn hyper_halving(&self) -> bool {
@@ -145,15 +146,10 @@ impl Rp {
     }
 
     /// At line rate nothing is left to do until the next CNP.
-    fn release(&mut self, now: Time) {
+    fn release(&mut self) {
         if self.rates.line_bps - self.rate_bps < 1.0 {
             self.rate_bps = self.rates.line_bps;
             self.target_bps = self.rates.line_bps;
-            // Whole periods only, so that alpha's clock keeps its phase.
-            let period = self.settings.alpha_period.ps().max(1);
-            let whole = now.saturating_since(self.alpha_at) / period * period;
-            self.decay_alpha(now);
-            self.alpha_at += whole;
             self.increase_at = None;
         }
     }

@@ -8,6 +8,8 @@ fn flow(gbps: u64) -> FlowFacts {
         seed: 1,
         flow: 0,
         line_rate: BitRate::from_gbps(gbps),
+        start: Time::ZERO,
+        initial_rate: BitRate::from_gbps(gbps),
         base_rtt: Span::from_us(10),
         max_base_rtt: Span::from_us(12),
         mtu_bytes: 1000,
@@ -142,13 +144,13 @@ fn hyper_increase_grows_by_stage() {
     // Both stages beyond F: byte events and timer events alternate.
     for _ in 0..6 {
         rp.on_timer(Time::from_us(3));
-        rp.on_sent(Time::from_us(3), 1082);
+        rp.on_sent(1082);
     }
     assert_eq!((rp.timer_stage, rp.byte_stage), (6, 6));
     let before = rp.target_bps;
     rp.on_timer(Time::from_us(3));
     assert_eq!(rp.target_bps - before, 400e6, "i = min - F = 1");
-    rp.on_sent(Time::from_us(3), 1082);
+    rp.on_sent(1082);
     assert_eq!(rp.target_bps - before, 800e6, "the smaller stage is still 6");
     rp.on_timer(Time::from_us(3));
     assert_eq!(rp.target_bps - before, 1600e6, "i = 2");

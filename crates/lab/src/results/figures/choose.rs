@@ -234,7 +234,7 @@ fn places(outcomes: &[Outcome], metric: Metric) -> Vec<String> {
             None => found.push((curve.name.clone(), height)),
         }
     }
-    found.retain(|(_, height)| *height > 0.0);
+    found.retain(|(name, height)| *height > 0.0 && moves(outcomes, metric, name));
     // Flows keep their order; ports are ranked.
     if !matches!(metric, Metric::FlowThroughput | Metric::FlowRate) {
         found.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -243,10 +243,16 @@ fn places(outcomes: &[Outcome], metric: Metric) -> Vec<String> {
     found.into_iter().map(|(name, _)| name).collect()
 }
 
+/// Whether a quantity changes in any run: what the scheme allows often does not.
+fn moves(outcomes: &[Outcome], metric: Metric, name: &str) -> bool {
+    let of = outcomes.iter().flat_map(|outcome| &outcome.curves.list).filter(|c| c.metric == metric && c.name == name);
+    of.into_iter().any(|curve| curve.trace.points().windows(2).any(|pair| pair[0].1 != pair[1].1))
+}
+
 /// A name that is safe in a file name.
 fn plain(name: &str) -> String {
     let text: String = name.replace("->", "-to-").chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
-    text.trim_matches('-').to_owned()
+    text.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
 }
 
 #[cfg(test)]

@@ -17,23 +17,24 @@ pub const DASHES: [Dash; 4] = [Dash::Solid, Dash::Long, Dash::Short, Dash::Dotte
 
 /// Schemes with a colour of their own, so that a scheme looks the same in every figure.
 const SCHEMES: [(&str, RGBColor, Dash); 12] = [
-    ("none", RGBColor(0x55, 0x55, 0x55), Dash::Solid),
+    ("none", RGBColor(0x55, 0x55, 0x55), Dash::Long),
     ("dcqcn", PALETTE[0], Dash::Solid),
-    ("pcn", PALETTE[1], Dash::Solid),
+    ("pcn", PALETTE[1], Dash::Short),
     ("timely", PALETTE[2], Dash::Solid),
     ("hpcc", PALETTE[3], Dash::Solid),
     ("qcn", PALETTE[4], Dash::Long),
-    ("mercury", PALETTE[5], Dash::Solid),
+    ("mercury", PALETTE[5], Dash::Short),
     ("rcm", PALETTE[6], Dash::Solid),
     ("mlcc", PALETTE[3], Dash::Long),
     ("fqcn", PALETTE[1], Dash::Long),
-    ("af-qcn", PALETTE[2], Dash::Long),
+    ("af-qcn", PALETTE[2], Dash::Dotted),
     ("tcd", PALETTE[0], Dash::Short),
 ];
 
-/// Colour and dash of the `index`-th curve of a figure; all different up to 28.
+/// Colour and dash of the `index`-th curve of a figure; all different up to 28. Neighbours differ
+/// in both, so that one shows through the other where they coincide.
 pub fn by_index(index: usize) -> (RGBColor, Dash) {
-    (PALETTE[index % PALETTE.len()], DASHES[index / PALETTE.len() % DASHES.len()])
+    (PALETTE[index % PALETTE.len()], DASHES[index % DASHES.len()])
 }
 
 /// Colours and dashes for schemes: fixed by name for those we know; the others take what is free.

@@ -1,6 +1,6 @@
 //! Draws a chart on any backend: SVG for the report, PNG for slides.
 
-use super::chart::{Axis, Chart, Line};
+use super::chart::{Axis, Chart, Dash, Line};
 use super::ticks::{self, Ticks};
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -28,7 +28,8 @@ pub fn svg(chart: &Chart) -> Result<String, Failed> {
     let layout = Layout::of(chart);
     let (width, height) = layout.pixels();
     let mut text = String::new();
-    paint(chart, &layout, SVGBackend::with_string(&mut text, (width, height)).into_drawing_area())?;
+    paint(chart, &layout, SVGBackend::with_string(&mut text, (width, height)).into_drawing_area(), Strokes::Whole)?;
+    let text = dash_curves(&text, chart);
     // Drawn at twice its size; shown at its own.
     let (from, to) = (format!("width=\"{width}\" height=\"{height}\""), (width / 2, height / 2));
     Ok(text.replacen(&from, &format!("width=\"{}\" height=\"{}\"", to.0, to.1), 1))
@@ -37,7 +38,48 @@ pub fn svg(chart: &Chart) -> Result<String, Failed> {
 /// The figure as a PNG file.
 pub fn png(chart: &Chart, path: &Path) -> Result<(), Failed> {
     let layout = Layout::of(chart);
-    paint(chart, &layout, BitMapBackend::new(path, layout.pixels()).into_drawing_area())
+    paint(chart, &layout, BitMapBackend::new(path, layout.pixels()).into_drawing_area(), Strokes::Pieces)
+}
+
+/// How a backend wants curves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Strokes {
+    /// As one path each; dashes are added to the document afterwards.
+    Whole,
+    /// As straight pieces: the bitmap's own corners overshoot at sharp turns.
+    Pieces,
+}
+
+/// Width of curves; nothing else is drawn with it, so curves can be found in the document.
+const CURVE: f64 = 1.5;
+
+/// Gives the curves of an SVG document round corners and their dashes.
+fn dash_curves(text: &str, chart: &Chart) -> String {
+    let width = format!("stroke-width=\"{}\"", (CURVE * SCALE).round());
+    let mut out = String::with_capacity(text.len() + 1000);
+    let mut pieces = text.split(width.as_str());
+    out.push_str(pieces.next().unwrap_or(""));
+    for (piece, line) in pieces.zip(drawing_order(chart)) {
+        out.push_str(&width);
+        out.push_str(" stroke-linejoin=\"round\"");
+        if let Some((stroke, gap)) = line.dash.pattern() {
+            out.push_str(&format!(" stroke-dasharray=\"{} {}\"", stroke * SCALE, gap * SCALE));
+        }
+        out.push_str(piece);
+    }
+    out
+}
+
+/// Unbroken lines first, so that a dashed one shows where the two coincide. Empty ones are left out.
+fn drawing_order(chart: &Chart) -> Vec<&Line> {
+    let mut lines: Vec<&Line> = chart.lines.iter().filter(|line| placed(line).next().is_some()).collect();
+    lines.sort_by_key(|line| line.dash != Dash::Solid);
+    lines
+}
+
+/// Points that can be drawn.
+fn placed(line: &Line) -> impl Iterator<Item = &(f64, f64)> {
+    line.points.iter().filter(|p| p.0.is_finite() && p.1.is_finite())
 }
 
 /// Text is measured and, in bitmaps, drawn with a font that comes with the program.
@@ -51,7 +93,7 @@ fn ready_font() -> Result<(), Failed> {
 }
 
 fn font(size: f64) -> FontDesc<'static> {
-    FontDesc::new(FontFamily::Name(FONT), size * SCALE, FontStyle::Normal)
+    FontDesc::new(FontFamily::Name(FONT), size * 1.12 * SCALE, FontStyle::Normal)
 }
 
 /// Where things go, in the figure's own pixels.
@@ -83,8 +125,9 @@ impl Range {
             (low, high) = (1.0, 1.0);
         }
         if axis.log {
-            // At least a third of a decade, so that there are marks.
-            let (low, high) = if high / low < 2.2 { (low / 1.2, high * 2.2) } else { (low / 1.08, high * 1.08) };
+            // A narrow range is widened evenly, so that noise does not look like a trend.
+            let margin = if high / low < 1.5 { (1.5 * low / high).sqrt() } else { 1.0 } * 1.08;
+            let (low, high) = (low / margin, high * margin);
             return Range { low, high, log: true, ticks: ticks::logarithmic(low, high, wanted, axis.unit) };
         }
         if axis.from_zero {
@@ -175,7 +218,12 @@ where
     }
 }
 
-fn paint<DB: DrawingBackend>(chart: &Chart, layout: &Layout, area: DrawingArea<DB, Shift>) -> Result<(), Failed>
+fn paint<DB: DrawingBackend>(
+    chart: &Chart,
+    layout: &Layout,
+    area: DrawingArea<DB, Shift>,
+    strokes: Strokes,
+) -> Result<(), Failed>
 where
     DB::ErrorType: 'static,
 {
@@ -202,8 +250,8 @@ where
         let anchor = if part > 0.85 { HPos::Right } else { HPos::Left };
         canvas.text(name, 12.0, (x, layout.top - 8.0), Pos::new(anchor, VPos::Center), GREY)?;
     }
-    for line in &chart.lines {
-        curve(line, layout, &canvas)?;
+    for line in drawing_order(chart) {
+        curve(line, layout, &canvas, strokes)?;
     }
     for &(index, x, y) in &layout.legend {
         let line = &chart.lines[index];
@@ -233,24 +281,30 @@ where
     let middle = LEFT + (right - LEFT) / 2.0;
     let title = axis_title(&chart.x, &layout.x.ticks);
     canvas.text(&title, 14.0, (middle, bottom + 30.0), Pos::new(HPos::Center, VPos::Top), INK)?;
-    canvas.upward(&axis_title(&chart.y, &layout.y.ticks), 14.0, (8.0, layout.top + PLOT_HEIGHT / 2.0))
+    canvas.upward(&axis_title(&chart.y, &layout.y.ticks), 14.0, (16.0, layout.top + PLOT_HEIGHT / 2.0))
 }
 
 fn axis_title(axis: &Axis, ticks: &Ticks) -> String {
     if ticks.unit.is_empty() { axis.title.clone() } else { format!("{} ({})", axis.title, ticks.unit) }
 }
 
-fn curve<DB: DrawingBackend>(line: &Line, layout: &Layout, canvas: &Canvas<'_, DB>) -> Result<(), Failed>
+fn curve<DB: DrawingBackend>(
+    line: &Line,
+    layout: &Layout,
+    canvas: &Canvas<'_, DB>,
+    strokes: Strokes,
+) -> Result<(), Failed>
 where
     DB::ErrorType: 'static,
 {
-    let finite = line.points.iter().filter(|p| p.0.is_finite() && p.1.is_finite());
-    let points = thin(&finite.map(|p| layout.place(*p)).collect::<Vec<_>>());
-    match line.dash.pattern() {
-        None => canvas.stroke(points.iter().map(|p| at(p.0, p.1)).collect(), line.colour, 1.5)?,
-        Some(pattern) => {
-            for (from, to) in dashes(&points, pattern) {
-                canvas.stroke(vec![at(from.0, from.1), at(to.0, to.1)], line.colour, 1.5)?;
+    let points = thin(&placed(line).map(|p| layout.place(*p)).collect::<Vec<_>>());
+    if strokes == Strokes::Whole {
+        canvas.stroke(points.iter().map(|p| at(p.0, p.1)).collect(), line.colour, CURVE)?;
+    } else {
+        for (from, to) in dashes(&points, line.dash.pattern().unwrap_or((f64::INFINITY, 0.0))) {
+            // The thin line underneath closes the gaps that thick pieces leave at corners.
+            for width in [0.5, CURVE] {
+                canvas.stroke(vec![at(from.0, from.1), at(to.0, to.1)], line.colour, width)?;
             }
         }
     }
@@ -327,7 +381,7 @@ fn dashes(points: &[Point], (stroke, gap): (f64, f64)) -> Vec<(Point, Point)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::chart::{AxisUnit, Dash};
+    use super::super::chart::AxisUnit;
     use super::super::colour::by_index;
     use super::*;
 
@@ -368,6 +422,19 @@ mod tests {
         assert!(text.starts_with("<svg width=\"900\""), "{}", &text[..60]);
         assert!(text.contains("viewBox=\"0 0 1800"));
         assert!(text.contains("Egress &lt;queue&gt; &amp; more") && text.contains("DejaVu Sans, sans-serif"));
+    }
+
+    #[test]
+    fn every_curve_gets_its_own_dashes() {
+        let mut both = chart(vec![(0.0, 1.0), (9.0, 2.0)], false);
+        let mut dashed = both.lines[0].clone();
+        dashed.dash = Dash::Short;
+        both.lines.insert(0, Line { points: Vec::new(), ..dashed.clone() });
+        both.lines.insert(0, dashed);
+        let text = svg(&both).unwrap();
+        assert_eq!(text.matches("stroke-linejoin").count(), 2);
+        assert_eq!(text.matches("stroke-dasharray=\"10 6\"").count(), 1);
+        assert!(text.ends_with("</svg>\n"));
     }
 
     #[test]

@@ -42,6 +42,7 @@ impl Settings {
             class: scope.ctx.default_class,
             scheme: 0,
             weight: 1,
+            initial_rate: None,
             rate_cap: None,
             path: None,
             probed: matches!(kind, "flows" | "long-lived" | "on-off"),
@@ -69,6 +70,7 @@ pub fn template(
         None => default.scheme,
     };
     let weight = table.count_or("weight", 1..=u64::from(u16::MAX), u64::from(default.weight))? as u16;
+    let initial_rate = table.take_rate("initial_rate")?.or(default.initial_rate);
     let rate_cap = table.take_rate("rate_cap")?.or(default.rate_cap);
     let probed = table.flag_or("probe", default.probed)?;
     let path = match read_path(table, scope)? {
@@ -76,7 +78,7 @@ pub fn template(
         None => default_path.cloned(),
     };
     let pinned = path.as_ref().map(|path| path.pinned.clone());
-    Ok((Template { class, scheme, weight, rate_cap, path: pinned, probed }, path))
+    Ok((Template { class, scheme, weight, initial_rate, rate_cap, path: pinned, probed }, path))
 }
 
 /// `caps = [{ at = "3s", rate = "1Gbps" }]`.
