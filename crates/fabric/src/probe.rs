@@ -56,9 +56,10 @@ impl<S: Scheme> World<S> {
         let last = self.probe_state.last[index as usize];
         let elapsed = now.saturating_since(last.at);
         let mut current = Last { at: now, ..last };
-        let mut push = |metric, entity, class, value| {
-            self.samples.push(Sample { at: now, metric, entity, class, value });
+        let mut sample = |metric, entity, label, class, value| {
+            self.samples.push(Sample { at: now, metric, entity, label, class, value });
         };
+        let mut push = |metric, port, class, value| sample(metric, port, 0, class, value);
         // The first sample of a rate has nothing to be measured against.
         let per_second = |amount: f64| if elapsed == Span::ZERO { 0.0 } else { amount / elapsed.as_s() };
         match what {
@@ -99,12 +100,12 @@ impl<S: Scheme> World<S> {
                     let seconds = now.saturating_since(probed.at).as_s();
                     let rate =
                         |new: u64, old: u64| if seconds == 0.0 { 0.0 } else { (new - old) as f64 * 8.0 / seconds };
-                    let class = ledger.spec.class;
-                    push(Metric::FlowRate, ledger.id, class, sender.asked_bps);
+                    let (class, label) = (ledger.spec.class, ledger.spec.label);
+                    sample(Metric::FlowRate, ledger.id, label, class, sender.asked_bps);
                     let sent = rate(sender.sent_wire_bytes, probed.sent_wire_bytes);
-                    push(Metric::FlowSendRate, ledger.id, class, sent);
+                    sample(Metric::FlowSendRate, ledger.id, label, class, sent);
                     let delivered = rate(receiver.delivered_bytes, probed.delivered_bytes);
-                    push(Metric::FlowThroughput, ledger.id, class, delivered);
+                    sample(Metric::FlowThroughput, ledger.id, label, class, delivered);
                     *probed = ProbedFlow {
                         flow: probed.flow,
                         at: now,

@@ -55,7 +55,10 @@ pub struct Sample {
     pub metric: Metric,
     /// A port, or for the flow metrics a [`FlowRecord::id`].
     pub entity: u32,
+    /// For the flow metrics the flow's [`FlowRecord::label`]; zero for ports.
+    pub label: u32,
     pub class: u8,
+    /// Bytes, bits per second, a fraction, or frames per second.
     pub value: f64,
 }
 

@@ -1,4 +1,12 @@
-//! The workbench: scenarios, workloads, results and the command line.
+//! The lab: scenarios, workloads, results, figures and the command line.
+//!
+//! The only crate that reads files, prints or spawns threads. Reading order: [`scenario`] (what is
+//! asked for), [`traffic`] (who sends what), [`run`] (the world driven to its end), [`results`]
+//! (what becomes of it), [`cli`] (how people get there).
 
+pub mod cli;
+pub mod results;
+pub mod run;
 pub mod scenario;
+mod schemes_text;
 pub mod traffic;

@@ -1,1 +1,5 @@
-fn main() {}
+//! The `xoff` program.
+
+fn main() -> std::process::ExitCode {
+    xoff_lab::cli::main()
+}

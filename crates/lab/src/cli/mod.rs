@@ -1,0 +1,160 @@
+//! The command line: what is asked, and how the answer is shown.
+
+mod compare;
+mod inspect;
+mod progress;
+mod run;
+
+use crate::results::text::Style;
+use crate::scenario::Diagnostic;
+use clap::{Args, Parser, Subcommand};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Why a command did not succeed.
+pub enum Stop {
+    /// The input is wrong: exit code 2, nothing was written.
+    BadInput(Vec<Diagnostic>),
+    /// The run itself failed: exit code 1.
+    RunFailed(String),
+    /// The system refused: exit code 3.
+    System(std::io::Error),
+}
+
+impl From<std::io::Error> for Stop {
+    fn from(error: std::io::Error) -> Stop {
+        Stop::System(error)
+    }
+}
+
+impl From<Vec<Diagnostic>> for Stop {
+    fn from(diagnostics: Vec<Diagnostic>) -> Stop {
+        Stop::BadInput(diagnostics)
+    }
+}
+
+impl From<Diagnostic> for Stop {
+    fn from(diagnostic: Diagnostic) -> Stop {
+        Stop::BadInput(vec![diagnostic])
+    }
+}
+
+/// Congestion control in lossless datacentre networks, every scheme side by side.
+///
+/// Without a command: compares the schemes on the classic victim-flow scenario, in about ten
+/// seconds.
+#[derive(Parser)]
+#[command(name = "xoff", version, max_term_width = 100, after_help = "\
+Exit codes: 0 success, 1 the simulated network failed (drop in a lossless class, deadlock, stall), \
+2 wrong input, 3 the system refused.
+
+Start here:
+  xoff                                          the ten-second comparison
+  xoff run scenarios/incast.toml                one run, one summary
+  xoff check scenarios/fat-tree-websearch.toml  what would be built
+  xoff schemes dcqcn                            parameters, units, presets, sources")]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run one scenario
+    ///
+    /// Prints a summary and writes a run directory: tables (Parquet), figures, report.html.
+    Run(run::RunArgs),
+    /// Run the same traffic under several schemes and put them side by side
+    Compare(compare::CompareArgs),
+    /// Say what a scenario would build, and run nothing
+    ///
+    /// Nodes and links, oversubscription, round trips, buffers against required headroom, whether
+    /// ECN acts before PFC, whether buffers depend on each other in a cycle.
+    Check(inspect::CheckArgs),
+    /// List the schemes, or the parameters of one
+    Schemes(inspect::SchemesArgs),
+    /// Explain every column of the results, or every key of a scenario
+    Describe(inspect::DescribeArgs),
+}
+
+/// What selects and changes a scenario.
+#[derive(Args, Clone)]
+struct ScenarioArgs {
+    /// The scenario file (TOML); - reads standard input
+    scenario: PathBuf,
+    /// Random seed, in place of the scenario's
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Change any key of the scenario: --set scheme.name=none --set traffic.0.load=0.7
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    sets: Vec<String>,
+}
+
+/// What decides how the answer is shown.
+#[derive(Args, Clone)]
+struct ShowArgs {
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    json: bool,
+    /// Print nothing but errors
+    #[arg(long, conflicts_with = "json")]
+    quiet: bool,
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        None => compare::demo(),
+        Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Compare(args)) => compare::compare(&args),
+        Some(Command::Check(args)) => inspect::check(&args),
+        Some(Command::Schemes(args)) => inspect::schemes(&args),
+        Some(Command::Describe(args)) => inspect::describe(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Stop::BadInput(diagnostics)) => {
+            let colour = std::io::stderr().is_terminal();
+            for diagnostic in diagnostics {
+                eprintln!("{}", diagnostic.render(colour));
+            }
+            ExitCode::from(2)
+        }
+        Err(Stop::RunFailed(why)) => {
+            eprintln!("error: {why}");
+            ExitCode::from(1)
+        }
+        // A closed pipe (xoff ... | head) is no failure of ours.
+        Err(Stop::System(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Stop::System(error)) => {
+            eprintln!("error: {error}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+/// Prints to standard output; a closed pipe ends the program quietly instead of panicking.
+fn show(text: &str) -> Result<(), Stop> {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        out.write_all(b"\n")?;
+    }
+    Ok(out.flush()?)
+}
+
+/// Bold and colour only where a person looks.
+fn style() -> Style {
+    if std::io::stdout().is_terminal() { Style::Terminal } else { Style::Plain }
+}
+
+/// Warnings of a scenario, to standard error.
+fn warn(warnings: &[Diagnostic]) {
+    let colour = std::io::stderr().is_terminal();
+    for warning in warnings {
+        eprintln!("{}", warning.render_warning(colour));
+    }
+}

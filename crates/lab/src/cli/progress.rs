@@ -1,0 +1,59 @@
+//! Progress bars: simulated time, speed and time to go; silent where nobody watches.
+
+use crate::run::Position;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::Instant;
+
+/// Bars for the runs of one command.
+pub struct Bars {
+    all: MultiProgress,
+}
+
+/// One run's bar.
+pub struct Bar {
+    bar: ProgressBar,
+    began: Instant,
+}
+
+const STEPS: u64 = 1000;
+
+impl Bars {
+    /// Shown on a terminal unless `hidden`.
+    pub fn new(hidden: bool) -> Bars {
+        let visible = !hidden && std::io::stderr().is_terminal();
+        let target = if visible { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
+        Bars { all: MultiProgress::with_draw_target(target) }
+    }
+
+    pub fn add(&self, name: &str) -> Bar {
+        let style = ProgressStyle::with_template("{prefix:>14} {bar:28} {percent:>3}%  {msg}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = self.all.add(ProgressBar::new(STEPS).with_style(style).with_prefix(name.to_owned()));
+        Bar { bar, began: Instant::now() }
+    }
+}
+
+impl Bar {
+    pub fn update(&self, at: Position) {
+        let seconds = self.began.elapsed().as_secs_f64();
+        let speed = at.packet_hops as f64 / seconds.max(1e-9) / 1e6;
+        let left = if at.part > 0.002 { seconds / at.part * (1.0 - at.part) } else { f64::INFINITY };
+        let eta = if left.is_finite() { format!("{} to go", clock(left)) } else { "estimating".to_owned() };
+        self.bar.set_position((at.part * STEPS as f64) as u64);
+        self.bar.set_message(format!("{} simulated, {speed:.1} M hops/s, {eta}", at.now));
+    }
+
+    pub fn finish(self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn clock(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, s) => format!("{s} s"),
+        (0, m, s) => format!("{m} min {s:02} s"),
+        (h, m, _) => format!("{h} h {m:02} min"),
+    }
+}

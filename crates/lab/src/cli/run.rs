@@ -1,0 +1,53 @@
+//! `xoff run`.
+
+use super::progress::Bars;
+use super::{ScenarioArgs, ShowArgs, Stop, show, style, warn};
+use crate::results::text;
+use crate::run::execute;
+use crate::scenario::{Options, Scenario};
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    scenario: ScenarioArgs,
+    /// Directory of the results [default: results/NAME]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_out")]
+    out: Option<PathBuf>,
+    /// Write no directory, only print the summary
+    #[arg(long)]
+    no_out: bool,
+    #[command(flatten)]
+    show: ShowArgs,
+}
+
+pub fn run(args: &RunArgs) -> Result<(), Stop> {
+    let options = Options { sets: args.scenario.sets.clone(), seed: args.scenario.seed, scheme: None };
+    let loaded = Scenario::open(&args.scenario.scenario)?.load(&options)?;
+    if !args.show.quiet {
+        warn(&loaded.warnings);
+    }
+    let out = match (&args.out, args.no_out) {
+        (_, true) => None,
+        (Some(out), false) => Some(out.clone()),
+        (None, false) => Some(Path::new("results").join(&loaded.name)),
+    };
+    let bars = Bars::new(args.show.json || args.show.quiet);
+    let bar = bars.add(&loaded.name);
+    let outcome = execute(&loaded, out.as_deref(), |at| bar.update(at))?;
+    bar.finish();
+    if args.show.json {
+        show(&outcome.summary.json())?;
+    } else if !args.show.quiet {
+        let mut page = text::summary(&outcome.summary, style());
+        if let Some(directory) = &outcome.directory {
+            page.push_str(&format!("\nreport: {}\n", directory.join("report.html").display()));
+        }
+        show(&page)?;
+    }
+    match outcome.summary.failure {
+        Some(failure) => Err(Stop::RunFailed(failure)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,244 @@
+//! Several runs of the same traffic under different schemes, side by side.
+
+use super::directory::Staging;
+use super::figures;
+use super::grid::Grid;
+use super::number::{brief, brief_or_dash, bytes, microseconds, thousands};
+use super::report;
+use super::summary::Summary;
+use super::writer::Outcome;
+use serde_json::{Value, json};
+use std::io;
+
+/// The table of a comparison and what it needs to be understood.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    pub title: String,
+    pub grid: Grid,
+    /// Full sentences that explain the columns, for a reader who sees them for the first time.
+    pub notes: Vec<String>,
+}
+
+/// Chooses the columns by what the runs contain.
+pub fn table(outcomes: &[Outcome]) -> Comparison {
+    let runs: Vec<&Summary> = outcomes.iter().map(|outcome| &outcome.summary).collect();
+    let mut comparison = if !runs.is_empty() && runs.iter().all(|run| run.episode.is_some()) {
+        episode_table(&runs)
+    } else {
+        general_table(&runs)
+    };
+    for run in runs.iter().filter(|run| !run.sound()) {
+        let broken: Vec<&str> = run.checks.iter().filter(|c| !c.held).map(|c| c.name.as_str()).collect();
+        let why = match &run.failure {
+            Some(failure) => failure.lines().next().unwrap_or("it failed").to_owned(),
+            None => format!("not so: {}", broken.join(", ")),
+        };
+        comparison.notes.push(format!("{}: {why}.", run.scheme));
+    }
+    comparison
+}
+
+/// For a disturbance that hits long flows: what the newcomer should see.
+fn episode_table(runs: &[&Summary]) -> Comparison {
+    let flows: Vec<String> = match &runs[0].episode {
+        Some(first) => first.flows.iter().take(2).map(|flow| flow.name.clone()).collect(),
+        None => Vec::new(),
+    };
+    let mut head = vec!["scheme".to_owned()];
+    for flow in &flows {
+        head.extend([format!("{flow} during"), "after".to_owned()]);
+    }
+    head.extend(["PAUSE sent".to_owned(), "tree lived".to_owned()]);
+    head.extend(flows.iter().map(|flow| format!("{flow} back in")));
+    head.push("burst done".to_owned());
+    let mut grid = Grid::new(head);
+    for run in runs {
+        let Some(episode) = &run.episode else { continue };
+        let find = |name: &String| episode.flows.iter().find(|flow| flow.name == *name);
+        let mut row = vec![run.scheme.clone()];
+        for name in &flows {
+            row.push(brief_or_dash(find(name).and_then(|f| f.during_gbps)));
+            row.push(brief_or_dash(find(name).and_then(|f| f.after_gbps)));
+        }
+        row.push(thousands(run.pause_frames));
+        row.push(match (episode.pauses_toward_senders, episode.tree_us) {
+            (Some(0), _) => "none".to_owned(),
+            (_, Some(us)) => microseconds(us),
+            _ => "-".to_owned(),
+        });
+        for name in &flows {
+            row.push(match find(name) {
+                Some(flow) => flow.recovery_us.map_or_else(|| "not yet".to_owned(), microseconds),
+                None => "-".to_owned(),
+            });
+        }
+        row.push(microseconds(episode.end_us - episode.start_us));
+        grid.row(row);
+    }
+    let mut notes = vec![
+        "Throughput is delivered payload in Gbps, averaged during the burst and from its end to the end of the run."
+            .to_owned(),
+        "tree lived: from the first to the last PAUSE that reached a host of these flows since the burst began."
+            .to_owned(),
+        "back in: time since the burst began until throughput stays above 95% of what it was before.".to_owned(),
+    ];
+    if let Some(episode) = &runs[0].episode {
+        let before: Vec<String> = episode
+            .flows
+            .iter()
+            .take(2)
+            .map(|flow| format!("{} {}", flow.name, brief_or_dash(flow.before_gbps)))
+            .collect();
+        notes.push(format!("Before the burst, under {}: {} Gbps.", runs[0].scheme, before.join(", ")));
+    }
+    Comparison { title: format!("{}: what the burst does to the long flows", runs[0].name), grid, notes }
+}
+
+/// For any scenario.
+fn general_table(runs: &[&Summary]) -> Comparison {
+    let finite = runs.iter().any(|run| run.flows_completed > 0);
+    let endless = runs.iter().any(|run| run.flows_endless > 0);
+    let mut head = vec!["scheme"];
+    if finite {
+        head.extend(["done", "FCT mean", "p99", "slowdown p50", "p95", "p99"]);
+    }
+    if endless {
+        head.extend(["long flows", "fairness"]);
+    }
+    head.extend(["goodput", "PAUSE", "drops", "longest queue"]);
+    let mut grid = Grid::new(head);
+    for run in runs {
+        let mut row = vec![run.scheme.clone()];
+        if finite {
+            let flows = run.flows_total - run.flows_endless;
+            let part = if flows > 0 { run.flows_completed as f64 / flows as f64 } else { 1.0 };
+            // Rounded down: 100% must mean all.
+            row.push(format!("{:.1}%", (part * 1000.0).floor() / 10.0));
+            row.extend([run.fct_us.mean, run.fct_us.p99].map(brief_or_dash));
+            row.extend([run.slowdown.p50, run.slowdown.p95, run.slowdown.p99].map(brief_or_dash));
+        }
+        if endless {
+            let number: u64 = run.throughput.iter().map(|of| of.flows).sum();
+            let total: f64 = run.throughput.iter().map(|of| of.mean_gbps * of.flows as f64).sum();
+            row.push(brief(total / number.max(1) as f64));
+            row.push(match &run.throughput[..] {
+                [one] if one.flows > 1 => brief_or_dash(one.fairness),
+                _ => "-".to_owned(),
+            });
+        }
+        row.push(brief(run.goodput_gbps));
+        row.push(thousands(run.pause_frames));
+        row.push(thousands(run.drops));
+        row.push(run.worst_queue.as_ref().map_or_else(|| "-".to_owned(), |queue| bytes(queue.peak_bytes)));
+        grid.row(row);
+    }
+    let mut notes = vec!["Goodput is all delivered payload over the simulated time, in Gbps.".to_owned()];
+    if finite {
+        notes.insert(0, "FCT in us; a slowdown of 1 is the flow alone on an idle network.".to_owned());
+    }
+    if endless {
+        notes.push("long flows: mean throughput of an endless flow, in Gbps.".to_owned());
+    }
+    let name = runs.first().map_or("comparison", |run| run.name.as_str());
+    Comparison { title: format!("{name}: the same traffic under {} schemes", runs.len()), grid, notes }
+}
+
+impl Comparison {
+    /// For the terminal.
+    pub fn text(&self) -> String {
+        let mut out = format!("{}\n\n{}\n", self.title, self.grid.text());
+        for note in &self.notes {
+            out.push_str(note);
+            out.push('\n');
+        }
+        out
+    }
+}
+
+/// One object with every run's summary, for `--json` and `comparison.json`.
+pub fn json(outcomes: &[Outcome]) -> Value {
+    json!({ "runs": outcomes.iter().map(|outcome| json!(outcome.summary)).collect::<Vec<_>>() })
+}
+
+/// Adds table, figures and report to a directory that already holds the runs' own directories,
+/// and gives it its final name.
+pub fn write(staging: Staging, outcomes: &[Outcome], figures_as_files: bool) -> io::Result<std::path::PathBuf> {
+    let comparison = table(outcomes);
+    let charts = figures::of_comparison(outcomes);
+    if figures_as_files {
+        figures::write_all(&charts, staging.path())?;
+    }
+    let page = report::of_comparison(&comparison, outcomes, &charts).map_err(io::Error::other)?;
+    staging.write("report.html", page.as_bytes())?;
+    let text = serde_json::to_string_pretty(&json(outcomes)).map_err(io::Error::other)?;
+    staging.write("comparison.json", format!("{text}\n").as_bytes())?;
+    staging.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::directory::scratch::Scratch;
+    use super::super::fixture;
+    use super::super::writer::{RunContext, RunWriter};
+    use super::*;
+    use xoff_engine::Time;
+    use xoff_fabric::record::{Metric, Sample};
+
+    fn outcome(scheme: &str, dip: Option<f64>) -> Outcome {
+        let plan = fixture::plan();
+        let context = RunContext { schemes: vec![scheme.into()], ..fixture::context(&plan) };
+        let mut writer = RunWriter::create(None, &context).unwrap();
+        writer.flows(&[fixture::flow(1, 64_000, 2_000, 1_000)]).unwrap();
+        for bin in 1..=1000u64 {
+            let low = (201..=300).contains(&bin);
+            let Some(dip) = dip else { continue };
+            let value = if low { dip } else { 20e9 };
+            let at = Time::from_us(10 * bin);
+            let sample = Sample { at, metric: Metric::FlowThroughput, entity: 0, label: 0, class: 0, value };
+            writer.samples(&[sample]).unwrap();
+        }
+        writer.pauses(&[fixture::pause(2_100, 1, true), fixture::pause(2_900, 1, true)]).unwrap();
+        writer.flows(&[fixture::endless(0, 1_000_000)]).unwrap();
+        writer.finish(fixture::end(1_064_000)).unwrap()
+    }
+
+    #[test]
+    fn a_burst_on_long_flows_gets_the_newcomers_table() {
+        let comparison = table(&[outcome("none", Some(5e9)), outcome("dcqcn", Some(20e9))]);
+        assert_eq!(comparison.grid.head[..3], ["scheme", "F0 during", "after"]);
+        assert_eq!(comparison.grid.rows[0][..5], ["none", "5.00", "20.0", "4", "800 us"]);
+        assert_eq!(comparison.grid.rows[1][5], "0 us");
+        assert!(comparison.text().lines().all(|line| line.chars().count() <= 110));
+    }
+
+    #[test]
+    fn any_other_scenario_gets_the_general_table() {
+        let comparison = table(&[outcome("none", None), outcome("dcqcn", None)]);
+        assert_eq!(comparison.grid.head[1..4], ["done", "FCT mean", "p99"]);
+        assert_eq!(comparison.grid.rows[0][1..3], ["100.0%", "1,000"]);
+        assert!(table(&[]).grid.rows.is_empty());
+    }
+
+    #[test]
+    fn failures_are_named_beside_the_table() {
+        let mut failed = outcome("none", None);
+        failed.summary.failure = Some("deadlock at 3ms\n  more".into());
+        let notes = table(&[failed]).notes;
+        assert!(notes.iter().any(|note| note == "none: deadlock at 3ms."), "{notes:?}");
+    }
+
+    #[test]
+    fn a_comparison_directory_is_complete() {
+        let scratch = Scratch::new("compare");
+        let outcomes = [outcome("none", Some(5e9)), outcome("dcqcn", Some(20e9))];
+        let staging = Staging::create(&scratch.0.join("out")).unwrap();
+        let path = write(staging, &outcomes, true).unwrap();
+        for file in ["report.html", "comparison.json"] {
+            assert!(path.join(file).is_file());
+        }
+        let text = std::fs::read_to_string(path.join("comparison.json")).unwrap();
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["runs"][1]["scheme"], "dcqcn");
+        assert!(std::fs::read_dir(&path).unwrap().count() > 3);
+    }
+}

@@ -1,0 +1,81 @@
+//! Colours that people with any colour vision can tell apart, and dashes for print.
+
+use super::chart::Dash;
+use plotters::style::RGBColor;
+
+/// The Okabe-Ito palette without black and with a darkened yellow, best contrasts first.
+pub const PALETTE: [RGBColor; 7] = [
+    RGBColor(0x00, 0x72, 0xB2),
+    RGBColor(0xD5, 0x5E, 0x00),
+    RGBColor(0x00, 0x9E, 0x73),
+    RGBColor(0xCC, 0x79, 0xA7),
+    RGBColor(0xE6, 0x9F, 0x00),
+    RGBColor(0x56, 0xB4, 0xE9),
+    RGBColor(0xA6, 0x9B, 0x00),
+];
+pub const DASHES: [Dash; 4] = [Dash::Solid, Dash::Long, Dash::Short, Dash::Dotted];
+
+/// Schemes with a colour of their own, so that a scheme looks the same in every figure.
+const SCHEMES: [(&str, RGBColor, Dash); 12] = [
+    ("none", RGBColor(0x55, 0x55, 0x55), Dash::Solid),
+    ("dcqcn", PALETTE[0], Dash::Solid),
+    ("pcn", PALETTE[1], Dash::Solid),
+    ("timely", PALETTE[2], Dash::Solid),
+    ("hpcc", PALETTE[3], Dash::Solid),
+    ("qcn", PALETTE[4], Dash::Long),
+    ("mercury", PALETTE[5], Dash::Solid),
+    ("rcm", PALETTE[6], Dash::Solid),
+    ("mlcc", PALETTE[3], Dash::Long),
+    ("fqcn", PALETTE[1], Dash::Long),
+    ("af-qcn", PALETTE[2], Dash::Long),
+    ("tcd", PALETTE[0], Dash::Short),
+];
+
+/// Colour and dash of the `index`-th curve of a figure; all different up to 28.
+pub fn by_index(index: usize) -> (RGBColor, Dash) {
+    (PALETTE[index % PALETTE.len()], DASHES[index / PALETTE.len() % DASHES.len()])
+}
+
+/// Colours and dashes for schemes: fixed by name for those we know; the others take what is free.
+pub fn of_schemes(names: &[String]) -> Vec<(RGBColor, Dash)> {
+    let fixed =
+        |name: &String| SCHEMES.iter().find(|(known, ..)| known == name).map(|&(_, colour, dash)| (colour, dash));
+    let mut taken: Vec<(RGBColor, Dash)> = names.iter().filter_map(fixed).collect();
+    let free = |taken: &mut Vec<(RGBColor, Dash)>| {
+        let style = (0..28).map(by_index).find(|style| !taken.contains(style)).unwrap_or(by_index(0));
+        taken.push(style);
+        style
+    };
+    let mut used: Vec<&String> = Vec::new();
+    names
+        .iter()
+        .map(|name| {
+            // The same scheme twice (two settings of it) must still be told apart.
+            let again = used.contains(&name);
+            used.push(name);
+            fixed(name).filter(|_| !again).unwrap_or_else(|| free(&mut taken))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheme_keeps_its_colour_whatever_stands_beside_it() {
+        let names = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
+        let alone = of_schemes(&names(&["dcqcn"]))[0];
+        assert_eq!(of_schemes(&names(&["mine", "none", "dcqcn"]))[2], alone);
+    }
+
+    #[test]
+    fn no_two_curves_look_alike() {
+        let mut names: Vec<String> = SCHEMES.iter().map(|(name, ..)| (*name).to_owned()).collect();
+        names.extend(["mine".to_owned(), "yours".to_owned(), "dcqcn".to_owned()]);
+        let styles = of_schemes(&names);
+        for (i, a) in styles.iter().enumerate() {
+            assert!(!styles[..i].contains(a), "{} looks like another", names[i]);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Figures of a run and of a comparison, as SVG and PNG from one drawing.
+//!
+//! [`chart`] is what a figure shows, [`draw`] puts it on any backend, [`ticks`] chooses the
+//! numbers at the axes, [`colour`] the colours and dashes.
+
+pub mod chart;
+mod choose;
+pub mod colour;
+mod draw;
+pub mod ticks;
+
+pub use choose::{of_comparison, of_run};
+pub use draw::{png, svg};
+
+use chart::Chart;
+use std::io;
+use std::path::Path;
+
+/// Writes `NAME.svg` and `NAME.png` for each chart.
+pub fn write_all(charts: &[Chart], dir: &Path) -> io::Result<()> {
+    for chart in charts {
+        let text = svg(chart).map_err(io::Error::other)?;
+        std::fs::write(dir.join(format!("{}.svg", chart.file)), text)?;
+        png(chart, &dir.join(format!("{}.png", chart.file))).map_err(io::Error::other)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! What nodes, ports and priorities are called in results, worked out once per run.
+
+use std::collections::HashMap;
+use xoff_engine::BitRate;
+use xoff_fabric::plan::{NodeKind, Plan, peer};
+
+/// Names and a few facts of a plan, without the plan.
+#[derive(Clone, Debug)]
+pub struct Names {
+    nodes: Vec<NodeName>,
+    ports: Vec<PortName>,
+    /// IEEE priority by class index.
+    priorities: Vec<u8>,
+}
+
+#[derive(Clone, Debug)]
+struct NodeName {
+    name: String,
+    layer: String,
+    host: bool,
+}
+
+#[derive(Clone, Debug)]
+struct PortName {
+    name: String,
+    node: u32,
+    rate: BitRate,
+    /// Which of several links between the same nodes; empty if there is only one.
+    twin: String,
+}
+
+impl Names {
+    pub fn of(plan: &Plan) -> Names {
+        let nodes = plan
+            .nodes
+            .iter()
+            .map(|node| NodeName {
+                name: node.name.clone(),
+                layer: node.layer.clone(),
+                host: node.kind == NodeKind::Host,
+            })
+            .collect();
+        // `Plan::port_name` searches all links; here every pair of nodes is looked at once.
+        let mut pairs: HashMap<(u32, u32), Vec<usize>> = HashMap::new();
+        for (index, link) in plan.links.iter().enumerate() {
+            pairs.entry((link.a.min(link.b), link.a.max(link.b))).or_default().push(index);
+        }
+        let ports = (0..plan.ports() as u32)
+            .map(|port| {
+                let (from, to) = (plan.node_of(port), plan.node_of(peer(port)));
+                let twins = &pairs[&(from.min(to), from.max(to))];
+                let which = twins.iter().position(|&link| link == port as usize / 2).unwrap_or(0);
+                let twin = if twins.len() > 1 { format!("#{which}") } else { String::new() };
+                let name = format!("{}->{}{twin}", plan.nodes[from as usize].name, plan.nodes[to as usize].name);
+                PortName { name, node: from, rate: plan.direction(port).rate, twin }
+            })
+            .collect();
+        Names { nodes, ports, priorities: plan.classes.list.iter().map(|class| class.priority).collect() }
+    }
+
+    pub fn node(&self, node: u32) -> &str {
+        &self.nodes[node as usize].name
+    }
+    /// `from->to`, as [`Plan::port_name`] writes it.
+    pub fn port(&self, port: u32) -> &str {
+        &self.ports[port as usize].name
+    }
+    /// The node that owns a port.
+    pub fn node_of(&self, port: u32) -> u32 {
+        self.ports[port as usize].node
+    }
+    pub fn node_name_of(&self, port: u32) -> &str {
+        self.node(self.node_of(port))
+    }
+    pub fn layer_of(&self, port: u32) -> &str {
+        &self.nodes[self.node_of(port) as usize].layer
+    }
+    /// Whether the node at the other end of the wire is a host.
+    pub fn faces_host(&self, port: u32) -> bool {
+        self.nodes[self.node_of(peer(port)) as usize].host
+    }
+    pub fn rate(&self, port: u32) -> BitRate {
+        self.ports[port as usize].rate
+    }
+    pub fn priority(&self, class: u8) -> u8 {
+        self.priorities[usize::from(class)]
+    }
+    /// The receiving side of a port in words: `leaf0 from h3`.
+    pub fn ingress(&self, port: u32) -> String {
+        format!("{} from {}{}", self.node_name_of(port), self.node_name_of(peer(port)), self.ports[port as usize].twin)
+    }
+
+    /// Nodes from sender to receiver: `h0>leaf0>spine1>leaf2>h9`, parallel links told apart by `#n`.
+    pub fn path(&self, path: &[u32]) -> String {
+        let mut text = match path.first() {
+            Some(&port) => self.node_name_of(port).to_owned(),
+            None => String::new(),
+        };
+        for &port in path {
+            text.push('>');
+            text.push_str(self.node_name_of(peer(port)));
+            text.push_str(&self.ports[port as usize].twin);
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+
+    #[test]
+    fn ports_are_named_as_the_plan_names_them() {
+        let plan = fixture::plan();
+        let names = Names::of(&plan);
+        for port in 0..plan.ports() as u32 {
+            assert_eq!(names.port(port), plan.port_name(port));
+        }
+    }
+
+    #[test]
+    fn paths_read_from_sender_to_receiver() {
+        let plan = fixture::plan();
+        let names = Names::of(&plan);
+        // h0 -> s0 by link 0, s0 -> s1 by the second of two parallel links, s1 -> r0.
+        assert_eq!(names.path(&[0, 6, 8]), "h0>s0>s1#1>r0");
+        assert!(names.faces_host(1) && !names.faces_host(6));
+        assert_eq!(names.ingress(7), "s1 from s0#1");
+    }
+}

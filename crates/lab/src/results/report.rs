@@ -1,0 +1,170 @@
+//! `report.html`: one page that needs nothing else, for a run or a comparison.
+
+use super::compare::Comparison;
+use super::figures::chart::Chart;
+use super::figures::svg;
+use super::grid::Grid;
+use super::number::{microseconds, thousands};
+use super::summary::Summary;
+use super::text;
+use super::writer::Outcome;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment};
+use serde::Serialize;
+
+type Failed = Box<dyn std::error::Error + Send + Sync>;
+
+#[derive(Serialize)]
+struct Figure {
+    title: String,
+    svg: String,
+}
+
+#[derive(Serialize)]
+struct Table {
+    title: String,
+    grid: Grid,
+    notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Run<'a> {
+    scheme: &'a str,
+    sound: bool,
+    checks: Vec<(&'a str, bool, &'a str)>,
+    failure: Option<&'a str>,
+    scenario: &'a str,
+    /// Directory of the run within a comparison.
+    directory: Option<String>,
+}
+
+/// What the template is filled with.
+#[derive(Serialize)]
+struct Page<'a> {
+    title: &'a str,
+    facts: Vec<(&'static str, String)>,
+    tables: Vec<Table>,
+    figures: Vec<Figure>,
+    runs: Vec<Run<'a>>,
+    command: &'a str,
+    comparison: bool,
+}
+
+/// The page of one run.
+pub fn of_run(outcome: &Outcome, charts: &[Chart]) -> Result<String, Failed> {
+    let summary = &outcome.summary;
+    let sections = text::sections(summary);
+    let tables =
+        sections.into_iter().map(|section| Table { title: section.title, grid: section.grid, notes: Vec::new() });
+    let command = format!("xoff run scenario.toml --seed {}", summary.seed);
+    page(
+        &format!("{} under {}", summary.name, summary.scheme),
+        facts(summary, true),
+        tables.collect(),
+        charts,
+        std::slice::from_ref(outcome),
+        &command,
+    )
+}
+
+/// The page of several runs.
+pub fn of_comparison(comparison: &Comparison, outcomes: &[Outcome], charts: &[Chart]) -> Result<String, Failed> {
+    let table = Table { title: String::new(), grid: comparison.grid.clone(), notes: comparison.notes.clone() };
+    let schemes: Vec<&str> = outcomes.iter().map(|outcome| outcome.summary.scheme.as_str()).collect();
+    let (facts, seed) = match outcomes.first() {
+        Some(first) => (facts(&first.summary, false), first.summary.seed),
+        None => (Vec::new(), 0),
+    };
+    let command = format!("xoff compare scenario.toml --schemes {} --seed {seed}", schemes.join(","));
+    page(&comparison.title, facts, vec![table], charts, outcomes, &command)
+}
+
+fn facts(summary: &Summary, one_run: bool) -> Vec<(&'static str, String)> {
+    let mut facts = vec![
+        ("Scenario", summary.name.clone()),
+        ("Seed", summary.seed.to_string()),
+        ("Simulated", microseconds(summary.sim_time_us)),
+        ("Flows", thousands(summary.flows_total)),
+        ("Xoff", summary.version.clone()),
+    ];
+    if one_run {
+        facts.insert(1, ("Scheme", summary.scheme.clone()));
+        facts.push(("Packet hops", thousands(summary.packet_hops)));
+    }
+    facts
+}
+
+fn page(
+    title: &str,
+    facts: Vec<(&'static str, String)>,
+    tables: Vec<Table>,
+    charts: &[Chart],
+    outcomes: &[Outcome],
+    command: &str,
+) -> Result<String, Failed> {
+    let mut figures = Vec::new();
+    for chart in charts {
+        figures.push(Figure { title: chart.title.clone(), svg: svg(chart)? });
+    }
+    let run = |outcome: &'_ Outcome| {
+        let name = |path: &std::path::PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+        (outcome.directory.as_ref().and_then(name)).filter(|_| outcomes.len() > 1)
+    };
+    let runs: Vec<Run<'_>> = outcomes
+        .iter()
+        .map(|outcome| Run {
+            scheme: &outcome.summary.scheme,
+            sound: outcome.summary.sound(),
+            checks: outcome.summary.checks.iter().map(|c| (c.name.as_str(), c.held, c.detail.as_str())).collect(),
+            failure: outcome.summary.failure.as_deref(),
+            scenario: &outcome.scenario,
+            directory: run(outcome),
+        })
+        .collect();
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.add_template("report", include_str!("../../assets/report.html"))?;
+    let page = Page { title, facts, tables, figures, runs, command, comparison: outcomes.len() > 1 };
+    Ok(environment.get_template("report")?.render(Serde(&page))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{fixture, writer::RunWriter};
+    use super::*;
+
+    fn outcome(name: &str) -> Outcome {
+        let plan = fixture::plan();
+        let mut context = fixture::context(&plan);
+        context.name = name.into();
+        let mut writer = RunWriter::create(None, &context).unwrap();
+        let flows: Vec<_> = (0..40).map(|i| fixture::flow(i, 1000 + 500 * u64::from(i), 10, 30)).collect();
+        writer.flows(&flows).unwrap();
+        let delivered = flows.iter().map(|f| f.delivered_bytes).sum();
+        writer.finish(fixture::end(delivered)).unwrap()
+    }
+
+    #[test]
+    fn a_page_stands_alone_and_is_escaped() {
+        let outcome = outcome("<script>alert(1)</script>");
+        let charts = super::super::figures::of_run(&outcome);
+        let html = of_run(&outcome, &charts).unwrap();
+        assert!(!html.contains("<script"), "user text must be escaped");
+        assert!(html.contains("&lt;script&gt;"));
+        for outside in ["src=", "@import", "<link"] {
+            assert!(!html.contains(outside), "{outside} would need the network");
+        }
+        assert!(html.contains("<svg width=\"900\"") && html.contains("# &lt;&amp;&gt;"));
+        assert!(html.contains("xoff run scenario.toml --seed 7"));
+    }
+
+    #[test]
+    fn failures_stand_on_the_page() {
+        let mut outcome = outcome("x");
+        outcome.summary.failure = Some("stall at 3ms".into());
+        let html = of_run(&outcome, &[]).unwrap();
+        assert!(html.contains("stall at 3ms"));
+    }
+}

@@ -1,0 +1,186 @@
+//! What a run came to, in one value: printed as tables, written as JSON, compared with others.
+
+use super::episode::Episode;
+use serde::{Deserialize, Serialize};
+
+/// The whole summary. Its JSON form is the program-facing result of `--json` and of `run.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Version of Xoff.
+    pub version: String,
+    /// Name of the scenario.
+    pub name: String,
+    /// All schemes of the run, joined by `+`.
+    pub scheme: String,
+    pub seed: u64,
+    pub sim_time_us: f64,
+
+    pub flows_total: u64,
+    /// Finite flows whose every byte was delivered.
+    pub flows_completed: u64,
+    /// Flows without an end of their own; not counted as unfinished.
+    pub flows_endless: u64,
+    pub fct_us: Distribution,
+    pub slowdown: Distribution,
+    pub by_size: Vec<SizeClass>,
+    /// Percentiles of the slowdown over sizes, in groups of equally many flows.
+    pub slowdown_by_size: Vec<SlowdownGroup>,
+    /// Endless flows by label.
+    pub throughput: Vec<Throughput>,
+    /// All payload delivered over the simulated time.
+    pub goodput_gbps: f64,
+
+    pub packets_sent: u64,
+    pub packets_delivered: u64,
+    pub packets_retransmitted: u64,
+    pub delivered_bytes: u64,
+    pub packet_hops: u64,
+    pub events: u64,
+    pub marks: u64,
+    pub notifications: u64,
+    pub acks: u64,
+    pub naks: u64,
+    pub timeouts: u64,
+    /// All drops together.
+    pub drops: u64,
+    pub drops_lossless: u64,
+    pub drops_lossy: u64,
+    pub drops_fault: u64,
+    pub pause_frames: u64,
+    pub resume_frames: u64,
+    pub refresh_frames: u64,
+    pub deadlocks: u64,
+    pub watchdog_storms: u64,
+
+    /// The longest egress queue of a switch.
+    pub worst_queue: Option<QueuePeak>,
+    /// Ingress queues that came nearest to their XOFF threshold, nearest first.
+    pub nearest_xoff: Vec<IngressPeak>,
+    /// PAUSE frames by who sends them to whom.
+    pub pauses: Vec<LayerPauses>,
+    pub busiest_links: Vec<LinkUse>,
+
+    /// What a disturbance did to long flows, where the run had both.
+    pub episode: Option<Episode>,
+
+    pub wall_seconds: f64,
+    pub run_cpu_seconds: f64,
+    pub setup_seconds: f64,
+    pub packet_hops_per_cpu_second: Option<f64>,
+    pub peak_rss_bytes: u64,
+
+    pub checks: Vec<Check>,
+    /// Why the run ended early, in words.
+    pub failure: Option<String>,
+}
+
+/// Mean and nearest-rank percentiles; empty when there was nothing to measure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    pub count: u64,
+    pub mean: Option<f64>,
+    pub p50: Option<f64>,
+    pub p95: Option<f64>,
+    pub p99: Option<f64>,
+    pub max: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SizeClass {
+    pub name: String,
+    pub flows: u64,
+    pub completed: u64,
+    pub fct_us: Distribution,
+    pub slowdown: Distribution,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SlowdownGroup {
+    pub smallest_bytes: u64,
+    /// The median size stands for the group in figures.
+    pub median_bytes: u64,
+    pub largest_bytes: u64,
+    pub flows: u64,
+    pub p50: f64,
+    pub p95: f64,
+    pub p99: f64,
+}
+
+/// Endless flows of one label.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Throughput {
+    pub label: String,
+    pub flows: u64,
+    /// Mean per flow from its start to its end or the run's.
+    pub mean_gbps: f64,
+    pub min_gbps: f64,
+    pub max_gbps: f64,
+    /// Jain's index among them.
+    pub fairness: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QueuePeak {
+    pub port: String,
+    pub priority: u8,
+    pub peak_bytes: u64,
+    pub mean_bytes: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IngressPeak {
+    /// `leaf0 from h3`.
+    pub ingress: String,
+    pub priority: u8,
+    pub peak_bytes: u64,
+    /// The smallest threshold it was held against.
+    pub xoff_bytes: u64,
+    pub headroom_bytes: u64,
+    /// Peak over threshold; above 1 it sent PAUSE.
+    pub of_xoff: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LayerPauses {
+    pub from: String,
+    pub to: String,
+    pub pause_frames: u64,
+    pub resume_frames: u64,
+    pub refresh_frames: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkUse {
+    pub port: String,
+    pub rate_gbps: f64,
+    pub utilisation: f64,
+    /// Share of the run in which its most paused priority was paused.
+    pub paused: f64,
+}
+
+/// One promise of the simulator, held against this run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    pub name: String,
+    pub held: bool,
+    pub detail: String,
+}
+
+impl Summary {
+    /// One line of JSON.
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_else(|e| format!("{{\"error\":\"{e}\"}}"))
+    }
+
+    /// The JSON of `run.json`, for people too.
+    pub fn json_pretty(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_else(|e| format!("{{\"error\":\"{e}\"}}"));
+        text.push('\n');
+        text
+    }
+
+    /// Every check held and nothing failed.
+    pub fn sound(&self) -> bool {
+        self.failure.is_none() && self.checks.iter().all(|check| check.held)
+    }
+}

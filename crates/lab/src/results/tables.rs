@@ -1,0 +1,121 @@
+//! The four tables of a run directory.
+
+use super::column::{Column, Kind, Table};
+
+const fn integer(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
+    Column { name, kind: Kind::Integer, unit, nullable: false, meaning }
+}
+const fn real(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
+    Column { name, kind: Kind::Real, unit, nullable: false, meaning }
+}
+const fn text(name: &'static str, meaning: &'static str) -> Column {
+    Column { name, kind: Kind::Text, unit: "", nullable: false, meaning }
+}
+/// The same column, which may be empty.
+const fn maybe(column: Column) -> Column {
+    Column { nullable: true, ..column }
+}
+
+pub static FLOWS: Table = Table {
+    name: "flows",
+    meaning: "one row per flow, in the order in which flows ended (unfinished ones last)",
+    columns: &[
+        integer("flow_id", "", "Number of the flow, in order of start."),
+        text("source", "The traffic generator that started it."),
+        text("label", "What the scenario calls the flow."),
+        integer("src", "", "Number of the sending host."),
+        integer("dst", "", "Number of the receiving host."),
+        text("src_name", "Name of the sending host."),
+        text("dst_name", "Name of the receiving host."),
+        maybe(integer("size_bytes", "bytes", "Payload to be sent; empty for an endless flow.")),
+        integer("delivered_bytes", "bytes", "Payload delivered to the receiver in order."),
+        integer("priority", "", "IEEE 802.1 priority of its data packets."),
+        text("scheme", "The congestion control that governed it."),
+        real("start_us", "us", "When it started, since the start of the run."),
+        maybe(real("finish_us", "us", "When the receiver had every byte; empty if it never did.")),
+        maybe(real("fct_us", "us", "Flow completion time: from start until the receiver had every byte.")),
+        maybe(real("fct_acked_us", "us", "From start until the sender knew that every byte had arrived.")),
+        real("ideal_us", "us", "Completion time of the same flow alone on the idle network, on the same path."),
+        maybe(real("slowdown", "1", "fct_us divided by ideal_us; 1 is perfect.")),
+        real("base_rtt_us", "us", "Round-trip time of the idle network on its path."),
+        integer("packets_sent", "", "Data packets put on the wire, retransmissions included."),
+        integer("packets_retransmitted", "", "Data packets sent again."),
+        integer("timeouts", "", "Retransmission timeouts."),
+        integer("marked", "", "Data packets that arrived with a congestion mark."),
+        integer("notifications", "", "Congestion notifications that reached the sender."),
+        integer("hops", "", "Links on its path."),
+        text("path", "Nodes from sender to receiver, joined by '>'; '#n' tells parallel links apart."),
+        maybe(real(
+            "goodput_gbps",
+            "Gbps",
+            "Delivered payload over the time from start to delivery, or to the end of the run if unfinished.",
+        )),
+    ],
+};
+
+pub static SERIES: Table = Table {
+    name: "series",
+    meaning: "one row per sample of a probe, in order of time",
+    columns: &[
+        real("time_us", "us", "End of the interval that the sample describes, or the instant of a queue length."),
+        text("metric", "What was measured; see the list of metrics below."),
+        text("entity", "The port (from->to) or the label of the flow."),
+        maybe(integer("flow_id", "", "The flow, as in flows.parquet; empty for ports.")),
+        maybe(integer("priority", "", "IEEE 802.1 priority, where the metric is per priority.")),
+        real("value", "see unit", "The value."),
+        text("unit", "Unit of the value: bytes, Gbps, 1 (a fraction) or 1/s."),
+    ],
+};
+
+pub static PAUSES: Table = Table {
+    name: "pauses",
+    meaning: "one row per PAUSE and RESUME frame (refreshes apart), when a port decides to send it",
+    columns: &[
+        real("time_us", "us", "When the port decided to send the frame."),
+        text("port", "The sending port (from->to); the egress that must stop is at its other end."),
+        text("node", "The node that sends the frame."),
+        text("layer", "Where that node stands: tor, leaf, spine and so on."),
+        text("toward", "'host' or 'switch': who is told to stop."),
+        integer("priority", "", "IEEE 802.1 priority that the frame concerns."),
+        text("event", "'pause' or 'resume'."),
+        integer("ingress_bytes", "bytes", "Buffered bytes that came in by this port at the decision."),
+    ],
+};
+
+pub static PORTS: Table = Table {
+    name: "ports",
+    meaning: "one row per port and priority, over the whole run",
+    columns: &[
+        text("port", "The port (from->to)."),
+        text("node", "The node that owns the port."),
+        text("layer", "Where that node stands."),
+        text("peer", "The node at the other end of the link."),
+        integer("priority", "", "IEEE 802.1 priority."),
+        real("rate_gbps", "Gbps", "Configured rate of the outgoing direction at the start of the run."),
+        integer("port_tx_packets", "", "Packets sent by the port in all priorities."),
+        integer(
+            "port_tx_bytes",
+            "bytes",
+            "Wire bytes sent by the port in all priorities, gaps and PFC frames included.",
+        ),
+        real("port_utilisation", "1", "Share of the run in which the port was sending, at its configured rate."),
+        integer("port_pause_frames", "", "PAUSE frames sent by the port in all priorities, refreshes apart."),
+        integer("port_resume_frames", "", "RESUME frames sent by the port in all priorities."),
+        integer("port_refresh_frames", "", "PAUSE frames sent only to prolong a timed pause."),
+        integer("queue_peak_bytes", "bytes", "Longest egress queue."),
+        real("queue_mean_bytes", "bytes", "Egress queue averaged over time."),
+        integer("ingress_peak_bytes", "bytes", "Most buffered bytes that had come in by this port."),
+        maybe(integer(
+            "xoff_bytes",
+            "bytes",
+            "Smallest threshold at which this ingress would send PAUSE; empty at hosts and in lossy priorities.",
+        )),
+        integer("headroom_bytes", "bytes", "Bytes that this ingress may take beyond the threshold."),
+        real("paused_us", "us", "How long the egress was paused."),
+        integer("marks", "", "Packets that this egress queue marked."),
+        integer("drops", "", "Packets dropped here."),
+    ],
+};
+
+/// Every table, in the order in which the dictionary lists them.
+pub static ALL: &[&Table] = &[&FLOWS, &SERIES, &PAUSES, &PORTS];

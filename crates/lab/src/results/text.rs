@@ -1,0 +1,255 @@
+//! The summary of a run as a text of at most 100 columns.
+
+use super::grid::Grid;
+use super::number::{brief, brief_or_dash, bytes, microseconds, percent, thousands};
+use super::summary::{Distribution, SizeClass, Summary};
+
+/// Whether headings may be set in bold; decide it by whether the output is a terminal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Style {
+    Plain,
+    Terminal,
+}
+
+/// A titled table; what the terminal and the report both show.
+pub struct Section {
+    pub title: String,
+    pub grid: Grid,
+}
+
+/// The whole summary.
+pub fn summary(summary: &Summary, style: Style) -> String {
+    let mut out = format!(
+        "{}, scheme {}, seed {}: {} simulated\n",
+        summary.name,
+        summary.scheme,
+        summary.seed,
+        microseconds(summary.sim_time_us)
+    );
+    for section in sections(summary) {
+        out.push('\n');
+        out.push_str(&heading(&section.title, style));
+        out.push_str(&section.grid.text());
+    }
+    out.push('\n');
+    out.push_str(&speed_line(summary));
+    for check in summary.checks.iter().filter(|check| !check.held) {
+        let (on, off) = paint(style, "\x1b[1;31m");
+        out.push_str(&format!("{on}check failed{off}: {} ({})\n", check.name, check.detail));
+    }
+    if let Some(failure) = &summary.failure {
+        let (on, off) = paint(style, "\x1b[1;31m");
+        out.push_str(&format!("\n{on}the run failed{off}: {failure}"));
+    }
+    out
+}
+
+fn paint(style: Style, code: &'static str) -> (&'static str, &'static str) {
+    if style == Style::Terminal { (code, "\x1b[0m") } else { ("", "") }
+}
+
+fn heading(title: &str, style: Style) -> String {
+    let (on, off) = paint(style, "\x1b[1m");
+    format!("{on}{title}{off}\n")
+}
+
+/// One line on how fast the run was.
+pub fn speed_line(summary: &Summary) -> String {
+    let rate = match summary.packet_hops_per_cpu_second {
+        Some(rate) => format!("{} million packet-hops per CPU second", brief(rate / 1e6)),
+        None => "too short to time".to_owned(),
+    };
+    format!(
+        "speed: {rate}; {} packet-hops, {} events in {} s, {} peak memory\n",
+        thousands(summary.packet_hops),
+        thousands(summary.events),
+        brief(summary.wall_seconds),
+        bytes(summary.peak_rss_bytes / 100_000 * 100_000),
+    )
+}
+
+/// The tables that apply to this run, in reading order.
+pub fn sections(summary: &Summary) -> Vec<Section> {
+    let all = [
+        by_size(summary, "flow completion time, us", |class| class.fct_us, summary.fct_us),
+        by_size(summary, "slowdown (1 = as fast as on an idle network)", |class| class.slowdown, summary.slowdown),
+        throughput(summary),
+        episode(summary),
+        network(summary),
+        queues(summary),
+        pauses(summary),
+        links(summary),
+    ];
+    all.into_iter().filter(|section| !section.grid.rows.is_empty()).collect()
+}
+
+/// One row per size class, and one for all where there are several.
+fn by_size(summary: &Summary, title: &str, of_class: fn(&SizeClass) -> Distribution, all: Distribution) -> Section {
+    let mut grid = Grid::new(["size", "flows", "finished", "mean", "p50", "p95", "p99", "max"]);
+    let mut row = |name: &str, flows: u64, completed: u64, of: Distribution| {
+        let mut cells = vec![name.to_owned(), thousands(flows), thousands(completed)];
+        cells.extend([of.mean, of.p50, of.p95, of.p99, of.max].map(brief_or_dash));
+        grid.row(cells);
+    };
+    let classes = summary.by_size.iter().filter(|class| class.flows > 0);
+    for class in classes.clone() {
+        row(&class.name, class.flows, class.completed, of_class(class));
+    }
+    if classes.count() > 1 {
+        row("all", summary.flows_total - summary.flows_endless, summary.flows_completed, all);
+    }
+    Section { title: title.to_owned(), grid }
+}
+
+fn throughput(summary: &Summary) -> Section {
+    let mut grid = Grid::new(["long flows", "number", "mean Gbps", "least", "most", "fairness (Jain)"]);
+    for of in &summary.throughput {
+        let fairness = if of.flows > 1 { brief_or_dash(of.fairness) } else { "-".to_owned() };
+        grid.row([
+            of.label.clone(),
+            thousands(of.flows),
+            brief(of.mean_gbps),
+            brief(of.min_gbps),
+            brief(of.max_gbps),
+            fairness,
+        ]);
+    }
+    Section { title: "throughput over the whole run".into(), grid }
+}
+
+fn episode(summary: &Summary) -> Section {
+    let mut grid = Grid::new(["long flow", "before, Gbps", "during", "after", "recovered after"]);
+    let Some(episode) = &summary.episode else {
+        return Section { title: String::new(), grid };
+    };
+    for flow in &episode.flows {
+        grid.row([
+            flow.name.clone(),
+            brief_or_dash(flow.before_gbps),
+            brief_or_dash(flow.during_gbps),
+            brief_or_dash(flow.after_gbps),
+            flow.recovery_us.map_or_else(|| "not in this run".to_owned(), microseconds),
+        ]);
+    }
+    let tree = match (episode.pauses_toward_senders, episode.tree_us) {
+        (Some(0), _) => "; no PAUSE reached their hosts".to_owned(),
+        (Some(frames), Some(us)) => {
+            format!("; {} PAUSE reached their hosts over {}", thousands(frames), microseconds(us))
+        }
+        _ => String::new(),
+    };
+    let title = format!(
+        "disturbance by {} from {} to {}{tree}",
+        episode.cause,
+        microseconds(episode.start_us),
+        microseconds(episode.end_us)
+    );
+    Section { title, grid }
+}
+
+fn network(summary: &Summary) -> Section {
+    let mut grid = Grid::new(["goodput", "data packets", "sent again", "marks", "notices", "PAUSE", "drops"]);
+    let drops = match summary.drops {
+        0 => "0".to_owned(),
+        all => format!("{} ({} lossless)", thousands(all), thousands(summary.drops_lossless)),
+    };
+    grid.row([
+        format!("{} Gbps", brief(summary.goodput_gbps)),
+        thousands(summary.packets_delivered),
+        thousands(summary.packets_retransmitted),
+        thousands(summary.marks),
+        thousands(summary.notifications),
+        thousands(summary.pause_frames),
+        drops,
+    ]);
+    Section { title: "network".into(), grid }
+}
+
+fn queues(summary: &Summary) -> Section {
+    let mut grid = Grid::new(["ingress", "priority", "peak", "XOFF at", "peak/XOFF", "headroom"]);
+    for of in &summary.nearest_xoff {
+        grid.row([
+            of.ingress.clone(),
+            of.priority.to_string(),
+            bytes(of.peak_bytes),
+            bytes(of.xoff_bytes),
+            percent(of.of_xoff),
+            bytes(of.headroom_bytes),
+        ]);
+    }
+    let worst = match &summary.worst_queue {
+        Some(of) => {
+            format!("; longest egress queue {} at {} (priority {})", bytes(of.peak_bytes), of.port, of.priority)
+        }
+        None => String::new(),
+    };
+    Section { title: format!("queues nearest to PAUSE{worst}"), grid }
+}
+
+fn pauses(summary: &Summary) -> Section {
+    let mut grid = Grid::new(["from", "to", "PAUSE", "RESUME", "refreshed"]).left(&[1]);
+    for of in &summary.pauses {
+        grid.row([
+            of.from.clone(),
+            of.to.clone(),
+            thousands(of.pause_frames),
+            thousands(of.resume_frames),
+            thousands(of.refresh_frames),
+        ]);
+    }
+    Section { title: "pauses by layer".into(), grid }
+}
+
+fn links(summary: &Summary) -> Section {
+    let mut grid = Grid::new(["link", "rate, Gbps", "busy", "paused"]);
+    for of in &summary.busiest_links {
+        grid.row([of.port.clone(), brief_rate(of.rate_gbps), percent(of.utilisation), percent(of.paused)]);
+    }
+    Section { title: "busiest links".into(), grid }
+}
+
+/// `100`, `2.5`: a configured rate is exact and needs no trailing zeros.
+fn brief_rate(gbps: f64) -> String {
+    let text = format!("{gbps:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::super::writer::RunWriter;
+    use super::*;
+
+    fn sample() -> Summary {
+        let plan = fixture::plan();
+        let mut writer = RunWriter::create(None, &fixture::context(&plan)).unwrap();
+        let flows: Vec<_> =
+            (0..300).map(|i| fixture::flow(i, 1 + u64::from(i) * 7_001, 10, 1_000_000 + 997 * u64::from(i))).collect();
+        writer.flows(&flows).unwrap();
+        writer.flows(&[fixture::endless(300, 25_000_000)]).unwrap();
+        let delivered = flows.iter().map(|f| f.delivered_bytes).sum::<u64>() + 25_000_000;
+        writer.finish(fixture::end(delivered)).unwrap().summary
+    }
+
+    #[test]
+    fn it_fits_the_terminal_and_is_plain_in_a_pipe() {
+        let text = summary(&sample(), Style::Plain);
+        for line in text.lines() {
+            assert!(line.chars().count() <= 100, "{} columns: {line}", line.chars().count());
+        }
+        assert!(!text.contains('\x1b'));
+        assert!(summary(&sample(), Style::Terminal).contains("\x1b[1m"));
+        for part in ["10-100 KB", "F0", "78.1%", "512 KB", "1,234,567 packet-hops", "s1->r1", "leaf"] {
+            assert!(text.contains(part), "{part} is missing from:\n{text}");
+        }
+    }
+
+    #[test]
+    fn what_went_wrong_is_said() {
+        let mut bad = sample();
+        bad.checks[0].held = false;
+        bad.failure = Some("deadlock at 3ms".into());
+        let text = summary(&bad, Style::Plain);
+        assert!(text.contains("check failed: bytes conserved") && text.contains("the run failed: deadlock at 3ms"));
+    }
+}

@@ -1,0 +1,148 @@
+//! Runs a loaded scenario: builds the world, drives it in slices, hands its records on.
+
+use crate::results::{Outcome, RunContext, RunEnd, RunWriter};
+use crate::scenario::Loaded;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use xoff_engine::Time;
+use xoff_fabric::traffic::{Action, Source};
+use xoff_fabric::world::{Progress, World};
+use xoff_schemes::Any;
+
+/// Events between two looks at the clock: a few milliseconds of work.
+const SLICE: u64 = 1 << 16;
+
+/// How far a run is, for whoever shows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    pub now: Time,
+    pub stop: Time,
+    /// Part done, from 0 to 1: of the flows where their number is known, else of the time.
+    pub part: f64,
+    pub packet_hops: u64,
+}
+
+/// Runs to the end. `out` is the directory to write; without one there is only the summary.
+pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Position)) -> io::Result<Outcome> {
+    let began = Instant::now();
+    let labels: Vec<String> = loaded.traffic.iter().flat_map(|traffic| traffic.labels.iter().cloned()).collect();
+    let mut writer = RunWriter::create(
+        out,
+        &RunContext {
+            name: loaded.name.clone(),
+            schemes: loaded.schemes.iter().map(|scheme| scheme.label.clone()).collect(),
+            seed: loaded.plan.seed,
+            plan: &loaded.plan,
+            labels,
+            sources: loaded.traffic.iter().map(|traffic| traffic.name.clone()).collect(),
+            scenario: loaded.resolved.clone(),
+            csv: loaded.output.csv,
+            figures: loaded.output.figures,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            disturbance: None,
+        },
+    )?;
+    let mut world = build(loaded);
+    let setup = began.elapsed();
+    let flows_expected = flows_expected(loaded);
+    let (wall_start, cpu_start) = (Instant::now(), thread_cpu());
+    while world.run(SLICE) == Progress::Running {
+        drain(&mut world, &mut writer)?;
+        let counters = &world.counters;
+        let part = match flows_expected {
+            Some(flows) => counters.flows_completed as f64 / flows,
+            None => world.now.ps() as f64 / world.plan.run.stop.ps().max(1) as f64,
+        };
+        watch(Position {
+            now: world.now,
+            stop: world.plan.run.stop,
+            part: part.min(1.0),
+            packet_hops: counters.packet_hops,
+        });
+    }
+    let (wall, run_cpu) = (wall_start.elapsed(), thread_cpu().saturating_sub(cpu_start));
+    drain(&mut world, &mut writer)?;
+    writer.finish(RunEnd {
+        counters: world.counters,
+        ports: world.port_reports(),
+        sim_end: world.now,
+        wall,
+        run_cpu,
+        setup,
+        peak_rss: peak_rss_bytes(),
+        imbalance: world.books().err(),
+        failure: world.failure.clone(),
+    })
+}
+
+/// The world of a loaded scenario, ready to run.
+pub fn build(loaded: &Loaded) -> World<Any> {
+    let mut first_label = 0;
+    let mut sources: Vec<Box<dyn Source>> = Vec::with_capacity(loaded.traffic.len());
+    for traffic in &loaded.traffic {
+        sources.push(Box::new(Relabelled { inner: traffic.build(loaded.plan.seed), first_label }));
+        first_label += traffic.labels.len() as u32;
+    }
+    let schemes = loaded.schemes.iter().map(|scheme| Any::configure(&scheme.values)).collect();
+    World::new(loaded.plan.clone(), schemes, sources)
+}
+
+/// How many flows will run, if every source knows and none is endless.
+fn flows_expected(loaded: &Loaded) -> Option<f64> {
+    let mut sum = 0.0;
+    for traffic in &loaded.traffic {
+        if !traffic.expected.finite {
+            return None;
+        }
+        sum += traffic.expected.flows?;
+    }
+    (sum > 0.0).then_some(sum)
+}
+
+fn drain(world: &mut World<Any>, writer: &mut RunWriter) -> io::Result<()> {
+    writer.flows(&world.flows)?;
+    writer.pauses(&world.pauses)?;
+    writer.samples(&world.samples)?;
+    world.flows.clear();
+    world.pauses.clear();
+    world.samples.clear();
+    Ok(())
+}
+
+/// A source whose labels count on from those of the sources before it.
+struct Relabelled {
+    inner: Box<dyn Source>,
+    first_label: u32,
+}
+
+impl Source for Relabelled {
+    fn next(&self) -> Option<Time> {
+        self.inner.next()
+    }
+    fn act(&mut self, now: Time, out: &mut Vec<Action>) {
+        let from = out.len();
+        self.inner.act(now, out);
+        for action in &mut out[from..] {
+            if let Action::Start(spec) = action {
+                spec.label += self.first_label;
+            }
+        }
+    }
+    fn on_finished(&mut self, now: Time, handle: u32) {
+        self.inner.on_finished(now, handle);
+    }
+}
+
+/// CPU time of this thread: what the run costs, whatever else the machine does.
+fn thread_cpu() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+}
+
+/// Most memory this process ever held; zero where the system does not say.
+pub fn peak_rss_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) * 1024
+}
