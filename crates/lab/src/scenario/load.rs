@@ -86,11 +86,6 @@ impl Scenario {
         Scenario { source: Source::new(name, text), base: base.into(), registry: xoff_schemes::all() }
     }
 
-    #[cfg(test)]
-    pub fn with_registry(self, registry: Registry) -> Scenario {
-        Scenario { registry, ..self }
-    }
-
     /// Everything a run needs, or what is wrong with the scenario.
     pub fn load(&self, options: &Options) -> std::result::Result<Loaded, Vec<Diagnostic>> {
         let mut entries = tree::parse(&self.source).map_err(|error| vec![error])?;
@@ -181,7 +176,7 @@ impl Scenario {
         let mut rows = root.tables("traffic")?;
         for row in &rows {
             for name in row.peek_texts("scheme") {
-                schemes::add_named(&mut schemes, self.registry, &name)?;
+                schemes::add_named(root, &mut schemes, self.registry, &name)?;
             }
         }
         let mut plan = Plan {
@@ -309,3 +304,7 @@ impl Loaded {
         (hosts, self.plan.nodes.len() - hosts)
     }
 }
+
+#[cfg(test)]
+#[path = "load_tests.rs"]
+mod tests;

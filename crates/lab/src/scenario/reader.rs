@@ -127,6 +127,12 @@ impl Table {
         self.place_of(key).error(message)
     }
 
+    /// Something is wrong with `key` being there at all.
+    pub fn key_error(&self, key: &str, message: impl Into<String>) -> Diagnostic {
+        let slot = self.entries.iter().find(|slot| slot.entry.key == key);
+        slot.map_or(&self.place, |slot| &slot.entry.key_place).error(message)
+    }
+
     fn take(&mut self, key: &str) -> Option<Item> {
         if !self.asked.iter().any(|asked| asked == key) {
             self.asked.push(key.to_owned());
@@ -231,7 +237,10 @@ impl Table {
         if texts.is_empty() {
             return Err(self.error(key, format!("`{key}` is empty")).label("at least one is needed"));
         }
-        self.record(key, toml_edit::Array::from_iter(texts.iter().map(|text| text.value.as_str())));
+        match &texts[..] {
+            [one] => self.record(key, one.value.as_str()),
+            many => self.record(key, toml_edit::Array::from_iter(many.iter().map(|text| text.value.as_str()))),
+        }
         Ok(Some(texts))
     }
 
@@ -480,6 +489,12 @@ impl Table {
         Ok(table)
     }
 
+    /// An empty table `[outer.key]` that nobody wrote, for something read with all its defaults.
+    pub fn unwritten(&mut self, outer: &str, key: &str, section: &str) -> Table {
+        let recorder = self.recorder.table(outer).table(key);
+        Table::open(section.to_owned(), self.place.clone(), Vec::new(), recorder, self.base.clone())
+    }
+
     /// The keys and values as they stand, for tables whose keys are data. Consumes them all.
     pub fn into_items(self) -> Vec<(Text, Item)> {
         let text = |entry: &Entry| Text { value: entry.key.clone(), place: entry.key_place.clone() };
@@ -518,12 +533,6 @@ impl Table {
     /// Whether the value of `key` is this text.
     pub fn text_is(&self, key: &str, wanted: &str) -> bool {
         let is = |value: &Value| matches!(value, Value::Text(text) if text.trim() == wanted);
-        self.entries.iter().any(|slot| slot.entry.key == key && is(&slot.entry.item.value))
-    }
-
-    /// Whether the value of `key` is a number without unit.
-    pub fn is_number(&self, key: &str) -> bool {
-        let is = |value: &Value| matches!(value, Value::Integer(_) | Value::Float(_));
         self.entries.iter().any(|slot| slot.entry.key == key && is(&slot.entry.item.value))
     }
 

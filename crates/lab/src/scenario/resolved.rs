@@ -44,7 +44,15 @@ impl Recorder {
         Recorder { here: Rc::default(), attachments: self.attachments.clone() }
     }
 
+    /// The table under `key`, begun if it is new.
     pub fn table(&self, key: &str) -> Recorder {
+        let known = self.here.borrow().iter().find_map(|(name, recorded)| match recorded {
+            Recorded::Table(known) if name == key => Some(known.clone()),
+            _ => None,
+        });
+        if let Some(known) = known {
+            return known;
+        }
         let child = self.child();
         self.put(key, Recorded::Table(child.clone()));
         child

@@ -44,6 +44,9 @@ pub fn read(root: &mut Table, registry: Registry) -> Result<Vec<NamedScheme>> {
                 let error = label.error(format!("two schemes are called `{}`", label.value));
                 return Err(error.help("[scheme] goes by its name; call this one differently and give it a `name`"));
             }
+            if schemes.len() == SCHEMES_LARGEST {
+                return Err(label.error(format!("a run holds at most {SCHEMES_LARGEST} schemes")));
+            }
             schemes.push(NamedScheme { label: label.value, values });
         }
         more.finish()?;
@@ -52,19 +55,21 @@ pub fn read(root: &mut Table, registry: Registry) -> Result<Vec<NamedScheme>> {
 }
 
 /// A scheme that traffic names without a table of its own: its defaults.
-pub fn add_named(schemes: &mut Vec<NamedScheme>, registry: Registry, name: &Text) -> Result<()> {
+pub fn add_named(root: &mut Table, schemes: &mut Vec<NamedScheme>, registry: Registry, name: &Text) -> Result<()> {
     if schemes.iter().any(|known| known.label == name.value) {
         return Ok(());
     }
-    let Some(spec) = registry.iter().copied().find(|spec| spec.name == name.value) else {
+    if !registry.iter().any(|spec| spec.name == name.value) {
         let labels = schemes.iter().map(|known| known.label.as_str());
         let names = labels.chain(registry.iter().map(|spec| spec.name));
         return Err(name.error(format!("no scheme is called `{}`", name.value)).nearest(&name.value, names));
-    };
+    }
     if schemes.len() == SCHEMES_LARGEST {
         return Err(name.error(format!("a run holds at most {SCHEMES_LARGEST} schemes")));
     }
-    schemes.push(NamedScheme { label: name.value.clone(), values: spec.values(None) });
+    let mut table = root.unwritten("schemes", &name.value, "scheme");
+    let values = read_one(&mut table, registry, &name.value)?;
+    schemes.push(NamedScheme { label: name.value.clone(), values });
     Ok(())
 }
 
@@ -73,11 +78,24 @@ fn read_one(table: &mut Table, registry: Registry, default_name: &str) -> Result
     let spec = find(registry, &name)?;
     let preset = read_preset(table, spec)?;
     let mut values = spec.values(preset);
+    let mut given: Vec<(&str, toml_edit::Value)> = Vec::new();
     for param in spec.params {
-        match read_param(table, param)? {
-            Some(value) => values.set(param.name, value),
-            // Defaults are recorded as their source spells them, so that they read back exactly.
-            None => {
+        if let Some((value, spelled)) = read_param(table, param)? {
+            values.set(param.name, value);
+            given.push((param.name, spelled));
+        }
+    }
+    for param in spec.params {
+        let own = given.iter().find(|(name, _)| *name == param.name);
+        match (values.no_effect(param.name), own) {
+            (Some(why), Some(_)) => {
+                return Err(table.key_error(param.name, format!("`{}` has no effect here", param.name)).label(why));
+            }
+            // Recorded, it would be refused when read again.
+            (Some(_), None) => {}
+            (None, Some((_, spelled))) => table.record(param.name, spelled.clone()),
+            // As its source spells it, so that it reads back exactly.
+            (None, None) => {
                 let preset = preset.and_then(|preset| preset.values.iter().find(|(name, _)| *name == param.name));
                 table.record(param.name, spelling(param.unit, preset.map_or(param.default, |(_, text)| text)));
             }
@@ -100,22 +118,16 @@ fn read_preset(table: &mut Table, spec: &'static SchemeSpec) -> Result<Option<&'
     })
 }
 
-fn read_param(table: &mut Table, param: &'static ParamSpec) -> Result<Option<Value>> {
+/// A parameter's value and how the resolved scenario spells it.
+fn read_param(table: &mut Table, param: &'static ParamSpec) -> Result<Option<(Value, toml_edit::Value)>> {
     if param.unit == Unit::BytesByRate && table.is_table(param.name) {
         return read_by_rate(table, param.name).map(Some);
     }
-    let bare_number = table.is_number(param.name);
     let Some(text) = table.take_spelling(param.name)? else { return Ok(None) };
     let value = param.unit.parse(&text.value).map_err(|why| -> Diagnostic {
-        let error = text.error(format!("`{}` {}", param.name, why.0)).label(param.unit.expects());
-        if bare_number {
-            error.help(format!("{}; {}", param.meaning, "a quantity is written in quotes with its unit"))
-        } else {
-            error.help(param.meaning)
-        }
+        text.error(format!("`{}` {}", param.name, why.0)).label(param.unit.expects()).help(param.meaning)
     })?;
-    table.record(param.name, spelling(param.unit, &text.value));
-    Ok(Some(value))
+    Ok(Some((value, spelling(param.unit, &text.value))))
 }
 
 /// A text as the TOML value a scenario would hold.
@@ -130,7 +142,7 @@ fn spelling(unit: Unit, text: &str) -> toml_edit::Value {
 }
 
 /// `{ "40Gbps" = "160KB", "100Gbps" = "400KB" }`.
-fn read_by_rate(table: &mut Table, key: &str) -> Result<Value> {
+fn read_by_rate(table: &mut Table, key: &str) -> Result<(Value, toml_edit::Value)> {
     let Some(inner) = table.take_table(key)? else { return Err(table.error(key, "not a table")) };
     let mut rows: Vec<(BitRate, u64)> = Vec::new();
     let mut recorded = toml_edit::InlineTable::new();
@@ -152,6 +164,5 @@ fn read_by_rate(table: &mut Table, key: &str) -> Result<Value> {
         return Err(table.error(key, format!("`{key}` is empty")).label("at least one rate is needed"));
     }
     rows.sort_unstable();
-    table.record(key, recorded);
-    Ok(Value::BytesByRate(BytesByRate::Table(rows)))
+    Ok((Value::BytesByRate(BytesByRate::Table(rows)), recorded.into()))
 }

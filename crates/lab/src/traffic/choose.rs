@@ -30,35 +30,47 @@ pub struct Lonely(pub u32);
 impl Receivers {
     /// No sender chooses itself; with `other_racks`, nor a host of its own switch.
     pub fn new(senders: &[u32], receivers: &[u32], wiring: &Wiring, other_racks: bool) -> Result<Receivers, Lonely> {
+        let made = Receivers::for_some(senders, receivers, wiring, other_racks);
+        match (0..senders.len()).find(|rank| !made.reaches_any(*rank)) {
+            Some(rank) => Err(Lonely(senders[rank])),
+            None => Ok(made),
+        }
+    }
+
+    /// As [`Receivers::new`], but some senders may have nobody to send to.
+    pub fn for_some(senders: &[u32], receivers: &[u32], wiring: &Wiring, other_racks: bool) -> Receivers {
         let mut hosts = receivers.to_vec();
-        hosts.sort_unstable_by_key(|host| (wiring.rack(*host), *host));
         let place = |host: u32| (wiring.rack(host), host);
-        let skipped = senders
-            .iter()
-            .map(|sender| {
-                let (from, to) = if other_racks {
-                    let rack = wiring.rack(*sender);
-                    (
-                        hosts.partition_point(|host| wiring.rack(*host) < rack),
-                        hosts.partition_point(|host| wiring.rack(*host) <= rack),
-                    )
-                } else {
-                    (
-                        hosts.partition_point(|host| place(*host) < place(*sender)),
-                        hosts.partition_point(|host| place(*host) <= place(*sender)),
-                    )
-                };
-                if to - from == hosts.len() { Err(Lonely(*sender)) } else { Ok(from as u32..to as u32) }
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(Receivers { hosts: hosts.into(), skipped: skipped.into() })
+        hosts.sort_unstable_by_key(|host| place(*host));
+        let skip = |sender: &u32| {
+            let (from, to) = if other_racks {
+                let rack = wiring.rack(*sender);
+                (
+                    hosts.partition_point(|host| wiring.rack(*host) < rack),
+                    hosts.partition_point(|host| wiring.rack(*host) <= rack),
+                )
+            } else {
+                (
+                    hosts.partition_point(|host| place(*host) < place(*sender)),
+                    hosts.partition_point(|host| place(*host) <= place(*sender)),
+                )
+            };
+            from as u32..to as u32
+        };
+        let skipped = senders.iter().map(skip).collect();
+        Receivers { hosts: hosts.into(), skipped }
+    }
+
+    /// Whether the sender of this rank has anybody to send to.
+    pub fn reaches_any(&self, rank: usize) -> bool {
+        self.skipped[rank].len() < self.hosts.len()
     }
 
     pub fn hosts(&self) -> &[u32] {
         &self.hosts
     }
 
-    /// A receiver for the sender of this rank, each of those allowed being as likely.
+    /// A receiver for the sender of this rank, who must have one; each of those allowed being as likely.
     pub fn draw(&self, rank: usize, rng: &mut Rng) -> u32 {
         let skipped = &self.skipped[rank];
         let gap = skipped.end - skipped.start;

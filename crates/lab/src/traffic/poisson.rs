@@ -46,7 +46,9 @@ impl Who {
             }
             Who::Hot { all, hot, fraction } => {
                 let (rank, src) = all.sender(rng);
-                let dst = if rng.unit() < *fraction { hot.draw(rank, rng) } else { all.receiver(rank, rng) };
+                // The only hot host has no hot peer.
+                let to_hot = rng.unit() < *fraction && hot.reaches_any(rank);
+                let dst = if to_hot { hot.draw(rank, rng) } else { all.receiver(rank, rng) };
                 (src, dst)
             }
             Who::Pairs { pairs, rates } => pairs[super::choose::draw_by_rate(rates, rng)],

@@ -86,8 +86,10 @@ fn hot(table: &mut Table, scope: &Scope<'_>, sources: &[u32], destinations: &[u3
     let fraction = table.number_or("hot_fraction", 0.0..=1.0, 0.15)?;
     let all = Choice::new(sources, destinations, &scope.wiring, other_racks)
         .map_err(|host| lonely(table, scope, "destinations", other_racks, host))?;
-    let hot = Receivers::new(sources, &hot, &scope.wiring, other_racks)
-        .map_err(|host| lonely(table, scope, key, other_racks, host))?;
+    let hot = Receivers::for_some(sources, &hot, &scope.wiring, other_racks);
+    if !(0..sources.len()).any(|rank| hot.reaches_any(rank)) {
+        return Err(table.error(key, "no sender may send to a hot host"));
+    }
     Ok(Who::Hot { all, hot, fraction })
 }
 

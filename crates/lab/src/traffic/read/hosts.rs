@@ -11,7 +11,7 @@ pub fn hosts(table: &mut Table, scope: &Scope<'_>, key: &str) -> Result<Vec<u32>
     let hosts = match table.take_texts(key)? {
         Some(selectors) => scope.ctx.names.hosts(&selectors)?,
         None => {
-            table.record(key, toml_edit::Array::from_iter(["*"]));
+            table.record(key, "*");
             scope.ctx.names.all_hosts()
         }
     };

@@ -45,6 +45,11 @@ fn network() -> Plan {
 }
 
 fn read_from(text: &str, base: &Path) -> Result<(TrafficPlan, Recorder)> {
+    let source = Source::new("a.toml", format!("[[traffic]]\n{text}\n"));
+    read_entries(&source, tree::parse(&source)?, base)
+}
+
+fn read_entries(source: &Arc<Source>, entries: Vec<tree::Entry>, base: &Path) -> Result<(TrafficPlan, Recorder)> {
     let plan = network();
     let names = Names::new(&plan.nodes, &plan.links);
     let context = TrafficContext {
@@ -56,10 +61,8 @@ fn read_from(text: &str, base: &Path) -> Result<(TrafficPlan, Recorder)> {
         seed: 1,
         index: 2,
     };
-    let text = format!("[[traffic]]\n{text}\n");
-    let source = Source::new("a.toml", text);
     let recorder = Recorder::default();
-    let mut root = Table::root(&source, tree::parse(&source)?, base, recorder.clone());
+    let mut root = Table::root(source, entries, base, recorder.clone());
     let mut table = root.tables("traffic")?.remove(0);
     let unknown = table.keys().into_iter().find(|key| keys::TRAFFIC.iter().all(|known| known.name != key.value));
     let made = read(&mut table, &context)?;
@@ -378,4 +381,74 @@ fn a_distribution_of_ones_own_is_read_and_judged() {
     let files = Scratch::new("cdf-bad", "mine.csv", "0,0\n1000,0.5\n500,1\n");
     let shown = read_from(toml, &files.0).unwrap_err().render(false);
     assert!(shown.contains("mine.csv:3") && shown.contains("sizes must not decrease"), "{shown}");
+}
+
+mod anything {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Values that fit some key, and some that fit none.
+    const VALUES: [&str; 26] = [
+        "\"h0\"",
+        "\"@s1\"",
+        "\"*\"",
+        "[\"h1\", \"h[4..6]\"]",
+        "\"websearch\"",
+        "\"10KB\"",
+        "\"1B\"",
+        "\"1TB\"",
+        "{ kind = \"uniform\", min = \"1B\", max = \"1TB\" }",
+        "{ kind = \"pareto\", mean = \"1B\", shape = 1.1 }",
+        "{ kind = \"exponential\", mean = \"1TB\" }",
+        "\"0s\"",
+        "\"1ps\"",
+        "\"3ms\"",
+        "\"100000s\"",
+        "\"1bps\"",
+        "\"10Gbps\"",
+        "0",
+        "1",
+        "0.5",
+        "-1",
+        "nan",
+        "9223372036854775807",
+        "true",
+        "\"random\"",
+        "[{ at = \"1ms\", rate = \"1Gbps\" }]",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #[test]
+        fn no_table_panics_nor_does_its_source(
+            example in 0..EXAMPLES.len(),
+            changes in proptest::collection::vec((0..keys::TRAFFIC.len(), 0..VALUES.len()), 0..4),
+        ) {
+            let source = Source::new("a.toml", EXAMPLES[example]);
+            let mut entries = tree::parse(&source).unwrap();
+            for (key, value) in changes {
+                let name = keys::TRAFFIC[key].name;
+                if name != "kind" {
+                    tree::set(&mut entries, &format!("{name}={}", VALUES[value])).unwrap();
+                }
+            }
+            let entry = tree::Entry {
+                key: "traffic".into(),
+                key_place: crate::scenario::Place::line(&source, 1),
+                item: tree::Item {
+                    place: crate::scenario::Place::line(&source, 1),
+                    value: tree::Value::Array(vec![tree::Item {
+                        place: crate::scenario::Place::line(&source, 1),
+                        value: tree::Value::Table(entries),
+                    }]),
+                },
+            };
+            match read_entries(&source, vec![entry], Path::new(".")) {
+                Err(error) => prop_assert!(!error.render(false).is_empty()),
+                Ok((plan, _)) => {
+                    play(plan.build(1).as_mut(), 200);
+                }
+            }
+        }
+    }
 }

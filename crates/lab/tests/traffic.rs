@@ -1,0 +1,94 @@
+//! Traffic of every kind through a small network, from the scenario's text to the flows' records.
+
+use std::path::Path;
+use xoff_engine::Time;
+use xoff_fabric::record::FlowRecord;
+use xoff_fabric::world::World;
+use xoff_lab::scenario::load::{Loaded, Options, Scenario};
+use xoff_schemes::Any;
+
+fn load(traffic: &str, seed: u64) -> Loaded {
+    let text = format!(
+        "[run]\nstop = \"20ms\"\n[scheme]\nname = \"none\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\n\
+         hosts_per_leaf = 4\nhost_rate = \"10Gbps\"\nhost_delay = \"1us\"\nfabric_rate = \"40Gbps\"\nfabric_delay = \"1us\"\n\
+         [[traffic]]\n{traffic}\n"
+    );
+    let options = Options { seed: Some(seed), ..Options::default() };
+    match Scenario::from_text("test.toml", text, Path::new(".")).load(&options) {
+        Ok(loaded) => loaded,
+        Err(errors) => panic!("{}", errors[0]),
+    }
+}
+
+fn run(traffic: &str, seed: u64) -> Vec<FlowRecord> {
+    let loaded = load(traffic, seed);
+    let schemes = loaded.schemes.iter().map(|scheme| Any::configure(&scheme.values)).collect();
+    let sources = loaded.traffic.iter().map(|plan| plan.build(seed)).collect();
+    let mut world = World::new(loaded.plan, schemes, sources);
+    world.run_to_end();
+    assert!(world.failure.is_none(), "{:?}", world.failure);
+    world.flows.sort_by_key(|flow| flow.id);
+    std::mem::take(&mut world.flows)
+}
+
+#[test]
+fn every_sized_flow_of_every_kind_arrives() {
+    for (traffic, count) in [
+        ("kind = \"burst\"\nsources = \"h[0..5]\"\ndestinations = \"h7\"\nsize = \"64KB\"\nflows_per_pair = 4", 24),
+        ("kind = \"permutation\"\nsize = \"1MB\"", 8),
+        ("kind = \"all-to-all\"\nsizes = \"20KB\"\nstagger = \"50us\"", 56),
+        ("kind = \"poisson\"\nsizes = \"alistorage\"\nload = 0.3\nflows = 500", 500),
+        ("kind = \"hotspot\"\nsizes = \"64KB\"\nload = 0.2\nflows = 300", 300),
+        ("kind = \"incast\"\nsizes = \"20KB\"\ndegree = 7\nperiod = \"1ms\"\nevents = 10", 70),
+        ("kind = \"synchronised-reads\"\nclients = \"h0\"\nservers = \"h[1..7]\"\nunit = \"100KB\"\nblocks = 5", 35),
+    ] {
+        let flows = run(traffic, 1);
+        assert_eq!(flows.len(), count, "{traffic}");
+        for flow in &flows {
+            assert_eq!(Some(flow.delivered_bytes), flow.size_bytes, "{traffic}: {flow:?}");
+            assert!(flow.acked_at.is_some(), "{traffic}: {flow:?}");
+        }
+        assert_eq!(flows, run(traffic, 1), "{traffic}");
+    }
+}
+
+#[test]
+fn a_block_is_asked_for_when_the_last_is_complete() {
+    let flows = run(
+        "kind = \"synchronised-reads\"\nclients = \"h0\"\nservers = \"h[1..7]\"\nunit = \"100KB\"\nblocks = 4\nrequest_delay = \"7us\"",
+        1,
+    );
+    let delay = xoff_engine::Span::from_us(7);
+    for (before, after) in flows.chunks(7).zip(flows.chunks(7).skip(1)) {
+        let complete = before.iter().filter_map(|flow| flow.acked_at).max().unwrap();
+        assert!(after.iter().all(|flow| flow.start == complete + delay));
+    }
+}
+
+#[test]
+fn bursts_make_the_mean_rate_and_a_stop_ends_them() {
+    let traffic = "kind = \"on-off\"\nsources = [\"h0\", \"h1\"]\ndestinations = [\"h4\", \"h5\"]\nburst = \"10KB\"\nrate = \"2Gbps\"\ngaps = \"exponential\"\nstop = \"15ms\"";
+    for flow in run(traffic, 3) {
+        // 2 Gb/s for 15 ms.
+        let share = flow.delivered_bytes as f64 / 3.75e6;
+        assert!((share - 1.0).abs() < 0.2, "{share}");
+        assert_eq!(flow.size_bytes, None);
+    }
+}
+
+#[test]
+fn caps_change_and_pinned_paths_hold() {
+    let traffic = "kind = \"flows\"\nstop = \"4ms\"\nrate_cap = \"2Gbps\"\n[[traffic.flow]]\nsrc = \"h0\"\ndst = \"h4\"\npath = [\"leaf0\", \"spine1\", \"leaf1\"]\n\
+                   [[traffic.flow]]\nsrc = \"h1\"\ndst = \"h5\"\ncaps = [{ at = \"2ms\", rate = \"1Gbps\" }]\n\
+                   [[traffic.flow]]\nsrc = \"h2\"\ndst = \"h6\"\ncaps = [{ at = \"2ms\", rate = \"none\" }]";
+    let loaded = load(traffic, 1);
+    let spine = loaded.plan.nodes.iter().position(|node| node.name == "spine1").unwrap() as u32;
+    let flows = run(traffic, 1);
+    assert!(flows[0].path.iter().any(|port| loaded.plan.node_of(*port) == spine), "{:?}", flows[0].path);
+    // 2 Gb/s throughout; 1 Gb/s in the second half; the whole link, headers apart, in the second half.
+    for (flow, megabytes) in flows.iter().zip([1.0, 0.75, 0.5 + 2.5]) {
+        let share = flow.delivered_bytes as f64 / 1e6 / megabytes;
+        assert!((0.9..=1.001).contains(&share), "{share} of what the limits allow");
+        assert!(flow.start == Time::ZERO && flow.delivered_at.is_none());
+    }
+}
