@@ -19,8 +19,8 @@ pub fn check(args: &CheckArgs) -> Result<(), Stop> {
     let options = Options { sets: args.scenario.sets.clone(), seed: args.scenario.seed, scheme: None };
     let loaded = Scenario::open(&args.scenario.scenario)?.load(&options)?;
     warn(&loaded.warnings);
-    let _ = args.json;
-    Ok(())
+    let report = crate::check::report(&loaded);
+    show(&if args.json { report.json() } else { report.text() })
 }
 
 #[derive(Args)]

@@ -3,6 +3,7 @@
 use super::budget;
 use super::context::TrafficContext;
 use super::diagnostic::{Diagnostic, Place, Source};
+use super::dictionary;
 use super::events::{self, Output};
 use super::names::Names;
 use super::reader::{Result, Table, read_file};
@@ -106,6 +107,8 @@ impl Scenario {
         let loaded = self.read(&mut root, &mut problems);
         match loaded {
             Some(mut loaded) if problems.is_empty() => {
+                let order: Vec<&str> = dictionary::keys("").map(|key| key.name).collect();
+                recorder.order(&order);
                 loaded.resolved = recorder.render();
                 loaded.attachments = recorder.attachments();
                 Ok(loaded)

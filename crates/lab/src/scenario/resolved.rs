@@ -88,6 +88,12 @@ impl Recorder {
         self.attachments.borrow().clone()
     }
 
+    /// Brings the keys of this table into the order of `names`; others follow as they were read.
+    pub fn order(&self, names: &[&str]) {
+        let rank = |key: &str| names.iter().position(|name| *name == key).unwrap_or(names.len());
+        self.here.borrow_mut().sort_by_key(|(key, _)| rank(key));
+    }
+
     /// The text of the resolved scenario.
     pub fn render(&self) -> String {
         let mut document = DocumentMut::new();
@@ -112,6 +118,8 @@ impl Recorder {
                     }
                     let mut child = Table::new();
                     inner.fill(&mut child);
+                    // A table of tables needs no header of its own.
+                    child.set_implicit(true);
                     table.insert(key, Item::Table(child));
                 }
                 Recorded::Tables(inners) => {

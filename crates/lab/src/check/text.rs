@@ -1,0 +1,184 @@
+//! The report for people.
+
+use super::{Report, Verdict};
+use std::fmt::Write as _;
+use xoff_engine::quantity::format_bytes;
+
+impl Report {
+    /// As plain text, a section per question.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        // Writing to a String cannot fail.
+        let _ = self.write(&mut out);
+        out
+    }
+
+    /// As one JSON object, for programs.
+    pub fn json(&self) -> String {
+        // Plain structs of numbers and texts always serialise.
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    fn write(&self, out: &mut String) -> std::fmt::Result {
+        writeln!(out, "{}: {} hosts, {} switches, {} links", self.name, self.hosts, self.switches, self.links)?;
+        writeln!(out, "schemes: {}\n", self.schemes.join(", "))?;
+        let layers = self.layers.iter().map(|layer| {
+            let gbps = |value: f64| if value > 0.0 { format!("{value:.0}") } else { "-".to_owned() };
+            let ratio = layer.oversubscription.map_or("-".to_owned(), |ratio| format!("{}:1", brief(ratio)));
+            let (down, across, up) = (gbps(layer.down_gbps), gbps(layer.across_gbps), gbps(layer.up_gbps));
+            vec![layer.layer.clone(), layer.nodes.to_string(), down, across, up, ratio]
+        });
+        let head = ["layer", "nodes", "down Gbps", "across", "up", "oversubscription"];
+        table(out, &head, layers.collect())?;
+        let links = self.link_groups.iter().map(|group| {
+            let both = |there: &str, back: &str| {
+                if there == back { there.to_owned() } else { format!("{there} / {back}") }
+            };
+            let loss = if group.loss > 0.0 { format!("{}", group.loss) } else { "-".to_owned() };
+            vec![
+                format!("{}-{}", group.from, group.to),
+                group.links.to_string(),
+                both(&group.rate, &group.reverse_rate),
+                both(&group.delay, &group.reverse_delay),
+                loss,
+            ]
+        });
+        table(out, &["links", "count", "rate", "delay", "loss"], links.collect())?;
+        if let Some(trips) = &self.round_trips {
+            writeln!(
+                out,
+                "base round trip: {} to {} us, median {} us ({} pairs)",
+                brief(trips.min_us),
+                brief(trips.max_us),
+                brief(trips.median_us),
+                trips.pairs_sampled
+            )?;
+            writeln!(out, "bandwidth-delay product: {}\n", format_bytes(trips.bdp_bytes))?;
+        }
+        self.write_buffers(out)?;
+        self.write_deadlock(out)?;
+        self.write_traffic(out)?;
+        for warning in &self.warnings {
+            writeln!(out, "warning: {warning}")?;
+        }
+        Ok(())
+    }
+
+    fn write_buffers(&self, out: &mut String) -> std::fmt::Result {
+        let rows = self.headroom.iter().map(|row| {
+            let enough = if row.enough { "yes" } else { "NO" };
+            vec![
+                row.rate.clone(),
+                format_bytes(row.configured_bytes),
+                format_bytes(row.required_bytes),
+                enough.to_owned(),
+            ]
+        });
+        table(out, &["headroom at", "configured", "required", "enough"], rows.collect())?;
+        let rows = self.buffers.iter().map(|row| {
+            let left = match row.left_bytes {
+                left if left < 0 => format!("-{}", format_bytes(left.unsigned_abs())),
+                left => format_bytes(left.unsigned_abs()),
+            };
+            vec![
+                row.layer.clone(),
+                row.switches.to_string(),
+                row.ports.to_string(),
+                format_bytes(row.buffer_bytes),
+                format_bytes(row.headroom_bytes),
+                format_bytes(row.promised_bytes),
+                left,
+            ]
+        });
+        let head = ["buffers of", "switches", "ports", "buffer", "headroom", "thresholds", "left"];
+        table(out, &head, rows.collect())?;
+        let rows = self.marking.iter().map(|row| {
+            let verdict = match row.marks_before_pause {
+                Verdict::Always => "always",
+                Verdict::OnePort => "while one port is congested",
+                Verdict::Not => "NO",
+            };
+            vec![
+                row.layer.clone(),
+                row.scheme.clone(),
+                format_bytes(row.kmin_bytes),
+                format_bytes(row.pause_bytes),
+                verdict.to_owned(),
+            ]
+        });
+        table(out, &["marking at", "scheme", "marks from", "pauses from", "marks first"], rows.collect())
+    }
+
+    fn write_deadlock(&self, out: &mut String) -> std::fmt::Result {
+        let deadlock = &self.deadlock;
+        if !deadlock.possible {
+            return writeln!(out, "deadlock: impossible, no buffers can wait for each other in a circle\n");
+        }
+        let since = deadlock.from_us.map_or(String::new(), |us| format!(" from {} us on", brief(us)));
+        writeln!(out, "deadlock: POSSIBLE{since}, these buffers can wait for each other:")?;
+        writeln!(out, "  {}\n", deadlock.circle.join("  waits for  "))
+    }
+
+    fn write_traffic(&self, out: &mut String) -> std::fmt::Result {
+        let rows = self.traffic.iter().map(|row| {
+            let unknown = || "-".to_owned();
+            vec![
+                row.name.clone(),
+                row.kind.clone(),
+                row.flows.map_or_else(unknown, |flows| format!("{flows:.0}")),
+                row.bytes.map_or_else(unknown, scaled_bytes),
+                row.load.map_or_else(unknown, |load| format!("{} %", brief(load * 100.0))),
+                if row.ends_by_itself { "yes" } else { "no" }.to_owned(),
+            ]
+        });
+        table(out, &["traffic", "kind", "flows", "bytes", "load", "ends by itself"], rows.collect())
+    }
+}
+
+/// Three or so digits, no trailing zeros.
+fn brief(value: f64) -> String {
+    let decimals = if value >= 1000.0 {
+        0
+    } else if value >= 10.0 {
+        1
+    } else {
+        3
+    };
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+fn scaled_bytes(bytes: f64) -> String {
+    for (scale, unit) in [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB")] {
+        if bytes >= scale {
+            return format!("{}{unit}", brief(bytes / scale));
+        }
+    }
+    format!("{bytes:.0}B")
+}
+
+/// Aligned columns, the first to the left, and an empty line after; nothing for no rows.
+fn table(out: &mut String, head: &[&str], rows: Vec<Vec<String>>) -> std::fmt::Result {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        cells.max().unwrap_or(0).max(head[column].chars().count())
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let line = |out: &mut String, cells: &mut dyn Iterator<Item = &str>| {
+        let mut text = String::new();
+        for (column, cell) in cells.enumerate() {
+            let space = widths.get(column).map_or(0, |width| width.saturating_sub(cell.chars().count()));
+            let pad = " ".repeat(space);
+            text.push_str(&if column == 0 { format!("{cell}{pad}") } else { format!("  {pad}{cell}") });
+        }
+        writeln!(out, "{}", text.trim_end())
+    };
+    line(out, &mut head.iter().copied())?;
+    for row in &rows {
+        line(out, &mut row.iter().map(String::as_str))?;
+    }
+    writeln!(out)
+}
