@@ -37,6 +37,7 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
             labels,
             sources: loaded.traffic.iter().map(|traffic| traffic.name.clone()).collect(),
             scenario: loaded.resolved.clone(),
+            attachments: loaded.attachments.clone(),
             csv: loaded.output.csv,
             figures: loaded.output.figures,
             version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -74,6 +74,7 @@ pub fn context(plan: &Plan) -> RunContext<'_> {
         labels: vec!["F0".into(), "burst".into()],
         sources: vec!["long".into(), "mice".into()],
         scenario: "name = \"two switches\"\n# <&>\n".into(),
+        attachments: Vec::new(),
         csv: true,
         figures: false,
         version: "0.1.0".into(),

@@ -11,6 +11,7 @@ use super::summary::Summary;
 use super::table_writer::{Cell, TableWriter};
 use super::tables;
 use super::tally::{Tally, label_name, utilisation};
+use crate::scenario::Attachment;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -32,6 +33,8 @@ pub struct RunContext<'a> {
     pub sources: Vec<String>,
     /// The scenario with every default filled in, as it will stand in `scenario.toml`.
     pub scenario: String,
+    /// Files it names, kept beside it so that the directory can be run again.
+    pub attachments: Vec<Attachment>,
     /// CSV twins of the tables.
     pub csv: bool,
     /// Figures as files of their own; the report has them in any case.
@@ -103,6 +106,9 @@ impl RunWriter {
             Some(out) => {
                 let staging = Staging::create(out)?;
                 staging.write("scenario.toml", context.scenario.as_bytes())?;
+                for file in &context.attachments {
+                    staging.write(&file.name, file.source.text.as_bytes())?;
+                }
                 let table = |table| TableWriter::create(staging.path(), table, &context.version, context.csv);
                 Some(Files {
                     flows: table(&tables::FLOWS)?,

@@ -194,6 +194,29 @@ fn without_a_lossless_class_pfc_settings_are_refused() {
 }
 
 #[test]
+fn a_resolved_scenario_stands_alone_with_its_files() {
+    let folder = std::env::temp_dir().join(format!("xoff-alone-{}", std::process::id()));
+    let (first, second) = (folder.join("first/sizes"), folder.join("second"));
+    std::fs::create_dir_all(&first).unwrap();
+    std::fs::create_dir_all(&second).unwrap();
+    std::fs::write(first.join("my sizes.csv"), "1000,0\n2000,1\n").unwrap();
+    let poisson = "kind = \"poisson\"\nsizes = \"sizes/my sizes.csv\"\nload = 0.5\nflows = 10\n";
+    let text = SMALL.replace("kind = \"long-lived\"", poisson);
+    let load = |text: &str, base: &Path| {
+        let loaded = Scenario::from_text("t", text, base).load(&Options::default());
+        loaded.unwrap_or_else(|errors| panic!("{}", shown(&errors)))
+    };
+    let loaded = load(&text, &folder.join("first"));
+    assert_eq!(loaded.attachments[0].name, "input-my_sizes.csv");
+    for file in &loaded.attachments {
+        std::fs::write(second.join(&file.name), &file.source.text).unwrap();
+    }
+    let again = load(&loaded.resolved, &second);
+    assert_eq!(print(&again), print(&loaded));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn files_are_guarded() {
     let path = std::env::temp_dir().join(format!("xoff-load-{}.toml", std::process::id()));
     assert!(Scenario::open(&path).unwrap_err().render(false).contains("no such file"));

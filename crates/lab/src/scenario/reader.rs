@@ -237,7 +237,10 @@ impl Table {
         if texts.is_empty() {
             return Err(self.error(key, format!("`{key}` is empty")).label("at least one is needed"));
         }
-        self.record(key, toml_edit::Array::from_iter(texts.iter().map(|text| text.value.as_str())));
+        match &texts[..] {
+            [one] => self.record(key, one.value.as_str()),
+            many => self.record(key, toml_edit::Array::from_iter(many.iter().map(|text| text.value.as_str()))),
+        }
         Ok(Some(texts))
     }
 

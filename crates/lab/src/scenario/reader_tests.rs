@@ -103,6 +103,6 @@ fn files_are_guarded() {
     assert!(read("b", 100).unwrap_err().contains("not UTF-8"));
     assert_eq!(read("c", 100).unwrap_err(), "no such file");
     assert_eq!(read("d", u64::MAX).unwrap_err(), "this is a directory");
-    assert!(recorder.render().starts_with("a = \"files/good.csv\""));
+    assert!(recorder.render().starts_with("a = \"input-good.csv\""));
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -71,14 +71,15 @@ impl Recorder {
         if let Some(known) = attachments.iter().find(|known| known.source == *source) {
             return known.name.clone();
         }
-        let file = name.rsplit(['/', '\\']).next().unwrap_or("file");
+        let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' };
+        let file: String = name.rsplit(['/', '\\']).next().unwrap_or("file").chars().map(plain).collect();
         let taken = |name: &str| attachments.iter().any(|known| known.name == name);
-        let mut name = format!("files/{file}");
+        let mut name = format!("input-{file}");
         for number in 2.. {
             if !taken(&name) {
                 break;
             }
-            name = format!("files/{number}-{file}");
+            name = format!("input-{number}-{file}");
         }
         attachments.push(Attachment { name: name.clone(), source: source.clone() });
         name
@@ -155,9 +156,9 @@ mod tests {
             "seed = 1\n\n[run]\nstop = \"5ms\"\n\n[[traffic]]\nload = 0.5\n\n[[traffic]]\nload = 0.25\n"
         );
         let (a, b) = (Source::new("x/a.csv", "1"), Source::new("y/a.csv", "2"));
-        assert_eq!(rows[0].attach("x/a.csv", &a), "files/a.csv");
-        assert_eq!(rows[1].attach("y/a.csv", &b), "files/2-a.csv");
-        assert_eq!(root.attach("x/a.csv", &a), "files/a.csv");
+        assert_eq!(rows[0].attach("x/a.csv", &a), "input-a.csv");
+        assert_eq!(rows[1].attach("y/a.csv", &b), "input-2-a.csv");
+        assert_eq!(root.attach("x/a.csv", &a), "input-a.csv");
         assert_eq!(root.attachments().len(), 2);
     }
 }

@@ -52,9 +52,9 @@ pub const TRAFFIC: &[Key] = &[
     key(
         "initial_rate",
         Kind::Rate,
+        "line rate",
         "",
-        "",
-        "Rate each flow starts at, in place of line rate; without control it stays",
+        "Rate each flow starts at; without end-to-end control it stays there",
     ),
     key("rate_cap", Kind::Rate, "", "", "The application's own limit for each flow"),
     key(
@@ -158,7 +158,7 @@ pub const FLOW: &[Key] = &[
     key("class", Kind::Text, "that of the table", "", "Its traffic class"),
     key("scheme", Kind::Text, "that of the table", "", "Its congestion control"),
     key("weight", Kind::Count, "that of the table", "", "The share it deserves, where the scheme knows weights"),
-    key("initial_rate", Kind::Rate, "", "", "Rate the flow starts at, in place of line rate; without control it stays"),
+    key("initial_rate", Kind::Rate, "line rate", "", "Rate it starts at; without end-to-end control it stays there"),
     key("rate_cap", Kind::Rate, "", "", "The application's own limit"),
     key("path", Kind::Texts, "", "", "Pins it to these nodes in order"),
     key("probe", Kind::Flag, "that of the table", "", "Flow probes sample it"),

@@ -377,7 +377,7 @@ fn a_distribution_of_ones_own_is_read_and_judged() {
     let (plan, recorder) = read_from(toml, &files.0).unwrap();
     let Generator::Poisson(poisson) = &plan.generator else { panic!("{plan:?}") };
     assert_eq!(poisson.sizes.mean(), 1000.0);
-    assert!(recorder.render().contains("sizes = \"files/mine.csv\""), "{}", recorder.render());
+    assert!(recorder.render().contains("sizes = \"input-mine.csv\""), "{}", recorder.render());
     let files = Scratch::new("cdf-bad", "mine.csv", "0,0\n1000,0.5\n500,1\n");
     let shown = read_from(toml, &files.0).unwrap_err().render(false);
     assert!(shown.contains("mine.csv:3") && shown.contains("sizes must not decrease"), "{shown}");
