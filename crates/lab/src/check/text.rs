@@ -2,7 +2,6 @@
 
 use super::{Report, Verdict};
 use std::fmt::Write as _;
-use xoff_engine::quantity::format_bytes;
 
 impl Report {
     /// As plain text, a section per question.
@@ -53,7 +52,7 @@ impl Report {
                 brief(trips.median_us),
                 trips.pairs_sampled
             )?;
-            writeln!(out, "bandwidth-delay product: {}\n", format_bytes(trips.bdp_bytes))?;
+            writeln!(out, "bandwidth-delay product: {}\n", scaled_bytes(trips.bdp_bytes as f64))?;
         }
         self.write_buffers(out)?;
         self.write_deadlock(out)?;
@@ -69,24 +68,24 @@ impl Report {
             let enough = if row.enough { "yes" } else { "NO" };
             vec![
                 row.rate.clone(),
-                format_bytes(row.configured_bytes),
-                format_bytes(row.required_bytes),
+                scaled_bytes(row.configured_bytes as f64),
+                scaled_bytes(row.required_bytes as f64),
                 enough.to_owned(),
             ]
         });
         table(out, &["headroom at", "configured", "required", "enough"], rows.collect())?;
         let rows = self.buffers.iter().map(|row| {
             let left = match row.left_bytes {
-                left if left < 0 => format!("-{}", format_bytes(left.unsigned_abs())),
-                left => format_bytes(left.unsigned_abs()),
+                left if left < 0 => format!("-{}", scaled_bytes(left.unsigned_abs() as f64)),
+                left => scaled_bytes(left.unsigned_abs() as f64),
             };
             vec![
                 row.layer.clone(),
                 row.switches.to_string(),
                 row.ports.to_string(),
-                format_bytes(row.buffer_bytes),
-                format_bytes(row.headroom_bytes),
-                format_bytes(row.promised_bytes),
+                scaled_bytes(row.buffer_bytes as f64),
+                scaled_bytes(row.headroom_bytes as f64),
+                scaled_bytes(row.promised_bytes as f64),
                 left,
             ]
         });
@@ -101,8 +100,8 @@ impl Report {
             vec![
                 row.layer.clone(),
                 row.scheme.clone(),
-                format_bytes(row.kmin_bytes),
-                format_bytes(row.pause_bytes),
+                scaled_bytes(row.kmin_bytes as f64),
+                scaled_bytes(row.pause_bytes as f64),
                 verdict.to_owned(),
             ]
         });

@@ -16,6 +16,7 @@ pub mod schemes;
 pub mod settings;
 pub mod topology;
 pub mod tree;
+pub mod values;
 
 pub use context::TrafficContext;
 pub use diagnostic::{Diagnostic, Place, Source};

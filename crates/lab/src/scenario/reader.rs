@@ -9,8 +9,10 @@
 
 use super::diagnostic::{Diagnostic, Place, Source};
 use super::dictionary;
-use super::resolved::{self, Recorder};
+use super::resolved::Recorder;
 use super::tree::{Entry, Item, Value};
+use super::values::{as_count, as_quantity, as_text, number_range, wrong_kind};
+pub use super::values::{list, read_file};
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
@@ -591,95 +593,6 @@ impl Table {
         error.nearest(key, self.asked.iter().map(String::as_str).chain(known))
     }
 }
-
-/// The text of a file, or why there is none.
-pub fn read_file(path: &Path, largest_bytes: u64) -> std::result::Result<String, String> {
-    let metadata = std::fs::metadata(path).map_err(|error| reason(&error))?;
-    if metadata.is_dir() {
-        return Err("this is a directory".to_owned());
-    }
-    if metadata.len() > largest_bytes {
-        return Err(format!(
-            "the file has {}, more than the {} allowed",
-            quantity::format_bytes(metadata.len()),
-            quantity::format_bytes(largest_bytes)
-        ));
-    }
-    let bytes = std::fs::read(path).map_err(|error| reason(&error))?;
-    String::from_utf8(bytes).map_err(|error| format!("not UTF-8 text: byte {}", error.utf8_error().valid_up_to()))
-}
-
-fn reason(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "no such file".to_owned(),
-        std::io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
-        _ => error.to_string(),
-    }
-}
-
-fn as_text(key: &str, item: Item) -> Result<Text> {
-    match item.value {
-        Value::Text(value) => Ok(Text { value, place: item.place }),
-        other => Err(wrong_kind(key, &item.place, &other, "a text in quotes")),
-    }
-}
-
-fn as_count(key: &str, item: &Item, range: RangeInclusive<u64>) -> Result<u64> {
-    let expected = match *range.end() {
-        u64::MAX => format!("a whole number, at least {}", range.start()),
-        end => format!("a whole number from {} to {end}", range.start()),
-    };
-    let number = match &item.value {
-        Value::Integer(Ok(number)) => u64::try_from(*number).ok(),
-        Value::Integer(Err(_)) => None,
-        // 1e6 is a float to TOML and a whole number to people.
-        Value::Float(number) if number.fract() == 0.0 && (0.0..9e15).contains(number) => Some(*number as u64),
-        other => return Err(wrong_kind(key, &item.place, other, &expected)),
-    };
-    match number {
-        Some(number) if range.contains(&number) => Ok(number),
-        _ => Err(item.place.error(format!("`{key}` is out of range")).label(expected)),
-    }
-}
-
-/// A quantity written as a text with its unit.
-pub fn as_quantity<T>(
-    key: &str,
-    item: &Item,
-    example: &str,
-    parse: impl Fn(&str) -> std::result::Result<T, QuantityError>,
-) -> Result<T> {
-    match &item.value {
-        Value::Text(text) => parse(text).map_err(|why| item.place.error(format!("`{key}` {why}")).label(example)),
-        Value::Integer(_) | Value::Float(_) => {
-            Err(item.place.error(format!("`{key}` has no unit")).label(format!("{example}, in quotes")))
-        }
-        other => Err(wrong_kind(key, &item.place, other, example)),
-    }
-}
-
-fn wrong_kind(key: &str, place: &Place, found: &Value, expected: &str) -> Diagnostic {
-    place.error(format!("`{key}` cannot be {}", found.kind())).label(format!("expected {expected}"))
-}
-
-fn number_range(range: &RangeInclusive<f64>) -> String {
-    match *range.end() {
-        end if end >= f64::MAX => format!("a number, at least {}", range.start()),
-        end => format!("a number from {} to {end}", range.start()),
-    }
-}
-
-/// `a, b or c`.
-pub fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let names: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
-    match names.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
-        None => String::new(),
-    }
-}
-
-pub use resolved::Attachment;
 
 #[cfg(test)]
 #[path = "reader_tests.rs"]

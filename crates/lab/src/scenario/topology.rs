@@ -212,11 +212,15 @@ fn custom(table: &mut Table) -> Result<Graph> {
                 }
                 match kind {
                     NodeKind::Host => graph.host(name.value),
-                    NodeKind::Switch => graph.switch(name.value, "switch"),
+                    NodeKind::Switch => {
+                        let layer = name.value.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
+                        graph.switch(name.value, &layer)
+                    }
                 };
             }
         }
     }
+    name_layers(&mut graph);
     let names = Names::new(&graph.nodes, &[]);
     let rows = table.tables("link")?;
     if rows.is_empty() {
@@ -226,6 +230,19 @@ fn custom(table: &mut Table) -> Result<Graph> {
         links(row, &names, &mut graph)?;
     }
     Ok(graph)
+}
+
+/// Switches named alike but for a number are a layer, where there are several such names; results
+/// are grouped by it.
+fn name_layers(graph: &mut Graph) {
+    let switches = || graph.nodes.iter().filter(|node| node.kind == NodeKind::Switch);
+    let first = switches().next().map(|node| node.layer.clone());
+    let alike = switches().all(|node| Some(&node.layer) == first.as_ref());
+    let unnamed = switches().any(|node| node.layer.is_empty() || node.layer == "host");
+    if alike || unnamed {
+        let switches = graph.nodes.iter_mut().filter(|node| node.kind == NodeKind::Switch);
+        switches.for_each(|node| "switch".clone_into(&mut node.layer));
+    }
 }
 
 fn links(mut row: Table, names: &Names, graph: &mut Graph) -> Result<()> {
