@@ -108,6 +108,8 @@ pub struct Receiver<Np> {
     pub route: u32,
     pub hops: u8,
     pub backward: bool,
+    /// The flow was stopped: what still arrives counts no more.
+    pub closed: bool,
     pub delivered_bytes: u64,
     pub delivered_at: Option<Time>,
     pub marked: u64,

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use xoff_engine::Time;
 use xoff_fabric::traffic::{Action, Source};
-use xoff_fabric::world::{Progress, World};
-use xoff_schemes::Any;
+use xoff_fabric::world::Progress;
+use xoff_schemes::{Any, AnyWorld};
 
 /// Events between two looks at the clock: a few milliseconds of work.
 const SLICE: u64 = 1 << 16;
@@ -78,7 +78,7 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
 }
 
 /// The world of a loaded scenario, ready to run.
-pub fn build(loaded: &Loaded) -> World<Any> {
+pub fn build(loaded: &Loaded) -> AnyWorld {
     let mut first_label = 0;
     let mut sources: Vec<Box<dyn Source>> = Vec::with_capacity(loaded.traffic.len());
     for traffic in &loaded.traffic {
@@ -86,7 +86,7 @@ pub fn build(loaded: &Loaded) -> World<Any> {
         first_label += traffic.labels.len() as u32;
     }
     let schemes = loaded.schemes.iter().map(|scheme| Any::configure(&scheme.values)).collect();
-    World::new(loaded.plan.clone(), schemes, sources)
+    AnyWorld::new(loaded.plan.clone(), schemes, sources)
 }
 
 /// How many flows will run, if every source knows and none is endless.
@@ -101,7 +101,7 @@ fn flows_expected(loaded: &Loaded) -> Option<f64> {
     (sum > 0.0).then_some(sum)
 }
 
-fn drain(world: &mut World<Any>, writer: &mut RunWriter) -> io::Result<()> {
+fn drain(world: &mut AnyWorld, writer: &mut RunWriter) -> io::Result<()> {
     writer.flows(&world.flows)?;
     writer.pauses(&world.pauses)?;
     writer.samples(&world.samples)?;

@@ -3,9 +3,8 @@
 use std::path::Path;
 use xoff_engine::Time;
 use xoff_fabric::record::FlowRecord;
-use xoff_fabric::world::World;
 use xoff_lab::scenario::load::{Loaded, Options, Scenario};
-use xoff_schemes::Any;
+use xoff_schemes::{Any, AnyWorld};
 
 fn load(traffic: &str, seed: u64) -> Loaded {
     let text = format!(
@@ -24,7 +23,7 @@ fn run(traffic: &str, seed: u64) -> Vec<FlowRecord> {
     let loaded = load(traffic, seed);
     let schemes = loaded.schemes.iter().map(|scheme| Any::configure(&scheme.values)).collect();
     let sources = loaded.traffic.iter().map(|plan| plan.build(seed)).collect();
-    let mut world = World::new(loaded.plan, schemes, sources);
+    let mut world = AnyWorld::new(loaded.plan, schemes, sources);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
     world.flows.sort_by_key(|flow| flow.id);

@@ -9,7 +9,9 @@ pub mod none;
 pub mod param;
 pub mod parts;
 mod registry;
+pub mod world;
 
+pub use world::AnyWorld;
 pub use registry::{Any, Configured, all, find};
 
 registry::registry! {
