@@ -113,21 +113,30 @@ impl EventQueue {
         self.len() == 0
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, key: Key) {
         let bucket = key.time >> self.shift;
+        // One test for "after the bucket being drained and within the wheel".
+        if bucket.wrapping_sub(self.cursor + 1) < self.heads.len() as u64 - 1 {
+            self.link(bucket, key);
+        } else {
+            self.push_aside(bucket, key);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push_aside(&mut self, bucket: u64, key: Key) {
         if bucket <= self.cursor {
             self.watch.into_current += 1;
             self.insert_current(key);
-        } else if bucket - self.cursor < self.heads.len() as u64 {
-            self.link(bucket, key);
         } else {
             self.watch.far_pushes += 1;
             self.far.push(Reverse(key));
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<Key> {
         match self.current.pop() {
             Some(key) => Some(key),
@@ -146,7 +155,6 @@ impl EventQueue {
         self.current.last().map(|key| key.time())
     }
 
-    #[inline]
     fn insert_current(&mut self, key: Key) {
         // Most newcomers are later than what is left of the bucket, but the bucket is short.
         let mut at = self.current.len();
@@ -156,7 +164,7 @@ impl EventQueue {
         self.current.insert(at, key);
     }
 
-    #[inline]
+    #[inline(always)]
     fn link(&mut self, bucket: u64, key: Key) {
         let slot = bucket as usize & (self.heads.len() - 1);
         let next = self.heads[slot];
@@ -178,6 +186,7 @@ impl EventQueue {
     }
 
     /// Moves to the next bucket that holds anything and sorts it into `current`.
+    #[inline(never)]
     fn advance(&mut self) {
         debug_assert!(self.current.is_empty());
         if self.watch.pops >= ADAPT_EVERY {
