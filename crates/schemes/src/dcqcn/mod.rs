@@ -24,6 +24,7 @@ mod paper;
 use crate::Configured;
 use crate::param::{ParamSpec, ParamValues, Preset, SchemeSpec, Unit};
 use crate::parts::red::Red;
+use std::sync::Arc;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::*;
@@ -32,7 +33,8 @@ use xoff_fabric::scheme::*;
 #[derive(Clone, Debug)]
 pub struct Dcqcn {
     values: ParamValues,
-    settings: Settings,
+    /// Shared by all flows: a flow's own state stays small.
+    settings: Arc<Settings>,
 }
 
 /// The parameters of notification and reaction points, ready to use.
@@ -93,7 +95,7 @@ impl Configured for Dcqcn {
             hyper_halves: values.flag("hyper_halves"),
             variable_window: values.choice("window") == "variable",
         };
-        Dcqcn { values: values.clone(), settings }
+        Dcqcn { values: values.clone(), settings: Arc::new(settings) }
     }
 }
 

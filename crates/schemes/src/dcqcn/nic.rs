@@ -1,6 +1,7 @@
 //! DCQCN's reaction point as NICs have it: alpha and cuts on clocks of their own.
 
 use super::{Rates, Settings};
+use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::Limits;
 
@@ -9,7 +10,7 @@ const AFTER_ALPHA: Span = Span::from_ns(1);
 
 #[derive(Clone, Debug)]
 pub struct Rp {
-    settings: Settings,
+    settings: Arc<Settings>,
     rates: Rates,
     pub(super) rate_bps: f64,
     pub(super) target_bps: f64,
@@ -27,7 +28,7 @@ pub struct Rp {
 }
 
 impl Rp {
-    pub(super) fn new(settings: &Settings, rates: Rates) -> Rp {
+    pub(super) fn new(settings: &Arc<Settings>, rates: Rates) -> Rp {
         Rp {
             rate_bps: rates.initial_bps,
             target_bps: rates.line_bps,

@@ -1,12 +1,13 @@
 //! DCQCN's reaction point as the paper gives it, with the original simulator's options.
 
 use super::{Rates, Settings};
+use std::sync::Arc;
 use xoff_engine::Time;
 use xoff_fabric::scheme::Limits;
 
 #[derive(Clone, Debug)]
 pub struct Rp {
-    pub(super) settings: Settings,
+    pub(super) settings: Arc<Settings>,
     rates: Rates,
     /// RC and RT of the paper.
     pub(super) rate_bps: f64,
@@ -24,7 +25,7 @@ pub struct Rp {
 }
 
 impl Rp {
-    pub(super) fn new(settings: &Settings, rates: Rates) -> Rp {
+    pub(super) fn new(settings: &Arc<Settings>, rates: Rates) -> Rp {
         Rp {
             rate_bps: rates.initial_bps,
             target_bps: rates.line_bps,

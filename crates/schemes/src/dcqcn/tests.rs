@@ -53,7 +53,7 @@ fn section_8_1_paper_variant() {
     rp.on_cnp(us(100));
     assert_eq!((gbps(rp.target_bps), gbps(rp.rate_bps), rp.alpha), (40.0, 20.0, 1.0));
     // One alpha time-out later, before the increase timer acts on the rate.
-    rp.settings.increase_timer = Span::from_ms(1);
+    Arc::make_mut(&mut rp.settings).increase_timer = Span::from_ms(1);
     rp.on_cnp(us(155));
     assert_eq!(gbps(rp.target_bps), 20.0);
     assert_eq!(gbps(rp.rate_bps), 10.0390625);
@@ -99,7 +99,7 @@ fn section_8_4_alpha_half_life() {
     let mut rp = paper(&dcqcn("paper", &[]), 40);
     rp.on_cnp(Time::from_us(1));
     // 177 periods halve alpha to within one step.
-    rp.settings.increase_timer = Span::from_ms(1000);
+    Arc::make_mut(&mut rp.settings).increase_timer = Span::from_ms(1000);
     rp.on_cnp(Time::from_us(1) + Span::from_us(55) * 177);
     let before = (rp.alpha - SPEC_G) / (1.0 - SPEC_G);
     assert!((before - 0.5).abs() < 0.002, "{before}");
