@@ -4,6 +4,7 @@
 //! an instant is a whole number of picoseconds, and everything random is derived from a seed, a
 //! purpose and an entity.
 
+pub mod fifo;
 pub mod quantity;
 pub mod queue;
 pub mod ring;
@@ -11,6 +12,7 @@ pub mod rng;
 pub mod slab;
 pub mod units;
 
+pub use fifo::{Fifo, Pool};
 pub use queue::{EventQueue, Key};
 pub use ring::Ring;
 pub use rng::{Rng, stream};

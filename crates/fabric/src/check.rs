@@ -167,7 +167,7 @@ impl<S: Scheme> World<S> {
     /// Bytes in an egress queue that came in by one ingress.
     fn bytes_from(&self, egress: u32, class: u8, ingress: u16) -> u64 {
         let queue = &self.queues[egress as usize * self.classes + usize::from(class)];
-        queue.packets.iter().filter(|p| p.ingress == ingress).map(|p| u64::from(p.frame_bytes)).sum()
+        self.queued.iter(&queue.packets).filter(|p| p.ingress == ingress).map(|p| u64::from(p.frame_bytes)).sum()
     }
 
     /// One cycle among the stuck queues: follow what each waits for until a queue repeats.
@@ -255,8 +255,9 @@ impl<S: Scheme> World<S> {
     /// every byte in a buffer is in exactly one queue and one account.
     pub fn books(&self) -> Result<(), String> {
         let data = |kind: Kind| u64::from(kind == Kind::Data);
-        let on_wires: u64 = self.ports.iter().flat_map(|p| p.wire.iter()).map(|item| data(item.packet.kind)).sum();
-        let queued: u64 = self.queues.iter().flat_map(|q| q.packets.iter()).map(|p| data(p.kind)).sum();
+        let on_wires: u64 =
+            self.ports.iter().flat_map(|p| self.in_flight.iter(&p.wire)).map(|item| data(item.packet.kind)).sum();
+        let queued: u64 = self.queues.iter().flat_map(|q| self.queued.iter(&q.packets)).map(|p| data(p.kind)).sum();
         let ended = self.counters.data_packets_delivered + self.counters.data_packets_discarded;
         let accounted = ended + on_wires + queued;
         if self.counters.data_packets_sent != accounted {

@@ -59,8 +59,9 @@ impl<S: Scheme> World<S> {
 
     /// What is on the wire or queued for it is lost; both ends forget that they were paused.
     fn cut(&mut self, port: u32) {
-        let lost: Vec<Packet> = self.ports[port as usize].wire.iter().map(|item| item.packet).collect();
-        self.ports[port as usize].wire.clear();
+        let wire = &mut self.ports[port as usize].wire;
+        let lost: Vec<Packet> = self.in_flight.iter(wire).map(|item| item.packet).collect();
+        self.in_flight.clear(wire);
         for packet in lost {
             if packet.kind != crate::packet::Kind::Pfc {
                 self.counters.drops_fault += 1;
@@ -86,7 +87,7 @@ impl<S: Scheme> World<S> {
     /// Empties an egress queue, giving its bytes back.
     pub(crate) fn flush(&mut self, port: u32, class: u8) {
         let queue_id = port as usize * self.classes + usize::from(class);
-        while let Some(packet) = self.queues[queue_id].pop(self.now) {
+        while let Some(packet) = self.queues[queue_id].pop(&mut self.queued, self.now) {
             self.queues[queue_id].drops += 1;
             self.counters.drops_fault += 1;
             if !self.ports[port as usize].has(AT_HOST) {

@@ -36,7 +36,7 @@ impl<S: Scheme> World<S> {
             }
             let class = self.pick_class(port_id, eligible);
             let queue = &mut self.queues[port_id as usize * self.classes + usize::from(class)];
-            if let Some(packet) = queue.pop(self.now) {
+            if let Some(packet) = queue.pop(&mut self.queued, self.now) {
                 let empty = queue.packets.is_empty();
                 self.settle_waiting(port_id, host_id, class, empty);
                 self.charge(port_id, class, packet.frame_bytes);
@@ -333,7 +333,7 @@ impl<S: Scheme> World<S> {
             self.plan_nic(port_id, host_id);
             return;
         }
-        self.queues[port_id as usize * self.classes + usize::from(class)].push(self.now, packet);
+        self.queues[port_id as usize * self.classes + usize::from(class)].push(&mut self.queued, self.now, packet);
         let port = &mut self.ports[port_id as usize];
         port.waiting |= bit;
         if port.paused & bit == 0 {

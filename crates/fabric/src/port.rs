@@ -1,7 +1,7 @@
 //! Ports, egress queues and ingress accounts: the state the hot path touches.
 
 use crate::packet::Packet;
-use xoff_engine::{LinkRate, Ring, Span, Time};
+use xoff_engine::{Fifo, LinkRate, Pool, Span, Time};
 
 /// A packet on the wire and when its last bit arrives.
 #[derive(Clone, Copy, Default, Debug)]
@@ -18,7 +18,7 @@ pub struct InFlight {
 pub struct Port {
     pub busy_until: Time,
     /// What the wire carries, in order; only its head is an event.
-    pub wire: Ring<InFlight>,
+    pub wire: Fifo,
     pub rate: LinkRate,
     pub delay: Span,
     pub tx_bytes: u64,
@@ -56,7 +56,7 @@ impl Port {
 /// One egress queue (port, class).
 #[derive(Debug, Default)]
 pub struct Queue {
-    pub packets: Ring<Packet>,
+    pub packets: Fifo,
     pub bytes: u64,
     pub peak_bytes: u64,
     /// Byte-picoseconds, for the mean.
@@ -84,16 +84,16 @@ pub enum Storm {
 
 impl Queue {
     #[inline]
-    pub fn push(&mut self, now: Time, packet: &Packet) {
+    pub fn push(&mut self, pool: &mut Pool<Packet>, now: Time, packet: &Packet) {
         self.settle(now);
         self.bytes += u64::from(packet.frame_bytes);
         self.peak_bytes = self.peak_bytes.max(self.bytes);
-        self.packets.push(*packet);
+        pool.push(&mut self.packets, packet);
     }
 
     #[inline]
-    pub fn pop(&mut self, now: Time) -> Option<Packet> {
-        let packet = self.packets.pop()?;
+    pub fn pop(&mut self, pool: &mut Pool<Packet>, now: Time) -> Option<Packet> {
+        let packet = pool.pop(&mut self.packets)?;
         self.settle(now);
         self.bytes -= u64::from(packet.frame_bytes);
         self.moved_at = now;

@@ -48,7 +48,7 @@ impl<S: Scheme> World<S> {
             return;
         }
         let queue = &mut self.queues[egress as usize * self.classes + usize::from(class)];
-        queue.push(self.now, packet);
+        queue.push(&mut self.queued, self.now, packet);
         let out = &mut self.ports[egress as usize];
         out.queued_bytes += u64::from(packet.frame_bytes);
         out.waiting |= bit;
@@ -194,7 +194,7 @@ impl<S: Scheme> World<S> {
             }
             let class = self.pick_class(port_id, eligible);
             let queue = &mut self.queues[port_id as usize * self.classes + usize::from(class)];
-            let mut packet = queue.pop(self.now).expect("a waiting class has a packet");
+            let mut packet = queue.pop(&mut self.queued, self.now).expect("a waiting class has a packet");
             let empty = queue.packets.is_empty();
             let port = &mut self.ports[port_id as usize];
             port.queued_bytes -= u64::from(packet.frame_bytes);

@@ -14,7 +14,7 @@ use crate::route::Routes;
 use crate::scheme::{CongestionPoint, Hooks, Notice, Overhead, QueueFacts, Scheme};
 use crate::timing;
 use crate::traffic::Source;
-use xoff_engine::{EventQueue, Key, LinkRate, Ring, Rng, Slab, Span, Time, stream};
+use xoff_engine::{EventQueue, Fifo, Key, LinkRate, Pool, Ring, Rng, Slab, Span, Time, stream};
 
 /// Kinds of events, in the order in which they happen at one instant.
 pub mod kind {
@@ -95,6 +95,9 @@ pub struct World<S: Scheme> {
 
     pub(crate) queue: EventQueue,
     pub(crate) ports: Vec<Port>,
+    /// What all queues and all wires hold.
+    pub(crate) queued: Pool<Packet>,
+    pub(crate) in_flight: Pool<InFlight>,
     /// `port * classes + class`
     pub(crate) queues: Vec<Queue>,
     pub(crate) accounts: Vec<Account>,
@@ -197,6 +200,8 @@ impl<S: Scheme> World<S> {
             failure: None,
             queue: EventQueue::default(),
             ports: Vec::with_capacity(ports),
+            queued: Pool::default(),
+            in_flight: Pool::default(),
             queues: (0..ports * classes).map(|_| Queue::default()).collect(),
             accounts,
             switches,
@@ -283,7 +288,7 @@ impl<S: Scheme> World<S> {
             let local = if at_host { 0 } else { local_of[port as usize] };
             self.ports.push(Port {
                 busy_until: Time::ZERO,
-                wire: Ring::default(),
+                wire: Fifo::default(),
                 rate: LinkRate::new(direction.rate),
                 delay: direction.delay,
                 tx_bytes: 0,
@@ -382,14 +387,14 @@ impl<S: Scheme> World<S> {
     #[inline]
     fn on_arrive(&mut self, port: u32) {
         let sender = &mut self.ports[port as usize];
-        let Some(&InFlight { arrives, mut packet }) = sender.wire.front() else { return };
+        let Some(&InFlight { arrives, mut packet }) = self.in_flight.front(&sender.wire) else { return };
         if arrives != self.now {
             // The wire was cut and used again: this event belonged to a packet that is gone.
             debug_assert!(arrives > self.now);
             return;
         }
-        sender.wire.drop_front();
-        if let Some(next) = sender.wire.front() {
+        self.in_flight.drop_front(&mut sender.wire);
+        if let Some(next) = self.in_flight.front(&sender.wire) {
             self.queue.push(Key::new(next.arrives, kind::ARRIVE, port));
         }
         let lossy = sender.has(LOSSY_WIRE);
@@ -447,7 +452,7 @@ impl<S: Scheme> World<S> {
         if port.wire.is_empty() {
             self.queue.push(Key::new(arrives, kind::ARRIVE, port_id));
         }
-        port.wire.push(InFlight { arrives, packet: *packet });
+        self.in_flight.push(&mut port.wire, &InFlight { arrives, packet: *packet });
     }
 
     /// Makes sure the port is served once it is free.
