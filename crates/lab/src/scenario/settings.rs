@@ -103,7 +103,9 @@ pub fn read_switches(
     let base = read_switch(&mut table, &base, context)?;
     table.finish()?;
     let mut profiles = vec![base];
-    for mut row in root.tables("switch_profile")? {
+    let rows = root.tables("switch_profile")?;
+    not_too_many(&rows)?;
+    for mut row in rows {
         let selectors = row.texts("select")?;
         for switch in names.switches(&selectors)? {
             assign(switch, profiles.len() as u16);
@@ -287,6 +289,16 @@ fn read_host_behaviour(table: &mut Table, defaults: &HostSettings) -> Result<Hos
     })
 }
 
+/// More profiles than this are no description of differences.
+const PROFILES_LARGEST: usize = 10_000;
+
+fn not_too_many(rows: &[Table]) -> Result<()> {
+    match rows.get(PROFILES_LARGEST) {
+        Some(row) => Err(row.place().error(format!("there are more than {PROFILES_LARGEST} profiles"))),
+        None => Ok(()),
+    }
+}
+
 /// `[[host_profile]]`; tells each host of a profile so.
 pub fn read_host_profiles(
     root: &mut Table,
@@ -295,7 +307,9 @@ pub fn read_host_profiles(
     mut assign: impl FnMut(u32, u16),
 ) -> Result<Vec<HostSettings>> {
     let mut profiles = vec![base];
-    for mut row in root.tables("host_profile")? {
+    let rows = root.tables("host_profile")?;
+    not_too_many(&rows)?;
+    for mut row in rows {
         let selectors = row.texts("select")?;
         for host in names.hosts(&selectors)? {
             assign(host, profiles.len() as u16);

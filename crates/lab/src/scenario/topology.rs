@@ -11,6 +11,10 @@ use xoff_fabric::topology::{self, Clos, CoreWiring, Graph, LeafSpine, TwoDc, Wir
 /// Larger networks are a slip of the keyboard.
 const NODES_LARGEST: u64 = 1_000_000;
 const LINKS_LARGEST: u64 = 4_000_000;
+/// Steps of the search for routes: some seconds.
+const ROUTING_LARGEST: u64 = 1_000_000_000;
+/// Entries of the routing tables: 1 GB.
+const ROUTES_LARGEST: u64 = 250_000_000;
 const DELAY_LARGEST: Span = Span::from_ms(10_000);
 
 pub const KINDS: &[&str] =
@@ -33,6 +37,7 @@ pub fn read(table: &mut Table) -> Result<Graph> {
     };
     overrides(table, &mut graph)?;
     sound(table, &graph)?;
+    routable(table, &graph)?;
     Ok(graph)
 }
 
@@ -334,6 +339,30 @@ fn sound(table: &Table, graph: &Graph) -> Result<()> {
         }
         None => Ok(()),
     }
+}
+
+/// Routes are searched from every switch with hosts, over every link between switches, and kept
+/// per switch and switch with hosts.
+fn routable(table: &Table, graph: &Graph) -> Result<()> {
+    let is_switch = |node: u32| graph.nodes[node as usize].kind == NodeKind::Switch;
+    let mut has_hosts = vec![false; graph.nodes.len()];
+    let mut trunks = 0u64;
+    for link in &graph.links {
+        match (is_switch(link.a), is_switch(link.b)) {
+            (true, true) => trunks += 1,
+            (true, false) => has_hosts[link.a as usize] = true,
+            (false, _) => has_hosts[link.b as usize] = true,
+        }
+    }
+    let edges = has_hosts.iter().filter(|has| **has).count() as u64;
+    let switches = graph.nodes.iter().filter(|node| node.kind == NodeKind::Switch).count() as u64;
+    if edges * trunks * 2 > ROUTING_LARGEST || edges * switches > ROUTES_LARGEST {
+        return Err(table
+            .place()
+            .error(format!("this network is too large to route: {switches} switches, {edges} of them with hosts"))
+            .label(format!("and {trunks} links between switches")));
+    }
+    Ok(())
 }
 
 /// The slowest link of a host: the speed of a NIC, where one number must stand for all.
