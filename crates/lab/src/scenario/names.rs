@@ -134,7 +134,22 @@ impl Names {
         }
         let pattern = Pattern::parse(pattern).map_err(|why| selector.error(why))?;
         let found = (0..self.nodes.len() as u32).filter(|&node| fits(node) && pattern.matches(self.node_name(node)));
-        Ok(found.collect())
+        let found: Vec<u32> = found.collect();
+        // A star takes what there is; a range names each of its members, and all must be there.
+        let known = |name: &String| self.by_name.get(name).is_some_and(|node| fits(*node));
+        match pattern.spelled_out().and_then(|mut names| names.find(|name| !known(name))) {
+            Some(missing) if !found.is_empty() => {
+                let what = match kind {
+                    Some(NodeKind::Host) => "host",
+                    Some(NodeKind::Switch) => "switch",
+                    None => "node",
+                };
+                Err(selector
+                    .error(format!("no {what} is called `{missing}`"))
+                    .label(format!("only {} of these are in this topology", found.len())))
+            }
+            _ => Ok(found),
+        }
     }
 
     /// The switches that any of the selectors picks.
@@ -327,6 +342,20 @@ impl Pattern {
             });
         }
         Ok(Pattern(tokens))
+    }
+
+    /// The names that a pattern with one range and no wildcard stands for.
+    fn spelled_out(&self) -> Option<impl Iterator<Item = String>> {
+        let (mut head, mut tail, mut range) = (String::new(), String::new(), None);
+        for token in &self.0 {
+            match (token, range.is_some()) {
+                (Token::Char(c), false) => head.push(*c),
+                (Token::Char(c), true) => tail.push(*c),
+                (Token::Number(low, high), false) => range = Some(*low..=*high),
+                _ => return None,
+            }
+        }
+        range.map(|range| range.map(move |number| format!("{head}{number}{tail}")))
     }
 
     /// Walks the name once per star, going back only to the last star.
