@@ -23,9 +23,11 @@ impl<S: Scheme> World<S> {
         self.release_paced(host_id, self.now);
         self.requeue_last(host_id);
         loop {
-            let port = &self.ports[port_id as usize];
-            if port.pfc_due != 0 {
+            if self.ports[port_id as usize].pfc_due != 0 {
                 self.send_pfc(port_id);
+            }
+            let port = &self.ports[port_id as usize];
+            if port.busy_until > self.now {
                 break;
             }
             let eligible = port.waiting & !port.paused;

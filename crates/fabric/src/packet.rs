@@ -35,7 +35,8 @@ pub enum Kind {
     Nak,
     /// A congestion notification to a sender; its feedback lies in the world's arena.
     Notification,
-    /// PFC: `psn` holds the pause time in quanta, `flow` the class.
+    /// PFC: `flow` is the mask of classes it is about, `psn` those of them that must stop, `stamp`
+    /// how long (never: until resumed).
     Pfc,
 }
 

@@ -114,7 +114,7 @@ pub struct PortReport {
     pub tx_packets: u64,
     /// Wire bytes, gaps included; PFC frames too.
     pub tx_wire_bytes: u64,
-    /// Time at the run's end over which `tx_wire_bytes` accumulated is the run's length.
+    /// First PAUSEs only; repetitions are `refresh_frames`.
     pub pause_frames: u64,
     pub resume_frames: u64,
     pub refresh_frames: u64,

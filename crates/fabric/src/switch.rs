@@ -5,7 +5,7 @@
 //! its egress free leaves at once and never enters either.
 
 use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet};
-use crate::plan::peer;
+use crate::plan::{Signalling, peer};
 use crate::port::{AT_HOST, DOWN, FREE_PENDING, Port, Storm};
 use crate::record::{Failure, LosslessDrop, PauseRecord};
 use crate::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme};
@@ -183,10 +183,11 @@ impl<S: Scheme> World<S> {
     /// The port is free: the next frame goes.
     #[inline]
     pub(crate) fn serve_switch_port(&mut self, port_id: u32) {
-        let port = &self.ports[port_id as usize];
-        if port.pfc_due != 0 {
+        if self.ports[port_id as usize].pfc_due != 0 {
             self.send_pfc(port_id);
-        } else {
+        }
+        let port = &self.ports[port_id as usize];
+        if port.busy_until <= self.now {
             let eligible = port.waiting & !port.paused;
             if eligible == 0 {
                 return;
@@ -264,10 +265,8 @@ impl<S: Scheme> World<S> {
             account.pausing = true;
             self.note_pause(account_id, true);
             self.request_pfc(account_id);
-            if self.timed.is_some() {
-                self.arm_refresh(account_id);
-            }
-        } else if let Some((_, _, true)) = self.timed {
+            self.arm_refresh(account_id);
+        } else if let Signalling::Timed { per_arrival: true, .. } = self.signalling_of(account_id) {
             self.request_pfc(account_id);
         }
     }
@@ -302,8 +301,14 @@ impl<S: Scheme> World<S> {
 
     /// Sends one PFC frame with the state of every class that is due.
     pub(crate) fn send_pfc(&mut self, port_id: u32) {
+        // A host in a storm signals as its switch does.
+        let switch_port = if self.ports[port_id as usize].has(AT_HOST) { peer(port_id) } else { port_id };
+        let signalling = match self.ports[switch_port as usize].has(AT_HOST) {
+            true => Signalling::OnOff,
+            false => self.switches[self.ports[switch_port as usize].owner as usize].signalling,
+        };
         let port = &mut self.ports[port_id as usize];
-        let due = std::mem::take(&mut port.pfc_due);
+        let mut due = std::mem::take(&mut port.pfc_due);
         let mut on = 0u8;
         if port.has(AT_HOST) {
             on = self.hosts[port.owner as usize].storm & due;
@@ -316,6 +321,11 @@ impl<S: Scheme> World<S> {
             }
         }
         let frames = &mut self.checks.frames[port_id as usize];
+        // A PAUSE taken back before it left need not be followed by a RESUME.
+        due &= on | frames.told;
+        if due == 0 {
+            return;
+        }
         // A repetition of what the upstream was already told is a refresh.
         let repeated = on & frames.told;
         frames.told = (frames.told & !due) | on;
@@ -326,7 +336,10 @@ impl<S: Scheme> World<S> {
         self.counters.pause_frames += u64::from(first);
         self.counters.refresh_frames += u64::from(again);
         self.counters.resume_frames += u64::from(off);
-        let lasts = self.timed.map_or(Time::NEVER, |(pause, _, _)| Time::from_ps(pause.ps()));
+        let lasts = match signalling {
+            Signalling::OnOff => Time::NEVER,
+            Signalling::Timed { pause, .. } => Time::from_ps(pause.ps()),
+        };
         let frame = Packet {
             stamp: lasts,
             flow: u32::from(due),
@@ -399,8 +412,13 @@ impl<S: Scheme> World<S> {
         }
     }
 
+    #[inline]
+    fn signalling_of(&self, account_id: usize) -> Signalling {
+        self.switches[self.ports[self.accounts[account_id].port as usize].owner as usize].signalling
+    }
+
     fn arm_refresh(&mut self, account_id: usize) {
-        if let Some((_, refresh, _)) = self.timed
+        if let Signalling::Timed { refresh, .. } = self.signalling_of(account_id)
             && !self.accounts[account_id].refresh_pending
         {
             self.accounts[account_id].refresh_pending = true;

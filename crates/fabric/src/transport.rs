@@ -165,6 +165,7 @@ impl<S: Scheme> World<S> {
             route: back_route,
             hops: back_hops,
             backward,
+            closed: false,
             delivered_bytes: 0,
             delivered_at: None,
             marked: 0,
@@ -253,7 +254,7 @@ impl<S: Scheme> World<S> {
         let receiver = &mut self.receivers[flow];
         let host_id = receiver.host;
         let settings = &self.plan.hosts[self.hosts[host_id as usize].profile as usize];
-        if packet.psn != receiver.expected {
+        if packet.psn != receiver.expected || receiver.closed {
             self.on_out_of_order(packet);
             return;
         }
@@ -332,9 +333,8 @@ impl<S: Scheme> World<S> {
         let settings = &self.plan.hosts[self.hosts[host_id as usize].profile as usize];
         let delay = settings.ack_delay;
         let behind = packet.psn < receiver.expected;
-        let silent =
-            receiver.naked == receiver.expected && now.saturating_since(receiver.nak_at) < settings.nak_interval;
-        if !behind && silent {
+        let told = receiver.naked == receiver.expected && now.saturating_since(receiver.nak_at) < settings.nak_interval;
+        if receiver.closed || (!behind && told) {
             self.discard(packet);
             return;
         }
@@ -494,6 +494,7 @@ impl<S: Scheme> World<S> {
         let record = self.flow_record(flow);
         self.flows.push(record);
         self.counters.flows_completed += 1;
+        self.receivers[flow].closed = true;
         let sender = &mut self.senders[flow];
         sender.ended = true;
         sender.state = SendState::Idle;

@@ -7,7 +7,7 @@
 use crate::flow::{Ledger, Receiver, Sender};
 use crate::packet::{BACKWARD, IntStack, Kind, Packet};
 use crate::pfc;
-use crate::plan::{NodeKind, Plan, Service, Thresholds, peer};
+use crate::plan::{NodeKind, Plan, Service, Signalling, Thresholds, peer};
 use crate::port::{AT_HOST, Account, DOWN, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue};
 use crate::record::{ClassReport, Counters, Failure, FlowRecord, PauseRecord, PortReport, Sample};
 use crate::route::Routes;
@@ -51,6 +51,7 @@ pub struct Switch {
     pub shared_used: u64,
     pub lossy_bytes: u64,
     pub lossy_used: u64,
+    pub signalling: Signalling,
 }
 
 /// A host: its NIC's round-robin, pacing and delayed packets.
@@ -103,9 +104,9 @@ pub struct World<S: Scheme> {
     pub(crate) index_of: Vec<u32>,
     pub(crate) classes: usize,
     pub(crate) strict: u8,
-    pub(crate) quantum: Vec<u64>,
+    pub(crate) quantum: Vec<i64>,
     /// Deficit round-robin of ports with weighted classes: `port * classes + class`.
-    pub(crate) deficit: Vec<u64>,
+    pub(crate) deficit: Vec<i64>,
     pub(crate) drr_next: Vec<u8>,
     pub(crate) gap_bytes: u32,
     pub(crate) pfc_frame: u16,
@@ -135,7 +136,6 @@ pub struct World<S: Scheme> {
     pub(crate) by_handle: Vec<std::collections::HashMap<u32, u32>>,
     pub(crate) probe_state: crate::probe::ProbeState,
     pub(crate) checks: crate::check::CheckState,
-    pub(crate) timed: Option<(Span, Span, bool)>,
     pub(crate) done: bool,
     finished: bool,
 }
@@ -207,7 +207,7 @@ impl<S: Scheme> World<S> {
             quantum: (plan.classes.list.iter())
                 .map(|class| match class.service {
                     Service::Strict => 0,
-                    Service::Weighted(quantum) => u64::from(quantum),
+                    Service::Weighted(quantum) => i64::from(quantum),
                 })
                 .collect(),
             deficit: if weighted { vec![0; ports * classes] } else { Vec::new() },
@@ -236,7 +236,6 @@ impl<S: Scheme> World<S> {
             sources,
             probe_state: Default::default(),
             checks: Default::default(),
-            timed: None,
             done: false,
             finished: false,
             plan,
@@ -306,11 +305,6 @@ impl<S: Scheme> World<S> {
         if lossy {
             self.loss_rng =
                 (0..self.ports.len() as u64).map(|port| stream(self.plan.seed, "wire loss", port)).collect();
-        }
-        if let Some(settings) = self.plan.switches.first()
-            && let crate::plan::Signalling::Timed { pause, refresh, per_arrival } = settings.pfc.signalling
-        {
-            self.timed = Some((pause, refresh, per_arrival));
         }
     }
 
@@ -492,16 +486,16 @@ impl<S: Scheme> World<S> {
         let base = port as usize * self.classes;
         loop {
             let class = self.drr_next[port as usize] as usize % self.classes;
-            if eligible & (1 << class) != 0 {
-                if self.deficit[base + class] > 0 {
-                    return class as u8;
-                }
+            if eligible & (1 << class) == 0 {
+                // Nothing to send, nothing saved up; a debt stays.
+                self.deficit[base + class] = self.deficit[base + class].min(0);
+            } else if self.deficit[base + class] > 0 {
+                return class as u8;
+            } else {
                 self.deficit[base + class] += self.quantum[class];
                 if self.deficit[base + class] > 0 {
                     return class as u8;
                 }
-            } else {
-                self.deficit[base + class] = 0;
             }
             self.drr_next[port as usize] = ((class + 1) % self.classes) as u8;
         }
@@ -512,8 +506,9 @@ impl<S: Scheme> World<S> {
     pub(crate) fn charge(&mut self, port: u32, class: u8, bytes: u16) {
         if self.strict & (1 << class) == 0 {
             let deficit = &mut self.deficit[port as usize * self.classes + class as usize];
-            *deficit = deficit.saturating_sub(u64::from(bytes));
-            if *deficit == 0 {
+            // What it sent beyond its share is taken off its next.
+            *deficit -= i64::from(bytes);
+            if *deficit <= 0 {
                 self.drr_next[port as usize] = ((usize::from(class) + 1) % self.classes) as u8;
             }
         }
@@ -655,6 +650,7 @@ fn new_switch(plan: &Plan, node: u32, profile: u16) -> Switch {
         shared_used: 0,
         lossy_bytes: 0,
         lossy_used: 0,
+        signalling: settings.pfc.signalling,
     }
 }
 

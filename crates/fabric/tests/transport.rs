@@ -229,6 +229,47 @@ fn weighted_classes_share_by_weight_and_strict_ones_go_first() {
     assert!(strict > 0.99, "the higher class takes all: {strict}");
 }
 
+#[test]
+fn weighted_shares_count_bytes_whatever_the_packet_size() {
+    // Packets below the largest frame; weights 1 : 2.
+    let mut net = Net::star(3, 100, Span::from_us(1));
+    let class = |priority, quantum| Class {
+        priority,
+        lossless: true,
+        service: Service::Weighted(quantum),
+        queue_limit_bytes: None,
+    };
+    net.plan.classes.list = vec![class(2, 1062), class(3, 2124), net.plan.classes.list[1].clone()];
+    net.plan.classes.control = 2;
+    net.plan.hosts[0].mtu_bytes = 700;
+    net.plan.run.stop = Time::from_ms(5);
+    let high = FlowSpec { class: 1, ..endless(1, 2, 3) };
+    let world = net.run(vec![(Time::ZERO, endless(0, 1, 3)), (Time::ZERO, high)]);
+    let bytes: Vec<f64> = world.flows.iter().map(|f| f.delivered_bytes as f64).collect();
+    assert!((bytes[1] / bytes[0] - 2.0).abs() < 0.03, "{bytes:?}");
+}
+
+#[test]
+fn each_switch_signals_in_its_own_way() {
+    // s0 pauses its host on and off, s1 pauses s0 for a time and repeats it.
+    let mut net = Net::new();
+    let (s0, s1) = (net.switch("s0"), net.switch("s1"));
+    let (src, dst) = (net.host("src"), net.host("dst"));
+    let up = net.link(src, s0, 100, Span::from_us(1));
+    let trunk = net.link(s0, s1, 100, Span::from_us(1));
+    net.link(s1, dst, 10, Span::from_us(1));
+    let mut timed = net.plan.switches[0].clone();
+    timed.pfc.signalling = Signalling::Timed { pause: Span::from_us(5), refresh: Span::from_us(2), per_arrival: false };
+    net.plan.switches.push(timed);
+    net.plan.nodes[s1 as usize].profile = 1;
+    net.plan.run.stop = Time::from_ms(5);
+    let mut world = net.run(vec![(Time::ZERO, endless(0, src, dst))]);
+    let reports = world.port_reports();
+    let (to_host, to_s0) = (&reports[(up ^ 1) as usize], &reports[(trunk ^ 1) as usize]);
+    assert!(to_host.pause_frames > 0 && to_host.refresh_frames == 0);
+    assert!(to_s0.pause_frames > 0 && to_s0.refresh_frames > 0);
+}
+
 /// Three switches in a ring, every flow two hops clockwise: the textbook cyclic dependency.
 fn ring() -> (Net, Vec<(Time, FlowSpec)>) {
     let mut net = Net::new();

@@ -11,8 +11,8 @@ pub mod parts;
 mod registry;
 pub mod world;
 
-pub use world::AnyWorld;
 pub use registry::{Any, Configured, all, find};
+pub use world::AnyWorld;
 
 registry::registry! {
     None => xoff_fabric::scheme::Uncontrolled,

@@ -18,7 +18,8 @@ impl AnyWorld {
         AnyWorld(World::new(plan, schemes, sources))
     }
 
-    /// Handles up to `max_events` events.
+    /// Handles up to `max_events` events. Kept whole, so that profilers find the run by its name.
+    #[inline(never)]
     pub fn run(&mut self, max_events: u64) -> Progress {
         self.0.run(max_events)
     }

@@ -71,7 +71,7 @@ pub fn describe(args: &DescribeArgs) -> Result<(), Stop> {
         (Topic::Results, false) => show(&results::describe_text()),
         (Topic::Results, true) => show(&results::describe_json().to_string()),
         (Topic::Scenario, false) => show(&dictionary::describe()),
-        (Topic::Scenario, true) => show(&dictionary::schema::render()),
+        (Topic::Scenario, true) => show(&dictionary::schema::listing().to_string()),
         (Topic::Schema, _) => show(&dictionary::schema::render()),
     }
 }

@@ -90,8 +90,16 @@ impl Scenario {
     /// Everything a run needs, or what is wrong with the scenario.
     pub fn load(&self, options: &Options) -> std::result::Result<Loaded, Vec<Diagnostic>> {
         let mut entries = tree::parse(&self.source).map_err(|error| vec![error])?;
-        let failed: Vec<Diagnostic> =
-            options.sets.iter().filter_map(|set| tree::set(&mut entries, set).err()).collect();
+        // Another scheme takes the place of the whole [scheme], as in a comparison: parameters of
+        // one mean nothing to another. What is set beside it then applies to the new one.
+        for set in &options.sets {
+            if let Some((at, wanted)) = scheme_name_in(set) {
+                let source = Source::new("--set", set.as_str());
+                self.replace_scheme(&mut entries, &source, at, wanted).map_err(|error| vec![error])?;
+            }
+        }
+        let others = options.sets.iter().filter(|set| scheme_name_in(set).is_none());
+        let failed: Vec<Diagnostic> = others.filter_map(|set| tree::set(&mut entries, set).err()).collect();
         if !failed.is_empty() {
             return Err(failed);
         }
@@ -99,7 +107,8 @@ impl Scenario {
             tree::set(&mut entries, &format!("seed={seed}")).map_err(|error| vec![error])?;
         }
         if let Some(scheme) = &options.scheme {
-            self.replace_scheme(&mut entries, scheme).map_err(|error| vec![error])?;
+            let source = Source::new("--scheme", scheme.as_str());
+            self.replace_scheme(&mut entries, &source, 0, scheme).map_err(|error| vec![error])?;
         }
         let recorder = Recorder::default();
         let mut root = Table::root(&self.source, entries, &self.base, recorder.clone());
@@ -118,14 +127,14 @@ impl Scenario {
     }
 
     /// Puts another scheme in place of `[scheme]`, once that has been found in order.
-    fn replace_scheme(&self, entries: &mut Vec<Entry>, wanted: &str) -> Result<()> {
+    /// `wanted` stands at `start` of `source`.
+    fn replace_scheme(&self, entries: &mut Vec<Entry>, source: &Arc<Source>, start: usize, wanted: &str) -> Result<()> {
         let own = entries.iter().find(|entry| entry.key == "scheme").cloned();
         let mut scratch = Table::root(&self.source, own.clone().into_iter().collect(), &self.base, Recorder::default());
         let own_name = schemes::read(&mut scratch, self.registry)?[0].label.clone();
         let (name, preset) = wanted.split_once(':').map_or((wanted, None), |(name, preset)| (name, Some(preset)));
-        let source = Source::new("--scheme", wanted);
         let text = |key: &str, value: &str, at: usize| {
-            let place = Place { source: source.clone(), span: at..at + value.len() };
+            let place = Place { source: source.clone(), span: start + at..start + at + value.len() };
             let item = Item { value: Value::Text(value.to_owned()), place: place.clone() };
             Entry { key: key.to_owned(), key_place: place, item }
         };
@@ -137,7 +146,7 @@ impl Scenario {
         kept.push(text("name", name, 0));
         kept.extend(preset.map(|preset| text("preset", preset, name.len() + 1)));
         entries.retain(|entry| entry.key != "scheme");
-        let place = Place { source: source.clone(), span: 0..wanted.len() };
+        let place = Place { source: source.clone(), span: start..start + wanted.len() };
         let item = Item { value: Value::Table(kept), place: place.clone() };
         entries.push(Entry { key: "scheme".to_owned(), key_place: place, item });
         Ok(())
@@ -273,6 +282,16 @@ fn section<T>(root: &mut Table, key: &str, read: impl FnOnce(&mut Table) -> Resu
     let value = read(&mut table)?;
     table.finish()?;
     Ok(value)
+}
+
+/// The scheme that `--set scheme.name=...` asks for, and where it stands.
+fn scheme_name_in(set: &str) -> Option<(usize, &str)> {
+    let (key, value) = set.split_once('=')?;
+    let start = key.len() + 1 + (value.len() - value.trim_start().len());
+    let value = value.trim();
+    let quoted = value.len() >= 2 && value.starts_with('"') && value.ends_with('"');
+    let (start, value) = if quoted { (start + 1, &value[1..value.len() - 1]) } else { (start, value) };
+    (key.trim() == "scheme.name" && !value.is_empty()).then_some((start, value))
 }
 
 fn read_head(root: &mut Table) -> Result<Head> {

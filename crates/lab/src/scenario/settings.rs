@@ -266,7 +266,7 @@ pub fn read_host(table: &mut Table) -> Result<HostSettings> {
         ack_delay: Span::ZERO,
         notify_delay: Span::ZERO,
         nak_interval: us(500),
-        retransmit_timeout: us(1000),
+        retransmit_timeout: us(10_000),
     };
     read_host_behaviour(table, &defaults)
 }

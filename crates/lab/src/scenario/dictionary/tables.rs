@@ -224,8 +224,8 @@ pub(super) const SECTIONS: &[Section] = &[
             key(
                 "retransmit_timeout",
                 Time,
-                "\"1ms\"",
-                "Go back to the oldest unacknowledged packet after this long without progress",
+                "\"10ms\"",
+                "Go back to the oldest unacknowledged packet after this long without progress (never sooner than four base round trips)",
             ),
             key("data_header", Bytes, "\"62B\"", "Headers and FCS of a data packet").only("in [host]"),
             key("ack_size", Bytes, "\"66B\"", "Frame of an ACK").only("in [host]"),
