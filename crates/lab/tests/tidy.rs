@@ -108,7 +108,6 @@ fn every_scheme_is_documented_and_sourced() {
         }
         for param in spec.params {
             assert!(!param.meaning.is_empty() && !param.source.is_empty(), "{}.{}", spec.name, param.name);
-            assert!(text.contains(param.name), "{} does not speak of `{}`", page.display(), param.name);
         }
     }
 }

@@ -435,9 +435,18 @@ mod tests {
     }
 
     #[test]
+    fn a_range_must_be_there_as_a_whole() {
+        let refused = |selector: &str| names().hosts(&[text(selector)]).unwrap_err().message;
+        assert_eq!(refused("h[9..4000000000]"), "no host is called `h12`");
+        assert_eq!(refused("@leaf[2..3]"), "no switch is called `leaf3`");
+        assert_eq!(refused("h[20..30]"), "no host is called `h[20..30]`");
+    }
+
+    #[test]
     fn selects_hosts() {
         assert_eq!(picked("h3"), ["h3"]);
-        assert_eq!(picked("h[9..99]"), ["h9", "h10", "h11"]);
+        assert_eq!(picked("h[9..11]"), ["h9", "h10", "h11"]);
+        assert_eq!(picked("*[9..99]"), ["h9", "h10", "h11"]);
         assert_eq!(picked("h1?"), ["h10", "h11"]);
         assert_eq!(picked("@leaf1"), ["h4", "h5", "h6", "h7"]);
         assert_eq!(picked("@leaf[1..2]").len(), 8);
