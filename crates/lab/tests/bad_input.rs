@@ -79,6 +79,13 @@ fn units_and_values() {
     mistake("flows = 60", "flows = 0", &["`flows` is out of range"]);
     mistake("buffer = \"4MB\"", "buffer = \"1e30MB\"", &["`buffer`"]);
     mistake("every = \"10us\"", "every = \"1ps\"", &["samples"]);
+    mistake(
+        "stop = \"5ms\"",
+        "stop = \"5ms\"\ndeadlock_check = \"1ps\"",
+        &["too short to be simulated", "at least 1us"],
+    );
+    mistake("stop = \"5ms\"", "stop = \"5ms\"\nstall_after = \"1ns\"", &["too short to be simulated"]);
+    mistake("buffer = \"4MB\"", "buffer = \"4MB\"\nwatchdog.poll = \"1ns\"", &["too short to be simulated"]);
     mistake("every = \"10us\"", "every = \"0us\"", &["`every` cannot be zero"]);
 }
 

@@ -156,6 +156,7 @@ fn read_pfc(table: &mut Table, defaults: &PfcSettings, context: &SwitchContext) 
             };
             let pause = table.interval_or("pause_time", pause)?;
             let refresh = table.interval_or("refresh", refresh)?;
+            table.not_below("refresh", refresh, Span::from_ns(1))?;
             if refresh >= pause {
                 let error = table.error("refresh", "a pause would run out before it is refreshed");
                 return Err(error.label(format!("less than pause_time = {pause}")));
@@ -231,8 +232,9 @@ fn read_watchdog(table: &mut Table, defaults: Option<Watchdog>) -> Result<Watchd
     let defaults =
         defaults.unwrap_or(Watchdog { poll: ms(100), detect: ms(200), restore: ms(200), action: WatchdogAction::Drop });
     let action = if defaults.action == WatchdogAction::Drop { "drop" } else { "forward" };
+    let poll = table.interval_or("poll", defaults.poll)?;
     Ok(Watchdog {
-        poll: table.interval_or("poll", defaults.poll)?,
+        poll: table.not_below("poll", poll, Span::from_us(1))?,
         detect: table.interval_or("detect", defaults.detect)?,
         restore: table.interval_or("restore", defaults.restore)?,
         action: table.choice_or(
