@@ -60,6 +60,7 @@ fn units_and_values() {
     mistake("delay = \"1us\"", "delay = \"1h\"", &["`delay`"]);
     mistake("delay = \"1us\"", "delay = \"20s\"", &["no delay of a wire", "at most 10s"]);
     mistake("\"100Gbps\"", "\"0Gbps\"", &["not a possible rate"]);
+    mistake("\"100Gbps\"", "\"1bps\"", &["too slow for a link", "at least 1Mbps"]);
     mistake("\"100Gbps\"", "\"1e9Gbps\"", &["rate"]);
     mistake("\"100Gbps\"", "nan", &["`rate`"]);
     mistake("\"5ms\"", "\"0s\"", &["`stop` cannot be zero"]);

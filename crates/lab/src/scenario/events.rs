@@ -95,7 +95,8 @@ fn read_fault(row: &mut Table, context: &TrafficContext<'_>, faults: &mut Vec<Fa
         let ports = names.all_ports(&selectors)?;
         match kind {
             "rate" => {
-                let rate = row.rate("rate")?;
+                let given = row.rate("rate")?;
+                let rate = super::topology::link_rate(&row, "rate", given)?;
                 let before = |port| context.plan.direction(port).rate;
                 changes.extend(
                     ports

@@ -64,14 +64,28 @@ fn in_reach(table: &Table, key: &str, delay: Span) -> Result<Span> {
     Ok(delay)
 }
 
+/// No Ethernet is slower, and the time a large flow takes must fit the clock.
+const RATE_SLOWEST: BitRate = BitRate::from_bps(1_000_000);
+
+/// The rate of a link, at least [`RATE_SLOWEST`].
+pub fn link_rate(table: &Table, key: &str, rate: BitRate) -> Result<BitRate> {
+    if rate < RATE_SLOWEST {
+        let error = table.error(key, format!("`{key}` is too slow for a link"));
+        return Err(error.label(format!("at least {RATE_SLOWEST}")));
+    }
+    Ok(rate)
+}
+
 /// A wire whose rate must be given.
 fn wire(table: &mut Table, rate: &str, delay_key: &str) -> Result<Wire> {
-    Ok(Wire { rate: table.rate(rate)?, delay: delay(table, delay_key, Span::from_us(1))? })
+    let given = table.rate(rate)?;
+    Ok(Wire { rate: link_rate(table, rate, given)?, delay: delay(table, delay_key, Span::from_us(1))? })
 }
 
 /// A wire that is like another unless told otherwise.
 fn wire_or(table: &mut Table, rate: &str, delay_key: &str, like: Wire) -> Result<Wire> {
-    Ok(Wire { rate: table.rate_or(rate, like.rate)?, delay: delay(table, delay_key, like.delay)? })
+    let given = table.rate_or(rate, like.rate)?;
+    Ok(Wire { rate: link_rate(table, rate, given)?, delay: delay(table, delay_key, like.delay)? })
 }
 
 /// Refuses to build more than a machine can hold; sums in 64 bits before any is built.
@@ -191,8 +205,9 @@ fn two_dc(table: &mut Table) -> Result<Graph> {
     let host = wire(table, "host_rate", "host_delay")?;
     let fabric = wire_or(table, "fabric_rate", "fabric_delay", host)?;
     let dci = wire_or(table, "dci_rate", "dci_delay", fabric)?;
+    let long_rate = table.rate_or("long_rate", dci.rate)?;
     let long = Wire {
-        rate: table.rate_or("long_rate", dci.rate)?,
+        rate: link_rate(table, "long_rate", long_rate)?,
         delay: {
             let given = table.span("long_delay")?;
             in_reach(table, "long_delay", given)?
@@ -288,6 +303,9 @@ fn overrides(table: &mut Table, graph: &mut Graph) -> Result<()> {
         }
         if let Some(delay) = delay {
             in_reach(&row, "delay", delay)?;
+        }
+        if let Some(rate) = rate {
+            link_rate(&row, "rate", rate)?;
         }
         for port in ports {
             let link = &mut graph.links[port as usize / 2];
