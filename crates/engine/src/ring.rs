@@ -47,6 +47,14 @@ impl<T: Copy + Default> Ring<T> {
         Some(item)
     }
 
+    /// Forgets the front, which must exist.
+    #[inline]
+    pub fn drop_front(&mut self) {
+        debug_assert!(self.len > 0);
+        self.head = (self.head + 1) & (self.items.len() - 1) as u32;
+        self.len -= 1;
+    }
+
     #[inline]
     pub fn front(&self) -> Option<&T> {
         if self.len == 0 { None } else { self.items.get(self.head as usize) }

@@ -64,7 +64,7 @@ impl<S: Scheme> World<S> {
         for packet in lost {
             if packet.kind != crate::packet::Kind::Pfc {
                 self.counters.drops_fault += 1;
-                self.discard(packet);
+                self.discard(&packet);
             }
         }
         for class in 0..self.classes as u8 {
@@ -93,7 +93,7 @@ impl<S: Scheme> World<S> {
                 self.ports[port as usize].queued_bytes -= u64::from(packet.frame_bytes);
                 self.release(self.ports[port as usize].owner, &packet);
             }
-            self.discard(packet);
+            self.discard(&packet);
         }
         let port = &mut self.ports[port as usize];
         let at_host = port.has(AT_HOST);

@@ -40,7 +40,7 @@ impl<S: Scheme> World<S> {
                 let empty = queue.packets.is_empty();
                 self.settle_waiting(port_id, host_id, class, empty);
                 self.charge(port_id, class, packet.frame_bytes);
-                self.transmit(port_id, packet);
+                self.transmit(port_id, &packet);
                 break;
             }
             let flow = self.hosts[host_id as usize].ready[usize::from(class)].pop();
@@ -229,7 +229,7 @@ impl<S: Scheme> World<S> {
             self.counters.data_packets_retransmitted += 1;
         }
         self.charge(port_id, packet.class, frame_bytes);
-        self.transmit(port_id, packet);
+        self.transmit(port_id, &packet);
         let free_at = self.ports[port_id as usize].busy_until;
         // The old rate spaces this packet; what the scheme just decided shifts it in apply_limits.
         self.senders[flow].next_avail = if ps_per_byte == 0.0 {
@@ -294,7 +294,7 @@ impl<S: Scheme> World<S> {
     }
 
     /// Hands a control packet to the NIC, after `delay` if there is one.
-    pub(crate) fn emit(&mut self, host_id: u32, packet: Packet, delay: Span, lane: u32) {
+    pub(crate) fn emit(&mut self, host_id: u32, packet: &Packet, delay: Span, lane: u32) {
         if delay == Span::ZERO {
             self.emit_now(host_id, packet);
             return;
@@ -304,7 +304,7 @@ impl<S: Scheme> World<S> {
         if ring.is_empty() {
             self.queue.push(Key::new(arrives, kind::EMIT, host_id * 2 + lane));
         }
-        ring.push(crate::port::InFlight { arrives, packet });
+        ring.push(crate::port::InFlight { arrives, packet: *packet });
     }
 
     pub(crate) fn on_emit(&mut self, index: u32) {
@@ -314,11 +314,11 @@ impl<S: Scheme> World<S> {
         if let Some(next) = ring.front() {
             self.queue.push(Key::new(next.arrives, kind::EMIT, index));
         }
-        self.emit_now(host_id, due.packet);
+        self.emit_now(host_id, &due.packet);
     }
 
     #[inline]
-    fn emit_now(&mut self, host_id: u32, packet: Packet) {
+    fn emit_now(&mut self, host_id: u32, packet: &Packet) {
         let port_id = self.hosts[host_id as usize].port;
         let class = packet.class;
         let bit = 1 << class;

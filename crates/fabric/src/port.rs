@@ -84,11 +84,11 @@ pub enum Storm {
 
 impl Queue {
     #[inline]
-    pub fn push(&mut self, now: Time, packet: Packet) {
+    pub fn push(&mut self, now: Time, packet: &Packet) {
         self.settle(now);
         self.bytes += u64::from(packet.frame_bytes);
         self.peak_bytes = self.peak_bytes.max(self.bytes);
-        self.packets.push(packet);
+        self.packets.push(*packet);
     }
 
     #[inline]

@@ -21,7 +21,7 @@ pub(crate) fn slot(packet: &Packet) -> usize {
 impl<S: Scheme> World<S> {
     /// A packet has come in by `ingress` and is bound for `egress` of the same switch.
     #[inline(always)]
-    pub(crate) fn switch_receive(&mut self, ingress: u32, egress: u32, mut packet: Packet) {
+    pub(crate) fn switch_receive(&mut self, ingress: u32, egress: u32, packet: &mut Packet) {
         let class = packet.class;
         let bit = 1 << class;
         let (hooks, idle) = {
@@ -35,7 +35,7 @@ impl<S: Scheme> World<S> {
             (out.hooks, idle)
         };
         if hooks.has(Hooks::ENQUEUE) && packet.kind == Kind::Data {
-            self.cp_enqueue(egress, &mut packet);
+            self.cp_enqueue(egress, packet);
         }
         if idle {
             packet.ingress = u16::MAX;
@@ -43,7 +43,7 @@ impl<S: Scheme> World<S> {
             return;
         }
         packet.ingress = self.ports[ingress as usize].local;
-        if !self.admit(ingress, egress, &packet) {
+        if !self.admit(ingress, egress, packet) {
             self.discard(packet);
             return;
         }
@@ -194,7 +194,7 @@ impl<S: Scheme> World<S> {
             }
             let class = self.pick_class(port_id, eligible);
             let queue = &mut self.queues[port_id as usize * self.classes + usize::from(class)];
-            let packet = queue.pop(self.now).expect("a waiting class has a packet");
+            let mut packet = queue.pop(self.now).expect("a waiting class has a packet");
             let empty = queue.packets.is_empty();
             let port = &mut self.ports[port_id as usize];
             port.queued_bytes -= u64::from(packet.frame_bytes);
@@ -203,7 +203,7 @@ impl<S: Scheme> World<S> {
             }
             self.charge(port_id, class, packet.frame_bytes);
             self.release(self.ports[port_id as usize].owner, &packet);
-            self.depart(port_id, packet);
+            self.depart(port_id, &mut packet);
         }
         let port = &self.ports[port_id as usize];
         if port.waiting & !port.paused != 0 || port.pfc_due != 0 {
@@ -213,9 +213,9 @@ impl<S: Scheme> World<S> {
 
     /// A packet has left the queue: its congestion point looks at it, and it goes.
     #[inline]
-    fn depart(&mut self, port_id: u32, mut packet: Packet) {
+    fn depart(&mut self, port_id: u32, packet: &mut Packet) {
         if self.ports[port_id as usize].hooks.has(Hooks::DEQUEUE) && packet.kind == Kind::Data {
-            self.cp_dequeue(port_id, &mut packet);
+            self.cp_dequeue(port_id, packet);
         }
         self.transmit(port_id, packet);
     }
@@ -349,7 +349,7 @@ impl<S: Scheme> World<S> {
             kind: Kind::Pfc,
             ..Packet::default()
         };
-        self.transmit(port_id, frame);
+        self.transmit(port_id, &frame);
     }
 
     /// A PFC frame has reached `port_id`: its egress stops or goes on.
@@ -525,18 +525,28 @@ impl<S: Scheme> World<S> {
     }
 
     /// Sends what a congestion point asked for and arms its timer.
-    #[inline]
+    #[inline(always)]
     fn after_cp(&mut self, port_id: u32, cp: usize) {
         if !self.notices.is_empty() {
-            let notices = std::mem::take(&mut self.notices);
-            for notice in &notices {
-                self.send_notice(port_id, notice);
-            }
-            self.notices = notices;
-            self.notices.clear();
+            self.send_notices(port_id);
         }
-        if self.ports[port_id as usize].hooks.has(Hooks::TIMER)
-            && let Some(at) = self.cps[cp].timer()
+        if self.ports[port_id as usize].hooks.has(Hooks::TIMER) {
+            self.arm_cp_timer(cp);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn send_notices(&mut self, port_id: u32) {
+        let mut notices = std::mem::take(&mut self.notices);
+        for notice in notices.drain(..) {
+            self.send_notice(port_id, &notice);
+        }
+        self.notices = notices;
+    }
+
+    fn arm_cp_timer(&mut self, cp: usize) {
+        if let Some(at) = self.cps[cp].timer()
             && at < self.cp_due[cp]
         {
             self.cp_due[cp] = at;
@@ -545,8 +555,6 @@ impl<S: Scheme> World<S> {
     }
 
     /// A switch-made notification goes back along the flow's own path.
-    #[cold]
-    #[inline(never)]
     fn send_notice(&mut self, egress: u32, notice: &Notice<S::Feedback>) {
         let Some(sender) = self.senders.get_mut(notice.flow) else { return };
         let route = sender.route as usize;
@@ -556,7 +564,7 @@ impl<S: Scheme> World<S> {
         let ingress = peer(path[hop - 1]);
         let settings = &self.plan.hosts[self.hosts[sender.host as usize].profile as usize];
         sender.live += 1;
-        let packet = Packet {
+        let mut packet = Packet {
             stamp: self.now,
             flow: notice.flow,
             psn: 0,
@@ -572,7 +580,7 @@ impl<S: Scheme> World<S> {
         };
         self.counters.notifications_sent += 1;
         // It enters the switch as if it had come in by the port that saw the congestion.
-        self.switch_receive(egress, ingress, packet);
+        self.switch_receive(egress, ingress, &mut packet);
     }
 }
 

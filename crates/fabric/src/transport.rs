@@ -237,7 +237,7 @@ impl<S: Scheme> World<S> {
 
     /// A packet reaches its host.
     #[inline]
-    pub(crate) fn host_receive(&mut self, port_id: u32, packet: Packet) {
+    pub(crate) fn host_receive(&mut self, port_id: u32, packet: &Packet) {
         match packet.kind {
             Kind::Data => self.on_data(packet),
             Kind::Ack | Kind::Nak => self.on_ack(packet),
@@ -247,7 +247,7 @@ impl<S: Scheme> World<S> {
     }
 
     #[inline]
-    fn on_data(&mut self, packet: Packet) {
+    fn on_data(&mut self, packet: &Packet) {
         let now = self.now;
         let flow = packet.flow;
         let gap = self.gap_bytes;
@@ -286,11 +286,11 @@ impl<S: Scheme> World<S> {
         let np_timer = receiver.np.timer();
         if ack {
             receiver.since_ack = 0;
-            let (delay, ack) = (settings.ack_delay, self.answer(&packet, Kind::Ack));
+            let (delay, ack) = (settings.ack_delay, self.answer(packet, Kind::Ack));
             self.counters.acks_sent += 1;
-            self.emit(host_id, ack, delay, ACK_LANE);
+            self.emit(host_id, &ack, delay, ACK_LANE);
         } else {
-            self.release_extra(&packet);
+            self.release_extra(packet);
         }
         if let Some(feedback) = feedback {
             self.notify(flow, feedback);
@@ -326,7 +326,7 @@ impl<S: Scheme> World<S> {
 
     /// Ahead of what is expected: drop, and say so now and then. Behind: acknowledge again.
     #[cold]
-    fn on_out_of_order(&mut self, packet: Packet) {
+    fn on_out_of_order(&mut self, packet: &Packet) {
         let now = self.now;
         let receiver = &mut self.receivers[packet.flow];
         let host_id = receiver.host;
@@ -346,8 +346,8 @@ impl<S: Scheme> World<S> {
             receiver.nak_at = now;
             self.counters.naks_sent += 1;
         }
-        let answer = self.answer(&packet, if behind { Kind::Ack } else { Kind::Nak });
-        self.emit(host_id, answer, delay, ACK_LANE);
+        let answer = self.answer(packet, if behind { Kind::Ack } else { Kind::Nak });
+        self.emit(host_id, &answer, delay, ACK_LANE);
     }
 
     fn arm_np_timer(&mut self, flow: u32, at: Time) {
@@ -397,11 +397,11 @@ impl<S: Scheme> World<S> {
         };
         self.senders[flow].live += 1;
         self.counters.notifications_sent += 1;
-        self.emit(host_id, packet, delay, NOTIFY_LANE);
+        self.emit(host_id, &packet, delay, NOTIFY_LANE);
     }
 
     #[inline]
-    fn on_ack(&mut self, packet: Packet) {
+    fn on_ack(&mut self, packet: &Packet) {
         let now = self.now;
         let flow = packet.flow;
         let sender = &mut self.senders[flow];
@@ -431,7 +431,7 @@ impl<S: Scheme> World<S> {
             sender.rp.on_loss(now, Loss::Nak);
         }
         let (complete, state) = (sender.una >= sender.total, sender.state);
-        self.release_extra(&packet);
+        self.release_extra(packet);
         if complete {
             self.ledgers[flow].acked_at = Some(now);
             self.end_flow(flow);
@@ -444,7 +444,7 @@ impl<S: Scheme> World<S> {
         self.packet_gone(flow);
     }
 
-    fn on_notification(&mut self, packet: Packet) {
+    fn on_notification(&mut self, packet: &Packet) {
         let flow = packet.flow;
         let feedback = self.feedback.remove(packet.extra);
         let sender = &mut self.senders[flow];

@@ -382,18 +382,17 @@ impl<S: Scheme> World<S> {
     #[inline]
     fn on_arrive(&mut self, port: u32) {
         let sender = &mut self.ports[port as usize];
-        let Some(in_flight) = sender.wire.pop() else { return };
-        if in_flight.arrives != self.now {
+        let Some(&InFlight { arrives, mut packet }) = sender.wire.front() else { return };
+        if arrives != self.now {
             // The wire was cut and used again: this event belonged to a packet that is gone.
-            debug_assert!(in_flight.arrives > self.now);
-            sender.wire_unpop(in_flight);
+            debug_assert!(arrives > self.now);
             return;
         }
+        sender.wire.drop_front();
         if let Some(next) = sender.wire.front() {
             self.queue.push(Key::new(next.arrives, kind::ARRIVE, port));
         }
         let lossy = sender.has(LOSSY_WIRE);
-        let mut packet = in_flight.packet;
         let ingress = peer(port);
         if packet.kind == Kind::Pfc {
             self.on_pfc(ingress, &packet);
@@ -401,14 +400,14 @@ impl<S: Scheme> World<S> {
         }
         if lossy && self.lost_on_wire(port) {
             self.counters.drops_fault += 1;
-            self.discard(packet);
+            self.discard(&packet);
             return;
         }
         if self.ports[ingress as usize].has(AT_HOST) {
-            self.host_receive(ingress, packet);
+            self.host_receive(ingress, &packet);
         } else {
             let egress = self.next_port(&mut packet);
-            self.switch_receive(ingress, egress, packet);
+            self.switch_receive(ingress, egress, &mut packet);
         }
     }
 
@@ -433,7 +432,7 @@ impl<S: Scheme> World<S> {
 
     /// Puts a packet on the wire now. The port must be free.
     #[inline]
-    pub(crate) fn transmit(&mut self, port_id: u32, packet: Packet) {
+    pub(crate) fn transmit(&mut self, port_id: u32, packet: &Packet) {
         let port = &mut self.ports[port_id as usize];
         debug_assert!(port.busy_until <= self.now && !port.has(FREE_PENDING));
         let wire_bytes = u32::from(packet.frame_bytes) + self.gap_bytes;
@@ -448,7 +447,7 @@ impl<S: Scheme> World<S> {
         if port.wire.is_empty() {
             self.queue.push(Key::new(arrives, kind::ARRIVE, port_id));
         }
-        port.wire.push(InFlight { arrives, packet });
+        port.wire.push(InFlight { arrives, packet: *packet });
     }
 
     /// Makes sure the port is served once it is free.
@@ -515,9 +514,9 @@ impl<S: Scheme> World<S> {
     }
 
     /// A packet ends here, undelivered.
-    pub(crate) fn discard(&mut self, packet: Packet) {
+    pub(crate) fn discard(&mut self, packet: &Packet) {
         self.counters.data_packets_discarded += u64::from(packet.kind == Kind::Data);
-        self.release_extra(&packet);
+        self.release_extra(packet);
         self.packet_gone(packet.flow);
     }
 
@@ -614,19 +613,6 @@ impl<S: Scheme> World<S> {
     /// Whether the port's link is up.
     pub(crate) fn is_up(&self, port: u32) -> bool {
         !self.ports[port as usize].has(DOWN)
-    }
-}
-
-impl Port {
-    /// Puts back the head of the wire.
-    #[cold]
-    fn wire_unpop(&mut self, head: InFlight) {
-        let rest: Vec<InFlight> = self.wire.iter().copied().collect();
-        self.wire.clear();
-        self.wire.push(head);
-        for item in rest {
-            self.wire.push(item);
-        }
     }
 }
 
