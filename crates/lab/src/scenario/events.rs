@@ -8,6 +8,12 @@ use xoff_fabric::plan::{Fault, FaultKind, NodeKind, Plan, Probe, ProbeTarget, Ru
 /// More samples than this are a slip, and would fill a disk.
 const SAMPLES_LARGEST: u64 = 500_000_000;
 
+/// How often the whole network is looked over, unless that is off.
+fn check_interval(table: &mut Table, key: &str, default: Span) -> Result<Option<Span>> {
+    let interval = table.interval_or_off(key, Some(default))?;
+    interval.map(|interval| table.not_below(key, interval, Span::from_us(1))).transpose()
+}
+
 /// `[run]`; the stop is checked once the traffic is known.
 pub fn read_run(table: &mut Table, record_pauses: bool) -> Result<(RunSettings, Option<Time>)> {
     let stop = table.take_time("stop")?;
@@ -18,9 +24,9 @@ pub fn read_run(table: &mut Table, record_pauses: bool) -> Result<(RunSettings, 
         stop: stop.unwrap_or(Time::ZERO + LONGEST),
         stop_when_idle: table.flag_or("stop_when_idle", true)?,
         allow_drops: table.flag_or("allow_drops", false)?,
-        deadlock_check: table.interval_or_off("deadlock_check", Some(Span::from_ms(1)))?,
+        deadlock_check: check_interval(table, "deadlock_check", Span::from_ms(1))?,
         stop_on_deadlock: true,
-        stall_after: table.interval_or_off("stall_after", Some(Span::from_ms(50)))?,
+        stall_after: check_interval(table, "stall_after", Span::from_ms(50))?,
         record_pauses,
     };
     let stop_on_deadlock = match settings.deadlock_check {
@@ -89,7 +95,8 @@ fn read_fault(row: &mut Table, context: &TrafficContext<'_>, faults: &mut Vec<Fa
         let ports = names.all_ports(&selectors)?;
         match kind {
             "rate" => {
-                let rate = row.rate("rate")?;
+                let given = row.rate("rate")?;
+                let rate = super::topology::link_rate(row, "rate", given)?;
                 let before = |port| context.plan.direction(port).rate;
                 changes.extend(
                     ports

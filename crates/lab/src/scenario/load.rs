@@ -5,7 +5,7 @@ use super::context::TrafficContext;
 use super::diagnostic::{Diagnostic, Place, Source};
 use super::dictionary;
 use super::events::{self, Output};
-use super::names::Names;
+use super::names::{Names, valid_name};
 use super::reader::{Result, Table, read_file};
 use super::resolved::{Attachment, Recorder};
 use super::schemes::{self, NamedScheme, Registry};
@@ -295,8 +295,14 @@ fn scheme_name_in(set: &str) -> Option<(usize, &str)> {
 }
 
 fn read_head(root: &mut Table) -> Result<Head> {
+    let name = root.text_or("name", "scenario")?;
+    // Results are written to a directory of this name.
+    valid_name(&name)?;
+    if name.value.starts_with('.') {
+        return Err(name.error(format!("`{}` cannot be a name", name.value)).label("a name does not start with a dot"));
+    }
     Ok(Head {
-        name: root.text_or("name", "scenario")?.value,
+        name: name.value,
         description: root.text_or("description", "")?.value,
         seed: root.count_or("seed", 0..=i64::MAX as u64, 1)?,
         warnings: Vec::new(),

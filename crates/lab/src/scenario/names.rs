@@ -134,7 +134,22 @@ impl Names {
         }
         let pattern = Pattern::parse(pattern).map_err(|why| selector.error(why))?;
         let found = (0..self.nodes.len() as u32).filter(|&node| fits(node) && pattern.matches(self.node_name(node)));
-        Ok(found.collect())
+        let found: Vec<u32> = found.collect();
+        // A star takes what there is; a range names each of its members, and all must be there.
+        let known = |name: &String| self.by_name.get(name).is_some_and(|node| fits(*node));
+        match pattern.spelled_out().and_then(|mut names| names.find(|name| !known(name))) {
+            Some(missing) if !found.is_empty() => {
+                let what = match kind {
+                    Some(NodeKind::Host) => "host",
+                    Some(NodeKind::Switch) => "switch",
+                    None => "node",
+                };
+                Err(selector
+                    .error(format!("no {what} is called `{missing}`"))
+                    .label(format!("only {} of these are in this topology", found.len())))
+            }
+            _ => Ok(found),
+        }
     }
 
     /// The switches that any of the selectors picks.
@@ -329,6 +344,20 @@ impl Pattern {
         Ok(Pattern(tokens))
     }
 
+    /// The names that a pattern with one range and no wildcard stands for.
+    fn spelled_out(&self) -> Option<impl Iterator<Item = String>> {
+        let (mut head, mut tail, mut range) = (String::new(), String::new(), None);
+        for token in &self.0 {
+            match (token, range.is_some()) {
+                (Token::Char(c), false) => head.push(*c),
+                (Token::Char(c), true) => tail.push(*c),
+                (Token::Number(low, high), false) => range = Some(*low..=*high),
+                _ => return None,
+            }
+        }
+        range.map(|range| range.map(move |number| format!("{head}{number}{tail}")))
+    }
+
     /// Walks the name once per star, going back only to the last star.
     fn matches(&self, name: &str) -> bool {
         let chars: Vec<char> = name.chars().collect();
@@ -406,9 +435,18 @@ mod tests {
     }
 
     #[test]
+    fn a_range_must_be_there_as_a_whole() {
+        let refused = |selector: &str| names().hosts(&[text(selector)]).unwrap_err().message;
+        assert_eq!(refused("h[9..4000000000]"), "no host is called `h12`");
+        assert_eq!(refused("@leaf[2..3]"), "no switch is called `leaf3`");
+        assert_eq!(refused("h[20..30]"), "no host is called `h[20..30]`");
+    }
+
+    #[test]
     fn selects_hosts() {
         assert_eq!(picked("h3"), ["h3"]);
-        assert_eq!(picked("h[9..99]"), ["h9", "h10", "h11"]);
+        assert_eq!(picked("h[9..11]"), ["h9", "h10", "h11"]);
+        assert_eq!(picked("*[9..99]"), ["h9", "h10", "h11"]);
         assert_eq!(picked("h1?"), ["h10", "h11"]);
         assert_eq!(picked("@leaf1"), ["h4", "h5", "h6", "h7"]);
         assert_eq!(picked("@leaf[1..2]").len(), 8);

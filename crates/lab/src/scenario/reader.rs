@@ -351,6 +351,15 @@ impl Table {
         Ok(span)
     }
 
+    /// What is repeated more often than this would be all that a run does.
+    pub fn not_below(&self, key: &str, interval: Span, least: Span) -> Result<Span> {
+        if interval < least {
+            let error = self.error(key, format!("`{key}` is too short to be simulated"));
+            return Err(error.label(format!("at least {least}")));
+        }
+        Ok(interval)
+    }
+
     /// A length of time above zero, or "off".
     pub fn interval_or_off(&mut self, key: &str, default: Option<Span>) -> Result<Option<Span>> {
         let off = self.text_is(key, "off");

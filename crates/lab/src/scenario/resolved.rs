@@ -74,6 +74,8 @@ impl Recorder {
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' };
         let file: String = name.rsplit(['/', '\\']).next().unwrap_or("file").chars().map(plain).collect();
         let taken = |name: &str| attachments.iter().any(|known| known.name == name);
+        // A resolved scenario that is resolved again keeps its names.
+        let file = file.strip_prefix("input-").unwrap_or(&file);
         let mut name = format!("input-{file}");
         for number in 2.. {
             if !taken(&name) {

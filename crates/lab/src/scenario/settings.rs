@@ -103,7 +103,9 @@ pub fn read_switches(
     let base = read_switch(&mut table, &base, context)?;
     table.finish()?;
     let mut profiles = vec![base];
-    for mut row in root.tables("switch_profile")? {
+    let rows = root.tables("switch_profile")?;
+    not_too_many(&rows)?;
+    for mut row in rows {
         let selectors = row.texts("select")?;
         for switch in names.switches(&selectors)? {
             assign(switch, profiles.len() as u16);
@@ -154,6 +156,7 @@ fn read_pfc(table: &mut Table, defaults: &PfcSettings, context: &SwitchContext) 
             };
             let pause = table.interval_or("pause_time", pause)?;
             let refresh = table.interval_or("refresh", refresh)?;
+            table.not_below("refresh", refresh, Span::from_ns(1))?;
             if refresh >= pause {
                 let error = table.error("refresh", "a pause would run out before it is refreshed");
                 return Err(error.label(format!("less than pause_time = {pause}")));
@@ -229,8 +232,9 @@ fn read_watchdog(table: &mut Table, defaults: Option<Watchdog>) -> Result<Watchd
     let defaults =
         defaults.unwrap_or(Watchdog { poll: ms(100), detect: ms(200), restore: ms(200), action: WatchdogAction::Drop });
     let action = if defaults.action == WatchdogAction::Drop { "drop" } else { "forward" };
+    let poll = table.interval_or("poll", defaults.poll)?;
     Ok(Watchdog {
-        poll: table.interval_or("poll", defaults.poll)?,
+        poll: table.not_below("poll", poll, Span::from_us(1))?,
         detect: table.interval_or("detect", defaults.detect)?,
         restore: table.interval_or("restore", defaults.restore)?,
         action: table.choice_or(
@@ -287,6 +291,16 @@ fn read_host_behaviour(table: &mut Table, defaults: &HostSettings) -> Result<Hos
     })
 }
 
+/// More profiles than this are no description of differences.
+const PROFILES_LARGEST: usize = 10_000;
+
+fn not_too_many(rows: &[Table]) -> Result<()> {
+    match rows.get(PROFILES_LARGEST) {
+        Some(row) => Err(row.place().error(format!("there are more than {PROFILES_LARGEST} profiles"))),
+        None => Ok(()),
+    }
+}
+
 /// `[[host_profile]]`; tells each host of a profile so.
 pub fn read_host_profiles(
     root: &mut Table,
@@ -295,7 +309,9 @@ pub fn read_host_profiles(
     mut assign: impl FnMut(u32, u16),
 ) -> Result<Vec<HostSettings>> {
     let mut profiles = vec![base];
-    for mut row in root.tables("host_profile")? {
+    let rows = root.tables("host_profile")?;
+    not_too_many(&rows)?;
+    for mut row in rows {
         let selectors = row.texts("select")?;
         for host in names.hosts(&selectors)? {
             assign(host, profiles.len() as u16);

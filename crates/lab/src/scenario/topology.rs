@@ -11,6 +11,10 @@ use xoff_fabric::topology::{self, Clos, CoreWiring, Graph, LeafSpine, TwoDc, Wir
 /// Larger networks are a slip of the keyboard.
 const NODES_LARGEST: u64 = 1_000_000;
 const LINKS_LARGEST: u64 = 4_000_000;
+/// Steps of the search for routes: some seconds.
+const ROUTING_LARGEST: u64 = 1_000_000_000;
+/// Entries of the routing tables: 1 GB.
+const ROUTES_LARGEST: u64 = 250_000_000;
 const DELAY_LARGEST: Span = Span::from_ms(10_000);
 
 pub const KINDS: &[&str] =
@@ -33,6 +37,7 @@ pub fn read(table: &mut Table) -> Result<Graph> {
     };
     overrides(table, &mut graph)?;
     sound(table, &graph)?;
+    routable(table, &graph)?;
     Ok(graph)
 }
 
@@ -59,14 +64,28 @@ fn in_reach(table: &Table, key: &str, delay: Span) -> Result<Span> {
     Ok(delay)
 }
 
+/// No Ethernet is slower, and the time a large flow takes must fit the clock.
+const RATE_SLOWEST: BitRate = BitRate::from_bps(1_000_000);
+
+/// The rate of a link, at least [`RATE_SLOWEST`].
+pub fn link_rate(table: &Table, key: &str, rate: BitRate) -> Result<BitRate> {
+    if rate < RATE_SLOWEST {
+        let error = table.error(key, format!("`{key}` is too slow for a link"));
+        return Err(error.label(format!("at least {RATE_SLOWEST}")));
+    }
+    Ok(rate)
+}
+
 /// A wire whose rate must be given.
 fn wire(table: &mut Table, rate: &str, delay_key: &str) -> Result<Wire> {
-    Ok(Wire { rate: table.rate(rate)?, delay: delay(table, delay_key, Span::from_us(1))? })
+    let given = table.rate(rate)?;
+    Ok(Wire { rate: link_rate(table, rate, given)?, delay: delay(table, delay_key, Span::from_us(1))? })
 }
 
 /// A wire that is like another unless told otherwise.
 fn wire_or(table: &mut Table, rate: &str, delay_key: &str, like: Wire) -> Result<Wire> {
-    Ok(Wire { rate: table.rate_or(rate, like.rate)?, delay: delay(table, delay_key, like.delay)? })
+    let given = table.rate_or(rate, like.rate)?;
+    Ok(Wire { rate: link_rate(table, rate, given)?, delay: delay(table, delay_key, like.delay)? })
 }
 
 /// Refuses to build more than a machine can hold; sums in 64 bits before any is built.
@@ -186,8 +205,9 @@ fn two_dc(table: &mut Table) -> Result<Graph> {
     let host = wire(table, "host_rate", "host_delay")?;
     let fabric = wire_or(table, "fabric_rate", "fabric_delay", host)?;
     let dci = wire_or(table, "dci_rate", "dci_delay", fabric)?;
+    let long_rate = table.rate_or("long_rate", dci.rate)?;
     let long = Wire {
-        rate: table.rate_or("long_rate", dci.rate)?,
+        rate: link_rate(table, "long_rate", long_rate)?,
         delay: {
             let given = table.span("long_delay")?;
             in_reach(table, "long_delay", given)?
@@ -284,6 +304,9 @@ fn overrides(table: &mut Table, graph: &mut Graph) -> Result<()> {
         if let Some(delay) = delay {
             in_reach(&row, "delay", delay)?;
         }
+        if let Some(rate) = rate {
+            link_rate(&row, "rate", rate)?;
+        }
         for port in ports {
             let link = &mut graph.links[port as usize / 2];
             let direction = if port & 1 == 0 { &mut link.a_to_b } else { &mut link.b_to_a };
@@ -334,6 +357,30 @@ fn sound(table: &Table, graph: &Graph) -> Result<()> {
         }
         None => Ok(()),
     }
+}
+
+/// Routes are searched from every switch with hosts, over every link between switches, and kept
+/// per switch and switch with hosts.
+fn routable(table: &Table, graph: &Graph) -> Result<()> {
+    let is_switch = |node: u32| graph.nodes[node as usize].kind == NodeKind::Switch;
+    let mut has_hosts = vec![false; graph.nodes.len()];
+    let mut trunks = 0u64;
+    for link in &graph.links {
+        match (is_switch(link.a), is_switch(link.b)) {
+            (true, true) => trunks += 1,
+            (true, false) => has_hosts[link.a as usize] = true,
+            (false, _) => has_hosts[link.b as usize] = true,
+        }
+    }
+    let edges = has_hosts.iter().filter(|has| **has).count() as u64;
+    let switches = graph.nodes.iter().filter(|node| node.kind == NodeKind::Switch).count() as u64;
+    if edges * trunks * 2 > ROUTING_LARGEST || edges * switches > ROUTES_LARGEST {
+        return Err(table
+            .place()
+            .error(format!("this network is too large to route: {switches} switches, {edges} of them with hosts"))
+            .label(format!("and {trunks} links between switches")));
+    }
+    Ok(())
 }
 
 /// The slowest link of a host: the speed of a NIC, where one number must stand for all.

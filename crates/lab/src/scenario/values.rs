@@ -3,6 +3,7 @@
 use super::diagnostic::{Diagnostic, Place};
 use super::reader::{Result, Text};
 use super::tree::{Item, Value};
+use std::io::Read;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use xoff_engine::quantity::{self, QuantityError};
@@ -20,7 +21,13 @@ pub fn read_file(path: &Path, largest_bytes: u64) -> std::result::Result<String,
             quantity::format_bytes(largest_bytes)
         ));
     }
-    let bytes = std::fs::read(path).map_err(|error| reason(&error))?;
+    // A device or a pipe tells no length beforehand, and may never end.
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(|error| reason(&error))?;
+    file.take(largest_bytes + 1).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
+    if bytes.len() as u64 > largest_bytes {
+        return Err(format!("the file has more than the {} allowed", quantity::format_bytes(largest_bytes)));
+    }
     String::from_utf8(bytes).map_err(|error| format!("not UTF-8 text: byte {}", error.utf8_error().valid_up_to()))
 }
 

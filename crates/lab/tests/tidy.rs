@@ -1,0 +1,128 @@
+//! The rules of the house, held by a test instead of by memory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Every Rust file of a crate, with its text.
+fn sources(crate_name: &str) -> Vec<(String, String)> {
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(&root().join("crates").join(crate_name), &mut found);
+    found.sort();
+    assert!(!found.is_empty(), "{crate_name} has no sources");
+    // This file spells out what it forbids.
+    found.retain(|path| !path.ends_with("tests/tidy.rs"));
+    found.into_iter().map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap())).collect()
+}
+
+const CRATES: [&str; 4] = ["engine", "fabric", "schemes", "lab"];
+
+fn forbid(crates: &[&str], words: &[&str], why: &str) {
+    let mut wrong = Vec::new();
+    for (path, text) in crates.iter().flat_map(|name| sources(name)) {
+        for (number, line) in text.lines().enumerate() {
+            // Prose may speak of anything.
+            let code = line.split("//").next().unwrap_or_default();
+            wrong.extend(
+                words.iter().filter(|word| code.contains(**word)).map(|word| format!("{path}:{}: {word}", number + 1)),
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{why}:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn only_the_lab_touches_files_threads_and_the_terminal() {
+    let words = ["println!", "eprintln!", "print!(", "std::fs", "std::thread", "std::net", "std::process", "std::env"];
+    for name in ["engine", "fabric", "schemes"] {
+        let folder = format!("{name}/src");
+        forbid(&[&folder], &words, "files, threads and printing belong to the lab");
+    }
+}
+
+#[test]
+fn no_clock_but_the_simulated_one() {
+    for name in ["engine", "fabric", "schemes"] {
+        let folder = format!("{name}/src");
+        forbid(&[&folder], &["Instant::", "SystemTime", "RandomState"], "a result depends on the scenario alone");
+    }
+}
+
+#[test]
+fn nothing_is_left_to_do_or_switched_off() {
+    forbid(&CRATES, &["todo!", "unimplemented!", "#[ignore", "dbg!("], "unfinished");
+}
+
+#[test]
+fn nothing_is_unsafe() {
+    forbid(&CRATES, &["unsafe "], "`unsafe` has no place here");
+}
+
+/// The fabric carries any scheme because it knows none.
+#[test]
+fn the_fabric_names_no_scheme() {
+    let names: Vec<&str> = xoff_schemes::all().iter().map(|spec| spec.name).filter(|name| *name != "none").collect();
+    let mut wrong = Vec::new();
+    for (path, text) in ["engine", "fabric"].into_iter().flat_map(sources) {
+        let text = text.to_lowercase();
+        let words = |line: &str| line.split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect::<Vec<_>>();
+        for (number, line) in text.lines().enumerate() {
+            let words = words(line);
+            let named = names.iter().filter(|name| words.iter().any(|word| word == *name));
+            wrong.extend(named.map(|name| format!("{path}:{}: {name}", number + 1)));
+        }
+    }
+    assert!(wrong.is_empty(), "schemes belong in their own crate:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_stay_small_enough_to_read() {
+    for (path, text) in CRATES.into_iter().flat_map(sources) {
+        let lines = text.lines().count();
+        assert!(lines < 800, "{path} has {lines} lines: does it hold one idea?");
+    }
+}
+
+#[test]
+fn every_scheme_is_documented_and_sourced() {
+    for spec in xoff_schemes::all() {
+        let page = root().join("docs/schemes").join(format!("{}.md", spec.name));
+        let text = fs::read_to_string(&page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+        assert!(text.len() > 500, "{} says too little", page.display());
+        assert!(!spec.title.is_empty() && !spec.citation.is_empty(), "{}", spec.name);
+        for preset in spec.presets {
+            assert!(!preset.source.trim().is_empty(), "{}:{} names no source", spec.name, preset.name);
+        }
+        for param in spec.params {
+            assert!(!param.meaning.is_empty() && !param.source.is_empty(), "{}.{}", spec.name, param.name);
+        }
+    }
+}
+
+/// What ships is understood where it lands: the schema is that of the program, workloads have sources.
+#[test]
+fn what_ships_is_current() {
+    let schema = fs::read_to_string(root().join("schema/scenario.schema.json")).unwrap();
+    let current = xoff_lab::scenario::dictionary::schema::render();
+    assert_eq!(schema.trim(), current.trim(), "write it anew: xoff describe schema > schema/scenario.schema.json");
+    let readme = fs::read_to_string(root().join("workloads/README.md")).unwrap();
+    for entry in fs::read_dir(root().join("workloads")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(stem) = name.strip_suffix(".csv") {
+            assert!(readme.contains(stem), "workloads/README.md does not name the source of {name}");
+        }
+    }
+}
