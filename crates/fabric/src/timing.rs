@@ -10,21 +10,23 @@ use xoff_engine::{LinkRate, Span};
 /// (packet, hop). All packets but the last are equal, so the chain crosses hops up to some `j`
 /// with full packets, waits for all of them at the slowest of those, and goes on with the last.
 pub fn ideal_delivery(plan: &Plan, path: &[u32], packets: u64, full_wire: u32, last_wire: u32) -> Span {
-    let serialise = |port: u32, bytes: u32| LinkRate::new(plan.direction(port).rate).serialise(bytes).ps();
-    let propagation: u64 = path.iter().map(|&port| plan.direction(port).delay.ps()).sum();
-    let mut rest: u64 = path.iter().map(|&port| serialise(port, last_wire)).sum();
+    // Wide: a terabyte over a slow link does not fit 64 bits on the way.
+    let serialise = |port: u32, bytes: u32| u128::from(LinkRate::new(plan.direction(port).rate).serialise(bytes).ps());
+    let propagation: u128 = path.iter().map(|&port| u128::from(plan.direction(port).delay.ps())).sum();
+    let span = |ps: u128| Span::from_ps(u64::try_from(ps).unwrap_or(u64::MAX));
+    let mut rest: u128 = path.iter().map(|&port| serialise(port, last_wire)).sum();
     if packets <= 1 {
-        return Span::from_ps(propagation + rest);
+        return span(propagation + rest);
     }
     let (mut full_sum, mut full_max, mut best) = (0, 0, 0);
     for &port in path {
         let full = serialise(port, full_wire);
         full_sum += full;
         full_max = full.max(full_max);
-        best = best.max(full_sum + (packets - 2) * full_max + rest);
+        best = best.max(full_sum + u128::from(packets - 2) * full_max + rest);
         rest -= serialise(port, last_wire);
     }
-    Span::from_ps(propagation + best)
+    span(propagation + best)
 }
 
 /// One full packet out along `path` and one ACK back along the same links.

@@ -315,6 +315,26 @@ fn without_the_detector_a_deadlock_is_a_stall_with_its_queues() {
 }
 
 #[test]
+fn a_slow_network_is_no_stall() {
+    // Longer on the wire, in the NIC or between two packets than a stall may last.
+    let limit = Span::from_ms(5);
+    let mut far = Net::star(2, 100, Span::from_ms(20));
+    far.plan.run.stall_after = Some(limit);
+    far.plan.switches[0].buffer_bytes = 4_000_000_000;
+    let mut late = Net::star(2, 100, Span::from_us(1));
+    late.plan.run.stall_after = Some(limit);
+    late.plan.hosts[0].ack_delay = Span::from_ms(20);
+    let mut slow = Net::star(2, 100, Span::from_us(1));
+    slow.plan.run.stall_after = Some(limit);
+    let paced = FlowSpec { rate_cap: Some(BitRate::from_bps(500_000)), ..flow(0, 1, 2, 5_000) };
+    for (net, spec) in [(far, flow(0, 1, 2, 5_000)), (late, flow(0, 1, 2, 5_000)), (slow, paced)] {
+        let world = net.run(vec![(Time::ZERO, spec)]);
+        assert!(world.failure.is_none(), "{:?}", world.failure);
+        assert_eq!(world.counters.flows_completed, 1);
+    }
+}
+
+#[test]
 fn the_watchdog_ends_a_storm_either_way() {
     for action in [WatchdogAction::Drop, WatchdogAction::Forward] {
         let mut net = Net::star(3, 40, Span::from_us(1));
