@@ -81,6 +81,8 @@ const FIRST_BUCKETS: usize = 4096;
 const MOST_BUCKETS: usize = 1 << 20;
 /// 2^16 ps = 66 ns: a packet at 100 Gb/s. A guess that the first adaptation corrects.
 const FIRST_SHIFT: u32 = 16;
+/// Pending events beyond which [`EventQueue::is_large`] says so.
+const LARGE: usize = 1 << 14;
 /// Pops between two looks at whether the wheel still fits the traffic.
 const ADAPT_EVERY: u32 = 1 << 15;
 
@@ -99,6 +101,7 @@ pub struct EventQueue {
     free: u32,
     in_wheel: usize,
     far: BinaryHeap<Reverse<Key>>,
+    fresh: bool,
     watch: Watch,
 }
 
@@ -123,6 +126,7 @@ impl Default for EventQueue {
             free: NIL,
             in_wheel: 0,
             far: BinaryHeap::new(),
+            fresh: false,
             watch: Watch::default(),
         }
     }
@@ -169,6 +173,22 @@ impl EventQueue {
                 self.current.pop()
             }
         }
+    }
+
+    /// Whether so much is pending that the state behind it cannot be in the cache.
+    pub fn is_large(&self) -> bool {
+        self.in_wheel > LARGE
+    }
+
+    /// A new bucket was begun since this was last asked.
+    #[inline(always)]
+    pub fn take_fresh(&mut self) -> bool {
+        std::mem::take(&mut self.fresh)
+    }
+
+    /// What comes next: the rest of the bucket being drained, latest first.
+    pub fn upcoming(&self) -> &[Key] {
+        &self.current
     }
 
     /// The time of the next event.
@@ -233,6 +253,7 @@ impl EventQueue {
             self.current.push(*key);
             self.far.pop();
         }
+        self.fresh = true;
         self.watch.buckets += 1;
         self.watch.pops += self.current.len() as u32;
         if self.current.len() > 1 {
@@ -284,9 +305,12 @@ impl EventQueue {
         let handled = watch.pops + watch.into_current;
         let per_bucket = f64::from(handled) / f64::from(watch.buckets.max(1));
         let mut shift = self.shift;
-        if per_bucket > 10.0 {
-            shift = shift.saturating_sub((per_bucket / 5.0).log2().ceil() as u32).max(4);
-        } else if per_bucket < 3.0 {
+        // With many events pending their state is out of the cache; longer buckets let whoever
+        // handles them fetch more of it at once.
+        let aim = if self.is_large() { 20.0 } else { 5.0 };
+        if per_bucket > 2.0 * aim {
+            shift = shift.saturating_sub((per_bucket / aim).log2().ceil() as u32).max(4);
+        } else if per_bucket < 0.6 * aim {
             shift = (shift + 1).min(40);
         }
         let mut buckets = self.heads.len();
