@@ -1,8 +1,8 @@
 //! Many queues in one arena: memory follows what is queued in all of them together.
 //!
-//! Items lie in short chunks. A queue links the chunks it needs and gives each back as soon as it
-//! is empty, to be reused at once by whichever queue grows next: while it is still in the cache.
-//! A queue that was long once keeps nothing of it.
+//! Items lie in short chunks. A queue links the chunks it needs and gives each but its last back as
+//! soon as it is used up, to be reused at once by whichever queue grows next: while it is still in
+//! the cache. A queue that was long once keeps one chunk, a queue never used none.
 
 const NIL: u32 = u32::MAX;
 /// Items per chunk: a few cache lines.
@@ -59,7 +59,7 @@ impl<T> Default for Pool<T> {
 impl<T: Copy + Default> Pool<T> {
     #[inline]
     pub fn push(&mut self, fifo: &mut Fifo, item: &T) {
-        if fifo.len == 0 || usize::from(fifo.end) == CHUNK {
+        if fifo.tail == NIL || usize::from(fifo.end) == CHUNK {
             self.extend(fifo);
         }
         self.chunks[fifo.tail as usize].items[usize::from(fifo.end) % CHUNK] = *item;
@@ -82,7 +82,11 @@ impl<T: Copy + Default> Pool<T> {
         debug_assert!(fifo.len > 0);
         fifo.first += 1;
         fifo.len -= 1;
-        if fifo.len == 0 || usize::from(fifo.first) == CHUNK {
+        if fifo.len == 0 {
+            // It starts again in the chunk it has.
+            fifo.first = 0;
+            fifo.end = 0;
+        } else if usize::from(fifo.first) == CHUNK {
             self.retire(fifo);
         }
     }
@@ -116,6 +120,8 @@ impl<T: Copy + Default> Pool<T> {
     }
 
     /// A further chunk at the end of a queue.
+    #[cold]
+    #[inline(never)]
     fn extend(&mut self, fifo: &mut Fifo) {
         let index = if self.free == NIL {
             self.chunks.push(Chunk { items: [T::default(); CHUNK], next: NIL });
@@ -126,7 +132,7 @@ impl<T: Copy + Default> Pool<T> {
             self.chunks[index as usize].next = NIL;
             index
         };
-        if fifo.len == 0 {
+        if fifo.tail == NIL {
             fifo.head = index;
             fifo.first = 0;
         } else {
@@ -137,6 +143,7 @@ impl<T: Copy + Default> Pool<T> {
     }
 
     /// The first chunk of a queue is used up.
+    #[inline(never)]
     fn retire(&mut self, fifo: &mut Fifo) {
         let index = fifo.head;
         fifo.head = self.chunks[index as usize].next;
@@ -181,6 +188,7 @@ mod tests {
             }
             pool.clear(fifo);
         }
-        assert!(pool.capacity() <= 1000 + CHUNK, "one long queue at a time: room for {}", pool.capacity());
+        let most = 1000 + 101 * CHUNK;
+        assert!(pool.capacity() <= most, "one long queue at a time: room for {}", pool.capacity());
     }
 }
