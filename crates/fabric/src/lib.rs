@@ -4,6 +4,7 @@
 //! Reading order: [`plan`] (what is built), [`traffic`] (who sends what), [`scheme`] (the
 //! congestion-control triad), [`world`] (the event loop), [`record`] (what comes out).
 
+pub mod build;
 pub mod check;
 pub mod fault;
 pub mod flow;

@@ -169,7 +169,7 @@ impl<S: Scheme> World<S> {
                 headroom_required_bytes: crate::pfc::required_headroom(
                     self.plan.direction(peer(account.port)),
                     self.plan.direction(account.port),
-                    crate::world::mtu_wire_bytes(&self.plan) + extra,
+                    crate::build::mtu_wire_bytes(&self.plan) + extra,
                     &sizes,
                 ),
                 buffer_used_bytes: switch.used_bytes,

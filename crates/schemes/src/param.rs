@@ -33,6 +33,21 @@ pub struct ParamSpec {
     pub source: &'static str,
 }
 
+impl ParamSpec {
+    /// One row of a scheme's table, in the order of the fields.
+    pub const fn new(
+        name: &'static str,
+        symbol: &'static str,
+        unit: Unit,
+        default: &'static str,
+        applies: &'static [(&'static str, &'static str)],
+        meaning: &'static str,
+        source: &'static str,
+    ) -> ParamSpec {
+        ParamSpec { name, symbol, unit, default, applies, meaning, source }
+    }
+}
+
 /// A named set of values that differ from the defaults.
 #[derive(Debug)]
 pub struct Preset {

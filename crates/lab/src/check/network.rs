@@ -3,10 +3,10 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 use xoff_engine::{BitRate, Span, stream};
+use xoff_fabric::build::{max_base_rtt, mtu_wire_bytes};
 use xoff_fabric::plan::{NodeKind, Plan};
 use xoff_fabric::route::Routes;
 use xoff_fabric::timing::base_rtt;
-use xoff_fabric::world::{max_base_rtt, mtu_wire_bytes};
 
 /// The switches (or hosts) of one layer.
 #[derive(Clone, Debug, Serialize, PartialEq)]

@@ -2,9 +2,9 @@
 
 use super::diagnostic::{Diagnostic, Place};
 use xoff_engine::{BitRate, quantity};
+use xoff_fabric::build::mtu_wire_bytes;
 use xoff_fabric::pfc;
 use xoff_fabric::plan::{FrameSizes, Headroom, NodeKind, Plan, Thresholds, peer};
-use xoff_fabric::world::mtu_wire_bytes;
 
 /// The buffer of one switch, added up over its ports and lossless classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,5 +1,6 @@
 //! The worked numbers of the specification, and the reaction points against literal forms.
 
+use super::spec::SPEC;
 use super::*;
 use crate::param::Value;
 

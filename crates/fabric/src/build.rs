@@ -1,0 +1,301 @@
+//! From a plan to a world: nodes, ports, buffers, accounts and congestion points, all at once.
+
+use crate::pfc;
+use crate::plan::{NodeKind, Plan, Service, Thresholds, peer};
+use crate::port::{AT_HOST, Account, LOSSY_WIRE, Port, Queue};
+use crate::record::Counters;
+use crate::route::Routes;
+use crate::scheme::{CongestionPoint, Hooks, Overhead, QueueFacts, Scheme};
+use crate::timing;
+use crate::traffic::Source;
+use crate::world::{Host, Switch, World, kind};
+use xoff_engine::{EventQueue, Fifo, Key, LinkRate, Pool, Ring, Slab, Span, Time, stream};
+
+impl<S: Scheme> World<S> {
+    /// Builds the world of a plan. The plan is trusted: whoever made it has checked it.
+    pub fn new(plan: Plan, schemes: Vec<S>, sources: Vec<Box<dyn Source>>) -> World<S> {
+        assert!(!schemes.is_empty() && schemes.len() <= 16, "one to sixteen schemes per run");
+        let classes = plan.classes.list.len();
+        assert!((1..=8).contains(&classes));
+        let routes = Routes::new(&plan, |_| true);
+        let mut index_of = vec![0; plan.nodes.len()];
+        let (mut hosts, mut switches) = (Vec::new(), Vec::new());
+        for (node, spec) in plan.nodes.iter().enumerate() {
+            match spec.kind {
+                NodeKind::Host => {
+                    index_of[node] = hosts.len() as u32;
+                    hosts.push(Host {
+                        node: node as u32,
+                        port: routes.host_port(node as u32),
+                        profile: spec.profile,
+                        ready: (0..classes).map(|_| Ring::default()).collect(),
+                        last_served: crate::nic::NO_FLOW,
+                        paced: Default::default(),
+                        wake_at: Time::NEVER,
+                        delayed: Default::default(),
+                        storm: 0,
+                    });
+                }
+                NodeKind::Switch => {
+                    index_of[node] = switches.len() as u32;
+                    switches.push(new_switch(&plan, node as u32, spec.profile));
+                }
+            }
+        }
+        for port in 0..plan.ports() as u32 {
+            let node = plan.node_of(port);
+            if plan.nodes[node as usize].kind == NodeKind::Switch {
+                switches[index_of[node as usize] as usize].ports.push(port);
+            }
+        }
+        let overheads: Vec<Overhead> = schemes.iter().map(Scheme::overhead).collect();
+        let mtu_wire = mtu_wire_bytes(&plan) + overheads.iter().map(|o| o.data_bytes).max().unwrap_or(0);
+        let accounts = new_accounts(&plan, &mut switches, mtu_wire);
+        let max_base_rtt = max_base_rtt(&plan, &routes);
+        let mask =
+            |test: &dyn Fn(usize) -> bool| (0..classes).filter(|&c| test(c)).fold(0u8, |mask, c| mask | (1 << c));
+        let sizes = plan.hosts.first().map_or(crate::plan::FrameSizes::ROCE_V2, |host| host.sizes);
+        let weighted = plan.classes.list.iter().any(|class| class.service != Service::Strict);
+        let ports = plan.ports();
+
+        let mut world = World {
+            now: Time::ZERO,
+            counters: Counters::default(),
+            flows: Vec::new(),
+            pauses: Vec::new(),
+            samples: Vec::new(),
+            deadlocks: Vec::new(),
+            failure: None,
+            queue: EventQueue::default(),
+            ports: Vec::with_capacity(ports),
+            queued: Pool::default(),
+            in_flight: Pool::default(),
+            queues: (0..ports * classes).map(|_| Queue::default()).collect(),
+            accounts,
+            switches,
+            hosts,
+            index_of,
+            classes,
+            strict: mask(&|c| plan.classes.list[c].service == Service::Strict),
+            quantum: (plan.classes.list.iter())
+                .map(|class| match class.service {
+                    Service::Strict => 0,
+                    Service::Weighted(quantum) => i64::from(quantum),
+                })
+                .collect(),
+            deficit: if weighted { vec![0; ports * classes] } else { Vec::new() },
+            drr_next: if weighted { vec![0; ports] } else { Vec::new() },
+            gap_bytes: sizes.gap_bytes,
+            pfc_frame: sizes.pfc_bytes as u16,
+            overheads,
+            schemes,
+            cps: Vec::new(),
+            cp_due: Vec::new(),
+            cp_owner: Vec::new(),
+            notices: Vec::new(),
+            senders: Slab::default(),
+            receivers: Slab::default(),
+            ledgers: Slab::default(),
+            int: Slab::default(),
+            feedback: Slab::default(),
+            routes,
+            route_ports: Vec::new(),
+            route_free: Vec::new(),
+            max_base_rtt,
+            loss: (0..ports as u32).map(|port| plan.direction(port).loss).collect(),
+            loss_rng: Vec::new(),
+            source_due: vec![Time::NEVER; sources.len()],
+            by_handle: (0..sources.len()).map(|_| Default::default()).collect(),
+            sources,
+            probe_state: Default::default(),
+            checks: Default::default(),
+            done: false,
+            finished: false,
+            plan,
+        };
+        world.build_ports();
+        world.start();
+        world
+    }
+
+    fn build_ports(&mut self) {
+        let slots = self.schemes.len();
+        let mut local_of = vec![0u16; self.plan.ports()];
+        for switch in &self.switches {
+            for (local, &port) in switch.ports.iter().enumerate() {
+                local_of[port as usize] = local as u16;
+            }
+        }
+        for port in 0..self.plan.ports() as u32 {
+            let node = self.plan.node_of(port);
+            let direction = *self.plan.direction(port);
+            let at_host = self.plan.nodes[node as usize].kind == NodeKind::Host;
+            let cp_base = self.cps.len() as u32;
+            let mut hooks = Hooks::NONE;
+            let owner = self.index_of[node as usize];
+            if !at_host {
+                let xoff = match self.plan.switches[self.switches[owner as usize].profile as usize].pfc.thresholds {
+                    Thresholds::Static { xoff_bytes, .. } => Some(xoff_bytes),
+                    Thresholds::Dynamic { .. } => None,
+                };
+                for class in 0..self.classes {
+                    for slot in 0..slots {
+                        let cp = self.schemes[slot].congestion_point(&QueueFacts {
+                            seed: self.plan.seed,
+                            queue: (u64::from(port) * 8 + class as u64) * 16 + slot as u64,
+                            rate: direction.rate,
+                            max_base_rtt: self.max_base_rtt,
+                            xoff_bytes: xoff,
+                        });
+                        hooks = hooks.with(cp.hooks());
+                        self.cps.push(cp);
+                        self.cp_owner.push((port, class as u8));
+                    }
+                }
+            }
+            let local = if at_host { 0 } else { local_of[port as usize] };
+            self.ports.push(Port {
+                busy_until: Time::ZERO,
+                wire: Fifo::default(),
+                rate: LinkRate::new(direction.rate),
+                delay: direction.delay,
+                tx_bytes: 0,
+                tx_packets: 0,
+                queued_bytes: 0,
+                owner,
+                cp_base,
+                local,
+                waiting: 0,
+                paused: 0,
+                pfc_due: 0,
+                flags: if at_host { AT_HOST } else { 0 } | if direction.loss > 0.0 { LOSSY_WIRE } else { 0 },
+                hooks,
+            });
+        }
+        self.cp_due = vec![Time::NEVER; self.cps.len()];
+        let lossy = self.loss.iter().any(|&loss| loss > 0.0)
+            || self.plan.faults.iter().any(|fault| matches!(fault.what, crate::plan::FaultKind::Loss { .. }));
+        if lossy {
+            self.loss_rng =
+                (0..self.ports.len() as u64).map(|port| stream(self.plan.seed, "wire loss", port)).collect();
+        }
+    }
+
+    fn start(&mut self) {
+        for (i, fault) in self.plan.faults.iter().enumerate() {
+            self.queue.push(Key::new(fault.at, kind::FAULT, i as u32));
+        }
+        for source in 0..self.sources.len() as u32 {
+            self.arm_source(source);
+        }
+        self.start_probes();
+        self.start_checks();
+        self.done = self.is_idle();
+    }
+}
+
+fn new_switch(plan: &Plan, node: u32, profile: u16) -> Switch {
+    let settings = &plan.switches[profile as usize];
+    let (dynamic, reserve_bytes, resume_offset_bytes) = match settings.pfc.thresholds {
+        Thresholds::Static { .. } => (false, 0, 0),
+        Thresholds::Dynamic { reserve_bytes, resume_offset_bytes, .. } => (true, reserve_bytes, resume_offset_bytes),
+    };
+    Switch {
+        node,
+        profile,
+        ports: Vec::new(),
+        accounts: 0,
+        buffer_bytes: settings.buffer_bytes,
+        used_bytes: 0,
+        dynamic,
+        reserve_bytes,
+        resume_offset_bytes,
+        shared_bytes: 0,
+        shared_used: 0,
+        lossy_bytes: 0,
+        lossy_used: 0,
+        signalling: settings.pfc.signalling,
+    }
+}
+
+/// Ingress accounts of every switch, and what of its buffer is left to share.
+fn new_accounts(plan: &Plan, switches: &mut [Switch], mtu_wire: u32) -> Vec<Account> {
+    let mut accounts = Vec::new();
+    for switch in switches {
+        switch.accounts = accounts.len() as u32;
+        let settings = &plan.switches[switch.profile as usize].pfc;
+        let mut reserved = 0;
+        for &port in &switch.ports {
+            let outgoing = plan.direction(port);
+            let incoming = plan.direction(peer(port));
+            let sizes = plan.hosts.first().map_or(crate::plan::FrameSizes::ROCE_V2, |host| host.sizes);
+            let headroom = match settings.headroom {
+                crate::plan::Headroom::Auto => pfc::required_headroom(incoming, outgoing, mtu_wire, &sizes),
+                crate::plan::Headroom::Bytes(bytes) => bytes,
+            };
+            for (class, spec) in plan.classes.list.iter().enumerate() {
+                let (xoff, xon, alpha) = match settings.thresholds {
+                    Thresholds::Static { xoff_bytes, xon_bytes } => (xoff_bytes, xon_bytes, 0.0),
+                    Thresholds::Dynamic { alpha, .. } => (0, 0, pfc::alpha_at(alpha, incoming.rate)),
+                };
+                if spec.lossless {
+                    reserved += headroom + if switch.dynamic { switch.reserve_bytes } else { xoff };
+                }
+                accounts.push(Account {
+                    bytes: 0,
+                    peak_bytes: 0,
+                    xoff_bytes: xoff,
+                    xon_bytes: xon,
+                    headroom_bytes: if spec.lossless { headroom } else { 0 },
+                    in_headroom: 0,
+                    alpha,
+                    lowest_xoff: u64::MAX,
+                    port,
+                    class: class as u8,
+                    lossless: spec.lossless,
+                    pausing: false,
+                    refresh_pending: false,
+                });
+            }
+        }
+        switch.shared_bytes = switch.buffer_bytes.saturating_sub(reserved);
+        // Lossy traffic may never take what lossless classes were promised; where the promise
+        // already exceeds the buffer, control packets still need somewhere to be.
+        switch.lossy_bytes = switch.shared_bytes.max(switch.buffer_bytes / 16);
+    }
+    accounts
+}
+
+/// Wire bytes of the largest data packet any host sends, before what a scheme adds.
+pub fn mtu_wire_bytes(plan: &Plan) -> u32 {
+    plan.hosts.iter().map(|h| h.mtu_bytes + h.sizes.data_header_bytes + h.sizes.gap_bytes).max().unwrap_or(1106)
+}
+
+/// The longest base round trip between two hosts. Hosts of one edge differ only in their own
+/// link, so the slowest (two, for a pair under one edge) stand for all.
+pub fn max_base_rtt(plan: &Plan, routes: &Routes) -> Span {
+    let data_wire = mtu_wire_bytes(plan);
+    let ack_wire = plan.hosts.iter().map(|h| h.sizes.ack_bytes + h.sizes.gap_bytes).max().unwrap_or(86);
+    let own = |host: u32| timing::base_rtt(plan, &[routes.host_port(host)], data_wire, ack_wire);
+    let mut by_edge: std::collections::BTreeMap<u32, Vec<u32>> = Default::default();
+    for (node, spec) in plan.nodes.iter().enumerate() {
+        if spec.kind == NodeKind::Host {
+            by_edge.entry(plan.node_of(peer(routes.host_port(node as u32)))).or_default().push(node as u32);
+        }
+    }
+    for hosts in by_edge.values_mut() {
+        hosts.sort_by_cached_key(|&host| std::cmp::Reverse(own(host)));
+    }
+    let mut pairs: Vec<(u32, u32)> = by_edge.values().filter(|h| h.len() > 1).map(|h| (h[0], h[1])).collect();
+    for a in by_edge.values() {
+        pairs.extend(by_edge.values().filter(|b| b[0] != a[0]).map(|b| (a[0], b[0])));
+    }
+    let mut path = Vec::new();
+    let mut longest = Span::ZERO;
+    for (a, b) in pairs {
+        if routes.path(a, b, 0, &mut path) {
+            longest = longest.max(timing::base_rtt(plan, &path, data_wire, ack_wire));
+        }
+    }
+    longest
+}
