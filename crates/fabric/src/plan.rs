@@ -305,6 +305,19 @@ impl Plan {
         if port & 1 == 0 { &link.a_to_b } else { &link.b_to_a }
     }
 
+    /// The direction that leaves `port` at the highest rate it will have: what headroom must stand.
+    pub fn fastest(&self, port: u32) -> Direction {
+        let mut direction = *self.direction(port);
+        for fault in &self.faults {
+            if let FaultKind::Rate { port: changed, rate } = fault.what
+                && changed == port
+            {
+                direction.rate = direction.rate.max(rate);
+            }
+        }
+        direction
+    }
+
     /// `leaf0->h3`, with the link's number appended where the two nodes share several.
     pub fn port_name(&self, port: u32) -> String {
         let (from, to) = (self.node_of(port), self.node_of(peer(port)));

@@ -365,3 +365,15 @@ fn rates_change_on_schedule() {
     let gbps = world.flows[0].delivered_bytes as f64 * 1.082 * 8.0 / 2e-3 / 1e9;
     assert!((gbps - 55.0).abs() < 0.5, "half the time at 100, half at 10: {gbps}");
 }
+
+#[test]
+fn headroom_stands_a_link_that_becomes_faster() {
+    let mut net = Net::star(3, 10, Span::from_us(5));
+    net.plan.faults = [0u32, 2, 4]
+        .map(|port| Fault { at: Time::from_ms(1), what: FaultKind::Rate { port, rate: BitRate::from_gbps(100) } })
+        .to_vec();
+    net.plan.run.stop = Time::from_ms(5);
+    let world = net.run(vec![(Time::ZERO, endless(0, 1, 3)), (Time::ZERO, endless(1, 2, 3))]);
+    assert!(world.failure.is_none(), "{:?}", world.failure);
+    assert!(world.counters.pause_frames > 0);
+}

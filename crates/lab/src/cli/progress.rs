@@ -1,5 +1,6 @@
 //! Progress bars: simulated time, speed and time to go; silent where nobody watches.
 
+use crate::results::number::microseconds;
 use crate::run::Position;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -27,7 +28,7 @@ impl Bars {
     }
 
     pub fn add(&self, name: &str) -> Bar {
-        let style = ProgressStyle::with_template("{prefix:>14} {bar:28} {percent:>3}%  {msg}")
+        let style = ProgressStyle::with_template("{prefix:>12} {bar:16} {percent:>3}%  {msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = self.all.add(ProgressBar::new(STEPS).with_style(style).with_prefix(name.to_owned()));
         Bar { bar, began: Instant::now() }
@@ -41,7 +42,8 @@ impl Bar {
         let left = if at.part > 0.002 { seconds / at.part * (1.0 - at.part) } else { f64::INFINITY };
         let eta = if left.is_finite() { format!("{} to go", clock(left)) } else { "estimating".to_owned() };
         self.bar.set_position((at.part * STEPS as f64) as u64);
-        self.bar.set_message(format!("{} simulated, {speed:.1} M hops/s, {eta}", at.now));
+        let simulated = microseconds(at.now.as_us());
+        self.bar.set_message(format!("{simulated} simulated, {speed:.1} M hops/s, {eta}"));
     }
 
     pub fn finish(self) {
