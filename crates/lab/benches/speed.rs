@@ -1,6 +1,6 @@
 //! `cargo bench`: the event queue, packet-hops per second under each scheme, and set-up time.
 //!
-//! These are wall-clock figures of a busy world: compare runs of one session on one machine.
+//! These are wall-clock figures of a busy world: compare only runs made close together on one machine.
 //! `scripts/instructions` counts instructions instead, which do not depend on the machine's mood.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
