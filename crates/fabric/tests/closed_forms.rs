@@ -198,17 +198,29 @@ fn pausing_one_class_leaves_the_others_at_line_rate() {
 }
 
 #[test]
-fn timed_pauses_expire_and_restart() {
-    // pfc 7.4 in the fabric's own mode: a storm whose PAUSE lasts 5 us and is never repeated.
-    let mut net = Net::star(2, 40, Span::from_us(1));
-    net.plan.switches[0].pfc.signalling =
-        Signalling::Timed { pause: Span::from_us(5), refresh: Span::from_us(2), per_arrival: false };
-    net.plan.run.stop = Time::from_ms(1);
-    net.plan.faults =
-        vec![Fault { at: Time::from_us(100), what: FaultKind::PauseStorm { host_port: 2, class: 0, on: true } }];
-    let mut world = net.run(vec![(Time::ZERO, endless(0, 1, 2))]);
-    let paused = world.port_reports()[3].classes[0].paused;
-    assert_eq!(paused, Span::from_us(5));
+fn timed_pauses_expire_are_overwritten_and_end_at_once() {
+    // pfc 7.4, with pauses of 5 us sent by a host: alone it lasts 5 us; a second one 2 us later
+    // overwrites and does not add; a RESUME ends it at once.
+    let paused = |signals: &[(u64, bool)]| {
+        let mut net = Net::star(2, 40, Span::from_us(1));
+        net.plan.switches[0].pfc.signalling =
+            Signalling::Timed { pause: Span::from_us(5), refresh: Span::from_us(2), per_arrival: false };
+        net.plan.run.stop = Time::from_ms(1);
+        net.plan.faults = signals
+            .iter()
+            .map(|&(us, on)| Fault {
+                at: Time::from_us(us),
+                what: FaultKind::PauseStorm { host_port: 2, class: 0, on },
+            })
+            .collect();
+        // The host must have nothing else to send, or its frames would wait for that.
+        net.plan.hosts[0].ack_every = 1000;
+        let mut world = net.run(vec![(Time::ZERO, endless(0, 1, 2))]);
+        world.port_reports()[3].classes[0].paused
+    };
+    assert_eq!(paused(&[(100, true)]), Span::from_us(5));
+    assert_eq!(paused(&[(100, true), (102, true)]), Span::from_us(7));
+    assert_eq!(paused(&[(100, true), (103, false)]), Span::from_us(3));
 }
 
 #[test]
