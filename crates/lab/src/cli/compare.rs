@@ -1,14 +1,14 @@
 //! `xoff compare`, and plain `xoff`: the same arrivals under several schemes.
 
 use super::progress::Bars;
-use super::{ScenarioArgs, ShowArgs, Stop, show, warn};
+use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, warn};
 use crate::results::directory::Staging;
 use crate::results::{Outcome, compare as side_by_side};
 use crate::run::execute;
 use crate::scenario::{Diagnostic, Loaded, Options, Scenario};
 use clap::Args;
 use rayon::prelude::*;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 #[derive(Args)]
 pub struct CompareArgs {
@@ -17,12 +17,8 @@ pub struct CompareArgs {
     /// Schemes to compare, NAME or NAME:PRESET; `all` is every one
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', default_value = "all")]
     schemes: Vec<String>,
-    /// Directory of the results [default: results/NAME-compared]
-    #[arg(long, value_name = "DIR", conflicts_with = "no_out")]
-    out: Option<PathBuf>,
-    /// Write no directory, only print the table
-    #[arg(long)]
-    no_out: bool,
+    #[command(flatten)]
+    out: OutArgs,
     #[command(flatten)]
     show: ShowArgs,
 }
@@ -50,11 +46,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Stop> {
     let scenario = Scenario::open(&args.scenario.scenario)?;
     let options = Options { sets: args.scenario.sets.clone(), seed: args.scenario.seed, scheme: None };
     let runs = load_all(&scenario, &options, &args.schemes)?;
-    let out = match (&args.out, args.no_out) {
-        (_, true) => None,
-        (Some(out), false) => Some(out.clone()),
-        (None, false) => Some(Path::new("results").join(format!("{}-compared", runs[0].1.name))),
-    };
+    let out = args.out.directory(&format!("{}-compared", runs[0].1.name));
     run_all(&runs, out.as_deref(), &args.show)
 }
 

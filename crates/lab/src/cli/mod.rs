@@ -9,7 +9,7 @@ use crate::results::text::Style;
 use crate::scenario::Diagnostic;
 use clap::{Args, Parser, Subcommand};
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Why a command did not succeed.
@@ -94,6 +94,27 @@ struct ScenarioArgs {
     /// Change any key of the scenario: --set scheme.name=none --set traffic.0.load=0.7
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
+}
+
+/// Where results go.
+#[derive(Args, Clone)]
+struct OutArgs {
+    /// Directory of the results [default: one under results/, by the scenario's name]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_out")]
+    out: Option<PathBuf>,
+    /// Write no directory, only print
+    #[arg(long)]
+    no_out: bool,
+}
+
+impl OutArgs {
+    /// The directory to write, `results/NAME` unless one was named; none if none is wanted.
+    fn directory(&self, name: &str) -> Option<PathBuf> {
+        if self.no_out {
+            return None;
+        }
+        Some(self.out.clone().unwrap_or_else(|| Path::new("results").join(name)))
+    }
 }
 
 /// What decides how the answer is shown.

@@ -1,23 +1,18 @@
 //! `xoff run`.
 
 use super::progress::Bars;
-use super::{ScenarioArgs, ShowArgs, Stop, show, style, warn};
+use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, style, warn};
 use crate::results::text;
 use crate::run::execute;
 use crate::scenario::{Options, Scenario};
 use clap::Args;
-use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct RunArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
-    /// Directory of the results [default: results/NAME]
-    #[arg(long, value_name = "DIR", conflicts_with = "no_out")]
-    out: Option<PathBuf>,
-    /// Write no directory, only print the summary
-    #[arg(long)]
-    no_out: bool,
+    #[command(flatten)]
+    out: OutArgs,
     #[command(flatten)]
     show: ShowArgs,
 }
@@ -28,11 +23,7 @@ pub fn run(args: &RunArgs) -> Result<(), Stop> {
     if !args.show.quiet {
         warn(&loaded.warnings);
     }
-    let out = match (&args.out, args.no_out) {
-        (_, true) => None,
-        (Some(out), false) => Some(out.clone()),
-        (None, false) => Some(Path::new("results").join(&loaded.name)),
-    };
+    let out = args.out.directory(&loaded.name);
     let bars = Bars::new(args.show.json || args.show.quiet);
     let bar = bars.add(&loaded.name);
     let outcome = execute(&loaded, out.as_deref(), |at| bar.update(at))?;
