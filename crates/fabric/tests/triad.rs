@@ -1,0 +1,140 @@
+//! Every hook of the triad end to end: telemetry out and back, notices of switches, timers.
+
+mod common;
+use common::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use xoff_engine::{Span, Time};
+use xoff_fabric::packet::IntHop;
+use xoff_fabric::scheme::*;
+use xoff_fabric::world::World;
+
+#[derive(Default)]
+struct Seen {
+    acks: AtomicU64,
+    hops: AtomicU64,
+    feedback: AtomicU64,
+    ticks: AtomicU64,
+    np_ticks: AtomicU64,
+}
+
+/// Does a little of everything and remembers what came through.
+struct Everything(Arc<Seen>);
+struct Cp(Arc<Seen>, u32, Option<Time>);
+struct Np(Arc<Seen>, Option<Time>);
+struct Rp(Arc<Seen>, f64);
+
+impl CongestionPoint for Cp {
+    type Feedback = u32;
+    fn hooks(&self) -> Hooks {
+        Hooks::ENQUEUE.with(Hooks::DEQUEUE).with(Hooks::TIMER)
+    }
+    fn on_enqueue(
+        &mut self,
+        view: &QueueView,
+        packet: &PacketFacts,
+        weight: u16,
+        _: Mark<'_>,
+        mut notify: impl FnMut(u32, u32),
+    ) {
+        assert_eq!(weight, 7);
+        self.1 += 1;
+        self.2.get_or_insert(view.now + Span::from_us(10));
+        if self.1.is_multiple_of(10) {
+            notify(packet.flow, 42);
+        }
+    }
+    fn on_dequeue(&mut self, view: &QueueView, _: &PacketFacts, mark: Mark<'_>, _: impl FnMut(u32, u32)) {
+        let hop = IntHop { rate: view.rate, at: view.now, tx_bytes: view.tx_bytes, queue_bytes: view.port_bytes };
+        mark.int.expect("data packets carry a stack").push(hop);
+    }
+    fn on_timer(&mut self, _: &QueueView, _: impl FnMut(u32, u32)) {
+        self.0.ticks.fetch_add(1, Relaxed);
+        self.2 = None;
+    }
+    fn timer(&self) -> Option<Time> {
+        self.2
+    }
+}
+impl NotificationPoint for Np {
+    type Feedback = u32;
+    fn on_data(&mut self, packet: &Received) -> Option<u32> {
+        self.1.get_or_insert(packet.now + Span::from_us(5));
+        None
+    }
+    fn on_timer(&mut self, _: Time) -> Option<u32> {
+        self.1 = None;
+        self.0.np_ticks.fetch_add(1, Relaxed);
+        Some(1)
+    }
+    fn timer(&self) -> Option<Time> {
+        self.1
+    }
+}
+impl ReactionPoint for Rp {
+    type Feedback = u32;
+    fn limits(&self) -> Limits {
+        Limits { rate_bps: self.1, window_bytes: u64::MAX }
+    }
+    fn on_ack(&mut self, ack: &Acked<'_>) {
+        let stack = ack.int.expect("the ACK brings the stack back");
+        assert!(stack.hops().is_sorted_by_key(|hop| hop.at), "in path order");
+        self.0.hops.fetch_add(stack.hops().len() as u64, Relaxed);
+        self.0.acks.fetch_add(1, Relaxed);
+    }
+    fn on_feedback(&mut self, _: Time, feedback: &u32) {
+        self.0.feedback.fetch_add(u64::from(*feedback == 42), Relaxed);
+    }
+}
+impl Scheme for Everything {
+    type Feedback = u32;
+    type Cp = Cp;
+    type Np = Np;
+    type Rp = Rp;
+    fn congestion_point(&self, _: &QueueFacts) -> Cp {
+        Cp(self.0.clone(), 0, None)
+    }
+    fn notification_point(&self, _: &FlowFacts) -> Np {
+        Np(self.0.clone(), None)
+    }
+    fn reaction_point(&self, of: &FlowFacts) -> Rp {
+        Rp(self.0.clone(), of.line_rate.bps() as f64)
+    }
+    fn overhead(&self) -> Overhead {
+        Overhead { data_bytes: 42, ack_bytes: 42, int: true }
+    }
+}
+
+#[test]
+fn telemetry_notices_and_timers_go_all_the_way() {
+    // Two senders through two switches to one receiver: two switch hops for every packet.
+    let mut net = Net::new();
+    let (s0, s1) = (net.switch("s0"), net.switch("s1"));
+    let hosts: Vec<u32> = (0..3).map(|i| net.host(&format!("h{i}"))).collect();
+    net.link(hosts[0], s0, 100, Span::from_us(1));
+    net.link(hosts[1], s0, 100, Span::from_us(1));
+    net.link(s0, s1, 100, Span::from_us(1));
+    net.link(s1, hosts[2], 100, Span::from_us(1));
+    let seen = Arc::new(Seen::default());
+    let flows = (0..2)
+        .map(|i| {
+            let mut spec = flow(i, hosts[i as usize], hosts[2], 200_000);
+            spec.weight = 7;
+            (Time::ZERO, spec)
+        })
+        .collect();
+    let mut world = World::new(net.plan, vec![Everything(seen.clone())], vec![List::boxed(flows)]);
+    world.run_to_end();
+    assert!(world.failure.is_none(), "{:?}", world.failure);
+    let (acks, hops) = (seen.acks.load(Relaxed), seen.hops.load(Relaxed));
+    assert_eq!(acks, 400);
+    assert_eq!(hops, 2 * acks, "one record per switch egress");
+    // 400 packets at each of two congestion points, every tenth notified; all arrive before the
+    // flows are over but the very last.
+    let notified = seen.feedback.load(Relaxed);
+    assert!((70..=80).contains(&notified), "{notified} of 80 notices");
+    // 36 us of traffic: arrivals at s0 last half of that, at s1 all of it; timers of 10 and 5 us.
+    let (ticks, np_ticks) = (seen.ticks.load(Relaxed), seen.np_ticks.load(Relaxed));
+    assert!((4..=6).contains(&ticks) && (10..=16).contains(&np_ticks), "{ticks} and {np_ticks} ticks");
+    assert_eq!(world.flows_in_flight(), 0, "every slot is free once its packets are gone");
+}
