@@ -191,14 +191,6 @@ impl EventQueue {
         &self.current
     }
 
-    /// The time of the next event.
-    pub fn next_time(&mut self) -> Option<Time> {
-        if self.current.is_empty() {
-            self.advance();
-        }
-        self.current.last().map(|key| key.time())
-    }
-
     fn insert_current(&mut self, key: Key) {
         // Most newcomers are later than what is left of the bucket, but the bucket is short.
         let mut at = self.current.len();

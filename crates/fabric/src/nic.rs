@@ -145,16 +145,34 @@ impl<S: Scheme> World<S> {
         }
     }
 
+    /// Takes a flow that is over out of the round-robin, so that no trace of it outlives its slot.
+    pub(crate) fn leave_nic(&mut self, flow: u32) {
+        let sender = &mut self.senders[flow];
+        let (host, class) = (&mut self.hosts[sender.host as usize], usize::from(sender.class));
+        if sender.state == SendState::Ready {
+            if host.last_served == flow {
+                host.last_served = NO_FLOW;
+            }
+            let ring = &mut host.ready[class];
+            for _ in 0..ring.len() {
+                if let Some(other) = ring.pop().filter(|&other| other != flow) {
+                    ring.push(other);
+                }
+            }
+        }
+        sender.state = SendState::Idle;
+    }
+
     /// Puts a flow where it belongs.
     #[inline]
     pub(crate) fn place_flow(&mut self, flow: u32) {
-        let horizon = self.now;
+        let now = self.now;
         let sender = &mut self.senders[flow];
         if sender.next >= sender.limit() || sender.ended {
             sender.state = SendState::Idle;
         } else if !sender.window_open() {
             sender.state = SendState::Blocked;
-        } else if sender.next_avail <= horizon {
+        } else if sender.next_avail <= now {
             self.make_ready(flow);
         } else {
             sender.state = SendState::Paced;

@@ -165,9 +165,4 @@ impl Routes {
             out.push(hops[choice]);
         }
     }
-
-    /// Memory of the tables, for the curious.
-    pub fn table_bytes(&self) -> usize {
-        4 * (self.table.len() + self.group_ports.len() + 2 * self.groups.len())
-    }
 }

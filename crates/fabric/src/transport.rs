@@ -495,9 +495,8 @@ impl<S: Scheme> World<S> {
         self.flows.push(record);
         self.counters.flows_completed += 1;
         self.receivers[flow].closed = true;
-        let sender = &mut self.senders[flow];
-        sender.ended = true;
-        sender.state = SendState::Idle;
+        self.senders[flow].ended = true;
+        self.leave_nic(flow);
         let (source, handle) = (self.ledgers[flow].source, self.ledgers[flow].spec.handle);
         self.by_handle[source as usize].remove(&handle);
         self.unprobe_flow(flow);
