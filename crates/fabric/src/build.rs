@@ -5,7 +5,7 @@ use crate::plan::{NodeKind, Plan, Service, Thresholds, peer};
 use crate::port::{AT_HOST, Account, LOSSY_WIRE, Port, Queue};
 use crate::record::Counters;
 use crate::route::Routes;
-use crate::scheme::{CongestionPoint, Hooks, Overhead, QueueFacts, Scheme};
+use crate::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme};
 use crate::timing;
 use crate::traffic::Source;
 use crate::world::{Host, Switch, World, kind};
@@ -48,8 +48,8 @@ impl<S: Scheme> World<S> {
                 switches[index_of[node as usize] as usize].ports.push(port);
             }
         }
-        let overheads: Vec<Overhead> = schemes.iter().map(Scheme::overhead).collect();
-        let mtu_wire = mtu_wire_bytes(&plan) + overheads.iter().map(|o| o.data_bytes).max().unwrap_or(0);
+        let formats: Vec<Format> = schemes.iter().map(Scheme::format).collect();
+        let mtu_wire = mtu_wire_bytes(&plan) + formats.iter().map(|o| o.data_bytes).max().unwrap_or(0);
         let accounts = new_accounts(&plan, &mut switches, mtu_wire);
         let max_base_rtt = max_base_rtt(&plan, &routes);
         let mask =
@@ -87,7 +87,7 @@ impl<S: Scheme> World<S> {
             drr_next: if weighted { vec![0; ports] } else { Vec::new() },
             gap_bytes: sizes.gap_bytes,
             pfc_frame: sizes.pfc_bytes as u16,
-            overheads,
+            formats,
             schemes,
             cps: Vec::new(),
             cp_due: Vec::new(),
@@ -120,6 +120,7 @@ impl<S: Scheme> World<S> {
 
     fn build_ports(&mut self) {
         let slots = self.schemes.len();
+        let mtu_wire = mtu_wire_bytes(&self.plan) + self.formats.iter().map(|f| f.data_bytes).max().unwrap_or(0);
         let mut local_of = vec![0u16; self.plan.ports()];
         for switch in &self.switches {
             for (local, &port) in switch.ports.iter().enumerate() {
@@ -134,10 +135,11 @@ impl<S: Scheme> World<S> {
             let mut hooks = Hooks::NONE;
             let owner = self.index_of[node as usize];
             if !at_host {
-                let xoff = match self.plan.switches[self.switches[owner as usize].profile as usize].pfc.thresholds {
-                    Thresholds::Static { xoff_bytes, .. } => Some(xoff_bytes),
-                    Thresholds::Dynamic { .. } => None,
-                };
+                let (xoff, xon) =
+                    match self.plan.switches[self.switches[owner as usize].profile as usize].pfc.thresholds {
+                        Thresholds::Static { xoff_bytes, xon_bytes } => (Some(xoff_bytes), Some(xon_bytes)),
+                        Thresholds::Dynamic { .. } => (None, None),
+                    };
                 for class in 0..self.classes {
                     for slot in 0..slots {
                         let cp = self.schemes[slot].congestion_point(&QueueFacts {
@@ -145,7 +147,10 @@ impl<S: Scheme> World<S> {
                             queue: (u64::from(port) * 8 + class as u64) * 16 + slot as u64,
                             rate: direction.rate,
                             max_base_rtt: self.max_base_rtt,
+                            delay: direction.delay,
+                            mtu_wire_bytes: mtu_wire,
                             xoff_bytes: xoff,
+                            xon_bytes: xon,
                         });
                         hooks = hooks.with(cp.hooks());
                         self.cps.push(cp);

@@ -36,6 +36,8 @@ pub struct Sender<Rp> {
     pub class: u8,
     pub scheme: u8,
     pub int: bool,
+    /// How its data packets leave.
+    pub ecn: crate::packet::Ecn,
     pub ended: bool,
     /// No route leads to its destination: it waits for one.
     pub stranded: bool,

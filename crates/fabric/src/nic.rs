@@ -4,7 +4,7 @@
 //! idle, in its class's round-robin, in the pacing heap, or blocked by its window.
 
 use crate::flow::SendState;
-use crate::packet::{Ecn, HAS_INT, IntStack, Kind, NO_EXTRA, Packet};
+use crate::packet::{HAS_INT, IntStack, Kind, NO_EXTRA, Packet};
 use crate::scheme::{ReactionPoint, Scheme};
 use crate::world::{World, kind};
 use std::cmp::Reverse;
@@ -230,7 +230,7 @@ impl<S: Scheme> World<S> {
             ingress: 0,
             kind: Kind::Data,
             class: sender.class,
-            ecn: Ecn::Ect0,
+            ecn: sender.ecn,
             flags: sender.scheme << 4,
         };
         sender.rp.on_sent(now, wire_bytes);

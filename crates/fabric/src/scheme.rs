@@ -19,24 +19,42 @@ pub trait Scheme: Send {
     type Cp: CongestionPoint<Feedback = Self::Feedback> + Send;
     type Np: NotificationPoint<Feedback = Self::Feedback> + Send;
     type Rp: ReactionPoint<Feedback = Self::Feedback> + Send;
+    /// [`Absent`] unless the scheme acts on packets in transit.
+    type Transit: Transit<Feedback = Self::Feedback> + Send;
+    /// [`Absent`] unless the scheme controls whole switches.
+    type Switch: SwitchControl + Send;
 
     fn congestion_point(&self, at: &QueueFacts) -> Self::Cp;
     fn notification_point(&self, of: &FlowFacts) -> Self::Np;
     fn reaction_point(&self, of: &FlowFacts) -> Self::Rp;
 
-    /// Bytes the scheme adds to headers.
-    fn overhead(&self) -> Overhead {
-        Overhead::default()
+    /// What its packets look like.
+    fn format(&self) -> Format {
+        Format::default()
+    }
+
+    /// Frame bytes of a notification with this content; `None` is the host's plain one.
+    fn notification_bytes(&self, _: &Self::Feedback) -> Option<u32> {
+        None
     }
 }
 
-/// Extra header bytes of a scheme's packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Overhead {
+/// What a scheme makes of its packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Format {
+    /// Header bytes it adds to data packets and ACKs.
     pub data_bytes: u32,
     pub ack_bytes: u32,
     /// Data packets collect telemetry hop by hop, and ACKs carry it back.
     pub int: bool,
+    /// The ECN field with which data packets leave their sender.
+    pub ecn: Ecn,
+}
+
+impl Default for Format {
+    fn default() -> Format {
+        Format { data_bytes: 0, ack_bytes: 0, int: false, ecn: Ecn::Ect0 }
+    }
 }
 
 /// What a congestion point may know of its place: one egress queue (port, class) of a switch.
@@ -48,8 +66,29 @@ pub struct QueueFacts {
     pub rate: BitRate,
     /// The longest base round trip of the network.
     pub max_base_rtt: Span,
-    /// XOFF of the switch's ingress queues where it is static.
+    /// Propagation of the link it feeds.
+    pub delay: Span,
+    /// Wire size of the largest data packet.
+    pub mtu_wire_bytes: u32,
+    /// XOFF and XON of the switch's ingress queues where they are static.
     pub xoff_bytes: Option<u64>,
+    pub xon_bytes: Option<u64>,
+}
+
+impl QueueFacts {
+    /// A queue of this rate, with plain values for the rest: for tests and calculations.
+    pub fn at(rate: BitRate) -> QueueFacts {
+        QueueFacts {
+            seed: 1,
+            queue: 0,
+            rate,
+            max_base_rtt: Span::from_us(10),
+            delay: Span::from_us(1),
+            mtu_wire_bytes: 1082,
+            xoff_bytes: None,
+            xon_bytes: None,
+        }
+    }
 }
 
 /// What the two end points of a flow may know of it.
@@ -72,6 +111,25 @@ pub struct FlowFacts {
     pub weight: u16,
 }
 
+impl FlowFacts {
+    /// A flow of this line rate and base round trip, with plain values for the rest: for tests and
+    /// calculations.
+    pub fn at(line_rate: BitRate, base_rtt: Span) -> FlowFacts {
+        FlowFacts {
+            seed: 1,
+            flow: 0,
+            line_rate,
+            start: Time::ZERO,
+            initial_rate: line_rate,
+            base_rtt,
+            max_base_rtt: base_rtt,
+            mtu_bytes: 1000,
+            mtu_wire_bytes: 1082,
+            weight: 1,
+        }
+    }
+}
+
 /// Which hooks of a congestion point the world must call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Hooks(u8);
@@ -82,6 +140,9 @@ impl Hooks {
     pub const DEQUEUE: Hooks = Hooks(2);
     pub const PAUSE: Hooks = Hooks(4);
     pub const TIMER: Hooks = Hooks(8);
+    /// Packets of other schemes in the queue count too: its enqueue and dequeue hooks see them, with
+    /// [`PacketFacts::own`] false. What it writes into them is void, and they hear no notice of it.
+    pub const EVERY: Hooks = Hooks(16);
 
     pub const fn with(self, other: Hooks) -> Hooks {
         Hooks(self.0 | other.0)
@@ -113,6 +174,8 @@ pub struct PacketFacts {
     /// Unique among living flows.
     pub flow: u32,
     pub frame_bytes: u32,
+    /// It belongs to the congestion point's own scheme; always, without [`Hooks::EVERY`].
+    pub own: bool,
 }
 
 /// What a congestion point may write into the packet at hand.
@@ -237,6 +300,15 @@ pub trait ReactionPoint {
     fn on_ack(&mut self, _ack: &Acked<'_>) {}
     fn on_feedback(&mut self, _now: Time, _feedback: &Self::Feedback) {}
     fn on_loss(&mut self, _now: Time, _loss: Loss) {}
+    /// Another mechanism found the flow congested, without saying how much: for reaction points that
+    /// act on a bare notification.
+    fn on_congested(&mut self, _now: Time) {}
+    /// Another mechanism asks it to keep its rate for now: neither cut nor raise.
+    fn on_hold(&mut self, _now: Time) {}
+    /// How often it has raised its rate on its own so far.
+    fn increases(&self) -> u32 {
+        0
+    }
     fn on_timer(&mut self, _now: Time) {}
     /// When it next wants [`ReactionPoint::on_timer`]; read after every hook. A flow that is not
     /// limited should have none, so that it costs nothing.
@@ -245,24 +317,54 @@ pub trait ReactionPoint {
     }
 }
 
+/// Acts on the packets of one flow at a switch in mid-path.
+pub trait Transit {
+    type Feedback: Copy;
+}
+
+/// Controls a switch as a whole.
+pub trait SwitchControl {
+    /// What it says to its neighbours.
+    type Message: Copy + Send;
+}
+
+/// Where a scheme has nothing: a type without values.
+pub enum Absent<F = ()> {
+    #[doc(hidden)]
+    Never(std::convert::Infallible, std::marker::PhantomData<F>),
+}
+
+impl<F: Copy> Transit for Absent<F> {
+    type Feedback = F;
+}
+impl<F> SwitchControl for Absent<F> {
+    type Message = ();
+}
+
 /// PFC alone: no detection, no notification, line rate. Also the plainest example of a scheme,
 /// and what the fabric's own tests run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Uncontrolled;
 
 /// The empty congestion and notification point.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
+#[derive(Clone, Copy, Debug)]
+pub struct Silent<F = ()>(std::marker::PhantomData<F>);
+
+impl<F> Default for Silent<F> {
+    fn default() -> Self {
+        Silent(std::marker::PhantomData)
+    }
+}
 
 /// Sends at the rate it started with, line rate as a rule, whatever happens.
 #[derive(Clone, Copy, Debug)]
 pub struct LineRate(f64);
 
-impl CongestionPoint for Silent {
-    type Feedback = ();
+impl<F: Copy> CongestionPoint for Silent<F> {
+    type Feedback = F;
 }
-impl NotificationPoint for Silent {
-    type Feedback = ();
+impl<F: Copy> NotificationPoint for Silent<F> {
+    type Feedback = F;
 }
 impl ReactionPoint for LineRate {
     type Feedback = ();
@@ -275,11 +377,13 @@ impl Scheme for Uncontrolled {
     type Cp = Silent;
     type Np = Silent;
     type Rp = LineRate;
+    type Transit = Absent;
+    type Switch = Absent;
     fn congestion_point(&self, _: &QueueFacts) -> Silent {
-        Silent
+        Silent::default()
     }
     fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent
+        Silent::default()
     }
     fn reaction_point(&self, of: &FlowFacts) -> LineRate {
         LineRate(of.initial_rate.bps() as f64)

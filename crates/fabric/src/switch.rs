@@ -156,7 +156,7 @@ impl<S: Scheme> World<S> {
         self.queues[account.port as usize * self.classes + usize::from(account.class)].drops += 1;
         if !self.plan.run.allow_drops && self.failure.is_none() {
             let sizes = self.plan.hosts[0].sizes;
-            let extra = self.overheads.iter().map(|o| o.data_bytes).max().unwrap_or(0);
+            let extra = self.formats.iter().map(|o| o.data_bytes).max().unwrap_or(0);
             self.failure = Some(Failure::LosslessDrop(LosslessDrop {
                 at: self.now,
                 node: switch.node,
@@ -466,32 +466,69 @@ impl<S: Scheme> World<S> {
 
     fn cp_enqueue(&mut self, egress: u32, packet: &mut Packet) {
         let view = self.view(egress, packet.class);
-        let cp = self.cp_index(&self.ports[egress as usize], packet.class, slot(packet));
-        let facts = PacketFacts { flow: packet.flow, frame_bytes: u32::from(packet.frame_bytes) };
+        let own = slot(packet);
+        let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
         let weight = self.ledgers[packet.flow].spec.weight;
+        let mut facts = PacketFacts { flow: packet.flow, frame_bytes: u32::from(packet.frame_bytes), own: true };
         let before = packet.ecn;
         let int = if packet.flags & HAS_INT != 0 { self.int.get_mut(packet.extra) } else { None };
         let notices = &mut self.notices;
-        self.cps[cp].on_enqueue(&view, &facts, weight, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
-            notices.push(Notice { flow, feedback });
-        });
+        self.cps[first + own].on_enqueue(
+            &view,
+            &facts,
+            weight,
+            Mark { ecn: &mut packet.ecn, int },
+            |flow, feedback| {
+                notices.push(Notice { flow, feedback });
+            },
+        );
         self.count_mark(egress, packet, before);
-        self.after_cp(egress, cp);
+        self.after_cp(egress, first + own);
+        if self.ports[egress as usize].hooks.has(Hooks::EVERY) {
+            facts.own = false;
+            for cp in self.onlookers(first, own) {
+                let (notices, mut void) = (&mut self.notices, packet.ecn);
+                let mark = Mark { ecn: &mut void, int: None };
+                self.cps[cp].on_enqueue(&view, &facts, weight, mark, |flow, feedback| {
+                    notices.push(Notice { flow, feedback });
+                });
+                self.after_cp(egress, cp);
+            }
+        }
     }
 
     #[inline]
     fn cp_dequeue(&mut self, egress: u32, packet: &mut Packet) {
         let view = self.view(egress, packet.class);
-        let cp = self.cp_index(&self.ports[egress as usize], packet.class, slot(packet));
-        let facts = PacketFacts { flow: packet.flow, frame_bytes: u32::from(packet.frame_bytes) };
+        let own = slot(packet);
+        let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
+        let mut facts = PacketFacts { flow: packet.flow, frame_bytes: u32::from(packet.frame_bytes), own: true };
         let before = packet.ecn;
         let int = if packet.flags & HAS_INT != 0 { self.int.get_mut(packet.extra) } else { None };
         let notices = &mut self.notices;
-        self.cps[cp].on_dequeue(&view, &facts, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
+        self.cps[first + own].on_dequeue(&view, &facts, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
             notices.push(Notice { flow, feedback });
         });
         self.count_mark(egress, packet, before);
-        self.after_cp(egress, cp);
+        self.after_cp(egress, first + own);
+        if self.ports[egress as usize].hooks.has(Hooks::EVERY) {
+            facts.own = false;
+            for cp in self.onlookers(first, own) {
+                let (notices, mut void) = (&mut self.notices, packet.ecn);
+                let mark = Mark { ecn: &mut void, int: None };
+                self.cps[cp].on_dequeue(&view, &facts, mark, |flow, feedback| notices.push(Notice { flow, feedback }));
+                self.after_cp(egress, cp);
+            }
+        }
+    }
+
+    /// Congestion points of other schemes at the same queue that count every packet.
+    fn onlookers(&self, first: usize, own: usize) -> impl Iterator<Item = usize> + use<S> {
+        let mut mask = 0u32;
+        for slot in (0..self.schemes.len()).filter(|&slot| slot != own) {
+            mask |= u32::from(self.cps[first + slot].hooks().has(Hooks::EVERY)) << slot;
+        }
+        (0..16).filter(move |slot| mask & (1 << slot) != 0).map(move |slot| first + slot)
     }
 
     #[inline]
@@ -528,7 +565,7 @@ impl<S: Scheme> World<S> {
     #[inline(always)]
     fn after_cp(&mut self, port_id: u32, cp: usize) {
         if !self.notices.is_empty() {
-            self.send_notices(port_id);
+            self.send_notices(port_id, cp);
         }
         if self.ports[port_id as usize].hooks.has(Hooks::TIMER) {
             self.arm_cp_timer(cp);
@@ -537,10 +574,11 @@ impl<S: Scheme> World<S> {
 
     #[cold]
     #[inline(never)]
-    fn send_notices(&mut self, port_id: u32) {
+    fn send_notices(&mut self, port_id: u32, cp: usize) {
+        let slot = (cp - self.ports[port_id as usize].cp_base as usize) % self.schemes.len();
         let mut notices = std::mem::take(&mut self.notices);
         for notice in notices.drain(..) {
-            self.send_notice(port_id, &notice);
+            self.send_notice(port_id, slot, &notice);
         }
         self.notices = notices;
     }
@@ -554,15 +592,19 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    /// A switch-made notification goes back along the flow's own path.
-    fn send_notice(&mut self, egress: u32, notice: &Notice<S::Feedback>) {
-        let Some(sender) = self.senders.get_mut(notice.flow) else { return };
+    /// A switch-made notification goes back along the flow's own path. Flows of other schemes would
+    /// not understand it.
+    fn send_notice(&mut self, egress: u32, slot: usize, notice: &Notice<S::Feedback>) {
+        let own = |sender: &&mut crate::flow::Sender<S::Rp>| usize::from(sender.scheme) == slot;
+        let Some(sender) = self.senders.get_mut(notice.flow).filter(own) else { return };
         let route = sender.route as usize;
         let path = &self.route_ports[route..route + usize::from(sender.hops)];
         // A flow that was moved off this port since hears nothing from it.
         let Some(hop) = path.iter().position(|&port| port == egress).filter(|&hop| hop > 0) else { return };
         let ingress = peer(path[hop - 1]);
         let settings = &self.plan.hosts[self.hosts[sender.host as usize].profile as usize];
+        let scheme = &self.schemes[usize::from(sender.scheme)];
+        let frame_bytes = scheme.notification_bytes(&notice.feedback).unwrap_or(settings.sizes.notification_bytes);
         sender.live += 1;
         let mut packet = Packet {
             stamp: self.now,
@@ -571,7 +613,7 @@ impl<S: Scheme> World<S> {
             // The first port is taken here; the cursor stands on the one after it.
             route: (route + hop).wrapping_sub(2) as u32,
             extra: self.feedback.insert(notice.feedback),
-            frame_bytes: settings.sizes.notification_bytes as u16,
+            frame_bytes: frame_bytes as u16,
             ingress: self.ports[egress as usize].local,
             kind: Kind::Notification,
             class: self.plan.classes.control,

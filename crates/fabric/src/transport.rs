@@ -72,14 +72,14 @@ impl<S: Scheme> World<S> {
         self.counters.flows_started += 1;
         let src = self.index_of[spec.src as usize];
         let dst = self.index_of[spec.dst as usize];
-        let overhead = self.overheads[usize::from(spec.scheme)];
+        let format = self.formats[usize::from(spec.scheme)];
         let settings = &self.plan.hosts[self.hosts[src as usize].profile as usize];
         let responder = &self.plan.hosts[self.hosts[dst as usize].profile as usize];
-        let (total, full_frame, last_frame) = frames(settings, overhead.data_bytes, spec.size_bytes);
+        let (total, full_frame, last_frame) = frames(settings, format.data_bytes, spec.size_bytes);
         let mtu_bytes = settings.mtu_bytes;
-        let header_bytes = (settings.sizes.data_header_bytes + overhead.data_bytes) as u16;
+        let header_bytes = (settings.sizes.data_header_bytes + format.data_bytes) as u16;
         let (ack_frame, notification_frame) =
-            (responder.sizes.ack_bytes + overhead.ack_bytes, responder.sizes.notification_bytes);
+            (responder.sizes.ack_bytes + format.ack_bytes, responder.sizes.notification_bytes);
         let ack_class = match responder.ack_class {
             AckClass::Control => self.plan.classes.control,
             AckClass::WithData => spec.class,
@@ -128,7 +128,8 @@ impl<S: Scheme> World<S> {
             state: SendState::Idle,
             class: spec.class,
             scheme: spec.scheme,
-            int: overhead.int,
+            int: format.int,
+            ecn: format.ecn,
             ended: false,
             stranded,
             full_frame,
@@ -382,13 +383,15 @@ impl<S: Scheme> World<S> {
         let receiver = &self.receivers[flow];
         let host_id = receiver.host;
         let delay = self.plan.hosts[self.hosts[host_id as usize].profile as usize].notify_delay;
+        let scheme = &self.schemes[usize::from(self.senders[flow].scheme)];
+        let frame_bytes = scheme.notification_bytes(&feedback).map_or(receiver.notification_frame, |b| b as u16);
         let packet = Packet {
             stamp: self.now,
             flow,
             psn: 0,
             route: back_cursor(receiver.route, receiver.hops, receiver.backward),
             extra: self.feedback.insert(feedback),
-            frame_bytes: receiver.notification_frame,
+            frame_bytes,
             ingress: 0,
             kind: Kind::Notification,
             class: self.plan.classes.control,

@@ -10,7 +10,7 @@ use crate::plan::{Plan, Signalling, peer};
 use crate::port::{AT_HOST, Account, DOWN, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue};
 use crate::record::{ClassReport, Counters, Failure, FlowRecord, PauseRecord, PortReport, Sample};
 use crate::route::Routes;
-use crate::scheme::{Notice, Overhead, Scheme};
+use crate::scheme::{Format, Notice, Scheme};
 use crate::traffic::Source;
 use xoff_engine::{EventQueue, Key, Pool, Ring, Rng, Slab, Span, Time};
 
@@ -116,7 +116,7 @@ pub struct World<S: Scheme> {
     pub(crate) pfc_frame: u16,
 
     pub(crate) schemes: Vec<S>,
-    pub(crate) overheads: Vec<Overhead>,
+    pub(crate) formats: Vec<Format>,
     pub(crate) cps: Vec<S::Cp>,
     pub(crate) cp_due: Vec<Time>,
     pub(crate) cp_owner: Vec<(u32, u8)>,

@@ -27,11 +27,13 @@ impl Scheme for Fixed {
     type Cp = Silent;
     type Np = Silent;
     type Rp = FixedRp;
+    type Transit = Absent;
+    type Switch = Absent;
     fn congestion_point(&self, _: &QueueFacts) -> Silent {
-        Silent
+        Silent::default()
     }
     fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent
+        Silent::default()
     }
     fn reaction_point(&self, _: &FlowFacts) -> FixedRp {
         FixedRp(Limits { rate_bps: self.rate.bps() as f64, window_bytes: self.window_bytes })

@@ -91,6 +91,8 @@ impl Scheme for Everything {
     type Cp = Cp;
     type Np = Np;
     type Rp = Rp;
+    type Transit = Absent<u32>;
+    type Switch = Absent;
     fn congestion_point(&self, _: &QueueFacts) -> Cp {
         Cp(self.0.clone(), 0, None)
     }
@@ -100,8 +102,8 @@ impl Scheme for Everything {
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         Rp(self.0.clone(), of.line_rate.bps() as f64)
     }
-    fn overhead(&self) -> Overhead {
-        Overhead { data_bytes: 42, ack_bytes: 42, int: true }
+    fn format(&self) -> Format {
+        Format { data_bytes: 42, ack_bytes: 42, int: true, ..Format::default() }
     }
 }
 

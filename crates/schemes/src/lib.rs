@@ -1,7 +1,8 @@
 //! Congestion-control schemes, one file (or folder) each, and the registry that lists them.
 //!
 //! To add a scheme: write its file with a type that implements [`Configured`], and add its two
-//! lines below, `pub mod` and the registry entry. Everything else (names, parameters, scenario
+//! lines below, `pub mod` and the registry entry (under `overlays`, as a [`stack::Stack`], if it
+//! works together with another scheme). Everything else (names, parameters, scenario
 //! keys, listings, the tests that run every scheme) follows from the registry.
 
 pub mod dcqcn;
@@ -9,12 +10,18 @@ pub mod none;
 pub mod param;
 pub mod parts;
 mod registry;
+pub mod stack;
 pub mod world;
 
-pub use registry::{Any, Configured, all, find};
+pub use any::objection;
+pub use registry::{Any, Configured, Overlay, all, find, select};
 pub use world::AnyWorld;
 
 registry::registry! {
-    None => xoff_fabric::scheme::Uncontrolled,
-    Dcqcn => dcqcn::Dcqcn,
+    base {
+        None => xoff_fabric::scheme::Uncontrolled,
+        Dcqcn => dcqcn::Dcqcn,
+    }
+    overlays {
+    }
 }

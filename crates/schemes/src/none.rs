@@ -5,13 +5,7 @@ use crate::param::{ParamValues, SchemeSpec};
 use xoff_fabric::scheme::Uncontrolled;
 
 impl Configured for Uncontrolled {
-    const SPEC: SchemeSpec = SchemeSpec {
-        name: "none",
-        title: "PFC alone, no end-to-end control",
-        citation: "IEEE 802.1Qbb",
-        params: &[],
-        presets: &[],
-    };
+    const SPEC: SchemeSpec = SchemeSpec::new("none", "PFC alone, no end-to-end control", "IEEE 802.1Qbb", &[], &[]);
 
     fn configure(_: &ParamValues) -> Uncontrolled {
         Uncontrolled

@@ -17,6 +17,43 @@ pub struct SchemeSpec {
     pub params: &'static [ParamSpec],
     /// The first is the default; its values take the place of [`ParamSpec::default`].
     pub presets: &'static [Preset],
+    /// Whether it works together with an end-to-end scheme of its own choice.
+    pub base: Base,
+    /// Its reaction point acts on a bare notification
+    /// ([`on_congested`](xoff_fabric::scheme::ReactionPoint::on_congested)).
+    pub hears_notices: bool,
+}
+
+/// How a scheme stands to a second one beneath or above it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Base {
+    /// Complete in itself.
+    Alone,
+    /// Complete in itself, or together with one that the scenario names.
+    Optional,
+    /// Needs one; this (`NAME` or `NAME:PRESET`) unless the scenario names another.
+    Default(&'static str),
+}
+
+impl SchemeSpec {
+    /// A scheme complete in itself.
+    pub const fn new(
+        name: &'static str,
+        title: &'static str,
+        citation: &'static str,
+        params: &'static [ParamSpec],
+        presets: &'static [Preset],
+    ) -> SchemeSpec {
+        SchemeSpec { name, title, citation, params, presets, base: Base::Alone, hears_notices: false }
+    }
+
+    pub const fn with_base(self, base: Base) -> SchemeSpec {
+        SchemeSpec { base, ..self }
+    }
+
+    pub const fn hearing_notices(self) -> SchemeSpec {
+        SchemeSpec { hears_notices: true, ..self }
+    }
 }
 
 #[derive(Debug)]
@@ -65,9 +102,17 @@ pub enum Unit {
     Rate,
     /// `"10MB"`
     Bytes,
-    /// At a port: `"5KB"` for all, `"4KB/Gbps"` in proportion to its rate, or in a scenario a
-    /// table by rate: `{ "40Gbps" = "160KB", "100Gbps" = "400KB" }`.
+    /// At a port: `"5KB"` for all, `"4KB/Gbps"` in proportion to its rate, or by rate:
+    /// `"160KB@40Gbps, 400KB@100Gbps"` (in a scenario also as a table,
+    /// `{ "40Gbps" = "160KB", "100Gbps" = "400KB" }`).
     BytesByRate,
+    /// At a port: `"10us"` for all, or by rate: `"1ms@10Gbps, 250us@40Gbps"`.
+    TimeByRate,
+    /// At a port: `"0.3"` for all, or by rate: `"0.3@40Gbps, 0.45@100Gbps"`.
+    NumberByRate {
+        min: f64,
+        max: f64,
+    },
     /// A number within bounds, both included: `0.00390625` or `"1/256"`.
     Number {
         min: f64,
@@ -90,6 +135,8 @@ pub enum Value {
     Rate(RateValue),
     Bytes(u64),
     BytesByRate(BytesByRate),
+    TimeByRate(TimeByRate),
+    NumberByRate(NumberByRate),
     Number(f64),
     Count(u64),
     Flag(bool),
@@ -126,11 +173,51 @@ impl BytesByRate {
             BytesByRate::Fixed(bytes) => *bytes,
             BytesByRate::PerGbps(bytes) => (bytes * rate.as_gbps()).round() as u64,
             BytesByRate::Table(rows) => {
-                let below = rows.iter().rev().find(|(listed, _)| *listed <= rate).or(rows.first());
-                below.map_or(0, |(listed, bytes)| (*bytes as f64 * rate.as_gbps() / listed.as_gbps()).round() as u64)
+                let scaled = |(listed, bytes): (BitRate, u64)| bytes as f64 * rate.as_gbps() / listed.as_gbps();
+                listed(rows, rate).map_or(0, |row| scaled(row).round() as u64)
             }
         }
     }
+}
+
+/// Times at ports: a rate not listed takes the nearest lower entry (else the lowest) scaled in
+/// inverse proportion, since what takes a time at a port is a number of bytes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TimeByRate {
+    Fixed(Span),
+    Table(Vec<(BitRate, Span)>),
+}
+
+impl TimeByRate {
+    pub fn at(&self, rate: BitRate) -> Span {
+        match self {
+            TimeByRate::Fixed(span) => *span,
+            TimeByRate::Table(rows) => listed(rows, rate).map_or(Span::ZERO, |(listed, span)| {
+                Span::from_ps((span.ps() as f64 * listed.as_gbps() / rate.as_gbps()).round() as u64)
+            }),
+        }
+    }
+}
+
+/// Numbers at ports: a rate not listed takes the nearest lower entry, else the lowest.
+#[derive(Clone, PartialEq, Debug)]
+pub enum NumberByRate {
+    Fixed(f64),
+    Table(Vec<(BitRate, f64)>),
+}
+
+impl NumberByRate {
+    pub fn at(&self, rate: BitRate) -> f64 {
+        match self {
+            NumberByRate::Fixed(number) => *number,
+            NumberByRate::Table(rows) => listed(rows, rate).map_or(0.0, |(_, number)| number),
+        }
+    }
+}
+
+/// The row of the highest listed rate not above `rate`, or the first.
+fn listed<T: Copy>(rows: &[(BitRate, T)], rate: BitRate) -> Option<(BitRate, T)> {
+    rows.iter().rev().find(|(listed, _)| *listed <= rate).or(rows.first()).copied()
 }
 
 /// Why a text is not a value of the unit asked for; reads on from "the value ...".
@@ -152,13 +239,15 @@ impl Unit {
             Unit::Bytes => Ok(Value::Bytes(quantity::parse_bytes(text)?)),
             Unit::Rate => parse_rate_value(text).map(Value::Rate),
             Unit::BytesByRate => parse_bytes_by_rate(text).map(Value::BytesByRate),
-            Unit::Number { min, max } => {
-                let number = parse_number(text)?;
-                if !(min..=max).contains(&number) {
-                    return Err(ValueError(format!("is not between {min} and {max}")));
-                }
-                Ok(Value::Number(number))
-            }
+            Unit::TimeByRate => Ok(Value::TimeByRate(match text.contains('@') {
+                false => TimeByRate::Fixed(quantity::parse_span(text)?),
+                true => TimeByRate::Table(parse_table(text, |text| Ok(quantity::parse_span(text)?))?),
+            })),
+            Unit::NumberByRate { min, max } => Ok(Value::NumberByRate(match text.contains('@') {
+                false => NumberByRate::Fixed(parse_bounded(text, min, max)?),
+                true => NumberByRate::Table(parse_table(text, |text| parse_bounded(text, min, max))?),
+            })),
+            Unit::Number { min, max } => Ok(Value::Number(parse_bounded(text, min, max)?)),
             Unit::Count { min, max } => match text.replace('_', "").parse::<u64>() {
                 Ok(count) if (min..=max).contains(&count) => Ok(Value::Count(count)),
                 _ => Err(ValueError(format!("is not a whole number between {min} and {max}"))),
@@ -182,6 +271,10 @@ impl Unit {
             Unit::Rate => "a rate such as \"40Mbps\" or \"line/1000\"".into(),
             Unit::Bytes => "a size such as \"10MB\"".into(),
             Unit::BytesByRate => "a size such as \"5KB\", \"4KB/Gbps\" or a table by port rate".into(),
+            Unit::TimeByRate => "a time such as \"10us\", or by port rate \"1ms@10Gbps, 250us@40Gbps\"".into(),
+            Unit::NumberByRate { min, max } => {
+                format!("a number from {min} to {max}, or by port rate \"0.3@40Gbps, 0.45@100Gbps\"")
+            }
             Unit::Number { min, max } => format!("a number from {min} to {max}"),
             Unit::Count { min, max } => format!("a whole number from {min} to {max}"),
             Unit::Flag => "true or false".into(),
@@ -203,10 +296,37 @@ fn parse_rate_value(text: &str) -> Result<RateValue, ValueError> {
 }
 
 fn parse_bytes_by_rate(text: &str) -> Result<BytesByRate, ValueError> {
+    if text.contains('@') {
+        return Ok(BytesByRate::Table(parse_table(text, |text| Ok(quantity::parse_bytes(text)?))?));
+    }
     match text.strip_suffix("/Gbps") {
         Some(bytes) => Ok(BytesByRate::PerGbps(quantity::parse_bytes(bytes)? as f64)),
         None => Ok(BytesByRate::Fixed(quantity::parse_bytes(text)?)),
     }
+}
+
+/// `VALUE@RATE, VALUE@RATE, ...`, in ascending order of rate.
+fn parse_table<T>(text: &str, parse: impl Fn(&str) -> Result<T, ValueError>) -> Result<Vec<(BitRate, T)>, ValueError> {
+    let mut rows: Vec<(BitRate, T)> = Vec::new();
+    for row in text.split(',') {
+        let Some((value, rate)) = row.split_once('@') else {
+            return Err(ValueError(format!("has a part `{}` without a rate", row.trim())));
+        };
+        let rate = quantity::parse_rate(rate.trim())?;
+        if rate.bps() == 0 || rows.last().is_some_and(|(last, _)| *last >= rate) {
+            return Err(ValueError("does not list its rates in ascending order".into()));
+        }
+        rows.push((rate, parse(value.trim())?));
+    }
+    Ok(rows)
+}
+
+fn parse_bounded(text: &str, min: f64, max: f64) -> Result<f64, ValueError> {
+    let number = parse_number(text)?;
+    if !(min..=max).contains(&number) {
+        return Err(ValueError(format!("is not between {min} and {max}")));
+    }
+    Ok(number)
 }
 
 /// A decimal number or a fraction of two.
@@ -224,6 +344,8 @@ fn parse_number(text: &str) -> Result<f64, ValueError> {
 pub struct ParamValues {
     spec: &'static SchemeSpec,
     values: Vec<Value>,
+    /// The values of the scheme it works with.
+    base: Option<Box<ParamValues>>,
 }
 
 impl SchemeSpec {
@@ -239,7 +361,7 @@ impl SchemeSpec {
     pub fn values(&'static self, preset: Option<&Preset>) -> ParamValues {
         let values =
             self.params.iter().map(|p| p.unit.parse(p.default).expect("defaults are checked by a test")).collect();
-        let mut all = ParamValues { spec: self, values };
+        let mut all = ParamValues { spec: self, values, base: None };
         for (name, text) in preset.or(self.presets.first()).map_or(&[][..], |p| p.values) {
             let param = self.param(name).expect("presets are checked by a test");
             all.set(name, param.unit.parse(text).expect("presets are checked by a test"));
@@ -248,9 +370,31 @@ impl SchemeSpec {
     }
 }
 
+impl SchemeSpec {
+    /// As [`SchemeSpec::values`], with some values given as texts that are known to be right: for
+    /// tests and calculations.
+    pub fn values_with(&'static self, preset: Option<&Preset>, texts: &[(&str, &str)]) -> ParamValues {
+        let mut values = self.values(preset);
+        for (name, text) in texts {
+            let param = self.param(name).unwrap_or_else(|| panic!("{} has no parameter {name}", self.name));
+            values.set(name, param.unit.parse(text).unwrap_or_else(|why| panic!("{name} = {text} {}", why.0)));
+        }
+        values
+    }
+}
+
 impl ParamValues {
     pub fn spec(&self) -> &'static SchemeSpec {
         self.spec
+    }
+
+    /// The scheme it works with.
+    pub fn base(&self) -> Option<&ParamValues> {
+        self.base.as_deref()
+    }
+
+    pub fn set_base(&mut self, base: Option<ParamValues>) {
+        self.base = base.map(Box::new);
     }
 
     /// `name` must be a parameter and `value` of its unit.
@@ -306,6 +450,18 @@ impl ParamValues {
             other => panic!("{name} is {other:?}, not bytes by rate"),
         }
     }
+    pub fn time_by_rate(&self, name: &str) -> &TimeByRate {
+        match self.get(name) {
+            Value::TimeByRate(value) => value,
+            other => panic!("{name} is {other:?}, not a time by rate"),
+        }
+    }
+    pub fn number_by_rate(&self, name: &str) -> &NumberByRate {
+        match self.get(name) {
+            Value::NumberByRate(value) => value,
+            other => panic!("{name} is {other:?}, not a number by rate"),
+        }
+    }
     pub fn number(&self, name: &str) -> f64 {
         match self.get(name) {
             Value::Number(value) => *value,
@@ -345,21 +501,27 @@ impl std::fmt::Display for Value {
             Value::BytesByRate(BytesByRate::PerGbps(bytes)) => {
                 write!(f, "{}/Gbps", quantity::format_bytes(*bytes as u64))
             }
-            Value::BytesByRate(BytesByRate::Table(rows)) => {
-                let rows: Vec<String> = rows
-                    .iter()
-                    .map(|(rate, bytes)| {
-                        format!("\"{}\" = \"{}\"", quantity::format_rate(*rate), quantity::format_bytes(*bytes))
-                    })
-                    .collect();
-                write!(f, "{{ {} }}", rows.join(", "))
-            }
+            Value::BytesByRate(BytesByRate::Table(rows)) => write_table(f, rows, |b| quantity::format_bytes(*b)),
+            Value::TimeByRate(TimeByRate::Fixed(span)) => write!(f, "{}", quantity::format_span(*span)),
+            Value::TimeByRate(TimeByRate::Table(rows)) => write_table(f, rows, |s| quantity::format_span(*s)),
+            Value::NumberByRate(NumberByRate::Fixed(number)) => write!(f, "{number}"),
+            Value::NumberByRate(NumberByRate::Table(rows)) => write_table(f, rows, f64::to_string),
             Value::Number(number) => write!(f, "{number}"),
             Value::Count(count) => write!(f, "{count}"),
             Value::Flag(flag) => write!(f, "{flag}"),
             Value::Choice(choice) => write!(f, "{choice}"),
         }
     }
+}
+
+fn write_table<T>(
+    f: &mut std::fmt::Formatter<'_>,
+    rows: &[(BitRate, T)],
+    show: impl Fn(&T) -> String,
+) -> std::fmt::Result {
+    let rows: Vec<String> =
+        rows.iter().map(|(rate, value)| format!("{}@{}", show(value), quantity::format_rate(*rate))).collect();
+    write!(f, "{}", rows.join(", "))
 }
 
 #[cfg(test)]
@@ -381,6 +543,18 @@ mod tests {
         assert_eq!(table.at(BitRate::from_gbps(50)), 200_000);
         assert_eq!(table.at(BitRate::from_gbps(400)), 1_200_000);
         assert_eq!(table.at(BitRate::from_gbps(10)), 40_000);
+    }
+
+    #[test]
+    fn times_and_numbers_follow_the_port() {
+        let Value::TimeByRate(time) = Unit::TimeByRate.parse("1ms@10Gbps, 250us@40Gbps").unwrap() else { panic!() };
+        assert_eq!(time.at(BitRate::from_gbps(40)), Span::from_us(250));
+        assert_eq!(time.at(BitRate::from_gbps(100)), Span::from_us(100));
+        assert_eq!(time.at(BitRate::from_gbps(5)), Span::from_us(2000));
+        let unit = Unit::NumberByRate { min: 0.0, max: 1.0 };
+        let Value::NumberByRate(number) = unit.parse("0.3@40Gbps, 0.45@100Gbps").unwrap() else { panic!() };
+        assert_eq!([10, 40, 50, 400].map(|g| number.at(BitRate::from_gbps(g))), [0.3, 0.3, 0.3, 0.45]);
+        assert!(unit.parse("0.3@40Gbps, 2@100Gbps").is_err() && unit.parse("0.3@40Gbps, 0.2@10Gbps").is_err());
     }
 
     #[test]
@@ -415,6 +589,9 @@ mod tests {
             (Unit::BytesByRate, "4KB/Gbps"),
             (Unit::Number { min: 0.0, max: 1.0 }, "0.00390625"),
             (Unit::Flag, "true"),
+            (Unit::BytesByRate, "160KB@40Gbps, 400KB@100Gbps"),
+            (Unit::TimeByRate, "1ms@10Gbps, 250us@40Gbps"),
+            (Unit::NumberByRate { min: 0.0, max: 1.0 }, "0.3@40Gbps, 0.45@100Gbps"),
         ] {
             assert_eq!(unit.parse(text).unwrap().to_string(), text);
         }

@@ -1,10 +1,13 @@
 //! One enum over all schemes, so that any mix of them runs in one world.
 //!
-//! The macro writes the enums and their dispatch from the list in the crate's root. A `match`
-//! per hook is all it costs, and a packet carries no more than its own scheme needs.
+//! The macro writes the enums and their dispatch from the lists in the crate's root. A `match`
+//! per hook is all it costs, and a packet carries no more than its own scheme needs. There are
+//! two: `base` over the schemes that stand alone, and `any` over those and the overlays, which
+//! hold one of `base` inside.
 
-use crate::param::{ParamValues, SchemeSpec};
-use xoff_fabric::scheme::Scheme;
+use crate::param::{Base, ParamValues, SchemeSpec};
+use xoff_engine::Time;
+use xoff_fabric::scheme::{Acked, ReactionPoint, Scheme};
 
 /// A scheme that scenarios can name.
 pub trait Configured: Scheme + Sized {
@@ -12,18 +15,94 @@ pub trait Configured: Scheme + Sized {
 
     /// From parameters that already have the right units and ranges.
     fn configure(values: &ParamValues) -> Self;
+
+    /// Why these parameters make no sense together, or with this base.
+    fn objection(_values: &ParamValues) -> Option<String> {
+        None
+    }
 }
 
 pub use crate::any::{Any, all};
+
+/// A scheme that works together with another, its base: see [`crate::stack`].
+pub trait Overlay: Configured {
+    /// Why it cannot work with this base.
+    fn refuses(_base: &ParamValues) -> Option<String> {
+        None
+    }
+    /// Whether it takes the place of the base's congestion and notification points.
+    fn replaces_signals(_base: &ParamValues) -> bool {
+        false
+    }
+    /// What a notification of its own means to the base, beside what it means to itself.
+    fn pass_on(_feedback: &Self::Feedback, _now: Time, _base: &mut impl ReactionPoint) {}
+    /// An acknowledgement reaches the base.
+    #[inline]
+    fn pass_ack(_own: &mut Self::Rp, ack: &Acked<'_>, base: &mut impl ReactionPoint) {
+        base.on_ack(ack);
+    }
+    /// The base has raised its rate on its own.
+    fn on_base_increase(_own: &mut Self::Rp, _now: Time) {}
+}
 
 /// The specification of a scheme by name.
 pub fn find(name: &str) -> Option<&'static SchemeSpec> {
     all().iter().copied().find(|spec| spec.name == name)
 }
 
+/// The values of `NAME[:PRESET]`, or of `NAME[:PRESET]+BASE[:PRESET]` for an overlay and its base.
+pub fn select(text: &str) -> Result<ParamValues, String> {
+    let (own, base) = match text.split_once('+') {
+        Some((own, base)) => (own, Some(base)),
+        None => (text, None),
+    };
+    let mut values = select_one(own)?;
+    let base = match (values.spec().base, base) {
+        (Base::Alone, Some(_)) => return Err(format!("`{}` works alone, without a base", values.spec().name)),
+        (Base::Default(default), None) => Some(default),
+        (_, base) => base,
+    };
+    values.set_base(base.map(select_base).transpose()?);
+    match crate::any::objection(&values) {
+        Some(why) => Err(why),
+        None => Ok(values),
+    }
+}
+
+fn select_base(text: &str) -> Result<ParamValues, String> {
+    let values = select_one(text)?;
+    match crate::base::all().iter().any(|spec| spec.name == values.spec().name) {
+        true => Ok(values),
+        false => Err(format!("`{}` needs a base itself, so it cannot be one", values.spec().name)),
+    }
+}
+
+fn select_one(text: &str) -> Result<ParamValues, String> {
+    let (name, preset) = match text.split_once(':') {
+        Some((name, preset)) => (name, Some(preset)),
+        None => (text, None),
+    };
+    let spec = find(name).ok_or_else(|| format!("no scheme is called `{name}`"))?;
+    let preset = match preset {
+        Some(preset) => {
+            Some(spec.preset(preset).ok_or_else(|| format!("the scheme `{name}` has no preset `{preset}`"))?)
+        }
+        None => None,
+    };
+    Ok(spec.values(preset))
+}
+
 macro_rules! registry {
-    ($($variant:ident => $scheme:ty),* $(,)?) => {
-        mod any {
+    (base { $($base:tt)* } overlays { $($overlay:tt)* }) => {
+        crate::registry::enums! { base { $($base)* } }
+        crate::registry::enums! { any { $($base)* $($overlay)* } }
+    };
+}
+pub(crate) use registry;
+
+macro_rules! enums {
+    ($module:ident { $($variant:ident => $scheme:ty),* $(,)? }) => {
+        pub mod $module {
             use super::*;
             use crate::param::{ParamValues, SchemeSpec};
             use xoff_engine::Time;
@@ -34,6 +113,14 @@ macro_rules! registry {
                 &[$(&<$scheme as Configured>::SPEC),*]
             }
 
+            /// Why the values make no sense together.
+            pub fn objection(values: &ParamValues) -> Option<String> {
+                $(if values.spec().name == <$scheme as Configured>::SPEC.name {
+                    return <$scheme as Configured>::objection(values);
+                })*
+                None
+            }
+
             /// Any one scheme, configured.
             #[allow(clippy::large_enum_variant)]
             pub enum Any { $($variant($scheme)),* }
@@ -42,7 +129,15 @@ macro_rules! registry {
             pub enum AnyNp { $($variant(<$scheme as Scheme>::Np)),* }
             #[allow(clippy::large_enum_variant)]
             pub enum AnyRp { $($variant(<$scheme as Scheme>::Rp)),* }
+            #[allow(clippy::large_enum_variant)]
+            pub enum AnyTransit { $($variant(<$scheme as Scheme>::Transit)),* }
+            #[allow(clippy::large_enum_variant)]
+            pub enum AnySwitch { $($variant(<$scheme as Scheme>::Switch)),* }
             #[derive(Clone, Copy)]
+            #[allow(clippy::large_enum_variant)]
+            pub enum AnyMessage { $($variant(<<$scheme as Scheme>::Switch as SwitchControl>::Message)),* }
+            #[derive(Clone, Copy, Debug)]
+            #[allow(clippy::large_enum_variant)]
             pub enum AnyFeedback { $($variant(<$scheme as Scheme>::Feedback)),* }
 
             impl Any {
@@ -60,6 +155,8 @@ macro_rules! registry {
                 type Cp = AnyCp;
                 type Np = AnyNp;
                 type Rp = AnyRp;
+                type Transit = AnyTransit;
+                type Switch = AnySwitch;
                 fn congestion_point(&self, at: &QueueFacts) -> AnyCp {
                     match self { $(Any::$variant(scheme) => AnyCp::$variant(scheme.congestion_point(at))),* }
                 }
@@ -69,9 +166,23 @@ macro_rules! registry {
                 fn reaction_point(&self, of: &FlowFacts) -> AnyRp {
                     match self { $(Any::$variant(scheme) => AnyRp::$variant(scheme.reaction_point(of))),* }
                 }
-                fn overhead(&self) -> Overhead {
-                    match self { $(Any::$variant(scheme) => scheme.overhead()),* }
+                fn format(&self) -> Format {
+                    match self { $(Any::$variant(scheme) => scheme.format()),* }
                 }
+                fn notification_bytes(&self, feedback: &AnyFeedback) -> Option<u32> {
+                    match (self, feedback) {
+                        $((Any::$variant(scheme), AnyFeedback::$variant(feedback)) => scheme.notification_bytes(feedback),)*
+                        #[allow(unreachable_patterns)]
+                        _ => unreachable!("a notification is of its own scheme"),
+                    }
+                }
+            }
+
+            impl Transit for AnyTransit {
+                type Feedback = AnyFeedback;
+            }
+            impl SwitchControl for AnySwitch {
+                type Message = AnyMessage;
             }
 
             impl CongestionPoint for AnyCp {
@@ -161,6 +272,15 @@ macro_rules! registry {
                 fn on_loss(&mut self, now: Time, loss: Loss) {
                     match self { $(AnyRp::$variant(rp) => rp.on_loss(now, loss)),* }
                 }
+                fn on_congested(&mut self, now: Time) {
+                    match self { $(AnyRp::$variant(rp) => rp.on_congested(now)),* }
+                }
+                fn on_hold(&mut self, now: Time) {
+                    match self { $(AnyRp::$variant(rp) => rp.on_hold(now)),* }
+                }
+                fn increases(&self) -> u32 {
+                    match self { $(AnyRp::$variant(rp) => rp.increases()),* }
+                }
                 fn on_timer(&mut self, now: Time) {
                     match self { $(AnyRp::$variant(rp) => rp.on_timer(now)),* }
                 }
@@ -172,4 +292,4 @@ macro_rules! registry {
         }
     };
 }
-pub(crate) use registry;
+pub(crate) use enums;

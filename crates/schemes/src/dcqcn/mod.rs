@@ -105,6 +105,8 @@ impl Scheme for Dcqcn {
     type Cp = Cp;
     type Np = Np;
     type Rp = Rp;
+    type Transit = Absent<Cnp>;
+    type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Cp {
         Cp { red: Red::from_params(&self.values, at), at_enqueue: self.values.choice("mark_at") == "enqueue" }
@@ -261,6 +263,15 @@ impl ReactionPoint for Rp {
         match self {
             Rp::Paper(rp, _) => rp.on_cnp(now),
             Rp::Nic(rp, _) => rp.on_cnp(now),
+        }
+    }
+    fn on_congested(&mut self, now: Time) {
+        self.on_feedback(now, &Cnp);
+    }
+    fn increases(&self) -> u32 {
+        match self {
+            Rp::Paper(rp, _) => rp.increases,
+            Rp::Nic(rp, _) => rp.increases,
         }
     }
     fn on_timer(&mut self, now: Time) {

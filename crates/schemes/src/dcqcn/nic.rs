@@ -25,6 +25,7 @@ pub struct Rp {
     increase_at: Option<Time>,
     decrease_at: Option<Time>,
     byte_budget: u64,
+    pub(super) increases: u32,
 }
 
 impl Rp {
@@ -41,6 +42,7 @@ impl Rp {
             increase_at: rates.first_increase(settings.increase_timer),
             decrease_at: None,
             byte_budget: settings.byte_counter_bytes,
+            increases: 0,
             settings: settings.clone(),
             rates,
         }
@@ -140,6 +142,7 @@ impl Rp {
         self.target_bps = self.target_bps.min(self.rates.line_bps);
         self.rate_bps = (self.rate_bps + self.target_bps) / 2.0;
         self.stage += 1;
+        self.increases = self.increases.wrapping_add(1);
     }
 
     #[inline]

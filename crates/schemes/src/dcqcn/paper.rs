@@ -22,6 +22,7 @@ pub struct Rp {
     increase_at: Option<Time>,
     /// No increase has happened since the last cut.
     fresh_cut: bool,
+    pub(super) increases: u32,
 }
 
 impl Rp {
@@ -36,6 +37,7 @@ impl Rp {
             byte_budget: settings.byte_counter_bytes,
             increase_at: rates.first_increase(settings.increase_timer),
             fresh_cut: false,
+            increases: 0,
             settings: settings.clone(),
             rates,
         }
@@ -128,6 +130,7 @@ impl Rp {
             self.target_bps /= 8.0;
         }
         self.fresh_cut = false;
+        self.increases = self.increases.wrapping_add(1);
         let (least, most, hyper_from) = if self.settings.increment_first {
             (timer.min(byte), timer.max(byte), f)
         } else {

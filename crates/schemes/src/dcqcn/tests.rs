@@ -5,25 +5,11 @@ use super::*;
 use crate::param::Value;
 
 fn flow(gbps: u64) -> FlowFacts {
-    FlowFacts {
-        seed: 1,
-        flow: 0,
-        line_rate: BitRate::from_gbps(gbps),
-        start: Time::ZERO,
-        initial_rate: BitRate::from_gbps(gbps),
-        base_rtt: Span::from_us(10),
-        max_base_rtt: Span::from_us(12),
-        mtu_bytes: 1000,
-        mtu_wire_bytes: 1082,
-        weight: 1,
-    }
+    FlowFacts { max_base_rtt: Span::from_us(12), ..FlowFacts::at(BitRate::from_gbps(gbps), Span::from_us(10)) }
 }
 
 fn dcqcn(preset: &str, overrides: &[(&str, &str)]) -> Dcqcn {
-    let mut values = SPEC_REF.values(SPEC_REF.preset(preset));
-    for (name, text) in overrides {
-        values.set(name, SPEC_REF.param(name).unwrap().unit.parse(text).unwrap());
-    }
+    let values = SPEC_REF.values_with(SPEC_REF.preset(preset), overrides);
     Dcqcn::configure(&values)
 }
 

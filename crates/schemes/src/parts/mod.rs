@@ -1,3 +1,4 @@
 //! Pieces that several schemes share, each exactly once.
 
+pub mod flow_table;
 pub mod red;

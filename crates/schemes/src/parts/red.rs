@@ -55,16 +55,10 @@ impl Red {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use xoff_engine::{BitRate, Span};
+    use xoff_engine::BitRate;
 
     fn red(kmin: u64, kmax: u64, pmax: f64) -> Red {
-        let facts = QueueFacts {
-            seed: 1,
-            queue: 0,
-            rate: BitRate::from_gbps(40),
-            max_base_rtt: Span::from_us(10),
-            xoff_bytes: None,
-        };
+        let facts = QueueFacts::at(BitRate::from_gbps(40));
         Red::new(kmin, kmax, pmax, &facts)
     }
 

@@ -1,0 +1,289 @@
+//! Two schemes at work on the same flows: an overlay and its base.
+//!
+//! Some schemes live beside an end-to-end one: they add a signal of the switch (and a limit at the
+//! sender) to whatever reaction point the hosts have. [`Stack`] runs both. A flow obeys the
+//! stricter of the two limits; every hook reaches both; what an overlay's own notification means
+//! to its base, and which signals of the base it replaces, the overlay says ([`Overlay`]).
+
+use crate::Configured;
+use crate::base::{Any, AnyCp, AnyFeedback, AnyNp, AnyRp};
+use crate::param::{ParamValues, SchemeSpec};
+use crate::registry::Overlay;
+use xoff_engine::Time;
+use xoff_fabric::scheme::*;
+
+/// An overlay and, if it has one, its base.
+pub struct Stack<T> {
+    own: T,
+    base: Option<Any>,
+    /// The overlay's signals take the place of the base's.
+    replaced: bool,
+}
+
+impl<T: Overlay> Configured for Stack<T> {
+    const SPEC: SchemeSpec = T::SPEC;
+
+    fn configure(values: &ParamValues) -> Stack<T> {
+        Stack {
+            own: T::configure(values),
+            base: values.base().map(Any::configure),
+            replaced: values.base().is_some_and(T::replaces_signals),
+        }
+    }
+
+    fn objection(values: &ParamValues) -> Option<String> {
+        T::objection(values).or_else(|| values.base().and_then(T::refuses))
+    }
+}
+
+/// From the overlay's own points, or from the base's.
+#[derive(Clone, Copy, Debug)]
+pub enum Feedback<F> {
+    Own(F),
+    Base(AnyFeedback),
+}
+
+impl<T: Overlay> Scheme for Stack<T> {
+    type Feedback = Feedback<T::Feedback>;
+    type Cp = Cp<T>;
+    type Np = Np<T>;
+    type Rp = Rp<T>;
+    type Transit = Absent<Self::Feedback>;
+    type Switch = T::Switch;
+
+    fn congestion_point(&self, at: &QueueFacts) -> Cp<T> {
+        let base = self.base.as_ref().filter(|_| !self.replaced);
+        Cp { own: self.own.congestion_point(at), base: base.map(|base| Box::new(base.congestion_point(at))) }
+    }
+
+    fn notification_point(&self, of: &FlowFacts) -> Np<T> {
+        let base = self.base.as_ref().filter(|_| !self.replaced);
+        Np { own: self.own.notification_point(of), base: base.map(|base| Box::new(base.notification_point(of))) }
+    }
+
+    fn reaction_point(&self, of: &FlowFacts) -> Rp<T> {
+        let base = self.base.as_ref().map(|base| Box::new(base.reaction_point(of)));
+        Rp { own: self.own.reaction_point(of), increases: base.as_ref().map_or(0, |base| base.increases()), base }
+    }
+
+    fn format(&self) -> Format {
+        let own = self.own.format();
+        self.base.as_ref().map_or(own, |base| {
+            let base = base.format();
+            Format {
+                data_bytes: own.data_bytes + base.data_bytes,
+                ack_bytes: own.ack_bytes + base.ack_bytes,
+                int: own.int || base.int,
+                // An overlay that marks in its own way chooses the field; the others leave it.
+                ecn: if own.ecn != Format::default().ecn { own.ecn } else { base.ecn },
+            }
+        })
+    }
+
+    fn notification_bytes(&self, feedback: &Self::Feedback) -> Option<u32> {
+        match feedback {
+            Feedback::Own(feedback) => self.own.notification_bytes(feedback),
+            Feedback::Base(feedback) => self.base.as_ref().and_then(|base| base.notification_bytes(feedback)),
+        }
+    }
+}
+
+fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+pub struct Cp<T: Overlay> {
+    own: T::Cp,
+    base: Option<Box<AnyCp>>,
+}
+
+impl<T: Overlay> CongestionPoint for Cp<T> {
+    type Feedback = Feedback<T::Feedback>;
+
+    fn hooks(&self) -> Hooks {
+        self.base.as_ref().map_or(Hooks::NONE, |base| base.hooks()).with(self.own.hooks())
+    }
+
+    #[inline]
+    fn on_enqueue(
+        &mut self,
+        view: &QueueView,
+        packet: &PacketFacts,
+        weight: u16,
+        mut mark: Mark<'_>,
+        mut notify: impl FnMut(u32, Self::Feedback),
+    ) {
+        if let Some(base) = &mut self.base
+            && (packet.own || base.hooks().has(Hooks::EVERY))
+        {
+            let mark = Mark { ecn: &mut *mark.ecn, int: mark.int.as_deref_mut() };
+            base.on_enqueue(view, packet, weight, mark, |flow, feedback| notify(flow, Feedback::Base(feedback)));
+        }
+        self.own.on_enqueue(view, packet, weight, mark, |flow, feedback| notify(flow, Feedback::Own(feedback)));
+    }
+
+    #[inline]
+    fn on_dequeue(
+        &mut self,
+        view: &QueueView,
+        packet: &PacketFacts,
+        mut mark: Mark<'_>,
+        mut notify: impl FnMut(u32, Self::Feedback),
+    ) {
+        if let Some(base) = &mut self.base
+            && (packet.own || base.hooks().has(Hooks::EVERY))
+        {
+            let mark = Mark { ecn: &mut *mark.ecn, int: mark.int.as_deref_mut() };
+            base.on_dequeue(view, packet, mark, |flow, feedback| notify(flow, Feedback::Base(feedback)));
+        }
+        self.own.on_dequeue(view, packet, mark, |flow, feedback| notify(flow, Feedback::Own(feedback)));
+    }
+
+    fn on_pause_change(&mut self, view: &QueueView) {
+        if let Some(base) = &mut self.base {
+            base.on_pause_change(view);
+        }
+        self.own.on_pause_change(view);
+    }
+
+    fn on_timer(&mut self, view: &QueueView, mut notify: impl FnMut(u32, Self::Feedback)) {
+        if let Some(base) = &mut self.base
+            && base.timer().is_some_and(|at| at <= view.now)
+        {
+            base.on_timer(view, |flow, feedback| notify(flow, Feedback::Base(feedback)));
+        }
+        if self.own.timer().is_some_and(|at| at <= view.now) {
+            self.own.on_timer(view, |flow, feedback| notify(flow, Feedback::Own(feedback)));
+        }
+    }
+
+    fn timer(&self) -> Option<Time> {
+        earlier(self.own.timer(), self.base.as_ref().and_then(|base| base.timer()))
+    }
+}
+
+pub struct Np<T: Overlay> {
+    own: T::Np,
+    base: Option<Box<AnyNp>>,
+}
+
+impl<T: Overlay> NotificationPoint for Np<T> {
+    type Feedback = Feedback<T::Feedback>;
+
+    #[inline]
+    fn on_data(&mut self, packet: &Received) -> Option<Self::Feedback> {
+        let base = self.base.as_mut().and_then(|base| base.on_data(packet));
+        let own = self.own.on_data(packet);
+        debug_assert!(own.is_none() || base.is_none(), "one notification per packet");
+        own.map(Feedback::Own).or(base.map(Feedback::Base))
+    }
+
+    fn on_timer(&mut self, now: Time) -> Option<Self::Feedback> {
+        // One at a time; what is left is still due and asks again.
+        if let Some(base) = &mut self.base
+            && base.timer().is_some_and(|at| at <= now)
+        {
+            return base.on_timer(now).map(Feedback::Base);
+        }
+        self.own.on_timer(now).map(Feedback::Own)
+    }
+
+    #[inline]
+    fn timer(&self) -> Option<Time> {
+        earlier(self.own.timer(), self.base.as_ref().and_then(|base| base.timer()))
+    }
+}
+
+pub struct Rp<T: Overlay> {
+    own: T::Rp,
+    base: Option<Box<AnyRp>>,
+    /// Increases of the base that the overlay has been told of.
+    increases: u32,
+}
+
+impl<T: Overlay> Rp<T> {
+    /// Tells the overlay when its base has raised its rate.
+    #[inline]
+    fn settle(&mut self, now: Time) {
+        if let Some(base) = &self.base {
+            let increases = base.increases();
+            if increases != self.increases {
+                self.increases = increases;
+                T::on_base_increase(&mut self.own, now);
+            }
+        }
+    }
+}
+
+impl<T: Overlay> ReactionPoint for Rp<T> {
+    type Feedback = Feedback<T::Feedback>;
+
+    #[inline]
+    fn limits(&self) -> Limits {
+        let own = self.own.limits();
+        self.base.as_ref().map_or(own, |base| {
+            let base = base.limits();
+            Limits { rate_bps: own.rate_bps.min(base.rate_bps), window_bytes: own.window_bytes.min(base.window_bytes) }
+        })
+    }
+
+    #[inline]
+    fn on_sent(&mut self, now: Time, wire_bytes: u32) {
+        self.own.on_sent(now, wire_bytes);
+        if let Some(base) = &mut self.base {
+            base.on_sent(now, wire_bytes);
+            self.settle(now);
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Acked<'_>) {
+        self.own.on_ack(ack);
+        if let Some(base) = &mut self.base {
+            T::pass_ack(&mut self.own, ack, &mut **base);
+            self.settle(ack.now);
+        }
+    }
+
+    fn on_feedback(&mut self, now: Time, feedback: &Self::Feedback) {
+        match (feedback, &mut self.base) {
+            (Feedback::Own(feedback), base) => {
+                self.own.on_feedback(now, feedback);
+                if let Some(base) = base {
+                    T::pass_on(feedback, now, &mut **base);
+                }
+            }
+            (Feedback::Base(feedback), Some(base)) => base.on_feedback(now, feedback),
+            (Feedback::Base(_), None) => {}
+        }
+        self.settle(now);
+    }
+
+    fn on_loss(&mut self, now: Time, loss: Loss) {
+        self.own.on_loss(now, loss);
+        if let Some(base) = &mut self.base {
+            base.on_loss(now, loss);
+        }
+        self.settle(now);
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        if self.own.timer().is_some_and(|at| at <= now) {
+            self.own.on_timer(now);
+        }
+        if let Some(base) = &mut self.base
+            && base.timer().is_some_and(|at| at <= now)
+        {
+            base.on_timer(now);
+        }
+        self.settle(now);
+    }
+
+    #[inline]
+    fn timer(&self) -> Option<Time> {
+        earlier(self.own.timer(), self.base.as_ref().and_then(|base| base.timer()))
+    }
+}

@@ -1,0 +1,104 @@
+//! A network under test: small topologies, long flows, and what they settle to.
+#![allow(dead_code, unused_imports)]
+
+use crate::common::List;
+pub use crate::common::{GBPS, Net, endless, flow};
+use xoff_engine::{Span, Time};
+use xoff_fabric::plan::{Probe, ProbeTarget};
+use xoff_fabric::record::Metric;
+use xoff_fabric::traffic::FlowSpec;
+use xoff_schemes::{Any, AnyWorld};
+
+/// A scheme by name (`mercury+timely` for an overlay and its base) with some parameters set.
+pub fn scheme(name: &str, texts: &[(&str, &str)]) -> Any {
+    let mut values = xoff_schemes::select(name).unwrap_or_else(|why| panic!("{why}"));
+    for (param, text) in texts {
+        let spec = values.spec().param(param).unwrap_or_else(|| panic!("{name} has no parameter {param}"));
+        values.set(param, spec.unit.parse(text).unwrap_or_else(|why| panic!("{param} {}", why.0)));
+    }
+    Any::configure(&values)
+}
+
+/// Sets a run up: topology from [`Net`], then flows, probes and a stop time.
+pub struct Bench {
+    pub net: Net,
+    pub flows: Vec<(Time, FlowSpec)>,
+    schemes: Vec<Any>,
+}
+
+impl Bench {
+    pub fn new(net: Net, scheme: Any) -> Bench {
+        Bench { net, flows: Vec::new(), schemes: vec![scheme] }
+    }
+
+    /// `n` hosts (nodes 1..=n, ports 2i at host i and 2i+1 at the switch) send endlessly to host 0
+    /// of one switch, at `gbps` and with `delay` per link. The bottleneck is port 1, switch to h0.
+    pub fn into_one(n: u32, gbps: u64, delay: Span, scheme: Any) -> Bench {
+        let mut bench = Bench::new(Net::star(n as usize + 1, gbps, delay), scheme);
+        for i in 1..=n {
+            // Node 0 is the switch, so host i is node i + 1.
+            bench.start(Time::ZERO, FlowSpec { probed: true, label: i - 1, ..endless(i, i + 1, 1) });
+        }
+        bench
+    }
+
+    pub fn start(&mut self, at: Time, spec: FlowSpec) {
+        self.flows.push((at, spec));
+    }
+
+    /// Another scheme for flows whose `FlowSpec::scheme` is the number returned.
+    pub fn also(&mut self, scheme: Any) -> u8 {
+        self.schemes.push(scheme);
+        self.schemes.len() as u8 - 1
+    }
+
+    pub fn probe(&mut self, what: ProbeTarget, every: Span, from: Time) {
+        self.net.plan.probes.push(Probe { what, every, from, until: Time::NEVER });
+    }
+
+    /// Runs to `stop`; panics on a drop, a deadlock or books that do not balance.
+    pub fn run(mut self, stop: Time) -> Outcome {
+        self.net.plan.run.stop = stop;
+        self.net.plan.run.stop_when_idle = false;
+        let mut world = AnyWorld::new(self.net.plan, self.schemes, vec![List::boxed(self.flows)]);
+        world.run_to_end();
+        assert!(world.failure.is_none(), "{:?}", world.failure);
+        assert_eq!(world.books(), Ok(()));
+        Outcome { world }
+    }
+}
+
+/// A finished run.
+pub struct Outcome {
+    pub world: AnyWorld,
+}
+
+impl Outcome {
+    /// Values of a metric in time order, all subjects together.
+    pub fn values(&self, metric: Metric) -> Vec<f64> {
+        self.world.samples.iter().filter(|s| s.metric == metric).map(|s| s.value).collect()
+    }
+
+    pub fn mean(&self, metric: Metric) -> f64 {
+        let values = self.values(metric);
+        assert!(!values.is_empty(), "no samples of {metric:?}");
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+
+    pub fn max(&self, metric: Metric) -> f64 {
+        self.values(metric).into_iter().fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// Bytes delivered per flow, in the order of their ids.
+    pub fn delivered(&self) -> Vec<f64> {
+        let mut flows: Vec<_> = self.world.flows.iter().collect();
+        flows.sort_by_key(|flow| flow.id);
+        flows.iter().map(|flow| flow.delivered_bytes as f64).collect()
+    }
+}
+
+/// Jain's index of fairness: 1 when all are equal.
+pub fn jain(shares: &[f64]) -> f64 {
+    let (sum, squares) = shares.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
+    sum * sum / (shares.len() as f64 * squares)
+}

@@ -1,0 +1,8 @@
+//! Schemes in a closed loop on small networks, held against what their papers and specifications
+//! say of queue, utilisation, fairness and convergence. One file per scheme.
+
+#[path = "../../../fabric/tests/common/mod.rs"]
+mod common;
+
+mod bench;
+mod dcqcn;
