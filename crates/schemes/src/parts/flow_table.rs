@@ -62,12 +62,12 @@ impl<T> FlowTable<T> {
     pub fn remove(&mut self, flow: u32) -> Option<T> {
         let at = self.find(flow);
         let entry = self.index.get(at).copied().filter(|&entry| entry != 0)? as usize - 1;
+        self.unlink(at);
         if entry + 1 < self.entries.len() {
             // The last entry moves into the gap: its place in the index follows.
             let last = self.find(self.entries[self.entries.len() - 1].0);
             self.index[last] = entry as u32 + 1;
         }
-        self.unlink(at);
         Some(self.entries.swap_remove(entry).1)
     }
 
