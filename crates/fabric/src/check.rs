@@ -2,7 +2,7 @@
 
 use crate::packet::Kind;
 use crate::plan::{WatchdogAction, peer};
-use crate::port::{AT_HOST, Storm};
+use crate::port::{AT_HOST, CONTROLLED, Storm};
 use crate::record::{BlockedQueue, Failure};
 use crate::scheme::Scheme;
 use crate::world::{World, kind};
@@ -91,7 +91,7 @@ impl<S: Scheme> World<S> {
     /// What is not, and is not delivered either, waits for others.
     fn in_motion(&self) -> bool {
         let on_wire =
-            |port: &crate::port::Port| self.in_flight.iter(&port.wire).any(|item| item.packet.kind != Kind::Pfc);
+            |port: &crate::port::Port| self.in_flight.iter(&port.wire).any(|item| !item.packet.kind.is_link_local());
         let at_host =
             |host: &crate::world::Host| !host.paced.is_empty() || host.delayed.iter().any(|lane| !lane.is_empty());
         self.hosts.iter().any(at_host) || self.ports.iter().any(on_wire)
@@ -176,6 +176,9 @@ impl<S: Scheme> World<S> {
 
     /// Bytes in an egress queue that came in by one ingress.
     fn bytes_from(&self, egress: u32, class: u8, ingress: u16) -> u64 {
+        if self.ports[egress as usize].has(CONTROLLED) {
+            return self.voq_bytes_from(egress, class, ingress);
+        }
         let queue = &self.queues[egress as usize * self.classes + usize::from(class)];
         self.queued.iter(&queue.packets).filter(|p| p.ingress == ingress).map(|p| u64::from(p.frame_bytes)).sum()
     }
@@ -269,19 +272,21 @@ impl<S: Scheme> World<S> {
         let data = |kind: Kind| u64::from(kind == Kind::Data);
         let on_wires: u64 =
             self.ports.iter().flat_map(|p| self.in_flight.iter(&p.wire)).map(|item| data(item.packet.kind)).sum();
-        let queued: u64 = self.queues.iter().flat_map(|q| self.queued.iter(&q.packets)).map(|p| data(p.kind)).sum();
+        let in_queues = self.queues.iter().flat_map(|q| self.queued.iter(&q.packets)).chain(self.voq_packets());
+        let queued: u64 = in_queues.map(|p| data(p.kind)).sum();
         let ended = self.counters.data_packets_delivered + self.counters.data_packets_discarded;
         let accounted = ended + on_wires + queued;
         if self.counters.data_packets_sent != accounted {
             return Err(format!("{} data packets sent, {accounted} accounted for", self.counters.data_packets_sent));
         }
-        for switch in &self.switches {
+        for (number, switch) in self.switches.iter().enumerate() {
             let queued: u64 = switch
                 .ports
                 .iter()
                 .flat_map(|&p| (0..self.classes).map(move |c| p as usize * self.classes + c))
                 .map(|id| self.queues[id].bytes)
-                .sum();
+                .sum::<u64>()
+                - self.output_queue_bytes(number);
             let first = switch.accounts as usize;
             let accounts: u64 =
                 self.accounts[first..first + switch.ports.len() * self.classes].iter().map(|a| a.bytes).sum();

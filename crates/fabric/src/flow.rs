@@ -133,6 +133,8 @@ pub struct Ledger {
     pub notifications: u64,
     /// Routes it used before a failure moved it: packets may still walk them.
     pub old_routes: Vec<(u32, u8)>,
+    /// Whole routes, first port and hops, that switches moved some of its packets to.
+    pub detours: Vec<(u32, u8)>,
 }
 
 /// Frame sizes of a flow's packets under a scheme's header overhead.

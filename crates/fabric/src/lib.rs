@@ -6,6 +6,7 @@
 
 pub mod build;
 pub mod check;
+pub mod control;
 pub mod fault;
 pub mod flow;
 pub mod nic;
@@ -22,4 +23,5 @@ pub mod timing;
 pub mod topology;
 pub mod traffic;
 pub mod transport;
+pub mod voq;
 pub mod world;

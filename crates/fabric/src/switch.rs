@@ -6,7 +6,7 @@
 
 use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet};
 use crate::plan::{Signalling, peer};
-use crate::port::{AT_HOST, DOWN, FREE_PENDING, Port, Storm};
+use crate::port::{AT_HOST, CONTROLLED, DOWN, FREE_PENDING, Port, Storm};
 use crate::record::{Failure, LosslessDrop, PauseRecord};
 use crate::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme};
 use crate::world::{World, kind};
@@ -22,6 +22,10 @@ impl<S: Scheme> World<S> {
     /// A packet has come in by `ingress` and is bound for `egress` of the same switch.
     #[inline(always)]
     pub(crate) fn switch_receive(&mut self, ingress: u32, egress: u32, packet: &mut Packet) {
+        if self.ports[egress as usize].has(CONTROLLED) {
+            self.controlled_receive(ingress, egress, packet);
+            return;
+        }
         let class = packet.class;
         let bit = 1 << class;
         let (hooks, idle) = {
@@ -59,7 +63,7 @@ impl<S: Scheme> World<S> {
 
     /// Takes a packet into the buffer, or says no. Pauses the upstream when the account is full.
     #[inline]
-    fn admit(&mut self, ingress: u32, egress: u32, packet: &Packet) -> bool {
+    pub(crate) fn admit(&mut self, ingress: u32, egress: u32, packet: &Packet) -> bool {
         let port = &self.ports[ingress as usize];
         let size = u64::from(packet.frame_bytes);
         let switch_id = port.owner as usize;
@@ -213,7 +217,7 @@ impl<S: Scheme> World<S> {
 
     /// A packet has left the queue: its congestion point looks at it, and it goes.
     #[inline]
-    fn depart(&mut self, port_id: u32, packet: &mut Packet) {
+    pub(crate) fn depart(&mut self, port_id: u32, packet: &mut Packet) {
         if self.ports[port_id as usize].hooks.has(Hooks::DEQUEUE) && packet.kind == Kind::Data {
             self.cp_dequeue(port_id, packet);
         }
@@ -456,7 +460,7 @@ impl<S: Scheme> World<S> {
         QueueView {
             now: self.now,
             queue_bytes: queue.bytes,
-            queue_packets: queue.packets.len() as u32,
+            queue_packets: self.queue_packets(port_id, class),
             port_bytes: port.queued_bytes,
             tx_bytes: port.tx_bytes,
             rate: port.rate.rate(),
@@ -464,7 +468,7 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    fn cp_enqueue(&mut self, egress: u32, packet: &mut Packet) {
+    pub(crate) fn cp_enqueue(&mut self, egress: u32, packet: &mut Packet) {
         let view = self.view(egress, packet.class);
         let own = slot(packet);
         let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
@@ -597,11 +601,16 @@ impl<S: Scheme> World<S> {
     fn send_notice(&mut self, egress: u32, slot: usize, notice: &Notice<S::Feedback>) {
         let own = |sender: &&mut crate::flow::Sender<S::Rp>| usize::from(sender.scheme) == slot;
         let Some(sender) = self.senders.get_mut(notice.flow).filter(own) else { return };
-        let route = sender.route as usize;
-        let path = &self.route_ports[route..route + usize::from(sender.hops)];
         // A flow that was moved off this port since hears nothing from it.
-        let Some(hop) = path.iter().position(|&port| port == egress).filter(|&hop| hop > 0) else { return };
-        let ingress = peer(path[hop - 1]);
+        let detours = self.ledgers[notice.flow].detours.iter().copied();
+        let mut ways = std::iter::once((sender.route, sender.hops)).chain(detours);
+        let Some((route, hop)) = ways.find_map(|(route, hops)| {
+            let path = &self.route_ports[route as usize..route as usize + usize::from(hops)];
+            path.iter().position(|&port| port == egress).filter(|&hop| hop > 0).map(|hop| (route as usize, hop))
+        }) else {
+            return;
+        };
+        let ingress = peer(self.route_ports[route + hop - 1]);
         let settings = &self.plan.hosts[self.hosts[sender.host as usize].profile as usize];
         let scheme = &self.schemes[usize::from(sender.scheme)];
         let frame_bytes = scheme.notification_bytes(&notice.feedback).unwrap_or(settings.sizes.notification_bytes);

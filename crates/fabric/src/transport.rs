@@ -185,6 +185,7 @@ impl<S: Scheme> World<S> {
             timeouts: 0,
             notifications: 0,
             old_routes: Vec::new(),
+            detours: Vec::new(),
         };
         let flow = self.senders.insert(sender);
         let (receiver_slot, ledger_slot) = (self.receivers.insert(receiver), self.ledgers.insert(ledger));
@@ -221,7 +222,7 @@ impl<S: Scheme> World<S> {
         (back, false)
     }
 
-    fn flow_key(&self, from: u32, to: u32, id: u32) -> u64 {
+    pub(crate) fn flow_key(&self, from: u32, to: u32, id: u32) -> u64 {
         mix(self.plan.seed ^ mix((u64::from(from) << 32) | u64::from(to))) ^ mix(u64::from(id))
     }
 
@@ -243,7 +244,7 @@ impl<S: Scheme> World<S> {
             Kind::Data => self.on_data(packet),
             Kind::Ack | Kind::Nak => self.on_ack(packet),
             Kind::Notification => self.on_notification(packet),
-            Kind::Pfc => unreachable!("PFC frames end at the port {port_id}"),
+            Kind::Pfc | Kind::Neighbour => unreachable!("link-local frames end at the port {port_id}"),
         }
     }
 
@@ -533,7 +534,7 @@ impl<S: Scheme> World<S> {
         if !receiver.backward {
             self.free_route(receiver.route, receiver.hops);
         }
-        for (route, hops) in ledger.old_routes {
+        for (route, hops) in ledger.old_routes.into_iter().chain(ledger.detours) {
             self.free_route(route, hops);
         }
     }

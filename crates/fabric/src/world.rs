@@ -7,7 +7,7 @@
 use crate::flow::{Ledger, Receiver, Sender};
 use crate::packet::{BACKWARD, IntStack, Kind, Packet};
 use crate::plan::{Plan, Signalling, peer};
-use crate::port::{AT_HOST, Account, DOWN, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue};
+use crate::port::{AT_HOST, Account, CONTROLLED, DOWN, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue};
 use crate::record::{ClassReport, Counters, Failure, FlowRecord, PauseRecord, PortReport, Sample};
 use crate::route::Routes;
 use crate::scheme::{Format, Notice, Scheme};
@@ -30,6 +30,7 @@ pub mod kind {
     pub const WATCHDOG: u8 = 11;
     pub const CHECK: u8 = 12;
     pub const PROBE: u8 = 13;
+    pub const SWITCH_TIMER: u8 = 14;
 }
 
 /// A switch: its buffer and where its ingress accounts lie.
@@ -126,6 +127,7 @@ pub struct World<S: Scheme> {
     pub(crate) ledgers: Slab<Ledger>,
     pub(crate) int: Slab<IntStack>,
     pub(crate) feedback: Slab<S::Feedback>,
+    pub(crate) controls: crate::voq::Controls<S::Switch>,
 
     pub(crate) routes: Routes,
     pub(crate) route_ports: Vec<u32>,
@@ -187,6 +189,7 @@ impl<S: Scheme> World<S> {
                 kind::CHECK => self.on_check(),
                 kind::PROBE => self.on_probe(index),
                 kind::FAULT => self.on_fault(index),
+                kind::SWITCH_TIMER => self.on_switch_timer(index),
                 other => unreachable!("event kind {other}"),
             }
         }
@@ -279,8 +282,13 @@ impl<S: Scheme> World<S> {
         }
         let lossy = sender.has(LOSSY_WIRE);
         let ingress = peer(port);
-        if packet.kind == Kind::Pfc {
-            self.on_pfc(ingress, &packet);
+        if packet.kind.is_link_local() {
+            if packet.kind == Kind::Pfc {
+                self.on_pfc(ingress, &packet);
+            } else {
+                let lost = lossy && self.lost_on_wire(port);
+                self.on_neighbour(ingress, &packet, lost);
+            }
             return;
         }
         if lossy && self.lost_on_wire(port) {
@@ -325,7 +333,7 @@ impl<S: Scheme> World<S> {
         port.busy_until = end;
         port.tx_bytes += u64::from(wire_bytes);
         port.tx_packets += 1;
-        if packet.kind != Kind::Pfc {
+        if !packet.kind.is_link_local() {
             self.counters.packet_hops += 1;
         }
         let arrives = end + port.delay;
@@ -351,6 +359,8 @@ impl<S: Scheme> World<S> {
         port.flags &= !FREE_PENDING;
         if port.has(AT_HOST) {
             self.serve_nic(port_id);
+        } else if port.has(CONTROLLED) {
+            self.serve_controlled(port_id);
         } else {
             self.serve_switch_port(port_id);
         }

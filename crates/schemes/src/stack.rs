@@ -66,6 +66,14 @@ impl<T: Overlay> Scheme for Stack<T> {
         Rp { own: self.own.reaction_point(of), increases: base.as_ref().map_or(0, |base| base.increases()), base }
     }
 
+    fn controls_switches(&self) -> bool {
+        self.own.controls_switches()
+    }
+
+    fn switch_control(&self, at: &SwitchFacts<'_>) -> Option<T::Switch> {
+        self.own.switch_control(at)
+    }
+
     fn format(&self) -> Format {
         let own = self.own.format();
         self.base.as_ref().map_or(own, |base| {
