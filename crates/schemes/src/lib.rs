@@ -9,6 +9,7 @@ pub mod dcqcn;
 pub mod none;
 pub mod param;
 pub mod parts;
+pub mod rcm;
 mod registry;
 pub mod stack;
 pub mod world;
@@ -23,5 +24,6 @@ registry::registry! {
         Dcqcn => dcqcn::Dcqcn,
     }
     overlays {
+        Rcm => stack::Stack<rcm::Rcm>,
     }
 }
