@@ -9,6 +9,7 @@ pub mod dcqcn;
 pub mod none;
 pub mod param;
 pub mod parts;
+pub mod pcn;
 mod registry;
 pub mod stack;
 pub mod world;
@@ -21,6 +22,7 @@ registry::registry! {
     base {
         None => xoff_fabric::scheme::Uncontrolled,
         Dcqcn => dcqcn::Dcqcn,
+        Pcn => pcn::Pcn,
     }
     overlays {
     }
