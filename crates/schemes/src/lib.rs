@@ -12,6 +12,7 @@ pub mod parts;
 pub mod pcn;
 mod registry;
 pub mod stack;
+pub mod tcd;
 pub mod world;
 
 pub use any::objection;
@@ -25,5 +26,6 @@ registry::registry! {
         Pcn => pcn::Pcn,
     }
     overlays {
+        Tcd => stack::Stack<tcd::Tcd>,
     }
 }

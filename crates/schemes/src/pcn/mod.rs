@@ -258,7 +258,9 @@ impl CongestionPoint for Cp {
     #[inline]
     fn on_enqueue(&mut self, view: &QueueView, _: &PacketFacts, _: u16, _: Mark<'_>, _: impl FnMut(u32, Cnp)) {
         // What the buffer refused or a watchdog flushed was counted in, but never leaves.
-        self.waiting = self.waiting.min(view.queue_packets) + 1;
+        self.waiting = self.waiting.min(view.queue_packets);
+        self.paused_left = self.paused_left.min(self.waiting);
+        self.waiting += 1;
     }
 
     #[inline]
