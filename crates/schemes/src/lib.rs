@@ -6,6 +6,7 @@
 //! keys, listings, the tests that run every scheme) follows from the registry.
 
 pub mod dcqcn;
+pub mod mercury;
 pub mod none;
 pub mod param;
 pub mod parts;
@@ -26,6 +27,7 @@ registry::registry! {
         Pcn => pcn::Pcn,
     }
     overlays {
+        Mercury => stack::Stack<mercury::Mercury>,
         Tcd => stack::Stack<tcd::Tcd>,
     }
 }
