@@ -176,7 +176,7 @@ impl Scheme for Tcd {
     type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Cp {
-        Cp {
+        Cp(Box::new(Egress {
             red: Red::from_params(&self.base, at),
             max_ton: self.max_ton(at),
             drain_margin_bytes: self.values.bytes("drain_margin"),
@@ -186,7 +186,7 @@ impl Scheme for Tcd {
             resume_bytes: 0,
             check_at: Time::ZERO,
             check_bytes: 0,
-        }
+        }))
     }
 
     fn notification_point(&self, _: &FlowFacts) -> Np {
@@ -247,9 +247,13 @@ enum State {
     Congestion,
 }
 
+/// One egress queue; boxed, so that the points of other schemes stay small.
+#[derive(Clone, Debug)]
+pub struct Cp(Box<Egress>);
+
 /// The state machine of section 4.
 #[derive(Clone, Debug)]
-pub struct Cp {
+struct Egress {
     red: Red,
     max_ton: Span,
     drain_margin_bytes: u64,
@@ -262,7 +266,7 @@ pub struct Cp {
     check_bytes: u64,
 }
 
-impl Cp {
+impl Egress {
     /// A data packet has left `queue` bytes behind. What it must be marked with.
     #[inline]
     fn on_departure(&mut self, now: Time, queue: u64) -> Option<Cnp> {
@@ -319,7 +323,7 @@ impl CongestionPoint for Cp {
     #[inline]
     fn on_dequeue(&mut self, view: &QueueView, packet: &PacketFacts, mark: Mark<'_>, _: impl FnMut(u32, Cnp)) {
         // Packets of other schemes move the state along, but are not marked.
-        let kind = self.on_departure(view.now, view.queue_bytes);
+        let kind = self.0.on_departure(view.now, view.queue_bytes);
         if packet.own {
             match kind {
                 // CE overwrites UE, UE never CE, and nothing clears a mark (section 2).
@@ -333,8 +337,8 @@ impl CongestionPoint for Cp {
     fn on_pause_change(&mut self, view: &QueueView) {
         // RESUME, or a timed PAUSE that has expired.
         if !view.paused {
-            self.last_resume = Some(view.now);
-            self.resume_bytes = view.queue_bytes;
+            self.0.last_resume = Some(view.now);
+            self.0.resume_bytes = view.queue_bytes;
         }
     }
 }
@@ -468,11 +472,11 @@ mod tests {
     /// Up to the departure at 150 us.
     fn until_150() -> Cp {
         let mut cp = port();
-        let leave = |cp: &mut Cp, us, queue| cp.on_departure(Time::from_us(us), queue);
-        assert_eq!((leave(&mut cp, 0, 200_000), cp.state), (Some(Cnp::Ce), State::Congestion));
+        let leave = |cp: &mut Cp, us, queue| cp.0.on_departure(Time::from_us(us), queue);
+        assert_eq!((leave(&mut cp, 0, 200_000), cp.0.state), (Some(Cnp::Ce), State::Congestion));
         resume(&mut cp, 20, 300_000);
         for us in (25..=60).step_by(5) {
-            assert_eq!((leave(&mut cp, us, 320_000), cp.state), (Some(Cnp::Ue), State::Undetermined));
+            assert_eq!((leave(&mut cp, us, 320_000), cp.0.state), (Some(Cnp::Ue), State::Undetermined));
         }
         resume(&mut cp, 70, 325_000);
         assert_eq!(leave(&mut cp, 150, 326_000), Some(Cnp::Ue));
@@ -482,7 +486,7 @@ mod tests {
     #[test]
     fn tcd_8_1_timeline() {
         let mut cp = until_150();
-        let mut leave = |us, queue| (cp.on_departure(Time::from_us(us), queue), cp.state);
+        let mut leave = |us, queue| (cp.0.on_departure(Time::from_us(us), queue), cp.0.state);
         assert_eq!(leave(170, 326_000), (Some(Cnp::Ue), State::Undetermined), "100 us are not more than M");
         assert_eq!(leave(171, 330_000), (Some(Cnp::Ce), State::Congestion));
         assert_eq!(leave(180, 150_000), (None, State::NonCongestion));
@@ -491,14 +495,14 @@ mod tests {
     #[test]
     fn tcd_8_1_draining_queue() {
         let mut cp = until_150();
-        let mut leave = |us, queue| (cp.on_departure(Time::from_us(us), queue), cp.state);
+        let mut leave = |us, queue| (cp.0.on_departure(Time::from_us(us), queue), cp.0.state);
         assert_eq!(leave(171, 250_000), (None, State::Trend));
         assert_eq!(leave(200, 230_000), (None, State::Trend));
         assert_eq!(leave(271, 250_500), (None, State::Trend), "less than 900 B more than at the last check");
         assert_eq!(leave(371, 255_000), (Some(Cnp::Ce), State::Congestion));
 
         let mut cp = until_150();
-        let mut leave = |us, queue| (cp.on_departure(Time::from_us(us), queue), cp.state);
+        let mut leave = |us, queue| (cp.0.on_departure(Time::from_us(us), queue), cp.0.state);
         leave(171, 250_000);
         assert_eq!(leave(200, 2_000), (None, State::NonCongestion));
     }

@@ -30,8 +30,7 @@ struct Queue {
 
 impl Queue {
     fn new(texts: &[(&str, &str)]) -> Queue {
-        let facts =
-            QueueFacts { max_base_rtt: Span::from_us(24), xoff_bytes: Some(320_000), ..QueueFacts::at(FORTY) };
+        let facts = QueueFacts { max_base_rtt: Span::from_us(24), xoff_bytes: Some(320_000), ..QueueFacts::at(FORTY) };
         let cp = mercury(texts).congestion_point(&facts);
         Queue { cp, now: Time::ZERO, bytes: 0, paused: false, heard: Vec::new() }
     }

@@ -6,4 +6,7 @@ mod common;
 
 mod bench;
 mod dcqcn;
+mod fig2;
+mod mercury;
 mod pcn;
+mod tcd;
