@@ -17,18 +17,25 @@ fn flow() -> FlowFacts {
 struct Queue {
     cp: Cp,
     packets: u32,
+    /// Of other kinds, which the congestion point is not shown.
+    acks: u32,
     paused: bool,
 }
 
 impl Queue {
     fn new() -> Queue {
-        Queue { cp: pcn(&[]).congestion_point(&QueueFacts::at(BitRate::from_gbps(40))), packets: 0, paused: false }
+        Queue {
+            cp: pcn(&[]).congestion_point(&QueueFacts::at(BitRate::from_gbps(40))),
+            packets: 0,
+            acks: 0,
+            paused: false,
+        }
     }
     fn view(&self) -> QueueView {
         QueueView {
             now: Time::ZERO,
-            queue_bytes: 1062 * u64::from(self.packets),
-            queue_packets: self.packets,
+            queue_bytes: 1062 * u64::from(self.packets) + 66 * u64::from(self.acks),
+            queue_packets: self.packets + self.acks,
             port_bytes: 0,
             tx_bytes: 0,
             rate: BitRate::from_gbps(40),
@@ -114,6 +121,22 @@ fn pcn_2_packets_of_others_count_but_are_not_marked() {
     assert!(!queue.take(false) && !queue.take(true), "the two paused ones");
     assert!(!queue.take(false), "not its own");
     assert!(queue.take(true));
+}
+
+#[test]
+fn pcn_2_acks_in_the_queue_neither_swell_nor_use_up_pn() {
+    let mut queue = Queue::new();
+    queue.pause(true);
+    queue.put(2);
+    queue.acks = 10;
+    queue.pause(false);
+    assert_eq!(queue.cp.paused_left, 2);
+    queue.put(2);
+    assert!(!queue.take(true));
+    queue.acks = 3;
+    assert!(!queue.take(true), "the second paused packet");
+    assert!(queue.take(true));
+    assert!(queue.take(true), "ACKs remain behind it");
 }
 
 #[test]

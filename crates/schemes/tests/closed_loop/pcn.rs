@@ -1,6 +1,7 @@
 //! PCN against its fluid model, and in the scenario that it was made for.
 
 use crate::bench::*;
+use crate::fig2;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::{ProbeTarget, Thresholds, peer};
 use xoff_fabric::record::{Metric, Sample};
@@ -215,6 +216,47 @@ fn pcn_9_7_the_victim_recovers_while_the_burst_lasts() {
         let f1 = run.throughput(1, 200, 1200);
         assert!(f1 > 0.5 && f1 < 2.7, "{burst}: F1 has {f1} Gb/s");
         assert_eq!(run.to_hosts.map(|port| run.pauses(port)), [0, 0], "{burst}: PAUSE reaches S0's hosts");
+    }
+}
+
+#[test]
+fn pcn_1_a_paused_port_marks_some_and_cuts_no_victim() {
+    // The Mercury paper's topology with PFC early enough to pause S2 and S1: F1's packets wait there
+    // and go unmarked, those that arrive after a RESUME are marked, and never are they 95 %.
+    let run = fig2::run(scheme("pcn", &[]), 160_000);
+    assert!(run.pauses()[0] > 0 && run.pauses()[1] > 0, "{:?}", run.pauses());
+    assert!(run.flow(1).marked > 0, "quasi-congestion");
+    assert_eq!(run.lowest_rate(1), 20.0, "F1 is not cut");
+    assert!(run.lowest_rate(2) < 5.0, "F2 is: {}", run.lowest_rate(2));
+}
+
+#[test]
+fn pcn_8_the_receiving_rate_is_where_pause_begins() {
+    // The paper's section 4.2, without end-to-end control: three hosts at line rate and F1 share R1. S1
+    // pauses S0 if and only if F1 sends more than it receives, a quarter of the link.
+    for (gbps, pauses) in [(8, false), (9, false), (11, true), (20, true)] {
+        let mut net = Net::new();
+        let delay = Span::from_us(5);
+        let (s0, s1) = (net.switch("S0"), net.switch("S1"));
+        let trunk = net.link(s0, s1, 40, delay);
+        let mut host = |name: &str, switch| {
+            let host = net.host(name);
+            net.link(host, switch, 40, delay);
+            host
+        };
+        let (h0, h1, r0, r1) = (host("H0", s0), host("H1", s0), host("R0", s1), host("R1", s1));
+        let others = ["H2", "H3", "H4"].map(|name| host(name, s1));
+        net.plan.switches[0].pfc.thresholds = Thresholds::Static { xoff_bytes: 512_000, xon_bytes: 510_000 };
+        let mut bench = Bench::new(net, scheme("none", &[]));
+        let at = |gbps| Some(BitRate::from_gbps(gbps));
+        bench.start(Time::ZERO, FlowSpec { initial_rate: at(20), ..endless(0, h0, r0) });
+        bench.start(Time::ZERO, FlowSpec { initial_rate: at(gbps), ..endless(1, h1, r1) });
+        for (i, other) in others.into_iter().enumerate() {
+            bench.start(Time::ZERO, endless(2 + i as u32, other, r1));
+        }
+        let outcome = bench.run(Time::from_ms(20));
+        let paused = outcome.world.pauses.iter().any(|record| record.pause && record.port == peer(trunk));
+        assert_eq!(paused, pauses, "F1 at {gbps} Gb/s");
     }
 }
 
