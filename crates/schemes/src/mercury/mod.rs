@@ -1,7 +1,7 @@
 //! Mercury: accurate and fast congestion feedback.
 //!
-//! He et al.: *Mercury: accurate and fast congestion feedback*, Journal of Cloud Computing 13:72,
-//! 2024. The switch tells a port that is congested from one that was only paused, and sends the
+//! He, Liang, Fan, Wang, Han, Xiao, Dou: *Accurate and fast congestion feedback in MEC-enabled RDMA
+//! datacenters*, Journal of Cloud Computing 13:72, 2024. The switch tells a port that is congested from one that was only paused, and sends the
 //! sources of a congested port CNPs of its own with a window for each flow. The sender obeys its
 //! window beside whatever congestion control it has (DCQCN by default).
 //!
@@ -191,7 +191,7 @@ impl Configured for Mercury {
     const SPEC: SchemeSpec = SchemeSpec::new(
         "mercury",
         "switches tell paused ports from congested ones and send windows to the sources",
-        "He et al., Mercury: accurate and fast congestion feedback, Journal of Cloud Computing 13:72, 2024",
+        "He et al., Accurate and fast congestion feedback in MEC-enabled RDMA datacenters, Journal of Cloud Computing 13:72, 2024",
         PARAMS,
         PRESETS,
     )
