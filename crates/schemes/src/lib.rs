@@ -6,6 +6,7 @@
 //! keys, listings, the tests that run every scheme) follows from the registry.
 
 pub mod dcqcn;
+pub mod hpcc;
 pub mod none;
 pub mod param;
 pub mod parts;
@@ -21,6 +22,7 @@ registry::registry! {
     base {
         None => xoff_fabric::scheme::Uncontrolled,
         Dcqcn => dcqcn::Dcqcn,
+        Hpcc => hpcc::Hpcc,
     }
     overlays {
     }

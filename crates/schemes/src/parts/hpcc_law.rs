@@ -127,9 +127,8 @@ impl HpccLaw {
         // Bounds come before W^c, as in the authors' simulator: a reference beyond them would wind up.
         self.window_bytes = window.clamp(self.min_bytes, self.full_bytes);
         if update {
-            if self.window_bytes > self.reference_bytes {
-                self.increases = self.increases.wrapping_add(1);
-            }
+            // Counted at the upper bound too: the law found room, whatever else holds the flow back.
+            self.increases = self.increases.wrapping_add(u32::from(self.utilisation < self.eta));
             self.stage = if multiply { 0 } else { self.stage + 1 };
             self.reference_bytes = self.window_bytes;
         }
@@ -159,7 +158,7 @@ impl HpccLaw {
         self.utilisation
     }
 
-    /// Rounds that ended with a larger window than they began with.
+    /// Rounds that ended with a utilisation below the target, so that the window grew.
     pub fn increases(&self) -> u32 {
         self.increases
     }
@@ -227,6 +226,26 @@ mod tests {
         law.on_telemetry(&stack(&[hop(10, 60_000, 0), slow(11, 50_000, 5_000)]), true);
         // 5000 B of 40G x 10 us, and a full port.
         assert!((law.utilisation() - 1.1).abs() < 1e-12, "{}", law.utilisation());
+    }
+
+    #[test]
+    fn hpcc_7_3_a_window_rests_where_the_cut_is_the_step() {
+        // U* = eta W / (W - W_AI) leaves the window as it is.
+        let mut law = HpccLaw::new(&Settings { initial_rate: BitRate::from_gbps(10), ..settings() });
+        law.utilisation = 0.95 * 12_500.0 / (12_500.0 - 80.0);
+        law.react(true);
+        assert!((law.window_bytes() - 12_500.0).abs() < 1e-6, "{}", law.window_bytes());
+        // So many flows of 80 B fit below U = 1: W_init (1 - eta) / W_AI.
+        assert_eq!((law.full_bytes() * (1.0 - law.eta) / law.step_bytes + 1e-9) as u32, 78);
+    }
+
+    #[test]
+    fn hpcc_7_4_one_round_trip_of_a_whole_backlog_halves() {
+        // Two flows at line rate have put one BDP into the queue; a round trip shows it to them.
+        let mut law = HpccLaw::new(&settings());
+        law.on_telemetry(&stack(&[hop(0, 0, 125_000)]), true);
+        law.on_telemetry(&stack(&[hop(10, 125_000, 125_000)]), true);
+        assert!((law.window_bytes() / (125_000.0 * 0.95 / 2.0) - 1.0).abs() < 0.05, "{}", law.window_bytes());
     }
 
     #[test]

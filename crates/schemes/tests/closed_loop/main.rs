@@ -6,3 +6,4 @@ mod common;
 
 mod bench;
 mod dcqcn;
+mod hpcc;
