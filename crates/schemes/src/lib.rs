@@ -10,6 +10,7 @@ pub mod hpcc;
 pub mod none;
 pub mod param;
 pub mod parts;
+pub mod powertcp;
 mod registry;
 pub mod stack;
 pub mod world;
@@ -23,6 +24,8 @@ registry::registry! {
         None => xoff_fabric::scheme::Uncontrolled,
         Dcqcn => dcqcn::Dcqcn,
         Hpcc => hpcc::Hpcc,
+        PowerTcp => powertcp::PowerTcp,
+        ThetaPowerTcp => powertcp::ThetaPowerTcp,
     }
     overlays {
     }

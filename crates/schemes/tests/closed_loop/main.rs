@@ -7,3 +7,4 @@ mod common;
 mod bench;
 mod dcqcn;
 mod hpcc;
+mod powertcp;
