@@ -13,6 +13,7 @@ pub mod parts;
 pub mod powertcp;
 mod registry;
 pub mod stack;
+pub mod timely;
 pub mod world;
 
 pub use any::objection;
@@ -26,6 +27,8 @@ registry::registry! {
         Hpcc => hpcc::Hpcc,
         PowerTcp => powertcp::PowerTcp,
         ThetaPowerTcp => powertcp::ThetaPowerTcp,
+        Timely => timely::Timely,
+        PatchedTimely => timely::PatchedTimely,
     }
     overlays {
     }

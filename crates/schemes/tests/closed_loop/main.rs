@@ -8,3 +8,4 @@ mod bench;
 mod dcqcn;
 mod hpcc;
 mod powertcp;
+mod timely;
