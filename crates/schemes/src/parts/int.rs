@@ -81,7 +81,7 @@ impl Precision {
 /// Fields that are too narrow wrap; a difference is right as long as they wrapped once at most.
 #[cold]
 fn modulo(new: &IntHop, old: &IntHop) -> (u64, u64) {
-    let since = |new: u64, old: u64, wrap: u64| if new >= old { new - old } else { new + wrap - old };
+    let since = |new: u64, old: u64, wrap: u64| (new % wrap + wrap - old % wrap) % wrap;
     let tx_wrap = (128 * multiplier(new.rate)) << 20;
     (since(new.at.ps(), old.at.ps(), TIME_WRAP_PS), since(new.tx_bytes, old.tx_bytes, tx_wrap))
 }
