@@ -13,6 +13,7 @@ pub mod parts;
 pub mod powertcp;
 mod registry;
 pub mod stack;
+pub mod swift;
 pub mod timely;
 pub mod world;
 
@@ -29,6 +30,7 @@ registry::registry! {
         ThetaPowerTcp => powertcp::ThetaPowerTcp,
         Timely => timely::Timely,
         PatchedTimely => timely::PatchedTimely,
+        Swift => swift::Swift,
     }
     overlays {
     }

@@ -8,4 +8,5 @@ mod bench;
 mod dcqcn;
 mod hpcc;
 mod powertcp;
+mod swift;
 mod timely;
