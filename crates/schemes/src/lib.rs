@@ -6,12 +6,19 @@
 //! keys, listings, the tests that run every scheme) follows from the registry.
 
 pub mod dcqcn;
+pub mod hpcc;
+pub mod mercury;
 pub mod none;
 pub mod param;
 pub mod parts;
+pub mod pcn;
+pub mod powertcp;
 pub mod rcm;
 mod registry;
 pub mod stack;
+pub mod swift;
+pub mod tcd;
+pub mod timely;
 pub mod world;
 
 pub use any::objection;
@@ -22,8 +29,17 @@ registry::registry! {
     base {
         None => xoff_fabric::scheme::Uncontrolled,
         Dcqcn => dcqcn::Dcqcn,
+        Pcn => pcn::Pcn,
+        Hpcc => hpcc::Hpcc,
+        PowerTcp => powertcp::PowerTcp,
+        ThetaPowerTcp => powertcp::ThetaPowerTcp,
+        Timely => timely::Timely,
+        PatchedTimely => timely::PatchedTimely,
+        Swift => swift::Swift,
     }
     overlays {
+        Mercury => stack::Stack<mercury::Mercury>,
+        Tcd => stack::Stack<tcd::Tcd>,
         Rcm => stack::Stack<rcm::Rcm>,
     }
 }

@@ -6,4 +6,12 @@ mod common;
 
 mod bench;
 mod dcqcn;
+mod fig2;
+mod hpcc;
+mod mercury;
+mod pcn;
+mod powertcp;
 mod rcm;
+mod swift;
+mod tcd;
+mod timely;
