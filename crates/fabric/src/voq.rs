@@ -46,6 +46,18 @@ impl<C: SwitchControl> Default for Controls<C> {
     }
 }
 
+impl<C: SwitchControl> Controls<C> {
+    /// What belongs to a switch whose ports are [`CONTROLLED`].
+    #[inline]
+    fn at(&self, switch: u32) -> &Controlled<C> {
+        self.list[switch as usize].as_ref().expect("a controlled switch has a control")
+    }
+    #[inline]
+    fn at_mut(&mut self, switch: u32) -> &mut Controlled<C> {
+        self.list[switch as usize].as_mut().expect("a controlled switch has a control")
+    }
+}
+
 /// The virtual output queues of one switch.
 #[derive(Debug)]
 struct Voqs {
@@ -170,16 +182,11 @@ impl<S: Scheme> World<S> {
             }
             self.controls.list.push(controlled);
         }
-    }
-
-    #[inline]
-    fn voqs(&self, switch: u32) -> &Voqs {
-        &self.controls.list[switch as usize].as_ref().expect("a controlled switch has queues").voqs
-    }
-
-    #[inline]
-    fn voqs_mut(&mut self, switch: u32) -> &mut Voqs {
-        &mut self.controls.list[switch as usize].as_mut().expect("a controlled switch has queues").voqs
+        for switch in 0..self.switches.len() as u32 {
+            if self.controls.list[switch as usize].is_some() {
+                self.arm_control(switch);
+            }
+        }
     }
 
     /// The control of a switch (by node), for those who want to look inside.
@@ -248,7 +255,7 @@ impl<S: Scheme> World<S> {
             + usize::from(self.ports[ingress as usize].local) * self.classes
             + usize::from(class);
         let lossless = self.accounts[account].lossless;
-        let controlled = self.controls.list[switch as usize].as_ref().expect("controlled");
+        let controlled = self.controls.at(switch);
         let waiting = controlled.voqs.waiting(local, class);
         let queued_bytes = controlled.voqs.outputs[controlled.voqs.output(local, class)].queued_bytes;
         // A lossy queue may be limited to less than the FIFO: that is for the buffer to say.
@@ -289,7 +296,7 @@ impl<S: Scheme> World<S> {
         out.queued_bytes += u64::from(packet.frame_bytes);
         out.waiting |= bit;
         let (local, paused) = (out.local, out.paused & bit != 0);
-        let voqs = self.voqs_mut(switch);
+        let voqs = &mut self.controls.at_mut(switch).voqs;
         let output = voqs.output(local, class);
         voqs.outputs[output].queued_bytes += u64::from(packet.frame_bytes);
         if !paused {
@@ -301,7 +308,7 @@ impl<S: Scheme> World<S> {
     fn refill(&mut self, switch: u32, egress: u32, class: u8) {
         let (local, now) = (self.ports[egress as usize].local, self.now);
         loop {
-            let controlled = self.controls.list[switch as usize].as_mut().expect("controlled");
+            let controlled = self.controls.at_mut(switch);
             let waiting = controlled.voqs.waiting(local, class);
             let output = controlled.voqs.output(local, class);
             if waiting == Lanes::NONE || controlled.voqs.outputs[output].queued_bytes >= controlled.output_bytes {
@@ -318,8 +325,7 @@ impl<S: Scheme> World<S> {
 
     fn voq_push(&mut self, switch: u32, egress: u32, packet: &Packet, lane: Lane) {
         let local = self.ports[egress as usize].local;
-        let Controls { list, .. } = &mut self.controls;
-        let voqs = &mut list[switch as usize].as_mut().expect("controlled").voqs;
+        let voqs = &mut self.controls.at_mut(switch).voqs;
         let (sub, output) = (voqs.sub(packet.ingress, local, packet.class, lane), voqs.output(local, packet.class));
         self.queued.push(&mut voqs.subs[sub].packets, packet);
         voqs.subs[sub].bytes += u64::from(packet.frame_bytes);
@@ -332,7 +338,7 @@ impl<S: Scheme> World<S> {
     /// lane whose packet is older.
     fn voq_pop(&mut self, egress: u32, class: u8, lanes: Lanes) -> Option<Packet> {
         let (switch, local) = (self.ports[egress as usize].owner, self.ports[egress as usize].local);
-        let voqs = &mut self.controls.list[switch as usize].as_mut().expect("controlled").voqs;
+        let voqs = &mut self.controls.at_mut(switch).voqs;
         let output = voqs.output(local, class);
         let turn = usize::from(voqs.outputs[output].turn);
         for step in 0..voqs.ports {
@@ -371,7 +377,7 @@ impl<S: Scheme> World<S> {
         if empty {
             port.waiting &= !(1 << class);
         }
-        let voqs = self.voqs_mut(switch);
+        let voqs = &mut self.controls.at_mut(switch).voqs;
         let output = voqs.output(local, class);
         voqs.outputs[output].queued_bytes -= u64::from(packet.frame_bytes);
         Some(packet)
@@ -398,7 +404,7 @@ impl<S: Scheme> World<S> {
         let eligible = port.waiting & !port.paused;
         if port.busy_until <= self.now {
             // Like PFC frames, messages go before all queues and are never paused.
-            let controlled = self.controls.list[switch as usize].as_mut().expect("controlled");
+            let controlled = self.controls.at_mut(switch);
             if let Some(message) = self.queued.pop(&mut controlled.unsent[usize::from(local)]) {
                 self.transmit(port_id, &message);
             } else if eligible != 0 {
@@ -409,7 +415,7 @@ impl<S: Scheme> World<S> {
                 self.refill(switch, port_id, class);
             }
         }
-        let controlled = self.controls.list[switch as usize].as_ref().expect("controlled");
+        let controlled = self.controls.at(switch);
         let unsent = !controlled.unsent[usize::from(local)].is_empty();
         let port = &self.ports[port_id as usize];
         if port.waiting & !port.paused != 0 || unsent || port.pfc_due != 0 {
@@ -432,7 +438,7 @@ impl<S: Scheme> World<S> {
     /// Wakes the control when it asks for it.
     #[inline]
     fn arm_control(&mut self, switch: u32) {
-        let controlled = self.controls.list[switch as usize].as_mut().expect("controlled");
+        let controlled = self.controls.at_mut(switch);
         if let Some(at) = controlled.control.timer()
             && at < controlled.due
         {
@@ -443,7 +449,7 @@ impl<S: Scheme> World<S> {
 
     pub(crate) fn on_switch_timer(&mut self, switch: u32) {
         let now = self.now;
-        let controlled = self.controls.list[switch as usize].as_mut().expect("controlled");
+        let controlled = self.controls.at_mut(switch);
         if controlled.due != now {
             return;
         }
@@ -471,7 +477,7 @@ impl<S: Scheme> World<S> {
     #[cold]
     #[inline(never)]
     fn sort_lanes(&mut self, switch: u32, egress: u16, class: u8) {
-        let Controlled { control, voqs, .. } = &mut **self.controls.list[switch as usize].as_mut().expect("controlled");
+        let Controlled { control, voqs, .. } = self.controls.at_mut(switch);
         let output = voqs.output(egress, class);
         for ingress in 0..voqs.ports as u16 {
             let before = LANES.map(|lane| voqs.subs[voqs.sub(ingress, egress, class, lane)].packets.len());
@@ -582,7 +588,7 @@ impl<S: Scheme> World<S> {
                 ecn: Ecn::NotCapable,
                 ..Packet::default()
             };
-            let controlled = self.controls.list[switch as usize].as_mut().expect("controlled");
+            let controlled = self.controls.at_mut(switch);
             self.queued.push(&mut controlled.unsent[usize::from(local)], &packet);
             self.counters.neighbour_messages += 1;
             self.expect_free(port_id);
@@ -612,7 +618,7 @@ impl<S: Scheme> World<S> {
         let mut lost: Vec<u32> = on_wire.iter().filter(|p| p.kind == Kind::Neighbour).map(|p| p.extra).collect();
         if self.ports[port as usize].has(CONTROLLED) {
             let (switch, local) = (self.ports[port as usize].owner, self.ports[port as usize].local);
-            let controlled = self.controls.list[switch as usize].as_mut().expect("controlled");
+            let controlled = self.controls.at_mut(switch);
             while let Some(packet) = self.queued.pop(&mut controlled.unsent[usize::from(local)]) {
                 lost.push(packet.extra);
             }
@@ -630,7 +636,7 @@ impl<S: Scheme> World<S> {
         if !port.has(CONTROLLED) {
             return self.queues[port_id as usize * self.classes + usize::from(class)].packets.len() as u32;
         }
-        let voqs = self.voqs(port.owner);
+        let voqs = &self.controls.at(port.owner).voqs;
         let fifo = self.queues[port_id as usize * self.classes + usize::from(class)].packets.len() as u32;
         fifo + voqs.outputs[voqs.output(port.local, class)].waiting.iter().sum::<u32>()
     }
@@ -644,7 +650,7 @@ impl<S: Scheme> World<S> {
     /// Bytes in an egress queue of a controlled switch that came in by one ingress and count there.
     pub(crate) fn voq_bytes_from(&self, egress: u32, class: u8, ingress: u16) -> u64 {
         let port = &self.ports[egress as usize];
-        self.voqs(port.owner).bytes(ingress, port.local, class)
+        self.controls.at(port.owner).voqs.bytes(ingress, port.local, class)
     }
 
     /// Every packet in the virtual output queues of the network.
