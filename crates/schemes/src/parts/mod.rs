@@ -1,4 +1,7 @@
 //! Pieces that several schemes share, each exactly once.
 
 pub mod flow_table;
+pub mod pi;
+pub mod qcn_limiter;
+pub mod qcn_sampler;
 pub mod red;
