@@ -1,7 +1,7 @@
 //! The schemes as people and programs read them: parameters, units, defaults, presets, sources.
 
 use serde_json::{Value, json};
-use xoff_schemes::param::SchemeSpec;
+use xoff_schemes::param::{Base, SchemeSpec};
 
 /// All details of each; for several schemes a list at the top.
 pub fn text(specs: &[&'static SchemeSpec]) -> String {
@@ -14,6 +14,13 @@ pub fn text(specs: &[&'static SchemeSpec]) -> String {
     }
     for spec in specs {
         page.push_str(&format!("{}: {}\n  {}\n", spec.name, spec.title, spec.citation));
+        match spec.base {
+            Base::Alone => {}
+            Base::Optional => page.push_str("  may work with a base, an end-to-end scheme of your choice\n"),
+            Base::Default(usual) => {
+                page.push_str(&format!("  works with a base, an end-to-end scheme; usually {usual}\n"))
+            }
+        }
         if spec.params.is_empty() {
             page.push_str("  no parameters\n");
         }
@@ -80,7 +87,13 @@ pub fn json(specs: &[&'static SchemeSpec]) -> Value {
                 json!({ "name": preset.name, "source": preset.source, "values": values })
             })
             .collect();
-        json!({ "name": spec.name, "title": spec.title, "citation": spec.citation, "parameters": params, "presets": presets })
+        let base = match spec.base {
+            Base::Alone => Value::Null,
+            Base::Optional => json!("optional"),
+            Base::Default(usual) => json!(usual),
+        };
+        json!({ "name": spec.name, "title": spec.title, "citation": spec.citation, "base": base,
+            "parameters": params, "presets": presets })
     };
     specs.iter().map(scheme).collect()
 }

@@ -2,8 +2,9 @@
 
 use super::progress::Bars;
 use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, warn};
+use crate::results::Outcome;
+use crate::results::compare::{self as side_by_side, Skipped};
 use crate::results::directory::Staging;
-use crate::results::{Outcome, compare as side_by_side};
 use crate::run::execute;
 use crate::scenario::{Diagnostic, Loaded, Options, Scenario};
 use clap::Args;
@@ -14,7 +15,7 @@ use std::path::Path;
 pub struct CompareArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
-    /// Schemes to compare, NAME or NAME:PRESET; `all` is every one
+    /// Schemes to compare, NAME[:PRESET][+BASE[:PRESET]]; `all` is every one that can run here
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', default_value = "all")]
     schemes: Vec<String>,
     #[command(flatten)]
@@ -26,11 +27,13 @@ pub struct CompareArgs {
 /// The newcomer's first minute.
 const DEMO: &str = include_str!("../../../../scenarios/victim-flow.toml");
 
+/// One of each kind: nothing, marks, delay, telemetry, and two that look for the victim.
+const DEMO_SCHEMES: &[&str] = &["none", "dcqcn"];
+
 pub fn demo() -> Result<(), Stop> {
     let scenario = Scenario::from_text("scenarios/victim-flow.toml", DEMO, Path::new("."));
-    let options = Options::default();
-    let runs = load_all(&scenario, &options, &["all".to_owned()])?;
-    let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<String> = DEMO_SCHEMES.iter().map(|&name| name.to_owned()).collect();
+    let entries = load_all(&scenario, &Options::default(), &names)?;
     show(&format!(
         "Xoff compares {} on the victim-flow scenario.\n\n\
          Two long flows share a link. F1 goes on to a receiver that 14 other hosts hit with a burst;\n\
@@ -39,40 +42,61 @@ pub fn demo() -> Result<(), Stop> {
         names.join(", ")
     ))?;
     let out = Path::new("results").join("victim-flow-compared");
-    run_all(&runs, Some(&out), &ShowArgs { json: false, quiet: false })
+    run_all(&entries, Some(&out), &ShowArgs { json: false, quiet: false })?;
+    show("\nAll schemes: xoff compare scenarios/victim-flow.toml --schemes all")
 }
 
 pub fn compare(args: &CompareArgs) -> Result<(), Stop> {
     let scenario = Scenario::open(&args.scenario.scenario)?;
     let options = Options { sets: args.scenario.sets.clone(), seed: args.scenario.seed, scheme: None };
-    let runs = load_all(&scenario, &options, &args.schemes)?;
-    let out = args.out.directory(&format!("{}-compared", runs[0].1.name));
-    run_all(&runs, out.as_deref(), &args.show)
+    let entries = load_all(&scenario, &options, &args.schemes)?;
+    let out = args.out.directory(&format!("{}-compared", entries.runs[0].1.name));
+    run_all(&entries, out.as_deref(), &args.show)
 }
 
-/// The scenario under each scheme, all checked before any runs.
-fn load_all(scenario: &Scenario, options: &Options, wanted: &[String]) -> Result<Vec<(String, Loaded)>, Stop> {
-    let mut names: Vec<String> = Vec::new();
+/// What takes part in a comparison, and what cannot.
+struct Entries {
+    /// At least one.
+    runs: Vec<(String, Loaded)>,
+    skipped: Vec<Skipped>,
+}
+
+/// The scenario under each scheme, all checked before any runs. A scheme named by its name must be
+/// able to run; of `all`, those that cannot are left out with a reason.
+fn load_all(scenario: &Scenario, options: &Options, wanted: &[String]) -> Result<Entries, Stop> {
+    // What is wrong with the scenario itself is told before any scheme is blamed.
+    scenario.load(options)?;
+    let mut names: Vec<(String, bool)> = Vec::new();
     for name in wanted {
-        let more: Vec<String> = match name.trim() {
-            "all" => xoff_schemes::all().iter().map(|spec| spec.name.to_owned()).collect(),
+        let more: Vec<(String, bool)> = match name.trim() {
+            "all" => xoff_schemes::all().iter().map(|spec| (spec.name.to_owned(), true)).collect(),
             "" => Vec::new(),
-            name => vec![name.to_owned()],
+            name => vec![(name.to_owned(), false)],
         };
-        names.extend(more.into_iter().filter(|name| !names.contains(name)).collect::<Vec<_>>());
+        names.extend(
+            more.into_iter().filter(|(name, _)| names.iter().all(|(known, _)| known != name)).collect::<Vec<_>>(),
+        );
     }
-    if names.is_empty() {
-        return Err(Diagnostic::new("--schemes names no scheme").into());
-    }
-    let load = |name: String| {
+    let mut entries = Entries { runs: Vec::new(), skipped: Vec::new() };
+    for (name, one_of_all) in names {
         let options = Options { scheme: Some(name.clone()), ..options.clone() };
-        scenario.load(&options).map(|loaded| (name, loaded)).map_err(Stop::from)
-    };
-    names.into_iter().map(load).collect()
+        match scenario.load(&options) {
+            Ok(loaded) => entries.runs.push((name, loaded)),
+            Err(errors) if one_of_all && !errors.is_empty() => {
+                entries.skipped.push(Skipped { scheme: name, reason: errors[0].message.clone() });
+            }
+            Err(errors) => return Err(errors.into()),
+        }
+    }
+    if entries.runs.is_empty() {
+        return Err(Diagnostic::new("--schemes names no scheme that can run here").into());
+    }
+    Ok(entries)
 }
 
 /// Runs in parallel over the cores; results come in the order asked for.
-fn run_all(runs: &[(String, Loaded)], out: Option<&Path>, shown: &ShowArgs) -> Result<(), Stop> {
+fn run_all(entries: &Entries, out: Option<&Path>, shown: &ShowArgs) -> Result<(), Stop> {
+    let Entries { runs, skipped } = entries;
     if !shown.quiet {
         warn(&runs[0].1.warnings);
     }
@@ -82,7 +106,7 @@ fn run_all(runs: &[(String, Loaded)], out: Option<&Path>, shown: &ShowArgs) -> R
         .par_iter()
         .map(|(name, loaded)| {
             let bar = bars.add(name);
-            let folder = staging.as_ref().map(|staging| staging.path().join(name.replace(':', "-")));
+            let folder = staging.as_ref().map(|staging| staging.path().join(name.replace([':', '+'], "-")));
             let outcome = execute(loaded, folder.as_deref(), |at| bar.update(at));
             bar.finish();
             outcome.map(|mut outcome| {
@@ -92,13 +116,13 @@ fn run_all(runs: &[(String, Loaded)], out: Option<&Path>, shown: &ShowArgs) -> R
         })
         .collect();
     let outcomes = outcomes?;
-    let table = side_by_side::table(&outcomes);
+    let table = side_by_side::table(&outcomes, skipped);
     let directory = match staging {
-        Some(staging) => Some(side_by_side::write(staging, &outcomes, true)?),
+        Some(staging) => Some(side_by_side::write(staging, &outcomes, skipped, true)?),
         None => None,
     };
     if shown.json {
-        show(&side_by_side::json(&outcomes).to_string())?;
+        show(&side_by_side::json(&outcomes, skipped).to_string())?;
     } else if !shown.quiet {
         let mut page = table.text();
         if let Some(directory) = directory {

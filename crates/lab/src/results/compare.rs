@@ -20,8 +20,15 @@ pub struct Comparison {
     pub notes: Vec<String>,
 }
 
+/// A scheme that could not take part, and why.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Skipped {
+    pub scheme: String,
+    pub reason: String,
+}
+
 /// Chooses the columns by what the runs contain.
-pub fn table(outcomes: &[Outcome]) -> Comparison {
+pub fn table(outcomes: &[Outcome], skipped: &[Skipped]) -> Comparison {
     let runs: Vec<&Summary> = outcomes.iter().map(|outcome| &outcome.summary).collect();
     let mut comparison = if !runs.is_empty() && runs.iter().all(|run| run.episode.is_some()) {
         episode_table(&runs)
@@ -35,6 +42,9 @@ pub fn table(outcomes: &[Outcome]) -> Comparison {
             None => format!("not so: {}", broken.join(", ")),
         };
         comparison.notes.push(format!("{}: {why}.", run.scheme));
+    }
+    for Skipped { scheme, reason } in skipped {
+        comparison.notes.push(format!("{scheme} is left out: {reason}."));
     }
     comparison
 }
@@ -160,21 +170,27 @@ impl Comparison {
 }
 
 /// One object with every run's summary, for `--json` and `comparison.json`.
-pub fn json(outcomes: &[Outcome]) -> Value {
-    json!({ "runs": outcomes.iter().map(|outcome| json!(outcome.summary)).collect::<Vec<_>>() })
+pub fn json(outcomes: &[Outcome], skipped: &[Skipped]) -> Value {
+    let runs: Vec<Value> = outcomes.iter().map(|outcome| json!(outcome.summary)).collect();
+    json!({ "runs": runs, "skipped": skipped })
 }
 
 /// Adds table, figures and report to a directory that already holds the runs' own directories,
 /// and gives it its final name.
-pub fn write(staging: Staging, outcomes: &[Outcome], figures_as_files: bool) -> io::Result<std::path::PathBuf> {
-    let comparison = table(outcomes);
+pub fn write(
+    staging: Staging,
+    outcomes: &[Outcome],
+    skipped: &[Skipped],
+    figures_as_files: bool,
+) -> io::Result<std::path::PathBuf> {
+    let comparison = table(outcomes, skipped);
     let charts = figures::of_comparison(outcomes);
     if figures_as_files {
         figures::write_all(&charts, staging.path())?;
     }
     let page = report::of_comparison(&comparison, outcomes, &charts).map_err(io::Error::other)?;
     staging.write("report.html", page.as_bytes())?;
-    let text = serde_json::to_string_pretty(&json(outcomes)).map_err(io::Error::other)?;
+    let text = serde_json::to_string_pretty(&json(outcomes, skipped)).map_err(io::Error::other)?;
     staging.write("comparison.json", format!("{text}\n").as_bytes())?;
     staging.finish()
 }
@@ -208,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_burst_on_long_flows_gets_the_newcomers_table() {
-        let comparison = table(&[outcome("none", Some(5e9)), outcome("dcqcn", Some(20e9))]);
+        let comparison = table(&[outcome("none", Some(5e9)), outcome("dcqcn", Some(20e9))], &[]);
         assert_eq!(comparison.grid.groups[1], ("F0, Gbps".to_owned(), 4));
         assert_eq!(comparison.grid.rows[0][..4], ["none", "20.0", "5.00", "20.0"]);
         assert_eq!(comparison.grid.rows[0][5..], ["4", "800 us", "1.00 ms"]);
@@ -218,19 +234,22 @@ mod tests {
 
     #[test]
     fn any_other_scenario_gets_the_general_table() {
-        let comparison = table(&[outcome("none", None), outcome("dcqcn", None)]);
+        let comparison = table(&[outcome("none", None), outcome("dcqcn", None)], &[]);
         assert_eq!(comparison.grid.head[1..4], ["done", "mean", "p99"]);
         assert!(comparison.text().lines().all(|line| line.chars().count() <= 100), "{}", comparison.text());
         assert_eq!(comparison.grid.rows[0][1..3], ["100.0%", "1,000"]);
-        assert!(table(&[]).grid.rows.is_empty());
+        assert!(table(&[], &[]).grid.rows.is_empty());
     }
 
     #[test]
     fn failures_are_named_beside_the_table() {
         let mut failed = outcome("none", None);
         failed.summary.failure = Some("deadlock at 3ms\n  more".into());
-        let notes = table(&[failed]).notes;
+        let notes = table(&[failed], &[]).notes;
         assert!(notes.iter().any(|note| note == "none: deadlock at 3ms."), "{notes:?}");
+        let skipped = Skipped { scheme: "far".into(), reason: "it needs two data centres".into() };
+        let notes = table(&[outcome("none", None)], &[skipped]).notes;
+        assert!(notes.iter().any(|note| note == "far is left out: it needs two data centres."), "{notes:?}");
     }
 
     #[test]
@@ -238,7 +257,7 @@ mod tests {
         let scratch = Scratch::new("compare");
         let outcomes = [outcome("none", Some(5e9)), outcome("dcqcn", Some(20e9))];
         let staging = Staging::create(&scratch.0.join("out")).unwrap();
-        let path = write(staging, &outcomes, true).unwrap();
+        let path = write(staging, &outcomes, &[], true).unwrap();
         for file in ["report.html", "comparison.json"] {
             assert!(path.join(file).is_file());
         }

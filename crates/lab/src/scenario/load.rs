@@ -6,7 +6,7 @@ use super::diagnostic::{Diagnostic, Place, Source};
 use super::dictionary;
 use super::events::{self, Output};
 use super::names::{Names, valid_name};
-use super::reader::{Result, Table, read_file};
+use super::reader::{Result, Table, named_entries, read_file};
 use super::resolved::{Attachment, Recorder};
 use super::schemes::{self, NamedScheme, Registry};
 use super::settings::{self, NamedClasses, SwitchContext};
@@ -29,7 +29,7 @@ pub struct Options {
     pub sets: Vec<String>,
     /// In place of the scenario's.
     pub seed: Option<u64>,
-    /// `NAME` or `NAME:PRESET` in place of `[scheme]`. The parameters of `[scheme]` apply only to
+    /// `NAME[:PRESET][+BASE[:PRESET]]` in place of `[scheme]`. The parameters of `[scheme]` apply only to
     /// a scheme of the same name.
     pub scheme: Option<String>,
 }
@@ -131,20 +131,28 @@ impl Scenario {
     fn replace_scheme(&self, entries: &mut Vec<Entry>, source: &Arc<Source>, start: usize, wanted: &str) -> Result<()> {
         let own = entries.iter().find(|entry| entry.key == "scheme").cloned();
         let mut scratch = Table::root(&self.source, own.clone().into_iter().collect(), &self.base, Recorder::default());
-        let own_name = schemes::read(&mut scratch, self.registry)?[0].label.clone();
-        let (name, preset) = wanted.split_once(':').map_or((wanted, None), |(name, preset)| (name, Some(preset)));
-        let text = |key: &str, value: &str, at: usize| {
-            let place = Place { source: source.clone(), span: start + at..start + at + value.len() };
-            let item = Item { value: Value::Text(value.to_owned()), place: place.clone() };
-            Entry { key: key.to_owned(), key_place: place, item }
+        let own_name = schemes::read(&mut scratch, self.registry)?[0].values.spec().name;
+        let (scheme, base) = wanted.split_once('+').map_or((wanted, None), |(scheme, base)| (scheme, Some(base)));
+        let part = |from: usize| {
+            let source = source.clone();
+            move |span: std::ops::Range<usize>| Place {
+                source: source.clone(),
+                span: start + from + span.start..start + from + span.end,
+            }
         };
+        let new = named_entries(scheme, part(0));
         let mut kept = match own.map(|entry| entry.item.value) {
-            Some(Value::Table(inner)) if own_name == name => inner,
+            Some(Value::Table(inner)) if scheme.split(':').next() == Some(own_name) => inner,
             _ => Vec::new(),
         };
-        kept.retain(|entry| entry.key != "name" && (entry.key != "preset" || preset.is_none()));
-        kept.push(text("name", name, 0));
-        kept.extend(preset.map(|preset| text("preset", preset, name.len() + 1)));
+        kept.retain(|entry| new.iter().all(|new| new.key != entry.key) && (entry.key != "base" || base.is_none()));
+        kept.extend(new);
+        if let Some(base) = base {
+            let place = part(scheme.len() + 1);
+            let item = Item { value: Value::Table(named_entries(base, &place)), place: place(0..base.len()) };
+            let place = place(0..base.len());
+            kept.push(Entry { key: "base".to_owned(), key_place: place, item });
+        }
         entries.retain(|entry| entry.key != "scheme");
         let place = Place { source: source.clone(), span: start..start + wanted.len() };
         let item = Item { value: Value::Table(kept), place: place.clone() };

@@ -96,6 +96,7 @@ fn mistakes_are_told_with_their_place() {
         ("switch.buffer=10KB", &["exceed its buffer"]),
         ("switch.pfc.pause_time=5us", &["`pause_time` has no effect here", "signalling = \"timed\""]),
         ("scheme.kmni=5KB", &["unknown key `kmni`", "did you mean `kmin`?"]),
+        ("scheme.base=none", &["`dcqcn` works alone, without a base"]),
         ("scheme.preset=ppaer", &["no preset `ppaer`", "did you mean `paper`?"]),
         ("traffic.0.sources=h9", &["no host is called `h9`"]),
         ("traffic.0.kind=poison", &["did you mean `poisson`?"]),

@@ -13,7 +13,7 @@ use super::resolved::Recorder;
 use super::tree::{Entry, Item, Value};
 use super::values::{as_count, as_quantity, as_text, number_range, wrong_kind};
 pub use super::values::{list, read_file};
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use std::sync::Arc;
 use xoff_engine::quantity::{self, QuantityError};
@@ -500,6 +500,19 @@ impl Table {
         Ok(table)
     }
 
+    /// As [`Table::table_in`], where a text `NAME` or `NAME:PRESET` may stand for a table of just
+    /// these two keys.
+    pub fn named_table_in(&mut self, key: &str, section: &str) -> Result<Table> {
+        if !self.is_text(key) {
+            return self.table_in(key, section);
+        }
+        let Some(Item { value: Value::Text(text), place }) = self.take(key) else { return self.table_in(key, section) };
+        let entries = named_entries(&text, |_| place.clone());
+        let mut table = self.child(key, place, entries);
+        section.clone_into(&mut table.section);
+        Ok(table)
+    }
+
     /// An empty table `[outer.key]` that nobody wrote, for something read with all its defaults.
     pub fn unwritten(&mut self, outer: &str, key: &str, section: &str) -> Table {
         let recorder = self.recorder.table(outer).table(key);
@@ -606,3 +619,16 @@ impl Table {
 #[cfg(test)]
 #[path = "reader_tests.rs"]
 mod tests;
+
+/// The keys that `NAME` or `NAME:PRESET` stands for; `place` tells where a part of it is written.
+pub fn named_entries(text: &str, place: impl Fn(Range<usize>) -> Place) -> Vec<Entry> {
+    let entry = |key: &str, value: &str, at: usize| {
+        let place = place(at..at + value.len());
+        let item = Item { value: Value::Text(value.to_owned()), place: place.clone() };
+        Entry { key: key.to_owned(), key_place: place, item }
+    };
+    match text.split_once(':') {
+        Some((name, preset)) => vec![entry("name", name, 0), entry("preset", preset, name.len() + 1)],
+        None => vec![entry("name", text, 0)],
+    }
+}

@@ -4,9 +4,10 @@ use super::diagnostic::Diagnostic;
 use super::reader::{Result, Table, Text};
 use super::tree::Value as TreeValue;
 use xoff_engine::{BitRate, quantity};
-use xoff_schemes::param::{BytesByRate, ParamSpec, ParamValues, Preset, SchemeSpec, Unit, Value};
+use xoff_schemes::param::{Base, BytesByRate, ParamSpec, ParamValues, Preset, SchemeSpec, Unit, Value};
 
-/// A configured scheme and the name traffic calls it by.
+/// A configured scheme and the name traffic calls it by. With a base of its own choice that is
+/// `NAME+BASE`.
 #[derive(Clone, Debug)]
 pub struct NamedScheme {
     pub label: String,
@@ -34,7 +35,7 @@ pub fn read(root: &mut Table, registry: Registry) -> Result<Vec<NamedScheme>> {
     let mut table = root.table("scheme")?;
     let first = read_one(&mut table, registry, DEFAULT_SCHEME)?;
     table.finish()?;
-    let mut schemes = vec![NamedScheme { label: first.spec().name.to_owned(), values: first }];
+    let mut schemes = vec![NamedScheme { label: own_label(&first), values: first }];
     if let Some(mut more) = root.take_table("schemes")? {
         for label in more.keys() {
             let mut table = more.table_in(&label.value, "scheme")?;
@@ -52,6 +53,19 @@ pub fn read(root: &mut Table, registry: Registry) -> Result<Vec<NamedScheme>> {
         more.finish()?;
     }
     Ok(schemes)
+}
+
+/// What the scheme of `[scheme]` is called.
+fn own_label(values: &ParamValues) -> String {
+    let name = values.spec().name;
+    let usual = match values.spec().base {
+        Base::Default(usual) => usual.split(':').next(),
+        _ => None,
+    };
+    match values.base().map(|base| base.spec().name) {
+        Some(base) if Some(base) != usual => format!("{name}+{base}"),
+        _ => name.to_owned(),
+    }
 }
 
 /// A scheme that traffic names without a table of its own: its defaults.
@@ -73,10 +87,56 @@ pub fn add_named(root: &mut Table, schemes: &mut Vec<NamedScheme>, registry: Reg
     Ok(())
 }
 
+/// A scheme with its base, if it has one.
 fn read_one(table: &mut Table, registry: Registry, default_name: &str) -> Result<ParamValues> {
+    let mut values = read_params(table, registry, default_name, None)?;
+    let spec = values.spec();
+    let usual = match spec.base {
+        Base::Alone if table.has("base") => {
+            let others: Vec<&str> = registry.iter().filter(|s| s.base != Base::Alone).map(|s| s.name).collect();
+            let error = table.key_error("base", format!("`{}` works alone, without a base", spec.name));
+            return Err(error.help(format!("schemes that work with a base: {}", others.join(", "))));
+        }
+        Base::Alone => return finished(table, values),
+        Base::Optional if !table.has("base") => return finished(table, values),
+        Base::Optional => None,
+        Base::Default(usual) => Some(usual),
+    };
+    let mut inner = table.named_table_in("base", "scheme")?;
+    // With nothing written, all of the usual base is read: its preset too.
+    let (usual_name, usual_preset) = match usual.map(|usual| usual.split_once(':').unwrap_or((usual, ""))) {
+        Some((name, preset)) => (name, (!preset.is_empty() && !inner.has("name")).then_some(preset)),
+        None => ("", None),
+    };
+    if usual_name.is_empty() && !inner.has("name") {
+        return Err(inner.place().error("`base` lacks `name`").label("the scheme to work with"));
+    }
+    let base = read_params(&mut inner, registry, usual_name, usual_preset)?;
+    if base.spec().base != Base::Alone {
+        let error =
+            inner.error("name", format!("`{}` works with a base itself, so it cannot be one", base.spec().name));
+        return Err(error);
+    }
+    if inner.has("base") {
+        return Err(inner.key_error("base", "a base has no base of its own"));
+    }
+    inner.finish()?;
+    values.set_base(Some(base));
+    finished(table, values)
+}
+
+/// Values that make sense together, and with the base.
+fn finished(table: &Table, values: ParamValues) -> Result<ParamValues> {
+    match xoff_schemes::objection(&values) {
+        Some(why) => Err(table.error(if table.has("base") { "base" } else { "name" }, why)),
+        None => Ok(values),
+    }
+}
+
+fn read_params(table: &mut Table, registry: Registry, default_name: &str, usual: Option<&str>) -> Result<ParamValues> {
     let name = table.text_or("name", default_name)?;
     let spec = find(registry, &name)?;
-    let preset = read_preset(table, spec)?;
+    let preset = read_preset(table, spec, usual)?;
     let mut values = spec.values(preset);
     let mut given: Vec<(&str, toml_edit::Value)> = Vec::new();
     for param in spec.params {
@@ -104,14 +164,14 @@ fn read_one(table: &mut Table, registry: Registry, default_name: &str) -> Result
     Ok(values)
 }
 
-fn read_preset(table: &mut Table, spec: &'static SchemeSpec) -> Result<Option<&'static Preset>> {
+fn read_preset(table: &mut Table, spec: &'static SchemeSpec, usual: Option<&str>) -> Result<Option<&'static Preset>> {
     let Some(first) = spec.presets.first() else {
         return match table.take_text("preset")? {
             Some(text) => Err(text.error(format!("the scheme `{}` has no presets", spec.name))),
             None => Ok(None),
         };
     };
-    let name = table.text_or("preset", first.name)?;
+    let name = table.text_or("preset", usual.unwrap_or(first.name))?;
     spec.preset(&name.value).map(Some).ok_or_else(|| {
         name.error(format!("the scheme `{}` has no preset `{}`", spec.name, name.value))
             .nearest(&name.value, spec.presets.iter().map(|preset| preset.name))

@@ -1,7 +1,7 @@
 //! The rows of the dictionary.
 
 use super::{Key, Kind, Section};
-use Kind::{Bytes, Choice, Count, Either, Flag, Number, Rate, Table, Tables, Text, Texts, Time};
+use Kind::{Bytes, Choice, Count, Either, Flag, Number, Rate, Special, Table, Tables, Text, Texts, Time};
 
 const fn key(name: &'static str, kind: Kind, default: &'static str, meaning: &'static str) -> Key {
     Key::new(name, kind, default, meaning)
@@ -247,6 +247,12 @@ pub(super) const SECTIONS: &[Section] = &[
         keys: &[
             key("name", Text, "\"dcqcn\"", "Which scheme"),
             key("preset", Text, "the scheme's first", "Named set of parameters to start from"),
+            key(
+                "base",
+                Special("a scheme's name, NAME:PRESET, or a table with the keys of [scheme]"),
+                "the scheme's usual one",
+                "The end-to-end scheme it works with, for schemes that do",
+            ),
         ],
     },
     Section {
