@@ -5,11 +5,16 @@
 //! works together with another scheme). Everything else (names, parameters, scenario
 //! keys, listings, the tests that run every scheme) follows from the registry.
 
+pub mod af_qcn;
 pub mod dcqcn;
+pub mod fqcn;
 pub mod none;
+pub mod pacc;
 pub mod param;
 pub mod parts;
+pub mod qcn;
 mod registry;
+pub mod rocc;
 pub mod stack;
 pub mod world;
 
@@ -21,7 +26,12 @@ registry::registry! {
     base {
         None => xoff_fabric::scheme::Uncontrolled,
         Dcqcn => dcqcn::Dcqcn,
+        Rocc => rocc::Rocc,
     }
     overlays {
+        Qcn => stack::Stack<qcn::Qcn>,
+        AfQcn => stack::Stack<af_qcn::AfQcn>,
+        Fqcn => stack::Stack<fqcn::Fqcn>,
+        Pacc => stack::Stack<pacc::Pacc>,
     }
 }

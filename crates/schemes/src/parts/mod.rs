@@ -1,5 +1,6 @@
 //! Pieces that several schemes share, each exactly once.
 
+pub mod clock;
 pub mod flow_table;
 pub mod pi;
 pub mod qcn_limiter;

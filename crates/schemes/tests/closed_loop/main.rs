@@ -4,5 +4,10 @@
 #[path = "../../../fabric/tests/common/mod.rs"]
 mod common;
 
+mod af_qcn;
 mod bench;
 mod dcqcn;
+mod fqcn;
+mod pacc;
+mod qcn;
+mod rocc;
