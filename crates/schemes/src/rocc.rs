@@ -1,6 +1,6 @@
 //! RoCC: robust congestion control for RDMA (CoNEXT 2020).
 //!
-//! Taheri, Menth et al., *RoCC: Robust Congestion Control for RDMA*. Each egress queue computes one
+//! Taheri, Menikkumbura et al., *RoCC: Robust Congestion Control for RDMA*. Each egress queue computes one
 //! fair rate with a PI controller whose gains follow that rate, and sends it to the sources of the
 //! flows in the queue; a sender obeys the most restrictive queue. No reference code is public and
 //! the constants are from memory, so all are parameters.
