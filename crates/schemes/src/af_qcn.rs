@@ -138,20 +138,20 @@ impl Overlay for AfQcn {}
 
 impl Scheme for AfQcn {
     type Feedback = Cnm;
-    type Cp = Cp;
+    type Cp = Box<Cp>;
     type Np = Silent<Cnm>;
     type Rp = Limiter;
     type Transit = Absent<Cnm>;
     type Switch = Absent;
 
-    fn congestion_point(&self, at: &QueueFacts) -> Cp {
+    fn congestion_point(&self, at: &QueueFacts) -> Box<Cp> {
         let line_bps = at.rate.bps() as f64;
         let values = &self.values;
         let afd = (values.choice("fair") == "afd").then(|| {
             let gains = (values.number("afd_c1"), values.number("afd_c2"));
             Box::new(Afd { gains, share_bps: line_bps, q_old_bytes: 0.0 })
         });
-        Cp {
+        Box::new(Cp {
             sampler: Sampler::from_params(values, at),
             flows: FlowTable::new(),
             clock: Clock::new(values.time_by_rate("measure_interval").at(at.rate)),
@@ -160,7 +160,7 @@ impl Scheme for AfQcn {
             line_bps,
             forget_bps: values.number("forget_below") * line_bps,
             afd,
-        }
+        })
     }
     fn notification_point(&self, _: &FlowFacts) -> Silent<Cnm> {
         Silent::default()
@@ -316,12 +316,12 @@ mod tests {
 
     static SPEC: SchemeSpec = AfQcn::SPEC;
 
-    fn cp(texts: &[(&str, &str)]) -> Cp {
+    fn cp(texts: &[(&str, &str)]) -> Box<Cp> {
         AfQcn::configure(&SPEC.values_with(None, texts)).congestion_point(&QueueFacts::at(BitRate::from_gbps(10)))
     }
 
     /// Flows 1, 2, ... with these rates.
-    fn measured(gbps: &[f64], weights: &[u16]) -> Cp {
+    fn measured(gbps: &[f64], weights: &[u16]) -> Box<Cp> {
         let mut cp = cp(&[]);
         for (i, (rate, &weight)) in gbps.iter().zip(weights).enumerate() {
             cp.flows.entry(i as u32 + 1, || Measured { bytes: 0, rate_bps: rate * 1e9, weight });

@@ -67,18 +67,18 @@ impl Overlay for Fqcn {}
 
 impl Scheme for Fqcn {
     type Feedback = Cnm;
-    type Cp = Cp;
+    type Cp = Box<Cp>;
     type Np = Silent<Cnm>;
     type Rp = Limiter;
     type Transit = Absent<Cnm>;
     type Switch = Absent;
 
-    fn congestion_point(&self, at: &QueueFacts) -> Cp {
-        Cp {
+    fn congestion_point(&self, at: &QueueFacts) -> Box<Cp> {
+        Box::new(Cp {
             sampler: Sampler::from_params(&self.values, at),
             flows: FlowTable::new(),
             min_feedback: self.values.count("min_feedback") as u8,
-        }
+        })
     }
     fn notification_point(&self, _: &FlowFacts) -> Silent<Cnm> {
         Silent::default()
@@ -190,7 +190,7 @@ mod tests {
 
     static SPEC: SchemeSpec = Fqcn::SPEC;
 
-    fn cp(texts: &[(&str, &str)]) -> Cp {
+    fn cp(texts: &[(&str, &str)]) -> Box<Cp> {
         Fqcn::configure(&SPEC.values_with(None, texts)).congestion_point(&QueueFacts::at(BitRate::from_gbps(10)))
     }
 

@@ -137,17 +137,17 @@ impl Overlay for Pacc {
 
 impl Scheme for Pacc {
     type Feedback = Cnp;
-    type Cp = Cp;
+    type Cp = Box<Cp>;
     type Np = Silent<Cnp>;
     type Rp = Rp;
     type Transit = Absent<Cnp>;
     type Switch = Absent;
 
-    fn congestion_point(&self, at: &QueueFacts) -> Cp {
+    fn congestion_point(&self, at: &QueueFacts) -> Box<Cp> {
         let q_ref_bytes = self.values.bytes_by_rate("q_ref").at(at.rate) as f64;
         // Section 5: per KB at 40 Gb/s, in inverse proportion to the rate.
         let gain = |name| self.values.number(name) / 1000.0 * 40.0 / at.rate.as_gbps();
-        Cp {
+        Box::new(Cp {
             pi: Pi::new(0.0, q_ref_bytes, 0.0, self.values.number("p_max")),
             q_ref_bytes,
             integral: gain("gain_a") - gain("gain_b"),
@@ -158,7 +158,7 @@ impl Scheme for Pacc {
             packets: 0,
             flows: FlowTable::new(),
             later: Vec::new(),
-        }
+        })
     }
     fn notification_point(&self, _: &FlowFacts) -> Silent<Cnp> {
         Silent::default()
@@ -314,7 +314,7 @@ mod tests {
 
     static SPEC: SchemeSpec = Pacc::SPEC;
 
-    fn cp(texts: &[(&str, &str)]) -> Cp {
+    fn cp(texts: &[(&str, &str)]) -> Box<Cp> {
         Pacc::configure(&SPEC.values_with(None, texts)).congestion_point(&QueueFacts::at(BitRate::from_gbps(40)))
     }
 

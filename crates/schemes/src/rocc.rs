@@ -146,20 +146,20 @@ impl Configured for Rocc {
 
 impl Scheme for Rocc {
     type Feedback = Fair;
-    type Cp = Cp;
+    type Cp = Box<Cp>;
     type Np = Silent<Fair>;
     type Rp = Rp;
     type Transit = Absent<Fair>;
     type Switch = Absent;
 
-    fn congestion_point(&self, at: &QueueFacts) -> Cp {
+    fn congestion_point(&self, at: &QueueFacts) -> Box<Cp> {
         let rate_unit_bps = self.values.rate("rate_unit").at(at.rate).max(1.0);
         let queue_unit = self.values.bytes("queue_unit").max(1) as f64;
         let queue = |name| self.values.bytes_by_rate(name).at(at.rate) as f64 / queue_unit;
         let f_max = at.rate.bps() as f64 / rate_unit_bps;
         let f_min = (self.values.rate("rate_min").at(at.rate) / rate_unit_bps).clamp(f_max.min(1.0), f_max);
-        Cp {
-            settings: Box::new(Settings {
+        Box::new(Cp {
+            settings: Settings {
                 rate_unit_bps,
                 queue_unit,
                 f_min,
@@ -169,12 +169,12 @@ impl Scheme for Rocc {
                 q_max: queue("q_max"),
                 alpha: self.values.number_by_rate("gain_alpha").at(at.rate),
                 beta: self.values.number_by_rate("gain_beta").at(at.rate),
-            }),
+            },
             id: at.queue as u32,
             fair: Pi::new(f_max, 0.0, f_min, f_max),
             flows: FlowTable::new(),
             clock: Clock::new(self.values.time("period")),
-        }
+        })
     }
     fn notification_point(&self, _: &FlowFacts) -> Silent<Fair> {
         Silent::default()
@@ -222,7 +222,7 @@ struct Present {
 /// Section 3: one queue's fair rate and the flows that hear of it.
 #[derive(Clone, Debug)]
 pub struct Cp {
-    settings: Box<Settings>,
+    settings: Settings,
     id: u32,
     /// F and Q_old.
     fair: Pi,
@@ -242,7 +242,7 @@ impl Cp {
 
     /// Section 3: the fair rate, in units.
     fn update(&mut self, q: f64) {
-        let s = &*self.settings;
+        let s = &self.settings;
         let f = self.fair.value();
         if q >= s.q_max {
             self.fair.set(s.f_min, q);
@@ -388,7 +388,7 @@ mod tests {
         Rocc::configure(&SPEC.values(None))
     }
 
-    fn cp() -> Cp {
+    fn cp() -> Box<Cp> {
         rocc().congestion_point(&QueueFacts { queue: 7, ..QueueFacts::at(BitRate::from_gbps(40)) })
     }
 
@@ -521,7 +521,7 @@ mod tests {
             (100, 10000.0, 300.0, 600.0, 660.0, 0.45, 2.25),
         ] {
             let cp = rocc().congestion_point(&QueueFacts::at(BitRate::from_gbps(gbps)));
-            let s = &*cp.settings;
+            let s = &cp.settings;
             assert_eq!((s.f_min, s.f_max), (10.0, f_max));
             for (units, kb) in [(s.q_ref, q_ref), (s.q_mid, q_mid), (s.q_max, q_max)] {
                 assert!((units * 0.6 - kb).abs() < 1e-9);

@@ -15,7 +15,7 @@ fn into_one(name: &str, n: u32) -> Bench {
 
 #[test]
 fn pacc_7_2_the_queue_settles_at_its_reference() {
-    for n in [2, 4, 8, 16] {
+    for n in [2, 4, 8, 16, 32] {
         let mut bench = into_one("pacc", n);
         let (from, to) = (Time::from_ms(50), Time::from_ms(100));
         bench.probe(ProbeTarget::Queue { port: 1, class: 0 }, Span::from_us(10), Time::ZERO);
@@ -44,7 +44,7 @@ fn pacc_7_2_cnps_per_packet_are_near_dcqcns_marking_probability() {
         };
         let (before, after) = (sent(40), sent(100));
         let p = (after.0 - before.0) / (after.1 - before.1);
-        assert!((0.5..2.0).contains(&(p / expected)), "{n} flows: {p}");
+        assert!((0.65..1.5).contains(&(p / expected)), "{n} flows: {p}");
     }
 }
 
