@@ -80,6 +80,7 @@ impl<S: Scheme> World<S> {
         let header_bytes = (settings.sizes.data_header_bytes + format.data_bytes) as u16;
         let (ack_frame, notification_frame) =
             (responder.sizes.ack_bytes + format.ack_bytes, responder.sizes.notification_bytes);
+        let ack_delay = responder.ack_delay;
         let ack_class = match responder.ack_class {
             AckClass::Control => self.plan.classes.control,
             AckClass::WithData => spec.class,
@@ -110,6 +111,8 @@ impl<S: Scheme> World<S> {
             mtu_bytes,
             mtu_wire_bytes: full_wire,
             weight: spec.weight,
+            hops: path.len().saturating_sub(1) as u8,
+            ack_delay,
         };
         let scheme = &self.schemes[usize::from(spec.scheme)];
         let (rp, np) = (scheme.reaction_point(&facts), scheme.notification_point(&facts));

@@ -8,14 +8,21 @@
 pub mod af_qcn;
 pub mod dcqcn;
 pub mod fqcn;
+pub mod hpcc;
+pub mod mercury;
 pub mod none;
 pub mod pacc;
 pub mod param;
 pub mod parts;
+pub mod pcn;
+pub mod powertcp;
 pub mod qcn;
 mod registry;
 pub mod rocc;
 pub mod stack;
+pub mod swift;
+pub mod tcd;
+pub mod timely;
 pub mod world;
 
 pub use any::objection;
@@ -26,9 +33,18 @@ registry::registry! {
     base {
         None => xoff_fabric::scheme::Uncontrolled,
         Dcqcn => dcqcn::Dcqcn,
+        Pcn => pcn::Pcn,
+        Hpcc => hpcc::Hpcc,
+        PowerTcp => powertcp::PowerTcp,
+        ThetaPowerTcp => powertcp::ThetaPowerTcp,
+        Timely => timely::Timely,
+        PatchedTimely => timely::PatchedTimely,
+        Swift => swift::Swift,
         Rocc => rocc::Rocc,
     }
     overlays {
+        Mercury => stack::Stack<mercury::Mercury>,
+        Tcd => stack::Stack<tcd::Tcd>,
         Qcn => stack::Stack<qcn::Qcn>,
         AfQcn => stack::Stack<af_qcn::AfQcn>,
         Fqcn => stack::Stack<fqcn::Fqcn>,

@@ -2,7 +2,10 @@
 
 pub mod clock;
 pub mod flow_table;
+pub mod hpcc_law;
+pub mod int;
 pub mod pi;
 pub mod qcn_limiter;
 pub mod qcn_sampler;
 pub mod red;
+pub mod round_trip;
