@@ -285,6 +285,8 @@ impl CongestionPoint for Cp {
         let weight = weight.max(1);
         let flow = self.flows.entry(packet.flow, || Measured { bytes: 0, rate_bps: 0.0, weight });
         flow.bytes += u64::from(packet.frame_bytes);
+        // The number may since belong to another flow.
+        flow.weight = weight;
         if let Some(sample) = self.sampler.arrives(view, packet.frame_bytes)
             && sample.congested
             && packet.own

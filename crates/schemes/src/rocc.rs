@@ -139,6 +139,11 @@ impl Configured for Rocc {
         if values.bytes("queue_unit") == 0 {
             return Some("`queue_unit` is zero".into());
         }
+        let at = |name, gbps| values.bytes_by_rate(name).at(xoff_engine::BitRate::from_gbps(gbps));
+        // Ports of some rate may not exist: only what is wrong at all of them is.
+        if [10, 25, 40, 100].into_iter().all(|gbps| at("q_max", gbps) <= at("q_ref", gbps)) {
+            return Some("`q_max` is not above `q_ref`: the rate would stay at its least".into());
+        }
         let line = xoff_engine::BitRate::from_gbps(1);
         (values.rate("rate_unit").at(line) < 1.0).then(|| "`rate_unit` is zero".into())
     }
@@ -510,6 +515,14 @@ mod tests {
         at_queue(&mut cp, Time::ZERO, 1, false);
         cp.on_timer(&view(Time::from_us(40), 0, 0), |_, _| panic!("F = F_max"));
         assert_eq!(cp.timer(), None);
+    }
+
+    #[test]
+    fn rocc_odd_parameters_are_refused() {
+        assert_eq!(Rocc::objection(&SPEC.values(None)), None);
+        for (name, text) in [("period", "0us"), ("queue_unit", "0B"), ("rate_unit", "0bps"), ("q_max", "50KB")] {
+            assert!(Rocc::objection(&SPEC.values_with(None, &[(name, text)])).is_some(), "{name} = {text}");
+        }
     }
 
     #[test]
