@@ -1,7 +1,11 @@
 //! Pieces that several schemes share, each exactly once.
 
+pub mod clock;
 pub mod flow_table;
 pub mod hpcc_law;
 pub mod int;
+pub mod pi;
+pub mod qcn_limiter;
+pub mod qcn_sampler;
 pub mod red;
 pub mod round_trip;
