@@ -1,86 +1,12 @@
 //! Random networks, traffic and settings; only invariants are checked.
-//!
-//! Trees only: they have no cyclic buffer dependency, so nothing may ever deadlock.
 
 mod common;
+use common::random::{network, traffic};
 use common::*;
 use proptest::prelude::*;
-use xoff_engine::{Span, Time, stream};
 use xoff_fabric::plan::*;
 use xoff_fabric::scheme::Uncontrolled;
-use xoff_fabric::traffic::FlowSpec;
 use xoff_fabric::world::World;
-
-const RATES: [u64; 6] = [10, 25, 40, 100, 200, 400];
-
-/// A random tree of switches with hosts on them, some links doubled.
-fn network(seed: u64) -> (Plan, Vec<u32>) {
-    let mut rng = stream(seed, "swarm network", 0);
-    let mut net = Net::new();
-    let switches: Vec<u32> = (0..1 + rng.below(5)).map(|i| net.switch(&format!("s{i}"))).collect();
-    let mut rate = {
-        let mut rng = rng.clone();
-        move || RATES[rng.below(6) as usize]
-    };
-    for i in 1..switches.len() {
-        let parent = switches[rng.below(i as u64) as usize];
-        let (gbps, delay) = (rate(), Span::from_ns(rng.below(8_000)));
-        for _ in 0..1 + rng.below(2) {
-            net.link(switches[i], parent, gbps, delay);
-        }
-    }
-    let hosts: Vec<u32> = (0..2 + rng.below(7))
-        .map(|i| {
-            let host = net.host(&format!("h{i}"));
-            let switch = switches[rng.below(switches.len() as u64) as usize];
-            net.link(host, switch, rate(), Span::from_ns(rng.below(5_000)));
-            host
-        })
-        .collect();
-    net.plan.hosts[0].mtu_bytes = [256, 1000, 1024, 4096][rng.below(4) as usize];
-    net.plan.hosts[0].ack_every = 1 + rng.below(4) as u32;
-    net.plan.hosts[0].ack_class = if rng.below(2) == 0 { AckClass::Control } else { AckClass::WithData };
-    net.plan.hosts[0].ack_delay = Span::from_ns(rng.below(3) * 500);
-    net.plan.ack_path = if rng.below(2) == 0 { AckPath::Ecmp } else { AckPath::Symmetric };
-    if rng.below(2) == 0 {
-        let xoff = 10_000 + rng.below(120_000);
-        net.plan.switches[0].pfc.thresholds =
-            Thresholds::Static { xoff_bytes: xoff, xon_bytes: xoff.saturating_sub(rng.below(8_000)) };
-    } else {
-        net.plan.switches[0].pfc.thresholds = Thresholds::Dynamic {
-            alpha: Alpha::Fixed([0.0625, 0.125, 1.0][rng.below(3) as usize]),
-            reserve_bytes: 4096 * rng.below(3),
-            resume_offset_bytes: 3072,
-        };
-        net.plan.switches[0].buffer_bytes = 9_000_000 + rng.below(8_000_000);
-    }
-    if rng.below(3) == 0 {
-        // A second lossless class, weighted against the first.
-        net.plan.classes.list[0].service = Service::Weighted(3_000);
-        let class = Class { priority: 4, lossless: true, service: Service::Weighted(9_000), queue_limit_bytes: None };
-        net.plan.classes.list.insert(1, class);
-        net.plan.classes.control = 2;
-    }
-    net.plan.seed = seed;
-    (net.plan, hosts)
-}
-
-fn traffic(seed: u64, plan: &Plan, hosts: &[u32]) -> Vec<(Time, FlowSpec)> {
-    let mut rng = stream(seed, "swarm traffic", 0);
-    let sink = hosts[rng.below(hosts.len() as u64) as usize];
-    (0..1 + rng.below(40) as u32)
-        .map(|handle| {
-            let src = hosts[rng.below(hosts.len() as u64) as usize];
-            // Half of it is an incast on one host.
-            let dst = if rng.below(2) == 0 { sink } else { hosts[rng.below(hosts.len() as u64) as usize] };
-            let dst =
-                if dst == src { hosts[(hosts.iter().position(|&h| h == src).unwrap() + 1) % hosts.len()] } else { dst };
-            let mut spec = flow(handle, src, dst, 1 + rng.pareto(100_000.0, 1.0).min(3_000_000.0) as u64);
-            spec.class = rng.below(plan.classes.list.len() as u64 - 1) as u8;
-            (Time::from_ns(rng.below(20_000)), spec)
-        })
-        .collect()
-}
 
 fn run(seed: u64) -> World<Uncontrolled> {
     let (plan, hosts) = network(seed);

@@ -1,6 +1,8 @@
 //! Small networks and sources for the fabric's own tests.
 #![allow(dead_code)]
 
+pub mod random;
+
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::*;
 use xoff_fabric::scheme::Uncontrolled;

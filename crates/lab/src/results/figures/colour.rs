@@ -16,7 +16,7 @@ pub const PALETTE: [RGBColor; 7] = [
 pub const DASHES: [Dash; 4] = [Dash::Solid, Dash::Long, Dash::Short, Dash::Dotted];
 
 /// Schemes with a colour of their own, so that a scheme looks the same in every figure.
-const SCHEMES: [(&str, RGBColor, Dash); 12] = [
+const SCHEMES: [(&str, RGBColor, Dash); 20] = [
     ("none", RGBColor(0x55, 0x55, 0x55), Dash::Long),
     ("dcqcn", PALETTE[0], Dash::Solid),
     ("pcn", PALETTE[1], Dash::Short),
@@ -29,6 +29,14 @@ const SCHEMES: [(&str, RGBColor, Dash); 12] = [
     ("fqcn", PALETTE[1], Dash::Long),
     ("af-qcn", PALETTE[2], Dash::Dotted),
     ("tcd", PALETTE[0], Dash::Short),
+    ("patched-timely", PALETTE[2], Dash::Long),
+    ("powertcp", PALETTE[4], Dash::Solid),
+    ("theta-powertcp", PALETTE[4], Dash::Dotted),
+    ("pacc", PALETTE[5], Dash::Solid),
+    ("tcp-newreno", PALETTE[6], Dash::Long),
+    ("dctcp", PALETTE[6], Dash::Dotted),
+    ("swift", PALETTE[1], Dash::Solid),
+    ("rocc", PALETTE[5], Dash::Dotted),
 ];
 
 /// Colour and dash of the `index`-th curve of a figure; all different up to 28. Neighbours differ
@@ -68,6 +76,13 @@ mod tests {
         let names = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
         let alone = of_schemes(&names(&["dcqcn"]))[0];
         assert_eq!(of_schemes(&names(&["mine", "none", "dcqcn"]))[2], alone);
+    }
+
+    #[test]
+    fn every_scheme_has_a_colour_of_its_own() {
+        for spec in xoff_schemes::all() {
+            assert!(SCHEMES.iter().any(|(name, ..)| *name == spec.name), "{} has no colour yet", spec.name);
+        }
     }
 
     #[test]

@@ -1,0 +1,320 @@
+//! What must hold of every scheme of the registry, whatever happens to it.
+
+#[path = "../../fabric/tests/common/mod.rs"]
+mod common;
+
+use common::List;
+use common::random::{network, traffic};
+use xoff_engine::{BitRate, Rng, Span, Time, stream};
+use xoff_fabric::packet::{Ecn, IntHop, IntStack};
+use xoff_fabric::plan::{Fault, FaultKind, NodeKind};
+use xoff_fabric::record::{Counters, FlowRecord};
+use xoff_fabric::scheme::*;
+use xoff_schemes::param::{Base, ParamValues};
+use xoff_schemes::{Any, AnyWorld, all, base, select};
+
+/// Every scheme with every preset of its own; every overlay over every base that it accepts.
+fn everything() -> Vec<(String, ParamValues)> {
+    let mut names = Vec::new();
+    for spec in all() {
+        names.push(spec.name.to_owned());
+        names.extend(spec.presets.iter().skip(1).map(|preset| format!("{}:{}", spec.name, preset.name)));
+        if spec.base != Base::Alone {
+            names.extend(base::all().iter().map(|base| format!("{}+{}", spec.name, base.name)));
+        }
+    }
+    names.into_iter().filter_map(|name| select(&name).ok().map(|values| (name, values))).collect()
+}
+
+/// One queue, one receiver and one sender of a flow, fed with whatever comes.
+struct Points {
+    now: Time,
+    view: QueueView,
+    cp: <Any as Scheme>::Cp,
+    np: <Any as Scheme>::Np,
+    rp: <Any as Scheme>::Rp,
+    /// What was said to the flow so far; any of it may reach it at any time, twice or never.
+    said: Vec<<Any as Scheme>::Feedback>,
+    int: Option<IntStack>,
+    sent: u64,
+    acked: u64,
+}
+
+const OWN: u32 = 7;
+
+impl Points {
+    fn new(scheme: &Any, line: BitRate, rng: &mut Rng) -> Points {
+        let flow = FlowFacts {
+            initial_rate: if rng.below(3) == 0 { BitRate::from_bps(line.bps() / 3) } else { line },
+            weight: 1 + rng.below(4) as u16,
+            flow: rng.below(1000),
+            ..FlowFacts::at(line, Span::from_us(2 + rng.below(100)))
+        };
+        let static_pfc = rng.below(2) == 0;
+        let queue = QueueFacts {
+            queue: rng.below(1000),
+            xoff_bytes: static_pfc.then_some(320_000),
+            xon_bytes: static_pfc.then_some(318_000),
+            ..QueueFacts::at(line)
+        };
+        Points {
+            now: Time::ZERO,
+            view: QueueView {
+                now: Time::ZERO,
+                queue_bytes: 0,
+                queue_packets: 0,
+                port_bytes: 0,
+                tx_bytes: 0,
+                rate: line,
+                paused: false,
+            },
+            cp: scheme.congestion_point(&queue),
+            np: scheme.notification_point(&flow),
+            rp: scheme.reaction_point(&flow),
+            said: Vec::new(),
+            int: scheme.format().int.then(IntStack::default),
+            sent: 0,
+            acked: 0,
+        }
+    }
+
+    fn hear(&mut self, flow: u32, feedback: <Any as Scheme>::Feedback) {
+        if flow == OWN {
+            self.said.push(feedback);
+            if self.said.len() > 50 {
+                self.said.remove(0);
+            }
+        }
+    }
+
+    fn switch(&mut self, rng: &mut Rng) {
+        let mut notices = Vec::new();
+        let mut heard = |flow, feedback| notices.push((flow, feedback));
+        let packet = PacketFacts {
+            flow: if rng.below(3) == 0 { OWN } else { rng.below(40) as u32 },
+            frame_bytes: 64 + rng.below(4000) as u32,
+            own: true,
+        };
+        let packet = PacketFacts { own: packet.flow == OWN || packet.flow.is_multiple_of(2), ..packet };
+        if !packet.own && !self.cp.hooks().has(Hooks::EVERY) {
+            return;
+        }
+        self.view.now = self.now;
+        let mut ecn = [Ecn::Ect0, Ecn::Ect1, Ecn::Ce][rng.below(3) as usize];
+        match rng.below(8) {
+            0 => {
+                self.view.paused = !self.view.paused;
+                self.cp.on_pause_change(&self.view);
+            }
+            1 => {
+                // The queue jumps: everything is possible but a negative length.
+                self.view.queue_packets = rng.below(3000) as u32;
+                self.view.queue_bytes = u64::from(self.view.queue_packets) * 1062;
+            }
+            2..5 => {
+                let mark = Mark { ecn: &mut ecn, int: if packet.own { self.int.as_mut() } else { None } };
+                self.cp.on_enqueue(&self.view, &packet, 1 + rng.below(4) as u16, mark, &mut heard);
+                self.view.queue_bytes += u64::from(packet.frame_bytes);
+                self.view.queue_packets += 1;
+            }
+            _ => {
+                self.view.queue_bytes = self.view.queue_bytes.saturating_sub(u64::from(packet.frame_bytes));
+                self.view.queue_packets = self.view.queue_packets.saturating_sub(1);
+                if let Some(int) = &mut self.int {
+                    int.clear();
+                    // Reordered, repeated and jumping telemetry of other hops before this one.
+                    for _ in 0..rng.below(4) {
+                        int.push(IntHop {
+                            rate: self.view.rate,
+                            at: Time::from_ps(self.now.ps() / 2 + rng.below(self.now.ps() / 2 + 1)),
+                            tx_bytes: rng.below(1 << 40),
+                            queue_bytes: rng.below(1 << 26),
+                        });
+                    }
+                }
+                let mark = Mark { ecn: &mut ecn, int: if packet.own { self.int.as_mut() } else { None } };
+                self.cp.on_dequeue(&self.view, &packet, mark, &mut heard);
+                self.view.tx_bytes += u64::from(packet.frame_bytes);
+            }
+        }
+        self.view.port_bytes = self.view.queue_bytes;
+        if self.cp.hooks().has(Hooks::TIMER)
+            && let Some(at) = CongestionPoint::timer(&self.cp)
+            && at <= self.now
+        {
+            CongestionPoint::on_timer(&mut self.cp, &self.view, &mut heard);
+            let next = CongestionPoint::timer(&self.cp);
+            assert!(next.is_none_or(|next| next > self.now), "a timer that stands still: {next:?} at {:?}", self.now);
+        }
+        for (flow, feedback) in notices {
+            self.hear(flow, feedback);
+        }
+    }
+
+    fn receiver(&mut self, rng: &mut Rng) {
+        let packet = Received {
+            now: self.now,
+            wire_bytes: 84 + rng.below(4000) as u32,
+            payload_bytes: 1 + rng.below(4000) as u32,
+            ecn: [Ecn::Ect0, Ecn::Ect1, Ecn::Ce, Ecn::Ce][rng.below(4) as usize],
+        };
+        let feedback = self.np.on_data(&packet);
+        self.said.extend(feedback);
+        for _ in 0..3 {
+            if NotificationPoint::timer(&self.np).is_some_and(|at| at <= self.now) {
+                let feedback = NotificationPoint::on_timer(&mut self.np, self.now);
+                self.said.extend(feedback);
+            }
+        }
+        let next = NotificationPoint::timer(&self.np);
+        assert!(next.is_none_or(|next| next > self.now), "a timer that stands still: {next:?} at {:?}", self.now);
+    }
+
+    fn sender(&mut self, rng: &mut Rng) {
+        match rng.below(10) {
+            0..3 => {
+                self.sent += 1000;
+                self.rp.on_sent(self.now, 1082);
+            }
+            3..7 => {
+                let bytes = rng.below(8) * 1000;
+                let before = self.acked;
+                self.acked = (self.acked + bytes).min(self.sent);
+                self.rp.on_ack(&Acked {
+                    now: self.now,
+                    bytes: self.acked - before,
+                    acked_bytes: self.acked,
+                    sent_bytes: self.sent,
+                    rtt: Span::from_ns(1 + rng.below(2_000_000)),
+                    ecn: [Ecn::Ect0, Ecn::Ect1, Ecn::Ce][rng.below(3) as usize],
+                    int: self.int.as_ref(),
+                });
+            }
+            7 => self.rp.on_loss(self.now, if rng.below(2) == 0 { Loss::Nak } else { Loss::Timeout }),
+            8 => {
+                // Late, early or stale: a timer may be called at any time it asked for or after.
+                if ReactionPoint::timer(&self.rp).is_some_and(|at| at <= self.now) {
+                    self.rp.on_timer(self.now);
+                }
+            }
+            _ => {
+                if !self.said.is_empty() {
+                    let any = rng.below(self.said.len() as u64) as usize;
+                    let feedback = self.said[any];
+                    self.rp.on_feedback(self.now, &feedback);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rates_and_windows_stay_within_their_bounds() {
+    for (name, values) in everything() {
+        for case in 0..12 {
+            let mut rng = stream(case, "points", 0);
+            let line = BitRate::from_gbps([1, 10, 40, 100, 400][rng.below(5) as usize]);
+            let scheme = Any::configure(&values);
+            let floor = floor(&values, line);
+            let mut points = Points::new(&scheme, line, &mut rng);
+            for step in 0..4000 {
+                let longest = [20, 2_000, 300_000][rng.below(3) as usize];
+                points.now += Span::from_ns(rng.below(longest));
+                match rng.below(3) {
+                    0 => points.switch(&mut rng),
+                    1 => points.receiver(&mut rng),
+                    _ => points.sender(&mut rng),
+                }
+                let limits = points.rp.limits();
+                let (rate, line) = (limits.rate_bps, line.bps() as f64);
+                assert!(rate.is_finite() && rate <= line, "{name}, case {case}, step {step}: {rate} above {line}");
+                assert!(rate >= floor, "{name}, case {case}, step {step}: {rate} below {floor}");
+                assert!(limits.window_bytes >= 1, "{name}, case {case}, step {step}: no window");
+            }
+        }
+    }
+}
+
+/// The scheme's own floor where it has one; a millionth of the line otherwise.
+fn floor(values: &ParamValues, line: BitRate) -> f64 {
+    let least = line.bps() as f64 * 1e-6;
+    let own = |values: &ParamValues| {
+        let known = values.spec().param("rate_min").is_some();
+        known.then(|| values.rate("rate_min").at(line).min(line.bps() as f64) * (1.0 - 1e-9))
+    };
+    let base = values.base().and_then(own);
+    match (own(values), base) {
+        (Some(a), Some(b)) => a.min(b),
+        (Some(a), None) if values.base().is_none() => a,
+        _ => least,
+    }
+}
+
+/// A random tree with random traffic under one scheme, and things that go wrong: frames lost on
+/// wires, a host in a PAUSE storm, a link that flaps and moves flows to its twin.
+fn run(values: &ParamValues, seed: u64) -> (Counters, Vec<FlowRecord>, Vec<String>) {
+    let (mut plan, hosts) = network(seed);
+    let flows = traffic(seed, &plan, &hosts);
+    let mut rng = stream(seed, "trouble", 0);
+    plan.run.stall_after = Some(Span::from_ms(2000));
+    plan.run.stop = Time::from_ms(60_000);
+    let mut trouble = Vec::new();
+    if rng.below(2) == 0 {
+        let port = rng.below(plan.ports() as u64) as u32;
+        let loss = [1e-4, 1e-3, 1e-2][rng.below(3) as usize];
+        let direction = &mut plan.links[port as usize / 2];
+        if port & 1 == 0 {
+            direction.a_to_b.loss = loss
+        } else {
+            direction.b_to_a.loss = loss
+        }
+        trouble.push(format!("loss {loss} on port {port}"));
+    }
+    if rng.below(2) == 0 {
+        let host_port = (0..plan.ports() as u32)
+            .find(|&port| plan.nodes[plan.node_of(port) as usize].kind == NodeKind::Host)
+            .expect("there are hosts");
+        for (at, on) in [(30, true), (230, false)] {
+            let what = FaultKind::PauseStorm { host_port, class: 0, on };
+            plan.faults.push(Fault { at: Time::from_us(at), what });
+        }
+        trouble.push(format!("storm at port {host_port}"));
+    }
+    if rng.below(2) == 0 {
+        let link = rng.below(plan.links.len() as u64) as u32;
+        plan.faults.push(Fault { at: Time::from_us(40), what: FaultKind::LinkDown { link } });
+        plan.faults.push(Fault { at: Time::from_us(340), what: FaultKind::LinkUp { link } });
+        plan.faults.sort_by_key(|fault| fault.at);
+        trouble.push(format!("link {link} flaps"));
+    }
+    let mut world = AnyWorld::new(plan, vec![Any::configure(values)], vec![List::boxed(flows)]);
+    world.run_to_end();
+    if let Some(failure) = &world.failure {
+        trouble.push(format!("{failure:?}"));
+    }
+    if let Err(why) = world.books() {
+        trouble.push(why);
+    }
+    let failed = world.failure.is_some() || world.books().is_err();
+    let counters = world.counters;
+    assert!(!failed, "{trouble:?}");
+    (counters, std::mem::take(&mut world.flows), trouble)
+}
+
+#[test]
+fn every_flow_finishes_and_the_same_seed_gives_the_same_run() {
+    for (name, values) in everything() {
+        for seed in 0..6 {
+            let (counters, flows, trouble) = run(&values, seed);
+            assert_eq!(
+                counters.flows_completed, counters.flows_started,
+                "{name}, seed {seed}, with {trouble:?}: flows are left over"
+            );
+            assert!(flows.iter().all(|flow| Some(flow.delivered_bytes) == flow.size_bytes), "{name}, seed {seed}");
+            if seed < 3 {
+                let again = run(&values, seed);
+                assert_eq!((counters, &flows), (again.0, &again.1), "{name}, seed {seed}: two runs differ");
+            }
+        }
+    }
+}
