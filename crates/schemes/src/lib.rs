@@ -6,11 +6,13 @@
 //! keys, listings, the tests that run every scheme) follows from the registry.
 
 pub mod dcqcn;
+pub mod dctcp;
 pub mod none;
 pub mod param;
 pub mod parts;
 mod registry;
 pub mod stack;
+pub mod tcp_newreno;
 pub mod world;
 
 pub use any::objection;
@@ -21,6 +23,8 @@ registry::registry! {
     base {
         None => xoff_fabric::scheme::Uncontrolled,
         Dcqcn => dcqcn::Dcqcn,
+        Dctcp => dctcp::Dctcp,
+        TcpNewReno => tcp_newreno::TcpNewReno,
     }
     overlays {
     }

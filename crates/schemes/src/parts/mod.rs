@@ -1,4 +1,5 @@
 //! Pieces that several schemes share, each exactly once.
 
 pub mod flow_table;
+pub mod newreno;
 pub mod red;

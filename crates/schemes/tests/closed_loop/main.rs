@@ -6,3 +6,5 @@ mod common;
 
 mod bench;
 mod dcqcn;
+mod dctcp;
+mod tcp_newreno;

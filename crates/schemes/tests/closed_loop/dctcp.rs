@@ -1,0 +1,1 @@
+//! DCTCP against its own analysis.
