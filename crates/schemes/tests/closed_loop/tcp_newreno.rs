@@ -180,7 +180,7 @@ impl Source for Reads {
 
 /// Goodput in Mb/s of the FQCN paper's incast (its section V): 1 Gb/s, 64 KB of drop-tail buffer,
 /// blocks of 256 KB per server, IP packets of 1000 bytes.
-fn incast(servers: u32, scheme: Any) -> f64 {
+pub fn incast(servers: u32, scheme: Any) -> f64 {
     let mut net = Net::star(servers as usize + 1, 1, DELAY);
     net.plan.classes.list[0].lossless = false;
     net.plan.classes.list[0].queue_limit_bytes = Some(64_000);
