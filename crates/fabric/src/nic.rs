@@ -276,16 +276,21 @@ impl<S: Scheme> World<S> {
     /// Reads a flow's limits and timer after any of its hooks.
     #[inline]
     pub(crate) fn after_rp(&mut self, flow: u32) {
-        let resend = self.senders[flow].tcp && self.ask_resend(flow);
+        if self.senders[flow].tcp {
+            self.after_tcp_rp(flow);
+        } else {
+            self.read_rp(flow);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn read_rp(&mut self, flow: u32) {
         let sender = &self.senders[flow];
         let limits = sender.rp.limits();
         if limits.rate_bps != sender.asked_bps || limits.window_bytes != sender.window_bytes {
             self.apply_limits(flow, limits);
         }
         self.arm_flow_timer(flow);
-        if resend {
-            self.stir_flow(flow);
-        }
     }
 
     pub(crate) fn apply_limits(&mut self, flow: u32, limits: crate::scheme::Limits) {

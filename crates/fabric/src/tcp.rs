@@ -212,6 +212,7 @@ impl<S: Scheme> World<S> {
 
     /// An ACK that does not belong to a living RoCE flow.
     #[cold]
+    #[inline(never)]
     pub(crate) fn on_other_ack(&mut self, packet: &Packet) {
         let (now, flow) = (self.now, packet.flow);
         let sender = &mut self.senders[flow];
@@ -246,9 +247,19 @@ impl<S: Scheme> World<S> {
         self.packet_gone(flow);
     }
 
-    /// Does what the reaction point wants sent again; whether it wants anything.
+    /// Reads a TCP flow's wishes after any of its hooks: what to send again, limits, timer.
     #[cold]
-    pub(crate) fn ask_resend(&mut self, flow: u32) -> bool {
+    #[inline(never)]
+    pub(crate) fn after_tcp_rp(&mut self, flow: u32) {
+        let resend = self.ask_resend(flow);
+        self.read_rp(flow);
+        if resend {
+            self.stir_flow(flow);
+        }
+    }
+
+    /// Does what the reaction point wants sent again; whether it wants anything.
+    fn ask_resend(&mut self, flow: u32) -> bool {
         let sender = &mut self.senders[flow];
         let outstanding = Outstanding {
             now: self.now,

@@ -337,6 +337,7 @@ impl<S: Scheme> World<S> {
     /// Ahead of what is expected: drop, and say so now and then. Behind: acknowledge again. Some
     /// receivers take any order.
     #[cold]
+    #[inline(never)]
     fn on_unexpected(&mut self, packet: &Packet) {
         let now = self.now;
         let receiver = &mut self.receivers[packet.flow];
@@ -460,8 +461,10 @@ impl<S: Scheme> World<S> {
     #[inline]
     pub(crate) fn after_ack(&mut self, flow: u32, moved: bool) {
         let sender = &self.senders[flow];
-        let (everything, state) = (sender.una >= sender.total.min(sender.offered), sender.state);
-        if everything && sender.una >= sender.total {
+        let (complete, state) = (sender.una >= sender.total, sender.state);
+        // Flows without offers have no such number.
+        let drained = sender.una == sender.offered && moved;
+        if complete {
             self.ledgers[flow].acked_at = Some(self.now);
             self.end_flow(flow);
             return;
@@ -470,7 +473,7 @@ impl<S: Scheme> World<S> {
         if matches!(state, SendState::Blocked | SendState::Idle) {
             self.stir_flow(flow);
         }
-        if everything && moved {
+        if drained {
             self.on_drained(flow);
         }
     }
