@@ -458,7 +458,7 @@ impl<S: Scheme> World<S> {
     }
 
     /// The end of a flow whose last packet is acknowledged, or what its limits now allow.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn after_ack(&mut self, flow: u32, moved: bool) {
         let sender = &self.senders[flow];
         let (complete, state) = (sender.una >= sender.total, sender.state);

@@ -25,7 +25,7 @@ const PARAMS: &[ParamSpec] = &[
     params::impatient(&[]),
     params::full_ack(&[]),
     params::idle_restart(&[]),
-    params::rto_min(&[], "200ms", "FQCN paper, section V; RFC 6298 has 1 s"),
+    params::rto_min(&[], "200ms", "FQCN paper, section VI; RFC 6298 has 1 s"),
     params::rto_max(&[]),
     params::rto_initial(&[]),
     params::granularity(&[]),
@@ -36,7 +36,7 @@ const PARAMS: &[ParamSpec] = &[
 ];
 
 const PRESETS: &[Preset] = &[
-    Preset { name: "fqcn", source: "incast test of the FQCN paper, section V", values: &[] },
+    Preset { name: "fqcn", source: "incast test of the FQCN paper, section VI", values: &[] },
     Preset {
         name: "rfc",
         source: "RFC 5681 and RFC 6298 to the letter",

@@ -8,7 +8,7 @@
 //! | IW | `initial_window_rule`, `initial_window` | fixed, 2 segments | assumption: the ns-2 era; RFC 5681; RFC 6928 |
 //! | ssthresh | `initial_ssthresh` | 1 GiB | RFC 5681: arbitrarily high |
 //! | rwnd | `receive_window` | 64 MB | assumption: never the limit |
-//! | RTO_min, RTO_max | `rto_min`, `rto_max` | 200 ms, 60 s | FQCN paper, section V; RFC 6298 |
+//! | RTO_min, RTO_max | `rto_min`, `rto_max` | 200 ms, 60 s | FQCN paper, section VI; RFC 6298 |
 //! | RTO before a sample | `rto_initial` | 1 s | RFC 6298, 2.1 |
 //! | G | `granularity` | 1 ms | assumption: a kernel's tick |
 
