@@ -7,11 +7,14 @@
 
 pub mod dcqcn;
 pub mod dctcp;
+pub mod mercury;
 pub mod none;
 pub mod param;
 pub mod parts;
+pub mod pcn;
 mod registry;
 pub mod stack;
+pub mod tcd;
 pub mod tcp_newreno;
 pub mod world;
 
@@ -23,9 +26,12 @@ registry::registry! {
     base {
         None => xoff_fabric::scheme::Uncontrolled,
         Dcqcn => dcqcn::Dcqcn,
+        Pcn => pcn::Pcn,
         Dctcp => dctcp::Dctcp,
         TcpNewReno => tcp_newreno::TcpNewReno,
     }
     overlays {
+        Mercury => stack::Stack<mercury::Mercury>,
+        Tcd => stack::Stack<tcd::Tcd>,
     }
 }

@@ -268,6 +268,12 @@ impl ReactionPoint for Rp {
     fn on_congested(&mut self, now: Time) {
         self.on_feedback(now, &Cnp);
     }
+    fn on_hold(&mut self, now: Time) {
+        match self {
+            Rp::Paper(rp, _) => rp.on_hold(now),
+            Rp::Nic(rp, _) => rp.on_hold(),
+        }
+    }
     fn increases(&self) -> u32 {
         match self {
             Rp::Paper(rp, _) => rp.increases,

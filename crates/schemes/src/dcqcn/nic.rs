@@ -25,6 +25,8 @@ pub struct Rp {
     increase_at: Option<Time>,
     decrease_at: Option<Time>,
     byte_budget: u64,
+    /// The next increase does not take place.
+    held: bool,
     pub(super) increases: u32,
 }
 
@@ -42,6 +44,7 @@ impl Rp {
             increase_at: rates.first_increase(settings.increase_timer),
             decrease_at: None,
             byte_budget: settings.byte_counter_bytes,
+            held: false,
             increases: 0,
             settings: settings.clone(),
             rates,
@@ -132,7 +135,16 @@ impl Rp {
         self.increase_at = Some(now + self.settings.increase_timer);
     }
 
+    /// Blocks the next increase, and nothing else (TCD, section 6). A flow at line rate has none to
+    /// block.
+    pub fn on_hold(&mut self) {
+        self.held = self.increase_at.is_some() || self.decrease_at.is_some();
+    }
+
     fn increase(&mut self) {
+        if std::mem::take(&mut self.held) {
+            return;
+        }
         let f = self.settings.fast_recovery;
         if self.stage == f {
             self.target_bps += self.rates.ai_bps;

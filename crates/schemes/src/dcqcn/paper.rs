@@ -75,6 +75,24 @@ impl Rp {
         self.fresh_cut = true;
     }
 
+    /// Keeps the rate: as after a cut, but neither the rate nor alpha changes (TCD, section 5). A flow
+    /// at line rate has nothing to hold back.
+    pub fn on_hold(&mut self, now: Time) {
+        if self.increase_at.is_none() {
+            return;
+        }
+        if self.alpha_at.is_some() {
+            self.decay_alpha(now);
+            self.alpha_at = Some(now);
+        }
+        self.target_bps = self.rate_bps;
+        self.timer_stage = 0;
+        self.byte_stage = 0;
+        self.byte_budget = self.settings.byte_counter_bytes;
+        self.increase_at = Some(now + self.settings.increase_timer);
+        self.fresh_cut = true;
+    }
+
     /// Equation 2: alpha loses a part g per period without CNP. Done when next needed, so that a
     /// silent flow costs nothing.
     fn decay_alpha(&mut self, now: Time) {

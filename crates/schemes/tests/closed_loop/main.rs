@@ -7,4 +7,8 @@ mod common;
 mod bench;
 mod dcqcn;
 mod dctcp;
+mod fig2;
+mod mercury;
+mod pcn;
+mod tcd;
 mod tcp_newreno;

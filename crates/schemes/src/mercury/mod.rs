@@ -1,0 +1,559 @@
+//! Mercury: accurate and fast congestion feedback.
+//!
+//! He, Liang, Fan, Wang, Han, Xiao, Dou: *Accurate and fast congestion feedback in MEC-enabled RDMA
+//! datacenters*, Journal of Cloud Computing 13:72, 2024. The switch tells a port that is congested from one that was only paused, and sends the
+//! sources of a congested port CNPs of its own with a window for each flow. The sender obeys its
+//! window beside whatever congestion control it has (DCQCN by default).
+//!
+//! Variant: Algorithms 1 and 2 as rebuilt from the paper's prose (their listings are not legible),
+//! with the details that the paper leaves open chosen as in section 7 of the specification, whose
+//! section numbers are used here. See decision 0022.
+//!
+//! | symbol | parameter | default | source |
+//! |---|---|---|---|
+//! | threshold | `kmin`, `xoff_part` | 40/100/160/400 KB at 10/25/40/100G, at most XOFF/2 | assumption: the base's Kmin |
+//! | T | `check_period` | 10 us | paper, experiment settings |
+//! | baseRTT | `base_rtt_from`, `base_rtt` | the network's longest | paper; 12 us in its large network |
+//! | flowTable | `table`, `table_bits` | exact | paper: hashed |
+//! | (who is notified) | `notify_flows` | the flow of the arriving packet | assumption |
+//! | (CNP spacing) | `cnp_interval` | 50 us per flow and port | assumption: DCQCN's |
+//! | cwnd | `window_rule`, `window_floor` | latest, 1 packet | assumption |
+//! | (lines 18 to 20) | `reset`, `reset_quiet`, `reset_after` | first increase of the base | assumption |
+//!
+//! Last_State, rxByte, T_pause and Q_Length are state; C is the port's rate, at the sender the line's.
+
+use crate::param::{Base, ParamSpec, ParamValues, Preset, SchemeSpec, Unit};
+use crate::parts::flow_table::FlowTable;
+use crate::{Configured, Overlay};
+use std::sync::Arc;
+use xoff_engine::{Span, Time};
+use xoff_fabric::scheme::*;
+
+const PARAMS: &[ParamSpec] = &[
+    ParamSpec::new(
+        "kmin",
+        "threshold",
+        Unit::BytesByRate,
+        "40KB@10Gbps, 100KB@25Gbps, 160KB@40Gbps, 400KB@100Gbps",
+        &[],
+        "queue above which a port may be congested",
+        "assumption: Kmin of the DCQCN beneath; the paper gives no value",
+    ),
+    ParamSpec::new(
+        "xoff_part",
+        "",
+        Unit::Number { min: 0.01, max: 1.0 },
+        "0.5",
+        &[],
+        "the threshold is at most this part of PFC's XOFF, where that is static",
+        "assumption: congestion must be seen before PFC acts",
+    ),
+    ParamSpec::new(
+        "check_period",
+        "T",
+        Unit::Time,
+        "10us",
+        &[],
+        "time between two looks at the queue of an undetermined port",
+        "paper, parameter settings",
+    ),
+    ParamSpec::new(
+        "base_rtt_from",
+        "baseRTT",
+        Unit::Choice(&["network", "fixed"]),
+        "network",
+        &[],
+        "the base round trip is the network's longest, or given",
+        "paper: known in advance from the topology",
+    ),
+    ParamSpec::new(
+        "base_rtt",
+        "baseRTT",
+        Unit::Time,
+        "12us",
+        &[("base_rtt_from", "fixed")],
+        "the one base round trip of all flows",
+        "paper, large-scale settings",
+    ),
+    ParamSpec::new(
+        "notify_flows",
+        "",
+        Unit::Choice(&["arriving", "all"]),
+        "arriving",
+        &[],
+        "a congested port notifies the flow of each arriving packet, or all flows that it holds",
+        "assumption: the same information without a storm of CNPs",
+    ),
+    ParamSpec::new(
+        "cnp_interval",
+        "",
+        Unit::Time,
+        "50us",
+        &[],
+        "least time between two CNPs of a port to a flow",
+        "assumption: DCQCN's notification interval, moved into the switch",
+    ),
+    ParamSpec::new(
+        "table",
+        "flowTable",
+        Unit::Choice(&["exact", "hashed"]),
+        "exact",
+        &[],
+        "bytes are counted per flow, or per hash of the flow",
+        "paper: hashed; the exact form shows the scheme without collisions",
+    ),
+    ParamSpec::new(
+        "table_bits",
+        "",
+        Unit::Count { min: 1, max: 20 },
+        "10",
+        &[("table", "hashed")],
+        "the hashed table has two to the power of this many slots",
+        "assumption: the paper gives no size",
+    ),
+    ParamSpec::new(
+        "window_rule",
+        "cwnd",
+        Unit::Choice(&["latest", "minimum"]),
+        "latest",
+        &[],
+        "a window replaces the one before, or the smallest of one round trip counts",
+        "paper: one register, overwritten",
+    ),
+    ParamSpec::new(
+        "window_floor",
+        "",
+        Unit::Count { min: 1, max: 1000 },
+        "1",
+        &[],
+        "smallest window, in full packets",
+        "assumption: no window would stop the flow for good",
+    ),
+    ParamSpec::new(
+        "reset",
+        "",
+        Unit::Choice(&["increase", "silence"]),
+        "increase",
+        &[],
+        "the window opens again at the base's first increase after the last CNP, or by time alone",
+        "paper: when the sender recovers its rate",
+    ),
+    ParamSpec::new(
+        "reset_quiet",
+        "",
+        Unit::Time,
+        "50us",
+        &[("reset", "increase")],
+        "an increase counts only this long after the last CNP",
+        "assumption: sooner, the next CNP may be on its way",
+    ),
+    ParamSpec::new(
+        "reset_after",
+        "",
+        Unit::Time,
+        "1ms",
+        &[],
+        "the window opens again at the latest after this long without CNP",
+        "assumption: for bases that do not increase by themselves",
+    ),
+];
+
+const PRESETS: &[Preset] = &[
+    Preset { name: "paper", source: "J. Cloud Computing 2024, small-scale settings", values: &[] },
+    Preset {
+        name: "large",
+        source: "J. Cloud Computing 2024, large-scale settings",
+        values: &[("base_rtt_from", "fixed"), ("base_rtt", "12us")],
+    },
+];
+
+/// A configured Mercury.
+#[derive(Clone, Debug)]
+pub struct Mercury {
+    values: ParamValues,
+    sender: Arc<SenderSettings>,
+}
+
+/// What all senders share.
+#[derive(Clone, Debug)]
+struct SenderSettings {
+    minimum: bool,
+    by_increase: bool,
+    quiet: Span,
+    reset_after: Span,
+}
+
+/// Transports that recover losses by themselves have a congestion window of their own and a queue
+/// made of drops: a window from the switch for the same bytes has no meaning there.
+const TCP: &[&str] = &["tcp", "newreno", "tcp-newreno"];
+
+impl Configured for Mercury {
+    const SPEC: SchemeSpec = SchemeSpec::new(
+        "mercury",
+        "switches tell paused ports from congested ones and send windows to the sources",
+        "He et al., Accurate and fast congestion feedback in MEC-enabled RDMA datacenters, Journal of Cloud Computing 13:72, 2024",
+        PARAMS,
+        PRESETS,
+    )
+    .with_base(Base::Default("dcqcn:nic"));
+
+    fn configure(values: &ParamValues) -> Mercury {
+        let sender = SenderSettings {
+            minimum: values.choice("window_rule") == "minimum",
+            by_increase: values.choice("reset") == "increase",
+            quiet: values.time("reset_quiet"),
+            reset_after: values.time("reset_after"),
+        };
+        Mercury { values: values.clone(), sender: Arc::new(sender) }
+    }
+
+    fn objection(values: &ParamValues) -> Option<String> {
+        (values.choice("notify_flows") == "all" && values.choice("table") == "hashed").then(|| {
+            "a hashed table does not know its flows, so `notify_flows = \"all\"` needs `table = \"exact\"`".to_owned()
+        })
+    }
+}
+
+impl Overlay for Mercury {
+    fn refuses(base: &ParamValues) -> Option<String> {
+        let name = base.spec().name;
+        TCP.contains(&name).then(|| format!("`mercury` bounds RDMA flows in flight; `{name}` has a window of its own"))
+    }
+
+    /// Section 6: the switch is congestion and notification point of a base that acts on bare CNPs;
+    /// marks and CNPs of both would cut twice. Other bases keep the signals they live on.
+    fn replaces_signals(base: &ParamValues) -> bool {
+        base.spec().hears_notices
+    }
+
+    /// Algorithm 2, lines 15 to 17: the base's normal decrease.
+    fn pass_on(_: &Cnp, now: Time, base: &mut impl ReactionPoint) {
+        base.on_congested(now);
+    }
+
+    /// Lines 18 to 20.
+    fn on_base_increase(own: &mut Rp, now: Time) {
+        let quiet = |last: Time| now.saturating_since(last) >= own.settings.quiet;
+        if own.settings.by_increase && own.last_cnp.is_some_and(quiet) {
+            own.open();
+        }
+    }
+}
+
+impl Mercury {
+    fn base_rtt(&self, longest: Span) -> Span {
+        match self.values.choice("base_rtt_from") {
+            "fixed" => self.values.time("base_rtt"),
+            _ => longest,
+        }
+    }
+}
+
+impl Scheme for Mercury {
+    type Feedback = Cnp;
+    type Cp = Cp;
+    type Np = Silent<Cnp>;
+    type Rp = Rp;
+    type Transit = Absent<Cnp>;
+    type Switch = Absent;
+
+    fn congestion_point(&self, at: &QueueFacts) -> Cp {
+        let kmin = self.values.bytes_by_rate("kmin").at(at.rate);
+        let part = self.values.number("xoff_part");
+        let cap = at.xoff_bytes.map_or(u64::MAX, |xoff| (xoff as f64 * part) as u64);
+        Cp(Box::new(Egress {
+            threshold_bytes: kmin.min(cap),
+            full_bytes: at.rate.bytes_in(self.base_rtt(at.max_base_rtt)),
+            period: self.values.time("check_period"),
+            interval: self.values.time("cnp_interval"),
+            all: self.values.choice("notify_flows") == "all",
+            bits: match self.values.choice("table") {
+                "hashed" => self.values.count("table_bits") as u32,
+                _ => 0,
+            },
+            state: State::Determined,
+            paused_at: Time::ZERO,
+            received_bytes: 0,
+            check_at: Time::ZERO,
+            check_bytes: 0,
+            table: FlowTable::new(),
+            total_bytes: 0,
+            told: FlowTable::new(),
+            prune_at: 64,
+            all_at: Time::ZERO,
+        }))
+    }
+
+    fn notification_point(&self, _: &FlowFacts) -> Silent<Cnp> {
+        Silent::default()
+    }
+
+    fn reaction_point(&self, of: &FlowFacts) -> Rp {
+        let base_rtt = self.base_rtt(of.max_base_rtt);
+        let floor_bytes = self.values.count("window_floor") * u64::from(of.mtu_bytes);
+        // Section 5: cwnd = C baseRTT to begin with.
+        let full_bytes = of.line_rate.bytes_in(base_rtt).max(floor_bytes);
+        Rp {
+            settings: self.sender.clone(),
+            full_bytes,
+            floor_bytes,
+            window_bytes: full_bytes,
+            base_rtt,
+            last_cnp: None,
+            smallest_at: Time::ZERO,
+        }
+    }
+}
+
+/// Section 6: a CNP of the switch; its first four reserved bytes are the window in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cnp {
+    pub window_bytes: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Input and capacity compare clearly, so that flows may be judged.
+    Determined,
+    /// There is a queue, but PAUSE may be all its reason.
+    Undetermined,
+}
+
+/// One egress queue; boxed, since most queues of a network are never congested.
+#[derive(Clone, Debug)]
+pub struct Cp(Box<Egress>);
+
+#[derive(Clone, Debug)]
+struct Egress {
+    threshold_bytes: u64,
+    /// C baseRTT of this port.
+    full_bytes: u64,
+    period: Span,
+    interval: Span,
+    all: bool,
+    /// Zero: exact.
+    bits: u32,
+    state: State,
+    /// t0 and rxByte of Algorithm 1.
+    paused_at: Time,
+    received_bytes: u64,
+    check_at: Time,
+    check_bytes: u64,
+    /// flowTable: bytes of each flow in the queue now, of whatever scheme.
+    table: FlowTable<Entry>,
+    total_bytes: u64,
+    /// When flows were last notified; entries older than the interval mean nothing.
+    told: FlowTable<Time>,
+    /// At this size `told` is cleared of old entries.
+    prune_at: usize,
+    /// With `all`: when the table is next walked.
+    all_at: Time,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    bytes: u64,
+    /// Its flow may be notified.
+    own: bool,
+}
+
+impl Egress {
+    #[inline]
+    fn key(&self, flow: u32) -> u32 {
+        if self.bits == 0 { flow } else { flow.wrapping_mul(0x9e37_79b9) >> (32 - self.bits) }
+    }
+
+    /// Algorithm 2, lines 1 to 3.
+    #[inline]
+    fn add(&mut self, view: &QueueView, packet: &PacketFacts) {
+        if view.queue_packets == 0 {
+            self.forget();
+        }
+        let key = self.key(packet.flow);
+        let entry = self.table.entry(key, Entry::default);
+        entry.bytes += u64::from(packet.frame_bytes);
+        entry.own = packet.own;
+        self.total_bytes += u64::from(packet.frame_bytes);
+    }
+
+    /// Lines 4 to 8.
+    #[inline]
+    fn remove(&mut self, view: &QueueView, packet: &PacketFacts) {
+        if view.queue_packets == 0 {
+            self.forget();
+            return;
+        }
+        let key = self.key(packet.flow);
+        let Some(entry) = self.table.get_mut(key) else { return };
+        let bytes = u64::from(packet.frame_bytes).min(entry.bytes);
+        entry.bytes -= bytes;
+        self.total_bytes -= bytes;
+        if entry.bytes == 0 {
+            self.table.remove(key);
+        }
+    }
+
+    /// An empty queue has an empty table. That is so by itself, unless packets that had been counted
+    /// were refused by the buffer or flushed by a watchdog.
+    #[inline]
+    fn forget(&mut self) {
+        if self.total_bytes > 0 {
+            self.table.clear();
+            self.total_bytes = 0;
+        }
+    }
+
+    /// flow_identification for one flow; window_calculation (lines 9 to 13) if its CNP is due.
+    fn tell(&mut self, now: Time, flow: u32, bytes: u64, notify: &mut impl FnMut(u32, Cnp)) {
+        if self.told.len() >= self.prune_at {
+            let interval = self.interval;
+            self.told.retain(|_, last| now.saturating_since(*last) < interval);
+            self.prune_at = 64.max(2 * self.told.len());
+        }
+        let mut first = false;
+        let last = self.told.entry(flow, || {
+            first = true;
+            now
+        });
+        if !first && now.saturating_since(*last) < self.interval {
+            return;
+        }
+        *last = now;
+        // Rate = C data / Sum(data), Win = Rate baseRTT.
+        let window = self.full_bytes * bytes / self.total_bytes.max(1);
+        notify(flow, Cnp { window_bytes: window.min(u64::from(u32::MAX)) as u32 });
+    }
+
+    #[cold]
+    fn congested(&mut self, now: Time, packet: &PacketFacts, notify: &mut impl FnMut(u32, Cnp)) {
+        if packet.own {
+            let bytes = self.table.get(self.key(packet.flow)).map_or(0, |entry| entry.bytes);
+            self.tell(now, packet.flow, bytes, notify);
+        }
+        if self.all && now >= self.all_at {
+            self.all_at = now + self.interval;
+            let table = std::mem::take(&mut self.table);
+            for (flow, entry) in table.iter().filter(|(_, entry)| entry.own) {
+                self.tell(now, flow, entry.bytes, notify);
+            }
+            self.table = table;
+        }
+    }
+}
+
+impl CongestionPoint for Cp {
+    type Feedback = Cnp;
+
+    fn hooks(&self) -> Hooks {
+        Hooks::ENQUEUE.with(Hooks::DEQUEUE).with(Hooks::PAUSE).with(Hooks::EVERY)
+    }
+
+    #[inline]
+    fn on_enqueue(
+        &mut self,
+        view: &QueueView,
+        packet: &PacketFacts,
+        _: u16,
+        _: Mark<'_>,
+        mut notify: impl FnMut(u32, Cnp),
+    ) {
+        let port = &mut *self.0;
+        port.add(view, packet);
+        if view.paused {
+            // Algorithm 1, lines 4 and 5.
+            port.received_bytes += u64::from(packet.frame_bytes);
+        }
+        // The queue as it is once the packet is in it.
+        let queue = view.queue_bytes + u64::from(packet.frame_bytes);
+        if queue > port.threshold_bytes && port.state == State::Determined {
+            port.congested(view.now, packet, &mut notify);
+        }
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, view: &QueueView, packet: &PacketFacts, _: Mark<'_>, _: impl FnMut(u32, Cnp)) {
+        let port = &mut *self.0;
+        port.remove(view, packet);
+        // Lines 15 to 20: a queue above the threshold that shrinks is what PFC left behind.
+        if port.state == State::Undetermined && !view.paused && view.now >= port.check_at {
+            let queue = view.queue_bytes;
+            if !(queue > port.threshold_bytes && queue < port.check_bytes) {
+                port.state = State::Determined;
+            }
+            port.check_bytes = queue;
+            port.check_at = view.now + port.period;
+        }
+    }
+
+    fn on_pause_change(&mut self, view: &QueueView) {
+        let port = &mut *self.0;
+        if view.paused {
+            // Lines 2 and 3.
+            port.paused_at = view.now;
+            port.received_bytes = 0;
+            port.state = State::Undetermined;
+            return;
+        }
+        // Lines 6 to 14; rxRate <= C without the division.
+        let drained = view.rate.bytes_in(view.now.saturating_since(port.paused_at));
+        let backlog = view.queue_bytes > port.threshold_bytes && port.received_bytes <= drained;
+        port.state = if backlog { State::Undetermined } else { State::Determined };
+        port.check_bytes = view.queue_bytes;
+        port.check_at = view.now + port.period;
+    }
+}
+
+/// The extra register of the sender: how much may be in flight.
+#[derive(Clone, Debug)]
+pub struct Rp {
+    settings: Arc<SenderSettings>,
+    full_bytes: u64,
+    floor_bytes: u64,
+    window_bytes: u64,
+    base_rtt: Span,
+    /// Of the CNPs since the window was last open.
+    last_cnp: Option<Time>,
+    /// When the window became what it is; for the rule of the smallest.
+    smallest_at: Time,
+}
+
+impl Rp {
+    fn open(&mut self) {
+        self.window_bytes = self.full_bytes;
+        self.last_cnp = None;
+    }
+}
+
+impl ReactionPoint for Rp {
+    type Feedback = Cnp;
+
+    #[inline]
+    fn limits(&self) -> Limits {
+        Limits { rate_bps: f64::INFINITY, window_bytes: self.window_bytes }
+    }
+
+    /// Lines 15 to 17. A port faster than the line may allow more than the line can carry.
+    fn on_feedback(&mut self, now: Time, cnp: &Cnp) {
+        let window = u64::from(cnp.window_bytes).clamp(self.floor_bytes, self.full_bytes);
+        let stale = self.last_cnp.is_none() || now.saturating_since(self.smallest_at) > self.base_rtt;
+        if !self.settings.minimum || stale || window <= self.window_bytes {
+            self.window_bytes = window;
+            self.smallest_at = now;
+        }
+        self.last_cnp = Some(now);
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        if self.timer().is_some_and(|at| at <= now) {
+            self.open();
+        }
+    }
+
+    #[inline]
+    fn timer(&self) -> Option<Time> {
+        self.last_cnp.map(|last| last + self.settings.reset_after)
+    }
+}
+
+#[cfg(test)]
+mod tests;

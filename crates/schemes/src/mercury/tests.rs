@@ -1,0 +1,374 @@
+//! The worked numbers of the specification's section 9, and the choices of its section 7.
+
+use super::*;
+use crate::stack::{Feedback, Stack};
+use xoff_engine::BitRate;
+use xoff_fabric::packet::Ecn;
+
+const FORTY: BitRate = BitRate::from_gbps(40);
+
+fn values(text: &str, texts: &[(&str, &str)]) -> ParamValues {
+    let mut values = crate::select(text).unwrap();
+    for (name, text) in texts {
+        values.set(name, values.spec().param(name).unwrap().unit.parse(text).unwrap());
+    }
+    values
+}
+
+fn mercury(texts: &[(&str, &str)]) -> Mercury {
+    Mercury::configure(&values("mercury", texts))
+}
+
+/// A queue around a congestion point, whose length is whatever the test says.
+struct Queue {
+    cp: Cp,
+    now: Time,
+    bytes: u64,
+    paused: bool,
+    heard: Vec<(u32, u32)>,
+}
+
+impl Queue {
+    fn new(texts: &[(&str, &str)]) -> Queue {
+        let facts = QueueFacts { max_base_rtt: Span::from_us(24), xoff_bytes: Some(320_000), ..QueueFacts::at(FORTY) };
+        let cp = mercury(texts).congestion_point(&facts);
+        Queue { cp, now: Time::ZERO, bytes: 0, paused: false, heard: Vec::new() }
+    }
+    fn view(&self) -> QueueView {
+        QueueView {
+            now: self.now,
+            queue_bytes: self.bytes,
+            queue_packets: self.bytes.div_ceil(1000) as u32,
+            port_bytes: self.bytes,
+            tx_bytes: 0,
+            rate: FORTY,
+            paused: self.paused,
+        }
+    }
+    fn at(&mut self, us: u64) -> &mut Queue {
+        self.now = Time::from_us(us);
+        self
+    }
+    fn pause(&mut self, paused: bool) {
+        self.paused = paused;
+        let view = self.view();
+        self.cp.on_pause_change(&view);
+    }
+    fn put(&mut self, flow: u32, bytes: u64) {
+        self.put_as(flow, bytes, true);
+    }
+    fn put_as(&mut self, flow: u32, bytes: u64, own: bool) {
+        for _ in 0..bytes / 1000 {
+            let (view, mut ecn) = (self.view(), Ecn::Ect0);
+            let facts = PacketFacts { flow, frame_bytes: 1000, own };
+            let heard = &mut self.heard;
+            self.cp.on_enqueue(&view, &facts, 1, Mark { ecn: &mut ecn, int: None }, |flow, cnp| {
+                heard.push((flow, cnp.window_bytes));
+            });
+            self.bytes += 1000;
+            assert_eq!(ecn, Ecn::Ect0, "no marks at Mercury's switches");
+        }
+    }
+    fn take(&mut self, flow: u32, bytes: u64) {
+        for _ in 0..bytes / 1000 {
+            self.bytes -= 1000;
+            let (view, mut ecn) = (self.view(), Ecn::Ect0);
+            let facts = PacketFacts { flow, frame_bytes: 1000, own: true };
+            self.cp.on_dequeue(&view, &facts, Mark { ecn: &mut ecn, int: None }, |_, _| {});
+        }
+    }
+    /// One departure that leaves this much behind.
+    fn leave(&mut self, bytes: u64) -> State {
+        self.bytes = bytes + 1000;
+        self.take(1, 1000);
+        self.cp.0.state
+    }
+    fn state(&self) -> State {
+        self.cp.0.state
+    }
+}
+
+/// Section 9.1 up to RESUME at 20 us: `arrivals` during the pause, `queue` at its end.
+fn resumed(arrivals: u64, queue: u64) -> Queue {
+    let mut port = Queue::new(&[]);
+    assert_eq!(port.cp.0.threshold_bytes, 160_000);
+    assert_eq!(port.state(), State::Determined, "initially");
+    port.bytes = queue - arrivals;
+    port.pause(true);
+    assert_eq!(port.state(), State::Undetermined);
+    port.at(10).put(1, arrivals);
+    port.at(20).pause(false);
+    assert_eq!(port.heard, [], "no CNP while paused");
+    port
+}
+
+#[test]
+fn mercury_9_1_backlog_of_a_pause_is_undetermined() {
+    let mut port = resumed(80_000, 250_000);
+    assert_eq!(port.state(), State::Undetermined, "80 of 100 KB");
+    port.at(25).put(1, 1000);
+    assert_eq!(port.heard, []);
+    assert_eq!(port.at(29).leave(260_000), State::Undetermined, "not yet time to check");
+    assert_eq!(port.at(30).leave(220_000), State::Undetermined, "shrinks");
+    assert_eq!(port.at(40).leave(225_000), State::Determined, "does not shrink any more");
+    port.put(1, 1000);
+    assert_eq!(port.heard.len(), 1, "so its flows are congested");
+}
+
+#[test]
+fn mercury_9_1_more_arrivals_than_the_link_carries() {
+    let mut port = resumed(120_000, 250_000);
+    assert_eq!(port.state(), State::Determined, "48 Gb/s");
+    port.put(1, 1000);
+    assert_eq!(port.heard.len(), 1);
+}
+
+#[test]
+fn mercury_9_1_short_queue_is_determined_and_not_congested() {
+    let mut port = resumed(80_000, 100_000);
+    assert_eq!(port.state(), State::Determined);
+    port.put(1, 1000);
+    assert_eq!(port.heard, []);
+}
+
+#[test]
+fn mercury_9_2_equality_is_undetermined() {
+    assert_eq!(resumed(100_000, 250_000).state(), State::Undetermined);
+    assert_eq!(resumed(101_000, 250_000).state(), State::Determined);
+}
+
+#[test]
+fn mercury_4_a_queue_below_the_threshold_ends_the_doubt() {
+    let mut port = resumed(80_000, 250_000);
+    assert_eq!(port.at(30).leave(160_000), State::Determined);
+    port.put(1, 0);
+    assert_eq!(port.heard, []);
+    // A new PAUSE starts over.
+    port.pause(true);
+    assert_eq!(port.state(), State::Undetermined);
+    assert_eq!(port.cp.0.received_bytes, 0);
+}
+
+#[test]
+fn mercury_9_3_windows_share_the_link() {
+    // F2 60 KB, b1 and b2 30 KB each, at 40G and 24 us.
+    let mut port = Queue::new(&[("kmin", "119KB")]);
+    port.put(2, 60_000);
+    port.put(11, 30_000);
+    port.put(12, 29_000);
+    assert_eq!(port.heard, []);
+    // One packet more crosses the threshold; the others hear when they next arrive.
+    port.put(12, 1000);
+    assert_eq!(port.heard, [(12, 30_000)]);
+    let egress = &port.cp.0;
+    let window = |flow| egress.full_bytes * egress.table.get(flow).unwrap().bytes / egress.total_bytes;
+    assert_eq!([2, 11, 12].map(window), [60_000, 30_000, 30_000]);
+    assert_eq!(egress.full_bytes, 120_000);
+    // With `all` everyone hears at once.
+    let mut port = Queue::new(&[("kmin", "119KB"), ("notify_flows", "all")]);
+    port.put(2, 60_000);
+    port.put_as(11, 30_000, false);
+    port.put(12, 30_000);
+    port.heard.sort();
+    assert_eq!(port.heard, [(2, 60_000), (12, 30_000)], "flow 11 is under another scheme, but counts");
+    port.at(30).put(12, 5000);
+    port.at(30).put(2, 5000);
+    assert_eq!(port.heard.len(), 2, "not more often than every 50 us");
+    port.at(50).put(12, 1000);
+    assert_eq!(port.heard.len(), 4);
+}
+
+#[test]
+fn mercury_9_3_initial_windows() {
+    let window = |gbps, rtt| {
+        let flow = FlowFacts::at(BitRate::from_gbps(gbps), Span::from_us(rtt));
+        mercury(&[]).reaction_point(&flow).limits().window_bytes
+    };
+    assert_eq!(window(40, 24), 120_000);
+    assert_eq!(window(100, 12), 150_000);
+    // Section 8, for 12 us.
+    assert_eq!([10, 25, 40, 100].map(|gbps| window(gbps, 12)), [15_000, 37_500, 60_000, 150_000]);
+    let large = Mercury::configure(&values("mercury:large", &[]));
+    let flow = FlowFacts::at(BitRate::from_gbps(100), Span::from_us(7));
+    assert_eq!(large.reaction_point(&flow).limits().window_bytes, 150_000);
+}
+
+#[test]
+fn mercury_7_thresholds_by_rate_and_xoff() {
+    let at = |gbps, xoff| {
+        let facts = QueueFacts { xoff_bytes: xoff, ..QueueFacts::at(BitRate::from_gbps(gbps)) };
+        mercury(&[]).congestion_point(&facts).0.threshold_bytes
+    };
+    assert_eq!([10, 25, 40, 100].map(|gbps| at(gbps, None)), [40_000, 100_000, 160_000, 400_000]);
+    // The paper's two set-ups.
+    assert_eq!(at(40, Some(320_000)), 160_000);
+    assert_eq!(at(100, Some(620_000)), 310_000);
+}
+
+fn ack(us: u64) -> Acked<'static> {
+    Acked {
+        now: Time::from_us(us),
+        bytes: 0,
+        acked_bytes: 0,
+        sent_bytes: 0,
+        rtt: Span::from_us(24),
+        ecn: Ecn::Ect0,
+        ..Acked::default()
+    }
+}
+
+#[test]
+fn mercury_9_4_sender_over_dcqcn() {
+    let scheme = Stack::<Mercury>::configure(&values("mercury", &[]));
+    let mut rp = scheme.reaction_point(&FlowFacts::at(FORTY, Span::from_us(24)));
+    assert_eq!(rp.limits(), Limits { rate_bps: 40e9, window_bytes: 120_000 });
+    assert_eq!(rp.timer(), None);
+    rp.on_feedback(Time::from_us(100), &Feedback::Own(Cnp { window_bytes: 60_000 }));
+    // At once, with 90 KB in flight nothing more leaves; the fabric holds the flow to it.
+    assert_eq!(rp.limits().window_bytes, 60_000);
+    // DCQCN cuts at its next check, and raises 300 us later: the window opens.
+    let check = rp.timer().unwrap();
+    assert!(check < Time::from_us(105));
+    rp.on_timer(check);
+    assert!(rp.limits().rate_bps < 21e9);
+    rp.on_ack(&ack(200));
+    assert_eq!(rp.limits().window_bytes, 60_000);
+    let raise = rp.timer().unwrap();
+    assert_eq!(raise, check + Span::from_us(300));
+    rp.on_timer(raise);
+    assert_eq!(rp.limits().window_bytes, 120_000);
+}
+
+#[test]
+fn mercury_9_4_the_switch_replaces_dcqcns_own_signals() {
+    let facts = QueueFacts { xoff_bytes: Some(320_000), ..QueueFacts::at(FORTY) };
+    for (text, replaced) in [("mercury+dcqcn:paper", true), ("mercury+pcn", false)] {
+        let scheme = Stack::<Mercury>::configure(&values(text, &[]));
+        let mut cp = scheme.congestion_point(&facts);
+        let view = QueueView {
+            now: Time::ZERO,
+            queue_bytes: 1_000_000,
+            queue_packets: 900,
+            port_bytes: 1_000_000,
+            tx_bytes: 0,
+            rate: FORTY,
+            paused: false,
+        };
+        let mut ecn = Ecn::Ect0;
+        let packet = PacketFacts { flow: 1, frame_bytes: 1062, own: true };
+        cp.on_dequeue(&view, &packet, Mark { ecn: &mut ecn, int: None }, |_, _| {});
+        assert_eq!(ecn != Ecn::Ce, replaced, "{text}");
+    }
+}
+
+#[test]
+fn mercury_9_5_the_table_is_the_queue() {
+    for texts in [&[("table", "exact")][..], &[("table", "hashed"), ("table_bits", "2")]] {
+        let mut port = Queue::new(texts);
+        let mut rng = xoff_engine::stream(1, "table", 0);
+        let mut order = std::collections::VecDeque::new();
+        for _ in 0..20_000 {
+            if rng.below(2) == 0 {
+                let flow = rng.below(20) as u32;
+                order.push_back(flow);
+                port.put(flow, 1000);
+            } else if let Some(flow) = order.pop_front() {
+                port.take(flow, 1000);
+            }
+            let egress = &port.cp.0;
+            assert_eq!(egress.total_bytes, port.bytes);
+            assert_eq!(egress.table.iter().map(|(_, entry)| entry.bytes).sum::<u64>(), port.bytes);
+            assert!(egress.table.iter().all(|(_, entry)| entry.bytes > 0), "entries vanish at 0");
+        }
+        while let Some(flow) = order.pop_front() {
+            port.take(flow, 1000);
+        }
+        assert!(port.cp.0.table.is_empty());
+    }
+}
+
+#[test]
+fn mercury_5_a_hashed_table_merges_flows() {
+    let mut port = Queue::new(&[("kmin", "50KB"), ("table", "hashed"), ("table_bits", "1")]);
+    for flow in 0..50 {
+        port.put(flow, 1000);
+    }
+    assert_eq!(port.heard, []);
+    port.put(50, 1000);
+    let (flow, window) = port.heard[0];
+    assert_eq!(flow, 50, "the flow itself hears, with the share of all that hash like it");
+    assert!(window > 40_000, "{window}");
+    let wrong = values("mercury", &[("table", "hashed"), ("notify_flows", "all")]);
+    assert!(crate::objection(&wrong).unwrap().contains("hashed"));
+}
+
+#[test]
+fn mercury_7_one_cnp_per_flow_and_interval() {
+    let mut port = Queue::new(&[]);
+    port.put(1, 160_000);
+    for us in 0..=100 {
+        port.at(us).put(1, 1000);
+        port.at(us).put_as(2, 1000, false);
+    }
+    assert_eq!(port.heard.len(), 3, "at 0, 50 and 100 us, none for the flow of another scheme");
+    // Old entries do not pile up.
+    for flow in 0..10_000 {
+        port.at(200 + u64::from(flow)).put(flow, 1000);
+        port.bytes -= 1000;
+    }
+    assert!(port.cp.0.told.len() < 200, "{}", port.cp.0.told.len());
+}
+
+#[test]
+fn mercury_7_window_rules() {
+    let flow = FlowFacts::at(FORTY, Span::from_us(24));
+    let hear = |rp: &mut Rp, us, window_bytes| {
+        rp.on_feedback(Time::from_us(us), &Cnp { window_bytes });
+        rp.limits().window_bytes
+    };
+    let mut latest = mercury(&[]).reaction_point(&flow);
+    assert_eq!(hear(&mut latest, 0, 30_000), 30_000);
+    assert_eq!(hear(&mut latest, 1, 50_000), 50_000);
+    assert_eq!(hear(&mut latest, 2, 10), 1000, "at least one packet");
+    assert_eq!(hear(&mut latest, 3, 4_000_000), 120_000, "never more than the line carries");
+    let mut minimum = mercury(&[("window_rule", "minimum"), ("window_floor", "4")]).reaction_point(&flow);
+    assert_eq!(hear(&mut minimum, 0, 30_000), 30_000);
+    assert_eq!(hear(&mut minimum, 10, 50_000), 30_000);
+    assert_eq!(hear(&mut minimum, 24, 50_000), 30_000);
+    assert_eq!(hear(&mut minimum, 25, 50_000), 50_000, "after one round trip");
+    assert_eq!(hear(&mut minimum, 26, 100), 4000);
+}
+
+#[test]
+fn mercury_7_window_resets() {
+    let flow = FlowFacts::at(FORTY, Span::from_us(24));
+    let mut rp = mercury(&[]).reaction_point(&flow);
+    rp.on_feedback(Time::from_us(100), &Cnp { window_bytes: 30_000 });
+    Mercury::on_base_increase(&mut rp, Time::from_us(149));
+    assert_eq!(rp.limits().window_bytes, 30_000, "another CNP may be under way");
+    Mercury::on_base_increase(&mut rp, Time::from_us(150));
+    assert_eq!((rp.limits().window_bytes, rp.timer()), (120_000, None));
+    // Without increases, by time.
+    for texts in [&[][..], &[("reset", "silence")]] {
+        let mut rp = mercury(texts).reaction_point(&flow);
+        rp.on_feedback(Time::from_us(100), &Cnp { window_bytes: 30_000 });
+        if !texts.is_empty() {
+            Mercury::on_base_increase(&mut rp, Time::from_us(900));
+        }
+        assert_eq!(rp.timer(), Some(Time::from_us(1100)));
+        rp.on_timer(Time::from_us(1099));
+        assert_eq!(rp.limits().window_bytes, 30_000);
+        rp.on_timer(Time::from_us(1100));
+        assert_eq!((rp.limits().window_bytes, rp.timer()), (120_000, None));
+    }
+}
+
+#[test]
+fn mercury_5_refused_packets_do_not_stay_in_the_table() {
+    let mut port = Queue::new(&[]);
+    port.put(1, 50_000);
+    port.bytes = 0;
+    port.put(2, 1000);
+    let egress = &port.cp.0;
+    assert_eq!((egress.total_bytes, egress.table.len()), (1000, 1));
+}

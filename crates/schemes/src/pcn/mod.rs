@@ -1,0 +1,421 @@
+//! PCN: photonic congestion notification.
+//!
+//! Cheng, Qian, Jiang, Zhang, Ren: *Re-architecting Congestion Management in Lossless Ethernet*,
+//! NSDI 2020. The switch marks what queues without having been paused, the receiver tells congested
+//! flows from victims by the share of marks and measures their rate, the sender jumps to that rate.
+//!
+//! Variant: Algorithm 1 and Figures 7 and 8 of the paper. Where prose and figures disagree (the
+//! receiving rate printed upside down, 95 % reached or exceeded) the choice is a parameter or
+//! stands in decision 0020. Section numbers are those of the specification, whose sections 2, 3
+//! and 5 are the paper's 5.1, 5.2 and 5.3.
+//!
+//! | symbol | parameter | default | source |
+//! |---|---|---|---|
+//! | T | `period_from`, `period` | fixed, 50 us | paper, section 5.2; 6.2 asks for the longest RTT |
+//! | w_min | `w_min` | 1/128 | paper, section 5.3 |
+//! | w_max | `w_max` | 0.5 | paper, section 6.2 |
+//! | (threshold of NP-ECN) | `mark_threshold` | 0 B | paper, section 5.1 |
+//! | 95 % | `congested_share`, `congested_rule` | 0.95, reached | paper, section 5.2 and Figure 8 |
+//! | pSize | `count` | wire bytes | assumption: what the sender paces |
+//! | (floor of sendRate) | `rate_min` | line/10000, at least 1 Mb/s | assumption: resolution of RecRate |
+//! | (end of Timer) | `idle_timeout` | 10 ms | assumption: one retransmission timeout |
+//!
+//! PN, recNum, recData, ECNNum, Timer, interArrivalTime and w are state; PFC's XOFF of 512 KB is
+//! the switch's. No parameter depends on the speed of a link.
+
+use crate::Configured;
+use crate::param::{ParamSpec, ParamValues, Preset, SchemeSpec, Unit};
+use std::sync::Arc;
+use xoff_engine::{Span, Time};
+use xoff_fabric::packet::Ecn;
+use xoff_fabric::scheme::*;
+
+/// RecRate is a whole number of these (section 4).
+const RATE_UNIT_BPS: f64 = 1e6;
+
+const FIXED: &[(&str, &str)] = &[("period_from", "fixed")];
+
+const PARAMS: &[ParamSpec] = &[
+    ParamSpec::new(
+        "period_from",
+        "T",
+        Unit::Choice(&["fixed", "max-rtt"]),
+        "fixed",
+        &[],
+        "the period of notifications is given, or the longest base round trip of the network",
+        "paper, section 5.2 (50 us); section 6.2 recommends the longest RTT",
+    ),
+    ParamSpec::new(
+        "period",
+        "T",
+        Unit::Time,
+        "50us",
+        FIXED,
+        "period of the receiver's notifications of a flow",
+        "paper, section 5.2",
+    ),
+    ParamSpec::new(
+        "w_min",
+        "w_min",
+        Unit::Number { min: 0.000001, max: 0.5 },
+        "1/128",
+        &[],
+        "first weight of an increase, and discount on the receiving rate",
+        "paper, section 5.3; 6.2 recommends 0.1 / flows on a link",
+    ),
+    ParamSpec::new(
+        "w_max",
+        "w_max",
+        Unit::Number { min: 0.000001, max: 1.0 },
+        "0.5",
+        &[],
+        "weight that successive increases grow to",
+        "paper, section 6.2",
+    ),
+    ParamSpec::new(
+        "mark_threshold",
+        "",
+        Unit::Bytes,
+        "0B",
+        &[],
+        "a packet that leaves more than this behind, and was not paused, is marked",
+        "paper, section 5.1",
+    ),
+    ParamSpec::new(
+        "congested_share",
+        "95 %",
+        Unit::Number { min: 0.0, max: 1.0 },
+        "0.95",
+        &[],
+        "share of marked packets in a period that makes a flow congested",
+        "paper, section 5.2",
+    ),
+    ParamSpec::new(
+        "congested_rule",
+        "",
+        Unit::Choice(&["reached", "exceeded"]),
+        "reached",
+        &[],
+        "whether the share must be reached or exceeded",
+        "paper, section 5.2 (95 %); Figure 8 has > 0.95",
+    ),
+    ParamSpec::new(
+        "count",
+        "pSize",
+        Unit::Choice(&["wire", "payload"]),
+        "wire",
+        &[],
+        "what of a packet counts as received",
+        "assumption: wire bytes, since the sender paces those",
+    ),
+    ParamSpec::new(
+        "rate_min",
+        "",
+        Unit::Rate,
+        "line/10000",
+        &[],
+        "floor of the sending rate; never below 1 Mb/s",
+        "assumption: the paper gives none; RecRate has a resolution of 1 Mb/s",
+    ),
+    ParamSpec::new(
+        "idle_timeout",
+        "",
+        Unit::Time,
+        "10ms",
+        &[],
+        "after this long without a packet a flow counts as new to its receiver",
+        "assumption: one retransmission timeout; the paper does not say when the timer ends",
+    ),
+];
+
+const PRESETS: &[Preset] = &[
+    Preset { name: "paper", source: "NSDI 2020, simulations", values: &[] },
+    Preset {
+        name: "testbed",
+        source: "NSDI 2020, testbed with an RTT of 500 us; that T equals the RTT there is an assumption",
+        values: &[("period", "500us")],
+    },
+];
+
+/// A configured PCN.
+#[derive(Clone, Debug)]
+pub struct Pcn {
+    values: ParamValues,
+    settings: Arc<Settings>,
+}
+
+/// What all receivers share.
+#[derive(Clone, Debug)]
+struct Settings {
+    /// `None`: the longest base round trip.
+    period: Option<Span>,
+    congested_share: f64,
+    must_exceed: bool,
+    payload: bool,
+    idle_timeout: Span,
+}
+
+impl Configured for Pcn {
+    const SPEC: SchemeSpec = SchemeSpec::new(
+        "pcn",
+        "marks that spare paused packets, senders jump to the receiving rate",
+        "Cheng et al., Re-architecting Congestion Management in Lossless Ethernet, NSDI 2020",
+        PARAMS,
+        PRESETS,
+    );
+
+    fn configure(values: &ParamValues) -> Pcn {
+        let settings = Settings {
+            period: (values.choice("period_from") == "fixed").then(|| values.time("period")),
+            congested_share: values.number("congested_share"),
+            must_exceed: values.choice("congested_rule") == "exceeded",
+            payload: values.choice("count") == "payload",
+            idle_timeout: values.time("idle_timeout"),
+        };
+        Pcn { values: values.clone(), settings: Arc::new(settings) }
+    }
+
+    fn objection(values: &ParamValues) -> Option<String> {
+        if values.time("period") == Span::ZERO {
+            return Some("`period` must be longer than nothing".to_owned());
+        }
+        (values.number("w_min") > values.number("w_max"))
+            .then(|| "`w_min` is above `w_max`: increases would become ever gentler".to_owned())
+    }
+}
+
+impl Scheme for Pcn {
+    type Feedback = Cnp;
+    type Cp = Cp;
+    type Np = Np;
+    type Rp = Rp;
+    type Transit = Absent<Cnp>;
+    type Switch = Absent;
+
+    fn congestion_point(&self, _: &QueueFacts) -> Cp {
+        Cp { threshold_bytes: self.values.bytes("mark_threshold"), waiting: 0, paused_left: 0 }
+    }
+
+    fn notification_point(&self, of: &FlowFacts) -> Np {
+        Np {
+            period: self.settings.period.unwrap_or(of.max_base_rtt).max(Span::from_ns(1)),
+            settings: self.settings.clone(),
+            packets: 0,
+            marked: 0,
+            bytes: 0,
+            last_bytes: 0,
+            last_arrival: None,
+            gap: Span::ZERO,
+            period_start: Time::ZERO,
+            timer: None,
+        }
+    }
+
+    fn reaction_point(&self, of: &FlowFacts) -> Rp {
+        let line_bps = of.line_rate.bps() as f64;
+        let w_min = self.values.number("w_min");
+        let floor_bps = self.values.rate("rate_min").at(of.line_rate).max(RATE_UNIT_BPS).min(line_bps);
+        Rp {
+            line_bps,
+            floor_bps,
+            // Lines 1 and 2.
+            rate_bps: (of.initial_rate.bps() as f64).clamp(floor_bps, line_bps),
+            w: w_min,
+            w_min,
+            w_max: self.values.number("w_max"),
+            increases: 0,
+        }
+    }
+}
+
+/// Section 4: a RoCEv2 CNP with the ECN bit of its IP header and RecRate in the reserved bytes. Its
+/// size stays the plain one, and it travels in the control class, where no switch marks it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cnp {
+    pub congested: bool,
+    pub rec_rate_mbps: u32,
+}
+
+/// NP-ECN (section 2; the paper's Figure 7): marks what leaves a queue behind it and was not held
+/// by a PAUSE. First in, first out, so the paused packets are the next ones to leave.
+#[derive(Clone, Debug)]
+pub struct Cp {
+    threshold_bytes: u64,
+    /// Data packets in the queue, of whatever scheme. Counted here because ACKs may share the queue
+    /// and are not shown at departure: they must not use up PN.
+    waiting: u32,
+    /// PN: of those, the ones that were in the queue at the last RESUME.
+    paused_left: u32,
+}
+
+impl CongestionPoint for Cp {
+    type Feedback = Cnp;
+
+    fn hooks(&self) -> Hooks {
+        Hooks::ENQUEUE.with(Hooks::DEQUEUE).with(Hooks::PAUSE).with(Hooks::EVERY)
+    }
+
+    #[inline]
+    fn on_enqueue(&mut self, view: &QueueView, _: &PacketFacts, _: u16, _: Mark<'_>, _: impl FnMut(u32, Cnp)) {
+        // What the buffer refused or a watchdog flushed was counted in, but never leaves.
+        self.waiting = self.waiting.min(view.queue_packets);
+        self.paused_left = self.paused_left.min(self.waiting);
+        self.waiting += 1;
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, view: &QueueView, packet: &PacketFacts, mark: Mark<'_>, _: impl FnMut(u32, Cnp)) {
+        self.waiting = self.waiting.saturating_sub(1).min(view.queue_packets);
+        if self.paused_left > 0 {
+            // One of the N paused packets: not marked. (A mark of an earlier hop stays.)
+            self.paused_left = (self.paused_left - 1).min(self.waiting);
+        } else if view.queue_bytes > self.threshold_bytes && packet.own {
+            // Conventional ECN with threshold 0, on what the packet leaves behind.
+            mark.ecn.mark();
+        }
+    }
+
+    fn on_pause_change(&mut self, view: &QueueView) {
+        // RESUME, or the end of a timed PAUSE: PN = N. A second PAUSE before PN is used up changes
+        // nothing by itself; the next RESUME counts old and new packets alike.
+        if !view.paused {
+            self.waiting = self.waiting.min(view.queue_packets);
+            self.paused_left = self.waiting;
+        }
+    }
+}
+
+/// Section 3 (the paper's Figure 8): one period after another, from the flow's first packet on.
+#[derive(Clone, Debug)]
+pub struct Np {
+    settings: Arc<Settings>,
+    period: Span,
+    /// recNum, ECNNum and recData of the running period.
+    packets: u32,
+    marked: u32,
+    bytes: u64,
+    /// pSize.
+    last_bytes: u32,
+    last_arrival: Option<Time>,
+    /// interArrivalTime; zero while unknown.
+    gap: Span,
+    period_start: Time,
+    /// None while a period without packets runs: nothing can come of it.
+    timer: Option<Time>,
+}
+
+impl NotificationPoint for Np {
+    type Feedback = Cnp;
+
+    #[inline]
+    fn on_data(&mut self, packet: &Received) -> Option<Cnp> {
+        let now = packet.now;
+        if self.timer.is_none() {
+            self.wake(now);
+        }
+        if let Some(last) = self.last_arrival {
+            self.gap = now.saturating_since(last);
+        }
+        self.last_arrival = Some(now);
+        self.last_bytes = if self.settings.payload { packet.payload_bytes } else { packet.wire_bytes };
+        self.packets += 1;
+        self.bytes += u64::from(self.last_bytes);
+        self.marked += u32::from(packet.ecn == Ecn::Ce);
+        None
+    }
+
+    fn on_timer(&mut self, now: Time) -> Option<Cnp> {
+        self.period_start = now;
+        if self.packets == 0 {
+            // No CNP, and the period restarts: on the same grid, but without a timer until a packet
+            // comes.
+            self.timer = None;
+            return None;
+        }
+        self.timer = Some(now + self.period);
+        let (packets, marked) = (std::mem::take(&mut self.packets), std::mem::take(&mut self.marked));
+        let bytes = std::mem::take(&mut self.bytes);
+        let share = f64::from(marked) / f64::from(packets);
+        let limit = self.settings.congested_share;
+        let congested = if self.settings.must_exceed { share > limit } else { share >= limit };
+        if !congested {
+            return Some(Cnp { congested: false, rec_rate_mbps: 0 });
+        }
+        // A flow whose packets are further apart than the period: their distance replaces it.
+        let rate_bps = if packets == 1 && self.gap > self.period {
+            8.0 * f64::from(self.last_bytes) / self.gap.as_s()
+        } else {
+            8.0 * bytes as f64 / self.period.as_s()
+        };
+        Some(Cnp { congested: true, rec_rate_mbps: (rate_bps / RATE_UNIT_BPS).round().max(1.0) as u32 })
+    }
+
+    #[inline]
+    fn timer(&self) -> Option<Time> {
+        self.timer
+    }
+}
+
+impl Np {
+    /// The first packet of a flow, or the first after periods without one.
+    #[cold]
+    fn wake(&mut self, now: Time) {
+        let idle = self.last_arrival.is_none_or(|last| now.saturating_since(last) > self.settings.idle_timeout);
+        if idle {
+            self.last_arrival = None;
+            self.gap = Span::ZERO;
+            self.period_start = now;
+        } else {
+            let periods = now.saturating_since(self.period_start).ps() / self.period.ps();
+            self.period_start += self.period * periods;
+        }
+        self.timer = Some(self.period_start + self.period);
+    }
+}
+
+/// Section 5: Algorithm 1. No timer and no increase without a CNP.
+#[derive(Clone, Debug)]
+pub struct Rp {
+    line_bps: f64,
+    floor_bps: f64,
+    rate_bps: f64,
+    w: f64,
+    w_min: f64,
+    w_max: f64,
+    increases: u32,
+}
+
+impl ReactionPoint for Rp {
+    type Feedback = Cnp;
+
+    #[inline]
+    fn limits(&self) -> Limits {
+        Limits { rate_bps: self.rate_bps, window_bytes: u64::MAX }
+    }
+
+    fn on_feedback(&mut self, _: Time, cnp: &Cnp) {
+        if cnp.congested {
+            // Lines 4 to 7. The discount drains the queue; meanwhile the receiving rate may exceed
+            // the sending rate, hence the minimum.
+            let rec_bps = f64::from(cnp.rec_rate_mbps) * RATE_UNIT_BPS;
+            self.rate_bps = self.rate_bps.min(rec_bps * (1.0 - self.w_min)).max(self.floor_bps);
+            self.w = self.w_min;
+        } else {
+            // Lines 8 to 11: the rate moves by the old weight, then the weight grows.
+            self.rate_bps = (self.rate_bps * (1.0 - self.w) + self.line_bps * self.w).min(self.line_bps);
+            self.w = self.w * (1.0 - self.w) + self.w_max * self.w;
+            self.increases = self.increases.wrapping_add(1);
+            if self.line_bps - self.rate_bps < 1.0 {
+                // Within a bit per second: at line rate a flow need not be paced.
+                self.rate_bps = self.line_bps;
+            }
+        }
+    }
+
+    fn increases(&self) -> u32 {
+        self.increases
+    }
+}
+
+#[cfg(test)]
+mod tests;
