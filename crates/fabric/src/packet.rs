@@ -93,21 +93,35 @@ pub struct IntHop {
 pub struct IntStack {
     hops: [IntHop; INT_HOPS],
     len: u8,
+    path: u16,
 }
 
 impl IntStack {
     /// Ignored once full, as the header format prescribes.
+    #[inline]
     pub fn push(&mut self, hop: IntHop) {
         if let Some(slot) = self.hops.get_mut(self.len as usize) {
             *slot = hop;
             self.len += 1;
         }
     }
+    #[inline]
     pub fn hops(&self) -> &[IntHop] {
         &self.hops[..self.len as usize]
     }
+    /// Adds a hop's name to the identifier of the path, the exclusive or of all of them (12 bits).
+    #[inline]
+    pub fn pass(&mut self, name: u16) {
+        self.path ^= name & 0xfff;
+    }
+    /// Differs between two paths, but for one in 4096.
+    #[inline]
+    pub fn path(&self) -> u16 {
+        self.path
+    }
     pub fn clear(&mut self) {
         self.len = 0;
+        self.path = 0;
     }
 }
 
@@ -135,5 +149,15 @@ mod tests {
         }
         assert_eq!(stack.hops().len(), INT_HOPS);
         assert_eq!(stack.hops()[7].tx_bytes, 7);
+    }
+
+    #[test]
+    fn a_path_is_told_by_its_hops() {
+        let mut stack = IntStack::default();
+        stack.pass(0x123);
+        stack.pass(0xf456);
+        assert_eq!(stack.path(), 0x123 ^ 0x456, "twelve bits of each");
+        stack.clear();
+        assert_eq!(stack.path(), 0);
     }
 }

@@ -137,6 +137,10 @@ pub struct FlowFacts {
     /// Wire size of a full packet.
     pub mtu_wire_bytes: u32,
     pub weight: u16,
+    /// Switches on its path when it starts.
+    pub hops: u8,
+    /// How long its receiver takes to answer a packet.
+    pub ack_delay: Span,
 }
 
 impl FlowFacts {
@@ -154,6 +158,8 @@ impl FlowFacts {
             mtu_bytes: 1000,
             mtu_wire_bytes: 1082,
             weight: 1,
+            hops: 1,
+            ack_delay: Span::ZERO,
         }
     }
 }

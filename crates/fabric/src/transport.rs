@@ -86,6 +86,7 @@ impl<S: Scheme> World<S> {
         let mtu_bytes = settings.mtu_bytes;
         let notification_frame = responder.sizes.notification_bytes;
         let any_order = (tcp || format.reorder).then(|| Box::new(AnyOrder::new(&format, responder)));
+        let ack_delay = responder.ack_delay;
         let ack_class = match responder.ack_class {
             AckClass::Control => self.plan.classes.control,
             AckClass::WithData => spec.class,
@@ -116,6 +117,8 @@ impl<S: Scheme> World<S> {
             mtu_bytes,
             mtu_wire_bytes: full_wire,
             weight: spec.weight,
+            hops: path.len().saturating_sub(1) as u8,
+            ack_delay,
         };
         let scheme = &self.schemes[usize::from(spec.scheme)];
         let (rp, np) = (scheme.reaction_point(&facts), scheme.notification_point(&facts));

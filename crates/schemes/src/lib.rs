@@ -7,15 +7,19 @@
 
 pub mod dcqcn;
 pub mod dctcp;
+pub mod hpcc;
 pub mod mercury;
 pub mod none;
 pub mod param;
 pub mod parts;
 pub mod pcn;
+pub mod powertcp;
 mod registry;
 pub mod stack;
+pub mod swift;
 pub mod tcd;
 pub mod tcp_newreno;
+pub mod timely;
 pub mod world;
 
 pub use any::objection;
@@ -27,6 +31,12 @@ registry::registry! {
         None => xoff_fabric::scheme::Uncontrolled,
         Dcqcn => dcqcn::Dcqcn,
         Pcn => pcn::Pcn,
+        Hpcc => hpcc::Hpcc,
+        PowerTcp => powertcp::PowerTcp,
+        ThetaPowerTcp => powertcp::ThetaPowerTcp,
+        Timely => timely::Timely,
+        PatchedTimely => timely::PatchedTimely,
+        Swift => swift::Swift,
         Dctcp => dctcp::Dctcp,
         TcpNewReno => tcp_newreno::TcpNewReno,
     }

@@ -247,7 +247,9 @@ fn rates_and_windows_stay_within_their_bounds() {
 fn floor(values: &ParamValues, line: BitRate) -> f64 {
     let least = line.bps() as f64 * 1e-6;
     let own = |values: &ParamValues| {
-        let known = values.spec().param("rate_min").is_some();
+        // The gap after a burst is the pace of its last packet, below any floor of the mean rate.
+        let even = values.spec().param("pacing").is_none() || values.choice("pacing") != "burst";
+        let known = even && values.spec().param("rate_min").is_some();
         known.then(|| values.rate("rate_min").at(line).min(line.bps() as f64) * (1.0 - 1e-9))
     };
     let base = values.base().and_then(own);

@@ -1,0 +1,305 @@
+//! HPCC: high precision congestion control (Li et al., SIGCOMM 2019).
+//!
+//! Switches write telemetry into data packets, receivers echo it in ACKs, senders set a window from
+//! the utilisation of the busiest hop and pace at window / base round trip. The law itself is in
+//! [`crate::parts::hpcc_law`] (reactions within a round start from the window of the last round),
+//! the telemetry in [`crate::parts::int`]; here is the transport around them.
+//!
+//! | symbol | parameter | default preset | source |
+//! |---|---|---|---|
+//! | eta | `eta` | 0.95 | paper, section 4.1 |
+//! | maxStage | `max_stage` | 5 | paper, section 4.1 |
+//! | W_AI | `step_bytes` (or from `flows`, `rate_ai`: see `step`) | 80 B | paper's experiments |
+//! | N | `flows` | 78 | assumption: gives 80 B at 100 Gb/s and 10 us |
+//! | R_AI | `rate_ai` | line/2500 | the authors' simulator |
+//! | R_min | `rate_min` | 100 Mb/s | the authors' simulator |
+//! | T | `round_trip`, `base_rtt` | longest of the network | the authors' simulator |
+
+use crate::Configured;
+use crate::param::{ParamSpec, ParamValues, Preset, SchemeSpec, Unit};
+use crate::parts::hpcc_law::{HpccLaw, Settings};
+use crate::parts::int::{self, IntPoint, Precision};
+use crate::parts::round_trip::{self, round_trip};
+use xoff_fabric::packet::Ecn;
+use xoff_fabric::scheme::*;
+
+/// A configured HPCC.
+#[derive(Clone, Debug)]
+pub struct Hpcc {
+    values: ParamValues,
+    precision: Precision,
+}
+
+const SPEC: SchemeSpec = SchemeSpec::new(
+    "hpcc",
+    "in-band telemetry, a window from the utilisation of the busiest hop",
+    "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019",
+    PARAMS,
+    PRESETS,
+);
+
+const PARAMS: &[ParamSpec] = &[
+    ParamSpec::new(
+        "eta",
+        "eta",
+        Unit::Number { min: 0.01, max: 1.0 },
+        "0.95",
+        &[],
+        "utilisation that the window aims at",
+        "paper, section 4.1; the authors' simulator",
+    ),
+    ParamSpec::new(
+        "max_stage",
+        "maxStage",
+        Unit::Count { min: 0, max: 1000 },
+        "5",
+        &[],
+        "rounds of additive increase before a multiplicative one; 0: always multiplicative",
+        "paper, section 4.1; 0 in the authors' run script",
+    ),
+    ParamSpec::new(
+        "step",
+        "",
+        Unit::Choice(&["bytes", "flows", "rate"]),
+        "bytes",
+        &[],
+        "additive step: given in bytes, from the number of flows expected, or from a rate",
+        "paper, section 4.1: by flows, 80 B in its experiments; the authors' simulator: a rate",
+    ),
+    ParamSpec::new(
+        "step_bytes",
+        "W_AI",
+        Unit::Bytes,
+        "80B",
+        &[("step", "bytes")],
+        "additive step of the window per round",
+        "paper's experiments",
+    ),
+    ParamSpec::new(
+        "flows",
+        "N",
+        Unit::Count { min: 1, max: 1_000_000 },
+        "78",
+        &[("step", "flows")],
+        "flows expected at a port: W_AI = W_init (1 - eta) / N keeps its queue near zero up to so many",
+        "paper, section 4.1; the number is an assumption, which gives 80 B at 100 Gb/s and 10 us",
+    ),
+    ParamSpec::new(
+        "rate_ai",
+        "R_AI",
+        Unit::Rate,
+        "line/2500",
+        &[("step", "rate")],
+        "additive step as a rate: W_AI = R_AI T / 8",
+        "the authors' run script: 10 Mb/s per 25 Gb/s",
+    ),
+    ParamSpec::new(
+        "rate_min",
+        "R_min",
+        Unit::Rate,
+        "100Mbps",
+        &[],
+        "floor of the rate, and with it of the window",
+        "the authors' simulator",
+    ),
+    round_trip::ROUND_TRIP,
+    round_trip::BASE_RTT,
+    int::PRECISION,
+];
+
+const PRESETS: &[Preset] = &[
+    Preset { name: "paper", source: "SIGCOMM 2019", values: &[] },
+    Preset {
+        name: "script",
+        source: "run script of the authors' simulator",
+        values: &[("max_stage", "0"), ("step", "rate"), ("int_precision", "header")],
+    },
+    Preset {
+        name: "mercury",
+        source: "Mercury's large-scale simulations (T = 12 us); its other values are an assumption, the paper's",
+        values: &[("round_trip", "fixed"), ("base_rtt", "12us")],
+    },
+];
+
+impl Configured for Hpcc {
+    const SPEC: SchemeSpec = SPEC;
+
+    fn configure(values: &ParamValues) -> Hpcc {
+        Hpcc { values: values.clone(), precision: Precision::from_params(values) }
+    }
+}
+
+impl Hpcc {
+    /// The law's settings for one flow (sections 3 and 5).
+    fn settings(&self, of: &FlowFacts) -> Settings {
+        let t = round_trip(&self.values, of);
+        let window_of = |bps: f64| bps * t.as_s() / 8.0;
+        let eta = self.values.number("eta");
+        let step_bytes = match self.values.choice("step") {
+            "flows" => window_of(of.line_rate.bps() as f64) * (1.0 - eta) / self.values.count("flows") as f64,
+            "rate" => window_of(self.values.rate("rate_ai").at(of.line_rate)),
+            _ => self.values.bytes("step_bytes") as f64,
+        };
+        Settings {
+            line_rate: of.line_rate,
+            initial_rate: of.initial_rate,
+            round_trip: t,
+            step_bytes,
+            min_bytes: window_of(self.values.rate("rate_min").at(of.line_rate)),
+            eta,
+            max_stage: self.values.count("max_stage") as u32,
+            precision: self.precision,
+        }
+    }
+}
+
+impl Scheme for Hpcc {
+    type Feedback = ();
+    type Cp = IntPoint;
+    type Np = Silent;
+    type Rp = Rp;
+    type Transit = Absent;
+    type Switch = Absent;
+
+    fn congestion_point(&self, at: &QueueFacts) -> IntPoint {
+        IntPoint::new(self.precision, at)
+    }
+
+    fn notification_point(&self, _: &FlowFacts) -> Silent {
+        Silent::default()
+    }
+
+    fn reaction_point(&self, of: &FlowFacts) -> Rp {
+        Rp { law: HpccLaw::new(&self.settings(of)), round_ends_bytes: 0 }
+    }
+
+    /// Section 2: the INT block in data packets, and its copy in ACKs.
+    fn format(&self) -> Format {
+        Format {
+            data_bytes: int::HEADER_BYTES,
+            ack_bytes: int::HEADER_BYTES,
+            int: true,
+            ecn: Ecn::Ect0,
+            ..Format::default()
+        }
+    }
+}
+
+/// Window and pacing of one flow.
+#[derive(Clone, Debug)]
+pub struct Rp {
+    law: HpccLaw,
+    /// lastUpdateSeq: an ACK beyond it was sent after the last update took effect.
+    round_ends_bytes: u64,
+}
+
+impl ReactionPoint for Rp {
+    type Feedback = ();
+
+    #[inline]
+    fn limits(&self) -> Limits {
+        Limits { rate_bps: self.law.rate_bps(), window_bytes: self.law.window_bytes() as u64 }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Acked<'_>) {
+        let Some(stack) = ack.int else { return };
+        // Section 4: once per round the result becomes what the next round starts from.
+        let update = ack.acked_bytes > self.round_ends_bytes;
+        self.law.on_telemetry(stack, update);
+        if update {
+            self.round_ends_bytes = ack.sent_bytes;
+        }
+    }
+
+    fn increases(&self) -> u32 {
+        self.law.increases()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xoff_engine::{BitRate, Span, Time};
+    use xoff_fabric::packet::{IntHop, IntStack};
+
+    static SPEC_REF: &SchemeSpec = &SPEC;
+
+    fn hpcc(preset: &str, texts: &[(&str, &str)]) -> Hpcc {
+        Hpcc::configure(&SPEC_REF.values_with(SPEC_REF.preset(preset), texts))
+    }
+
+    fn flow(gbps: u64, us: u64) -> FlowFacts {
+        FlowFacts::at(BitRate::from_gbps(gbps), Span::from_us(us))
+    }
+
+    fn stack(us: u64, tx_bytes: u64, queue_bytes: u64) -> IntStack {
+        let mut stack = IntStack::default();
+        stack.push(IntHop { rate: BitRate::from_gbps(100), at: Time::from_us(us), tx_bytes, queue_bytes });
+        stack
+    }
+
+    fn ack<'a>(acked_bytes: u64, sent_bytes: u64, int: &'a IntStack) -> Acked<'a> {
+        Acked {
+            now: Time::from_us(50),
+            bytes: 1000,
+            acked_bytes,
+            sent_bytes,
+            rtt: Span::from_us(10),
+            ecn: Ecn::Ect0,
+            int: Some(int),
+            ..Acked::default()
+        }
+    }
+
+    #[test]
+    fn hpcc_7_1_rounds_are_told_by_sequence_numbers() {
+        let mut rp = hpcc("paper", &[]).reaction_point(&flow(100, 10));
+        assert_eq!(rp.limits(), Limits { rate_bps: 100e9, window_bytes: 125_000 });
+        // The first ACK only stores, and starts the first round.
+        rp.on_ack(&ack(1_000, 100_000, &stack(0, 0, 20_000)));
+        assert_eq!((rp.limits().window_bytes, rp.round_ends_bytes), (125_000, 100_000));
+        for (acked, sent, (us, tx, queue), window) in [
+            (101_000, 180_000, (5, 62_500, 50_000), 110_033),
+            (150_000, 185_000, (10, 125_000, 80_000), 84_380),
+            (180_001, 260_000, (15, 187_500, 60_000), 76_941),
+            (260_000, 270_000, (20, 240_000, 0), 66_529),
+            (261_000, 280_000, (30, 300_000, 0), 77_021),
+        ] {
+            rp.on_ack(&ack(acked, sent, &stack(us, tx, queue)));
+            assert_eq!(rp.limits().window_bytes, window, "at {us} us");
+        }
+        assert!((rp.limits().rate_bps - 8.0 * 77_021.78 / 10e-6).abs() < 1e4);
+        assert_eq!(rp.increases(), 1);
+    }
+
+    #[test]
+    fn hpcc_5_steps_by_bytes_flows_and_rate() {
+        let step = |scheme: &Hpcc, gbps, us| scheme.settings(&flow(gbps, us)).step_bytes;
+        assert_eq!(step(&hpcc("paper", &[]), 25, 12), 80.0);
+        let flows = hpcc("paper", &[("step", "flows")]);
+        assert!((step(&flows, 100, 10) - 80.13).abs() < 0.01, "{}", step(&flows, 100, 10));
+        // Run script: 4, 10, 16 and 40 Mb/s at 10, 25, 40 and 100G.
+        let script = hpcc("script", &[]);
+        for (gbps, mbps) in [(10, 4.0), (25, 10.0), (40, 16.0), (100, 40.0)] {
+            assert!((step(&script, gbps, 12) - mbps * 1e6 * 12e-6 / 8.0).abs() < 1e-9, "{gbps}G");
+        }
+        assert_eq!(script.settings(&flow(25, 12)).max_stage, 0);
+    }
+
+    #[test]
+    fn hpcc_5_round_trips_and_floors() {
+        let of = FlowFacts { max_base_rtt: Span::from_us(20), ..flow(100, 10) };
+        let window = |preset, texts: &[(&str, &str)]| hpcc(preset, texts).reaction_point(&of).limits().window_bytes;
+        assert_eq!(window("paper", &[]), 250_000);
+        assert_eq!(window("paper", &[("round_trip", "pair")]), 125_000);
+        assert_eq!(window("mercury", &[]), 150_000);
+        // 100 Mb/s times 20 us.
+        assert!((hpcc("paper", &[]).settings(&of).min_bytes - 250.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_flow_stays_small() {
+        assert!(size_of::<Rp>() <= 128, "{}", size_of::<Rp>());
+    }
+}

@@ -1,0 +1,296 @@
+//! HPCC's window law: telemetry in, window out (Li et al., SIGCOMM 2019, algorithm 1).
+//!
+//! A plain struct without transport: whoever owns it says when a round has passed. Used by `hpcc`
+//! from end to end, and by schemes that run it over a part of the path.
+
+use super::int::{Precision, Previous};
+use xoff_engine::{BitRate, Span};
+use xoff_fabric::packet::IntStack;
+
+/// What the law needs to know of its loop.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub line_rate: BitRate,
+    /// At most the line rate; where the window starts.
+    pub initial_rate: BitRate,
+    /// T: base round trip of the loop.
+    pub round_trip: Span,
+    /// W_AI
+    pub step_bytes: f64,
+    /// W_min
+    pub min_bytes: f64,
+    pub eta: f64,
+    pub max_stage: u32,
+    pub precision: Precision,
+}
+
+/// State of one loop (`hpcc.md`, section 3).
+#[derive(Clone, Debug)]
+pub struct HpccLaw {
+    /// W, W^c and W_init, the window of line rate.
+    window_bytes: f64,
+    reference_bytes: f64,
+    full_bytes: f64,
+    /// U
+    utilisation: f64,
+    step_bytes: f64,
+    min_bytes: f64,
+    eta: f64,
+    /// T, and its inverse.
+    round_trip_ps: f64,
+    per_round_trip: f64,
+    line_bps: f64,
+    /// L, the telemetry of the previous acknowledgement.
+    previous: Previous,
+    stage: u32,
+    max_stage: u32,
+    increases: u32,
+    precision: Precision,
+}
+
+impl HpccLaw {
+    pub fn new(settings: &Settings) -> HpccLaw {
+        let (line_bps, round_trip_ps) = (settings.line_rate.bps() as f64, settings.round_trip.ps() as f64);
+        // Section 3: W_init = line T / 8.
+        let full_bytes = line_bps * round_trip_ps / 8e12;
+        let min_bytes = settings.min_bytes.clamp(1.0, full_bytes.max(1.0));
+        let share = settings.initial_rate.bps() as f64 / line_bps;
+        let window_bytes = (full_bytes * share).clamp(min_bytes, full_bytes.max(1.0));
+        HpccLaw {
+            window_bytes,
+            reference_bytes: window_bytes,
+            full_bytes: full_bytes.max(1.0),
+            utilisation: 1.0,
+            step_bytes: settings.step_bytes,
+            min_bytes,
+            eta: settings.eta,
+            round_trip_ps,
+            per_round_trip: 1.0 / round_trip_ps,
+            line_bps,
+            previous: Previous::default(),
+            stage: 0,
+            max_stage: settings.max_stage,
+            increases: 0,
+            precision: settings.precision,
+        }
+    }
+
+    /// Telemetry has come back (section 4). `update` says that a round has passed since the last
+    /// time it was true: what the law decides now is what the next round starts from. `false` if
+    /// there was nothing to compare with: the first records, those of another path, or records taken
+    /// at the same time.
+    #[inline]
+    pub fn on_telemetry(&mut self, stack: &IntStack, update: bool) -> bool {
+        let measured = self.measure(stack);
+        self.previous.replace(stack);
+        if measured {
+            self.react(update);
+        }
+        measured
+    }
+
+    /// Section 4, "measure": the smoothed utilisation of the busiest hop.
+    #[inline]
+    fn measure(&mut self, stack: &IntStack) -> bool {
+        let Some(previous) = self.previous.of(stack) else { return false };
+        let (mut highest, mut elapsed_ps) = (-1.0, 0.0);
+        for (new, old) in stack.hops().iter().zip(previous) {
+            let (ps, tx_bytes) = self.precision.between(new, old);
+            if ps == 0 {
+                continue; // The guard of section 4: no rate can be read from one instant.
+            }
+            let ps = ps as f64;
+            let queue_bytes = new.queue_bytes.min(old.queue_bytes) as f64;
+            let bytes_per_ps = queue_bytes * self.per_round_trip + tx_bytes as f64 / ps;
+            let used = bytes_per_ps * 8e12 / new.rate.bps() as f64;
+            if used > highest {
+                (highest, elapsed_ps) = (used, ps);
+            }
+        }
+        if highest < 0.0 {
+            return false;
+        }
+        let weight = elapsed_ps.min(self.round_trip_ps) * self.per_round_trip;
+        self.utilisation = (1.0 - weight) * self.utilisation + weight * highest;
+        true
+    }
+
+    /// Section 4, "react". Reactions within a round all start from W^c, so they do not compound.
+    #[inline]
+    fn react(&mut self, update: bool) {
+        let multiply = self.utilisation >= self.eta || self.stage >= self.max_stage;
+        let window = if multiply {
+            self.reference_bytes * self.eta / self.utilisation + self.step_bytes
+        } else {
+            self.reference_bytes + self.step_bytes
+        };
+        // Bounds come before W^c, as in the authors' simulator: a reference beyond them would wind up.
+        self.window_bytes = window.clamp(self.min_bytes, self.full_bytes);
+        if update {
+            // Counted at the upper bound too: the law found room, whatever else holds the flow back.
+            self.increases = self.increases.wrapping_add(u32::from(self.utilisation < self.eta));
+            self.stage = if multiply { 0 } else { self.stage + 1 };
+            self.reference_bytes = self.window_bytes;
+        }
+    }
+
+    #[inline]
+    pub fn window_bytes(&self) -> f64 {
+        self.window_bytes
+    }
+
+    /// R = 8 W / T, and exactly the line rate at W_init.
+    #[inline]
+    pub fn rate_bps(&self) -> f64 {
+        match self.window_bytes < self.full_bytes {
+            true => self.window_bytes * 8e12 * self.per_round_trip,
+            false => self.line_bps,
+        }
+    }
+
+    /// W_init
+    pub fn full_bytes(&self) -> f64 {
+        self.full_bytes
+    }
+
+    /// U
+    pub fn utilisation(&self) -> f64 {
+        self.utilisation
+    }
+
+    /// Rounds that ended with a utilisation below the target, so that the window grew.
+    pub fn increases(&self) -> u32 {
+        self.increases
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xoff_engine::Time;
+    use xoff_fabric::packet::IntHop;
+
+    fn settings() -> Settings {
+        Settings {
+            line_rate: BitRate::from_gbps(100),
+            initial_rate: BitRate::from_gbps(100),
+            round_trip: Span::from_us(10),
+            step_bytes: 80.0,
+            min_bytes: 1.0,
+            eta: 0.95,
+            max_stage: 5,
+            precision: Precision::Exact,
+        }
+    }
+
+    fn hop(us: u64, tx_bytes: u64, queue_bytes: u64) -> IntHop {
+        IntHop { rate: BitRate::from_gbps(100), at: Time::from_us(us), tx_bytes, queue_bytes }
+    }
+
+    fn stack(hops: &[IntHop]) -> IntStack {
+        let mut stack = IntStack::default();
+        hops.iter().for_each(|hop| stack.push(*hop));
+        stack
+    }
+
+    #[test]
+    fn hpcc_7_1_five_acknowledgements() {
+        let mut law = HpccLaw::new(&settings());
+        assert_eq!((law.window_bytes(), law.utilisation()), (125_000.0, 1.0));
+        assert!(!law.on_telemetry(&stack(&[hop(0, 0, 20_000)]), true), "the first only stores");
+        assert_eq!(law.window_bytes(), 125_000.0);
+        for ((us, tx, queue, update), (used, window, reference, stage)) in [
+            ((5, 62_500, 50_000, true), (1.08, 110_033.70, 110_033.70, 0)),
+            ((10, 125_000, 80_000, false), (1.24, 84_380.01, 110_033.70, 0)),
+            ((15, 187_500, 60_000, true), (1.36, 76_941.78, 76_941.78, 0)),
+            ((20, 240_000, 0, false), (1.10, 66_529.72, 76_941.78, 0)),
+            ((30, 300_000, 0, true), (0.48, 77_021.78, 77_021.78, 1)),
+        ] {
+            assert!(law.on_telemetry(&stack(&[hop(us, tx, queue)]), update));
+            assert!((law.utilisation() - used).abs() < 1e-12, "at {us} us: U = {}", law.utilisation());
+            assert!((law.window_bytes() - window).abs() < 0.005, "at {us} us: W = {}", law.window_bytes());
+            assert!((law.reference_bytes - reference).abs() < 0.005, "at {us} us: Wc = {}", law.reference_bytes);
+            assert_eq!(law.stage, stage, "at {us} us");
+            assert!((law.rate_bps() / 1e9 - law.window_bytes() * 8e-4).abs() < 1e-9);
+        }
+        assert_eq!(law.increases(), 1);
+    }
+
+    #[test]
+    fn hpcc_4_the_busiest_hop_counts() {
+        // The second hop is a slower port: half the bytes fill it.
+        let slow =
+            |us, tx_bytes, queue_bytes| IntHop { rate: BitRate::from_gbps(40), ..hop(us, tx_bytes, queue_bytes) };
+        let mut law = HpccLaw::new(&settings());
+        law.on_telemetry(&stack(&[hop(0, 0, 0), slow(1, 0, 10_000)]), true);
+        law.on_telemetry(&stack(&[hop(10, 60_000, 0), slow(11, 50_000, 5_000)]), true);
+        // 5000 B of 40G x 10 us, and a full port.
+        assert!((law.utilisation() - 1.1).abs() < 1e-12, "{}", law.utilisation());
+    }
+
+    #[test]
+    fn hpcc_7_3_a_window_rests_where_the_cut_is_the_step() {
+        // U* = eta W / (W - W_AI) leaves the window as it is.
+        let mut law = HpccLaw::new(&Settings { initial_rate: BitRate::from_gbps(10), ..settings() });
+        law.utilisation = 0.95 * 12_500.0 / (12_500.0 - 80.0);
+        law.react(true);
+        assert!((law.window_bytes() - 12_500.0).abs() < 1e-6, "{}", law.window_bytes());
+        // So many flows of 80 B fit below U = 1: W_init (1 - eta) / W_AI.
+        assert_eq!((law.full_bytes() * (1.0 - law.eta) / law.step_bytes + 1e-9) as u32, 78);
+    }
+
+    #[test]
+    fn hpcc_7_4_one_round_trip_of_a_whole_backlog_halves() {
+        // Two flows at line rate have put one BDP into the queue; a round trip shows it to them.
+        let mut law = HpccLaw::new(&settings());
+        law.on_telemetry(&stack(&[hop(0, 0, 125_000)]), true);
+        law.on_telemetry(&stack(&[hop(10, 125_000, 125_000)]), true);
+        assert!((law.window_bytes() / (125_000.0 * 0.95 / 2.0) - 1.0).abs() < 0.05, "{}", law.window_bytes());
+    }
+
+    #[test]
+    fn hpcc_4_guards() {
+        let mut law = HpccLaw::new(&settings());
+        law.on_telemetry(&stack(&[hop(0, 0, 0)]), true);
+        assert!(!law.on_telemetry(&stack(&[hop(0, 0, 900_000)]), true), "records of one instant");
+        assert!(!law.on_telemetry(&stack(&[hop(9, 0, 0), hop(9, 0, 0)]), true), "another path");
+        assert_eq!(law.window_bytes(), 125_000.0);
+        // A port that sent nothing does not divide by zero, in any stage.
+        for us in 20..60 {
+            law.on_telemetry(&stack(&[hop(us, 0, 0), hop(us, 0, 0)]), true);
+            assert!(law.window_bytes() == 125_000.0 && law.rate_bps() == 100e9);
+        }
+        // And one that is hopelessly congested leaves the least window.
+        for us in 60..200 {
+            law.on_telemetry(&stack(&[hop(us, 0, u64::MAX / 2), hop(us, 0, 0)]), true);
+        }
+        assert!((1.0..100.0).contains(&law.window_bytes()), "{}", law.window_bytes());
+    }
+
+    #[test]
+    fn hpcc_4_every_round_is_multiplicative_without_stages() {
+        let mut law = HpccLaw::new(&Settings { max_stage: 0, initial_rate: BitRate::from_gbps(50), ..settings() });
+        law.on_telemetry(&stack(&[hop(0, 0, 0)]), true);
+        law.on_telemetry(&stack(&[hop(10, 62_500, 0)]), true);
+        assert!((law.window_bytes() - (62_500.0 * 0.95 / 0.5 + 80.0)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn hpcc_5_w_init_by_speed() {
+        for (gbps, bytes) in [(10, 15_000.0), (25, 37_500.0), (40, 60_000.0), (100, 150_000.0)] {
+            let line_rate = BitRate::from_gbps(gbps);
+            let law = HpccLaw::new(&Settings {
+                line_rate,
+                initial_rate: line_rate,
+                round_trip: Span::from_us(12),
+                ..settings()
+            });
+            assert_eq!(law.full_bytes(), bytes);
+        }
+    }
+
+    #[test]
+    fn a_loop_stays_small() {
+        assert!(size_of::<HpccLaw>() <= 120, "{}", size_of::<HpccLaw>());
+    }
+}

@@ -1,0 +1,235 @@
+//! In-band telemetry: what a switch writes into passing packets, and how its records are read.
+//!
+//! Used by the schemes that take their signal from HPCC's header (2 B, and 8 B for each of up to
+//! five hops). A record holds the port's line rate, the time, the bytes the port has sent before
+//! the packet and the bytes now in its queues, and is written when the packet is dequeued
+//! (`hpcc.md`, section 2).
+
+use crate::param::{ParamSpec, ParamValues, Unit};
+use std::marker::PhantomData;
+use xoff_engine::rng::mix;
+use xoff_engine::{BitRate, Time};
+use xoff_fabric::packet::{IntHop, IntStack};
+use xoff_fabric::scheme::{CongestionPoint, Hooks, Mark, PacketFacts, QueueFacts, QueueView};
+
+/// Bytes the header adds to data packets and to the ACKs that echo it.
+pub const HEADER_BYTES: u32 = 42;
+
+/// How exact the records are.
+pub const PRECISION: ParamSpec = ParamSpec::new(
+    "int_precision",
+    "",
+    Unit::Choice(&["exact", "header"]),
+    "exact",
+    &[],
+    "exact values, or those that fit the header's 24, 20 and 17 bits, and at most five hops",
+    "the HPCC authors' simulator has the header's; exact: assumption, so that one file holds at every speed",
+);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Precision {
+    #[default]
+    Exact,
+    /// Time in 24 bits of nanoseconds, bytes sent in 20 bits of 128 m bytes, queue in 17 bits of
+    /// 80 m bytes, where m is the port's speed over 25 Gb/s.
+    Header,
+}
+
+/// The header has room for these.
+const HEADER_HOPS: usize = 5;
+const NANOSECOND_PS: u64 = 1_000;
+const TIME_WRAP_PS: u64 = NANOSECOND_PS << 24;
+
+/// Multiplier of the header's units: coarser at faster ports.
+fn multiplier(rate: BitRate) -> u64 {
+    (rate.bps() / 25_000_000_000).max(1)
+}
+
+impl Precision {
+    pub fn from_params(values: &ParamValues) -> Precision {
+        match values.choice("int_precision") {
+            "header" => Precision::Header,
+            _ => Precision::Exact,
+        }
+    }
+
+    #[cold]
+    fn fit(hop: IntHop) -> IntHop {
+        let m = multiplier(hop.rate);
+        let nanoseconds = (hop.at.ps() / NANOSECOND_PS) & ((1 << 24) - 1);
+        let tx_units = (hop.tx_bytes / (128 * m)) & ((1 << 20) - 1);
+        let queue_units = (hop.queue_bytes / (80 * m)).min((1 << 17) - 1);
+        IntHop {
+            rate: hop.rate,
+            at: Time::from_ns(nanoseconds),
+            tx_bytes: tx_units * 128 * m,
+            queue_bytes: queue_units * 80 * m,
+        }
+    }
+
+    /// Picoseconds and bytes sent between two records of one port. Zero picoseconds mean that the
+    /// records say nothing of a rate.
+    #[inline]
+    pub fn between(self, new: &IntHop, old: &IntHop) -> (u64, u64) {
+        match self {
+            Precision::Exact => (new.at.ps().saturating_sub(old.at.ps()), new.tx_bytes.saturating_sub(old.tx_bytes)),
+            Precision::Header => modulo(new, old),
+        }
+    }
+}
+
+/// Fields that are too narrow wrap; a difference is right as long as they wrapped once at most.
+#[cold]
+fn modulo(new: &IntHop, old: &IntHop) -> (u64, u64) {
+    let since = |new: u64, old: u64, wrap: u64| (new % wrap + wrap - old % wrap) % wrap;
+    let tx_wrap = (128 * multiplier(new.rate)) << 20;
+    (since(new.at.ps(), old.at.ps(), TIME_WRAP_PS), since(new.tx_bytes, old.tx_bytes, tx_wrap))
+}
+
+/// Writes one record into every packet that leaves its queue.
+#[derive(Clone, Copy, Debug)]
+pub struct IntPoint<F = ()> {
+    precision: Precision,
+    /// Its part of the path's identifier.
+    name: u16,
+    feedback: PhantomData<F>,
+}
+
+impl<F> IntPoint<F> {
+    pub fn new(precision: Precision, at: &QueueFacts) -> IntPoint<F> {
+        IntPoint { precision, name: mix(at.queue.wrapping_add(1)) as u16, feedback: PhantomData }
+    }
+
+    /// The record of a packet that has just left the queue (`hpcc.md`, section 2: bytes sent before
+    /// it, and all classes of the port without it).
+    #[inline]
+    pub fn write(&self, view: &QueueView, stack: &mut IntStack) {
+        let hop = IntHop { rate: view.rate, at: view.now, tx_bytes: view.tx_bytes, queue_bytes: view.port_bytes };
+        match self.precision {
+            Precision::Exact => stack.push(hop),
+            Precision::Header if stack.hops().len() < HEADER_HOPS => stack.push(Precision::fit(hop)),
+            Precision::Header => {}
+        }
+        stack.pass(self.name);
+    }
+}
+
+impl<F: Copy> CongestionPoint for IntPoint<F> {
+    type Feedback = F;
+
+    fn hooks(&self) -> Hooks {
+        Hooks::DEQUEUE
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, view: &QueueView, _: &PacketFacts, mark: Mark<'_>, _: impl FnMut(u32, F)) {
+        if let Some(stack) = mark.int {
+            self.write(view, stack);
+        }
+    }
+}
+
+/// The records of the previous acknowledgement, to take differences against. Boxed: the record of a
+/// path is larger than the rest of a sender's state.
+#[derive(Clone, Debug, Default)]
+pub struct Previous(Option<Box<IntStack>>);
+
+impl Previous {
+    /// The previous records of the same path, hop by hop, if there are any; `new` takes their place
+    /// only with [`Previous::replace`].
+    #[inline]
+    pub fn of(&self, new: &IntStack) -> Option<&[IntHop]> {
+        let old = self.0.as_deref()?;
+        // A path of other length or of another identifier: the flow was rerouted.
+        (old.hops().len() == new.hops().len() && old.path() == new.path()).then(|| old.hops())
+    }
+
+    #[inline]
+    pub fn replace(&mut self, new: &IntStack) {
+        match &mut self.0 {
+            Some(old) => **old = *new,
+            None => self.0 = Some(Box::new(*new)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view(us: u64, tx_bytes: u64, port_bytes: u64) -> QueueView {
+        QueueView {
+            now: Time::from_us(us),
+            queue_bytes: port_bytes / 2,
+            queue_packets: 1,
+            port_bytes,
+            tx_bytes,
+            rate: BitRate::from_gbps(100),
+            paused: false,
+        }
+    }
+
+    fn point(precision: Precision, queue: u64) -> IntPoint {
+        IntPoint::new(precision, &QueueFacts { queue, ..QueueFacts::at(BitRate::from_gbps(100)) })
+    }
+
+    #[test]
+    fn hpcc_2_a_record_per_hop_in_path_order() {
+        let mut stack = IntStack::default();
+        point(Precision::Exact, 1).write(&view(3, 10_000, 500), &mut stack);
+        point(Precision::Exact, 2).write(&view(5, 20_001, 70), &mut stack);
+        let rate = BitRate::from_gbps(100);
+        assert_eq!(
+            stack.hops(),
+            [
+                IntHop { rate, at: Time::from_us(3), tx_bytes: 10_000, queue_bytes: 500 },
+                IntHop { rate, at: Time::from_us(5), tx_bytes: 20_001, queue_bytes: 70 },
+            ],
+            "all classes of the port count"
+        );
+    }
+
+    #[test]
+    fn hpcc_2_the_header_rounds_down_and_wraps() {
+        // 100G: m = 4, so units of 512 and 320 bytes.
+        let mut stack = IntStack::default();
+        let point = point(Precision::Header, 1);
+        point.write(&view(16_777, 1_000_000_000, 100_000), &mut stack);
+        let old = stack.hops()[0];
+        assert_eq!((old.tx_bytes, old.queue_bytes), ((1_000_000_000 / 512 % (1 << 20)) * 512, 100_000 / 320 * 320));
+        stack.clear();
+        // 3 us later the 24 bits of nanoseconds have wrapped, and later on the bytes too.
+        point.write(&view(16_780, 1_000_030_720, 0), &mut stack);
+        let new = stack.hops()[0];
+        assert!(new.at < old.at);
+        assert_eq!(Precision::Header.between(&new, &old), (3_000_000, 30_720));
+        stack.clear();
+        point.write(&view(16_877, (1 << 29) * 2 + 1_024, 0), &mut stack);
+        let wrapped = stack.hops()[0];
+        assert_eq!(wrapped.tx_bytes, 1_024);
+        let sent = (1u64 << 29) * 2 + 1_024 - 1_000_000_000 / 512 * 512;
+        assert_eq!(Precision::Header.between(&wrapped, &old), (100_000_000, sent));
+        // No room for a sixth hop.
+        for us in 0..9 {
+            point.write(&view(us, 0, 0), &mut stack);
+        }
+        assert_eq!(stack.hops().len(), 5);
+    }
+
+    #[test]
+    fn hpcc_4_another_path_has_no_previous_records() {
+        let record = |queues: &[u64]| {
+            let mut stack = IntStack::default();
+            for &queue in queues {
+                point(Precision::Exact, queue).write(&view(1, 0, 0), &mut stack);
+            }
+            stack
+        };
+        let mut previous = Previous::default();
+        assert!(previous.of(&record(&[1, 2])).is_none(), "the first acknowledgement");
+        previous.replace(&record(&[1, 2]));
+        assert!(previous.of(&record(&[1, 2])).is_some());
+        assert!(previous.of(&record(&[1, 3])).is_none(), "as long, but over another port");
+        assert!(previous.of(&record(&[1, 2, 3])).is_none());
+    }
+}

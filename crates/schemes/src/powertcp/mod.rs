@@ -1,0 +1,267 @@
+//! PowerTCP and theta-PowerTCP: windows from network power (Addanki et al., NSDI 2022).
+//!
+//! Power is current times voltage: how fast bytes arrive at a hop times how many it takes to be
+//! served (queue plus pipe). A sender divides its window of one round trip ago by the power,
+//! normalised to 1 at full use of an empty hop, and adds a constant. [`PowerTcp`] reads power from
+//! the telemetry of [`crate::parts::int`]; [`ThetaPowerTcp`] from round-trip times alone.
+//!
+//! | symbol | parameter | default preset | source |
+//! |---|---|---|---|
+//! | gamma | `gamma` | 0.9 | paper, section 3.2 (theta in its public implementation: 0.7) |
+//! | beta | from `flows` (or `rate_ai`: see `step`) | line x tau / (8 N) | paper, section 3.2 |
+//! | N | `flows` | 10 | assumption for "expected flows at the NIC" |
+//! | tau | `round_trip`, `base_rtt` | longest of the network | as HPCC |
+//! | eta | `eta` | 1 | paper; 0.95 in the public implementation |
+//! | R_min | `rate_min` | 100 Mb/s | public implementation |
+//! | | `floor`, `current_min` | current, 0.5 | public implementation (decision 0017) |
+//!
+//! `variant = "compat"` is the law of the public implementation, which differs in more than numbers.
+
+mod spec;
+mod theta;
+
+pub use theta::ThetaPowerTcp;
+
+use crate::Configured;
+use crate::param::{ParamValues, SchemeSpec};
+use crate::parts::int::{self, IntPoint, Precision, Previous};
+use crate::parts::round_trip::round_trip;
+use std::sync::Arc;
+use xoff_fabric::packet::{Ecn, IntStack};
+use xoff_fabric::scheme::*;
+
+/// What all flows of a run share.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    compat: bool,
+    gamma: f64,
+    eta: f64,
+    /// Section 6: a queue that drains as fast as its port sends has no current, and would have no
+    /// power. Either current or power has a floor; the other's is out of the way.
+    current_min: f64,
+    power_min: f64,
+    precision: Precision,
+}
+
+impl Settings {
+    fn from_params(values: &ParamValues) -> Settings {
+        let by_current = values.choice("floor") == "current";
+        Settings {
+            compat: values.choice("variant") == "compat",
+            gamma: values.number("gamma"),
+            eta: 1.0,
+            current_min: if by_current { values.number("current_min") } else { f64::NEG_INFINITY },
+            power_min: if by_current { 0.0 } else { values.number("power_min") },
+            precision: Precision::Exact,
+        }
+    }
+}
+
+/// The window law (section 2), from whatever source power comes.
+#[derive(Clone, Debug)]
+struct Law {
+    settings: Arc<Settings>,
+    cwnd_bytes: f64,
+    /// cwnd_old: the window of one round trip ago.
+    old_bytes: f64,
+    /// One BDP at line rate, where a flow starts, and R_min as a window.
+    full_bytes: f64,
+    min_bytes: f64,
+    beta_bytes: f64,
+    /// Gamma_s
+    smoothed: f64,
+    tau_ps: f64,
+    line_bps: f64,
+    /// lastUpdated
+    round_ends_bytes: u64,
+    increases: u32,
+}
+
+impl Law {
+    fn new(settings: &Arc<Settings>, values: &ParamValues, of: &FlowFacts) -> Law {
+        let line_bps = of.line_rate.bps() as f64;
+        let tau_ps = round_trip(values, of).ps() as f64;
+        let window_of = |bps: f64| bps * tau_ps / 8e12;
+        let full_bytes = window_of(line_bps).max(1.0);
+        let min_bytes = window_of(values.rate("rate_min").at(of.line_rate)).clamp(1.0, full_bytes);
+        // Section 5: one BDP over the flows expected, or an additive rate.
+        let beta_bytes = match values.choice("step") {
+            "rate" => window_of(values.rate("rate_ai").at(of.line_rate)),
+            _ => window_of(line_bps) / values.count("flows") as f64,
+        };
+        let cwnd_bytes = window_of(of.initial_rate.bps() as f64).clamp(min_bytes, full_bytes);
+        Law {
+            settings: settings.clone(),
+            cwnd_bytes,
+            old_bytes: cwnd_bytes,
+            full_bytes,
+            min_bytes,
+            beta_bytes,
+            smoothed: 1.0,
+            tau_ps,
+            line_bps,
+            round_ends_bytes: 0,
+            increases: 0,
+        }
+    }
+
+    /// Once per round trip: the ACK answers something sent after the last update.
+    #[inline]
+    fn round_passed(&self, ack: &Acked<'_>) -> bool {
+        ack.acked_bytes > self.round_ends_bytes
+    }
+
+    /// Section 2: Gs = (Gs (tau - Dt) + G Dt) / tau.
+    #[inline]
+    fn smooth(&mut self, power: f64, elapsed_ps: f64, tau_ps: f64) {
+        let elapsed_ps = elapsed_ps.min(tau_ps);
+        self.smoothed = (self.smoothed * (tau_ps - elapsed_ps) + power * elapsed_ps) / tau_ps;
+    }
+
+    /// Section 2: cwnd = gamma (cwnd_old / Gs + beta) + (1 - gamma) cwnd, within its bounds. The
+    /// public implementation (section 4) aims at eta and mixes with cwnd_old itself.
+    #[inline]
+    fn set_window(&mut self, round_passed: bool) {
+        let Settings { gamma, eta, compat, .. } = *self.settings;
+        let mixed_bytes = if compat { self.old_bytes } else { self.cwnd_bytes };
+        let cwnd = gamma * (self.old_bytes * eta / self.smoothed + self.beta_bytes) + (1.0 - gamma) * mixed_bytes;
+        self.cwnd_bytes = cwnd.clamp(self.min_bytes, self.full_bytes);
+        if round_passed {
+            // Counted at the upper bound too: the law found room, whatever else holds the flow back.
+            self.increases = self.increases.wrapping_add(u32::from(cwnd > self.old_bytes));
+            self.old_bytes = self.cwnd_bytes;
+        }
+    }
+
+    /// rate = 8 cwnd / tau, exactly the line rate at one BDP.
+    #[inline]
+    fn limits(&self) -> Limits {
+        let rate_bps = match self.cwnd_bytes < self.full_bytes {
+            true => self.cwnd_bytes * 8e12 / self.tau_ps,
+            false => self.line_bps,
+        };
+        Limits { rate_bps, window_bytes: self.cwnd_bytes as u64 }
+    }
+}
+
+/// A configured PowerTCP.
+#[derive(Clone, Debug)]
+pub struct PowerTcp {
+    values: ParamValues,
+    settings: Arc<Settings>,
+}
+
+impl Configured for PowerTcp {
+    const SPEC: SchemeSpec = spec::POWERTCP;
+
+    fn configure(values: &ParamValues) -> PowerTcp {
+        let settings = Settings {
+            eta: values.number("eta"),
+            precision: Precision::from_params(values),
+            ..Settings::from_params(values)
+        };
+        PowerTcp { values: values.clone(), settings: Arc::new(settings) }
+    }
+}
+
+impl Scheme for PowerTcp {
+    type Feedback = ();
+    type Cp = IntPoint;
+    type Np = Silent;
+    type Rp = Rp;
+    type Transit = Absent;
+    type Switch = Absent;
+
+    fn congestion_point(&self, at: &QueueFacts) -> IntPoint {
+        IntPoint::new(self.settings.precision, at)
+    }
+
+    fn notification_point(&self, _: &FlowFacts) -> Silent {
+        Silent::default()
+    }
+
+    fn reaction_point(&self, of: &FlowFacts) -> Rp {
+        Rp { law: Law::new(&self.settings, &self.values, of), previous: Previous::default() }
+    }
+
+    /// Section 5: the header of HPCC.
+    fn format(&self) -> Format {
+        Format {
+            data_bytes: int::HEADER_BYTES,
+            ack_bytes: int::HEADER_BYTES,
+            int: true,
+            ecn: Ecn::Ect0,
+            ..Format::default()
+        }
+    }
+}
+
+/// Window and pacing of one flow, from telemetry.
+#[derive(Clone, Debug)]
+pub struct Rp {
+    law: Law,
+    /// prevINT
+    previous: Previous,
+}
+
+impl Rp {
+    /// Section 2: the highest normalised power of a hop, and the picoseconds it was measured over.
+    /// `None` at the first ACK, after a change of path and where no time has passed (section 6).
+    #[inline]
+    fn power(&self, stack: &IntStack) -> Option<(f64, f64)> {
+        let previous = self.previous.of(stack)?;
+        let settings = &*self.law.settings;
+        let per_tau = 1.0 / self.law.tau_ps;
+        let (mut highest, mut elapsed_ps) = (f64::NEG_INFINITY, 0.0);
+        for (new, old) in stack.hops().iter().zip(previous) {
+            let (ps, tx_bytes) = settings.precision.between(new, old);
+            if ps == 0 {
+                continue;
+            }
+            let (ps, per_byte_ps) = (ps as f64, 8e12 / new.rate.bps() as f64);
+            let (queue, before) = (new.queue_bytes as f64, old.queue_bytes as f64);
+            // lambda / b. What a port sent plus what its queue gained is what it received, so this is
+            // the public implementation's arrival rate as well.
+            let current = (queue - before + tx_bytes as f64) / ps * per_byte_ps;
+            // nu / (b tau) = (q + b tau) / (b tau)
+            let voltage = queue * per_byte_ps * per_tau + 1.0;
+            let power = current.max(settings.current_min) * voltage;
+            if power > highest {
+                (highest, elapsed_ps) = (power, ps);
+            }
+        }
+        (elapsed_ps > 0.0).then(|| (highest.max(settings.power_min), elapsed_ps))
+    }
+}
+
+impl ReactionPoint for Rp {
+    type Feedback = ();
+
+    #[inline]
+    fn limits(&self) -> Limits {
+        self.law.limits()
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Acked<'_>) {
+        let Some(stack) = ack.int else { return };
+        let measured = self.power(stack);
+        self.previous.replace(stack);
+        let round_passed = self.law.round_passed(ack);
+        if let Some((power, elapsed_ps)) = measured {
+            let tau_ps = self.law.tau_ps;
+            self.law.smooth(power, elapsed_ps, tau_ps);
+            self.law.set_window(round_passed);
+        }
+        if round_passed {
+            self.law.round_ends_bytes = ack.sent_bytes;
+        }
+    }
+
+    fn increases(&self) -> u32 {
+        self.law.increases
+    }
+}
+
+#[cfg(test)]
+mod tests;

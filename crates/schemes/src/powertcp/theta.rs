@@ -1,0 +1,132 @@
+//! Theta-PowerTCP: power from round-trip times, without the switches' help (section 3).
+
+use super::{Law, Settings, spec};
+use crate::Configured;
+use crate::param::{ParamValues, SchemeSpec};
+use std::sync::Arc;
+use xoff_engine::{Span, Time};
+use xoff_fabric::packet::Ecn;
+use xoff_fabric::scheme::*;
+
+/// A configured theta-PowerTCP.
+#[derive(Clone, Debug)]
+pub struct ThetaPowerTcp {
+    values: ParamValues,
+    settings: Arc<Settings>,
+    how: How,
+}
+
+/// How round trips become power.
+#[derive(Clone, Copy, Debug)]
+struct How {
+    /// Measured with every ACK, or once per round trip.
+    each_ack: bool,
+    /// The window follows every ACK: the public implementation only.
+    apply_each_ack: bool,
+    /// The base round trip is the least one seen: the public implementation only.
+    least_seen: bool,
+    /// Power is 1 at so many base round trips.
+    factor: f64,
+}
+
+impl Configured for ThetaPowerTcp {
+    const SPEC: SchemeSpec = spec::THETA;
+
+    fn configure(values: &ParamValues) -> ThetaPowerTcp {
+        let settings = Settings::from_params(values);
+        let how = How {
+            each_ack: settings.compat || values.choice("measure") == "ack",
+            apply_each_ack: settings.compat,
+            least_seen: settings.compat,
+            factor: if settings.compat { values.number("rtt_factor") } else { 1.0 },
+        };
+        ThetaPowerTcp { values: values.clone(), settings: Arc::new(settings), how }
+    }
+}
+
+impl Scheme for ThetaPowerTcp {
+    type Feedback = ();
+    type Cp = Silent;
+    type Np = Silent;
+    type Rp = Rp;
+    type Transit = Absent;
+    type Switch = Absent;
+
+    fn congestion_point(&self, _: &QueueFacts) -> Silent {
+        Silent::default()
+    }
+
+    fn notification_point(&self, _: &FlowFacts) -> Silent {
+        Silent::default()
+    }
+
+    fn reaction_point(&self, of: &FlowFacts) -> Rp {
+        let law = Law::new(&self.settings, &self.values, of);
+        Rp { base_ps: if self.how.least_seen { f64::INFINITY } else { law.tau_ps }, law, previous: None, how: self.how }
+    }
+
+    /// Section 5: a time stamp, and its echo.
+    fn format(&self) -> Format {
+        Format { data_bytes: 8, ack_bytes: 8, ecn: Ecn::Ect0, ..Format::default() }
+    }
+}
+
+/// Window and pacing of one flow, from round-trip times.
+#[derive(Clone, Debug)]
+pub struct Rp {
+    pub(super) law: Law,
+    /// Time and length of the previous round trip.
+    pub(super) previous: Option<(Time, Span)>,
+    /// tau of the measurement.
+    base_ps: f64,
+    how: How,
+}
+
+impl Rp {
+    /// Section 3: Gamma = (theta' + 1) RTT / tau.
+    fn power(&mut self, now: Time, rtt: Span) -> Option<(f64, f64)> {
+        if self.how.least_seen {
+            self.base_ps = self.base_ps.min(rtt.ps() as f64);
+        }
+        let (before, previous) = self.previous.replace((now, rtt))?;
+        let elapsed_ps = now.saturating_since(before).ps() as f64;
+        if elapsed_ps == 0.0 {
+            return None; // Section 6: no rate can be read from one instant.
+        }
+        let (rtt_ps, settings) = (rtt.ps() as f64, &*self.law.settings);
+        let current = (rtt_ps - previous.ps() as f64) / elapsed_ps + 1.0;
+        let current = current.max(settings.current_min);
+        Some(((current * rtt_ps / (self.how.factor * self.base_ps)).max(settings.power_min), elapsed_ps))
+    }
+}
+
+impl ReactionPoint for Rp {
+    type Feedback = ();
+
+    #[inline]
+    fn limits(&self) -> Limits {
+        self.law.limits()
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Acked<'_>) {
+        let round_passed = self.law.round_passed(ack);
+        if !(round_passed || self.how.each_ack) {
+            return;
+        }
+        let measured = self.power(ack.now, ack.rtt);
+        if let Some((power, elapsed_ps)) = measured {
+            self.law.smooth(power, elapsed_ps, self.base_ps);
+            if round_passed || self.how.apply_each_ack {
+                self.law.set_window(round_passed);
+            }
+        }
+        if round_passed {
+            self.law.round_ends_bytes = ack.sent_bytes;
+        }
+    }
+
+    fn increases(&self) -> u32 {
+        self.law.increases
+    }
+}

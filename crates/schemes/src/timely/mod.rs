@@ -1,0 +1,295 @@
+//! TIMELY: RTT-based congestion control (Mittal et al., SIGCOMM 2015), and its patched form (Zhu et
+//! al., *ECN or Delay*, CoNEXT 2016).
+//!
+//! No help from switches: the sender raises or cuts its rate by the gradient of its round-trip
+//! times, and by their length outside a band. The patched form weighs both inside the band, which
+//! gives it a unique fixed point.
+//!
+//! | symbol | parameter | default (patched) | source |
+//! |---|---|---|---|
+//! | alpha (a) | `gain` | 0.875 | the HPCC authors' simulator; eRPC has 0.02 |
+//! | beta | `beta` | 0.8 (0.008) | paper (patched: CoNEXT 2016) |
+//! | T_low, T_high | `t_low`, `t_high` | 50 us, 500 us | paper |
+//! | D_min (minRTT) | `d_min` | 20 us | the HPCC authors' simulator |
+//! | delta | `delta` | line/1000 | the HPCC authors' simulator: 10 Mb/s at 10G |
+//! | delta_HAI | `delta_hai` | line/200 | five delta |
+//! | R_min | `rate_min` | line/1000 | assumption; 100 Mb/s in code, 1 Gb/s in scripts |
+//! | Seg | `segment` | 64 KB (16 KB) | PCN (CoNEXT 2016) |
+
+mod burst;
+mod spec;
+
+use crate::Configured;
+use crate::param::{ParamValues, SchemeSpec};
+use burst::Burst;
+use std::sync::Arc;
+use xoff_engine::{Span, Time};
+use xoff_fabric::packet::Ecn;
+use xoff_fabric::scheme::*;
+
+/// TIMELY as published.
+pub type Timely = Configuration<false>;
+/// TIMELY with the patch that gives it a fixed point.
+pub type PatchedTimely = Configuration<true>;
+
+/// A configured TIMELY, of either form.
+#[derive(Clone, Debug)]
+pub struct Configuration<const PATCHED: bool> {
+    values: ParamValues,
+    settings: Arc<Settings>,
+}
+
+/// What all flows of a run share.
+#[derive(Clone, Debug)]
+struct Settings {
+    law: Law,
+    gain: f64,
+    beta: f64,
+    t_low_ps: f64,
+    t_high_ps: f64,
+    per_d_min: f64,
+    d_min: Span,
+    /// Bytes of a segment; `None` updates once per round trip.
+    segment_bytes: Option<u64>,
+    /// Segments leave at line rate, with gaps between them.
+    bursts: bool,
+    variable_window: bool,
+}
+
+/// What happens inside the band (sections 4 and 5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Law {
+    /// `snippet`: steps grow with the time since the last, and no step more than halves the rate.
+    Original {
+        stages: Stages,
+        snippet: bool,
+    },
+    Patched,
+}
+
+/// Which increases count towards the larger step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stages {
+    /// Those by the gradient; the fifth in a row is the first larger one.
+    Gradient,
+    /// All of them; the one after the fifth in a row is the first larger one.
+    Every,
+}
+
+/// Increases in a row before steps become larger.
+const HYPER_AFTER: u32 = 5;
+
+impl<const PATCHED: bool> Configured for Configuration<PATCHED> {
+    const SPEC: SchemeSpec = if PATCHED { spec::PATCHED } else { spec::TIMELY };
+
+    fn configure(values: &ParamValues) -> Self {
+        let law = match PATCHED {
+            true => Law::Patched,
+            false => Law::Original {
+                stages: if values.choice("stages") == "gradient" { Stages::Gradient } else { Stages::Every },
+                snippet: values.flag("snippet"),
+            },
+        };
+        let d_min = values.time("d_min").max(Span::from_ns(1));
+        let segments = values.choice("update") == "segment";
+        let settings = Settings {
+            law,
+            gain: values.number("gain"),
+            beta: values.number("beta"),
+            t_low_ps: values.time("t_low").ps().max(1) as f64,
+            t_high_ps: values.time("t_high").ps() as f64,
+            per_d_min: 1.0 / d_min.ps() as f64,
+            d_min,
+            segment_bytes: segments.then(|| values.bytes("segment").max(1)),
+            bursts: segments && values.choice("pacing") == "burst",
+            variable_window: values.choice("window") == "variable",
+        };
+        Configuration { values: values.clone(), settings: Arc::new(settings) }
+    }
+
+    fn objection(values: &ParamValues) -> Option<String> {
+        let (low, high) = (values.time("t_low"), values.time("t_high"));
+        (low > high).then(|| format!("t_low ({} us) is above t_high ({} us)", low.as_us(), high.as_us()))
+    }
+}
+
+impl<const PATCHED: bool> Scheme for Configuration<PATCHED> {
+    type Feedback = ();
+    type Cp = Silent;
+    type Np = Silent;
+    type Rp = Rp;
+    type Transit = Absent;
+    type Switch = Absent;
+
+    fn congestion_point(&self, _: &QueueFacts) -> Silent {
+        Silent::default()
+    }
+
+    fn notification_point(&self, _: &FlowFacts) -> Silent {
+        Silent::default()
+    }
+
+    fn reaction_point(&self, of: &FlowFacts) -> Rp {
+        let line_bps = of.line_rate.bps() as f64;
+        let delta_bps = self.values.rate("delta").at(of.line_rate);
+        let min_bps = self.values.rate("rate_min").at(of.line_rate).clamp(1.0, line_bps);
+        let burst = self.settings.segment_bytes.filter(|_| self.settings.bursts).map(|bytes| {
+            let packets = bytes.div_ceil(u64::from(of.mtu_bytes).max(1)).min(u64::from(u32::MAX));
+            Box::new(Burst::new(packets as u32, line_bps))
+        });
+        Rp {
+            rate_bps: (of.initial_rate.bps() as f64).clamp(min_bps, line_bps),
+            line_bps,
+            min_bps,
+            delta_bps,
+            hyper_bps: if PATCHED { delta_bps } else { self.values.rate("delta_hai").at(of.line_rate) },
+            bdp_bytes: of.line_rate.bytes_in(of.max_base_rtt.max(of.base_rtt)) as f64,
+            previous_ps: None,
+            difference_ps: 0.0,
+            next_update_bytes: 0,
+            updated: of.start,
+            // A segment's last packet was sent back to back with its first: what it took to send is
+            // all that the sample of a burst counts too much (section 2).
+            own_ps: if burst.is_some() { f64::from(of.mtu_wire_bytes) * 8e12 / line_bps } else { 0.0 },
+            burst,
+            stage: 0,
+            increases: 0,
+            settings: self.settings.clone(),
+        }
+    }
+
+    /// Section 2: a time stamp of 8 B, and its echo.
+    fn format(&self) -> Format {
+        Format { data_bytes: 8, ack_bytes: 8, ecn: Ecn::Ect0, ..Format::default() }
+    }
+}
+
+/// The rate of one flow.
+#[derive(Clone, Debug)]
+pub struct Rp {
+    settings: Arc<Settings>,
+    rate_bps: f64,
+    line_bps: f64,
+    min_bps: f64,
+    delta_bps: f64,
+    hyper_bps: f64,
+    bdp_bytes: f64,
+    /// prev_rtt
+    previous_ps: Option<f64>,
+    /// rtt_diff
+    difference_ps: f64,
+    /// Acknowledged bytes at (segments) or beyond (rounds) which the next update is due.
+    next_update_bytes: u64,
+    updated: Time,
+    /// Subtracted from samples.
+    own_ps: f64,
+    burst: Option<Box<Burst>>,
+    /// neg_count: increases in a row.
+    stage: u32,
+    increases: u32,
+}
+
+impl Rp {
+    /// A sample: sections 4 and 5.
+    fn update(&mut self, now: Time, rtt_ps: f64) {
+        let elapsed = now.saturating_since(self.updated);
+        self.updated = now;
+        // Section 7: the first sample is only stored.
+        let Some(previous_ps) = self.previous_ps.replace(rtt_ps) else { return };
+        let settings = &*self.settings;
+        let difference_ps = rtt_ps - previous_ps;
+        self.difference_ps = (1.0 - settings.gain) * self.difference_ps + settings.gain * difference_ps;
+        let gradient = self.difference_ps * settings.per_d_min;
+        let before = self.rate_bps;
+        let (beta, t_low_ps, t_high_ps) = (settings.beta, settings.t_low_ps, settings.t_high_ps);
+        let rate = match settings.law {
+            Law::Original { stages, snippet } => {
+                let scale =
+                    if snippet && elapsed < settings.d_min { elapsed.ps() as f64 * settings.per_d_min } else { 1.0 };
+                let below = rtt_ps < t_low_ps;
+                let rate = if below || (rtt_ps <= t_high_ps && gradient <= 0.0) {
+                    // Cases 1 and 3.
+                    before + self.step(stages, below) * scale
+                } else {
+                    // Cases 2 and 4; a decrease of either kind ends the row.
+                    self.stage = 0;
+                    let excess = if rtt_ps > t_high_ps { 1.0 - t_high_ps / rtt_ps } else { gradient };
+                    before * (1.0 - beta * excess * scale).max(0.0)
+                };
+                if snippet { rate.max(before / 2.0) } else { rate }
+            }
+            Law::Patched if rtt_ps < t_low_ps => before + self.delta_bps,
+            Law::Patched if rtt_ps > t_high_ps => before * (1.0 - beta * (1.0 - t_high_ps / rtt_ps)),
+            Law::Patched => {
+                // Section 5, with T_ref = T_low.
+                let weight = (2.0 * gradient + 0.5).clamp(0.0, 1.0);
+                let error = (rtt_ps - t_low_ps) / t_low_ps;
+                self.delta_bps * (1.0 - weight) + before * (1.0 - beta * weight * error)
+            }
+        };
+        // Counted at line rate too: the law found room, whatever else holds the flow back.
+        self.increases = self.increases.wrapping_add(u32::from(rate > before));
+        self.rate_bps = rate.clamp(self.min_bps, self.line_bps);
+        if let Some(burst) = &mut self.burst {
+            burst.set_rate(self.rate_bps, self.line_bps);
+        }
+    }
+
+    /// The step of an increase, and what it adds to the row. `below`: case 1.
+    fn step(&mut self, stages: Stages, below: bool) -> f64 {
+        let hyper = match stages {
+            // The paper leaves its count alone in case 1, and looks at it after counting.
+            Stages::Gradient if below => false,
+            Stages::Gradient => {
+                self.stage = self.stage.saturating_add(1);
+                self.stage >= HYPER_AFTER
+            }
+            Stages::Every => {
+                self.stage = self.stage.saturating_add(1);
+                self.stage > HYPER_AFTER
+            }
+        };
+        if hyper { self.hyper_bps } else { self.delta_bps }
+    }
+}
+
+impl ReactionPoint for Rp {
+    type Feedback = ();
+
+    #[inline]
+    fn limits(&self) -> Limits {
+        let window_bytes = match self.settings.variable_window {
+            true => (self.bdp_bytes * self.rate_bps / self.line_bps).max(1.0) as u64,
+            false => u64::MAX,
+        };
+        Limits { rate_bps: self.burst.as_ref().map_or(self.rate_bps, |burst| burst.pace_bps()), window_bytes }
+    }
+
+    #[inline]
+    fn on_sent(&mut self, now: Time, wire_bytes: u32) {
+        if let Some(burst) = &mut self.burst {
+            burst.on_sent(now, wire_bytes, self.rate_bps, self.line_bps);
+        }
+    }
+
+    /// Section 3: once per segment, or once per round trip.
+    #[inline]
+    fn on_ack(&mut self, ack: &Acked<'_>) {
+        match self.settings.segment_bytes {
+            None if ack.acked_bytes > self.next_update_bytes => self.next_update_bytes = ack.sent_bytes,
+            // The first segment ends with its last byte; before it nothing is due.
+            Some(segment) if ack.acked_bytes >= self.next_update_bytes.max(segment) => {
+                self.next_update_bytes = (ack.acked_bytes / segment + 1) * segment;
+            }
+            _ => return,
+        }
+        self.update(ack.now, (ack.rtt.ps() as f64 - self.own_ps).max(1.0));
+    }
+
+    fn increases(&self) -> u32 {
+        self.increases
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! The worked numbers of the specification.
+
+use super::spec::{PATCHED, TIMELY};
+use super::*;
+use xoff_engine::BitRate;
+
+static TIMELY_REF: &SchemeSpec = &TIMELY;
+static PATCHED_REF: &SchemeSpec = &PATCHED;
+
+fn flow(gbps: u64) -> FlowFacts {
+    FlowFacts { max_base_rtt: Span::from_us(12), ..FlowFacts::at(BitRate::from_gbps(gbps), Span::from_us(10)) }
+}
+
+fn timely(preset: &str, texts: &[(&str, &str)]) -> Timely {
+    Timely::configure(&TIMELY_REF.values_with(TIMELY_REF.preset(preset), texts))
+}
+
+fn patched(texts: &[(&str, &str)]) -> PatchedTimely {
+    PatchedTimely::configure(&PATCHED_REF.values_with(None, texts))
+}
+
+/// At 5 Gb/s on a 10G line, with a previous sample of 60 us.
+fn at_five(scheme: &impl Scheme<Rp = Rp>) -> Rp {
+    let mut rp = scheme.reaction_point(&flow(10));
+    rp.rate_bps = 5e9;
+    rp.update(Time::from_us(1000), 60e6);
+    assert_eq!(rp.rate_bps, 5e9, "the first sample is only stored");
+    rp
+}
+
+/// Rates in Gb/s after each of these round trips, in us, 100 us apart.
+fn rates(rp: &mut Rp, samples: &[f64]) -> Vec<f64> {
+    let start = rp.updated;
+    let mut rates = Vec::new();
+    for (i, us) in samples.iter().enumerate() {
+        rp.update(start + Span::from_us(100) * (i as u64 + 1), us * 1e6);
+        rates.push(rp.rate_bps / 1e9);
+    }
+    rates
+}
+
+fn assert_close(rates: &[f64], expected: &[f64], tolerance: f64) {
+    for (i, (rate, expected)) in rates.iter().zip(expected).enumerate() {
+        assert!((rate - expected).abs() < tolerance, "sample {i}: {rate}, expected {expected}");
+    }
+}
+
+const SAMPLES: [f64; 7] = [60.0, 70.0, 66.0, 62.0, 58.0, 600.0, 40.0];
+
+#[test]
+fn timely_8_1_seven_samples() {
+    let mut rp = at_five(&timely("paper", &[]));
+    let found = rates(&mut rp, &SAMPLES);
+    assert_close(&found, &[5.01, 3.2565, 3.2665, 3.2765, 3.2865, 2.8483, 2.8583], 5e-5);
+    assert_eq!(rp.increases(), 5);
+    // The gradients of the second and third.
+    let mut rp = at_five(&timely("paper", &[]));
+    rates(&mut rp, &SAMPLES[..2]);
+    assert!((rp.difference_ps / 20e6 - 0.4375).abs() < 1e-12);
+    rates(&mut rp, &SAMPLES[2..3]);
+    assert!((rp.difference_ps / 20e6 + 0.1203).abs() < 5e-5);
+}
+
+#[test]
+fn timely_8_2_patched_seven_samples() {
+    let mut rp = at_five(&patched(&[]));
+    let found = rates(&mut rp, &SAMPLES);
+    assert_close(&found, &[5.001, 4.9849968, 4.9890930, 4.9967451, 5.0050646, 4.9983912, 5.0083912], 5e-8);
+}
+
+#[test]
+fn timely_8_3_patched_rests_at_its_fixed_point() {
+    // Ten flows at 10G: each at 1 Gb/s, 112.5 us, a gradient of nothing.
+    let mut rp = patched(&[]).reaction_point(&flow(10));
+    rp.rate_bps = 1e9;
+    rp.update(Time::ZERO, 112.5e6);
+    let found = rates(&mut rp, &[112.5; 20]);
+    assert_close(&found, &[1.0; 20], 1e-12);
+    // The original stays nowhere, and rises.
+    let mut rp = timely("paper", &[]).reaction_point(&flow(10));
+    rp.rate_bps = 1e9;
+    rp.update(Time::ZERO, 112.5e6);
+    assert_close(&rates(&mut rp, &[112.5; 3]), &[1.01, 1.02, 1.03], 1e-12);
+}
+
+#[test]
+fn timely_4_stages_of_the_paper_and_of_the_reference() {
+    // Paper: the fifth increase by the gradient is the first of five delta.
+    let mut rp = at_five(&timely("paper", &[]));
+    assert_close(&rates(&mut rp, &[60.0; 6]), &[5.01, 5.02, 5.03, 5.04, 5.09, 5.14], 1e-12);
+    // Round trips below T_low neither count nor gain.
+    assert_close(&rates(&mut rp, &[40.0; 2]), &[5.15, 5.16], 1e-12);
+    // A decrease ends the row, above T_high as by the gradient.
+    rates(&mut rp, &[600.0]);
+    assert_eq!(rp.stage, 0);
+    // Reference: five increases of delta of any kind, then delta_HAI.
+    let mut rp = at_five(&timely("reference", &[]));
+    let samples = [60.0, 60.0, 40.0, 40.0, 40.0, 40.0, 40.0];
+    assert_close(&rates(&mut rp, &samples), &[5.01, 5.02, 5.03, 5.04, 5.05, 5.10, 5.15], 1e-12);
+    rates(&mut rp, &[70.0]);
+    assert_eq!(rp.stage, 0);
+}
+
+#[test]
+fn timely_4_snippet_bounds_and_scales_steps() {
+    let mut rp = at_five(&timely("reference", &[("snippet", "true")]));
+    // A gradient of 17.5 would stop the flow; half remains.
+    assert_close(&rates(&mut rp, &[460.0]), &[2.5], 1e-12);
+    // 5 us after the last update a step is a quarter, of an increase as of a decrease.
+    let mut rp = at_five(&timely("reference", &[("snippet", "true")]));
+    rp.update(rp.updated + Span::from_us(5), 60e6);
+    assert!((rp.rate_bps / 1e9 - 5.0025).abs() < 1e-12);
+    rp.update(rp.updated + Span::from_us(5), 70e6);
+    assert!((rp.rate_bps / 1e9 - 5.0025 * (1.0 - 0.25 * 0.8 * 0.4375)).abs() < 1e-9);
+    // Without it the rate goes to its floor.
+    let mut rp = at_five(&timely("reference", &[]));
+    assert_close(&rates(&mut rp, &[460.0]), &[0.01], 1e-12);
+}
+
+fn ack(us: u64, acked_bytes: u64, sent_bytes: u64, rtt_us: u64) -> Acked<'static> {
+    Acked {
+        now: Time::from_us(us),
+        bytes: 1000,
+        acked_bytes,
+        sent_bytes,
+        rtt: Span::from_us(rtt_us),
+        ecn: Ecn::Ect0,
+        ..Acked::default()
+    }
+}
+
+#[test]
+fn timely_3_updates_by_round_trip_and_by_segment() {
+    let mut rp = timely("reference", &[]).reaction_point(&flow(10));
+    rp.rate_bps = 5e9;
+    rp.on_ack(&ack(60, 1_000, 40_000, 60));
+    assert_eq!((rp.previous_ps, rp.next_update_bytes), (Some(60e6), 40_000));
+    rp.on_ack(&ack(61, 40_000, 60_000, 90));
+    assert_eq!(rp.previous_ps, Some(60e6), "the same round");
+    rp.on_ack(&ack(120, 41_000, 80_000, 60));
+    assert_eq!((rp.rate_bps, rp.next_update_bytes), (5.01e9, 80_000));
+
+    let mut rp = timely("pcn", &[]).reaction_point(&flow(10));
+    rp.rate_bps = 5e9;
+    rp.on_ack(&ack(60, 63_000, 90_000, 60));
+    assert_eq!(rp.previous_ps, None, "the first segment is not complete");
+    rp.on_ack(&ack(61, 64_000, 90_000, 60));
+    rp.on_ack(&ack(90, 127_000, 190_000, 90));
+    assert_eq!(rp.previous_ps, Some(60e6));
+    rp.on_ack(&ack(99, 130_000, 190_000, 60));
+    assert_eq!((rp.rate_bps, rp.next_update_bytes), (5.01e9, 192_000));
+}
+
+#[test]
+fn timely_2_bursts_leave_at_line_rate_and_their_own_time_does_not_count() {
+    // Segments of four packets at 2.5 of 10 Gb/s: packets of 1082 B take 865.6 ns each.
+    let scheme = timely("paper", &[("segment", "4000B")]);
+    let mut rp = scheme.reaction_point(&flow(10));
+    rp.rate_bps = 2.5e9;
+    let packet_ps = 865_600;
+    for i in 0..3 {
+        rp.on_sent(Time::from_ps(i * packet_ps), 1082);
+        assert_eq!(rp.limits().rate_bps, 10e9, "packet {i}");
+    }
+    rp.on_sent(Time::from_ps(3 * packet_ps), 1082);
+    // The next segment is due 16 packet times after the first began: 13 after the last did.
+    assert!((rp.limits().rate_bps - 10e9 / 13.0).abs() < 1.0, "{}", rp.limits().rate_bps);
+    // The sample is what is left of 70 us without one packet's serialisation.
+    rp.on_ack(&ack(60, 4_000, 8_000, 70));
+    assert_eq!(rp.previous_ps, Some(70e6 - 865_600.0));
+    // A higher rate in mid-gap shortens it.
+    rp.rate_bps = 5e9;
+    rp.on_ack(&ack(62, 8_000, 9_000, 70));
+    let pace = 4.0 * 2.0 * 5.0 / 5.01 - 3.0;
+    assert!((rp.limits().rate_bps / 1e9 - 10.0 / pace).abs() < 1e-6, "{}", rp.limits().rate_bps);
+    rp.on_sent(Time::from_us(70), 1082);
+    assert_eq!(rp.limits().rate_bps, 10e9);
+}
+
+#[test]
+fn timely_6_steps_floors_and_windows_by_speed() {
+    for (gbps, mbps) in [(10, 10.0), (25, 25.0), (40, 40.0), (100, 100.0)] {
+        let rp = timely("reference", &[]).reaction_point(&flow(gbps));
+        assert_eq!((rp.delta_bps, rp.hyper_bps), (mbps * 1e6, mbps * 5e6));
+        assert_eq!(rp.min_bps, mbps * 1e6);
+        assert_eq!(rp.limits(), Limits { rate_bps: gbps as f64 * 1e9, window_bytes: u64::MAX });
+    }
+    // 100G x 12 us at half the rate.
+    let mut rp = timely("reference", &[("window", "variable")]).reaction_point(&flow(100));
+    assert_eq!(rp.limits().window_bytes, 150_000);
+    rp.rate_bps = 50e9;
+    assert_eq!(rp.limits().window_bytes, 75_000);
+}
+
+#[test]
+fn timely_objects_to_a_band_upside_down() {
+    let values = TIMELY_REF.values_with(None, &[("t_low", "600us")]);
+    assert!(Timely::objection(&values).is_some());
+    assert!(Timely::objection(&TIMELY_REF.values(None)).is_none());
+}
+
+#[test]
+fn flows_stay_small() {
+    assert!(size_of::<Rp>() <= 136, "{}", size_of::<Rp>());
+}
