@@ -28,7 +28,9 @@ fn settled(n: u32, texts: &[(&str, &str)]) -> (Vec<f64>, Vec<f64>, f64) {
 fn dctcp_7_2_the_queue_oscillates_as_the_analysis_says() {
     // C RTT + K = 148 packets: between K + N - A and K + N, A = sqrt(2 N (C RTT + K)) / 2, for flows
     // in step with each other. Two flows are; more drift apart, so their band is only bounded.
-    for (n, amplitude) in [(2, 12.2), (5, 19.2)] {
+    let amplitude = |n: u32| (2.0 * f64::from(n) * (83.0f64 + 65.0)).sqrt() / 2.0;
+    assert!((amplitude(2) - 12.2).abs() < 0.05, "the worked example");
+    for (n, amplitude) in [2, 5].map(|n| (n, amplitude(n))) {
         for texts in [&[][..], &[("delayed_ack", "true")]] {
             let (queue, shares, utilisation) = settled(n, texts);
             let at = |part: f64| queue[(part * (queue.len() - 1) as f64) as usize];
