@@ -275,7 +275,7 @@ pub enum ProbeTarget {
     Paused { port: u32, class: u8 },
     /// PAUSE frames (first and refreshed) per second sent by a port: `PauseRate`.
     PauseRate { port: u32 },
-    /// Every flow whose [`crate::traffic::FlowSpec::probed`] is set: `FlowRate` (asked for by the
+    /// Every flow whose [`crate::traffic::FlowSpec::probed`] is set: `FlowRate` (allowed by the
     /// scheme), `FlowSendRate` (put on the wire by the NIC) and `FlowThroughput` (delivered).
     Flows,
 }

@@ -101,7 +101,8 @@ impl<S: Scheme> World<S> {
                     let rate =
                         |new: u64, old: u64| if seconds == 0.0 { 0.0 } else { (new - old) as f64 * 8.0 / seconds };
                     let (class, label) = (ledger.spec.class, ledger.spec.label);
-                    sample(Metric::FlowRate, ledger.id, label, class, sender.asked_bps);
+                    let line_bps = self.ports[self.hosts[sender.host as usize].port as usize].rate.rate().bps() as f64;
+                    sample(Metric::FlowRate, ledger.id, label, class, allowed_bps(sender, ledger.base_rtt, line_bps));
                     let sent = rate(sender.sent_wire_bytes, probed.sent_wire_bytes);
                     sample(Metric::FlowSendRate, ledger.id, label, class, sent);
                     let delivered = rate(receiver.delivered_bytes, probed.delivered_bytes);
@@ -117,4 +118,15 @@ impl<S: Scheme> World<S> {
         }
         self.probe_state.last[index as usize] = current;
     }
+}
+
+/// What a scheme allows a flow in wire bits per second: the stricter of its rate and of a window per
+/// base round trip.
+fn allowed_bps<Rp>(sender: &crate::flow::Sender<Rp>, base_rtt: Span, line_bps: f64) -> f64 {
+    if sender.window_bytes == u64::MAX || base_rtt == Span::ZERO {
+        return sender.asked_bps;
+    }
+    let wire_per_payload = f64::from(sender.full_frame) / f64::from(sender.mtu_bytes);
+    let window_bps = sender.window_bytes as f64 * 8.0 * wire_per_payload / base_rtt.as_s();
+    sender.asked_bps.min(window_bps).min(line_bps)
 }

@@ -28,7 +28,7 @@ pub struct CompareArgs {
 const DEMO: &str = include_str!("../../../../scenarios/victim-flow.toml");
 
 /// One of each kind: nothing, marks, delay, telemetry, and two that look for the victim.
-const DEMO_SCHEMES: &[&str] = &["none", "dcqcn"];
+const DEMO_SCHEMES: &[&str] = &["none", "dcqcn", "timely", "hpcc", "mercury", "pcn"];
 
 pub fn demo() -> Result<(), Stop> {
     let scenario = Scenario::from_text("scenarios/victim-flow.toml", DEMO, Path::new("."));

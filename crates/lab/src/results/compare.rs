@@ -58,7 +58,7 @@ fn episode_table(runs: &[&Summary]) -> Comparison {
     let mut head = vec!["scheme"];
     let mut groups = vec![(String::new(), 1)];
     for flow in &flows {
-        head.extend(["before", "during", "after", "back in"]);
+        head.extend(["before", "during", "cut to", "back in"]);
         groups.push((format!("{flow}, Gbps"), 4));
     }
     head.extend(["PAUSE", "tree", "burst"]);
@@ -73,7 +73,7 @@ fn episode_table(runs: &[&Summary]) -> Comparison {
                 row.extend(["-"; 4].map(str::to_owned));
                 continue;
             };
-            row.extend([flow.before_gbps, flow.during_gbps, flow.after_gbps].map(brief_or_dash));
+            row.extend([flow.before_gbps, flow.during_gbps, flow.cut_to_gbps].map(brief_or_dash));
             row.push(flow.recovery_us.map_or_else(|| "not yet".to_owned(), microseconds));
         }
         row.push(thousands(run.pause_frames));
@@ -86,8 +86,9 @@ fn episode_table(runs: &[&Summary]) -> Comparison {
         grid.row(row);
     }
     let notes = [
-        "before, during, after: mean delivered payload before the burst, while it lasts, and from its end to the end of \
-         the run.",
+        "before, during: mean delivered payload before the burst and while it lasts.",
+        "cut to: the lowest rate that the scheme itself allowed the flow while the burst lasted, headers included. What \
+         the flow lost beyond that, PFC took.",
         "back in: from the start of the burst until the flow stays above 95% of what it had before; 0 if it never fell \
          below.",
         "PAUSE: frames sent in the whole network.",
@@ -215,7 +216,8 @@ mod tests {
             let value = if low { dip } else { 20e9 };
             let at = Time::from_us(10 * bin);
             let sample = Sample { at, metric: Metric::FlowThroughput, entity: 0, label: 0, class: 0, value };
-            writer.samples(&[sample]).unwrap();
+            let allowed = Sample { metric: Metric::FlowRate, value: if low { 19e9 } else { 21e9 }, ..sample };
+            writer.samples(&[sample, allowed]).unwrap();
         }
         writer.pauses(&[fixture::pause(2_100, 1, true), fixture::pause(2_900, 1, true)]).unwrap();
         writer.flows(&[fixture::endless(0, 1_000_000)]).unwrap();
@@ -226,7 +228,7 @@ mod tests {
     fn a_burst_on_long_flows_gets_the_newcomers_table() {
         let comparison = table(&[outcome("none", Some(5e9)), outcome("dcqcn", Some(20e9))], &[]);
         assert_eq!(comparison.grid.groups[1], ("F0, Gbps".to_owned(), 4));
-        assert_eq!(comparison.grid.rows[0][..4], ["none", "20.0", "5.00", "20.0"]);
+        assert_eq!(comparison.grid.rows[0][..4], ["none", "20.0", "5.00", "19.0"]);
         assert_eq!(comparison.grid.rows[0][5..], ["4", "800 us", "1.00 ms"]);
         assert_eq!(comparison.grid.rows[1][4], "0 us");
         assert!(comparison.text().lines().all(|line| line.chars().count() <= 100));

@@ -49,7 +49,14 @@ pub fn facts(metric: Metric) -> MetricFacts {
             of("paused", "1", 1.0, true, false, "Part of the interval in which an egress was paused.")
         }
         Metric::PauseRate => of("pause_rate", "1/s", 1.0, false, false, "PAUSE frames sent by a port."),
-        Metric::FlowRate => of("rate", "Gbps", 1e-9, false, true, "Rate that the scheme allowed a flow, in wire bits."),
+        Metric::FlowRate => of(
+            "rate",
+            "Gbps",
+            1e-9,
+            false,
+            true,
+            "Rate that the scheme allowed a flow, in wire bits: its own, or its window per base round trip if less.",
+        ),
         Metric::FlowSendRate => {
             of("send_rate", "Gbps", 1e-9, false, true, "Rate at which a flow really sent, in wire bits.")
         }
@@ -153,14 +160,21 @@ pub struct CurveKeeper {
     left_out: BTreeMap<Metric, std::collections::BTreeSet<(u32, u8)>>,
     /// Throughput of flows in bits per second, sample by sample.
     flows: BTreeMap<u32, Vec<(Time, f64)>>,
+    /// What their schemes allowed them, likewise.
+    allowed: BTreeMap<u32, Vec<(Time, f64)>>,
 }
 
 impl CurveKeeper {
     pub fn sample(&mut self, sample: &Sample) {
-        if sample.metric == Metric::FlowThroughput
-            && (self.flows.len() < FLOWS_KEPT || self.flows.contains_key(&sample.entity))
+        let of_flow = match sample.metric {
+            Metric::FlowThroughput => Some(&mut self.flows),
+            Metric::FlowRate => Some(&mut self.allowed),
+            _ => None,
+        };
+        if let Some(flows) = of_flow
+            && (flows.len() < FLOWS_KEPT || flows.contains_key(&sample.entity))
         {
-            self.flows.entry(sample.entity).or_default().push((sample.at, sample.value));
+            flows.entry(sample.entity).or_default().push((sample.at, sample.value));
         }
         let value = sample.value * facts(sample.metric).scale;
         let key = (sample.metric, sample.entity, sample.class);
@@ -191,6 +205,12 @@ impl CurveKeeper {
             Bin { end, length, value: value / 1e9 }
         });
         Some(bins.collect())
+    }
+
+    /// The lowest rate in Gb/s that its scheme allowed a probed flow between two instants.
+    pub fn lowest_allowed(&self, flow: u32, from: Time, until: Time) -> Option<f64> {
+        let inside = self.allowed.get(&flow)?.iter().filter(|(at, _)| (from..=until).contains(at));
+        inside.map(|(_, value)| value / 1e9).min_by(f64::total_cmp)
     }
 
     pub fn curves(self, names: &Names, labels: &[String]) -> Curves {

@@ -35,6 +35,9 @@ pub struct EpisodeFlow {
     pub before_gbps: Option<f64>,
     pub during_gbps: Option<f64>,
     pub after_gbps: Option<f64>,
+    /// The lowest rate its scheme allowed it during the disturbance, in wire bits; the rest of what
+    /// it lost is the network's doing. `None` if this was not probed.
+    pub cut_to_gbps: Option<f64>,
     /// See [`recovery_time`]; `None` if it had not recovered when the run ended.
     pub recovery_us: Option<f64>,
 }
@@ -127,6 +130,7 @@ pub fn find(tally: &Tally, keeper: &CurveKeeper, pauses: &PauseLog, setting: &Se
             before_gbps: before,
             during_gbps: mean_in(&series, start, end),
             after_gbps: mean_in(&series, end, setting.sim_end),
+            cut_to_gbps: keeper.lowest_allowed(flow.id, start, end),
             recovery_us: recovery.map(Span::as_us),
         }
     };

@@ -118,7 +118,7 @@ fn throughput(summary: &Summary) -> Section {
 }
 
 fn episode(summary: &Summary) -> Section {
-    let mut grid = Grid::new(["long flow", "before, Gbps", "during", "after", "recovered after"]);
+    let mut grid = Grid::new(["long flow", "before, Gbps", "during", "cut to", "after", "recovered after"]);
     let Some(episode) = &summary.episode else {
         return Section { title: String::new(), grid };
     };
@@ -127,6 +127,7 @@ fn episode(summary: &Summary) -> Section {
             flow.name.clone(),
             brief_or_dash(flow.before_gbps),
             brief_or_dash(flow.during_gbps),
+            brief_or_dash(flow.cut_to_gbps),
             brief_or_dash(flow.after_gbps),
             flow.recovery_us.map_or_else(|| "not in this run".to_owned(), microseconds),
         ]);
