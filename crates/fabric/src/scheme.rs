@@ -264,6 +264,47 @@ pub trait CongestionPoint {
     }
 }
 
+/// A large congestion point behind a pointer, so that queues of other schemes in the same array do
+/// not pay for its size.
+impl<C: CongestionPoint> CongestionPoint for Box<C> {
+    type Feedback = C::Feedback;
+
+    fn hooks(&self) -> Hooks {
+        (**self).hooks()
+    }
+    #[inline]
+    fn on_enqueue(
+        &mut self,
+        view: &QueueView,
+        packet: &PacketFacts,
+        weight: u16,
+        mark: Mark<'_>,
+        notify: impl FnMut(u32, C::Feedback),
+    ) {
+        (**self).on_enqueue(view, packet, weight, mark, notify);
+    }
+    #[inline]
+    fn on_dequeue(
+        &mut self,
+        view: &QueueView,
+        packet: &PacketFacts,
+        mark: Mark<'_>,
+        notify: impl FnMut(u32, C::Feedback),
+    ) {
+        (**self).on_dequeue(view, packet, mark, notify);
+    }
+    fn on_pause_change(&mut self, view: &QueueView) {
+        (**self).on_pause_change(view);
+    }
+    fn on_timer(&mut self, view: &QueueView, notify: impl FnMut(u32, C::Feedback)) {
+        (**self).on_timer(view, notify);
+    }
+    #[inline]
+    fn timer(&self) -> Option<Time> {
+        (**self).timer()
+    }
+}
+
 /// A data packet as its receiver sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Received {

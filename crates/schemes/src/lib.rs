@@ -5,16 +5,21 @@
 //! works together with another scheme). Everything else (names, parameters, scenario
 //! keys, listings, the tests that run every scheme) follows from the registry.
 
+pub mod af_qcn;
 pub mod dcqcn;
 pub mod dctcp;
+pub mod fqcn;
 pub mod hpcc;
 pub mod mercury;
 pub mod none;
+pub mod pacc;
 pub mod param;
 pub mod parts;
 pub mod pcn;
 pub mod powertcp;
+pub mod qcn;
 mod registry;
+pub mod rocc;
 pub mod stack;
 pub mod swift;
 pub mod tcd;
@@ -37,11 +42,16 @@ registry::registry! {
         Timely => timely::Timely,
         PatchedTimely => timely::PatchedTimely,
         Swift => swift::Swift,
+        Rocc => rocc::Rocc,
         Dctcp => dctcp::Dctcp,
         TcpNewReno => tcp_newreno::TcpNewReno,
     }
     overlays {
         Mercury => stack::Stack<mercury::Mercury>,
         Tcd => stack::Stack<tcd::Tcd>,
+        Qcn => stack::Stack<qcn::Qcn>,
+        AfQcn => stack::Stack<af_qcn::AfQcn>,
+        Fqcn => stack::Stack<fqcn::Fqcn>,
+        Pacc => stack::Stack<pacc::Pacc>,
     }
 }

@@ -56,7 +56,7 @@ impl SchemeSpec {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ParamSpec {
     /// The key in a scenario.
     pub name: &'static str,
@@ -83,6 +83,23 @@ impl ParamSpec {
     ) -> ParamSpec {
         ParamSpec { name, symbol, unit, default, applies, meaning, source }
     }
+}
+
+/// Several lists of parameters as one, for schemes made of shared parts; `N` is the sum of their
+/// lengths.
+pub const fn joined<const N: usize>(lists: &[&[ParamSpec]]) -> [ParamSpec; N] {
+    let mut all = [lists[0][0]; N];
+    let (mut list, mut next) = (0, 0);
+    while list < lists.len() {
+        let mut i = 0;
+        while i < lists[list].len() {
+            all[next] = lists[list][i];
+            (next, i) = (next + 1, i + 1);
+        }
+        list += 1;
+    }
+    assert!(next == N, "N is the number of parameters");
+    all
 }
 
 /// A named set of values that differ from the defaults.

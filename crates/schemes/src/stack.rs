@@ -126,7 +126,9 @@ impl<T: Overlay> CongestionPoint for Cp<T> {
             let mark = Mark { ecn: &mut *mark.ecn, int: mark.int.as_deref_mut() };
             base.on_enqueue(view, packet, weight, mark, |flow, feedback| notify(flow, Feedback::Base(feedback)));
         }
-        self.own.on_enqueue(view, packet, weight, mark, |flow, feedback| notify(flow, Feedback::Own(feedback)));
+        if packet.own || self.own.hooks().has(Hooks::EVERY) {
+            self.own.on_enqueue(view, packet, weight, mark, |flow, feedback| notify(flow, Feedback::Own(feedback)));
+        }
     }
 
     #[inline]
@@ -143,7 +145,9 @@ impl<T: Overlay> CongestionPoint for Cp<T> {
             let mark = Mark { ecn: &mut *mark.ecn, int: mark.int.as_deref_mut() };
             base.on_dequeue(view, packet, mark, |flow, feedback| notify(flow, Feedback::Base(feedback)));
         }
-        self.own.on_dequeue(view, packet, mark, |flow, feedback| notify(flow, Feedback::Own(feedback)));
+        if packet.own || self.own.hooks().has(Hooks::EVERY) {
+            self.own.on_dequeue(view, packet, mark, |flow, feedback| notify(flow, Feedback::Own(feedback)));
+        }
     }
 
     fn on_pause_change(&mut self, view: &QueueView) {

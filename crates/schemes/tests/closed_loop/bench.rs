@@ -5,8 +5,8 @@ use crate::common::List;
 pub use crate::common::{GBPS, Net, endless, flow};
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::{Probe, ProbeTarget};
-use xoff_fabric::record::Metric;
-use xoff_fabric::traffic::FlowSpec;
+use xoff_fabric::record::{Metric, Sample};
+use xoff_fabric::traffic::{Action, FlowSpec, Source};
 use xoff_schemes::{Any, AnyWorld};
 
 /// A scheme by name (`mercury+timely` for an overlay and its base) with some parameters set.
@@ -23,12 +23,14 @@ pub fn scheme(name: &str, texts: &[(&str, &str)]) -> Any {
 pub struct Bench {
     pub net: Net,
     pub flows: Vec<(Time, FlowSpec)>,
+    /// Further sources, beside the one that starts `flows`.
+    pub sources: Vec<Box<dyn Source>>,
     schemes: Vec<Any>,
 }
 
 impl Bench {
     pub fn new(net: Net, scheme: Any) -> Bench {
-        Bench { net, flows: Vec::new(), schemes: vec![scheme] }
+        Bench { net, flows: Vec::new(), sources: Vec::new(), schemes: vec![scheme] }
     }
 
     /// `n` hosts (nodes 1..=n, ports 2i at host i and 2i+1 at the switch) send endlessly to host 0
@@ -60,7 +62,8 @@ impl Bench {
     pub fn run(mut self, stop: Time) -> Outcome {
         self.net.plan.run.stop = stop;
         self.net.plan.run.stop_when_idle = false;
-        let mut world = AnyWorld::new(self.net.plan, self.schemes, vec![List::boxed(self.flows)]);
+        self.sources.insert(0, List::boxed(self.flows));
+        let mut world = AnyWorld::new(self.net.plan, self.schemes, self.sources);
         world.run_to_end();
         assert!(world.failure.is_none(), "{:?}", world.failure);
         assert_eq!(world.books(), Ok(()));
@@ -89,11 +92,67 @@ impl Outcome {
         self.values(metric).into_iter().fold(f64::NEG_INFINITY, f64::max)
     }
 
+    /// Values of a metric of one port or flow, sampled after `from` and until `to`.
+    pub fn within(&self, metric: Metric, entity: u32, from: Time, to: Time) -> Vec<f64> {
+        let of = |s: &&Sample| s.metric == metric && s.entity == entity && from < s.at && s.at <= to;
+        let values: Vec<f64> = self.world.samples.iter().filter(of).map(|s| s.value).collect();
+        assert!(!values.is_empty(), "no samples of {metric:?} of {entity}");
+        values
+    }
+
+    /// Means of a metric of flows 0 to n - 1 over a time.
+    pub fn means(&self, metric: Metric, n: u32, from: Time, to: Time) -> Vec<f64> {
+        (0..n).map(|entity| mean_of(&self.within(metric, entity, from, to))).collect()
+    }
+
     /// Bytes delivered per flow, in the order of their ids.
     pub fn delivered(&self) -> Vec<f64> {
         let mut flows: Vec<_> = self.world.flows.iter().collect();
         flows.sort_by_key(|flow| flow.id);
         flows.iter().map(|flow| flow.delivered_bytes as f64).collect()
+    }
+}
+
+pub fn mean_of(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+pub fn deviation_of(values: &[f64]) -> f64 {
+    let mean = mean_of(values);
+    (values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / values.len() as f64).sqrt()
+}
+
+/// Asserts that each value is within a relative tolerance of what is expected.
+#[track_caller]
+pub fn assert_near(values: &[f64], expected: &[f64], tolerance: f64) {
+    let near = values.iter().zip(expected).all(|(v, e)| (v / e - 1.0).abs() <= tolerance);
+    assert!(near && values.len() == expected.len(), "{values:.4?} instead of {expected:.4?}");
+}
+
+/// A source that does given things at given times.
+pub struct Script {
+    actions: Vec<(Time, Action)>,
+    next: usize,
+}
+
+impl Script {
+    pub fn boxed(mut actions: Vec<(Time, Action)>) -> Box<dyn Source> {
+        actions.sort_by_key(|(at, _)| *at);
+        Box::new(Script { actions, next: 0 })
+    }
+}
+
+impl Source for Script {
+    fn next(&self) -> Option<Time> {
+        self.actions.get(self.next).map(|(at, _)| *at)
+    }
+    fn act(&mut self, now: Time, out: &mut Vec<Action>) {
+        while let Some((at, action)) = self.actions.get(self.next)
+            && *at == now
+        {
+            out.push(action.clone());
+            self.next += 1;
+        }
     }
 }
 

@@ -4,14 +4,19 @@
 #[path = "../../../fabric/tests/common/mod.rs"]
 mod common;
 
+mod af_qcn;
 mod bench;
 mod dcqcn;
 mod dctcp;
 mod fig2;
+mod fqcn;
 mod hpcc;
 mod mercury;
+mod pacc;
 mod pcn;
 mod powertcp;
+mod qcn;
+mod rocc;
 mod swift;
 mod tcd;
 mod tcp_newreno;

@@ -1,0 +1,439 @@
+//! AF-QCN: approximate-fairness QCN (Hot Interconnects 2010).
+//!
+//! Kabbani, Alizadeh, Yasuda, Pan and Prabhakar, *AF-QCN: Approximate Fairness with Quantized
+//! Congestion Notification for Multi-tenanted Data Centers*. QCN with a feedback that also depends
+//! on how far the sampled flow is above its share. Congestion decides when a CNM is sent, fairness
+//! how much it says. The paper's text was not at hand: the formulas are those of public summaries,
+//! with assumptions where those are silent. Sampling, quantiser and rate limiter are QCN's:
+//! [`crate::qcn`].
+//!
+//! | symbol | parameter | default | source |
+//! |---|---|---|---|
+//! | a | `fairness_weight` | 0.5 | assumption: equal trust in both terms |
+//! | T_m | `measure_interval` | 1 ms, 250 us, 100 us at 10, 40, 100G | assumption: 20 packets per flow |
+//! | g_r | `rate_gain` | 0.5 | assumption |
+//! | W_i | the flow's weight | 1 | public summary |
+//! | c1, c2 | `afd_c1`, `afd_c2` | 1.7, 1.8 | assumption, with `fair = "afd"` |
+//! | all of QCN's | | | FQCN paper, section VI |
+
+use crate::param::{Base, ParamSpec, ParamValues, SchemeSpec, Unit, joined};
+use crate::parts::clock::Clock;
+use crate::parts::flow_table::FlowTable;
+use crate::parts::qcn_limiter::{self, Limiter};
+use crate::parts::qcn_sampler::{self, Cnm, Sampler};
+use crate::{Configured, Overlay, qcn};
+use std::sync::Arc;
+use xoff_engine::{Span, Time};
+use xoff_fabric::scheme::*;
+
+const AFD: &[(&str, &str)] = &[("fair", "afd")];
+
+const OWN: &[ParamSpec] = &[
+    ParamSpec::new(
+        "fairness_weight",
+        "a",
+        Unit::Number { min: 0.0, max: 1.0 },
+        "0.5",
+        &[],
+        "part of the feedback that is about fairness",
+        "assumption: equal trust in both terms; the value is not in public summaries",
+    ),
+    ParamSpec::new(
+        "measure_interval",
+        "T_m",
+        Unit::TimeByRate,
+        "1ms@10Gbps, 250us@40Gbps, 100us@100Gbps",
+        &[],
+        "interval of the flows' rate measurement",
+        "assumption: at least 20 packets per active flow, as other AFD estimators",
+    ),
+    ParamSpec::new(
+        "rate_gain",
+        "g_r",
+        Unit::Number { min: 0.01, max: 1.0 },
+        "0.5",
+        &[],
+        "gain of the average of measured rates",
+        "assumption: summaries only say that rates are measured",
+    ),
+    ParamSpec::new(
+        "forget_below",
+        "",
+        Unit::Number { min: 0.000_001, max: 0.1 },
+        "0.0001",
+        &[],
+        "a silent flow is forgotten below this part of the port's rate",
+        "assumption: keeps the table to flows that still count",
+    ),
+    ParamSpec::new(
+        "fair",
+        "",
+        Unit::Choice(&["shares", "afd"]),
+        "shares",
+        &[],
+        "fair share: by weight from the measured rates, or one share adapted to the queue",
+        "public summary of AF-QCN; AFD's recursion is kept for study",
+    ),
+    ParamSpec::new(
+        "afd_c1",
+        "c1",
+        Unit::Number { min: 0.0, max: 100.0 },
+        "1.7",
+        AFD,
+        "gain on the queue before, in bytes per interval and byte",
+        "assumption: AFD's order of magnitude",
+    ),
+    ParamSpec::new(
+        "afd_c2",
+        "c2",
+        Unit::Number { min: 0.0, max: 100.0 },
+        "1.8",
+        AFD,
+        "gain on the queue now, in bytes per interval and byte; above `afd_c1`",
+        "assumption: AFD's order of magnitude",
+    ),
+];
+
+const PARAMS: &[ParamSpec] = &joined::<{ qcn_sampler::PARAMS.len() + qcn_limiter::PARAMS.len() + OWN.len() }>(&[
+    qcn_sampler::PARAMS,
+    qcn_limiter::PARAMS,
+    OWN,
+]);
+
+/// A configured AF-QCN.
+#[derive(Clone, Debug)]
+pub struct AfQcn {
+    values: ParamValues,
+    limiter: Arc<qcn_limiter::Settings>,
+}
+
+impl Configured for AfQcn {
+    const SPEC: SchemeSpec = SchemeSpec::new(
+        "af-qcn",
+        "QCN whose feedback also says how far the sampled flow is above its share",
+        "Kabbani et al., AF-QCN: Approximate Fairness with Quantized Congestion Notification for \
+         Multi-tenanted Data Centers, Hot Interconnects 2010",
+        PARAMS,
+        qcn::PRESETS,
+    )
+    .with_base(Base::Optional);
+
+    fn configure(values: &ParamValues) -> AfQcn {
+        AfQcn { values: values.clone(), limiter: qcn_limiter::Settings::from_params(values) }
+    }
+
+    fn objection(values: &ParamValues) -> Option<String> {
+        let unstable = values.choice("fair") == "afd" && values.number("afd_c2") <= values.number("afd_c1");
+        if unstable {
+            return Some("`afd_c2` must be above `afd_c1`: the share would fall while the queue is empty".into());
+        }
+        if values.time_by_rate("measure_interval").at(xoff_engine::BitRate::from_gbps(400)) == Span::ZERO {
+            return Some("`measure_interval` is zero".into());
+        }
+        qcn::objection(values)
+    }
+}
+
+impl Overlay for AfQcn {}
+
+impl Scheme for AfQcn {
+    type Feedback = Cnm;
+    type Cp = Box<Cp>;
+    type Np = Silent<Cnm>;
+    type Rp = Limiter;
+    type Transit = Absent<Cnm>;
+    type Switch = Absent;
+
+    fn congestion_point(&self, at: &QueueFacts) -> Box<Cp> {
+        let line_bps = at.rate.bps() as f64;
+        let values = &self.values;
+        let afd = (values.choice("fair") == "afd").then(|| {
+            let gains = (values.number("afd_c1"), values.number("afd_c2"));
+            Box::new(Afd { gains, share_bps: line_bps, q_old_bytes: 0.0 })
+        });
+        Box::new(Cp {
+            sampler: Sampler::from_params(values, at),
+            flows: FlowTable::new(),
+            clock: Clock::new(values.time_by_rate("measure_interval").at(at.rate)),
+            gain: values.number("rate_gain"),
+            fairness_weight: values.number("fairness_weight"),
+            line_bps,
+            forget_bps: values.number("forget_below") * line_bps,
+            afd,
+        })
+    }
+    fn notification_point(&self, _: &FlowFacts) -> Silent<Cnm> {
+        Silent::default()
+    }
+    fn reaction_point(&self, of: &FlowFacts) -> Limiter {
+        Limiter::new(&self.limiter, of)
+    }
+    fn format(&self) -> Format {
+        qcn::frames(&self.values).0
+    }
+    fn notification_bytes(&self, _: &Cnm) -> Option<u32> {
+        Some(qcn::frames(&self.values).1)
+    }
+}
+
+/// One flow at one queue.
+#[derive(Clone, Copy, Debug)]
+struct Measured {
+    /// A_i, of the interval under way.
+    bytes: u64,
+    /// r_i; none before the end of its first interval.
+    rate_bps: f64,
+    weight: u16,
+}
+
+/// Section 2, option `afd`: one share for all, adapted to the queue.
+#[derive(Clone, Debug)]
+struct Afd {
+    gains: (f64, f64),
+    share_bps: f64,
+    q_old_bytes: f64,
+}
+
+/// Section 2: one queue and the rates of the flows in it.
+#[derive(Clone, Debug)]
+pub struct Cp {
+    sampler: Sampler,
+    flows: FlowTable<Measured>,
+    /// Of T_m; asleep while no flow is known.
+    clock: Clock,
+    gain: f64,
+    fairness_weight: f64,
+    line_bps: f64,
+    forget_bps: f64,
+    afd: Option<Box<Afd>>,
+}
+
+impl Cp {
+    /// The first flow after silence.
+    fn wake(&mut self, now: Time) {
+        let slept = self.clock.wake(now) as f64;
+        if let Some(afd) = &mut self.afd {
+            // The intervals slept through had an empty queue.
+            let growth = (afd.gains.1 - afd.gains.0) * self.sampler.qeq_bytes() * 8.0 / self.clock.period().as_s();
+            afd.share_bps = (afd.share_bps + slept * growth).min(self.line_bps);
+            afd.q_old_bytes = 0.0;
+        }
+    }
+
+    /// Section 2, every T_m: the average of measured rates; silent flows are forgotten.
+    fn tick(&mut self, now: Time, queue_bytes: u64) {
+        let (gain, forget_bps) = (self.gain, self.forget_bps);
+        let bps_per_byte = 8.0 / self.clock.period().as_s();
+        self.flows.retain(|_, flow| {
+            flow.rate_bps = (1.0 - gain) * flow.rate_bps + gain * flow.bytes as f64 * bps_per_byte;
+            std::mem::take(&mut flow.bytes) > 0 || flow.rate_bps >= forget_bps
+        });
+        if let Some(afd) = &mut self.afd {
+            let (q, qeq) = (queue_bytes as f64, self.sampler.qeq_bytes());
+            let change = afd.gains.0 * (afd.q_old_bytes - qeq) - afd.gains.1 * (q - qeq);
+            afd.share_bps = (afd.share_bps + change * bps_per_byte).clamp(0.0, self.line_bps);
+            afd.q_old_bytes = q;
+        }
+        self.clock.advance(now, !self.flows.is_empty());
+    }
+
+    /// Section 2: the share f_i of a flow, from the flows whose rate is known.
+    fn share_bps(&self, weight: u16) -> f64 {
+        if let Some(afd) = &self.afd {
+            return afd.share_bps * f64::from(weight);
+        }
+        let known = self.flows.iter().filter(|(_, flow)| flow.rate_bps > 0.0);
+        let (rates, weights) =
+            known.fold((0.0, 0.0), |(r, w), (_, flow)| (r + flow.rate_bps, w + f64::from(flow.weight)));
+        f64::from(weight) / weights * rates
+    }
+
+    /// Section 2: 0 at or below the share, up to Psi_max far above; 0 for a flow not measured yet.
+    fn psi_af(&self, flow: u32) -> f64 {
+        let Some(flow) = self.flows.get(flow).filter(|flow| flow.rate_bps > 0.0) else { return 0.0 };
+        let excess = (1.0 - self.share_bps(flow.weight) / flow.rate_bps).max(0.0);
+        (f64::from(self.sampler.psi_max()) * excess + 0.5).floor()
+    }
+
+    /// Section 2: the feedback to a flow, from congestion and from fairness.
+    fn combine(&self, psi_qcn: u8, flow: u32) -> u8 {
+        let a = self.fairness_weight;
+        ((1.0 - a) * f64::from(psi_qcn) + a * self.psi_af(flow) + 0.5).floor() as u8
+    }
+}
+
+impl CongestionPoint for Cp {
+    type Feedback = Cnm;
+
+    fn hooks(&self) -> Hooks {
+        // Shares are of the whole queue, whoever fills it.
+        Hooks::ENQUEUE.with(Hooks::TIMER).with(Hooks::EVERY)
+    }
+
+    #[inline]
+    fn on_enqueue(
+        &mut self,
+        view: &QueueView,
+        packet: &PacketFacts,
+        weight: u16,
+        _: Mark<'_>,
+        mut notify: impl FnMut(u32, Cnm),
+    ) {
+        if self.clock.is_asleep() {
+            self.wake(view.now);
+        }
+        let weight = weight.max(1);
+        let flow = self.flows.entry(packet.flow, || Measured { bytes: 0, rate_bps: 0.0, weight });
+        flow.bytes += u64::from(packet.frame_bytes);
+        // The number may since belong to another flow.
+        flow.weight = weight;
+        if let Some(sample) = self.sampler.arrives(view, packet.frame_bytes)
+            && sample.congested
+            && packet.own
+        {
+            let psi = self.combine(sample.psi, packet.flow);
+            if psi >= 1 || self.sampler.tells(sample) {
+                notify(packet.flow, Cnm { psi });
+            }
+        }
+    }
+
+    fn on_timer(&mut self, view: &QueueView, _: impl FnMut(u32, Cnm)) {
+        if self.clock.is_due(view.now) {
+            self.tick(view.now, view.queue_bytes);
+        }
+    }
+
+    #[inline]
+    fn timer(&self) -> Option<Time> {
+        self.clock.next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xoff_engine::BitRate;
+    use xoff_fabric::packet::Ecn;
+
+    static SPEC: SchemeSpec = AfQcn::SPEC;
+
+    fn cp(texts: &[(&str, &str)]) -> Box<Cp> {
+        AfQcn::configure(&SPEC.values_with(None, texts)).congestion_point(&QueueFacts::at(BitRate::from_gbps(10)))
+    }
+
+    /// Flows 1, 2, ... with these rates.
+    fn measured(gbps: &[f64], weights: &[u16]) -> Box<Cp> {
+        let mut cp = cp(&[]);
+        for (i, (rate, &weight)) in gbps.iter().zip(weights).enumerate() {
+            cp.flows.entry(i as u32 + 1, || Measured { bytes: 0, rate_bps: rate * 1e9, weight });
+        }
+        cp
+    }
+
+    fn view(now: Time, queue_bytes: u64) -> QueueView {
+        QueueView {
+            now,
+            queue_bytes,
+            queue_packets: 0,
+            port_bytes: queue_bytes,
+            tx_bytes: 0,
+            rate: BitRate::from_gbps(10),
+            paused: false,
+        }
+    }
+
+    fn arrive(cp: &mut Cp, now: Time, queue_bytes: u64, flow: u32, bytes: u32) -> Option<u8> {
+        let (mut ecn, mut heard) = (Ecn::Ect0, None);
+        let packet = PacketFacts { flow, frame_bytes: bytes, own: true };
+        let mark = Mark { ecn: &mut ecn, int: None };
+        cp.on_enqueue(&view(now, queue_bytes), &packet, 1, mark, |_, cnm| heard = Some(cnm.psi));
+        heard
+    }
+
+    #[test]
+    fn af_qcn_6_1_feedback_by_flow() {
+        let cp = measured(&[6.0, 3.0, 2.0, 1.0], &[1; 4]);
+        assert_eq!([1, 2, 3, 4].map(|flow| cp.psi_af(flow)), [32.0, 0.0, 0.0, 0.0]);
+        assert_eq!([1, 2, 3, 4].map(|flow| cp.combine(18, flow)), [25, 9, 9, 9]);
+    }
+
+    #[test]
+    fn af_qcn_6_2_weighted_fair_flows() {
+        let cp = measured(&[4.0, 3.0, 2.0, 1.0], &[4, 3, 2, 1]);
+        assert_eq!([1, 2, 3, 4].map(|flow| cp.psi_af(flow)), [0.0; 4]);
+    }
+
+    #[test]
+    fn af_qcn_5_unknown_and_single_flows() {
+        let cp = measured(&[6.0, 3.0], &[1; 2]);
+        assert_eq!(cp.combine(18, 99), 9, "no estimate yet");
+        let cp = measured(&[6.0], &[3]);
+        assert_eq!(cp.combine(18, 1), 9, "half as hard as QCN");
+    }
+
+    #[test]
+    fn af_qcn_2_rates_are_averaged_and_forgotten() {
+        let mut cp = cp(&[]);
+        assert_eq!(cp.timer(), None);
+        arrive(&mut cp, Time::from_us(2300), 0, 5, 125_000);
+        assert_eq!(cp.timer(), Some(Time::from_ms(3)), "intervals lie on a grid");
+        // 125 KB in 1 ms are 1 Gb/s, of which the average takes half.
+        let mut expected = 0.5e9;
+        for ms in 3..100 {
+            let Some(at) = cp.timer() else {
+                assert!(expected < 1e6 && cp.flows.is_empty(), "forgotten at {ms} ms");
+                return;
+            };
+            assert_eq!(at, Time::from_ms(ms));
+            cp.on_timer(&view(at, 0), |_, _| ());
+            if let Some(flow) = cp.flows.get(5) {
+                assert!((flow.rate_bps - expected).abs() < 1.0);
+            }
+            expected /= 2.0;
+        }
+        panic!("never forgotten");
+    }
+
+    #[test]
+    fn af_qcn_2_congestion_decides_when() {
+        let mut cp = cp(&[("sample_min", "1"), ("sample_max", "1")]);
+        // The first sample sees a jump, the second a short, steady queue.
+        assert!(arrive(&mut cp, Time::ZERO, 20_000, 1, 1066).is_some());
+        assert_eq!(arrive(&mut cp, Time::ZERO, 20_000, 1, 1066), None);
+        // 64 * 30 / 165 = 11.6: Psi = 12, halved.
+        arrive(&mut cp, Time::ZERO, 63_000, 1, 1066);
+        assert_eq!(arrive(&mut cp, Time::ZERO, 63_000, 1, 1066), Some(6));
+    }
+
+    #[test]
+    fn af_qcn_2_option_afd_adapts_one_share() {
+        let mut cp = cp(&[("fair", "afd")]);
+        arrive(&mut cp, Time::ZERO, 0, 1, 1066);
+        let share = |cp: &Cp| cp.afd.as_ref().unwrap().share_bps;
+        assert_eq!(share(&cp), 10e9);
+        // A queue of 133 KB: 1.7 (0 - 33) - 1.8 (133 - 33) = -236.1 KB per ms.
+        cp.on_timer(&view(Time::from_ms(1), 133_000), |_, _| ());
+        assert!((share(&cp) - (10e9 - 236.1e3 * 8e3)).abs() < 1.0);
+        // It stays: 1.7 * 100 - 1.8 * 100 = -10 KB per ms.
+        arrive(&mut cp, Time::from_us(1500), 0, 1, 1066);
+        cp.on_timer(&view(Time::from_ms(2), 133_000), |_, _| ());
+        assert!((share(&cp) - (10e9 - 246.1e3 * 8e3)).abs() < 1.0);
+        // Silence: 0.1 * 33 KB per ms, also for the intervals slept through.
+        let mut last = Time::ZERO;
+        while let Some(at) = cp.timer() {
+            cp.on_timer(&view(at, 0), |_, _| ());
+            last = at;
+        }
+        cp.afd.as_mut().unwrap().share_bps = 1e9;
+        arrive(&mut cp, last + Span::from_ms(10), 0, 1, 1066);
+        assert!((share(&cp) - (1e9 + 10.0 * 3.3e3 * 8e3)).abs() < 1.0, "{}", share(&cp));
+    }
+
+    #[test]
+    fn af_qcn_4_intervals_follow_the_port() {
+        let values = SPEC.values(None);
+        let at = |gbps| values.time_by_rate("measure_interval").at(BitRate::from_gbps(gbps));
+        assert_eq!([10, 40, 100].map(at), [Span::from_ms(1), Span::from_us(250), Span::from_us(100)]);
+    }
+}

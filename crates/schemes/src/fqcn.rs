@@ -1,0 +1,295 @@
+//! FQCN: fair quantised congestion notification (IEEE Transactions on Communications 2013).
+//!
+//! Zhang and Ansari, *Fair Quantized Congestion Notification in Data Center Networks*. QCN with
+//! another congestion point: at each sampling event the switch finds the flows above their
+//! (weighted) share of what arrived since the last one, and sends each of them its own part of the
+//! feedback. Flows below their share never hear anything. Sampling, quantiser and rate limiter are
+//! QCN's: [`crate::qcn`].
+//!
+//! | symbol | parameter | default | source |
+//! |---|---|---|---|
+//! | W_i | the flow's weight | 1 | paper, section IV |
+//! | Psi_Fb(i), least | `min_feedback` | 1 | assumption: a rounded zero would exempt a culprit |
+//! | all of QCN's | | | paper, section VI: the same values as QCN |
+
+use crate::param::{Base, ParamSpec, ParamValues, SchemeSpec, Unit, joined};
+use crate::parts::flow_table::FlowTable;
+use crate::parts::qcn_limiter::{self, Limiter};
+use crate::parts::qcn_sampler::{self, Cnm, Sampler};
+use crate::{Configured, Overlay, qcn};
+use std::sync::Arc;
+use xoff_fabric::scheme::*;
+
+const OWN: &[ParamSpec] = &[ParamSpec::new(
+    "min_feedback",
+    "",
+    Unit::Count { min: 0, max: 64 },
+    "1",
+    &[],
+    "least feedback to a culprit, whatever its part rounds to",
+    "assumption: a rounded zero would exempt a culprit",
+)];
+
+const PARAMS: &[ParamSpec] = &joined::<{ qcn_sampler::PARAMS.len() + qcn_limiter::PARAMS.len() + OWN.len() }>(&[
+    qcn_sampler::PARAMS,
+    qcn_limiter::PARAMS,
+    OWN,
+]);
+
+/// A configured FQCN.
+#[derive(Clone, Debug)]
+pub struct Fqcn {
+    values: ParamValues,
+    limiter: Arc<qcn_limiter::Settings>,
+}
+
+impl Configured for Fqcn {
+    const SPEC: SchemeSpec = SchemeSpec::new(
+        "fqcn",
+        "QCN that notifies every flow above its share, each in proportion",
+        "Zhang and Ansari, Fair Quantized Congestion Notification in Data Center Networks, \
+         IEEE Trans. Communications 2013",
+        PARAMS,
+        qcn::PRESETS,
+    )
+    .with_base(Base::Optional);
+
+    fn configure(values: &ParamValues) -> Fqcn {
+        Fqcn { values: values.clone(), limiter: qcn_limiter::Settings::from_params(values) }
+    }
+
+    fn objection(values: &ParamValues) -> Option<String> {
+        qcn::objection(values)
+    }
+}
+
+impl Overlay for Fqcn {}
+
+impl Scheme for Fqcn {
+    type Feedback = Cnm;
+    type Cp = Box<Cp>;
+    type Np = Silent<Cnm>;
+    type Rp = Limiter;
+    type Transit = Absent<Cnm>;
+    type Switch = Absent;
+
+    fn congestion_point(&self, at: &QueueFacts) -> Box<Cp> {
+        Box::new(Cp {
+            sampler: Sampler::from_params(&self.values, at),
+            flows: FlowTable::new(),
+            min_feedback: self.values.count("min_feedback") as u8,
+        })
+    }
+    fn notification_point(&self, _: &FlowFacts) -> Silent<Cnm> {
+        Silent::default()
+    }
+    fn reaction_point(&self, of: &FlowFacts) -> Limiter {
+        Limiter::new(&self.limiter, of)
+    }
+    fn format(&self) -> Format {
+        qcn::frames(&self.values).0
+    }
+    fn notification_bytes(&self, _: &Cnm) -> Option<u32> {
+        Some(qcn::frames(&self.values).1)
+    }
+}
+
+/// What a flow sent since the last sampling event.
+#[derive(Clone, Copy, Debug)]
+struct Arrived {
+    /// B_i and W_i.
+    bytes: u64,
+    weight: u16,
+}
+
+/// The sums over a set of flows against which its members are compared.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    bytes: u128,
+    weight: u128,
+}
+
+impl Sums {
+    fn over<'a>(flows: impl Iterator<Item = &'a Arrived>) -> Sums {
+        flows.fold(Sums::default(), |sums, flow| Sums {
+            bytes: sums.bytes + u128::from(flow.bytes),
+            weight: sums.weight + u128::from(flow.weight),
+        })
+    }
+
+    /// Equations 7 and 8, exactly: B_i >= (W_i / sum W) sum B.
+    fn at_or_above_share(self, flow: &Arrived) -> bool {
+        u128::from(flow.bytes) * self.weight >= u128::from(flow.weight) * self.bytes
+    }
+}
+
+/// Section 2: one queue, and the flows that sent through it since the last sampling event.
+#[derive(Clone, Debug)]
+pub struct Cp {
+    sampler: Sampler,
+    /// Emptied at each sampling event, so it holds about a hundred packets' flows.
+    flows: FlowTable<Arrived>,
+    min_feedback: u8,
+}
+
+impl Cp {
+    /// Section 2, step 2: who is above its share, and what each of them hears.
+    fn blame(&self, psi: u8, mut notify: impl FnMut(u32, Cnm)) {
+        // Step a: the high-rate flows.
+        let all = Sums::over(self.flows.iter().map(|(_, flow)| flow));
+        let high = |flow: &Arrived| all.at_or_above_share(flow);
+        // Step b: the culprits among them.
+        let among_high = Sums::over(self.flows.iter().map(|(_, flow)| flow).filter(|flow| high(flow)));
+        let culprits = || self.flows.iter().filter(|(_, flow)| high(flow) && among_high.at_or_above_share(flow));
+        // Step c, equation 9: the feedback is split by bytes per weight.
+        let per_weight = |flow: &Arrived| flow.bytes as f64 / f64::from(flow.weight);
+        let total: f64 = culprits().map(|(_, flow)| per_weight(flow)).sum();
+        for (id, flow) in culprits() {
+            let part = (per_weight(flow) / total * f64::from(psi) + 0.5).floor() as u8;
+            // Step d: to every culprit, at the same instant.
+            notify(id, Cnm { psi: part.max(self.min_feedback.min(psi)).min(self.sampler.psi_max()) });
+        }
+    }
+}
+
+impl CongestionPoint for Cp {
+    type Feedback = Cnm;
+
+    fn hooks(&self) -> Hooks {
+        // Shares are of the whole queue, whoever fills it.
+        Hooks::ENQUEUE.with(Hooks::EVERY)
+    }
+
+    #[inline]
+    fn on_enqueue(
+        &mut self,
+        view: &QueueView,
+        packet: &PacketFacts,
+        weight: u16,
+        _: Mark<'_>,
+        notify: impl FnMut(u32, Cnm),
+    ) {
+        let weight = weight.max(1);
+        let flow = self.flows.entry(packet.flow, || Arrived { bytes: 0, weight });
+        flow.bytes += u64::from(packet.frame_bytes);
+        if let Some(sample) = self.sampler.arrives(view, packet.frame_bytes) {
+            if self.sampler.tells(sample) {
+                self.blame(sample.psi, notify);
+            }
+            // Step 4.
+            self.flows.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xoff_engine::{BitRate, Span, Time};
+    use xoff_fabric::packet::Ecn;
+
+    static SPEC: SchemeSpec = Fqcn::SPEC;
+
+    fn cp(texts: &[(&str, &str)]) -> Box<Cp> {
+        Fqcn::configure(&SPEC.values_with(None, texts)).congestion_point(&QueueFacts::at(BitRate::from_gbps(10)))
+    }
+
+    /// Who hears what, if flows 1, 2, ... sent `bytes` since the last sampling event.
+    fn blamed(bytes: &[u64], weights: &[u16], psi: u8) -> Vec<(u32, u8)> {
+        let mut cp = cp(&[]);
+        for (i, (&bytes, &weight)) in bytes.iter().zip(weights).enumerate() {
+            cp.flows.entry(i as u32 + 1, || Arrived { bytes, weight });
+        }
+        let mut heard = Vec::new();
+        cp.blame(psi, |flow, cnm| heard.push((flow, cnm.psi)));
+        heard
+    }
+
+    #[test]
+    fn fqcn_8_1_one_culprit() {
+        assert_eq!(blamed(&[90, 20, 60, 30], &[1; 4], 18), [(1, 18)]);
+        let mut rp = Fqcn::configure(&SPEC.values(None))
+            .reaction_point(&FlowFacts::at(BitRate::from_gbps(10), Span::from_us(50)));
+        rp.on_feedback(Time::ZERO, &Cnm { psi: 18 });
+        assert_eq!(rp.limits().rate_bps, 8.59375e9);
+    }
+
+    #[test]
+    fn fqcn_8_2_equality_counts() {
+        assert_eq!(blamed(&[100, 100, 40, 10], &[1; 4], 40), [(1, 20), (2, 20)]);
+    }
+
+    #[test]
+    fn fqcn_8_3_weights() {
+        assert_eq!(blamed(&[100, 100, 60, 40], &[4, 3, 2, 1], 40), [(2, 18), (4, 22)]);
+    }
+
+    #[test]
+    fn fqcn_8_4_weighted_fair_flows_are_cut_alike() {
+        assert_eq!(blamed(&[120, 90, 60, 30], &[4, 3, 2, 1], 40), [(1, 10), (2, 10), (3, 10), (4, 10)]);
+    }
+
+    #[test]
+    fn fqcn_7_a_single_flow_gets_all_of_it() {
+        assert_eq!(blamed(&[1066], &[1], 40), [(1, 40)]);
+        assert_eq!(blamed(&[1066], &[9], 40), [(1, 40)]);
+    }
+
+    #[test]
+    fn fqcn_2_nobody_is_exempted_by_rounding() {
+        // Forty equal flows share 10: a quarter each, which rounds to nothing.
+        assert!(blamed(&[1000; 40], &[1; 40], 10).iter().all(|&(_, psi)| psi == 1));
+        assert_eq!(blamed(&[1000; 40], &[1; 40], 10).len(), 40);
+    }
+
+    #[test]
+    fn fqcn_2_the_largest_flow_is_always_a_culprit() {
+        let mut rng = xoff_engine::stream(1, "fqcn test", 0);
+        for _ in 0..2000 {
+            let n = 1 + rng.below(12) as usize;
+            let bytes: Vec<u64> = (0..n).map(|_| 1 + rng.below(100_000)).collect();
+            let weights: Vec<u16> = (0..n).map(|_| 1 + rng.below(9) as u16).collect();
+            let psi = 1 + rng.below(64) as u8;
+            let heard = blamed(&bytes, &weights, psi);
+            let largest = (0..n)
+                .max_by(|&a, &b| {
+                    let (a, b) = (bytes[a] * u64::from(weights[b]), bytes[b] * u64::from(weights[a]));
+                    a.cmp(&b)
+                })
+                .unwrap();
+            assert!(heard.iter().any(|&(flow, _)| flow == largest as u32 + 1), "{bytes:?} {weights:?} {heard:?}");
+            // The parts sum to the whole, but for rounding and the least feedback.
+            let sum: i32 = heard.iter().map(|&(_, psi)| i32::from(psi)).sum();
+            assert!((sum - i32::from(psi)).abs() <= heard.len() as i32, "{heard:?} of {psi}");
+        }
+    }
+
+    #[test]
+    fn fqcn_2_counts_begin_anew_at_each_sampling_event() {
+        let mut cp = cp(&[]);
+        let view = QueueView {
+            now: Time::ZERO,
+            queue_bytes: 100_000,
+            queue_packets: 100,
+            port_bytes: 100_000,
+            tx_bytes: 0,
+            rate: BitRate::from_gbps(10),
+            paused: false,
+        };
+        // Flow 1 sends nine packets in ten.
+        let (mut heard, mut emptied) = ([0, 0], 0);
+        for i in 0..100_000u32 {
+            let flow = u32::from(i % 10 == 0);
+            let mut ecn = Ecn::Ect0;
+            let packet = PacketFacts { flow, frame_bytes: 1066, own: true };
+            let mark = Mark { ecn: &mut ecn, int: None };
+            cp.on_enqueue(&view, &packet, 1, mark, |flow, cnm| {
+                assert!((1..=64).contains(&cnm.psi));
+                heard[flow as usize] += 1;
+            });
+            emptied += u32::from(cp.flows.is_empty());
+        }
+        assert!(emptied > 1000 && heard[0] > 1000, "{emptied} {heard:?}");
+        assert!(heard[1] * 10 < heard[0], "the small flow is hardly ever blamed: {heard:?}");
+    }
+}

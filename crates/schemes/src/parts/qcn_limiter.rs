@@ -1,0 +1,535 @@
+//! QCN's reaction point: a rate limiter that cuts on feedback and recovers by itself.
+//!
+//! Section numbers are those of QCN (IEEE 802.1Qau; FQCN paper, section III.B). There is no
+//! positive feedback: a byte counter and a timer drive the increase. A flow at line rate has no
+//! limiter and no timer.
+
+use super::qcn_sampler::Cnm;
+use crate::param::{ParamSpec, ParamValues, Unit};
+use std::sync::Arc;
+use xoff_engine::{Rng, Span, Time, stream};
+use xoff_fabric::scheme::{FlowFacts, Limits, ReactionPoint};
+
+pub const PARAMS: &[ParamSpec] = &[
+    ParamSpec::new(
+        "gd",
+        "Gd",
+        Unit::Number { min: 0.0, max: 1.0 },
+        "1/128",
+        &[],
+        "relative cut per unit of feedback",
+        "FQCN paper, section VI",
+    ),
+    ParamSpec::new(
+        "max_cut",
+        "",
+        Unit::Number { min: 0.0, max: 0.99 },
+        "0.5",
+        &[],
+        "largest relative cut of one CNM",
+        "IEEE 802.1Qau: a rate is never more than halved",
+    ),
+    ParamSpec::new(
+        "fast_recovery",
+        "CT",
+        Unit::Count { min: 1, max: 100 },
+        "5",
+        &[],
+        "cycles of byte counter or timer before the target grows",
+        "FQCN paper, section VI",
+    ),
+    ParamSpec::new(
+        "byte_counter",
+        "BL",
+        Unit::Bytes,
+        "150KB",
+        &[],
+        "bytes per cycle of the byte counter; half after fast recovery",
+        "FQCN paper, section VI",
+    ),
+    ParamSpec::new(
+        "increase_timer",
+        "T",
+        Unit::Time,
+        "15ms",
+        &[],
+        "time per cycle of the timer; half after fast recovery",
+        "FQCN paper, section VI",
+    ),
+    ParamSpec::new(
+        "jitter",
+        "",
+        Unit::Number { min: 0.0, max: 0.9 },
+        "0.15",
+        &[],
+        "uniform jitter of byte counter and timer, either way",
+        "IEEE 802.1Qau: avoids phase locking",
+    ),
+    ParamSpec::new(
+        "rate_ai",
+        "R_AI",
+        Unit::Rate,
+        "line/2000",
+        &[],
+        "additive increase of the target",
+        "FQCN paper, section VI: 0.5 Mb/s at 1G, 5 Mb/s at 10G; in proportion elsewhere (assumption)",
+    ),
+    ParamSpec::new(
+        "rate_hai",
+        "R_HAI",
+        Unit::Rate,
+        "line/200",
+        &[],
+        "hyper-active increase of the target, per cycle beyond fast recovery",
+        "FQCN paper, section VI: 5 Mb/s at 1G, 50 Mb/s at 10G; in proportion elsewhere (assumption)",
+    ),
+    ParamSpec::new(
+        "rate_min",
+        "R_min",
+        Unit::Rate,
+        "line/1000",
+        &[],
+        "floor of the sending rate",
+        "assumption: the standard's 10 Mb/s at 10G, in proportion elsewhere",
+    ),
+    ParamSpec::new(
+        "keep_target",
+        "",
+        Unit::Flag,
+        "false",
+        &[],
+        "back-to-back CNMs leave the target where it was",
+        "FQCN paper: false; IEEE 802.1Qau: true",
+    ),
+    ParamSpec::new(
+        "stage_order",
+        "",
+        Unit::Choice(&["classify-first", "increment-first"]),
+        "classify-first",
+        &[],
+        "choose the kind of increase before or after counting it",
+        "assumption: gives CT full recovery cycles; DCQCN's original simulator counts first",
+    ),
+    ParamSpec::new(
+        "target_decay",
+        "",
+        Unit::Flag,
+        "false",
+        &[],
+        "an eighth of the target if it exceeds ten rates at the first cycle after a cut",
+        "802.1Qau working group's pseudo-code",
+    ),
+];
+
+/// Why these values make no sense together.
+pub fn objection(values: &ParamValues) -> Option<String> {
+    if values.bytes("byte_counter") < 2 {
+        return Some("`byte_counter` is not at least 2 bytes".into());
+    }
+    (values.time("increase_timer").ps() < 2).then(|| "`increase_timer` is zero".into())
+}
+
+/// The parameters, ready to use: shared by all flows.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    gd: f64,
+    max_cut: f64,
+    fast_recovery: u32,
+    byte_counter_bytes: u64,
+    increase_timer: Span,
+    jitter: f64,
+    keep_target: bool,
+    increment_first: bool,
+    target_decay: bool,
+    values: ParamValues,
+}
+
+impl Settings {
+    pub fn from_params(values: &ParamValues) -> Arc<Settings> {
+        Arc::new(Settings {
+            gd: values.number("gd"),
+            max_cut: values.number("max_cut"),
+            fast_recovery: values.count("fast_recovery") as u32,
+            byte_counter_bytes: values.bytes("byte_counter"),
+            increase_timer: values.time("increase_timer"),
+            jitter: values.number("jitter"),
+            keep_target: values.flag("keep_target"),
+            increment_first: values.choice("stage_order") == "increment-first",
+            target_decay: values.flag("target_decay"),
+            values: values.clone(),
+        })
+    }
+}
+
+/// One flow's rate limiter: QCN section 4.
+#[derive(Clone, Debug)]
+pub struct Limiter {
+    settings: Arc<Settings>,
+    line_bps: f64,
+    ai_bps: f64,
+    hai_bps: f64,
+    min_bps: f64,
+    /// RC and RT.
+    rate_bps: f64,
+    target_bps: f64,
+    byte_cycle: u32,
+    timer_cycle: u32,
+    bytes_left: u64,
+    /// The end of the timer's cycle; none while the flow is not limited.
+    timer_at: Option<Time>,
+    fresh_cut: bool,
+    rng: Rng,
+}
+
+impl Limiter {
+    pub fn new(settings: &Arc<Settings>, of: &FlowFacts) -> Limiter {
+        let line_bps = of.line_rate.bps() as f64;
+        let rate = |name| settings.values.rate(name).at(of.line_rate);
+        let mut limiter = Limiter {
+            line_bps,
+            ai_bps: rate("rate_ai"),
+            hai_bps: rate("rate_hai"),
+            // A floor of zero would stop the flow for good.
+            min_bps: rate("rate_min").clamp(1000.0, line_bps),
+            rate_bps: of.initial_rate.bps() as f64,
+            target_bps: line_bps,
+            byte_cycle: 0,
+            timer_cycle: 0,
+            bytes_left: 0,
+            timer_at: None,
+            fresh_cut: false,
+            rng: stream(of.seed, "qcn limiter", of.flow),
+            settings: settings.clone(),
+        };
+        if limiter.rate_bps < line_bps {
+            limiter.restart(of.start);
+        }
+        limiter
+    }
+
+    /// Both cycles begin anew.
+    fn restart(&mut self, now: Time) {
+        (self.byte_cycle, self.timer_cycle) = (0, 0);
+        self.bytes_left = self.cycle_bytes();
+        self.timer_at = Some(now + self.cycle_time());
+    }
+
+    /// Section 4, decrease: RT = RC, RC cut by Gd Psi.
+    pub fn on_cnm(&mut self, now: Time, psi: u8) {
+        if !self.settings.keep_target || self.byte_cycle > 0 {
+            self.target_bps = self.rate_bps;
+        }
+        let cut = (self.settings.gd * f64::from(psi)).min(self.settings.max_cut);
+        self.rate_bps = (self.rate_bps * (1.0 - cut)).max(self.min_bps);
+        self.fresh_cut = true;
+        self.restart(now);
+        self.release();
+    }
+
+    /// Section 4, byte counter: a cycle ends every BL bytes, every BL / 2 after fast recovery.
+    fn cycle_bytes(&mut self) -> u64 {
+        let halved = self.byte_cycle >= self.settings.fast_recovery;
+        let bytes = (self.settings.byte_counter_bytes >> u32::from(halved)) as f64;
+        ((bytes * self.spread()) as u64).max(1)
+    }
+
+    /// Section 4, timer: a cycle ends every T, every T / 2 after fast recovery.
+    fn cycle_time(&mut self) -> Span {
+        let halved = self.timer_cycle >= self.settings.fast_recovery;
+        let time = (self.settings.increase_timer.ps() >> u32::from(halved)) as f64;
+        Span::from_ps(((time * self.spread()) as u64).max(1))
+    }
+
+    /// Section 4, jitter: uniform, either way.
+    fn spread(&mut self) -> f64 {
+        match self.settings.jitter {
+            0.0 => 1.0,
+            jitter => 1.0 + jitter * (2.0 * self.rng.unit() - 1.0),
+        }
+    }
+
+    fn byte_event(&mut self) {
+        let timer = self.timer_cycle;
+        let byte = if self.settings.increment_first { self.byte_cycle + 1 } else { self.byte_cycle };
+        self.increase(byte, timer);
+        self.byte_cycle += 1;
+        self.bytes_left = self.cycle_bytes();
+        self.release();
+    }
+
+    fn timer_event(&mut self, now: Time) {
+        let byte = self.byte_cycle;
+        let timer = if self.settings.increment_first { self.timer_cycle + 1 } else { self.timer_cycle };
+        self.increase(byte, timer);
+        self.timer_cycle += 1;
+        self.timer_at = Some(now + self.cycle_time());
+        self.release();
+    }
+
+    /// Section 4, increase event: fast recovery, additive or hyper-active, by the two counts.
+    fn increase(&mut self, byte: u32, timer: u32) {
+        if std::mem::take(&mut self.fresh_cut) && self.settings.target_decay && self.target_bps > 10.0 * self.rate_bps {
+            self.target_bps /= 8.0;
+        }
+        let ct = self.settings.fast_recovery;
+        match (byte >= ct, timer >= ct) {
+            (false, false) => {}
+            (true, true) => self.target_bps += f64::from(byte.min(timer) - ct + 1) * self.hai_bps,
+            _ => self.target_bps += self.ai_bps,
+        }
+        self.target_bps = self.target_bps.min(self.line_bps);
+        self.rate_bps = (self.rate_bps + self.target_bps) / 2.0;
+    }
+
+    /// Section 4: at line rate the limiter is released. The halvings never quite get there.
+    fn release(&mut self) {
+        if self.line_bps - self.rate_bps < 1.0 {
+            (self.rate_bps, self.target_bps) = (self.line_bps, self.line_bps);
+            self.timer_at = None;
+        }
+    }
+}
+
+impl ReactionPoint for Limiter {
+    type Feedback = Cnm;
+
+    #[inline]
+    fn limits(&self) -> Limits {
+        Limits { rate_bps: self.rate_bps, window_bytes: u64::MAX }
+    }
+
+    #[inline]
+    fn on_sent(&mut self, _: Time, wire_bytes: u32) {
+        if self.timer_at.is_some() {
+            self.bytes_left = self.bytes_left.saturating_sub(u64::from(wire_bytes));
+            if self.bytes_left == 0 {
+                self.byte_event();
+            }
+        }
+    }
+
+    fn on_feedback(&mut self, now: Time, cnm: &Cnm) {
+        self.on_cnm(now, cnm.psi);
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        if self.timer_at.is_some_and(|at| at <= now) {
+            self.timer_event(now);
+        }
+    }
+
+    #[inline]
+    fn timer(&self) -> Option<Time> {
+        self.timer_at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::param::SchemeSpec;
+    use xoff_engine::BitRate;
+
+    static SPEC: SchemeSpec = SchemeSpec::new("limiter", "", "", PARAMS, &[]);
+
+    /// Without jitter, at 10G.
+    fn limiter(texts: &[(&str, &str)]) -> Limiter {
+        let mut values = SPEC.values_with(None, &[("jitter", "0")]);
+        for (name, text) in texts {
+            values.set(name, SPEC.param(name).unwrap().unit.parse(text).unwrap());
+        }
+        Limiter::new(&Settings::from_params(&values), &FlowFacts::at(BitRate::from_gbps(10), Span::from_us(50)))
+    }
+
+    fn at_rate(gbps: f64, texts: &[(&str, &str)]) -> Limiter {
+        Limiter { rate_bps: gbps * 1e9, target_bps: gbps * 1e9, ..limiter(texts) }
+    }
+
+    #[track_caller]
+    fn assert_gbps(bps: f64, gbps: f64) {
+        assert!((bps / 1e9 - gbps).abs() < 1e-12, "{} instead of {gbps} Gb/s", bps / 1e9);
+    }
+
+    #[test]
+    fn qcn_7_2_cut_and_fast_recovery() {
+        let mut rp = limiter(&[]);
+        assert_eq!(rp.timer(), None, "no limiter before the first CNM");
+        rp.on_cnm(Time::ZERO, 18);
+        assert_gbps(rp.target_bps, 10.0);
+        assert_gbps(rp.rate_bps, 8.59375);
+        for gbps in [9.296875, 9.6484375, 9.82421875, 9.912109375, 9.9560546875] {
+            rp.byte_event();
+            assert_gbps(rp.rate_bps, gbps);
+        }
+    }
+
+    #[test]
+    fn qcn_7_3_additive_and_hyper_active_increase() {
+        let mut rp = at_rate(4.0, &[]);
+        rp.on_cnm(Time::ZERO, 64);
+        assert_gbps(rp.target_bps, 4.0);
+        assert_gbps(rp.rate_bps, 2.0);
+        for gbps in [3.0, 3.5, 3.75, 3.875, 3.9375] {
+            rp.byte_event();
+            assert_gbps(rp.rate_bps, gbps);
+        }
+        rp.byte_event();
+        assert_gbps(rp.target_bps, 4.005);
+        assert_gbps(rp.rate_bps, 3.97125);
+        assert_eq!(rp.byte_cycle, 6);
+        rp.timer_cycle = 5;
+        let now = Time::from_ms(100);
+        for (by_timer, target, rate) in [(false, 4.055, 4.013125), (true, 4.105, 4.0590625), (false, 4.205, 4.13203125)]
+        {
+            if by_timer {
+                rp.timer_event(now)
+            } else {
+                rp.byte_event()
+            }
+            assert_gbps(rp.target_bps, target);
+            assert_gbps(rp.rate_bps, rate);
+        }
+    }
+
+    #[test]
+    fn qcn_7_4_lengths_of_cycles() {
+        let mut rp = at_rate(4.0, &[]);
+        rp.on_cnm(Time::ZERO, 64);
+        // 150 KB at 2 Gb/s are 600 us.
+        assert_eq!(rp.bytes_left as f64 * 8.0 / rp.rate_bps, 600e-6);
+        assert_eq!(rp.timer(), Some(Time::from_ms(15)));
+        // Five full cycles each, then half ones.
+        let mut now = Time::ZERO;
+        for ms in [15, 30, 45, 60, 75] {
+            now = rp.timer().unwrap();
+            assert_eq!(now, Time::from_ms(ms));
+            rp.on_timer(now);
+        }
+        assert_eq!(rp.timer(), Some(now + Span::from_us(7500)));
+        let mut cycles = Vec::new();
+        for _ in 0..6 {
+            cycles.push(rp.bytes_left);
+            rp.byte_event();
+        }
+        assert_eq!(cycles, [150_000, 150_000, 150_000, 150_000, 150_000, 75_000]);
+        // Bytes count as they are sent.
+        rp.on_cnm(now, 64);
+        rp.on_sent(now, 149_999);
+        assert_eq!(rp.byte_cycle, 0);
+        rp.on_sent(now, 1);
+        assert_eq!(rp.byte_cycle, 1);
+    }
+
+    #[test]
+    fn qcn_4_never_more_than_halved_nor_below_the_floor() {
+        let mut rp = at_rate(4.0, &[("gd", "1/32")]);
+        rp.on_cnm(Time::ZERO, 64);
+        assert_gbps(rp.rate_bps, 2.0);
+        for _ in 0..20 {
+            rp.on_cnm(Time::ZERO, 64);
+        }
+        assert_gbps(rp.rate_bps, 0.01);
+    }
+
+    #[test]
+    fn qcn_4_keep_target_on_back_to_back_cnms() {
+        for (keep, target) in [("false", 5.0), ("true", 10.0)] {
+            let mut rp = limiter(&[("keep_target", keep)]);
+            rp.on_cnm(Time::ZERO, 64);
+            rp.on_cnm(Time::ZERO, 64);
+            assert_gbps(rp.target_bps, target);
+            assert_gbps(rp.rate_bps, 2.5);
+            rp.byte_event();
+            let rate = rp.rate_bps;
+            rp.on_cnm(Time::ZERO, 64);
+            assert_eq!(rp.target_bps, rate, "a cycle has passed");
+        }
+    }
+
+    #[test]
+    fn qcn_4_counting_first_recovers_one_cycle_less() {
+        let mut rp = at_rate(4.0, &[("stage_order", "increment-first")]);
+        rp.on_cnm(Time::ZERO, 64);
+        for _ in 0..4 {
+            rp.byte_event();
+            assert_gbps(rp.target_bps, 4.0);
+        }
+        rp.byte_event();
+        assert_gbps(rp.target_bps, 4.005);
+    }
+
+    #[test]
+    fn qcn_4_target_decay() {
+        for (decay, target) in [("false", 10.0), ("true", 1.25)] {
+            let mut rp = limiter(&[("target_decay", decay), ("keep_target", "true")]);
+            for _ in 0..4 {
+                rp.on_cnm(Time::ZERO, 64);
+            }
+            assert_gbps(rp.rate_bps, 0.625);
+            rp.byte_event();
+            assert_gbps(rp.target_bps, target);
+            rp.byte_event();
+            assert_gbps(rp.target_bps, target);
+        }
+    }
+
+    #[test]
+    fn qcn_4_jitter_stays_within_its_bounds() {
+        let mut rp = limiter(&[("jitter", "0.15")]);
+        let cycles: Vec<u64> = (0..1000).map(|_| rp.cycle_bytes()).collect();
+        assert!(cycles.iter().all(|bytes| (127_499..=172_500).contains(bytes)));
+        assert!(cycles.iter().any(|b| *b < 130_000) && cycles.iter().any(|b| *b > 170_000));
+        assert!((0..1000).all(|_| (12_749..=17_250).contains(&(rp.cycle_time().ps() / 1_000_000))));
+    }
+
+    #[test]
+    fn qcn_4_released_at_line_rate() {
+        let mut rp = limiter(&[("jitter", "0.15")]);
+        rp.on_cnm(Time::ZERO, 64);
+        let mut steps = 0;
+        while let Some(at) = rp.timer() {
+            rp.on_timer(at);
+            steps += 1;
+            assert!(steps < 100, "an idle flow recovers by its timer");
+        }
+        assert_eq!(rp.limits().rate_bps, 10e9);
+        rp.on_sent(Time::from_ms(1), 1_000_000);
+        assert_eq!((rp.limits().rate_bps, rp.timer()), (10e9, None));
+    }
+
+    #[test]
+    fn a_flow_that_starts_below_line_rate_is_limited() {
+        let settings = Settings::from_params(&SPEC.values_with(None, &[("jitter", "0")]));
+        let facts = FlowFacts {
+            initial_rate: BitRate::from_gbps(4),
+            start: Time::from_ms(3),
+            ..FlowFacts::at(BitRate::from_gbps(10), Span::from_us(50))
+        };
+        let mut rp = Limiter::new(&settings, &facts);
+        assert_eq!((rp.limits().rate_bps, rp.timer()), (4e9, Some(Time::from_ms(18))));
+        rp.on_sent(Time::from_ms(3), 150_000);
+        assert_eq!(rp.limits().rate_bps, 7e9);
+    }
+
+    #[test]
+    fn qcn_5_rates_follow_the_line() {
+        let values = SPEC.values(None);
+        for (gbps, ai, hai, min) in [
+            (1, 0.5, 5.0, 1.0),
+            (10, 5.0, 50.0, 10.0),
+            (25, 12.5, 125.0, 25.0),
+            (40, 20.0, 200.0, 40.0),
+            (100, 50.0, 500.0, 100.0),
+        ] {
+            let at = |name| values.rate(name).at(BitRate::from_gbps(gbps)) / 1e6;
+            for (name, mbps) in [("rate_ai", ai), ("rate_hai", hai), ("rate_min", min)] {
+                assert!((at(name) - mbps).abs() < 1e-9, "{name} at {gbps}G: {}", at(name));
+            }
+        }
+    }
+
+    #[test]
+    fn a_limiter_is_small() {
+        assert!(std::mem::size_of::<Limiter>() <= 128, "{}", std::mem::size_of::<Limiter>());
+    }
+}

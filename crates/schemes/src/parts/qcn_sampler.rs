@@ -1,0 +1,366 @@
+//! QCN's congestion point: sampling of arrivals, the feedback value, its quantiser.
+//!
+//! Section numbers are those of QCN (IEEE 802.1Qau; FQCN paper, section III, equations 1 and 2).
+//! QCN and its fair descendants differ only in whom they tell and what; when they look, and how
+//! bad it is, is decided here.
+
+use crate::param::{ParamSpec, ParamValues, Unit};
+use xoff_engine::{Rng, stream};
+use xoff_fabric::scheme::{QueueFacts, QueueView};
+
+/// A congestion notification message: QCN section 2. Of its fields only the quantised feedback is
+/// read by any reaction point; the others count in its size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cnm {
+    /// Quantised feedback, 1 to `psi_max` (0 only with `send_zero`).
+    pub psi: u8,
+}
+
+/// Equation 2 scales the sampling probability by this, whatever `psi_max` is.
+const FULL_SCALE: f64 = 64.0;
+
+/// Section 3, form (b): bytes between samples by eighths of the feedback, relative to the first.
+const BYTES_BY_EIGHTH: [f64; 8] =
+    [1.0, 75.0 / 150.0, 50.0 / 150.0, 37.5 / 150.0, 30.0 / 150.0, 25.0 / 150.0, 21.5 / 150.0, 18.75 / 150.0];
+
+const BY_PACKETS: &[(&str, &str)] = &[("sampling", "packets")];
+const BY_BYTES: &[(&str, &str)] = &[("sampling", "bytes")];
+
+pub const PARAMS: &[ParamSpec] = &[
+    ParamSpec::new(
+        "qeq",
+        "Qeq",
+        Unit::BytesByRate,
+        "14KB@1Gbps, 33KB@10Gbps, 33KB@25Gbps, 33KB@40Gbps, 66KB@100Gbps",
+        &[],
+        "queue length of equilibrium",
+        "FQCN paper, section VI, at 1 and 10 Gb/s; others an assumption: 22 % of 150 KB, doubled at 100 Gb/s",
+    ),
+    ParamSpec::new(
+        "w",
+        "w",
+        Unit::Number { min: 0.0, max: 100.0 },
+        "2",
+        &[],
+        "weight of the queue's change in the feedback",
+        "FQCN paper, section VI",
+    ),
+    ParamSpec::new(
+        "psi_max",
+        "Psi_max",
+        Unit::Count { min: 1, max: 64 },
+        "64",
+        &[],
+        "largest quantised feedback",
+        "FQCN paper: 64, so that Gd * 64 = 1/2 and p reaches 10 %; the six bits of the standard hold 63",
+    ),
+    ParamSpec::new(
+        "send_zero",
+        "",
+        Unit::Flag,
+        "false",
+        &[],
+        "send a CNM even if the feedback rounds to zero",
+        "assumption: a zero feedback would only reset the rate limiter",
+    ),
+    ParamSpec::new(
+        "sampling",
+        "",
+        Unit::Choice(&["packets", "bytes"]),
+        "packets",
+        &[],
+        "sample each arrival with probability p, or once per interval of bytes",
+        "FQCN paper, section III.A; IEEE 802.1Qau counts bytes",
+    ),
+    ParamSpec::new(
+        "sample_min",
+        "p_min",
+        Unit::Number { min: 0.0001, max: 1.0 },
+        "0.01",
+        BY_PACKETS,
+        "sampling probability without congestion",
+        "FQCN paper, equation 2",
+    ),
+    ParamSpec::new(
+        "sample_max",
+        "p_max",
+        Unit::Number { min: 0.0001, max: 1.0 },
+        "0.1",
+        BY_PACKETS,
+        "sampling probability at a feedback of 64",
+        "FQCN paper, equation 2",
+    ),
+    ParamSpec::new(
+        "sample_bytes",
+        "",
+        Unit::Bytes,
+        "150KB",
+        BY_BYTES,
+        "bytes between two samples without congestion; down to an eighth with it",
+        "IEEE 802.1Qau, table of sampling intervals",
+    ),
+    ParamSpec::new(
+        "sample_jitter",
+        "",
+        Unit::Number { min: 0.0, max: 0.9 },
+        "0.15",
+        BY_BYTES,
+        "uniform jitter of the interval, either way",
+        "IEEE 802.1Qau",
+    ),
+    ParamSpec::new(
+        "cn_tag",
+        "",
+        Unit::Bytes,
+        "4B",
+        &[],
+        "congestion-notification tag in every data frame",
+        "IEEE 802.1Qau: EtherType 0x22E9 and the flow's number",
+    ),
+    ParamSpec::new(
+        "cnm_frame",
+        "",
+        Unit::Bytes,
+        "64B",
+        &[],
+        "frame bytes of a CNM",
+        "assumption: the least Ethernet frame; the standard allows about 110 B",
+    ),
+];
+
+/// Why these values make no sense together.
+pub fn objection(values: &ParamValues) -> Option<String> {
+    if values.number("sample_min") > values.number("sample_max") {
+        return Some("`sample_min` is above `sample_max`".into());
+    }
+    if values.bytes("sample_bytes") == 0 {
+        return Some("`sample_bytes` is zero".into());
+    }
+    [("cn_tag", 0), ("cnm_frame", 64)].into_iter().find_map(|(name, least)| {
+        let bytes = values.bytes(name);
+        (!(least..=1500).contains(&bytes)).then(|| format!("`{name}` is not between {least} and 1500 bytes"))
+    })
+}
+
+/// What a sampling event found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sample {
+    /// Fb < 0.
+    pub congested: bool,
+    /// The quantised feedback; 0 unless congested.
+    pub psi: u8,
+}
+
+/// One queue's sampler.
+#[derive(Clone, Debug)]
+pub struct Sampler {
+    qeq_bytes: f64,
+    w: f64,
+    psi_max: u8,
+    send_zero: bool,
+    /// The queue at the last sample.
+    q_old_bytes: f64,
+    form: Form,
+    rng: Rng,
+}
+
+/// Section 3: the two realisations of sampling.
+#[derive(Clone, Debug)]
+enum Form {
+    /// (a) Each arrival, with probability `p`.
+    Packets { p: f64, min: f64, max: f64 },
+    /// (b) The arrival that uses up `left` bytes.
+    Bytes { left: f64, base: f64, jitter: f64 },
+}
+
+impl Sampler {
+    pub fn from_params(values: &ParamValues, facts: &QueueFacts) -> Sampler {
+        let form = match values.choice("sampling") {
+            "packets" => {
+                let (min, max) = (values.number("sample_min"), values.number("sample_max"));
+                Form::Packets { p: min, min, max }
+            }
+            _ => {
+                let base = values.bytes("sample_bytes") as f64;
+                Form::Bytes { left: base, base, jitter: values.number("sample_jitter") }
+            }
+        };
+        let mut sampler = Sampler {
+            qeq_bytes: values.bytes_by_rate("qeq").at(facts.rate).max(1) as f64,
+            w: values.number("w"),
+            psi_max: values.count("psi_max") as u8,
+            send_zero: values.flag("send_zero"),
+            q_old_bytes: 0.0,
+            form,
+            rng: stream(facts.seed, "qcn sampling", facts.queue),
+        };
+        sampler.schedule(0);
+        sampler
+    }
+
+    pub fn psi_max(&self) -> u8 {
+        self.psi_max
+    }
+
+    pub fn qeq_bytes(&self) -> f64 {
+        self.qeq_bytes
+    }
+
+    /// A packet arrives. If it is sampled, what the queue looks like.
+    #[inline]
+    pub fn arrives(&mut self, view: &QueueView, frame_bytes: u32) -> Option<Sample> {
+        let sampled = match &mut self.form {
+            Form::Packets { p, .. } => self.rng.unit() < *p,
+            Form::Bytes { left, .. } => {
+                *left -= f64::from(frame_bytes);
+                *left <= 0.0
+            }
+        };
+        sampled.then(|| self.sample(view.queue_bytes))
+    }
+
+    /// Section 3, equation 1: Fb = -(Qover + w Qdelta), quantised, and how soon to look again.
+    fn sample(&mut self, queue_bytes: u64) -> Sample {
+        let q = queue_bytes as f64;
+        let fb = -((q - self.qeq_bytes) + self.w * (q - self.q_old_bytes));
+        self.q_old_bytes = q;
+        let congested = fb < 0.0;
+        let psi = if congested { self.quantise(-fb) } else { 0 };
+        self.schedule(psi);
+        Sample { congested, psi }
+    }
+
+    /// Section 3, quantiser: Psi_max at Fb_max = Qeq (1 + 2 w) and beyond, rounded half up.
+    fn quantise(&self, fb: f64) -> u8 {
+        let fb_max = self.qeq_bytes * (1.0 + 2.0 * self.w);
+        let full = f64::from(self.psi_max);
+        (full * fb.min(fb_max) / fb_max + 0.5).floor().min(full) as u8
+    }
+
+    /// Whether a sample calls for a CNM: section 3, congestion that does not round to nothing.
+    #[inline]
+    pub fn tells(&self, sample: Sample) -> bool {
+        sample.congested && (sample.psi > 0 || self.send_zero)
+    }
+
+    /// Equation 2, or the standard's table: a worse queue is looked at more often.
+    fn schedule(&mut self, psi: u8) {
+        match &mut self.form {
+            Form::Packets { p, min, max } => *p = *min + (*max - *min) * f64::from(psi) / FULL_SCALE,
+            Form::Bytes { left, base, jitter } => {
+                let eighth = (usize::from(psi) / 8).min(BYTES_BY_EIGHTH.len() - 1);
+                let spread = 1.0 + *jitter * (2.0 * self.rng.unit() - 1.0);
+                *left = *base * BYTES_BY_EIGHTH[eighth] * spread;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::param::SchemeSpec;
+    use xoff_engine::{BitRate, Time};
+
+    static SPEC: SchemeSpec = SchemeSpec::new("sampler", "", "", PARAMS, &[]);
+
+    fn sampler(texts: &[(&str, &str)]) -> Sampler {
+        Sampler::from_params(&SPEC.values_with(None, texts), &QueueFacts::at(BitRate::from_gbps(10)))
+    }
+
+    fn percent(sampler: &Sampler) -> f64 {
+        match sampler.form {
+            Form::Packets { p, .. } => p * 100.0,
+            Form::Bytes { .. } => panic!("samples by bytes"),
+        }
+    }
+
+    fn view(queue_bytes: u64) -> QueueView {
+        QueueView {
+            now: Time::ZERO,
+            queue_bytes,
+            queue_packets: 0,
+            port_bytes: queue_bytes,
+            tx_bytes: 0,
+            rate: BitRate::from_gbps(10),
+            paused: false,
+        }
+    }
+
+    #[test]
+    fn qcn_7_1_feedback_and_probability() {
+        let mut cp = sampler(&[]);
+        assert_eq!(cp.qeq_bytes, 33_000.0);
+        for (from, to, psi, p) in
+            [(20, 40, 18, 3.53125), (40, 36, 0, 1.0), (36, 60, 29, 5.078125), (60, 30, 0, 1.0), (100, 150, 64, 10.0)]
+        {
+            cp.q_old_bytes = f64::from(from) * 1000.0;
+            let sample = cp.sample(to * 1000);
+            assert_eq!((sample.psi, sample.congested), (psi, psi > 0), "{from} to {to} KB");
+            assert!((percent(&cp) - p).abs() < 1e-9, "{from} to {to} KB: {}", percent(&cp));
+            assert_eq!(cp.q_old_bytes, to as f64 * 1000.0);
+        }
+    }
+
+    #[test]
+    fn qcn_3_feedback_that_rounds_to_zero_is_not_sent() {
+        // Fb = -1000: 64 * 1000 / 165000 = 0.39.
+        for (texts, told) in [(&[][..], false), (&[("send_zero", "true")][..], true)] {
+            let mut cp = sampler(texts);
+            cp.q_old_bytes = 34_000.0;
+            let sample = cp.sample(34_000);
+            assert_eq!(sample, Sample { congested: true, psi: 0 });
+            assert_eq!(cp.tells(sample), told);
+            assert_eq!(percent(&cp), 1.0);
+        }
+    }
+
+    #[test]
+    fn qcn_3_six_bits_hold_63() {
+        let mut cp = sampler(&[("psi_max", "63")]);
+        assert_eq!(cp.sample(1_000_000).psi, 63);
+        assert!((percent(&cp) - (1.0 + 9.0 / 64.0 * 63.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn qcn_3_one_packet_in_a_hundred() {
+        let mut cp = sampler(&[]);
+        let samples = (0..1_000_000).filter(|_| cp.arrives(&view(0), 1500).is_some()).count();
+        // Binomial: mean 10 000, deviation 100.
+        assert!((9_600..=10_400).contains(&samples), "{samples}");
+    }
+
+    #[test]
+    fn qcn_3_the_standard_counts_bytes() {
+        let mut cp = sampler(&[("sampling", "bytes"), ("sample_jitter", "0")]);
+        let bytes_left = |cp: &Sampler| match cp.form {
+            Form::Bytes { left, .. } => left,
+            Form::Packets { .. } => panic!("samples by packets"),
+        };
+        // 150 KB are a hundred packets of 1500 B.
+        for i in 1..=300 {
+            assert_eq!(cp.arrives(&view(0), 1500).is_some(), i % 100 == 0, "packet {i}");
+        }
+        let table = [150_000.0, 75_000.0, 50_000.0, 37_500.0, 30_000.0, 25_000.0, 21_500.0, 18_750.0, 18_750.0];
+        for (eighth, bytes) in table.into_iter().enumerate() {
+            cp.schedule(eighth as u8 * 8);
+            assert!((bytes_left(&cp) - bytes).abs() < 1e-6, "{eighth}");
+        }
+        let mut cp = sampler(&[("sampling", "bytes")]);
+        let spread: Vec<f64> = (0..1000)
+            .map(|_| {
+                cp.schedule(0);
+                bytes_left(&cp)
+            })
+            .collect();
+        assert!(spread.iter().all(|bytes| (127_500.0..=172_500.0).contains(bytes)));
+        assert!(spread.iter().any(|bytes| *bytes < 130_000.0) && spread.iter().any(|bytes| *bytes > 170_000.0));
+    }
+
+    #[test]
+    fn qcn_5_equilibrium_follows_the_port() {
+        let values = SPEC.values(None);
+        let at = |gbps| values.bytes_by_rate("qeq").at(BitRate::from_gbps(gbps));
+        assert_eq!([1, 10, 25, 40, 100].map(at), [14_000, 33_000, 33_000, 33_000, 66_000]);
+    }
+}

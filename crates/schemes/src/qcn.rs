@@ -1,0 +1,204 @@
+//! QCN: quantised congestion notification in layer 2 (IEEE 802.1Qau).
+//!
+//! As the FQCN paper describes it (Zhang and Ansari, *Fair Quantized Congestion Notification in
+//! Data Center Networks*, IEEE Transactions on Communications 2013, section III), with the
+//! quantiser of the 802.1Qau working group's pseudo-code. The switch samples arrivals and sends
+//! a CNM with the quantised feedback to the source of the sampled frame; a rate limiter in the
+//! source's NIC cuts and recovers by itself. The two machines are shared with QCN's fair
+//! descendants: [`qcn_sampler`] and [`qcn_limiter`] hold the rules and their numbers.
+//!
+//! | symbol | parameter | default | source |
+//! |---|---|---|---|
+//! | Qeq | `qeq` | 14, 33, 33, 33, 66 KB at 1, 10, 25, 40, 100G | paper; 25G and above assumption |
+//! | w | `w` | 2 | paper |
+//! | Psi_max | `psi_max` | 64 | paper; the standard's six bits hold 63 |
+//! | p | `sample_min`, `sample_max` | 1 %, 10 % | paper, equation 2 |
+//! | | `sample_bytes`, `sample_jitter` | 150 KB, 15 % | standard, with `sampling = "bytes"` |
+//! | Gd | `gd` | 1/128 | paper |
+//! | CT | `fast_recovery` | 5 | paper |
+//! | BL | `byte_counter` | 150 KB | paper |
+//! | T | `increase_timer` | 15 ms | paper |
+//! | R_AI, R_HAI | `rate_ai`, `rate_hai` | line/2000, line/200 | paper at 1G and 10G |
+//! | R_min | `rate_min` | line/1000 | assumption |
+//!
+//! The other parameters name the points where the standard and the paper differ.
+
+use crate::param::{Base, ParamSpec, ParamValues, Preset, SchemeSpec, joined};
+use crate::parts::qcn_limiter::{self, Limiter};
+use crate::parts::qcn_sampler::{self, Cnm, Sampler};
+use crate::{Configured, Overlay};
+use std::sync::Arc;
+use xoff_fabric::scheme::*;
+
+const PARAMS: &[ParamSpec] =
+    &joined::<{ qcn_sampler::PARAMS.len() + qcn_limiter::PARAMS.len() }>(&[qcn_sampler::PARAMS, qcn_limiter::PARAMS]);
+
+/// What QCN and its descendants have in common beside the two machines: the parameter sets.
+pub(crate) const PRESETS: &[Preset] = &[
+    Preset { name: "paper", source: "FQCN paper (IEEE Trans. Communications 2013), sections III and VI", values: &[] },
+    Preset {
+        name: "standard",
+        source: "IEEE 802.1Qau: samples by bytes, six bits of feedback, target kept on back-to-back CNMs",
+        values: &[("sampling", "bytes"), ("psi_max", "63"), ("keep_target", "true")],
+    },
+];
+
+/// A configured QCN.
+#[derive(Clone, Debug)]
+pub struct Qcn {
+    values: ParamValues,
+    limiter: Arc<qcn_limiter::Settings>,
+}
+
+/// The frames of QCN and its descendants: section 2.
+pub(crate) fn frames(values: &ParamValues) -> (Format, u32) {
+    let format = Format { data_bytes: values.bytes("cn_tag") as u32, ..Format::default() };
+    (format, values.bytes("cnm_frame") as u32)
+}
+
+/// Why the shared parameters make no sense together.
+pub(crate) fn objection(values: &ParamValues) -> Option<String> {
+    qcn_sampler::objection(values).or_else(|| qcn_limiter::objection(values))
+}
+
+impl Configured for Qcn {
+    const SPEC: SchemeSpec = SchemeSpec::new(
+        "qcn",
+        "switches sample, quantise and notify the sampled source; its NIC's limiter reacts",
+        "IEEE 802.1Qau-2010; as described by Zhang and Ansari, Fair Quantized Congestion Notification \
+         in Data Center Networks, IEEE Trans. Communications 2013, section III",
+        PARAMS,
+        PRESETS,
+    )
+    .with_base(Base::Optional);
+
+    fn configure(values: &ParamValues) -> Qcn {
+        Qcn { values: values.clone(), limiter: qcn_limiter::Settings::from_params(values) }
+    }
+
+    fn objection(values: &ParamValues) -> Option<String> {
+        objection(values)
+    }
+}
+
+/// Below a transport with a window of its own, QCN only shapes: neither knows of the other.
+impl Overlay for Qcn {}
+
+impl Scheme for Qcn {
+    type Feedback = Cnm;
+    type Cp = Cp;
+    type Np = Silent<Cnm>;
+    type Rp = Limiter;
+    type Transit = Absent<Cnm>;
+    type Switch = Absent;
+
+    fn congestion_point(&self, at: &QueueFacts) -> Cp {
+        Cp { sampler: Sampler::from_params(&self.values, at) }
+    }
+    fn notification_point(&self, _: &FlowFacts) -> Silent<Cnm> {
+        Silent::default()
+    }
+    fn reaction_point(&self, of: &FlowFacts) -> Limiter {
+        Limiter::new(&self.limiter, of)
+    }
+    fn format(&self) -> Format {
+        frames(&self.values).0
+    }
+    fn notification_bytes(&self, _: &Cnm) -> Option<u32> {
+        Some(frames(&self.values).1)
+    }
+}
+
+/// Section 3: the source of the sampled packet hears of congestion.
+#[derive(Clone, Debug)]
+pub struct Cp {
+    sampler: Sampler,
+}
+
+impl CongestionPoint for Cp {
+    type Feedback = Cnm;
+
+    fn hooks(&self) -> Hooks {
+        // A queue is sampled as it is, whoever fills it.
+        Hooks::ENQUEUE.with(Hooks::EVERY)
+    }
+
+    #[inline]
+    fn on_enqueue(
+        &mut self,
+        view: &QueueView,
+        packet: &PacketFacts,
+        _: u16,
+        _: Mark<'_>,
+        mut notify: impl FnMut(u32, Cnm),
+    ) {
+        if let Some(sample) = self.sampler.arrives(view, packet.frame_bytes)
+            && self.sampler.tells(sample)
+            && packet.own
+        {
+            notify(packet.flow, Cnm { psi: sample.psi });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xoff_engine::{BitRate, Time};
+    use xoff_fabric::packet::Ecn;
+
+    static SPEC: SchemeSpec = Qcn::SPEC;
+
+    /// Notices of `packets` arrivals of one flow at a queue of this length.
+    fn notices(cp: &mut Cp, queue_bytes: u64, own: bool, packets: u32) -> Vec<(u32, Cnm)> {
+        let view = QueueView {
+            now: Time::ZERO,
+            queue_bytes,
+            queue_packets: 1,
+            port_bytes: queue_bytes,
+            tx_bytes: 0,
+            rate: BitRate::from_gbps(10),
+            paused: false,
+        };
+        let mut heard = Vec::new();
+        for _ in 0..packets {
+            let mut ecn = Ecn::Ect0;
+            let packet = PacketFacts { flow: 7, frame_bytes: 1066, own };
+            let mark = Mark { ecn: &mut ecn, int: None };
+            cp.on_enqueue(&view, &packet, 1, mark, |flow, cnm| heard.push((flow, cnm)));
+            assert_eq!(ecn, Ecn::Ect0, "QCN marks nothing");
+        }
+        heard
+    }
+
+    fn cp() -> Cp {
+        Qcn::configure(&SPEC.values(None)).congestion_point(&QueueFacts::at(BitRate::from_gbps(10)))
+    }
+
+    #[test]
+    fn qcn_3_the_sampled_source_hears_of_congestion() {
+        assert!(notices(&mut cp(), 33_000, true, 10_000).len() <= 1, "at the equilibrium there is none");
+        let heard = notices(&mut cp(), 60_000, true, 10_000);
+        // The queue is constant but for the first sample: Psi = round(64 * 27 / 165) = 10, p = 2.4 %.
+        assert!((160..=330).contains(&heard.len()), "{} CNMs", heard.len());
+        assert!(heard[1..].iter().all(|notice| *notice == (7, Cnm { psi: 10 })));
+        assert!(notices(&mut cp(), 60_000, false, 10_000).is_empty(), "other schemes do not understand");
+    }
+
+    #[test]
+    fn qcn_2_sizes_on_the_wire() {
+        let qcn = Qcn::configure(&SPEC.values(None));
+        assert_eq!((qcn.format().data_bytes, qcn.notification_bytes(&Cnm { psi: 1 })), (4, Some(64)));
+    }
+
+    #[test]
+    fn qcn_odd_parameters_are_refused() {
+        for (name, text) in [("sample_min", "0.2"), ("sample_bytes", "0B"), ("byte_counter", "0B"), ("cnm_frame", "9B")]
+        {
+            assert!(Qcn::objection(&SPEC.values_with(None, &[(name, text)])).is_some(), "{name} = {text}");
+        }
+        for preset in SPEC.presets {
+            assert_eq!(Qcn::objection(&SPEC.values(Some(preset))), None);
+        }
+    }
+}
