@@ -80,6 +80,8 @@ pub const NO_EXTRA: u32 = u32::MAX;
 pub const BACKWARD: u8 = 1;
 /// `extra` is an INT stack.
 pub const HAS_INT: u8 = 2;
+/// The packet (or the one it answers) had been sent before.
+pub const RESENT: u8 = 4;
 
 const _: () = assert!(size_of::<Packet>() == 32, "the hot path is laid out around 32-byte packets");
 

@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_pod_clos_of_the_pcn_paper() {
+    fn eight_pods_of_512_hosts_at_10g() {
         let graph = clos(Clos {
             pods: 8,
             tors_per_pod: 4,
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn large_network_of_the_mercury_paper() {
+    fn five_pods_of_320_hosts_at_100g() {
         let graph = clos(Clos {
             pods: 5,
             tors_per_pod: 4,
