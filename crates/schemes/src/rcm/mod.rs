@@ -18,7 +18,7 @@
 //! | D | `cam_depth`, `cam_every`, `cam_sampling`, `cam_expiry` | 16, 8, random, 100 us | assumption |
 //! | W | `window_min`, `window_max` | 16 KB, 100 KB | assumption |
 //! | queue size | `queue_size` | 100 KB | paper, section 4.1 |
-//! | SAR | `sar`, `sar_cns`, `sar_strong`, `sar_span`, `sar_fill`, `sar_margin`, `flowlet_gap` | on, 3, 0, 50 us, 80 %, 8, 100 us | assumption |
+//! | SAR | `sar`, `reorder`, `sar_cns`, `sar_strong`, `sar_span`, `sar_fill`, `sar_margin`, `flowlet_gap` | on, accept, 3, 0, 50 us, 80 %, 8, 100 us | assumption |
 //!
 //! Section numbers in comments are those of the specification that `docs/schemes/rcm.md` follows.
 
@@ -89,6 +89,11 @@ impl Scheme for Rcm {
     }
     fn controls_switches(&self) -> bool {
         true
+    }
+    /// Section 6: detours put packets out of order; receivers of its own flows may tolerate that.
+    fn format(&self) -> Format {
+        let reorder = self.values.flag("sar") && self.values.choice("reorder") == "accept";
+        Format { reorder, ..Format::default() }
     }
     fn switch_control(&self, at: &SwitchFacts<'_>) -> Option<Control> {
         Some(Control::new(&self.values, at))

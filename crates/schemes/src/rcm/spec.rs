@@ -152,6 +152,15 @@ const PARAMS: &[ParamSpec] = &[
     ),
     ParamSpec::new("sar", "", Unit::Flag, "true", &[], "detour flows that are not harmful (SAR)", "paper, section 3.4"),
     ParamSpec::new(
+        "reorder",
+        "",
+        Unit::Choice(&["accept", "go-back-n"]),
+        "accept",
+        SAR,
+        "what receivers do with packets that a detour put out of order: keep them, or ask for them again",
+        "assumption: the paper leaves reordering to later work",
+    ),
+    ParamSpec::new(
         "sar_cns",
         "",
         Unit::Count { min: 1, max: 8 },

@@ -321,6 +321,14 @@ fn rcm_6_triggers() {
 }
 
 #[test]
+fn rcm_6_receivers_accept_any_order_only_for_detours() {
+    let reorder = |texts: &[(&str, &str)]| Rcm::configure(&SPEC.values_with(None, texts)).format().reorder;
+    assert!(reorder(&[]));
+    assert!(!reorder(&[("reorder", "go-back-n")]));
+    assert!(!reorder(&[("sar", "false")]));
+}
+
+#[test]
 fn rcm_2_sampling_interval() {
     // One sample per 150 KB at degree 0, per 15 KB at the largest: 12 us and 1.2 us at 100 Gb/s.
     let law = law();
