@@ -87,7 +87,11 @@ impl<T: Overlay> Scheme for Stack<T> {
                 transport: base.transport,
                 reorder: own.reorder || base.reorder,
                 ack_every: own.ack_every.max(base.ack_every),
-                ack_timeout: base.ack_timeout,
+                // TCP's ACKs wait as TCP says.
+                ack_timeout: match base.transport {
+                    Transport::Roce => own.ack_timeout.min(base.ack_timeout),
+                    Transport::Tcp => base.ack_timeout,
+                },
             }
         })
     }

@@ -93,7 +93,8 @@ impl Scheme for Rcm {
     /// Section 6: detours put packets out of order; receivers of its own flows may tolerate that.
     fn format(&self) -> Format {
         let reorder = self.values.flag("sar") && self.values.choice("reorder") == "accept";
-        Format { reorder, ..Format::default() }
+        // Where ACKs are gathered, a sender with a window of a packet would wait for TCP's 40 ms.
+        Format { reorder, ack_timeout: Span::from_us(50), ..Format::default() }
     }
     fn switch_control(&self, at: &SwitchFacts<'_>) -> Option<Control> {
         Some(Control::new(&self.values, at))
