@@ -86,6 +86,10 @@ impl<S: Scheme> World<S> {
 
     /// Empties an egress queue, giving its bytes back.
     pub(crate) fn flush(&mut self, port: u32, class: u8) {
+        if self.ports[port as usize].has(AT_HOST) {
+            // The flow that keeps its turn open waits as well, though not in the round-robin.
+            self.requeue_last(self.ports[port as usize].owner);
+        }
         let queue_id = port as usize * self.classes + usize::from(class);
         while let Some(packet) = self.queues[queue_id].pop(&mut self.queued, self.now) {
             self.queues[queue_id].drops += 1;
@@ -103,13 +107,18 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    /// Every living flow takes the path that the routes of now give it. Packets already under way
+    /// Every living flow takes the path that the routes of now give it, if any. Packets already under way
     /// keep their old route, which is freed with the flow.
     fn reroute(&mut self) {
         let flows: Vec<u32> = self.senders.iter().filter(|(_, s)| !s.ended).map(|(flow, _)| flow).collect();
         for flow in flows {
             let (spec, id) = (self.ledgers[flow].spec.clone(), self.ledgers[flow].id);
             let (path, stranded) = self.resolve_path(&spec, id);
+            if stranded {
+                // It keeps its routes: what has passed the cut is still answered, towards it.
+                self.senders[flow].stranded = true;
+                continue;
+            }
             let (back, backward) = self.resolve_back(&spec, id, &path);
             let sender = &self.senders[flow];
             let (route, hops) = (sender.route, sender.hops);

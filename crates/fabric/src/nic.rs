@@ -138,7 +138,7 @@ impl<S: Scheme> World<S> {
 
     /// The flow served last rejoins the round-robin behind those that came while it was served.
     #[inline]
-    fn requeue_last(&mut self, host_id: u32) {
+    pub(crate) fn requeue_last(&mut self, host_id: u32) {
         let flow = std::mem::replace(&mut self.hosts[host_id as usize].last_served, NO_FLOW);
         if flow != NO_FLOW {
             self.make_ready(flow);

@@ -22,6 +22,8 @@ impl<S: Scheme> World<S> {
     /// A packet has come in by `ingress` and is bound for `egress` of the same switch.
     #[inline(always)]
     pub(crate) fn switch_receive(&mut self, ingress: u32, egress: u32, packet: &mut Packet) {
+        debug_assert_eq!(self.ports[ingress as usize].owner, self.ports[egress as usize].owner, "off its route");
+        debug_assert!(!self.ports[egress as usize].has(AT_HOST), "off its route");
         let class = packet.class;
         let bit = 1 << class;
         let (hooks, idle) = {

@@ -180,6 +180,42 @@ fn a_cut_off_flow_waits_for_its_link() {
 }
 
 #[test]
+fn a_cut_off_receiver_still_answers_what_was_past_the_cut() {
+    // The flow loses its only path while packets stand before the slow last link. What is behind the
+    // cut arrives, and is acknowledged towards it.
+    let mut net = Net::new();
+    let (s0, s1) = (net.switch("s0"), net.switch("s1"));
+    let (h0, h1) = (net.host("h0"), net.host("h1"));
+    net.link(h0, s0, 100, Span::from_us(1));
+    let between = net.link(s0, s1, 100, Span::from_us(1));
+    net.link(s1, h1, 10, Span::from_us(1));
+    net.plan.faults = vec![
+        Fault { at: Time::from_us(20), what: FaultKind::LinkDown { link: between / 2 } },
+        Fault { at: Time::from_us(500), what: FaultKind::LinkUp { link: between / 2 } },
+    ];
+    let world = net.run(vec![(Time::ZERO, flow(0, h0, h1, 200_000))]);
+    assert!(world.failure.is_none(), "{:?}", world.failure);
+    assert_eq!((world.counters.flows_completed, world.books()), (1, Ok(())));
+    assert!(world.counters.acks_sent >= 200);
+}
+
+#[test]
+fn a_host_goes_on_sending_when_its_own_link_returns() {
+    // A flow at line rate keeps its turn at the NIC from packet to packet; a cut in between must not
+    // make it forget that it waits.
+    for ns in (10_000..10_100).step_by(10) {
+        let mut net = Net::star(2, 100, Span::from_us(1));
+        net.plan.faults = vec![
+            Fault { at: Time::from_ns(ns), what: FaultKind::LinkDown { link: 0 } },
+            Fault { at: Time::from_us(50), what: FaultKind::LinkUp { link: 0 } },
+        ];
+        let world = net.run(vec![(Time::ZERO, flow(0, 1, 2, 500_000))]);
+        assert!(world.failure.is_none(), "{:?}", world.failure);
+        assert_eq!((world.counters.flows_completed, world.books()), (1, Ok(())));
+    }
+}
+
+#[test]
 fn too_little_headroom_ends_the_run_with_a_diagnosis() {
     let mut net = Net::star(3, 100, Span::from_us(5));
     net.plan.switches[0].pfc.headroom = Headroom::Bytes(20_000);
