@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_pod_clos_of_the_pcn_paper() {
+    fn a_clos_of_eight_pods() {
         let graph = clos(Clos {
             pods: 8,
             tors_per_pod: 4,
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn large_network_of_the_mercury_paper() {
+    fn a_clos_of_320_hosts() {
         let graph = clos(Clos {
             pods: 5,
             tors_per_pod: 4,
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn two_data_centres_of_the_mlcc_paper() {
+    fn two_data_centres_of_128_hosts() {
         let graph = two_dc(TwoDc {
             leaves: 4,
             spines: 2,
