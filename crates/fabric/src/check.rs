@@ -94,7 +94,7 @@ impl<S: Scheme> World<S> {
             |port: &crate::port::Port| self.in_flight.iter(&port.wire).any(|item| item.packet.kind != Kind::Pfc);
         let at_host =
             |host: &crate::world::Host| !host.paced.is_empty() || host.delayed.iter().any(|lane| !lane.is_empty());
-        self.hosts.iter().any(at_host) || self.ports.iter().any(on_wire)
+        self.hosts.iter().any(at_host) || self.ports.iter().any(on_wire) || self.shapers.in_motion()
     }
 
     fn stall(&mut self, unfinished: u64) {
@@ -177,7 +177,8 @@ impl<S: Scheme> World<S> {
     /// Bytes in an egress queue that came in by one ingress.
     fn bytes_from(&self, egress: u32, class: u8, ingress: u16) -> u64 {
         let queue = &self.queues[egress as usize * self.classes + usize::from(class)];
-        self.queued.iter(&queue.packets).filter(|p| p.ingress == ingress).map(|p| u64::from(p.frame_bytes)).sum()
+        let queued = self.queued.iter(&queue.packets).chain(self.awaiting(egress, class));
+        queued.filter(|p| p.ingress == ingress).map(|p| u64::from(p.frame_bytes)).sum()
     }
 
     /// One cycle among the stuck queues: follow what each waits for until a queue repeats.
@@ -271,7 +272,8 @@ impl<S: Scheme> World<S> {
             self.ports.iter().flat_map(|p| self.in_flight.iter(&p.wire)).map(|item| data(item.packet.kind)).sum();
         let queued: u64 = self.queues.iter().flat_map(|q| self.queued.iter(&q.packets)).map(|p| data(p.kind)).sum();
         let ended = self.counters.data_packets_delivered + self.counters.data_packets_discarded;
-        let accounted = ended + on_wires + queued;
+        let shaped = self.shapers.packets();
+        let accounted = ended + on_wires + queued + shaped;
         if self.counters.data_packets_sent != accounted {
             return Err(format!("{} data packets sent, {accounted} accounted for", self.counters.data_packets_sent));
         }
@@ -281,7 +283,8 @@ impl<S: Scheme> World<S> {
                 .iter()
                 .flat_map(|&p| (0..self.classes).map(move |c| p as usize * self.classes + c))
                 .map(|id| self.queues[id].bytes)
-                .sum();
+                .sum::<u64>()
+                + switch.ports.iter().map(|&port| self.shapers.bytes_for(port)).sum::<u64>();
             let first = switch.accounts as usize;
             let accounts: u64 =
                 self.accounts[first..first + switch.ports.len() * self.classes].iter().map(|a| a.bytes).sum();

@@ -3,7 +3,7 @@
 
 use crate::packet::Packet;
 use crate::plan::{FaultKind, peer};
-use crate::port::{AT_HOST, DOWN, LOSSY_WIRE};
+use crate::port::{AT_HOST, AWAITED, DOWN, LOSSY_WIRE};
 use crate::route::Routes;
 use crate::scheme::Scheme;
 use crate::world::World;
@@ -99,6 +99,9 @@ impl<S: Scheme> World<S> {
                 self.release(self.ports[port as usize].owner, &packet);
             }
             self.discard(&packet);
+        }
+        if self.ports[port as usize].has(AWAITED) {
+            self.take_turns(port);
         }
         let port = &mut self.ports[port as usize];
         let at_host = port.has(AT_HOST);

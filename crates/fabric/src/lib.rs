@@ -6,6 +6,7 @@
 
 pub mod build;
 pub mod check;
+pub mod domain;
 pub mod fault;
 pub mod flow;
 pub mod nic;
@@ -17,6 +18,7 @@ pub mod probe;
 pub mod record;
 pub mod route;
 pub mod scheme;
+pub mod shaper;
 pub mod switch;
 pub mod timing;
 pub mod topology;

@@ -4,9 +4,9 @@
 //! accounts (bytes buffered by the port they came in by) are what PFC sees. A packet that finds
 //! its egress free leaves at once and never enters either.
 
-use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet};
+use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet, TRANSIT};
 use crate::plan::{Signalling, peer};
-use crate::port::{AT_HOST, DOWN, FREE_PENDING, Port, Storm};
+use crate::port::{AT_HOST, AWAITED, DOWN, FREE_PENDING, Port, Storm};
 use crate::record::{Failure, LosslessDrop, PauseRecord};
 use crate::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme};
 use crate::world::{World, kind};
@@ -22,6 +22,9 @@ impl<S: Scheme> World<S> {
     /// A packet has come in by `ingress` and is bound for `egress` of the same switch.
     #[inline(always)]
     pub(crate) fn switch_receive(&mut self, ingress: u32, egress: u32, packet: &mut Packet) {
+        if packet.flags & TRANSIT != 0 && self.in_transit(ingress, egress, packet) {
+            return;
+        }
         debug_assert_eq!(self.ports[ingress as usize].owner, self.ports[egress as usize].owner, "off its route");
         debug_assert!(!self.ports[egress as usize].has(AT_HOST), "off its route");
         let class = packet.class;
@@ -61,7 +64,7 @@ impl<S: Scheme> World<S> {
 
     /// Takes a packet into the buffer, or says no. Pauses the upstream when the account is full.
     #[inline]
-    fn admit(&mut self, ingress: u32, egress: u32, packet: &Packet) -> bool {
+    pub(crate) fn admit(&mut self, ingress: u32, egress: u32, packet: &Packet) -> bool {
         let port = &self.ports[ingress as usize];
         let size = u64::from(packet.frame_bytes);
         let switch_id = port.owner as usize;
@@ -158,7 +161,7 @@ impl<S: Scheme> World<S> {
         self.queues[account.port as usize * self.classes + usize::from(account.class)].drops += 1;
         if !self.plan.run.allow_drops && self.failure.is_none() {
             let sizes = self.plan.hosts[0].sizes;
-            let extra = self.formats.iter().map(|o| o.data_bytes).max().unwrap_or(0);
+            let extra = crate::build::largest_overhead(&self.formats);
             self.failure = Some(Failure::LosslessDrop(LosslessDrop {
                 at: self.now,
                 node: switch.node,
@@ -206,6 +209,9 @@ impl<S: Scheme> World<S> {
             self.charge(port_id, class, packet.frame_bytes);
             self.release(self.ports[port_id as usize].owner, &packet);
             self.depart(port_id, &mut packet);
+            if self.ports[port_id as usize].has(AWAITED) {
+                self.take_turns(port_id);
+            }
         }
         let port = &self.ports[port_id as usize];
         if port.waiting & !port.paused != 0 || port.pfc_due != 0 {
@@ -215,7 +221,7 @@ impl<S: Scheme> World<S> {
 
     /// A packet has left the queue: its congestion point looks at it, and it goes.
     #[inline]
-    fn depart(&mut self, port_id: u32, packet: &mut Packet) {
+    pub(crate) fn depart(&mut self, port_id: u32, packet: &mut Packet) {
         if self.ports[port_id as usize].hooks.has(Hooks::DEQUEUE) && packet.kind == Kind::Data {
             self.cp_dequeue(port_id, packet);
         }
@@ -404,6 +410,9 @@ impl<S: Scheme> World<S> {
         }
         if !pause {
             self.expect_free_if_waiting(port_id);
+            if self.ports[port_id as usize].has(AWAITED) {
+                self.take_turns(port_id);
+            }
         }
     }
 
@@ -466,7 +475,7 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    fn cp_enqueue(&mut self, egress: u32, packet: &mut Packet) {
+    pub(crate) fn cp_enqueue(&mut self, egress: u32, packet: &mut Packet) {
         let view = self.view(egress, packet.class);
         let own = slot(packet);
         let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
