@@ -10,6 +10,7 @@ pub mod dcqcn;
 pub mod fqcn;
 pub mod hpcc;
 pub mod mercury;
+pub mod mlcc;
 pub mod none;
 pub mod pacc;
 pub mod param;
@@ -41,6 +42,7 @@ registry::registry! {
         PatchedTimely => timely::PatchedTimely,
         Swift => swift::Swift,
         Rocc => rocc::Rocc,
+        Mlcc => mlcc::Mlcc,
     }
     overlays {
         Mercury => stack::Stack<mercury::Mercury>,
