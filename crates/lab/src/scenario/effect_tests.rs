@@ -218,6 +218,7 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
                 "topology.link.0.loss=0.1",
                 "topology.link.1.count=2",
                 "topology.domain=[{switches=\"S\"},{switches=\"T\"}]",
+                "topology.domain.0.switches=S\u{0}",
                 "topology.override.0.links=T->S",
                 "topology.override.0.rate=1Gbps",
                 "topology.override.0.delay=9us",
