@@ -95,7 +95,7 @@ fn units_and_values() {
 #[test]
 fn names() {
     mistake("kind = \"poisson\"", "kind = \"poison\"", &["did you mean `poisson`?"]);
-    mistake("name = \"dcqcn\"", "name = \"dqcn\"", &["no scheme is called `dqcn`", "did you mean `dcqcn`?"]);
+    mistake("name = \"dcqcn\"", "name = \"dcqn\"", &["no scheme is called `dcqn`", "did you mean `dcqcn`?"]);
     mistake("name = \"dcqcn\"", "name = \"dcqcn\"\npreset = \"papr\"", &["did you mean `paper`?"]);
     mistake("sizes = \"hadoop\"", "sizes = \"hadop\"", &["hadop", "did you mean `hadoop`?"]);
     mistake("destinations = \"h7\"", "destinations = \"h8\"", &["no host is called `h8`"]);

@@ -89,6 +89,7 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
                 "topology.override=[{links=\"h0->sw\",rate=\"1Gbps\"}]",
             ],
         ),
+        row(STAR, "[scheme]\nname=\"mercury\"", &["scheme.base=timely"]),
         row(STAR, "[switch.pfc]\nalpha=\"by-speed\"", &["switch.pfc.alpha_base=0.5", "switch.pfc.nic_rate=10Gbps"]),
         row(
             STAR,
