@@ -40,7 +40,7 @@ mod tests;
 
 pub use credit::Pfq;
 pub use law::Law;
-pub use near_source::{Cp, SwitchInt};
+pub use near_source::{Cp, NearSource, SwitchInt};
 
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
@@ -49,7 +49,6 @@ use crate::parts::int::{self, Precision};
 use crate::powertcp;
 use credit::Credit;
 use dqm::{Bounds, Dqm, DqmSettings};
-use near_source::NearSource;
 use std::sync::Arc;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::packet::{Ecn, IntStack};
@@ -283,7 +282,6 @@ pub enum Rp {
     Intra { law: Law, round_ends_bytes: u64, window: bool },
     /// Between datacentres: R_MLCC = min(R_NS, R̄_DQM), equation 10.
     Cross {
-        #[allow(private_interfaces)]
         near: NearSource,
         advertised_bps: f64,
         /// RTT_C where the rate times it is a window, else without end.

@@ -113,7 +113,7 @@ impl Gateway {
 
 /// R_NS at the sender.
 #[derive(Clone, Debug)]
-pub(super) struct NearSource {
+pub struct NearSource {
     law: Law,
     /// A packet sent since then belongs to the next round. The same boundary as by sequence number
     /// (section 3), and it stands when packets are sent again.
