@@ -87,14 +87,18 @@ impl<S: Scheme> World<S> {
         self.senders.iter().filter(|(_, s)| !s.ended && waits(s.next, s.una, s.total.min(s.offered))).count() as u64
     }
 
-    /// Whether something is on its way by itself: on a wire, or waiting out a delay or its pacing.
+    /// Whether something is on its way by itself: on a wire, or waiting out a delay, its pacing or its
+    /// retransmission timer.
     /// What is not, and is not delivered either, waits for others.
     fn in_motion(&self) -> bool {
         let on_wire =
             |port: &crate::port::Port| self.in_flight.iter(&port.wire).any(|item| item.packet.kind != Kind::Pfc);
         let at_host =
             |host: &crate::world::Host| !host.paced.is_empty() || host.delayed.iter().any(|lane| !lane.is_empty());
-        self.hosts.iter().any(at_host) || self.ports.iter().any(on_wire) || self.shapers.in_motion()
+        // A retransmission timer that backs off may outlast any limit: its flow will move by itself.
+        let on_timer = self.senders.iter().any(|(_, sender)| sender.tcp && !sender.ended && sender.due != Time::NEVER);
+        let moving = self.hosts.iter().any(at_host) || self.ports.iter().any(on_wire);
+        on_timer || moving || self.shapers.in_motion()
     }
 
     fn stall(&mut self, unfinished: u64) {

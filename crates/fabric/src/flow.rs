@@ -41,6 +41,10 @@ pub struct Sender<Rp> {
     /// How its data packets leave.
     pub ecn: crate::packet::Ecn,
     pub ended: bool,
+    /// Its reaction point recovers losses.
+    pub tcp: bool,
+    /// The oldest unacknowledged packet is to be sent again, before anything else.
+    pub resend: bool,
     /// No route leads to its destination: it waits for one.
     pub stranded: bool,
     pub full_frame: u16,
@@ -75,6 +79,24 @@ impl<Rp> Sender<Rp> {
     #[inline]
     pub fn limit(&self) -> u32 {
         if self.stranded { 0 } else { self.total.min(self.offered) }
+    }
+
+    /// Whether it has something to send, its window aside.
+    #[inline]
+    pub fn has_data(&self) -> bool {
+        self.next < self.limit() || self.may_resend()
+    }
+
+    /// Whether the window lets its next packet go.
+    #[inline]
+    pub fn may_go(&self) -> bool {
+        self.window_open() || self.may_resend()
+    }
+
+    /// Whether its next packet is one sent before, out of turn.
+    #[inline]
+    pub fn may_resend(&self) -> bool {
+        self.resend && !self.stranded
     }
 
     #[inline]
@@ -119,6 +141,8 @@ pub struct Receiver<Np> {
     pub delivered_bytes: u64,
     pub delivered_at: Option<Time>,
     pub marked: u64,
+    /// Takes packets in any order.
+    pub any_order: Option<Box<crate::tcp::AnyOrder>>,
 }
 
 /// What only the books need.
@@ -139,9 +163,9 @@ pub struct Ledger {
     pub old_routes: Vec<(u32, u8)>,
 }
 
-/// Frame sizes of a flow's packets under a scheme's header overhead.
-pub fn frames(host: &HostSettings, data_overhead: u32, size_bytes: Option<u64>) -> (u32, u16, u16) {
-    let header = host.sizes.data_header_bytes + data_overhead;
+/// Packets of a flow, and the sizes of its full frames and of its last, under so many bytes of
+/// headers.
+pub fn frames(host: &HostSettings, header: u32, size_bytes: Option<u64>) -> (u32, u16, u16) {
     let full = header + host.mtu_bytes;
     let mtu = u64::from(host.mtu_bytes);
     match size_bytes {

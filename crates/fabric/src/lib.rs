@@ -1,5 +1,5 @@
-//! The lossless fabric: packets, links, ports, buffers, PFC, switches, routing, hosts and RoCE
-//! transport. It runs any [`scheme::Scheme`] and names none.
+//! The lossless fabric: packets, links, ports, buffers, PFC, switches, routing, hosts, RoCE and
+//! TCP transport. It runs any [`scheme::Scheme`] and names none.
 //!
 //! Reading order: [`plan`] (what is built), [`traffic`] (who sends what), [`scheme`] (the
 //! congestion-control triad), [`world`] (the event loop), [`record`] (what comes out).
@@ -20,6 +20,7 @@ pub mod route;
 pub mod scheme;
 pub mod shaper;
 pub mod switch;
+pub mod tcp;
 pub mod timing;
 pub mod topology;
 pub mod traffic;

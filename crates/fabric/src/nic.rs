@@ -4,7 +4,7 @@
 //! idle, in its class's round-robin, in the pacing heap, or blocked by its window.
 
 use crate::flow::SendState;
-use crate::packet::{HAS_INT, IntStack, Kind, NO_EXTRA, Packet, TRANSIT};
+use crate::packet::{HAS_INT, IntStack, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
 use crate::scheme::{ReactionPoint, Scheme};
 use crate::world::{World, kind};
 use std::cmp::Reverse;
@@ -168,9 +168,9 @@ impl<S: Scheme> World<S> {
     pub(crate) fn place_flow(&mut self, flow: u32) {
         let now = self.now;
         let sender = &mut self.senders[flow];
-        if sender.next >= sender.limit() || sender.ended {
+        if !sender.has_data() || sender.ended {
             sender.state = SendState::Idle;
-        } else if !sender.window_open() {
+        } else if !sender.may_go() {
             sender.state = SendState::Blocked;
         } else if sender.next_avail <= now {
             self.make_ready(flow);
@@ -203,20 +203,25 @@ impl<S: Scheme> World<S> {
         if sender.state != SendState::Ready {
             return false; // It has left the round-robin since; this was its old place.
         }
-        if sender.next >= sender.limit() || !sender.window_open() || sender.next_avail > now || sender.ended {
+        if !sender.has_data() || !sender.may_go() || sender.next_avail > now || sender.ended {
             self.place_flow(flow);
             return false;
         }
-        let psn = sender.next;
-        sender.next += 1;
-        let frame_bytes = if sender.next == sender.total { sender.last_frame } else { sender.full_frame };
+        let psn = if sender.may_resend() {
+            sender.resend = false;
+            sender.una
+        } else {
+            sender.next += 1;
+            sender.next - 1
+        };
+        let frame_bytes = if psn + 1 == sender.total { sender.last_frame } else { sender.full_frame };
         let again = psn < sender.highest;
         sender.highest = sender.highest.max(sender.next);
         let wire_bytes = u32::from(frame_bytes) + gap_bytes;
         sender.last_wire = wire_bytes;
         sender.sent_wire_bytes += u64::from(wire_bytes);
         sender.live += 1;
-        if sender.rto_at == Time::NEVER {
+        if sender.rto_at == Time::NEVER && !sender.tcp {
             sender.rto_at = now + sender.rto;
         }
         let int = sender.int;
@@ -231,7 +236,7 @@ impl<S: Scheme> World<S> {
             kind: Kind::Data,
             class: sender.class,
             ecn: sender.ecn,
-            flags: sender.scheme << 4 | if sender.transit { TRANSIT } else { 0 },
+            flags: sender.scheme << 4 | if again { RESENT } else { 0 } | if sender.transit { TRANSIT } else { 0 },
         };
         sender.rp.on_sent(now, wire_bytes);
         let ps_per_byte = sender.ps_per_byte;
@@ -257,7 +262,7 @@ impl<S: Scheme> World<S> {
         };
         self.after_rp(flow);
         let sender = &mut self.senders[flow];
-        if sender.next < sender.limit() && sender.window_open() && sender.next_avail <= free_at {
+        if sender.has_data() && sender.may_go() && sender.next_avail <= free_at {
             // It may send again when the wire is free; until then it keeps its turn open.
             sender.state = SendState::Ready;
             self.ports[port_id as usize].waiting |= 1 << sender.class;
@@ -271,6 +276,15 @@ impl<S: Scheme> World<S> {
     /// Reads a flow's limits and timer after any of its hooks.
     #[inline]
     pub(crate) fn after_rp(&mut self, flow: u32) {
+        if self.senders[flow].tcp {
+            self.after_tcp_rp(flow);
+        } else {
+            self.read_rp(flow);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn read_rp(&mut self, flow: u32) {
         let sender = &self.senders[flow];
         let limits = sender.rp.limits();
         if limits.rate_bps != sender.asked_bps || limits.window_bytes != sender.window_bytes {

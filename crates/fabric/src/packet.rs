@@ -77,6 +77,8 @@ pub const NO_EXTRA: u32 = u32::MAX;
 pub const BACKWARD: u8 = 1;
 /// `extra` is an INT stack.
 pub const HAS_INT: u8 = 2;
+/// The packet (or the one it answers) had been sent before.
+pub const RESENT: u8 = 4;
 /// A data packet of a flow that a switch in mid-path shapes; an ACK or NAK whose `extra` is feedback.
 pub const TRANSIT: u8 = 8;
 

@@ -188,15 +188,25 @@ pub struct HostSettings {
 pub struct FrameSizes {
     pub data_header_bytes: u32,
     pub ack_bytes: u32,
+    pub tcp_header_bytes: u32,
+    pub tcp_ack_bytes: u32,
     pub notification_bytes: u32,
     pub pfc_bytes: u32,
     pub gap_bytes: u32,
 }
 
 impl FrameSizes {
-    /// RoCEv2 over untagged Ethernet and IPv4 (IBTA layout).
-    pub const ROCE_V2: FrameSizes =
-        FrameSizes { data_header_bytes: 62, ack_bytes: 66, notification_bytes: 78, pfc_bytes: 64, gap_bytes: 20 };
+    /// RoCEv2 over untagged Ethernet and IPv4 (IBTA layout); TCP without options: 14 + 20 + 20
+    /// bytes of headers and the FCS, an ACK padded to the smallest frame.
+    pub const ROCE_V2: FrameSizes = FrameSizes {
+        data_header_bytes: 62,
+        ack_bytes: 66,
+        tcp_header_bytes: 58,
+        tcp_ack_bytes: 64,
+        notification_bytes: 78,
+        pfc_bytes: 64,
+        gap_bytes: 20,
+    };
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

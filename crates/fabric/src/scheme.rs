@@ -60,12 +60,40 @@ pub struct Format {
     pub int: bool,
     /// The ECN field with which data packets leave their sender.
     pub ecn: Ecn,
+    pub transport: Transport,
+    /// Receivers keep packets that come out of order, acknowledge every packet and never NAK.
+    /// Always so under [`Transport::Tcp`].
+    pub reorder: bool,
+    /// Where packets may come out of order: one ACK per this many packets in order (or per
+    /// [`HostSettings::ack_every`](crate::plan::HostSettings::ack_every), if that is more).
+    pub ack_every: u32,
+    /// The same: how long an ACK may wait for more packets.
+    pub ack_timeout: Span,
 }
 
 impl Default for Format {
     fn default() -> Format {
-        Format { data_bytes: 0, ack_bytes: 0, int: false, ecn: Ecn::Ect0 }
+        Format {
+            data_bytes: 0,
+            ack_bytes: 0,
+            int: false,
+            ecn: Ecn::Ect0,
+            transport: Transport::Roce,
+            reorder: false,
+            ack_every: 1,
+            ack_timeout: Span::from_ms(40),
+        }
     }
+}
+
+/// Who recovers what is lost, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Transport {
+    /// The fabric goes back N, on a NAK or after the host's time-out.
+    #[default]
+    Roce,
+    /// The reaction point decides, by [`ReactionPoint::resend`], with timers of its own.
+    Tcp,
 }
 
 /// What a congestion point may know of its place: one egress queue (port, class) of a switch.
@@ -318,7 +346,8 @@ pub struct Received {
 pub trait NotificationPoint {
     type Feedback: Copy;
 
-    /// An in-order data packet arrived; the answer travels as a notification of its own. (ACKs
+    /// A data packet arrived that the receiver keeps (in order, unless [`Format::reorder`]); the
+    /// answer travels as a notification of its own. (ACKs
     /// echo the packet's mark, time stamp and telemetry without being asked.)
     fn on_data(&mut self, _packet: &Received) -> Option<Self::Feedback> {
         None
@@ -335,7 +364,7 @@ pub trait NotificationPoint {
     fn answers(&self) -> bool {
         false
     }
-    /// The telemetry of an in-order data packet, before [`NotificationPoint::on_data`].
+    /// The telemetry of a data packet, before [`NotificationPoint::on_data`].
     fn on_telemetry(&mut self, _now: Time, _int: &IntStack) {}
     /// What the ACK or NAK about to be sent carries to the sender, past the flow's [`Transit`].
     fn answer(&mut self, _now: Time) -> Option<Self::Feedback> {
@@ -353,7 +382,7 @@ pub struct Limits {
 }
 
 /// An acknowledgement as the sender sees it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Acked<'a> {
     pub now: Time,
     /// Payload bytes newly acknowledged.
@@ -366,6 +395,31 @@ pub struct Acked<'a> {
     /// The mark of that packet.
     pub ecn: Ecn,
     pub int: Option<&'a IntStack>,
+    /// It repeats the ACK before it while data is outstanding ([`Transport::Tcp`] only).
+    pub duplicate: bool,
+    /// That packet had been sent more than once.
+    pub resent: bool,
+}
+
+/// What a TCP sender has under way, in payload bytes from the flow's first byte.
+#[derive(Clone, Copy, Debug)]
+pub struct Outstanding {
+    pub now: Time,
+    pub acked_bytes: u64,
+    /// Where it goes on sending.
+    pub sent_bytes: u64,
+    /// The most it has ever sent; more than `sent_bytes` after going back.
+    pub highest_bytes: u64,
+}
+
+/// What a TCP sender must send again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Resend {
+    Nothing,
+    /// The oldest unacknowledged packet, before anything new and whatever the window.
+    Oldest,
+    /// Its timer ran out: it goes back to the oldest unacknowledged packet, within its window.
+    All,
 }
 
 /// How a sender learned of a loss.
@@ -387,6 +441,10 @@ pub trait ReactionPoint {
     /// A notification arrived, or an ACK that carries feedback ([`ReactionPoint::on_ack`] follows).
     fn on_feedback(&mut self, _now: Time, _feedback: &Self::Feedback) {}
     fn on_loss(&mut self, _now: Time, _loss: Loss) {}
+    /// What must be sent again; asked after every hook, under [`Transport::Tcp`] only.
+    fn resend(&mut self, _outstanding: &Outstanding) -> Resend {
+        Resend::Nothing
+    }
     /// Another mechanism found the flow congested, without saying how much: for reaction points that
     /// act on a bare notification.
     fn on_congested(&mut self, _now: Time) {}

@@ -17,6 +17,10 @@ pub trait Source: Send {
     /// A flow of this source has ended (its last byte is acknowledged, or it was stopped). A
     /// closed-loop source may move [`Source::next`] here.
     fn on_finished(&mut self, _now: Time, _handle: u32) {}
+
+    /// All that was offered so far to an endless flow of this source is acknowledged. The same
+    /// holds for [`Source::next`].
+    fn on_drained(&mut self, _now: Time, _handle: u32) {}
 }
 
 /// What a source asks the world to do now.

@@ -2,10 +2,11 @@
 
 use crate::domain;
 use crate::flow::{Ledger, Receiver, SendState, Sender, frames};
-use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet, TRANSIT};
+use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
 use crate::plan::{AckClass, AckPath};
 use crate::record::FlowRecord;
-use crate::scheme::{Acked, FlowFacts, Loss, NotificationPoint, ReactionPoint, Received, Scheme};
+use crate::scheme::{Acked, FlowFacts, Loss, NotificationPoint, ReactionPoint, Received, Scheme, Transport};
+use crate::tcp::AnyOrder;
 use crate::timing;
 use crate::traffic::{Action, FlowSpec};
 use crate::world::{World, kind};
@@ -13,7 +14,7 @@ use xoff_engine::rng::mix;
 use xoff_engine::{Key, Time};
 
 /// Delays of ACKs and of notifications are kept in lanes of their own, so each stays in order.
-const ACK_LANE: u32 = 0;
+pub(crate) const ACK_LANE: u32 = 0;
 const NOTIFY_LANE: u32 = 1;
 
 impl<S: Scheme> World<S> {
@@ -77,11 +78,16 @@ impl<S: Scheme> World<S> {
         let format = self.formats[usize::from(spec.scheme)][usize::from(across)];
         let settings = &self.plan.hosts[self.hosts[src as usize].profile as usize];
         let responder = &self.plan.hosts[self.hosts[dst as usize].profile as usize];
-        let (total, full_frame, last_frame) = frames(settings, format.data_bytes, spec.size_bytes);
+        let tcp = format.transport == Transport::Tcp;
+        let (header_bytes, ack_frame) = match format.transport {
+            Transport::Roce => (settings.sizes.data_header_bytes, responder.sizes.ack_bytes),
+            Transport::Tcp => (settings.sizes.tcp_header_bytes, responder.sizes.tcp_ack_bytes),
+        };
+        let (header_bytes, ack_frame) = (header_bytes + format.data_bytes, ack_frame + format.ack_bytes);
+        let (total, full_frame, last_frame) = frames(settings, header_bytes, spec.size_bytes);
         let mtu_bytes = settings.mtu_bytes;
-        let header_bytes = (settings.sizes.data_header_bytes + format.data_bytes) as u16;
-        let (ack_frame, notification_frame) =
-            (responder.sizes.ack_bytes + format.ack_bytes, responder.sizes.notification_bytes);
+        let notification_frame = responder.sizes.notification_bytes;
+        let any_order = (tcp || format.reorder).then(|| Box::new(AnyOrder::new(&format, responder)));
         let ack_delay = responder.ack_delay;
         let ack_class = match responder.ack_class {
             AckClass::Control => self.plan.classes.control,
@@ -139,6 +145,8 @@ impl<S: Scheme> World<S> {
             transit: transit.is_some(),
             ecn: format.ecn,
             ended: false,
+            tcp,
+            resend: false,
             stranded,
             full_frame,
             last_frame,
@@ -168,7 +176,7 @@ impl<S: Scheme> World<S> {
             ack_frame: ack_frame as u16,
             notification_frame: notification_frame as u16,
             ack_class,
-            header_bytes,
+            header_bytes: header_bytes as u16,
             naked: u32::MAX,
             nak_at: Time::ZERO,
             due: Time::NEVER,
@@ -179,6 +187,7 @@ impl<S: Scheme> World<S> {
             delivered_bytes: 0,
             delivered_at: None,
             marked: 0,
+            any_order,
         };
         let (handle, probed) = (spec.handle, spec.probed);
         let ledger = Ledger {
@@ -267,8 +276,8 @@ impl<S: Scheme> World<S> {
         let receiver = &mut self.receivers[flow];
         let host_id = receiver.host;
         let settings = &self.plan.hosts[self.hosts[host_id as usize].profile as usize];
-        if packet.psn != receiver.expected || receiver.closed {
-            self.on_out_of_order(packet);
+        if packet.psn != receiver.expected || receiver.closed || receiver.any_order.is_some() {
+            self.on_unexpected(packet);
             return;
         }
         receiver.expected += 1;
@@ -328,7 +337,7 @@ impl<S: Scheme> World<S> {
 
     /// The ACK or NAK to a data packet; takes over its telemetry.
     #[inline]
-    fn answer(&self, data: &Packet, kind: Kind) -> Packet {
+    pub(crate) fn answer(&self, data: &Packet, kind: Kind) -> Packet {
         let receiver = &self.receivers[data.flow];
         Packet {
             stamp: data.stamp,
@@ -347,18 +356,24 @@ impl<S: Scheme> World<S> {
     }
 
     /// Puts what the notification point answers into an ACK or NAK, in the place of telemetry.
-    fn put_answer(&mut self, ack: &mut Packet) {
+    pub(crate) fn put_answer(&mut self, ack: &mut Packet) {
         let Some(feedback) = self.receivers[ack.flow].np.answer(self.now) else { return };
         self.release_extra(ack);
         ack.extra = self.feedback.insert(feedback);
         ack.flags = ack.flags & !HAS_INT | TRANSIT;
     }
 
-    /// Ahead of what is expected: drop, and say so now and then. Behind: acknowledge again.
+    /// Ahead of what is expected: drop, and say so now and then. Behind: acknowledge again. Some
+    /// receivers take any order.
     #[cold]
-    fn on_out_of_order(&mut self, packet: &Packet) {
+    #[inline(never)]
+    fn on_unexpected(&mut self, packet: &Packet) {
         let now = self.now;
         let receiver = &mut self.receivers[packet.flow];
+        if receiver.any_order.is_some() && !receiver.closed {
+            self.on_data_any_order(packet);
+            return;
+        }
         let host_id = receiver.host;
         let settings = &self.plan.hosts[self.hosts[host_id as usize].profile as usize];
         let delay = settings.ack_delay;
@@ -384,7 +399,7 @@ impl<S: Scheme> World<S> {
         self.emit(host_id, &answer, delay, ACK_LANE);
     }
 
-    fn arm_np_timer(&mut self, flow: u32, at: Time) {
+    pub(crate) fn arm_np_timer(&mut self, flow: u32, at: Time) {
         let receiver = &mut self.receivers[flow];
         if at < receiver.due {
             receiver.due = at;
@@ -401,7 +416,8 @@ impl<S: Scheme> World<S> {
         if self.senders[flow].ended {
             return;
         }
-        let feedback = receiver.np.on_timer(self.now);
+        let due = receiver.np.timer().is_some_and(|at| at <= self.now);
+        let feedback = if due { receiver.np.on_timer(self.now) } else { None };
         let next = receiver.np.timer();
         if let Some(feedback) = feedback {
             self.notify(flow, feedback);
@@ -409,10 +425,11 @@ impl<S: Scheme> World<S> {
         if let Some(at) = next {
             self.arm_np_timer(flow, at);
         }
+        self.on_ack_timer(flow);
     }
 
     /// The receiver sends a notification to the sender.
-    fn notify(&mut self, flow: u32, feedback: S::Feedback) {
+    pub(crate) fn notify(&mut self, flow: u32, feedback: S::Feedback) {
         let receiver = &self.receivers[flow];
         let host_id = receiver.host;
         let delay = self.plan.hosts[self.hosts[host_id as usize].profile as usize].notify_delay;
@@ -441,8 +458,8 @@ impl<S: Scheme> World<S> {
         let now = self.now;
         let flow = packet.flow;
         let sender = &mut self.senders[flow];
-        if sender.ended {
-            self.discard(packet);
+        if sender.ended || sender.tcp {
+            self.on_other_ack(packet);
             return;
         }
         let before = sender.payload_until(sender.una);
@@ -465,23 +482,45 @@ impl<S: Scheme> World<S> {
             rtt: now - packet.stamp,
             ecn: packet.ecn,
             int,
+            duplicate: false,
+            resent: packet.flags & RESENT != 0,
         });
         if packet.kind == Kind::Nak {
             sender.next = sender.una;
             sender.rp.on_loss(now, Loss::Nak);
         }
-        let (complete, state) = (sender.una >= sender.total, sender.state);
         self.release_extra(packet);
-        if complete {
-            self.ledgers[flow].acked_at = Some(now);
-            self.end_flow(flow);
-        } else {
-            self.after_rp(flow);
-            if matches!(state, SendState::Blocked | SendState::Idle) {
-                self.stir_flow(flow);
-            }
-        }
+        self.after_ack(flow, acked_bytes > before);
         self.packet_gone(flow);
+    }
+
+    /// The end of a flow whose last packet is acknowledged, or what its limits now allow.
+    #[inline(always)]
+    pub(crate) fn after_ack(&mut self, flow: u32, moved: bool) {
+        let sender = &self.senders[flow];
+        let (complete, state) = (sender.una >= sender.total, sender.state);
+        // Flows without offers have no such number.
+        let drained = sender.una == sender.offered && moved;
+        if complete {
+            self.ledgers[flow].acked_at = Some(self.now);
+            self.end_flow(flow);
+            return;
+        }
+        self.after_rp(flow);
+        if matches!(state, SendState::Blocked | SendState::Idle) {
+            self.stir_flow(flow);
+        }
+        if drained {
+            self.on_drained(flow);
+        }
+    }
+
+    /// All that was offered is acknowledged: its source may offer more.
+    #[cold]
+    fn on_drained(&mut self, flow: u32) {
+        let (source, handle) = (self.ledgers[flow].source, self.ledgers[flow].spec.handle);
+        self.sources[source as usize].on_drained(self.now, handle);
+        self.arm_source(source);
     }
 
     fn on_notification(&mut self, packet: &Packet) {

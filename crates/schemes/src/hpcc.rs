@@ -175,7 +175,13 @@ impl Scheme for Hpcc {
 
     /// Section 2: the INT block in data packets, and its copy in ACKs.
     fn format(&self) -> Format {
-        Format { data_bytes: int::HEADER_BYTES, ack_bytes: int::HEADER_BYTES, int: true, ecn: Ecn::Ect0 }
+        Format {
+            data_bytes: int::HEADER_BYTES,
+            ack_bytes: int::HEADER_BYTES,
+            int: true,
+            ecn: Ecn::Ect0,
+            ..Format::default()
+        }
     }
 }
 
@@ -242,6 +248,7 @@ mod tests {
             rtt: Span::from_us(10),
             ecn: Ecn::Ect0,
             int: Some(int),
+            ..Acked::default()
         }
     }
 

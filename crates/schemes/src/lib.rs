@@ -7,6 +7,7 @@
 
 pub mod af_qcn;
 pub mod dcqcn;
+pub mod dctcp;
 pub mod fqcn;
 pub mod hpcc;
 pub mod mercury;
@@ -23,6 +24,7 @@ pub mod rocc;
 pub mod stack;
 pub mod swift;
 pub mod tcd;
+pub mod tcp_newreno;
 pub mod timely;
 pub mod world;
 
@@ -42,6 +44,8 @@ registry::registry! {
         PatchedTimely => timely::PatchedTimely,
         Swift => swift::Swift,
         Rocc => rocc::Rocc,
+        Dctcp => dctcp::Dctcp,
+        TcpNewReno => tcp_newreno::TcpNewReno,
         Mlcc => mlcc::Mlcc,
     }
     overlays {

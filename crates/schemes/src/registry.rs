@@ -309,6 +309,9 @@ macro_rules! enums {
                 fn on_loss(&mut self, now: Time, loss: Loss) {
                     match self { $(AnyRp::$variant(rp) => rp.on_loss(now, loss)),* }
                 }
+                fn resend(&mut self, outstanding: &Outstanding) -> Resend {
+                    match self { $(AnyRp::$variant(rp) => rp.resend(outstanding)),* }
+                }
                 fn on_congested(&mut self, now: Time) {
                     match self { $(AnyRp::$variant(rp) => rp.on_congested(now)),* }
                 }

@@ -97,6 +97,10 @@ fn both(own: Format, base: Format) -> Format {
         int: own.int || base.int,
         // An overlay that marks in its own way chooses the field; the others leave it.
         ecn: if own.ecn != Format::default().ecn { own.ecn } else { base.ecn },
+        transport: base.transport,
+        reorder: own.reorder || base.reorder,
+        ack_every: own.ack_every.max(base.ack_every),
+        ack_timeout: base.ack_timeout,
     }
 }
 
@@ -326,6 +330,11 @@ impl<T: Overlay> ReactionPoint for Rp<T> {
             base.on_loss(now, loss);
         }
         self.settle(now);
+    }
+
+    /// Losses are the business of whoever brought the transport: the base.
+    fn resend(&mut self, outstanding: &Outstanding) -> Resend {
+        self.base.as_mut().map_or(Resend::Nothing, |base| base.resend(outstanding))
     }
 
     fn on_timer(&mut self, now: Time) {

@@ -642,7 +642,7 @@ mod tests {
             sent_bytes: 2000,
             rtt: Span::from_us(10),
             ecn,
-            int: None,
+            ..Acked::default()
         };
         rp.on_ack(&ack(0, Ecn::Ect1));
         rp.on_ack(&ack(1, UE));

@@ -220,6 +220,8 @@ impl Points {
                     rtt: Span::from_ns(1 + rng.below(2_000_000)),
                     ecn: [Ecn::Ect0, Ecn::Ect1, Ecn::Ce][rng.below(3) as usize],
                     int: self.int.as_ref(),
+                    duplicate: self.acked == before && self.sent > before && rng.below(4) > 0,
+                    resent: rng.below(4) == 0,
                 });
             }
             7 => self.rp.on_loss(self.now, if rng.below(2) == 0 { Loss::Nak } else { Loss::Timeout }),
@@ -237,6 +239,12 @@ impl Points {
                 }
             }
         }
+        self.rp.resend(&Outstanding {
+            now: self.now,
+            acked_bytes: self.acked,
+            sent_bytes: self.sent,
+            highest_bytes: self.sent + rng.below(3) * 1000,
+        });
     }
 }
 

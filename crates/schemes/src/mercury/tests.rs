@@ -213,7 +213,7 @@ fn ack(us: u64) -> Acked<'static> {
         sent_bytes: 0,
         rtt: Span::from_us(24),
         ecn: Ecn::Ect0,
-        int: None,
+        ..Acked::default()
     }
 }
 

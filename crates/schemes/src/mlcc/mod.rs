@@ -51,7 +51,7 @@ use credit::Credit;
 use dqm::{Bounds, Dqm, DqmSettings};
 use std::sync::Arc;
 use xoff_engine::{BitRate, Span, Time};
-use xoff_fabric::packet::{Ecn, IntStack};
+use xoff_fabric::packet::IntStack;
 use xoff_fabric::scheme::*;
 
 /// Section 7: C_D in data packets; C_R and two rates in ACKs.
@@ -195,7 +195,7 @@ impl Scheme for Mlcc {
 
     /// HPCC's header out and back.
     fn format(&self) -> Format {
-        Format { data_bytes: int::HEADER_BYTES, ack_bytes: int::HEADER_BYTES, int: true, ecn: Ecn::Ect0 }
+        Format { data_bytes: int::HEADER_BYTES, ack_bytes: int::HEADER_BYTES, int: true, ..Format::default() }
     }
 
     /// Section 7: no telemetry in the ACKs of flows between datacentres.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::param::SchemeSpec;
-use xoff_fabric::packet::IntHop;
+use xoff_fabric::packet::{Ecn, IntHop};
 
 static SPEC_REF: SchemeSpec = spec::SPEC;
 
@@ -435,7 +435,17 @@ fn mlcc_2_flows_within_a_datacentre_run_the_law_from_end_to_end() {
         let int = stack(0, 0, &[hop(us, tx, queue)]);
         let now = Time::from_us(us);
         let rtt = Span::from_us(24);
-        rp.on_ack(&Acked { now, bytes: 1, acked_bytes, sent_bytes: 75_000, rtt, ecn: Ecn::Ect0, int: Some(&int) });
+        rp.on_ack(&Acked {
+            now,
+            bytes: 1,
+            acked_bytes,
+            sent_bytes: 75_000,
+            rtt,
+            ecn: Ecn::Ect0,
+            int: Some(&int),
+            duplicate: false,
+            resent: false,
+        });
     };
     ack(24, 0, 300_000, 1_000, &mut rp);
     ack(48, 300_000, 300_000, 76_000, &mut rp);

@@ -4,6 +4,7 @@ pub mod clock;
 pub mod flow_table;
 pub mod hpcc_law;
 pub mod int;
+pub mod newreno;
 pub mod pi;
 pub mod qcn_limiter;
 pub mod qcn_sampler;

@@ -200,7 +200,13 @@ impl Scheme for PowerTcp {
 
     /// Section 5: the header of HPCC.
     fn format(&self) -> Format {
-        Format { data_bytes: int::HEADER_BYTES, ack_bytes: int::HEADER_BYTES, int: true, ecn: Ecn::Ect0 }
+        Format {
+            data_bytes: int::HEADER_BYTES,
+            ack_bytes: int::HEADER_BYTES,
+            int: true,
+            ecn: Ecn::Ect0,
+            ..Format::default()
+        }
     }
 }
 

@@ -37,6 +37,7 @@ fn ack<'a>(rp_round_ends: u64, round: bool, us: u64, rtt_us: u64, int: Option<&'
         rtt: Span::from_us(rtt_us),
         ecn: Ecn::Ect0,
         int,
+        ..Acked::default()
     }
 }
 

@@ -67,7 +67,7 @@ impl Scheme for ThetaPowerTcp {
 
     /// Section 5: a time stamp, and its echo.
     fn format(&self) -> Format {
-        Format { data_bytes: 8, ack_bytes: 8, int: false, ecn: Ecn::Ect0 }
+        Format { data_bytes: 8, ack_bytes: 8, ecn: Ecn::Ect0, ..Format::default() }
     }
 }
 

@@ -154,7 +154,7 @@ impl Scheme for Swift {
     /// Section 2: the sender's time stamp and its echo, and the receiver's delay if it is reported.
     fn format(&self) -> Format {
         let ack_bytes = if self.values.flag("endpoint") { 16 } else { 8 };
-        Format { data_bytes: 8, ack_bytes, int: false, ecn: Ecn::Ect0 }
+        Format { data_bytes: 8, ack_bytes, ecn: Ecn::Ect0, ..Format::default() }
     }
 }
 

@@ -23,7 +23,7 @@ fn ack(us: u64, delay_us: u64, bytes: u64) -> Acked<'static> {
         sent_bytes: 0,
         rtt: Span::from_us(delay_us),
         ecn: Ecn::Ect0,
-        int: None,
+        ..Acked::default()
     }
 }
 

@@ -160,7 +160,7 @@ impl<const PATCHED: bool> Scheme for Configuration<PATCHED> {
 
     /// Section 2: a time stamp of 8 B, and its echo.
     fn format(&self) -> Format {
-        Format { data_bytes: 8, ack_bytes: 8, int: false, ecn: Ecn::Ect0 }
+        Format { data_bytes: 8, ack_bytes: 8, ecn: Ecn::Ect0, ..Format::default() }
     }
 }
 

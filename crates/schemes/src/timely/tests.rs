@@ -125,7 +125,7 @@ fn ack(us: u64, acked_bytes: u64, sent_bytes: u64, rtt_us: u64) -> Acked<'static
         sent_bytes,
         rtt: Span::from_us(rtt_us),
         ecn: Ecn::Ect0,
-        int: None,
+        ..Acked::default()
     }
 }
 

@@ -1,0 +1,182 @@
+//! DCTCP: data center TCP (SIGCOMM 2010, RFC 8257).
+//!
+//! The switch marks above a step, the receiver echoes each mark, the sender cuts in proportion to
+//! the fraction of bytes that were marked. Two forms: [`window`] over TCP, and [`rate`] over RoCE
+//! as HPCC's authors coded it to compare with.
+//!
+//! | symbol | parameter | default | source |
+//! |---|---|---|---|
+//! | K | `k` | 30 KB at 1G, 97.5 KB at 10G | paper, section 3.5 |
+//! | g | `g` | 1/16 | paper, section 3.4 |
+//! | alpha_0 | `alpha_initial` | 1 | RFC 8257, section 3.3 |
+//! | RTO_min | `rto_min` | 10 ms | paper, section 4 |
+//! | R_AI, R_min | `increase`, `rate_ai`, `rate_min` | 1 MTU per RTT, 100 Mb/s | HPCC's simulator |
+//!
+//! The other parameters are TCP's, see [`crate::parts::newreno`].
+
+mod rate;
+mod spec;
+mod window;
+
+use crate::Configured;
+use crate::param::{ParamValues, SchemeSpec};
+use crate::parts::newreno;
+use crate::parts::red::Red;
+use crate::tcp_newreno::tcp_format;
+use std::sync::Arc;
+use xoff_engine::Time;
+use xoff_fabric::scheme::*;
+
+/// A configured DCTCP.
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    values: ParamValues,
+    settings: Arc<Settings>,
+    tcp: Arc<newreno::Settings>,
+}
+
+/// What both forms need, shared by all flows.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    rate_form: bool,
+    at_enqueue: bool,
+    g: f64,
+    alpha_initial: f64,
+    window_min: u64,
+}
+
+impl Configured for Dctcp {
+    const SPEC: SchemeSpec = spec::SPEC;
+
+    fn configure(values: &ParamValues) -> Dctcp {
+        let settings = Settings {
+            rate_form: values.choice("form") == "rate",
+            at_enqueue: values.choice("mark_at") == "enqueue",
+            g: values.number("g"),
+            alpha_initial: values.number("alpha_initial"),
+            window_min: values.count("window_min"),
+        };
+        Dctcp {
+            values: values.clone(),
+            settings: Arc::new(settings),
+            tcp: Arc::new(newreno::Settings::from_params(values)),
+        }
+    }
+
+    fn objection(values: &ParamValues) -> Option<String> {
+        if values.choice("form") == "rate" { None } else { newreno::Settings::objection(values) }
+    }
+}
+
+impl Scheme for Dctcp {
+    type Feedback = ();
+    type Cp = Cp;
+    type Np = Silent;
+    type Rp = Rp;
+    type Transit = Absent;
+    type Switch = Absent;
+
+    fn congestion_point(&self, at: &QueueFacts) -> Cp {
+        let k = self.values.bytes_by_rate("k").at(at.rate);
+        Cp { red: Red::new(k, k, 1.0, at), at_enqueue: self.settings.at_enqueue }
+    }
+    fn notification_point(&self, _: &FlowFacts) -> Silent {
+        Silent::default()
+    }
+    fn reaction_point(&self, of: &FlowFacts) -> Rp {
+        if self.settings.rate_form {
+            Rp::Rate(rate::Rp::new(&self.settings, &self.values, of))
+        } else {
+            Rp::Window(window::Rp::new(&self.settings, &self.tcp, of))
+        }
+    }
+    fn format(&self) -> Format {
+        if self.settings.rate_form { Format::default() } else { tcp_format(&self.values) }
+    }
+}
+
+/// Section 1: marks every packet that meets (or leaves) a queue above K.
+#[derive(Clone, Debug)]
+pub struct Cp {
+    red: Red,
+    at_enqueue: bool,
+}
+
+impl CongestionPoint for Cp {
+    type Feedback = ();
+
+    fn hooks(&self) -> Hooks {
+        if self.at_enqueue { Hooks::ENQUEUE } else { Hooks::DEQUEUE }
+    }
+    #[inline]
+    fn on_enqueue(&mut self, view: &QueueView, _: &PacketFacts, _: u16, mark: Mark<'_>, _: impl FnMut(u32, ())) {
+        if self.at_enqueue && self.red.decide(view.queue_bytes) {
+            mark.ecn.mark();
+        }
+    }
+    #[inline]
+    fn on_dequeue(&mut self, view: &QueueView, _: &PacketFacts, mark: Mark<'_>, _: impl FnMut(u32, ())) {
+        if !self.at_enqueue && self.red.decide(view.queue_bytes) {
+            mark.ecn.mark();
+        }
+    }
+}
+
+/// Either form of the sender.
+#[derive(Clone, Debug)]
+pub enum Rp {
+    Window(window::Rp),
+    Rate(rate::Rp),
+}
+
+impl ReactionPoint for Rp {
+    type Feedback = ();
+
+    #[inline]
+    fn limits(&self) -> Limits {
+        match self {
+            Rp::Window(rp) => rp.limits(),
+            Rp::Rate(rp) => rp.limits(),
+        }
+    }
+    #[inline]
+    fn on_sent(&mut self, now: Time, _: u32) {
+        if let Rp::Window(rp) = self {
+            rp.on_sent(now);
+        }
+    }
+    #[inline]
+    fn on_ack(&mut self, ack: &Acked<'_>) {
+        match self {
+            Rp::Window(rp) => rp.on_ack(ack),
+            Rp::Rate(rp) => rp.on_ack(ack),
+        }
+    }
+    fn resend(&mut self, outstanding: &Outstanding) -> Resend {
+        match self {
+            Rp::Window(rp) => rp.resend(outstanding),
+            Rp::Rate(_) => Resend::Nothing,
+        }
+    }
+    fn increases(&self) -> u32 {
+        match self {
+            Rp::Window(_) => 0,
+            Rp::Rate(rp) => rp.increases,
+        }
+    }
+    fn on_timer(&mut self, now: Time) {
+        if let Rp::Window(rp) = self {
+            rp.on_timer(now);
+        }
+    }
+    #[inline]
+    fn timer(&self) -> Option<Time> {
+        match self {
+            Rp::Window(rp) => rp.timer(),
+            Rp::Rate(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

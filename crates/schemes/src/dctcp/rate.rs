@@ -1,0 +1,91 @@
+//! The rate form over RoCE, as HPCC's authors coded it (section 4).
+
+use super::Settings;
+use crate::param::ParamValues;
+use std::sync::Arc;
+use xoff_fabric::packet::Ecn;
+use xoff_fabric::scheme::{Acked, FlowFacts, Limits};
+
+#[derive(Clone, Debug)]
+pub struct Rp {
+    settings: Arc<Settings>,
+    line_bps: f64,
+    min_bps: f64,
+    ai_bps: f64,
+    bdp_bytes: f64,
+    pub(super) rate_bps: f64,
+    pub(super) alpha: f64,
+    /// Marked ACKs of the batch, and the packets that it is made of.
+    marks: u64,
+    batch: u64,
+    /// The batch ends when more than this is acknowledged; zero before the first.
+    last_update: u64,
+    /// While reduced, further marks do not cut until more than this is acknowledged.
+    high: u64,
+    reduced: bool,
+    mtu_bytes: u32,
+    pub(super) increases: u32,
+}
+
+impl Rp {
+    pub(super) fn new(settings: &Arc<Settings>, values: &ParamValues, of: &FlowFacts) -> Rp {
+        let line_bps = of.line_rate.bps() as f64;
+        let ai_bps = match values.choice("increase") {
+            "mtu-per-rtt" => f64::from(of.mtu_bytes) * 8.0 / of.max_base_rtt.as_s(),
+            _ => values.rate("rate_ai").at(of.line_rate),
+        };
+        Rp {
+            settings: settings.clone(),
+            line_bps,
+            min_bps: values.rate("rate_min").at(of.line_rate).min(line_bps),
+            ai_bps: ai_bps.min(line_bps),
+            bdp_bytes: of.line_rate.bytes_in(of.max_base_rtt) as f64,
+            rate_bps: of.initial_rate.bps() as f64,
+            alpha: settings.alpha_initial,
+            marks: 0,
+            batch: 0,
+            last_update: 0,
+            high: 0,
+            reduced: false,
+            mtu_bytes: of.mtu_bytes,
+            increases: 0,
+        }
+    }
+
+    pub fn on_ack(&mut self, ack: &Acked<'_>) {
+        let mark = ack.ecn == Ecn::Ce;
+        let mtu = u64::from(self.mtu_bytes);
+        self.marks += u64::from(mark);
+        let new_batch = ack.acked_bytes > self.last_update;
+        if new_batch {
+            if self.last_update == 0 {
+                self.batch = ack.sent_bytes / mtu + 1;
+            } else {
+                let fraction = (self.marks as f64 / self.batch as f64).min(1.0);
+                self.alpha = (1.0 - self.settings.g) * self.alpha + self.settings.g * fraction;
+                self.marks = 0;
+                self.batch = (ack.sent_bytes - ack.acked_bytes) / mtu + 1;
+            }
+            self.last_update = ack.sent_bytes;
+        }
+        if self.reduced && ack.acked_bytes > self.high {
+            self.reduced = false;
+        }
+        if mark && !self.reduced {
+            self.rate_bps = (self.rate_bps * (1.0 - self.alpha / 2.0)).max(self.min_bps);
+            self.reduced = true;
+            self.high = ack.sent_bytes;
+        }
+        if !self.reduced && new_batch {
+            let rate_bps = (self.rate_bps + self.ai_bps).min(self.line_bps);
+            self.increases += u32::from(rate_bps > self.rate_bps);
+            self.rate_bps = rate_bps;
+        }
+    }
+
+    /// The window is the bandwidth-delay product in proportion to the rate.
+    pub fn limits(&self) -> Limits {
+        let window_bytes = (self.bdp_bytes * self.rate_bps / self.line_bps).max(1.0) as u64;
+        Limits { rate_bps: self.rate_bps, window_bytes }
+    }
+}

@@ -1,0 +1,116 @@
+//! DCTCP's parameters and presets, as people see them.
+
+use crate::param::{ParamSpec, Preset, SchemeSpec, Unit};
+use crate::parts::newreno::params;
+
+const TCP: &[(&str, &str)] = &[("form", "tcp")];
+const RATE: &[(&str, &str)] = &[("form", "rate")];
+const FIXED_STEP: &[(&str, &str)] = &[("form", "rate"), ("increase", "fixed")];
+const FIXED_WINDOW: &[(&str, &str)] = &[("form", "tcp"), ("initial_window_rule", "fixed")];
+const DELAYED: &[(&str, &str)] = &[("form", "tcp"), ("delayed_ack", "true")];
+
+pub const SPEC: SchemeSpec = SchemeSpec::new(
+    "dctcp",
+    "step marking, cuts by the fraction of marked bytes; over TCP, or as a rate over RoCE",
+    "Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010; Bensley et al., RFC 8257",
+    PARAMS,
+    PRESETS,
+);
+
+const PARAMS: &[ParamSpec] = &[
+    ParamSpec::new(
+        "form",
+        "",
+        Unit::Choice(&["tcp", "rate"]),
+        "tcp",
+        &[],
+        "a window over TCP, or a rate over RoCE",
+        "paper; HPCC's simulator has the rate",
+    ),
+    ParamSpec::new(
+        "k",
+        "K",
+        Unit::BytesByRate,
+        "30KB@1Gbps, 97500B@10Gbps",
+        &[],
+        "queue above which every packet is marked",
+        "paper, section 3.5: 20 packets of 1.5 KB at 1G, 65 at 10G; in proportion elsewhere",
+    ),
+    ParamSpec::new(
+        "mark_at",
+        "",
+        Unit::Choice(&["enqueue", "dequeue"]),
+        "enqueue",
+        &[],
+        "which queue length decides",
+        "paper, section 3.1: upon arrival; HPCC's simulator marks at dequeue",
+    ),
+    ParamSpec::new("g", "g", Unit::Number { min: 0.0, max: 1.0 }, "1/16", &[], "gain of alpha", "paper, section 3.4"),
+    ParamSpec::new(
+        "alpha_initial",
+        "alpha_0",
+        Unit::Number { min: 0.0, max: 1.0 },
+        "1",
+        &[],
+        "alpha before the first window of data",
+        "RFC 8257, section 3.3; some implementations start at 0",
+    ),
+    ParamSpec::new(
+        "window_min",
+        "",
+        Unit::Count { min: 1, max: 100 },
+        "2",
+        TCP,
+        "segments below which a mark does not cut",
+        "assumption: 2, as after a loss; RFC 8257 has 1",
+    ),
+    params::initial_window_rule(TCP),
+    params::initial_window(FIXED_WINDOW),
+    params::initial_ssthresh(TCP),
+    params::receive_window(TCP),
+    params::limited_transmit(TCP),
+    params::impatient(TCP),
+    params::full_ack(TCP),
+    params::idle_restart(TCP),
+    params::rto_min(TCP, "10ms", "paper, section 4"),
+    params::rto_max(TCP),
+    params::rto_initial(TCP),
+    params::granularity(TCP),
+    params::timestamps(TCP),
+    params::delayed_ack(TCP),
+    params::delayed_ack_segments(DELAYED),
+    params::delayed_ack_timeout(DELAYED),
+    ParamSpec::new(
+        "increase",
+        "R_AI",
+        Unit::Choice(&["mtu-per-rtt", "fixed"]),
+        "mtu-per-rtt",
+        RATE,
+        "one packet per longest base round trip, or `rate_ai`",
+        "HPCC's simulator: 1000 bytes per 13 us",
+    ),
+    ParamSpec::new(
+        "rate_ai",
+        "R_AI",
+        Unit::Rate,
+        "615Mbps",
+        FIXED_STEP,
+        "additive increase of the rate, once per window without a mark",
+        "HPCC's simulator: 1000 bytes per 13 us",
+    ),
+    ParamSpec::new("rate_min", "R_min", Unit::Rate, "100Mbps", RATE, "floor of the sending rate", "HPCC's simulator"),
+];
+
+const PRESETS: &[Preset] = &[
+    Preset { name: "paper", source: "SIGCOMM 2010, 1G and 10G", values: &[] },
+    Preset {
+        name: "rfc8257",
+        source: "RFC 8257: floor of one segment, delayed ACKs with the exact echo",
+        values: &[("window_min", "1"), ("delayed_ack", "true"), ("initial_window", "10")],
+    },
+    Preset {
+        name: "rate",
+        source: "HPCC authors' simulator: rate form over RoCE, 3 KB of threshold per Gb/s",
+        values: &[("form", "rate"), ("k", "3KB/Gbps"), ("mark_at", "dequeue")],
+    },
+];

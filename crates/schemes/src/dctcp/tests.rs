@@ -1,0 +1,201 @@
+//! The worked numbers of the specification, section 7, and each form against its rules.
+
+use super::spec::SPEC;
+use super::*;
+use xoff_engine::{BitRate, Span};
+use xoff_fabric::packet::Ecn;
+
+static SPEC_REF: &SchemeSpec = &SPEC;
+
+const SMSS: u64 = 1000;
+
+fn window(texts: &[(&str, &str)]) -> window::Rp {
+    let facts = FlowFacts::at(BitRate::from_gbps(10), Span::from_us(100));
+    match Dctcp::configure(&SPEC_REF.values_with(None, texts)).reaction_point(&facts) {
+        Rp::Window(rp) => rp,
+        Rp::Rate(_) => panic!("asked for the window form"),
+    }
+}
+
+fn rate(texts: &[(&str, &str)]) -> rate::Rp {
+    let facts = FlowFacts::at(BitRate::from_gbps(100), Span::from_us(13));
+    match Dctcp::configure(&SPEC_REF.values_with(SPEC_REF.preset("rate"), texts)).reaction_point(&facts) {
+        Rp::Rate(rp) => rp,
+        Rp::Window(_) => panic!("asked for the rate form"),
+    }
+}
+
+/// An ACK up to `acked` segments while `sent` have been, that answers `of` segments.
+fn ack(acked: u64, sent: u64, of: u64, marked: bool) -> Acked<'static> {
+    Acked {
+        now: Time::from_us(acked),
+        bytes: of * SMSS,
+        acked_bytes: acked * SMSS,
+        sent_bytes: sent * SMSS,
+        rtt: Span::from_us(100),
+        ecn: if marked { Ecn::Ce } else { Ecn::Ect0 },
+        ..Acked::default()
+    }
+}
+
+#[test]
+fn dctcp_7_1_alpha_and_cuts() {
+    let mut rp = window(&[]);
+    // Nothing acknowledged yet: the first window of data begins, 100 segments long.
+    rp.on_ack(&ack(0, 100, 0, false));
+    let expected =
+        [(0, 0.9375, 53.125), (50, 0.91015625, 54.492), (100, 0.915771484375, 54.211), (0, 0.8585357666, 57.073)];
+    for (i, (marked, alpha, cut)) in expected.into_iter().enumerate() {
+        let end = (i as u64 + 1) * 100;
+        if marked > 0 {
+            rp.on_ack(&ack(end - 100 + marked, end, marked, true));
+        }
+        if marked < 100 {
+            rp.on_ack(&ack(end, end + 100, 100 - marked, false));
+        }
+        // The window's last ACK may itself be the marked one, before it knows of the next window.
+        rp.on_ack(&ack(end, end + 100, 0, false));
+        assert!((rp.alpha - alpha).abs() < 5e-11, "{} instead of {alpha}", rp.alpha);
+        let mut other = rp.clone();
+        other.tcp.cut_to(100 * SMSS);
+        other.cut_end = -1;
+        other.on_ack(&ack(end, end + 100, 0, true));
+        let cwnd = other.tcp.cwnd() as f64 / SMSS as f64;
+        assert!((cwnd - cut).abs() < 6e-4, "100 segments become {cwnd} instead of {cut}");
+    }
+}
+
+#[test]
+fn dctcp_3_one_cut_per_window() {
+    let mut rp = window(&[("initial_window", "100"), ("g", "0")]);
+    rp.on_ack(&ack(1, 101, 1, true));
+    assert_eq!(rp.tcp.cwnd(), 50 * SMSS, "alpha is 1: half, as after a loss");
+    for acked in 2..=101 {
+        rp.on_ack(&ack(acked, 101, 1, true));
+        assert_eq!(rp.tcp.cwnd(), 50 * SMSS, "the same window");
+    }
+    rp.on_ack(&ack(102, 150, 1, true));
+    assert_eq!(rp.tcp.cwnd(), 25 * SMSS);
+}
+
+#[test]
+fn dctcp_7_3_all_marked_halves_and_none_marked_is_newreno() {
+    let mut rp = window(&[("alpha_initial", "0"), ("initial_window", "10")]);
+    for i in 1..=2000u64 {
+        rp.on_ack(&ack(i, i + 10, 1, true));
+    }
+    assert!(rp.alpha > 0.9999, "{}", rp.alpha);
+    assert_eq!(rp.tcp.cwnd(), 2 * SMSS, "the floor");
+    let mut rp = window(&[("window_min", "1")]);
+    for i in 1..=100u64 {
+        rp.on_ack(&ack(i, i + 2, 1, true));
+    }
+    assert_eq!(rp.tcp.cwnd(), SMSS, "RFC 8257's floor");
+    let mut rp = window(&[]);
+    for i in 1..=64u64 {
+        rp.on_ack(&ack(i, i + 1, 1, false));
+        assert_eq!(rp.tcp.cwnd(), (2 + i) * SMSS, "slow start");
+    }
+    // Windows of one segment: each ACK ends one.
+    assert!((rp.alpha - (15.0f64 / 16.0).powi(64)).abs() < 1e-12, "{}", rp.alpha);
+}
+
+#[test]
+fn dctcp_3_a_marked_ack_does_not_grow_the_window() {
+    let mut rp = window(&[("alpha_initial", "0"), ("g", "0"), ("initial_window", "10")]);
+    rp.on_ack(&ack(1, 11, 1, true));
+    rp.on_ack(&ack(2, 12, 1, true));
+    assert_eq!(rp.tcp.cwnd(), 10 * SMSS);
+    rp.on_ack(&ack(3, 13, 1, false));
+    assert!(rp.tcp.cwnd() > 10 * SMSS);
+}
+
+#[test]
+fn dctcp_3_loss_halves_whatever_alpha_is() {
+    let mut rp = window(&[("alpha_initial", "0"), ("g", "0"), ("initial_window", "20")]);
+    let duplicate = Acked { bytes: 0, duplicate: true, ..ack(0, 20, 0, true) };
+    let out = Outstanding { now: Time::from_us(1), acked_bytes: 0, sent_bytes: 20 * SMSS, highest_bytes: 20 * SMSS };
+    for _ in 0..3 {
+        rp.on_ack(&duplicate);
+    }
+    assert_eq!(rp.resend(&out), Resend::Oldest);
+    assert_eq!(rp.tcp.cwnd(), 13 * SMSS, "half of 20, and three");
+    rp.on_ack(&duplicate);
+    assert_eq!(rp.tcp.cwnd(), 14 * SMSS, "marks do not cut on top of it");
+}
+
+#[test]
+fn dctcp_4_the_rate_form_step_by_step() {
+    let mut rp = rate(&[]);
+    // First batch: 50 packets sent when the first ACK comes; alpha stays, the rate is at the line.
+    rp.on_ack(&ack(1, 50, 1, false));
+    assert_eq!((rp.rate_bps, rp.alpha), (100e9, 1.0));
+    // A mark within the batch cuts by alpha = 1.
+    rp.on_ack(&ack(2, 51, 1, true));
+    assert_eq!(rp.rate_bps, 50e9);
+    for acked in 3..=50 {
+        rp.on_ack(&ack(acked, 51, 1, true));
+    }
+    assert_eq!((rp.rate_bps, rp.alpha), (50e9, 1.0), "one cut until more than 51 are acknowledged");
+    // 51 > 50: a new batch; 50 marks of a batch of 51.
+    rp.on_ack(&ack(51, 60, 1, true));
+    let alpha = 15.0 / 16.0 + 50.0 / 51.0 / 16.0;
+    assert!((rp.alpha - alpha).abs() < 1e-15);
+    assert_eq!(rp.rate_bps, 50e9, "51 is not beyond 51: still reduced, so neither cut nor raised");
+    rp.on_ack(&ack(52, 60, 1, false));
+    assert_eq!(rp.rate_bps, 50e9, "free again, but in mid-batch");
+    rp.on_ack(&ack(61, 80, 9, false));
+    assert!((rp.rate_bps - 50e9 - 8000.0 / 13e-6).abs() < 1.0, "one packet per round trip: 615 Mb/s");
+    assert_eq!(rp.increases, 1);
+}
+
+#[test]
+fn dctcp_4_rates_stay_within_bounds() {
+    let mut rp = rate(&[]);
+    for i in 0..200u64 {
+        rp.on_ack(&ack(i * 10 + 1, i * 10 + 5, 1, true));
+    }
+    assert_eq!(rp.rate_bps, 100e6);
+    // BDP 162.5 KB times R / line.
+    assert_eq!(rp.limits().window_bytes, 162);
+    for i in 200..1000u64 {
+        rp.on_ack(&ack(i * 10 + 1, i * 10 + 5, 1, false));
+    }
+    assert_eq!((rp.rate_bps, rp.limits().window_bytes), (100e9, 162_500));
+}
+
+#[test]
+fn dctcp_5_parameters() {
+    let k =
+        |preset: &str, gbps| SPEC_REF.values(SPEC_REF.preset(preset)).bytes_by_rate("k").at(BitRate::from_gbps(gbps));
+    assert_eq!([k("paper", 1), k("paper", 10)], [20 * 1500, 65 * 1500]);
+    assert_eq!([10, 25, 40, 100].map(|gbps| k("rate", gbps)), [30_000, 75_000, 120_000, 300_000]);
+    let fixed = rate(&[("increase", "fixed")]);
+    assert_eq!(fixed.rate_bps, 100e9);
+    assert_eq!(SPEC_REF.values(None).time("rto_min"), Span::from_ms(10));
+    assert!(size_of::<Rp>() <= 160, "{}", size_of::<Rp>());
+}
+
+#[test]
+fn dctcp_1_the_step() {
+    let scheme = Dctcp::configure(&SPEC_REF.values(None));
+    let mut cp = scheme.congestion_point(&QueueFacts::at(BitRate::from_gbps(10)));
+    let facts = PacketFacts { flow: 0, frame_bytes: 1518, own: true };
+    for (queue_bytes, expected) in [(97_500, Ecn::Ect0), (97_501, Ecn::Ce)] {
+        let view = QueueView {
+            now: Time::ZERO,
+            queue_bytes,
+            queue_packets: 65,
+            port_bytes: queue_bytes,
+            tx_bytes: 0,
+            rate: BitRate::from_gbps(10),
+            paused: false,
+        };
+        let mut ecn = Ecn::Ect0;
+        cp.on_enqueue(&view, &facts, 1, Mark { ecn: &mut ecn, int: None }, |_, ()| {});
+        assert_eq!(ecn, expected);
+    }
+    assert_eq!(scheme.format().transport, Transport::Tcp);
+    let rate = Dctcp::configure(&SPEC_REF.values(SPEC_REF.preset("rate")));
+    assert_eq!(rate.format().transport, Transport::Roce);
+}

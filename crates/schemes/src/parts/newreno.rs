@@ -1,0 +1,499 @@
+//! TCP NewReno's window and retransmission timer: RFC 5681, 6582, 6298 (and 3042, 6928 by choice).
+//!
+//! The machine of `tcp-newreno`, and what is beneath DCTCP's window form. Sequence numbers are
+//! payload bytes from the flow's first; no handshake is modelled.
+//!
+//! | symbol | parameter | default | source |
+//! |---|---|---|---|
+//! | IW | `initial_window_rule`, `initial_window` | fixed, 2 segments | assumption: the ns-2 era; RFC 5681; RFC 6928 |
+//! | ssthresh | `initial_ssthresh` | 1 GiB | RFC 5681: arbitrarily high |
+//! | rwnd | `receive_window` | 64 MB | assumption: never the limit |
+//! | RTO_min, RTO_max | `rto_min`, `rto_max` | 200 ms, 60 s | FQCN paper, section VI; RFC 6298 |
+//! | RTO before a sample | `rto_initial` | 1 s | RFC 6298, 2.1 |
+//! | G | `granularity` | 1 ms | assumption: a kernel's tick |
+
+use crate::param::{ParamSpec, ParamValues, Unit};
+use std::sync::Arc;
+use xoff_engine::{Span, Time};
+use xoff_fabric::scheme::{Acked, FlowFacts, Limits, Outstanding, Resend};
+
+/// Choices under which a parameter matters.
+pub type Applies = &'static [(&'static str, &'static str)];
+
+/// The parameters of the machine, to be listed by each scheme that uses it.
+pub mod params {
+    use super::*;
+
+    pub const fn initial_window_rule(applies: Applies) -> ParamSpec {
+        ParamSpec::new(
+            "initial_window_rule",
+            "IW",
+            Unit::Choice(&["fixed", "rfc5681"]),
+            "fixed",
+            applies,
+            "a number of segments, or 4, 3 or 2 by their size",
+            "assumption: fixed, as in ns-2; RFC 5681, section 3.1",
+        )
+    }
+    pub const fn initial_window(applies: Applies) -> ParamSpec {
+        ParamSpec::new(
+            "initial_window",
+            "IW",
+            Unit::Count { min: 1, max: 1000 },
+            "2",
+            applies,
+            "segments in the first round trip",
+            "assumption: the ns-2 era of the FQCN paper; RFC 6928 has 10",
+        )
+    }
+    pub const fn initial_ssthresh(applies: Applies) -> ParamSpec {
+        ParamSpec::new(
+            "initial_ssthresh",
+            "ssthresh",
+            Unit::Bytes,
+            "1GiB",
+            applies,
+            "window at which the first slow start ends",
+            "RFC 5681, section 3.1: arbitrarily high",
+        )
+    }
+    pub const fn receive_window(applies: Applies) -> ParamSpec {
+        ParamSpec::new(
+            "receive_window",
+            "rwnd",
+            Unit::Bytes,
+            "64MB",
+            applies,
+            "most bytes in flight that the receiver allows",
+            "assumption: very large, so that only congestion limits",
+        )
+    }
+    pub const fn limited_transmit(applies: Applies) -> ParamSpec {
+        ParamSpec::new(
+            "limited_transmit",
+            "",
+            Unit::Flag,
+            "false",
+            applies,
+            "the first two duplicate ACKs each let a new segment go",
+            "RFC 3042; off by default",
+        )
+    }
+    pub const fn impatient(applies: Applies) -> ParamSpec {
+        ParamSpec::new(
+            "impatient",
+            "",
+            Unit::Flag,
+            "true",
+            applies,
+            "only the first partial ACK of a recovery restarts the timer",
+            "RFC 6582, section 4",
+        )
+    }
+    pub const fn full_ack(applies: Applies) -> ParamSpec {
+        ParamSpec::new(
+            "full_ack",
+            "",
+            Unit::Choice(&["conservative", "ssthresh"]),
+            "conservative",
+            applies,
+            "window after recovery: what is in flight and one segment at most, or ssthresh",
+            "RFC 6582, section 3.2, step 3: both options",
+        )
+    }
+    pub const fn idle_restart(applies: Applies) -> ParamSpec {
+        ParamSpec::new(
+            "idle_restart",
+            "",
+            Unit::Flag,
+            "true",
+            applies,
+            "back to the initial window after a time-out's length of silence",
+            "RFC 5681, section 4.1",
+        )
+    }
+    pub const fn rto_min(applies: Applies, default: &'static str, source: &'static str) -> ParamSpec {
+        ParamSpec::new("rto_min", "RTO_min", Unit::Time, default, applies, "least retransmission time-out", source)
+    }
+    pub const fn rto_max(applies: Applies) -> ParamSpec {
+        ParamSpec::new(
+            "rto_max",
+            "RTO_max",
+            Unit::Time,
+            "60s",
+            applies,
+            "longest retransmission time-out",
+            "RFC 6298, rule 2.5",
+        )
+    }
+    pub const fn rto_initial(applies: Applies) -> ParamSpec {
+        ParamSpec::new(
+            "rto_initial",
+            "RTO",
+            Unit::Time,
+            "1s",
+            applies,
+            "retransmission time-out before the first sample",
+            "RFC 6298, rule 2.1",
+        )
+    }
+    pub const fn granularity(applies: Applies) -> ParamSpec {
+        ParamSpec::new(
+            "granularity",
+            "G",
+            Unit::Time,
+            "1ms",
+            applies,
+            "least margin of the time-out over the round trip",
+            "RFC 6298, rule 2.3; the value is an assumption (a kernel's tick)",
+        )
+    }
+    pub const fn timestamps(applies: Applies) -> ParamSpec {
+        ParamSpec::new(
+            "timestamps",
+            "",
+            Unit::Flag,
+            "false",
+            applies,
+            "12 bytes more per segment, and samples from retransmissions too",
+            "RFC 7323; off by default",
+        )
+    }
+    pub const fn delayed_ack(applies: Applies) -> ParamSpec {
+        ParamSpec::new(
+            "delayed_ack",
+            "",
+            Unit::Flag,
+            "false",
+            applies,
+            "acknowledge every few segments, or late",
+            "assumption: off, as the ns-2 sink; RFC 5681, section 4.2",
+        )
+    }
+    pub const fn delayed_ack_segments(applies: Applies) -> ParamSpec {
+        ParamSpec::new(
+            "delayed_ack_segments",
+            "m",
+            Unit::Count { min: 2, max: 64 },
+            "2",
+            applies,
+            "segments in order per ACK",
+            "RFC 5681, section 4.2",
+        )
+    }
+    pub const fn delayed_ack_timeout(applies: Applies) -> ParamSpec {
+        ParamSpec::new(
+            "delayed_ack_timeout",
+            "",
+            Unit::Time,
+            "40ms",
+            applies,
+            "longest delay of an ACK",
+            "assumption: common practice; RFC 5681 allows 500 ms",
+        )
+    }
+}
+
+/// The parameters, ready to use; shared by all flows.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// `None`: by the size of a segment.
+    initial_segments: Option<u64>,
+    initial_ssthresh: u64,
+    receive_window: u64,
+    limited_transmit: bool,
+    impatient: bool,
+    conservative: bool,
+    idle_restart: bool,
+    timestamps: bool,
+    rto_min: Span,
+    rto_max: Span,
+    rto_initial: Span,
+    granularity: Span,
+}
+
+impl Settings {
+    pub fn from_params(values: &ParamValues) -> Settings {
+        Settings {
+            initial_segments: (values.choice("initial_window_rule") == "fixed").then(|| values.count("initial_window")),
+            initial_ssthresh: values.bytes("initial_ssthresh"),
+            receive_window: values.bytes("receive_window"),
+            limited_transmit: values.flag("limited_transmit"),
+            impatient: values.flag("impatient"),
+            conservative: values.choice("full_ack") == "conservative",
+            idle_restart: values.flag("idle_restart"),
+            timestamps: values.flag("timestamps"),
+            rto_min: values.time("rto_min"),
+            rto_max: values.time("rto_max"),
+            rto_initial: values.time("rto_initial"),
+            granularity: values.time("granularity"),
+        }
+    }
+
+    /// Why the parameters make no sense together.
+    pub fn objection(values: &ParamValues) -> Option<String> {
+        let (min, max) = (values.time("rto_min"), values.time("rto_max"));
+        if max == Span::ZERO || min > max || values.time("rto_initial") > max {
+            return Some("`rto_max` is below `rto_min` or `rto_initial`, or zero".into());
+        }
+        (values.bytes("receive_window") == 0).then(|| "`receive_window` is zero: nothing could be sent".into())
+    }
+
+    fn initial_window(&self, smss: u64) -> u64 {
+        let segments = match self.initial_segments {
+            Some(segments) => segments,
+            // RFC 5681, section 3.1.
+            None if smss <= 1095 => 4,
+            None if smss <= 2190 => 3,
+            None => 2,
+        };
+        segments * smss
+    }
+}
+
+/// What the machine has decided and does when it is asked what to send again: only then it knows
+/// how much is outstanding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Pending {
+    Nothing,
+    ThirdDuplicate,
+    PartialAck,
+    Expired,
+}
+
+/// The sender of one flow.
+#[derive(Clone, Debug)]
+pub struct NewReno {
+    settings: Arc<Settings>,
+    line_bps: f64,
+    cwnd: u64,
+    ssthresh: u64,
+    /// One past the highest byte sent when the last recovery or time-out began; -1 before: there is
+    /// no handshake whose sequence number could stand here.
+    recover: i64,
+    /// Oldest byte outstanding at the last time-out; -1 before.
+    timed_out: i64,
+    /// Zero before the first sample.
+    srtt: Span,
+    rttvar: Span,
+    rto_at: Time,
+    last_sent: Time,
+    smss: u32,
+    duplicates: u32,
+    backoff: u8,
+    pending: Pending,
+    in_recovery: bool,
+    /// A partial ACK has come in this recovery.
+    partial: bool,
+    sampled: bool,
+    sent: bool,
+}
+
+impl NewReno {
+    pub fn new(settings: &Arc<Settings>, of: &FlowFacts) -> NewReno {
+        let smss = u64::from(of.mtu_bytes);
+        let mut cwnd = settings.initial_window(smss);
+        let mut ssthresh = settings.initial_ssthresh.max(2 * smss);
+        if of.initial_rate < of.line_rate {
+            // A flow that starts at a rate below line rate has the window for it, and probes on.
+            cwnd = cwnd.max(of.initial_rate.bytes_in(of.base_rtt));
+            ssthresh = ssthresh.min(cwnd.max(2 * smss));
+        }
+        NewReno {
+            settings: settings.clone(),
+            line_bps: of.line_rate.bps() as f64,
+            cwnd,
+            ssthresh,
+            recover: -1,
+            timed_out: -1,
+            srtt: Span::ZERO,
+            rttvar: Span::ZERO,
+            rto_at: Time::NEVER,
+            last_sent: Time::ZERO,
+            smss: of.mtu_bytes,
+            duplicates: 0,
+            backoff: 0,
+            pending: Pending::Nothing,
+            in_recovery: false,
+            partial: false,
+            sampled: false,
+            sent: false,
+        }
+    }
+
+    pub fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+    pub fn smss(&self) -> u64 {
+        u64::from(self.smss)
+    }
+    pub fn in_recovery(&self) -> bool {
+        self.in_recovery
+    }
+
+    /// A cut that is no loss: avoidance goes on from there.
+    pub fn cut_to(&mut self, cwnd: u64) {
+        self.cwnd = cwnd;
+        self.ssthresh = cwnd;
+    }
+
+    /// Section 4, the send rule: ACK-clocked, unpaced, whole segments within the window.
+    pub fn limits(&self) -> Limits {
+        let smss = u64::from(self.smss);
+        // RFC 3042: beyond the window while two duplicates may still be reordering.
+        let beyond = match self.settings.limited_transmit && !self.in_recovery && self.duplicates <= 2 {
+            true => u64::from(self.duplicates) * smss,
+            false => 0,
+        };
+        let window = (self.cwnd + beyond).min(self.settings.receive_window);
+        Limits { rate_bps: self.line_bps, window_bytes: (window / smss * smss).max(smss) }
+    }
+
+    pub fn on_sent(&mut self, now: Time) {
+        if self.rto_at == Time::NEVER {
+            // RFC 5681, section 4.1: nothing was outstanding, for longer than a time-out.
+            if self.settings.idle_restart && self.sent && now.saturating_since(self.last_sent) > self.rto() {
+                self.cwnd = self.cwnd.min(self.settings.initial_window(u64::from(self.smss)));
+            }
+            // RFC 6298, rule 5.1.
+            self.rto_at = now + self.rto();
+        }
+        self.last_sent = now;
+        self.sent = true;
+    }
+
+    /// An ACK; `grow` unless another rule has just cut the window for it.
+    pub fn on_ack(&mut self, ack: &Acked<'_>, grow: bool) {
+        if ack.bytes > 0 {
+            self.on_new_ack(ack, grow);
+        } else if ack.duplicate {
+            self.on_duplicate(ack);
+        }
+    }
+
+    fn on_new_ack(&mut self, ack: &Acked<'_>, grow: bool) {
+        let smss = u64::from(self.smss);
+        // Section 5, Karn: time stamps alone tell a retransmission from its original.
+        if !ack.resent || self.settings.timestamps {
+            self.sample(ack.rtt);
+            self.backoff = 0;
+        }
+        let mut restart = true;
+        if self.in_recovery && (ack.acked_bytes as i64) < self.recover {
+            // Section 4, partial ACK.
+            self.pending = Pending::PartialAck;
+            self.cwnd = self.cwnd.saturating_sub(ack.bytes);
+            if ack.bytes >= smss {
+                self.cwnd += smss;
+            }
+            self.cwnd = self.cwnd.max(smss);
+            restart = !(self.settings.impatient && self.partial);
+            self.partial = true;
+        } else if self.in_recovery {
+            // Section 4, full ACK.
+            let flight = ack.sent_bytes.saturating_sub(ack.acked_bytes);
+            self.cwnd = match self.settings.conservative {
+                true => self.ssthresh.min(flight.max(smss) + smss),
+                false => self.ssthresh,
+            };
+            self.in_recovery = false;
+            self.duplicates = 0;
+        } else {
+            self.duplicates = 0;
+            if grow {
+                self.cwnd += match self.cwnd < self.ssthresh {
+                    // Section 4, slow start.
+                    true => ack.bytes.min(smss),
+                    // Section 4, congestion avoidance: at least one byte.
+                    false => (smss * smss / self.cwnd).max(1),
+                };
+                // What the receiver never allows need not be remembered.
+                self.cwnd = self.cwnd.min(self.settings.receive_window.max(smss));
+            }
+        }
+        if ack.acked_bytes >= ack.sent_bytes {
+            self.rto_at = Time::NEVER;
+        } else if restart {
+            self.rto_at = ack.now + self.rto();
+        }
+    }
+
+    /// Section 4, duplicate ACKs.
+    fn on_duplicate(&mut self, ack: &Acked<'_>) {
+        self.duplicates += 1;
+        if self.in_recovery {
+            self.cwnd = (self.cwnd + u64::from(self.smss)).min(self.settings.receive_window);
+        } else if self.duplicates == 3 && ack.acked_bytes as i64 > self.recover {
+            self.pending = Pending::ThirdDuplicate;
+        }
+    }
+
+    pub fn on_timer(&mut self, now: Time) {
+        if self.rto_at <= now {
+            self.pending = Pending::Expired;
+        }
+    }
+
+    pub fn timer(&self) -> Option<Time> {
+        (self.rto_at != Time::NEVER).then_some(self.rto_at)
+    }
+
+    pub fn resend(&mut self, out: &Outstanding) -> Resend {
+        let smss = u64::from(self.smss);
+        let flight = out.sent_bytes - out.acked_bytes;
+        match std::mem::replace(&mut self.pending, Pending::Nothing) {
+            Pending::Nothing => Resend::Nothing,
+            Pending::PartialAck => Resend::Oldest,
+            Pending::ThirdDuplicate => {
+                // RFC 5681, section 3.2: what limited transmit sent does not count.
+                let flight = if self.settings.limited_transmit { flight.min(self.cwnd) } else { flight };
+                self.ssthresh = (flight / 2).max(2 * smss);
+                self.cwnd = self.ssthresh + 3 * smss;
+                self.recover = out.highest_bytes as i64;
+                self.in_recovery = true;
+                self.partial = false;
+                Resend::Oldest
+            }
+            Pending::Expired => {
+                // Section 4, RTO: the threshold moves only at the first time-out of a segment.
+                if self.timed_out != out.acked_bytes as i64 {
+                    self.ssthresh = (flight / 2).max(2 * smss);
+                }
+                self.timed_out = out.acked_bytes as i64;
+                self.cwnd = smss;
+                self.recover = out.highest_bytes as i64;
+                self.in_recovery = false;
+                self.duplicates = 0;
+                self.backoff = self.backoff.saturating_add(1);
+                // RFC 6298, rule 5.6.
+                self.rto_at = out.now + self.rto();
+                Resend::All
+            }
+        }
+    }
+
+    /// Section 5: the estimator.
+    fn sample(&mut self, rtt: Span) {
+        if self.sampled {
+            let error = if self.srtt > rtt { self.srtt - rtt } else { rtt - self.srtt };
+            self.rttvar = (self.rttvar * 3 + error) / 4;
+            self.srtt = (self.srtt * 7 + rtt) / 8;
+        } else {
+            (self.srtt, self.rttvar, self.sampled) = (rtt, rtt / 2, true);
+        }
+    }
+
+    /// Section 5: the time-out, doubled for each one in a row.
+    fn rto(&self) -> Span {
+        let settings = &self.settings;
+        let plain = match self.sampled {
+            true => settings.rto_min.max(self.srtt + settings.granularity.max(self.rttvar * 4)),
+            false => settings.rto_initial,
+        };
+        let doubled = plain.ps().saturating_mul(1 << self.backoff.min(40));
+        Span::from_ps(doubled.clamp(1, settings.rto_max.ps()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,146 @@
+//! TCP NewReno: the loss-driven baseline, and the traffic of the layer-2 schemes' incast test.
+//!
+//! Allman et al., *TCP Congestion Control*, RFC 5681; Henderson et al., *The NewReno Modification*,
+//! RFC 6582; Paxson et al., *Computing TCP's Retransmission Timer*, RFC 6298. No switch takes part:
+//! a tail drop is the signal, so its class should be lossy. The window and the timer are in
+//! [`crate::parts::newreno`], with the table of symbols; segments, ACKs and the receiver's buffer
+//! are the fabric's.
+
+use crate::Configured;
+use crate::param::{ParamSpec, ParamValues, Preset, SchemeSpec};
+use crate::parts::newreno::{NewReno, Settings, params};
+use std::sync::Arc;
+use xoff_engine::{Span, Time};
+use xoff_fabric::packet::Ecn;
+use xoff_fabric::scheme::*;
+
+const DELAYED: &[(&str, &str)] = &[("delayed_ack", "true")];
+
+const PARAMS: &[ParamSpec] = &[
+    params::initial_window_rule(&[]),
+    params::initial_window(&[("initial_window_rule", "fixed")]),
+    params::initial_ssthresh(&[]),
+    params::receive_window(&[]),
+    params::limited_transmit(&[]),
+    params::impatient(&[]),
+    params::full_ack(&[]),
+    params::idle_restart(&[]),
+    params::rto_min(&[], "200ms", "FQCN paper, section VI; RFC 6298 has 1 s"),
+    params::rto_max(&[]),
+    params::rto_initial(&[]),
+    params::granularity(&[]),
+    params::timestamps(&[]),
+    params::delayed_ack(&[]),
+    params::delayed_ack_segments(DELAYED),
+    params::delayed_ack_timeout(DELAYED),
+];
+
+const PRESETS: &[Preset] = &[
+    Preset { name: "fqcn", source: "incast test of the FQCN paper, section VI", values: &[] },
+    Preset {
+        name: "rfc",
+        source: "RFC 5681 and RFC 6298 to the letter",
+        values: &[("initial_window_rule", "rfc5681"), ("rto_min", "1s"), ("delayed_ack", "true")],
+    },
+    Preset {
+        name: "modern",
+        source: "RFC 6928's initial window, RFC 3042, RFC 7323, and the common 200 ms floor",
+        values: &[
+            ("initial_window", "10"),
+            ("limited_transmit", "true"),
+            ("timestamps", "true"),
+            ("delayed_ack", "true"),
+        ],
+    },
+];
+
+/// A configured NewReno.
+#[derive(Clone, Debug)]
+pub struct TcpNewReno {
+    settings: Arc<Settings>,
+    format: Format,
+}
+
+impl Configured for TcpNewReno {
+    const SPEC: SchemeSpec = SchemeSpec::new(
+        "tcp-newreno",
+        "TCP: slow start, avoidance, fast recovery, time-outs; loss is the signal",
+        "Allman et al., TCP Congestion Control, RFC 5681; Henderson et al., RFC 6582; Paxson et al., RFC 6298",
+        PARAMS,
+        PRESETS,
+    );
+
+    fn configure(values: &ParamValues) -> TcpNewReno {
+        let format = Format { ecn: Ecn::NotCapable, ..tcp_format(values) };
+        TcpNewReno { settings: Arc::new(Settings::from_params(values)), format }
+    }
+
+    fn objection(values: &ParamValues) -> Option<String> {
+        Settings::objection(values)
+    }
+}
+
+/// Section 2 and 6: headers, and when the receiver acknowledges.
+pub(crate) fn tcp_format(values: &ParamValues) -> Format {
+    let (ack_every, ack_timeout) = match values.flag("delayed_ack") {
+        true => (values.count("delayed_ack_segments") as u32, values.time("delayed_ack_timeout")),
+        // Where the host's own setting delays ACKs, they may wait as long.
+        false => (1, Span::from_ms(40)),
+    };
+    // Twelve bytes of time stamps lift a bare ACK from 58 bytes, padded to 64, to 70.
+    let (data_bytes, ack_bytes) = if values.flag("timestamps") { (12, 6) } else { (0, 0) };
+    Format { data_bytes, ack_bytes, transport: Transport::Tcp, ack_every, ack_timeout, ..Format::default() }
+}
+
+impl Scheme for TcpNewReno {
+    type Feedback = ();
+    type Cp = Silent;
+    type Np = Silent;
+    type Rp = Rp;
+    type Transit = Absent;
+    type Switch = Absent;
+
+    fn congestion_point(&self, _: &QueueFacts) -> Silent {
+        Silent::default()
+    }
+    fn notification_point(&self, _: &FlowFacts) -> Silent {
+        Silent::default()
+    }
+    fn reaction_point(&self, of: &FlowFacts) -> Rp {
+        Rp(NewReno::new(&self.settings, of))
+    }
+    fn format(&self) -> Format {
+        self.format
+    }
+}
+
+/// The sender: nothing but the machine.
+#[derive(Clone, Debug)]
+pub struct Rp(NewReno);
+
+impl ReactionPoint for Rp {
+    type Feedback = ();
+
+    #[inline]
+    fn limits(&self) -> Limits {
+        self.0.limits()
+    }
+    #[inline]
+    fn on_sent(&mut self, now: Time, _: u32) {
+        self.0.on_sent(now);
+    }
+    #[inline]
+    fn on_ack(&mut self, ack: &Acked<'_>) {
+        self.0.on_ack(ack, true);
+    }
+    fn resend(&mut self, outstanding: &Outstanding) -> Resend {
+        self.0.resend(outstanding)
+    }
+    fn on_timer(&mut self, now: Time) {
+        self.0.on_timer(now);
+    }
+    #[inline]
+    fn timer(&self) -> Option<Time> {
+        self.0.timer()
+    }
+}
