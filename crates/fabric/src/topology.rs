@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clos_of_eight_pods() {
+    fn eight_pods_of_512_hosts_at_10g() {
         let graph = clos(Clos {
             pods: 8,
             tors_per_pod: 4,
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clos_of_320_hosts() {
+    fn five_pods_of_320_hosts_at_100g() {
         let graph = clos(Clos {
             pods: 5,
             tors_per_pod: 4,

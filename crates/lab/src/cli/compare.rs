@@ -36,9 +36,9 @@ pub fn demo() -> Result<(), Stop> {
     let entries = load_all(&scenario, &Options::default(), &names)?;
     show(&format!(
         "Xoff compares {} on the victim-flow scenario.\n\n\
-         Two long flows share a link. F1 goes on to a receiver that 14 other hosts hit with a burst;\n\
-         F0 goes elsewhere and is innocent. PFC stops the shared link all the same: F0 is the victim.\n\
-         How much does it lose, for how long, and does the congestion control help or harm?\n",
+         Two long flows and some mice share a link. F1 and the mice go on to a receiver that 14 other\n\
+         hosts hit with a burst; F0 goes elsewhere and is innocent. PFC stops the shared link all the\n\
+         same. F0 loses what PFC takes; does its congestion control take it for a culprit and cut it too?\n",
         names.join(", ")
     ))?;
     let out = Path::new("results").join("victim-flow-compared");
