@@ -1,8 +1,9 @@
 //! From a plan to a world: nodes, ports, buffers, accounts and congestion points, all at once.
 
+use crate::domain;
 use crate::pfc;
 use crate::plan::{NodeKind, Plan, Service, Thresholds, peer};
-use crate::port::{AT_HOST, Account, LOSSY_WIRE, Port, Queue};
+use crate::port::{AT_HOST, Account, LONG_HAUL, LOSSY_WIRE, Port, Queue};
 use crate::record::Counters;
 use crate::route::Routes;
 use crate::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme};
@@ -48,8 +49,8 @@ impl<S: Scheme> World<S> {
                 switches[index_of[node as usize] as usize].ports.push(port);
             }
         }
-        let formats: Vec<Format> = schemes.iter().map(Scheme::format).collect();
-        let mtu_wire = mtu_wire_bytes(&plan) + formats.iter().map(|o| o.data_bytes).max().unwrap_or(0);
+        let formats: Vec<[Format; 2]> = schemes.iter().map(|s| [s.format(), s.format_across()]).collect();
+        let mtu_wire = mtu_wire_bytes(&plan) + largest_overhead(&formats);
         let accounts = new_accounts(&plan, &mut switches, mtu_wire);
         let max_base_rtt = max_base_rtt(&plan, &routes);
         let mask =
@@ -99,6 +100,7 @@ impl<S: Scheme> World<S> {
             int: Slab::default(),
             feedback: Slab::default(),
             controls: Default::default(),
+            shapers: Default::default(),
             routes,
             route_ports: Vec::new(),
             route_free: Vec::new(),
@@ -121,7 +123,7 @@ impl<S: Scheme> World<S> {
 
     fn build_ports(&mut self) {
         let slots = self.schemes.len();
-        let mtu_wire = mtu_wire_bytes(&self.plan) + self.formats.iter().map(|f| f.data_bytes).max().unwrap_or(0);
+        let mtu_wire = mtu_wire_bytes(&self.plan) + largest_overhead(&self.formats);
         let mut local_of = vec![0u16; self.plan.ports()];
         for switch in &self.switches {
             for (local, &port) in switch.ports.iter().enumerate() {
@@ -152,6 +154,7 @@ impl<S: Scheme> World<S> {
                             mtu_wire_bytes: mtu_wire,
                             xoff_bytes: xoff,
                             xon_bytes: xon,
+                            leaves_domain: domain::is_long_haul(&self.plan, port),
                         });
                         hooks = hooks.with(cp.hooks());
                         self.cps.push(cp);
@@ -174,7 +177,9 @@ impl<S: Scheme> World<S> {
                 waiting: 0,
                 paused: 0,
                 pfc_due: 0,
-                flags: if at_host { AT_HOST } else { 0 } | if direction.loss > 0.0 { LOSSY_WIRE } else { 0 },
+                flags: if at_host { AT_HOST } else { 0 }
+                    | if direction.loss > 0.0 { LOSSY_WIRE } else { 0 }
+                    | if domain::is_long_haul(&self.plan, port) { LONG_HAUL } else { 0 },
                 hooks,
             });
         }
@@ -275,6 +280,11 @@ fn new_accounts(plan: &Plan, switches: &mut [Switch], mtu_wire: u32) -> Vec<Acco
 /// Wire bytes of the largest data packet any host sends, before what a scheme adds.
 pub fn mtu_wire_bytes(plan: &Plan) -> u32 {
     plan.hosts.iter().map(|h| h.mtu_bytes + h.sizes.data_header_bytes + h.sizes.gap_bytes).max().unwrap_or(1106)
+}
+
+/// Header bytes that a scheme adds to data packets, at most.
+pub(crate) fn largest_overhead(formats: &[[Format; 2]]) -> u32 {
+    formats.iter().flatten().map(|format| format.data_bytes).max().unwrap_or(0)
 }
 
 /// The longest base round trip between two hosts. Hosts of one edge differ only in their own

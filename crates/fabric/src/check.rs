@@ -2,7 +2,7 @@
 
 use crate::packet::Kind;
 use crate::plan::{WatchdogAction, peer};
-use crate::port::{AT_HOST, CONTROLLED, Storm};
+use crate::port::{AT_HOST, Storm};
 use crate::record::{BlockedQueue, Failure};
 use crate::scheme::Scheme;
 use crate::world::{World, kind};
@@ -97,7 +97,8 @@ impl<S: Scheme> World<S> {
             |host: &crate::world::Host| !host.paced.is_empty() || host.delayed.iter().any(|lane| !lane.is_empty());
         // A retransmission timer that backs off may outlast any limit: its flow will move by itself.
         let on_timer = self.senders.iter().any(|(_, sender)| sender.tcp && !sender.ended && sender.due != Time::NEVER);
-        on_timer || self.hosts.iter().any(at_host) || self.ports.iter().any(on_wire)
+        let moving = self.hosts.iter().any(at_host) || self.ports.iter().any(on_wire);
+        on_timer || moving || self.shapers.in_motion()
     }
 
     fn stall(&mut self, unfinished: u64) {
@@ -179,11 +180,10 @@ impl<S: Scheme> World<S> {
 
     /// Bytes in an egress queue that came in by one ingress.
     fn bytes_from(&self, egress: u32, class: u8, ingress: u16) -> u64 {
-        if self.ports[egress as usize].has(CONTROLLED) {
-            return self.voq_bytes_from(egress, class, ingress);
-        }
         let queue = &self.queues[egress as usize * self.classes + usize::from(class)];
-        self.queued.iter(&queue.packets).filter(|p| p.ingress == ingress).map(|p| u64::from(p.frame_bytes)).sum()
+        let queued = self.queued.iter(&queue.packets).chain(self.awaiting(egress, class));
+        let bytes: u64 = queued.filter(|p| p.ingress == ingress).map(|p| u64::from(p.frame_bytes)).sum();
+        bytes + self.voq_bytes_from(egress, class, ingress)
     }
 
     /// One cycle among the stuck queues: follow what each waits for until a queue repeats.
@@ -278,7 +278,8 @@ impl<S: Scheme> World<S> {
         let in_queues = self.queues.iter().flat_map(|q| self.queued.iter(&q.packets)).chain(self.voq_packets());
         let queued: u64 = in_queues.map(|p| data(p.kind)).sum();
         let ended = self.counters.data_packets_delivered + self.counters.data_packets_discarded;
-        let accounted = ended + on_wires + queued;
+        let shaped = self.shapers.packets();
+        let accounted = ended + on_wires + queued + shaped;
         if self.counters.data_packets_sent != accounted {
             return Err(format!("{} data packets sent, {accounted} accounted for", self.counters.data_packets_sent));
         }
@@ -289,6 +290,7 @@ impl<S: Scheme> World<S> {
                 .flat_map(|&p| (0..self.classes).map(move |c| p as usize * self.classes + c))
                 .map(|id| self.queues[id].bytes)
                 .sum::<u64>()
+                + switch.ports.iter().map(|&port| self.shapers.bytes_for(port)).sum::<u64>()
                 - self.output_queue_bytes(number);
             let first = switch.accounts as usize;
             let accounts: u64 =

@@ -4,7 +4,7 @@
 use crate::flow::Ledger;
 use crate::packet::Packet;
 use crate::plan::{FaultKind, peer};
-use crate::port::{AT_HOST, CONTROLLED, DOWN, LOSSY_WIRE};
+use crate::port::{AT_HOST, AWAITED, CONTROLLED, DOWN, LOSSY_WIRE};
 use crate::route::Routes;
 use crate::scheme::Scheme;
 use crate::world::World;
@@ -101,6 +101,9 @@ impl<S: Scheme> World<S> {
                 self.release(self.ports[port as usize].owner, &packet);
             }
             self.discard(&packet);
+        }
+        if self.ports[port as usize].has(AWAITED) {
+            self.take_turns(port);
         }
         let port = &mut self.ports[port as usize];
         let at_host = port.has(AT_HOST);

@@ -36,6 +36,8 @@ pub struct Sender<Rp> {
     pub class: u8,
     pub scheme: u8,
     pub int: bool,
+    /// A switch on its way shapes it.
+    pub transit: bool,
     /// How its data packets leave.
     pub ecn: crate::packet::Ecn,
     pub ended: bool,
@@ -125,6 +127,8 @@ pub struct Receiver<Np> {
     pub ack_class: u8,
     /// Frame bytes that are not payload.
     pub header_bytes: u16,
+    /// Its notification point answers in ACKs.
+    pub answers: bool,
     pub naked: u32,
     pub nak_at: Time,
     pub due: Time,

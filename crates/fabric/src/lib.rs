@@ -7,6 +7,7 @@
 pub mod build;
 pub mod check;
 pub mod control;
+pub mod domain;
 pub mod fault;
 pub mod flow;
 pub mod nic;
@@ -18,6 +19,7 @@ pub mod probe;
 pub mod record;
 pub mod route;
 pub mod scheme;
+pub mod shaper;
 pub mod switch;
 pub mod tcp;
 pub mod timing;

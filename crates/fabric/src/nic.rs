@@ -4,7 +4,7 @@
 //! idle, in its class's round-robin, in the pacing heap, or blocked by its window.
 
 use crate::flow::SendState;
-use crate::packet::{HAS_INT, IntStack, Kind, NO_EXTRA, Packet, RESENT};
+use crate::packet::{HAS_INT, IntStack, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
 use crate::scheme::{ReactionPoint, Scheme};
 use crate::world::{World, kind};
 use std::cmp::Reverse;
@@ -236,12 +236,12 @@ impl<S: Scheme> World<S> {
             kind: Kind::Data,
             class: sender.class,
             ecn: sender.ecn,
-            flags: sender.scheme << 4 | if again { RESENT } else { 0 },
+            flags: sender.scheme << 4 | if again { RESENT } else { 0 } | if sender.transit { TRANSIT } else { 0 },
         };
         sender.rp.on_sent(now, wire_bytes);
         let ps_per_byte = sender.ps_per_byte;
         if int {
-            packet.extra = self.int.insert(IntStack::default());
+            packet.extra = self.int.insert(IntStack::new(now));
             packet.flags |= HAS_INT;
         }
         self.counters.data_packets_sent += 1;

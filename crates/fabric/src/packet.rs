@@ -74,6 +74,14 @@ pub struct Packet {
     pub flags: u8,
 }
 
+impl Packet {
+    /// An ACK or NAK whose `extra` is feedback.
+    #[inline]
+    pub fn carries_feedback(&self) -> bool {
+        self.flags & TRANSIT != 0 && self.kind != Kind::Data
+    }
+}
+
 pub const NO_EXTRA: u32 = u32::MAX;
 
 /// Walks its route backwards, each port standing for its peer.
@@ -82,6 +90,8 @@ pub const BACKWARD: u8 = 1;
 pub const HAS_INT: u8 = 2;
 /// The packet (or the one it answers) had been sent before.
 pub const RESENT: u8 = 4;
+/// A data packet of a flow that a switch in mid-path shapes; an ACK or NAK whose `extra` is feedback.
+pub const TRANSIT: u8 = 8;
 
 const _: () = assert!(size_of::<Packet>() == 32, "the hot path is laid out around 32-byte packets");
 
@@ -103,11 +113,20 @@ pub struct IntHop {
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct IntStack {
     hops: [IntHop; INT_HOPS],
+    /// When the packet left its sender's NIC.
+    pub sent_at: Time,
+    /// Bytes left in the flow's own queue where a switch keeps one, and what that switch wrote on
+    /// the packet.
+    pub flow_queue_bytes: u32,
+    pub tag: u16,
     len: u8,
     path: u16,
 }
 
 impl IntStack {
+    pub fn new(sent_at: Time) -> IntStack {
+        IntStack { sent_at, ..IntStack::default() }
+    }
     /// Ignored once full, as the header format prescribes.
     #[inline]
     pub fn push(&mut self, hop: IntHop) {

@@ -38,6 +38,8 @@ pub struct Node {
     pub profile: u16,
     /// Where it stands, for grouping results: "host", "tor", "leaf", "spine", "core", "edge", ...
     pub layer: String,
+    /// Which datacentre it is in; a host is in that of its switch. See [`crate::domain`].
+    pub domain: u16,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -275,8 +277,11 @@ pub enum ProbeTarget {
     Paused { port: u32, class: u8 },
     /// PAUSE frames (first and refreshed) per second sent by a port: `PauseRate`.
     PauseRate { port: u32 },
+    /// Bytes that wait in shaped per-flow queues to leave by a port: `ShapedBytes`.
+    Shaped { port: u32 },
     /// Every flow whose [`crate::traffic::FlowSpec::probed`] is set: `FlowRate` (allowed by the
-    /// scheme), `FlowSendRate` (put on the wire by the NIC) and `FlowThroughput` (delivered).
+    /// scheme), `FlowSendRate` (put on the wire by the NIC), `FlowThroughput` (delivered) and, if it
+    /// has a shaped queue on its way, that queue's `FlowShapedBytes`.
     Flows,
 }
 

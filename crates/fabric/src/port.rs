@@ -45,6 +45,10 @@ pub const FREE_PENDING: u8 = 1;
 pub const AT_HOST: u8 = 2;
 pub const DOWN: u8 = 4;
 pub const LOSSY_WIRE: u8 = 8;
+/// Its link leads into another domain.
+pub const LONG_HAUL: u8 = 16;
+/// Flows with shaped queues wait for their turn at it.
+pub const AWAITED: u8 = 32;
 /// Its switch is under control: packets wait in virtual output queues.
 pub const CONTROLLED: u8 = 64;
 

@@ -93,6 +93,7 @@ impl<S: Scheme> World<S> {
                 current.bytes = frames.pause + frames.refresh;
                 push(Metric::PauseRate, port, 0, per_second((current.bytes - last.bytes) as f64));
             }
+            ProbeTarget::Shaped { port } => push(Metric::ShapedBytes, port, 0, self.shapers.bytes_for(port) as f64),
             ProbeTarget::Flows => {
                 for probed in &mut self.probe_state.flows {
                     let (sender, receiver) = (&self.senders[probed.flow], &self.receivers[probed.flow]);
@@ -107,6 +108,9 @@ impl<S: Scheme> World<S> {
                     sample(Metric::FlowSendRate, ledger.id, label, class, sent);
                     let delivered = rate(receiver.delivered_bytes, probed.delivered_bytes);
                     sample(Metric::FlowThroughput, ledger.id, label, class, delivered);
+                    if let Some(bytes) = self.shapers.bytes_of(probed.flow) {
+                        sample(Metric::FlowShapedBytes, ledger.id, label, class, bytes as f64);
+                    }
                     *probed = ProbedFlow {
                         flow: probed.flow,
                         at: now,

@@ -72,6 +72,8 @@ pub enum Metric {
     FlowRate,
     FlowSendRate,
     FlowThroughput,
+    ShapedBytes,
+    FlowShapedBytes,
 }
 
 /// Whole-run totals. Never negative, never reset.

@@ -38,9 +38,20 @@ pub trait Scheme: Send {
         None
     }
 
+    /// What acts on a flow's packets where they enter their last domain, if anything does. Asked only
+    /// for flows that cross domains.
+    fn transit(&self, _: &FlowFacts) -> Option<Self::Transit> {
+        None
+    }
+
     /// What its packets look like.
     fn format(&self) -> Format {
         Format::default()
+    }
+
+    /// What the packets of its flows between domains look like.
+    fn format_across(&self) -> Format {
+        self.format()
     }
 
     /// Frame bytes of a notification with this content; `None` is the host's plain one.
@@ -111,6 +122,8 @@ pub struct QueueFacts {
     /// XOFF and XON of the switch's ingress queues where they are static.
     pub xoff_bytes: Option<u64>,
     pub xon_bytes: Option<u64>,
+    /// The link it feeds leads into another domain.
+    pub leaves_domain: bool,
 }
 
 impl QueueFacts {
@@ -125,6 +138,7 @@ impl QueueFacts {
             mtu_wire_bytes: 1082,
             xoff_bytes: None,
             xon_bytes: None,
+            leaves_domain: false,
         }
     }
 }
@@ -151,6 +165,19 @@ pub struct FlowFacts {
     pub hops: u8,
     /// How long its receiver takes to answer a packet.
     pub ack_delay: Span,
+    /// How it crosses domains; `None` if both ends are in one.
+    pub crossing: Option<Crossing>,
+}
+
+/// The two short stretches of a flow between domains.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Crossing {
+    /// Base round trip between the sender and the gateway out of its domain.
+    pub near_rtt: Span,
+    /// Base round trip between the gateway into the receiver's domain and the receiver.
+    pub far_rtt: Span,
+    /// Rate of the receiver's link.
+    pub far_line_rate: BitRate,
 }
 
 impl FlowFacts {
@@ -170,6 +197,7 @@ impl FlowFacts {
             weight: 1,
             hops: 1,
             ack_delay: Span::ZERO,
+            crossing: None,
         }
     }
 }
@@ -341,6 +369,17 @@ pub trait NotificationPoint {
     fn timer(&self) -> Option<Time> {
         None
     }
+    /// Whether it answers in ACKs: asked once, when the flow starts. The next two hooks are for
+    /// those that do; their ACKs carry feedback in the place of telemetry.
+    fn answers(&self) -> bool {
+        false
+    }
+    /// The telemetry of a data packet, before [`NotificationPoint::on_data`].
+    fn on_telemetry(&mut self, _now: Time, _int: &IntStack) {}
+    /// What the ACK or NAK about to be sent carries to the sender, past the flow's [`Transit`].
+    fn answer(&mut self, _now: Time) -> Option<Self::Feedback> {
+        None
+    }
 }
 
 /// How fast and how far ahead a flow may send.
@@ -409,6 +448,7 @@ pub trait ReactionPoint {
 
     fn on_sent(&mut self, _now: Time, _wire_bytes: u32) {}
     fn on_ack(&mut self, _ack: &Acked<'_>) {}
+    /// A notification arrived, or an ACK that carries feedback ([`ReactionPoint::on_ack`] follows).
     fn on_feedback(&mut self, _now: Time, _feedback: &Self::Feedback) {}
     fn on_loss(&mut self, _now: Time, _loss: Loss) {}
     /// What must be sent again; asked after every hook, under [`Transport::Tcp`] only.
@@ -432,9 +472,23 @@ pub trait ReactionPoint {
     }
 }
 
-/// Acts on the packets of one flow at a switch in mid-path.
+/// Acts on the packets of one flow between domains at the gateway into the receiver's. There the
+/// flow has a queue of its own, before the egress queue, and leaves it at the rate said here.
 pub trait Transit {
     type Feedback: Copy;
+
+    /// A data packet comes in; `queue_bytes` wait in the flow's queue already.
+    fn on_arrive(&mut self, _now: Time, _queue_bytes: u64) {}
+    /// A data packet leaves the flow's queue, where `queue_bytes` remain.
+    fn on_release(&mut self, _now: Time, _queue_bytes: u64, _int: Option<&mut IntStack>) {}
+    /// An ACK that carries feedback leaves the domain.
+    fn on_ack(&mut self, _now: Time, _feedback: &Self::Feedback) {}
+    /// The rate of the flow's queue, in bits per second of wire bytes; read after every hook.
+    fn rate_bps(&self) -> f64;
+    /// Bytes in the egress queue, of this rate, from which on flows wait and take turns.
+    fn yields_at(&self, _egress: BitRate) -> u64 {
+        u64::MAX
+    }
 }
 
 /// Where a scheme has nothing: a type without values.
@@ -445,6 +499,10 @@ pub enum Absent<F = ()> {
 
 impl<F: Copy> Transit for Absent<F> {
     type Feedback = F;
+    fn rate_bps(&self) -> f64 {
+        let Absent::Never(never, _) = self;
+        match *never {}
+    }
 }
 
 /// PFC alone: no detection, no notification, line rate. Also the plainest example of a scheme,

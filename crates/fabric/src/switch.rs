@@ -4,9 +4,9 @@
 //! accounts (bytes buffered by the port they came in by) are what PFC sees. A packet that finds
 //! its egress free leaves at once and never enters either.
 
-use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet};
+use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet, TRANSIT};
 use crate::plan::{Signalling, peer};
-use crate::port::{AT_HOST, CONTROLLED, DOWN, FREE_PENDING, Port, Storm};
+use crate::port::{AT_HOST, AWAITED, CONTROLLED, DOWN, FREE_PENDING, Port, Storm};
 use crate::record::{Failure, LosslessDrop, PauseRecord};
 use crate::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme};
 use crate::world::{World, kind};
@@ -22,6 +22,9 @@ impl<S: Scheme> World<S> {
     /// A packet has come in by `ingress` and is bound for `egress` of the same switch.
     #[inline(always)]
     pub(crate) fn switch_receive(&mut self, ingress: u32, egress: u32, packet: &mut Packet) {
+        if packet.flags & TRANSIT != 0 && self.in_transit(ingress, egress, packet) {
+            return;
+        }
         debug_assert_eq!(self.ports[ingress as usize].owner, self.ports[egress as usize].owner, "off its route");
         debug_assert!(!self.ports[egress as usize].has(AT_HOST), "off its route");
         if self.ports[egress as usize].has(CONTROLLED) {
@@ -162,7 +165,7 @@ impl<S: Scheme> World<S> {
         self.queues[account.port as usize * self.classes + usize::from(account.class)].drops += 1;
         if !self.plan.run.allow_drops && self.failure.is_none() {
             let sizes = self.plan.hosts[0].sizes;
-            let extra = self.formats.iter().map(|o| o.data_bytes).max().unwrap_or(0);
+            let extra = crate::build::largest_overhead(&self.formats);
             self.failure = Some(Failure::LosslessDrop(LosslessDrop {
                 at: self.now,
                 node: switch.node,
@@ -210,6 +213,9 @@ impl<S: Scheme> World<S> {
             self.charge(port_id, class, packet.frame_bytes);
             self.release(self.ports[port_id as usize].owner, &packet);
             self.depart(port_id, &mut packet);
+            if self.ports[port_id as usize].has(AWAITED) {
+                self.take_turns(port_id);
+            }
         }
         let port = &self.ports[port_id as usize];
         if port.waiting & !port.paused != 0 || port.pfc_due != 0 {
@@ -408,6 +414,9 @@ impl<S: Scheme> World<S> {
         }
         if !pause {
             self.expect_free_if_waiting(port_id);
+            if self.ports[port_id as usize].has(AWAITED) {
+                self.take_turns(port_id);
+            }
         }
     }
 

@@ -153,6 +153,11 @@ impl<S: Scheme> World<S> {
             if last {
                 receiver.delivered_at = Some(now);
             }
+            if receiver.answers
+                && let Some(int) = self.int.get(packet.extra)
+            {
+                receiver.np.on_telemetry(now, int);
+            }
             feedback = receiver.np.on_data(&Received {
                 now,
                 wire_bytes: u32::from(packet.frame_bytes) + self.gap_bytes,
@@ -182,7 +187,10 @@ impl<S: Scheme> World<S> {
     fn send_ack(&mut self, cause: &Packet) {
         let host = self.receivers[cause.flow].host;
         let delay = self.plan.hosts[self.hosts[host as usize].profile as usize].ack_delay;
-        let ack = self.answer(cause, Kind::Ack);
+        let mut ack = self.answer(cause, Kind::Ack);
+        if self.receivers[cause.flow].answers {
+            self.put_answer(&mut ack);
+        }
         self.counters.acks_sent += 1;
         self.emit(host, &ack, delay, ACK_LANE);
     }
@@ -230,7 +238,11 @@ impl<S: Scheme> World<S> {
             sender.resend = false;
         }
         let acked_bytes = sender.payload_until(sender.una);
-        let int = if packet.extra == NO_EXTRA { None } else { self.int.get(packet.extra) };
+        let mut int = if packet.extra == NO_EXTRA { None } else { self.int.get(packet.extra) };
+        if packet.carries_feedback() {
+            int = None;
+            sender.rp.on_feedback(now, &self.feedback[packet.extra]);
+        }
         sender.rp.on_ack(&Acked {
             now,
             bytes: acked_bytes - before,

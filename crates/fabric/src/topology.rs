@@ -28,7 +28,7 @@ impl Wire {
 
 impl Graph {
     fn node(&mut self, name: String, kind: NodeKind, layer: &str) -> u32 {
-        self.nodes.push(Node { name, kind, profile: 0, layer: layer.to_owned() });
+        self.nodes.push(Node { name, kind, profile: 0, layer: layer.to_owned(), domain: 0 });
         self.nodes.len() as u32 - 1
     }
 
@@ -250,6 +250,15 @@ pub fn two_dc(shape: TwoDc) -> Graph {
         }
     }
     graph.connect(dci[0], dci[1], shape.long, shape.long_parallel);
+    for centre in 0..2 {
+        let hosts = (shape.leaves * shape.hosts_per_leaf) as usize;
+        let first_host = dci[1] as usize + 1 + centre * hosts;
+        let switches = [(&leaves, shape.leaves as usize), (&spines, shape.spines as usize), (&dci, 1)];
+        let switches = switches.iter().flat_map(|(layer, each)| layer[centre * each..][..*each].iter());
+        for node in switches.map(|&node| node as usize).chain(first_host..first_host + hosts) {
+            graph.nodes[node].domain = centre as u16;
+        }
+    }
     graph
 }
 
@@ -363,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn two_data_centres_of_the_mlcc_paper() {
+    fn two_data_centres_of_128_hosts() {
         let graph = two_dc(TwoDc {
             leaves: 4,
             spines: 2,
@@ -377,6 +386,11 @@ mod tests {
         sound(&graph);
         let counts = ["host", "leaf", "spine", "dci"].map(|layer| count(&graph, layer));
         assert_eq!(counts, [256, 8, 4, 2]);
+        // Every node is in the data centre of its neighbours; only the long link joins the two.
+        let domain = |node: u32| graph.nodes[node as usize].domain;
+        let between: Vec<&Link> = graph.links.iter().filter(|link| domain(link.a) != domain(link.b)).collect();
+        assert_eq!((between.len(), between[0].a_to_b.delay), (1, Span::from_us(3000)));
+        assert_eq!(graph.nodes.iter().filter(|node| node.domain == 1).count(), 128 + 4 + 2 + 1);
         // 4:1 at the leaves.
         assert_eq!((towards(&graph, "leaf7", "host"), towards(&graph, "leaf7", "spine")), (800, 200));
     }

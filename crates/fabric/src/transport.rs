@@ -1,7 +1,8 @@
 //! RoCEv2 reliability: flows start, packets are acknowledged, losses go back N, flows end.
 
+use crate::domain;
 use crate::flow::{Ledger, Receiver, SendState, Sender, frames};
-use crate::packet::{BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT};
+use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
 use crate::plan::{AckClass, AckPath};
 use crate::record::FlowRecord;
 use crate::scheme::{Acked, FlowFacts, Loss, NotificationPoint, ReactionPoint, Received, Scheme, Transport};
@@ -73,7 +74,8 @@ impl<S: Scheme> World<S> {
         self.counters.flows_started += 1;
         let src = self.index_of[spec.src as usize];
         let dst = self.index_of[spec.dst as usize];
-        let format = self.formats[usize::from(spec.scheme)];
+        let across = self.plan.nodes[spec.src as usize].domain != self.plan.nodes[spec.dst as usize].domain;
+        let format = self.formats[usize::from(spec.scheme)][usize::from(across)];
         let settings = &self.plan.hosts[self.hosts[src as usize].profile as usize];
         let responder = &self.plan.hosts[self.hosts[dst as usize].profile as usize];
         let tcp = format.transport == Transport::Tcp;
@@ -119,9 +121,11 @@ impl<S: Scheme> World<S> {
             weight: spec.weight,
             hops: path.len().saturating_sub(1) as u8,
             ack_delay,
+            crossing: domain::crossing(&self.plan, &path, full_wire, ack_frame + gap),
         };
         let scheme = &self.schemes[usize::from(spec.scheme)];
         let (rp, np) = (scheme.reaction_point(&facts), scheme.notification_point(&facts));
+        let transit = facts.crossing.and_then(|_| scheme.transit(&facts));
         let route = self.store_route(&path);
         let (back_route, back_hops) =
             if backward { (route, path.len() as u8) } else { (self.store_route(&back), back.len() as u8) };
@@ -138,6 +142,7 @@ impl<S: Scheme> World<S> {
             class: spec.class,
             scheme: spec.scheme,
             int: format.int,
+            transit: transit.is_some(),
             ecn: format.ecn,
             ended: false,
             tcp,
@@ -162,6 +167,7 @@ impl<S: Scheme> World<S> {
             sent_wire_bytes: 0,
         };
         let receiver = Receiver {
+            answers: np.answers(),
             np,
             host: dst,
             expected: 0,
@@ -203,6 +209,9 @@ impl<S: Scheme> World<S> {
         let (receiver_slot, ledger_slot) = (self.receivers.insert(receiver), self.ledgers.insert(ledger));
         debug_assert!(flow == receiver_slot && flow == ledger_slot, "the three slabs move together");
         self.by_handle[source as usize].insert(handle, flow);
+        if let Some(machine) = transit {
+            self.add_shaper(flow, machine);
+        }
         if probed {
             self.probe_flow(flow);
         }
@@ -290,6 +299,11 @@ impl<S: Scheme> World<S> {
         if last {
             receiver.delivered_at = Some(now);
         }
+        if receiver.answers
+            && let Some(int) = self.int.get(packet.extra)
+        {
+            receiver.np.on_telemetry(now, int);
+        }
         let feedback = receiver.np.on_data(&Received {
             now,
             wire_bytes: u32::from(packet.frame_bytes) + gap,
@@ -300,7 +314,11 @@ impl<S: Scheme> World<S> {
         let np_timer = receiver.np.timer();
         if ack {
             receiver.since_ack = 0;
-            let (delay, ack) = (settings.ack_delay, self.answer(packet, Kind::Ack));
+            let (delay, answers) = (settings.ack_delay, receiver.answers);
+            let mut ack = self.answer(packet, Kind::Ack);
+            if answers {
+                self.put_answer(&mut ack);
+            }
             self.counters.acks_sent += 1;
             self.emit(host_id, &ack, delay, ACK_LANE);
         } else {
@@ -334,8 +352,16 @@ impl<S: Scheme> World<S> {
             class: receiver.ack_class,
             // An ACK never is marked; the bits carry the echo of the data packet's mark.
             ecn: data.ecn,
-            flags: if receiver.backward { data.flags | BACKWARD } else { data.flags & !BACKWARD },
+            flags: if receiver.backward { data.flags | BACKWARD } else { data.flags & !BACKWARD } & !TRANSIT,
         }
+    }
+
+    /// Puts what the notification point answers into an ACK or NAK, in the place of telemetry.
+    pub(crate) fn put_answer(&mut self, ack: &mut Packet) {
+        let Some(feedback) = self.receivers[ack.flow].np.answer(self.now) else { return };
+        self.release_extra(ack);
+        ack.extra = self.feedback.insert(feedback);
+        ack.flags = ack.flags & !HAS_INT | TRANSIT;
     }
 
     /// Ahead of what is expected: drop, and say so now and then. Behind: acknowledge again. Some
@@ -366,7 +392,11 @@ impl<S: Scheme> World<S> {
             receiver.nak_at = now;
             self.counters.naks_sent += 1;
         }
-        let answer = self.answer(packet, if behind { Kind::Ack } else { Kind::Nak });
+        let answers = receiver.answers;
+        let mut answer = self.answer(packet, if behind { Kind::Ack } else { Kind::Nak });
+        if answers {
+            self.put_answer(&mut answer);
+        }
         self.emit(host_id, &answer, delay, ACK_LANE);
     }
 
@@ -440,7 +470,11 @@ impl<S: Scheme> World<S> {
             sender.rto_at = if sender.una == sender.highest { Time::NEVER } else { now + sender.rto };
         }
         let acked_bytes = sender.payload_until(sender.una);
-        let int = if packet.extra == NO_EXTRA { None } else { self.int.get(packet.extra) };
+        let mut int = if packet.extra == NO_EXTRA { None } else { self.int.get(packet.extra) };
+        if packet.carries_feedback() {
+            int = None;
+            sender.rp.on_feedback(now, &self.feedback[packet.extra]);
+        }
         sender.rp.on_ack(&Acked {
             now,
             bytes: acked_bytes - before,
@@ -573,6 +607,9 @@ impl<S: Scheme> World<S> {
         let receiver = self.receivers.remove(flow);
         let ledger = self.ledgers.remove(flow);
         self.free_route(sender.route, sender.hops);
+        if sender.transit {
+            self.remove_shaper(flow);
+        }
         if !receiver.backward {
             self.free_route(receiver.route, receiver.hops);
         }

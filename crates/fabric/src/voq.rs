@@ -11,7 +11,7 @@
 use crate::control::{Lane, Lanes, Occupancy, Passing, PortFacts, SwitchControl, SwitchFacts};
 use crate::packet::{BACKWARD, Ecn, Kind, Packet};
 use crate::plan::peer;
-use crate::port::{AT_HOST, Account, CONTROLLED, DOWN, FREE_PENDING};
+use crate::port::{AT_HOST, AWAITED, Account, CONTROLLED, DOWN, FREE_PENDING};
 use crate::scheme::{Hooks, Scheme};
 use crate::world::{World, kind};
 use xoff_engine::{Fifo, Key, Slab, Time};
@@ -413,6 +413,9 @@ impl<S: Scheme> World<S> {
                 self.charge(port_id, class, packet.frame_bytes);
                 self.depart(port_id, &mut packet);
                 self.refill(switch, port_id, class);
+                if self.ports[port_id as usize].has(AWAITED) {
+                    self.take_turns(port_id);
+                }
             }
         }
         let controlled = self.controls.at(switch);
@@ -647,9 +650,12 @@ impl<S: Scheme> World<S> {
         controlled.map_or(0, |controlled| controlled.voqs.outputs.iter().map(|output| output.queued_bytes).sum())
     }
 
-    /// Bytes in an egress queue of a controlled switch that came in by one ingress and count there.
+    /// Bytes for an egress that wait at an input of a controlled switch; none elsewhere.
     pub(crate) fn voq_bytes_from(&self, egress: u32, class: u8, ingress: u16) -> u64 {
         let port = &self.ports[egress as usize];
+        if !port.has(CONTROLLED) {
+            return 0;
+        }
         self.controls.at(port.owner).voqs.bytes(ingress, port.local, class)
     }
 

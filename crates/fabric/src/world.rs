@@ -31,6 +31,8 @@ pub mod kind {
     pub const CHECK: u8 = 12;
     pub const PROBE: u8 = 13;
     pub const SWITCH_TIMER: u8 = 14;
+    /// After the probes, which thus see what has been there for a while.
+    pub const SHAPER: u8 = 15;
 }
 
 /// A switch: its buffer and where its ingress accounts lie.
@@ -117,7 +119,8 @@ pub struct World<S: Scheme> {
     pub(crate) pfc_frame: u16,
 
     pub(crate) schemes: Vec<S>,
-    pub(crate) formats: Vec<Format>,
+    /// Per scheme: within a domain, and across.
+    pub(crate) formats: Vec<[Format; 2]>,
     pub(crate) cps: Vec<S::Cp>,
     pub(crate) cp_due: Vec<Time>,
     pub(crate) cp_owner: Vec<(u32, u8)>,
@@ -128,6 +131,7 @@ pub struct World<S: Scheme> {
     pub(crate) int: Slab<IntStack>,
     pub(crate) feedback: Slab<S::Feedback>,
     pub(crate) controls: crate::voq::Controls<S::Switch>,
+    pub(crate) shapers: crate::shaper::Shapers<S::Transit>,
 
     pub(crate) routes: Routes,
     pub(crate) route_ports: Vec<u32>,
@@ -190,6 +194,7 @@ impl<S: Scheme> World<S> {
                 kind::PROBE => self.on_probe(index),
                 kind::FAULT => self.on_fault(index),
                 kind::SWITCH_TIMER => self.on_switch_timer(index),
+                kind::SHAPER => self.on_shaper(index),
                 other => unreachable!("event kind {other}"),
             }
         }
@@ -419,7 +424,7 @@ impl<S: Scheme> World<S> {
     #[inline]
     pub(crate) fn release_extra(&mut self, packet: &Packet) {
         if packet.extra != crate::packet::NO_EXTRA {
-            if packet.kind == Kind::Notification {
+            if packet.kind == Kind::Notification || packet.carries_feedback() {
                 self.feedback.remove(packet.extra);
             } else {
                 self.int.remove(packet.extra);

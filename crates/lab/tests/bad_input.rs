@@ -95,7 +95,7 @@ fn units_and_values() {
 #[test]
 fn names() {
     mistake("kind = \"poisson\"", "kind = \"poison\"", &["did you mean `poisson`?"]);
-    mistake("name = \"dcqcn\"", "name = \"dqcn\"", &["no scheme is called `dqcn`", "did you mean `dcqcn`?"]);
+    mistake("name = \"dcqcn\"", "name = \"dcqn\"", &["no scheme is called `dcqn`", "did you mean `dcqcn`?"]);
     mistake("name = \"dcqcn\"", "name = \"dcqcn\"\npreset = \"papr\"", &["did you mean `paper`?"]);
     mistake("sizes = \"hadoop\"", "sizes = \"hadop\"", &["hadop", "did you mean `hadoop`?"]);
     mistake("destinations = \"h7\"", "destinations = \"h8\"", &["no host is called `h8`"]);
@@ -139,6 +139,21 @@ fn networks_in_pieces() {
     assert!(message.contains("the host `h4` has 0 links"), "{message}");
     let bench = Bench::with("good.toml", custom(&format!("{left}, {right}, {trunk}")));
     bench.ok(&["check", "good.toml"]);
+    for (domains, message) in [
+        (r#"{ switches = "s0" }, { switches = "s1" }"#, ""),
+        (r#"{ switches = "s0" }, { switches = "s*" }"#, "the switch `s0` is in two domains"),
+        (r#"{ switches = "s0" }"#, "the switch `s1` is in no domain"),
+        (r#"{ switches = "s0" }, { switches = "s2" }"#, "s2"),
+        (r#"{ switches = "s*", hosts = "h1" }"#, "hosts"),
+    ] {
+        let set = format!("topology.domain=[{domains}]");
+        if message.is_empty() {
+            bench.ok(&["check", "good.toml", "--set", &set]);
+        } else {
+            let said = refused_by(&bench, &["check", "good.toml"], &["--set", &set]);
+            assert!(said.contains(message), "{said}");
+        }
+    }
 }
 
 /// More than a machine can hold, or can route in reasonable time.

@@ -11,6 +11,7 @@ pub mod dctcp;
 pub mod fqcn;
 pub mod hpcc;
 pub mod mercury;
+pub mod mlcc;
 pub mod none;
 pub mod pacc;
 pub mod param;
@@ -46,6 +47,7 @@ registry::registry! {
         Rocc => rocc::Rocc,
         Dctcp => dctcp::Dctcp,
         TcpNewReno => tcp_newreno::TcpNewReno,
+        Mlcc => mlcc::Mlcc,
     }
     overlays {
         Mercury => stack::Stack<mercury::Mercury>,

@@ -105,7 +105,8 @@ macro_rules! enums {
         pub mod $module {
             use super::*;
             use crate::param::{ParamValues, SchemeSpec};
-            use xoff_engine::Time;
+            use xoff_engine::{BitRate, Time};
+            use xoff_fabric::packet::IntStack;
             use xoff_fabric::scheme::*;
 
             /// Every scheme, in the order in which they are listed to people.
@@ -172,8 +173,14 @@ macro_rules! enums {
                 fn switch_control(&self, at: &SwitchFacts<'_>) -> Option<AnySwitch> {
                     match self { $(Any::$variant(scheme) => scheme.switch_control(at).map(AnySwitch::$variant)),* }
                 }
+                fn transit(&self, of: &FlowFacts) -> Option<AnyTransit> {
+                    match self { $(Any::$variant(scheme) => scheme.transit(of).map(AnyTransit::$variant)),* }
+                }
                 fn format(&self) -> Format {
                     match self { $(Any::$variant(scheme) => scheme.format()),* }
+                }
+                fn format_across(&self) -> Format {
+                    match self { $(Any::$variant(scheme) => scheme.format_across()),* }
                 }
                 fn notification_bytes(&self, feedback: &AnyFeedback) -> Option<u32> {
                     match (self, feedback) {
@@ -186,6 +193,27 @@ macro_rules! enums {
 
             impl Transit for AnyTransit {
                 type Feedback = AnyFeedback;
+                fn on_arrive(&mut self, now: Time, queue_bytes: u64) {
+                    match self { $(AnyTransit::$variant(transit) => transit.on_arrive(now, queue_bytes)),* }
+                }
+                fn on_release(&mut self, now: Time, queue_bytes: u64, int: Option<&mut IntStack>) {
+                    match self { $(AnyTransit::$variant(transit) => transit.on_release(now, queue_bytes, int)),* }
+                }
+                fn on_ack(&mut self, now: Time, feedback: &AnyFeedback) {
+                    match (self, feedback) {
+                        $((AnyTransit::$variant(transit), AnyFeedback::$variant(feedback)) => {
+                            Transit::on_ack(transit, now, feedback)
+                        })*
+                        #[allow(unreachable_patterns)]
+                        _ => unreachable!("an ACK carries feedback of its own scheme"),
+                    }
+                }
+                fn rate_bps(&self) -> f64 {
+                    match self { $(AnyTransit::$variant(transit) => transit.rate_bps()),* }
+                }
+                fn yields_at(&self, egress: BitRate) -> u64 {
+                    match self { $(AnyTransit::$variant(transit) => transit.yields_at(egress)),* }
+                }
             }
             impl SwitchControl for AnySwitch {
                 type Message = AnyMessage;
@@ -315,6 +343,15 @@ macro_rules! enums {
                 #[inline]
                 fn timer(&self) -> Option<Time> {
                     match self { $(AnyNp::$variant(np) => NotificationPoint::timer(np)),* }
+                }
+                fn answers(&self) -> bool {
+                    match self { $(AnyNp::$variant(np) => np.answers()),* }
+                }
+                fn on_telemetry(&mut self, now: Time, int: &IntStack) {
+                    match self { $(AnyNp::$variant(np) => np.on_telemetry(now, int)),* }
+                }
+                fn answer(&mut self, now: Time) -> Option<AnyFeedback> {
+                    match self { $(AnyNp::$variant(np) => np.answer(now).map(AnyFeedback::$variant)),* }
                 }
             }
 

@@ -6,10 +6,12 @@
 //! to its base, and which signals of the base it replaces, the overlay says ([`Overlay`]).
 
 use crate::Configured;
-use crate::base::{Any, AnyCp, AnyFeedback, AnyNp, AnyRp};
+use crate::base::{Any, AnyCp, AnyFeedback, AnyNp, AnyRp, AnyTransit};
 use crate::param::{ParamValues, SchemeSpec};
 use crate::registry::Overlay;
-use xoff_engine::Time;
+use std::marker::PhantomData;
+use xoff_engine::{BitRate, Time};
+use xoff_fabric::packet::IntStack;
 use xoff_fabric::scheme::*;
 
 /// An overlay and, if it has one, its base.
@@ -48,7 +50,7 @@ impl<T: Overlay> Scheme for Stack<T> {
     type Cp = Cp<T>;
     type Np = Np<T>;
     type Rp = Rp<T>;
-    type Transit = Absent<Self::Feedback>;
+    type Transit = Transit<T>;
     type Switch = T::Switch;
 
     fn congestion_point(&self, at: &QueueFacts) -> Cp<T> {
@@ -74,26 +76,18 @@ impl<T: Overlay> Scheme for Stack<T> {
         self.own.switch_control(at)
     }
 
+    fn transit(&self, of: &FlowFacts) -> Option<Transit<T>> {
+        let base = self.base.as_ref().filter(|_| !self.replaced)?;
+        base.transit(of).map(|base| Transit { base, own: PhantomData })
+    }
+
     fn format(&self) -> Format {
-        let own = self.own.format();
-        self.base.as_ref().map_or(own, |base| {
-            let base = base.format();
-            Format {
-                data_bytes: own.data_bytes + base.data_bytes,
-                ack_bytes: own.ack_bytes + base.ack_bytes,
-                int: own.int || base.int,
-                // An overlay that marks in its own way chooses the field; the others leave it.
-                ecn: if own.ecn != Format::default().ecn { own.ecn } else { base.ecn },
-                transport: base.transport,
-                reorder: own.reorder || base.reorder,
-                ack_every: own.ack_every.max(base.ack_every),
-                // TCP's ACKs wait as TCP says.
-                ack_timeout: match base.transport {
-                    Transport::Roce => own.ack_timeout.min(base.ack_timeout),
-                    Transport::Tcp => base.ack_timeout,
-                },
-            }
-        })
+        self.base.as_ref().map_or(self.own.format(), |base| both(self.own.format(), base.format()))
+    }
+
+    fn format_across(&self) -> Format {
+        let own = self.own.format_across();
+        self.base.as_ref().map_or(own, |base| both(own, base.format_across()))
     }
 
     fn notification_bytes(&self, feedback: &Self::Feedback) -> Option<u32> {
@@ -101,6 +95,24 @@ impl<T: Overlay> Scheme for Stack<T> {
             Feedback::Own(feedback) => self.own.notification_bytes(feedback),
             Feedback::Base(feedback) => self.base.as_ref().and_then(|base| base.notification_bytes(feedback)),
         }
+    }
+}
+
+fn both(own: Format, base: Format) -> Format {
+    Format {
+        data_bytes: own.data_bytes + base.data_bytes,
+        ack_bytes: own.ack_bytes + base.ack_bytes,
+        int: own.int || base.int,
+        // An overlay that marks in its own way chooses the field; the others leave it.
+        ecn: if own.ecn != Format::default().ecn { own.ecn } else { base.ecn },
+        transport: base.transport,
+        reorder: own.reorder || base.reorder,
+        ack_every: own.ack_every.max(base.ack_every),
+        // TCP's ACKs wait as TCP says.
+        ack_timeout: match base.transport {
+            Transport::Roce => own.ack_timeout.min(base.ack_timeout),
+            Transport::Tcp => base.ack_timeout,
+        },
     }
 }
 
@@ -214,6 +226,48 @@ impl<T: Overlay> NotificationPoint for Np<T> {
     #[inline]
     fn timer(&self) -> Option<Time> {
         earlier(self.own.timer(), self.base.as_ref().and_then(|base| base.timer()))
+    }
+
+    fn answers(&self) -> bool {
+        self.base.as_ref().is_some_and(|base| base.answers())
+    }
+
+    fn on_telemetry(&mut self, now: Time, int: &IntStack) {
+        if let Some(base) = &mut self.base {
+            base.on_telemetry(now, int);
+        }
+    }
+
+    fn answer(&mut self, now: Time) -> Option<Self::Feedback> {
+        self.base.as_mut().and_then(|base| base.answer(now)).map(Feedback::Base)
+    }
+}
+
+/// Only a base acts on packets in mid-path.
+pub struct Transit<T> {
+    base: AnyTransit,
+    own: PhantomData<fn(T)>,
+}
+
+impl<T: Overlay> xoff_fabric::scheme::Transit for Transit<T> {
+    type Feedback = Feedback<T::Feedback>;
+
+    fn on_arrive(&mut self, now: Time, queue_bytes: u64) {
+        self.base.on_arrive(now, queue_bytes);
+    }
+    fn on_release(&mut self, now: Time, queue_bytes: u64, int: Option<&mut IntStack>) {
+        self.base.on_release(now, queue_bytes, int);
+    }
+    fn on_ack(&mut self, now: Time, feedback: &Self::Feedback) {
+        if let Feedback::Base(feedback) = feedback {
+            self.base.on_ack(now, feedback);
+        }
+    }
+    fn rate_bps(&self) -> f64 {
+        self.base.rate_bps()
+    }
+    fn yields_at(&self, egress: BitRate) -> u64 {
+        self.base.yields_at(egress)
     }
 }
 

@@ -33,6 +33,7 @@ struct Points {
     cp: <Any as Scheme>::Cp,
     np: <Any as Scheme>::Np,
     rp: <Any as Scheme>::Rp,
+    transit: Option<<Any as Scheme>::Transit>,
     /// What was said to the flow so far; any of it may reach it at any time, twice or never.
     said: Vec<<Any as Scheme>::Feedback>,
     int: Option<IntStack>,
@@ -48,6 +49,11 @@ impl Points {
             initial_rate: if rng.below(3) == 0 { BitRate::from_bps(line.bps() / 3) } else { line },
             weight: 1 + rng.below(4) as u16,
             flow: rng.below(1000),
+            crossing: (rng.below(2) == 0).then(|| Crossing {
+                near_rtt: Span::from_us(1 + rng.below(30)),
+                far_rtt: Span::from_us(1 + rng.below(30)),
+                far_line_rate: line,
+            }),
             ..FlowFacts::at(line, Span::from_us(2 + rng.below(100)))
         };
         let static_pfc = rng.below(2) == 0;
@@ -55,6 +61,7 @@ impl Points {
             queue: rng.below(1000),
             xoff_bytes: static_pfc.then_some(320_000),
             xon_bytes: static_pfc.then_some(318_000),
+            leaves_domain: rng.below(2) == 0,
             ..QueueFacts::at(line)
         };
         Points {
@@ -71,6 +78,7 @@ impl Points {
             cp: scheme.congestion_point(&queue),
             np: scheme.notification_point(&flow),
             rp: scheme.reaction_point(&flow),
+            transit: flow.crossing.and_then(|_| scheme.transit(&flow)),
             said: Vec::new(),
             int: scheme.format().int.then(IntStack::default),
             sent: 0,
@@ -158,6 +166,14 @@ impl Points {
             payload_bytes: 1 + rng.below(4000) as u32,
             ecn: [Ecn::Ect0, Ecn::Ect1, Ecn::Ce, Ecn::Ce][rng.below(4) as usize],
         };
+        self.gateway(rng);
+        if self.np.answers() {
+            if let Some(int) = &self.int {
+                self.np.on_telemetry(self.now, int);
+            }
+            let answer = self.np.answer(self.now);
+            self.said.extend(answer);
+        }
         let feedback = self.np.on_data(&packet);
         self.said.extend(feedback);
         for _ in 0..3 {
@@ -168,6 +184,22 @@ impl Points {
         }
         let next = NotificationPoint::timer(&self.np);
         assert!(next.is_none_or(|next| next > self.now), "a timer that stands still: {next:?} at {:?}", self.now);
+    }
+
+    fn gateway(&mut self, rng: &mut Rng) {
+        let Some(transit) = &mut self.transit else { return };
+        let queue_bytes = rng.below(3) * rng.below(1 << 30);
+        match rng.below(3) {
+            0 => transit.on_arrive(self.now, queue_bytes),
+            1 => transit.on_release(self.now, queue_bytes, self.int.as_mut()),
+            _ => {
+                if !self.said.is_empty() {
+                    transit.on_ack(self.now, &self.said[rng.below(self.said.len() as u64) as usize]);
+                }
+            }
+        }
+        let rate = transit.rate_bps();
+        assert!(rate.is_finite() && rate > 0.0 && rate <= self.view.rate.bps() as f64, "{rate}");
     }
 
     fn sender(&mut self, rng: &mut Rng) {

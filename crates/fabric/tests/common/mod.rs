@@ -62,7 +62,7 @@ impl Net {
     }
 
     fn node(&mut self, kind: NodeKind, name: &str) -> u32 {
-        self.plan.nodes.push(Node { name: name.into(), kind, profile: 0, layer: "test".into() });
+        self.plan.nodes.push(Node { name: name.into(), kind, profile: 0, layer: "test".into(), domain: 0 });
         self.plan.nodes.len() as u32 - 1
     }
     pub fn host(&mut self, name: &str) -> u32 {

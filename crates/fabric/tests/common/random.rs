@@ -57,6 +57,12 @@ pub fn network(seed: u64) -> (Plan, Vec<u32>) {
         net.plan.classes.control = 2;
     }
     net.plan.seed = seed;
+    // Switches in up to three domains, hosts in those of their switches.
+    let mut rng = stream(seed, "swarm domains", 0);
+    switches.iter().for_each(|&switch| net.plan.nodes[switch as usize].domain = rng.below(3) as u16);
+    for link in net.plan.links.iter().filter(|link| hosts.contains(&link.a)) {
+        net.plan.nodes[link.a as usize].domain = net.plan.nodes[link.b as usize].domain;
+    }
     (net.plan, hosts)
 }
 

@@ -25,7 +25,7 @@ pub struct MetricFacts {
     pub meaning: &'static str,
 }
 
-pub const METRICS: [Metric; 8] = [
+pub const METRICS: [Metric; 10] = [
     Metric::QueueBytes,
     Metric::IngressBytes,
     Metric::PortThroughput,
@@ -34,6 +34,8 @@ pub const METRICS: [Metric; 8] = [
     Metric::FlowRate,
     Metric::FlowSendRate,
     Metric::FlowThroughput,
+    Metric::ShapedBytes,
+    Metric::FlowShapedBytes,
 ];
 
 pub fn facts(metric: Metric) -> MetricFacts {
@@ -62,6 +64,12 @@ pub fn facts(metric: Metric) -> MetricFacts {
         }
         Metric::FlowThroughput => {
             of("throughput", "Gbps", 1e-9, false, true, "Rate at which a flow's payload was delivered.")
+        }
+        Metric::ShapedBytes => {
+            of("shaped", "bytes", 1.0, false, false, "Shaped per-flow queues of a gateway bound for a port.")
+        }
+        Metric::FlowShapedBytes => {
+            of("shaped_queue", "bytes", 1.0, false, true, "Shaped queue of a flow at its far gateway.")
         }
     }
 }

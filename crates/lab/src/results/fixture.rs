@@ -8,8 +8,13 @@ use xoff_fabric::record::{ClassReport, Counters, FlowRecord, PauseRecord, PortRe
 
 /// h0 and h1 on s0; r0 and r1 on s1; two parallel links between the switches.
 pub fn plan() -> Plan {
-    let node =
-        |name: &str, kind: NodeKind, layer: &str| Node { name: name.into(), kind, profile: 0, layer: layer.into() };
+    let node = |name: &str, kind: NodeKind, layer: &str| Node {
+        name: name.into(),
+        kind,
+        profile: 0,
+        layer: layer.into(),
+        domain: 0,
+    };
     let (host, switch) = (NodeKind::Host, NodeKind::Switch);
     let way = Direction { rate: BitRate::from_gbps(40), delay: Span::from_us(5), loss: 0.0 };
     let link = |a, b| Link { a, b, a_to_b: way, b_to_a: way };

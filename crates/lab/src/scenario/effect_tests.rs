@@ -89,6 +89,7 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
                 "topology.override=[{links=\"h0->sw\",rate=\"1Gbps\"}]",
             ],
         ),
+        row(STAR, "[scheme]\nname=\"mercury\"", &["scheme.base=timely"]),
         row(STAR, "[switch.pfc]\nalpha=\"by-speed\"", &["switch.pfc.alpha_base=0.5", "switch.pfc.nic_rate=10Gbps"]),
         row(
             STAR,
@@ -217,6 +218,8 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
                 "topology.link.0.reverse_delay=9us",
                 "topology.link.0.loss=0.1",
                 "topology.link.1.count=2",
+                "topology.domain=[{switches=\"S\"},{switches=\"T\"}]",
+                "topology.domain.0.switches=S\u{0}",
                 "topology.override.0.links=T->S",
                 "topology.override.0.rate=1Gbps",
                 "topology.override.0.delay=9us",

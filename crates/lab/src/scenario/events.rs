@@ -163,7 +163,7 @@ pub fn read_probes(root: &mut Table, context: &TrafficContext<'_>, stop: Option<
 }
 
 fn read_targets(row: &mut Table, context: &TrafficContext<'_>) -> Result<Vec<ProbeTarget>> {
-    let kinds = ["queue", "ingress", "throughput", "paused", "pause-rate", "flows"].map(|kind| (kind, kind));
+    let kinds = ["queue", "ingress", "throughput", "paused", "pause-rate", "shaped", "flows"].map(|kind| (kind, kind));
     let what = row.choice("what", &kinds)?;
     if what == "flows" {
         return Ok(vec![ProbeTarget::Flows]);
@@ -187,6 +187,7 @@ fn read_targets(row: &mut Table, context: &TrafficContext<'_>) -> Result<Vec<Pro
         "ingress" => ProbeTarget::Ingress { port, class },
         "throughput" => ProbeTarget::Throughput { port },
         "paused" => ProbeTarget::Paused { port, class },
+        "shaped" => ProbeTarget::Shaped { port },
         _ => ProbeTarget::PauseRate { port },
     };
     Ok(ports.into_iter().map(target).collect())

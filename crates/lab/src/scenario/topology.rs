@@ -37,6 +37,9 @@ pub fn read(table: &mut Table) -> Result<Graph> {
     };
     overrides(table, &mut graph)?;
     sound(table, &graph)?;
+    if kind != "two-dc" {
+        domains(table, &mut graph)?;
+    }
     routable(table, &graph)?;
     Ok(graph)
 }
@@ -315,6 +318,43 @@ fn overrides(table: &mut Table, graph: &mut Graph) -> Result<()> {
             direction.loss = loss.unwrap_or(direction.loss);
         }
         row.finish()?;
+    }
+    Ok(())
+}
+
+/// `[[topology.domain]]`: which switches make up a datacentre. Hosts are in that of their switch, so
+/// that a link between two always joins switches.
+fn domains(table: &mut Table, graph: &mut Graph) -> Result<()> {
+    let rows = table.tables("domain")?;
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let names = Names::new(&graph.nodes, &graph.links);
+    let mut domain_of: Vec<Option<u16>> = vec![None; graph.nodes.len()];
+    for (number, mut row) in rows.into_iter().enumerate() {
+        let number = u16::try_from(number).map_err(|_| row.place().error("these are too many domains"))?;
+        let selectors = row.texts("switches")?;
+        for switch in names.switches(&selectors)? {
+            if domain_of[switch as usize].replace(number).is_some() {
+                let message = format!("the switch `{}` is in two domains", names.node_name(switch));
+                return Err(row.error("switches", message));
+            }
+        }
+        row.finish()?;
+    }
+    for (node, domain) in graph.nodes.iter_mut().zip(&domain_of).filter(|(node, _)| node.kind == NodeKind::Switch) {
+        let Some(domain) = domain else {
+            let message = format!("the switch `{}` is in no domain", node.name);
+            return Err(table.place().error(message).label("with [[topology.domain]] every switch is in one"));
+        };
+        node.domain = *domain;
+    }
+    for link in &graph.links {
+        for (host, switch) in [(link.a, link.b), (link.b, link.a)] {
+            if graph.nodes[host as usize].kind == NodeKind::Host {
+                graph.nodes[host as usize].domain = graph.nodes[switch as usize].domain;
+            }
+        }
     }
     Ok(())
 }

@@ -146,7 +146,7 @@ pub mod tests {
     pub fn row(switches: u32, per_switch: u32) -> (Vec<Node>, Vec<Link>) {
         let hosts = switches * per_switch;
         let direction = Direction { rate: BitRate::from_gbps(100), delay: Span::from_us(1), loss: 0.0 };
-        let node = |name, kind, layer: &str| Node { name, kind, profile: 0, layer: layer.into() };
+        let node = |name, kind, layer: &str| Node { name, kind, profile: 0, layer: layer.into(), domain: 0 };
         let mut nodes: Vec<Node> = (0..hosts).map(|i| node(format!("h{i}"), NodeKind::Host, "host")).collect();
         nodes.extend((0..switches).map(|i| node(format!("s{i}"), NodeKind::Switch, "switch")));
         let link = |a, b| Link { a, b, a_to_b: direction, b_to_a: direction };

@@ -27,12 +27,13 @@ use crate::param::{ParamValues, SchemeSpec};
 use crate::parts::int::{self, IntPoint, Precision, Previous};
 use crate::parts::round_trip::round_trip;
 use std::sync::Arc;
+use xoff_engine::Span;
 use xoff_fabric::packet::{Ecn, IntStack};
 use xoff_fabric::scheme::*;
 
 /// What all flows of a run share.
 #[derive(Clone, Copy, Debug)]
-struct Settings {
+pub(crate) struct Settings {
     compat: bool,
     gamma: f64,
     eta: f64,
@@ -44,6 +45,12 @@ struct Settings {
 }
 
 impl Settings {
+    /// The paper's law with its current's floor, for schemes that run it over a part of a path.
+    pub(crate) fn paper(gamma: f64, precision: Precision) -> Arc<Settings> {
+        let (eta, current_min, power_min) = (1.0, 0.5, 0.0);
+        Arc::new(Settings { compat: false, gamma, eta, current_min, power_min, precision })
+    }
+
     fn from_params(values: &ParamValues) -> Settings {
         let by_current = values.choice("floor") == "current";
         Settings {
@@ -80,16 +87,23 @@ struct Law {
 impl Law {
     fn new(settings: &Arc<Settings>, values: &ParamValues, of: &FlowFacts) -> Law {
         let line_bps = of.line_rate.bps() as f64;
-        let tau_ps = round_trip(values, of).ps() as f64;
+        // Section 5: one BDP over the flows expected, or an additive rate.
+        let step_bps = match values.choice("step") {
+            "rate" => values.rate("rate_ai").at(of.line_rate),
+            _ => line_bps / values.count("flows") as f64,
+        };
+        let min_bps = values.rate("rate_min").at(of.line_rate);
+        Law::over(settings, round_trip(values, of), [line_bps, of.initial_rate.bps() as f64, min_bps, step_bps])
+    }
+
+    /// Over a loop of round trip `tau`, with rates in bits per second: line, initial, least, step.
+    fn over(settings: &Arc<Settings>, tau: Span, [line_bps, initial_bps, min_bps, step_bps]: [f64; 4]) -> Law {
+        let tau_ps = tau.ps() as f64;
         let window_of = |bps: f64| bps * tau_ps / 8e12;
         let full_bytes = window_of(line_bps).max(1.0);
-        let min_bytes = window_of(values.rate("rate_min").at(of.line_rate)).clamp(1.0, full_bytes);
-        // Section 5: one BDP over the flows expected, or an additive rate.
-        let beta_bytes = match values.choice("step") {
-            "rate" => window_of(values.rate("rate_ai").at(of.line_rate)),
-            _ => window_of(line_bps) / values.count("flows") as f64,
-        };
-        let cwnd_bytes = window_of(of.initial_rate.bps() as f64).clamp(min_bytes, full_bytes);
+        let min_bytes = window_of(min_bps).clamp(1.0, full_bytes);
+        let beta_bytes = window_of(step_bps);
+        let cwnd_bytes = window_of(initial_bps).clamp(min_bytes, full_bytes);
         Law {
             settings: settings.clone(),
             cwnd_bytes,
@@ -205,6 +219,25 @@ pub struct Rp {
 }
 
 impl Rp {
+    /// For schemes that run the law over a part of a path: see [`Rp::on_telemetry`]. Rates are line,
+    /// initial, least and step.
+    pub(crate) fn over(settings: &Arc<Settings>, tau: Span, rates_bps: [f64; 4]) -> Rp {
+        Rp { law: Law::over(settings, tau, rates_bps), previous: Previous::default() }
+    }
+
+    /// Telemetry has come back; `round_passed` says that what it tells of was sent after the last
+    /// time it was true.
+    #[inline]
+    pub(crate) fn on_telemetry(&mut self, stack: &IntStack, round_passed: bool) {
+        let measured = self.power(stack);
+        self.previous.replace(stack);
+        if let Some((power, elapsed_ps)) = measured {
+            let tau_ps = self.law.tau_ps;
+            self.law.smooth(power, elapsed_ps, tau_ps);
+            self.law.set_window(round_passed);
+        }
+    }
+
     /// Section 2: the highest normalised power of a hop, and the picoseconds it was measured over.
     /// `None` at the first ACK, after a change of path and where no time has passed (section 6).
     #[inline]
@@ -245,14 +278,8 @@ impl ReactionPoint for Rp {
     #[inline]
     fn on_ack(&mut self, ack: &Acked<'_>) {
         let Some(stack) = ack.int else { return };
-        let measured = self.power(stack);
-        self.previous.replace(stack);
         let round_passed = self.law.round_passed(ack);
-        if let Some((power, elapsed_ps)) = measured {
-            let tau_ps = self.law.tau_ps;
-            self.law.smooth(power, elapsed_ps, tau_ps);
-            self.law.set_window(round_passed);
-        }
+        self.on_telemetry(stack, round_passed);
         if round_passed {
             self.law.round_ends_bytes = ack.sent_bytes;
         }

@@ -12,6 +12,7 @@ mod fig2;
 mod fqcn;
 mod hpcc;
 mod mercury;
+mod mlcc;
 mod pacc;
 mod pcn;
 mod powertcp;

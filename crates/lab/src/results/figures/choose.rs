@@ -28,6 +28,8 @@ fn look(metric: Metric) -> (&'static str, &'static str, &'static str, AxisUnit) 
         Metric::FlowThroughput => {
             ("throughput", "Throughput of flows (delivered payload)", "throughput", AxisUnit::Gbps)
         }
+        Metric::ShapedBytes => ("shaped", "Shaped per-flow queues by port", "queued", AxisUnit::Bytes),
+        Metric::FlowShapedBytes => ("flow-queues", "Shaped queues of flows", "queue", AxisUnit::Bytes),
     }
 }
 
@@ -60,6 +62,8 @@ pub fn of_run(outcome: &Outcome) -> Vec<Chart> {
         Metric::PauseRate,
         Metric::PausedFraction,
         Metric::QueueBytes,
+        Metric::ShapedBytes,
+        Metric::FlowShapedBytes,
         Metric::IngressBytes,
         Metric::PortThroughput,
     ];

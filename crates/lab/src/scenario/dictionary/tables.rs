@@ -75,6 +75,12 @@ pub(super) const SECTIONS: &[Section] = &[
         ],
     },
     Section {
+        path: "topology.domain",
+        repeated: true,
+        meaning: "A datacentre; links between two are long-haul links, the switches at their ends gateways",
+        keys: &[key("switches", Texts, "", "Its switches: names, patterns or ranges; hosts are where their switch is")],
+    },
+    Section {
         path: "topology.override",
         repeated: true,
         meaning: "Other values for some directions of some links",
@@ -290,9 +296,9 @@ pub(super) const SECTIONS: &[Section] = &[
         keys: &[
             key(
                 "what",
-                Choice(&["queue", "ingress", "throughput", "paused", "pause-rate", "flows"]),
+                Choice(&["queue", "ingress", "throughput", "paused", "pause-rate", "shaped", "flows"]),
                 "",
-                "Egress queue, ingress account, bits sent, part of the time paused, PAUSEs sent per second, or rates of probed flows",
+                "Egress queue, ingress account, bits sent, part of the time paused, PAUSEs sent per second, bytes in the shaped per-flow queues of a gateway's port, or rates (and shaped queues) of probed flows",
             ),
             key("ports", Texts, "", "Ports by owner first: \"s0->s1\" is the port of s0 that faces s1")
                 .only("unless what = \"flows\""),
@@ -376,5 +382,6 @@ const TOPOLOGY: &[Key] = &[
     key("long_delay", Time, "", "Propagation between the data centres").only(TWO_DC),
     key("long_links", Count, "1", "Parallel links between the data centres").only(TWO_DC),
     key("link", Tables, "", "Links").only(CUSTOM),
+    key("domain", Tables, "", "Datacentres; without any the network is one").only("unless kind = \"two-dc\""),
     key("override", Tables, "", "Other values for some links"),
 ];

@@ -1,0 +1,200 @@
+//! DQM, the end-to-end loop (section 6): which rate the sender should have one long round trip from
+//! now, so that the flow's queue at the far gateway settles at its target delay.
+
+use xoff_engine::Span;
+
+/// What is alike for all flows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DqmSettings {
+    /// D_t and theta, in seconds.
+    pub target_s: f64,
+    pub theta_s: f64,
+    /// m
+    pub credit_mean: usize,
+    pub alpha: f64,
+    /// A token of exactly 1 widens the window.
+    pub at_least: bool,
+    /// The history holds the advertised rate, not the raw one.
+    pub advertised: bool,
+    /// Slots before the first count at line rate, not at the credit rate.
+    pub line_before: bool,
+    pub floor_queue: bool,
+    pub clamp_window: bool,
+    /// The window counts the ACKs of the last RTT_C, not all that ever were.
+    pub sliding: bool,
+}
+
+/// And what is not.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub rtt_c: Span,
+    pub rtt_d: Span,
+    pub mtu_bytes: u32,
+    pub line_bps: f64,
+    pub min_bps: f64,
+}
+
+/// One in fixed point: halves, and all the sums of them, are exact.
+const ONE: u64 = 1 << 32;
+/// More slots than this are a very long link, and too many to remember for every flow.
+const SLOTS_LARGEST: u64 = 1 << 16;
+
+#[derive(Clone, Debug)]
+pub(super) struct Dqm {
+    settings: DqmSettings,
+    bounds: Bounds,
+    /// Running sums at the start of past slots, the newest at `slots % len`.
+    past: Box<[Sums]>,
+    slots: u64,
+    /// The last m credit rates, oldest overwritten.
+    credits: Box<[f64]>,
+    matches: usize,
+    credit_bps: f64,
+    /// R_DQM
+    raw_bps: f64,
+    /// R̄_DQM
+    advertised_bps: f64,
+    token: u64,
+    /// What one ACK adds to it.
+    gain: u64,
+    /// Steps of the window so far, and what of them dw leaves out.
+    steps: i64,
+    forgotten: i64,
+}
+
+/// Up to the start of a slot.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    /// Of the rates of the slots, in bits per second.
+    rates_bps: u64,
+    /// Of the steps of the window.
+    steps: i64,
+}
+
+impl Dqm {
+    pub(super) fn new(settings: DqmSettings, bounds: Bounds) -> Dqm {
+        let slots = slots(bounds.rtt_c, bounds.rtt_d) as usize;
+        Dqm {
+            settings,
+            bounds,
+            past: vec![Sums::default(); slots + 1].into(),
+            slots: 0,
+            credits: vec![0.0; settings.credit_mean].into(),
+            matches: 0,
+            credit_bps: bounds.line_bps,
+            raw_bps: bounds.line_bps,
+            advertised_bps: bounds.line_bps,
+            token: 0,
+            gain: 0,
+            steps: 0,
+            forgotten: 0,
+        }
+    }
+
+    /// Once per credit match, equations 2 to 5.
+    pub(super) fn on_match(&mut self, credit_bps: f64, queue_bytes: u64, rtt_d: Span) {
+        if self.matches > 0 {
+            self.remember(if self.settings.advertised { self.advertised_bps } else { self.raw_bps });
+        }
+        self.credit_bps = credit_bps;
+        let m = self.credits.len();
+        self.credits[self.matches % m] = credit_bps;
+        self.matches += 1;
+        let rtt_c_s = self.bounds.rtt_c.as_s();
+        // (2) Equation 1: n slots of one RTT_D are under way on the long link.
+        let n = slots(self.bounds.rtt_c, rtt_d).min(self.past.len() as u64 - 1);
+        let predicted_bps = self.mean_enqueue(n);
+        if self.settings.sliding {
+            self.forgotten = self.ago(n.min(self.slots)).steps;
+        }
+        // (3)
+        let mut queue_bits = (predicted_bps - credit_bps) * rtt_c_s + queue_bytes as f64 * 8.0;
+        if self.settings.floor_queue {
+            queue_bits = queue_bits.max(0.0);
+        }
+        // (4) What is missing of the m values counts as the current one.
+        let known = self.matches.min(m);
+        let sum = self.credits[..known].iter().sum::<f64>() + (m - known) as f64 * credit_bps;
+        let delay_s = m as f64 * queue_bits / sum;
+        // (5)
+        let raw = credit_bps * (1.0 - (delay_s - self.settings.target_s) / self.settings.theta_s);
+        self.raw_bps = raw.clamp(0.0, self.bounds.line_bps);
+        // (7) The gain per ACK stays until the next match.
+        let gain = (self.settings.alpha * self.raw_bps / credit_bps).min(1.0);
+        self.gain = (gain * ONE as f64).round() as u64;
+    }
+
+    fn remember(&mut self, rate_bps: f64) {
+        let rates_bps = self.ago(0).rates_bps.wrapping_add(rate_bps.round() as u64);
+        self.slots += 1;
+        let newest = (self.slots % self.past.len() as u64) as usize;
+        self.past[newest] = Sums { rates_bps, steps: self.steps };
+    }
+
+    fn ago(&self, slots: u64) -> Sums {
+        self.past[((self.slots - slots) % self.past.len() as u64) as usize]
+    }
+
+    /// (2): the mean of the last `n` slots, the current credit rate (or the line rate at which the
+    /// flow started) standing in for missing ones.
+    fn mean_enqueue(&self, n: u64) -> f64 {
+        let known = n.min(self.slots);
+        let sum = self.ago(0).rates_bps.wrapping_sub(self.ago(known).rates_bps) as f64;
+        let before = if self.settings.line_before { self.bounds.line_bps } else { self.credit_bps };
+        (sum + (n - known) as f64 * before) / n as f64
+    }
+
+    /// Once per ACK, equations 6 to 9: what it advertises. Before the first match, line rate.
+    pub(super) fn on_ack(&mut self) -> f64 {
+        if self.matches == 0 {
+            return self.advertised_bps;
+        }
+        self.token += self.gain;
+        // (6) and (8)
+        let wider = if self.settings.at_least { self.token >= ONE } else { self.token > ONE };
+        self.steps += if wider { 1 } else { -1 };
+        if self.token >= ONE {
+            self.token -= ONE;
+        }
+        // (9)
+        let step_bps = f64::from(self.bounds.mtu_bytes) * 8.0 / self.bounds.rtt_c.as_s();
+        let (least, most) = (self.bounds.min_bps, self.bounds.line_bps);
+        let rate_bps = self.credit_bps + (self.steps - self.forgotten) as f64 * step_bps;
+        if self.settings.clamp_window {
+            if rate_bps > most {
+                self.steps = self.forgotten + ((most - self.credit_bps) / step_bps).floor() as i64;
+            } else if rate_bps < least {
+                self.steps = self.forgotten + ((least - self.credit_bps) / step_bps).ceil() as i64;
+            }
+        }
+        self.advertised_bps = rate_bps.clamp(least, most);
+        self.advertised_bps
+    }
+
+    #[cfg(test)]
+    pub(super) fn state(&self) -> (f64, u64, i64) {
+        (self.raw_bps, self.token, self.steps - self.forgotten)
+    }
+
+    /// Fills the history: for numbers that are given with theirs.
+    #[cfg(test)]
+    pub(super) fn with_past(mut self, rates_bps: &[f64], credits_bps: &[f64]) -> Dqm {
+        rates_bps.iter().for_each(|rate| self.remember(*rate));
+        for credit in credits_bps {
+            let m = self.credits.len();
+            self.credits[self.matches % m] = *credit;
+            self.matches += 1;
+        }
+        // The next match remembers what was advertised last; here that is part of the past.
+        self.slots -= u64::from(!credits_bps.is_empty());
+        self.advertised_bps = rates_bps.last().copied().unwrap_or(self.advertised_bps);
+        self.raw_bps = self.advertised_bps;
+        self
+    }
+}
+
+/// (1): n = RTT_C / RTT_D, at least one.
+fn slots(rtt_c: Span, rtt_d: Span) -> u64 {
+    let (c, d) = (rtt_c.ps(), rtt_d.ps().max(1));
+    ((c + d / 2) / d).clamp(1, SLOTS_LARGEST)
+}

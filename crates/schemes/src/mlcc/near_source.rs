@@ -1,0 +1,144 @@
+//! The near-source loop (sections 2.1 and 3): the gateway out of the sender's datacentre takes the
+//! telemetry off passing packets and sends it back at once.
+
+use super::Feedback;
+use super::law::Law;
+use crate::parts::flow_table::FlowTable;
+use crate::parts::int::{IntPoint, Precision};
+use xoff_engine::Time;
+use xoff_fabric::packet::{IntHop, IntStack};
+use xoff_fabric::scheme::{CongestionPoint, Hooks, Mark, PacketFacts, QueueFacts, QueueView};
+
+/// Section 7: a CNP of 78 B and the telemetry block of 42 B.
+pub(super) const SWITCH_INT_BYTES: u32 = 120;
+/// Hops the block holds.
+const HOPS: usize = 5;
+/// Tag of packets whose telemetry has been sent back. The far gateway writes the credit over it.
+const TAKEN: u16 = u16::MAX;
+
+/// What a Switch-INT packet carries.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchInt {
+    hops: [IntHop; HOPS],
+    len: u8,
+    path: u16,
+    sent_at: Time,
+}
+
+impl SwitchInt {
+    pub(super) fn wrap(stack: &IntStack) -> SwitchInt {
+        let mut hops = [IntHop::default(); HOPS];
+        let len = stack.hops().len().min(HOPS);
+        hops[..len].copy_from_slice(&stack.hops()[..len]);
+        SwitchInt { hops, len: len as u8, path: stack.path(), sent_at: stack.sent_at }
+    }
+
+    pub(super) fn stack(&self) -> IntStack {
+        let mut stack = IntStack::new(self.sent_at);
+        self.hops[..usize::from(self.len)].iter().for_each(|hop| stack.push(*hop));
+        stack.pass(self.path);
+        stack
+    }
+}
+
+/// Writes telemetry like any switch, and at a long-haul port takes it off again.
+#[derive(Clone, Debug)]
+pub struct Cp {
+    point: IntPoint<Feedback>,
+    gateway: Option<Box<Gateway>>,
+}
+
+#[derive(Clone, Debug)]
+struct Gateway {
+    /// k: one Switch-INT packet per so many packets of a flow.
+    every: u32,
+    /// Whether its own port is a hop of the loop.
+    counts: bool,
+    /// Packets since the last one. Slots of flows are used again, so this does not grow for ever; and
+    /// a count left behind by another flow only shifts the first packet.
+    since: FlowTable<u32>,
+}
+
+impl Cp {
+    pub(super) fn new(at: &QueueFacts, precision: Precision, every: u32, counts: bool) -> Cp {
+        let gateway = at.leaves_domain.then(|| Box::new(Gateway { every, counts, since: FlowTable::new() }));
+        Cp { point: IntPoint::new(precision, at), gateway }
+    }
+}
+
+impl CongestionPoint for Cp {
+    type Feedback = Feedback;
+
+    fn hooks(&self) -> Hooks {
+        Hooks::DEQUEUE
+    }
+
+    #[inline]
+    fn on_dequeue(
+        &mut self,
+        view: &QueueView,
+        packet: &PacketFacts,
+        mark: Mark<'_>,
+        mut notify: impl FnMut(u32, Feedback),
+    ) {
+        let Some(stack) = mark.int else { return };
+        let Some(gateway) = &mut self.gateway else {
+            self.point.write(view, stack);
+            return;
+        };
+        // Section 2.1: read, erase, wrap, send. A gateway further on only erases.
+        if stack.tag != TAKEN {
+            if gateway.counts {
+                self.point.write(view, stack);
+            }
+            if gateway.is_due(packet.flow) {
+                notify(packet.flow, Feedback::SwitchInt(SwitchInt::wrap(stack)));
+            }
+            stack.tag = TAKEN;
+        }
+        stack.clear();
+    }
+}
+
+impl Gateway {
+    fn is_due(&mut self, flow: u32) -> bool {
+        if self.every == 1 {
+            return true;
+        }
+        let since = self.since.entry(flow, || 0);
+        *since = (*since + 1) % self.every;
+        *since == 0
+    }
+}
+
+/// R_NS at the sender.
+#[derive(Clone, Debug)]
+pub struct NearSource {
+    law: Law,
+    /// A packet sent since then belongs to the next round. The same boundary as by sequence number
+    /// (section 3), and it stands when packets are sent again.
+    round_from: Time,
+}
+
+impl NearSource {
+    pub(super) fn new(law: Law) -> NearSource {
+        NearSource { law, round_from: Time::ZERO }
+    }
+
+    pub(super) fn on_switch_int(&mut self, now: Time, switch_int: &SwitchInt) {
+        let update = switch_int.sent_at >= self.round_from;
+        self.law.on_telemetry(&switch_int.stack(), update);
+        if update {
+            self.round_from = now;
+        }
+    }
+
+    #[inline]
+    pub(super) fn rate_bps(&self) -> f64 {
+        self.law.rate_bps()
+    }
+
+    pub(super) fn increases(&self) -> u32 {
+        self.law.increases()
+    }
+}
