@@ -2,13 +2,13 @@
 //! floods its switch with PAUSE.
 
 use crate::flow::Ledger;
-use crate::packet::Packet;
-use crate::plan::{FaultKind, peer};
+use crate::packet::{Kind, Packet};
+use crate::plan::{FaultKind, Signalling, peer};
 use crate::port::{AT_HOST, AWAITED, CONTROLLED, DOWN, LOSSY_WIRE};
 use crate::route::Routes;
 use crate::scheme::Scheme;
 use crate::world::World;
-use xoff_engine::LinkRate;
+use xoff_engine::{LinkRate, Time};
 
 impl<S: Scheme> World<S> {
     pub(crate) fn on_fault(&mut self, index: u32) {
@@ -51,11 +51,50 @@ impl<S: Scheme> World<S> {
         let World { plan, ports, .. } = self;
         self.routes = Routes::new(plan, |link| !ports[link as usize * 2].has(DOWN));
         self.reroute();
-        for port in ports_of(link) {
-            if up {
+        if up {
+            for port in ports_of(link) {
+                self.greet(port);
+            }
+            for port in ports_of(link) {
                 self.expect_free_if_waiting(port);
             }
         }
+    }
+
+    /// A link that comes up begins with what its ends have to say of PFC: an ingress that was still
+    /// full from before would not stand another loop delay of packets.
+    fn greet(&mut self, port_id: u32) {
+        let port = &self.ports[port_id as usize];
+        if port.has(AT_HOST) {
+            return;
+        }
+        let switch = &self.switches[port.owner as usize];
+        let (dynamic, signalling) = (switch.dynamic, switch.signalling);
+        let first = switch.accounts as usize + usize::from(port.local) * self.classes;
+        let mut on = 0u8;
+        for class in 0..self.classes {
+            let account = &mut self.accounts[first + class];
+            let full = if dynamic { account.in_headroom > 0 } else { account.bytes > account.xon_bytes };
+            if account.lossless && full {
+                account.pausing = true;
+                on |= 1 << class;
+                self.note_pause(first + class, true);
+                self.arm_refresh(first + class);
+            }
+        }
+        if on == 0 {
+            return;
+        }
+        let frames = &mut self.checks.frames[port_id as usize];
+        frames.told |= on;
+        frames.pause += u64::from(on.count_ones());
+        self.counters.pause_frames += u64::from(on.count_ones());
+        let stamp = match signalling {
+            Signalling::OnOff => Time::NEVER,
+            Signalling::Timed { pause, .. } => Time::from_ps(pause.ps()),
+        };
+        let frame = Packet { stamp, flow: u32::from(on), psn: u32::from(on), kind: Kind::Pfc, ..Packet::default() };
+        self.on_pfc(peer(port_id), &frame);
     }
 
     /// What is on the wire or queued for it is lost; both ends forget that they were paused.

@@ -291,7 +291,7 @@ impl<S: Scheme> World<S> {
         self.request_pfc(account_id);
     }
 
-    fn note_pause(&mut self, account_id: usize, pause: bool) {
+    pub(crate) fn note_pause(&mut self, account_id: usize, pause: bool) {
         if self.plan.run.record_pauses {
             let account = &self.accounts[account_id];
             self.pauses.push(PauseRecord {
@@ -432,7 +432,7 @@ impl<S: Scheme> World<S> {
         self.switches[self.ports[self.accounts[account_id].port as usize].owner as usize].signalling
     }
 
-    fn arm_refresh(&mut self, account_id: usize) {
+    pub(crate) fn arm_refresh(&mut self, account_id: usize) {
         if let Signalling::Timed { refresh, .. } = self.signalling_of(account_id)
             && !self.accounts[account_id].refresh_pending
         {

@@ -22,6 +22,8 @@ pub struct SchemeSpec {
     /// Its reaction point acts on a bare notification
     /// ([`on_congested`](xoff_fabric::scheme::ReactionPoint::on_congested)).
     pub hears_notices: bool,
+    /// It is about flows between domains (data centres); elsewhere it is nothing of its own.
+    pub across_domains: bool,
 }
 
 /// How a scheme stands to a second one beneath or above it.
@@ -44,11 +46,24 @@ impl SchemeSpec {
         params: &'static [ParamSpec],
         presets: &'static [Preset],
     ) -> SchemeSpec {
-        SchemeSpec { name, title, citation, params, presets, base: Base::Alone, hears_notices: false }
+        SchemeSpec {
+            name,
+            title,
+            citation,
+            params,
+            presets,
+            base: Base::Alone,
+            hears_notices: false,
+            across_domains: false,
+        }
     }
 
     pub const fn with_base(self, base: Base) -> SchemeSpec {
         SchemeSpec { base, ..self }
+    }
+
+    pub const fn between_domains(self) -> SchemeSpec {
+        SchemeSpec { across_domains: true, ..self }
     }
 
     pub const fn hearing_notices(self) -> SchemeSpec {

@@ -360,3 +360,13 @@ fn every_flow_finishes_and_the_same_seed_gives_the_same_run() {
         }
     }
 }
+
+#[test]
+fn trouble_breaks_no_fabric() {
+    // Many draws of what can go wrong, under the scheme that fills buffers most.
+    let values = select("none").unwrap();
+    for seed in 0..300 {
+        let (counters, _, trouble) = run(&values, seed);
+        assert_eq!(counters.flows_completed, counters.flows_started, "seed {seed}, with {trouble:?}");
+    }
+}

@@ -79,10 +79,10 @@ fn a_failure_can_make_a_circle_possible() {
 fn headroom_and_marking_are_judged() {
     let report = check("victim-flow.toml", &[]);
     // pfc 4.3: 52 296 bytes and one packet at 40 Gb/s over 5 us, with 1000 B of payload.
-    assert_eq!(report.headroom.len(), 1);
-    assert!(report.headroom[0].enough && (52_000..53_500).contains(&report.headroom[0].required_bytes));
+    let fast = report.headroom.iter().max_by_key(|row| row.required_bytes).unwrap();
+    assert!(fast.enough && (52_000..53_500).contains(&fast.required_bytes));
     let small = check("victim-flow.toml", &["switch.pfc.headroom=10KB"]);
-    assert!(!small.headroom[0].enough && small.warnings.len() == 1, "{:?}", small.warnings);
+    assert!(small.headroom.iter().any(|row| !row.enough) && !small.warnings.is_empty(), "{:?}", small.warnings);
     // The paper's kmin of 5 KB, over at most 17 ports, is far below 512 KB.
     assert!(report.marking.iter().all(|row| row.marks_before_pause == Verdict::Always), "{:?}", report.marking);
     let late = check("victim-flow.toml", &["scheme.kmin=600KB", "scheme.kmax=900KB"]);

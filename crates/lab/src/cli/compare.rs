@@ -81,7 +81,10 @@ fn load_all(scenario: &Scenario, options: &Options, wanted: &[String]) -> Result
     for (name, one_of_all) in names {
         let options = Options { scheme: Some(name.clone()), ..options.clone() };
         match scenario.load(&options) {
-            Ok(loaded) => entries.runs.push((name, loaded)),
+            Ok(loaded) => match loaded.out_of_place().filter(|_| one_of_all) {
+                Some(reason) => entries.skipped.push(Skipped { scheme: name, reason }),
+                None => entries.runs.push((name, loaded)),
+            },
             Err(errors) if one_of_all && !errors.is_empty() => {
                 entries.skipped.push(Skipped { scheme: name, reason: errors[0].message.clone() });
             }

@@ -62,6 +62,20 @@ pub struct Loaded {
     pub warnings: Vec<Diagnostic>,
 }
 
+impl Loaded {
+    /// Why the default scheme has nothing of its own to show here, if so.
+    pub fn out_of_place(&self) -> Option<String> {
+        out_of_place(&self.plan, &self.schemes)
+    }
+}
+
+fn out_of_place(plan: &Plan, schemes: &[NamedScheme]) -> Option<String> {
+    let spec = schemes.first()?.values.spec();
+    let one_domain = plan.nodes.iter().all(|node| node.domain == plan.nodes[0].domain);
+    (spec.across_domains && one_domain)
+        .then(|| format!("`{}` is about flows between data centres, and this network has one", spec.name))
+}
+
 impl Scenario {
     /// Reads the file at `path`, or standard input for `-`.
     pub fn open(path: &Path) -> Result<Scenario> {
@@ -233,6 +247,9 @@ impl Scenario {
         self.check_stop(root, stop, &traffic)?;
         let mut warnings = head.warnings;
         budget::check(&plan, &root.place_within("switch", "buffer"), &mut warnings)?;
+        if let Some(why) = out_of_place(&plan, &schemes) {
+            warnings.push(root.place_within("scheme", "name").error(why));
+        }
         root.check_finished()?;
         Ok(Loaded {
             name: head.name,

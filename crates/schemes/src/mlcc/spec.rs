@@ -9,7 +9,8 @@ pub(super) const SPEC: SchemeSpec = SchemeSpec::new(
     "MLCC: micro loop congestion control, ICPP 2025",
     PARAMS,
     PRESETS,
-);
+)
+.between_domains();
 
 const PRESETS: &[Preset] = &[
     Preset { name: "paper", source: "ICPP 2025: theta 18 ms at a round trip of 6 ms", values: &[] },
