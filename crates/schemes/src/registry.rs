@@ -50,6 +50,11 @@ pub fn find(name: &str) -> Option<&'static SchemeSpec> {
     all().iter().copied().find(|spec| spec.name == name)
 }
 
+/// Whether these values make a scheme that controls switches: one of a run may.
+pub fn controls_switches(values: &ParamValues) -> bool {
+    find(values.spec().name).is_some() && Any::configure(values).controls_switches()
+}
+
 /// The values of `NAME[:PRESET]`, or of `NAME[:PRESET]+BASE[:PRESET]` for an overlay and its base.
 pub fn select(text: &str) -> Result<ParamValues, String> {
     let (own, base) = match text.split_once('+') {
