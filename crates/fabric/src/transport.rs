@@ -467,7 +467,8 @@ impl<S: Scheme> World<S> {
         if packet.psn > sender.una {
             sender.una = packet.psn;
             sender.next = sender.next.max(sender.una);
-            sender.rto_at = if sender.una == sender.highest { Time::NEVER } else { now + sender.rto };
+            // After going back there may be nothing under way; the next packet starts the timer.
+            sender.rto_at = if sender.una == sender.next { Time::NEVER } else { now + sender.rto };
         }
         let acked_bytes = sender.payload_until(sender.una);
         let mut int = if packet.extra == NO_EXTRA { None } else { self.int.get(packet.extra) };
@@ -488,6 +489,7 @@ impl<S: Scheme> World<S> {
         });
         if packet.kind == Kind::Nak {
             sender.next = sender.una;
+            sender.rto_at = Time::NEVER;
             sender.rp.on_loss(now, Loss::Nak);
         }
         self.release_extra(packet);
@@ -558,7 +560,7 @@ impl<S: Scheme> World<S> {
         }
         if sender.rto_at <= now {
             sender.next = sender.una;
-            sender.rto_at = now + sender.rto;
+            sender.rto_at = Time::NEVER;
             sender.rp.on_loss(now, Loss::Timeout);
             self.counters.timeouts += 1;
             self.ledgers[flow].timeouts += 1;
