@@ -136,6 +136,9 @@ impl ReactionPoint for Rp {
     fn resend(&mut self, outstanding: &Outstanding) -> Resend {
         self.0.resend(outstanding)
     }
+    fn increases(&self) -> u32 {
+        self.0.increases()
+    }
     fn on_timer(&mut self, now: Time) {
         self.0.on_timer(now);
     }

@@ -287,6 +287,7 @@ pub struct NewReno {
     partial: bool,
     sampled: bool,
     sent: bool,
+    increases: u32,
 }
 
 impl NewReno {
@@ -318,6 +319,7 @@ impl NewReno {
             partial: false,
             sampled: false,
             sent: false,
+            increases: 0,
         }
     }
 
@@ -327,14 +329,24 @@ impl NewReno {
     pub fn smss(&self) -> u64 {
         u64::from(self.smss)
     }
+    /// ACKs that grew the window.
+    pub fn increases(&self) -> u32 {
+        self.increases
+    }
     pub fn in_recovery(&self) -> bool {
         self.in_recovery
     }
 
-    /// A cut that is no loss: avoidance goes on from there.
-    pub fn cut_to(&mut self, cwnd: u64) {
+    #[cfg(test)]
+    pub fn set_cwnd(&mut self, cwnd: u64) {
         self.cwnd = cwnd;
-        self.ssthresh = cwnd;
+    }
+
+    /// A cut that is no loss: avoidance goes on from there. A window already below `floor`, as after a
+    /// time-out, stays as it is.
+    pub fn cut_to(&mut self, cwnd: u64, floor: u64) {
+        self.ssthresh = cwnd.max(floor);
+        self.cwnd = self.cwnd.min(self.ssthresh);
     }
 
     /// Section 4, the send rule: ACK-clocked, unpaced, whole segments within the window.
@@ -409,6 +421,7 @@ impl NewReno {
                 };
                 // What the receiver never allows need not be remembered.
                 self.cwnd = self.cwnd.min(self.settings.receive_window.max(smss));
+                self.increases = self.increases.wrapping_add(1);
             }
         }
         if ack.acked_bytes >= ack.sent_bytes {

@@ -273,10 +273,9 @@ impl ReactionPoint for Rp {
         let rtt_ps = (ack.rtt.ps() as f64).max(1.0);
         self.rtt_ps += settings.rtt_gain * (rtt_ps - self.rtt_ps);
         self.timeouts = 0;
-        let before = self.fabric.cwnd;
         let mut sample = Sample {
             delay_ps: rtt_ps,
-            target_ps: self.target.at(before),
+            target_ps: self.target.at(self.fabric.cwnd),
             rtt_ps: self.rtt_ps,
             acked: ack.bytes as f64 * self.per_mtu,
         };
@@ -287,7 +286,8 @@ impl ReactionPoint for Rp {
             sample.delay_ps = (rtt_ps - endpoint.delay_ps).max(1.0);
         }
         self.fabric.on_ack(ack.now, &sample, settings, self.max_cwnd);
-        self.increases = self.increases.wrapping_add(u32::from(self.fabric.cwnd > before));
+        // Counted at the largest window too: the law found room, whatever else holds the flow back.
+        self.increases = self.increases.wrapping_add(u32::from(sample.delay_ps < sample.target_ps));
     }
 
     fn on_loss(&mut self, now: Time, loss: Loss) {
