@@ -3,9 +3,9 @@
 use super::{Law, Settings, spec};
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
+use crate::parts::round_trip::stamped;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
-use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::*;
 
 /// A configured theta-PowerTCP.
@@ -67,7 +67,7 @@ impl Scheme for ThetaPowerTcp {
 
     /// Section 5: a time stamp, and its echo.
     fn format(&self) -> Format {
-        Format { data_bytes: 8, ack_bytes: 8, ecn: Ecn::Ect0, ..Format::default() }
+        stamped()
     }
 }
 

@@ -22,10 +22,9 @@ mod spec;
 
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
-use crate::parts::round_trip::round_trip;
+use crate::parts::round_trip::{round_trip, stamped};
 use std::sync::Arc;
 use xoff_engine::Time;
-use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::*;
 
 /// A configured Swift.
@@ -153,8 +152,9 @@ impl Scheme for Swift {
 
     /// Section 2: the sender's time stamp and its echo, and the receiver's delay if it is reported.
     fn format(&self) -> Format {
-        let ack_bytes = if self.values.flag("endpoint") { 16 } else { 8 };
-        Format { data_bytes: 8, ack_bytes, ecn: Ecn::Ect0, ..Format::default() }
+        let mut format = stamped();
+        format.ack_bytes += if self.values.flag("endpoint") { 8 } else { 0 };
+        format
     }
 }
 

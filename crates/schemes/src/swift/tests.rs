@@ -3,6 +3,7 @@
 use super::spec::SPEC;
 use super::*;
 use xoff_engine::{BitRate, Span};
+use xoff_fabric::packet::Ecn;
 
 static SPEC_REF: &SchemeSpec = &SPEC;
 

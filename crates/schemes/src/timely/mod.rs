@@ -21,10 +21,10 @@ mod spec;
 
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
+use crate::parts::round_trip::stamped;
 use burst::Burst;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
-use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::*;
 
 /// TIMELY as published.
@@ -160,7 +160,7 @@ impl<const PATCHED: bool> Scheme for Configuration<PATCHED> {
 
     /// Section 2: a time stamp of 8 B, and its echo.
     fn format(&self) -> Format {
-        Format { data_bytes: 8, ack_bytes: 8, ecn: Ecn::Ect0, ..Format::default() }
+        stamped()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::spec::{PATCHED, TIMELY};
 use super::*;
 use xoff_engine::BitRate;
+use xoff_fabric::packet::Ecn;
 
 static TIMELY_REF: &SchemeSpec = &TIMELY;
 static PATCHED_REF: &SchemeSpec = &PATCHED;
