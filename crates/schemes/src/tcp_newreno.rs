@@ -9,6 +9,7 @@
 use crate::Configured;
 use crate::param::{ParamSpec, ParamValues, Preset, SchemeSpec};
 use crate::parts::newreno::{NewReno, Settings, params};
+use crate::parts::sender_alone;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::packet::Ecn;
@@ -93,19 +94,9 @@ pub(crate) fn tcp_format(values: &ParamValues) -> Format {
 }
 
 impl Scheme for TcpNewReno {
-    type Feedback = ();
-    type Cp = Silent;
-    type Np = Silent;
+    sender_alone!();
     type Rp = Rp;
-    type Transit = Absent;
-    type Switch = Absent;
 
-    fn congestion_point(&self, _: &QueueFacts) -> Silent {
-        Silent::default()
-    }
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
-    }
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         Rp(NewReno::new(&self.settings, of))
     }

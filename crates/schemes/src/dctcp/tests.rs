@@ -111,6 +111,25 @@ fn dctcp_3_a_marked_ack_does_not_grow_the_window() {
 }
 
 #[test]
+fn dctcp_6_alpha_moves_with_windows_of_data_alone() {
+    // Marked or not; between windows, and while nothing is sent, it rests.
+    let mut rp = window(&[("initial_window", "10")]);
+    rp.on_ack(&ack(0, 10, 0, false));
+    for acked in 1..10 {
+        rp.on_ack(&ack(acked, 10, 1, false));
+        assert_eq!(rp.alpha, 1.0);
+    }
+    rp.on_ack(&ack(10, 10, 1, false));
+    assert_eq!(rp.alpha, 15.0 / 16.0);
+    let idle = Acked { now: Time::from_ms(900), ..ack(10, 10, 0, false) };
+    rp.on_ack(&idle);
+    assert_eq!(rp.alpha, 15.0 / 16.0, "nothing acknowledged, nothing to learn");
+    // Marks of what was sent again count like others.
+    rp.on_ack(&Acked { resent: true, ..ack(11, 12, 1, true) });
+    assert_eq!(rp.alpha, (15.0 / 16.0) * (15.0 / 16.0) + 1.0 / 16.0);
+}
+
+#[test]
 fn dctcp_3_loss_halves_whatever_alpha_is() {
     let mut rp = window(&[("alpha_initial", "0"), ("g", "0"), ("initial_window", "20")]);
     let duplicate = Acked { bytes: 0, duplicate: true, ..ack(0, 20, 0, true) };

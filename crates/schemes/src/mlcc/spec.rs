@@ -157,7 +157,7 @@ const GATEWAYS: &[ParamSpec] = &[
     ParamSpec::new(
         "gamma",
         "gamma",
-        Unit::Number { min: 0.0, max: 1.0 },
+        Unit::Number { min: 0.001, max: 1.0 },
         "0.9",
         POWERTCP,
         "weight of the newest window",

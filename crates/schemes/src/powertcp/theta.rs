@@ -4,6 +4,7 @@ use super::{Law, Settings, spec};
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
 use crate::parts::round_trip::stamped;
+use crate::parts::sender_alone;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::*;
@@ -45,20 +46,8 @@ impl Configured for ThetaPowerTcp {
 }
 
 impl Scheme for ThetaPowerTcp {
-    type Feedback = ();
-    type Cp = Silent;
-    type Np = Silent;
+    sender_alone!();
     type Rp = Rp;
-    type Transit = Absent;
-    type Switch = Absent;
-
-    fn congestion_point(&self, _: &QueueFacts) -> Silent {
-        Silent::default()
-    }
-
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
-    }
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         let law = Law::new(&self.settings, &self.values, of);

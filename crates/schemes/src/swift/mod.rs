@@ -23,6 +23,7 @@ mod spec;
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
 use crate::parts::round_trip::{round_trip, stamped};
+use crate::parts::sender_alone;
 use std::sync::Arc;
 use xoff_engine::Time;
 use xoff_fabric::scheme::*;
@@ -102,20 +103,8 @@ impl Configured for Swift {
 }
 
 impl Scheme for Swift {
-    type Feedback = ();
-    type Cp = Silent;
-    type Np = Silent;
+    sender_alone!();
     type Rp = Rp;
-    type Transit = Absent;
-    type Switch = Absent;
-
-    fn congestion_point(&self, _: &QueueFacts) -> Silent {
-        Silent::default()
-    }
-
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
-    }
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         let line_bps = of.line_rate.bps() as f64;

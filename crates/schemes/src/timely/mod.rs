@@ -22,6 +22,7 @@ mod spec;
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
 use crate::parts::round_trip::stamped;
+use crate::parts::sender_alone;
 use burst::Burst;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
@@ -114,20 +115,8 @@ impl<const PATCHED: bool> Configured for Configuration<PATCHED> {
 }
 
 impl<const PATCHED: bool> Scheme for Configuration<PATCHED> {
-    type Feedback = ();
-    type Cp = Silent;
-    type Np = Silent;
+    sender_alone!();
     type Rp = Rp;
-    type Transit = Absent;
-    type Switch = Absent;
-
-    fn congestion_point(&self, _: &QueueFacts) -> Silent {
-        Silent::default()
-    }
-
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
-    }
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         let line_bps = of.line_rate.bps() as f64;
