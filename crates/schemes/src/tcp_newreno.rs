@@ -15,26 +15,12 @@ use xoff_engine::{Span, Time};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::*;
 
-const DELAYED: &[(&str, &str)] = &[("delayed_ack", "true")];
-
-const PARAMS: &[ParamSpec] = &[
-    params::initial_window_rule(&[]),
-    params::initial_window(&[("initial_window_rule", "fixed")]),
-    params::initial_ssthresh(&[]),
-    params::receive_window(&[]),
-    params::limited_transmit(&[]),
-    params::impatient(&[]),
-    params::full_ack(&[]),
-    params::idle_restart(&[]),
-    params::rto_min(&[], "200ms", "FQCN paper, section VI; RFC 6298 has 1 s"),
-    params::rto_max(&[]),
-    params::rto_initial(&[]),
-    params::granularity(&[]),
-    params::timestamps(&[]),
-    params::delayed_ack(&[]),
-    params::delayed_ack_segments(DELAYED),
-    params::delayed_ack_timeout(DELAYED),
-];
+const PARAMS: &[ParamSpec] = &params(
+    &[],
+    &[("initial_window_rule", "fixed")],
+    &[("delayed_ack", "true")],
+    ("200ms", "FQCN paper, section VI; RFC 6298 has 1 s"),
+);
 
 const PRESETS: &[Preset] = &[
     Preset { name: "fqcn", source: "incast test of the FQCN paper, section VI", values: &[] },

@@ -4,12 +4,9 @@
 //! from end to end, and by schemes that run it over a part of the path.
 
 use super::int::{Precision, Previous};
-use crate::param::{ParamSpec, ParamValues, Unit};
+use crate::param::{Applies, ParamSpec, ParamValues, Unit};
 use xoff_engine::{BitRate, Span};
 use xoff_fabric::packet::IntStack;
-
-/// Choices under which a parameter matters.
-pub type Applies = &'static [(&'static str, &'static str)];
 
 /// The law's own parameters, to be listed by each scheme that uses it: when the law matters at all,
 /// and when each of the three ways to give its step does. `rate_min` and
