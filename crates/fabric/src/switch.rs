@@ -165,7 +165,7 @@ impl<S: Scheme> World<S> {
         self.queues[account.port as usize * self.classes + usize::from(account.class)].drops += 1;
         if !self.plan.run.allow_drops && self.failure.is_none() {
             let sizes = self.plan.hosts[0].sizes;
-            let extra = crate::build::largest_overhead(&self.formats);
+            let extra = crate::build::largest_overhead(&self.plan, &self.formats);
             self.failure = Some(Failure::LosslessDrop(LosslessDrop {
                 at: self.now,
                 node: switch.node,
