@@ -30,6 +30,7 @@ pub fn stream(seed: u64, purpose: &str, entity: u64) -> Rng {
 }
 
 impl Rng {
+    #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()
     }
@@ -45,6 +46,7 @@ impl Rng {
     }
 
     /// Uniform in 0..n without modulo bias worth speaking of (n far below 2^64).
+    #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
         debug_assert!(n > 0);
         ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64

@@ -73,6 +73,7 @@ impl Lanes {
     pub const HELD: Lanes = Lanes(2);
     pub const BOTH: Lanes = Lanes(3);
 
+    #[inline]
     pub const fn of(lane: Lane) -> Lanes {
         match lane {
             Lane::Free => Lanes::FREE,
@@ -83,9 +84,11 @@ impl Lanes {
     pub const fn has(self, lane: Lane) -> bool {
         self.0 & Lanes::of(lane).0 != 0
     }
+    #[inline]
     pub const fn with(self, other: Lanes) -> Lanes {
         Lanes(self.0 | other.0)
     }
+    #[inline]
     pub const fn and(self, other: Lanes) -> Lanes {
         Lanes(self.0 & other.0)
     }

@@ -138,6 +138,9 @@ pub struct Receiver<Np> {
     pub backward: bool,
     /// The flow was stopped: what still arrives counts no more.
     pub closed: bool,
+    /// The next packet in order is not simply taken and acknowledged by the host's rule: the flow is
+    /// closed, packets beyond it are here already, or ACKs wait for more.
+    pub special: bool,
     pub delivered_bytes: u64,
     pub delivered_at: Option<Time>,
     pub marked: u64,

@@ -63,6 +63,8 @@ impl Port {
 #[derive(Debug, Default)]
 pub struct Queue {
     pub packets: Fifo,
+    /// Packets of it that lie elsewhere: at the inputs of a switch under control.
+    pub at_inputs: u32,
     pub bytes: u64,
     pub peak_bytes: u64,
     /// Byte-picoseconds, for the mean.
@@ -89,6 +91,12 @@ pub enum Storm {
 }
 
 impl Queue {
+    /// Packets waiting, wherever they lie.
+    #[inline]
+    pub fn count(&self) -> u32 {
+        self.packets.len() as u32 + self.at_inputs
+    }
+
     #[inline]
     pub fn push(&mut self, pool: &mut Pool<Packet>, now: Time, packet: &Packet) {
         self.grow(now, packet.frame_bytes);

@@ -471,10 +471,7 @@ impl<S: Scheme> World<S> {
         QueueView {
             now: self.now,
             queue_bytes: queue.bytes,
-            queue_packets: match port.has(CONTROLLED) {
-                false => queue.packets.len() as u32,
-                true => self.queue_packets(port_id, class),
-            },
+            queue_packets: queue.count(),
             port_bytes: port.queued_bytes,
             tx_bytes: port.tx_bytes,
             rate: port.rate.rate(),

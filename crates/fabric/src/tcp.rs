@@ -38,6 +38,12 @@ impl AnyOrder {
             ack_at: Time::NEVER,
         }
     }
+
+    /// Whether the next packet in order is more than the next packet: it may close a gap, or wait for
+    /// its ACK.
+    pub(crate) fn is_special(&self) -> bool {
+        self.kept.count > 0 || self.ack_every > 1
+    }
 }
 
 /// Which packets have come out of order: a ring of bits that exists only while one is missing.
@@ -139,6 +145,7 @@ impl<S: Scheme> World<S> {
             order.first = cause;
             order.ack_at = now + order.ack_timeout;
         }
+        receiver.special = order.is_special();
         let wait_until = (!ack && order.waiting == 1).then_some(order.ack_at);
 
         let mut feedback = None;

@@ -184,6 +184,7 @@ impl<S: Scheme> World<S> {
             hops: back_hops,
             backward,
             closed: false,
+            special: any_order.as_ref().is_some_and(|order| order.is_special()),
             delivered_bytes: 0,
             delivered_at: None,
             marked: 0,
@@ -277,7 +278,7 @@ impl<S: Scheme> World<S> {
         let receiver = &mut self.receivers[flow];
         let host_id = receiver.host;
         let settings = &self.plan.hosts[self.hosts[host_id as usize].profile as usize];
-        if packet.psn != receiver.expected || receiver.closed || receiver.any_order.is_some() {
+        if packet.psn != receiver.expected || receiver.special {
             self.on_unexpected(packet);
             return;
         }
@@ -588,6 +589,7 @@ impl<S: Scheme> World<S> {
         self.flows.push(record);
         self.counters.flows_completed += 1;
         self.receivers[flow].closed = true;
+        self.receivers[flow].special = true;
         self.senders[flow].ended = true;
         self.leave_nic(flow);
         let (source, handle) = (self.ledgers[flow].source, self.ledgers[flow].spec.handle);

@@ -32,6 +32,8 @@ pub(crate) struct Controls<C: SwitchControl> {
 struct Controlled<C> {
     control: C,
     voqs: Voqs,
+    /// Its first ingress account.
+    accounts: usize,
     /// Size of a FIFO.
     output_bytes: u64,
     /// The timer event that counts.
@@ -106,11 +108,13 @@ impl Voqs {
         let first = self.sub(ingress, egress, class, Lane::Free);
         self.subs[first].bytes + self.subs[first + 1].bytes
     }
-    /// Lanes with packets at an output.
+}
+
+impl Output {
+    /// Lanes with packets.
     #[inline]
-    fn waiting(&self, egress: u16, class: u8) -> Lanes {
-        let waiting = self.outputs[self.output(egress, class)].waiting;
-        let lane = |lane: Lane| if waiting[lane as usize] > 0 { Lanes::of(lane) } else { Lanes::NONE };
+    fn lanes(&self) -> Lanes {
+        let lane = |lane: Lane| if self.waiting[lane as usize] > 0 { Lanes::of(lane) } else { Lanes::NONE };
         lane(Lane::Free).with(lane(Lane::Held))
     }
 }
@@ -118,13 +122,15 @@ impl Voqs {
 /// What a control may see of its switch's queues.
 struct View<'a> {
     voqs: &'a Voqs,
+    /// Of all switches; its own from `first` on.
     accounts: &'a [Account],
+    first: usize,
 }
 
 impl Occupancy for View<'_> {
     #[inline]
     fn input_bytes(&self, ingress: u16, class: u8) -> u64 {
-        self.accounts[usize::from(ingress) * self.voqs.classes + usize::from(class)].bytes
+        self.accounts[self.first + usize::from(ingress) * self.voqs.classes + usize::from(class)].bytes
     }
     #[inline]
     fn output_bytes(&self, egress: u16, class: u8) -> u64 {
@@ -138,14 +144,22 @@ impl Occupancy for View<'_> {
 /// The control of a switch, its queues, and where what it asks for goes: borrowed apart from the rest.
 macro_rules! parts {
     ($world:ident, $switch:expr) => {{
-        let switch = &$world.switches[$switch as usize];
-        let first = switch.accounts as usize;
         let Controls { list, outbox, choices, .. } = &mut $world.controls;
         let controlled = list[$switch as usize].as_mut().expect("a controlled switch has a control");
-        let Controlled { control, voqs, .. } = &mut **controlled;
-        let view = View { voqs, accounts: &$world.accounts[first..first + switch.ports.len() * $world.classes] };
+        let Controlled { control, voqs, accounts, .. } = &mut **controlled;
+        let view = View { voqs, accounts: &$world.accounts, first: *accounts };
         (control, view, outbox, choices)
     }};
+}
+
+/// Carries out what a control asked for in the hook just called; most often nothing.
+macro_rules! after_control {
+    ($world:ident, $switch:expr, $control:expr, $outbox:expr) => {
+        match $control.take_changed() {
+            None if $outbox.is_empty() => {}
+            changed => $world.carry_out($switch, changed),
+        }
+    };
 }
 
 impl<S: Scheme> World<S> {
@@ -171,6 +185,7 @@ impl<S: Scheme> World<S> {
                     output_bytes: control.output_queue_bytes(),
                     control,
                     voqs: Voqs::new(ports.len(), self.classes),
+                    accounts: switch.accounts as usize,
                     due: Time::NEVER,
                     unsent: vec![Fifo::default(); ports.len()],
                 })
@@ -203,40 +218,57 @@ impl<S: Scheme> World<S> {
     /// A packet has come in by `ingress`, bound for `egress`, at a switch under control.
     #[inline(never)]
     pub(crate) fn controlled_receive(&mut self, ingress: u32, mut egress: u32, packet: &mut Packet) {
-        let switch = self.ports[ingress as usize].owner;
-        let class = packet.class;
+        let port = &self.ports[ingress as usize];
+        let switch = port.owner;
+        packet.ingress = port.local;
         let mut lane = Lane::Free;
         if packet.kind == Kind::Data {
-            egress = self.detour(switch, ingress, egress, packet);
-            let passing = self.passing(self.ports[ingress as usize].local, egress, packet);
+            if self.controls.at(switch).control.detours() {
+                egress = self.detour(switch, egress, packet);
+            }
+            let passing = self.passing(egress, packet);
             let (control, view, outbox, _) = parts!(self, switch);
             control.on_arrival(&passing, &view, |port, message| outbox.push((port, message)));
-            self.after_control(switch);
-            lane = parts!(self, switch).0.lane(passing.egress, class, packet.flow);
+            lane = match control.take_changed() {
+                None if outbox.is_empty() => control.lane(passing.egress, packet.class, packet.flow),
+                changed => {
+                    self.carry_out(switch, changed);
+                    self.controls.at(switch).control.lane(passing.egress, packet.class, packet.flow)
+                }
+            };
             if self.ports[egress as usize].hooks.has(Hooks::ENQUEUE) {
                 self.cp_enqueue(egress, packet);
             }
         }
-        packet.ingress = self.ports[ingress as usize].local;
-        if self.may_pass(switch, ingress, egress, packet, lane) {
+        if self.may_pass(switch, egress, packet, lane) {
             self.enter_output(switch, egress, packet);
-        } else if self.admit(ingress, egress, packet) {
-            if packet.kind == Kind::Data {
-                lane = parts!(self, switch).0.lane(self.ports[egress as usize].local, class, packet.flow);
-            }
-            self.voq_push(switch, egress, packet, lane);
-            self.refill(switch, egress, class);
         } else {
-            self.discard(packet);
+            self.wait_at_input(switch, ingress, egress, packet, lane);
         }
         self.arm_control(switch);
     }
 
+    /// A packet that may not pass waits for its turn.
+    #[inline(never)]
+    fn wait_at_input(&mut self, switch: u32, ingress: u32, egress: u32, packet: &Packet, mut lane: Lane) {
+        if !self.admit(ingress, egress, packet) {
+            self.discard(packet);
+            return;
+        }
+        if packet.kind == Kind::Data {
+            // The gate may have put the flow into another.
+            let local = self.ports[egress as usize].local;
+            lane = self.controls.at(switch).control.lane(local, packet.class, packet.flow);
+        }
+        self.voq_push(switch, egress, packet, lane);
+        self.refill(switch, egress, packet.class);
+    }
+
     #[inline]
-    fn passing(&self, ingress: u16, egress: u32, packet: &Packet) -> Passing {
+    fn passing(&self, egress: u32, packet: &Packet) -> Passing {
         Passing {
             now: self.now,
-            ingress,
+            ingress: packet.ingress,
             egress: self.ports[egress as usize].local,
             class: packet.class,
             flow: packet.flow,
@@ -246,39 +278,44 @@ impl<S: Scheme> World<S> {
 
     /// Whether a packet that has just come in need not wait at its input: nothing of its lane does,
     /// the output queue has room, and the gate is open.
-    fn may_pass(&mut self, switch: u32, ingress: u32, egress: u32, packet: &Packet, lane: Lane) -> bool {
-        let (local, class, now) = (self.ports[egress as usize].local, packet.class, self.now);
-        if self.ports[egress as usize].has(DOWN) || self.checks.storms > 0 {
+    #[inline(always)]
+    fn may_pass(&mut self, switch: u32, egress: u32, packet: &Packet, lane: Lane) -> bool {
+        let (class, now) = (packet.class, self.now);
+        let out = &self.ports[egress as usize];
+        if out.has(DOWN) || self.checks.storms > 0 {
             return false;
         }
-        let account = self.switches[switch as usize].accounts as usize
-            + usize::from(self.ports[ingress as usize].local) * self.classes
-            + usize::from(class);
-        let lossless = self.accounts[account].lossless;
+        let local = out.local;
         let controlled = self.controls.at(switch);
-        let waiting = controlled.voqs.waiting(local, class);
-        let queued_bytes = controlled.voqs.outputs[controlled.voqs.output(local, class)].queued_bytes;
-        // A lossy queue may be limited to less than the FIFO: that is for the buffer to say.
-        let room = queued_bytes == 0 || (lossless && queued_bytes < controlled.output_bytes);
-        if !room || waiting.has(lane) {
+        let output = &controlled.voqs.outputs[controlled.voqs.output(local, class)];
+        if output.waiting[lane as usize] > 0 {
             return false;
+        }
+        if output.queued_bytes > 0 {
+            // A lossy queue may be limited to less than the FIFO: that is for the buffer to say.
+            let account = controlled.accounts + usize::from(packet.ingress) * self.classes + usize::from(class);
+            if output.queued_bytes >= controlled.output_bytes || !self.accounts[account].lossless {
+                return false;
+            }
         }
         if packet.kind != Kind::Data {
             return true;
         }
-        let (control, view, ..) = parts!(self, switch);
-        let lanes = control.gate(now, local, class, waiting.with(Lanes::of(lane)), &view);
-        self.after_control(switch);
+        let waiting = output.lanes().with(Lanes::of(lane));
+        let (control, view, outbox, _) = parts!(self, switch);
+        let lanes = control.gate(now, local, class, waiting, &view);
+        after_control!(self, switch, control, outbox);
         lanes.has(lane)
     }
 
     /// A packet enters the output queue, and leaves it at once if nothing is ahead of it.
+    #[inline(always)]
     fn enter_output(&mut self, switch: u32, egress: u32, packet: &mut Packet) {
         if packet.kind == Kind::Data {
-            let passing = self.passing(packet.ingress, egress, packet);
-            let (control, view, ..) = parts!(self, switch);
+            let passing = self.passing(egress, packet);
+            let (control, view, outbox, _) = parts!(self, switch);
             control.on_transfer(&passing, &view);
-            self.after_control(switch);
+            after_control!(self, switch, control, outbox);
         }
         packet.ingress = u16::MAX;
         let (class, bit) = (packet.class, 1 << packet.class);
@@ -305,18 +342,28 @@ impl<S: Scheme> World<S> {
     }
 
     /// Moves packets from the inputs to an output queue while there are some that may and fit.
+    #[inline]
     fn refill(&mut self, switch: u32, egress: u32, class: u8) {
+        let local = self.ports[egress as usize].local;
+        let voqs = &self.controls.at(switch).voqs;
+        if voqs.outputs[voqs.output(local, class)].waiting != [0, 0] {
+            self.refill_waiting(switch, egress, class);
+        }
+    }
+
+    #[inline(never)]
+    fn refill_waiting(&mut self, switch: u32, egress: u32, class: u8) {
         let (local, now) = (self.ports[egress as usize].local, self.now);
         loop {
-            let controlled = self.controls.at_mut(switch);
-            let waiting = controlled.voqs.waiting(local, class);
-            let output = controlled.voqs.output(local, class);
-            if waiting == Lanes::NONE || controlled.voqs.outputs[output].queued_bytes >= controlled.output_bytes {
+            let controlled = self.controls.at(switch);
+            let output = &controlled.voqs.outputs[controlled.voqs.output(local, class)];
+            let waiting = output.lanes();
+            if waiting == Lanes::NONE || output.queued_bytes >= controlled.output_bytes {
                 return;
             }
-            let (control, view, ..) = parts!(self, switch);
+            let (control, view, outbox, _) = parts!(self, switch);
             let lanes = control.gate(now, local, class, waiting, &view);
-            self.after_control(switch);
+            after_control!(self, switch, control, outbox);
             let Some(mut packet) = self.voq_pop(egress, class, lanes) else { return };
             self.release(switch, &packet);
             self.enter_output(switch, egress, &mut packet);
@@ -330,7 +377,9 @@ impl<S: Scheme> World<S> {
         self.queued.push(&mut voqs.subs[sub].packets, packet);
         voqs.subs[sub].bytes += u64::from(packet.frame_bytes);
         voqs.outputs[output].waiting[lane as usize] += 1;
-        self.queues[egress as usize * self.classes + usize::from(packet.class)].grow(self.now, packet.frame_bytes);
+        let queue = &mut self.queues[egress as usize * self.classes + usize::from(packet.class)];
+        queue.grow(self.now, packet.frame_bytes);
+        queue.at_inputs += 1;
         self.ports[egress as usize].queued_bytes += u64::from(packet.frame_bytes);
     }
 
@@ -340,26 +389,31 @@ impl<S: Scheme> World<S> {
         let (switch, local) = (self.ports[egress as usize].owner, self.ports[egress as usize].local);
         let voqs = &mut self.controls.at_mut(switch).voqs;
         let output = voqs.output(local, class);
+        if voqs.outputs[output].lanes().and(lanes) == Lanes::NONE {
+            return None;
+        }
         let turn = usize::from(voqs.outputs[output].turn);
-        for step in 0..voqs.ports {
-            let ingress = (turn + step) % voqs.ports;
+        for ingress in (turn..voqs.ports).chain(0..turn) {
             let first = (output * voqs.ports + ingress) * 2;
-            let head = |lane: Lane| match lanes.has(lane) {
-                true => self.queued.front(&voqs.subs[first + lane as usize].packets).map(|packet| packet.stamp),
-                false => None,
-            };
-            let lane = match (head(Lane::Free), head(Lane::Held)) {
-                (None, None) => continue,
-                (Some(free), Some(held)) if held < free => Lane::Held,
-                (None, Some(_)) => Lane::Held,
-                (Some(_), _) => Lane::Free,
+            let has = |lane: Lane| lanes.has(lane) && !voqs.subs[first + lane as usize].packets.is_empty();
+            let lane = match (has(Lane::Free), has(Lane::Held)) {
+                (false, false) => continue,
+                (true, false) => Lane::Free,
+                (false, true) => Lane::Held,
+                (true, true) => {
+                    let head = |lane: Lane| self.queued.front(&voqs.subs[first + lane as usize].packets);
+                    let stamp = |lane| head(lane).map(|packet| packet.stamp);
+                    if stamp(Lane::Held) < stamp(Lane::Free) { Lane::Held } else { Lane::Free }
+                }
             };
             let sub = &mut voqs.subs[first + lane as usize];
             let packet = self.queued.pop(&mut sub.packets)?;
             sub.bytes -= u64::from(packet.frame_bytes);
             voqs.outputs[output].waiting[lane as usize] -= 1;
-            voqs.outputs[output].turn = ((ingress + 1) % voqs.ports) as u16;
-            self.queues[egress as usize * self.classes + usize::from(class)].shrink(self.now, packet.frame_bytes);
+            voqs.outputs[output].turn = if ingress + 1 < voqs.ports { ingress as u16 + 1 } else { 0 };
+            let queue = &mut self.queues[egress as usize * self.classes + usize::from(class)];
+            queue.shrink(self.now, packet.frame_bytes);
+            queue.at_inputs -= 1;
             self.ports[egress as usize].queued_bytes -= u64::from(packet.frame_bytes);
             return Some(packet);
         }
@@ -427,11 +481,13 @@ impl<S: Scheme> World<S> {
         self.arm_control(switch);
     }
 
-    /// Carries out what a control asked for in the hook just called.
-    #[inline]
-    fn after_control(&mut self, switch: u32) {
-        while let Some((egress, class)) = parts!(self, switch).0.take_changed() {
+    /// Sorts the lanes of an output that has changed, and of those after it, and sends messages.
+    #[cold]
+    #[inline(never)]
+    fn carry_out(&mut self, switch: u32, mut changed: Option<(u16, u8)>) {
+        while let Some((egress, class)) = changed {
             self.sort_lanes(switch, egress, class);
+            changed = self.controls.at_mut(switch).control.take_changed();
         }
         if !self.controls.outbox.is_empty() {
             self.send_messages(switch);
@@ -439,15 +495,22 @@ impl<S: Scheme> World<S> {
     }
 
     /// Wakes the control when it asks for it.
-    #[inline]
+    #[inline(always)]
     fn arm_control(&mut self, switch: u32) {
-        let controlled = self.controls.at_mut(switch);
+        let controlled = self.controls.at(switch);
         if let Some(at) = controlled.control.timer()
             && at < controlled.due
         {
-            controlled.due = at.max(self.now);
-            self.queue.push(Key::new(controlled.due, kind::SWITCH_TIMER, switch));
+            self.wake_control(switch, at);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_control(&mut self, switch: u32, at: Time) {
+        let due = at.max(self.now);
+        self.controls.at_mut(switch).due = due;
+        self.queue.push(Key::new(due, kind::SWITCH_TIMER, switch));
     }
 
     pub(crate) fn on_switch_timer(&mut self, switch: u32) {
@@ -458,9 +521,9 @@ impl<S: Scheme> World<S> {
         }
         controlled.due = Time::NEVER;
         if controlled.control.timer().is_some_and(|at| at <= now) {
-            let (control, view, ..) = parts!(self, switch);
+            let (control, view, outbox, _) = parts!(self, switch);
             control.on_timer(now, &view);
-            self.after_control(switch);
+            after_control!(self, switch, control, outbox);
             self.open_gates(switch);
         }
         self.arm_control(switch);
@@ -506,20 +569,18 @@ impl<S: Scheme> World<S> {
 
     /// The egress of a data packet: the one of its route, or another if the control says so. Flows
     /// with a pinned path keep it.
-    #[inline]
-    fn detour(&mut self, switch: u32, ingress: u32, egress: u32, packet: &mut Packet) -> u32 {
-        let wanted = parts!(self, switch).0.detours();
-        if !wanted || packet.flags & BACKWARD != 0 || self.ledgers[packet.flow].spec.path.is_some() {
+    fn detour(&mut self, switch: u32, egress: u32, packet: &mut Packet) -> u32 {
+        if packet.flags & BACKWARD != 0 || self.ledgers[packet.flow].spec.path.is_some() {
             return egress;
         }
-        self.choose_egress(switch, ingress, egress, packet)
+        self.choose_egress(switch, egress, packet)
     }
 
     #[cold]
     #[inline(never)]
-    fn choose_egress(&mut self, switch: u32, ingress: u32, egress: u32, packet: &mut Packet) -> u32 {
+    fn choose_egress(&mut self, switch: u32, egress: u32, packet: &mut Packet) -> u32 {
         let node = self.switches[switch as usize].node;
-        let passing = self.passing(self.ports[ingress as usize].local, egress, packet);
+        let passing = self.passing(egress, packet);
         let equals = self.routes.next_hops(node, self.ledgers[packet.flow].spec.dst);
         let ports = &self.ports;
         let (control, view, _, choices) = parts!(self, switch);
@@ -580,7 +641,7 @@ impl<S: Scheme> World<S> {
             if self.ports[port_id as usize].has(DOWN) {
                 continue;
             }
-            let frame_bytes = parts!(self, switch).0.message_bytes(&message) as u16;
+            let frame_bytes = self.controls.at(switch).control.message_bytes(&message) as u16;
             let packet = Packet {
                 stamp: self.now,
                 flow: u32::MAX,
@@ -609,8 +670,9 @@ impl<S: Scheme> World<S> {
         } else if self.ports[ingress as usize].has(CONTROLLED) {
             let (switch, local) = (self.ports[ingress as usize].owner, self.ports[ingress as usize].local);
             let now = self.now;
-            parts!(self, switch).0.on_message(now, local, &message);
-            self.after_control(switch);
+            let (control, _, outbox, _) = parts!(self, switch);
+            control.on_message(now, local, &message);
+            after_control!(self, switch, control, outbox);
             self.open_gates(switch);
             self.arm_control(switch);
         }
@@ -630,18 +692,6 @@ impl<S: Scheme> World<S> {
             self.controls.messages.remove(message);
             self.counters.drops_fault += 1;
         }
-    }
-
-    /// Packets waiting in an egress queue, wherever they lie.
-    #[cold]
-    pub(crate) fn queue_packets(&self, port_id: u32, class: u8) -> u32 {
-        let port = &self.ports[port_id as usize];
-        if !port.has(CONTROLLED) {
-            return self.queues[port_id as usize * self.classes + usize::from(class)].packets.len() as u32;
-        }
-        let voqs = &self.controls.at(port.owner).voqs;
-        let fifo = self.queues[port_id as usize * self.classes + usize::from(class)].packets.len() as u32;
-        fifo + voqs.outputs[voqs.output(port.local, class)].waiting.iter().sum::<u32>()
     }
 
     /// Bytes in the FIFOs of a switch under control, which are in no account.

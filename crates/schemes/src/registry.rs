@@ -224,6 +224,7 @@ macro_rules! enums {
             }
             impl SwitchControl for AnySwitch {
                 type Message = AnyMessage;
+                #[$inline]
                 fn on_arrival(
                     &mut self,
                     packet: &Passing,
@@ -239,6 +240,7 @@ macro_rules! enums {
                 fn output_queue_bytes(&self) -> u64 {
                     match self { $(AnySwitch::$variant(control) => control.output_queue_bytes()),* }
                 }
+                #[$inline]
                 fn on_transfer(&mut self, packet: &Passing, occupancy: &impl Occupancy) {
                     match self { $(AnySwitch::$variant(control) => control.on_transfer(packet, occupancy)),* }
                 }

@@ -39,18 +39,19 @@ impl Law {
         ((1.0 - self.remote_weight) * own + self.remote_weight * received).round() as u8
     }
 
-    /// Section 2: from one sample per `sample_max_bytes` at degree 0 to one per `sample_min_bytes`.
-    fn interval_bytes(&self, degree: u8) -> u64 {
+    /// Section 2: from one sample per `sample_max_bytes` at degree 0 to one per `sample_min_bytes`. By
+    /// so much the interval is shorter.
+    fn sooner_bytes(&self, degree: u8) -> u64 {
         let span = self.sample_max_bytes.saturating_sub(self.sample_min_bytes);
-        self.sample_max_bytes - span * u64::from(degree) / u64::from(LEVELS)
+        span * u64::from(degree) / u64::from(LEVELS)
     }
 }
 
 /// The detector of one queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Crd {
-    /// Bytes that arrived since the last sample.
-    arrived_bytes: u64,
+    /// Bytes that arrived since the last sample, and those by which the next is to come sooner.
+    counted_bytes: u64,
     /// Q'_len
     last_bytes: u64,
     pub sampled_at: Time,
@@ -61,24 +62,20 @@ pub struct Crd {
 }
 
 impl Crd {
-    /// A packet arrives at a queue of `queue_bytes`; `true` if it was sampled.
+    /// A packet arrives; `true` if it is one to sample.
     #[inline]
-    pub fn on_arrival(&mut self, law: &Law, now: Time, frame_bytes: u32, queue_bytes: u64) -> bool {
-        self.arrived_bytes += u64::from(frame_bytes);
-        if self.arrived_bytes < law.interval_bytes(self.degree) {
-            return false;
-        }
-        self.sample(law, now, queue_bytes);
-        true
+    pub fn on_arrival(&mut self, law: &Law, frame_bytes: u32) -> bool {
+        self.counted_bytes += u64::from(frame_bytes);
+        self.counted_bytes >= law.sample_max_bytes
     }
 
     pub fn sample(&mut self, law: &Law, now: Time, queue_bytes: u64) {
         let measure = law.measure(queue_bytes, self.last_bytes);
-        self.arrived_bytes = 0;
         self.last_bytes = queue_bytes;
         self.sampled_at = now;
         self.congested = measure > 0.0;
         self.degree = law.quantise(measure);
+        self.counted_bytes = law.sooner_bytes(self.degree);
     }
 
     /// Nothing arrived for long: the queue as it is now says whether the flag still holds.

@@ -178,6 +178,7 @@ struct Point {
 }
 
 impl Point {
+    #[inline]
     fn in_region(&self) -> bool {
         self.output.congested || self.remote.is_some()
     }
@@ -276,6 +277,7 @@ impl Control {
         usize::from(port) * usize::from(self.classes) + usize::from(class)
     }
 
+    #[inline]
     fn point(&self, port: u16, class: u8) -> &Point {
         &self.points[self.index(port, class)]
     }
@@ -397,6 +399,65 @@ impl Control {
         }
     }
 
+    /// Section 2: a sample at an input.
+    #[inline(never)]
+    fn sample_input(&mut self, packet: &Passing, occupancy: &impl Occupancy, send: &mut impl FnMut(u16, Cn)) {
+        let Passing { now, ingress, class, .. } = *packet;
+        let at = self.index(ingress, class);
+        let input = &mut self.points[at].input;
+        input.sample(&self.law, now, occupancy.input_bytes(ingress, class));
+        if input.congested {
+            self.wake_at(now + self.ports[usize::from(ingress)].t_cn);
+            self.notify(packet, occupancy, send);
+        }
+    }
+
+    /// A packet enters an output that is in a region, or is a sample there; it may have been written
+    /// into the ring.
+    #[inline(never)]
+    fn on_transfer_watched(&mut self, packet: &Passing, occupancy: &impl Occupancy, written: bool, sampled: bool) {
+        let Passing { now, egress, class, flow, frame_bytes, .. } = *packet;
+        let at = self.index(egress, class);
+        let settings = &self.ports[usize::from(egress)];
+        let point = &mut self.points[at];
+        let was_in_region = point.in_region();
+        if was_in_region {
+            let place = point.harmful.position(flow);
+            point.rcc.on_sent(&settings.window, now, frame_bytes, place);
+        }
+        if sampled {
+            point.output.sample(&self.law, now, occupancy.output_bytes(egress, class));
+        }
+        let (congested, degree) = (point.output.congested, point.output.degree);
+        if (written && was_in_region) || (sampled && (congested || was_in_region)) {
+            self.settle(now, egress, class, was_in_region);
+        }
+        if sampled && congested {
+            self.wake_at(now + self.ports[usize::from(egress)].t_cn);
+            self.limit(now, egress, class, degree);
+        }
+    }
+
+    /// The gate of an output where flows are limited.
+    #[inline(never)]
+    fn limited_gate(&mut self, now: Time, egress: u16, class: u8, waiting: Lanes, queues: &impl Occupancy) -> Lanes {
+        let index = self.index(egress, class);
+        let settings = &self.ports[usize::from(egress)];
+        let point = &mut self.points[index];
+        let (mut lanes, mut opens) = point.rcc.gate(&settings.window, now, waiting);
+        if opens.is_some() && point.output.congested && queues.output_bytes(egress, class) == 0 {
+            // The queue has run empty and would stay so: what RCC holds back brings no samples. So
+            // this is one, and it clears the local flag.
+            point.output.sample(&self.law, now, 0);
+            self.settle(now, egress, class, true);
+            (lanes, opens) = self.points[index].rcc.gate(&self.ports[usize::from(egress)].window, now, waiting);
+        }
+        if let Some(at) = opens {
+            self.wake_at(at);
+        }
+        lanes
+    }
+
     /// Whether flows should leave this output (section 6): many notifications, or a long queue.
     fn wants_detours(&self, now: Time, port: u16, class: u8, occupancy: &impl Occupancy) -> bool {
         let Some(sar) = &self.sar else { return false };
@@ -423,38 +484,23 @@ impl SwitchControl for Control {
     }
 
     /// The input side of CRD (section 2).
+    #[inline]
     fn on_arrival(&mut self, packet: &Passing, occupancy: &impl Occupancy, mut send: impl FnMut(u16, Cn)) {
-        let Passing { now, ingress, class, frame_bytes, .. } = *packet;
-        let (law, at) = (self.law, self.index(ingress, class));
-        let queue_bytes = occupancy.input_bytes(ingress, class);
-        let input = &mut self.points[at].input;
-        if input.on_arrival(&law, now, frame_bytes, queue_bytes) && input.congested {
-            self.wake_at(now + self.ports[usize::from(ingress)].t_cn);
-            self.notify(packet, occupancy, &mut send);
+        let at = self.index(packet.ingress, packet.class);
+        if self.points[at].input.on_arrival(&self.law, packet.frame_bytes) {
+            self.sample_input(packet, occupancy, &mut send);
         }
     }
 
     /// CFR, RCC's count and the output side of CRD.
+    #[inline]
     fn on_transfer(&mut self, packet: &Passing, occupancy: &impl Occupancy) {
-        let Passing { now, egress, class, flow, frame_bytes, .. } = *packet;
-        let (law, at) = (self.law, self.index(egress, class));
-        let settings = &self.ports[usize::from(egress)];
+        let at = self.index(packet.egress, packet.class);
         let point = &mut self.points[at];
-        let was_in_region = point.in_region();
-        let written = point.cam.on_packet(&settings.cam, now, flow);
-        if was_in_region {
-            let place = point.harmful.position(flow);
-            point.rcc.on_sent(&settings.window, now, frame_bytes, place);
-        }
-        let queue_bytes = occupancy.output_bytes(egress, class);
-        let sampled = point.output.on_arrival(&law, now, frame_bytes, queue_bytes);
-        let (congested, degree) = (point.output.congested, point.output.degree);
-        if (written && was_in_region) || (sampled && (congested || was_in_region)) {
-            self.settle(now, egress, class, was_in_region);
-        }
-        if sampled && congested {
-            self.wake_at(now + self.ports[usize::from(egress)].t_cn);
-            self.limit(now, egress, class, degree);
+        let written = point.cam.on_packet(&self.ports[usize::from(packet.egress)].cam, packet.now, packet.flow);
+        let sampled = point.output.on_arrival(&self.law, packet.frame_bytes);
+        if sampled || point.in_region() {
+            self.on_transfer_watched(packet, occupancy, written, sampled);
         }
     }
 
@@ -471,21 +517,10 @@ impl SwitchControl for Control {
 
     #[inline]
     fn gate(&mut self, now: Time, egress: u16, class: u8, waiting: Lanes, queues: &impl Occupancy) -> Lanes {
-        let index = self.index(egress, class);
-        let settings = &self.ports[usize::from(egress)];
-        let point = &mut self.points[index];
-        let (mut lanes, mut opens) = point.rcc.gate(&settings.window, now, waiting);
-        if opens.is_some() && point.output.congested && queues.output_bytes(egress, class) == 0 {
-            // The queue has run empty and would stay so: what RCC holds back brings no samples. So
-            // this is one, and it clears the local flag.
-            point.output.sample(&self.law, now, 0);
-            self.settle(now, egress, class, true);
-            (lanes, opens) = self.points[index].rcc.gate(&self.ports[usize::from(egress)].window, now, waiting);
+        match self.point(egress, class).rcc.window() {
+            None => Lanes::BOTH,
+            Some(_) => self.limited_gate(now, egress, class, waiting, queues),
         }
-        if let Some(at) = opens {
-            self.wake_at(at);
-        }
-        lanes
     }
 
     #[inline]

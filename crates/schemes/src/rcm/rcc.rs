@@ -81,6 +81,7 @@ pub struct Rcc {
 }
 
 impl Rcc {
+    #[inline]
     pub fn window(&self) -> Option<&Window> {
         self.window.as_ref()
     }

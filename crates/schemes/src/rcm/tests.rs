@@ -336,7 +336,8 @@ fn rcm_2_sampling_interval() {
         let mut arrived = 0;
         loop {
             arrived += 1_000;
-            if queue.on_arrival(&law, Time::ZERO, 1_000, bytes) {
+            if queue.on_arrival(&law, 1_000) {
+                queue.sample(&law, Time::ZERO, bytes);
                 return arrived;
             }
         }
@@ -347,7 +348,8 @@ fn rcm_2_sampling_interval() {
     assert_eq!(count(&mut queue, 0), 15_000);
     assert_eq!(RATE.bytes_in(Span::from_us(12)), 150_000);
     // Half the degree: half way, to the packet.
-    queue.degree = 31;
+    queue.sample(&law, Time::ZERO, 25_376);
+    assert_eq!(queue.degree, 31);
     assert_eq!(count(&mut queue, 0), 84_000);
 }
 
