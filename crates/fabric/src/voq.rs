@@ -42,6 +42,20 @@ struct Controlled<C> {
     unsent: Vec<Fifo>,
 }
 
+impl<C> Controlled<C> {
+    /// Whether nothing of its lane is ahead of a packet at an input, and its output queue has room.
+    #[inline(always)]
+    fn has_room(&self, accounts: &[Account], ingress: u16, egress: u16, class: u8, lane: Lane) -> bool {
+        let output = &self.voqs.outputs[self.voqs.output(egress, class)];
+        if output.waiting[lane as usize] > 0 {
+            return false;
+        }
+        // A lossy queue may be limited to less than the FIFO: that is for the buffer to say.
+        let account = self.accounts + usize::from(ingress) * self.voqs.classes + usize::from(class);
+        output.queued_bytes == 0 || (output.queued_bytes < self.output_bytes && accounts[account].lossless)
+    }
+}
+
 impl<C: SwitchControl> Default for Controls<C> {
     fn default() -> Self {
         Controls { list: Vec::new(), messages: Slab::default(), outbox: Vec::new(), choices: Vec::new() }
@@ -221,26 +235,35 @@ impl<S: Scheme> World<S> {
         let port = &self.ports[ingress as usize];
         let switch = port.owner;
         packet.ingress = port.local;
-        let mut lane = Lane::Free;
-        if packet.kind == Kind::Data {
-            if self.controls.at(switch).control.detours() {
-                egress = self.detour(switch, egress, packet);
+        if packet.kind != Kind::Data {
+            // Controls see nothing of it.
+            let (from, to) = (packet.ingress, self.ports[egress as usize].local);
+            let room = self.controls.at(switch).has_room(&self.accounts, from, to, packet.class, Lane::Free);
+            if room && self.is_passable(egress) {
+                self.enter_output(switch, egress, packet);
+            } else {
+                self.wait_at_input(switch, ingress, egress, packet, Lane::Free);
+                self.arm_control(switch);
             }
-            let passing = self.passing(egress, packet);
-            let (control, view, outbox, _) = parts!(self, switch);
-            control.on_arrival(&passing, &view, |port, message| outbox.push((port, message)));
-            lane = match control.take_changed() {
-                None if outbox.is_empty() => control.lane(passing.egress, packet.class, packet.flow),
-                changed => {
-                    self.carry_out(switch, changed);
-                    self.controls.at(switch).control.lane(passing.egress, packet.class, packet.flow)
-                }
-            };
-            if self.ports[egress as usize].hooks.has(Hooks::ENQUEUE) {
-                self.cp_enqueue(egress, packet);
-            }
+            return;
         }
-        if self.may_pass(switch, egress, packet, lane) {
+        if self.controls.at(switch).control.detours() {
+            egress = self.detour(switch, egress, packet);
+        }
+        let passing = self.passing(egress, packet);
+        let (control, view, outbox, _) = parts!(self, switch);
+        control.on_arrival(&passing, &view, |port, message| outbox.push((port, message)));
+        let lane = match control.take_changed() {
+            None if outbox.is_empty() => control.lane(passing.egress, packet.class, packet.flow),
+            changed => {
+                self.carry_out(switch, changed);
+                self.controls.at(switch).control.lane(passing.egress, packet.class, packet.flow)
+            }
+        };
+        if self.ports[egress as usize].hooks.has(Hooks::ENQUEUE) {
+            self.cp_enqueue(egress, packet);
+        }
+        if self.is_passable(egress) && self.pass(switch, &passing, lane) {
             self.enter_output(switch, egress, packet);
         } else {
             self.wait_at_input(switch, ingress, egress, packet, lane);
@@ -276,47 +299,53 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    /// Whether a packet that has just come in need not wait at its input: nothing of its lane does,
-    /// the output queue has room, and the gate is open.
+    /// Whether packets may go to an egress without asking the buffer.
     #[inline(always)]
-    fn may_pass(&mut self, switch: u32, egress: u32, packet: &Packet, lane: Lane) -> bool {
-        let (class, now) = (packet.class, self.now);
-        let out = &self.ports[egress as usize];
-        if out.has(DOWN) || self.checks.storms > 0 {
-            return false;
-        }
-        let local = out.local;
+    fn is_passable(&self, egress: u32) -> bool {
+        !self.ports[egress as usize].has(DOWN) && self.checks.storms == 0
+    }
+
+    /// Whether a data packet that has just come in need not wait at its input: nothing of its lane
+    /// does, the output queue has room, and the gate is open. If so, it moves.
+    #[inline(always)]
+    fn pass(&mut self, switch: u32, packet: &Passing, lane: Lane) -> bool {
+        let Passing { now, ingress, egress, class, .. } = *packet;
         let controlled = self.controls.at(switch);
-        let output = &controlled.voqs.outputs[controlled.voqs.output(local, class)];
-        if output.waiting[lane as usize] > 0 {
+        if !controlled.has_room(&self.accounts, ingress, egress, class, lane) {
             return false;
         }
-        if output.queued_bytes > 0 {
-            // A lossy queue may be limited to less than the FIFO: that is for the buffer to say.
-            let account = controlled.accounts + usize::from(packet.ingress) * self.classes + usize::from(class);
-            if output.queued_bytes >= controlled.output_bytes || !self.accounts[account].lossless {
-                return false;
-            }
-        }
-        if packet.kind != Kind::Data {
-            return true;
-        }
+        let output = &controlled.voqs.outputs[controlled.voqs.output(egress, class)];
         let waiting = output.lanes().with(Lanes::of(lane));
         let (control, view, outbox, _) = parts!(self, switch);
-        let lanes = control.gate(now, local, class, waiting, &view);
+        let open = control.gate(now, egress, class, waiting, &view).has(lane);
+        match control.take_changed() {
+            None if outbox.is_empty() => {
+                if open {
+                    control.on_transfer(packet, &view);
+                    after_control!(self, switch, control, outbox);
+                }
+            }
+            changed => {
+                self.carry_out(switch, changed);
+                if open {
+                    self.transfer(switch, packet);
+                }
+            }
+        }
+        open
+    }
+
+    /// A data packet moves from its input to its output.
+    #[inline(never)]
+    fn transfer(&mut self, switch: u32, packet: &Passing) {
+        let (control, view, outbox, _) = parts!(self, switch);
+        control.on_transfer(packet, &view);
         after_control!(self, switch, control, outbox);
-        lanes.has(lane)
     }
 
     /// A packet enters the output queue, and leaves it at once if nothing is ahead of it.
     #[inline(always)]
     fn enter_output(&mut self, switch: u32, egress: u32, packet: &mut Packet) {
-        if packet.kind == Kind::Data {
-            let passing = self.passing(egress, packet);
-            let (control, view, outbox, _) = parts!(self, switch);
-            control.on_transfer(&passing, &view);
-            after_control!(self, switch, control, outbox);
-        }
         packet.ingress = u16::MAX;
         let (class, bit) = (packet.class, 1 << packet.class);
         let out = &self.ports[egress as usize];
@@ -366,6 +395,9 @@ impl<S: Scheme> World<S> {
             after_control!(self, switch, control, outbox);
             let Some(mut packet) = self.voq_pop(egress, class, lanes) else { return };
             self.release(switch, &packet);
+            if packet.kind == Kind::Data {
+                self.transfer(switch, &self.passing(egress, &packet));
+            }
             self.enter_output(switch, egress, &mut packet);
         }
     }
