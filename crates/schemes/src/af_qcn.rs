@@ -19,10 +19,9 @@
 use crate::param::{Base, ParamSpec, ParamValues, SchemeSpec, Unit, joined};
 use crate::parts::clock::Clock;
 use crate::parts::flow_table::FlowTable;
-use crate::parts::qcn_limiter::{self, Limiter};
+use crate::parts::qcn_family::{Family, Member, PRESETS};
+use crate::parts::qcn_limiter;
 use crate::parts::qcn_sampler::{self, Cnm, Sampler};
-use crate::{Configured, Overlay, qcn};
-use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::*;
 
@@ -101,60 +100,29 @@ const PARAMS: &[ParamSpec] = &joined::<{ qcn_sampler::PARAMS.len() + qcn_limiter
 ]);
 
 /// A configured AF-QCN.
-#[derive(Clone, Debug)]
-pub struct AfQcn {
-    values: ParamValues,
-    limiter: Arc<qcn_limiter::Settings>,
-}
+pub type AfQcn = Family<Box<Cp>>;
 
-impl Configured for AfQcn {
+impl Member for Box<Cp> {
     const SPEC: SchemeSpec = SchemeSpec::new(
         "af-qcn",
         "QCN whose feedback also says how far the sampled flow is above its share",
         "Kabbani et al., AF-QCN: Approximate Fairness with Quantized Congestion Notification for \
          Multi-tenanted Data Centers, Hot Interconnects 2010",
         PARAMS,
-        qcn::PRESETS,
+        PRESETS,
     )
     .with_base(Base::Optional);
 
-    fn configure(values: &ParamValues) -> AfQcn {
-        AfQcn { values: values.clone(), limiter: qcn_limiter::Settings::from_params(values) }
-    }
-
-    fn objection(values: &ParamValues) -> Option<String> {
-        let unstable = values.choice("fair") == "afd" && values.number("afd_c2") <= values.number("afd_c1");
-        if unstable {
-            return Some("`afd_c2` must be above `afd_c1`: the share would fall while the queue is empty".into());
-        }
-        if values.time_by_rate("measure_interval").at(xoff_engine::BitRate::from_gbps(400)) == Span::ZERO {
-            return Some("`measure_interval` is zero".into());
-        }
-        qcn::objection(values)
-    }
-}
-
-impl Overlay for AfQcn {}
-
-impl Scheme for AfQcn {
-    type Feedback = Cnm;
-    type Cp = Box<Cp>;
-    type Np = Silent<Cnm>;
-    type Rp = Limiter;
-    type Transit = Absent<Cnm>;
-    type Switch = Absent;
-
-    fn congestion_point(&self, at: &QueueFacts) -> Box<Cp> {
-        let line_bps = at.rate.bps() as f64;
-        let values = &self.values;
+    fn at(values: &ParamValues, facts: &QueueFacts) -> Box<Cp> {
+        let line_bps = facts.rate.bps() as f64;
         let afd = (values.choice("fair") == "afd").then(|| {
             let gains = (values.number("afd_c1"), values.number("afd_c2"));
             Box::new(Afd { gains, share_bps: line_bps, q_old_bytes: 0.0 })
         });
         Box::new(Cp {
-            sampler: Sampler::from_params(values, at),
+            sampler: Sampler::from_params(values, facts),
             flows: FlowTable::new(),
-            clock: Clock::new(values.time_by_rate("measure_interval").at(at.rate)),
+            clock: Clock::new(values.time_by_rate("measure_interval").at(facts.rate)),
             gain: values.number("rate_gain"),
             fairness_weight: values.number("fairness_weight"),
             line_bps,
@@ -162,17 +130,14 @@ impl Scheme for AfQcn {
             afd,
         })
     }
-    fn notification_point(&self, _: &FlowFacts) -> Silent<Cnm> {
-        Silent::default()
-    }
-    fn reaction_point(&self, of: &FlowFacts) -> Limiter {
-        Limiter::new(&self.limiter, of)
-    }
-    fn format(&self) -> Format {
-        qcn::frames(&self.values).0
-    }
-    fn notification_bytes(&self, _: &Cnm) -> Option<u32> {
-        Some(qcn::frames(&self.values).1)
+
+    fn objection(values: &ParamValues) -> Option<String> {
+        let unstable = values.choice("fair") == "afd" && values.number("afd_c2") <= values.number("afd_c1");
+        if unstable {
+            return Some("`afd_c2` must be above `afd_c1`: the share would fall while the queue is empty".into());
+        }
+        (values.time_by_rate("measure_interval").at(xoff_engine::BitRate::from_gbps(400)) == Span::ZERO)
+            .then(|| "`measure_interval` is zero".into())
     }
 }
 
@@ -292,7 +257,7 @@ impl CongestionPoint for Cp {
             && packet.own
         {
             let psi = self.combine(sample.psi, packet.flow);
-            if psi >= 1 || self.sampler.tells(sample) {
+            if self.sampler.sends(psi) {
                 notify(packet.flow, Cnm { psi });
             }
         }
@@ -313,10 +278,11 @@ impl CongestionPoint for Cp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Configured;
     use xoff_engine::BitRate;
     use xoff_fabric::packet::Ecn;
 
-    static SPEC: SchemeSpec = AfQcn::SPEC;
+    static SPEC: SchemeSpec = <AfQcn as Configured>::SPEC;
 
     fn cp(texts: &[(&str, &str)]) -> Box<Cp> {
         AfQcn::configure(&SPEC.values_with(None, texts)).congestion_point(&QueueFacts::at(BitRate::from_gbps(10)))
@@ -404,6 +370,15 @@ mod tests {
         // 64 * 30 / 165 = 11.6: Psi = 12, halved.
         arrive(&mut cp, Time::ZERO, 63_000, 1, 1066);
         assert_eq!(arrive(&mut cp, Time::ZERO, 63_000, 1, 1066), Some(6));
+    }
+
+    #[test]
+    fn af_qcn_2_feedback_that_rounds_to_zero_is_not_sent() {
+        // All of the feedback is about fairness, and a single flow is at its share.
+        let sampled = [("sample_min", "1"), ("sample_max", "1"), ("fairness_weight", "1")];
+        assert_eq!(arrive(&mut cp(&sampled), Time::ZERO, 100_000, 1, 1066), None);
+        let texts = [&sampled[..], &[("send_zero", "true")]].concat();
+        assert_eq!(arrive(&mut cp(&texts), Time::ZERO, 100_000, 1, 1066), Some(0));
     }
 
     #[test]

@@ -185,13 +185,15 @@ impl Limiter {
     pub fn new(settings: &Arc<Settings>, of: &FlowFacts) -> Limiter {
         let line_bps = of.line_rate.bps() as f64;
         let rate = |name| settings.values.rate(name).at(of.line_rate);
+        // A floor of zero would stop the flow for good.
+        let min_bps = rate("rate_min").clamp(1000.0, line_bps);
         let mut limiter = Limiter {
             line_bps,
             ai_bps: rate("rate_ai"),
             hai_bps: rate("rate_hai"),
-            // A floor of zero would stop the flow for good.
-            min_bps: rate("rate_min").clamp(1000.0, line_bps),
-            rate_bps: of.initial_rate.bps() as f64,
+            min_bps,
+            // From below the floor a cut would raise it.
+            rate_bps: (of.initial_rate.bps() as f64).clamp(min_bps, line_bps),
             target_bps: line_bps,
             byte_cycle: 0,
             timer_cycle: 0,
@@ -509,6 +511,8 @@ mod tests {
         assert_eq!((rp.limits().rate_bps, rp.timer()), (4e9, Some(Time::from_ms(18))));
         rp.on_sent(Time::from_ms(3), 150_000);
         assert_eq!(rp.limits().rate_bps, 7e9);
+        let rp = Limiter::new(&settings, &FlowFacts { initial_rate: BitRate::from_mbps(4), ..facts });
+        assert_eq!(rp.limits().rate_bps, 10e6, "the floor");
     }
 
     #[test]
