@@ -238,6 +238,16 @@ pub struct PacketFacts {
     pub frame_bytes: u32,
     /// It belongs to the congestion point's own scheme; always, without [`Hooks::EVERY`].
     pub own: bool,
+    /// The first packet of its flow (or that packet again). Numbers of flows are used again: what a
+    /// congestion point remembers under this one was another flow's.
+    pub first: bool,
+}
+
+impl PacketFacts {
+    /// A packet of its own scheme and in mid-flow: for tests and calculations.
+    pub fn of(flow: u32, frame_bytes: u32) -> PacketFacts {
+        PacketFacts { flow, frame_bytes, own: true, first: false }
+    }
 }
 
 /// What a congestion point may write into the packet at hand.

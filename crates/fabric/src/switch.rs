@@ -480,7 +480,7 @@ impl<S: Scheme> World<S> {
         let own = slot(packet);
         let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
         let weight = self.ledgers[packet.flow].spec.weight;
-        let mut facts = PacketFacts { flow: packet.flow, frame_bytes: u32::from(packet.frame_bytes), own: true };
+        let mut facts = packet_facts(packet);
         let before = packet.ecn;
         let int = if packet.flags & HAS_INT != 0 { self.int.get_mut(packet.extra) } else { None };
         let notices = &mut self.notices;
@@ -513,7 +513,7 @@ impl<S: Scheme> World<S> {
         let view = self.view(egress, packet.class);
         let own = slot(packet);
         let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
-        let mut facts = PacketFacts { flow: packet.flow, frame_bytes: u32::from(packet.frame_bytes), own: true };
+        let mut facts = packet_facts(packet);
         let before = packet.ecn;
         let int = if packet.flags & HAS_INT != 0 { self.int.get_mut(packet.extra) } else { None };
         let notices = &mut self.notices;
@@ -635,6 +635,13 @@ impl<S: Scheme> World<S> {
         // It enters the switch as if it had come in by the port that saw the congestion.
         self.switch_receive(egress, ingress, &mut packet);
     }
+}
+
+/// What a congestion point is shown of a data packet.
+#[inline]
+fn packet_facts(packet: &Packet) -> PacketFacts {
+    let frame_bytes = u32::from(packet.frame_bytes);
+    PacketFacts { flow: packet.flow, frame_bytes, own: true, first: packet.psn == 0 }
 }
 
 /// What one ingress may use of the shared pool now.

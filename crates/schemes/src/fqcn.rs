@@ -136,8 +136,11 @@ impl CongestionPoint for Cp {
         _: Mark<'_>,
         notify: impl FnMut(u32, Cnm),
     ) {
-        let weight = weight.max(1);
-        let flow = self.flows.entry(packet.flow, || Arrived { bytes: 0, weight });
+        let nothing = Arrived { bytes: 0, weight: weight.max(1) };
+        let flow = self.flows.entry(packet.flow, || nothing);
+        if packet.first {
+            *flow = nothing;
+        }
         flow.bytes += u64::from(packet.frame_bytes);
         if let Some(sample) = self.sampler.arrives(view, packet.frame_bytes) {
             if sample.congested && self.sampler.sends(sample.psi) {
@@ -160,6 +163,18 @@ mod tests {
 
     fn cp(texts: &[(&str, &str)]) -> Box<Cp> {
         Fqcn::configure(&SPEC.values_with(None, texts)).congestion_point(&QueueFacts::at(BitRate::from_gbps(10)))
+    }
+
+    fn view(queue_bytes: u64) -> QueueView {
+        QueueView {
+            now: Time::ZERO,
+            queue_bytes,
+            queue_packets: 100,
+            port_bytes: queue_bytes,
+            tx_bytes: 0,
+            rate: BitRate::from_gbps(10),
+            paused: false,
+        }
     }
 
     /// Who hears what, if flows 1, 2, ... sent `bytes` since the last sampling event.
@@ -244,23 +259,26 @@ mod tests {
     }
 
     #[test]
+    fn fqcn_2_a_new_flow_under_an_old_number_starts_from_nothing() {
+        // By bytes, so that the first packet is not sampled.
+        let mut cp = cp(&[("sampling", "bytes")]);
+        cp.flows.entry(1, || Arrived { bytes: 90_000, weight: 4 });
+        let (mut ecn, packet) = (Ecn::Ect0, PacketFacts { first: true, ..PacketFacts::of(1, 1066) });
+        cp.on_enqueue(&view(0), &packet, 2, Mark { ecn: &mut ecn, int: None }, |_, _| ());
+        let flow = cp.flows.get(1).unwrap();
+        assert_eq!((flow.bytes, flow.weight), (1066, 2));
+    }
+
+    #[test]
     fn fqcn_2_counts_begin_anew_at_each_sampling_event() {
         let mut cp = cp(&[]);
-        let view = QueueView {
-            now: Time::ZERO,
-            queue_bytes: 100_000,
-            queue_packets: 100,
-            port_bytes: 100_000,
-            tx_bytes: 0,
-            rate: BitRate::from_gbps(10),
-            paused: false,
-        };
+        let view = view(100_000);
         // Flow 1 sends nine packets in ten.
         let (mut heard, mut emptied) = ([0, 0], 0);
         for i in 0..100_000u32 {
             let flow = u32::from(i % 10 == 0);
             let mut ecn = Ecn::Ect0;
-            let packet = PacketFacts { flow, frame_bytes: 1066, own: true };
+            let packet = PacketFacts::of(flow, 1066);
             let mark = Mark { ecn: &mut ecn, int: None };
             cp.on_enqueue(&view, &packet, 1, mark, |flow, cnm| {
                 assert!((1..=64).contains(&cnm.psi));

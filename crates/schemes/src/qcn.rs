@@ -107,7 +107,7 @@ mod tests {
         let mut heard = Vec::new();
         for _ in 0..packets {
             let mut ecn = Ecn::Ect0;
-            let packet = PacketFacts { flow: 7, frame_bytes: 1066, own };
+            let packet = PacketFacts { own, ..PacketFacts::of(7, 1066) };
             let mark = Mark { ecn: &mut ecn, int: None };
             cp.on_enqueue(&view, &packet, 1, mark, |flow, cnm| heard.push((flow, cnm)));
             assert_eq!(ecn, Ecn::Ect0, "QCN marks nothing");

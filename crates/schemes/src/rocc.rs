@@ -411,7 +411,7 @@ mod tests {
 
     fn at_queue(cp: &mut Cp, now: Time, flow: u32, arrives: bool) {
         let mut ecn = Ecn::Ect0;
-        let packet = PacketFacts { flow, frame_bytes: 1062, own: true };
+        let packet = PacketFacts::of(flow, 1062);
         let mark = Mark { ecn: &mut ecn, int: None };
         let view = view(now, 0, 0);
         if arrives {

@@ -519,7 +519,7 @@ mod tests {
                 rate: BitRate::from_gbps(40),
                 paused: false,
             };
-            let facts = PacketFacts { flow: 0, frame_bytes: 1062, own: true };
+            let facts = PacketFacts::of(0, 1062);
             cp.on_dequeue(&view, &facts, Mark { ecn, int: None }, |_, _| {});
         };
         // The three kinds of port, and what a packet that leaves its sender with 01 looks like after.

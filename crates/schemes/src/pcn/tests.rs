@@ -45,7 +45,7 @@ impl Queue {
     fn put(&mut self, packets: u32) {
         for _ in 0..packets {
             let (view, mut ecn) = (self.view(), Ecn::Ect0);
-            let facts = PacketFacts { flow: 0, frame_bytes: 1062, own: true };
+            let facts = PacketFacts::of(0, 1062);
             self.cp.on_enqueue(&view, &facts, 1, Mark { ecn: &mut ecn, int: None }, |_, _| {});
             assert_eq!(ecn, Ecn::Ect0, "arrivals are not marked");
             self.packets += 1;
@@ -59,7 +59,7 @@ impl Queue {
     fn take(&mut self, own: bool) -> bool {
         self.packets -= 1;
         let (view, mut ecn) = (self.view(), Ecn::Ect0);
-        let facts = PacketFacts { flow: 0, frame_bytes: 1062, own };
+        let facts = PacketFacts { own, ..PacketFacts::of(0, 1062) };
         self.cp.on_dequeue(&view, &facts, Mark { ecn: &mut ecn, int: None }, |_, _| {});
         ecn == Ecn::Ce
     }
@@ -147,7 +147,7 @@ fn pcn_2_a_mark_of_an_earlier_hop_stays() {
     queue.pause(false);
     queue.packets = 0;
     let (view, mut ecn) = (queue.view(), Ecn::Ce);
-    let facts = PacketFacts { flow: 0, frame_bytes: 1062, own: true };
+    let facts = PacketFacts::of(0, 1062);
     queue.cp.on_dequeue(&view, &facts, Mark { ecn: &mut ecn, int: None }, |_, _| {});
     assert_eq!(ecn, Ecn::Ce);
 }
