@@ -114,6 +114,9 @@ impl Configured for Pacc {
         if values.time("period") == Span::ZERO {
             return Some("`period` is zero".into());
         }
+        if values.bytes_by_rate("q_ref").at(xoff_engine::BitRate::from_gbps(10)) == 0 {
+            return Some("`q_ref` is zero: an empty queue would never end the CNPs".into());
+        }
         (values.number("gain_a") <= values.number("gain_b"))
             .then(|| "`gain_a` must be above `gain_b`: their difference is the integral gain".into())
     }
@@ -467,7 +470,8 @@ mod tests {
         assert!(!pacc.congestion_point(&QueueFacts::at(BitRate::from_gbps(40))).hooks().has(Hooks::DEQUEUE));
         let why = crate::select("pacc+none").unwrap_err();
         assert!(why.contains("none") && why.contains("notifications"), "{why}");
-        let swapped = SPEC.values_with(None, &[("gain_b", "2e-4")]);
-        assert!(Pacc::objection(&swapped).is_some());
+        for odd in [("gain_b", "2e-4"), ("period", "0us"), ("q_ref", "0B")] {
+            assert!(Pacc::objection(&SPEC.values_with(None, &[odd])).is_some(), "{odd:?}");
+        }
     }
 }

@@ -144,6 +144,13 @@ impl Configured for Rocc {
         if [10, 25, 40, 100].into_iter().all(|gbps| at("q_max", gbps) <= at("q_ref", gbps)) {
             return Some("`q_max` is not above `q_ref`: the rate would stay at its least".into());
         }
+        if [10, 25, 40, 100].into_iter().any(|gbps| at("q_ref", gbps) == 0) {
+            return Some("`q_ref` is zero: an empty queue would never raise the rate".into());
+        }
+        let alpha = |gbps| values.number_by_rate("gain_alpha").at(xoff_engine::BitRate::from_gbps(gbps));
+        if [10, 25, 40, 100].into_iter().any(|gbps| alpha(gbps) == 0.0) {
+            return Some("`gain_alpha` is zero: an empty queue would never raise the rate".into());
+        }
         let line = xoff_engine::BitRate::from_gbps(1);
         (values.rate("rate_unit").at(line) < 1.0).then(|| "`rate_unit` is zero".into())
     }
@@ -520,7 +527,14 @@ mod tests {
     #[test]
     fn rocc_odd_parameters_are_refused() {
         assert_eq!(Rocc::objection(&SPEC.values(None)), None);
-        for (name, text) in [("period", "0us"), ("queue_unit", "0B"), ("rate_unit", "0bps"), ("q_max", "50KB")] {
+        for (name, text) in [
+            ("period", "0us"),
+            ("queue_unit", "0B"),
+            ("rate_unit", "0bps"),
+            ("q_max", "50KB"),
+            ("q_ref", "0B"),
+            ("gain_alpha", "0"),
+        ] {
             assert!(Rocc::objection(&SPEC.values_with(None, &[(name, text)])).is_some(), "{name} = {text}");
         }
     }

@@ -203,7 +203,7 @@ const PARAMS: &[ParamSpec] = &[
         Unit::Flag,
         "false",
         PAPER,
-        "an eighth of the target if it exceeds ten rates at the first increase",
+        "an eighth of the target if it exceeds ten rates at the first increase; never so far under `target_clamp = \"always\"`",
         "original simulator, after QCN's pseudo-code",
     ),
     ParamSpec::new(

@@ -116,7 +116,7 @@ pub const PARAMS: &[ParamSpec] = &[
         Unit::Flag,
         "false",
         &[],
-        "an eighth of the target if it exceeds ten rates at the first cycle after a cut",
+        "an eighth of the target if it exceeds ten rates at the first cycle after a cut; never so far without `keep_target`",
         "802.1Qau working group's pseudo-code",
     ),
 ];
