@@ -179,10 +179,10 @@ mod tests {
 
     /// Who hears what, if flows 1, 2, ... sent `bytes` since the last sampling event.
     fn blamed(bytes: &[u64], weights: &[u16], psi: u8) -> Vec<(u32, u8)> {
-        blamed_by(cp(&[]), bytes, weights, psi)
+        blamed_by(&mut cp(&[]), bytes, weights, psi)
     }
 
-    fn blamed_by(mut cp: Box<Cp>, bytes: &[u64], weights: &[u16], psi: u8) -> Vec<(u32, u8)> {
+    fn blamed_by(cp: &mut Cp, bytes: &[u64], weights: &[u16], psi: u8) -> Vec<(u32, u8)> {
         for (i, (&bytes, &weight)) in bytes.iter().zip(weights).enumerate() {
             cp.flows.entry(i as u32 + 1, || Arrived { bytes, weight });
         }
@@ -228,12 +228,12 @@ mod tests {
         assert_eq!(blamed(&[1000; 40], &[1; 40], 10).len(), 40);
         // A larger least, but never more than the whole feedback.
         let least = |text| cp(&[("min_feedback", text)]);
-        assert!(blamed_by(least("3"), &[1000; 40], &[1; 40], 10).iter().all(|&(_, psi)| psi == 3));
-        assert!(blamed_by(least("30"), &[1000; 40], &[1; 40], 10).iter().all(|&(_, psi)| psi == 10));
+        assert!(blamed_by(&mut least("3"), &[1000; 40], &[1; 40], 10).iter().all(|&(_, psi)| psi == 3));
+        assert!(blamed_by(&mut least("30"), &[1000; 40], &[1; 40], 10).iter().all(|&(_, psi)| psi == 10));
         // With none, a part that rounds to zero is not sent, unless zeros are asked for.
-        assert_eq!(blamed_by(least("0"), &[1000; 40], &[1; 40], 10), []);
-        let zeros = cp(&[("min_feedback", "0"), ("send_zero", "true")]);
-        assert_eq!(blamed_by(zeros, &[1000; 40], &[1; 40], 10).len(), 40);
+        assert_eq!(blamed_by(&mut least("0"), &[1000; 40], &[1; 40], 10), []);
+        let mut zeros = cp(&[("min_feedback", "0"), ("send_zero", "true")]);
+        assert_eq!(blamed_by(&mut zeros, &[1000; 40], &[1; 40], 10).len(), 40);
     }
 
     #[test]

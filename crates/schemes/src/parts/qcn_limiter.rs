@@ -116,7 +116,7 @@ pub const PARAMS: &[ParamSpec] = &[
         Unit::Flag,
         "false",
         &[],
-        "an eighth of the target if it exceeds ten rates at the first cycle after a cut; never so far without `keep_target`",
+        "an eighth of the target if it exceeds ten rates at the first cycle after a cut; with `max_cut` up to 0.9 that takes `keep_target`",
         "802.1Qau working group's pseudo-code",
     ),
 ];
