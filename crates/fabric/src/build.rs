@@ -99,6 +99,7 @@ impl<S: Scheme> World<S> {
             ledgers: Slab::default(),
             int: Slab::default(),
             feedback: Slab::default(),
+            controls: Default::default(),
             shapers: Default::default(),
             routes,
             route_ports: Vec::new(),
@@ -182,6 +183,7 @@ impl<S: Scheme> World<S> {
                 hooks,
             });
         }
+        self.build_controls(mtu_wire);
         self.cp_due = vec![Time::NEVER; self.cps.len()];
         let lossy = self.loss.iter().any(|&loss| loss > 0.0)
             || self.plan.faults.iter().any(|fault| matches!(fault.what, crate::plan::FaultKind::Loss { .. }));

@@ -92,7 +92,7 @@ impl<S: Scheme> World<S> {
     /// What is not, and is not delivered either, waits for others.
     fn in_motion(&self) -> bool {
         let on_wire =
-            |port: &crate::port::Port| self.in_flight.iter(&port.wire).any(|item| item.packet.kind != Kind::Pfc);
+            |port: &crate::port::Port| self.in_flight.iter(&port.wire).any(|item| !item.packet.kind.is_link_local());
         let at_host =
             |host: &crate::world::Host| !host.paced.is_empty() || host.delayed.iter().any(|lane| !lane.is_empty());
         // A retransmission timer that backs off may outlast any limit: its flow will move by itself.
@@ -182,7 +182,8 @@ impl<S: Scheme> World<S> {
     fn bytes_from(&self, egress: u32, class: u8, ingress: u16) -> u64 {
         let queue = &self.queues[egress as usize * self.classes + usize::from(class)];
         let queued = self.queued.iter(&queue.packets).chain(self.awaiting(egress, class));
-        queued.filter(|p| p.ingress == ingress).map(|p| u64::from(p.frame_bytes)).sum()
+        let bytes: u64 = queued.filter(|p| p.ingress == ingress).map(|p| u64::from(p.frame_bytes)).sum();
+        bytes + self.voq_bytes_from(egress, class, ingress)
     }
 
     /// One cycle among the stuck queues: follow what each waits for until a queue repeats.
@@ -274,21 +275,23 @@ impl<S: Scheme> World<S> {
         let data = |kind: Kind| u64::from(kind == Kind::Data);
         let on_wires: u64 =
             self.ports.iter().flat_map(|p| self.in_flight.iter(&p.wire)).map(|item| data(item.packet.kind)).sum();
-        let queued: u64 = self.queues.iter().flat_map(|q| self.queued.iter(&q.packets)).map(|p| data(p.kind)).sum();
+        let in_queues = self.queues.iter().flat_map(|q| self.queued.iter(&q.packets)).chain(self.voq_packets());
+        let queued: u64 = in_queues.map(|p| data(p.kind)).sum();
         let ended = self.counters.data_packets_delivered + self.counters.data_packets_discarded;
         let shaped = self.shapers.packets();
         let accounted = ended + on_wires + queued + shaped;
         if self.counters.data_packets_sent != accounted {
             return Err(format!("{} data packets sent, {accounted} accounted for", self.counters.data_packets_sent));
         }
-        for switch in &self.switches {
+        for (number, switch) in self.switches.iter().enumerate() {
             let queued: u64 = switch
                 .ports
                 .iter()
                 .flat_map(|&p| (0..self.classes).map(move |c| p as usize * self.classes + c))
                 .map(|id| self.queues[id].bytes)
                 .sum::<u64>()
-                + switch.ports.iter().map(|&port| self.shapers.bytes_for(port)).sum::<u64>();
+                + switch.ports.iter().map(|&port| self.shapers.bytes_for(port)).sum::<u64>()
+                - self.output_queue_bytes(number);
             let first = switch.accounts as usize;
             let accounts: u64 =
                 self.accounts[first..first + switch.ports.len() * self.classes].iter().map(|a| a.bytes).sum();

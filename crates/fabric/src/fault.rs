@@ -1,9 +1,10 @@
 //! Things that go wrong on schedule: links fail and come back, rates and losses change, a host
 //! floods its switch with PAUSE.
 
+use crate::flow::Ledger;
 use crate::packet::{Kind, Packet};
 use crate::plan::{FaultKind, Signalling, peer};
-use crate::port::{AT_HOST, AWAITED, DOWN, LOSSY_WIRE};
+use crate::port::{AT_HOST, AWAITED, CONTROLLED, DOWN, LOSSY_WIRE};
 use crate::route::Routes;
 use crate::scheme::Scheme;
 use crate::world::World;
@@ -101,8 +102,9 @@ impl<S: Scheme> World<S> {
         let wire = &mut self.ports[port as usize].wire;
         let lost: Vec<Packet> = self.in_flight.iter(wire).map(|item| item.packet).collect();
         self.in_flight.clear(wire);
+        self.cut_messages(port, &lost);
         for packet in lost {
-            if packet.kind != Kind::Pfc {
+            if !packet.kind.is_link_local() {
                 self.counters.drops_fault += 1;
                 self.discard(&packet);
             }
@@ -130,10 +132,10 @@ impl<S: Scheme> World<S> {
             self.requeue_last(self.ports[port as usize].owner);
         }
         let queue_id = port as usize * self.classes + usize::from(class);
-        while let Some(packet) = self.queues[queue_id].pop(&mut self.queued, self.now) {
+        while let Some(packet) = self.take_from(port, class) {
             self.queues[queue_id].drops += 1;
             self.counters.drops_fault += 1;
-            if !self.ports[port as usize].has(AT_HOST) {
+            if self.ports[port as usize].flags & (AT_HOST | CONTROLLED) == 0 {
                 self.ports[port as usize].queued_bytes -= u64::from(packet.frame_bytes);
                 self.release(self.ports[port as usize].owner, &packet);
             }
@@ -147,6 +149,13 @@ impl<S: Scheme> World<S> {
         if !at_host || self.hosts[port.owner as usize].ready[usize::from(class)].is_empty() {
             port.waiting &= !(1 << class);
         }
+    }
+
+    fn take_from(&mut self, port: u32, class: u8) -> Option<Packet> {
+        if self.ports[port as usize].has(CONTROLLED) {
+            return self.take_controlled(port, class);
+        }
+        self.queues[port as usize * self.classes + usize::from(class)].pop(&mut self.queued, self.now)
     }
 
     /// Every living flow takes the path that the routes of now give it, if any. Packets already under way
@@ -169,7 +178,8 @@ impl<S: Scheme> World<S> {
             let new_route = self.store_route(&path);
             let new_back =
                 if backward { (new_route, path.len() as u8) } else { (self.store_route(&back), back.len() as u8) };
-            let old = &mut self.ledgers[flow].old_routes;
+            let Ledger { old_routes: old, detours, .. } = &mut self.ledgers[flow];
+            old.append(detours);
             old.push((route, hops));
             if !was_backward {
                 old.push((back_route, back_hops));

@@ -161,6 +161,8 @@ pub struct Ledger {
     pub notifications: u64,
     /// Routes it used before a failure moved it: packets may still walk them.
     pub old_routes: Vec<(u32, u8)>,
+    /// Whole routes, first port and hops, that switches moved some of its packets to.
+    pub detours: Vec<(u32, u8)>,
 }
 
 /// Packets of a flow, and the sizes of its full frames and of its last, under so many bytes of

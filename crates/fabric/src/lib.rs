@@ -6,6 +6,7 @@
 
 pub mod build;
 pub mod check;
+pub mod control;
 pub mod domain;
 pub mod fault;
 pub mod flow;
@@ -25,4 +26,5 @@ pub mod timing;
 pub mod topology;
 pub mod traffic;
 pub mod transport;
+pub mod voq;
 pub mod world;

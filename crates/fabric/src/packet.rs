@@ -38,6 +38,17 @@ pub enum Kind {
     /// PFC: `flow` is the mask of classes it is about, `psn` those of them that must stop, `stamp`
     /// how long (never: until resumed).
     Pfc,
+    /// From a switch's control to its neighbour's, never forwarded; the content lies in the world's
+    /// arena. This and PFC are the frames that belong to a link, not to a flow.
+    Neighbour,
+}
+
+impl Kind {
+    /// Ends at the other end of its link, whoever is there.
+    #[inline]
+    pub fn is_link_local(self) -> bool {
+        self as u8 >= Kind::Pfc as u8
+    }
 }
 
 /// One packet. Copied from queue to wire to queue; nothing points at it.

@@ -49,6 +49,8 @@ pub const LOSSY_WIRE: u8 = 8;
 pub const LONG_HAUL: u8 = 16;
 /// Flows with shaped queues wait for their turn at it.
 pub const AWAITED: u8 = 32;
+/// Its switch is under control: packets wait in virtual output queues.
+pub const CONTROLLED: u8 = 64;
 
 impl Port {
     #[inline]
@@ -89,19 +91,31 @@ pub enum Storm {
 impl Queue {
     #[inline]
     pub fn push(&mut self, pool: &mut Pool<Packet>, now: Time, packet: &Packet) {
-        self.settle(now);
-        self.bytes += u64::from(packet.frame_bytes);
-        self.peak_bytes = self.peak_bytes.max(self.bytes);
+        self.grow(now, packet.frame_bytes);
         pool.push(&mut self.packets, packet);
     }
 
     #[inline]
     pub fn pop(&mut self, pool: &mut Pool<Packet>, now: Time) -> Option<Packet> {
         let packet = pool.pop(&mut self.packets)?;
-        self.settle(now);
-        self.bytes -= u64::from(packet.frame_bytes);
-        self.moved_at = now;
+        self.shrink(now, packet.frame_bytes);
         Some(packet)
+    }
+
+    /// A packet has come in, wherever it lies.
+    #[inline]
+    pub fn grow(&mut self, now: Time, frame_bytes: u16) {
+        self.settle(now);
+        self.bytes += u64::from(frame_bytes);
+        self.peak_bytes = self.peak_bytes.max(self.bytes);
+    }
+
+    /// A packet has left.
+    #[inline]
+    pub fn shrink(&mut self, now: Time, frame_bytes: u16) {
+        self.settle(now);
+        self.bytes -= u64::from(frame_bytes);
+        self.moved_at = now;
     }
 
     /// Accounts for the time since the last change.

@@ -96,6 +96,8 @@ pub struct Counters {
     /// Receiver- and switch-originated congestion notifications.
     pub notifications_sent: u64,
     pub marks: u64,
+    /// Messages of switches to their neighbours.
+    pub neighbour_messages: u64,
     pub pause_frames: u64,
     pub resume_frames: u64,
     /// Repetitions of a PAUSE in timed signalling; not in `pause_frames`.

@@ -142,8 +142,13 @@ impl Routes {
     /// a hash of `key` and the switch. `false` if there is no way.
     pub fn path(&self, src: u32, dst: u32, key: u64, out: &mut Vec<u32>) -> bool {
         out.clear();
-        let last = peer(self.host_port[dst as usize]);
         out.push(self.host_port[src as usize]);
+        self.extend(dst, key, out)
+    }
+
+    /// The rest of a path that has begun.
+    pub fn extend(&self, dst: u32, key: u64, out: &mut Vec<u32>) -> bool {
+        let last = peer(self.host_port[dst as usize]);
         loop {
             let at = self.owner[peer(out[out.len() - 1]) as usize];
             if at == dst {

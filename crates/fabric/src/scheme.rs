@@ -6,6 +6,7 @@
 //! their empty defaults, and a congestion point says in [`CongestionPoint::hooks`] which ones the
 //! world must call at all.
 
+pub use crate::control::{Lane, Lanes, Occupancy, Passing, PortFacts, SwitchControl, SwitchFacts};
 use crate::packet::{Ecn, IntStack};
 use xoff_engine::{BitRate, Span, Time};
 
@@ -27,6 +28,15 @@ pub trait Scheme: Send {
     fn congestion_point(&self, at: &QueueFacts) -> Self::Cp;
     fn notification_point(&self, of: &FlowFacts) -> Self::Np;
     fn reaction_point(&self, of: &FlowFacts) -> Self::Rp;
+
+    /// Whether it controls switches: at most one scheme of a run may.
+    fn controls_switches(&self) -> bool {
+        false
+    }
+    /// The control of one switch, if it has one there. Asked only if it controls switches at all.
+    fn switch_control(&self, _: &SwitchFacts<'_>) -> Option<Self::Switch> {
+        None
+    }
 
     /// What acts on a flow's packets where they enter their last domain, if anything does. Asked only
     /// for flows that cross domains.
@@ -491,12 +501,6 @@ pub trait Transit {
     }
 }
 
-/// Controls a switch as a whole.
-pub trait SwitchControl {
-    /// What it says to its neighbours.
-    type Message: Copy + Send;
-}
-
 /// Where a scheme has nothing: a type without values.
 pub enum Absent<F = ()> {
     #[doc(hidden)]
@@ -509,9 +513,6 @@ impl<F: Copy> Transit for Absent<F> {
         let Absent::Never(never, _) = self;
         match *never {}
     }
-}
-impl<F> SwitchControl for Absent<F> {
-    type Message = ();
 }
 
 /// PFC alone: no detection, no notification, line rate. Also the plainest example of a scheme,

@@ -10,7 +10,7 @@
 //! leaves by.
 
 use crate::packet::{HAS_INT, Kind, Packet};
-use crate::port::{AWAITED, DOWN, FREE_PENDING, LONG_HAUL, Storm};
+use crate::port::{AWAITED, CONTROLLED, DOWN, FREE_PENDING, LONG_HAUL, Storm};
 use crate::scheme::{Hooks, Scheme, Transit};
 use crate::world::{World, kind};
 use xoff_engine::{Fifo, Key, Ring, Span, Time};
@@ -249,6 +249,13 @@ impl<S: Scheme> World<S> {
             self.counters.drops_fault += 1;
             self.release(owner, &packet);
             self.discard(&packet);
+            return;
+        }
+        if port.has(CONTROLLED) {
+            // It begins again at its input, which it has not left.
+            let ingress = self.switches[owner as usize].ports[usize::from(packet.ingress)];
+            self.release(owner, &packet);
+            self.controlled_receive(ingress, egress, &mut packet);
             return;
         }
         if port.hooks.has(Hooks::ENQUEUE) {

@@ -6,7 +6,7 @@
 
 use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet, TRANSIT};
 use crate::plan::{Signalling, peer};
-use crate::port::{AT_HOST, AWAITED, DOWN, FREE_PENDING, Port, Storm};
+use crate::port::{AT_HOST, AWAITED, CONTROLLED, DOWN, FREE_PENDING, Port, Storm};
 use crate::record::{Failure, LosslessDrop, PauseRecord};
 use crate::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme};
 use crate::world::{World, kind};
@@ -27,6 +27,10 @@ impl<S: Scheme> World<S> {
         }
         debug_assert_eq!(self.ports[ingress as usize].owner, self.ports[egress as usize].owner, "off its route");
         debug_assert!(!self.ports[egress as usize].has(AT_HOST), "off its route");
+        if self.ports[egress as usize].has(CONTROLLED) {
+            self.controlled_receive(ingress, egress, packet);
+            return;
+        }
         let class = packet.class;
         let bit = 1 << class;
         let (hooks, idle) = {
@@ -467,7 +471,7 @@ impl<S: Scheme> World<S> {
         QueueView {
             now: self.now,
             queue_bytes: queue.bytes,
-            queue_packets: queue.packets.len() as u32,
+            queue_packets: self.queue_packets(port_id, class),
             port_bytes: port.queued_bytes,
             tx_bytes: port.tx_bytes,
             rate: port.rate.rate(),
@@ -608,11 +612,16 @@ impl<S: Scheme> World<S> {
     fn send_notice(&mut self, egress: u32, slot: usize, notice: &Notice<S::Feedback>) {
         let own = |sender: &&mut crate::flow::Sender<S::Rp>| usize::from(sender.scheme) == slot;
         let Some(sender) = self.senders.get_mut(notice.flow).filter(own) else { return };
-        let route = sender.route as usize;
-        let path = &self.route_ports[route..route + usize::from(sender.hops)];
         // A flow that was moved off this port since hears nothing from it.
-        let Some(hop) = path.iter().position(|&port| port == egress).filter(|&hop| hop > 0) else { return };
-        let ingress = peer(path[hop - 1]);
+        let detours = self.ledgers[notice.flow].detours.iter().copied();
+        let mut ways = std::iter::once((sender.route, sender.hops)).chain(detours);
+        let Some((route, hop)) = ways.find_map(|(route, hops)| {
+            let path = &self.route_ports[route as usize..route as usize + usize::from(hops)];
+            path.iter().position(|&port| port == egress).filter(|&hop| hop > 0).map(|hop| (route as usize, hop))
+        }) else {
+            return;
+        };
+        let ingress = peer(self.route_ports[route + hop - 1]);
         let settings = &self.plan.hosts[self.hosts[sender.host as usize].profile as usize];
         let scheme = &self.schemes[usize::from(sender.scheme)];
         let frame_bytes = scheme.notification_bytes(&notice.feedback).unwrap_or(settings.sizes.notification_bytes);

@@ -203,6 +203,7 @@ impl<S: Scheme> World<S> {
             timeouts: 0,
             notifications: 0,
             old_routes: Vec::new(),
+            detours: Vec::new(),
         };
         let flow = self.senders.insert(sender);
         let (receiver_slot, ledger_slot) = (self.receivers.insert(receiver), self.ledgers.insert(ledger));
@@ -242,7 +243,7 @@ impl<S: Scheme> World<S> {
         (back, false)
     }
 
-    fn flow_key(&self, from: u32, to: u32, id: u32) -> u64 {
+    pub(crate) fn flow_key(&self, from: u32, to: u32, id: u32) -> u64 {
         mix(self.plan.seed ^ mix((u64::from(from) << 32) | u64::from(to))) ^ mix(u64::from(id))
     }
 
@@ -264,7 +265,7 @@ impl<S: Scheme> World<S> {
             Kind::Data => self.on_data(packet),
             Kind::Ack | Kind::Nak => self.on_ack(packet),
             Kind::Notification => self.on_notification(packet),
-            Kind::Pfc => unreachable!("PFC frames end at the port {port_id}"),
+            Kind::Pfc | Kind::Neighbour => unreachable!("link-local frames end at the port {port_id}"),
         }
     }
 
@@ -466,7 +467,8 @@ impl<S: Scheme> World<S> {
         if packet.psn > sender.una {
             sender.una = packet.psn;
             sender.next = sender.next.max(sender.una);
-            sender.rto_at = if sender.una == sender.highest { Time::NEVER } else { now + sender.rto };
+            // After going back there may be nothing under way; the next packet starts the timer.
+            sender.rto_at = if sender.una == sender.next { Time::NEVER } else { now + sender.rto };
         }
         let acked_bytes = sender.payload_until(sender.una);
         let mut int = if packet.extra == NO_EXTRA { None } else { self.int.get(packet.extra) };
@@ -487,6 +489,7 @@ impl<S: Scheme> World<S> {
         });
         if packet.kind == Kind::Nak {
             sender.next = sender.una;
+            sender.rto_at = Time::NEVER;
             sender.rp.on_loss(now, Loss::Nak);
         }
         self.release_extra(packet);
@@ -557,7 +560,7 @@ impl<S: Scheme> World<S> {
         }
         if sender.rto_at <= now {
             sender.next = sender.una;
-            sender.rto_at = now + sender.rto;
+            sender.rto_at = Time::NEVER;
             sender.rp.on_loss(now, Loss::Timeout);
             self.counters.timeouts += 1;
             self.ledgers[flow].timeouts += 1;
@@ -612,7 +615,7 @@ impl<S: Scheme> World<S> {
         if !receiver.backward {
             self.free_route(receiver.route, receiver.hops);
         }
-        for (route, hops) in ledger.old_routes {
+        for (route, hops) in ledger.old_routes.into_iter().chain(ledger.detours) {
             self.free_route(route, hops);
         }
     }

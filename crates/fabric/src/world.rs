@@ -7,7 +7,7 @@
 use crate::flow::{Ledger, Receiver, Sender};
 use crate::packet::{BACKWARD, IntStack, Kind, Packet};
 use crate::plan::{Plan, Signalling, peer};
-use crate::port::{AT_HOST, Account, DOWN, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue};
+use crate::port::{AT_HOST, Account, CONTROLLED, DOWN, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue};
 use crate::record::{ClassReport, Counters, Failure, FlowRecord, PauseRecord, PortReport, Sample};
 use crate::route::Routes;
 use crate::scheme::{Format, Notice, Scheme};
@@ -30,6 +30,7 @@ pub mod kind {
     pub const WATCHDOG: u8 = 11;
     pub const CHECK: u8 = 12;
     pub const PROBE: u8 = 13;
+    pub const SWITCH_TIMER: u8 = 14;
     /// After the probes, which thus see what has been there for a while.
     pub const SHAPER: u8 = 15;
 }
@@ -129,6 +130,7 @@ pub struct World<S: Scheme> {
     pub(crate) ledgers: Slab<Ledger>,
     pub(crate) int: Slab<IntStack>,
     pub(crate) feedback: Slab<S::Feedback>,
+    pub(crate) controls: crate::voq::Controls<S::Switch>,
     pub(crate) shapers: crate::shaper::Shapers<S::Transit>,
 
     pub(crate) routes: Routes,
@@ -191,6 +193,7 @@ impl<S: Scheme> World<S> {
                 kind::CHECK => self.on_check(),
                 kind::PROBE => self.on_probe(index),
                 kind::FAULT => self.on_fault(index),
+                kind::SWITCH_TIMER => self.on_switch_timer(index),
                 kind::SHAPER => self.on_shaper(index),
                 other => unreachable!("event kind {other}"),
             }
@@ -284,8 +287,13 @@ impl<S: Scheme> World<S> {
         }
         let lossy = sender.has(LOSSY_WIRE);
         let ingress = peer(port);
-        if packet.kind == Kind::Pfc {
-            self.on_pfc(ingress, &packet);
+        if packet.kind.is_link_local() {
+            if packet.kind == Kind::Pfc {
+                self.on_pfc(ingress, &packet);
+            } else {
+                let lost = lossy && self.lost_on_wire(port);
+                self.on_neighbour(ingress, &packet, lost);
+            }
             return;
         }
         if lossy && self.lost_on_wire(port) {
@@ -330,7 +338,7 @@ impl<S: Scheme> World<S> {
         port.busy_until = end;
         port.tx_bytes += u64::from(wire_bytes);
         port.tx_packets += 1;
-        if packet.kind != Kind::Pfc {
+        if !packet.kind.is_link_local() {
             self.counters.packet_hops += 1;
         }
         let arrives = end + port.delay;
@@ -356,6 +364,8 @@ impl<S: Scheme> World<S> {
         port.flags &= !FREE_PENDING;
         if port.has(AT_HOST) {
             self.serve_nic(port_id);
+        } else if port.has(CONTROLLED) {
+            self.serve_controlled(port_id);
         } else {
             self.serve_switch_port(port_id);
         }

@@ -19,6 +19,7 @@ pub mod parts;
 pub mod pcn;
 pub mod powertcp;
 pub mod qcn;
+pub mod rcm;
 mod registry;
 pub mod rocc;
 pub mod stack;
@@ -29,7 +30,7 @@ pub mod timely;
 pub mod world;
 
 pub use any::objection;
-pub use registry::{Any, Configured, Overlay, all, find, select};
+pub use registry::{Any, Configured, Overlay, all, controls_switches, find, select};
 pub use world::AnyWorld;
 
 registry::registry! {
@@ -55,5 +56,6 @@ registry::registry! {
         AfQcn => stack::Stack<af_qcn::AfQcn>,
         Fqcn => stack::Stack<fqcn::Fqcn>,
         Pacc => stack::Stack<pacc::Pacc>,
+        Rcm => stack::Stack<rcm::Rcm>,
     }
 }

@@ -50,6 +50,11 @@ pub fn find(name: &str) -> Option<&'static SchemeSpec> {
     all().iter().copied().find(|spec| spec.name == name)
 }
 
+/// Whether these values make a scheme that controls switches: one of a run may.
+pub fn controls_switches(values: &ParamValues) -> bool {
+    find(values.spec().name).is_some() && Any::configure(values).controls_switches()
+}
+
 /// The values of `NAME[:PRESET]`, or of `NAME[:PRESET]+BASE[:PRESET]` for an overlay and its base.
 pub fn select(text: &str) -> Result<ParamValues, String> {
     let (own, base) = match text.split_once('+') {
@@ -167,6 +172,12 @@ macro_rules! enums {
                 fn reaction_point(&self, of: &FlowFacts) -> AnyRp {
                     match self { $(Any::$variant(scheme) => AnyRp::$variant(scheme.reaction_point(of))),* }
                 }
+                fn controls_switches(&self) -> bool {
+                    match self { $(Any::$variant(scheme) => scheme.controls_switches()),* }
+                }
+                fn switch_control(&self, at: &SwitchFacts<'_>) -> Option<AnySwitch> {
+                    match self { $(Any::$variant(scheme) => scheme.switch_control(at).map(AnySwitch::$variant)),* }
+                }
                 fn transit(&self, of: &FlowFacts) -> Option<AnyTransit> {
                     match self { $(Any::$variant(scheme) => scheme.transit(of).map(AnyTransit::$variant)),* }
                 }
@@ -211,6 +222,70 @@ macro_rules! enums {
             }
             impl SwitchControl for AnySwitch {
                 type Message = AnyMessage;
+                fn on_arrival(
+                    &mut self,
+                    packet: &Passing,
+                    occupancy: &impl Occupancy,
+                    mut send: impl FnMut(u16, AnyMessage),
+                ) {
+                    match self {
+                        $(AnySwitch::$variant(control) => control.on_arrival(packet, occupancy, |port, message| {
+                            send(port, AnyMessage::$variant(message))
+                        })),*
+                    }
+                }
+                fn output_queue_bytes(&self) -> u64 {
+                    match self { $(AnySwitch::$variant(control) => control.output_queue_bytes()),* }
+                }
+                fn on_transfer(&mut self, packet: &Passing, occupancy: &impl Occupancy) {
+                    match self { $(AnySwitch::$variant(control) => control.on_transfer(packet, occupancy)),* }
+                }
+                #[inline]
+                fn lane(&self, egress: u16, class: u8, flow: u32) -> Lane {
+                    match self { $(AnySwitch::$variant(control) => control.lane(egress, class, flow)),* }
+                }
+                #[inline]
+                fn take_changed(&mut self) -> Option<(u16, u8)> {
+                    match self { $(AnySwitch::$variant(control) => control.take_changed()),* }
+                }
+                #[inline]
+                fn gate(&mut self, now: Time, egress: u16, class: u8, waiting: Lanes, occupancy: &impl Occupancy) -> Lanes {
+                    match self {
+                        $(AnySwitch::$variant(control) => control.gate(now, egress, class, waiting, occupancy)),*
+                    }
+                }
+                #[inline]
+                fn detours(&self) -> bool {
+                    match self { $(AnySwitch::$variant(control) => control.detours()),* }
+                }
+                fn choose(&mut self, packet: &Passing, candidates: &[u16], occupancy: &impl Occupancy) -> u16 {
+                    match self { $(AnySwitch::$variant(control) => control.choose(packet, candidates, occupancy)),* }
+                }
+                fn on_message(&mut self, now: Time, port: u16, message: &AnyMessage) {
+                    match (self, message) {
+                        $((AnySwitch::$variant(control), AnyMessage::$variant(message)) => {
+                            control.on_message(now, port, message)
+                        })*
+                        #[allow(unreachable_patterns)]
+                        _ => unreachable!("one scheme of a run controls switches"),
+                    }
+                }
+                fn message_bytes(&self, message: &AnyMessage) -> u32 {
+                    match (self, message) {
+                        $((AnySwitch::$variant(control), AnyMessage::$variant(message)) => {
+                            control.message_bytes(message)
+                        })*
+                        #[allow(unreachable_patterns)]
+                        _ => unreachable!("one scheme of a run controls switches"),
+                    }
+                }
+                fn on_timer(&mut self, now: Time, occupancy: &impl Occupancy) {
+                    match self { $(AnySwitch::$variant(control) => SwitchControl::on_timer(control, now, occupancy)),* }
+                }
+                #[inline]
+                fn timer(&self) -> Option<Time> {
+                    match self { $(AnySwitch::$variant(control) => SwitchControl::timer(control)),* }
+                }
             }
 
             impl CongestionPoint for AnyCp {

@@ -69,6 +69,14 @@ impl<T: Overlay> Scheme for Stack<T> {
         Rp { own: self.own.reaction_point(of), increases: base.as_ref().map_or(0, |base| base.increases()), base }
     }
 
+    fn controls_switches(&self) -> bool {
+        self.own.controls_switches()
+    }
+
+    fn switch_control(&self, at: &SwitchFacts<'_>) -> Option<T::Switch> {
+        self.own.switch_control(at)
+    }
+
     fn transit(&self, of: &FlowFacts) -> Option<Transit<T>> {
         let base = self.base.as_ref().filter(|_| !self.replaced)?;
         base.transit(of).map(|base| Transit { base, own: PhantomData })
@@ -101,7 +109,11 @@ fn both(own: Format, base: Format) -> Format {
         transport: base.transport,
         reorder: own.reorder || base.reorder,
         ack_every: own.ack_every.max(base.ack_every),
-        ack_timeout: base.ack_timeout,
+        // TCP's ACKs wait as TCP says.
+        ack_timeout: match base.transport {
+            Transport::Roce => own.ack_timeout.min(base.ack_timeout),
+            Transport::Tcp => base.ack_timeout,
+        },
     }
 }
 

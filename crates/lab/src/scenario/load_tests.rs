@@ -112,6 +112,7 @@ fn mistakes_are_told_with_their_place() {
         ("class=[]", &["there is no class"]),
         ("class=[{name=\"a\",priority=1},{name=\"b\",priority=2}]", &["mark one with control = true"]),
         ("groups.h0=h1", &["has the name of a node"]),
+        ("schemes={a={name=\"rcm\"},b={name=\"rcm\"}}", &["`a` controls the switches already"]),
         ("schemes.x.name=hpcccc", &["no scheme is called `hpcccc`"]),
         ("seed=-1", &["out of range"]),
         ("nonsense=1", &["unknown key `nonsense`"]),

@@ -48,11 +48,23 @@ pub fn read(root: &mut Table, registry: Registry) -> Result<Vec<NamedScheme>> {
             if schemes.len() == SCHEMES_LARGEST {
                 return Err(label.error(format!("a run holds at most {SCHEMES_LARGEST} schemes")));
             }
+            alone_in_control(&schemes, &values).map_err(|why| label.error(why))?;
             schemes.push(NamedScheme { label: label.value, values });
         }
         more.finish()?;
     }
     Ok(schemes)
+}
+
+/// Switches obey one control: why a further scheme cannot join those that are there.
+fn alone_in_control(schemes: &[NamedScheme], values: &ParamValues) -> std::result::Result<(), String> {
+    let other = schemes.iter().find(|known| xoff_schemes::controls_switches(&known.values));
+    match other.filter(|_| xoff_schemes::controls_switches(values)) {
+        Some(other) => {
+            Err(format!("`{}` controls the switches already, and only one scheme of a run can", other.label))
+        }
+        None => Ok(()),
+    }
 }
 
 /// What the scheme of `[scheme]` is called.
@@ -83,6 +95,7 @@ pub fn add_named(root: &mut Table, schemes: &mut Vec<NamedScheme>, registry: Reg
     }
     let mut table = root.unwritten("schemes", &name.value, "scheme");
     let values = read_one(&mut table, registry, &name.value)?;
+    alone_in_control(schemes, &values).map_err(|why| name.error(why))?;
     schemes.push(NamedScheme { label: name.value.clone(), values });
     Ok(())
 }

@@ -58,12 +58,17 @@ impl Bench {
         self.net.plan.probes.push(Probe { what, every, from, until: Time::NEVER });
     }
 
-    /// Runs to `stop`; panics on a drop, a deadlock or books that do not balance.
-    pub fn run(mut self, stop: Time) -> Outcome {
+    /// The world, not started, that ends at `stop`: for those who want to look at it on the way.
+    pub fn world(mut self, stop: Time) -> AnyWorld {
         self.net.plan.run.stop = stop;
         self.net.plan.run.stop_when_idle = false;
         self.sources.insert(0, List::boxed(self.flows));
-        let mut world = AnyWorld::new(self.net.plan, self.schemes, self.sources);
+        AnyWorld::new(self.net.plan, self.schemes, self.sources)
+    }
+
+    /// Runs to `stop`; panics on a drop, a deadlock or books that do not balance.
+    pub fn run(self, stop: Time) -> Outcome {
+        let mut world = self.world(stop);
         world.run_to_end();
         assert!(world.failure.is_none(), "{:?}", world.failure);
         assert_eq!(world.books(), Ok(()));

@@ -17,6 +17,7 @@ mod pacc;
 mod pcn;
 mod powertcp;
 mod qcn;
+mod rcm;
 mod rocc;
 mod swift;
 mod tcd;

@@ -1,0 +1,667 @@
+//! A switch under control: virtual output queues, round-robin across inputs, gates, detours and
+//! messages between neighbours.
+//!
+//! Input- and output-queued: an egress (port, class) has its FIFO, of limited size, as at any switch;
+//! what finds it full or is held back waits before it, in one sub-queue per input and lane. Moving
+//! from there to the FIFO takes no time (the crossbar is as fast as need be) and happens in turns
+//! across inputs. The two together are the egress queue that congestion points and probes see. Only
+//! what waits at an input counts in its ingress account, and so for PFC; the FIFOs have memory of
+//! their own.
+
+use crate::control::{Lane, Lanes, Occupancy, Passing, PortFacts, SwitchControl, SwitchFacts};
+use crate::packet::{BACKWARD, Ecn, Kind, Packet};
+use crate::plan::peer;
+use crate::port::{AT_HOST, AWAITED, Account, CONTROLLED, DOWN, FREE_PENDING};
+use crate::scheme::{Hooks, Scheme};
+use crate::world::{World, kind};
+use xoff_engine::{Fifo, Key, Slab, Time};
+
+const LANES: [Lane; 2] = [Lane::Free, Lane::Held];
+
+/// All switches under control, and the messages between them.
+pub(crate) struct Controls<C: SwitchControl> {
+    /// Per switch.
+    list: Vec<Option<Box<Controlled<C>>>>,
+    messages: Slab<C::Message>,
+    /// Messages asked for by the hook at hand.
+    outbox: Vec<(u16, C::Message)>,
+    /// Equal-cost outputs of the packet at hand.
+    choices: Vec<u16>,
+}
+
+struct Controlled<C> {
+    control: C,
+    voqs: Voqs,
+    /// Size of a FIFO.
+    output_bytes: u64,
+    /// The timer event that counts.
+    due: Time,
+    /// Per port: messages that wait for the wire.
+    unsent: Vec<Fifo>,
+}
+
+impl<C: SwitchControl> Default for Controls<C> {
+    fn default() -> Self {
+        Controls { list: Vec::new(), messages: Slab::default(), outbox: Vec::new(), choices: Vec::new() }
+    }
+}
+
+impl<C: SwitchControl> Controls<C> {
+    /// What belongs to a switch whose ports are [`CONTROLLED`].
+    #[inline]
+    fn at(&self, switch: u32) -> &Controlled<C> {
+        self.list[switch as usize].as_ref().expect("a controlled switch has a control")
+    }
+    #[inline]
+    fn at_mut(&mut self, switch: u32) -> &mut Controlled<C> {
+        self.list[switch as usize].as_mut().expect("a controlled switch has a control")
+    }
+}
+
+/// The virtual output queues of one switch.
+#[derive(Debug)]
+struct Voqs {
+    ports: usize,
+    classes: usize,
+    /// `[egress][class][ingress][lane]`
+    subs: Vec<Sub>,
+    /// `[egress][class]`
+    outputs: Vec<Output>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sub {
+    packets: Fifo,
+    bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Output {
+    /// Packets waiting at inputs, by lane.
+    waiting: [u32; 2],
+    /// The input whose turn it is.
+    turn: u16,
+    /// Bytes in the FIFO.
+    queued_bytes: u64,
+}
+
+impl Voqs {
+    fn new(ports: usize, classes: usize) -> Voqs {
+        Voqs {
+            ports,
+            classes,
+            subs: vec![Sub::default(); ports * classes * ports * 2],
+            outputs: vec![Output::default(); ports * classes],
+        }
+    }
+    #[inline]
+    fn output(&self, egress: u16, class: u8) -> usize {
+        usize::from(egress) * self.classes + usize::from(class)
+    }
+    #[inline]
+    fn sub(&self, ingress: u16, egress: u16, class: u8, lane: Lane) -> usize {
+        (self.output(egress, class) * self.ports + usize::from(ingress)) * 2 + lane as usize
+    }
+    fn bytes(&self, ingress: u16, egress: u16, class: u8) -> u64 {
+        let first = self.sub(ingress, egress, class, Lane::Free);
+        self.subs[first].bytes + self.subs[first + 1].bytes
+    }
+    /// Lanes with packets at an output.
+    #[inline]
+    fn waiting(&self, egress: u16, class: u8) -> Lanes {
+        let waiting = self.outputs[self.output(egress, class)].waiting;
+        let lane = |lane: Lane| if waiting[lane as usize] > 0 { Lanes::of(lane) } else { Lanes::NONE };
+        lane(Lane::Free).with(lane(Lane::Held))
+    }
+}
+
+/// What a control may see of its switch's queues.
+struct View<'a> {
+    voqs: &'a Voqs,
+    accounts: &'a [Account],
+}
+
+impl Occupancy for View<'_> {
+    #[inline]
+    fn input_bytes(&self, ingress: u16, class: u8) -> u64 {
+        self.accounts[usize::from(ingress) * self.voqs.classes + usize::from(class)].bytes
+    }
+    #[inline]
+    fn output_bytes(&self, egress: u16, class: u8) -> u64 {
+        self.voqs.outputs[self.voqs.output(egress, class)].queued_bytes
+    }
+    fn voq_bytes(&self, ingress: u16, egress: u16, class: u8) -> u64 {
+        self.voqs.bytes(ingress, egress, class)
+    }
+}
+
+/// The control of a switch, its queues, and where what it asks for goes: borrowed apart from the rest.
+macro_rules! parts {
+    ($world:ident, $switch:expr) => {{
+        let switch = &$world.switches[$switch as usize];
+        let first = switch.accounts as usize;
+        let Controls { list, outbox, choices, .. } = &mut $world.controls;
+        let controlled = list[$switch as usize].as_mut().expect("a controlled switch has a control");
+        let Controlled { control, voqs, .. } = &mut **controlled;
+        let view = View { voqs, accounts: &$world.accounts[first..first + switch.ports.len() * $world.classes] };
+        (control, view, outbox, choices)
+    }};
+}
+
+impl<S: Scheme> World<S> {
+    /// Gives every switch the control that the schemes of the run have for it, the first if several do.
+    pub(crate) fn build_controls(&mut self, mtu_wire_bytes: u32) {
+        let Some(scheme) = self.schemes.iter().position(Scheme::controls_switches) else { return };
+        for (number, switch) in self.switches.iter().enumerate() {
+            let facts = |&port: &u32| {
+                let direction = self.plan.direction(port);
+                let to_switch = !self.ports[peer(port) as usize].has(AT_HOST);
+                PortFacts { rate: direction.rate, delay: direction.delay, to_switch }
+            };
+            let ports: Vec<PortFacts> = switch.ports.iter().map(facts).collect();
+            let control = self.schemes[scheme].switch_control(&SwitchFacts {
+                seed: self.plan.seed,
+                switch: number as u64,
+                ports: &ports,
+                classes: self.classes as u8,
+                mtu_wire_bytes,
+            });
+            let controlled = control.map(|control| {
+                Box::new(Controlled {
+                    output_bytes: control.output_queue_bytes(),
+                    control,
+                    voqs: Voqs::new(ports.len(), self.classes),
+                    due: Time::NEVER,
+                    unsent: vec![Fifo::default(); ports.len()],
+                })
+            });
+            if controlled.is_some() {
+                for &port in &switch.ports {
+                    self.ports[port as usize].flags |= CONTROLLED;
+                }
+            }
+            self.controls.list.push(controlled);
+        }
+        for switch in 0..self.switches.len() as u32 {
+            if self.controls.list[switch as usize].is_some() {
+                self.arm_control(switch);
+            }
+        }
+    }
+
+    /// The control of a switch (by node), for those who want to look inside.
+    pub fn switch_control(&self, node: u32) -> Option<&S::Switch> {
+        let controlled = self.controls.list.get(self.index_of[node as usize] as usize)?.as_ref()?;
+        Some(&controlled.control)
+    }
+
+    /// The number that a port has at its switch, as controls name it.
+    pub fn local_port(&self, port: u32) -> u16 {
+        self.ports[port as usize].local
+    }
+
+    /// A packet has come in by `ingress`, bound for `egress`, at a switch under control.
+    #[inline(never)]
+    pub(crate) fn controlled_receive(&mut self, ingress: u32, mut egress: u32, packet: &mut Packet) {
+        let switch = self.ports[ingress as usize].owner;
+        let class = packet.class;
+        let mut lane = Lane::Free;
+        if packet.kind == Kind::Data {
+            egress = self.detour(switch, ingress, egress, packet);
+            let passing = self.passing(self.ports[ingress as usize].local, egress, packet);
+            let (control, view, outbox, _) = parts!(self, switch);
+            control.on_arrival(&passing, &view, |port, message| outbox.push((port, message)));
+            self.after_control(switch);
+            lane = parts!(self, switch).0.lane(passing.egress, class, packet.flow);
+            if self.ports[egress as usize].hooks.has(Hooks::ENQUEUE) {
+                self.cp_enqueue(egress, packet);
+            }
+        }
+        packet.ingress = self.ports[ingress as usize].local;
+        if self.may_pass(switch, ingress, egress, packet, lane) {
+            self.enter_output(switch, egress, packet);
+        } else if self.admit(ingress, egress, packet) {
+            if packet.kind == Kind::Data {
+                lane = parts!(self, switch).0.lane(self.ports[egress as usize].local, class, packet.flow);
+            }
+            self.voq_push(switch, egress, packet, lane);
+            self.refill(switch, egress, class);
+        } else {
+            self.discard(packet);
+        }
+        self.arm_control(switch);
+    }
+
+    #[inline]
+    fn passing(&self, ingress: u16, egress: u32, packet: &Packet) -> Passing {
+        Passing {
+            now: self.now,
+            ingress,
+            egress: self.ports[egress as usize].local,
+            class: packet.class,
+            flow: packet.flow,
+            frame_bytes: u32::from(packet.frame_bytes),
+        }
+    }
+
+    /// Whether a packet that has just come in need not wait at its input: nothing of its lane does,
+    /// the output queue has room, and the gate is open.
+    fn may_pass(&mut self, switch: u32, ingress: u32, egress: u32, packet: &Packet, lane: Lane) -> bool {
+        let (local, class, now) = (self.ports[egress as usize].local, packet.class, self.now);
+        if self.ports[egress as usize].has(DOWN) || self.checks.storms > 0 {
+            return false;
+        }
+        let account = self.switches[switch as usize].accounts as usize
+            + usize::from(self.ports[ingress as usize].local) * self.classes
+            + usize::from(class);
+        let lossless = self.accounts[account].lossless;
+        let controlled = self.controls.at(switch);
+        let waiting = controlled.voqs.waiting(local, class);
+        let queued_bytes = controlled.voqs.outputs[controlled.voqs.output(local, class)].queued_bytes;
+        // A lossy queue may be limited to less than the FIFO: that is for the buffer to say.
+        let room = queued_bytes == 0 || (lossless && queued_bytes < controlled.output_bytes);
+        if !room || waiting.has(lane) {
+            return false;
+        }
+        if packet.kind != Kind::Data {
+            return true;
+        }
+        let (control, view, ..) = parts!(self, switch);
+        let lanes = control.gate(now, local, class, waiting.with(Lanes::of(lane)), &view);
+        self.after_control(switch);
+        lanes.has(lane)
+    }
+
+    /// A packet enters the output queue, and leaves it at once if nothing is ahead of it.
+    fn enter_output(&mut self, switch: u32, egress: u32, packet: &mut Packet) {
+        if packet.kind == Kind::Data {
+            let passing = self.passing(packet.ingress, egress, packet);
+            let (control, view, ..) = parts!(self, switch);
+            control.on_transfer(&passing, &view);
+            self.after_control(switch);
+        }
+        packet.ingress = u16::MAX;
+        let (class, bit) = (packet.class, 1 << packet.class);
+        let out = &self.ports[egress as usize];
+        let idle = out.busy_until <= self.now
+            && (out.waiting | out.paused) & bit == 0
+            && out.flags & (FREE_PENDING | DOWN) == 0
+            && out.pfc_due == 0;
+        if idle {
+            self.depart(egress, packet);
+            return;
+        }
+        self.queues[egress as usize * self.classes + usize::from(class)].push(&mut self.queued, self.now, packet);
+        let out = &mut self.ports[egress as usize];
+        out.queued_bytes += u64::from(packet.frame_bytes);
+        out.waiting |= bit;
+        let (local, paused) = (out.local, out.paused & bit != 0);
+        let voqs = &mut self.controls.at_mut(switch).voqs;
+        let output = voqs.output(local, class);
+        voqs.outputs[output].queued_bytes += u64::from(packet.frame_bytes);
+        if !paused {
+            self.expect_free(egress);
+        }
+    }
+
+    /// Moves packets from the inputs to an output queue while there are some that may and fit.
+    fn refill(&mut self, switch: u32, egress: u32, class: u8) {
+        let (local, now) = (self.ports[egress as usize].local, self.now);
+        loop {
+            let controlled = self.controls.at_mut(switch);
+            let waiting = controlled.voqs.waiting(local, class);
+            let output = controlled.voqs.output(local, class);
+            if waiting == Lanes::NONE || controlled.voqs.outputs[output].queued_bytes >= controlled.output_bytes {
+                return;
+            }
+            let (control, view, ..) = parts!(self, switch);
+            let lanes = control.gate(now, local, class, waiting, &view);
+            self.after_control(switch);
+            let Some(mut packet) = self.voq_pop(egress, class, lanes) else { return };
+            self.release(switch, &packet);
+            self.enter_output(switch, egress, &mut packet);
+        }
+    }
+
+    fn voq_push(&mut self, switch: u32, egress: u32, packet: &Packet, lane: Lane) {
+        let local = self.ports[egress as usize].local;
+        let voqs = &mut self.controls.at_mut(switch).voqs;
+        let (sub, output) = (voqs.sub(packet.ingress, local, packet.class, lane), voqs.output(local, packet.class));
+        self.queued.push(&mut voqs.subs[sub].packets, packet);
+        voqs.subs[sub].bytes += u64::from(packet.frame_bytes);
+        voqs.outputs[output].waiting[lane as usize] += 1;
+        self.queues[egress as usize * self.classes + usize::from(packet.class)].grow(self.now, packet.frame_bytes);
+        self.ports[egress as usize].queued_bytes += u64::from(packet.frame_bytes);
+    }
+
+    /// The next packet for an egress among `lanes`: round-robin across inputs, and at one input the
+    /// lane whose packet is older.
+    fn voq_pop(&mut self, egress: u32, class: u8, lanes: Lanes) -> Option<Packet> {
+        let (switch, local) = (self.ports[egress as usize].owner, self.ports[egress as usize].local);
+        let voqs = &mut self.controls.at_mut(switch).voqs;
+        let output = voqs.output(local, class);
+        let turn = usize::from(voqs.outputs[output].turn);
+        for step in 0..voqs.ports {
+            let ingress = (turn + step) % voqs.ports;
+            let first = (output * voqs.ports + ingress) * 2;
+            let head = |lane: Lane| match lanes.has(lane) {
+                true => self.queued.front(&voqs.subs[first + lane as usize].packets).map(|packet| packet.stamp),
+                false => None,
+            };
+            let lane = match (head(Lane::Free), head(Lane::Held)) {
+                (None, None) => continue,
+                (Some(free), Some(held)) if held < free => Lane::Held,
+                (None, Some(_)) => Lane::Held,
+                (Some(_), _) => Lane::Free,
+            };
+            let sub = &mut voqs.subs[first + lane as usize];
+            let packet = self.queued.pop(&mut sub.packets)?;
+            sub.bytes -= u64::from(packet.frame_bytes);
+            voqs.outputs[output].waiting[lane as usize] -= 1;
+            voqs.outputs[output].turn = ((ingress + 1) % voqs.ports) as u16;
+            self.queues[egress as usize * self.classes + usize::from(class)].shrink(self.now, packet.frame_bytes);
+            self.ports[egress as usize].queued_bytes -= u64::from(packet.frame_bytes);
+            return Some(packet);
+        }
+        None
+    }
+
+    /// The oldest packet in the FIFO of an egress.
+    fn output_pop(&mut self, egress: u32, class: u8) -> Option<Packet> {
+        let (switch, local) = (self.ports[egress as usize].owner, self.ports[egress as usize].local);
+        let queue = &mut self.queues[egress as usize * self.classes + usize::from(class)];
+        let packet = queue.pop(&mut self.queued, self.now)?;
+        let empty = queue.packets.is_empty();
+        let port = &mut self.ports[egress as usize];
+        port.queued_bytes -= u64::from(packet.frame_bytes);
+        if empty {
+            port.waiting &= !(1 << class);
+        }
+        let voqs = &mut self.controls.at_mut(switch).voqs;
+        let output = voqs.output(local, class);
+        voqs.outputs[output].queued_bytes -= u64::from(packet.frame_bytes);
+        Some(packet)
+    }
+
+    /// Takes any packet of an egress of a controlled switch out of the buffer, for whoever empties it.
+    pub(crate) fn take_controlled(&mut self, egress: u32, class: u8) -> Option<Packet> {
+        if let Some(packet) = self.output_pop(egress, class) {
+            return Some(packet);
+        }
+        let packet = self.voq_pop(egress, class, Lanes::BOTH)?;
+        self.release(self.ports[egress as usize].owner, &packet);
+        Some(packet)
+    }
+
+    /// A port of a controlled switch is free: a message goes, or the next packet.
+    #[inline(never)]
+    pub(crate) fn serve_controlled(&mut self, port_id: u32) {
+        if self.ports[port_id as usize].pfc_due != 0 {
+            self.send_pfc(port_id);
+        }
+        let (switch, local) = (self.ports[port_id as usize].owner, self.ports[port_id as usize].local);
+        let port = &self.ports[port_id as usize];
+        let eligible = port.waiting & !port.paused;
+        if port.busy_until <= self.now {
+            // Like PFC frames, messages go before all queues and are never paused.
+            let controlled = self.controls.at_mut(switch);
+            if let Some(message) = self.queued.pop(&mut controlled.unsent[usize::from(local)]) {
+                self.transmit(port_id, &message);
+            } else if eligible != 0 {
+                let class = self.pick_class(port_id, eligible);
+                let mut packet = self.output_pop(port_id, class).expect("a waiting class has a packet");
+                self.charge(port_id, class, packet.frame_bytes);
+                self.depart(port_id, &mut packet);
+                self.refill(switch, port_id, class);
+                if self.ports[port_id as usize].has(AWAITED) {
+                    self.take_turns(port_id);
+                }
+            }
+        }
+        let controlled = self.controls.at(switch);
+        let unsent = !controlled.unsent[usize::from(local)].is_empty();
+        let port = &self.ports[port_id as usize];
+        if port.waiting & !port.paused != 0 || unsent || port.pfc_due != 0 {
+            self.expect_free(port_id);
+        }
+        self.arm_control(switch);
+    }
+
+    /// Carries out what a control asked for in the hook just called.
+    #[inline]
+    fn after_control(&mut self, switch: u32) {
+        while let Some((egress, class)) = parts!(self, switch).0.take_changed() {
+            self.sort_lanes(switch, egress, class);
+        }
+        if !self.controls.outbox.is_empty() {
+            self.send_messages(switch);
+        }
+    }
+
+    /// Wakes the control when it asks for it.
+    #[inline]
+    fn arm_control(&mut self, switch: u32) {
+        let controlled = self.controls.at_mut(switch);
+        if let Some(at) = controlled.control.timer()
+            && at < controlled.due
+        {
+            controlled.due = at.max(self.now);
+            self.queue.push(Key::new(controlled.due, kind::SWITCH_TIMER, switch));
+        }
+    }
+
+    pub(crate) fn on_switch_timer(&mut self, switch: u32) {
+        let now = self.now;
+        let controlled = self.controls.at_mut(switch);
+        if controlled.due != now {
+            return;
+        }
+        controlled.due = Time::NEVER;
+        if controlled.control.timer().is_some_and(|at| at <= now) {
+            let (control, view, ..) = parts!(self, switch);
+            control.on_timer(now, &view);
+            self.after_control(switch);
+            self.open_gates(switch);
+        }
+        self.arm_control(switch);
+    }
+
+    /// Gates may have opened: whoever waits asks again.
+    fn open_gates(&mut self, switch: u32) {
+        for at in 0..self.switches[switch as usize].ports.len() {
+            for class in 0..self.classes as u8 {
+                self.refill(switch, self.switches[switch as usize].ports[at], class);
+            }
+        }
+    }
+
+    /// Puts every packet of an egress into the lane its flow is in now. All packets of a flow lie in
+    /// one lane before and after, so appending what moves keeps each flow in order.
+    #[cold]
+    #[inline(never)]
+    fn sort_lanes(&mut self, switch: u32, egress: u16, class: u8) {
+        let Controlled { control, voqs, .. } = self.controls.at_mut(switch);
+        let output = voqs.output(egress, class);
+        for ingress in 0..voqs.ports as u16 {
+            let before = LANES.map(|lane| voqs.subs[voqs.sub(ingress, egress, class, lane)].packets.len());
+            for from in LANES {
+                for _ in 0..before[from as usize] {
+                    let sub = voqs.sub(ingress, egress, class, from);
+                    let packet = self.queued.pop(&mut voqs.subs[sub].packets).expect("counted");
+                    let size = u64::from(packet.frame_bytes);
+                    voqs.subs[sub].bytes -= size;
+                    voqs.outputs[output].waiting[from as usize] -= 1;
+                    let to = match packet.kind {
+                        Kind::Data => control.lane(egress, class, packet.flow),
+                        _ => from,
+                    };
+                    let sub = voqs.sub(ingress, egress, class, to);
+                    self.queued.push(&mut voqs.subs[sub].packets, &packet);
+                    voqs.subs[sub].bytes += size;
+                    voqs.outputs[output].waiting[to as usize] += 1;
+                }
+            }
+        }
+    }
+
+    /// The egress of a data packet: the one of its route, or another if the control says so. Flows
+    /// with a pinned path keep it.
+    #[inline]
+    fn detour(&mut self, switch: u32, ingress: u32, egress: u32, packet: &mut Packet) -> u32 {
+        let wanted = parts!(self, switch).0.detours();
+        if !wanted || packet.flags & BACKWARD != 0 || self.ledgers[packet.flow].spec.path.is_some() {
+            return egress;
+        }
+        self.choose_egress(switch, ingress, egress, packet)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn choose_egress(&mut self, switch: u32, ingress: u32, egress: u32, packet: &mut Packet) -> u32 {
+        let node = self.switches[switch as usize].node;
+        let passing = self.passing(self.ports[ingress as usize].local, egress, packet);
+        let equals = self.routes.next_hops(node, self.ledgers[packet.flow].spec.dst);
+        let ports = &self.ports;
+        let (control, view, _, choices) = parts!(self, switch);
+        choices.clear();
+        choices.extend(equals.iter().map(|&port| ports[port as usize].local));
+        if choices.len() < 2 || !choices.contains(&passing.egress) {
+            return egress;
+        }
+        let chosen = control.choose(&passing, choices, &view);
+        if chosen == passing.egress || !choices.contains(&chosen) {
+            return egress;
+        }
+        let chosen = self.switches[switch as usize].ports[usize::from(chosen)];
+        if self.redirect(packet, chosen) { chosen } else { egress }
+    }
+
+    /// Lets a packet, whose cursor stands behind the egress of this switch, go on by `egress` and
+    /// from there by a route of its own. Such routes are kept with the flow.
+    fn redirect(&mut self, packet: &mut Packet, egress: u32) -> bool {
+        let sender = &self.senders[packet.flow];
+        let ledger = &self.ledgers[packet.flow];
+        let mut known = std::iter::once((sender.route, sender.hops)).chain(ledger.detours.iter().copied());
+        let holds = |&(route, hops): &(u32, u8)| (route + 1..=route + u32::from(hops)).contains(&packet.route);
+        // A route that a failure has replaced since: the packet stays on it.
+        let Some((route, _)) = known.find(holds) else { return false };
+        let hop = (packet.route - 1 - route) as usize;
+        let done = &self.route_ports[route as usize..route as usize + hop];
+        let same = |&(other, hops): &(u32, u8)| {
+            usize::from(hops) > hop
+                && self.route_ports[other as usize..other as usize + hop] == *done
+                && self.route_ports[other as usize + hop] == egress
+        };
+        let kept = std::iter::once((sender.route, sender.hops)).chain(ledger.detours.iter().copied()).find(same);
+        let route = match kept {
+            Some((route, _)) => route,
+            None => {
+                let mut path = done.to_vec();
+                path.push(egress);
+                let key = self.flow_key(ledger.spec.src, ledger.spec.dst, ledger.id);
+                if !self.routes.extend(ledger.spec.dst, key, &mut path) || path.len() > usize::from(u8::MAX) {
+                    return false;
+                }
+                let route = self.store_route(&path);
+                self.ledgers[packet.flow].detours.push((route, path.len() as u8));
+                route
+            }
+        };
+        packet.route = route + hop as u32 + 1;
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn send_messages(&mut self, switch: u32) {
+        let mut outbox = std::mem::take(&mut self.controls.outbox);
+        for (local, message) in outbox.drain(..) {
+            let port_id = self.switches[switch as usize].ports[usize::from(local)];
+            if self.ports[port_id as usize].has(DOWN) {
+                continue;
+            }
+            let frame_bytes = parts!(self, switch).0.message_bytes(&message) as u16;
+            let packet = Packet {
+                stamp: self.now,
+                flow: u32::MAX,
+                extra: self.controls.messages.insert(message),
+                frame_bytes,
+                kind: Kind::Neighbour,
+                class: self.plan.classes.control,
+                ecn: Ecn::NotCapable,
+                ..Packet::default()
+            };
+            let controlled = self.controls.at_mut(switch);
+            self.queued.push(&mut controlled.unsent[usize::from(local)], &packet);
+            self.counters.neighbour_messages += 1;
+            self.expect_free(port_id);
+        }
+        self.controls.outbox = outbox;
+    }
+
+    /// A message has reached `ingress`; it ends there.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn on_neighbour(&mut self, ingress: u32, packet: &Packet, lost: bool) {
+        let message = self.controls.messages.remove(packet.extra);
+        if lost {
+            self.counters.drops_fault += 1;
+        } else if self.ports[ingress as usize].has(CONTROLLED) {
+            let (switch, local) = (self.ports[ingress as usize].owner, self.ports[ingress as usize].local);
+            let now = self.now;
+            parts!(self, switch).0.on_message(now, local, &message);
+            self.after_control(switch);
+            self.open_gates(switch);
+            self.arm_control(switch);
+        }
+    }
+
+    /// Messages on or for a wire that was cut are lost.
+    pub(crate) fn cut_messages(&mut self, port: u32, on_wire: &[Packet]) {
+        let mut lost: Vec<u32> = on_wire.iter().filter(|p| p.kind == Kind::Neighbour).map(|p| p.extra).collect();
+        if self.ports[port as usize].has(CONTROLLED) {
+            let (switch, local) = (self.ports[port as usize].owner, self.ports[port as usize].local);
+            let controlled = self.controls.at_mut(switch);
+            while let Some(packet) = self.queued.pop(&mut controlled.unsent[usize::from(local)]) {
+                lost.push(packet.extra);
+            }
+        }
+        for message in lost {
+            self.controls.messages.remove(message);
+            self.counters.drops_fault += 1;
+        }
+    }
+
+    /// Packets waiting in an egress queue, wherever they lie.
+    #[inline]
+    pub(crate) fn queue_packets(&self, port_id: u32, class: u8) -> u32 {
+        let port = &self.ports[port_id as usize];
+        if !port.has(CONTROLLED) {
+            return self.queues[port_id as usize * self.classes + usize::from(class)].packets.len() as u32;
+        }
+        let voqs = &self.controls.at(port.owner).voqs;
+        let fifo = self.queues[port_id as usize * self.classes + usize::from(class)].packets.len() as u32;
+        fifo + voqs.outputs[voqs.output(port.local, class)].waiting.iter().sum::<u32>()
+    }
+
+    /// Bytes in the FIFOs of a switch under control, which are in no account.
+    pub(crate) fn output_queue_bytes(&self, switch: usize) -> u64 {
+        let controlled = self.controls.list.get(switch).and_then(Option::as_ref);
+        controlled.map_or(0, |controlled| controlled.voqs.outputs.iter().map(|output| output.queued_bytes).sum())
+    }
+
+    /// Bytes for an egress that wait at an input of a controlled switch; none elsewhere.
+    pub(crate) fn voq_bytes_from(&self, egress: u32, class: u8, ingress: u16) -> u64 {
+        let port = &self.ports[egress as usize];
+        if !port.has(CONTROLLED) {
+            return 0;
+        }
+        self.controls.at(port.owner).voqs.bytes(ingress, port.local, class)
+    }
+
+    /// Every packet in the virtual output queues of the network.
+    pub(crate) fn voq_packets(&self) -> impl Iterator<Item = &Packet> {
+        let subs = self.controls.list.iter().flatten().flat_map(|controlled| &controlled.voqs.subs);
+        subs.flat_map(|sub| self.queued.iter(&sub.packets))
+    }
+}

@@ -1,0 +1,586 @@
+//! RCM: regional congestion mitigation (NPC 2017).
+//!
+//! Switches find the region of a congestion by themselves and act in it, hop by hop, while an
+//! end-to-end scheme (the base) runs beneath. Four modules per switch: [`crd`] detects congestion at
+//! inputs and outputs, [`cfr`] names the harmful flows at the root, [`rcc`] limits them at every
+//! output of the region, [`sar`] detours the others. Notifications (CNs) carry degree and flow IDs
+//! from an input to the neighbour upstream.
+//!
+//! | symbol | parameter | default | source |
+//! |---|---|---|---|
+//! | Q_eq | `q_eq` | 22 KB | assumption (QCN) |
+//! | w_q | `w_q` | 2 | assumption (QCN) |
+//! | w | `w` | 0.5 | assumption |
+//! | sampling | `sample_max`, `sample_min` | 50 KB, 5 KB | assumption; QCN's 150 KB, 15 KB as a preset |
+//! | T_cn, CN spacing | `t_cn`, `cn_spacing` | 20 us, 2 us at 100G, inverse to the rate | assumption |
+//! | G_d | `g_d` | 1/126 | paper, eq 4 |
+//! | harmful | `cfr_rule` | `above-mean` | paper and assumption |
+//! | D | `cam_depth`, `cam_every`, `cam_sampling`, `cam_expiry` | 16, 8, random, 100 us | assumption |
+//! | W | `window_min`, `window_max` | 16 KB, 100 KB | assumption |
+//! | queue size | `queue_size` | 100 KB | paper, section 4.1 |
+//! | SAR | `sar`, `reorder`, `sar_cns`, `sar_strong`, `sar_span`, `sar_fill`, `sar_margin`, `flowlet_gap` | on, accept, 3, 0, 50 us, 80 %, 8, 100 us | assumption |
+//!
+//! Section numbers in comments are those of the specification that `docs/schemes/rcm.md` follows.
+
+mod cfr;
+mod crd;
+mod rcc;
+mod sar;
+mod spec;
+#[cfg(test)]
+mod tests;
+
+use crate::param::{ParamValues, SchemeSpec};
+use crate::registry::{Configured, Overlay};
+use cfr::{Cam, CamSettings, Ids, Rule, Sampling};
+use crd::{Crd, Law};
+pub use rcc::Window;
+use rcc::{Rcc, WindowLaw};
+use sar::{Flowlets, Notifications, SarSettings};
+use xoff_engine::{Span, Time, stream};
+use xoff_fabric::scheme::*;
+
+/// A configured RCM.
+#[derive(Clone, Debug)]
+pub struct Rcm {
+    values: ParamValues,
+}
+
+impl Configured for Rcm {
+    const SPEC: SchemeSpec = spec::SPEC;
+
+    fn configure(values: &ParamValues) -> Rcm {
+        Rcm { values: values.clone() }
+    }
+
+    fn objection(values: &ParamValues) -> Option<String> {
+        let bytes = |name| values.bytes(name);
+        if bytes("q_eq") == 0 {
+            Some("`q_eq` must not be zero: the degree is measured against it".into())
+        } else if bytes("sample_min") > bytes("sample_max") {
+            Some("`sample_min` is larger than `sample_max`".into())
+        } else if bytes("window_min") > bytes("window_max") {
+            Some("`window_min` is larger than `window_max`".into())
+        } else {
+            None
+        }
+    }
+}
+
+/// Everything happens in switches: what reaches the hosts is the base's alone.
+impl Overlay for Rcm {}
+
+impl Scheme for Rcm {
+    type Feedback = ();
+    type Cp = Silent;
+    type Np = Silent;
+    type Rp = Unlimited;
+    type Transit = Absent;
+    type Switch = Control;
+
+    fn congestion_point(&self, _: &QueueFacts) -> Silent {
+        Silent::default()
+    }
+    fn notification_point(&self, _: &FlowFacts) -> Silent {
+        Silent::default()
+    }
+    fn reaction_point(&self, of: &FlowFacts) -> Unlimited {
+        Unlimited(of.line_rate.bps() as f64)
+    }
+    fn controls_switches(&self) -> bool {
+        true
+    }
+    /// Section 6: detours put packets out of order; receivers of its own flows may tolerate that.
+    fn format(&self) -> Format {
+        let reorder = self.values.flag("sar") && self.values.choice("reorder") == "accept";
+        // Where ACKs are gathered, a sender with a window of a packet would wait for TCP's 40 ms.
+        Format { reorder, ack_timeout: Span::from_us(50), ..Format::default() }
+    }
+    fn switch_control(&self, at: &SwitchFacts<'_>) -> Option<Control> {
+        Some(Control::new(&self.values, at))
+    }
+}
+
+/// Leaves the rate to the base.
+#[derive(Clone, Copy, Debug)]
+pub struct Unlimited(f64);
+
+impl ReactionPoint for Unlimited {
+    type Feedback = ();
+    #[inline]
+    fn limits(&self) -> Limits {
+        Limits { rate_bps: self.0, window_bytes: u64::MAX }
+    }
+}
+
+/// A congestion notification (section 3), from an input to the neighbour that feeds it.
+#[derive(Clone, Copy, Debug)]
+pub struct Cn {
+    degree: u8,
+    class: u8,
+    harmful: Ids,
+}
+
+/// Section 3: Ethernet header, degree with class and count, check sum and 13 B per 5-tuple, in at
+/// least the smallest frame.
+fn cn_bytes(ids: usize) -> u32 {
+    (14 + 4 + 2 + 13 * ids as u32 + 4).max(64)
+}
+
+/// What a port is to a region (section 1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    Outside,
+    /// Local flag only: runs CFR.
+    Root,
+    /// Remote flag only.
+    Edge,
+    /// Both.
+    Inner,
+}
+
+/// Times and sizes of one port, by its rate.
+#[derive(Clone, Copy, Debug)]
+struct PortSettings {
+    to_switch: bool,
+    t_cn: Span,
+    cn_spacing: Span,
+    cam: CamSettings,
+    window: WindowLaw,
+    sar_span: Span,
+    flowlet_gap: Span,
+}
+
+/// A notification that is still valid.
+#[derive(Clone, Copy, Debug)]
+struct Remote {
+    degree: u8,
+    until: Time,
+}
+
+/// One class of one port: its input and its output side.
+#[derive(Clone, Debug)]
+struct Point {
+    input: Crd,
+    output: Crd,
+    /// The next notification may leave by this port.
+    cn_at: Time,
+    remote: Option<Remote>,
+    /// The IDs that came with it.
+    received: Ids,
+    /// Until when an input congested by packets for this output counts as its local flag.
+    fed_until: Option<Time>,
+    cam: Cam,
+    /// The harmful flows of this output now.
+    harmful: Ids,
+    rcc: Rcc,
+    notifications: Notifications,
+}
+
+impl Point {
+    fn in_region(&self) -> bool {
+        self.output.congested || self.remote.is_some()
+    }
+}
+
+/// The control of one switch.
+#[derive(Clone, Debug)]
+pub struct Control {
+    law: Law,
+    sar: Option<SarSettings>,
+    queue_bytes: u64,
+    classes: u8,
+    ports: Vec<PortSettings>,
+    /// `port * classes + class`
+    points: Vec<Point>,
+    /// Outputs whose list of harmful flows is another than the world knows.
+    changed: Vec<(u16, u8)>,
+    flowlets: Flowlets,
+    /// Outputs in a region.
+    in_region: u32,
+    /// Nothing is due before.
+    next: Time,
+}
+
+impl Control {
+    fn new(values: &ParamValues, at: &SwitchFacts<'_>) -> Control {
+        let law = Law {
+            equilibrium_bytes: values.bytes("q_eq"),
+            slope_weight: values.number("w_q"),
+            remote_weight: values.number("w"),
+            sample_max_bytes: values.bytes("sample_max"),
+            sample_min_bytes: values.bytes("sample_min"),
+        };
+        let rule = if values.choice("cfr_rule") == "present" { Rule::Present } else { Rule::AboveMean };
+        let periodic = values.choice("cam_sampling") == "periodic";
+        let sampling = if periodic { Sampling::Periodic } else { Sampling::Random };
+        let depth = values.count("cam_depth") as u8;
+        let ports = (at.ports.iter()).map(|port| {
+            // Section 7: times at other speeds are in inverse proportion to the rate.
+            let time = |name| values.time_by_rate(name).at(port.rate);
+            PortSettings {
+                to_switch: port.to_switch,
+                t_cn: time("t_cn"),
+                cn_spacing: time("cn_spacing"),
+                cam: CamSettings {
+                    rule,
+                    sampling,
+                    every: values.count("cam_every") as u32,
+                    depth,
+                    expiry: time("cam_expiry"),
+                },
+                window: WindowLaw {
+                    gain: values.number("g_d"),
+                    min_bytes: values.bytes("window_min"),
+                    max_bytes: values.bytes("window_max"),
+                    mtu_bytes: u64::from(at.mtu_wire_bytes),
+                    rate: port.rate,
+                },
+                sar_span: time("sar_span"),
+                flowlet_gap: time("flowlet_gap"),
+            }
+        });
+        let point = |index: usize| Point {
+            input: Crd::default(),
+            output: Crd::default(),
+            cn_at: Time::ZERO,
+            remote: None,
+            received: Ids::EMPTY,
+            fed_until: None,
+            cam: Cam::new(depth, stream(at.seed, "flow recognition", at.switch << 24 | index as u64)),
+            harmful: Ids::EMPTY,
+            rcc: Rcc::default(),
+            notifications: Notifications::default(),
+        };
+        Control {
+            law,
+            sar: values.flag("sar").then(|| SarSettings {
+                notifications: values.count("sar_cns") as u8,
+                strong_degree: values.count("sar_strong") as u8,
+                full_bytes: (values.number("sar_fill") * values.bytes("queue_size") as f64) as u64,
+                margin: values.count("sar_margin") as u8,
+            }),
+            queue_bytes: values.bytes("queue_size"),
+            classes: at.classes,
+            ports: ports.collect(),
+            points: (0..at.ports.len() * usize::from(at.classes)).map(point).collect(),
+            changed: Vec::new(),
+            flowlets: Flowlets::default(),
+            in_region: 0,
+            next: Time::NEVER,
+        }
+    }
+
+    #[inline]
+    fn index(&self, port: u16, class: u8) -> usize {
+        usize::from(port) * usize::from(self.classes) + usize::from(class)
+    }
+
+    fn point(&self, port: u16, class: u8) -> &Point {
+        &self.points[self.index(port, class)]
+    }
+
+    /// What an output is to a region. An input congested by packets for it sets its local flag too,
+    /// once it belongs to a region: alone, it does not say which output is to blame.
+    pub fn role(&self, port: u16, class: u8) -> Role {
+        let point = self.point(port, class);
+        match (point.output.congested, point.remote.is_some()) {
+            (false, false) => Role::Outside,
+            (true, false) => Role::Root,
+            (false, true) if point.fed_until.is_none() => Role::Edge,
+            (_, true) => Role::Inner,
+        }
+    }
+
+    /// Whether the input side of a port is congested.
+    pub fn input_congested(&self, port: u16, class: u8) -> bool {
+        self.point(port, class).input.congested
+    }
+
+    /// The flows that an output takes for harmful now, ascending.
+    pub fn harmful(&self, port: u16, class: u8) -> &[u32] {
+        self.point(port, class).harmful.as_slice()
+    }
+
+    /// The window of an output where flows are limited.
+    pub fn window(&self, port: u16, class: u8) -> Option<&Window> {
+        self.point(port, class).rcc.window()
+    }
+
+    /// The port that a flow was moved to.
+    pub fn detoured(&self, flow: u32) -> Option<u16> {
+        self.flowlets.port(flow)
+    }
+
+    /// The regional degree of an output (eq 2).
+    fn regional_degree(&self, port: u16, class: u8) -> u8 {
+        let point = self.point(port, class);
+        let own = if point.output.congested { point.output.degree } else { 0 };
+        self.law.regional(own, point.remote.map(|remote| remote.degree))
+    }
+
+    #[inline]
+    fn wake_at(&mut self, at: Time) {
+        self.next = self.next.min(at);
+    }
+
+    /// Flags or rings have changed: what the output holds back follows.
+    fn settle(&mut self, now: Time, port: u16, class: u8, was_in_region: bool) {
+        let index = self.index(port, class);
+        let settings = &self.ports[usize::from(port)];
+        let point = &mut self.points[index];
+        // Section 1: at edge and inner points the list is replaced by the one received from the
+        // root. One without IDs names nobody, so it replaces nothing.
+        let harmful = if point.remote.is_some() && !point.received.is_empty() {
+            point.received
+        } else if point.output.congested {
+            point.cam.harmful(&settings.cam, now)
+        } else {
+            Ids::EMPTY
+        };
+        let in_region = point.in_region();
+        if harmful != point.harmful {
+            let grew = !point.harmful.covers(&harmful);
+            point.harmful = harmful;
+            let wanted = wanted(point, settings, now);
+            point.rcc.on_list(grew, wanted);
+            self.changed.push((port, class));
+        }
+        if !in_region {
+            // Section 5: no explicit increase; RCC quits when both flags are clear.
+            point.rcc.quit();
+        }
+        match (was_in_region, in_region) {
+            (false, true) => self.in_region += 1,
+            (true, false) => self.in_region -= 1,
+            _ => {}
+        }
+    }
+
+    /// Section 5: local congestion, or a notification, of this degree.
+    fn limit(&mut self, now: Time, port: u16, class: u8, degree: u8) {
+        let index = self.index(port, class);
+        let settings = &self.ports[usize::from(port)];
+        let point = &mut self.points[index];
+        let wanted = wanted(point, settings, now);
+        point.rcc.on_congestion(&settings.window, degree, wanted);
+    }
+
+    /// Section 2: a congested input tells its neighbour, with the harmful IDs of the congested
+    /// outputs that its virtual output queues hold packets for.
+    fn notify(&mut self, packet: &Passing, occupancy: &impl Occupancy, send: &mut impl FnMut(u16, Cn)) {
+        let (now, class) = (packet.now, packet.class);
+        let index = self.index(packet.ingress, class);
+        let most = usize::from(self.ports[usize::from(packet.ingress)].cam.depth);
+        let (mut harmful, mut received) = (Ids::EMPTY, None);
+        for egress in 0..self.ports.len() as u16 {
+            let at = self.index(egress, class);
+            let feeds = egress == packet.egress || occupancy.voq_bytes(packet.ingress, egress, class) > 0;
+            if !feeds || !self.points[at].in_region() {
+                continue;
+            }
+            let t_cn = self.ports[usize::from(egress)].t_cn;
+            let point = &mut self.points[at];
+            point.fed_until = Some(now + t_cn);
+            for &flow in point.harmful.as_slice() {
+                harmful.insert(flow, most);
+            }
+            received = received.max(point.remote.map(|remote| remote.degree));
+            self.wake_at(now + t_cn);
+        }
+        let settings = &self.ports[usize::from(packet.ingress)];
+        let point = &mut self.points[index];
+        if settings.to_switch && now >= point.cn_at {
+            point.cn_at = now + settings.cn_spacing;
+            let degree = self.law.regional(point.input.degree, received);
+            send(packet.ingress, Cn { degree, class, harmful });
+        }
+    }
+
+    /// Whether flows should leave this output (section 6): many notifications, or a long queue.
+    fn wants_detours(&self, now: Time, port: u16, class: u8, occupancy: &impl Occupancy) -> bool {
+        let Some(sar) = &self.sar else { return false };
+        let (point, settings) = (self.point(port, class), &self.ports[usize::from(port)]);
+        point.in_region()
+            && (point.notifications.within(now, settings.sar_span) >= usize::from(sar.notifications)
+                || occupancy.output_bytes(port, class) > sar.full_bytes)
+    }
+}
+
+/// The listed flows, by their place, that pass this output: those its own ring has seen. The others
+/// on a list from downstream come by other ways, and nothing here may wait for them.
+fn wanted(point: &Point, settings: &PortSettings, now: Time) -> u64 {
+    let seen = |flow: &u32| point.cam.holds(&settings.cam, now, *flow);
+    let places = point.harmful.as_slice().iter().enumerate().filter(|(_, flow)| seen(flow));
+    places.fold(0, |mask, (place, _)| mask | 1 << place)
+}
+
+impl SwitchControl for Control {
+    type Message = Cn;
+
+    fn output_queue_bytes(&self) -> u64 {
+        self.queue_bytes
+    }
+
+    /// The input side of CRD (section 2).
+    fn on_arrival(&mut self, packet: &Passing, occupancy: &impl Occupancy, mut send: impl FnMut(u16, Cn)) {
+        let Passing { now, ingress, class, frame_bytes, .. } = *packet;
+        let (law, at) = (self.law, self.index(ingress, class));
+        let queue_bytes = occupancy.input_bytes(ingress, class);
+        let input = &mut self.points[at].input;
+        if input.on_arrival(&law, now, frame_bytes, queue_bytes) && input.congested {
+            self.wake_at(now + self.ports[usize::from(ingress)].t_cn);
+            self.notify(packet, occupancy, &mut send);
+        }
+    }
+
+    /// CFR, RCC's count and the output side of CRD.
+    fn on_transfer(&mut self, packet: &Passing, occupancy: &impl Occupancy) {
+        let Passing { now, egress, class, flow, frame_bytes, .. } = *packet;
+        let (law, at) = (self.law, self.index(egress, class));
+        let settings = &self.ports[usize::from(egress)];
+        let point = &mut self.points[at];
+        let was_in_region = point.in_region();
+        let written = point.cam.on_packet(&settings.cam, now, flow);
+        if was_in_region {
+            let place = point.harmful.position(flow);
+            point.rcc.on_sent(&settings.window, now, frame_bytes, place);
+        }
+        let queue_bytes = occupancy.output_bytes(egress, class);
+        let sampled = point.output.on_arrival(&law, now, frame_bytes, queue_bytes);
+        let (congested, degree) = (point.output.congested, point.output.degree);
+        if (written && was_in_region) || (sampled && (congested || was_in_region)) {
+            self.settle(now, egress, class, was_in_region);
+        }
+        if sampled && congested {
+            self.wake_at(now + self.ports[usize::from(egress)].t_cn);
+            self.limit(now, egress, class, degree);
+        }
+    }
+
+    #[inline]
+    fn lane(&self, egress: u16, class: u8, flow: u32) -> Lane {
+        let harmful = &self.point(egress, class).harmful;
+        if harmful.is_empty() || harmful.position(flow).is_none() { Lane::Free } else { Lane::Held }
+    }
+
+    #[inline]
+    fn take_changed(&mut self) -> Option<(u16, u8)> {
+        self.changed.pop()
+    }
+
+    #[inline]
+    fn gate(&mut self, now: Time, egress: u16, class: u8, waiting: Lanes, queues: &impl Occupancy) -> Lanes {
+        let index = self.index(egress, class);
+        let settings = &self.ports[usize::from(egress)];
+        let point = &mut self.points[index];
+        let (mut lanes, mut opens) = point.rcc.gate(&settings.window, now, waiting);
+        if opens.is_some() && point.output.congested && queues.output_bytes(egress, class) == 0 {
+            // The queue has run empty and would stay so: what RCC holds back brings no samples. So
+            // this is one, and it clears the local flag.
+            point.output.sample(&self.law, now, 0);
+            self.settle(now, egress, class, true);
+            (lanes, opens) = self.points[index].rcc.gate(&self.ports[usize::from(egress)].window, now, waiting);
+        }
+        if let Some(at) = opens {
+            self.wake_at(at);
+        }
+        lanes
+    }
+
+    #[inline]
+    fn detours(&self) -> bool {
+        self.sar.is_some() && (self.in_region > 0 || !self.flowlets.is_empty())
+    }
+
+    /// Section 6. Harmful flows are never detoured; a flow that was moved keeps to its port.
+    fn choose(&mut self, packet: &Passing, candidates: &[u16], occupancy: &impl Occupancy) -> u16 {
+        let Passing { now, egress, class, flow, .. } = *packet;
+        let Some(sar) = self.sar else { return egress };
+        if let Some(port) = self.flowlets.follow(flow, now) {
+            if candidates.contains(&port) {
+                return port;
+            }
+            self.flowlets.forget(flow);
+        }
+        let harmful = self.lane(egress, class, flow) == Lane::Held;
+        if harmful || !self.wants_detours(now, egress, class, occupancy) {
+            return egress;
+        }
+        let degree = self.regional_degree(egress, class);
+        let outside = |port: &u16| *port != egress && !self.point(*port, class).in_region();
+        let lower = |port: &u16| self.regional_degree(*port, class) + sar.margin <= degree;
+        let rank = |port: &u16| (self.regional_degree(*port, class), occupancy.output_bytes(*port, class));
+        let best = candidates.iter().copied().filter(outside).filter(lower).min_by_key(rank);
+        let Some(port) = best else { return egress };
+        let gap = self.ports[usize::from(egress)].flowlet_gap;
+        self.flowlets.move_to(flow, port, gap, now);
+        self.wake_at(now + gap + Span::from_ps(1));
+        port
+    }
+
+    /// Section 2: the port on the same link sets its remote flag, and its output runs RCC.
+    fn on_message(&mut self, now: Time, port: u16, cn: &Cn) {
+        let index = self.index(port, cn.class);
+        let until = now + self.ports[usize::from(port)].t_cn;
+        let strong = self.sar.is_some_and(|sar| cn.degree >= sar.strong_degree);
+        let point = &mut self.points[index];
+        let was_in_region = point.in_region();
+        point.remote = Some(Remote { degree: cn.degree, until });
+        if !cn.harmful.is_empty() {
+            point.received = cn.harmful;
+        }
+        if strong {
+            point.notifications.note(now);
+        }
+        self.wake_at(until);
+        self.settle(now, port, cn.class, was_in_region);
+        self.limit(now, port, cn.class, cn.degree);
+    }
+
+    fn message_bytes(&self, cn: &Cn) -> u32 {
+        cn_bytes(cn.harmful.as_slice().len())
+    }
+
+    /// Flags that nothing renewed clear (section 2).
+    fn on_timer(&mut self, now: Time, occupancy: &impl Occupancy) {
+        let law = self.law;
+        let mut next = self.flowlets.purge(now).unwrap_or(Time::NEVER);
+        for port in 0..self.ports.len() as u16 {
+            let t_cn = self.ports[usize::from(port)].t_cn;
+            for class in 0..self.classes {
+                let index = self.index(port, class);
+                let point = &mut self.points[index];
+                let was_in_region = point.in_region();
+                let mut due = |queue: &mut Crd, bytes: u64| {
+                    if queue.congested && queue.sampled_at + t_cn <= now {
+                        queue.look_again(&law, now, bytes);
+                    }
+                    if queue.congested {
+                        next = next.min(queue.sampled_at + t_cn);
+                    }
+                };
+                due(&mut point.input, occupancy.input_bytes(port, class));
+                due(&mut point.output, occupancy.output_bytes(port, class));
+                if point.remote.is_some_and(|remote| remote.until <= now) {
+                    point.remote = None;
+                    point.received = Ids::EMPTY;
+                }
+                if point.fed_until.is_some_and(|until| until <= now) {
+                    point.fed_until = None;
+                }
+                next = point.remote.map_or(next, |remote| next.min(remote.until));
+                next = point.fed_until.map_or(next, |until| next.min(until));
+                if was_in_region {
+                    self.settle(now, port, class, true);
+                }
+            }
+        }
+        self.next = next;
+    }
+
+    #[inline]
+    fn timer(&self) -> Option<Time> {
+        (self.next != Time::NEVER).then_some(self.next)
+    }
+}

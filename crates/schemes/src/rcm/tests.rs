@@ -1,0 +1,465 @@
+//! Worked numbers of the specification's section 9, and the rules they rest on.
+
+use super::*;
+use crate::param::Value;
+use crate::select;
+use xoff_engine::BitRate;
+
+static SPEC: SchemeSpec = Rcm::SPEC;
+const RATE: BitRate = BitRate::from_gbps(100);
+const MTU: u32 = 1082;
+
+fn law() -> Law {
+    Law {
+        equilibrium_bytes: 22_000,
+        slope_weight: 2.0,
+        remote_weight: 0.5,
+        sample_max_bytes: 150_000,
+        sample_min_bytes: 15_000,
+    }
+}
+
+fn window_law() -> WindowLaw {
+    WindowLaw { gain: 1.0 / 126.0, min_bytes: 16_000, max_bytes: 100_000, mtu_bytes: 1_000, rate: RATE }
+}
+
+fn cam_settings(rule: Rule, depth: u8) -> CamSettings {
+    CamSettings { rule, sampling: Sampling::Random, every: 8, depth, expiry: Span::from_us(100) }
+}
+
+/// Queues as a test says.
+#[derive(Clone, Copy, Default)]
+struct Queues {
+    input: u64,
+    output: u64,
+    voq: u64,
+}
+
+impl Occupancy for Queues {
+    fn input_bytes(&self, _: u16, _: u8) -> u64 {
+        self.input
+    }
+    fn output_bytes(&self, _: u16, _: u8) -> u64 {
+        self.output
+    }
+    fn voq_bytes(&self, _: u16, _: u16, _: u8) -> u64 {
+        self.voq
+    }
+}
+
+fn control(texts: &[(&str, &str)]) -> Control {
+    let port = PortFacts { rate: RATE, delay: Span::from_us(1), to_switch: true };
+    let facts = SwitchFacts { seed: 1, switch: 0, ports: &[port; 4], classes: 1, mtu_wire_bytes: MTU };
+    Control::new(&SPEC.values_with(None, texts), &facts)
+}
+
+fn packet(us: u64, ingress: u16, egress: u16, flow: u32) -> Passing {
+    Passing { now: Time::from_us(us), ingress, egress, class: 0, flow, frame_bytes: 1_000 }
+}
+
+/// A sample of output 2 (by input 0) that meets these queues; what it sends.
+fn sample(control: &mut Control, us: u64, queues: Queues) -> Vec<(u16, Cn)> {
+    let mut sent = Vec::new();
+    for _ in 0..50 {
+        control.on_arrival(&packet(us, 0, 2, 7), &queues, |port, cn| sent.push((port, cn)));
+        control.on_transfer(&packet(us, 0, 2, 7), &queues);
+    }
+    sent
+}
+
+fn ids(flows: &[u32]) -> Ids {
+    let mut ids = Ids::EMPTY;
+    flows.iter().for_each(|&flow| ids.insert(flow, 64));
+    ids
+}
+
+fn cn(degree: u8, flows: &[u32]) -> Cn {
+    Cn { degree, class: 0, harmful: ids(flows) }
+}
+
+#[test]
+fn rcm_9_1_measure_and_degree() {
+    let law = law();
+    for (last, queue, measure, degree) in [
+        (10_000, 30_000, 48_000.0, 27),
+        (30_000, 60_000, 98_000.0, 56),
+        (60_000, 50_000, 8_000.0, 5),
+        (70_000, 100_000, 138_000.0, 63),
+        (60_000, 20_000, -82_000.0, 0),
+    ] {
+        assert_eq!(law.measure(queue, last), measure, "{last} to {queue} bytes");
+        assert_eq!(law.quantise(measure), degree, "{last} to {queue} bytes");
+    }
+    // The flag follows the sign of each sample.
+    let mut queue = Crd::default();
+    queue.sample(&law, Time::ZERO, 60_000);
+    assert!(queue.congested);
+    queue.sample(&law, Time::ZERO, 20_000);
+    assert!(!queue.congested && queue.degree == 0);
+}
+
+#[test]
+fn rcm_9_2_regional_degree() {
+    for (w, degree) in [(0.5, 30), (0.0, 20), (1.0, 40)] {
+        let law = Law { remote_weight: w, ..law() };
+        assert_eq!(law.regional(20, Some(40)), degree, "w = {w}");
+        assert_eq!(law.regional(20, None), 20);
+    }
+}
+
+#[test]
+fn rcm_9_3_windows() {
+    let law = window_law();
+    let mut window = Window::new(&law, 160_000, 100_000, Time::ZERO);
+    window.cut(&law, 63);
+    assert_eq!((window.harmful_bytes, window.other_bytes()), (50_000, 110_000));
+    window.cut(&law, 30);
+    assert_eq!((window.harmful_bytes, window.other_bytes()), (38_095, 121_905));
+    // Section 5: the floor is one MTU.
+    for _ in 0..20 {
+        window.cut(&law, 63);
+    }
+    assert_eq!(window.harmful_bytes, law.mtu_bytes);
+}
+
+/// An RCC whose window was measured over ten packets, three of them harmful.
+fn three_of_ten(law: &WindowLaw) -> Rcc {
+    let mut rcc = Rcc::default();
+    rcc.on_congestion(law, 0, 1);
+    for i in 0..10 {
+        rcc.on_sent(law, Time::ZERO, 1_000, (i < 3).then_some(0));
+    }
+    let window = rcc.window().expect("measured");
+    assert_eq!((window.bytes, window.harmful_bytes), (10_000, 3_000));
+    rcc
+}
+
+#[test]
+fn rcm_9_4_three_harmful_packets_in_ten() {
+    let law = WindowLaw { min_bytes: 10_000, ..window_law() };
+    let mut rcc = three_of_ten(&law);
+    // Both lists are backlogged; while both may send they alternate.
+    let mut pattern = String::new();
+    let mut last = Lane::Free;
+    for _ in 0..30 {
+        let (lanes, opens) = rcc.gate(&law, Time::ZERO, Lanes::BOTH);
+        assert!(lanes.has(Lane::Free) && opens.is_none(), "others may always send");
+        last = if lanes.has(Lane::Held) && last == Lane::Free { Lane::Held } else { Lane::Free };
+        pattern.push(if last == Lane::Held { 'h' } else { 'o' });
+        rcc.on_sent(&law, Time::ZERO, 1_000, (last == Lane::Held).then_some(0));
+    }
+    assert_eq!(pattern, "hohohooooo".repeat(3));
+}
+
+#[test]
+fn rcm_9_4_without_others_three_per_window_time() {
+    let law = WindowLaw { min_bytes: 10_000, ..window_law() };
+    let mut rcc = three_of_ten(&law);
+    // Ten packets of 1000 B take 800 ns at 100 Gb/s; each takes 80 ns.
+    let mut now = Time::ZERO;
+    let mut sent = 0u32;
+    while now < Time::from_ns(80_000) {
+        match rcc.gate(&law, now, Lanes::HELD) {
+            (lanes, None) if lanes.has(Lane::Held) => {
+                rcc.on_sent(&law, now, 1_000, Some(0));
+                sent += 1;
+                now += Span::from_ns(80);
+            }
+            (_, Some(opens)) => {
+                assert!(opens > now, "or it would ask for ever");
+                now = opens;
+            }
+            (lanes, None) => panic!("{lanes:?} and no time"),
+        }
+    }
+    assert_eq!(sent, 300, "30 % of the 1000 packets that fit");
+}
+
+#[test]
+fn rcm_9_5_flags_of_one_switch() {
+    let mut control = control(&[]);
+    assert_eq!(control.role(2, 0), Role::Outside);
+    // The output detects first: root, local flag only.
+    for _ in 0..16 {
+        control.points[2].cam.write(Time::ZERO, 7);
+    }
+    let sent = sample(&mut control, 1, Queues { input: 5_000, output: 60_000, voq: 5_000 });
+    assert_eq!(control.role(2, 0), Role::Root);
+    assert_eq!(control.harmful(2, 0), [7]);
+    assert!(sent.is_empty() && !control.input_congested(0, 0), "its input is not congested yet");
+    // Then the input that holds its packets tells its neighbour.
+    let sent = sample(&mut control, 5, Queues { input: 60_000, output: 60_000, voq: 60_000 });
+    assert!(control.input_congested(0, 0));
+    assert_eq!((sent[0].0, sent[0].1.harmful), (0, ids(&[7])));
+    assert_eq!(control.role(2, 0), Role::Root, "no notification has come from downstream");
+    // A notification makes another port an edge, with the IDs it brings, and an inner point once an
+    // input is congested with packets for it.
+    control.on_message(Time::from_us(6), 3, &cn(40, &[8, 9]));
+    assert_eq!((control.role(3, 0), control.harmful(3, 0)), (Role::Edge, &[8, 9][..]));
+    let sent = sample(&mut control, 9, Queues { input: 80_000, output: 60_000, voq: 60_000 });
+    assert_eq!((control.role(3, 0), control.harmful(3, 0)), (Role::Inner, &[8, 9][..]));
+    assert_eq!(sent[0].1.harmful, ids(&[7, 8, 9]), "of all congested outputs with packets from here");
+    // Section 1: at the root itself the list is replaced by the one received.
+    control.on_message(Time::from_us(10), 2, &cn(40, &[8, 9]));
+    assert_eq!((control.role(2, 0), control.harmful(2, 0)), (Role::Inner, &[8, 9][..]));
+    // Silence: the remote flags clear after T_cn, the local ones when the queues are short again.
+    control.on_timer(Time::from_us(31), &Queues::default());
+    assert!([2, 3].iter().all(|&port| control.role(port, 0) == Role::Outside && control.harmful(port, 0).is_empty()));
+    assert!(!control.input_congested(0, 0) && control.window(2, 0).is_none());
+}
+
+#[test]
+fn rcm_9_6_ring() {
+    // Flows at 60, 30 and 10 % of an output, D = 16: 9.6, 4.8 and 1.6 entries on average, the third
+    // absent with probability 0.9^16 = 18.5 %.
+    let settings = cam_settings(Rule::Present, 16);
+    let mut cam = Cam::new(16, stream(1, "test", 0));
+    let mut traffic = stream(2, "test", 0);
+    let (mut entries, mut absent) = ([0u32; 3], 0);
+    let rounds = 20_000;
+    for _ in 0..rounds {
+        let mut written = 0;
+        while written < 16 {
+            let flow = [0, 0, 0, 0, 0, 0, 1, 1, 1, 2][traffic.below(10) as usize];
+            written += u32::from(cam.on_packet(&settings, Time::ZERO, flow));
+        }
+        cam.entries(&settings, Time::ZERO).for_each(|flow| entries[flow as usize] += 1);
+        absent += u32::from(!cam.holds(&settings, Time::ZERO, 2));
+    }
+    for (got, expected) in entries.iter().zip([9.6, 4.8, 1.6]) {
+        // 0.1 is five standard deviations and more of a mean over 20 000 rings.
+        assert!((f64::from(*got) / f64::from(rounds) - expected).abs() < 0.1, "{entries:?}");
+    }
+    assert!((f64::from(absent) / f64::from(rounds) - 0.185).abs() < 0.015, "{absent}");
+}
+
+#[test]
+fn rcm_9_6_rules() {
+    let ring = |flows: &[u32], rule| {
+        let settings = cam_settings(rule, flows.len() as u8);
+        let mut cam = Cam::new(flows.len() as u8, stream(1, "test", 0));
+        flows.iter().for_each(|&flow| cam.write(Time::ZERO, flow));
+        (cam.harmful(&settings, Time::ZERO), cam.harmful(&settings, Time::from_us(101)))
+    };
+    // D = 5 and two IDs: threshold 2.5.
+    assert_eq!(ring(&[0, 0, 2, 2, 0], Rule::Present).0, ids(&[0, 2]));
+    assert_eq!(ring(&[0, 0, 2, 2, 0], Rule::AboveMean).0, ids(&[0]));
+    // Section 4: a burst with half the output against four flows, threshold 3.2.
+    let burst = [9, 1, 9, 2, 9, 3, 9, 4, 9, 1, 9, 2, 9, 3, 9, 4];
+    assert_eq!(ring(&burst, Rule::AboveMean).0, ids(&[9]));
+    assert_eq!(ring(&burst, Rule::Present).0, ids(&[1, 2, 3, 4, 9]));
+    // Four equal flows: 4 hits each, threshold 4, all harmful.
+    let equal = [1, 2, 3, 4].repeat(4);
+    assert_eq!(ring(&equal, Rule::AboveMean).0, ids(&[1, 2, 3, 4]));
+    // Entries expire after 100 us.
+    assert_eq!(ring(&burst, Rule::Present).1, Ids::EMPTY);
+}
+
+#[test]
+fn rcm_4_presence_of_a_small_flow() {
+    // A flow with 12.5 % of the output is in a ring of 16 with probability 1 - 0.875^16 = 88 %.
+    let absent = (0..16).fold(1.0, |p, _| p * 0.875);
+    assert!((1.0 - absent - 0.88f64).abs() < 0.005);
+}
+
+#[test]
+fn rcm_9_7_only_victims_move_and_only_to_better_ports() {
+    let long = Queues { input: 60_000, output: 90_000, voq: 60_000 };
+    let mut control = control(&[]);
+    control.on_message(Time::from_us(1), 1, &cn(60, &[5]));
+    let choose = |control: &mut Control, us, flow| control.choose(&packet(us, 0, 1, flow), &[1, 2, 3], &long);
+    assert_eq!(choose(&mut control, 2, 5), 1, "a harmful flow never moves");
+    assert_eq!(choose(&mut control, 2, 6), 2, "a victim does");
+    assert_eq!(control.detoured(6), Some(2));
+    // It keeps its port, whatever becomes of it, for as long as it sends.
+    control.on_message(Time::from_us(3), 2, &cn(60, &[5]));
+    assert_eq!(choose(&mut control, 90, 6), 2);
+    assert_eq!(choose(&mut control, 180, 6), 2);
+    control.on_timer(Time::from_us(181), &Queues::default());
+    // After a gap of more than 100 us, and out of the region, it is back on its route.
+    assert_eq!(choose(&mut control, 281, 6), 1);
+    // Every other port is in the region as well: nobody moves.
+    for port in 1..=3 {
+        control.on_message(Time::from_us(300), port, &cn(60, &[5]));
+    }
+    assert_eq!(choose(&mut control, 301, 6), 1);
+}
+
+#[test]
+fn rcm_6_triggers() {
+    let short = Queues::default();
+    let moved = |control: &mut Control, us, queues: &Queues| {
+        let port = control.choose(&packet(us, 0, 1, 6), &[1, 2], queues);
+        control.flowlets.forget(6);
+        port != 1
+    };
+    // Three notifications within 50 us.
+    let mut one = control(&[]);
+    for (us, starts) in [(0, false), (30, false), (51, false), (60, true)] {
+        one.on_message(Time::from_us(us), 1, &cn(60, &[5]));
+        assert_eq!(moved(&mut one, us, &short), starts, "at {us} us");
+    }
+    // An output queue above 80 % of 100 KB, in a region.
+    let mut one = control(&[]);
+    let queue = |output| Queues { output, ..Queues::default() };
+    assert!(!moved(&mut one, 0, &queue(90_000)), "not in a region");
+    one.on_message(Time::from_us(1), 1, &cn(60, &[5]));
+    assert!(!moved(&mut one, 2, &queue(80_000)));
+    assert!(moved(&mut one, 2, &queue(80_001)));
+    // The other port must be 8 lower: w = 0.5 makes 15 of a received 30 or 16 less, 7 of 14.
+    let mut one = control(&[]);
+    one.on_message(Time::from_us(1), 1, &cn(14, &[5]));
+    assert!(!moved(&mut one, 2, &queue(90_000)));
+    one.on_message(Time::from_us(2), 1, &cn(16, &[5]));
+    assert!(moved(&mut one, 2, &queue(90_000)));
+    // Weak notifications do not count if told so; without SAR nothing moves.
+    let mut one = control(&[("sar_strong", "32")]);
+    (0..3).for_each(|us| one.on_message(Time::from_us(us), 1, &cn(31, &[5])));
+    assert!(!moved(&mut one, 3, &short));
+    let one = control(&[("sar", "false")]);
+    assert!(!one.detours());
+}
+
+#[test]
+fn rcm_6_receivers_accept_any_order_only_for_detours() {
+    let reorder = |texts: &[(&str, &str)]| Rcm::configure(&SPEC.values_with(None, texts)).format().reorder;
+    assert!(reorder(&[]));
+    assert!(!reorder(&[("reorder", "go-back-n")]));
+    assert!(!reorder(&[("sar", "false")]));
+}
+
+#[test]
+fn rcm_2_sampling_interval() {
+    // One sample per 150 KB at degree 0, per 15 KB at the largest: 12 us and 1.2 us at 100 Gb/s.
+    let law = law();
+    let count = |queue: &mut Crd, bytes: u64| {
+        let mut arrived = 0;
+        loop {
+            arrived += 1_000;
+            if queue.on_arrival(&law, Time::ZERO, 1_000, bytes) {
+                return arrived;
+            }
+        }
+    };
+    let mut queue = Crd::default();
+    assert_eq!(count(&mut queue, 100_000), 150_000);
+    assert_eq!(queue.degree, 63);
+    assert_eq!(count(&mut queue, 0), 15_000);
+    assert_eq!(RATE.bytes_in(Span::from_us(12)), 150_000);
+    // Half the degree: half way, to the packet.
+    queue.degree = 31;
+    assert_eq!(count(&mut queue, 0), 84_000);
+}
+
+#[test]
+fn rcm_2_notifications_keep_their_distance() {
+    let mut control = control(&[]);
+    let queues = Queues { input: 90_000, output: 90_000, voq: 50_000 };
+    let mut sent = Vec::new();
+    // A packet of 1000 B every 80 ns for 40 us.
+    for i in 0..500 {
+        let passing = Passing { now: Time::from_ns(i * 80), ..packet(0, 0, 2, 7) };
+        control.on_arrival(&passing, &queues, |_, _| sent.push(passing.now));
+    }
+    assert!(sent.len() >= 5 && sent.windows(2).all(|pair| pair[1] - pair[0] >= Span::from_us(2)), "{sent:?}");
+    // A port to a host says nothing.
+    let host = PortFacts { rate: RATE, delay: Span::from_us(1), to_switch: false };
+    let facts = SwitchFacts { seed: 1, switch: 0, ports: &[host; 4], classes: 1, mtu_wire_bytes: MTU };
+    let mut control = Control::new(&SPEC.values(None), &facts);
+    assert!(sample(&mut control, 1, queues).is_empty());
+}
+
+#[test]
+fn rcm_2_the_degree_sent_upstream_is_regional() {
+    let mut control = control(&[]);
+    control.on_message(Time::ZERO, 2, &cn(20, &[7]));
+    // The input's own sample from 0 to 60 KB: F_b 158 000, degree 63; with 20 received: 42.
+    let sent = sample(&mut control, 1, Queues { input: 60_000, output: 0, voq: 60_000 });
+    assert_eq!(sent[0].1.degree, 42);
+}
+
+#[test]
+fn rcm_3_frame_sizes() {
+    for (ids, bytes) in [(0, 64), (1, 64), (3, 64), (4, 76), (16, 232)] {
+        assert_eq!(cn_bytes(ids), bytes, "{ids} IDs");
+    }
+}
+
+#[test]
+fn rcm_3_an_empty_list_replaces_nothing() {
+    let mut control = control(&[]);
+    (0..16).for_each(|_| control.points[2].cam.write(Time::ZERO, 7));
+    sample(&mut control, 1, Queues { input: 0, output: 60_000, voq: 0 });
+    control.on_message(Time::from_us(2), 2, &cn(10, &[]));
+    assert_eq!((control.role(2, 0), control.harmful(2, 0)), (Role::Inner, &[7][..]));
+}
+
+#[test]
+fn rcm_5_measurement() {
+    let law = window_law();
+    let mut rcc = Rcc::default();
+    rcc.on_congestion(&law, 63, 0b11);
+    // 16 KB are not enough while the second harmful flow has not sent; nothing is limited yet.
+    (0..20).for_each(|i| rcc.on_sent(&law, Time::ZERO, 1_000, (i % 2 == 0).then_some(0)));
+    assert!(rcc.window().is_none());
+    assert_eq!(rcc.gate(&law, Time::ZERO, Lanes::HELD), (Lanes::BOTH, None));
+    rcc.on_sent(&law, Time::ZERO, 1_000, Some(1));
+    let window = *rcc.window().expect("all have sent");
+    assert_eq!((window.bytes, window.harmful_bytes), (21_000, 5_500), "11 KB halved by degree 63");
+    // Later samples cut again.
+    rcc.on_congestion(&law, 63, 0b11);
+    assert_eq!(rcc.window().map(|window| window.harmful_bytes), Some(2_750));
+    // A new harmful flow: measured again under the limits in force, not cut for it.
+    rcc.on_list(true, 0b100);
+    (0..16).for_each(|_| rcc.on_sent(&law, Time::ZERO, 1_000, Some(2)));
+    assert_eq!(rcc.window().map(|window| (window.bytes, window.harmful_bytes)), Some((16_000, 16_000)));
+    // A flow that left the list changes nothing.
+    rcc.on_list(false, 0b1);
+    assert_eq!(rcc.window().map(|window| window.bytes), Some(16_000));
+    rcc.quit();
+    assert!(rcc.window().is_none());
+    // A flow that never sends: W ends at 100 KB.
+    rcc.on_congestion(&law, 0, 0b1);
+    (0..100).for_each(|_| rcc.on_sent(&law, Time::ZERO, 1_000, None));
+    assert_eq!(rcc.window().map(|window| (window.bytes, window.harmful_bytes)), Some((100_000, 1_000)));
+}
+
+#[test]
+fn rcm_5_what_goes_beyond_a_window_is_charged_to_the_next() {
+    // W_c of 2.5 packets: three and two in turn.
+    let law = WindowLaw { min_bytes: 10_000, ..window_law() };
+    let mut rcc = Rcc::default();
+    rcc.on_congestion(&law, 0, 1);
+    (0..10).for_each(|i| rcc.on_sent(&law, Time::ZERO, 1_000, (i < 5).then_some(0)));
+    rcc.on_congestion(&law, 63, 1);
+    let mut sent = [0; 8];
+    for period in &mut sent {
+        for _ in 0..10 {
+            let harmful = rcc.gate(&law, Time::ZERO, Lanes::BOTH).0.has(Lane::Held);
+            *period += u32::from(harmful);
+            rcc.on_sent(&law, Time::ZERO, 1_000, harmful.then_some(0));
+        }
+    }
+    assert_eq!(sent, [3, 2, 3, 2, 3, 2, 3, 2]);
+}
+
+#[test]
+fn rcm_7_times_follow_the_rate() {
+    for (gbps, t_cn, spacing) in [(10, 200, 20), (25, 80, 8), (40, 50, 5), (100, 20, 2)] {
+        let port = PortFacts { rate: BitRate::from_gbps(gbps), delay: Span::from_us(1), to_switch: true };
+        let facts = SwitchFacts { seed: 1, switch: 0, ports: &[port; 2], classes: 2, mtu_wire_bytes: MTU };
+        let control = Control::new(&SPEC.values(None), &facts);
+        assert_eq!(control.ports[0].t_cn, Span::from_us(t_cn), "{gbps}G");
+        assert_eq!(control.ports[0].cn_spacing, Span::from_us(spacing), "{gbps}G");
+    }
+}
+
+#[test]
+fn rcm_7_works_over_a_named_base() {
+    let base = |name: &str| select(name).map(|values| values.base().map(|base| base.spec().name));
+    assert_eq!(base("rcm"), Ok(Some("dcqcn")));
+    assert_eq!(base("rcm+none"), Ok(Some("none")));
+    let mut values = select("rcm").expect("it exists");
+    values.set("sample_min", Value::Bytes(200_000));
+    assert!(Rcm::objection(&values).is_some_and(|why| why.contains("sample_min")));
+}
