@@ -240,6 +240,21 @@ pub struct QueueView {
     pub paused: bool,
 }
 
+impl QueueView {
+    /// A queue of this length, with plain values for the rest: for tests and calculations.
+    pub fn at(rate: BitRate, now: Time, queue_bytes: u64) -> QueueView {
+        QueueView {
+            now,
+            queue_bytes,
+            queue_packets: queue_bytes.div_ceil(1000) as u32,
+            port_bytes: queue_bytes,
+            tx_bytes: 0,
+            rate,
+            paused: false,
+        }
+    }
+}
+
 /// The packet at hand: what a congestion point may read of it.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketFacts {

@@ -166,15 +166,7 @@ mod tests {
     }
 
     fn view(queue_bytes: u64) -> QueueView {
-        QueueView {
-            now: Time::ZERO,
-            queue_bytes,
-            queue_packets: 100,
-            port_bytes: queue_bytes,
-            tx_bytes: 0,
-            rate: BitRate::from_gbps(10),
-            paused: false,
-        }
+        QueueView::at(BitRate::from_gbps(10), Time::ZERO, queue_bytes)
     }
 
     /// Who hears what, if flows 1, 2, ... sent `bytes` since the last sampling event.

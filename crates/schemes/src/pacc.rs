@@ -328,15 +328,7 @@ mod tests {
     }
 
     fn view(now: Time, queue_bytes: u64) -> QueueView {
-        QueueView {
-            now,
-            queue_bytes,
-            queue_packets: 0,
-            port_bytes: queue_bytes,
-            tx_bytes: 0,
-            rate: BitRate::from_gbps(40),
-            paused: false,
-        }
+        QueueView::at(BitRate::from_gbps(40), now, queue_bytes)
     }
 
     fn arrive(cp: &mut Cp, now: Time, flow: u32, packets: u32) {

@@ -95,15 +95,7 @@ mod tests {
 
     /// Notices of `packets` arrivals of one flow at a queue of this length.
     fn notices(cp: &mut Cp, queue_bytes: u64, own: bool, packets: u32) -> Vec<(u32, Cnm)> {
-        let view = QueueView {
-            now: Time::ZERO,
-            queue_bytes,
-            queue_packets: 1,
-            port_bytes: queue_bytes,
-            tx_bytes: 0,
-            rate: BitRate::from_gbps(10),
-            paused: false,
-        };
+        let view = QueueView::at(BitRate::from_gbps(10), Time::ZERO, queue_bytes);
         let mut heard = Vec::new();
         for _ in 0..packets {
             let mut ecn = Ecn::Ect0;

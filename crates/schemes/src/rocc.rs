@@ -409,15 +409,7 @@ mod tests {
     }
 
     fn view(now: Time, queue_bytes: u64, queue_packets: u32) -> QueueView {
-        QueueView {
-            now,
-            queue_bytes,
-            queue_packets,
-            port_bytes: queue_bytes,
-            tx_bytes: 0,
-            rate: BitRate::from_gbps(40),
-            paused: false,
-        }
+        QueueView { queue_packets, ..QueueView::at(BitRate::from_gbps(40), now, queue_bytes) }
     }
 
     fn at_queue(cp: &mut Cp, now: Time, flow: u32, arrives: bool) {

@@ -35,15 +35,7 @@ impl Queue {
         Queue { cp, now: Time::ZERO, bytes: 0, paused: false, heard: Vec::new() }
     }
     fn view(&self) -> QueueView {
-        QueueView {
-            now: self.now,
-            queue_bytes: self.bytes,
-            queue_packets: self.bytes.div_ceil(1000) as u32,
-            port_bytes: self.bytes,
-            tx_bytes: 0,
-            rate: FORTY,
-            paused: self.paused,
-        }
+        QueueView { paused: self.paused, ..QueueView::at(FORTY, self.now, self.bytes) }
     }
     fn at(&mut self, us: u64) -> &mut Queue {
         self.now = Time::from_us(us);
@@ -245,15 +237,7 @@ fn mercury_9_4_the_switch_replaces_dcqcns_own_signals() {
     for (text, replaced) in [("mercury+dcqcn:paper", true), ("mercury+pcn", false)] {
         let scheme = Stack::<Mercury>::configure(&values(text, &[]));
         let mut cp = scheme.congestion_point(&facts);
-        let view = QueueView {
-            now: Time::ZERO,
-            queue_bytes: 1_000_000,
-            queue_packets: 900,
-            port_bytes: 1_000_000,
-            tx_bytes: 0,
-            rate: FORTY,
-            paused: false,
-        };
+        let view = QueueView::at(FORTY, Time::ZERO, 1_000_000);
         let mut ecn = Ecn::Ect0;
         let packet = PacketFacts::of(1, 1062);
         cp.on_dequeue(&view, &packet, Mark { ecn: &mut ecn, int: None }, |_, _| {});

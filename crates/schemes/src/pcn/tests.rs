@@ -32,14 +32,11 @@ impl Queue {
         }
     }
     fn view(&self) -> QueueView {
+        let bytes = 1062 * u64::from(self.packets) + 66 * u64::from(self.acks);
         QueueView {
-            now: Time::ZERO,
-            queue_bytes: 1062 * u64::from(self.packets) + 66 * u64::from(self.acks),
             queue_packets: self.packets + self.acks,
-            port_bytes: 0,
-            tx_bytes: 0,
-            rate: BitRate::from_gbps(40),
             paused: self.paused,
+            ..QueueView::at(BitRate::from_gbps(40), Time::ZERO, bytes)
         }
     }
     fn put(&mut self, packets: u32) {
