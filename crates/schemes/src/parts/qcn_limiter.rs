@@ -10,6 +10,9 @@ use std::sync::Arc;
 use xoff_engine::{Rng, Span, Time, stream};
 use xoff_fabric::scheme::{FlowFacts, Limits, ReactionPoint};
 
+/// A target lowered by every cut is never ten times the rate.
+const KEEPING: &[(&str, &str)] = &[("keep_target", "true")];
+
 pub const PARAMS: &[ParamSpec] = &[
     ParamSpec::new(
         "gd",
@@ -23,7 +26,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec::new(
         "max_cut",
         "",
-        Unit::Number { min: 0.0, max: 0.99 },
+        Unit::Number { min: 0.0, max: 0.9 },
         "0.5",
         &[],
         "largest relative cut of one CNM",
@@ -115,8 +118,8 @@ pub const PARAMS: &[ParamSpec] = &[
         "",
         Unit::Flag,
         "false",
-        &[],
-        "an eighth of the target if it exceeds ten rates at the first cycle after a cut; with `max_cut` up to 0.9 that takes `keep_target`",
+        KEEPING,
+        "an eighth of the target if it exceeds ten rates at the first cycle after a cut",
         "802.1Qau working group's pseudo-code",
     ),
 ];
