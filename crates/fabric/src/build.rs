@@ -2,11 +2,11 @@
 
 use crate::domain;
 use crate::pfc;
-use crate::plan::{NodeKind, Plan, Service, Thresholds, peer};
+use crate::plan::{HostSettings, NodeKind, Plan, Service, Thresholds, peer};
 use crate::port::{AT_HOST, Account, LONG_HAUL, LOSSY_WIRE, Port, Queue};
 use crate::record::Counters;
 use crate::route::Routes;
-use crate::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme};
+use crate::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme, Transport};
 use crate::timing;
 use crate::traffic::Source;
 use crate::world::{Host, Switch, World, kind};
@@ -50,7 +50,7 @@ impl<S: Scheme> World<S> {
             }
         }
         let formats: Vec<[Format; 2]> = schemes.iter().map(|s| [s.format(), s.format_across()]).collect();
-        let mtu_wire = mtu_wire_bytes(&plan) + largest_overhead(&formats);
+        let mtu_wire = mtu_wire_bytes(&plan) + largest_overhead(&plan, &formats);
         let accounts = new_accounts(&plan, &mut switches, mtu_wire);
         let max_base_rtt = max_base_rtt(&plan, &routes);
         let mask =
@@ -123,7 +123,7 @@ impl<S: Scheme> World<S> {
 
     fn build_ports(&mut self) {
         let slots = self.schemes.len();
-        let mtu_wire = mtu_wire_bytes(&self.plan) + largest_overhead(&self.formats);
+        let mtu_wire = mtu_wire_bytes(&self.plan) + largest_overhead(&self.plan, &self.formats);
         let mut local_of = vec![0u16; self.plan.ports()];
         for switch in &self.switches {
             for (local, &port) in switch.ports.iter().enumerate() {
@@ -282,9 +282,16 @@ pub fn mtu_wire_bytes(plan: &Plan) -> u32 {
     plan.hosts.iter().map(|h| h.mtu_bytes + h.sizes.data_header_bytes + h.sizes.gap_bytes).max().unwrap_or(1106)
 }
 
-/// Header bytes that a scheme adds to data packets, at most.
-pub(crate) fn largest_overhead(formats: &[[Format; 2]]) -> u32 {
-    formats.iter().flatten().map(|format| format.data_bytes).max().unwrap_or(0)
+/// Bytes by which the packets of some scheme exceed those of [`mtu_wire_bytes`], at most: what it adds,
+/// and headers of TCP where they are the longer ones.
+pub(crate) fn largest_overhead(plan: &Plan, formats: &[[Format; 2]]) -> u32 {
+    let longer = |h: &HostSettings| h.sizes.tcp_header_bytes.saturating_sub(h.sizes.data_header_bytes);
+    let tcp_bytes = plan.hosts.iter().map(longer).max().unwrap_or(0);
+    let overhead = |format: &Format| match format.transport {
+        Transport::Roce => format.data_bytes,
+        Transport::Tcp => format.data_bytes + tcp_bytes,
+    };
+    formats.iter().flatten().map(overhead).max().unwrap_or(0)
 }
 
 /// The longest base round trip between two hosts. Hosts of one edge differ only in their own

@@ -228,7 +228,8 @@ impl<S: Scheme> World<S> {
                 let paused = self.ports[port as usize].paused & (1 << class) != 0;
                 if queue.storm == Storm::No {
                     let since = queue.paused_since.max(queue.moved_at);
-                    if paused && queue.bytes > 0 && self.now.saturating_since(since) >= watchdog.detect {
+                    let held = queue.bytes > 0 || self.awaiting(port, class).next().is_some();
+                    if paused && held && self.now.saturating_since(since) >= watchdog.detect {
                         self.begin_storm(port, class, watchdog.action);
                     }
                 } else if self.now.saturating_since(self.checks.last_pause[queue_id]) >= watchdog.restore {

@@ -517,6 +517,7 @@ pub trait Transit {
 }
 
 /// Where a scheme has nothing: a type without values.
+#[derive(Debug)]
 pub enum Absent<F = ()> {
     #[doc(hidden)]
     Never(std::convert::Infallible, std::marker::PhantomData<F>),

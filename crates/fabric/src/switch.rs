@@ -165,7 +165,7 @@ impl<S: Scheme> World<S> {
         self.queues[account.port as usize * self.classes + usize::from(account.class)].drops += 1;
         if !self.plan.run.allow_drops && self.failure.is_none() {
             let sizes = self.plan.hosts[0].sizes;
-            let extra = crate::build::largest_overhead(&self.formats);
+            let extra = crate::build::largest_overhead(&self.plan, &self.formats);
             self.failure = Some(Failure::LosslessDrop(LosslessDrop {
                 at: self.now,
                 node: switch.node,
@@ -224,7 +224,7 @@ impl<S: Scheme> World<S> {
     }
 
     /// A packet has left the queue: its congestion point looks at it, and it goes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn depart(&mut self, port_id: u32, packet: &mut Packet) {
         if self.ports[port_id as usize].hooks.has(Hooks::DEQUEUE) && packet.kind == Kind::Data {
             self.cp_dequeue(port_id, packet);
@@ -464,14 +464,17 @@ impl<S: Scheme> World<S> {
     }
 
     /// The queue as it is, without the packet at hand.
-    #[inline]
+    #[inline(always)]
     fn view(&self, port_id: u32, class: u8) -> QueueView {
         let port = &self.ports[port_id as usize];
         let queue = &self.queues[port_id as usize * self.classes + usize::from(class)];
         QueueView {
             now: self.now,
             queue_bytes: queue.bytes,
-            queue_packets: self.queue_packets(port_id, class),
+            queue_packets: match port.has(CONTROLLED) {
+                false => queue.packets.len() as u32,
+                true => self.queue_packets(port_id, class),
+            },
             port_bytes: port.queued_bytes,
             tx_bytes: port.tx_bytes,
             rate: port.rate.rate(),
@@ -484,7 +487,7 @@ impl<S: Scheme> World<S> {
         let own = slot(packet);
         let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
         let weight = self.ledgers[packet.flow].spec.weight;
-        let mut facts = packet_facts(packet);
+        let facts = packet_facts(packet, true);
         let before = packet.ecn;
         let int = if packet.flags & HAS_INT != 0 { self.int.get_mut(packet.extra) } else { None };
         let notices = &mut self.notices;
@@ -499,25 +502,17 @@ impl<S: Scheme> World<S> {
         );
         self.count_mark(egress, packet, before);
         self.after_cp(egress, first + own);
-        if self.ports[egress as usize].hooks.has(Hooks::EVERY) {
-            facts.own = false;
-            for cp in self.onlookers(first, own) {
-                let (notices, mut void) = (&mut self.notices, packet.ecn);
-                let mark = Mark { ecn: &mut void, int: None };
-                self.cps[cp].on_enqueue(&view, &facts, weight, mark, |flow, feedback| {
-                    notices.push(Notice { flow, feedback });
-                });
-                self.after_cp(egress, cp);
-            }
+        if self.schemes.len() > 1 && self.ports[egress as usize].hooks.has(Hooks::EVERY) {
+            self.show_others(egress, packet, &view, Some(weight));
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn cp_dequeue(&mut self, egress: u32, packet: &mut Packet) {
         let view = self.view(egress, packet.class);
         let own = slot(packet);
         let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
-        let mut facts = packet_facts(packet);
+        let facts = packet_facts(packet, true);
         let before = packet.ecn;
         let int = if packet.flags & HAS_INT != 0 { self.int.get_mut(packet.extra) } else { None };
         let notices = &mut self.notices;
@@ -526,24 +521,32 @@ impl<S: Scheme> World<S> {
         });
         self.count_mark(egress, packet, before);
         self.after_cp(egress, first + own);
-        if self.ports[egress as usize].hooks.has(Hooks::EVERY) {
-            facts.own = false;
-            for cp in self.onlookers(first, own) {
-                let (notices, mut void) = (&mut self.notices, packet.ecn);
-                let mark = Mark { ecn: &mut void, int: None };
-                self.cps[cp].on_dequeue(&view, &facts, mark, |flow, feedback| notices.push(Notice { flow, feedback }));
-                self.after_cp(egress, cp);
-            }
+        if self.schemes.len() > 1 && self.ports[egress as usize].hooks.has(Hooks::EVERY) {
+            self.show_others(egress, packet, &view, None);
         }
     }
 
-    /// Congestion points of other schemes at the same queue that count every packet.
-    fn onlookers(&self, first: usize, own: usize) -> impl Iterator<Item = usize> + use<S> {
-        let mut mask = 0u32;
-        for slot in (0..self.schemes.len()).filter(|&slot| slot != own) {
-            mask |= u32::from(self.cps[first + slot].hooks().has(Hooks::EVERY)) << slot;
+    /// Shows a packet that comes (with its weight) or goes to the congestion points of other schemes
+    /// at the same queue that count every one.
+    #[cold]
+    #[inline(never)]
+    fn show_others(&mut self, egress: u32, packet: &Packet, view: &QueueView, comes: Option<u16>) {
+        let own = slot(packet);
+        let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
+        let facts = packet_facts(packet, false);
+        for cp in (first..first + self.schemes.len()).filter(|cp| *cp != first + own) {
+            if !self.cps[cp].hooks().has(Hooks::EVERY) {
+                continue;
+            }
+            let (notices, mut void) = (&mut self.notices, packet.ecn);
+            let mark = Mark { ecn: &mut void, int: None };
+            let notify = |flow, feedback| notices.push(Notice { flow, feedback });
+            match comes {
+                Some(weight) => self.cps[cp].on_enqueue(view, &facts, weight, mark, notify),
+                None => self.cps[cp].on_dequeue(view, &facts, mark, notify),
+            }
+            self.after_cp(egress, cp);
         }
-        (0..16).filter(move |slot| mask & (1 << slot) != 0).map(move |slot| first + slot)
     }
 
     #[inline]
@@ -648,9 +651,9 @@ impl<S: Scheme> World<S> {
 
 /// What a congestion point is shown of a data packet.
 #[inline]
-fn packet_facts(packet: &Packet) -> PacketFacts {
+fn packet_facts(packet: &Packet, own: bool) -> PacketFacts {
     let frame_bytes = u32::from(packet.frame_bytes);
-    PacketFacts { flow: packet.flow, frame_bytes, own: true, first: packet.psn == 0 }
+    PacketFacts { flow: packet.flow, frame_bytes, own, first: packet.psn == 0 }
 }
 
 /// What one ingress may use of the shared pool now.

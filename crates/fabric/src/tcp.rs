@@ -6,7 +6,7 @@
 
 use crate::packet::{Ecn, HAS_INT, Kind, NO_EXTRA, Packet, RESENT};
 use crate::plan::HostSettings;
-use crate::scheme::{Acked, Format, NotificationPoint, Outstanding, ReactionPoint, Received, Resend, Scheme};
+use crate::scheme::{Format, NotificationPoint, Outstanding, ReactionPoint, Received, Resend, Scheme};
 use crate::transport::ACK_LANE;
 use crate::world::World;
 use xoff_engine::{Span, Time};
@@ -222,7 +222,7 @@ impl<S: Scheme> World<S> {
     #[cold]
     #[inline(never)]
     pub(crate) fn on_other_ack(&mut self, packet: &Packet) {
-        let (now, flow) = (self.now, packet.flow);
+        let flow = packet.flow;
         let sender = &mut self.senders[flow];
         if sender.ended {
             self.discard(packet);
@@ -230,30 +230,13 @@ impl<S: Scheme> World<S> {
         }
         let before = sender.payload_until(sender.una);
         let duplicate = packet.psn == sender.una && sender.una < sender.highest;
-        let moved = packet.psn > sender.una;
-        if moved {
+        if packet.psn > sender.una {
             sender.una = packet.psn;
             sender.next = sender.next.max(sender.una);
             // What was to be sent again has arrived after all.
             sender.resend = false;
         }
-        let acked_bytes = sender.payload_until(sender.una);
-        let mut int = if packet.extra == NO_EXTRA { None } else { self.int.get(packet.extra) };
-        if packet.carries_feedback() {
-            int = None;
-            sender.rp.on_feedback(now, &self.feedback[packet.extra]);
-        }
-        sender.rp.on_ack(&Acked {
-            now,
-            bytes: acked_bytes - before,
-            acked_bytes,
-            sent_bytes: sender.payload_until(sender.next),
-            rtt: now - packet.stamp,
-            ecn: packet.ecn,
-            int,
-            duplicate,
-            resent: packet.flags & RESENT != 0,
-        });
+        let moved = self.tell_of_ack(packet, before, duplicate);
         self.release_extra(packet);
         self.after_ack(flow, moved);
         self.packet_gone(flow);

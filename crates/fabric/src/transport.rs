@@ -470,6 +470,24 @@ impl<S: Scheme> World<S> {
             // After going back there may be nothing under way; the next packet starts the timer.
             sender.rto_at = if sender.una == sender.next { Time::NEVER } else { now + sender.rto };
         }
+        let moved = self.tell_of_ack(packet, before, false);
+        if packet.kind == Kind::Nak {
+            let sender = &mut self.senders[flow];
+            sender.next = sender.una;
+            sender.rto_at = Time::NEVER;
+            sender.rp.on_loss(now, Loss::Nak);
+        }
+        self.release_extra(packet);
+        self.after_ack(flow, moved);
+        self.packet_gone(flow);
+    }
+
+    /// Tells a reaction point of an ACK or NAK that has moved the sender on from `before` bytes, or
+    /// has not; which of both.
+    #[inline(always)]
+    pub(crate) fn tell_of_ack(&mut self, packet: &Packet, before: u64, duplicate: bool) -> bool {
+        let now = self.now;
+        let sender = &mut self.senders[packet.flow];
         let acked_bytes = sender.payload_until(sender.una);
         let mut int = if packet.extra == NO_EXTRA { None } else { self.int.get(packet.extra) };
         if packet.carries_feedback() {
@@ -484,17 +502,10 @@ impl<S: Scheme> World<S> {
             rtt: now - packet.stamp,
             ecn: packet.ecn,
             int,
-            duplicate: false,
+            duplicate,
             resent: packet.flags & RESENT != 0,
         });
-        if packet.kind == Kind::Nak {
-            sender.next = sender.una;
-            sender.rto_at = Time::NEVER;
-            sender.rp.on_loss(now, Loss::Nak);
-        }
-        self.release_extra(packet);
-        self.after_ack(flow, acked_bytes > before);
-        self.packet_gone(flow);
+        acked_bytes > before
     }
 
     /// The end of a flow whose last packet is acknowledged, or what its limits now allow.

@@ -633,7 +633,7 @@ impl<S: Scheme> World<S> {
     }
 
     /// Packets waiting in an egress queue, wherever they lie.
-    #[inline]
+    #[cold]
     pub(crate) fn queue_packets(&self, port_id: u32, class: u8) -> u32 {
         let port = &self.ports[port_id as usize];
         if !port.has(CONTROLLED) {

@@ -12,7 +12,7 @@ use xoff_fabric::record::Metric;
 use xoff_fabric::route::Routes;
 use xoff_fabric::scheme::*;
 use xoff_fabric::topology::{TwoDc, Wire, two_dc};
-use xoff_fabric::traffic::FlowSpec;
+use xoff_fabric::traffic::{Action, FlowSpec, Source};
 use xoff_fabric::world::World;
 
 #[derive(Default)]
@@ -296,4 +296,61 @@ fn a_failed_link_takes_what_was_bound_for_it() {
     assert!(world.counters.drops_fault > 0);
     assert_eq!(world.counters.flows_completed, 4);
     assert_eq!(world.flows_in_flight(), 0);
+}
+
+/// A connection across that is stopped with its queue full, and others after it: they take over its
+/// slot when its last packet has left.
+struct Stopped {
+    steps: Vec<(Time, Action)>,
+}
+
+impl Source for Stopped {
+    fn next(&self) -> Option<Time> {
+        self.steps.first().map(|(at, _)| *at)
+    }
+    fn act(&mut self, now: Time, out: &mut Vec<Action>) {
+        while self.next() == Some(now) {
+            out.push(self.steps.remove(0).1);
+        }
+    }
+}
+
+#[test]
+fn a_flow_may_end_while_its_packets_wait() {
+    let mut net = net(1, 40_000_000);
+    (net.plan.run.stop, net.plan.run.stop_when_idle) = (Time::from_ms(20), false);
+    let gate = port(&net, "dci1->spine1");
+    probe(&mut net, ProbeTarget::Shaped { port: gate }, Span::from_us(10));
+    let spec = |handle| endless(handle, host(&net, 0), host(&net, 4));
+    let ms = Time::from_ms;
+    let mut steps = vec![(Time::ZERO, Action::Start(spec(0))), (Time::from_us(300), Action::Stop { handle: 0 })];
+    for i in 1..9 {
+        let sized = FlowSpec { size_bytes: Some(100_000), ..spec(i) };
+        steps.push((ms(2 * u64::from(i)), Action::Start(sized)));
+    }
+    let scheme = shaping(20.0, 20_000);
+    let mut world = World::new(net.plan, vec![scheme], vec![Box::new(Stopped { steps })]);
+    world.run_to_end();
+    assert!(world.failure.is_none(), "{:?}", world.failure);
+    assert_eq!(world.books(), Ok(()));
+    assert!(longest(&world, Metric::ShapedBytes) > 1_000_000.0, "the queue was full when the flow ended");
+    assert_eq!(values(&world, Metric::ShapedBytes).last(), Some(&0.0));
+    assert_eq!((world.counters.flows_completed, world.flows_in_flight()), (9, 0));
+}
+
+#[test]
+fn a_watchdog_sees_what_stands_in_line_at_a_paused_egress() {
+    // Nothing is in the egress queue itself: the gateway keeps all of it in the flow's own.
+    let mut net = net(1, 40_000_000);
+    (net.plan.run.stop, net.plan.run.stop_when_idle) = (Time::from_ms(60), false);
+    let (poll, detect, restore) = (Span::from_us(20), Span::from_us(200), Span::from_us(200));
+    net.plan.switches[1].watchdog = Some(Watchdog { poll, detect, restore, action: WatchdogAction::Drop });
+    let storm = |on| FaultKind::PauseStorm { host_port: port(&net, "h4->leaf2"), class: 0, on };
+    net.plan.faults =
+        vec![Fault { at: Time::from_us(200), what: storm(true) }, Fault { at: Time::from_us(900), what: storm(false) }];
+    let spec = flow(0, host(&net, 0), host(&net, 4), 10_000_000);
+    let world = run(net, &shaping(90.0, u64::MAX), vec![(Time::ZERO, spec)]);
+    assert!(world.counters.watchdog_storms > 0);
+    assert!(world.counters.drops_fault > 1000, "{}", world.counters.drops_fault);
+    assert_eq!((world.counters.flows_completed, world.flows_in_flight()), (1, 0));
 }

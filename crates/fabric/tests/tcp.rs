@@ -164,6 +164,20 @@ fn a_segment_and_its_ack_have_tcp_headers() {
 }
 
 #[test]
+fn headroom_counts_tcp_headers_longer_than_roce_s() {
+    // Two senders fill a paused switch with segments of 64 + 512 bytes; RoCE's would have 64 + 62.
+    let mut net = Net::star(3, 100, Span::from_ns(1));
+    net.plan.hosts[0].mtu_bytes = 64;
+    net.plan.hosts[0].sizes.tcp_header_bytes = 512;
+    net.plan.switches[0].pfc.thresholds = Thresholds::Static { xoff_bytes: 5_000, xon_bytes: 4_000 };
+    let toy = Toy { window_bytes: 1 << 40, ..Toy::new() };
+    let flows = vec![(Time::ZERO, flow(0, 2, 1, 64_000)), (Time::ZERO, flow(1, 3, 1, 64_000))];
+    let (world, _) = run(net, &toy, flows);
+    assert_eq!((world.counters.flows_completed, world.counters.drops_lossless), (2, 0));
+    assert!(world.counters.pause_frames > 0);
+}
+
+#[test]
 fn a_hole_is_kept_open_told_at_once_and_filled_by_one_packet() {
     let mut net = Net::star(2, 100, Span::from_us(1));
     losing(&mut net, &[arrival(5)]);

@@ -133,6 +133,9 @@ impl Source for Relabelled {
     fn on_finished(&mut self, now: Time, handle: u32) {
         self.inner.on_finished(now, handle);
     }
+    fn on_drained(&mut self, now: Time, handle: u32) {
+        self.inner.on_drained(now, handle);
+    }
 }
 
 /// CPU time of this thread: what the run costs, whatever else the machine does.
@@ -146,4 +149,34 @@ pub fn peak_rss_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) * 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    struct Heard(Arc<Mutex<Vec<(&'static str, u32)>>>);
+
+    impl Source for Heard {
+        fn next(&self) -> Option<Time> {
+            None
+        }
+        fn act(&mut self, _: Time, _: &mut Vec<Action>) {}
+        fn on_finished(&mut self, _: Time, handle: u32) {
+            self.0.lock().unwrap().push(("finished", handle));
+        }
+        fn on_drained(&mut self, _: Time, handle: u32) {
+            self.0.lock().unwrap().push(("drained", handle));
+        }
+    }
+
+    #[test]
+    fn sources_hear_of_their_flows_whatever_their_labels() {
+        let heard = Arc::default();
+        let mut source = Relabelled { inner: Box::new(Heard(Arc::clone(&heard))), first_label: 3 };
+        source.on_drained(Time::ZERO, 1);
+        source.on_finished(Time::ZERO, 2);
+        assert_eq!(*heard.lock().unwrap(), [("drained", 1), ("finished", 2)]);
+    }
 }

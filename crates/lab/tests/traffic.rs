@@ -39,7 +39,10 @@ fn every_sized_flow_of_every_kind_arrives() {
         ("kind = \"poisson\"\nsizes = \"alistorage\"\nload = 0.3\nflows = 500", 500),
         ("kind = \"hotspot\"\nsizes = \"64KB\"\nload = 0.2\nflows = 300", 300),
         ("kind = \"incast\"\nsizes = \"20KB\"\ndegree = 7\nperiod = \"1ms\"\nevents = 10", 70),
-        ("kind = \"synchronised-reads\"\nclients = \"h0\"\nservers = \"h[1..7]\"\nunit = \"100KB\"\nblocks = 5", 35),
+        (
+            "kind = \"synchronised-reads\"\nclients = \"h0\"\nservers = \"h[1..7]\"\nunit = \"100KB\"\nblocks = 5\nconnections = \"fresh\"",
+            35,
+        ),
     ] {
         let flows = run(traffic, 1);
         assert_eq!(flows.len(), count, "{traffic}");
@@ -54,7 +57,7 @@ fn every_sized_flow_of_every_kind_arrives() {
 #[test]
 fn a_block_is_asked_for_when_the_last_is_complete() {
     let flows = run(
-        "kind = \"synchronised-reads\"\nclients = \"h0\"\nservers = \"h[1..7]\"\nunit = \"100KB\"\nblocks = 4\nrequest_delay = \"7us\"",
+        "kind = \"synchronised-reads\"\nclients = \"h0\"\nservers = \"h[1..7]\"\nunit = \"100KB\"\nblocks = 4\nrequest_delay = \"7us\"\nconnections = \"fresh\"",
         1,
     );
     let delay = xoff_engine::Span::from_us(7);
@@ -62,6 +65,21 @@ fn a_block_is_asked_for_when_the_last_is_complete() {
         let complete = before.iter().filter_map(|flow| flow.acked_at).max().unwrap();
         assert!(after.iter().all(|flow| flow.start == complete + delay));
     }
+}
+
+#[test]
+fn open_connections_carry_all_blocks_and_close() {
+    let reads = |more: &str| {
+        let table = "kind = \"synchronised-reads\"\nclients = \"h0\"\nservers = \"h[1..7]\"\nunit = \"100500B\"\n";
+        run(&format!("{table}{more}"), 1)
+    };
+    let flows = reads("blocks = 4\nrequest_delay = \"7us\"");
+    assert_eq!(flows.len(), 7, "one flow per server");
+    // Whole packets: 101 for 100 500 bytes. Blocks of 7 of them at 10 Gb/s take 612 us each.
+    assert!(flows.iter().all(|flow| flow.delivered_bytes == 4 * 101_000), "{flows:?}");
+    assert!(flows.iter().all(|flow| flow.start == flows[0].start && flow.size_bytes.is_none()));
+    let flows = reads("until = \"1ms\"");
+    assert_eq!((flows.len(), flows[0].delivered_bytes), (7, 2 * 101_000), "asked for at 0 and at about 0.6 ms");
 }
 
 #[test]

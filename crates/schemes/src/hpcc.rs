@@ -16,11 +16,10 @@
 //! | T | `round_trip`, `base_rtt` | longest of the network | the authors' simulator |
 
 use crate::Configured;
-use crate::param::{ParamSpec, ParamValues, Preset, SchemeSpec, Unit};
-use crate::parts::hpcc_law::{HpccLaw, Settings};
+use crate::param::{ParamSpec, ParamValues, Preset, SchemeSpec, Unit, joined};
+use crate::parts::hpcc_law::{self, HpccLaw, Settings};
 use crate::parts::int::{self, IntPoint, Precision};
 use crate::parts::round_trip::{self, round_trip};
-use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::*;
 
 /// A configured HPCC.
@@ -38,74 +37,25 @@ const SPEC: SchemeSpec = SchemeSpec::new(
     PRESETS,
 );
 
-const PARAMS: &[ParamSpec] = &[
-    ParamSpec::new(
-        "eta",
-        "eta",
-        Unit::Number { min: 0.01, max: 1.0 },
-        "0.95",
-        &[],
-        "utilisation that the window aims at",
-        "paper, section 4.1; the authors' simulator",
-    ),
-    ParamSpec::new(
-        "max_stage",
-        "maxStage",
-        Unit::Count { min: 0, max: 1000 },
-        "5",
-        &[],
-        "rounds of additive increase before a multiplicative one; 0: always multiplicative",
-        "paper, section 4.1; 0 in the authors' run script",
-    ),
-    ParamSpec::new(
-        "step",
-        "",
-        Unit::Choice(&["bytes", "flows", "rate"]),
-        "bytes",
-        &[],
-        "additive step: given in bytes, from the number of flows expected, or from a rate",
-        "paper, section 4.1: by flows, 80 B in its experiments; the authors' simulator: a rate",
-    ),
-    ParamSpec::new(
-        "step_bytes",
-        "W_AI",
-        Unit::Bytes,
-        "80B",
-        &[("step", "bytes")],
-        "additive step of the window per round",
-        "paper's experiments",
-    ),
-    ParamSpec::new(
-        "flows",
-        "N",
-        Unit::Count { min: 1, max: 1_000_000 },
-        "78",
-        &[("step", "flows")],
-        "flows expected at a port: W_AI = W_init (1 - eta) / N keeps its queue near zero up to so many",
-        "paper, section 4.1; the number is an assumption, which gives 80 B at 100 Gb/s and 10 us",
-    ),
-    ParamSpec::new(
-        "rate_ai",
-        "R_AI",
-        Unit::Rate,
-        "line/2500",
-        &[("step", "rate")],
-        "additive step as a rate: W_AI = R_AI T / 8",
-        "the authors' run script: 10 Mb/s per 25 Gb/s",
-    ),
-    ParamSpec::new(
-        "rate_min",
-        "R_min",
-        Unit::Rate,
-        "100Mbps",
-        &[],
-        "floor of the rate, and with it of the window",
-        "the authors' simulator",
-    ),
-    round_trip::ROUND_TRIP,
-    round_trip::BASE_RTT,
-    int::PRECISION,
-];
+const LAW: [ParamSpec; 6] = hpcc_law::params(&[], &[("step", "bytes")], &[("step", "flows")], &[("step", "rate")]);
+
+const PARAMS: &[ParamSpec] = &joined::<10>(&[
+    &LAW,
+    &[
+        ParamSpec::new(
+            "rate_min",
+            "R_min",
+            Unit::Rate,
+            "100Mbps",
+            &[],
+            "floor of the rate, and with it of the window",
+            "the authors' simulator",
+        ),
+        round_trip::ROUND_TRIP,
+        round_trip::BASE_RTT,
+        int::PRECISION,
+    ],
+]);
 
 const PRESETS: &[Preset] = &[
     Preset { name: "paper", source: "SIGCOMM 2019", values: &[] },
@@ -132,24 +82,7 @@ impl Configured for Hpcc {
 impl Hpcc {
     /// The law's settings for one flow (sections 3 and 5).
     fn settings(&self, of: &FlowFacts) -> Settings {
-        let t = round_trip(&self.values, of);
-        let window_of = |bps: f64| bps * t.as_s() / 8.0;
-        let eta = self.values.number("eta");
-        let step_bytes = match self.values.choice("step") {
-            "flows" => window_of(of.line_rate.bps() as f64) * (1.0 - eta) / self.values.count("flows") as f64,
-            "rate" => window_of(self.values.rate("rate_ai").at(of.line_rate)),
-            _ => self.values.bytes("step_bytes") as f64,
-        };
-        Settings {
-            line_rate: of.line_rate,
-            initial_rate: of.initial_rate,
-            round_trip: t,
-            step_bytes,
-            min_bytes: window_of(self.values.rate("rate_min").at(of.line_rate)),
-            eta,
-            max_stage: self.values.count("max_stage") as u32,
-            precision: self.precision,
-        }
+        Settings::from_params(&self.values, of.line_rate, of.initial_rate, round_trip(&self.values, of))
     }
 }
 
@@ -175,13 +108,7 @@ impl Scheme for Hpcc {
 
     /// Section 2: the INT block in data packets, and its copy in ACKs.
     fn format(&self) -> Format {
-        Format {
-            data_bytes: int::HEADER_BYTES,
-            ack_bytes: int::HEADER_BYTES,
-            int: true,
-            ecn: Ecn::Ect0,
-            ..Format::default()
-        }
+        int::format()
     }
 }
 
@@ -221,7 +148,7 @@ impl ReactionPoint for Rp {
 mod tests {
     use super::*;
     use xoff_engine::{BitRate, Span, Time};
-    use xoff_fabric::packet::{IntHop, IntStack};
+    use xoff_fabric::packet::{Ecn, IntHop, IntStack};
 
     static SPEC_REF: &SchemeSpec = &SPEC;
 

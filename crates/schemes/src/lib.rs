@@ -8,6 +8,8 @@
 pub mod af_qcn;
 pub mod dcqcn;
 pub mod dctcp;
+#[cfg(test)]
+mod effect_tests;
 pub mod fqcn;
 pub mod hpcc;
 pub mod mercury;

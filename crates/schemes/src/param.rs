@@ -80,7 +80,7 @@ pub struct ParamSpec {
     pub unit: Unit,
     pub default: &'static str,
     /// Matters only while these choices are made; empty: always.
-    pub applies: &'static [(&'static str, &'static str)],
+    pub applies: Applies,
     pub meaning: &'static str,
     pub source: &'static str,
 }
@@ -92,13 +92,16 @@ impl ParamSpec {
         symbol: &'static str,
         unit: Unit,
         default: &'static str,
-        applies: &'static [(&'static str, &'static str)],
+        applies: Applies,
         meaning: &'static str,
         source: &'static str,
     ) -> ParamSpec {
         ParamSpec { name, symbol, unit, default, applies, meaning, source }
     }
 }
+
+/// Choices under which a parameter matters.
+pub type Applies = &'static [(&'static str, &'static str)];
 
 /// Several lists of parameters as one, for schemes made of shared parts; `N` is the sum of their
 /// lengths.

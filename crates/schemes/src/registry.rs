@@ -99,14 +99,16 @@ fn select_one(text: &str) -> Result<ParamValues, String> {
 
 macro_rules! registry {
     (base { $($base:tt)* } overlays { $($overlay:tt)* }) => {
-        crate::registry::enums! { base { $($base)* } }
-        crate::registry::enums! { any { $($base)* $($overlay)* } }
+        // What the world calls per packet is put right where it calls it; the bases within overlays
+        // are called.
+        crate::registry::enums! { base #[inline] { $($base)* } }
+        crate::registry::enums! { any #[inline(always)] { $($base)* $($overlay)* } }
     };
 }
 pub(crate) use registry;
 
 macro_rules! enums {
-    ($module:ident { $($variant:ident => $scheme:ty),* $(,)? }) => {
+    ($module:ident #[$inline:meta] { $($variant:ident => $scheme:ty),* $(,)? }) => {
         pub mod $module {
             use super::*;
             use crate::param::{ParamValues, SchemeSpec};
@@ -240,21 +242,21 @@ macro_rules! enums {
                 fn on_transfer(&mut self, packet: &Passing, occupancy: &impl Occupancy) {
                     match self { $(AnySwitch::$variant(control) => control.on_transfer(packet, occupancy)),* }
                 }
-                #[inline]
+                #[$inline]
                 fn lane(&self, egress: u16, class: u8, flow: u32) -> Lane {
                     match self { $(AnySwitch::$variant(control) => control.lane(egress, class, flow)),* }
                 }
-                #[inline]
+                #[$inline]
                 fn take_changed(&mut self) -> Option<(u16, u8)> {
                     match self { $(AnySwitch::$variant(control) => control.take_changed()),* }
                 }
-                #[inline]
+                #[$inline]
                 fn gate(&mut self, now: Time, egress: u16, class: u8, waiting: Lanes, occupancy: &impl Occupancy) -> Lanes {
                     match self {
                         $(AnySwitch::$variant(control) => control.gate(now, egress, class, waiting, occupancy)),*
                     }
                 }
-                #[inline]
+                #[$inline]
                 fn detours(&self) -> bool {
                     match self { $(AnySwitch::$variant(control) => control.detours()),* }
                 }
@@ -282,7 +284,7 @@ macro_rules! enums {
                 fn on_timer(&mut self, now: Time, occupancy: &impl Occupancy) {
                     match self { $(AnySwitch::$variant(control) => SwitchControl::on_timer(control, now, occupancy)),* }
                 }
-                #[inline]
+                #[$inline]
                 fn timer(&self) -> Option<Time> {
                     match self { $(AnySwitch::$variant(control) => SwitchControl::timer(control)),* }
                 }
@@ -307,7 +309,7 @@ macro_rules! enums {
                         })),*
                     }
                 }
-                #[inline]
+                #[$inline]
                 fn on_dequeue(
                     &mut self,
                     view: &QueueView,
@@ -338,14 +340,14 @@ macro_rules! enums {
 
             impl NotificationPoint for AnyNp {
                 type Feedback = AnyFeedback;
-                #[inline]
+                #[$inline]
                 fn on_data(&mut self, packet: &Received) -> Option<AnyFeedback> {
                     match self { $(AnyNp::$variant(np) => np.on_data(packet).map(AnyFeedback::$variant)),* }
                 }
                 fn on_timer(&mut self, now: Time) -> Option<AnyFeedback> {
                     match self { $(AnyNp::$variant(np) => NotificationPoint::on_timer(np, now).map(AnyFeedback::$variant)),* }
                 }
-                #[inline]
+                #[$inline]
                 fn timer(&self) -> Option<Time> {
                     match self { $(AnyNp::$variant(np) => NotificationPoint::timer(np)),* }
                 }
@@ -362,15 +364,15 @@ macro_rules! enums {
 
             impl ReactionPoint for AnyRp {
                 type Feedback = AnyFeedback;
-                #[inline]
+                #[$inline]
                 fn limits(&self) -> Limits {
                     match self { $(AnyRp::$variant(rp) => rp.limits()),* }
                 }
-                #[inline]
+                #[$inline]
                 fn on_sent(&mut self, now: Time, wire_bytes: u32) {
                     match self { $(AnyRp::$variant(rp) => rp.on_sent(now, wire_bytes)),* }
                 }
-                #[inline]
+                #[$inline]
                 fn on_ack(&mut self, ack: &Acked<'_>) {
                     match self { $(AnyRp::$variant(rp) => rp.on_ack(ack)),* }
                 }
@@ -399,7 +401,7 @@ macro_rules! enums {
                 fn on_timer(&mut self, now: Time) {
                     match self { $(AnyRp::$variant(rp) => rp.on_timer(now)),* }
                 }
-                #[inline]
+                #[$inline]
                 fn timer(&self) -> Option<Time> {
                     match self { $(AnyRp::$variant(rp) => rp.timer()),* }
                 }

@@ -9,31 +9,18 @@
 use crate::Configured;
 use crate::param::{ParamSpec, ParamValues, Preset, SchemeSpec};
 use crate::parts::newreno::{NewReno, Settings, params};
+use crate::parts::sender_alone;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::*;
 
-const DELAYED: &[(&str, &str)] = &[("delayed_ack", "true")];
-
-const PARAMS: &[ParamSpec] = &[
-    params::initial_window_rule(&[]),
-    params::initial_window(&[("initial_window_rule", "fixed")]),
-    params::initial_ssthresh(&[]),
-    params::receive_window(&[]),
-    params::limited_transmit(&[]),
-    params::impatient(&[]),
-    params::full_ack(&[]),
-    params::idle_restart(&[]),
-    params::rto_min(&[], "200ms", "FQCN paper, section VI; RFC 6298 has 1 s"),
-    params::rto_max(&[]),
-    params::rto_initial(&[]),
-    params::granularity(&[]),
-    params::timestamps(&[]),
-    params::delayed_ack(&[]),
-    params::delayed_ack_segments(DELAYED),
-    params::delayed_ack_timeout(DELAYED),
-];
+const PARAMS: &[ParamSpec] = &params(
+    &[],
+    &[("initial_window_rule", "fixed")],
+    &[("delayed_ack", "true")],
+    ("200ms", "FQCN paper, section VI; RFC 6298 has 1 s"),
+);
 
 const PRESETS: &[Preset] = &[
     Preset { name: "fqcn", source: "incast test of the FQCN paper, section VI", values: &[] },
@@ -93,19 +80,9 @@ pub(crate) fn tcp_format(values: &ParamValues) -> Format {
 }
 
 impl Scheme for TcpNewReno {
-    type Feedback = ();
-    type Cp = Silent;
-    type Np = Silent;
+    sender_alone!();
     type Rp = Rp;
-    type Transit = Absent;
-    type Switch = Absent;
 
-    fn congestion_point(&self, _: &QueueFacts) -> Silent {
-        Silent::default()
-    }
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
-    }
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         Rp(NewReno::new(&self.settings, of))
     }
@@ -135,6 +112,9 @@ impl ReactionPoint for Rp {
     }
     fn resend(&mut self, outstanding: &Outstanding) -> Resend {
         self.0.resend(outstanding)
+    }
+    fn increases(&self) -> u32 {
+        self.0.increases()
     }
     fn on_timer(&mut self, now: Time) {
         self.0.on_timer(now);

@@ -81,6 +81,8 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
                 "host.retransmit_timeout=1us",
                 "host.data_header=60B",
                 "host.ack_size=60B",
+                "host.tcp_header=70B",
+                "host.tcp_ack_size=70B",
                 "host.notification_size=60B",
                 "host.pfc_size=60B",
                 "host.gap=12B",

@@ -256,8 +256,8 @@ pub fn read_host(table: &mut Table) -> Result<HostSettings> {
     let sizes = FrameSizes {
         data_header_bytes: size(table, "data_header", roce.data_header_bytes)?,
         ack_bytes: size(table, "ack_size", roce.ack_bytes)?,
-        tcp_header_bytes: roce.tcp_header_bytes,
-        tcp_ack_bytes: roce.tcp_ack_bytes,
+        tcp_header_bytes: size(table, "tcp_header", roce.tcp_header_bytes)?,
+        tcp_ack_bytes: size(table, "tcp_ack_size", roce.tcp_ack_bytes)?,
         notification_bytes: size(table, "notification_size", roce.notification_bytes)?,
         pfc_bytes: size(table, "pfc_size", roce.pfc_bytes)?,
         gap_bytes: table.bytes_or("gap", 0..=512, u64::from(roce.gap_bytes))? as u32,

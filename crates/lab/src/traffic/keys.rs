@@ -144,6 +144,13 @@ pub const TRAFFIC: &[Key] = &[
     key("servers", Kind::Texts, "", READS, "The hosts read from, by every client"),
     key("unit", SIZES, "", READS, "What each server sends for one block"),
     key("blocks", Kind::Count, "", READS, "Blocks that each client reads"),
+    key(
+        "connections",
+        Kind::Choice(&["persistent", "fresh"]),
+        "persistent",
+        READS,
+        "One connection per server that stays open (units in whole packets), or a new flow for each unit",
+    ),
     key("request_delay", Kind::Time, "0ps", READS, "From the end of a block to the answers for the next"),
 ];
 

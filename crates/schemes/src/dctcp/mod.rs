@@ -160,7 +160,7 @@ impl ReactionPoint for Rp {
     }
     fn increases(&self) -> u32 {
         match self {
-            Rp::Window(_) => 0,
+            Rp::Window(rp) => rp.tcp.increases(),
             Rp::Rate(rp) => rp.increases,
         }
     }

@@ -30,17 +30,19 @@ pub struct Rp {
 impl Rp {
     pub(super) fn new(settings: &Arc<Settings>, values: &ParamValues, of: &FlowFacts) -> Rp {
         let line_bps = of.line_rate.bps() as f64;
+        let round_trip = of.max_base_rtt.max(of.base_rtt);
         let ai_bps = match values.choice("increase") {
-            "mtu-per-rtt" => f64::from(of.mtu_bytes) * 8.0 / of.max_base_rtt.as_s(),
+            "mtu-per-rtt" => f64::from(of.mtu_bytes) * 8.0 / round_trip.as_s(),
             _ => values.rate("rate_ai").at(of.line_rate),
         };
+        let min_bps = values.rate("rate_min").at(of.line_rate).clamp(1.0, line_bps);
         Rp {
             settings: settings.clone(),
             line_bps,
-            min_bps: values.rate("rate_min").at(of.line_rate).min(line_bps),
+            min_bps,
             ai_bps: ai_bps.min(line_bps),
-            bdp_bytes: of.line_rate.bytes_in(of.max_base_rtt) as f64,
-            rate_bps: of.initial_rate.bps() as f64,
+            bdp_bytes: of.line_rate.bytes_in(round_trip) as f64,
+            rate_bps: (of.initial_rate.bps() as f64).clamp(min_bps, line_bps),
             alpha: settings.alpha_initial,
             marks: 0,
             batch: 0,
@@ -64,7 +66,7 @@ impl Rp {
                 let fraction = (self.marks as f64 / self.batch as f64).min(1.0);
                 self.alpha = (1.0 - self.settings.g) * self.alpha + self.settings.g * fraction;
                 self.marks = 0;
-                self.batch = (ack.sent_bytes - ack.acked_bytes) / mtu + 1;
+                self.batch = ack.sent_bytes.saturating_sub(ack.acked_bytes) / mtu + 1;
             }
             self.last_update = ack.sent_bytes;
         }
@@ -77,9 +79,9 @@ impl Rp {
             self.high = ack.sent_bytes;
         }
         if !self.reduced && new_batch {
-            let rate_bps = (self.rate_bps + self.ai_bps).min(self.line_bps);
-            self.increases += u32::from(rate_bps > self.rate_bps);
-            self.rate_bps = rate_bps;
+            // Counted at line rate too: the law found room, whatever else holds the flow back.
+            self.increases = self.increases.wrapping_add(1);
+            self.rate_bps = (self.rate_bps + self.ai_bps).min(self.line_bps);
         }
     }
 

@@ -1,7 +1,7 @@
 //! DCTCP's parameters and presets, as people see them.
 
-use crate::param::{ParamSpec, Preset, SchemeSpec, Unit};
-use crate::parts::newreno::params;
+use crate::param::{ParamSpec, Preset, SchemeSpec, Unit, joined};
+use crate::parts::newreno;
 
 const TCP: &[(&str, &str)] = &[("form", "tcp")];
 const RATE: &[(&str, &str)] = &[("form", "rate")];
@@ -17,7 +17,11 @@ pub const SPEC: SchemeSpec = SchemeSpec::new(
     PRESETS,
 );
 
-const PARAMS: &[ParamSpec] = &[
+const PARAMS: &[ParamSpec] = &joined::<{ OWN.len() + NEWRENO.len() + RATE_FORM.len() }>(&[OWN, &NEWRENO, RATE_FORM]);
+
+const NEWRENO: [ParamSpec; 16] = newreno::params(TCP, FIXED_WINDOW, DELAYED, ("10ms", "paper, section 4"));
+
+const OWN: &[ParamSpec] = &[
     ParamSpec::new(
         "form",
         "",
@@ -64,22 +68,9 @@ const PARAMS: &[ParamSpec] = &[
         "segments below which a mark does not cut",
         "assumption: 2, as after a loss; RFC 8257 has 1",
     ),
-    params::initial_window_rule(TCP),
-    params::initial_window(FIXED_WINDOW),
-    params::initial_ssthresh(TCP),
-    params::receive_window(TCP),
-    params::limited_transmit(TCP),
-    params::impatient(TCP),
-    params::full_ack(TCP),
-    params::idle_restart(TCP),
-    params::rto_min(TCP, "10ms", "paper, section 4"),
-    params::rto_max(TCP),
-    params::rto_initial(TCP),
-    params::granularity(TCP),
-    params::timestamps(TCP),
-    params::delayed_ack(TCP),
-    params::delayed_ack_segments(DELAYED),
-    params::delayed_ack_timeout(DELAYED),
+];
+
+const RATE_FORM: &[ParamSpec] = &[
     ParamSpec::new(
         "increase",
         "R_AI",

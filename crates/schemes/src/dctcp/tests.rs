@@ -57,7 +57,7 @@ fn dctcp_7_1_alpha_and_cuts() {
         rp.on_ack(&ack(end, end + 100, 0, false));
         assert!((rp.alpha - alpha).abs() < 5e-11, "{} instead of {alpha}", rp.alpha);
         let mut other = rp.clone();
-        other.tcp.cut_to(100 * SMSS);
+        other.tcp.set_cwnd(100 * SMSS);
         other.cut_end = -1;
         other.on_ack(&ack(end, end + 100, 0, true));
         let cwnd = other.tcp.cwnd() as f64 / SMSS as f64;
@@ -111,6 +111,25 @@ fn dctcp_3_a_marked_ack_does_not_grow_the_window() {
 }
 
 #[test]
+fn dctcp_6_alpha_moves_with_windows_of_data_alone() {
+    // Marked or not; between windows, and while nothing is sent, it rests.
+    let mut rp = window(&[("initial_window", "10")]);
+    rp.on_ack(&ack(0, 10, 0, false));
+    for acked in 1..10 {
+        rp.on_ack(&ack(acked, 10, 1, false));
+        assert_eq!(rp.alpha, 1.0);
+    }
+    rp.on_ack(&ack(10, 10, 1, false));
+    assert_eq!(rp.alpha, 15.0 / 16.0);
+    let idle = Acked { now: Time::from_ms(900), ..ack(10, 10, 0, false) };
+    rp.on_ack(&idle);
+    assert_eq!(rp.alpha, 15.0 / 16.0, "nothing acknowledged, nothing to learn");
+    // Marks of what was sent again count like others.
+    rp.on_ack(&Acked { resent: true, ..ack(11, 12, 1, true) });
+    assert_eq!(rp.alpha, (15.0 / 16.0) * (15.0 / 16.0) + 1.0 / 16.0);
+}
+
+#[test]
 fn dctcp_3_loss_halves_whatever_alpha_is() {
     let mut rp = window(&[("alpha_initial", "0"), ("g", "0"), ("initial_window", "20")]);
     let duplicate = Acked { bytes: 0, duplicate: true, ..ack(0, 20, 0, true) };
@@ -122,6 +141,75 @@ fn dctcp_3_loss_halves_whatever_alpha_is() {
     assert_eq!(rp.tcp.cwnd(), 13 * SMSS, "half of 20, and three");
     rp.on_ack(&duplicate);
     assert_eq!(rp.tcp.cwnd(), 14 * SMSS, "marks do not cut on top of it");
+}
+
+#[test]
+fn dctcp_3_a_mark_never_raises_the_window() {
+    // A time-out leaves one segment, which is below the floor of cuts by marks.
+    let mut rp = window(&[("initial_window", "20")]);
+    rp.on_sent(Time::ZERO);
+    rp.on_timer(rp.timer().unwrap());
+    let out = Outstanding { now: Time::from_ms(1), acked_bytes: 0, sent_bytes: 20 * SMSS, highest_bytes: 20 * SMSS };
+    assert_eq!(rp.resend(&out), Resend::All);
+    assert_eq!(rp.tcp.cwnd(), SMSS);
+    rp.on_ack(&ack(1, 1, 1, true));
+    assert_eq!(rp.tcp.cwnd(), SMSS, "not to the floor of two");
+    rp.on_ack(&ack(2, 2, 1, false));
+    assert_eq!(rp.tcp.cwnd(), 2 * SMSS, "slow start goes on below the floor");
+    rp.on_ack(&ack(3, 4, 1, false));
+    assert_eq!(rp.tcp.cwnd(), 2 * SMSS + SMSS / 2, "and avoidance from there");
+}
+
+/// Section 7.2 without a path: a flow alone sees marks in rounds that begin with more than W* = 74
+/// segments under way, so that alpha follows sqrt(2 / W*).
+#[test]
+fn dctcp_7_2_alpha_settles_at_the_root_of_two_over_w() {
+    let mut rp = window(&[]);
+    let (mut acked, mut sent) = (0, rp.limits().window_bytes / SMSS);
+    let (mut sum, mut rounds, mut peak) = (0.0, 0.0, 0);
+    for round in 0..4000 {
+        let end = sent;
+        let marked = end - acked > 74;
+        while acked < end {
+            acked += 1;
+            rp.on_ack(&ack(acked, sent, 1, marked));
+            sent = sent.max(acked + rp.limits().window_bytes / SMSS);
+        }
+        if round >= 1000 {
+            (sum, rounds) = (sum + rp.alpha, rounds + 1.0);
+            peak = peak.max(sent - acked);
+        }
+    }
+    let (alpha, expected) = (sum / rounds, (2.0f64 / 74.0).sqrt());
+    assert!((expected - 0.164).abs() < 5e-4, "the worked example");
+    assert!((alpha / expected - 1.0).abs() < 0.15, "{alpha} instead of {expected}");
+    assert!((75..=77).contains(&peak), "{peak} segments at most, W* + 1 expected");
+}
+
+#[test]
+fn dctcp_4_a_flow_starts_within_its_bounds_and_going_back_is_no_underflow() {
+    let of = FlowFacts {
+        initial_rate: BitRate::from_bps(1_000_000),
+        ..FlowFacts::at(BitRate::from_gbps(100), Span::from_us(13))
+    };
+    let Rp::Rate(mut rp) = Dctcp::configure(&SPEC_REF.values(SPEC_REF.preset("rate"))).reaction_point(&of) else {
+        panic!("asked for the rate form")
+    };
+    assert_eq!(rp.rate_bps, 100e6, "R_min");
+    rp.on_ack(&ack(1, 50, 1, false));
+    // The sender has gone back to what is acknowledged.
+    rp.on_ack(&ack(51, 51, 50, false));
+    rp.on_ack(&ack(52, 51, 1, false));
+    assert!(rp.rate_bps > 100e6 && rp.increases > 0);
+}
+
+#[test]
+fn dctcp_4_room_at_line_rate_counts_as_an_increase() {
+    let mut rp = rate(&[]);
+    for i in 1..=3u64 {
+        rp.on_ack(&ack(i * 50 + 1, i * 50 + 50, 1, false));
+    }
+    assert_eq!((rp.rate_bps, rp.increases), (100e9, 3));
 }
 
 #[test]
@@ -146,7 +234,7 @@ fn dctcp_4_the_rate_form_step_by_step() {
     assert_eq!(rp.rate_bps, 50e9, "free again, but in mid-batch");
     rp.on_ack(&ack(61, 80, 9, false));
     assert!((rp.rate_bps - 50e9 - 8000.0 / 13e-6).abs() < 1.0, "one packet per round trip: 615 Mb/s");
-    assert_eq!(rp.increases, 1);
+    assert_eq!(rp.increases, 2, "the first batch found room too");
 }
 
 #[test]

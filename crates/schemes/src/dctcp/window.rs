@@ -48,9 +48,8 @@ impl Rp {
         let reduced = ack.acked_bytes as i64 <= self.cut_end;
         // A recovery has halved the window already.
         if echo && !reduced && !self.tcp.in_recovery() {
-            let floor = self.settings.window_min * self.tcp.smss();
             let cut = (self.tcp.cwnd() as f64 * (1.0 - self.alpha / 2.0)).round() as u64;
-            self.tcp.cut_to(cut.max(floor));
+            self.tcp.cut_to(cut, self.settings.window_min * self.tcp.smss());
             self.cut_end = ack.sent_bytes as i64;
         }
     }

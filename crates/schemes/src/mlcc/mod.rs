@@ -106,23 +106,7 @@ impl Mlcc {
             let rates_bps = [line_bps, initial.bps() as f64, self.min_bps(line), step_bps];
             return Law::PowerTcp(powertcp::Rp::over(settings, t, rates_bps));
         }
-        let window_of = |bps: f64| bps * t.as_s() / 8.0;
-        let eta = self.values.number("eta");
-        let step_bytes = match self.values.choice("step") {
-            "flows" => window_of(line.bps() as f64) * (1.0 - eta) / self.values.count("flows") as f64,
-            "bytes" => self.values.bytes("step_bytes") as f64,
-            _ => window_of(self.values.rate("rate_ai").at(line)),
-        };
-        Law::Hpcc(HpccLaw::new(&Settings {
-            line_rate: line,
-            initial_rate: initial,
-            round_trip: t,
-            step_bytes,
-            min_bytes: window_of(self.min_bps(line)),
-            eta,
-            max_stage: self.values.count("max_stage") as u32,
-            precision: self.precision,
-        }))
+        Law::Hpcc(HpccLaw::new(&Settings::from_params(&self.values, line, initial, t)))
     }
 
     /// R_min, at most the line rate.
@@ -195,7 +179,7 @@ impl Scheme for Mlcc {
 
     /// HPCC's header out and back.
     fn format(&self) -> Format {
-        Format { data_bytes: int::HEADER_BYTES, ack_bytes: int::HEADER_BYTES, int: true, ..Format::default() }
+        int::format()
     }
 
     /// Section 7: no telemetry in the ACKs of flows between datacentres.

@@ -1,7 +1,7 @@
 //! What scenarios can set of MLCC. Section numbers are those of the specification, `mlcc.md`.
 
-use crate::param::{ParamSpec, Preset, SchemeSpec, Unit};
-use crate::parts::int;
+use crate::param::{ParamSpec, Preset, SchemeSpec, Unit, joined};
+use crate::parts::{hpcc_law, int};
 
 pub(super) const SPEC: SchemeSpec = SchemeSpec::new(
     "mlcc",
@@ -27,7 +27,12 @@ const FLOWS: &[(&str, &str)] = &[("law", "hpcc"), ("step", "flows")];
 const RATE: &[(&str, &str)] = &[("law", "hpcc"), ("step", "rate")];
 const POWERTCP: &[(&str, &str)] = &[("law", "powertcp")];
 
-const PARAMS: &[ParamSpec] = &[
+const PARAMS: &[ParamSpec] = &joined::<{ LOOPS.len() + LAW.len() + GATEWAYS.len() }>(&[LOOPS, &LAW, GATEWAYS]);
+
+const LAW: [ParamSpec; 6] = hpcc_law::params(HPCC, BYTES, FLOWS, RATE);
+
+/// Credit and DQM, and which law.
+const LOOPS: &[ParamSpec] = &[
     ParamSpec::new(
         "target_delay",
         "D_t",
@@ -145,64 +150,14 @@ const PARAMS: &[ParamSpec] = &[
         "law by which the short loops turn telemetry into rates",
         "assumption: HPCC's, which the paper cites for its telemetry; it says that others can be plugged in",
     ),
-    ParamSpec::new(
-        "eta",
-        "eta",
-        Unit::Number { min: 0.01, max: 1.0 },
-        "0.95",
-        HPCC,
-        "utilisation that the rate law aims at",
-        "HPCC, section 4.1",
-    ),
-    ParamSpec::new(
-        "max_stage",
-        "maxStage",
-        Unit::Count { min: 0, max: 1000 },
-        "5",
-        HPCC,
-        "rounds of additive increase before a multiplicative one; 0: always multiplicative",
-        "HPCC, section 4.1",
-    ),
-    ParamSpec::new(
-        "step",
-        "",
-        Unit::Choice(&["bytes", "flows", "rate"]),
-        "bytes",
-        HPCC,
-        "additive step of the rate law: given in bytes, from the number of flows expected, or from a rate",
-        "assumption: bytes, as HPCC's experiments; the other two follow the link speed",
-    ),
-    ParamSpec::new(
-        "step_bytes",
-        "W_AI",
-        Unit::Bytes,
-        "80B",
-        BYTES,
-        "additive step of the window per round",
-        "HPCC's experiments",
-    ),
-    ParamSpec::new(
-        "flows",
-        "N",
-        Unit::Count { min: 1, max: 1_000_000 },
-        "78",
-        FLOWS,
-        "flows expected at a port: W_AI = W_init (1 - eta) / N",
-        "HPCC, section 4.1; the number is an assumption",
-    ),
-    ParamSpec::new(
-        "rate_ai",
-        "R_AI",
-        Unit::Rate,
-        "line/2500",
-        RATE,
-        "additive step as a rate: W_AI = R_AI T / 8",
-        "run script of HPCC's authors: 10 Mb/s per 25 Gb/s",
-    ),
+];
+
+/// The other law, bounds, the gateways' queues, windows.
+const GATEWAYS: &[ParamSpec] = &[
     ParamSpec::new(
         "gamma",
         "gamma",
-        Unit::Number { min: 0.0, max: 1.0 },
+        Unit::Number { min: 0.001, max: 1.0 },
         "0.9",
         POWERTCP,
         "weight of the newest window",

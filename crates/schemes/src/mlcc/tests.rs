@@ -207,10 +207,9 @@ fn mlcc_6_the_window_counts_the_acks_of_one_long_round_trip() {
     }
 }
 
-#[test]
-fn mlcc_10_4_credits_match_once_per_round_trip() {
-    // Packets every microsecond; the gateway writes the credit it heard 11 us ago, the ACK of a
-    // packet takes 11 us: a round trip of 22 us.
+/// What receivers answer in 1 ms. Packets every microsecond; the gateway writes the credit it heard 11
+/// us ago, the ACK of a packet takes 11 us: a round trip of 22 us. ACKs may be `lost`.
+fn credits(lost: impl Fn(u64) -> bool) -> Vec<u16> {
     let scheme = mlcc(&[]);
     let mut np = scheme.notification_point(&cross());
     assert!(np.answers());
@@ -230,9 +229,17 @@ fn mlcc_10_4_credits_match_once_per_round_trip() {
             np.on_telemetry(now, &to_receiver.remove(0).1);
             let Some(feedback @ Feedback::Answer(answer)) = np.answer(now) else { panic!("every ACK carries it") };
             credits.push(answer.credit);
-            to_gateway.push((us + 11, feedback));
+            if !lost(us) {
+                to_gateway.push((us + 11, feedback));
+            }
         }
     }
+    credits
+}
+
+#[test]
+fn mlcc_10_4_credits_match_once_per_round_trip() {
+    let credits = credits(|_| false);
     // 1 ms / 22 us = 45 increments, the first of them after the first round trip.
     assert_eq!(credits[0], 1, "C_D is 0 before the first ACK: no match");
     let last = *credits.last().unwrap();
@@ -241,6 +248,16 @@ fn mlcc_10_4_credits_match_once_per_round_trip() {
     for value in 2..last {
         assert_eq!(credits.iter().filter(|credit| **credit == value).count(), 22, "C_R = {value} for one round trip");
     }
+}
+
+#[test]
+fn mlcc_5_a_lost_ack_does_not_stall_the_credits() {
+    // All ACKs carry the latest credit: the next one tells it, 1 us later.
+    let last = *credits(|us| us % 2 == 0).last().unwrap();
+    assert!((42..=46).contains(&(last - 1)), "{last}");
+    // A long gap costs no more than itself.
+    let last = *credits(|us| (200..310).contains(&us)).last().unwrap();
+    assert!((38..=41).contains(&(last - 1)), "{last}");
 }
 
 #[test]

@@ -10,10 +10,15 @@ use std::marker::PhantomData;
 use xoff_engine::rng::mix;
 use xoff_engine::{BitRate, Time};
 use xoff_fabric::packet::{IntHop, IntStack};
-use xoff_fabric::scheme::{CongestionPoint, Hooks, Mark, PacketFacts, QueueFacts, QueueView};
+use xoff_fabric::scheme::{CongestionPoint, Format, Hooks, Mark, PacketFacts, QueueFacts, QueueView};
 
 /// Bytes the header adds to data packets and to the ACKs that echo it.
 pub const HEADER_BYTES: u32 = 42;
+
+/// Data packets with the header, and ACKs that echo it (`hpcc.md`, section 2).
+pub fn format() -> Format {
+    Format { data_bytes: HEADER_BYTES, ack_bytes: HEADER_BYTES, int: true, ..Format::default() }
+}
 
 /// How exact the records are.
 pub const PRECISION: ParamSpec = ParamSpec::new(

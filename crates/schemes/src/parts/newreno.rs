@@ -12,186 +12,157 @@
 //! | RTO before a sample | `rto_initial` | 1 s | RFC 6298, 2.1 |
 //! | G | `granularity` | 1 ms | assumption: a kernel's tick |
 
-use crate::param::{ParamSpec, ParamValues, Unit};
+use crate::param::{Applies, ParamSpec, ParamValues, Unit};
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::{Acked, FlowFacts, Limits, Outstanding, Resend};
 
-/// Choices under which a parameter matters.
-pub type Applies = &'static [(&'static str, &'static str)];
-
-/// The parameters of the machine, to be listed by each scheme that uses it.
-pub mod params {
-    use super::*;
-
-    pub const fn initial_window_rule(applies: Applies) -> ParamSpec {
+/// The parameters of the machine, to be listed by each scheme that uses it: when the machine matters
+/// at all, when a fixed initial window does, when delayed ACKs do; default and source of `rto_min`.
+pub const fn params(
+    tcp: Applies,
+    fixed_window: Applies,
+    delayed: Applies,
+    rto_min: (&'static str, &'static str),
+) -> [ParamSpec; 16] {
+    [
         ParamSpec::new(
             "initial_window_rule",
             "IW",
             Unit::Choice(&["fixed", "rfc5681"]),
             "fixed",
-            applies,
+            tcp,
             "a number of segments, or 4, 3 or 2 by their size",
             "assumption: fixed, as in ns-2; RFC 5681, section 3.1",
-        )
-    }
-    pub const fn initial_window(applies: Applies) -> ParamSpec {
+        ),
         ParamSpec::new(
             "initial_window",
             "IW",
             Unit::Count { min: 1, max: 1000 },
             "2",
-            applies,
+            fixed_window,
             "segments in the first round trip",
             "assumption: the ns-2 era of the FQCN paper; RFC 6928 has 10",
-        )
-    }
-    pub const fn initial_ssthresh(applies: Applies) -> ParamSpec {
+        ),
         ParamSpec::new(
             "initial_ssthresh",
             "ssthresh",
             Unit::Bytes,
             "1GiB",
-            applies,
+            tcp,
             "window at which the first slow start ends",
             "RFC 5681, section 3.1: arbitrarily high",
-        )
-    }
-    pub const fn receive_window(applies: Applies) -> ParamSpec {
+        ),
         ParamSpec::new(
             "receive_window",
             "rwnd",
             Unit::Bytes,
             "64MB",
-            applies,
+            tcp,
             "most bytes in flight that the receiver allows",
             "assumption: very large, so that only congestion limits",
-        )
-    }
-    pub const fn limited_transmit(applies: Applies) -> ParamSpec {
+        ),
         ParamSpec::new(
             "limited_transmit",
             "",
             Unit::Flag,
             "false",
-            applies,
+            tcp,
             "the first two duplicate ACKs each let a new segment go",
             "RFC 3042; off by default",
-        )
-    }
-    pub const fn impatient(applies: Applies) -> ParamSpec {
+        ),
         ParamSpec::new(
             "impatient",
             "",
             Unit::Flag,
             "true",
-            applies,
+            tcp,
             "only the first partial ACK of a recovery restarts the timer",
             "RFC 6582, section 4",
-        )
-    }
-    pub const fn full_ack(applies: Applies) -> ParamSpec {
+        ),
         ParamSpec::new(
             "full_ack",
             "",
             Unit::Choice(&["conservative", "ssthresh"]),
             "conservative",
-            applies,
+            tcp,
             "window after recovery: what is in flight and one segment at most, or ssthresh",
             "RFC 6582, section 3.2, step 3: both options",
-        )
-    }
-    pub const fn idle_restart(applies: Applies) -> ParamSpec {
+        ),
         ParamSpec::new(
             "idle_restart",
             "",
             Unit::Flag,
             "true",
-            applies,
+            tcp,
             "back to the initial window after a time-out's length of silence",
             "RFC 5681, section 4.1",
-        )
-    }
-    pub const fn rto_min(applies: Applies, default: &'static str, source: &'static str) -> ParamSpec {
-        ParamSpec::new("rto_min", "RTO_min", Unit::Time, default, applies, "least retransmission time-out", source)
-    }
-    pub const fn rto_max(applies: Applies) -> ParamSpec {
+        ),
+        ParamSpec::new("rto_min", "RTO_min", Unit::Time, rto_min.0, tcp, "least retransmission time-out", rto_min.1),
         ParamSpec::new(
             "rto_max",
             "RTO_max",
             Unit::Time,
             "60s",
-            applies,
+            tcp,
             "longest retransmission time-out",
             "RFC 6298, rule 2.5",
-        )
-    }
-    pub const fn rto_initial(applies: Applies) -> ParamSpec {
+        ),
         ParamSpec::new(
             "rto_initial",
             "RTO",
             Unit::Time,
             "1s",
-            applies,
+            tcp,
             "retransmission time-out before the first sample",
             "RFC 6298, rule 2.1",
-        )
-    }
-    pub const fn granularity(applies: Applies) -> ParamSpec {
+        ),
         ParamSpec::new(
             "granularity",
             "G",
             Unit::Time,
             "1ms",
-            applies,
+            tcp,
             "least margin of the time-out over the round trip",
             "RFC 6298, rule 2.3; the value is an assumption (a kernel's tick)",
-        )
-    }
-    pub const fn timestamps(applies: Applies) -> ParamSpec {
+        ),
         ParamSpec::new(
             "timestamps",
             "",
             Unit::Flag,
             "false",
-            applies,
+            tcp,
             "12 bytes more per segment, and samples from retransmissions too",
             "RFC 7323; off by default",
-        )
-    }
-    pub const fn delayed_ack(applies: Applies) -> ParamSpec {
+        ),
         ParamSpec::new(
             "delayed_ack",
             "",
             Unit::Flag,
             "false",
-            applies,
+            tcp,
             "acknowledge every few segments, or late",
             "assumption: off, as the ns-2 sink; RFC 5681, section 4.2",
-        )
-    }
-    pub const fn delayed_ack_segments(applies: Applies) -> ParamSpec {
+        ),
         ParamSpec::new(
             "delayed_ack_segments",
             "m",
             Unit::Count { min: 2, max: 64 },
             "2",
-            applies,
+            delayed,
             "segments in order per ACK",
             "RFC 5681, section 4.2",
-        )
-    }
-    pub const fn delayed_ack_timeout(applies: Applies) -> ParamSpec {
+        ),
         ParamSpec::new(
             "delayed_ack_timeout",
             "",
             Unit::Time,
             "40ms",
-            applies,
+            delayed,
             "longest delay of an ACK",
             "assumption: common practice; RFC 5681 allows 500 ms",
-        )
-    }
+        ),
+    ]
 }
 
 /// The parameters, ready to use; shared by all flows.
@@ -287,6 +258,7 @@ pub struct NewReno {
     partial: bool,
     sampled: bool,
     sent: bool,
+    increases: u32,
 }
 
 impl NewReno {
@@ -318,6 +290,7 @@ impl NewReno {
             partial: false,
             sampled: false,
             sent: false,
+            increases: 0,
         }
     }
 
@@ -327,14 +300,24 @@ impl NewReno {
     pub fn smss(&self) -> u64 {
         u64::from(self.smss)
     }
+    /// ACKs that grew the window.
+    pub fn increases(&self) -> u32 {
+        self.increases
+    }
     pub fn in_recovery(&self) -> bool {
         self.in_recovery
     }
 
-    /// A cut that is no loss: avoidance goes on from there.
-    pub fn cut_to(&mut self, cwnd: u64) {
+    #[cfg(test)]
+    pub fn set_cwnd(&mut self, cwnd: u64) {
         self.cwnd = cwnd;
-        self.ssthresh = cwnd;
+    }
+
+    /// A cut that is no loss: avoidance goes on from there. A window already below `floor`, as after a
+    /// time-out, stays as it is.
+    pub fn cut_to(&mut self, cwnd: u64, floor: u64) {
+        self.ssthresh = cwnd.max(floor);
+        self.cwnd = self.cwnd.min(self.ssthresh);
     }
 
     /// Section 4, the send rule: ACK-clocked, unpaced, whole segments within the window.
@@ -409,6 +392,7 @@ impl NewReno {
                 };
                 // What the receiver never allows need not be remembered.
                 self.cwnd = self.cwnd.min(self.settings.receive_window.max(smss));
+                self.increases = self.increases.wrapping_add(1);
             }
         }
         if ack.acked_bytes >= ack.sent_bytes {

@@ -2,7 +2,13 @@
 
 use crate::param::{ParamSpec, ParamValues, Unit};
 use xoff_engine::Span;
-use xoff_fabric::scheme::FlowFacts;
+use xoff_fabric::scheme::{FlowFacts, Format};
+
+/// A time stamp of 8 B in data packets and its echo in ACKs: what senders need that measure round
+/// trips.
+pub fn stamped() -> Format {
+    Format { data_bytes: 8, ack_bytes: 8, ..Format::default() }
+}
 
 /// Whose base round trip.
 pub const ROUND_TRIP: ParamSpec = ParamSpec::new(

@@ -28,7 +28,7 @@ use crate::parts::int::{self, IntPoint, Precision, Previous};
 use crate::parts::round_trip::round_trip;
 use std::sync::Arc;
 use xoff_engine::Span;
-use xoff_fabric::packet::{Ecn, IntStack};
+use xoff_fabric::packet::IntStack;
 use xoff_fabric::scheme::*;
 
 /// What all flows of a run share.
@@ -200,13 +200,7 @@ impl Scheme for PowerTcp {
 
     /// Section 5: the header of HPCC.
     fn format(&self) -> Format {
-        Format {
-            data_bytes: int::HEADER_BYTES,
-            ack_bytes: int::HEADER_BYTES,
-            int: true,
-            ecn: Ecn::Ect0,
-            ..Format::default()
-        }
+        int::format()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::spec::{POWERTCP, THETA};
 use super::*;
 use xoff_engine::{BitRate, Span, Time};
-use xoff_fabric::packet::IntHop;
+use xoff_fabric::packet::{Ecn, IntHop};
 
 static POWERTCP_REF: &SchemeSpec = &POWERTCP;
 static THETA_REF: &SchemeSpec = &THETA;

@@ -3,9 +3,10 @@
 use super::{Law, Settings, spec};
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
+use crate::parts::round_trip::stamped;
+use crate::parts::sender_alone;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
-use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::*;
 
 /// A configured theta-PowerTCP.
@@ -45,20 +46,8 @@ impl Configured for ThetaPowerTcp {
 }
 
 impl Scheme for ThetaPowerTcp {
-    type Feedback = ();
-    type Cp = Silent;
-    type Np = Silent;
+    sender_alone!();
     type Rp = Rp;
-    type Transit = Absent;
-    type Switch = Absent;
-
-    fn congestion_point(&self, _: &QueueFacts) -> Silent {
-        Silent::default()
-    }
-
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
-    }
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         let law = Law::new(&self.settings, &self.values, of);
@@ -67,7 +56,7 @@ impl Scheme for ThetaPowerTcp {
 
     /// Section 5: a time stamp, and its echo.
     fn format(&self) -> Format {
-        Format { data_bytes: 8, ack_bytes: 8, ecn: Ecn::Ect0, ..Format::default() }
+        stamped()
     }
 }
 

@@ -22,10 +22,10 @@ mod spec;
 
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
-use crate::parts::round_trip::round_trip;
+use crate::parts::round_trip::{round_trip, stamped};
+use crate::parts::sender_alone;
 use std::sync::Arc;
 use xoff_engine::Time;
-use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::*;
 
 /// A configured Swift.
@@ -103,20 +103,8 @@ impl Configured for Swift {
 }
 
 impl Scheme for Swift {
-    type Feedback = ();
-    type Cp = Silent;
-    type Np = Silent;
+    sender_alone!();
     type Rp = Rp;
-    type Transit = Absent;
-    type Switch = Absent;
-
-    fn congestion_point(&self, _: &QueueFacts) -> Silent {
-        Silent::default()
-    }
-
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
-    }
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         let line_bps = of.line_rate.bps() as f64;
@@ -153,8 +141,9 @@ impl Scheme for Swift {
 
     /// Section 2: the sender's time stamp and its echo, and the receiver's delay if it is reported.
     fn format(&self) -> Format {
-        let ack_bytes = if self.values.flag("endpoint") { 16 } else { 8 };
-        Format { data_bytes: 8, ack_bytes, ecn: Ecn::Ect0, ..Format::default() }
+        let mut format = stamped();
+        format.ack_bytes += if self.values.flag("endpoint") { 8 } else { 0 };
+        format
     }
 }
 
@@ -273,10 +262,9 @@ impl ReactionPoint for Rp {
         let rtt_ps = (ack.rtt.ps() as f64).max(1.0);
         self.rtt_ps += settings.rtt_gain * (rtt_ps - self.rtt_ps);
         self.timeouts = 0;
-        let before = self.fabric.cwnd;
         let mut sample = Sample {
             delay_ps: rtt_ps,
-            target_ps: self.target.at(before),
+            target_ps: self.target.at(self.fabric.cwnd),
             rtt_ps: self.rtt_ps,
             acked: ack.bytes as f64 * self.per_mtu,
         };
@@ -287,7 +275,8 @@ impl ReactionPoint for Rp {
             sample.delay_ps = (rtt_ps - endpoint.delay_ps).max(1.0);
         }
         self.fabric.on_ack(ack.now, &sample, settings, self.max_cwnd);
-        self.increases = self.increases.wrapping_add(u32::from(self.fabric.cwnd > before));
+        // Counted at the largest window too: the law found room, whatever else holds the flow back.
+        self.increases = self.increases.wrapping_add(u32::from(sample.delay_ps < sample.target_ps));
     }
 
     fn on_loss(&mut self, now: Time, loss: Loss) {

@@ -191,7 +191,7 @@ const PRESETS: &[Preset] = &[
     Preset { name: "datacentre", source: "SIGCOMM 2020 and htsim; targets are assumptions", values: &[] },
     Preset {
         name: "htsim",
-        source: "htsim's Swift: targets, first window",
-        values: &[("base_target", "20us"), ("hop_scaling", "3050ns"), ("initial", "packets")],
+        source: "htsim's Swift: targets, first window, smoothed round trips (gain as RFC 6298's)",
+        values: &[("base_target", "20us"), ("hop_scaling", "3050ns"), ("initial", "packets"), ("rtt_gain", "1/8")],
     },
 ];

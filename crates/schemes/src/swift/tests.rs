@@ -3,6 +3,7 @@
 use super::spec::SPEC;
 use super::*;
 use xoff_engine::{BitRate, Span};
+use xoff_fabric::packet::Ecn;
 
 static SPEC_REF: &SchemeSpec = &SPEC;
 
@@ -135,6 +136,41 @@ fn swift_4_smoothed_round_trips_and_pacing_throughout() {
     rp.on_ack(&ack(0, 26, 0));
     assert!((rp.rtt_ps - 12e6).abs() < 1e-6);
     assert!((rp.limits().rate_bps - 10.0 * 1082.0 * 8.0 / 12e-6).abs() < 1.0);
+}
+
+#[test]
+fn swift_5_htsims_values() {
+    let values = SPEC_REF.values(SPEC_REF.preset("htsim"));
+    let rp = Swift::configure(&values).reaction_point(&flow());
+    // 20 us and three times 20 / 6.55.
+    assert!((rp.target.fixed_ps / 1e6 - 29.15).abs() < 0.02, "{}", rp.target.fixed_ps);
+    assert_eq!((rp.fabric.cwnd, rp.settings.rtt_gain), (12.0, 0.125));
+}
+
+#[test]
+fn swift_4_room_at_the_largest_window_counts_as_an_increase() {
+    let mut rp = swift(&[]).reaction_point(&flow());
+    rp.fabric.cwnd = rp.max_cwnd;
+    rp.on_ack(&ack(0, 20, 1000));
+    assert_eq!((rp.fabric.cwnd, rp.increases()), (rp.max_cwnd, 1));
+    rp.on_ack(&ack(1, 90, 1000));
+    assert_eq!(rp.increases(), 1);
+}
+
+#[test]
+fn swift_4_at_most_one_decrease_per_round_trip() {
+    // Section 6, with ACKs every microsecond at 90 us: the second cut comes 90 us after the first.
+    let mut rp = swift(&[]).reaction_point(&flow());
+    rp.fabric.cwnd = 100.0;
+    let mut cuts = Vec::new();
+    for us in 0..200 {
+        let before = rp.fabric.cwnd;
+        rp.on_ack(&ack(us, 90, 1000));
+        if rp.fabric.cwnd < before {
+            cuts.push(us);
+        }
+    }
+    assert_eq!(cuts, [0, 90, 180]);
 }
 
 #[test]

@@ -21,10 +21,11 @@ mod spec;
 
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
+use crate::parts::round_trip::stamped;
+use crate::parts::sender_alone;
 use burst::Burst;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
-use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::*;
 
 /// TIMELY as published.
@@ -114,20 +115,8 @@ impl<const PATCHED: bool> Configured for Configuration<PATCHED> {
 }
 
 impl<const PATCHED: bool> Scheme for Configuration<PATCHED> {
-    type Feedback = ();
-    type Cp = Silent;
-    type Np = Silent;
+    sender_alone!();
     type Rp = Rp;
-    type Transit = Absent;
-    type Switch = Absent;
-
-    fn congestion_point(&self, _: &QueueFacts) -> Silent {
-        Silent::default()
-    }
-
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
-    }
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         let line_bps = of.line_rate.bps() as f64;
@@ -160,7 +149,7 @@ impl<const PATCHED: bool> Scheme for Configuration<PATCHED> {
 
     /// Section 2: a time stamp of 8 B, and its echo.
     fn format(&self) -> Format {
-        Format { data_bytes: 8, ack_bytes: 8, ecn: Ecn::Ect0, ..Format::default() }
+        stamped()
     }
 }
 

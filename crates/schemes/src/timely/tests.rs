@@ -3,6 +3,7 @@
 use super::spec::{PATCHED, TIMELY};
 use super::*;
 use xoff_engine::BitRate;
+use xoff_fabric::packet::Ecn;
 
 static TIMELY_REF: &SchemeSpec = &TIMELY;
 static PATCHED_REF: &SchemeSpec = &PATCHED;
@@ -115,6 +116,18 @@ fn timely_4_snippet_bounds_and_scales_steps() {
     // Without it the rate goes to its floor.
     let mut rp = at_five(&timely("reference", &[]));
     assert_close(&rates(&mut rp, &[460.0]), &[0.01], 1e-12);
+}
+
+#[test]
+fn timely_6_round_trips_beyond_t_high_cut_to_the_floor() {
+    // Between distant datacentres: 6 ms, so 1 - 0.8 (1 - 500 / 6000) = 0.2667 at every update.
+    let mut rp = at_five(&timely("reference", &[]));
+    let found = rates(&mut rp, &[6000.0; 6]);
+    let expected: Vec<f64> = (1..=6).map(|i| (5.0 * (1.0f64 - 0.8 * 5.5 / 6.0).powi(i)).max(0.01)).collect();
+    assert_close(&found, &expected, 1e-9);
+    assert_eq!(found[5], 0.01, "starved");
+    // Section 7: recovery from there is linear, of five steps and then larger ones.
+    assert_close(&rates(&mut rp, &[40.0; 7]), &[0.02, 0.03, 0.04, 0.05, 0.06, 0.11, 0.16], 1e-12);
 }
 
 fn ack(us: u64, acked_bytes: u64, sent_bytes: u64, rtt_us: u64) -> Acked<'static> {

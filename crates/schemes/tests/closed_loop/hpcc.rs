@@ -75,6 +75,33 @@ fn hpcc_7_4_two_flows_meet_at_line_rate() {
     }
 }
 
+#[test]
+fn hpcc_6_a_flow_shorter_than_a_bdp_is_never_controlled() {
+    // One at a time over an idle path: line rate from the first byte to the last.
+    let mut net = Net::star(2, 100, Span::from_us(2));
+    net.plan.run.stop_when_idle = true;
+    let mut bench = Bench::new(net, scheme("hpcc", &[]));
+    bench.start(Time::ZERO, flow(0, 1, 2, 90_000));
+    let outcome = bench.run(Time::from_ms(1));
+    let record = &outcome.world.flows[0];
+    assert_eq!(record.delivered_at.unwrap() - record.start, record.ideal);
+}
+
+#[test]
+fn hpcc_6_windows_below_a_packet_are_paced() {
+    // 300 flows have 342 B of window each: one packet in flight, the others by rate.
+    let mut bench = into_one(300, "hpcc");
+    bench.probe(ProbeTarget::Throughput { port: 1 }, Span::from_ms(1), Time::from_ms(5));
+    bench.probe(ProbeTarget::Queue { port: 1, class: 0 }, Span::from_us(10), Time::from_ms(5));
+    let outcome = bench.run(Time::from_ms(15));
+    let used = outcome.values(Metric::PortThroughput)[1..].iter().sum::<f64>() / 10.0 / 100e9;
+    assert!((0.95..1.0).contains(&used), "{used} of the line");
+    // One packet of each in flight and no pacing would be 331 KB, of which the pipe holds 102 KB.
+    let queue = outcome.mean(Metric::QueueBytes);
+    assert!(queue < 90_000.0, "{queue} bytes");
+    assert!(jain(&outcome.delivered()) > 0.99, "{:?}", outcome.delivered());
+}
+
 /// Nine to one at 40G: H1 has been sending for 600 us when eight hosts send 120 KB each, with the
 /// round trip of 24 us that Mercury's topology has.
 #[test]

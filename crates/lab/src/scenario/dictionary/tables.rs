@@ -235,6 +235,8 @@ pub(super) const SECTIONS: &[Section] = &[
             ),
             key("data_header", Bytes, "\"62B\"", "Headers and FCS of a data packet").only("in [host]"),
             key("ack_size", Bytes, "\"66B\"", "Frame of an ACK").only("in [host]"),
+            key("tcp_header", Bytes, "\"58B\"", "Headers and FCS of a TCP segment, before options").only("in [host]"),
+            key("tcp_ack_size", Bytes, "\"64B\"", "Frame of a TCP ACK, before options").only("in [host]"),
             key("notification_size", Bytes, "\"78B\"", "Frame of a congestion notification").only("in [host]"),
             key("pfc_size", Bytes, "\"64B\"", "Frame of a PAUSE or RESUME").only("in [host]"),
             key("gap", Bytes, "\"20B\"", "Preamble and inter-frame gap: wire time, never buffered").only("in [host]"),

@@ -12,7 +12,7 @@ use crate::traffic::batch::{Batch, Pairs};
 use crate::traffic::flow::staggered;
 use crate::traffic::on_off::{OnOff, Pace};
 use crate::traffic::plan::{Expected, Generator};
-use crate::traffic::reads::Reads;
+use crate::traffic::reads::{Connections, Reads};
 use crate::traffic::sizes::Sizes;
 use std::sync::Arc;
 use xoff_engine::{BitRate, Span, Time};
@@ -201,8 +201,15 @@ pub fn reads(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resul
     if let Some(path) = &settings.path {
         path.check(scope, &servers, &clients)?;
     }
+    let persistent = table.choice_or("connections", &[("persistent", true), ("fresh", false)], "persistent")?;
+    let plan = scope.ctx.plan;
+    let mtu_bytes = |host: &u32| plan.hosts[usize::from(plan.nodes[*host as usize].profile)].mtu_bytes;
     let reads = Reads {
         units: sizes(table, "unit")?,
+        connections: match persistent {
+            true => Connections::Persistent { packets: servers.iter().map(mtu_bytes).collect() },
+            false => Connections::Fresh,
+        },
         blocks: table.take_count("blocks", 1..=u64::MAX)?,
         start: settings.start,
         until: until(table, settings.start)?,
@@ -213,10 +220,10 @@ pub fn reads(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resul
     };
     let per_round: usize =
         reads.clients.iter().map(|client| reads.servers.iter().filter(|server| *server != client).count()).sum();
-    let flows = reads.blocks.filter(|_| reads.until.is_none()).map(|blocks| blocks as f64 * per_round as f64);
+    let units = reads.blocks.filter(|_| reads.until.is_none()).map(|blocks| blocks as f64 * per_round as f64);
     let expected = Expected {
-        flows,
-        bytes: flows.map(|flows| flows * reads.units.mean()),
+        flows: if persistent { Some(per_round as f64) } else { units },
+        bytes: units.map(|units| units * reads.units.mean()),
         load: None,
         finite: reads.blocks.is_some() || reads.until.is_some(),
     };

@@ -92,7 +92,7 @@ fn started(plan: &TrafficPlan, seed: u64) -> Vec<(Time, FlowSpec)> {
     play(plan.build(seed).as_mut(), 50_000).into_iter().filter_map(start).collect()
 }
 
-const EXAMPLES: [&str; 19] = [
+const EXAMPLES: [&str; 20] = [
     "kind = \"flows\"\nflow = [{ src = \"h0\", dst = \"h4\", size = \"1MB\", start = \"5us\" }, { src = \"h1\", dst = \"h5\", name = \"F1\", stop = \"1ms\", caps = [{ at = \"10us\", rate = \"1Gbps\" }, { at = \"20us\", rate = \"none\" }] }]",
     "kind = \"flows\"\nstop = \"2ms\"\npath = [\"s0\", \"s1\"]\n[[traffic.flow]]\nsrc = \"h0\"\ndst = \"h4\"\nweight = 3",
     "kind = \"long-lived\"\nsources = \"h[0..3]\"\ndestinations = \"h8\"\nstagger = \"1ms\"\nstop = \"90ms\"\nrate_cap = \"5Gbps\"\nscheme = \"none\"",
@@ -112,6 +112,7 @@ const EXAMPLES: [&str; 19] = [
     "kind = \"on-off\"\nsources = [\"h0\", \"h1\"]\ndestinations = [\"h4\", \"h5\"]\nburst = \"10KB\"\nrate = \"5Gbps\"\ngaps = \"exponential\"\nstart = \"1ms\"",
     "kind = \"on-off\"\nsources = \"h0\"\ndestinations = \"h4\"\nburst = \"10KB\"\noff = \"8us\"\nstop = \"2ms\"\nrate_cap = \"10Gbps\"",
     "kind = \"synchronised-reads\"\nclients = \"h0\"\nservers = \"h[1..8]\"\nunit = \"256KB\"\nblocks = 10\nrequest_delay = \"5us\"",
+    "kind = \"synchronised-reads\"\nclients = [\"h0\", \"h1\"]\nservers = \"h[0..8]\"\nunit = \"256KB\"\nconnections = \"fresh\"\nuntil = \"2ms\"",
 ];
 
 #[test]
