@@ -1,7 +1,7 @@
 //! Watching the run: deadlock, stall, storm, and the books at the end.
 
 use crate::packet::Kind;
-use crate::plan::{WatchdogAction, peer};
+use crate::plan::{Signalling, WatchdogAction, peer};
 use crate::port::{AT_HOST, Storm};
 use crate::record::{BlockedQueue, Failure};
 use crate::scheme::Scheme;
@@ -232,12 +232,20 @@ impl<S: Scheme> World<S> {
                     if paused && held && self.now.saturating_since(since) >= watchdog.detect {
                         self.begin_storm(port, class, watchdog.action);
                     }
-                } else if self.now.saturating_since(self.checks.last_pause[queue_id]) >= watchdog.restore {
+                } else if !self.still_told(port, class)
+                    && self.now.saturating_since(self.checks.last_pause[queue_id]) >= watchdog.restore
+                {
                     self.queues[queue_id].storm = Storm::No;
                     self.checks.storms -= 1;
                 }
             }
         }
+    }
+
+    /// Under on/off signalling a PAUSE is not repeated: it holds until it is taken back.
+    fn still_told(&self, port: u32, class: u8) -> bool {
+        let signalling = self.switches[self.ports[port as usize].owner as usize].signalling;
+        signalling == Signalling::OnOff && self.checks.frames[peer(port) as usize].told & (1 << class) != 0
     }
 
     fn begin_storm(&mut self, port: u32, class: u8, action: WatchdogAction) {

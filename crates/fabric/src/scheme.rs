@@ -240,6 +240,21 @@ pub struct QueueView {
     pub paused: bool,
 }
 
+impl QueueView {
+    /// A queue of this length, with plain values for the rest: for tests and calculations.
+    pub fn at(rate: BitRate, now: Time, queue_bytes: u64) -> QueueView {
+        QueueView {
+            now,
+            queue_bytes,
+            queue_packets: queue_bytes.div_ceil(1000) as u32,
+            port_bytes: queue_bytes,
+            tx_bytes: 0,
+            rate,
+            paused: false,
+        }
+    }
+}
+
 /// The packet at hand: what a congestion point may read of it.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketFacts {
@@ -248,6 +263,16 @@ pub struct PacketFacts {
     pub frame_bytes: u32,
     /// It belongs to the congestion point's own scheme; always, without [`Hooks::EVERY`].
     pub own: bool,
+    /// The first packet of its flow (or that packet again). Numbers of flows are used again: what a
+    /// congestion point remembers under this one was another flow's.
+    pub first: bool,
+}
+
+impl PacketFacts {
+    /// A packet of its own scheme and in mid-flow: for tests and calculations.
+    pub fn of(flow: u32, frame_bytes: u32) -> PacketFacts {
+        PacketFacts { flow, frame_bytes, own: true, first: false }
+    }
 }
 
 /// What a congestion point may write into the packet at hand.

@@ -484,7 +484,7 @@ impl<S: Scheme> World<S> {
         let own = slot(packet);
         let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
         let weight = self.ledgers[packet.flow].spec.weight;
-        let facts = PacketFacts { flow: packet.flow, frame_bytes: u32::from(packet.frame_bytes), own: true };
+        let facts = packet_facts(packet, true);
         let before = packet.ecn;
         let int = if packet.flags & HAS_INT != 0 { self.int.get_mut(packet.extra) } else { None };
         let notices = &mut self.notices;
@@ -509,7 +509,7 @@ impl<S: Scheme> World<S> {
         let view = self.view(egress, packet.class);
         let own = slot(packet);
         let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
-        let facts = PacketFacts { flow: packet.flow, frame_bytes: u32::from(packet.frame_bytes), own: true };
+        let facts = packet_facts(packet, true);
         let before = packet.ecn;
         let int = if packet.flags & HAS_INT != 0 { self.int.get_mut(packet.extra) } else { None };
         let notices = &mut self.notices;
@@ -530,7 +530,7 @@ impl<S: Scheme> World<S> {
     fn show_others(&mut self, egress: u32, packet: &Packet, view: &QueueView, comes: Option<u16>) {
         let own = slot(packet);
         let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
-        let facts = PacketFacts { flow: packet.flow, frame_bytes: u32::from(packet.frame_bytes), own: false };
+        let facts = packet_facts(packet, false);
         for cp in (first..first + self.schemes.len()).filter(|cp| *cp != first + own) {
             if !self.cps[cp].hooks().has(Hooks::EVERY) {
                 continue;
@@ -644,6 +644,13 @@ impl<S: Scheme> World<S> {
         // It enters the switch as if it had come in by the port that saw the congestion.
         self.switch_receive(egress, ingress, &mut packet);
     }
+}
+
+/// What a congestion point is shown of a data packet.
+#[inline]
+fn packet_facts(packet: &Packet, own: bool) -> PacketFacts {
+    let frame_bytes = u32::from(packet.frame_bytes);
+    PacketFacts { flow: packet.flow, frame_bytes, own, first: packet.psn == 0 }
 }
 
 /// What one ingress may use of the shared pool now.

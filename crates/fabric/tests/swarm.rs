@@ -4,12 +4,15 @@ mod common;
 use common::random::{network, traffic};
 use common::*;
 use proptest::prelude::*;
+use xoff_engine::Span;
 use xoff_fabric::plan::*;
 use xoff_fabric::scheme::Uncontrolled;
 use xoff_fabric::world::World;
 
 fn run(seed: u64) -> World<Uncontrolled> {
-    let (plan, hosts) = network(seed);
+    let (mut plan, hosts) = network(seed);
+    // An ACK that travels with the data may wait out a whole incast: longer than any usual time-out.
+    plan.hosts[0].retransmit_timeout = Span::from_ms(500);
     let flows = traffic(seed, &plan, &hosts);
     let mut world = World::new(plan, vec![Uncontrolled], vec![List::boxed(flows)]);
     world.run_to_end();

@@ -19,10 +19,9 @@
 use crate::param::{Base, ParamSpec, ParamValues, SchemeSpec, Unit, joined};
 use crate::parts::clock::Clock;
 use crate::parts::flow_table::FlowTable;
-use crate::parts::qcn_limiter::{self, Limiter};
+use crate::parts::qcn_family::{Family, Member, PRESETS};
+use crate::parts::qcn_limiter;
 use crate::parts::qcn_sampler::{self, Cnm, Sampler};
-use crate::{Configured, Overlay, qcn};
-use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::*;
 
@@ -101,60 +100,29 @@ const PARAMS: &[ParamSpec] = &joined::<{ qcn_sampler::PARAMS.len() + qcn_limiter
 ]);
 
 /// A configured AF-QCN.
-#[derive(Clone, Debug)]
-pub struct AfQcn {
-    values: ParamValues,
-    limiter: Arc<qcn_limiter::Settings>,
-}
+pub type AfQcn = Family<Box<Cp>>;
 
-impl Configured for AfQcn {
+impl Member for Box<Cp> {
     const SPEC: SchemeSpec = SchemeSpec::new(
         "af-qcn",
         "QCN whose feedback also says how far the sampled flow is above its share",
         "Kabbani et al., AF-QCN: Approximate Fairness with Quantized Congestion Notification for \
          Multi-tenanted Data Centers, Hot Interconnects 2010",
         PARAMS,
-        qcn::PRESETS,
+        PRESETS,
     )
     .with_base(Base::Optional);
 
-    fn configure(values: &ParamValues) -> AfQcn {
-        AfQcn { values: values.clone(), limiter: qcn_limiter::Settings::from_params(values) }
-    }
-
-    fn objection(values: &ParamValues) -> Option<String> {
-        let unstable = values.choice("fair") == "afd" && values.number("afd_c2") <= values.number("afd_c1");
-        if unstable {
-            return Some("`afd_c2` must be above `afd_c1`: the share would fall while the queue is empty".into());
-        }
-        if values.time_by_rate("measure_interval").at(xoff_engine::BitRate::from_gbps(400)) == Span::ZERO {
-            return Some("`measure_interval` is zero".into());
-        }
-        qcn::objection(values)
-    }
-}
-
-impl Overlay for AfQcn {}
-
-impl Scheme for AfQcn {
-    type Feedback = Cnm;
-    type Cp = Box<Cp>;
-    type Np = Silent<Cnm>;
-    type Rp = Limiter;
-    type Transit = Absent<Cnm>;
-    type Switch = Absent;
-
-    fn congestion_point(&self, at: &QueueFacts) -> Box<Cp> {
-        let line_bps = at.rate.bps() as f64;
-        let values = &self.values;
+    fn at(values: &ParamValues, facts: &QueueFacts) -> Box<Cp> {
+        let line_bps = facts.rate.bps() as f64;
         let afd = (values.choice("fair") == "afd").then(|| {
             let gains = (values.number("afd_c1"), values.number("afd_c2"));
             Box::new(Afd { gains, share_bps: line_bps, q_old_bytes: 0.0 })
         });
         Box::new(Cp {
-            sampler: Sampler::from_params(values, at),
+            sampler: Sampler::from_params(values, facts),
             flows: FlowTable::new(),
-            clock: Clock::new(values.time_by_rate("measure_interval").at(at.rate)),
+            clock: Clock::new(values.time_by_rate("measure_interval").at(facts.rate)),
             gain: values.number("rate_gain"),
             fairness_weight: values.number("fairness_weight"),
             line_bps,
@@ -162,17 +130,14 @@ impl Scheme for AfQcn {
             afd,
         })
     }
-    fn notification_point(&self, _: &FlowFacts) -> Silent<Cnm> {
-        Silent::default()
-    }
-    fn reaction_point(&self, of: &FlowFacts) -> Limiter {
-        Limiter::new(&self.limiter, of)
-    }
-    fn format(&self) -> Format {
-        qcn::frames(&self.values).0
-    }
-    fn notification_bytes(&self, _: &Cnm) -> Option<u32> {
-        Some(qcn::frames(&self.values).1)
+
+    fn objection(values: &ParamValues) -> Option<String> {
+        let unstable = values.choice("fair") == "afd" && values.number("afd_c2") <= values.number("afd_c1");
+        if unstable {
+            return Some("`afd_c2` must be above `afd_c1`: the share would fall while the queue is empty".into());
+        }
+        (values.time_by_rate("measure_interval").at(xoff_engine::BitRate::from_gbps(400)) == Span::ZERO)
+            .then(|| "`measure_interval` is zero".into())
     }
 }
 
@@ -282,17 +247,18 @@ impl CongestionPoint for Cp {
         if self.clock.is_asleep() {
             self.wake(view.now);
         }
-        let weight = weight.max(1);
-        let flow = self.flows.entry(packet.flow, || Measured { bytes: 0, rate_bps: 0.0, weight });
+        let unknown = Measured { bytes: 0, rate_bps: 0.0, weight: weight.max(1) };
+        let flow = self.flows.entry(packet.flow, || unknown);
+        if packet.first {
+            *flow = unknown;
+        }
         flow.bytes += u64::from(packet.frame_bytes);
-        // The number may since belong to another flow.
-        flow.weight = weight;
         if let Some(sample) = self.sampler.arrives(view, packet.frame_bytes)
             && sample.congested
             && packet.own
         {
             let psi = self.combine(sample.psi, packet.flow);
-            if psi >= 1 || self.sampler.tells(sample) {
+            if self.sampler.sends(psi) {
                 notify(packet.flow, Cnm { psi });
             }
         }
@@ -313,10 +279,11 @@ impl CongestionPoint for Cp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Configured;
     use xoff_engine::BitRate;
     use xoff_fabric::packet::Ecn;
 
-    static SPEC: SchemeSpec = AfQcn::SPEC;
+    static SPEC: SchemeSpec = <AfQcn as Configured>::SPEC;
 
     fn cp(texts: &[(&str, &str)]) -> Box<Cp> {
         AfQcn::configure(&SPEC.values_with(None, texts)).congestion_point(&QueueFacts::at(BitRate::from_gbps(10)))
@@ -332,20 +299,12 @@ mod tests {
     }
 
     fn view(now: Time, queue_bytes: u64) -> QueueView {
-        QueueView {
-            now,
-            queue_bytes,
-            queue_packets: 0,
-            port_bytes: queue_bytes,
-            tx_bytes: 0,
-            rate: BitRate::from_gbps(10),
-            paused: false,
-        }
+        QueueView::at(BitRate::from_gbps(10), now, queue_bytes)
     }
 
     fn arrive(cp: &mut Cp, now: Time, queue_bytes: u64, flow: u32, bytes: u32) -> Option<u8> {
         let (mut ecn, mut heard) = (Ecn::Ect0, None);
-        let packet = PacketFacts { flow, frame_bytes: bytes, own: true };
+        let packet = PacketFacts::of(flow, bytes);
         let mark = Mark { ecn: &mut ecn, int: None };
         cp.on_enqueue(&view(now, queue_bytes), &packet, 1, mark, |_, cnm| heard = Some(cnm.psi));
         heard
@@ -370,6 +329,16 @@ mod tests {
         assert_eq!(cp.combine(18, 99), 9, "no estimate yet");
         let cp = measured(&[6.0], &[3]);
         assert_eq!(cp.combine(18, 1), 9, "half as hard as QCN");
+    }
+
+    #[test]
+    fn af_qcn_5_a_new_flow_under_an_old_number_is_unknown() {
+        let mut cp = measured(&[6.0, 3.0], &[3, 1]);
+        let (mut ecn, packet) = (Ecn::Ect0, PacketFacts { first: true, ..PacketFacts::of(1, 1066) });
+        cp.on_enqueue(&view(Time::ZERO, 0), &packet, 1, Mark { ecn: &mut ecn, int: None }, |_, _| ());
+        let flow = cp.flows.get(1).unwrap();
+        assert_eq!((flow.bytes, flow.rate_bps, flow.weight), (1066, 0.0, 1));
+        assert_eq!(cp.psi_af(1), 0.0);
     }
 
     #[test]
@@ -404,6 +373,15 @@ mod tests {
         // 64 * 30 / 165 = 11.6: Psi = 12, halved.
         arrive(&mut cp, Time::ZERO, 63_000, 1, 1066);
         assert_eq!(arrive(&mut cp, Time::ZERO, 63_000, 1, 1066), Some(6));
+    }
+
+    #[test]
+    fn af_qcn_2_feedback_that_rounds_to_zero_is_not_sent() {
+        // All of the feedback is about fairness, and a single flow is at its share.
+        let sampled = [("sample_min", "1"), ("sample_max", "1"), ("fairness_weight", "1")];
+        assert_eq!(arrive(&mut cp(&sampled), Time::ZERO, 100_000, 1, 1066), None);
+        let texts = [&sampled[..], &[("send_zero", "true")]].concat();
+        assert_eq!(arrive(&mut cp(&texts), Time::ZERO, 100_000, 1, 1066), Some(0));
     }
 
     #[test]

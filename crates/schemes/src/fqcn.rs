@@ -14,10 +14,9 @@
 
 use crate::param::{Base, ParamSpec, ParamValues, SchemeSpec, Unit, joined};
 use crate::parts::flow_table::FlowTable;
-use crate::parts::qcn_limiter::{self, Limiter};
+use crate::parts::qcn_family::{Family, Member, PRESETS};
+use crate::parts::qcn_limiter;
 use crate::parts::qcn_sampler::{self, Cnm, Sampler};
-use crate::{Configured, Overlay, qcn};
-use std::sync::Arc;
 use xoff_fabric::scheme::*;
 
 const OWN: &[ParamSpec] = &[ParamSpec::new(
@@ -37,60 +36,25 @@ const PARAMS: &[ParamSpec] = &joined::<{ qcn_sampler::PARAMS.len() + qcn_limiter
 ]);
 
 /// A configured FQCN.
-#[derive(Clone, Debug)]
-pub struct Fqcn {
-    values: ParamValues,
-    limiter: Arc<qcn_limiter::Settings>,
-}
+pub type Fqcn = Family<Box<Cp>>;
 
-impl Configured for Fqcn {
+impl Member for Box<Cp> {
     const SPEC: SchemeSpec = SchemeSpec::new(
         "fqcn",
         "QCN that notifies every flow above its share, each in proportion",
         "Zhang and Ansari, Fair Quantized Congestion Notification in Data Center Networks, \
          IEEE Trans. Communications 2013",
         PARAMS,
-        qcn::PRESETS,
+        PRESETS,
     )
     .with_base(Base::Optional);
 
-    fn configure(values: &ParamValues) -> Fqcn {
-        Fqcn { values: values.clone(), limiter: qcn_limiter::Settings::from_params(values) }
-    }
-
-    fn objection(values: &ParamValues) -> Option<String> {
-        qcn::objection(values)
-    }
-}
-
-impl Overlay for Fqcn {}
-
-impl Scheme for Fqcn {
-    type Feedback = Cnm;
-    type Cp = Box<Cp>;
-    type Np = Silent<Cnm>;
-    type Rp = Limiter;
-    type Transit = Absent<Cnm>;
-    type Switch = Absent;
-
-    fn congestion_point(&self, at: &QueueFacts) -> Box<Cp> {
+    fn at(values: &ParamValues, facts: &QueueFacts) -> Box<Cp> {
         Box::new(Cp {
-            sampler: Sampler::from_params(&self.values, at),
+            sampler: Sampler::from_params(values, facts),
             flows: FlowTable::new(),
-            min_feedback: self.values.count("min_feedback") as u8,
+            min_feedback: values.count("min_feedback") as u8,
         })
-    }
-    fn notification_point(&self, _: &FlowFacts) -> Silent<Cnm> {
-        Silent::default()
-    }
-    fn reaction_point(&self, of: &FlowFacts) -> Limiter {
-        Limiter::new(&self.limiter, of)
-    }
-    fn format(&self) -> Format {
-        qcn::frames(&self.values).0
-    }
-    fn notification_bytes(&self, _: &Cnm) -> Option<u32> {
-        Some(qcn::frames(&self.values).1)
     }
 }
 
@@ -146,8 +110,11 @@ impl Cp {
         let total: f64 = culprits().map(|(_, flow)| per_weight(flow)).sum();
         for (id, flow) in culprits() {
             let part = (per_weight(flow) / total * f64::from(psi) + 0.5).floor() as u8;
+            let part = part.max(self.min_feedback.min(psi)).min(self.sampler.psi_max());
             // Step d: to every culprit, at the same instant.
-            notify(id, Cnm { psi: part.max(self.min_feedback.min(psi)).min(self.sampler.psi_max()) });
+            if self.sampler.sends(part) {
+                notify(id, Cnm { psi: part });
+            }
         }
     }
 }
@@ -169,11 +136,14 @@ impl CongestionPoint for Cp {
         _: Mark<'_>,
         notify: impl FnMut(u32, Cnm),
     ) {
-        let weight = weight.max(1);
-        let flow = self.flows.entry(packet.flow, || Arrived { bytes: 0, weight });
+        let nothing = Arrived { bytes: 0, weight: weight.max(1) };
+        let flow = self.flows.entry(packet.flow, || nothing);
+        if packet.first {
+            *flow = nothing;
+        }
         flow.bytes += u64::from(packet.frame_bytes);
         if let Some(sample) = self.sampler.arrives(view, packet.frame_bytes) {
-            if self.sampler.tells(sample) {
+            if sample.congested && self.sampler.sends(sample.psi) {
                 self.blame(sample.psi, notify);
             }
             // Step 4.
@@ -185,18 +155,26 @@ impl CongestionPoint for Cp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Configured;
     use xoff_engine::{BitRate, Span, Time};
     use xoff_fabric::packet::Ecn;
 
-    static SPEC: SchemeSpec = Fqcn::SPEC;
+    static SPEC: SchemeSpec = <Fqcn as Configured>::SPEC;
 
     fn cp(texts: &[(&str, &str)]) -> Box<Cp> {
         Fqcn::configure(&SPEC.values_with(None, texts)).congestion_point(&QueueFacts::at(BitRate::from_gbps(10)))
     }
 
+    fn view(queue_bytes: u64) -> QueueView {
+        QueueView::at(BitRate::from_gbps(10), Time::ZERO, queue_bytes)
+    }
+
     /// Who hears what, if flows 1, 2, ... sent `bytes` since the last sampling event.
     fn blamed(bytes: &[u64], weights: &[u16], psi: u8) -> Vec<(u32, u8)> {
-        let mut cp = cp(&[]);
+        blamed_by(&mut cp(&[]), bytes, weights, psi)
+    }
+
+    fn blamed_by(cp: &mut Cp, bytes: &[u64], weights: &[u16], psi: u8) -> Vec<(u32, u8)> {
         for (i, (&bytes, &weight)) in bytes.iter().zip(weights).enumerate() {
             cp.flows.entry(i as u32 + 1, || Arrived { bytes, weight });
         }
@@ -240,6 +218,14 @@ mod tests {
         // Forty equal flows share 10: a quarter each, which rounds to nothing.
         assert!(blamed(&[1000; 40], &[1; 40], 10).iter().all(|&(_, psi)| psi == 1));
         assert_eq!(blamed(&[1000; 40], &[1; 40], 10).len(), 40);
+        // A larger least, but never more than the whole feedback.
+        let least = |text| cp(&[("min_feedback", text)]);
+        assert!(blamed_by(&mut least("3"), &[1000; 40], &[1; 40], 10).iter().all(|&(_, psi)| psi == 3));
+        assert!(blamed_by(&mut least("30"), &[1000; 40], &[1; 40], 10).iter().all(|&(_, psi)| psi == 10));
+        // With none, a part that rounds to zero is not sent, unless zeros are asked for.
+        assert_eq!(blamed_by(&mut least("0"), &[1000; 40], &[1; 40], 10), []);
+        let mut zeros = cp(&[("min_feedback", "0"), ("send_zero", "true")]);
+        assert_eq!(blamed_by(&mut zeros, &[1000; 40], &[1; 40], 10).len(), 40);
     }
 
     #[test]
@@ -265,23 +251,26 @@ mod tests {
     }
 
     #[test]
+    fn fqcn_2_a_new_flow_under_an_old_number_starts_from_nothing() {
+        // By bytes, so that the first packet is not sampled.
+        let mut cp = cp(&[("sampling", "bytes")]);
+        cp.flows.entry(1, || Arrived { bytes: 90_000, weight: 4 });
+        let (mut ecn, packet) = (Ecn::Ect0, PacketFacts { first: true, ..PacketFacts::of(1, 1066) });
+        cp.on_enqueue(&view(0), &packet, 2, Mark { ecn: &mut ecn, int: None }, |_, _| ());
+        let flow = cp.flows.get(1).unwrap();
+        assert_eq!((flow.bytes, flow.weight), (1066, 2));
+    }
+
+    #[test]
     fn fqcn_2_counts_begin_anew_at_each_sampling_event() {
         let mut cp = cp(&[]);
-        let view = QueueView {
-            now: Time::ZERO,
-            queue_bytes: 100_000,
-            queue_packets: 100,
-            port_bytes: 100_000,
-            tx_bytes: 0,
-            rate: BitRate::from_gbps(10),
-            paused: false,
-        };
+        let view = view(100_000);
         // Flow 1 sends nine packets in ten.
         let (mut heard, mut emptied) = ([0, 0], 0);
         for i in 0..100_000u32 {
             let flow = u32::from(i % 10 == 0);
             let mut ecn = Ecn::Ect0;
-            let packet = PacketFacts { flow, frame_bytes: 1066, own: true };
+            let packet = PacketFacts::of(flow, 1066);
             let mark = Mark { ecn: &mut ecn, int: None };
             cp.on_enqueue(&view, &packet, 1, mark, |flow, cnm| {
                 assert!((1..=64).contains(&cnm.psi));

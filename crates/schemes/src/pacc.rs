@@ -114,6 +114,9 @@ impl Configured for Pacc {
         if values.time("period") == Span::ZERO {
             return Some("`period` is zero".into());
         }
+        if values.bytes_by_rate("q_ref").at(xoff_engine::BitRate::from_gbps(10)) == 0 {
+            return Some("`q_ref` is zero: an empty queue would never end the CNPs".into());
+        }
         (values.number("gain_a") <= values.number("gain_b"))
             .then(|| "`gain_a` must be above `gain_b`: their difference is the integral gain".into())
     }
@@ -281,7 +284,13 @@ impl CongestionPoint for Cp {
             self.wake(view.now);
         }
         self.packets += 1;
-        self.flows.entry(packet.flow, Flow::default).packets += 1;
+        let flow = self.flows.entry(packet.flow, Flow::default);
+        if packet.first {
+            // Section 6: counted from its first packet; what an ended flow of this number owed is gone.
+            *flow = Flow::default();
+            self.later.retain(|&(_, id)| id != packet.flow);
+        }
+        flow.packets += 1;
     }
 
     fn on_timer(&mut self, view: &QueueView, mut notify: impl FnMut(u32, Cnp)) {
@@ -319,21 +328,13 @@ mod tests {
     }
 
     fn view(now: Time, queue_bytes: u64) -> QueueView {
-        QueueView {
-            now,
-            queue_bytes,
-            queue_packets: 0,
-            port_bytes: queue_bytes,
-            tx_bytes: 0,
-            rate: BitRate::from_gbps(40),
-            paused: false,
-        }
+        QueueView::at(BitRate::from_gbps(40), now, queue_bytes)
     }
 
     fn arrive(cp: &mut Cp, now: Time, flow: u32, packets: u32) {
         for _ in 0..packets {
             let mut ecn = Ecn::Ect0;
-            let packet = PacketFacts { flow, frame_bytes: 1062, own: true };
+            let packet = PacketFacts::of(flow, 1062);
             let mark = Mark { ecn: &mut ecn, int: None };
             cp.on_enqueue(&view(now, 0), &packet, 1, mark, |_, _| panic!("CNPs leave at the end of a period"));
         }
@@ -400,6 +401,21 @@ mod tests {
     }
 
     #[test]
+    fn pacc_6_a_new_flow_under_an_old_number_owes_nothing() {
+        let mut cp = cp(&[("cap", "64")]);
+        period(&mut cp, &[1, 1], 100_000);
+        period(&mut cp, &[200, 150, 40, 10], 400_000);
+        let owed = |cp: &Cp, flow| cp.later.iter().filter(|&&(_, id)| id == flow).count();
+        assert_eq!((owed(&cp, 0), owed(&cp, 1)), (6, 4));
+        arrive(&mut cp, Time::from_us(170), 0, 5);
+        let (mut ecn, packet) = (Ecn::Ect0, PacketFacts { first: true, ..PacketFacts::of(0, 1062) });
+        cp.on_enqueue(&view(Time::from_us(171), 0), &packet, 1, Mark { ecn: &mut ecn, int: None }, |_, _| ());
+        let flow = cp.flows.get(0).unwrap();
+        assert_eq!((flow.packets, flow.credit), (1, 0.0));
+        assert_eq!((owed(&cp, 0), owed(&cp, 1)), (0, 4));
+    }
+
+    #[test]
     fn pacc_4_silent_flows_leave_and_an_idle_port_sleeps() {
         let mut cp = cp(&[]);
         period(&mut cp, &[200, 200], 400_000);
@@ -446,7 +462,8 @@ mod tests {
         assert!(!pacc.congestion_point(&QueueFacts::at(BitRate::from_gbps(40))).hooks().has(Hooks::DEQUEUE));
         let why = crate::select("pacc+none").unwrap_err();
         assert!(why.contains("none") && why.contains("notifications"), "{why}");
-        let swapped = SPEC.values_with(None, &[("gain_b", "2e-4")]);
-        assert!(Pacc::objection(&swapped).is_some());
+        for odd in [("gain_b", "2e-4"), ("period", "0us"), ("q_ref", "0B")] {
+            assert!(Pacc::objection(&SPEC.values_with(None, &[odd])).is_some(), "{odd:?}");
+        }
     }
 }

@@ -23,45 +23,25 @@
 //!
 //! The other parameters name the points where the standard and the paper differ.
 
-use crate::param::{Base, ParamSpec, ParamValues, Preset, SchemeSpec, joined};
-use crate::parts::qcn_limiter::{self, Limiter};
+use crate::param::{Base, ParamSpec, ParamValues, SchemeSpec, joined};
+use crate::parts::qcn_family::{Family, Member, PRESETS};
+use crate::parts::qcn_limiter;
 use crate::parts::qcn_sampler::{self, Cnm, Sampler};
-use crate::{Configured, Overlay};
-use std::sync::Arc;
 use xoff_fabric::scheme::*;
 
 const PARAMS: &[ParamSpec] =
     &joined::<{ qcn_sampler::PARAMS.len() + qcn_limiter::PARAMS.len() }>(&[qcn_sampler::PARAMS, qcn_limiter::PARAMS]);
 
-/// What QCN and its descendants have in common beside the two machines: the parameter sets.
-pub(crate) const PRESETS: &[Preset] = &[
-    Preset { name: "paper", source: "FQCN paper (IEEE Trans. Communications 2013), sections III and VI", values: &[] },
-    Preset {
-        name: "standard",
-        source: "IEEE 802.1Qau: samples by bytes, six bits of feedback, target kept on back-to-back CNMs",
-        values: &[("sampling", "bytes"), ("psi_max", "63"), ("keep_target", "true")],
-    },
-];
-
 /// A configured QCN.
+pub type Qcn = Family<Cp>;
+
+/// Section 3: the source of the sampled packet hears of congestion.
 #[derive(Clone, Debug)]
-pub struct Qcn {
-    values: ParamValues,
-    limiter: Arc<qcn_limiter::Settings>,
+pub struct Cp {
+    sampler: Sampler,
 }
 
-/// The frames of QCN and its descendants: section 2.
-pub(crate) fn frames(values: &ParamValues) -> (Format, u32) {
-    let format = Format { data_bytes: values.bytes("cn_tag") as u32, ..Format::default() };
-    (format, values.bytes("cnm_frame") as u32)
-}
-
-/// Why the shared parameters make no sense together.
-pub(crate) fn objection(values: &ParamValues) -> Option<String> {
-    qcn_sampler::objection(values).or_else(|| qcn_limiter::objection(values))
-}
-
-impl Configured for Qcn {
+impl Member for Cp {
     const SPEC: SchemeSpec = SchemeSpec::new(
         "qcn",
         "switches sample, quantise and notify the sampled source; its NIC's limiter reacts",
@@ -72,47 +52,9 @@ impl Configured for Qcn {
     )
     .with_base(Base::Optional);
 
-    fn configure(values: &ParamValues) -> Qcn {
-        Qcn { values: values.clone(), limiter: qcn_limiter::Settings::from_params(values) }
+    fn at(values: &ParamValues, facts: &QueueFacts) -> Cp {
+        Cp { sampler: Sampler::from_params(values, facts) }
     }
-
-    fn objection(values: &ParamValues) -> Option<String> {
-        objection(values)
-    }
-}
-
-/// Below a transport with a window of its own, QCN only shapes: neither knows of the other.
-impl Overlay for Qcn {}
-
-impl Scheme for Qcn {
-    type Feedback = Cnm;
-    type Cp = Cp;
-    type Np = Silent<Cnm>;
-    type Rp = Limiter;
-    type Transit = Absent<Cnm>;
-    type Switch = Absent;
-
-    fn congestion_point(&self, at: &QueueFacts) -> Cp {
-        Cp { sampler: Sampler::from_params(&self.values, at) }
-    }
-    fn notification_point(&self, _: &FlowFacts) -> Silent<Cnm> {
-        Silent::default()
-    }
-    fn reaction_point(&self, of: &FlowFacts) -> Limiter {
-        Limiter::new(&self.limiter, of)
-    }
-    fn format(&self) -> Format {
-        frames(&self.values).0
-    }
-    fn notification_bytes(&self, _: &Cnm) -> Option<u32> {
-        Some(frames(&self.values).1)
-    }
-}
-
-/// Section 3: the source of the sampled packet hears of congestion.
-#[derive(Clone, Debug)]
-pub struct Cp {
-    sampler: Sampler,
 }
 
 impl CongestionPoint for Cp {
@@ -133,7 +75,8 @@ impl CongestionPoint for Cp {
         mut notify: impl FnMut(u32, Cnm),
     ) {
         if let Some(sample) = self.sampler.arrives(view, packet.frame_bytes)
-            && self.sampler.tells(sample)
+            && sample.congested
+            && self.sampler.sends(sample.psi)
             && packet.own
         {
             notify(packet.flow, Cnm { psi: sample.psi });
@@ -144,26 +87,19 @@ impl CongestionPoint for Cp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Configured;
     use xoff_engine::{BitRate, Time};
     use xoff_fabric::packet::Ecn;
 
-    static SPEC: SchemeSpec = Qcn::SPEC;
+    static SPEC: SchemeSpec = <Qcn as Configured>::SPEC;
 
     /// Notices of `packets` arrivals of one flow at a queue of this length.
     fn notices(cp: &mut Cp, queue_bytes: u64, own: bool, packets: u32) -> Vec<(u32, Cnm)> {
-        let view = QueueView {
-            now: Time::ZERO,
-            queue_bytes,
-            queue_packets: 1,
-            port_bytes: queue_bytes,
-            tx_bytes: 0,
-            rate: BitRate::from_gbps(10),
-            paused: false,
-        };
+        let view = QueueView::at(BitRate::from_gbps(10), Time::ZERO, queue_bytes);
         let mut heard = Vec::new();
         for _ in 0..packets {
             let mut ecn = Ecn::Ect0;
-            let packet = PacketFacts { flow: 7, frame_bytes: 1066, own };
+            let packet = PacketFacts { own, ..PacketFacts::of(7, 1066) };
             let mark = Mark { ecn: &mut ecn, int: None };
             cp.on_enqueue(&view, &packet, 1, mark, |flow, cnm| heard.push((flow, cnm)));
             assert_eq!(ecn, Ecn::Ect0, "QCN marks nothing");

@@ -144,6 +144,13 @@ impl Configured for Rocc {
         if [10, 25, 40, 100].into_iter().all(|gbps| at("q_max", gbps) <= at("q_ref", gbps)) {
             return Some("`q_max` is not above `q_ref`: the rate would stay at its least".into());
         }
+        if [10, 25, 40, 100].into_iter().any(|gbps| at("q_ref", gbps) == 0) {
+            return Some("`q_ref` is zero: an empty queue would never raise the rate".into());
+        }
+        let alpha = |gbps| values.number_by_rate("gain_alpha").at(xoff_engine::BitRate::from_gbps(gbps));
+        if [10, 25, 40, 100].into_iter().any(|gbps| alpha(gbps) == 0.0) {
+            return Some("`gain_alpha` is zero: an empty queue would never raise the rate".into());
+        }
         let line = xoff_engine::BitRate::from_gbps(1);
         (values.rate("rate_unit").at(line) < 1.0).then(|| "`rate_unit` is zero".into())
     }
@@ -306,6 +313,10 @@ impl CongestionPoint for Cp {
             self.wake(view.now);
         }
         let flow = self.flows.entry(packet.flow, Present::default);
+        if packet.first {
+            // What an ended flow of this number had here is gone, or was dropped.
+            flow.queued = 0;
+        }
         flow.queued += 1;
         flow.moved = true;
     }
@@ -398,20 +409,12 @@ mod tests {
     }
 
     fn view(now: Time, queue_bytes: u64, queue_packets: u32) -> QueueView {
-        QueueView {
-            now,
-            queue_bytes,
-            queue_packets,
-            port_bytes: queue_bytes,
-            tx_bytes: 0,
-            rate: BitRate::from_gbps(40),
-            paused: false,
-        }
+        QueueView { queue_packets, ..QueueView::at(BitRate::from_gbps(40), now, queue_bytes) }
     }
 
     fn at_queue(cp: &mut Cp, now: Time, flow: u32, arrives: bool) {
         let mut ecn = Ecn::Ect0;
-        let packet = PacketFacts { flow, frame_bytes: 1062, own: true };
+        let packet = PacketFacts::of(flow, 1062);
         let mark = Mark { ecn: &mut ecn, int: None };
         let view = view(now, 0, 0);
         if arrives {
@@ -509,6 +512,16 @@ mod tests {
     }
 
     #[test]
+    fn rocc_2_a_new_flow_under_an_old_number_has_nothing_queued() {
+        let mut cp = cp();
+        // The packets of the flow before were dropped on arrival.
+        (0..3).for_each(|_| at_queue(&mut cp, Time::ZERO, 1, true));
+        let (mut ecn, packet) = (Ecn::Ect0, PacketFacts { first: true, ..PacketFacts::of(1, 1062) });
+        cp.on_enqueue(&view(Time::ZERO, 0, 0), &packet, 1, Mark { ecn: &mut ecn, int: None }, |_, _| ());
+        assert_eq!(cp.flows.get(1).unwrap().queued, 1);
+    }
+
+    #[test]
     fn rocc_6_no_cnps_at_the_largest_rate() {
         let mut cp = cp();
         at_queue(&mut cp, Time::ZERO, 1, true);
@@ -520,7 +533,14 @@ mod tests {
     #[test]
     fn rocc_odd_parameters_are_refused() {
         assert_eq!(Rocc::objection(&SPEC.values(None)), None);
-        for (name, text) in [("period", "0us"), ("queue_unit", "0B"), ("rate_unit", "0bps"), ("q_max", "50KB")] {
+        for (name, text) in [
+            ("period", "0us"),
+            ("queue_unit", "0B"),
+            ("rate_unit", "0bps"),
+            ("q_max", "50KB"),
+            ("q_ref", "0B"),
+            ("gain_alpha", "0"),
+        ] {
             assert!(Rocc::objection(&SPEC.values_with(None, &[(name, text)])).is_some(), "{name} = {text}");
         }
     }

@@ -34,7 +34,8 @@ impl<T: Overlay> Configured for Stack<T> {
     }
 
     fn objection(values: &ParamValues) -> Option<String> {
-        T::objection(values).or_else(|| values.base().and_then(T::refuses))
+        let of_base = |base| T::refuses(base).or_else(|| crate::base::objection(base));
+        T::objection(values).or_else(|| values.base().and_then(of_base))
     }
 }
 

@@ -456,15 +456,7 @@ mod tests {
     }
 
     fn resume(cp: &mut Cp, us: u64, queue: u64) {
-        let view = |paused| QueueView {
-            now: Time::from_us(us),
-            queue_bytes: queue,
-            queue_packets: 1,
-            port_bytes: queue,
-            tx_bytes: 0,
-            rate: BitRate::from_gbps(40),
-            paused,
-        };
+        let view = |paused| QueueView { paused, ..QueueView::at(BitRate::from_gbps(40), Time::from_us(us), queue) };
         cp.on_pause_change(&view(true));
         cp.on_pause_change(&view(false));
     }
@@ -510,16 +502,8 @@ mod tests {
     #[test]
     fn tcd_8_2_marks_merge() {
         let pass = |cp: &mut Cp, ecn: &mut Ecn, us, queue| {
-            let view = QueueView {
-                now: Time::from_us(us),
-                queue_bytes: queue,
-                queue_packets: 1,
-                port_bytes: queue,
-                tx_bytes: 0,
-                rate: BitRate::from_gbps(40),
-                paused: false,
-            };
-            let facts = PacketFacts { flow: 0, frame_bytes: 1062, own: true };
+            let view = QueueView::at(BitRate::from_gbps(40), Time::from_us(us), queue);
+            let facts = PacketFacts::of(0, 1062);
             cp.on_dequeue(&view, &facts, Mark { ecn, int: None }, |_, _| {});
         };
         // The three kinds of port, and what a packet that leaves its sender with 01 looks like after.

@@ -98,12 +98,13 @@ impl Points {
     fn switch(&mut self, rng: &mut Rng) {
         let mut notices = Vec::new();
         let mut heard = |flow, feedback| notices.push((flow, feedback));
+        let flow = if rng.below(3) == 0 { OWN } else { rng.below(40) as u32 };
         let packet = PacketFacts {
-            flow: if rng.below(3) == 0 { OWN } else { rng.below(40) as u32 },
+            flow,
             frame_bytes: 64 + rng.below(4000) as u32,
-            own: true,
+            own: flow == OWN || flow.is_multiple_of(2),
+            first: rng.below(50) == 0,
         };
-        let packet = PacketFacts { own: packet.flow == OWN || packet.flow.is_multiple_of(2), ..packet };
         if !packet.own && !self.cp.hooks().has(Hooks::EVERY) {
             return;
         }

@@ -98,6 +98,26 @@ impl Configured for Dcqcn {
         };
         Dcqcn { values: values.clone(), settings: Arc::new(settings) }
     }
+
+    fn objection(values: &ParamValues) -> Option<String> {
+        // Clocks without a period would tick for ever at one instant.
+        let mut clocks = vec!["increase_timer", "alpha_period"];
+        if values.choice("variant") == "nic" {
+            clocks.push("decrease_period");
+        }
+        if values.choice("notify") == "cnp" && values.choice("np") == "periodic" {
+            clocks.push("cnp_interval");
+        }
+        if let Some(name) = clocks.into_iter().find(|name| values.time(name) < Span::from_ns(1)) {
+            return Some(format!("`{name}` is shorter than a nanosecond"));
+        }
+        let at = |name, gbps| values.bytes_by_rate(name).at(BitRate::from_gbps(gbps));
+        // Ports of some rate may not exist: only what is wrong at all of them is.
+        [10, 25, 40, 100]
+            .into_iter()
+            .all(|gbps| at("kmax", gbps) < at("kmin", gbps))
+            .then(|| "`kmax` is below `kmin`: there is nothing between them".into())
+    }
 }
 
 impl Scheme for Dcqcn {
@@ -125,13 +145,17 @@ impl Scheme for Dcqcn {
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         let rate = |name| self.values.rate(name).at(of.line_rate);
+        let line_bps = of.line_rate.bps() as f64;
+        // A floor of zero would stop the flow for good.
+        let min_bps = rate("rate_min").clamp(1000.0, line_bps);
         let rates = Rates {
-            line_bps: of.line_rate.bps() as f64,
-            initial_bps: of.initial_rate.bps() as f64,
+            line_bps,
+            // From below the floor a cut would raise it.
+            initial_bps: (of.initial_rate.bps() as f64).clamp(min_bps, line_bps),
             start: of.start,
             ai_bps: rate("rate_ai"),
             hai_bps: rate("rate_hai"),
-            min_bps: rate("rate_min").min(of.line_rate.bps() as f64),
+            min_bps,
             bdp_bytes: bdp_bytes(of.line_rate, of.max_base_rtt),
         };
         let acks = self.settings.notify == "ack";

@@ -83,11 +83,7 @@ impl Rp {
             // The first check strictly after now, on the grid of the first CNP.
             let period = self.settings.decrease_period.ps().max(1);
             let since = (now.saturating_since(started)).ps().saturating_sub(AFTER_ALPHA.ps());
-            let checks = since / period + 1;
-            let mut at = started + AFTER_ALPHA + self.settings.decrease_period * checks;
-            if checks > 1 && started + AFTER_ALPHA + self.settings.decrease_period * (checks - 1) > now {
-                at = started + AFTER_ALPHA + self.settings.decrease_period * (checks - 1);
-            }
+            let at = started + AFTER_ALPHA + self.settings.decrease_period * (since / period + 1);
             self.decrease_at = Some(at);
         }
     }

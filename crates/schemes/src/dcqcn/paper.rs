@@ -60,19 +60,13 @@ impl Rp {
         if self.settings.update_alpha_first {
             self.alpha = (1.0 - g) * self.alpha + g;
         }
-        if self.settings.clamp_always || self.byte_stage != 0 {
-            self.target_bps = self.rate_bps;
-        }
+        self.lower_target();
         self.rate_bps = (self.rate_bps * (1.0 - self.alpha / 2.0)).max(self.rates.min_bps);
         if !self.settings.update_alpha_first {
             self.alpha = (1.0 - g) * self.alpha + g;
         }
-        self.timer_stage = 0;
-        self.byte_stage = 0;
-        self.byte_budget = self.settings.byte_counter_bytes;
-        self.increase_at = Some(now + self.settings.increase_timer);
         self.alpha_at = Some(now);
-        self.fresh_cut = true;
+        self.restart(now);
     }
 
     /// Keeps the rate: as after a cut, but neither the rate nor alpha changes (TCD, section 5). A flow
@@ -85,7 +79,19 @@ impl Rp {
             self.decay_alpha(now);
             self.alpha_at = Some(now);
         }
-        self.target_bps = self.rate_bps;
+        self.lower_target();
+        self.restart(now);
+    }
+
+    /// The target clamp: always, or unless nothing was sent since the last cut.
+    fn lower_target(&mut self) {
+        if self.settings.clamp_always || self.byte_stage != 0 {
+            self.target_bps = self.rate_bps;
+        }
+    }
+
+    /// Both stages and their clocks begin anew.
+    fn restart(&mut self, now: Time) {
         self.timer_stage = 0;
         self.byte_stage = 0;
         self.byte_budget = self.settings.byte_counter_bytes;

@@ -3,6 +3,8 @@
 use crate::param::{ParamSpec, Preset, SchemeSpec, Unit};
 
 const PAPER: &[(&str, &str)] = &[("variant", "paper")];
+/// A target lowered by every cut is never ten times the rate.
+const KEEPING: &[(&str, &str)] = &[("variant", "paper"), ("target_clamp", "after-increase")];
 const NIC: &[(&str, &str)] = &[("variant", "nic")];
 const CNP: &[(&str, &str)] = &[("notify", "cnp")];
 
@@ -202,7 +204,7 @@ const PARAMS: &[ParamSpec] = &[
         "",
         Unit::Flag,
         "false",
-        PAPER,
+        KEEPING,
         "an eighth of the target if it exceeds ten rates at the first increase",
         "original simulator, after QCN's pseudo-code",
     ),

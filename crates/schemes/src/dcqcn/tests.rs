@@ -34,7 +34,7 @@ fn gbps(bps: f64) -> f64 {
 }
 
 #[test]
-fn section_8_1_paper_variant() {
+fn dcqcn_8_1_paper_variant() {
     let mut rp = paper(&dcqcn("paper", &[]), 40);
     let us = Time::from_us;
     rp.on_cnp(us(100));
@@ -55,7 +55,7 @@ fn section_8_1_paper_variant() {
 }
 
 #[test]
-fn section_8_2_original_simulator_order() {
+fn dcqcn_8_2_original_simulator_order() {
     let mut rp = paper(&dcqcn("paper", &[("cut_order", "alpha-first"), ("alpha_initial", "0.5")]), 40);
     rp.on_cnp(Time::from_us(7));
     assert_eq!(rp.alpha, 0.501953125);
@@ -63,7 +63,7 @@ fn section_8_2_original_simulator_order() {
 }
 
 #[test]
-fn section_8_3_nic_variant() {
+fn dcqcn_8_3_nic_variant() {
     let mut rp = nic(&dcqcn("nic", &[]), 100);
     rp.on_cnp(Time::ZERO);
     assert_eq!(gbps(rp.rate_bps), 100.0, "no cut before the check");
@@ -82,7 +82,7 @@ fn section_8_3_nic_variant() {
 }
 
 #[test]
-fn section_8_4_alpha_half_life() {
+fn dcqcn_8_4_alpha_half_life() {
     let mut rp = paper(&dcqcn("paper", &[]), 40);
     rp.on_cnp(Time::from_us(1));
     // 177 periods halve alpha to within one step.
@@ -99,7 +99,7 @@ fn section_8_4_alpha_half_life() {
 const SPEC_G: f64 = 1.0 / 256.0;
 
 #[test]
-fn section_3_one_cnp_per_interval() {
+fn dcqcn_3_one_cnp_per_interval() {
     let mut np = dcqcn("paper", &[]).notification_point(&flow(40));
     let mut data = |us: u64, ecn| {
         np.on_data(&Received { now: Time::from_us(us), wire_bytes: 1082, payload_bytes: 1000, ecn }).is_some()
@@ -112,7 +112,7 @@ fn section_3_one_cnp_per_interval() {
 }
 
 #[test]
-fn section_3_periodic_polls_on_a_grid() {
+fn dcqcn_3_periodic_polls_on_a_grid() {
     let mut np = dcqcn("paper", &[("np", "periodic")]).notification_point(&flow(40));
     let data = |now| Received { now, wire_bytes: 1082, payload_bytes: 1000, ecn: Ecn::Ce };
     assert!(np.on_data(&data(Time::from_us(10))).is_none());
@@ -124,7 +124,7 @@ fn section_3_periodic_polls_on_a_grid() {
 }
 
 #[test]
-fn hyper_increase_grows_by_stage() {
+fn dcqcn_4_hyper_increase_grows_by_stage() {
     let mut rp = paper(&dcqcn("paper", &[("byte_counter", "1082B")]), 40);
     rp.on_cnp(Time::from_us(1));
     rp.on_cnp(Time::from_us(2));
@@ -144,7 +144,7 @@ fn hyper_increase_grows_by_stage() {
 }
 
 #[test]
-fn a_flow_at_line_rate_has_no_timer() {
+fn dcqcn_4_a_flow_at_line_rate_has_no_timer() {
     let mut rp = dcqcn("nic", &[]).reaction_point(&flow(100));
     assert_eq!(rp.timer(), None);
     rp.on_feedback(Time::ZERO, &Cnp);
@@ -158,7 +158,7 @@ fn a_flow_at_line_rate_has_no_timer() {
 }
 
 #[test]
-fn every_preset_reads_and_rates_scale() {
+fn dcqcn_6_every_preset_reads_and_rates_scale() {
     for preset in SPEC.presets {
         let values = SPEC_REF.values(Some(preset));
         assert!(values.iter().count() == SPEC.params.len());
@@ -171,4 +171,123 @@ fn every_preset_reads_and_rates_scale() {
         assert!((values.rate("rate_hai").at(line) - hai).abs() < 1e-3);
     }
     assert!(matches!(values.get("byte_counter"), Value::Bytes(0)));
+}
+
+#[test]
+fn dcqcn_8_5_fixed_point_of_the_fluid_model() {
+    // Rates in packets of 1 KB per second; R_AI = 40 Mb/s, B = 10 MB, T = tau' = 55 us.
+    let (c, r_ai, b, t) = (40e9 / 8000.0, 40e6 / 8000.0, 10_000.0, 55e-6);
+    let p = |n: f64| (r_ai * n * n / (t * c * c) * (1.0 / b + n / (t * c)).powi(2)).cbrt();
+    let values = SPEC_REF.values(None);
+    let red = Red::from_params(&values, &QueueFacts::at(BitRate::from_gbps(40)));
+    for (n, percent, queue) in [(2.0, 0.0925, 23_000), (10.0, 0.785, 158_000)] {
+        assert!((p(n) * 100.0 / percent - 1.0).abs() < 1e-3, "{n} flows: {}", p(n));
+        assert!((red.probability(queue) / p(n) - 1.0).abs() < 3e-3, "{n} flows: {}", red.probability(queue));
+    }
+    assert!((p(64.0) - 0.093).abs() < 5e-4 && p(64.0) > values.number("pmax"), "{}", p(64.0));
+}
+
+#[test]
+fn dcqcn_4_target_clamp_after_increase() {
+    let mut rp = paper(&dcqcn("paper", &[("target_clamp", "after-increase"), ("byte_counter", "1082B")]), 40);
+    rp.on_cnp(Time::from_us(1));
+    rp.on_cnp(Time::from_us(2));
+    assert_eq!(gbps(rp.target_bps), 40.0, "nothing was sent between them");
+    // A hold is as a cut here too (TCD, section 5).
+    rp.on_hold(Time::from_us(3));
+    assert_eq!(gbps(rp.target_bps), 40.0);
+    rp.on_sent(1082);
+    let rate = rp.rate_bps;
+    rp.on_hold(Time::from_us(4));
+    assert_eq!((rp.target_bps, rp.rate_bps), (rate, rate));
+    let mut always = paper(&dcqcn("paper", &[]), 40);
+    always.on_cnp(Time::from_us(1));
+    always.on_cnp(Time::from_us(2));
+    assert_eq!(gbps(always.target_bps), 20.0);
+}
+
+#[test]
+fn dcqcn_4_options_of_the_original_simulator() {
+    // Counting first, the fifth event is the first additive one, and both at five are hyper with i = 1.
+    let mut rp = paper(&dcqcn("paper", &[("stage_order", "increment-first"), ("byte_counter", "1082B")]), 40);
+    rp.on_cnp(Time::from_us(1));
+    rp.on_cnp(Time::from_us(2));
+    for _ in 0..4 {
+        rp.on_timer(Time::from_us(3));
+        assert_eq!(gbps(rp.target_bps), 20.0);
+    }
+    rp.on_timer(Time::from_us(3));
+    assert_eq!(gbps(rp.target_bps), 20.04);
+    for _ in 0..4 {
+        rp.on_sent(1082);
+    }
+    let before = rp.target_bps;
+    rp.on_sent(1082);
+    assert_eq!(rp.target_bps - before, 400e6, "i = min - F + 1");
+    // An eighth of a target beyond ten rates, once.
+    for (decay, target) in [("true", 5.0), ("false", 40.0)] {
+        let texts = [("target_decay", decay), ("target_clamp", "after-increase")];
+        let mut rp = paper(&dcqcn("paper", &texts), 40);
+        (0..4).for_each(|us| rp.on_cnp(Time::from_us(us)));
+        rp.on_timer(Time::from_us(9));
+        assert_eq!(gbps(rp.target_bps), target);
+        rp.on_timer(Time::from_us(9));
+        assert_eq!(gbps(rp.target_bps), target);
+    }
+    // Half the time, and half the bytes, between hyper increases.
+    let mut rp = paper(&dcqcn("paper-sim", &[("byte_counter", "2164B"), ("rate_hai", "1Mbps")]), 40);
+    rp.on_cnp(Time::from_us(1));
+    for _ in 0..5 {
+        rp.on_sent(2164);
+    }
+    for _ in 0..4 {
+        rp.on_timer(Time::from_us(3));
+        assert_eq!(rp.timer(), Some(Time::from_us(3 + 55)));
+    }
+    rp.on_timer(Time::from_us(3));
+    assert_eq!(rp.timer(), Some(Time::from_us(3) + Span::from_ns(27_500)));
+    rp.on_sent(2164);
+    let stage = rp.byte_stage;
+    rp.on_sent(1082);
+    assert_eq!(rp.byte_stage, stage + 1);
+}
+
+#[test]
+fn dcqcn_7_rates_stay_between_floor_and_line() {
+    for preset in ["paper", "nic"] {
+        for (text, floor) in [("200Mbps", 200e6), ("0bps", 1000.0)] {
+            let scheme = dcqcn(preset, &[("rate_min", text)]);
+            let mut rp = scheme.reaction_point(&FlowFacts { initial_rate: BitRate::from_bps(900), ..flow(40) });
+            assert_eq!(rp.limits().rate_bps, floor, "a flow that starts below it");
+            rp = scheme.reaction_point(&flow(40));
+            for us in 0..400 {
+                rp.on_feedback(Time::from_us(10 * us), &Cnp);
+                rp.on_timer(Time::from_us(10 * us + 9));
+                assert!((floor..=40e9).contains(&rp.limits().rate_bps));
+            }
+        }
+    }
+}
+
+#[test]
+fn dcqcn_odd_parameters_are_refused() {
+    for preset in SPEC.presets {
+        assert_eq!(Dcqcn::objection(&SPEC_REF.values(Some(preset))), None);
+    }
+    for (preset, name, text) in [
+        ("paper", "increase_timer", "0us"),
+        ("paper", "alpha_period", "0us"),
+        ("nic", "decrease_period", "0us"),
+        ("paper-sim", "cnp_interval", "0us"),
+        ("paper", "kmax", "4KB"),
+    ] {
+        let values = SPEC_REF.values_with(SPEC_REF.preset(preset), &[(name, text)]);
+        assert!(Dcqcn::objection(&values).is_some_and(|why| why.contains(name)), "{name} = {text}");
+    }
+    // Every mark may be answered.
+    assert_eq!(Dcqcn::objection(&SPEC_REF.values_with(None, &[("cnp_interval", "0us")])), None);
+    // As a base it is asked too.
+    let mut values = crate::select("pacc+dcqcn").unwrap();
+    values.set_base(Some(SPEC_REF.values_with(None, &[("increase_timer", "0us")])));
+    assert!(crate::objection(&values).is_some_and(|why| why.contains("increase_timer")));
 }

@@ -268,17 +268,9 @@ fn dctcp_5_parameters() {
 fn dctcp_1_the_step() {
     let scheme = Dctcp::configure(&SPEC_REF.values(None));
     let mut cp = scheme.congestion_point(&QueueFacts::at(BitRate::from_gbps(10)));
-    let facts = PacketFacts { flow: 0, frame_bytes: 1518, own: true };
+    let facts = PacketFacts::of(0, 1518);
     for (queue_bytes, expected) in [(97_500, Ecn::Ect0), (97_501, Ecn::Ce)] {
-        let view = QueueView {
-            now: Time::ZERO,
-            queue_bytes,
-            queue_packets: 65,
-            port_bytes: queue_bytes,
-            tx_bytes: 0,
-            rate: BitRate::from_gbps(10),
-            paused: false,
-        };
+        let view = QueueView::at(BitRate::from_gbps(10), Time::ZERO, queue_bytes);
         let mut ecn = Ecn::Ect0;
         cp.on_enqueue(&view, &facts, 1, Mark { ecn: &mut ecn, int: None }, |_, ()| {});
         assert_eq!(ecn, expected);

@@ -458,6 +458,10 @@ impl CongestionPoint for Cp {
         mut notify: impl FnMut(u32, Cnp),
     ) {
         let port = &mut *self.0;
+        if packet.first {
+            // An ended flow of this number may have been told; this one hears of congestion at once.
+            port.told.remove(packet.flow);
+        }
         port.add(view, packet);
         if view.paused {
             // Algorithm 1, lines 4 and 5.

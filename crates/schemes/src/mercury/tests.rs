@@ -35,15 +35,7 @@ impl Queue {
         Queue { cp, now: Time::ZERO, bytes: 0, paused: false, heard: Vec::new() }
     }
     fn view(&self) -> QueueView {
-        QueueView {
-            now: self.now,
-            queue_bytes: self.bytes,
-            queue_packets: self.bytes.div_ceil(1000) as u32,
-            port_bytes: self.bytes,
-            tx_bytes: 0,
-            rate: FORTY,
-            paused: self.paused,
-        }
+        QueueView { paused: self.paused, ..QueueView::at(FORTY, self.now, self.bytes) }
     }
     fn at(&mut self, us: u64) -> &mut Queue {
         self.now = Time::from_us(us);
@@ -60,7 +52,7 @@ impl Queue {
     fn put_as(&mut self, flow: u32, bytes: u64, own: bool) {
         for _ in 0..bytes / 1000 {
             let (view, mut ecn) = (self.view(), Ecn::Ect0);
-            let facts = PacketFacts { flow, frame_bytes: 1000, own };
+            let facts = PacketFacts { own, ..PacketFacts::of(flow, 1000) };
             let heard = &mut self.heard;
             self.cp.on_enqueue(&view, &facts, 1, Mark { ecn: &mut ecn, int: None }, |flow, cnp| {
                 heard.push((flow, cnp.window_bytes));
@@ -73,7 +65,7 @@ impl Queue {
         for _ in 0..bytes / 1000 {
             self.bytes -= 1000;
             let (view, mut ecn) = (self.view(), Ecn::Ect0);
-            let facts = PacketFacts { flow, frame_bytes: 1000, own: true };
+            let facts = PacketFacts::of(flow, 1000);
             self.cp.on_dequeue(&view, &facts, Mark { ecn: &mut ecn, int: None }, |_, _| {});
         }
     }
@@ -245,17 +237,9 @@ fn mercury_9_4_the_switch_replaces_dcqcns_own_signals() {
     for (text, replaced) in [("mercury+dcqcn:paper", true), ("mercury+pcn", false)] {
         let scheme = Stack::<Mercury>::configure(&values(text, &[]));
         let mut cp = scheme.congestion_point(&facts);
-        let view = QueueView {
-            now: Time::ZERO,
-            queue_bytes: 1_000_000,
-            queue_packets: 900,
-            port_bytes: 1_000_000,
-            tx_bytes: 0,
-            rate: FORTY,
-            paused: false,
-        };
+        let view = QueueView::at(FORTY, Time::ZERO, 1_000_000);
         let mut ecn = Ecn::Ect0;
-        let packet = PacketFacts { flow: 1, frame_bytes: 1062, own: true };
+        let packet = PacketFacts::of(1, 1062);
         cp.on_dequeue(&view, &packet, Mark { ecn: &mut ecn, int: None }, |_, _| {});
         assert_eq!(ecn != Ecn::Ce, replaced, "{text}");
     }
@@ -311,6 +295,12 @@ fn mercury_7_one_cnp_per_flow_and_interval() {
         port.at(us).put_as(2, 1000, false);
     }
     assert_eq!(port.heard.len(), 3, "at 0, 50 and 100 us, none for the flow of another scheme");
+    // The number's next flow is told at its first packet.
+    let (view, mut ecn, mut heard) = (port.view(), Ecn::Ect0, 0);
+    let facts = PacketFacts { first: true, ..PacketFacts::of(1, 1000) };
+    port.cp.on_enqueue(&view, &facts, 1, Mark { ecn: &mut ecn, int: None }, |_, _| heard += 1);
+    port.bytes += 1000;
+    assert_eq!(heard, 1);
     // Old entries do not pile up.
     for flow in 0..10_000 {
         port.at(200 + u64::from(flow)).put(flow, 1000);

@@ -379,7 +379,7 @@ fn mlcc_2_the_gateway_takes_the_telemetry_off() {
     };
     let pass = |cp: &mut Cp, flow, int: &mut IntStack| {
         let mut sent = Vec::new();
-        let facts = PacketFacts { flow, frame_bytes: 1106, own: true };
+        let facts = PacketFacts::of(flow, 1106);
         let mut ecn = Ecn::Ect0;
         cp.on_dequeue(&view, &facts, Mark { ecn: &mut ecn, int: Some(int) }, |flow, feedback| {
             sent.push((flow, feedback));

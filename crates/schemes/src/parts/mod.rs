@@ -6,6 +6,7 @@ pub mod hpcc_law;
 pub mod int;
 pub mod newreno;
 pub mod pi;
+pub mod qcn_family;
 pub mod qcn_limiter;
 pub mod qcn_sampler;
 pub mod red;

@@ -10,6 +10,9 @@ use std::sync::Arc;
 use xoff_engine::{Rng, Span, Time, stream};
 use xoff_fabric::scheme::{FlowFacts, Limits, ReactionPoint};
 
+/// A target lowered by every cut is never ten times the rate.
+const KEEPING: &[(&str, &str)] = &[("keep_target", "true")];
+
 pub const PARAMS: &[ParamSpec] = &[
     ParamSpec::new(
         "gd",
@@ -23,7 +26,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec::new(
         "max_cut",
         "",
-        Unit::Number { min: 0.0, max: 0.99 },
+        Unit::Number { min: 0.0, max: 0.9 },
         "0.5",
         &[],
         "largest relative cut of one CNM",
@@ -115,7 +118,7 @@ pub const PARAMS: &[ParamSpec] = &[
         "",
         Unit::Flag,
         "false",
-        &[],
+        KEEPING,
         "an eighth of the target if it exceeds ten rates at the first cycle after a cut",
         "802.1Qau working group's pseudo-code",
     ),
@@ -185,13 +188,15 @@ impl Limiter {
     pub fn new(settings: &Arc<Settings>, of: &FlowFacts) -> Limiter {
         let line_bps = of.line_rate.bps() as f64;
         let rate = |name| settings.values.rate(name).at(of.line_rate);
+        // A floor of zero would stop the flow for good.
+        let min_bps = rate("rate_min").clamp(1000.0, line_bps);
         let mut limiter = Limiter {
             line_bps,
             ai_bps: rate("rate_ai"),
             hai_bps: rate("rate_hai"),
-            // A floor of zero would stop the flow for good.
-            min_bps: rate("rate_min").clamp(1000.0, line_bps),
-            rate_bps: of.initial_rate.bps() as f64,
+            min_bps,
+            // From below the floor a cut would raise it.
+            rate_bps: (of.initial_rate.bps() as f64).clamp(min_bps, line_bps),
             target_bps: line_bps,
             byte_cycle: 0,
             timer_cycle: 0,
@@ -509,6 +514,8 @@ mod tests {
         assert_eq!((rp.limits().rate_bps, rp.timer()), (4e9, Some(Time::from_ms(18))));
         rp.on_sent(Time::from_ms(3), 150_000);
         assert_eq!(rp.limits().rate_bps, 7e9);
+        let rp = Limiter::new(&settings, &FlowFacts { initial_rate: BitRate::from_mbps(4), ..facts });
+        assert_eq!(rp.limits().rate_bps, 10e6, "the floor");
     }
 
     #[test]

@@ -237,10 +237,10 @@ impl Sampler {
         (full * fb.min(fb_max) / fb_max + 0.5).floor().min(full) as u8
     }
 
-    /// Whether a sample calls for a CNM: section 3, congestion that does not round to nothing.
+    /// Section 3: feedback that rounds to nothing is not sent. It would only reset the rate limiter.
     #[inline]
-    pub fn tells(&self, sample: Sample) -> bool {
-        sample.congested && (sample.psi > 0 || self.send_zero)
+    pub fn sends(&self, psi: u8) -> bool {
+        psi > 0 || self.send_zero
     }
 
     /// Equation 2, or the standard's table: a worse queue is looked at more often.
@@ -276,15 +276,7 @@ mod tests {
     }
 
     fn view(queue_bytes: u64) -> QueueView {
-        QueueView {
-            now: Time::ZERO,
-            queue_bytes,
-            queue_packets: 0,
-            port_bytes: queue_bytes,
-            tx_bytes: 0,
-            rate: BitRate::from_gbps(10),
-            paused: false,
-        }
+        QueueView::at(BitRate::from_gbps(10), Time::ZERO, queue_bytes)
     }
 
     #[test]
@@ -310,7 +302,7 @@ mod tests {
             cp.q_old_bytes = 34_000.0;
             let sample = cp.sample(34_000);
             assert_eq!(sample, Sample { congested: true, psi: 0 });
-            assert_eq!(cp.tells(sample), told);
+            assert_eq!(cp.sends(sample.psi), told);
             assert_eq!(percent(&cp), 1.0);
         }
     }

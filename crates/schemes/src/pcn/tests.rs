@@ -32,20 +32,17 @@ impl Queue {
         }
     }
     fn view(&self) -> QueueView {
+        let bytes = 1062 * u64::from(self.packets) + 66 * u64::from(self.acks);
         QueueView {
-            now: Time::ZERO,
-            queue_bytes: 1062 * u64::from(self.packets) + 66 * u64::from(self.acks),
             queue_packets: self.packets + self.acks,
-            port_bytes: 0,
-            tx_bytes: 0,
-            rate: BitRate::from_gbps(40),
             paused: self.paused,
+            ..QueueView::at(BitRate::from_gbps(40), Time::ZERO, bytes)
         }
     }
     fn put(&mut self, packets: u32) {
         for _ in 0..packets {
             let (view, mut ecn) = (self.view(), Ecn::Ect0);
-            let facts = PacketFacts { flow: 0, frame_bytes: 1062, own: true };
+            let facts = PacketFacts::of(0, 1062);
             self.cp.on_enqueue(&view, &facts, 1, Mark { ecn: &mut ecn, int: None }, |_, _| {});
             assert_eq!(ecn, Ecn::Ect0, "arrivals are not marked");
             self.packets += 1;
@@ -59,7 +56,7 @@ impl Queue {
     fn take(&mut self, own: bool) -> bool {
         self.packets -= 1;
         let (view, mut ecn) = (self.view(), Ecn::Ect0);
-        let facts = PacketFacts { flow: 0, frame_bytes: 1062, own };
+        let facts = PacketFacts { own, ..PacketFacts::of(0, 1062) };
         self.cp.on_dequeue(&view, &facts, Mark { ecn: &mut ecn, int: None }, |_, _| {});
         ecn == Ecn::Ce
     }
@@ -147,7 +144,7 @@ fn pcn_2_a_mark_of_an_earlier_hop_stays() {
     queue.pause(false);
     queue.packets = 0;
     let (view, mut ecn) = (queue.view(), Ecn::Ce);
-    let facts = PacketFacts { flow: 0, frame_bytes: 1062, own: true };
+    let facts = PacketFacts::of(0, 1062);
     queue.cp.on_dequeue(&view, &facts, Mark { ecn: &mut ecn, int: None }, |_, _| {});
     assert_eq!(ecn, Ecn::Ce);
 }
