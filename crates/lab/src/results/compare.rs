@@ -61,8 +61,8 @@ fn episode_table(runs: &[&Summary]) -> Comparison {
         head.extend(["before", "during", "cut to", "back in"]);
         groups.push((format!("{flow}, Gbps"), 4));
     }
-    head.extend(["PAUSE", "tree", "burst"]);
-    groups.push(("network".to_owned(), 3));
+    head.extend(["PAUSE", "tree"]);
+    groups.push(("network".to_owned(), 2));
     let mut grid = Grid::new(head);
     grid.groups = groups;
     for run in runs {
@@ -82,7 +82,6 @@ fn episode_table(runs: &[&Summary]) -> Comparison {
             (_, Some(us)) => microseconds(us),
             _ => "-".to_owned(),
         });
-        row.push(microseconds(episode.end_us - episode.start_us));
         grid.row(row);
     }
     let notes = [
@@ -94,9 +93,15 @@ fn episode_table(runs: &[&Summary]) -> Comparison {
         "PAUSE: frames sent in the whole network.",
         "tree: life of the congestion tree, from the first to the last PAUSE that reached a host of these flows since \
          the burst began.",
-        "burst: from its start until its last byte arrived.",
     ];
-    let notes = notes.map(str::to_owned).to_vec();
+    let mut notes = notes.map(str::to_owned).to_vec();
+    let lasted = runs.iter().filter_map(|run| run.episode.as_ref()).map(|episode| episode.end_us - episode.start_us);
+    let (least, most) = lasted.fold((f64::MAX, 0.0f64), |(least, most), us| (least.min(us), most.max(us)));
+    notes.push(format!(
+        "The burst lasts {} to {}, from its start until its last byte has arrived.",
+        microseconds(least),
+        microseconds(most)
+    ));
     Comparison { title: format!("{}: what the burst does to the long flows", runs[0].name), grid, notes }
 }
 
@@ -229,7 +234,8 @@ mod tests {
         let comparison = table(&[outcome("none", Some(5e9)), outcome("dcqcn", Some(20e9))], &[]);
         assert_eq!(comparison.grid.groups[1], ("F0, Gbps".to_owned(), 4));
         assert_eq!(comparison.grid.rows[0][..4], ["none", "20.0", "5.00", "19.0"]);
-        assert_eq!(comparison.grid.rows[0][5..], ["4", "800 us", "1.00 ms"]);
+        assert_eq!(comparison.grid.rows[0][5..], ["4", "800 us"]);
+        assert!(comparison.notes.iter().any(|note| note.starts_with("The burst lasts 1.00 ms to 1.00 ms")));
         assert_eq!(comparison.grid.rows[1][4], "0 us");
         assert!(comparison.text().lines().all(|line| line.chars().count() <= 100));
     }
