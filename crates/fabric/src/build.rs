@@ -238,7 +238,7 @@ fn new_accounts(plan: &Plan, switches: &mut [Switch], mtu_wire: u32) -> Vec<Acco
         let settings = &plan.switches[switch.profile as usize].pfc;
         let mut reserved = 0;
         for &port in &switch.ports {
-            let (outgoing, incoming) = (plan.direction(port), &plan.fastest(peer(port)));
+            let (outgoing, incoming) = (&plan.slowest(port), &plan.fastest(peer(port)));
             let sizes = plan.hosts.first().map_or(crate::plan::FrameSizes::ROCE_V2, |host| host.sizes);
             let headroom = match settings.headroom {
                 crate::plan::Headroom::Auto => pfc::required_headroom(incoming, outgoing, mtu_wire, &sizes),

@@ -322,12 +322,21 @@ impl Plan {
 
     /// The direction that leaves `port` at the highest rate it will have: what headroom must stand.
     pub fn fastest(&self, port: u32) -> Direction {
+        self.at_extreme(port, BitRate::max)
+    }
+
+    /// The direction that leaves `port` at the lowest rate it will have: how long a PAUSE may take.
+    pub fn slowest(&self, port: u32) -> Direction {
+        self.at_extreme(port, BitRate::min)
+    }
+
+    fn at_extreme(&self, port: u32, of: impl Fn(BitRate, BitRate) -> BitRate) -> Direction {
         let mut direction = *self.direction(port);
         for fault in &self.faults {
             if let FaultKind::Rate { port: changed, rate } = fault.what
                 && changed == port
             {
-                direction.rate = direction.rate.max(rate);
+                direction.rate = of(direction.rate, rate);
             }
         }
         direction

@@ -215,6 +215,9 @@ impl Hooks {
     /// Packets of other schemes in the queue count too: its enqueue and dequeue hooks see them, with
     /// [`PacketFacts::own`] false. What it writes into them is void, and they hear no notice of it.
     pub const EVERY: Hooks = Hooks(16);
+    /// Like [`Hooks::DEQUEUE`], for congestion points that do nothing with a packet that leaves its
+    /// queue empty: most packets, in a network that is not overloaded.
+    pub const DEQUEUE_BUSY: Hooks = Hooks(32);
 
     pub const fn with(self, other: Hooks) -> Hooks {
         Hooks(self.0 | other.0)

@@ -81,12 +81,18 @@ impl<S: Scheme> World<S> {
         let switch = &mut self.switches[switch_id];
         let account = &mut self.accounts[account_id];
         let bytes = account.bytes + size;
-        let pause = if switch.dynamic {
+        if switch.used_bytes + size > switch.buffer_bytes {
+            let xoff = account.xoff_bytes;
+            return self.refuse(switch_id, account_id, packet, xoff);
+        }
+        // `again`: it rises above the threshold, perhaps not for the first time since it paused.
+        let (pause, again) = if switch.dynamic {
             let threshold = dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used);
             account.lowest_xoff = account.lowest_xoff.min(threshold + switch.reserve_bytes);
             let before = (account.bytes - account.in_headroom).saturating_sub(switch.reserve_bytes);
             let mut used = (bytes - account.in_headroom).saturating_sub(switch.reserve_bytes);
-            if used <= threshold {
+            let within = account.in_headroom == 0;
+            if used <= threshold && switch.shared_used + (used - before) <= switch.shared_bytes {
                 switch.shared_used += used - before;
             } else if account.in_headroom + size <= account.headroom_bytes {
                 account.in_headroom += size;
@@ -95,23 +101,19 @@ impl<S: Scheme> World<S> {
                 return self.refuse(switch_id, account_id, packet, threshold);
             }
             let threshold = dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used);
-            account.in_headroom > 0 || used >= threshold
+            (account.in_headroom > 0 || used >= threshold, within && account.in_headroom > 0)
         } else {
             if bytes > account.xoff_bytes + account.headroom_bytes {
                 let xoff = account.xoff_bytes;
                 return self.refuse(switch_id, account_id, packet, xoff);
             }
-            bytes > account.xoff_bytes
+            (bytes > account.xoff_bytes, account.bytes <= account.xoff_bytes)
         };
-        if switch.used_bytes + size > switch.buffer_bytes {
-            let xoff = account.xoff_bytes;
-            return self.refuse(switch_id, account_id, packet, xoff);
-        }
         account.bytes = bytes;
         account.peak_bytes = account.peak_bytes.max(bytes);
         switch.used_bytes += size;
         if pause {
-            self.ask_pause(account_id);
+            self.ask_pause(account_id, again);
         }
         true
     }
@@ -141,6 +143,8 @@ impl<S: Scheme> World<S> {
         if queue.bytes + size > limit
             || switch.lossy_used + size > switch.lossy_bytes
             || switch.used_bytes + size > switch.buffer_bytes
+            // What lossless classes share may be taken, what they were promised may not.
+            || (switch.dynamic && switch.shared_used + size > switch.shared_bytes)
         {
             queue.drops += 1;
             self.counters.drops_lossy += 1;
@@ -176,8 +180,8 @@ impl<S: Scheme> World<S> {
                 threshold_bytes: threshold,
                 headroom_bytes: account.headroom_bytes,
                 headroom_required_bytes: crate::pfc::required_headroom(
-                    self.plan.direction(peer(account.port)),
-                    self.plan.direction(account.port),
+                    &self.plan.fastest(peer(account.port)),
+                    &self.plan.slowest(account.port),
                     crate::build::mtu_wire_bytes(&self.plan) + extra,
                     &sizes,
                 ),
@@ -226,8 +230,12 @@ impl<S: Scheme> World<S> {
     /// A packet has left the queue: its congestion point looks at it, and it goes.
     #[inline(always)]
     pub(crate) fn depart(&mut self, port_id: u32, packet: &mut Packet) {
-        if self.ports[port_id as usize].hooks.has(Hooks::DEQUEUE) && packet.kind == Kind::Data {
-            self.cp_dequeue(port_id, packet);
+        let hooks = self.ports[port_id as usize].hooks;
+        if hooks.has(Hooks::DEQUEUE.with(Hooks::DEQUEUE_BUSY)) && packet.kind == Kind::Data {
+            let queue = &self.queues[port_id as usize * self.classes + usize::from(packet.class)];
+            if queue.bytes > 0 || hooks.has(Hooks::DEQUEUE) {
+                self.cp_dequeue(port_id, packet);
+            }
         }
         self.transmit(port_id, packet);
     }
@@ -271,14 +279,17 @@ impl<S: Scheme> World<S> {
 
     /// The account is above XOFF.
     #[inline]
-    fn ask_pause(&mut self, account_id: usize) {
+    fn ask_pause(&mut self, account_id: usize, again: bool) {
         let account = &mut self.accounts[account_id];
         if !account.pausing {
             account.pausing = true;
             self.note_pause(account_id, true);
             self.request_pfc(account_id);
             self.arm_refresh(account_id);
-        } else if let Signalling::Timed { per_arrival: true, .. } = self.signalling_of(account_id) {
+        } else if let Signalling::Timed { per_arrival, .. } = self.signalling_of(account_id)
+            && (per_arrival || again)
+        {
+            // Between XON and XOFF the pause was not refreshed and may have run out.
             self.request_pfc(account_id);
         }
     }

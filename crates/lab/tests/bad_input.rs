@@ -116,8 +116,8 @@ fn a_name_is_no_path() {
 
 #[test]
 fn switches_that_cannot_be_lossless() {
-    mistake("xoff = \"60KB\"", "xoff = \"60KB\"\nheadroom = \"5MB\"", &["exceed its buffer", "bad.toml:11:"]);
-    mistake("buffer = \"4MB\"", "buffer = \"50KB\"", &["exceed its buffer", "raise `buffer`"]);
+    mistake("xoff = \"60KB\"", "xoff = \"60KB\"\nheadroom = \"5MB\"", &["the buffer of", "bad.toml:11:"]);
+    mistake("buffer = \"4MB\"", "buffer = \"50KB\"", &["the buffer of", "raise `buffer`"]);
     mistake("xoff = \"60KB\"", "xoff = \"60KB\"\nxon = \"61KB\"", &["`xon` is above `xoff`"]);
 }
 

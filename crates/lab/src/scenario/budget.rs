@@ -1,10 +1,10 @@
 //! What each switch's buffer has to hold, against what it can hold.
 
 use super::diagnostic::{Diagnostic, Place};
-use xoff_engine::{BitRate, quantity};
+use xoff_engine::{BitRate, LinkRate, quantity};
 use xoff_fabric::build::mtu_wire_bytes;
 use xoff_fabric::pfc;
-use xoff_fabric::plan::{FrameSizes, Headroom, NodeKind, Plan, Thresholds, peer};
+use xoff_fabric::plan::{FrameSizes, Headroom, NodeKind, Plan, Signalling, Thresholds, peer};
 
 /// The buffer of one switch, added up over its ports and lossless classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,8 +23,8 @@ pub struct Budget {
 pub fn headroom(plan: &Plan, port: u32) -> (u64, u64) {
     let profile = plan.nodes[plan.node_of(port) as usize].profile;
     let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
-    let (incoming, outgoing) = (plan.direction(peer(port)), plan.direction(port));
-    let required = pfc::required_headroom(incoming, outgoing, mtu_wire_bytes(plan), &sizes);
+    let (incoming, outgoing) = (plan.fastest(peer(port)), plan.slowest(port));
+    let required = pfc::required_headroom(&incoming, &outgoing, mtu_wire_bytes(plan), &sizes);
     match plan.switches[usize::from(profile)].pfc.headroom {
         Headroom::Auto => (required, required),
         Headroom::Bytes(bytes) => (bytes, required),
@@ -81,9 +81,9 @@ pub fn check(plan: &Plan, place: &Place, warnings: &mut Vec<Diagnostic>) -> Resu
         let dynamic = matches!(plan.switches[usize::from(spec.profile)].pfc.thresholds, Thresholds::Dynamic { .. });
         let reserved = row.headroom_bytes.saturating_add(if dynamic { row.promised_bytes } else { 0 });
         if reserved > row.buffer_bytes {
-            let what = if dynamic { "headroom and reserves" } else { "headroom" };
+            let what = if dynamic { "headroom and reserves exceed" } else { "headroom exceeds" };
             return Err(place
-                .error(format!("the {what} of `{}` exceed its buffer", spec.name))
+                .error(format!("the {what} the buffer of `{}`", spec.name))
                 .label(format!(
                     "{} ports need {}, the buffer has {}",
                     row.ports,
@@ -108,6 +108,38 @@ pub fn check(plan: &Plan, place: &Place, warnings: &mut Vec<Diagnostic>) -> Resu
             let message = format!("the headroom of `{}` is too small to be lossless", plan.port_name(port));
             let label = format!("{} configured, {} required", size(has), size(needs));
             warnings.push(place.error(message).label(label).help("headroom = \"auto\" gives each port what it needs"));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses timed pauses that run out before the next can be there: a refresh may have to wait for a
+/// whole frame on the wire. `place` is where the time is written.
+pub fn check_pauses(plan: &Plan, place: &Place) -> Result<(), Diagnostic> {
+    let frame_bytes = mtu_wire_bytes(plan);
+    for port in 0..plan.ports() as u32 {
+        let node = &plan.nodes[plan.node_of(port) as usize];
+        if node.kind != NodeKind::Switch {
+            continue;
+        }
+        let Signalling::Timed { pause, refresh, .. } = plan.switches[usize::from(node.profile)].pfc.signalling else {
+            continue;
+        };
+        let rate = plan.slowest(port).rate;
+        // The frame that is on the wire, and the PFC frame itself.
+        let wait = LinkRate::new(rate).serialise(frame_bytes + 84);
+        if pause < refresh + wait {
+            let error =
+                place.error(format!("a PAUSE on `{}` would run out before it is refreshed", plan.port_name(port)));
+            let span = quantity::format_span;
+            return Err(error
+                .label(format!(
+                    "{} is less than a refresh of {} and {} on the wire",
+                    span(pause),
+                    span(refresh),
+                    span(wait)
+                ))
+                .help("raise `pause_time`, or refresh more often"));
         }
     }
     Ok(())

@@ -247,6 +247,7 @@ impl Scenario {
         self.check_stop(root, stop, &traffic)?;
         let mut warnings = head.warnings;
         budget::check(&plan, &root.place_within("switch", "buffer"), &mut warnings)?;
+        budget::check_pauses(&plan, &root.place_within("switch", "pfc"))?;
         if let Some(why) = out_of_place(&plan, &schemes) {
             warnings.push(root.place_within("scheme", "name").error(why));
         }

@@ -24,6 +24,12 @@ pub const SCHEMES_LARGEST: usize = 16;
 pub const DEFAULT_SCHEME: &str = "dcqcn";
 
 fn find(registry: Registry, name: &Text) -> Result<&'static SchemeSpec> {
+    if let Some((own, base)) = name.value.split_once('+') {
+        let error = name.error(format!("no scheme is called `{}`", name.value));
+        return Err(
+            error.help(format!("for `{own}` with the base `{base}` write name = \"{own}\" and base = \"{base}\""))
+        );
+    }
     registry.iter().copied().find(|spec| spec.name == name.value).ok_or_else(|| {
         name.error(format!("no scheme is called `{}`", name.value))
             .nearest(&name.value, registry.iter().map(|s| s.name))

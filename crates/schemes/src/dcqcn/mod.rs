@@ -185,7 +185,8 @@ impl CongestionPoint for Cp {
     type Feedback = Cnp;
 
     fn hooks(&self) -> Hooks {
-        if self.at_enqueue { Hooks::ENQUEUE } else { Hooks::DEQUEUE }
+        // RED never marks a packet that leaves nothing behind.
+        if self.at_enqueue { Hooks::ENQUEUE } else { Hooks::DEQUEUE_BUSY }
     }
 
     fn on_enqueue(&mut self, view: &QueueView, _: &PacketFacts, _: u16, mark: Mark<'_>, _: impl FnMut(u32, Cnp)) {

@@ -106,7 +106,7 @@ impl CongestionPoint for Cp {
     type Feedback = ();
 
     fn hooks(&self) -> Hooks {
-        if self.at_enqueue { Hooks::ENQUEUE } else { Hooks::DEQUEUE }
+        if self.at_enqueue { Hooks::ENQUEUE } else { Hooks::DEQUEUE_BUSY }
     }
     #[inline]
     fn on_enqueue(&mut self, view: &QueueView, _: &PacketFacts, _: u16, mark: Mark<'_>, _: impl FnMut(u32, ())) {

@@ -207,6 +207,9 @@ impl Settings {
         if max == Span::ZERO || min > max || values.time("rto_initial") > max {
             return Some("`rto_max` is below `rto_min` or `rto_initial`, or zero".into());
         }
+        if values.time("rto_initial") == Span::ZERO {
+            return Some("`rto_initial` is zero: it would run out before any answer".into());
+        }
         (values.bytes("receive_window") == 0).then(|| "`receive_window` is zero: nothing could be sent".into())
     }
 

@@ -37,7 +37,7 @@ use crd::{Crd, Law};
 pub use rcc::Window;
 use rcc::{Rcc, WindowLaw};
 use sar::{Flowlets, Notifications, SarSettings};
-use xoff_engine::{Span, Time, stream};
+use xoff_engine::{BitRate, Span, Time, stream};
 use xoff_fabric::scheme::*;
 
 /// A configured RCM.
@@ -57,6 +57,10 @@ impl Configured for Rcm {
         let bytes = |name| values.bytes(name);
         if bytes("q_eq") == 0 {
             Some("`q_eq` must not be zero: the degree is measured against it".into())
+        } else if bytes("queue_size") == 0 {
+            Some("`queue_size` is zero: no packet could reach an output".into())
+        } else if values.time_by_rate("t_cn").at(BitRate::from_gbps(100)) < Span::from_ns(100) {
+            Some("`t_cn` is below 100 ns at 100 Gb/s: less than any notification takes".into())
         } else if bytes("sample_min") > bytes("sample_max") {
             Some("`sample_min` is larger than `sample_max`".into())
         } else if bytes("window_min") > bytes("window_max") {

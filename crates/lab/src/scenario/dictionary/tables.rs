@@ -54,7 +54,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 "stall_after",
                 Either(&[Time, OFF]),
                 "\"50ms\"",
-                "Fail when flows are unfinished and nothing was delivered for this long",
+                "Fail when flows are unfinished and nothing was delivered for this long; a TCP flow that waits for its timer is not stalled",
             ),
         ],
     },
