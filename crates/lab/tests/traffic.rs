@@ -109,3 +109,26 @@ fn caps_change_and_pinned_paths_hold() {
         assert!(flow.start == Time::ZERO && flow.delivered_at.is_none());
     }
 }
+
+#[test]
+fn one_scheme_within_and_another_between_data_centres() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/two-datacentres.toml");
+    let mut sets = vec!["traffic.2.scheme=mlcc".to_owned(), "run.stop=20ms".to_owned()];
+    sets.extend(
+        ["100us", "100us", "10ms"].iter().enumerate().map(|(row, until)| format!("traffic.{row}.until={until}")),
+    );
+    let options = Options { sets, scheme: Some("hpcc".to_owned()), ..Options::default() };
+    let loaded = Scenario::open(&path).unwrap().load(&options).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    let labels: Vec<&str> = loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect();
+    assert_eq!(labels, ["hpcc", "mlcc"]);
+    let mut world = xoff_lab::run::build(&loaded);
+    world.run_to_end();
+    assert!(world.failure.is_none(), "{:?}", world.failure);
+    assert!(
+        world
+            .flows
+            .iter()
+            .all(|flow| labels[usize::from(flow.scheme)] == ["hpcc", "hpcc", "mlcc"][flow.source as usize])
+    );
+    assert!((0..2).all(|slot| world.flows.iter().any(|flow| flow.scheme == slot && flow.delivered_at.is_some())));
+}
