@@ -50,7 +50,7 @@ impl<S: Scheme> World<S> {
             }
         }
         let formats: Vec<[Format; 2]> = schemes.iter().map(|s| [s.format(), s.format_across()]).collect();
-        let mtu_wire = mtu_wire_bytes(&plan) + largest_overhead(&plan, &formats);
+        let mtu_wire = largest_wire_bytes(&plan, &formats);
         let accounts = new_accounts(&plan, &mut switches, mtu_wire);
         let max_base_rtt = max_base_rtt(&plan, &routes);
         let mask =
@@ -123,7 +123,7 @@ impl<S: Scheme> World<S> {
 
     fn build_ports(&mut self) {
         let slots = self.schemes.len();
-        let mtu_wire = mtu_wire_bytes(&self.plan) + largest_overhead(&self.plan, &self.formats);
+        let mtu_wire = largest_wire_bytes(&self.plan, &self.formats);
         let mut local_of = vec![0u16; self.plan.ports()];
         for switch in &self.switches {
             for (local, &port) in switch.ports.iter().enumerate() {
@@ -282,16 +282,16 @@ pub fn mtu_wire_bytes(plan: &Plan) -> u32 {
     plan.hosts.iter().map(|h| h.mtu_bytes + h.sizes.data_header_bytes + h.sizes.gap_bytes).max().unwrap_or(1106)
 }
 
-/// Bytes by which the packets of some scheme exceed those of [`mtu_wire_bytes`], at most: what it adds,
-/// and headers of TCP where they are the longer ones.
-pub(crate) fn largest_overhead(plan: &Plan, formats: &[[Format; 2]]) -> u32 {
+/// Wire bytes of the largest data packet of the run: [`mtu_wire_bytes`], what a scheme adds, and the
+/// headers of TCP where they are the longer ones.
+pub(crate) fn largest_wire_bytes(plan: &Plan, formats: &[[Format; 2]]) -> u32 {
     let longer = |h: &HostSettings| h.sizes.tcp_header_bytes.saturating_sub(h.sizes.data_header_bytes);
     let tcp_bytes = plan.hosts.iter().map(longer).max().unwrap_or(0);
     let overhead = |format: &Format| match format.transport {
         Transport::Roce => format.data_bytes,
         Transport::Tcp => format.data_bytes + tcp_bytes,
     };
-    formats.iter().flatten().map(overhead).max().unwrap_or(0)
+    mtu_wire_bytes(plan) + formats.iter().flatten().map(overhead).max().unwrap_or(0)
 }
 
 /// The longest base round trip between two hosts. Hosts of one edge differ only in their own

@@ -2,13 +2,13 @@
 //! floods its switch with PAUSE.
 
 use crate::flow::Ledger;
-use crate::packet::{Kind, Packet};
-use crate::plan::{FaultKind, Signalling, peer};
+use crate::packet::Packet;
+use crate::plan::{FaultKind, peer};
 use crate::port::{AT_HOST, AWAITED, CONTROLLED, DOWN, LOSSY_WIRE};
 use crate::route::Routes;
 use crate::scheme::Scheme;
 use crate::world::World;
-use xoff_engine::{LinkRate, Time};
+use xoff_engine::LinkRate;
 
 impl<S: Scheme> World<S> {
     pub(crate) fn on_fault(&mut self, index: u32) {
@@ -69,32 +69,21 @@ impl<S: Scheme> World<S> {
             return;
         }
         let switch = &self.switches[port.owner as usize];
-        let (dynamic, signalling) = (switch.dynamic, switch.signalling);
+        let dynamic = switch.dynamic;
         let first = switch.accounts as usize + usize::from(port.local) * self.classes;
-        let mut on = 0u8;
         for class in 0..self.classes {
             let account = &mut self.accounts[first + class];
             let full = if dynamic { account.in_headroom > 0 } else { account.bytes > account.xon_bytes };
             if account.lossless && full {
                 account.pausing = true;
-                on |= 1 << class;
+                self.ports[port_id as usize].pfc_due |= 1 << class;
                 self.note_pause(first + class, true);
                 self.arm_refresh(first + class);
             }
         }
-        if on == 0 {
-            return;
+        if let Some(frame) = self.make_pfc(port_id) {
+            self.on_pfc(peer(port_id), &frame);
         }
-        let frames = &mut self.checks.frames[port_id as usize];
-        frames.told |= on;
-        frames.pause += u64::from(on.count_ones());
-        self.counters.pause_frames += u64::from(on.count_ones());
-        let stamp = match signalling {
-            Signalling::OnOff => Time::NEVER,
-            Signalling::Timed { pause, .. } => Time::from_ps(pause.ps()),
-        };
-        let frame = Packet { stamp, flow: u32::from(on), psn: u32::from(on), kind: Kind::Pfc, ..Packet::default() };
-        self.on_pfc(peer(port_id), &frame);
     }
 
     /// What is on the wire or queued for it is lost; both ends forget that they were paused.

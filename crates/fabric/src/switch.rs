@@ -169,7 +169,6 @@ impl<S: Scheme> World<S> {
         self.queues[account.port as usize * self.classes + usize::from(account.class)].drops += 1;
         if !self.plan.run.allow_drops && self.failure.is_none() {
             let sizes = self.plan.hosts[0].sizes;
-            let extra = crate::build::largest_overhead(&self.plan, &self.formats);
             self.failure = Some(Failure::LosslessDrop(LosslessDrop {
                 at: self.now,
                 node: switch.node,
@@ -182,7 +181,7 @@ impl<S: Scheme> World<S> {
                 headroom_required_bytes: crate::pfc::required_headroom(
                     &self.plan.fastest(peer(account.port)),
                     &self.plan.slowest(account.port),
-                    crate::build::mtu_wire_bytes(&self.plan) + extra,
+                    crate::build::largest_wire_bytes(&self.plan, &self.formats),
                     &sizes,
                 ),
                 buffer_used_bytes: switch.used_bytes,
@@ -324,6 +323,13 @@ impl<S: Scheme> World<S> {
 
     /// Sends one PFC frame with the state of every class that is due.
     pub(crate) fn send_pfc(&mut self, port_id: u32) {
+        if let Some(frame) = self.make_pfc(port_id) {
+            self.transmit(port_id, &frame);
+        }
+    }
+
+    /// The PFC frame that is due at a port, if there is anything new to say. Counts it as told.
+    pub(crate) fn make_pfc(&mut self, port_id: u32) -> Option<Packet> {
         // A host in a storm signals as its switch does.
         let switch_port = if self.ports[port_id as usize].has(AT_HOST) { peer(port_id) } else { port_id };
         let signalling = match self.ports[switch_port as usize].has(AT_HOST) {
@@ -347,7 +353,7 @@ impl<S: Scheme> World<S> {
         // A PAUSE taken back before it left need not be followed by a RESUME.
         due &= on | frames.told;
         if due == 0 {
-            return;
+            return None;
         }
         // A repetition of what the upstream was already told is a refresh.
         let repeated = on & frames.told;
@@ -363,7 +369,7 @@ impl<S: Scheme> World<S> {
             Signalling::OnOff => Time::NEVER,
             Signalling::Timed { pause, .. } => Time::from_ps(pause.ps()),
         };
-        let frame = Packet {
+        Some(Packet {
             stamp: lasts,
             flow: u32::from(due),
             psn: u32::from(on),
@@ -371,8 +377,7 @@ impl<S: Scheme> World<S> {
             frame_bytes: self.pfc_frame,
             kind: Kind::Pfc,
             ..Packet::default()
-        };
-        self.transmit(port_id, &frame);
+        })
     }
 
     /// A PFC frame has reached `port_id`: its egress stops or goes on.

@@ -19,9 +19,8 @@
 use crate::param::{Base, ParamSpec, ParamValues, SchemeSpec, Unit, joined};
 use crate::parts::clock::Clock;
 use crate::parts::flow_table::FlowTable;
-use crate::parts::qcn_family::{Family, Member, PRESETS};
-use crate::parts::qcn_limiter;
-use crate::parts::qcn_sampler::{self, Cnm, Sampler};
+use crate::parts::qcn_family::{self, Family, Member, PRESETS};
+use crate::parts::qcn_sampler::{Cnm, Sampler};
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::*;
 
@@ -93,11 +92,7 @@ const OWN: &[ParamSpec] = &[
     ),
 ];
 
-const PARAMS: &[ParamSpec] = &joined::<{ qcn_sampler::PARAMS.len() + qcn_limiter::PARAMS.len() + OWN.len() }>(&[
-    qcn_sampler::PARAMS,
-    qcn_limiter::PARAMS,
-    OWN,
-]);
+const PARAMS: &[ParamSpec] = &joined::<{ qcn_family::PARAMS.len() + OWN.len() }>(&[qcn_family::PARAMS, OWN]);
 
 /// A configured AF-QCN.
 pub type AfQcn = Family<Box<Cp>>;

@@ -14,9 +14,8 @@
 
 use crate::param::{Base, ParamSpec, ParamValues, SchemeSpec, Unit, joined};
 use crate::parts::flow_table::FlowTable;
-use crate::parts::qcn_family::{Family, Member, PRESETS};
-use crate::parts::qcn_limiter;
-use crate::parts::qcn_sampler::{self, Cnm, Sampler};
+use crate::parts::qcn_family::{self, Family, Member, PRESETS};
+use crate::parts::qcn_sampler::{Cnm, Sampler};
 use xoff_fabric::scheme::*;
 
 const OWN: &[ParamSpec] = &[ParamSpec::new(
@@ -29,11 +28,7 @@ const OWN: &[ParamSpec] = &[ParamSpec::new(
     "assumption: a rounded zero would exempt a culprit",
 )];
 
-const PARAMS: &[ParamSpec] = &joined::<{ qcn_sampler::PARAMS.len() + qcn_limiter::PARAMS.len() + OWN.len() }>(&[
-    qcn_sampler::PARAMS,
-    qcn_limiter::PARAMS,
-    OWN,
-]);
+const PARAMS: &[ParamSpec] = &joined::<{ qcn_family::PARAMS.len() + OWN.len() }>(&[qcn_family::PARAMS, OWN]);
 
 /// A configured FQCN.
 pub type Fqcn = Family<Box<Cp>>;

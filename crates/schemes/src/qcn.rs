@@ -5,7 +5,8 @@
 //! quantiser of the 802.1Qau working group's pseudo-code. The switch samples arrivals and sends
 //! a CNM with the quantised feedback to the source of the sampled frame; a rate limiter in the
 //! source's NIC cuts and recovers by itself. The two machines are shared with QCN's fair
-//! descendants: [`qcn_sampler`] and [`qcn_limiter`] hold the rules and their numbers.
+//! descendants: [`qcn_sampler`](crate::parts::qcn_sampler) and
+//! [`qcn_limiter`](crate::parts::qcn_limiter) hold the rules and their numbers.
 //!
 //! | symbol | parameter | default | source |
 //! |---|---|---|---|
@@ -23,14 +24,10 @@
 //!
 //! The other parameters name the points where the standard and the paper differ.
 
-use crate::param::{Base, ParamSpec, ParamValues, SchemeSpec, joined};
-use crate::parts::qcn_family::{Family, Member, PRESETS};
-use crate::parts::qcn_limiter;
-use crate::parts::qcn_sampler::{self, Cnm, Sampler};
+use crate::param::{Base, ParamValues, SchemeSpec};
+use crate::parts::qcn_family::{Family, Member, PARAMS, PRESETS};
+use crate::parts::qcn_sampler::{Cnm, Sampler};
 use xoff_fabric::scheme::*;
-
-const PARAMS: &[ParamSpec] =
-    &joined::<{ qcn_sampler::PARAMS.len() + qcn_limiter::PARAMS.len() }>(&[qcn_sampler::PARAMS, qcn_limiter::PARAMS]);
 
 /// A configured QCN.
 pub type Qcn = Family<Cp>;

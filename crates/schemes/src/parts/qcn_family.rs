@@ -5,11 +5,15 @@
 
 use super::qcn_limiter::{self, Limiter, Settings};
 use super::qcn_sampler::{self, Cnm};
-use crate::param::{ParamValues, Preset, SchemeSpec};
+use crate::param::{ParamSpec, ParamValues, Preset, SchemeSpec, joined};
 use crate::{Configured, Overlay};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use xoff_fabric::scheme::*;
+
+/// The parameters of all members: of sampler and limiter.
+pub const PARAMS: &[ParamSpec] =
+    &joined::<{ qcn_sampler::PARAMS.len() + qcn_limiter::PARAMS.len() }>(&[qcn_sampler::PARAMS, qcn_limiter::PARAMS]);
 
 /// The parameter sets of all members.
 pub const PRESETS: &[Preset] = &[
@@ -21,8 +25,7 @@ pub const PRESETS: &[Preset] = &[
     },
 ];
 
-/// A congestion point that makes a scheme of the family. Its parameters are those of sampler and
-/// limiter, and its own.
+/// A congestion point that makes a scheme of the family. Its parameters are [`PARAMS`] and its own.
 pub trait Member: CongestionPoint<Feedback = Cnm> + Send {
     const SPEC: SchemeSpec;
 
