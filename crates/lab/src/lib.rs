@@ -6,6 +6,9 @@
 
 pub mod check;
 pub mod cli;
+pub mod measure;
+pub mod models;
+pub mod reproduce;
 pub mod results;
 pub mod run;
 pub mod scenario;

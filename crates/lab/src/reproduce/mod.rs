@@ -1,0 +1,3 @@
+//! The papers' experiments, run from data, drawn, and their claims judged.
+
+pub mod results;
