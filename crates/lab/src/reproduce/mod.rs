@@ -1,3 +1,4 @@
 //! The papers' experiments, run from data, drawn, and their claims judged.
 
+pub mod judged;
 pub mod results;

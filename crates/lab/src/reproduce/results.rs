@@ -96,8 +96,7 @@ impl Group {
 impl Cell {
     /// One number over the seeds, NaN left out; `None` if no seed has it.
     pub fn estimate(&self, measure: &str) -> Option<Estimate> {
-        let values: Vec<f64> =
-            self.seeds.iter().filter_map(|run| run.measured.numbers.get(measure).copied()).collect();
+        let values: Vec<f64> = self.seeds.iter().filter_map(|run| run.measured.numbers.get(measure).copied()).collect();
         Estimate::of(&values)
     }
 
@@ -127,8 +126,8 @@ impl Estimate {
 /// The two-sided 95 % quantile of Student's t for some degrees of freedom.
 fn student_t(freedom: usize) -> f64 {
     const TABLE: [f64; 30] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-        2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+        2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
     ];
     match freedom {
         0 => f64::NAN,
