@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use xoff_engine::Time;
+use xoff_fabric::record::{FlowRecord, PauseRecord, Sample};
 use xoff_fabric::traffic::{Action, Source};
 use xoff_fabric::world::Progress;
 use xoff_schemes::{Any, AnyWorld};
@@ -44,12 +45,48 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
             disturbance: None,
         },
     )?;
+    let end = drive(loaded, Keep::default(), &mut writer, &mut watch)?;
+    let setup = began.elapsed().saturating_sub(end.wall);
+    writer.finish(RunEnd { setup, ..end })
+}
+
+/// Takes the records of a run as they come.
+pub trait Sink {
+    fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()>;
+    fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()>;
+    fn samples(&mut self, samples: &[Sample]) -> io::Result<()>;
+}
+
+impl Sink for RunWriter {
+    fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
+        RunWriter::flows(self, flows)
+    }
+    fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
+        RunWriter::pauses(self, pauses)
+    }
+    fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
+        RunWriter::samples(self, samples)
+    }
+}
+
+/// Records that somebody needs although the scenario does not ask for them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Keep {
+    pub pauses: bool,
+    pub refreshes: bool,
+}
+
+/// Runs to the end and hands the records on; what is left to say is the result.
+pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn FnMut(Position)) -> io::Result<RunEnd> {
+    let began = Instant::now();
     let mut world = build(loaded);
+    world.plan.run.record_pauses |= keep.pauses;
+    world.plan.run.record_refreshes |= keep.refreshes;
     let setup = began.elapsed();
     let flows_expected = flows_expected(loaded);
     let (wall_start, cpu_start) = (Instant::now(), thread_cpu());
     while world.run(SLICE) == Progress::Running {
-        drain(&mut world, &mut writer)?;
+        drain(&mut world, sink)?;
         let counters = &world.counters;
         let part = match flows_expected {
             Some(flows) => counters.flows_completed as f64 / flows,
@@ -63,8 +100,8 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
         });
     }
     let (wall, run_cpu) = (wall_start.elapsed(), thread_cpu().saturating_sub(cpu_start));
-    drain(&mut world, &mut writer)?;
-    writer.finish(RunEnd {
+    drain(&mut world, sink)?;
+    Ok(RunEnd {
         counters: world.counters,
         ports: world.port_reports(),
         sim_end: world.now,
@@ -74,6 +111,7 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
         peak_rss: peak_rss_bytes(),
         imbalance: world.books().err(),
         failure: world.failure.clone(),
+        deadlock_at: world.deadlocks.first().map(|(at, _)| *at),
     })
 }
 
@@ -101,10 +139,10 @@ fn flows_expected(loaded: &Loaded) -> Option<f64> {
     (sum > 0.0).then_some(sum)
 }
 
-fn drain(world: &mut AnyWorld, writer: &mut RunWriter) -> io::Result<()> {
-    writer.flows(&world.flows)?;
-    writer.pauses(&world.pauses)?;
-    writer.samples(&world.samples)?;
+fn drain(world: &mut AnyWorld, sink: &mut dyn Sink) -> io::Result<()> {
+    sink.flows(&world.flows)?;
+    sink.pauses(&world.pauses)?;
+    sink.samples(&world.samples)?;
     world.flows.clear();
     world.pauses.clear();
     world.samples.clear();

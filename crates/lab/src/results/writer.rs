@@ -56,6 +56,8 @@ pub struct RunEnd {
     /// What is wrong if the world's own account of packets does not balance.
     pub imbalance: Option<String>,
     pub failure: Option<Failure>,
+    /// When the first deadlock was seen, whether or not it ended the run.
+    pub deadlock_at: Option<Time>,
 }
 
 /// A finished run.

@@ -68,6 +68,17 @@ impl Table {
         Table { section, place, entries, asked: Vec::new(), recorder, base }
     }
 
+    /// A table of another document, such as one row of an experiment. Nothing is recorded of it.
+    pub fn from_item(section: &str, item: &Item, base: &Path) -> Result<Table> {
+        match &item.value {
+            Value::Table(entries) => {
+                let recorder = Recorder::default();
+                Ok(Table::open(section.to_owned(), item.place.clone(), entries.clone(), recorder, base.into()))
+            }
+            other => Err(wrong_kind(section, &item.place, other, &format!("a table: [[{section}]]"))),
+        }
+    }
+
     /// Where the table is written.
     pub fn place(&self) -> &Place {
         &self.place
