@@ -2,6 +2,7 @@
 
 use super::{ScenarioArgs, Stop, show, warn};
 
+use crate::measure::registry;
 use crate::scenario::{Diagnostic, Options, Scenario, dictionary};
 use crate::{results, schemes_text};
 use clap::{Args, ValueEnum};
@@ -53,6 +54,8 @@ enum Topic {
     Results,
     /// Keys of a scenario file
     Scenario,
+    /// What `[[measure]]` can take from a run
+    Metrics,
     /// JSON Schema of scenario files, for editors
     Schema,
 }
@@ -72,6 +75,8 @@ pub fn describe(args: &DescribeArgs) -> Result<(), Stop> {
         (Topic::Results, true) => show(&results::describe_json().to_string()),
         (Topic::Scenario, false) => show(&dictionary::describe()),
         (Topic::Scenario, true) => show(&dictionary::schema::listing().to_string()),
+        (Topic::Metrics, false) => show(&registry::text()),
+        (Topic::Metrics, true) => show(&registry::json().to_string()),
         (Topic::Schema, _) => show(&dictionary::schema::render()),
     }
 }

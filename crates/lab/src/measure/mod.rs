@@ -3,7 +3,7 @@
 //! A measure is a table of data, `[[measure]]`, in a scenario or in an experiment. Every metric is
 //! listed, with its keys and its unit, in `docs/metrics.md` and by `xoff describe metrics`.
 //!
-//! Reading order: [`read`] (from tables to [`Measures`]), [`recording`] (what a run leaves in
+//! Reading order: [`registry`] (the metrics as data), [`read`] (from tables to [`Measures`]), [`recording`] (what a run leaves in
 //! memory), then a file per family: [`flows`], [`series`] (over [`line`]), [`pauses`], [`ports`],
 //! [`whole`].
 
@@ -13,6 +13,7 @@ pub mod pauses;
 pub mod ports;
 pub mod read;
 pub mod recording;
+pub mod registry;
 pub mod scope;
 pub mod series;
 pub mod stat;
