@@ -20,6 +20,7 @@ pub mod stat;
 pub mod unit;
 pub mod whole;
 
+use crate::results::summary::MeasuredRow;
 use crate::scenario::Loaded;
 pub use read::{read, rows};
 pub use recording::{Recording, record};
@@ -129,6 +130,27 @@ impl Measures {
             }
         }
         measured
+    }
+}
+
+impl Measures {
+    /// Takes every measure of a run, in the order of the tables, for its summary.
+    pub fn rows(&self, loaded: &Loaded, recording: &Recording) -> Vec<MeasuredRow> {
+        let mut measured = self.take(loaded, recording);
+        let mut rows = Vec::new();
+        for measure in &self.list {
+            for name in measure.names() {
+                let number = measured.numbers.get(&name).copied().unwrap_or(f64::NAN);
+                rows.push(MeasuredRow {
+                    unit: measure.unit.clone(),
+                    value: Some(number).filter(|number| number.is_finite()),
+                    never: number.is_infinite(),
+                    curve: measured.curves.remove(&name),
+                    name,
+                });
+            }
+        }
+        rows
     }
 }
 
