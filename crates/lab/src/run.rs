@@ -1,5 +1,6 @@
 //! Runs a loaded scenario: builds the world, drives it in slices, hands its records on.
 
+use crate::measure::recording::Recorder;
 use crate::results::{Outcome, RunContext, RunEnd, RunWriter};
 use crate::scenario::Loaded;
 use std::io;
@@ -45,9 +46,39 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
             disturbance: None,
         },
     )?;
-    let end = drive(loaded, Keep::default(), &mut writer, &mut watch)?;
+    let mut recorder = Recorder::new(loaded.measures.needs());
+    let keep = recorder.keep();
+    let pauses = loaded.plan.run.record_pauses;
+    let mut both = Both { writer: &mut writer, recorder: &mut recorder, pauses };
+    let end = drive(loaded, keep, &mut both, &mut watch)?;
     let setup = began.elapsed().saturating_sub(end.wall);
-    writer.finish(RunEnd { setup, ..end })
+    let measures = loaded.measures.rows(loaded, &recorder.finish(&end));
+    writer.finish(RunEnd { setup, measures, ..end })
+}
+
+/// A run directory and the scenario's own measures, of the same run.
+struct Both<'a> {
+    writer: &'a mut RunWriter,
+    recorder: &'a mut Recorder,
+    /// The directory has PAUSEs, whether or not a measure needs them.
+    pauses: bool,
+}
+
+impl Sink for Both<'_> {
+    fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
+        self.writer.flows(flows)?;
+        self.recorder.flows(flows)
+    }
+    fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
+        if self.pauses {
+            self.writer.pauses(pauses)?;
+        }
+        self.recorder.pauses(pauses)
+    }
+    fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
+        self.writer.samples(samples)?;
+        self.recorder.samples(samples)
+    }
 }
 
 /// Takes the records of a run as they come.
@@ -55,18 +86,6 @@ pub trait Sink {
     fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()>;
     fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()>;
     fn samples(&mut self, samples: &[Sample]) -> io::Result<()>;
-}
-
-impl Sink for RunWriter {
-    fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
-        RunWriter::flows(self, flows)
-    }
-    fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
-        RunWriter::pauses(self, pauses)
-    }
-    fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
-        RunWriter::samples(self, samples)
-    }
 }
 
 /// Records that somebody needs although the scenario does not ask for them.
@@ -112,6 +131,7 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
         imbalance: world.books().err(),
         failure: world.failure.clone(),
         deadlock_at: world.deadlocks.first().map(|(at, _)| *at),
+        measures: Vec::new(),
     })
 }
 

@@ -109,30 +109,7 @@ fn completion(flow: &FlowRecord) -> Option<Span> {
     Some(flow.delivered_at?.saturating_since(flow.start))
 }
 
-pub const METRICS: &[&str] = &[
-    "fct",
-    "slowdown",
-    "size",
-    "flow-goodput",
-    "fct-by-size",
-    "slowdown-by-size",
-    "fct-cdf",
-    "slowdown-cdf",
-    "size-cdf",
-    "flow-count",
-    "completion-rate",
-    "goodput",
-    "delivered",
-    "marked",
-    "notifications",
-    "retransmissions",
-    "timeouts",
-    "packets",
-    "rerouted-share",
-    "finish-gap",
-];
-
-/// Reads the keys of one of [`METRICS`]. Gives the unit, too.
+/// Reads the keys of a metric of this family. Gives the unit, too.
 pub fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(FlowMeasure, &'static str)> {
     let filter = Filter::read(row, scope)?;
     let each = |each: Each, row: &mut Table| {

@@ -3,7 +3,7 @@
 //! A measure is a table of data, `[[measure]]`, in a scenario or in an experiment. Every metric is
 //! listed, with its keys and its unit, in `docs/metrics.md` and by `xoff describe metrics`.
 //!
-//! Reading order: [`read`] (from tables to [`Measures`]), [`recording`] (what a run leaves in
+//! Reading order: [`registry`] (the metrics as data), [`read`] (from tables to [`Measures`]), [`recording`] (what a run leaves in
 //! memory), then a file per family: [`flows`], [`series`] (over [`line`]), [`pauses`], [`ports`],
 //! [`whole`].
 
@@ -13,12 +13,14 @@ pub mod pauses;
 pub mod ports;
 pub mod read;
 pub mod recording;
+pub mod registry;
 pub mod scope;
 pub mod series;
 pub mod stat;
 pub mod unit;
 pub mod whole;
 
+use crate::results::summary::MeasuredRow;
 use crate::scenario::Loaded;
 pub use read::{read, rows};
 pub use recording::{Recording, record};
@@ -128,6 +130,27 @@ impl Measures {
             }
         }
         measured
+    }
+}
+
+impl Measures {
+    /// Takes every measure of a run, in the order of the tables, for its summary.
+    pub fn rows(&self, loaded: &Loaded, recording: &Recording) -> Vec<MeasuredRow> {
+        let mut measured = self.take(loaded, recording);
+        let mut rows = Vec::new();
+        for measure in &self.list {
+            for name in measure.names() {
+                let number = measured.numbers.get(&name).copied().unwrap_or(f64::NAN);
+                rows.push(MeasuredRow {
+                    unit: measure.unit.clone(),
+                    value: Some(number).filter(|number| number.is_finite()),
+                    never: number.is_infinite(),
+                    curve: measured.curves.remove(&name),
+                    name,
+                });
+            }
+        }
+        rows
     }
 }
 

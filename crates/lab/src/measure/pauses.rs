@@ -30,9 +30,7 @@ enum Of {
     Last(Unit),
 }
 
-pub const METRICS: &[&str] = &["pause-count", "pause-rate", "tree-lifetime", "first-pause", "last-pause"];
-
-/// Reads the keys of one of [`METRICS`]. Gives the unit, too.
+/// Reads the keys of a metric of this family. Gives the unit, too.
 pub fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(PauseMeasure, &'static str)> {
     let senders = scope.senders(row)?;
     let class = scope.class(row)?;

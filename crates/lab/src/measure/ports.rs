@@ -21,7 +21,7 @@ pub struct PortMeasure {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Of {
+pub enum Of {
     QueuePeak,
     QueueMean,
     IngressPeak,
@@ -36,7 +36,7 @@ enum Of {
     RefreshFrames,
 }
 
-const WHATS: &[(&str, Of)] = &[
+pub const WHATS: &[(&str, Of)] = &[
     ("queue_peak", Of::QueuePeak),
     ("queue_mean", Of::QueueMean),
     ("ingress_peak", Of::IngressPeak),

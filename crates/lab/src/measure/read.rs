@@ -1,5 +1,6 @@
 //! From `[[measure]]` tables to measures.
 
+use super::registry::{self, Family};
 use super::scope::Scope;
 use super::{Measure, Measures, What};
 use super::{flows, pauses, ports, series, whole};
@@ -43,22 +44,18 @@ pub fn rows(items: &[Item], group: &str, base: &Path) -> Result<Vec<Table>> {
 
 fn read_one(name: &Text, row: &mut Table, scope: &Scope<'_>) -> Result<Measure> {
     let metric = row.text("metric")?;
-    let known = |list: &[&str]| list.contains(&metric.value.as_str());
     let of = metric.value.as_str();
-    let (what, unit) = if known(flows::METRICS) {
-        flows::read(of, row, scope).map(|(measure, unit)| (What::Flows(measure), unit))?
-    } else if known(series::METRICS) {
-        series::read(of, row, scope).map(|(measure, unit)| (What::Series(measure), unit))?
-    } else if known(pauses::METRICS) {
-        pauses::read(of, row, scope).map(|(measure, unit)| (What::Pauses(measure), unit))?
-    } else if of == "port" {
-        ports::read(row, scope).map(|(measure, unit)| (What::Ports(measure), unit))?
-    } else if known(whole::METRICS) {
-        whole::read(of, row, scope).map(|(measure, unit)| (What::Whole(measure), unit))?
-    } else {
-        let all = [flows::METRICS, series::METRICS, pauses::METRICS, &["port"], whole::METRICS].concat();
+    let Some(spec) = registry::find(of) else {
         let error = metric.error(format!("no metric is called `{of}`"));
-        return Err(error.label("`xoff describe metrics` lists them all").nearest(of, all));
+        let known = registry::METRICS.iter().map(|metric| metric.name);
+        return Err(error.label("`xoff describe metrics` lists them all").nearest(of, known));
+    };
+    let (what, unit) = match spec.family {
+        Family::Flows => flows::read(of, row, scope).map(|(measure, unit)| (What::Flows(measure), unit))?,
+        Family::Series => series::read(of, row, scope).map(|(measure, unit)| (What::Series(measure), unit))?,
+        Family::Pauses => pauses::read(of, row, scope).map(|(measure, unit)| (What::Pauses(measure), unit))?,
+        Family::Ports => ports::read(row, scope).map(|(measure, unit)| (What::Ports(measure), unit))?,
+        Family::Whole => whole::read(of, row, scope).map(|(measure, unit)| (What::Whole(measure), unit))?,
     };
     Ok(Measure { name: name.value.clone(), unit: unit.to_owned(), what })
 }

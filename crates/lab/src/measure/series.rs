@@ -101,31 +101,6 @@ enum Before {
     MeanOver(Span),
 }
 
-pub const METRICS: &[&str] = &[
-    "mean",
-    "lowest",
-    "highest",
-    "std",
-    "cv",
-    "last",
-    "percentile",
-    "settling-time",
-    "recovery-time",
-    "first-time",
-    "first-cut",
-    "longest-time",
-    "time-share",
-    "time-of-lowest",
-    "time-of-highest",
-    "change-interval",
-    "count-changes",
-    "largest-cut",
-    "peaks",
-    "largest-share",
-    "slope",
-    "curve",
-];
-
 const ACROSS: &[(&str, Option<Combine>)] = &[
     ("sum", Some(Combine::Sum)),
     ("mean", Some(Combine::Mean)),
@@ -138,7 +113,7 @@ const ACROSS: &[(&str, Option<Combine>)] = &[
     ("each", None),
 ];
 
-/// Reads the keys of one of [`METRICS`]. Gives the unit, too.
+/// Reads the keys of a metric of this family. Gives the unit, too.
 pub fn read(name: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(SeriesMeasure, &'static str)> {
     let names: Vec<(&str, Metric)> = PROBED.iter().map(|metric| (facts(*metric).name, *metric)).collect();
     let metric = row.choice("series", &names)?;

@@ -15,7 +15,7 @@ use xoff_fabric::timing;
 
 #[derive(Clone, Debug)]
 pub enum WholeMeasure {
-    Counter(fn(&Counters) -> u64),
+    Counter(Counter),
     Deadlocked,
     DeadlockTime(Unit),
     EndTime(Unit),
@@ -23,7 +23,15 @@ pub enum WholeMeasure {
     BaseRtt(Unit, Vec<Span>, Stats),
 }
 
-pub const METRICS: &[&str] = &["counter", "drops", "deadlocked", "deadlock-time", "end-time", "base-rtt"];
+/// A counter by name.
+#[derive(Clone, Copy)]
+pub struct Counter(&'static str, fn(&Counters) -> u64);
+
+impl std::fmt::Debug for Counter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
 
 /// The counters of a run, by the names of `run.json`.
 pub const COUNTERS: &[(&str, fn(&Counters) -> u64)] = &[
@@ -57,15 +65,18 @@ fn drops(counters: &Counters) -> u64 {
     counters.drops_lossless + counters.drops_lossy + counters.drops_fault
 }
 
-/// Reads the keys of one of [`METRICS`]. Gives the unit, too.
+/// Reads the keys of a metric of this family. Gives the unit, too.
 pub fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(WholeMeasure, &'static str)> {
     let time = |of: fn(Unit) -> WholeMeasure, row: &mut Table| {
         let unit = unit::read(row, "unit", Dimension::Time)?;
         Ok((of(unit), unit.0))
     };
     Ok(match metric {
-        "counter" => (WholeMeasure::Counter(row.choice("of", COUNTERS)?), ""),
-        "drops" => (WholeMeasure::Counter(drops), ""),
+        "counter" => {
+            let choices: Vec<(&str, Counter)> = COUNTERS.iter().map(|(name, of)| (*name, Counter(name, *of))).collect();
+            (WholeMeasure::Counter(row.choice("of", &choices)?), "")
+        }
+        "drops" => (WholeMeasure::Counter(Counter("drops", drops)), ""),
         "deadlocked" => (WholeMeasure::Deadlocked, ""),
         "deadlock-time" => time(WholeMeasure::DeadlockTime, row)?,
         "end-time" => time(WholeMeasure::EndTime, row)?,
@@ -110,7 +121,7 @@ impl WholeMeasure {
 
     pub(super) fn take(&self, _: &Plan, recording: &Recording) -> Value {
         Value::Number(match self {
-            WholeMeasure::Counter(of) => of(&recording.counters) as f64,
+            WholeMeasure::Counter(of) => of.1(&recording.counters) as f64,
             WholeMeasure::Deadlocked => f64::from(u8::from(recording.deadlock_at.is_some())),
             WholeMeasure::DeadlockTime(unit) => {
                 recording.deadlock_at.map_or(f64::INFINITY, |at| unit::time(at - Time::ZERO, *unit))

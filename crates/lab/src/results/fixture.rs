@@ -175,5 +175,6 @@ pub fn end(delivered_bytes: u64) -> RunEnd {
         imbalance: None,
         failure: None,
         deadlock_at: None,
+        measures: Vec::new(),
     }
 }
