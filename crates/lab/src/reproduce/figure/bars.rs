@@ -2,7 +2,7 @@
 
 use super::build::{Builder, View};
 use super::spec::{Kind, Series, What};
-use crate::reproduce::results::Cell;
+use crate::reproduce::results::{Cell, Estimate, Run};
 use crate::results::figures::chart::{Bar, Part};
 
 /// Adds the bars of a series to those of a panel.
@@ -30,7 +30,16 @@ pub fn of_series(
                 };
                 let slot = builder.slot(&name);
                 let parts = list.iter().filter_map(|(measure, name)| part(builder, cell, measure, name));
-                let parts: Vec<Part> = parts.collect();
+                let mut parts: Vec<Part> = parts.collect();
+                // Layers add up, so the interval is the sum's.
+                let whole = total(cell, list);
+                for part in &mut parts {
+                    part.interval = None;
+                }
+                if let (Some(last), Some(whole)) = (parts.last_mut(), whole) {
+                    builder.seen_estimate(&whole);
+                    last.interval = whole.half_width;
+                }
                 let group = builder.group(&group);
                 bars.push(Bar { group, slot, name, parts });
                 continue;
@@ -53,6 +62,9 @@ pub fn of_series(
                 // Bars that the legend tells apart by something else have no scheme's colour.
                 builder.wish(series, view, &choice, &label, by_scheme);
                 let Some(mut part) = part(builder, cell, measure, &label) else { continue };
+                if let Some(estimate) = cell.estimate(measure) {
+                    builder.seen_estimate(&estimate);
+                }
                 let slot = if shown { builder.slot(&label) } else { 0 };
                 if !shown {
                     part.name.clear();
@@ -68,11 +80,19 @@ pub fn of_series(
 /// `None` where nothing was measured.
 fn part(builder: &mut Builder<'_>, cell: &Cell, measure: &str, label: &str) -> Option<Part> {
     let estimate = cell.estimate(measure)?;
-    builder.seen_seeds(estimate.count, estimate.half_width.is_some());
     if estimate.mean == f64::INFINITY {
         builder.seen_never();
     }
     let (colour, _) = builder.styles.of(label, None, None);
     let hatch = builder.styles.hatch(label);
     Some(Part { name: label.to_owned(), colour, hatch, value: estimate.mean, interval: estimate.half_width })
+}
+
+/// The sum of the layers over the seeds.
+fn total(cell: &Cell, list: &[(String, String)]) -> Option<Estimate> {
+    let sum = |run: &Run| {
+        let values = list.iter().filter_map(|(measure, _)| run.measured.numbers.get(measure));
+        values.filter(|value| !value.is_nan()).sum::<f64>()
+    };
+    Estimate::of(&cell.seeds.iter().map(sum).collect::<Vec<_>>())
 }

@@ -4,7 +4,7 @@ use super::pick::{Choice, Picked};
 use super::spec::{AxisSpec, FigureSpec, Kind, Series, What};
 use super::style::{Styles, of_scheme};
 use super::{Shown, bars, lines, table};
-use crate::reproduce::results::Results;
+use crate::reproduce::results::{Estimate, Results};
 use crate::results::figures::chart::{Axis, AxisUnit, Chart, Line, Panel};
 
 pub type Point = (f64, f64);
@@ -20,9 +20,9 @@ pub struct Builder<'a> {
     slots: Vec<String>,
     notes: Vec<String>,
     never: bool,
-    /// Most seeds behind one number, and whether intervals are drawn.
-    seeds: usize,
-    intervals: bool,
+    /// Most seeds behind one number with an interval, and behind one curve.
+    estimated: usize,
+    drawn_of: usize,
 }
 
 /// A series within one panel: the runs it may show.
@@ -69,6 +69,9 @@ fn chart(spec: &FigureSpec, file: String, results: &Results) -> Result<Option<Ch
     if panels.is_empty() {
         return Ok(None);
     }
+    if spec.series.iter().all(|series| series.label.is_none()) {
+        drop_lone_name(&mut panels);
+    }
     lines::thin(panels.iter_mut().flat_map(|panel| &mut panel.lines).collect(), &spec.x, MOST_POINTS);
     let columns = spec.panel_columns.unwrap_or(match panels.len() {
         0 | 1 => 1,
@@ -81,7 +84,7 @@ fn chart(spec: &FigureSpec, file: String, results: &Results) -> Result<Option<Ch
         file,
         title: spec.title.clone(),
         note,
-        x: axis(&spec.x, false),
+        x: with_room(axis(&spec.x, false), &panels),
         y: axis(&spec.y, true),
         groups: if bars { builder.groups } else { Vec::new() },
         panels,
@@ -100,6 +103,34 @@ fn axis(spec: &AxisSpec, from_zero: bool) -> Axis {
         from_zero: from_zero && !spec.log && spec.from.is_none(),
         from: spec.from,
         until: spec.until,
+    }
+}
+
+/// Dots and stairs at the very edge of a plot are hard to see, so the axis is a bit longer.
+fn with_room(mut axis: Axis, panels: &[Panel]) -> Axis {
+    let lines = || panels.iter().flat_map(|panel| &panel.lines);
+    if axis.log || !lines().all(|line| line.dots) {
+        return axis;
+    }
+    let xs = lines().flat_map(|line| line.points.iter().map(|p| p.0).chain(line.never.iter().copied()));
+    let (low, high) = xs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+    if low < high {
+        axis.from = axis.from.or(Some(low - 0.02 * (high - low)));
+        axis.until = axis.until.or(Some(high + 0.02 * (high - low)));
+    }
+    axis
+}
+
+/// A legend of one name that nobody chose says no more than the axis does.
+fn drop_lone_name(panels: &mut [Panel]) {
+    let mut names: Vec<&String> = panels.iter().flat_map(|panel| &panel.lines).map(|line| &line.name).collect();
+    names.extend(panels.iter().flat_map(|panel| &panel.bars).flat_map(|bar| &bar.parts).map(|part| &part.name));
+    if names.windows(2).any(|pair| pair[0] != pair[1]) {
+        return;
+    }
+    for panel in panels {
+        panel.lines.iter_mut().for_each(|line| line.name.clear());
+        panel.bars.iter_mut().flat_map(|bar| &mut bar.parts).for_each(|part| part.name.clear());
     }
 }
 
@@ -224,8 +255,8 @@ impl<'a> Builder<'a> {
             slots: Vec::new(),
             notes: Vec::new(),
             never: false,
-            seeds: 0,
-            intervals: false,
+            estimated: 0,
+            drawn_of: 0,
         }
     }
 
@@ -286,9 +317,16 @@ impl<'a> Builder<'a> {
         self.never = true;
     }
 
-    pub fn seen_seeds(&mut self, count: usize, interval: bool) {
-        self.intervals |= interval;
-        self.seeds = self.seeds.max(count);
+    /// A number was shown; one that is the same for all seeds has no interval to speak of.
+    pub fn seen_estimate(&mut self, of: &Estimate) {
+        if of.half_width.is_some_and(|half| half > 1e-6 * of.mean.abs()) {
+            self.estimated = self.estimated.max(of.count);
+        }
+    }
+
+    /// A curve was shown, the first of so many.
+    pub fn seen_curve(&mut self, of: usize) {
+        self.drawn_of = self.drawn_of.max(of);
     }
 
     /// The spec's note, and what the drawing itself needs explained.
@@ -297,10 +335,11 @@ impl<'a> Builder<'a> {
         if !self.spec.note.is_empty() {
             all.push(self.spec.note.clone());
         }
-        if self.intervals {
-            all.push(format!("Whiskers: 95 % confidence interval of the mean over {} seeds.", self.seeds));
-        } else if self.seeds > 1 {
-            all.push(format!("Drawn: the first of {} seeds.", self.seeds));
+        if self.drawn_of > 1 {
+            all.push(format!("Drawn: the first of {} seeds.", self.drawn_of));
+        }
+        if self.estimated > 1 {
+            all.push(format!("Whiskers: 95 % confidence interval of the mean over {} seeds.", self.estimated));
         }
         if self.never {
             all.push("An arrow head at the top: never within the run.".to_owned());

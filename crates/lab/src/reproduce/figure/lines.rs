@@ -14,7 +14,7 @@ pub fn of_series(builder: &mut Builder<'_>, series: &Series, view: &View<'_>) ->
             for choice in view.choices(&view.by) {
                 let Some(cell) = view.picked.cell(&choice)? else { continue };
                 let Some(curve) = cell.curve(name) else { continue };
-                builder.seen_seeds(cell.seeds.len(), false);
+                builder.seen_curve(cell.seeds.len());
                 let mut line = builder.line(series, view, &choice, name)?;
                 (line.points, line.never) = of_curve(curve);
                 finish(&mut line, builder, false);
@@ -49,7 +49,7 @@ pub fn of_series(builder: &mut Builder<'_>, series: &Series, view: &View<'_>) ->
                         })?;
                         let Some(cell) = view.picked.cell(&[&choice[..], &place[..]].concat())? else { continue };
                         let Some(estimate) = cell.estimate(measure) else { continue };
-                        builder.seen_seeds(estimate.count, estimate.half_width.is_some());
+                        builder.seen_estimate(&estimate);
                         if estimate.mean == f64::INFINITY {
                             line.never.push(x);
                             line.points.push((x, f64::NAN));

@@ -134,6 +134,17 @@ where
         self.area.draw(&PathElement::new(points, style)).map_err(|e| e.to_string().into())
     }
 
+    /// A polyline that turns back on itself: the bitmap's corners would blot.
+    pub fn angular(&self, points: Vec<(i32, i32)>, colour: RGBColor, width: f64) -> Result<(), Failed> {
+        if self.strokes == Strokes::Whole {
+            return self.stroke(points, colour, width);
+        }
+        for pair in points.windows(2) {
+            self.stroke(pair.to_vec(), colour, width)?;
+        }
+        Ok(())
+    }
+
     pub fn fill(&self, points: Vec<(i32, i32)>, colour: &impl Color) -> Result<(), Failed> {
         self.area.draw(&Polygon::new(points, colour.filled())).map_err(|e| e.to_string().into())
     }
