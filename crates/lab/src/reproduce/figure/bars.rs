@@ -12,18 +12,21 @@ pub fn of_series(
     view: &View<'_>,
     bars: &mut Vec<Bar>,
 ) -> Result<(), String> {
-    let What::Numbers(list) = &series.what else { return Err("bars show numbers".into()) };
+    let What::Numbers { list, named } = &series.what else { return Err("bars show numbers".into()) };
     let alone = builder.spec.series.len() == 1;
+    let several = list.len() > 1;
     let places = match view.over {
         Some(over) => view.choices(&[over]),
         None => vec![Vec::new()],
     };
+    // One bar per scheme along x: each has its scheme's colour, and needs no legend.
+    let schemes_along = alone && !several && view.by.is_empty() && view.over_schemes();
     for place in &places {
         for choice in view.choices(&view.by) {
             let Some(cell) = view.picked.cell(&[&choice[..], &place[..]].concat())? else { continue };
             let over = place.last().map(|at| view.picked.value(*at).name.clone());
             if builder.spec.kind == Kind::Stacked {
-                let label = view.label(series, &choice, "", alone)?;
+                let label = view.label(series, &choice, "")?;
                 let (group, name) = match over {
                     Some(over) => (over, label),
                     None => (label, String::new()),
@@ -47,11 +50,12 @@ pub fn of_series(
             for (measure, name) in list {
                 // Groups along x: an axis, else the measures, else what the bars are told apart by.
                 let (group, label, shown, by_scheme) = match &over {
-                    Some(over) if list.len() > 1 => (over.clone(), name.clone(), true, false),
-                    Some(over) => (over.clone(), view.label(series, &choice, name, alone)?, true, true),
-                    None if list.len() > 1 => (name.clone(), view.label(series, &choice, "", alone)?, true, true),
+                    Some(over) if schemes_along => (over.clone(), over.clone(), false, true),
+                    Some(over) if several => (over.clone(), name.clone(), true, false),
+                    Some(over) => (over.clone(), view.label(series, &choice, name)?, true, true),
+                    None if *named => (name.clone(), view.label(series, &choice, "")?, true, true),
                     None if alone => {
-                        let label = view.label(series, &choice, name, true)?;
+                        let label = view.label(series, &choice, name)?;
                         (label.clone(), label, false, true)
                     }
                     None => {
@@ -60,7 +64,8 @@ pub fn of_series(
                     }
                 };
                 // Bars that the legend tells apart by something else have no scheme's colour.
-                builder.wish(series, view, &choice, &label, by_scheme);
+                let told = if schemes_along { place } else { &choice };
+                builder.wish(series, view, told, &label, by_scheme);
                 let Some(mut part) = part(builder, cell, measure, &label) else { continue };
                 if let Some(estimate) = cell.estimate(measure) {
                     builder.seen_estimate(&estimate);

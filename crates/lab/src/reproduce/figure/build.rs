@@ -12,6 +12,9 @@ pub type Point = (f64, f64);
 /// Points of a whole figure; more make a large document and no better picture.
 const MOST_POINTS: usize = 4500;
 
+/// Values of an axis that are all named at it.
+const MOST_MARKS: usize = 12;
+
 /// What grows while a figure is made.
 pub struct Builder<'a> {
     pub spec: &'a FigureSpec,
@@ -20,6 +23,8 @@ pub struct Builder<'a> {
     slots: Vec<String>,
     notes: Vec<String>,
     never: bool,
+    /// The values along x of lines over an axis of the runs.
+    marks: Vec<(f64, String)>,
     /// Most seeds behind one number with an interval, and behind one curve.
     estimated: usize,
     drawn_of: usize,
@@ -32,6 +37,8 @@ pub struct View<'a> {
     fixed: Choice,
     pub by: Vec<usize>,
     pub over: Option<usize>,
+    /// What tells its labels from those of the other series, where they name none.
+    tag: String,
 }
 
 /// Draws a figure. Nothing comes of one whose runs were not made; wrong names are an error.
@@ -61,6 +68,7 @@ fn chart(spec: &FigureSpec, file: String, results: &Results) -> Result<Option<Ch
                 _ => bars::of_series(&mut builder, series, &view, &mut made.bars)?,
             }
         }
+        tell_apart(&made)?;
         made.title = panel.map(|(_, title)| title).unwrap_or_default();
         if !made.lines.is_empty() || !made.bars.is_empty() {
             panels.push(made);
@@ -79,18 +87,40 @@ fn chart(spec: &FigureSpec, file: String, results: &Results) -> Result<Option<Ch
         _ => 3,
     });
     let bars = !builder.groups.is_empty();
+    let mut x = with_room(axis(&spec.x, false), &panels);
+    if builder.marks.len() <= MOST_MARKS && spec.series.iter().all(|series| series.over.is_some()) {
+        x.marks = std::mem::take(&mut builder.marks);
+        x.marks.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
     let note = builder.whole_note();
     Ok(Some(Chart {
         file,
         title: spec.title.clone(),
         note,
-        x: with_room(axis(&spec.x, false), &panels),
+        x,
         y: axis(&spec.y, true),
         groups: if bars { builder.groups } else { Vec::new() },
         panels,
         columns,
         marks: spec.marks.clone(),
     }))
+}
+
+/// No two lines of a panel have one name, no two bars one place.
+fn tell_apart(panel: &Panel) -> Result<(), String> {
+    let twice = |what: &str, name: &str| Err(format!("two {what} \"{name}\": each series needs a `label` of its own"));
+    for (index, line) in panel.lines.iter().enumerate() {
+        if panel.lines[..index].iter().any(|other| other.name == line.name) {
+            return twice("lines", &line.name);
+        }
+    }
+    for (index, bar) in panel.bars.iter().enumerate() {
+        if panel.bars[..index].iter().any(|other| (other.group, other.slot) == (bar.group, bar.slot)) {
+            let name = bar.parts.first().map_or("", |part| &part.name);
+            return twice("bars", if bar.name.is_empty() { name } else { &bar.name });
+        }
+    }
+    Ok(())
 }
 
 fn axis(spec: &AxisSpec, from_zero: bool) -> Axis {
@@ -103,6 +133,7 @@ fn axis(spec: &AxisSpec, from_zero: bool) -> Axis {
         from_zero: from_zero && !spec.log && spec.from.is_none(),
         from: spec.from,
         until: spec.until,
+        marks: Vec::new(),
     }
 }
 
@@ -162,8 +193,37 @@ fn panel_names(spec: &FigureSpec, results: &Results) -> Result<Vec<Option<(Strin
 pub fn first_measure(series: &Series) -> &str {
     match &series.what {
         What::Curve(name) | What::Cumulative(name) => name,
-        What::Numbers(list) => list.first().map_or("", |(measure, _)| measure),
+        What::Numbers { list, .. } => list.first().map_or("", |(measure, _)| measure),
     }
+}
+
+/// The measure where the series differ in it, the runs where their values have the same names.
+fn tag(spec: &FigureSpec, series: &Series, results: &Results) -> Result<String, String> {
+    let others = || spec.series.iter().filter(|other| !std::ptr::eq(*other, series));
+    let mut parts = Vec::new();
+    let named = matches!(series.what, What::Numbers { named: true, .. });
+    if !named && others().any(|other| first_measure(other) != first_measure(series)) {
+        parts.push(first_measure(series).to_owned());
+    }
+    let names = value_names(series, results)?;
+    for other in others().filter(|other| first_measure(other) == first_measure(series) && other.label.is_none()) {
+        if let Some(runs) = &series.runs
+            && other.runs != series.runs
+            && value_names(other, results)?.iter().any(|name| names.contains(name))
+        {
+            parts.push(format!("({runs})"));
+            break;
+        }
+    }
+    Ok(parts.join(" "))
+}
+
+/// The names by which a series tells its lines apart.
+fn value_names(series: &Series, results: &Results) -> Result<Vec<Vec<String>>, String> {
+    let Some(picked) = Picked::of(series, first_measure(series), results)? else { return Ok(Vec::new()) };
+    let by = series.by.iter().map(|name| picked.axis(name)).collect::<Result<Vec<_>, _>>()?;
+    let names = |choice: &Choice| choice.iter().map(|at| picked.value(*at).name.clone()).collect();
+    Ok(picked.choices(&by).iter().map(names).collect())
 }
 
 impl<'a> View<'a> {
@@ -185,7 +245,8 @@ impl<'a> View<'a> {
         let by = series.by.iter().map(|name| picked.axis(name)).collect::<Result<Vec<_>, _>>()?;
         let by = by.into_iter().filter(|axis| Some(*axis) != panel_axis).collect();
         let over = series.over.as_ref().map(|name| picked.axis(name)).transpose()?;
-        Ok(Some(View { picked, fixed, by, over }))
+        let tag = tag(spec, series, results)?;
+        Ok(Some(View { picked, fixed, by, over, tag }))
     }
 
     /// Combinations of the values of these axes, each with the panel's value ahead.
@@ -193,20 +254,22 @@ impl<'a> View<'a> {
         self.picked.choices(axes).into_iter().map(|choice| [&self.fixed[..], &choice[..]].concat()).collect()
     }
 
+    /// Whether schemes stand along x.
+    pub fn over_schemes(&self) -> bool {
+        self.over.is_some_and(|axis| self.picked.group.axes[axis].values.iter().any(|value| value.scheme.is_some()))
+    }
+
     pub fn over_name(&self) -> &str {
         self.over.map_or("", |axis| &self.picked.group.axes[axis].name)
     }
 
-    /// The label of a line, bar or row: as the series says, else by its values and, unless it is
-    /// the only series, its measure.
-    pub fn label(&self, series: &Series, choice: &Choice, measure: &str, alone: bool) -> Result<String, String> {
+    /// The label of a line, bar or row: as the series says, else by its values and what else
+    /// tells it from other series; `otherwise` where there is nothing of that.
+    pub fn label(&self, series: &Series, choice: &Choice, otherwise: &str) -> Result<String, String> {
         let Some(label) = &series.label else {
-            let names = self.names(choice);
-            return Ok(match (names.as_str(), alone) {
-                ("", _) => measure.to_owned(),
-                (_, true) => names,
-                (_, false) => format!("{names} {measure}").trim_end().to_owned(),
-            });
+            let parts = [self.names(choice), self.tag.clone()];
+            let label = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+            return Ok(if label.is_empty() { otherwise.to_owned() } else { label });
         };
         let mut out = String::new();
         let mut rest = label.as_str();
@@ -255,6 +318,7 @@ impl<'a> Builder<'a> {
             slots: Vec::new(),
             notes: Vec::new(),
             never: false,
+            marks: Vec::new(),
             estimated: 0,
             drawn_of: 0,
         }
@@ -262,10 +326,10 @@ impl<'a> Builder<'a> {
 
     /// An empty line with name and look.
     pub fn line(&mut self, series: &Series, view: &View<'_>, choice: &Choice, measure: &str) -> Result<Line, String> {
-        let several = matches!(&series.what, What::Numbers(list) if list.len() > 1);
+        let several = matches!(&series.what, What::Numbers { list, .. } if list.len() > 1);
         let name = match several {
             true => measure.to_owned(),
-            false => view.label(series, choice, measure, self.spec.series.len() == 1)?,
+            false => view.label(series, choice, measure)?,
         };
         let style = self.wish(series, view, choice, &name, !several);
         Ok(Line::new(name, style, Vec::new()))
@@ -280,8 +344,9 @@ impl<'a> Builder<'a> {
         label: &str,
         by_scheme: bool,
     ) -> (plotters::style::RGBColor, crate::results::figures::chart::Dash) {
-        let mut told: Choice = choice.iter().copied().filter(|(axis, _)| view.by.contains(axis)).collect();
-        if view.by.is_empty() {
+        let tells = |axis: usize| view.by.contains(&axis) || view.over == Some(axis);
+        let mut told: Choice = choice.iter().copied().filter(|(axis, _)| tells(*axis)).collect();
+        if told.is_empty() {
             // A filter that leaves one of several schemes names that scheme.
             for (axis, of) in view.picked.group.axes.iter().enumerate() {
                 let in_panel = view.fixed.iter().any(|(fixed, _)| *fixed == axis);
@@ -310,6 +375,13 @@ impl<'a> Builder<'a> {
     pub fn note(&mut self, text: String) {
         if !self.notes.contains(&text) {
             self.notes.push(text);
+        }
+    }
+
+    /// A value along x of lines over an axis of the runs.
+    pub fn seen_value(&mut self, x: f64, name: &str) {
+        if !self.marks.iter().any(|(known, _)| *known == x) {
+            self.marks.push((x, name.to_owned()));
         }
     }
 
