@@ -2,6 +2,7 @@
 
 use super::{ScenarioArgs, Stop, show, warn};
 
+use crate::measure::registry;
 use crate::scenario::{Diagnostic, Options, Scenario, dictionary};
 use crate::{models, results, schemes_text};
 use clap::{Args, ValueEnum};
@@ -55,6 +56,8 @@ enum Topic {
     Scenario,
     /// Theory models: equations, parameters, what they yield
     Models,
+    /// What `[[measure]]` can take from a run
+    Metrics,
     /// JSON Schema of scenario files, for editors
     Schema,
 }
@@ -76,6 +79,8 @@ pub fn describe(args: &DescribeArgs) -> Result<(), Stop> {
         (Topic::Scenario, true) => show(&dictionary::schema::listing().to_string()),
         (Topic::Models, false) => show(&models::text()),
         (Topic::Models, true) => show(&models::json().to_string()),
+        (Topic::Metrics, false) => show(&registry::text()),
+        (Topic::Metrics, true) => show(&registry::json().to_string()),
         (Topic::Schema, _) => show(&dictionary::schema::render()),
     }
 }
