@@ -4,7 +4,7 @@ use super::{ScenarioArgs, Stop, show, warn};
 
 use crate::measure::registry;
 use crate::scenario::{Diagnostic, Options, Scenario, dictionary};
-use crate::{results, schemes_text};
+use crate::{models, results, schemes_text};
 use clap::{Args, ValueEnum};
 
 #[derive(Args)]
@@ -54,6 +54,8 @@ enum Topic {
     Results,
     /// Keys of a scenario file
     Scenario,
+    /// Theory models: equations, parameters, what they yield
+    Models,
     /// What `[[measure]]` can take from a run
     Metrics,
     /// JSON Schema of scenario files, for editors
@@ -75,6 +77,8 @@ pub fn describe(args: &DescribeArgs) -> Result<(), Stop> {
         (Topic::Results, true) => show(&results::describe_json().to_string()),
         (Topic::Scenario, false) => show(&dictionary::describe()),
         (Topic::Scenario, true) => show(&dictionary::schema::listing().to_string()),
+        (Topic::Models, false) => show(&models::text()),
+        (Topic::Models, true) => show(&models::json().to_string()),
         (Topic::Metrics, false) => show(&registry::text()),
         (Topic::Metrics, true) => show(&registry::json().to_string()),
         (Topic::Schema, _) => show(&dictionary::schema::render()),

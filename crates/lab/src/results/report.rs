@@ -161,7 +161,7 @@ mod tests {
         for outside in ["src=", "@import", "<link"] {
             assert!(!html.contains(outside), "{outside} would need the network");
         }
-        assert!(html.contains("<svg width=\"900\"") && html.contains("# &lt;&amp;&gt;"));
+        assert!(html.contains(" width=\"900\"") && html.contains("# &lt;&amp;&gt;"));
         assert!(html.contains("xoff run scenario.toml --seed 7"));
     }
 
