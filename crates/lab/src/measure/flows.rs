@@ -5,6 +5,7 @@ use super::scope::Scope;
 use super::stat::{self, Stats};
 use super::unit::{self, Dimension, Unit};
 use super::{Curve, Value};
+use crate::run;
 use crate::scenario::Table;
 use crate::scenario::reader::Result;
 use std::collections::BTreeMap;
@@ -162,7 +163,8 @@ pub fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(FlowMea
         "rerouted-share" => (Of::DetouredShare, ""),
         _ => {
             let unit = unit::read(row, "unit", Dimension::Time)?;
-            let reads: Vec<bool> = scope.loaded.traffic.iter().map(|traffic| traffic.kind == "reads").collect();
+            let reads: Vec<bool> =
+                scope.loaded.traffic.iter().map(|traffic| traffic.kind == "synchronised-reads").collect();
             (Of::FinishGap(stat::read_or(row, "mean")?, unit, reads), unit.0)
         }
     };
@@ -217,19 +219,25 @@ impl Filter {
     }
 
     fn fits(&self, flow: &FlowRecord) -> bool {
+        self.fits_parts(flow.label, flow.src, flow.dst, flow.size_bytes, flow.start, flow.class)
+    }
+
+    fn fits_unit(&self, unit: &run::Unit) -> bool {
+        self.fits_parts(unit.label, unit.src, unit.dst, None, unit.asked, unit.class)
+    }
+
+    fn fits_parts(&self, label: u32, src: u32, dst: u32, size: Option<u64>, start: Time, class: u8) -> bool {
         let among =
             |chosen: &Option<Vec<bool>>, index: u32| chosen.as_ref().is_none_or(|chosen| chosen[index as usize]);
-        // A bound on sizes leaves out endless flows.
-        let larger = |bound: u64| flow.size_bytes.is_some_and(|size| size > bound);
-        let smaller = |bound: u64| flow.size_bytes.is_some_and(|size| size <= bound);
-        among(&self.labels, flow.label)
-            && among(&self.src, flow.src)
-            && among(&self.dst, flow.dst)
-            && self.over.is_none_or(larger)
-            && self.up_to.is_none_or(smaller)
-            && self.started_from.is_none_or(|from| flow.start >= from)
-            && self.started_until.is_none_or(|until| flow.start < until)
-            && self.class.is_none_or(|class| flow.class == class)
+        among(&self.labels, label)
+            && among(&self.src, src)
+            && among(&self.dst, dst)
+            // A bound on sizes leaves out endless flows.
+            && self.over.is_none_or(|bound| size.is_some_and(|size| size > bound))
+            && self.up_to.is_none_or(|bound| size.is_some_and(|size| size <= bound))
+            && self.started_from.is_none_or(|from| start >= from)
+            && self.started_until.is_none_or(|until| start < until)
+            && self.class.is_none_or(|own| own == class)
     }
 }
 
@@ -243,6 +251,7 @@ impl FlowMeasure {
 
     pub fn needs(&self, needs: &mut Needs) {
         needs.flows = true;
+        needs.units |= matches!(self.what, Of::FinishGap(..));
     }
 
     pub(super) fn take(&self, recording: &Recording) -> Value {
@@ -261,7 +270,12 @@ impl FlowMeasure {
                 Value::Number(detoured as f64 / flows.len() as f64)
             }
             Of::FinishGap(stats, unit, reads) => {
-                stats.of(finish_gaps(&flows, reads).into_iter().map(|gap| unit::time(gap, *unit)).collect())
+                let finite = flows.iter().filter(|flow| flow.size_bytes.is_some());
+                let finite = finite.map(|flow| (flow.source, flow.start, flow.dst, flow.delivered_at));
+                let units = recording.units.iter().filter(|unit| self.filter.fits_unit(unit));
+                let units = units.map(|unit| (unit.source, unit.asked, unit.dst, unit.done));
+                let gaps = finish_gaps(finite.chain(units), reads);
+                stats.of(gaps.into_iter().map(|gap| unit::time(gap, *unit)).collect())
             }
         }
     }
@@ -363,14 +377,15 @@ impl Total {
     }
 }
 
-/// For each round in which all flows completed, the time from its first to its last completion. A
-/// round is the flows that one traffic source started together; for reads also for the same client.
-fn finish_gaps(flows: &[&FlowRecord], reads: &[bool]) -> Vec<Span> {
+/// For each round of which all parts completed, the time from the first to the last completion. A part
+/// has a source, a start, a receiver and an end; a round is the parts that one source started together,
+/// of reads those for the same client.
+fn finish_gaps(parts: impl Iterator<Item = (u32, Time, u32, Option<Time>)>, reads: &[bool]) -> Vec<Span> {
     let mut rounds: BTreeMap<(u32, Time, u32), Vec<Option<Time>>> = BTreeMap::new();
-    for flow in flows.iter().filter(|flow| flow.size_bytes.is_some()) {
-        let of_reads = reads.get(flow.source as usize).copied().unwrap_or(false);
-        let client = if of_reads { flow.dst } else { 0 };
-        rounds.entry((flow.source, flow.start, client)).or_default().push(flow.delivered_at);
+    for (source, start, dst, end) in parts {
+        let of_reads = reads.get(source as usize).copied().unwrap_or(false);
+        let client = if of_reads { dst } else { 0 };
+        rounds.entry((source, start, client)).or_default().push(end);
     }
     let whole = rounds.into_values().filter(|ends| ends.len() > 1 && ends.iter().all(Option::is_some));
     whole.filter_map(|ends| Some(ends.iter().copied().max()?? - ends.iter().copied().min()??)).collect()

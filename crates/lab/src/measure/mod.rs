@@ -73,6 +73,9 @@ enum Value {
     Curve(Curve),
 }
 
+#[cfg(test)]
+mod tests;
+
 impl Measures {
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

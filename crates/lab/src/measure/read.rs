@@ -57,7 +57,14 @@ fn read_one(name: &Text, row: &mut Table, scope: &Scope<'_>) -> Result<Measure> 
         Family::Ports => ports::read(row, scope).map(|(measure, unit)| (What::Ports(measure), unit))?,
         Family::Whole => whole::read(of, row, scope).map(|(measure, unit)| (What::Whole(measure), unit))?,
     };
-    Ok(Measure { name: name.value.clone(), unit: unit.to_owned(), what })
+    let unit = match of {
+        "slope" if !unit.is_empty() => format!("{unit}/ms"),
+        "slope" => "1/ms".to_owned(),
+        "pause-rate" | "completion-rate" => "1/s".to_owned(),
+        "largest-cut" => "%".to_owned(),
+        _ => unit.to_owned(),
+    };
+    Ok(Measure { name: name.value.clone(), unit, what })
 }
 
 fn valid_name(name: &Text) -> Result<()> {

@@ -3,7 +3,7 @@
 
 use super::Measures;
 use crate::results::RunEnd;
-use crate::run::{self, Keep, Position, Sink};
+use crate::run::{self, Keep, Position, Sink, Unit};
 use crate::scenario::Loaded;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -16,6 +16,8 @@ pub struct Recording {
     /// In the order of their ends, without their paths.
     pub flows: Vec<FlowRecord>,
     pub pauses: Vec<PauseRecord>,
+    /// Answers on connections that stay open.
+    pub units: Vec<Unit>,
     pub series: BTreeMap<SeriesKey, Series>,
     pub ports: Vec<PortReport>,
     pub counters: Counters,
@@ -86,6 +88,7 @@ pub struct Needs {
     pub flows: bool,
     pub pauses: bool,
     pub refreshes: bool,
+    pub units: bool,
     /// By metric, port and class.
     pub ports: HashMap<SeriesKey, Grid>,
     /// By metric and label.
@@ -111,7 +114,7 @@ impl Recorder {
     }
 
     pub fn keep(&self) -> Keep {
-        Keep { pauses: self.needs.pauses, refreshes: self.needs.refreshes }
+        Keep { pauses: self.needs.pauses, refreshes: self.needs.refreshes, units: self.needs.units }
     }
 
     pub fn finish(self, end: &RunEnd) -> Recording {
@@ -141,6 +144,11 @@ impl Sink for Recorder {
         if self.needs.pauses {
             self.recording.pauses.extend(pauses.iter().filter(|pause| pause.pause));
         }
+        Ok(())
+    }
+
+    fn units(&mut self, units: &[Unit]) -> io::Result<()> {
+        self.recording.units.extend(units);
         Ok(())
     }
 

@@ -319,7 +319,7 @@ mod tests {
         let comparison = table(&[measured("none", Some(3.0)), measured("dcqcn", None)], &[]);
         assert!(comparison.measures.len() > 1);
         assert_eq!(comparison.measures[0].head[..2], ["scheme", "measure0, us"]);
-        assert_eq!(comparison.measures[0].rows[0][..2], ["none", "3.00"]);
+        assert_eq!(comparison.measures[0].rows[0][..2], ["none", "3"]);
         assert_eq!(comparison.measures[0].rows[1][..2], ["dcqcn", "never"]);
         let columns: usize = comparison.measures.iter().map(|grid| grid.head.len() - 1).sum();
         assert_eq!(columns, 20);

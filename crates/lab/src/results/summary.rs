@@ -1,7 +1,7 @@
 //! What a run came to, in one value: printed as tables, written as JSON, compared with others.
 
 use super::episode::Episode;
-use super::number::brief_or_dash;
+use super::number::{brief_or_dash, thousands};
 use crate::measure::Curve;
 use serde::{Deserialize, Serialize};
 
@@ -184,7 +184,10 @@ impl MeasuredRow {
         match (&self.curve, self.never) {
             (Some(curve), _) => format!("curve of {} points", curve.x.len()),
             (None, true) => "never".to_owned(),
-            (None, false) => brief_or_dash(self.value),
+            (None, false) => match self.value {
+                Some(whole) if whole.fract() == 0.0 && (0.0..1e15).contains(&whole) => thousands(whole as u64),
+                value => brief_or_dash(value),
+            },
         }
     }
 }
