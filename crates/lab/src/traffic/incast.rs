@@ -25,6 +25,8 @@ pub struct Incast {
     /// Senders are taken from other switches than the receiver's.
     pub other_racks: bool,
     pub sizes: Sizes,
+    /// One size is drawn for all flows of an event.
+    pub same_size: bool,
     pub wiring: Arc<Wiring>,
     pub template: Template,
 }
@@ -133,6 +135,7 @@ impl Source for IncastSource {
         let receiver = self.of.receivers[draw_by_rate(&self.of.receiver_rates, &mut self.draws)];
         let (least, most) = (*self.of.degree.start(), *self.of.degree.end());
         let degree = least + self.draws.below(u64::from(most - least) + 1) as u32;
+        let shared = self.of.same_size.then(|| self.of.sizes.sample(&mut self.draws));
         let mut chosen = 0;
         for rank in 0..self.order.len() {
             if chosen == degree {
@@ -145,7 +148,7 @@ impl Source for IncastSource {
                 continue;
             }
             chosen += 1;
-            let size = self.of.sizes.sample(&mut self.draws);
+            let size = shared.unwrap_or_else(|| self.of.sizes.sample(&mut self.draws));
             let handle = self.handles.take();
             out.push(Action::Start(self.of.template.flow(handle, sender, receiver, Some(size), 0)));
         }
@@ -176,6 +179,7 @@ mod tests {
             receiver_rates: running_rates(&(0..32).collect::<Vec<_>>(), &wiring(4, 8)),
             other_racks: true,
             sizes: Sizes::Fixed(20_000),
+            same_size: false,
             wiring: wiring(4, 8),
             template: template(),
         }
@@ -230,6 +234,25 @@ mod tests {
         let at = |events: BTreeMap<Time, _>| events.into_keys().map(|at| at.ps() / 1_000_000).collect::<Vec<_>>();
         assert_eq!(at(events(&incast(periodic(Some(3), None)), 1)), [5, 7, 9]);
         assert_eq!(at(events(&incast(periodic(None, Some(Time::from_us(9)))), 1)), [5, 7]);
+    }
+
+    #[test]
+    fn flows_of_an_event_differ_in_size_unless_they_are_to_be_alike() {
+        let sizes = |same_size| {
+            let sizes = Sizes::Uniform { min_bytes: 1, max_bytes: 1_000_000 };
+            let times = Events::Times((1..=100).map(Time::from_us).collect());
+            let incast = Incast { sizes, same_size, degree: 5..=5, ..incast(times) };
+            let mut sizes: BTreeMap<Time, BTreeSet<Option<u64>>> = BTreeMap::new();
+            for (at, action) in play(&mut incast.source(1, 0), usize::MAX) {
+                let Action::Start(spec) = action else { panic!("{action:?}") };
+                sizes.entry(at).or_default().insert(spec.size_bytes);
+            }
+            sizes
+        };
+        assert!(sizes(false).values().all(|sizes| sizes.len() >= 4));
+        let alike = sizes(true);
+        assert!(alike.values().all(|sizes| sizes.len() == 1));
+        assert!(alike.values().flatten().collect::<BTreeSet<_>>().len() > 90, "each event has its own");
     }
 
     #[test]
