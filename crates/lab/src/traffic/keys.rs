@@ -133,6 +133,13 @@ pub const TRAFFIC: &[Key] = &[
         "The part of the flows that goes to hot hosts (of a lone hot host: to all)",
     ),
     key("degree", Kind::Special("a whole number or a range such as \"1..15\""), "", INCAST, "Senders of one event"),
+    key(
+        "same_size",
+        Kind::Flag,
+        "false",
+        "with kind = \"incast\" and sizes that differ",
+        "All flows of one event are of one size",
+    ),
     key("times", Kind::Texts, "", INCAST, "When events happen, counted from `start`, in place of `load`"),
     key("period", Kind::Time, "", INCAST, "From one event to the next, in place of `load`"),
     key("events", Kind::Count, "", INCAST, "It ends after this many events; not with `times`"),
