@@ -1,11 +1,13 @@
 //! Runs a loaded scenario: builds the world, drives it in slices, hands its records on.
 
+use crate::measure::recording::Recorder;
 use crate::results::{Outcome, RunContext, RunEnd, RunWriter};
 use crate::scenario::Loaded;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use xoff_engine::Time;
+use xoff_fabric::record::{FlowRecord, PauseRecord, Sample};
 use xoff_fabric::traffic::{Action, Source};
 use xoff_fabric::world::Progress;
 use xoff_schemes::{Any, AnyWorld};
@@ -44,12 +46,66 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
             disturbance: None,
         },
     )?;
+    let mut recorder = Recorder::new(loaded.measures.needs());
+    let keep = recorder.keep();
+    let pauses = loaded.plan.run.record_pauses;
+    let mut both = Both { writer: &mut writer, recorder: &mut recorder, pauses };
+    let end = drive(loaded, keep, &mut both, &mut watch)?;
+    let setup = began.elapsed().saturating_sub(end.wall);
+    let measures = loaded.measures.rows(loaded, &recorder.finish(&end));
+    writer.finish(RunEnd { setup, measures, ..end })
+}
+
+/// A run directory and the scenario's own measures, of the same run.
+struct Both<'a> {
+    writer: &'a mut RunWriter,
+    recorder: &'a mut Recorder,
+    /// The directory has PAUSEs, whether or not a measure needs them.
+    pauses: bool,
+}
+
+impl Sink for Both<'_> {
+    fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
+        self.writer.flows(flows)?;
+        self.recorder.flows(flows)
+    }
+    fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
+        if self.pauses {
+            self.writer.pauses(pauses)?;
+        }
+        self.recorder.pauses(pauses)
+    }
+    fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
+        self.writer.samples(samples)?;
+        self.recorder.samples(samples)
+    }
+}
+
+/// Takes the records of a run as they come.
+pub trait Sink {
+    fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()>;
+    fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()>;
+    fn samples(&mut self, samples: &[Sample]) -> io::Result<()>;
+}
+
+/// Records that somebody needs although the scenario does not ask for them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Keep {
+    pub pauses: bool,
+    pub refreshes: bool,
+}
+
+/// Runs to the end and hands the records on; what is left to say is the result.
+pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn FnMut(Position)) -> io::Result<RunEnd> {
+    let began = Instant::now();
     let mut world = build(loaded);
+    world.plan.run.record_pauses |= keep.pauses;
+    world.plan.run.record_refreshes |= keep.refreshes;
     let setup = began.elapsed();
     let flows_expected = flows_expected(loaded);
     let (wall_start, cpu_start) = (Instant::now(), thread_cpu());
     while world.run(SLICE) == Progress::Running {
-        drain(&mut world, &mut writer)?;
+        drain(&mut world, sink)?;
         let counters = &world.counters;
         let part = match flows_expected {
             Some(flows) => counters.flows_completed as f64 / flows,
@@ -63,8 +119,8 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
         });
     }
     let (wall, run_cpu) = (wall_start.elapsed(), thread_cpu().saturating_sub(cpu_start));
-    drain(&mut world, &mut writer)?;
-    writer.finish(RunEnd {
+    drain(&mut world, sink)?;
+    Ok(RunEnd {
         counters: world.counters,
         ports: world.port_reports(),
         sim_end: world.now,
@@ -74,6 +130,8 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
         peak_rss: peak_rss_bytes(),
         imbalance: world.books().err(),
         failure: world.failure.clone(),
+        deadlock_at: world.deadlocks.first().map(|(at, _)| *at),
+        measures: Vec::new(),
     })
 }
 
@@ -101,10 +159,10 @@ fn flows_expected(loaded: &Loaded) -> Option<f64> {
     (sum > 0.0).then_some(sum)
 }
 
-fn drain(world: &mut AnyWorld, writer: &mut RunWriter) -> io::Result<()> {
-    writer.flows(&world.flows)?;
-    writer.pauses(&world.pauses)?;
-    writer.samples(&world.samples)?;
+fn drain(world: &mut AnyWorld, sink: &mut dyn Sink) -> io::Result<()> {
+    sink.flows(&world.flows)?;
+    sink.pauses(&world.pauses)?;
+    sink.samples(&world.samples)?;
     world.flows.clear();
     world.pauses.clear();
     world.samples.clear();

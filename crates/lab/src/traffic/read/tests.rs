@@ -40,6 +40,7 @@ fn network() -> Plan {
             stop_on_deadlock: true,
             stall_after: None,
             record_pauses: false,
+            record_refreshes: false,
         },
     }
 }
