@@ -215,6 +215,25 @@ mod tests {
     }
 
     #[test]
+    fn one_size_for_an_event_or_one_for_each_flow() {
+        let distinct = |same_size| {
+            let sizes = Sizes::Uniform { min_bytes: 1, max_bytes: 1 << 40 };
+            let times = Events::Times([3, 8].map(Time::from_us).into());
+            let incast = Incast { degree: 10..=10, same_size, sizes, ..incast(times) };
+            let mut seen: BTreeMap<Time, BTreeSet<Option<u64>>> = BTreeMap::new();
+            for (at, action) in play(&mut incast.source(1, 3), usize::MAX) {
+                let Action::Start(spec) = action else { panic!("{action:?}") };
+                seen.entry(at).or_default().insert(spec.size_bytes);
+            }
+            seen.into_values().collect::<Vec<_>>()
+        };
+        let same = distinct(true);
+        assert_eq!(same.iter().map(BTreeSet::len).collect::<Vec<_>>(), [1, 1]);
+        assert_ne!(same[0], same[1], "every event draws anew");
+        assert_eq!(distinct(false).iter().map(BTreeSet::len).collect::<Vec<_>>(), [10, 10]);
+    }
+
+    #[test]
     fn the_poorest_receiver_is_found() {
         let few = |senders: &[u32], other_racks| {
             Incast { senders: senders.into(), other_racks, ..incast(Events::Times([].into())) }.fewest_candidates()
