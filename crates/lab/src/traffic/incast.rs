@@ -256,25 +256,6 @@ mod tests {
     }
 
     #[test]
-    fn flows_of_an_event_differ_in_size_unless_they_are_to_be_alike() {
-        let sizes = |same_size| {
-            let sizes = Sizes::Uniform { min_bytes: 1, max_bytes: 1_000_000 };
-            let times = Events::Times((1..=100).map(Time::from_us).collect());
-            let incast = Incast { sizes, same_size, degree: 5..=5, ..incast(times) };
-            let mut sizes: BTreeMap<Time, BTreeSet<Option<u64>>> = BTreeMap::new();
-            for (at, action) in play(&mut incast.source(1, 0), usize::MAX) {
-                let Action::Start(spec) = action else { panic!("{action:?}") };
-                sizes.entry(at).or_default().insert(spec.size_bytes);
-            }
-            sizes
-        };
-        assert!(sizes(false).values().all(|sizes| sizes.len() >= 4));
-        let alike = sizes(true);
-        assert!(alike.values().all(|sizes| sizes.len() == 1));
-        assert!(alike.values().flatten().collect::<BTreeSet<_>>().len() > 90, "each event has its own");
-    }
-
-    #[test]
     fn it_ends_after_the_flows_asked_for_and_follows_the_seed() {
         let arrivals = Arrivals { start: Time::ZERO, until: None, per_second: 1e6, count: None };
         let incast = Incast { flows: Some(1000), ..incast(Events::Poisson(arrivals)) };
