@@ -1,6 +1,6 @@
 //! `report.html` and a page per paper, each of which needs nothing else.
 
-use super::{Totals, agreement, counted, duration, falls_short, range_text, setting_text};
+use super::{Totals, agreement, counted, duration, falls_short, first_failures, more_failed, range_text, setting_text};
 use crate::reproduce::judged::{Book, Deviation, ExperimentPage, Judged, PaperPage, Verdict};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -67,7 +67,11 @@ fn listed(experiment: &ExperimentPage) -> Value {
         "place": experiment.place,
         "setting": experiment.setting,
         "totals": totals(&Totals::of(experiment.claims.iter())),
-        "failures": experiment.failures.len(),
+        "failed": if experiment.failures.is_empty() {
+            String::new()
+        } else {
+            format!("{} failed", counted(experiment.failures.len(), "run"))
+        },
     })
 }
 
@@ -120,6 +124,7 @@ fn of_experiment(experiment: &ExperimentPage, deviations: &[Deviation]) -> Value
         .iter()
         .map(|(title, head, rows)| json!({ "title": title, "head": head, "rows": rows }))
         .collect();
+    let (failures, more) = first_failures(&experiment.failures);
     let concern = |of: &&Deviation| of.experiments.contains(&experiment.id);
     json!({
         "id": experiment.id,
@@ -135,7 +140,9 @@ fn of_experiment(experiment: &ExperimentPage, deviations: &[Deviation]) -> Value
         "tables": tables,
         "claims": experiment.claims.iter().map(claim).collect::<Vec<_>>(),
         "deviations": deviations.iter().filter(concern).map(deviation).collect::<Vec<_>>(),
-        "failures": experiment.failures,
+        "failures": failures,
+        "more_failures": &experiment.failures[failures.len()..],
+        "more": if more > 0 { more_failed(more) } else { String::new() },
         "totals": totals(&Totals::of(experiment.claims.iter())),
         "cost": if experiment.runs > 0 {
             format!("{}, {} CPU", counted(experiment.runs, "run"), duration(experiment.cpu_seconds))
@@ -155,8 +162,8 @@ fn claim(claim: &Judged) -> Value {
         "id": claim.id,
         "says": claim.says,
         "paper": claim.paper,
-        "ours": claim.ours,
-        "accepted": range_text(claim),
+        "ours": unbroken(&claim.ours),
+        "accepted": unbroken(&range_text(claim)),
         "tolerance": claim.tolerance,
         "verdict": claim.verdict.words(),
         "class": class(claim.verdict),
@@ -165,6 +172,11 @@ fn claim(claim: &Judged) -> Value {
         "diagnosis": claim.diagnosis,
         "variants": variants,
     })
+}
+
+/// Numbers with their intervals are not broken across lines.
+fn unbroken(text: &str) -> String {
+    text.replace(" ± ", "\u{a0}±\u{a0}").replace(" to ", "\u{a0}to\u{a0}")
 }
 
 fn deviation(of: &Deviation) -> Value {

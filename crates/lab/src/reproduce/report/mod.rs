@@ -72,3 +72,16 @@ fn counted(count: usize, what: &str) -> String {
     let number = crate::results::number::thousands(count as u64);
     if count == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
+
+/// The first few of the failed runs, and how many more there are: where deadlock is the subject,
+/// most of them fail.
+fn first_failures(failures: &[String]) -> (&[String], usize) {
+    const SHOWN: usize = 3;
+    let shown = &failures[..failures.len().min(SHOWN)];
+    (shown, failures.len() - shown.len())
+}
+
+/// `47 more runs failed`.
+fn more_failed(more: usize) -> String {
+    format!("{more} more {} failed", if more == 1 { "run" } else { "runs" })
+}

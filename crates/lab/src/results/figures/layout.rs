@@ -205,7 +205,7 @@ impl Layout {
             let from = left + (index % wide) as f64 * (panel_width + GAP);
             let above = top + (index / wide) as f64 * pitch;
             let bounds = Bounds { left: from, right: from + panel_width, top: above, bottom: above + height };
-            let (first, last) = (index % wide == 0, index % wide + 1 == wide);
+            let (first, last) = (index.is_multiple_of(wide), (index + 1).is_multiple_of(wide));
             let reach = (
                 from - if first { left } else { GAP / 2.0 - 2.0 },
                 bounds.right + if last { RIGHT } else { GAP / 2.0 - 2.0 },
