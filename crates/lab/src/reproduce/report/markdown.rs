@@ -1,6 +1,6 @@
 //! `docs/reproduction.md`: the verdicts as a document of the repository.
 
-use super::{Totals, agreement, counted, duration, falls_short, first_failures, more_failed, range_text, setting_text};
+use super::{Totals, agreement, by_reason, counted, duration, first_failures, more_failed, range_text, setting_text};
 use crate::reproduce::judged::{Book, ExperimentPage, Judged, PaperPage, Verdict};
 use crate::results::number::thousands;
 
@@ -163,16 +163,22 @@ fn claims(claims: &[Judged], out: &mut String) {
     };
     let head = ["", "claim", "paper", "ours", "accepted", "verdict", "seeds that agree"];
     out.push_str(&table(&head, claims.iter().map(row).collect()));
+    for group in by_reason(claims) {
+        let first = group[0];
+        let ids: Vec<String> = group.iter().map(|claim| format!("**{}**", inline(&claim.id))).collect();
+        let why = if first.diagnosis.is_empty() { "not yet explained." } else { &first.diagnosis };
+        let verb = match (first.verdict, group.len()) {
+            (verdict, 1) => verdict.words(),
+            (Verdict::HoldsInDirection, _) => "hold in direction",
+            _ => "do not hold",
+        };
+        out.push_str(&format!("- {} {verb}: {}\n", ids.join(", "), inline(why)));
+    }
     for claim in claims {
-        let short = falls_short(claim);
-        if short {
-            let why = if claim.diagnosis.is_empty() { "not yet explained." } else { &claim.diagnosis };
-            out.push_str(&format!("- **{}** {}: {}\n", inline(&claim.id), claim.verdict.words(), inline(why)));
-        }
         for variant in &claim.variants {
             let ours = if variant.ours.is_empty() { String::new() } else { format!("{}, ", inline(&variant.ours)) };
-            let lead = if short { "  - ".to_owned() } else { format!("- **{}** ", inline(&claim.id)) };
-            out.push_str(&format!("{lead}under {}: {ours}{}\n", inline(&variant.under), variant.verdict.words()));
+            let under = inline(&variant.under);
+            out.push_str(&format!("- **{}** under {under}: {ours}{}\n", inline(&claim.id), variant.verdict.words()));
         }
     }
     out.push('\n');

@@ -45,6 +45,22 @@ fn falls_short(claim: &Judged) -> bool {
     matches!(claim.verdict, Verdict::HoldsInDirection | Verdict::DoesNotHold)
 }
 
+/// Claims that fall short, those for one reason together: several often fail for the same.
+fn by_reason(claims: &[Judged]) -> Vec<Vec<&Judged>> {
+    let mut groups: Vec<Vec<&Judged>> = Vec::new();
+    for claim in claims.iter().filter(|claim| falls_short(claim)) {
+        let alike = |group: &&mut Vec<&Judged>| {
+            let first = group[0];
+            !first.diagnosis.is_empty() && first.diagnosis == claim.diagnosis && first.verdict == claim.verdict
+        };
+        match groups.iter_mut().find(alike) {
+            Some(group) => group.push(claim),
+            None => groups.push(vec![claim]),
+        }
+    }
+    groups
+}
+
 /// What kind of experiment it was, and what it is here.
 fn setting_text(setting: &str) -> &str {
     match setting {

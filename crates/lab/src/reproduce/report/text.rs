@@ -1,6 +1,6 @@
 //! The verdicts for the terminal, at most 100 columns wide.
 
-use super::{Totals, counted, duration, falls_short, first_failures, more_failed};
+use super::{Totals, by_reason, counted, duration, first_failures, more_failed};
 use crate::reproduce::judged::{Book, ExperimentPage, Verdict};
 use crate::results::grid::Grid;
 
@@ -56,8 +56,8 @@ fn of_experiment(experiment: &ExperimentPage) -> String {
         grid.row([
             shorten(&claim.id, 16),
             words(claim.verdict).to_owned(),
-            shorten(&paper, 16),
-            shorten(&ours, 24),
+            shorten(&paper, 13),
+            shorten(&ours, 21),
             String::new(),
         ]);
     }
@@ -70,10 +70,14 @@ fn of_experiment(experiment: &ExperimentPage) -> String {
         row[4] = shorten(&one_line(&claim.says), room);
     }
     out.push_str(&grid.text());
-    for claim in experiment.claims.iter().filter(|claim| falls_short(claim) && !claim.diagnosis.is_empty()) {
+    for group in by_reason(&experiment.claims) {
+        let diagnosis = one_line(&group[0].diagnosis);
+        if diagnosis.is_empty() {
+            continue;
+        }
+        let ids: Vec<&str> = group.iter().map(|claim| claim.id.as_str()).collect();
         // The pages have all of it.
-        let said = shorten(&format!("{}: {}", claim.id, one_line(&claim.diagnosis)), 3 * (WIDTH - 8));
-        let lines = fold(&said, WIDTH - 4);
+        let lines = fold(&shorten(&format!("{}: {diagnosis}", ids.join(", ")), 3 * (WIDTH - 8)), WIDTH - 4);
         for (index, line) in lines.iter().enumerate() {
             out.push_str(if index == 0 { "  " } else { "    " });
             out.push_str(line);
