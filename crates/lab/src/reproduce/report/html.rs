@@ -2,6 +2,7 @@
 
 use super::{Totals, agreement, counted, duration, falls_short, first_failures, more_failed, range_text, setting_text};
 use crate::reproduce::judged::{Book, Deviation, ExperimentPage, Judged, PaperPage, Verdict};
+use crate::results::number::thousands;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};
@@ -41,19 +42,20 @@ fn front(book: &Book) -> Value {
         .collect();
     json!({
         "style": STYLE,
-        "facts": facts(book),
+        "facts": facts(book, &book.papers, book.cpu_seconds),
         "papers": papers,
         "totals": totals(&Totals::of(book.claims())),
     })
 }
 
-fn facts(book: &Book) -> Vec<(&'static str, String)> {
-    let runs: usize = book.papers.iter().flat_map(|paper| &paper.experiments).map(|one| one.runs).sum();
-    let mut facts = vec![("Scale", book.scale.clone()), ("Runs", counted(runs, "run"))];
+/// What was run for these papers.
+fn facts(book: &Book, papers: &[PaperPage], cpu_seconds: f64) -> Vec<(&'static str, String)> {
+    let runs: usize = papers.iter().flat_map(|paper| &paper.experiments).map(|one| one.runs).sum();
+    let mut facts = vec![("Scale", book.scale.clone()), ("Runs", thousands(runs as u64))];
     if let Some(seeds) = book.seeds {
         facts.push(("Seeds", seeds.to_string()));
     }
-    facts.push(("CPU time", duration(book.cpu_seconds)));
+    facts.push(("CPU time", duration(cpu_seconds)));
     facts.push(("This command", duration(book.wall_seconds)));
     facts.push(("Xoff", book.version.clone()));
     facts.push(("Command", book.command.clone()));
@@ -100,13 +102,14 @@ fn source(paper: &PaperPage) -> String {
 
 fn of_paper(book: &Book, paper: &PaperPage) -> Value {
     let experiments: Vec<Value> = paper.experiments.iter().map(|one| of_experiment(one, &paper.deviations)).collect();
+    let cpu_seconds = paper.experiments.iter().map(|one| one.cpu_seconds).sum();
     json!({
         "style": STYLE,
         "id": paper.id,
         "title": paper.title,
         "source": source(paper),
         "what": paper.what,
-        "facts": facts(book),
+        "facts": facts(book, std::slice::from_ref(paper), cpu_seconds),
         "totals": totals(&Totals::of(paper.claims())),
         "experiments": experiments,
         "deviations": paper.deviations.iter().map(deviation).collect::<Vec<_>>(),
@@ -169,7 +172,7 @@ fn claim(claim: &Judged) -> Value {
         "class": class(claim.verdict),
         "seeds": agreement(claim),
         "short": falls_short(claim),
-        "diagnosis": claim.diagnosis,
+        "diagnosis": if claim.diagnosis.is_empty() { "not yet explained." } else { &claim.diagnosis },
         "variants": variants,
     })
 }
