@@ -166,6 +166,9 @@ fn run(values: &Values) -> Result<Yield, String> {
     if periods < 8 * flows {
         return Err(format!("`periods` = {periods} is too few for {flows} flows: at least 8 N = {}", 8 * flows));
     }
+    if periods * flows > 1_000_000_000 {
+        return Err(format!("`periods` times `flows` is {}: at most 1 000 000 000", periods * flows));
+    }
     let (curve_from, curve_loops) = (values.count("curve_from") as usize, values.count("curve_loops") as usize);
     let x_of_loop = if values.text("curve_x") == "ms" { link.period_s * 1e3 } else { 1.0 };
     let mut curves = Curves::new(curve_from..curve_from + curve_loops, x_of_loop, flows);
