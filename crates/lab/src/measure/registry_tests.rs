@@ -1,6 +1,7 @@
 //! The list is complete, and every example of it works.
 
 use super::*;
+use crate::measure::keys::{COUNTER_NAMES, PORT_NAMES, SERIES_NAMES};
 use crate::measure::record;
 use crate::scenario::{Loaded, Options, Scenario};
 use std::path::Path;
@@ -18,7 +19,7 @@ rate = "10Gbps"
 threshold = "static"
 xoff = "20KB"
 [scheme]
-name = "dcqcn"
+name = "pcn"
 [[traffic]]
 name = "all"
 kind = "flows"

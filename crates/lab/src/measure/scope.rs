@@ -64,6 +64,16 @@ impl<'a> Scope<'a> {
         Ok(Some(chosen))
     }
 
+    /// By port, whether a selector under `key` picks it; `None` if the key is left out.
+    pub fn ports(&self, row: &mut Table, key: &str) -> Result<Option<Vec<bool>>> {
+        let Some(selectors) = row.take_texts(key)? else { return Ok(None) };
+        let mut chosen = vec![false; self.loaded.plan.ports()];
+        for port in self.loaded.names.all_ports(&selectors)? {
+            chosen[port as usize] = true;
+        }
+        Ok(Some(chosen))
+    }
+
     /// The class of a `priority`, if one is given.
     pub fn class(&self, row: &mut Table) -> Result<Option<u8>> {
         let Some(priority) = row.take_count("priority", 0..=7)? else { return Ok(None) };

@@ -23,9 +23,11 @@ pub enum WholeMeasure {
     BaseRtt(Unit, Vec<Span>, Stats),
 }
 
+type Count = fn(&Counters) -> u64;
+
 /// A counter by name.
 #[derive(Clone, Copy)]
-pub struct Counter(&'static str, fn(&Counters) -> u64);
+pub struct Counter(&'static str, Count);
 
 impl std::fmt::Debug for Counter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -34,7 +36,7 @@ impl std::fmt::Debug for Counter {
 }
 
 /// The counters of a run, by the names of `run.json`.
-pub const COUNTERS: &[(&str, fn(&Counters) -> u64)] = &[
+pub const COUNTERS: &[(&str, Count)] = &[
     ("events", |c| c.events),
     ("packet_hops", |c| c.packet_hops),
     ("flows_started", |c| c.flows_started),
