@@ -153,6 +153,9 @@ impl Sink for Recorder {
     }
 
     fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
+        if self.needs.ports.is_empty() && self.needs.labels.is_empty() {
+            return Ok(());
+        }
         for sample in samples {
             let key = SeriesKey { metric: sample.metric, entity: sample.entity, class: sample.class };
             let grid = match crate::results::curves::facts(sample.metric).of_flow {

@@ -43,6 +43,28 @@ impl<'a> Scope<'a> {
         Ok(chosen)
     }
 
+    /// As [`Scope::labels`], where each pattern must pick a flow that probes follow.
+    pub fn probed_labels(&self, patterns: &[Text]) -> Result<Vec<bool>> {
+        let mut first = vec![0; self.loaded.traffic.len()];
+        for (index, traffic) in self.loaded.traffic.iter().enumerate().skip(1) {
+            first[index] = first[index - 1] + self.loaded.traffic[index - 1].labels.len() as u32;
+            debug_assert!(!traffic.labels.is_empty(), "every flow has a label");
+        }
+        for pattern in patterns {
+            let chosen = self.labels(std::slice::from_ref(pattern))?;
+            let own = (0u32..).zip(&chosen).filter(|(_, chosen)| **chosen).map(|(label, _)| label);
+            let probed = own.map(|label| {
+                let traffic = self.labels[label as usize].1;
+                self.loaded.traffic[traffic].probed(label - first[traffic])
+            });
+            if !probed.into_iter().any(|probed| probed) {
+                let error = pattern.error(format!("no probe follows the flows `{}`", pattern.value));
+                return Err(error.label("give their [[traffic]] `probe = true`"));
+            }
+        }
+        self.labels(patterns)
+    }
+
     fn no_flows(&self, text: &Text) -> crate::scenario::Diagnostic {
         let mut names: Vec<&str> = self.labels.iter().map(|(label, _)| *label).collect();
         names.extend(self.loaded.traffic.iter().map(|traffic| traffic.name.as_str()));

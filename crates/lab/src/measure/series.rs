@@ -303,7 +303,7 @@ fn instant(metric: Metric) -> bool {
 fn read_entities(key: &str, metric: Metric, row: &mut Table, scope: &Scope<'_>) -> Result<(Entities, Grid)> {
     let texts = row.texts(key)?;
     if facts(metric).of_flow {
-        let labels = scope.labels(&texts)?;
+        let labels = scope.probed_labels(&texts)?;
         let grid = one_grid(&scope.flow_grids(), metric, &texts[0], "")?;
         return Ok((Entities::Flows(labels), grid));
     }

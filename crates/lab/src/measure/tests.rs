@@ -614,6 +614,10 @@ fn what_cannot_be_meant_is_refused() {
         "metric = \"largest-share\"; series = \"queue\"; of = \"s0->s1\"; among = \"s1->h3\"",
         "`among` is not a part of `of`",
     );
+    one(
+        "metric = \"mean\"; series = \"rate\"; of = \"blocks\"; unit = \"Gbps\"",
+        "give their [[traffic]] `probe = true`",
+    );
     one("metric = \"pause-count\"; by = \"s0->h0\"; toward = \"switches\"", "no port fits");
     one("metric = \"pause-count\"; layer = \"spine\"", "no layer is called `spine`");
     one("metric = \"port\"; what = \"marks\"; of = \"s1->h*\"", "stands for 2 ports");
