@@ -117,6 +117,11 @@ impl Recorder {
         Keep { pauses: self.needs.pauses, refreshes: self.needs.refreshes, units: self.needs.units }
     }
 
+    /// What was kept; the run goes on.
+    pub fn so_far(&self) -> Recording {
+        self.recording.clone()
+    }
+
     pub fn finish(self, end: &RunEnd) -> Recording {
         Recording {
             ports: end.ports.clone(),

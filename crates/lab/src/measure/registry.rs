@@ -38,7 +38,10 @@ impl Family {
                 "Of what probes sampled: the scenario needs the [[probe]]. Several flows or ports become one series \
                  by `across`; in a sum of rates a flow that is not there counts as nothing, otherwise only what is \
                  there counts. With `across = \"each\"` the metric is taken of each and `combine` makes one number of \
-                 them. Times count from `from`, without it from the start of the run."
+                 them. Times count from `from`, without it from the start of the run. A sample of a rate or a share \
+                 tells of the interval before it, all others of the instant; only what lies wholly between `from` and \
+                 `until` counts. With `window`, means over that length take the place of samples: they stand at the \
+                 end of their window, but what settles or recovers does so at its start."
             }
             Family::Pauses => {
                 "Of the PAUSE frames that the chosen ports send: `s1->s0` is the port of s1 that faces s0, and its \

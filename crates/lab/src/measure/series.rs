@@ -312,19 +312,19 @@ fn read_entities(key: &str, metric: Metric, row: &mut Table, scope: &Scope<'_>) 
     let mut common: Option<Grid> = None;
     for text in &texts {
         for port in scope.loaded.names.ports(text)? {
-            let name = scope.loaded.plan.port_name(port);
-            let mut probed = scope.port_grids(metric, port);
-            if let Some(class) = class {
-                probed.retain(|(own, _)| *own == class);
-            }
-            let grids: Vec<Grid> = probed.iter().map(|(_, grid)| *grid).collect();
-            let grid = one_grid(&grids, metric, text, &name)?;
+            let probed =
+                scope.port_grids(metric, port).iter().filter(|(own, _)| class.is_none_or(|class| class == *own));
+            let (classes, grids): (Vec<u8>, Vec<Grid>) = probed.copied().unzip();
+            let grid = match grids[..] {
+                [grid] => grid,
+                _ => one_grid(&grids, metric, text, &scope.loaded.plan.port_name(port))?,
+            };
             if common.is_some_and(|common| common != grid) {
                 let error = text.error("these ports are not probed at the same instants");
                 return Err(error.help("give them one [[probe]], or measure them one by one"));
             }
             common = Some(grid);
-            keys.push(SeriesKey { metric, entity: port, class: probed[0].0 });
+            keys.push(SeriesKey { metric, entity: port, class: classes[0] });
         }
     }
     keys.sort_unstable();
