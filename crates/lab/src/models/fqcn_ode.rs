@@ -25,7 +25,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         curve("second_I", "Gbps", "the same from the second start"),
         curve("lyapunov", "Gbps", "J_A over time, first start"),
         number("lyapunov_worst_decrease", "1", "largest fall of J_A in a step, over its whole rise; worst over starts"),
-        number("rate_I", "Gbps", "mean rate of source 1 to 16 in the last tenth, first start"),
+        number("end_I", "Gbps", "mean rate of source 1 to 16 in the last tenth, first start"),
         number("spread", "1", "largest difference between starts in a source's end rate, of C/N"),
         number("sum", "of C", "total of the end rates"),
         number(
@@ -131,7 +131,7 @@ mod tests {
     fn ends_at_max_min_shares() {
         let found = run_with("fqcn-ode", "duration = '20ms'\nstarts = 3").unwrap().numbers;
         for (source, gbps) in [(1, 2.00), (2, 2.65), (3, 2.65), (4, 2.65)] {
-            let rate = found[&format!("rate_{source}")];
+            let rate = found[&format!("end_{source}")];
             assert!((rate - gbps).abs() < 0.01, "source {source}: {rate}");
         }
         assert!(found["lyapunov_worst_decrease"] < 1e-6, "{found:?}");
@@ -145,10 +145,10 @@ mod tests {
         let text = "selection = 'all'\nwidth = 0.01\nstep = '1us'\nduration = '20ms'\nstarts = 2";
         let found = run_with("fqcn-ode", text).unwrap().numbers;
         for (source, target) in [(2, 4.0), (3, 6.0), (4, 8.0)] {
-            let rate = found[&format!("rate_{source}")];
+            let rate = found[&format!("end_{source}")];
             assert!((target - rate - 2.78).abs() < 0.01, "source {source}: {rate}");
         }
-        assert!(found["rate_1"] < 0.01 && found["lyapunov_worst_decrease"] < 1e-6, "{found:?}");
+        assert!(found["end_1"] < 0.01 && found["lyapunov_worst_decrease"] < 1e-6, "{found:?}");
     }
 
     /// The check can fail: the potential of another feedback falls along the way.

@@ -75,6 +75,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         curve("rate_I", "Gbps", "sending rate of flow 1 to 8"),
         curve("share_1", "1", "eta, the part of flow 1 in the total rate"),
         number("aggregate_after_1", "of C", "total rate after one loop"),
+        number("aggregate_error", "of C", "its distance from 1 - w_min, equation 8; NaN from a start at or below C"),
         number("drain_loops", "", "loops until the queue is empty, from a start above C; NaN from below"),
         number("drain_formula", "", "ceil(1 + (sum R(0) - C) / (w_min C)); NaN from below"),
         number(
@@ -206,6 +207,7 @@ fn run(values: &Values) -> Result<Yield, String> {
     let mut found = Yield::default();
     curves.write(&mut found);
     found.number("aggregate_after_1", after_1);
+    found.number("aggregate_error", or_nan(above, (after_1 - (1.0 - w_min)).abs()));
     found.number("drain_loops", or_nan(above, loops(drain)));
     found.number("drain_formula", or_nan(above, (1.0 + excess / (w_min * c)).ceil()));
     // The loop that empties the queue takes less than a whole step.
@@ -359,7 +361,7 @@ mod tests {
         for (flows, loops) in [(2, 14.0), (4, 40.0), (8, 91.0), (16, 193.0)] {
             let found = run_with("pcn-fluid", &format!("flows = {flows}")).unwrap().numbers;
             assert_eq!((found["drain_loops"], found["drain_formula"]), (loops, loops), "{flows} flows");
-            assert!((found["aggregate_after_1"] - (1.0 - 1.0 / 128.0)).abs() < 1e-12);
+            assert!(found["aggregate_error"] < 1e-12 && (found["aggregate_after_1"] - 127.0 / 128.0).abs() < 1e-12);
             assert!(close(found["queue_decay"], found["queue_decay_formula"], 1e-9), "{}", found["queue_decay"]);
             assert!(found["k0_loops"].is_nan());
         }

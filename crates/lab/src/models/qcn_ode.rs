@@ -16,7 +16,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         curve("second_I", "Gbps", "the same from the second start"),
         curve("lyapunov", "Gbps", "J_B over time, first start"),
         number("lyapunov_worst_decrease", "1", "largest fall of J_B in a step, over its whole rise; worst over starts"),
-        number("rate_I", "Gbps", "mean rate of source 1 to 16 in the last tenth, first start"),
+        number("end_I", "Gbps", "mean rate of source 1 to 16 in the last tenth, first start"),
         number("spread", "1", "largest difference between starts in a source's end rate, of C/N"),
         number("sum", "of C", "total of the end rates"),
         number(
@@ -73,7 +73,7 @@ mod tests {
     fn ends_in_proportion_to_the_targets() {
         let found = run_with("qcn-ode", "width = 0.01\nstep = '1us'\nduration = '20ms'\nstarts = 3").unwrap().numbers;
         for (source, gbps) in [(1, 0.98), (2, 1.96), (3, 2.94), (4, 3.92)] {
-            let rate = found[&format!("rate_{source}")];
+            let rate = found[&format!("end_{source}")];
             assert!((rate - gbps).abs() < 0.005, "source {source}: {rate}");
         }
         assert!(found["lyapunov_worst_decrease"] < 1e-6, "{found:?}");

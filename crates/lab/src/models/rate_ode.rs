@@ -243,7 +243,7 @@ pub fn run(values: &Values, law: &impl Law) -> Result<Yield, String> {
     let end = &ends[0];
     found.number("lyapunov_worst_decrease", worst_fall);
     for (i, rate) in end.iter().take(16).enumerate() {
-        found.number(format!("rate_{}", i + 1), rate / 1e9);
+        found.number(format!("end_{}", i + 1), rate / 1e9);
     }
     let share = capacity / sources as f64;
     let spread = |i: usize| {

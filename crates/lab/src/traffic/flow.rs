@@ -82,6 +82,8 @@ impl Pinned {
 #[derive(Clone, Debug)]
 pub struct Template {
     pub class: u8,
+    /// Sizes in ascending order, and the class of flows up to each; larger ones have `class`.
+    pub class_by_size: Arc<[(u64, u8)]>,
     pub scheme: u8,
     pub weight: u16,
     pub initial_rate: Option<BitRate>,
@@ -99,7 +101,7 @@ impl Template {
             dst,
             size_bytes,
             offered_bytes: None,
-            class: self.class,
+            class: self.class_of(size_bytes),
             scheme: self.scheme,
             weight: self.weight,
             initial_rate: self.initial_rate,
@@ -108,6 +110,11 @@ impl Template {
             label,
             probed: self.probed,
         }
+    }
+
+    fn class_of(&self, size_bytes: Option<u64>) -> u8 {
+        let fits = |up_to: u64| size_bytes.is_some_and(|size| size <= up_to);
+        self.class_by_size.iter().find(|(up_to, _)| fits(*up_to)).map_or(self.class, |(_, class)| *class)
     }
 }
 
@@ -161,7 +168,16 @@ pub mod tests {
     }
 
     pub fn template() -> Template {
-        Template { class: 0, scheme: 0, weight: 1, initial_rate: None, rate_cap: None, path: None, probed: false }
+        Template {
+            class: 0,
+            class_by_size: Arc::default(),
+            scheme: 0,
+            weight: 1,
+            initial_rate: None,
+            rate_cap: None,
+            path: None,
+            probed: false,
+        }
     }
 
     #[test]
@@ -172,6 +188,13 @@ pub mod tests {
         let spec = Template { path: Some(pinned), ..template() }.flow(0, 1, 2, None, 0);
         // h1's NIC, s0->s1, s1->h2.
         assert_eq!(spec.path.as_deref(), Some(&[2, 8, 5][..]));
+    }
+
+    #[test]
+    fn sizes_choose_the_class_and_what_is_larger_has_the_usual_one() {
+        let template = Template { class: 7, class_by_size: [(10, 1), (100, 2)].into(), ..template() };
+        let class = |size| template.flow(0, 1, 2, size, 0).class;
+        assert_eq!([Some(1), Some(10), Some(11), Some(100), Some(101), None].map(class), [1, 1, 2, 2, 7, 7]);
     }
 
     #[test]

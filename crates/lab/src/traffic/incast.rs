@@ -25,6 +25,8 @@ pub struct Incast {
     /// Senders are taken from other switches than the receiver's.
     pub other_racks: bool,
     pub sizes: Sizes,
+    /// One size is drawn for all flows of an event.
+    pub same_size: bool,
     pub wiring: Arc<Wiring>,
     pub template: Template,
 }
@@ -133,6 +135,7 @@ impl Source for IncastSource {
         let receiver = self.of.receivers[draw_by_rate(&self.of.receiver_rates, &mut self.draws)];
         let (least, most) = (*self.of.degree.start(), *self.of.degree.end());
         let degree = least + self.draws.below(u64::from(most - least) + 1) as u32;
+        let shared = self.of.same_size.then(|| self.of.sizes.sample(&mut self.draws));
         let mut chosen = 0;
         for rank in 0..self.order.len() {
             if chosen == degree {
@@ -145,7 +148,7 @@ impl Source for IncastSource {
                 continue;
             }
             chosen += 1;
-            let size = self.of.sizes.sample(&mut self.draws);
+            let size = shared.unwrap_or_else(|| self.of.sizes.sample(&mut self.draws));
             let handle = self.handles.take();
             out.push(Action::Start(self.of.template.flow(handle, sender, receiver, Some(size), 0)));
         }
@@ -176,6 +179,7 @@ mod tests {
             receiver_rates: running_rates(&(0..32).collect::<Vec<_>>(), &wiring(4, 8)),
             other_racks: true,
             sizes: Sizes::Fixed(20_000),
+            same_size: false,
             wiring: wiring(4, 8),
             template: template(),
         }
@@ -208,6 +212,25 @@ mod tests {
         assert!(degrees[1..].iter().all(|count| count.abs_diff(2000) < 200), "{degrees:?}");
         let last = seen.keys().next_back().unwrap().as_s();
         assert!((last / 0.03 - 1.0).abs() < 0.02, "{last} s for 30000 events at 1e6 per second");
+    }
+
+    #[test]
+    fn one_size_for_an_event_or_one_for_each_flow() {
+        let distinct = |same_size| {
+            let sizes = Sizes::Uniform { min_bytes: 1, max_bytes: 1 << 40 };
+            let times = Events::Times([3, 8].map(Time::from_us).into());
+            let incast = Incast { degree: 10..=10, same_size, sizes, ..incast(times) };
+            let mut seen: BTreeMap<Time, BTreeSet<Option<u64>>> = BTreeMap::new();
+            for (at, action) in play(&mut incast.source(1, 3), usize::MAX) {
+                let Action::Start(spec) = action else { panic!("{action:?}") };
+                seen.entry(at).or_default().insert(spec.size_bytes);
+            }
+            seen.into_values().collect::<Vec<_>>()
+        };
+        let same = distinct(true);
+        assert_eq!(same.iter().map(BTreeSet::len).collect::<Vec<_>>(), [1, 1]);
+        assert_ne!(same[0], same[1], "every event draws anew");
+        assert_eq!(distinct(false).iter().map(BTreeSet::len).collect::<Vec<_>>(), [10, 10]);
     }
 
     #[test]

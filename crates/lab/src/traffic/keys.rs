@@ -132,7 +132,15 @@ pub const TRAFFIC: &[Key] = &[
         HOTSPOT,
         "The part of the flows that goes to hot hosts (of a lone hot host: to all)",
     ),
+    key("class_by_size", Kind::Tables, "", RANDOM, "Classes of smaller flows: { up_to = \"10KB\", class = \"mice\" }"),
     key("degree", Kind::Special("a whole number or a range such as \"1..15\""), "", INCAST, "Senders of one event"),
+    key(
+        "same_size",
+        Kind::Flag,
+        "false",
+        "with kind = \"incast\" and sizes that differ",
+        "All flows of one event are of one size",
+    ),
     key("times", Kind::Texts, "", INCAST, "When events happen, counted from `start`, in place of `load`"),
     key("period", Kind::Time, "", INCAST, "From one event to the next, in place of `load`"),
     key("events", Kind::Count, "", INCAST, "It ends after this many events; not with `times`"),
@@ -178,6 +186,12 @@ pub const CAP: &[Key] = &[
     key("rate", Kind::Special("a rate above zero, or \"none\""), "", "", "The new limit of each flow, or none"),
 ];
 
+/// One entry of `class_by_size`.
+pub const SIZE_CLASS: &[Key] = &[
+    key("up_to", Kind::Bytes, "", "", "The largest size of the class"),
+    key("class", Kind::Text, "", "", "The class of flows that no entry before it takes"),
+];
+
 /// A table in place of a size.
 pub const DISTRIBUTION: &[Key] = &[
     key("kind", Kind::Choice(&["fixed", "uniform", "pareto", "exponential"]), "", "", "The distribution"),
@@ -198,6 +212,7 @@ pub const SECTIONS: &[Section] = &[
     section("traffic.flow", true, "One flow of kind = \"flows\"", FLOW),
     section("traffic.caps", true, "Changes of the flows' application limit", CAP),
     section("traffic.flow.caps", true, "Changes of the flow's application limit", CAP),
+    section("traffic.class_by_size", true, "Classes of smaller flows, by size in ascending order", SIZE_CLASS),
     section("traffic.sizes", false, "Sizes from a formula", DISTRIBUTION),
     section("traffic.size", false, "Sizes from a formula", DISTRIBUTION),
     section("traffic.burst", false, "Sizes from a formula", DISTRIBUTION),

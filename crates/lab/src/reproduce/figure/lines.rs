@@ -6,6 +6,9 @@ use crate::measure::Curve;
 use crate::reproduce::results::Cell;
 use crate::results::figures::chart::Line;
 
+/// Curves of no more points show each of them.
+const FEW: usize = 24;
+
 /// All lines of a series within one panel.
 pub fn of_series(builder: &mut Builder<'_>, series: &Series, view: &View<'_>) -> Result<Vec<Line>, String> {
     let mut lines = Vec::new();
@@ -14,10 +17,11 @@ pub fn of_series(builder: &mut Builder<'_>, series: &Series, view: &View<'_>) ->
             for choice in view.choices(&view.by) {
                 let Some(cell) = view.picked.cell(&choice)? else { continue };
                 let Some(curve) = cell.curve(name) else { continue };
-                builder.seen_seeds(cell.seeds.len(), false);
+                builder.seen_curve(cell.seeds.len());
                 let mut line = builder.line(series, view, &choice, name)?;
                 (line.points, line.never) = of_curve(curve);
-                finish(&mut line, builder, false);
+                let few = line.points.len() <= FEW;
+                finish(&mut line, builder, few);
                 lines.push(line);
             }
         }
@@ -33,7 +37,7 @@ pub fn of_series(builder: &mut Builder<'_>, series: &Series, view: &View<'_>) ->
                 lines.push(line);
             }
         }
-        What::Numbers(list) => {
+        What::Numbers { list, .. } => {
             let over = view.over.ok_or("a line of numbers needs `over`")?;
             for choice in view.choices(&view.by) {
                 for (measure, name) in list {
@@ -49,7 +53,8 @@ pub fn of_series(builder: &mut Builder<'_>, series: &Series, view: &View<'_>) ->
                         })?;
                         let Some(cell) = view.picked.cell(&[&choice[..], &place[..]].concat())? else { continue };
                         let Some(estimate) = cell.estimate(measure) else { continue };
-                        builder.seen_seeds(estimate.count, estimate.half_width.is_some());
+                        builder.seen_estimate(&estimate);
+                        builder.seen_value(x, &value.name);
                         if estimate.mean == f64::INFINITY {
                             line.never.push(x);
                             line.points.push((x, f64::NAN));

@@ -60,8 +60,9 @@ pub struct Series {
 pub enum What {
     /// A curve of the first seed.
     Curve(String),
-    /// Numbers with their names, estimated over the seeds.
-    Numbers(Vec<(String, String)>),
+    /// Numbers with their names, estimated over the seeds. `measures` names them even where it is
+    /// one; a `measure` alone is named by its runs.
+    Numbers { list: Vec<(String, String)>, named: bool },
     /// How many seeds have at most so much of a number.
     Cumulative(String),
 }
@@ -74,7 +75,7 @@ impl FigureSpec {
             let group = series.runs.as_deref();
             match &series.what {
                 What::Curve(name) | What::Cumulative(name) => all.push((name.as_str(), group)),
-                What::Numbers(list) => all.extend(list.iter().map(|(name, _)| (name.as_str(), group))),
+                What::Numbers { list, .. } => all.extend(list.iter().map(|(name, _)| (name.as_str(), group))),
             }
         }
         all
@@ -181,7 +182,7 @@ fn read_series(mut row: Table, kind: Kind) -> Result<Series> {
         }
     }
     let numbers = if what.is_none() { read_numbers(&mut row)? } else { None };
-    let Some(what) = what.or(numbers.map(What::Numbers)) else {
+    let Some(what) = what.or(numbers) else {
         let wanted = match kind {
             Kind::Lines | Kind::Steps => "`curve`, `measure` or `measures`",
             _ => "`measure` or `measures`",
@@ -189,13 +190,20 @@ fn read_series(mut row: Table, kind: Kind) -> Result<Series> {
         return Err(place.error("the series says not what it shows").label(format!("needs {wanted}")));
     };
     let over = match &what {
-        What::Numbers(_) if kind != Kind::Table => row.take_text("over")?.map(|text| text.value),
+        What::Numbers { .. } if kind != Kind::Table => row.take_text("over")?.map(|text| text.value),
         _ => None,
     };
     let by: Vec<String> = row.take_texts("by")?.unwrap_or_default().into_iter().map(|text| text.value).collect();
-    if let What::Numbers(list) = &what {
+    if let What::Numbers { list, .. } = &what {
         let several = list.len() > 1;
+        let twice =
+            |(index, (_, name)): (usize, &(String, String))| list[..index].iter().any(|(_, other)| other == name);
         match kind {
+            Kind::Table => {}
+            _ if list.iter().enumerate().any(twice) => {
+                let error = row.error("names", "two measures have the same name");
+                return Err(error.label("nobody could tell them apart in the figure"));
+            }
             Kind::Lines | Kind::Steps if over.is_none() => {
                 let error = place.error("nothing stands along x");
                 return Err(error.label("a line of numbers needs `over`, a numeric axis of the runs"));
@@ -227,9 +235,9 @@ fn read_series(mut row: Table, kind: Kind) -> Result<Series> {
 }
 
 /// `measure`, or `measures` with their `names`.
-fn read_numbers(row: &mut Table) -> Result<Option<Vec<(String, String)>>> {
+fn read_numbers(row: &mut Table) -> Result<Option<What>> {
     if let Some(one) = row.take_text("measure")? {
-        return Ok(Some(vec![(one.value.clone(), one.value)]));
+        return Ok(Some(What::Numbers { list: vec![(one.value.clone(), one.value)], named: false }));
     }
     let Some(measures) = row.take_texts("measures")? else { return Ok(None) };
     let names = match row.take_texts("names")? {
@@ -240,7 +248,8 @@ fn read_numbers(row: &mut Table) -> Result<Option<Vec<(String, String)>>> {
         let error = row.error("names", format!("{} names for {} measures", names.len(), measures.len()));
         return Err(error.label("one for each"));
     }
-    Ok(Some(measures.into_iter().zip(names).map(|(measure, name)| (measure.value, name.value)).collect()))
+    let list = measures.into_iter().zip(names).map(|(measure, name)| (measure.value, name.value)).collect();
+    Ok(Some(What::Numbers { list, named: true }))
 }
 
 fn only((axis, item): (Text, Item)) -> Result<(String, Vec<String>)> {
@@ -328,6 +337,10 @@ mod tests {
             (format!("{AXES}{series}label = \"{{scheme\"\n"), "not closed"),
             (format!("{AXES}{series}over = \"load\"\n"), "unknown key `over`"),
             (format!("{AXES}[[figure.series]]\nmeasures = [\"a\", \"b\"]\nnames = [\"A\"]\n"), "1 names for 2"),
+            (
+                format!("{AXES}[[figure.series]]\nmeasures = [\"a\", \"b\"]\nnames = [\"A\", \"A\"]\nover = \"x\"\n"),
+                "the same name",
+            ),
             (
                 format!(
                     "title = \"T\"\nx = {{ title = \"x\", log = true, from = 0 }}\ny = {{ title = \"y\" }}\n{series}"

@@ -8,45 +8,54 @@ use crate::results::number::brief;
 
 pub fn draw(spec: &FigureSpec, results: &Results) -> Result<Vec<Shown>, String> {
     let mut head: Vec<String> = vec![String::new()];
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    let alone = spec.series.len() == 1;
+    let mut rows: Vec<Vec<Option<String>>> = Vec::new();
+    let mut placed: Vec<(Vec<&String>, usize)> = Vec::new();
     for series in &spec.series {
-        let What::Numbers(list) = &series.what else { return Err("tables show numbers".into()) };
+        let What::Numbers { list, .. } = &series.what else { return Err("tables show numbers".into()) };
         let Some(view) = View::of(spec, series, None, results)? else { continue };
         if head[0].is_empty() {
             head[0] = series.by.join(", ");
         }
-        let columns: Vec<usize> = list.iter().map(|(_, name)| column(&mut head, name)).collect();
+        // Series with the same columns share them; names within a series may repeat.
+        let names: Vec<&String> = list.iter().map(|(_, name)| name).collect();
+        let first = match placed.iter().find(|(known, _)| *known == names) {
+            Some((_, first)) => *first,
+            None => {
+                let first = head.len();
+                head.extend(names.iter().map(|name| (*name).clone()));
+                placed.push((names, first));
+                first
+            }
+        };
         for choice in view.choices(&view.by) {
             let Some(cell) = view.picked.cell(&choice)? else { continue };
-            let label = view.label(series, &choice, "", alone)?;
-            let label = if label.is_empty() { view.picked.group.name.clone() } else { label };
-            // A second series about the same runs adds columns, not rows.
-            let row = rows.iter().position(|row| row[0] == label).unwrap_or_else(|| {
-                rows.push(vec![label]);
+            let label = view.label(series, &choice, &view.picked.group.name)?;
+            let cells: Vec<String> =
+                list.iter().map(|(measure, _)| cell.estimate(measure).map_or_else(|| "-".to_owned(), text)).collect();
+            // More columns about the same runs go into their row.
+            let free = |row: &Vec<Option<String>>| {
+                row[0].as_ref() == Some(&label) && row.iter().skip(first).take(cells.len()).all(Option::is_none)
+            };
+            let row = rows.iter().position(free).unwrap_or_else(|| {
+                rows.push(vec![Some(label.clone())]);
                 rows.len() - 1
             });
-            rows[row].resize(head.len(), "-".to_owned());
-            for (column, (measure, _)) in columns.iter().zip(list) {
-                rows[row][*column] = cell.estimate(measure).map_or_else(|| "-".to_owned(), text);
+            let length = rows[row].len().max(first + cells.len());
+            rows[row].resize(length, None);
+            for (index, text) in cells.into_iter().enumerate() {
+                rows[row][first + index] = Some(text);
             }
         }
     }
-    for row in &mut rows {
-        row.resize(head.len(), "-".to_owned());
+    if rows.is_empty() {
+        return Ok(Vec::new());
     }
-    let shown = Shown::Table { title: spec.title.clone(), head, rows };
-    Ok(if matches!(&shown, Shown::Table { rows, .. } if rows.is_empty()) { Vec::new() } else { vec![shown] })
-}
-
-fn column(head: &mut Vec<String>, name: &str) -> usize {
-    head.iter().skip(1).position(|known| known == name).map_or_else(
-        || {
-            head.push(name.to_owned());
-            head.len() - 1
-        },
-        |index| index + 1,
-    )
+    let columns = head.len();
+    let whole = |mut row: Vec<Option<String>>| {
+        row.resize(columns, None);
+        row.into_iter().map(|cell| cell.unwrap_or_else(|| "-".to_owned())).collect()
+    };
+    Ok(vec![Shown::Table { title: spec.title.clone(), head, rows: rows.into_iter().map(whole).collect() }])
 }
 
 fn text(estimate: Estimate) -> String {

@@ -115,6 +115,8 @@ fn numbers_stand_over_an_axis_with_intervals_and_never() {
     assert!(settle.note.contains("never"), "{}", settle.note);
     let fct = chart("fct", &text.replace("settle", "fct.mean"), &results(6, &LOADS, 5));
     assert_eq!(fct.panels[0].lines[0].intervals.len(), 6);
+    let marks: Vec<&str> = fct.x.marks.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(marks, ["0.3", "0.4", "0.5", "0.6", "0.7", "0.8"], "the axis names the values that were run");
     let alone = chart("fct-one-seed", &text.replace("settle", "fct.mean"), &results(2, &LOADS[..1], 1));
     assert!(alone.panels[0].lines[0].intervals.is_empty());
 }
@@ -197,6 +199,51 @@ fn tables_have_intervals_and_never() {
     assert_eq!(rows.len(), 4);
     assert_eq!((rows[3][0].as_str(), rows[3][1].as_str(), rows[3][3].as_str()), ("HPCC", "never", "-"));
     assert!(rows[0][2].contains('±'), "{:?}", rows[0]);
+}
+
+#[test]
+fn columns_of_one_name_stay_apart_and_runs_of_one_name_too() {
+    let mut both = results(2, &LOADS[..1], 1);
+    let mut other = both.groups[0].clone();
+    other.name = "other".into();
+    both.groups.push(other);
+    let series = |runs: &str| {
+        format!(
+            "[[figure.series]]\nruns = \"{runs}\"\nmeasures = [\"h0\", \"h1\"]\nnames = [\"M\", \"M\"]\nby = \"scheme\"\n"
+        )
+    };
+    let text = format!("kind = \"table\"\ntitle = \"T\"\n{}{}", series("main"), series("other"));
+    let shown = draw(&spec(&text), "t", &both).unwrap();
+    let [Shown::Table { head, rows, .. }] = &shown[..] else { panic!("no table") };
+    assert_eq!(head, &["scheme", "M", "M"]);
+    let names: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(names, ["PFC (main)", "DCQCN (main)", "PFC (other)", "DCQCN (other)"]);
+    assert_ne!(rows[0][1], rows[0][2]);
+    let head = "title = \"T\"\ny = { title = \"t\" }\n";
+    let bars = format!("kind = \"bars\"\n{head}{}{}", series("main"), series("other")).replace("\"M\"]", "\"N\"]");
+    let shown = draw(&spec(&bars), "t", &both).unwrap();
+    let [Shown::Chart(chart)] = &shown[..] else { panic!("no chart") };
+    let places: std::collections::BTreeSet<_> = chart.panels[0].bars.iter().map(|bar| (bar.group, bar.slot)).collect();
+    assert_eq!((places.len(), chart.panels[0].bars.len()), (8, 8));
+    // Where labels are given and the same, nobody could tell the bars or lines apart.
+    let same = bars.replace("by = ", "label = \"{scheme}\"\nby = ");
+    assert!(draw(&spec(&same), "t", &both).unwrap_err().contains("two bars \"PFC\""));
+    let curve = |name: &str, runs: &str| {
+        format!("[[figure.series]]\ncurve = \"{name}\"\nruns = \"{runs}\"\nby = \"scheme\"\nlabel = \"{{scheme}}\"\n")
+    };
+    let lines = format!("{head}x = {{ title = \"x\" }}\n{}{}", curve("f0", "main"), curve("f1", "other"));
+    assert!(draw(&spec(&lines), "t", &both).unwrap_err().contains("two lines \"PFC\""));
+}
+
+#[test]
+fn schemes_along_x_have_their_colours() {
+    let text = "kind = \"bars\"\ntitle = \"Peak\"\ny = { title = \"queue\", unit = \"KB\" }\n\
+         [[figure.series]]\nmeasure = \"h0\"\nover = \"scheme\"\nlabel = \"peak\"\nwhere = { load = 0.5 }\n";
+    let chart = chart("bars-schemes", text, &results(6, &LOADS, 5));
+    let colours: Vec<_> = chart.parts().map(|part| part.colour).collect();
+    assert_eq!(colours[1], crate::results::figures::colour::PALETTE[0]);
+    assert_ne!(colours[1], colours[2]);
+    assert!(chart.parts().all(|part| part.name.is_empty()));
 }
 
 #[test]

@@ -57,6 +57,11 @@ where
         sum += part.value;
         if let Some(half) = part.interval.filter(|half| half.is_finite() && *half > 0.0) {
             let place = |value: f64| layout.place(frame, (0.0, value)).1;
+            if part.hatch == Hatch::Full {
+                // Ink does not show on a dark bar.
+                let (low, high) = (place(sum - half).clamp(of.top, of.bottom), place(sum + half).max(of.top));
+                canvas.stroke(vec![at(middle, low), at(middle, high.min(low))], WHITE, 3.0)?;
+            }
             whisker(middle, (place(sum - half), place(sum + half)), (right - left).min(10.0) / 2.0, of, INK, canvas)?;
         }
     }
@@ -152,7 +157,7 @@ where
             points.push(at(x, edge));
         }
     }
-    canvas.stroke(points, colour, 1.0)
+    canvas.angular(points, colour, 1.0)
 }
 
 /// A small bar for the legend.

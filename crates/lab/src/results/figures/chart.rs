@@ -43,6 +43,8 @@ pub struct Axis {
     /// Ends of the axis where they are not left to the data; what lies outside is cut off.
     pub from: Option<f64>,
     pub until: Option<f64>,
+    /// Where its numbers stand, if not at round ones: those that were asked for.
+    pub marks: Vec<(f64, String)>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -121,7 +123,7 @@ pub enum Hatch {
 
 impl Axis {
     pub fn new(title: impl Into<String>, unit: AxisUnit, log: bool, from_zero: bool) -> Axis {
-        Axis { title: title.into(), unit, log, from_zero, from: None, until: None }
+        Axis { title: title.into(), unit, log, from_zero, from: None, until: None, marks: Vec::new() }
     }
 }
 

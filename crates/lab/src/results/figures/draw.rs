@@ -134,6 +134,17 @@ where
         self.area.draw(&PathElement::new(points, style)).map_err(|e| e.to_string().into())
     }
 
+    /// A polyline that turns back on itself: the bitmap's corners would blot.
+    pub fn angular(&self, points: Vec<(i32, i32)>, colour: RGBColor, width: f64) -> Result<(), Failed> {
+        if self.strokes == Strokes::Whole {
+            return self.stroke(points, colour, width);
+        }
+        for pair in points.windows(2) {
+            self.stroke(pair.to_vec(), colour, width)?;
+        }
+        Ok(())
+    }
+
     pub fn fill(&self, points: Vec<(i32, i32)>, colour: &impl Color) -> Result<(), Failed> {
         self.area.draw(&Polygon::new(points, colour.filled())).map_err(|e| e.to_string().into())
     }
@@ -226,13 +237,13 @@ where
     DB::ErrorType: 'static,
 {
     let of = &frame.bounds;
-    let mut written = f64::NEG_INFINITY;
+    let mut written = frame.reach.0 - 6.0;
     for (value, text) in &layout.x.ticks.marks {
         let (x, _) = layout.place(frame, (*value, layout.y.low));
         canvas.stroke(vec![at(x, of.top), at(x, of.bottom)], FAINT, 0.5)?;
         let half = text_width(text, 13.0) / 2.0;
         // A number that would touch the one before is left to the eye.
-        if frame.x_numbers && x - half >= written + 6.0 {
+        if frame.x_numbers && x - half >= written + 6.0 && x + half <= frame.reach.1 {
             canvas.text(text, 13.0, (x, of.bottom + 8.0), Pos::new(HPos::Center, VPos::Top), INK)?;
             written = x + half;
         }

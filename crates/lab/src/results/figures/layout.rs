@@ -1,6 +1,6 @@
 //! Where everything of a figure goes, in the figure's own pixels.
 
-use super::chart::{Axis, Chart, Dash, Hatch, Line, Part};
+use super::chart::{Axis, AxisUnit, Chart, Dash, Hatch, Line, Part};
 use super::path::Bounds;
 use super::ticks::{self, Ticks};
 use plotters::style::RGBColor;
@@ -11,7 +11,7 @@ const PLOT_HEIGHT: f64 = 300.0;
 const LEFT: f64 = 76.0;
 pub const RIGHT: f64 = 24.0;
 /// Between panels side by side.
-const GAP: f64 = 20.0;
+const GAP: f64 = 30.0;
 /// Height of a line of the legend, of a note.
 const ROW: f64 = 18.0;
 
@@ -51,6 +51,8 @@ pub struct Frame {
     /// Whether the numbers of the axes stand here; the panels above or to the right do without.
     pub x_numbers: bool,
     pub y_numbers: bool,
+    /// From where to where numbers below the axis may reach: not into those of a neighbour.
+    pub reach: (f64, f64),
 }
 
 /// How the names of bars and of their groups are written.
@@ -78,6 +80,18 @@ pub struct Range {
 
 impl Range {
     fn of(axis: &Axis, values: impl Iterator<Item = f64>, wanted: usize, tight: bool) -> Range {
+        let mut range = Range::with_round_marks(axis, values, wanted, tight);
+        if !axis.marks.is_empty() {
+            let inside = |mark: &&(f64, String)| (range.low..=range.high).contains(&mark.0);
+            range.ticks.marks = axis.marks.iter().filter(inside).cloned().collect();
+            if let AxisUnit::Plain(unit) = &axis.unit {
+                range.ticks.unit = unit.clone();
+            }
+        }
+        range
+    }
+
+    fn with_round_marks(axis: &Axis, values: impl Iterator<Item = f64>, wanted: usize, tight: bool) -> Range {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.filter(|v| v.is_finite() && (!axis.log || *v > 0.0)) {
             low = low.min(value);
@@ -191,7 +205,12 @@ impl Layout {
             let from = left + (index % wide) as f64 * (panel_width + GAP);
             let above = top + (index / wide) as f64 * pitch;
             let bounds = Bounds { left: from, right: from + panel_width, top: above, bottom: above + height };
-            Frame { bounds, x_numbers: index + wide >= count, y_numbers: index % wide == 0 }
+            let (first, last) = (index % wide == 0, index % wide + 1 == wide);
+            let reach = (
+                from - if first { left } else { GAP / 2.0 - 2.0 },
+                bounds.right + if last { RIGHT } else { GAP / 2.0 - 2.0 },
+            );
+            Frame { bounds, x_numbers: index + wide >= count, y_numbers: first, reach }
         };
         let frames: Vec<Frame> = (0..count).map(frame).collect();
         let bottom = top + (count.div_ceil(wide) - 1) as f64 * pitch + height;

@@ -89,7 +89,7 @@ pub fn logarithmic(low: f64, high: f64, wanted: usize, unit: &AxisUnit) -> Ticks
 
 /// `100`, `2k`, `5M`; sizes and times with their unit.
 fn short(value: f64, unit: &AxisUnit) -> String {
-    let number = |v: f64| {
+    let spelled = |v: f64| {
         if v > 0.0 && v < 0.001 {
             return format!("{v:e}");
         }
@@ -97,16 +97,18 @@ fn short(value: f64, unit: &AxisUnit) -> String {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     };
     match unit {
-        AxisUnit::Bytes if value >= 1e9 => number(value / 1e9) + " GB",
-        AxisUnit::Bytes if value >= 1e6 => number(value / 1e6) + " MB",
-        AxisUnit::Bytes if value >= 1e3 => number(value / 1e3) + " KB",
-        AxisUnit::Bytes => number(value) + " B",
-        AxisUnit::Time if value >= 1e6 => number(value / 1e6) + " s",
-        AxisUnit::Time if value >= 1e3 => number(value / 1e3) + " ms",
-        AxisUnit::Time => number(value) + " us",
-        _ if value >= 1e6 => number(value / 1e6) + "M",
-        _ if value >= 1e3 => number(value / 1e3) + "k",
-        _ => number(value),
+        AxisUnit::Bytes if value >= 1e9 => spelled(value / 1e9) + " GB",
+        AxisUnit::Bytes if value >= 1e6 => spelled(value / 1e6) + " MB",
+        AxisUnit::Bytes if value >= 1e3 => spelled(value / 1e3) + " KB",
+        AxisUnit::Bytes => spelled(value) + " B",
+        AxisUnit::Time if value >= 1e6 => spelled(value / 1e6) + " s",
+        AxisUnit::Time if value >= 1e3 => spelled(value / 1e3) + " ms",
+        AxisUnit::Time => spelled(value) + " us",
+        AxisUnit::Plain(_) if (1e3..1e6).contains(&value) => number::brief(value),
+        _ if value >= 1e9 => spelled(value / 1e9) + "G",
+        _ if value >= 1e6 => spelled(value / 1e6) + "M",
+        _ if value >= 1e3 => spelled(value / 1e3) + "k",
+        _ => spelled(value),
     }
 }
 

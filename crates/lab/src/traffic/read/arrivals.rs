@@ -2,7 +2,7 @@
 
 use super::hosts::{hosts, lonely, one_to_one};
 use super::kinds::until;
-use super::settings::Settings;
+use super::settings::{Settings, with_classes};
 use super::sizes::sizes;
 use super::{MOST_FLOWS, Made, Scope};
 use crate::scenario::Table;
@@ -63,7 +63,7 @@ pub fn poisson(table: &mut Table, scope: &Scope<'_>, settings: &Settings, hotspo
         load: Some(load),
         finite: arrivals.count.is_some() || arrivals.until.is_some(),
     };
-    let poisson = Poisson { arrivals, who, sizes, template: settings.template.clone() };
+    let poisson = Poisson { arrivals, who, sizes, template: with_classes(table, scope, &settings.template)? };
     Ok(Made { generator: Generator::Poisson(poisson), labels: vec![settings.name.clone()], expected })
 }
 
@@ -182,6 +182,8 @@ pub fn incast(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resu
     }
     let other_racks = table.flag_or("avoid_same_rack", false)?;
     let sizes = sizes(table, "sizes")?;
+    // Only read where sizes differ at all.
+    let same_size = !matches!(sizes, Sizes::Fixed(_)) && table.flag_or("same_size", false)?;
     let degree = degree(table)?;
     let flows = table.take_count("flows", 1..=u64::MAX)?;
     let mean_degree = f64::from(*degree.start() + *degree.end()) / 2.0;
@@ -195,8 +197,9 @@ pub fn incast(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resu
         receivers: receivers.into(),
         other_racks,
         sizes,
+        same_size,
         wiring: scope.wiring.clone(),
-        template: settings.template.clone(),
+        template: with_classes(table, scope, &settings.template)?,
     };
     check_degree(table, scope, &incast)?;
 

@@ -4,6 +4,7 @@ use super::Scope;
 use crate::scenario::reader::{Result, Text};
 use crate::scenario::{Place, Table};
 use crate::traffic::flow::{Pinned, Template};
+use crate::traffic::sizes::LARGEST_BYTES;
 use crate::traffic::timetable::Cap;
 use std::sync::Arc;
 use xoff_engine::quantity::parse_rate;
@@ -40,6 +41,7 @@ impl Settings {
         }
         let default = Template {
             class: scope.ctx.default_class,
+            class_by_size: Arc::default(),
             scheme: 0,
             weight: 1,
             initial_rate: None,
@@ -78,7 +80,23 @@ pub fn template(
         None => default_path.cloned(),
     };
     let pinned = path.as_ref().map(|path| path.pinned.clone());
-    Ok((Template { class, scheme, weight, initial_rate, rate_cap, path: pinned, probed }, path))
+    let class_by_size = default.class_by_size.clone();
+    Ok((Template { class, class_by_size, scheme, weight, initial_rate, rate_cap, path: pinned, probed }, path))
+}
+
+/// `class_by_size = [{ up_to = "10KB", class = "mice" }]`, for traffic whose sizes are drawn.
+pub fn with_classes(table: &mut Table, scope: &Scope<'_>, template: &Template) -> Result<Template> {
+    let mut classes: Vec<(u64, u8)> = Vec::new();
+    for mut row in table.tables("class_by_size")? {
+        let up_to = row.bytes("up_to", 1..=LARGEST_BYTES)?;
+        if classes.last().is_some_and(|(before, _)| *before >= up_to) {
+            return Err(row.error("up_to", "no flow is left for this class").label("above the `up_to` before it"));
+        }
+        let name = row.text("class")?;
+        classes.push((up_to, scope.ctx.class(&name)?));
+        row.finish()?;
+    }
+    Ok(Template { class_by_size: classes.into(), ..template.clone() })
 }
 
 /// `caps = [{ at = "3s", rate = "1Gbps" }]`.

@@ -93,7 +93,7 @@ fn started(plan: &TrafficPlan, seed: u64) -> Vec<(Time, FlowSpec)> {
     play(plan.build(seed).as_mut(), 50_000).into_iter().filter_map(start).collect()
 }
 
-const EXAMPLES: [&str; 20] = [
+const EXAMPLES: [&str; 21] = [
     "kind = \"flows\"\nflow = [{ src = \"h0\", dst = \"h4\", size = \"1MB\", start = \"5us\" }, { src = \"h1\", dst = \"h5\", name = \"F1\", stop = \"1ms\", caps = [{ at = \"10us\", rate = \"1Gbps\" }, { at = \"20us\", rate = \"none\" }] }]",
     "kind = \"flows\"\nstop = \"2ms\"\npath = [\"s0\", \"s1\"]\n[[traffic.flow]]\nsrc = \"h0\"\ndst = \"h4\"\nweight = 3",
     "kind = \"long-lived\"\nsources = \"h[0..3]\"\ndestinations = \"h8\"\nstagger = \"1ms\"\nstop = \"90ms\"\nrate_cap = \"5Gbps\"\nscheme = \"none\"",
@@ -109,6 +109,7 @@ const EXAMPLES: [&str; 20] = [
     "kind = \"hotspot\"\nsizes = \"64KB\"\nrate_per_second = 1e6\nhot = [\"h3\", \"h7\"]\nhot_fraction = 0.5",
     "kind = \"incast\"\nsizes = \"20KB\"\ndegree = \"1..8\"\nload = 0.1\navoid_same_rack = true\nflows = 500",
     "kind = \"incast\"\nsizes = \"hadoop\"\ndegree = 3\ntimes = [\"3ms\", \"1ms\"]\nstart = \"1us\"\ndestinations = \"h0\"",
+    "kind = \"incast\"\nsizes = \"hadoop\"\ndegree = 3\nsame_size = true\nperiod = \"1ms\"\nevents = 4\nclass_by_size = [{ up_to = \"10KB\", class = \"control\" }]",
     "kind = \"incast\"\nsizes = \"20KB\"\ndegree = 11\nperiod = \"1ms\"\nevents = 4",
     "kind = \"on-off\"\nsources = [\"h0\", \"h1\"]\ndestinations = [\"h4\", \"h5\"]\nburst = \"10KB\"\nrate = \"5Gbps\"\ngaps = \"exponential\"\nstart = \"1ms\"",
     "kind = \"on-off\"\nsources = \"h0\"\ndestinations = \"h4\"\nburst = \"10KB\"\noff = \"8us\"\nstop = \"2ms\"\nrate_cap = \"10Gbps\"",
@@ -244,10 +245,22 @@ fn bad_tables_get_good_answers() {
         ),
         ("kind = \"hotspot\"\nsizes = \"1KB\"\nload = 0.1\nhot_share = 0.01".into(), &["no host would be hot"]),
         (format!("{incast}load = 0.1"), &["incast lacks `degree`"]),
+        (
+            format!("{incast}load = 0.1\ndegree = 2\nclass_by_size = [{{ up_to = \"9KB\", class = \"gold\" }}]"),
+            &["no class is called `gold`"],
+        ),
+        (
+            format!(
+                "{incast}load = 0.1\ndegree = 2\nclass_by_size = [{{ up_to = \"9KB\", class = \"data\" }}, {{ up_to = \"9KB\", class = \"control\" }}]"
+            ),
+            &["no flow is left for this class"],
+        ),
+        (format!("{incast}load = 0.1\ndegree = 2\nclass_by_size = [{{ class = \"data\" }}]"), &["lacks `up_to`"]),
         (format!("{incast}load = 0.1\ndegree = 0"), &["`degree` is not a number of senders"]),
         (format!("{incast}load = 0.1\ndegree = \"5..2\""), &["`degree` is not a number of senders"]),
         (format!("{incast}load = 0.1\ndegree = 12"), &["asks for 12 senders, and `h0` has 11"]),
         (format!("{incast}load = 0.1\ndegree = 9\navoid_same_rack = true"), &["`h0` has 8", "hosts of its switch"]),
+        (format!("{incast}load = 0.1\ndegree = 2\nsame_size = true"), &["`same_size` has no effect here"]),
         (format!("{incast}times = [\"3\"]\ndegree = 2"), &["has no unit"]),
         (format!("{incast}period = \"0s\"\ndegree = 2"), &["`period` cannot be zero"]),
         (format!("{incast}load = 1\ndegree = 2\nsources = [\"h0\", \"h1\"]"), &["6.000 times"]),
