@@ -8,6 +8,7 @@
 //! [`whole`].
 
 pub mod flows;
+pub mod keys;
 pub mod line;
 pub mod pauses;
 pub mod ports;
