@@ -301,6 +301,8 @@ pub struct RunSettings {
     pub stall_after: Option<Span>,
     /// Keep every PAUSE and RESUME (not refreshes) for `pauses.parquet`.
     pub record_pauses: bool,
+    /// Keep the repetitions of timed signalling too.
+    pub record_refreshes: bool,
 }
 
 impl Plan {

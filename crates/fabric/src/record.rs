@@ -32,6 +32,8 @@ pub struct FlowRecord {
     pub marked: u64,
     /// Notifications that reached the sender.
     pub notifications: u64,
+    /// Other ways than its path that some of its packets were sent by switches under control.
+    pub detours: u32,
     /// Egress ports from the sender's NIC on.
     pub path: Box<[u32]>,
 }
@@ -44,6 +46,8 @@ pub struct PauseRecord {
     pub port: u32,
     pub class: u8,
     pub pause: bool,
+    /// A PAUSE that only prolongs a timed one; recorded if [`crate::plan::RunSettings::record_refreshes`].
+    pub refresh: bool,
     /// Ingress bytes at the decision.
     pub ingress_bytes: u64,
 }

@@ -309,8 +309,25 @@ impl<S: Scheme> World<S> {
                 port: account.port,
                 class: account.class,
                 pause,
+                refresh: false,
                 ingress_bytes: account.bytes,
             });
+        }
+    }
+
+    /// The classes of a bit mask are told once more to stop.
+    #[cold]
+    #[inline(never)]
+    fn note_refreshes(&mut self, port_id: u32, classes: u8) {
+        let port = &self.ports[port_id as usize];
+        if port.has(AT_HOST) {
+            return;
+        }
+        let first = self.switches[port.owner as usize].accounts as usize + usize::from(port.local) * self.classes;
+        for class in (0..self.classes).filter(|class| classes & (1 << class) != 0) {
+            let ingress_bytes = self.accounts[first + class].bytes;
+            let (at, class) = (self.now, class as u8);
+            self.pauses.push(PauseRecord { at, port: port_id, class, pause: true, refresh: true, ingress_bytes });
         }
     }
 
@@ -365,6 +382,9 @@ impl<S: Scheme> World<S> {
         self.counters.pause_frames += u64::from(first);
         self.counters.refresh_frames += u64::from(again);
         self.counters.resume_frames += u64::from(off);
+        if again > 0 && self.plan.run.record_refreshes {
+            self.note_refreshes(port_id, repeated);
+        }
         let lasts = match signalling {
             Signalling::OnOff => Time::NEVER,
             Signalling::Timed { pause, .. } => Time::from_ps(pause.ps()),

@@ -656,6 +656,7 @@ impl<S: Scheme> World<S> {
             timeouts: ledger.timeouts,
             marked: receiver.marked,
             notifications: ledger.notifications,
+            detours: ledger.detours.len() as u32,
             path: self.route_ports[route..route + usize::from(sender.hops)].into(),
         }
     }

@@ -1,11 +1,15 @@
 //! Runs a loaded scenario: builds the world, drives it in slices, hands its records on.
 
+use crate::measure::recording::Recorder;
 use crate::results::{Outcome, RunContext, RunEnd, RunWriter};
 use crate::scenario::Loaded;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use xoff_engine::Time;
+use xoff_fabric::record::{FlowRecord, PauseRecord, Sample};
 use xoff_fabric::traffic::{Action, Source};
 use xoff_fabric::world::Progress;
 use xoff_schemes::{Any, AnyWorld};
@@ -44,12 +48,90 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
             disturbance: None,
         },
     )?;
-    let mut world = build(loaded);
+    let mut recorder = Recorder::new(loaded.measures.needs());
+    let keep = recorder.keep();
+    let pauses = loaded.plan.run.record_pauses;
+    let mut both = Both { writer: &mut writer, recorder: &mut recorder, pauses };
+    let end = drive(loaded, keep, &mut both, &mut watch)?;
+    let setup = began.elapsed().saturating_sub(end.wall);
+    let measures = loaded.measures.rows(loaded, &recorder.finish(&end));
+    writer.finish(RunEnd { setup, measures, ..end })
+}
+
+/// A run directory and the scenario's own measures, of the same run.
+struct Both<'a> {
+    writer: &'a mut RunWriter,
+    recorder: &'a mut Recorder,
+    /// The directory has PAUSEs, whether or not a measure needs them.
+    pauses: bool,
+}
+
+impl Sink for Both<'_> {
+    fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
+        self.writer.flows(flows)?;
+        self.recorder.flows(flows)
+    }
+    fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
+        if self.pauses {
+            self.writer.pauses(pauses)?;
+        }
+        self.recorder.pauses(pauses)
+    }
+    fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
+        self.writer.samples(samples)?;
+        self.recorder.samples(samples)
+    }
+    fn units(&mut self, units: &[Unit]) -> io::Result<()> {
+        self.recorder.units(units)
+    }
+}
+
+/// Takes the records of a run as they come.
+pub trait Sink {
+    fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()>;
+    fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()>;
+    fn samples(&mut self, samples: &[Sample]) -> io::Result<()>;
+    /// Only if [`Keep::units`].
+    fn units(&mut self, _: &[Unit]) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// One answer on a connection that stays open: such a flow is endless, so its record tells nothing of
+/// the answers it carried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unit {
+    pub source: u32,
+    pub label: u32,
+    pub src: u32,
+    pub dst: u32,
+    pub class: u8,
+    pub asked: Time,
+    /// The sender knows that all of it has arrived.
+    pub done: Option<Time>,
+}
+
+/// Records that somebody needs although the scenario does not ask for them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Keep {
+    pub pauses: bool,
+    pub refreshes: bool,
+    /// Answers on connections that stay open.
+    pub units: bool,
+}
+
+/// Runs to the end and hands the records on; what is left to say is the result.
+pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn FnMut(Position)) -> io::Result<RunEnd> {
+    let began = Instant::now();
+    let units = keep.units.then(Arc::<Mutex<UnitLog>>::default);
+    let mut world = build_with(loaded, units.as_ref());
+    world.plan.run.record_pauses |= keep.pauses;
+    world.plan.run.record_refreshes |= keep.refreshes;
     let setup = began.elapsed();
     let flows_expected = flows_expected(loaded);
     let (wall_start, cpu_start) = (Instant::now(), thread_cpu());
     while world.run(SLICE) == Progress::Running {
-        drain(&mut world, &mut writer)?;
+        drain(&mut world, sink)?;
         let counters = &world.counters;
         let part = match flows_expected {
             Some(flows) => counters.flows_completed as f64 / flows,
@@ -63,8 +145,11 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
         });
     }
     let (wall, run_cpu) = (wall_start.elapsed(), thread_cpu().saturating_sub(cpu_start));
-    drain(&mut world, &mut writer)?;
-    writer.finish(RunEnd {
+    drain(&mut world, sink)?;
+    if let Some(units) = units {
+        sink.units(&units.lock().map_err(|_| io::Error::other("a traffic source panicked"))?.take())?;
+    }
+    Ok(RunEnd {
         counters: world.counters,
         ports: world.port_reports(),
         sim_end: world.now,
@@ -74,15 +159,26 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
         peak_rss: peak_rss_bytes(),
         imbalance: world.books().err(),
         failure: world.failure.clone(),
+        deadlock_at: world.deadlocks.first().map(|(at, _)| *at),
+        measures: Vec::new(),
     })
 }
 
 /// The world of a loaded scenario, ready to run.
 pub fn build(loaded: &Loaded) -> AnyWorld {
+    build_with(loaded, None)
+}
+
+fn build_with(loaded: &Loaded, units: Option<&Arc<Mutex<UnitLog>>>) -> AnyWorld {
     let mut first_label = 0;
     let mut sources: Vec<Box<dyn Source>> = Vec::with_capacity(loaded.traffic.len());
-    for traffic in &loaded.traffic {
-        sources.push(Box::new(Relabelled { inner: traffic.build(loaded.plan.seed), first_label }));
+    for (index, traffic) in (0..).zip(&loaded.traffic) {
+        let inner = traffic.build(loaded.plan.seed);
+        let relabelled = Relabelled { inner, first_label };
+        sources.push(match units {
+            Some(log) => Box::new(Watched { inner: relabelled, source: index, log: log.clone() }),
+            None => Box::new(relabelled),
+        });
         first_label += traffic.labels.len() as u32;
     }
     let schemes = loaded.schemes.iter().map(|scheme| Any::configure(&scheme.values)).collect();
@@ -101,10 +197,10 @@ fn flows_expected(loaded: &Loaded) -> Option<f64> {
     (sum > 0.0).then_some(sum)
 }
 
-fn drain(world: &mut AnyWorld, writer: &mut RunWriter) -> io::Result<()> {
-    writer.flows(&world.flows)?;
-    writer.pauses(&world.pauses)?;
-    writer.samples(&world.samples)?;
+fn drain(world: &mut AnyWorld, sink: &mut dyn Sink) -> io::Result<()> {
+    sink.flows(&world.flows)?;
+    sink.pauses(&world.pauses)?;
+    sink.samples(&world.samples)?;
     world.flows.clear();
     world.pauses.clear();
     world.samples.clear();
@@ -138,6 +234,84 @@ impl Source for Relabelled {
     }
 }
 
+/// A source whose open connections are watched.
+struct Watched {
+    inner: Relabelled,
+    source: u32,
+    log: Arc<Mutex<UnitLog>>,
+}
+
+impl Watched {
+    fn log(&self, note: impl FnOnce(&mut UnitLog)) {
+        // Nobody else holds it while the world runs.
+        if let Ok(mut log) = self.log.lock() {
+            note(&mut log);
+        }
+    }
+}
+
+impl Source for Watched {
+    fn next(&self) -> Option<Time> {
+        self.inner.next()
+    }
+    fn act(&mut self, now: Time, out: &mut Vec<Action>) {
+        let from = out.len();
+        self.inner.act(now, out);
+        for action in &out[from..] {
+            match action {
+                Action::Start(spec) if spec.offered_bytes.is_some() => {
+                    let (label, src, dst, class) = (spec.label, spec.src, spec.dst, spec.class);
+                    let unit = Unit { source: self.source, label, src, dst, class, asked: now, done: None };
+                    self.log(|log| log.ask(spec.handle, unit));
+                }
+                Action::Offer { handle, .. } => self.log(|log| log.ask_again(self.source, *handle, now)),
+                _ => {}
+            }
+        }
+    }
+    fn on_finished(&mut self, now: Time, handle: u32) {
+        self.inner.on_finished(now, handle);
+    }
+    fn on_drained(&mut self, now: Time, handle: u32) {
+        self.log(|log| log.done(self.source, handle, now));
+        self.inner.on_drained(now, handle);
+    }
+}
+
+/// The answers of all sources, by source and handle while they are under way.
+#[derive(Default)]
+struct UnitLog {
+    latest: BTreeMap<(u32, u32), Unit>,
+    done: Vec<Unit>,
+}
+
+impl UnitLog {
+    fn ask(&mut self, handle: u32, unit: Unit) {
+        self.latest.insert((unit.source, handle), unit);
+    }
+
+    fn ask_again(&mut self, source: u32, handle: u32, now: Time) {
+        if let Some(latest) = self.latest.get_mut(&(source, handle)) {
+            *latest = Unit { asked: now, done: None, ..*latest };
+        }
+    }
+
+    fn done(&mut self, source: u32, handle: u32, now: Time) {
+        if let Some(latest) = self.latest.get_mut(&(source, handle)).filter(|latest| latest.done.is_none()) {
+            latest.done = Some(now);
+            self.done.push(*latest);
+        }
+    }
+
+    /// All of them, those still under way last.
+    fn take(&mut self) -> Vec<Unit> {
+        let under_way = self.latest.values().filter(|unit| unit.done.is_none());
+        let mut all = std::mem::take(&mut self.done);
+        all.extend(under_way);
+        all
+    }
+}
+
 /// CPU time of this thread: what the run costs, whatever else the machine does.
 fn thread_cpu() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -154,7 +328,6 @@ pub fn peak_rss_bytes() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::{Arc, Mutex};
 
     struct Heard(Arc<Mutex<Vec<(&'static str, u32)>>>);
 

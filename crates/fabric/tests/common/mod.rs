@@ -56,6 +56,7 @@ impl Net {
                     stop_on_deadlock: true,
                     stall_after: Some(Span::from_ms(50)),
                     record_pauses: true,
+                    record_refreshes: false,
                 },
             },
         }

@@ -2,8 +2,9 @@
 
 use super::{ScenarioArgs, Stop, show, warn};
 
+use crate::measure::registry;
 use crate::scenario::{Diagnostic, Options, Scenario, dictionary};
-use crate::{results, schemes_text};
+use crate::{models, results, schemes_text};
 use clap::{Args, ValueEnum};
 
 #[derive(Args)]
@@ -53,6 +54,10 @@ enum Topic {
     Results,
     /// Keys of a scenario file
     Scenario,
+    /// Theory models: equations, parameters, what they yield
+    Models,
+    /// What `[[measure]]` can take from a run
+    Metrics,
     /// JSON Schema of scenario files, for editors
     Schema,
 }
@@ -72,6 +77,10 @@ pub fn describe(args: &DescribeArgs) -> Result<(), Stop> {
         (Topic::Results, true) => show(&results::describe_json().to_string()),
         (Topic::Scenario, false) => show(&dictionary::describe()),
         (Topic::Scenario, true) => show(&dictionary::schema::listing().to_string()),
+        (Topic::Models, false) => show(&models::text()),
+        (Topic::Models, true) => show(&models::json().to_string()),
+        (Topic::Metrics, false) => show(&registry::text()),
+        (Topic::Metrics, true) => show(&registry::json().to_string()),
         (Topic::Schema, _) => show(&dictionary::schema::render()),
     }
 }

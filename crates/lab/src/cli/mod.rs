@@ -3,6 +3,7 @@
 mod compare;
 mod inspect;
 mod progress;
+mod reproduce;
 mod run;
 
 use crate::results::text::Style;
@@ -57,7 +58,8 @@ Start here:
   xoff                                          the ten-second comparison
   xoff run scenarios/incast.toml                one run, one summary
   xoff check scenarios/fat-tree-websearch.toml  what would be built
-  xoff schemes dcqcn                            parameters, units, presets, sources"
+  xoff schemes dcqcn                            parameters, units, presets, sources
+  xoff reproduce pcn-fig2                       a figure of a paper, redrawn and judged"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -72,6 +74,10 @@ enum Command {
     Run(run::RunArgs),
     /// Run the same traffic under several schemes and put them side by side
     Compare(compare::CompareArgs),
+    /// Run the papers' experiments, redraw their figures and judge their claims
+    ///
+    /// Without names it lists what there is. Killed and started again, it goes on where it was.
+    Reproduce(reproduce::ReproduceArgs),
     /// Say what a scenario would build, and run nothing
     ///
     /// Nodes and links, oversubscription, round trips, buffers against required headroom, whether
@@ -135,6 +141,7 @@ pub fn main() -> ExitCode {
         None => compare::demo(),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Compare(args)) => compare::compare(&args),
+        Some(Command::Reproduce(args)) => reproduce::reproduce(&args),
         Some(Command::Check(args)) => inspect::check(&args),
         Some(Command::Schemes(args)) => inspect::schemes(&args),
         Some(Command::Describe(args)) => inspect::describe(&args),

@@ -1,5 +1,6 @@
 //! Progress bars: simulated time, speed and time to go; silent where nobody watches.
 
+use crate::reproduce::runner::Progress;
 use crate::results::number::microseconds;
 use crate::run::Position;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -47,6 +48,38 @@ impl Bar {
     }
 
     pub fn finish(self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// One bar for a whole set of runs.
+pub struct Whole {
+    bar: ProgressBar,
+    began: Instant,
+    /// Seconds that the set is thought to take if none of it is done yet.
+    expected: f64,
+}
+
+impl Whole {
+    pub fn new(hidden: bool, expected: f64) -> Whole {
+        let visible = !hidden && std::io::stderr().is_terminal();
+        let target = if visible { ProgressDrawTarget::stderr_with_hz(5) } else { ProgressDrawTarget::hidden() };
+        let style = ProgressStyle::with_template("{bar:24} {percent:>3}%  {msg}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::with_draw_target(Some(STEPS), target).with_style(style);
+        Whole { bar, began: Instant::now(), expected }
+    }
+
+    pub fn update(&self, at: &Progress) {
+        let seconds = self.began.elapsed().as_secs_f64();
+        // Until a twentieth is done, what the files say is better than what this machine did so far.
+        let left = if at.part > 0.05 { seconds / at.part * (1.0 - at.part) } else { self.expected * (1.0 - at.part) };
+        self.bar.set_position((at.part * STEPS as f64) as u64);
+        let (done, total) = (at.done, at.total);
+        self.bar.set_message(format!("{done} of {total} runs, {} to go: {}", clock(left), at.current));
+    }
+
+    pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }

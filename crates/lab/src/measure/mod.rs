@@ -2,7 +2,28 @@
 //!
 //! A measure is a table of data, `[[measure]]`, in a scenario or in an experiment. Every metric is
 //! listed, with its keys and its unit, in `docs/metrics.md` and by `xoff describe metrics`.
+//!
+//! Reading order: [`registry`] (the metrics as data), [`read`] (from tables to [`Measures`]), [`recording`] (what a run leaves in
+//! memory), then a file per family: [`flows`], [`series`] (over [`line`]), [`pauses`], [`ports`],
+//! [`whole`].
 
+pub mod flows;
+pub mod line;
+pub mod pauses;
+pub mod ports;
+pub mod read;
+pub mod recording;
+pub mod registry;
+pub mod scope;
+pub mod series;
+pub mod stat;
+pub mod unit;
+pub mod whole;
+
+use crate::results::summary::MeasuredRow;
+use crate::scenario::Loaded;
+pub use read::{read, rows};
+pub use recording::{Recording, record};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -19,4 +40,133 @@ pub struct Measured {
 pub struct Curve {
     pub x: Vec<f64>,
     pub y: Vec<f64>,
+}
+
+/// All measures of a run, resolved against its scenario.
+#[derive(Clone, Debug, Default)]
+pub struct Measures {
+    list: Vec<Measure>,
+}
+
+/// One `[[measure]]`.
+#[derive(Clone, Debug)]
+struct Measure {
+    name: String,
+    /// As written, for tables: `ms`, or nothing for plain numbers.
+    unit: String,
+    what: What,
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    Flows(flows::FlowMeasure),
+    Series(series::SeriesMeasure),
+    Pauses(pauses::PauseMeasure),
+    Ports(ports::PortMeasure),
+    Whole(whole::WholeMeasure),
+}
+
+/// A measured value on its way out: `suffix` tells statistics of one measure apart.
+enum Value {
+    Number(f64),
+    Named(Vec<(String, f64)>),
+    Curve(Curve),
+}
+
+#[cfg(test)]
+mod tests;
+
+impl Measures {
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The names of all numbers and curves, in the order of the tables.
+    pub fn names(&self) -> Vec<String> {
+        self.list.iter().flat_map(Measure::names).collect()
+    }
+
+    /// Each name with the unit its measure asked for (empty where it has none).
+    pub fn units(&self) -> BTreeMap<String, String> {
+        let named = |measure: &Measure| measure.names().into_iter().map(|name| (name, measure.unit.clone())).collect();
+        self.list.iter().flat_map(|measure: &Measure| -> Vec<(String, String)> { named(measure) }).collect()
+    }
+
+    /// What must be kept of a run so that all of them can be taken.
+    pub fn needs(&self) -> recording::Needs {
+        let mut needs = recording::Needs::default();
+        for measure in &self.list {
+            match &measure.what {
+                What::Flows(flows) => flows.needs(&mut needs),
+                What::Series(series) => series.needs(&mut needs),
+                What::Pauses(pauses) => pauses.needs(&mut needs),
+                What::Ports(_) | What::Whole(_) => {}
+            }
+        }
+        needs
+    }
+
+    /// Takes every measure of a run.
+    pub fn take(&self, loaded: &Loaded, recording: &Recording) -> Measured {
+        let mut measured = Measured::default();
+        for measure in &self.list {
+            let value = match &measure.what {
+                What::Flows(flows) => flows.take(recording),
+                What::Series(series) => series.take(recording),
+                What::Pauses(pauses) => Value::Number(pauses.take(recording)),
+                What::Ports(ports) => Value::Number(ports.take(&loaded.plan, recording)),
+                What::Whole(whole) => whole.take(&loaded.plan, recording),
+            };
+            let name = &measure.name;
+            match value {
+                Value::Number(number) => {
+                    measured.numbers.insert(name.clone(), number);
+                }
+                Value::Named(numbers) => {
+                    measured
+                        .numbers
+                        .extend(numbers.into_iter().map(|(part, number)| (format!("{name}.{part}"), number)));
+                }
+                Value::Curve(curve) => {
+                    measured.curves.insert(name.clone(), curve);
+                }
+            }
+        }
+        measured
+    }
+}
+
+impl Measures {
+    /// Takes every measure of a run, in the order of the tables, for its summary.
+    pub fn rows(&self, loaded: &Loaded, recording: &Recording) -> Vec<MeasuredRow> {
+        let mut measured = self.take(loaded, recording);
+        let mut rows = Vec::new();
+        for measure in &self.list {
+            for name in measure.names() {
+                let number = measured.numbers.get(&name).copied().unwrap_or(f64::NAN);
+                rows.push(MeasuredRow {
+                    unit: measure.unit.clone(),
+                    value: Some(number).filter(|number| number.is_finite()),
+                    never: number.is_infinite(),
+                    curve: measured.curves.remove(&name),
+                    name,
+                });
+            }
+        }
+        rows
+    }
+}
+
+impl Measure {
+    fn names(&self) -> Vec<String> {
+        let stats = match &self.what {
+            What::Flows(flows) => flows.stats(),
+            What::Whole(whole) => whole.stats(),
+            _ => None,
+        };
+        match stats.and_then(stat::Stats::suffixes) {
+            Some(suffixes) => suffixes.iter().map(|suffix| format!("{}.{suffix}", self.name)).collect(),
+            None => vec![self.name.clone()],
+        }
+    }
 }

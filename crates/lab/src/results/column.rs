@@ -94,6 +94,12 @@ pub fn dictionary_json(tables: &[&Table]) -> Value {
     json!({ "tables": tables.iter().map(table).collect::<Vec<_>>() })
 }
 
+/// Appends `text` as lines of at most `width`, all indented.
+pub fn wrap_paragraph(out: &mut String, text: &str, indent: usize, width: usize) {
+    out.extend(std::iter::repeat_n(' ', indent));
+    wrap(out, text, indent, width);
+}
+
 /// Appends `text` broken at spaces, further lines indented; the first line starts at `indent`.
 pub(super) fn wrap(out: &mut String, text: &str, indent: usize, width: usize) {
     let mut at = indent;

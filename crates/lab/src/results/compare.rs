@@ -6,7 +6,7 @@ use super::figures;
 use super::grid::Grid;
 use super::number::{brief, brief_bytes, brief_or_dash, microseconds, thousands};
 use super::report;
-use super::summary::Summary;
+use super::summary::{MeasuredRow, Summary};
 use super::writer::Outcome;
 use serde_json::{Value, json};
 use std::io;
@@ -18,6 +18,8 @@ pub struct Comparison {
     pub grid: Grid,
     /// Full sentences that explain the columns, for a reader who sees them for the first time.
     pub notes: Vec<String>,
+    /// The scenario's own measures, where it has some.
+    pub measures: Vec<Grid>,
 }
 
 /// A scheme that could not take part, and why.
@@ -35,6 +37,7 @@ pub fn table(outcomes: &[Outcome], skipped: &[Skipped]) -> Comparison {
     } else {
         general_table(&runs)
     };
+    comparison.measures = measures_tables(&runs);
     for run in runs.iter().filter(|run| !run.sound()) {
         let broken: Vec<&str> = run.checks.iter().filter(|c| !c.held).map(|c| c.name.as_str()).collect();
         let why = match &run.failure {
@@ -102,7 +105,12 @@ fn episode_table(runs: &[&Summary]) -> Comparison {
         microseconds(least),
         microseconds(most)
     ));
-    Comparison { title: format!("{}: what the burst does to the long flows", runs[0].name), grid, notes }
+    Comparison {
+        title: format!("{}: what the burst does to the long flows", runs[0].name),
+        grid,
+        notes,
+        measures: Vec::new(),
+    }
 }
 
 /// For any scenario.
@@ -160,13 +168,56 @@ fn general_table(runs: &[&Summary]) -> Comparison {
         "goodput: all delivered payload over the simulated time, in Gbps. queue: longest egress queue.".to_owned(),
     );
     let name = runs.first().map_or("comparison", |run| run.name.as_str());
-    Comparison { title: format!("{name}: the same traffic under {} schemes", runs.len()), grid, notes }
+    Comparison {
+        title: format!("{name}: the same traffic under {} schemes", runs.len()),
+        grid,
+        notes,
+        measures: Vec::new(),
+    }
+}
+
+/// Columns of a terminal that a table of measures may take.
+const WIDEST: usize = 98;
+
+/// One row per run and a column per measure that is a number, in as many tables as the width asks for.
+fn measures_tables(runs: &[&Summary]) -> Vec<Grid> {
+    let blank = || {
+        let mut grid = Grid::new(["scheme"]);
+        runs.iter().for_each(|run| grid.row([run.scheme.as_str()]));
+        grid
+    };
+    let width = |cells: &[String]| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0) + 2;
+    let schemes: Vec<String> = runs.iter().map(|run| run.scheme.clone()).chain(["scheme".to_owned()]).collect();
+    let (mut grids, mut taken) = (Vec::new(), 0);
+    let first = runs.first().map_or(&[][..], |run| &run.measures);
+    for of in first.iter().filter(|of| of.curve.is_none()) {
+        let title = if of.unit.is_empty() { of.name.clone() } else { format!("{}, {}", of.name, of.unit) };
+        let value = |run: &&Summary| {
+            let own = run.measures.iter().find(|own| own.name == of.name);
+            own.map_or_else(|| "-".to_owned(), MeasuredRow::text)
+        };
+        let cells: Vec<String> = std::iter::once(title).chain(runs.iter().map(value)).collect();
+        taken += width(&cells);
+        if grids.is_empty() || taken > WIDEST {
+            grids.push(blank());
+            taken = width(&schemes) + width(&cells);
+        }
+        let Some(Grid { head, rows, .. }) = grids.last_mut() else { continue };
+        let mut cells = cells.into_iter();
+        head.extend(cells.next());
+        rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
+    }
+    grids
 }
 
 impl Comparison {
     /// For the terminal.
     pub fn text(&self) -> String {
         let mut out = format!("{}\n\n{}\n", self.title, self.grid.text());
+        for grid in &self.measures {
+            out.push_str(&grid.text());
+            out.push('\n');
+        }
         for note in &self.notes {
             out.push_str("  ");
             wrap(&mut out, note, 2, 100);
@@ -247,6 +298,32 @@ mod tests {
         assert!(comparison.text().lines().all(|line| line.chars().count() <= 100), "{}", comparison.text());
         assert_eq!(comparison.grid.rows[0][1..3], ["100.0%", "1,000"]);
         assert!(table(&[], &[]).grid.rows.is_empty());
+    }
+
+    #[test]
+    fn own_measures_stand_below_the_table() {
+        let measured = |scheme: &str, first: Option<f64>| {
+            let mut outcome = outcome(scheme, None);
+            let row = |name: String, value| MeasuredRow {
+                name,
+                unit: "us".into(),
+                value,
+                never: value.is_none(),
+                curve: None,
+            };
+            outcome.summary.measures =
+                (0..20).map(|i| row(format!("measure{i}"), first.map(|v| v + f64::from(i)))).collect();
+            outcome.summary.measures.push(MeasuredRow { curve: Some(Default::default()), ..row("curve".into(), None) });
+            outcome
+        };
+        let comparison = table(&[measured("none", Some(3.0)), measured("dcqcn", None)], &[]);
+        assert!(comparison.measures.len() > 1);
+        assert_eq!(comparison.measures[0].head[..2], ["scheme", "measure0, us"]);
+        assert_eq!(comparison.measures[0].rows[0][..2], ["none", "3"]);
+        assert_eq!(comparison.measures[0].rows[1][..2], ["dcqcn", "never"]);
+        let columns: usize = comparison.measures.iter().map(|grid| grid.head.len() - 1).sum();
+        assert_eq!(columns, 20);
+        assert!(comparison.text().lines().all(|line| line.chars().count() <= 100), "{}", comparison.text());
     }
 
     #[test]

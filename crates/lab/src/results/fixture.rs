@@ -66,6 +66,7 @@ pub fn plan() -> Plan {
             stop_on_deadlock: true,
             stall_after: None,
             record_pauses: true,
+            record_refreshes: false,
         },
     }
 }
@@ -109,6 +110,7 @@ pub fn flow(id: u32, size: u64, start_us: u64, fct_us: u64) -> FlowRecord {
         timeouts: 0,
         marked: 3,
         notifications: 1,
+        detours: 0,
         path: Box::new([0, 6, 8]),
     }
 }
@@ -128,7 +130,7 @@ pub fn endless(id: u32, bytes: u64) -> FlowRecord {
 }
 
 pub fn pause(at_us: u64, port: u32, pause: bool) -> PauseRecord {
-    PauseRecord { at: Time::from_us(at_us), port, class: 0, pause, ingress_bytes: 512_100 }
+    PauseRecord { at: Time::from_us(at_us), port, class: 0, pause, refresh: false, ingress_bytes: 512_100 }
 }
 
 pub fn end(delivered_bytes: u64) -> RunEnd {
@@ -172,5 +174,7 @@ pub fn end(delivered_bytes: u64) -> RunEnd {
         peak_rss: 50_000_000,
         imbalance: None,
         failure: None,
+        deadlock_at: None,
+        measures: Vec::new(),
     }
 }

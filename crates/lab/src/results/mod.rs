@@ -11,7 +11,7 @@ pub mod episode;
 pub mod failure;
 pub mod figures;
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 pub mod grid;
 pub mod metrics;
 pub mod names;

@@ -71,13 +71,18 @@ pub fn of_run(outcome: &Outcome, charts: &[Chart]) -> Result<String, Failed> {
 /// The page of several runs.
 pub fn of_comparison(comparison: &Comparison, outcomes: &[Outcome], charts: &[Chart]) -> Result<String, Failed> {
     let table = Table { title: String::new(), grid: comparison.grid.clone(), notes: comparison.notes.clone() };
+    let mut tables = vec![table];
+    for (index, grid) in comparison.measures.iter().enumerate() {
+        let title = if index == 0 { "measures" } else { "" };
+        tables.push(Table { title: title.into(), grid: grid.clone(), notes: Vec::new() });
+    }
     let schemes: Vec<&str> = outcomes.iter().map(|outcome| outcome.summary.scheme.as_str()).collect();
     let (facts, seed) = match outcomes.first() {
         Some(first) => (facts(&first.summary, false), first.summary.seed),
         None => (Vec::new(), 0),
     };
     let command = format!("xoff compare scenario.toml --schemes {} --seed {seed}", schemes.join(","));
-    page(&comparison.title, facts, vec![table], charts, outcomes, &command)
+    page(&comparison.title, facts, tables, charts, outcomes, &command)
 }
 
 fn facts(summary: &Summary, one_run: bool) -> Vec<(&'static str, String)> {
@@ -156,7 +161,7 @@ mod tests {
         for outside in ["src=", "@import", "<link"] {
             assert!(!html.contains(outside), "{outside} would need the network");
         }
-        assert!(html.contains("<svg width=\"900\"") && html.contains("# &lt;&amp;&gt;"));
+        assert!(html.contains(" width=\"900\"") && html.contains("# &lt;&amp;&gt;"));
         assert!(html.contains("xoff run scenario.toml --seed 7"));
     }
 

@@ -1,6 +1,8 @@
 //! What a run came to, in one value: printed as tables, written as JSON, compared with others.
 
 use super::episode::Episode;
+use super::number::{brief_or_dash, thousands};
+use crate::measure::Curve;
 use serde::{Deserialize, Serialize};
 
 /// The whole summary. Its JSON form is the program-facing result of `--json` and of `run.json`.
@@ -62,6 +64,10 @@ pub struct Summary {
 
     /// What a disturbance did to long flows, where the run had both.
     pub episode: Option<Episode>,
+
+    /// What the scenario measures itself, in its order.
+    #[serde(default)]
+    pub measures: Vec<MeasuredRow>,
 
     pub wall_seconds: f64,
     pub run_cpu_seconds: f64,
@@ -156,6 +162,34 @@ pub struct LinkUse {
     pub utilisation: f64,
     /// Share of the run in which its most paused priority was paused.
     pub paused: f64,
+}
+
+/// One number or curve of a `[[measure]]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeasuredRow {
+    pub name: String,
+    /// Empty for a plain number.
+    pub unit: String,
+    /// `None` if it cannot be told, and for a curve.
+    pub value: Option<f64>,
+    /// What was waited for did not come within the run; there is no value.
+    pub never: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curve: Option<Curve>,
+}
+
+impl MeasuredRow {
+    /// `3.08`, `never`, `-`, or how many points a curve has.
+    pub fn text(&self) -> String {
+        match (&self.curve, self.never) {
+            (Some(curve), _) => format!("curve of {} points", curve.x.len()),
+            (None, true) => "never".to_owned(),
+            (None, false) => match self.value {
+                Some(whole) if whole.fract() == 0.0 && (0.0..1e15).contains(&whole) => thousands(whole as u64),
+                value => brief_or_dash(value),
+            },
+        }
+    }
 }
 
 /// One promise of the simulator, held against this run.

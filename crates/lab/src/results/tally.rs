@@ -147,6 +147,7 @@ impl Tally {
             pauses: pauses_by_layer(names, end),
             busiest_links: busiest_links(names, end),
             episode: None,
+            measures: end.measures.clone(),
             wall_seconds: end.wall.as_secs_f64(),
             run_cpu_seconds: cpu,
             setup_seconds: end.setup.as_secs_f64(),

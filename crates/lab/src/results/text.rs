@@ -79,6 +79,7 @@ pub fn sections(summary: &Summary) -> Vec<Section> {
         queues(summary),
         pauses(summary),
         links(summary),
+        measures(summary),
     ];
     all.into_iter().filter(|section| !section.grid.rows.is_empty()).collect()
 }
@@ -207,6 +208,14 @@ fn links(summary: &Summary) -> Section {
         grid.row([of.port.clone(), brief_rate(of.rate_gbps), percent(of.utilisation), percent(of.paused)]);
     }
     Section { title: "busiest links".into(), grid }
+}
+
+fn measures(summary: &Summary) -> Section {
+    let mut grid = Grid::new(["measure", "value", "unit"]).left(&[2]);
+    for of in &summary.measures {
+        grid.row([of.name.clone(), of.text(), of.unit.clone()]);
+    }
+    Section { title: "measures".into(), grid }
 }
 
 /// `100`, `2.5`: a configured rate is exact and needs no trailing zeros.

@@ -7,7 +7,7 @@ use super::failure;
 use super::figures;
 use super::names::Names;
 use super::report;
-use super::summary::Summary;
+use super::summary::{MeasuredRow, Summary};
 use super::table_writer::{Cell, TableWriter};
 use super::tables;
 use super::tally::{Tally, label_name, utilisation};
@@ -56,6 +56,10 @@ pub struct RunEnd {
     /// What is wrong if the world's own account of packets does not balance.
     pub imbalance: Option<String>,
     pub failure: Option<Failure>,
+    /// When the first deadlock was seen, whether or not it ended the run.
+    pub deadlock_at: Option<Time>,
+    /// What the scenario's own measures gave.
+    pub measures: Vec<MeasuredRow>,
 }
 
 /// A finished run.
@@ -196,7 +200,7 @@ impl RunWriter {
     }
 
     pub fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
-        for pause in pauses {
+        for pause in pauses.iter().filter(|pause| !pause.refresh) {
             let toward_host = self.names.faces_host(pause.port);
             if pause.pause && toward_host {
                 self.pause_log.pause(pause.port, pause.at);

@@ -28,6 +28,7 @@ pub fn read_run(table: &mut Table, record_pauses: bool) -> Result<(RunSettings, 
         stop_on_deadlock: true,
         stall_after: check_interval(table, "stall_after", Span::from_ms(50))?,
         record_pauses,
+        record_refreshes: false,
     };
     let stop_on_deadlock = match settings.deadlock_check {
         Some(_) => table.choice_or("on_deadlock", &[("stop", true), ("record", false)], "stop")?,

@@ -12,6 +12,7 @@ use super::schemes::{self, NamedScheme, Registry};
 use super::settings::{self, NamedClasses, SwitchContext};
 use super::topology;
 use super::tree::{self, Entry, Item, Value};
+use crate::measure::{self, Measures};
 use crate::traffic::{self, TrafficPlan};
 use std::path::Path;
 use std::sync::Arc;
@@ -55,6 +56,8 @@ pub struct Loaded {
     pub schemes: Vec<NamedScheme>,
     pub traffic: Vec<TrafficPlan>,
     pub output: Output,
+    /// What the scenario measures itself.
+    pub measures: Measures,
     /// The scenario with everything spelled out; it loads to the same plan.
     pub resolved: String,
     /// Files that `resolved` names, to be kept beside it.
@@ -251,8 +254,9 @@ impl Scenario {
         if let Some(why) = out_of_place(&plan, &schemes) {
             warnings.push(root.place_within("scheme", "name").error(why));
         }
+        let measures = root.tables("measure")?;
         root.check_finished()?;
-        Ok(Loaded {
+        let loaded = Loaded {
             name: head.name,
             description: head.description,
             plan,
@@ -261,10 +265,12 @@ impl Scenario {
             schemes,
             traffic,
             output,
+            measures: Measures::default(),
             resolved: String::new(),
             attachments: Vec::new(),
             warnings,
-        })
+        };
+        Ok(Loaded { measures: measure::read(measures, &loaded)?, ..loaded })
     }
 
     fn check_stop(&self, root: &Table, stop: Option<Time>, traffic: &[TrafficPlan]) -> Result<()> {

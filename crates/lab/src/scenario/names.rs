@@ -310,8 +310,8 @@ fn parse_range(text: &str) -> Option<(u32, u32)> {
     (low <= high).then_some((low, high))
 }
 
-/// A compiled pattern.
-struct Pattern(Vec<Token>);
+/// A compiled pattern: `*`, `?`, and `[0..15]` for numbers.
+pub struct Pattern(Vec<Token>);
 
 enum Token {
     Char(char),
@@ -322,7 +322,7 @@ enum Token {
 }
 
 impl Pattern {
-    fn parse(text: &str) -> std::result::Result<Pattern, String> {
+    pub fn parse(text: &str) -> std::result::Result<Pattern, String> {
         let mut tokens = Vec::new();
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
@@ -359,7 +359,7 @@ impl Pattern {
     }
 
     /// Walks the name once per star, going back only to the last star.
-    fn matches(&self, name: &str) -> bool {
+    pub fn matches(&self, name: &str) -> bool {
         let chars: Vec<char> = name.chars().collect();
         let (mut at, mut token) = (0, 0);
         let mut star: Option<(usize, usize)> = None;

@@ -63,9 +63,25 @@ impl Table {
         Table::open(String::new(), place, entries, recorder, base.into())
     }
 
+    /// A table that is not of a scenario but of a `kind` of its own; nothing records its values.
+    pub fn of(kind: &str, place: Place, entries: Vec<Entry>) -> Table {
+        Table::open(kind.to_owned(), place, entries, Recorder::default(), Path::new(".").into())
+    }
+
     fn open(section: String, place: Place, entries: Vec<Entry>, recorder: Recorder, base: Arc<Path>) -> Table {
         let entries = entries.into_iter().map(|entry| Slot { entry, taken: false }).collect();
         Table { section, place, entries, asked: Vec::new(), recorder, base }
+    }
+
+    /// A table of another document, such as one row of an experiment. Nothing is recorded of it.
+    pub fn from_item(section: &str, item: &Item, base: &Path) -> Result<Table> {
+        match &item.value {
+            Value::Table(entries) => {
+                let recorder = Recorder::default();
+                Ok(Table::open(section.to_owned(), item.place.clone(), entries.clone(), recorder, base.into()))
+            }
+            other => Err(wrong_kind(section, &item.place, other, &format!("a table: [[{section}]]"))),
+        }
     }
 
     /// Where the table is written.
@@ -517,6 +533,14 @@ impl Table {
     pub fn unwritten(&mut self, outer: &str, key: &str, section: &str) -> Table {
         let recorder = self.recorder.table(outer).table(key);
         Table::open(section.to_owned(), self.place.clone(), Vec::new(), recorder, self.base.clone())
+    }
+
+    /// The values of a list as they stand; a value that is no list stands for a list of one.
+    pub fn items(&mut self, key: &str) -> Result<Option<Vec<Item>>> {
+        Ok(self.take(key).map(|item| match item.value {
+            Value::Array(items) => items,
+            _ => vec![item],
+        }))
     }
 
     /// The keys and values as they stand, for tables whose keys are data. Consumes them all.

@@ -149,11 +149,42 @@ impl Cdf {
             .sum()
     }
 
+    /// Probability of a size at most `bytes`.
+    pub fn at(&self, bytes: f64) -> f64 {
+        self.segments().map(|(a, b, mass)| mass * part_below(a, b, bytes)).sum::<f64>().min(1.0)
+    }
+
+    /// What flows of at most `bytes` contribute to [`mean_bytes`](Cdf::mean_bytes).
+    pub fn bytes_up_to(&self, bytes: f64) -> f64 {
+        self.segments()
+            .map(|(a, b, mass)| {
+                let part = part_below(a, b, bytes);
+                mass * part * (a + a + part * (b - a)) / 2.0
+            })
+            .sum()
+    }
+
+    /// The rows: a size in bytes and the probability of at most that.
+    pub fn points(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.rows.iter().map(|row| (row.size_bytes, row.cumulative))
+    }
+
     /// Stretches of the curve: from one size to another, and the probability between them.
     fn segments(&self) -> impl Iterator<Item = (f64, f64, f64)> {
         self.rows
             .windows(2)
             .map(|pair| (pair[0].size_bytes, pair[1].size_bytes, pair[1].cumulative - pair[0].cumulative))
+    }
+}
+
+/// The part of a stretch that lies at or below `bytes`: an atom, all or nothing.
+fn part_below(from: f64, to: f64, bytes: f64) -> f64 {
+    if bytes >= to {
+        1.0
+    } else if bytes <= from {
+        0.0
+    } else {
+        (bytes - from) / (to - from)
     }
 }
 
@@ -217,6 +248,16 @@ mod tests {
         let atoms = (0..100_000).filter(|_| cdf.sample(&mut rng) == 10).count();
         // The quarter at the atom, and the sizes that round to 10 from above: 0.75 / 20 / 2.
         assert!((atoms as f64 / 1e5 - 0.26875).abs() < 0.005, "{atoms}");
+    }
+
+    #[test]
+    fn parts_of_flows_and_bytes() {
+        // A quarter at 10 B, the others evenly from 10 to 30 B: 2.5 + 15 B on average.
+        let cdf = Cdf::parse("10,0\n10,0.25\n30,1").unwrap();
+        assert_eq!([9.0, 10.0, 20.0, 30.0, 99.0].map(|bytes| cdf.at(bytes)), [0.0, 0.25, 0.625, 1.0, 1.0]);
+        assert_eq!([9.0, 10.0, 20.0].map(|bytes| cdf.bytes_up_to(bytes)), [0.0, 2.5, 2.5 + 0.375 * 15.0]);
+        assert_eq!(cdf.bytes_up_to(30.0), cdf.mean_bytes());
+        assert_eq!(cdf.points().count(), 3);
     }
 
     #[test]

@@ -215,6 +215,25 @@ mod tests {
     }
 
     #[test]
+    fn one_size_for_an_event_or_one_for_each_flow() {
+        let distinct = |same_size| {
+            let sizes = Sizes::Uniform { min_bytes: 1, max_bytes: 1 << 40 };
+            let times = Events::Times([3, 8].map(Time::from_us).into());
+            let incast = Incast { degree: 10..=10, same_size, sizes, ..incast(times) };
+            let mut seen: BTreeMap<Time, BTreeSet<Option<u64>>> = BTreeMap::new();
+            for (at, action) in play(&mut incast.source(1, 3), usize::MAX) {
+                let Action::Start(spec) = action else { panic!("{action:?}") };
+                seen.entry(at).or_default().insert(spec.size_bytes);
+            }
+            seen.into_values().collect::<Vec<_>>()
+        };
+        let same = distinct(true);
+        assert_eq!(same.iter().map(BTreeSet::len).collect::<Vec<_>>(), [1, 1]);
+        assert_ne!(same[0], same[1], "every event draws anew");
+        assert_eq!(distinct(false).iter().map(BTreeSet::len).collect::<Vec<_>>(), [10, 10]);
+    }
+
+    #[test]
     fn the_poorest_receiver_is_found() {
         let few = |senders: &[u32], other_racks| {
             Incast { senders: senders.into(), other_racks, ..incast(Events::Times([].into())) }.fewest_candidates()
@@ -234,25 +253,6 @@ mod tests {
         let at = |events: BTreeMap<Time, _>| events.into_keys().map(|at| at.ps() / 1_000_000).collect::<Vec<_>>();
         assert_eq!(at(events(&incast(periodic(Some(3), None)), 1)), [5, 7, 9]);
         assert_eq!(at(events(&incast(periodic(None, Some(Time::from_us(9)))), 1)), [5, 7]);
-    }
-
-    #[test]
-    fn flows_of_an_event_differ_in_size_unless_they_are_to_be_alike() {
-        let sizes = |same_size| {
-            let sizes = Sizes::Uniform { min_bytes: 1, max_bytes: 1_000_000 };
-            let times = Events::Times((1..=100).map(Time::from_us).collect());
-            let incast = Incast { sizes, same_size, degree: 5..=5, ..incast(times) };
-            let mut sizes: BTreeMap<Time, BTreeSet<Option<u64>>> = BTreeMap::new();
-            for (at, action) in play(&mut incast.source(1, 0), usize::MAX) {
-                let Action::Start(spec) = action else { panic!("{action:?}") };
-                sizes.entry(at).or_default().insert(spec.size_bytes);
-            }
-            sizes
-        };
-        assert!(sizes(false).values().all(|sizes| sizes.len() >= 4));
-        let alike = sizes(true);
-        assert!(alike.values().all(|sizes| sizes.len() == 1));
-        assert!(alike.values().flatten().collect::<BTreeSet<_>>().len() > 90, "each event has its own");
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! DQM, the end-to-end loop (section 6): which rate the sender should have one long round trip from
 //! now, so that the flow's queue at the far gateway settles at its target delay.
+//!
+//! Public, so that a model of the loop alone can run the very code that receivers run.
 
 use xoff_engine::Span;
 
 /// What is alike for all flows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct DqmSettings {
+pub struct DqmSettings {
     /// D_t and theta, in seconds.
     pub target_s: f64,
     pub theta_s: f64,
@@ -26,7 +28,7 @@ pub(super) struct DqmSettings {
 
 /// And what is not.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
+pub struct Bounds {
     pub rtt_c: Span,
     pub rtt_d: Span,
     pub mtu_bytes: u32,
@@ -39,8 +41,9 @@ const ONE: u64 = 1 << 32;
 /// More slots than this are a very long link, and too many to remember for every flow.
 const SLOTS_LARGEST: u64 = 1 << 16;
 
+/// DQM of one flow.
 #[derive(Clone, Debug)]
-pub(super) struct Dqm {
+pub struct Dqm {
     settings: DqmSettings,
     bounds: Bounds,
     /// Running sums at the start of past slots, the newest at `slots % len`.
@@ -72,7 +75,7 @@ struct Sums {
 }
 
 impl Dqm {
-    pub(super) fn new(settings: DqmSettings, bounds: Bounds) -> Dqm {
+    pub fn new(settings: DqmSettings, bounds: Bounds) -> Dqm {
         let slots = slots(bounds.rtt_c, bounds.rtt_d) as usize;
         Dqm {
             settings,
@@ -92,7 +95,7 @@ impl Dqm {
     }
 
     /// Once per credit match, equations 2 to 5.
-    pub(super) fn on_match(&mut self, credit_bps: f64, queue_bytes: u64, rtt_d: Span) {
+    pub fn on_match(&mut self, credit_bps: f64, queue_bytes: u64, rtt_d: Span) {
         if self.matches > 0 {
             self.remember(if self.settings.advertised { self.advertised_bps } else { self.raw_bps });
         }
@@ -145,7 +148,7 @@ impl Dqm {
     }
 
     /// Once per ACK, equations 6 to 9: what it advertises. Before the first match, line rate.
-    pub(super) fn on_ack(&mut self) -> f64 {
+    pub fn on_ack(&mut self) -> f64 {
         if self.matches == 0 {
             return self.advertised_bps;
         }
@@ -169,6 +172,11 @@ impl Dqm {
         }
         self.advertised_bps = rate_bps.clamp(least, most);
         self.advertised_bps
+    }
+
+    /// R_DQM of the last match, before equations 6 to 9 smooth it.
+    pub fn raw_bps(&self) -> f64 {
+        self.raw_bps
     }
 
     #[cfg(test)]

@@ -31,7 +31,7 @@
 //! | windows | `window_intra`, `window_cross` | law; none | assumptions |
 
 mod credit;
-mod dqm;
+pub mod dqm;
 mod law;
 mod near_source;
 mod spec;

@@ -206,6 +206,14 @@ impl Sampler {
         self.qeq_bytes
     }
 
+    /// p, unless bytes are counted.
+    pub fn probability(&self) -> Option<f64> {
+        match self.form {
+            Form::Packets { p, .. } => Some(p),
+            Form::Bytes { .. } => None,
+        }
+    }
+
     /// A packet arrives. If it is sampled, what the queue looks like.
     #[inline]
     pub fn arrives(&mut self, view: &QueueView, frame_bytes: u32) -> Option<Sample> {
@@ -269,10 +277,7 @@ mod tests {
     }
 
     fn percent(sampler: &Sampler) -> f64 {
-        match sampler.form {
-            Form::Packets { p, .. } => p * 100.0,
-            Form::Bytes { .. } => panic!("samples by bytes"),
-        }
+        sampler.probability().expect("samples by packets") * 100.0
     }
 
     fn view(queue_bytes: u64) -> QueueView {

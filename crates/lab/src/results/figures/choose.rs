@@ -35,15 +35,9 @@ fn look(metric: Metric) -> (&'static str, &'static str, &'static str, AxisUnit) 
 
 fn over_time(metric: Metric, suffix: &str, title: String, lines: Vec<Line>, episode: Option<&Episode>) -> Chart {
     let (file, _, y_title, unit) = look(metric);
-    Chart {
-        file: format!("{file}{suffix}"),
-        title,
-        note: String::new(),
-        x: Axis { title: "time".into(), unit: AxisUnit::Time, log: false, from_zero: true },
-        y: Axis { title: y_title.into(), unit, log: false, from_zero: true },
-        lines,
-        marks: marks(episode),
-    }
+    let x = Axis::new("time", AxisUnit::Time, false, true);
+    let y = Axis::new(y_title, unit, false, true);
+    Chart { marks: marks(episode), ..Chart::of_lines(format!("{file}{suffix}"), title, x, y, lines) }
 }
 
 fn marks(episode: Option<&Episode>) -> Vec<(f64, String)> {
@@ -118,10 +112,8 @@ fn peak(curve: &Curve) -> f64 {
 }
 
 fn lines(curves: &[&Curve]) -> Vec<Line> {
-    let line = |(index, curve): (usize, &&Curve)| {
-        let (colour, dash) = colour::by_index(index);
-        Line { name: curve.name.clone(), colour, dash, points: curve.trace.points(), dots: false }
-    };
+    let line =
+        |(index, curve): (usize, &&Curve)| Line::new(curve.name.clone(), colour::by_index(index), curve.trace.points());
     curves.iter().enumerate().map(line).collect()
 }
 
@@ -142,7 +134,7 @@ fn rates(outcome: &Outcome, episode: Option<&Episode>) -> Option<Chart> {
         for (metric, what, dash) in kinds {
             if let Some(curve) = of(metric).find(|curve| curve.name == **flow) {
                 let (name, points) = (format!("{flow} {what}"), curve.trace.points());
-                all.push(Line { name, colour: colour::PALETTE[index], dash, points, dots: false });
+                all.push(Line::new(name, (colour::PALETTE[index], dash), points));
             }
         }
     }
@@ -155,7 +147,7 @@ fn rates(outcome: &Outcome, episode: Option<&Episode>) -> Option<Chart> {
 fn zoom(chart: &Chart, episode: Option<&Episode>) -> Option<Chart> {
     let episode = episode?;
     let length = episode.end_us - episode.start_us;
-    let last = chart.lines.iter().filter_map(|line| line.points.last()).map(|p| p.0).fold(0.0, f64::max);
+    let last = chart.lines().filter_map(|line| line.points.last()).map(|p| p.0).fold(0.0, f64::max);
     let (from, until) = (episode.start_us - 0.5 * length, episode.end_us + 1.5 * length);
     if length <= 0.0 || until - from > last / 3.0 {
         return None;
@@ -164,29 +156,25 @@ fn zoom(chart: &Chart, episode: Option<&Episode>) -> Option<Chart> {
     zoomed.file.push_str("-burst");
     zoomed.title.push_str(", around the burst");
     zoomed.x.from_zero = false;
-    for line in &mut zoomed.lines {
+    for line in zoomed.panels.iter_mut().flat_map(|panel| &mut panel.lines) {
         line.points.retain(|p| (from..=until).contains(&p.0));
     }
-    zoomed.lines.iter().any(|line| line.points.len() > 1).then_some(zoomed)
+    let any = zoomed.lines().any(|line| line.points.len() > 1);
+    any.then_some(zoomed)
 }
 
 type Pick = fn(&SlowdownGroup) -> f64;
 
 fn slowdown_line(name: &str, groups: &[SlowdownGroup], pick: Pick, style: (plotters::style::RGBColor, Dash)) -> Line {
     let points = groups.iter().map(|group| (group.median_bytes.max(1) as f64, pick(group))).collect();
-    Line { name: name.to_owned(), colour: style.0, dash: style.1, points, dots: true }
+    Line::new(name.to_owned(), style, points).dotted()
 }
 
 fn slowdown(file: &str, title: String, lines: Vec<Line>) -> Chart {
-    Chart {
-        file: file.into(),
-        title,
-        note: "flows in groups of about equal number, drawn at the median size of each".into(),
-        x: Axis { title: "flow size".into(), unit: AxisUnit::Bytes, log: true, from_zero: false },
-        y: Axis { title: "slowdown (1 = idle network)".into(), unit: AxisUnit::Ratio, log: true, from_zero: false },
-        lines,
-        marks: Vec::new(),
-    }
+    let x = Axis::new("flow size", AxisUnit::Bytes, true, false);
+    let y = Axis::new("slowdown (1 = idle network)", AxisUnit::Ratio, true, false);
+    let note = "flows in groups of about equal number, drawn at the median size of each".into();
+    Chart { note, ..Chart::of_lines(file.into(), title, x, y, lines) }
 }
 
 /// The figures of several runs: one figure per flow or place, one colour per scheme.
@@ -198,8 +186,7 @@ pub fn of_comparison(outcomes: &[Outcome]) -> Vec<Chart> {
         for place in places(outcomes, metric) {
             let line = |(outcome, style): (&Outcome, &(plotters::style::RGBColor, Dash))| {
                 let curve = outcome.curves.list.iter().find(|c| c.metric == metric && c.name == place)?;
-                let (name, points) = (outcome.summary.scheme.clone(), curve.trace.points());
-                Some(Line { name, colour: style.0, dash: style.1, points, dots: false })
+                Some(Line::new(outcome.summary.scheme.clone(), *style, curve.trace.points()))
             };
             let lines: Vec<Line> = outcomes.iter().zip(&styles).filter_map(line).collect();
             // The end of the burst differs by scheme; only its start is the same for all.

@@ -15,7 +15,8 @@ pub const PALETTE: [RGBColor; 7] = [
 ];
 pub const DASHES: [Dash; 4] = [Dash::Solid, Dash::Long, Dash::Short, Dash::Dotted];
 
-/// Schemes with a colour of their own, so that a scheme looks the same in every figure.
+/// Schemes with a colour of their own, so that a scheme looks the same in every figure. Those that
+/// a paper compares have different colours, not just different dashes.
 const SCHEMES: [(&str, RGBColor, Dash); 20] = [
     ("none", RGBColor(0x55, 0x55, 0x55), Dash::Long),
     ("dcqcn", PALETTE[0], Dash::Solid),
@@ -25,17 +26,17 @@ const SCHEMES: [(&str, RGBColor, Dash); 20] = [
     ("qcn", PALETTE[4], Dash::Long),
     ("mercury", PALETTE[5], Dash::Short),
     ("rcm", PALETTE[6], Dash::Solid),
-    ("mlcc", PALETTE[3], Dash::Long),
+    ("mlcc", PALETTE[1], Dash::Solid),
     ("fqcn", PALETTE[1], Dash::Long),
     ("af-qcn", PALETTE[2], Dash::Dotted),
-    ("tcd", PALETTE[0], Dash::Short),
+    ("tcd", PALETTE[6], Dash::Short),
     ("patched-timely", PALETTE[2], Dash::Long),
     ("powertcp", PALETTE[4], Dash::Solid),
     ("theta-powertcp", PALETTE[4], Dash::Dotted),
-    ("pacc", PALETTE[5], Dash::Solid),
+    ("pacc", PALETTE[4], Dash::Short),
     ("tcp-newreno", PALETTE[6], Dash::Long),
     ("dctcp", PALETTE[6], Dash::Dotted),
-    ("swift", PALETTE[1], Dash::Solid),
+    ("swift", PALETTE[1], Dash::Dotted),
     ("rocc", PALETTE[5], Dash::Dotted),
 ];
 
@@ -62,7 +63,15 @@ pub fn of_schemes(names: &[String]) -> Vec<(RGBColor, Dash)> {
             // The same scheme twice (two settings of it) must still be told apart.
             let again = used.contains(&name);
             used.push(name);
-            fixed(name).filter(|_| !again).unwrap_or_else(|| free(&mut taken))
+            match fixed(name) {
+                Some(style) if !again => style,
+                // Settings of one scheme share its colour as long as dashes suffice.
+                Some((colour, _)) if names.iter().filter(|other| *other == name).count() <= DASHES.len() => {
+                    let style = DASHES.into_iter().map(|dash| (colour, dash)).find(|style| !taken.contains(style));
+                    style.inspect(|style| taken.push(*style)).unwrap_or_else(|| free(&mut taken))
+                }
+                _ => free(&mut taken),
+            }
         })
         .collect()
 }
@@ -76,6 +85,28 @@ mod tests {
         let names = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
         let alone = of_schemes(&names(&["dcqcn"]))[0];
         assert_eq!(of_schemes(&names(&["mine", "none", "dcqcn"]))[2], alone);
+    }
+
+    #[test]
+    fn two_settings_of_a_scheme_share_its_colour() {
+        let styles = of_schemes(&["mlcc".to_owned(), "dcqcn".to_owned(), "mlcc".to_owned()]);
+        assert!(styles[0].0 == styles[2].0 && styles[0].1 != styles[2].1);
+    }
+
+    #[test]
+    fn what_a_paper_compares_differs_in_colour() {
+        for paper in [
+            &["timely", "dcqcn", "tcd", "pacc", "hpcc", "mercury"][..],
+            &["dcqcn", "timely", "hpcc", "powertcp", "mlcc"],
+            &["none", "qcn", "dcqcn", "timely", "pcn"],
+            &["tcp-newreno", "qcn", "af-qcn", "fqcn"],
+        ] {
+            let names: Vec<String> = paper.iter().map(|name| (*name).to_owned()).collect();
+            let colours: Vec<RGBColor> = of_schemes(&names).into_iter().map(|(colour, _)| colour).collect();
+            for (i, colour) in colours.iter().enumerate() {
+                assert!(!colours[..i].contains(colour), "{} looks like another", names[i]);
+            }
+        }
     }
 
     #[test]

@@ -1,35 +1,36 @@
 //! Draws a chart on any backend: SVG for the report, PNG for slides.
 
+use super::bars;
 use super::chart::{Axis, Chart, Dash, Line};
-use super::ticks::{self, Ticks};
+use super::layout::{self, Entry, Frame, Layout, Look};
+use super::path::{clip, dashes, straighten, thin};
+use super::ticks::Ticks;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontDesc, FontFamily, register_font};
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Size of a figure in its own pixels, the legend apart.
-const WIDTH: f64 = 900.0;
-const PLOT_HEIGHT: f64 = 300.0;
 /// Backends count whole pixels; twice as many give half-pixel lines and sharp slides.
 const SCALE: f64 = 2.0;
-const LEFT: f64 = 76.0;
-const RIGHT: f64 = 24.0;
 const FONT: &str = "DejaVu Sans, sans-serif";
-const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
+pub const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
 const FAINT: RGBColor = RGBColor(0xE4, 0xE4, 0xE4);
-const GREY: RGBColor = RGBColor(0x77, 0x77, 0x77);
+pub const GREY: RGBColor = RGBColor(0x77, 0x77, 0x77);
 
-type Failed = Box<dyn std::error::Error + Send + Sync>;
+pub type Failed = Box<dyn std::error::Error + Send + Sync>;
 
 /// The figure as an SVG document.
 pub fn svg(chart: &Chart) -> Result<String, Failed> {
-    let layout = Layout::of(chart);
-    let (width, height) = layout.pixels();
+    ready_font()?;
+    let layout = Layout::of(chart, text_width);
+    let (width, height) = pixels(&layout);
     let mut text = String::new();
-    paint(chart, &layout, SVGBackend::with_string(&mut text, (width, height)).into_drawing_area(), Strokes::Whole)?;
-    let text = dash_curves(&text, chart);
+    let area = SVGBackend::with_string(&mut text, (width, height)).into_drawing_area();
+    let curves = paint(chart, &layout, area, Strokes::Whole)?;
+    let text = compact(&dash_curves(&text, &curves));
     // Drawn at twice its size; shown at its own.
     let (from, to) = (format!("width=\"{width}\" height=\"{height}\""), (width / 2, height / 2));
     Ok(text.replacen(&from, &format!("width=\"{}\" height=\"{}\"", to.0, to.1), 1))
@@ -37,8 +38,14 @@ pub fn svg(chart: &Chart) -> Result<String, Failed> {
 
 /// The figure as a PNG file.
 pub fn png(chart: &Chart, path: &Path) -> Result<(), Failed> {
-    let layout = Layout::of(chart);
-    paint(chart, &layout, BitMapBackend::new(path, layout.pixels()).into_drawing_area(), Strokes::Pieces)
+    ready_font()?;
+    let layout = Layout::of(chart, text_width);
+    paint(chart, &layout, BitMapBackend::new(path, pixels(&layout)).into_drawing_area(), Strokes::Pieces)?;
+    Ok(())
+}
+
+fn pixels(layout: &Layout) -> (u32, u32) {
+    ((layout::WIDTH * SCALE) as u32, (layout.height * SCALE) as u32)
 }
 
 /// How a backend wants curves.
@@ -53,16 +60,25 @@ enum Strokes {
 /// Width of curves; nothing else is drawn with it, so curves can be found in the document.
 const CURVE: f64 = 1.5;
 
-/// Gives the curves of an SVG document round corners and their dashes.
-fn dash_curves(text: &str, chart: &Chart) -> String {
+/// Says once what the backend says in every element.
+fn compact(text: &str) -> String {
+    let family = format!(" font-family=\"{FONT}\"");
+    text.replace(" opacity=\"1\"", "").replace(&family, "").replacen("<svg", &format!("<svg{family}"), 1)
+}
+
+/// A line of the document: its dashes and its width.
+type Stroke = (Option<(f64, f64)>, f64);
+
+/// Gives the curves of an SVG document, in the order they were drawn, round corners, dashes and
+/// their own width.
+fn dash_curves(text: &str, curves: &[Stroke]) -> String {
     let width = format!("stroke-width=\"{}\"", (CURVE * SCALE).round());
     let mut out = String::with_capacity(text.len() + 1000);
     let mut pieces = text.split(width.as_str());
     out.push_str(pieces.next().unwrap_or(""));
-    for (piece, line) in pieces.zip(drawing_order(chart)) {
-        out.push_str(&width);
-        out.push_str(" stroke-linejoin=\"round\"");
-        if let Some((stroke, gap)) = line.dash.pattern() {
+    for (piece, (dash, own)) in pieces.zip(curves) {
+        out.push_str(&format!("stroke-width=\"{}\" stroke-linejoin=\"round\"", own * SCALE));
+        if let Some((stroke, gap)) = dash {
             out.push_str(&format!(" stroke-dasharray=\"{} {}\"", stroke * SCALE, gap * SCALE));
         }
         out.push_str(piece);
@@ -70,16 +86,11 @@ fn dash_curves(text: &str, chart: &Chart) -> String {
     out
 }
 
-/// Unbroken lines first, so that a dashed one shows where the two coincide. Empty ones are left out.
-fn drawing_order(chart: &Chart) -> Vec<&Line> {
-    let mut lines: Vec<&Line> = chart.lines.iter().filter(|line| placed(line).next().is_some()).collect();
+/// Unbroken lines first, so that a dashed one shows where the two coincide.
+fn drawing_order(lines: &[Line]) -> Vec<&Line> {
+    let mut lines: Vec<&Line> = lines.iter().collect();
     lines.sort_by_key(|line| line.dash != Dash::Solid);
     lines
-}
-
-/// Points that can be drawn.
-fn placed(line: &Line) -> impl Iterator<Item = &(f64, f64)> {
-    line.points.iter().filter(|p| p.0.is_finite() && p.1.is_finite())
 }
 
 /// Text is measured and, in bitmaps, drawn with a font that comes with the program.
@@ -96,125 +107,82 @@ fn font(size: f64) -> FontDesc<'static> {
     FontDesc::new(FontFamily::Name(FONT), size * 1.12 * SCALE, FontStyle::Normal)
 }
 
-/// Where things go, in the figure's own pixels.
-struct Layout {
-    legend: Vec<(usize, f64, f64)>,
-    /// Top and bottom of the plot.
-    top: f64,
-    bottom: f64,
-    x: Range,
-    y: Range,
-}
-
-/// An axis with its range and marks.
-struct Range {
-    low: f64,
-    high: f64,
-    log: bool,
-    ticks: Ticks,
-}
-
-impl Range {
-    fn of(axis: &Axis, values: impl Iterator<Item = f64>, wanted: usize, tight: bool) -> Range {
-        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        for value in values.filter(|v| v.is_finite() && (!axis.log || *v > 0.0)) {
-            low = low.min(value);
-            high = high.max(value);
-        }
-        if low > high {
-            (low, high) = (1.0, 1.0);
-        }
-        if axis.log {
-            // A narrow range is widened evenly, so that noise does not look like a trend.
-            let margin = if high / low < 1.5 { (1.5 * low / high).sqrt() } else { 1.0 } * 1.08;
-            let (low, high) = (low / margin, high * margin);
-            return Range { low, high, log: true, ticks: ticks::logarithmic(low, high, wanted, axis.unit) };
-        }
-        if axis.from_zero {
-            low = low.min(0.0);
-        }
-        if high <= low {
-            high = low + if low == 0.0 { 1.0 } else { low.abs() };
-        }
-        if !tight {
-            high += (high - low) * 0.06;
-        }
-        Range { low, high, log: false, ticks: ticks::linear(low, high, wanted, axis.unit) }
-    }
-
-    /// 0 at the low end, 1 at the high end.
-    fn part(&self, value: f64) -> f64 {
-        if self.log {
-            (value.max(self.low * 1e-3) / self.low).ln() / (self.high / self.low).ln()
-        } else {
-            (value - self.low) / (self.high - self.low)
-        }
+pub fn text_width(text: &str, size: f64) -> f64 {
+    match font(size).box_size(text) {
+        Ok((width, _)) => f64::from(width) / SCALE,
+        Err(_) => 0.56 * size * text.chars().count() as f64,
     }
 }
 
-impl Layout {
-    fn of(chart: &Chart) -> Layout {
-        let xs = chart.lines.iter().flat_map(|line| line.points.iter().map(|p| p.0));
-        let ys = chart.lines.iter().flat_map(|line| line.points.iter().map(|p| p.1));
-        let mut top = if chart.note.is_empty() { 36.0 } else { 54.0 };
-        // The legend stands above the plot, in as many rows as it needs.
-        let (mut legend, mut left) = (Vec::new(), LEFT);
-        for (index, line) in chart.lines.iter().enumerate() {
-            let width = 38.0 + 7.2 * line.name.chars().count() as f64 + 14.0;
-            if left + width > WIDTH - RIGHT && left > LEFT {
-                left = LEFT;
-                top += 18.0;
-            }
-            legend.push((index, left, top));
-            left += width;
-        }
-        top += if chart.marks.is_empty() { 18.0 } else { 32.0 };
-        Layout {
-            legend,
-            top,
-            bottom: top + PLOT_HEIGHT,
-            x: Range::of(&chart.x, xs, 9, true),
-            y: Range::of(&chart.y, ys, 6, false),
-        }
-    }
-
-    fn pixels(&self) -> (u32, u32) {
-        ((WIDTH * SCALE) as u32, ((self.bottom + 52.0) * SCALE) as u32)
-    }
-
-    fn place(&self, point: (f64, f64)) -> (f64, f64) {
-        (LEFT + self.x.part(point.0) * (WIDTH - RIGHT - LEFT), self.bottom - self.y.part(point.1) * PLOT_HEIGHT)
-    }
-}
-
-fn at(x: f64, y: f64) -> (i32, i32) {
+pub fn at(x: f64, y: f64) -> (i32, i32) {
     ((x * SCALE).round() as i32, (y * SCALE).round() as i32)
 }
 
-struct Canvas<'a, DB: DrawingBackend>(&'a DrawingArea<DB, Shift>);
+pub struct Canvas<'a, DB: DrawingBackend> {
+    area: &'a DrawingArea<DB, Shift>,
+    strokes: Strokes,
+    /// The curves drawn so far.
+    curves: RefCell<Vec<Stroke>>,
+}
 
 impl<DB: DrawingBackend> Canvas<'_, DB>
 where
     DB::ErrorType: 'static,
 {
-    fn stroke(&self, points: Vec<(i32, i32)>, colour: RGBColor, width: f64) -> Result<(), Failed> {
+    pub fn stroke(&self, points: Vec<(i32, i32)>, colour: RGBColor, width: f64) -> Result<(), Failed> {
         let style = colour.stroke_width((width * SCALE).round() as u32);
-        self.0.draw(&PathElement::new(points, style)).map_err(|e| e.to_string().into())
+        self.area.draw(&PathElement::new(points, style)).map_err(|e| e.to_string().into())
     }
 
-    fn text(&self, text: &str, size: f64, place: (f64, f64), anchor: Pos, colour: RGBColor) -> Result<(), Failed> {
+    /// A polyline that turns back on itself: the bitmap's corners would blot.
+    pub fn angular(&self, points: Vec<(i32, i32)>, colour: RGBColor, width: f64) -> Result<(), Failed> {
+        if self.strokes == Strokes::Whole {
+            return self.stroke(points, colour, width);
+        }
+        for pair in points.windows(2) {
+            self.stroke(pair.to_vec(), colour, width)?;
+        }
+        Ok(())
+    }
+
+    pub fn fill(&self, points: Vec<(i32, i32)>, colour: &impl Color) -> Result<(), Failed> {
+        self.area.draw(&Polygon::new(points, colour.filled())).map_err(|e| e.to_string().into())
+    }
+
+    pub fn text(&self, text: &str, size: f64, place: (f64, f64), anchor: Pos, colour: RGBColor) -> Result<(), Failed> {
         let style = font(size).color(&colour).pos(anchor);
-        self.0.draw_text(text, &style, at(place.0, place.1)).map_err(|e| e.to_string().into())
+        self.area.draw_text(text, &style, at(place.0, place.1)).map_err(|e| e.to_string().into())
     }
 
-    fn upward(&self, text: &str, size: f64, place: (f64, f64)) -> Result<(), Failed> {
-        let style = font(size).transform(FontTransform::Rotate270).color(&INK).pos(Pos::new(HPos::Center, VPos::Top));
-        self.0.draw_text(text, &style, at(place.0, place.1)).map_err(|e| e.to_string().into())
+    /// A text that reads upward.
+    pub fn upward(&self, text: &str, size: f64, place: (f64, f64), anchor: Pos) -> Result<(), Failed> {
+        let style = font(size).transform(FontTransform::Rotate270).color(&INK).pos(anchor);
+        self.area.draw_text(text, &style, at(place.0, place.1)).map_err(|e| e.to_string().into())
     }
 
     fn dot(&self, centre: (i32, i32), radius: f64, colour: RGBColor) -> Result<(), Failed> {
         let dot = Circle::new(centre, (radius * SCALE) as i32, colour.filled());
-        self.0.draw(&dot).map_err(|e| e.to_string().into())
+        self.area.draw(&dot).map_err(|e| e.to_string().into())
+    }
+
+    /// "Never": an arrow head that points out of the plot at its top.
+    pub fn never(&self, x: f64, top: f64, colour: RGBColor) -> Result<(), Failed> {
+        self.fill(vec![at(x, top), at(x - 5.0, top + 9.0), at(x + 5.0, top + 9.0)], &colour)
+    }
+
+    fn curve(&self, points: &[(f64, f64)], colour: RGBColor, (dash, width): Stroke) -> Result<(), Failed> {
+        if self.strokes == Strokes::Whole {
+            let points = straighten(&points.iter().map(|p| at(p.0, p.1)).collect::<Vec<_>>());
+            self.curves.borrow_mut().push((dash, width));
+            return self.stroke(points, colour, CURVE);
+        }
+        for (from, to) in dashes(points, dash.unwrap_or((f64::INFINITY, 0.0))) {
+            // The thin line underneath closes the gaps that thick pieces leave at corners.
+            for width in [0.5, width] {
+                self.stroke(vec![at(from.0, from.1), at(to.0, to.1)], colour, width)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -223,180 +191,207 @@ fn paint<DB: DrawingBackend>(
     layout: &Layout,
     area: DrawingArea<DB, Shift>,
     strokes: Strokes,
+) -> Result<Vec<Stroke>, Failed>
+where
+    DB::ErrorType: 'static,
+{
+    let said = |e: DrawingAreaErrorKind<DB::ErrorType>| -> Failed { e.to_string().into() };
+    area.fill(&WHITE).map_err(said)?;
+    let canvas = Canvas { area: &area, strokes, curves: RefCell::default() };
+    let left_middle = Pos::new(HPos::Left, VPos::Center);
+    let mut y = 18.0;
+    for line in &layout.title {
+        canvas.text(line, 17.0, (layout.left, y), left_middle, INK)?;
+        y += 22.0;
+    }
+    y -= 4.0;
+    for line in &layout.note {
+        canvas.text(line, 12.5, (layout.left, y), left_middle, GREY)?;
+        y += 18.0;
+    }
+    for (index, frame) in layout.frames.iter().enumerate() {
+        axes(layout, frame, &canvas)?;
+        marks(chart, layout, frame, index == 0, &canvas)?;
+        let Some(panel) = chart.panels.get(index) else { continue };
+        let place = (frame.bounds.left, frame.bounds.top - 10.0);
+        canvas.text(&panel.title, 13.0, place, left_middle, INK)?;
+        bars::draw(panel, layout, frame, &canvas)?;
+        for line in drawing_order(&panel.lines) {
+            curve(line, layout, frame, &canvas)?;
+        }
+        if !chart.groups.is_empty() {
+            bars::names(panel, layout, frame, &canvas)?;
+        }
+    }
+    axis_titles(chart, layout, &canvas)?;
+    for (entry, x, y) in &layout.legend {
+        sample(entry, (*x, *y), &canvas)?;
+        canvas.text(&entry.name, 13.0, (x + 36.0, *y), left_middle, INK)?;
+    }
+    area.present().map_err(said)?;
+    Ok(canvas.curves.take())
+}
+
+fn axes<DB: DrawingBackend>(layout: &Layout, frame: &Frame, canvas: &Canvas<'_, DB>) -> Result<(), Failed>
+where
+    DB::ErrorType: 'static,
+{
+    let of = &frame.bounds;
+    let mut written = frame.reach.0 - 6.0;
+    for (value, text) in &layout.x.ticks.marks {
+        let (x, _) = layout.place(frame, (*value, layout.y.low));
+        canvas.stroke(vec![at(x, of.top), at(x, of.bottom)], FAINT, 0.5)?;
+        let half = text_width(text, 13.0) / 2.0;
+        // A number that would touch the one before is left to the eye.
+        if frame.x_numbers && x - half >= written + 6.0 && x + half <= frame.reach.1 {
+            canvas.text(text, 13.0, (x, of.bottom + 8.0), Pos::new(HPos::Center, VPos::Top), INK)?;
+            written = x + half;
+        }
+    }
+    for (value, text) in &layout.y.ticks.marks {
+        let (_, y) = layout.place(frame, (layout.x.low, *value));
+        canvas.stroke(vec![at(of.left, y), at(of.right, y)], FAINT, 0.5)?;
+        if frame.y_numbers {
+            canvas.text(text, 13.0, (of.left - 8.0, y), Pos::new(HPos::Right, VPos::Center), INK)?;
+        }
+    }
+    canvas.stroke(vec![at(of.left, of.top), at(of.left, of.bottom), at(of.right, of.bottom)], INK, 1.0)
+}
+
+fn axis_titles<DB: DrawingBackend>(chart: &Chart, layout: &Layout, canvas: &Canvas<'_, DB>) -> Result<(), Failed>
+where
+    DB::ErrorType: 'static,
+{
+    let (Some(first), Some(last)) = (layout.frames.first(), layout.frames.last()) else { return Ok(()) };
+    let middle = layout.left + (layout::WIDTH - layout::RIGHT - layout.left) / 2.0;
+    let title = axis_title(&chart.x, &layout.x.ticks);
+    canvas.text(&title, 14.0, (middle, layout.height - 22.0), Pos::new(HPos::Center, VPos::Top), INK)?;
+    let middle = f64::midpoint(first.bounds.top, last.bounds.bottom);
+    let title = axis_title(&chart.y, &layout.y.ticks);
+    canvas.upward(&title, 14.0, (16.0, middle), Pos::new(HPos::Center, VPos::Top))
+}
+
+fn axis_title(axis: &Axis, ticks: &Ticks) -> String {
+    match (ticks.unit.as_str(), axis.title.as_str()) {
+        ("", title) => title.to_owned(),
+        (unit, "") => unit.to_owned(),
+        (unit, title) => format!("{title} ({unit})"),
+    }
+}
+
+/// Upright lines at instants worth one; only the first panel names them.
+fn marks<DB: DrawingBackend>(
+    chart: &Chart,
+    layout: &Layout,
+    frame: &Frame,
+    named: bool,
+    canvas: &Canvas<'_, DB>,
 ) -> Result<(), Failed>
 where
     DB::ErrorType: 'static,
 {
-    ready_font()?;
-    let said = |e: DrawingAreaErrorKind<DB::ErrorType>| -> Failed { e.to_string().into() };
-    area.fill(&WHITE).map_err(said)?;
-    let canvas = Canvas(&area);
-    let left_middle = Pos::new(HPos::Left, VPos::Center);
-    canvas.text(&chart.title, 17.0, (LEFT, 18.0), left_middle, INK)?;
-    if !chart.note.is_empty() {
-        canvas.text(&chart.note, 12.5, (LEFT, 36.0), left_middle, GREY)?;
-    }
-    axes(chart, layout, &canvas)?;
-    for (position, name) in &chart.marks {
+    let of = &frame.bounds;
+    // Where panels have titles, names stand above those.
+    let lift = if chart.panels.iter().any(|panel| !panel.title.is_empty()) { 28.0 } else { 8.0 };
+    for ((position, name), row) in chart.marks.iter().zip(&layout.mark_rows) {
         let part = layout.x.part(*position);
         if !(0.0..=1.0).contains(&part) {
             continue;
         }
-        let (x, _) = layout.place((*position, layout.y.low));
-        for (from, to) in dashes(&[(x, layout.top), (x, layout.bottom)], (3.0, 3.0)) {
-            canvas.stroke(vec![at(from.0, from.1), at(to.0, to.1)], GREY, 1.0)?;
-        }
-        // A name near the right edge reads toward the left.
-        let anchor = if part > 0.85 { HPos::Right } else { HPos::Left };
-        canvas.text(name, 12.0, (x, layout.top - 8.0), Pos::new(anchor, VPos::Center), GREY)?;
-    }
-    for line in drawing_order(chart) {
-        curve(line, layout, &canvas, strokes)?;
-    }
-    for &(index, x, y) in &layout.legend {
-        let line = &chart.lines[index];
-        sample(line, (x, y), &canvas)?;
-        canvas.text(&line.name, 13.0, (x + 36.0, y), left_middle, INK)?;
-    }
-    area.present().map_err(said)
-}
-
-fn axes<DB: DrawingBackend>(chart: &Chart, layout: &Layout, canvas: &Canvas<'_, DB>) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
-    let (right, bottom) = (WIDTH - RIGHT, layout.bottom);
-    for (value, text) in &layout.x.ticks.marks {
-        let (x, _) = layout.place((*value, layout.y.low));
-        canvas.stroke(vec![at(x, layout.top), at(x, bottom)], FAINT, 0.5)?;
-        canvas.text(text, 13.0, (x, bottom + 8.0), Pos::new(HPos::Center, VPos::Top), INK)?;
-    }
-    for (value, text) in &layout.y.ticks.marks {
-        let (_, y) = layout.place((layout.x.low, *value));
-        canvas.stroke(vec![at(LEFT, y), at(right, y)], FAINT, 0.5)?;
-        canvas.text(text, 13.0, (LEFT - 8.0, y), Pos::new(HPos::Right, VPos::Center), INK)?;
-    }
-    let frame = vec![at(LEFT, layout.top), at(LEFT, bottom), at(right, bottom)];
-    canvas.stroke(frame, INK, 1.0)?;
-    let middle = LEFT + (right - LEFT) / 2.0;
-    let title = axis_title(&chart.x, &layout.x.ticks);
-    canvas.text(&title, 14.0, (middle, bottom + 30.0), Pos::new(HPos::Center, VPos::Top), INK)?;
-    canvas.upward(&axis_title(&chart.y, &layout.y.ticks), 14.0, (16.0, layout.top + PLOT_HEIGHT / 2.0))
-}
-
-fn axis_title(axis: &Axis, ticks: &Ticks) -> String {
-    if ticks.unit.is_empty() { axis.title.clone() } else { format!("{} ({})", axis.title, ticks.unit) }
-}
-
-fn curve<DB: DrawingBackend>(
-    line: &Line,
-    layout: &Layout,
-    canvas: &Canvas<'_, DB>,
-    strokes: Strokes,
-) -> Result<(), Failed>
-where
-    DB::ErrorType: 'static,
-{
-    let points = thin(&placed(line).map(|p| layout.place(*p)).collect::<Vec<_>>());
-    if strokes == Strokes::Whole {
-        canvas.stroke(points.iter().map(|p| at(p.0, p.1)).collect(), line.colour, CURVE)?;
-    } else {
-        for (from, to) in dashes(&points, line.dash.pattern().unwrap_or((f64::INFINITY, 0.0))) {
-            // The thin line underneath closes the gaps that thick pieces leave at corners.
-            for width in [0.5, CURVE] {
-                canvas.stroke(vec![at(from.0, from.1), at(to.0, to.1)], line.colour, width)?;
-            }
-        }
-    }
-    if line.dots || points.len() == 1 {
-        for point in &points {
-            canvas.dot(at(point.0, point.1), 2.5, line.colour)?;
+        let (x, _) = layout.place(frame, (*position, layout.y.low));
+        canvas.curve(&[(x, of.top), (x, of.bottom)], GREY, (Some((3.0, 3.0)), 1.0))?;
+        if named {
+            let left = layout::leftward(part, of.right - of.left, text_width(name, 12.0));
+            let anchor = Pos::new(if left { HPos::Right } else { HPos::Left }, VPos::Center);
+            canvas.text(name, 12.0, (x, of.top - lift - 15.0 * *row as f64), anchor, GREY)?;
         }
     }
     Ok(())
 }
 
-/// A short piece of the line for the legend.
-fn sample<DB: DrawingBackend>(line: &Line, place: (f64, f64), canvas: &Canvas<'_, DB>) -> Result<(), Failed>
+fn curve<DB: DrawingBackend>(line: &Line, layout: &Layout, frame: &Frame, canvas: &Canvas<'_, DB>) -> Result<(), Failed>
 where
     DB::ErrorType: 'static,
 {
-    let ends = [(place.0, place.1), (place.0 + 30.0, place.1)];
-    for (from, to) in dashes(&ends, line.dash.pattern().unwrap_or((100.0, 0.0))) {
-        canvas.stroke(vec![at(from.0, from.1), at(to.0, to.1)], line.colour, 2.0)?;
+    let of = &frame.bounds;
+    for &(x, low, high) in line.intervals.iter().filter(|i| i.0.is_finite() && i.1.is_finite() && i.2.is_finite()) {
+        let (x, low) = layout.place(frame, (x, low));
+        let (_, high) = layout.place(frame, (0.0, high));
+        bars::whisker(x, (low, high), 3.5, of, line.colour, canvas)?;
     }
-    if line.dots {
-        canvas.dot(at(place.0 + 15.0, place.1), 2.5, line.colour)?;
+    for piece in line.points.split(|p| !p.0.is_finite() || !p.1.is_finite()).filter(|piece| !piece.is_empty()) {
+        let points = thin(&piece.iter().map(|p| layout.place(frame, *p)).collect::<Vec<_>>(), 1.0 / SCALE);
+        for part in clip(&points, of) {
+            canvas.curve(&part, line.colour, (line.dash.pattern(), CURVE))?;
+        }
+        if line.dots || points.len() == 1 {
+            let inside = |p: &&(f64, f64)| !clip(&[**p], of).is_empty();
+            for point in points.iter().filter(inside) {
+                canvas.dot(at(point.0, point.1), 2.5, line.colour)?;
+            }
+        }
+    }
+    for value in &line.never {
+        let (x, _) = layout.place(frame, (*value, layout.y.low));
+        if (of.left..=of.right).contains(&x) {
+            canvas.never(x, of.top, line.colour)?;
+        }
     }
     Ok(())
 }
 
-/// Where many points share a column of half pixels, the first, the extremes and the last remain:
-/// the picture is the same and the file small.
-fn thin(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let column = |p: &(f64, f64)| (p.0 * SCALE).floor();
-    let mut out = Vec::with_capacity(points.len().min(8192));
-    for group in points.chunk_by(|a, b| column(a) == column(b)) {
-        if group.len() <= 4 {
-            out.extend_from_slice(group);
-            continue;
-        }
-        let by = |a: &usize, b: &usize| group[*a].1.total_cmp(&group[*b].1);
-        let low = (0..group.len()).min_by(by).unwrap_or(0);
-        let high = (0..group.len()).max_by(by).unwrap_or(0);
-        let mut kept = vec![0, low, high, group.len() - 1];
-        kept.sort_unstable();
-        kept.dedup();
-        out.extend(kept.into_iter().map(|index| group[index]));
-    }
-    out
-}
-
-type Point = (f64, f64);
-
-/// Cuts a polyline into strokes of a dash pattern that runs on around corners.
-fn dashes(points: &[Point], (stroke, gap): (f64, f64)) -> Vec<(Point, Point)> {
-    let mut out = Vec::new();
-    let (mut on, mut left) = (true, stroke);
-    for pair in points.windows(2) {
-        let (from, to) = (pair[0], pair[1]);
-        let length = (to.0 - from.0).hypot(to.1 - from.1);
-        let along = |d: f64| (from.0 + (to.0 - from.0) * d / length, from.1 + (to.1 - from.1) * d / length);
-        let mut done = 0.0;
-        while length - done > 1e-9 {
-            let step = left.min(length - done);
-            if on {
-                out.push((along(done), along(done + step)));
+/// A short piece of the line, or a small bar, for the legend.
+fn sample<DB: DrawingBackend>(entry: &Entry, place: (f64, f64), canvas: &Canvas<'_, DB>) -> Result<(), Failed>
+where
+    DB::ErrorType: 'static,
+{
+    match entry.look {
+        Look::Bar(hatch) => bars::swatch(entry.colour, hatch, place, canvas),
+        Look::Line { dash, dots } => {
+            let ends = [(place.0, place.1), (place.0 + 30.0, place.1)];
+            for (from, to) in dashes(&ends, dash.pattern().unwrap_or((100.0, 0.0))) {
+                canvas.stroke(vec![at(from.0, from.1), at(to.0, to.1)], entry.colour, 2.0)?;
             }
-            done += step;
-            left -= step;
-            if left <= 1e-9 {
-                on = !on || gap <= 0.0;
-                left = if on { stroke } else { gap };
+            if dots {
+                canvas.dot(at(place.0 + 15.0, place.1), 2.5, entry.colour)?;
             }
+            Ok(())
         }
     }
-    out
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::chart::AxisUnit;
+    use super::super::chart::{AxisUnit, Bar, Hatch, Panel, Part};
     use super::super::colour::by_index;
     use super::*;
 
     fn chart(points: Vec<(f64, f64)>, log: bool) -> Chart {
-        let axis = |title: &str, unit, log| Axis { title: title.into(), unit, log, from_zero: !log };
-        let (colour, dash) = by_index(0);
-        Chart {
-            file: "test".into(),
-            title: "Egress <queue> & more".into(),
-            note: "a note".into(),
-            x: axis("time", AxisUnit::Time, false),
-            y: axis("queue", AxisUnit::Bytes, log),
-            lines: vec![Line { name: "s0->s1".into(), colour, dash, points, dots: false }],
-            marks: vec![(50.0, "burst".into())],
-        }
+        let axis = |title: &str, unit, log| Axis::new(title, unit, log, !log);
+        let line = Line::new("s0->s1".into(), by_index(0), points);
+        let (x, y) = (axis("time", AxisUnit::Time, false), axis("queue", AxisUnit::Bytes, log));
+        let chart = Chart::of_lines("test".into(), "Egress <queue> & more".into(), x, y, vec![line]);
+        Chart { note: "a note".into(), marks: vec![(50.0, "burst".into())], ..chart }
+    }
+
+    fn bars(values: &[f64], log: bool) -> Chart {
+        let mut chart = chart(Vec::new(), log);
+        chart.groups = (0..values.len()).map(|i| format!("group number {i}")).collect();
+        let bar = |(group, value): (usize, &f64)| {
+            let part = |name: &str, hatch| Part {
+                name: name.into(),
+                colour: by_index(1).0,
+                hatch,
+                value: *value,
+                interval: Some(value / 3.0),
+            };
+            let parts = vec![part("lower", Hatch::Rising), part("upper", Hatch::Crossed)];
+            Bar { group, slot: 0, name: "under it".into(), parts }
+        };
+        let panel = Panel { bars: values.iter().enumerate().map(bar).collect(), ..Panel::default() };
+        chart.panels = vec![panel; 3];
+        chart.columns = 2;
+        chart
     }
 
     #[test]
@@ -411,7 +406,13 @@ mod tests {
         ];
         for points in cases {
             for log in [false, true] {
-                svg(&chart(points.clone(), log)).unwrap();
+                let mut chart = chart(points.clone(), log);
+                svg(&chart).unwrap();
+                chart.y.until = Some(0.5);
+                chart.panels[0].lines[0].never = points.iter().map(|p| p.0).collect();
+                chart.panels[0].lines[0].intervals = points.iter().map(|p| (p.0, -p.1, p.1)).collect();
+                svg(&chart).unwrap();
+                svg(&bars(&points.iter().map(|p| p.1).collect::<Vec<_>>(), log)).unwrap();
             }
         }
     }
@@ -419,18 +420,19 @@ mod tests {
     #[test]
     fn svg_is_escaped_and_keeps_its_size() {
         let text = svg(&chart((0..100).map(|i| (f64::from(i), f64::from(i * i))).collect(), false)).unwrap();
-        assert!(text.starts_with("<svg width=\"900\""), "{}", &text[..60]);
+        assert!(text.starts_with("<svg font-family=\"DejaVu Sans, sans-serif\" width=\"900\""), "{}", &text[..90]);
         assert!(text.contains("viewBox=\"0 0 1800"));
-        assert!(text.contains("Egress &lt;queue&gt; &amp; more") && text.contains("DejaVu Sans, sans-serif"));
+        assert!(text.contains("Egress &lt;queue&gt; &amp; more"));
     }
 
     #[test]
     fn every_curve_gets_its_own_dashes() {
         let mut both = chart(vec![(0.0, 1.0), (9.0, 2.0)], false);
-        let mut dashed = both.lines[0].clone();
+        let lines = &mut both.panels[0].lines;
+        let mut dashed = lines[0].clone();
         dashed.dash = Dash::Short;
-        both.lines.insert(0, Line { points: Vec::new(), ..dashed.clone() });
-        both.lines.insert(0, dashed);
+        lines.insert(0, Line { points: Vec::new(), ..dashed.clone() });
+        lines.insert(0, dashed);
         let text = svg(&both).unwrap();
         assert_eq!(text.matches("stroke-linejoin").count(), 2);
         assert_eq!(text.matches("stroke-dasharray=\"10 6\"").count(), 1);
@@ -438,19 +440,31 @@ mod tests {
     }
 
     #[test]
-    fn thinning_keeps_the_extremes_of_each_column() {
-        let points: Vec<(f64, f64)> = (0..10_000).map(|i| (f64::from(i) / 100.0, f64::from(i % 97))).collect();
-        let thinned = thin(&points);
-        assert!(thinned.len() <= 4 * 201);
-        assert!(thinned.iter().any(|p| p.1 == 96.0) && thinned.iter().any(|p| p.1 == 0.0));
-        assert!(thinned.windows(2).all(|w| w[0].0 <= w[1].0));
+    fn a_gap_in_the_data_is_a_gap_in_the_line() {
+        let points = vec![(0.0, 1.0), (1.0, 1.0), (2.0, f64::NAN), (3.0, 1.0), (4.0, 2.0)];
+        assert_eq!(svg(&chart(points, false)).unwrap().matches("stroke-linejoin").count(), 2);
     }
 
     #[test]
-    fn dashes_cover_their_share() {
-        let strokes = dashes(&[(0.0, 0.0), (60.0, 0.0), (60.0, 60.0)], Dash::Short.pattern().unwrap());
-        let length: f64 = strokes.iter().map(|(a, b)| (b.0 - a.0).hypot(b.1 - a.1)).sum();
-        assert!((length - 75.0).abs() < 1e-6, "{length}");
-        assert!(dashes(&[(1.0, 1.0), (1.0, 1.0)], (2.0, 2.0)).is_empty());
+    fn panels_share_their_axes_and_legend() {
+        let mut many = chart(vec![(0.0, 1.0), (9.0, 2.0)], false);
+        many.panels[0].title = "alone".into();
+        let alone = svg(&many).unwrap();
+        many.panels = vec![many.panels[0].clone(); 4];
+        many.columns = 2;
+        let text = svg(&many).unwrap();
+        assert_eq!(text.matches("s0-&gt;s1").count(), alone.matches("s0-&gt;s1").count());
+        assert_eq!(text.matches("alone").count(), 4);
+        assert_eq!(text.matches("stroke-linejoin").count(), 4);
+    }
+
+    #[test]
+    fn bars_are_named_and_never_is_not_forgotten() {
+        let text = svg(&bars(&[3.0, 5.0, f64::INFINITY], false)).unwrap();
+        for part in ["lower", "upper", "under it", "group"] {
+            assert!(text.contains(part), "{part} is missing");
+        }
+        let none = svg(&bars(&[3.0, 5.0, f64::NAN], false)).unwrap();
+        assert!(text.matches("<polygon").count() > none.matches("<polygon").count());
     }
 }

@@ -1,12 +1,15 @@
-//! Figures of a run and of a comparison, as SVG and PNG from one drawing.
+//! Figures of a run, a comparison or an experiment, as SVG and PNG from one drawing.
 //!
-//! [`chart`] is what a figure shows, [`draw`] puts it on any backend, [`ticks`] chooses the
-//! numbers at the axes, [`colour`] the colours and dashes.
+//! [`chart`] is what a figure shows, [`layout`] where its parts go, [`draw`] and [`bars`] put it on
+//! any backend, [`ticks`] chooses the numbers at the axes, [`colour`] the colours and dashes.
 
+mod bars;
 pub mod chart;
 mod choose;
 pub mod colour;
 mod draw;
+mod layout;
+mod path;
 pub mod ticks;
 
 pub use choose::{of_comparison, of_run};

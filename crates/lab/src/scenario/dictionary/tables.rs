@@ -36,6 +36,7 @@ pub(super) const SECTIONS: &[Section] = &[
             key("traffic", Tables, "", "Who sends what, and when"),
             key("fault", Tables, "", "What goes wrong, and when"),
             key("probe", Tables, "", "What is sampled over time"),
+            key("measure", Tables, "", "Numbers and curves taken from the run"),
             key("output", Table, "", "What is kept besides the tables"),
         ],
     },

@@ -182,7 +182,8 @@ pub fn incast(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resu
     }
     let other_racks = table.flag_or("avoid_same_rack", false)?;
     let sizes = sizes(table, "sizes")?;
-    let same_size = table.flag_or("same_size", false)?;
+    // Only read where sizes differ at all.
+    let same_size = !matches!(sizes, Sizes::Fixed(_)) && table.flag_or("same_size", false)?;
     let degree = degree(table)?;
     let flows = table.take_count("flows", 1..=u64::MAX)?;
     let mean_degree = f64::from(*degree.start() + *degree.end()) / 2.0;

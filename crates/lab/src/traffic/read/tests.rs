@@ -40,6 +40,7 @@ fn network() -> Plan {
             stop_on_deadlock: true,
             stall_after: None,
             record_pauses: false,
+            record_refreshes: false,
         },
     }
 }
@@ -259,6 +260,7 @@ fn bad_tables_get_good_answers() {
         (format!("{incast}load = 0.1\ndegree = \"5..2\""), &["`degree` is not a number of senders"]),
         (format!("{incast}load = 0.1\ndegree = 12"), &["asks for 12 senders, and `h0` has 11"]),
         (format!("{incast}load = 0.1\ndegree = 9\navoid_same_rack = true"), &["`h0` has 8", "hosts of its switch"]),
+        (format!("{incast}load = 0.1\ndegree = 2\nsame_size = true"), &["`same_size` has no effect here"]),
         (format!("{incast}times = [\"3\"]\ndegree = 2"), &["has no unit"]),
         (format!("{incast}period = \"0s\"\ndegree = 2"), &["`period` cannot be zero"]),
         (format!("{incast}load = 1\ndegree = 2\nsources = [\"h0\", \"h1\"]"), &["6.000 times"]),

@@ -1,0 +1,195 @@
+//! `xoff reproduce`: the papers' experiments, drawn and judged.
+
+use super::progress::Whole;
+use super::{ShowArgs, Stop, show};
+use crate::reproduce::catalogue::Catalogue;
+use crate::reproduce::report;
+use crate::reproduce::runner::{Failed, Order};
+use crate::reproduce::scale::Scale;
+use crate::reproduce::store::write_whole;
+use crate::reproduce::{Made, Reproduction};
+use crate::results::directory;
+use crate::results::figures;
+use crate::results::grid::Grid;
+use crate::scenario::Diagnostic;
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+#[derive(Args)]
+pub struct ReproduceArgs {
+    /// Papers (pcn), experiments (pcn-fig2), or `all`; without any, they are listed
+    names: Vec<String>,
+    /// How large the experiments are run
+    #[arg(long, value_enum, default_value = "quick")]
+    scale: Scale,
+    /// Seeds for each experiment with randomness in it, in place of its own number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    seeds: Option<u64>,
+    /// Runs at the same time [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    jobs: Option<u64>,
+    /// Directory of the results; what is finished in it is not run again [default: results/reproduce-SCALE]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Where `experiments/`, `claims/` and `deviations/` are
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    from: PathBuf,
+    /// Also write DIR/reproduction.md with its figures, the whole as one document
+    #[arg(long, value_name = "DIR")]
+    book: Option<PathBuf>,
+    /// Take finished runs that another build of the same version made
+    #[arg(long)]
+    any_build: bool,
+    #[command(flatten)]
+    show: ShowArgs,
+}
+
+impl From<Failed> for Stop {
+    fn from(failed: Failed) -> Stop {
+        match failed {
+            Failed::BadInput(problems) => Stop::BadInput(problems),
+            Failed::System(error) => Stop::System(error),
+        }
+    }
+}
+
+pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
+    let catalogue = Catalogue::open(&args.from)?;
+    if args.names.is_empty() {
+        return list(&catalogue, &args.show);
+    }
+    let began = Instant::now();
+    let reproduction = Reproduction::prepare(&catalogue, &args.names, args.scale)?;
+    let name = format!("reproduce-{}", args.scale.name());
+    let out = args.out.clone().unwrap_or_else(|| Path::new("results").join(name));
+    claim_folder(&out)?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let order = Order {
+        scale: args.scale,
+        seeds: args.seeds,
+        jobs: args.jobs.map_or(cores, |jobs| jobs as usize),
+        folder: out.clone(),
+        any_build: args.any_build,
+    };
+    let bar = Whole::new(args.show.json || args.show.quiet, reproduction.expected_cpu_seconds() / order.jobs as f64);
+    let mut made = reproduction.run(&order, &|at| bar.update(&at))?;
+    bar.finish();
+    made.book.command = command();
+    made.book.wall_seconds = began.elapsed().as_secs_f64();
+    write(&made, &out)?;
+    if let Some(folder) = &args.book {
+        write_book(&made, folder)?;
+    }
+    if args.show.json {
+        show(&report::json(&made.book).to_string())?;
+    } else if !args.show.quiet {
+        show(&format!("{}\nreport: {}", report::text(&made.book), out.join("report.html").display()))?;
+    }
+    Ok(())
+}
+
+/// What was typed, with the program under its own name.
+fn command() -> String {
+    let words = std::env::args().skip(1);
+    std::iter::once("xoff".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// Marks the folder as one of ours; refuses one that holds something else.
+fn claim_folder(out: &Path) -> Result<(), Stop> {
+    let marker = out.join("reproduction.json");
+    let strange = !marker.is_file()
+        && out.exists()
+        && (!out.is_dir() || std::fs::read_dir(out)?.next().is_some() && !directory::is_finished(out));
+    if strange {
+        let error = Diagnostic::new(format!("`{}` holds something that is not a reproduction", out.display()));
+        return Err(error.help("it is left alone; choose another directory with --out").into());
+    }
+    if !marker.is_file() {
+        write_whole(&marker, format!("{{\"xoff\": \"{}\"}}\n", env!("CARGO_PKG_VERSION")).as_bytes())?;
+    }
+    Ok(())
+}
+
+fn write(made: &Made, out: &Path) -> Result<(), Stop> {
+    let folder = out.join("figures");
+    std::fs::create_dir_all(&folder)?;
+    figures::write_all(&made.charts, &folder)?;
+    for (name, text) in report::pages(&made.book).map_err(std::io::Error::other)? {
+        write_whole(&out.join(name), text.as_bytes())?;
+    }
+    write_whole(&out.join("claims.csv"), report::csv(&made.book).as_bytes())?;
+    Ok(write_whole(&out.join("claims.json"), report::json(&made.book).to_string().as_bytes())?)
+}
+
+fn write_book(made: &Made, folder: &Path) -> Result<(), Stop> {
+    let figures = folder.join("reproduction");
+    for drawn in made.book.papers.iter().flat_map(|paper| &paper.experiments).flat_map(|of| &of.figures) {
+        write_whole(&figures.join(format!("{}.svg", drawn.file)), drawn.svg.as_bytes())?;
+    }
+    Ok(write_whole(&folder.join("reproduction.md"), report::book_markdown(&made.book, "reproduction").as_bytes())?)
+}
+
+/// Papers, figures, what each shows, how long each takes.
+fn list(catalogue: &Catalogue, shown: &ShowArgs) -> Result<(), Stop> {
+    if shown.json {
+        let experiments: Vec<serde_json::Value> = catalogue
+            .experiments
+            .iter()
+            .map(|of| {
+                let claims = catalogue.claims.iter().filter(|claim| claim.experiment.value == of.id).count();
+                serde_json::json!({
+                    "id": of.id, "paper": of.paper, "title": of.title, "setting": of.setting, "shows": of.shows,
+                    "where": of.place, "claims": claims,
+                    "cpu_seconds": { "quick": of.cost[0], "standard": of.cost[1], "full": of.cost[2] },
+                })
+            })
+            .collect();
+        return show(&serde_json::Value::from(experiments).to_string());
+    }
+    let mut page = String::new();
+    for paper in &catalogue.papers {
+        page.push_str(&format!("{}: {} ({} {})\n", paper.id, paper.title, paper.venue, paper.year));
+        let mut grid = Grid::new(["experiment", "what", "claims", "quick", "standard", "full"]).left(&[1]);
+        for of in catalogue.experiments.iter().filter(|of| of.paper == paper.id) {
+            let claims = catalogue.claims.iter().filter(|claim| claim.experiment.value == of.id).count();
+            let cost =
+                |scale: Scale| if of.groups.is_empty() { "-".to_owned() } else { seconds(of.cost[scale.index()]) };
+            let what =
+                if of.setting == "simulation" { of.title.clone() } else { format!("{} ({})", of.title, of.setting) };
+            grid.row(vec![
+                of.id.clone(),
+                shorten(&what, 48),
+                claims.to_string(),
+                cost(Scale::Quick),
+                cost(Scale::Standard),
+                cost(Scale::Full),
+            ]);
+        }
+        page.push_str(&grid.text());
+        page.push('\n');
+    }
+    page.push_str(
+        "Times are CPU time on one core.\n\n  xoff reproduce pcn-fig2                   one figure, in its quick version\n  \
+         xoff reproduce mercury --scale standard   a paper\n  xoff reproduce all --scale standard       everything\n",
+    );
+    show(&page)
+}
+
+fn shorten(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most - 3).collect();
+    format!("{}...", kept.trim_end())
+}
+
+/// `40 s`, `12 min`, `5 h`.
+fn seconds(value: f64) -> String {
+    match value {
+        v if v < 1.0 => "< 1 s".to_owned(),
+        v if v < 100.0 => format!("{v:.0} s"),
+        v if v < 6000.0 => format!("{:.0} min", v / 60.0),
+        v => format!("{:.0} h", v / 3600.0),
+    }
+}

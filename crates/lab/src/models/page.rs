@@ -1,0 +1,140 @@
+//! The models in words: for the terminal, for programs and for `docs/models.md`.
+
+use super::{ModelSpec, Output, all};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// `xoff describe models`.
+pub fn text() -> String {
+    let mut text = String::new();
+    for model in all() {
+        let ModelSpec { name, title, what, source, .. } = model;
+        let _ = writeln!(text, "{name}: {title}\n  {what}\n  Source: {source}\n\n  parameters");
+        let wide = model.parameters.iter().map(|parameter| parameter.name.len()).max().unwrap_or(0);
+        for parameter in model.parameters {
+            let default = if parameter.default.is_empty() { "-" } else { parameter.default };
+            let (name, allowed) = (parameter.name, parameter.kind.expects());
+            let _ = writeln!(
+                text,
+                "    {name:wide$}  {default:10}  {} ({allowed}; {})",
+                parameter.meaning, parameter.source
+            );
+        }
+        for (heading, curves) in [("numbers", false), ("curves", true)] {
+            let _ = writeln!(text, "  {heading}");
+            let outputs: Vec<&Output> = model.outputs.iter().filter(|output| output.curve == curves).collect();
+            let wide = outputs.iter().map(|output| output.name.len()).max().unwrap_or(0);
+            for output in outputs {
+                let _ = writeln!(text, "    {:wide$}  {:12}  {}", output.name, output.unit, output.meaning);
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The same for programs.
+pub fn json() -> Value {
+    let model = |model: &ModelSpec| {
+        let parameters: Vec<Value> = model
+            .parameters
+            .iter()
+            .map(|parameter| {
+                json!({
+                    "name": parameter.name,
+                    "default": parameter.default,
+                    "allowed": parameter.kind.expects(),
+                    "meaning": parameter.meaning,
+                    "source": parameter.source,
+                })
+            })
+            .collect();
+        let outputs = |curves: bool| -> Vec<Value> {
+            let of_kind = model.outputs.iter().filter(|output| output.curve == curves);
+            of_kind
+                .map(|output| json!({ "name": output.name, "unit": output.unit, "meaning": output.meaning }))
+                .collect()
+        };
+        json!({
+            "name": model.name,
+            "title": model.title,
+            "what": model.what,
+            "source": model.source,
+            "parameters": parameters,
+            "numbers": outputs(false),
+            "curves": outputs(true),
+        })
+    };
+    Value::Array(all().iter().map(model).collect())
+}
+
+/// `docs/models.md`.
+pub fn markdown() -> String {
+    let mut page = String::from(
+        "# Models\n\n\
+         Recurrences, fluid models and differential equations of the papers, and the flow-size distributions. An \
+         experiment runs one with `model = \"NAME\"` in place of a scenario; `set` and axes give its parameters, and \
+         claims and figures use its numbers and curves by name.\n\n\
+         This page is made from the program (`xoff describe models` prints the same): \
+         `XOFF_UPDATE=1 cargo test -p xoff --lib models` writes it anew.\n",
+    );
+    for model in all() {
+        let _ = write!(
+            page,
+            "\n## {}\n\n{}.\n\n{}\n\nSource: {}.\n\n",
+            model.name,
+            sentence(model.title),
+            model.what,
+            model.source
+        );
+        page.push_str("| parameter | default | allowed | meaning | source |\n|---|---|---|---|---|\n");
+        for parameter in model.parameters {
+            let default = if parameter.default.is_empty() { "none".into() } else { format!("`{}`", parameter.default) };
+            let row = [&format!("`{}`", parameter.name), &default, &parameter.kind.expects()];
+            let _ = writeln!(
+                page,
+                "| {} | {} | {} | {} | {} |",
+                row[0], row[1], row[2], parameter.meaning, parameter.source
+            );
+        }
+        page.push_str("\n| yields | | unit | meaning |\n|---|---|---|---|\n");
+        for output in model.outputs {
+            let kind = if output.curve { "curve" } else { "number" };
+            let meaning = output.meaning.replace('|', "\\|");
+            let _ = writeln!(page, "| `{}` | {kind} | {} | {meaning} |", output.name, output.unit);
+        }
+    }
+    page
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_committed_page_is_fresh() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/models.md");
+        let fresh = markdown();
+        if std::env::var_os("XOFF_UPDATE").is_some() {
+            std::fs::write(path, &fresh).unwrap();
+        }
+        let committed = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(
+            committed == fresh,
+            "docs/models.md is out of date; refresh it with\n  XOFF_UPDATE=1 cargo test -p xoff --lib models"
+        );
+    }
+
+    #[test]
+    fn every_model_is_shown() {
+        for model in all() {
+            assert!(text().contains(&format!("{}: ", model.name)));
+        }
+        assert_eq!(json().as_array().unwrap().len(), all().len());
+    }
+}

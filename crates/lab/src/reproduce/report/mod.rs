@@ -1,0 +1,74 @@
+//! What is said about the papers: pages, tables for programs, the terminal's text and the book.
+
+mod data;
+mod html;
+mod markdown;
+#[cfg(test)]
+mod tests;
+mod text;
+mod totals;
+
+pub use data::{csv, json};
+pub use html::pages;
+pub use markdown::book_markdown;
+pub use text::text;
+pub use totals::Totals;
+
+use super::judged::{Judged, Verdict};
+use crate::results::number::brief;
+
+/// `23 to 85`; empty without a range.
+fn range_text(claim: &Judged) -> String {
+    match claim.range {
+        None => String::new(),
+        Some((low, high)) => match (low.is_finite(), high.is_finite()) {
+            (true, true) => format!("{} to {}", plain(low), plain(high)),
+            (true, false) => format!("at least {}", plain(low)),
+            (false, true) => format!("at most {}", plain(high)),
+            (false, false) => String::new(),
+        },
+    }
+}
+
+/// A number as somebody wrote it: no trailing zeros.
+fn plain(value: f64) -> String {
+    if value.fract() == 0.0 || value.abs() < 1.0 { value.to_string() } else { brief(value) }
+}
+
+/// `4 of 5`; empty where nothing was counted.
+fn agreement(claim: &Judged) -> String {
+    claim.seeds_agree.map_or_else(String::new, |(agree, of)| format!("{agree} of {of}"))
+}
+
+/// Whether a claim needs to be explained.
+fn falls_short(claim: &Judged) -> bool {
+    matches!(claim.verdict, Verdict::HoldsInDirection | Verdict::DoesNotHold)
+}
+
+/// What kind of experiment it was, and what it is here.
+fn setting_text(setting: &str) -> &str {
+    match setting {
+        "testbed" => "simulated; the paper used a testbed",
+        "simulation" => "simulated, as in the paper",
+        "theory" => "computed from the paper's model",
+        "workload" => "computed from the workload",
+        "design" => "a design, held by tests",
+        other => other,
+    }
+}
+
+/// CPU or wall time: `42 s`, `12 min`, `3.1 h`.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s >= 5400.0 => format!("{:.1} h", s / 3600.0),
+        s if s >= 120.0 => format!("{:.0} min", s / 60.0),
+        s if s >= 10.0 => format!("{s:.0} s"),
+        s => format!("{s:.1} s"),
+    }
+}
+
+/// `1 run`, `1,234 runs`.
+fn counted(count: usize, what: &str) -> String {
+    let number = crate::results::number::thousands(count as u64);
+    if count == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}

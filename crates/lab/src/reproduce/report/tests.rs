@@ -1,0 +1,197 @@
+use super::*;
+use crate::reproduce::judged::{Book, Deviation, Drawn, ExperimentPage, JudgedVariant, PaperPage};
+use crate::reproduce::results::Estimate;
+
+fn claim(id: &str, verdict: Verdict) -> Judged {
+    Judged {
+        id: id.into(),
+        experiment: "pcn-fig2".into(),
+        says: "PCN sends <fewer> PAUSE | frames than DCQCN, by about a half, whatever the load, and for any size"
+            .into(),
+        paper: "47 %".into(),
+        ours: "53.4 ± 2.1 %".into(),
+        values: vec![
+            Estimate { mean: 53.4, half_width: Some(2.1), count: 5 },
+            Estimate { mean: f64::INFINITY, half_width: None, count: 1 },
+            Estimate { mean: f64::NAN, half_width: None, count: 1 },
+        ],
+        unit: "%".into(),
+        verdict,
+        direction: Some(true),
+        in_range: Some(verdict == Verdict::Holds),
+        range: Some((23.0, 85.5)),
+        seeds_agree: Some((4, 5)),
+        tolerance: "half to one and a half".into(),
+        diagnosis: "the paper's buffer is unknown, and with \"half\" of it the frames are *twice* as many".into(),
+        variants: vec![JudgedVariant { under: "timed PFC".into(), ours: "50 %".into(), verdict: Verdict::Holds }],
+    }
+}
+
+fn book() -> Book {
+    let experiment = ExperimentPage {
+        id: "pcn-fig2".into(),
+        title: "PFC with <existing> congestion control".into(),
+        place: "Fig. 2, sec. 3.1".into(),
+        setting: "testbed".into(),
+        shows: "What it shows.".into(),
+        scaled: "one seed, 40 ms".into(),
+        figures: vec![Drawn {
+            file: "pcn-fig2-a".into(),
+            title: "Throughput".into(),
+            note: String::new(),
+            svg: "<svg width=\"900\"></svg>".into(),
+        }],
+        tables: vec![(
+            "Pauses".into(),
+            vec!["scheme".into(), "frames".into()],
+            vec![vec!["PCN".into(), "12 ± 3".into()]],
+        )],
+        claims: Verdict::ALL.iter().enumerate().map(|(i, v)| claim(&format!("pcn-c00{i}"), *v)).collect(),
+        runs: 12,
+        cpu_seconds: 321.0,
+        packet_hops: 1_000_000,
+        failures: vec!["DCQCN, seed 3: deadlock at 3 ms".into()],
+        ..ExperimentPage::default()
+    };
+    let design = ExperimentPage {
+        id: "pcn-fig7".into(),
+        setting: "design".into(),
+        checked_by: "schemes/tests/pcn.rs".into(),
+        ..ExperimentPage::default()
+    };
+    let deviation = Deviation {
+        id: "pcn-d01".into(),
+        experiments: vec!["pcn-fig2".into()],
+        kind: "assumption".into(),
+        topic: "XON".into(),
+        paper: "silent".into(),
+        ours: "510 KB".into(),
+        why: "2 KB below".into(),
+        effect: "none measured: 3.11 ms both".into(),
+    };
+    let paper = PaperPage {
+        id: "pcn".into(),
+        title: "Re-architecting".into(),
+        authors: "Somebody".into(),
+        venue: "NSDI".into(),
+        year: 2020,
+        what: "What it is.".into(),
+        experiments: vec![experiment, design],
+        deviations: vec![deviation],
+    };
+    Book {
+        version: "0.1.0".into(),
+        command: "xoff reproduce pcn".into(),
+        scale: "quick".into(),
+        papers: vec![paper],
+        ..Book::default()
+    }
+}
+
+#[test]
+fn pages_stand_alone_and_are_escaped() {
+    let pages = pages(&book()).unwrap();
+    let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["report.html", "pcn.html"]);
+    for (name, html) in &pages {
+        for outside in ["src=", "@import", "<link", "<script", "<existing>", "<fewer>", "http"] {
+            assert!(!html.contains(outside), "{name} has {outside}");
+        }
+    }
+    let paper = &pages[1].1;
+    for part in [
+        "simulated; the paper used a testbed",
+        "<svg width=\"900\">",
+        "53.4 ± 2.1 %",
+        "23 to 85.5",
+        "4 of 5",
+        "holds in direction",
+        "not run at this scale",
+        "Why: the paper&#x27;s buffer",
+        "Under timed PFC",
+        "one seed, 40 ms",
+        "deadlock at 3 ms",
+        "510 KB",
+        "12 runs, 5 min CPU",
+        "Checked by: schemes",
+        "12 ± 3",
+    ] {
+        assert!(paper.contains(part), "{part} is missing from\n{paper}");
+    }
+    assert_eq!(paper.matches("Why: ").count(), 2, "what holds or was not run needs no reason");
+    assert!(pages[0].1.contains("href=\"pcn.html#pcn-fig2\"") && pages[0].1.contains("33 %"));
+}
+
+#[test]
+fn the_csv_has_a_row_per_claim() {
+    let text = csv(&book());
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let head = reader.headers().unwrap().clone();
+    let column = |name: &str| head.iter().position(|known| known == name).unwrap();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 4);
+    assert_eq!(&rows[0][column("mean")], "53.4;inf;");
+    assert_eq!(&rows[0][column("half_width")], "2.1;;");
+    assert_eq!(&rows[1][column("verdict")], "holds in direction");
+    assert_eq!((&rows[1][column("range_low")], &rows[1][column("seeds_agree")]), ("23", "4 of 5"));
+}
+
+#[test]
+fn the_json_has_totals_and_variants() {
+    let value = json(&book());
+    assert_eq!(value["totals"]["holds"], 1);
+    assert_eq!(value["totals"]["all"], 4);
+    assert_eq!(value["claims"][0]["values"][1]["mean"], "inf");
+    assert!(value["claims"][0]["values"][2]["mean"].is_null());
+    assert_eq!(value["claims"][2]["variants"][0]["under"], "timed PFC");
+    assert_eq!(value["papers"][0]["totals"]["not_run_at_this_scale"], 1);
+}
+
+#[test]
+fn the_text_fits_the_terminal() {
+    let mut book = book();
+    book.papers[0].experiments[0].claims[0].ours =
+        "a very long list: 1.00 ± 0.10, 2.00 ± 0.20, 3.00 ± 0.30 Gb/s".into();
+    let text = text(&book);
+    for line in text.lines() {
+        assert!(line.chars().count() <= 100, "{} columns: {line}", line.chars().count());
+    }
+    for part in ["pcn-c001", "in direction", "does not hold", "not run", "a run failed", "33 %", "12 runs"] {
+        assert!(text.contains(part), "{part} is missing from\n{text}");
+    }
+}
+
+#[test]
+fn the_book_has_tables_that_hold_together() {
+    let text = book_markdown(&book(), "reproduction");
+    for part in [
+        "![Throughput](reproduction/pcn-fig2-a.svg)",
+        "PAUSE \\| frames",
+        "&lt;fewer>",
+        "\\*twice\\*",
+        "| pcn-d01 |",
+        "**does not hold**",
+        "`xoff reproduce pcn`",
+        "under timed PFC: 50 %, holds",
+    ] {
+        assert!(text.contains(part), "{part} is missing from\n{text}");
+    }
+    let mut columns = 0;
+    for line in text.lines() {
+        let bars = line.replace("\\|", "").matches('|').count();
+        if columns > 0 && line.starts_with('|') {
+            assert_eq!(bars, columns, "{line}");
+        }
+        columns = if line.starts_with('|') { bars } else { 0 };
+    }
+}
+
+#[test]
+fn nothing_to_say_is_said_without_panic() {
+    let empty = Book::default();
+    assert_eq!(pages(&empty).unwrap().len(), 1);
+    assert_eq!(csv(&empty).lines().count(), 1);
+    assert_eq!(json(&empty)["totals"]["all"], 0);
+    assert!(text(&empty).contains("scale"));
+    assert!(book_markdown(&empty, "x").contains("| **all** | 0 |"));
+}

@@ -1,0 +1,139 @@
+//! The verdicts for the terminal, at most 100 columns wide.
+
+use super::{Totals, counted, duration, falls_short};
+use crate::reproduce::judged::{Book, ExperimentPage, Verdict};
+use crate::results::grid::Grid;
+
+const WIDTH: usize = 100;
+
+/// A table of claims per experiment, then totals.
+pub fn text(book: &Book) -> String {
+    let mut out = String::new();
+    for paper in &book.papers {
+        for experiment in paper.experiments.iter().filter(|experiment| worth_a_line(experiment)) {
+            out.push_str(&of_experiment(experiment));
+            out.push('\n');
+        }
+    }
+    out.push_str(&totals(book));
+    out
+}
+
+fn worth_a_line(experiment: &ExperimentPage) -> bool {
+    !experiment.claims.is_empty() || !experiment.failures.is_empty() || experiment.runs > 0
+}
+
+fn of_experiment(experiment: &ExperimentPage) -> String {
+    let head = format!("{}: {} ({})", experiment.id, experiment.title, experiment.place);
+    let mut out = shorten(&head, WIDTH) + "\n";
+    let mut said = vec![counted(experiment.runs, "run"), format!("{} CPU", duration(experiment.cpu_seconds))];
+    if experiment.setting == "testbed" {
+        said.push("simulated; the paper used a testbed".into());
+    }
+    if !experiment.scaled.is_empty() {
+        said.push(format!("scaled: {}", experiment.scaled));
+    }
+    for line in fold(&said.join("; "), WIDTH - 2) {
+        out.push_str(&format!("  {line}\n"));
+    }
+    for failure in &experiment.failures {
+        out.push_str(&shorten(&format!("  a run failed: {}", one_line(failure)), WIDTH));
+        out.push('\n');
+    }
+    if experiment.claims.is_empty() {
+        return out;
+    }
+    let mut grid = Grid::new(["claim", "verdict", "paper", "ours", ""]).left(&[1, 4]);
+    for claim in &experiment.claims {
+        let (paper, ours) = (or_dash(&claim.paper), or_dash(&claim.ours));
+        grid.row([
+            shorten(&claim.id, 16),
+            words(claim.verdict).to_owned(),
+            shorten(&paper, 16),
+            shorten(&ours, 24),
+            String::new(),
+        ]);
+    }
+    let widest = |column: usize| {
+        let cells = grid.rows.iter().chain([&grid.head]).map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let room = WIDTH - (0..4).map(|column| widest(column) + 2).sum::<usize>() - 2;
+    for (row, claim) in grid.rows.iter_mut().zip(&experiment.claims) {
+        row[4] = shorten(&one_line(&claim.says), room);
+    }
+    out.push_str(&grid.text());
+    for claim in experiment.claims.iter().filter(|claim| falls_short(claim) && !claim.diagnosis.is_empty()) {
+        let lines = fold(&format!("{}: {}", claim.id, one_line(&claim.diagnosis)), WIDTH - 4);
+        for (index, line) in lines.iter().enumerate() {
+            out.push_str(if index == 0 { "  " } else { "    " });
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+fn words(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "holds",
+        Verdict::HoldsInDirection => "in direction",
+        Verdict::DoesNotHold => "does not hold",
+        Verdict::NotRunAtThisScale => "not run",
+    }
+}
+
+fn totals(book: &Book) -> String {
+    let mut grid = Grid::new(["paper", "claims", "hold", "in direction", "do not hold", "not run", "hold, of judged"]);
+    let mut row = |name: &str, of: Totals| {
+        let counts = [of.all(), of.holds, of.in_direction, of.does_not_hold, of.not_run].map(|n| n.to_string());
+        grid.row([vec![name.to_owned()], counts.to_vec(), vec![of.percent(of.holds)]].concat());
+    };
+    for paper in &book.papers {
+        row(&paper.id, Totals::of(paper.claims()));
+    }
+    if book.papers.len() != 1 {
+        row("all", Totals::of(book.claims()));
+    }
+    let runs: usize = book.papers.iter().flat_map(|paper| &paper.experiments).map(|one| one.runs).sum();
+    format!(
+        "{}\nscale {}: {}, {} CPU in all, {} for this command\n",
+        grid.text().trim_end(),
+        book.scale,
+        counted(runs, "run"),
+        duration(book.cpu_seconds),
+        duration(book.wall_seconds)
+    )
+}
+
+fn or_dash(text: &str) -> String {
+    if text.is_empty() { "-".to_owned() } else { one_line(text) }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// At most so many letters, the last of them dots where something is missing.
+fn shorten(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(3)).collect();
+    format!("{}...", kept.trim_end())
+}
+
+fn fold(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let word = shorten(word, width);
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(&word);
+            }
+            _ => lines.push(word),
+        }
+    }
+    lines
+}

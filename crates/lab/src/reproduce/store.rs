@@ -1,0 +1,133 @@
+//! Finished runs on disk, so that nothing is run twice.
+//!
+//! One file per run, written whole and renamed into place. It names the inputs it was made from:
+//! if those have changed, the run is made again.
+
+use super::results::Run;
+use crate::measure::{Curve, Measured};
+use serde_json::{Map, Value, json};
+use std::io;
+use std::path::Path;
+
+/// FNV-1a over 128 bits: not against malice, only to tell inputs apart.
+#[derive(Clone, Copy)]
+pub struct Fingerprint(u128);
+
+impl Fingerprint {
+    pub fn new() -> Fingerprint {
+        Fingerprint(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
+    }
+
+    /// Adds one input; where it ends counts too.
+    pub fn add(mut self, bytes: &[u8]) -> Fingerprint {
+        for byte in bytes.iter().chain(&(bytes.len() as u64).to_le_bytes()) {
+            self.0 = (self.0 ^ u128::from(*byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+        }
+        self
+    }
+
+    pub fn text(self) -> String {
+        format!("{:032x}", self.0)
+    }
+}
+
+/// What identifies this program: its version and its own bytes.
+pub fn build_id() -> io::Result<String> {
+    let bytes = std::fs::read(std::env::current_exe()?)?;
+    let hash = Fingerprint::new().add(&bytes).text();
+    Ok(format!("{} {hash}", env!("CARGO_PKG_VERSION")))
+}
+
+/// The run kept in `path`, if it was made from these inputs.
+pub fn load(path: &Path, inputs: &str) -> Option<Run> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let value: Value = serde_json::from_str(&text).ok()?;
+    if value["inputs"].as_str()? != inputs {
+        return None;
+    }
+    let mut measured = Measured::default();
+    for (name, number) in value["numbers"].as_object()? {
+        measured.numbers.insert(name.clone(), read_number(number)?);
+    }
+    for (name, curve) in value["curves"].as_object()? {
+        let axis = |key: &str| curve[key].as_array()?.iter().map(read_number).collect::<Option<Vec<f64>>>();
+        measured.curves.insert(name.clone(), Curve { x: axis("x")?, y: axis("y")? });
+    }
+    Some(Run {
+        seed: value["seed"].as_u64()?,
+        measured,
+        failure: value["failure"].as_str().map(str::to_owned),
+        cpu_seconds: value["cpu_seconds"].as_f64()?,
+        packet_hops: value["packet_hops"].as_u64()?,
+    })
+}
+
+/// Keeps a run; it appears under its name only when whole.
+pub fn save(path: &Path, inputs: &str, run: &Run) -> io::Result<()> {
+    let numbers: Map<String, Value> =
+        run.measured.numbers.iter().map(|(name, number)| (name.clone(), write_number(*number))).collect();
+    let axis = |values: &[f64]| values.iter().map(|value| write_number(*value)).collect::<Vec<_>>();
+    let curve = |curve: &Curve| json!({ "x": axis(&curve.x), "y": axis(&curve.y) });
+    let curves: Map<String, Value> = run.measured.curves.iter().map(|(name, of)| (name.clone(), curve(of))).collect();
+    let value = json!({
+        "inputs": inputs,
+        "seed": run.seed,
+        "numbers": numbers,
+        "curves": curves,
+        "failure": run.failure,
+        "cpu_seconds": run.cpu_seconds,
+        "packet_hops": run.packet_hops,
+    });
+    write_whole(path, value.to_string().as_bytes())
+}
+
+/// Writes beside the file and renames, making the folder if need be.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(format!(".{}.partial", std::process::id()));
+    std::fs::write(&partial, bytes)?;
+    std::fs::rename(&partial, path)
+}
+
+/// JSON has no infinity.
+fn write_number(number: f64) -> Value {
+    if number.is_finite() { json!(number) } else { json!(number.to_string()) }
+}
+
+fn read_number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_comes_back_as_it_was_and_only_for_its_inputs() {
+        let folder = std::env::temp_dir().join(format!("xoff-store-{}", std::process::id()));
+        let path = folder.join("a").join("run.json");
+        let mut measured = Measured::default();
+        measured.numbers.insert("tree".into(), 0.1 + 0.2);
+        measured.numbers.insert("never".into(), f64::INFINITY);
+        measured.curves.insert("c".into(), Curve { x: vec![0.0, 1.0], y: vec![2.5, f64::INFINITY] });
+        let run = Run { seed: 7, measured, failure: Some("deadlock".into()), cpu_seconds: 1.5, packet_hops: 10 };
+        save(&path, "one", &run).unwrap();
+        let back = load(&path, "one").unwrap();
+        assert_eq!(back.measured, run.measured);
+        assert_eq!((back.seed, back.failure, back.packet_hops), (7, run.failure, 10));
+        assert!(load(&path, "two").is_none());
+        std::fs::write(&path, "{\"inputs\": \"one\"").unwrap();
+        assert!(load(&path, "one").is_none());
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn fingerprints_know_where_inputs_end() {
+        let of = |parts: &[&str]| parts.iter().fold(Fingerprint::new(), |f, part| f.add(part.as_bytes())).text();
+        assert_ne!(of(&["ab", "c"]), of(&["a", "bc"]));
+        assert_eq!(of(&["ab", "c"]), of(&["ab", "c"]));
+    }
+}

@@ -1,0 +1,232 @@
+//! `xoff reproduce` from outside: a made-up paper run, resumed, judged and refused; and the real files read.
+
+mod common;
+
+use common::{Bench, stderr};
+use serde_json::Value;
+use std::path::Path;
+
+const SCENARIO: &str = r#"name = "tiny"
+[run]
+stop = "400us"
+[topology]
+kind = "dumbbell"
+left = 3
+right = 3
+rate = "100Gbps"
+delay = "1us"
+[[traffic]]
+kind = "poisson"
+name = "mice"
+sizes = "hadoop"
+load = 0.4
+[[probe]]
+what = "queue"
+ports = "s0->s1"
+every = "10us"
+[output]
+figures = false
+"#;
+
+const EXPERIMENT: &str = r#"title = "Completion times of a made-up paper"
+where = "Fig. 1"
+setting = "simulation"
+shows = "Completion times grow with the load."
+cost = { quick = 1, standard = 2, full = 3 }
+[scaled]
+quick = "fewer loads"
+
+[[runs]]
+scenario = "scenarios/tiny.toml"
+seeds = { quick = 2, standard = 3, full = 4 }
+
+[[runs.axis]]
+name = "scheme"
+values = [{ name = "PFC", scheme = "none" }, { name = "DCQCN", scheme = "dcqcn:nic" }]
+
+[[runs.axis]]
+name = "load"
+key = "traffic.0.load"
+values = [0.2, 0.4, 0.6]
+quick = [0.2, 0.6]
+
+[[measure]]
+name = "fct"
+metric = "fct"
+stat = ["mean", "p99"]
+unit = "us"
+
+[[measure]]
+name = "queue"
+metric = "curve"
+series = "queue"
+of = "s0->s1"
+unit = "KB"
+
+[[figure]]
+name = "a"
+title = "Mean completion time"
+kind = "lines"
+x = { title = "load" }
+y = { title = "mean FCT", unit = "us" }
+[[figure.series]]
+measure = "fct.mean"
+over = "load"
+by = "scheme"
+"#;
+
+const CLAIMS: &str = r#"[[claim]]
+id = "toy-c1"
+experiment = "toy-fig1"
+says = "a higher load takes longer"
+value = "ratio(m('fct.mean', scheme='PFC', load=0.6), m('fct.mean', scheme='PFC', load=0.2))"
+direction = "m('fct.mean', scheme='PFC', load=0.6) > m('fct.mean', scheme='PFC', load=0.2)"
+paper = 1000
+unit = "x"
+range = [900, 1100]
+tolerance = "a tenth either way"
+diagnosis = "the paper is made up"
+
+[[claim]]
+id = "toy-c2"
+experiment = "toy-fig1"
+says = "it goes on growing"
+direction = "non_decreasing(all('fct.mean', scheme='PFC', load=[0.2, 0.4, 0.6]), slack=0.2)"
+
+[[claim]]
+id = "toy-c3"
+experiment = "toy-fig1"
+says = "times are positive"
+direction = "every(less(0, all('fct.p99')))"
+"#;
+
+fn toy() -> Bench {
+    let bench = Bench::new();
+    for folder in ["experiments/toy/scenarios", "claims", "deviations"] {
+        std::fs::create_dir_all(bench.path.join(folder)).unwrap();
+    }
+    bench.write(
+        "experiments/toy/paper.toml",
+        "title = \"A toy\"\nauthors = \"Nobody\"\nvenue = \"Nowhere\"\nyear = 2020\nwhat = \"Says little.\"\n",
+    );
+    bench.write("experiments/toy/scenarios/tiny.toml", SCENARIO);
+    bench.write("experiments/toy/fig1.toml", EXPERIMENT);
+    bench.write("claims/toy.toml", CLAIMS);
+    bench
+}
+
+fn verdicts(bench: &Bench, args: &[&str]) -> Vec<(String, String)> {
+    let text = bench.ok(&[&["reproduce", "toy", "--out", "out", "--json"], args].concat());
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let claim =
+        |claim: &Value| (claim["id"].as_str().unwrap().to_owned(), claim["verdict"].as_str().unwrap().to_owned());
+    value["claims"].as_array().unwrap().iter().map(claim).collect()
+}
+
+#[test]
+fn a_paper_is_run_drawn_and_judged() {
+    let bench = toy();
+    let found = verdicts(&bench, &[]);
+    let expected = [("toy-c1", "holds in direction"), ("toy-c2", "not run at this scale"), ("toy-c3", "holds")];
+    assert_eq!(found, expected.map(|(id, verdict)| (id.to_owned(), verdict.to_owned())));
+    for file in
+        ["report.html", "toy.html", "claims.csv", "claims.json", "figures/toy-fig1-a.svg", "figures/toy-fig1-a.png"]
+    {
+        assert!(bench.path.join("out").join(file).is_file(), "{file}");
+    }
+    let standard = verdicts(&bench, &["--scale", "standard", "--out", "other"]);
+    assert_eq!(standard[1].1, "holds");
+}
+
+#[test]
+fn what_is_finished_is_not_run_again() {
+    let bench = toy();
+    let runs = bench.path.join("out/runs/toy-fig1/main");
+    let first = verdicts(&bench, &["--jobs", "1"]);
+    let stamp = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
+    let files: Vec<_> = common::entries(&runs).into_iter().map(|name| runs.join(name)).collect();
+    assert_eq!(files.len(), 8);
+    let before: Vec<_> = files.iter().map(|path| stamp(path)).collect();
+    // As after a kill: one run is missing, one is torn, and there is no report.
+    std::fs::remove_file(&files[0]).unwrap();
+    std::fs::write(&files[1], "{\"inputs\": \"").unwrap();
+    std::fs::remove_file(bench.path.join("out/report.html")).unwrap();
+    assert_eq!(verdicts(&bench, &["--jobs", "2"]), first);
+    let after: Vec<_> = files.iter().map(|path| stamp(path)).collect();
+    assert_ne!(before[..2], after[..2]);
+    assert_eq!(before[2..], after[2..]);
+    // Another scenario: all of it again, with other numbers.
+    bench.write("experiments/toy/scenarios/tiny.toml", SCENARIO.replace("400us", "300us"));
+    let kept = std::fs::read(&files[5]).unwrap();
+    verdicts(&bench, &[]);
+    assert_ne!(std::fs::read(&files[5]).unwrap(), kept);
+}
+
+#[test]
+fn the_same_numbers_in_any_number_of_threads() {
+    let bench = toy();
+    let read = |out: &str| {
+        bench.ok(&["reproduce", "toy-fig1", "--out", out, "--quiet", "--jobs", if out == "a" { "1" } else { "3" }]);
+        std::fs::read(bench.path.join(out).join("claims.csv")).unwrap()
+    };
+    assert!(read("a") == read("b"));
+}
+
+#[test]
+fn mistakes_are_found_before_anything_runs() {
+    for (file, from, to, parts) in [
+        ("claims/toy.toml", "load=0.6), m(", "load=0.7), m(", &["claims/toy.toml:5", "no value `0.7`"][..]),
+        (
+            "claims/toy.toml",
+            "m('fct.mean', scheme='PFC', load=0.6) >",
+            "m('fct.men', scheme='PFC', load=0.6) >",
+            &["measures no `fct.men`"],
+        ),
+        ("claims/toy.toml", "toy-c2", "toy-c1", &["stands here again"]),
+        ("claims/toy.toml", "experiment = \"toy-fig1\"", "experiment = \"toy-fig2\"", &["no experiment `toy-fig2`"]),
+        ("claims/toy.toml", "range = [900, 1100]", "range = [1100, 900]", &["the low one first"]),
+        ("claims/toy.toml", "diagnosis =", "diagnoses =", &["unknown key `diagnoses`", "did you mean `diagnosis`?"]),
+        ("experiments/toy/fig1.toml", "metric = \"fct\"", "metric = \"fcd\"", &["fig1.toml:27", "did you mean"]),
+        ("experiments/toy/fig1.toml", "traffic.0.load", "traffic.0.laod", &["laod"]),
+        ("experiments/toy/fig1.toml", "dcqcn:nic", "dcqcm", &["dcqcm"]),
+        ("experiments/toy/fig1.toml", "quick = [0.2, 0.6]", "quick = [0.2, \"x\"]", &["`load`"]),
+        ("experiments/toy/fig1.toml", "scenarios/tiny.toml", "scenarios/none.toml", &["cannot read the scenario"]),
+        ("experiments/toy/fig1.toml", "measure = \"fct.mean\"", "measure = \"fct.max\"", &["fct.max"]),
+        ("experiments/toy/fig1.toml", "over = \"load\"", "over = \"lode\"", &["lode"]),
+        ("experiments/toy/fig1.toml", "setting = \"simulation\"", "setting = \"dream\"", &["cannot be \"dream\""]),
+        ("experiments/toy/paper.toml", "year = 2020", "year = 20", &["`year`"]),
+    ] {
+        let bench = toy();
+        let text = String::from_utf8(bench.read(file)).unwrap();
+        assert!(text.contains(from), "{file}: {from}");
+        bench.write(file, text.replacen(from, to, 1));
+        let output = bench.xoff(&["reproduce", "toy", "--out", "out"]);
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{to}: {message}");
+        for part in parts {
+            assert!(message.contains(part), "`{part}` is missing from\n{message}");
+        }
+        assert!(!bench.path.join("out").exists(), "{to}: something was written");
+    }
+    let bench = toy();
+    let message = stderr(&bench.xoff(&["reproduce", "toy-fig9"]));
+    assert!(message.contains("no paper or experiment `toy-fig9`") && message.contains("toy-fig1"), "{message}");
+}
+
+#[test]
+fn a_strange_folder_is_left_alone() {
+    let bench = toy();
+    std::fs::create_dir(bench.path.join("mine")).unwrap();
+    bench.write("mine/thesis.tex", "years of work");
+    let output = bench.xoff(&["reproduce", "toy", "--out", "mine"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(common::entries(&bench.path.join("mine")), ["thesis.tex"]);
+}
+
+#[test]
+fn the_list_names_everything() {
+    let bench = toy();
+    let text = bench.ok(&["reproduce"]);
+    assert!(text.contains("toy-fig1") && text.contains("Completion times"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
