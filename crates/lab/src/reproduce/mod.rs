@@ -56,7 +56,9 @@ impl<'a> Reproduction<'a> {
         let reproduction = Reproduction { catalogue, asked, needed, claims, scale };
         let mut rehearsed = runner::rehearse(&reproduction.needed, scale).map_err(Failed::BadInput)?;
         runner::share(catalogue, &mut rehearsed);
-        reproduction.judge(&reproduction.data(&rehearsed))?;
+        let data = reproduction.data(&rehearsed);
+        reproduction.judge(&data)?;
+        reproduction.check_figures(&data)?;
         reproduction.draw(&rehearsed)?;
         Ok(reproduction)
     }
@@ -122,6 +124,26 @@ impl<'a> Reproduction<'a> {
             }
         }
         if problems.is_empty() { Ok(judged) } else { Err(Failed::BadInput(problems)) }
+    }
+
+    /// Drawing leaves out what a scale does not run; a value that no scale knows is a mistake.
+    fn check_figures(&self, data: &Data) -> Result<(), Failed> {
+        for experiment in &self.asked {
+            let series = experiment.figures.iter().flat_map(|figure| &figure.series);
+            for (axis, value) in series
+                .flat_map(|series| &series.only)
+                .flat_map(|(axis, values)| values.iter().map(move |value| (axis, value)))
+            {
+                let own = || data.known.iter().filter(|(id, _, of, _)| *id == experiment.id && of == axis);
+                let same = |known: &str| known == value || known.parse::<f64>().is_ok_and(|x| value.parse() == Ok(x));
+                if !own().any(|(.., known)| same(known)) {
+                    let error = format!("a figure of `{}` draws {axis} `{value}`, which is never run", experiment.id);
+                    let names = own().map(|(.., known)| known.as_str());
+                    return Err(Failed::BadInput(vec![Diagnostic::new(error).nearest(value, names)]));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The figures and tables of the experiments asked for, each with its experiment.

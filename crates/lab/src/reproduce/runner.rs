@@ -330,8 +330,8 @@ impl Job<'_> {
                     .group
                     .sets(order.scale, &self.cell)
                     .iter()
-                    .fold(Fingerprint::new().add(build.as_bytes()), |fingerprint, set| {
-                        fingerprint.add(set.key.as_bytes()).add(toml_text(&set.value).as_bytes())
+                    .fold(Fingerprint::start().with(build.as_bytes()), |fingerprint, set| {
+                        fingerprint.with(set.key.as_bytes()).with(toml_text(&set.value).as_bytes())
                     });
                 let inputs = inputs.text();
                 if let Some(run) = store::load(&path, &inputs) {
@@ -357,12 +357,12 @@ impl Job<'_> {
     ) -> Result<(Run, bool), Failed> {
         let loaded =
             scenario.load(&self.group.options(order.scale, &self.cell, self.seed)).map_err(Failed::BadInput)?;
-        let mut inputs = Fingerprint::new().add(build.as_bytes()).add(loaded.resolved.as_bytes());
+        let mut inputs = Fingerprint::start().with(build.as_bytes()).with(loaded.resolved.as_bytes());
         for file in &loaded.attachments {
-            inputs = inputs.add(file.source.text.as_bytes());
+            inputs = inputs.with(file.source.text.as_bytes());
         }
         for measure in self.experiment.measures_of(self.group) {
-            inputs = inputs.add(toml_text(&measure.value).as_bytes());
+            inputs = inputs.with(toml_text(&measure.value).as_bytes());
         }
         let inputs = inputs.text();
         if let Some(run) = store::load(path, &inputs) {
