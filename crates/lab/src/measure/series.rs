@@ -446,9 +446,9 @@ impl SeriesMeasure {
         if instant(self.metric) {
             return Some(Point { start: end, end, value });
         }
-        // A rate at the very start has nothing to be measured against.
+        // The first sample of a rate has nothing to be measured against, or an interval of another length.
         let start = Time::from_ps(end.ps().saturating_sub(self.grid.step.ps()));
-        (end > Time::ZERO).then_some(Point { start, end, value })
+        (index > 0).then_some(Point { start, end, value })
     }
 
     fn points(&self, series: &Series) -> Vec<Point> {
