@@ -56,7 +56,7 @@ impl<'a> Reproduction<'a> {
         let reproduction = Reproduction { catalogue, asked, needed, claims, scale };
         let mut rehearsed = runner::rehearse(&reproduction.needed, scale).map_err(Failed::BadInput)?;
         runner::share(catalogue, &mut rehearsed);
-        let data = reproduction.data(&rehearsed);
+        let data = reproduction.data(&rehearsed, true);
         reproduction.judge(&data)?;
         reproduction.check_figures(&data)?;
         reproduction.draw(&rehearsed)?;
@@ -68,7 +68,7 @@ impl<'a> Reproduction<'a> {
         let mut results = runner::run_all(&self.needed, order, watch)?;
         let cpu_seconds = runs(&results).map(|run| run.cpu_seconds).sum();
         runner::share(self.catalogue, &mut results);
-        let judged = self.judge(&self.data(&results))?;
+        let judged = self.judge(&self.data(&results, false))?;
         let shown = self.draw(&results)?;
         let papers = self.pages(&results, &judged, &shown)?;
         let book = Book {
@@ -92,8 +92,8 @@ impl<'a> Reproduction<'a> {
         self.needed.iter().map(|experiment| experiment.cost[self.scale.index()]).sum()
     }
 
-    fn data(&self, results: &BTreeMap<String, Results>) -> Arc<Data> {
-        let mut data = Data { results: results.clone(), known: Vec::new(), groups: Vec::new() };
+    fn data(&self, results: &BTreeMap<String, Results>, rehearsal: bool) -> Arc<Data> {
+        let mut data = Data { results: results.clone(), known: Vec::new(), groups: Vec::new(), rehearsal };
         for experiment in &self.needed {
             for group in &experiment.groups {
                 let source = match &group.what {

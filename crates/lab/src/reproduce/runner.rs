@@ -9,6 +9,7 @@ use crate::measure::{self, Measured};
 use crate::models;
 use crate::results::{failure, names};
 use crate::scenario::diagnostic::Diagnostic;
+use crate::scenario::reader::Text;
 use crate::scenario::{Loaded, Scenario};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -94,6 +95,11 @@ pub fn rehearse(experiments: &[&Experiment], scale: Scale) -> Result<BTreeMap<St
     let mut all = BTreeMap::new();
     for experiment in experiments {
         let mut results = frame(experiment, scale);
+        for group in &mut results.groups {
+            if let Some(What::Model(name)) = experiment.group(&group.name).map(|group| &group.what) {
+                group.announced = models::find(&name.value);
+            }
+        }
         for cell in results.groups.iter_mut().flat_map(|group| &mut group.cells) {
             let measured = names.next().unwrap_or_default();
             cell.seeds.push(Run { seed: 1, measured, failure: None, cpu_seconds: 0.0, packet_hops: 0 });
@@ -119,7 +125,11 @@ fn rehearse_one(
     };
     match &group.what {
         What::From(_) => Ok(Measured::default()),
-        What::Model(_) => run_model(group, cell, scale).map_err(|problem| vec![about(problem)]),
+        What::Model(name) => {
+            let checked = parameters(group, cell, scale)
+                .and_then(|parameters| models::check(&name.value, &parameters).map_err(|why| refused(name, why)));
+            checked.map(|_| Measured::default()).map_err(|problem| vec![about(problem)])
+        }
         What::Scenario(scenario) => {
             let load = || {
                 let loaded = scenario.load(&group.options(scale, cell, group.first_seed))?;
@@ -141,16 +151,19 @@ fn read_measures(experiment: &Experiment, group: &RunGroup, loaded: &Loaded) -> 
     measure::read(measure::rows(&experiment.measures, &group.name, Path::new("."))?, loaded)
 }
 
-fn run_model(group: &RunGroup, cell: &[usize], scale: Scale) -> Result<Measured, Diagnostic> {
-    let What::Model(name) = &group.what else { return Ok(Measured::default()) };
+/// What a cell assigns to the parameters of its model.
+fn parameters(group: &RunGroup, cell: &[usize], scale: Scale) -> Result<BTreeMap<String, toml::Value>, Diagnostic> {
     let mut parameters = BTreeMap::new();
     for set in group.sets(scale, cell) {
         let text = format!("v = {}", toml_text(&set.value));
-        let table: toml::Table = toml::from_str(&text).map_err(|error| name.error(error.to_string()))?;
+        let table: toml::Table = toml::from_str(&text).map_err(|error| group.at.error(error.to_string()))?;
         parameters.extend(table.into_iter().map(|(_, value)| (set.key.clone(), value)));
     }
-    models::run(&name.value, &parameters)
-        .map_err(|why| name.error(format!("the model `{}` cannot be run", name.value)).label(why))
+    Ok(parameters)
+}
+
+fn refused(name: &Text, why: String) -> Diagnostic {
+    name.error(format!("the model `{}` cannot be run", name.value)).label(why)
 }
 
 /// The grid of an experiment without any run.
@@ -178,7 +191,7 @@ fn frame(experiment: &Experiment, scale: Scale) -> Results {
             };
             Cell { at: cell.iter().enumerate().map(place).collect(), seeds: Vec::new() }
         });
-        Group { name: group.name.clone(), axes, cells: cells.collect() }
+        Group { name: group.name.clone(), axes, cells: cells.collect(), announced: None }
     });
     Results { groups: groups.collect() }
 }
@@ -338,7 +351,8 @@ impl Job<'_> {
                     return Ok((run, false));
                 }
                 let began = Instant::now();
-                let measured = run_model(self.group, &self.cell, order.scale)
+                let measured = parameters(self.group, &self.cell, order.scale)
+                    .and_then(|of| models::run(&model.value, &of).map_err(|why| refused(model, why)))
                     .map_err(|problem| Failed::BadInput(vec![problem]))?;
                 let cpu_seconds = began.elapsed().as_secs_f64();
                 let run = Run { seed: self.seed, measured, failure: None, cpu_seconds, packet_hops: 0 };
