@@ -338,14 +338,12 @@ impl Job<'_> {
         let path = self.file(&order.folder);
         match &self.group.what {
             What::Scenario(scenario) => self.run_scenario(scenario, order, build, &path),
-            _ => {
-                let inputs = self
-                    .group
-                    .sets(order.scale, &self.cell)
-                    .iter()
-                    .fold(Fingerprint::start().with(build.as_bytes()), |fingerprint, set| {
-                        fingerprint.with(set.key.as_bytes()).with(toml_text(&set.value).as_bytes())
-                    });
+            What::From(_) => Err(Failed::System(io::Error::other("runs that are taken from elsewhere are not made"))),
+            What::Model(model) => {
+                let mut inputs = Fingerprint::start().with(build.as_bytes()).with(model.value.as_bytes());
+                for set in self.group.sets(order.scale, &self.cell) {
+                    inputs = inputs.with(set.key.as_bytes()).with(toml_text(&set.value).as_bytes());
+                }
                 let inputs = inputs.text();
                 if let Some(run) = store::load(&path, &inputs) {
                     return Ok((run, false));
