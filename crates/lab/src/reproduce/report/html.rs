@@ -82,7 +82,7 @@ fn totals(of: &Totals) -> Value {
         .into_iter()
         .map(|verdict| json!({ "count": of.of_verdict(verdict), "class": class(verdict) }))
         .collect();
-    json!({ "counts": counts, "all": of.all(), "percent": of.percent(of.holds) })
+    json!({ "counts": counts, "all": of.all(), "percent": of.percent(of.holds), "otherwise": of.otherwise })
 }
 
 fn class(verdict: Verdict) -> &'static str {

@@ -28,6 +28,7 @@ fn facts(book: &Book) -> String {
     let mut rows = vec![
         ("command", format!("`{}`", book.command.replace('`', "'"))),
         ("version", cell(&book.version)),
+        ("commit", if book.commit.is_empty() { "-".to_owned() } else { format!("`{}`", cell(&book.commit)) }),
         ("scale", cell(&book.scale)),
     ];
     if let Some(seeds) = book.seeds {
@@ -49,6 +50,7 @@ fn verdicts(book: &Book) -> String {
             of.holds.to_string(),
             of.in_direction.to_string(),
             of.does_not_hold.to_string(),
+            of.otherwise.to_string(),
             of.not_run.to_string(),
             of.percent(of.holds),
             of.percent(of.holds + of.in_direction),
@@ -64,6 +66,7 @@ fn verdicts(book: &Book) -> String {
         "hold",
         "in direction",
         "do not hold",
+        "of these, under another assumption",
         "not run",
         "hold, of those judged",
         "at least in direction",
@@ -71,7 +74,8 @@ fn verdicts(book: &Book) -> String {
     format!(
         "## Verdicts\n\nA claim *holds* if its direction and its magnitude do, as far as it states either; it holds \
          *in direction* if the sign, rank or trend is right and the size is outside the range that was set \
-         beforehand. What needs larger runs than this scale's is *not run*.\n\n{}",
+         beforehand. Some that do not hold do (at least in direction) under another assumption that is as reasonable as \
+         ours; they are counted, and the verdict stays. What needs larger runs than this scale's is *not run*.\n\n{}",
         table(&head, rows)
     )
 }

@@ -97,9 +97,11 @@ fn words(verdict: Verdict) -> &'static str {
 }
 
 fn totals(book: &Book) -> String {
-    let mut grid = Grid::new(["paper", "claims", "hold", "in direction", "do not hold", "not run", "hold, of judged"]);
+    let head = ["paper", "claims", "hold", "in direction", "do not hold", "(otherwise)", "not run", "hold, of judged"];
+    let mut grid = Grid::new(head);
     let mut row = |name: &str, of: Totals| {
-        let counts = [of.all(), of.holds, of.in_direction, of.does_not_hold, of.not_run].map(|n| n.to_string());
+        let counts = [of.all(), of.holds, of.in_direction, of.does_not_hold, of.otherwise, of.not_run];
+        let counts = counts.map(|n| n.to_string());
         grid.row([vec![name.to_owned()], counts.to_vec(), vec![of.percent(of.holds)]].concat());
     };
     for paper in &book.papers {
@@ -110,7 +112,8 @@ fn totals(book: &Book) -> String {
     }
     let runs: usize = book.papers.iter().flat_map(|paper| &paper.experiments).map(|one| one.runs).sum();
     format!(
-        "{}\nscale {}: {}, {} CPU in all, {} for this command\n",
+        "{}\n  (otherwise): of those that do not hold, how many do under another reasonable assumption\n\
+         scale {}: {}, {} CPU in all, {} for this command\n",
         grid.text().trim_end(),
         book.scale,
         counted(runs, "run"),
