@@ -162,6 +162,7 @@ pub struct Ledger {
     pub packets_retransmitted: u64,
     pub timeouts: u32,
     pub notifications: u64,
+    pub first_notified: Option<Time>,
     /// Routes it used before a failure moved it: packets may still walk them.
     pub old_routes: Vec<(u32, u8)>,
     /// Whole routes, first port and hops, that switches moved some of its packets to.

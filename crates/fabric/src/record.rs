@@ -32,6 +32,8 @@ pub struct FlowRecord {
     pub marked: u64,
     /// Notifications that reached the sender.
     pub notifications: u64,
+    /// When the first of them did.
+    pub first_notified: Option<Time>,
     /// Other ways than its path that some of its packets were sent by switches under control.
     pub detours: u32,
     /// Egress ports from the sender's NIC on.

@@ -203,6 +203,7 @@ impl<S: Scheme> World<S> {
             packets_retransmitted: 0,
             timeouts: 0,
             notifications: 0,
+            first_notified: None,
             old_routes: Vec::new(),
             detours: Vec::new(),
         };
@@ -544,7 +545,9 @@ impl<S: Scheme> World<S> {
         let sender = &mut self.senders[flow];
         if !sender.ended {
             sender.rp.on_feedback(self.now, &feedback);
-            self.ledgers[flow].notifications += 1;
+            let ledger = &mut self.ledgers[flow];
+            ledger.notifications += 1;
+            ledger.first_notified.get_or_insert(self.now);
             self.after_rp(flow);
         }
         self.packet_gone(flow);
@@ -656,6 +659,7 @@ impl<S: Scheme> World<S> {
             timeouts: ledger.timeouts,
             marked: receiver.marked,
             notifications: ledger.notifications,
+            first_notified: ledger.first_notified,
             detours: ledger.detours.len() as u32,
             path: self.route_ports[route..route + usize::from(sender.hops)].into(),
         }

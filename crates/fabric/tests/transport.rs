@@ -301,11 +301,16 @@ fn each_switch_signals_in_its_own_way() {
     net.plan.switches.push(timed);
     net.plan.nodes[s1 as usize].profile = 1;
     net.plan.run.stop = Time::from_ms(5);
+    net.plan.run.record_refreshes = true;
     let mut world = net.run(vec![(Time::ZERO, endless(0, src, dst))]);
+    let refreshes = world.pauses.iter().filter(|pause| pause.refresh);
+    assert!(refreshes.clone().all(|pause| pause.pause && pause.port == trunk ^ 1));
+    let refreshes = refreshes.count() as u64;
     let reports = world.port_reports();
     let (to_host, to_s0) = (&reports[(up ^ 1) as usize], &reports[(trunk ^ 1) as usize]);
     assert!(to_host.pause_frames > 0 && to_host.refresh_frames == 0);
     assert!(to_s0.pause_frames > 0 && to_s0.refresh_frames > 0);
+    assert_eq!(refreshes, to_s0.refresh_frames);
 }
 
 /// Three switches in a ring, every flow two hops clockwise: the textbook cyclic dependency.

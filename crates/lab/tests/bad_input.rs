@@ -321,3 +321,17 @@ fn a_foreign_directory_is_left_alone() {
     assert_eq!(bench.entries(), ["plain", "small.toml", "thesis"]);
     assert_eq!(bench.read("thesis/chapter.tex"), b"years of work");
 }
+
+#[test]
+fn measures() {
+    let with = |measure: &str| format!("[[measure]]\nname = \"m\"\n{measure}\n\n[topology]");
+    let refuse = |measure: &str, parts: &[&str]| mistake("[topology]", &with(measure), parts);
+    refuse("metric = \"fcts\"", &["no metric is called `fcts`", "did you mean `fct`?"]);
+    refuse("metric = \"fct\"\nstat = \"mean\"", &["`measure` lacks `unit`"]);
+    refuse("metric = \"drops\"\nof = \"x\"", &["`of` has no effect here", "with metric = \"counter\""]);
+    refuse("metric = \"drops\"\nnoise = 1", &["unknown key `noise`"]);
+    refuse(
+        "metric = \"mean\"\nseries = \"queue\"\nof = \"s1->s0\"\nunit = \"KB\"",
+        &["`queue` of `s1->s0` is not probed", "add [[probe]] with what = \"queue\", ports = \"s1->s0\""],
+    );
+}

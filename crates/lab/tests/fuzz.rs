@@ -17,6 +17,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use xoff_engine::rng::{Rng, stream};
 use xoff_fabric::plan::Plan;
+use xoff_lab::measure::Recording;
+use xoff_lab::measure::recording::Recorder;
+use xoff_lab::run::Sink;
 use xoff_lab::scenario::{Loaded, Options, Scenario, dictionary};
 
 /// Enough for a glance at every mutation.
@@ -140,6 +143,33 @@ every = "5us"
 [[probe]]
 what = "flows"
 every = "10us"
+[[measure]]
+name = "fct"
+metric = "fct"
+stat = ["mean", "p99"]
+flows = "*"
+dst = "h[3..5]"
+up_to = "100KB"
+unit = "us"
+[[measure]]
+name = "settled"
+metric = "settling-time"
+series = "queue"
+of = "leaf0->spine0"
+priority = 3
+across = "each"
+combine = "max"
+window = "20us"
+target = 10
+within = 0.5
+series_unit = "KB"
+unit = "us"
+[[measure]]
+name = "pauses"
+metric = "pause-rate"
+toward = "hosts"
+frames = "all"
+from = "10us"
 [output]
 csv = true
 "#,
@@ -504,7 +534,14 @@ fn simulate(loaded: &Loaded) {
     }
     let mut world = xoff_lab::run::build(loaded);
     let _ = world.run(SIMULATED_EVENTS);
-    let _ = world.port_reports();
+    let mut recorder = Recorder::new(loaded.measures.needs());
+    recorder.flows(&world.flows).unwrap();
+    recorder.pauses(&world.pauses).unwrap();
+    recorder.samples(&world.samples).unwrap();
+    let ports = world.port_reports();
+    let recording = Recording { ports, sim_end: world.now, counters: world.counters, ..recorder.so_far() };
+    let measured = loaded.measures.take(loaded, &recording);
+    assert_eq!(measured.numbers.len() + measured.curves.len(), loaded.measures.names().len());
     if let Err(why) = world.books() {
         panic!("the books do not balance: {why}");
     }

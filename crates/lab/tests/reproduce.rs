@@ -116,7 +116,8 @@ fn toy() -> Bench {
 }
 
 fn verdicts(bench: &Bench, args: &[&str]) -> Vec<(String, String)> {
-    let text = bench.ok(&[&["reproduce", "toy", "--out", "out", "--json"], args].concat());
+    let out = if args.contains(&"standard") { "standard" } else { "out" };
+    let text = bench.ok(&[&["reproduce", "toy", "--out", out, "--json"], args].concat());
     let value: Value = serde_json::from_str(&text).unwrap();
     let claim =
         |claim: &Value| (claim["id"].as_str().unwrap().to_owned(), claim["verdict"].as_str().unwrap().to_owned());
@@ -134,7 +135,7 @@ fn a_paper_is_run_drawn_and_judged() {
     {
         assert!(bench.path.join("out").join(file).is_file(), "{file}");
     }
-    let standard = verdicts(&bench, &["--scale", "standard", "--out", "other"]);
+    let standard = verdicts(&bench, &["--scale", "standard"]);
     assert_eq!(standard[1].1, "holds");
 }
 
@@ -186,7 +187,7 @@ fn mistakes_are_found_before_anything_runs() {
         ("claims/toy.toml", "experiment = \"toy-fig1\"", "experiment = \"toy-fig2\"", &["no experiment `toy-fig2`"]),
         ("claims/toy.toml", "range = [900, 1100]", "range = [1100, 900]", &["the low one first"]),
         ("claims/toy.toml", "diagnosis =", "diagnoses =", &["unknown key `diagnoses`", "did you mean `diagnosis`?"]),
-        ("experiments/toy/fig1.toml", "metric = \"fct\"", "metric = \"fcd\"", &["fig1.toml:27", "did you mean"]),
+        ("experiments/toy/fig1.toml", "metric = \"fct\"", "metric = \"fcd\"", &["fig1.toml:25", "did you mean"]),
         ("experiments/toy/fig1.toml", "traffic.0.load", "traffic.0.laod", &["laod"]),
         ("experiments/toy/fig1.toml", "dcqcn:nic", "dcqcm", &["dcqcm"]),
         ("experiments/toy/fig1.toml", "quick = [0.2, 0.6]", "quick = [0.2, \"x\"]", &["`load`"]),
@@ -229,4 +230,45 @@ fn the_list_names_everything() {
     let text = bench.ok(&["reproduce"]);
     assert!(text.contains("toy-fig1") && text.contains("Completion times"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
+/// The papers' own files: every claim of the catalogue is there once.
+#[test]
+fn the_papers_are_complete() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let catalogue = xoff_lab::reproduce::catalogue::Catalogue::open(&root).unwrap_or_else(|problems| {
+        let texts: Vec<String> = problems.iter().map(|problem| problem.render(false)).collect();
+        panic!("{}", texts.join("\n"))
+    });
+    for (paper, claims, experiments) in
+        [("fqcn", 54, 11), ("mercury", 58, 14), ("mlcc", 59, 17), ("pcn", 157, 24), ("rcm", 27, 9)]
+    {
+        let mut ids: Vec<&str> =
+            catalogue.claims.iter().map(|claim| claim.id.value.as_str()).filter(|id| id.starts_with(paper)).collect();
+        ids.dedup();
+        assert_eq!(ids.len(), claims, "{paper}");
+        let expected: Vec<String> = (1..=claims).map(|number| format!("{paper}-c{number:03}")).collect();
+        assert_eq!(ids, expected);
+        let own = catalogue.experiments.iter().filter(|of| of.paper == paper).count();
+        assert_eq!(own, experiments, "{paper}");
+    }
+    for experiment in &catalogue.experiments {
+        let judged = catalogue.claims.iter().any(|claim| claim.experiment.value == experiment.id);
+        assert!(judged || experiment.setting == "design", "{} has no claim", experiment.id);
+        assert!(experiment.setting == "design" || !experiment.figures.is_empty(), "{} has no figure", experiment.id);
+    }
+}
+
+/// Scenarios, measures, expressions and figures of every experiment, at every scale, without running any.
+#[test]
+fn every_experiment_is_in_order_at_every_scale() {
+    use xoff_lab::reproduce::{Reproduction, catalogue::Catalogue, runner::Failed, scale::Scale};
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let Ok(catalogue) = Catalogue::open(&root) else { panic!("see the_papers_are_complete") };
+    for scale in Scale::ALL {
+        if let Err(Failed::BadInput(problems)) = Reproduction::prepare(&catalogue, &["all".to_owned()], scale) {
+            let texts: Vec<String> = problems.iter().map(|problem| problem.render(false)).collect();
+            panic!("{}: {}", scale.name(), texts.join("\n"));
+        }
+    }
 }

@@ -76,6 +76,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     let mut made = reproduction.run(&order, &|at| bar.update(&at))?;
     bar.finish();
     made.book.command = command();
+    made.book.commit = commit(&args.from).unwrap_or_default();
     made.book.wall_seconds = began.elapsed().as_secs_f64();
     write(&made, &out)?;
     if let Some(folder) = &args.book {
@@ -93,6 +94,19 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
 fn command() -> String {
     let words = std::env::args().skip(1);
     std::iter::once("xoff".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// The commit of a git checkout, from its files.
+fn commit(folder: &Path) -> Option<String> {
+    let read = |path: &Path| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+    let git = folder.join(".git");
+    let head = read(&git.join("HEAD"))?;
+    let Some(branch) = head.strip_prefix("ref: ") else { return Some(head) };
+    let packed = || {
+        let refs = read(&git.join("packed-refs"))?;
+        refs.lines().find_map(|line| line.strip_suffix(branch)).map(|hash| hash.trim().to_owned())
+    };
+    read(&git.join(branch)).or_else(packed)
 }
 
 /// Marks the folder as one of ours; refuses one that holds something else.

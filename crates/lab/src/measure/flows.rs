@@ -41,6 +41,7 @@ enum Of {
     Count(Which),
     CompletionRate,
     Goodput(Unit),
+    Duration(Unit),
     /// Scaled by its unit.
     Total(Total, f64),
     DetouredShare,
@@ -54,6 +55,8 @@ enum Each {
     Slowdown,
     Size,
     Goodput,
+    /// When the first notification came, since the start of the run.
+    FirstNotified,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,30 +79,23 @@ enum Total {
 impl Each {
     fn dimension(self) -> Dimension {
         match self {
-            Each::Fct => Dimension::Time,
+            Each::Fct | Each::FirstNotified => Dimension::Time,
             Each::Slowdown => Dimension::Plain,
             Each::Size => Dimension::Bytes,
             Each::Goodput => Dimension::Rate,
         }
     }
 
-    /// In seconds, bytes or bits per second.
-    fn of(self, flow: &FlowRecord, sim_end: Time) -> Option<f64> {
-        match self {
-            Each::Fct => Some(completion(flow)?.as_s()),
-            Each::Slowdown => Some(completion(flow)?).filter(|_| flow.ideal > Span::ZERO).map(|fct| fct / flow.ideal),
-            Each::Size => Some(flow.size_bytes? as f64),
-            Each::Goodput => {
-                let lasted = flow.delivered_at.unwrap_or(sim_end).saturating_since(flow.start);
-                (lasted > Span::ZERO).then(|| flow.delivered_bytes as f64 * 8.0 / lasted.as_s())
-            }
-        }
-    }
-
-    fn in_unit(self, flow: &FlowRecord, sim_end: Time, unit: Unit) -> Option<f64> {
+    fn of(self, flow: &FlowRecord, sim_end: Time, unit: Unit) -> Option<f64> {
         match self {
             Each::Fct => Some(unit::time(completion(flow)?, unit)),
-            _ => Some(self.of(flow, sim_end)? * unit.1),
+            Each::FirstNotified => Some(unit::time(flow.first_notified? - Time::ZERO, unit)),
+            Each::Slowdown => Some(completion(flow)?).filter(|_| flow.ideal > Span::ZERO).map(|fct| fct / flow.ideal),
+            Each::Size => Some(flow.size_bytes? as f64 * unit.1),
+            Each::Goodput => {
+                let lasted = flow.delivered_at.unwrap_or(sim_end).saturating_since(flow.start);
+                (lasted > Span::ZERO).then(|| flow.delivered_bytes as f64 * 8.0 / lasted.as_s() * unit.1)
+            }
         }
     }
 }
@@ -134,6 +130,7 @@ pub fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(FlowMea
         "slowdown" => each(Each::Slowdown, row)?,
         "size" => each(Each::Size, row)?,
         "flow-goodput" => each(Each::Goodput, row)?,
+        "first-notification" => each(Each::FirstNotified, row)?,
         "fct-by-size" => by_size(Each::Fct, row)?,
         "slowdown-by-size" => by_size(Each::Slowdown, row)?,
         "fct-cdf" => cdf(Each::Fct, row)?,
@@ -150,6 +147,10 @@ pub fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(FlowMea
         "goodput" => {
             let unit = unit::read(row, "unit", Dimension::Rate)?;
             (Of::Goodput(unit), unit.0)
+        }
+        "duration" => {
+            let unit = unit::read(row, "unit", Dimension::Time)?;
+            (Of::Duration(unit), unit.0)
         }
         "delivered" => {
             let unit = unit::read(row, "unit", Dimension::Bytes)?;
@@ -264,6 +265,7 @@ impl FlowMeasure {
             Of::Count(which) => Value::Number(count(&flows, *which)),
             Of::CompletionRate => Value::Number(completion_rate(&flows)),
             Of::Goodput(unit) => Value::Number(goodput(&flows, end) * unit.1),
+            Of::Duration(unit) => Value::Number(duration(&flows, *unit)),
             Of::Total(total, scale) => Value::Number(total.of(&flows) * scale),
             Of::DetouredShare => {
                 let detoured = flows.iter().filter(|flow| flow.detours > 0).count();
@@ -282,7 +284,7 @@ impl FlowMeasure {
 }
 
 fn values(flows: &[&FlowRecord], each: Each, end: Time, unit: Unit) -> Vec<f64> {
-    flows.iter().filter_map(|flow| each.in_unit(flow, end, unit)).collect()
+    flows.iter().filter_map(|flow| each.of(flow, end, unit)).collect()
 }
 
 /// One point per bin `(low, high]` that has flows, at the geometric mean of its edges.
@@ -347,6 +349,14 @@ fn completion_rate(flows: &[&FlowRecord]) -> f64 {
         (Some(_), None) => 0.0,
         _ => f64::NAN,
     }
+}
+
+/// From the first start to the last delivery; never if one of them has not completed.
+fn duration(flows: &[&FlowRecord], unit: Unit) -> f64 {
+    let Some(first) = flows.iter().map(|flow| flow.start).min() else { return f64::NAN };
+    let ends: Option<Vec<Time>> = flows.iter().map(|flow| flow.delivered_at).collect();
+    let last = ends.and_then(|ends| ends.into_iter().max());
+    last.map_or(f64::INFINITY, |last| unit::time(last.saturating_since(first), unit))
 }
 
 /// Bits per second from the first start to the last delivery; what is not complete counts to the

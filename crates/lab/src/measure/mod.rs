@@ -3,11 +3,12 @@
 //! A measure is a table of data, `[[measure]]`, in a scenario or in an experiment. Every metric is
 //! listed, with its keys and its unit, in `docs/metrics.md` and by `xoff describe metrics`.
 //!
-//! Reading order: [`registry`] (the metrics as data), [`read`] (from tables to [`Measures`]), [`recording`] (what a run leaves in
-//! memory), then a file per family: [`flows`], [`series`] (over [`line`]), [`pauses`], [`ports`],
-//! [`whole`].
+//! Reading order: [`registry`] (the metrics as data), [`keys`], [`read`] (from tables to
+//! [`Measures`]), [`recording`] (what a run leaves in memory), then a file per family: [`flows`],
+//! [`series`] (over [`line`]), [`pauses`], [`ports`], [`whole`].
 
 pub mod flows;
+pub mod keys;
 pub mod line;
 pub mod pauses;
 pub mod ports;

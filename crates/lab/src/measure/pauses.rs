@@ -52,13 +52,13 @@ pub fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(PauseMe
 
 impl PauseMeasure {
     /// Totals of whole ports are counted by the ports themselves; all else needs the frames.
-    fn from_reports(&self) -> bool {
+    fn counted_by_ports(&self) -> bool {
         let totals = matches!(self.what, Of::Count | Of::Rate);
         totals && self.class.is_none() && self.from == Time::ZERO && self.until == Time::NEVER
     }
 
     pub fn needs(&self, needs: &mut Needs) {
-        if !self.from_reports() {
+        if !self.counted_by_ports() {
             needs.pauses = true;
             needs.refreshes |= self.repeated;
         }
@@ -73,7 +73,7 @@ impl PauseMeasure {
     }
 
     fn count(&self, recording: &Recording) -> u64 {
-        if self.from_reports() {
+        if self.counted_by_ports() {
             let own = recording.ports.iter().filter(|report| self.senders[report.port as usize]);
             return own.map(|port| port.pause_frames + if self.repeated { port.refresh_frames } else { 0 }).sum();
         }

@@ -117,6 +117,11 @@ impl Recorder {
         Keep { pauses: self.needs.pauses, refreshes: self.needs.refreshes, units: self.needs.units }
     }
 
+    /// What was kept; the run goes on.
+    pub fn so_far(&self) -> Recording {
+        self.recording.clone()
+    }
+
     pub fn finish(self, end: &RunEnd) -> Recording {
         Recording {
             ports: end.ports.clone(),
@@ -153,6 +158,9 @@ impl Sink for Recorder {
     }
 
     fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
+        if self.needs.ports.is_empty() && self.needs.labels.is_empty() {
+            return Ok(());
+        }
         for sample in samples {
             let key = SeriesKey { metric: sample.metric, entity: sample.entity, class: sample.class };
             let grid = match crate::results::curves::facts(sample.metric).of_flow {

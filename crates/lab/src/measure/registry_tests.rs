@@ -1,6 +1,7 @@
 //! The list is complete, and every example of it works.
 
 use super::*;
+use crate::measure::keys::{COUNTER_NAMES, PORT_NAMES, SERIES_NAMES};
 use crate::measure::record;
 use crate::scenario::{Loaded, Options, Scenario};
 use std::path::Path;
@@ -18,7 +19,7 @@ rate = "10Gbps"
 threshold = "static"
 xoff = "20KB"
 [scheme]
-name = "dcqcn"
+name = "pcn"
 [[traffic]]
 name = "all"
 kind = "flows"
@@ -51,6 +52,9 @@ fn table(spec: &MetricSpec, rest: &str) -> String {
 fn every_example_can_be_measured() {
     for spec in METRICS {
         let loaded = load(&table(spec, spec.example)).unwrap_or_else(|error| panic!("{}: {error}", spec.name));
+        let scenario = Scenario::from_text("t", loaded.resolved.clone(), Path::new("."));
+        let again = scenario.load(&Options::default()).unwrap_or_else(|errors| panic!("{}: {}", spec.name, errors[0]));
+        assert_eq!(format!("{:?}", again.measures), format!("{:?}", loaded.measures), "{}", spec.name);
         let recording = record(&loaded, &loaded.measures, |_| {}).unwrap();
         let measured = loaded.measures.take(&loaded, &recording);
         let names: Vec<String> = measured.numbers.keys().chain(measured.curves.keys()).cloned().collect();

@@ -5,6 +5,7 @@ use crate::results::curves::facts;
 use crate::scenario::names::Pattern;
 use crate::scenario::reader::Result;
 use crate::scenario::{Loaded, Table, Text};
+use std::collections::HashMap;
 use xoff_engine::Time;
 use xoff_fabric::plan::{NodeKind, ProbeTarget, peer};
 use xoff_fabric::record::Metric;
@@ -14,6 +15,8 @@ pub struct Scope<'a> {
     pub loaded: &'a Loaded,
     /// Every label with the index of its traffic; a flow's label counts in these.
     labels: Vec<(&'a str, usize)>,
+    /// By metric and port, with its class.
+    probed: HashMap<(Metric, u32), Vec<(u8, Grid)>>,
 }
 
 impl<'a> Scope<'a> {
@@ -21,7 +24,21 @@ impl<'a> Scope<'a> {
         let of = |(index, traffic): (usize, &'a crate::traffic::TrafficPlan)| {
             traffic.labels.iter().map(move |label| (label.as_str(), index)).collect::<Vec<_>>()
         };
-        Scope { loaded, labels: loaded.traffic.iter().enumerate().flat_map(of).collect() }
+        let mut probed: HashMap<(Metric, u32), Vec<(u8, Grid)>> = HashMap::new();
+        for probe in &loaded.plan.probes {
+            let (metric, port, class) = match probe.what {
+                ProbeTarget::Queue { port, class } => (Metric::QueueBytes, port, class),
+                ProbeTarget::Ingress { port, class } => (Metric::IngressBytes, port, class),
+                ProbeTarget::Paused { port, class } => (Metric::PausedFraction, port, class),
+                ProbeTarget::Throughput { port } => (Metric::PortThroughput, port, 0),
+                ProbeTarget::PauseRate { port } => (Metric::PauseRate, port, 0),
+                ProbeTarget::Shaped { port } => (Metric::ShapedBytes, port, 0),
+                ProbeTarget::Flows => continue,
+            };
+            let grid = Grid { from: probe.from, step: probe.every, until: probe.until };
+            probed.entry((metric, port)).or_default().push((class, grid));
+        }
+        Scope { loaded, labels: loaded.traffic.iter().enumerate().flat_map(of).collect(), probed }
     }
 
     /// By label, whether one of the patterns fits it or the name of its traffic.
@@ -43,6 +60,28 @@ impl<'a> Scope<'a> {
         Ok(chosen)
     }
 
+    /// As [`Scope::labels`], where each pattern must pick a flow that probes follow.
+    pub fn probed_labels(&self, patterns: &[Text]) -> Result<Vec<bool>> {
+        let mut first = vec![0; self.loaded.traffic.len()];
+        for (index, traffic) in self.loaded.traffic.iter().enumerate().skip(1) {
+            first[index] = first[index - 1] + self.loaded.traffic[index - 1].labels.len() as u32;
+            debug_assert!(!traffic.labels.is_empty(), "every flow has a label");
+        }
+        for pattern in patterns {
+            let chosen = self.labels(std::slice::from_ref(pattern))?;
+            let own = (0u32..).zip(&chosen).filter(|(_, chosen)| **chosen).map(|(label, _)| label);
+            let probed = own.map(|label| {
+                let traffic = self.labels[label as usize].1;
+                self.loaded.traffic[traffic].probed(label - first[traffic])
+            });
+            if !probed.into_iter().any(|probed| probed) {
+                let error = pattern.error(format!("no probe follows the flows `{}`", pattern.value));
+                return Err(error.label("give their [[traffic]] `probe = true`"));
+            }
+        }
+        self.labels(patterns)
+    }
+
     fn no_flows(&self, text: &Text) -> crate::scenario::Diagnostic {
         let mut names: Vec<&str> = self.labels.iter().map(|(label, _)| *label).collect();
         names.extend(self.loaded.traffic.iter().map(|traffic| traffic.name.as_str()));
@@ -60,6 +99,16 @@ impl<'a> Scope<'a> {
         let mut chosen = vec![false; self.loaded.plan.nodes.len()];
         for host in self.loaded.names.hosts(&selectors)? {
             chosen[host as usize] = true;
+        }
+        Ok(Some(chosen))
+    }
+
+    /// By port, whether a selector under `key` picks it; `None` if the key is left out.
+    pub fn ports(&self, row: &mut Table, key: &str) -> Result<Option<Vec<bool>>> {
+        let Some(selectors) = row.take_texts(key)? else { return Ok(None) };
+        let mut chosen = vec![false; self.loaded.plan.ports()];
+        for port in self.loaded.names.all_ports(&selectors)? {
+            chosen[port as usize] = true;
         }
         Ok(Some(chosen))
     }
@@ -129,30 +178,8 @@ impl<'a> Scope<'a> {
     }
 
     /// The grids on which a metric of a port is probed, each with its class.
-    pub fn port_grids(&self, metric: Metric, port: u32) -> Vec<(u8, Grid)> {
-        let probes = self.loaded.plan.probes.iter();
-        probes
-            .filter_map(|probe| {
-                let class = match (metric, probe.what) {
-                    (Metric::QueueBytes, ProbeTarget::Queue { port: of, class })
-                    | (Metric::IngressBytes, ProbeTarget::Ingress { port: of, class })
-                    | (Metric::PausedFraction, ProbeTarget::Paused { port: of, class })
-                        if of == port =>
-                    {
-                        class
-                    }
-                    (Metric::PortThroughput, ProbeTarget::Throughput { port: of })
-                    | (Metric::PauseRate, ProbeTarget::PauseRate { port: of })
-                    | (Metric::ShapedBytes, ProbeTarget::Shaped { port: of })
-                        if of == port =>
-                    {
-                        0
-                    }
-                    _ => return None,
-                };
-                Some((class, Grid { from: probe.from, step: probe.every, until: probe.until }))
-            })
-            .collect()
+    pub fn port_grids(&self, metric: Metric, port: u32) -> &[(u8, Grid)] {
+        self.probed.get(&(metric, port)).map_or(&[], Vec::as_slice)
     }
 
     /// The grids on which flows are probed.

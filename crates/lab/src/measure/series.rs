@@ -23,6 +23,9 @@ pub struct SeriesMeasure {
     span: usize,
     from: Time,
     until: Time,
+    /// By port: from the first PAUSE on, or until the last, that one of these sends.
+    first_pause: Option<Vec<bool>>,
+    last_pause: Option<Vec<bool>>,
     what: Of,
 }
 
@@ -127,6 +130,7 @@ pub fn read(name: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(SeriesMea
         None => Across::Each(row.choice("combine", COMBINES)?),
     };
     let (from, until) = scope.window(row)?;
+    let (first_pause, last_pause) = (scope.ports(row, "from_first_pause")?, scope.ports(row, "until_last_pause")?);
     let window = row.take_span("window")?;
     if window.is_some_and(|window| window < grid.step) {
         let error = row.error("window", "`window` is shorter than the interval of the probe");
@@ -143,7 +147,8 @@ pub fn read(name: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(SeriesMea
         }
         _ => reader.read(name, row)?,
     };
-    Ok((SeriesMeasure { metric, of, grid, across, span: steps as usize, from, until, what }, unit))
+    let span = steps as usize;
+    Ok((SeriesMeasure { metric, of, grid, across, span, from, until, first_pause, last_pause, what }, unit))
 }
 
 /// What reading the keys of a metric needs to know of its series.
@@ -298,7 +303,7 @@ fn instant(metric: Metric) -> bool {
 fn read_entities(key: &str, metric: Metric, row: &mut Table, scope: &Scope<'_>) -> Result<(Entities, Grid)> {
     let texts = row.texts(key)?;
     if facts(metric).of_flow {
-        let labels = scope.labels(&texts)?;
+        let labels = scope.probed_labels(&texts)?;
         let grid = one_grid(&scope.flow_grids(), metric, &texts[0], "")?;
         return Ok((Entities::Flows(labels), grid));
     }
@@ -307,19 +312,19 @@ fn read_entities(key: &str, metric: Metric, row: &mut Table, scope: &Scope<'_>) 
     let mut common: Option<Grid> = None;
     for text in &texts {
         for port in scope.loaded.names.ports(text)? {
-            let name = scope.loaded.plan.port_name(port);
-            let mut probed = scope.port_grids(metric, port);
-            if let Some(class) = class {
-                probed.retain(|(own, _)| *own == class);
-            }
-            let grids: Vec<Grid> = probed.iter().map(|(_, grid)| *grid).collect();
-            let grid = one_grid(&grids, metric, text, &name)?;
+            let probed =
+                scope.port_grids(metric, port).iter().filter(|(own, _)| class.is_none_or(|class| class == *own));
+            let (classes, grids): (Vec<u8>, Vec<Grid>) = probed.copied().unzip();
+            let grid = match grids[..] {
+                [grid] => grid,
+                _ => one_grid(&grids, metric, text, &scope.loaded.plan.port_name(port))?,
+            };
             if common.is_some_and(|common| common != grid) {
                 let error = text.error("these ports are not probed at the same instants");
                 return Err(error.help("give them one [[probe]], or measure them one by one"));
             }
             common = Some(grid);
-            keys.push(SeriesKey { metric, entity: port, class: probed[0].0 });
+            keys.push(SeriesKey { metric, entity: port, class: classes[0] });
         }
     }
     keys.sort_unstable();
@@ -371,6 +376,9 @@ fn part_of(of: &Entities, among: &Entities, row: &Table) -> Result<Vec<bool>> {
 
 impl SeriesMeasure {
     pub fn needs(&self, needs: &mut Needs) {
+        let pauses = self.first_pause.is_some() || self.last_pause.is_some();
+        needs.pauses |= pauses;
+        needs.refreshes |= pauses;
         match &self.of {
             Entities::Ports(keys) => needs.ports.extend(keys.iter().map(|key| (*key, self.grid))),
             Entities::Flows(labels) => {
@@ -395,6 +403,25 @@ impl SeriesMeasure {
     }
 
     pub(super) fn take(&self, recording: &Recording) -> Value {
+        if self.first_pause.is_none() && self.last_pause.is_none() {
+            return self.take_within(recording);
+        }
+        let at = |ports: &[bool]| {
+            let own = recording.pauses.iter().filter(|pause| ports[pause.port as usize]).map(|pause| pause.at);
+            own.filter(|at| (self.from..=self.until).contains(at)).collect::<Vec<_>>()
+        };
+        // Without any PAUSE there is no such time.
+        let mut bounds = SeriesMeasure { first_pause: None, last_pause: None, ..self.clone() };
+        if let Some(ports) = &self.first_pause {
+            bounds.from = at(ports).into_iter().min().unwrap_or(Time::NEVER);
+        }
+        if let Some(ports) = &self.last_pause {
+            bounds.until = at(ports).into_iter().max().unwrap_or(Time::ZERO);
+        }
+        bounds.take_within(recording)
+    }
+
+    fn take_within(&self, recording: &Recording) -> Value {
         let series = self.series(recording);
         if let Of::LargestShare(among) = &self.what {
             return Value::Number(self.largest_share(&series, among));
@@ -419,9 +446,9 @@ impl SeriesMeasure {
         if instant(self.metric) {
             return Some(Point { start: end, end, value });
         }
-        // A rate at the very start has nothing to be measured against.
+        // The first sample of a rate has nothing to be measured against, or an interval of another length.
         let start = Time::from_ps(end.ps().saturating_sub(self.grid.step.ps()));
-        (end > Time::ZERO).then_some(Point { start, end, value })
+        (index > 0).then_some(Point { start, end, value })
     }
 
     fn points(&self, series: &Series) -> Vec<Point> {

@@ -13,7 +13,12 @@ pub enum Stat {
     Max,
     /// Of the values as they are, not of a larger population.
     Std,
+    /// Standard deviation over mean.
+    Cv,
     Sum,
+    /// Largest less smallest.
+    Range,
+    Jain,
 }
 
 impl Stat {
@@ -23,7 +28,10 @@ impl Stat {
             "min" => Stat::Min,
             "max" => Stat::Max,
             "std" => Stat::Std,
+            "cv" => Stat::Cv,
             "sum" => Stat::Sum,
+            "range" => Stat::Range,
+            "jain" => Stat::Jain,
             "median" => Stat::Percentile(50.0),
             _ => {
                 let p: f64 = text.strip_prefix('p')?.parse().ok()?;
@@ -43,7 +51,10 @@ impl Stat {
             Stat::Min => sorted.first().copied().unwrap_or(f64::NAN),
             Stat::Max => sorted.last().copied().unwrap_or(f64::NAN),
             Stat::Std => std(sorted),
+            Stat::Cv => std(sorted) / mean(sorted),
             Stat::Sum => sorted.iter().sum(),
+            Stat::Range => Stat::Max.of(sorted) - Stat::Min.of(sorted),
+            Stat::Jain => jain_index(sorted).unwrap_or(f64::NAN),
         }
     }
 }
@@ -97,7 +108,7 @@ pub fn read_or(row: &mut Table, default: &str) -> Result<Stats> {
 fn parse(text: &Text) -> Result<Stat> {
     Stat::parse(&text.value).ok_or_else(|| {
         text.error(format!("`stat` cannot be \"{}\"", text.value))
-            .label("\"mean\", \"min\", \"max\", \"std\", \"sum\", \"median\" or a percentile such as \"p99\"")
+            .label("\"mean\", \"median\", \"min\", \"max\", \"range\", \"std\", \"cv\", \"sum\", \"jain\" or a percentile, \"p99\"")
     })
 }
 
@@ -171,6 +182,7 @@ mod tests {
         let of = |text: &str| Stat::parse(text).unwrap().of(&sorted);
         assert_eq!((of("mean"), of("std"), of("sum")), (5.0, 2.0, 40.0));
         assert_eq!((of("min"), of("max"), of("median"), of("p50")), (2.0, 9.0, 4.0, 4.0));
+        assert_eq!((of("cv"), of("range"), of("jain")), (0.4, 7.0, 1600.0 / (8.0 * 232.0)));
         assert_eq!((of("p99.9"), of("p0"), of("p87.5")), (9.0, 2.0, 7.0));
         assert!(Stat::Mean.of(&[]).is_nan() && Stat::Std.of(&[]).is_nan());
         assert_eq!(Stat::parse("p101"), None);

@@ -98,7 +98,8 @@ fn flows(loaded: &Loaded) -> Recording {
     list[0].label = 0;
     list[1].label = 1;
     let node = |name: &str| (0..).find(|node| loaded.names.node_name(*node) == name).unwrap();
-    list[0].dst = node("h3");
+    (list[0].dst, list[0].first_notified) = (node("h3"), Some(Time::from_us(40)));
+    list[1].first_notified = Some(Time::from_us(75));
     (list[1].src, list[1].dst, list[1].detours) = (node("h1"), node("h4"), 2);
     let unfinished = FlowRecord { delivered_at: None, delivered_bytes: 5_000, ..fixture::flow(2, 50_000, 30, 0) };
     list.push(FlowRecord { label: 1, packets_retransmitted: 7, timeouts: 2, ..unfinished });
@@ -134,6 +135,10 @@ fn flows_are_counted_and_timed() {
         "metric = \"timeouts\"",
         "metric = \"rerouted-share\"",
         "metric = \"packets\"; flows = \"F0\"",
+        "metric = \"duration\"; unit = \"us\"; flows = \"F*\"; over = \"5KB\"",
+        "metric = \"duration\"; unit = \"us\"; dst = \"h*\"; up_to = \"10KB\"",
+        "metric = \"first-notification\"; stat = \"range\"; unit = \"us\"",
+        "metric = \"flow-goodput\"; stat = \"jain\"; unit = \"bps\"; up_to = \"10KB\"",
     ];
     let expected = [
         200.0,
@@ -161,6 +166,10 @@ fn flows_are_counted_and_timed() {
         2.0,
         0.25,
         10.0,
+        f64::INFINITY,
+        100.0,
+        35.0,
+        1.0,
     ];
     agree(&numbers(&rows, &flows), &expected);
 }
@@ -468,6 +477,21 @@ fn pauses_by_sender_receiver_priority_and_time() {
 }
 
 #[test]
+fn a_window_may_follow_the_pauses() {
+    let both = |loaded: &Loaded| Recording { pauses: pauses(loaded).pauses, ..series(loaded) };
+    let of = "series = \"throughput\"; of = \"F0\"; unit = \"Gbps\"";
+    let rows = [
+        // PAUSEs toward h0 from 20 to 90 us; throughput in bins of 10 us.
+        format!("metric = \"mean\"; {of}; from_first_pause = \"s0->h0\"; until_last_pause = \"s0->h0\""),
+        format!("metric = \"last\"; {of}; until_last_pause = \"s1->s0\""),
+        format!("metric = \"last\"; {of}; until_last_pause = \"s0->h0\"; until = \"50us\""),
+        format!("metric = \"mean\"; {of}; from_first_pause = \"s0->h2\""),
+    ];
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    agree(&numbers(&rows, &both), &[40.0 / 7.0, 8.0, 2.0, f64::NAN]);
+}
+
+#[test]
 fn ports_report() {
     let recording = |loaded: &Loaded| {
         let class = |peak, mean, paused_us, marks| ClassReport {
@@ -589,6 +613,10 @@ fn what_cannot_be_meant_is_refused() {
     one(
         "metric = \"largest-share\"; series = \"queue\"; of = \"s0->s1\"; among = \"s1->h3\"",
         "`among` is not a part of `of`",
+    );
+    one(
+        "metric = \"mean\"; series = \"rate\"; of = \"blocks\"; unit = \"Gbps\"",
+        "give their [[traffic]] `probe = true`",
     );
     one("metric = \"pause-count\"; by = \"s0->h0\"; toward = \"switches\"", "no port fits");
     one("metric = \"pause-count\"; layer = \"spine\"", "no layer is called `spine`");

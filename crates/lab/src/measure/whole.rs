@@ -23,9 +23,11 @@ pub enum WholeMeasure {
     BaseRtt(Unit, Vec<Span>, Stats),
 }
 
+type Count = fn(&Counters) -> u64;
+
 /// A counter by name.
 #[derive(Clone, Copy)]
-pub struct Counter(&'static str, fn(&Counters) -> u64);
+pub struct Counter(&'static str, Count);
 
 impl std::fmt::Debug for Counter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -34,7 +36,7 @@ impl std::fmt::Debug for Counter {
 }
 
 /// The counters of a run, by the names of `run.json`.
-pub const COUNTERS: &[(&str, fn(&Counters) -> u64)] = &[
+pub const COUNTERS: &[(&str, Count)] = &[
     ("events", |c| c.events),
     ("packet_hops", |c| c.packet_hops),
     ("flows_started", |c| c.flows_started),
@@ -84,7 +86,12 @@ pub fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(WholeMe
             let unit = unit::read(row, "unit", Dimension::Time)?;
             let (src, dst) = (row.texts("src")?, row.texts("dst")?);
             let names = &scope.loaded.names;
-            let trips = round_trips(&scope.loaded.plan, &names.hosts(&src)?, &names.hosts(&dst)?);
+            let (src, dst) = (names.hosts(&src)?, names.hosts(&dst)?);
+            if src.len().saturating_mul(dst.len()) > PAIRS_LARGEST {
+                let error = row.error("src", format!("these are {} pairs of hosts", src.len() * dst.len()));
+                return Err(error.label(format!("at most {PAIRS_LARGEST}")));
+            }
+            let trips = round_trips(&scope.loaded.plan, &src, &dst);
             if trips.is_empty() {
                 return Err(row.error("dst", "there is no way between these hosts"));
             }
@@ -92,6 +99,9 @@ pub fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(WholeMe
         }
     })
 }
+
+/// More pairs than this are a slip, and would take long to work out.
+const PAIRS_LARGEST: usize = 100_000;
 
 /// A full data packet there and its ACK back, between each two of the hosts.
 fn round_trips(plan: &Plan, sources: &[u32], targets: &[u32]) -> Vec<Span> {

@@ -66,14 +66,38 @@ pub fn find(name: &str) -> Option<&'static ModelSpec> {
     all().iter().find(|model| model.name == name)
 }
 
-/// Evaluates a model. What is wrong with its name or a parameter is said in one sentence.
-pub fn run(name: &str, parameters: &BTreeMap<String, toml::Value>) -> Result<Measured, String> {
+/// Finds a model and reads its parameters without evaluating it. What is wrong with its name or a
+/// parameter is said in one sentence.
+pub fn check(name: &str, parameters: &BTreeMap<String, toml::Value>) -> Result<(&'static ModelSpec, Values), String> {
     let Some(model) = find(name) else {
         let known: Vec<&str> = all().iter().map(|model| model.name).collect();
         return Err(format!("there is no model `{name}`; known are {}", known.join(", ")));
     };
     let values = Values::read(model.parameters, parameters).map_err(|why| format!("model {name}: {why}"))?;
+    Ok((model, values))
+}
+
+/// Evaluates a model.
+pub fn run(name: &str, parameters: &BTreeMap<String, toml::Value>) -> Result<Measured, String> {
+    let (model, values) = check(name, parameters)?;
     (model.run)(&values).map(|yielded| yielded.0).map_err(|why| format!("model {name}: {why}"))
+}
+
+impl ModelSpec {
+    /// Whether it may yield a number or curve of this name.
+    pub fn announces(&self, name: &str) -> bool {
+        self.outputs.iter().any(|output| output.fits(name))
+    }
+}
+
+impl Output {
+    fn fits(&self, name: &str) -> bool {
+        let end = self.name.find(|c: char| c.is_ascii_uppercase()).unwrap_or(self.name.len());
+        match &self.name[..end] {
+            stem if stem == self.name => name == stem,
+            stem => name.starts_with(stem),
+        }
+    }
 }
 
 const fn number(name: &'static str, unit: &'static str, meaning: &'static str) -> Output {
@@ -119,20 +143,15 @@ mod tests {
                 _ => "",
             };
             let found = run_with(model.name, examples).unwrap_or_else(|why| panic!("{why}"));
-            let fits = |output: &Output, name: &str| {
-                let stem = output.name.split("SIZE").next().unwrap().split("BIN").next().unwrap();
-                let stem = stem.split('I').next().unwrap();
-                if stem == output.name { name == stem } else { name.starts_with(stem) }
-            };
             for (names, curve) in
                 [(found.numbers.keys().collect::<Vec<_>>(), false), (found.curves.keys().collect::<Vec<_>>(), true)]
             {
                 for name in &names {
-                    let known = model.outputs.iter().any(|output| output.curve == curve && fits(output, name));
+                    let known = model.outputs.iter().any(|output| output.curve == curve && output.fits(name));
                     assert!(known, "{}: `{name}` is not announced", model.name);
                 }
                 for output in model.outputs.iter().filter(|output| output.curve == curve) {
-                    let kept = names.iter().any(|name| fits(output, name));
+                    let kept = names.iter().any(|name| output.fits(name));
                     assert!(kept, "{}: `{}` is announced and missing", model.name, output.name);
                 }
             }

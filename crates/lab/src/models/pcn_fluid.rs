@@ -10,7 +10,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     what: "Equations 3 to 7, loop by loop: the queue takes what exceeds C for one period T; while it holds anything \
            every flow is cut to its share of C, less w_min; else it grows as in Algorithm 1. What propositions 1 to 3 \
            derive from them (equations 8, 11, 14 to 16) is yielded beside what the loops did. Steady state is the \
-           last quarter of the loops.",
+           last quarter of the loops; its numbers are NaN if the first queue has not drained by then.",
     source: "PCN, NSDI 2020, section 6.1 and appendix A",
     parameters: &[
         Parameter::new("flows", Kind::Count { min: 2, max: 4096 }, "4", "N", "appendix A leaves it open"),
@@ -166,6 +166,9 @@ fn run(values: &Values) -> Result<Yield, String> {
     if periods < 8 * flows {
         return Err(format!("`periods` = {periods} is too few for {flows} flows: at least 8 N = {}", 8 * flows));
     }
+    if periods * flows > 1_000_000_000 {
+        return Err(format!("`periods` times `flows` is {}: at most 1 000 000 000", periods * flows));
+    }
     let (curve_from, curve_loops) = (values.count("curve_from") as usize, values.count("curve_loops") as usize);
     let x_of_loop = if values.text("curve_x") == "ms" { link.period_s * 1e3 } else { 1.0 };
     let mut curves = Curves::new(curve_from..curve_from + curve_loops, x_of_loop, flows);
@@ -220,7 +223,9 @@ fn run(values: &Values) -> Result<Yield, String> {
     found.number("queue_peak_formula", (n - 2.0 + w_min) * w_min * ct_bits / 8.0);
     let exact_swing = w_min * c * (1.0 - (1.0 - w_min) / n);
     found.number("rate_swing_formula", exact_swing / 1e9);
-    tail.write(&link, &mut found);
+    // While the first queue drains, nothing is steady.
+    let settled = drain.is_some_and(|k| k <= periods - steady);
+    tail.write(&link, settled, &mut found);
     Ok(found)
 }
 
@@ -319,26 +324,27 @@ impl Steady {
         self.queues_bits.push(state.queue_bits);
     }
 
-    fn write(&self, link: &Link, found: &mut Yield) {
+    fn write(&self, link: &Link, settled: bool, found: &mut Yield) {
+        let mut number = |name: &str, value: f64| found.number(name, if settled { value } else { f64::NAN });
         let (n, loops) = (self.sums_bps.len() as f64, self.totals_bps.len() as f64);
         let c = link.capacity_bps;
         let error = |sum: &f64| (sum / loops / (c / n) - 1.0).abs();
-        found.number("fair_share_error", self.sums_bps.iter().map(error).fold(0.0, f64::max));
+        number("fair_share_error", self.sums_bps.iter().map(error).fold(0.0, f64::max));
         let (queue_low, queue_high) = ends(&self.queues_bits);
-        found.number("queue_peak_steady", queue_high / 8.0);
-        found.number("queue_swing_of_ct", (queue_high - queue_low) / (c * link.period_s));
+        number("queue_peak_steady", queue_high / 8.0);
+        number("queue_swing_of_ct", (queue_high - queue_low) / (c * link.period_s));
         let swings = self.highest_bps.iter().zip(&self.lowest_bps).map(|(high, low)| high - low);
         let swing = swings.fold(0.0, f64::max);
-        found.number("rate_swing", swing / 1e9);
-        found.number("rate_swing_of_wc", swing / (link.w_min * c));
+        number("rate_swing", swing / 1e9);
+        number("rate_swing_of_wc", swing / (link.w_min * c));
         let (total_low, total_high) = ends(&self.totals_bps);
-        found.number("aggregate_swing", (total_high - total_low) / c);
-        found.number("aggregate_mean", self.totals_bps.iter().sum::<f64>() / loops / c);
-        found.number("increases_per_period", self.increases.len() as f64 * n / loops);
+        number("aggregate_swing", (total_high - total_low) / c);
+        number("aggregate_mean", self.totals_bps.iter().sum::<f64>() / loops / c);
+        number("increases_per_period", self.increases.len() as f64 * n / loops);
         let mut gaps = self.increases.windows(2).map(|pair| pair[1] - pair[0]);
         let first = gaps.next();
         let regular = first.filter(|first| gaps.all(|gap| gap == *first));
-        found.number("period_loops", regular.map_or(f64::NAN, |gap| gap as f64));
+        number("period_loops", regular.map_or(f64::NAN, |gap| gap as f64));
     }
 }
 
@@ -402,6 +408,13 @@ mod tests {
         }
         let two = run_with("pcn-fluid", "flows = 2\nstart = 'equal'").unwrap().numbers;
         assert_eq!(two["k0_loops"], 10.0);
+    }
+
+    #[test]
+    fn nothing_is_steady_before_the_queue_has_drained() {
+        let found = run_with("pcn-fluid", "flows = 128\nperiods = 1500").unwrap().numbers;
+        assert!(found["fair_share_error"].is_nan() && found["period_loops"].is_nan());
+        assert_eq!((found["drain_loops"], found["drain_formula"]), (f64::INFINITY, 1627.0));
     }
 
     /// Section 9.5 of the specification: 40, 20, 10 and 10 of 40 Gb/s with w_min = 0.025.

@@ -212,6 +212,10 @@ pub fn run(values: &Values, law: &impl Law) -> Result<Yield, String> {
     if !(100..=20_000_000).contains(&steps) {
         return Err(format!("`duration` must hold between 100 and 20 000 000 steps, not {steps}"));
     }
+    let work = steps as u64 * sources as u64 * values.count("starts");
+    if work > 2_000_000_000 {
+        return Err(format!("steps times sources times starts is {work}: at most 2 000 000 000"));
+    }
     // Runge-Kutta of order 4 is stable up to 2.78 over the fastest decay; the marking probability
     // rises by at most 1 / 4 of its width.
     let fastest = law.fastest(&link, &targets) / (4.0 * link.width);

@@ -112,7 +112,7 @@ impl Catalogue {
                 Err(problem) => problems.push(problem),
             }
         }
-        self.claims.sort_by(|a, b| natural(&a.id.value).cmp(&natural(&b.id.value)));
+        self.claims.sort_by_key(|claim| natural(&claim.id.value));
     }
 
     fn read_deviations(&mut self, folder: &Path, problems: &mut Problems) {
@@ -133,7 +133,7 @@ impl Catalogue {
                 Err(problem) => problems.push(problem),
             }
         }
-        self.deviations.sort_by(|a, b| natural(&a.id).cmp(&natural(&b.id)));
+        self.deviations.sort_by_key(|deviation| natural(&deviation.id));
     }
 
     /// The experiments that names select: a paper, an experiment, or `all`.
@@ -225,7 +225,7 @@ fn named(path: &Path, name: impl Fn(&Path) -> Option<String>) -> Result<Vec<(Str
         let path = entry.map_err(|error| error.to_string())?.path();
         found.extend(name(&path).filter(|name| !name.starts_with('.')).map(|name| (name, path)));
     }
-    found.sort_by(|a, b| natural(&a.0).cmp(&natural(&b.0)));
+    found.sort_by_key(|(name, _)| natural(name));
     Ok(found)
 }
 

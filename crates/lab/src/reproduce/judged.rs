@@ -129,6 +129,8 @@ pub struct PaperPage {
 #[derive(Clone, Debug, Default)]
 pub struct Book {
     pub version: String,
+    /// Of the checkout that the experiments were read from; empty if it is none.
+    pub commit: String,
     /// As typed.
     pub command: String,
     pub scale: String,

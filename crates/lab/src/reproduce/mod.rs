@@ -56,7 +56,9 @@ impl<'a> Reproduction<'a> {
         let reproduction = Reproduction { catalogue, asked, needed, claims, scale };
         let mut rehearsed = runner::rehearse(&reproduction.needed, scale).map_err(Failed::BadInput)?;
         runner::share(catalogue, &mut rehearsed);
-        reproduction.judge(&reproduction.data(&rehearsed))?;
+        let data = reproduction.data(&rehearsed, true);
+        reproduction.judge(&data)?;
+        reproduction.check_figures(&data)?;
         reproduction.draw(&rehearsed)?;
         Ok(reproduction)
     }
@@ -66,7 +68,7 @@ impl<'a> Reproduction<'a> {
         let mut results = runner::run_all(&self.needed, order, watch)?;
         let cpu_seconds = runs(&results).map(|run| run.cpu_seconds).sum();
         runner::share(self.catalogue, &mut results);
-        let judged = self.judge(&self.data(&results))?;
+        let judged = self.judge(&self.data(&results, false))?;
         let shown = self.draw(&results)?;
         let papers = self.pages(&results, &judged, &shown)?;
         let book = Book {
@@ -90,8 +92,8 @@ impl<'a> Reproduction<'a> {
         self.needed.iter().map(|experiment| experiment.cost[self.scale.index()]).sum()
     }
 
-    fn data(&self, results: &BTreeMap<String, Results>) -> Arc<Data> {
-        let mut data = Data { results: results.clone(), known: Vec::new(), groups: Vec::new() };
+    fn data(&self, results: &BTreeMap<String, Results>, rehearsal: bool) -> Arc<Data> {
+        let mut data = Data { results: results.clone(), known: Vec::new(), groups: Vec::new(), rehearsal };
         for experiment in &self.needed {
             for group in &experiment.groups {
                 let source = match &group.what {
@@ -122,6 +124,26 @@ impl<'a> Reproduction<'a> {
             }
         }
         if problems.is_empty() { Ok(judged) } else { Err(Failed::BadInput(problems)) }
+    }
+
+    /// Drawing leaves out what a scale does not run; a value that no scale knows is a mistake.
+    fn check_figures(&self, data: &Data) -> Result<(), Failed> {
+        for experiment in &self.asked {
+            let series = experiment.figures.iter().flat_map(|figure| &figure.series);
+            for (axis, value) in series
+                .flat_map(|series| &series.only)
+                .flat_map(|(axis, values)| values.iter().map(move |value| (axis, value)))
+            {
+                let own = || data.known.iter().filter(|(id, _, of, _)| *id == experiment.id && of == axis);
+                let same = |known: &str| known == value || known.parse::<f64>().is_ok_and(|x| value.parse() == Ok(x));
+                if !own().any(|(.., known)| same(known)) {
+                    let error = format!("a figure of `{}` draws {axis} `{value}`, which is never run", experiment.id);
+                    let names = own().map(|(.., known)| known.as_str());
+                    return Err(Failed::BadInput(vec![Diagnostic::new(error).nearest(value, names)]));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The figures and tables of the experiments asked for, each with its experiment.

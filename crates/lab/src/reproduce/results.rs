@@ -1,6 +1,7 @@
 //! What the runs of an experiment yielded: a grid over its axes, with every seed kept.
 
 use crate::measure::{Curve, Measured};
+use crate::models::ModelSpec;
 
 /// All runs of one experiment.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +17,8 @@ pub struct Group {
     pub axes: Vec<AxisValues>,
     /// One per combination of axis values, the last axis fastest. A combination that was not run has no seeds.
     pub cells: Vec<Cell>,
+    /// In a rehearsal, the model that would have been evaluated.
+    pub announced: Option<&'static ModelSpec>,
 }
 
 /// An axis with the values that were run.
@@ -84,7 +87,8 @@ impl Group {
     /// Whether any run has a number or curve of this name.
     pub fn measures(&self, name: &str) -> bool {
         let has = |run: &Run| run.measured.numbers.contains_key(name) || run.measured.curves.contains_key(name);
-        self.cells.iter().flat_map(|cell| &cell.seeds).any(has)
+        self.announced.is_some_and(|model| model.announces(name))
+            || self.cells.iter().flat_map(|cell| &cell.seeds).any(has)
     }
 
     /// The cells that agree with `wanted`: pairs of axis and value index.

@@ -9,6 +9,7 @@ use crate::measure::{self, Measured};
 use crate::models;
 use crate::results::{failure, names};
 use crate::scenario::diagnostic::Diagnostic;
+use crate::scenario::reader::Text;
 use crate::scenario::{Loaded, Scenario};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -94,6 +95,11 @@ pub fn rehearse(experiments: &[&Experiment], scale: Scale) -> Result<BTreeMap<St
     let mut all = BTreeMap::new();
     for experiment in experiments {
         let mut results = frame(experiment, scale);
+        for group in &mut results.groups {
+            if let Some(What::Model(name)) = experiment.group(&group.name).map(|group| &group.what) {
+                group.announced = models::find(&name.value);
+            }
+        }
         for cell in results.groups.iter_mut().flat_map(|group| &mut group.cells) {
             let measured = names.next().unwrap_or_default();
             cell.seeds.push(Run { seed: 1, measured, failure: None, cpu_seconds: 0.0, packet_hops: 0 });
@@ -119,7 +125,11 @@ fn rehearse_one(
     };
     match &group.what {
         What::From(_) => Ok(Measured::default()),
-        What::Model(_) => run_model(group, cell, scale).map_err(|problem| vec![about(problem)]),
+        What::Model(name) => {
+            let checked = parameters(group, cell, scale)
+                .and_then(|parameters| models::check(&name.value, &parameters).map_err(|why| refused(name, why)));
+            checked.map(|_| Measured::default()).map_err(|problem| vec![about(problem)])
+        }
         What::Scenario(scenario) => {
             let load = || {
                 let loaded = scenario.load(&group.options(scale, cell, group.first_seed))?;
@@ -141,16 +151,19 @@ fn read_measures(experiment: &Experiment, group: &RunGroup, loaded: &Loaded) -> 
     measure::read(measure::rows(&experiment.measures, &group.name, Path::new("."))?, loaded)
 }
 
-fn run_model(group: &RunGroup, cell: &[usize], scale: Scale) -> Result<Measured, Diagnostic> {
-    let What::Model(name) = &group.what else { return Ok(Measured::default()) };
+/// What a cell assigns to the parameters of its model.
+fn parameters(group: &RunGroup, cell: &[usize], scale: Scale) -> Result<BTreeMap<String, toml::Value>, Diagnostic> {
     let mut parameters = BTreeMap::new();
     for set in group.sets(scale, cell) {
         let text = format!("v = {}", toml_text(&set.value));
-        let table: toml::Table = toml::from_str(&text).map_err(|error| name.error(error.to_string()))?;
+        let table: toml::Table = toml::from_str(&text).map_err(|error| group.at.error(error.to_string()))?;
         parameters.extend(table.into_iter().map(|(_, value)| (set.key.clone(), value)));
     }
-    models::run(&name.value, &parameters)
-        .map_err(|why| name.error(format!("the model `{}` cannot be run", name.value)).label(why))
+    Ok(parameters)
+}
+
+fn refused(name: &Text, why: String) -> Diagnostic {
+    name.error(format!("the model `{}` cannot be run", name.value)).label(why)
 }
 
 /// The grid of an experiment without any run.
@@ -178,7 +191,7 @@ fn frame(experiment: &Experiment, scale: Scale) -> Results {
             };
             Cell { at: cell.iter().enumerate().map(place).collect(), seeds: Vec::new() }
         });
-        Group { name: group.name.clone(), axes, cells: cells.collect() }
+        Group { name: group.name.clone(), axes, cells: cells.collect(), announced: None }
     });
     Results { groups: groups.collect() }
 }
@@ -325,20 +338,19 @@ impl Job<'_> {
         let path = self.file(&order.folder);
         match &self.group.what {
             What::Scenario(scenario) => self.run_scenario(scenario, order, build, &path),
-            _ => {
-                let inputs = self
-                    .group
-                    .sets(order.scale, &self.cell)
-                    .iter()
-                    .fold(Fingerprint::new().add(build.as_bytes()), |fingerprint, set| {
-                        fingerprint.add(set.key.as_bytes()).add(toml_text(&set.value).as_bytes())
-                    });
+            What::From(_) => Err(Failed::System(io::Error::other("runs that are taken from elsewhere are not made"))),
+            What::Model(model) => {
+                let mut inputs = Fingerprint::start().with(build.as_bytes()).with(model.value.as_bytes());
+                for set in self.group.sets(order.scale, &self.cell) {
+                    inputs = inputs.with(set.key.as_bytes()).with(toml_text(&set.value).as_bytes());
+                }
                 let inputs = inputs.text();
                 if let Some(run) = store::load(&path, &inputs) {
                     return Ok((run, false));
                 }
                 let began = Instant::now();
-                let measured = run_model(self.group, &self.cell, order.scale)
+                let measured = parameters(self.group, &self.cell, order.scale)
+                    .and_then(|of| models::run(&model.value, &of).map_err(|why| refused(model, why)))
                     .map_err(|problem| Failed::BadInput(vec![problem]))?;
                 let cpu_seconds = began.elapsed().as_secs_f64();
                 let run = Run { seed: self.seed, measured, failure: None, cpu_seconds, packet_hops: 0 };
@@ -357,12 +369,12 @@ impl Job<'_> {
     ) -> Result<(Run, bool), Failed> {
         let loaded =
             scenario.load(&self.group.options(order.scale, &self.cell, self.seed)).map_err(Failed::BadInput)?;
-        let mut inputs = Fingerprint::new().add(build.as_bytes()).add(loaded.resolved.as_bytes());
+        let mut inputs = Fingerprint::start().with(build.as_bytes()).with(loaded.resolved.as_bytes());
         for file in &loaded.attachments {
-            inputs = inputs.add(file.source.text.as_bytes());
+            inputs = inputs.with(file.source.text.as_bytes());
         }
         for measure in self.experiment.measures_of(self.group) {
-            inputs = inputs.add(toml_text(&measure.value).as_bytes());
+            inputs = inputs.with(toml_text(&measure.value).as_bytes());
         }
         let inputs = inputs.text();
         if let Some(run) = store::load(path, &inputs) {

@@ -14,12 +14,12 @@ use std::path::Path;
 pub struct Fingerprint(u128);
 
 impl Fingerprint {
-    pub fn new() -> Fingerprint {
+    pub fn start() -> Fingerprint {
         Fingerprint(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
     }
 
     /// Adds one input; where it ends counts too.
-    pub fn add(mut self, bytes: &[u8]) -> Fingerprint {
+    pub fn with(mut self, bytes: &[u8]) -> Fingerprint {
         for byte in bytes.iter().chain(&(bytes.len() as u64).to_le_bytes()) {
             self.0 = (self.0 ^ u128::from(*byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
         }
@@ -34,7 +34,7 @@ impl Fingerprint {
 /// What identifies this program: its version and its own bytes.
 pub fn build_id() -> io::Result<String> {
     let bytes = std::fs::read(std::env::current_exe()?)?;
-    let hash = Fingerprint::new().add(&bytes).text();
+    let hash = Fingerprint::start().with(&bytes).text();
     Ok(format!("{} {hash}", env!("CARGO_PKG_VERSION")))
 }
 
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn fingerprints_know_where_inputs_end() {
-        let of = |parts: &[&str]| parts.iter().fold(Fingerprint::new(), |f, part| f.add(part.as_bytes())).text();
+        let of = |parts: &[&str]| parts.iter().fold(Fingerprint::start(), |f, part| f.with(part.as_bytes())).text();
         assert_ne!(of(&["ab", "c"]), of(&["a", "bc"]));
         assert_eq!(of(&["ab", "c"]), of(&["ab", "c"]));
     }

@@ -110,6 +110,7 @@ pub fn flow(id: u32, size: u64, start_us: u64, fct_us: u64) -> FlowRecord {
         timeouts: 0,
         marked: 3,
         notifications: 1,
+        first_notified: None,
         detours: 0,
         path: Box::new([0, 6, 8]),
     }

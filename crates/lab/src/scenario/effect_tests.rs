@@ -18,9 +18,9 @@ fn load(text: &str, sets: &[&str]) -> Loaded {
 }
 
 fn print(loaded: &Loaded) -> String {
-    let Loaded { name, description, plan, schemes, output, traffic, .. } = loaded;
+    let Loaded { name, description, plan, schemes, output, traffic, measures, .. } = loaded;
     let traffic: Vec<String> = traffic.iter().map(|plan| format!("{:?}", plan.generator)).collect();
-    format!("{name}\n{description}\n{plan:?}\n{schemes:?}\n{traffic:?}\n{output:?}")
+    format!("{name}\n{description}\n{plan:?}\n{schemes:?}\n{traffic:?}\n{output:?}\n{measures:?}")
 }
 
 const STAR: &str = "kind=\"star\"\nhosts=4\nrate=\"100Gbps\"";
@@ -36,6 +36,27 @@ const FAULTS: &str = "[[fault]]\nkind=\"rate\"\nat=\"1us\"\nlink=\"h0->sw\"\nrat
     [[fault]]\nkind=\"link-down\"\nat=\"4us\"\nlink=\"h2->sw\"";
 const PROFILES: &str =
     "[[switch_profile]]\nselect=\"leaf0\"\nbuffer=\"64MB\"\n[[host_profile]]\nselect=\"h0\"\nmtu=\"500B\"";
+
+/// Probes and measures of a star.
+const MEASURES: &str = "[[probe]]\nwhat=\"queue\"\nports=\"sw->*\"\n[[probe]]\nwhat=\"paused\"\nports=\"sw->*\"\n\
+    [[measure]]\nname=\"a\"\nmetric=\"fct\"\nstat=\"mean\"\nunit=\"us\"\n\
+    [[measure]]\nname=\"b\"\nmetric=\"fct-by-size\"\nstat=\"mean\"\nunit=\"us\"\nedges=[\"1KB\",\"2KB\"]\n\
+    [[measure]]\nname=\"c\"\nmetric=\"flow-count\"\nwhich=\"all\"\n\
+    [[measure]]\nname=\"d\"\nmetric=\"mean\"\nseries=\"queue\"\nof=\"sw->h0\"\nunit=\"KB\"\n\
+    [[measure]]\nname=\"e\"\nmetric=\"mean\"\nseries=\"queue\"\nof=\"sw->h*\"\nunit=\"KB\"\nacross=\"each\"\ncombine=\"max\"\n\
+    [[measure]]\nname=\"f\"\nmetric=\"percentile\"\nseries=\"queue\"\nof=\"sw->h0\"\nunit=\"KB\"\np=50\n\
+    [[measure]]\nname=\"g\"\nmetric=\"first-time\"\nseries=\"queue\"\nof=\"sw->h0\"\nunit=\"us\"\nabove=1\nseries_unit=\"KB\"\n\
+    [[measure]]\nname=\"h\"\nmetric=\"first-time\"\nseries=\"queue\"\nof=\"sw->h0\"\nunit=\"us\"\nbelow=1\nseries_unit=\"KB\"\n\
+    [[measure]]\nname=\"i\"\nmetric=\"first-time\"\nseries=\"queue\"\nof=\"sw->h0\"\nunit=\"us\"\ntarget=1\nseries_unit=\"KB\"\n\
+    [[measure]]\nname=\"j\"\nmetric=\"recovery-time\"\nseries=\"queue\"\nof=\"sw->h0\"\nunit=\"us\"\nfrom=\"50us\"\nbefore_window=\"10us\"\n\
+    [[measure]]\nname=\"k\"\nmetric=\"recovery-time\"\nseries=\"queue\"\nof=\"sw->h0\"\nunit=\"us\"\nbefore=1\nseries_unit=\"KB\"\n\
+    [[measure]]\nname=\"l\"\nmetric=\"count-changes\"\nseries=\"queue\"\nof=\"sw->h0\"\n\
+    [[measure]]\nname=\"m\"\nmetric=\"peaks\"\nseries=\"queue\"\nof=\"sw->h0\"\nfloor=1\nseries_unit=\"KB\"\n\
+    [[measure]]\nname=\"n\"\nmetric=\"largest-share\"\nseries=\"queue\"\nof=\"sw->h*\"\namong=\"sw->h0\"\n\
+    [[measure]]\nname=\"o\"\nmetric=\"curve\"\nseries=\"queue\"\nof=\"sw->h0\"\nunit=\"KB\"\n\
+    [[measure]]\nname=\"p\"\nmetric=\"pause-count\"\n\
+    [[measure]]\nname=\"q\"\nmetric=\"port\"\nwhat=\"marks\"\nof=\"sw->h0\"\n\
+    [[measure]]\nname=\"r\"\nmetric=\"counter\"\nof=\"marks\"\n";
 
 /// Scenarios, and for each the settings that must change what is loaded from it.
 fn rows() -> Vec<(String, Vec<&'static str>)> {
@@ -143,6 +164,58 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
                 "probe.0.every=9us",
                 "probe.0.from=9us",
                 "probe.0.until=9us",
+            ],
+        ),
+        row(
+            STAR,
+            MEASURES,
+            &[
+                "measure.0.name=z",
+                "measure.16.metric=drops\u{0}",
+                "measure.0.unit=ms",
+                "measure.0.stat=p99",
+                "measure.0.flows=perm*",
+                "measure.0.src=h0",
+                "measure.0.dst=h0",
+                "measure.0.over=1KB",
+                "measure.0.up_to=1KB",
+                "measure.0.started_from=1us",
+                "measure.0.started_until=1us",
+                "measure.0.priority=3",
+                "measure.1.edges=[\"1KB\",\"3KB\"]",
+                "measure.2.which=completed",
+                "measure.3.series=paused\u{0}",
+                "measure.3.of=sw->h1",
+                "measure.17.of=drops",
+                "measure.3.across=max",
+                "measure.4.combine=min",
+                "measure.3.window=20us",
+                "measure.3.from=20us",
+                "measure.3.until=20us",
+                "measure.3.from_first_pause=sw->h1",
+                "measure.3.until_last_pause=sw->h1",
+                "measure.3.once_above=1",
+                "measure.3.once_below=1",
+                "measure.5.p=99",
+                "measure.6.above=2",
+                "measure.7.below=2",
+                "measure.8.target=2",
+                "measure.8.within=0.1",
+                "measure.8.series_unit=B",
+                "measure.9.part=0.9",
+                "measure.9.before_window=20us",
+                "measure.10.before=2",
+                "measure.11.least=0.1",
+                "measure.12.factor=2",
+                "measure.12.floor=2",
+                "measure.13.among=sw->h1",
+                "measure.14.x_unit=us",
+                "measure.14.points=500",
+                "measure.15.by=sw->h0",
+                "measure.15.layer=host",
+                "measure.15.toward=h1",
+                "measure.15.frames=all",
+                "measure.16.what=drops",
             ],
         ),
         row(

@@ -50,6 +50,19 @@ pub enum Generator {
 }
 
 impl TrafficPlan {
+    /// Whether flows of one of its labels are followed by a probe of flows.
+    pub fn probed(&self, label: u32) -> bool {
+        match &self.generator {
+            Generator::Listed(flows) => flows.iter().any(|flow| flow.spec.probed && flow.spec.label == label),
+            Generator::Batch(of) => of.template.probed,
+            Generator::Poisson(of) => of.template.probed,
+            Generator::Incast(of) => of.template.probed,
+            Generator::AllToAll(of) => of.template.probed,
+            Generator::OnOff(of) => of.template.probed,
+            Generator::Reads(of) => of.template.probed,
+        }
+    }
+
     /// The source for a run with this seed.
     pub fn build(&self, seed: u64) -> Box<dyn Source> {
         let index = self.index;

@@ -2,7 +2,7 @@
 
 use super::pick::{Choice, Picked};
 use crate::results::figures::chart::{Dash, Hatch};
-use crate::results::figures::colour::{DASHES, by_index, of_schemes};
+use crate::results::figures::colour::{DASHES, PALETTE, by_index, of_schemes};
 use plotters::style::RGBColor;
 
 /// Labels of a figure with the looks they got, in order of appearance.
@@ -21,7 +21,11 @@ impl Styles {
             (None, None) => fallback(),
             // Asked for in so many words, whatever else looks like it.
             (Some((colour, _)), Some(dash)) => (colour, dash),
-            (None, Some(dash)) => (0..7).map(|i| (by_index(i).0, dash)).find(free).unwrap_or((by_index(0).0, dash)),
+            (None, Some(dash)) => {
+                let colours = || PALETTE.into_iter().map(|colour| (colour, dash));
+                let unused = |(of, _): &(RGBColor, Dash)| !self.0.iter().any(|(_, colour, _)| colour == of);
+                colours().find(unused).or_else(|| colours().find(free)).unwrap_or((PALETTE[0], dash))
+            }
             (Some(style), None) if free(&style) => style,
             (Some((colour, _)), None) => {
                 DASHES.into_iter().map(|dash| (colour, dash)).find(free).unwrap_or_else(fallback)
@@ -68,6 +72,8 @@ mod tests {
         let third = styles.of("c", None, None);
         assert!(third != first && third != second);
         assert_eq!(styles.of("a", None, None), first);
+        let dotted = styles.of("d", None, Some(Dash::Dotted));
+        assert!(dotted.1 == Dash::Dotted && ![first.0, third.0].contains(&dotted.0));
         assert_ne!(styles.hatch("a"), styles.hatch("b"));
     }
 }

@@ -4,7 +4,7 @@ use super::Shown;
 use super::build::View;
 use super::spec::{FigureSpec, What};
 use crate::reproduce::results::{Estimate, Results};
-use crate::results::number::brief;
+use crate::results::number::{brief, thousands};
 
 pub fn draw(spec: &FigureSpec, results: &Results) -> Result<Vec<Shown>, String> {
     let mut head: Vec<String> = vec![String::new()];
@@ -63,6 +63,8 @@ fn text(estimate: Estimate) -> String {
         (f64::INFINITY, _) => "never".to_owned(),
         (mean, _) if !mean.is_finite() => "-".to_owned(),
         (mean, Some(half)) if half > 0.0 => format!("{} ± {}", brief(mean), brief(half)),
+        // Counts are whole.
+        (mean, _) if mean.fract() == 0.0 && (0.0..1e15).contains(&mean) => thousands(mean as u64),
         (mean, _) => brief(mean),
     }
 }

@@ -69,7 +69,7 @@ fn results(schemes: usize, loads: &[f64], seeds: u64) -> Results {
             cells.push(Cell { at: vec![scheme, index], seeds: (1..=seeds).map(run).collect() });
         }
     }
-    Results { groups: vec![Group { name: "main".into(), axes, cells }] }
+    Results { groups: vec![Group { name: "main".into(), axes, cells, announced: None }] }
 }
 
 /// Draws it, as a picture too where `XOFF_FIGURES` names a folder for people to look at.

@@ -102,6 +102,7 @@ fn totals(of: &Totals) -> Value {
     for verdict in Verdict::ALL {
         map.insert(verdict.words().replace(' ', "_"), json!(of.of_verdict(verdict)));
     }
+    map.insert("hold_under_another_assumption".into(), json!(of.otherwise));
     map.insert("all".into(), json!(of.all()));
     Value::Object(map)
 }

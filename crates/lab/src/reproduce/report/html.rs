@@ -1,7 +1,8 @@
 //! `report.html` and a page per paper, each of which needs nothing else.
 
-use super::{Totals, agreement, counted, duration, falls_short, range_text, setting_text};
+use super::{Totals, agreement, counted, duration, falls_short, first_failures, more_failed, range_text, setting_text};
 use crate::reproduce::judged::{Book, Deviation, ExperimentPage, Judged, PaperPage, Verdict};
+use crate::results::number::thousands;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};
@@ -41,19 +42,20 @@ fn front(book: &Book) -> Value {
         .collect();
     json!({
         "style": STYLE,
-        "facts": facts(book),
+        "facts": facts(book, &book.papers, book.cpu_seconds),
         "papers": papers,
         "totals": totals(&Totals::of(book.claims())),
     })
 }
 
-fn facts(book: &Book) -> Vec<(&'static str, String)> {
-    let runs: usize = book.papers.iter().flat_map(|paper| &paper.experiments).map(|one| one.runs).sum();
-    let mut facts = vec![("Scale", book.scale.clone()), ("Runs", counted(runs, "run"))];
+/// What was run for these papers.
+fn facts(book: &Book, papers: &[PaperPage], cpu_seconds: f64) -> Vec<(&'static str, String)> {
+    let runs: usize = papers.iter().flat_map(|paper| &paper.experiments).map(|one| one.runs).sum();
+    let mut facts = vec![("Scale", book.scale.clone()), ("Runs", thousands(runs as u64))];
     if let Some(seeds) = book.seeds {
         facts.push(("Seeds", seeds.to_string()));
     }
-    facts.push(("CPU time", duration(book.cpu_seconds)));
+    facts.push(("CPU time", duration(cpu_seconds)));
     facts.push(("This command", duration(book.wall_seconds)));
     facts.push(("Xoff", book.version.clone()));
     facts.push(("Command", book.command.clone()));
@@ -67,7 +69,11 @@ fn listed(experiment: &ExperimentPage) -> Value {
         "place": experiment.place,
         "setting": experiment.setting,
         "totals": totals(&Totals::of(experiment.claims.iter())),
-        "failures": experiment.failures.len(),
+        "failed": if experiment.failures.is_empty() {
+            String::new()
+        } else {
+            format!("{} failed", counted(experiment.failures.len(), "run"))
+        },
     })
 }
 
@@ -76,7 +82,7 @@ fn totals(of: &Totals) -> Value {
         .into_iter()
         .map(|verdict| json!({ "count": of.of_verdict(verdict), "class": class(verdict) }))
         .collect();
-    json!({ "counts": counts, "all": of.all(), "percent": of.percent(of.holds) })
+    json!({ "counts": counts, "all": of.all(), "percent": of.percent(of.holds), "otherwise": of.otherwise })
 }
 
 fn class(verdict: Verdict) -> &'static str {
@@ -96,13 +102,14 @@ fn source(paper: &PaperPage) -> String {
 
 fn of_paper(book: &Book, paper: &PaperPage) -> Value {
     let experiments: Vec<Value> = paper.experiments.iter().map(|one| of_experiment(one, &paper.deviations)).collect();
+    let cpu_seconds = paper.experiments.iter().map(|one| one.cpu_seconds).sum();
     json!({
         "style": STYLE,
         "id": paper.id,
         "title": paper.title,
         "source": source(paper),
         "what": paper.what,
-        "facts": facts(book),
+        "facts": facts(book, std::slice::from_ref(paper), cpu_seconds),
         "totals": totals(&Totals::of(paper.claims())),
         "experiments": experiments,
         "deviations": paper.deviations.iter().map(deviation).collect::<Vec<_>>(),
@@ -120,6 +127,7 @@ fn of_experiment(experiment: &ExperimentPage, deviations: &[Deviation]) -> Value
         .iter()
         .map(|(title, head, rows)| json!({ "title": title, "head": head, "rows": rows }))
         .collect();
+    let (failures, more) = first_failures(&experiment.failures);
     let concern = |of: &&Deviation| of.experiments.contains(&experiment.id);
     json!({
         "id": experiment.id,
@@ -135,7 +143,9 @@ fn of_experiment(experiment: &ExperimentPage, deviations: &[Deviation]) -> Value
         "tables": tables,
         "claims": experiment.claims.iter().map(claim).collect::<Vec<_>>(),
         "deviations": deviations.iter().filter(concern).map(deviation).collect::<Vec<_>>(),
-        "failures": experiment.failures,
+        "failures": failures,
+        "more_failures": &experiment.failures[failures.len()..],
+        "more": if more > 0 { more_failed(more) } else { String::new() },
         "totals": totals(&Totals::of(experiment.claims.iter())),
         "cost": if experiment.runs > 0 {
             format!("{}, {} CPU", counted(experiment.runs, "run"), duration(experiment.cpu_seconds))
@@ -155,16 +165,21 @@ fn claim(claim: &Judged) -> Value {
         "id": claim.id,
         "says": claim.says,
         "paper": claim.paper,
-        "ours": claim.ours,
-        "accepted": range_text(claim),
+        "ours": unbroken(&claim.ours),
+        "accepted": unbroken(&range_text(claim)),
         "tolerance": claim.tolerance,
         "verdict": claim.verdict.words(),
         "class": class(claim.verdict),
         "seeds": agreement(claim),
         "short": falls_short(claim),
-        "diagnosis": claim.diagnosis,
+        "diagnosis": if claim.diagnosis.is_empty() { "not yet explained." } else { &claim.diagnosis },
         "variants": variants,
     })
+}
+
+/// Numbers with their intervals are not broken across lines.
+fn unbroken(text: &str) -> String {
+    text.replace(" ± ", "\u{a0}±\u{a0}").replace(" to ", "\u{a0}to\u{a0}")
 }
 
 fn deviation(of: &Deviation) -> Value {

@@ -1,7 +1,8 @@
 //! `docs/reproduction.md`: the verdicts as a document of the repository.
 
-use super::{Totals, agreement, counted, duration, falls_short, range_text, setting_text};
+use super::{Totals, agreement, by_reason, counted, duration, first_failures, more_failed, range_text, setting_text};
 use crate::reproduce::judged::{Book, ExperimentPage, Judged, PaperPage, Verdict};
+use crate::results::number::thousands;
 
 /// The whole document; figures are linked as `<figures_folder>/<file>.svg`.
 pub fn book_markdown(book: &Book, figures_folder: &str) -> String {
@@ -27,12 +28,13 @@ fn facts(book: &Book) -> String {
     let mut rows = vec![
         ("command", format!("`{}`", book.command.replace('`', "'"))),
         ("version", cell(&book.version)),
+        ("commit", if book.commit.is_empty() { "-".to_owned() } else { format!("`{}`", cell(&book.commit)) }),
         ("scale", cell(&book.scale)),
     ];
     if let Some(seeds) = book.seeds {
         rows.push(("seeds", seeds.to_string()));
     }
-    rows.push(("runs", counted(runs, "run")));
+    rows.push(("runs", thousands(runs as u64)));
     rows.push(("CPU time", duration(book.cpu_seconds)));
     let jobs = if book.jobs > 0 { format!(" with {}", counted(book.jobs, "job")) } else { String::new() };
     rows.push(("wall time", format!("{}{jobs}", duration(book.wall_seconds))));
@@ -48,6 +50,7 @@ fn verdicts(book: &Book) -> String {
             of.holds.to_string(),
             of.in_direction.to_string(),
             of.does_not_hold.to_string(),
+            of.otherwise.to_string(),
             of.not_run.to_string(),
             of.percent(of.holds),
             of.percent(of.holds + of.in_direction),
@@ -63,6 +66,7 @@ fn verdicts(book: &Book) -> String {
         "hold",
         "in direction",
         "do not hold",
+        "of these, under another assumption",
         "not run",
         "hold, of those judged",
         "at least in direction",
@@ -70,7 +74,8 @@ fn verdicts(book: &Book) -> String {
     format!(
         "## Verdicts\n\nA claim *holds* if its direction and its magnitude do, as far as it states either; it holds \
          *in direction* if the sign, rank or trend is right and the size is outside the range that was set \
-         beforehand. What needs larger runs than this scale's is *not run*.\n\n{}",
+         beforehand. Some that do not hold do (at least in direction) under another assumption that is as reasonable as \
+         ours; they are counted, and the verdict stays. What needs larger runs than this scale's is *not run*.\n\n{}",
         table(&head, rows)
     )
 }
@@ -121,8 +126,12 @@ fn of_experiment(experiment: &ExperimentPage, paper: &PaperPage, folder: &str, o
             out.push_str(&format!("{name}: {}\n\n", inline(text)));
         }
     }
-    for failure in &experiment.failures {
+    let (failures, more) = first_failures(&experiment.failures);
+    for failure in failures {
         out.push_str(&format!("**A run failed**: {}\n\n", inline(failure)));
+    }
+    if more > 0 {
+        out.push_str(&format!("**{}.**\n\n", more_failed(more)));
     }
     for figure in &experiment.figures {
         out.push_str(&format!("![{}]({folder}/{}.svg)\n\n", inline(&figure.title), figure.file));
@@ -151,26 +160,41 @@ fn claims(claims: &[Judged], out: &mut String) {
             cell(&claim.says),
             cell(&claim.paper),
             cell(&claim.ours),
-            cell(&range_text(claim)),
+            cell(&accepted(claim)),
             verdict(claim.verdict).to_owned(),
             agreement(claim),
         ]
     };
     let head = ["", "claim", "paper", "ours", "accepted", "verdict", "seeds that agree"];
     out.push_str(&table(&head, claims.iter().map(row).collect()));
+    for group in by_reason(claims) {
+        let first = group[0];
+        let ids: Vec<String> = group.iter().map(|claim| format!("**{}**", inline(&claim.id))).collect();
+        let why = if first.diagnosis.is_empty() { "not yet explained." } else { &first.diagnosis };
+        let verb = match (first.verdict, group.len()) {
+            (verdict, 1) => verdict.words(),
+            (Verdict::HoldsInDirection, _) => "hold in direction",
+            _ => "do not hold",
+        };
+        out.push_str(&format!("- {} {verb}: {}\n", ids.join(", "), inline(why)));
+    }
     for claim in claims {
-        let short = falls_short(claim);
-        if short {
-            let why = if claim.diagnosis.is_empty() { "not yet explained." } else { &claim.diagnosis };
-            out.push_str(&format!("- **{}** {}: {}\n", inline(&claim.id), claim.verdict.words(), inline(why)));
-        }
         for variant in &claim.variants {
             let ours = if variant.ours.is_empty() { String::new() } else { format!("{}, ", inline(&variant.ours)) };
-            let lead = if short { "  - ".to_owned() } else { format!("- **{}** ", inline(&claim.id)) };
-            out.push_str(&format!("{lead}under {}: {ours}{}\n", inline(&variant.under), variant.verdict.words()));
+            let under = inline(&variant.under);
+            out.push_str(&format!("- **{}** under {under}: {ours}{}\n", inline(&claim.id), variant.verdict.words()));
         }
     }
     out.push('\n');
+}
+
+/// The range with its reason.
+fn accepted(claim: &Judged) -> String {
+    match (range_text(claim), claim.tolerance.as_str()) {
+        (range, "") => range,
+        (range, why) if range.is_empty() => why.to_owned(),
+        (range, why) => format!("{range} ({why})"),
+    }
 }
 
 fn verdict(verdict: Verdict) -> &'static str {

@@ -45,6 +45,22 @@ fn falls_short(claim: &Judged) -> bool {
     matches!(claim.verdict, Verdict::HoldsInDirection | Verdict::DoesNotHold)
 }
 
+/// Claims that fall short, those for one reason together: several often fail for the same.
+fn by_reason(claims: &[Judged]) -> Vec<Vec<&Judged>> {
+    let mut groups: Vec<Vec<&Judged>> = Vec::new();
+    for claim in claims.iter().filter(|claim| falls_short(claim)) {
+        let alike = |group: &&mut Vec<&Judged>| {
+            let first = group[0];
+            !first.diagnosis.is_empty() && first.diagnosis == claim.diagnosis && first.verdict == claim.verdict
+        };
+        match groups.iter_mut().find(alike) {
+            Some(group) => group.push(claim),
+            None => groups.push(vec![claim]),
+        }
+    }
+    groups
+}
+
 /// What kind of experiment it was, and what it is here.
 fn setting_text(setting: &str) -> &str {
     match setting {
@@ -71,4 +87,17 @@ fn duration(seconds: f64) -> String {
 fn counted(count: usize, what: &str) -> String {
     let number = crate::results::number::thousands(count as u64);
     if count == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+/// The first few of the failed runs, and how many more there are: where deadlock is the subject,
+/// most of them fail.
+fn first_failures(failures: &[String]) -> (&[String], usize) {
+    const SHOWN: usize = 3;
+    let shown = &failures[..failures.len().min(SHOWN)];
+    (shown, failures.len() - shown.len())
+}
+
+/// `47 more runs failed`.
+fn more_failed(more: usize) -> String {
+    format!("{more} more {} failed", if more == 1 { "run" } else { "runs" })
 }

@@ -102,8 +102,8 @@ fn pages_stand_alone_and_are_escaped() {
     for part in [
         "simulated; the paper used a testbed",
         "<svg width=\"900\">",
-        "53.4 ± 2.1 %",
-        "23 to 85.5",
+        "53.4\u{a0}±\u{a0}2.1 %",
+        "23\u{a0}to\u{a0}85.5",
         "4 of 5",
         "holds in direction",
         "not run at this scale",
@@ -184,6 +184,16 @@ fn the_book_has_tables_that_hold_together() {
         }
         columns = if line.starts_with('|') { bars } else { 0 };
     }
+}
+
+#[test]
+fn many_failures_are_counted() {
+    let mut book = book();
+    book.papers[0].experiments[0].failures = (0..50).map(|seed| format!("seed {seed}: deadlock")).collect();
+    assert!(text(&book).contains("47 more runs failed"));
+    let markdown = book_markdown(&book, "x");
+    assert!(markdown.contains("**47 more runs failed.**") && !markdown.contains("seed 3:"));
+    assert!(pages(&book).unwrap()[1].1.contains("seed 49: deadlock"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The verdicts for the terminal, at most 100 columns wide.
 
-use super::{Totals, counted, duration, falls_short};
+use super::{Totals, by_reason, counted, duration, first_failures, more_failed};
 use crate::reproduce::judged::{Book, ExperimentPage, Verdict};
 use crate::results::grid::Grid;
 
@@ -26,7 +26,10 @@ fn worth_a_line(experiment: &ExperimentPage) -> bool {
 fn of_experiment(experiment: &ExperimentPage) -> String {
     let head = format!("{}: {} ({})", experiment.id, experiment.title, experiment.place);
     let mut out = shorten(&head, WIDTH) + "\n";
-    let mut said = vec![counted(experiment.runs, "run"), format!("{} CPU", duration(experiment.cpu_seconds))];
+    let mut said = Vec::new();
+    if experiment.runs > 0 {
+        said.extend([counted(experiment.runs, "run"), format!("{} CPU", duration(experiment.cpu_seconds))]);
+    }
     if experiment.setting == "testbed" {
         said.push("simulated; the paper used a testbed".into());
     }
@@ -36,9 +39,13 @@ fn of_experiment(experiment: &ExperimentPage) -> String {
     for line in fold(&said.join("; "), WIDTH - 2) {
         out.push_str(&format!("  {line}\n"));
     }
-    for failure in &experiment.failures {
+    let (failures, more) = first_failures(&experiment.failures);
+    for failure in failures {
         out.push_str(&shorten(&format!("  a run failed: {}", one_line(failure)), WIDTH));
         out.push('\n');
+    }
+    if more > 0 {
+        out.push_str(&format!("  {}\n", more_failed(more)));
     }
     if experiment.claims.is_empty() {
         return out;
@@ -49,8 +56,8 @@ fn of_experiment(experiment: &ExperimentPage) -> String {
         grid.row([
             shorten(&claim.id, 16),
             words(claim.verdict).to_owned(),
-            shorten(&paper, 16),
-            shorten(&ours, 24),
+            shorten(&paper, 13),
+            shorten(&ours, 21),
             String::new(),
         ]);
     }
@@ -63,8 +70,14 @@ fn of_experiment(experiment: &ExperimentPage) -> String {
         row[4] = shorten(&one_line(&claim.says), room);
     }
     out.push_str(&grid.text());
-    for claim in experiment.claims.iter().filter(|claim| falls_short(claim) && !claim.diagnosis.is_empty()) {
-        let lines = fold(&format!("{}: {}", claim.id, one_line(&claim.diagnosis)), WIDTH - 4);
+    for group in by_reason(&experiment.claims) {
+        let diagnosis = one_line(&group[0].diagnosis);
+        if diagnosis.is_empty() {
+            continue;
+        }
+        let ids: Vec<&str> = group.iter().map(|claim| claim.id.as_str()).collect();
+        // The pages have all of it.
+        let lines = fold(&shorten(&format!("{}: {diagnosis}", ids.join(", ")), 3 * (WIDTH - 8)), WIDTH - 4);
         for (index, line) in lines.iter().enumerate() {
             out.push_str(if index == 0 { "  " } else { "    " });
             out.push_str(line);
@@ -84,9 +97,11 @@ fn words(verdict: Verdict) -> &'static str {
 }
 
 fn totals(book: &Book) -> String {
-    let mut grid = Grid::new(["paper", "claims", "hold", "in direction", "do not hold", "not run", "hold, of judged"]);
+    let head = ["paper", "claims", "hold", "in direction", "do not hold", "(otherwise)", "not run", "hold, of judged"];
+    let mut grid = Grid::new(head);
     let mut row = |name: &str, of: Totals| {
-        let counts = [of.all(), of.holds, of.in_direction, of.does_not_hold, of.not_run].map(|n| n.to_string());
+        let counts = [of.all(), of.holds, of.in_direction, of.does_not_hold, of.otherwise, of.not_run];
+        let counts = counts.map(|n| n.to_string());
         grid.row([vec![name.to_owned()], counts.to_vec(), vec![of.percent(of.holds)]].concat());
     };
     for paper in &book.papers {
@@ -97,7 +112,8 @@ fn totals(book: &Book) -> String {
     }
     let runs: usize = book.papers.iter().flat_map(|paper| &paper.experiments).map(|one| one.runs).sum();
     format!(
-        "{}\nscale {}: {}, {} CPU in all, {} for this command\n",
+        "{}\n  (otherwise): of those that do not hold, how many do under another reasonable assumption\n\
+         scale {}: {}, {} CPU in all, {} for this command\n",
         grid.text().trim_end(),
         book.scale,
         counted(runs, "run"),

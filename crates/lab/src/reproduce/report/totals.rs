@@ -8,6 +8,8 @@ pub struct Totals {
     pub in_direction: usize,
     pub does_not_hold: usize,
     pub not_run: usize,
+    /// Of those that do not hold: they do, at least in direction, under another reasonable assumption.
+    pub otherwise: usize,
 }
 
 impl Totals {
@@ -20,6 +22,10 @@ impl Totals {
                 Verdict::DoesNotHold => &mut totals.does_not_hold,
                 Verdict::NotRunAtThisScale => &mut totals.not_run,
             } += 1;
+            let holds = |verdict| matches!(verdict, Verdict::Holds | Verdict::HoldsInDirection);
+            if claim.verdict == Verdict::DoesNotHold && claim.variants.iter().any(|of| holds(of.verdict)) {
+                totals.otherwise += 1;
+            }
         }
         totals
     }

@@ -157,10 +157,10 @@ impl Layout {
         let shown = points.iter().filter(|p| within(&chart.x, p.0));
         let ys = shown.map(|p| p.1).chain(bar_ends(chart));
         let x = match chart.groups.len() {
-            0 => Range::of(&chart.x, points.iter().map(|p| p.0), (9 / wide).max(3), true),
+            0 => Range::of(&chart.x, points.iter().map(|p| p.0), [9, 6, 5][wide.min(3) - 1], true),
             count => Range { low: -0.5, high: count as f64 - 0.5, log: false, ticks: no_ticks() },
         };
-        let y = Range::of(&chart.y, ys, if chart.panels.len() > wide { 4 } else { 6 }, false);
+        let y = Range::of(&chart.y, ys, if chart.panels.len() > wide { 5 } else { 6 }, false);
         let numbers = y.ticks.marks.iter().map(|(_, text)| measure(text, 13.0)).fold(0.0, f64::max);
         let left = LEFT.max(numbers + 46.0);
 
@@ -192,6 +192,7 @@ impl Layout {
         let count = chart.panels.len().max(1);
         let height = match (count, wide) {
             (1, _) => PLOT_HEIGHT,
+            (panels, _) if panels <= wide => 220.0,
             (_, 1) => 150.0,
             (_, 2) => 190.0,
             _ => 160.0,
@@ -205,7 +206,7 @@ impl Layout {
             let from = left + (index % wide) as f64 * (panel_width + GAP);
             let above = top + (index / wide) as f64 * pitch;
             let bounds = Bounds { left: from, right: from + panel_width, top: above, bottom: above + height };
-            let (first, last) = (index % wide == 0, index % wide + 1 == wide);
+            let (first, last) = (index.is_multiple_of(wide), (index + 1).is_multiple_of(wide));
             let reach = (
                 from - if first { left } else { GAP / 2.0 - 2.0 },
                 bounds.right + if last { RIGHT } else { GAP / 2.0 - 2.0 },

@@ -97,7 +97,7 @@ impl Section {
 
 /// The sections, in the order of the documentation.
 pub fn sections() -> impl Iterator<Item = &'static Section> {
-    tables::SECTIONS.iter().chain(crate::traffic::keys::SECTIONS).chain(crate::measure::registry::SECTIONS)
+    tables::SECTIONS.iter().chain(crate::traffic::keys::SECTIONS).chain(crate::measure::keys::SECTIONS)
 }
 
 /// A section by path; one that is below a profile is found below what the profile extends.
