@@ -4,7 +4,7 @@ use super::catalogue::Catalogue;
 use super::experiment::{Experiment, RunGroup, What, toml_text};
 use super::results::{AxisValue, AxisValues, Cell, Group, Results, Run};
 use super::scale::Scale;
-use super::store::{self, Fingerprint};
+use super::store::{self, Fingerprint, Origin};
 use crate::measure::{self, Measured};
 use crate::models;
 use crate::results::{failure, names};
@@ -32,6 +32,10 @@ pub struct Order {
 }
 
 impl Order {
+    fn origin(&self, inputs: Fingerprint, build: &str) -> Origin {
+        Origin { inputs: inputs.text(), build: build.to_owned(), any_build: self.any_build }
+    }
+
     fn seeds_of(&self, group: &RunGroup) -> u64 {
         let own = group.seeds[self.scale.index()];
         // One seed means that nothing in it is random.
@@ -209,7 +213,7 @@ pub fn run_all(
     // The longest first, so that no core waits long at the end; ties in the order of the files.
     let mut queue: Vec<usize> = (0..jobs.len()).collect();
     queue.sort_by(|a, b| jobs[*b].cost.total_cmp(&jobs[*a].cost));
-    let build = if order.any_build { env!("CARGO_PKG_VERSION").to_owned() } else { store::build_id()? };
+    let build = store::build_id()?;
     let found = Mutex::new((0..jobs.len()).map(|_| None).collect::<Vec<Option<Run>>>());
     let state = Mutex::new(Behind { done: 0, found: 0.0, made: 0.0 });
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -340,12 +344,12 @@ impl Job<'_> {
             What::Scenario(scenario) => self.run_scenario(scenario, order, build, &path),
             What::From(_) => Err(Failed::System(io::Error::other("runs that are taken from elsewhere are not made"))),
             What::Model(model) => {
-                let mut inputs = Fingerprint::start().with(build.as_bytes()).with(model.value.as_bytes());
+                let mut inputs = Fingerprint::start().with(model.value.as_bytes());
                 for set in self.group.sets(order.scale, &self.cell) {
                     inputs = inputs.with(set.key.as_bytes()).with(toml_text(&set.value).as_bytes());
                 }
-                let inputs = inputs.text();
-                if let Some(run) = store::load(&path, &inputs) {
+                let origin = order.origin(inputs, build);
+                if let Some(run) = store::load(&path, &origin) {
                     return Ok((run, false));
                 }
                 let began = Instant::now();
@@ -354,7 +358,7 @@ impl Job<'_> {
                     .map_err(|problem| Failed::BadInput(vec![problem]))?;
                 let cpu_seconds = began.elapsed().as_secs_f64();
                 let run = Run { seed: self.seed, measured, failure: None, cpu_seconds, packet_hops: 0 };
-                store::save(&path, &inputs, &run)?;
+                store::save(&path, &origin, &run)?;
                 Ok((run, true))
             }
         }
@@ -369,15 +373,15 @@ impl Job<'_> {
     ) -> Result<(Run, bool), Failed> {
         let loaded =
             scenario.load(&self.group.options(order.scale, &self.cell, self.seed)).map_err(Failed::BadInput)?;
-        let mut inputs = Fingerprint::start().with(build.as_bytes()).with(loaded.resolved.as_bytes());
+        let mut inputs = Fingerprint::start().with(loaded.resolved.as_bytes());
         for file in &loaded.attachments {
             inputs = inputs.with(file.source.text.as_bytes());
         }
         for measure in self.experiment.measures_of(self.group) {
             inputs = inputs.with(toml_text(&measure.value).as_bytes());
         }
-        let inputs = inputs.text();
-        if let Some(run) = store::load(path, &inputs) {
+        let origin = order.origin(inputs, build);
+        if let Some(run) = store::load(path, &origin) {
             return Ok((run, false));
         }
         let measures =
@@ -396,7 +400,7 @@ impl Job<'_> {
             cpu_seconds: recording.cpu_seconds,
             packet_hops: recording.counters.packet_hops,
         };
-        store::save(path, &inputs, &run)?;
+        store::save(path, &origin, &run)?;
         Ok((run, true))
     }
 }

@@ -38,11 +38,21 @@ pub fn build_id() -> io::Result<String> {
     Ok(format!("{} {hash}", env!("CARGO_PKG_VERSION")))
 }
 
-/// The run kept in `path`, if it was made from these inputs.
-pub fn load(path: &Path, inputs: &str) -> Option<Run> {
+/// What a finished run must have been made from to be taken.
+pub struct Origin {
+    /// The fingerprint of scenario and measures.
+    pub inputs: String,
+    pub build: String,
+    /// Whether the same inputs suffice, whatever build made the run.
+    pub any_build: bool,
+}
+
+/// The run kept in `path`, if it is of this origin.
+pub fn load(path: &Path, origin: &Origin) -> Option<Run> {
     let text = std::fs::read_to_string(path).ok()?;
     let value: Value = serde_json::from_str(&text).ok()?;
-    if value["inputs"].as_str()? != inputs {
+    let same_build = origin.any_build || value["build"].as_str()? == origin.build;
+    if value["inputs"].as_str()? != origin.inputs || !same_build {
         return None;
     }
     let mut measured = Measured::default();
@@ -63,14 +73,15 @@ pub fn load(path: &Path, inputs: &str) -> Option<Run> {
 }
 
 /// Keeps a run; it appears under its name only when whole.
-pub fn save(path: &Path, inputs: &str, run: &Run) -> io::Result<()> {
+pub fn save(path: &Path, origin: &Origin, run: &Run) -> io::Result<()> {
     let numbers: Map<String, Value> =
         run.measured.numbers.iter().map(|(name, number)| (name.clone(), write_number(*number))).collect();
     let axis = |values: &[f64]| values.iter().map(|value| write_number(*value)).collect::<Vec<_>>();
     let curve = |curve: &Curve| json!({ "x": axis(&curve.x), "y": axis(&curve.y) });
     let curves: Map<String, Value> = run.measured.curves.iter().map(|(name, of)| (name.clone(), curve(of))).collect();
     let value = json!({
-        "inputs": inputs,
+        "inputs": origin.inputs,
+        "build": origin.build,
         "seed": run.seed,
         "numbers": numbers,
         "curves": curves,
@@ -114,13 +125,20 @@ mod tests {
         measured.numbers.insert("never".into(), f64::INFINITY);
         measured.curves.insert("c".into(), Curve { x: vec![0.0, 1.0], y: vec![2.5, f64::INFINITY] });
         let run = Run { seed: 7, measured, failure: Some("deadlock".into()), cpu_seconds: 1.5, packet_hops: 10 };
-        save(&path, "one", &run).unwrap();
-        let back = load(&path, "one").unwrap();
+        let origin = |inputs: &str, build: &str, any_build| Origin {
+            inputs: inputs.to_owned(),
+            build: build.to_owned(),
+            any_build,
+        };
+        save(&path, &origin("one", "a", false), &run).unwrap();
+        let back = load(&path, &origin("one", "a", false)).unwrap();
         assert_eq!(back.measured, run.measured);
         assert_eq!((back.seed, back.failure, back.packet_hops), (7, run.failure, 10));
-        assert!(load(&path, "two").is_none());
+        assert!(load(&path, &origin("two", "a", true)).is_none());
+        assert!(load(&path, &origin("one", "b", false)).is_none());
+        assert!(load(&path, &origin("one", "b", true)).is_some());
         std::fs::write(&path, "{\"inputs\": \"one\"").unwrap();
-        assert!(load(&path, "one").is_none());
+        assert!(load(&path, &origin("one", "a", false)).is_none());
         std::fs::remove_dir_all(folder).unwrap();
     }
 
