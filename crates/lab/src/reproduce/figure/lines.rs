@@ -169,13 +169,16 @@ fn without_level(points: &[Point]) -> Vec<Point> {
 }
 
 fn extremes(points: &[Point], most: usize) -> Vec<Point> {
-    let size = (4 * points.len()).div_ceil(most.max(4)).max(5);
+    let size = (6 * points.len()).div_ceil(most.max(6)).max(7);
     let mut out = Vec::with_capacity(most);
     for group in points.chunks(size) {
         let by = |a: &usize, b: &usize| group[*a].1.total_cmp(&group[*b].1);
+        // The first and the last of equal extremes: a level stretch is told by both of its ends.
         let low = (0..group.len()).min_by(by).unwrap_or(0);
-        let high = (0..group.len()).max_by(by).unwrap_or(0);
-        let mut kept = vec![0, low, high, group.len() - 1];
+        let last_low = (0..group.len()).rev().min_by(by).unwrap_or(0);
+        let high = (0..group.len()).rev().max_by(by).unwrap_or(0);
+        let last_high = (0..group.len()).max_by(by).unwrap_or(0);
+        let mut kept = vec![0, low, last_low, high, last_high, group.len() - 1];
         kept.sort_unstable();
         kept.dedup();
         out.extend(kept.into_iter().map(|index| group[index]));
@@ -192,6 +195,15 @@ mod tests {
     fn steps_hold_their_value() {
         assert_eq!(steps(&[(0.0, 1.0), (2.0, 5.0)]), [(0.0, 1.0), (2.0, 1.0), (2.0, 5.0)]);
         assert!(steps(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_level_stretch_keeps_both_ends() {
+        // Nothing until 500, then a climb: no slant from the first point to the climb.
+        let mut points: Vec<Point> = vec![(0.0, 0.0), (500.0, 0.0)];
+        points.extend((1..2000).map(|i| (500.0 + f64::from(i), f64::from(i))));
+        let kept = extremes(&points, 60);
+        assert!(kept.len() <= 60 && kept.contains(&(500.0, 0.0)), "{:?}", &kept[..4]);
     }
 
     #[test]
