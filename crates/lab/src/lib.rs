@@ -6,6 +6,8 @@
 
 pub mod check;
 pub mod cli;
+#[cfg(test)]
+mod fresh;
 pub mod measure;
 pub mod models;
 pub mod reproduce;

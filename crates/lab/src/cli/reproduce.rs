@@ -10,7 +10,7 @@ use crate::reproduce::store::write_whole;
 use crate::reproduce::{Made, Reproduction};
 use crate::results::directory;
 use crate::results::figures;
-use crate::results::grid::Grid;
+use crate::results::grid::{Grid, shorten};
 use crate::scenario::Diagnostic;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -188,14 +188,6 @@ fn list(catalogue: &Catalogue, shown: &ShowArgs) -> Result<(), Stop> {
          xoff reproduce mercury --scale standard   a paper\n  xoff reproduce all --scale standard       everything\n",
     );
     show(&page)
-}
-
-fn shorten(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(most - 3).collect();
-    format!("{}...", kept.trim_end())
 }
 
 /// `40 s`, `12 min`, `5 h`.

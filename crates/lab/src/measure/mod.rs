@@ -23,7 +23,7 @@ pub mod whole;
 
 use crate::results::summary::MeasuredRow;
 use crate::scenario::Loaded;
-pub use read::{read, rows};
+pub use read::{groups, is_for, read, rows};
 pub use recording::{Recording, record};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

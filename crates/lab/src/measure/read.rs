@@ -34,12 +34,21 @@ pub fn rows(items: &[Item], group: &str, base: &Path) -> Result<Vec<Table>> {
     let mut rows = Vec::with_capacity(items.len());
     for item in items {
         let mut row = Table::from_item("measure", item, base)?;
-        let groups = row.take_texts("runs")?;
-        if groups.is_none_or(|groups| groups.iter().any(|own| own.value == group)) {
+        if is_for(&groups(&mut row)?, group) {
             rows.push(row);
         }
     }
     Ok(rows)
+}
+
+/// The groups of runs that a `[[measure]]` names; none stands for all.
+pub fn groups(row: &mut Table) -> Result<Vec<Text>> {
+    Ok(row.take_texts("runs")?.unwrap_or_default())
+}
+
+/// Whether a measure that names these groups is for a group.
+pub fn is_for(groups: &[Text], group: &str) -> bool {
+    groups.is_empty() || groups.iter().any(|own| own.value == group)
 }
 
 fn read_one(name: &Text, row: &mut Table, scope: &Scope<'_>) -> Result<Measure> {

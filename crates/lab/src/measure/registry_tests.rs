@@ -109,14 +109,5 @@ fn the_list_fits_the_terminal() {
 /// `XOFF_UPDATE=1 cargo test -p xoff --lib metrics_page` rewrites the file.
 #[test]
 fn the_metrics_page_is_fresh() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md");
-    let fresh = markdown();
-    if std::env::var_os("XOFF_UPDATE").is_some() {
-        std::fs::write(path, &fresh).unwrap();
-    }
-    let committed = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(
-        committed == fresh,
-        "docs/metrics.md is out of date; refresh it with\n  XOFF_UPDATE=1 cargo test -p xoff --lib metrics_page"
-    );
+    crate::fresh::assert_fresh("docs/metrics.md", &markdown(), "metrics_page");
 }

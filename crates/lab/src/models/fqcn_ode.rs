@@ -1,7 +1,7 @@
 //! FQCN as a differential equation, with its choice of culprits in the loop (section V of the paper).
 
 use super::rate_ode::*;
-use super::{Kind, ModelSpec, Parameter, Values, Yield, curve, number};
+use super::{Kind, ModelSpec, Parameter, Values, Yield};
 
 const SELECTION: Parameter = Parameter::new(
     "selection",
@@ -20,21 +20,7 @@ pub const SPEC: ModelSpec = ModelSpec {
            feedback of the moment: what it gains in each step is added up.",
     source: "FQCN, IEEE Trans. Communications 2013, sections IV and V",
     parameters: &[CAPACITY, TARGETS, PSI, SELECTION, GD, BYTE_COUNTER, PACKET, WIDTH, STARTS, SEED, STEP, DURATION],
-    outputs: &[
-        curve("rate_I", "Gbps", "rate of source 1 to 8 over time in ms, first start"),
-        curve("second_I", "Gbps", "the same from the second start"),
-        curve("lyapunov", "Gbps", "J_A over time, first start"),
-        number("lyapunov_worst_decrease", "1", "largest fall of J_A in a step, over its whole rise; worst over starts"),
-        number("end_I", "Gbps", "mean rate of source 1 to 16 in the last tenth, first start"),
-        number("spread", "1", "largest difference between starts in a source's end rate, of C/N"),
-        number("sum", "of C", "total of the end rates"),
-        number(
-            "distance_max_min",
-            "1",
-            "Euclidean distance of the end rates from max-min shares under the targets, relative to those",
-        ),
-        number("distance_proportional", "1", "the same from shares in proportion to the targets"),
-    ],
+    outputs: OUTPUTS,
     run,
 };
 

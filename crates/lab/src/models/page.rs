@@ -118,16 +118,7 @@ mod tests {
 
     #[test]
     fn the_committed_page_is_fresh() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/models.md");
-        let fresh = markdown();
-        if std::env::var_os("XOFF_UPDATE").is_some() {
-            std::fs::write(path, &fresh).unwrap();
-        }
-        let committed = std::fs::read_to_string(path).unwrap_or_default();
-        assert!(
-            committed == fresh,
-            "docs/models.md is out of date; refresh it with\n  XOFF_UPDATE=1 cargo test -p xoff --lib models"
-        );
+        crate::fresh::assert_fresh("docs/models.md", &markdown(), "models");
     }
 
     #[test]

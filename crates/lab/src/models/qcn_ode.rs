@@ -1,7 +1,7 @@
 //! QCN as a differential equation: which shares it settles at (section V of the FQCN paper).
 
 use super::rate_ode::*;
-use super::{ModelSpec, Values, Yield, curve, number};
+use super::{ModelSpec, Values, Yield};
 
 pub const SPEC: ModelSpec = ModelSpec {
     name: "qcn-ode",
@@ -11,21 +11,7 @@ pub const SPEC: ModelSpec = ModelSpec {
            function is J_B, equation 18.",
     source: "FQCN, IEEE Trans. Communications 2013, section V",
     parameters: &[CAPACITY, TARGETS, PSI, GD, BYTE_COUNTER, PACKET, WIDTH, STARTS, SEED, STEP, DURATION],
-    outputs: &[
-        curve("rate_I", "Gbps", "rate of source 1 to 8 over time in ms, first start"),
-        curve("second_I", "Gbps", "the same from the second start"),
-        curve("lyapunov", "Gbps", "J_B over time, first start"),
-        number("lyapunov_worst_decrease", "1", "largest fall of J_B in a step, over its whole rise; worst over starts"),
-        number("end_I", "Gbps", "mean rate of source 1 to 16 in the last tenth, first start"),
-        number("spread", "1", "largest difference between starts in a source's end rate, of C/N"),
-        number("sum", "of C", "total of the end rates"),
-        number(
-            "distance_max_min",
-            "1",
-            "Euclidean distance of the end rates from max-min shares under the targets, relative to those",
-        ),
-        number("distance_proportional", "1", "the same from shares in proportion to the targets"),
-    ],
+    outputs: OUTPUTS,
     run,
 };
 

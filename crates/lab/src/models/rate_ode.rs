@@ -1,7 +1,7 @@
 //! What the differential equations of QCN and FQCN share: one link, sources with a fixed target, a
 //! marking probability that is a steep function of the load, and a Lyapunov function.
 
-use super::{Kind, Parameter, Values, Yield};
+use super::{Kind, Output, Parameter, Values, Yield, curve, number};
 use ode_solvers::{DVector, Rk4, System};
 use xoff_engine::stream;
 
@@ -45,6 +45,27 @@ impl Link {
         self.width * (soft((load - self.capacity) / self.width) - soft(-self.capacity / self.width))
     }
 }
+
+/// What an integration yields, whichever law it follows.
+pub const OUTPUTS: &[Output] = &[
+    curve("rate_I", "Gbps", "rate of source 1 to 8 over time in ms, first start"),
+    curve("second_I", "Gbps", "the same from the second start"),
+    curve("lyapunov", "Gbps", "the Lyapunov function over time, first start"),
+    number(
+        "lyapunov_worst_decrease",
+        "1",
+        "largest fall of the Lyapunov function in a step, over its whole rise; worst over starts",
+    ),
+    number("end_I", "Gbps", "mean rate of source 1 to 16 in the last tenth, first start"),
+    number("spread", "1", "largest difference between starts in a source's end rate, of C/N"),
+    number("sum", "of C", "total of the end rates"),
+    number(
+        "distance_max_min",
+        "1",
+        "Euclidean distance of the end rates from max-min shares under the targets, relative to those",
+    ),
+    number("distance_proportional", "1", "the same from shares in proportion to the targets"),
+];
 
 pub const CAPACITY: Parameter = Parameter::new("capacity", Kind::Rate, "10Gbps", "C", "section VI");
 pub const TARGETS: Parameter = Parameter::new(

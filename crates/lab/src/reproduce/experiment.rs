@@ -2,6 +2,7 @@
 
 use super::figure::{self, FigureSpec};
 use super::scale::Scale;
+use crate::measure;
 use crate::scenario::diagnostic::{Diagnostic, Place};
 use crate::scenario::reader::{Result, Table, Text, list};
 use crate::scenario::tree::{Item, Value};
@@ -184,20 +185,14 @@ impl Experiment {
 
     /// The measures of a group of runs.
     pub fn measures_of<'a>(&'a self, group: &'a RunGroup) -> impl Iterator<Item = &'a Item> {
-        let mine = |item: &&Item| {
-            groups_of(item).is_ok_and(|groups| groups.is_empty() || groups.iter().any(|own| own.value == group.name))
-        };
+        let mine = |item: &&Item| groups_of(item).is_ok_and(|groups| measure::is_for(&groups, &group.name));
         self.measures.iter().filter(mine)
     }
 }
 
 /// The groups that a `[[measure]]` is for; none stands for all.
 fn groups_of(item: &Item) -> Result<Vec<Text>> {
-    let Value::Table(entries) = &item.value else {
-        return Err(item.place.error("measures are tables: [[measure]]"));
-    };
-    let mut table = Table::of("measure", item.place.clone(), entries.clone());
-    Ok(table.take_texts("runs")?.unwrap_or_default())
+    measure::groups(&mut Table::from_item("measure", item, Path::new("."))?)
 }
 
 fn unknown_group(name: &Text, experiment: &Experiment) -> Diagnostic {
@@ -263,6 +258,14 @@ impl RunGroup {
         }
         table.finish()?;
         Ok(group)
+    }
+
+    /// The experiment it takes its runs from, if it does.
+    pub fn source(&self) -> Option<&str> {
+        match &self.what {
+            What::From(other) => Some(&other.value),
+            _ => None,
+        }
     }
 
     /// The combinations a scale runs: an index on each axis, the last axis fastest.

@@ -6,12 +6,12 @@ use crate::results::metrics::jain_index;
 use minijinja::value::{Kwargs, Rest, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 /// What expressions may ask about: results by experiment, and what other scales would have.
 pub struct Data {
-    pub results: BTreeMap<String, Results>,
+    pub results: Arc<BTreeMap<String, Results>>,
     /// Axis values that exist at some scale: (experiment, group, axis, value).
     pub known: Vec<(String, String, String, String)>,
     /// Groups that exist at some scale.
@@ -20,19 +20,8 @@ pub struct Data {
     pub rehearsal: bool,
 }
 
-/// An expression bound to the experiment it speaks of.
-pub struct Scope {
-    data: Arc<Data>,
-    experiment: String,
-    /// `None`: means over seeds.
-    seed: Option<usize>,
-    /// It asked for something that this scale does not run.
-    not_run: Arc<AtomicBool>,
-    /// The most seeds of any cell it asked for.
-    seeds: Arc<AtomicUsize>,
-    /// Experiments it asked for.
-    touched: Arc<Mutex<Vec<String>>>,
-}
+/// Expressions bound to the experiment they speak of.
+pub struct Scope(Arc<Look>);
 
 /// What came of an expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,41 +33,35 @@ pub enum Answer {
 }
 
 impl Scope {
+    /// Over means of seeds.
     pub fn new(data: &Arc<Data>, experiment: &str) -> Scope {
-        Scope {
-            data: data.clone(),
-            experiment: experiment.to_owned(),
-            seed: None,
-            not_run: Arc::default(),
-            seeds: Arc::default(),
-            touched: Arc::default(),
-        }
+        Scope::with(data, experiment, None)
+    }
+
+    fn with(data: &Arc<Data>, experiment: &str, seed: Option<usize>) -> Scope {
+        let (data, experiment) = (data.clone(), experiment.to_owned());
+        Scope(Arc::new(Look { data, experiment, seed, not_run: AtomicBool::default(), seeds: AtomicUsize::default() }))
     }
 
     /// The same for one seed.
     pub fn of_seed(&self, seed: usize) -> Scope {
-        Scope { seed: Some(seed), ..Scope::new(&self.data, &self.experiment) }
+        Scope::with(&self.0.data, &self.0.experiment, Some(seed))
     }
 
     /// The most seeds of any cell that the expressions so far asked for.
     pub fn seeds(&self) -> usize {
-        self.seeds.load(Ordering::Relaxed)
-    }
-
-    /// Experiments whose runs the expressions so far needed.
-    pub fn touched(&self) -> Vec<String> {
-        self.touched.lock().map(|list| list.clone()).unwrap_or_default()
+        self.0.seeds.load(Ordering::Relaxed)
     }
 
     pub fn evaluate(&self, text: &str) -> Result<Answer, String> {
-        self.not_run.store(false, Ordering::Relaxed);
+        self.0.not_run.store(false, Ordering::Relaxed);
         if chained_comparison(text) {
             return Err("a comparison such as a < b < c means something else here; write a < b and b < c".to_owned());
         }
         let environment = self.environment();
         let compiled = environment.compile_expression(text).map_err(|error| words(&error))?;
         match compiled.eval(()) {
-            Ok(_) | Err(_) if self.not_run.load(Ordering::Relaxed) => Ok(Answer::NotRun),
+            Ok(_) | Err(_) if self.0.not_run.load(Ordering::Relaxed) => Ok(Answer::NotRun),
             Ok(value) => answer(&value),
             Err(error) => Err(words(&error)),
         }
@@ -87,25 +70,17 @@ impl Scope {
     fn environment(&self) -> Environment<'static> {
         let mut environment = Environment::empty();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        let look = |scope: &Scope| Look {
-            data: scope.data.clone(),
-            experiment: scope.experiment.clone(),
-            seed: scope.seed,
-            not_run: scope.not_run.clone(),
-            seeds: scope.seeds.clone(),
-            touched: scope.touched.clone(),
-        };
-        let at = look(self);
+        let at = self.0.clone();
         environment.add_function("m", move |name: String, axes: Kwargs| at.one(&name, &axes));
-        let at = look(self);
+        let at = self.0.clone();
         environment.add_function("all", move |name: String, axes: Kwargs| at.all(&name, &axes));
-        let at = look(self);
+        let at = self.0.clone();
         environment.add_function("seeds", move |name: String, axes: Kwargs| at.seeds_of(&name, &axes));
-        let at = look(self);
+        let at = self.0.clone();
         environment.add_function("xs", move |name: String, axes: Kwargs| at.curve(&name, &axes).map(|c| c.x));
-        let at = look(self);
+        let at = self.0.clone();
         environment.add_function("ys", move |name: String, axes: Kwargs| at.curve(&name, &axes).map(|c| c.y));
-        let at = look(self);
+        let at = self.0.clone();
         environment.add_function("axis", move |name: String, axes: Kwargs| at.axis(&name, &axes));
         add_arithmetic(&mut environment);
         environment
@@ -181,10 +156,12 @@ fn chained_comparison(text: &str) -> bool {
 struct Look {
     data: Arc<Data>,
     experiment: String,
+    /// `None`: means over seeds.
     seed: Option<usize>,
-    not_run: Arc<AtomicBool>,
-    seeds: Arc<AtomicUsize>,
-    touched: Arc<Mutex<Vec<String>>>,
+    /// It asked for something that this scale does not run.
+    not_run: AtomicBool,
+    /// The most seeds of any cell it asked for.
+    seeds: AtomicUsize,
 }
 
 type Wanted = Vec<(usize, Vec<usize>)>;
@@ -214,11 +191,6 @@ impl Look {
                     wanted_values.push((name.to_owned(), values));
                 }
             }
-        }
-        if let Ok(mut touched) = self.touched.lock()
-            && !touched.contains(&experiment)
-        {
-            touched.push(experiment.clone());
         }
         let results = self.data.results.get(&experiment);
         let results = results.ok_or_else(|| invalid(format!("there are no results of `{experiment}`")))?;
@@ -537,7 +509,7 @@ mod tests {
         }
         let results = Results { groups: vec![Group { name: "main".into(), axes, cells, announced: None }] };
         Arc::new(Data {
-            results: BTreeMap::from([("x-fig1".to_owned(), results)]),
+            results: Arc::new(BTreeMap::from([("x-fig1".to_owned(), results)])),
             known: vec![("x-fig1".into(), "main".into(), "load".into(), "0.9".into())],
             groups: vec![("x-fig1".into(), "main".into()), ("x-fig1".into(), "large".into())],
             rehearsal: false,

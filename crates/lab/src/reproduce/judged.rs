@@ -2,6 +2,7 @@
 
 use super::results::Estimate;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Whether a claim holds in our runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize)]
@@ -105,6 +106,8 @@ pub struct ExperimentPage {
     /// Tables that the experiment asks for, as headings and rows of text.
     pub tables: Vec<(String, Vec<String>, Vec<Vec<String>>)>,
     pub claims: Vec<Judged>,
+    /// The experiment whose runs these are, where it has none of its own; else empty.
+    pub runs_from: String,
     pub runs: usize,
     pub cpu_seconds: f64,
     pub packet_hops: u64,
@@ -136,6 +139,8 @@ pub struct Book {
     pub scale: String,
     pub seeds: Option<u64>,
     pub jobs: usize,
+    /// All that the experiments rest on, each counted once.
+    pub runs: usize,
     /// Seconds of this command; runs found finished are not in it.
     pub wall_seconds: f64,
     /// CPU seconds of all runs, whenever they were made.
@@ -150,6 +155,15 @@ impl Book {
 }
 
 impl PaperPage {
+    /// Runs and their CPU seconds; what several experiments show is counted once.
+    pub fn runs(&self) -> (usize, f64) {
+        let key =
+            |one: &'_ ExperimentPage| if one.runs_from.is_empty() { one.id.clone() } else { one.runs_from.clone() };
+        let own: BTreeMap<String, (usize, f64)> =
+            self.experiments.iter().map(|one| (key(one), (one.runs, one.cpu_seconds))).collect();
+        own.values().fold((0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1))
+    }
+
     pub fn claims(&self) -> impl Iterator<Item = &Judged> {
         self.experiments.iter().flat_map(|experiment| &experiment.claims)
     }

@@ -21,7 +21,7 @@ use crate::results::figures::chart::Chart;
 use crate::scenario::Diagnostic;
 use catalogue::Catalogue;
 use claims::Claim;
-use experiment::{Experiment, What};
+use experiment::{Experiment, RunGroup, What};
 use expression::Data;
 use figure::Shown;
 use judged::{Book, ExperimentPage, Judged, PaperPage};
@@ -56,6 +56,7 @@ impl<'a> Reproduction<'a> {
         let reproduction = Reproduction { catalogue, asked, needed, claims, scale };
         let mut rehearsed = runner::rehearse(&reproduction.needed, scale).map_err(Failed::BadInput)?;
         runner::share(catalogue, &mut rehearsed);
+        let rehearsed = Arc::new(rehearsed);
         let data = reproduction.data(&rehearsed, true);
         reproduction.judge(&data)?;
         reproduction.check_figures(&data)?;
@@ -67,7 +68,9 @@ impl<'a> Reproduction<'a> {
     pub fn run(&self, order: &Order, watch: &(dyn Fn(Progress) + Sync)) -> Result<Made, Failed> {
         let mut results = runner::run_all(&self.needed, order, watch)?;
         let cpu_seconds = runs(&results).map(|run| run.cpu_seconds).sum();
+        let count = runs(&results).count();
         runner::share(self.catalogue, &mut results);
+        let results = Arc::new(results);
         let judged = self.judge(&self.data(&results, false))?;
         let shown = self.draw(&results)?;
         let papers = self.pages(&results, &judged, &shown)?;
@@ -76,6 +79,7 @@ impl<'a> Reproduction<'a> {
             scale: self.scale.name().to_owned(),
             seeds: order.seeds,
             jobs: order.jobs,
+            runs: count,
             cpu_seconds,
             papers,
             ..Book::default()
@@ -92,7 +96,7 @@ impl<'a> Reproduction<'a> {
         self.needed.iter().map(|experiment| experiment.cost[self.scale.index()]).sum()
     }
 
-    fn data(&self, results: &BTreeMap<String, Results>, rehearsal: bool) -> Arc<Data> {
+    fn data(&self, results: &Arc<BTreeMap<String, Results>>, rehearsal: bool) -> Arc<Data> {
         let mut data = Data { results: results.clone(), known: Vec::new(), groups: Vec::new(), rehearsal };
         for experiment in &self.needed {
             for group in &experiment.groups {
@@ -212,6 +216,7 @@ impl<'a> Reproduction<'a> {
             checked_by: experiment.checked_by.clone(),
             scaled: experiment.scaled[self.scale.index()].clone(),
             claims: judged.iter().filter(|claim| claim.experiment == experiment.id).cloned().collect(),
+            runs_from: experiment.groups.iter().find_map(RunGroup::source).unwrap_or_default().to_owned(),
             ..ExperimentPage::default()
         };
         for (_, shown) in shown.iter().filter(|(id, _)| *id == experiment.id) {

@@ -73,6 +73,15 @@ impl Grid {
     }
 }
 
+/// At most so many letters, the last of them dots where something is missing.
+pub fn shorten(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(3)).collect();
+    format!("{}...", kept.trim_end())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,7 @@ use super::spec::{AxisSpec, Kind, Series, What};
 use crate::measure::Curve;
 use crate::reproduce::results::Cell;
 use crate::results::figures::chart::Line;
+use crate::results::figures::path::{LANDMARKS, landmarks};
 
 /// Curves of no more points show each of them.
 const FEW: usize = 24;
@@ -169,21 +170,8 @@ fn without_level(points: &[Point]) -> Vec<Point> {
 }
 
 fn extremes(points: &[Point], most: usize) -> Vec<Point> {
-    let size = (6 * points.len()).div_ceil(most.max(6)).max(7);
-    let mut out = Vec::with_capacity(most);
-    for group in points.chunks(size) {
-        let by = |a: &usize, b: &usize| group[*a].1.total_cmp(&group[*b].1);
-        // The first and the last of equal extremes: a level stretch is told by both of its ends.
-        let low = (0..group.len()).min_by(by).unwrap_or(0);
-        let last_low = (0..group.len()).rev().min_by(by).unwrap_or(0);
-        let high = (0..group.len()).rev().max_by(by).unwrap_or(0);
-        let last_high = (0..group.len()).max_by(by).unwrap_or(0);
-        let mut kept = vec![0, low, last_low, high, last_high, group.len() - 1];
-        kept.sort_unstable();
-        kept.dedup();
-        out.extend(kept.into_iter().map(|index| group[index]));
-    }
-    out
+    let size = (LANDMARKS * points.len()).div_ceil(most.max(LANDMARKS)).max(LANDMARKS + 1);
+    points.chunks(size).flat_map(landmarks).collect()
 }
 
 #[cfg(test)]

@@ -88,7 +88,7 @@ pub fn json(book: &Book) -> Value {
         "command": book.command,
         "scale": book.scale,
         "seeds": book.seeds,
-        "runs": book.papers.iter().flat_map(|paper| &paper.experiments).map(|one| one.runs).sum::<usize>(),
+        "runs": book.runs,
         "cpu_seconds": book.cpu_seconds,
         "wall_seconds": book.wall_seconds,
         "totals": totals(&Totals::of(book.claims())),

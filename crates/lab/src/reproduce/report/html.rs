@@ -1,6 +1,8 @@
 //! `report.html` and a page per paper, each of which needs nothing else.
 
-use super::{Totals, agreement, counted, duration, falls_short, first_failures, more_failed, range_text, setting_text};
+use super::{
+    Totals, agreement, cost, counted, duration, falls_short, first_failures, more_failed, range_text, setting_text,
+};
 use crate::reproduce::judged::{Book, Deviation, ExperimentPage, Judged, PaperPage, Verdict};
 use crate::results::number::thousands;
 use minijinja::syntax::SyntaxConfig;
@@ -42,15 +44,14 @@ fn front(book: &Book) -> Value {
         .collect();
     json!({
         "style": STYLE,
-        "facts": facts(book, &book.papers, book.cpu_seconds),
+        "facts": facts(book, book.runs, book.cpu_seconds),
         "papers": papers,
         "totals": totals(&Totals::of(book.claims())),
     })
 }
 
-/// What was run for these papers.
-fn facts(book: &Book, papers: &[PaperPage], cpu_seconds: f64) -> Vec<(&'static str, String)> {
-    let runs: usize = papers.iter().flat_map(|paper| &paper.experiments).map(|one| one.runs).sum();
+/// What was run, for all papers or for one.
+fn facts(book: &Book, runs: usize, cpu_seconds: f64) -> Vec<(&'static str, String)> {
     let mut facts = vec![("Scale", book.scale.clone()), ("Runs", thousands(runs as u64))];
     if let Some(seeds) = book.seeds {
         facts.push(("Seeds", seeds.to_string()));
@@ -102,14 +103,14 @@ fn source(paper: &PaperPage) -> String {
 
 fn of_paper(book: &Book, paper: &PaperPage) -> Value {
     let experiments: Vec<Value> = paper.experiments.iter().map(|one| of_experiment(one, &paper.deviations)).collect();
-    let cpu_seconds = paper.experiments.iter().map(|one| one.cpu_seconds).sum();
+    let (runs, cpu_seconds) = paper.runs();
     json!({
         "style": STYLE,
         "id": paper.id,
         "title": paper.title,
         "source": source(paper),
         "what": paper.what,
-        "facts": facts(book, std::slice::from_ref(paper), cpu_seconds),
+        "facts": facts(book, runs, cpu_seconds),
         "totals": totals(&Totals::of(paper.claims())),
         "experiments": experiments,
         "deviations": paper.deviations.iter().map(deviation).collect::<Vec<_>>(),
@@ -147,11 +148,7 @@ fn of_experiment(experiment: &ExperimentPage, deviations: &[Deviation]) -> Value
         "more_failures": &experiment.failures[failures.len()..],
         "more": if more > 0 { more_failed(more) } else { String::new() },
         "totals": totals(&Totals::of(experiment.claims.iter())),
-        "cost": if experiment.runs > 0 {
-            format!("{}, {} CPU", counted(experiment.runs, "run"), duration(experiment.cpu_seconds))
-        } else {
-            String::new()
-        },
+        "cost": cost(experiment),
     })
 }
 

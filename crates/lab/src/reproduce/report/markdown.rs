@@ -1,6 +1,8 @@
 //! `docs/reproduction.md`: the verdicts as a document of the repository.
 
-use super::{Totals, agreement, by_reason, counted, duration, first_failures, more_failed, range_text, setting_text};
+use super::{
+    Totals, agreement, by_reason, cost, counted, duration, first_failures, more_failed, range_text, setting_text,
+};
 use crate::reproduce::judged::{Book, ExperimentPage, Judged, PaperPage, Verdict};
 use crate::results::number::thousands;
 
@@ -24,7 +26,6 @@ pub fn book_markdown(book: &Book, figures_folder: &str) -> String {
 }
 
 fn facts(book: &Book) -> String {
-    let runs: usize = book.papers.iter().flat_map(|paper| &paper.experiments).map(|one| one.runs).sum();
     let mut rows = vec![
         ("command", format!("`{}`", book.command.replace('`', "'"))),
         ("version", cell(&book.version)),
@@ -34,7 +35,7 @@ fn facts(book: &Book) -> String {
     if let Some(seeds) = book.seeds {
         rows.push(("seeds", seeds.to_string()));
     }
-    rows.push(("runs", thousands(runs as u64)));
+    rows.push(("runs", thousands(book.runs as u64)));
     rows.push(("CPU time", duration(book.cpu_seconds)));
     let jobs = if book.jobs > 0 { format!(" with {}", counted(book.jobs, "job")) } else { String::new() };
     rows.push(("wall time", format!("{}{jobs}", duration(book.wall_seconds))));
@@ -112,10 +113,7 @@ fn of_paper(paper: &PaperPage, folder: &str, out: &mut String) {
 
 fn of_experiment(experiment: &ExperimentPage, paper: &PaperPage, folder: &str, out: &mut String) {
     out.push_str(&format!("### {}: {}\n\n", inline(&experiment.id), inline(&experiment.title)));
-    let mut facts = vec![inline(&experiment.place), setting_text(&experiment.setting).to_owned()];
-    if experiment.runs > 0 {
-        facts.push(format!("{}, {} CPU", counted(experiment.runs, "run"), duration(experiment.cpu_seconds)));
-    }
+    let mut facts = vec![inline(&experiment.place), setting_text(&experiment.setting).to_owned(), cost(experiment)];
     facts.retain(|fact| !fact.is_empty());
     out.push_str(&format!("*{}*\n\n", facts.join(" · ")));
     out.push_str(&format!("{}\n\n", inline(&experiment.shows)));

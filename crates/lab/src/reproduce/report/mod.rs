@@ -14,7 +14,7 @@ pub use markdown::book_markdown;
 pub use text::text;
 pub use totals::Totals;
 
-use super::judged::{Judged, Verdict};
+use super::judged::{ExperimentPage, Judged, Verdict};
 use crate::results::number::brief;
 
 /// `23 to 85`; empty without a range.
@@ -80,6 +80,16 @@ fn duration(seconds: f64) -> String {
         s if s >= 120.0 => format!("{:.0} min", s / 60.0),
         s if s >= 10.0 => format!("{s:.0} s"),
         s => format!("{s:.1} s"),
+    }
+}
+
+/// `85 runs, 14 s CPU`, or whose runs they are; empty without any.
+fn cost(experiment: &ExperimentPage) -> String {
+    let runs = counted(experiment.runs, "run");
+    match experiment.runs_from.as_str() {
+        _ if experiment.runs == 0 => String::new(),
+        "" => format!("{runs}, {} CPU", duration(experiment.cpu_seconds)),
+        source => format!("the {runs} of {source}"),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The verdicts for the terminal, at most 100 columns wide.
 
-use super::{Totals, by_reason, counted, duration, first_failures, more_failed};
+use super::{Totals, by_reason, cost, counted, duration, first_failures, more_failed};
 use crate::reproduce::judged::{Book, ExperimentPage, Verdict};
-use crate::results::grid::Grid;
+use crate::results::grid::{Grid, shorten};
 
 const WIDTH: usize = 100;
 
@@ -27,9 +27,7 @@ fn of_experiment(experiment: &ExperimentPage) -> String {
     let head = format!("{}: {} ({})", experiment.id, experiment.title, experiment.place);
     let mut out = shorten(&head, WIDTH) + "\n";
     let mut said = Vec::new();
-    if experiment.runs > 0 {
-        said.extend([counted(experiment.runs, "run"), format!("{} CPU", duration(experiment.cpu_seconds))]);
-    }
+    said.extend(Some(cost(experiment)).filter(|cost| !cost.is_empty()));
     if experiment.setting == "testbed" {
         said.push("simulated; the paper used a testbed".into());
     }
@@ -110,13 +108,12 @@ fn totals(book: &Book) -> String {
     if book.papers.len() != 1 {
         row("all", Totals::of(book.claims()));
     }
-    let runs: usize = book.papers.iter().flat_map(|paper| &paper.experiments).map(|one| one.runs).sum();
     format!(
         "{}\n  (otherwise): of those that do not hold, how many do under another reasonable assumption\n\
          scale {}: {}, {} CPU in all, {} for this command\n",
         grid.text().trim_end(),
         book.scale,
-        counted(runs, "run"),
+        counted(book.runs, "run"),
         duration(book.cpu_seconds),
         duration(book.wall_seconds)
     )
@@ -128,15 +125,6 @@ fn or_dash(text: &str) -> String {
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// At most so many letters, the last of them dots where something is missing.
-fn shorten(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(most.saturating_sub(3)).collect();
-    format!("{}...", kept.trim_end())
 }
 
 fn fold(text: &str, width: usize) -> Vec<String> {

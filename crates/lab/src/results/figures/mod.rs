@@ -9,7 +9,7 @@ mod choose;
 pub mod colour;
 mod draw;
 mod layout;
-mod path;
+pub mod path;
 pub mod ticks;
 
 pub use choose::{of_comparison, of_run};

@@ -14,23 +14,34 @@ pub struct Bounds {
     pub bottom: f64,
 }
 
+/// The most points that stand for a group.
+pub const LANDMARKS: usize = 6;
+
+/// What a group of neighbours may shrink to: its ends and its extremes. Of equal extremes the first
+/// and the last remain, since a level stretch is told by both of its ends.
+pub fn landmarks(group: &[Point]) -> impl Iterator<Item = Point> {
+    let by = |a: &usize, b: &usize| group[*a].1.total_cmp(&group[*b].1);
+    let all = || 0..group.len();
+    let (low, last_low) = (all().min_by(by), all().rev().min_by(by));
+    let (high, last_high) = (all().rev().max_by(by), all().max_by(by));
+    let mut kept: Vec<usize> =
+        [all().next(), low, last_low, high, last_high, all().next_back()].into_iter().flatten().collect();
+    kept.sort_unstable();
+    kept.dedup();
+    kept.into_iter().map(|index| group[index])
+}
+
 /// Where many points share a column of `width`, the first, the extremes and the last remain:
 /// the picture is the same and the file small.
 pub fn thin(points: &[Point], width: f64) -> Vec<Point> {
     let column = |p: &Point| (p.0 / width).floor();
     let mut out = Vec::with_capacity(points.len().min(8192));
     for group in points.chunk_by(|a, b| column(a) == column(b)) {
-        if group.len() <= 4 {
+        if group.len() <= LANDMARKS {
             out.extend_from_slice(group);
             continue;
         }
-        let by = |a: &usize, b: &usize| group[*a].1.total_cmp(&group[*b].1);
-        let low = (0..group.len()).min_by(by).unwrap_or(0);
-        let high = (0..group.len()).max_by(by).unwrap_or(0);
-        let mut kept = vec![0, low, high, group.len() - 1];
-        kept.sort_unstable();
-        kept.dedup();
-        out.extend(kept.into_iter().map(|index| group[index]));
+        out.extend(landmarks(group));
     }
     out
 }

@@ -150,17 +150,7 @@ mod tests {
     /// `XOFF_UPDATE=1 cargo test -p xoff --lib schema` rewrites the file.
     #[test]
     fn the_committed_schema_is_fresh() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/scenario.schema.json");
-        let fresh = render();
-        if std::env::var_os("XOFF_UPDATE").is_some() {
-            std::fs::create_dir_all(concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema")).unwrap();
-            std::fs::write(path, &fresh).unwrap();
-        }
-        let committed = std::fs::read_to_string(path).unwrap_or_default();
-        assert!(
-            committed == fresh,
-            "schema/scenario.schema.json is out of date; refresh it with\n  XOFF_UPDATE=1 cargo test -p xoff --lib schema"
-        );
+        crate::fresh::assert_fresh("schema/scenario.schema.json", &render(), "schema");
     }
 
     #[test]
