@@ -8,7 +8,7 @@ use crate::flow::{Ledger, Receiver, Sender};
 use crate::packet::{BACKWARD, IntStack, Kind, Packet};
 use crate::plan::{Plan, Signalling, peer};
 use crate::port::{AT_HOST, Account, CONTROLLED, DOWN, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue};
-use crate::record::{ClassReport, Counters, Failure, FlowRecord, PauseRecord, PortReport, Sample};
+use crate::record::{ClassReport, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
 use crate::route::Routes;
 use crate::scheme::{Format, Notice, Scheme};
 use crate::traffic::Source;
@@ -92,6 +92,8 @@ pub struct World<S: Scheme> {
     /// Records since they were last taken.
     pub flows: Vec<FlowRecord>,
     pub pauses: Vec<PauseRecord>,
+    /// Only if [`crate::plan::RunSettings::record_pfc_frames`].
+    pub pfc_frames: Vec<PfcRecord>,
     pub samples: Vec<Sample>,
     /// Deadlocks found so far: time and cycle.
     pub deadlocks: Vec<(Time, Vec<crate::record::BlockedQueue>)>,
