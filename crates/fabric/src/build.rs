@@ -65,6 +65,7 @@ impl<S: Scheme> World<S> {
             flows: Vec::new(),
             pauses: Vec::new(),
             samples: Vec::new(),
+            taps: Default::default(),
             deadlocks: Vec::new(),
             failure: None,
             queue: EventQueue::default(),

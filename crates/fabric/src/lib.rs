@@ -5,6 +5,7 @@
 //! congestion-control triad), [`world`] (the event loop), [`record`] (what comes out).
 
 pub mod build;
+pub mod capture;
 pub mod check;
 pub mod control;
 pub mod domain;

@@ -51,6 +51,8 @@ pub const LONG_HAUL: u8 = 16;
 pub const AWAITED: u8 = 32;
 /// Its switch is under control: packets wait in virtual output queues.
 pub const CONTROLLED: u8 = 64;
+/// Its frames are recorded.
+pub const CAPTURED: u8 = 128;
 
 impl Port {
     #[inline]

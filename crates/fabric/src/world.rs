@@ -7,7 +7,7 @@
 use crate::flow::{Ledger, Receiver, Sender};
 use crate::packet::{BACKWARD, IntStack, Kind, Packet};
 use crate::plan::{Plan, Signalling, peer};
-use crate::port::{AT_HOST, Account, CONTROLLED, DOWN, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue};
+use crate::port::{AT_HOST, Account, CAPTURED, CONTROLLED, DOWN, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue};
 use crate::record::{ClassReport, Counters, Failure, FlowRecord, PauseRecord, PortReport, Sample};
 use crate::route::Routes;
 use crate::scheme::{Format, Notice, Scheme};
@@ -93,6 +93,7 @@ pub struct World<S: Scheme> {
     pub flows: Vec<FlowRecord>,
     pub pauses: Vec<PauseRecord>,
     pub samples: Vec<Sample>,
+    pub taps: crate::capture::Taps,
     /// Deadlocks found so far: time and cycle.
     pub deadlocks: Vec<(Time, Vec<crate::record::BlockedQueue>)>,
     pub failure: Option<Failure>,
@@ -346,6 +347,9 @@ impl<S: Scheme> World<S> {
             self.queue.push(Key::new(arrives, kind::ARRIVE, port_id));
         }
         self.in_flight.push(&mut port.wire, &InFlight { arrives, packet: *packet });
+        if port.has(CAPTURED) {
+            self.tap(port_id, packet);
+        }
     }
 
     /// Makes sure the port is served once it is free.
