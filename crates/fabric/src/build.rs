@@ -64,6 +64,7 @@ impl<S: Scheme> World<S> {
             counters: Counters::default(),
             flows: Vec::new(),
             pauses: Vec::new(),
+            pfc_frames: Vec::new(),
             samples: Vec::new(),
             taps: Default::default(),
             deadlocks: Vec::new(),

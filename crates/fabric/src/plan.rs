@@ -303,6 +303,8 @@ pub struct RunSettings {
     pub record_pauses: bool,
     /// Keep the repetitions of timed signalling too.
     pub record_refreshes: bool,
+    /// Keep every PFC frame when it arrives, for `pfc.parquet`.
+    pub record_pfc_frames: bool,
 }
 
 impl Plan {

@@ -54,6 +54,16 @@ pub struct PauseRecord {
     pub ingress_bytes: u64,
 }
 
+/// What a PFC frame tells one class of the egress that it reaches, when its last bit is in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PfcRecord {
+    pub at: Time,
+    /// The port that receives the frame, and whose egress is told.
+    pub port: u32,
+    pub class: u8,
+    pub pause: bool,
+}
+
 /// One sample of one probe.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sample {

@@ -166,6 +166,8 @@ pub struct FlowFacts {
     pub initial_rate: BitRate,
     pub base_rtt: Span,
     pub max_base_rtt: Span,
+    /// What the in-flight cap counts as one bandwidth-delay product.
+    pub bdp_bytes: u64,
     /// Payload of a full packet.
     pub mtu_bytes: u32,
     /// Wire size of a full packet.
@@ -202,6 +204,7 @@ impl FlowFacts {
             initial_rate: line_rate,
             base_rtt,
             max_base_rtt: base_rtt,
+            bdp_bytes: line_rate.bytes_in(base_rtt),
             mtu_bytes: 1000,
             mtu_wire_bytes: 1082,
             weight: 1,

@@ -7,7 +7,7 @@
 use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet, TRANSIT};
 use crate::plan::{Signalling, peer};
 use crate::port::{AT_HOST, AWAITED, CONTROLLED, DOWN, FREE_PENDING, Port, Storm};
-use crate::record::{Failure, LosslessDrop, PauseRecord};
+use crate::record::{Failure, LosslessDrop, PauseRecord, PfcRecord};
 use crate::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme};
 use crate::world::{World, kind};
 use xoff_engine::{Key, Time};
@@ -408,6 +408,9 @@ impl<S: Scheme> World<S> {
                 continue;
             }
             let pause = on & (1 << class) != 0;
+            if self.plan.run.record_pfc_frames {
+                self.pfc_frames.push(PfcRecord { at: self.now, port: port_id, class, pause });
+            }
             if pause && frame.stamp != Time::NEVER {
                 let until = self.now + (frame.stamp - Time::ZERO);
                 let queue_id = port_id * self.classes as u32 + u32::from(class);

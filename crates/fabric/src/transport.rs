@@ -116,6 +116,7 @@ impl<S: Scheme> World<S> {
             initial_rate: spec.initial_rate.map_or(line_rate, |rate| rate.min(line_rate)),
             base_rtt,
             max_base_rtt: self.max_base_rtt,
+            bdp_bytes: line_rate.bytes_in(self.max_base_rtt),
             mtu_bytes,
             mtu_wire_bytes: full_wire,
             weight: spec.weight,

@@ -9,6 +9,8 @@ use crate::packet::{BACKWARD, IntStack, Kind, Packet};
 use crate::plan::{Plan, Signalling, peer};
 use crate::port::{AT_HOST, Account, CAPTURED, CONTROLLED, DOWN, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue};
 use crate::record::{ClassReport, Counters, Failure, FlowRecord, PauseRecord, PortReport, Sample};
+use crate::port::{AT_HOST, Account, CONTROLLED, DOWN, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue};
+use crate::record::{ClassReport, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
 use crate::route::Routes;
 use crate::scheme::{Format, Notice, Scheme};
 use crate::traffic::Source;
@@ -92,6 +94,8 @@ pub struct World<S: Scheme> {
     /// Records since they were last taken.
     pub flows: Vec<FlowRecord>,
     pub pauses: Vec<PauseRecord>,
+    /// Only if [`crate::plan::RunSettings::record_pfc_frames`].
+    pub pfc_frames: Vec<PfcRecord>,
     pub samples: Vec<Sample>,
     pub taps: crate::capture::Taps,
     /// Deadlocks found so far: time and cycle.

@@ -136,6 +136,33 @@ fn pfc_cycles_as_the_closed_form_says() {
 }
 
 #[test]
+fn pfc_frames_are_kept_when_they_arrive_and_only_on_request() {
+    let run = |asked| {
+        let mut net = Net::new();
+        let (src, s0, dst) = (net.host("src"), net.switch("s0"), net.host("dst"));
+        let up = net.link(src, s0, 40, Span::from_us(4));
+        net.link(s0, dst, 20, Span::from_us(4));
+        net.plan.run.stop = Time::from_ms(2);
+        net.plan.run.record_pfc_frames = asked;
+        (up, net.run(vec![(Time::ZERO, endless(0, src, dst))]))
+    };
+    assert!(run(false).1.pfc_frames.is_empty());
+    let (up, world) = run(true);
+    assert!(world.pauses.len() > 50);
+    // 64 B and 20 B of preamble and gap at 40 Gb/s: the last bit is in before the gap has passed.
+    let least = Span::from_ns(4_000) + Span::from_ps(64 * 200);
+    // An ACK on the wire goes first.
+    let most = least + Span::from_ps(200 * 200);
+    for (told, heard) in world.pauses.iter().zip(&world.pfc_frames) {
+        assert_eq!((heard.port, heard.class, heard.pause), (up, told.class, told.pause));
+        let took = heard.at - told.at;
+        assert!(took >= least && took <= most, "{took:?}");
+    }
+    // Only the last ones may still be under way.
+    assert!(world.pauses.len() - world.pfc_frames.len() <= 1);
+}
+
+#[test]
 fn dynamic_threshold_settles_at_its_fixed_point() {
     // pfc 7.3: n ingresses settle at alpha S / (1 + n alpha).
     for (n, expected) in [(1u64, 1_223_537u64), (2, 1_101_184), (8, 688_240)] {

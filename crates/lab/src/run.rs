@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use xoff_engine::Time;
-use xoff_fabric::record::{FlowRecord, PauseRecord, Sample};
+use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_fabric::traffic::{Action, Source};
 use xoff_fabric::world::Progress;
 use xoff_schemes::{Any, AnyWorld};
@@ -77,6 +77,9 @@ impl Sink for Both<'_> {
         }
         self.recorder.pauses(pauses)
     }
+    fn pfc_frames(&mut self, frames: &[PfcRecord]) -> io::Result<()> {
+        self.writer.pfc_frames(frames)
+    }
     fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
         self.writer.samples(samples)?;
         self.recorder.samples(samples)
@@ -91,6 +94,10 @@ pub trait Sink {
     fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()>;
     fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()>;
     fn samples(&mut self, samples: &[Sample]) -> io::Result<()>;
+    /// Only if the plan records them.
+    fn pfc_frames(&mut self, _: &[PfcRecord]) -> io::Result<()> {
+        Ok(())
+    }
     /// Only if [`Keep::units`].
     fn units(&mut self, _: &[Unit]) -> io::Result<()> {
         Ok(())
@@ -200,9 +207,11 @@ fn flows_expected(loaded: &Loaded) -> Option<f64> {
 fn drain(world: &mut AnyWorld, sink: &mut dyn Sink) -> io::Result<()> {
     sink.flows(&world.flows)?;
     sink.pauses(&world.pauses)?;
+    sink.pfc_frames(&world.pfc_frames)?;
     sink.samples(&world.samples)?;
     world.flows.clear();
     world.pauses.clear();
+    world.pfc_frames.clear();
     world.samples.clear();
     Ok(())
 }

@@ -57,6 +57,7 @@ impl Net {
                     stall_after: Some(Span::from_ms(50)),
                     record_pauses: true,
                     record_refreshes: false,
+                    record_pfc_frames: false,
                 },
             },
         }

@@ -67,6 +67,7 @@ pub fn plan() -> Plan {
             stall_after: None,
             record_pauses: true,
             record_refreshes: false,
+            record_pfc_frames: true,
         },
     }
 }

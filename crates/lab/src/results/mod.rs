@@ -16,6 +16,7 @@ pub mod grid;
 pub mod metrics;
 pub mod names;
 pub mod number;
+pub mod read;
 pub mod report;
 pub mod summary;
 mod table_writer;

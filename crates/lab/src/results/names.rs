@@ -24,6 +24,8 @@ struct NodeName {
 struct PortName {
     name: String,
     node: u32,
+    /// 1, 2, ... among the ports of its node, in the order of the links.
+    number: u32,
     rate: BitRate,
     /// Which of several links between the same nodes; empty if there is only one.
     twin: String,
@@ -45,6 +47,7 @@ impl Names {
         for (index, link) in plan.links.iter().enumerate() {
             pairs.entry((link.a.min(link.b), link.a.max(link.b))).or_default().push(index);
         }
+        let mut counts = vec![0; plan.nodes.len()];
         let ports = (0..plan.ports() as u32)
             .map(|port| {
                 let (from, to) = (plan.node_of(port), plan.node_of(peer(port)));
@@ -52,7 +55,9 @@ impl Names {
                 let which = twins.iter().position(|&link| link == port as usize / 2).unwrap_or(0);
                 let twin = if twins.len() > 1 { format!("#{which}") } else { String::new() };
                 let name = format!("{}->{}{twin}", plan.nodes[from as usize].name, plan.nodes[to as usize].name);
-                PortName { name, node: from, rate: plan.direction(port).rate, twin }
+                counts[from as usize] += 1;
+                let number = counts[from as usize];
+                PortName { name, node: from, number, rate: plan.direction(port).rate, twin }
             })
             .collect();
         Names { nodes, ports, priorities: plan.classes.list.iter().map(|class| class.priority).collect() }
@@ -71,6 +76,13 @@ impl Names {
     }
     pub fn node_name_of(&self, port: u32) -> &str {
         self.node(self.node_of(port))
+    }
+    /// 1, 2, ... among the ports of its node, in the order of the links.
+    pub fn number_of(&self, port: u32) -> u32 {
+        self.ports[port as usize].number
+    }
+    pub fn is_host(&self, node: u32) -> bool {
+        self.nodes[node as usize].host
     }
     pub fn layer_of(&self, port: u32) -> &str {
         &self.nodes[self.node_of(port) as usize].layer
@@ -127,5 +139,9 @@ mod tests {
         assert_eq!(names.path(&[0, 6, 8]), "h0>s0>s1#1>r0");
         assert!(names.faces_host(1) && !names.faces_host(6));
         assert_eq!(names.ingress(7), "s1 from s0#1");
+        assert!(names.is_host(0) && !names.is_host(2));
+        // Of s0: to h0, to h1, and twice to s1.
+        assert_eq!([1, 3, 4, 6].map(|port| names.number_of(port)), [1, 2, 3, 4]);
+        assert_eq!([5, 7, 8, 10, 0].map(|port| names.number_of(port)), [1, 2, 3, 4, 1]);
     }
 }

@@ -1,4 +1,4 @@
-//! The four tables of a run directory.
+//! The tables of a run directory.
 
 use super::column::{Column, Kind, Table};
 
@@ -86,6 +86,20 @@ pub static PAUSES: Table = Table {
     ],
 };
 
+pub static PFC: Table = Table {
+    name: "pfc",
+    meaning: "one row per priority told by a PFC frame that arrives, with [output] pfc_frames = true",
+    columns: &[
+        real("time_us", "us", "When the last bit of the frame arrived; refreshes of timed pauses count too."),
+        text("node", "The node that receives the frame."),
+        text("node_kind", "'host' or 'switch'."),
+        text("port", "The receiving port (from->to), whose egress is told."),
+        integer("port_number", "", "Number of that port among its node's: 1, 2, ... in the order of the links."),
+        integer("priority", "", "IEEE 802.1 priority that is told."),
+        text("event", "'pause' or 'resume'."),
+    ],
+};
+
 pub static PORTS: Table = Table {
     name: "ports",
     meaning: "one row per port and priority, over the whole run",
@@ -122,4 +136,4 @@ pub static PORTS: Table = Table {
 };
 
 /// Every table, in the order in which the dictionary lists them.
-pub static ALL: &[&Table] = &[&FLOWS, &SERIES, &PAUSES, &PORTS];
+pub static ALL: &[&Table] = &[&FLOWS, &SERIES, &PAUSES, &PFC, &PORTS];

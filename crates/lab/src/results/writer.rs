@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::{Plan, peer};
-use xoff_fabric::record::{Counters, Failure, FlowRecord, PauseRecord, PortReport, Sample};
+use xoff_fabric::record::{Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
 
 /// What is known before a run starts.
 pub struct RunContext<'a> {
@@ -97,6 +97,7 @@ struct Files {
     flows: TableWriter,
     series: TableWriter,
     pauses: TableWriter,
+    pfc: Option<TableWriter>,
     ports: TableWriter,
     /// Last, so that a dropped writer closes its files before they are removed.
     staging: Staging,
@@ -118,6 +119,7 @@ impl RunWriter {
                     flows: table(&tables::FLOWS)?,
                     series: table(&tables::SERIES)?,
                     pauses: table(&tables::PAUSES)?,
+                    pfc: context.plan.run.record_pfc_frames.then(|| table(&tables::PFC)).transpose()?,
                     ports: table(&tables::PORTS)?,
                     staging,
                 })
@@ -220,6 +222,24 @@ impl RunWriter {
         Ok(())
     }
 
+    /// Only of a run that was asked for them.
+    pub fn pfc_frames(&mut self, frames: &[PfcRecord]) -> io::Result<()> {
+        let Some(table) = self.files.as_mut().and_then(|files| files.pfc.as_mut()) else { return Ok(()) };
+        for frame in frames {
+            let node = self.names.node_of(frame.port);
+            table.row(&[
+                frame.at.as_us().into(),
+                self.names.node(node).into(),
+                if self.names.is_host(node) { "host" } else { "switch" }.into(),
+                self.names.port(frame.port).into(),
+                self.names.number_of(frame.port).into(),
+                self.names.priority(frame.class).into(),
+                if frame.pause { "pause" } else { "resume" }.into(),
+            ])?;
+        }
+        Ok(())
+    }
+
     pub fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
         for sample in samples {
             self.keeper.sample(sample);
@@ -268,7 +288,7 @@ impl RunWriter {
         let mut outcome = Outcome { summary, curves, scenario: self.scenario, directory: None };
         if let Some(mut files) = self.files {
             write_ports(&mut files.ports, &self.names, &end)?;
-            for table in [files.flows, files.series, files.pauses, files.ports] {
+            for table in [files.flows, files.series, files.pauses, files.ports].into_iter().chain(files.pfc) {
                 table.finish()?;
             }
             let charts = figures::of_run(&outcome);
@@ -348,6 +368,9 @@ mod tests {
         writer
             .pauses(&[fixture::pause(2_100, 1, true), fixture::pause(2_200, 1, false), fixture::pause(2_400, 1, true)])
             .unwrap();
+        // h0's NIC, and the first link between the switches at s0.
+        let frame = PfcRecord { at: Time::from_us(2_101), port: 0, class: 0, pause: true };
+        writer.pfc_frames(&[frame, PfcRecord { port: 4, pause: false, ..frame }]).unwrap();
         writer.flows(&[fixture::endless(0, 25_000_000)]).unwrap();
         let delivered = flows.iter().map(|f| f.delivered_bytes).sum::<u64>() + 25_000_000;
         writer.finish(fixture::end(delivered)).unwrap()
@@ -385,6 +408,10 @@ mod tests {
         assert_eq!((value.value(0), value.value(1)), (20.0, 1e5));
         assert_eq!(read(&out.join("pauses.parquet")).num_rows(), 3);
         assert_eq!(read(&out.join("ports.parquet")).num_rows(), 24);
+
+        let frames = fs::read_to_string(out.join("pfc.csv")).unwrap();
+        assert!(frames.ends_with("\n2101,h0,host,h0->s0,1,3,pause\n2101,s0,switch,s0->s1#0,3,3,resume\n"), "{frames}");
+        assert_eq!(read(&out.join("pfc.parquet")).num_rows(), 2);
 
         let csv = fs::read_to_string(out.join("flows.csv")).unwrap();
         assert!(csv.starts_with("flow_id,source,label,"));

@@ -81,6 +81,7 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
                 "output.csv=true",
                 "output.figures=false",
                 "output.pauses=false",
+                "output.pfc_frames=true",
                 "switch.buffer=1MB",
                 "switch.pfc.threshold=dynamic\u{0}",
                 "switch.pfc.alpha=0.5",

@@ -15,7 +15,7 @@ fn check_interval(table: &mut Table, key: &str, default: Span) -> Result<Option<
 }
 
 /// `[run]`; the stop is checked once the traffic is known.
-pub fn read_run(table: &mut Table, record_pauses: bool) -> Result<(RunSettings, Option<Time>)> {
+pub fn read_run(table: &mut Table, output: Output) -> Result<(RunSettings, Option<Time>)> {
     let stop = table.take_time("stop")?;
     if stop == Some(Time::ZERO) {
         return Err(table.error("stop", "`stop` cannot be zero"));
@@ -27,8 +27,9 @@ pub fn read_run(table: &mut Table, record_pauses: bool) -> Result<(RunSettings, 
         deadlock_check: check_interval(table, "deadlock_check", Span::from_ms(1))?,
         stop_on_deadlock: true,
         stall_after: check_interval(table, "stall_after", Span::from_ms(50))?,
-        record_pauses,
+        record_pauses: output.pauses,
         record_refreshes: false,
+        record_pfc_frames: output.pfc_frames,
     };
     let stop_on_deadlock = match settings.deadlock_check {
         Some(_) => table.choice_or("on_deadlock", &[("stop", true), ("record", false)], "stop")?,
@@ -42,11 +43,13 @@ pub fn read_run(table: &mut Table, record_pauses: bool) -> Result<(RunSettings, 
 }
 
 /// What a run leaves behind besides its tables.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Output {
     pub csv: bool,
     pub figures: bool,
     pub pauses: bool,
+    /// PFC frames as they arrive, in a table of their own.
+    pub pfc_frames: bool,
 }
 
 pub fn read_output(table: &mut Table) -> Result<Output> {
@@ -54,6 +57,7 @@ pub fn read_output(table: &mut Table) -> Result<Output> {
         csv: table.flag_or("csv", false)?,
         figures: table.flag_or("figures", true)?,
         pauses: table.flag_or("pauses", true)?,
+        pfc_frames: table.flag_or("pfc_frames", false)?,
     })
 }
 

@@ -182,8 +182,8 @@ impl Scenario {
     fn read(&self, root: &mut Table, problems: &mut Vec<Diagnostic>) -> Option<Loaded> {
         let head = keep(problems, read_head(root));
         let output = keep(problems, section(root, "output", events::read_output));
-        let pauses = output.is_none_or(|output| output.pauses);
-        let run = keep(problems, section(root, "run", |table| events::read_run(table, pauses)));
+        let kept = output.unwrap_or_default();
+        let run = keep(problems, section(root, "run", |table| events::read_run(table, kept)));
         let graph = keep(problems, section(root, "topology", topology::read));
         let host = keep(problems, section(root, "host", read_host));
         let largest_frame = host.as_ref().map_or(1062, |(host, _)| host.mtu_bytes + host.sizes.data_header_bytes);

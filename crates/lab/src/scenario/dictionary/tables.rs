@@ -320,6 +320,7 @@ pub(super) const SECTIONS: &[Section] = &[
             key("csv", Flag, "false", "Also write the tables as CSV"),
             key("figures", Flag, "true", "Draw figures"),
             key("pauses", Flag, "true", "Keep every PAUSE and RESUME"),
+            key("pfc_frames", Flag, "false", "Keep every PFC frame as it arrives, in a table `pfc`"),
         ],
     },
 ];

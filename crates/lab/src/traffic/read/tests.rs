@@ -41,6 +41,7 @@ fn network() -> Plan {
             stall_after: None,
             record_pauses: false,
             record_refreshes: false,
+            record_pfc_frames: false,
         },
     }
 }
