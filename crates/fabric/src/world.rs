@@ -7,8 +7,6 @@
 use crate::flow::{Ledger, Receiver, Sender};
 use crate::packet::{BACKWARD, IntStack, Kind, Packet};
 use crate::plan::{Plan, Signalling, peer};
-use crate::port::{AT_HOST, Account, CAPTURED, CONTROLLED, DOWN, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue};
-use crate::record::{ClassReport, Counters, Failure, FlowRecord, PauseRecord, PortReport, Sample};
 use crate::port::{AT_HOST, Account, CONTROLLED, DOWN, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue};
 use crate::record::{ClassReport, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
 use crate::route::Routes;
@@ -351,7 +349,7 @@ impl<S: Scheme> World<S> {
             self.queue.push(Key::new(arrives, kind::ARRIVE, port_id));
         }
         self.in_flight.push(&mut port.wire, &InFlight { arrives, packet: *packet });
-        if port.has(CAPTURED) {
+        if port.has(crate::port::CAPTURED) {
             self.tap(port_id, packet);
         }
     }
