@@ -32,8 +32,6 @@ const RESERVE_BYTES: u64 = 4096;
 const RESUME_BYTES: u64 = 3072;
 /// Headroom of a port in bandwidth-delay products.
 const HEADROOM_BDPS: u64 = 3;
-/// A queue never gets so long.
-const OUT_OF_REACH: &str = "1TB";
 
 /// The scenario, and warnings about what it makes of the files.
 pub fn text(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> std::result::Result<String, Vec<Diagnostic>> {
@@ -127,7 +125,7 @@ fn run(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String> {
 
 fn model(_: &Parts<'_>, _: &mut Vec<Diagnostic>) -> Result<String> {
     let mut out = String::from("\n[model]\n");
-    line(&mut out, "time_grain", "\"1ns\"", "times are cut to whole nanoseconds");
+    line(&mut out, "time_grain", "\"1ns-binary\"", "times are cut to whole nanoseconds");
     line(&mut out, "ties", "\"scheduled\"", "");
     line(&mut out, "ecmp", "\"murmur3\"", "");
     line(&mut out, "next_hops", "\"descending\"", "");
@@ -317,7 +315,7 @@ fn switch(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String> {
     line(&mut out, "count_passing", "true", "");
     out.push_str("\n[switch.pfc]\n");
     line(&mut out, "threshold", "\"dynamic\"", "");
-    line(&mut out, "alpha", "\"by-speed\"", "");
+    line(&mut out, "alpha", "\"by-speed-up\"", "");
     line(&mut out, "alpha_base", "0.125", "");
     line(&mut out, "nic_rate", &rate(topology.nic_rate_bps()), "the rate of the first host");
     line(&mut out, "reserve", &quoted(&format_bytes(RESERVE_BYTES)), "");
@@ -366,12 +364,8 @@ fn host(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String> {
     line(&mut out, "retransmit_timeout", &span(stop_ns(config)?), "there is none: it never comes within the run");
     line(&mut out, "scheduler", "\"scan\"", "");
     // The NIC's queue of ACKs has the pause of group 3, whatever the flows' group.
-    let third = class_names(parts.flows).into_iter().find(|(group, _)| *group == 3).map(|(_, name)| name);
-    let paused_by = match config.flag("ACK_HIGH_PRIO")? {
-        true => "none".to_owned(),
-        false => third.unwrap_or("none".to_owned()),
-    };
-    line(&mut out, "acks_paused_by", &quoted(&paused_by), &config.said("ACK_HIGH_PRIO"));
+    let paused_by = if config.flag("ACK_HIGH_PRIO")? { "\"none\"" } else { "3" };
+    line(&mut out, "acks_paused_by", paused_by, &config.said("ACK_HIGH_PRIO"));
     line(&mut out, "follow_rate", if mode == HPCC { "true" } else { "false" }, "");
     let (windowed, global) = (config.flag("HAS_WIN")?, config.flag("GLOBAL_T")?);
     if !windowed && mode == HPCC {
@@ -412,7 +406,7 @@ fn scheme(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String> {
             set(&mut out, config, "g", "EWMA_GAIN", |name| Ok(decimal(config.number_in(name, 0.0..=1.0)?)))?;
             warn_of_gain(config, warnings);
             set(&mut out, config, "rate_ai", "DCTCP_RATE_AI", |name| Ok(rate(config.rate(name)?)))?;
-            ecn.one_threshold(&mut out, config)?;
+            ecn.write(&mut out, config);
         }
         _ => {
             set(&mut out, config, "delta", "RATE_AI", |name| Ok(rate(config.rate(name)?)))?;
@@ -466,7 +460,7 @@ fn dcqcn(out: &mut String, config: &Config<'_>, ecn: &Marking, warnings: &mut Ve
     line(out, "target_clamp", clamp, &config.said("CLAMP_TARGET_RATE"));
     set(out, config, "rate_ai", "RATE_AI", |name| Ok(rate(config.rate(name)?)))?;
     set(out, config, "rate_hai", "RATE_HAI", |name| Ok(rate(config.rate(name)?)))?;
-    ecn.ramp(out, config);
+    ecn.write(out, config);
     Ok(())
 }
 
@@ -474,7 +468,7 @@ fn hpcc(out: &mut String, config: &Config<'_>) -> Result<()> {
     set(out, config, "eta", "U_TARGET", |name| Ok(decimal(config.number_in(name, 0.01..=1.0)?)))?;
     set(out, config, "max_stage", "MI_THRESH", |name| Ok(config.count(name, 0..=1000)?.to_string()))?;
     set(out, config, "rate_ai", "RATE_AI", |name| Ok(rate(config.rate(name)?)))?;
-    set(out, config, "int_multiplier", "INT_MULTI", |name| Ok(config.count(name, 1..=1000)?.to_string()))?;
+    set(out, config, "int_multiplier", "INT_MULTI", |name| Ok(config.count(name, 1..=32)?.to_string()))?;
     set(out, config, "fast_react", "FAST_REACT", |name| flag(config, name))?;
     set(out, config, "per_hop", "MULTI_RATE", |name| flag(config, name))?;
     set(out, config, "sample_feedback", "SAMPLE_FEEDBACK", |name| flag(config, name))?;
@@ -532,40 +526,21 @@ impl Marking {
         Ok(Marking { enabled: config.flag("ENABLE_QCN")?, rows })
     }
 
-    /// A table by rate, or out of reach of any queue.
     fn table(&self, of: impl Fn(&(u64, u64, u64, f64)) -> u64) -> String {
-        if !self.enabled {
-            return quoted(OUT_OF_REACH);
-        }
         let cell = |row: &(u64, u64, u64, f64)| format!("{} = {}", rate(row.0), quoted(&format_bytes(of(row))));
         format!("{{ {} }}", self.rows.iter().map(cell).collect::<Vec<_>>().join(", "))
     }
 
-    fn why(&self, config: &Config<'_>, key: &str) -> String {
-        if self.enabled { config.said(key) } else { config.said("ENABLE_QCN") }
-    }
-
-    fn ramp(&self, out: &mut String, config: &Config<'_>) {
-        line(out, "kmin", &self.table(|row| row.1), &self.why(config, "KMIN_MAP"));
-        line(out, "kmax", &self.table(|row| row.2), &self.why(config, "KMAX_MAP"));
-        let first = self.rows.first().map_or(0.0, |row| row.3);
-        let pmax = if self.rows.iter().all(|row| row.3 == first) {
-            decimal(first)
-        } else {
-            let cell = |row: &(u64, u64, u64, f64)| format!("{}@{}", row.3, format_rate(BitRate::from_bps(row.0)));
-            quoted(&self.rows.iter().map(cell).collect::<Vec<_>>().join(", "))
-        };
-        line(out, "pmax", &pmax, &self.why(config, "PMAX_MAP"));
-    }
-
-    /// DCTCP's step.
-    fn one_threshold(&self, out: &mut String, config: &Config<'_>) -> Result<()> {
-        if self.enabled && self.rows.iter().any(|row| row.1 != row.2) {
-            let error = config.error("KMIN_MAP", "CC_MODE 8 marks at one threshold, and Kmin differs from Kmax");
-            return Err(error.label("the same values as KMAX_MAP"));
+    fn write(&self, out: &mut String, config: &Config<'_>) {
+        if !self.enabled {
+            line(out, "mark_at", "\"never\"", &config.said("ENABLE_QCN"));
+            return;
         }
-        line(out, "k", &self.table(|row| row.1), &self.why(config, "KMIN_MAP"));
-        Ok(())
+        line(out, "kmin", &self.table(|row| row.1), &config.said("KMIN_MAP"));
+        line(out, "kmax", &self.table(|row| row.2), &config.said("KMAX_MAP"));
+        let cell = |row: &(u64, u64, u64, f64)| format!("{}@{}", row.3, format_rate(BitRate::from_bps(row.0)));
+        let pmax: Vec<String> = self.rows.iter().map(cell).collect();
+        line(out, "pmax", &quoted(&pmax.join(", ")), &config.said("PMAX_MAP"));
     }
 }
 
