@@ -6,6 +6,7 @@
 
 pub mod check;
 pub mod cli;
+pub mod export;
 #[cfg(test)]
 mod fresh;
 pub mod measure;

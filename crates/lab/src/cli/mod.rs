@@ -1,6 +1,7 @@
 //! The command line: what is asked, and how the answer is shown.
 
 mod compare;
+mod export;
 mod inspect;
 mod progress;
 mod reproduce;
@@ -78,6 +79,11 @@ enum Command {
     ///
     /// Without names it lists what there is. Killed and started again, it goes on where it was.
     Reproduce(reproduce::ReproduceArgs),
+    /// Write a finished run in another simulator's format
+    ///
+    /// `hpcc` makes fct.txt and pfc.txt as the HPCC authors' simulator writes them, for the scripts
+    /// that read those.
+    Export(export::ExportArgs),
     /// Say what a scenario would build, and run nothing
     ///
     /// Nodes and links, oversubscription, round trips, buffers against required headroom, whether
@@ -142,6 +148,7 @@ pub fn main() -> ExitCode {
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Compare(args)) => compare::compare(&args),
         Some(Command::Reproduce(args)) => reproduce::reproduce(&args),
+        Some(Command::Export(args)) => export::export(&args),
         Some(Command::Check(args)) => inspect::check(&args),
         Some(Command::Schemes(args)) => inspect::schemes(&args),
         Some(Command::Describe(args)) => inspect::describe(&args),
