@@ -17,3 +17,4 @@ pub mod run;
 pub mod scenario;
 mod schemes_text;
 pub mod traffic;
+pub mod validate;
