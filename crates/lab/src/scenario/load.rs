@@ -17,7 +17,7 @@ use crate::traffic::{self, TrafficPlan};
 use std::path::Path;
 use std::sync::Arc;
 use xoff_engine::Time;
-use xoff_fabric::plan::{AckPath, HostSettings, NodeKind, Plan};
+use xoff_fabric::plan::{AckPath, HostSettings, Model, NodeKind, Plan};
 use xoff_fabric::topology::Graph;
 
 /// A scenario of more than this is not one.
@@ -186,17 +186,19 @@ impl Scenario {
         let run = keep(problems, section(root, "run", |table| events::read_run(table, kept)));
         let graph = keep(problems, section(root, "topology", topology::read));
         let host = keep(problems, section(root, "host", read_host));
+        let model = keep(problems, section(root, "model", settings::read_model));
         let largest_frame = host.as_ref().map_or(1062, |(host, _)| host.mtu_bytes + host.sizes.data_header_bytes);
         let classes = keep(problems, settings::read_classes(root, largest_frame));
         let schemes = keep(problems, schemes::read(root, self.registry));
-        let (head, output, run) = (head?, output?, run?);
+        let (head, output, run, model) = (head?, output?, run?, model?);
         let (graph, host, classes, schemes) = (graph?, host?, classes?, schemes?);
-        let read = self.read_rest(root, Parts { head, output, run, graph, host, classes, schemes });
+        let read = self.read_rest(root, Parts { head, output, run, graph, model, host, classes, schemes });
         keep(problems, read)
     }
 
     fn read_rest(&self, root: &mut Table, parts: Parts) -> Result<Loaded> {
-        let Parts { head, output, run: (run, stop), mut graph, host: (host, ack_path), classes, mut schemes } = parts;
+        let Parts { head, output, run: (run, stop), mut graph, model, host: (host, ack_path), classes, mut schemes } =
+            parts;
         let mut names = Names::new(&graph.nodes, &graph.links);
         let context = SwitchContext {
             any_lossless: classes.classes.list.iter().any(|class| class.lossless),
@@ -223,6 +225,7 @@ impl Scenario {
             classes: classes.classes,
             switches,
             hosts,
+            model,
             ack_path,
             faults: Vec::new(),
             probes: Vec::new(),
@@ -299,6 +302,7 @@ struct Parts {
     output: Output,
     run: (xoff_fabric::plan::RunSettings, Option<Time>),
     graph: Graph,
+    model: Model,
     host: (HostSettings, AckPath),
     classes: NamedClasses,
     schemes: Vec<NamedScheme>,
