@@ -9,6 +9,7 @@ pub mod cli;
 pub mod export;
 #[cfg(test)]
 mod fresh;
+pub mod import;
 pub mod measure;
 pub mod models;
 pub mod reproduce;

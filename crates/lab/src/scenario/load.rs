@@ -5,6 +5,7 @@ use super::context::TrafficContext;
 use super::diagnostic::{Diagnostic, Place, Source};
 use super::dictionary;
 use super::events::{self, Output};
+use super::files::Files;
 use super::names::{Names, valid_name};
 use super::reader::{Result, Table, named_entries, read_file};
 use super::resolved::{Attachment, Recorder};
@@ -39,8 +40,10 @@ pub struct Options {
 #[derive(Clone, Debug)]
 pub struct Scenario {
     source: Arc<Source>,
-    base: Box<Path>,
+    files: Files,
     registry: Registry,
+    /// What whoever made the text has to say of it.
+    notes: Vec<Diagnostic>,
 }
 
 /// A scenario, checked and complete.
@@ -101,7 +104,27 @@ impl Scenario {
 
     /// A scenario that is not in a file; `name` stands for one in messages.
     pub fn from_text(name: impl Into<String>, text: impl Into<String>, base: &Path) -> Scenario {
-        Scenario { source: Source::new(name, text), base: base.into(), registry: xoff_schemes::all() }
+        Scenario {
+            source: Source::new(name, text),
+            files: Files::in_folder(base),
+            registry: xoff_schemes::all(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// With files that are not on disk, and warnings to be told with its own.
+    pub fn with(self, made: Vec<Attachment>, notes: Vec<Diagnostic>) -> Scenario {
+        Scenario { files: self.files.with(made), notes, ..self }
+    }
+
+    /// The text as it was read.
+    pub fn source(&self) -> &Arc<Source> {
+        &self.source
+    }
+
+    /// The folder of the files it names.
+    pub fn base(&self) -> &Path {
+        self.files.base()
     }
 
     /// Everything a run needs, or what is wrong with the scenario.
@@ -128,7 +151,7 @@ impl Scenario {
             self.replace_scheme(&mut entries, &source, 0, scheme).map_err(|error| vec![error])?;
         }
         let recorder = Recorder::default();
-        let mut root = Table::root(&self.source, entries, &self.base, recorder.clone());
+        let mut root = Table::root_with(&self.source, entries, self.files.clone(), recorder.clone());
         let mut problems = root.unknown();
         let loaded = self.read(&mut root, &mut problems);
         match loaded {
@@ -147,7 +170,8 @@ impl Scenario {
     /// `wanted` stands at `start` of `source`.
     fn replace_scheme(&self, entries: &mut Vec<Entry>, source: &Arc<Source>, start: usize, wanted: &str) -> Result<()> {
         let own = entries.iter().find(|entry| entry.key == "scheme").cloned();
-        let mut scratch = Table::root(&self.source, own.clone().into_iter().collect(), &self.base, Recorder::default());
+        let mut scratch =
+            Table::root_with(&self.source, own.clone().into_iter().collect(), self.files.clone(), Recorder::default());
         let own_name = schemes::read(&mut scratch, self.registry)?[0].values.spec().name;
         let (scheme, base) = wanted.split_once('+').map_or((wanted, None), |(scheme, base)| (scheme, Some(base)));
         let part = |from: usize| {
@@ -251,7 +275,8 @@ impl Scenario {
         }
         (plan.faults, plan.probes) = (faults, probes);
         self.check_stop(root, stop, &traffic)?;
-        let mut warnings = head.warnings;
+        let mut warnings = self.notes.clone();
+        warnings.extend(head.warnings);
         budget::check(&plan, &root.place_within("switch", "buffer"), &mut warnings)?;
         budget::check_pauses(&plan, &root.place_within("switch", "pfc"))?;
         if let Some(why) = out_of_place(&plan, &schemes) {
