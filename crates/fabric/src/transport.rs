@@ -664,6 +664,7 @@ impl<S: Scheme> World<S> {
             label: ledger.spec.label,
             src: ledger.spec.src,
             dst: ledger.spec.dst,
+            ports: ledger.spec.ports_or(ledger.id),
             size_bytes: ledger.spec.size_bytes,
             delivered_bytes: receiver.delivered_bytes,
             class: ledger.spec.class,
