@@ -89,7 +89,8 @@ impl<S: Scheme> World<S> {
 
     pub(crate) fn on_wake(&mut self, host_id: u32) {
         let host = &mut self.hosts[host_id as usize];
-        if host.wake_at != self.now {
+        let moved = host.scan.as_mut().is_some_and(|scan| scan.was_moved(self.now));
+        if host.wake_at != self.now || moved {
             return;
         }
         host.wake_at = Time::NEVER;

@@ -14,7 +14,7 @@ use crate::flow::Sender;
 use crate::nic::NO_FLOW;
 use crate::packet::Packet;
 use crate::port::{FREE_PENDING, SCANS};
-use crate::scheme::{Limits, Scheme};
+use crate::scheme::{Limits, ReactionPoint, Scheme};
 use crate::world::{World, kind};
 use xoff_engine::{Fifo, Time};
 
@@ -28,11 +28,20 @@ pub struct Scan {
     acks: Fifo,
     /// Classes whose pause stops the ACKs.
     ack_gate: u8,
+    /// Wake-ups that were moved and are still scheduled: they must not be taken for another of the same
+    /// time.
+    moved: Vec<Time>,
 }
 
 impl Scan {
     pub fn new(ack_gate: u8) -> Scan {
-        Scan { flows: Vec::new(), last: 0, acks: Fifo::default(), ack_gate }
+        Scan { flows: Vec::new(), last: 0, acks: Fifo::default(), ack_gate, moved: Vec::new() }
+    }
+
+    /// Whether the wake-up of now is one that was moved.
+    pub fn was_moved(&mut self, now: Time) -> bool {
+        let place = self.moved.iter().position(|at| *at == now);
+        place.is_some_and(|place| self.moved.swap_remove(place) == now)
     }
 
     /// ACKs that wait.
@@ -207,13 +216,16 @@ impl<S: Scheme> World<S> {
         sender.next_avail = Time::from_ps((sender.next_avail.ps() + after).saturating_sub(before));
     }
 
-    /// An ACK has come: a NIC that follows rates lets a pending wake-up come sooner, if this flow may
+    /// An ACK has led to a rate: a NIC that follows rates lets a pending wake-up come sooner, if this flow may
     /// send before it.
     pub(crate) fn hasten(&mut self, flow: u32) {
         let sender = &self.senders[flow];
         let host = &mut self.hosts[sender.host as usize];
         let follows = self.plan.hosts[host.profile as usize].nic.follow_rate;
-        if follows && host.wake_at != Time::NEVER && sender.next_avail < host.wake_at {
+        if follows && sender.rp.has_decided() && host.wake_at != Time::NEVER && sender.next_avail < host.wake_at {
+            if let Some(scan) = &mut host.scan {
+                scan.moved.push(host.wake_at);
+            }
             host.wake_at = sender.next_avail.max(self.now);
             self.queue.push(host.wake_at, kind::WAKE, sender.host);
         }

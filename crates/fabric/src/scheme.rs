@@ -505,6 +505,11 @@ pub trait ReactionPoint {
     fn increases(&self) -> u32 {
         0
     }
+    /// Whether the last ACK led to a decision on its rate, be it the same as before; asked by NICs that
+    /// look through their flows ([`crate::scan`]).
+    fn has_decided(&self) -> bool {
+        true
+    }
     fn on_timer(&mut self, _now: Time) {}
     /// When it next wants [`ReactionPoint::on_timer`]; read after every hook. A flow that is not
     /// limited should have none, so that it costs nothing.

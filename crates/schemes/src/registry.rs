@@ -416,6 +416,9 @@ macro_rules! enums {
                 fn increases(&self) -> u32 {
                     match self { $(AnyRp::$variant(rp) => rp.increases()),* }
                 }
+                fn has_decided(&self) -> bool {
+                    match self { $(AnyRp::$variant(rp) => rp.has_decided()),* }
+                }
                 fn on_timer(&mut self, now: Time) {
                     match self { $(AnyRp::$variant(rp) => rp.on_timer(now)),* }
                 }

@@ -225,6 +225,13 @@ impl ReactionPoint for Rp {
             Rp::Rate(rp) => rp.increases,
         }
     }
+
+    fn has_decided(&self) -> bool {
+        match self {
+            Rp::Window { .. } => true,
+            Rp::Rate(rp) => rp.decided,
+        }
+    }
 }
 
 #[cfg(test)]

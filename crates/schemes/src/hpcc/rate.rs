@@ -37,6 +37,8 @@ pub struct Rp {
     /// One loop for the busiest hop (the first), or one per hop.
     pub(super) loops: [Loop; HEADER_HOPS],
     pub(super) increases: u32,
+    /// The last acknowledgement led to a rate.
+    pub(super) decided: bool,
 }
 
 /// What is remembered from round to round.
@@ -75,6 +77,7 @@ impl Rp {
             previous: [IntHop::default(); HEADER_HOPS],
             loops: [Loop { utilisation: 1.0, reference_bps: rate_bps, stage: 0 }; HEADER_HOPS],
             increases: 0,
+            decided: false,
         }
     }
 
@@ -85,6 +88,7 @@ impl Rp {
 
     #[inline]
     pub fn on_ack(&mut self, ack: &Acked<'_>) {
+        self.decided = false;
         let Some(stack) = ack.int else { return };
         let update = ack.acked_bytes > self.round_ends_bytes;
         if !update && !self.fast_react {
@@ -142,6 +146,7 @@ impl Rp {
         if !any {
             return;
         }
+        self.decided = true;
         self.loops[0].smooth(highest, elapsed_ns, self.round_trip_ns);
         let (rate_bps, stage) = self.next(&self.loops[0]);
         self.rate_bps = rate_bps;
@@ -169,6 +174,7 @@ impl Rp {
             }
         }
         if any {
+            self.decided = true;
             self.rate_bps = rate_bps;
         }
     }
