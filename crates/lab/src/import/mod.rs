@@ -3,7 +3,9 @@
 //! Reading order: [`hpcc`] (the HPCC authors' simulator), [`htsim`] (connection matrices), [`cdf`]
 //! (distributions of sizes), [`page`] (what people are told of all of them).
 
+pub mod cdf;
 pub mod hpcc;
+pub mod htsim;
 pub mod place;
 pub mod words;
 
