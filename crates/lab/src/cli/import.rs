@@ -91,7 +91,7 @@ pub fn import(args: &ImportArgs) -> Result<(), Stop> {
     match &args.format {
         Format::Hpcc(args) => {
             let config = Scenario::open(&args.config)?;
-            let imported = hpcc::import(config.source(), config.base(), args.to.stem().as_deref())?;
+            let imported = hpcc::import(config.source(), config.files(), args.to.stem().as_deref())?;
             args.to.write(&imported)
         }
         Format::Htsim(args) => {

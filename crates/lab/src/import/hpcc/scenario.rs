@@ -46,6 +46,8 @@ pub fn text(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> std::result::R
     for section in sections {
         match section(parts, warnings) {
             Ok(text) => out.push_str(&text),
+            // Two sections may need the same setting.
+            Err(problem) if problems.iter().any(|known: &Diagnostic| known.message == problem.message) => {}
             Err(problem) => problems.push(problem),
         }
     }
@@ -549,7 +551,7 @@ fn traffic(parts: &Parts<'_>, _: &mut Vec<Diagnostic>) -> Result<String> {
     line(
         &mut out,
         "file",
-        &quoted(parts.flow_file),
+        &toml_edit::Value::from(parts.flow_file).to_string(),
         &format!("{} flows of {}", parts.flows.len(), parts.config.said("FLOW_FILE")),
     );
     Ok(out)
