@@ -465,6 +465,9 @@ impl<S: Scheme> World<S> {
         };
         self.senders[flow].live += 1;
         self.counters.notifications_sent += 1;
+        if !self.taps.is_empty() {
+            self.note_origin(&packet, None);
+        }
         self.emit(host_id, &packet, delay, NOTIFY_LANE);
     }
 
@@ -661,6 +664,7 @@ impl<S: Scheme> World<S> {
             label: ledger.spec.label,
             src: ledger.spec.src,
             dst: ledger.spec.dst,
+            ports: ledger.spec.ports_or(ledger.id),
             size_bytes: ledger.spec.size_bytes,
             delivered_bytes: receiver.delivered_bytes,
             class: ledger.spec.class,

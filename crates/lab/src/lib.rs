@@ -6,6 +6,7 @@
 
 pub mod check;
 pub mod cli;
+pub mod export;
 #[cfg(test)]
 mod fresh;
 pub mod import;
@@ -17,3 +18,4 @@ pub mod run;
 pub mod scenario;
 mod schemes_text;
 pub mod traffic;
+pub mod validate;
