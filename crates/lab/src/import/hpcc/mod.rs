@@ -1,12 +1,15 @@
 //! The HPCC authors' simulator: its configuration with the files it names, as a scenario.
 //!
 //! Reading order: [`keys`] (what becomes of each key), [`config`], [`topology`], [`flows`] (one file
-//! each), [`scenario`] (the text).
+//! each), [`scenario`] (the text), with [`network`], [`devices`] and [`scheme`] for its longer parts.
 
 pub mod config;
+mod devices;
 mod flows;
 pub mod keys;
+mod network;
 mod scenario;
+mod scheme;
 #[cfg(test)]
 mod tests;
 mod topology;
@@ -48,7 +51,7 @@ pub fn import(source: &Arc<Source>, files: &Files, stem: Option<&str>) -> Result
         topology: &topology,
         flows: &flows,
     };
-    scenario::check_rates(&parts).map_err(|problem| vec![problem])?;
+    scheme::check_rates(&parts).map_err(|problem| vec![problem])?;
     let text = scenario::text(&parts, &mut warnings)?;
     let list = Source::new(flow_file.as_str(), scenario::flow_list(&parts));
     let facts = vec![
