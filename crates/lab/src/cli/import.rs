@@ -2,11 +2,13 @@
 
 use super::{Stop, show, warn};
 use crate::import::place::{self, Present};
-use crate::import::{Imported, hpcc};
-use crate::scenario::{Options, Scenario};
+use crate::import::{Imported, cdf, hpcc, htsim};
+use crate::scenario::reader::read_file;
+use crate::scenario::{Diagnostic, Options, Scenario, Source};
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Args)]
 pub struct ImportArgs {
@@ -24,6 +26,17 @@ enum Format {
     /// buffers ...) by options that any scenario may use. `xoff run`, `check` and `compare` take such
     /// a configuration directly.
     Hpcc(HpccArgs),
+    /// A connection matrix of htsim (.cm), on the network of a scenario
+    ///
+    /// Writes that scenario with its traffic replaced, and beside it STEM.flows.csv. Node i of the
+    /// matrix is the i-th host. Connections need a start time: triggers are refused, for no traffic of
+    /// a scenario starts when another's flow ends.
+    Htsim(HtsimArgs),
+    /// A distribution of flow sizes: lines of bytes and percent
+    ///
+    /// Writes a CSV like those under workloads/. Not needed to use the file: `sizes = "FILE.txt"` reads
+    /// either form.
+    Cdf(CdfArgs),
 }
 
 #[derive(Args)]
@@ -32,6 +45,32 @@ struct HpccArgs {
     config: PathBuf,
     #[command(flatten)]
     to: ToArgs,
+}
+
+#[derive(Args)]
+struct HtsimArgs {
+    /// The connection matrix: Nodes N, Connections M, then lines of SRC->DST start PS size BYTES
+    matrix: PathBuf,
+    /// The scenario whose network, switches, hosts and scheme are used
+    #[arg(long, value_name = "SCENARIO.toml")]
+    topology: PathBuf,
+    #[command(flatten)]
+    to: ToArgs,
+}
+
+#[derive(Args)]
+struct CdfArgs {
+    /// The distribution
+    file: PathBuf,
+    /// The file to write
+    #[arg(short, long, value_name = "NAME.csv")]
+    output: PathBuf,
+    /// Replace a file that is there already
+    #[arg(long)]
+    force: bool,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    json: bool,
 }
 
 /// Where a scenario goes.
@@ -52,10 +91,39 @@ pub fn import(args: &ImportArgs) -> Result<(), Stop> {
     match &args.format {
         Format::Hpcc(args) => {
             let config = Scenario::open(&args.config)?;
-            let imported = hpcc::import(config.source(), config.base(), args.to.stem().as_deref())?;
+            let imported = hpcc::import(config.source(), config.files(), args.to.stem().as_deref())?;
             args.to.write(&imported)
         }
+        Format::Htsim(args) => {
+            let matrix = source(&args.matrix, htsim::LARGEST_FILE)?;
+            let topology = Scenario::open(&args.topology)?;
+            args.to.write(&htsim::import(&matrix, &topology, args.to.stem().as_deref())?)
+        }
+        Format::Cdf(args) => {
+            let cdf = cdf::read(&source(&args.file, cdf::LARGEST_FILE)?)?;
+            let text = cdf::csv(&cdf);
+            place::all(&[(args.output.clone(), text.as_str())], present(args.force))?;
+            let (rows, mean, largest) = (cdf.rows(), cdf.mean_bytes(), cdf.largest_bytes());
+            let file = args.output.display().to_string();
+            if args.json {
+                let found = json!({"files": [file], "rows": rows, "mean_bytes": mean, "largest_bytes": largest});
+                return show(&found.to_string());
+            }
+            show(&format!(
+                "{file} of {rows} rows: mean {mean:.0} B, largest {largest} B\nuse it with: sizes = \"{file}\""
+            ))
+        }
     }
+}
+
+fn source(path: &Path, largest_bytes: u64) -> Result<Arc<Source>, Stop> {
+    let text = read_file(path, largest_bytes)
+        .map_err(|why| Diagnostic::new(format!("cannot read `{}`", path.display())).label(why))?;
+    Ok(Source::new(path.display().to_string(), text))
+}
+
+fn present(force: bool) -> Present {
+    if force { Present::Replace } else { Present::Refuse }
 }
 
 impl ToArgs {
@@ -64,15 +132,11 @@ impl ToArgs {
         Some(stem.to_string_lossy().into_owned())
     }
 
-    fn present(&self) -> Present {
-        if self.force { Present::Replace } else { Present::Refuse }
-    }
-
     /// Writes what can be loaded, and says what it is.
     fn write(&self, imported: &Imported) -> Result<(), Stop> {
         let loaded = imported.scenario().load(&Options::default())?;
         let path = self.output.clone().unwrap_or_else(|| Path::new(&imported.name).with_extension("toml"));
-        let files = place::scenario(imported, &path, self.present())?;
+        let files = place::scenario(imported, &path, present(self.force))?;
         let files: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
         if self.json {
             let mut object = Map::new();

@@ -58,6 +58,8 @@ enum Topic {
     Models,
     /// What `[[measure]]` can take from a run
     Metrics,
+    /// Keys of the HPCC authors' simulator, and what `xoff import hpcc` makes of them
+    Hpcc,
     /// JSON Schema of scenario files, for editors
     Schema,
 }
@@ -81,6 +83,8 @@ pub fn describe(args: &DescribeArgs) -> Result<(), Stop> {
         (Topic::Models, true) => show(&models::json().to_string()),
         (Topic::Metrics, false) => show(&registry::text()),
         (Topic::Metrics, true) => show(&registry::json().to_string()),
+        (Topic::Hpcc, false) => show(&import::page::text()),
+        (Topic::Hpcc, true) => show(&import::page::json().to_string()),
         (Topic::Schema, _) => show(&dictionary::schema::render()),
     }
 }

@@ -100,7 +100,7 @@ enum Command {
     Import(import::ImportArgs),
     /// List the schemes, or the parameters of one
     Schemes(inspect::SchemesArgs),
-    /// Explain every column of the results, or every key of a scenario
+    /// Explain every column of the results, every key of a scenario or of another simulator's files
     Describe(inspect::DescribeArgs),
 }
 

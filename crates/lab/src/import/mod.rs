@@ -3,7 +3,10 @@
 //! Reading order: [`hpcc`] (the HPCC authors' simulator), [`htsim`] (connection matrices), [`cdf`]
 //! (distributions of sizes), [`page`] (what people are told of all of them).
 
+pub mod cdf;
 pub mod hpcc;
+pub mod htsim;
+pub mod page;
 pub mod place;
 pub mod words;
 
@@ -51,7 +54,7 @@ pub fn open(path: &Path) -> Result<Scenario, Vec<Diagnostic>> {
     if !hpcc::config::recognise(&scenario.source().text) {
         return Ok(scenario);
     }
-    Ok(hpcc::import(scenario.source(), scenario.base(), None)?.scenario())
+    Ok(hpcc::import(scenario.source(), scenario.files(), None)?.scenario())
 }
 
 /// A name that a scenario may have, made of any text.

@@ -311,6 +311,7 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
                 "topology.link.0.reverse_delay=9us",
                 "topology.link.0.loss=0.1",
                 "topology.link.1.count=2",
+                "topology.order=[\"S\",\"A\",\"T\",\"B\"]",
                 "topology.domain=[{switches=\"S\"},{switches=\"T\"}]",
                 "topology.domain.0.switches=S\u{0}",
                 "topology.override.0.links=T->S",

@@ -122,9 +122,9 @@ impl Scenario {
         &self.source
     }
 
-    /// The folder of the files it names.
-    pub fn base(&self) -> &Path {
-        self.files.base()
+    /// Where the files it names are.
+    pub fn files(&self) -> &Files {
+        &self.files
     }
 
     /// Everything a run needs, or what is wrong with the scenario.

@@ -3,9 +3,9 @@
 use super::diagnostic::Diagnostic;
 use super::names::{Names, expand};
 use super::reader::{Result, Table, Text};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use xoff_engine::{BitRate, Span};
-use xoff_fabric::plan::{Direction, Link, NodeKind};
+use xoff_fabric::plan::{Direction, Link, Node, NodeKind};
 use xoff_fabric::topology::{self, Clos, CoreWiring, Graph, LeafSpine, TwoDc, Wire};
 
 /// Larger networks are a slip of the keyboard.
@@ -244,6 +244,9 @@ fn custom(table: &mut Table) -> Result<Graph> {
         }
     }
     name_layers(&mut graph);
+    if let Some(texts) = table.take_texts("order")? {
+        renumber(&texts, &mut graph)?;
+    }
     let names = Names::new(&graph.nodes, &[]);
     let rows = table.tables("link")?;
     if rows.is_empty() {
@@ -253,6 +256,26 @@ fn custom(table: &mut Table) -> Result<Graph> {
         links(row, &names, &mut graph)?;
     }
     Ok(graph)
+}
+
+/// Puts the nodes into the order given, which has each of them once.
+fn renumber(order: &[Text], graph: &mut Graph) -> Result<()> {
+    let mut left: HashMap<String, Node> = graph.nodes.drain(..).map(|node| (node.name.clone(), node)).collect();
+    for text in order {
+        for name in expand(text, NODES_LARGEST as usize)? {
+            let Some(node) = left.remove(&name.value) else {
+                return Err(text.error(format!("`{}` is no node, or comes twice", name.value)));
+            };
+            graph.nodes.push(node);
+        }
+    }
+    match left.into_keys().min() {
+        None => Ok(()),
+        Some(name) => {
+            let error = order[0].error(format!("the node `{name}` is missing here"));
+            Err(error.label("every host and every switch has its place"))
+        }
+    }
 }
 
 /// Switches named alike but for a number are a layer, where there are several such names; results

@@ -107,7 +107,7 @@ impl Case {
     fn read(folder: &Path, name: String) -> Result<Case> {
         let scenario = Scenario::open(&folder.join("config.txt")).map_err(|error| vec![error])?;
         let source = scenario.source();
-        let imported = hpcc::import(source, folder, None)?;
+        let imported = hpcc::import(source, &crate::scenario::files::Files::in_folder(folder), None)?;
         let mut loaded = imported.scenario().load(&Options::default())?;
         loaded.plan.run.record_pauses = false;
         loaded.plan.run.record_pfc_frames = true;

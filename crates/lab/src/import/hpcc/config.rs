@@ -199,7 +199,7 @@ impl<'a> Config<'a> {
         let time = given.values[0].text.parse::<u64>().map_err(|_| wrong())?;
         let end = |at: usize| given.values[at].text.parse::<u32>().map_err(|_| wrong());
         let (a, b) = (end(1)?, end(2)?);
-        if time > 100_000_000_000 {
+        if time > 99_000_000_000 {
             return Err(self.error("LINK_DOWN", "the link goes down later than any run can last"));
         }
         Ok((time > 0).then_some((time, a, b)))

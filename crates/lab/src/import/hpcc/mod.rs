@@ -1,19 +1,22 @@
 //! The HPCC authors' simulator: its configuration with the files it names, as a scenario.
 //!
 //! Reading order: [`keys`] (what becomes of each key), [`config`], [`topology`], [`flows`] (one file
-//! each), [`scenario`] (the text).
+//! each), [`scenario`] (the text), with [`network`], [`devices`] and [`scheme`] for its longer parts.
 
 pub mod config;
+mod devices;
 mod flows;
 pub mod keys;
+mod network;
 mod scenario;
+mod scheme;
 #[cfg(test)]
 mod tests;
 mod topology;
 mod units;
 
 use super::{Fact, Imported};
-use crate::scenario::reader::read_file;
+use crate::scenario::files::Files;
 use crate::scenario::{Attachment, Diagnostic, Source};
 use config::Config;
 use std::path::Path;
@@ -22,22 +25,23 @@ use std::sync::Arc;
 /// The largest topology or flow file.
 const LARGEST_FILE: u64 = 256_000_000;
 
-/// Reads a configuration and the files it names, which are looked up from `base`. The scenario calls
-/// its list of flows `STEM.flows.csv`, after its own name unless a stem is given.
-pub fn import(source: &Arc<Source>, base: &Path, stem: Option<&str>) -> Result<Imported, Vec<Diagnostic>> {
+/// Reads a configuration and the files it names. The scenario calls its list of flows
+/// `STEM.flows.csv`, after its own name unless a stem is given.
+pub fn import(source: &Arc<Source>, files: &Files, stem: Option<&str>) -> Result<Imported, Vec<Diagnostic>> {
     let config = Config::read(source)?;
     let mut warnings: Vec<Diagnostic> = config.output_only().into_iter().collect();
     let mut problems = Vec::new();
     let mut keep = |problem: Diagnostic| problems.push(problem);
     let mode = config.mode().map_err(&mut keep).ok();
-    let topology = open(&config, "TOPOLOGY_FILE", base, &mut warnings).and_then(|file| topology::Topology::read(&file));
+    let topology =
+        open(&config, "TOPOLOGY_FILE", files, &mut warnings).and_then(|file| topology::Topology::read(&file));
     let topology = topology.map_err(&mut keep).ok();
-    let flow_source = open(&config, "FLOW_FILE", base, &mut warnings).map_err(&mut keep).ok();
+    let flow_source = open(&config, "FLOW_FILE", files, &mut warnings).map_err(&mut keep).ok();
     let (Some(topology), Some(flow_source)) = (topology, flow_source) else { return Err(problems) };
     let flows = flows::read(&flow_source, &topology, &mut warnings).map_err(&mut keep).ok();
     let (Some(mode), Some(flows)) = (mode, flows) else { return Err(problems) };
 
-    let name = name(&source.name, base);
+    let name = name(&source.name, files.base());
     let flow_file = format!("{}.flows.csv", stem.unwrap_or(&name));
     let parts = scenario::Parts {
         name: &name,
@@ -47,7 +51,7 @@ pub fn import(source: &Arc<Source>, base: &Path, stem: Option<&str>) -> Result<I
         topology: &topology,
         flows: &flows,
     };
-    scenario::check_rates(&parts).map_err(|problem| vec![problem])?;
+    scheme::check_rates(&parts).map_err(|problem| vec![problem])?;
     let text = scenario::text(&parts, &mut warnings)?;
     let list = Source::new(flow_file.as_str(), scenario::flow_list(&parts));
     let facts = vec![
@@ -65,25 +69,25 @@ pub fn import(source: &Arc<Source>, base: &Path, stem: Option<&str>) -> Result<I
 fn open(
     config: &Config<'_>,
     key: &str,
-    base: &Path,
+    files: &Files,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<Arc<Source>, Diagnostic> {
     let name = config.file(key)?;
-    let beside = base.join(name);
-    let refuse = |why: String| {
-        let error = config.error(key, format!("cannot read the file of `{key}`")).label(why);
-        error.help(format!("looked for {}", beside.display()))
+    let missing = match files.read(name, LARGEST_FILE) {
+        Ok(source) => return Ok(source),
+        Err(missing) => missing,
     };
-    match read_file(&beside, LARGEST_FILE) {
-        Ok(text) => Ok(Source::new(beside.display().to_string(), text)),
-        Err(why) if !beside.exists() && Path::new(name).exists() && base != Path::new(".") => {
-            let text = read_file(Path::new(name), LARGEST_FILE).map_err(|_| refuse(why))?;
-            let warning = config.error(key, format!("`{name}` is taken from the current directory"));
-            warnings.push(warning.label("it is not in the configuration's folder"));
-            Ok(Source::new(name, text))
-        }
-        Err(why) => Err(refuse(why)),
+    let here = Files::in_folder(Path::new("."));
+    if !files.base().join(name).exists()
+        && let Ok(source) = here.read(name, LARGEST_FILE)
+    {
+        let warning = config.error(key, format!("`{name}` is taken from the current directory"));
+        warnings.push(warning.label("it is not in the configuration's folder"));
+        return Ok(source);
     }
+    let (why, looked_for) = missing;
+    let error = config.error(key, format!("cannot read the file of `{key}`")).label(why);
+    Err(error.help(format!("looked for {looked_for}")))
 }
 
 /// What the scenario is called: the configuration's file, or its folder where the file's name says

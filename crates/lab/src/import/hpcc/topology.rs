@@ -58,7 +58,8 @@ impl Topology {
             match is_switch.get_mut(id as usize) {
                 None => return Err(out_of_range(&words, &word, id, nodes)),
                 Some(known) if *known => {
-                    return Err(words.error(&word, format!("the switch {id} is listed twice")));
+                    let error = words.error(&word, format!("the switch {id} is listed twice"));
+                    return Err(error.label(format!("the first line announces {switches} ids of switches")));
                 }
                 Some(new) => *new = true,
             }

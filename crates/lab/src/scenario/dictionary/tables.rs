@@ -425,6 +425,13 @@ const TOPOLOGY: &[Key] = &[
     key("hosts", Texts, "", "Names of the hosts; \"H[0..15]\" stands for sixteen").only(CUSTOM),
     key("switches", Count, "", "Switches in the row, `s0` on").only(CHAIN),
     key("switches", Texts, "", "Names of the switches").only(CUSTOM),
+    key(
+        "order",
+        Texts,
+        "hosts, then switches",
+        "All nodes, in the order of their numbers; what is chosen by number depends on it",
+    )
+    .only(CUSTOM),
     key("hosts_per_switch", Count, "", "Hosts on each").only(CHAIN),
     key("left", Count, "", "Hosts on `s0`").only(DUMBBELL),
     key("right", Count, "", "Hosts on `s1`, numbered after the left ones").only(DUMBBELL),
