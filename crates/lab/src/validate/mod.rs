@@ -31,6 +31,7 @@ type Result<T> = std::result::Result<T, Vec<Diagnostic>>;
 #[derive(Debug)]
 pub struct Case {
     pub name: String,
+    scenario: Scenario,
     loaded: Loaded,
     theirs: Theirs,
     random: bool,
@@ -107,13 +108,11 @@ impl Case {
     fn read(folder: &Path, name: String) -> Result<Case> {
         let scenario = Scenario::open(&folder.join("config.txt")).map_err(|error| vec![error])?;
         let source = scenario.source();
-        let imported = hpcc::import(source, folder, None)?;
-        let mut loaded = imported.scenario().load(&Options::default())?;
-        loaded.plan.run.record_pauses = false;
-        loaded.plan.run.record_pfc_frames = true;
+        let imported = hpcc::import(source, folder, None)?.scenario();
+        let loaded = load(&imported, None)?;
         let random = draws(&Config::read(source)?, &loaded).map_err(|error| vec![error])?;
         let theirs = Theirs::read(folder, &loaded.plan).map_err(|error| vec![error])?;
-        Ok(Case { name, loaded, theirs, random })
+        Ok(Case { name, scenario: imported, loaded, theirs, random })
     }
 
     /// What it costs to run, for the order of runs only.
@@ -121,61 +120,116 @@ impl Case {
         self.theirs.flows.iter().map(|flow| flow.size_bytes).sum()
     }
 
-    /// Runs it here and compares.
-    pub fn run(&self, times: &Times, watch: &mut dyn FnMut(Position)) -> Result<Compared> {
-        let system =
-            |error: io::Error| vec![Diagnostic::new(format!("`{}` cannot be run", self.name)).label(error.to_string())];
-        let mut kept = Kept { names: Names::of(&self.loaded.plan), ours: Ours::default() };
-        let end = drive(&self.loaded, Keep::default(), &mut kept, watch).map_err(system)?;
+    /// How often it is run: once where nothing is drawn at random.
+    fn runs(&self, seeds: usize) -> usize {
+        if self.random && self.theirs.flows.len() > 1 { seeds.max(1) } else { 1 }
+    }
+
+    /// Runs it here; the first time with the scenario's own seed.
+    fn run(&self, number: usize, watch: &mut dyn FnMut(Position)) -> Result<OurRun> {
+        let other;
+        let loaded = match number {
+            0 => &self.loaded,
+            _ => {
+                other = load(&self.scenario, Some(self.loaded.plan.seed.wrapping_add(number as u64)))?;
+                &other
+            }
+        };
+        let mut kept = Kept { names: Names::of(&loaded.plan), ours: Ours::default() };
+        let end = drive(loaded, Keep::default(), &mut kept, watch).map_err(|error| {
+            vec![Diagnostic::new(format!("`{}` cannot be run", self.name)).label(error.to_string())]
+        })?;
         let mut ours = kept.ours;
         ours.failure = end.failure.as_ref().map(|failure| crate::results::failure::explain(failure, &kept.names));
-        let agreement = compare(&self.theirs, &ours, self.random).map_err(|error| vec![error])?;
+        Ok(OurRun {
+            ours,
+            wall_seconds: (end.wall + end.setup).as_secs_f64(),
+            cpu_seconds: end.run_cpu.as_secs_f64(),
+            packet_hops: end.counters.packet_hops,
+        })
+    }
+
+    fn compare(&self, runs: Vec<OurRun>, times: &Times) -> Result<Compared> {
+        let Some(&OurRun { wall_seconds, cpu_seconds, packet_hops, .. }) = runs.first() else {
+            return Err(vec![Diagnostic::new(format!("`{}` was not run", self.name))]);
+        };
+        let seeds: Vec<Ours> = runs.into_iter().map(|run| run.ours).collect();
+        let agreement = compare(&self.theirs, &seeds, self.random).map_err(|error| vec![error])?;
         Ok(Compared {
             name: self.name.clone(),
             scheme: self.loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect::<Vec<_>>().join("+"),
             held: agreement.held(),
             agreement,
-            wall_seconds_ours: (end.wall + end.setup).as_secs_f64(),
-            cpu_seconds_ours: end.run_cpu.as_secs_f64(),
-            packet_hops: end.counters.packet_hops,
+            wall_seconds_ours: wall_seconds,
+            cpu_seconds_ours: cpu_seconds,
+            packet_hops,
             seconds_theirs: times.seconds.get(&self.name).copied(),
         })
     }
 }
 
-/// Runs all, so many at a time, the longest first; `watch` is told of each as it goes.
+/// One run of ours, and what it cost.
+struct OurRun {
+    ours: Ours,
+    wall_seconds: f64,
+    cpu_seconds: f64,
+    packet_hops: u64,
+}
+
+fn load(scenario: &Scenario, seed: Option<u64>) -> Result<Loaded> {
+    let mut loaded = scenario.load(&Options { seed, ..Options::default() })?;
+    loaded.plan.run.record_pauses = false;
+    loaded.plan.run.record_pfc_frames = true;
+    Ok(loaded)
+}
+
+/// How to run.
+pub struct Order<'a> {
+    /// Runs at the same time.
+    pub jobs: usize,
+    /// How often a run is repeated in which theirs drew random numbers.
+    pub seeds: usize,
+    pub times: &'a Times,
+}
+
+/// Runs all, the longest first; `watch` is told of each as it goes.
 pub fn run<W: FnMut(Position)>(
     cases: &[Case],
-    jobs: usize,
-    times: &Times,
+    order: &Order<'_>,
     watch: &(dyn Fn(&str) -> W + Sync),
 ) -> Result<Vec<Compared>> {
-    let mut order: Vec<usize> = (0..cases.len()).collect();
-    order.sort_by_key(|&index| std::cmp::Reverse(cases[index].cost()));
+    let all = |index: usize| (0..cases[index].runs(order.seeds)).map(move |number| (index, number));
+    let mut queue: Vec<(usize, usize)> = (0..cases.len()).flat_map(all).collect();
+    queue.sort_by_key(|&(index, _)| std::cmp::Reverse(cases[index].cost()));
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, cases.len().max(1)) {
+        for _ in 0..order.jobs.clamp(1, queue.len().max(1)) {
             scope.spawn(|| {
-                while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(&(index, number)) = queue.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let mut watch = watch(&cases[index].name);
-                    let compared = cases[index].run(times, &mut watch);
+                    let run = cases[index].run(number, &mut watch);
                     if let Ok(mut found) = found.lock() {
-                        found.push((index, compared));
+                        found.push((index, number, run));
                     }
                 }
             });
         }
     });
     let mut found = found.into_inner().unwrap_or_default();
-    found.sort_by_key(|(index, _)| *index);
-    let (mut runs, mut problems) = (Vec::new(), Vec::new());
-    for (_, compared) in found {
-        match compared {
-            Ok(compared) => runs.push(compared),
+    found.sort_by_key(|(index, number, _)| (*index, *number));
+    let mut runs: Vec<Vec<OurRun>> = cases.iter().map(|_| Vec::new()).collect();
+    let mut problems = Vec::new();
+    for (index, _, run) in found {
+        match run {
+            Ok(run) => runs[index].push(run),
             Err(more) => problems.extend(more),
         }
     }
-    if problems.is_empty() { Ok(runs) } else { Err(problems) }
+    let mut compared = Vec::new();
+    for (case, runs) in cases.iter().zip(runs).filter(|_| problems.is_empty()) {
+        compared.push(case.compare(runs, order.times)?);
+    }
+    if problems.is_empty() { Ok(compared) } else { Err(problems) }
 }
 
 /// Whether their run drew random numbers that change its results: marks between two thresholds, for
