@@ -69,6 +69,7 @@ impl<S: Scheme> World<S> {
             pauses: Vec::new(),
             pfc_frames: Vec::new(),
             samples: Vec::new(),
+            taps: Default::default(),
             deadlocks: Vec::new(),
             failure: None,
             queue: Agenda::new(plan.model.ties),

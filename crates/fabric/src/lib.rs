@@ -6,6 +6,7 @@
 
 pub mod agenda;
 pub mod build;
+pub mod capture;
 pub mod check;
 pub mod control;
 pub mod domain;

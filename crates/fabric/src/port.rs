@@ -51,6 +51,8 @@ pub const LONG_HAUL: u16 = 16;
 pub const AWAITED: u16 = 32;
 /// Its switch is under control: packets wait in virtual output queues.
 pub const CONTROLLED: u16 = 64;
+/// Its frames are recorded.
+pub const CAPTURED: u16 = 128;
 /// Its switch counts packets that need not wait.
 pub const COUNTS_PASSING: u16 = 256;
 /// Its NIC looks through its flows.

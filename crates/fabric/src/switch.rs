@@ -599,6 +599,9 @@ impl<S: Scheme> World<S> {
         if packet.ecn != before {
             self.counters.marks += 1;
             self.queues[egress as usize * self.classes + usize::from(packet.class)].marks += 1;
+            if !self.taps.is_empty() {
+                self.note_mark(egress, packet);
+            }
         }
     }
 
@@ -674,6 +677,7 @@ impl<S: Scheme> World<S> {
         let scheme = &self.schemes[usize::from(sender.scheme)];
         let frame_bytes = scheme.notification_bytes(&notice.feedback).unwrap_or(settings.sizes.notification_bytes);
         sender.live += 1;
+        let sender_class = sender.class;
         let mut packet = Packet {
             stamp: self.now,
             flow: notice.flow,
@@ -689,6 +693,9 @@ impl<S: Scheme> World<S> {
             flags: BACKWARD,
         };
         self.counters.notifications_sent += 1;
+        if !self.taps.is_empty() {
+            self.note_origin(&packet, Some((egress, sender_class)));
+        }
         // It enters the switch as if it had come in by the port that saw the congestion.
         self.switch_receive(egress, ingress, &mut packet);
     }
@@ -699,6 +706,14 @@ impl<S: Scheme> World<S> {
 fn packet_facts(packet: &Packet, own: bool) -> PacketFacts {
     let frame_bytes = u32::from(packet.frame_bytes);
     PacketFacts { flow: packet.flow, frame_bytes, own, first: packet.psn == 0 }
+}
+
+/// The bytes above which an ingress would ask its upstream to stop now.
+pub(crate) fn xoff_now(switch: &crate::world::Switch, account: &crate::port::Account) -> u64 {
+    if !switch.dynamic {
+        return account.xoff_bytes;
+    }
+    switch.reserve_bytes + dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used)
 }
 
 /// What one ingress may use of the shared pool now.

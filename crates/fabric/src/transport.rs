@@ -465,6 +465,9 @@ impl<S: Scheme> World<S> {
         };
         self.senders[flow].live += 1;
         self.counters.notifications_sent += 1;
+        if !self.taps.is_empty() {
+            self.note_origin(&packet, None);
+        }
         self.emit(host_id, &packet, delay, NOTIFY_LANE);
     }
 

@@ -692,6 +692,11 @@ impl<S: Scheme> World<S> {
         self.controls.outbox = outbox;
     }
 
+    /// How a message of a switch looks in its frame.
+    pub(crate) fn message_wire(&self, switch: u32, message: u32) -> crate::capture::Wire {
+        self.controls.at(switch).control.wire(&self.controls.messages[message])
+    }
+
     /// A message has reached `ingress`; it ends there.
     #[cold]
     #[inline(never)]

@@ -98,6 +98,7 @@ pub struct World<S: Scheme> {
     /// Only if [`crate::plan::RunSettings::record_pfc_frames`].
     pub pfc_frames: Vec<PfcRecord>,
     pub samples: Vec<Sample>,
+    pub taps: crate::capture::Taps,
     /// Deadlocks found so far: time and cycle.
     pub deadlocks: Vec<(Time, Vec<crate::record::BlockedQueue>)>,
     pub failure: Option<Failure>,
@@ -360,6 +361,9 @@ impl<S: Scheme> World<S> {
             self.queue.push(arrives, kind::ARRIVE, port_id);
         }
         self.in_flight.push(&mut port.wire, &InFlight { arrives, packet: *packet });
+        if port.has(crate::port::CAPTURED) {
+            self.tap(port_id, packet);
+        }
     }
 
     /// Makes sure the port is served once it is free.
