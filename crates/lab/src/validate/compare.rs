@@ -57,6 +57,7 @@ pub struct Percentile {
     pub theirs: f64,
     /// The median of our seeds; where nothing is drawn at random there is one.
     pub ours: f64,
+    pub ours_first: f64,
     pub ours_least: f64,
     pub ours_most: f64,
 }
@@ -106,6 +107,8 @@ pub struct Bound {
     pub promised: String,
     pub found: String,
     pub held: bool,
+    /// Farther apart than promised, and held only because our own seeds are too, with theirs among them.
+    pub among_seeds: bool,
 }
 
 /// How far two runs agree.
@@ -267,11 +270,13 @@ fn sizes(seeds: &[Vec<Match>]) -> Vec<SizeClass> {
         let theirs = slowdowns(seeds.first()?, |pair| pair.theirs);
         let ours: Vec<Vec<f64>> = seeds.iter().map(|matches| slowdowns(matches, |pair| pair.ours)).collect();
         let at = |p| {
+            let ours_first = percentile(ours.first()?, p)?;
             let mut of_seeds: Vec<f64> = ours.iter().filter_map(|slowdowns| percentile(slowdowns, p)).collect();
             of_seeds.sort_unstable_by(f64::total_cmp);
             Some(Percentile {
                 theirs: percentile(&theirs, p)?,
                 ours: percentile(&of_seeds, 50.0)?,
+                ours_first,
                 ours_least: *of_seeds.first()?,
                 ours_most: *of_seeds.last()?,
             })
@@ -352,6 +357,7 @@ fn bounds(agreement: &Agreement, failure: Option<&str>) -> Vec<Bound> {
             promised: "ends as it should".to_owned(),
             found: failure.lines().next().unwrap_or_default().to_owned(),
             held: false,
+            among_seeds: false,
         });
     }
     let lacking = agreement.finished.theirs - agreement.finished_in_both;
@@ -360,6 +366,7 @@ fn bounds(agreement: &Agreement, failure: Option<&str>) -> Vec<Bound> {
         promised: "all finish in ours".to_owned(),
         found: if lacking == 0 { "all".to_owned() } else { format!("{lacking} do not") },
         held: lacking == 0,
+        among_seeds: false,
     });
     if agreement.flows == 1 {
         bounds.push(Bound {
@@ -370,6 +377,7 @@ fn bounds(agreement: &Agreement, failure: Option<&str>) -> Vec<Bound> {
                 None => "equal".to_owned(),
             },
             held: agreement.near.equal == 1.0,
+            among_seeds: false,
         });
     }
     if !agreement.random {
@@ -378,6 +386,7 @@ fn bounds(agreement: &Agreement, failure: Option<&str>) -> Vec<Bound> {
             promised: format!("at least {}", share(promise::NEAR_SHARE)),
             found: share(agreement.near.within_1_percent),
             held: agreement.near.within_1_percent >= promise::NEAR_SHARE,
+            among_seeds: false,
         });
     }
     for class in &agreement.sizes {
@@ -394,6 +403,7 @@ fn bounds(agreement: &Agreement, failure: Option<&str>) -> Vec<Bound> {
                 bound.found = format!("{}; our seeds give {:.3} to {:.3}", bound.found, of.ours_least, of.ours_most);
                 bound.promised = format!("{}, or to lie among ours where those are farther apart", bound.promised);
                 bound.held = of.covers_theirs();
+                bound.among_seeds = bound.held;
             }
             bounds.push(bound);
         }
@@ -413,6 +423,7 @@ fn apart(what: String, difference: f64, limit: f64) -> Bound {
         found: signed(difference),
         // A twentieth is no number of a computer.
         held: difference.abs() <= limit + 1e-9,
+        among_seeds: false,
     }
 }
 

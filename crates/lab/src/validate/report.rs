@@ -75,6 +75,9 @@ fn run_text(run: &Compared, times_from: &str) -> String {
     for bound in agreement.bounds.iter().filter(|bound| !bound.held) {
         say(format!("MISSED: {}", bound_text(bound)));
     }
+    for bound in agreement.bounds.iter().filter(|bound| bound.among_seeds) {
+        say(format!("Among our seeds: {}", bound_text(bound)));
+    }
     if run.held {
         say(format!("As promised, in all of {} bounds.", agreement.bounds.len()));
     }
@@ -229,6 +232,8 @@ fn remarks(out: &mut String, runs: &[Compared]) {
         lines.extend(run.agreement.notes.iter().map(|note| format!("- {}: {note}", run.name)));
         let missed = run.agreement.bounds.iter().filter(|bound| !bound.held);
         lines.extend(missed.map(|bound| format!("- {}: **missed**: {}", run.name, bound_text(bound))));
+        let among = run.agreement.bounds.iter().filter(|bound| bound.among_seeds);
+        lines.extend(among.map(|bound| format!("- {}: among our seeds: {}", run.name, bound_text(bound))));
     }
     if !lines.is_empty() {
         let _ = write!(out, "\n## Remarks\n\n{}\n", lines.join("\n"));
@@ -241,7 +246,7 @@ mod tests {
     use super::*;
 
     fn validation() -> Validation {
-        let of = |theirs, ours| Percentile { theirs, ours, ours_least: ours, ours_most: ours };
+        let of = |theirs, ours| Percentile { theirs, ours, ours_first: ours, ours_least: ours, ours_most: ours };
         let class = |name, ours| SizeClass {
             name,
             flows: 1_099,
@@ -276,6 +281,7 @@ mod tests {
                 promised: "at most 5% apart".into(),
                 found: "+21.91%".into(),
                 held: false,
+                among_seeds: false,
             }],
             notes: vec!["Their fct.txt has 949 of 1099 flows.".into()],
         };
