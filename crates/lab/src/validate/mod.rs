@@ -1,9 +1,10 @@
 //! Xoff against the HPCC authors' simulator, on its own inputs: `xoff validate`.
 //!
 //! Reading order: [`theirs`] (what the other simulator wrote), [`compare`] (how near two runs are),
-//! [`times`], [`report`].
+//! [`queues`], [`times`], [`report`].
 
 pub mod compare;
+pub mod queues;
 pub mod report;
 pub mod theirs;
 pub mod times;
@@ -15,6 +16,7 @@ use crate::results::names::Names;
 use crate::run::{Keep, Position, Sink, drive};
 use crate::scenario::{Diagnostic, Loaded, Options, Scenario};
 use compare::{Agreement, OurFlow, Ours, compare};
+use queues::{OurQueue, QueuesSeen, TheirQueue};
 use serde::Serialize;
 use std::fs;
 use std::io;
@@ -34,6 +36,7 @@ pub struct Case {
     scenario: Scenario,
     loaded: Loaded,
     theirs: Theirs,
+    queue: Option<TheirQueue>,
     random: bool,
 }
 
@@ -45,6 +48,8 @@ pub struct Compared {
     #[serde(flatten)]
     pub agreement: Agreement,
     pub held: bool,
+    /// Where theirs was sampled.
+    pub queue: Option<QueuesSeen>,
     /// Building the network included.
     pub wall_seconds_ours: f64,
     pub cpu_seconds_ours: f64,
@@ -109,10 +114,19 @@ impl Case {
         let scenario = Scenario::open(&folder.join("config.txt")).map_err(|error| vec![error])?;
         let source = scenario.source();
         let imported = hpcc::import(source, folder, None)?.scenario();
-        let loaded = load(&imported, None)?;
-        let random = draws(&Config::read(source)?, &loaded).map_err(|error| vec![error])?;
-        let theirs = Theirs::read(folder, &loaded.plan).map_err(|error| vec![error])?;
-        Ok(Case { name, scenario: imported, loaded, theirs, random })
+        let mut loaded = load(&imported, None)?;
+        let config = Config::read(source)?;
+        let read = || -> std::result::Result<_, Diagnostic> {
+            let window = ["QLEN_MON_START", "QLEN_MON_END"].map(|key| config.count(key, 0..=u64::MAX / 1000));
+            let [from, until] = window;
+            let queue = queues::read(folder, &loaded.plan, from?, until?)?;
+            Ok((draws(&config, &loaded)?, Theirs::read(folder, &loaded.plan)?, queue))
+        };
+        let (random, theirs, queue) = read().map_err(|error| vec![error])?;
+        if let Some(queue) = &queue {
+            queue.probe(&mut loaded.plan);
+        }
+        Ok(Case { name, scenario: imported, loaded, theirs, queue, random })
     }
 
     /// What it costs to run, for the order of runs only.
@@ -135,14 +149,16 @@ impl Case {
                 &other
             }
         };
-        let mut kept = Kept { names: Names::of(&loaded.plan), ours: Ours::default() };
+        let mut kept = Kept { names: Names::of(&loaded.plan), ours: Ours::default(), queue: OurQueue::default() };
         let end = drive(loaded, Keep::default(), &mut kept, watch).map_err(|error| {
             vec![Diagnostic::new(format!("`{}` cannot be run", self.name)).label(error.to_string())]
         })?;
+        kept.queue.count();
         let mut ours = kept.ours;
         ours.failure = end.failure.as_ref().map(|failure| crate::results::failure::explain(failure, &kept.names));
         Ok(OurRun {
             ours,
+            queue: self.queue.as_ref().map(|queue| queue.compare(&loaded.plan, &kept.queue)),
             wall_seconds: (end.wall + end.setup).as_secs_f64(),
             cpu_seconds: end.run_cpu.as_secs_f64(),
             packet_hops: end.counters.packet_hops,
@@ -150,9 +166,10 @@ impl Case {
     }
 
     fn compare(&self, runs: Vec<OurRun>, times: &Times) -> Result<Compared> {
-        let Some(&OurRun { wall_seconds, cpu_seconds, packet_hops, .. }) = runs.first() else {
+        let Some(&OurRun { wall_seconds, cpu_seconds, packet_hops, ref queue, .. }) = runs.first() else {
             return Err(vec![Diagnostic::new(format!("`{}` was not run", self.name))]);
         };
+        let queue = queue.clone();
         let seeds: Vec<Ours> = runs.into_iter().map(|run| run.ours).collect();
         let agreement = compare(&self.theirs, &seeds, self.random).map_err(|error| vec![error])?;
         Ok(Compared {
@@ -160,6 +177,7 @@ impl Case {
             scheme: self.loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect::<Vec<_>>().join("+"),
             held: agreement.held(),
             agreement,
+            queue,
             wall_seconds_ours: wall_seconds,
             cpu_seconds_ours: cpu_seconds,
             packet_hops,
@@ -171,6 +189,7 @@ impl Case {
 /// One run of ours, and what it cost.
 struct OurRun {
     ours: Ours,
+    queue: Option<QueuesSeen>,
     wall_seconds: f64,
     cpu_seconds: f64,
     packet_hops: u64,
@@ -254,6 +273,7 @@ fn draws(config: &Config<'_>, loaded: &Loaded) -> std::result::Result<bool, Diag
 struct Kept {
     names: Names,
     ours: Ours,
+    queue: OurQueue,
 }
 
 impl Sink for Kept {
@@ -270,7 +290,8 @@ impl Sink for Kept {
     fn pauses(&mut self, _: &[PauseRecord]) -> io::Result<()> {
         Ok(())
     }
-    fn samples(&mut self, _: &[Sample]) -> io::Result<()> {
+    fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
+        self.queue.take(samples);
         Ok(())
     }
     fn pfc_frames(&mut self, frames: &[PfcRecord]) -> io::Result<()> {

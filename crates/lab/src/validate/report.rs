@@ -1,6 +1,7 @@
 //! What is said about a validation: on the terminal, and as a page of the documentation.
 
 use super::compare::{Agreement, Bound, share, signed};
+use super::queues::QueuesSeen;
 use super::{Compared, Validation};
 use crate::results::column::wrap_paragraph;
 use crate::results::grid::Grid;
@@ -68,6 +69,9 @@ fn run_text(run: &Compared, times_from: &str) -> String {
     }
     say(near_text(agreement));
     say(pfc_text(agreement));
+    if let Some(queue) = &run.queue {
+        say(queue_text(queue));
+    }
     say(time_text(run, times_from));
     for note in &agreement.notes {
         say(note.clone());
@@ -122,6 +126,22 @@ fn pfc_text(agreement: &Agreement) -> String {
         thousands(resumes.theirs as u64),
         thousands(resumes.ours as u64),
         thousands(agreement.pfc_equal as u64),
+    )
+}
+
+fn queue_text(queue: &QueuesSeen) -> String {
+    let QueuesSeen { port, busy_us, p50_kb, p99_kb, max_kb } = queue;
+    format!(
+        "Queue {port} while it holds at least 1 KB: theirs {} us, p50 {} KB, p99 {} KB, max {} KB; \
+         ours {} us, {} KB, {} KB, {} KB.",
+        thousands(busy_us.theirs.round() as u64),
+        thousands(p50_kb.theirs),
+        thousands(p99_kb.theirs),
+        thousands(max_kb.theirs),
+        thousands(busy_us.ours.round() as u64),
+        thousands(p50_kb.ours),
+        thousands(p99_kb.ours),
+        thousands(max_kb.ours),
     )
 }
 
@@ -197,6 +217,7 @@ pub fn markdown(validation: &Validation) -> String {
             out.push('\n');
         }
     }
+    queues(&mut out, runs);
     remarks(&mut out, runs);
     let source = if times_from.is_empty() { "not known" } else { times_from };
     let _ = write!(
@@ -224,6 +245,26 @@ then the median over several seeds. In a class of size where our own seeds are f
 one draw, lies among them;
 - PAUSE frames are within 10%, where theirs has at least ten;
 - every flow that finishes in theirs finishes in ours.";
+
+/// The queues that theirs sampled.
+fn queues(out: &mut String, runs: &[Compared]) {
+    let sampled: Vec<(&str, &QueuesSeen)> =
+        runs.iter().filter_map(|run| Some((run.name.as_str(), run.queue.as_ref()?))).collect();
+    if sampled.is_empty() {
+        return;
+    }
+    out.push_str(
+        "\n## Queues\n\nThe longest egress queue, sampled every 100 ns, while at least 1000 B wait: theirs / ours. Not \
+         judged.\n\n| run | port | waiting, us | p50, KB | p99, KB | max, KB |\n|---|---|---|---|---|---|\n",
+    );
+    for (run, QueuesSeen { port, busy_us, p50_kb, p99_kb, max_kb }) in sampled {
+        let _ = write!(out, "| {run} | {port} | {:.1} / {:.1}", busy_us.theirs, busy_us.ours);
+        for pair in [p50_kb, p99_kb, max_kb] {
+            let _ = write!(out, " | {} / {}", thousands(pair.theirs), thousands(pair.ours));
+        }
+        out.push_str(" |\n");
+    }
+}
 
 /// What is missed or should be known.
 fn remarks(out: &mut String, runs: &[Compared]) {
@@ -290,6 +331,13 @@ mod tests {
             scheme: "timely:hpcc-ns3".into(),
             held: agreement.held(),
             agreement,
+            queue: Some(QueuesSeen {
+                port: "s18->s19".into(),
+                busy_us: Pair { theirs: 7_654.3, ours: 7_654.4 },
+                p50_kb: Pair { theirs: 1_234, ours: 1_235 },
+                p99_kb: Pair { theirs: 8_300, ours: 8_301 },
+                max_kb: Pair { theirs: 8_340, ours: 8_340 },
+            }),
             wall_seconds_ours: 4.2,
             cpu_seconds_ours: 4.1,
             packet_hops: 22_280_744,
@@ -317,6 +365,7 @@ mod tests {
             "theirs 83 s (README.md",
             "theirs -, ours 4.2 s",
             "PAUSE theirs 406, ours 400",
+            "Queue s18->s19 while it holds at least 1 KB: theirs 7,654 us, p50 1,234 KB",
             "1 of 2 runs are as near as promised.",
         ] {
             assert!(text.contains(part), "{part} is missing from\n{text}");
@@ -332,6 +381,7 @@ mod tests {
             "| dumbbell40_timely_smallbuf | 949 | 50% | 75% | 90% | 99.9% | 406 / 400 | 406 / 400 | 380 | MISSED |",
             "| good | all | 1,099 | 1.097 | 1.097 | = | 123.456 | 150.500 | +21.91% | 128.240 | 128.500 | +0.20% |",
             "- dumbbell40_timely_smallbuf: **missed**: p95",
+            "| good | s18->s19 | 7654.3 / 7654.4 | 1,234 / 1,235 | 8,300 / 8,301 | 8,340 / 8,340 |",
             "| good | 22,280,744 | - | 4.2 s |",
             "## What the compatibility profile copies",
         ] {
