@@ -131,7 +131,7 @@ impl Case {
 
     /// What it costs to run, for the order of runs only.
     fn cost(&self) -> u64 {
-        self.theirs.flows.iter().map(|flow| flow.size_bytes).sum()
+        self.theirs.flows.iter().fold(0, |sum: u64, flow| sum.saturating_add(flow.size_bytes))
     }
 
     /// How often it is run: once where nothing is drawn at random.

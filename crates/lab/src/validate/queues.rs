@@ -117,7 +117,7 @@ impl TheirQueue {
 
     pub fn compare(&self, plan: &Plan, ours: &OurQueue) -> QueuesSeen {
         let both = |of: fn(&[u64]) -> u64| Pair { theirs: of(&self.bins), ours: of(&ours.bins) };
-        let busy = |bins: &[u64]| bins.iter().skip(1).sum::<u64>() as f64 * EVERY.as_us();
+        let busy = |bins: &[u64]| bins.iter().skip(1).map(|count| *count as f64).sum::<f64>() * EVERY.as_us();
         QueuesSeen {
             port: port_at(plan, self.node, self.port.into()).map_or_else(String::new, |port| plan.port_name(port)),
             busy_us: Pair { theirs: busy(&self.bins), ours: busy(&ours.bins) },
@@ -129,12 +129,12 @@ impl TheirQueue {
 }
 
 /// A percentile of the samples in the bins from the second on.
-fn at(bins: &[u64], percent: u64) -> u64 {
-    let all: u64 = bins.iter().skip(1).sum();
+fn at(bins: &[u64], percent: u128) -> u64 {
+    let all: u128 = bins.iter().skip(1).copied().map(u128::from).sum();
     let rank = (all * percent).div_ceil(100);
     let mut seen = 0;
     let reached = |count: &u64| {
-        seen += count;
+        seen += u128::from(*count);
         seen >= rank
     };
     let found = bins.iter().skip(1).position(reached).unwrap_or(0);
@@ -238,7 +238,7 @@ mod tests {
             ("time: 1\n2 1 1\n0 1 1\n", 3, "no port of a switch"),
             ("time: 1\n2 5 1\n", 2, "no port of a switch"),
             ("time: 1\n2 0 1\n", 2, "no port of a switch"),
-            ("time: 1\n99999999999 1 1\n", 2, "no port of a switch"),
+            ("time: 1\n4294967298 1 1\n", 2, "no port of a switch"),
         ];
         for (text, line, message) in cases {
             std::fs::write(scratch.0.join("qlen.txt"), text).unwrap();
