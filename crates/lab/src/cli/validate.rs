@@ -5,7 +5,7 @@ use super::reproduce::commit;
 use super::{Stop, show};
 use crate::reproduce::store::write_whole;
 use crate::validate::times::Times;
-use crate::validate::{self, Validation, report};
+use crate::validate::{self, Order, Validation, report};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +28,9 @@ pub struct ValidateArgs {
     /// Runs at the same time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
     jobs: Option<u64>,
+    /// How often ours is run where theirs drew random numbers; medians are compared
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: u64,
     /// Also write DIR/validation.md, the whole as one document
     #[arg(long, value_name = "DIR")]
     book: Option<PathBuf>,
@@ -41,15 +44,20 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Stop> {
     let times = Times::of(&args.folder);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.map_or(cores, |jobs| jobs as usize);
+    let order = Order { jobs, seeds: args.seeds as usize, times: &times };
     let bars = Bars::new(args.json);
-    let runs = validate::run(&cases, jobs, &times, &|name| {
+    let runs = validate::run(&cases, &order, &|name| {
         let bar = bars.add(name);
         move |at| bar.update(at)
     })?;
     let validation = Validation {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: commit(Path::new(".")).unwrap_or_default(),
-        times_from: if runs.iter().any(|run| run.seconds_theirs.is_some()) { times.source } else { String::new() },
+        times_from: if runs.iter().any(|run| run.seconds_theirs.is_some()) {
+            times.source.clone()
+        } else {
+            String::new()
+        },
         runs,
     };
     if let Some(folder) = &args.book {

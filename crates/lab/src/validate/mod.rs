@@ -1,9 +1,10 @@
 //! Xoff against the HPCC authors' simulator, on its own inputs: `xoff validate`.
 //!
 //! Reading order: [`theirs`] (what the other simulator wrote), [`compare`] (how near two runs are),
-//! [`times`], [`report`].
+//! [`queues`], [`times`], [`report`].
 
 pub mod compare;
+pub mod queues;
 pub mod report;
 pub mod theirs;
 pub mod times;
@@ -15,6 +16,7 @@ use crate::results::names::Names;
 use crate::run::{Keep, Position, Sink, drive};
 use crate::scenario::{Diagnostic, Loaded, Options, Scenario};
 use compare::{Agreement, OurFlow, Ours, compare};
+use queues::{OurQueue, QueuesSeen, TheirQueue};
 use serde::Serialize;
 use std::fs;
 use std::io;
@@ -31,8 +33,10 @@ type Result<T> = std::result::Result<T, Vec<Diagnostic>>;
 #[derive(Debug)]
 pub struct Case {
     pub name: String,
+    scenario: Scenario,
     loaded: Loaded,
     theirs: Theirs,
+    queue: Option<TheirQueue>,
     random: bool,
 }
 
@@ -44,6 +48,8 @@ pub struct Compared {
     #[serde(flatten)]
     pub agreement: Agreement,
     pub held: bool,
+    /// Where theirs was sampled.
+    pub queue: Option<QueuesSeen>,
     /// Building the network included.
     pub wall_seconds_ours: f64,
     pub cpu_seconds_ours: f64,
@@ -107,75 +113,142 @@ impl Case {
     fn read(folder: &Path, name: String) -> Result<Case> {
         let scenario = Scenario::open(&folder.join("config.txt")).map_err(|error| vec![error])?;
         let source = scenario.source();
-        let imported = hpcc::import(source, &crate::scenario::files::Files::in_folder(folder), None)?;
-        let mut loaded = imported.scenario().load(&Options::default())?;
-        loaded.plan.run.record_pauses = false;
-        loaded.plan.run.record_pfc_frames = true;
-        let random = draws(&Config::read(source)?, &loaded).map_err(|error| vec![error])?;
-        let theirs = Theirs::read(folder, &loaded.plan).map_err(|error| vec![error])?;
-        Ok(Case { name, loaded, theirs, random })
+        let imported = hpcc::import(source, &crate::scenario::files::Files::in_folder(folder), None)?.scenario();
+        let mut loaded = load(&imported, None)?;
+        let config = Config::read(source)?;
+        let read = || -> std::result::Result<_, Diagnostic> {
+            let window = ["QLEN_MON_START", "QLEN_MON_END"].map(|key| config.count(key, 0..=u64::MAX / 1000));
+            let [from, until] = window;
+            let queue = queues::read(folder, &loaded.plan, from?, until?)?;
+            Ok((draws(&config, &loaded)?, Theirs::read(folder, &loaded.plan)?, queue))
+        };
+        let (random, theirs, queue) = read().map_err(|error| vec![error])?;
+        if let Some(queue) = &queue {
+            queue.probe(&mut loaded.plan);
+        }
+        Ok(Case { name, scenario: imported, loaded, theirs, queue, random })
     }
 
     /// What it costs to run, for the order of runs only.
     fn cost(&self) -> u64 {
-        self.theirs.flows.iter().map(|flow| flow.size_bytes).sum()
+        self.theirs.flows.iter().fold(0, |sum: u64, flow| sum.saturating_add(flow.size_bytes))
     }
 
-    /// Runs it here and compares.
-    pub fn run(&self, times: &Times, watch: &mut dyn FnMut(Position)) -> Result<Compared> {
-        let system =
-            |error: io::Error| vec![Diagnostic::new(format!("`{}` cannot be run", self.name)).label(error.to_string())];
-        let mut kept = Kept { names: Names::of(&self.loaded.plan), ours: Ours::default() };
-        let end = drive(&self.loaded, Keep::default(), &mut kept, watch).map_err(system)?;
+    /// How often it is run: once where nothing is drawn at random.
+    fn runs(&self, seeds: usize) -> usize {
+        if self.random && self.theirs.flows.len() > 1 { seeds.max(1) } else { 1 }
+    }
+
+    /// Runs it here; the first time with the scenario's own seed.
+    fn run(&self, number: usize, watch: &mut dyn FnMut(Position)) -> Result<OurRun> {
+        let other;
+        let loaded = match number {
+            0 => &self.loaded,
+            _ => {
+                other = load(&self.scenario, Some(self.loaded.plan.seed.wrapping_add(number as u64)))?;
+                &other
+            }
+        };
+        let mut kept = Kept { names: Names::of(&loaded.plan), ours: Ours::default(), queue: OurQueue::default() };
+        let end = drive(loaded, Keep::default(), &mut kept, watch).map_err(|error| {
+            vec![Diagnostic::new(format!("`{}` cannot be run", self.name)).label(error.to_string())]
+        })?;
+        kept.queue.count();
         let mut ours = kept.ours;
         ours.failure = end.failure.as_ref().map(|failure| crate::results::failure::explain(failure, &kept.names));
-        let agreement = compare(&self.theirs, &ours, self.random).map_err(|error| vec![error])?;
+        Ok(OurRun {
+            ours,
+            queue: self.queue.as_ref().map(|queue| queue.compare(&loaded.plan, &kept.queue)),
+            wall_seconds: (end.wall + end.setup).as_secs_f64(),
+            cpu_seconds: end.run_cpu.as_secs_f64(),
+            packet_hops: end.counters.packet_hops,
+        })
+    }
+
+    fn compare(&self, runs: Vec<OurRun>, times: &Times) -> Result<Compared> {
+        let Some(&OurRun { wall_seconds, cpu_seconds, packet_hops, ref queue, .. }) = runs.first() else {
+            return Err(vec![Diagnostic::new(format!("`{}` was not run", self.name))]);
+        };
+        let queue = queue.clone();
+        let seeds: Vec<Ours> = runs.into_iter().map(|run| run.ours).collect();
+        let agreement = compare(&self.theirs, &seeds, self.random).map_err(|error| vec![error])?;
         Ok(Compared {
             name: self.name.clone(),
             scheme: self.loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect::<Vec<_>>().join("+"),
             held: agreement.held(),
             agreement,
-            wall_seconds_ours: (end.wall + end.setup).as_secs_f64(),
-            cpu_seconds_ours: end.run_cpu.as_secs_f64(),
-            packet_hops: end.counters.packet_hops,
+            queue,
+            wall_seconds_ours: wall_seconds,
+            cpu_seconds_ours: cpu_seconds,
+            packet_hops,
             seconds_theirs: times.seconds.get(&self.name).copied(),
         })
     }
 }
 
-/// Runs all, so many at a time, the longest first; `watch` is told of each as it goes.
+/// One run of ours, and what it cost.
+struct OurRun {
+    ours: Ours,
+    queue: Option<QueuesSeen>,
+    wall_seconds: f64,
+    cpu_seconds: f64,
+    packet_hops: u64,
+}
+
+fn load(scenario: &Scenario, seed: Option<u64>) -> Result<Loaded> {
+    let mut loaded = scenario.load(&Options { seed, ..Options::default() })?;
+    loaded.plan.run.record_pauses = false;
+    loaded.plan.run.record_pfc_frames = true;
+    Ok(loaded)
+}
+
+/// How to run.
+pub struct Order<'a> {
+    /// Runs at the same time.
+    pub jobs: usize,
+    /// How often a run is repeated in which theirs drew random numbers.
+    pub seeds: usize,
+    pub times: &'a Times,
+}
+
+/// Runs all, the longest first; `watch` is told of each as it goes.
 pub fn run<W: FnMut(Position)>(
     cases: &[Case],
-    jobs: usize,
-    times: &Times,
+    order: &Order<'_>,
     watch: &(dyn Fn(&str) -> W + Sync),
 ) -> Result<Vec<Compared>> {
-    let mut order: Vec<usize> = (0..cases.len()).collect();
-    order.sort_by_key(|&index| std::cmp::Reverse(cases[index].cost()));
+    let all = |index: usize| (0..cases[index].runs(order.seeds)).map(move |number| (index, number));
+    let mut queue: Vec<(usize, usize)> = (0..cases.len()).flat_map(all).collect();
+    queue.sort_by_key(|&(index, _)| std::cmp::Reverse(cases[index].cost()));
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, cases.len().max(1)) {
+        for _ in 0..order.jobs.clamp(1, queue.len().max(1)) {
             scope.spawn(|| {
-                while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(&(index, number)) = queue.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let mut watch = watch(&cases[index].name);
-                    let compared = cases[index].run(times, &mut watch);
+                    let run = cases[index].run(number, &mut watch);
                     if let Ok(mut found) = found.lock() {
-                        found.push((index, compared));
+                        found.push((index, number, run));
                     }
                 }
             });
         }
     });
     let mut found = found.into_inner().unwrap_or_default();
-    found.sort_by_key(|(index, _)| *index);
-    let (mut runs, mut problems) = (Vec::new(), Vec::new());
-    for (_, compared) in found {
-        match compared {
-            Ok(compared) => runs.push(compared),
+    found.sort_by_key(|(index, number, _)| (*index, *number));
+    let mut runs: Vec<Vec<OurRun>> = cases.iter().map(|_| Vec::new()).collect();
+    let mut problems = Vec::new();
+    for (index, _, run) in found {
+        match run {
+            Ok(run) => runs[index].push(run),
             Err(more) => problems.extend(more),
         }
     }
-    if problems.is_empty() { Ok(runs) } else { Err(problems) }
+    let mut compared = Vec::new();
+    for (case, runs) in cases.iter().zip(runs).filter(|_| problems.is_empty()) {
+        compared.push(case.compare(runs, order.times)?);
+    }
+    if problems.is_empty() { Ok(compared) } else { Err(problems) }
 }
 
 /// Whether their run drew random numbers that change its results: marks between two thresholds, for
@@ -200,6 +273,7 @@ fn draws(config: &Config<'_>, loaded: &Loaded) -> std::result::Result<bool, Diag
 struct Kept {
     names: Names,
     ours: Ours,
+    queue: OurQueue,
 }
 
 impl Sink for Kept {
@@ -216,7 +290,8 @@ impl Sink for Kept {
     fn pauses(&mut self, _: &[PauseRecord]) -> io::Result<()> {
         Ok(())
     }
-    fn samples(&mut self, _: &[Sample]) -> io::Result<()> {
+    fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
+        self.queue.take(samples);
         Ok(())
     }
     fn pfc_frames(&mut self, frames: &[PfcRecord]) -> io::Result<()> {

@@ -189,12 +189,13 @@ fn frames(source: &Arc<Source>, network: &Network) -> Result<Vec<PfcLine>> {
 mod tests {
     use super::*;
     use crate::results::fixture;
+    use proptest::prelude::*;
 
-    fn fct(text: &str) -> Result<Vec<FctLine>> {
+    fn fct(text: &str) -> super::Result<Vec<FctLine>> {
         flows(&Source::new("fct.txt", text), &Network::of(&fixture::plan()))
     }
 
-    fn pfc(text: &str) -> Result<Vec<PfcLine>> {
+    fn pfc(text: &str) -> super::Result<Vec<PfcLine>> {
         frames(&Source::new("pfc.txt", text), &Network::of(&fixture::plan()))
     }
 
@@ -206,6 +207,15 @@ mod tests {
         let text = "2000026937 0 0 1 1\n2000026990 2 1 4 0\n";
         assert_eq!(crate::export::hpcc::text(&pfc(text).unwrap()), text);
         assert!(pfc("").unwrap().is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "([0-9a-f]{0,9}[ \t]?|0b000001 |18446744073709551615 |é|\r|\n){0,40}") {
+            for error in [fct(&text).err(), pfc(&text).err()].into_iter().flatten() {
+                let _ = error.render(false);
+            }
+        }
     }
 
     #[test]
