@@ -1,0 +1,1 @@
+//! What is refused, and bytes that can be worked out by hand.
