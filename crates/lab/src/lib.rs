@@ -9,6 +9,7 @@ pub mod check;
 pub mod cli;
 #[cfg(test)]
 mod fresh;
+pub mod import;
 pub mod measure;
 pub mod models;
 pub mod reproduce;

@@ -1,6 +1,7 @@
 //! The command line: what is asked, and how the answer is shown.
 
 mod compare;
+mod import;
 mod inspect;
 mod progress;
 mod reproduce;
@@ -83,6 +84,8 @@ enum Command {
     /// Nodes and links, oversubscription, round trips, buffers against required headroom, whether
     /// ECN acts before PFC, whether buffers depend on each other in a cycle.
     Check(inspect::CheckArgs),
+    /// Turn files of other simulators into scenarios
+    Import(import::ImportArgs),
     /// List the schemes, or the parameters of one
     Schemes(inspect::SchemesArgs),
     /// Explain every column of the results, or every key of a scenario
@@ -92,7 +95,7 @@ enum Command {
 /// What selects and changes a scenario.
 #[derive(Args, Clone)]
 struct ScenarioArgs {
-    /// The scenario file (TOML); - reads standard input
+    /// The scenario file (TOML), or a configuration of the HPCC authors' simulator; - reads standard input
     scenario: PathBuf,
     /// Random seed, in place of the scenario's
     #[arg(long, value_name = "N")]
@@ -143,6 +146,7 @@ pub fn main() -> ExitCode {
         Some(Command::Compare(args)) => compare::compare(&args),
         Some(Command::Reproduce(args)) => reproduce::reproduce(&args),
         Some(Command::Check(args)) => inspect::check(&args),
+        Some(Command::Import(args)) => import::import(&args),
         Some(Command::Schemes(args)) => inspect::schemes(&args),
         Some(Command::Describe(args)) => inspect::describe(&args),
     };

@@ -38,9 +38,11 @@ pub fn plan() -> Plan {
         },
         switches: vec![SwitchSettings {
             buffer_bytes: 12_000_000,
+            count_passing: false,
             pfc: PfcSettings {
                 thresholds: Thresholds::Static { xoff_bytes: 512_000, xon_bytes: 510_000 },
                 headroom: Headroom::Auto,
+                set_aside_per_port: false,
                 signalling: Signalling::OnOff,
             },
             watchdog: None,
@@ -54,7 +56,9 @@ pub fn plan() -> Plan {
             notify_delay: Span::ZERO,
             nak_interval: Span::from_us(100),
             retransmit_timeout: Span::from_ms(4),
+            nic: NicSettings::default(),
         }],
+        model: Model::default(),
         ack_path: AckPath::Ecmp,
         faults: Vec::new(),
         probes: Vec::new(),

@@ -57,9 +57,9 @@ fn timely_8_1_seven_samples() {
     // The gradients of the second and third.
     let mut rp = at_five(&timely("paper", &[]));
     rates(&mut rp, &SAMPLES[..2]);
-    assert!((rp.difference_ps / 20e6 - 0.4375).abs() < 1e-12);
+    assert!((rp.difference / 20e6 - 0.4375).abs() < 1e-12);
     rates(&mut rp, &SAMPLES[2..3]);
-    assert!((rp.difference_ps / 20e6 + 0.1203).abs() < 5e-5);
+    assert!((rp.difference / 20e6 + 0.1203).abs() < 5e-5);
 }
 
 #[test]
@@ -147,19 +147,19 @@ fn timely_3_updates_by_round_trip_and_by_segment() {
     let mut rp = timely("reference", &[]).reaction_point(&flow(10));
     rp.rate_bps = 5e9;
     rp.on_ack(&ack(60, 1_000, 40_000, 60));
-    assert_eq!((rp.previous_ps, rp.next_update_bytes), (Some(60e6), 40_000));
+    assert_eq!((rp.previous, rp.next_update_bytes), (Some(60e6), 40_000));
     rp.on_ack(&ack(61, 40_000, 60_000, 90));
-    assert_eq!(rp.previous_ps, Some(60e6), "the same round");
+    assert_eq!(rp.previous, Some(60e6), "the same round");
     rp.on_ack(&ack(120, 41_000, 80_000, 60));
     assert_eq!((rp.rate_bps, rp.next_update_bytes), (5.01e9, 80_000));
 
     let mut rp = timely("pcn", &[]).reaction_point(&flow(10));
     rp.rate_bps = 5e9;
     rp.on_ack(&ack(60, 63_000, 90_000, 60));
-    assert_eq!(rp.previous_ps, None, "the first segment is not complete");
+    assert_eq!(rp.previous, None, "the first segment is not complete");
     rp.on_ack(&ack(61, 64_000, 90_000, 60));
     rp.on_ack(&ack(90, 127_000, 190_000, 90));
-    assert_eq!(rp.previous_ps, Some(60e6));
+    assert_eq!(rp.previous, Some(60e6));
     rp.on_ack(&ack(99, 130_000, 190_000, 60));
     assert_eq!((rp.rate_bps, rp.next_update_bytes), (5.01e9, 192_000));
 }
@@ -180,7 +180,7 @@ fn timely_2_bursts_leave_at_line_rate_and_their_own_time_does_not_count() {
     assert!((rp.limits().rate_bps - 10e9 / 13.0).abs() < 1.0, "{}", rp.limits().rate_bps);
     // The sample is what is left of 70 us without one packet's serialisation.
     rp.on_ack(&ack(60, 4_000, 8_000, 70));
-    assert_eq!(rp.previous_ps, Some(70e6 - 865_600.0));
+    assert_eq!(rp.previous, Some(70e6 - 865_600.0));
     // A higher rate in mid-gap shortens it.
     rp.rate_bps = 5e9;
     rp.on_ack(&ack(62, 8_000, 9_000, 70));
