@@ -5,7 +5,6 @@
 //! counts as smaller than its headers is written with them all the same.
 
 use super::headers::*;
-use xoff_engine::rng::mix;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::capture::{Answer, Body, Carrier, Data, FlowName, Frame, PfcClass, Place, Wire};
 use xoff_fabric::packet::Ecn;
@@ -18,7 +17,7 @@ const FCS_BYTES: usize = 4;
 const LEAST_BYTES: usize = 60;
 const PAUSE_ADDRESS: Mac = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
 const PFC_OPCODE: u16 = 0x0101;
-/// A flow of TCP goes to this port; nobody dissects what it carries.
+/// Where a flow of TCP goes that names no port; nobody dissects what it carries.
 const TCP_PORT: u16 = 5001;
 /// The reserved bytes of a CNP.
 const CNP_BYTES: usize = 16;
@@ -107,7 +106,12 @@ impl<'a> Encoder<'a> {
             let flags = if last { TCP_PUSH } else { 0 };
             let sequence = sequence(data.offset_bytes);
             ipv4(out, &ip);
-            tcp(out, &ip, &Tcp { from: entropy(&data.flow), to: TCP_PORT, sequence, acknowledged: 1, flags }, payload);
+            tcp(
+                out,
+                &ip,
+                &Tcp { from: data.flow.src_port, to: destination_port(&data.flow), sequence, acknowledged: 1, flags },
+                payload,
+            );
             return;
         }
         let (extension, own) = data_extension(data);
@@ -139,7 +143,7 @@ impl<'a> Encoder<'a> {
             ..Bth::default()
         };
         let ip = self.ip(frame, src, dst, UDP, frame.ecn, UDP_BYTES + BTH_BYTES + headers.len() + ICRC_BYTES);
-        roce(out, &ip, entropy(&data.flow), &bth, &headers);
+        roce(out, &ip, data.flow.src_port, &bth, &headers);
     }
 
     /// Whether the receiver will answer: by its rule, as long as nothing is lost.
@@ -160,7 +164,18 @@ impl<'a> Encoder<'a> {
             let flags = if marked { TCP_ECE } else { 0 };
             let acknowledged = sequence(answer.expected_byte);
             ipv4(out, &ip);
-            tcp(out, &ip, &Tcp { from: TCP_PORT, to: entropy(&answer.flow), sequence: 1, acknowledged, flags }, 0);
+            tcp(
+                out,
+                &ip,
+                &Tcp {
+                    from: destination_port(&answer.flow),
+                    to: answer.flow.src_port,
+                    sequence: 1,
+                    acknowledged,
+                    flags,
+                },
+                0,
+            );
             return;
         }
         let syndrome = if answer.nak { SYNDROME_NAK } else { SYNDROME_ACK };
@@ -181,7 +196,7 @@ impl<'a> Encoder<'a> {
         };
         let payload_bytes = UDP_BYTES + BTH_BYTES + headers.len() + ICRC_BYTES;
         let ip = self.ip(frame, dst, src, UDP, Ecn::NotCapable, payload_bytes);
-        roce(out, &ip, entropy(&answer.flow), &bth, &headers);
+        roce(out, &ip, answer.flow.src_port, &bth, &headers);
     }
 
     /// From the receiver's address, whoever sent it.
@@ -195,7 +210,7 @@ impl<'a> Encoder<'a> {
         let bth = Bth { opcode: CNP, becn: true, queue_pair: queue_pair(flow), extension: wire.code, ..Bth::default() };
         let payload_bytes = UDP_BYTES + BTH_BYTES + content.len() + ICRC_BYTES;
         let ip = self.ip(frame, flow.dst, flow.src, UDP, ecn, payload_bytes);
-        roce(out, &ip, entropy(flow), &bth, &content);
+        roce(out, &ip, flow.src_port, &bth, &content);
     }
 
     /// IEEE 802.1Q, clause 33.4: back to the source, with its own tag and the beginning of what it sent.
@@ -256,13 +271,9 @@ impl<'a> Encoder<'a> {
         for flow in flows {
             out.extend(address(flow.src));
             out.extend(address(flow.dst));
-            let (protocol, to) = match flow.transport {
-                Transport::Roce => (UDP, ROCE_PORT),
-                Transport::Tcp => (TCP, TCP_PORT),
-            };
-            out.push(protocol);
-            out.extend(entropy(flow).to_be_bytes());
-            out.extend(to.to_be_bytes());
+            out.push(if flow.transport == Transport::Tcp { TCP } else { UDP });
+            out.extend(flow.src_port.to_be_bytes());
+            out.extend(destination_port(flow).to_be_bytes());
         }
     }
 }
@@ -314,9 +325,12 @@ pub fn queue_pair(flow: &FlowName) -> u32 {
     flow.id.wrapping_add(16) & 0xff_ffff
 }
 
-/// A port from the dynamic range that differs between flows.
-fn entropy(flow: &FlowName) -> u16 {
-    0xc000 | mix(u64::from(flow.id)) as u16 & 0x3fff
+/// RoCE has one port; TCP the flow's, or one that nobody dissects.
+fn destination_port(flow: &FlowName) -> u16 {
+    match flow.transport {
+        Transport::Roce => ROCE_PORT,
+        Transport::Tcp => flow.dst_port.unwrap_or(TCP_PORT),
+    }
 }
 
 /// The first byte of a flow is number one, as after a handshake that began at zero.
