@@ -3,9 +3,16 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
-/// The path of tshark, from the Debian package if need be.
+/// The name of tshark, from the Debian package if need be.
 pub fn tshark() -> &'static str {
+    static THERE: OnceLock<()> = OnceLock::new();
+    THERE.get_or_init(install_tshark);
+    "tshark"
+}
+
+fn install_tshark() {
     let _lock = lock();
     if !runs("tshark", &["--version"]) {
         // The lists of packages may be old or absent: once more with new ones.
@@ -17,7 +24,6 @@ pub fn tshark() -> &'static str {
     }
     let there = runs("tshark", &["--version"]);
     assert!(there, "this test needs tshark and could not install it; as root: apt-get install tshark");
-    "tshark"
 }
 
 /// A Python interpreter that has these packages, each `NAME==VERSION`.
