@@ -116,6 +116,7 @@ impl<S: Scheme> World<S> {
             loss: (0..ports as u32).map(|port| plan.direction(port).loss).collect(),
             loss_rng: Vec::new(),
             source_due: vec![Time::NEVER; sources.len()],
+            source_waited: vec![0; sources.len()],
             by_handle: (0..sources.len()).map(|_| Default::default()).collect(),
             sources,
             probe_state: Default::default(),

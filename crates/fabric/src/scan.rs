@@ -187,11 +187,10 @@ impl<S: Scheme> World<S> {
     }
 
     /// A flow has new limits. Its next-send time moves by the difference of the gaps, if the NIC
-    /// follows rates, and then a wake-up that is pending may come sooner.
+    /// follows rates.
     pub(crate) fn limit_scanned(&mut self, flow: u32, limits: Limits) {
-        let now = self.now;
         let sender = &mut self.senders[flow];
-        let host = &mut self.hosts[sender.host as usize];
+        let host = &self.hosts[sender.host as usize];
         let line = self.ports[host.port as usize].rate.rate().bps() as f64;
         let within = |bps: f64| sender.cap.map_or(bps, |cap| bps.min(cap.bps() as f64)).min(line);
         let (old, new) = (within(sender.asked_bps), within(limits.rate_bps));
@@ -206,10 +205,17 @@ impl<S: Scheme> World<S> {
         let gap = |bps: f64| self.plan.model.grain.duration(sender.last_wire, bps);
         let (before, after) = (gap(old).ps(), gap(new).ps());
         sender.next_avail = Time::from_ps((sender.next_avail.ps() + after).saturating_sub(before));
-        if host.wake_at != Time::NEVER && sender.next_avail < host.wake_at {
-            host.wake_at = sender.next_avail.max(now);
-            let (at, host_id) = (host.wake_at, sender.host);
-            self.queue.push(at, kind::WAKE, host_id);
+    }
+
+    /// An ACK has come: a NIC that follows rates lets a pending wake-up come sooner, if this flow may
+    /// send before it.
+    pub(crate) fn hasten(&mut self, flow: u32) {
+        let sender = &self.senders[flow];
+        let host = &mut self.hosts[sender.host as usize];
+        let follows = self.plan.hosts[host.profile as usize].nic.follow_rate;
+        if follows && host.wake_at != Time::NEVER && sender.next_avail < host.wake_at {
+            host.wake_at = sender.next_avail.max(self.now);
+            self.queue.push(host.wake_at, kind::WAKE, sender.host);
         }
     }
 }

@@ -154,6 +154,8 @@ pub struct World<S: Scheme> {
 
     pub(crate) sources: Vec<Box<dyn Source>>,
     pub(crate) source_due: Vec<Time>,
+    /// Turns that a source which is due has waited.
+    pub(crate) source_waited: Vec<u8>,
     /// Living flow of each (source, handle).
     pub(crate) by_handle: Vec<std::collections::HashMap<u32, u32>>,
     pub(crate) probe_state: crate::probe::ProbeState,

@@ -7,6 +7,7 @@
 pub mod capture;
 pub mod check;
 pub mod cli;
+pub mod export;
 #[cfg(test)]
 mod fresh;
 pub mod import;
@@ -18,3 +19,4 @@ pub mod run;
 pub mod scenario;
 mod schemes_text;
 pub mod traffic;
+pub mod validate;

@@ -1,11 +1,13 @@
 //! The command line: what is asked, and how the answer is shown.
 
 mod compare;
+mod export;
 mod import;
 mod inspect;
 mod progress;
 mod reproduce;
 mod run;
+mod validate;
 
 use crate::results::text::Style;
 use crate::scenario::Diagnostic;
@@ -79,6 +81,16 @@ enum Command {
     ///
     /// Without names it lists what there is. Killed and started again, it goes on where it was.
     Reproduce(reproduce::ReproduceArgs),
+    /// Run another simulator's inputs and compare with its results
+    ///
+    /// FOLDER/runs/NAME holds config.txt, fct.txt and pfc.txt of the HPCC authors' simulator. Flows are
+    /// compared one by one, and held against what docs/validation.md promises.
+    Validate(validate::ValidateArgs),
+    /// Write a finished run in another simulator's format
+    ///
+    /// `hpcc` makes fct.txt and pfc.txt as the HPCC authors' simulator writes them, for the scripts
+    /// that read those.
+    Export(export::ExportArgs),
     /// Say what a scenario would build, and run nothing
     ///
     /// Nodes and links, oversubscription, round trips, buffers against required headroom, whether
@@ -145,6 +157,8 @@ pub fn main() -> ExitCode {
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Compare(args)) => compare::compare(&args),
         Some(Command::Reproduce(args)) => reproduce::reproduce(&args),
+        Some(Command::Validate(args)) => validate::validate(&args),
+        Some(Command::Export(args)) => export::export(&args),
         Some(Command::Check(args)) => inspect::check(&args),
         Some(Command::Import(args)) => import::import(&args),
         Some(Command::Schemes(args)) => inspect::schemes(&args),

@@ -101,6 +101,7 @@ pub fn flow(id: u32, size: u64, start_us: u64, fct_us: u64) -> FlowRecord {
         label: 1,
         src: 0,
         dst: 4,
+        ports: (10_000, 4791),
         size_bytes: Some(size),
         delivered_bytes: size,
         class: 0,

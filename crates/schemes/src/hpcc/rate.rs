@@ -212,3 +212,140 @@ fn whole(quotient: f64) -> u64 {
         quotient as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    //! The numbers were computed apart from this program, in Python, from the rules in
+    //! `docs/schemes/hpcc.md`.
+
+    use super::super::SPEC;
+    use super::*;
+    use crate::Configured;
+    use crate::param::SchemeSpec;
+    use crate::parts::int::IntPoint;
+    use xoff_engine::{BitRate, Span, Time};
+    use xoff_fabric::packet::IntStack;
+    use xoff_fabric::scheme::{QueueFacts, QueueView, ReactionPoint, Scheme};
+
+    static SPEC_REF: &SchemeSpec = &SPEC;
+    const START_NS: u64 = 2_000_000_000;
+
+    /// Acknowledged and sent bytes; then of a 100G and of a 400G hop the nanoseconds, the bytes sent
+    /// before and the queue.
+    type Ack = (u64, u64, [(u64, u64, u64); 2]);
+
+    const ACKS: [Ack; 10] = [
+        (1_000, 150_000, [(1_000, 10_000, 5_000), (2_000, 536_800_000, 0)]),
+        (2_000, 151_000, [(1_083, 11_090, 7_777), (2_100, 536_802_180, 0)]),
+        // The counter of the second hop has passed 2^20 units of 512 bytes.
+        (150_000, 152_000, [(9_000, 112_400, 123_456), (10_020, 536_990_321, 640)]),
+        (151_000, 230_000, [(9_083, 113_490, 234_567), (10_120, 536_995_000, 0)]),
+        (152_000, 231_000, [(13_466, 168_200, 345_678), (14_500, 537_100_000, 40_000)]),
+        (230_000, 300_000, [(25_000, 312_000, 200_001), (26_000, 537_500_000, 0)]),
+        (231_000, 301_000, [(26_000, 324_500, 100_001), (27_000, 537_520_000, 0)]),
+        (301_000, 380_000, [(60_000, 560_000, 0), (61_000, 538_000_000, 0)]),
+        (302_000, 381_000, [(61_083, 561_090, 0), (62_083, 538_010_000, 0)]),
+        (381_000, 400_000, [(90_000, 661_090, 0), (91_000, 538_110_000, 0)]),
+    ];
+
+    fn flow() -> FlowFacts {
+        let at = FlowFacts::at(BitRate::from_gbps(100), Span::from_ns(12_240));
+        FlowFacts { bdp_bytes: 153_000, hops: 2, ..at }
+    }
+
+    fn scheme(texts: &[(&str, &str)]) -> Hpcc {
+        Hpcc::configure(&SPEC_REF.values_with(SPEC_REF.preset("hpcc-ns3"), texts))
+    }
+
+    fn stack(scheme: &Hpcc, hops: &[(u64, u64, u64)]) -> IntStack {
+        let mut stack = IntStack::default();
+        for (&(ns, tx_bytes, port_bytes), gbps) in hops.iter().zip([100, 400]) {
+            let rate = BitRate::from_gbps(gbps);
+            let view = QueueView { tx_bytes, ..QueueView::at(rate, Time::from_ns(START_NS + ns), port_bytes) };
+            IntPoint::<()>::new(scheme.precision, &QueueFacts::at(rate)).write(&view, &mut stack);
+        }
+        stack
+    }
+
+    fn rates(texts: &[(&str, &str)], of: &FlowFacts) -> Vec<u64> {
+        let scheme = scheme(texts);
+        let mut rp = Rp::new(&scheme, of);
+        let rate = |(acked_bytes, sent_bytes, hops): Ack| {
+            let stack = stack(&scheme, &hops);
+            rp.on_ack(&Acked { acked_bytes, sent_bytes, int: Some(&stack), ..Acked::default() });
+            rp.rate_bps
+        };
+        ACKS.into_iter().map(rate).collect()
+    }
+
+    #[test]
+    fn hpcc_ns3_rates_to_the_bit() {
+        let line = 100_000_000_000;
+        let common = [line, 95_028_173_649, 90_664_123_985, 90_230_105_451, 54_183_112_085];
+        let mut expected = common.to_vec();
+        expected.extend([37_910_792_695, 38_788_946_255, 66_535_571_715, 70_764_682_640, line]);
+        assert_eq!(rates(&[], &flow()), expected);
+        // Additive rounds.
+        expected.truncate(7);
+        expected.extend([38_828_946_255, 38_828_946_255, 38_868_946_255]);
+        assert_eq!(rates(&[("max_stage", "5")], &flow()), expected);
+        // Only the ends of rounds.
+        let (a, b, c) = (91_710_905_795, 52_840_143_239, 93_104_144_936);
+        assert_eq!(rates(&[("fast_react", "false")], &flow()), [line, line, line, a, a, a, b, b, c, c]);
+        // Within a round, only hops with a queue.
+        expected.truncate(7);
+        expected.extend([38_788_946_255, 68_356_622_456, 68_356_622_456]);
+        assert_eq!(rates(&[("sample_feedback", "true")], &flow()), expected);
+    }
+
+    #[test]
+    fn hpcc_ns3_a_rate_per_hop_to_the_bit() {
+        let line = 100_000_000_000;
+        let mut expected = vec![line, 95_028_173_649, 90_664_123_985, 90_230_105_451, 54_183_112_085];
+        expected.extend([37_910_792_695, 38_788_946_255, 66_535_571_715, 72_036_313_038, line]);
+        assert_eq!(rates(&[("per_hop", "true")], &flow()), expected);
+        expected.truncate(7);
+        expected.extend([38_788_946_255, 38_828_946_255, 38_828_946_255]);
+        let texts = [("per_hop", "true"), ("sample_feedback", "true"), ("max_stage", "2")];
+        assert_eq!(rates(&texts, &flow()), expected);
+    }
+
+    #[test]
+    fn hpcc_ns3_records_of_one_instant_end_at_line_rate_for_good() {
+        let scheme = scheme(&[]);
+        let mut rp = Rp::new(&scheme, &flow());
+        let mut ack = |acked_bytes, ns, tx_bytes, queue| {
+            let stack = stack(&scheme, &[(ns, tx_bytes, queue)]);
+            rp.on_ack(&Acked { acked_bytes, sent_bytes: acked_bytes + 9, int: Some(&stack), ..Acked::default() });
+            (rp.rate_bps, rp.loops[0].utilisation.is_nan())
+        };
+        ack(1, 100, 0, 900_000);
+        assert_eq!(ack(20, 10_000, 123_000, 900_000).0, 16_558_138_566);
+        // Infinite over no time is not a number, which no comparison holds for.
+        assert_eq!(ack(40, 10_000, 200_000, 900_000), (100_000_000_000, true));
+        assert_eq!(ack(60, 30_000, 400_000, 900_000), (100_000_000_000, true));
+        // Nothing sent in no time is not above zero: there is no busiest hop, and U stays.
+        let mut rp = Rp::new(&scheme, &flow());
+        for acked_bytes in [1, 20] {
+            let stack = stack(&scheme, &[(100, 0, 0)]);
+            rp.on_ack(&Acked { acked_bytes, sent_bytes: 9, int: Some(&stack), ..Acked::default() });
+        }
+        assert_eq!((rp.rate_bps, rp.loops[0].utilisation), (95_040_000_000, 1.0));
+        assert_eq!([f64::NAN, f64::INFINITY, 2.9].map(whole), [1 << 63, 0, 2]);
+    }
+
+    #[test]
+    fn hpcc_ns3_more_hops_than_the_header_holds_say_nothing() {
+        assert_eq!(rates(&[], &FlowFacts { hops: 6, ..flow() }), [100_000_000_000; 10]);
+        assert_ne!(rates(&[], &FlowFacts { hops: 5, ..flow() }), [100_000_000_000; 10]);
+    }
+
+    #[test]
+    fn hpcc_ns3_steps_are_rates() {
+        let values = |step| SPEC_REF.values_with(SPEC_REF.preset("hpcc-ns3"), &[("step", step)]);
+        assert_eq!(Hpcc::objection(&values("rate")), None);
+        assert!(Hpcc::objection(&values("bytes")).is_some_and(|why| why.contains("rate_ai")));
+        let limits = scheme(&[]).reaction_point(&flow()).limits();
+        assert_eq!(limits, Limits { rate_bps: 100e9, window_bytes: u64::MAX });
+    }
+}

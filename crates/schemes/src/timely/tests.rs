@@ -216,3 +216,38 @@ fn timely_objects_to_a_band_upside_down() {
 fn flows_stay_small() {
     assert!(size_of::<Rp>() <= 136, "{}", size_of::<Rp>());
 }
+
+#[test]
+fn timely_ns3_rates_to_the_bit() {
+    // Computed apart from this program, in Python, from the rules in `docs/schemes/timely.md`.
+    let scheme = timely("hpcc-ns3", &[]);
+    assert_eq!((scheme.format().data_bytes, scheme.format().ack_bytes), (8, 0));
+    let mut rp = scheme.reaction_point(&flow(100));
+    for (round, (rtt_ns, bps)) in [
+        (60_000, 100_000_000_000u64),
+        (61_237, 95_670_500_000),
+        (62_011, 92_561_029_367),
+        (61_999, 92_223_854_123),
+        // Above T_high, with a gradient and without.
+        (601_003, 79_824_733_402),
+        (580_111, 71_005_953_247),
+        // Five additive steps, then two of 500 Mb/s, below T_low from the third on.
+        (400_001, 71_105_953_247),
+        (300_000, 71_205_953_247),
+        (49_999, 71_305_953_247),
+        (48_000, 71_405_953_247),
+        (47_000, 71_505_953_247),
+        (46_000, 72_005_953_247),
+        (45_000, 72_505_953_247),
+        (50_000, 60_201_011_864),
+        (50_777, 57_286_760_691),
+        (150_000, 1_000_000_000),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let acked_bytes = 1000 * (round as u64 + 1);
+        rp.on_ack(&Acked { acked_bytes, sent_bytes: acked_bytes, rtt: Span::from_ns(rtt_ns), ..Acked::default() });
+        assert_eq!(rp.limits(), Limits { rate_bps: bps as f64, window_bytes: u64::MAX }, "sample {round}");
+    }
+}
