@@ -1,7 +1,7 @@
 //! A pcapng file: section header, an interface per port, packets with comments, statistics.
 //!
-//! Written here and not by a library: those that exist leave out the options that matter (decision
-//! 0037), and the blocks are simple. Little-endian throughout.
+//! Written here and not by a library (decision 0037 says why): four kinds of blocks, each a length, a
+//! body and options. Little-endian throughout.
 
 use std::io::{self, Write};
 
