@@ -133,6 +133,9 @@ pub struct FlowName {
     pub class: u8,
     pub scheme: u8,
     pub transport: Transport,
+    /// Its source port, and the other if the scenario names it.
+    pub src_port: u16,
+    pub dst_port: Option<u16>,
     /// Frame bytes of its full packets.
     pub full_frame_bytes: u16,
 }
@@ -365,6 +368,8 @@ impl<S: Scheme> World<S> {
             class: spec.class,
             scheme: spec.scheme,
             transport: if sender.tcp { Transport::Tcp } else { Transport::Roce },
+            src_port: spec.ports_or(ledger.id).0,
+            dst_port: spec.ports.map(|(_, to)| to),
             full_frame_bytes: sender.full_frame,
         }
     }

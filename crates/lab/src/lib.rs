@@ -4,6 +4,7 @@
 //! asked for), [`traffic`] (who sends what), [`run`] (the world driven to its end), [`results`]
 //! (what becomes of it), [`cli`] (how people get there).
 
+pub mod capture;
 pub mod check;
 pub mod cli;
 pub mod export;

@@ -1,5 +1,6 @@
 //! Runs a loaded scenario: builds the world, drives it in slices, hands its records on.
 
+use crate::capture;
 use crate::measure::recording::Recorder;
 use crate::results::{Outcome, RunContext, RunEnd, RunWriter};
 use crate::scenario::Loaded;
@@ -9,6 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use xoff_engine::Time;
+use xoff_fabric::capture::Frame;
 use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_fabric::traffic::{Action, Source};
 use xoff_fabric::world::Progress;
@@ -38,7 +40,7 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
             schemes: loaded.schemes.iter().map(|scheme| scheme.label.clone()).collect(),
             seed: loaded.plan.seed,
             plan: &loaded.plan,
-            labels,
+            labels: labels.clone(),
             sources: loaded.traffic.iter().map(|traffic| traffic.name.clone()).collect(),
             scenario: loaded.resolved.clone(),
             attachments: loaded.attachments.clone(),
@@ -49,19 +51,22 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
         },
     )?;
     let mut recorder = Recorder::new(loaded.measures.needs());
-    let keep = recorder.keep();
+    let captures = writer.directory().map(|folder| capture::Writer::create(folder, loaded, labels)).transpose()?;
+    let keep = Keep { frames: captures.is_some(), ..recorder.keep() };
     let pauses = loaded.plan.run.record_pauses;
-    let mut both = Both { writer: &mut writer, recorder: &mut recorder, pauses };
+    let mut both = Both { writer: &mut writer, recorder: &mut recorder, captures, pauses };
     let end = drive(loaded, keep, &mut both, &mut watch)?;
     let setup = began.elapsed().saturating_sub(end.wall);
+    let captures = both.captures.map(|captures| captures.finish(end.sim_end, &end.missed_frames)).transpose()?;
     let measures = loaded.measures.rows(loaded, &recorder.finish(&end));
-    writer.finish(RunEnd { setup, measures, ..end })
+    writer.finish(RunEnd { setup, measures, captures: captures.unwrap_or_default(), ..end })
 }
 
 /// A run directory and the scenario's own measures, of the same run.
 struct Both<'a> {
     writer: &'a mut RunWriter,
     recorder: &'a mut Recorder,
+    captures: Option<capture::Writer<'a>>,
     /// The directory has PAUSEs, whether or not a measure needs them.
     pauses: bool,
 }
@@ -84,6 +89,9 @@ impl Sink for Both<'_> {
         self.writer.samples(samples)?;
         self.recorder.samples(samples)
     }
+    fn frames(&mut self, frames: &[Frame]) -> io::Result<()> {
+        self.captures.as_mut().map_or(Ok(()), |captures| captures.frames(frames))
+    }
     fn units(&mut self, units: &[Unit]) -> io::Result<()> {
         self.recorder.units(units)
     }
@@ -96,6 +104,10 @@ pub trait Sink {
     fn samples(&mut self, samples: &[Sample]) -> io::Result<()>;
     /// Only if the plan records them.
     fn pfc_frames(&mut self, _: &[PfcRecord]) -> io::Result<()> {
+        Ok(())
+    }
+    /// Only if [`Keep::frames`].
+    fn frames(&mut self, _: &[Frame]) -> io::Result<()> {
         Ok(())
     }
     /// Only if [`Keep::units`].
@@ -125,6 +137,8 @@ pub struct Keep {
     pub refreshes: bool,
     /// Answers on connections that stay open.
     pub units: bool,
+    /// What the scenario captures.
+    pub frames: bool,
 }
 
 /// Runs to the end and hands the records on; what is left to say is the result.
@@ -134,6 +148,9 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
     let mut world = build_with(loaded, units.as_ref());
     world.plan.run.record_pauses |= keep.pauses;
     world.plan.run.record_refreshes |= keep.refreshes;
+    if keep.frames {
+        world.capture(loaded.captures.iter().map(|request| request.capture.clone()).collect());
+    }
     let setup = began.elapsed();
     let flows_expected = flows_expected(loaded);
     let (wall_start, cpu_start) = (Instant::now(), thread_cpu());
@@ -168,6 +185,8 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
         failure: world.failure.clone(),
         deadlock_at: world.deadlocks.first().map(|(at, _)| *at),
         measures: Vec::new(),
+        missed_frames: (0..loaded.captures.len()).map(|capture| world.taps.counts(capture).1).collect(),
+        captures: Vec::new(),
     })
 }
 
@@ -209,10 +228,12 @@ fn drain(world: &mut AnyWorld, sink: &mut dyn Sink) -> io::Result<()> {
     sink.pauses(&world.pauses)?;
     sink.pfc_frames(&world.pfc_frames)?;
     sink.samples(&world.samples)?;
+    sink.frames(&world.taps.frames)?;
     world.flows.clear();
     world.pauses.clear();
     world.pfc_frames.clear();
     world.samples.clear();
+    world.taps.frames.clear();
     Ok(())
 }
 

@@ -114,7 +114,7 @@ impl Recorder {
     }
 
     pub fn keep(&self) -> Keep {
-        Keep { pauses: self.needs.pauses, refreshes: self.needs.refreshes, units: self.needs.units }
+        Keep { pauses: self.needs.pauses, refreshes: self.needs.refreshes, units: self.needs.units, frames: false }
     }
 
     /// What was kept; the run goes on.

@@ -183,5 +183,7 @@ pub fn end(delivered_bytes: u64) -> RunEnd {
         failure: None,
         deadlock_at: None,
         measures: Vec::new(),
+        missed_frames: Vec::new(),
+        captures: Vec::new(),
     }
 }

@@ -69,6 +69,10 @@ pub struct Summary {
     #[serde(default)]
     pub measures: Vec<MeasuredRow>,
 
+    /// Files of captured frames, in the scenario's order.
+    #[serde(default)]
+    pub captures: Vec<CaptureRow>,
+
     pub wall_seconds: f64,
     pub run_cpu_seconds: f64,
     pub setup_seconds: f64,
@@ -190,6 +194,17 @@ impl MeasuredRow {
             },
         }
     }
+}
+
+/// One `[[capture]]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaptureRow {
+    pub name: String,
+    /// Within the run directory.
+    pub file: String,
+    pub frames: u64,
+    /// Frames that came after the capture's limit.
+    pub missed: u64,
 }
 
 /// One promise of the simulator, held against this run.

@@ -148,6 +148,7 @@ impl Tally {
             busiest_links: busiest_links(names, end),
             episode: None,
             measures: end.measures.clone(),
+            captures: end.captures.clone(),
             wall_seconds: end.wall.as_secs_f64(),
             run_cpu_seconds: cpu,
             setup_seconds: end.setup.as_secs_f64(),

@@ -80,6 +80,7 @@ pub fn sections(summary: &Summary) -> Vec<Section> {
         pauses(summary),
         links(summary),
         measures(summary),
+        captures(summary),
     ];
     all.into_iter().filter(|section| !section.grid.rows.is_empty()).collect()
 }
@@ -216,6 +217,15 @@ fn measures(summary: &Summary) -> Section {
         grid.row([of.name.clone(), of.text(), of.unit.clone()]);
     }
     Section { title: "measures".into(), grid }
+}
+
+fn captures(summary: &Summary) -> Section {
+    let mut grid = Grid::new(["capture", "frames", "beyond its limit", "file"]).left(&[3]);
+    for of in &summary.captures {
+        let missed = if of.missed > 0 { thousands(of.missed) } else { "none".to_owned() };
+        grid.row([of.name.clone(), thousands(of.frames), missed, of.file.clone()]);
+    }
+    Section { title: "captures".into(), grid }
 }
 
 /// `100`, `2.5`: a configured rate is exact and needs no trailing zeros.

@@ -7,7 +7,7 @@ use super::failure;
 use super::figures;
 use super::names::Names;
 use super::report;
-use super::summary::{MeasuredRow, Summary};
+use super::summary::{CaptureRow, MeasuredRow, Summary};
 use super::table_writer::{Cell, TableWriter};
 use super::tables;
 use super::tally::{Tally, label_name, utilisation};
@@ -60,6 +60,9 @@ pub struct RunEnd {
     pub deadlock_at: Option<Time>,
     /// What the scenario's own measures gave.
     pub measures: Vec<MeasuredRow>,
+    /// Per capture: frames that came after its limit; and what became of the files.
+    pub missed_frames: Vec<u64>,
+    pub captures: Vec<CaptureRow>,
 }
 
 /// A finished run.
@@ -143,6 +146,11 @@ impl RunWriter {
             unfinished: Vec::new(),
             files,
         })
+    }
+
+    /// Where the directory is being written, if it is.
+    pub fn directory(&self) -> Option<&Path> {
+        self.files.as_ref().map(|files| files.staging.path())
     }
 
     /// Flows that ended, or at the very end those that did not.

@@ -18,9 +18,9 @@ fn load(text: &str, sets: &[&str]) -> Loaded {
 }
 
 fn print(loaded: &Loaded) -> String {
-    let Loaded { name, description, plan, schemes, output, traffic, measures, .. } = loaded;
+    let Loaded { name, description, plan, schemes, output, traffic, captures, measures, .. } = loaded;
     let traffic: Vec<String> = traffic.iter().map(|plan| format!("{:?}", plan.generator)).collect();
-    format!("{name}\n{description}\n{plan:?}\n{schemes:?}\n{traffic:?}\n{output:?}\n{measures:?}")
+    format!("{name}\n{description}\n{plan:?}\n{schemes:?}\n{traffic:?}\n{output:?}\n{captures:?}\n{measures:?}")
 }
 
 const STAR: &str = "kind=\"star\"\nhosts=4\nrate=\"100Gbps\"";
@@ -234,6 +234,19 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
                 "measure.15.toward=h1",
                 "measure.15.frames=all",
                 "measure.16.what=drops",
+            ],
+        ),
+        row(
+            STAR,
+            "[[capture]]\nports=\"sw->h0\"",
+            &[
+                "capture.0.name=x",
+                "capture.0.ports=sw->h1",
+                "capture.0.directions=both",
+                "capture.0.from=1us",
+                "capture.0.until=2us",
+                "capture.0.frames=3",
+                "capture.0.snap=64B",
             ],
         ),
         row(

@@ -13,6 +13,7 @@ use super::schemes::{self, NamedScheme, Registry};
 use super::settings::{self, NamedClasses, SwitchContext};
 use super::topology;
 use super::tree::{self, Entry, Item, Value};
+use crate::capture;
 use crate::measure::{self, Measures};
 use crate::traffic::{self, TrafficPlan};
 use std::path::Path;
@@ -59,6 +60,8 @@ pub struct Loaded {
     pub schemes: Vec<NamedScheme>,
     pub traffic: Vec<TrafficPlan>,
     pub output: Output,
+    /// Whose frames are kept.
+    pub captures: Vec<capture::Request>,
     /// What the scenario measures itself.
     pub measures: Measures,
     /// The scenario with everything spelled out; it loads to the same plan.
@@ -267,6 +270,7 @@ impl Scenario {
         };
         let faults = events::read_faults(root, &context)?;
         let probes = events::read_probes(root, &context, stop)?;
+        let captures = capture::read(root, &context)?;
         let mut traffic = Vec::with_capacity(rows.len());
         for (index, mut row) in rows.drain(..).enumerate() {
             context.index = index;
@@ -293,6 +297,7 @@ impl Scenario {
             schemes,
             traffic,
             output,
+            captures,
             measures: Measures::default(),
             resolved: String::new(),
             attachments: Vec::new(),

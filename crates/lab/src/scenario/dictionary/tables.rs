@@ -37,6 +37,7 @@ pub(super) const SECTIONS: &[Section] = &[
             key("traffic", Tables, "", "Who sends what, and when"),
             key("fault", Tables, "", "What goes wrong, and when"),
             key("probe", Tables, "", "What is sampled over time"),
+            key("capture", Tables, "", "Ports whose frames are written as pcapng files"),
             key("measure", Tables, "", "Numbers and curves taken from the run"),
             key("output", Table, "", "What is kept besides the tables"),
         ],
@@ -390,6 +391,25 @@ pub(super) const SECTIONS: &[Section] = &[
             key("every", Time, "\"10us\"", "Interval"),
             key("from", Time, "\"0ps\"", "First sample"),
             key("until", Time, "the end of the run", "Last sample"),
+        ],
+    },
+    Section {
+        path: "capture",
+        repeated: true,
+        meaning: "Frames of some ports, written to captures/NAME.pcapng of the run directory for Wireshark",
+        keys: &[
+            key("name", Text, "\"capture-0\" and so on", "Name of the file"),
+            key("ports", Texts, "", "Ports by owner first: \"s0->h3\" is what s0 sends to h3"),
+            key(
+                "directions",
+                Choice(&["out", "both"]),
+                "\"out\"",
+                "What these ports send, or also what the other ends of their links send",
+            ),
+            key("from", Time, "\"0ps\"", "First instant"),
+            key("until", Time, "the end of the run", "Last instant"),
+            key("frames", Count, "1000000", "Most frames; those after it are only counted, and the summary says so"),
+            key("snap", Bytes, "whole frames", "Bytes kept of each frame"),
         ],
     },
     Section {

@@ -1,0 +1,181 @@
+//! `[[capture]]`: the frames of chosen ports as pcapng files, for Wireshark and its kin.
+//!
+//! The fabric records frames ([`xoff_fabric::capture`]); here they become bytes ([`frame`], from
+//! [`headers`]) with a comment each ([`comment`]) in a file per table ([`pcapng`]).
+
+mod comment;
+mod frame;
+mod headers;
+pub mod pcapng;
+#[cfg(test)]
+mod tests;
+
+use crate::results::names::Names;
+use crate::results::summary::CaptureRow;
+use crate::scenario::Loaded;
+use crate::scenario::context::TrafficContext;
+use crate::scenario::names::valid_name;
+use crate::scenario::reader::{Result, Table};
+use comment::Commentator;
+use frame::Encoder;
+use pcapng::{Interface, Packet, Pcapng};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use xoff_engine::Time;
+use xoff_fabric::capture::{Capture, Frame};
+use xoff_fabric::plan::peer;
+
+/// Frames of a capture that names no limit.
+const FRAMES: u64 = 1_000_000;
+/// More than this would fill a disk.
+const FRAMES_LARGEST: u64 = 1_000_000_000;
+/// Longest frame of the simulator, and the least that is worth keeping: an Ethernet header.
+const SNAP: std::ops::RangeInclusive<u64> = 14..=65_535;
+/// The folder of captures in a run directory.
+pub const FOLDER: &str = "captures";
+
+/// One `[[capture]]`.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub name: String,
+    pub capture: Capture,
+    /// Bytes kept of a frame, or [`pcapng::WHOLE`].
+    pub snap_bytes: u32,
+}
+
+/// All of `[[capture]]`.
+pub fn read(root: &mut Table, context: &TrafficContext<'_>) -> Result<Vec<Request>> {
+    let mut requests: Vec<Request> = Vec::new();
+    for (index, mut row) in (0..).zip(root.tables("capture")?) {
+        let name = row.text_or("name", &format!("capture-{index}"))?;
+        // It will be the name of a file.
+        valid_name(&name)?;
+        if name.value.starts_with('.') {
+            let error = name.error(format!("`{}` cannot be a name", name.value));
+            return Err(error.label("a name does not start with a dot"));
+        }
+        if requests.iter().any(|request| request.name.eq_ignore_ascii_case(&name.value)) {
+            return Err(name
+                .error(format!("two captures are called `{}`", name.value))
+                .label("each writes its own file"));
+        }
+        let selectors = row.texts("ports")?;
+        let mut ports = context.names.all_ports(&selectors)?;
+        if row.choice_or("directions", &[("out", false), ("both", true)], "out")? {
+            ports.extend(ports.clone().into_iter().map(peer));
+            ports.sort_unstable();
+            ports.dedup();
+        }
+        let from = row.time_or("from", Time::ZERO)?;
+        let until = row.take_time("until")?;
+        if until.is_some_and(|until| until <= from) {
+            return Err(row.error("until", "`until` is not after `from`").label(format!("later than {from}")));
+        }
+        let frames = row.count_or("frames", 1..=FRAMES_LARGEST, FRAMES)?;
+        let snap_bytes = row.take_bytes("snap", SNAP)?.map_or(pcapng::WHOLE, |bytes| bytes as u32);
+        let capture = Capture { ports, from, until: until.unwrap_or(Time::NEVER), frames };
+        requests.push(Request { name: name.value, capture, snap_bytes });
+        row.finish()?;
+    }
+    Ok(requests)
+}
+
+/// Writes the captures of a run as its frames come.
+pub struct Writer<'a> {
+    encoder: Encoder<'a>,
+    commentator: Commentator,
+    folder: PathBuf,
+    files: Vec<Open>,
+    /// Bytes of the frame at hand.
+    bytes: Vec<u8>,
+}
+
+/// A capture being written.
+struct Open {
+    name: String,
+    file: Pcapng<BufWriter<File>>,
+    /// Number of the interface of each port.
+    interfaces: HashMap<u32, u32>,
+    /// Frames by interface.
+    seen: Vec<u64>,
+    snap_bytes: u32,
+}
+
+impl<'a> Writer<'a> {
+    /// Begins the files in `directory`, a run directory in the making.
+    pub fn create(directory: &Path, loaded: &'a Loaded, labels: Vec<String>) -> io::Result<Writer<'a>> {
+        let commentator = Commentator::new(Names::of(&loaded.plan), labels);
+        let folder = directory.join(FOLDER);
+        if !loaded.captures.is_empty() {
+            std::fs::create_dir(&folder)?;
+        }
+        let files = loaded.captures.iter().map(|request| open(&folder, request, commentator.names(), loaded));
+        let files = files.collect::<io::Result<_>>()?;
+        Ok(Writer { encoder: Encoder::new(&loaded.plan), commentator, folder, files, bytes: Vec::new() })
+    }
+
+    pub fn frames(&mut self, frames: &[Frame]) -> io::Result<()> {
+        for frame in frames {
+            let Some(open) = self.files.get_mut(frame.capture as usize) else { continue };
+            let Some(&interface) = open.interfaces.get(&frame.port) else { continue };
+            self.encoder.encode(frame, &mut self.bytes);
+            open.seen[interface as usize] += 1;
+            open.file.packet(&Packet {
+                interface,
+                nanoseconds: frame.at.ps() / 1000,
+                bytes: &self.bytes,
+                snap_bytes: open.snap_bytes,
+                comment: &self.commentator.comment(frame, self.bytes.len()),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Completes the files; `missed` frames of each capture came after its limit.
+    pub fn finish(self, end: Time, missed: &[u64]) -> io::Result<Vec<CaptureRow>> {
+        let mut rows = Vec::with_capacity(self.files.len());
+        for (mut open, &missed) in self.files.into_iter().zip(missed) {
+            for (interface, &seen) in (0..).zip(&open.seen) {
+                open.file.statistics(interface, end.ps() / 1000, seen)?;
+            }
+            let file = open.file.finish()?;
+            file.get_ref().sync_all()?;
+            let path = format!("{FOLDER}/{}.pcapng", open.name);
+            rows.push(CaptureRow { name: open.name, file: path, frames: open.seen.iter().sum(), missed });
+        }
+        if !rows.is_empty() {
+            File::open(&self.folder)?.sync_all()?;
+        }
+        Ok(rows)
+    }
+}
+
+fn open(folder: &Path, request: &Request, names: &Names, loaded: &Loaded) -> io::Result<Open> {
+    let path = folder.join(format!("{}.pcapng", request.name));
+    let file =
+        File::create(&path).map_err(|e| io::Error::new(e.kind(), format!("cannot write {}: {e}", path.display())))?;
+    let schemes: Vec<&str> = loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect();
+    let comment = format!(
+        "scenario {}, scheme {}, seed {}. Simulated frames: a time stamp is when the first bit leaves \
+         the port, cut to whole nanoseconds from the start of the run; the FCS is left out.",
+        loaded.name,
+        schemes.join("+"),
+        loaded.plan.seed,
+    );
+    let application = concat!("xoff ", env!("CARGO_PKG_VERSION"));
+    let mut file = Pcapng::new(BufWriter::new(file), application, &comment)?;
+    let mut interfaces = HashMap::new();
+    for (number, &port) in (0..).zip(&request.capture.ports) {
+        file.interface(&Interface {
+            name: names.port(port),
+            description: &format!("what {} sends to {}", names.node_name_of(port), names.node_name_of(peer(port))),
+            bits_per_second: names.rate(port).bps(),
+            snap_bytes: request.snap_bytes,
+        })?;
+        interfaces.insert(port, number);
+    }
+    let seen = vec![0; request.capture.ports.len()];
+    Ok(Open { name: request.name.clone(), file, interfaces, seen, snap_bytes: request.snap_bytes })
+}
