@@ -16,4 +16,5 @@ pub mod results;
 pub mod run;
 pub mod scenario;
 mod schemes_text;
+pub mod trace;
 pub mod traffic;
