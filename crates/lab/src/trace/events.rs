@@ -4,17 +4,19 @@ use super::chain::{self, Life, Link};
 use super::encoder::{Attached, Encoder, Note, Value};
 use super::flows::{Flow, Flows, span_us};
 use super::network::Network;
+use super::samples::{self, Step, Steps};
 use super::stops::{Stop, Times};
 use super::tracks::{FlowName, RUN, Side, Tracks};
-use super::{Refusal, known_port};
-use crate::results::curves::{METRICS, MetricFacts, facts};
+use super::{Refusal, from_us, known_port};
+use crate::results::curves::{METRICS, facts};
 use crate::results::read::RunDirectory;
 use crate::results::{Summary, tables};
 use crate::scenario::Diagnostic;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use xoff_engine::{Span, Time};
-use xoff_fabric::plan::{Fault, FaultKind};
+use xoff_fabric::plan::{Fault, FaultKind, Plan};
+use xoff_fabric::record::Metric;
 
 /// Everything that is known of a run before its samples are read.
 pub struct Story<'a> {
@@ -29,7 +31,7 @@ pub struct Story<'a> {
     first_arrow: Vec<u64>,
     /// By stop: the numbers of the arrows that begin there.
     arrows_out: Vec<Vec<u64>>,
-    faults: &'a [Fault],
+    plan: &'a Plan,
     times: Times,
     end: Time,
 }
@@ -51,7 +53,9 @@ enum What {
     HoldEnd,
     StopEnd,
     FlowEnd,
+    DisturbanceEnd,
     Fault,
+    DisturbanceBegin,
     FlowBegin,
     Delivered,
     StopBegin,
@@ -65,7 +69,7 @@ type Event = (Time, What, u32);
 impl<'a> Story<'a> {
     pub fn new(
         run: &'a RunDirectory,
-        faults: &'a [Fault],
+        plan: &'a Plan,
         network: &'a Network,
         flows: &'a Flows,
         stops: Vec<Stop>,
@@ -95,7 +99,7 @@ impl<'a> Story<'a> {
         for (hold, arrow) in holds.iter().zip(next..) {
             arrows_out[hold.stop as usize].push(arrow);
         }
-        Story { run, network, flows, stops, links, holds, first_arrow, arrows_out, faults, times, end }
+        Story { run, network, flows, stops, links, holds, first_arrow, arrows_out, plan, times, end }
     }
 
     pub fn roots(&self) -> usize {
@@ -113,11 +117,17 @@ impl<'a> Story<'a> {
         let mut tracks = Tracks::begin(encoder, self.network, &title)?;
         self.write_about(encoder, summary)?;
         let events = self.events();
-        let mut next = events.iter().peekable();
+        let mut next = events.into_iter().peekable();
+        let mut steps = Steps::new(self.plan.probes.iter().map(|probe| probe.every).max().unwrap_or(Span::ZERO));
+        let mut step = |step: Step, encoder: &mut Encoder<W>, tracks: &mut Tracks| {
+            while let Some(event) = next.next_if(|event| event.0 <= step.at) {
+                self.write_event(encoder, tracks, event)?;
+            }
+            encoder.counter(step.at, step.track, step.value)
+        };
         let by_id: HashMap<u64, &Flow> = self.flows.list.iter().map(|flow| (flow.id, flow)).collect();
-        let metrics: HashMap<&str, (usize, MetricFacts)> =
-            METRICS.iter().enumerate().map(|(index, &metric)| (facts(metric).name, (index, facts(metric)))).collect();
-        let mut samples = 0;
+        let metrics: HashMap<&str, (usize, Metric)> =
+            METRICS.into_iter().enumerate().map(|(index, metric)| (facts(metric).name, (index, metric))).collect();
         let columns = ["time_us", "metric", "entity", "flow_id", "priority", "value"];
         for rows in self.run.rows(&tables::SERIES, &columns)? {
             let rows = rows?;
@@ -125,30 +135,37 @@ impl<'a> Story<'a> {
             let (metric, entity) = (rows.texts("metric")?, rows.texts("entity")?);
             let (flow_id, priority) = (rows.integers("flow_id")?, rows.integers("priority")?);
             for row in 0..rows.len() {
-                let at = time.time(row).unwrap_or(Time::ZERO);
-                while let Some(&event) = next.next_if(|event| event.0 <= at) {
-                    self.write_event(encoder, &mut tracks, event)?;
-                }
                 let name = metric.get(row).unwrap_or("");
-                let (index, facts) = metrics.get(name).ok_or_else(|| unknown("metric", name))?;
-                let track = if facts.of_flow {
+                let &(index, metric) = metrics.get(name).ok_or_else(|| unknown("metric", name))?;
+                let facts = facts(metric);
+                let (track, start) = if facts.of_flow {
                     let id = flow_id.get(row).unwrap_or(u64::MAX);
                     let flow = by_id.get(&id).ok_or_else(|| unknown("flow", &id.to_string()))?;
-                    tracks.flow_counter(encoder, self.network, self.name(flow), (*index, facts))?
+                    (tracks.flow_counter(encoder, self.network, self.name(flow), (index, &facts))?, flow.start)
                 } else {
                     let port = known_port(self.network, entity.get(row).unwrap_or(""))?;
                     let priority = priority.get(row).map(|priority| priority as u8 & 7);
-                    tracks.port_counter(encoder, self.network, port, priority, (*index, facts))?
+                    (tracks.port_counter(encoder, self.network, port, priority, (index, &facts))?, Time::ZERO)
                 };
-                encoder.counter(at, track, value.get(row).unwrap_or(0.0))?;
-                samples += 1;
+                let (at, value) = (time.time(row).unwrap_or(Time::ZERO), value.get(row).unwrap_or(0.0));
+                if samples::over_interval(metric) {
+                    steps.mean(at, start, track, value);
+                } else {
+                    steps.instant(at, track, value);
+                }
+                while let Some(ready) = steps.ready() {
+                    step(ready, encoder, &mut tracks)?;
+                }
             }
         }
-        for &event in next {
+        while let Some(left) = steps.rest() {
+            step(left, encoder, &mut tracks)?;
+        }
+        for event in next {
             self.write_event(encoder, &mut tracks, event)?;
         }
         self.write_end(encoder, summary)?;
-        Ok(samples)
+        Ok(steps.taken())
     }
 
     fn events(&self) -> Vec<Event> {
@@ -167,7 +184,10 @@ impl<'a> Story<'a> {
             events.push((hold.from, What::HoldBegin, index));
             events.push((hold.until, What::HoldEnd, index));
         }
-        let happened = (0u32..).zip(self.faults).filter(|(_, fault)| fault.at <= self.end);
+        if let Some((from, until)) = self.disturbance().filter(|(from, until)| from < until) {
+            events.extend([(from, What::DisturbanceBegin, 0), (until, What::DisturbanceEnd, 0)]);
+        }
+        let happened = (0u32..).zip(&self.plan.faults).filter(|(_, fault)| fault.at <= self.end);
         events.extend(happened.map(|(index, fault)| (fault.at, What::Fault, index)));
         events.sort_unstable();
         events
@@ -220,7 +240,9 @@ impl<'a> Story<'a> {
                 let track = flow_track(encoder, tracks, self.holds[index as usize].flow, Side::Sent)?;
                 encoder.end(at, track)
             }
-            What::Fault => self.write_fault(encoder, &self.faults[index as usize]),
+            What::DisturbanceBegin => self.begin_disturbance(encoder, at),
+            What::DisturbanceEnd => encoder.end(at, RUN),
+            What::Fault => self.write_fault(encoder, &self.plan.faults[index as usize]),
         }
     }
 
@@ -316,9 +338,24 @@ impl<'a> Story<'a> {
             Note("pauses", Value::Whole(self.stops.len() as u64)),
             Note("pause_times", Value::Text(self.times.words())),
             Note("clock", Value::Text("simulated time, cut to whole nanoseconds")),
-            Note("counters", Value::Text("rates and shares describe the interval that ends at their time")),
+            Note("counters", Value::Text("means are drawn over the interval they describe")),
         ];
         encoder.instant(Time::ZERO, RUN, "about this trace", &notes)
+    }
+
+    /// When something upset the long flows, if the run found that.
+    fn disturbance(&self) -> Option<(Time, Time)> {
+        let episode = self.run.summary.episode.as_ref()?;
+        Some((from_us(episode.start_us), from_us(episode.end_us).min(self.end)))
+    }
+
+    fn begin_disturbance<W: Write>(&self, encoder: &mut Encoder<W>, at: Time) -> io::Result<()> {
+        let Some(episode) = &self.run.summary.episode else { return Ok(()) };
+        let mut notes = vec![Note("cause", Value::Text(&episode.cause))];
+        notes.extend(episode.pauses_toward_senders.map(|pauses| Note("pauses_toward_senders", Value::Whole(pauses))));
+        notes.extend(episode.tree_us.map(|life| Note("tree_us", Value::Real(life))));
+        let attached = Attached { notes: &notes, ..Attached::default() };
+        encoder.begin(at, RUN, &format!("disturbance by {}", episode.cause), attached)
     }
 
     fn write_fault<W: Write>(&self, encoder: &mut Encoder<W>, fault: &Fault) -> io::Result<()> {

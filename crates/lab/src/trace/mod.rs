@@ -12,6 +12,7 @@ mod events;
 mod flows;
 mod network;
 mod proto;
+mod samples;
 mod stops;
 mod tracks;
 
@@ -73,7 +74,7 @@ pub fn write(run: &RunDirectory, out: &Path) -> Result<Written, Refusal> {
     let loaded = run.load()?;
     let network = Network::of(&loaded.plan);
     let flows = Flows::read(run, &network)?;
-    let end = Time::from_ps((run.summary.sim_time_us * 1e6).round() as u64);
+    let end = from_us(run.summary.sim_time_us);
     let decisions = told(run, &network, Times::Decisions)?;
     let (stops, times) = if run.has(&tables::PFC) {
         let arrivals = told(run, &network, Times::Arrivals)?;
@@ -81,7 +82,7 @@ pub fn write(run: &RunDirectory, out: &Path) -> Result<Written, Refusal> {
     } else {
         (stops::by_decisions(&decisions, end), Times::Decisions)
     };
-    let story = events::Story::new(run, &loaded.plan.faults, &network, &flows, stops, times, end);
+    let story = events::Story::new(run, &loaded.plan, &network, &flows, stops, times, end);
 
     let partial = Partial::beside(out)?;
     let file = File::create(&partial.0).map_err(|error| about("cannot write", &partial.0, &error))?;
@@ -142,6 +143,11 @@ fn told(run: &RunDirectory, network: &Network, times: Times) -> Result<Vec<Told>
     }
     list.sort_by_key(|told| told.at);
     Ok(list)
+}
+
+/// As the tables do it: exact to the picosecond for hours.
+fn from_us(us: f64) -> Time {
+    Time::from_ps((us * 1e6).round() as u64)
 }
 
 fn known_port(network: &Network, name: &str) -> Result<u32, Diagnostic> {

@@ -4,7 +4,7 @@
 //! run                               what happened to the whole network
 //! node (a process)
 //!   port, from->to
-//!     paused, priority N            slices
+//!     pauses, priority N            slices
 //!     queue, ingress, ...           counters
 //!   flows sent, flows received
 //!     flow
@@ -101,7 +101,7 @@ impl Tracks {
             encoder.track(TrackDescriptor {
                 sibling_order_rank: rank,
                 description: Some(format!("when this egress was stopped by {}", network.stopper(port))),
-                ..child(uuid, parent, format!("paused, priority {priority}"))
+                ..child(uuid, parent, format!("pauses, priority {priority}"))
             })?;
         }
         Ok(uuid)
