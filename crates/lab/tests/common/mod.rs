@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "every test file compiles this one and uses a part of it")]
 
+pub mod tools;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
