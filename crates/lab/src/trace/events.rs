@@ -82,7 +82,7 @@ impl<'a> Story<'a> {
             priority: flow.priority,
             path: flows.path(flow),
         });
-        let delay = |port: u32| if times == Times::Arrivals { Span::ZERO } else { network.pause_delay(port) };
+        let delay = |port: u32| if times == Times::Arrivals { Span::ZERO } else { network.pause_travel(port) };
         let links = chain::links(&stops, lives, delay);
         let holds = holds(flows, &stops, network, end);
         let mut arrows_out = vec![Vec::new(); stops.len()];

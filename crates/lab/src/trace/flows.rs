@@ -1,5 +1,6 @@
 //! The flows of a run, as a trace needs them.
 
+use super::known_port;
 use super::network::Network;
 use crate::results::read::RunDirectory;
 use crate::results::tables;
@@ -40,7 +41,7 @@ pub struct Flow {
 impl Flow {
     /// The end of its life at the sender: the last ACK, or the end of the run.
     pub fn sender_end(&self, run_end: Time) -> Time {
-        self.acked.or(self.delivered).unwrap_or(run_end).max(self.start)
+        self.acked.unwrap_or(run_end).max(self.start)
     }
 
     /// The end of its life in the network.
@@ -103,7 +104,7 @@ impl Flows {
             for row in 0..rows.len() {
                 let start = start.time(row).unwrap_or(Time::ZERO);
                 let path_text = flows.text(path.get(row).unwrap_or(""));
-                flows.know_path(path_text, network);
+                flows.know_path(path_text, network)?;
                 let flow = Flow {
                     id: id.get(row).unwrap_or(0),
                     src: src.get(row).unwrap_or(0) as u32,
@@ -156,14 +157,19 @@ impl Flows {
     }
 
     /// `h0>s0>s1#1>r0` is by the ports `h0->s0`, `s0->s1#1`, `s1->r0`.
-    fn know_path(&mut self, number: u32, network: &Network) {
+    fn know_path(&mut self, number: u32, network: &Network) -> Result<(), Diagnostic> {
         if self.paths.contains_key(&number) {
-            return;
+            return Ok(());
         }
+        // Names of nodes have no such signs.
         let hops: Vec<&str> = self.texts[number as usize].split('>').collect();
-        let bare = |hop: &str| hop.rsplit_once('#').map_or(hop.to_owned(), |(node, _)| node.to_owned());
-        let ports = hops.windows(2).map_while(|hop| network.port(&format!("{}->{}", bare(hop[0]), hop[1]))).collect();
+        let mut ports = Vec::with_capacity(hops.len());
+        for hop in hops.windows(2) {
+            let from = hop[0].split('#').next().unwrap_or_default();
+            ports.push(known_port(network, &format!("{from}->{}", hop[1]))?);
+        }
         self.paths.insert(number, ports);
+        Ok(())
     }
 
     pub fn path(&self, flow: &Flow) -> &[u32] {

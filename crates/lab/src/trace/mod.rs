@@ -78,7 +78,8 @@ pub fn write(run: &RunDirectory, out: &Path) -> Result<Written, Refusal> {
     let decisions = told(run, &network, Times::Decisions)?;
     let (stops, times) = if run.has(&tables::PFC) {
         let arrivals = told(run, &network, Times::Arrivals)?;
-        (stops::by_arrivals(&arrivals, &decisions, |port| network.pause_lasts(port), end), Times::Arrivals)
+        let (lasts, travel) = (|port| network.pause_lasts(port), |port| network.pause_travel(port));
+        (stops::by_arrivals(&arrivals, &decisions, lasts, travel, end), Times::Arrivals)
     } else {
         (stops::by_decisions(&decisions, end), Times::Decisions)
     };

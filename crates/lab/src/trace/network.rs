@@ -2,7 +2,7 @@
 
 use crate::results::names::Names;
 use std::collections::{HashMap, VecDeque};
-use xoff_engine::Span;
+use xoff_engine::{LinkRate, Span};
 use xoff_fabric::plan::{Plan, Signalling, peer};
 
 pub struct Network {
@@ -13,8 +13,8 @@ pub struct Network {
     ranks: Vec<u32>,
     /// By port: how long a PAUSE holds that arrives there; `None` until it is taken back.
     pause_lasts: Vec<Option<Span>>,
-    /// By port: delay of the wire by which a PAUSE arrives there.
-    pause_delay: Vec<Span>,
+    /// By port: how long a PFC frame takes to it, from the moment at which it leaves.
+    pause_travel: Vec<Span>,
 }
 
 impl Network {
@@ -32,12 +32,17 @@ impl Network {
                 Signalling::Timed { pause, .. } => Some(pause),
             }
         };
+        let wire_bytes = plan.hosts.first().map_or(0, |host| host.sizes.pfc_bytes + host.sizes.gap_bytes);
+        let travel = |port: u32| {
+            let wire = plan.direction(peer(port));
+            LinkRate::new(wire.rate).serialise(wire_bytes) + wire.delay
+        };
         Network {
             ports,
             layers: plan.nodes.iter().map(|node| node.layer.clone()).collect(),
             ranks: ranks(plan, &names),
             pause_lasts: all.clone().map(lasts).collect(),
-            pause_delay: all.map(|port| plan.direction(peer(port)).delay).collect(),
+            pause_travel: all.map(travel).collect(),
             names,
         }
     }
@@ -60,8 +65,8 @@ impl Network {
     pub fn pause_lasts(&self, port: u32) -> Option<Span> {
         self.pause_lasts[port as usize]
     }
-    pub fn pause_delay(&self, port: u32) -> Span {
-        self.pause_delay[port as usize]
+    pub fn pause_travel(&self, port: u32) -> Span {
+        self.pause_travel[port as usize]
     }
     /// The node that can stop this egress: the one at the other end of its wire.
     pub fn stopper(&self, port: u32) -> &str {

@@ -76,8 +76,16 @@ pub fn by_decisions(decisions: &[Told], end: Time) -> Vec<Stop> {
 }
 
 /// Stops by arrivals. A PAUSE for an egress that stands still already prolongs its stop; `lasts`
-/// is how long one holds at an egress, if not forever. Each stop gets the last decision before it.
-pub fn by_arrivals(arrivals: &[Told], decisions: &[Told], lasts: impl Fn(u32) -> Option<Span>, end: Time) -> Vec<Stop> {
+/// is how long one holds at an egress, if not forever. `travel` is the time from the moment at which
+/// a frame for an egress leaves until it has arrived: the last decision before that moment is behind
+/// the stop. (There may be others, on their way or taken back before their frame left.)
+pub fn by_arrivals(
+    arrivals: &[Told],
+    decisions: &[Told],
+    lasts: impl Fn(u32) -> Option<Span>,
+    travel: impl Fn(u32) -> Span,
+    end: Time,
+) -> Vec<Stop> {
     let mut pending: HashMap<(u32, u8), Pending<'_>> = HashMap::new();
     for told in decisions.iter().filter(|told| told.pause) {
         pending.entry((told.port, told.priority)).or_default().list.push(told);
@@ -95,7 +103,9 @@ pub fn by_arrivals(arrivals: &[Told], decisions: &[Told], lasts: impl Fn(u32) ->
             running.expires = expires;
             continue;
         }
-        let decision = pending.get_mut(&key).and_then(|pending| pending.last_until(told.at));
+        // A coarser clock than picoseconds cuts the frame's time on the wire by up to a nanosecond.
+        let left = Time::from_ps((told.at.ps() + 1000).saturating_sub(travel(told.port).ps())).min(told.at);
+        let decision = pending.get_mut(&key).and_then(|pending| pending.last_until(left));
         let stop = Stop {
             decided: decision.map(|told| told.at),
             ingress_bytes: decision.and_then(|told| told.ingress_bytes),
@@ -193,17 +203,29 @@ mod tests {
     fn arrivals_prolong_and_know_the_decision_behind_them() {
         let decisions = [told(1, 7, true), told(5, 7, false), told(8, 7, true)];
         let arrivals = [told(2, 7, true), told(4, 7, true), told(6, 7, false), told(9, 7, true)];
-        let stops = by_arrivals(&arrivals, &decisions, |_| None, Time::from_us(20));
+        let stops = by_arrivals(&arrivals, &decisions, |_| None, |_| Span::from_us(1), Time::from_us(20));
         assert_eq!(brief(&stops), [(7, 2, 6, Ended::Resume), (7, 9, 20, Ended::RunEnd)]);
         assert_eq!(stops.iter().map(|s| s.ingress_bytes).collect::<Vec<_>>(), [Some(1000), Some(8000)]);
         assert_eq!(stops[1].decided, Some(Time::from_us(8)));
     }
 
     #[test]
+    fn a_decision_is_not_behind_a_frame_that_left_before_it() {
+        // The second one is taken back before its frame leaves; the third is decided when the first
+        // frame is still on its way.
+        let us = [(1, true), (2, false), (3, true), (4, false), (5, true)];
+        let decisions = us.map(|(at, pause)| told(at, 7, pause));
+        let arrivals = [told(7, 7, true), told(8, 7, false), told(11, 7, true)];
+        let stops = by_arrivals(&arrivals, &decisions, |_| None, |_| Span::from_us(6), Time::from_us(20));
+        let decided: Vec<_> = stops.iter().map(|stop| stop.decided).collect();
+        assert_eq!(decided, [Some(Time::from_us(1)), Some(Time::from_us(5))]);
+    }
+
+    #[test]
     fn timed_pauses_run_out() {
         let lasts = |_| Some(Span::from_us(3));
         let arrivals = [told(1, 7, true), told(3, 7, true), told(10, 7, true), told(18, 7, true)];
-        let stops = by_arrivals(&arrivals, &[], lasts, Time::from_us(20));
+        let stops = by_arrivals(&arrivals, &[], lasts, |_| Span::ZERO, Time::from_us(20));
         let expected = [(7, 1, 6, Ended::Expired), (7, 10, 13, Ended::Expired), (7, 18, 20, Ended::RunEnd)];
         assert_eq!(brief(&stops), expected);
         assert_eq!(stops[0].decided, None);

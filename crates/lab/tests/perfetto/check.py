@@ -6,6 +6,7 @@ Ends with an AssertionError where they differ; prints what it has compared.
 """
 
 import csv
+import json
 import math
 import pathlib
 import sys
@@ -77,13 +78,19 @@ def check_processes(tp, run):
     return len(names)
 
 
+def other_end(port):
+    ends, _, twin = port.partition("#")
+    near_end, far_end = ends.split("->")
+    return f"{far_end}->{near_end}" + (f"#{twin}" if twin else "")
+
+
 def stops_in_tables(run):
     """(egress, priority) -> [(from, until, ingress bytes)], by the frames that arrived if known."""
     end = run_end(run)
     arrived = (run / "pfc.csv").exists()
     stops = defaultdict(list)
     for row in table(run, "pfc" if arrived else "pauses"):
-        port = row["port"] if arrived else "->".join(reversed(row["port"].split("->")))
+        port = row["port"] if arrived else other_end(row["port"])
         list_of = stops[port, int(row["priority"])]
         open_now = list_of and list_of[-1][1] is None
         if row["event"] == "pause" and not open_now:
@@ -96,10 +103,12 @@ def stops_in_tables(run):
     return stops, arrived
 
 
-def run_end(run):
-    import json
+def summary(run):
+    return json.loads((run / "run.json").read_text())
 
-    return json.loads((run / "run.json").read_text())["sim_time_us"]
+
+def run_end(run):
+    return summary(run)["sim_time_us"]
 
 
 PAUSES = """
@@ -123,7 +132,12 @@ def check_pauses(tp, run, timed):
         found[row["port"], row["priority"]].append(row)
     stops, arrived = stops_in_tables(run)
     if not timed:
-        same(len(slices), len(decided), "pauses")
+        # A decision may be taken back before its frame leaves, and frames be on their way at the end.
+        late = sum(float(row["time_us"]) > run_end(run) - 20 for row in decided)
+        frames = summary(run)["pause_frames"]
+        assert (frames - late <= len(slices) <= frames) if arrived else len(slices) == len(decided), (
+            f"{len(slices)} pauses, {len(decided)} decisions, {frames} frames"
+        )
         same(set(found), {key for key, of in stops.items() if of}, "paused queues")
         for key, of in found.items():
             same(len(of), len(stops[key]), f"pauses of {key}")
@@ -138,8 +152,9 @@ def check_pauses(tp, run, timed):
             of = found.get((row["port"], int(row["priority"])), [])
             near(sum(stop["paused_us"] for stop in of) * 1000, row["paused_us"], f"pauses of {row['port']}")
             assert abs(sum(stop["dur"] for stop in of) - float(row["paused_us"]) * 1000) <= len(of) + 1, row
-        same(sorted(row["ingress_bytes"] for row in slices), sorted(int(row["ingress_bytes"]) for row in decided),
-             "occupancies")
+        occupancies = Counter(row["ingress_bytes"] for row in slices if row["ingress_bytes"] is not None)
+        assert occupancies <= Counter(int(row["ingress_bytes"]) for row in decided), "occupancies are not those decided on"
+        assert timed or occupancies.total() == len(slices), "a pause without its decision"
     return slices
 
 
