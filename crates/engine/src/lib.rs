@@ -17,4 +17,4 @@ pub use queue::{EventQueue, Key};
 pub use ring::Ring;
 pub use rng::{Rng, stream};
 pub use slab::Slab;
-pub use units::{BitRate, LinkRate, Span, Time};
+pub use units::{BitRate, Grain, LinkRate, Span, Time};

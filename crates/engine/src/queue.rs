@@ -50,7 +50,28 @@ impl Key {
     pub fn index(self) -> u32 {
         self.order as u32
     }
+
+    /// An event ordered among those of its instant by `turn` instead: whoever was scheduled first
+    /// comes first. Kind and index are read by [`Key::in_turn_parts`]. A queue holds keys of one sort.
+    #[inline]
+    pub fn in_turn(time: Time, turn: u64, kind: u8, index: u32) -> Key {
+        debug_assert!(kind < 16 && index < 1 << TURN_INDEX_BITS && turn < 1 << (60 - TURN_INDEX_BITS));
+        let order = turn << (4 + TURN_INDEX_BITS) | u64::from(kind) << TURN_INDEX_BITS | u64::from(index);
+        Key { time: time.ps(), order }
+    }
+
+    /// Kind and index of a key made by [`Key::in_turn`].
+    #[inline]
+    pub fn in_turn_parts(self) -> (u8, u32) {
+        let index = self.order & ((1 << TURN_INDEX_BITS) - 1);
+        ((self.order >> TURN_INDEX_BITS & 15) as u8, index as u32)
+    }
 }
+
+/// Sixteen million ports, flows or queues; the rest of the word counts turns.
+const TURN_INDEX_BITS: u32 = 24;
+/// Largest index of a key made by [`Key::in_turn`].
+pub const IN_TURN_LARGEST: u32 = (1 << TURN_INDEX_BITS) - 1;
 
 impl PartialOrd for Key {
     #[inline(always)]

@@ -209,16 +209,22 @@ impl fmt::Display for BitRate {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkRate {
     rate: BitRate,
-    /// Zero when the rate has no whole number of picoseconds per byte.
+    /// Zero when the rate has no whole number of picoseconds per byte, or durations are coarser.
     ps_per_byte: u32,
+    grain: Grain,
 }
 
 impl LinkRate {
     pub fn new(rate: BitRate) -> LinkRate {
+        LinkRate::with_grain(rate, Grain::Exact)
+    }
+
+    /// A wire whose serialisation times come in grains.
+    pub fn with_grain(rate: BitRate, grain: Grain) -> LinkRate {
         assert!(rate.0 > 0, "a link rate must be positive");
         let ps = 8 * PS_PER_S;
-        let exact = ps.is_multiple_of(rate.0) && ps / rate.0 <= u64::from(u32::MAX);
-        LinkRate { rate, ps_per_byte: if exact { (ps / rate.0) as u32 } else { 0 } }
+        let exact = grain == Grain::Exact && ps.is_multiple_of(rate.0) && ps / rate.0 <= u64::from(u32::MAX);
+        LinkRate { rate, ps_per_byte: if exact { (ps / rate.0) as u32 } else { 0 }, grain }
     }
 
     pub fn rate(self) -> BitRate {
@@ -231,7 +237,47 @@ impl LinkRate {
         if self.ps_per_byte != 0 {
             Span(u64::from(wire_bytes) * u64::from(self.ps_per_byte))
         } else {
-            Span((u64::from(wire_bytes) * (8 * PS_PER_S)).div_ceil(self.rate.0))
+            self.serialise_slowly(wire_bytes)
+        }
+    }
+
+    #[cold]
+    fn serialise_slowly(self, wire_bytes: u32) -> Span {
+        match self.grain {
+            Grain::Exact => Span((u64::from(wire_bytes) * (8 * PS_PER_S)).div_ceil(self.rate.0)),
+            grain => grain.duration(wire_bytes, self.rate.0 as f64),
+        }
+    }
+}
+
+/// How fine durations are that follow from a rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Grain {
+    /// Picoseconds, which is exact for the usual rates.
+    #[default]
+    Exact,
+    /// Whole nanoseconds, rounded down.
+    Nanosecond,
+    /// Whole nanoseconds, rounded down from seconds that are cut to 64 binary digits after the point:
+    /// what would be a whole number of nanoseconds comes out one less.
+    BinaryNanosecond,
+}
+
+impl Grain {
+    /// Time that `wire_bytes` take at `bps` bits per second.
+    pub fn duration(self, wire_bytes: u32, bps: f64) -> Span {
+        let seconds = f64::from(wire_bytes * 8) / bps;
+        match self {
+            Grain::Exact => Span((f64::from(wire_bytes) * (8e12 / bps)) as u64),
+            Grain::Nanosecond => {
+                let bits = u128::from(wire_bytes) * 8_000_000_000;
+                Span((bits / (bps as u128).max(1)) as u64 * 1_000)
+            }
+            Grain::BinaryNanosecond => {
+                // A power of two only moves the binary point, so this is exact.
+                let fraction = (seconds * 18_446_744_073_709_551_616.0) as u128;
+                Span(((fraction * 1_000_000_000) >> 64) as u64 * 1_000)
+            }
         }
     }
 }
@@ -266,6 +312,18 @@ mod tests {
         let rate = LinkRate::new(BitRate::from_gbps(30));
         assert_eq!(rate.serialise(3).ps(), 800);
         assert_eq!(rate.serialise(1).ps(), 267);
+    }
+
+    #[test]
+    fn grains_round_down() {
+        let ns =
+            |gbps, bytes, grain| LinkRate::with_grain(BitRate::from_gbps(gbps), grain).serialise(bytes).ps() / 1_000;
+        for (gbps, bytes, down, binary) in
+            [(100, 1048, 83, 83), (400, 1048, 20, 20), (400, 60, 1, 1), (40, 60, 12, 11), (400, 43, 0, 0)]
+        {
+            assert_eq!(ns(gbps, bytes, Grain::Nanosecond), down, "{bytes} B at {gbps}G");
+            assert_eq!(ns(gbps, bytes, Grain::BinaryNanosecond), binary, "{bytes} B at {gbps}G");
+        }
     }
 
     #[test]

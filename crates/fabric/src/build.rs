@@ -1,16 +1,18 @@
 //! From a plan to a world: nodes, ports, buffers, accounts and congestion points, all at once.
 
+use crate::agenda::Agenda;
 use crate::domain;
 use crate::pfc;
-use crate::plan::{HostSettings, NodeKind, Plan, Service, Thresholds, peer};
-use crate::port::{AT_HOST, Account, LONG_HAUL, LOSSY_WIRE, Port, Queue};
+use crate::plan::{HostSettings, NicScheduler, NodeKind, Plan, Service, Thresholds, Ties, peer};
+use crate::port::{AT_HOST, Account, COUNTS_PASSING, LONG_HAUL, LOSSY_WIRE, Port, Queue, SCANS};
 use crate::record::Counters;
-use crate::route::Routes;
+use crate::route::{FlowKey, Routes};
+use crate::scan::Scan;
 use crate::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme, Transport};
 use crate::timing;
 use crate::traffic::Source;
 use crate::world::{Host, Switch, World, kind};
-use xoff_engine::{EventQueue, Fifo, Key, LinkRate, Pool, Ring, Slab, Span, Time, stream};
+use xoff_engine::{Fifo, LinkRate, Pool, Ring, Slab, Span, Time, stream};
 
 impl<S: Scheme> World<S> {
     /// Builds the world of a plan. The plan is trusted: whoever made it has checked it.
@@ -35,6 +37,7 @@ impl<S: Scheme> World<S> {
                         wake_at: Time::NEVER,
                         delayed: Default::default(),
                         storm: 0,
+                        scan: new_scan(&plan, spec.profile),
                     });
                 }
                 NodeKind::Switch => {
@@ -52,7 +55,7 @@ impl<S: Scheme> World<S> {
         let formats: Vec<[Format; 2]> = schemes.iter().map(|s| [s.format(), s.format_across()]).collect();
         let mtu_wire = largest_wire_bytes(&plan, &formats);
         let accounts = new_accounts(&plan, &mut switches, mtu_wire);
-        let max_base_rtt = max_base_rtt(&plan, &routes);
+        let (max_base_rtt, max_bdp_bytes) = longest(&plan, &routes);
         let mask =
             |test: &dyn Fn(usize) -> bool| (0..classes).filter(|&c| test(c)).fold(0u8, |mask, c| mask | (1 << c));
         let sizes = plan.hosts.first().map_or(crate::plan::FrameSizes::ROCE_V2, |host| host.sizes);
@@ -66,9 +69,11 @@ impl<S: Scheme> World<S> {
             pauses: Vec::new(),
             pfc_frames: Vec::new(),
             samples: Vec::new(),
+            taps: Default::default(),
             deadlocks: Vec::new(),
             failure: None,
-            queue: EventQueue::default(),
+            queue: Agenda::new(plan.model.ties),
+            eager: plan.model.ties == Ties::Scheduled,
             ports: Vec::with_capacity(ports),
             queued: Pool::default(),
             in_flight: Pool::default(),
@@ -81,11 +86,12 @@ impl<S: Scheme> World<S> {
             strict: mask(&|c| plan.classes.list[c].service == Service::Strict),
             quantum: (plan.classes.list.iter())
                 .map(|class| match class.service {
-                    Service::Strict => 0,
+                    Service::Strict | Service::RoundRobin => 0,
                     Service::Weighted(quantum) => i64::from(quantum),
                 })
                 .collect(),
             deficit: if weighted { vec![0; ports * classes] } else { Vec::new() },
+            in_turns: plan.classes.list.iter().any(|class| class.service == Service::RoundRobin),
             drr_next: if weighted { vec![0; ports] } else { Vec::new() },
             gap_bytes: sizes.gap_bytes,
             pfc_frame: sizes.pfc_bytes as u16,
@@ -106,9 +112,11 @@ impl<S: Scheme> World<S> {
             route_ports: Vec::new(),
             route_free: Vec::new(),
             max_base_rtt,
+            max_bdp_bytes,
             loss: (0..ports as u32).map(|port| plan.direction(port).loss).collect(),
             loss_rng: Vec::new(),
             source_due: vec![Time::NEVER; sources.len()],
+            source_waited: vec![0; sources.len()],
             by_handle: (0..sources.len()).map(|_| Default::default()).collect(),
             sources,
             probe_state: Default::default(),
@@ -167,7 +175,7 @@ impl<S: Scheme> World<S> {
             self.ports.push(Port {
                 busy_until: Time::ZERO,
                 wire: Fifo::default(),
-                rate: LinkRate::new(direction.rate),
+                rate: LinkRate::with_grain(direction.rate, self.plan.model.grain),
                 delay: direction.delay,
                 tx_bytes: 0,
                 tx_packets: 0,
@@ -180,7 +188,9 @@ impl<S: Scheme> World<S> {
                 pfc_due: 0,
                 flags: if at_host { AT_HOST } else { 0 }
                     | if direction.loss > 0.0 { LOSSY_WIRE } else { 0 }
-                    | if domain::is_long_haul(&self.plan, port) { LONG_HAUL } else { 0 },
+                    | if domain::is_long_haul(&self.plan, port) { LONG_HAUL } else { 0 }
+                    | if at_host && self.hosts[owner as usize].scan.is_some() { SCANS } else { 0 }
+                    | if !at_host && self.counts_passing(owner) { COUNTS_PASSING } else { 0 },
                 hooks,
             });
         }
@@ -194,9 +204,13 @@ impl<S: Scheme> World<S> {
         }
     }
 
+    fn counts_passing(&self, switch: u32) -> bool {
+        self.plan.switches[self.switches[switch as usize].profile as usize].count_passing
+    }
+
     fn start(&mut self) {
         for (i, fault) in self.plan.faults.iter().enumerate() {
-            self.queue.push(Key::new(fault.at, kind::FAULT, i as u32));
+            self.queue.push(fault.at, kind::FAULT, i as u32);
         }
         for source in 0..self.sources.len() as u32 {
             self.arm_source(source);
@@ -205,6 +219,14 @@ impl<S: Scheme> World<S> {
         self.start_checks();
         self.done = self.is_idle();
     }
+}
+
+/// The flows of a NIC that looks through them. Where no class has the priority that stops its ACKs,
+/// nothing does.
+fn new_scan(plan: &Plan, profile: u16) -> Option<Scan> {
+    let NicScheduler::Scan { acks_paused_by } = plan.hosts[profile as usize].nic.scheduler else { return None };
+    let stops = |priority: u8| plan.classes.list.iter().position(|class| class.priority == priority);
+    Some(Scan::new(acks_paused_by.and_then(stops).map_or(0, |class| 1 << class)))
 }
 
 fn new_switch(plan: &Plan, node: u32, profile: u16) -> Switch {
@@ -244,14 +266,17 @@ fn new_accounts(plan: &Plan, switches: &mut [Switch], mtu_wire: u32) -> Vec<Acco
             let headroom = match settings.headroom {
                 crate::plan::Headroom::Auto => pfc::required_headroom(incoming, outgoing, mtu_wire, &sizes),
                 crate::plan::Headroom::Bytes(bytes) => bytes,
+                crate::plan::Headroom::Bdps(bdps) => pfc::bytes_on_wire(incoming) * u64::from(bdps),
             };
+            let mut counted = false;
             for (class, spec) in plan.classes.list.iter().enumerate() {
                 let (xoff, xon, alpha) = match settings.thresholds {
                     Thresholds::Static { xoff_bytes, xon_bytes } => (xoff_bytes, xon_bytes, 0.0),
                     Thresholds::Dynamic { alpha, .. } => (0, 0, pfc::alpha_at(alpha, incoming.rate)),
                 };
-                if spec.lossless {
+                if spec.lossless && !(settings.set_aside_per_port && counted) {
                     reserved += headroom + if switch.dynamic { switch.reserve_bytes } else { xoff };
+                    counted = true;
                 }
                 accounts.push(Account {
                     bytes: 0,
@@ -298,9 +323,22 @@ pub(crate) fn largest_wire_bytes(plan: &Plan, formats: &[[Format; 2]]) -> u32 {
 /// The longest base round trip between two hosts. Hosts of one edge differ only in their own
 /// link, so the slowest (two, for a pair under one edge) stand for all.
 pub fn max_base_rtt(plan: &Plan, routes: &Routes) -> Span {
-    let data_wire = mtu_wire_bytes(plan);
-    let ack_wire = plan.hosts.iter().map(|h| h.sizes.ack_bytes + h.sizes.gap_bytes).max().unwrap_or(86);
-    let own = |host: u32| timing::base_rtt(plan, &[routes.host_port(host)], data_wire, ack_wire);
+    longest(plan, routes).0
+}
+
+/// A full packet and an ACK, the largest that any host sends, before what a scheme adds.
+pub fn largest_exchange(plan: &Plan) -> timing::Exchange {
+    timing::Exchange {
+        payload_bytes: plan.hosts.iter().map(|h| h.mtu_bytes).max().unwrap_or(1000),
+        data_wire: mtu_wire_bytes(plan),
+        ack_wire: plan.hosts.iter().map(|h| h.sizes.ack_bytes + h.sizes.gap_bytes).max().unwrap_or(86),
+    }
+}
+
+/// The longest base round trip between two hosts, and the largest bandwidth-delay product.
+fn longest(plan: &Plan, routes: &Routes) -> (Span, u64) {
+    let exchange = largest_exchange(plan);
+    let own = |host: u32| timing::base_rtt(plan, &[routes.host_port(host)], exchange);
     let mut by_edge: std::collections::BTreeMap<u32, Vec<u32>> = Default::default();
     for (node, spec) in plan.nodes.iter().enumerate() {
         if spec.kind == NodeKind::Host {
@@ -315,11 +353,13 @@ pub fn max_base_rtt(plan: &Plan, routes: &Routes) -> Span {
         pairs.extend(by_edge.values().filter(|b| b[0] != a[0]).map(|b| (a[0], b[0])));
     }
     let mut path = Vec::new();
-    let mut longest = Span::ZERO;
+    let (mut longest, mut largest) = (Span::ZERO, 0);
     for (a, b) in pairs {
-        if routes.path(a, b, 0, &mut path) {
-            longest = longest.max(timing::base_rtt(plan, &path, data_wire, ack_wire));
+        if routes.path(a, b, &FlowKey::between(a, b), &mut path) {
+            let base_rtt = timing::base_rtt(plan, &path, exchange);
+            longest = longest.max(base_rtt);
+            largest = largest.max(timing::bdp_bytes(plan, &path, base_rtt));
         }
     }
-    longest
+    (longest, largest)
 }

@@ -7,7 +7,7 @@ use crate::record::{BlockedQueue, Failure};
 use crate::scheme::Scheme;
 use crate::world::{World, kind};
 use std::collections::BTreeSet;
-use xoff_engine::{Key, Span, Time};
+use xoff_engine::{Span, Time};
 
 /// PFC frames a port has sent, and what it last told its upstream.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,19 +50,19 @@ impl<S: Scheme> World<S> {
         // A stall is noticed within a quarter of its length.
         self.checks.every = run.deadlock_check.into_iter().chain(run.stall_after.map(|after| after / 4)).min();
         if let Some(every) = self.checks.every {
-            self.queue.push(Key::new(Time::ZERO + every, kind::CHECK, 0));
+            self.queue.push(Time::ZERO + every, kind::CHECK, 0);
         }
         for (i, switch) in self.switches.iter().enumerate() {
             if let Some(watchdog) = self.plan.switches[switch.profile as usize].watchdog {
                 self.checks.last_pause = vec![Time::ZERO; self.queues.len()];
-                self.queue.push(Key::new(Time::ZERO + watchdog.poll, kind::WATCHDOG, i as u32));
+                self.queue.push(Time::ZERO + watchdog.poll, kind::WATCHDOG, i as u32);
             }
         }
     }
 
     pub(crate) fn on_check(&mut self) {
         if let Some(every) = self.checks.every {
-            self.queue.push(Key::new(self.now + every, kind::CHECK, 0));
+            self.queue.push(self.now + every, kind::CHECK, 0);
         }
         if self.plan.run.deadlock_check.is_some() {
             self.look_for_deadlock();
@@ -93,8 +93,10 @@ impl<S: Scheme> World<S> {
     fn in_motion(&self) -> bool {
         let on_wire =
             |port: &crate::port::Port| self.in_flight.iter(&port.wire).any(|item| !item.packet.kind.is_link_local());
-        let at_host =
-            |host: &crate::world::Host| !host.paced.is_empty() || host.delayed.iter().any(|lane| !lane.is_empty());
+        let at_host = |host: &crate::world::Host| {
+            let waits = host.scan.is_some() && host.wake_at != Time::NEVER;
+            waits || !host.paced.is_empty() || host.delayed.iter().any(|lane| !lane.is_empty())
+        };
         // A retransmission timer that backs off may outlast any limit: its flow will move by itself.
         let on_timer = self.senders.iter().any(|(_, sender)| sender.tcp && !sender.ended && sender.due != Time::NEVER);
         let moving = self.hosts.iter().any(at_host) || self.ports.iter().any(on_wire);
@@ -219,7 +221,7 @@ impl<S: Scheme> World<S> {
     pub(crate) fn on_watchdog(&mut self, switch_id: u32) {
         let switch = &self.switches[switch_id as usize];
         let Some(watchdog) = self.plan.switches[switch.profile as usize].watchdog else { return };
-        self.queue.push(Key::new(self.now + watchdog.poll, kind::WATCHDOG, switch_id));
+        self.queue.push(self.now + watchdog.poll, kind::WATCHDOG, switch_id);
         let ports = switch.ports.clone();
         for port in ports {
             for class in 0..self.classes as u8 {

@@ -7,6 +7,7 @@
 //! triad it is told what happens and when, and returns what should happen; the world does it
 //! ([`crate::voq`]).
 
+use crate::capture::Wire;
 use crate::scheme::Absent;
 use xoff_engine::{BitRate, Span, Time};
 
@@ -140,6 +141,10 @@ pub trait SwitchControl {
     /// Frame bytes of a message.
     fn message_bytes(&self, _message: &Self::Message) -> u32 {
         64
+    }
+    /// How a message looks in its frame; only captures ask.
+    fn wire(&self, _message: &Self::Message) -> Wire {
+        Wire::default()
     }
 
     /// The time named by [`SwitchControl::timer`] has come; gates may have opened.

@@ -15,7 +15,7 @@ pub fn is_long_haul(plan: &Plan, port: u32) -> bool {
 
 /// How a flow along `path` crosses domains, if its ends are in two: the stretch before the first
 /// long-haul link and the one after the last.
-pub fn crossing(plan: &Plan, path: &[u32], data_wire: u32, ack_wire: u32) -> Option<Crossing> {
+pub fn crossing(plan: &Plan, path: &[u32], of: timing::Exchange) -> Option<Crossing> {
     let (first, last) = (*path.first()?, *path.last()?);
     let domain = |port: u32| plan.nodes[plan.node_of(port) as usize].domain;
     if domain(first) == domain(peer(last)) {
@@ -23,7 +23,7 @@ pub fn crossing(plan: &Plan, path: &[u32], data_wire: u32, ack_wire: u32) -> Opt
     }
     let out = path.iter().position(|&port| is_long_haul(plan, port))?;
     let inward = path.iter().rposition(|&port| is_long_haul(plan, port))? + 1;
-    let rtt = |ports: &[u32]| timing::base_rtt(plan, ports, data_wire, ack_wire);
+    let rtt = |ports: &[u32]| timing::base_rtt(plan, ports, of);
     let (near, far) = (&path[..out], &path[inward..]);
     // A host is in the domain of its switch, so neither stretch is empty.
     let ends = !near.is_empty() && !far.is_empty();

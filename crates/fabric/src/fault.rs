@@ -18,7 +18,7 @@ impl<S: Scheme> World<S> {
             FaultKind::LinkUp { link } => self.set_link(link, true),
             FaultKind::Rate { port, rate } => {
                 // A packet on the wire keeps its times; the next one sees the new rate.
-                self.ports[port as usize].rate = LinkRate::new(rate);
+                self.ports[port as usize].rate = LinkRate::with_grain(rate, self.plan.model.grain);
             }
             FaultKind::Loss { port, loss } => {
                 self.loss[port as usize] = loss;
@@ -119,6 +119,7 @@ impl<S: Scheme> World<S> {
         if self.ports[port as usize].has(AT_HOST) {
             // The flow that keeps its turn open waits as well, though not in the round-robin.
             self.requeue_last(self.ports[port as usize].owner);
+            self.flush_scanned(self.ports[port as usize].owner);
         }
         let queue_id = port as usize * self.classes + usize::from(class);
         while let Some(packet) = self.take_from(port, class) {

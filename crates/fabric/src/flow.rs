@@ -17,6 +17,8 @@ pub enum SendState {
     Paced,
     /// Waits for its window to open.
     Blocked,
+    /// Its NIC looks through its flows ([`crate::scan`]): it stands nowhere.
+    Scanned,
 }
 
 /// Requester side.
@@ -59,7 +61,13 @@ pub struct Sender<Rp> {
     pub ps_per_byte: f64,
     /// What the scheme asks for.
     pub asked_bps: f64,
+    /// What spaces its packets, at a NIC that scans.
+    pub gap_bps: f64,
     pub window_bytes: u64,
+    /// The window that the scheme asks for; `window_bytes` is what the NIC makes of it.
+    pub asked_window: u64,
+    /// What the NIC's limit of bytes in flight counts as one bandwidth-delay product.
+    pub bdp_bytes: u64,
     pub cap: Option<BitRate>,
     pub rto: Span,
     /// Deadline of the retransmission timer; `NEVER` while nothing is outstanding.
@@ -179,8 +187,8 @@ pub fn frames(host: &HostSettings, header: u32, size_bytes: Option<u64>) -> (u32
         Some(size) => {
             let packets = size.div_ceil(mtu).max(1);
             let last = size - (packets - 1) * mtu;
-            // A lone short packet is padded to the smallest Ethernet frame.
-            (packets as u32, full as u16, (header + last as u32).max(64) as u16)
+            // A lone short packet is padded to the smallest frame.
+            (packets as u32, full as u16, (header + last as u32).max(host.sizes.min_frame_bytes) as u16)
         }
     }
 }

@@ -4,7 +4,9 @@
 //! Reading order: [`plan`] (what is built), [`traffic`] (who sends what), [`scheme`] (the
 //! congestion-control triad), [`world`] (the event loop), [`record`] (what comes out).
 
+pub mod agenda;
 pub mod build;
+pub mod capture;
 pub mod check;
 pub mod control;
 pub mod domain;
@@ -18,6 +20,7 @@ pub mod port;
 pub mod probe;
 pub mod record;
 pub mod route;
+pub mod scan;
 pub mod scheme;
 pub mod shaper;
 pub mod switch;

@@ -5,17 +5,24 @@
 
 use crate::flow::SendState;
 use crate::packet::{HAS_INT, IntStack, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
+use crate::scan::in_flight;
 use crate::scheme::{ReactionPoint, Scheme};
 use crate::world::{World, kind};
 use std::cmp::Reverse;
-use xoff_engine::{Key, Span, Time};
+use xoff_engine::{Grain, Key, Span, Time};
 
 /// No flow was served last.
 pub(crate) const NO_FLOW: u32 = u32::MAX;
 
 impl<S: Scheme> World<S> {
+    /// The wire of a NIC is free.
+    #[inline]
+    pub(crate) fn serve_host(&mut self, port_id: u32) {
+        if self.scans(port_id) { self.serve_scan(port_id) } else { self.serve_nic(port_id) }
+    }
+
     /// The wire of a NIC is free: the next packet goes, or the NIC sleeps until one may.
-    pub(crate) fn serve_nic(&mut self, port_id: u32) {
+    fn serve_nic(&mut self, port_id: u32) {
         let host_id = self.ports[port_id as usize].owner;
         if !self.is_up(port_id) {
             return;
@@ -75,7 +82,7 @@ impl<S: Scheme> World<S> {
             let at = next.time().max(port.busy_until);
             if at < host.wake_at || host.wake_at <= self.now {
                 host.wake_at = at;
-                self.queue.push(Key::new(at, kind::WAKE, host_id));
+                self.queue.push(at, kind::WAKE, host_id);
             }
         }
     }
@@ -87,7 +94,7 @@ impl<S: Scheme> World<S> {
         }
         host.wake_at = Time::NEVER;
         let port_id = host.port;
-        self.kick_nic(port_id);
+        if self.scans(port_id) { self.serve_scan(port_id) } else { self.kick_nic(port_id) }
     }
 
     /// Something changed: serve the NIC now if its wire is free, or once it is.
@@ -148,6 +155,10 @@ impl<S: Scheme> World<S> {
     /// Takes a flow that is over out of the round-robin, so that no trace of it outlives its slot.
     pub(crate) fn leave_nic(&mut self, flow: u32) {
         let sender = &mut self.senders[flow];
+        if sender.state == SendState::Scanned {
+            self.close_scanned(flow);
+            return;
+        }
         let (host, class) = (&mut self.hosts[sender.host as usize], usize::from(sender.class));
         if sender.state == SendState::Ready {
             if host.last_served == flow {
@@ -184,8 +195,10 @@ impl<S: Scheme> World<S> {
     /// A flow that was idle or blocked may have something to send.
     pub(crate) fn stir_flow(&mut self, flow: u32) {
         let sender = &self.senders[flow];
-        if matches!(sender.state, SendState::Idle | SendState::Blocked) {
-            let port_id = self.hosts[sender.host as usize].port;
+        let port_id = self.hosts[sender.host as usize].port;
+        if sender.state == SendState::Scanned {
+            self.serve_scan(port_id);
+        } else if matches!(sender.state, SendState::Idle | SendState::Blocked) {
             self.place_flow(flow);
             if self.senders[flow].state != SendState::Idle {
                 self.kick_nic(port_id);
@@ -196,11 +209,12 @@ impl<S: Scheme> World<S> {
     /// Builds and sends the next packet of a flow taken from the round-robin. `false` if the flow
     /// turned out not to be allowed to send.
     #[inline]
-    fn send_data(&mut self, port_id: u32, host_id: u32, flow: u32) -> bool {
+    pub(crate) fn send_data(&mut self, port_id: u32, host_id: u32, flow: u32) -> bool {
         let now = self.now;
         let gap_bytes = self.gap_bytes;
         let Some(sender) = self.senders.get_mut(flow).filter(|sender| sender.host == host_id) else { return false };
-        if sender.state != SendState::Ready {
+        let scanned = sender.state == SendState::Scanned;
+        if sender.state != SendState::Ready && !scanned {
             return false; // It has left the round-robin since; this was its old place.
         }
         if !sender.has_data() || !sender.may_go() || sender.next_avail > now || sender.ended {
@@ -253,13 +267,16 @@ impl<S: Scheme> World<S> {
         }
         self.charge(port_id, packet.class, frame_bytes);
         self.transmit(port_id, &packet);
+        if scanned {
+            let sender = &mut self.senders[flow];
+            sender.next_avail = now + self.plan.model.grain.duration(wire_bytes, sender.gap_bps);
+            self.after_rp(flow);
+            return true;
+        }
         let free_at = self.ports[port_id as usize].busy_until;
         // The old rate spaces this packet; what the scheme just decided shifts it in apply_limits.
-        self.senders[flow].next_avail = if ps_per_byte == 0.0 {
-            free_at
-        } else {
-            now + Span::from_ps((f64::from(wire_bytes) * ps_per_byte) as u64)
-        };
+        self.senders[flow].next_avail =
+            if ps_per_byte == 0.0 { free_at } else { now + self.gap(wire_bytes, ps_per_byte) };
         self.after_rp(flow);
         let sender = &mut self.senders[flow];
         if sender.has_data() && sender.may_go() && sender.next_avail <= free_at {
@@ -271,6 +288,15 @@ impl<S: Scheme> World<S> {
             self.place_flow(flow);
         }
         true
+    }
+
+    /// The time that spaces a packet from the next.
+    #[inline]
+    fn gap(&self, wire_bytes: u32, ps_per_byte: f64) -> Span {
+        match self.plan.model.grain {
+            Grain::Exact => Span::from_ps((f64::from(wire_bytes) * ps_per_byte) as u64),
+            grain => grain.duration(wire_bytes, 8e12 / ps_per_byte),
+        }
     }
 
     /// Reads a flow's limits and timer after any of its hooks.
@@ -287,7 +313,7 @@ impl<S: Scheme> World<S> {
     pub(crate) fn read_rp(&mut self, flow: u32) {
         let sender = &self.senders[flow];
         let limits = sender.rp.limits();
-        if limits.rate_bps != sender.asked_bps || limits.window_bytes != sender.window_bytes {
+        if limits.rate_bps != sender.asked_bps || limits.window_bytes != sender.asked_window {
             self.apply_limits(flow, limits);
         }
         self.arm_flow_timer(flow);
@@ -297,16 +323,28 @@ impl<S: Scheme> World<S> {
         let now = self.now;
         let sender = &mut self.senders[flow];
         debug_assert!(limits.rate_bps.is_finite() && limits.rate_bps > 0.0, "rate {}", limits.rate_bps);
+        sender.asked_window = limits.window_bytes;
+        if sender.state == SendState::Scanned {
+            self.limit_scanned(flow, limits);
+            return;
+        }
         sender.asked_bps = limits.rate_bps;
-        let wider = limits.window_bytes > sender.window_bytes;
-        sender.window_bytes = limits.window_bytes;
-        let port_id = self.hosts[sender.host as usize].port;
+        let host = &self.hosts[sender.host as usize];
+        let port_id = host.port;
         let line = self.ports[port_id as usize].rate;
+        let nic = &self.plan.hosts[host.profile as usize].nic;
+        let mut window_bytes = limits.window_bytes;
+        if let Some(cap) = nic.inflight_cap {
+            let line_bps = line.rate().bps() as f64;
+            window_bytes = window_bytes.min(in_flight(sender.bdp_bytes, cap.scales, limits.rate_bps, line_bps));
+        }
+        let wider = window_bytes > sender.window_bytes;
+        sender.window_bytes = window_bytes;
         let rate = sender.cap.map_or(limits.rate_bps, |cap| limits.rate_bps.min(cap.bps() as f64));
         let line_bps = line.rate().bps() as f64;
-        let new = if rate >= line_bps { 0.0 } else { 8e12 / rate };
+        let new = if rate >= line_bps || !nic.pace { 0.0 } else { 8e12 / rate };
         let old = std::mem::replace(&mut sender.ps_per_byte, new);
-        if new != old && sender.next_avail > now {
+        if new != old && sender.next_avail > now && nic.follow_rate {
             // In mid-gap: as if the gap had been computed with the new rate.
             let line_gap = 8e12 / line_bps;
             let per_byte = |gap: f64| if gap == 0.0 { line_gap } else { gap };
@@ -334,7 +372,7 @@ impl<S: Scheme> World<S> {
         let arrives = self.now + delay;
         let ring = &mut self.hosts[host_id as usize].delayed[lane as usize];
         if ring.is_empty() {
-            self.queue.push(Key::new(arrives, kind::EMIT, host_id * 2 + lane));
+            self.queue.push(arrives, kind::EMIT, host_id * 2 + lane);
         }
         ring.push(crate::port::InFlight { arrives, packet: *packet });
     }
@@ -344,7 +382,7 @@ impl<S: Scheme> World<S> {
         let ring = &mut self.hosts[host_id as usize].delayed[lane as usize];
         let Some(due) = ring.pop() else { return };
         if let Some(next) = ring.front() {
-            self.queue.push(Key::new(next.arrives, kind::EMIT, index));
+            self.queue.push(next.arrives, kind::EMIT, index);
         }
         self.emit_now(host_id, &due.packet);
     }
@@ -352,6 +390,10 @@ impl<S: Scheme> World<S> {
     #[inline]
     fn emit_now(&mut self, host_id: u32, packet: &Packet) {
         let port_id = self.hosts[host_id as usize].port;
+        if self.scans(port_id) {
+            self.emit_scanned(host_id, packet);
+            return;
+        }
         let class = packet.class;
         let bit = 1 << class;
         let port = &self.ports[port_id as usize];

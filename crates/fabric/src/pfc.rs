@@ -36,7 +36,20 @@ pub fn alpha_at(alpha: Alpha, rate: BitRate) -> f64 {
             }
             alpha.min(1.0)
         }
+        Alpha::BySpeedUp { base, nic_rate } => {
+            let (mut alpha, mut speed) = (base, rate.bps());
+            while speed > nic_rate.bps() && alpha < 1.0 {
+                speed /= 2;
+                alpha *= 2.0;
+            }
+            alpha.min(1.0)
+        }
     }
+}
+
+/// What one direction of a link holds while its last bit travels, in whole bytes.
+pub fn bytes_on_wire(direction: &Direction) -> u64 {
+    direction.rate.bytes_in(direction.delay)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Nodes, links, ports and classes are plain indices. Link `i` has two ports, `2 * i` at its
 //! `a` end and `2 * i + 1` at its `b` end, so the port across the wire is `port ^ 1` everywhere.
 
-use xoff_engine::{BitRate, Span, Time};
+use xoff_engine::{BitRate, Grain, Span, Time};
 
 /// The port at the other end of the wire.
 #[inline]
@@ -22,12 +22,65 @@ pub struct Plan {
     pub switches: Vec<SwitchSettings>,
     /// Host profiles; a host names one by index in [`Node::profile`].
     pub hosts: Vec<HostSettings>,
+    pub model: Model,
     /// Reverse traffic (ACKs, receiver-sent notifications) hashes its own path, or retraces the data's.
     pub ack_path: AckPath,
     /// Sorted by time.
     pub faults: Vec<Fault>,
     pub probes: Vec<Probe>,
     pub run: RunSettings,
+}
+
+/// How the simulator itself counts and chooses. The defaults are exact and unbiased; the rest lets a
+/// run follow the rules of another simulator, so that results can be compared one by one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Model {
+    /// Of serialisation times and pacing gaps.
+    pub grain: Grain,
+    pub ties: Ties,
+    pub ecmp: Ecmp,
+    pub next_hops: NextHops,
+    pub base_rtt: BaseRtt,
+}
+
+/// The order of events at one instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ties {
+    /// By what they are, then by a hash of time and entity.
+    #[default]
+    Hash,
+    /// In the order in which they were scheduled.
+    Scheduled,
+}
+
+/// How a switch chooses among equal next hops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ecmp {
+    /// A hash of the flow, the run's seed and the switch.
+    #[default]
+    Mix,
+    /// MurmurHash3 (x86, 32 bits) of addresses and ports, with the switch's number as its seed; what
+    /// remains of a division by the number of next hops counts.
+    Murmur3,
+}
+
+/// In which order a switch lists equal next hops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum NextHops {
+    #[default]
+    ByLink,
+    /// By the neighbour's number, the highest first.
+    Descending,
+}
+
+/// What the base round trip of a path is made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum BaseRtt {
+    /// A full packet out and an ACK back, as on the wire.
+    #[default]
+    Wire,
+    /// Propagation both ways, and the payload of a full packet out, in whole nanoseconds per link.
+    Payload,
 }
 
 #[derive(Clone, Debug)]
@@ -91,11 +144,16 @@ pub enum Service {
     Strict,
     /// Deficit round-robin with this many bytes of quantum per round and unit weight.
     Weighted(u32),
+    /// A packet each in turn, after strict classes. Not to be mixed with weighted ones.
+    RoundRobin,
 }
 
 #[derive(Clone, Debug)]
 pub struct SwitchSettings {
     pub buffer_bytes: u64,
+    /// A packet that finds its egress idle counts for its ingress for that instant, as if it had
+    /// waited; otherwise it passes without being counted.
+    pub count_passing: bool,
     pub pfc: PfcSettings,
     pub watchdog: Option<Watchdog>,
 }
@@ -104,6 +162,8 @@ pub struct SwitchSettings {
 pub struct PfcSettings {
     pub thresholds: Thresholds,
     pub headroom: Headroom,
+    /// Headroom and reserve are taken off the shared pool once per port, not per lossless class of it.
+    pub set_aside_per_port: bool,
     pub signalling: Signalling,
 }
 
@@ -125,6 +185,11 @@ pub enum Alpha {
         base: f64,
         nic_rate: BitRate,
     },
+    /// The same, and a speed between two doublings counts as the higher.
+    BySpeedUp {
+        base: f64,
+        nic_rate: BitRate,
+    },
 }
 
 /// Bytes an ingress may still take after it decided to pause.
@@ -133,6 +198,8 @@ pub enum Headroom {
     /// What [`crate::pfc::required_headroom`] computes for each port.
     Auto,
     Bytes(u64),
+    /// So many times what fits on the wire, one way.
+    Bdps(u32),
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -180,6 +247,46 @@ pub struct HostSettings {
     /// Go back to the oldest unacknowledged packet after this long without progress (and never
     /// sooner than four base round trips of the flow).
     pub retransmit_timeout: Span,
+    pub nic: NicSettings,
+}
+
+/// How a NIC shares its wire among flows.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct NicSettings {
+    pub scheduler: NicScheduler,
+    /// A change of rate moves the time of the next packet, as if the gap had been computed with it.
+    pub follow_rate: bool,
+    /// Flows are spaced by their rate; otherwise at line rate, whatever their scheme says.
+    pub pace: bool,
+    /// Limit of payload bytes in flight, on top of the scheme's.
+    pub inflight_cap: Option<InflightCap>,
+}
+
+impl Default for NicSettings {
+    fn default() -> Self {
+        NicSettings { scheduler: NicScheduler::Ready, follow_rate: true, pace: true, inflight_cap: None }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NicScheduler {
+    /// Flows that may send stand in line, one line per class.
+    Ready,
+    /// The NIC looks through all its flows in the order in which they were opened, from the one after
+    /// the last it served.
+    Scan {
+        /// All ACKs wait in one queue, ahead of the flows; it stops while this priority is paused.
+        acks_paused_by: Option<u8>,
+    },
+}
+
+/// One bandwidth-delay product: smallest rate of a path times base round trip.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InflightCap {
+    /// The largest of all pairs of hosts; otherwise the flow's own.
+    pub longest: bool,
+    /// Times the flow's rate over its line rate, and at least a byte.
+    pub scales: bool,
 }
 
 /// Frame sizes from Ethernet header to FCS; `gap_bytes` (preamble and inter-frame gap) is wire
@@ -193,6 +300,8 @@ pub struct FrameSizes {
     pub notification_bytes: u32,
     pub pfc_bytes: u32,
     pub gap_bytes: u32,
+    /// Shorter data frames are padded to it.
+    pub min_frame_bytes: u32,
 }
 
 impl FrameSizes {
@@ -206,6 +315,7 @@ impl FrameSizes {
         notification_bytes: 78,
         pfc_bytes: 64,
         gap_bytes: 20,
+        min_frame_bytes: 64,
     };
 }
 

@@ -35,26 +35,32 @@ pub struct Port {
     pub paused: u8,
     /// Classes about which a PFC frame is to be sent.
     pub pfc_due: u8,
-    pub flags: u8,
+    pub flags: u16,
     /// Union of the hooks of its congestion points.
     pub hooks: crate::scheme::Hooks,
 }
 
 /// A "transmission done" event is pending.
-pub const FREE_PENDING: u8 = 1;
-pub const AT_HOST: u8 = 2;
-pub const DOWN: u8 = 4;
-pub const LOSSY_WIRE: u8 = 8;
+pub const FREE_PENDING: u16 = 1;
+pub const AT_HOST: u16 = 2;
+pub const DOWN: u16 = 4;
+pub const LOSSY_WIRE: u16 = 8;
 /// Its link leads into another domain.
-pub const LONG_HAUL: u8 = 16;
+pub const LONG_HAUL: u16 = 16;
 /// Flows with shaped queues wait for their turn at it.
-pub const AWAITED: u8 = 32;
+pub const AWAITED: u16 = 32;
 /// Its switch is under control: packets wait in virtual output queues.
-pub const CONTROLLED: u8 = 64;
+pub const CONTROLLED: u16 = 64;
+/// Its frames are recorded.
+pub const CAPTURED: u16 = 128;
+/// Its switch counts packets that need not wait.
+pub const COUNTS_PASSING: u16 = 256;
+/// Its NIC looks through its flows.
+pub const SCANS: u16 = 512;
 
 impl Port {
     #[inline]
-    pub fn has(&self, flag: u8) -> bool {
+    pub fn has(&self, flag: u16) -> bool {
         self.flags & flag != 0
     }
 }

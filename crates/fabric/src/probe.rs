@@ -4,7 +4,7 @@ use crate::plan::ProbeTarget;
 use crate::record::{Metric, Sample};
 use crate::scheme::Scheme;
 use crate::world::{World, kind};
-use xoff_engine::{Key, Span, Time};
+use xoff_engine::{Span, Time};
 
 /// What rates are measured against: the values at the previous sample.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ impl<S: Scheme> World<S> {
     pub(crate) fn start_probes(&mut self) {
         self.probe_state.last = vec![Last::default(); self.plan.probes.len()];
         for (i, probe) in self.plan.probes.iter().enumerate() {
-            self.queue.push(Key::new(probe.from, kind::PROBE, i as u32));
+            self.queue.push(probe.from, kind::PROBE, i as u32);
         }
     }
 
@@ -50,7 +50,7 @@ impl<S: Scheme> World<S> {
         let probe = &self.plan.probes[index as usize];
         let (what, next) = (probe.what, self.now + probe.every);
         if next <= probe.until {
-            self.queue.push(Key::new(next, kind::PROBE, index));
+            self.queue.push(next, kind::PROBE, index);
         }
         let now = self.now;
         let last = self.probe_state.last[index as usize];

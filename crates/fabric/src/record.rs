@@ -11,6 +11,8 @@ pub struct FlowRecord {
     pub label: u32,
     pub src: u32,
     pub dst: u32,
+    /// UDP or TCP ports of its packets, source first.
+    pub ports: (u16, u16),
     /// `None`: endless.
     pub size_bytes: Option<u64>,
     /// Payload delivered in order.

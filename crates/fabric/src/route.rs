@@ -3,7 +3,7 @@
 //! An *edge* is a switch with hosts. Tables grow with switches times edges, never with hosts
 //! squared, and equal groups are stored once. A flow's path is resolved when it starts.
 
-use crate::plan::{NodeKind, Plan, peer};
+use crate::plan::{Ecmp, NextHops, NodeKind, Plan, peer};
 use std::collections::HashMap;
 use xoff_engine::rng::mix;
 
@@ -25,6 +25,63 @@ pub struct Routes {
     groups: Vec<(u32, u32)>,
     group_ports: Vec<u32>,
     owner: Vec<u32>,
+    ecmp: Ecmp,
+}
+
+/// What identifies a flow to the hash of a switch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowKey {
+    pub seed: u64,
+    pub id: u32,
+    pub from: u32,
+    pub to: u32,
+    pub ports: (u16, u16),
+}
+
+impl FlowKey {
+    /// Any flow between two hosts.
+    pub fn between(from: u32, to: u32) -> FlowKey {
+        FlowKey { seed: 0, id: 0, from, to, ports: (0, 0) }
+    }
+
+    /// What is sent back.
+    pub fn reversed(self) -> FlowKey {
+        FlowKey { from: self.to, to: self.from, ports: (self.ports.1, self.ports.0), ..self }
+    }
+
+    /// Which of `count` next hops `switch` takes.
+    fn choose(&self, ecmp: Ecmp, switch: u32, count: usize) -> usize {
+        match ecmp {
+            Ecmp::Mix => {
+                let pair = (u64::from(self.from) << 32) | u64::from(self.to);
+                let flow = mix(self.seed ^ mix(pair)) ^ mix(u64::from(self.id));
+                let hash = mix(flow ^ mix(u64::from(switch) + 1));
+                ((u128::from(hash) * count as u128) >> 64) as usize
+            }
+            Ecmp::Murmur3 => {
+                let ports = u32::from(self.ports.0) | u32::from(self.ports.1) << 16;
+                murmur3(&[address(self.from), address(self.to), ports], switch) as usize % count
+            }
+        }
+    }
+}
+
+/// The IPv4 address of a node: 11.x.y.1, where x and y are its number.
+pub fn address(node: u32) -> u32 {
+    0x0b00_0001 + (node << 8)
+}
+
+/// MurmurHash3 for 32-bit machines, over whole words.
+fn murmur3(words: &[u32], seed: u32) -> u32 {
+    let mut hash = seed;
+    for &word in words {
+        let scrambled = word.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
+        hash = (hash ^ scrambled).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
+    }
+    hash ^= words.len() as u32 * 4;
+    hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
+    hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
+    hash ^ hash >> 16
 }
 
 impl Routes {
@@ -71,6 +128,7 @@ impl Routes {
             groups: Vec::new(),
             group_ports: Vec::new(),
             owner,
+            ecmp: plan.model.ecmp,
         };
         let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
         let mut distance = vec![NONE; nodes];
@@ -93,7 +151,7 @@ impl Routes {
                 }
             }
             for &node in order.iter().skip(1) {
-                let hops: Vec<u32> = ports_of[node as usize]
+                let mut hops: Vec<u32> = ports_of[node as usize]
                     .iter()
                     .copied()
                     .filter(|&port| {
@@ -101,6 +159,9 @@ impl Routes {
                         up(port / 2) && is_switch(next) && distance[next as usize] + 1 == distance[node as usize]
                     })
                     .collect();
+                if plan.model.next_hops == NextHops::Descending {
+                    hops.sort_by_key(|&port| std::cmp::Reverse(routes.owner[peer(port) as usize]));
+                }
                 let group = *known.entry(hops).or_insert_with_key(|hops| {
                     let first = routes.group_ports.len() as u32;
                     routes.group_ports.extend(hops);
@@ -140,14 +201,14 @@ impl Routes {
 
     /// Egress ports from the NIC of `src` to the last switch before `dst`, choosing among equals by
     /// a hash of `key` and the switch. `false` if there is no way.
-    pub fn path(&self, src: u32, dst: u32, key: u64, out: &mut Vec<u32>) -> bool {
+    pub fn path(&self, src: u32, dst: u32, key: &FlowKey, out: &mut Vec<u32>) -> bool {
         out.clear();
         out.push(self.host_port[src as usize]);
         self.extend(dst, key, out)
     }
 
     /// The rest of a path that has begun.
-    pub fn extend(&self, dst: u32, key: u64, out: &mut Vec<u32>) -> bool {
+    pub fn extend(&self, dst: u32, key: &FlowKey, out: &mut Vec<u32>) -> bool {
         let last = peer(self.host_port[dst as usize]);
         loop {
             let at = self.owner[peer(out[out.len() - 1]) as usize];
@@ -165,9 +226,7 @@ impl Routes {
             if hops.is_empty() {
                 return false;
             }
-            let hash = mix(key ^ mix(u64::from(at) + 1));
-            let choice = ((u128::from(hash) * hops.len() as u128) >> 64) as usize;
-            out.push(hops[choice]);
+            out.push(hops[key.choose(self.ecmp, at, hops.len())]);
         }
     }
 }

@@ -6,6 +6,7 @@
 //! their empty defaults, and a congestion point says in [`CongestionPoint::hooks`] which ones the
 //! world must call at all.
 
+pub use crate::capture::{Carrier, Wire};
 pub use crate::control::{Lane, Lanes, Occupancy, Passing, PortFacts, SwitchControl, SwitchFacts};
 use crate::packet::{Ecn, IntStack};
 use xoff_engine::{BitRate, Span, Time};
@@ -58,6 +59,12 @@ pub trait Scheme: Send {
     fn notification_bytes(&self, _: &Self::Feedback) -> Option<u32> {
         None
     }
+
+    /// How the content of a notification, or of an answer in an ACK, looks in its frame. Only captures
+    /// ask.
+    fn wire(&self, _: &Self::Feedback) -> Wire {
+        Wire::default()
+    }
 }
 
 /// What a scheme makes of its packets.
@@ -66,6 +73,8 @@ pub struct Format {
     /// Header bytes it adds to data packets and ACKs.
     pub data_bytes: u32,
     pub ack_bytes: u32,
+    /// EtherType of a tag before the IP header of data packets, four of `data_bytes`.
+    pub tag: Option<u16>,
     /// Data packets collect telemetry hop by hop, and ACKs carry it back.
     pub int: bool,
     /// The ECN field with which data packets leave their sender.
@@ -86,6 +95,7 @@ impl Default for Format {
         Format {
             data_bytes: 0,
             ack_bytes: 0,
+            tag: None,
             int: false,
             ecn: Ecn::Ect0,
             transport: Transport::Roce,

@@ -13,7 +13,7 @@ use crate::packet::{HAS_INT, Kind, Packet};
 use crate::port::{AWAITED, CONTROLLED, DOWN, FREE_PENDING, LONG_HAUL, Storm};
 use crate::scheme::{Hooks, Scheme, Transit};
 use crate::world::{World, kind};
-use xoff_engine::{Fifo, Key, Ring, Span, Time};
+use xoff_engine::{Fifo, Ring, Span, Time};
 
 /// One flow's queue and machine.
 #[derive(Debug)]
@@ -177,7 +177,7 @@ impl<S: Scheme> World<S> {
                 // An event that is too early looks again; one that is too late is overtaken.
                 if at < shaped.due {
                     shaped.due = at;
-                    self.queue.push(Key::new(at, kind::SHAPER, flow));
+                    self.queue.push(at, kind::SHAPER, flow);
                 }
                 return;
             }

@@ -6,11 +6,11 @@
 
 use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet, TRANSIT};
 use crate::plan::{Signalling, peer};
-use crate::port::{AT_HOST, AWAITED, CONTROLLED, DOWN, FREE_PENDING, Port, Storm};
+use crate::port::{AT_HOST, AWAITED, CONTROLLED, COUNTS_PASSING, DOWN, FREE_PENDING, Port, SCANS, Storm};
 use crate::record::{Failure, LosslessDrop, PauseRecord, PfcRecord};
 use crate::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme};
 use crate::world::{World, kind};
-use xoff_engine::{Key, Time};
+use xoff_engine::Time;
 
 /// Scheme slot of a packet, in the upper half of its flags.
 #[inline]
@@ -39,7 +39,7 @@ impl<S: Scheme> World<S> {
             // while the port is free is paused.)
             let idle = out.busy_until <= self.now
                 && (out.waiting | out.paused) & bit == 0
-                && out.flags & (FREE_PENDING | DOWN) == 0
+                && out.flags & (FREE_PENDING | DOWN | COUNTS_PASSING) == 0
                 && out.pfc_due == 0;
             (out.hooks, idle)
         };
@@ -199,7 +199,7 @@ impl<S: Scheme> World<S> {
             self.send_pfc(port_id);
         }
         let port = &self.ports[port_id as usize];
-        if port.busy_until <= self.now {
+        if port.busy_until <= self.now && !port.has(FREE_PENDING) {
             let eligible = port.waiting & !port.paused;
             if eligible == 0 {
                 return;
@@ -214,7 +214,14 @@ impl<S: Scheme> World<S> {
                 port.waiting &= !(1 << class);
             }
             self.charge(port_id, class, packet.frame_bytes);
+            if self.eager {
+                // Busy already: a RESUME to where the packet came from, even if that is here, waits.
+                self.ports[port_id as usize].flags |= FREE_PENDING;
+            }
             self.release(self.ports[port_id as usize].owner, &packet);
+            if self.eager {
+                self.ports[port_id as usize].flags &= !FREE_PENDING;
+            }
             self.depart(port_id, &mut packet);
             if self.ports[port_id as usize].has(AWAITED) {
                 self.take_turns(port_id);
@@ -415,7 +422,7 @@ impl<S: Scheme> World<S> {
                 let until = self.now + (frame.stamp - Time::ZERO);
                 let queue_id = port_id * self.classes as u32 + u32::from(class);
                 self.queues[queue_id as usize].paused_until = until;
-                self.queue.push(Key::new(until, kind::PAUSE_EXPIRY, queue_id));
+                self.queue.push(until, kind::PAUSE_EXPIRY, queue_id);
             }
             self.set_paused(port_id, class, pause);
         }
@@ -461,7 +468,9 @@ impl<S: Scheme> World<S> {
 
     pub(crate) fn expect_free_if_waiting(&mut self, port_id: u32) {
         let port = &self.ports[port_id as usize];
-        if port.waiting & !port.paused != 0 && !port.has(DOWN) {
+        if port.has(SCANS) {
+            self.serve_scan(port_id);
+        } else if port.waiting & !port.paused != 0 && !port.has(DOWN) {
             self.expect_free(port_id);
         }
     }
@@ -476,7 +485,7 @@ impl<S: Scheme> World<S> {
             && !self.accounts[account_id].refresh_pending
         {
             self.accounts[account_id].refresh_pending = true;
-            self.queue.push(Key::new(self.now + refresh, kind::PFC_REFRESH, account_id as u32));
+            self.queue.push(self.now + refresh, kind::PFC_REFRESH, account_id as u32);
         }
     }
 
@@ -590,6 +599,9 @@ impl<S: Scheme> World<S> {
         if packet.ecn != before {
             self.counters.marks += 1;
             self.queues[egress as usize * self.classes + usize::from(packet.class)].marks += 1;
+            if !self.taps.is_empty() {
+                self.note_mark(egress, packet);
+            }
         }
     }
 
@@ -642,7 +654,7 @@ impl<S: Scheme> World<S> {
             && at < self.cp_due[cp]
         {
             self.cp_due[cp] = at;
-            self.queue.push(Key::new(at, kind::CP_TIMER, cp as u32));
+            self.queue.push(at, kind::CP_TIMER, cp as u32);
         }
     }
 
@@ -665,6 +677,7 @@ impl<S: Scheme> World<S> {
         let scheme = &self.schemes[usize::from(sender.scheme)];
         let frame_bytes = scheme.notification_bytes(&notice.feedback).unwrap_or(settings.sizes.notification_bytes);
         sender.live += 1;
+        let sender_class = sender.class;
         let mut packet = Packet {
             stamp: self.now,
             flow: notice.flow,
@@ -680,6 +693,9 @@ impl<S: Scheme> World<S> {
             flags: BACKWARD,
         };
         self.counters.notifications_sent += 1;
+        if !self.taps.is_empty() {
+            self.note_origin(&packet, Some((egress, sender_class)));
+        }
         // It enters the switch as if it had come in by the port that saw the congestion.
         self.switch_receive(egress, ingress, &mut packet);
     }
@@ -690,6 +706,14 @@ impl<S: Scheme> World<S> {
 fn packet_facts(packet: &Packet, own: bool) -> PacketFacts {
     let frame_bytes = u32::from(packet.frame_bytes);
     PacketFacts { flow: packet.flow, frame_bytes, own, first: packet.psn == 0 }
+}
+
+/// The bytes above which an ingress would ask its upstream to stop now.
+pub(crate) fn xoff_now(switch: &crate::world::Switch, account: &crate::port::Account) -> u64 {
+    if !switch.dynamic {
+        return account.xoff_bytes;
+    }
+    switch.reserve_bytes + dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used)
 }
 
 /// What one ingress may use of the shared pool now.

@@ -1,6 +1,6 @@
 //! Closed forms of an idle network: delivery times and round trips along a path.
 
-use crate::plan::{Plan, peer};
+use crate::plan::{BaseRtt, Plan, peer};
 use xoff_engine::{LinkRate, Span};
 
 /// Exact time from a flow's start to the arrival of its last bit, alone on `path`: packets of
@@ -29,13 +29,36 @@ pub fn ideal_delivery(plan: &Plan, path: &[u32], packets: u64, full_wire: u32, l
     span(propagation + best)
 }
 
-/// One full packet out along `path` and one ACK back along the same links.
-pub fn base_rtt(plan: &Plan, path: &[u32], data_wire: u32, ack_wire: u32) -> Span {
+/// A full packet and its answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Exchange {
+    pub payload_bytes: u32,
+    /// As they are on the wire.
+    pub data_wire: u32,
+    pub ack_wire: u32,
+}
+
+/// One full packet out along `path` and one ACK back along the same links, or what the plan counts as
+/// that ([`BaseRtt`]).
+pub fn base_rtt(plan: &Plan, path: &[u32], of: Exchange) -> Span {
+    if plan.model.base_rtt == BaseRtt::Payload {
+        return path.iter().fold(Span::ZERO, |sum, &port| {
+            let direction = plan.direction(port);
+            let payload_ns = u64::from(of.payload_bytes) * 8_000_000_000 / direction.rate.bps();
+            sum + direction.delay + direction.delay + Span::from_ns(payload_ns)
+        });
+    }
     let one_way = |ports: &mut dyn Iterator<Item = u32>, bytes: u32| {
         ports.fold(Span::ZERO, |sum, port| {
             let direction = plan.direction(port);
             sum + direction.delay + LinkRate::new(direction.rate).serialise(bytes)
         })
     };
-    one_way(&mut path.iter().copied(), data_wire) + one_way(&mut path.iter().map(|&port| peer(port)), ack_wire)
+    one_way(&mut path.iter().copied(), of.data_wire) + one_way(&mut path.iter().map(|&port| peer(port)), of.ack_wire)
+}
+
+/// Bytes under way on a path at the rate of its slowest link in one base round trip.
+pub fn bdp_bytes(plan: &Plan, path: &[u32], base_rtt: Span) -> u64 {
+    let slowest = path.iter().map(|&port| plan.direction(port).rate).min();
+    slowest.map_or(0, |rate| rate.bytes_in(base_rtt))
 }

@@ -43,6 +43,16 @@ pub enum Action {
     },
 }
 
+impl FlowSpec {
+    /// Its ports, or those of a flow that names none.
+    pub fn ports_or(&self, id: u32) -> (u16, u16) {
+        self.ports.unwrap_or((49_152 + (id % 16_384) as u16, ROCE_PORT))
+    }
+}
+
+/// UDP port of RoCEv2.
+pub const ROCE_PORT: u16 = 4791;
+
 /// One flow (one queue pair) from a host to another.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
@@ -68,6 +78,9 @@ pub struct FlowSpec {
     pub path: Option<Box<[u32]>>,
     /// What the results call it; index into a table kept by whoever made the source.
     pub label: u32,
+    /// UDP or TCP ports of its packets, source first, where they matter: hashes over headers, captures.
+    /// `None`: an ephemeral port by the flow's number, and that of RoCEv2.
+    pub ports: Option<(u16, u16)>,
     /// Sampled by [`crate::plan::ProbeTarget::Flows`].
     pub probed: bool,
 }

@@ -5,13 +5,13 @@ use crate::flow::{Ledger, Receiver, SendState, Sender, frames};
 use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
 use crate::plan::{AckClass, AckPath};
 use crate::record::FlowRecord;
+use crate::route::FlowKey;
 use crate::scheme::{Acked, FlowFacts, Loss, NotificationPoint, ReactionPoint, Received, Scheme, Transport};
 use crate::tcp::AnyOrder;
 use crate::timing;
 use crate::traffic::{Action, FlowSpec};
 use crate::world::{World, kind};
-use xoff_engine::rng::mix;
-use xoff_engine::{Key, Time};
+use xoff_engine::Time;
 
 /// Delays of ACKs and of notifications are kept in lanes of their own, so each stays in order.
 pub(crate) const ACK_LANE: u32 = 0;
@@ -27,12 +27,15 @@ impl<S: Scheme> World<S> {
         *due = next;
         if next != Time::NEVER {
             debug_assert!(next >= self.now, "a source wants to act in the past");
-            self.queue.push(Key::new(next, kind::SOURCE, source));
+            self.queue.push(next, kind::SOURCE, source);
         }
     }
 
     pub(crate) fn on_source(&mut self, source: u32) {
         if self.source_due[source as usize] != self.now {
+            return;
+        }
+        if self.eager && self.must_wait_its_turn(source) {
             return;
         }
         self.source_due[source as usize] = Time::NEVER;
@@ -60,6 +63,17 @@ impl<S: Scheme> World<S> {
         if self.is_idle() {
             self.done = true;
         }
+    }
+
+    /// Where the order of scheduling counts, opening a flow takes two turns of its own: it comes after
+    /// all that was scheduled for this instant.
+    fn must_wait_its_turn(&mut self, source: u32) -> bool {
+        let waited = &mut self.source_waited[source as usize];
+        *waited = (*waited + 1) % 3;
+        if *waited != 0 {
+            self.queue.push(self.now, kind::SOURCE, source);
+        }
+        *waited != 0
     }
 
     /// No flow is alive and no source will act again.
@@ -99,7 +113,8 @@ impl<S: Scheme> World<S> {
         let settings = &self.plan.hosts[self.hosts[src as usize].profile as usize];
         let gap = self.gap_bytes;
         let full_wire = u32::from(full_frame) + gap;
-        let base_rtt = timing::base_rtt(&self.plan, &path, full_wire, ack_frame + gap);
+        let exchange = timing::Exchange { payload_bytes: mtu_bytes, data_wire: full_wire, ack_wire: ack_frame + gap };
+        let base_rtt = timing::base_rtt(&self.plan, &path, exchange);
         let ideal = if total == u32::MAX {
             xoff_engine::Span::ZERO
         } else {
@@ -108,6 +123,11 @@ impl<S: Scheme> World<S> {
         // A round trip is not a loss, however long: the timer never undercuts a few of them.
         let rto = settings.retransmit_timeout.max(base_rtt * 4);
         let line_rate = self.ports[self.hosts[src as usize].port as usize].rate.rate();
+        let bdp_bytes = match settings.nic.inflight_cap {
+            None => line_rate.bytes_in(self.max_base_rtt),
+            Some(cap) if cap.longest => self.max_bdp_bytes,
+            Some(_) => timing::bdp_bytes(&self.plan, &path, base_rtt),
+        };
         let facts = FlowFacts {
             seed: self.plan.seed,
             flow: u64::from(id),
@@ -116,13 +136,13 @@ impl<S: Scheme> World<S> {
             initial_rate: spec.initial_rate.map_or(line_rate, |rate| rate.min(line_rate)),
             base_rtt,
             max_base_rtt: self.max_base_rtt,
-            bdp_bytes: line_rate.bytes_in(self.max_base_rtt),
+            bdp_bytes,
             mtu_bytes,
             mtu_wire_bytes: full_wire,
             weight: spec.weight,
             hops: path.len().saturating_sub(1) as u8,
             ack_delay,
-            crossing: domain::crossing(&self.plan, &path, full_wire, ack_frame + gap),
+            crossing: domain::crossing(&self.plan, &path, exchange),
         };
         let scheme = &self.schemes[usize::from(spec.scheme)];
         let (rp, np) = (scheme.reaction_point(&facts), scheme.notification_point(&facts));
@@ -139,7 +159,7 @@ impl<S: Scheme> World<S> {
             highest: 0,
             total,
             offered: spec.offered_bytes.map_or(u32::MAX, |bytes| (bytes / u64::from(mtu_bytes)) as u32),
-            state: SendState::Idle,
+            state: if self.hosts[src as usize].scan.is_some() { SendState::Scanned } else { SendState::Idle },
             class: spec.class,
             scheme: spec.scheme,
             int: format.int,
@@ -157,7 +177,10 @@ impl<S: Scheme> World<S> {
             next_avail: self.now,
             ps_per_byte: 0.0,
             asked_bps: line_rate.bps() as f64,
+            gap_bps: line_rate.bps() as f64,
             window_bytes: u64::MAX,
+            asked_window: u64::MAX,
+            bdp_bytes,
             cap: spec.rate_cap,
             rto,
             rto_at: Time::NEVER,
@@ -220,6 +243,7 @@ impl<S: Scheme> World<S> {
         }
         self.apply_limits(flow, limits);
         self.arm_flow_timer(flow);
+        self.open_scanned(flow);
         self.stir_flow(flow);
     }
 
@@ -229,7 +253,7 @@ impl<S: Scheme> World<S> {
             return (path.to_vec(), !path.iter().all(|&port| self.is_up(port)));
         }
         let mut path = Vec::with_capacity(8);
-        let found = self.routes.path(spec.src, spec.dst, self.flow_key(spec.src, spec.dst, id), &mut path);
+        let found = self.routes.path(spec.src, spec.dst, &self.flow_key(spec, id), &mut path);
         if !found {
             path.truncate(1);
         }
@@ -242,12 +266,13 @@ impl<S: Scheme> World<S> {
         if spec.path.is_some() || self.plan.ack_path == AckPath::Symmetric || path.len() < 2 {
             return (back, true);
         }
-        self.routes.path(spec.dst, spec.src, self.flow_key(spec.dst, spec.src, id), &mut back);
+        self.routes.path(spec.dst, spec.src, &self.flow_key(spec, id).reversed(), &mut back);
         (back, false)
     }
 
-    pub(crate) fn flow_key(&self, from: u32, to: u32, id: u32) -> u64 {
-        mix(self.plan.seed ^ mix((u64::from(from) << 32) | u64::from(to))) ^ mix(u64::from(id))
+    /// What identifies a flow to the hash of a switch.
+    pub(crate) fn flow_key(&self, spec: &FlowSpec, id: u32) -> FlowKey {
+        FlowKey { seed: self.plan.seed, id, from: spec.src, to: spec.dst, ports: spec.ports_or(id) }
     }
 
     fn offer(&mut self, source: u32, handle: u32, bytes: u64) {
@@ -407,7 +432,7 @@ impl<S: Scheme> World<S> {
         let receiver = &mut self.receivers[flow];
         if at < receiver.due {
             receiver.due = at;
-            self.queue.push(Key::new(at.max(self.now), kind::NP_TIMER, flow));
+            self.queue.push(at.max(self.now), kind::NP_TIMER, flow);
         }
     }
 
@@ -454,6 +479,9 @@ impl<S: Scheme> World<S> {
         };
         self.senders[flow].live += 1;
         self.counters.notifications_sent += 1;
+        if !self.taps.is_empty() {
+            self.note_origin(&packet, None);
+        }
         self.emit(host_id, &packet, delay, NOTIFY_LANE);
     }
 
@@ -519,12 +547,23 @@ impl<S: Scheme> World<S> {
         // Flows without offers have no such number.
         let drained = sender.una == sender.offered && moved;
         if complete {
+            let port_id = self.hosts[sender.host as usize].port;
+            if state == SendState::Scanned {
+                self.read_rp(flow);
+                self.hasten(flow);
+            }
             self.ledgers[flow].acked_at = Some(self.now);
             self.end_flow(flow);
+            if state == SendState::Scanned {
+                self.serve_scan(port_id);
+            }
             return;
         }
         self.after_rp(flow);
-        if matches!(state, SendState::Blocked | SendState::Idle) {
+        if state == SendState::Scanned {
+            self.hasten(flow);
+        }
+        if matches!(state, SendState::Blocked | SendState::Idle | SendState::Scanned) {
             self.stir_flow(flow);
         }
         if drained {
@@ -560,7 +599,7 @@ impl<S: Scheme> World<S> {
         let at = sender.rp.timer().unwrap_or(Time::NEVER).min(sender.rto_at);
         if at < sender.due {
             sender.due = at.max(self.now);
-            self.queue.push(Key::new(sender.due, kind::FLOW_TIMER, flow));
+            self.queue.push(sender.due, kind::FLOW_TIMER, flow);
         }
     }
 
@@ -646,6 +685,7 @@ impl<S: Scheme> World<S> {
             label: ledger.spec.label,
             src: ledger.spec.src,
             dst: ledger.spec.dst,
+            ports: ledger.spec.ports_or(ledger.id),
             size_bytes: ledger.spec.size_bytes,
             delivered_bytes: receiver.delivered_bytes,
             class: ledger.spec.class,

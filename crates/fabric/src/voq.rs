@@ -14,7 +14,7 @@ use crate::plan::peer;
 use crate::port::{AT_HOST, AWAITED, Account, CONTROLLED, DOWN, FREE_PENDING};
 use crate::scheme::{Hooks, Scheme};
 use crate::world::{World, kind};
-use xoff_engine::{Fifo, Key, Slab, Time};
+use xoff_engine::{Fifo, Slab, Time};
 
 const LANES: [Lane; 2] = [Lane::Free, Lane::Held];
 
@@ -542,7 +542,7 @@ impl<S: Scheme> World<S> {
     fn wake_control(&mut self, switch: u32, at: Time) {
         let due = at.max(self.now);
         self.controls.at_mut(switch).due = due;
-        self.queue.push(Key::new(due, kind::SWITCH_TIMER, switch));
+        self.queue.push(due, kind::SWITCH_TIMER, switch);
     }
 
     pub(crate) fn on_switch_timer(&mut self, switch: u32) {
@@ -651,8 +651,8 @@ impl<S: Scheme> World<S> {
             None => {
                 let mut path = done.to_vec();
                 path.push(egress);
-                let key = self.flow_key(ledger.spec.src, ledger.spec.dst, ledger.id);
-                if !self.routes.extend(ledger.spec.dst, key, &mut path) || path.len() > usize::from(u8::MAX) {
+                let key = self.flow_key(&ledger.spec, ledger.id);
+                if !self.routes.extend(ledger.spec.dst, &key, &mut path) || path.len() > usize::from(u8::MAX) {
                     return false;
                 }
                 let route = self.store_route(&path);
@@ -690,6 +690,11 @@ impl<S: Scheme> World<S> {
             self.expect_free(port_id);
         }
         self.controls.outbox = outbox;
+    }
+
+    /// How a message of a switch looks in its frame.
+    pub(crate) fn message_wire(&self, switch: u32, message: u32) -> crate::capture::Wire {
+        self.controls.at(switch).control.wire(&self.controls.messages[message])
     }
 
     /// A message has reached `ingress`; it ends there.

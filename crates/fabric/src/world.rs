@@ -4,6 +4,7 @@
 //! world is put together in [`crate::build`]. What a switch does is in [`crate::switch`], what a NIC and the transport do
 //! in [`crate::nic`] and [`crate::transport`]; faults, probes and checks have files of their own.
 
+use crate::agenda::Agenda;
 use crate::flow::{Ledger, Receiver, Sender};
 use crate::packet::{BACKWARD, IntStack, Kind, Packet};
 use crate::plan::{Plan, Signalling, peer};
@@ -12,7 +13,7 @@ use crate::record::{ClassReport, Counters, Failure, FlowRecord, PauseRecord, Pfc
 use crate::route::Routes;
 use crate::scheme::{Format, Notice, Scheme};
 use crate::traffic::Source;
-use xoff_engine::{EventQueue, Key, Pool, Ring, Rng, Slab, Span, Time};
+use xoff_engine::{Key, Pool, Ring, Rng, Slab, Span, Time};
 
 /// Kinds of events, in the order in which they happen at one instant.
 pub mod kind {
@@ -72,6 +73,8 @@ pub struct Host {
     pub delayed: [Ring<InFlight>; 2],
     /// Classes this host keeps paused (a storm).
     pub storm: u8,
+    /// Its flows, if it looks through them.
+    pub scan: Option<crate::scan::Scan>,
 }
 
 /// Events whose state is fetched together in a large network: what a core can have under way.
@@ -95,11 +98,15 @@ pub struct World<S: Scheme> {
     /// Only if [`crate::plan::RunSettings::record_pfc_frames`].
     pub pfc_frames: Vec<PfcRecord>,
     pub samples: Vec<Sample>,
+    pub taps: crate::capture::Taps,
     /// Deadlocks found so far: time and cycle.
     pub deadlocks: Vec<(Time, Vec<crate::record::BlockedQueue>)>,
     pub failure: Option<Failure>,
 
-    pub(crate) queue: EventQueue,
+    pub(crate) queue: Agenda,
+    /// Every transmission ends in an event of its own, and what may happen now happens at once: the
+    /// order of scheduling counts.
+    pub(crate) eager: bool,
     pub(crate) ports: Vec<Port>,
     /// What all queues and all wires hold.
     pub(crate) queued: Pool<Packet>,
@@ -117,6 +124,8 @@ pub struct World<S: Scheme> {
     /// Deficit round-robin of ports with weighted classes: `port * classes + class`.
     pub(crate) deficit: Vec<i64>,
     pub(crate) drr_next: Vec<u8>,
+    /// Classes without strict priority take turns, a packet each.
+    pub(crate) in_turns: bool,
     pub(crate) gap_bytes: u32,
     pub(crate) pfc_frame: u16,
 
@@ -139,11 +148,14 @@ pub struct World<S: Scheme> {
     pub(crate) route_ports: Vec<u32>,
     pub(crate) route_free: Vec<Vec<u32>>,
     pub(crate) max_base_rtt: Span,
+    pub(crate) max_bdp_bytes: u64,
     pub(crate) loss: Vec<f64>,
     pub(crate) loss_rng: Vec<Rng>,
 
     pub(crate) sources: Vec<Box<dyn Source>>,
     pub(crate) source_due: Vec<Time>,
+    /// Turns that a source which is due has waited.
+    pub(crate) source_waited: Vec<u8>,
     /// Living flow of each (source, handle).
     pub(crate) by_handle: Vec<std::collections::HashMap<u32, u32>>,
     pub(crate) probe_state: crate::probe::ProbeState,
@@ -162,10 +174,10 @@ impl<S: Scheme> World<S> {
             if self.done {
                 return self.end();
             }
-            let Some(key) = self.queue.pop() else {
+            let Some((at, kind, index)) = self.queue.pop() else {
                 return self.end();
             };
-            if key.time() > stop {
+            if at > stop {
                 self.now = stop;
                 return self.end();
             }
@@ -176,11 +188,10 @@ impl<S: Scheme> World<S> {
                 }
                 looked_at -= 1;
             }
-            debug_assert!(key.time() >= self.now, "time runs backwards");
-            self.now = key.time();
+            debug_assert!(at >= self.now, "time runs backwards");
+            self.now = at;
             self.counters.events += 1;
-            let index = key.index();
-            match key.kind() {
+            match kind {
                 kind::ARRIVE => self.on_arrive(index),
                 kind::PORT_FREE => self.on_port_free(index),
                 kind::WAKE => self.on_wake(index),
@@ -284,8 +295,8 @@ impl<S: Scheme> World<S> {
             return;
         }
         self.in_flight.drop_front(&mut sender.wire);
-        if let Some(next) = self.in_flight.front(&sender.wire) {
-            self.queue.push(Key::new(next.arrives, kind::ARRIVE, port));
+        if let Some(next) = self.in_flight.front(&sender.wire).filter(|_| !self.eager) {
+            self.queue.push(next.arrives, kind::ARRIVE, port);
         }
         let lossy = sender.has(LOSSY_WIRE);
         let ingress = peer(port);
@@ -344,20 +355,32 @@ impl<S: Scheme> World<S> {
             self.counters.packet_hops += 1;
         }
         let arrives = end + port.delay;
-        if port.wire.is_empty() {
-            self.queue.push(Key::new(arrives, kind::ARRIVE, port_id));
+        if self.eager {
+            port.flags |= FREE_PENDING;
+            self.queue.push(end, kind::PORT_FREE, port_id);
+            self.queue.push(arrives, kind::ARRIVE, port_id);
+        } else if port.wire.is_empty() {
+            self.queue.push(arrives, kind::ARRIVE, port_id);
         }
         self.in_flight.push(&mut port.wire, &InFlight { arrives, packet: *packet });
+        if port.has(crate::port::CAPTURED) {
+            self.tap(port_id, packet);
+        }
     }
 
     /// Makes sure the port is served once it is free.
     #[inline]
     pub(crate) fn expect_free(&mut self, port_id: u32) {
         let port = &mut self.ports[port_id as usize];
-        if !port.has(FREE_PENDING) {
-            port.flags |= FREE_PENDING;
-            self.queue.push(Key::new(port.busy_until.max(self.now), kind::PORT_FREE, port_id));
+        if port.has(FREE_PENDING) {
+            return;
         }
+        if self.eager {
+            self.on_port_free(port_id);
+            return;
+        }
+        port.flags |= FREE_PENDING;
+        self.queue.push(port.busy_until.max(self.now), kind::PORT_FREE, port_id);
     }
 
     #[inline]
@@ -365,7 +388,7 @@ impl<S: Scheme> World<S> {
         let port = &mut self.ports[port_id as usize];
         port.flags &= !FREE_PENDING;
         if port.has(AT_HOST) {
-            self.serve_nic(port_id);
+            self.serve_host(port_id);
         } else if port.has(CONTROLLED) {
             self.serve_controlled(port_id);
         } else {
@@ -385,6 +408,12 @@ impl<S: Scheme> World<S> {
     #[cold]
     fn pick_weighted(&mut self, port: u32, eligible: u8) -> u8 {
         let base = port as usize * self.classes;
+        if self.in_turns {
+            // The first after the one that was served last.
+            let next = u32::from(self.drr_next[port as usize]);
+            let turned = (u32::from(eligible) | u32::from(eligible) << self.classes) >> next;
+            return ((next + turned.trailing_zeros()) % self.classes as u32) as u8;
+        }
         loop {
             let class = self.drr_next[port as usize] as usize % self.classes;
             if eligible & (1 << class) == 0 {
@@ -407,7 +436,7 @@ impl<S: Scheme> World<S> {
     pub(crate) fn charge(&mut self, port: u32, class: u8, bytes: u16) {
         if self.strict & (1 << class) == 0 {
             let deficit = &mut self.deficit[port as usize * self.classes + class as usize];
-            // What it sent beyond its share is taken off its next.
+            // What it sent beyond its share is taken off its next; where classes take turns, all of it is.
             *deficit -= i64::from(bytes);
             if *deficit <= 0 {
                 self.drr_next[port as usize] = ((usize::from(class) + 1) % self.classes) as u8;

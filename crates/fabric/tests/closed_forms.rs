@@ -180,6 +180,7 @@ fn dynamic_threshold_settles_at_its_fixed_point() {
         let (headroom, reserve) = (100_000, 4096);
         net.plan.switches[0] = SwitchSettings {
             buffer_bytes: 11_011_840 + ports * (headroom + reserve),
+            count_passing: false,
             pfc: PfcSettings {
                 thresholds: Thresholds::Dynamic {
                     alpha: Alpha::Fixed(0.125),
@@ -187,6 +188,7 @@ fn dynamic_threshold_settles_at_its_fixed_point() {
                     resume_offset_bytes: 3072,
                 },
                 headroom: Headroom::Bytes(headroom),
+                set_aside_per_port: false,
                 signalling: Signalling::OnOff,
             },
             watchdog: None,

@@ -9,7 +9,7 @@ use xoff_fabric::domain;
 use xoff_fabric::packet::IntStack;
 use xoff_fabric::plan::*;
 use xoff_fabric::record::Metric;
-use xoff_fabric::route::Routes;
+use xoff_fabric::route::{FlowKey, Routes};
 use xoff_fabric::scheme::*;
 use xoff_fabric::topology::{TwoDc, Wire, two_dc};
 use xoff_fabric::traffic::{Action, FlowSpec, Source};
@@ -167,15 +167,15 @@ fn a_flow_between_domains_has_two_short_stretches() {
     let routes = Routes::new(&net.plan, |_| true);
     let path = |from, to| {
         let mut path = Vec::new();
-        assert!(routes.path(host(&net, from), host(&net, to), 7, &mut path));
+        assert!(routes.path(host(&net, from), host(&net, to), &FlowKey::between(0, 1), &mut path));
         path
     };
-    assert_eq!(domain::crossing(&net.plan, &path(0, 3), 0, 0), None, "leaf to leaf within one domain");
+    assert_eq!(domain::crossing(&net.plan, &path(0, 3), Default::default()), None, "leaf to leaf within one domain");
     // Propagation alone: 2 (1 + 2 + 2) us on either side.
     let (short, far_line_rate) = (Span::from_us(10), BitRate::from_gbps(100));
     let expected = Crossing { near_rtt: short, far_rtt: short, far_line_rate };
-    assert_eq!(domain::crossing(&net.plan, &path(0, 4), 0, 0), Some(expected));
-    assert_eq!(domain::crossing(&net.plan, &path(7, 1), 0, 0), Some(expected));
+    assert_eq!(domain::crossing(&net.plan, &path(0, 4), Default::default()), Some(expected));
+    assert_eq!(domain::crossing(&net.plan, &path(7, 1), Default::default()), Some(expected));
     let gates = (0..net.plan.ports() as u32).filter(|&port| domain::is_long_haul(&net.plan, port));
     assert_eq!(gates.map(|port| net.plan.port_name(port)).collect::<Vec<_>>(), ["dci0->dci1", "dci1->dci0"]);
 }

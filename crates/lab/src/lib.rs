@@ -9,6 +9,7 @@ pub mod cli;
 pub mod export;
 #[cfg(test)]
 mod fresh;
+pub mod import;
 pub mod measure;
 pub mod models;
 pub mod reproduce;
@@ -18,3 +19,4 @@ pub mod scenario;
 mod schemes_text;
 pub mod trace;
 pub mod traffic;
+pub mod validate;

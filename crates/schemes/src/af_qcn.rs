@@ -254,7 +254,7 @@ impl CongestionPoint for Cp {
         {
             let psi = self.combine(sample.psi, packet.flow);
             if self.sampler.sends(psi) {
-                notify(packet.flow, Cnm { psi });
+                notify(packet.flow, self.sampler.cnm(psi));
             }
         }
     }

@@ -108,7 +108,7 @@ impl Cp {
             let part = part.max(self.min_feedback.min(psi)).min(self.sampler.psi_max());
             // Step d: to every culprit, at the same instant.
             if self.sampler.sends(part) {
-                notify(id, Cnm { psi: part });
+                notify(id, self.sampler.cnm(part));
             }
         }
     }
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(blamed(&[90, 20, 60, 30], &[1; 4], 18), [(1, 18)]);
         let mut rp = Fqcn::configure(&SPEC.values(None))
             .reaction_point(&FlowFacts::at(BitRate::from_gbps(10), Span::from_us(50)));
-        rp.on_feedback(Time::ZERO, &Cnm { psi: 18 });
+        rp.on_feedback(Time::ZERO, &Cnm { psi: 18, ..Cnm::default() });
         assert_eq!(rp.limits().rate_bps, 8.59375e9);
     }
 

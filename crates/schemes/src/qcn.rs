@@ -76,7 +76,7 @@ impl CongestionPoint for Cp {
             && self.sampler.sends(sample.psi)
             && packet.own
         {
-            notify(packet.flow, Cnm { psi: sample.psi });
+            notify(packet.flow, self.sampler.cnm(sample.psi));
         }
     }
 }
@@ -114,14 +114,15 @@ mod tests {
         let heard = notices(&mut cp(), 60_000, true, 10_000);
         // The queue is constant but for the first sample: Psi = round(64 * 27 / 165) = 10, p = 2.4 %.
         assert!((160..=330).contains(&heard.len()), "{} CNMs", heard.len());
-        assert!(heard[1..].iter().all(|notice| *notice == (7, Cnm { psi: 10 })));
+        let cnm = Cnm { psi: 10, offset_bytes: -27_000, delta_bytes: 0 };
+        assert!(heard[1..].iter().all(|notice| *notice == (7, cnm)));
         assert!(notices(&mut cp(), 60_000, false, 10_000).is_empty(), "other schemes do not understand");
     }
 
     #[test]
     fn qcn_2_sizes_on_the_wire() {
         let qcn = Qcn::configure(&SPEC.values(None));
-        assert_eq!((qcn.format().data_bytes, qcn.notification_bytes(&Cnm { psi: 1 })), (4, Some(64)));
+        assert_eq!((qcn.format().data_bytes, qcn.notification_bytes(&Cnm::default())), (4, Some(64)));
     }
 
     #[test]

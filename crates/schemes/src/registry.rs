@@ -196,6 +196,13 @@ macro_rules! enums {
                         _ => unreachable!("a notification is of its own scheme"),
                     }
                 }
+                fn wire(&self, feedback: &AnyFeedback) -> Wire {
+                    match (self, feedback) {
+                        $((Any::$variant(scheme), AnyFeedback::$variant(feedback)) => scheme.wire(feedback),)*
+                        #[allow(unreachable_patterns)]
+                        _ => unreachable!("a notification is of its own scheme"),
+                    }
+                }
             }
 
             impl Transit for AnyTransit {
@@ -278,6 +285,15 @@ macro_rules! enums {
                     match (self, message) {
                         $((AnySwitch::$variant(control), AnyMessage::$variant(message)) => {
                             control.message_bytes(message)
+                        })*
+                        #[allow(unreachable_patterns)]
+                        _ => unreachable!("one scheme of a run controls switches"),
+                    }
+                }
+                fn wire(&self, message: &AnyMessage) -> Wire {
+                    match (self, message) {
+                        $((AnySwitch::$variant(control), AnyMessage::$variant(message)) => {
+                            SwitchControl::wire(control, message)
                         })*
                         #[allow(unreachable_patterns)]
                         _ => unreachable!("one scheme of a run controls switches"),

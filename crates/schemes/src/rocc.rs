@@ -20,6 +20,7 @@ use crate::param::{ParamSpec, ParamValues, Preset, SchemeSpec, Unit};
 use crate::parts::clock::Clock;
 use crate::parts::flow_table::FlowTable;
 use crate::parts::pi::Pi;
+use crate::parts::wire;
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::*;
 
@@ -190,6 +191,11 @@ impl Scheme for Rocc {
     }
     fn notification_point(&self, _: &FlowFacts) -> Silent<Fair> {
         Silent::default()
+    }
+    fn wire(&self, fair: &Fair) -> Wire {
+        let rate_mbps = (fair.rate_bps / 1e6).round() as u32;
+        let bytes = [rate_mbps.to_be_bytes(), fair.cp.to_be_bytes()].concat();
+        wire::cnp(wire::code::FAIR_RATE, &bytes, format!("fair rate {rate_mbps} Mb/s"))
     }
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         // Section 4: longer than a period and a delay, so that a live congestion point speaks first.

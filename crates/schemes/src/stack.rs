@@ -97,12 +97,21 @@ impl<T: Overlay> Scheme for Stack<T> {
             Feedback::Base(feedback) => self.base.as_ref().and_then(|base| base.notification_bytes(feedback)),
         }
     }
+
+    fn wire(&self, feedback: &Self::Feedback) -> Wire {
+        match (feedback, &self.base) {
+            (Feedback::Own(feedback), _) => self.own.wire(feedback),
+            (Feedback::Base(feedback), Some(base)) => base.wire(feedback),
+            (Feedback::Base(_), None) => Wire::default(),
+        }
+    }
 }
 
 fn both(own: Format, base: Format) -> Format {
     Format {
         data_bytes: own.data_bytes + base.data_bytes,
         ack_bytes: own.ack_bytes + base.ack_bytes,
+        tag: own.tag.or(base.tag),
         int: own.int || base.int,
         // An overlay that marks in its own way chooses the field; the others leave it.
         ecn: if own.ecn != Format::default().ecn { own.ecn } else { base.ecn },

@@ -20,6 +20,7 @@
 
 use crate::param::{Base, ParamSpec, ParamValues, Preset, SchemeSpec, Unit};
 use crate::parts::red::Red;
+use crate::parts::wire;
 use crate::{Configured, Overlay};
 use xoff_engine::{Span, Time};
 use xoff_fabric::packet::Ecn;
@@ -187,6 +188,14 @@ impl Scheme for Tcd {
             check_at: Time::ZERO,
             check_bytes: 0,
         }))
+    }
+
+    fn wire(&self, cnp: &Cnp) -> Wire {
+        let (flag, says) = match cnp {
+            Cnp::Ce => (1, "congestion encountered"),
+            Cnp::Ue => (0, "undetermined"),
+        };
+        wire::cnp(wire::code::KIND, &[flag], says.to_owned())
     }
 
     fn notification_point(&self, _: &FlowFacts) -> Np {

@@ -28,9 +28,11 @@ impl Net {
                 classes: Classes { list: vec![data, control], control: 1 },
                 switches: vec![SwitchSettings {
                     buffer_bytes: 64_000_000,
+                    count_passing: false,
                     pfc: PfcSettings {
                         thresholds: Thresholds::Static { xoff_bytes: 320_000, xon_bytes: 318_000 },
                         headroom: Headroom::Auto,
+                        set_aside_per_port: false,
                         signalling: Signalling::OnOff,
                     },
                     watchdog: None,
@@ -44,7 +46,9 @@ impl Net {
                     notify_delay: Span::ZERO,
                     nak_interval: Span::from_us(500),
                     retransmit_timeout: Span::from_ms(10),
+                    nic: NicSettings::default(),
                 }],
+                model: Model::default(),
                 ack_path: AckPath::Ecmp,
                 faults: Vec::new(),
                 probes: Vec::new(),
@@ -110,6 +114,7 @@ pub fn flow(handle: u32, src: u32, dst: u32, size: u64) -> FlowSpec {
         rate_cap: None,
         path: None,
         label: 0,
+        ports: None,
         probed: false,
     }
 }

@@ -3,9 +3,9 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 use xoff_engine::{BitRate, Span, stream};
-use xoff_fabric::build::{max_base_rtt, mtu_wire_bytes};
+use xoff_fabric::build::{largest_exchange, max_base_rtt};
 use xoff_fabric::plan::{NodeKind, Plan};
-use xoff_fabric::route::Routes;
+use xoff_fabric::route::{FlowKey, Routes};
 use xoff_fabric::timing::base_rtt;
 
 /// The switches (or hosts) of one layer.
@@ -152,13 +152,12 @@ pub fn round_trips(plan: &Plan, routes: &Routes) -> Option<RoundTrips> {
         let mut pick = || hosts[rng.below(count) as usize];
         (0..PAIRS_LARGEST).map(|_| (pick(), pick())).filter(|(a, b)| a != b).collect()
     };
-    let data_wire = mtu_wire_bytes(plan);
-    let ack_wire = plan.hosts.iter().map(|host| host.sizes.ack_bytes + host.sizes.gap_bytes).max().unwrap_or(0);
+    let exchange = largest_exchange(plan);
     let mut path = Vec::new();
     let mut trips: Vec<Span> = Vec::with_capacity(pairs.len());
     for (src, dst) in pairs {
-        if routes.path(src, dst, 0, &mut path) {
-            trips.push(base_rtt(plan, &path, data_wire, ack_wire));
+        if routes.path(src, dst, &FlowKey::between(src, dst), &mut path) {
+            trips.push(base_rtt(plan, &path, exchange));
         }
     }
     trips.sort_unstable();

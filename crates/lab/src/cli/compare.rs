@@ -2,6 +2,7 @@
 
 use super::progress::Bars;
 use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, warn};
+use crate::import;
 use crate::results::Outcome;
 use crate::results::compare::{self as side_by_side, Skipped};
 use crate::results::directory::Staging;
@@ -47,7 +48,7 @@ pub fn demo() -> Result<(), Stop> {
 }
 
 pub fn compare(args: &CompareArgs) -> Result<(), Stop> {
-    let scenario = Scenario::open(&args.scenario.scenario)?;
+    let scenario = import::open(&args.scenario.scenario)?;
     let options = Options { sets: args.scenario.sets.clone(), seed: args.scenario.seed, scheme: None };
     let entries = load_all(&scenario, &options, &args.schemes)?;
     let out = args.out.directory(&format!("{}-compared", entries.runs[0].1.name));

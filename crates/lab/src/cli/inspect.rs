@@ -3,8 +3,8 @@
 use super::{ScenarioArgs, Stop, show, warn};
 
 use crate::measure::registry;
-use crate::scenario::{Diagnostic, Options, Scenario, dictionary};
-use crate::{models, results, schemes_text};
+use crate::scenario::{Diagnostic, Options, dictionary};
+use crate::{import, models, results, schemes_text};
 use clap::{Args, ValueEnum};
 
 #[derive(Args)]
@@ -18,7 +18,7 @@ pub struct CheckArgs {
 
 pub fn check(args: &CheckArgs) -> Result<(), Stop> {
     let options = Options { sets: args.scenario.sets.clone(), seed: args.scenario.seed, scheme: None };
-    let loaded = Scenario::open(&args.scenario.scenario)?.load(&options)?;
+    let loaded = import::open(&args.scenario.scenario)?.load(&options)?;
     warn(&loaded.warnings);
     let report = crate::check::report(&loaded);
     show(&if args.json { report.json() } else { report.text() })

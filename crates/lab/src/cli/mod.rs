@@ -2,11 +2,13 @@
 
 mod compare;
 mod export;
+mod import;
 mod inspect;
 mod progress;
 mod reproduce;
 mod run;
 mod trace;
+mod validate;
 
 use crate::results::text::Style;
 use crate::scenario::Diagnostic;
@@ -80,6 +82,11 @@ enum Command {
     ///
     /// Without names it lists what there is. Killed and started again, it goes on where it was.
     Reproduce(reproduce::ReproduceArgs),
+    /// Run another simulator's inputs and compare with its results
+    ///
+    /// FOLDER/runs/NAME holds config.txt, fct.txt and pfc.txt of the HPCC authors' simulator. Flows are
+    /// compared one by one, and held against what docs/validation.md promises.
+    Validate(validate::ValidateArgs),
     /// Write a finished run in another simulator's format
     ///
     /// `hpcc` makes fct.txt and pfc.txt as the HPCC authors' simulator writes them, for the scripts
@@ -95,6 +102,8 @@ enum Command {
     /// Nodes and links, oversubscription, round trips, buffers against required headroom, whether
     /// ECN acts before PFC, whether buffers depend on each other in a cycle.
     Check(inspect::CheckArgs),
+    /// Turn files of other simulators into scenarios
+    Import(import::ImportArgs),
     /// List the schemes, or the parameters of one
     Schemes(inspect::SchemesArgs),
     /// Explain every column of the results, or every key of a scenario
@@ -104,7 +113,7 @@ enum Command {
 /// What selects and changes a scenario.
 #[derive(Args, Clone)]
 struct ScenarioArgs {
-    /// The scenario file (TOML); - reads standard input
+    /// The scenario file (TOML), or a configuration of the HPCC authors' simulator; - reads standard input
     scenario: PathBuf,
     /// Random seed, in place of the scenario's
     #[arg(long, value_name = "N")]
@@ -154,9 +163,11 @@ pub fn main() -> ExitCode {
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Compare(args)) => compare::compare(&args),
         Some(Command::Reproduce(args)) => reproduce::reproduce(&args),
+        Some(Command::Validate(args)) => validate::validate(&args),
         Some(Command::Export(args)) => export::export(&args),
         Some(Command::Trace(args)) => trace::trace(&args),
         Some(Command::Check(args)) => inspect::check(&args),
+        Some(Command::Import(args)) => import::import(&args),
         Some(Command::Schemes(args)) => inspect::schemes(&args),
         Some(Command::Describe(args)) => inspect::describe(&args),
     };

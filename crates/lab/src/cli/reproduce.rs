@@ -97,7 +97,7 @@ fn command() -> String {
 }
 
 /// The commit of a git checkout, from its files.
-fn commit(folder: &Path) -> Option<String> {
+pub(super) fn commit(folder: &Path) -> Option<String> {
     let read = |path: &Path| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
     let git = folder.join(".git");
     let head = read(&git.join("HEAD"))?;

@@ -2,9 +2,10 @@
 
 use super::progress::Bars;
 use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, style, warn};
+use crate::import;
 use crate::results::text;
 use crate::run::execute;
-use crate::scenario::{Options, Scenario};
+use crate::scenario::Options;
 use clap::Args;
 
 #[derive(Args)]
@@ -19,7 +20,7 @@ pub struct RunArgs {
 
 pub fn run(args: &RunArgs) -> Result<(), Stop> {
     let options = Options { sets: args.scenario.sets.clone(), seed: args.scenario.seed, scheme: None };
-    let loaded = Scenario::open(&args.scenario.scenario)?.load(&options)?;
+    let loaded = import::open(&args.scenario.scenario)?.load(&options)?;
     if !args.show.quiet {
         warn(&loaded.warnings);
     }

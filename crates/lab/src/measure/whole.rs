@@ -10,7 +10,7 @@ use crate::scenario::reader::Result;
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::Plan;
 use xoff_fabric::record::Counters;
-use xoff_fabric::route::Routes;
+use xoff_fabric::route::{FlowKey, Routes};
 use xoff_fabric::timing;
 
 #[derive(Clone, Debug)]
@@ -113,8 +113,10 @@ fn round_trips(plan: &Plan, sources: &[u32], targets: &[u32]) -> Vec<Span> {
         let data_wire = host.mtu_bytes + host.sizes.data_header_bytes + host.sizes.gap_bytes;
         for &dst in targets.iter().filter(|dst| **dst != src) {
             let sizes = &plan.hosts[usize::from(plan.nodes[dst as usize].profile)].sizes;
-            if routes.path(src, dst, 0, &mut path) {
-                trips.push(timing::base_rtt(plan, &path, data_wire, sizes.ack_bytes + sizes.gap_bytes));
+            let ack_wire = sizes.ack_bytes + sizes.gap_bytes;
+            let exchange = timing::Exchange { payload_bytes: host.mtu_bytes, data_wire, ack_wire };
+            if routes.path(src, dst, &FlowKey::between(src, dst), &mut path) {
+                trips.push(timing::base_rtt(plan, &path, exchange));
             }
         }
     }

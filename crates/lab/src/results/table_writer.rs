@@ -35,6 +35,11 @@ impl From<u32> for Cell<'_> {
         Cell::Integer(u64::from(value))
     }
 }
+impl From<u16> for Cell<'_> {
+    fn from(value: u16) -> Self {
+        Cell::Integer(u64::from(value))
+    }
+}
 impl From<u8> for Cell<'_> {
     fn from(value: u8) -> Self {
         Cell::Integer(u64::from(value))

@@ -27,6 +27,8 @@ pub static FLOWS: Table = Table {
         integer("dst", "", "Number of the receiving host."),
         text("src_name", "Name of the sending host."),
         text("dst_name", "Name of the receiving host."),
+        integer("src_port", "", "UDP or TCP source port of its data packets."),
+        integer("dst_port", "", "UDP or TCP destination port of its data packets."),
         maybe(integer("size_bytes", "bytes", "Payload to be sent; empty for an endless flow.")),
         integer("delivered_bytes", "bytes", "Payload delivered to the receiver in order."),
         integer("priority", "", "IEEE 802.1 priority of its data packets."),

@@ -179,6 +179,8 @@ impl RunWriter {
             flow.dst.into(),
             self.names.node(flow.src).into(),
             self.names.node(flow.dst).into(),
+            flow.ports.0.into(),
+            flow.ports.1.into(),
             flow.size_bytes.into(),
             flow.delivered_bytes.into(),
             self.names.priority(flow.class).into(),

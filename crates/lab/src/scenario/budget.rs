@@ -28,6 +28,7 @@ pub fn headroom(plan: &Plan, port: u32) -> (u64, u64) {
     match plan.switches[usize::from(profile)].pfc.headroom {
         Headroom::Auto => (required, required),
         Headroom::Bytes(bytes) => (bytes, required),
+        Headroom::Bdps(bdps) => (pfc::bytes_on_wire(&incoming) * u64::from(bdps), required),
     }
 }
 
@@ -57,12 +58,14 @@ pub fn budgets(plan: &Plan) -> Vec<Budget> {
             continue;
         }
         let (has, needs) = headroom(plan, port);
-        let promised = match plan.switches[usize::from(plan.nodes[node].profile)].pfc.thresholds {
+        let settings = &plan.switches[usize::from(plan.nodes[node].profile)].pfc;
+        let promised = match settings.thresholds {
             Thresholds::Static { xoff_bytes, .. } => xoff_bytes,
             Thresholds::Dynamic { reserve_bytes, .. } => reserve_bytes,
         };
-        row.headroom_bytes = row.headroom_bytes.saturating_add(has.saturating_mul(lossless));
-        row.promised_bytes = row.promised_bytes.saturating_add(promised.saturating_mul(lossless));
+        let times = if settings.set_aside_per_port { 1 } else { lossless };
+        row.headroom_bytes = row.headroom_bytes.saturating_add(has.saturating_mul(times));
+        row.promised_bytes = row.promised_bytes.saturating_add(promised.saturating_mul(times));
         let worse = row.shortest.is_none_or(|(_, has_now, needs_now)| needs - has.min(needs) > needs_now - has_now);
         if has < needs && worse {
             row.shortest = Some((port, has, needs));

@@ -5,6 +5,7 @@ use super::context::TrafficContext;
 use super::diagnostic::{Diagnostic, Place, Source};
 use super::dictionary;
 use super::events::{self, Output};
+use super::files::Files;
 use super::names::{Names, valid_name};
 use super::reader::{Result, Table, named_entries, read_file};
 use super::resolved::{Attachment, Recorder};
@@ -17,7 +18,7 @@ use crate::traffic::{self, TrafficPlan};
 use std::path::Path;
 use std::sync::Arc;
 use xoff_engine::Time;
-use xoff_fabric::plan::{AckPath, HostSettings, NodeKind, Plan};
+use xoff_fabric::plan::{AckPath, HostSettings, Model, NodeKind, Plan};
 use xoff_fabric::topology::Graph;
 
 /// A scenario of more than this is not one.
@@ -39,8 +40,10 @@ pub struct Options {
 #[derive(Clone, Debug)]
 pub struct Scenario {
     source: Arc<Source>,
-    base: Box<Path>,
+    files: Files,
     registry: Registry,
+    /// What whoever made the text has to say of it.
+    notes: Vec<Diagnostic>,
 }
 
 /// A scenario, checked and complete.
@@ -101,7 +104,27 @@ impl Scenario {
 
     /// A scenario that is not in a file; `name` stands for one in messages.
     pub fn from_text(name: impl Into<String>, text: impl Into<String>, base: &Path) -> Scenario {
-        Scenario { source: Source::new(name, text), base: base.into(), registry: xoff_schemes::all() }
+        Scenario {
+            source: Source::new(name, text),
+            files: Files::in_folder(base),
+            registry: xoff_schemes::all(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// With files that are not on disk, and warnings to be told with its own.
+    pub fn with(self, made: Vec<Attachment>, notes: Vec<Diagnostic>) -> Scenario {
+        Scenario { files: self.files.with(made), notes, ..self }
+    }
+
+    /// The text as it was read.
+    pub fn source(&self) -> &Arc<Source> {
+        &self.source
+    }
+
+    /// The folder of the files it names.
+    pub fn base(&self) -> &Path {
+        self.files.base()
     }
 
     /// Everything a run needs, or what is wrong with the scenario.
@@ -128,7 +151,7 @@ impl Scenario {
             self.replace_scheme(&mut entries, &source, 0, scheme).map_err(|error| vec![error])?;
         }
         let recorder = Recorder::default();
-        let mut root = Table::root(&self.source, entries, &self.base, recorder.clone());
+        let mut root = Table::root_with(&self.source, entries, self.files.clone(), recorder.clone());
         let mut problems = root.unknown();
         let loaded = self.read(&mut root, &mut problems);
         match loaded {
@@ -147,7 +170,8 @@ impl Scenario {
     /// `wanted` stands at `start` of `source`.
     fn replace_scheme(&self, entries: &mut Vec<Entry>, source: &Arc<Source>, start: usize, wanted: &str) -> Result<()> {
         let own = entries.iter().find(|entry| entry.key == "scheme").cloned();
-        let mut scratch = Table::root(&self.source, own.clone().into_iter().collect(), &self.base, Recorder::default());
+        let mut scratch =
+            Table::root_with(&self.source, own.clone().into_iter().collect(), self.files.clone(), Recorder::default());
         let own_name = schemes::read(&mut scratch, self.registry)?[0].values.spec().name;
         let (scheme, base) = wanted.split_once('+').map_or((wanted, None), |(scheme, base)| (scheme, Some(base)));
         let part = |from: usize| {
@@ -186,17 +210,19 @@ impl Scenario {
         let run = keep(problems, section(root, "run", |table| events::read_run(table, kept)));
         let graph = keep(problems, section(root, "topology", topology::read));
         let host = keep(problems, section(root, "host", read_host));
+        let model = keep(problems, section(root, "model", settings::read_model));
         let largest_frame = host.as_ref().map_or(1062, |(host, _)| host.mtu_bytes + host.sizes.data_header_bytes);
         let classes = keep(problems, settings::read_classes(root, largest_frame));
         let schemes = keep(problems, schemes::read(root, self.registry));
-        let (head, output, run) = (head?, output?, run?);
+        let (head, output, run, model) = (head?, output?, run?, model?);
         let (graph, host, classes, schemes) = (graph?, host?, classes?, schemes?);
-        let read = self.read_rest(root, Parts { head, output, run, graph, host, classes, schemes });
+        let read = self.read_rest(root, Parts { head, output, run, graph, model, host, classes, schemes });
         keep(problems, read)
     }
 
     fn read_rest(&self, root: &mut Table, parts: Parts) -> Result<Loaded> {
-        let Parts { head, output, run: (run, stop), mut graph, host: (host, ack_path), classes, mut schemes } = parts;
+        let Parts { head, output, run: (run, stop), mut graph, model, host: (host, ack_path), classes, mut schemes } =
+            parts;
         let mut names = Names::new(&graph.nodes, &graph.links);
         let context = SwitchContext {
             any_lossless: classes.classes.list.iter().any(|class| class.lossless),
@@ -223,6 +249,7 @@ impl Scenario {
             classes: classes.classes,
             switches,
             hosts,
+            model,
             ack_path,
             faults: Vec::new(),
             probes: Vec::new(),
@@ -248,7 +275,8 @@ impl Scenario {
         }
         (plan.faults, plan.probes) = (faults, probes);
         self.check_stop(root, stop, &traffic)?;
-        let mut warnings = head.warnings;
+        let mut warnings = self.notes.clone();
+        warnings.extend(head.warnings);
         budget::check(&plan, &root.place_within("switch", "buffer"), &mut warnings)?;
         budget::check_pauses(&plan, &root.place_within("switch", "pfc"))?;
         if let Some(why) = out_of_place(&plan, &schemes) {
@@ -299,6 +327,7 @@ struct Parts {
     output: Output,
     run: (xoff_fabric::plan::RunSettings, Option<Time>),
     graph: Graph,
+    model: Model,
     host: (HostSettings, AckPath),
     classes: NamedClasses,
     schemes: Vec<NamedScheme>,

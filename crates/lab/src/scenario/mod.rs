@@ -8,6 +8,7 @@ pub mod context;
 pub mod diagnostic;
 pub mod dictionary;
 pub mod events;
+pub mod files;
 pub mod load;
 pub mod names;
 pub mod reader;

@@ -9,6 +9,7 @@
 
 use super::diagnostic::{Diagnostic, Place, Source};
 use super::dictionary;
+use super::files::Files;
 use super::resolved::Recorder;
 use super::tree::{Entry, Item, Value};
 use super::values::{as_count, as_quantity, as_text, number_range, wrong_kind};
@@ -48,7 +49,7 @@ pub struct Table {
     /// Keys asked for, present or not: what is valid here.
     asked: Vec<String>,
     recorder: Recorder,
-    base: Arc<Path>,
+    files: Files,
 }
 
 struct Slot {
@@ -59,18 +60,23 @@ struct Slot {
 impl Table {
     /// The whole document. Files it names are looked up from `base`.
     pub fn root(source: &Arc<Source>, entries: Vec<Entry>, base: &Path, recorder: Recorder) -> Table {
+        Table::root_with(source, entries, Files::in_folder(base), recorder)
+    }
+
+    /// As [`Table::root`], where some files may be in memory.
+    pub fn root_with(source: &Arc<Source>, entries: Vec<Entry>, files: Files, recorder: Recorder) -> Table {
         let place = Place { source: source.clone(), span: 0..0 };
-        Table::open(String::new(), place, entries, recorder, base.into())
+        Table::open(String::new(), place, entries, recorder, files)
     }
 
     /// A table that is not of a scenario but of a `kind` of its own; nothing records its values.
     pub fn of(kind: &str, place: Place, entries: Vec<Entry>) -> Table {
-        Table::open(kind.to_owned(), place, entries, Recorder::default(), Path::new(".").into())
+        Table::open(kind.to_owned(), place, entries, Recorder::default(), Files::in_folder(Path::new(".")))
     }
 
-    fn open(section: String, place: Place, entries: Vec<Entry>, recorder: Recorder, base: Arc<Path>) -> Table {
+    fn open(section: String, place: Place, entries: Vec<Entry>, recorder: Recorder, files: Files) -> Table {
         let entries = entries.into_iter().map(|entry| Slot { entry, taken: false }).collect();
-        Table { section, place, entries, asked: Vec::new(), recorder, base }
+        Table { section, place, entries, asked: Vec::new(), recorder, files }
     }
 
     /// A table of another document, such as one row of an experiment. Nothing is recorded of it.
@@ -78,7 +84,13 @@ impl Table {
         match &item.value {
             Value::Table(entries) => {
                 let recorder = Recorder::default();
-                Ok(Table::open(section.to_owned(), item.place.clone(), entries.clone(), recorder, base.into()))
+                Ok(Table::open(
+                    section.to_owned(),
+                    item.place.clone(),
+                    entries.clone(),
+                    recorder,
+                    Files::in_folder(base),
+                ))
             }
             other => Err(wrong_kind(section, &item.place, other, &format!("a table: [[{section}]]"))),
         }
@@ -501,7 +513,7 @@ impl Table {
         for (item, recorder) in items.into_iter().zip(recorders) {
             match item.value {
                 Value::Table(entries) => {
-                    tables.push(Table::open(self.path(key), item.place, entries, recorder, self.base.clone()));
+                    tables.push(Table::open(self.path(key), item.place, entries, recorder, self.files.clone()));
                 }
                 other => return Err(wrong_kind(key, &item.place, &other, &expected)),
             }
@@ -532,7 +544,7 @@ impl Table {
     /// An empty table `[outer.key]` that nobody wrote, for something read with all its defaults.
     pub fn unwritten(&mut self, outer: &str, key: &str, section: &str) -> Table {
         let recorder = self.recorder.table(outer).table(key);
-        Table::open(section.to_owned(), self.place.clone(), Vec::new(), recorder, self.base.clone())
+        Table::open(section.to_owned(), self.place.clone(), Vec::new(), recorder, self.files.clone())
     }
 
     /// The values of a list as they stand; a value that is no list stands for a list of one.
@@ -551,7 +563,7 @@ impl Table {
 
     fn child(&mut self, key: &str, place: Place, entries: Vec<Entry>) -> Table {
         let recorder = self.recorder.table(key);
-        Table::open(self.path(key), place, entries, recorder, self.base.clone())
+        Table::open(self.path(key), place, entries, recorder, self.files.clone())
     }
 
     fn path(&self, key: &str) -> String {
@@ -592,13 +604,9 @@ impl Table {
     /// Reads the file that `name`, the value of `key`, gives relative to the scenario. Its text is
     /// kept with the results, and the resolved scenario names that copy.
     pub fn file(&mut self, key: &str, name: &Text, largest_bytes: u64) -> Result<Arc<Source>> {
-        let path = self.base.join(&name.value);
-        let text = read_file(&path, largest_bytes).map_err(|why| {
-            name.error(format!("cannot read the file of `{key}`"))
-                .label(why)
-                .help(format!("looked for {}", path.display()))
+        let source = self.files.read(&name.value, largest_bytes).map_err(|(why, looked_for)| {
+            name.error(format!("cannot read the file of `{key}`")).label(why).help(format!("looked for {looked_for}"))
         })?;
-        let source = Source::new(path.display().to_string(), text);
         let copy = self.recorder.attach(&name.value, &source);
         self.record(key, copy);
         Ok(source)

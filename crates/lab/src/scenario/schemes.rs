@@ -214,7 +214,7 @@ fn spelling(unit: Unit, text: &str) -> toml_edit::Value {
     let plain = match unit {
         Unit::Flag => text.parse::<bool>().ok().map(toml_edit::Value::from),
         Unit::Count { .. } => text.replace('_', "").parse::<i64>().ok().map(toml_edit::Value::from),
-        Unit::Number { .. } => text.parse::<f64>().ok().map(toml_edit::Value::from),
+        Unit::Number { .. } | Unit::NumberByRate { .. } => text.parse::<f64>().ok().map(toml_edit::Value::from),
         _ => None,
     };
     plain.unwrap_or_else(|| text.into())

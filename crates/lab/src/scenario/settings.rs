@@ -2,11 +2,28 @@
 
 use super::names::{Names, valid_name};
 use super::reader::{Result, Table, Text};
-use xoff_engine::{BitRate, Span, quantity};
+use xoff_engine::{BitRate, Grain, Span, quantity};
 use xoff_fabric::plan::{
-    AckClass, Alpha, Class, Classes, FrameSizes, Headroom, HostSettings, PfcSettings, Service, Signalling,
-    SwitchSettings, Thresholds, Watchdog, WatchdogAction,
+    AckClass, Alpha, BaseRtt, Class, Classes, Ecmp, FrameSizes, Headroom, HostSettings, InflightCap, Model, NextHops,
+    NicScheduler, NicSettings, PfcSettings, Service, Signalling, SwitchSettings, Thresholds, Ties, Watchdog,
+    WatchdogAction,
 };
+
+/// `[model]`: how the simulator itself counts and chooses.
+pub fn read_model(table: &mut Table) -> Result<Model> {
+    let grains = [("1ps", Grain::Exact), ("1ns", Grain::Nanosecond), ("1ns-binary", Grain::BinaryNanosecond)];
+    Ok(Model {
+        grain: table.choice_or("time_grain", &grains, "1ps")?,
+        ties: table.choice_or("ties", &[("hash", Ties::Hash), ("scheduled", Ties::Scheduled)], "hash")?,
+        ecmp: table.choice_or("ecmp", &[("mix", Ecmp::Mix), ("murmur3", Ecmp::Murmur3)], "mix")?,
+        next_hops: table.choice_or(
+            "next_hops",
+            &[("by-link", NextHops::ByLink), ("descending", NextHops::Descending)],
+            "by-link",
+        )?,
+        base_rtt: table.choice_or("base_rtt", &[("wire", BaseRtt::Wire), ("payload", BaseRtt::Payload)], "wire")?,
+    })
+}
 
 /// The classes with their names, in ascending priority.
 pub struct NamedClasses {
@@ -36,10 +53,11 @@ pub fn read_classes(root: &mut Table, largest_frame: u32) -> Result<NamedClasses
         valid_name(&name)?;
         let priority = row.count("priority", 0..=7)? as u8;
         let lossless = row.flag_or("lossless", true)?;
-        let weighted = row.choice_or("service", &[("strict", false), ("weighted", true)], "strict")?;
-        let service = match weighted {
-            true => Service::Weighted(row.count_or("weight", 1..=1000, 1)? as u32 * largest_frame),
-            false => Service::Strict,
+        let services =
+            [("strict", Service::Strict), ("weighted", Service::Weighted(1)), ("round-robin", Service::RoundRobin)];
+        let service = match row.choice_or("service", &services, "strict")? {
+            Service::Weighted(_) => Service::Weighted(row.count_or("weight", 1..=1000, 1)? as u32 * largest_frame),
+            other => other,
         };
         let queue_limit_bytes = if lossless { None } else { row.take_bytes("queue_limit", 64..=1 << 40)? };
         if row.flag_or("control", false)? && control.replace(name.value.clone()).is_some() {
@@ -50,6 +68,12 @@ pub fn read_classes(root: &mut Table, largest_frame: u32) -> Result<NamedClasses
         {
             let what = if other.value == name.value { "name" } else { "priority" };
             return Err(row.error(what, format!("two classes have the same {what}")).label("each class needs its own"));
+        }
+        let of = |service: Service| std::mem::discriminant(&service);
+        let clash = |(_, class): &(Text, Class)| class.service != Service::Strict && of(class.service) != of(service);
+        if service != Service::Strict && read.iter().any(clash) {
+            let error = row.error("service", "weighted classes and those served in turn cannot be mixed");
+            return Err(error.label("one of both, beside strict classes"));
         }
         row.finish()?;
         read.push((name, Class { priority, lossless, service, queue_limit_bytes }));
@@ -89,6 +113,7 @@ pub fn read_switches(
     let mut table = root.table("switch")?;
     let base = SwitchSettings {
         buffer_bytes: 12_000_000,
+        count_passing: false,
         pfc: PfcSettings {
             thresholds: Thresholds::Dynamic {
                 alpha: Alpha::Fixed(0.125),
@@ -96,6 +121,7 @@ pub fn read_switches(
                 resume_offset_bytes: 3072,
             },
             headroom: Headroom::Auto,
+            set_aside_per_port: false,
             signalling: Signalling::OnOff,
         },
         watchdog: None,
@@ -119,7 +145,8 @@ pub fn read_switches(
 
 fn read_switch(table: &mut Table, defaults: &SwitchSettings, context: &SwitchContext) -> Result<SwitchSettings> {
     let buffer_bytes = table.bytes_or("buffer", 1..=1 << 40, defaults.buffer_bytes)?;
-    let mut settings = SwitchSettings { buffer_bytes, ..defaults.clone() };
+    let count_passing = table.flag_or("count_passing", defaults.count_passing)?;
+    let mut settings = SwitchSettings { buffer_bytes, count_passing, ..defaults.clone() };
     // Without a lossless class nothing here would have an effect, so the tables stay unread and
     // are refused if they are written.
     if context.any_lossless {
@@ -146,6 +173,8 @@ fn read_pfc(table: &mut Table, defaults: &PfcSettings, context: &SwitchContext) 
         true => read_dynamic(table, &defaults.thresholds, context)?,
     };
     let headroom = read_headroom(table, defaults.headroom)?;
+    let aside = if defaults.set_aside_per_port { "port" } else { "class" };
+    let set_aside_per_port = table.choice_or("set_aside", &[("class", false), ("port", true)], aside)?;
     let default = if defaults.signalling == Signalling::OnOff { "on-off" } else { "timed" };
     let signalling = match table.choice_or("signalling", &[("on-off", false), ("timed", true)], default)? {
         false => Signalling::OnOff,
@@ -164,7 +193,7 @@ fn read_pfc(table: &mut Table, defaults: &PfcSettings, context: &SwitchContext) 
             Signalling::Timed { pause, refresh, per_arrival: table.flag_or("per_arrival", per_arrival)? }
         }
     };
-    Ok(PfcSettings { thresholds, headroom, signalling })
+    Ok(PfcSettings { thresholds, headroom, set_aside_per_port, signalling })
 }
 
 const BYTES: std::ops::RangeInclusive<u64> = 0..=1 << 40;
@@ -193,17 +222,17 @@ fn read_dynamic(table: &mut Table, defaults: &Thresholds, context: &SwitchContex
         Thresholds::Static { .. } => (Alpha::Fixed(0.125), 4096, 3072),
     };
     const ALPHA: std::ops::RangeInclusive<f64> = 0.001..=1024.0;
-    let by_speed = if table.has("alpha") { table.is_text("alpha") } else { matches!(alpha, Alpha::BySpeed { .. }) };
+    let by_speed = if table.has("alpha") { table.is_text("alpha") } else { !matches!(alpha, Alpha::Fixed(_)) };
     let alpha = if by_speed {
-        let (base, nic_rate) = match alpha {
-            Alpha::BySpeed { base, nic_rate } => (base, nic_rate),
-            Alpha::Fixed(_) => (0.125, context.nic_rate),
+        let (base, nic_rate, default) = match alpha {
+            Alpha::BySpeed { base, nic_rate } => (base, nic_rate, "by-speed"),
+            Alpha::BySpeedUp { base, nic_rate } => (base, nic_rate, "by-speed-up"),
+            Alpha::Fixed(_) => (0.125, context.nic_rate, "by-speed"),
         };
-        table.choice_or("alpha", &[("by-speed", ())], "by-speed")?;
-        Alpha::BySpeed {
-            base: table.number_or("alpha_base", ALPHA, base)?,
-            nic_rate: table.rate_or("nic_rate", nic_rate)?,
-        }
+        let up = table.choice_or("alpha", &[("by-speed", false), ("by-speed-up", true)], default)?;
+        let base = table.number_or("alpha_base", ALPHA, base)?;
+        let nic_rate = table.rate_or("nic_rate", nic_rate)?;
+        if up { Alpha::BySpeedUp { base, nic_rate } } else { Alpha::BySpeed { base, nic_rate } }
     } else {
         let default = if let Alpha::Fixed(alpha) = alpha { alpha } else { 0.125 };
         Alpha::Fixed(table.number_or("alpha", ALPHA, default)?)
@@ -217,13 +246,19 @@ fn read_dynamic(table: &mut Table, defaults: &Thresholds, context: &SwitchContex
 
 fn read_headroom(table: &mut Table, default: Headroom) -> Result<Headroom> {
     let auto = table.text_is("headroom", "auto") || (default == Headroom::Auto && !table.has("headroom"));
+    let bdp = table.text_is("headroom", "bdp") || (matches!(default, Headroom::Bdps(_)) && !table.has("headroom"));
     match default {
         _ if auto => {
             table.choice_or("headroom", &[("auto", ())], "auto")?;
             Ok(Headroom::Auto)
         }
+        _ if bdp => {
+            table.choice_or("headroom", &[("bdp", ())], "bdp")?;
+            let bdps = if let Headroom::Bdps(bdps) = default { bdps } else { 3 };
+            Ok(Headroom::Bdps(table.count_or("headroom_bdps", 0..=1000, u64::from(bdps))? as u32))
+        }
         Headroom::Bytes(bytes) => Ok(Headroom::Bytes(table.bytes_or("headroom", BYTES, bytes)?)),
-        Headroom::Auto => Ok(Headroom::Bytes(table.bytes("headroom", BYTES)?)),
+        Headroom::Auto | Headroom::Bdps(_) => Ok(Headroom::Bytes(table.bytes("headroom", BYTES)?)),
     }
 }
 
@@ -261,6 +296,7 @@ pub fn read_host(table: &mut Table) -> Result<HostSettings> {
         notification_bytes: size(table, "notification_size", roce.notification_bytes)?,
         pfc_bytes: size(table, "pfc_size", roce.pfc_bytes)?,
         gap_bytes: table.bytes_or("gap", 0..=512, u64::from(roce.gap_bytes))? as u32,
+        min_frame_bytes: size(table, "min_frame", roce.min_frame_bytes)?,
     };
     let defaults = HostSettings {
         mtu_bytes: 1000,
@@ -271,6 +307,7 @@ pub fn read_host(table: &mut Table) -> Result<HostSettings> {
         notify_delay: Span::ZERO,
         nak_interval: us(500),
         retransmit_timeout: us(10_000),
+        nic: NicSettings::default(),
     };
     read_host_behaviour(table, &defaults)
 }
@@ -290,6 +327,42 @@ fn read_host_behaviour(table: &mut Table, defaults: &HostSettings) -> Result<Hos
         notify_delay: table.span_or("notify_delay", defaults.notify_delay)?,
         nak_interval: table.interval_or("nak_interval", defaults.nak_interval)?,
         retransmit_timeout: table.interval_or("retransmit_timeout", defaults.retransmit_timeout)?,
+        nic: read_nic(table, &defaults.nic)?,
+    })
+}
+
+fn read_nic(table: &mut Table, defaults: &NicSettings) -> Result<NicSettings> {
+    let default = if defaults.scheduler == NicScheduler::Ready { "ready" } else { "scan" };
+    let scheduler = match table.choice_or("scheduler", &[("ready", false), ("scan", true)], default)? {
+        false => NicScheduler::Ready,
+        true => {
+            let default = match defaults.scheduler {
+                NicScheduler::Scan { acks_paused_by } => acks_paused_by,
+                NicScheduler::Ready => None,
+            };
+            let none = table.text_is("acks_paused_by", "none") || (default.is_none() && !table.has("acks_paused_by"));
+            let acks_paused_by = if none {
+                table.choice_or("acks_paused_by", &[("none", None)], "none")?
+            } else {
+                Some(table.count_or("acks_paused_by", 0..=7, u64::from(default.unwrap_or(0)))? as u8)
+            };
+            NicScheduler::Scan { acks_paused_by }
+        }
+    };
+    let caps = [("none", None), ("longest-bdp", Some(true)), ("path-bdp", Some(false))];
+    let default = caps.iter().find(|(_, cap)| *cap == defaults.inflight_cap.map(|cap| cap.longest));
+    let inflight_cap = match table.choice_or("inflight_cap", &caps, default.map_or("none", |(name, _)| name))? {
+        None => None,
+        Some(longest) => {
+            let scales = defaults.inflight_cap.is_some_and(|cap| cap.scales);
+            Some(InflightCap { longest, scales: table.flag_or("inflight_scales", scales)? })
+        }
+    };
+    Ok(NicSettings {
+        scheduler,
+        follow_rate: table.flag_or("follow_rate", defaults.follow_rate)?,
+        pace: table.flag_or("pace", defaults.pace)?,
+        inflight_cap,
     })
 }
 

@@ -108,6 +108,7 @@ impl Template {
             rate_cap: self.rate_cap,
             path: self.path.as_ref().map(|path| path.ports(src, dst)),
             label,
+            ports: None,
             probed: self.probed,
         }
     }

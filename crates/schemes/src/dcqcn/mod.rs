@@ -25,6 +25,7 @@ mod spec;
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
 use crate::parts::red::Red;
+use crate::parts::rounding::Rounding;
 use std::sync::Arc;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::packet::Ecn;
@@ -58,6 +59,9 @@ struct Settings {
     target_decay: bool,
     hyper_halves: bool,
     variable_window: bool,
+    /// The timed increase comes before a decrease check at the same instant.
+    increase_first: bool,
+    rounding: Rounding,
 }
 
 /// Rates of one flow, from its line rate.
@@ -95,6 +99,9 @@ impl Configured for Dcqcn {
             target_decay: values.flag("target_decay"),
             hyper_halves: values.flag("hyper_halves"),
             variable_window: values.choice("window") == "variable",
+            increase_first: values.choice("timer_order") == "longer-first"
+                && values.time("increase_timer") > values.time("decrease_period"),
+            rounding: Rounding::from_params(values),
         };
         Dcqcn { values: values.clone(), settings: Arc::new(settings) }
     }
@@ -129,7 +136,13 @@ impl Scheme for Dcqcn {
     type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Cp {
-        Cp { red: Red::from_params(&self.values, at), at_enqueue: self.values.choice("mark_at") == "enqueue" }
+        let hooks = match self.values.choice("mark_at") {
+            "enqueue" => Hooks::ENQUEUE,
+            "never" => Hooks::NONE,
+            // RED never marks a packet that leaves nothing behind.
+            _ => Hooks::DEQUEUE_BUSY,
+        };
+        Cp { red: Red::from_params(&self.values, at), hooks }
     }
 
     fn notification_point(&self, _: &FlowFacts) -> Np {
@@ -144,7 +157,7 @@ impl Scheme for Dcqcn {
     }
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
-        let rate = |name| self.values.rate(name).at(of.line_rate);
+        let rate = |name| self.settings.rounding.given(self.values.rate(name).at(of.line_rate));
         let line_bps = of.line_rate.bps() as f64;
         // A floor of zero would stop the flow for good.
         let min_bps = rate("rate_min").clamp(1000.0, line_bps);
@@ -178,26 +191,25 @@ pub struct Cnp;
 #[derive(Clone, Debug)]
 pub struct Cp {
     red: Red,
-    at_enqueue: bool,
+    hooks: Hooks,
 }
 
 impl CongestionPoint for Cp {
     type Feedback = Cnp;
 
     fn hooks(&self) -> Hooks {
-        // RED never marks a packet that leaves nothing behind.
-        if self.at_enqueue { Hooks::ENQUEUE } else { Hooks::DEQUEUE_BUSY }
+        self.hooks
     }
 
     fn on_enqueue(&mut self, view: &QueueView, _: &PacketFacts, _: u16, mark: Mark<'_>, _: impl FnMut(u32, Cnp)) {
-        if self.at_enqueue && self.red.decide(view.queue_bytes) {
+        if self.hooks.has(Hooks::ENQUEUE) && self.red.decide(view.queue_bytes) {
             mark.ecn.mark();
         }
     }
 
     #[inline]
     fn on_dequeue(&mut self, view: &QueueView, _: &PacketFacts, mark: Mark<'_>, _: impl FnMut(u32, Cnp)) {
-        if !self.at_enqueue && self.red.decide(view.queue_bytes) {
+        if self.hooks.has(Hooks::DEQUEUE_BUSY) && self.red.decide(view.queue_bytes) {
             mark.ecn.mark();
         }
     }

@@ -1,6 +1,7 @@
 //! DCQCN's reaction point as NICs have it: alpha and cuts on clocks of their own.
 
 use super::{Rates, Settings};
+use crate::parts::rounding::Rounding;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::Limits;
@@ -100,18 +101,33 @@ impl Rp {
         while self.alpha_ticks < due {
             self.alpha *= 1.0 - g;
             self.alpha_ticks += 1;
-            if self.alpha < 1e-18 {
+            if self.alpha < self.negligible_alpha() {
                 self.alpha = 0.0;
                 self.alpha_ticks = due;
             }
         }
     }
 
+    /// Alpha below it is zero. Where the last bit counts, too small to change any sum with g.
+    fn negligible_alpha(&self) -> f64 {
+        match self.settings.rounding {
+            Rounding::None => 1e-18,
+            Rounding::Bps => 1e-36,
+        }
+    }
+
     pub fn on_timer(&mut self, now: Time) {
+        if self.settings.increase_first {
+            self.increase_if_due(now);
+        }
         if self.decrease_at.is_some_and(|at| at <= now) {
             self.decrease_at = None;
             self.decrease(now);
         }
+        self.increase_if_due(now);
+    }
+
+    fn increase_if_due(&mut self, now: Time) {
         if self.increase_at.is_some_and(|at| at <= now) {
             self.increase();
             self.increase_at = Some(now + self.settings.increase_timer);
@@ -125,7 +141,8 @@ impl Rp {
         if self.settings.clamp_always || self.stage != 0 {
             self.target_bps = self.rate_bps;
         }
-        self.rate_bps = (self.rate_bps * (1.0 - self.alpha / 2.0)).max(self.rates.min_bps);
+        let cut_bps = self.settings.rounding.keep(self.rate_bps * (1.0 - self.alpha / 2.0));
+        self.rate_bps = cut_bps.max(self.rates.min_bps);
         self.stage = 0;
         self.byte_budget = self.settings.byte_counter_bytes;
         self.increase_at = Some(now + self.settings.increase_timer);
@@ -148,7 +165,7 @@ impl Rp {
             self.target_bps += self.rates.hai_bps;
         }
         self.target_bps = self.target_bps.min(self.rates.line_bps);
-        self.rate_bps = (self.rate_bps + self.target_bps) / 2.0;
+        self.rate_bps = self.settings.rounding.mean(self.rate_bps, self.target_bps);
         self.stage += 1;
         self.increases = self.increases.wrapping_add(1);
     }
@@ -170,7 +187,14 @@ impl Rp {
 
     /// At line rate nothing is left to do until the next CNP.
     fn release(&mut self) {
-        if self.rates.line_bps - self.rate_bps < 1.0 {
+        if self.settings.rounding == Rounding::Bps {
+            // Whole halves may stop one bit short of line rate. The flow stays there, and only that
+            // there was an increase matters to the next cut.
+            let next_bps = self.settings.rounding.mean(self.rate_bps, self.rates.line_bps);
+            if self.stage > 0 && self.target_bps == self.rates.line_bps && next_bps == self.rate_bps {
+                self.increase_at = None;
+            }
+        } else if self.rates.line_bps - self.rate_bps < 1.0 {
             self.rate_bps = self.rates.line_bps;
             self.target_bps = self.rates.line_bps;
             self.increase_at = None;

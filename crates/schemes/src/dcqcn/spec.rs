@@ -1,6 +1,7 @@
 //! DCQCN's parameters and presets, as people see them.
 
 use crate::param::{ParamSpec, Preset, SchemeSpec, Unit};
+use crate::parts::rounding;
 
 const PAPER: &[(&str, &str)] = &[("variant", "paper")];
 /// A target lowered by every cut is never ten times the rate.
@@ -48,7 +49,7 @@ const PARAMS: &[ParamSpec] = &[
     ParamSpec::new(
         "pmax",
         "Pmax",
-        Unit::Number { min: 0.0, max: 1.0 },
+        Unit::NumberByRate { min: 0.0, max: 1.0 },
         "0.01",
         &[],
         "marking probability at kmax",
@@ -57,10 +58,10 @@ const PARAMS: &[ParamSpec] = &[
     ParamSpec::new(
         "mark_at",
         "",
-        Unit::Choice(&["dequeue", "enqueue"]),
+        Unit::Choice(&["dequeue", "enqueue", "never"]),
         "dequeue",
         &[],
-        "which queue length decides",
+        "which queue length decides; never: switches do not mark",
         "both public ns-3 simulators mark at dequeue",
     ),
     ParamSpec::new(
@@ -218,6 +219,16 @@ const PARAMS: &[ParamSpec] = &[
         "original simulator",
     ),
     ParamSpec::new(
+        "timer_order",
+        "",
+        Unit::Choice(&["decrease-first", "longer-first"]),
+        "decrease-first",
+        NIC,
+        "which comes first when a decrease check and a timed increase fall on the same instant",
+        "assumption: decrease; in HPCC's simulator the one with the longer period, which was scheduled earlier",
+    ),
+    rounding::param(NIC),
+    ParamSpec::new(
         "window",
         "",
         Unit::Choice(&["none", "variable"]),
@@ -268,6 +279,28 @@ const PRESETS: &[Preset] = &[
             ("rate_hai", "line/500"),
             ("rate_min", "100Mbps"),
             ("target_clamp", "after-increase"),
+        ],
+    },
+    Preset {
+        name: "hpcc-ns3",
+        source: "HPCC authors' simulator to the last bit, values of its run script",
+        values: &[
+            ("variant", "nic"),
+            ("notify", "ack"),
+            ("kmin", "4KB/Gbps"),
+            ("kmax", "16KB/Gbps"),
+            ("pmax", "0.2"),
+            ("alpha_period", "1us"),
+            ("decrease_period", "4us"),
+            ("increase_timer", "300us"),
+            ("byte_counter", "0B"),
+            ("fast_recovery", "1"),
+            ("rate_ai", "line/5000"),
+            ("rate_hai", "line/500"),
+            ("rate_min", "1Gbps"),
+            ("target_clamp", "after-increase"),
+            ("timer_order", "longer-first"),
+            ("rounding", "bps"),
         ],
     },
     Preset {

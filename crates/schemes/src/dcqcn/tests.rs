@@ -184,7 +184,11 @@ fn dcqcn_8_5_fixed_point_of_the_fluid_model() {
         assert!((p(n) * 100.0 / percent - 1.0).abs() < 1e-3, "{n} flows: {}", p(n));
         assert!((red.probability(queue) / p(n) - 1.0).abs() < 3e-3, "{n} flows: {}", red.probability(queue));
     }
-    assert!((p(64.0) - 0.093).abs() < 5e-4 && p(64.0) > values.number("pmax"), "{}", p(64.0));
+    assert!(
+        (p(64.0) - 0.093).abs() < 5e-4 && p(64.0) > values.number_by_rate("pmax").at(BitRate::from_gbps(40)),
+        "{}",
+        p(64.0)
+    );
 }
 
 #[test]
@@ -290,4 +294,95 @@ fn dcqcn_odd_parameters_are_refused() {
     let mut values = crate::select("pacc+dcqcn").unwrap();
     values.set_base(Some(SPEC_REF.values_with(None, &[("increase_timer", "0us")])));
     assert!(crate::objection(&values).is_some_and(|why| why.contains("increase_timer")));
+}
+
+/// What happens to a flow at 100G with notifications at these nanoseconds: time, rate and target
+/// after each of its timers.
+fn ns3_timeline(texts: &[(&str, &str)], cnps: &[u64], end_ns: u64) -> Vec<(u64, u64, u64)> {
+    let mut rp = nic(&dcqcn("hpcc-ns3", texts), 100);
+    let mut seen = Vec::new();
+    let mut cnps = cnps.iter().map(|&ns| Time::from_ns(ns)).peekable();
+    loop {
+        let timer = rp.timer().unwrap_or(Time::NEVER);
+        let cnp = cnps.peek().copied().unwrap_or(Time::NEVER);
+        let now = timer.min(cnp);
+        if now > Time::from_ns(end_ns) {
+            return seen;
+        } else if cnp < timer {
+            rp.on_cnp(now);
+            cnps.next();
+        } else {
+            rp.on_timer(now);
+            seen.push((now.ps() / 1000, rp.rate_bps as u64, rp.target_bps as u64));
+        }
+    }
+}
+
+#[test]
+fn dcqcn_ns3_rates_to_the_bit() {
+    // Computed apart from this program: a list of events in Python, in order of time and then of
+    // scheduling, by the rules in `docs/schemes/dcqcn.md`.
+    let line = 100_000_000_000;
+    let cnps = [10_000, 11_234, 15_500, 16_200, 316_100, 640_123];
+    assert_eq!(
+        ns3_timeline(&[], &cnps, 1_600_000),
+        [
+            (14_001, 50_582_894_671, line),
+            (18_001, 25_778_148_501, line),
+            // The increase to 62_889_074_250 comes before the check at the same nanosecond, so that
+            // the cut takes that for its target.
+            (318_001, 53_235_013_255, 62_889_074_250),
+            (618_001, 58_062_043_752, 62_889_074_250),
+            (642_001, 55_441_261_452, 58_062_043_752),
+            (942_001, 56_751_652_602, 58_062_043_752),
+            (1_242_001, 57_416_848_177, 58_082_043_752),
+            (1_542_001, 57_849_445_964, 58_282_043_752),
+        ]
+    );
+    // With equal periods the check was scheduled first.
+    assert_eq!(
+        ns3_timeline(&[("increase_timer", "4us")], &[10_000, 17_100, 21_500], 30_000)[..4],
+        [
+            (14_001, 50_776_684_272, line),
+            (18_001, 26_071_791_876, line),
+            (22_001, 13_532_942_876, line),
+            (26_001, 56_766_471_438, line),
+        ]
+    );
+}
+
+#[test]
+fn dcqcn_ns3_whole_halves_stop_short_of_line_rate() {
+    let line = 100_000_000_000;
+    let seen = ns3_timeline(&[("rate_hai", "10Gbps")], &[10_000, 8_000_300], 9_000_000);
+    assert_eq!(
+        seen[seen.len() - 4..],
+        [
+            (8_002_001, 99_805_449_706, 99_999_999_266),
+            (8_302_001, 99_902_724_486, 99_999_999_266),
+            (8_602_001, 99_951_362_243, line),
+            (8_902_001, 99_975_681_121, line),
+        ]
+    );
+    // There it rests, and so does its timer; a cut then starts from where it is.
+    let seen = ns3_timeline(&[("rate_hai", "10Gbps")], &[10_000, 50_000_000], 50_100_000);
+    let (resting, cut) = (seen[seen.len() - 2], seen[seen.len() - 1]);
+    assert_eq!((resting.1, resting.2), (line - 1, line));
+    assert!(resting.0 < 13_000_000, "{}", resting.0);
+    assert_eq!(cut.2, line - 1);
+}
+
+#[test]
+fn dcqcn_ns3_probabilities_by_port_rate() {
+    let texts = [
+        ("kmin", "400KB@100Gbps, 1600KB@400Gbps"),
+        ("kmax", "1600KB@100Gbps, 6400KB@400Gbps"),
+        ("pmax", "0.2@100Gbps, 0.5@400Gbps"),
+    ];
+    let values = SPEC_REF.values_with(SPEC_REF.preset("hpcc-ns3"), &texts);
+    let at = |gbps, queue| Red::from_params(&values, &QueueFacts::at(BitRate::from_gbps(gbps))).probability(queue);
+    assert_eq!([at(100, 400_000), at(100, 1_000_000), at(100, 1_600_001)], [0.0, 0.1, 1.0]);
+    assert_eq!([at(400, 1_600_000), at(400, 4_000_000), at(400, 6_400_001)], [0.0, 0.25, 1.0]);
+    let never = dcqcn("hpcc-ns3", &[("mark_at", "never")]);
+    assert_eq!(never.congestion_point(&QueueFacts::at(BitRate::from_gbps(100))).hooks(), Hooks::NONE);
 }

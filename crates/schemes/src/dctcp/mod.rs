@@ -22,9 +22,10 @@ use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
 use crate::parts::newreno;
 use crate::parts::red::Red;
+use crate::parts::rounding::Rounding;
 use crate::tcp_newreno::tcp_format;
 use std::sync::Arc;
-use xoff_engine::Time;
+use xoff_engine::{BitRate, Time};
 use xoff_fabric::scheme::*;
 
 /// A configured DCTCP.
@@ -39,10 +40,13 @@ pub struct Dctcp {
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     rate_form: bool,
-    at_enqueue: bool,
+    mark_hooks: Hooks,
     g: f64,
     alpha_initial: f64,
     window_min: u64,
+    /// The rate form has a window too.
+    variable_window: bool,
+    rounding: Rounding,
 }
 
 impl Configured for Dctcp {
@@ -51,10 +55,16 @@ impl Configured for Dctcp {
     fn configure(values: &ParamValues) -> Dctcp {
         let settings = Settings {
             rate_form: values.choice("form") == "rate",
-            at_enqueue: values.choice("mark_at") == "enqueue",
+            mark_hooks: match values.choice("mark_at") {
+                "enqueue" => Hooks::ENQUEUE,
+                "never" => Hooks::NONE,
+                _ => Hooks::DEQUEUE_BUSY,
+            },
             g: values.number("g"),
             alpha_initial: values.number("alpha_initial"),
             window_min: values.count("window_min"),
+            variable_window: values.choice("window") == "variable",
+            rounding: Rounding::from_params(values),
         };
         Dctcp {
             values: values.clone(),
@@ -64,6 +74,12 @@ impl Configured for Dctcp {
     }
 
     fn objection(values: &ParamValues) -> Option<String> {
+        let at = |name, gbps| values.bytes_by_rate(name).at(BitRate::from_gbps(gbps));
+        // Ports of some rate may not exist: only what is wrong at all of them is.
+        let inverted = [10, 25, 40, 100].into_iter().all(|gbps| at("kmax", gbps) < at("kmin", gbps));
+        if values.choice("marking") == "red" && inverted {
+            return Some("`kmax` is below `kmin`: there is nothing between them".into());
+        }
         if values.choice("form") == "rate" { None } else { newreno::Settings::objection(values) }
     }
 }
@@ -77,8 +93,14 @@ impl Scheme for Dctcp {
     type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Cp {
-        let k = self.values.bytes_by_rate("k").at(at.rate);
-        Cp { red: Red::new(k, k, 1.0, at), at_enqueue: self.settings.at_enqueue }
+        let red = match self.values.choice("marking") {
+            "red" => Red::from_params(&self.values, at),
+            _ => {
+                let k = self.values.bytes_by_rate("k").at(at.rate);
+                Red::new(k, k, 1.0, at)
+            }
+        };
+        Cp { red, hooks: self.settings.mark_hooks }
     }
     fn notification_point(&self, _: &FlowFacts) -> Silent {
         Silent::default()
@@ -99,24 +121,24 @@ impl Scheme for Dctcp {
 #[derive(Clone, Debug)]
 pub struct Cp {
     red: Red,
-    at_enqueue: bool,
+    hooks: Hooks,
 }
 
 impl CongestionPoint for Cp {
     type Feedback = ();
 
     fn hooks(&self) -> Hooks {
-        if self.at_enqueue { Hooks::ENQUEUE } else { Hooks::DEQUEUE_BUSY }
+        self.hooks
     }
     #[inline]
     fn on_enqueue(&mut self, view: &QueueView, _: &PacketFacts, _: u16, mark: Mark<'_>, _: impl FnMut(u32, ())) {
-        if self.at_enqueue && self.red.decide(view.queue_bytes) {
+        if self.hooks.has(Hooks::ENQUEUE) && self.red.decide(view.queue_bytes) {
             mark.ecn.mark();
         }
     }
     #[inline]
     fn on_dequeue(&mut self, view: &QueueView, _: &PacketFacts, mark: Mark<'_>, _: impl FnMut(u32, ())) {
-        if !self.at_enqueue && self.red.decide(view.queue_bytes) {
+        if self.hooks.has(Hooks::DEQUEUE_BUSY) && self.red.decide(view.queue_bytes) {
             mark.ecn.mark();
         }
     }

@@ -35,12 +35,13 @@ impl Rp {
             "mtu-per-rtt" => f64::from(of.mtu_bytes) * 8.0 / round_trip.as_s(),
             _ => values.rate("rate_ai").at(of.line_rate),
         };
-        let min_bps = values.rate("rate_min").at(of.line_rate).clamp(1.0, line_bps);
+        let rounding = settings.rounding;
+        let min_bps = rounding.given(values.rate("rate_min").at(of.line_rate)).clamp(1.0, line_bps);
         Rp {
             settings: settings.clone(),
             line_bps,
             min_bps,
-            ai_bps: ai_bps.min(line_bps),
+            ai_bps: rounding.given(ai_bps.min(line_bps)),
             bdp_bytes: of.line_rate.bytes_in(round_trip) as f64,
             rate_bps: (of.initial_rate.bps() as f64).clamp(min_bps, line_bps),
             alpha: settings.alpha_initial,
@@ -74,7 +75,8 @@ impl Rp {
             self.reduced = false;
         }
         if mark && !self.reduced {
-            self.rate_bps = (self.rate_bps * (1.0 - self.alpha / 2.0)).max(self.min_bps);
+            let cut_bps = self.settings.rounding.keep(self.rate_bps * (1.0 - self.alpha / 2.0));
+            self.rate_bps = cut_bps.max(self.min_bps);
             self.reduced = true;
             self.high = ack.sent_bytes;
         }
@@ -85,9 +87,12 @@ impl Rp {
         }
     }
 
-    /// The window is the bandwidth-delay product in proportion to the rate.
+    /// The window is the bandwidth-delay product in proportion to the rate, if there is one.
     pub fn limits(&self) -> Limits {
-        let window_bytes = (self.bdp_bytes * self.rate_bps / self.line_bps).max(1.0) as u64;
+        let window_bytes = match self.settings.variable_window {
+            true => (self.bdp_bytes * self.rate_bps / self.line_bps).max(1.0) as u64,
+            false => u64::MAX,
+        };
         Limits { rate_bps: self.rate_bps, window_bytes }
     }
 }

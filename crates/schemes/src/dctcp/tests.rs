@@ -279,3 +279,54 @@ fn dctcp_1_the_step() {
     let rate = Dctcp::configure(&SPEC_REF.values(SPEC_REF.preset("rate")));
     assert_eq!(rate.format().transport, Transport::Roce);
 }
+
+#[test]
+fn dctcp_ns3_rates_to_the_bit() {
+    // Computed apart from this program, in Python, from the rules in `docs/schemes/dctcp.md`.
+    let scheme = Dctcp::configure(&SPEC_REF.values(SPEC_REF.preset("hpcc-ns3")));
+    let mut rp = scheme.reaction_point(&FlowFacts::at(BitRate::from_gbps(100), Span::from_ns(12_240)));
+    for (acked_bytes, sent_bytes, marked, bps) in [
+        (1_000, 150_000, false, 100_000_000_000u64),
+        (2_000, 151_000, true, 50_000_000_000),
+        (3_000, 152_000, true, 50_000_000_000),
+        (151_000, 200_000, false, 50_000_000_000),
+        (152_000, 201_000, false, 50_000_000_000),
+        (153_000, 202_000, true, 26_541_804_635),
+        (201_000, 240_000, false, 26_541_804_635),
+        (203_000, 240_000, false, 26_541_804_635),
+        (241_000, 280_000, true, 15_560_974_929),
+        (281_000, 300_000, false, 16_175_974_929),
+        (282_000, 301_000, false, 16_175_974_929),
+        (301_000, 330_000, false, 16_790_974_929),
+        (331_000, 360_000, false, 17_405_974_929),
+    ] {
+        let ecn = if marked { Ecn::Ce } else { Ecn::Ect0 };
+        rp.on_ack(&Acked { acked_bytes, sent_bytes, ecn, ..Acked::default() });
+        assert_eq!(rp.limits(), Limits { rate_bps: bps as f64, window_bytes: u64::MAX }, "ACK {acked_bytes}");
+    }
+}
+
+#[test]
+fn dctcp_ns3_thresholds_by_port_rate() {
+    let texts = [
+        ("kmin", "300KB@100Gbps, 1200KB@400Gbps"),
+        ("kmax", "300KB@100Gbps, 1200KB@400Gbps"),
+        ("pmax", "1@100Gbps, 1@400Gbps"),
+    ];
+    let scheme = Dctcp::configure(&SPEC_REF.values_with(SPEC_REF.preset("hpcc-ns3"), &texts));
+    for (gbps, k) in [(100, 300_000), (400, 1_200_000)] {
+        let rate = BitRate::from_gbps(gbps);
+        let mut cp = scheme.congestion_point(&QueueFacts::at(rate));
+        let mut marked = |queue| {
+            let mut ecn = Ecn::Ect0;
+            let view = QueueView::at(rate, Time::ZERO, queue);
+            cp.on_dequeue(&view, &PacketFacts::of(1, 1048), Mark { ecn: &mut ecn, int: None }, |_, ()| {});
+            ecn == Ecn::Ce
+        };
+        assert!(!marked(k) && marked(k + 1), "{gbps}G");
+    }
+    let with = |texts: &[(&str, &str)]| SPEC_REF.values_with(SPEC_REF.preset("hpcc-ns3"), texts);
+    let never = Dctcp::configure(&with(&[("mark_at", "never")]));
+    assert_eq!(never.congestion_point(&QueueFacts::at(BitRate::from_gbps(100))).hooks(), Hooks::NONE);
+    assert!(Dctcp::objection(&with(&[("kmax", "1KB")])).is_some_and(|why| why.contains("kmin")));
+}

@@ -24,6 +24,7 @@
 
 use crate::param::{Base, ParamSpec, ParamValues, Preset, SchemeSpec, Unit};
 use crate::parts::flow_table::FlowTable;
+use crate::parts::wire;
 use crate::{Configured, Overlay};
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
@@ -286,6 +287,10 @@ impl Scheme for Mercury {
 
     fn notification_point(&self, _: &FlowFacts) -> Silent<Cnp> {
         Silent::default()
+    }
+
+    fn wire(&self, cnp: &Cnp) -> Wire {
+        wire::cnp(wire::code::WINDOW, &cnp.window_bytes.to_be_bytes(), format!("window {} B", cnp.window_bytes))
     }
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {

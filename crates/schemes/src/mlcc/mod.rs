@@ -46,6 +46,7 @@ use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
 use crate::parts::hpcc_law::{HpccLaw, Settings};
 use crate::parts::int::{self, Precision};
+use crate::parts::wire;
 use crate::powertcp;
 use credit::Credit;
 use dqm::{Bounds, Dqm, DqmSettings};
@@ -190,6 +191,16 @@ impl Scheme for Mlcc {
     fn notification_bytes(&self, feedback: &Feedback) -> Option<u32> {
         matches!(feedback, Feedback::SwitchInt(_)).then_some(near_source::SWITCH_INT_BYTES)
     }
+
+    fn wire(&self, feedback: &Feedback) -> Wire {
+        match feedback {
+            Feedback::SwitchInt(int) => {
+                let says = "telemetry up to the near gateway".to_owned();
+                wire::cnp(wire::code::GATEWAY_TELEMETRY, &wire::telemetry(&int.stack()), says)
+            }
+            Feedback::Answer(answer) => answer.wire(),
+        }
+    }
 }
 
 /// What comes back to the sender.
@@ -218,6 +229,13 @@ impl Answer {
     /// C_R
     pub fn credit(&self) -> u16 {
         self.credit
+    }
+    fn wire(&self) -> Wire {
+        let Answer { credit, credit_mbps, advertised_mbps } = *self;
+        let mut bytes = credit.to_be_bytes().to_vec();
+        bytes.extend([credit_mbps, advertised_mbps].into_iter().flat_map(u32::to_be_bytes));
+        let says = format!("credit {credit} of {credit_mbps} Mb/s, advertised {advertised_mbps} Mb/s");
+        wire::cnp(wire::code::ANSWER, &bytes, says)
     }
     fn credit_bps(&self) -> f64 {
         f64::from(self.credit_mbps) * 1e6

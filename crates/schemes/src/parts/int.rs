@@ -31,6 +31,17 @@ pub const PRECISION: ParamSpec = ParamSpec::new(
     "the HPCC authors' simulator has the header's; exact: assumption, so that one file holds at every speed",
 );
 
+/// The unit of the header's fields, for schemes that let it be chosen.
+pub const MULTIPLIER: ParamSpec = ParamSpec::new(
+    "int_multiplier",
+    "m",
+    Unit::Count { min: 0, max: 32 },
+    "0",
+    &[("int_precision", "header")],
+    "units of 128 m and 80 m bytes at every port, speeds told by the header's code; 0: m is each port's speed over 25G",
+    "the HPCC authors' simulator has one for all ports (INT_MULTI), the NIC's speed over 25G in their run script",
+);
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Precision {
     #[default]
@@ -38,16 +49,28 @@ pub enum Precision {
     /// Time in 24 bits of nanoseconds, bytes sent in 20 bits of 128 m bytes, queue in 17 bits of
     /// 80 m bytes, where m is the port's speed over 25 Gb/s.
     Header,
+    /// The same fields with one m (at least 1, at most 32) for all ports, bit for bit: the queue
+    /// wraps too, and the speed is one of five codes.
+    Coded(u8),
 }
 
 /// The header has room for these.
-const HEADER_HOPS: usize = 5;
+pub const HEADER_HOPS: usize = 5;
 const NANOSECOND_PS: u64 = 1_000;
 const TIME_WRAP_PS: u64 = NANOSECOND_PS << 24;
+
+/// Speeds that the header has a code for; every other reads as the first.
+const CODED_GBPS: [u64; 5] = [25, 50, 100, 200, 400];
 
 /// Multiplier of the header's units: coarser at faster ports.
 fn multiplier(rate: BitRate) -> u64 {
     (rate.bps() / 25_000_000_000).max(1)
+}
+
+/// What a reader of the header takes a port's speed for.
+fn coded(rate: BitRate) -> BitRate {
+    let known = CODED_GBPS.into_iter().map(BitRate::from_gbps).find(|coded| *coded == rate);
+    known.unwrap_or(BitRate::from_gbps(CODED_GBPS[0]))
 }
 
 impl Precision {
@@ -58,18 +81,28 @@ impl Precision {
         }
     }
 
+    /// For schemes that list [`MULTIPLIER`] too.
+    pub fn with_multiplier(self, values: &ParamValues) -> Precision {
+        match (self, values.count("int_multiplier")) {
+            (Precision::Exact, _) | (_, 0) => self,
+            (_, m) => Precision::Coded(m as u8),
+        }
+    }
+
     #[cold]
-    fn fit(hop: IntHop) -> IntHop {
-        let m = multiplier(hop.rate);
+    fn fit(self, hop: IntHop) -> IntHop {
+        const QUEUE_MOST: u64 = (1 << 17) - 1;
+        let (m, rate) = match self {
+            Precision::Coded(m) => (u64::from(m), coded(hop.rate)),
+            _ => (multiplier(hop.rate), hop.rate),
+        };
         let nanoseconds = (hop.at.ps() / NANOSECOND_PS) & ((1 << 24) - 1);
         let tx_units = (hop.tx_bytes / (128 * m)) & ((1 << 20) - 1);
-        let queue_units = (hop.queue_bytes / (80 * m)).min((1 << 17) - 1);
-        IntHop {
-            rate: hop.rate,
-            at: Time::from_ns(nanoseconds),
-            tx_bytes: tx_units * 128 * m,
-            queue_bytes: queue_units * 80 * m,
-        }
+        let queue_units = match self {
+            Precision::Coded(_) => (hop.queue_bytes / (80 * m)) & QUEUE_MOST,
+            _ => (hop.queue_bytes / (80 * m)).min(QUEUE_MOST),
+        };
+        IntHop { rate, at: Time::from_ns(nanoseconds), tx_bytes: tx_units * 128 * m, queue_bytes: queue_units * 80 * m }
     }
 
     /// Picoseconds and bytes sent between two records of one port. Zero picoseconds mean that the
@@ -78,16 +111,17 @@ impl Precision {
     pub fn between(self, new: &IntHop, old: &IntHop) -> (u64, u64) {
         match self {
             Precision::Exact => (new.at.ps().saturating_sub(old.at.ps()), new.tx_bytes.saturating_sub(old.tx_bytes)),
-            Precision::Header => modulo(new, old),
+            Precision::Header => modulo(new, old, multiplier(new.rate)),
+            Precision::Coded(m) => modulo(new, old, u64::from(m)),
         }
     }
 }
 
 /// Fields that are too narrow wrap; a difference is right as long as they wrapped once at most.
 #[cold]
-fn modulo(new: &IntHop, old: &IntHop) -> (u64, u64) {
+fn modulo(new: &IntHop, old: &IntHop, m: u64) -> (u64, u64) {
     let since = |new: u64, old: u64, wrap: u64| (new % wrap + wrap - old % wrap) % wrap;
-    let tx_wrap = (128 * multiplier(new.rate)) << 20;
+    let tx_wrap = (128 * m) << 20;
     (since(new.at.ps(), old.at.ps(), TIME_WRAP_PS), since(new.tx_bytes, old.tx_bytes, tx_wrap))
 }
 
@@ -112,8 +146,8 @@ impl<F> IntPoint<F> {
         let hop = IntHop { rate: view.rate, at: view.now, tx_bytes: view.tx_bytes, queue_bytes: view.port_bytes };
         match self.precision {
             Precision::Exact => stack.push(hop),
-            Precision::Header if stack.hops().len() < HEADER_HOPS => stack.push(Precision::fit(hop)),
-            Precision::Header => {}
+            fields if stack.hops().len() < HEADER_HOPS => stack.push(fields.fit(hop)),
+            _ => {}
         }
         stack.pass(self.name);
     }
@@ -219,6 +253,24 @@ mod tests {
             point.write(&view(us, 0, 0), &mut stack);
         }
         assert_eq!(stack.hops().len(), 5);
+    }
+
+    #[test]
+    fn hpcc_2_one_multiplier_for_all_ports_wraps_every_field() {
+        // INT_MULTI 4: units of 512 and 320 bytes, whatever the port's speed.
+        let record = |gbps, tx_bytes, port_bytes| {
+            let mut stack = IntStack::default();
+            let view = QueueView { rate: BitRate::from_gbps(gbps), ..view(20_000, tx_bytes, port_bytes) };
+            point(Precision::Coded(4), 1).write(&view, &mut stack);
+            stack.hops()[0]
+        };
+        let hop = record(400, 10_000, 1_000);
+        assert_eq!((hop.rate, hop.tx_bytes, hop.queue_bytes), (BitRate::from_gbps(400), 19 * 512, 3 * 320));
+        assert_eq!(hop.at, Time::from_ns(20_000_000 - (1 << 24)));
+        // 2^17 units of queue are none, and a speed without a code reads as the first.
+        let hop = record(40, (1 << 29) + 600, (320 << 17) + 700);
+        assert_eq!((hop.rate, hop.tx_bytes, hop.queue_bytes), (BitRate::from_gbps(25), 512, 640));
+        assert_eq!(Precision::Coded(4).between(&hop, &record(400, 10_000, 0)), (0, (1 << 29) - 18 * 512));
     }
 
     #[test]

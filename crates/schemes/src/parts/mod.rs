@@ -11,6 +11,8 @@ pub mod qcn_limiter;
 pub mod qcn_sampler;
 pub mod red;
 pub mod round_trip;
+pub mod rounding;
+pub mod wire;
 
 /// What an `impl Scheme` says where the sender works alone, from ACKs: nothing at switches, nothing of
 /// its own at receivers.

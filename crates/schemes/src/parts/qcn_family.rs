@@ -15,6 +15,9 @@ use xoff_fabric::scheme::*;
 pub const PARAMS: &[ParamSpec] =
     &joined::<{ qcn_sampler::PARAMS.len() + qcn_limiter::PARAMS.len() }>(&[qcn_sampler::PARAMS, qcn_limiter::PARAMS]);
 
+/// EtherType of the tag that names a flow to its rate limiter (IEEE 802.1Qau).
+const CN_TAG: u16 = 0x22e9;
+
 /// The parameter sets of all members.
 pub const PRESETS: &[Preset] = &[
     Preset { name: "paper", source: "FQCN paper (IEEE Trans. Communications 2013), sections III and VI", values: &[] },
@@ -78,9 +81,15 @@ impl<M: Member> Scheme for Family<M> {
     }
     /// QCN section 2.
     fn format(&self) -> Format {
-        Format { data_bytes: self.values.bytes("cn_tag") as u32, ..Format::default() }
+        let data_bytes = self.values.bytes("cn_tag") as u32;
+        Format { data_bytes, tag: (data_bytes == 4).then_some(CN_TAG), ..Format::default() }
     }
     fn notification_bytes(&self, _: &Cnm) -> Option<u32> {
         Some(self.values.bytes("cnm_frame") as u32)
+    }
+    fn wire(&self, cnm: &Cnm) -> Wire {
+        let (feedback, says) = (cnm.psi, format!("feedback {}", cnm.psi));
+        let (offset_bytes, delta_bytes) = (i64::from(cnm.offset_bytes), i64::from(cnm.delta_bytes));
+        Wire { carrier: Carrier::Cnm { feedback, offset_bytes, delta_bytes }, says, ..Wire::default() }
     }
 }

@@ -10,10 +10,13 @@ use xoff_fabric::scheme::{QueueFacts, QueueView};
 
 /// A congestion notification message: QCN section 2. Of its fields only the quantised feedback is
 /// read by any reaction point; the others count in its size.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cnm {
     /// Quantised feedback, 1 to `psi_max` (0 only with `send_zero`).
     pub psi: u8,
+    /// Qeq less the queue, and the queue less that of the sample before, in bytes.
+    pub offset_bytes: i32,
+    pub delta_bytes: i32,
 }
 
 /// Equation 2 scales the sampling probability by this, whatever `psi_max` is.
@@ -160,6 +163,8 @@ pub struct Sampler {
     send_zero: bool,
     /// The queue at the last sample.
     q_old_bytes: f64,
+    /// And how much longer it was than at the one before.
+    q_delta_bytes: f64,
     form: Form,
     rng: Rng,
 }
@@ -191,6 +196,7 @@ impl Sampler {
             psi_max: values.count("psi_max") as u8,
             send_zero: values.flag("send_zero"),
             q_old_bytes: 0.0,
+            q_delta_bytes: 0.0,
             form,
             rng: stream(facts.seed, "qcn sampling", facts.queue),
         };
@@ -230,8 +236,9 @@ impl Sampler {
     /// Section 3, equation 1: Fb = -(Qover + w Qdelta), quantised, and how soon to look again.
     fn sample(&mut self, queue_bytes: u64) -> Sample {
         let q = queue_bytes as f64;
-        let fb = -((q - self.qeq_bytes) + self.w * (q - self.q_old_bytes));
-        self.q_old_bytes = q;
+        let delta = q - self.q_old_bytes;
+        let fb = -((q - self.qeq_bytes) + self.w * delta);
+        (self.q_old_bytes, self.q_delta_bytes) = (q, delta);
         let congested = fb < 0.0;
         let psi = if congested { self.quantise(-fb) } else { 0 };
         self.schedule(psi);
@@ -243,6 +250,12 @@ impl Sampler {
         let fb_max = self.qeq_bytes * (1.0 + 2.0 * self.w);
         let full = f64::from(self.psi_max);
         (full * fb.min(fb_max) / fb_max + 0.5).floor().min(full) as u8
+    }
+
+    /// The message about the last sample, with this feedback.
+    pub fn cnm(&self, psi: u8) -> Cnm {
+        let offset_bytes = (self.qeq_bytes - self.q_old_bytes) as i32;
+        Cnm { psi, offset_bytes, delta_bytes: self.q_delta_bytes as i32 }
     }
 
     /// Section 3: feedback that rounds to nothing is not sent. It would only reset the rate limiter.
@@ -296,6 +309,8 @@ mod tests {
             assert_eq!((sample.psi, sample.congested), (psi, psi > 0), "{from} to {to} KB");
             assert!((percent(&cp) - p).abs() < 1e-9, "{from} to {to} KB: {}", percent(&cp));
             assert_eq!(cp.q_old_bytes, to as f64 * 1000.0);
+            let (offset_bytes, delta_bytes) = (33_000 - to as i32 * 1000, (to as i32 - from) * 1000);
+            assert_eq!(cp.cnm(psi), Cnm { psi, offset_bytes, delta_bytes });
         }
     }
 

@@ -24,7 +24,7 @@ impl Red {
     /// From the parameters `kmin`, `kmax`, `pmax` at a port of this speed.
     pub fn from_params(values: &ParamValues, facts: &QueueFacts) -> Red {
         let at = |name| values.bytes_by_rate(name).at(facts.rate);
-        Red::new(at("kmin"), at("kmax"), values.number("pmax"), facts)
+        Red::new(at("kmin"), at("kmax"), values.number_by_rate("pmax").at(facts.rate), facts)
     }
 
     /// Whether a packet that sees `queue_bytes` is marked. Draws a random number only between the

@@ -25,6 +25,7 @@
 
 use crate::Configured;
 use crate::param::{ParamSpec, ParamValues, Preset, SchemeSpec, Unit};
+use crate::parts::wire;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::packet::Ecn;
@@ -209,6 +210,16 @@ impl Scheme for Pcn {
             period_start: Time::ZERO,
             timer: None,
         }
+    }
+
+    /// Section 4: the flag is the ECN field of the CNP's own IP header.
+    fn wire(&self, cnp: &Cnp) -> Wire {
+        let says = match cnp.congested {
+            true => format!("congested, receiving at {} Mb/s", cnp.rec_rate_mbps),
+            false => "not congested".to_owned(),
+        };
+        let carrier = if cnp.congested { Carrier::MarkedCnp } else { Carrier::Cnp };
+        Wire { carrier, ..wire::cnp(wire::code::RECEIVING_RATE, &cnp.rec_rate_mbps.to_be_bytes(), says) }
     }
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {

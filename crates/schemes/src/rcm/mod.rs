@@ -31,6 +31,7 @@ mod spec;
 mod tests;
 
 use crate::param::{ParamValues, SchemeSpec};
+use crate::parts::wire;
 use crate::registry::{Configured, Overlay};
 use cfr::{Cam, CamSettings, Ids, Rule, Sampling};
 use crd::{Crd, Law};
@@ -579,6 +580,14 @@ impl SwitchControl for Control {
 
     fn message_bytes(&self, cn: &Cn) -> u32 {
         cn_bytes(cn.harmful.as_slice().len())
+    }
+
+    /// Degree, class and count in four bytes, two for what this is, and the 5-tuples.
+    fn wire(&self, cn: &Cn) -> Wire {
+        let flows = cn.harmful.as_slice().to_vec();
+        let bytes = vec![cn.degree, cn.class, 0, flows.len() as u8, 0, wire::code::REGION];
+        let says = format!("congestion of degree {}, {} harmful flows", cn.degree, flows.len());
+        Wire { code: wire::code::REGION, bytes, flows, says, ..Wire::default() }
     }
 
     /// Flags that nothing renewed clear (section 2).

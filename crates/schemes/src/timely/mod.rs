@@ -22,6 +22,7 @@ mod spec;
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
 use crate::parts::round_trip::stamped;
+use crate::parts::rounding::Rounding;
 use crate::parts::sender_alone;
 use burst::Burst;
 use std::sync::Arc;
@@ -46,10 +47,15 @@ struct Settings {
     law: Law,
     gain: f64,
     beta: f64,
-    t_low_ps: f64,
-    t_high_ps: f64,
+    /// Of a sample: whole nanoseconds where the last bit of a rate counts.
+    unit_ps: f64,
+    /// In that unit.
+    t_low: f64,
+    t_high: f64,
+    d_min_units: f64,
     per_d_min: f64,
     d_min: Span,
+    rounding: Rounding,
     /// Bytes of a segment; `None` updates once per round trip.
     segment_bytes: Option<u64>,
     /// Segments leave at line rate, with gaps between them.
@@ -93,14 +99,20 @@ impl<const PATCHED: bool> Configured for Configuration<PATCHED> {
         };
         let d_min = values.time("d_min").max(Span::from_ns(1));
         let segments = values.choice("update") == "segment";
+        let rounding = if PATCHED { Rounding::None } else { Rounding::from_params(values) };
+        let unit_ps = if rounding == Rounding::Bps { 1000 } else { 1 };
+        let units = |name| (values.time(name).ps() / unit_ps) as f64;
         let settings = Settings {
             law,
             gain: values.number("gain"),
             beta: values.number("beta"),
-            t_low_ps: values.time("t_low").ps().max(1) as f64,
-            t_high_ps: values.time("t_high").ps() as f64,
+            unit_ps: unit_ps as f64,
+            t_low: units("t_low").max(1.0),
+            t_high: units("t_high"),
+            d_min_units: (d_min.ps() / unit_ps) as f64,
             per_d_min: 1.0 / d_min.ps() as f64,
             d_min,
+            rounding,
             segment_bytes: segments.then(|| values.bytes("segment").max(1)),
             bursts: segments && values.choice("pacing") == "burst",
             variable_window: values.choice("window") == "variable",
@@ -120,8 +132,9 @@ impl<const PATCHED: bool> Scheme for Configuration<PATCHED> {
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         let line_bps = of.line_rate.bps() as f64;
-        let delta_bps = self.values.rate("delta").at(of.line_rate);
-        let min_bps = self.values.rate("rate_min").at(of.line_rate).clamp(1.0, line_bps);
+        let rate = |name| self.settings.rounding.given(self.values.rate(name).at(of.line_rate));
+        let delta_bps = rate("delta");
+        let min_bps = rate("rate_min").clamp(1.0, line_bps);
         let burst = self.settings.segment_bytes.filter(|_| self.settings.bursts).map(|bytes| {
             let packets = bytes.div_ceil(u64::from(of.mtu_bytes).max(1)).min(u64::from(u32::MAX));
             Box::new(Burst::new(packets as u32, line_bps))
@@ -131,10 +144,10 @@ impl<const PATCHED: bool> Scheme for Configuration<PATCHED> {
             line_bps,
             min_bps,
             delta_bps,
-            hyper_bps: if PATCHED { delta_bps } else { self.values.rate("delta_hai").at(of.line_rate) },
+            hyper_bps: if PATCHED { delta_bps } else { rate("delta_hai") },
             bdp_bytes: of.line_rate.bytes_in(of.max_base_rtt.max(of.base_rtt)) as f64,
-            previous_ps: None,
-            difference_ps: 0.0,
+            previous: None,
+            difference: 0.0,
             next_update_bytes: 0,
             updated: of.start,
             // A segment's last packet was sent back to back with its first: what it took to send is
@@ -149,7 +162,10 @@ impl<const PATCHED: bool> Scheme for Configuration<PATCHED> {
 
     /// Section 2: a time stamp of 8 B, and its echo.
     fn format(&self) -> Format {
-        stamped()
+        match PATCHED {
+            true => stamped(),
+            false => Format { ack_bytes: self.values.count("echo_bytes") as u32, ..stamped() },
+        }
     }
 }
 
@@ -163,10 +179,10 @@ pub struct Rp {
     delta_bps: f64,
     hyper_bps: f64,
     bdp_bytes: f64,
-    /// prev_rtt
-    previous_ps: Option<f64>,
+    /// prev_rtt, in the unit of samples.
+    previous: Option<f64>,
     /// rtt_diff
-    difference_ps: f64,
+    difference: f64,
     /// Acknowledged bytes at (segments) or beyond (rounds) which the next update is due.
     next_update_bytes: u64,
     updated: Time,
@@ -180,45 +196,47 @@ pub struct Rp {
 
 impl Rp {
     /// A sample: sections 4 and 5.
-    fn update(&mut self, now: Time, rtt_ps: f64) {
+    fn update(&mut self, now: Time, rtt: f64) {
         let elapsed = now.saturating_since(self.updated);
         self.updated = now;
         // Section 7: the first sample is only stored.
-        let Some(previous_ps) = self.previous_ps.replace(rtt_ps) else { return };
+        let Some(previous) = self.previous.replace(rtt) else { return };
         let settings = &*self.settings;
-        let difference_ps = rtt_ps - previous_ps;
-        self.difference_ps = (1.0 - settings.gain) * self.difference_ps + settings.gain * difference_ps;
-        let gradient = self.difference_ps * settings.per_d_min;
+        self.difference = (1.0 - settings.gain) * self.difference + settings.gain * (rtt - previous);
+        let gradient = match settings.rounding {
+            Rounding::None => self.difference * settings.per_d_min,
+            Rounding::Bps => self.difference / settings.d_min_units,
+        };
         let before = self.rate_bps;
-        let (beta, t_low_ps, t_high_ps) = (settings.beta, settings.t_low_ps, settings.t_high_ps);
+        let (beta, t_low, t_high, rounding) = (settings.beta, settings.t_low, settings.t_high, settings.rounding);
         let rate = match settings.law {
             Law::Original { stages, snippet } => {
                 let scale =
                     if snippet && elapsed < settings.d_min { elapsed.ps() as f64 * settings.per_d_min } else { 1.0 };
-                let below = rtt_ps < t_low_ps;
-                let rate = if below || (rtt_ps <= t_high_ps && gradient <= 0.0) {
+                let below = rtt < t_low;
+                let rate = if below || (rtt <= t_high && gradient <= 0.0) {
                     // Cases 1 and 3.
                     before + self.step(stages, below) * scale
                 } else {
                     // Cases 2 and 4; a decrease of either kind ends the row.
                     self.stage = 0;
-                    let excess = if rtt_ps > t_high_ps { 1.0 - t_high_ps / rtt_ps } else { gradient };
+                    let excess = if rtt > t_high { 1.0 - t_high / rtt } else { gradient };
                     before * (1.0 - beta * excess * scale).max(0.0)
                 };
                 if snippet { rate.max(before / 2.0) } else { rate }
             }
-            Law::Patched if rtt_ps < t_low_ps => before + self.delta_bps,
-            Law::Patched if rtt_ps > t_high_ps => before * (1.0 - beta * (1.0 - t_high_ps / rtt_ps)),
+            Law::Patched if rtt < t_low => before + self.delta_bps,
+            Law::Patched if rtt > t_high => before * (1.0 - beta * (1.0 - t_high / rtt)),
             Law::Patched => {
                 // Section 5, with T_ref = T_low.
                 let weight = (2.0 * gradient + 0.5).clamp(0.0, 1.0);
-                let error = (rtt_ps - t_low_ps) / t_low_ps;
+                let error = (rtt - t_low) / t_low;
                 self.delta_bps * (1.0 - weight) + before * (1.0 - beta * weight * error)
             }
         };
         // Counted at line rate too: the law found room, whatever else holds the flow back.
         self.increases = self.increases.wrapping_add(u32::from(rate > before));
-        self.rate_bps = rate.clamp(self.min_bps, self.line_bps);
+        self.rate_bps = rounding.keep(rate).clamp(self.min_bps, self.line_bps);
         if let Some(burst) = &mut self.burst {
             burst.set_rate(self.rate_bps, self.line_bps);
         }
@@ -272,7 +290,12 @@ impl ReactionPoint for Rp {
             }
             _ => return,
         }
-        self.update(ack.now, (ack.rtt.ps() as f64 - self.own_ps).max(1.0));
+        let rtt_ps = (ack.rtt.ps() as f64 - self.own_ps).max(1.0);
+        let rtt = match self.settings.rounding {
+            Rounding::None => rtt_ps,
+            Rounding::Bps => (rtt_ps / self.settings.unit_ps).floor(),
+        };
+        self.update(ack.now, rtt);
     }
 
     fn increases(&self) -> u32 {

@@ -1,6 +1,7 @@
 //! Parameters and presets of TIMELY and patched TIMELY, as people see them.
 
 use crate::param::{ParamSpec, Preset, SchemeSpec, Unit};
+use crate::parts::rounding;
 
 const SEGMENT_MODE: &[(&str, &str)] = &[("update", "segment")];
 
@@ -51,6 +52,16 @@ pub const TIMELY: SchemeSpec = SchemeSpec::new(
             "no step more than halves the rate, and steps scale with the time since the last, up to d_min",
             "the authors' published snippet; eRPC",
         ),
+        ParamSpec::new(
+            "echo_bytes",
+            "",
+            Unit::Count { min: 0, max: 1000 },
+            "8",
+            &[],
+            "bytes that the echo of the time stamp adds to an ACK; 0: it fits into the padding",
+            "assumption: as much as the stamp; the HPCC authors' simulator pads ACKs of either kind to 60 bytes",
+        ),
+        rounding::param(&[]),
         update("rtt"),
         segment("64KB", "PCN: 64 KB; paper: 16 to 64 KB"),
         PACING,
@@ -61,6 +72,11 @@ pub const TIMELY: SchemeSpec = SchemeSpec::new(
             name: "reference",
             source: "the HPCC authors' simulator, 10 to 100G; R_min is an assumption",
             values: &[],
+        },
+        Preset {
+            name: "hpcc-ns3",
+            source: "the HPCC authors' simulator to the last bit, values of its run script",
+            values: &[("rate_min", "1Gbps"), ("echo_bytes", "0"), ("rounding", "bps")],
         },
         Preset {
             name: "paper",

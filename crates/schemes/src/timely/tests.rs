@@ -57,9 +57,9 @@ fn timely_8_1_seven_samples() {
     // The gradients of the second and third.
     let mut rp = at_five(&timely("paper", &[]));
     rates(&mut rp, &SAMPLES[..2]);
-    assert!((rp.difference_ps / 20e6 - 0.4375).abs() < 1e-12);
+    assert!((rp.difference / 20e6 - 0.4375).abs() < 1e-12);
     rates(&mut rp, &SAMPLES[2..3]);
-    assert!((rp.difference_ps / 20e6 + 0.1203).abs() < 5e-5);
+    assert!((rp.difference / 20e6 + 0.1203).abs() < 5e-5);
 }
 
 #[test]
@@ -147,19 +147,19 @@ fn timely_3_updates_by_round_trip_and_by_segment() {
     let mut rp = timely("reference", &[]).reaction_point(&flow(10));
     rp.rate_bps = 5e9;
     rp.on_ack(&ack(60, 1_000, 40_000, 60));
-    assert_eq!((rp.previous_ps, rp.next_update_bytes), (Some(60e6), 40_000));
+    assert_eq!((rp.previous, rp.next_update_bytes), (Some(60e6), 40_000));
     rp.on_ack(&ack(61, 40_000, 60_000, 90));
-    assert_eq!(rp.previous_ps, Some(60e6), "the same round");
+    assert_eq!(rp.previous, Some(60e6), "the same round");
     rp.on_ack(&ack(120, 41_000, 80_000, 60));
     assert_eq!((rp.rate_bps, rp.next_update_bytes), (5.01e9, 80_000));
 
     let mut rp = timely("pcn", &[]).reaction_point(&flow(10));
     rp.rate_bps = 5e9;
     rp.on_ack(&ack(60, 63_000, 90_000, 60));
-    assert_eq!(rp.previous_ps, None, "the first segment is not complete");
+    assert_eq!(rp.previous, None, "the first segment is not complete");
     rp.on_ack(&ack(61, 64_000, 90_000, 60));
     rp.on_ack(&ack(90, 127_000, 190_000, 90));
-    assert_eq!(rp.previous_ps, Some(60e6));
+    assert_eq!(rp.previous, Some(60e6));
     rp.on_ack(&ack(99, 130_000, 190_000, 60));
     assert_eq!((rp.rate_bps, rp.next_update_bytes), (5.01e9, 192_000));
 }
@@ -180,7 +180,7 @@ fn timely_2_bursts_leave_at_line_rate_and_their_own_time_does_not_count() {
     assert!((rp.limits().rate_bps - 10e9 / 13.0).abs() < 1.0, "{}", rp.limits().rate_bps);
     // The sample is what is left of 70 us without one packet's serialisation.
     rp.on_ack(&ack(60, 4_000, 8_000, 70));
-    assert_eq!(rp.previous_ps, Some(70e6 - 865_600.0));
+    assert_eq!(rp.previous, Some(70e6 - 865_600.0));
     // A higher rate in mid-gap shortens it.
     rp.rate_bps = 5e9;
     rp.on_ack(&ack(62, 8_000, 9_000, 70));
@@ -215,4 +215,39 @@ fn timely_objects_to_a_band_upside_down() {
 #[test]
 fn flows_stay_small() {
     assert!(size_of::<Rp>() <= 136, "{}", size_of::<Rp>());
+}
+
+#[test]
+fn timely_ns3_rates_to_the_bit() {
+    // Computed apart from this program, in Python, from the rules in `docs/schemes/timely.md`.
+    let scheme = timely("hpcc-ns3", &[]);
+    assert_eq!((scheme.format().data_bytes, scheme.format().ack_bytes), (8, 0));
+    let mut rp = scheme.reaction_point(&flow(100));
+    for (round, (rtt_ns, bps)) in [
+        (60_000, 100_000_000_000u64),
+        (61_237, 95_670_500_000),
+        (62_011, 92_561_029_367),
+        (61_999, 92_223_854_123),
+        // Above T_high, with a gradient and without.
+        (601_003, 79_824_733_402),
+        (580_111, 71_005_953_247),
+        // Five additive steps, then two of 500 Mb/s, below T_low from the third on.
+        (400_001, 71_105_953_247),
+        (300_000, 71_205_953_247),
+        (49_999, 71_305_953_247),
+        (48_000, 71_405_953_247),
+        (47_000, 71_505_953_247),
+        (46_000, 72_005_953_247),
+        (45_000, 72_505_953_247),
+        (50_000, 60_201_011_864),
+        (50_777, 57_286_760_691),
+        (150_000, 1_000_000_000),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let acked_bytes = 1000 * (round as u64 + 1);
+        rp.on_ack(&Acked { acked_bytes, sent_bytes: acked_bytes, rtt: Span::from_ns(rtt_ns), ..Acked::default() });
+        assert_eq!(rp.limits(), Limits { rate_bps: bps as f64, window_bytes: u64::MAX }, "sample {round}");
+    }
 }

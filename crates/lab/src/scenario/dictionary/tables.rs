@@ -29,6 +29,7 @@ pub(super) const SECTIONS: &[Section] = &[
             key("switch", Table, "", "How switches behave"),
             key("switch_profile", Tables, "", "How some switches differ"),
             key("host", Table, "", "How hosts behave"),
+            key("model", Table, "", "How the simulator itself counts and chooses"),
             key("host_profile", Tables, "", "How some hosts differ"),
             key("scheme", Table, "", "The congestion control of all traffic that names none"),
             key("schemes", Table, "", "Further schemes, [schemes.NAME], that traffic may name"),
@@ -107,9 +108,9 @@ pub(super) const SECTIONS: &[Section] = &[
             key("lossless", Flag, "true", "Under PFC, never dropped; false drops at the tail"),
             key(
                 "service",
-                Choice(&["strict", "weighted"]),
+                Choice(&["strict", "weighted", "round-robin"]),
                 "\"strict\"",
-                "Strict classes go before weighted ones, which share by weight",
+                "Strict classes go before the others, which share by weight or take turns, a packet each",
             ),
             key("weight", Count, "1", "Share among weighted classes").only("with service = \"weighted\""),
             key("queue_limit", Bytes, "", "Longest egress queue").only("with lossless = false"),
@@ -127,6 +128,12 @@ pub(super) const SECTIONS: &[Section] = &[
         meaning: "How switches behave",
         keys: &[
             key("buffer", Bytes, "\"12MB\"", "Shared packet buffer"),
+            key(
+                "count_passing",
+                Flag,
+                "false",
+                "A packet that finds its egress idle counts for its ingress for that instant, as if it had waited",
+            ),
             key("pfc", Table, "", "Priority flow control").only("where a class is lossless"),
             key("watchdog", Table, "", "PFC storm watchdog; off unless this table is there")
                 .only("where a class is lossless"),
@@ -148,22 +155,29 @@ pub(super) const SECTIONS: &[Section] = &[
             key("xon", Bytes, "xoff - 2KB", "Resume at this or below").only("with threshold = \"static\""),
             key(
                 "alpha",
-                Either(&[Number, Choice(&["by-speed"])]),
+                Either(&[Number, Choice(&["by-speed", "by-speed-up"])]),
                 "0.125",
-                "Share of the free shared buffer an ingress may use; \"by-speed\" doubles it with the port's speed",
+                "Share of the free shared buffer an ingress may use; \"by-speed\" doubles it with the port's speed, \"by-speed-up\" counts a speed between as the higher",
             )
             .only("with threshold = \"dynamic\""),
-            key("alpha_base", Number, "0.125", "The share at NIC speed").only("with alpha = \"by-speed\""),
-            key("nic_rate", Rate, "the slowest host link", "The NIC speed").only("with alpha = \"by-speed\""),
+            key("alpha_base", Number, "0.125", "The share at NIC speed").only("with alpha by speed"),
+            key("nic_rate", Rate, "the slowest host link", "The NIC speed").only("with alpha by speed"),
             key("reserve", Bytes, "\"4.096KB\"", "Bytes an ingress owns before it draws on the shared buffer")
                 .only("with threshold = \"dynamic\""),
             key("resume_offset", Bytes, "\"3.072KB\"", "Resume this far below the threshold")
                 .only("with threshold = \"dynamic\""),
             key(
                 "headroom",
-                Either(&[Bytes, Choice(&["auto"])]),
+                Either(&[Bytes, Choice(&["auto", "bdp"])]),
                 "\"auto\"",
-                "Bytes an ingress may take after it paused; \"auto\" is what each link needs",
+                "Bytes an ingress may take after it paused; \"auto\" is what each link needs, \"bdp\" a multiple of what it holds",
+            ),
+            key("headroom_bdps", Count, "3", "Times rate x delay of the link").only("with headroom = \"bdp\""),
+            key(
+                "set_aside",
+                Choice(&["class", "port"]),
+                "\"class\"",
+                "Headroom and reserve are taken off the shared buffer for every lossless class of a port, or once per port",
             ),
             key(
                 "signalling",
@@ -241,6 +255,72 @@ pub(super) const SECTIONS: &[Section] = &[
             key("notification_size", Bytes, "\"78B\"", "Frame of a congestion notification").only("in [host]"),
             key("pfc_size", Bytes, "\"64B\"", "Frame of a PAUSE or RESUME").only("in [host]"),
             key("gap", Bytes, "\"20B\"", "Preamble and inter-frame gap: wire time, never buffered").only("in [host]"),
+            key("min_frame", Bytes, "\"64B\"", "Shorter data packets are padded to it").only("in [host]"),
+            key(
+                "scheduler",
+                Choice(&["ready", "scan"]),
+                "\"ready\"",
+                "Flows that may send stand in line; or the NIC looks through all its flows in the order of their start, from the one after the last it served, and keeps one wake-up",
+            ),
+            key(
+                "acks_paused_by",
+                Either(&[Count, Choice(&["none"])]),
+                "\"none\"",
+                "The priority whose pause stops the NIC's one queue of ACKs",
+            )
+            .only("with scheduler = \"scan\""),
+            key(
+                "follow_rate",
+                Flag,
+                "true",
+                "A change of rate moves the time of the next packet, as if the gap had been computed with it",
+            ),
+            key("pace", Flag, "true", "Flows are spaced by their rate; false spaces them at line rate"),
+            key(
+                "inflight_cap",
+                Choice(&["none", "longest-bdp", "path-bdp"]),
+                "\"none\"",
+                "Payload in flight at most one bandwidth-delay product: the largest of all pairs of hosts, or that of the flow's path",
+            ),
+            key("inflight_scales", Flag, "false", "The cap shrinks with the flow's rate over its line rate")
+                .only("with an inflight_cap"),
+        ],
+    },
+    Section {
+        path: "model",
+        repeated: false,
+        meaning: "How the simulator itself counts and chooses; the defaults are exact and unbiased, the rest follows other simulators",
+        keys: &[
+            key(
+                "time_grain",
+                Choice(&["1ps", "1ns", "1ns-binary"]),
+                "\"1ps\"",
+                "Serialisation times and pacing gaps are rounded down to it; binary: from seconds of 64 binary digits, so that whole nanoseconds come out one short",
+            ),
+            key(
+                "ties",
+                Choice(&["hash", "scheduled"]),
+                "\"hash\"",
+                "Events at one instant happen by kind and a hash without bias, or in the order in which they were scheduled",
+            ),
+            key(
+                "ecmp",
+                Choice(&["mix", "murmur3"]),
+                "\"mix\"",
+                "A hash of flow, seed and switch; or MurmurHash3 of addresses and ports with the switch's number as its seed",
+            ),
+            key(
+                "next_hops",
+                Choice(&["by-link", "descending"]),
+                "\"by-link\"",
+                "Order of equal next hops: as links are listed, or by the neighbour's number, highest first",
+            ),
+            key(
+                "base_rtt",
+                Choice(&["wire", "payload"]),
+                "\"wire\"",
+                "Base round trips: a full packet out and an ACK back; or propagation both ways and a full payload out",
+            ),
         ],
     },
     Section {

@@ -11,6 +11,7 @@ use crate::traffic::plan::{Expected, Generator};
 use crate::traffic::sizes::{LARGEST_BYTES, Sizes};
 use crate::traffic::timetable::Planned;
 use std::sync::Arc;
+use xoff_engine::Span;
 use xoff_engine::quantity::parse_span;
 
 /// The largest file of flows.
@@ -77,7 +78,8 @@ fn made(planned: Vec<Planned>, labels: Vec<String>) -> Made {
 }
 
 /// A file with a flow on each line: `src,dst,size_bytes,start_us` and, if wished, `class` and
-/// `scheme`. A header may name the columns in another order.
+/// `scheme`. A header may name the columns in another order, and further ones: `start_ns` in place of
+/// `start_us`, `src_port`, `dst_port`.
 pub fn flow_list(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<Made> {
     let name = table.text("file")?;
     let source = table.file("file", &name, LARGEST_FILE)?;
@@ -121,22 +123,29 @@ fn empty(source: &Arc<Source>, name: &Text) -> crate::scenario::Diagnostic {
 
 /// Where each value stands in a row.
 struct Columns {
-    at: [Option<usize>; 6],
+    at: [Option<usize>; COLUMNS.len()],
     least: usize,
     most: usize,
 }
 
-const COLUMNS: [&str; 6] = ["src", "dst", "size_bytes", "start_us", "class", "scheme"];
+const COLUMNS: [&str; 9] =
+    ["src", "dst", "size_bytes", "start_us", "class", "scheme", "start_ns", "src_port", "dst_port"];
+const START_NS: usize = 6;
+const PORTS: [usize; 2] = [7, 8];
 
 impl Default for Columns {
     fn default() -> Columns {
-        Columns { at: [0, 1, 2, 3, 4, 5].map(Some), least: 4, most: 6 }
+        let mut at = [None; COLUMNS.len()];
+        for (column, place) in at.iter_mut().take(6).enumerate() {
+            *place = Some(column);
+        }
+        Columns { at, least: 4, most: 6 }
     }
 }
 
 impl Columns {
     fn named(header: &[&str], place: &Place) -> Result<Columns> {
-        let mut at = [None; 6];
+        let mut at = [None; COLUMNS.len()];
         for (index, name) in header.iter().enumerate() {
             let Some(column) = COLUMNS.iter().position(|column| column == name) else {
                 return Err(place.error(format!("unknown column `{name}`")).nearest(name, COLUMNS));
@@ -145,8 +154,15 @@ impl Columns {
                 return Err(place.error(format!("the column `{name}` comes twice")));
             }
         }
-        if let Some(missing) = (0..4).find(|column| at[*column].is_none()) {
+        let needed = [0, 1, 2, if at[START_NS].is_some() { START_NS } else { 3 }];
+        if let Some(missing) = needed.into_iter().find(|column| at[*column].is_none()) {
             return Err(place.error(format!("the column `{}` is missing", COLUMNS[missing])));
+        }
+        if at[3].is_some() && at[START_NS].is_some() {
+            return Err(place.error("both `start_us` and `start_ns` are given").label("one of them"));
+        }
+        if PORTS.into_iter().filter(|column| at[*column].is_some()).count() == 1 {
+            return Err(place.error("of `src_port` and `dst_port` one is missing").label("both or none"));
         }
         Ok(Columns { at, least: header.len(), most: header.len() })
     }
@@ -177,6 +193,29 @@ impl Row<'_> {
         Err(self.place.error(format!("`{}` is a switch, not a host", name.value)))
     }
 
+    fn start(&self) -> Result<Span> {
+        let nanoseconds = self.columns.at[START_NS].is_some();
+        let text = self.needed(if nanoseconds { START_NS } else { 3 })?;
+        let unit = if nanoseconds { "ns" } else { "us" };
+        match parse_span(&format!("{}{unit}", text.value)) {
+            Ok(span) if span <= crate::scenario::reader::LONGEST => Ok(span),
+            _ if nanoseconds => Err(text
+                .error(format!("`{}` is not a start in nanoseconds", text.value))
+                .label("such as 250, at most three decimals")),
+            _ => Err(text
+                .error(format!("`{}` is not a start in microseconds", text.value))
+                .label("such as 12 or 0.25, at most six decimals")),
+        }
+    }
+
+    fn port(&self, column: usize) -> Result<u16> {
+        let text = self.needed(column)?;
+        text.value.parse::<u16>().map_err(|_| {
+            let error = text.error(format!("`{}` is not a port number", text.value));
+            error.label("a whole number from 0 to 65535")
+        })
+    }
+
     fn flow(&self, scope: &Scope<'_>, settings: &Settings, index: u32) -> Result<Planned> {
         let found = self.fields.len();
         if !(self.columns.least..=self.columns.most).contains(&found) {
@@ -198,15 +237,7 @@ impl Row<'_> {
                     .label("a whole number from 1 to 1000000000000"));
             }
         };
-        let start = self.needed(3)?;
-        let at = match parse_span(&format!("{}us", start.value)) {
-            Ok(span) if span <= crate::scenario::reader::LONGEST => settings.start + span,
-            _ => {
-                return Err(start
-                    .error(format!("`{}` is not a start in microseconds", start.value))
-                    .label("such as 12 or 0.25, at most six decimals"));
-            }
-        };
+        let at = settings.start + self.start()?;
         let mut template: Template = settings.template.clone();
         if let Some(class) = self.text(4) {
             template.class = scope.ctx.class(&class)?;
@@ -214,7 +245,10 @@ impl Row<'_> {
         if let Some(scheme) = self.text(5) {
             template.scheme = scope.ctx.scheme(&scheme)?;
         }
-        let spec = template.flow(index, src, dst, Some(size), 0);
+        let mut spec = template.flow(index, src, dst, Some(size), 0);
+        if self.columns.at[PORTS[0]].is_some() {
+            spec.ports = Some((self.port(PORTS[0])?, self.port(PORTS[1])?));
+        }
         Ok(Planned { at, spec, stop: None, caps: Arc::new([]) })
     }
 }

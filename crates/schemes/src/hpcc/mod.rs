@@ -3,7 +3,8 @@
 //! Switches write telemetry into data packets, receivers echo it in ACKs, senders set a window from
 //! the utilisation of the busiest hop and pace at window / base round trip. The law itself is in
 //! [`crate::parts::hpcc_law`] (reactions within a round start from the window of the last round),
-//! the telemetry in [`crate::parts::int`]; here is the transport around them.
+//! the telemetry in [`crate::parts::int`]; here is the transport around them. [`rate`] is the law as
+//! the authors' simulator has it, without a window.
 //!
 //! | symbol | parameter | default preset | source |
 //! |---|---|---|---|
@@ -15,8 +16,10 @@
 //! | R_min | `rate_min` | 100 Mb/s | the authors' simulator |
 //! | T | `round_trip`, `base_rtt` | longest of the network | the authors' simulator |
 
+mod rate;
+
 use crate::Configured;
-use crate::param::{ParamSpec, ParamValues, Preset, SchemeSpec, Unit, joined};
+use crate::param::{Applies, ParamSpec, ParamValues, Preset, SchemeSpec, Unit, joined};
 use crate::parts::hpcc_law::{self, HpccLaw, Settings};
 use crate::parts::int::{self, IntPoint, Precision};
 use crate::parts::round_trip::{self, round_trip};
@@ -37,11 +40,49 @@ const SPEC: SchemeSpec = SchemeSpec::new(
     PRESETS,
 );
 
+const RATE_LAW: Applies = &[("law", "rate")];
+
 const LAW: [ParamSpec; 6] = hpcc_law::params(&[], &[("step", "bytes")], &[("step", "flows")], &[("step", "rate")]);
 
-const PARAMS: &[ParamSpec] = &joined::<10>(&[
+const PARAMS: &[ParamSpec] = &joined::<15>(&[
     &LAW,
     &[
+        ParamSpec::new(
+            "law",
+            "",
+            Unit::Choice(&["window", "rate"]),
+            "window",
+            &[],
+            "a window and its pace, or a rate in whole bits per second and no window of its own",
+            "paper; the authors' simulator has the rate, and caps what is in flight at the host",
+        ),
+        ParamSpec::new(
+            "fast_react",
+            "",
+            Unit::Flag,
+            "true",
+            RATE_LAW,
+            "every ACK reacts, or only the one that ends a round",
+            "the authors' simulator, FAST_REACT",
+        ),
+        ParamSpec::new(
+            "sample_feedback",
+            "",
+            Unit::Flag,
+            "false",
+            RATE_LAW,
+            "within a round, hops without a queue are left out",
+            "the authors' simulator, SAMPLE_FEEDBACK",
+        ),
+        ParamSpec::new(
+            "per_hop",
+            "",
+            Unit::Flag,
+            "false",
+            RATE_LAW,
+            "one rate per hop, of which the smallest counts, instead of one from the busiest hop",
+            "the authors' simulator, MULTI_RATE",
+        ),
         ParamSpec::new(
             "rate_min",
             "R_min",
@@ -54,6 +95,7 @@ const PARAMS: &[ParamSpec] = &joined::<10>(&[
         round_trip::ROUND_TRIP,
         round_trip::BASE_RTT,
         int::PRECISION,
+        int::MULTIPLIER,
     ],
 ]);
 
@@ -63,6 +105,18 @@ const PRESETS: &[Preset] = &[
         name: "script",
         source: "run script of the authors' simulator",
         values: &[("max_stage", "0"), ("step", "rate"), ("int_precision", "header")],
+    },
+    Preset {
+        name: "hpcc-ns3",
+        source: "the authors' simulator to the last bit, values of its run script at 100G",
+        values: &[
+            ("law", "rate"),
+            ("max_stage", "0"),
+            ("step", "rate"),
+            ("rate_min", "1Gbps"),
+            ("int_precision", "header"),
+            ("int_multiplier", "4"),
+        ],
     },
     Preset {
         name: "mercury",
@@ -75,14 +129,25 @@ impl Configured for Hpcc {
     const SPEC: SchemeSpec = SPEC;
 
     fn configure(values: &ParamValues) -> Hpcc {
-        Hpcc { values: values.clone(), precision: Precision::from_params(values) }
+        Hpcc { values: values.clone(), precision: Precision::from_params(values).with_multiplier(values) }
+    }
+
+    fn objection(values: &ParamValues) -> Option<String> {
+        (values.choice("law") == "rate" && values.choice("step") != "rate").then(|| {
+            format!(
+                "a law of rates takes its step from `rate_ai`: `step` must be \"rate\", not \"{}\"",
+                values.choice("step")
+            )
+        })
     }
 }
 
 impl Hpcc {
     /// The law's settings for one flow (sections 3 and 5).
     fn settings(&self, of: &FlowFacts) -> Settings {
-        Settings::from_params(&self.values, of.line_rate, of.initial_rate, round_trip(&self.values, of))
+        let round_trip = round_trip(&self.values, of);
+        let settings = Settings::from_params(&self.values, of.line_rate, of.initial_rate, round_trip);
+        Settings { precision: self.precision, ..settings }
     }
 }
 
@@ -103,7 +168,10 @@ impl Scheme for Hpcc {
     }
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
-        Rp { law: HpccLaw::new(&self.settings(of)), round_ends_bytes: 0 }
+        match self.values.choice("law") {
+            "rate" => Rp::Rate(Box::new(rate::Rp::new(self, of))),
+            _ => Rp::Window { law: HpccLaw::new(&self.settings(of)), round_ends_bytes: 0 },
+        }
     }
 
     /// Section 2: the INT block in data packets, and its copy in ACKs.
@@ -112,12 +180,16 @@ impl Scheme for Hpcc {
     }
 }
 
-/// Window and pacing of one flow.
+/// Window and pacing of one flow, or its rate.
 #[derive(Clone, Debug)]
-pub struct Rp {
-    law: HpccLaw,
-    /// lastUpdateSeq: an ACK beyond it was sent after the last update took effect.
-    round_ends_bytes: u64,
+pub enum Rp {
+    Window {
+        law: HpccLaw,
+        /// lastUpdateSeq: an ACK beyond it was sent after the last update took effect.
+        round_ends_bytes: u64,
+    },
+    /// Boxed: it keeps the records of a whole path.
+    Rate(Box<rate::Rp>),
 }
 
 impl ReactionPoint for Rp {
@@ -125,22 +197,33 @@ impl ReactionPoint for Rp {
 
     #[inline]
     fn limits(&self) -> Limits {
-        Limits { rate_bps: self.law.rate_bps(), window_bytes: self.law.window_bytes() as u64 }
+        match self {
+            Rp::Window { law, .. } => Limits { rate_bps: law.rate_bps(), window_bytes: law.window_bytes() as u64 },
+            Rp::Rate(rp) => rp.limits(),
+        }
     }
 
     #[inline]
     fn on_ack(&mut self, ack: &Acked<'_>) {
-        let Some(stack) = ack.int else { return };
-        // Section 4: once per round the result becomes what the next round starts from.
-        let update = ack.acked_bytes > self.round_ends_bytes;
-        self.law.on_telemetry(stack, update);
-        if update {
-            self.round_ends_bytes = ack.sent_bytes;
+        match self {
+            Rp::Window { law, round_ends_bytes } => {
+                let Some(stack) = ack.int else { return };
+                // Section 4: once per round the result becomes what the next round starts from.
+                let update = ack.acked_bytes > *round_ends_bytes;
+                law.on_telemetry(stack, update);
+                if update {
+                    *round_ends_bytes = ack.sent_bytes;
+                }
+            }
+            Rp::Rate(rp) => rp.on_ack(ack),
         }
     }
 
     fn increases(&self) -> u32 {
-        self.law.increases()
+        match self {
+            Rp::Window { law, .. } => law.increases(),
+            Rp::Rate(rp) => rp.increases,
+        }
     }
 }
 
@@ -185,7 +268,8 @@ mod tests {
         assert_eq!(rp.limits(), Limits { rate_bps: 100e9, window_bytes: 125_000 });
         // The first ACK only stores, and starts the first round.
         rp.on_ack(&ack(1_000, 100_000, &stack(0, 0, 20_000)));
-        assert_eq!((rp.limits().window_bytes, rp.round_ends_bytes), (125_000, 100_000));
+        assert_eq!(rp.limits().window_bytes, 125_000);
+        assert!(matches!(rp, Rp::Window { round_ends_bytes: 100_000, .. }));
         for (acked, sent, (us, tx, queue), window) in [
             (101_000, 180_000, (5, 62_500, 50_000), 110_033),
             (150_000, 185_000, (10, 125_000, 80_000), 84_380),

@@ -1,0 +1,68 @@
+//! `xoff validate`: the HPCC authors' simulator and Xoff on the same inputs.
+
+use super::progress::Bars;
+use super::reproduce::commit;
+use super::{Stop, show};
+use crate::reproduce::store::write_whole;
+use crate::validate::times::Times;
+use crate::validate::{self, Validation, report};
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+#[command(after_help = "\
+Slowdowns are completion times over the standalone times of their fct.txt, of the same flows in both.
+A run may be given times of theirs: FOLDER/times.csv (run,seconds), or a table in FOLDER/README.md.
+
+Exit code 1: a run is not as near as promised.
+
+  xoff validate reference                       all runs
+  xoff validate reference --only probe_hp       one of them
+  xoff validate reference --book docs           and write docs/validation.md")]
+pub struct ValidateArgs {
+    /// Folder with runs/NAME/config.txt, fct.txt and, if there was PFC, pfc.txt
+    folder: PathBuf,
+    /// Only the run of this name; may be given several times
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// Runs at the same time [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    jobs: Option<u64>,
+    /// Also write DIR/validation.md, the whole as one document
+    #[arg(long, value_name = "DIR")]
+    book: Option<PathBuf>,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn validate(args: &ValidateArgs) -> Result<(), Stop> {
+    let cases = validate::read(&args.folder, &args.only)?;
+    let times = Times::of(&args.folder);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = args.jobs.map_or(cores, |jobs| jobs as usize);
+    let bars = Bars::new(args.json);
+    let runs = validate::run(&cases, jobs, &times, &|name| {
+        let bar = bars.add(name);
+        move |at| bar.update(at)
+    })?;
+    let validation = Validation {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: commit(Path::new(".")).unwrap_or_default(),
+        times_from: if runs.iter().any(|run| run.seconds_theirs.is_some()) { times.source } else { String::new() },
+        runs,
+    };
+    if let Some(folder) = &args.book {
+        write_whole(&folder.join("validation.md"), report::markdown(&validation).as_bytes())?;
+    }
+    if args.json {
+        show(&serde_json::to_string(&validation).map_err(std::io::Error::other)?)?;
+    } else {
+        show(&report::text(&validation))?;
+    }
+    let missed: Vec<&str> = validation.runs.iter().filter(|run| !run.held).map(|run| run.name.as_str()).collect();
+    match missed.is_empty() {
+        true => Ok(()),
+        false => Err(Stop::RunFailed(format!("not as near as promised: {}", missed.join(", ")))),
+    }
+}

@@ -1,0 +1,227 @@
+//! Every key of that simulator's configuration, and what becomes of it.
+//!
+//! The reader, `xoff describe hpcc` and `docs/formats.md` all start here.
+
+/// What follows a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Zero or not.
+    Flag,
+    /// A whole number.
+    Count,
+    Number,
+    /// `50Mb/s`
+    Rate,
+    /// The name of a file.
+    File,
+    /// A count, then so many pairs of a rate in bits per second and a value.
+    Map,
+    /// A time in microseconds and the two ends of a link.
+    LinkDown,
+}
+
+impl Kind {
+    pub fn expects(self) -> &'static str {
+        match self {
+            Kind::Flag => "0 or 1",
+            Kind::Count => "a whole number",
+            Kind::Number => "a number, at least 0",
+            Kind::Rate => "a rate such as 50Mb/s",
+            Kind::File => "the name of a file",
+            Kind::Map => "a count, then so many pairs of a rate in bits per second and a value",
+            Kind::LinkDown => "a time in microseconds and two nodes",
+        }
+    }
+}
+
+/// What becomes of a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// A part of the scenario, whatever the mode.
+    Mapped,
+    /// A part of the scenario under these values of `CC_MODE`; without effect under others, there as here.
+    MappedIn(&'static [u64]),
+    /// One value is as good as none and accepted; others are refused.
+    Checked,
+    /// It has no effect there either.
+    Inert,
+    /// It concerns only files that the simulator writes.
+    Output,
+}
+
+#[derive(Debug)]
+pub struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// What the simulator's code has without it; empty: it must be given where it matters.
+    pub default: &'static str,
+    pub fate: Fate,
+    /// What becomes of it, in a sentence.
+    pub becomes: &'static str,
+}
+
+pub const DCQCN: u64 = 1;
+pub const HPCC: u64 = 3;
+pub const TIMELY: u64 = 7;
+pub const DCTCP: u64 = 8;
+pub const PINT: u64 = 10;
+
+const fn key(name: &'static str, kind: Kind, default: &'static str, fate: Fate, becomes: &'static str) -> Key {
+    Key { name, kind, default, fate, becomes }
+}
+
+pub fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+use Fate::{Checked, Inert, Mapped, MappedIn, Output};
+use Kind::{Count, File, Flag, LinkDown, Map, Number, Rate};
+
+pub static KEYS: &[Key] = &[
+    key(
+        "CC_MODE",
+        Count,
+        "1",
+        Mapped,
+        "`[scheme] name`: 1 `dcqcn`, 3 `hpcc`, 7 `timely`, 8 `dctcp`, each with the preset `hpcc-ns3`; 10 (HPCC-PINT) and all others are refused",
+    ),
+    key(
+        "TOPOLOGY_FILE",
+        File,
+        "",
+        Mapped,
+        "`[topology] kind = \"custom\"`; node numbers and the order of links are kept, since the hash and port numbers depend on them",
+    ),
+    key("FLOW_FILE", File, "", Mapped, "`[[traffic]] kind = \"flow-list\"` and a CSV file beside the scenario"),
+    key("TRACE_FILE", File, "", Output, "names nodes whose packets are traced; not opened"),
+    key("TRACE_OUTPUT_FILE", File, "", Output, "no such file is written"),
+    key("FCT_OUTPUT_FILE", File, "", Output, "`xoff export hpcc` writes that file from a run"),
+    key(
+        "PFC_OUTPUT_FILE",
+        File,
+        "",
+        Output,
+        "`[output] pfc_frames = true`, from which `xoff export hpcc` writes that file",
+    ),
+    key("QLEN_MON_FILE", File, "", Output, "use a `[[probe]]` of queues"),
+    key("QLEN_MON_START", Count, "2000000000", Output, "use a `[[probe]]` of queues"),
+    key("QLEN_MON_END", Count, "2100000000", Output, "use a `[[probe]]` of queues"),
+    key("ENABLE_TRACE", Flag, "1", Output, "no binary trace is written"),
+    key(
+        "SIMULATOR_STOP_TIME",
+        Number,
+        "3.01",
+        Mapped,
+        "`[run] stop`, in seconds; the run ends sooner when all flows are done",
+    ),
+    key("PACKET_PAYLOAD_SIZE", Count, "1000", Mapped, "`[host] mtu`"),
+    key(
+        "BUFFER_SIZE",
+        Count,
+        "16",
+        Mapped,
+        "`[switch] buffer`, in MiB; refused where headrooms and reserves leave nothing of it, for the counters wrap there and PFC never fires",
+    ),
+    key("ENABLE_QCN", Flag, "1", MappedIn(&[DCQCN, DCTCP]), "0 is `[scheme] mark_at = \"never\"`"),
+    key(
+        "KMIN_MAP",
+        Map,
+        "",
+        MappedIn(&[DCQCN, DCTCP]),
+        "`[scheme] kmin` by port rate, in units of 1000 bytes; every rate of a switch port must be there in every mode",
+    ),
+    key("KMAX_MAP", Map, "", MappedIn(&[DCQCN, DCTCP]), "`[scheme] kmax` by port rate"),
+    key("PMAX_MAP", Map, "", MappedIn(&[DCQCN, DCTCP]), "`[scheme] pmax` by port rate"),
+    key(
+        "USE_DYNAMIC_PFC_THRESHOLD",
+        Flag,
+        "1",
+        Inert,
+        "thresholds are dynamic whatever it says; 0 is told in a warning",
+    ),
+    key(
+        "PAUSE_TIME",
+        Count,
+        "5",
+        Checked,
+        "any value but 0 is the same, a pause lasts until it is lifted; with 0 a PAUSE would be read as a RESUME, so it is refused",
+    ),
+    key(
+        "HAS_WIN",
+        Flag,
+        "1",
+        Mapped,
+        "`[host] inflight_cap`: 0 is `\"none\"`; refused with CC_MODE 3, whose law divides by the window",
+    ),
+    key(
+        "GLOBAL_T",
+        Flag,
+        "1",
+        Mapped,
+        "`[host] inflight_cap`: `\"longest-bdp\"` with 1, `\"path-bdp\"` with 0; with CC_MODE 3 also `[scheme] round_trip`",
+    ),
+    key("VAR_WIN", Flag, "0", Mapped, "`[host] inflight_scales`, where there is a window"),
+    key("RATE_BOUND", Flag, "1", Mapped, "`[host] pace`"),
+    key(
+        "ACK_HIGH_PRIO",
+        Flag,
+        "0",
+        Mapped,
+        "`[host] acks_paused_by`: with 0 the NIC's ACKs stop when priority group 3 is paused, with 1 never; in switches they travel with the data in either case",
+    ),
+    key(
+        "L2_ACK_INTERVAL",
+        Count,
+        "0",
+        Checked,
+        "any value but 0 gives an ACK for each packet; with 0, which is the default, ACKs are not taken, so it is refused",
+    ),
+    key("L2_BACK_TO_ZERO", Flag, "0", Checked, "1, going back to the start of a chunk, is refused"),
+    key("L2_CHUNK_SIZE", Count, "0", Inert, "matters only with L2_BACK_TO_ZERO 1"),
+    key("ERROR_RATE_PER_LINK", Number, "0", Mapped, "`loss` of the links to which the topology file gives none"),
+    key(
+        "LINK_DOWN",
+        LinkDown,
+        "0 0 0",
+        Mapped,
+        "`[[fault]] kind = \"link-down\"`, that many microseconds after 2 s; nothing with 0",
+    ),
+    key("MIN_RATE", Rate, "100Mb/s", Mapped, "`[scheme] rate_min`"),
+    key("RATE_AI", Rate, "", MappedIn(&[DCQCN, HPCC, TIMELY]), "`[scheme] rate_ai` (TIMELY: `delta`)"),
+    key("RATE_HAI", Rate, "", MappedIn(&[DCQCN, TIMELY]), "`[scheme] rate_hai` (TIMELY: `delta_hai`)"),
+    key("DCTCP_RATE_AI", Rate, "1000Mb/s", MappedIn(&[DCTCP]), "`[scheme] rate_ai`"),
+    key(
+        "EWMA_GAIN",
+        Number,
+        "0",
+        MappedIn(&[DCQCN, DCTCP]),
+        "`[scheme] g`; where it is missing that simulator computes 1/16 in whole numbers and has 0, which is told in a warning",
+    ),
+    key("ALPHA_RESUME_INTERVAL", Number, "55", MappedIn(&[DCQCN]), "`[scheme] alpha_period`, whole microseconds"),
+    key("RATE_DECREASE_INTERVAL", Number, "4", MappedIn(&[DCQCN]), "`[scheme] decrease_period`, whole microseconds"),
+    key("RP_TIMER", Number, "", MappedIn(&[DCQCN]), "`[scheme] increase_timer`, whole microseconds"),
+    key("FAST_RECOVERY_TIMES", Count, "5", MappedIn(&[DCQCN]), "`[scheme] fast_recovery`"),
+    key("CLAMP_TARGET_RATE", Flag, "0", MappedIn(&[DCQCN]), "`[scheme] target_clamp`"),
+    key("U_TARGET", Number, "0.95", MappedIn(&[HPCC]), "`[scheme] eta`"),
+    key("MI_THRESH", Count, "5", MappedIn(&[HPCC]), "`[scheme] max_stage`"),
+    key("INT_MULTI", Count, "1", MappedIn(&[HPCC]), "`[scheme] int_multiplier`"),
+    key("FAST_REACT", Flag, "1", MappedIn(&[HPCC]), "`[scheme] fast_react`"),
+    key("MULTI_RATE", Flag, "1", MappedIn(&[HPCC]), "`[scheme] per_hop`"),
+    key("SAMPLE_FEEDBACK", Flag, "0", MappedIn(&[HPCC]), "`[scheme] sample_feedback`"),
+    key("PINT_LOG_BASE", Number, "1.05", MappedIn(&[PINT]), "matters only with CC_MODE 10, which is refused"),
+    key("PINT_PROB", Number, "1.0", MappedIn(&[PINT]), "matters only with CC_MODE 10, which is refused"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_explained() {
+        for (at, key) in KEYS.iter().enumerate() {
+            assert!(KEYS[..at].iter().all(|other| other.name != key.name), "{} comes twice", key.name);
+            assert!(key.becomes.len() > 8, "{}", key.name);
+            assert!(key.name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'));
+        }
+    }
+}

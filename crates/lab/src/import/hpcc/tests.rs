@@ -1,0 +1,1 @@
+//! Files that the tests write themselves, read as that simulator's.
