@@ -18,5 +18,6 @@ pub mod results;
 pub mod run;
 pub mod scenario;
 mod schemes_text;
+pub mod trace;
 pub mod traffic;
 pub mod validate;

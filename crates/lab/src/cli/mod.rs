@@ -7,6 +7,7 @@ mod inspect;
 mod progress;
 mod reproduce;
 mod run;
+mod trace;
 mod validate;
 
 use crate::results::text::Style;
@@ -91,6 +92,11 @@ enum Command {
     /// `hpcc` makes fct.txt and pfc.txt as the HPCC authors' simulator writes them, for the scripts
     /// that read those.
     Export(export::ExportArgs),
+    /// Write a finished run as a trace for Perfetto
+    ///
+    /// Pauses, flows, queues and rates on one time line, with arrows from the root of a congestion
+    /// tree to the flows it holds.
+    Trace(trace::TraceArgs),
     /// Say what a scenario would build, and run nothing
     ///
     /// Nodes and links, oversubscription, round trips, buffers against required headroom, whether
@@ -159,6 +165,7 @@ pub fn main() -> ExitCode {
         Some(Command::Reproduce(args)) => reproduce::reproduce(&args),
         Some(Command::Validate(args)) => validate::validate(&args),
         Some(Command::Export(args)) => export::export(&args),
+        Some(Command::Trace(args)) => trace::trace(&args),
         Some(Command::Check(args)) => inspect::check(&args),
         Some(Command::Import(args)) => import::import(&args),
         Some(Command::Schemes(args)) => inspect::schemes(&args),

@@ -1,0 +1,138 @@
+//! Why an egress was stopped: the chain of stops from the root of a congestion tree to its leaves.
+//!
+//! A switch pauses an upstream egress because what came from there fills its buffer. If at that
+//! moment one of its own egresses stands still, and a flow that comes by the one leaves by the
+//! other, the stop is *propagated*: it exists because of the stop further down. If none does, the
+//! congestion is in the switch itself, and the stop is the *root* of a tree.
+
+use super::stops::Stop;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use xoff_engine::{Span, Time};
+
+/// Life of a flow, as far as the network is concerned.
+#[derive(Clone, Copy, Debug)]
+pub struct Life<'a> {
+    pub start: Time,
+    pub end: Time,
+    pub priority: u8,
+    /// The egress ports on its way, the sender's first.
+    pub path: &'a [u32],
+}
+
+/// What is known of the stop with the same number.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Link {
+    /// The stops that brought it about; none for a root.
+    pub causes: Vec<u32>,
+    /// The root that the first of its causes leads to; itself for a root.
+    pub root: u32,
+    /// Stops between it and the root; zero for a root.
+    pub depth: u32,
+}
+
+/// By (egress stopped, priority): the next ports of the flows that came by it, and when they lived.
+type Turns = BTreeMap<(u32, u8), BTreeMap<u32, Vec<(Time, Time)>>>;
+
+/// One link for each stop. `stops` are in the order of their beginnings, `lives` in that of their
+/// starts. `delay` is the least time from the beginning of a stop until the egress obeys: zero if
+/// beginnings are arrivals.
+pub fn links<'a>(stops: &[Stop], lives: impl Iterator<Item = Life<'a>>, delay: impl Fn(u32) -> Span) -> Vec<Link> {
+    let turns = turns(stops, lives);
+    let mut of_queue: HashMap<(u32, u8), Vec<u32>> = HashMap::new();
+    for (index, stop) in (0u32..).zip(stops) {
+        of_queue.entry((stop.port, stop.priority)).or_default().push(index);
+    }
+    let mut links: Vec<Link> = Vec::with_capacity(stops.len());
+    for (index, stop) in (0u32..).zip(stops) {
+        let at = stop.decided.unwrap_or(stop.from);
+        let mut causes = Vec::new();
+        for (&egress, alive) in turns.get(&(stop.port, stop.priority)).into_iter().flatten() {
+            let Some(own) = of_queue.get(&(egress, stop.priority)).filter(|_| alive_at(alive, at)) else { continue };
+            // The stops of one queue do not overlap, so only the last one begun can hold.
+            let begun = own.partition_point(|&other| stops[other as usize].from.saturating_add(delay(egress)) <= at);
+            let Some(&cause) = begun.checked_sub(1).and_then(|last| own.get(last)) else { continue };
+            // Effects come after causes in the list, so that no chain is a circle, even in a deadlock.
+            if stops[cause as usize].until > at && cause < index {
+                causes.push(cause);
+            }
+        }
+        causes.sort_unstable();
+        let (root, depth) = match causes.first() {
+            Some(&cause) => (links[cause as usize].root, links[cause as usize].depth + 1),
+            None => (index, 0),
+        };
+        links.push(Link { causes, root, depth });
+    }
+    links
+}
+
+fn turns<'a>(stops: &[Stop], lives: impl Iterator<Item = Life<'a>>) -> Turns {
+    let stopped: HashSet<(u32, u8)> = stops.iter().map(|stop| (stop.port, stop.priority)).collect();
+    let mut turns = Turns::new();
+    for life in lives {
+        for hop in life.path.windows(2) {
+            let (by, next) = ((hop[0], life.priority), (hop[1], life.priority));
+            if !stopped.contains(&by) || !stopped.contains(&next) {
+                continue;
+            }
+            // Flows come by their starts, so lives that touch can be joined at once.
+            let alive = turns.entry(by).or_default().entry(hop[1]).or_default();
+            match alive.last_mut() {
+                Some((_, end)) if life.start <= *end => *end = life.end.max(*end),
+                _ => alive.push((life.start, life.end)),
+            }
+        }
+    }
+    turns
+}
+
+fn alive_at(alive: &[(Time, Time)], at: Time) -> bool {
+    let begun = alive.partition_point(|&(start, _)| start <= at);
+    begun.checked_sub(1).is_some_and(|last| alive[last].1 >= at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stops::Ended;
+    use super::*;
+
+    fn stop(port: u32, from: u64, until: u64) -> Stop {
+        let (from, until) = (Time::from_us(from), Time::from_us(until));
+        let decided = Some(from);
+        Stop { port, priority: 3, from, until, ended: Ended::Resume, decided, ingress_bytes: None }
+    }
+
+    /// A chain of egresses 0, 2, 4; another flow comes by 0 and goes elsewhere, by 8.
+    fn found(stops: &[Stop], flow_end: u64) -> Vec<(Vec<u32>, u32, u32)> {
+        let lives = [(&[0, 2, 4][..], flow_end), (&[0, 8][..], 100)];
+        let lives =
+            lives.iter().map(|&(path, end)| Life { start: Time::ZERO, end: Time::from_us(end), priority: 3, path });
+        links(stops, lives, |_| Span::from_us(1)).into_iter().map(|l| (l.causes, l.root, l.depth)).collect()
+    }
+
+    #[test]
+    fn stops_spread_against_the_traffic() {
+        let stops = [stop(4, 10, 50), stop(2, 20, 50), stop(0, 30, 50)];
+        assert_eq!(found(&stops, 100), [(vec![], 0, 0), (vec![0], 0, 1), (vec![1], 0, 2)]);
+    }
+
+    #[test]
+    fn a_stop_that_is_over_or_not_yet_obeyed_explains_nothing() {
+        let over = [stop(4, 10, 15), stop(2, 20, 50)];
+        assert_eq!(found(&over, 100), [(vec![], 0, 0), (vec![], 1, 0)]);
+        let early = [stop(4, 10, 50), Stop { decided: Some(Time::from_ns(10_500)), ..stop(2, 11, 50) }];
+        assert_eq!(found(&early, 100), [(vec![], 0, 0), (vec![], 1, 0)]);
+    }
+
+    #[test]
+    fn without_a_flow_from_one_to_the_other_there_is_no_link() {
+        assert_eq!(found(&[stop(4, 10, 50), stop(2, 20, 50)], 12)[1], (vec![], 1, 0), "the flow had ended");
+        assert_eq!(found(&[stop(4, 10, 50), stop(0, 20, 50)], 100)[1], (vec![], 1, 0), "no neighbour");
+    }
+
+    #[test]
+    fn several_causes_are_all_kept() {
+        let stops = [stop(8, 5, 50), stop(2, 20, 50), stop(0, 30, 50)];
+        assert_eq!(found(&stops, 100)[2], (vec![0, 1], 0, 1));
+    }
+}

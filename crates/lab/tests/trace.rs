@@ -1,0 +1,91 @@
+//! Traces for Perfetto, judged by Perfetto's own trace processor: SQL over the file against the
+//! tables of the run.
+
+mod common;
+mod perfetto;
+
+use common::{Bench, SMALL, stderr};
+use std::path::Path;
+
+fn shipped(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name).display().to_string()
+}
+
+/// Runs a scenario into `out`, with CSV twins for the check, and writes its trace.
+fn traced(bench: &Bench, scenario: &str, sets: &[&str]) -> String {
+    let mut args = vec!["run", scenario, "--quiet", "--out", "out"];
+    for set in ["output.csv=true", "output.figures=false"].iter().chain(sets) {
+        args.extend(["--set", set]);
+    }
+    let ran = bench.xoff(&args);
+    assert!(matches!(ran.status.code(), Some(0 | 1)), "{}", stderr(&ran));
+    bench.ok(&["trace", "out"])
+}
+
+#[test]
+fn arrows_lead_from_the_root_of_the_congestion_tree_to_its_victim() {
+    for (sets, times) in [(&[][..], "decisions"), (&["output.pfc_frames=true"][..], "arrivals")] {
+        let bench = Bench::new();
+        let sets = [&["run.stop=25ms"][..], sets].concat();
+        let told = traced(&bench, &shipped("victim-flow.toml"), &sets);
+        assert!(told.contains("21 nodes, 250 flows") && told.contains(times), "{told}");
+        let told = perfetto::check(&bench.path.join("out"), &["victim F0"]);
+        // S1 stops S0, in which nothing is congested, and so S0 stops the victim's host.
+        let chains: Vec<&str> = told.lines().filter(|line| line.starts_with("chain of")).collect();
+        assert!(chains.len() == 1 && chains[0].starts_with("chain of victim F0: S0->S1 H0->S0 ("), "{told}");
+        assert!(told.contains(&format!("times: {times}")), "{told}");
+    }
+}
+
+#[test]
+fn timed_pauses_are_as_long_as_the_egress_stood_still() {
+    let bench = Bench::new();
+    let sets = ["run.stop=25ms", "output.pfc_frames=true", "switch.pfc.signalling=timed"];
+    traced(&bench, &shipped("victim-flow.toml"), &sets);
+    perfetto::check(&bench.path.join("out"), &["--timed"]);
+}
+
+#[test]
+fn congestion_over_three_layers_and_parallel_links_is_told_as_it_happened() {
+    let bench = Bench::new();
+    let told = traced(&bench, &shipped("deadlock.toml"), &["output.pfc_frames=true"]);
+    let told = told + &perfetto::check(&bench.path.join("out"), &[]);
+    assert!(told.contains("70 nodes"), "{told}");
+}
+
+#[test]
+fn the_same_run_gives_the_same_bytes() {
+    let bench = Bench::with("small.toml", SMALL);
+    bench.ok(&["run", "small.toml", "--quiet", "--out", "a"]);
+    bench.ok(&["run", "small.toml", "--quiet", "--out", "b"]);
+    let told: serde_json::Value = serde_json::from_str(&bench.ok(&["trace", "a", "--json"])).unwrap();
+    assert_eq!(told["size_bytes"], bench.read("a/trace.pftrace").len());
+    assert_eq!(told["nodes"], 10);
+    assert!(told["pauses"].as_u64().unwrap() > 0 && told["samples"].as_u64().unwrap() > 0, "{told}");
+    assert_eq!(bench.ok(&["trace", "b", "-o", "there/b.pftrace", "--quiet"]), "");
+    assert_eq!(bench.read("a/trace.pftrace"), bench.read("there/b.pftrace"));
+    assert_eq!(common::entries(&bench.path.join("there")), ["b.pftrace"], "nothing half-written stays");
+}
+
+#[test]
+fn what_cannot_be_traced_is_refused_and_nothing_written() {
+    let bench = Bench::with("small.toml", SMALL);
+    bench.ok(&["run", "small.toml", "--quiet", "--out", "a"]);
+    let refused = |args: &[&str], code: i32| {
+        let output = bench.xoff(args);
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
+        stderr(&output)
+    };
+    assert!(refused(&["trace", "nowhere"], 2).contains("no such directory"));
+    assert!(refused(&["trace", "a", "-o", "a"], 3).contains("is a directory"));
+    // A table that was cut, and one of another run.
+    let whole = bench.read("a/series.parquet");
+    std::fs::write(bench.path.join("a/series.parquet"), &whole[..whole.len() / 2]).unwrap();
+    assert!(refused(&["trace", "a"], 2).contains("series.parquet"));
+    std::fs::write(bench.path.join("a/series.parquet"), &whole).unwrap();
+    let scenario = String::from_utf8(bench.read("a/scenario.toml")).unwrap();
+    std::fs::write(bench.path.join("a/scenario.toml"), common::changed(&scenario, "left = 4", "left = 5")).unwrap();
+    let told = refused(&["trace", "a"], 2);
+    assert!(told.contains("does not have"), "{told}");
+    assert!(!bench.entries().iter().chain(&common::entries(&bench.path.join("a"))).any(|name| name.contains("trace")));
+}
