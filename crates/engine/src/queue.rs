@@ -412,6 +412,20 @@ mod tests {
     }
 
     #[test]
+    fn in_turn_the_first_scheduled_comes_first() {
+        let at = Time::from_ns(7);
+        let keys = [Key::in_turn(at, 1, 9, 5), Key::in_turn(at, 2, 0, 0), Key::in_turn(Time::from_ns(6), 3, 4, 1)];
+        assert_eq!(keys.map(Key::in_turn_parts), [(9, 5), (0, 0), (4, 1)]);
+        let mut queue = EventQueue::default();
+        for key in [keys[1], keys[2], keys[0]] {
+            queue.push(key);
+        }
+        let order: Vec<Key> = std::iter::from_fn(|| queue.pop()).collect();
+        assert_eq!(order, [keys[2], keys[0], keys[1]], "by time, then by turn, whatever they are");
+        assert_eq!(Key::in_turn(at, 1 << 30, 15, IN_TURN_LARGEST).in_turn_parts(), (15, IN_TURN_LARGEST));
+    }
+
+    #[test]
     fn hold_model_agrees_with_a_heap_at_every_width() {
         // Mean gaps from 50 ps to 50 us between events force the width both ways.
         for mean_ps in [50.0, 5e3, 5e5, 5e7, 5e9] {

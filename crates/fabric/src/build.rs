@@ -275,7 +275,9 @@ fn new_accounts(plan: &Plan, switches: &mut [Switch], mtu_wire: u32) -> Vec<Acco
             let (outgoing, incoming) = (&plan.slowest(port), &plan.fastest(peer(port)));
             let sizes = plan.hosts.first().map_or(crate::plan::FrameSizes::ROCE_V2, |host| host.sizes);
             let headroom = match settings.headroom {
-                crate::plan::Headroom::Auto => pfc::required_headroom(incoming, outgoing, mtu_wire, &sizes),
+                crate::plan::Headroom::Auto => {
+                    pfc::required_headroom(incoming, outgoing, mtu_wire, &sizes, plan.model.grain)
+                }
                 crate::plan::Headroom::Bytes(bytes) => bytes,
                 crate::plan::Headroom::Bdps(bdps) => pfc::bytes_on_wire(incoming) * u64::from(bdps),
             };

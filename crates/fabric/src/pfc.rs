@@ -1,21 +1,39 @@
 //! PFC arithmetic: headroom, thresholds and pause quanta.
 
 use crate::plan::{Alpha, Direction, FrameSizes};
-use xoff_engine::{BitRate, LinkRate, Span};
+use xoff_engine::{BitRate, Grain, LinkRate, Span};
 
 /// Bytes that may still arrive at an ingress after it passed XOFF, so that none is dropped.
 ///
 /// `incoming` is the direction towards the ingress, `outgoing` the one its PAUSE takes. In the
 /// worst case the packet that crosses XOFF does so with its whole length; the PAUSE waits for a
 /// full packet just begun on the reverse wire, is serialised, travels; the upstream finishes a
-/// full packet just begun; and all that was on the wire meanwhile arrives.
-pub fn required_headroom(incoming: &Direction, outgoing: &Direction, mtu_wire_bytes: u32, sizes: &FrameSizes) -> u64 {
+/// full packet just begun; and all that was on the wire meanwhile arrives. Where times come in grains,
+/// frames arrive faster than the rate says, short ones most.
+pub fn required_headroom(
+    incoming: &Direction,
+    outgoing: &Direction,
+    mtu_wire_bytes: u32,
+    sizes: &FrameSizes,
+    grain: Grain,
+) -> u64 {
     let back = LinkRate::new(outgoing.rate);
     let pfc_wire = sizes.pfc_bytes + sizes.gap_bytes;
     let reaction = back.serialise(mtu_wire_bytes) + back.serialise(pfc_wire) + outgoing.delay + incoming.delay;
     // Rounded up: a byte begun is a byte to store.
     let in_flight = (u128::from(incoming.rate.bps()) * u128::from(reaction.ps())).div_ceil(8_000_000_000_000);
-    in_flight as u64 + 2 * u64::from(mtu_wire_bytes)
+    let ack_wire = sizes.ack_bytes + sizes.gap_bytes;
+    let faster = [mtu_wire_bytes, ack_wire].map(|wire_bytes| speedup(incoming.rate, wire_bytes, grain));
+    (in_flight as f64 * faster[0].max(faster[1])).ceil() as u64 + 2 * u64::from(mtu_wire_bytes)
+}
+
+/// How much faster frames of this size are in whole grains.
+fn speedup(rate: BitRate, wire_bytes: u32, grain: Grain) -> f64 {
+    let exact = LinkRate::new(rate).serialise(wire_bytes).ps() as f64;
+    match grain {
+        Grain::Exact => 1.0,
+        _ => exact / grain.duration(wire_bytes, rate.bps() as f64).ps().max(1_000) as f64,
+    }
 }
 
 /// Length of one pause quantum (512 bit times) times `quanta`.
@@ -58,7 +76,7 @@ mod tests {
 
     fn headroom(gbps: u64, us: u64) -> u64 {
         let direction = Direction { rate: BitRate::from_gbps(gbps), delay: Span::from_us(us), loss: 0.0 };
-        required_headroom(&direction, &direction, 1106, &FrameSizes::ROCE_V2)
+        required_headroom(&direction, &direction, 1106, &FrameSizes::ROCE_V2, Grain::Exact)
     }
 
     #[test]

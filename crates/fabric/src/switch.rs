@@ -183,6 +183,7 @@ impl<S: Scheme> World<S> {
                     &self.plan.slowest(account.port),
                     crate::build::largest_wire_bytes(&self.plan, &self.formats),
                     &sizes,
+                    self.plan.model.grain,
                 ),
                 buffer_used_bytes: switch.used_bytes,
                 buffer_bytes: switch.buffer_bytes,

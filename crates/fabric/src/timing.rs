@@ -11,7 +11,7 @@ use xoff_engine::{LinkRate, Span};
 /// with full packets, waits for all of them at the slowest of those, and goes on with the last.
 pub fn ideal_delivery(plan: &Plan, path: &[u32], packets: u64, full_wire: u32, last_wire: u32) -> Span {
     // Wide: a terabyte over a slow link does not fit 64 bits on the way.
-    let serialise = |port: u32, bytes: u32| u128::from(LinkRate::new(plan.direction(port).rate).serialise(bytes).ps());
+    let serialise = |port: u32, bytes: u32| u128::from(link(plan, port).serialise(bytes).ps());
     let propagation: u128 = path.iter().map(|&port| u128::from(plan.direction(port).delay.ps())).sum();
     let span = |ps: u128| Span::from_ps(u64::try_from(ps).unwrap_or(u64::MAX));
     let mut rest: u128 = path.iter().map(|&port| serialise(port, last_wire)).sum();
@@ -27,6 +27,11 @@ pub fn ideal_delivery(plan: &Plan, path: &[u32], packets: u64, full_wire: u32, l
         rest -= serialise(port, last_wire);
     }
     span(propagation + best)
+}
+
+/// The wire that leaves `port`, as the run counts time.
+fn link(plan: &Plan, port: u32) -> LinkRate {
+    LinkRate::with_grain(plan.direction(port).rate, plan.model.grain)
 }
 
 /// A full packet and its answer.
@@ -51,7 +56,7 @@ pub fn base_rtt(plan: &Plan, path: &[u32], of: Exchange) -> Span {
     let one_way = |ports: &mut dyn Iterator<Item = u32>, bytes: u32| {
         ports.fold(Span::ZERO, |sum, port| {
             let direction = plan.direction(port);
-            sum + direction.delay + LinkRate::new(direction.rate).serialise(bytes)
+            sum + direction.delay + link(plan, port).serialise(bytes)
         })
     };
     one_way(&mut path.iter().copied(), of.data_wire) + one_way(&mut path.iter().map(|&port| peer(port)), of.ack_wire)

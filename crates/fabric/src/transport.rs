@@ -242,6 +242,8 @@ impl<S: Scheme> World<S> {
             self.probe_flow(flow);
         }
         self.apply_limits(flow, limits);
+        // The first packet waits for nothing, whatever rate the flow begins with.
+        self.senders[flow].next_avail = self.now;
         self.arm_flow_timer(flow);
         self.open_scanned(flow);
         self.stir_flow(flow);

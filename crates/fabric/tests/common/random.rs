@@ -2,7 +2,7 @@
 //! ever deadlock.
 
 use super::{Net, flow};
-use xoff_engine::{Span, Time, stream};
+use xoff_engine::{Grain, Span, Time, stream};
 use xoff_fabric::plan::*;
 use xoff_fabric::traffic::FlowSpec;
 
@@ -57,6 +57,7 @@ pub fn network(seed: u64) -> (Plan, Vec<u32>) {
         net.plan.classes.control = 2;
     }
     net.plan.seed = seed;
+    other_rules(seed, &mut net.plan);
     // Switches in up to three domains, hosts in those of their switches.
     let mut rng = stream(seed, "swarm domains", 0);
     switches.iter().for_each(|&switch| net.plan.nodes[switch as usize].domain = rng.below(3) as u16);
@@ -64,6 +65,41 @@ pub fn network(seed: u64) -> (Plan, Vec<u32>) {
         net.plan.nodes[link.a as usize].domain = net.plan.nodes[link.b as usize].domain;
     }
     (net.plan, hosts)
+}
+
+/// Every third network follows rules of other simulators, each at random.
+fn other_rules(seed: u64, plan: &mut Plan) {
+    let mut rng = stream(seed, "swarm rules", 0);
+    if rng.below(3) != 0 {
+        return;
+    }
+    let mut yes = || rng.below(2) == 0;
+    plan.model = Model {
+        grain: if yes() { Grain::BinaryNanosecond } else { Grain::Nanosecond },
+        ties: if yes() { Ties::Scheduled } else { Ties::Hash },
+        ecmp: if yes() { Ecmp::Murmur3 } else { Ecmp::Mix },
+        next_hops: if yes() { NextHops::Descending } else { NextHops::ByLink },
+        base_rtt: if yes() { BaseRtt::Payload } else { BaseRtt::Wire },
+        random: if yes() { Random::Shared { first: seed } } else { Random::Own },
+    };
+    plan.switches[0].count_passing = yes();
+    let host = &mut plan.hosts[0];
+    host.sizes.min_frame_bytes = if yes() { 1 } else { 64 };
+    let acks_paused_by = if yes() { Some(3) } else { None };
+    host.nic = NicSettings {
+        scheduler: if yes() { NicScheduler::Scan { acks_paused_by } } else { NicScheduler::Ready },
+        follow_rate: yes(),
+        pace: yes(),
+        inflight_cap: if yes() { Some(InflightCap { longest: yes(), scales: yes() }) } else { None },
+    };
+    if host.nic.scheduler != NicScheduler::Ready {
+        // ACKs that do not stop with their own class are no longer lossless.
+        host.ack_class = AckClass::Control;
+    }
+    if host.nic.inflight_cap.is_some() {
+        // A cap below what one ACK answers would wait for the ACK that waits for it.
+        host.ack_every = 1;
+    }
 }
 
 /// Flows between them, half of them into one host.

@@ -24,7 +24,7 @@ pub fn headroom(plan: &Plan, port: u32) -> (u64, u64) {
     let profile = plan.nodes[plan.node_of(port) as usize].profile;
     let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
     let (incoming, outgoing) = (plan.fastest(peer(port)), plan.slowest(port));
-    let required = pfc::required_headroom(&incoming, &outgoing, mtu_wire_bytes(plan), &sizes);
+    let required = pfc::required_headroom(&incoming, &outgoing, mtu_wire_bytes(plan), &sizes, plan.model.grain);
     match plan.switches[usize::from(profile)].pfc.headroom {
         Headroom::Auto => (required, required),
         Headroom::Bytes(bytes) => (bytes, required),

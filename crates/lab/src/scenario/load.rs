@@ -19,7 +19,8 @@ use crate::traffic::{self, TrafficPlan};
 use std::path::Path;
 use std::sync::Arc;
 use xoff_engine::Time;
-use xoff_fabric::plan::{AckPath, HostSettings, Model, NodeKind, Plan};
+use xoff_engine::queue::IN_TURN_LARGEST;
+use xoff_fabric::plan::{AckPath, HostSettings, Model, NodeKind, Plan, Ties};
 use xoff_fabric::topology::Graph;
 
 /// A scenario of more than this is not one.
@@ -258,6 +259,12 @@ impl Scenario {
             probes: Vec::new(),
             run,
         };
+        // Events that take turns have less room for what they are about: a queue per scheme at most.
+        let queues = plan.ports() * plan.classes.list.len() * schemes.len();
+        if plan.model.ties == Ties::Scheduled && queues > IN_TURN_LARGEST as usize {
+            let error = root.place_within("model", "ties").error("this network is too large for this order of events");
+            return Err(error.label("leave it out, or make the network smaller"));
+        }
         let labels: Vec<String> = schemes.iter().map(|scheme| scheme.label.clone()).collect();
         let mut context = TrafficContext {
             plan: &plan,

@@ -318,7 +318,7 @@ pub fn read_host(table: &mut Table) -> Result<HostSettings> {
 
 fn read_host_behaviour(table: &mut Table, defaults: &HostSettings) -> Result<HostSettings> {
     let class = if defaults.ack_class == AckClass::Control { "control" } else { "data" };
-    Ok(HostSettings {
+    let settings = HostSettings {
         mtu_bytes: table.bytes_or("mtu", 64..=9216, u64::from(defaults.mtu_bytes))? as u32,
         sizes: defaults.sizes,
         ack_every: table.count_or("ack_every", 1..=1000, u64::from(defaults.ack_every))? as u32,
@@ -332,7 +332,13 @@ fn read_host_behaviour(table: &mut Table, defaults: &HostSettings) -> Result<Hos
         nak_interval: table.interval_or("nak_interval", defaults.nak_interval)?,
         retransmit_timeout: table.interval_or("retransmit_timeout", defaults.retransmit_timeout)?,
         nic: read_nic(table, &defaults.nic)?,
-    })
+    };
+    if settings.nic.inflight_cap.is_some() && settings.ack_every > 1 {
+        // The sender would wait for an ACK, the receiver for packets to acknowledge.
+        let error = table.error("inflight_cap", "a cap on bytes in flight needs an ACK for every packet");
+        return Err(error.label("leave out `ack_every`, or the cap"));
+    }
+    Ok(settings)
 }
 
 fn read_nic(table: &mut Table, defaults: &NicSettings) -> Result<NicSettings> {

@@ -267,7 +267,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 "acks_paused_by",
                 Either(&[Count, Choice(&["none"])]),
                 "\"none\"",
-                "The priority whose pause stops the NIC's one queue of ACKs",
+                "The priority whose pause stops the NIC's one queue of ACKs; ACKs of another lossless class then ignore its PAUSE",
             )
             .only("with scheduler = \"scan\""),
             key(

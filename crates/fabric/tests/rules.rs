@@ -1,0 +1,243 @@
+//! Rules of other simulators: time grain, order of events, hashes, NICs that scan, caps in flight.
+
+mod common;
+use common::*;
+use xoff_engine::{BitRate, Grain, Span, Time};
+use xoff_fabric::plan::*;
+use xoff_fabric::route::{FlowKey, Routes};
+use xoff_fabric::scheme::*;
+use xoff_fabric::traffic::FlowSpec;
+use xoff_fabric::world::World;
+
+/// The frames of the HPCC authors' simulator, in whole nanoseconds, in the order of scheduling.
+fn with_rules(mut net: Net) -> Net {
+    net.plan.model = Model {
+        grain: Grain::BinaryNanosecond,
+        ties: Ties::Scheduled,
+        ecmp: Ecmp::Murmur3,
+        next_hops: NextHops::Descending,
+        base_rtt: BaseRtt::Payload,
+        random: Random::Own,
+    };
+    let host = &mut net.plan.hosts[0];
+    host.sizes = FrameSizes {
+        data_header_bytes: 48,
+        ack_bytes: 60,
+        pfc_bytes: 43,
+        gap_bytes: 0,
+        min_frame_bytes: 1,
+        ..FrameSizes::ROCE_V2
+    };
+    host.ack_class = AckClass::WithData;
+    host.nic.scheduler = NicScheduler::Scan { acks_paused_by: None };
+    net.plan.switches[0].count_passing = true;
+    net
+}
+
+fn acked_ns(world: &World<impl Scheme>) -> Vec<u64> {
+    let mut flows: Vec<_> = world.flows.iter().collect();
+    flows.sort_by_key(|flow| flow.id);
+    flows.iter().map(|flow| (flow.acked_at.unwrap() - flow.start).ps() / 1_000).collect()
+}
+
+#[test]
+fn times_are_cut_to_whole_nanoseconds() {
+    // Five packets of 1048 B over two links of 100G and 1 us: 83 ns each (83.84), then an ACK of 60 B,
+    // 4 ns (4.8) per link.
+    let net = with_rules(Net::star(2, 100, Span::from_us(1)));
+    let world = net.run(vec![(Time::from_ns(122), flow(0, 1, 2, 5_000))]);
+    assert_eq!(acked_ns(&world), [5 * 83 + 83 + 2_000 + 2 * 4 + 2_000]);
+    // At 40G an ACK takes 12 ns, cut to 11: seconds have 64 binary digits.
+    let net = with_rules(Net::star(2, 40, Span::from_us(1)));
+    let world = net.run(vec![(Time::ZERO, flow(0, 1, 2, 1_000))]);
+    assert_eq!(acked_ns(&world), [2 * 209 + 2_000 + 2 * 11 + 2_000]);
+}
+
+#[test]
+fn ties_go_in_the_order_of_scheduling() {
+    // Everybody sends at once to one host: whoever was opened first is first in every round.
+    let net = with_rules(Net::star(9, 100, Span::from_us(1)));
+    let flows = (0..8).map(|i| (Time::ZERO, flow(i, 1 + i, 9, 20_000))).collect();
+    let done = acked_ns(&net.run(flows));
+    assert!(done.is_sorted(), "{done:?}");
+    let mut net = with_rules(Net::star(9, 100, Span::from_us(1)));
+    net.plan.model.ties = Ties::Hash;
+    let flows = (0..8).map(|i| (Time::ZERO, flow(i, 1 + i, 9, 20_000))).collect();
+    let done = acked_ns(&net.run(flows));
+    assert!(!done.is_sorted(), "without bias: {done:?}");
+}
+
+#[test]
+fn a_hash_of_addresses_and_ports_chooses() {
+    // Two hosts, each under an edge switch; two spines between them. Numbers by the mmh3 package, over
+    // the words of a flow from node 0 to node 1 with ports 10000 and 100.
+    let mut net = with_rules(Net::new());
+    let (a, b) = (net.host("a"), net.host("b"));
+    let (left, right) = (net.switch("left"), net.switch("right"));
+    let spines = [net.switch("x"), net.switch("y")];
+    net.link(a, left, 100, Span::from_us(1));
+    net.link(b, right, 100, Span::from_us(1));
+    for spine in spines {
+        net.link(left, spine, 100, Span::from_us(1));
+        net.link(right, spine, 100, Span::from_us(1));
+    }
+    let routes = Routes::new(&net.plan, |_| true);
+    assert_eq!(net.plan.node_of(routes.next_hops(left, b)[0] ^ 1), spines[1], "the highest number comes first");
+    let mut seen = std::collections::BTreeSet::new();
+    for port in 10_000..10_064 {
+        let key = FlowKey { seed: 1, id: 0, from: a, to: b, ports: (port, 100) };
+        let mut path = Vec::new();
+        assert!(routes.path(a, b, &key, &mut path));
+        // The seed of the run and the number of the flow mean nothing to it.
+        let (mut other, key) = (Vec::new(), FlowKey { seed: 9, id: 7, ..key });
+        assert!(routes.path(a, b, &key, &mut other));
+        assert_eq!(path, other);
+        seen.insert(net.plan.node_of(path[2]));
+    }
+    assert_eq!(seen.len(), 2, "both spines are used");
+}
+
+#[test]
+fn base_round_trips_of_payload() {
+    // Two links of 1 us both ways, and 1000 B at 100G on each: 2 x 2000 + 2 x 80 ns; that many bytes at 100G.
+    let mut net = with_rules(Net::star(2, 100, Span::from_us(1)));
+    net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: true, scales: false });
+    let world = net.run(vec![(Time::ZERO, flow(0, 1, 2, 5_000))]);
+    assert_eq!(world.max_base_rtt(), Span::from_ns(4_160));
+    assert_eq!(world.flows[0].base_rtt, Span::from_ns(4_160));
+}
+
+/// A rate for each flow, by its number.
+struct Paced(Vec<u64>);
+struct PacedRp(f64);
+
+impl ReactionPoint for PacedRp {
+    type Feedback = ();
+    fn limits(&self) -> Limits {
+        Limits { rate_bps: self.0, window_bytes: u64::MAX }
+    }
+}
+impl Scheme for Paced {
+    type Feedback = ();
+    type Cp = Silent;
+    type Np = Silent;
+    type Rp = PacedRp;
+    type Transit = Absent;
+    type Switch = Absent;
+    fn congestion_point(&self, _: &QueueFacts) -> Silent {
+        Silent::default()
+    }
+    fn notification_point(&self, _: &FlowFacts) -> Silent {
+        Silent::default()
+    }
+    fn reaction_point(&self, of: &FlowFacts) -> PacedRp {
+        PacedRp(self.0[of.flow as usize] as f64 * 1e9)
+    }
+}
+
+#[test]
+fn the_cap_counts_one_bandwidth_delay_product() {
+    // 4160 ns at 100G are 52 kB; a quarter of it at a quarter of the rate. With an ACK back after
+    // 4.2 us a cap of 13 kB lets a flow of 25 Gb/s go on without stop, and 2 kB would not.
+    let rate = |scales: bool, gbps: u64| {
+        let mut net = with_rules(Net::star(2, 100, Span::from_us(1)));
+        net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: false, scales });
+        net.plan.run.stop = Time::from_us(500);
+        let list = List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]);
+        let mut world = World::new(net.plan, vec![Paced(vec![gbps])], vec![list]);
+        world.run_to_end();
+        world.counters.delivered_bytes as f64 * 8.0 / 500e-6 / 1e9
+    };
+    let full = rate(false, 100);
+    assert!((full - 95.0).abs() < 2.0, "{full} Gb/s of payload");
+    for scales in [false, true] {
+        let quarter = rate(scales, 25);
+        assert!((quarter - 25.0 * 1000.0 / 1048.0).abs() < 0.5, "{quarter} Gb/s of payload");
+    }
+    let mut net = with_rules(Net::star(2, 100, Span::from_us(1)));
+    net.plan.hosts[0].nic.pace = false;
+    net.plan.run.stop = Time::from_us(500);
+    let list = List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]);
+    let mut world = World::new(net.plan, vec![Paced(vec![25])], vec![list]);
+    world.run_to_end();
+    let unpaced = world.counters.delivered_bytes as f64 * 8.0 / 500e-6 / 1e9;
+    assert!(unpaced > 90.0, "line rate, whatever the scheme says: {unpaced}");
+}
+
+/// A NIC that scans has one wake-up: a flow that starts while one is pending and sleeps after its first
+/// packet waits for that wake-up, if it comes later than the flow's own time.
+#[test]
+fn a_nic_that_scans_has_one_wake_up() {
+    let finish = |scheduler: NicScheduler| {
+        let mut net = with_rules(Net::star(3, 100, Span::from_us(100)));
+        net.plan.hosts[0].nic.scheduler = scheduler;
+        // The first flow may send every 8.384 us, the second every 0.8384 us.
+        let flows = vec![(Time::ZERO, flow(0, 1, 2, 10_000)), (Time::from_us(1), flow(1, 1, 3, 2_000))];
+        let mut world = World::new(net.plan, vec![Paced(vec![1, 10])], vec![List::boxed(flows)]);
+        while world.run(1) == xoff_fabric::world::Progress::Running {
+            if world.now < Time::from_us(12) {
+                eprintln!("{} {:?}", world.now.ps() / 1000, world.counters.data_packets_sent);
+            }
+        }
+        acked_ns(&world)[1]
+    };
+    let apart = finish(NicScheduler::Ready);
+    let scanned = finish(NicScheduler::Scan { acks_paused_by: None });
+    // From the second flow's start: its second packet leaves 838 ns later, or with the first flow's
+    // wake-up at 8384 ns.
+    let rest = 83 + 83 + 400_000 + 2 * 4;
+    assert_eq!(apart, 838 + rest);
+    // At the wake-up the first flow comes first, for the second was served last.
+    assert_eq!(scanned, 8_383 - 1_000 + 83 + rest, "8.384 us, cut in binary");
+}
+
+#[test]
+fn classes_take_turns_packet_by_packet() {
+    let mut net = Net::star(3, 100, Span::from_us(1));
+    net.plan.classes.list[0].service = Service::RoundRobin;
+    let other = Class { priority: 4, lossless: true, service: Service::RoundRobin, queue_limit_bytes: None };
+    net.plan.classes.list.insert(1, other);
+    net.plan.classes.control = 2;
+    net.plan.run.stop = Time::from_ms(1);
+    // Small packets get as many turns as large ones.
+    net.plan.hosts.push(HostSettings { mtu_bytes: 250, ..net.plan.hosts[0].clone() });
+    net.plan.nodes[2].profile = 1;
+    let flows = vec![(Time::ZERO, endless(0, 1, 3)), (Time::ZERO, FlowSpec { class: 1, ..endless(1, 2, 3) })];
+    let world = net.run(flows);
+    let packets = |id: u32| {
+        let flow = world.flows.iter().find(|flow| flow.id == id).unwrap();
+        flow.delivered_bytes as f64 / if id == 0 { 1000.0 } else { 250.0 }
+    };
+    assert!((packets(0) / packets(1) - 1.0).abs() < 0.02, "{} and {}", packets(0), packets(1));
+}
+
+#[test]
+fn headroom_in_bandwidth_delay_products_is_set_aside_once_per_port() {
+    // 100G and 1 us hold 12500 B, three times of which are headroom, beside a reserve of 4096 B: two
+    // ports leave the rest to share, whatever the number of classes.
+    for (per_port, times) in [(true, 1), (false, 2)] {
+        let mut net = Net::star(2, 100, Span::from_us(1));
+        let other = Class { priority: 4, lossless: true, service: Service::Strict, queue_limit_bytes: None };
+        net.plan.classes.list.insert(1, other);
+        net.plan.classes.control = 2;
+        let (alpha, reserve_bytes) = (Alpha::Fixed(1.0), 4096);
+        net.plan.switches[0].pfc = PfcSettings {
+            thresholds: Thresholds::Dynamic { alpha, reserve_bytes, resume_offset_bytes: 3072 },
+            headroom: Headroom::Bdps(3),
+            set_aside_per_port: per_port,
+            signalling: Signalling::OnOff,
+        };
+        net.plan.switches[0].buffer_bytes = 1_000_000;
+        // Fill the switch: the receiver's link is slower than the sender's.
+        net.plan.links[1].b_to_a.rate = BitRate::from_gbps(10);
+        let mut world = net.run(vec![(Time::ZERO, flow(0, 1, 2, 3_000_000))]);
+        let report = world.port_reports();
+        let row = &report[1].classes[0];
+        assert_eq!(row.headroom_bytes, 37_500);
+        let shared = 1_000_000 - 2 * times * (37_500 + 4096);
+        // Alpha 1: an ingress may use half of the pool, for what it uses is no longer free.
+        let paused_at = row.ingress_bytes_peak as f64;
+        let expected = shared as f64 / 2.0 + 4096.0;
+        assert!(paused_at > expected && paused_at < expected + 37_500.0, "{paused_at} for {expected}");
+    }
+}
