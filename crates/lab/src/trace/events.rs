@@ -115,8 +115,10 @@ impl<'a> Story<'a> {
         let summary = &self.run.summary;
         let title = format!("run {} ({})", summary.name, summary.scheme);
         let mut tracks = Tracks::begin(encoder, self.network, &title)?;
-        self.write_about(encoder, summary)?;
         let events = self.events();
+        // A run may begin late: without samples, which do not, the trace has no idle beginning.
+        let first = events.first().filter(|_| self.plan.probes.is_empty()).map_or(Time::ZERO, |event| event.0);
+        self.write_about(encoder, summary, first)?;
         let mut next = events.into_iter().peekable();
         let mut steps = Steps::new(self.plan.probes.iter().map(|probe| probe.every).max().unwrap_or(Span::ZERO));
         let mut step = |step: Step, encoder: &mut Encoder<W>, tracks: &mut Tracks| {
@@ -327,7 +329,7 @@ impl<'a> Story<'a> {
         encoder.begin(hold.from, track, "held by PFC", attached)
     }
 
-    fn write_about<W: Write>(&self, encoder: &mut Encoder<W>, summary: &Summary) -> io::Result<()> {
+    fn write_about<W: Write>(&self, encoder: &mut Encoder<W>, summary: &Summary, at: Time) -> io::Result<()> {
         let notes = [
             Note("scenario", Value::Text(&summary.name)),
             Note("scheme", Value::Text(&summary.scheme)),
@@ -340,7 +342,7 @@ impl<'a> Story<'a> {
             Note("clock", Value::Text("simulated time, cut to whole nanoseconds")),
             Note("counters", Value::Text("means are drawn over the interval they describe")),
         ];
-        encoder.instant(Time::ZERO, RUN, "about this trace", &notes)
+        encoder.instant(at, RUN, "about this trace", &notes)
     }
 
     /// When something upset the long flows, if the run found that.

@@ -294,8 +294,10 @@ def main():
         for label in [name for name in sys.argv[3:] if not name.startswith("--")]:
             for path, count in sorted(chain_of(tp, label).items()):
                 print(f"chain of {label}: {path} ({count})")
-        about = tp.query("""select extract_arg(arg_set_id, 'debug.pause_times') as times from slice
-                            where name = 'about this trace'""")
+        about = tp.query("""select extract_arg(arg_set_id, 'debug.pause_times') as times, ts, trace_start() as start
+                            from slice where name = 'about this trace'""")
+        starts = [float(row["start_us"]) for row in table(run, "flows")] + [float(row["time_us"]) for row in table(run, "series")]
+        same((about[0]["ts"], about[0]["start"]), (ns(min(starts)),) * 2, "first instant")
         print(f"times: {about[0]['times']}")
 
 
