@@ -5,6 +5,7 @@
 //! purpose and an entity.
 
 pub mod fifo;
+pub mod lots;
 pub mod quantity;
 pub mod queue;
 pub mod ring;
@@ -13,6 +14,7 @@ pub mod slab;
 pub mod units;
 
 pub use fifo::{Fifo, Pool};
+pub use lots::Lots;
 pub use queue::{EventQueue, Key};
 pub use ring::Ring;
 pub use rng::{Rng, stream};

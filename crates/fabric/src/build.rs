@@ -3,7 +3,7 @@
 use crate::agenda::Agenda;
 use crate::domain;
 use crate::pfc;
-use crate::plan::{HostSettings, NicScheduler, NodeKind, Plan, Service, Thresholds, Ties, peer};
+use crate::plan::{HostSettings, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer};
 use crate::port::{AT_HOST, Account, COUNTS_PASSING, LONG_HAUL, LOSSY_WIRE, Port, Queue, SCANS};
 use crate::record::Counters;
 use crate::route::{FlowKey, Routes};
@@ -12,7 +12,7 @@ use crate::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme, Transpor
 use crate::timing;
 use crate::traffic::Source;
 use crate::world::{Host, Switch, World, kind};
-use xoff_engine::{Fifo, LinkRate, Pool, Ring, Slab, Span, Time, stream};
+use xoff_engine::{Fifo, LinkRate, Lots, Pool, Ring, Slab, Span, Time, stream};
 
 impl<S: Scheme> World<S> {
     /// Builds the world of a plan. The plan is trusted: whoever made it has checked it.
@@ -72,6 +72,8 @@ impl<S: Scheme> World<S> {
             taps: Default::default(),
             deadlocks: Vec::new(),
             failure: None,
+            lots: shared_lots(&plan),
+            timers: Vec::new(),
             queue: Agenda::new(plan.model.ties),
             eager: plan.model.ties == Ties::Scheduled,
             ports: Vec::with_capacity(ports),
@@ -164,6 +166,7 @@ impl<S: Scheme> World<S> {
                             xoff_bytes: xoff,
                             xon_bytes: xon,
                             leaves_domain: domain::is_long_haul(&self.plan, port),
+                            lots: self.lots.clone(),
                         });
                         hooks = hooks.with(cp.hooks());
                         self.cps.push(cp);
@@ -218,6 +221,14 @@ impl<S: Scheme> World<S> {
         self.start_probes();
         self.start_checks();
         self.done = self.is_idle();
+    }
+}
+
+/// The lots that all queues share, if they do.
+fn shared_lots(plan: &Plan) -> Option<Lots> {
+    match plan.model.random {
+        Random::Own => None,
+        Random::Shared { first } => Some(Lots::new(plan.seed as u32, first)),
     }
 }
 

@@ -41,6 +41,18 @@ pub struct Model {
     pub ecmp: Ecmp,
     pub next_hops: NextHops,
     pub base_rtt: BaseRtt,
+    pub random: Random,
+}
+
+/// Where marking by lot takes its numbers from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Random {
+    /// Each queue has a stream of its own, whatever happens elsewhere.
+    #[default]
+    Own,
+    /// All queues share one generator ([`xoff_engine::lots`]), in the order of events: every draw takes
+    /// a new stream, from `first` on, and so does every PFC frame.
+    Shared { first: u64 },
 }
 
 /// The order of events at one instant.

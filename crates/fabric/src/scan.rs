@@ -7,8 +7,8 @@
 //! no other while that is pending; if the earliest has passed (a flow waits for its window), it sets
 //! none and waits for the next ACK. ACKs have one queue ahead of all flows.
 //!
-//! This is how the HPCC authors' simulator works, with what follows from it: a flow may be late
-//! because another one's wake-up was set first.
+//! A well-known simulator works so, with what follows from it: a flow may be late because another
+//! one's wake-up was set first.
 
 use crate::flow::Sender;
 use crate::nic::NO_FLOW;

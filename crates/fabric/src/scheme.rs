@@ -9,7 +9,7 @@
 pub use crate::capture::{Carrier, Wire};
 pub use crate::control::{Lane, Lanes, Occupancy, Passing, PortFacts, SwitchControl, SwitchFacts};
 use crate::packet::{Ecn, IntStack};
-use xoff_engine::{BitRate, Span, Time};
+use xoff_engine::{BitRate, Lots, Span, Time};
 
 /// A configured scheme: makes the state machines of ports and flows.
 ///
@@ -117,7 +117,7 @@ pub enum Transport {
 }
 
 /// What a congestion point may know of its place: one egress queue (port, class) of a switch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct QueueFacts {
     pub seed: u64,
     /// Unique in the network; stable for a given scenario.
@@ -134,6 +134,8 @@ pub struct QueueFacts {
     pub xon_bytes: Option<u64>,
     /// The link it feeds leads into another domain.
     pub leaves_domain: bool,
+    /// Where it draws lots, if the whole run shares them.
+    pub lots: Option<Lots>,
 }
 
 impl QueueFacts {
@@ -149,6 +151,7 @@ impl QueueFacts {
             xoff_bytes: None,
             xon_bytes: None,
             leaves_domain: false,
+            lots: None,
         }
     }
 }
@@ -231,6 +234,8 @@ impl Hooks {
     /// Like [`Hooks::DEQUEUE`], for congestion points that do nothing with a packet that leaves its
     /// queue empty: most packets, in a network that is not overloaded.
     pub const DEQUEUE_BUSY: Hooks = Hooks(32);
+    /// ACKs and NAKs that leave the queue count too ([`CongestionPoint::on_answer`]).
+    pub const ANSWERS: Hooks = Hooks(64);
 
     pub const fn with(self, other: Hooks) -> Hooks {
         Hooks(self.0 | other.0)
@@ -332,6 +337,8 @@ pub trait CongestionPoint {
         _notify: impl FnMut(u32, Self::Feedback),
     ) {
     }
+    /// An ACK or NAK of the scheme has left the queue; with [`Hooks::ANSWERS`] only.
+    fn on_answer(&mut self, _view: &QueueView) {}
     /// The queue was paused (`view.paused`) or resumed by its downstream.
     fn on_pause_change(&mut self, _view: &QueueView) {}
     /// The time named by [`CongestionPoint::timer`] has come.
@@ -480,6 +487,9 @@ pub enum Loss {
     Timeout,
 }
 
+/// Timers that a reaction point may tell apart.
+pub const TIMERS: usize = 3;
+
 /// At the sender, one per flow: turns feedback into a rate and a window.
 pub trait ReactionPoint {
     type Feedback: Copy;
@@ -515,6 +525,11 @@ pub trait ReactionPoint {
     /// limited should have none, so that it costs nothing.
     fn timer(&self) -> Option<Time> {
         None
+    }
+    /// The same, each of its timers apart: where the order of scheduling counts, every timer is an
+    /// event that was scheduled when it was set.
+    fn timers(&self) -> [Option<Time>; TIMERS] {
+        [self.timer(), None, None]
     }
 }
 

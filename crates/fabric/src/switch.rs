@@ -218,11 +218,12 @@ impl<S: Scheme> World<S> {
                 // Busy already: a RESUME to where the packet came from, even if that is here, waits.
                 self.ports[port_id as usize].flags |= FREE_PENDING;
             }
+            self.inspect(port_id, &mut packet);
             self.release(self.ports[port_id as usize].owner, &packet);
             if self.eager {
                 self.ports[port_id as usize].flags &= !FREE_PENDING;
             }
-            self.depart(port_id, &mut packet);
+            self.transmit(port_id, &packet);
             if self.ports[port_id as usize].has(AWAITED) {
                 self.take_turns(port_id);
             }
@@ -236,14 +237,34 @@ impl<S: Scheme> World<S> {
     /// A packet has left the queue: its congestion point looks at it, and it goes.
     #[inline(always)]
     pub(crate) fn depart(&mut self, port_id: u32, packet: &mut Packet) {
-        let hooks = self.ports[port_id as usize].hooks;
-        if hooks.has(Hooks::DEQUEUE.with(Hooks::DEQUEUE_BUSY)) && packet.kind == Kind::Data {
-            let queue = &self.queues[port_id as usize * self.classes + usize::from(packet.class)];
-            if queue.bytes > 0 || hooks.has(Hooks::DEQUEUE) {
-                self.cp_dequeue(port_id, packet);
-            }
-        }
+        self.inspect(port_id, packet);
         self.transmit(port_id, packet);
+    }
+
+    /// The congestion point looks at a packet that has left the queue.
+    #[inline(always)]
+    fn inspect(&mut self, port_id: u32, packet: &mut Packet) {
+        let hooks = self.ports[port_id as usize].hooks;
+        if packet.kind == Kind::Data {
+            if hooks.has(Hooks::DEQUEUE.with(Hooks::DEQUEUE_BUSY)) {
+                let queue = &self.queues[port_id as usize * self.classes + usize::from(packet.class)];
+                if queue.bytes > 0 || hooks.has(Hooks::DEQUEUE) {
+                    self.cp_dequeue(port_id, packet);
+                }
+            }
+        } else if hooks.has(Hooks::ANSWERS) {
+            self.cp_answer(port_id, packet);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn cp_answer(&mut self, port_id: u32, packet: &Packet) {
+        if matches!(packet.kind, Kind::Ack | Kind::Nak) {
+            let view = self.view(port_id, packet.class);
+            let cp = self.cp_index(&self.ports[port_id as usize], packet.class, slot(packet));
+            self.cps[cp].on_answer(&view);
+        }
     }
 
     /// Gives a packet's bytes back to the buffer and to its ingress; resumes the upstream.
@@ -340,6 +361,9 @@ impl<S: Scheme> World<S> {
 
     /// A PFC frame about this account leaves as soon as its port is free: before all queues.
     fn request_pfc(&mut self, account_id: usize) {
+        if let Some(lots) = &self.lots {
+            lots.skip();
+        }
         let (port_id, class) = (self.accounts[account_id].port, self.accounts[account_id].class);
         self.ports[port_id as usize].pfc_due |= 1 << class;
         self.expect_free(port_id);

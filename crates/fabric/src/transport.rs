@@ -6,7 +6,7 @@ use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet, RESENT, TRAN
 use crate::plan::{AckClass, AckPath};
 use crate::record::FlowRecord;
 use crate::route::FlowKey;
-use crate::scheme::{Acked, FlowFacts, Loss, NotificationPoint, ReactionPoint, Received, Scheme, Transport};
+use crate::scheme::{Acked, FlowFacts, Loss, NotificationPoint, ReactionPoint, Received, Scheme, TIMERS, Transport};
 use crate::tcp::AnyOrder;
 use crate::timing;
 use crate::traffic::{Action, FlowSpec};
@@ -595,6 +595,10 @@ impl<S: Scheme> World<S> {
 
     #[inline]
     pub(crate) fn arm_flow_timer(&mut self, flow: u32) {
+        if self.eager {
+            self.schedule_timers(flow);
+            return;
+        }
         let sender = &mut self.senders[flow];
         let at = sender.rp.timer().unwrap_or(Time::NEVER).min(sender.rto_at);
         if at < sender.due {
@@ -603,13 +607,42 @@ impl<S: Scheme> World<S> {
         }
     }
 
+    /// Every timer of a flow that was set anew gets an event of its own.
+    #[cold]
+    #[inline(never)]
+    fn schedule_timers(&mut self, flow: u32) {
+        if self.timers.len() <= flow as usize {
+            self.timers.resize(flow as usize + 1, [Time::NEVER; TIMERS]);
+        }
+        let sender = &mut self.senders[flow];
+        for (set, wanted) in self.timers[flow as usize].iter_mut().zip(sender.rp.timers()) {
+            let at = wanted.map_or(Time::NEVER, |at| at.max(self.now));
+            if *set != at && at != Time::NEVER {
+                self.queue.push(at, kind::FLOW_TIMER, flow);
+            }
+            *set = at;
+        }
+        if sender.rto_at < sender.due {
+            sender.due = sender.rto_at;
+            self.queue.push(sender.due, kind::FLOW_TIMER, flow);
+        }
+    }
+
+    /// Whether an event of a flow's timers is one that still counts.
+    fn is_due(&self, flow: u32, due: Time) -> bool {
+        due == self.now || (self.eager && self.timers[flow as usize].contains(&self.now))
+    }
+
     pub(crate) fn on_flow_timer(&mut self, flow: u32) {
         let now = self.now;
-        let Some(sender) = self.senders.get_mut(flow) else { return };
-        if sender.due != now || sender.ended {
+        let Some(due) = self.senders.get(flow).filter(|sender| !sender.ended).map(|sender| sender.due) else { return };
+        if !self.is_due(flow, due) {
             return;
         }
-        sender.due = Time::NEVER;
+        let sender = &mut self.senders[flow];
+        if due == now || !self.eager {
+            sender.due = Time::NEVER;
+        }
         if sender.rp.timer().is_some_and(|at| at <= now) {
             sender.rp.on_timer(now);
         }
@@ -661,6 +694,9 @@ impl<S: Scheme> World<S> {
 
     #[cold]
     fn free_flow(&mut self, flow: u32) {
+        if let Some(timers) = self.timers.get_mut(flow as usize) {
+            *timers = [Time::NEVER; TIMERS];
+        }
         let sender = self.senders.remove(flow);
         let receiver = self.receivers.remove(flow);
         let ledger = self.ledgers.remove(flow);

@@ -11,9 +11,9 @@ use crate::plan::{Plan, Signalling, peer};
 use crate::port::{AT_HOST, Account, CONTROLLED, DOWN, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue};
 use crate::record::{ClassReport, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
 use crate::route::Routes;
-use crate::scheme::{Format, Notice, Scheme};
+use crate::scheme::{Format, Notice, Scheme, TIMERS};
 use crate::traffic::Source;
-use xoff_engine::{Key, Pool, Ring, Rng, Slab, Span, Time};
+use xoff_engine::{Key, Lots, Pool, Ring, Rng, Slab, Span, Time};
 
 /// Kinds of events, in the order in which they happen at one instant.
 pub mod kind {
@@ -107,6 +107,9 @@ pub struct World<S: Scheme> {
     /// Every transmission ends in an event of its own, and what may happen now happens at once: the
     /// order of scheduling counts.
     pub(crate) eager: bool,
+    pub(crate) lots: Option<Lots>,
+    /// Per flow, where the order of scheduling counts: the timers that have an event.
+    pub(crate) timers: Vec<[Time; TIMERS]>,
     pub(crate) ports: Vec<Port>,
     /// What all queues and all wires hold.
     pub(crate) queued: Pool<Packet>,

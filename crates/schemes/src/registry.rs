@@ -341,6 +341,9 @@ macro_rules! enums {
                         })),*
                     }
                 }
+                fn on_answer(&mut self, view: &QueueView) {
+                    match self { $(AnyCp::$variant(cp) => cp.on_answer(view)),* }
+                }
                 fn on_pause_change(&mut self, view: &QueueView) {
                     match self { $(AnyCp::$variant(cp) => cp.on_pause_change(view)),* }
                 }
@@ -415,6 +418,9 @@ macro_rules! enums {
                 }
                 fn increases(&self) -> u32 {
                     match self { $(AnyRp::$variant(rp) => rp.increases()),* }
+                }
+                fn timers(&self) -> [Option<Time>; TIMERS] {
+                    match self { $(AnyRp::$variant(rp) => rp.timers()),* }
                 }
                 fn has_decided(&self) -> bool {
                     match self { $(AnyRp::$variant(rp) => rp.has_decided()),* }

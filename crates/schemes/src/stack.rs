@@ -184,6 +184,13 @@ impl<T: Overlay> CongestionPoint for Cp<T> {
         }
     }
 
+    fn on_answer(&mut self, view: &QueueView) {
+        if let Some(base) = &mut self.base {
+            base.on_answer(view);
+        }
+        self.own.on_answer(view);
+    }
+
     fn on_pause_change(&mut self, view: &QueueView) {
         if let Some(base) = &mut self.base {
             base.on_pause_change(view);

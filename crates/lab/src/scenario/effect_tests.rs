@@ -120,6 +120,7 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
                 "model.ecmp=murmur3",
                 "model.next_hops=descending",
                 "model.base_rtt=payload",
+                "model.random=shared",
                 "scheme.name=none",
                 "scheme.preset=nic",
                 "topology.override=[{links=\"h0->sw\",rate=\"1Gbps\"}]",
@@ -131,6 +132,7 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
             "[switch.pfc]\nheadroom=\"bdp\"\n[host]\nscheduler=\"scan\"\ninflight_cap=\"longest-bdp\"",
             &["switch.pfc.headroom_bdps=2", "host.acks_paused_by=3", "host.inflight_scales=true"],
         ),
+        row(STAR, "[model]\nrandom=\"shared\"", &["model.first_stream=7"]),
         row(STAR, "[switch.pfc]\nalpha=\"by-speed\"", &["switch.pfc.alpha_base=0.5", "switch.pfc.nic_rate=10Gbps"]),
         row(
             STAR,

@@ -5,7 +5,7 @@ use super::reader::{Result, Table, Text};
 use xoff_engine::{BitRate, Grain, Span, quantity};
 use xoff_fabric::plan::{
     AckClass, Alpha, BaseRtt, Class, Classes, Ecmp, FrameSizes, Headroom, HostSettings, InflightCap, Model, NextHops,
-    NicScheduler, NicSettings, PfcSettings, Service, Signalling, SwitchSettings, Thresholds, Ties, Watchdog,
+    NicScheduler, NicSettings, PfcSettings, Random, Service, Signalling, SwitchSettings, Thresholds, Ties, Watchdog,
     WatchdogAction,
 };
 
@@ -22,6 +22,10 @@ pub fn read_model(table: &mut Table) -> Result<Model> {
             "by-link",
         )?,
         base_rtt: table.choice_or("base_rtt", &[("wire", BaseRtt::Wire), ("payload", BaseRtt::Payload)], "wire")?,
+        random: match table.choice_or("random", &[("own", false), ("shared", true)], "own")? {
+            false => Random::Own,
+            true => Random::Shared { first: table.count_or("first_stream", 0..=1 << 40, 0)? },
+        },
     })
 }
 

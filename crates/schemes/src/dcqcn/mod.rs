@@ -62,6 +62,8 @@ struct Settings {
     /// The timed increase comes before a decrease check at the same instant.
     increase_first: bool,
     rounding: Rounding,
+    /// Clocks tick whether or not there is anything to do.
+    running: bool,
 }
 
 /// Rates of one flow, from its line rate.
@@ -102,6 +104,7 @@ impl Configured for Dcqcn {
             increase_first: values.choice("timer_order") == "longer-first"
                 && values.time("increase_timer") > values.time("decrease_period"),
             rounding: Rounding::from_params(values),
+            running: values.choice("clocks") == "running",
         };
         Dcqcn { values: values.clone(), settings: Arc::new(settings) }
     }
@@ -140,6 +143,7 @@ impl Scheme for Dcqcn {
             "enqueue" => Hooks::ENQUEUE,
             "never" => Hooks::NONE,
             // RED never marks a packet that leaves nothing behind.
+            _ if at.lots.is_some() => Hooks::DEQUEUE_BUSY.with(Hooks::ANSWERS),
             _ => Hooks::DEQUEUE_BUSY,
         };
         Cp { red: Red::from_params(&self.values, at), hooks }
@@ -212,6 +216,11 @@ impl CongestionPoint for Cp {
         if self.hooks.has(Hooks::DEQUEUE_BUSY) && self.red.decide(view.queue_bytes) {
             mark.ecn.mark();
         }
+    }
+
+    /// Where all draws come from one generator, answers take theirs too; a mark means nothing to them.
+    fn on_answer(&mut self, view: &QueueView) {
+        self.red.decide(view.queue_bytes);
     }
 }
 
@@ -328,6 +337,12 @@ impl ReactionPoint for Rp {
         match self {
             Rp::Paper(rp, _) => rp.timer(),
             Rp::Nic(rp, _) => rp.timer(),
+        }
+    }
+    fn timers(&self) -> [Option<Time>; TIMERS] {
+        match self {
+            Rp::Paper(rp, _) => [rp.timer(), None, None],
+            Rp::Nic(rp, _) => rp.timers(),
         }
     }
 }

@@ -1,10 +1,14 @@
 //! DCQCN's reaction point as NICs have it: alpha and cuts on clocks of their own.
+//!
+//! What the clocks did is worked out when it is next needed, so that a flow without congestion costs
+//! nothing. Where even coincidences must come out as in the simulator this was read from, they run
+//! (`clocks = "running"`): one event for each tick.
 
 use super::{Rates, Settings};
 use crate::parts::rounding::Rounding;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
-use xoff_fabric::scheme::Limits;
+use xoff_fabric::scheme::{Limits, TIMERS};
 
 /// The decrease check runs this long after alpha's update, so that it sees it.
 const AFTER_ALPHA: Span = Span::from_ns(1);
@@ -25,6 +29,8 @@ pub struct Rp {
     pub(super) stage: u32,
     increase_at: Option<Time>,
     decrease_at: Option<Time>,
+    /// Alpha's next tick, if its clock runs.
+    alpha_at: Option<Time>,
     byte_budget: u64,
     /// The next increase does not take place.
     held: bool,
@@ -44,6 +50,7 @@ impl Rp {
             stage: 0,
             increase_at: rates.first_increase(settings.increase_timer),
             decrease_at: None,
+            alpha_at: None,
             byte_budget: settings.byte_counter_bytes,
             held: false,
             increases: 0,
@@ -59,13 +66,22 @@ impl Rp {
 
     #[inline]
     pub fn timer(&self) -> Option<Time> {
-        match (self.decrease_at, self.increase_at) {
+        let earlier = |a: Option<Time>, b: Option<Time>| match (a, b) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
-        }
+        };
+        earlier(self.decrease_at, earlier(self.increase_at, self.alpha_at))
+    }
+
+    pub fn timers(&self) -> [Option<Time>; TIMERS] {
+        [self.alpha_at, self.decrease_at, self.increase_at]
     }
 
     pub fn on_cnp(&mut self, now: Time) {
+        if self.settings.running {
+            self.on_cnp_running(now);
+            return;
+        }
         let started = match self.started {
             None => {
                 self.started = Some(now);
@@ -89,8 +105,40 @@ impl Rp {
         }
     }
 
+    /// The first CNP starts both clocks; the others are only noted.
+    fn on_cnp_running(&mut self, now: Time) {
+        self.cnp_for_decrease = true;
+        self.cnp_for_alpha = self.started.is_some();
+        if self.started.is_none() {
+            self.started = Some(now);
+            self.alpha = self.settings.alpha_initial;
+            self.target_bps = self.rate_bps;
+            self.alpha_at = Some(now + self.settings.alpha_period);
+            self.decrease_at = Some(now + self.settings.decrease_period + AFTER_ALPHA);
+        }
+    }
+
+    /// A tick of alpha's clock, and a decrease check if there was a CNP since the last.
+    fn run_clocks(&mut self, now: Time) {
+        if self.decrease_at.is_some_and(|at| at <= now) {
+            if self.cnp_for_decrease {
+                self.decrease(now);
+            }
+            self.decrease_at = Some(now + self.settings.decrease_period);
+        }
+        if self.alpha_at.is_some_and(|at| at <= now) {
+            let g = self.settings.g;
+            let came = std::mem::take(&mut self.cnp_for_alpha);
+            self.alpha = if came { (1.0 - g) * self.alpha + g } else { (1.0 - g) * self.alpha };
+            self.alpha_at = Some(now + self.settings.alpha_period);
+        }
+    }
+
     /// Every period alpha = (1 - g) alpha + g [a CNP came]. Done when next needed.
     fn tick_alpha(&mut self, now: Time) {
+        if self.settings.running {
+            return;
+        }
         let Some(started) = self.started else { return };
         let due = now.saturating_since(started).ps() / self.settings.alpha_period.ps().max(1);
         let g = self.settings.g;
@@ -120,7 +168,9 @@ impl Rp {
         if self.settings.increase_first {
             self.increase_if_due(now);
         }
-        if self.decrease_at.is_some_and(|at| at <= now) {
+        if self.settings.running {
+            self.run_clocks(now);
+        } else if self.decrease_at.is_some_and(|at| at <= now) {
             self.decrease_at = None;
             self.decrease(now);
         }
@@ -187,6 +237,9 @@ impl Rp {
 
     /// At line rate nothing is left to do until the next CNP.
     fn release(&mut self) {
+        if self.settings.running {
+            return;
+        }
         if self.settings.rounding == Rounding::Bps {
             // Whole halves may stop one bit short of line rate. The flow stays there, and only that
             // there was an increase matters to the next cut.

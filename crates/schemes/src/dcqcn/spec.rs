@@ -229,6 +229,15 @@ const PARAMS: &[ParamSpec] = &[
     ),
     rounding::param(NIC),
     ParamSpec::new(
+        "clocks",
+        "",
+        Unit::Choice(&["worked-out", "running"]),
+        "worked-out",
+        NIC,
+        "what alpha's clock and the decrease check did is worked out when needed, or each tick is an event of its own",
+        "HPCC's simulator: running; it matters only to what falls on the same instant",
+    ),
+    ParamSpec::new(
         "window",
         "",
         Unit::Choice(&["none", "variable"]),
@@ -301,6 +310,7 @@ const PRESETS: &[Preset] = &[
             ("target_clamp", "after-increase"),
             ("timer_order", "longer-first"),
             ("rounding", "bps"),
+            ("clocks", "running"),
         ],
     },
     Preset {

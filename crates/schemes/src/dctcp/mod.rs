@@ -100,7 +100,9 @@ impl Scheme for Dctcp {
                 Red::new(k, k, 1.0, at)
             }
         };
-        Cp { red, hooks: self.settings.mark_hooks }
+        let hooks = self.settings.mark_hooks;
+        let answers = at.lots.is_some() && hooks.has(Hooks::DEQUEUE_BUSY);
+        Cp { red, hooks: if answers { hooks.with(Hooks::ANSWERS) } else { hooks } }
     }
     fn notification_point(&self, _: &FlowFacts) -> Silent {
         Silent::default()
@@ -141,6 +143,10 @@ impl CongestionPoint for Cp {
         if self.hooks.has(Hooks::DEQUEUE_BUSY) && self.red.decide(view.queue_bytes) {
             mark.ecn.mark();
         }
+    }
+    /// Where all draws come from one generator, answers take theirs too; a mark means nothing to them.
+    fn on_answer(&mut self, view: &QueueView) {
+        self.red.decide(view.queue_bytes);
     }
 }
 

@@ -4,7 +4,7 @@
 //! rises linearly to `pmax`. `kmin = kmax` is a step.
 
 use crate::param::ParamValues;
-use xoff_engine::{Rng, stream};
+use xoff_engine::{Lots, Rng, stream};
 use xoff_fabric::scheme::QueueFacts;
 
 /// One queue's marking decision.
@@ -13,12 +13,31 @@ pub struct Red {
     kmin_bytes: u64,
     kmax_bytes: u64,
     pmax: f64,
-    rng: Rng,
+    lots: Draw,
+}
+
+/// Where numbers come from: a stream of the queue's own, or one generator for the whole run.
+#[derive(Clone, Debug)]
+enum Draw {
+    Own(Rng),
+    Shared(Lots),
+}
+
+impl Draw {
+    #[inline]
+    fn unit(&mut self) -> f64 {
+        match self {
+            Draw::Own(rng) => rng.unit(),
+            Draw::Shared(lots) => lots.draw(),
+        }
+    }
 }
 
 impl Red {
     pub fn new(kmin_bytes: u64, kmax_bytes: u64, pmax: f64, facts: &QueueFacts) -> Red {
-        Red { kmin_bytes, kmax_bytes, pmax, rng: stream(facts.seed, "red", facts.queue) }
+        let own = || Draw::Own(stream(facts.seed, "red", facts.queue));
+        let lots = facts.lots.clone().map_or_else(own, Draw::Shared);
+        Red { kmin_bytes, kmax_bytes, pmax, lots }
     }
 
     /// From the parameters `kmin`, `kmax`, `pmax` at a port of this speed.
@@ -36,7 +55,7 @@ impl Red {
         } else if queue_bytes > self.kmax_bytes {
             true
         } else {
-            self.rng.unit() < self.probability(queue_bytes)
+            self.lots.unit() < self.probability(queue_bytes)
         }
     }
 

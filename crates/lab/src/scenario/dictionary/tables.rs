@@ -322,6 +322,13 @@ pub(super) const SECTIONS: &[Section] = &[
                 "\"wire\"",
                 "Base round trips: a full packet out and an ACK back; or propagation both ways and a full payload out",
             ),
+            key(
+                "random",
+                Choice(&["own", "shared"]),
+                "\"own\"",
+                "Marking by lot: every queue has a stream of its own; or all share one MRG32k3a, a new stream for every draw and PFC frame, in the order of events",
+            ),
+            key("first_stream", Count, "0", "The stream of the first draw").only("with random = \"shared\""),
         ],
     },
     Section {
