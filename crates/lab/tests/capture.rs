@@ -387,6 +387,31 @@ fn notifications_carry_what_their_scheme_says() {
 }
 
 #[test]
+fn flows_between_datacentres_carry_credits() {
+    let scenario = "[run]\nstop=\"1ms\"\nstop_when_idle=false\n[topology]\nkind=\"two-dc\"\nleaves=1\nspines=1\n\
+        hosts_per_leaf=2\nhost_rate=\"25Gbps\"\nlong_delay=\"20us\"\n[scheme]\nname=\"mlcc\"\n\
+        [[traffic]]\nkind=\"flows\"\nflow=[{src=\"h0\",dst=\"h3\",size=\"20KB\"}]\n\
+        [[capture]]\nname=\"ends\"\nports=[\"h0->*\", \"*->h0\"]\n[output]\nfigures=false\n";
+    let run = Captured::of(scenario, &[]);
+    run.is_sound("ends");
+    let fields = ["xoff.code", "xoff.credit", "xoff.advertised_mbps", "xoff.int.hops", "frame.len", "frame.comment"];
+    let data = run.frames("ends", "infiniband.bth.opcode <= 10", &fields);
+    assert_eq!(data.len(), 20);
+    assert!(data.iter().all(|frame| frame[0] == "2" && frame[3] == "0" && frame[4] == "1102"), "{data:?}");
+    let answers = run.frames("ends", "infiniband.bth.opcode == 17", &fields);
+    assert_eq!(answers.len(), 20);
+    for answer in &answers {
+        assert_eq!((answer[0].as_str(), answer[4].as_str()), ("9", "72"), "66 B and ten, less the FCS");
+        assert_eq!(between(&answer[5], "credit ", " of"), number(&answer[1]));
+        assert_eq!(between(&answer[5], "advertised ", " Mb/s"), number(&answer[2]));
+    }
+    // Leaf, spine and gateway have written their records.
+    let told = run.frames("ends", "infiniband.bth.opcode == 129", &fields);
+    assert_eq!(told.len(), run.count("notifications"));
+    assert!(!told.is_empty() && told.iter().all(|cnp| cnp[0] == "8" && cnp[3] == "3" && cnp[4] == "116"), "{told:?}");
+}
+
+#[test]
 fn switches_speak_to_their_neighbours() {
     let run = Captured::of(INCAST, &["scheme.name=rcm"]);
     run.is_sound("switches");
