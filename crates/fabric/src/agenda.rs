@@ -6,33 +6,44 @@ use xoff_engine::{EventQueue, Key, Time};
 /// The events of a run, in one of two orders ([`Ties`]).
 pub struct Agenda {
     events: EventQueue,
-    /// Events scheduled so far, where they take turns.
-    turn: Option<u64>,
+    /// Events take turns; how many have been scheduled so far.
+    in_turn: bool,
+    turn: u64,
 }
 
 impl Agenda {
     pub fn new(ties: Ties) -> Agenda {
-        Agenda { events: EventQueue::default(), turn: (ties == Ties::Scheduled).then_some(0) }
+        Agenda { events: EventQueue::default(), in_turn: ties == Ties::Scheduled, turn: 0 }
     }
 
-    #[inline]
+    // Inlined by force: it is called for every event, and the rare order must not make it a call.
+    #[inline(always)]
     pub fn push(&mut self, at: Time, kind: u8, index: u32) {
-        let key = match &mut self.turn {
-            None => Key::new(at, kind, index),
-            Some(turn) => {
-                *turn += 1;
-                Key::in_turn(at, *turn, kind, index)
-            }
-        };
-        self.events.push(key);
+        if self.in_turn {
+            self.push_in_turn(at, kind, index);
+        } else {
+            self.events.push(Key::new(at, kind, index));
+        }
     }
 
-    /// The next event: when, of which kind, about what.
-    #[inline]
-    pub fn pop(&mut self) -> Option<(Time, u8, u32)> {
-        let key = self.events.pop()?;
-        let (kind, index) = if self.turn.is_none() { (key.kind(), key.index()) } else { key.in_turn_parts() };
-        Some((key.time(), kind, index))
+    /// The same where events take turns: for whoever knows that they do.
+    #[cold]
+    #[inline(never)]
+    pub fn push_in_turn(&mut self, at: Time, kind: u8, index: u32) {
+        self.turn += 1;
+        self.events.push(Key::in_turn(at, self.turn, kind, index));
+    }
+
+    /// The next event, of which [`Agenda::parts`] says the rest.
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<Key> {
+        self.events.pop()
+    }
+
+    /// Of which kind it is, and what it is about.
+    #[inline(always)]
+    pub fn parts(&self, key: Key) -> (u8, u32) {
+        if self.in_turn { key.in_turn_parts() } else { (key.kind(), key.index()) }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -41,7 +52,7 @@ impl Agenda {
 
     /// Whether fetching ahead pays; only keys that are ordered by what they are can be read ahead.
     pub fn is_large(&self) -> bool {
-        self.turn.is_none() && self.events.is_large()
+        !self.in_turn && self.events.is_large()
     }
 
     #[inline]

@@ -4,7 +4,7 @@ use crate::agenda::Agenda;
 use crate::domain;
 use crate::pfc;
 use crate::plan::{HostSettings, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer};
-use crate::port::{AT_HOST, Account, COUNTS_PASSING, LONG_HAUL, LOSSY_WIRE, Port, Queue, SCANS};
+use crate::port::{AT_HOST, Account, COUNTS_PASSING, EAGER, LONG_HAUL, LOSSY_WIRE, Port, Queue, SCANS};
 use crate::record::Counters;
 use crate::route::{FlowKey, Routes};
 use crate::scan::Scan;
@@ -193,7 +193,8 @@ impl<S: Scheme> World<S> {
                     | if direction.loss > 0.0 { LOSSY_WIRE } else { 0 }
                     | if domain::is_long_haul(&self.plan, port) { LONG_HAUL } else { 0 }
                     | if at_host && self.hosts[owner as usize].scan.is_some() { SCANS } else { 0 }
-                    | if !at_host && self.counts_passing(owner) { COUNTS_PASSING } else { 0 },
+                    | if !at_host && self.counts_passing(owner) { COUNTS_PASSING } else { 0 }
+                    | if self.eager { EAGER } else { 0 },
                 hooks,
             });
         }

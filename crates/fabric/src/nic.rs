@@ -209,7 +209,7 @@ impl<S: Scheme> World<S> {
 
     /// Builds and sends the next packet of a flow taken from the round-robin. `false` if the flow
     /// turned out not to be allowed to send.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send_data(&mut self, port_id: u32, host_id: u32, flow: u32) -> bool {
         let now = self.now;
         let gap_bytes = self.gap_bytes;

@@ -234,7 +234,8 @@ impl Hooks {
     /// Like [`Hooks::DEQUEUE`], for congestion points that do nothing with a packet that leaves its
     /// queue empty: most packets, in a network that is not overloaded.
     pub const DEQUEUE_BUSY: Hooks = Hooks(32);
-    /// ACKs and NAKs that leave the queue count too ([`CongestionPoint::on_answer`]).
+    /// With one of the two for packets that leave: ACKs and NAKs count too
+    /// ([`CongestionPoint::on_answer`]).
     pub const ANSWERS: Hooks = Hooks(64);
 
     pub const fn with(self, other: Hooks) -> Hooks {

@@ -6,7 +6,7 @@
 
 use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet, TRANSIT};
 use crate::plan::{Signalling, peer};
-use crate::port::{AT_HOST, AWAITED, CONTROLLED, COUNTS_PASSING, DOWN, FREE_PENDING, Port, SCANS, Storm};
+use crate::port::{AT_HOST, AWAITED, CONTROLLED, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, Port, SCANS, Storm};
 use crate::record::{Failure, LosslessDrop, PauseRecord, PfcRecord};
 use crate::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme};
 use crate::world::{World, kind};
@@ -215,14 +215,16 @@ impl<S: Scheme> World<S> {
                 port.waiting &= !(1 << class);
             }
             self.charge(port_id, class, packet.frame_bytes);
-            if self.eager {
-                // Busy already: a RESUME to where the packet came from, even if that is here, waits.
-                self.ports[port_id as usize].flags |= FREE_PENDING;
-            }
             self.inspect(port_id, &mut packet);
-            self.release(self.ports[port_id as usize].owner, &packet);
-            if self.eager {
+            let port = &mut self.ports[port_id as usize];
+            let owner = port.owner;
+            if port.has(EAGER) {
+                // Busy already: a RESUME to where the packet came from, even if that is here, waits.
+                port.flags |= FREE_PENDING;
+                self.release(owner, &packet);
                 self.ports[port_id as usize].flags &= !FREE_PENDING;
+            } else {
+                self.release(owner, &packet);
             }
             self.transmit(port_id, &packet);
             if self.ports[port_id as usize].has(AWAITED) {
@@ -246,15 +248,17 @@ impl<S: Scheme> World<S> {
     #[inline(always)]
     fn inspect(&mut self, port_id: u32, packet: &mut Packet) {
         let hooks = self.ports[port_id as usize].hooks;
-        if packet.kind == Kind::Data {
-            if hooks.has(Hooks::DEQUEUE.with(Hooks::DEQUEUE_BUSY)) {
-                let queue = &self.queues[port_id as usize * self.classes + usize::from(packet.class)];
-                if queue.bytes > 0 || hooks.has(Hooks::DEQUEUE) {
-                    self.cp_dequeue(port_id, packet);
+        if hooks.has(Hooks::DEQUEUE.with(Hooks::DEQUEUE_BUSY)) {
+            if packet.kind != Kind::Data {
+                if hooks.has(Hooks::ANSWERS) {
+                    self.cp_answer(port_id, packet);
                 }
+                return;
             }
-        } else if hooks.has(Hooks::ANSWERS) {
-            self.cp_answer(port_id, packet);
+            let queue = &self.queues[port_id as usize * self.classes + usize::from(packet.class)];
+            if queue.bytes > 0 || hooks.has(Hooks::DEQUEUE) {
+                self.cp_dequeue(port_id, packet);
+            }
         }
     }
 

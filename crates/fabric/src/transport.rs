@@ -562,11 +562,13 @@ impl<S: Scheme> World<S> {
             return;
         }
         self.after_rp(flow);
-        if state == SendState::Scanned {
-            self.hasten(flow);
-        }
-        if matches!(state, SendState::Blocked | SendState::Idle | SendState::Scanned) {
-            self.stir_flow(flow);
+        match state {
+            SendState::Blocked | SendState::Idle => self.stir_flow(flow),
+            SendState::Scanned => {
+                self.hasten(flow);
+                self.stir_flow(flow);
+            }
+            SendState::Ready | SendState::Paced => {}
         }
         if drained {
             self.on_drained(flow);

@@ -8,7 +8,9 @@ use crate::agenda::Agenda;
 use crate::flow::{Ledger, Receiver, Sender};
 use crate::packet::{BACKWARD, IntStack, Kind, Packet};
 use crate::plan::{Plan, Signalling, peer};
-use crate::port::{AT_HOST, Account, CONTROLLED, DOWN, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue};
+use crate::port::{
+    AT_HOST, Account, CAPTURED, CONTROLLED, DOWN, EAGER, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue,
+};
 use crate::record::{ClassReport, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
 use crate::route::Routes;
 use crate::scheme::{Format, Notice, Scheme, TIMERS};
@@ -177,10 +179,10 @@ impl<S: Scheme> World<S> {
             if self.done {
                 return self.end();
             }
-            let Some((at, kind, index)) = self.queue.pop() else {
+            let Some(key) = self.queue.pop() else {
                 return self.end();
             };
-            if at > stop {
+            if key.time() > stop {
                 self.now = stop;
                 return self.end();
             }
@@ -191,9 +193,10 @@ impl<S: Scheme> World<S> {
                 }
                 looked_at -= 1;
             }
-            debug_assert!(at >= self.now, "time runs backwards");
-            self.now = at;
+            debug_assert!(key.time() >= self.now, "time runs backwards");
+            self.now = key.time();
             self.counters.events += 1;
+            let (kind, index) = self.queue.parts(key);
             match kind {
                 kind::ARRIVE => self.on_arrive(index),
                 kind::PORT_FREE => self.on_port_free(index),
@@ -298,7 +301,9 @@ impl<S: Scheme> World<S> {
             return;
         }
         self.in_flight.drop_front(&mut sender.wire);
-        if let Some(next) = self.in_flight.front(&sender.wire).filter(|_| !self.eager) {
+        if let Some(next) = self.in_flight.front(&sender.wire)
+            && !sender.has(EAGER)
+        {
             self.queue.push(next.arrives, kind::ARRIVE, port);
         }
         let lossy = sender.has(LOSSY_WIRE);
@@ -358,15 +363,16 @@ impl<S: Scheme> World<S> {
             self.counters.packet_hops += 1;
         }
         let arrives = end + port.delay;
-        if self.eager {
+        let flags = port.flags;
+        if flags & EAGER != 0 {
             port.flags |= FREE_PENDING;
-            self.queue.push(end, kind::PORT_FREE, port_id);
-            self.queue.push(arrives, kind::ARRIVE, port_id);
+            self.queue.push_in_turn(end, kind::PORT_FREE, port_id);
+            self.queue.push_in_turn(arrives, kind::ARRIVE, port_id);
         } else if port.wire.is_empty() {
             self.queue.push(arrives, kind::ARRIVE, port_id);
         }
         self.in_flight.push(&mut port.wire, &InFlight { arrives, packet: *packet });
-        if port.has(crate::port::CAPTURED) {
+        if flags & CAPTURED != 0 {
             self.tap(port_id, packet);
         }
     }
@@ -375,15 +381,20 @@ impl<S: Scheme> World<S> {
     #[inline]
     pub(crate) fn expect_free(&mut self, port_id: u32) {
         let port = &mut self.ports[port_id as usize];
-        if port.has(FREE_PENDING) {
-            return;
-        }
-        if self.eager {
-            self.on_port_free(port_id);
+        if port.flags & (FREE_PENDING | EAGER) != 0 {
+            if !port.has(FREE_PENDING) {
+                self.serve_at_once(port_id);
+            }
             return;
         }
         port.flags |= FREE_PENDING;
         self.queue.push(port.busy_until.max(self.now), kind::PORT_FREE, port_id);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn serve_at_once(&mut self, port_id: u32) {
+        self.on_port_free(port_id);
     }
 
     #[inline]
