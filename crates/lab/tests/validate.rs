@@ -149,7 +149,7 @@ fn random_draws_are_judged_on_one_run() {
 #[test]
 fn a_rule_can_be_changed_to_see_what_it_is_worth() {
     let bench = with_draws();
-    for (set, equal) in [("model.random=shared", true), ("model.random=own", false), ("model.time_grain=1ps", false)] {
+    for (set, equal) in [("model.ties=scheduled", true), ("model.first_stream=7", false), ("host.gap=20B", false)] {
         let output = bench.xoff(&["validate", "reference", "--json", "--set", set]);
         let value: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)));
         assert_eq!(value["sets"], Value::from(vec![set]));
@@ -161,6 +161,8 @@ fn a_rule_can_be_changed_to_see_what_it_is_worth() {
     let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(shown.starts_with("With model.ties=hash and host.gap=20B in every run.\n"), "{shown}");
     refused(&bench, &["validate", "reference", "--set", "model.tiez=hash"], &["tiez", "did you mean `ties`?"]);
+    // As for a run: nothing that was imported is left without effect in silence.
+    refused(&bench, &["validate", "reference", "--set", "model.random=own"], &["`first_stream` has no effect here"]);
 }
 
 /// What must be refused with exit code 2, and what is said then.
