@@ -161,6 +161,13 @@ fn a_rule_can_be_changed_to_see_what_it_is_worth() {
     let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(shown.starts_with("With model.ties=hash and host.gap=20B in every run.\n"), "{shown}");
     refused(&bench, &["validate", "reference", "--set", "model.tiez=hash"], &["tiez", "did you mean `ties`?"]);
+    // Once, however many runs there are.
+    fs::create_dir_all(bench.path.join("reference/runs/twin")).unwrap();
+    for name in ["config.txt", "fct.txt"] {
+        bench.write(&format!("reference/runs/twin/{name}"), text(&bench, &format!("{RUN}/{name}")));
+    }
+    let output = bench.xoff(&["validate", "reference", "--set", "model.tiez=hash"]);
+    assert_eq!(stderr(&output).matches("unknown key `tiez`").count(), 1, "{}", stderr(&output));
     // As for a run: nothing that was imported is left without effect in silence.
     refused(&bench, &["validate", "reference", "--set", "model.random=own"], &["`first_stream` has no effect here"]);
 }

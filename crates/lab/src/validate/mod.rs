@@ -18,6 +18,7 @@ use crate::scenario::{Diagnostic, Loaded, Options, Scenario};
 use compare::{Agreement, OurFlow, Ours, compare};
 use queues::{OurQueue, QueuesSeen, TheirQueue};
 use serde::Serialize;
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -108,6 +109,9 @@ pub fn read(folder: &Path, only: &[String], sets: &[String]) -> Result<Vec<Case>
             Err(more) => problems.extend(more),
         }
     }
+    // A key that is wrong in one run is wrong in all.
+    let mut said = HashSet::new();
+    problems.retain(|problem: &Diagnostic| said.insert(problem.render(false)));
     if problems.is_empty() { Ok(cases) } else { Err(problems) }
 }
 
