@@ -342,9 +342,10 @@ fn bounds(agreement: &Agreement, failure: Option<&str>) -> Vec<Bound> {
         }
     }
     let Pair { theirs, ours } = agreement.pauses;
-    if theirs >= PAUSES_JUDGED {
-        let pair = Pair { theirs: theirs as f64, ours: ours as f64 };
-        bounds.push(apart("PAUSE frames".to_owned(), pair.difference(), promise::PAUSES));
+    if theirs.max(ours) >= PAUSES_JUDGED {
+        let difference = Pair { theirs: theirs as f64, ours: ours as f64 }.difference();
+        let bound = apart("PAUSE frames".to_owned(), difference, promise::PAUSES);
+        bounds.push(Bound { found: format!("{theirs} and {ours}"), ..bound });
     }
     bounds
 }

@@ -128,6 +128,10 @@ fn pauses_are_judged_where_there_are_enough() {
     assert_eq!(missed(&run(20, 17)), ["PAUSE frames"]);
     assert_eq!(missed(&run(20, 23)), ["PAUSE frames"]);
     assert!(run(4, 8).held());
+    // Too many where theirs has hardly any.
+    assert_eq!(missed(&run(4, 10)), ["PAUSE frames"]);
+    let none = run(0, 852).bounds.pop().unwrap();
+    assert!(!none.held && none.found == "0 and 852", "{none:?}");
 }
 
 #[test]

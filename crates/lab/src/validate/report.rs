@@ -249,7 +249,7 @@ Promised is:
 of each other, and p50, p95 and p99 of the slowdown within 2% in every class of size;
 - where it does (DCQCN marks at random between two thresholds), p50 and p95 are within 5% and p99 within 10%, \
 of all flows and in every class of size;
-- PAUSE frames are within 10%, where theirs has at least ten;
+- PAUSE frames are within 10%, where either has at least ten;
 - every flow that finishes in theirs finishes in ours.";
 
 /// The queues that theirs sampled.
