@@ -71,7 +71,7 @@ fn our_own_results_agree_with_themselves() {
     let (run, code) = validate(&bench);
     assert_eq!((code, run["held"].as_bool()), (Some(0), Some(true)), "{run:#}");
     assert_eq!((run["finished_in_both"].as_u64(), run["near"]["equal"].as_f64()), (Some(12), Some(1.0)));
-    assert_eq!((run["random"].as_bool(), run["seeds"].as_u64()), (Some(false), Some(1)));
+    assert_eq!(run["random"].as_bool(), Some(false));
     assert_eq!(run["pfc_equal"].as_u64(), Some(pfc.lines().count() as u64));
     assert!(run["seconds_theirs"].is_null());
     let shown = bench.ok(&["validate", "reference", "--book", "book"]);
@@ -122,25 +122,54 @@ fn what_differs_changes_the_verdict() {
     assert_eq!(run["near"]["equal"].as_f64(), Some(1.0));
 }
 
-#[test]
-fn random_draws_are_judged_by_several_seeds() {
+/// DCQCN, which marks at random between 20 and 120 KB.
+fn with_draws() -> Bench {
     let bench = folder();
     let config = changed(CONFIG, "CC_MODE 8", "CC_MODE 1");
     let config = changed(&config, "KMIN_MAP 1 40000000000 120", "KMIN_MAP 1 40000000000 20");
     bench.write(&format!("{RUN}/config.txt"), config);
     bench.ok(&["run", &format!("{RUN}/config.txt"), "--out", "out", "--quiet"]);
     bench.ok(&["export", "hpcc", "out", "--out", RUN, "--quiet"]);
+    bench
+}
+
+#[test]
+fn random_draws_are_judged_on_one_run() {
+    let bench = with_draws();
     bench.write("reference/times.csv", "run,seconds\nsmall,2.5\n");
-    let output = bench.xoff(&["validate", "reference", "--json", "--seeds", "3", "--only", "small"]);
+    let output = bench.xoff(&["validate", "reference", "--json", "--only", "small"]);
     let value: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)));
     let run = &value["runs"][0];
-    assert_eq!((run["random"].as_bool(), run["seeds"].as_u64()), (Some(true), Some(3)));
-    // The first seed is that of the run that was exported.
+    assert_eq!((run["random"].as_bool(), run["held"].as_bool()), (Some(true), Some(true)));
+    // The same draws as in the run that was exported.
     assert_eq!((run["near"]["equal"].as_f64(), run["seconds_theirs"].as_f64()), (Some(1.0), Some(2.5)));
-    let p99 = &run["sizes"].as_array().unwrap().last().unwrap()["p99"];
-    assert_eq!(p99["theirs"], p99["ours_first"]);
-    assert!(p99["ours_least"].as_f64() < p99["ours_most"].as_f64(), "{p99}");
-    assert_eq!(value["times_from"], "times.csv");
+    assert_eq!((&value["times_from"], &value["sets"]), (&"times.csv".into(), &Value::Array(Vec::new())));
+}
+
+#[test]
+fn a_rule_can_be_changed_to_see_what_it_is_worth() {
+    let bench = with_draws();
+    for (set, equal) in [("model.ties=scheduled", true), ("model.first_stream=7", false), ("host.gap=20B", false)] {
+        let output = bench.xoff(&["validate", "reference", "--json", "--set", set]);
+        let value: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)));
+        assert_eq!(value["sets"], Value::from(vec![set]));
+        let run = &value["runs"][0];
+        assert_eq!(run["near"]["equal"].as_f64() == Some(1.0), equal, "{set}: {run:#}");
+        assert_eq!(output.status.code() == Some(0), run["held"].as_bool().unwrap());
+    }
+    let shown = bench.xoff(&["validate", "reference", "--set", "model.ties=hash", "--set", "host.gap=20B"]);
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.starts_with("With model.ties=hash and host.gap=20B in every run.\n"), "{shown}");
+    refused(&bench, &["validate", "reference", "--set", "model.tiez=hash"], &["tiez", "did you mean `ties`?"]);
+    // Once, however many runs there are.
+    fs::create_dir_all(bench.path.join("reference/runs/twin")).unwrap();
+    for name in ["config.txt", "fct.txt"] {
+        bench.write(&format!("reference/runs/twin/{name}"), text(&bench, &format!("{RUN}/{name}")));
+    }
+    let output = bench.xoff(&["validate", "reference", "--set", "model.tiez=hash"]);
+    assert_eq!(stderr(&output).matches("unknown key `tiez`").count(), 1, "{}", stderr(&output));
+    // As for a run: nothing that was imported is left without effect in silence.
+    refused(&bench, &["validate", "reference", "--set", "model.random=own"], &["`first_stream` has no effect here"]);
 }
 
 /// What must be refused with exit code 2, and what is said then.

@@ -18,6 +18,7 @@ Exit code 1: a run is not as near as promised.
 
   xoff validate reference                       all runs
   xoff validate reference --only probe_hp       one of them
+  xoff validate reference --set model.ecmp=mix  what their choice of paths is worth
   xoff validate reference --book docs           and write docs/validation.md")]
 pub struct ValidateArgs {
     /// Folder with runs/NAME/config.txt, fct.txt and, if there was PFC, pfc.txt
@@ -28,9 +29,9 @@ pub struct ValidateArgs {
     /// Runs at the same time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
     jobs: Option<u64>,
-    /// How often ours is run where theirs drew random numbers; medians are compared
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    seeds: u64,
+    /// Change any key of every imported scenario: --set model.time_grain=1ps
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    sets: Vec<String>,
     /// Also write DIR/validation.md, the whole as one document
     #[arg(long, value_name = "DIR")]
     book: Option<PathBuf>,
@@ -40,11 +41,11 @@ pub struct ValidateArgs {
 }
 
 pub fn validate(args: &ValidateArgs) -> Result<(), Stop> {
-    let cases = validate::read(&args.folder, &args.only)?;
+    let cases = validate::read(&args.folder, &args.only, &args.sets)?;
     let times = Times::of(&args.folder);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.map_or(cores, |jobs| jobs as usize);
-    let order = Order { jobs, seeds: args.seeds as usize, times: &times };
+    let order = Order { jobs, times: &times };
     let bars = Bars::new(args.json);
     let runs = validate::run(&cases, &order, &|name| {
         let bar = bars.add(name);
@@ -53,6 +54,7 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Stop> {
     let validation = Validation {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: commit(Path::new(".")).unwrap_or_default(),
+        sets: args.sets.clone(),
         times_from: if runs.iter().any(|run| run.seconds_theirs.is_some()) {
             times.source.clone()
         } else {

@@ -46,35 +46,9 @@ pub struct SizeClass {
     pub name: &'static str,
     pub flows: usize,
     /// Slowdowns: completion time over their standalone time.
-    pub p50: Percentile,
-    pub p95: Percentile,
-    pub p99: Percentile,
-}
-
-/// A percentile of theirs, and of ours over our seeds.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Percentile {
-    pub theirs: f64,
-    /// The median of our seeds; where nothing is drawn at random there is one.
-    pub ours: f64,
-    pub ours_first: f64,
-    pub ours_least: f64,
-    pub ours_most: f64,
-}
-
-impl Percentile {
-    pub fn difference(&self) -> f64 {
-        Pair { theirs: self.theirs, ours: self.ours }.difference()
-    }
-
-    /// How far our own seeds are apart, as a part of their median.
-    fn spread(&self) -> f64 {
-        (self.ours_most - self.ours_least) / self.ours
-    }
-
-    fn covers_theirs(&self) -> bool {
-        self.ours_least <= self.theirs && self.theirs <= self.ours_most
-    }
+    pub p50: Pair<f64>,
+    pub p95: Pair<f64>,
+    pub p99: Pair<f64>,
 }
 
 /// Of the flows that finished in both, the share whose completion times are so near.
@@ -107,8 +81,6 @@ pub struct Bound {
     pub promised: String,
     pub found: String,
     pub held: bool,
-    /// Farther apart than promised, and held only because our own seeds are too, with theirs among them.
-    pub among_seeds: bool,
 }
 
 /// How far two runs agree.
@@ -116,8 +88,6 @@ pub struct Bound {
 pub struct Agreement {
     /// Whether theirs drew random numbers that matter.
     pub random: bool,
-    /// How often ours was run.
-    pub seeds: usize,
     /// Flows of the run.
     pub flows: usize,
     pub finished: Pair<usize>,
@@ -179,37 +149,27 @@ impl Match {
     }
 }
 
-/// Compares flow by flow. Where theirs drew random numbers, ours is run with several seeds: single flows
-/// are those of the first, percentiles and PAUSEs are medians.
+/// Compares flow by flow; `random`: theirs drew numbers that matter.
 ///
 /// A flow of theirs that is not among ours, or has another size, is bad input.
-pub fn compare(theirs: &Theirs, seeds: &[Ours], random: bool) -> Result<Agreement, Diagnostic> {
-    let matched = seeds.iter().map(|ours| matched(theirs, ours)).collect::<Result<Vec<_>, _>>()?;
-    let (Some(ours), Some(first)) = (seeds.first(), matched.first()) else {
-        return Err(Diagnostic::new("nothing was run"));
-    };
-    let median = |of: &dyn Fn(&Ours) -> usize| {
-        let mut counts: Vec<usize> = seeds.iter().map(of).collect();
-        counts.sort_unstable();
-        counts[(counts.len() - 1) / 2]
-    };
+pub fn compare(theirs: &Theirs, ours: &Ours, random: bool) -> Result<Agreement, Diagnostic> {
+    let matched = matched(theirs, ours)?;
     let count = |frames: &[PfcLine], pause| frames.iter().filter(|frame| frame.pause == pause).count();
-    let both = |pause| Pair { theirs: count(&theirs.frames, pause), ours: median(&|ours| count(&ours.frames, pause)) };
-    let last = |end: fn(&Match) -> u64| first.iter().map(end).max().unwrap_or(0);
-    let starts_equal = first.iter().filter(|found| found.start_ns.theirs == found.start_ns.ours).count();
+    let both = |pause| Pair { theirs: count(&theirs.frames, pause), ours: count(&ours.frames, pause) };
+    let last = |end: fn(&Match) -> u64| matched.iter().map(end).max().unwrap_or(0);
+    let starts_equal = matched.iter().filter(|found| found.start_ns.theirs == found.start_ns.ours).count();
     let mut agreement = Agreement {
         random,
-        seeds: seeds.len(),
         flows: ours.flows.len(),
         finished: Pair {
             theirs: theirs.flows.len(),
             ours: ours.flows.iter().filter(|flow| flow.fct_ns.is_some()).count(),
         },
-        finished_in_both: matched.iter().map(Vec::len).min().unwrap_or(0),
+        finished_in_both: matched.len(),
         starts_equal,
         sizes: sizes(&matched),
-        near: near(first),
-        farthest: farthest(first),
+        near: near(&matched),
+        farthest: farthest(&matched),
         pauses: both(true),
         resumes: both(false),
         pfc_equal: common(&theirs.frames, &ours.frames),
@@ -218,10 +178,9 @@ pub fn compare(theirs: &Theirs, seeds: &[Ours], random: bool) -> Result<Agreemen
             ours: last(|found| found.start_ns.ours + found.fct_ns.ours),
         },
         bounds: Vec::new(),
-        notes: notes(theirs, ours, first.len() - starts_equal),
+        notes: notes(theirs, ours, matched.len() - starts_equal),
     };
-    let failure = seeds.iter().find_map(|ours| ours.failure.as_deref());
-    agreement.bounds = bounds(&agreement, failure);
+    agreement.bounds = bounds(&agreement, ours.failure.as_deref());
     Ok(agreement)
 }
 
@@ -258,29 +217,16 @@ fn farthest(matches: &[Match]) -> Option<Farthest> {
     (difference != 0.0).then_some(Farthest { src, dst, src_port, dst_port, size_bytes, fct_ns, difference })
 }
 
-/// `seeds`: what was matched in each run of ours.
-fn sizes(seeds: &[Vec<Match>]) -> Vec<SizeClass> {
+fn sizes(matches: &[Match]) -> Vec<SizeClass> {
     let class = |name, fits: &dyn Fn(u64) -> bool| {
-        let slowdowns = |matches: &Vec<Match>, side: fn(&Pair<f64>) -> f64| {
+        let slowdowns = |side: fn(&Pair<f64>) -> f64| {
             let fitting = matches.iter().filter(|found| fits(found.size_bytes));
             let mut slowdowns: Vec<f64> = fitting.map(|found| side(&found.slowdown)).collect();
             slowdowns.sort_unstable_by(f64::total_cmp);
             slowdowns
         };
-        let theirs = slowdowns(seeds.first()?, |pair| pair.theirs);
-        let ours: Vec<Vec<f64>> = seeds.iter().map(|matches| slowdowns(matches, |pair| pair.ours)).collect();
-        let at = |p| {
-            let ours_first = percentile(ours.first()?, p)?;
-            let mut of_seeds: Vec<f64> = ours.iter().filter_map(|slowdowns| percentile(slowdowns, p)).collect();
-            of_seeds.sort_unstable_by(f64::total_cmp);
-            Some(Percentile {
-                theirs: percentile(&theirs, p)?,
-                ours: percentile(&of_seeds, 50.0)?,
-                ours_first,
-                ours_least: *of_seeds.first()?,
-                ours_most: *of_seeds.last()?,
-            })
-        };
+        let (theirs, ours) = (slowdowns(|pair| pair.theirs), slowdowns(|pair| pair.ours));
+        let at = |p| Some(Pair { theirs: percentile(&theirs, p)?, ours: percentile(&ours, p)? });
         Some(SizeClass { name, flows: theirs.len(), p50: at(50.0)?, p95: at(95.0)?, p99: at(99.0)? })
     };
     let mut above = 0;
@@ -357,7 +303,6 @@ fn bounds(agreement: &Agreement, failure: Option<&str>) -> Vec<Bound> {
             promised: "ends as it should".to_owned(),
             found: failure.lines().next().unwrap_or_default().to_owned(),
             held: false,
-            among_seeds: false,
         });
     }
     let lacking = agreement.finished.theirs - agreement.finished_in_both;
@@ -366,7 +311,6 @@ fn bounds(agreement: &Agreement, failure: Option<&str>) -> Vec<Bound> {
         promised: "all finish in ours".to_owned(),
         found: if lacking == 0 { "all".to_owned() } else { format!("{lacking} do not") },
         held: lacking == 0,
-        among_seeds: false,
     });
     if agreement.flows == 1 {
         bounds.push(Bound {
@@ -377,7 +321,6 @@ fn bounds(agreement: &Agreement, failure: Option<&str>) -> Vec<Bound> {
                 None => "equal".to_owned(),
             },
             held: agreement.near.equal == 1.0,
-            among_seeds: false,
         });
     }
     if !agreement.random {
@@ -386,7 +329,6 @@ fn bounds(agreement: &Agreement, failure: Option<&str>) -> Vec<Bound> {
             promised: format!("at least {}", share(promise::NEAR_SHARE)),
             found: share(agreement.near.within_1_percent),
             held: agreement.near.within_1_percent >= promise::NEAR_SHARE,
-            among_seeds: false,
         });
     }
     for class in &agreement.sizes {
@@ -396,22 +338,14 @@ fn bounds(agreement: &Agreement, failure: Option<&str>) -> Vec<Bound> {
                 (true, "p99") => promise::RANDOM_TAIL,
                 (true, _) => promise::RANDOM,
             };
-            let mut bound = apart(format!("{name} slowdown, {}", class.name), of.difference(), limit);
-            // In a small class the draws alone may move a percentile farther than the bound. Theirs is one
-            // such draw: then it is to lie among ours.
-            if !bound.held && class.name != ALL && of.spread() > limit {
-                bound.found = format!("{}; our seeds give {:.3} to {:.3}", bound.found, of.ours_least, of.ours_most);
-                bound.promised = format!("{}, or to lie among ours where those are farther apart", bound.promised);
-                bound.held = of.covers_theirs();
-                bound.among_seeds = bound.held;
-            }
-            bounds.push(bound);
+            bounds.push(apart(format!("{name} slowdown, {}", class.name), of.difference(), limit));
         }
     }
     let Pair { theirs, ours } = agreement.pauses;
-    if theirs >= PAUSES_JUDGED {
-        let pair = Pair { theirs: theirs as f64, ours: ours as f64 };
-        bounds.push(apart("PAUSE frames".to_owned(), pair.difference(), promise::PAUSES));
+    if theirs.max(ours) >= PAUSES_JUDGED {
+        let difference = Pair { theirs: theirs as f64, ours: ours as f64 }.difference();
+        let bound = apart("PAUSE frames".to_owned(), difference, promise::PAUSES);
+        bounds.push(Bound { found: format!("{theirs} and {ours}"), ..bound });
     }
     bounds
 }
@@ -423,7 +357,6 @@ fn apart(what: String, difference: f64, limit: f64) -> Bound {
         found: signed(difference),
         // A twentieth is no number of a computer.
         held: difference.abs() <= limit + 1e-9,
-        among_seeds: false,
     }
 }
 

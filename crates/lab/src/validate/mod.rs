@@ -18,6 +18,7 @@ use crate::scenario::{Diagnostic, Loaded, Options, Scenario};
 use compare::{Agreement, OurFlow, Ours, compare};
 use queues::{OurQueue, QueuesSeen, TheirQueue};
 use serde::Serialize;
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -33,7 +34,6 @@ type Result<T> = std::result::Result<T, Vec<Diagnostic>>;
 #[derive(Debug)]
 pub struct Case {
     pub name: String,
-    scenario: Scenario,
     loaded: Loaded,
     theirs: Theirs,
     queue: Option<TheirQueue>,
@@ -64,6 +64,8 @@ pub struct Validation {
     pub version: String,
     /// Of the checkout, where there is one.
     pub commit: String,
+    /// Keys that were changed in every run, `KEY=VALUE`.
+    pub sets: Vec<String>,
     /// Where the times of theirs are from; empty if there are none.
     pub times_from: String,
     pub runs: Vec<Compared>,
@@ -75,8 +77,9 @@ impl Validation {
     }
 }
 
-/// Reads every run of a folder, or those of these names. Nothing runs before all is in order.
-pub fn read(folder: &Path, only: &[String]) -> Result<Vec<Case>> {
+/// Reads every run of a folder, or those of these names, with `sets` changed in each. Nothing runs before all is in
+/// order.
+pub fn read(folder: &Path, only: &[String], sets: &[String]) -> Result<Vec<Case>> {
     let runs = folder.join("runs");
     let refuse = |why: String| {
         let error = Diagnostic::new(format!("`{}` is no folder of results", folder.display())).label(why);
@@ -101,20 +104,25 @@ pub fn read(folder: &Path, only: &[String]) -> Result<Vec<Case>> {
     names.retain(|name| only.is_empty() || only.contains(name));
     let (mut cases, mut problems) = (Vec::new(), Vec::new());
     for name in names {
-        match Case::read(&runs.join(&name), name) {
+        match Case::read(&runs.join(&name), name, sets) {
             Ok(case) => cases.push(case),
             Err(more) => problems.extend(more),
         }
     }
+    // A key that is wrong in one run is wrong in all.
+    let mut said = HashSet::new();
+    problems.retain(|problem: &Diagnostic| said.insert(problem.render(false)));
     if problems.is_empty() { Ok(cases) } else { Err(problems) }
 }
 
 impl Case {
-    fn read(folder: &Path, name: String) -> Result<Case> {
+    fn read(folder: &Path, name: String, sets: &[String]) -> Result<Case> {
         let scenario = Scenario::open(&folder.join("config.txt")).map_err(|error| vec![error])?;
         let source = scenario.source();
         let imported = hpcc::import(source, &crate::scenario::files::Files::in_folder(folder), None)?.scenario();
-        let mut loaded = load(&imported, None)?;
+        let mut loaded = imported.load(&Options { sets: sets.to_vec(), ..Options::default() })?;
+        loaded.plan.run.record_pauses = false;
+        loaded.plan.run.record_pfc_frames = true;
         let config = Config::read(source)?;
         let read = || -> std::result::Result<_, Diagnostic> {
             let window = ["QLEN_MON_START", "QLEN_MON_END"].map(|key| config.count(key, 0..=u64::MAX / 1000));
@@ -126,7 +134,7 @@ impl Case {
         if let Some(queue) = &queue {
             queue.probe(&mut loaded.plan);
         }
-        Ok(Case { name, scenario: imported, loaded, theirs, queue, random })
+        Ok(Case { name, loaded, theirs, queue, random })
     }
 
     /// What it costs to run, for the order of runs only.
@@ -134,80 +142,35 @@ impl Case {
         self.theirs.flows.iter().fold(0, |sum: u64, flow| sum.saturating_add(flow.size_bytes))
     }
 
-    /// How often it is run: once where nothing is drawn at random.
-    fn runs(&self, seeds: usize) -> usize {
-        if self.random && self.theirs.flows.len() > 1 { seeds.max(1) } else { 1 }
-    }
-
-    /// Runs it here; the first time with the scenario's own seed.
-    fn run(&self, number: usize, watch: &mut dyn FnMut(Position)) -> Result<OurRun> {
-        let other;
-        let loaded = match number {
-            0 => &self.loaded,
-            _ => {
-                other = load(&self.scenario, Some(self.loaded.plan.seed.wrapping_add(number as u64)))?;
-                &other
-            }
-        };
-        let mut kept = Kept { names: Names::of(&loaded.plan), ours: Ours::default(), queue: OurQueue::default() };
-        let end = drive(loaded, Keep::default(), &mut kept, watch).map_err(|error| {
+    /// Runs it here and compares.
+    fn run(&self, times: &Times, watch: &mut dyn FnMut(Position)) -> Result<Compared> {
+        let plan = &self.loaded.plan;
+        let mut kept = Kept { names: Names::of(plan), ours: Ours::default(), queue: OurQueue::default() };
+        let end = drive(&self.loaded, Keep::default(), &mut kept, watch).map_err(|error| {
             vec![Diagnostic::new(format!("`{}` cannot be run", self.name)).label(error.to_string())]
         })?;
         kept.queue.count();
         let mut ours = kept.ours;
         ours.failure = end.failure.as_ref().map(|failure| crate::results::failure::explain(failure, &kept.names));
-        Ok(OurRun {
-            ours,
-            queue: self.queue.as_ref().map(|queue| queue.compare(&loaded.plan, &kept.queue)),
-            wall_seconds: (end.wall + end.setup).as_secs_f64(),
-            cpu_seconds: end.run_cpu.as_secs_f64(),
-            packet_hops: end.counters.packet_hops,
-        })
-    }
-
-    fn compare(&self, runs: Vec<OurRun>, times: &Times) -> Result<Compared> {
-        let Some(&OurRun { wall_seconds, cpu_seconds, packet_hops, ref queue, .. }) = runs.first() else {
-            return Err(vec![Diagnostic::new(format!("`{}` was not run", self.name))]);
-        };
-        let queue = queue.clone();
-        let seeds: Vec<Ours> = runs.into_iter().map(|run| run.ours).collect();
-        let agreement = compare(&self.theirs, &seeds, self.random).map_err(|error| vec![error])?;
+        let agreement = compare(&self.theirs, &ours, self.random).map_err(|error| vec![error])?;
         Ok(Compared {
             name: self.name.clone(),
             scheme: self.loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect::<Vec<_>>().join("+"),
             held: agreement.held(),
             agreement,
-            queue,
-            wall_seconds_ours: wall_seconds,
-            cpu_seconds_ours: cpu_seconds,
-            packet_hops,
+            queue: self.queue.as_ref().map(|queue| queue.compare(plan, &kept.queue)),
+            wall_seconds_ours: (end.wall + end.setup).as_secs_f64(),
+            cpu_seconds_ours: end.run_cpu.as_secs_f64(),
+            packet_hops: end.counters.packet_hops,
             seconds_theirs: times.seconds.get(&self.name).copied(),
         })
     }
-}
-
-/// One run of ours, and what it cost.
-struct OurRun {
-    ours: Ours,
-    queue: Option<QueuesSeen>,
-    wall_seconds: f64,
-    cpu_seconds: f64,
-    packet_hops: u64,
-}
-
-fn load(scenario: &Scenario, seed: Option<u64>) -> Result<Loaded> {
-    let mut loaded = scenario.load(&Options { seed, ..Options::default() })?;
-    loaded.plan.run.record_pauses = false;
-    loaded.plan.run.record_pfc_frames = true;
-    Ok(loaded)
 }
 
 /// How to run.
 pub struct Order<'a> {
     /// Runs at the same time.
     pub jobs: usize,
-    /// How often a run is repeated in which theirs drew random numbers.
-    pub seeds: usize,
     pub times: &'a Times,
 }
 
@@ -217,36 +180,30 @@ pub fn run<W: FnMut(Position)>(
     order: &Order<'_>,
     watch: &(dyn Fn(&str) -> W + Sync),
 ) -> Result<Vec<Compared>> {
-    let all = |index: usize| (0..cases[index].runs(order.seeds)).map(move |number| (index, number));
-    let mut queue: Vec<(usize, usize)> = (0..cases.len()).flat_map(all).collect();
-    queue.sort_by_key(|&(index, _)| std::cmp::Reverse(cases[index].cost()));
+    let mut queue: Vec<usize> = (0..cases.len()).collect();
+    queue.sort_by_key(|&index| std::cmp::Reverse(cases[index].cost()));
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..order.jobs.clamp(1, queue.len().max(1)) {
             scope.spawn(|| {
-                while let Some(&(index, number)) = queue.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(&index) = queue.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let mut watch = watch(&cases[index].name);
-                    let run = cases[index].run(number, &mut watch);
+                    let run = cases[index].run(order.times, &mut watch);
                     if let Ok(mut found) = found.lock() {
-                        found.push((index, number, run));
+                        found.push((index, run));
                     }
                 }
             });
         }
     });
     let mut found = found.into_inner().unwrap_or_default();
-    found.sort_by_key(|(index, number, _)| (*index, *number));
-    let mut runs: Vec<Vec<OurRun>> = cases.iter().map(|_| Vec::new()).collect();
-    let mut problems = Vec::new();
-    for (index, _, run) in found {
+    found.sort_by_key(|(index, _)| *index);
+    let (mut compared, mut problems) = (Vec::new(), Vec::new());
+    for (_, run) in found {
         match run {
-            Ok(run) => runs[index].push(run),
+            Ok(run) => compared.push(run),
             Err(more) => problems.extend(more),
         }
-    }
-    let mut compared = Vec::new();
-    for (case, runs) in cases.iter().zip(runs).filter(|_| problems.is_empty()) {
-        compared.push(case.compare(runs, order.times)?);
     }
     if problems.is_empty() { Ok(compared) } else { Err(problems) }
 }

@@ -14,6 +14,10 @@ const WIDTH: usize = 100;
 /// For the terminal: every run with its sizes and its verdict, then the whole.
 pub fn text(validation: &Validation) -> String {
     let mut out = String::new();
+    if !validation.sets.is_empty() {
+        wrap_paragraph(&mut out, &format!("With {} in every run.", sets(validation, "")), 0, WIDTH);
+        out.push('\n');
+    }
     for run in &validation.runs {
         out.push_str(&run_text(run, &validation.times_from));
         out.push('\n');
@@ -32,6 +36,11 @@ pub fn text(validation: &Validation) -> String {
     }
     let _ = write!(out, "{}\n{held} of {} runs are as near as promised.\n", grid.text(), validation.runs.len());
     out
+}
+
+/// What was changed in every run, each between two of `quote`.
+fn sets(validation: &Validation, quote: &str) -> String {
+    validation.sets.iter().map(|set| format!("{quote}{set}{quote}")).collect::<Vec<_>>().join(" and ")
 }
 
 /// The p99 that is farthest away, of all classes of size.
@@ -64,9 +73,6 @@ fn run_text(run: &Compared, times_from: &str) -> String {
     }
     out.push_str(&grid.text());
     let mut say = |text: String| wrap_paragraph(&mut out, &text, 2, WIDTH);
-    if agreement.seeds > 1 {
-        say(format!("Ours: medians of {} seeds; single flows are those of the first.", agreement.seeds));
-    }
     say(near_text(agreement));
     say(pfc_text(agreement));
     if let Some(queue) = &run.queue {
@@ -78,9 +84,6 @@ fn run_text(run: &Compared, times_from: &str) -> String {
     }
     for bound in agreement.bounds.iter().filter(|bound| !bound.held) {
         say(format!("MISSED: {}", bound_text(bound)));
-    }
-    for bound in agreement.bounds.iter().filter(|bound| bound.among_seeds) {
-        say(format!("Among our seeds: {}", bound_text(bound)));
     }
     if run.held {
         say(format!("As promised, in all of {} bounds.", agreement.bounds.len()));
@@ -166,16 +169,20 @@ const DIFFERENCES: &str = include_str!("differences.md");
 
 /// `docs/validation.md`.
 pub fn markdown(validation: &Validation) -> String {
-    let Validation { version, commit, times_from, runs } = validation;
+    let Validation { version, commit, times_from, runs, .. } = validation;
     let held = runs.iter().filter(|run| run.held).count();
     let commit =
         if commit.is_empty() { String::new() } else { format!(", commit {}", &commit[..commit.len().min(10)]) };
+    let changed = match validation.sets.is_empty() {
+        true => String::new(),
+        false => format!(" **In every run {} was set: this is not the profile.**", sets(validation, "`")),
+    };
     let mut out = format!(
         "# Agreement with the HPCC authors' simulator\n\n\
          <!-- Written by `xoff validate FOLDER --book docs`; do not edit. -->\n\n\
          Written by `xoff validate FOLDER --book docs`, Xoff {version}{commit}. The folder holds inputs of the HPCC \
          authors' ns-3 simulator and what it made of them; its files are not part of this project. Xoff imports each \
-         configuration (`xoff import hpcc`), runs it, and compares flow by flow.\n\n\
+         configuration (`xoff import hpcc`), runs it, and compares flow by flow.{changed}\n\n\
          {}\n\n**{held} of {} runs are as near as promised.**\n\n",
         PROMISES,
         runs.len()
@@ -203,8 +210,8 @@ pub fn markdown(validation: &Validation) -> String {
         );
     }
     out.push_str(
-        "\n## Slowdowns\n\nCompletion time over the standalone time that their file gives, of the same flows in both; ours is the median over seeds where there are \
-         several.\n\n\
+        "\n## Slowdowns\n\nCompletion time over the standalone time that their file gives, of the same flows in \
+         both.\n\n\
          | run | size | flows | p50 theirs | ours | | p95 theirs | ours | | p99 theirs | ours | |\n\
          |---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
@@ -240,10 +247,9 @@ Promised is:
 - a flow alone in its run takes the same time to the nanosecond;
 - where theirs draws no random numbers (HPCC, TIMELY, DCTCP with one threshold), at least 90% of the flows are within 1% \
 of each other, and p50, p95 and p99 of the slowdown within 2% in every class of size;
-- where it does (DCQCN marks at random between two thresholds), p50 and p95 are within 5% and p99 within 10%. Ours is \
-then the median over several seeds. In a class of size where our own seeds are farther apart than that, theirs, which is \
-one draw, lies among them;
-- PAUSE frames are within 10%, where theirs has at least ten;
+- where it does (DCQCN marks at random between two thresholds), p50 and p95 are within 5% and p99 within 10%, \
+of all flows and in every class of size;
+- PAUSE frames are within 10%, where either has at least ten;
 - every flow that finishes in theirs finishes in ours.";
 
 /// The queues that theirs sampled.
@@ -273,8 +279,6 @@ fn remarks(out: &mut String, runs: &[Compared]) {
         lines.extend(run.agreement.notes.iter().map(|note| format!("- {}: {note}", run.name)));
         let missed = run.agreement.bounds.iter().filter(|bound| !bound.held);
         lines.extend(missed.map(|bound| format!("- {}: **missed**: {}", run.name, bound_text(bound))));
-        let among = run.agreement.bounds.iter().filter(|bound| bound.among_seeds);
-        lines.extend(among.map(|bound| format!("- {}: among our seeds: {}", run.name, bound_text(bound))));
     }
     if !lines.is_empty() {
         let _ = write!(out, "\n## Remarks\n\n{}\n", lines.join("\n"));
@@ -283,11 +287,11 @@ fn remarks(out: &mut String, runs: &[Compared]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::compare::{Farthest, Near, Pair, Percentile, SizeClass};
+    use super::super::compare::{Farthest, Near, Pair, SizeClass};
     use super::*;
 
     fn validation() -> Validation {
-        let of = |theirs, ours| Percentile { theirs, ours, ours_first: ours, ours_least: ours, ours_most: ours };
+        let of = |theirs, ours| Pair { theirs, ours };
         let class = |name, ours| SizeClass {
             name,
             flows: 1_099,
@@ -297,7 +301,6 @@ mod tests {
         };
         let agreement = Agreement {
             random: true,
-            seeds: 5,
             flows: 1_099,
             finished: Pair { theirs: 949, ours: 1_099 },
             finished_in_both: 949,
@@ -322,7 +325,6 @@ mod tests {
                 promised: "at most 5% apart".into(),
                 found: "+21.91%".into(),
                 held: false,
-                among_seeds: false,
             }],
             notes: vec!["Their fct.txt has 949 of 1099 flows.".into()],
         };
@@ -349,6 +351,7 @@ mod tests {
         Validation {
             version: "0.1.0".into(),
             commit: "0123456789abcdef".into(),
+            sets: Vec::new(),
             times_from: "README.md, \"user CPU s (best of 2-3, contended)\"".into(),
             runs: vec![run, good],
         }
@@ -360,7 +363,6 @@ mod tests {
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         for part in [
             "dumbbell40_timely_smallbuf: timely:hpcc-ns3, 1,099 flows; random draws",
-            "Ours: medians of 5 seeds",
             "MISSED: p95 slowdown, all: +21.91%; promised is at most 5% apart.",
             "theirs 83 s (README.md",
             "theirs -, ours 4.2 s",
@@ -370,6 +372,16 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part} is missing from\n{text}");
         }
+    }
+
+    #[test]
+    fn what_was_set_is_said_first() {
+        let changed = Validation { sets: vec!["model.time_grain=1ps".into(), "host.gap=20B".into()], ..validation() };
+        assert!(text(&changed).starts_with("With model.time_grain=1ps and host.gap=20B in every run.\n\n"));
+        let page = markdown(&changed);
+        let head = page.split("Promised is").next().unwrap();
+        assert!(head.contains("**In every run `model.time_grain=1ps` and `host.gap=20B` was set"), "{head}");
+        assert!(!text(&validation()).contains("in every run") && !markdown(&validation()).contains("was set"));
     }
 
     #[test]
