@@ -43,7 +43,14 @@ impl Agenda {
     /// Of which kind it is, and what it is about.
     #[inline(always)]
     pub fn parts(&self, key: Key) -> (u8, u32) {
-        if self.in_turn { key.in_turn_parts() } else { (key.kind(), key.index()) }
+        if self.in_turn { Agenda::parts_in_turn(key) } else { (key.kind(), key.index()) }
+    }
+
+    // Out of line, or both would be computed for every event.
+    #[cold]
+    #[inline(never)]
+    fn parts_in_turn(key: Key) -> (u8, u32) {
+        key.in_turn_parts()
     }
 
     pub fn is_empty(&self) -> bool {
