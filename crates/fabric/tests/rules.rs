@@ -9,7 +9,7 @@ use xoff_fabric::scheme::*;
 use xoff_fabric::traffic::FlowSpec;
 use xoff_fabric::world::World;
 
-/// The frames of the HPCC authors' simulator, in whole nanoseconds, in the order of scheduling.
+/// All rules at once: small frames, whole nanoseconds, the order of scheduling, NICs that scan.
 fn with_rules(mut net: Net) -> Net {
     net.plan.model = Model {
         grain: Grain::BinaryNanosecond,
