@@ -55,7 +55,7 @@ impl Key {
     /// comes first. Kind and index are read by [`Key::in_turn_parts`]. A queue holds keys of one sort.
     #[inline]
     pub fn in_turn(time: Time, turn: u64, kind: u8, index: u32) -> Key {
-        debug_assert!(kind < 16 && index < 1 << TURN_INDEX_BITS && turn < 1 << (60 - TURN_INDEX_BITS));
+        debug_assert!(kind < 16 && index <= IN_TURN_LARGEST && turn <= LAST_TURN);
         let order = turn << (4 + TURN_INDEX_BITS) | u64::from(kind) << TURN_INDEX_BITS | u64::from(index);
         Key { time: time.ps(), order }
     }
@@ -70,6 +70,8 @@ impl Key {
 
 /// Sixteen million ports, flows or queues; the rest of the word counts turns.
 const TURN_INDEX_BITS: u32 = 24;
+/// Largest turn of a key made by [`Key::in_turn`]: some hours of work.
+pub const LAST_TURN: u64 = (1 << (60 - TURN_INDEX_BITS)) - 1;
 /// Largest index of a key made by [`Key::in_turn`].
 pub const IN_TURN_LARGEST: u32 = (1 << TURN_INDEX_BITS) - 1;
 

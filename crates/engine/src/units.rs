@@ -266,7 +266,6 @@ pub enum Grain {
 impl Grain {
     /// Time that `wire_bytes` take at `bps` bits per second.
     pub fn duration(self, wire_bytes: u32, bps: f64) -> Span {
-        let seconds = f64::from(wire_bytes * 8) / bps;
         match self {
             Grain::Exact => Span((f64::from(wire_bytes) * (8e12 / bps)) as u64),
             Grain::Nanosecond => {
@@ -274,6 +273,7 @@ impl Grain {
                 Span((bits / (bps as u128).max(1)) as u64 * 1_000)
             }
             Grain::BinaryNanosecond => {
+                let seconds = f64::from(wire_bytes * 8) / bps;
                 // A power of two only moves the binary point, so this is exact.
                 let fraction = (seconds * 18_446_744_073_709_551_616.0) as u128;
                 Span(((fraction * 1_000_000_000) >> 64) as u64 * 1_000)

@@ -1,6 +1,7 @@
 //! What is to happen: the event queue, and the order of events at one instant.
 
 use crate::plan::Ties;
+use xoff_engine::queue::{IN_TURN_LARGEST, LAST_TURN};
 use xoff_engine::{EventQueue, Key, Time};
 
 /// The events of a run, in one of two orders ([`Ties`]).
@@ -31,6 +32,7 @@ impl Agenda {
     #[inline(never)]
     pub fn push_in_turn(&mut self, at: Time, kind: u8, index: u32) {
         self.turn += 1;
+        assert!(self.turn <= LAST_TURN && index <= IN_TURN_LARGEST, "more events than turns can be told apart");
         self.events.push(Key::in_turn(at, self.turn, kind, index));
     }
 

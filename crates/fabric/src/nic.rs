@@ -34,7 +34,7 @@ impl<S: Scheme> World<S> {
                 self.send_pfc(port_id);
             }
             let port = &self.ports[port_id as usize];
-            if port.busy_until > self.now {
+            if port.busy_until > self.now || port.has(crate::port::FREE_PENDING) {
                 break;
             }
             let eligible = port.waiting & !port.paused;
@@ -89,7 +89,7 @@ impl<S: Scheme> World<S> {
 
     pub(crate) fn on_wake(&mut self, host_id: u32) {
         let host = &mut self.hosts[host_id as usize];
-        let moved = host.scan.as_mut().is_some_and(|scan| scan.was_moved(self.now));
+        let moved = host.scan.as_mut().is_some_and(|scan| scan.take_moved(self.now));
         if host.wake_at != self.now || moved {
             return;
         }

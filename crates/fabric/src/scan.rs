@@ -38,8 +38,8 @@ impl Scan {
         Scan { flows: Vec::new(), last: 0, acks: Fifo::default(), ack_gate, moved: Vec::new() }
     }
 
-    /// Whether the wake-up of now is one that was moved.
-    pub fn was_moved(&mut self, now: Time) -> bool {
+    /// Whether the wake-up of now is one that was moved; it counts once.
+    pub fn take_moved(&mut self, now: Time) -> bool {
         let place = self.moved.iter().position(|at| *at == now);
         place.is_some_and(|place| self.moved.swap_remove(place) == now)
     }

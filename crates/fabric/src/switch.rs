@@ -215,18 +215,13 @@ impl<S: Scheme> World<S> {
                 port.waiting &= !(1 << class);
             }
             self.charge(port_id, class, packet.frame_bytes);
-            self.inspect(port_id, &mut packet);
-            let port = &mut self.ports[port_id as usize];
-            let owner = port.owner;
-            if port.has(EAGER) {
-                // Busy already: a RESUME to where the packet came from, even if that is here, waits.
-                port.flags |= FREE_PENDING;
-                self.release(owner, &packet);
-                self.ports[port_id as usize].flags &= !FREE_PENDING;
+            if self.ports[port_id as usize].has(EAGER) {
+                self.release_eagerly(port_id, &mut packet);
+                self.transmit(port_id, &packet);
             } else {
-                self.release(owner, &packet);
+                self.release(self.ports[port_id as usize].owner, &packet);
+                self.depart(port_id, &mut packet);
             }
-            self.transmit(port_id, &packet);
             if self.ports[port_id as usize].has(AWAITED) {
                 self.take_turns(port_id);
             }
@@ -242,6 +237,17 @@ impl<S: Scheme> World<S> {
     pub(crate) fn depart(&mut self, port_id: u32, packet: &mut Packet) {
         self.inspect(port_id, packet);
         self.transmit(port_id, packet);
+    }
+
+    /// Where the order of scheduling counts, the congestion point looks before the upstream is resumed,
+    /// and the port is busy already: whatever that leads to, at this port too, comes after the packet.
+    #[cold]
+    #[inline(never)]
+    fn release_eagerly(&mut self, port_id: u32, packet: &mut Packet) {
+        self.ports[port_id as usize].flags |= FREE_PENDING;
+        self.inspect(port_id, packet);
+        self.release(self.ports[port_id as usize].owner, packet);
+        self.ports[port_id as usize].flags &= !FREE_PENDING;
     }
 
     /// The congestion point looks at a packet that has left the queue.

@@ -644,7 +644,7 @@ impl<S: Scheme> World<S> {
             return;
         }
         let sender = &mut self.senders[flow];
-        if due == now || !self.eager {
+        if due == now {
             sender.due = Time::NEVER;
         }
         if sender.rp.timer().is_some_and(|at| at <= now) {

@@ -488,7 +488,7 @@ impl<S: Scheme> World<S> {
         let (switch, local) = (self.ports[port_id as usize].owner, self.ports[port_id as usize].local);
         let port = &self.ports[port_id as usize];
         let eligible = port.waiting & !port.paused;
-        if port.busy_until <= self.now {
+        if port.busy_until <= self.now && !port.has(FREE_PENDING) {
             // Like PFC frames, messages go before all queues and are never paused.
             let controlled = self.controls.at_mut(switch);
             if let Some(message) = self.queued.pop(&mut controlled.unsent[usize::from(local)]) {

@@ -394,7 +394,9 @@ impl<S: Scheme> World<S> {
     #[cold]
     #[inline(never)]
     fn serve_at_once(&mut self, port_id: u32) {
-        self.on_port_free(port_id);
+        if self.ports[port_id as usize].busy_until <= self.now {
+            self.on_port_free(port_id);
+        }
     }
 
     #[inline]

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
-use xoff_fabric::plan::Plan;
+use xoff_fabric::plan::{NodeKind, Plan};
 
 /// Addresses hold sixteen bits of a node's number.
 const NODES_MOST: usize = 1 << 16;
@@ -136,7 +136,7 @@ impl Export {
             let again = format!("xoff run {}/scenario.toml --set output.pfc_frames=true", run.path().display());
             return Err(vec![error.help(format!("run it again with them: {again}"))]);
         }
-        let (flows, left_out) = flows(run).map_err(|error| vec![error])?;
+        let (flows, left_out) = flows(run, &loaded.plan).map_err(|error| vec![error])?;
         let frames = frames(run, &loaded.plan).map_err(|error| vec![error])?;
         Ok(Export { flows: fct_lines(&loaded.plan, flows), left_out, frames })
     }
@@ -164,7 +164,7 @@ pub fn text<T: fmt::Display>(lines: &[T]) -> String {
 }
 
 /// Finished flows in the order of the table, and how many others there were.
-fn flows(run: &RunDirectory) -> Result<(Vec<Finished>, usize), Diagnostic> {
+fn flows(run: &RunDirectory, plan: &Plan) -> Result<(Vec<Finished>, usize), Diagnostic> {
     let names = ["src", "dst", "src_port", "dst_port", "size_bytes", "start_us", "fct_acked_us"];
     let (mut flows, mut left_out) = (Vec::new(), 0);
     for rows in run.rows(&tables::FLOWS, &names)? {
@@ -178,6 +178,11 @@ fn flows(run: &RunDirectory) -> Result<(Vec<Finished>, usize), Diagnostic> {
                 continue;
             };
             let number = |column: &crate::results::read::Integers<'_>| column.get(row).unwrap_or(0);
+            let is_host = |node: u64| plan.nodes.get(node as usize).is_some_and(|node| node.kind == NodeKind::Host);
+            if !is_host(number(&src)) || !is_host(number(&dst)) {
+                let error = Diagnostic::new(format!("`{}` does not fit together", run.path().display()));
+                return Err(error.label("its table `flows` has hosts that its scenario does not have"));
+            }
             flows.push(Finished {
                 src: number(&src) as u32,
                 dst: number(&dst) as u32,

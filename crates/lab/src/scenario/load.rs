@@ -20,8 +20,9 @@ use std::path::Path;
 use std::sync::Arc;
 use xoff_engine::Time;
 use xoff_engine::queue::IN_TURN_LARGEST;
-use xoff_fabric::plan::{AckPath, HostSettings, Model, NodeKind, Plan, Ties};
+use xoff_fabric::plan::{AckPath, HostSettings, Model, NodeKind, Plan, Random, Ties};
 use xoff_fabric::topology::Graph;
+use xoff_schemes::param::ParamValues;
 
 /// A scenario of more than this is not one.
 const SCENARIO_LARGEST_BYTES: u64 = 16_000_000;
@@ -265,6 +266,9 @@ impl Scenario {
             let error = root.place_within("model", "ties").error("this network is too large for this order of events");
             return Err(error.label("leave it out, or make the network smaller"));
         }
+        if let Random::Shared { .. } = plan.model.random {
+            shared_lots(root, &plan, &schemes)?;
+        }
         let labels: Vec<String> = schemes.iter().map(|scheme| scheme.label.clone()).collect();
         let mut context = TrafficContext {
             plan: &plan,
@@ -324,6 +328,21 @@ impl Scenario {
         }
         Ok(())
     }
+}
+
+/// Shared lots must be drawn by somebody, from a seed that their generator takes.
+fn shared_lots(root: &Table, plan: &Plan, schemes: &[NamedScheme]) -> Result<()> {
+    let marks = |values: &ParamValues| values.spec().param("pmax").is_some();
+    let draws = |scheme: &NamedScheme| marks(&scheme.values) || scheme.values.base().is_some_and(marks);
+    if !schemes.iter().any(draws) {
+        let error = root.place_within("model", "random").error("no scheme here marks by lot");
+        return Err(error.label("leave it out"));
+    }
+    if plan.seed == 0 || plan.seed > u64::from(u32::MAX) {
+        let error = root.place_of("seed").error("shared lots need another seed");
+        return Err(error.label(format!("from 1 to {}", u32::MAX)));
+    }
+    Ok(())
 }
 
 struct Head {

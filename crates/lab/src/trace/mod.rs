@@ -76,7 +76,9 @@ pub fn write(run: &RunDirectory, out: &Path) -> Result<Written, Refusal> {
     let flows = Flows::read(run, &network)?;
     let end = from_us(run.summary.sim_time_us);
     let decisions = told(run, &network, Times::Decisions)?;
-    let (stops, times) = if run.has(&tables::PFC) {
+    let (stops, times) = if !loaded.output.pauses && !run.has(&tables::PFC) {
+        (stops::by_decisions(&[], end), Times::Unknown)
+    } else if run.has(&tables::PFC) {
         let arrivals = told(run, &network, Times::Arrivals)?;
         let (lasts, travel) = (|port| network.pause_lasts(port), |port| network.pause_travel(port));
         (stops::by_arrivals(&arrivals, &decisions, lasts, travel, end), Times::Arrivals)
@@ -110,6 +112,7 @@ impl Times {
     pub fn words(self) -> &'static str {
         match self {
             Times::Arrivals => "arrivals of the PFC frames (pfc.parquet)",
+            Times::Unknown => "none: this run kept no pauses (output.pauses = false)",
             Times::Decisions => {
                 "decisions to send the PFC frames (pauses.parquet): the egress obeys when the frame has arrived, at \
                  least one delay of the link later"
@@ -123,6 +126,7 @@ fn told(run: &RunDirectory, network: &Network, times: Times) -> Result<Vec<Told>
     let (table, columns): (_, &[&str]) = match times {
         Times::Decisions => (&tables::PAUSES, &["time_us", "port", "priority", "event", "ingress_bytes"]),
         Times::Arrivals => (&tables::PFC, &["time_us", "port", "priority", "event"]),
+        Times::Unknown => return Ok(Vec::new()),
     };
     let mut list = Vec::new();
     for rows in run.rows(table, columns)? {

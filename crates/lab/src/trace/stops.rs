@@ -58,6 +58,8 @@ pub enum Times {
     /// Decisions of the other end: the egress obeys later, when the frame has been sent and has
     /// travelled.
     Decisions,
+    /// The run kept neither.
+    Unknown,
 }
 
 /// Stops by decisions: one for each decision to pause.

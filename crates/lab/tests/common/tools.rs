@@ -14,16 +14,21 @@ pub fn tshark() -> &'static str {
 
 fn install_tshark() {
     let _lock = lock();
-    if !runs("tshark", &["--version"]) {
+    install("tshark", &["tshark"]);
+}
+
+/// Debian packages that bring a program, if it is missing. Whoever calls it holds a lock.
+pub fn install(program: &str, packages: &[&str]) {
+    if !runs(program, &["--version"]) {
         // The lists of packages may be old or absent: once more with new ones.
-        let install = ["install", "-y", "--no-install-recommends", "tshark"];
+        let install = [&["install", "-y", "--no-install-recommends"], packages].concat();
         if !apt_get(&install) {
             apt_get(&["update"]);
             apt_get(&install);
         }
     }
-    let there = runs("tshark", &["--version"]);
-    assert!(there, "this test needs tshark and could not install it; as root: apt-get install tshark");
+    let (there, packages) = (runs(program, &["--version"]), packages.join(" "));
+    assert!(there, "this test needs {program} and could not install it; as root: apt-get install {packages}");
 }
 
 /// A Python interpreter that has these packages, each `NAME==VERSION`.

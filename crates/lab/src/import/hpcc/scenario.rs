@@ -6,6 +6,7 @@
 use super::super::words::Result;
 use super::config::Config;
 use super::flows::Flow;
+use super::keys::{DCQCN, DCTCP};
 use super::topology::Topology;
 use super::{devices, network, scheme, units};
 use crate::scenario::Diagnostic;
@@ -134,8 +135,10 @@ fn model(parts: &Parts<'_>, _: &mut Vec<Diagnostic>) -> Result<String> {
     line(&mut out, "ecmp", "\"murmur3\"", "of addresses and ports, seeded by the switch's id");
     line(&mut out, "next_hops", "\"descending\"", "by id");
     line(&mut out, "base_rtt", "\"payload\"", "without headers and without an ACK");
-    line(&mut out, "random", "\"shared\"", "one generator for all marks, a new stream for each");
-    line(&mut out, "first_stream", &first_stream(parts.topology).to_string(), "others were taken before");
+    if matches!(parts.config.mode()?, DCQCN | DCTCP) {
+        line(&mut out, "random", "\"shared\"", "one generator for all marks, a new stream for each");
+        line(&mut out, "first_stream", &first_stream(parts.topology).to_string(), "others were taken before");
+    }
     Ok(out)
 }
 
