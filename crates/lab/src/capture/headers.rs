@@ -1,5 +1,7 @@
 //! The headers that frames are made of, with their check sums.
 
+pub use xoff_fabric::traffic::ROCE_PORT;
+
 /// `02:PP:PP:NN:NN:NN`, locally administered: node, and for a switch's port its number from one on.
 pub type Mac = [u8; 6];
 
@@ -12,7 +14,6 @@ pub const ETHERTYPE_EXPERIMENT: u16 = 0x88b5;
 
 pub const UDP: u8 = 17;
 pub const TCP: u8 = 6;
-pub const ROCE_PORT: u16 = 4791;
 
 pub const ETHERNET_BYTES: usize = 14;
 pub const TAG_BYTES: usize = 4;
@@ -30,8 +31,7 @@ pub fn mac(node: u32, port: u16) -> Mac {
 
 /// `11.(node / 256).(node mod 256).1`; beyond 65 535 nodes the first number counts on.
 pub fn address(node: u32) -> [u8; 4] {
-    let [_, n2, n1, n0] = node.to_be_bytes();
-    [11u8.wrapping_add(n2), n1, n0, 1]
+    xoff_fabric::route::address(node).to_be_bytes()
 }
 
 pub fn ethernet(out: &mut Vec<u8>, to: Mac, from: Mac, ethertype: u16) {

@@ -10,19 +10,15 @@ use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
 use xoff_fabric::plan::{NodeKind, Plan};
+use xoff_fabric::route::address;
 
 /// Addresses hold sixteen bits of a node's number.
 const NODES_MOST: usize = 1 << 16;
 
-/// The address of a node: 11.(number / 256).(number mod 256).1.
-pub const fn address(node: u32) -> u32 {
-    0x0b00_0001 | (node & 0xffff) << 8
-}
-
 /// The node of an address, if it is one of these.
 pub fn node_of(address: u32) -> Option<u32> {
     let node = address >> 8 & 0xffff;
-    (self::address(node) == address).then_some(node)
+    (xoff_fabric::route::address(node) == address).then_some(node)
 }
 
 /// A line of `fct.txt`: a flow that has finished.
