@@ -3,7 +3,7 @@
 use crate::agenda::Agenda;
 use crate::domain;
 use crate::pfc;
-use crate::plan::{HostSettings, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer};
+use crate::plan::{BaseRtt, HostSettings, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer};
 use crate::port::{AT_HOST, Account, COUNTS_PASSING, EAGER, LONG_HAUL, LOSSY_WIRE, Port, Queue, SCANS};
 use crate::record::Counters;
 use crate::route::{FlowKey, Routes};
@@ -11,6 +11,7 @@ use crate::scan::Scan;
 use crate::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme, Transport};
 use crate::timing;
 use crate::traffic::Source;
+use crate::ways::Ways;
 use crate::world::{Host, Switch, World, kind};
 use xoff_engine::{Fifo, LinkRate, Lots, Pool, Ring, Slab, Span, Time, stream};
 
@@ -56,6 +57,7 @@ impl<S: Scheme> World<S> {
         let mtu_wire = largest_wire_bytes(&plan, &formats);
         let accounts = new_accounts(&plan, &mut switches, mtu_wire);
         let (max_base_rtt, max_bdp_bytes) = longest(&plan, &routes);
+        let ways = (plan.model.base_rtt == BaseRtt::Payload).then(|| Ways::new(&plan));
         let mask =
             |test: &dyn Fn(usize) -> bool| (0..classes).filter(|&c| test(c)).fold(0u8, |mask, c| mask | (1 << c));
         let sizes = plan.hosts.first().map_or(crate::plan::FrameSizes::ROCE_V2, |host| host.sizes);
@@ -115,6 +117,7 @@ impl<S: Scheme> World<S> {
             route_free: Vec::new(),
             max_base_rtt,
             max_bdp_bytes,
+            ways,
             loss: (0..ports as u32).map(|port| plan.direction(port).loss).collect(),
             loss_rng: Vec::new(),
             source_due: vec![Time::NEVER; sources.len()],
@@ -343,7 +346,6 @@ pub fn max_base_rtt(plan: &Plan, routes: &Routes) -> Span {
 /// A full packet and an ACK, the largest that any host sends, before what a scheme adds.
 pub fn largest_exchange(plan: &Plan) -> timing::Exchange {
     timing::Exchange {
-        payload_bytes: plan.hosts.iter().map(|h| h.mtu_bytes).max().unwrap_or(1000),
         data_wire: mtu_wire_bytes(plan),
         ack_wire: plan.hosts.iter().map(|h| h.sizes.ack_bytes + h.sizes.gap_bytes).max().unwrap_or(86),
     }
@@ -351,6 +353,10 @@ pub fn largest_exchange(plan: &Plan) -> timing::Exchange {
 
 /// The longest base round trip between two hosts, and the largest bandwidth-delay product.
 fn longest(plan: &Plan, routes: &Routes) -> (Span, u64) {
+    if plan.model.base_rtt == BaseRtt::Payload {
+        let mtu_bytes = plan.hosts.iter().map(|h| h.mtu_bytes).max().unwrap_or(1000);
+        return Ways::new(plan).longest(plan, mtu_bytes);
+    }
     let exchange = largest_exchange(plan);
     let own = |host: u32| timing::base_rtt(plan, &[routes.host_port(host)], exchange);
     let mut by_edge: std::collections::BTreeMap<u32, Vec<u32>> = Default::default();
@@ -362,9 +368,16 @@ fn longest(plan: &Plan, routes: &Routes) -> (Span, u64) {
     for hosts in by_edge.values_mut() {
         hosts.sort_by_cached_key(|&host| std::cmp::Reverse(own(host)));
     }
-    let mut pairs: Vec<(u32, u32)> = by_edge.values().filter(|h| h.len() > 1).map(|h| (h[0], h[1])).collect();
+    // The farthest hosts of an edge stand for the longest round trip, the nearest, which are the fastest,
+    // for the largest product.
+    let mut pairs: Vec<(u32, u32)> = Vec::new();
     for a in by_edge.values() {
-        pairs.extend(by_edge.values().filter(|b| b[0] != a[0]).map(|b| (a[0], b[0])));
+        if let ([far, other, ..], [.., another, near]) = (&a[..], &a[..]) {
+            pairs.extend([(*far, *other), (*near, *another)]);
+        }
+        for b in by_edge.values().filter(|b| b[0] != a[0]) {
+            pairs.extend([(a[0], b[0]), (a[a.len() - 1], b[b.len() - 1])]);
+        }
     }
     let mut path = Vec::new();
     let (mut longest, mut largest) = (Span::ZERO, 0);

@@ -30,4 +30,5 @@ pub mod topology;
 pub mod traffic;
 pub mod transport;
 pub mod voq;
+pub mod ways;
 pub mod world;

@@ -81,7 +81,8 @@ pub enum Ecmp {
 pub enum NextHops {
     #[default]
     ByLink,
-    /// By the neighbour's number, the highest first.
+    /// As a search from the destination meets them, which looks at neighbours by number, the highest
+    /// first. In regular networks that is the highest number first.
     Descending,
 }
 

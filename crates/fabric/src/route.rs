@@ -93,6 +93,11 @@ impl Routes {
         for port in 0..plan.ports() as u32 {
             ports_of[owner[port as usize] as usize].push(port);
         }
+        if plan.model.next_hops == NextHops::Descending {
+            for ports in &mut ports_of {
+                ports.sort_by_key(|&port| std::cmp::Reverse(owner[peer(port) as usize]));
+            }
+        }
         let is_switch = |node: u32| plan.nodes[node as usize].kind == NodeKind::Switch;
         let switches: Vec<u32> = (0..nodes as u32).filter(|&node| is_switch(node)).collect();
         let mut switch_index = vec![NONE; nodes];
@@ -133,6 +138,7 @@ impl Routes {
         let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
         let mut distance = vec![NONE; nodes];
         let mut order = Vec::new();
+        let mut met = vec![0; nodes];
         for (edge, &root) in edge_nodes.iter().enumerate() {
             distance.fill(NONE);
             distance[root as usize] = 0;
@@ -150,6 +156,9 @@ impl Routes {
                     }
                 }
             }
+            for (place, &node) in order.iter().enumerate() {
+                met[node as usize] = place;
+            }
             for &node in order.iter().skip(1) {
                 let mut hops: Vec<u32> = ports_of[node as usize]
                     .iter()
@@ -160,7 +169,8 @@ impl Routes {
                     })
                     .collect();
                 if plan.model.next_hops == NextHops::Descending {
-                    hops.sort_by_key(|&port| std::cmp::Reverse(routes.owner[peer(port) as usize]));
+                    // As the search from the destination met them.
+                    hops.sort_by_key(|&port| met[routes.owner[peer(port) as usize] as usize]);
                 }
                 let group = *known.entry(hops).or_insert_with_key(|hops| {
                     let first = routes.group_ports.len() as u32;

@@ -1,6 +1,6 @@
 //! Closed forms of an idle network: delivery times and round trips along a path.
 
-use crate::plan::{BaseRtt, Plan, peer};
+use crate::plan::{Plan, peer};
 use xoff_engine::{LinkRate, Span};
 
 /// Exact time from a flow's start to the arrival of its last bit, alone on `path`: packets of
@@ -34,25 +34,15 @@ fn link(plan: &Plan, port: u32) -> LinkRate {
     LinkRate::with_grain(plan.direction(port).rate, plan.model.grain)
 }
 
-/// A full packet and its answer.
+/// A full packet and its answer, as they are on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Exchange {
-    pub payload_bytes: u32,
-    /// As they are on the wire.
     pub data_wire: u32,
     pub ack_wire: u32,
 }
 
-/// One full packet out along `path` and one ACK back along the same links, or what the plan counts as
-/// that ([`BaseRtt`]).
+/// One full packet out along `path` and one ACK back along the same links.
 pub fn base_rtt(plan: &Plan, path: &[u32], of: Exchange) -> Span {
-    if plan.model.base_rtt == BaseRtt::Payload {
-        return path.iter().fold(Span::ZERO, |sum, &port| {
-            let direction = plan.direction(port);
-            let payload_ns = u64::from(of.payload_bytes) * 8_000_000_000 / direction.rate.bps();
-            sum + direction.delay + direction.delay + Span::from_ns(payload_ns)
-        });
-    }
     let one_way = |ports: &mut dyn Iterator<Item = u32>, bytes: u32| {
         ports.fold(Span::ZERO, |sum, port| {
             let direction = plan.direction(port);

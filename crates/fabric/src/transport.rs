@@ -113,8 +113,9 @@ impl<S: Scheme> World<S> {
         let settings = &self.plan.hosts[self.hosts[src as usize].profile as usize];
         let gap = self.gap_bytes;
         let full_wire = u32::from(full_frame) + gap;
-        let exchange = timing::Exchange { payload_bytes: mtu_bytes, data_wire: full_wire, ack_wire: ack_frame + gap };
-        let base_rtt = timing::base_rtt(&self.plan, &path, exchange);
+        let exchange = timing::Exchange { data_wire: full_wire, ack_wire: ack_frame + gap };
+        let way = self.ways.as_ref().and_then(|ways| ways.to(&self.plan, spec.dst, mtu_bytes)[spec.src as usize]);
+        let base_rtt = way.map_or_else(|| timing::base_rtt(&self.plan, &path, exchange), |way| way.round_trip());
         let ideal = if total == u32::MAX {
             xoff_engine::Span::ZERO
         } else {
@@ -126,7 +127,7 @@ impl<S: Scheme> World<S> {
         let bdp_bytes = match settings.nic.inflight_cap {
             None => line_rate.bytes_in(self.max_base_rtt),
             Some(cap) if cap.longest => self.max_bdp_bytes,
-            Some(_) => timing::bdp_bytes(&self.plan, &path, base_rtt),
+            Some(_) => way.map_or_else(|| timing::bdp_bytes(&self.plan, &path, base_rtt), |way| way.bdp_bytes()),
         };
         let facts = FlowFacts {
             seed: self.plan.seed,

@@ -154,6 +154,8 @@ pub struct World<S: Scheme> {
     pub(crate) route_free: Vec<Vec<u32>>,
     pub(crate) max_base_rtt: Span,
     pub(crate) max_bdp_bytes: u64,
+    /// Where round trips are those of payload.
+    pub(crate) ways: Option<crate::ways::Ways>,
     pub(crate) loss: Vec<f64>,
     pub(crate) loss_rng: Vec<Rng>,
 

@@ -4,8 +4,8 @@
 //! whole nanoseconds and truncated, along the first of the shortest paths that a search from the
 //! receiver meets. It counts one packet's serialisation twice, so a flow may be faster than this.
 
-use std::collections::VecDeque;
-use xoff_fabric::plan::{HostSettings, NodeKind, Plan, peer};
+use xoff_fabric::plan::{HostSettings, Plan};
+use xoff_fabric::ways::{Way, Ways};
 
 /// From where to where, and how much payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,19 +15,9 @@ pub struct Transfer {
     pub size_bytes: u64,
 }
 
-/// What the way from one host to another is like.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Way {
-    /// Delays of all links, there and back.
-    delay_ns: u64,
-    /// Serialisation of a full payload, without headers, at each link there.
-    serialise_ns: u64,
-    slowest_bps: u64,
-}
-
 /// The standalone time of each transfer; `None` where there is no way.
 pub fn standalone_ns(plan: &Plan, transfers: &[Transfer]) -> Vec<Option<u64>> {
-    let neighbours = neighbours(plan);
+    let network = Ways::new(plan);
     let payload = |transfer: &Transfer| sender(plan, transfer).mtu_bytes;
     let mut found = vec![None; transfers.len()];
     // One search per receiver, whose result is not kept: it is as long as the list of nodes.
@@ -36,7 +26,7 @@ pub fn standalone_ns(plan: &Plan, transfers: &[Transfer]) -> Vec<Option<u64>> {
     order.sort_by_key(key);
     for group in order.chunk_by(|a, b| key(a) == key(b)) {
         let (dst, payload_bytes) = key(&group[0]);
-        let ways = ways_to(plan, &neighbours, dst, payload_bytes);
+        let ways = network.to(plan, dst, payload_bytes);
         for &index in group {
             let way = ways[transfers[index].src as usize];
             found[index] = way.map(|way| alone(plan, way, &transfers[index]));
@@ -57,50 +47,12 @@ fn alone(plan: &Plan, way: Way, transfer: &Transfer) -> u64 {
     (way.delay_ns + way.serialise_ns).saturating_add(u64::try_from(sending).unwrap_or(u64::MAX))
 }
 
-/// The ports of each node, by descending number of the neighbour.
-fn neighbours(plan: &Plan) -> Vec<Vec<u32>> {
-    let mut ports = vec![Vec::new(); plan.nodes.len()];
-    for port in 0..plan.ports() as u32 {
-        ports[plan.node_of(port) as usize].push(port);
-    }
-    for own in &mut ports {
-        own.sort_by_key(|&port| std::cmp::Reverse(plan.node_of(peer(port))));
-    }
-    ports
-}
-
-/// The ways from every node to the host `dst`, through switches only.
-fn ways_to(plan: &Plan, neighbours: &[Vec<u32>], dst: u32, payload_bytes: u32) -> Vec<Option<Way>> {
-    let mut ways = vec![None; plan.nodes.len()];
-    ways[dst as usize] = Some(Way { delay_ns: 0, serialise_ns: 0, slowest_bps: u64::MAX });
-    let mut queue = VecDeque::from([dst]);
-    while let Some(node) = queue.pop_front() {
-        let Some(rest) = ways[node as usize] else { continue };
-        for &port in &neighbours[node as usize] {
-            let next = plan.node_of(peer(port));
-            if ways[next as usize].is_some() {
-                continue;
-            }
-            let (there, back) = (plan.direction(peer(port)), plan.direction(port));
-            let bps = there.rate.bps().max(1);
-            ways[next as usize] = Some(Way {
-                delay_ns: rest.delay_ns + there.delay.ps() / 1000 + back.delay.ps() / 1000,
-                serialise_ns: rest.serialise_ns + u64::from(payload_bytes) * 8_000_000_000 / bps,
-                slowest_bps: rest.slowest_bps.min(bps),
-            });
-            if plan.nodes[next as usize].kind == NodeKind::Switch {
-                queue.push_back(next);
-            }
-        }
-    }
-    ways
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::results::fixture;
     use xoff_engine::{BitRate, Span};
+    use xoff_fabric::plan::NodeKind;
 
     #[test]
     fn a_flow_alone_takes_its_round_trip_and_its_own_length() {

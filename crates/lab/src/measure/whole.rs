@@ -114,7 +114,7 @@ fn round_trips(plan: &Plan, sources: &[u32], targets: &[u32]) -> Vec<Span> {
         for &dst in targets.iter().filter(|dst| **dst != src) {
             let sizes = &plan.hosts[usize::from(plan.nodes[dst as usize].profile)].sizes;
             let ack_wire = sizes.ack_bytes + sizes.gap_bytes;
-            let exchange = timing::Exchange { payload_bytes: host.mtu_bytes, data_wire, ack_wire };
+            let exchange = timing::Exchange { data_wire, ack_wire };
             if routes.path(src, dst, &FlowKey::between(src, dst), &mut path) {
                 trips.push(timing::base_rtt(plan, &path, exchange));
             }

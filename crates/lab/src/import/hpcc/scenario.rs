@@ -108,9 +108,7 @@ fn run(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String> {
     line(&mut out, "stop", &span(stop), &config.said("SIMULATOR_STOP_TIME"));
     line(&mut out, "allow_drops", "true", "a drop is counted, and the run goes on");
     line(&mut out, "on_deadlock", "\"record\"", "");
-    if parts.topology.links.iter().any(|link| network::loss(parts, link).is_ok_and(|loss| loss > 0.0)) {
-        line(&mut out, "stall_after", "\"off\"", "a flow that lost its last packet waits for ever");
-    }
+    line(&mut out, "stall_after", "\"off\"", "a flow that waits for ever does not end the run");
     let late = parts.flows.iter().filter(|flow| flow.start_ns >= stop).count();
     if late > 0 {
         let error = config.error("SIMULATOR_STOP_TIME", format!("the run ends before {late} of its flows start"));

@@ -314,7 +314,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 "next_hops",
                 Choice(&["by-link", "descending"]),
                 "\"by-link\"",
-                "Order of equal next hops: as links are listed, or by the neighbour's number, highest first",
+                "Order of equal next hops: as links are listed, or as a search from the destination meets them that takes neighbours by number, highest first",
             ),
             key(
                 "base_rtt",
