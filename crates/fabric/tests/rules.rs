@@ -272,3 +272,36 @@ fn frames_shorter_than_a_grain_are_sent_one_by_one() {
         assert!(world.counters.pause_frames > 0);
     }
 }
+
+#[test]
+fn next_hops_come_as_a_search_from_the_destination_meets_them() {
+    // A ring: from node 2 the search meets 4 before 3, so 5 before 6, which both lead from 7.
+    let mut net = with_rules(Net::new());
+    let (a, b) = (net.host("a"), net.host("b"));
+    let ring: Vec<u32> = (2..8).map(|i| net.switch(&format!("s{i}"))).collect();
+    let at = |number: usize| ring[number - 2];
+    net.link(a, at(2), 100, Span::from_us(1));
+    net.link(b, at(7), 100, Span::from_us(1));
+    for (x, y) in [(2, 3), (2, 4), (4, 5), (3, 6), (5, 7), (6, 7)] {
+        net.link(at(x), at(y), 100, Span::from_us(1));
+    }
+    let routes = Routes::new(&net.plan, |_| true);
+    let hops: Vec<u32> = routes.next_hops(at(7), a).iter().map(|port| net.plan.node_of(port ^ 1)).collect();
+    assert_eq!(hops, [at(5), at(6)]);
+}
+
+#[test]
+fn the_largest_product_need_not_be_that_of_the_longest_round_trip() {
+    // Hosts of 25G, 100G and 100G on one switch: 4400 ns at 25G are 13.75 kB, 4160 ns at 100G 52 kB.
+    let mut net = with_rules(Net::new());
+    let switch = net.switch("s");
+    for (i, gbps) in [25, 100, 100].into_iter().enumerate() {
+        let host = net.host(&format!("h{i}"));
+        net.link(host, switch, gbps, Span::from_us(1));
+    }
+    net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: true, scales: false });
+    let world = net.run(vec![(Time::ZERO, flow(0, 2, 3, 300_000))]);
+    assert_eq!(world.max_base_rtt(), Span::from_ns(4_400));
+    // 300 packets back to back, and a round trip.
+    assert!(acked_ns(&world)[0] < 300 * 83 + 4_300, "{:?}", acked_ns(&world));
+}
