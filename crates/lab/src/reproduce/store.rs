@@ -92,8 +92,13 @@ pub fn save(path: &Path, origin: &Origin, run: &Run) -> io::Result<()> {
     write_whole(path, value.to_string().as_bytes())
 }
 
-/// Writes beside the file and renames, making the folder if need be.
+/// Writes beside the file and renames, making the folder if need be. Errors name the file.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let about = |error: io::Error| io::Error::new(error.kind(), format!("cannot write `{}`: {error}", path.display()));
+    write_beside(path, bytes).map_err(about)
+}
+
+fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
