@@ -266,9 +266,6 @@ impl Scenario {
             let error = root.place_within("model", "ties").error("this network is too large for this order of events");
             return Err(error.label("leave it out, or make the network smaller"));
         }
-        if let Random::Shared { .. } = plan.model.random {
-            shared_lots(root, &plan, &schemes)?;
-        }
         let labels: Vec<String> = schemes.iter().map(|scheme| scheme.label.clone()).collect();
         let mut context = TrafficContext {
             plan: &plan,
@@ -292,6 +289,9 @@ impl Scenario {
         self.check_stop(root, stop, &traffic)?;
         let mut warnings = self.notes.clone();
         warnings.extend(head.warnings);
+        if let Random::Shared { .. } = plan.model.random {
+            shared_lots(root, &plan, &schemes, &mut warnings)?;
+        }
         budget::check(&plan, &root.place_within("switch", "buffer"), &mut warnings)?;
         budget::check_pauses(&plan, &root.place_within("switch", "pfc"))?;
         if let Some(why) = out_of_place(&plan, &schemes) {
@@ -330,13 +330,14 @@ impl Scenario {
     }
 }
 
-/// Shared lots must be drawn by somebody, from a seed that their generator takes.
-fn shared_lots(root: &Table, plan: &Plan, schemes: &[NamedScheme]) -> Result<()> {
+/// Shared lots need a seed that their generator takes; warns where nobody draws any, as when another
+/// scheme is put in place of the scenario's.
+fn shared_lots(root: &Table, plan: &Plan, schemes: &[NamedScheme], warnings: &mut Vec<Diagnostic>) -> Result<()> {
     let marks = |values: &ParamValues| values.spec().param("pmax").is_some();
     let draws = |scheme: &NamedScheme| marks(&scheme.values) || scheme.values.base().is_some_and(marks);
     if !schemes.iter().any(draws) {
-        let error = root.place_within("model", "random").error("no scheme here marks by lot");
-        return Err(error.label("leave it out"));
+        let warning = root.place_within("model", "random").error("no scheme here marks by lot");
+        warnings.push(warning.label("without effect"));
     }
     if plan.seed == 0 || plan.seed > u64::from(u32::MAX) {
         let error = root.place_of("seed").error("shared lots need another seed");
