@@ -333,16 +333,15 @@ impl<S: Scheme> World<S> {
         let host = &self.hosts[sender.host as usize];
         let port_id = host.port;
         let line = self.ports[port_id as usize].rate;
+        let line_bps = line.rate().bps() as f64;
         let nic = &self.plan.hosts[host.profile as usize].nic;
         let mut window_bytes = limits.window_bytes;
         if let Some(cap) = nic.inflight_cap {
-            let line_bps = line.rate().bps() as f64;
             window_bytes = window_bytes.min(in_flight(sender.bdp_bytes, cap.scales, limits.rate_bps, line_bps));
         }
         let wider = window_bytes > sender.window_bytes;
         sender.window_bytes = window_bytes;
         let rate = sender.cap.map_or(limits.rate_bps, |cap| limits.rate_bps.min(cap.bps() as f64));
-        let line_bps = line.rate().bps() as f64;
         let new = if rate >= line_bps || !nic.pace { 0.0 } else { 8e12 / rate };
         let old = std::mem::replace(&mut sender.ps_per_byte, new);
         if new != old && sender.next_avail > now && nic.follow_rate {
