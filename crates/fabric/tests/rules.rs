@@ -106,34 +106,6 @@ fn base_round_trips_of_payload() {
     assert_eq!(world.flows[0].base_rtt, Span::from_ns(4_160));
 }
 
-/// A rate for each flow, by its number.
-struct Paced(Vec<u64>);
-struct PacedRp(f64);
-
-impl ReactionPoint for PacedRp {
-    type Feedback = ();
-    fn limits(&self) -> Limits {
-        Limits { rate_bps: self.0, window_bytes: u64::MAX }
-    }
-}
-impl Scheme for Paced {
-    type Feedback = ();
-    type Cp = Silent;
-    type Np = Silent;
-    type Rp = PacedRp;
-    type Transit = Absent;
-    type Switch = Absent;
-    fn congestion_point(&self, _: &QueueFacts) -> Silent {
-        Silent::default()
-    }
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
-    }
-    fn reaction_point(&self, of: &FlowFacts) -> PacedRp {
-        PacedRp(self.0[of.flow as usize] as f64 * 1e9)
-    }
-}
-
 #[test]
 fn the_cap_counts_one_bandwidth_delay_product() {
     // 4160 ns at 100G are 52 kB; a quarter of it at a quarter of the rate. With an ACK back after
@@ -143,7 +115,7 @@ fn the_cap_counts_one_bandwidth_delay_product() {
         net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: false, scales });
         net.plan.run.stop = Time::from_us(500);
         let list = List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]);
-        let mut world = World::new(net.plan, vec![Paced(vec![gbps])], vec![list]);
+        let mut world = World::new(net.plan, vec![Fixed::rates(&[gbps])], vec![list]);
         world.run_to_end();
         world.counters.delivered_bytes as f64 * 8.0 / 500e-6 / 1e9
     };
@@ -161,7 +133,7 @@ fn the_cap_counts_one_bandwidth_delay_product() {
         net.plan.hosts[0].ack_delay = Span::from_us(10);
         net.plan.run.stop = Time::from_us(1_000);
         let list = List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]);
-        let mut world = World::new(net.plan, vec![Paced(vec![25])], vec![list]);
+        let mut world = World::new(net.plan, vec![Fixed::rates(&[25])], vec![list]);
         world.run_to_end();
         world.counters.delivered_bytes as f64 * 8.0 / 1_000e-6 / 1e9
     };
@@ -172,7 +144,7 @@ fn the_cap_counts_one_bandwidth_delay_product() {
     net.plan.hosts[0].nic.pace = false;
     net.plan.run.stop = Time::from_us(500);
     let list = List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]);
-    let mut world = World::new(net.plan, vec![Paced(vec![25])], vec![list]);
+    let mut world = World::new(net.plan, vec![Fixed::rates(&[25])], vec![list]);
     world.run_to_end();
     let unpaced = world.counters.delivered_bytes as f64 * 8.0 / 500e-6 / 1e9;
     assert!(unpaced > 90.0, "line rate, whatever the scheme says: {unpaced}");
@@ -187,7 +159,7 @@ fn a_nic_that_scans_has_one_wake_up() {
         net.plan.hosts[0].nic.scheduler = scheduler;
         // The first flow may send every 8.384 us, the second every 0.8384 us.
         let flows = vec![(Time::ZERO, flow(0, 1, 2, 10_000)), (Time::from_us(1), flow(1, 1, 3, 2_000))];
-        let mut world = World::new(net.plan, vec![Paced(vec![1, 10])], vec![List::boxed(flows)]);
+        let mut world = World::new(net.plan, vec![Fixed::rates(&[1, 10])], vec![List::boxed(flows)]);
         world.run_to_end();
         acked_ns(&world)[1]
     };

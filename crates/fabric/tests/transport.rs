@@ -9,44 +9,13 @@ use xoff_fabric::scheme::*;
 use xoff_fabric::traffic::{Action, FlowSpec, Source};
 use xoff_fabric::world::World;
 
-/// A fixed window and rate, to look at the transport alone.
-struct Fixed {
-    window_bytes: u64,
-    rate: BitRate,
-}
-struct FixedRp(Limits);
-
-impl ReactionPoint for FixedRp {
-    type Feedback = ();
-    fn limits(&self) -> Limits {
-        self.0
-    }
-}
-impl Scheme for Fixed {
-    type Feedback = ();
-    type Cp = Silent;
-    type Np = Silent;
-    type Rp = FixedRp;
-    type Transit = Absent;
-    type Switch = Absent;
-    fn congestion_point(&self, _: &QueueFacts) -> Silent {
-        Silent::default()
-    }
-    fn notification_point(&self, _: &FlowFacts) -> Silent {
-        Silent::default()
-    }
-    fn reaction_point(&self, _: &FlowFacts) -> FixedRp {
-        FixedRp(Limits { rate_bps: self.rate.bps() as f64, window_bytes: self.window_bytes })
-    }
-}
-
 #[test]
 fn a_window_of_ten_packets_sends_ten_per_round_trip() {
     // roce-transport 5.3
     for (window, per_rtt) in [(10_000u64, 10u64), (5_000, 5), (9_001, 10), (1, 1)] {
         let mut net = Net::star(2, 100, Span::from_us(10));
         net.plan.run.stop = Time::from_ms(10);
-        let scheme = Fixed { window_bytes: window, rate: BitRate::from_gbps(100) };
+        let scheme = Fixed(vec![Limits { rate_bps: 100e9, window_bytes: window }]);
         let mut world = World::new(net.plan, vec![scheme], vec![List::boxed(vec![(Time::ZERO, endless(0, 1, 2))])]);
         world.run_to_end();
         // Data and ACK over two hops each.

@@ -5,7 +5,7 @@ pub mod random;
 
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::*;
-use xoff_fabric::scheme::Uncontrolled;
+use xoff_fabric::scheme::*;
 use xoff_fabric::traffic::{Action, FlowSpec, Source};
 use xoff_fabric::world::World;
 
@@ -147,5 +147,40 @@ impl Source for List {
             out.push(Action::Start(spec.clone()));
             self.next += 1;
         }
+    }
+}
+
+/// Limits for each flow, by its number, whatever happens: to look at the fabric alone.
+pub struct Fixed(pub Vec<Limits>);
+pub struct FixedRp(Limits);
+
+impl Fixed {
+    /// Rates in Gb/s, without windows.
+    pub fn rates(gbps: &[u64]) -> Fixed {
+        let limits = |gbps: &u64| Limits { rate_bps: *gbps as f64 * 1e9, window_bytes: u64::MAX };
+        Fixed(gbps.iter().map(limits).collect())
+    }
+}
+impl ReactionPoint for FixedRp {
+    type Feedback = ();
+    fn limits(&self) -> Limits {
+        self.0
+    }
+}
+impl Scheme for Fixed {
+    type Feedback = ();
+    type Cp = Silent;
+    type Np = Silent;
+    type Rp = FixedRp;
+    type Transit = Absent;
+    type Switch = Absent;
+    fn congestion_point(&self, _: &QueueFacts) -> Silent {
+        Silent::default()
+    }
+    fn notification_point(&self, _: &FlowFacts) -> Silent {
+        Silent::default()
+    }
+    fn reaction_point(&self, of: &FlowFacts) -> FixedRp {
+        FixedRp(self.0[of.flow as usize])
     }
 }
