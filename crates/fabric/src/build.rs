@@ -2,6 +2,7 @@
 
 use crate::agenda::Agenda;
 use crate::domain;
+use crate::identity::SourceName;
 use crate::pfc;
 use crate::plan::{BaseRtt, HostSettings, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer};
 use crate::port::{AT_HOST, Account, COUNTS_PASSING, EAGER, LONG_HAUL, LOSSY_WIRE, Port, Queue, SCANS};
@@ -104,10 +105,13 @@ impl<S: Scheme> World<S> {
             cps: Vec::new(),
             cp_due: Vec::new(),
             cp_owner: Vec::new(),
+            cp_names: Vec::new(),
             notices: Vec::new(),
             senders: Slab::default(),
             receivers: Slab::default(),
             ledgers: Slab::default(),
+            tags: Vec::new(),
+            living: Default::default(),
             int: Slab::default(),
             feedback: Slab::default(),
             controls: Default::default(),
@@ -120,6 +124,8 @@ impl<S: Scheme> World<S> {
             ways,
             loss: (0..ports as u32).map(|port| plan.direction(port).loss).collect(),
             loss_rng: Vec::new(),
+            source_names: (0..).zip(&sources).map(|(place, source)| SourceName::new(source.name(), place)).collect(),
+            source_started: vec![0; sources.len()],
             source_due: vec![Time::NEVER; sources.len()],
             source_waited: vec![0; sources.len()],
             by_handle: (0..sources.len()).map(|_| Default::default()).collect(),
@@ -159,9 +165,10 @@ impl<S: Scheme> World<S> {
                     };
                 for class in 0..self.classes {
                     for slot in 0..slots {
+                        let name = (u64::from(port) * 8 + class as u64) * 16 + slot as u64;
                         let cp = self.schemes[slot].congestion_point(&QueueFacts {
                             seed: self.plan.seed,
-                            queue: (u64::from(port) * 8 + class as u64) * 16 + slot as u64,
+                            queue: name,
                             rate: direction.rate,
                             max_base_rtt: self.max_base_rtt,
                             delay: direction.delay,
@@ -174,6 +181,7 @@ impl<S: Scheme> World<S> {
                         hooks = hooks.with(cp.hooks());
                         self.cps.push(cp);
                         self.cp_owner.push((port, class as u8));
+                        self.cp_names.push(name as u32);
                     }
                 }
             }

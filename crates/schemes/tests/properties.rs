@@ -101,9 +101,9 @@ impl Points {
         let flow = if rng.below(3) == 0 { OWN } else { rng.below(40) as u32 };
         let packet = PacketFacts {
             flow,
+            name: flow.wrapping_mul(0x9e37_79b9),
             frame_bytes: 64 + rng.below(4000) as u32,
             own: flow == OWN || flow.is_multiple_of(2),
-            first: rng.below(50) == 0,
         };
         if !packet.own && !self.cp.hooks().has(Hooks::EVERY) {
             return;

@@ -282,7 +282,9 @@ impl Scenario {
         let mut traffic = Vec::with_capacity(rows.len());
         for (index, mut row) in rows.drain(..).enumerate() {
             context.index = index;
-            traffic.push(traffic::read(&mut row, &context)?);
+            let mut plan = traffic::read(&mut row, &context)?;
+            plan.namesake = traffic.iter().filter(|other: &&TrafficPlan| other.name == plan.name).count() as u64;
+            traffic.push(plan);
             row.finish()?;
         }
         (plan.faults, plan.probes) = (faults, probes);

@@ -221,7 +221,7 @@ pub(super) const SECTIONS: &[Section] = &[
         meaning: "How hosts behave",
         keys: &[
             key("mtu", Bytes, "\"1KB\"", "Payload of a full packet, at most 9216 bytes"),
-            key("ack_every", Count, "1", "One ACK per this many packets in order, and always for the last"),
+            key("ack_every", Count, "1", "RoCE: every n-th packet asks for an ACK, and the last before its sender falls silent (window full, or nothing more to send)"),
             key(
                 "ack_class",
                 Choice(&["control", "data"]),
