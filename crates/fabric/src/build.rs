@@ -335,7 +335,7 @@ pub fn mtu_wire_bytes(plan: &Plan) -> u32 {
 
 /// Wire bytes of the largest data packet of the run: [`mtu_wire_bytes`], what a scheme adds, and the
 /// headers of TCP where they are the longer ones.
-pub(crate) fn largest_wire_bytes(plan: &Plan, formats: &[[Format; 2]]) -> u32 {
+pub fn largest_wire_bytes(plan: &Plan, formats: &[[Format; 2]]) -> u32 {
     let longer = |h: &HostSettings| h.sizes.tcp_header_bytes.saturating_sub(h.sizes.data_header_bytes);
     let tcp_bytes = plan.hosts.iter().map(longer).max().unwrap_or(0);
     let overhead = |format: &Format| match format.transport {

@@ -296,7 +296,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 "time_grain",
                 Choice(&["1ps", "1ns", "1ns-binary"]),
                 "\"1ps\"",
-                "Serialisation times and pacing gaps are rounded down to it; binary: from seconds of 64 binary digits, so that whole nanoseconds come out one short",
+                "Serialisation times and pacing gaps are rounded down to it; binary: from seconds of 64 binary digits, so that whole nanoseconds come out one short; refused where links would be far too fast",
             ),
             key(
                 "ties",

@@ -8,6 +8,7 @@ mod settings;
 mod sizes;
 #[cfg(test)]
 mod tests;
+mod wire;
 
 use super::flow::Wiring;
 use super::plan::{Expected, Generator, TrafficPlan};
