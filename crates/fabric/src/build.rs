@@ -150,6 +150,7 @@ impl<S: Scheme> World<S> {
                 local_of[port as usize] = local as u16;
             }
         }
+        let pauses: Vec<Option<u64>> = self.switches.iter().map(|switch| self.paused_from(switch)).collect();
         for port in 0..self.plan.ports() as u32 {
             let node = self.plan.node_of(port);
             let direction = *self.plan.direction(port);
@@ -175,6 +176,7 @@ impl<S: Scheme> World<S> {
                             mtu_wire_bytes: mtu_wire,
                             xoff_bytes: xoff,
                             xon_bytes: xon,
+                            pause_bytes: pauses[owner as usize].filter(|_| self.plan.classes.list[class].lossless),
                             leaves_domain: domain::is_long_haul(&self.plan, port),
                             lots: self.lots.clone(),
                         });
@@ -217,6 +219,19 @@ impl<S: Scheme> World<S> {
             self.loss_rng =
                 (0..self.ports.len() as u64).map(|port| stream(self.plan.seed, "wire loss", port)).collect();
         }
+    }
+
+    /// The least that a lossless ingress of the switch holds when it is paused, alone in the buffer.
+    fn paused_from(&self, switch: &Switch) -> Option<u64> {
+        let first = switch.accounts as usize;
+        let accounts = &self.accounts[first..first + switch.ports.len() * self.classes];
+        let lossless = accounts.iter().filter(|account| account.lossless);
+        lossless
+            .map(|account| match switch.dynamic {
+                true => pfc::paused_alone(switch.shared_bytes, account.alpha, switch.reserve_bytes),
+                false => account.xoff_bytes,
+            })
+            .min()
     }
 
     fn counts_passing(&self, switch: u32) -> bool {

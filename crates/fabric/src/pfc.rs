@@ -41,6 +41,12 @@ pub fn quanta(rate: BitRate, quanta: u16) -> Span {
     Span::from_ps((u128::from(quanta) * 512 * 1_000_000_000_000).div_ceil(u128::from(rate.bps())) as u64)
 }
 
+/// What an ingress holds when a dynamic threshold pauses it, if nothing else is in the shared buffer:
+/// where what it holds of it is `alpha` times what is left.
+pub fn paused_alone(shared_bytes: u64, alpha: f64, reserve_bytes: u64) -> u64 {
+    (shared_bytes as f64 * alpha / (1.0 + alpha)) as u64 + reserve_bytes
+}
+
 /// The share of the free pool one ingress may use, by the port's speed.
 pub fn alpha_at(alpha: Alpha, rate: BitRate) -> f64 {
     match alpha {

@@ -132,6 +132,9 @@ pub struct QueueFacts {
     /// XOFF and XON of the switch's ingress queues where they are static.
     pub xoff_bytes: Option<u64>,
     pub xon_bytes: Option<u64>,
+    /// The least that an ingress of the switch holds when PFC pauses it, alone in the buffer; `None`
+    /// in lossy classes.
+    pub pause_bytes: Option<u64>,
     /// The link it feeds leads into another domain.
     pub leaves_domain: bool,
     /// Where it draws lots, if the whole run shares them.
@@ -150,6 +153,7 @@ impl QueueFacts {
             mtu_wire_bytes: 1082,
             xoff_bytes: None,
             xon_bytes: None,
+            pause_bytes: None,
             leaves_domain: false,
             lots: None,
         }

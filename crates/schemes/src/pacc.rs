@@ -147,7 +147,7 @@ impl Scheme for Pacc {
     type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Box<Cp> {
-        let q_ref_bytes = self.values.bytes_by_rate("q_ref").at(at.rate) as f64;
+        let q_ref_bytes = self.values.bytes_by_rate("q_ref").at_queue(at) as f64;
         // Section 5: per KB at 40 Gb/s, in inverse proportion to the rate.
         let gain = |name| self.values.number(name) / 1000.0 * 40.0 / at.rate.as_gbps();
         Box::new(Cp {

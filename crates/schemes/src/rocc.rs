@@ -168,7 +168,7 @@ impl Scheme for Rocc {
     fn congestion_point(&self, at: &QueueFacts) -> Box<Cp> {
         let rate_unit_bps = self.values.rate("rate_unit").at(at.rate).max(1.0);
         let queue_unit = self.values.bytes("queue_unit").max(1) as f64;
-        let queue = |name| self.values.bytes_by_rate(name).at(at.rate) as f64 / queue_unit;
+        let queue = |name| self.values.bytes_by_rate(name).at_queue(at) as f64 / queue_unit;
         let f_max = at.rate.bps() as f64 / rate_unit_bps;
         let f_min = (self.values.rate("rate_min").at(at.rate) / rate_unit_bps).clamp(f_max.min(1.0), f_max);
         Box::new(Cp {

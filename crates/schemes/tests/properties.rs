@@ -61,6 +61,7 @@ impl Points {
             queue: rng.below(1000),
             xoff_bytes: static_pfc.then_some(320_000),
             xon_bytes: static_pfc.then_some(318_000),
+            pause_bytes: static_pfc.then_some(320_000),
             leaves_domain: rng.below(2) == 0,
             ..QueueFacts::at(line)
         };

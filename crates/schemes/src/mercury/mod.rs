@@ -259,7 +259,7 @@ impl Scheme for Mercury {
     type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Cp {
-        let kmin = self.values.bytes_by_rate("kmin").at(at.rate);
+        let kmin = self.values.bytes_by_rate("kmin").at_queue(at);
         let part = self.values.number("xoff_part");
         let cap = at.xoff_bytes.map_or(u64::MAX, |xoff| (xoff as f64 * part) as u64);
         Cp(Box::new(Egress {
