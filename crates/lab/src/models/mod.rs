@@ -16,7 +16,7 @@ mod qcn_sampler;
 mod rate_ode;
 mod workload;
 
-pub use page::{json, markdown, text};
+pub use page::{json, markdown, text, text_of};
 pub use parameter::{Kind, Parameter, Value, Values};
 
 use crate::measure::{Curve, Measured};
