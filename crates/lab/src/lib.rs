@@ -21,3 +21,4 @@ mod schemes_text;
 pub mod trace;
 pub mod traffic;
 pub mod validate;
+pub mod wrap;

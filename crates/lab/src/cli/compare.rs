@@ -137,7 +137,7 @@ fn run_all(entries: &Entries, out: Option<&Path>, shown: &ShowArgs) -> Result<()
     let failed: Vec<String> = outcomes
         .iter()
         .filter_map(|outcome| {
-            outcome.summary.failure.as_ref().map(|failure| format!("{}: {failure}", outcome.summary.scheme))
+            outcome.summary.why_failed().map(|failure| format!("{}: {failure}", outcome.summary.scheme))
         })
         .collect();
     if failed.is_empty() { Ok(()) } else { Err(Stop::RunFailed(failed.join("\n"))) }

@@ -1,6 +1,7 @@
 //! The command line: what is asked, and how the answer is shown.
 
 mod compare;
+mod describe;
 mod export;
 mod import;
 mod inspect;
@@ -12,7 +13,8 @@ mod validate;
 
 use crate::results::text::Style;
 use crate::scenario::Diagnostic;
-use clap::{Args, Parser, Subcommand};
+use crate::wrap;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -53,10 +55,9 @@ impl From<Diagnostic> for Stop {
 #[command(
     name = "xoff",
     version,
-    max_term_width = 100,
     after_help = "\
-Exit codes: 0 success, 1 the simulated network failed (drop in a lossless class, deadlock, stall), \
-2 wrong input, 3 the system refused.
+Exit codes: 0 success, 1 the simulated network failed (drop in a lossless class, deadlock, stall, \
+flows that did not finish though nothing cut them off), 2 wrong input, 3 the system refused.
 
 Start here:
   xoff                                          the ten-second comparison
@@ -107,7 +108,9 @@ enum Command {
     /// List the schemes, or the parameters of one
     Schemes(inspect::SchemesArgs),
     /// Explain every column of the results, every key of a scenario or of another simulator's files
-    Describe(inspect::DescribeArgs),
+    ///
+    /// Or any one word of them: `xoff describe traffic`, `xoff describe switch.pfc`, `xoff describe kmin`.
+    Describe(describe::DescribeArgs),
 }
 
 /// What selects and changes a scenario.
@@ -157,7 +160,8 @@ struct ShowArgs {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = Cli::command().term_width(wrap::columns()).get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let result = match cli.command {
         None => compare::demo(),
         Some(Command::Run(args)) => run::run(&args),
@@ -169,7 +173,7 @@ pub fn main() -> ExitCode {
         Some(Command::Check(args)) => inspect::check(&args),
         Some(Command::Import(args)) => import::import(&args),
         Some(Command::Schemes(args)) => inspect::schemes(&args),
-        Some(Command::Describe(args)) => inspect::describe(&args),
+        Some(Command::Describe(args)) => describe::describe(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

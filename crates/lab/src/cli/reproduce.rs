@@ -10,8 +10,9 @@ use crate::reproduce::store::write_whole;
 use crate::reproduce::{Made, Reproduction};
 use crate::results::directory;
 use crate::results::figures;
-use crate::results::grid::{Grid, shorten};
+use crate::results::grid::Grid;
 use crate::scenario::Diagnostic;
+use crate::wrap;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -85,7 +86,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     if args.show.json {
         show(&report::json(&made.book).to_string())?;
     } else if !args.show.quiet {
-        show(&format!("{}\nreport: {}", report::text(&made.book), out.join("report.html").display()))?;
+        show(&format!("{}\nreport: {}", report::text(&made.book, wrap::columns()), out.join("report.html").display()))?;
     }
     Ok(())
 }
@@ -163,7 +164,8 @@ fn list(catalogue: &Catalogue, shown: &ShowArgs) -> Result<(), Stop> {
     }
     let mut page = String::new();
     for paper in &catalogue.papers {
-        page.push_str(&format!("{}: {} ({} {})\n", paper.id, paper.title, paper.venue, paper.year));
+        let head = format!("{}: {} ({} {})", paper.id, paper.title, paper.venue, paper.year);
+        wrap::paragraph(&mut page, &head, 0, wrap::columns());
         let mut grid = Grid::new(["experiment", "what", "claims", "quick", "standard", "full"]).left(&[1]);
         for of in catalogue.experiments.iter().filter(|of| of.paper == paper.id) {
             let claims = catalogue.claims.iter().filter(|claim| claim.experiment.value == of.id).count();
@@ -173,14 +175,14 @@ fn list(catalogue: &Catalogue, shown: &ShowArgs) -> Result<(), Stop> {
                 if of.setting == "simulation" { of.title.clone() } else { format!("{} ({})", of.title, of.setting) };
             grid.row(vec![
                 of.id.clone(),
-                shorten(&what, 48),
+                what,
                 claims.to_string(),
                 cost(Scale::Quick),
                 cost(Scale::Standard),
                 cost(Scale::Full),
             ]);
         }
-        page.push_str(&grid.text());
+        page.push_str(&grid.text_in(wrap::columns()));
         page.push('\n');
     }
     page.push_str(

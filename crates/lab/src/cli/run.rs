@@ -38,7 +38,7 @@ pub fn run(args: &RunArgs) -> Result<(), Stop> {
         }
         show(&page)?;
     }
-    match outcome.summary.failure {
+    match outcome.summary.why_failed() {
         // The page above has it in full.
         Some(_) if !args.show.json && !args.show.quiet => Err(Stop::RunFailed("the run failed, see above".to_owned())),
         Some(failure) => Err(Stop::RunFailed(failure)),

@@ -1,13 +1,14 @@
 //! Several runs of the same traffic under different schemes, side by side.
 
-use super::column::wrap;
 use super::directory::Staging;
 use super::figures;
 use super::grid::Grid;
 use super::number::{brief, brief_bytes, brief_or_dash, microseconds, thousands};
 use super::report;
 use super::summary::{MeasuredRow, Summary};
+use super::warnings;
 use super::writer::Outcome;
+use crate::wrap::{columns, wrap};
 use serde_json::{Value, json};
 use std::io;
 
@@ -39,13 +40,14 @@ pub fn table(outcomes: &[Outcome], skipped: &[Skipped]) -> Comparison {
     };
     comparison.measures = measures_tables(&runs);
     for run in runs.iter().filter(|run| !run.sound()) {
-        let broken: Vec<&str> = run.checks.iter().filter(|c| !c.held).map(|c| c.name.as_str()).collect();
+        let broken = run.checks.iter().filter(|c| !c.held).map(|c| format!("{} ({})", c.name, c.detail));
         let why = match &run.failure {
             Some(failure) => failure.lines().next().unwrap_or("it failed").to_owned(),
-            None => format!("not so: {}", broken.join(", ")),
+            None => format!("not so: {}", broken.collect::<Vec<_>>().join(", ")),
         };
         comparison.notes.push(format!("{}: {why}.", run.scheme));
     }
+    comparison.notes.extend(warnings::of_comparison(&runs));
     for Skipped { scheme, reason } in skipped {
         comparison.notes.push(format!("{scheme} is left out: {reason}."));
     }
@@ -220,7 +222,7 @@ impl Comparison {
         }
         for note in &self.notes {
             out.push_str("  ");
-            wrap(&mut out, note, 2, 100);
+            wrap(&mut out, note, 2, columns());
         }
         out
     }

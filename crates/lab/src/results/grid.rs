@@ -28,6 +28,30 @@ impl Grid {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
+    /// As [`Grid::text`], in at most `width` columns if words can be folded: the widest column of words
+    /// gets what the others leave, and its cells as many lines as they need.
+    pub fn text_in(&self, width: usize) -> String {
+        let lines = || std::iter::once(&self.head).chain(&self.rows);
+        let widest = |column: usize| {
+            lines().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let all: usize = (0..self.head.len()).map(|column| widest(column) + 2).sum();
+        let words = self.left.iter().copied().filter(|column| *column < self.head.len());
+        let Some(folded) = words.max_by_key(|column| widest(*column)).filter(|_| all > width) else {
+            return self.text();
+        };
+        let room = (widest(folded) + width).saturating_sub(all).max(LEAST_ROOM);
+        let mut grid = Grid { rows: Vec::new(), ..self.clone() };
+        for row in &self.rows {
+            for (index, part) in fold(row.get(folded).map_or("", String::as_str), room).into_iter().enumerate() {
+                let mut cells = if index == 0 { row.clone() } else { vec![String::new(); row.len()] };
+                cells[folded] = part;
+                grid.rows.push(cells);
+            }
+        }
+        grid.text()
+    }
+
     /// Lines indented by two, columns two apart, no trailing blanks.
     pub fn text(&self) -> String {
         let lines = || std::iter::once(&self.head).chain(&self.rows);
@@ -73,6 +97,25 @@ impl Grid {
     }
 }
 
+/// A folded column is not narrower.
+const LEAST_ROOM: usize = 12;
+
+/// A text in lines of at most `width`, a longer word alone on its own; at least one.
+pub fn fold(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// At most so many letters, the last of them dots where something is missing.
 pub fn shorten(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
@@ -92,6 +135,16 @@ mod tests {
         grid.row(["x", "1", "2", "3"]);
         grid.groups = vec![(String::new(), 1), ("long title".into(), 2), ("d".into(), 1)];
         assert_eq!(grid.text(), "        long title  d\n  name        a  b  c\n  x           1  2  3\n");
+    }
+
+    #[test]
+    fn words_are_folded_where_the_terminal_is_narrow() {
+        let mut grid = Grid::new(["name", "n", "what it is"]).left(&[2]);
+        grid.row(["a", "1", "one two three four five"]);
+        grid.row(["b", "2", "six"]);
+        assert_eq!(grid.text_in(80), grid.text());
+        let text = "  name  n  what it is\n  a     1  one two three\n           four five\n  b     2  six\n";
+        assert_eq!(grid.text_in(26), text);
     }
 
     #[test]

@@ -5,8 +5,9 @@ use super::figures::chart::Chart;
 use super::figures::svg;
 use super::grid::Grid;
 use super::number::{microseconds, thousands};
-use super::summary::Summary;
+use super::summary::{Check, Summary};
 use super::text;
+use super::warnings::Warning;
 use super::writer::Outcome;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -32,8 +33,9 @@ struct Table {
 struct Run<'a> {
     scheme: &'a str,
     sound: bool,
-    checks: Vec<(&'a str, bool, &'a str)>,
+    checks: Vec<(&'a str, &'static str, &'a str)>,
     failure: Option<&'a str>,
+    warnings: Vec<String>,
     scenario: &'a str,
     /// Directory of the run within a comparison.
     directory: Option<String>,
@@ -85,6 +87,14 @@ pub fn of_comparison(comparison: &Comparison, outcomes: &[Outcome], charts: &[Ch
     page(&comparison.title, facts, tables, charts, outcomes, &command)
 }
 
+fn verdict(check: &Check) -> &'static str {
+    match (check.held, check.allowed) {
+        (true, _) => "held",
+        (false, true) => "allowed",
+        (false, false) => "broken",
+    }
+}
+
 fn facts(summary: &Summary, one_run: bool) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         ("Scenario", summary.name.clone()),
@@ -121,8 +131,13 @@ fn page(
         .map(|outcome| Run {
             scheme: &outcome.summary.scheme,
             sound: outcome.summary.sound(),
-            checks: outcome.summary.checks.iter().map(|c| (c.name.as_str(), c.held, c.detail.as_str())).collect(),
+            checks: outcome.summary.checks.iter().map(|c| (c.name.as_str(), verdict(c), c.detail.as_str())).collect(),
             failure: outcome.summary.failure.as_deref(),
+            // A comparison tells them below its table, each once.
+            warnings: match outcomes.len() {
+                1 => outcome.summary.warnings.iter().map(Warning::text).collect(),
+                _ => Vec::new(),
+            },
             scenario: &outcome.scenario,
             directory: run(outcome),
         })

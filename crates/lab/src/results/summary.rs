@@ -1,7 +1,9 @@
 //! What a run came to, in one value: printed as tables, written as JSON, compared with others.
 
+use super::disruption::Disruption;
 use super::episode::Episode;
 use super::number::{brief_or_dash, thousands};
+use super::warnings::Warning;
 use crate::measure::Curve;
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +66,14 @@ pub struct Summary {
 
     /// What a disturbance did to long flows, where the run had both.
     pub episode: Option<Episode>,
+
+    /// Storms and watchdogs, in order of time.
+    #[serde(default)]
+    pub disruptions: Vec<Disruption>,
+
+    /// What to know before trusting the numbers.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
 
     /// What the scenario measures itself, in its order.
     #[serde(default)]
@@ -212,6 +222,9 @@ pub struct CaptureRow {
 pub struct Check {
     pub name: String,
     pub held: bool,
+    /// It does not hold, and the scenario says that it need not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allowed: bool,
     pub detail: String,
 }
 
@@ -226,6 +239,17 @@ impl Summary {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_else(|e| format!("{{\"error\":\"{e}\"}}"));
         text.push('\n');
         text
+    }
+
+    /// Why the run counts as failed, if so: what ended it early, or the checks that did not hold and
+    /// should have.
+    pub fn why_failed(&self) -> Option<String> {
+        if self.failure.is_some() {
+            return self.failure.clone();
+        }
+        let broken = self.checks.iter().filter(|check| !check.held && !check.allowed);
+        let told: Vec<String> = broken.map(|check| format!("not so: {} ({})", check.name, check.detail)).collect();
+        (!told.is_empty()).then(|| told.join("; "))
     }
 
     /// Every check held and nothing failed.

@@ -13,6 +13,9 @@ use xoff_fabric::record::FlowRecord;
 const SIZE_CLASSES: [(&str, u64); 4] =
     [("< 10 KB", 10_000), ("10-100 KB", 100_000), ("100 KB-1 MB", 1_000_000), (">= 1 MB", u64::MAX)];
 const SLOWDOWN_GROUPS: usize = 20;
+/// Checks that a scenario may waive.
+pub const NO_LOSSLESS_DROP: &str = "no drop in a lossless class";
+pub const NO_DEADLOCK: &str = "no deadlock";
 /// How many entries the lists of worst places have.
 const WORST: usize = 5;
 
@@ -147,6 +150,8 @@ impl Tally {
             pauses: pauses_by_layer(names, end),
             busiest_links: busiest_links(names, end),
             episode: None,
+            disruptions: Vec::new(),
+            warnings: Vec::new(),
             measures: end.measures.clone(),
             captures: end.captures.clone(),
             wall_seconds: end.wall.as_secs_f64(),
@@ -220,7 +225,8 @@ impl Tally {
     }
 
     fn checks(&self, end: &RunEnd) -> Vec<Check> {
-        let check = |name: &str, held: bool, detail: String| Check { name: name.to_owned(), held, detail };
+        let check =
+            |name: &str, held: bool, detail: String| Check { name: name.to_owned(), held, allowed: false, detail };
         let counted = end.counters.delivered_bytes;
         let conserved = end.imbalance.is_none() && self.delivered_bytes == counted && self.short_of_size == 0;
         let account = match &end.imbalance {
@@ -229,14 +235,12 @@ impl Tally {
             None => format!("flows received {} bytes, the network delivered {counted}", self.delivered_bytes),
         };
         let lost = end.counters.drops_lossless;
-        let unfinished = self.finite - self.done.len() as u64;
         let fast = self.done.iter().filter(|d| d.slowdown < 1.0).count();
         vec![
             check("bytes conserved", conserved, account),
-            check("no drop in a lossless class", lost == 0, format!("{lost} dropped")),
-            check("all finite flows finished", unfinished == 0, format!("{unfinished} of {} unfinished", self.finite)),
+            check(NO_LOSSLESS_DROP, lost == 0, format!("{lost} dropped")),
             check("no flow faster than possible", fast == 0, format!("{fast} with a slowdown below 1")),
-            check("no deadlock", end.counters.deadlocks == 0, format!("{} found", end.counters.deadlocks)),
+            check(NO_DEADLOCK, end.counters.deadlocks == 0, format!("{} found", end.counters.deadlocks)),
         ]
     }
 }
@@ -385,9 +389,6 @@ mod tests {
         assert_eq!(counts, [(1, 1), (1, 1), (0, 0), (1, 0)]);
         // 25 MB in 10 ms.
         assert_eq!((s.throughput[0].label.as_str(), s.throughput[0].mean_gbps), ("F0", 20.0));
-        let broken: Vec<&str> = s.checks.iter().filter(|c| !c.held).map(|c| c.name.as_str()).collect();
-        assert_eq!(broken, ["all finite flows finished"]);
-        assert!(!s.sound());
     }
 
     #[test]

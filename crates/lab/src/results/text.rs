@@ -3,6 +3,7 @@
 use super::grid::Grid;
 use super::number::{brief, brief_or_dash, bytes, microseconds, percent, thousands};
 use super::summary::{Distribution, SizeClass, Summary};
+use crate::wrap;
 
 /// Whether headings may be set in bold; decide it by whether the output is a terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,16 +27,23 @@ pub fn summary(summary: &Summary, style: Style) -> String {
         summary.seed,
         microseconds(summary.sim_time_us)
     );
+    let width = wrap::columns();
     for section in sections(summary) {
         out.push('\n');
-        out.push_str(&heading(&section.title, style));
-        out.push_str(&section.grid.text());
+        out.push_str(&heading(&section.title, style, width));
+        out.push_str(&section.grid.text_in(width));
     }
     out.push('\n');
     out.push_str(&speed_line(summary));
+    for warning in &summary.warnings {
+        let (on, off) = paint(style, "\x1b[1;33m");
+        let told = wrap::lines(&format!("warning: {}", warning.text()), width);
+        out.push_str(&told.replacen("warning", &format!("{on}warning{off}"), 1));
+    }
     for check in summary.checks.iter().filter(|check| !check.held) {
-        let (on, off) = paint(style, "\x1b[1;31m");
-        out.push_str(&format!("{on}check failed{off}: {} ({})\n", check.name, check.detail));
+        let (on, off) = paint(style, if check.allowed { "" } else { "\x1b[1;31m" });
+        let verdict = if check.allowed { "allowed" } else { "check failed" };
+        out.push_str(&format!("{on}{verdict}{off}: {} ({})\n", check.name, check.detail));
     }
     if let Some(failure) = &summary.failure {
         let (on, off) = paint(style, "\x1b[1;31m");
@@ -45,12 +53,12 @@ pub fn summary(summary: &Summary, style: Style) -> String {
 }
 
 fn paint(style: Style, code: &'static str) -> (&'static str, &'static str) {
-    if style == Style::Terminal { (code, "\x1b[0m") } else { ("", "") }
+    if style == Style::Terminal && !code.is_empty() { (code, "\x1b[0m") } else { ("", "") }
 }
 
-fn heading(title: &str, style: Style) -> String {
+fn heading(title: &str, style: Style, width: usize) -> String {
     let (on, off) = paint(style, "\x1b[1m");
-    format!("{on}{title}{off}\n")
+    format!("{on}{}{off}\n", wrap::lines(title, width).trim_end())
 }
 
 /// One line on how fast the run was.
@@ -75,6 +83,7 @@ pub fn sections(summary: &Summary) -> Vec<Section> {
         by_size(summary, "slowdown (1 = as fast as on an idle network)", |class| class.slowdown, summary.slowdown),
         throughput(summary),
         episode(summary),
+        disruptions(summary),
         network(summary),
         queues(summary),
         pauses(summary),
@@ -147,6 +156,31 @@ fn episode(summary: &Summary) -> Section {
         microseconds(episode.start_us),
         microseconds(episode.end_us)
     );
+    Section { title, grid }
+}
+
+/// Rows of the table of storms; a watchdog may trip thousands of times.
+const DISRUPTIONS_SHOWN: usize = 12;
+
+fn disruptions(summary: &Summary) -> Section {
+    let head = ["what", "at", "priority", "from", "to", "dropped", "unfinished"];
+    let mut grid = Grid::new(head).left(&[1]);
+    for of in summary.disruptions.iter().take(DISRUPTIONS_SHOWN) {
+        grid.row([
+            of.what.name().to_owned(),
+            of.place.clone(),
+            of.priority.to_string(),
+            microseconds(of.from_us),
+            of.until_us.map_or_else(|| "the end".to_owned(), microseconds),
+            thousands(of.packets_dropped),
+            thousands(of.flows_unfinished),
+        ]);
+    }
+    let more = match summary.disruptions.len().saturating_sub(DISRUPTIONS_SHOWN) {
+        0 => String::new(),
+        more => format!(" (the first {DISRUPTIONS_SHOWN}; {} more are in run.json)", thousands(more as u64)),
+    };
+    let title = format!("storms and watchdogs: packets dropped by them, flows unfinished because of them{more}");
     Section { title, grid }
 }
 
