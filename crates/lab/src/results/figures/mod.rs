@@ -15,16 +15,17 @@ pub mod ticks;
 pub use choose::{of_comparison, of_run};
 pub use draw::{png, svg};
 
+use crate::files::disk;
 use chart::Chart;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Writes `NAME.svg` and `NAME.png` for each chart.
 pub fn write_all(charts: &[Chart], dir: &Path) -> io::Result<()> {
     for chart in charts {
         let text = svg(chart).map_err(io::Error::other)?;
-        std::fs::write(dir.join(format!("{}.svg", chart.file)), text)?;
-        png(chart, &dir.join(format!("{}.png", chart.file))).map_err(io::Error::other)?;
+        disk::create(&dir.join(format!("{}.svg", chart.file)))?.write_all(text.as_bytes())?;
+        disk::create_by(&dir.join(format!("{}.png", chart.file)), |path| png(chart, path))?;
     }
     Ok(())
 }
