@@ -5,6 +5,7 @@ use super::scenarios::{NOWHERE, refused};
 use super::text;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use xoff_lab::files::Present;
 use xoff_lab::reproduce::store::{self, Origin};
 use xoff_lab::results::read::RunDirectory;
 use xoff_lab::results::text::{Style, summary};
@@ -67,7 +68,7 @@ fn read_all(folder: &Path, table: &'static Table) -> bool {
     if let Err(errors) = export::hpcc::Export::of(&run) {
         refused(&errors);
     }
-    let _ = trace::write(&run, &scratch().join("trace.perfetto"));
+    let _ = trace::write(&run, &scratch().join("trace.perfetto"), Present::Replace);
     accepted
 }
 

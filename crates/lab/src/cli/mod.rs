@@ -5,16 +5,20 @@ mod describe;
 mod export;
 mod import;
 mod inspect;
+mod print;
 mod progress;
 mod reproduce;
 mod run;
+mod signals;
 mod trace;
 mod validate;
 
+use crate::files::Present;
 use crate::results::text::Style;
 use crate::scenario::Diagnostic;
 use crate::wrap;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use print::{show, tell, tell_notes, warn};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,6 +27,8 @@ use std::process::ExitCode;
 pub enum Stop {
     /// The input is wrong: exit code 2, nothing was written.
     BadInput(Vec<Diagnostic>),
+    /// The arguments are wrong, and that has been said: exit code 2.
+    BadUsage,
     /// The run itself failed: exit code 1.
     RunFailed(String),
     /// The system refused: exit code 3.
@@ -147,6 +153,20 @@ impl OutArgs {
     }
 }
 
+/// Whether files are replaced.
+#[derive(Args, Clone, Copy)]
+struct ForceArgs {
+    /// Replace files that are there already
+    #[arg(long)]
+    force: bool,
+}
+
+impl ForceArgs {
+    fn present(self) -> Present {
+        if self.force { Present::Replace } else { Present::Refuse }
+    }
+}
+
 /// What decides how the answer is shown.
 #[derive(Args, Clone)]
 struct ShowArgs {
@@ -160,9 +180,37 @@ struct ShowArgs {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let matches = Cli::command().term_width(wrap::columns()).get_matches();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let result = match cli.command {
+    let command = Cli::command().term_width(wrap::columns());
+    let parsed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let ended = match parsed {
+        Ok(cli) => signals::watch().map_err(Stop::System).and_then(|()| obey(cli)),
+        Err(asked) => explain(&asked),
+    };
+    signals::wait_if_stopped();
+    tell_notes();
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Stop::BadInput(diagnostics)) => {
+            let colour = std::io::stderr().is_terminal();
+            for diagnostic in diagnostics {
+                tell(&diagnostic.render(colour));
+            }
+            ExitCode::from(2)
+        }
+        Err(Stop::BadUsage) => ExitCode::from(2),
+        Err(Stop::RunFailed(why)) => {
+            tell(&format!("error: {why}"));
+            ExitCode::from(1)
+        }
+        Err(Stop::System(error)) => {
+            tell(&format!("error: {error}"));
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn obey(cli: Cli) -> Result<(), Stop> {
+    match cli.command {
         None => compare::demo(),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Compare(args)) => compare::compare(&args),
@@ -174,49 +222,19 @@ pub fn main() -> ExitCode {
         Some(Command::Import(args)) => import::import(&args),
         Some(Command::Schemes(args)) => inspect::schemes(&args),
         Some(Command::Describe(args)) => describe::describe(&args),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Stop::BadInput(diagnostics)) => {
-            let colour = std::io::stderr().is_terminal();
-            for diagnostic in diagnostics {
-                eprintln!("{}", diagnostic.render(colour));
-            }
-            ExitCode::from(2)
-        }
-        Err(Stop::RunFailed(why)) => {
-            eprintln!("error: {why}");
-            ExitCode::from(1)
-        }
-        // A closed pipe (xoff ... | head) is no failure of ours.
-        Err(Stop::System(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(Stop::System(error)) => {
-            eprintln!("error: {error}");
-            ExitCode::from(3)
-        }
     }
 }
 
-/// Prints to standard output; a closed pipe ends the program quietly instead of panicking.
-fn show(text: &str) -> Result<(), Stop> {
-    use std::io::Write;
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    if !text.ends_with('\n') {
-        out.write_all(b"\n")?;
+/// Help and version that were asked for, or what is wrong with the arguments.
+fn explain(asked: &clap::Error) -> Result<(), Stop> {
+    let printed = asked.print();
+    if asked.use_stderr() {
+        return Err(Stop::BadUsage);
     }
-    Ok(out.flush()?)
+    printed.or_else(|error| print::unless_unread(&error))
 }
 
 /// Bold and colour only where a person looks.
 fn style() -> Style {
     if std::io::stdout().is_terminal() { Style::Terminal } else { Style::Plain }
-}
-
-/// Warnings of a scenario, to standard error.
-fn warn(warnings: &[Diagnostic]) {
-    let colour = std::io::stderr().is_terminal();
-    for warning in warnings {
-        eprintln!("{}", warning.render_warning(colour));
-    }
 }

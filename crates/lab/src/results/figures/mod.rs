@@ -17,17 +17,18 @@ pub mod ticks;
 pub use choose::{of_comparison, of_run};
 pub use draw::{png, svg};
 
+use crate::files::disk;
 use chart::Chart;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Writes `NAME.svg` and `NAME.png` for each chart.
 pub fn write_all(charts: &[Chart], dir: &Path) -> io::Result<()> {
     for chart in charts {
         let text = svg(chart).map_err(io::Error::other)?;
-        std::fs::write(dir.join(format!("{}.svg", chart.file)), text)?;
+        disk::create(&dir.join(format!("{}.svg", chart.file)))?.write_all(text.as_bytes())?;
         let bytes = png(chart).map_err(io::Error::other)?;
-        std::fs::write(dir.join(format!("{}.png", chart.file)), bytes)?;
+        disk::create(&dir.join(format!("{}.png", chart.file)))?.write_all(&bytes)?;
     }
     Ok(())
 }
