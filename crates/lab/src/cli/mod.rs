@@ -7,6 +7,8 @@ mod inspect;
 mod progress;
 mod reproduce;
 mod run;
+mod seeds;
+mod terminal;
 mod trace;
 mod validate;
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Files of which one marks a finished directory.
-pub const MARKERS: [&str; 2] = ["run.json", "comparison.json"];
+pub const MARKERS: [&str; 3] = ["run.json", "comparison.json", "seeds.json"];
 const LOCK: &str = ".writing";
 const PARTIAL: &str = ".xoff-partial-";
 const REPLACED: &str = ".xoff-replaced";

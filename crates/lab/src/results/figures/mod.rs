@@ -1,6 +1,6 @@
 //! Figures of a run, a comparison or an experiment, as SVG and PNG from one drawing.
 //!
-//! [`chart`] is what a figure shows, [`layout`] where its parts go, [`draw`] and [`bars`] put it on
+//! [`choose`] and [`flows`] say which figures there are, [`chart`] is what a figure shows, [`layout`] where its parts go, [`draw`] and [`bars`] put it on
 //! any backend, [`ticks`] chooses the numbers at the axes, [`colour`] the colours and dashes.
 
 mod bars;
@@ -8,6 +8,7 @@ pub mod chart;
 mod choose;
 pub mod colour;
 mod draw;
+mod flows;
 mod layout;
 pub mod path;
 pub mod ticks;
