@@ -30,7 +30,7 @@ pub fn store(bytes: &[u8]) -> bool {
 pub fn run_json(bytes: &[u8]) -> bool {
     let path = put("summary/run.json", bytes);
     match RunDirectory::open(path.parent().expect("a folder")) {
-        Ok(run) => !summary(&run.summary, Style::Plain).is_empty(),
+        Ok(run) => !summary(&run.summary, Style::Plain, 80).is_empty(),
         Err(error) => refused(&[error]),
     }
 }

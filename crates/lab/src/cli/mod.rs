@@ -9,6 +9,7 @@ mod print;
 mod progress;
 mod reproduce;
 mod run;
+mod seeds;
 mod signals;
 mod trace;
 mod validate;

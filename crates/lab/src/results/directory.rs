@@ -4,7 +4,7 @@ pub use crate::files::Staging;
 use std::path::Path;
 
 /// Files of which one marks a finished directory.
-pub const MARKERS: [&str; 2] = ["run.json", "comparison.json"];
+pub const MARKERS: [&str; 3] = ["run.json", "comparison.json", "seeds.json"];
 
 /// Whether `path` is a directory that Xoff finished.
 pub fn is_finished(path: &Path) -> bool {

@@ -4,7 +4,9 @@
 //! [`summary`], [`metrics`], [`compare`], [`figures`], [`report`].
 
 pub mod column;
+pub mod columns;
 pub mod compare;
+pub mod comparison;
 pub mod curves;
 pub mod directory;
 pub mod disruption;
@@ -13,12 +15,16 @@ pub mod failure;
 pub mod figures;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod flows;
+pub mod goodput;
 pub mod grid;
+pub mod interval;
 pub mod metrics;
 pub mod names;
 pub mod number;
 pub mod read;
 pub mod report;
+pub mod seeds;
 pub mod summary;
 mod table_writer;
 pub mod tables;

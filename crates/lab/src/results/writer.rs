@@ -303,7 +303,7 @@ impl RunWriter {
         let explained = end.failure.as_ref().map(|failure| failure::explain(failure, &self.names));
         let scheme = self.schemes.join("+");
         let identity = (self.version.as_str(), self.name.as_str(), scheme.as_str(), self.seed);
-        let mut summary = self.tally.summary(identity, &self.labels, &self.names, &end, explained);
+        let mut summary = self.tally.summary(identity, (&self.labels, &self.sources), &self.names, &end, explained);
         let names = &self.names;
         let setting = episode::Setting {
             disturbance: self.disturbance,
@@ -474,7 +474,7 @@ mod tests {
         assert_eq!(json["flows_total"], 50);
         assert_eq!(json["fct_us"]["p50"], 45.0);
         assert_eq!(json["episode"]["tree_us"], 300.0);
-        for file in ["scenario.toml", "report.html", "slowdown.svg", "slowdown.png"] {
+        for file in ["scenario.toml", "report.html", "slowdown-mice.svg", "slowdown-mice.png"] {
             assert!(out.join(file).is_file(), "{file} is missing");
         }
     }

@@ -1,8 +1,8 @@
 //! Figures of a run, a comparison or an experiment, as SVG and PNG from one drawing.
 //!
-//! [`chart`] is what a figure shows, [`layout`] where its parts go, [`draw`] and [`bars`] put it on
-//! any backend, [`bitmap`] makes a file of pixels, [`ticks`] chooses the numbers at the axes, [`colour`]
-//! the colours and dashes.
+//! [`choose`] and [`flows`] say which figures there are, [`chart`] is what a figure shows, [`layout`] where
+//! its parts go, [`draw`] and [`bars`] put it on any backend, [`bitmap`] makes a file of pixels, [`ticks`]
+//! chooses the numbers at the axes, [`colour`] the colours and dashes.
 
 mod bars;
 mod bitmap;
@@ -10,6 +10,7 @@ pub mod chart;
 mod choose;
 pub mod colour;
 mod draw;
+mod flows;
 mod layout;
 pub mod path;
 pub mod ticks;
