@@ -1,0 +1,168 @@
+//! What must hold of every run, whatever was simulated.
+
+use crate::Trial;
+use xoff_engine::{Grain, Time};
+use xoff_fabric::plan::{FaultKind, Headroom, NicScheduler, NodeKind, Plan, Signalling};
+use xoff_fabric::record::{Failure, FlowRecord};
+use xoff_lab::scenario::budget;
+
+/// Every law that a run broke, in words.
+pub fn broken(trial: &Trial) -> Vec<String> {
+    let mut found = Vec::new();
+    found.extend(trial.world.books().err());
+    found.extend(counted(trial));
+    found.extend(trial.world.flows.iter().filter_map(|flow| flow_is_possible(trial, flow)));
+    found.extend(lossless(trial));
+    found.extend(failure_is_explained(trial));
+    found.extend(in_order(trial));
+    found.extend(not_faster_than_wires(trial));
+    found
+}
+
+/// Totals that bound each other.
+fn counted(trial: &Trial) -> Option<String> {
+    let of = &trial.world.counters;
+    let delivered: u64 = trial.world.flows.iter().map(|flow| flow.delivered_bytes).sum();
+    let drops: u64 = trial.ports.iter().flat_map(|port| &port.classes).map(|class| class.drops).sum();
+    let pauses: u64 = trial.ports.iter().map(|port| port.pause_frames).sum();
+    let wrong = [
+        (of.data_packets_delivered > of.data_packets_sent, "more packets delivered than sent"),
+        (of.data_packets_retransmitted > of.data_packets_sent, "more packets sent again than sent"),
+        (of.flows_completed > of.flows_started, "more flows completed than started"),
+        (of.flows_started != trial.world.flows.len() as u64, "flows without a record"),
+        (of.delivered_bytes != delivered, "the flows' delivered bytes do not add up"),
+        (drops < of.drops_lossless, "drops that no port knows of"),
+        (pauses != of.pause_frames, "PAUSEs that no port knows of"),
+        (trial.world.now > trial.world.plan.run.stop, "the run went on after its stop"),
+    ];
+    let found = wrong.iter().find(|(is_wrong, _)| *is_wrong)?;
+    Some(format!("{}: {of:?}, {delivered} bytes delivered to flows, {drops} drops and {pauses} PAUSEs at ports", found.1))
+}
+
+fn flow_is_possible(trial: &Trial, flow: &FlowRecord) -> Option<String> {
+    let plan = &trial.world.plan;
+    let mtu_bytes = u64::from(plan.hosts[usize::from(plan.nodes[flow.src as usize].profile)].mtu_bytes);
+    let whole = flow.size_bytes == Some(flow.delivered_bytes);
+    let (delivered, acked) = (flow.delivered_at.unwrap_or(Time::NEVER), flow.acked_at.unwrap_or(Time::NEVER));
+    let wrong = [
+        (flow.size_bytes.is_some_and(|size| flow.delivered_bytes > size), "more delivered than it had"),
+        (flow.delivered_bytes > flow.packets_sent * mtu_bytes, "more delivered than sent"),
+        (flow.packets_retransmitted > flow.packets_sent, "more sent again than sent"),
+        (flow.marked > flow.packets_sent, "more marks than packets"),
+        (flow.delivered_at.is_some() && flow.size_bytes.is_some() && !whole, "complete without all its bytes"),
+        (delivered < flow.start, "delivered before it started"),
+        (flow.size_bytes.is_some() && acked < delivered, "acknowledged before it was delivered"),
+        (flow.start > trial.world.now, "started after the end of the run"),
+        (faster_than_alone(trial, flow), "faster than alone on the idle network"),
+    ];
+    let found = wrong.iter().find(|(is_wrong, _)| *is_wrong)?;
+    Some(format!("a flow is {}: {flow:?}", found.1))
+}
+
+/// A flow alone on its path is the fastest there can be, unless the path changed under it.
+fn faster_than_alone(trial: &Trial, flow: &FlowRecord) -> bool {
+    let plan = &trial.world.plan;
+    let changed = plan
+        .faults
+        .iter()
+        .any(|fault| matches!(fault.what, FaultKind::Rate { .. } | FaultKind::LinkDown { .. } | FaultKind::LinkUp { .. }));
+    let other_way = flow.detours > 0 || changed;
+    match (flow.delivered_at, flow.size_bytes) {
+        (Some(at), Some(_)) if !other_way => at.saturating_since(flow.start) < flow.ideal,
+        _ => false,
+    }
+}
+
+/// Whether the plan promises that no lossless packet finds a buffer full.
+pub fn promises_no_drop(plan: &Plan) -> bool {
+    let sound = plan.switches.iter().all(|switch| switch.pfc.headroom == Headroom::Auto && !switch.pfc.set_aside_per_port);
+    let fits = budget::budgets(plan).iter().all(|row| row.headroom_bytes + row.promised_bytes <= row.buffer_bytes);
+    // ACKs of a lossless class that a NIC sends without regard for PAUSE.
+    let obedient = plan.hosts.iter().all(|host| matches!(host.nic.scheduler, NicScheduler::Ready));
+    // A PAUSE may be lost, and a watchdog lets packets pass that were told to wait.
+    let watched = plan.switches.iter().any(|switch| switch.watchdog.is_some());
+    sound && fits && obedient && !loses_frames(plan) && !watched
+}
+
+fn loses_frames(plan: &Plan) -> bool {
+    let on_wire = plan.links.iter().any(|link| link.a_to_b.loss > 0.0 || link.b_to_a.loss > 0.0);
+    on_wire || plan.faults.iter().any(|fault| matches!(fault.what, FaultKind::Loss { loss, .. } if loss > 0.0))
+}
+
+fn lossless(trial: &Trial) -> Option<String> {
+    let drops = trial.world.counters.drops_lossless;
+    (drops > 0 && promises_no_drop(&trial.world.plan))
+        .then(|| format!("{drops} lossless drops that the headroom excludes: {:?}", trial.world.failure))
+}
+
+/// A deadlock needs a circle of buffers, a stall something that does not come back.
+fn failure_is_explained(trial: &Trial) -> Option<String> {
+    let plan = &trial.world.plan;
+    let lasting = plan.faults.iter().any(|fault| {
+        matches!(fault.what, FaultKind::LinkDown { .. } | FaultKind::PauseStorm { .. })
+            || matches!(fault.what, FaultKind::Loss { loss, .. } if loss > 0.2)
+    });
+    let controlled = trial.loaded.schemes.iter().any(|scheme| xoff_schemes::controls_switches(&scheme.values));
+    match &trial.world.failure {
+        Some(Failure::Deadlock { .. }) if !trial.report.deadlock.possible && !controlled => {
+            Some(format!("a deadlock where `check` finds none possible: {:?}", trial.world.failure))
+        }
+        Some(Failure::Stall { .. }) if !trial.report.deadlock.possible && !lasting => {
+            Some(format!("a stall without a cause: {:?}", trial.world.failure))
+        }
+        _ => None,
+    }
+}
+
+/// Where nothing is lost and no path changes, packets arrive in order, and nobody asks for them again.
+fn in_order(trial: &Trial) -> Option<String> {
+    let of = &trial.world.counters;
+    let quiet = of.drops_lossless + of.drops_lossy + of.drops_fault == 0 && trial.world.plan.faults.is_empty();
+    let detours = trial.world.flows.iter().any(|flow| flow.detours > 0);
+    let resent = of.data_packets_retransmitted > 0;
+    (quiet && !detours && of.naks_sent > 0 && !resent).then(|| format!("{} NAKs though nothing was lost", of.naks_sent))
+}
+
+/// No port sends more than its wire carries; the frame it began last counts as a whole.
+fn not_faster_than_wires(trial: &Trial) -> Option<String> {
+    let plan = &trial.world.plan;
+    if plan.model.grain != Grain::Exact {
+        return None;
+    }
+    let largest = u64::from(xoff_fabric::build::mtu_wire_bytes(plan)) + 200;
+    trial.ports.iter().find_map(|port| {
+        let rate = plan.fastest(port.port).rate;
+        let most = rate.bytes_in(trial.world.now - Time::ZERO) + largest;
+        let name = plan.port_name(port.port);
+        let over = port.tx_wire_bytes > most;
+        over.then(|| format!("{name} sent {} bytes where {most} have time at {rate}", port.tx_wire_bytes))
+    })
+}
+
+/// What a run reached, for tests that the swarm reaches all it should.
+pub fn reached(trial: &Trial) -> Vec<&'static str> {
+    let of = &trial.world.counters;
+    let plan = &trial.world.plan;
+    let timed = plan.switches.iter().any(|switch| matches!(switch.pfc.signalling, Signalling::Timed { .. }));
+    let hosts = plan.nodes.iter().filter(|node| node.kind == NodeKind::Host).count();
+    let all = [
+        ("PAUSE", of.pause_frames > 0),
+        ("timed PAUSE", timed && of.refresh_frames > 0),
+        ("marks", of.marks > 0),
+        ("notifications", of.notifications_sent > 0),
+        ("messages of switches", of.neighbour_messages > 0),
+        ("lossy drops", of.drops_lossy > 0),
+        ("drops by faults", of.drops_fault > 0),
+        ("a NAK", of.naks_sent > 0),
+        ("a time-out", of.timeouts > 0),
+        ("a storm", of.watchdog_storms > 0),
+        ("samples", !trial.world.samples.is_empty()),
+        ("captured frames", !trial.world.taps.frames.is_empty()),
+        ("several classes", plan.classes.list.len() > 2),
+        ("several schemes", trial.loaded.schemes.len() > 1),
+        ("ten hosts", hosts >= 10),
+        ("a promise of no drop", of.pause_frames > 0 && promises_no_drop(plan)),
+        ("all flows complete", of.flows_completed == of.flows_started && of.flows_started > 1),
+    ];
+    all.into_iter().filter(|(_, is)| *is).map(|(name, _)| name).collect()
+}
