@@ -21,7 +21,8 @@ pub fn devices(draw: &mut Draw, network: &Network, root: &mut Table) -> Devices 
     let any_lossless = classes.is_empty() || !lossless.is_empty();
     let mut switch = switch(draw, network, mtu_bytes, any_lossless);
     if network.switches.len() > 1 && draw.one_in(6) {
-        let mut profile = table! { select = draw.pick(&network.switches).as_str(), buffer = bytes(draw.between(8, 20) * 1_000_000) };
+        let mut profile =
+            table! { select = draw.pick(&network.switches).as_str(), buffer = bytes(draw.between(8, 20) * 1_000_000) };
         if any_lossless && draw.one_in(2) {
             set(&mut profile, "pfc", pfc(draw, network, mtu_bytes));
         }

@@ -2,7 +2,7 @@
 
 use crate::Trial;
 use xoff_engine::{Grain, Time};
-use xoff_fabric::plan::{FaultKind, Headroom, NicScheduler, NodeKind, Plan, Signalling};
+use xoff_fabric::plan::{FaultKind, Headroom, NicScheduler, Plan};
 use xoff_fabric::record::{Failure, FlowRecord};
 use xoff_lab::scenario::budget;
 
@@ -36,7 +36,10 @@ fn counted(trial: &Trial) -> Option<String> {
         (trial.world.now > trial.world.plan.run.stop, "the run went on after its stop"),
     ];
     let found = wrong.iter().find(|(is_wrong, _)| *is_wrong)?;
-    Some(format!("{}: {of:?}, {delivered} bytes delivered to flows, {drops} drops and {pauses} PAUSEs at ports", found.1))
+    Some(format!(
+        "{}: {of:?}, {delivered} bytes delivered to flows, {drops} drops and {pauses} PAUSEs at ports",
+        found.1
+    ))
 }
 
 fn flow_is_possible(trial: &Trial, flow: &FlowRecord) -> Option<String> {
@@ -62,10 +65,9 @@ fn flow_is_possible(trial: &Trial, flow: &FlowRecord) -> Option<String> {
 /// A flow alone on its path is the fastest there can be, unless the path changed under it.
 fn faster_than_alone(trial: &Trial, flow: &FlowRecord) -> bool {
     let plan = &trial.world.plan;
-    let changed = plan
-        .faults
-        .iter()
-        .any(|fault| matches!(fault.what, FaultKind::Rate { .. } | FaultKind::LinkDown { .. } | FaultKind::LinkUp { .. }));
+    let changed = plan.faults.iter().any(|fault| {
+        matches!(fault.what, FaultKind::Rate { .. } | FaultKind::LinkDown { .. } | FaultKind::LinkUp { .. })
+    });
     let other_way = flow.detours > 0 || changed;
     match (flow.delivered_at, flow.size_bytes) {
         (Some(at), Some(_)) if !other_way => at.saturating_since(flow.start) < flow.ideal,
@@ -75,7 +77,8 @@ fn faster_than_alone(trial: &Trial, flow: &FlowRecord) -> bool {
 
 /// Whether the plan promises that no lossless packet finds a buffer full.
 pub fn promises_no_drop(plan: &Plan) -> bool {
-    let sound = plan.switches.iter().all(|switch| switch.pfc.headroom == Headroom::Auto && !switch.pfc.set_aside_per_port);
+    let sound =
+        plan.switches.iter().all(|switch| switch.pfc.headroom == Headroom::Auto && !switch.pfc.set_aside_per_port);
     let fits = budget::budgets(plan).iter().all(|row| row.headroom_bytes + row.promised_bytes <= row.buffer_bytes);
     // ACKs of a lossless class that a NIC sends without regard for PAUSE.
     let obedient = plan.hosts.iter().all(|host| matches!(host.nic.scheduler, NicScheduler::Ready));
@@ -139,30 +142,34 @@ fn not_faster_than_wires(trial: &Trial) -> Option<String> {
     })
 }
 
-/// What a run reached, for tests that the swarm reaches all it should.
-pub fn reached(trial: &Trial) -> Vec<&'static str> {
-    let of = &trial.world.counters;
-    let plan = &trial.world.plan;
-    let timed = plan.switches.iter().any(|switch| matches!(switch.pfc.signalling, Signalling::Timed { .. }));
-    let hosts = plan.nodes.iter().filter(|node| node.kind == NodeKind::Host).count();
-    let all = [
-        ("PAUSE", of.pause_frames > 0),
-        ("timed PAUSE", timed && of.refresh_frames > 0),
-        ("marks", of.marks > 0),
-        ("notifications", of.notifications_sent > 0),
-        ("messages of switches", of.neighbour_messages > 0),
-        ("lossy drops", of.drops_lossy > 0),
-        ("drops by faults", of.drops_fault > 0),
-        ("a NAK", of.naks_sent > 0),
-        ("a time-out", of.timeouts > 0),
-        ("a storm", of.watchdog_storms > 0),
-        ("samples", !trial.world.samples.is_empty()),
-        ("captured frames", !trial.world.taps.frames.is_empty()),
-        ("several classes", plan.classes.list.len() > 2),
-        ("several schemes", trial.loaded.schemes.len() > 1),
-        ("ten hosts", hosts >= 10),
-        ("a promise of no drop", of.pause_frames > 0 && promises_no_drop(plan)),
-        ("all flows complete", of.flows_completed == of.flows_started && of.flows_started > 1),
-    ];
-    all.into_iter().filter(|(_, is)| *is).map(|(name, _)| name).collect()
+/// What a swarm should reach, and whether a run did.
+type Reach = (&'static str, fn(&Trial) -> bool);
+
+const REACHES: [Reach; 17] = [
+    ("PAUSE", |trial| trial.world.counters.pause_frames > 0),
+    ("timed PAUSE", |trial| trial.world.counters.refresh_frames > 0),
+    ("marks", |trial| trial.world.counters.marks > 0),
+    ("notifications", |trial| trial.world.counters.notifications_sent > 0),
+    ("messages of switches", |trial| trial.world.counters.neighbour_messages > 0),
+    ("lossy drops", |trial| trial.world.counters.drops_lossy > 0),
+    ("drops by faults", |trial| trial.world.counters.drops_fault > 0),
+    ("a NAK", |trial| trial.world.counters.naks_sent > 0),
+    ("a time-out", |trial| trial.world.counters.timeouts > 0),
+    ("a storm", |trial| trial.world.counters.watchdog_storms > 0),
+    ("a lossless drop", |trial| trial.world.counters.drops_lossless > 0),
+    ("samples", |trial| !trial.world.samples.is_empty()),
+    ("captured frames", |trial| !trial.world.taps.frames.is_empty()),
+    ("several classes", |trial| trial.world.plan.classes.list.len() > 2),
+    ("several schemes", |trial| trial.loaded.schemes.len() > 1),
+    ("a promise kept", |trial| trial.world.counters.pause_frames > 0 && promises_no_drop(&trial.world.plan)),
+    ("all flows complete", |trial| trial.world.counters.flows_completed == trial.world.counters.flows_started),
+];
+
+/// What a run reached of [`all_reaches`].
+pub fn reached(trial: &Trial) -> impl Iterator<Item = &'static str> {
+    REACHES.iter().filter(|(_, is)| is(trial)).map(|(name, _)| *name)
+}
+
+pub fn all_reaches() -> impl Iterator<Item = &'static str> {
+    REACHES.iter().map(|(name, _)| *name)
 }

@@ -82,7 +82,13 @@ fn line(tally: &Tally, elapsed: Duration) -> String {
 
 fn report(tally: &Tally, elapsed: Duration) {
     println!("{} in {:.1} s", line(tally, elapsed), elapsed.as_secs_f64());
-    println!("{} packet-hops; {} run twice; the slowest is seed {} with {:.2} s", tally.packet_hops, tally.repeated, tally.slowest.1, tally.slowest.0.as_secs_f64());
+    println!(
+        "{} packet-hops; {} run twice; the slowest is seed {} with {:.2} s",
+        tally.packet_hops,
+        tally.repeated,
+        tally.slowest.1,
+        tally.slowest.0.as_secs_f64()
+    );
     let mut endings: Vec<(&String, &u64)> = tally.endings.iter().collect();
     endings.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     endings.iter().for_each(|(ending, count)| println!("{count:>9}  {ending}"));

@@ -71,7 +71,14 @@ pub fn network(draw: &mut Draw) -> Network {
     network
 }
 
-fn clos(pods: u32, tors: u32, aggs: u32, host: Wire, trunk: Wire, tree: Table) -> (Graph, Table, Vec<(&'static str, u32)>) {
+fn clos(
+    pods: u32,
+    tors: u32,
+    aggs: u32,
+    host: Wire,
+    trunk: Wire,
+    tree: Table,
+) -> (Graph, Table, Vec<(&'static str, u32)>) {
     let shape = Clos {
         pods,
         tors_per_pod: tors,

@@ -251,7 +251,8 @@ fn incast(draw: &mut Draw, frame: &Frame<'_>, start_ps: u64) -> (Table, bool) {
 fn on_off(draw: &mut Draw, frame: &Frame<'_>, start_ps: u64) -> (Table, bool) {
     let (senders, receivers) = frame.sides(draw);
     let mut row = table! { sources = senders, destinations = receivers, pairing = "all" };
-    set(&mut row, "burst", frame.sizes(draw, 20));
+    // Bursts of single bytes at a rate are an event every few picoseconds.
+    set(&mut row, "burst", bytes(frame.size(draw, 20).max(frame.mtu_bytes)));
     if draw.one_in(2) {
         set(&mut row, "rate", gbps(draw.between(1, frame.slowest_gbps)));
     } else {
