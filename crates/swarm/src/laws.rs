@@ -1,9 +1,10 @@
 //! What must hold of every run, whatever was simulated.
 
 use crate::Trial;
+use std::collections::BTreeMap;
 use xoff_engine::{Grain, Time};
-use xoff_fabric::plan::{FaultKind, Headroom, NicScheduler, Plan};
-use xoff_fabric::record::{Failure, FlowRecord};
+use xoff_fabric::plan::{Fault, FaultKind, Headroom, NicScheduler, NodeKind, Plan, peer};
+use xoff_fabric::record::{Failure, FlowRecord, Metric, PortReport, Sample};
 use xoff_lab::scenario::budget;
 
 /// Every law that a run broke, in words.
@@ -11,11 +12,15 @@ pub fn broken(trial: &Trial) -> Vec<String> {
     let mut found = Vec::new();
     found.extend(trial.world.books().err());
     found.extend(counted(trial));
-    found.extend(trial.world.flows.iter().filter_map(|flow| flow_is_possible(trial, flow)));
+    found.extend(trial.world.flows.iter().find_map(|flow| flow_is_possible(trial, flow)));
     found.extend(lossless(trial));
     found.extend(failure_is_explained(trial));
     found.extend(in_order(trial));
     found.extend(not_faster_than_wires(trial));
+    found.extend(within_buffers(trial));
+    found.extend(trial.world.flows.iter().find_map(|flow| path_leads_there(trial, flow)));
+    found.extend(pauses_alternate(trial));
+    found.extend(trial.world.samples.iter().find_map(sample_is_possible));
     found
 }
 
@@ -65,14 +70,16 @@ fn flow_is_possible(trial: &Trial, flow: &FlowRecord) -> Option<String> {
 /// A flow alone on its path is the fastest there can be, unless the path changed under it.
 fn faster_than_alone(trial: &Trial, flow: &FlowRecord) -> bool {
     let plan = &trial.world.plan;
-    let changed = plan.faults.iter().any(|fault| {
-        matches!(fault.what, FaultKind::Rate { .. } | FaultKind::LinkDown { .. } | FaultKind::LinkUp { .. })
-    });
+    let changed = plan.faults.iter().any(|fault| changes_a_link(fault) || matches!(fault.what, FaultKind::Rate { .. }));
     let other_way = flow.detours > 0 || changed;
     match (flow.delivered_at, flow.size_bytes) {
         (Some(at), Some(_)) if !other_way => at.saturating_since(flow.start) < flow.ideal,
         _ => false,
     }
+}
+
+fn changes_a_link(fault: &Fault) -> bool {
+    matches!(fault.what, FaultKind::LinkDown { .. } | FaultKind::LinkUp { .. })
 }
 
 /// Whether the plan promises that no lossless packet finds a buffer full.
@@ -140,6 +147,56 @@ fn not_faster_than_wires(trial: &Trial) -> Option<String> {
         let over = port.tx_wire_bytes > most;
         over.then(|| format!("{name} sent {} bytes where {most} have time at {rate}", port.tx_wire_bytes))
     })
+}
+
+/// No queue and no ingress holds more than the buffer of its switch.
+fn within_buffers(trial: &Trial) -> Option<String> {
+    let plan = &trial.world.plan;
+    let node_of = |port: &PortReport| &plan.nodes[plan.node_of(port.port) as usize];
+    trial.ports.iter().filter(|port| node_of(port).kind == NodeKind::Switch).find_map(|port| {
+        let buffer = plan.switches[usize::from(node_of(port).profile)].buffer_bytes;
+        let most = port.classes.iter().map(|class| class.ingress_bytes_peak).max().unwrap_or(0);
+        (most > buffer).then(|| format!("{} held {most} bytes in a buffer of {buffer}", plan.port_name(port.port)))
+    })
+}
+
+/// A path begins at the sender's NIC, goes on where each wire ends, and ends at the receiver.
+fn path_leads_there(trial: &Trial, flow: &FlowRecord) -> Option<String> {
+    let plan = &trial.world.plan;
+    let mut at = flow.src;
+    for &port in &flow.path {
+        if plan.node_of(port) != at {
+            return Some(format!("the path of a flow jumps: {flow:?}"));
+        }
+        at = plan.node_of(peer(port));
+    }
+    // A flow to which no way led when it began has sent nothing.
+    (at != flow.dst && flow.packets_sent > 0).then(|| format!("the path of a flow leads elsewhere: {flow:?}"))
+}
+
+/// Told to stop, a port is told to go on before it is told to stop again, and in the order of time;
+/// but a link that comes back has forgotten what it was told.
+fn pauses_alternate(trial: &Trial) -> Option<String> {
+    if trial.world.plan.faults.iter().any(changes_a_link) {
+        return None;
+    }
+    let mut told: BTreeMap<(u32, u8), bool> = BTreeMap::new();
+    let mut last = Time::ZERO;
+    trial.world.pauses.iter().filter(|record| !record.refresh).find_map(|record| {
+        let before = told.insert((record.port, record.class), record.pause).unwrap_or(false);
+        let backwards = std::mem::replace(&mut last, record.at) > record.at;
+        (before == record.pause || backwards).then(|| format!("a PAUSE or RESUME out of turn: {record:?}"))
+    })
+}
+
+/// A sampled quantity is one that there can be.
+fn sample_is_possible(sample: &Sample) -> Option<String> {
+    let most = match sample.metric {
+        Metric::PausedFraction => 1.0 + 1e-9,
+        _ => f64::INFINITY,
+    };
+    let possible = sample.value.is_finite() && (0.0..=most).contains(&sample.value);
+    (!possible).then(|| format!("a sample that cannot be: {sample:?}"))
 }
 
 /// What a swarm should reach, and whether a run did.

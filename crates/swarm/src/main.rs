@@ -31,6 +31,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    trial::keep_panics();
     match arguments.seed {
         Some(seed) if arguments.print => {
             print!("{}", text(seed));
@@ -58,8 +59,6 @@ fn many(arguments: &Arguments) -> ExitCode {
         jobs: jobs.unwrap_or(1).max(1),
         time: arguments.minutes.map(|minutes| Duration::from_secs(60 * minutes)),
     };
-    // A panic is told with its seed; the lines of the default hook would have none.
-    std::panic::set_hook(Box::new(|_| {}));
     let began = Instant::now();
     let progress = |tally: &Tally| {
         if began.elapsed().as_secs() % 10 == 0 {

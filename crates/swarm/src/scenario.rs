@@ -34,7 +34,7 @@ pub fn text(seed: u64) -> String {
 /// Traffic that ends by itself usually may; the rest is stopped.
 fn run(draw: &mut Draw, horizon_ps: u64, finite: bool) -> Table {
     let longest = finite && !draw.one_in(3);
-    let mut run = table! { stop = time(if longest { 20_000 * US } else { horizon_ps }) };
+    let mut run = table! { stop = time(if longest { 200_000 * US } else { horizon_ps }) };
     if draw.one_in(6) {
         set(&mut run, "deadlock_check", time(draw.between(100, 2000) * US));
         set(&mut run, "on_deadlock", *draw.pick(&["stop", "record"]));

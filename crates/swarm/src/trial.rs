@@ -1,6 +1,7 @@
 //! One scenario loaded, checked and run in memory, and what became of it.
 
 use crate::laws;
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use xoff_fabric::record::{Failure, FlowRecord};
@@ -95,12 +96,20 @@ impl Trial {
 
 /// Loads, runs and judges a text. A panic is a violation, too.
 pub fn judge(text: &str) -> Verdict {
-    catch_unwind(AssertUnwindSafe(|| judge_calmly(text))).unwrap_or_else(|panic| {
-        let said = panic.downcast_ref::<String>().cloned();
-        let said = said.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        let violations = vec![format!("a panic: {}", said.unwrap_or_default())];
+    catch_unwind(AssertUnwindSafe(|| judge_calmly(text))).unwrap_or_else(|_| {
+        let violations = vec![format!("a panic: {}", SAID.with_borrow(String::clone))];
         Verdict { ending: Ending::Panicked, violations, packet_hops: 0 }
     })
+}
+
+thread_local! {
+    /// Where the last panic of this thread was, and what it said.
+    static SAID: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// From now on panics are told with their scenario, not by themselves.
+pub fn keep_panics() {
+    std::panic::set_hook(Box::new(|panic| SAID.with_borrow_mut(|said| *said = panic.to_string())));
 }
 
 fn judge_calmly(text: &str) -> Verdict {
