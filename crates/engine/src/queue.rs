@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 
 /// An event and its place in the order of all events.
 ///
-/// Compared by time, then by kind, then by a hash of time and index, then by index. Two events at
+/// Compared by time, then by kind, then by a hash of time and name, then by index. Two events at
 /// the same instant are thus ordered by what they are, not by who pushed first; and because the
 /// hash contains the time, no port wins every tie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,10 +23,18 @@ pub struct Key {
 }
 
 impl Key {
+    /// An event of something whose index is its name: a port, a host, a switch.
     #[inline]
     pub fn new(time: Time, kind: u8, index: u32) -> Key {
+        Key::named(time, kind, index, index)
+    }
+
+    /// An event of something that has a name besides its index: a flow, whose slot depends on what
+    /// else is alive. Equal hashes fall back on the index, once in 2^28 ties.
+    #[inline]
+    pub fn named(time: Time, kind: u8, name: u32, index: u32) -> Key {
         debug_assert!(kind < 16);
-        let hash = mix(time.ps() ^ (u64::from(index) << 40) ^ u64::from(index)) >> 36;
+        let hash = mix(time.ps() ^ (u64::from(name) << 40) ^ u64::from(name)) >> 36;
         Key { time: time.ps(), order: (u64::from(kind) << 60) | (hash << 32) | u64::from(index) }
     }
 

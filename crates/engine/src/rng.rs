@@ -18,13 +18,15 @@ pub const fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// A number for a name (FNV-1a), the same on every machine: what is named is known by it wherever it
+/// stands, and adding a name changes no other.
+pub fn name_hash(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 /// The stream of `entity` for `purpose` under `seed`. A new purpose never shifts another.
 pub fn stream(seed: u64, purpose: &str, entity: u64) -> Rng {
-    // FNV-1a over the purpose's name: stable, and adding a purpose changes no other.
-    let purpose = purpose
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    let a = mix(seed ^ mix(purpose));
+    let a = mix(seed ^ mix(name_hash(purpose)));
     let b = mix(a ^ mix(entity.wrapping_add(0x9e37_79b9_7f4a_7c15)));
     Rng(Pcg64Mcg::new((u128::from(a) << 64) | u128::from(b)))
 }

@@ -20,10 +20,16 @@ impl Agenda {
     // Inlined by force: it is called for every event, and the rare order must not make it a call.
     #[inline(always)]
     pub fn push(&mut self, at: Time, kind: u8, index: u32) {
+        self.push_named(at, kind, index, index);
+    }
+
+    /// The same for what has a name besides its index ([`Key::named`]).
+    #[inline(always)]
+    pub fn push_named(&mut self, at: Time, kind: u8, name: u32, index: u32) {
         if self.in_turn {
             self.push_in_turn(at, kind, index);
         } else {
-            self.events.push(Key::new(at, kind, index));
+            self.events.push(Key::named(at, kind, name, index));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::agenda::Agenda;
 use crate::domain;
+use crate::identity::SourceName;
 use crate::pfc;
 use crate::plan::{BaseRtt, HostSettings, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer};
 use crate::port::{AT_HOST, Account, COUNTS_PASSING, EAGER, LONG_HAUL, LOSSY_WIRE, Port, Queue, SCANS};
@@ -104,10 +105,13 @@ impl<S: Scheme> World<S> {
             cps: Vec::new(),
             cp_due: Vec::new(),
             cp_owner: Vec::new(),
+            cp_names: Vec::new(),
             notices: Vec::new(),
             senders: Slab::default(),
             receivers: Slab::default(),
             ledgers: Slab::default(),
+            tags: Vec::new(),
+            living: Default::default(),
             int: Slab::default(),
             feedback: Slab::default(),
             controls: Default::default(),
@@ -120,6 +124,8 @@ impl<S: Scheme> World<S> {
             ways,
             loss: (0..ports as u32).map(|port| plan.direction(port).loss).collect(),
             loss_rng: Vec::new(),
+            source_names: (0..).zip(&sources).map(|(place, source)| SourceName::new(source.name(), place)).collect(),
+            source_started: vec![0; sources.len()],
             source_due: vec![Time::NEVER; sources.len()],
             source_waited: vec![0; sources.len()],
             by_handle: (0..sources.len()).map(|_| Default::default()).collect(),
@@ -144,6 +150,7 @@ impl<S: Scheme> World<S> {
                 local_of[port as usize] = local as u16;
             }
         }
+        let pauses: Vec<Option<u64>> = self.switches.iter().map(|switch| self.paused_from(switch)).collect();
         for port in 0..self.plan.ports() as u32 {
             let node = self.plan.node_of(port);
             let direction = *self.plan.direction(port);
@@ -159,21 +166,24 @@ impl<S: Scheme> World<S> {
                     };
                 for class in 0..self.classes {
                     for slot in 0..slots {
+                        let name = (u64::from(port) * 8 + class as u64) * 16 + slot as u64;
                         let cp = self.schemes[slot].congestion_point(&QueueFacts {
                             seed: self.plan.seed,
-                            queue: (u64::from(port) * 8 + class as u64) * 16 + slot as u64,
+                            queue: name,
                             rate: direction.rate,
                             max_base_rtt: self.max_base_rtt,
                             delay: direction.delay,
                             mtu_wire_bytes: mtu_wire,
                             xoff_bytes: xoff,
                             xon_bytes: xon,
+                            pause_bytes: pauses[owner as usize].filter(|_| self.plan.classes.list[class].lossless),
                             leaves_domain: domain::is_long_haul(&self.plan, port),
                             lots: self.lots.clone(),
                         });
                         hooks = hooks.with(cp.hooks());
                         self.cps.push(cp);
                         self.cp_owner.push((port, class as u8));
+                        self.cp_names.push(name as u32);
                     }
                 }
             }
@@ -209,6 +219,19 @@ impl<S: Scheme> World<S> {
             self.loss_rng =
                 (0..self.ports.len() as u64).map(|port| stream(self.plan.seed, "wire loss", port)).collect();
         }
+    }
+
+    /// The least that a lossless ingress of the switch holds when it is paused, alone in the buffer.
+    fn paused_from(&self, switch: &Switch) -> Option<u64> {
+        let first = switch.accounts as usize;
+        let accounts = &self.accounts[first..first + switch.ports.len() * self.classes];
+        let lossless = accounts.iter().filter(|account| account.lossless);
+        lossless
+            .map(|account| match switch.dynamic {
+                true => pfc::paused_alone(switch.shared_bytes, account.alpha, switch.reserve_bytes),
+                false => account.xoff_bytes,
+            })
+            .min()
     }
 
     fn counts_passing(&self, switch: u32) -> bool {
@@ -327,7 +350,7 @@ pub fn mtu_wire_bytes(plan: &Plan) -> u32 {
 
 /// Wire bytes of the largest data packet of the run: [`mtu_wire_bytes`], what a scheme adds, and the
 /// headers of TCP where they are the longer ones.
-pub(crate) fn largest_wire_bytes(plan: &Plan, formats: &[[Format; 2]]) -> u32 {
+pub fn largest_wire_bytes(plan: &Plan, formats: &[[Format; 2]]) -> u32 {
     let longer = |h: &HostSettings| h.sizes.tcp_header_bytes.saturating_sub(h.sizes.data_header_bytes);
     let tcp_bytes = plan.hosts.iter().map(longer).max().unwrap_or(0);
     let overhead = |format: &Format| match format.transport {

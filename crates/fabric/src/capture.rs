@@ -4,7 +4,7 @@
 //! packet's own 32 bytes (its flow, telemetry, the words of a scheme, why it was marked) is looked up
 //! here, once, and copied into a record; the records are drained like all others.
 
-use crate::packet::{Ecn, HAS_INT, IntStack, Kind, NO_EXTRA, Packet, RESENT};
+use crate::packet::{ASKS_ACK, Ecn, IntStack, Kind, NO_EXTRA, Packet, RESENT};
 use crate::plan::peer;
 use crate::port::{AT_HOST, CAPTURED};
 use crate::scheme::{Format, Scheme, Transport};
@@ -83,6 +83,8 @@ pub struct Data {
     /// When it left its sender's NIC.
     pub sent_at: Time,
     pub resent: bool,
+    /// It wants an answer.
+    pub asks_ack: bool,
     pub format: Format,
     pub int: Option<Box<IntStack>>,
     pub marked: Marked,
@@ -313,6 +315,7 @@ impl<S: Scheme> World<S> {
             first_frame_bytes: if sender.total == 1 { sender.last_frame } else { sender.full_frame },
             sent_at: packet.stamp,
             resent: packet.flags & RESENT != 0,
+            asks_ack: packet.flags & ASKS_ACK != 0,
             format: self.format_of(&flow),
             int: self.stack_of(packet),
             marked,
@@ -368,7 +371,7 @@ impl<S: Scheme> World<S> {
             class: spec.class,
             scheme: spec.scheme,
             transport: if sender.tcp { Transport::Tcp } else { Transport::Roce },
-            src_port: spec.ports_or(ledger.id).0,
+            src_port: spec.ports_or(ledger.ephemeral).0,
             dst_port: spec.ports.map(|(_, to)| to),
             full_frame_bytes: sender.full_frame,
         }
@@ -380,7 +383,7 @@ impl<S: Scheme> World<S> {
     }
 
     fn stack_of(&self, packet: &Packet) -> Option<Box<IntStack>> {
-        let stack = (packet.flags & HAS_INT != 0).then(|| self.int.get(packet.extra)).flatten();
+        let stack = packet.carries_int().then(|| self.int.get(packet.extra)).flatten();
         stack.map(|stack| Box::new(*stack))
     }
 

@@ -40,7 +40,7 @@ pub struct Passing {
     pub ingress: u16,
     pub egress: u16,
     pub class: u8,
-    /// Unique among living flows.
+    /// Unique in the run, and never used again.
     pub flow: u32,
     pub frame_bytes: u32,
 }

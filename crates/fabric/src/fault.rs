@@ -151,16 +151,22 @@ impl<S: Scheme> World<S> {
     /// Every living flow takes the path that the routes of now give it, if any. Packets already under way
     /// keep their old route, which is freed with the flow.
     fn reroute(&mut self) {
-        let flows: Vec<u32> = self.senders.iter().filter(|(_, s)| !s.ended).map(|(flow, _)| flow).collect();
+        let mut flows: Vec<u32> = self.senders.iter().filter(|(_, s)| !s.ended).map(|(flow, _)| flow).collect();
+        if !self.eager {
+            // Flows of one host join its round-robin in an order that hangs on them alone.
+            flows.sort_unstable_by_key(|&flow| self.ledgers[flow].identity);
+        }
         for flow in flows {
-            let (spec, id) = (self.ledgers[flow].spec.clone(), self.ledgers[flow].id);
-            let (path, stranded) = self.resolve_path(&spec, id);
+            let ledger = &self.ledgers[flow];
+            let spec = ledger.spec.clone();
+            let key = self.flow_key(&spec, ledger.identity, ledger.ephemeral);
+            let (path, stranded) = self.resolve_path(&spec, &key);
             if stranded {
                 // It keeps its routes: what has passed the cut is still answered, towards it.
                 self.senders[flow].stranded = true;
                 continue;
             }
-            let (back, backward) = self.resolve_back(&spec, id, &path);
+            let (back, backward) = self.resolve_back(&spec, &key, &path);
             let sender = &self.senders[flow];
             let (route, hops) = (sender.route, sender.hops);
             let receiver = &self.receivers[flow];

@@ -30,6 +30,10 @@ pub struct Sender<Rp> {
     pub next: u32,
     pub una: u32,
     pub highest: u32,
+    /// One past the last packet sent that asked for an ACK.
+    pub asked: u32,
+    /// Every so many packets one asks.
+    pub ack_every: u32,
     /// Packets of the whole flow; `u32::MAX` is endless.
     pub total: u32,
     /// Packets that may be sent so far (flows fed by offers); `u32::MAX` otherwise.
@@ -98,7 +102,31 @@ impl<Rp> Sender<Rp> {
     /// Whether the window lets its next packet go.
     #[inline]
     pub fn may_go(&self) -> bool {
-        self.window_open() || self.may_resend()
+        self.window_open() || self.may_resend() || self.must_ask()
+    }
+
+    /// Whether no packet under way asks for an ACK, so that none would come: the window has closed
+    /// over packets sent when it was wider. One more goes, and asks.
+    #[inline]
+    fn must_ask(&self) -> bool {
+        self.asked <= self.una && self.una < self.next && !self.tcp
+    }
+
+    /// Whether packet `psn`, which is about to leave, asks for an ACK. Every n-th does, and the last
+    /// one before the sender falls silent: its window is full, or it has nothing more to send.
+    #[inline]
+    pub fn asks(&mut self, psn: u32) -> bool {
+        let asks = psn + 1 >= self.asked + self.ack_every || self.next >= self.limit() || !self.window_open();
+        if asks {
+            self.asked = psn + 1;
+        }
+        asks
+    }
+
+    /// Everything from the oldest unacknowledged packet on is sent again.
+    pub fn go_back(&mut self) {
+        self.next = self.una;
+        self.asked = self.asked.min(self.una);
     }
 
     /// Whether its next packet is one sent before, out of turn.
@@ -129,7 +157,6 @@ pub struct Receiver<Np> {
     pub host: u32,
     pub expected: u32,
     pub total: u32,
-    pub since_ack: u32,
     pub ack_frame: u16,
     pub notification_frame: u16,
     pub ack_class: u8,
@@ -159,7 +186,13 @@ pub struct Receiver<Np> {
 /// What only the books need.
 #[derive(Debug)]
 pub struct Ledger {
+    /// Its number in the run, and in its source.
     pub id: u32,
+    pub number: u64,
+    /// What it is ([`crate::identity`]).
+    pub identity: u64,
+    /// The port it has if its traffic names none.
+    pub ephemeral: u16,
     pub source: u32,
     pub spec: FlowSpec,
     pub start: Time,

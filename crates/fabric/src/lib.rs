@@ -12,6 +12,7 @@ pub mod control;
 pub mod domain;
 pub mod fault;
 pub mod flow;
+pub mod identity;
 pub mod nic;
 pub mod packet;
 pub mod pfc;

@@ -4,7 +4,7 @@
 //! idle, in its class's round-robin, in the pacing heap, or blocked by its window.
 
 use crate::flow::SendState;
-use crate::packet::{HAS_INT, IntStack, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
+use crate::packet::{ASKS_ACK, IntStack, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
 use crate::scan::in_flight;
 use crate::scheme::{ReactionPoint, Scheme};
 use crate::world::{World, kind};
@@ -188,7 +188,7 @@ impl<S: Scheme> World<S> {
             self.make_ready(flow);
         } else {
             sender.state = SendState::Paced;
-            let key = Key::new(sender.next_avail, 0, flow);
+            let key = Key::named(sender.next_avail, 0, self.tags[flow as usize].name, flow);
             self.hosts[sender.host as usize].paced.push(Reverse(key));
         }
     }
@@ -251,13 +251,15 @@ impl<S: Scheme> World<S> {
             kind: Kind::Data,
             class: sender.class,
             ecn: sender.ecn,
-            flags: sender.scheme << 4 | if again { RESENT } else { 0 } | if sender.transit { TRANSIT } else { 0 },
+            flags: sender.scheme << 4
+                | if again { RESENT } else { 0 }
+                | if sender.transit { TRANSIT } else { 0 }
+                | if sender.asks(psn) { ASKS_ACK } else { 0 },
         };
         sender.rp.on_sent(now, wire_bytes);
         let ps_per_byte = sender.ps_per_byte;
         if int {
             packet.extra = self.int.insert(IntStack::new(now));
-            packet.flags |= HAS_INT;
         }
         self.counters.data_packets_sent += 1;
         let ledger = &mut self.ledgers[flow];
@@ -352,7 +354,7 @@ impl<S: Scheme> World<S> {
             let at = (sender.next_avail.ps() as f64 + shift).max(now.ps() as f64) as u64;
             sender.next_avail = Time::from_ps(at);
             if sender.state == SendState::Paced {
-                let key = Key::new(sender.next_avail, 0, flow);
+                let key = Key::named(sender.next_avail, 0, self.tags[flow as usize].name, flow);
                 let host = sender.host;
                 self.hosts[host as usize].paced.push(Reverse(key));
                 self.kick_nic(port_id);

@@ -80,14 +80,21 @@ impl Packet {
     pub fn carries_feedback(&self) -> bool {
         self.flags & TRANSIT != 0 && self.kind != Kind::Data
     }
+
+    /// Its `extra` is an INT stack. Data packets carry nothing else.
+    #[inline]
+    pub fn carries_int(&self) -> bool {
+        let may = matches!(self.kind, Kind::Data | Kind::Ack | Kind::Nak);
+        may && self.extra != NO_EXTRA && !self.carries_feedback()
+    }
 }
 
 pub const NO_EXTRA: u32 = u32::MAX;
 
 /// Walks its route backwards, each port standing for its peer.
 pub const BACKWARD: u8 = 1;
-/// `extra` is an INT stack.
-pub const HAS_INT: u8 = 2;
+/// A data packet that wants an answer: the BTH's AckReq bit.
+pub const ASKS_ACK: u8 = 2;
 /// The packet (or the one it answers) had been sent before.
 pub const RESENT: u8 = 4;
 /// A data packet of a flow that a switch in mid-path shapes; an ACK or NAK whose `extra` is feedback.

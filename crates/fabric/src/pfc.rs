@@ -9,7 +9,7 @@ use xoff_engine::{BitRate, Grain, LinkRate, Span};
 /// worst case the packet that crosses XOFF does so with its whole length; the PAUSE waits for a
 /// full packet just begun on the reverse wire, is serialised, travels; the upstream finishes a
 /// full packet just begun; and all that was on the wire meanwhile arrives. Where times come in grains,
-/// frames arrive faster than the rate says, short ones most.
+/// frames arrive faster than the rate says: the [`speedup`] of the shortest that come in numbers.
 pub fn required_headroom(
     incoming: &Direction,
     outgoing: &Direction,
@@ -22,23 +22,29 @@ pub fn required_headroom(
     let reaction = back.serialise(mtu_wire_bytes) + back.serialise(pfc_wire) + outgoing.delay + incoming.delay;
     // Rounded up: a byte begun is a byte to store.
     let in_flight = (u128::from(incoming.rate.bps()) * u128::from(reaction.ps())).div_ceil(8_000_000_000_000);
-    let ack_wire = sizes.ack_bytes + sizes.gap_bytes;
-    let faster = [mtu_wire_bytes, ack_wire].map(|wire_bytes| speedup(incoming.rate, wire_bytes, grain));
-    (in_flight as f64 * faster[0].max(faster[1])).ceil() as u64 + 2 * u64::from(mtu_wire_bytes)
+    let shortest = sizes.ack_bytes.min(sizes.data_header_bytes.max(sizes.min_frame_bytes)) + sizes.gap_bytes;
+    let faster = speedup(incoming.rate, shortest, grain);
+    (in_flight as f64 * faster).ceil() as u64 + 2 * u64::from(mtu_wire_bytes)
 }
 
-/// How much faster frames of this size are in whole grains.
-fn speedup(rate: BitRate, wire_bytes: u32, grain: Grain) -> f64 {
-    let exact = LinkRate::new(rate).serialise(wire_bytes).ps() as f64;
+/// How much faster frames of at least this size can be in whole grains: less than a grain is cut off,
+/// so what takes `n` of them would have taken less than `n + 1`.
+fn speedup(rate: BitRate, shortest_wire_bytes: u32, grain: Grain) -> f64 {
     match grain {
         Grain::Exact => 1.0,
-        _ => exact / grain.duration(wire_bytes, rate.bps() as f64).ps().max(1_000) as f64,
+        _ => 1.0 + 1_000.0 / grain.duration(shortest_wire_bytes, rate.bps() as f64).ps().max(1_000) as f64,
     }
 }
 
 /// Length of one pause quantum (512 bit times) times `quanta`.
 pub fn quanta(rate: BitRate, quanta: u16) -> Span {
     Span::from_ps((u128::from(quanta) * 512 * 1_000_000_000_000).div_ceil(u128::from(rate.bps())) as u64)
+}
+
+/// What an ingress holds when a dynamic threshold pauses it, if nothing else is in the shared buffer:
+/// where what it holds of it is `alpha` times what is left.
+pub fn paused_alone(shared_bytes: u64, alpha: f64, reserve_bytes: u64) -> u64 {
+    (shared_bytes as f64 * alpha / (1.0 + alpha)) as u64 + reserve_bytes
 }
 
 /// The share of the free pool one ingress may use, by the port's speed.

@@ -7,6 +7,8 @@ use xoff_engine::{Span, Time};
 pub struct FlowRecord {
     /// In order of start.
     pub id: u32,
+    /// The same among the flows of its source.
+    pub number: u64,
     pub source: u32,
     pub label: u32,
     pub src: u32,

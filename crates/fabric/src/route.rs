@@ -32,7 +32,7 @@ pub struct Routes {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowKey {
     pub seed: u64,
-    pub id: u32,
+    pub identity: u64,
     pub from: u32,
     pub to: u32,
     pub ports: (u16, u16),
@@ -41,7 +41,7 @@ pub struct FlowKey {
 impl FlowKey {
     /// Any flow between two hosts.
     pub fn between(from: u32, to: u32) -> FlowKey {
-        FlowKey { seed: 0, id: 0, from, to, ports: (0, 0) }
+        FlowKey { seed: 0, identity: 0, from, to, ports: (0, 0) }
     }
 
     /// What is sent back.
@@ -54,7 +54,7 @@ impl FlowKey {
         match ecmp {
             Ecmp::Mix => {
                 let pair = (u64::from(self.from) << 32) | u64::from(self.to);
-                let flow = mix(self.seed ^ mix(pair)) ^ mix(u64::from(self.id));
+                let flow = mix(self.seed ^ mix(pair)) ^ mix(self.identity);
                 let hash = mix(flow ^ mix(u64::from(switch) + 1));
                 ((u128::from(hash) * count as u128) >> 64) as usize
             }

@@ -132,6 +132,9 @@ pub struct QueueFacts {
     /// XOFF and XON of the switch's ingress queues where they are static.
     pub xoff_bytes: Option<u64>,
     pub xon_bytes: Option<u64>,
+    /// The least that an ingress of the switch holds when PFC pauses it, alone in the buffer; `None`
+    /// in lossy classes.
+    pub pause_bytes: Option<u64>,
     /// The link it feeds leads into another domain.
     pub leaves_domain: bool,
     /// Where it draws lots, if the whole run shares them.
@@ -150,6 +153,7 @@ impl QueueFacts {
             mtu_wire_bytes: 1082,
             xoff_bytes: None,
             xon_bytes: None,
+            pause_bytes: None,
             leaves_domain: false,
             lots: None,
         }
@@ -160,6 +164,7 @@ impl QueueFacts {
 #[derive(Clone, Copy, Debug)]
 pub struct FlowFacts {
     pub seed: u64,
+    /// A hash of what the flow is, for its random streams.
     pub flow: u64,
     /// Line rate of the sender's NIC.
     pub line_rate: BitRate,
@@ -280,20 +285,20 @@ impl QueueView {
 /// The packet at hand: what a congestion point may read of it.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketFacts {
-    /// Unique among living flows.
+    /// The number of its flow: unique in the run, never used again. It tells flows apart and says
+    /// nothing else; what it is depends on what else has started.
     pub flow: u32,
+    /// A hash of what the flow is, the same whatever else runs: for tables that hash.
+    pub name: u32,
     pub frame_bytes: u32,
     /// It belongs to the congestion point's own scheme; always, without [`Hooks::EVERY`].
     pub own: bool,
-    /// The first packet of its flow (or that packet again). Numbers of flows are used again: what a
-    /// congestion point remembers under this one was another flow's.
-    pub first: bool,
 }
 
 impl PacketFacts {
     /// A packet of its own scheme and in mid-flow: for tests and calculations.
     pub fn of(flow: u32, frame_bytes: u32) -> PacketFacts {
-        PacketFacts { flow, frame_bytes, own: true, first: false }
+        PacketFacts { flow, name: flow, frame_bytes, own: true }
     }
 }
 
@@ -307,6 +312,7 @@ pub struct Mark<'a> {
 /// A message of a switch to the source of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Notice<F> {
+    /// As [`PacketFacts::flow`].
     pub flow: u32,
     pub feedback: F,
 }

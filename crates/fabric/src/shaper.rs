@@ -9,7 +9,7 @@
 //! The gateways of one domain act as one: an ACK is heard by the flow's machine whichever of them it
 //! leaves by.
 
-use crate::packet::{HAS_INT, Kind, Packet};
+use crate::packet::{Kind, NO_EXTRA, Packet};
 use crate::port::{AWAITED, CONTROLLED, DOWN, FREE_PENDING, LONG_HAUL, Storm};
 use crate::scheme::{Hooks, Scheme, Transit};
 use crate::world::{World, kind};
@@ -177,7 +177,7 @@ impl<S: Scheme> World<S> {
                 // An event that is too early looks again; one that is too late is overtaken.
                 if at < shaped.due {
                     shaped.due = at;
-                    self.queue.push(at, kind::SHAPER, flow);
+                    self.queue.push_named(at, kind::SHAPER, self.tags[flow as usize].name, flow);
                 }
                 return;
             }
@@ -236,7 +236,7 @@ impl<S: Scheme> World<S> {
         let size = u64::from(packet.frame_bytes);
         shaped.bytes -= size;
         (shaped.last_at, shaped.last_wire) = (self.now, u32::from(packet.frame_bytes) + self.gap_bytes);
-        let int = if packet.flags & HAS_INT != 0 { self.int.get_mut(packet.extra) } else { None };
+        let int = if packet.extra != NO_EXTRA { self.int.get_mut(packet.extra) } else { None };
         shaped.machine.on_release(self.now, shaped.bytes, int);
         self.shapers.port_bytes[egress as usize] -= size;
 

@@ -4,7 +4,8 @@
 //! accounts (bytes buffered by the port they came in by) are what PFC sees. A packet that finds
 //! its egress free leaves at once and never enters either.
 
-use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet, TRANSIT};
+use crate::identity::Tag;
+use crate::packet::{BACKWARD, Ecn, Kind, NO_EXTRA, Packet, TRANSIT};
 use crate::plan::{Signalling, peer};
 use crate::port::{AT_HOST, AWAITED, CONTROLLED, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, Port, SCANS, Storm};
 use crate::record::{Failure, LosslessDrop, PauseRecord, PfcRecord};
@@ -566,10 +567,11 @@ impl<S: Scheme> World<S> {
         let view = self.view(egress, packet.class);
         let own = slot(packet);
         let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
-        let weight = self.ledgers[packet.flow].spec.weight;
-        let facts = packet_facts(packet, true);
+        let tag = self.tags[packet.flow as usize];
+        let weight = tag.weight;
+        let facts = packet_facts(packet, tag, true);
         let before = packet.ecn;
-        let int = if packet.flags & HAS_INT != 0 { self.int.get_mut(packet.extra) } else { None };
+        let int = if packet.extra != NO_EXTRA { self.int.get_mut(packet.extra) } else { None };
         let notices = &mut self.notices;
         self.cps[first + own].on_enqueue(
             &view,
@@ -592,9 +594,9 @@ impl<S: Scheme> World<S> {
         let view = self.view(egress, packet.class);
         let own = slot(packet);
         let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
-        let facts = packet_facts(packet, true);
+        let facts = packet_facts(packet, self.tags[packet.flow as usize], true);
         let before = packet.ecn;
-        let int = if packet.flags & HAS_INT != 0 { self.int.get_mut(packet.extra) } else { None };
+        let int = if packet.extra != NO_EXTRA { self.int.get_mut(packet.extra) } else { None };
         let notices = &mut self.notices;
         self.cps[first + own].on_dequeue(&view, &facts, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
             notices.push(Notice { flow, feedback });
@@ -613,7 +615,7 @@ impl<S: Scheme> World<S> {
     fn show_others(&mut self, egress: u32, packet: &Packet, view: &QueueView, comes: Option<u16>) {
         let own = slot(packet);
         let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
-        let facts = packet_facts(packet, false);
+        let facts = packet_facts(packet, self.tags[packet.flow as usize], false);
         for cp in (first..first + self.schemes.len()).filter(|cp| *cp != first + own) {
             if !self.cps[cp].hooks().has(Hooks::EVERY) {
                 continue;
@@ -689,17 +691,21 @@ impl<S: Scheme> World<S> {
             && at < self.cp_due[cp]
         {
             self.cp_due[cp] = at;
-            self.queue.push(at, kind::CP_TIMER, cp as u32);
+            self.queue.push_named(at, kind::CP_TIMER, self.cp_names[cp], cp as u32);
         }
     }
 
     /// A switch-made notification goes back along the flow's own path. Flows of other schemes would
     /// not understand it.
     fn send_notice(&mut self, egress: u32, slot: usize, notice: &Notice<S::Feedback>) {
-        let own = |sender: &&mut crate::flow::Sender<S::Rp>| usize::from(sender.scheme) == slot;
-        let Some(sender) = self.senders.get_mut(notice.flow).filter(own) else { return };
+        // Nobody is there to hear of a flow that is over and gone.
+        let Some(&flow) = self.living.get(&notice.flow) else { return };
+        let sender = &mut self.senders[flow];
+        if usize::from(sender.scheme) != slot {
+            return;
+        }
         // A flow that was moved off this port since hears nothing from it.
-        let detours = self.ledgers[notice.flow].detours.iter().copied();
+        let detours = self.ledgers[flow].detours.iter().copied();
         let mut ways = std::iter::once((sender.route, sender.hops)).chain(detours);
         let Some((route, hop)) = ways.find_map(|(route, hops)| {
             let path = &self.route_ports[route as usize..route as usize + usize::from(hops)];
@@ -715,7 +721,7 @@ impl<S: Scheme> World<S> {
         let sender_class = sender.class;
         let mut packet = Packet {
             stamp: self.now,
-            flow: notice.flow,
+            flow,
             psn: 0,
             // The first port is taken here; the cursor stands on the one after it.
             route: (route + hop).wrapping_sub(2) as u32,
@@ -738,9 +744,8 @@ impl<S: Scheme> World<S> {
 
 /// What a congestion point is shown of a data packet.
 #[inline]
-fn packet_facts(packet: &Packet, own: bool) -> PacketFacts {
-    let frame_bytes = u32::from(packet.frame_bytes);
-    PacketFacts { flow: packet.flow, frame_bytes, own, first: packet.psn == 0 }
+fn packet_facts(packet: &Packet, tag: Tag, own: bool) -> PacketFacts {
+    PacketFacts { flow: tag.id, name: tag.name, frame_bytes: u32::from(packet.frame_bytes), own }
 }
 
 /// The bytes above which an ingress would ask its upstream to stop now.

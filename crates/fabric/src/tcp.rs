@@ -4,9 +4,9 @@
 //! the sender: RoCE flows whose packets take several paths ask for it by
 //! [`Format::reorder`].
 
-use crate::packet::{Ecn, HAS_INT, Kind, NO_EXTRA, Packet, RESENT};
+use crate::packet::{ASKS_ACK, Ecn, Kind, NO_EXTRA, Packet, RESENT};
 use crate::plan::HostSettings;
-use crate::scheme::{Format, NotificationPoint, Outstanding, ReactionPoint, Received, Resend, Scheme};
+use crate::scheme::{Format, NotificationPoint, Outstanding, ReactionPoint, Received, Resend, Scheme, Transport};
 use crate::transport::ACK_LANE;
 use crate::world::World;
 use xoff_engine::{Span, Time};
@@ -31,7 +31,7 @@ impl AnyOrder {
     pub(crate) fn new(format: &Format, host: &HostSettings) -> AnyOrder {
         AnyOrder {
             kept: Kept::default(),
-            ack_every: format.ack_every.max(host.ack_every),
+            ack_every: ack_every(format, host),
             ack_timeout: format.ack_timeout,
             waiting: 0,
             first: Packet::default(),
@@ -43,6 +43,15 @@ impl AnyOrder {
     /// its ACK.
     pub(crate) fn is_special(&self) -> bool {
         self.kept.count > 0 || self.ack_every > 1
+    }
+}
+
+/// Packets in order that one ACK speaks for. TCP has a rule of its own; how a NIC spares ACKs of RoCE is
+/// nothing to it.
+pub(crate) fn ack_every(format: &Format, host: &HostSettings) -> u32 {
+    match format.transport {
+        Transport::Roce => format.ack_every.max(host.ack_every),
+        Transport::Tcp => format.ack_every,
     }
 }
 
@@ -133,7 +142,8 @@ impl<S: Scheme> World<S> {
         let plain = packet.psn == before && !missing && !last;
         let waited = order.waiting > 0;
         order.waiting += u32::from(packet.psn == before);
-        let ack = !plain || order.waiting >= order.ack_every;
+        let asked = packet.flags & ASKS_ACK != 0 && !self.senders[flow].tcp;
+        let ack = !plain || asked || order.waiting >= order.ack_every;
         let mut cause = *packet;
         if ack {
             if waited {
@@ -207,7 +217,7 @@ impl<S: Scheme> World<S> {
         let Some(order) = &mut self.receivers[flow].any_order else { return };
         order.waiting = 0;
         // Its telemetry was let go when it began to wait.
-        let cause = Packet { extra: NO_EXTRA, flags: order.first.flags & !HAS_INT, ..order.first };
+        let cause = Packet { extra: NO_EXTRA, ..order.first };
         self.senders[flow].live += 1;
         self.send_ack(&cause);
     }

@@ -7,6 +7,12 @@ use xoff_engine::{BitRate, Time};
 
 /// A generator of flows. Deterministic: its randomness comes from its own stream.
 pub trait Source: Send {
+    /// What its flows are known by, unique among sources: their paths, streams and ties hang on it.
+    /// `None`: its place among the sources.
+    fn name(&self) -> Option<u64> {
+        None
+    }
+
     /// The next instant at which it acts; never in the past. `None`: not until a flow of its
     /// own ends, or never again.
     fn next(&self) -> Option<Time>;
@@ -44,9 +50,9 @@ pub enum Action {
 }
 
 impl FlowSpec {
-    /// Its ports, or those of a flow that names none.
-    pub fn ports_or(&self, id: u32) -> (u16, u16) {
-        self.ports.unwrap_or((49_152 + (id % 16_384) as u16, ROCE_PORT))
+    /// Its ports, or those of a flow that names none: an ephemeral one, and that of RoCEv2.
+    pub fn ports_or(&self, ephemeral: u16) -> (u16, u16) {
+        self.ports.unwrap_or((ephemeral, ROCE_PORT))
     }
 }
 
@@ -79,7 +85,7 @@ pub struct FlowSpec {
     /// What the results call it; index into a table kept by whoever made the source.
     pub label: u32,
     /// UDP or TCP ports of its packets, source first, where they matter: hashes over headers, captures.
-    /// `None`: an ephemeral port by the flow's number, and that of RoCEv2.
+    /// `None`: an ephemeral port by the flow's number in its source, and that of RoCEv2.
     pub ports: Option<(u16, u16)>,
     /// Sampled by [`crate::plan::ProbeTarget::Flows`].
     pub probed: bool,

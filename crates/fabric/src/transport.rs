@@ -2,12 +2,13 @@
 
 use crate::domain;
 use crate::flow::{Ledger, Receiver, SendState, Sender, frames};
-use crate::packet::{BACKWARD, Ecn, HAS_INT, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
+use crate::identity::Tag;
+use crate::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
 use crate::plan::{AckClass, AckPath};
 use crate::record::FlowRecord;
 use crate::route::FlowKey;
 use crate::scheme::{Acked, FlowFacts, Loss, NotificationPoint, ReactionPoint, Received, Scheme, TIMERS, Transport};
-use crate::tcp::AnyOrder;
+use crate::tcp::{self, AnyOrder};
 use crate::timing;
 use crate::traffic::{Action, FlowSpec};
 use crate::world::{World, kind};
@@ -27,8 +28,13 @@ impl<S: Scheme> World<S> {
         *due = next;
         if next != Time::NEVER {
             debug_assert!(next >= self.now, "a source wants to act in the past");
-            self.queue.push(next, kind::SOURCE, source);
+            self.push_source(next, source);
         }
+    }
+
+    fn push_source(&mut self, at: Time, source: u32) {
+        let tie = self.source_names[source as usize].tie();
+        self.queue.push_named(at, kind::SOURCE, tie, source);
     }
 
     pub(crate) fn on_source(&mut self, source: u32) {
@@ -70,10 +76,11 @@ impl<S: Scheme> World<S> {
     fn must_wait_its_turn(&mut self, source: u32) -> bool {
         let waited = &mut self.source_waited[source as usize];
         *waited = (*waited + 1) % 3;
-        if *waited != 0 {
-            self.queue.push(self.now, kind::SOURCE, source);
+        let wait = *waited != 0;
+        if wait {
+            self.push_source(self.now, source);
         }
-        *waited != 0
+        wait
     }
 
     /// No flow is alive and no source will act again.
@@ -86,6 +93,10 @@ impl<S: Scheme> World<S> {
     fn start_flow(&mut self, source: u32, spec: FlowSpec) {
         let id = self.counters.flows_started as u32;
         self.counters.flows_started += 1;
+        let started = &mut self.source_started[source as usize];
+        let number = std::mem::replace(started, *started + 1);
+        let name = self.source_names[source as usize];
+        let (identity, ephemeral) = (name.flow(number, &spec), name.port(number));
         let src = self.index_of[spec.src as usize];
         let dst = self.index_of[spec.dst as usize];
         let across = self.plan.nodes[spec.src as usize].domain != self.plan.nodes[spec.dst as usize].domain;
@@ -102,14 +113,15 @@ impl<S: Scheme> World<S> {
         let mtu_bytes = settings.mtu_bytes;
         let notification_frame = responder.sizes.notification_bytes;
         let any_order = (tcp || format.reorder).then(|| Box::new(AnyOrder::new(&format, responder)));
-        let ack_delay = responder.ack_delay;
+        let (ack_delay, ack_every) = (responder.ack_delay, tcp::ack_every(&format, responder));
         let ack_class = match responder.ack_class {
             AckClass::Control => self.plan.classes.control,
             AckClass::WithData => spec.class,
         };
 
-        let (path, stranded) = self.resolve_path(&spec, id);
-        let (back, backward) = self.resolve_back(&spec, id, &path);
+        let key = self.flow_key(&spec, identity, ephemeral);
+        let (path, stranded) = self.resolve_path(&spec, &key);
+        let (back, backward) = self.resolve_back(&spec, &key, &path);
         let settings = &self.plan.hosts[self.hosts[src as usize].profile as usize];
         let gap = self.gap_bytes;
         let full_wire = u32::from(full_frame) + gap;
@@ -131,7 +143,7 @@ impl<S: Scheme> World<S> {
         };
         let facts = FlowFacts {
             seed: self.plan.seed,
-            flow: u64::from(id),
+            flow: identity,
             line_rate,
             start: self.now,
             initial_rate: spec.initial_rate.map_or(line_rate, |rate| rate.min(line_rate)),
@@ -158,6 +170,8 @@ impl<S: Scheme> World<S> {
             next: 0,
             una: 0,
             highest: 0,
+            asked: 0,
+            ack_every,
             total,
             offered: spec.offered_bytes.map_or(u32::MAX, |bytes| (bytes / u64::from(mtu_bytes)) as u32),
             state: if self.hosts[src as usize].scan.is_some() { SendState::Scanned } else { SendState::Idle },
@@ -197,7 +211,6 @@ impl<S: Scheme> World<S> {
             host: dst,
             expected: 0,
             total,
-            since_ack: 0,
             ack_frame: ack_frame as u16,
             notification_frame: notification_frame as u16,
             ack_class,
@@ -216,8 +229,12 @@ impl<S: Scheme> World<S> {
             any_order,
         };
         let (handle, probed) = (spec.handle, spec.probed);
+        let tag = Tag { id, name: identity as u32, weight: spec.weight };
         let ledger = Ledger {
             id,
+            number,
+            identity,
+            ephemeral,
             source,
             spec,
             start: self.now,
@@ -235,6 +252,11 @@ impl<S: Scheme> World<S> {
         let flow = self.senders.insert(sender);
         let (receiver_slot, ledger_slot) = (self.receivers.insert(receiver), self.ledgers.insert(ledger));
         debug_assert!(flow == receiver_slot && flow == ledger_slot, "the three slabs move together");
+        if self.tags.len() <= flow as usize {
+            self.tags.resize(flow as usize + 1, Tag::default());
+        }
+        self.tags[flow as usize] = tag;
+        self.living.insert(id, flow);
         self.by_handle[source as usize].insert(handle, flow);
         if let Some(machine) = transit {
             self.add_shaper(flow, machine);
@@ -251,12 +273,12 @@ impl<S: Scheme> World<S> {
     }
 
     /// The flow's egress ports: pinned, or by the hash of what identifies it.
-    pub(crate) fn resolve_path(&self, spec: &FlowSpec, id: u32) -> (Vec<u32>, bool) {
+    pub(crate) fn resolve_path(&self, spec: &FlowSpec, key: &FlowKey) -> (Vec<u32>, bool) {
         if let Some(path) = &spec.path {
             return (path.to_vec(), !path.iter().all(|&port| self.is_up(port)));
         }
         let mut path = Vec::with_capacity(8);
-        let found = self.routes.path(spec.src, spec.dst, &self.flow_key(spec, id), &mut path);
+        let found = self.routes.path(spec.src, spec.dst, key, &mut path);
         if !found {
             path.truncate(1);
         }
@@ -264,18 +286,18 @@ impl<S: Scheme> World<S> {
     }
 
     /// The way back: the same links for pinned flows and symmetric fabrics, else a hash of its own.
-    pub(crate) fn resolve_back(&self, spec: &FlowSpec, id: u32, path: &[u32]) -> (Vec<u32>, bool) {
+    pub(crate) fn resolve_back(&self, spec: &FlowSpec, key: &FlowKey, path: &[u32]) -> (Vec<u32>, bool) {
         let mut back = Vec::with_capacity(8);
         if spec.path.is_some() || self.plan.ack_path == AckPath::Symmetric || path.len() < 2 {
             return (back, true);
         }
-        self.routes.path(spec.dst, spec.src, &self.flow_key(spec, id).reversed(), &mut back);
+        self.routes.path(spec.dst, spec.src, &key.reversed(), &mut back);
         (back, false)
     }
 
     /// What identifies a flow to the hash of a switch.
-    pub(crate) fn flow_key(&self, spec: &FlowSpec, id: u32) -> FlowKey {
-        FlowKey { seed: self.plan.seed, id, from: spec.src, to: spec.dst, ports: spec.ports_or(id) }
+    pub(crate) fn flow_key(&self, spec: &FlowSpec, identity: u64, ephemeral: u16) -> FlowKey {
+        FlowKey { seed: self.plan.seed, identity, from: spec.src, to: spec.dst, ports: spec.ports_or(ephemeral) }
     }
 
     fn offer(&mut self, source: u32, handle: u32, bytes: u64) {
@@ -313,7 +335,6 @@ impl<S: Scheme> World<S> {
             return;
         }
         receiver.expected += 1;
-        receiver.since_ack += 1;
         let size = self.ledgers[flow].spec.size_bytes;
         let payload = match size {
             // The last packet may be padded: count what the flow holds, not what the frame does.
@@ -341,10 +362,9 @@ impl<S: Scheme> World<S> {
             payload_bytes: payload as u32,
             ecn: packet.ecn,
         });
-        let ack = last || receiver.since_ack >= settings.ack_every;
+        let ack = packet.flags & ASKS_ACK != 0;
         let np_timer = receiver.np.timer();
         if ack {
-            receiver.since_ack = 0;
             let (delay, answers) = (settings.ack_delay, receiver.answers);
             let mut ack = self.answer(packet, Kind::Ack);
             if answers {
@@ -383,7 +403,8 @@ impl<S: Scheme> World<S> {
             class: receiver.ack_class,
             // An ACK never is marked; the bits carry the echo of the data packet's mark.
             ecn: data.ecn,
-            flags: if receiver.backward { data.flags | BACKWARD } else { data.flags & !BACKWARD } & !TRANSIT,
+            flags: (if receiver.backward { data.flags | BACKWARD } else { data.flags & !BACKWARD })
+                & !(TRANSIT | ASKS_ACK),
         }
     }
 
@@ -392,7 +413,7 @@ impl<S: Scheme> World<S> {
         let Some(feedback) = self.receivers[ack.flow].np.answer(self.now) else { return };
         self.release_extra(ack);
         ack.extra = self.feedback.insert(feedback);
-        ack.flags = ack.flags & !HAS_INT | TRANSIT;
+        ack.flags |= TRANSIT;
     }
 
     /// Ahead of what is expected: drop, and say so now and then. Behind: acknowledge again. Some
@@ -435,7 +456,7 @@ impl<S: Scheme> World<S> {
         let receiver = &mut self.receivers[flow];
         if at < receiver.due {
             receiver.due = at;
-            self.queue.push(at.max(self.now), kind::NP_TIMER, flow);
+            self.queue.push_named(at.max(self.now), kind::NP_TIMER, self.tags[flow as usize].name, flow);
         }
     }
 
@@ -507,7 +528,7 @@ impl<S: Scheme> World<S> {
         let moved = self.tell_of_ack(packet, before, false);
         if packet.kind == Kind::Nak {
             let sender = &mut self.senders[flow];
-            sender.next = sender.una;
+            sender.go_back();
             sender.rto_at = Time::NEVER;
             sender.rp.on_loss(now, Loss::Nak);
         }
@@ -608,7 +629,7 @@ impl<S: Scheme> World<S> {
         let at = sender.rp.timer().unwrap_or(Time::NEVER).min(sender.rto_at);
         if at < sender.due {
             sender.due = at.max(self.now);
-            self.queue.push(sender.due, kind::FLOW_TIMER, flow);
+            self.queue.push_named(sender.due, kind::FLOW_TIMER, self.tags[flow as usize].name, flow);
         }
     }
 
@@ -652,7 +673,7 @@ impl<S: Scheme> World<S> {
             sender.rp.on_timer(now);
         }
         if sender.rto_at <= now {
-            sender.next = sender.una;
+            sender.go_back();
             sender.rto_at = Time::NEVER;
             sender.rp.on_loss(now, Loss::Timeout);
             self.counters.timeouts += 1;
@@ -705,6 +726,7 @@ impl<S: Scheme> World<S> {
         let sender = self.senders.remove(flow);
         let receiver = self.receivers.remove(flow);
         let ledger = self.ledgers.remove(flow);
+        self.living.remove(&ledger.id);
         self.free_route(sender.route, sender.hops);
         if sender.transit {
             self.remove_shaper(flow);
@@ -722,11 +744,12 @@ impl<S: Scheme> World<S> {
         let route = sender.route as usize;
         FlowRecord {
             id: ledger.id,
+            number: ledger.number,
             source: ledger.source,
             label: ledger.spec.label,
             src: ledger.spec.src,
             dst: ledger.spec.dst,
-            ports: ledger.spec.ports_or(ledger.id),
+            ports: ledger.spec.ports_or(ledger.ephemeral),
             size_bytes: ledger.spec.size_bytes,
             delivered_bytes: receiver.delivered_bytes,
             class: ledger.spec.class,

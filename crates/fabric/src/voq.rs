@@ -254,10 +254,10 @@ impl<S: Scheme> World<S> {
         let (control, view, outbox, _) = parts!(self, switch);
         control.on_arrival(&passing, &view, |port, message| outbox.push((port, message)));
         let lane = match control.take_changed() {
-            None if outbox.is_empty() => control.lane(passing.egress, packet.class, packet.flow),
+            None if outbox.is_empty() => control.lane(passing.egress, packet.class, passing.flow),
             changed => {
                 self.carry_out(switch, changed);
-                self.controls.at(switch).control.lane(passing.egress, packet.class, packet.flow)
+                self.controls.at(switch).control.lane(passing.egress, packet.class, passing.flow)
             }
         };
         if self.ports[egress as usize].hooks.has(Hooks::ENQUEUE) {
@@ -281,7 +281,8 @@ impl<S: Scheme> World<S> {
         if packet.kind == Kind::Data {
             // The gate may have put the flow into another.
             let local = self.ports[egress as usize].local;
-            lane = self.controls.at(switch).control.lane(local, packet.class, packet.flow);
+            let flow = self.tags[packet.flow as usize].id;
+            lane = self.controls.at(switch).control.lane(local, packet.class, flow);
         }
         self.voq_push(switch, egress, packet, lane);
         self.refill(switch, egress, packet.class);
@@ -294,7 +295,7 @@ impl<S: Scheme> World<S> {
             ingress: packet.ingress,
             egress: self.ports[egress as usize].local,
             class: packet.class,
-            flow: packet.flow,
+            flow: self.tags[packet.flow as usize].id,
             frame_bytes: u32::from(packet.frame_bytes),
         }
     }
@@ -587,7 +588,7 @@ impl<S: Scheme> World<S> {
                     voqs.subs[sub].bytes -= size;
                     voqs.outputs[output].waiting[from as usize] -= 1;
                     let to = match packet.kind {
-                        Kind::Data => control.lane(egress, class, packet.flow),
+                        Kind::Data => control.lane(egress, class, self.tags[packet.flow as usize].id),
                         _ => from,
                     };
                     let sub = voqs.sub(ingress, egress, class, to);
@@ -651,7 +652,7 @@ impl<S: Scheme> World<S> {
             None => {
                 let mut path = done.to_vec();
                 path.push(egress);
-                let key = self.flow_key(&ledger.spec, ledger.id);
+                let key = self.flow_key(&ledger.spec, ledger.identity, ledger.ephemeral);
                 if !self.routes.extend(ledger.spec.dst, &key, &mut path) || path.len() > usize::from(u8::MAX) {
                     return false;
                 }

@@ -140,10 +140,16 @@ pub struct World<S: Scheme> {
     pub(crate) cps: Vec<S::Cp>,
     pub(crate) cp_due: Vec<Time>,
     pub(crate) cp_owner: Vec<(u32, u8)>,
+    /// Per congestion point: what orders its timers among others, whatever other schemes there are.
+    pub(crate) cp_names: Vec<u32>,
     pub(crate) notices: Vec<Notice<S::Feedback>>,
     pub(crate) senders: Slab<Sender<S::Rp>>,
     pub(crate) receivers: Slab<Receiver<S::Np>>,
     pub(crate) ledgers: Slab<Ledger>,
+    /// Per slot of a flow: what is read of it at every hop.
+    pub(crate) tags: Vec<crate::identity::Tag>,
+    /// Slots of the flows that are not gone, by their number in the run.
+    pub(crate) living: std::collections::HashMap<u32, u32>,
     pub(crate) int: Slab<IntStack>,
     pub(crate) feedback: Slab<S::Feedback>,
     pub(crate) controls: crate::voq::Controls<S::Switch>,
@@ -160,6 +166,9 @@ pub struct World<S: Scheme> {
     pub(crate) loss_rng: Vec<Rng>,
 
     pub(crate) sources: Vec<Box<dyn Source>>,
+    pub(crate) source_names: Vec<crate::identity::SourceName>,
+    /// Flows that each has started.
+    pub(crate) source_started: Vec<u64>,
     pub(crate) source_due: Vec<Time>,
     /// Turns that a source which is due has waited.
     pub(crate) source_waited: Vec<u8>,

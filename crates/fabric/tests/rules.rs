@@ -85,11 +85,11 @@ fn a_hash_of_addresses_and_ports_chooses() {
     // Hashes by the mmh3 package of (11.0.0.1, 11.0.1.1, port | 100 << 16) with the seed 2, the number of
     // the left switch: 08f94696, 5a2d06dc, 549dbedf, .... Even ones take y, the first.
     for (port, taken) in (10_000..).zip("yyxyxxxy".chars()) {
-        let key = FlowKey { seed: 1, id: 0, from: a, to: b, ports: (port, 100) };
+        let key = FlowKey { seed: 1, identity: 0, from: a, to: b, ports: (port, 100) };
         let mut path = Vec::new();
         assert!(routes.path(a, b, &key, &mut path));
         // The seed of the run and the number of the flow mean nothing to it.
-        let (mut other, key) = (Vec::new(), FlowKey { seed: 9, id: 7, ..key });
+        let (mut other, key) = (Vec::new(), FlowKey { seed: 9, identity: 7, ..key });
         assert!(routes.path(a, b, &key, &mut other));
         assert_eq!(path, other);
         assert_eq!(net.plan.nodes[net.plan.node_of(path[2]) as usize].name, taken.to_string(), "port {port}");

@@ -15,7 +15,7 @@ fn a_window_of_ten_packets_sends_ten_per_round_trip() {
     for (window, per_rtt) in [(10_000u64, 10u64), (5_000, 5), (9_001, 10), (1, 1)] {
         let mut net = Net::star(2, 100, Span::from_us(10));
         net.plan.run.stop = Time::from_ms(10);
-        let scheme = Fixed(vec![Limits { rate_bps: 100e9, window_bytes: window }]);
+        let scheme = Fixed::limits(vec![Limits { rate_bps: 100e9, window_bytes: window }]);
         let mut world = World::new(net.plan, vec![scheme], vec![List::boxed(vec![(Time::ZERO, endless(0, 1, 2))])]);
         world.run_to_end();
         // Data and ACK over two hops each.
@@ -67,6 +67,99 @@ fn acks_may_come_per_n_packets_and_always_for_the_last() {
     let world = net.run(vec![(Time::ZERO, flow(0, 1, 2, 20_000))]);
     assert_eq!(world.counters.acks_sent, 3, "packets 8, 16 and 20");
     assert_eq!(world.counters.flows_completed, 1);
+}
+
+#[test]
+fn a_window_below_what_an_ack_speaks_for_still_moves() {
+    // Whatever N, a full window asks for its ACK: ten packets per round trip, or one.
+    for (window, per_rtt, every) in [(1u64, 1u64, 16), (3_000, 3, 4), (10_000, 10, 64), (10_000, 10, 4)] {
+        let mut net = Net::star(2, 100, Span::from_us(10));
+        net.plan.hosts[0].ack_every = every;
+        net.plan.run.stop = Time::from_ms(10);
+        let scheme = Fixed::limits(vec![Limits { rate_bps: 100e9, window_bytes: window }]);
+        let mut world = World::new(net.plan, vec![scheme], vec![List::boxed(vec![(Time::ZERO, endless(0, 1, 2))])]);
+        world.run_to_end();
+        let rounds = 10_000.0 / (40.0 + 2.0 * (1082.0 + 86.0) * 80e-6);
+        let packets = world.counters.data_packets_delivered as f64;
+        let at_least = if window == 10_000 { 0.85 } else { 0.99 };
+        assert!(packets / rounds / per_rtt as f64 > at_least, "window {window}, N {every}: {packets} packets");
+        assert_eq!(world.counters.timeouts, 0);
+    }
+}
+
+/// Bytes handed to an open connection, the next only when those before are acknowledged.
+struct Turns {
+    left: u32,
+    due: Option<Time>,
+    open: bool,
+}
+
+impl Source for Turns {
+    fn next(&self) -> Option<Time> {
+        self.due
+    }
+    fn act(&mut self, _: Time, out: &mut Vec<Action>) {
+        self.due = None;
+        self.left -= 1;
+        out.push(match std::mem::replace(&mut self.open, true) {
+            false => Action::Start(FlowSpec { offered_bytes: Some(8_000), ..endless(0, 1, 2) }),
+            true => Action::Offer { handle: 0, bytes: 8_000 },
+        });
+    }
+    fn on_drained(&mut self, now: Time, _: u32) {
+        self.due = (self.left > 0).then_some(now);
+    }
+}
+
+#[test]
+fn what_was_offered_is_acknowledged_to_its_last_packet() {
+    let mut net = Net::star(2, 25, Span::from_us(1));
+    net.plan.hosts[0].ack_every = 16;
+    net.plan.run.stop = Time::from_ms(2);
+    let turns = Turns { left: 100, due: Some(Time::ZERO), open: false };
+    let mut world = World::new(net.plan, vec![Uncontrolled], vec![Box::new(turns)]);
+    world.run_to_end();
+    assert_eq!(world.flows[0].delivered_bytes, 800_000, "a hundred turns of eight packets in 2 ms");
+    assert_eq!((world.counters.timeouts, world.flows[0].packets_retransmitted, world.counters.acks_sent), (0, 0, 100));
+}
+
+#[test]
+fn a_window_that_closes_over_packets_that_asked_for_nothing_sends_one_that_asks() {
+    // Ten packets may be under way, then one: two of the ten have no ACK coming.
+    struct Narrowing;
+    struct Rp(u64);
+    impl ReactionPoint for Rp {
+        type Feedback = ();
+        fn limits(&self) -> Limits {
+            Limits { rate_bps: 100e9, window_bytes: self.0 }
+        }
+        fn on_ack(&mut self, _: &Acked<'_>) {
+            self.0 = 1;
+        }
+    }
+    impl Scheme for Narrowing {
+        type Feedback = ();
+        type Cp = Silent<()>;
+        type Np = Silent<()>;
+        type Rp = Rp;
+        type Transit = Absent<()>;
+        type Switch = Absent;
+        fn congestion_point(&self, _: &QueueFacts) -> Silent<()> {
+            Silent::default()
+        }
+        fn notification_point(&self, _: &FlowFacts) -> Silent<()> {
+            Silent::default()
+        }
+        fn reaction_point(&self, _: &FlowFacts) -> Rp {
+            Rp(100_000)
+        }
+    }
+    let mut net = Net::star(2, 100, Span::from_us(1));
+    net.plan.hosts[0].ack_every = 4;
+    let flows = vec![(Time::ZERO, flow(0, 1, 2, 200_000))];
+    let mut world = World::new(net.plan, vec![Narrowing], vec![List::boxed(flows)]);
+    world.run_to_end();
+    assert_eq!((world.counters.flows_completed, world.counters.timeouts), (1, 0));
 }
 
 #[test]

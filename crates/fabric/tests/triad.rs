@@ -16,7 +16,7 @@ struct Seen {
     feedback: AtomicU64,
     ticks: AtomicU64,
     np_ticks: AtomicU64,
-    firsts: AtomicU64,
+    names: std::sync::Mutex<std::collections::BTreeSet<(u32, u32)>>,
 }
 
 /// Does a little of everything and remembers what came through.
@@ -40,7 +40,7 @@ impl CongestionPoint for Cp {
     ) {
         assert_eq!(weight, 7);
         self.1 += 1;
-        self.0.firsts.fetch_add(u64::from(packet.first), Relaxed);
+        self.0.names.lock().unwrap().insert((packet.flow, packet.name));
         self.2.get_or_insert(view.now + Span::from_us(10));
         if self.1.is_multiple_of(10) {
             notify(packet.flow, 42);
@@ -140,6 +140,6 @@ fn telemetry_notices_and_timers_go_all_the_way() {
     // 36 us of traffic: arrivals at s0 last half of that, at s1 all of it; timers of 10 and 5 us.
     let (ticks, np_ticks) = (seen.ticks.load(Relaxed), seen.np_ticks.load(Relaxed));
     assert!((4..=6).contains(&ticks) && (10..=16).contains(&np_ticks), "{ticks} and {np_ticks} ticks");
-    assert_eq!(seen.firsts.load(Relaxed), 4, "one first packet per flow and switch");
+    assert_eq!(seen.names.lock().unwrap().len(), 2, "a flow has one number and one name at both switches");
     assert_eq!(world.flows_in_flight(), 0, "every slot is free once its packets are gone");
 }

@@ -200,7 +200,7 @@ fn build_with(loaded: &Loaded, units: Option<&Arc<Mutex<UnitLog>>>) -> AnyWorld 
     let mut sources: Vec<Box<dyn Source>> = Vec::with_capacity(loaded.traffic.len());
     for (index, traffic) in (0..).zip(&loaded.traffic) {
         let inner = traffic.build(loaded.plan.seed);
-        let relabelled = Relabelled { inner, first_label };
+        let relabelled = Relabelled { inner, name: traffic.key(), first_label };
         sources.push(match units {
             Some(log) => Box::new(Watched { inner: relabelled, source: index, log: log.clone() }),
             None => Box::new(relabelled),
@@ -237,13 +237,17 @@ fn drain(world: &mut AnyWorld, sink: &mut dyn Sink) -> io::Result<()> {
     Ok(())
 }
 
-/// A source whose labels count on from those of the sources before it.
+/// A source that has a name, and whose labels count on from those of the sources before it.
 struct Relabelled {
     inner: Box<dyn Source>,
+    name: u64,
     first_label: u32,
 }
 
 impl Source for Relabelled {
+    fn name(&self) -> Option<u64> {
+        Some(self.name)
+    }
     fn next(&self) -> Option<Time> {
         self.inner.next()
     }
@@ -281,6 +285,9 @@ impl Watched {
 }
 
 impl Source for Watched {
+    fn name(&self) -> Option<u64> {
+        self.inner.name()
+    }
     fn next(&self) -> Option<Time> {
         self.inner.next()
     }
@@ -377,7 +384,7 @@ mod tests {
     #[test]
     fn sources_hear_of_their_flows_whatever_their_labels() {
         let heard = Arc::default();
-        let mut source = Relabelled { inner: Box::new(Heard(Arc::clone(&heard))), first_label: 3 };
+        let mut source = Relabelled { inner: Box::new(Heard(Arc::clone(&heard))), name: 0, first_label: 3 };
         source.on_drained(Time::ZERO, 1);
         source.on_finished(Time::ZERO, 2);
         assert_eq!(*heard.lock().unwrap(), [("drained", 1), ("finished", 2)]);

@@ -112,6 +112,29 @@ fn every_scheme_is_documented_and_sourced() {
     }
 }
 
+/// A default may change; what a paper ran may not.
+#[test]
+fn experiments_and_scenarios_name_the_preset_of_dcqcn() {
+    let mut folders = vec![root().join("experiments"), root().join("scenarios")];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "toml") {
+                let text = fs::read_to_string(&path).unwrap();
+                for (at, name) in text.match_indices("dcqcn\"") {
+                    let rest = text[at + name.len()..].trim_start_matches([',', ' ', '\n']);
+                    assert!(rest.starts_with("preset"), "{}: `dcqcn` without a preset", path.display());
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert!(seen > 10, "the search finds nothing");
+}
+
 /// What ships is understood where it lands: the schema is that of the program, workloads have sources.
 #[test]
 fn what_ships_is_current() {

@@ -244,9 +244,6 @@ impl CongestionPoint for Cp {
         }
         let unknown = Measured { bytes: 0, rate_bps: 0.0, weight: weight.max(1) };
         let flow = self.flows.entry(packet.flow, || unknown);
-        if packet.first {
-            *flow = unknown;
-        }
         flow.bytes += u64::from(packet.frame_bytes);
         if let Some(sample) = self.sampler.arrives(view, packet.frame_bytes)
             && sample.congested
@@ -324,16 +321,6 @@ mod tests {
         assert_eq!(cp.combine(18, 99), 9, "no estimate yet");
         let cp = measured(&[6.0], &[3]);
         assert_eq!(cp.combine(18, 1), 9, "half as hard as QCN");
-    }
-
-    #[test]
-    fn af_qcn_5_a_new_flow_under_an_old_number_is_unknown() {
-        let mut cp = measured(&[6.0, 3.0], &[3, 1]);
-        let (mut ecn, packet) = (Ecn::Ect0, PacketFacts { first: true, ..PacketFacts::of(1, 1066) });
-        cp.on_enqueue(&view(Time::ZERO, 0), &packet, 1, Mark { ecn: &mut ecn, int: None }, |_, _| ());
-        let flow = cp.flows.get(1).unwrap();
-        assert_eq!((flow.bytes, flow.rate_bps, flow.weight), (1066, 0.0, 1));
-        assert_eq!(cp.psi_af(1), 0.0);
     }
 
     #[test]

@@ -133,9 +133,6 @@ impl CongestionPoint for Cp {
     ) {
         let nothing = Arrived { bytes: 0, weight: weight.max(1) };
         let flow = self.flows.entry(packet.flow, || nothing);
-        if packet.first {
-            *flow = nothing;
-        }
         flow.bytes += u64::from(packet.frame_bytes);
         if let Some(sample) = self.sampler.arrives(view, packet.frame_bytes) {
             if sample.congested && self.sampler.sends(sample.psi) {
@@ -243,17 +240,6 @@ mod tests {
             let sum: i32 = heard.iter().map(|&(_, psi)| i32::from(psi)).sum();
             assert!((sum - i32::from(psi)).abs() <= heard.len() as i32, "{heard:?} of {psi}");
         }
-    }
-
-    #[test]
-    fn fqcn_2_a_new_flow_under_an_old_number_starts_from_nothing() {
-        // By bytes, so that the first packet is not sampled.
-        let mut cp = cp(&[("sampling", "bytes")]);
-        cp.flows.entry(1, || Arrived { bytes: 90_000, weight: 4 });
-        let (mut ecn, packet) = (Ecn::Ect0, PacketFacts { first: true, ..PacketFacts::of(1, 1066) });
-        cp.on_enqueue(&view(0), &packet, 2, Mark { ecn: &mut ecn, int: None }, |_, _| ());
-        let flow = cp.flows.get(1).unwrap();
-        assert_eq!((flow.bytes, flow.weight), (1066, 2));
     }
 
     #[test]

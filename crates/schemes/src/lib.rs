@@ -32,7 +32,7 @@ pub mod timely;
 pub mod world;
 
 pub use any::objection;
-pub use registry::{Any, Configured, Overlay, all, controls_switches, find, select};
+pub use registry::{Any, Configured, Overlay, all, controls_switches, find, formats, select};
 pub use world::AnyWorld;
 
 registry::registry! {

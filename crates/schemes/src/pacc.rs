@@ -147,7 +147,7 @@ impl Scheme for Pacc {
     type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Box<Cp> {
-        let q_ref_bytes = self.values.bytes_by_rate("q_ref").at(at.rate) as f64;
+        let q_ref_bytes = self.values.bytes_by_rate("q_ref").at_queue(at) as f64;
         // Section 5: per KB at 40 Gb/s, in inverse proportion to the rate.
         let gain = |name| self.values.number(name) / 1000.0 * 40.0 / at.rate.as_gbps();
         Box::new(Cp {
@@ -284,13 +284,7 @@ impl CongestionPoint for Cp {
             self.wake(view.now);
         }
         self.packets += 1;
-        let flow = self.flows.entry(packet.flow, Flow::default);
-        if packet.first {
-            // Section 6: counted from its first packet; what an ended flow of this number owed is gone.
-            *flow = Flow::default();
-            self.later.retain(|&(_, id)| id != packet.flow);
-        }
-        flow.packets += 1;
+        self.flows.entry(packet.flow, Flow::default).packets += 1;
     }
 
     fn on_timer(&mut self, view: &QueueView, mut notify: impl FnMut(u32, Cnp)) {
@@ -398,21 +392,6 @@ mod tests {
         let of_b: Vec<Time> = times.iter().filter(|(flow, _)| *flow == 1).map(|(_, at)| *at).collect();
         assert_eq!(of_b, [16, 32, 48, 64].map(|us| at + Span::from_us(us)));
         assert!((cp.flows.get(0).unwrap().credit - 0.406).abs() < 5e-4);
-    }
-
-    #[test]
-    fn pacc_6_a_new_flow_under_an_old_number_owes_nothing() {
-        let mut cp = cp(&[("cap", "64")]);
-        period(&mut cp, &[1, 1], 100_000);
-        period(&mut cp, &[200, 150, 40, 10], 400_000);
-        let owed = |cp: &Cp, flow| cp.later.iter().filter(|&&(_, id)| id == flow).count();
-        assert_eq!((owed(&cp, 0), owed(&cp, 1)), (6, 4));
-        arrive(&mut cp, Time::from_us(170), 0, 5);
-        let (mut ecn, packet) = (Ecn::Ect0, PacketFacts { first: true, ..PacketFacts::of(0, 1062) });
-        cp.on_enqueue(&view(Time::from_us(171), 0), &packet, 1, Mark { ecn: &mut ecn, int: None }, |_, _| ());
-        let flow = cp.flows.get(0).unwrap();
-        assert_eq!((flow.packets, flow.credit), (1, 0.0));
-        assert_eq!((owed(&cp, 0), owed(&cp, 1)), (0, 4));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use xoff_engine::quantity::{self, QuantityError};
 use xoff_engine::{BitRate, Span};
+use xoff_fabric::scheme::QueueFacts;
 
 /// Everything there is to know of a scheme without running it.
 #[derive(Debug)]
@@ -139,7 +140,8 @@ pub enum Unit {
     Bytes,
     /// At a port: `"5KB"` for all, `"4KB/Gbps"` in proportion to its rate, or by rate:
     /// `"160KB@40Gbps, 400KB@100Gbps"` (in a scenario also as a table,
-    /// `{ "40Gbps" = "160KB", "100Gbps" = "400KB" }`).
+    /// `{ "40Gbps" = "160KB", "100Gbps" = "400KB" }`). Any of them may be bounded by what PFC lets an
+    /// ingress hold: `"min(4KB/Gbps, xoff/2)"`.
     BytesByRate,
     /// At a port: `"10us"` for all, or by rate: `"1ms@10Gbps, 250us@40Gbps"`.
     TimeByRate,
@@ -200,11 +202,28 @@ pub enum BytesByRate {
     PerGbps(f64),
     /// By port rate, ascending; a rate not listed takes the nearest lower entry scaled to it.
     Table(Vec<(BitRate, u64)>),
+    /// At most this part of what an ingress holds when PFC pauses it.
+    AtMost(Box<BytesByRate>, f64),
 }
 
 impl BytesByRate {
+    /// At a queue of a switch.
+    pub fn at_queue(&self, queue: &QueueFacts) -> u64 {
+        self.at_port(queue.rate, queue.pause_bytes)
+    }
+
+    /// At a port of this rate; `pause_bytes` as in [`QueueFacts`].
+    pub fn at_port(&self, rate: BitRate, pause_bytes: Option<u64>) -> u64 {
+        match (self, pause_bytes) {
+            (BytesByRate::AtMost(bytes, part), Some(pause)) => bytes.at(rate).min((pause as f64 * part) as u64),
+            _ => self.at(rate),
+        }
+    }
+
+    /// At a port of this rate, where nothing is paused.
     pub fn at(&self, rate: BitRate) -> u64 {
         match self {
+            BytesByRate::AtMost(bytes, _) => bytes.at(rate),
             BytesByRate::Fixed(bytes) => *bytes,
             BytesByRate::PerGbps(bytes) => (bytes * rate.as_gbps()).round() as u64,
             BytesByRate::Table(rows) => {
@@ -305,7 +324,9 @@ impl Unit {
             Unit::Time => "a time such as \"55us\"".into(),
             Unit::Rate => "a rate such as \"40Mbps\" or \"line/1000\"".into(),
             Unit::Bytes => "a size such as \"10MB\"".into(),
-            Unit::BytesByRate => "a size such as \"5KB\", \"4KB/Gbps\" or a table by port rate".into(),
+            Unit::BytesByRate => {
+                "a size such as \"5KB\", \"4KB/Gbps\", \"min(4KB/Gbps, xoff/2)\" or a table by port rate".into()
+            }
             Unit::TimeByRate => "a time such as \"10us\", or by port rate \"1ms@10Gbps, 250us@40Gbps\"".into(),
             Unit::NumberByRate { min, max } => {
                 format!("a number from {min} to {max}, or by port rate \"0.3@40Gbps, 0.45@100Gbps\"")
@@ -331,12 +352,33 @@ fn parse_rate_value(text: &str) -> Result<RateValue, ValueError> {
 }
 
 fn parse_bytes_by_rate(text: &str) -> Result<BytesByRate, ValueError> {
+    if let Some(inner) = text.strip_prefix("min(") {
+        let parts = inner.strip_suffix(')').and_then(|inner| inner.rsplit_once(','));
+        let bounded = parts.and_then(|(bytes, bound)| Some((bytes.trim(), parse_part_of_xoff(bound.trim())?)));
+        return match bounded {
+            Some((bytes, part)) if !bytes.starts_with("min(") => {
+                Ok(BytesByRate::AtMost(Box::new(parse_bytes_by_rate(bytes)?), part))
+            }
+            _ => Err(ValueError("is not of the form `min(SIZE, xoff/N)` or `min(SIZE, xoff*N)`".into())),
+        };
+    }
     if text.contains('@') {
         return Ok(BytesByRate::Table(parse_table(text, |text| Ok(quantity::parse_bytes(text)?))?));
     }
     match text.strip_suffix("/Gbps") {
         Some(bytes) => Ok(BytesByRate::PerGbps(quantity::parse_bytes(bytes)? as f64)),
         None => Ok(BytesByRate::Fixed(quantity::parse_bytes(text)?)),
+    }
+}
+
+/// `xoff`, `xoff/N` or `xoff*N`.
+fn parse_part_of_xoff(text: &str) -> Option<f64> {
+    let rest = text.strip_prefix("xoff")?.trim();
+    let number = |text: &str| parse_number(text.trim()).ok().filter(|number| *number > 0.0);
+    match (rest.strip_prefix('/'), rest.strip_prefix('*')) {
+        (Some(divisor), _) => number(divisor).map(|divisor| 1.0 / divisor),
+        (_, Some(factor)) => number(factor),
+        _ => rest.is_empty().then_some(1.0),
     }
 }
 
@@ -530,13 +572,8 @@ impl std::fmt::Display for Value {
             Value::Time(span) => write!(f, "{}", quantity::format_span(*span)),
             Value::Rate(RateValue::Fixed(rate)) => write!(f, "{}", quantity::format_rate(*rate)),
             Value::Rate(RateValue::OfLine(part)) => write!(f, "line/{}", 1.0 / part),
-            Value::Bytes(bytes) | Value::BytesByRate(BytesByRate::Fixed(bytes)) => {
-                write!(f, "{}", quantity::format_bytes(*bytes))
-            }
-            Value::BytesByRate(BytesByRate::PerGbps(bytes)) => {
-                write!(f, "{}/Gbps", quantity::format_bytes(*bytes as u64))
-            }
-            Value::BytesByRate(BytesByRate::Table(rows)) => write_table(f, rows, |b| quantity::format_bytes(*b)),
+            Value::Bytes(bytes) => write!(f, "{}", quantity::format_bytes(*bytes)),
+            Value::BytesByRate(bytes) => write!(f, "{bytes}"),
             Value::TimeByRate(TimeByRate::Fixed(span)) => write!(f, "{}", quantity::format_span(*span)),
             Value::TimeByRate(TimeByRate::Table(rows)) => write_table(f, rows, |s| quantity::format_span(*s)),
             Value::NumberByRate(NumberByRate::Fixed(number)) => write!(f, "{number}"),
@@ -545,6 +582,18 @@ impl std::fmt::Display for Value {
             Value::Count(count) => write!(f, "{count}"),
             Value::Flag(flag) => write!(f, "{flag}"),
             Value::Choice(choice) => write!(f, "{choice}"),
+        }
+    }
+}
+
+impl std::fmt::Display for BytesByRate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            BytesByRate::Fixed(bytes) => write!(f, "{}", quantity::format_bytes(*bytes)),
+            BytesByRate::PerGbps(bytes) => write!(f, "{}/Gbps", quantity::format_bytes(*bytes as u64)),
+            BytesByRate::Table(rows) => write_table(f, rows, |b| quantity::format_bytes(*b)),
+            BytesByRate::AtMost(bytes, part) if *part < 1.0 => write!(f, "min({bytes}, xoff/{})", 1.0 / part),
+            BytesByRate::AtMost(bytes, part) => write!(f, "min({bytes}, xoff*{part})"),
         }
     }
 }
@@ -578,6 +627,16 @@ mod tests {
         assert_eq!(table.at(BitRate::from_gbps(50)), 200_000);
         assert_eq!(table.at(BitRate::from_gbps(400)), 1_200_000);
         assert_eq!(table.at(BitRate::from_gbps(10)), 40_000);
+        // An ingress that is paused at 300 KB bounds it; without PFC nothing does.
+        let bounded = by("min(4KB/Gbps, xoff/2)");
+        let at = |gbps, pause| bounded.at_port(BitRate::from_gbps(gbps), pause);
+        assert_eq!([at(25, Some(300_000)), at(100, Some(300_000)), at(100, None)], [100_000, 150_000, 400_000]);
+        assert_eq!(by("min(16KB/Gbps, xoff*2)").at_port(BitRate::from_gbps(100), Some(300_000)), 600_000);
+        let listed = by("min(160KB@40Gbps, 400KB@100Gbps, xoff)");
+        assert_eq!(listed.at_port(BitRate::from_gbps(100), Some(300_000)), 300_000);
+        for odd in ["min(4KB)", "min(4KB, 5KB)", "min(4KB, xoff/0)", "min(4KB, xoff", "min(min(4KB, xoff), xoff)"] {
+            assert!(Unit::BytesByRate.parse(odd).is_err(), "{odd}");
+        }
     }
 
     #[test]
@@ -625,6 +684,8 @@ mod tests {
             (Unit::Number { min: 0.0, max: 1.0 }, "0.00390625"),
             (Unit::Flag, "true"),
             (Unit::BytesByRate, "160KB@40Gbps, 400KB@100Gbps"),
+            (Unit::BytesByRate, "min(4KB/Gbps, xoff/2)"),
+            (Unit::BytesByRate, "min(160KB@40Gbps, 400KB@100Gbps, xoff*2)"),
             (Unit::TimeByRate, "1ms@10Gbps, 250us@40Gbps"),
             (Unit::NumberByRate { min: 0.0, max: 1.0 }, "0.3@40Gbps, 0.45@100Gbps"),
         ] {

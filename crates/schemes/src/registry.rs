@@ -7,7 +7,7 @@
 
 use crate::param::{Base, ParamValues, SchemeSpec};
 use xoff_engine::Time;
-use xoff_fabric::scheme::{Acked, ReactionPoint, Scheme};
+use xoff_fabric::scheme::{Acked, Format, ReactionPoint, Scheme};
 
 /// A scheme that scenarios can name.
 pub trait Configured: Scheme + Sized {
@@ -53,6 +53,15 @@ pub fn find(name: &str) -> Option<&'static SchemeSpec> {
 /// Whether these values make a scheme that controls switches: one of a run may.
 pub fn controls_switches(values: &ParamValues) -> bool {
     find(values.spec().name).is_some() && Any::configure(values).controls_switches()
+}
+
+/// What packets of a scheme of these values look like: within a domain, and between domains.
+pub fn formats(values: &ParamValues) -> [Format; 2] {
+    if find(values.spec().name).is_none() {
+        return [Format::default(); 2];
+    }
+    let scheme = Any::configure(values);
+    [scheme.format(), scheme.format_across()]
 }
 
 /// The values of `NAME[:PRESET]`, or of `NAME[:PRESET]+BASE[:PRESET]` for an overlay and its base.

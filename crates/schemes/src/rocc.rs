@@ -168,7 +168,7 @@ impl Scheme for Rocc {
     fn congestion_point(&self, at: &QueueFacts) -> Box<Cp> {
         let rate_unit_bps = self.values.rate("rate_unit").at(at.rate).max(1.0);
         let queue_unit = self.values.bytes("queue_unit").max(1) as f64;
-        let queue = |name| self.values.bytes_by_rate(name).at(at.rate) as f64 / queue_unit;
+        let queue = |name| self.values.bytes_by_rate(name).at_queue(at) as f64 / queue_unit;
         let f_max = at.rate.bps() as f64 / rate_unit_bps;
         let f_min = (self.values.rate("rate_min").at(at.rate) / rate_unit_bps).clamp(f_max.min(1.0), f_max);
         Box::new(Cp {
@@ -319,10 +319,6 @@ impl CongestionPoint for Cp {
             self.wake(view.now);
         }
         let flow = self.flows.entry(packet.flow, Present::default);
-        if packet.first {
-            // What an ended flow of this number had here is gone, or was dropped.
-            flow.queued = 0;
-        }
         flow.queued += 1;
         flow.moved = true;
     }
@@ -515,16 +511,6 @@ mod tests {
             assert!(hear(&mut cp, at.ps() / 1_000_000, 0, 0).is_empty());
         }
         assert_eq!(cp.fair.value(), 4000.0, "an idle port sleeps at the largest rate");
-    }
-
-    #[test]
-    fn rocc_2_a_new_flow_under_an_old_number_has_nothing_queued() {
-        let mut cp = cp();
-        // The packets of the flow before were dropped on arrival.
-        (0..3).for_each(|_| at_queue(&mut cp, Time::ZERO, 1, true));
-        let (mut ecn, packet) = (Ecn::Ect0, PacketFacts { first: true, ..PacketFacts::of(1, 1062) });
-        cp.on_enqueue(&view(Time::ZERO, 0, 0), &packet, 1, Mark { ecn: &mut ecn, int: None }, |_, _| ());
-        assert_eq!(cp.flows.get(1).unwrap().queued, 1);
     }
 
     #[test]

@@ -61,6 +61,7 @@ impl Points {
             queue: rng.below(1000),
             xoff_bytes: static_pfc.then_some(320_000),
             xon_bytes: static_pfc.then_some(318_000),
+            pause_bytes: static_pfc.then_some(320_000),
             leaves_domain: rng.below(2) == 0,
             ..QueueFacts::at(line)
         };
@@ -101,9 +102,9 @@ impl Points {
         let flow = if rng.below(3) == 0 { OWN } else { rng.below(40) as u32 };
         let packet = PacketFacts {
             flow,
+            name: flow.wrapping_mul(0x9e37_79b9),
             frame_bytes: 64 + rng.below(4000) as u32,
             own: flow == OWN || flow.is_multiple_of(2),
-            first: rng.below(50) == 0,
         };
         if !packet.own && !self.cp.hooks().has(Hooks::EVERY) {
             return;

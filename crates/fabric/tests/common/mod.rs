@@ -3,6 +3,7 @@
 
 pub mod random;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::*;
 use xoff_fabric::scheme::*;
@@ -151,14 +152,20 @@ impl Source for List {
 }
 
 /// Limits for each flow, by its number, whatever happens: to look at the fabric alone.
-pub struct Fixed(pub Vec<Limits>);
+pub struct Fixed {
+    limits: Vec<Limits>,
+    started: AtomicUsize,
+}
 pub struct FixedRp(Limits);
 
 impl Fixed {
+    pub fn limits(limits: Vec<Limits>) -> Fixed {
+        Fixed { limits, started: AtomicUsize::new(0) }
+    }
     /// Rates in Gb/s, without windows.
     pub fn rates(gbps: &[u64]) -> Fixed {
         let limits = |gbps: &u64| Limits { rate_bps: *gbps as f64 * 1e9, window_bytes: u64::MAX };
-        Fixed(gbps.iter().map(limits).collect())
+        Fixed::limits(gbps.iter().map(limits).collect())
     }
 }
 impl ReactionPoint for FixedRp {
@@ -180,7 +187,7 @@ impl Scheme for Fixed {
     fn notification_point(&self, _: &FlowFacts) -> Silent {
         Silent::default()
     }
-    fn reaction_point(&self, of: &FlowFacts) -> FixedRp {
-        FixedRp(self.0[of.flow as usize])
+    fn reaction_point(&self, _: &FlowFacts) -> FixedRp {
+        FixedRp(self.limits[self.started.fetch_add(1, Ordering::Relaxed)])
     }
 }

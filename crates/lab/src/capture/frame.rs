@@ -137,22 +137,13 @@ impl<'a> Encoder<'a> {
             opcode: opcode(if write { WRITE } else { SEND }, data),
             pad: (padded - payload) as u8,
             queue_pair: queue_pair(&data.flow),
-            ack_request: self.asks_for_ack(data),
+            ack_request: data.asks_ack,
             extension,
             psn: data.psn,
             ..Bth::default()
         };
         let ip = self.ip(frame, src, dst, UDP, frame.ecn, UDP_BYTES + BTH_BYTES + headers.len() + ICRC_BYTES);
         roce(out, &ip, data.flow.src_port, &bth, &headers);
-    }
-
-    /// Whether the receiver will answer: by its rule, as long as nothing is lost.
-    fn asks_for_ack(&self, data: &Data) -> bool {
-        let receiver = self.plan.nodes[data.flow.dst as usize].profile;
-        let every = self.plan.hosts[usize::from(receiver)].ack_every;
-        let every = if data.format.reorder { every.max(data.format.ack_every) } else { every };
-        let number = data.psn.wrapping_add(1);
-        data.total == Some(number) || number.is_multiple_of(every.max(1))
     }
 
     fn answer(&self, frame: &Frame, answer: &Answer, out: &mut Vec<u8>) {

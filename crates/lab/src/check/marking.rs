@@ -8,7 +8,7 @@
 
 use crate::scenario::{Loaded, budget};
 use serde::Serialize;
-use xoff_fabric::pfc::alpha_at;
+use xoff_fabric::pfc::{alpha_at, paused_alone};
 use xoff_fabric::plan::{Plan, Thresholds, peer};
 use xoff_schemes::param::Value;
 
@@ -50,6 +50,7 @@ pub fn rows(loaded: &Loaded) -> Vec<Marking> {
     for port in 0..plan.ports() as u32 {
         ports_of[plan.node_of(port) as usize].push(port);
     }
+    let budgets = budget::budgets(plan, loaded.frame_bytes);
     for scheme in &loaded.schemes {
         let Some((_, Value::BytesByRate(kmin))) = scheme.values.iter().find(|(param, _)| param.name == "kmin") else {
             continue;
@@ -57,11 +58,11 @@ pub fn rows(loaded: &Loaded) -> Vec<Marking> {
         if scheme.values.no_effect("kmin").is_some() {
             continue;
         }
-        for budget in budget::budgets(plan) {
+        for budget in &budgets {
             let ports = &ports_of[budget.node as usize];
-            let marks = ports.iter().map(|port| kmin.at(plan.direction(*port).rate));
+            let pause = ports.iter().map(|port| pause_bytes(plan, budget, *port)).min().unwrap_or(0);
+            let marks = ports.iter().map(|port| kmin.at_port(plan.direction(*port).rate, Some(pause)));
             let (sum, highest) = (marks.clone().sum::<u64>() * lossless, marks.max().unwrap_or(0));
-            let pause = ports.iter().map(|port| pause_bytes(plan, &budget, *port)).min().unwrap_or(0);
             let verdict = match () {
                 () if sum < pause => Verdict::Always,
                 () if highest < pause => Verdict::OnePort,
@@ -94,7 +95,7 @@ fn pause_bytes(plan: &Plan, budget: &budget::Budget, port: u32) -> u64 {
         Thresholds::Dynamic { alpha, reserve_bytes, .. } => {
             let alpha = alpha_at(alpha, plan.direction(peer(port)).rate);
             let shared = budget.buffer_bytes.saturating_sub(budget.headroom_bytes + budget.promised_bytes);
-            (shared as f64 * alpha / (1.0 + alpha)) as u64 + reserve_bytes
+            paused_alone(shared, alpha, reserve_bytes)
         }
     }
 }

@@ -11,7 +11,7 @@ pub use network::{Layer, LinkGroup, RoundTrips};
 use crate::scenario::{Loaded, budget};
 use serde::Serialize;
 use std::collections::BTreeSet;
-use xoff_fabric::plan::{NodeKind, Plan};
+use xoff_fabric::plan::NodeKind;
 use xoff_fabric::route::Routes;
 
 /// Everything `xoff check` tells; text by [`Report::text`], JSON by serialising it.
@@ -93,8 +93,8 @@ pub fn report(loaded: &Loaded) -> Report {
         link_groups: network::link_groups(plan),
         round_trips: network::round_trips(plan, &routes),
         schemes: loaded.schemes.iter().map(|scheme| scheme.label.clone()).collect(),
-        headroom: if any_lossless { headroom(plan) } else { Vec::new() },
-        buffers: buffers(plan),
+        headroom: if any_lossless { headroom(loaded) } else { Vec::new() },
+        buffers: buffers(loaded),
         marking: marking::rows(loaded),
         deadlock: if any_lossless { deadlock(loaded) } else { Deadlock::impossible() },
         traffic: traffic(loaded),
@@ -102,19 +102,20 @@ pub fn report(loaded: &Loaded) -> Report {
     }
 }
 
-fn headroom(plan: &Plan) -> Vec<HeadroomRow> {
+fn headroom(loaded: &Loaded) -> Vec<HeadroomRow> {
     let row = |(rate, configured_bytes, required_bytes): (xoff_engine::BitRate, u64, u64)| HeadroomRow {
         rate: rate.to_string(),
         configured_bytes,
         required_bytes,
         enough: configured_bytes >= required_bytes,
     };
-    budget::headroom_by_speed(plan).into_iter().map(row).collect()
+    budget::headroom_by_speed(&loaded.plan, loaded.frame_bytes).into_iter().map(row).collect()
 }
 
-fn buffers(plan: &Plan) -> Vec<BufferRow> {
+fn buffers(loaded: &Loaded) -> Vec<BufferRow> {
+    let plan = &loaded.plan;
     let mut rows: Vec<BufferRow> = Vec::new();
-    for budget in budget::budgets(plan) {
+    for budget in budget::budgets(plan, loaded.frame_bytes) {
         let promised = budget.headroom_bytes.saturating_add(budget.promised_bytes);
         let row = BufferRow {
             layer: plan.nodes[budget.node as usize].layer.clone(),

@@ -14,6 +14,7 @@ mod pcn_recurrence;
 mod qcn_ode;
 mod qcn_sampler;
 mod rate_ode;
+mod runge_kutta;
 mod workload;
 
 pub use page::{json, markdown, text};

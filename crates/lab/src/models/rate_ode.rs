@@ -1,8 +1,8 @@
 //! What the differential equations of QCN and FQCN share: one link, sources with a fixed target, a
 //! marking probability that is a steep function of the load, and a Lyapunov function.
 
+use super::runge_kutta::RungeKutta;
 use super::{Kind, Output, Parameter, Values, Yield, curve, number};
-use ode_solvers::{DVector, Rk4, System};
 use xoff_engine::stream;
 
 /// How a source's rate moves, and the potential that it climbs.
@@ -119,7 +119,7 @@ pub const STEP: Parameter = Parameter::new(
 pub const DURATION: Parameter =
     Parameter::new("duration", Kind::Time, "50ms", "time to integrate", "long enough to settle");
 
-/// One trajectory, as the solver drives it.
+/// One trajectory, step by step.
 struct Trajectory<'a, L> {
     law: &'a L,
     link: &'a Link,
@@ -176,20 +176,17 @@ impl<'a, L: Law> Trajectory<'a, L> {
             .sum();
         own - self.link.marked(rates.iter().sum())
     }
-}
 
-impl<L: Law> System<f64, DVector<f64>> for &mut Trajectory<'_, L> {
-    fn system(&self, _: f64, rates: &DVector<f64>, slopes: &mut DVector<f64>) {
+    fn slopes(&self, rates: &[f64], slopes: &mut [f64]) {
         let p = self.link.marking(rates.iter().sum());
         for (i, slope) in slopes.iter_mut().enumerate() {
             *slope = self.law.slope(self.link, rates[i], self.targets[i], self.psi[i], p);
         }
     }
 
-    /// After each step. J is a function of the rates for one feedback, so its change is taken before
-    /// the next sampling event tells the sources something else.
-    fn solout(&mut self, _: f64, rates: &DVector<f64>, _: &DVector<f64>) -> bool {
-        let rates = rates.as_slice();
+    /// A step that led to `rates`. J is a function of the rates for one feedback, so its change is
+    /// taken before the next sampling event tells the sources something else.
+    fn arrive(&mut self, rates: &[f64]) {
         let rise = self.lyapunov(rates) - self.lyapunov(&self.rates);
         self.j += rise;
         (self.least, self.greatest) = (self.least.min(self.j), self.greatest.max(self.j));
@@ -203,12 +200,8 @@ impl<L: Law> System<f64, DVector<f64>> for &mut Trajectory<'_, L> {
             self.end_sums.iter_mut().zip(rates).for_each(|(sum, rate)| *sum += rate);
         }
         self.psi = self.law.feedback(self.link, rates);
-        false
     }
 }
-
-/// Steps that the solver keeps in memory at a time.
-const CHUNK: usize = 4096;
 
 pub fn run(values: &Values, law: &impl Law) -> Result<Yield, String> {
     let capacity = values.rate_bps("capacity");
@@ -251,13 +244,10 @@ pub fn run(values: &Values, law: &impl Law) -> Result<Yield, String> {
     for start in 0..values.count("starts") {
         let rates = starting_rates(start, values.count("seed"), &targets, capacity);
         let mut trajectory = Trajectory::new(law, &link, &targets, rates, steps);
+        let (mut method, mut rates) = (RungeKutta::new(sources, step_s), trajectory.rates.clone());
         while trajectory.steps < steps {
-            let chunk = CHUNK.min(steps - trajectory.steps);
-            let before = DVector::from_column_slice(&trajectory.rates);
-            // Half a step less, lest rounding adds one.
-            let until = (chunk as f64 - 0.5) * step_s;
-            let solved = Rk4::new(&mut trajectory, 0.0, before, until, step_s).integrate();
-            solved.map_err(|error| format!("the integration failed: {error}"))?;
+            method.advance(&mut rates, |at, slopes| trajectory.slopes(at, slopes));
+            trajectory.arrive(&rates);
         }
         let rise = trajectory.greatest - trajectory.least;
         worst_fall = worst_fall.max(if rise > 0.0 { trajectory.largest_fall / rise } else { 0.0 });

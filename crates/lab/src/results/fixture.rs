@@ -97,6 +97,7 @@ pub fn context(plan: &Plan) -> RunContext<'_> {
 pub fn flow(id: u32, size: u64, start_us: u64, fct_us: u64) -> FlowRecord {
     FlowRecord {
         id,
+        number: u64::from(id),
         source: 1,
         label: 1,
         src: 0,

@@ -22,6 +22,7 @@ pub static FLOWS: Table = Table {
     columns: &[
         integer("flow_id", "", "Number of the flow, in order of start."),
         text("source", "The traffic generator that started it."),
+        integer("number", "", "Its number among the flows of that generator: the same flow in other runs."),
         text("label", "What the scenario calls the flow."),
         integer("src", "", "Number of the sending host."),
         integer("dst", "", "Number of the receiving host."),

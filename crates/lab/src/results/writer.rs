@@ -182,6 +182,7 @@ impl RunWriter {
         files.flows.row(&[
             flow.id.into(),
             source.into(),
+            flow.number.into(),
             label_name(&self.labels, flow.label).as_str().into(),
             flow.src.into(),
             flow.dst.into(),
@@ -424,7 +425,7 @@ mod tests {
         assert_eq!(read(&out.join("pfc.parquet")).num_rows(), 2);
 
         let csv = fs::read_to_string(out.join("flows.csv")).unwrap();
-        assert!(csv.starts_with("flow_id,source,label,"));
+        assert!(csv.starts_with("flow_id,source,number,label,"));
         assert_eq!(csv.lines().count(), 51);
         let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(out.join("run.json")).unwrap()).unwrap();
         assert_eq!(json["flows_total"], 50);

@@ -2,7 +2,6 @@
 
 use super::diagnostic::{Diagnostic, Place};
 use xoff_engine::{BitRate, LinkRate, quantity};
-use xoff_fabric::build::mtu_wire_bytes;
 use xoff_fabric::pfc;
 use xoff_fabric::plan::{FrameSizes, Headroom, NodeKind, Plan, Signalling, Thresholds, peer};
 
@@ -19,12 +18,13 @@ pub struct Budget {
     pub shortest: Option<(u32, u64, u64)>,
 }
 
-/// Headroom that the ingress of `port` has and needs.
-pub fn headroom(plan: &Plan, port: u32) -> (u64, u64) {
+/// Headroom that the ingress of `port` has and needs. `frame_bytes` is the largest packet of the run on
+/// the wire ([`Loaded::frame_bytes`](super::Loaded::frame_bytes)).
+pub fn headroom(plan: &Plan, frame_bytes: u32, port: u32) -> (u64, u64) {
     let profile = plan.nodes[plan.node_of(port) as usize].profile;
     let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
     let (incoming, outgoing) = (plan.fastest(peer(port)), plan.slowest(port));
-    let required = pfc::required_headroom(&incoming, &outgoing, mtu_wire_bytes(plan), &sizes, plan.model.grain);
+    let required = pfc::required_headroom(&incoming, &outgoing, frame_bytes, &sizes, plan.model.grain);
     match plan.switches[usize::from(profile)].pfc.headroom {
         Headroom::Auto => (required, required),
         Headroom::Bytes(bytes) => (bytes, required),
@@ -33,7 +33,7 @@ pub fn headroom(plan: &Plan, port: u32) -> (u64, u64) {
 }
 
 /// One row per switch, in the order of the nodes.
-pub fn budgets(plan: &Plan) -> Vec<Budget> {
+pub fn budgets(plan: &Plan, frame_bytes: u32) -> Vec<Budget> {
     let lossless = plan.classes.list.iter().filter(|class| class.lossless).count() as u64;
     let mut rows: Vec<Option<Budget>> = plan
         .nodes
@@ -57,7 +57,7 @@ pub fn budgets(plan: &Plan) -> Vec<Budget> {
         if lossless == 0 {
             continue;
         }
-        let (has, needs) = headroom(plan, port);
+        let (has, needs) = headroom(plan, frame_bytes, port);
         let settings = &plan.switches[usize::from(plan.nodes[node].profile)].pfc;
         let promised = match settings.thresholds {
             Thresholds::Static { xoff_bytes, .. } => xoff_bytes,
@@ -76,9 +76,9 @@ pub fn budgets(plan: &Plan) -> Vec<Budget> {
 
 /// Refuses buffers that cannot hold the headroom; warns of those that may overflow. `place` is
 /// where the buffer's size is written.
-pub fn check(plan: &Plan, place: &Place, warnings: &mut Vec<Diagnostic>) -> Result<(), Diagnostic> {
+pub fn check(plan: &Plan, frame_bytes: u32, place: &Place, warnings: &mut Vec<Diagnostic>) -> Result<(), Diagnostic> {
     let mut warned = (false, false);
-    for row in budgets(plan) {
+    for row in budgets(plan, frame_bytes) {
         let spec = &plan.nodes[row.node as usize];
         let size = quantity::format_bytes;
         let dynamic = matches!(plan.switches[usize::from(spec.profile)].pfc.thresholds, Thresholds::Dynamic { .. });
@@ -119,8 +119,7 @@ pub fn check(plan: &Plan, place: &Place, warnings: &mut Vec<Diagnostic>) -> Resu
 
 /// Refuses timed pauses that run out before the next can be there: a refresh may have to wait for a
 /// whole frame on the wire. `place` is where the time is written.
-pub fn check_pauses(plan: &Plan, place: &Place) -> Result<(), Diagnostic> {
-    let frame_bytes = mtu_wire_bytes(plan);
+pub fn check_pauses(plan: &Plan, frame_bytes: u32, place: &Place) -> Result<(), Diagnostic> {
     for port in 0..plan.ports() as u32 {
         let node = &plan.nodes[plan.node_of(port) as usize];
         if node.kind != NodeKind::Switch {
@@ -150,11 +149,11 @@ pub fn check_pauses(plan: &Plan, place: &Place) -> Result<(), Diagnostic> {
 }
 
 /// Port speeds of the switches' ingresses, with configured and required headroom, once each.
-pub fn headroom_by_speed(plan: &Plan) -> Vec<(BitRate, u64, u64)> {
+pub fn headroom_by_speed(plan: &Plan, frame_bytes: u32) -> Vec<(BitRate, u64, u64)> {
     let mut rows = Vec::new();
     for port in 0..plan.ports() as u32 {
         if plan.nodes[plan.node_of(port) as usize].kind == NodeKind::Switch {
-            let (has, needs) = headroom(plan, port);
+            let (has, needs) = headroom(plan, frame_bytes, port);
             rows.push((plan.direction(peer(port)).rate, has, needs));
         }
     }

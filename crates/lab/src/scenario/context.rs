@@ -3,6 +3,7 @@
 use super::names::{Names, position};
 use super::reader::{Result, Text};
 use xoff_fabric::plan::Plan;
+use xoff_fabric::scheme::Format;
 
 /// The scenario as far as it is known when traffic is read: all but the traffic itself.
 pub struct TrafficContext<'a> {
@@ -12,6 +13,8 @@ pub struct TrafficContext<'a> {
     pub classes: &'a [String],
     /// Names of the configured schemes, by slot; the first is the default.
     pub schemes: &'a [String],
+    /// What packets of each scheme look like, within a domain and between domains.
+    pub formats: &'a [[Format; 2]],
     /// The class of traffic that names none.
     pub default_class: u8,
     pub seed: u64,

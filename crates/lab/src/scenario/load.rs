@@ -6,6 +6,7 @@ use super::diagnostic::{Diagnostic, Place, Source};
 use super::dictionary;
 use super::events::{self, Output};
 use super::files::Files;
+use super::grain;
 use super::names::{Names, valid_name};
 use super::reader::{Result, Table, named_entries, read_file};
 use super::resolved::{Attachment, Recorder};
@@ -20,7 +21,9 @@ use std::path::Path;
 use std::sync::Arc;
 use xoff_engine::Time;
 use xoff_engine::queue::IN_TURN_LARGEST;
+use xoff_fabric::build::largest_wire_bytes;
 use xoff_fabric::plan::{AckPath, HostSettings, Model, NodeKind, Plan, Random, Ties};
+use xoff_fabric::scheme::Format;
 use xoff_fabric::topology::Graph;
 use xoff_schemes::param::ParamValues;
 
@@ -55,6 +58,8 @@ pub struct Loaded {
     pub name: String,
     pub description: String,
     pub plan: Plan,
+    /// Wire bytes of the largest packet that any host sends under any of the schemes.
+    pub frame_bytes: u32,
     pub names: Names,
     /// Names of the classes, by index.
     pub classes: Vec<String>,
@@ -266,12 +271,15 @@ impl Scenario {
             let error = root.place_within("model", "ties").error("this network is too large for this order of events");
             return Err(error.label("leave it out, or make the network smaller"));
         }
+        let formats: Vec<[Format; 2]> = schemes.iter().map(|scheme| xoff_schemes::formats(&scheme.values)).collect();
+        let frame_bytes = largest_wire_bytes(&plan, &formats);
         let labels: Vec<String> = schemes.iter().map(|scheme| scheme.label.clone()).collect();
         let mut context = TrafficContext {
             plan: &plan,
             names: &names,
             classes: &classes.names,
             schemes: &labels,
+            formats: &formats,
             default_class: classes.default,
             seed: head.seed,
             index: 0,
@@ -282,7 +290,9 @@ impl Scenario {
         let mut traffic = Vec::with_capacity(rows.len());
         for (index, mut row) in rows.drain(..).enumerate() {
             context.index = index;
-            traffic.push(traffic::read(&mut row, &context)?);
+            let mut plan = traffic::read(&mut row, &context)?;
+            plan.namesake = traffic.iter().filter(|other: &&TrafficPlan| other.name == plan.name).count() as u64;
+            traffic.push(plan);
             row.finish()?;
         }
         (plan.faults, plan.probes) = (faults, probes);
@@ -292,8 +302,9 @@ impl Scenario {
         if let Random::Shared { .. } = plan.model.random {
             shared_lots(root, &plan, &schemes, &mut warnings)?;
         }
-        budget::check(&plan, &root.place_within("switch", "buffer"), &mut warnings)?;
-        budget::check_pauses(&plan, &root.place_within("switch", "pfc"))?;
+        grain::check(&plan, &formats, &root.place_within("model", "time_grain"), &mut warnings)?;
+        budget::check(&plan, frame_bytes, &root.place_within("switch", "buffer"), &mut warnings)?;
+        budget::check_pauses(&plan, frame_bytes, &root.place_within("switch", "pfc"))?;
         if let Some(why) = out_of_place(&plan, &schemes) {
             warnings.push(root.place_within("scheme", "name").error(why));
         }
@@ -303,6 +314,7 @@ impl Scenario {
             name: head.name,
             description: head.description,
             plan,
+            frame_bytes,
             names,
             classes: classes.names,
             schemes,
@@ -429,6 +441,10 @@ impl Loaded {
 #[cfg(test)]
 #[path = "load_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "limits_tests.rs"]
+mod limits;
 
 #[cfg(test)]
 #[path = "effect_tests.rs"]

@@ -16,12 +16,12 @@ sources = "h[0..1]"
 destinations = "h[2..3]"
 "#;
 
-fn load(text: &str, sets: &[&str]) -> std::result::Result<Loaded, Vec<Diagnostic>> {
+pub(super) fn load(text: &str, sets: &[&str]) -> std::result::Result<Loaded, Vec<Diagnostic>> {
     let options = Options { sets: sets.iter().map(|set| (*set).to_owned()).collect(), ..Options::default() };
     Scenario::from_text("test.toml", text, Path::new(".")).load(&options)
 }
 
-fn shown(errors: &[Diagnostic]) -> String {
+pub(super) fn shown(errors: &[Diagnostic]) -> String {
     errors.iter().map(|error| error.render(false)).collect::<Vec<_>>().join("\n")
 }
 

@@ -9,6 +9,7 @@ pub mod diagnostic;
 pub mod dictionary;
 pub mod events;
 pub mod files;
+pub mod grain;
 pub mod load;
 pub mod names;
 pub mod reader;

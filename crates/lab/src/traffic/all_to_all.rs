@@ -28,15 +28,15 @@ impl AllToAll {
         hosts * (hosts - 1)
     }
 
-    pub fn source(&self, seed: u64, index: u64) -> AllToAllSource {
+    pub fn source(&self, seed: u64, key: u64) -> AllToAllSource {
         let mut order = self.hosts.to_vec();
         if self.shuffled {
-            stream(seed, "traffic", index).shuffle(&mut order);
+            stream(seed, "traffic", key).shuffle(&mut order);
         }
         AllToAllSource {
             order,
             round: 1,
-            draws: stream(seed, "traffic flows", index),
+            draws: stream(seed, "traffic flows", key),
             handles: Handles::default(),
             of: self.clone(),
         }

@@ -67,9 +67,9 @@ impl Incast {
         sender != receiver && !(self.other_racks && self.wiring.rack(sender) == self.wiring.rack(receiver))
     }
 
-    pub fn source(&self, seed: u64, index: u64) -> IncastSource {
+    pub fn source(&self, seed: u64, key: u64) -> IncastSource {
         let clock = match &self.events {
-            Events::Poisson(arrivals) => When::Poisson(Clock::new(arrivals.clone(), stream(seed, "traffic", index))),
+            Events::Poisson(arrivals) => When::Poisson(Clock::new(arrivals.clone(), stream(seed, "traffic", key))),
             Events::Times(times) => When::Times { times: times.clone(), done: 0 },
             Events::Periodic { start, period, count, until } => {
                 When::Periodic { start: *start, period: *period, count: *count, until: *until, done: 0 }
@@ -77,7 +77,7 @@ impl Incast {
         };
         IncastSource {
             clock,
-            draws: stream(seed, "traffic flows", index),
+            draws: stream(seed, "traffic flows", key),
             handles: Handles::default(),
             order: self.senders.to_vec(),
             started: 0,

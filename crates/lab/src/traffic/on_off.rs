@@ -44,13 +44,13 @@ impl OnOff {
         }
     }
 
-    pub fn source(&self, seed: u64, index: u64) -> OnOffSource {
+    pub fn source(&self, seed: u64, key: u64) -> OnOffSource {
         let mut due: BinaryHeap<Reverse<(Time, u32)>> = (0..self.pairs.len())
             .map(|pair| Reverse((staggered(self.start, self.stagger, pair as u64), pair as u32)))
             .collect();
         due.retain(|Reverse((at, _))| self.stop.is_none_or(|stop| *at < stop));
         let running = vec![false; self.pairs.len()];
-        OnOffSource { due, running, draws: stream(seed, "traffic", index), of: self.clone() }
+        OnOffSource { due, running, draws: stream(seed, "traffic", key), of: self.clone() }
     }
 }
 

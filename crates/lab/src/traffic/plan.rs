@@ -8,16 +8,16 @@ use super::poisson::Poisson;
 use super::reads::Reads;
 use super::timetable::{Planned, Timetable};
 use std::sync::Arc;
-use xoff_engine::rng::stream;
+use xoff_engine::rng::{mix, name_hash, stream};
 use xoff_fabric::traffic::Source;
 
 /// One `[[traffic]]` table, checked. Cheap to clone: every run of a comparison builds its own
 /// source from it, and all of them do the same.
 #[derive(Clone, Debug)]
 pub struct TrafficPlan {
-    /// Its place among the scenario's generators, which its random streams hang on.
-    pub index: u64,
     pub name: String,
+    /// How many generators before it have the same name.
+    pub namesake: u64,
     pub kind: &'static str,
     /// What [`xoff_fabric::traffic::FlowSpec::label`] of its flows counts in.
     pub labels: Arc<[String]>,
@@ -63,17 +63,22 @@ impl TrafficPlan {
         }
     }
 
+    /// What its random streams and the identity of its flows hang on: its name, wherever it stands.
+    pub fn key(&self) -> u64 {
+        mix(name_hash(&self.name)).wrapping_add(self.namesake)
+    }
+
     /// The source for a run with this seed.
     pub fn build(&self, seed: u64) -> Box<dyn Source> {
-        let index = self.index;
+        let key = self.key();
         match &self.generator {
             Generator::Listed(flows) => Box::new(Timetable::new(flows.clone())),
-            Generator::Batch(batch) => Box::new(Timetable::new(batch.plan(&mut stream(seed, "traffic", index)))),
-            Generator::Poisson(poisson) => Box::new(poisson.source(seed, index)),
-            Generator::Incast(incast) => Box::new(incast.source(seed, index)),
-            Generator::AllToAll(all) => Box::new(all.source(seed, index)),
-            Generator::OnOff(on_off) => Box::new(on_off.source(seed, index)),
-            Generator::Reads(reads) => Box::new(reads.source(seed, index)),
+            Generator::Batch(batch) => Box::new(Timetable::new(batch.plan(&mut stream(seed, "traffic", key)))),
+            Generator::Poisson(poisson) => Box::new(poisson.source(seed, key)),
+            Generator::Incast(incast) => Box::new(incast.source(seed, key)),
+            Generator::AllToAll(all) => Box::new(all.source(seed, key)),
+            Generator::OnOff(on_off) => Box::new(on_off.source(seed, key)),
+            Generator::Reads(reads) => Box::new(reads.source(seed, key)),
         }
     }
 }

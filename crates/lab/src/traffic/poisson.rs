@@ -95,10 +95,10 @@ impl Clock {
 }
 
 impl Poisson {
-    pub fn source(&self, seed: u64, index: u64) -> PoissonSource {
+    pub fn source(&self, seed: u64, key: u64) -> PoissonSource {
         PoissonSource {
-            clock: Clock::new(self.arrivals.clone(), stream(seed, "traffic", index)),
-            draws: stream(seed, "traffic flows", index),
+            clock: Clock::new(self.arrivals.clone(), stream(seed, "traffic", key)),
+            draws: stream(seed, "traffic flows", key),
             handles: Handles::default(),
             of: self.clone(),
         }

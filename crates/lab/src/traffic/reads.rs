@@ -38,13 +38,13 @@ pub enum Connections {
 }
 
 impl Reads {
-    pub fn source(&self, seed: u64, index: u64) -> ReadsSource {
+    pub fn source(&self, seed: u64, key: u64) -> ReadsSource {
         let start = self.until.is_none_or(|until| self.start < until).then_some(self.start);
         let due = (0..self.clients.len() as u32).filter_map(|client| Some(Reverse((start?, client)))).collect();
         ReadsSource {
             due,
             clients: vec![Client::default(); self.clients.len()],
-            draws: stream(seed, "traffic", index),
+            draws: stream(seed, "traffic", key),
             of: self.clone(),
         }
     }

@@ -7,7 +7,7 @@
 //!
 //! | symbol | parameter | default preset | source |
 //! |---|---|---|---|
-//! | Kmin, Kmax, Pmax | `kmin`, `kmax`, `pmax` | 5 KB, 200 KB, 1 % | paper, section 4 |
+//! | Kmin, Kmax, Pmax | `kmin`, `kmax`, `pmax` | 4 and 16 KB per Gb/s before PFC, 20 % | HPCC, section 5.1; paper: 5 KB, 200 KB, 1 % at 40G |
 //! | N | `cnp_interval` | 50 us | paper, section 3.1 |
 //! | g | `g` | 1/256 | paper, section 4 |
 //! | K (alpha timer) | `alpha_period` | 55 us | paper, section 3.1 |

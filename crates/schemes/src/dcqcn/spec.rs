@@ -32,28 +32,28 @@ const PARAMS: &[ParamSpec] = &[
         "kmin",
         "Kmin",
         Unit::BytesByRate,
-        "5KB",
+        "min(4KB/Gbps, xoff/2)",
         &[],
         "queue above which packets may be marked",
-        "paper, section 4",
+        "HPCC (SIGCOMM 2019), section 5.1: 100 KB at 25G, in proportion; paper: 5 KB at 40G, and before PFC acts (the half is an assumption)",
     ),
     ParamSpec::new(
         "kmax",
         "Kmax",
         Unit::BytesByRate,
-        "200KB",
+        "min(16KB/Gbps, xoff*2)",
         &[],
         "queue above which every packet is marked",
-        "paper, section 4",
+        "HPCC (SIGCOMM 2019), section 5.1: 400 KB at 25G, in proportion; paper: 200 KB at 40G; bounded as kmin, four times as high",
     ),
     ParamSpec::new(
         "pmax",
         "Pmax",
         Unit::NumberByRate { min: 0.0, max: 1.0 },
-        "0.01",
+        "0.2",
         &[],
         "marking probability at kmax",
-        "paper, section 4",
+        "the HPCC authors' simulator, for these thresholds; paper: 0.01",
     ),
     ParamSpec::new(
         "mark_at",
@@ -248,12 +248,22 @@ const PARAMS: &[ParamSpec] = &[
     ),
 ];
 
+const PAPER_MARKING: &[(&str, &str)] = &[("kmin", "5KB"), ("kmax", "200KB"), ("pmax", "0.01")];
+
 const PRESETS: &[Preset] = &[
-    Preset { name: "paper", source: "SIGCOMM 2015, 40G", values: &[] },
+    Preset {
+        name: "scaled",
+        source: "end points of SIGCOMM 2015; marking by each port's rate, after HPCC (SIGCOMM 2019), section 5.1",
+        values: &[],
+    },
+    Preset { name: "paper", source: "SIGCOMM 2015, 40G", values: PAPER_MARKING },
     Preset {
         name: "paper-sim",
         source: "burst configuration of the TCD authors' simulator, a descendant of the original",
         values: &[
+            ("kmin", "5KB"),
+            ("kmax", "200KB"),
+            ("pmax", "0.01"),
             ("alpha_initial", "0.5"),
             ("rate_ai", "40Mbps"),
             ("rate_hai", "200Mbps"),

@@ -174,11 +174,36 @@ fn dcqcn_6_every_preset_reads_and_rates_scale() {
 }
 
 #[test]
+fn dcqcn_6_by_default_every_port_marks_by_its_own_rate_and_before_pfc() {
+    let thresholds = |preset, gbps, pause_bytes| {
+        let values = SPEC_REF.values(preset);
+        let queue = QueueFacts { pause_bytes, ..QueueFacts::at(BitRate::from_gbps(gbps)) };
+        ["kmin", "kmax"].map(|name| values.bytes_by_rate(name).at_queue(&queue) / 1000)
+    };
+    // HPCC, section 5.1: 100 and 400 KB at 25G, in proportion.
+    for (gbps, kmin_kb) in [(10, 40), (25, 100), (40, 160), (100, 400), (400, 1600)] {
+        assert_eq!(thresholds(None, gbps, None), [kmin_kb, 4 * kmin_kb]);
+    }
+    // A switch of 12 MB with dynamic thresholds pauses an ingress at 1.276 MB, one with XOFF = 60 KB
+    // there: marks begin at half of that, and are certain at twice.
+    assert_eq!(thresholds(None, 100, Some(1_276_000)), [400, 1600]);
+    assert_eq!(thresholds(None, 400, Some(1_276_000)), [638, 2552]);
+    assert_eq!(thresholds(None, 100, Some(60_000)), [30, 120]);
+    // The rest of the defaults is the paper's, whose own thresholds know no port.
+    let paper = SPEC_REF.preset("paper");
+    assert_eq!(thresholds(paper, 400, Some(60_000)), [5, 200]);
+    assert_eq!(thresholds(SPEC_REF.preset("paper-sim"), 100, None), [5, 200]);
+    let (usual, paper) = (SPEC_REF.values(None), SPEC_REF.values(paper));
+    let differ = SPEC.params.iter().filter(|param| usual.get(param.name) != paper.get(param.name));
+    assert_eq!(differ.map(|param| param.name).collect::<Vec<_>>(), ["kmin", "kmax", "pmax"]);
+}
+
+#[test]
 fn dcqcn_8_5_fixed_point_of_the_fluid_model() {
     // Rates in packets of 1 KB per second; R_AI = 40 Mb/s, B = 10 MB, T = tau' = 55 us.
     let (c, r_ai, b, t) = (40e9 / 8000.0, 40e6 / 8000.0, 10_000.0, 55e-6);
     let p = |n: f64| (r_ai * n * n / (t * c * c) * (1.0 / b + n / (t * c)).powi(2)).cbrt();
-    let values = SPEC_REF.values(None);
+    let values = SPEC_REF.values(SPEC_REF.preset("paper"));
     let red = Red::from_params(&values, &QueueFacts::at(BitRate::from_gbps(40)));
     for (n, percent, queue) in [(2.0, 0.0925, 23_000), (10.0, 0.785, 158_000)] {
         assert!((p(n) * 100.0 / percent - 1.0).abs() < 1e-3, "{n} flows: {}", p(n));

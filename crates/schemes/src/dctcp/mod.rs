@@ -96,7 +96,7 @@ impl Scheme for Dctcp {
         let red = match self.values.choice("marking") {
             "red" => Red::from_params(&self.values, at),
             _ => {
-                let k = self.values.bytes_by_rate("k").at(at.rate);
+                let k = self.values.bytes_by_rate("k").at_queue(at);
                 Red::new(k, k, 1.0, at)
             }
         };

@@ -259,7 +259,7 @@ impl Scheme for Mercury {
     type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Cp {
-        let kmin = self.values.bytes_by_rate("kmin").at(at.rate);
+        let kmin = self.values.bytes_by_rate("kmin").at_queue(at);
         let part = self.values.number("xoff_part");
         let cap = at.xoff_bytes.map_or(u64::MAX, |xoff| (xoff as f64 * part) as u64);
         Cp(Box::new(Egress {
@@ -364,8 +364,8 @@ struct Entry {
 
 impl Egress {
     #[inline]
-    fn key(&self, flow: u32) -> u32 {
-        if self.bits == 0 { flow } else { flow.wrapping_mul(0x9e37_79b9) >> (32 - self.bits) }
+    fn key(&self, packet: &PacketFacts) -> u32 {
+        if self.bits == 0 { packet.flow } else { packet.name.wrapping_mul(0x9e37_79b9) >> (32 - self.bits) }
     }
 
     /// Algorithm 2, lines 1 to 3.
@@ -374,7 +374,7 @@ impl Egress {
         if view.queue_packets == 0 {
             self.forget();
         }
-        let key = self.key(packet.flow);
+        let key = self.key(packet);
         let entry = self.table.entry(key, Entry::default);
         entry.bytes += u64::from(packet.frame_bytes);
         entry.own = packet.own;
@@ -388,7 +388,7 @@ impl Egress {
             self.forget();
             return;
         }
-        let key = self.key(packet.flow);
+        let key = self.key(packet);
         let Some(entry) = self.table.get_mut(key) else { return };
         let bytes = u64::from(packet.frame_bytes).min(entry.bytes);
         entry.bytes -= bytes;
@@ -432,7 +432,7 @@ impl Egress {
     #[cold]
     fn congested(&mut self, now: Time, packet: &PacketFacts, notify: &mut impl FnMut(u32, Cnp)) {
         if packet.own {
-            let bytes = self.table.get(self.key(packet.flow)).map_or(0, |entry| entry.bytes);
+            let bytes = self.table.get(self.key(packet)).map_or(0, |entry| entry.bytes);
             self.tell(now, packet.flow, bytes, notify);
         }
         if self.all && now >= self.all_at {
@@ -463,10 +463,6 @@ impl CongestionPoint for Cp {
         mut notify: impl FnMut(u32, Cnp),
     ) {
         let port = &mut *self.0;
-        if packet.first {
-            // An ended flow of this number may have been told; this one hears of congestion at once.
-            port.told.remove(packet.flow);
-        }
         port.add(view, packet);
         if view.paused {
             // Algorithm 1, lines 4 and 5.

@@ -295,12 +295,6 @@ fn mercury_7_one_cnp_per_flow_and_interval() {
         port.at(us).put_as(2, 1000, false);
     }
     assert_eq!(port.heard.len(), 3, "at 0, 50 and 100 us, none for the flow of another scheme");
-    // The number's next flow is told at its first packet.
-    let (view, mut ecn, mut heard) = (port.view(), Ecn::Ect0, 0);
-    let facts = PacketFacts { first: true, ..PacketFacts::of(1, 1000) };
-    port.cp.on_enqueue(&view, &facts, 1, Mark { ecn: &mut ecn, int: None }, |_, _| heard += 1);
-    port.bytes += 1000;
-    assert_eq!(heard, 1);
     // Old entries do not pile up.
     for flow in 0..10_000 {
         port.at(200 + u64::from(flow)).put(flow, 1000);

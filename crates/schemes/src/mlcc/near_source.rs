@@ -5,7 +5,7 @@ use super::Feedback;
 use super::law::Law;
 use crate::parts::flow_table::FlowTable;
 use crate::parts::int::{IntPoint, Precision};
-use xoff_engine::Time;
+use xoff_engine::{Span, Time};
 use xoff_fabric::packet::{IntHop, IntStack};
 use xoff_fabric::scheme::{CongestionPoint, Hooks, Mark, PacketFacts, QueueFacts, QueueView};
 
@@ -15,6 +15,8 @@ pub(super) const SWITCH_INT_BYTES: u32 = 120;
 const HOPS: usize = 5;
 /// Tag of packets whose telemetry has been sent back. The far gateway writes the credit over it.
 const TAKEN: u16 = u16::MAX;
+/// A flow not seen at the gateway for this long is forgotten; if it comes back, it counts anew.
+const SILENT: Span = Span::from_ms(100);
 
 /// What a Switch-INT packet carries.
 #[derive(Clone, Copy, Debug)]
@@ -54,14 +56,16 @@ struct Gateway {
     every: u32,
     /// Whether its own port is a hop of the loop.
     counts: bool,
-    /// Packets since the last one. Slots of flows are used again, so this does not grow for ever; and
-    /// a count left behind by another flow only shifts the first packet.
-    since: FlowTable<u32>,
+    /// Packets since the last one, and when the flow was last seen.
+    since: FlowTable<(u32, Time)>,
+    /// At this size `since` is cleared of silent flows.
+    prune_at: usize,
 }
 
 impl Cp {
     pub(super) fn new(at: &QueueFacts, precision: Precision, every: u32, counts: bool) -> Cp {
-        let gateway = at.leaves_domain.then(|| Box::new(Gateway { every, counts, since: FlowTable::new() }));
+        let gateway =
+            at.leaves_domain.then(|| Box::new(Gateway { every, counts, since: FlowTable::new(), prune_at: 64 }));
         Cp { point: IntPoint::new(precision, at), gateway }
     }
 }
@@ -91,7 +95,7 @@ impl CongestionPoint for Cp {
             if gateway.counts {
                 self.point.write(view, stack);
             }
-            if gateway.is_due(packet.flow) {
+            if gateway.is_due(view.now, packet.flow) {
                 notify(packet.flow, Feedback::SwitchInt(SwitchInt::wrap(stack)));
             }
             stack.tag = TAKEN;
@@ -101,11 +105,16 @@ impl CongestionPoint for Cp {
 }
 
 impl Gateway {
-    fn is_due(&mut self, flow: u32) -> bool {
+    fn is_due(&mut self, now: Time, flow: u32) -> bool {
         if self.every == 1 {
             return true;
         }
-        let since = self.since.entry(flow, || 0);
+        if self.since.len() >= self.prune_at {
+            self.since.retain(|_, (_, last)| now.saturating_since(*last) < SILENT);
+            self.prune_at = 64.max(2 * self.since.len());
+        }
+        let (since, last) = self.since.entry(flow, || (0, now));
+        *last = now;
         *since = (*since + 1) % self.every;
         *since == 0
     }

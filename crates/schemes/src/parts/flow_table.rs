@@ -1,6 +1,7 @@
 //! Per-flow counters of one queue: small, exact, without allocation once grown.
 //!
-//! Flows are the world's slot numbers, so keys are small integers. Entries lie side by side in the
+//! Flows are the run's numbers of them, which are never used again: an entry that nobody removes stays,
+//! so whoever keeps a table forgets flows that have gone silent. Entries lie side by side in the
 //! order in which they came (a removal moves the last into the gap), which makes walks cheap and
 //! their order the same in every run; an open-addressed index finds them.
 

@@ -191,7 +191,7 @@ impl Sampler {
             }
         };
         let mut sampler = Sampler {
-            qeq_bytes: values.bytes_by_rate("qeq").at(facts.rate).max(1) as f64,
+            qeq_bytes: values.bytes_by_rate("qeq").at_queue(facts).max(1) as f64,
             w: values.number("w"),
             psi_max: values.count("psi_max") as u8,
             send_zero: values.flag("send_zero"),

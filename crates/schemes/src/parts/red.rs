@@ -40,9 +40,9 @@ impl Red {
         Red { kmin_bytes, kmax_bytes, pmax, lots }
     }
 
-    /// From the parameters `kmin`, `kmax`, `pmax` at a port of this speed.
+    /// From the parameters `kmin`, `kmax`, `pmax` at this queue.
     pub fn from_params(values: &ParamValues, facts: &QueueFacts) -> Red {
-        let at = |name| values.bytes_by_rate(name).at(facts.rate);
+        let at = |name| values.bytes_by_rate(name).at_queue(facts);
         Red::new(at("kmin"), at("kmax"), values.number_by_rate("pmax").at(facts.rate), facts)
     }
 

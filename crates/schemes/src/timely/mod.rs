@@ -66,11 +66,11 @@ struct Settings {
 /// What happens inside the band (sections 4 and 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Law {
-    /// `snippet`: steps grow with the time since the last, and no step more than halves the rate.
-    Original {
-        stages: Stages,
-        snippet: bool,
-    },
+    Original(Stages),
+    /// The authors' published snippet: what is not a cut by the gradient is smaller the sooner after
+    /// the last update it comes, no step more than halves the rate, and round trips that fall count
+    /// towards the larger step.
+    Snippet,
     Patched,
 }
 
@@ -92,10 +92,9 @@ impl<const PATCHED: bool> Configured for Configuration<PATCHED> {
     fn configure(values: &ParamValues) -> Self {
         let law = match PATCHED {
             true => Law::Patched,
-            false => Law::Original {
-                stages: if values.choice("stages") == "gradient" { Stages::Gradient } else { Stages::Every },
-                snippet: values.flag("snippet"),
-            },
+            false if values.flag("snippet") => Law::Snippet,
+            false if values.choice("stages") == "gradient" => Law::Original(Stages::Gradient),
+            false => Law::Original(Stages::Every),
         };
         let d_min = values.time("d_min").max(Span::from_ns(1));
         let segments = values.choice("update") == "segment";
@@ -199,46 +198,79 @@ impl Rp {
     fn update(&mut self, now: Time, rtt: f64) {
         let elapsed = now.saturating_since(self.updated);
         self.updated = now;
-        // Section 7: the first sample is only stored.
-        let Some(previous) = self.previous.replace(rtt) else { return };
         let settings = &*self.settings;
+        let (law, rounding) = (settings.law, settings.rounding);
+        let (previous, elapsed) = match (self.previous.replace(rtt), law) {
+            (Some(previous), _) => (previous, elapsed),
+            // The snippet takes the first sample for a difference of nothing, long after the last.
+            (None, Law::Snippet) => (rtt, settings.d_min),
+            // Section 7: the first sample is only stored.
+            (None, _) => return,
+        };
         self.difference = (1.0 - settings.gain) * self.difference + settings.gain * (rtt - previous);
-        let gradient = match settings.rounding {
+        let gradient = match rounding {
             Rounding::None => self.difference * settings.per_d_min,
             Rounding::Bps => self.difference / settings.d_min_units,
         };
         let before = self.rate_bps;
-        let (beta, t_low, t_high, rounding) = (settings.beta, settings.t_low, settings.t_high, settings.rounding);
-        let rate = match settings.law {
-            Law::Original { stages, snippet } => {
-                let scale =
-                    if snippet && elapsed < settings.d_min { elapsed.ps() as f64 * settings.per_d_min } else { 1.0 };
-                let below = rtt < t_low;
-                let rate = if below || (rtt <= t_high && gradient <= 0.0) {
-                    // Cases 1 and 3.
-                    before + self.step(stages, below) * scale
-                } else {
-                    // Cases 2 and 4; a decrease of either kind ends the row.
-                    self.stage = 0;
-                    let excess = if rtt > t_high { 1.0 - t_high / rtt } else { gradient };
-                    before * (1.0 - beta * excess * scale).max(0.0)
-                };
-                if snippet { rate.max(before / 2.0) } else { rate }
-            }
-            Law::Patched if rtt < t_low => before + self.delta_bps,
-            Law::Patched if rtt > t_high => before * (1.0 - beta * (1.0 - t_high / rtt)),
-            Law::Patched => {
-                // Section 5, with T_ref = T_low.
-                let weight = (2.0 * gradient + 0.5).clamp(0.0, 1.0);
-                let error = (rtt - t_low) / t_low;
-                self.delta_bps * (1.0 - weight) + before * (1.0 - beta * weight * error)
-            }
+        let rate = match law {
+            Law::Original(stages) => self.original(stages, rtt, gradient),
+            Law::Snippet => self.snippet(elapsed, rtt, rtt < previous, gradient),
+            Law::Patched => self.patched(rtt, gradient),
         };
         // Counted at line rate too: the law found room, whatever else holds the flow back.
         self.increases = self.increases.wrapping_add(u32::from(rate > before));
         self.rate_bps = rounding.keep(rate).clamp(self.min_bps, self.line_bps);
         if let Some(burst) = &mut self.burst {
             burst.set_rate(self.rate_bps, self.line_bps);
+        }
+    }
+
+    /// Section 4.
+    fn original(&mut self, stages: Stages, rtt: f64, gradient: f64) -> f64 {
+        let Settings { beta, t_low, t_high, .. } = *self.settings;
+        let below = rtt < t_low;
+        if below || (rtt <= t_high && gradient <= 0.0) {
+            // Cases 1 and 3.
+            return self.rate_bps + self.step(stages, below);
+        }
+        // Cases 2 and 4; a decrease of either kind ends the row.
+        self.stage = 0;
+        let excess = if rtt > t_high { 1.0 - t_high / rtt } else { gradient };
+        self.rate_bps * (1.0 - beta * excess).max(0.0)
+    }
+
+    /// The published snippet. `falling`: this round trip is shorter than the last, whatever the
+    /// smoothed gradient says.
+    fn snippet(&mut self, elapsed: Span, rtt: f64, falling: bool, gradient: f64) -> f64 {
+        let Settings { beta, t_low, t_high, per_d_min, .. } = *self.settings;
+        self.stage = if falling { self.stage.saturating_add(1) } else { 0 };
+        let scale = (elapsed.ps() as f64 * per_d_min).min(1.0);
+        let rate = if rtt < t_low {
+            self.rate_bps + self.delta_bps * scale
+        } else if rtt > t_high {
+            self.rate_bps * (1.0 - beta * (1.0 - t_high / rtt) * scale)
+        } else if gradient <= 0.0 {
+            let step_bps = if self.stage >= HYPER_AFTER { self.hyper_bps } else { self.delta_bps };
+            self.rate_bps + step_bps * scale
+        } else {
+            // Smoothed over many samples already, so not by the time of this one.
+            self.rate_bps * (1.0 - beta * gradient)
+        };
+        rate.max(self.rate_bps / 2.0)
+    }
+
+    /// Section 5, with T_ref = T_low.
+    fn patched(&self, rtt: f64, gradient: f64) -> f64 {
+        let Settings { beta, t_low, t_high, .. } = *self.settings;
+        if rtt < t_low {
+            self.rate_bps + self.delta_bps
+        } else if rtt > t_high {
+            self.rate_bps * (1.0 - beta * (1.0 - t_high / rtt))
+        } else {
+            let weight = (2.0 * gradient + 0.5).clamp(0.0, 1.0);
+            let error = (rtt - t_low) / t_low;
+            self.delta_bps * (1.0 - weight) + self.rate_bps * (1.0 - beta * weight * error)
         }
     }
 

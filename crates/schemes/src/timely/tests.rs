@@ -102,20 +102,76 @@ fn timely_4_stages_of_the_paper_and_of_the_reference() {
     assert_eq!(rp.stage, 0);
 }
 
+/// At 5 Gb/s on a 10G line by the snippet, with a previous sample of 60 us.
+fn snippet_at_five(texts: &[(&str, &str)]) -> Rp {
+    let mut rp = timely("reference", &[&[("snippet", "true")], texts].concat()).reaction_point(&flow(10));
+    rp.rate_bps = 5e9;
+    rp.previous = Some(60e6);
+    rp.updated = Time::from_us(1000);
+    rp
+}
+
+/// Rates in Gb/s after each of these round trips, in us, `apart_us` after one another.
+fn rates_apart(rp: &mut Rp, apart_us: u64, samples: &[f64]) -> Vec<f64> {
+    samples
+        .iter()
+        .map(|us| {
+            rp.update(rp.updated + Span::from_us(apart_us), us * 1e6);
+            rp.rate_bps / 1e9
+        })
+        .collect()
+}
+
 #[test]
-fn timely_4_snippet_bounds_and_scales_steps() {
-    let mut rp = at_five(&timely("reference", &[("snippet", "true")]));
+fn timely_4_no_step_of_the_snippet_more_than_halves() {
     // A gradient of 17.5 would stop the flow; half remains.
-    assert_close(&rates(&mut rp, &[460.0]), &[2.5], 1e-12);
-    // 5 us after the last update a step is a quarter, of an increase as of a decrease.
-    let mut rp = at_five(&timely("reference", &[("snippet", "true")]));
-    rp.update(rp.updated + Span::from_us(5), 60e6);
-    assert!((rp.rate_bps / 1e9 - 5.0025).abs() < 1e-12);
-    rp.update(rp.updated + Span::from_us(5), 70e6);
-    assert!((rp.rate_bps / 1e9 - 5.0025 * (1.0 - 0.25 * 0.8 * 0.4375)).abs() < 1e-9);
-    // Without it the rate goes to its floor.
-    let mut rp = at_five(&timely("reference", &[]));
-    assert_close(&rates(&mut rp, &[460.0]), &[0.01], 1e-12);
+    assert_close(&rates(&mut snippet_at_five(&[]), &[460.0]), &[2.5], 1e-12);
+    // By the law itself the rate goes to its floor.
+    assert_close(&rates(&mut at_five(&timely("reference", &[])), &[460.0]), &[0.01], 1e-12);
+}
+
+#[test]
+fn timely_4_the_snippet_scales_increases_and_cuts_above_t_high_but_no_cut_by_the_gradient() {
+    // Updates 5 us apart with a D_min of 20 us: a quarter of 10 Mb/s, by the gradient and below T_low.
+    let mut rp = snippet_at_five(&[]);
+    assert_close(&rates_apart(&mut rp, 5, &[60.0, 40.0]), &[5.0025, 5.005], 1e-12);
+    // A quarter of 0.8 (1 - 500 / 600) above T_high.
+    let mut rp = snippet_at_five(&[]);
+    assert_close(&rates_apart(&mut rp, 5, &[600.0]), &[5.0 * (1.0 - 0.25 * 0.8 / 6.0)], 1e-12);
+    // The whole of 0.8 x 0.4375 by the gradient, as 100 us apart.
+    let mut rp = snippet_at_five(&[]);
+    assert_close(&rates_apart(&mut rp, 5, &[70.0]), &[3.25], 1e-12);
+    assert_close(&rates(&mut snippet_at_five(&[]), &[70.0]), &[3.25], 1e-12);
+}
+
+#[test]
+fn timely_4_the_snippet_counts_round_trips_that_fall() {
+    // The fifth in a row below the one before is the first of five delta; an equal one ends the row.
+    let mut rp = snippet_at_five(&[]);
+    let samples = [59.0, 58.0, 57.0, 56.0, 55.0, 54.0, 54.0, 53.0];
+    assert_close(&rates(&mut rp, &samples), &[5.01, 5.02, 5.03, 5.04, 5.09, 5.14, 5.15, 5.16], 1e-12);
+    // Steady round trips never count, though their gradient is none: the law itself would (5.09).
+    assert_close(&rates(&mut snippet_at_five(&[]), &[60.0; 5]), &[5.01, 5.02, 5.03, 5.04, 5.05], 1e-12);
+    // Falls count while the rate is still cut by the smoothed gradient, and below T_low, where the
+    // step stays delta. With a gain of 0.02: 0.02 x 200 / 20 is a gradient of 0.2, then
+    // 0.98 x 4 - 0.02 x 10 of 0.186, and so on.
+    let mut rp = snippet_at_five(&[("gain", "0.02")]);
+    let found = rates(&mut rp, &[260.0, 250.0, 240.0]);
+    assert_close(&found, &[4.2, 4.2 * (1.0 - 0.8 * 0.186), 4.2 * (1.0 - 0.8 * 0.186) * (1.0 - 0.8 * 0.17228)], 1e-9);
+    assert_eq!(rp.stage, 2);
+    rp.rate_bps = 5e9;
+    assert_close(&rates(&mut rp, &[49.0, 48.0, 47.0]), &[5.01, 5.02, 5.03], 1e-12);
+    // The seventh in a row, within the band and with a falling gradient.
+    rp.previous = Some(100e6);
+    assert_close(&rates(&mut rp, &[60.0]), &[5.08], 1e-12);
+}
+
+#[test]
+fn timely_4_the_snippet_takes_its_first_sample_for_a_difference_of_nothing() {
+    let mut rp = timely("reference", &[("snippet", "true")]).reaction_point(&flow(10));
+    rp.rate_bps = 5e9;
+    rp.update(rp.updated + Span::from_us(1), 60e6);
+    assert_eq!(rp.rate_bps, 5.01e9);
 }
 
 #[test]

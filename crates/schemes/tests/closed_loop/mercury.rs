@@ -17,7 +17,7 @@ fn mercury_9_6_the_culprit_reacts_within_one_switch_to_host_delay() {
     assert!(first > 20.0 && first < 22.5, "F2 reacts after {first} us");
     assert_eq!(run.flow(2).marked, 0, "no ECN at Mercury's switches");
     // DCQCN by itself: the marked packet goes on to R2, and its CNP comes back the whole way.
-    let plain = fig2::run(scheme("dcqcn", &[]), XOFF).first_cut(2).expect("F2 is congested").as_s() * 1e6;
+    let plain = fig2::run(scheme("dcqcn:paper", &[]), XOFF).first_cut(2).expect("F2 is congested").as_s() * 1e6;
     assert!(plain > first + 8.0, "{first} and {plain} us");
 }
 

@@ -38,7 +38,7 @@ fn pacc_7_2_cnps_per_packet_are_near_dcqcns_marking_probability() {
     // flows and 0.785 % for ten (dcqcn section 8.5).
     for (n, expected) in [(2, 0.000_92), (10, 0.007_85)] {
         let sent = |ms| {
-            let outcome = into_one("pacc+dcqcn", n).run(Time::from_ms(ms));
+            let outcome = into_one("pacc+dcqcn:paper", n).run(Time::from_ms(ms));
             let counters = &outcome.world.counters;
             (counters.notifications_sent as f64, counters.data_packets_sent as f64)
         };
@@ -54,7 +54,7 @@ fn pacc_7_3_feedback_within_a_period() {
     // point shows a CNP at once, as a rate below line rate.
     for phase in [0, 7, 20, 33, 46, 59, 72, 79] {
         let start = Time::from_us(800 + phase);
-        let mut bench = into_one("pacc+dcqcn", 2);
+        let mut bench = into_one("pacc+dcqcn:paper", 2);
         for (at, _) in &mut bench.flows {
             *at = start;
         }

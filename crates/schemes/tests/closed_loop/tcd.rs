@@ -30,7 +30,7 @@ fn tcd_8_4_the_victim_is_marked_undetermined_only() {
 #[test]
 fn tcd_8_4_the_same_over_the_papers_dcqcn() {
     // It reacts in 40 us, so PAUSE spreads only if PFC acts early.
-    let plain = fig2::run(scheme("dcqcn", &[]), 60_000);
+    let plain = fig2::run(scheme("dcqcn:paper", &[]), 60_000);
     let tcd = fig2::run(scheme("tcd", &[]), 60_000);
     assert!(plain.pauses()[1] > 0 && tcd.pauses()[1] > 0, "{:?}, {:?}", plain.pauses(), tcd.pauses());
     assert!(plain.lowest_rate(1) < 15.0, "{}", plain.lowest_rate(1));
@@ -47,5 +47,5 @@ fn tcd_7_a_port_that_is_never_paused_behaves_as_plain_ecn() {
         assert_eq!(outcome.world.counters.pause_frames, 0);
         (outcome.delivered(), outcome.world.counters.marks)
     };
-    assert_eq!(run("tcd"), run("dcqcn"));
+    assert_eq!(run("tcd"), run("dcqcn:paper"));
 }

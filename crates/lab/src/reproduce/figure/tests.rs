@@ -79,7 +79,7 @@ fn chart(name: &str, text: &str, results: &Results) -> Chart {
     let svg = svg(chart).unwrap();
     assert!(svg.len() < 60_000, "{name}: {} bytes", svg.len());
     if let Some(folder) = std::env::var_os("XOFF_FIGURES") {
-        png(chart, &Path::new(&folder).join(format!("{name}.png"))).unwrap();
+        std::fs::write(Path::new(&folder).join(format!("{name}.png")), png(chart).unwrap()).unwrap();
         std::fs::write(Path::new(&folder).join(format!("{name}.svg")), svg).unwrap();
     }
     (**chart).clone()

@@ -1,6 +1,7 @@
 //! Draws a chart on any backend: SVG for the report, PNG for slides.
 
 use super::bars;
+use super::bitmap;
 use super::chart::{Axis, Chart, Dash, Line};
 use super::layout::{self, Entry, Frame, Layout, Look};
 use super::path::{clip, dashes, straighten, thin};
@@ -10,7 +11,6 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontDesc, FontFamily, register_font};
 use std::cell::RefCell;
-use std::path::Path;
 use std::sync::OnceLock;
 
 /// Backends count whole pixels; twice as many give half-pixel lines and sharp slides.
@@ -36,12 +36,15 @@ pub fn svg(chart: &Chart) -> Result<String, Failed> {
     Ok(text.replacen(&from, &format!("width=\"{}\" height=\"{}\"", to.0, to.1), 1))
 }
 
-/// The figure as a PNG file.
-pub fn png(chart: &Chart, path: &Path) -> Result<(), Failed> {
+/// The figure as the bytes of a PNG file.
+pub fn png(chart: &Chart) -> Result<Vec<u8>, Failed> {
     ready_font()?;
     let layout = Layout::of(chart, text_width);
-    paint(chart, &layout, BitMapBackend::new(path, pixels(&layout)).into_drawing_area(), Strokes::Pieces)?;
-    Ok(())
+    let (width, height) = pixels(&layout);
+    let mut buffer = vec![0; width as usize * height as usize * 3];
+    let area = BitMapBackend::with_buffer(&mut buffer, (width, height)).into_drawing_area();
+    paint(chart, &layout, area, Strokes::Pieces)?;
+    Ok(bitmap::encode(&buffer, (width, height))?)
 }
 
 fn pixels(layout: &Layout) -> (u32, u32) {

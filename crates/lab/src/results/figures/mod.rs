@@ -1,9 +1,11 @@
 //! Figures of a run, a comparison or an experiment, as SVG and PNG from one drawing.
 //!
 //! [`chart`] is what a figure shows, [`layout`] where its parts go, [`draw`] and [`bars`] put it on
-//! any backend, [`ticks`] chooses the numbers at the axes, [`colour`] the colours and dashes.
+//! any backend, [`bitmap`] makes a file of pixels, [`ticks`] chooses the numbers at the axes, [`colour`]
+//! the colours and dashes.
 
 mod bars;
+mod bitmap;
 pub mod chart;
 mod choose;
 pub mod colour;
@@ -24,7 +26,8 @@ pub fn write_all(charts: &[Chart], dir: &Path) -> io::Result<()> {
     for chart in charts {
         let text = svg(chart).map_err(io::Error::other)?;
         std::fs::write(dir.join(format!("{}.svg", chart.file)), text)?;
-        png(chart, &dir.join(format!("{}.png", chart.file))).map_err(io::Error::other)?;
+        let bytes = png(chart).map_err(io::Error::other)?;
+        std::fs::write(dir.join(format!("{}.png", chart.file)), bytes)?;
     }
     Ok(())
 }

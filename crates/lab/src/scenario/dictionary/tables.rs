@@ -221,7 +221,7 @@ pub(super) const SECTIONS: &[Section] = &[
         meaning: "How hosts behave",
         keys: &[
             key("mtu", Bytes, "\"1KB\"", "Payload of a full packet, at most 9216 bytes"),
-            key("ack_every", Count, "1", "One ACK per this many packets in order, and always for the last"),
+            key("ack_every", Count, "1", "RoCE: every n-th packet asks for an ACK, and the last before its sender falls silent (window full, or nothing more to send)"),
             key(
                 "ack_class",
                 Choice(&["control", "data"]),
@@ -296,7 +296,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 "time_grain",
                 Choice(&["1ps", "1ns", "1ns-binary"]),
                 "\"1ps\"",
-                "Serialisation times and pacing gaps are rounded down to it; binary: from seconds of 64 binary digits, so that whole nanoseconds come out one short",
+                "Serialisation times and pacing gaps are rounded down to it; binary: from seconds of 64 binary digits, so that whole nanoseconds come out one short; refused where links would be far too fast",
             ),
             key(
                 "ties",

@@ -4,6 +4,7 @@ use super::hosts::{hosts, lonely, one_to_one};
 use super::kinds::until;
 use super::settings::{Settings, with_classes};
 use super::sizes::sizes;
+use super::wire::Wire;
 use super::{MOST_FLOWS, Made, Scope};
 use crate::scenario::Table;
 use crate::scenario::reader::{Result, Text};
@@ -44,7 +45,8 @@ pub fn poisson(table: &mut Table, scope: &Scope<'_>, settings: &Settings, hotspo
     }
     let sizes = sizes(table, "sizes")?;
     let senders_bps = scope.wiring.total_bps(&sources);
-    let per_second = rate(table, scope, &sizes, 1.0, &sources, senders_bps)?;
+    let wire = Wire { scheme: settings.template.scheme, senders: &sources, receivers: &destinations };
+    let per_second = rate(table, scope, &sizes, 1.0, &wire, senders_bps)?;
     let load = per_second * sizes.mean() * 8.0 / senders_bps;
     // The brink of 1 may be missed by a rounding.
     if load > 1.0 + 1e-9 {
@@ -101,7 +103,7 @@ fn rate(
     scope: &Scope<'_>,
     sizes: &Sizes,
     flows_each: f64,
-    senders: &[u32],
+    wire: &Wire<'_>,
     of_bps: f64,
 ) -> Result<f64> {
     let given: Vec<&str> = ["load", "offered", "rate_per_second"].into_iter().filter(|key| table.has(key)).collect();
@@ -115,8 +117,11 @@ fn rate(
                 }
                 None => of_bps,
             };
-            let wire = table.choice_or("load_counts", &[("payload", false), ("wire", true)], "payload")?;
-            load * of_bps / 8.0 / (flows_each * bytes_of_a_flow(scope, sizes, senders, wire))
+            let bytes = match table.choice_or("load_counts", &[("payload", false), ("wire", true)], "payload")? {
+                true => wire.bytes_of_a_flow(scope, sizes),
+                false => sizes.mean(),
+            };
+            load * of_bps / 8.0 / (flows_each * bytes)
         }
         ["offered"] => {
             let offered = table.rate("offered")?.bps() as f64;
@@ -141,19 +146,6 @@ fn rate(
             .label("no traffic, or more than can be simulated"));
     }
     Ok(per_second)
-}
-
-/// With the headers and gaps of all its packets, if the wire is meant.
-fn bytes_of_a_flow(scope: &Scope<'_>, sizes: &Sizes, senders: &[u32], wire: bool) -> f64 {
-    let plan = scope.ctx.plan;
-    let profile = senders.first().map_or(0, |host| plan.nodes[*host as usize].profile);
-    match plan.hosts.get(usize::from(profile)).filter(|_| wire) {
-        Some(host) => {
-            let extra = host.sizes.data_header_bytes + host.sizes.gap_bytes;
-            sizes.mean() + sizes.mean_packets(host.mtu_bytes) * f64::from(extra)
-        }
-        None => sizes.mean(),
-    }
 }
 
 fn overload(table: &Table, load: f64) -> crate::scenario::Diagnostic {
@@ -258,7 +250,8 @@ fn events(
         return Ok((Events::Periodic { start, period, count, until }, expected));
     }
     let receivers_bps = scope.wiring.total_bps(receivers);
-    let per_second = rate(table, scope, sizes, mean_degree, senders, receivers_bps)?;
+    let wire = Wire { scheme: settings.template.scheme, senders, receivers };
+    let per_second = rate(table, scope, sizes, mean_degree, &wire, receivers_bps)?;
     let bps = per_second * mean_degree * sizes.mean() * 8.0;
     let load = bps / receivers_bps.min(scope.wiring.total_bps(senders));
     if load > 1.0 + 1e-9 {

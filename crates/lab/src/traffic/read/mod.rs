@@ -8,6 +8,7 @@ mod settings;
 mod sizes;
 #[cfg(test)]
 mod tests;
+mod wire;
 
 use super::flow::Wiring;
 use super::plan::{Expected, Generator, TrafficPlan};
@@ -55,8 +56,8 @@ pub fn read(table: &mut Table, ctx: &TrafficContext<'_>) -> Result<TrafficPlan> 
         _ => kinds::reads(table, &scope, &settings)?,
     };
     Ok(TrafficPlan {
-        index: ctx.index as u64,
         name: settings.name,
+        namesake: 0,
         kind,
         labels: made.labels.into(),
         expected: made.expected,

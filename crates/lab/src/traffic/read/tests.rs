@@ -60,7 +60,9 @@ fn read_entries(source: &Arc<Source>, entries: Vec<tree::Entry>, base: &Path) ->
         plan: &plan,
         names: &names,
         classes: &["data".to_owned(), "control".to_owned()],
-        schemes: &["dcqcn".to_owned(), "none".to_owned()],
+        schemes: &["dcqcn".to_owned(), "none".to_owned(), "hpcc".to_owned(), "tcp-newreno".to_owned()],
+        formats: &["dcqcn", "none", "hpcc", "tcp-newreno"]
+            .map(|name| xoff_schemes::formats(&xoff_schemes::select(name).unwrap())),
         default_class: 0,
         seed: 1,
         index: 2,
@@ -164,6 +166,11 @@ fn the_load_is_counted_as_asked() {
     assert_eq!(poisson("load = 0.5").expected.load, Some(0.5));
     // Ten packets of 1082 wire bytes each.
     assert!((per_second(&poisson("load = 0.5\nload_counts = \"wire\"")) - 7.5e6 / 1.082).abs() < 1.0);
+    // The scheme's telemetry (42 B) and TCP's headers (58 B) are on the wire too.
+    let wire =
+        |scheme: &str| per_second(&poisson(&format!("load = 0.5\nload_counts = \"wire\"\nscheme = \"{scheme}\"")));
+    assert!((wire("hpcc") - 7.5e6 / 1.124).abs() < 1.0, "{}", wire("hpcc"));
+    assert!((wire("tcp-newreno") - 7.5e6 / 1.078).abs() < 1.0, "{}", wire("tcp-newreno"));
     let cut = poisson("load = 0.8\nload_of = \"s0->s1\"\nsources = \"@s0\"\ndestinations = \"@s1\"");
     assert_eq!(per_second(&cut), 1e6);
     assert_eq!(cut.expected, Expected { flows: Some(1e5), bytes: Some(1e9), load: Some(0.2), finite: false });
