@@ -83,10 +83,13 @@ fn changes_a_link(fault: &Fault) -> bool {
 }
 
 /// Whether the plan promises that no lossless packet finds a buffer full.
-pub fn promises_no_drop(plan: &Plan) -> bool {
+pub fn promises_no_drop(trial: &Trial) -> bool {
+    let plan = &trial.world.plan;
     let sound =
         plan.switches.iter().all(|switch| switch.pfc.headroom == Headroom::Auto && !switch.pfc.set_aside_per_port);
-    let fits = budget::budgets(plan).iter().all(|row| row.headroom_bytes + row.promised_bytes <= row.buffer_bytes);
+    let fits = budget::budgets(plan, trial.loaded.frame_bytes)
+        .iter()
+        .all(|row| row.headroom_bytes + row.promised_bytes <= row.buffer_bytes);
     // ACKs of a lossless class that a NIC sends without regard for PAUSE.
     let obedient = plan.hosts.iter().all(|host| matches!(host.nic.scheduler, NicScheduler::Ready));
     // A PAUSE may be lost, and a watchdog lets packets pass that were told to wait.
@@ -101,7 +104,7 @@ fn loses_frames(plan: &Plan) -> bool {
 
 fn lossless(trial: &Trial) -> Option<String> {
     let drops = trial.world.counters.drops_lossless;
-    (drops > 0 && promises_no_drop(&trial.world.plan))
+    (drops > 0 && promises_no_drop(trial))
         .then(|| format!("{drops} lossless drops that the headroom excludes: {:?}", trial.world.failure))
 }
 
@@ -218,7 +221,7 @@ const REACHES: [Reach; 17] = [
     ("captured frames", |trial| !trial.world.taps.frames.is_empty()),
     ("several classes", |trial| trial.world.plan.classes.list.len() > 2),
     ("several schemes", |trial| trial.loaded.schemes.len() > 1),
-    ("a promise kept", |trial| trial.world.counters.pause_frames > 0 && promises_no_drop(&trial.world.plan)),
+    ("a promise kept", |trial| trial.world.counters.pause_frames > 0 && promises_no_drop(trial)),
     ("all flows complete", |trial| trial.world.counters.flows_completed == trial.world.counters.flows_started),
 ];
 

@@ -56,7 +56,7 @@ fn laws_can_be_broken() {
     fn completes(trial: &trial::Trial) -> bool {
         let plan = &trial.world.plan;
         let whole = trial.world.flows.iter().all(|flow| flow.delivered_at.is_some() && flow.size_bytes > Some(1));
-        whole && plan.faults.is_empty() && !trial.world.flows.is_empty() && laws::promises_no_drop(plan)
+        whole && plan.faults.is_empty() && !trial.world.flows.is_empty() && laws::promises_no_drop(trial)
     }
     assert_eq!(laws::broken(&run()), [""; 0]);
     type Tamper = fn(&mut trial::Trial);
