@@ -28,7 +28,7 @@ fn sources(crate_name: &str) -> Vec<(String, String)> {
     found.into_iter().map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap())).collect()
 }
 
-const CRATES: [&str; 4] = ["engine", "fabric", "schemes", "lab"];
+const CRATES: [&str; 5] = ["engine", "fabric", "schemes", "lab", "swarm"];
 
 fn forbid(crates: &[&str], words: &[&str], why: &str) {
     let mut wrong = Vec::new();

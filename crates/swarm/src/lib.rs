@@ -1,0 +1,24 @@
+//! Random small scenarios, and what must hold of every one of them.
+//!
+//! A scenario is a function of a 64-bit seed, drawn as the text a person would write: so a failure
+//! is a number, and its scenario can be printed, run and made smaller. Reading order: [`scenario`]
+//! (a whole one, from the sections beside it), [`trial`] (loaded, checked and run in memory),
+//! [`laws`] (what must hold), [`flock`] (very many, on several threads), [`rewrite`] (the same
+//! experiment written otherwise, for tests of what must not change).
+
+pub mod devices;
+pub mod draw;
+pub mod events;
+pub mod flock;
+pub mod laws;
+pub mod network;
+pub mod rewrite;
+pub mod scenario;
+pub mod schemes;
+pub mod traffic;
+pub mod trial;
+
+pub use draw::Draw;
+pub use network::Network;
+pub use scenario::{scenario, text};
+pub use trial::{Trial, Verdict};

@@ -1,0 +1,153 @@
+//! One scenario loaded, checked and run in memory, and what became of it.
+
+use crate::laws;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use xoff_fabric::record::{Failure, FlowRecord};
+use xoff_fabric::world::Progress;
+use xoff_lab::check::Report;
+use xoff_lab::measure::Recording;
+use xoff_lab::measure::recording::Recorder;
+use xoff_lab::run::{self, Sink};
+use xoff_lab::scenario::{Loaded, Options, Scenario};
+use xoff_schemes::AnyWorld;
+
+/// Events between two looks at the limit.
+const SLICE: u64 = 1 << 14;
+/// A scenario drawn to take some ten thousand events takes no more than this, or time stands still.
+const EVENTS_LARGEST: u64 = 20_000_000;
+
+/// A scenario that ran to its end.
+pub struct Trial {
+    pub loaded: Loaded,
+    pub report: Report,
+    pub world: AnyWorld,
+    pub ports: Vec<xoff_fabric::record::PortReport>,
+}
+
+/// What became of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Finished,
+    /// The simulated network failed, for this reason.
+    Failed(&'static str),
+    /// The scenario was refused, with this message.
+    Refused(String),
+    Panicked,
+}
+
+/// What became of it, and what is wrong with that.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    pub ending: Ending,
+    pub violations: Vec<String>,
+    pub packet_hops: u64,
+}
+
+/// Loads a text; its messages if it is refused.
+pub fn load(text: &str) -> Result<Loaded, Vec<xoff_lab::scenario::Diagnostic>> {
+    Scenario::from_text("scenario.toml", text, Path::new(".")).load(&Options::default())
+}
+
+/// Runs a scenario to its end, however it ends; an error if it does not.
+pub fn run(loaded: Loaded) -> Result<Trial, String> {
+    let report = xoff_lab::check::report(&loaded);
+    let mut world = run::build(&loaded);
+    world.capture(loaded.captures.iter().map(|request| request.capture.clone()).collect());
+    while world.run(SLICE) == Progress::Running {
+        if world.counters.events > EVENTS_LARGEST {
+            return Err(format!("no end after {EVENTS_LARGEST} events, at {}", world.now));
+        }
+    }
+    let ports = world.port_reports();
+    Ok(Trial { loaded, report, world, ports })
+}
+
+impl Trial {
+    /// The records of all flows, by name of their traffic and number within it.
+    pub fn flows(&self) -> Vec<((&str, u32), &FlowRecord)> {
+        let mut flows: Vec<&FlowRecord> = self.world.flows.iter().collect();
+        flows.sort_by_key(|flow| (flow.source, flow.id));
+        let mut number = 0;
+        let mut last = u32::MAX;
+        let mut named = Vec::with_capacity(flows.len());
+        for flow in flows {
+            number = if flow.source == last { number + 1 } else { 0 };
+            last = flow.source;
+            named.push(((self.loaded.traffic[flow.source as usize].name.as_str(), number), flow));
+        }
+        named.sort_by_key(|(name, _)| *name);
+        named
+    }
+
+    /// What the scenario's own measures make of it.
+    fn measured(&self) -> Result<usize, String> {
+        let mut recorder = Recorder::new(self.loaded.measures.needs());
+        let world = &self.world;
+        let kept = [recorder.flows(&world.flows), recorder.pauses(&world.pauses), recorder.samples(&world.samples)];
+        kept.into_iter().collect::<Result<Vec<()>, _>>().map_err(|error| error.to_string())?;
+        let ports = self.ports.clone();
+        let recording = Recording { ports, sim_end: world.now, counters: world.counters, ..recorder.so_far() };
+        let measured = self.loaded.measures.take(&self.loaded, &recording);
+        Ok(measured.numbers.len() + measured.curves.len())
+    }
+}
+
+/// Loads, runs and judges a text. A panic is a violation, too.
+pub fn judge(text: &str) -> Verdict {
+    catch_unwind(AssertUnwindSafe(|| judge_calmly(text))).unwrap_or_else(|_| {
+        let violations = vec![format!("a panic: {}", SAID.with_borrow(String::clone))];
+        Verdict { ending: Ending::Panicked, violations, packet_hops: 0 }
+    })
+}
+
+thread_local! {
+    /// Where the last panic of this thread was, and what it said.
+    static SAID: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// From now on panics are told with their scenario, not by themselves.
+pub fn keep_panics() {
+    std::panic::set_hook(Box::new(|panic| SAID.with_borrow_mut(|said| *said = panic.to_string())));
+}
+
+fn judge_calmly(text: &str) -> Verdict {
+    let loaded = match load(text) {
+        Ok(loaded) => loaded,
+        Err(errors) => {
+            let said = errors.first().map(|error| error.message.clone()).unwrap_or_default();
+            let silent = said.is_empty() || errors.iter().any(|error| error.render(false).len() < 10);
+            let violations = if silent { vec!["refused without a message".to_owned()] } else { Vec::new() };
+            return Verdict { ending: Ending::Refused(said), violations, packet_hops: 0 };
+        }
+    };
+    let measures = loaded.measures.names().len();
+    let trial = match run(loaded) {
+        Ok(trial) => trial,
+        Err(why) => return Verdict { ending: Ending::Failed("endless"), violations: vec![why], packet_hops: 0 },
+    };
+    let mut violations = laws::broken(&trial);
+    if trial.measured() != Ok(measures) {
+        violations.push("a measure gave nothing".to_owned());
+    }
+    let ending = match trial.world.failure {
+        None => Ending::Finished,
+        Some(Failure::LosslessDrop(_)) => Ending::Failed("lossless drop"),
+        Some(Failure::Deadlock { .. }) => Ending::Failed("deadlock"),
+        Some(Failure::Stall { .. }) => Ending::Failed("stall"),
+    };
+    Verdict { ending, violations, packet_hops: trial.world.counters.packet_hops }
+}
+
+/// Runs a text twice: why the second run is not the first, if so.
+pub fn differs_when_repeated(text: &str) -> Option<String> {
+    let run = || catch_unwind(|| load(text).ok().and_then(|loaded| run(loaded).ok())).ok().flatten();
+    let (a, b) = (run()?, run()?);
+    let same = a.world.flows == b.world.flows
+        && a.world.pauses == b.world.pauses
+        && a.world.samples == b.world.samples
+        && a.world.counters == b.world.counters
+        && a.world.failure == b.world.failure;
+    (!same).then(|| "two runs of it differ".to_owned())
+}

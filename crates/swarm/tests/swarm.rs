@@ -1,0 +1,79 @@
+//! A swarm small enough for every change; `cargo run --profile checked -p xoff-swarm` runs large ones.
+
+use std::collections::BTreeSet;
+use xoff_swarm::flock::{self, Request};
+use xoff_swarm::{laws, text, traffic, trial};
+
+#[test]
+fn no_random_scenario_breaks_a_law() {
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let request = Request { first: 0, cases: 3_000, jobs, time: None };
+    let hang = |seed: u64, why: &str| {
+        eprintln!("seed {seed} {why}");
+        std::process::abort();
+    };
+    let tally = flock::run(&request, |_| {}, hang);
+    assert!(tally.violations.is_empty(), "{:#?}", tally.violations);
+    assert_eq!(tally.cases, 3_000);
+    assert!(tally.repeated > 100, "{} were run twice", tally.repeated);
+    let finished = tally.endings["finished"];
+    assert!(finished > 2_400, "only {finished} finished: {:#?}", tally.endings);
+}
+
+/// A law that is never put to the test protects nothing.
+#[test]
+fn the_swarm_reaches_what_it_is_meant_to_test() {
+    let mut reached = BTreeSet::new();
+    let (mut schemes, mut kinds, mut topologies) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for seed in 0..700 {
+        let text = text(seed);
+        let Some(trial) = trial::load(&text).ok().and_then(|loaded| trial::run(loaded).ok()) else { continue };
+        reached.extend(laws::reached(&trial));
+        schemes.extend(trial.loaded.schemes.iter().map(|scheme| scheme.values.spec().name));
+        kinds.extend(trial.loaded.traffic.iter().map(|traffic| traffic.kind));
+        let root: toml::Table = text.parse().unwrap();
+        topologies.insert(root["topology"]["kind"].as_str().unwrap().to_owned());
+    }
+    for name in laws::all_reaches() {
+        assert!(reached.contains(name), "no scenario reaches: {name}");
+    }
+    let every: BTreeSet<&str> = xoff_schemes::all().iter().map(|spec| spec.name).collect();
+    assert_eq!(schemes, every);
+    assert_eq!(kinds, traffic::KINDS.into_iter().collect());
+    assert_eq!(topologies.len(), xoff_lab::scenario::topology::KINDS.len());
+}
+
+#[test]
+fn a_seed_is_a_scenario() {
+    assert_eq!(text(7), text(7));
+    assert_ne!(text(7), text(8));
+}
+
+/// The laws see what they are to see: a run that is tampered with breaks them.
+#[test]
+fn laws_can_be_broken() {
+    let run = || (0..).find_map(|seed| trial::run(trial::load(&text(seed)).ok()?).ok().filter(completes)).unwrap();
+    fn completes(trial: &trial::Trial) -> bool {
+        let plan = &trial.world.plan;
+        let whole = trial.world.flows.iter().all(|flow| flow.delivered_at.is_some() && flow.size_bytes > Some(1));
+        whole && plan.faults.is_empty() && !trial.world.flows.is_empty() && laws::promises_no_drop(trial)
+    }
+    assert_eq!(laws::broken(&run()), [""; 0]);
+    type Tamper = fn(&mut trial::Trial);
+    let tampers: [(Tamper, &str); 8] = [
+        (|trial| trial.world.counters.data_packets_sent += 1, "accounted for"),
+        (|trial| trial.world.flows[0].delivered_bytes -= 1, "do not add up"),
+        (|trial| trial.world.flows[0].delivered_at = Some(trial.world.flows[0].start), "faster than alone"),
+        (|trial| trial.world.flows[0].acked_at = Some(trial.world.flows[0].start), "acknowledged before"),
+        (|trial| trial.world.counters.pause_frames += 1, "no port knows of"),
+        (|trial| trial.world.counters.flows_completed += 1, "more flows completed"),
+        (|trial| trial.world.counters.naks_sent += 1, "NAKs though nothing was lost"),
+        (|trial| trial.ports[0].tx_wire_bytes += 1 << 40, "have time at"),
+    ];
+    for (tamper, expected) in tampers {
+        let mut trial = run();
+        tamper(&mut trial);
+        let broken = laws::broken(&trial);
+        assert!(broken.iter().any(|law| law.contains(expected)), "{expected}: {broken:?}");
+    }
+}
