@@ -364,7 +364,7 @@ fn notifications_carry_what_their_scheme_says() {
         assert_eq!(cnp[1], "0");
     }
 
-    let pcn = Captured::of(INCAST, &["scheme.name=pcn"]);
+    let pcn = Captured::of(INCAST, &["scheme.name=pcn", "seed=3"]);
     pcn.is_sound("nics");
     let cnps = pcn.frames(
         "nics",

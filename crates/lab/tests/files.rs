@@ -226,13 +226,13 @@ fn soon(mut child: Child, what: &str) -> Output {
 
 #[test]
 fn a_pipe_without_a_writer_is_refused_and_one_with_a_writer_is_read() {
-    let bench = Bench::with("small.toml", changed(SMALL, "sizes = \"hadoop\"", "sizes = \"pipe\""));
-    assert!(Command::new("mkfifo").arg(bench.path.join("pipe")).status().unwrap().success());
+    let bench = Bench::with("small.toml", changed(SMALL, "sizes = \"hadoop\"", "sizes = \"pipe.csv\""));
+    assert!(Command::new("mkfifo").arg(bench.path.join("pipe.csv")).status().unwrap().success());
     for args in [
-        &["run", "pipe"][..],
+        &["run", "pipe.csv"][..],
         &["check", "small.toml"],
-        &["import", "cdf", "pipe", "-o", "x.csv"],
-        &["import", "htsim", "pipe", "--topology", "small.toml"],
+        &["import", "cdf", "pipe.csv", "-o", "x.csv"],
+        &["import", "htsim", "pipe.csv", "--topology", "small.toml"],
     ] {
         let mut command = bench.command(args);
         let output = soon(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap(), &args.join(" "));

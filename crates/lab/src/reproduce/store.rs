@@ -75,7 +75,7 @@ pub fn load(path: &Path, origin: &Origin) -> Option<Run> {
 }
 
 /// The text of a file: the checksum of the run's own text, and that text.
-fn sealed(body: &str) -> String {
+pub fn sealed(body: &str) -> String {
     format!("{}{body}{SEAL_END}", seal(body))
 }
 
