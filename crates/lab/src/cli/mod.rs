@@ -62,7 +62,7 @@ impl From<Diagnostic> for Stop {
     max_term_width = 100,
     after_help = "\
 Exit codes: 0 success, 1 the simulated network failed (drop in a lossless class, deadlock, stall), \
-2 wrong input, 3 the system refused.
+2 wrong input, 3 the system refused, 130 and 143 interrupted.
 
 Start here:
   xoff                                          the ten-second comparison
