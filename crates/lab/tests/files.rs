@@ -141,13 +141,13 @@ fn links_to_results_are_followed_and_never_replaced() {
 #[test]
 fn writers_of_one_directory_at_the_same_time_all_succeed() {
     let bench = Bench::with("small.toml", changed(SMALL, "stop = \"5ms\"", "stop = \"100us\""));
-    for round in 0..4 {
+    for round in 0..6 {
         let start = |number: usize| {
-            let seed = (round * 8 + number).to_string();
+            let seed = (round * 16 + number).to_string();
             let mut command = bench.command(&["run", "small.toml", "--quiet", "--out", "out", "--seed", &seed]);
             command.stderr(Stdio::piped()).spawn().unwrap()
         };
-        let writers: Vec<Child> = (0..8).map(start).collect();
+        let writers: Vec<Child> = (0..16).map(start).collect();
         for writer in writers {
             let output = writer.wait_with_output().unwrap();
             assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
@@ -193,14 +193,6 @@ fn a_terminal_that_is_full_or_closed_costs_no_result() {
     ] {
         assert_eq!(shell(&bench, line).status.code(), Some(code), "{line}");
     }
-}
-
-#[test]
-fn the_first_comparison_is_written_even_if_nobody_reads_about_it() {
-    let bench = Bench::new();
-    let output = shell(&bench, "xoff | true; exit ${PIPESTATUS[0]}");
-    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
-    assert_whole(&bench.path.join("results/victim-flow-compared"), "");
 }
 
 #[test]
@@ -300,7 +292,7 @@ fn a_signal_that_is_ignored_stays_ignored() {
 fn a_reproduction_that_is_interrupted_goes_on() {
     let bench = common::paper::toy();
     let scenario = String::from_utf8(bench.read("experiments/toy/scenarios/tiny.toml")).unwrap();
-    bench.write("experiments/toy/scenarios/tiny.toml", changed(&scenario, "400us", "60ms"));
+    bench.write("experiments/toy/scenarios/tiny.toml", changed(&scenario, "400us", "10ms"));
     let args = ["reproduce", "toy", "--out", "out", "--jobs", "1"];
     let runs = bench.path.join("out/runs/toy-fig1/main");
     let some = || runs.exists() && entries(&runs).iter().any(|name| name.ends_with(".json") && !name.starts_with('.'));

@@ -64,7 +64,8 @@ impl From<Diagnostic> for Stop {
     version,
     after_help = "\
 Exit codes: 0 success, 1 the simulated network failed (drop in a lossless class, deadlock, stall, \
-flows that did not finish though nothing cut them off), 2 wrong input, 3 the system refused.
+flows that did not finish though nothing cut them off), 2 wrong input, 3 the system refused, \
+130 and 143 interrupted.
 
 Start here:
   xoff                                          the ten-second comparison

@@ -67,7 +67,7 @@ fn message(signal: i32, entries: &[Entry], kept: &[(PathBuf, io::Error)]) -> Str
     }
     said.extend(SAID.lock().unwrap_or_else(PoisonError::into_inner).take());
     if said.is_empty() {
-        said.push("nothing is left behind".to_owned());
+        said.push("nothing unfinished is left behind".to_owned());
     }
     format!("{how}: {}", said.join("; "))
 }

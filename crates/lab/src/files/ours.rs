@@ -5,6 +5,7 @@ use super::{about, disk, partials, refusal};
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,6 +13,8 @@ use std::time::Duration;
 const NAMES_TOLD: usize = 10;
 /// A partial may be seen between its making and its locking; younger ones are left alone.
 const GRACE: Duration = Duration::from_secs(1);
+/// Of looks at a directory that others keep replacing.
+const ROUNDS: usize = 1000;
 
 /// What is where a result shall be.
 #[derive(Debug)]
@@ -28,6 +31,21 @@ pub enum Found {
 
 /// Looks at what is at `path`, which is not a symbolic link.
 pub fn look(path: &Path) -> io::Result<Found> {
+    // The time of its last change too: numbers are used again.
+    let of = |found: fs::Metadata| (found.dev(), found.ino(), found.ctime(), found.ctime_nsec());
+    let identity = || fs::metadata(path).map(of).ok();
+    for _ in 1..ROUNDS {
+        let before = identity();
+        let found = look_once(path);
+        // Another writer may have put its result there meanwhile: half of each is no sight of either.
+        if identity() == before {
+            return found;
+        }
+    }
+    look_once(path)
+}
+
+fn look_once(path: &Path) -> io::Result<Found> {
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Absent),
         Err(error) => return Err(about("cannot read", path, &error)),
@@ -37,6 +55,10 @@ pub fn look(path: &Path) -> io::Result<Found> {
     let manifest = Manifest::read(path).filter(|manifest| !manifest.writing);
     let mut strange = Vec::new();
     strangers(path, "", &manifest.clone().unwrap_or_else(|| Manifest::new(false)), &mut strange)?;
+    // A file of that name that says nothing is somebody else's.
+    if manifest.is_none() && fs::symlink_metadata(path.join(manifest::NAME)).is_ok() {
+        strange.push(manifest::NAME.to_owned());
+    }
     Ok(match (manifest, strange.is_empty()) {
         (Some(manifest), true) => Found::Ours(Box::new(manifest)),
         (None, true) => Found::Free,
@@ -94,7 +116,7 @@ fn strangers(dir: &Path, prefix: &str, manifest: &Manifest, strange: &mut Vec<St
         let kind = entry.file_type().map_err(|error| about("cannot read", &path, &error))?;
         if kind.is_file() && (name == manifest::NAME || manifest.files.contains_key(&name)) {
             let checksum = manifest.files.get(&name).and_then(Option::as_ref);
-            if checksum.is_some_and(|checksum| checksum.holds(&path).is_ok_and(|holds| !holds)) {
+            if checksum.is_some_and(|checksum| !checksum.holds(&path).unwrap_or(false)) {
                 strange.push(format!("{name} (changed since)"));
             }
         } else if kind.is_dir() && manifest.results.contains(&name) {

@@ -107,6 +107,11 @@ fn leaves_foreign_directories_alone() {
     refused(Staging::create(&out), "thesis.tex");
     fs::write(out.join("run.json"), "{}").unwrap();
     refused(Staging::create(&out), "older Xoff");
+    let other = scratch.0.join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join(manifest::NAME), "settings of another program").unwrap();
+    refused(Staging::create(&other), ".xoff");
+    fs::remove_dir_all(&other).unwrap();
     // A manifest that is none, and one that says nothing.
     for text in ["{}", "", "{\"files\": 1"] {
         fs::write(out.join(manifest::NAME), text).unwrap();
