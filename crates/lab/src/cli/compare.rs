@@ -118,13 +118,14 @@ fn run_all(
     }
     let staging = out.map(Staging::create).transpose()?;
     let several = plan.seeds.len() > 1;
+    let figures = plan.runners[0].loaded.output.figures;
     let folder = |runner: &Runner, seed: u64| {
         let scheme = runner.scheme.replace([':', '+'], "-");
         if several { format!("{scheme}/seed-{seed}") } else { scheme }
     };
     let entries = plan.run(staging.as_ref().map(Staging::path), folder, shown)?;
     let directory = match staging {
-        Some(staging) => Some(comparison::write(staging, Kind::Schemes, &entries, skipped, true)?),
+        Some(staging) => Some(comparison::write(staging, Kind::Schemes, &entries, skipped, figures)?),
         None => None,
     };
     if shown.json {

@@ -208,7 +208,7 @@ pub const METRICS: &[MetricSpec] = &[
         "a rate",
         &["unit"],
         &[],
-        "Payload delivered by all these flows over the time from the first start to the last delivery; flows that have not completed count to the end of the run.",
+        "Payload delivered by all these flows over the time from the first start to the last delivery; flows that have not completed count to the end of the run. The slowest flow decides it; what `xoff run` and `xoff compare` show is goodput90, up to 90 % of the payload.",
         "flows = \"all\"\nunit = \"Gbps\"",
     ),
     metric(

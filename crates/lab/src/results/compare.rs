@@ -2,7 +2,7 @@
 
 use super::columns::{Column, Entry, Marks, Percentile, Reading, differences, grid, needed};
 use super::episode::EpisodeFlow;
-use super::grid::Grid;
+use super::grid::{Grid, left_out_note};
 use super::number::{brief, brief_size, count, microseconds, percent_down, thousands};
 use super::summary::{Distribution, MeasuredRow, SourceFlows, Summary};
 use super::warnings;
@@ -161,7 +161,8 @@ fn source_sheet(entries: &[Entry], source: &str, flows: u64) -> Sheet {
     let done = Column::new(format!("by_source.{source}.completed"), "done", percent_down, move |run| {
         let of = of_source(run, &name);
         of.filter(|of| of.flows > 0).map(|of| of.completed as f64 / of.flows as f64).into()
-    });
+    })
+    .rank(2);
     let name = source.to_owned();
     let mean = Column::new(format!("by_source.{source}.fct_us.mean"), "mean", brief, move |run| {
         of_source(run, &name).and_then(|of| of.fct_us.mean).into()
@@ -176,7 +177,11 @@ fn source_sheet(entries: &[Entry], source: &str, flows: u64) -> Sheet {
     };
     fct.extend(percentiles(entries, source, (&format!("by_source.{source}.fct_us"), find, 0), rank));
     let find: Find = |of, _| Some(&of.slowdown);
-    let rank = |p| if p == Percentile::P999 { 3 } else { 0 };
+    let rank = |p| match p {
+        Percentile::P50 | Percentile::P99 => 0,
+        Percentile::P95 => 1,
+        Percentile::P999 => 3,
+    };
     let slowdown = percentiles(entries, source, (&format!("by_source.{source}.slowdown"), find, 0), rank);
     let groups = vec![("".to_owned(), vec![done]), ("FCT, us".to_owned(), fct), ("slowdown".to_owned(), slowdown)];
     Sheet { title: format!("traffic {source}: {} flows", thousands(flows)), groups }
@@ -374,11 +379,7 @@ impl Comparison {
             left_out.extend(fitted.left_out);
         }
         out.push('\n');
-        left_out.sort();
-        left_out.dedup();
-        let narrow = (!left_out.is_empty())
-            .then(|| format!("Left out at {width} columns, but in the report: {}.", left_out.join(", ")));
-        for note in self.notes.iter().chain(&narrow) {
+        for note in self.notes.iter().chain(&left_out_note(left_out, width)) {
             out.push_str("  ");
             wrap(&mut out, note, 2, width.min(100));
         }
@@ -516,6 +517,28 @@ mod tests {
         let skipped = Skipped { scheme: "far".into(), reason: "it needs two data centres".into() };
         let notes = comparison(&[entry("none", None)], &[skipped]).notes;
         assert!(notes.iter().any(|note| note == "far is left out: it needs two data centres."), "{notes:?}");
+    }
+
+    #[test]
+    fn a_mean_over_some_of_the_seeds_says_so() {
+        let mut entries = crowds(1..4);
+        let values = [Some(2.0), Some(4.0), None];
+        for (run, value) in entries[0].runs.iter_mut().zip(values) {
+            let (name, unit) = ("recovery".to_owned(), "ms".to_owned());
+            run.summary.measures = vec![MeasuredRow { name, unit, value, never: value.is_none(), curve: None }];
+        }
+        let whole = comparison(&entries[..1], &[]);
+        let measures = whole.tables.iter().find(|table| table.title == "measures").unwrap();
+        // t(1) = 12.706, and the standard error of 2 and 4 is 1.
+        assert_eq!(measures.grid.rows[0][1], "3 ± 12.7^");
+        assert!(whole.notes.iter().any(|note| note.starts_with("^ mean of those seeds")), "{:?}", whole.notes);
+        // Where no seed has it, the reason stands there.
+        entries[0].runs.iter_mut().for_each(|run| {
+            run.summary.measures[0].value = None;
+            run.summary.measures[0].never = true;
+        });
+        let whole = comparison(&entries[..1], &[]);
+        assert_eq!(whole.tables.last().unwrap().grid.rows[0][1], "never");
     }
 
     #[test]

@@ -224,6 +224,13 @@ pub fn fold(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Which columns a narrow terminal cost, if any.
+pub fn left_out_note(mut titles: Vec<String>, width: usize) -> Option<String> {
+    titles.sort();
+    titles.dedup();
+    (!titles.is_empty()).then(|| format!("Left out at {width} columns, but in the report: {}.", titles.join("; ")))
+}
+
 /// At most so many letters, the last of them dots where something is missing.
 pub fn shorten(text: &str, most: usize) -> String {
     if text.chars().count() <= most {

@@ -1,7 +1,8 @@
 //! What becomes of a run: tables, a summary, figures, a report, and comparisons of several runs.
 //!
 //! Reading order: [`writer`] (records in, run directory out), [`tables`] (the columns),
-//! [`summary`], [`metrics`], [`compare`], [`figures`], [`report`].
+//! [`summary`] with [`flows`] and [`goodput`], [`metrics`], [`columns`] (numbers of several runs with
+//! [`interval`]s), [`compare`], [`seeds`], [`comparison`] (their directory), [`figures`], [`report`].
 
 pub mod column;
 pub mod columns;
@@ -61,8 +62,46 @@ fn describe_metrics(width: usize) -> String {
         let facts = curves::facts(metric);
         grid.row([facts.name, facts.unit, facts.meaning]);
     }
-    format!("metrics of series.parquet\n{}", grid.text_in(width))
+    let mut text = format!("metrics of series.parquet\n{}", grid.text_in(width));
+    text.push_str("\nnumbers of run.json, comparison.json, seeds.json, numbers.csv and cdf.csv\n");
+    for (name, meaning) in NUMBERS {
+        text.push_str(&format!("  {name}\n"));
+        crate::wrap::paragraph(&mut text, meaning, 6, width);
+    }
+    text
 }
+
+/// What a number means where its name does not say it all.
+const NUMBERS: [(&str, &str); 8] = [
+    (
+        "goodput90_gbps",
+        "Payload per time from the first start until 90 % of all delivered payload had arrived, each flow's taken as \
+         delivered evenly over its life. The slowest tenth of the bytes may take any time without changing it.",
+    ),
+    ("goodput_to_end_gbps", "All delivered payload over the simulated time; the last flow decides it."),
+    (
+        "p50, p95, p99, p999",
+        "Nearest-rank percentiles: values that occurred. Tables mark a p95 of fewer than 20 flows, a p99 of fewer than \
+         100 and a p99.9 of fewer than 1,000 with *: they are no more than the maximum.",
+    ),
+    (
+        "by_source",
+        "The finite flows of each [[traffic]] table: percentiles, the same by flow size, and `cdf`. Sources are never \
+         mixed in one curve.",
+    ),
+    (
+        "cdf",
+        "Percentiles of completion times and of slowdowns at fixed percentages, each in its own order; cdf.csv has a \
+         line for each.",
+    ),
+    (
+        "estimates",
+        "With --seeds: mean over the seeds, half the width of its 95 % confidence interval (Student's t), and how many \
+         seeds have the number. Seed k of --seeds N is the first seed plus k - 1.",
+    ),
+    ("differences", "The same for the number less that of the first scheme under the same seed."),
+    ("numbers.csv", "Every number of the tables by scheme, seed and key; keys are places in run.json."),
+];
 
 /// The same for programs.
 pub fn describe_json() -> Value {
@@ -72,5 +111,6 @@ pub fn describe_json() -> Value {
         json!({ "name": facts.name, "unit": facts.unit, "meaning": facts.meaning })
     };
     value["metrics"] = curves::METRICS.into_iter().map(metric).collect();
+    value["numbers"] = NUMBERS.into_iter().map(|(name, meaning)| json!({ "name": name, "meaning": meaning })).collect();
     value
 }

@@ -53,6 +53,7 @@ struct Page<'a> {
     runs: Vec<Run<'a>>,
     command: &'a str,
     comparison: bool,
+    several_seeds: bool,
 }
 
 /// The page of one run.
@@ -154,8 +155,11 @@ fn page(
         let names: Vec<String> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
         Some(names[names.len().saturating_sub(depth)..].join("/"))
     };
+    // Of many seeds one speaks for all that hold.
+    let told = |outcome: &&&Outcome| outcome.summary.seed == outcomes[0].summary.seed || !outcome.summary.sound();
     let runs: Vec<Run<'_>> = outcomes
         .iter()
+        .filter(told)
         .map(|outcome| Run {
             scheme: name(outcome),
             sound: outcome.summary.sound(),
@@ -174,7 +178,7 @@ fn page(
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.add_template("report", include_str!("../../assets/report.html"))?;
-    let page = Page { title, facts, tables, figures, runs, command, comparison: outcomes.len() > 1 };
+    let page = Page { title, facts, tables, figures, runs, command, comparison: outcomes.len() > 1, several_seeds };
     Ok(environment.get_template("report")?.render(Serde(&page))?)
 }
 

@@ -1,7 +1,7 @@
 //! The summary of a run as a text for a terminal of some width.
 
 use super::columns::{Percentile, needed, percentile_note, percentile_text};
-use super::grid::Grid;
+use super::grid::{Grid, left_out_note};
 use super::number::{brief, brief_or_dash, bytes, microseconds, percent, thousands};
 use super::summary::{Distribution, SizeClass, SourceFlows, Summary};
 use crate::wrap;
@@ -21,24 +21,33 @@ pub struct Section {
 
 /// The whole summary.
 pub fn summary(summary: &Summary, style: Style, width: usize) -> String {
-    let mut out = format!(
-        "{}, scheme {}, seed {}: {} simulated\n",
+    let mut out = String::new();
+    let head = format!(
+        "{}, scheme {}, seed {}: {} simulated",
         summary.name,
         summary.scheme,
         summary.seed,
         microseconds(summary.sim_time_us)
     );
+    wrap(&mut out, &head, 0, width);
+    let mut left_out = Vec::new();
     for section in sections(summary) {
         out.push('\n');
         out.push_str(&heading(&section.title, style, width));
-        out.push_str(&section.grid.fit(width).text);
+        let fitted = section.grid.fit(width);
+        out.push_str(&fitted.text);
+        left_out.extend(fitted.left_out);
     }
-    if let Some(note) = percentile_note(distributions(summary)) {
+    for note in percentile_note(distributions(summary)).into_iter().chain(left_out_note(left_out, width)) {
         out.push_str("\n  ");
         wrap::wrap(&mut out, &note, 2, width.min(100));
     }
     out.push('\n');
-    out.push_str(&speed_line(summary));
+    for line in speed_line(summary).lines() {
+        let indent = line.len() - line.trim_start().len();
+        out.extend(std::iter::repeat_n(' ', indent));
+        wrap::wrap(&mut out, line.trim_start(), 7, width);
+    }
     for warning in &summary.warnings {
         let (on, off) = paint(style, "\x1b[1;33m");
         let told = wrap::lines(&format!("warning: {}", warning.text()), width);

@@ -124,7 +124,8 @@ where
     canvas.stroke(outline, colour, 1.0)
 }
 
-/// An interval: an upright stroke with caps, as far as it is in the plot.
+/// An interval: an upright stroke with caps. Where it leaves the plot an arrow at the edge says that it goes
+/// on; on a logarithmic axis one that reaches zero always does.
 pub fn whisker<DB: DrawingBackend>(
     x: f64,
     ends: (f64, f64),
@@ -150,11 +151,13 @@ where
     }
     // One polyline, caps and all.
     let mut points = Vec::new();
-    for (end, edge) in [(low, of.bottom), (high, of.top)] {
+    for (end, edge, back) in [(low, of.bottom, -cap), (high, of.top, cap)] {
         if (of.top..=of.bottom).contains(&end) {
             points.extend([at(x, end), at(x - cap, end), at(x + cap, end), at(x, end)]);
         } else {
+            let tips = [at(x - cap, edge + back), at(x, edge), at(x + cap, edge + back), at(x, edge)];
             points.push(at(x, edge));
+            points.extend(tips);
         }
     }
     canvas.angular(points, colour, 1.0)

@@ -146,8 +146,14 @@ impl Layout {
         let within = |axis: &Axis, value: f64| {
             axis.from.is_none_or(|from| value >= from) && axis.until.is_none_or(|until| value <= until)
         };
+        // Few seeds have intervals of many decades, which would leave the curves themselves no room.
+        let values = || lines().flat_map(|line| &line.points).map(|p| p.1).filter(|y| y.is_finite() && *y > 0.0);
+        let room = match chart.y.log {
+            true => (values().fold(f64::INFINITY, f64::min) / 10.0, values().fold(0.0, f64::max) * 10.0),
+            false => (f64::NEG_INFINITY, f64::INFINITY),
+        };
         let reach = |line: &Line| {
-            let ends = line.intervals.iter().flat_map(|i| [(i.0, i.1), (i.0, i.2)]);
+            let ends = line.intervals.iter().flat_map(|i| [(i.0, i.1.max(room.0)), (i.0, i.2.min(room.1))]);
             let low = chart.y.from.or((!chart.y.log).then_some(0.0));
             let never = line.never.iter().filter_map(move |x| Some((*x, low?)));
             line.points.iter().copied().chain(ends).chain(never).collect::<Vec<_>>()
@@ -359,6 +365,16 @@ mod tests {
         assert_eq!(wrap("one two three", 7.0, by_letters), ["one two", "three"]);
         assert_eq!(wrap("unbreakable", 3.0, by_letters), ["unbreakable"]);
         assert!(wrap("", 3.0, by_letters).is_empty());
+    }
+
+    #[test]
+    fn wide_intervals_leave_a_logarithmic_axis_to_the_curves() {
+        let (x, y) = (Axis::new("load", AxisUnit::Ratio, false, true), Axis::new("p99", AxisUnit::Ratio, true, false));
+        let mut line = Line::new("two seeds".into(), (RGBColor(0, 0, 0), Dash::Solid), vec![(1.0, 5.0), (2.0, 8.0)]);
+        line.intervals = vec![(1.0, -50.0, 60.0), (2.0, 7.0, 1e9)];
+        let chart = Chart::of_lines("test".into(), "test".into(), x, y, vec![line]);
+        let layout = Layout::of(&chart, |text, size| text.len() as f64 * size / 2.0);
+        assert!((0.4..0.5).contains(&layout.y.low) && (80.0..90.0).contains(&layout.y.high));
     }
 
     #[test]
