@@ -93,6 +93,10 @@ f.count = ProtoField.uint16("xoff.region.flows", "Harmful flows")
 f.from = ProtoField.ipv4("xoff.region.src", "Source")
 f.to = ProtoField.ipv4("xoff.region.dst", "Destination")
 
+-- 0: units follow the port's speed. A run with `int_multiplier` has its own for all ports, and says so in the
+-- comment of the capture: tshark -o xoff.int_multiplier:4.
+xoff.prefs.int_multiplier = Pref.uint("Telemetry's multiplier m", 0, "int_multiplier of the scenario; 0: by port speed")
+
 -- Line rates of the telemetry's three bits; any other is 7, and its units are then not known.
 local rates = { [0] = 25, 50, 100, 200, 400, 10, 40 }
 
@@ -104,6 +108,7 @@ local function telemetry(buffer, tree)
     local branch = tree:add(f.hop, range)
     local gbps = rates[range:bitfield(0, 3)]
     local unit = gbps and math.max(1, math.floor(gbps / 25)) or 1
+    if xoff.prefs.int_multiplier > 0 then unit = xoff.prefs.int_multiplier end
     if gbps then branch:add(f.rate, range, gbps) end
     branch:add(f.time, range, range:bitfield(3, 24))
     branch:add(f.sent, range, UInt64(range:bitfield(27, 20) * 128 * unit))

@@ -74,6 +74,11 @@ impl Captured {
 
     /// What tshark makes of the frames that match a filter: a row each, the fields asked for.
     fn frames(&self, capture: &str, filter: &str, fields: &[&str]) -> Vec<Vec<String>> {
+        self.frames_with(&[], capture, filter, fields)
+    }
+
+    /// As [`Captured::frames`], with preferences of the dissector.
+    fn frames_with(&self, preferences: &[&str], capture: &str, filter: &str, fields: &[&str]) -> Vec<Vec<String>> {
         let mut command = Command::new(tools::tshark());
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/xoff.lua");
         command.current_dir(&self.bench.path).arg("-X").arg(format!("lua_script:{}", script.display()));
@@ -81,6 +86,7 @@ impl Captured {
         for check in ["ip.check_checksum", "tcp.check_checksum"] {
             command.args(["-o", &format!("{check}:TRUE")]);
         }
+        command.args(preferences.iter().flat_map(|preference| ["-o", preference]));
         if !filter.is_empty() {
             command.args(["-Y", filter]);
         }
@@ -349,6 +355,25 @@ fn telemetry_is_in_packets_and_in_their_acks() {
     }
     let plain = run.frames("nics", "infiniband.bth.opcode <= 10 && xoff.int.hops > 0", &["frame.number"]);
     assert!(plain.is_empty(), "a NIC writes no record");
+}
+
+/// With one multiplier for all ports, the header has exactly what the scheme read from it.
+#[test]
+fn telemetry_has_the_units_that_the_scenario_sets() {
+    let sets = ["scheme.name=hpcc", "scheme.int_precision=header", "scheme.int_multiplier=1"];
+    let run = Captured::of(INCAST, &sets);
+    let fields = ["xoff.int.sent_bytes", "xoff.int.queue_bytes", "frame.comment"];
+    let filter = "xoff.int.hops > 0 && infiniband.bth.opcode <= 10";
+    let frames = run.frames_with(&["xoff.int_multiplier:1"], "switches", filter, &fields);
+    assert!(frames.iter().any(|frame| frame[1].split(',').any(|queue| queue != "0")), "some packet queued");
+    for frame in &frames {
+        let (mut sent, mut queued) = (Vec::new(), Vec::new());
+        for hop in frame[2].split("; INT ").skip(1) {
+            sent.push(between(hop, "us, ", " B sent").to_string());
+            queued.push(between(hop, "sent, ", " B queued").to_string());
+        }
+        assert_eq!((sent.join(","), queued.join(",")), (frame[0].clone(), frame[1].clone()), "{}", frame[2]);
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use xoff_fabric::capture::{Answer, Body, Carrier, Data, FlowName, Frame, PfcClas
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::plan::{NodeKind, Plan, peer};
 use xoff_fabric::scheme::Transport;
-use xoff_schemes::parts::wire::{TELEMETRY_BYTES, code, telemetry};
+use xoff_schemes::parts::wire::{TELEMETRY_BYTES, code, telemetry_in};
 
 const FCS_BYTES: usize = 4;
 /// The smallest frame without its FCS.
@@ -38,10 +38,12 @@ pub struct Encoder<'a> {
     plan: &'a Plan,
     /// Per port: its number at its switch, from one on; zero at hosts.
     local: Vec<u16>,
+    /// Per scheme: the unit of its telemetry, if it is not that of the port's speed.
+    multipliers: Vec<Option<u64>>,
 }
 
 impl<'a> Encoder<'a> {
-    pub fn new(plan: &'a Plan) -> Encoder<'a> {
+    pub fn new(plan: &'a Plan, multipliers: Vec<Option<u64>>) -> Encoder<'a> {
         let mut seen = vec![0u16; plan.nodes.len()];
         let number = |port| {
             let node = plan.node_of(port) as usize;
@@ -51,7 +53,7 @@ impl<'a> Encoder<'a> {
             seen[node] = seen[node].wrapping_add(1);
             seen[node]
         };
-        Encoder { plan, local: (0..plan.ports() as u32).map(number).collect() }
+        Encoder { plan, local: (0..plan.ports() as u32).map(number).collect(), multipliers }
     }
 
     /// Replaces `out` by the frame's bytes.
@@ -114,7 +116,7 @@ impl<'a> Encoder<'a> {
             );
             return;
         }
-        let (extension, own) = data_extension(data);
+        let (extension, own) = data_extension(data, self.multiplier(&data.flow));
         let fixed = out.len() + IPV4_BYTES + UDP_BYTES + BTH_BYTES + own.len() + ICRC_BYTES;
         let first_length = usize::from(data.first_frame_bytes).saturating_sub(FCS_BYTES);
         // The whole flow is a SEND where even its first packet has no room for what a WRITE begins with.
@@ -173,7 +175,7 @@ impl<'a> Encoder<'a> {
         // The flow is the queue pair's first message.
         let messages = u32::from(answer.complete);
         let mut headers = (u32::from(syndrome) << 24 | messages).to_be_bytes().to_vec();
-        let (extension, own) = answer_extension(answer);
+        let (extension, own) = answer_extension(answer, self.multiplier(&answer.flow));
         headers.extend(own);
         let bth = Bth {
             opcode: ACKNOWLEDGE,
@@ -188,6 +190,10 @@ impl<'a> Encoder<'a> {
         let payload_bytes = UDP_BYTES + BTH_BYTES + headers.len() + ICRC_BYTES;
         let ip = self.ip(frame, dst, src, UDP, Ecn::NotCapable, payload_bytes);
         roce(out, &ip, answer.flow.src_port, &bth, &headers);
+    }
+
+    fn multiplier(&self, flow: &FlowName) -> Option<u64> {
+        self.multipliers.get(usize::from(flow.scheme)).copied().flatten()
     }
 
     /// From the receiver's address, whoever sent it.
@@ -330,25 +336,25 @@ fn sequence(offset_bytes: u64) -> u32 {
 }
 
 /// What a scheme adds to a data packet, besides a tag: telemetry, or the time it was sent.
-fn data_extension(data: &Data) -> (u8, Vec<u8>) {
+fn data_extension(data: &Data, multiplier: Option<u64>) -> (u8, Vec<u8>) {
     let tag = if data.format.tag.is_some() { TAG_BYTES } else { 0 };
     let bytes = (data.format.data_bytes as usize).saturating_sub(tag);
     match &data.int {
         Some(stack) if bytes >= TELEMETRY_BYTES + 2 => {
             let credit = stack.tag.to_be_bytes();
-            (code::TELEMETRY_CREDIT, telemetry(stack).into_iter().chain(credit).collect())
+            (code::TELEMETRY_CREDIT, telemetry_in(stack, multiplier).into_iter().chain(credit).collect())
         }
-        Some(stack) if bytes >= TELEMETRY_BYTES => (code::TELEMETRY, telemetry(stack).to_vec()),
+        Some(stack) if bytes >= TELEMETRY_BYTES => (code::TELEMETRY, telemetry_in(stack, multiplier).to_vec()),
         None if !data.format.int && bytes >= 8 => (code::STAMP, stamp(data.sent_at)),
         _ => (0, Vec::new()),
     }
 }
 
-fn answer_extension(answer: &Answer) -> (u8, Vec<u8>) {
+fn answer_extension(answer: &Answer, multiplier: Option<u64>) -> (u8, Vec<u8>) {
     let bytes = answer.format.ack_bytes as usize;
     match (&answer.int, &answer.wire) {
         (_, Some(wire)) => (wire.code, wire.bytes.clone()),
-        (Some(stack), None) if bytes >= TELEMETRY_BYTES => (code::TELEMETRY, telemetry(stack).to_vec()),
+        (Some(stack), None) if bytes >= TELEMETRY_BYTES => (code::TELEMETRY, telemetry_in(stack, multiplier).to_vec()),
         (None, None) if !answer.format.int && bytes >= 8 => (code::STAMP, stamp(answer.sent_at)),
         _ => (0, Vec::new()),
     }

@@ -26,6 +26,7 @@ use std::path::Path;
 use xoff_engine::Time;
 use xoff_fabric::capture::{Capture, Frame};
 use xoff_fabric::plan::peer;
+use xoff_schemes::parts::int::Precision;
 
 /// Frames of a capture that names no limit.
 const FRAMES: u64 = 1_000_000;
@@ -112,7 +113,9 @@ impl<'a> Writer<'a> {
         }
         let files = loaded.captures.iter().map(|request| open(&folder, request, commentator.names(), loaded));
         let files = files.collect::<io::Result<_>>()?;
-        Ok(Writer { encoder: Encoder::new(&loaded.plan), commentator, files, bytes: Vec::new() })
+        let multipliers = loaded.schemes.iter().map(|scheme| Precision::multiplier_of(&scheme.values)).collect();
+        let encoder = Encoder::new(&loaded.plan, multipliers);
+        Ok(Writer { encoder, commentator, files, bytes: Vec::new() })
     }
 
     pub fn frames(&mut self, frames: &[Frame]) -> io::Result<()> {
@@ -151,12 +154,17 @@ fn open(folder: &Path, request: &Request, names: &Names, loaded: &Loaded) -> io:
     let path = folder.join(format!("{}.pcapng", request.name));
     let file = disk::create(&path)?;
     let schemes: Vec<&str> = loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect();
+    let units = loaded.schemes.iter().filter_map(|scheme| {
+        let m = Precision::multiplier_of(&scheme.values)?;
+        Some(format!(" Telemetry of {} has m = {m} at every port (int_multiplier).", scheme.label))
+    });
     let comment = format!(
         "scenario {}, scheme {}, seed {}. Simulated frames: a time stamp is when the first bit leaves \
-         the port, cut to whole nanoseconds from the start of the run; the FCS is left out.",
+         the port, cut to whole nanoseconds from the start of the run; the FCS is left out.{}",
         loaded.name,
         schemes.join("+"),
         loaded.plan.seed,
+        units.collect::<String>(),
     );
     let application = concat!("xoff ", env!("CARGO_PKG_VERSION"));
     let mut file = Pcapng::new(BufWriter::new(file), application, &comment)?;

@@ -29,7 +29,7 @@ pub fn summary(summary: &Summary, style: Style, width: usize) -> String {
         summary.seed,
         microseconds(summary.sim_time_us)
     );
-    wrap(&mut out, &head, 0, width);
+    wrap::wrap(&mut out, &head, 0, width);
     let mut left_out = Vec::new();
     for section in sections(summary) {
         out.push('\n');

@@ -89,6 +89,18 @@ impl Precision {
         }
     }
 
+    /// The m that a scheme, or its base, sets for all ports.
+    pub fn multiplier_of(values: &ParamValues) -> Option<u64> {
+        let own = |values: &ParamValues| {
+            values.spec().param("int_multiplier")?;
+            match Precision::from_params(values).with_multiplier(values) {
+                Precision::Coded(m) => Some(u64::from(m)),
+                _ => None,
+            }
+        };
+        own(values).or_else(|| values.base().and_then(own))
+    }
+
     #[cold]
     fn fit(self, hop: IntHop) -> IntHop {
         const QUEUE_MOST: u64 = (1 << 17) - 1;

@@ -45,20 +45,27 @@ pub fn cnp(code: u8, bytes: &[u8], says: String) -> Wire {
 /// 80 m (17), with m the port's speed over 25 Gb/s. What does not fit wraps, but for the queue, which
 /// stops at its most; a sixth record is left out.
 pub fn telemetry(stack: &IntStack) -> [u8; TELEMETRY_BYTES] {
+    telemetry_in(stack, None)
+}
+
+/// The same with one m for all ports, where a scheme sets it (`int_multiplier`): its queue wraps too.
+pub fn telemetry_in(stack: &IntStack, multiplier: Option<u64>) -> [u8; TELEMETRY_BYTES] {
     let mut out = [0; TELEMETRY_BYTES];
     let hops = &stack.hops()[..stack.hops().len().min(RECORDS)];
     out[..2].copy_from_slice(&((hops.len() as u16) << 12 | stack.path() & 0xfff).to_be_bytes());
     for (hop, place) in hops.iter().zip(out[2..].chunks_exact_mut(8)) {
-        place.copy_from_slice(&record(hop).to_be_bytes());
+        place.copy_from_slice(&record(hop, multiplier).to_be_bytes());
     }
     out
 }
 
-fn record(hop: &IntHop) -> u64 {
-    let m = (hop.rate.bps() / 25_000_000_000).max(1);
+fn record(hop: &IntHop, multiplier: Option<u64>) -> u64 {
+    const QUEUE_MOST: u64 = 0x1_ffff;
+    let m = multiplier.unwrap_or(hop.rate.bps() / 25_000_000_000).max(1);
     let nanoseconds = (hop.at.ps() / 1000) & 0xff_ffff;
     let sent = (hop.tx_bytes / (128 * m)) & 0xf_ffff;
-    let queue = (hop.queue_bytes / (80 * m)).min(0x1_ffff);
+    let units = hop.queue_bytes / (80 * m);
+    let queue = if multiplier.is_some() { units & QUEUE_MOST } else { units.min(QUEUE_MOST) };
     rate_code(hop.rate) << 61 | nanoseconds << 37 | sent << 17 | queue
 }
 
@@ -89,5 +96,20 @@ mod tests {
         let second = u64::from_be_bytes(bytes[10..18].try_into().unwrap());
         assert_eq!((second >> 61, second & 0x1_ffff), (7, 0x1_ffff), "an unknown rate, a queue beyond the field");
         assert_eq!(bytes[18..], [0; 24]);
+    }
+
+    #[test]
+    fn one_multiplier_for_all_ports_takes_the_place_of_their_speed() {
+        let mut stack = IntStack::default();
+        let rate = BitRate::from_gbps(100);
+        let queue_bytes = 80 * ((1 << 17) + 3);
+        stack.push(IntHop { rate, at: Time::ZERO, tx_bytes: 5 * 128 + 127, queue_bytes });
+        let fields = |multiplier| {
+            let bytes = telemetry_in(&stack, multiplier);
+            let record = u64::from_be_bytes(bytes[2..10].try_into().unwrap());
+            (record >> 17 & 0xf_ffff, record & 0x1_ffff)
+        };
+        assert_eq!(fields(Some(1)), (5, 3), "units of 128 and 80 bytes; the queue wraps as it does for the scheme");
+        assert_eq!(fields(None), (1, ((1 << 17) + 3) / 4), "100 Gb/s is m = 4");
     }
 }
