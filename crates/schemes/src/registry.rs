@@ -158,6 +158,7 @@ macro_rules! enums {
                 }
             }
 
+            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
             impl Scheme for Any {
                 type Feedback = AnyFeedback;
                 type Cp = AnyCp;
@@ -205,6 +206,7 @@ macro_rules! enums {
                 }
             }
 
+            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
             impl Transit for AnyTransit {
                 type Feedback = AnyFeedback;
                 fn on_arrive(&mut self, now: Time, queue_bytes: u64) {
@@ -229,6 +231,7 @@ macro_rules! enums {
                     match self { $(AnyTransit::$variant(transit) => transit.yields_at(egress)),* }
                 }
             }
+            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
             impl SwitchControl for AnySwitch {
                 type Message = AnyMessage;
                 #[$inline]
@@ -308,6 +311,7 @@ macro_rules! enums {
                 }
             }
 
+            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
             impl CongestionPoint for AnyCp {
                 type Feedback = AnyFeedback;
                 fn hooks(&self) -> Hooks {
@@ -359,6 +363,7 @@ macro_rules! enums {
                 }
             }
 
+            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
             impl NotificationPoint for AnyNp {
                 type Feedback = AnyFeedback;
                 #[$inline]
@@ -383,6 +388,7 @@ macro_rules! enums {
                 }
             }
 
+            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
             impl ReactionPoint for AnyRp {
                 type Feedback = AnyFeedback;
                 #[$inline]
