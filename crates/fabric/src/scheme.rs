@@ -359,6 +359,7 @@ pub trait CongestionPoint {
 
 /// A large congestion point behind a pointer, so that queues of other schemes in the same array do
 /// not pay for its size.
+#[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
 impl<C: CongestionPoint> CongestionPoint for Box<C> {
     type Feedback = C::Feedback;
 
@@ -385,6 +386,9 @@ impl<C: CongestionPoint> CongestionPoint for Box<C> {
         notify: impl FnMut(u32, C::Feedback),
     ) {
         (**self).on_dequeue(view, packet, mark, notify);
+    }
+    fn on_answer(&mut self, view: &QueueView) {
+        (**self).on_answer(view);
     }
     fn on_pause_change(&mut self, view: &QueueView) {
         (**self).on_pause_change(view);
@@ -494,8 +498,8 @@ pub enum Loss {
     Timeout,
 }
 
-/// Timers that a reaction point may tell apart.
-pub const TIMERS: usize = 3;
+/// Timers that a reaction point may tell apart: three, and one of what works above it.
+pub const TIMERS: usize = 4;
 
 /// At the sender, one per flow: turns feedback into a rate and a window.
 pub trait ReactionPoint {
@@ -536,7 +540,7 @@ pub trait ReactionPoint {
     /// The same, each of its timers apart: where the order of scheduling counts, every timer is an
     /// event that was scheduled when it was set.
     fn timers(&self) -> [Option<Time>; TIMERS] {
-        [self.timer(), None, None]
+        [self.timer(), None, None, None]
     }
 }
 

@@ -10,6 +10,8 @@ pub mod dcqcn;
 pub mod dctcp;
 #[cfg(test)]
 mod effect_tests;
+#[cfg(test)]
+mod forwarding_tests;
 pub mod fqcn;
 pub mod hpcc;
 pub mod mercury;

@@ -167,6 +167,7 @@ macro_rules! enums {
                 }
             }
 
+            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
             impl Scheme for Any {
                 type Feedback = AnyFeedback;
                 type Cp = AnyCp;
@@ -214,6 +215,7 @@ macro_rules! enums {
                 }
             }
 
+            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
             impl Transit for AnyTransit {
                 type Feedback = AnyFeedback;
                 fn on_arrive(&mut self, now: Time, queue_bytes: u64) {
@@ -238,6 +240,7 @@ macro_rules! enums {
                     match self { $(AnyTransit::$variant(transit) => transit.yields_at(egress)),* }
                 }
             }
+            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
             impl SwitchControl for AnySwitch {
                 type Message = AnyMessage;
                 #[$inline]
@@ -317,6 +320,7 @@ macro_rules! enums {
                 }
             }
 
+            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
             impl CongestionPoint for AnyCp {
                 type Feedback = AnyFeedback;
                 fn hooks(&self) -> Hooks {
@@ -368,6 +372,7 @@ macro_rules! enums {
                 }
             }
 
+            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
             impl NotificationPoint for AnyNp {
                 type Feedback = AnyFeedback;
                 #[$inline]
@@ -392,6 +397,7 @@ macro_rules! enums {
                 }
             }
 
+            #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
             impl ReactionPoint for AnyRp {
                 type Feedback = AnyFeedback;
                 #[$inline]

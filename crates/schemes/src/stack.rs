@@ -46,6 +46,7 @@ pub enum Feedback<F> {
     Base(AnyFeedback),
 }
 
+#[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
 impl<T: Overlay> Scheme for Stack<T> {
     type Feedback = Feedback<T::Feedback>;
     type Cp = Cp<T>;
@@ -138,6 +139,7 @@ pub struct Cp<T: Overlay> {
     base: Option<Box<AnyCp>>,
 }
 
+#[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
 impl<T: Overlay> CongestionPoint for Cp<T> {
     type Feedback = Feedback<T::Feedback>;
 
@@ -219,6 +221,7 @@ pub struct Np<T: Overlay> {
     base: Option<Box<AnyNp>>,
 }
 
+#[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
 impl<T: Overlay> NotificationPoint for Np<T> {
     type Feedback = Feedback<T::Feedback>;
 
@@ -246,17 +249,20 @@ impl<T: Overlay> NotificationPoint for Np<T> {
     }
 
     fn answers(&self) -> bool {
-        self.base.as_ref().is_some_and(|base| base.answers())
+        self.own.answers() || self.base.as_ref().is_some_and(|base| base.answers())
     }
 
     fn on_telemetry(&mut self, now: Time, int: &IntStack) {
+        self.own.on_telemetry(now, int);
         if let Some(base) = &mut self.base {
             base.on_telemetry(now, int);
         }
     }
 
+    /// An ACK carries one answer.
     fn answer(&mut self, now: Time) -> Option<Self::Feedback> {
-        self.base.as_mut().and_then(|base| base.answer(now)).map(Feedback::Base)
+        let base = self.base.as_mut().and_then(|base| base.answer(now));
+        self.own.answer(now).map(Feedback::Own).or(base.map(Feedback::Base))
     }
 }
 
@@ -266,6 +272,7 @@ pub struct Transit<T> {
     own: PhantomData<fn(T)>,
 }
 
+#[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
 impl<T: Overlay> xoff_fabric::scheme::Transit for Transit<T> {
     type Feedback = Feedback<T::Feedback>;
 
@@ -309,6 +316,7 @@ impl<T: Overlay> Rp<T> {
     }
 }
 
+#[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
 impl<T: Overlay> ReactionPoint for Rp<T> {
     type Feedback = Feedback<T::Feedback>;
 
@@ -363,7 +371,35 @@ impl<T: Overlay> ReactionPoint for Rp<T> {
 
     /// Losses are the business of whoever brought the transport: the base.
     fn resend(&mut self, outstanding: &Outstanding) -> Resend {
-        self.base.as_mut().map_or(Resend::Nothing, |base| base.resend(outstanding))
+        match &mut self.base {
+            Some(base) => base.resend(outstanding),
+            None => self.own.resend(outstanding),
+        }
+    }
+
+    fn on_congested(&mut self, now: Time) {
+        self.own.on_congested(now);
+        if let Some(base) = &mut self.base {
+            base.on_congested(now);
+        }
+        self.settle(now);
+    }
+
+    fn on_hold(&mut self, now: Time) {
+        self.own.on_hold(now);
+        if let Some(base) = &mut self.base {
+            base.on_hold(now);
+        }
+        self.settle(now);
+    }
+
+    fn increases(&self) -> u32 {
+        self.own.increases().wrapping_add(self.base.as_ref().map_or(0, |base| base.increases()))
+    }
+
+    /// Rates are the business of the base; an overlay alone has its own.
+    fn has_decided(&self) -> bool {
+        self.base.as_ref().map_or_else(|| self.own.has_decided(), |base| base.has_decided())
     }
 
     fn on_timer(&mut self, now: Time) {
@@ -381,5 +417,13 @@ impl<T: Overlay> ReactionPoint for Rp<T> {
     #[inline]
     fn timer(&self) -> Option<Time> {
         earlier(self.own.timer(), self.base.as_ref().and_then(|base| base.timer()))
+    }
+
+    /// The base's apart, and the overlay's next in the last place.
+    fn timers(&self) -> [Option<Time>; TIMERS] {
+        let Some(base) = &self.base else { return self.own.timers() };
+        let mut timers = base.timers();
+        timers[TIMERS - 1] = earlier(timers[TIMERS - 1], self.own.timer());
+        timers
     }
 }

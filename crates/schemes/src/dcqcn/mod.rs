@@ -341,7 +341,7 @@ impl ReactionPoint for Rp {
     }
     fn timers(&self) -> [Option<Time>; TIMERS] {
         match self {
-            Rp::Paper(rp, _) => [rp.timer(), None, None],
+            Rp::Paper(rp, _) => [rp.timer(), None, None, None],
             Rp::Nic(rp, _) => rp.timers(),
         }
     }

@@ -74,7 +74,7 @@ impl Rp {
     }
 
     pub fn timers(&self) -> [Option<Time>; TIMERS] {
-        [self.alpha_at, self.decrease_at, self.increase_at]
+        [self.alpha_at, self.decrease_at, self.increase_at, None]
     }
 
     pub fn on_cnp(&mut self, now: Time) {

@@ -184,10 +184,6 @@ struct SenderSettings {
     reset_after: Span,
 }
 
-/// Transports that recover losses by themselves have a congestion window of their own and a queue
-/// made of drops: a window from the switch for the same bytes has no meaning there.
-const TCP: &[&str] = &["tcp", "newreno", "tcp-newreno"];
-
 impl Configured for Mercury {
     const SPEC: SchemeSpec = SchemeSpec::new(
         "mercury",
@@ -216,9 +212,15 @@ impl Configured for Mercury {
 }
 
 impl Overlay for Mercury {
+    /// TCP recovers losses by itself, with a congestion window of its own and a queue made of drops: a
+    /// window from the switch for the same bytes has no meaning there.
     fn refuses(base: &ParamValues) -> Option<String> {
+        if crate::base::objection(base).is_some() {
+            return None;
+        }
+        let tcp = crate::base::Any::configure(base).format().transport == Transport::Tcp;
         let name = base.spec().name;
-        TCP.contains(&name).then(|| format!("`mercury` bounds RDMA flows in flight; `{name}` has a window of its own"))
+        tcp.then(|| format!("`mercury` bounds RDMA flows in flight; TCP, as `{name}` runs it, has a window of its own"))
     }
 
     /// Section 6: the switch is congestion and notification point of a base that acts on bare CNPs;

@@ -356,3 +356,14 @@ fn mercury_5_refused_packets_do_not_stay_in_the_table() {
     let egress = &port.cp.0;
     assert_eq!((egress.total_bytes, egress.table.len()), (1000, 1));
 }
+
+#[test]
+fn mercury_refuses_whatever_runs_on_tcp_and_nothing_else() {
+    let tcp = |name: &str| crate::select(name).map(|_| ()).unwrap_err().contains("TCP");
+    assert!(tcp("mercury+tcp-newreno"));
+    assert!(tcp("mercury+dctcp"));
+    // DCTCP's law at RDMA's pace is another matter, as is everything else.
+    for base in ["dctcp:hpcc-ns3", "dcqcn", "timely", "hpcc", "swift", "none"] {
+        assert!(crate::select(&format!("mercury+{base}")).is_ok(), "{base}");
+    }
+}
