@@ -86,16 +86,17 @@ fn holds(what: &str, cases: u64, relation: impl Fn(u64) -> Option<(Table, Table)
         let Some((before, after)) = relation(seed) else { continue };
         let Some(one) = run(&before) else { continue };
         let Some(other) = run(&after) else {
-            wrong.push(format!("seed {seed}: the other run fails or is refused:\n{after}"));
+            wrong.push((seed, format!("the other run fails or is refused:\n{after}")));
             continue;
         };
         compared += 1;
         if let Some(difference) = first_difference(&near(&one), &near(&other)) {
-            wrong.push(format!("seed {seed}: {difference}"));
+            wrong.push((seed, difference));
         }
     }
     eprintln!("{what}: {compared} of {cases} compared, {} differ", wrong.len());
-    assert!(wrong.is_empty(), "{what}: {} of {compared} differ. The first:\n{}", wrong.len(), wrong[0]);
+    let seeds: Vec<u64> = wrong.iter().map(|(seed, _)| *seed).collect();
+    assert!(wrong.is_empty(), "{what}: {seeds:?} of {compared} differ. The first:\n{}", wrong[0].1);
     assert!(compared >= cases / 8, "{what}: only {compared} of {cases} could be compared");
 }
 
@@ -142,7 +143,9 @@ fn a_table_before_the_others_changes_nothing() {
 #[test]
 fn the_order_of_named_tables_changes_nothing() {
     holds("permuted tables", 160, |seed| {
-        let before = with_scheme(seed);
+        let mut before = with_scheme(seed);
+        // Sources that act at one instant take turns as they are written, if that is asked for.
+        before.get_mut("model").and_then(Value::as_table_mut).map(|model| model.remove("ties"));
         let mut after = before.clone();
         let traffic = after.get_mut("traffic").and_then(Value::as_array_mut)?;
         if traffic.len() < 2 {
