@@ -401,6 +401,11 @@ mod tests {
     use crate::rng::stream;
     use proptest::prelude::*;
 
+    /// Miri takes a thousand times as long; it looks for other faults.
+    const fn rounds(all: usize) -> usize {
+        if cfg!(miri) { all / 200 } else { all }
+    }
+
     /// Pops everything from both, pushing `more` along the way, and compares.
     fn same_as_heap(first: &[Key], more: impl Fn(&mut crate::Rng, Key) -> Vec<Key>, pops: usize) {
         let mut rng = stream(9, "queue test", 0);
@@ -447,7 +452,7 @@ mod tests {
                     let ahead = rng.exponential(mean_ps * 500.0 * far) as u64;
                     vec![Key::new(Time::from_ps(key.time().ps() + ahead), key.kind(), key.index())]
                 },
-                120_000,
+                rounds(120_000),
             );
         }
     }
@@ -463,7 +468,7 @@ mod tests {
                 let ahead = rng.exponential(mean) as u64;
                 vec![Key::new(Time::from_ps(key.time().ps() + ahead), 0, key.index())]
             },
-            200_000,
+            rounds(200_000),
         );
     }
 

@@ -96,13 +96,14 @@ mod tests {
     #[test]
     fn moments() {
         let mut rng = stream(3, "moments", 0);
-        let n = 200_000;
+        // Miri has time for fewer, which spread more.
+        let (n, slack) = if cfg!(miri) { (2_000, 10.0) } else { (200_000, 1.0) };
         let mean = (0..n).map(|_| rng.exponential(5.0)).sum::<f64>() / f64::from(n);
-        assert!((mean - 5.0).abs() < 0.05, "exponential mean {mean}");
+        assert!((mean - 5.0).abs() < 0.05 * slack, "exponential mean {mean}");
         // Shape 3, scale 2: mean 3.
         let mean = (0..n).map(|_| rng.pareto(2.0, 3.0)).sum::<f64>() / f64::from(n);
-        assert!((mean - 3.0).abs() < 0.05, "pareto mean {mean}");
+        assert!((mean - 3.0).abs() < 0.05 * slack, "pareto mean {mean}");
         let ones = (0..n).filter(|_| rng.below(3) == 1).count() as f64 / f64::from(n);
-        assert!((ones - 1.0 / 3.0).abs() < 0.01, "below(3) = 1 in {ones}");
+        assert!((ones - 1.0 / 3.0).abs() < 0.01 * slack, "below(3) = 1 in {ones}");
     }
 }

@@ -74,6 +74,7 @@ impl<S: Scheme> World<S> {
             samples: Vec::new(),
             taps: Default::default(),
             deadlocks: Vec::new(),
+            storms: Vec::new(),
             failure: None,
             lots: shared_lots(&plan),
             timers: Vec::new(),

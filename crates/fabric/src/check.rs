@@ -3,7 +3,7 @@
 use crate::packet::Kind;
 use crate::plan::{Signalling, WatchdogAction, peer};
 use crate::port::{AT_HOST, Storm};
-use crate::record::{BlockedQueue, Failure};
+use crate::record::{BlockedQueue, Failure, StormRecord};
 use crate::scheme::Scheme;
 use crate::world::{World, kind};
 use std::collections::BTreeSet;
@@ -237,8 +237,7 @@ impl<S: Scheme> World<S> {
                 } else if !self.still_told(port, class)
                     && self.now.saturating_since(self.checks.last_pause[queue_id]) >= watchdog.restore
                 {
-                    self.queues[queue_id].storm = Storm::No;
-                    self.checks.storms -= 1;
+                    self.end_storm(port, class);
                 }
             }
         }
@@ -254,6 +253,8 @@ impl<S: Scheme> World<S> {
         self.counters.watchdog_storms += 1;
         self.checks.storms += 1;
         let queue = &mut self.queues[port as usize * self.classes + usize::from(class)];
+        // Until it ends the record holds what was dropped before it.
+        self.storms.push(StormRecord { port, class, from: self.now, until: None, drops: queue.drops });
         match action {
             WatchdogAction::Drop => {
                 queue.storm = Storm::Dropping;
@@ -264,6 +265,29 @@ impl<S: Scheme> World<S> {
                 self.set_paused(port, class, false);
             }
         }
+    }
+
+    fn end_storm(&mut self, port: u32, class: u8) {
+        let queue = &mut self.queues[port as usize * self.classes + usize::from(class)];
+        queue.storm = Storm::No;
+        self.checks.storms -= 1;
+        let ours = |storm: &&mut StormRecord| (storm.port, storm.class, storm.until) == (port, class, None);
+        if let Some(storm) = self.storms.iter_mut().rev().find(ours) {
+            storm.until = Some(self.now);
+            storm.drops = queue.drops - storm.drops;
+        }
+    }
+
+    /// What watchdogs did so far; of a storm that has not ended, what it has cost until now.
+    pub fn storm_records(&self) -> Vec<StormRecord> {
+        let told = |storm: &StormRecord| match storm.until {
+            Some(_) => *storm,
+            None => {
+                let queue = &self.queues[storm.port as usize * self.classes + usize::from(storm.class)];
+                StormRecord { drops: queue.drops - storm.drops, ..*storm }
+            }
+        };
+        self.storms.iter().map(told).collect()
     }
 
     /// When the run ends on its own: unfinished flows with nothing left to happen are a stall.

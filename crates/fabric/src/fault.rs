@@ -95,7 +95,7 @@ impl<S: Scheme> World<S> {
         for packet in lost {
             if !packet.kind.is_link_local() {
                 self.counters.drops_fault += 1;
-                self.discard(&packet);
+                self.lose(&packet);
             }
         }
         for class in 0..self.classes as u8 {
@@ -129,7 +129,7 @@ impl<S: Scheme> World<S> {
                 self.ports[port as usize].queued_bytes -= u64::from(packet.frame_bytes);
                 self.release(self.ports[port as usize].owner, &packet);
             }
-            self.discard(&packet);
+            self.lose(&packet);
         }
         if self.ports[port as usize].has(AWAITED) {
             self.take_turns(port);

@@ -202,6 +202,8 @@ pub struct Ledger {
     pub packets_sent: u64,
     pub packets_retransmitted: u64,
     pub timeouts: u32,
+    /// See [`crate::record::FlowRecord::lost`].
+    pub lost: u64,
     pub notifications: u64,
     pub first_notified: Option<Time>,
     /// Routes it used before a failure moved it: packets may still walk them.

@@ -32,6 +32,8 @@ pub struct FlowRecord {
     pub packets_sent: u64,
     pub packets_retransmitted: u64,
     pub timeouts: u32,
+    /// Its data packets and ACKs that the network dropped, for whatever reason.
+    pub lost: u64,
     /// Data packets that reached the receiver with a congestion mark.
     pub marked: u64,
     /// Notifications that reached the sender.
@@ -185,6 +187,19 @@ pub struct LosslessDrop {
     pub headroom_required_bytes: u64,
     pub buffer_used_bytes: u64,
     pub buffer_bytes: u64,
+}
+
+/// A watchdog took an egress queue for stormed, and what it did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StormRecord {
+    /// The paused egress.
+    pub port: u32,
+    pub class: u8,
+    pub from: Time,
+    /// When it went back to normal; `None`: not within the run.
+    pub until: Option<Time>,
+    /// Packets dropped there meanwhile.
+    pub drops: u64,
 }
 
 /// An egress queue that cannot move.

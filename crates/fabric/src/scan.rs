@@ -181,7 +181,7 @@ impl<S: Scheme> World<S> {
             && let Some(packet) = self.queued.pop(&mut scan.acks)
         {
             self.counters.drops_fault += 1;
-            self.discard(&packet);
+            self.lose(&packet);
         }
     }
 

@@ -145,7 +145,7 @@ impl<S: Scheme> World<S> {
     fn shape(&mut self, ingress: u32, egress: u32, packet: &mut Packet) {
         packet.ingress = self.ports[ingress as usize].local;
         if !self.admit(ingress, egress, packet) {
-            self.discard(packet);
+            self.lose(packet);
             return;
         }
         let Some(shaped) = self.shapers.get_mut(packet.flow) else { return };
@@ -248,7 +248,7 @@ impl<S: Scheme> World<S> {
             self.queues[queue_id].drops += 1;
             self.counters.drops_fault += 1;
             self.release(owner, &packet);
-            self.discard(&packet);
+            self.lose(&packet);
             return;
         }
         if port.has(CONTROLLED) {

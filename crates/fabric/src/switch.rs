@@ -54,7 +54,7 @@ impl<S: Scheme> World<S> {
         }
         packet.ingress = self.ports[ingress as usize].local;
         if !self.admit(ingress, egress, packet) {
-            self.discard(packet);
+            self.lose(packet);
             return;
         }
         let queue = &mut self.queues[egress as usize * self.classes + usize::from(class)];

@@ -275,7 +275,7 @@ impl<S: Scheme> World<S> {
     #[inline(never)]
     fn wait_at_input(&mut self, switch: u32, ingress: u32, egress: u32, packet: &Packet, mut lane: Lane) {
         if !self.admit(ingress, egress, packet) {
-            self.discard(packet);
+            self.lose(packet);
             return;
         }
         if packet.kind == Kind::Data {

@@ -103,6 +103,8 @@ pub struct World<S: Scheme> {
     pub taps: crate::capture::Taps,
     /// Deadlocks found so far: time and cycle.
     pub deadlocks: Vec<(Time, Vec<crate::record::BlockedQueue>)>,
+    /// See [`World::storm_records`].
+    pub(crate) storms: Vec<crate::record::StormRecord>,
     pub failure: Option<Failure>,
 
     pub(crate) queue: Agenda,
@@ -330,7 +332,7 @@ impl<S: Scheme> World<S> {
         }
         if lossy && self.lost_on_wire(port) {
             self.counters.drops_fault += 1;
-            self.discard(&packet);
+            self.lose(&packet);
             return;
         }
         if self.ports[ingress as usize].has(AT_HOST) {
@@ -469,6 +471,13 @@ impl<S: Scheme> World<S> {
                 self.drr_next[port as usize] = ((usize::from(class) + 1) % self.classes) as u8;
             }
         }
+    }
+
+    /// The network drops a packet of a flow.
+    #[cold]
+    pub(crate) fn lose(&mut self, packet: &Packet) {
+        self.ledgers[packet.flow].lost += u64::from(packet.kind != Kind::Notification);
+        self.discard(packet);
     }
 
     /// A packet ends here, undelivered.

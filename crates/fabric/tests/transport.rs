@@ -457,6 +457,13 @@ fn the_watchdog_ends_a_storm_either_way() {
         assert!(free > 15.0, "{action:?}: the other flow got {free} Gb/s");
         assert_eq!(world.counters.drops_lossless, 0);
         assert_eq!(world.counters.drops_fault > 0, action == WatchdogAction::Drop);
+        let storms = world.storm_records();
+        assert_eq!((storms.len(), storms[0].port, storms[0].class), (1, 3, 0), "at the switch, towards the host");
+        assert_eq!(storms[0].drops, world.counters.drops_fault);
+        // Seen by a poll after 2 ms of silence; over once no PAUSE came for 2 ms.
+        assert_eq!((storms[0].from, storms[0].until), (Time::from_ms(4), Some(Time::from_ms(20))), "{action:?}");
+        assert_eq!(world.flows[0].lost, storms[0].drops, "all of them were the flow's");
+        assert_eq!(world.flows[1].lost, 0);
     }
 }
 

@@ -4,10 +4,14 @@
 //! asked for), [`traffic`] (who sends what), [`run`] (the world driven to its end), [`results`]
 //! (what becomes of it), [`cli`] (how people get there).
 
+// Macros that print panic when nobody listens; `cli::print` does not.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 pub mod capture;
 pub mod check;
 pub mod cli;
 pub mod export;
+pub mod files;
 #[cfg(test)]
 mod fresh;
 pub mod import;
@@ -21,3 +25,4 @@ mod schemes_text;
 pub mod trace;
 pub mod traffic;
 pub mod validate;
+pub mod wrap;

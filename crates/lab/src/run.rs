@@ -2,7 +2,7 @@
 
 use crate::capture;
 use crate::measure::recording::Recorder;
-use crate::results::{Outcome, RunContext, RunEnd, RunWriter};
+use crate::results::{Outcome, RunContext, RunEnd, RunWriter, warnings};
 use crate::scenario::Loaded;
 use std::collections::BTreeMap;
 use std::io;
@@ -48,6 +48,7 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
             figures: loaded.output.figures,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             disturbance: None,
+            warnings: warnings::of_scenario(loaded),
         },
     )?;
     let mut recorder = Recorder::new(loaded.measures.needs());
@@ -183,6 +184,7 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
         peak_rss: peak_rss_bytes(),
         imbalance: world.books().err(),
         failure: world.failure.clone(),
+        storms: world.storm_records(),
         deadlock_at: world.deadlocks.first().map(|(at, _)| *at),
         measures: Vec::new(),
         missed_frames: (0..loaded.captures.len()).map(|capture| world.taps.counts(capture).1).collect(),

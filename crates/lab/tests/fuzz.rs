@@ -125,7 +125,7 @@ kind = "flows"
 src = "h0"
 dst = "h5"
 size = "1B"
-path = ["leaf0", "spine1#1", "leaf1"]
+path = ["leaf0", "spine1#1", "leaf1#0"]
 [[fault]]
 kind = "link-down"
 at = "50us"

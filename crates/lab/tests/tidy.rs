@@ -53,6 +53,22 @@ fn only_the_lab_touches_files_threads_and_the_terminal() {
     }
 }
 
+/// Where faults are injected nothing passes by: `files` alone changes the file system.
+#[test]
+fn only_one_module_changes_the_file_system() {
+    let words = ["fs::write(", "fs::rename", "fs::remove", "fs::create_dir", "fs::copy", "File::create", "OpenOptions"];
+    let mut wrong = Vec::new();
+    for (path, text) in sources("lab/src") {
+        if path.contains("/files/") || path.ends_with("tests.rs") || path.ends_with("fresh.rs") {
+            continue;
+        }
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let code = code.split("#[cfg(test)]\npub(crate) mod scratch {").next().unwrap_or_default();
+        wrong.extend(words.iter().filter(|word| code.contains(**word)).map(|word| format!("{path}: {word}")));
+    }
+    assert!(wrong.is_empty(), "use xoff_lab::files:\n{}", wrong.join("\n"));
+}
+
 #[test]
 fn no_clock_but_the_simulated_one() {
     for name in ["engine", "fabric", "schemes"] {

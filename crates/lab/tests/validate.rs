@@ -129,7 +129,11 @@ fn with_draws() -> Bench {
     let config = changed(&config, "KMIN_MAP 1 40000000000 120", "KMIN_MAP 1 40000000000 20");
     bench.write(&format!("{RUN}/config.txt"), config);
     bench.ok(&["run", &format!("{RUN}/config.txt"), "--out", "out", "--quiet"]);
-    bench.ok(&["export", "hpcc", "out", "--out", RUN, "--quiet"]);
+    let again = ["export", "hpcc", "out", "--out", RUN, "--quiet"];
+    let refused = bench.xoff(&again);
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(stderr(&refused).contains("fct.txt is there already; --force"), "{}", stderr(&refused));
+    bench.ok(&[&again[..], &["--force"]].concat());
     bench
 }
 

@@ -25,6 +25,17 @@ pub struct SchemeSpec {
     pub hears_notices: bool,
     /// It is about flows between domains (data centres); elsewhere it is nothing of its own.
     pub across_domains: bool,
+    /// Presets whose values suit ports of one speed.
+    pub tuned: &'static [Tuned],
+}
+
+/// Values of a preset that were found for ports of one speed and are too small at faster ones.
+#[derive(Debug)]
+pub struct Tuned {
+    pub preset: &'static str,
+    pub gbps: u64,
+    /// Sizes that grow in proportion to the port.
+    pub params: &'static [&'static str],
 }
 
 /// How a scheme stands to a second one beneath or above it.
@@ -56,6 +67,7 @@ impl SchemeSpec {
             base: Base::Alone,
             hears_notices: false,
             across_domains: false,
+            tuned: &[],
         }
     }
 
@@ -65,6 +77,10 @@ impl SchemeSpec {
 
     pub const fn between_domains(self) -> SchemeSpec {
         SchemeSpec { across_domains: true, ..self }
+    }
+
+    pub const fn tuned_for(self, tuned: &'static [Tuned]) -> SchemeSpec {
+        SchemeSpec { tuned, ..self }
     }
 
     pub const fn hearing_notices(self) -> SchemeSpec {

@@ -10,6 +10,7 @@ pub mod pcapng;
 #[cfg(test)]
 mod tests;
 
+use crate::files::disk::{self, Out};
 use crate::results::names::Names;
 use crate::results::summary::CaptureRow;
 use crate::scenario::Loaded;
@@ -20,9 +21,8 @@ use comment::Commentator;
 use frame::Encoder;
 use pcapng::{Interface, Packet, Pcapng};
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, BufWriter};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use xoff_engine::Time;
 use xoff_fabric::capture::{Capture, Frame};
 use xoff_fabric::plan::peer;
@@ -86,7 +86,6 @@ pub fn read(root: &mut Table, context: &TrafficContext<'_>) -> Result<Vec<Reques
 pub struct Writer<'a> {
     encoder: Encoder<'a>,
     commentator: Commentator,
-    folder: PathBuf,
     files: Vec<Open>,
     /// Bytes of the frame at hand.
     bytes: Vec<u8>,
@@ -95,7 +94,7 @@ pub struct Writer<'a> {
 /// A capture being written.
 struct Open {
     name: String,
-    file: Pcapng<BufWriter<File>>,
+    file: Pcapng<BufWriter<Out>>,
     /// Number of the interface of each port.
     interfaces: HashMap<u32, u32>,
     /// Frames by interface.
@@ -109,11 +108,11 @@ impl<'a> Writer<'a> {
         let commentator = Commentator::new(Names::of(&loaded.plan), labels);
         let folder = directory.join(FOLDER);
         if !loaded.captures.is_empty() {
-            std::fs::create_dir(&folder)?;
+            disk::create_dir(&folder)?;
         }
         let files = loaded.captures.iter().map(|request| open(&folder, request, commentator.names(), loaded));
         let files = files.collect::<io::Result<_>>()?;
-        Ok(Writer { encoder: Encoder::new(&loaded.plan), commentator, folder, files, bytes: Vec::new() })
+        Ok(Writer { encoder: Encoder::new(&loaded.plan), commentator, files, bytes: Vec::new() })
     }
 
     pub fn frames(&mut self, frames: &[Frame]) -> io::Result<()> {
@@ -140,13 +139,9 @@ impl<'a> Writer<'a> {
             for (interface, &seen) in (0..).zip(&open.seen) {
                 open.file.statistics(interface, end.ps() / 1000, seen)?;
             }
-            let file = open.file.finish()?;
-            file.get_ref().sync_all()?;
+            open.file.finish()?;
             let path = format!("{FOLDER}/{}.pcapng", open.name);
             rows.push(CaptureRow { name: open.name, file: path, frames: open.seen.iter().sum(), missed });
-        }
-        if !rows.is_empty() {
-            File::open(&self.folder)?.sync_all()?;
         }
         Ok(rows)
     }
@@ -154,8 +149,7 @@ impl<'a> Writer<'a> {
 
 fn open(folder: &Path, request: &Request, names: &Names, loaded: &Loaded) -> io::Result<Open> {
     let path = folder.join(format!("{}.pcapng", request.name));
-    let file =
-        File::create(&path).map_err(|e| io::Error::new(e.kind(), format!("cannot write {}: {e}", path.display())))?;
+    let file = disk::create(&path)?;
     let schemes: Vec<&str> = loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect();
     let comment = format!(
         "scenario {}, scheme {}, seed {}. Simulated frames: a time stamp is when the first bit leaves \

@@ -6,11 +6,13 @@
 //! dynamic ones an ingress that holds `used` alone is paused at `alpha * (shared - used)`, so the
 //! sum must stay below `alpha * shared / (1 + alpha)`, plus the reserve.
 
+use crate::results::number::bytes;
 use crate::scenario::{Loaded, budget};
 use serde::Serialize;
+use xoff_engine::BitRate;
 use xoff_fabric::pfc::{alpha_at, paused_alone};
 use xoff_fabric::plan::{Plan, Thresholds, peer};
-use xoff_schemes::param::Value;
+use xoff_schemes::param::{BytesByRate, ParamValues, Value};
 
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
@@ -36,6 +38,8 @@ pub struct Marking {
     /// All marking thresholds of the switch together.
     pub kmin_sum_bytes: u64,
     pub marks_before_pause: Verdict,
+    /// What would let marks come first at a single congested port; empty where they do.
+    pub remedy: String,
 }
 
 /// One row per scheme with a `kmin` and kind of switch; empty where no class is lossless.
@@ -52,12 +56,8 @@ pub fn rows(loaded: &Loaded) -> Vec<Marking> {
     }
     let budgets = budget::budgets(plan, loaded.frame_bytes);
     for scheme in &loaded.schemes {
-        let Some((_, Value::BytesByRate(kmin))) = scheme.values.iter().find(|(param, _)| param.name == "kmin") else {
-            continue;
-        };
-        if scheme.values.no_effect("kmin").is_some() {
-            continue;
-        }
+        let marking = scheme.values.base().and_then(threshold).or_else(|| threshold(&scheme.values));
+        let Some(kmin) = marking else { continue };
         for budget in &budgets {
             let ports = &ports_of[budget.node as usize];
             let pause = ports.iter().map(|port| pause_bytes(plan, budget, *port)).min().unwrap_or(0);
@@ -69,6 +69,8 @@ pub fn rows(loaded: &Loaded) -> Vec<Marking> {
                 () => Verdict::Not,
             };
             let layer = plan.nodes[budget.node as usize].layer.clone();
+            let remedy =
+                if verdict == Verdict::Not { remedy(plan, budget, ports, highest, pause) } else { String::new() };
             let row = Marking {
                 scheme: scheme.label.clone(),
                 layer,
@@ -77,6 +79,7 @@ pub fn rows(loaded: &Loaded) -> Vec<Marking> {
                 pause_bytes: pause,
                 kmin_sum_bytes: sum,
                 marks_before_pause: verdict,
+                remedy,
             };
             match rows.iter_mut().find(|known| Marking { switches: 1, ..(*known).clone() } == row) {
                 Some(known) => known.switches += 1,
@@ -85,6 +88,35 @@ pub fn rows(loaded: &Loaded) -> Vec<Marking> {
         }
     }
     rows
+}
+
+/// Where the switches of a scheme begin to mark, if they do: `kmin` with a `kmax` is RED's.
+fn threshold(values: &ParamValues) -> Option<&BytesByRate> {
+    let find = |name: &str| values.iter().find(|(param, _)| param.name == name).map(|(_, value)| value);
+    let silent = find("mark_at").is_some_and(|at| *at == Value::Choice("never"));
+    find("kmax").filter(|_| !silent && values.no_effect("kmin").is_none())?;
+    match find("kmin") {
+        Some(Value::BytesByRate(kmin)) => Some(kmin),
+        _ => None,
+    }
+}
+
+/// The least changes that put `highest`, the latest mark, before `pause`, the earliest PAUSE.
+fn remedy(plan: &Plan, budget: &budget::Budget, ports: &[u32], highest: u64, pause: u64) -> String {
+    let profile = plan.nodes[budget.node as usize].profile;
+    let fastest = ports.iter().map(|port| plan.direction(*port).rate).max().unwrap_or(BitRate::from_gbps(1));
+    let less = format!("kmin below {} (at ports of {fastest})", bytes(pause));
+    let more = match plan.switches[usize::from(profile)].pfc.thresholds {
+        Thresholds::Static { .. } => format!("[switch.pfc] xoff above {}", bytes(highest)),
+        Thresholds::Dynamic { alpha, reserve_bytes, .. } => {
+            let alphas = ports.iter().map(|port| alpha_at(alpha, plan.direction(peer(*port)).rate));
+            let alpha = alphas.fold(f64::INFINITY, f64::min);
+            let shared = highest.saturating_sub(reserve_bytes) as f64 * (1.0 + alpha) / alpha;
+            let set_aside = budget.headroom_bytes + budget.promised_bytes;
+            format!("[switch] buffer above {}", bytes(shared.ceil() as u64 + set_aside))
+        }
+    };
+    format!("{less}, or {more}")
 }
 
 /// What the ingress of `port` holds when it is paused, alone in the switch.

@@ -1,7 +1,7 @@
 //! What can be said of a scenario before it runs: `xoff check`.
 
 mod cycle;
-mod marking;
+pub mod marking;
 mod network;
 mod text;
 

@@ -105,7 +105,12 @@ impl Report {
                 verdict.to_owned(),
             ]
         });
-        table(out, &["marking at", "scheme", "marks from", "pauses from", "marks first"], rows.collect())
+        table(out, &["marking at", "scheme", "marks from", "pauses from", "marks first"], rows.collect())?;
+        let late: Vec<_> = self.marking.iter().filter(|row| !row.remedy.is_empty()).collect();
+        for row in &late {
+            writeln!(out, "{} at {}: marks come first with {}", row.scheme, row.layer, row.remedy)?;
+        }
+        if late.is_empty() { Ok(()) } else { writeln!(out) }
     }
 
     fn write_deadlock(&self, out: &mut String) -> std::fmt::Result {

@@ -1,6 +1,6 @@
 //! `xoff export`: a finished run in another simulator's format.
 
-use super::{ShowArgs, Stop, show};
+use super::{ForceArgs, ShowArgs, Stop, show};
 use crate::export::hpcc::Export;
 use crate::results::number::thousands;
 use crate::results::read::RunDirectory;
@@ -35,6 +35,8 @@ pub struct ExportArgs {
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
+    force: ForceArgs,
+    #[command(flatten)]
     show: ShowArgs,
 }
 
@@ -42,7 +44,7 @@ pub fn export(args: &ExportArgs) -> Result<(), Stop> {
     let Format::Hpcc = args.format;
     let run = RunDirectory::open(&args.run)?;
     let out = args.out.clone().unwrap_or_else(|| args.run.join("hpcc"));
-    let made = Export::of(&run)?.write(&out)?;
+    let made = Export::of(&run)?.write(&run, &out, args.force.present())?;
     if args.show.json {
         let folder = made.folder.display().to_string();
         let value = json!({

@@ -1,7 +1,8 @@
 //! `xoff import`: files of other simulators, as scenarios.
 
-use super::{Stop, show, warn};
-use crate::import::place::{self, Present};
+use super::{ForceArgs, Stop, show, warn};
+use crate::files::whole;
+use crate::import::place;
 use crate::import::{Imported, cdf, hpcc, htsim};
 use crate::scenario::reader::read_file;
 use crate::scenario::{Diagnostic, Options, Scenario, Source};
@@ -65,9 +66,8 @@ struct CdfArgs {
     /// The file to write
     #[arg(short, long, value_name = "NAME.csv")]
     output: PathBuf,
-    /// Replace a file that is there already
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    force: ForceArgs,
     /// Print one JSON object and nothing else
     #[arg(long)]
     json: bool,
@@ -79,9 +79,8 @@ struct ToArgs {
     /// The scenario to write [default: NAME.toml in the current directory]
     #[arg(short, long, value_name = "FILE.toml")]
     output: Option<PathBuf>,
-    /// Replace files that are there already
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    force: ForceArgs,
     /// Print one JSON object and nothing else
     #[arg(long)]
     json: bool,
@@ -102,7 +101,7 @@ pub fn import(args: &ImportArgs) -> Result<(), Stop> {
         Format::Cdf(args) => {
             let cdf = cdf::read(&source(&args.file, cdf::LARGEST_FILE)?)?;
             let text = cdf::csv(&cdf);
-            place::all(&[(args.output.clone(), text.as_str())], present(args.force))?;
+            whole::write_all(&[(args.output.clone(), text.as_str())], args.force.present())?;
             let (rows, mean, largest) = (cdf.rows(), cdf.mean_bytes(), cdf.largest_bytes());
             let file = args.output.display().to_string();
             if args.json {
@@ -122,10 +121,6 @@ fn source(path: &Path, largest_bytes: u64) -> Result<Arc<Source>, Stop> {
     Ok(Source::new(path.display().to_string(), text))
 }
 
-fn present(force: bool) -> Present {
-    if force { Present::Replace } else { Present::Refuse }
-}
-
 impl ToArgs {
     fn stem(&self) -> Option<String> {
         let stem = self.output.as_ref()?.file_stem()?;
@@ -136,7 +131,7 @@ impl ToArgs {
     fn write(&self, imported: &Imported) -> Result<(), Stop> {
         let loaded = imported.scenario().load(&Options::default())?;
         let path = self.output.clone().unwrap_or_else(|| Path::new(&imported.name).with_extension("toml"));
-        let files = place::scenario(imported, &path, present(self.force))?;
+        let files = place::scenario(imported, &path, self.force.present())?;
         let files: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
         if self.json {
             let mut object = Map::new();

@@ -1,11 +1,10 @@
-//! `xoff check`, `xoff schemes`, `xoff describe`: answers that run nothing.
+//! `xoff check`, `xoff schemes`: answers that run nothing.
 
 use super::{ScenarioArgs, Stop, show, warn};
 
-use crate::measure::registry;
-use crate::scenario::{Diagnostic, Options, dictionary};
-use crate::{import, models, results, schemes_text};
-use clap::{Args, ValueEnum};
+use crate::scenario::{Diagnostic, Options};
+use crate::{import, schemes_text, wrap};
+use clap::Args;
 
 #[derive(Args)]
 pub struct CheckArgs {
@@ -21,7 +20,7 @@ pub fn check(args: &CheckArgs) -> Result<(), Stop> {
     let loaded = import::open(&args.scenario.scenario)?.load(&options)?;
     warn(&loaded.warnings);
     let report = crate::check::report(&loaded);
-    show(&if args.json { report.json() } else { report.text() })
+    show(&if args.json { report.json() } else { wrap::lines(&report.text(), wrap::columns()) })
 }
 
 #[derive(Args)]
@@ -40,51 +39,13 @@ pub fn schemes(args: &SchemesArgs) -> Result<(), Stop> {
             Some(spec) => vec![spec],
             None => {
                 let known: Vec<&str> = xoff_schemes::all().iter().map(|spec| spec.name).collect();
-                let help = format!("known schemes: {}", known.join(", "));
-                return Err(Diagnostic::new(format!("there is no scheme `{name}`")).help(help).into());
+                return Err(Diagnostic::new(format!("there is no scheme `{name}`")).nearest(name, known).into());
             }
         },
     };
-    if args.json { show(&schemes_text::json(&specs).to_string()) } else { show(&schemes_text::text(&specs)) }
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Topic {
-    /// Columns of the result tables
-    Results,
-    /// Keys of a scenario file
-    Scenario,
-    /// Theory models: equations, parameters, what they yield
-    Models,
-    /// What `[[measure]]` can take from a run
-    Metrics,
-    /// Keys of the HPCC authors' simulator, and what `xoff import hpcc` makes of them
-    Hpcc,
-    /// JSON Schema of scenario files, for editors
-    Schema,
-}
-
-#[derive(Args)]
-pub struct DescribeArgs {
-    #[arg(value_enum, default_value = "results")]
-    topic: Topic,
-    /// Print JSON and nothing else
-    #[arg(long)]
-    json: bool,
-}
-
-pub fn describe(args: &DescribeArgs) -> Result<(), Stop> {
-    match (args.topic, args.json) {
-        (Topic::Results, false) => show(&results::describe_text()),
-        (Topic::Results, true) => show(&results::describe_json().to_string()),
-        (Topic::Scenario, false) => show(&dictionary::describe()),
-        (Topic::Scenario, true) => show(&dictionary::schema::listing().to_string()),
-        (Topic::Models, false) => show(&models::text()),
-        (Topic::Models, true) => show(&models::json().to_string()),
-        (Topic::Metrics, false) => show(&registry::text()),
-        (Topic::Metrics, true) => show(&registry::json().to_string()),
-        (Topic::Hpcc, false) => show(&import::page::text()),
-        (Topic::Hpcc, true) => show(&import::page::json().to_string()),
-        (Topic::Schema, _) => show(&dictionary::schema::render()),
+    if args.json {
+        show(&schemes_text::json(&specs).to_string())
+    } else {
+        show(&schemes_text::text(&specs, wrap::columns()))
     }
 }

@@ -1,18 +1,25 @@
 //! The command line: what is asked, and how the answer is shown.
 
 mod compare;
+mod describe;
 mod export;
 mod import;
 mod inspect;
+mod print;
 mod progress;
 mod reproduce;
 mod run;
+mod seeds;
+mod signals;
 mod trace;
 mod validate;
 
+use crate::files::Present;
 use crate::results::text::Style;
 use crate::scenario::Diagnostic;
-use clap::{Args, Parser, Subcommand};
+use crate::wrap;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use print::{show, tell, tell_notes, warn};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,6 +28,8 @@ use std::process::ExitCode;
 pub enum Stop {
     /// The input is wrong: exit code 2, nothing was written.
     BadInput(Vec<Diagnostic>),
+    /// The arguments are wrong, and that has been said: exit code 2.
+    BadUsage,
     /// The run itself failed: exit code 1.
     RunFailed(String),
     /// The system refused: exit code 3.
@@ -53,10 +62,9 @@ impl From<Diagnostic> for Stop {
 #[command(
     name = "xoff",
     version,
-    max_term_width = 100,
     after_help = "\
-Exit codes: 0 success, 1 the simulated network failed (drop in a lossless class, deadlock, stall), \
-2 wrong input, 3 the system refused.
+Exit codes: 0 success, 1 the simulated network failed (drop in a lossless class, deadlock, stall, \
+flows that did not finish though nothing cut them off), 2 wrong input, 3 the system refused.
 
 Start here:
   xoff                                          the ten-second comparison
@@ -107,7 +115,9 @@ enum Command {
     /// List the schemes, or the parameters of one
     Schemes(inspect::SchemesArgs),
     /// Explain every column of the results, every key of a scenario or of another simulator's files
-    Describe(inspect::DescribeArgs),
+    ///
+    /// Or any one word of them: `xoff describe traffic`, `xoff describe switch.pfc`, `xoff describe kmin`.
+    Describe(describe::DescribeArgs),
 }
 
 /// What selects and changes a scenario.
@@ -144,6 +154,20 @@ impl OutArgs {
     }
 }
 
+/// Whether files are replaced.
+#[derive(Args, Clone, Copy)]
+struct ForceArgs {
+    /// Replace files that are there already
+    #[arg(long)]
+    force: bool,
+}
+
+impl ForceArgs {
+    fn present(self) -> Present {
+        if self.force { Present::Replace } else { Present::Refuse }
+    }
+}
+
 /// What decides how the answer is shown.
 #[derive(Args, Clone)]
 struct ShowArgs {
@@ -157,8 +181,37 @@ struct ShowArgs {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let result = match cli.command {
+    let command = Cli::command().term_width(wrap::columns());
+    let parsed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let ended = match parsed {
+        Ok(cli) => signals::watch().map_err(Stop::System).and_then(|()| obey(cli)),
+        Err(asked) => explain(&asked),
+    };
+    signals::wait_if_stopped();
+    tell_notes();
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Stop::BadInput(diagnostics)) => {
+            let colour = std::io::stderr().is_terminal();
+            for diagnostic in diagnostics {
+                tell(&diagnostic.render(colour));
+            }
+            ExitCode::from(2)
+        }
+        Err(Stop::BadUsage) => ExitCode::from(2),
+        Err(Stop::RunFailed(why)) => {
+            tell(&format!("error: {why}"));
+            ExitCode::from(1)
+        }
+        Err(Stop::System(error)) => {
+            tell(&format!("error: {error}"));
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn obey(cli: Cli) -> Result<(), Stop> {
+    match cli.command {
         None => compare::demo(),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Compare(args)) => compare::compare(&args),
@@ -169,50 +222,20 @@ pub fn main() -> ExitCode {
         Some(Command::Check(args)) => inspect::check(&args),
         Some(Command::Import(args)) => import::import(&args),
         Some(Command::Schemes(args)) => inspect::schemes(&args),
-        Some(Command::Describe(args)) => inspect::describe(&args),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Stop::BadInput(diagnostics)) => {
-            let colour = std::io::stderr().is_terminal();
-            for diagnostic in diagnostics {
-                eprintln!("{}", diagnostic.render(colour));
-            }
-            ExitCode::from(2)
-        }
-        Err(Stop::RunFailed(why)) => {
-            eprintln!("error: {why}");
-            ExitCode::from(1)
-        }
-        // A closed pipe (xoff ... | head) is no failure of ours.
-        Err(Stop::System(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(Stop::System(error)) => {
-            eprintln!("error: {error}");
-            ExitCode::from(3)
-        }
+        Some(Command::Describe(args)) => describe::describe(&args),
     }
 }
 
-/// Prints to standard output; a closed pipe ends the program quietly instead of panicking.
-fn show(text: &str) -> Result<(), Stop> {
-    use std::io::Write;
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    if !text.ends_with('\n') {
-        out.write_all(b"\n")?;
+/// Help and version that were asked for, or what is wrong with the arguments.
+fn explain(asked: &clap::Error) -> Result<(), Stop> {
+    let printed = asked.print();
+    if asked.use_stderr() {
+        return Err(Stop::BadUsage);
     }
-    Ok(out.flush()?)
+    printed.or_else(|error| print::unless_unread(&error))
 }
 
 /// Bold and colour only where a person looks.
 fn style() -> Style {
     if std::io::stdout().is_terminal() { Style::Terminal } else { Style::Plain }
-}
-
-/// Warnings of a scenario, to standard error.
-fn warn(warnings: &[Diagnostic]) {
-    let colour = std::io::stderr().is_terminal();
-    for warning in warnings {
-        eprintln!("{}", warning.render_warning(colour));
-    }
 }

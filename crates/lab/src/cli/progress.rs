@@ -19,6 +19,9 @@ pub struct Bar {
 }
 
 const STEPS: u64 = 1000;
+/// Name, bar and part done take 33 columns; the message gets the rest of the terminal and is cut there, so
+/// that no line ever wraps: a wrapped one cannot be drawn over.
+const TEMPLATE: &str = "{prefix:>14!} {bar:10} {percent:>3}%  {wide_msg}";
 
 impl Bars {
     /// Shown on a terminal unless `hidden`.
@@ -29,8 +32,7 @@ impl Bars {
     }
 
     pub fn add(&self, name: &str) -> Bar {
-        let style = ProgressStyle::with_template("{prefix:>12} {bar:16} {percent:>3}%  {msg}")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style = ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = self.all.add(ProgressBar::new(STEPS).with_style(style).with_prefix(name.to_owned()));
         Bar { bar, began: Instant::now() }
     }
@@ -43,13 +45,17 @@ impl Bar {
         let left = if at.part > 0.002 { seconds / at.part * (1.0 - at.part) } else { f64::INFINITY };
         let eta = if left.is_finite() { format!("{} to go", clock(left)) } else { "estimating".to_owned() };
         self.bar.set_position((at.part * STEPS as f64) as u64);
-        let simulated = microseconds(at.now.as_us());
-        self.bar.set_message(format!("{simulated} simulated, {speed:.1} M hops/s, {eta}"));
+        self.bar.set_message(message(at.now.as_us(), speed, &eta));
     }
 
     pub fn finish(self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// Where a run is, in what 80 columns leave.
+fn message(now_us: f64, million_hops: f64, eta: &str) -> String {
+    format!("{}, {million_hops:.1} M hops/s, {eta}", microseconds(now_us))
 }
 
 /// One bar for a whole set of runs.
@@ -64,7 +70,7 @@ impl Whole {
     pub fn new(hidden: bool, expected: f64) -> Whole {
         let visible = !hidden && std::io::stderr().is_terminal();
         let target = if visible { ProgressDrawTarget::stderr_with_hz(5) } else { ProgressDrawTarget::hidden() };
-        let style = ProgressStyle::with_template("{bar:24} {percent:>3}%  {msg}")
+        let style = ProgressStyle::with_template("{bar:24} {percent:>3}%  {wide_msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = ProgressBar::with_draw_target(Some(STEPS), target).with_style(style);
         Whole { bar, began: Instant::now(), expected }
@@ -90,5 +96,20 @@ fn clock(seconds: f64) -> String {
         (0, 0, s) => format!("{s} s"),
         (0, m, s) => format!("{m} min {s:02} s"),
         (h, m, _) => format!("{h} h {m:02} min"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_progress_fits_80_columns() {
+        for (now_us, seconds) in [(0.0, 0.0), (999.4, 59.4), (123_456.0, 3_599.0), (9.99e8, 359_999.0)] {
+            let line = 33 + message(now_us, 1234.5, &format!("{} to go", clock(seconds))).chars().count();
+            assert!(line <= 79, "{line} columns");
+        }
+        // Whatever it says, the terminal's width ends it.
+        assert!(TEMPLATE.contains("{prefix:>14!}") && TEMPLATE.ends_with("{wide_msg}"));
     }
 }

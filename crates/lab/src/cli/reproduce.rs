@@ -1,17 +1,18 @@
 //! `xoff reproduce`: the papers' experiments, drawn and judged.
 
 use super::progress::Whole;
-use super::{ShowArgs, Stop, show};
+use super::{ShowArgs, Stop, show, signals};
+use crate::files::whole::{self, Present};
+use crate::files::workplace::Workplace;
+use crate::files::{Staging, read, refusal};
 use crate::reproduce::catalogue::Catalogue;
 use crate::reproduce::report;
 use crate::reproduce::runner::{Failed, Order};
 use crate::reproduce::scale::Scale;
-use crate::reproduce::store::write_whole;
 use crate::reproduce::{Made, Reproduction};
-use crate::results::directory;
 use crate::results::figures;
-use crate::results::grid::{Grid, shorten};
-use crate::scenario::Diagnostic;
+use crate::results::grid::Grid;
+use crate::wrap;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -54,6 +55,9 @@ impl From<Failed> for Stop {
     }
 }
 
+/// The folder of finished runs.
+const RUNS: &str = "runs";
+
 pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     let catalogue = Catalogue::open(&args.from)?;
     if args.names.is_empty() {
@@ -63,13 +67,17 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     let reproduction = Reproduction::prepare(&catalogue, &args.names, args.scale)?;
     let name = format!("reproduce-{}", args.scale.name());
     let out = args.out.clone().unwrap_or_else(|| Path::new("results").join(name));
-    claim_folder(&out)?;
+    let workplace = Workplace::open(&out, RUNS)?;
+    signals::say_when_stopped(format!(
+        "finished runs are kept in {}: the same command goes on from there",
+        out.join(RUNS).display()
+    ));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let order = Order {
         scale: args.scale,
         seeds: args.seeds,
         jobs: args.jobs.map_or(cores, |jobs| jobs as usize),
-        folder: out.clone(),
+        folder: workplace.path().to_owned(),
         any_build: args.any_build,
     };
     let bar = Whole::new(args.show.json || args.show.quiet, reproduction.expected_cpu_seconds() / order.jobs as f64);
@@ -78,14 +86,14 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     made.book.command = command();
     made.book.commit = commit(&args.from).unwrap_or_default();
     made.book.wall_seconds = began.elapsed().as_secs_f64();
-    write(&made, &out)?;
+    write(&made, workplace.path())?;
     if let Some(folder) = &args.book {
         write_book(&made, folder)?;
     }
     if args.show.json {
         show(&report::json(&made.book).to_string())?;
     } else if !args.show.quiet {
-        show(&format!("{}\nreport: {}", report::text(&made.book), out.join("report.html").display()))?;
+        show(&format!("{}\nreport: {}", report::text(&made.book, wrap::columns()), out.join("report.html").display()))?;
     }
     Ok(())
 }
@@ -98,7 +106,7 @@ fn command() -> String {
 
 /// The commit of a git checkout, from its files.
 pub(super) fn commit(folder: &Path) -> Option<String> {
-    let read = |path: &Path| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+    let read = |path: &Path| read::text(path, 16_000_000).ok().map(|text| text.trim().to_owned());
     let git = folder.join(".git");
     let head = read(&git.join("HEAD"))?;
     let Some(branch) = head.strip_prefix("ref: ") else { return Some(head) };
@@ -109,39 +117,36 @@ pub(super) fn commit(folder: &Path) -> Option<String> {
     read(&git.join(branch)).or_else(packed)
 }
 
-/// Marks the folder as one of ours; refuses one that holds something else.
-fn claim_folder(out: &Path) -> Result<(), Stop> {
-    let marker = out.join("reproduction.json");
-    let strange = !marker.is_file()
-        && out.exists()
-        && (!out.is_dir() || std::fs::read_dir(out)?.next().is_some() && !directory::is_finished(out));
-    if strange {
-        let error = Diagnostic::new(format!("`{}` holds something that is not a reproduction", out.display()));
-        return Err(error.help("it is left alone; choose another directory with --out").into());
-    }
-    if !marker.is_file() {
-        write_whole(&marker, format!("{{\"xoff\": \"{}\"}}\n", env!("CARGO_PKG_VERSION")).as_bytes())?;
-    }
-    Ok(())
-}
-
+/// All that is drawn and written, in place of what an earlier command wrote; the runs stay.
 fn write(made: &Made, out: &Path) -> Result<(), Stop> {
-    let folder = out.join("figures");
-    std::fs::create_dir_all(&folder)?;
-    figures::write_all(&made.charts, &folder)?;
+    let mut staging = Staging::create(out)?;
+    figures::write_all(&made.charts, &staging.folder("figures")?)?;
     for (name, text) in report::pages(&made.book).map_err(std::io::Error::other)? {
-        write_whole(&out.join(name), text.as_bytes())?;
+        staging.write(&name, text.as_bytes())?;
     }
-    write_whole(&out.join("claims.csv"), report::csv(&made.book).as_bytes())?;
-    Ok(write_whole(&out.join("claims.json"), report::json(&made.book).to_string().as_bytes())?)
+    staging.write("claims.csv", report::csv(&made.book).as_bytes())?;
+    staging.write("claims.json", report::json(&made.book).to_string().as_bytes())?;
+    staging.keep_store(RUNS)?;
+    staging.finish()?;
+    Ok(())
 }
 
 fn write_book(made: &Made, folder: &Path) -> Result<(), Stop> {
     let figures = folder.join("reproduction");
     for drawn in made.book.papers.iter().flat_map(|paper| &paper.experiments).flat_map(|of| &of.figures) {
-        write_whole(&figures.join(format!("{}.svg", drawn.file)), drawn.svg.as_bytes())?;
+        let path = figures.join(format!("{}.svg", drawn.file));
+        whole::write(&path, drawn.svg.as_bytes(), Present::Replace)?;
     }
-    Ok(write_whole(&folder.join("reproduction.md"), report::book_markdown(&made.book, "reproduction").as_bytes())?)
+    Ok(write_page(&folder.join("reproduction.md"), &report::book_markdown(&made.book, "reproduction"))?)
+}
+
+/// Writes a page for a folder of documents, in place of an earlier one of the same title.
+pub(super) fn write_page(path: &Path, text: &str) -> std::io::Result<()> {
+    let title = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    if path.is_file() && read::text(path, 1_000_000_000).is_ok_and(|old| title(&old) != title(text)) {
+        return Err(refusal(path, "is there already and is not such a page; it is left alone"));
+    }
+    whole::write(path, text.as_bytes(), Present::Replace)
 }
 
 /// Papers, figures, what each shows, how long each takes.
@@ -163,7 +168,8 @@ fn list(catalogue: &Catalogue, shown: &ShowArgs) -> Result<(), Stop> {
     }
     let mut page = String::new();
     for paper in &catalogue.papers {
-        page.push_str(&format!("{}: {} ({} {})\n", paper.id, paper.title, paper.venue, paper.year));
+        let head = format!("{}: {} ({} {})", paper.id, paper.title, paper.venue, paper.year);
+        wrap::paragraph(&mut page, &head, 0, wrap::columns());
         let mut grid = Grid::new(["experiment", "what", "claims", "quick", "standard", "full"]).left(&[1]);
         for of in catalogue.experiments.iter().filter(|of| of.paper == paper.id) {
             let claims = catalogue.claims.iter().filter(|claim| claim.experiment.value == of.id).count();
@@ -173,14 +179,14 @@ fn list(catalogue: &Catalogue, shown: &ShowArgs) -> Result<(), Stop> {
                 if of.setting == "simulation" { of.title.clone() } else { format!("{} ({})", of.title, of.setting) };
             grid.row(vec![
                 of.id.clone(),
-                shorten(&what, 48),
+                what,
                 claims.to_string(),
                 cost(Scale::Quick),
                 cost(Scale::Standard),
                 cost(Scale::Full),
             ]);
         }
-        page.push_str(&grid.text());
+        page.push_str(&grid.text_in(wrap::columns()));
         page.push('\n');
     }
     page.push_str(

@@ -1,17 +1,24 @@
 //! `xoff run`.
 
 use super::progress::Bars;
+use super::seeds::{Plan, Runner, SeedArgs, failures};
 use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, style, warn};
 use crate::import;
+use crate::results::comparison::{self, Kind};
+use crate::results::directory::Staging;
+use crate::results::seeds;
 use crate::results::text;
 use crate::run::execute;
-use crate::scenario::Options;
+use crate::scenario::{Options, Scenario};
 use clap::Args;
+use std::path::Path;
 
 #[derive(Args)]
 pub struct RunArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
+    #[command(flatten)]
+    seeds: SeedArgs,
     #[command(flatten)]
     out: OutArgs,
     #[command(flatten)]
@@ -20,11 +27,16 @@ pub struct RunArgs {
 
 pub fn run(args: &RunArgs) -> Result<(), Stop> {
     let options = Options { sets: args.scenario.sets.clone(), seed: args.scenario.seed, scheme: None };
-    let loaded = import::open(&args.scenario.scenario)?.load(&options)?;
+    let scenario = import::open(&args.scenario.scenario)?;
+    let loaded = scenario.load(&options)?;
     if !args.show.quiet {
         warn(&loaded.warnings);
     }
     let out = args.out.directory(&loaded.name);
+    if args.seeds.several() {
+        let scheme = loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect::<Vec<_>>().join("+");
+        return under_seeds(&scenario, Runner { scheme, options, loaded }, out.as_deref(), args);
+    }
     let bars = Bars::new(args.show.json || args.show.quiet);
     let bar = bars.add(&loaded.name);
     let outcome = execute(&loaded, out.as_deref(), |at| bar.update(at))?;
@@ -32,16 +44,39 @@ pub fn run(args: &RunArgs) -> Result<(), Stop> {
     if args.show.json {
         show(&outcome.summary.json())?;
     } else if !args.show.quiet {
-        let mut page = text::summary(&outcome.summary, style());
+        let mut page = text::summary(&outcome.summary, style(), crate::wrap::columns());
         if let Some(directory) = &outcome.directory {
             page.push_str(&format!("\nreport: {}\n", directory.join("report.html").display()));
         }
         show(&page)?;
     }
-    match outcome.summary.failure {
+    match outcome.summary.why_failed() {
         // The page above has it in full.
         Some(_) if !args.show.json && !args.show.quiet => Err(Stop::RunFailed("the run failed, see above".to_owned())),
         Some(failure) => Err(Stop::RunFailed(failure)),
         None => Ok(()),
     }
+}
+
+/// A directory for each seed, and what they come to together.
+fn under_seeds(scenario: &Scenario, runner: Runner, out: Option<&Path>, args: &RunArgs) -> Result<(), Stop> {
+    let seeds = args.seeds.list(runner.loaded.plan.seed)?;
+    let figures = runner.loaded.output.figures;
+    let staging = out.map(Staging::create).transpose()?;
+    let plan = Plan { scenario, runners: &[runner], seeds };
+    let entries = plan.run(staging.as_ref().map(Staging::path), |_, seed| format!("seed-{seed}"), &args.show)?;
+    let directory = match staging {
+        Some(staging) => Some(comparison::write(staging, Kind::Seeds, &entries, &[], figures)?),
+        None => None,
+    };
+    if args.show.json {
+        show(&comparison::json(&entries, &[]).to_string())?;
+    } else if !args.show.quiet {
+        let mut page = seeds::page(&entries[0]).text(crate::wrap::columns());
+        if let Some(directory) = directory {
+            page.push_str(&format!("\nreport: {}\n", directory.join("report.html").display()));
+        }
+        show(&page)?;
+    }
+    failures(&entries)
 }

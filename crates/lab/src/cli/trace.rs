@@ -1,6 +1,6 @@
 //! `xoff trace`: a finished run for Perfetto.
 
-use super::{ShowArgs, Stop, show};
+use super::{ForceArgs, ShowArgs, Stop, show};
 use crate::results::number::thousands;
 use crate::results::read::RunDirectory;
 use crate::trace::{self, Refusal};
@@ -27,6 +27,8 @@ pub struct TraceArgs {
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
+    force: ForceArgs,
+    #[command(flatten)]
     show: ShowArgs,
 }
 
@@ -42,7 +44,7 @@ impl From<Refusal> for Stop {
 pub fn trace(args: &TraceArgs) -> Result<(), Stop> {
     let run = RunDirectory::open(&args.run)?;
     let out = args.out.clone().unwrap_or_else(|| args.run.join("trace.pftrace"));
-    let made = trace::write(&run, &out)?;
+    let made = trace::write(&run, &out, args.force.present())?;
     if args.show.json {
         let value = json!({
             "file": made.file.display().to_string(), "size_bytes": made.bytes, "nodes": made.nodes,

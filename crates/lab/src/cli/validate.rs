@@ -1,9 +1,8 @@
 //! `xoff validate`: the HPCC authors' simulator and Xoff on the same inputs.
 
 use super::progress::Bars;
-use super::reproduce::commit;
+use super::reproduce::{commit, write_page};
 use super::{Stop, show};
-use crate::reproduce::store::write_whole;
 use crate::validate::times::Times;
 use crate::validate::{self, Order, Validation, report};
 use clap::Args;
@@ -63,7 +62,7 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Stop> {
         runs,
     };
     if let Some(folder) = &args.book {
-        write_whole(&folder.join("validation.md"), report::markdown(&validation).as_bytes())?;
+        write_page(&folder.join("validation.md"), &report::markdown(&validation))?;
     }
     if args.json {
         show(&serde_json::to_string(&validation).map_err(std::io::Error::other)?)?;

@@ -1,7 +1,8 @@
 //! `fct.txt` and `pfc.txt` as the HPCC authors' simulator writes them.
 
 use super::standalone::{Transfer, standalone_ns};
-use crate::reproduce::store::write_whole;
+use crate::files::whole::{self, Present};
+use crate::files::{disk, manifest};
 use crate::results::read::RunDirectory;
 use crate::results::tables;
 use crate::scenario::Diagnostic;
@@ -137,10 +138,20 @@ impl Export {
         Ok(Export { flows: fct_lines(&loaded.plan, flows), left_out, frames })
     }
 
-    /// Writes `fct.txt` and `pfc.txt`, each whole or not at all.
-    pub fn write(&self, folder: &Path) -> io::Result<Exported> {
-        write_whole(&folder.join("fct.txt"), text(&self.flows).as_bytes())?;
-        write_whole(&folder.join("pfc.txt"), text(&self.frames).as_bytes())?;
+    /// Writes `fct.txt` and `pfc.txt`, both or none. In the run's own directory they take the place of
+    /// earlier ones.
+    pub fn write(&self, run: &RunDirectory, folder: &Path, present: Present) -> io::Result<Exported> {
+        let names = ["fct.txt", "pfc.txt"].map(|name| folder.join(name));
+        let texts = [text(&self.flows), text(&self.frames)];
+        disk::create_dirs(folder)?;
+        let own = names.iter().all(|name| manifest::lists(run.path(), name) || !name.exists());
+        let present = if own && names.iter().any(|name| name.exists()) { Present::Replace } else { present };
+        let files: Vec<(PathBuf, &str)> = names.iter().cloned().zip(texts.iter().map(String::as_str)).collect();
+        whole::refuse_present(&files, present)?;
+        for name in &names {
+            manifest::announce(run.path(), name)?;
+        }
+        whole::write_all(&files, present)?;
         Ok(Exported {
             folder: folder.to_owned(),
             flows: self.flows.len(),

@@ -1,6 +1,7 @@
 //! What people are told of the formats: `xoff describe hpcc` and `docs/formats.md`.
 
 use super::hpcc::keys::{Fate, KEYS, Key};
+use crate::wrap;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -27,17 +28,19 @@ fn default(key: &Key) -> &str {
 }
 
 /// `xoff describe hpcc`.
-pub fn text() -> String {
-    let mut out = String::from(
-        "Keys of the HPCC authors' simulator and what `xoff import hpcc` makes of them.\n\
-         In brackets: what holds without the key.\n",
-    );
+pub fn text(width: usize) -> String {
+    let mut out = String::new();
+    let about = "Keys of the HPCC authors' simulator and what `xoff import hpcc` makes of them. In brackets: what holds \
+                 without the key.";
+    wrap::paragraph(&mut out, about, 0, width);
     for key in KEYS {
         let held = match default(key) {
             "" => String::new(),
             default => format!(" [{default}]"),
         };
-        let _ = write!(out, "\n{}{held}: {}\n    {}\n", key.name, fate(key), key.becomes.replace('`', ""));
+        out.push('\n');
+        wrap::paragraph(&mut out, &format!("{}{held}: {}", key.name, fate(key)), 0, width);
+        wrap::paragraph(&mut out, &key.becomes.replace('`', ""), 4, width);
     }
     out
 }
@@ -119,7 +122,7 @@ mod tests {
 
     #[test]
     fn every_key_is_described() {
-        let (text, json) = (text(), json());
+        let (text, json) = (text(80), json());
         for key in KEYS {
             assert!(text.contains(&format!("\n{}", key.name)), "{}", key.name);
         }

@@ -2,6 +2,7 @@
 //! `docs/metrics.md` all start here.
 
 use super::keys::SECTIONS;
+use crate::wrap;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -530,26 +531,28 @@ impl MetricSpec {
 }
 
 /// The list for the terminal.
-pub fn text() -> String {
+pub fn text(width: usize) -> String {
     let mut out = String::new();
     for family in Family::ALL {
         let _ = writeln!(out, "{}", family.title());
-        crate::results::column::wrap_paragraph(&mut out, family.meaning(), 2, 100);
+        wrap::paragraph(&mut out, family.meaning(), 2, width);
         out.push('\n');
         for metric in METRICS.iter().filter(|metric| metric.family == family) {
-            let _ = writeln!(out, "  {}: {}", metric.name, metric.gives);
-            crate::results::column::wrap_paragraph(&mut out, metric.meaning, 6, 100);
-            let needs = if metric.needs.is_empty() { "nothing".to_owned() } else { metric.needs.join(", ") };
-            crate::results::column::wrap_paragraph(
-                &mut out,
-                &format!("needs {needs}; may take {}", optional(metric)),
-                6,
-                100,
-            );
+            out.push_str(&text_of(metric, width));
         }
         out.push('\n');
     }
-    out.push_str("What each key means: xoff describe scenario, section [[measure]]\n");
+    wrap::paragraph(&mut out, "What each key means: xoff describe measure", 0, width);
+    out
+}
+
+/// One metric.
+pub fn text_of(metric: &MetricSpec, width: usize) -> String {
+    let mut out = String::new();
+    wrap::item(&mut out, &format!("{}:", metric.name), metric.gives, (2, 6), width);
+    wrap::paragraph(&mut out, metric.meaning, 6, width);
+    let needs = if metric.needs.is_empty() { "nothing".to_owned() } else { metric.needs.join(", ") };
+    wrap::paragraph(&mut out, &format!("needs {needs}; may take {}", optional(metric)), 6, width);
     out
 }
 

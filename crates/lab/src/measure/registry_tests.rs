@@ -102,7 +102,7 @@ fn every_key_is_in_the_dictionary_and_every_row_of_it_belongs_to_a_metric() {
 
 #[test]
 fn the_list_fits_the_terminal() {
-    assert!(text().lines().all(|line| line.chars().count() <= 100));
+    assert!(text(80).lines().all(|line| line.chars().count() <= 80));
     assert_eq!(json().as_array().unwrap().len(), METRICS.len());
 }
 

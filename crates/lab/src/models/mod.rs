@@ -17,7 +17,7 @@ mod rate_ode;
 mod runge_kutta;
 mod workload;
 
-pub use page::{json, markdown, text};
+pub use page::{json, markdown, text, text_of};
 pub use parameter::{Kind, Parameter, Value, Values};
 
 use crate::measure::{Curve, Measured};

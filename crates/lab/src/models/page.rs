@@ -1,35 +1,42 @@
 //! The models in words: for the terminal, for programs and for `docs/models.md`.
 
-use super::{ModelSpec, Output, all};
+use super::{ModelSpec, all};
+use crate::results::grid::Grid;
+use crate::wrap;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// `xoff describe models`.
-pub fn text() -> String {
+pub fn text(width: usize) -> String {
+    all().iter().map(|model| text_of(model, width)).collect()
+}
+
+/// One model.
+pub fn text_of(model: &ModelSpec, width: usize) -> String {
+    let ModelSpec { name, title, what, source, .. } = model;
     let mut text = String::new();
-    for model in all() {
-        let ModelSpec { name, title, what, source, .. } = model;
-        let _ = writeln!(text, "{name}: {title}\n  {what}\n  Source: {source}\n\n  parameters");
-        let wide = model.parameters.iter().map(|parameter| parameter.name.len()).max().unwrap_or(0);
-        for parameter in model.parameters {
-            let default = if parameter.default.is_empty() { "-" } else { parameter.default };
-            let (name, allowed) = (parameter.name, parameter.kind.expects());
-            let _ = writeln!(
-                text,
-                "    {name:wide$}  {default:10}  {} ({allowed}; {})",
-                parameter.meaning, parameter.source
-            );
-        }
-        for (heading, curves) in [("numbers", false), ("curves", true)] {
-            let _ = writeln!(text, "  {heading}");
-            let outputs: Vec<&Output> = model.outputs.iter().filter(|output| output.curve == curves).collect();
-            let wide = outputs.iter().map(|output| output.name.len()).max().unwrap_or(0);
-            for output in outputs {
-                let _ = writeln!(text, "    {:wide$}  {:12}  {}", output.name, output.unit, output.meaning);
-            }
-        }
-        text.push('\n');
+    wrap::item(&mut text, &format!("{name}:"), title, (0, 2), width);
+    wrap::paragraph(&mut text, what, 2, width);
+    wrap::paragraph(&mut text, &format!("Source: {source}"), 2, width);
+    text.push('\n');
+    let mut grid = Grid::new(["parameter", "default", "meaning"]).left(&[1, 2]);
+    for parameter in model.parameters {
+        let default = if parameter.default.is_empty() { "-" } else { parameter.default };
+        let (meaning, allowed, source) = (parameter.meaning, parameter.kind.expects(), parameter.source);
+        grid.row([parameter.name.to_owned(), default.to_owned(), format!("{meaning} ({allowed}; {source})")]);
     }
+    text.push_str(&grid.text_in(width));
+    for (heading, curves) in [("number", false), ("curve", true)] {
+        let mut grid = Grid::new([heading, "unit", "meaning"]).left(&[1, 2]);
+        for output in model.outputs.iter().filter(|output| output.curve == curves) {
+            grid.row([output.name, output.unit, output.meaning]);
+        }
+        if !grid.rows.is_empty() {
+            text.push('\n');
+            text.push_str(&grid.text_in(width));
+        }
+    }
+    text.push('\n');
     text
 }
 
@@ -124,7 +131,7 @@ mod tests {
     #[test]
     fn every_model_is_shown() {
         for model in all() {
-            assert!(text().contains(&format!("{}: ", model.name)));
+            assert!(text(80).contains(&format!("{}:", model.name)));
         }
         assert_eq!(json().as_array().unwrap().len(), all().len());
     }

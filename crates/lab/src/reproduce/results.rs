@@ -2,6 +2,7 @@
 
 use crate::measure::{Curve, Measured};
 use crate::models::ModelSpec;
+pub use crate::results::interval::Estimate;
 
 /// All runs of one experiment.
 #[derive(Clone, Debug, Default)]
@@ -56,15 +57,6 @@ pub struct Run {
     pub packet_hops: u64,
 }
 
-/// A mean over seeds with the half-width of its 95 % confidence interval (Student's t).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
-    pub mean: f64,
-    /// `None` for a single value.
-    pub half_width: Option<f64>,
-    pub count: usize,
-}
-
 impl Results {
     pub fn group(&self, name: &str) -> Option<&Group> {
         self.groups.iter().find(|group| group.name == name)
@@ -107,53 +99,5 @@ impl Cell {
     /// The curve of the first seed.
     pub fn curve(&self, measure: &str) -> Option<&Curve> {
         self.seeds.iter().find_map(|run| run.measured.curves.get(measure))
-    }
-}
-
-impl Estimate {
-    /// `None` without any value that is a number.
-    pub fn of(values: &[f64]) -> Option<Estimate> {
-        let values: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
-        let count = values.len();
-        if count == 0 {
-            return None;
-        }
-        let mean = values.iter().sum::<f64>() / count as f64;
-        let half_width = (count > 1 && mean.is_finite()).then(|| {
-            let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1) as f64;
-            student_t(count - 1) * (variance / count as f64).sqrt()
-        });
-        Some(Estimate { mean, half_width, count })
-    }
-}
-
-/// The two-sided 95 % quantile of Student's t for some degrees of freedom.
-fn student_t(freedom: usize) -> f64 {
-    const TABLE: [f64; 30] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
-        2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
-    ];
-    match freedom {
-        0 => f64::NAN,
-        1..=30 => TABLE[freedom - 1],
-        31..=60 => 2.009,
-        61..=120 => 1.990,
-        _ => 1.960,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn intervals_are_students() {
-        let of = Estimate::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
-        assert_eq!((of.mean, of.count), (3.0, 5));
-        // s = sqrt(2.5), t(4) = 2.776: 2.776 * 1.5811 / 2.2361.
-        assert!((of.half_width.unwrap() - 1.963).abs() < 1e-3);
-        assert_eq!(Estimate::of(&[7.0]).unwrap().half_width, None);
-        assert_eq!(Estimate::of(&[f64::NAN]), None);
-        assert_eq!(Estimate::of(&[f64::INFINITY, 1.0]).unwrap().half_width, None);
     }
 }

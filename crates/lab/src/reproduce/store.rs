@@ -1,15 +1,19 @@
 //! Finished runs on disk, so that nothing is run twice.
 //!
 //! One file per run, written whole and renamed into place. It names the inputs it was made from:
-//! if those have changed, the run is made again.
+//! if those have changed, the run is made again. It carries a checksum: if one byte has changed, the
+//! run is made again too, and that is said.
 
 use super::results::Run;
+use crate::files::whole::{self, Present};
+use crate::files::{note, read};
 use crate::measure::{Curve, Measured};
 use serde_json::{Map, Value, json};
 use std::io;
 use std::path::Path;
 
-/// FNV-1a over 128 bits: not against malice, only to tell inputs apart.
+/// FNV-1a over 128 bits, eight bytes at a time: not against malice, only to tell inputs apart. Every step
+/// can be undone, so inputs that differ in one place never have the same.
 #[derive(Clone, Copy)]
 pub struct Fingerprint(u128);
 
@@ -20,9 +24,13 @@ impl Fingerprint {
 
     /// Adds one input; where it ends counts too.
     pub fn with(mut self, bytes: &[u8]) -> Fingerprint {
-        for byte in bytes.iter().chain(&(bytes.len() as u64).to_le_bytes()) {
-            self.0 = (self.0 ^ u128::from(*byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
-        }
+        let mut step = |word: u64| {
+            self.0 = (self.0 ^ u128::from(word)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+        };
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|word| step(u64::from_le_bytes(*word)));
+        rest.iter().for_each(|byte| step(u64::from(*byte)));
+        step(bytes.len() as u64);
         self
     }
 
@@ -38,6 +46,9 @@ pub fn build_id() -> io::Result<String> {
     Ok(format!("{} {hash}", env!("CARGO_PKG_VERSION")))
 }
 
+const LARGEST_BYTES: u64 = 1_000_000_000;
+const SEAL_END: &str = "}\n";
+
 /// What a finished run must have been made from to be taken.
 pub struct Origin {
     /// The fingerprint of scenario and measures.
@@ -47,14 +58,41 @@ pub struct Origin {
     pub any_build: bool,
 }
 
-/// The run kept in `path`, if it is of this origin.
+/// The run kept in `path`, if it is of this origin and as it was written.
 pub fn load(path: &Path, origin: &Origin) -> Option<Run> {
-    let text = std::fs::read_to_string(path).ok()?;
-    let value: Value = serde_json::from_str(&text).ok()?;
+    if !path.exists() {
+        return None;
+    }
+    let Some(value) = read::text(path, LARGEST_BYTES).ok().and_then(|text| unsealed(&text)) else {
+        note(format!("{} is not as it was written; the run is made again", path.display()));
+        return None;
+    };
     let same_build = origin.any_build || value["build"].as_str()? == origin.build;
     if value["inputs"].as_str()? != origin.inputs || !same_build {
         return None;
     }
+    run_of(&value)
+}
+
+/// The text of a file: the checksum of the run's own text, and that text.
+fn sealed(body: &str) -> String {
+    format!("{}{body}{SEAL_END}", seal(body))
+}
+
+fn seal(body: &str) -> String {
+    format!("{{\"checksum\":\"{}\",\"run\":", Fingerprint::start().with(body.as_bytes()).text())
+}
+
+/// The run in the text of a file, if no byte of it has changed.
+fn unsealed(text: &str) -> Option<Value> {
+    let body = text.get(seal("").len()..)?.strip_suffix(SEAL_END)?;
+    if text != sealed(body) {
+        return None;
+    }
+    serde_json::from_str(body).ok()
+}
+
+fn run_of(value: &Value) -> Option<Run> {
     let mut measured = Measured::default();
     for (name, number) in value["numbers"].as_object()? {
         measured.numbers.insert(name.clone(), read_number(number)?);
@@ -89,23 +127,7 @@ pub fn save(path: &Path, origin: &Origin, run: &Run) -> io::Result<()> {
         "cpu_seconds": run.cpu_seconds,
         "packet_hops": run.packet_hops,
     });
-    write_whole(path, value.to_string().as_bytes())
-}
-
-/// Writes beside the file and renames, making the folder if need be. Errors name the file.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let about = |error: io::Error| io::Error::new(error.kind(), format!("cannot write `{}`: {error}", path.display()));
-    write_beside(path, bytes).map_err(about)
-}
-
-fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(format!(".{}.partial", std::process::id()));
-    std::fs::write(&partial, bytes)?;
-    std::fs::rename(&partial, path)
+    whole::write(path, sealed(&value.to_string()).as_bytes(), Present::Replace)
 }
 
 /// JSON has no infinity.
@@ -142,8 +164,19 @@ mod tests {
         assert!(load(&path, &origin("two", "a", true)).is_none());
         assert!(load(&path, &origin("one", "b", false)).is_none());
         assert!(load(&path, &origin("one", "b", true)).is_some());
-        std::fs::write(&path, "{\"inputs\": \"one\"").unwrap();
-        assert!(load(&path, &origin("one", "a", false)).is_none());
+        let whole = std::fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed.remove(at);
+            for bit in 0..=8 {
+                std::fs::write(&path, &changed).unwrap();
+                assert!(load(&path, &origin("one", "a", true)).is_none(), "byte {at}, {bit} of 8 bits flipped");
+                changed = whole.clone();
+                changed[at] ^= 1 << (bit % 8);
+            }
+        }
+        std::fs::write(&path, &whole).unwrap();
+        assert!(load(&path, &origin("one", "a", true)).is_some());
         std::fs::remove_dir_all(folder).unwrap();
     }
 

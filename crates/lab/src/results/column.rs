@@ -1,10 +1,11 @@
 //! Columns of the result tables, defined once: the Parquet schema, the CSV header and the data
 //! dictionary are all made from these.
 
+use super::grid::Grid;
+use crate::wrap;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::sync::Arc;
 
 /// What a column holds.
@@ -68,22 +69,18 @@ impl Table {
     }
 }
 
-/// The data dictionary as a text of at most 100 columns.
-pub fn dictionary_text(tables: &[&Table]) -> String {
+/// The data dictionary of one table as a text of so many columns.
+pub fn dictionary_text(table: &Table, width: usize) -> String {
     let mut out = String::new();
-    for table in tables {
-        let _ = writeln!(out, "{}.parquet: {}", table.name, table.meaning);
-        let name = table.columns.iter().map(|c| c.name.len()).max().unwrap_or(0);
-        let unit = table.columns.iter().map(|c| c.unit.len()).max().unwrap_or(0);
-        for column in table.columns {
-            let kind = column.kind.name();
-            let _ = write!(out, "  {:name$}  {kind:7}  {:unit$}  ", column.name, column.unit);
-            let indent = 2 + name + 2 + 7 + 2 + unit + 2;
-            let empty = if column.nullable { " May be empty." } else { "" };
-            wrap(&mut out, &format!("{}{empty}", column.meaning), indent, 100);
-        }
-        out.push('\n');
+    wrap::item(&mut out, &format!("{}.parquet:", table.name), table.meaning, (0, 2), width);
+    let mut grid = Grid::new(["column", "type", "unit", "meaning"]).left(&[1, 2, 3]);
+    for column in table.columns {
+        let empty = if column.nullable { " May be empty." } else { "" };
+        let meaning = format!("{}{empty}", column.meaning);
+        grid.row([column.name.to_owned(), column.kind.name().to_owned(), column.unit.to_owned(), meaning]);
     }
+    out.push_str(&grid.text_in(width));
+    out.push('\n');
     out
 }
 
@@ -92,31 +89,6 @@ pub fn dictionary_json(tables: &[&Table]) -> Value {
     let column = |c: &Column| json!({ "name": c.name, "type": c.kind.name(), "unit": c.unit, "nullable": c.nullable, "meaning": c.meaning });
     let table = |t: &&Table| json!({ "name": t.name, "meaning": t.meaning, "columns": t.columns.iter().map(column).collect::<Vec<_>>() });
     json!({ "tables": tables.iter().map(table).collect::<Vec<_>>() })
-}
-
-/// Appends `text` as lines of at most `width`, all indented.
-pub fn wrap_paragraph(out: &mut String, text: &str, indent: usize, width: usize) {
-    out.extend(std::iter::repeat_n(' ', indent));
-    wrap(out, text, indent, width);
-}
-
-/// Appends `text` broken at spaces, further lines indented; the first line starts at `indent`.
-pub(super) fn wrap(out: &mut String, text: &str, indent: usize, width: usize) {
-    let mut at = indent;
-    for (index, word) in text.split(' ').enumerate() {
-        let length = word.chars().count();
-        if index > 0 && at + 1 + length > width {
-            out.push('\n');
-            out.extend(std::iter::repeat_n(' ', indent));
-            at = indent;
-        } else if index > 0 {
-            out.push(' ');
-            at += 1;
-        }
-        out.push_str(word);
-        at += length;
-    }
-    out.push('\n');
 }
 
 #[cfg(test)]
@@ -155,8 +127,8 @@ mod tests {
         let fct = schema.field_with_name("fct_us").unwrap();
         assert_eq!(fct.metadata().get("unit").map(|s| s.as_ref()), Some("us"));
         assert!(fct.is_nullable());
-        let text = dictionary_text(ALL);
-        assert!(text.lines().all(|line| line.chars().count() <= 100));
+        let text: String = ALL.iter().map(|table| dictionary_text(table, 80)).collect();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         for column in ALL.iter().flat_map(|t| t.columns) {
             assert!(text.contains(column.name));
         }

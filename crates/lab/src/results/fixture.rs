@@ -90,6 +90,7 @@ pub fn context(plan: &Plan) -> RunContext<'_> {
         figures: false,
         version: "0.1.0".into(),
         disturbance: None,
+        warnings: Vec::new(),
     }
 }
 
@@ -115,6 +116,7 @@ pub fn flow(id: u32, size: u64, start_us: u64, fct_us: u64) -> FlowRecord {
         packets_sent: size.div_ceil(1024),
         packets_retransmitted: 0,
         timeouts: 0,
+        lost: 0,
         marked: 3,
         notifications: 1,
         first_notified: None,
@@ -183,6 +185,7 @@ pub fn end(delivered_bytes: u64) -> RunEnd {
         imbalance: None,
         failure: None,
         deadlock_at: None,
+        storms: Vec::new(),
         measures: Vec::new(),
         missed_frames: Vec::new(),
         captures: Vec::new(),

@@ -32,6 +32,14 @@ pub fn brief(value: f64) -> String {
     if text.chars().all(|c| matches!(c, '0' | '.' | '-')) { "0".to_owned() } else { text }
 }
 
+/// A count, or a mean of counts: `1,234`, `-3`, `0.40`.
+pub fn count(value: f64) -> String {
+    if value.fract() != 0.0 && value.abs() < 99.95 {
+        return brief(value);
+    }
+    format!("{}{}", if value < 0.0 { "-" } else { "" }, thousands(value.abs().round() as u64))
+}
+
 /// `-` where there is nothing.
 pub fn brief_or_dash(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), brief)
@@ -58,6 +66,16 @@ pub fn brief_bytes(value: u64) -> String {
         v if v >= 1_000 => format!("{} KB", brief(v as f64 / 1e3)),
         v => format!("{v} B"),
     }
+}
+
+/// The same for a mean or a difference.
+pub fn brief_size(value: f64) -> String {
+    format!("{}{}", if value < 0.0 { "-" } else { "" }, brief_bytes(value.abs().round() as u64))
+}
+
+/// `99.9%`, rounded down: 100% must mean all.
+pub fn percent_down(part: f64) -> String {
+    format!("{:.1}%", (part * 1000.0).floor() / 10.0)
 }
 
 /// `27.4%`.
@@ -92,7 +110,10 @@ mod tests {
         assert_eq!(brief(f64::NAN), "-");
         assert_eq!([0, 999, 1_000, 61_234, 12_000_000].map(bytes), ["0 B", "999 B", "1 KB", "61.234 KB", "12 MB"]);
         assert_eq!([7, 562_548, 8_374_000].map(brief_bytes), ["7 B", "563 KB", "8.37 MB"]);
-        assert_eq!(percent(0.2744), "27.4%");
+        assert_eq!([3.0, -1234.0, 0.4, 1234.5].map(count), ["3", "-1,234", "0.40", "1,235"]);
+        assert_eq!([-562_548.4, 7.0].map(brief_size), ["-563 KB", "7 B"]);
+        assert_eq!([0.2744, 0.2749].map(percent), ["27.4%", "27.5%"]);
+        assert_eq!([0.99999, 1.0].map(percent_down), ["99.9%", "100.0%"]);
         assert_eq!([0.0, 12.5, 3080.0, 2.5e6].map(microseconds), ["0 us", "12.5 us", "3.08 ms", "2.50 s"]);
     }
 }

@@ -31,12 +31,15 @@ impl RunDirectory {
             let why = if path.exists() { "it is a file" } else { "there is no such directory" };
             return Err(refuse(why.to_owned()).help("a directory that `xoff run` wrote is needed"));
         }
-        let [marker, comparison] = MARKERS;
+        let [marker, comparison, seeds] = MARKERS;
         if !path.join(marker).is_file() {
             let error = refuse(format!("it has no {marker}"));
-            return Err(match path.join(comparison).is_file() {
-                true => error.help("it holds a comparison; name one of the directories in it"),
-                false => error.help("an interrupted run leaves no directory of this name: run the scenario again"),
+            return Err(match (path.join(comparison).is_file(), path.join(seeds).is_file()) {
+                (true, _) => error.help("it holds a comparison; name one of the directories in it"),
+                (false, true) => error.help("it holds several seeds; name one of the directories in it"),
+                (false, false) => {
+                    error.help("an interrupted run leaves no directory of this name: run the scenario again")
+                }
             });
         }
         let text = fs::read_to_string(path.join(marker)).map_err(|error| refuse(format!("{marker}: {error}")))?;

@@ -1,12 +1,15 @@
 //! `report.html`: one page that needs nothing else, for a run or a comparison.
 
+use super::columns::Entry;
 use super::compare::Comparison;
+use super::comparison::Kind;
 use super::figures::chart::Chart;
 use super::figures::svg;
 use super::grid::Grid;
 use super::number::{microseconds, thousands};
-use super::summary::Summary;
+use super::summary::{Check, Summary};
 use super::text;
+use super::warnings::Warning;
 use super::writer::Outcome;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -30,10 +33,11 @@ struct Table {
 
 #[derive(Serialize)]
 struct Run<'a> {
-    scheme: &'a str,
+    scheme: String,
     sound: bool,
-    checks: Vec<(&'a str, bool, &'a str)>,
+    checks: Vec<(&'a str, &'static str, &'a str)>,
     failure: Option<&'a str>,
+    warnings: Vec<String>,
     scenario: &'a str,
     /// Directory of the run within a comparison.
     directory: Option<String>,
@@ -63,26 +67,53 @@ pub fn of_run(outcome: &Outcome, charts: &[Chart]) -> Result<String, Failed> {
         facts(summary, true),
         tables.collect(),
         charts,
-        std::slice::from_ref(outcome),
+        (&[outcome], 1),
         &command,
     )
 }
 
 /// The page of several runs.
-pub fn of_comparison(comparison: &Comparison, outcomes: &[Outcome], charts: &[Chart]) -> Result<String, Failed> {
-    let table = Table { title: String::new(), grid: comparison.grid.clone(), notes: comparison.notes.clone() };
-    let mut tables = vec![table];
-    for (index, grid) in comparison.measures.iter().enumerate() {
-        let title = if index == 0 { "measures" } else { "" };
-        tables.push(Table { title: title.into(), grid: grid.clone(), notes: Vec::new() });
+pub fn of_comparison(
+    comparison: &Comparison,
+    entries: &[Entry],
+    charts: &[Chart],
+    kind: Kind,
+) -> Result<String, Failed> {
+    let mut tables: Vec<Table> = comparison
+        .tables
+        .iter()
+        .map(|table| Table { title: table.title.clone(), grid: table.grid.clone(), notes: Vec::new() })
+        .collect();
+    // They explain all of them.
+    if let Some(last) = tables.last_mut() {
+        last.notes.clone_from(&comparison.notes);
     }
-    let schemes: Vec<&str> = outcomes.iter().map(|outcome| outcome.summary.scheme.as_str()).collect();
-    let (facts, seed) = match outcomes.first() {
-        Some(first) => (facts(&first.summary, false), first.summary.seed),
-        None => (Vec::new(), 0),
+    let schemes: Vec<&str> = entries.iter().map(|entry| entry.scheme.as_str()).collect();
+    let (mut facts, seed, seeds) = match entries.first() {
+        Some(first) => (facts(&first.first().summary, false), first.first().summary.seed, first.runs.len()),
+        None => (Vec::new(), 0, 0),
     };
-    let command = format!("xoff compare scenario.toml --schemes {} --seed {seed}", schemes.join(","));
-    page(&comparison.title, facts, tables, charts, outcomes, &command)
+    let mut command = match kind {
+        Kind::Schemes => format!("xoff compare scenario.toml --schemes {} --seed {seed}", schemes.join(",")),
+        Kind::Seeds => format!("xoff run scenario.toml --seed {seed}"),
+    };
+    if seeds > 1 {
+        command.push_str(&format!(" --seeds {seeds}"));
+        facts.iter_mut().filter(|(name, _)| *name == "Seed").for_each(|(name, value)| {
+            (*name, *value) = ("Seeds", format!("{seed} and the next {}", seeds - 1));
+        });
+    }
+    let outcomes: Vec<&Outcome> = entries.iter().flat_map(|entry| &entry.runs).collect();
+    let depth = if kind == Kind::Schemes && seeds > 1 { 2 } else { 1 };
+    page(&comparison.title, facts, tables, charts, (&outcomes, depth), &command)
+}
+
+fn verdict(check: &Check) -> &'static str {
+    match (check.held, check.allowed) {
+        (true, _) => "held",
+        (false, true) => "allowed",
+        (false, false) => "broken",
+    }
 }
 
 fn facts(summary: &Summary, one_run: bool) -> Vec<(&'static str, String)> {
@@ -105,24 +136,36 @@ fn page(
     facts: Vec<(&'static str, String)>,
     tables: Vec<Table>,
     charts: &[Chart],
-    outcomes: &[Outcome],
+    // With how many names of its path a run is known within the directory.
+    (outcomes, depth): (&[&Outcome], usize),
     command: &str,
 ) -> Result<String, Failed> {
     let mut figures = Vec::new();
     for chart in charts {
         figures.push(Figure { title: chart.title.clone(), svg: svg(chart)? });
     }
+    let several_seeds = outcomes.iter().any(|outcome| outcome.summary.seed != outcomes[0].summary.seed);
+    let name = |outcome: &Outcome| match several_seeds {
+        true => format!("{}, seed {}", outcome.summary.scheme, outcome.summary.seed),
+        false => outcome.summary.scheme.clone(),
+    };
     let run = |outcome: &'_ Outcome| {
-        let name = |path: &std::path::PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
-        (outcome.directory.as_ref().and_then(name)).filter(|_| outcomes.len() > 1)
+        let path = outcome.directory.as_ref().filter(|_| outcomes.len() > 1)?;
+        let names: Vec<String> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        Some(names[names.len().saturating_sub(depth)..].join("/"))
     };
     let runs: Vec<Run<'_>> = outcomes
         .iter()
         .map(|outcome| Run {
-            scheme: &outcome.summary.scheme,
+            scheme: name(outcome),
             sound: outcome.summary.sound(),
-            checks: outcome.summary.checks.iter().map(|c| (c.name.as_str(), c.held, c.detail.as_str())).collect(),
+            checks: outcome.summary.checks.iter().map(|c| (c.name.as_str(), verdict(c), c.detail.as_str())).collect(),
             failure: outcome.summary.failure.as_deref(),
+            // A comparison tells them below its table, each once.
+            warnings: match outcomes.len() {
+                1 => outcome.summary.warnings.iter().map(Warning::text).collect(),
+                _ => Vec::new(),
+            },
             scenario: &outcome.scenario,
             directory: run(outcome),
         })

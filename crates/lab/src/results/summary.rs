@@ -1,7 +1,9 @@
 //! What a run came to, in one value: printed as tables, written as JSON, compared with others.
 
+use super::disruption::Disruption;
 use super::episode::Episode;
-use super::number::{brief_or_dash, thousands};
+use super::number::{brief, thousands};
+use super::warnings::Warning;
 use crate::measure::Curve;
 use serde::{Deserialize, Serialize};
 
@@ -25,12 +27,15 @@ pub struct Summary {
     pub fct_us: Distribution,
     pub slowdown: Distribution,
     pub by_size: Vec<SizeClass>,
-    /// Percentiles of the slowdown over sizes, in groups of equally many flows.
-    pub slowdown_by_size: Vec<SlowdownGroup>,
+    /// The finite flows of each `[[traffic]]` table that had some.
+    pub by_source: Vec<SourceFlows>,
     /// Endless flows by label.
     pub throughput: Vec<Throughput>,
-    /// All payload delivered over the simulated time.
-    pub goodput_gbps: f64,
+    /// Payload over time, from the first start until 90 % of all delivered payload had arrived; each flow's
+    /// counts as evenly delivered over its life.
+    pub goodput90_gbps: f64,
+    /// All payload over the simulated time: the last flow decides it.
+    pub goodput_to_end_gbps: f64,
 
     pub packets_sent: u64,
     pub packets_delivered: u64,
@@ -65,6 +70,14 @@ pub struct Summary {
     /// What a disturbance did to long flows, where the run had both.
     pub episode: Option<Episode>,
 
+    /// Storms and watchdogs, in order of time.
+    #[serde(default)]
+    pub disruptions: Vec<Disruption>,
+
+    /// What to know before trusting the numbers.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
+
     /// What the scenario measures itself, in its order.
     #[serde(default)]
     pub measures: Vec<MeasuredRow>,
@@ -92,7 +105,31 @@ pub struct Distribution {
     pub p50: Option<f64>,
     pub p95: Option<f64>,
     pub p99: Option<f64>,
+    /// The 99.9th.
+    pub p999: Option<f64>,
     pub max: Option<f64>,
+}
+
+/// The finite flows of one traffic source.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SourceFlows {
+    pub source: String,
+    pub flows: u64,
+    pub completed: u64,
+    pub fct_us: Distribution,
+    pub slowdown: Distribution,
+    pub by_size: Vec<SizeClass>,
+    /// Percentiles of the slowdown over sizes, in groups of equally many flows.
+    pub slowdown_by_size: Vec<SlowdownGroup>,
+    pub cdf: Cdf,
+}
+
+/// Nearest-rank percentiles at fixed percentages: completion times and slowdowns, each in its own order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cdf {
+    pub percent: Vec<f64>,
+    pub fct_us: Vec<f64>,
+    pub slowdown: Vec<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -188,11 +225,13 @@ impl MeasuredRow {
         match (&self.curve, self.never) {
             (Some(curve), _) => format!("curve of {} points", curve.x.len()),
             (None, true) => "never".to_owned(),
-            (None, false) => match self.value {
-                Some(whole) if whole.fract() == 0.0 && (0.0..1e15).contains(&whole) => thousands(whole as u64),
-                value => brief_or_dash(value),
-            },
+            (None, false) => self.value.map_or_else(|| "-".to_owned(), MeasuredRow::show),
         }
+    }
+
+    /// Whole numbers in full, others briefly.
+    pub fn show(value: f64) -> String {
+        if value.fract() == 0.0 && (0.0..1e15).contains(&value) { thousands(value as u64) } else { brief(value) }
     }
 }
 
@@ -212,6 +251,9 @@ pub struct CaptureRow {
 pub struct Check {
     pub name: String,
     pub held: bool,
+    /// It does not hold, and the scenario says that it need not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allowed: bool,
     pub detail: String,
 }
 
@@ -226,6 +268,17 @@ impl Summary {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_else(|e| format!("{{\"error\":\"{e}\"}}"));
         text.push('\n');
         text
+    }
+
+    /// Why the run counts as failed, if so: what ended it early, or the checks that did not hold and
+    /// should have.
+    pub fn why_failed(&self) -> Option<String> {
+        if self.failure.is_some() {
+            return self.failure.clone();
+        }
+        let broken = self.checks.iter().filter(|check| !check.held && !check.allowed);
+        let told: Vec<String> = broken.map(|check| format!("not so: {} ({})", check.name, check.detail)).collect();
+        (!told.is_empty()).then(|| told.join("; "))
     }
 
     /// Every check held and nothing failed.

@@ -1,13 +1,14 @@
 //! Streams rows into a Parquet file and, on request, a CSV twin.
 
 use super::column::{Kind, Table};
+use crate::files::disk::{self, Out};
 use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::SchemaRef;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -97,8 +98,8 @@ pub struct TableWriter {
     schema: SchemaRef,
     builders: Vec<Builder>,
     rows: usize,
-    parquet: ArrowWriter<BufWriter<File>>,
-    csv: Option<csv::Writer<File>>,
+    parquet: ArrowWriter<BufWriter<Out>>,
+    csv: Option<csv::Writer<Out>>,
 }
 
 impl TableWriter {
@@ -110,11 +111,10 @@ impl TableWriter {
             .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
             .set_created_by(format!("xoff {version}"))
             .build();
-        let file = BufWriter::new(File::create(dir.join(format!("{}.parquet", table.name)))?);
-        let parquet = ArrowWriter::try_new(file, schema.clone(), Some(settings)).map_err(io::Error::other)?;
+        let file = BufWriter::new(disk::create(&dir.join(format!("{}.parquet", table.name)))?);
+        let parquet = ArrowWriter::try_new(file, schema.clone(), Some(settings)).map_err(plain)?;
         let csv = if csv {
-            let mut writer =
-                csv::Writer::from_path(dir.join(format!("{}.csv", table.name))).map_err(io::Error::other)?;
+            let mut writer = csv::Writer::from_writer(disk::create(&dir.join(format!("{}.csv", table.name)))?);
             writer.write_record(table.columns.iter().map(|c| c.name)).map_err(io::Error::other)?;
             Some(writer)
         } else {
@@ -161,7 +161,7 @@ impl TableWriter {
         if self.rows > 0 {
             let columns = self.builders.iter_mut().map(Builder::finish).collect();
             let batch = RecordBatch::try_new(self.schema.clone(), columns).map_err(io::Error::other)?;
-            self.parquet.write(&batch).map_err(io::Error::other)?;
+            self.parquet.write(&batch).map_err(plain)?;
             self.rows = 0;
         }
         Ok(())
@@ -170,11 +170,22 @@ impl TableWriter {
     /// Writes the rest. The directory makes all its files durable when it is finished.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()?;
-        let mut file = self.parquet.into_inner().map_err(io::Error::other)?;
+        let mut file = self.parquet.into_inner().map_err(plain)?;
         file.flush()?;
         match self.csv {
             Some(mut csv) => csv.flush(),
             None => Ok(()),
         }
+    }
+}
+
+/// The error of the file below, which names it, rather than the encoder's words around it.
+fn plain(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(inner) => io::Error::other(inner),
+        },
+        other => io::Error::other(other),
     }
 }

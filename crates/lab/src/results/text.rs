@@ -1,8 +1,10 @@
-//! The summary of a run as a text of at most 100 columns.
+//! The summary of a run as a text for a terminal of some width.
 
+use super::columns::{Percentile, needed, percentile_note, percentile_text};
 use super::grid::Grid;
 use super::number::{brief, brief_or_dash, bytes, microseconds, percent, thousands};
-use super::summary::{Distribution, SizeClass, Summary};
+use super::summary::{Distribution, SizeClass, SourceFlows, Summary};
+use crate::wrap;
 
 /// Whether headings may be set in bold; decide it by whether the output is a terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,7 +20,7 @@ pub struct Section {
 }
 
 /// The whole summary.
-pub fn summary(summary: &Summary, style: Style) -> String {
+pub fn summary(summary: &Summary, style: Style, width: usize) -> String {
     let mut out = format!(
         "{}, scheme {}, seed {}: {} simulated\n",
         summary.name,
@@ -28,14 +30,24 @@ pub fn summary(summary: &Summary, style: Style) -> String {
     );
     for section in sections(summary) {
         out.push('\n');
-        out.push_str(&heading(&section.title, style));
-        out.push_str(&section.grid.text());
+        out.push_str(&heading(&section.title, style, width));
+        out.push_str(&section.grid.fit(width).text);
+    }
+    if let Some(note) = percentile_note(distributions(summary)) {
+        out.push_str("\n  ");
+        wrap::wrap(&mut out, &note, 2, width.min(100));
     }
     out.push('\n');
     out.push_str(&speed_line(summary));
+    for warning in &summary.warnings {
+        let (on, off) = paint(style, "\x1b[1;33m");
+        let told = wrap::lines(&format!("warning: {}", warning.text()), width);
+        out.push_str(&told.replacen("warning", &format!("{on}warning{off}"), 1));
+    }
     for check in summary.checks.iter().filter(|check| !check.held) {
-        let (on, off) = paint(style, "\x1b[1;31m");
-        out.push_str(&format!("{on}check failed{off}: {} ({})\n", check.name, check.detail));
+        let (on, off) = paint(style, if check.allowed { "" } else { "\x1b[1;31m" });
+        let verdict = if check.allowed { "allowed" } else { "check failed" };
+        out.push_str(&format!("{on}{verdict}{off}: {} ({})\n", check.name, check.detail));
     }
     if let Some(failure) = &summary.failure {
         let (on, off) = paint(style, "\x1b[1;31m");
@@ -45,12 +57,18 @@ pub fn summary(summary: &Summary, style: Style) -> String {
 }
 
 fn paint(style: Style, code: &'static str) -> (&'static str, &'static str) {
-    if style == Style::Terminal { (code, "\x1b[0m") } else { ("", "") }
+    if style == Style::Terminal && !code.is_empty() { (code, "\x1b[0m") } else { ("", "") }
 }
 
-fn heading(title: &str, style: Style) -> String {
+fn heading(title: &str, style: Style, width: usize) -> String {
     let (on, off) = paint(style, "\x1b[1m");
-    format!("{on}{title}{off}\n")
+    format!("{on}{}{off}\n", wrap::lines(title, width).trim_end())
+}
+
+/// The distributions whose percentiles are shown.
+fn distributions(summary: &Summary) -> impl Iterator<Item = &Distribution> {
+    let sizes = summary.by_size.iter().map(|class| &class.fct_us);
+    sizes.chain(summary.by_source.iter().filter(|_| summary.by_source.len() > 1).map(|of| &of.fct_us))
 }
 
 /// One line on how fast the run was.
@@ -73,8 +91,11 @@ pub fn sections(summary: &Summary) -> Vec<Section> {
     let all = [
         by_size(summary, "flow completion time, us", |class| class.fct_us, summary.fct_us),
         by_size(summary, "slowdown (1 = as fast as on an idle network)", |class| class.slowdown, summary.slowdown),
+        by_source(summary, "flow completion time by traffic source, us", |of| of.fct_us),
+        by_source(summary, "slowdown by traffic source", |of| of.slowdown),
         throughput(summary),
         episode(summary),
+        disruptions(summary),
         network(summary),
         queues(summary),
         pauses(summary),
@@ -87,12 +108,8 @@ pub fn sections(summary: &Summary) -> Vec<Section> {
 
 /// One row per size class, and one for all where there are several.
 fn by_size(summary: &Summary, title: &str, of_class: fn(&SizeClass) -> Distribution, all: Distribution) -> Section {
-    let mut grid = Grid::new(["size", "flows", "finished", "mean", "p50", "p95", "p99", "max"]);
-    let mut row = |name: &str, flows: u64, completed: u64, of: Distribution| {
-        let mut cells = vec![name.to_owned(), thousands(flows), thousands(completed)];
-        cells.extend([of.mean, of.p50, of.p95, of.p99, of.max].map(brief_or_dash));
-        grid.row(cells);
-    };
+    let mut grid = distribution_grid("size", all.count);
+    let mut row = |name: &str, flows, completed, of| distribution_row(&mut grid, name, (flows, completed), of);
     let classes = summary.by_size.iter().filter(|class| class.flows > 0);
     for class in classes.clone() {
         row(&class.name, class.flows, class.completed, of_class(class));
@@ -101,6 +118,35 @@ fn by_size(summary: &Summary, title: &str, of_class: fn(&SizeClass) -> Distribut
         row("all", summary.flows_total - summary.flows_endless, summary.flows_completed, all);
     }
     Section { title: title.to_owned(), grid }
+}
+
+/// One row per traffic source, where there are several.
+fn by_source(summary: &Summary, title: &str, pick: fn(&SourceFlows) -> Distribution) -> Section {
+    let most = summary.by_source.iter().map(|of| of.completed).max().unwrap_or(0);
+    let mut grid = distribution_grid("source", most);
+    for of in summary.by_source.iter().filter(|_| summary.by_source.len() > 1) {
+        distribution_row(&mut grid, &of.source, (of.flows, of.completed), pick(of));
+    }
+    Section { title: title.to_owned(), grid }
+}
+
+/// With the 99.9th percentile only if the row of most flows has enough for it.
+fn distribution_grid(first: &str, most: u64) -> Grid {
+    let mut head = vec![first, "flows", "finished", "mean", "p50", "p95", "p99", "max"];
+    if most >= needed(Percentile::P999) {
+        head.insert(7, "p99.9");
+    }
+    let mut grid = Grid::new(head);
+    grid.ranks = vec![0, 0, 2, 0, 0, 1];
+    grid
+}
+
+fn distribution_row(grid: &mut Grid, name: &str, (flows, completed): (u64, u64), of: Distribution) {
+    let mut cells = vec![name.to_owned(), thousands(flows), thousands(completed), brief_or_dash(of.mean)];
+    let all = Percentile::ALL.into_iter().filter(|p| grid.head.iter().any(|title| title == p.title()));
+    cells.extend(all.map(|p| percentile_text(p, &of)));
+    cells.push(brief_or_dash(of.max));
+    grid.row(cells);
 }
 
 fn throughput(summary: &Summary) -> Section {
@@ -150,14 +196,39 @@ fn episode(summary: &Summary) -> Section {
     Section { title, grid }
 }
 
+/// Rows of the table of storms; a watchdog may trip thousands of times.
+const DISRUPTIONS_SHOWN: usize = 12;
+
+fn disruptions(summary: &Summary) -> Section {
+    let head = ["what", "at", "priority", "from", "to", "dropped", "unfinished"];
+    let mut grid = Grid::new(head).left(&[1]);
+    for of in summary.disruptions.iter().take(DISRUPTIONS_SHOWN) {
+        grid.row([
+            of.what.name().to_owned(),
+            of.place.clone(),
+            of.priority.to_string(),
+            microseconds(of.from_us),
+            of.until_us.map_or_else(|| "the end".to_owned(), microseconds),
+            thousands(of.packets_dropped),
+            thousands(of.flows_unfinished),
+        ]);
+    }
+    let more = match summary.disruptions.len().saturating_sub(DISRUPTIONS_SHOWN) {
+        0 => String::new(),
+        more => format!(" (the first {DISRUPTIONS_SHOWN}; {} more are in run.json)", thousands(more as u64)),
+    };
+    let title = format!("storms and watchdogs: packets dropped by them, flows unfinished because of them{more}");
+    Section { title, grid }
+}
+
 fn network(summary: &Summary) -> Section {
-    let mut grid = Grid::new(["goodput", "data packets", "sent again", "marks", "notices", "PAUSE", "drops"]);
+    let mut grid = Grid::new(["goodput90", "data packets", "sent again", "marks", "notices", "PAUSE", "drops"]);
     let drops = match summary.drops {
         0 => "0".to_owned(),
         all => format!("{} ({} lossless)", thousands(all), thousands(summary.drops_lossless)),
     };
     grid.row([
-        format!("{} Gbps", brief(summary.goodput_gbps)),
+        format!("{} Gbps", brief(summary.goodput90_gbps)),
         thousands(summary.packets_delivered),
         thousands(summary.packets_retransmitted),
         thousands(summary.marks),
@@ -253,12 +324,12 @@ mod tests {
 
     #[test]
     fn it_fits_the_terminal_and_is_plain_in_a_pipe() {
-        let text = summary(&sample(), Style::Plain);
+        let text = summary(&sample(), Style::Plain, 80);
         for line in text.lines() {
-            assert!(line.chars().count() <= 100, "{} columns: {line}", line.chars().count());
+            assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
         }
         assert!(!text.contains('\x1b'));
-        assert!(summary(&sample(), Style::Terminal).contains("\x1b[1m"));
+        assert!(summary(&sample(), Style::Terminal, 80).contains("\x1b[1m"));
         for part in ["10-100 KB", "F0", "78.1%", "512 KB", "1,234,567 packet-hops", "s1->r1", "leaf"] {
             assert!(text.contains(part), "{part} is missing from:\n{text}");
         }
@@ -269,7 +340,7 @@ mod tests {
         let mut bad = sample();
         bad.checks[0].held = false;
         bad.failure = Some("deadlock at 3ms".into());
-        let text = summary(&bad, Style::Plain);
+        let text = summary(&bad, Style::Plain, 80);
         assert!(text.contains("check failed: bytes conserved") && text.contains("the run failed: deadlock at 3ms"));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::curves::{CurveKeeper, Curves, facts};
 use super::directory::Staging;
+use super::disruption::Unfinished;
 use super::episode::{self, PauseLog};
 use super::failure;
 use super::figures;
@@ -10,14 +11,15 @@ use super::report;
 use super::summary::{CaptureRow, MeasuredRow, Summary};
 use super::table_writer::{Cell, TableWriter};
 use super::tables;
-use super::tally::{Tally, label_name, utilisation};
+use super::tally::{self, Tally, label_name, utilisation};
+use super::warnings::{self, Timeouts, Warning};
 use crate::scenario::Attachment;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use xoff_engine::{Span, Time};
-use xoff_fabric::plan::{Plan, peer};
-use xoff_fabric::record::{Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
+use xoff_fabric::plan::{Fault, Plan, RunSettings, peer};
+use xoff_fabric::record::{Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample, StormRecord};
 
 /// What is known before a run starts.
 pub struct RunContext<'a> {
@@ -42,6 +44,8 @@ pub struct RunContext<'a> {
     pub version: String,
     /// When something is meant to upset the network; `None` lets the results find it.
     pub disturbance: Option<Time>,
+    /// What is to be said of the scenario itself.
+    pub warnings: Vec<Warning>,
 }
 
 /// What is known when a run has ended.
@@ -58,6 +62,8 @@ pub struct RunEnd {
     pub failure: Option<Failure>,
     /// When the first deadlock was seen, whether or not it ended the run.
     pub deadlock_at: Option<Time>,
+    /// What watchdogs did.
+    pub storms: Vec<StormRecord>,
     /// What the scenario's own measures gave.
     pub measures: Vec<MeasuredRow>,
     /// Per capture: frames that came after its limit; and what became of the files.
@@ -93,6 +99,12 @@ pub struct RunWriter {
     keeper: CurveKeeper,
     pause_log: PauseLog,
     unfinished: Vec<FlowRecord>,
+    fates: Unfinished,
+    timeouts: Timeouts,
+    warnings: Vec<Warning>,
+    /// What else of the plan the summary needs.
+    faults: Vec<Fault>,
+    run: RunSettings,
     files: Option<Files>,
 }
 
@@ -144,6 +156,11 @@ impl RunWriter {
             keeper: CurveKeeper::default(),
             pause_log: PauseLog::new(context.disturbance),
             unfinished: Vec::new(),
+            fates: Unfinished::default(),
+            timeouts: Timeouts::new(&context.plan.hosts),
+            warnings: context.warnings.clone(),
+            faults: context.plan.faults.clone(),
+            run: context.plan.run.clone(),
             files,
         })
     }
@@ -157,6 +174,8 @@ impl RunWriter {
     pub fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
         for flow in flows {
             self.tally.flow(flow);
+            self.fates.flow(flow);
+            self.timeouts.flow(flow);
             if self.files.is_none() {
                 continue;
             }
@@ -284,7 +303,7 @@ impl RunWriter {
         let explained = end.failure.as_ref().map(|failure| failure::explain(failure, &self.names));
         let scheme = self.schemes.join("+");
         let identity = (self.version.as_str(), self.name.as_str(), scheme.as_str(), self.seed);
-        let mut summary = self.tally.summary(identity, &self.labels, &self.names, &end, explained);
+        let mut summary = self.tally.summary(identity, (&self.labels, &self.sources), &self.names, &end, explained);
         let names = &self.names;
         let setting = episode::Setting {
             disturbance: self.disturbance,
@@ -295,6 +314,7 @@ impl RunWriter {
             host_of: &|port| names.node_of(peer(port)),
         };
         summary.episode = episode::find(&self.tally, &self.keeper, &self.pause_log, &setting);
+        self.judge(&mut summary, &end);
         let curves = self.keeper.curves(&self.names, &self.labels);
         let mut outcome = Outcome { summary, curves, scenario: self.scenario, directory: None };
         if let Some(mut files) = self.files {
@@ -312,6 +332,29 @@ impl RunWriter {
             outcome.directory = Some(files.staging.finish()?);
         }
         Ok(outcome)
+    }
+}
+
+/// The place of the check on unfinished flows among the others.
+const FATES_AT: usize = 2;
+
+impl RunWriter {
+    /// What must be said beside the numbers: who did not finish and why, and what to beware of.
+    fn judge(&self, summary: &mut Summary, end: &RunEnd) {
+        let stopped = end.failure.is_none() && end.sim_end >= self.run.stop;
+        let (disruptions, check) = self.fates.judge(&self.names, &self.faults, &end.storms, end.sim_end, stopped);
+        summary.disruptions = disruptions;
+        summary.checks.insert(FATES_AT.min(summary.checks.len()), check);
+        for check in summary.checks.iter_mut().filter(|check| !check.held) {
+            check.allowed = match check.name.as_str() {
+                tally::NO_LOSSLESS_DROP => self.run.allow_drops,
+                tally::NO_DEADLOCK => !self.run.stop_on_deadlock,
+                _ => false,
+            };
+        }
+        summary.warnings.clone_from(&self.warnings);
+        summary.warnings.extend(self.timeouts.warning(&self.names, &self.labels));
+        summary.warnings.extend(warnings::few_flows(&summary.slowdown));
     }
 }
 
@@ -431,7 +474,7 @@ mod tests {
         assert_eq!(json["flows_total"], 50);
         assert_eq!(json["fct_us"]["p50"], 45.0);
         assert_eq!(json["episode"]["tree_us"], 300.0);
-        for file in ["scenario.toml", "report.html", "slowdown.svg", "slowdown.png"] {
+        for file in ["scenario.toml", "report.html", "slowdown-mice.svg", "slowdown-mice.png"] {
             assert!(out.join(file).is_file(), "{file} is missing");
         }
     }

@@ -3,41 +3,9 @@
 use super::diagnostic::{Diagnostic, Place};
 use super::reader::{Result, Text};
 use super::tree::{Item, Value};
-use std::io::Read;
+pub use crate::files::read::text as read_file;
 use std::ops::RangeInclusive;
-use std::path::Path;
-use xoff_engine::quantity::{self, QuantityError};
-
-/// The text of a file, or why there is none.
-pub fn read_file(path: &Path, largest_bytes: u64) -> std::result::Result<String, String> {
-    let metadata = std::fs::metadata(path).map_err(|error| reason(&error))?;
-    if metadata.is_dir() {
-        return Err("this is a directory".to_owned());
-    }
-    if metadata.len() > largest_bytes {
-        return Err(format!(
-            "the file has {}, more than the {} allowed",
-            quantity::format_bytes(metadata.len()),
-            quantity::format_bytes(largest_bytes)
-        ));
-    }
-    // A device or a pipe tells no length beforehand, and may never end.
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(|error| reason(&error))?;
-    file.take(largest_bytes + 1).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
-    if bytes.len() as u64 > largest_bytes {
-        return Err(format!("the file has more than the {} allowed", quantity::format_bytes(largest_bytes)));
-    }
-    String::from_utf8(bytes).map_err(|error| format!("not UTF-8 text: byte {}", error.utf8_error().valid_up_to()))
-}
-
-fn reason(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "no such file".to_owned(),
-        std::io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
-        _ => error.to_string(),
-    }
-}
+use xoff_engine::quantity::QuantityError;
 
 pub fn as_text(key: &str, item: Item) -> Result<Text> {
     match item.value {

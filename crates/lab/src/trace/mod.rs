@@ -16,13 +16,14 @@ mod samples;
 mod stops;
 mod tracks;
 
+use crate::files::manifest;
+use crate::files::whole::{self, Pending, Present};
 use crate::results::read::RunDirectory;
 use crate::results::tables;
 use crate::scenario::Diagnostic;
 use encoder::Encoder;
 use flows::Flows;
 use network::Network;
-use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use stops::{Times, Told};
@@ -69,8 +70,9 @@ impl From<io::Error> for Refusal {
     }
 }
 
-/// Writes the trace of a run; the file appears when it is complete.
-pub fn write(run: &RunDirectory, out: &Path) -> Result<Written, Refusal> {
+/// Writes the trace of a run; the file appears when it is complete. In the run's own directory it takes
+/// the place of an earlier one.
+pub fn write(run: &RunDirectory, out: &Path, present: Present) -> Result<Written, Refusal> {
     let loaded = run.load()?;
     let network = Network::of(&loaded.plan);
     let flows = Flows::read(run, &network)?;
@@ -87,14 +89,16 @@ pub fn write(run: &RunDirectory, out: &Path) -> Result<Written, Refusal> {
     };
     let story = events::Story::new(run, &loaded.plan, &network, &flows, stops, times, end);
 
-    let partial = Partial::beside(out)?;
-    let file = File::create(&partial.0).map_err(|error| about("cannot write", &partial.0, &error))?;
-    let mut encoder = Encoder::new(BufWriter::new(file));
+    let present = if manifest::lists(run.path(), out) { Present::Replace } else { present };
+    if present == Present::Refuse && out.exists() && !out.is_dir() {
+        return Err(whole::taken(out).into());
+    }
+    let mut encoder = Encoder::new(BufWriter::new(Pending::create(out)?));
     let samples = story.write(&mut encoder)?;
     let file = encoder.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.sync_all()?;
-    let bytes = file.metadata()?.len();
-    std::fs::rename(&partial.0, out).map_err(|error| about("cannot write", out, &error))?;
+    let bytes = file.sync()?;
+    manifest::announce(run.path(), out)?;
+    file.commit(present)?;
     Ok(Written {
         file: out.to_owned(),
         bytes,
@@ -160,32 +164,4 @@ fn known_port(network: &Network, name: &str) -> Result<u32, Diagnostic> {
         Diagnostic::new(format!("the tables name a port `{name}` that the scenario does not have"))
             .help("scenario.toml and the tables are of different runs")
     })
-}
-
-/// A file that is not complete yet. Dropped before it has its final name, it disappears.
-struct Partial(PathBuf);
-
-impl Partial {
-    fn beside(out: &Path) -> io::Result<Partial> {
-        if out.is_dir() {
-            let why = format!("{} is a directory; name a file", out.display());
-            return Err(io::Error::new(io::ErrorKind::IsADirectory, why));
-        }
-        if let Some(folder) = out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(|error| about("cannot create", folder, &error))?;
-        }
-        let mut name = out.as_os_str().to_owned();
-        name.push(format!(".{}.partial", std::process::id()));
-        Ok(Partial(name.into()))
-    }
-}
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-fn about(what: &str, path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{what} {}: {error}", path.display()))
 }

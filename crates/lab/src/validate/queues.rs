@@ -4,10 +4,10 @@
 //! counts so far. The last of them, of the port that was longest, is held against a probe of ours.
 
 use super::compare::Pair;
+use crate::files::read;
 use crate::scenario::{Diagnostic, Place, Source};
 use flate2::read::GzDecoder;
 use serde::Serialize;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -88,9 +88,9 @@ fn open(folder: &Path) -> Result<Option<Arc<Source>>> {
         return Ok(None);
     }
     let read = || -> io::Result<String> {
-        let file = File::open(&path)?;
+        let (file, _) = read::open(&path).map_err(io::Error::other)?;
         let packed = path.extension().is_some_and(|extension| extension == "gz");
-        let from: Box<dyn Read> = if packed { Box::new(GzDecoder::new(file)) } else { Box::new(file) };
+        let from: Box<dyn Read> = if packed { Box::new(GzDecoder::new(file)) } else { file };
         let mut text = String::new();
         from.take(LARGEST_BYTES + 1).read_to_string(&mut text)?;
         if text.len() as u64 > LARGEST_BYTES { Err(io::Error::other("it has more than 1GB")) } else { Ok(text) }

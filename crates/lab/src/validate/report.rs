@@ -3,9 +3,9 @@
 use super::compare::{Agreement, Bound, share, signed};
 use super::queues::QueuesSeen;
 use super::{Compared, Validation};
-use crate::results::column::wrap_paragraph;
 use crate::results::grid::Grid;
 use crate::results::number::{brief_bytes, thousands};
+use crate::wrap::paragraph as wrap_paragraph;
 use std::fmt::Write;
 
 /// Columns of a terminal.

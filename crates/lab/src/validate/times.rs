@@ -4,6 +4,7 @@
 //! head names runs and CPU seconds. People write several runs into one row there:
 //! `a_x / _y` is `a_x` and `a_y`, `a_{x,y}` too, and `a[_p,_q]` is `a`, `a_p` and `a_q`.
 
+use crate::scenario::reader::read_file;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -18,7 +19,7 @@ pub struct Times {
 impl Times {
     /// What the folder says; nothing if it says nothing.
     pub fn of(folder: &Path) -> Times {
-        let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
+        let read = |name: &str| read_file(&folder.join(name), 16_000_000).unwrap_or_default();
         let listed = from_csv(&read("times.csv"));
         if listed.seconds.is_empty() { from_markdown(&read("README.md")) } else { listed }
     }

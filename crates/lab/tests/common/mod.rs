@@ -2,7 +2,9 @@
 
 #![allow(dead_code, reason = "every test file compiles this one and uses a part of it")]
 
+pub mod paper;
 pub mod tools;
+pub mod whole;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

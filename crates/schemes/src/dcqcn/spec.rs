@@ -1,6 +1,6 @@
 //! DCQCN's parameters and presets, as people see them.
 
-use crate::param::{ParamSpec, Preset, SchemeSpec, Unit};
+use crate::param::{ParamSpec, Preset, SchemeSpec, Tuned, Unit};
 use crate::parts::rounding;
 
 const PAPER: &[(&str, &str)] = &[("variant", "paper")];
@@ -16,7 +16,8 @@ pub const SPEC: SchemeSpec = SchemeSpec::new(
     PARAMS,
     PRESETS,
 )
-.hearing_notices();
+.hearing_notices()
+.tuned_for(&[Tuned { preset: "paper", gbps: 40, params: &["kmin", "kmax"] }]);
 
 const PARAMS: &[ParamSpec] = &[
     ParamSpec::new(

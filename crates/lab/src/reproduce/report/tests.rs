@@ -152,7 +152,7 @@ fn the_text_fits_the_terminal() {
     let mut book = book();
     book.papers[0].experiments[0].claims[0].ours =
         "a very long list: 1.00 ± 0.10, 2.00 ± 0.20, 3.00 ± 0.30 Gb/s".into();
-    let text = text(&book);
+    let text = text(&book, 100);
     for line in text.lines() {
         assert!(line.chars().count() <= 100, "{} columns: {line}", line.chars().count());
     }
@@ -190,7 +190,7 @@ fn the_book_has_tables_that_hold_together() {
 fn many_failures_are_counted() {
     let mut book = book();
     book.papers[0].experiments[0].failures = (0..50).map(|seed| format!("seed {seed}: deadlock")).collect();
-    assert!(text(&book).contains("47 more runs failed"));
+    assert!(text(&book, 100).contains("47 more runs failed"));
     let markdown = book_markdown(&book, "x");
     assert!(markdown.contains("**47 more runs failed.**") && !markdown.contains("seed 3:"));
     assert!(pages(&book).unwrap()[1].1.contains("seed 49: deadlock"));
@@ -202,6 +202,6 @@ fn nothing_to_say_is_said_without_panic() {
     assert_eq!(pages(&empty).unwrap().len(), 1);
     assert_eq!(csv(&empty).lines().count(), 1);
     assert_eq!(json(&empty)["totals"]["all"], 0);
-    assert!(text(&empty).contains("scale"));
+    assert!(text(&empty, 80).contains("scale"));
     assert!(book_markdown(&empty, "x").contains("| **all** | 0 |"));
 }

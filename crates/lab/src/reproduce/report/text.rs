@@ -1,21 +1,20 @@
-//! The verdicts for the terminal, at most 100 columns wide.
+//! The verdicts for the terminal, in as many columns as it has.
 
 use super::{Totals, by_reason, cost, counted, duration, first_failures, more_failed};
 use crate::reproduce::judged::{Book, ExperimentPage, Verdict};
 use crate::results::grid::{Grid, shorten};
-
-const WIDTH: usize = 100;
+use crate::wrap;
 
 /// A table of claims per experiment, then totals.
-pub fn text(book: &Book) -> String {
+pub fn text(book: &Book, width: usize) -> String {
     let mut out = String::new();
     for paper in &book.papers {
         for experiment in paper.experiments.iter().filter(|experiment| worth_a_line(experiment)) {
-            out.push_str(&of_experiment(experiment));
+            out.push_str(&of_experiment(experiment, width));
             out.push('\n');
         }
     }
-    out.push_str(&totals(book));
+    out.push_str(&wrap::lines(&totals(book), width));
     out
 }
 
@@ -23,9 +22,9 @@ fn worth_a_line(experiment: &ExperimentPage) -> bool {
     !experiment.claims.is_empty() || !experiment.failures.is_empty() || experiment.runs > 0
 }
 
-fn of_experiment(experiment: &ExperimentPage) -> String {
+fn of_experiment(experiment: &ExperimentPage, width: usize) -> String {
     let head = format!("{}: {} ({})", experiment.id, experiment.title, experiment.place);
-    let mut out = shorten(&head, WIDTH) + "\n";
+    let mut out = shorten(&head, width) + "\n";
     let mut said = Vec::new();
     said.extend(Some(cost(experiment)).filter(|cost| !cost.is_empty()));
     if experiment.setting == "testbed" {
@@ -34,12 +33,12 @@ fn of_experiment(experiment: &ExperimentPage) -> String {
     if !experiment.scaled.is_empty() {
         said.push(format!("scaled: {}", experiment.scaled));
     }
-    for line in fold(&said.join("; "), WIDTH - 2) {
+    for line in fold(&said.join("; "), width - 2) {
         out.push_str(&format!("  {line}\n"));
     }
     let (failures, more) = first_failures(&experiment.failures);
     for failure in failures {
-        out.push_str(&shorten(&format!("  a run failed: {}", one_line(failure)), WIDTH));
+        out.push_str(&shorten(&format!("  a run failed: {}", one_line(failure)), width));
         out.push('\n');
     }
     if more > 0 {
@@ -63,7 +62,8 @@ fn of_experiment(experiment: &ExperimentPage) -> String {
         let cells = grid.rows.iter().chain([&grid.head]).map(|row| row[column].chars().count());
         cells.max().unwrap_or(0)
     };
-    let room = WIDTH - (0..4).map(|column| widest(column) + 2).sum::<usize>() - 2;
+    let taken = (0..4).map(|column| widest(column) + 2).sum::<usize>() + 2;
+    let room = width.saturating_sub(taken);
     for (row, claim) in grid.rows.iter_mut().zip(&experiment.claims) {
         row[4] = shorten(&one_line(&claim.says), room);
     }
@@ -75,7 +75,7 @@ fn of_experiment(experiment: &ExperimentPage) -> String {
         }
         let ids: Vec<&str> = group.iter().map(|claim| claim.id.as_str()).collect();
         // The pages have all of it.
-        let lines = fold(&shorten(&format!("{}: {diagnosis}", ids.join(", ")), 3 * (WIDTH - 8)), WIDTH - 4);
+        let lines = fold(&shorten(&format!("{}: {diagnosis}", ids.join(", ")), 3 * (width - 8)), width - 4);
         for (index, line) in lines.iter().enumerate() {
             out.push_str(if index == 0 { "  " } else { "    " });
             out.push_str(line);

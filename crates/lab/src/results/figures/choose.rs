@@ -2,9 +2,10 @@
 
 use super::chart::{Axis, AxisUnit, Chart, Dash, Line};
 use super::colour;
+use super::flows;
+use crate::results::columns::Entry;
 use crate::results::curves::Curve;
 use crate::results::episode::Episode;
-use crate::results::summary::SlowdownGroup;
 use crate::results::writer::Outcome;
 use xoff_fabric::record::Metric;
 
@@ -82,19 +83,7 @@ pub fn of_run(outcome: &Outcome) -> Vec<Chart> {
             charts.extend(zoomed);
         }
     }
-    let groups = &outcome.summary.slowdown_by_size;
-    if groups.len() > 1 {
-        let line = |(index, (name, pick)): (usize, (&str, Pick))| {
-            let (colour, _) = colour::by_index(index);
-            slowdown_line(name, groups, pick, (colour, colour::DASHES[index]))
-        };
-        let picks: [(&str, Pick); 3] = [("p50", |g| g.p50), ("p95", |g| g.p95), ("p99", |g| g.p99)];
-        charts.push(slowdown(
-            "slowdown",
-            "Slowdown by flow size".into(),
-            picks.into_iter().enumerate().map(line).collect(),
-        ));
-    }
+    charts.extend(flows::of_run(&outcome.summary));
     charts
 }
 
@@ -163,28 +152,16 @@ fn zoom(chart: &Chart, episode: Option<&Episode>) -> Option<Chart> {
     any.then_some(zoomed)
 }
 
-type Pick = fn(&SlowdownGroup) -> f64;
-
-fn slowdown_line(name: &str, groups: &[SlowdownGroup], pick: Pick, style: (plotters::style::RGBColor, Dash)) -> Line {
-    let points = groups.iter().map(|group| (group.median_bytes.max(1) as f64, pick(group))).collect();
-    Line::new(name.to_owned(), style, points).dotted()
-}
-
-fn slowdown(file: &str, title: String, lines: Vec<Line>) -> Chart {
-    let x = Axis::new("flow size", AxisUnit::Bytes, true, false);
-    let y = Axis::new("slowdown (1 = idle network)", AxisUnit::Ratio, true, false);
-    let note = "flows in groups of about equal number, drawn at the median size of each".into();
-    Chart { note, ..Chart::of_lines(file.into(), title, x, y, lines) }
-}
-
-/// The figures of several runs: one figure per flow or place, one colour per scheme.
-pub fn of_comparison(outcomes: &[Outcome]) -> Vec<Chart> {
-    let names: Vec<String> = outcomes.iter().map(|outcome| outcome.summary.scheme.clone()).collect();
+/// The figures of several schemes: one figure per flow or place, one colour per scheme. What goes over time
+/// is of the first seed.
+pub fn of_comparison(entries: &[Entry]) -> Vec<Chart> {
+    let names: Vec<String> = entries.iter().map(|entry| entry.scheme.clone()).collect();
+    let outcomes: Vec<&Outcome> = entries.iter().map(Entry::first).collect();
     let styles = colour::of_schemes(&names);
     let mut charts = Vec::new();
     for metric in [Metric::FlowThroughput, Metric::FlowRate, Metric::PauseRate, Metric::QueueBytes] {
-        for place in places(outcomes, metric) {
-            let line = |(outcome, style): (&Outcome, &(plotters::style::RGBColor, Dash))| {
+        for place in places(&outcomes, metric) {
+            let line = |(outcome, style): (&&Outcome, &(plotters::style::RGBColor, Dash))| {
                 let curve = outcome.curves.list.iter().find(|c| c.metric == metric && c.name == place)?;
                 Some(Line::new(outcome.summary.scheme.clone(), *style, curve.trace.points()))
             };
@@ -194,29 +171,20 @@ pub fn of_comparison(outcomes: &[Outcome]) -> Vec<Chart> {
             let title = format!("{}: {place}", look(metric).1);
             let mut chart = over_time(metric, &format!("-{}", plain(&place)), title, lines, episode);
             chart.marks.truncate(1);
+            if let Some(seed) = flows::first_of_several(entries) {
+                chart.note = format!("seed {seed}");
+            }
             let zoomed = zoom(&chart, episode);
             charts.push(chart);
             charts.extend(zoomed);
         }
     }
-    let picks: [(&str, Pick); 2] = [("p50", |g| g.p50), ("p99", |g| g.p99)];
-    for (name, pick) in picks {
-        let with_groups =
-            outcomes.iter().zip(&styles).filter(|(outcome, _)| outcome.summary.slowdown_by_size.len() > 1);
-        let lines: Vec<Line> = with_groups
-            .map(|(outcome, style)| {
-                slowdown_line(&outcome.summary.scheme, &outcome.summary.slowdown_by_size, pick, *style)
-            })
-            .collect();
-        if !lines.is_empty() {
-            charts.push(slowdown(&format!("slowdown-{name}"), format!("Slowdown by flow size, {name}"), lines));
-        }
-    }
+    charts.extend(flows::of_comparison(entries, &styles));
     charts
 }
 
 /// Where a comparison looks: the places with the highest peaks in any run; nothing where all is zero.
-fn places(outcomes: &[Outcome], metric: Metric) -> Vec<String> {
+fn places(outcomes: &[&Outcome], metric: Metric) -> Vec<String> {
     let mut found: Vec<(String, f64)> = Vec::new();
     for curve in outcomes.iter().flat_map(|outcome| &outcome.curves.list).filter(|curve| curve.metric == metric) {
         let height = peak(curve);
@@ -235,13 +203,13 @@ fn places(outcomes: &[Outcome], metric: Metric) -> Vec<String> {
 }
 
 /// Whether a quantity changes in any run: what the scheme allows often does not.
-fn moves(outcomes: &[Outcome], metric: Metric, name: &str) -> bool {
+fn moves(outcomes: &[&Outcome], metric: Metric, name: &str) -> bool {
     let of = outcomes.iter().flat_map(|outcome| &outcome.curves.list).filter(|c| c.metric == metric && c.name == name);
     of.into_iter().any(|curve| curve.trace.points().windows(2).any(|pair| pair[0].1 != pair[1].1))
 }
 
 /// A name that is safe in a file name.
-fn plain(name: &str) -> String {
+pub fn plain(name: &str) -> String {
     let text: String = name.replace("->", "-to-").chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
     text.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
 }

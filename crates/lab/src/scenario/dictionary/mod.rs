@@ -4,6 +4,8 @@
 pub mod schema;
 mod tables;
 
+use crate::wrap;
+
 /// One key of a section. A key that means different things in different cases has several rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
@@ -128,26 +130,38 @@ pub fn applies(path: &str, name: &str) -> String {
     if rows.iter().any(|row| row.is_empty()) { String::new() } else { rows.join(", or ") }
 }
 
-/// All sections and keys as a listing for people.
-pub fn describe() -> String {
+/// All sections and keys as a listing for people, in so many columns.
+pub fn describe(width: usize) -> String {
+    sections().map(|section| describe_section(section, width)).collect()
+}
+
+/// One section with its keys.
+pub fn describe_section(section: &Section, width: usize) -> String {
     let mut text = String::new();
-    for section in sections() {
-        let header = match (section.path, section.repeated) {
-            ("", _) => "(top of the file)".to_owned(),
-            (path, true) => format!("[[{path}]]"),
-            (path, false) => format!("[{path}]"),
-        };
-        text.push_str(&format!("{header}  {}\n", section.meaning));
-        if !section.extends().is_empty() {
-            text.push_str(&format!("  (and every key of [{}], whose values are its defaults)\n", section.extends()));
-        }
-        for key in section.keys {
-            let default = if key.default.is_empty() { String::new() } else { format!("; default {}", key.default) };
-            let applies = if key.applies.is_empty() { String::new() } else { format!(" Only {}.", key.applies) };
-            text.push_str(&format!("  {:<20} {}.{applies} ({}{default})\n", key.name, key.meaning, key.kind.expects()));
-        }
-        text.push('\n');
+    let header = match (section.path, section.repeated) {
+        ("", _) => "(top of the file)".to_owned(),
+        (path, true) => format!("[[{path}]]"),
+        (path, false) => format!("[{path}]"),
+    };
+    wrap::paragraph(&mut text, &format!("{header} {}", section.meaning), 0, width);
+    if !section.extends().is_empty() {
+        let inherited = format!("(and every key of [{}], whose values are its defaults)", section.extends());
+        wrap::paragraph(&mut text, &inherited, 2, width);
     }
+    for key in section.keys {
+        text.push_str(&describe_key(key, width));
+    }
+    text.push('\n');
+    text
+}
+
+/// One key: its name, what it means, when it applies, what it takes.
+pub fn describe_key(key: &Key, width: usize) -> String {
+    let default = if key.default.is_empty() { String::new() } else { format!("; default {}", key.default) };
+    let applies = if key.applies.is_empty() { String::new() } else { format!(" Only {}.", key.applies) };
+    let explained = format!("{}.{applies} ({}{default})", key.meaning, key.kind.expects());
+    let mut text = String::new();
+    wrap::item(&mut text, key.name, &explained, (2, 23), width);
     text
 }
 
@@ -179,6 +193,6 @@ mod tests {
             let wanted = if section.repeated { Kind::Tables } else { Kind::Table };
             assert_eq!(key(parent, name).map(|key| key.kind), Some(wanted), "{}", section.path);
         }
-        assert!(describe().contains("[[traffic]]"));
+        assert!(describe(80).contains("[[traffic]]"));
     }
 }

@@ -1,0 +1,187 @@
+//! A comparison as data and as a directory: every number by scheme and seed, means with intervals, the
+//! distributions of flows.
+
+use super::columns::{Column, Entry};
+use super::compare::{self, Skipped};
+use super::directory::Staging;
+use super::figures;
+use super::interval::Estimate;
+use super::report;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::io;
+use std::path::PathBuf;
+
+/// What the entries of a directory are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Schemes side by side, each under one seed or several.
+    Schemes,
+    /// One scenario under several seeds.
+    Seeds,
+}
+
+impl Kind {
+    /// The file that says all, and by which the directory is known as finished.
+    pub fn file(self) -> &'static str {
+        match self {
+            Kind::Schemes => "comparison.json",
+            Kind::Seeds => "seeds.json",
+        }
+    }
+}
+
+/// One number over the seeds of a scheme.
+#[derive(Serialize)]
+struct Row<'a> {
+    scheme: &'a str,
+    key: &'a str,
+    #[serde(flatten)]
+    estimate: Estimate,
+}
+
+fn columns(entries: &[Entry]) -> Vec<Column> {
+    let sheets = compare::sheets(entries);
+    sheets.into_iter().flat_map(|sheet| sheet.groups).flat_map(|(_, columns)| columns).collect()
+}
+
+/// One object with every run's summary, for `--json` and the directory.
+pub fn json(entries: &[Entry], skipped: &[Skipped]) -> Value {
+    let runs: Vec<Value> = entries.iter().flat_map(Entry::summaries).map(|summary| json!(summary)).collect();
+    let mut value = json!({ "runs": runs, "skipped": skipped });
+    let Some((first, others)) = entries.split_first() else { return value };
+    let seeds: Vec<u64> = first.summaries().map(|summary| summary.seed).collect();
+    if seeds.len() > 1 {
+        let columns = columns(entries);
+        let estimates = |entry: &Entry, of: &dyn Fn(&Column) -> Option<Estimate>| {
+            let row = |column: &Column| {
+                of(column).map(|estimate| json!(Row { scheme: &entry.scheme, key: &column.key, estimate }))
+            };
+            columns.iter().filter_map(row).collect::<Vec<Value>>()
+        };
+        let means: Vec<Value> =
+            entries.iter().flat_map(|entry| estimates(entry, &|column| column.estimate(entry))).collect();
+        let less: Vec<Value> =
+            others.iter().flat_map(|entry| estimates(entry, &|column| column.difference(entry, first))).collect();
+        value["seeds"] = json!(seeds);
+        value["estimates"] = means.into();
+        value["differences"] = json!({ "to": first.scheme, "paired_by": "seed", "estimates": less });
+    }
+    value
+}
+
+/// Adds tables, figures and report to a directory that already holds the runs' own directories, and gives
+/// it its final name.
+pub fn write(
+    staging: Staging,
+    kind: Kind,
+    entries: &[Entry],
+    skipped: &[Skipped],
+    figures_as_files: bool,
+) -> io::Result<PathBuf> {
+    let comparison = compare::comparison(entries, skipped);
+    let charts = figures::of_comparison(entries);
+    if figures_as_files {
+        figures::write_all(&charts, staging.path())?;
+    }
+    let page = report::of_comparison(&comparison, entries, &charts, kind).map_err(io::Error::other)?;
+    staging.write("report.html", page.as_bytes())?;
+    staging.write("numbers.csv", &numbers(entries)?)?;
+    staging.write("cdf.csv", &distributions(entries)?)?;
+    let text = serde_json::to_string_pretty(&json(entries, skipped)).map_err(io::Error::other)?;
+    staging.write(kind.file(), format!("{text}\n").as_bytes())?;
+    staging.finish()
+}
+
+/// Every number of the tables, one line per scheme, seed and key; what a run does not have is left out.
+fn numbers(entries: &[Entry]) -> io::Result<Vec<u8>> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    out.write_record(["scheme", "seed", "key", "value", "flows_too_few_for_percentile"])?;
+    let columns = columns(entries);
+    for entry in entries {
+        for summary in entry.summaries() {
+            for column in &columns {
+                let reading = column.read(summary);
+                let Some(value) = reading.value else { continue };
+                let few = reading.few.map(|flows| flows.to_string()).unwrap_or_default();
+                let (seed, value) = (summary.seed.to_string(), value.to_string());
+                out.write_record([entry.scheme.as_str(), &seed, &column.key, &value, &few])?;
+            }
+        }
+    }
+    out.into_inner().map_err(io::Error::other)
+}
+
+/// Completion times and slowdowns at fixed percentages, by scheme, seed and source.
+fn distributions(entries: &[Entry]) -> io::Result<Vec<u8>> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    out.write_record(["scheme", "seed", "source", "flows", "percent", "fct_us", "slowdown"])?;
+    for entry in entries {
+        for summary in entry.summaries() {
+            for of in &summary.by_source {
+                let values = of.cdf.percent.iter().zip(&of.cdf.fct_us).zip(&of.cdf.slowdown);
+                for ((percent, fct), slowdown) in values {
+                    let numbers = [percent, fct, slowdown].map(f64::to_string);
+                    let (seed, flows) = (summary.seed.to_string(), of.completed.to_string());
+                    let words = [entry.scheme.as_str(), &seed, &of.source, &flows];
+                    out.write_record(words.into_iter().chain(numbers.iter().map(String::as_str)))?;
+                }
+            }
+        }
+    }
+    out.into_inner().map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::directory::scratch::Scratch;
+    use super::super::fixture;
+    use super::super::writer::{Outcome, RunContext, RunWriter};
+    use super::*;
+
+    fn run(scheme: &str, seed: u64) -> Outcome {
+        let plan = fixture::plan();
+        let context = RunContext { schemes: vec![scheme.into()], seed, ..fixture::context(&plan) };
+        let mut writer = RunWriter::create(None, &context).unwrap();
+        let flows: Vec<_> = (0..40).map(|i| fixture::flow(i, 1000 + 9_000 * u64::from(i), 10, 30 + seed)).collect();
+        writer.flows(&flows).unwrap();
+        writer.finish(fixture::end(flows.iter().map(|flow| flow.delivered_bytes).sum())).unwrap()
+    }
+
+    fn entry(scheme: &str, seeds: &[u64]) -> Entry {
+        Entry { scheme: scheme.to_owned(), runs: seeds.iter().map(|seed| run(scheme, *seed)).collect() }
+    }
+
+    #[test]
+    fn a_comparison_directory_is_complete() {
+        let scratch = Scratch::new("compare");
+        let entries = [entry("none", &[7, 8]), entry("dcqcn", &[7, 8])];
+        let staging = Staging::create(&scratch.0.join("out")).unwrap();
+        let path = write(staging, Kind::Schemes, &entries, &[], true).unwrap();
+        let read = |name: &str| std::fs::read_to_string(path.join(name)).unwrap();
+        let value: Value = serde_json::from_str(&read("comparison.json")).unwrap();
+        assert_eq!((&value["runs"][2]["scheme"], &value["runs"][1]["seed"]), (&json!("dcqcn"), &json!(8)));
+        assert_eq!(value["seeds"], json!([7, 8]));
+        assert_eq!(value["differences"]["to"], "none");
+        assert!(read("report.html").contains("--schemes none,dcqcn --seed 7 --seeds 2"));
+        for figure in ["cdf-fct-mice.svg", "cdf-slowdown-mice.svg", "slowdown-seeds-mice.svg", "slowdown-p99-mice.png"]
+        {
+            assert!(path.join(figure).is_file(), "{figure}");
+        }
+        let cdf = read("cdf.csv");
+        assert!(cdf.lines().any(|line| line == "dcqcn,8,mice,40,50,38,3.8"), "{cdf}");
+        assert!(read("numbers.csv").contains("none,7,by_source.mice.slowdown.p99,3.7,40\n"));
+    }
+
+    #[test]
+    fn intervals_are_in_the_data() {
+        let value = json(&[entry("none", &[1, 2, 3])], &[]);
+        let rows = value["estimates"].as_array().unwrap();
+        let mean = rows.iter().find(|row| row["key"] == "by_source.mice.fct_us.mean").unwrap();
+        assert_eq!((&mean["mean"], &mean["count"]), (&json!(32.0), &json!(3)));
+        // s = 1, t(2) = 4.303.
+        assert!((mean["half_width"].as_f64().unwrap() - 4.303 / 3f64.sqrt()).abs() < 1e-9);
+        // One seed says nothing of how sure it is.
+        assert!(json(&[entry("none", &[1])], &[]).get("estimates").is_none());
+    }
+}

@@ -1,0 +1,183 @@
+//! CONTRIBUTING and ARCHITECTURE name files, types and functions to search for: all of them are there.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const PAGES: [&str; 2] = ["ARCHITECTURE.md", "CONTRIBUTING.md"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Everything of the tree but what is built and what git keeps, as paths from its root.
+fn tree() -> Vec<String> {
+    fn walk(folder: &Path, from: &str, found: &mut Vec<String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            let path = if from.is_empty() { name.clone() } else { format!("{from}/{name}") };
+            if entry.path().is_dir() && !["target", ".git", "results"].contains(&path.as_str()) {
+                walk(&entry.path(), &path, found);
+            }
+            found.push(path);
+        }
+    }
+    let mut found = Vec::new();
+    walk(&root(), "", &mut found);
+    found
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap()
+}
+
+/// What stands between backticks in prose, line by line; fenced code is the compiler's to judge.
+fn spans(page: &str) -> Vec<(usize, String)> {
+    let mut fenced = false;
+    let mut found = Vec::new();
+    for (number, line) in (1..).zip(page.lines()) {
+        if line.starts_with("```") {
+            fenced = !fenced;
+        } else if !fenced {
+            found.extend(line.split('`').skip(1).step_by(2).map(|span| (number, span.to_owned())));
+        }
+    }
+    found
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|other| other == word)
+}
+
+/// The lines from each definition or `impl` of `owner` to the brace that closes it at the same depth.
+fn bodies(source: &str, owner: &str) -> String {
+    let mut body = String::new();
+    let mut closing: Option<String> = None;
+    for line in source.lines() {
+        let code = line.trim_start();
+        let indent = &line[..line.len() - code.len()];
+        if closing.is_none() {
+            let bare = code.trim_start_matches("pub ").trim_start_matches("pub(crate) ").trim_start_matches("const ");
+            let opens =
+                ["struct ", "enum ", "trait ", "impl", "mod ", "type "].iter().any(|word| bare.starts_with(word));
+            if opens && has_word(code, owner) && code.ends_with('{') {
+                closing = Some(format!("{indent}}}"));
+            }
+        } else if closing.as_deref() == Some(line) {
+            closing = None;
+        } else {
+            body.push_str(line);
+            body.push('\n');
+        }
+    }
+    body
+}
+
+/// Whether a body declares a function, field, constant, type or variant of that name.
+fn declares(body: &str, name: &str) -> bool {
+    body.lines().map(str::trim_start).filter(|line| !line.starts_with("//")).any(|line| {
+        let declared = ["fn ", "const ", "type ", "mod ", "struct "].iter().any(|word| {
+            line.split_once(word)
+                .is_some_and(|(_, rest)| rest.split(|c: char| !is_name(&c.to_string())).next() == Some(name))
+        });
+        let bare = line.trim_start_matches("pub ").trim_start_matches("pub(crate) ");
+        let member = bare.strip_prefix(name).is_some_and(|rest| rest.starts_with([':', ',', '(', ' ', '=']));
+        declared || member
+    })
+}
+
+/// `Owner::member`, of a type or of a module.
+fn is_known(owner: &str, member: &str, sources: &[(String, String)], tree: &[String]) -> bool {
+    let module = |path: &str| {
+        let of = [format!("/{owner}.rs"), format!("/{owner}/mod.rs"), format!("/{owner}/src/lib.rs")];
+        of.iter().any(|end| path.ends_with(end))
+    };
+    let inside = [format!("/{owner}/{member}.rs"), format!("/{owner}/src/{member}.rs"), format!("/{owner}/{member}")];
+    tree.iter().any(|path| inside.iter().any(|end| path.ends_with(end)))
+        || sources
+            .iter()
+            .any(|(path, text)| declares(&bodies(text, owner), member) || (module(path) && declares(text, member)))
+}
+
+#[test]
+fn types_and_members_that_the_pages_name_exist() {
+    let tree = tree();
+    let rust = tree.iter().filter(|path| path.starts_with("crates/") && path.ends_with(".rs"));
+    let sources: Vec<(String, String)> = rust.map(|path| (path.clone(), read(path))).collect();
+    let mut wrong = BTreeSet::new();
+    let mut looked_at = 0;
+    for page in PAGES {
+        for (number, span) in spans(&read(page)) {
+            let bare = span.split('(').next().unwrap_or_default();
+            let Some((owner, member)) = bare.split_once("::").filter(|(a, b)| is_name(a) && is_name(b)) else {
+                continue;
+            };
+            looked_at += 1;
+            if !is_known(owner, member, &sources, &tree) {
+                wrong.insert(format!("{page}:{number}: `{span}`"));
+            }
+        }
+    }
+    assert!(looked_at > 10, "the pages name {looked_at} members: are they still read?");
+    assert!(wrong.is_empty(), "these are not in the tree:\n{}", wrong.into_iter().collect::<Vec<_>>().join("\n"));
+    assert!(!is_known("Scheme", "overhead", &sources, &tree), "the test would not notice a member that is gone");
+}
+
+#[test]
+fn files_that_the_pages_name_exist() {
+    let tree = tree();
+    let mut wrong = BTreeSet::new();
+    for page in PAGES {
+        for (number, span) in spans(&read(page)) {
+            let path = span.trim_end_matches('/');
+            let file = [".rs", ".md", ".toml", ".lua", ".json"].iter().any(|end| path.ends_with(end));
+            let plain = path.chars().all(|c| c.is_alphanumeric() || "/_.-".contains(c));
+            let placeholder = ["NAME", "PAPER", "FIGURE"].iter().any(|word| path.contains(word));
+            if !plain || placeholder || !(file || path.contains('/')) || WRITTEN.contains(&path) {
+                continue;
+            }
+            let end = format!("/{path}");
+            if !tree.iter().any(|known| known == path || known.ends_with(&end)) {
+                wrong.insert(format!("{page}:{number}: `{span}`"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "these are not in the tree:\n{}", wrong.into_iter().collect::<Vec<_>>().join("\n"));
+}
+
+/// Files that the program writes.
+const WRITTEN: [&str; 3] = ["scenario.toml", "run.json", "crates/schemes/src/halve.rs"];
+
+/// The code map: each row names files of its crate and words to search for in them.
+#[test]
+fn the_code_map_points_at_words_that_are_there() {
+    let page = read("ARCHITECTURE.md");
+    let (mut folder, mut looked_at, mut wrong) = (String::new(), 0, Vec::new());
+    for (number, line) in (1..).zip(page.lines()) {
+        if let Some(rest) = line.strip_prefix("### `") {
+            folder = format!("{}/src", rest.trim_end_matches('`'));
+        }
+        let cells: Vec<&str> = line.trim_matches('|').split('|').collect();
+        let [files, _, words] = cells[..] else { continue };
+        let files: Vec<String> =
+            spans(files).into_iter().map(|(_, file)| file).filter(|f| f.ends_with(".rs")).collect();
+        if files.is_empty() || !line.starts_with('|') {
+            continue;
+        }
+        let texts: String = files.iter().map(|file| read(&format!("{folder}/{file}"))).collect();
+        for (_, span) in spans(words) {
+            looked_at += 1;
+            let word = span.rsplit("::").next().unwrap_or_default().trim_end_matches('!');
+            if !has_word(&texts, word) {
+                wrong.push(format!("ARCHITECTURE.md:{number}: `{span}` is not in {}", files.join(", ")));
+            }
+        }
+    }
+    assert!(looked_at > 60, "the code map has {looked_at} words: is it still read?");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

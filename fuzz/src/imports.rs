@@ -1,0 +1,62 @@
+//! Files of other simulators.
+
+use super::files::split;
+use super::scenarios::{NOWHERE, refused};
+use super::text;
+use std::path::Path;
+use xoff_lab::import::{self, Imported};
+use xoff_lab::scenario::files::Files;
+use xoff_lab::scenario::{Attachment, Diagnostic, Options, Scenario, Source};
+
+const SIMULATED_EVENTS: u64 = 2_000;
+
+/// A configuration, then the files it names, each after a line `=== NAME`.
+pub fn hpcc(bytes: &[u8]) -> bool {
+    let Some(text) = text(bytes) else { return false };
+    let file = |(name, text): &(&str, &str)| Attachment { name: (*name).to_owned(), source: Source::new(*name, *text) };
+    let files: Vec<Attachment> = split(text, "config.txt").iter().map(file).collect();
+    let config = files.iter().find(|file| file.name == "config.txt").map(|file| file.source.clone());
+    let config = config.unwrap_or_else(|| Source::new("config.txt", ""));
+    // Told apart from a scenario by its text.
+    let _ = import::hpcc::config::recognise(&config.text);
+    accept(import::hpcc::import(&config, &Files::in_folder(Path::new(NOWHERE)).with(files), None))
+}
+
+const STAR: &str = r#"
+[run]
+stop = "1ms"
+[topology]
+kind = "star"
+hosts = 6
+rate = "100Gbps"
+[[traffic]]
+kind = "permutation"
+"#;
+
+/// A connection matrix, over a star of six hosts.
+pub fn htsim(bytes: &[u8]) -> bool {
+    let Some(text) = text(bytes) else { return false };
+    let star = Scenario::from_text("star.toml", STAR, Path::new(NOWHERE));
+    accept(import::htsim::import(&Source::new("matrix.cm", text), &star, None))
+}
+
+/// What is refused has its place; what is accepted loads and runs.
+fn accept(imported: Result<Imported, Vec<Diagnostic>>) -> bool {
+    let imported = match imported {
+        Ok(imported) => imported,
+        Err(errors) => {
+            assert!(errors.iter().all(|error| error.place.is_some()), "refused without a place");
+            return refused(&errors);
+        }
+    };
+    imported.warnings.iter().for_each(|warning| assert!(!warning.render_warning(true).is_empty()));
+    let loaded = imported.scenario().load(&Options::default());
+    let loaded = loaded.unwrap_or_else(|errors| panic!("the scenario is refused: {}\n{}", errors[0], imported.text));
+    assert!(!xoff_lab::check::report(&loaded).text().is_empty());
+    let mut world = xoff_lab::run::build(&loaded);
+    let _ = world.run(SIMULATED_EVENTS);
+    if let Err(why) = world.books() {
+        panic!("the books do not balance: {why}");
+    }
+    true
+}

@@ -1,0 +1,122 @@
+//! What earlier runs and other simulators left: the store of `reproduce`, run directories, references.
+
+use super::files::{put, scratch, split};
+use super::scenarios::{NOWHERE, refused};
+use super::text;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use xoff_lab::files::Present;
+use xoff_lab::reproduce::store::{self, Origin};
+use xoff_lab::results::read::RunDirectory;
+use xoff_lab::results::text::{Style, summary};
+use xoff_lab::results::{column::Table, tables as all};
+use xoff_lab::scenario::{Diagnostic, Loaded, Options, Scenario};
+use xoff_lab::validate::{queues, theirs::Theirs, times::Times};
+use xoff_lab::{export, run, trace};
+
+/// A finished run of `reproduce`: taken as it was written, or not at all.
+pub fn store(bytes: &[u8]) -> bool {
+    let path = put("store.json", bytes);
+    let origin = || Origin { inputs: "inputs".to_owned(), build: "build".to_owned(), any_build: true };
+    let Some(run) = store::load(&path, &origin()) else { return false };
+    let again = scratch().join("again.json");
+    store::save(&again, &origin(), &run).expect("a temporary file");
+    let back = store::load(&again, &origin()).expect("what was saved is there");
+    assert_eq!(format!("{back:?}"), format!("{run:?}"), "kept as another run");
+    true
+}
+
+/// The summary of a run directory.
+pub fn run_json(bytes: &[u8]) -> bool {
+    let path = put("summary/run.json", bytes);
+    match RunDirectory::open(path.parent().expect("a folder")) {
+        Ok(run) => !summary(&run.summary, Style::Plain, 80).is_empty(),
+        Err(error) => refused(&[error]),
+    }
+}
+
+/// The first byte chooses a table of a finished run, the others take its place; then everything that
+/// reads tables does.
+pub fn tables(bytes: &[u8]) -> bool {
+    let Some((&which, content)) = bytes.split_first() else { return false };
+    let folder = finished();
+    let table = all::ALL[which as usize % all::ALL.len()];
+    let path = folder.join(format!("{}.parquet", table.name));
+    let original = std::fs::read(&path).ok();
+    std::fs::write(&path, content).expect("a temporary file");
+    let accepted = read_all(folder, table);
+    match original {
+        Some(original) => std::fs::write(&path, original).expect("a temporary file"),
+        None => std::fs::remove_file(&path).expect("it was just written"),
+    }
+    accepted
+}
+
+/// Whether the table itself can be read.
+fn read_all(folder: &Path, table: &'static Table) -> bool {
+    let run = RunDirectory::open(folder).expect("its summary is untouched");
+    let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+    let accepted = match run.rows(table, &names) {
+        Ok(mut batches) => batches.all(|batch| match batch {
+            Ok(rows) => names
+                .iter()
+                .all(|name| rows.integers(name).is_ok() || rows.reals(name).is_ok() || rows.texts(name).is_ok()),
+            Err(error) => refused(&[error]),
+        }),
+        Err(error) => refused(&[error]),
+    };
+    if let Err(errors) = export::hpcc::Export::of(&run) {
+        refused(&errors);
+    }
+    let _ = trace::write(&run, &scratch().join("trace.perfetto"), Present::Replace);
+    accepted
+}
+
+const SHORT: &str = include_str!("../seeds/scenario/recorded.toml");
+
+/// A run with every table, made once.
+fn finished() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let loaded = load(SHORT);
+        let folder = scratch().join("run");
+        run::execute(&loaded, Some(&folder), |_| {}).expect("a temporary folder");
+        folder
+    })
+}
+
+fn load(text: &str) -> Loaded {
+    let loaded = Scenario::from_text("case.toml", text, Path::new(NOWHERE)).load(&Options::default());
+    loaded.unwrap_or_else(|errors| panic!("{}", errors[0].render(false)))
+}
+
+/// The results that another simulator left, after lines `=== fct.txt`, `=== pfc.txt` and so on.
+pub fn reference(bytes: &[u8]) -> bool {
+    static PLAN: OnceLock<Loaded> = OnceLock::new();
+    let Some(text) = text(bytes) else { return false };
+    let folder = scratch().join("reference");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder for temporary files");
+    for (name, text) in split(text, "fct.txt") {
+        if ["fct.txt", "pfc.txt", "qlen.txt", "times.csv", "README.md"].contains(&name) {
+            put(&format!("reference/{name}"), text.as_bytes());
+        }
+    }
+    let plan = &PLAN.get_or_init(|| load(SHORT)).plan;
+    let flows = Theirs::read(&folder, plan).is_ok_or_shown();
+    let queue = queues::read(&folder, plan, 0, 1_000_000).is_ok_or_shown();
+    let times = Times::of(&folder);
+    assert!(times.seconds.values().all(|seconds| *seconds > 0.0), "{times:?}");
+    flows && queue
+}
+
+trait Shown {
+    /// Whether it is an answer; a refusal can be shown.
+    fn is_ok_or_shown(self) -> bool;
+}
+
+impl<T> Shown for Result<T, Diagnostic> {
+    fn is_ok_or_shown(self) -> bool {
+        self.map_or_else(|error| refused(&[error]), |_| true)
+    }
+}
