@@ -89,10 +89,14 @@ fn host_wire(plan: &Plan) -> (&str, Direction) {
     (plan.nodes[link.b as usize].name.as_str(), link.a_to_b)
 }
 
-/// One more host like the first, on the same switch, of which nobody knows.
+/// One more host beside the first, of which nobody knows. It is as near and as fast as can be, so that
+/// the longest round trip of the network stays what it is.
 pub fn add_idle_host(root: &mut Table, plan: &Plan) {
     let (switch, wire) = host_wire(plan);
-    add_node(root, "hosts", "idle", &[(switch, &wire)]);
+    let is_host = |node: u32| plan.nodes[node as usize].kind == NodeKind::Host;
+    let rates = plan.links.iter().filter(|link| is_host(link.a)).map(|link| link.a_to_b.rate.min(link.b_to_a.rate));
+    let near = Direction { rate: rates.max().unwrap_or(wire.rate), delay: Span::ZERO, loss: 0.0 };
+    add_node(root, "hosts", "idle", &[(switch, &near)]);
 }
 
 /// A switch with three hosts at the edge of the network, of which nobody knows yet.
@@ -141,6 +145,10 @@ pub fn slow_down(value: &mut Value, factor: u64) {
 }
 
 fn slower(text: &str, factor: u64) -> String {
+    if let Some(parts) = text.strip_prefix("min(").and_then(|rest| rest.strip_suffix(')')) {
+        let parts: Vec<String> = parts.split(',').map(|part| slower(part.trim(), factor)).collect();
+        return format!("min({})", parts.join(", "));
+    }
     if let Some(bytes) = text.strip_suffix("/Gbps").and_then(|bytes| parse_bytes(bytes).ok()) {
         return format!("{}/Gbps", format_bytes(bytes * factor));
     }
@@ -170,6 +178,7 @@ mod tests {
             ("160KB@40Gbps, 400KB@100Gbps", "160KB@4Gbps, 400KB@10Gbps"),
             ("1ms@10Gbps", "10ms@1Gbps"),
             ("line/1000", "line/1000"),
+            ("min(4KB/Gbps, xoff/2)", "min(40KB/Gbps, xoff/2)"),
             ("64KB", "64KB"),
             ("t0", "t0"),
         ];

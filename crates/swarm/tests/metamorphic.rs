@@ -44,9 +44,17 @@ fn first_difference(before: &BTreeMap<Name, FlowRecord>, after: &BTreeMap<Name, 
 
 /// A scenario as text, if the loader accepts it and its network does not fail.
 fn run(root: &Table) -> Option<Trial> {
-    let loaded = trial::load(&root.to_string()).ok()?;
+    attempt(root).ok()
+}
+
+/// The same, or why not.
+fn attempt(root: &Table) -> Result<Trial, String> {
+    let loaded = trial::load(&root.to_string()).map_err(|errors| errors[0].render(false))?;
     let trial = trial::run(loaded).unwrap_or_else(|why| panic!("{why}:\n{root}"));
-    trial.world.failure.is_none().then_some(trial)
+    match &trial.world.failure {
+        None => Ok(trial),
+        Some(failure) => Err(format!("{failure:?}")),
+    }
 }
 
 /// Every scheme in turn takes the place of the drawn one, so that none is left out.
@@ -85,17 +93,21 @@ fn holds(what: &str, cases: u64, relation: impl Fn(u64) -> Option<(Table, Table)
     for seed in first..first + cases {
         let Some((before, after)) = relation(seed) else { continue };
         let Some(one) = run(&before) else { continue };
-        let Some(other) = run(&after) else {
-            wrong.push(format!("seed {seed}: the other run fails or is refused:\n{after}"));
-            continue;
+        let other = match attempt(&after) {
+            Ok(other) => other,
+            Err(why) => {
+                wrong.push((seed, format!("the other run fails or is refused: {why}")));
+                continue;
+            }
         };
         compared += 1;
         if let Some(difference) = first_difference(&near(&one), &near(&other)) {
-            wrong.push(format!("seed {seed}: {difference}"));
+            wrong.push((seed, difference));
         }
     }
     eprintln!("{what}: {compared} of {cases} compared, {} differ", wrong.len());
-    assert!(wrong.is_empty(), "{what}: {} of {compared} differ. The first:\n{}", wrong.len(), wrong[0]);
+    let seeds: Vec<u64> = wrong.iter().map(|(seed, _)| *seed).collect();
+    assert!(wrong.is_empty(), "{what}: {seeds:?} of {compared} differ. The first:\n{}", wrong[0].1);
     assert!(compared >= cases / 8, "{what}: only {compared} of {cases} could be compared");
 }
 
@@ -142,7 +154,9 @@ fn a_table_before_the_others_changes_nothing() {
 #[test]
 fn the_order_of_named_tables_changes_nothing() {
     holds("permuted tables", 160, |seed| {
-        let before = with_scheme(seed);
+        let mut before = with_scheme(seed);
+        // Sources that act at one instant take turns as they are written, if that is asked for.
+        before.get_mut("model").and_then(Value::as_table_mut).map(|model| model.remove("ties"));
         let mut after = before.clone();
         let traffic = after.get_mut("traffic").and_then(Value::as_array_mut)?;
         if traffic.len() < 2 {
@@ -202,13 +216,16 @@ fn looking_changes_nothing() {
 #[test]
 fn a_scheme_that_nobody_uses_changes_nothing() {
     holds("unused scheme", 80, |seed| {
-        let before = with_scheme(seed);
+        let mut before = with_scheme(seed);
+        // Whether a grain is fine enough depends on the packets of every scheme.
+        before.get_mut("model").and_then(Value::as_table_mut).map(|model| model.remove("time_grain"));
         let mut after = before.clone();
-        let others = xoff_schemes::base::all();
-        let spec = others[(seed % others.len() as u64) as usize];
+        // Those that need no longer packets: the headroom is for all that the scenario names.
+        let others = ["none", "dcqcn", "timely", "patched-timely", "swift", "rocc", "pcn"];
+        let name = others[(seed % others.len() as u64) as usize];
         let schemes = after.entry("schemes").or_insert_with(|| Table::new().into());
         // The last in the order of the alphabet, in which the tables are written.
-        set(schemes.as_table_mut()?, "unused", table! { name = spec.name });
+        set(schemes.as_table_mut()?, "unused", table! { name = name });
         Some((before, after))
     });
 }
