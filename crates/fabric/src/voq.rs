@@ -573,12 +573,34 @@ impl<S: Scheme> World<S> {
 
     /// Puts every packet of an egress into the lane its flow is in now. All packets of a flow lie in
     /// one lane before and after, so appending what moves keeps each flow in order.
+    ///
+    /// Controls may change their mind with every packet, and most often about flows of which nothing
+    /// waits, or at one input: the others are looked through and left as they are.
     #[cold]
     #[inline(never)]
     fn sort_lanes(&mut self, switch: u32, egress: u16, class: u8) {
         let Controlled { control, voqs, .. } = self.controls.at_mut(switch);
         let output = voqs.output(egress, class);
+        if voqs.outputs[output].waiting == [0, 0] {
+            return;
+        }
+        let lane_of = |packet: &Packet| control.lane(egress, class, self.tags[packet.flow as usize].id);
         for ingress in 0..voqs.ports as u16 {
+            let mut seen = None;
+            let moves = LANES.into_iter().any(|from| {
+                let mut packets = self.queued.iter(&voqs.subs[voqs.sub(ingress, egress, class, from)].packets);
+                packets.any(|packet| {
+                    // Packets of a flow come in trains: one look for each.
+                    if packet.kind != Kind::Data || seen == Some(packet.flow) {
+                        return false;
+                    }
+                    seen = Some(packet.flow);
+                    lane_of(packet) != from
+                })
+            });
+            if !moves {
+                continue;
+            }
             let before = LANES.map(|lane| voqs.subs[voqs.sub(ingress, egress, class, lane)].packets.len());
             for from in LANES {
                 for _ in 0..before[from as usize] {
@@ -588,7 +610,7 @@ impl<S: Scheme> World<S> {
                     voqs.subs[sub].bytes -= size;
                     voqs.outputs[output].waiting[from as usize] -= 1;
                     let to = match packet.kind {
-                        Kind::Data => control.lane(egress, class, self.tags[packet.flow as usize].id),
+                        Kind::Data => lane_of(&packet),
                         _ => from,
                     };
                     let sub = voqs.sub(ingress, egress, class, to);
