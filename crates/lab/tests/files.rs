@@ -112,6 +112,7 @@ fn a_trace_and_an_export_in_a_result_are_ours_and_other_files_are_not() {
     refused(&bench.xoff(&["trace", "out", "-o", "precious"]), &["precious is there already", "--force"]);
     refused(&bench.xoff(&["export", "hpcc", "out", "-o", "mine"]), &["mine/pfc.txt is there already", "--force"]);
     refused(&bench.xoff(&["trace", "out", "-o", "/dev/null", "--force"]), &["/dev/null"]);
+    refused(&bench.xoff(&["trace", "out", "-o", "out/flows.parquet"]), &["flows.parquet is there already"]);
     assert_eq!((bench.read("precious"), bench.read("mine/pfc.txt")), (b"mine".to_vec(), b"mine".to_vec()));
     assert_eq!(entries(&bench.path.join("mine")), ["pfc.txt"]);
     bench.ok(&["trace", "out", "-o", "precious", "--force", "--quiet"]);

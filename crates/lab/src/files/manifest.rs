@@ -124,10 +124,10 @@ impl Checksum {
     }
 }
 
-/// Whether the manifest of `dir` has `file`, which is a path within it, as one of ours.
+/// Whether the manifest of `dir` has `file`, which is a path within it, as something that was added later.
 pub fn lists(dir: &Path, file: &Path) -> bool {
     let name = within(dir, file);
-    name.is_some_and(|name| Manifest::read(dir).is_some_and(|manifest| manifest.files.contains_key(&name)))
+    name.is_some_and(|name| Manifest::read(dir).is_some_and(|manifest| manifest.files.get(&name) == Some(&None)))
 }
 
 /// Enters a file that is about to be added to a directory of ours. Others have no manifest and get none.
