@@ -110,6 +110,6 @@ mod tests {
             (record >> 17 & 0xf_ffff, record & 0x1_ffff)
         };
         assert_eq!(fields(Some(1)), (5, 3), "units of 128 and 80 bytes; the queue wraps as it does for the scheme");
-        assert_eq!(fields(None), (1, ((1 << 17) + 3) / 4), "100 Gb/s is m = 4");
+        assert_eq!(fields(None), (1, 1 << 15), "100 Gb/s is m = 4");
     }
 }
