@@ -130,4 +130,15 @@ mod tests {
         let mut other = Streams::new(2, 10);
         assert_ne!(from_ten.draw(), other.draw());
     }
+
+    #[test]
+    fn lots_are_drawn_in_turn_by_all_who_share_them() {
+        let (mut alone, lots) = (Streams::new(3, 5), Lots::new(3, 5));
+        let shared = lots.clone();
+        assert_eq!(lots.draw(), alone.draw());
+        shared.skip();
+        alone.skip();
+        assert_eq!([shared.draw(), lots.draw()], [alone.draw(), alone.draw()]);
+        assert!((0..200).all(|_| (0.0..1.0).contains(&lots.draw())));
+    }
 }

@@ -92,6 +92,7 @@ mod tests {
     proptest! {
         #[test]
         fn behaves_like_a_deque(operations in proptest::collection::vec(proptest::option::of(any::<u16>()), 0..400)) {
+            prop_assert!(Ring::<u16>::default().is_empty());
             let (mut ring, mut reference) = (Ring::default(), VecDeque::new());
             for operation in operations {
                 match operation {
@@ -99,9 +100,19 @@ mod tests {
                     None => prop_assert_eq!(ring.pop(), reference.pop_front()),
                 }
                 prop_assert_eq!(ring.front(), reference.front());
-                prop_assert_eq!(ring.len(), reference.len());
+                prop_assert_eq!((ring.len(), ring.is_empty()), (reference.len(), reference.is_empty()));
             }
             prop_assert!(ring.iter().eq(reference.iter()));
+            for _ in 0..reference.len() / 2 {
+                ring.drop_front();
+                reference.pop_front();
+            }
+            prop_assert!(ring.iter().eq(reference.iter()));
+            ring.clear();
+            prop_assert_eq!((ring.len(), ring.pop()), (0, None));
+            prop_assert_eq!(ring.front(), None);
+            ring.push(7);
+            prop_assert_eq!(ring.front(), Some(&7));
         }
     }
 }

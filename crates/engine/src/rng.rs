@@ -106,4 +106,29 @@ mod tests {
         let ones = (0..n).filter(|_| rng.below(3) == 1).count() as f64 / f64::from(n);
         assert!((ones - 1.0 / 3.0).abs() < 0.01 * slack, "below(3) = 1 in {ones}");
     }
+
+    #[test]
+    fn a_shuffle_loses_nothing_and_reaches_every_order() {
+        let mut seen = std::collections::BTreeSet::new();
+        for entity in 0..200 {
+            let mut items = [0, 1, 2];
+            stream(1, "shuffle", entity).shuffle(&mut items);
+            seen.insert(items);
+        }
+        let all = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+        assert!(seen.into_iter().eq(all));
+    }
+
+    /// 1000 draws come within a hundredth of both ends, and the open one never is zero.
+    #[test]
+    fn units_fill_their_interval() {
+        let mut rng = stream(1, "unit", 0);
+        let (mut least, mut greatest) = (1.0f64, 0.0f64);
+        for _ in 0..1_000 {
+            let (unit, open) = (rng.unit(), rng.unit_open());
+            assert!((0.0..1.0).contains(&unit) && open > 0.0 && open <= 1.0, "{unit} {open}");
+            (least, greatest) = (least.min(unit).min(open), greatest.max(unit).max(open));
+        }
+        assert!(least < 0.01 && greatest > 0.99, "from {least} to {greatest}");
+    }
 }

@@ -81,6 +81,8 @@ impl<T> std::ops::IndexMut<u32> for Slab<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn slots_are_reused() {
@@ -93,5 +95,36 @@ mod tests {
         assert_eq!(c, a);
         assert_eq!((slab[b], slab[c]), ("b", "c"));
         assert_eq!(slab.peak(), 2);
+    }
+
+    proptest! {
+        /// Each operation inserts, removes the oldest index alive, or changes it.
+        #[test]
+        fn behaves_like_a_map(operations in proptest::collection::vec((0u8..3, any::<u16>()), 0..200)) {
+            let (mut slab, mut reference) = (Slab::default(), BTreeMap::new());
+            let mut peak = 0;
+            for (operation, value) in operations {
+                match (operation, reference.keys().next().copied()) {
+                    (0, _) | (_, None) => {
+                        let index = slab.insert(value);
+                        prop_assert_eq!(reference.insert(index, value), None, "the slot was taken");
+                    }
+                    (1, Some(index)) => {
+                        prop_assert_eq!(Some(slab.remove(index)), reference.remove(&index));
+                        prop_assert_eq!(slab.get(index), None);
+                        prop_assert_eq!(slab.get_mut(index), None);
+                    }
+                    (_, Some(index)) => {
+                        slab[index] = value;
+                        *slab.get_mut(index).unwrap() ^= 1;
+                        reference.insert(index, value ^ 1);
+                    }
+                }
+                peak = peak.max(reference.len());
+                prop_assert_eq!((slab.len(), slab.is_empty(), slab.peak()), (reference.len(), reference.is_empty(), peak));
+                prop_assert!(slab.iter().eq(reference.iter().map(|(index, value)| (*index, value))));
+                prop_assert!(reference.iter().all(|(index, value)| slab.get(*index) == Some(value)));
+            }
+        }
     }
 }

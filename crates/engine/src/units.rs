@@ -347,4 +347,41 @@ mod tests {
     fn bytes_in_a_span() {
         assert_eq!(BitRate::from_gbps(100).bytes_in(Span::from_us(12)), 150_000);
     }
+
+    #[test]
+    fn instants_and_spans_are_picoseconds() {
+        assert_eq!(
+            [Time::from_ns(3).ps(), Time::from_us(3).ps(), Time::from_ms(3).ps()],
+            [3_000, 3_000_000, 3_000_000_000]
+        );
+        assert_eq!(
+            [Span::from_ns(3).ps(), Span::from_us(3).ps(), Span::from_ms(3).ps()],
+            [3_000, 3_000_000, 3_000_000_000]
+        );
+        assert_eq!((Time::from_us(3).as_us(), Span::from_us(3).as_us()), (3.0, 3.0));
+        assert_eq!((Time::from_ms(250).as_s(), Span::from_ms(250).as_s()), (0.25, 0.25));
+        assert_eq!((BitRate::from_mbps(2_500).bps(), BitRate::from_mbps(2_500).as_gbps()), (2_500_000_000, 2.5));
+        assert_eq!(LinkRate::new(BitRate::from_gbps(7)).rate(), BitRate::from_gbps(7));
+    }
+
+    #[test]
+    fn only_physical_sums() {
+        let (mut at, mut span) = (Time::from_ps(10), Span::from_ps(6));
+        assert_eq!((at + span, at - Time::from_ps(4)), (Time::from_ps(16), Span::from_ps(6)));
+        assert_eq!((span + Span::from_ps(2), span - Span::from_ps(2)), (Span::from_ps(8), Span::from_ps(4)));
+        assert_eq!((span * 4, span / 4, span / Span::from_ps(4)), (Span::from_ps(24), Span::from_ps(1), 1.5));
+        at += span;
+        span += span;
+        assert_eq!((at, span), (Time::from_ps(16), Span::from_ps(12)));
+    }
+
+    #[test]
+    fn what_saturates_stays_at_its_end() {
+        let (early, late) = (Time::from_ps(3), Time::from_ps(5));
+        assert_eq!((late.saturating_since(early), early.saturating_since(late)), (Span::from_ps(2), Span::ZERO));
+        assert_eq!(early.saturating_add(Span::from_ps(2)), late);
+        assert_eq!(Time::NEVER.saturating_add(Span::from_ps(1)), Time::NEVER);
+        let rounded = [1.4e-12, 1.6e-12, -1.0, f64::NAN, 1e9].map(Span::from_s_rounded);
+        assert_eq!(rounded, [Span::from_ps(1), Span::from_ps(2), Span::ZERO, Span::ZERO, Span::MAX]);
+    }
 }
