@@ -12,6 +12,7 @@ pub mod export;
 mod fresh;
 pub mod import;
 pub mod measure;
+pub mod memory;
 pub mod models;
 pub mod reproduce;
 pub mod results;
