@@ -24,6 +24,8 @@ pub struct SchemeSpec {
     pub hears_notices: bool,
     /// It is about flows between domains (data centres); elsewhere it is nothing of its own.
     pub across_domains: bool,
+    /// Its congestion points mark by lot ([`QueueFacts::lots`](xoff_fabric::scheme::QueueFacts::lots)).
+    pub draws_lots: bool,
 }
 
 /// How a scheme stands to a second one beneath or above it.
@@ -55,6 +57,7 @@ impl SchemeSpec {
             base: Base::Alone,
             hears_notices: false,
             across_domains: false,
+            draws_lots: false,
         }
     }
 
@@ -64,6 +67,10 @@ impl SchemeSpec {
 
     pub const fn between_domains(self) -> SchemeSpec {
         SchemeSpec { across_domains: true, ..self }
+    }
+
+    pub const fn drawing_lots(self) -> SchemeSpec {
+        SchemeSpec { draws_lots: true, ..self }
     }
 
     pub const fn hearing_notices(self) -> SchemeSpec {

@@ -16,7 +16,8 @@ pub const SPEC: SchemeSpec = SchemeSpec::new(
     PARAMS,
     PRESETS,
 )
-.hearing_notices();
+.hearing_notices()
+.drawing_lots();
 
 const PARAMS: &[ParamSpec] = &[
     ParamSpec::new(
