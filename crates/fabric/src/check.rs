@@ -2,8 +2,8 @@
 
 use crate::packet::Kind;
 use crate::plan::{Signalling, WatchdogAction, peer};
-use crate::port::{AT_HOST, Storm};
-use crate::record::{BlockedQueue, Failure, StormRecord};
+use crate::port::{AT_HOST, Queue, Storm};
+use crate::record::{BlockedQueue, Failure, Holdings, StormRecord};
 use crate::scheme::Scheme;
 use crate::world::{World, kind};
 use std::collections::BTreeSet;
@@ -302,6 +302,38 @@ impl<S: Scheme> World<S> {
         }
         // Whoever drives the world reports it; a checked build stops at once.
         debug_assert_eq!(self.books(), Ok(()), "the books do not balance");
+    }
+
+    /// Ends the run for a reason that only whoever drives it can know; [`World::run`] then closes the books.
+    pub fn fail(&mut self, failure: Failure) {
+        self.failure.get_or_insert(failure);
+        self.done = true;
+    }
+
+    /// Flows that are alive.
+    pub fn flows_alive(&self) -> u64 {
+        self.senders.len() as u64
+    }
+
+    /// Counts what there is of everything that may grow.
+    pub fn holdings(&self) -> Holdings {
+        let by_source = self.by_handle.iter().enumerate().map(|(source, flows)| (source as u32, flows.len() as u64));
+        let queue = |(id, queue): (usize, &Queue)| BlockedQueue {
+            port: (id / self.classes) as u32,
+            class: (id % self.classes) as u8,
+            bytes: queue.bytes,
+            paused: self.ports[id / self.classes].paused & (1 << (id % self.classes)) != 0,
+        };
+        Holdings {
+            flows_alive: self.flows_alive(),
+            packets_queued: self.queues.iter().map(|queue| queue.packets.len() as u64).sum(),
+            packets_in_flight: self.ports.iter().map(|port| port.wire.len() as u64).sum(),
+            // The first of equals, so that the message is always the same.
+            greediest: by_source.filter(|(_, flows)| *flows > 0).min_by_key(|(_, flows)| std::cmp::Reverse(*flows)),
+            longest: (self.queues.iter().enumerate().map(queue))
+                .filter(|queue| queue.bytes > 0)
+                .min_by_key(|queue| std::cmp::Reverse(queue.bytes)),
+        }
     }
 
     /// Every data packet sent was delivered, dropped, discarded by its receiver, or is under way;

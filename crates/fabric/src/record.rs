@@ -168,8 +168,42 @@ pub struct ClassReport {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
     LosslessDrop(LosslessDrop),
-    Deadlock { at: Time, cycle: Vec<BlockedQueue> },
-    Stall { at: Time, since: Time, unfinished: u64, blocked: Vec<BlockedQueue> },
+    Deadlock {
+        at: Time,
+        cycle: Vec<BlockedQueue>,
+    },
+    Stall {
+        at: Time,
+        since: Time,
+        unfinished: u64,
+        blocked: Vec<BlockedQueue>,
+    },
+    /// The process holds more memory than it may; told by whoever drives the world.
+    Memory {
+        at: Time,
+        used_bytes: u64,
+        limit_bytes: u64,
+        held: Holdings,
+    },
+    /// This many events have happened at one instant, and it does not pass; told likewise.
+    Standstill {
+        at: Time,
+        events: u64,
+        held: Holdings,
+    },
+}
+
+/// What a world holds that may grow without bound.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Holdings {
+    pub flows_alive: u64,
+    /// In queues of switches, and on wires.
+    pub packets_queued: u64,
+    pub packets_in_flight: u64,
+    /// The source with most flows alive, and how many.
+    pub greediest: Option<(u32, u64)>,
+    /// The queue with most bytes.
+    pub longest: Option<BlockedQueue>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

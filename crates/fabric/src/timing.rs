@@ -9,22 +9,26 @@ use xoff_engine::{LinkRate, Span};
 /// The delivery of the last packet is the longest monotone chain of transmissions through
 /// (packet, hop). All packets but the last are equal, so the chain crosses hops up to some `j`
 /// with full packets, waits for all of them at the slowest of those, and goes on with the last.
+///
+/// Links whose rate changes count at the highest they will have: no flow is faster than its ideal.
 pub fn ideal_delivery(plan: &Plan, path: &[u32], packets: u64, full_wire: u32, last_wire: u32) -> Span {
+    let links: Vec<LinkRate> =
+        path.iter().map(|&port| LinkRate::with_grain(plan.fastest(port).rate, plan.model.grain)).collect();
     // Wide: a terabyte over a slow link does not fit 64 bits on the way.
-    let serialise = |port: u32, bytes: u32| u128::from(link(plan, port).serialise(bytes).ps());
+    let serialise = |link: LinkRate, bytes: u32| u128::from(link.serialise(bytes).ps());
     let propagation: u128 = path.iter().map(|&port| u128::from(plan.direction(port).delay.ps())).sum();
     let span = |ps: u128| Span::from_ps(u64::try_from(ps).unwrap_or(u64::MAX));
-    let mut rest: u128 = path.iter().map(|&port| serialise(port, last_wire)).sum();
+    let mut rest: u128 = links.iter().map(|&link| serialise(link, last_wire)).sum();
     if packets <= 1 {
         return span(propagation + rest);
     }
     let (mut full_sum, mut full_max, mut best) = (0, 0, 0);
-    for &port in path {
-        let full = serialise(port, full_wire);
+    for link in links {
+        let full = serialise(link, full_wire);
         full_sum += full;
         full_max = full.max(full_max);
         best = best.max(full_sum + u128::from(packets - 2) * full_max + rest);
-        rest -= serialise(port, last_wire);
+        rest -= serialise(link, last_wire);
     }
     span(propagation + best)
 }

@@ -82,6 +82,18 @@ pub struct Host {
 /// Events whose state is fetched together in a large network: what a core can have under way.
 const AHEAD: usize = 16;
 
+/// More flows or samples than this in one call to [`World::run`] end it: they may take memory by the
+/// gigabyte.
+const FLOWS_AT_ONCE: u64 = 1 << 16;
+const SAMPLES_AT_ONCE: usize = 1 << 20;
+
+/// Of the frame that is on its way out: a port whose run ends amid it has not sent all of it.
+fn unsent_bytes(port: &Port, now: Time) -> u64 {
+    let left = port.busy_until.saturating_since(now);
+    // Rounded up: a byte begun is not sent.
+    (u128::from(port.rate.rate().bps()) * u128::from(left.ps())).div_ceil(8_000_000_000_000) as u64
+}
+
 /// How a call to [`World::run`] ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
@@ -183,9 +195,11 @@ pub struct World<S: Scheme> {
 }
 
 impl<S: Scheme> World<S> {
-    /// Handles up to `max_events` events.
+    /// Handles up to `max_events` events; fewer where single ones have started many flows or taken many
+    /// samples, so that whoever drives the world hears of it in time.
     pub fn run(&mut self, max_events: u64) -> Progress {
         let stop = self.plan.run.stop;
+        let flows_enough = self.counters.flows_started + FLOWS_AT_ONCE;
         let large = self.queue.is_large();
         let mut looked_at = 0;
         for _ in 0..max_events {
@@ -218,12 +232,22 @@ impl<S: Scheme> World<S> {
                 kind::NP_TIMER => self.on_np_timer(index),
                 kind::CP_TIMER => self.on_cp_timer(index),
                 kind::EMIT => self.on_emit(index),
-                kind::SOURCE => self.on_source(index),
+                kind::SOURCE => {
+                    self.on_source(index);
+                    if self.counters.flows_started > flows_enough {
+                        return Progress::Running;
+                    }
+                }
                 kind::PAUSE_EXPIRY => self.on_pause_expiry(index),
                 kind::PFC_REFRESH => self.on_pfc_refresh(index),
                 kind::WATCHDOG => self.on_watchdog(index),
                 kind::CHECK => self.on_check(),
-                kind::PROBE => self.on_probe(index),
+                kind::PROBE => {
+                    self.on_probe(index);
+                    if self.samples.len() > SAMPLES_AT_ONCE {
+                        return Progress::Running;
+                    }
+                }
                 kind::FAULT => self.on_fault(index),
                 kind::SWITCH_TIMER => self.on_switch_timer(index),
                 kind::SHAPER => self.on_shaper(index),
@@ -534,7 +558,7 @@ impl<S: Scheme> World<S> {
             let mut report = PortReport {
                 port: port_id as u32,
                 tx_packets: port.tx_packets,
-                tx_wire_bytes: port.tx_bytes,
+                tx_wire_bytes: port.tx_bytes.saturating_sub(unsent_bytes(port, now)),
                 pause_frames: pfc.pause,
                 resume_frames: pfc.resume,
                 refresh_frames: pfc.refresh,

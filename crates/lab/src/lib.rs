@@ -16,6 +16,7 @@ pub mod files;
 mod fresh;
 pub mod import;
 pub mod measure;
+pub mod memory;
 pub mod models;
 pub mod reproduce;
 pub mod results;

@@ -2,6 +2,7 @@
 
 use crate::capture;
 use crate::measure::recording::Recorder;
+use crate::memory;
 use crate::results::{Outcome, RunContext, RunEnd, RunWriter, warnings};
 use crate::scenario::Loaded;
 use std::collections::BTreeMap;
@@ -152,11 +153,15 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
     if keep.frames {
         world.capture(loaded.captures.iter().map(|request| request.capture.clone()).collect());
     }
+    let mut guard = memory::Guard::new(memory::limit());
     let setup = began.elapsed();
     let flows_expected = flows_expected(loaded);
     let (wall_start, cpu_start) = (Instant::now(), thread_cpu());
     while world.run(SLICE) == Progress::Running {
         drain(&mut world, sink)?;
+        if let Some(failure) = guard.look(&world) {
+            world.fail(failure);
+        }
         let counters = &world.counters;
         let part = match flows_expected {
             Some(flows) => counters.flows_completed as f64 / flows,
@@ -202,7 +207,7 @@ fn build_with(loaded: &Loaded, units: Option<&Arc<Mutex<UnitLog>>>) -> AnyWorld 
     let mut sources: Vec<Box<dyn Source>> = Vec::with_capacity(loaded.traffic.len());
     for (index, traffic) in (0..).zip(&loaded.traffic) {
         let inner = traffic.build(loaded.plan.seed);
-        let relabelled = Relabelled { inner, name: traffic.key(), first_label };
+        let relabelled = Relabelled { inner, name: traffic.key(), first_label, waiting: Vec::new() };
         sources.push(match units {
             Some(log) => Box::new(Watched { inner: relabelled, source: index, log: log.clone() }),
             None => Box::new(relabelled),
@@ -239,11 +244,17 @@ fn drain(world: &mut AnyWorld, sink: &mut dyn Sink) -> io::Result<()> {
     Ok(())
 }
 
+/// A source asks for at most this many things at a time; what is more follows at the same instant, so that
+/// memory is looked at in between.
+const ACTIONS_AT_ONCE: usize = 1 << 17;
+
 /// A source that has a name, and whose labels count on from those of the sources before it.
 struct Relabelled {
     inner: Box<dyn Source>,
     name: u64,
     first_label: u32,
+    /// Asked for at this instant and not passed on yet, last first.
+    waiting: Vec<(Time, Action)>,
 }
 
 impl Source for Relabelled {
@@ -251,15 +262,22 @@ impl Source for Relabelled {
         Some(self.name)
     }
     fn next(&self) -> Option<Time> {
-        self.inner.next()
+        self.waiting.last().map(|(at, _)| *at).or_else(|| self.inner.next())
     }
     fn act(&mut self, now: Time, out: &mut Vec<Action>) {
         let from = out.len();
-        self.inner.act(now, out);
-        for action in &mut out[from..] {
-            if let Action::Start(spec) = action {
-                spec.label += self.first_label;
+        if self.waiting.is_empty() {
+            self.inner.act(now, out);
+            for action in &mut out[from..] {
+                if let Action::Start(spec) = action {
+                    spec.label += self.first_label;
+                }
             }
+            let later = out.drain((from + ACTIONS_AT_ONCE).min(out.len())..).rev();
+            self.waiting.extend(later.map(|action| (now, action)));
+        } else {
+            let first = self.waiting.len().saturating_sub(ACTIONS_AT_ONCE);
+            out.extend(self.waiting.drain(first..).rev().map(|(_, action)| action));
         }
     }
     fn on_finished(&mut self, now: Time, handle: u32) {
@@ -383,10 +401,46 @@ mod tests {
         }
     }
 
+    fn relabelled(inner: impl Source + 'static, first_label: u32) -> Relabelled {
+        Relabelled { inner: Box::new(inner), name: 0, first_label, waiting: Vec::new() }
+    }
+
+    /// Stops a great many flows at 1 us.
+    struct Crowd(Option<Time>);
+
+    impl Source for Crowd {
+        fn next(&self) -> Option<Time> {
+            self.0
+        }
+        fn act(&mut self, _: Time, out: &mut Vec<Action>) {
+            self.0 = None;
+            out.extend((0..300_000).map(|handle| Action::Stop { handle }));
+        }
+    }
+
+    #[test]
+    fn a_crowd_comes_in_parts_and_in_order() {
+        let at = Time::from_us(1);
+        let mut source = relabelled(Crowd(Some(at)), 0);
+        let (mut handles, mut parts) = (Vec::new(), Vec::new());
+        while source.next() == Some(at) {
+            let mut out = Vec::new();
+            source.act(at, &mut out);
+            parts.push(out.len());
+            handles.extend(out.iter().map(|action| match action {
+                Action::Stop { handle } => *handle,
+                _ => unreachable!("only stops"),
+            }));
+        }
+        assert_eq!(parts, [1 << 17, 1 << 17, 300_000 - (1 << 18)]);
+        assert!(handles.iter().copied().eq(0..300_000));
+        assert_eq!(source.next(), None);
+    }
+
     #[test]
     fn sources_hear_of_their_flows_whatever_their_labels() {
         let heard = Arc::default();
-        let mut source = Relabelled { inner: Box::new(Heard(Arc::clone(&heard))), name: 0, first_label: 3 };
+        let mut source = relabelled(Heard(Arc::clone(&heard)), 3);
         source.on_drained(Time::ZERO, 1);
         source.on_finished(Time::ZERO, 2);
         assert_eq!(*heard.lock().unwrap(), [("drained", 1), ("finished", 2)]);

@@ -287,3 +287,38 @@ fn every_shipped_scenario_passes_its_check() {
     }
     assert!(bench.entries().is_empty());
 }
+
+/// A Poisson load that the hosts' links carry and the link between the switches does not: flows pile up.
+const PILE: &str = "[run]\nstop = \"100ms\"\nstall_after = \"off\"\n[topology]\nkind = \"dumbbell\"\nleft = 8\nright = 8\n\
+    rate = \"100Gbps\"\ntrunk_rate = \"10Mbps\"\n[scheme]\nname = \"none\"\n[output]\nfigures = false\n\
+    [[traffic]]\nname = \"mice\"\nkind = \"poisson\"\nsizes = \"1KB\"\nload = 0.9\n\
+    sources = \"h[0..7]\"\ndestinations = \"h[8..15]\"\n";
+
+#[test]
+fn a_run_that_outgrows_its_memory_ends_with_a_diagnosis_and_its_results() {
+    let bench = Bench::with("pile.toml", PILE);
+    let output = bench.xoff(&["run", "pile.toml", "--memory", "200MB", "--out", "out"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let text = String::from_utf8_lossy(&output.stdout);
+    for part in ["out of memory at", "the limit is 200 MB", "alive", "[[traffic]] number 0", "--memory"] {
+        assert!(text.contains(part), "{part} is missing from:\n{text}");
+    }
+    let kept: Value = serde_json::from_slice(&bench.read("out/run.json")).unwrap();
+    assert!(kept["failure"].as_str().unwrap().contains("out of memory"), "{}", kept["failure"]);
+    assert!(kept["peak_rss_bytes"].as_u64() < Some(600_000_000), "{}", kept["peak_rss_bytes"]);
+    // Side by side, only the run that holds most gives way.
+    let output = bench.xoff(&["compare", "pile.toml", "--schemes", "none,dcqcn", "--memory", "300MB", "--no-out"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("out of memory"), "{}", stderr(&output));
+    let output = bench.xoff(&["run", "pile.toml", "--memory", "much"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("such as 8GB"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_scheme_named_twice_is_refused() {
+    let bench = Bench::with("small.toml", SMALL);
+    let output = bench.xoff(&["compare", "small.toml", "--schemes", "dcqcn,none,dcqcn", "--no-out"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--schemes names `dcqcn` twice"), "{}", stderr(&output));
+}

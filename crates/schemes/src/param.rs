@@ -25,6 +25,8 @@ pub struct SchemeSpec {
     pub hears_notices: bool,
     /// It is about flows between domains (data centres); elsewhere it is nothing of its own.
     pub across_domains: bool,
+    /// Its congestion points mark by lot ([`QueueFacts::lots`](xoff_fabric::scheme::QueueFacts::lots)).
+    pub draws_lots: bool,
     /// Presets whose values suit ports of one speed.
     pub tuned: &'static [Tuned],
 }
@@ -68,6 +70,7 @@ impl SchemeSpec {
             hears_notices: false,
             across_domains: false,
             tuned: &[],
+            draws_lots: false,
         }
     }
 
@@ -81,6 +84,10 @@ impl SchemeSpec {
 
     pub const fn tuned_for(self, tuned: &'static [Tuned]) -> SchemeSpec {
         SchemeSpec { tuned, ..self }
+    }
+
+    pub const fn drawing_lots(self) -> SchemeSpec {
+        SchemeSpec { draws_lots: true, ..self }
     }
 
     pub const fn hearing_notices(self) -> SchemeSpec {

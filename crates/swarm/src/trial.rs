@@ -136,6 +136,8 @@ fn judge_calmly(text: &str) -> Verdict {
         Some(Failure::LosslessDrop(_)) => Ending::Failed("lossless drop"),
         Some(Failure::Deadlock { .. }) => Ending::Failed("deadlock"),
         Some(Failure::Stall { .. }) => Ending::Failed("stall"),
+        Some(Failure::Memory { .. }) => Ending::Failed("memory"),
+        Some(Failure::Standstill { .. }) => Ending::Failed("standstill"),
     };
     Verdict { ending, violations, packet_hops: trial.world.counters.packet_hops }
 }

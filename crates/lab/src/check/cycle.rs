@@ -1,17 +1,47 @@
 //! Cyclic buffer dependencies: whether PFC could lock the network for good.
 //!
 //! A *channel* is a switch's egress port that faces a switch. Channel `p` waits for channel `e`
-//! when some routed traffic that arrives over `p` leaves over `e`: then a full buffer behind `e`
+//! when some traffic, routed or pinned, that arrives over `p` leaves over `e`: then a full buffer behind `e`
 //! can pause `p`. A circle of waiting channels can deadlock; without a circle nothing can.
 
+use crate::traffic::TrafficPlan;
+use crate::traffic::plan::Generator;
 use std::collections::BTreeSet;
 use xoff_fabric::plan::{Fault, FaultKind, NodeKind, Plan, peer};
 use xoff_fabric::route::Routes;
 
 /// The first circle found: egress ports, each waiting for the next and the last for the first.
-pub fn find(plan: &Plan, down: &BTreeSet<u32>) -> Option<Vec<u32>> {
-    let waits = dependencies(plan, &Routes::new(plan, |link| !down.contains(&link)));
+/// `routes` are those of the network without the links that are `down`; `pinned` are paths of flows that
+/// follow no routes, as ports in order.
+pub fn find(plan: &Plan, routes: &Routes, down: &BTreeSet<u32>, pinned: &[Box<[u32]>]) -> Option<Vec<u32>> {
+    let mut waits = dependencies(plan, routes);
+    for path in pinned.iter().filter(|path| path.iter().all(|port| !down.contains(&(port / 2)))) {
+        for two in path.windows(2) {
+            waits[two[0] as usize].push(two[1]);
+        }
+    }
     circle(&waits)
+}
+
+/// The paths that traffic is pinned to, each once.
+pub fn pinned(traffic: &[TrafficPlan]) -> Vec<Box<[u32]>> {
+    let mut paths: BTreeSet<Box<[u32]>> = BTreeSet::new();
+    for plan in traffic {
+        let template = match &plan.generator {
+            Generator::Listed(flows) => {
+                paths.extend(flows.iter().filter_map(|flow| flow.spec.path.clone()));
+                continue;
+            }
+            Generator::Batch(of) => &of.template,
+            Generator::Poisson(of) => &of.template,
+            Generator::Incast(of) => &of.template,
+            Generator::AllToAll(of) => &of.template,
+            Generator::OnOff(of) => &of.template,
+            Generator::Reads(of) => &of.template,
+        };
+        paths.extend(template.path.as_ref().map(|path| path.between_switches.iter().copied().collect::<Box<[u32]>>()));
+    }
+    paths.into_iter().collect()
 }
 
 /// The states of the network that a run passes through: the links that are down, and since when.
@@ -47,25 +77,70 @@ fn dependencies(plan: &Plan, routes: &Routes) -> Vec<Vec<u32>> {
     edges.sort_unstable();
     edges.dedup_by_key(|(edge, _)| *edge);
 
-    let mut waits: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); ports];
-    let mut reached = vec![u32::MAX; plan.nodes.len()];
-    for (round, &(edge, host)) in edges.iter().enumerate() {
+    let places = Places::new(plan);
+    let words = places.words;
+    let mut waits = vec![0u64; ports * words];
+    // Per node, what all that comes to it on its way to the host waits for, and in which round that was found.
+    let mut onward = vec![0u64; plan.nodes.len() * words];
+    let (mut known, mut reached) = (vec![u32::MAX; plan.nodes.len()], vec![u32::MAX; plan.nodes.len()]);
+    for (round, &(edge, host)) in (0..).zip(&edges) {
         let mut todo: Vec<u32> = edges.iter().map(|(from, _)| *from).filter(|from| *from != edge).collect();
-        todo.iter().for_each(|&switch| reached[switch as usize] = round as u32);
+        todo.iter().for_each(|&switch| reached[switch as usize] = round);
         while let Some(switch) = todo.pop() {
             for &hop in routes.next_hops(switch, host) {
                 let next = plan.node_of(peer(hop));
-                for &onward in routes.next_hops(next, host) {
-                    waits[hop as usize].insert(onward);
+                let there = next as usize * words..(next as usize + 1) * words;
+                if std::mem::replace(&mut known[next as usize], round) != round {
+                    let set = &mut onward[there.clone()];
+                    set.fill(0);
+                    routes.next_hops(next, host).iter().for_each(|&port| places.mark(set, port));
                 }
-                if reached[next as usize] != round as u32 {
-                    reached[next as usize] = round as u32;
+                let here = hop as usize * words..(hop as usize + 1) * words;
+                waits[here].iter_mut().zip(&onward[there]).for_each(|(all, more)| *all |= more);
+                if std::mem::replace(&mut reached[next as usize], round) != round {
                     todo.push(next);
                 }
             }
         }
     }
-    waits.into_iter().map(|set| set.into_iter().collect()).collect()
+    (0..ports as u32).map(|port| places.list(plan, port, &waits)).collect()
+}
+
+/// Ports by their place at their node, so that a set of a switch's ports is a few words.
+struct Places {
+    ports_of: Vec<Vec<u32>>,
+    place: Vec<u32>,
+    /// Words of a set.
+    words: usize,
+}
+
+impl Places {
+    fn new(plan: &Plan) -> Places {
+        let mut ports_of: Vec<Vec<u32>> = vec![Vec::new(); plan.nodes.len()];
+        let mut place = vec![0; plan.ports()];
+        for port in 0..plan.ports() as u32 {
+            let ports = &mut ports_of[plan.node_of(port) as usize];
+            place[port as usize] = ports.len() as u32;
+            ports.push(port);
+        }
+        let words = ports_of.iter().map(|ports| ports.len().div_ceil(64)).max().unwrap_or(0).max(1);
+        Places { ports_of, place, words }
+    }
+
+    fn mark(&self, set: &mut [u64], port: u32) {
+        let place = self.place[port as usize];
+        set[place as usize / 64] |= 1 << (place % 64);
+    }
+
+    /// The ports in the set of `port`, which are those of the node across the wire.
+    fn list(&self, plan: &Plan, port: u32, sets: &[u64]) -> Vec<u32> {
+        let set = &sets[port as usize * self.words..(port as usize + 1) * self.words];
+        if set.iter().all(|word| *word == 0) {
+            return Vec::new();
+        }
+        let there = &self.ports_of[plan.node_of(peer(port)) as usize];
+        there.iter().enumerate().filter(|(i, _)| set[i / 64] & (1 << (i % 64)) != 0).map(|(_, port)| *port).collect()
+    }
 }
 
 /// Depth first, without recursion: a chain of a million switches must not end the stack.

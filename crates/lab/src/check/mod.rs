@@ -10,7 +10,6 @@ pub use network::{Layer, LinkGroup, RoundTrips};
 
 use crate::scenario::{Loaded, budget};
 use serde::Serialize;
-use std::collections::BTreeSet;
 use xoff_fabric::plan::NodeKind;
 use xoff_fabric::route::Routes;
 
@@ -58,7 +57,7 @@ pub struct BufferRow {
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Deadlock {
-    /// Whether buffers can wait for each other in a circle, along shortest paths.
+    /// Whether buffers can wait for each other in a circle, along shortest and pinned paths.
     pub possible: bool,
     /// Since when, where a failed link makes it so.
     pub from_us: Option<f64>,
@@ -96,7 +95,7 @@ pub fn report(loaded: &Loaded) -> Report {
         headroom: if any_lossless { headroom(loaded) } else { Vec::new() },
         buffers: buffers(loaded),
         marking: marking::rows(loaded),
-        deadlock: if any_lossless { deadlock(loaded) } else { Deadlock::impossible() },
+        deadlock: if any_lossless { deadlock(loaded, &routes) } else { Deadlock::impossible() },
         traffic: traffic(loaded),
         warnings: loaded.warnings.iter().map(|warning| warning.message.clone()).collect(),
     }
@@ -141,12 +140,14 @@ impl Deadlock {
 }
 
 /// Looks at the network as it starts and after each change of its links, up to a few.
-fn deadlock(loaded: &Loaded) -> Deadlock {
+fn deadlock(loaded: &Loaded, whole: &Routes) -> Deadlock {
     let plan = &loaded.plan;
+    let pinned = cycle::pinned(&loaded.traffic);
     for (at, down) in cycle::link_states(plan, 16) {
-        if let Some(circle) = cycle::find(plan, &down) {
+        let healthy = down.is_empty();
+        let routes = (!healthy).then(|| Routes::new(plan, |link| !down.contains(&link)));
+        if let Some(circle) = cycle::find(plan, routes.as_ref().unwrap_or(whole), &down, &pinned) {
             let names = loaded.names.port_names();
-            let healthy = down == BTreeSet::new();
             return Deadlock {
                 possible: true,
                 from_us: (!healthy).then(|| at.as_us()),

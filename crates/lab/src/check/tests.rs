@@ -76,6 +76,34 @@ fn a_failure_can_make_a_circle_possible() {
 }
 
 #[test]
+fn pinned_paths_can_close_a_circle_that_shortest_ones_leave_open() {
+    // A triangle: everybody is one hop away, unless told to go round.
+    let text = |pinned: bool| {
+        let flow = |a: u32, b: u32, c: u32| {
+            let path = if pinned { format!("path = [\"S{a}\", \"S{b}\", \"S{c}\"]\n") } else { String::new() };
+            format!("[[traffic]]\nkind = \"long-lived\"\nsources = \"H{a}\"\ndestinations = \"H{c}\"\n{path}")
+        };
+        let links: String = [("H0", "S0"), ("H1", "S1"), ("H2", "S2"), ("S0", "S1"), ("S1", "S2"), ("S2", "S0")]
+            .iter()
+            .map(|(a, b)| format!("[[topology.link]]\na = \"{a}\"\nb = \"{b}\"\nrate = \"100Gbps\"\n"))
+            .collect();
+        let flows = [flow(0, 1, 2), flow(1, 2, 0), flow(2, 0, 1)].concat();
+        format!(
+            "[run]\nstop = \"1ms\"\n[topology]\nkind = \"custom\"\nhosts = [\"H[0..2]\"]\n\
+             switches = [\"S[0..2]\"]\n{links}{flows}"
+        )
+    };
+    let deadlock = |pinned: bool| {
+        let loaded = Scenario::from_text("t", text(pinned), Path::new(".")).load(&Options::default());
+        report(&loaded.unwrap_or_else(|errors| panic!("{}", errors[0]))).deadlock
+    };
+    assert!(!deadlock(false).possible);
+    let mut circle = deadlock(true).circle;
+    circle.sort();
+    assert_eq!(circle, ["S0->S1", "S1->S2", "S2->S0"]);
+}
+
+#[test]
 fn headroom_and_marking_are_judged() {
     let report = check("victim-flow.toml", &[]);
     // pfc 4.3: 52 296 bytes and one packet at 40 Gb/s over 5 us, with 1000 B of payload.

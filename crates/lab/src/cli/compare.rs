@@ -80,6 +80,10 @@ fn load_all(scenario: &Scenario, options: &Options, wanted: &[String]) -> Result
         let more: Vec<(String, bool)> = match name.trim() {
             "all" => xoff_schemes::all().iter().map(|spec| (spec.name.to_owned(), true)).collect(),
             "" => Vec::new(),
+            name if names.iter().any(|(known, one_of_all)| known == name && !one_of_all) => {
+                let error = Diagnostic::new(format!("--schemes names `{name}` twice"));
+                return Err(error.help("a scheme runs once; give presets to tell two of them apart").into());
+            }
             name => vec![(name.to_owned(), false)],
         };
         names.extend(

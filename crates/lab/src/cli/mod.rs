@@ -64,7 +64,7 @@ impl From<Diagnostic> for Stop {
     version,
     after_help = "\
 Exit codes: 0 success, 1 the simulated network failed (drop in a lossless class, deadlock, stall, \
-flows that did not finish though nothing cut them off), 2 wrong input, 3 the system refused, \
+flows that did not finish though nothing cut them off) or outgrew the memory, 2 wrong input, 3 the system refused, \
 130 and 143 interrupted.
 
 Start here:
@@ -77,6 +77,13 @@ Start here:
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+    /// End a run that takes the program above this much memory: 8GB [default: three quarters of the machine's]
+    #[arg(long, value_name = "SIZE", global = true, value_parser = memory_size)]
+    memory: Option<u64>,
+}
+
+fn memory_size(text: &str) -> Result<u64, String> {
+    xoff_engine::quantity::parse_bytes(text).map_err(|why| format!("it {why}; write a size such as 8GB"))
 }
 
 #[derive(Subcommand)]
@@ -129,7 +136,7 @@ struct ScenarioArgs {
     /// Random seed, in place of the scenario's
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Change any key of the scenario: --set scheme.name=none --set traffic.0.load=0.7
+    /// Change any key of the scenario: --set scheme.name=none --set traffic.0.load=0.7; null takes it out
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
 }
@@ -212,6 +219,9 @@ pub fn main() -> ExitCode {
 }
 
 fn obey(cli: Cli) -> Result<(), Stop> {
+    if let Some(bytes) = cli.memory {
+        crate::memory::set_limit(bytes);
+    }
     match cli.command {
         None => compare::demo(),
         Some(Command::Run(args)) => run::run(&args),

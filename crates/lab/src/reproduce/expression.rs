@@ -55,6 +55,7 @@ impl Scope {
 
     pub fn evaluate(&self, text: &str) -> Result<Answer, String> {
         self.0.not_run.store(false, Ordering::Relaxed);
+        not_too_deep(text)?;
         if chained_comparison(text) {
             return Err("a comparison such as a < b < c means something else here; write a < b and b < c".to_owned());
         }
@@ -102,6 +103,22 @@ fn answer(value: &Value) -> Result<Answer, String> {
             numbers(value).map(Answer::Numbers).map_err(|error| words(&error))
         }
         other => Err(format!("the expression yields {other}, not a number, a list of numbers or a truth")),
+    }
+}
+
+/// An expression of more operators than this is not one that people write, and whoever follows it recurses:
+/// every operator and every bracket may be a level of its own.
+const OPERATORS_LARGEST: usize = 400;
+
+fn not_too_deep(text: &str) -> Result<(), String> {
+    let signs = text.chars().filter(|c| "+-*/%~<>=!|.([{,".contains(*c)).count();
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let words = words.filter(|word| matches!(*word, "not" | "and" | "or" | "if" | "else" | "is" | "in")).count();
+    match signs + words {
+        operators if operators > OPERATORS_LARGEST => {
+            Err(format!("the expression has {operators} operators and brackets, more than {OPERATORS_LARGEST}"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -563,6 +580,19 @@ mod tests {
             assert!(error.contains(why), "{text}: {error}");
         }
         assert_eq!(evaluate("1 < 2 and 2 < 3 and max([1, (2 if 1 < 2 else 3)]) > 1"), Ok(Answer::Truth(true)));
+    }
+
+    #[test]
+    fn expressions_too_deep_to_follow_are_refused() {
+        for (part, end) in [("-", "1"), ("not ", "true"), ("(", "1"), ("1+", "1"), ("[", "1"), ("1 if 1 else ", "1")] {
+            for count in [401, 100_000] {
+                let error = evaluate(&format!("{}{end}", part.repeat(count))).unwrap_err();
+                assert!(error.contains("more than 400"), "{part}: {error}");
+            }
+            // The deepest that is followed fits the stack, whether or not it means something.
+            let _ = evaluate(&format!("{}{end}", part.repeat(200)));
+        }
+        assert_eq!(numbers_of(&format!("{}1", "-".repeat(400))), [1.0]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::names::Names;
 use super::number::{bytes, thousands};
-use xoff_fabric::record::{BlockedQueue, Failure, LosslessDrop};
+use xoff_fabric::record::{BlockedQueue, Failure, Holdings, LosslessDrop};
 
 /// How many blocked queues a message lists.
 const LISTED: usize = 20;
@@ -29,7 +29,35 @@ pub fn explain(failure: &Failure, names: &Names) -> String {
             };
             format!("stall at {at}: nothing was delivered since {since} and {flows} unfinished\n{queues}")
         }
+        Failure::Memory { at, used_bytes, limit_bytes, held } => format!(
+            "out of memory at {at}: {} in use, and the limit is {}\n{}\
+             Offer less traffic, end the run earlier, or give it more by --memory.\n",
+            bytes(*used_bytes),
+            bytes(*limit_bytes),
+            list_held(held, names)
+        ),
+        Failure::Standstill { at, events, held } => format!(
+            "time stands still at {at}: {} events at this instant, and no end\n{}",
+            thousands(*events),
+            list_held(held, names)
+        ),
     }
+}
+
+/// What grew, by its greatest owner.
+fn list_held(held: &Holdings, names: &Names) -> String {
+    let greediest = held.greediest.map_or_else(String::new, |(source, flows)| {
+        format!("; {} of them of [[traffic]] number {source} (from 0)", thousands(flows))
+    });
+    let longest = held
+        .longest
+        .map_or_else(String::new, |queue| format!("; most in {} ({})", names.port(queue.port), bytes(queue.bytes)));
+    format!(
+        "  flows      {} alive{greediest}\n  packets    {} in queues, {} on wires{longest}\n",
+        thousands(held.flows_alive),
+        thousands(held.packets_queued),
+        thousands(held.packets_in_flight),
+    )
 }
 
 fn explain_drop(drop: &LosslessDrop, names: &Names) -> String {
@@ -113,6 +141,30 @@ mod tests {
         assert!(text.contains("Raise the headroom"));
         let full = LosslessDrop { headroom_bytes: 70_000, buffer_used_bytes: 12_000_000, ..drop };
         assert!(explain(&Failure::LosslessDrop(full), &names()).contains("buffer is full"));
+    }
+
+    #[test]
+    fn a_run_out_of_memory_says_what_grew() {
+        let held = Holdings {
+            flows_alive: 1_234_567,
+            packets_queued: 89,
+            packets_in_flight: 7,
+            greediest: Some((1, 1_234_000)),
+            longest: Some(BlockedQueue { port: 4, class: 0, bytes: 2_000, paused: false }),
+        };
+        let memory = Failure::Memory {
+            at: Time::from_us(5),
+            used_bytes: 2_000_000_000,
+            limit_bytes: 1_500_000_000,
+            held: held.clone(),
+        };
+        let text = explain(&memory, &names());
+        for part in ["out of memory at 5us", "2 GB in use", "1.5 GB", "1,234,567 alive", "number 1", "s0->s1#0 (2 KB)"]
+        {
+            assert!(text.contains(part), "{part} is missing from:\n{text}");
+        }
+        let text = explain(&Failure::Standstill { at: Time::from_us(5), events: 1 << 26, held }, &names());
+        assert!(text.contains("time stands still at 5us: 67,108,864 events"), "{text}");
     }
 
     #[test]

@@ -266,8 +266,10 @@ fn pauses_by_layer(names: &Names, end: &RunEnd) -> Vec<LayerPauses> {
 
 /// Share of the run that a port spent sending.
 pub fn utilisation(names: &Names, port: u32, tx_wire_bytes: u64, sim_end: Time) -> f64 {
-    let possible = names.rate(port).bps() as f64 * sim_end.as_s();
-    if possible > 0.0 { tx_wire_bytes as f64 * 8.0 / possible } else { 0.0 }
+    // Whole numbers until the end: a port that was never idle is not a rounding above 1.
+    let possible = u128::from(names.rate(port).bps()) * u128::from(sim_end.ps());
+    let sent = u128::from(tx_wire_bytes) * 8 * u128::from(xoff_engine::units::PS_PER_S);
+    if possible > 0 { sent as f64 / possible as f64 } else { 0.0 }
 }
 
 fn busiest_links(names: &Names, end: &RunEnd) -> Vec<LinkUse> {

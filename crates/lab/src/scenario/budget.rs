@@ -118,8 +118,11 @@ pub fn check(plan: &Plan, frame_bytes: u32, place: &Place, warnings: &mut Vec<Di
 }
 
 /// Refuses timed pauses that run out before the next can be there: a refresh may have to wait for a
-/// whole frame on the wire. `place` is where the time is written.
+/// whole frame on the wire. How long the wire is does not matter, for a PAUSE and its refresh travel as far;
+/// what arrives in the meantime is in the headroom. `place` is where the time is written.
 pub fn check_pauses(plan: &Plan, frame_bytes: u32, place: &Place) -> Result<(), Diagnostic> {
+    let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
+    let pfc_bytes = sizes.pfc_bytes + sizes.gap_bytes;
     for port in 0..plan.ports() as u32 {
         let node = &plan.nodes[plan.node_of(port) as usize];
         if node.kind != NodeKind::Switch {
@@ -130,7 +133,7 @@ pub fn check_pauses(plan: &Plan, frame_bytes: u32, place: &Place) -> Result<(), 
         };
         let rate = plan.slowest(port).rate;
         // The frame that is on the wire, and the PFC frame itself.
-        let wait = LinkRate::new(rate).serialise(frame_bytes + 84);
+        let wait = LinkRate::new(rate).serialise(frame_bytes + pfc_bytes);
         if pause < refresh + wait {
             let error =
                 place.error(format!("a PAUSE on `{}` would run out before it is refreshed", plan.port_name(port)));

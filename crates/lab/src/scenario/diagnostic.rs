@@ -1,6 +1,7 @@
 //! What is wrong with an input, where, and how to put it right.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -104,13 +105,14 @@ impl Diagnostic {
 
     fn render_as(&self, level: Level<'_>, styled: bool) -> String {
         let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
-        let title = level.primary_title(self.message.as_str());
+        let (message, label, help) = (visible(&self.message), visible(&self.label), visible(&self.help));
+        let title = level.primary_title(message.as_ref());
         let window = self.place.as_ref().map(|place| (Window::around(place), place));
         let mut group = match &window {
             Some((window, place)) => {
                 let mut annotation = AnnotationKind::Primary.span(window.span.clone());
-                if !self.label.is_empty() {
-                    annotation = annotation.label(self.label.as_str());
+                if !label.is_empty() {
+                    annotation = annotation.label(label.as_ref());
                 }
                 title.element(
                     Snippet::source(window.text)
@@ -119,14 +121,23 @@ impl Diagnostic {
                         .annotation(annotation),
                 )
             }
-            None if self.label.is_empty() => annotate_snippets::Group::with_title(title),
-            None => title.element(Level::NOTE.message(self.label.as_str())),
+            None if label.is_empty() => annotate_snippets::Group::with_title(title),
+            None => title.element(Level::NOTE.message(label.as_ref())),
         };
-        if !self.help.is_empty() {
-            group = group.element(Level::HELP.message(self.help.as_str()));
+        if !help.is_empty() {
+            group = group.element(Level::HELP.message(help.as_ref()));
         }
         renderer.render(&[group])
     }
+}
+
+/// A quoted input may hold anything; a terminal is not to obey it.
+fn visible(text: &str) -> Cow<'_, str> {
+    let hidden = |c: char| c.is_control() && c != '\n';
+    if !text.contains(hidden) {
+        return text.into();
+    }
+    text.chars().map(|c| if hidden(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
 }
 
 impl std::fmt::Display for Diagnostic {
@@ -204,6 +215,14 @@ mod tests {
     fn renders_without_a_place() {
         let text = Diagnostic::new("cannot read `a.toml`").label("no such file").render(false);
         assert!(text.contains("error: cannot read `a.toml`") && text.contains("no such file"), "{text}");
+    }
+
+    #[test]
+    fn nothing_of_an_input_reaches_the_terminal_as_a_command() {
+        let source = Source::new("a.toml", "name = \"\u{1b}[2J\"\n");
+        let place = Place { source, span: 0..4 };
+        let text = place.error("`\u{1b}[2J` is no name").label("\u{7}").help("\u{1b}[31m").render(false);
+        assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
     }
 
     #[test]

@@ -72,3 +72,132 @@ fn headroom_counts_the_headers_of_schemes_and_of_tcp() {
     let told = warnings(&[&exact, "scheme.name=tcp-newreno", "host.tcp_header=100B"]);
     assert!(told.contains(&format!("{} required", xoff_engine::quantity::format_bytes(needs + 3 * 38))), "{told}");
 }
+
+#[test]
+fn flows_that_can_only_pile_up_are_refused_whatever_their_kind() {
+    let incast = |rest: &str| {
+        format!("traffic=[{{ kind = \"incast\", sizes = \"1B\", degree = 1, destinations = \"h2\", {rest} }}]")
+    };
+    // A billion events, each of a frame of 83 B on the wire and far more than a link carries in a picosecond.
+    let parts = ["999,849,397 flows would be left waiting", "6640.0 times what the links"];
+    refused(&[&incast("period = \"1ps\"")], &parts);
+    refused(&[&incast("period = \"1ps\", events = 1000000000")], &parts);
+    let poisson = "traffic=[{ kind = \"poisson\", sizes = \"1B\", rate_per_second = 1e10 }]";
+    refused(&[poisson], &["flows would be left waiting", "22.1 times what the links"]);
+    let all = "traffic=[{ kind = \"all-to-all\", sizes = \"1KB\", stagger = \"1ps\" }]";
+    refused(&["topology.hosts=3000", "switch.buffer=1GB", all], &["8,996,896 flows would be left waiting"]);
+    // A short burst, however dense, is no pile; nor is what links carry.
+    assert_eq!(warnings(&[&incast("period = \"1ps\", events = 1000")]), "");
+    assert_eq!(warnings(&[&incast("period = \"10ns\"")]), "");
+}
+
+#[test]
+fn names_that_terminals_tables_and_figures_cannot_show_are_refused() {
+    let flow = |name: &str| {
+        format!(
+            "traffic=[{{ kind = \"flows\", flow = [{{ src = \"h0\", dst = \"h1\", size = \"1KB\", name = {name} }}] }}]"
+        )
+    };
+    for bad in [
+        "\"\\u001b[2J\"",
+        "\"a\\u0000b\"",
+        "\"=1+1\"",
+        "\"@x\"",
+        "\"+x\"",
+        "\"-x\"",
+        "\" \"",
+        "\"\\u202Eabc\"",
+        "\"\\uFFFF\"",
+    ] {
+        refused(&[&flow(bad)], &["cannot be a name", "visible characters"]);
+        refused(&[&format!("traffic.0.name={bad}")], &["cannot be a name"]);
+        refused(&[&format!("schemes={{ {bad} = {{ name = \"dcqcn\" }} }}")], &["cannot be a name"]);
+    }
+    for good in ["\"Fluss Nr. 1 (ö)\"", "\"流\"", "\"a=b\"", "\"F0 & <b>\""] {
+        assert_eq!(warnings(&[&flow(good)]), "");
+    }
+    refused(&["name=\"-rf\""], &["cannot be a name"]);
+    refused(&["description=\"\\u001b]0;x\\u0007\""], &["cannot be seen", "\\u{1b}"]);
+    assert_eq!(warnings(&["description=\"two\\nlines\""]), "");
+}
+
+#[test]
+fn ten_thousands_of_mistakes_are_counted_not_listed() {
+    let unknown: String = (0..40_000).map(|i| format!("key{i} = 1\n")).collect();
+    let began = std::time::Instant::now();
+    let errors = load(&format!("{unknown}{TWO_TO_ONE}"), &[]).unwrap_err();
+    assert_eq!(errors.len(), 21);
+    let text = shown(&errors);
+    assert!(text.contains("unknown key `key0`") && text.contains("unknown key `key19`"), "{text}");
+    assert!(text.ends_with("error: and 39,980 more"), "{text}");
+    assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
+}
+
+#[test]
+fn an_unknown_table_is_told_once() {
+    let errors = load(&format!("{TWO_TO_ONE}\n[swich]\nbuffer = \"1MB\"\n"), &[]).unwrap_err();
+    assert_eq!(shown(&errors).matches("unknown key `swich`").count(), 1, "{}", shown(&errors));
+}
+
+#[test]
+fn parameters_that_contradict_each_other_are_underlined_themselves() {
+    let text = TWO_TO_ONE
+        .replace("name = \"none\"", "name = \"dcqcn\"\npreset = \"paper\"\nkmin = \"300KB\"\nkmax = \"200KB\"");
+    let told = shown(&load(&text, &[]).unwrap_err());
+    let line = told.lines().find(|line| line.contains("= \"")).unwrap();
+    let mark = told.lines().find(|line| line.contains('^')).unwrap();
+    assert!(line.contains("kmin") || line.contains("kmax"), "{told}");
+    assert!(mark.contains("^^^^^"), "{told}");
+}
+
+#[test]
+fn a_scheme_from_the_command_line_is_placed_there() {
+    let options = Options { scheme: Some("dcqnc".to_owned()), ..Options::default() };
+    let errors = Scenario::from_text("test.toml", TWO_TO_ONE, Path::new(".")).load(&options).unwrap_err();
+    assert!(shown(&errors).contains("--schemes:1:1"), "{}", shown(&errors));
+}
+
+#[test]
+fn switches_under_control_cannot_count_what_passes() {
+    refused(
+        &["scheme.name=rcm", "switch.count_passing=true"],
+        &["`count_passing` has no effect under `rcm`", "queues every packet"],
+    );
+    assert_eq!(warnings(&["scheme.name=dcqcn", "switch.count_passing=true"]), "");
+}
+
+#[test]
+fn null_on_the_command_line_gives_the_default_back() {
+    let text = TWO_TO_ONE.replace("[scheme]", "[switch]\nbuffer = \"5MB\"\n[scheme]");
+    let buffer = |sets: &[&str]| load(&text, sets).unwrap().plan.switches[0].buffer_bytes;
+    assert_eq!((buffer(&[]), buffer(&["switch.buffer=null"])), (5_000_000, 12_000_000));
+}
+
+#[test]
+fn whether_a_scheme_draws_lots_is_what_it_says() {
+    let shared = |scheme: &str| warnings(&["model.random=shared", &format!("scheme.name={scheme}")]);
+    for scheme in ["dcqcn", "dctcp", "tcd"] {
+        assert!(!shared(scheme).contains("marks by lot"), "{scheme}");
+    }
+    for scheme in ["none", "hpcc", "timely"] {
+        assert!(shared(scheme).contains("no scheme here marks by lot"), "{scheme}");
+    }
+}
+
+#[test]
+fn no_flow_beats_its_ideal_and_no_link_its_rate() {
+    // The link grows tenfold before the flow starts; the run ends amid a packet.
+    let sets = [
+        "topology.rate=10Gbps",
+        "fault=[{ kind = \"rate\", at = \"1us\", link = \"*->*\", rate = \"100Gbps\" }]",
+        "traffic=[{ kind = \"burst\", sources = \"h0\", destinations = \"h2\", size = \"1MB\", start = \"2us\" }]",
+    ];
+    let run = |sets: &[&str]| crate::run::execute(&load(TWO_TO_ONE, sets).unwrap(), None, |_| ()).unwrap().summary;
+    let slowdown = run(&sets).slowdown.p50.unwrap();
+    assert!((1.0..1.5).contains(&slowdown), "{slowdown}");
+    for ns in 1_000_000..1_000_020 {
+        let busiest = &run(&[&format!("run.stop={ns}ns"), "topology.delay=0ps", "topology.rate=1Gbps"]).busiest_links;
+        assert!(busiest.iter().all(|link| link.utilisation <= 1.0), "{ns} ns: {}", busiest[0].utilisation);
+        assert!(busiest[0].utilisation > 0.99, "{}", busiest[0].utilisation);
+    }
+}

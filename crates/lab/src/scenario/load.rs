@@ -7,7 +7,7 @@ use super::dictionary;
 use super::events::{self, Output};
 use super::files::Files;
 use super::grain;
-use super::names::{Names, valid_name};
+use super::names::{Names, valid_name, visible};
 use super::reader::{Result, Table, named_entries, read_file};
 use super::resolved::{Attachment, Recorder};
 use super::schemes::{self, NamedScheme, Registry};
@@ -157,7 +157,7 @@ impl Scenario {
             tree::set(&mut entries, &format!("seed={seed}")).map_err(|error| vec![error])?;
         }
         if let Some(scheme) = &options.scheme {
-            let source = Source::new("--scheme", scheme.as_str());
+            let source = Source::new("--schemes", scheme.as_str());
             self.replace_scheme(&mut entries, &source, 0, scheme).map_err(|error| vec![error])?;
         }
         let recorder = Recorder::default();
@@ -172,7 +172,7 @@ impl Scenario {
                 loaded.attachments = recorder.attachments();
                 Ok(loaded)
             }
-            _ => Err(problems),
+            _ => Err(shortened(problems)),
         }
     }
 
@@ -299,6 +299,7 @@ impl Scenario {
         self.check_stop(root, stop, &traffic)?;
         let mut warnings = self.notes.clone();
         warnings.extend(head.warnings);
+        controlled_switches(root, &plan, &schemes)?;
         if let Random::Shared { .. } = plan.model.random {
             shared_lots(root, &plan, &schemes, &mut warnings)?;
         }
@@ -342,11 +343,26 @@ impl Scenario {
     }
 }
 
+/// A scheme that controls whole switches keeps their queues itself, where nothing passes uncounted: every
+/// packet goes through a virtual output queue.
+fn controlled_switches(root: &Table, plan: &Plan, schemes: &[NamedScheme]) -> Result<()> {
+    let control = schemes.iter().find(|scheme| xoff_schemes::controls_switches(&scheme.values));
+    match control.filter(|_| plan.switches.iter().any(|switch| switch.count_passing)) {
+        Some(scheme) => Err(root
+            .place_within("switch", "count_passing")
+            .error(format!("`count_passing` has no effect under `{}`", scheme.label))
+            .label("it controls the switches, and queues every packet")),
+        None => Ok(()),
+    }
+}
+
 /// Shared lots need a seed that their generator takes; warns where nobody draws any, as when another
 /// scheme is put in place of the scenario's.
 fn shared_lots(root: &Table, plan: &Plan, schemes: &[NamedScheme], warnings: &mut Vec<Diagnostic>) -> Result<()> {
-    let marks = |values: &ParamValues| values.spec().param("pmax").is_some();
-    let draws = |scheme: &NamedScheme| marks(&scheme.values) || scheme.values.base().is_some_and(marks);
+    let draws = |scheme: &NamedScheme| {
+        let draws = |values: &ParamValues| values.spec().draws_lots;
+        draws(&scheme.values) || scheme.values.base().is_some_and(draws)
+    };
     if !schemes.iter().any(draws) {
         let warning = root.place_within("model", "random").error("no scheme here marks by lot");
         warnings.push(warning.label("without effect"));
@@ -375,6 +391,24 @@ struct Parts {
     host: (HostSettings, AckPath),
     classes: NamedClasses,
     schemes: Vec<NamedScheme>,
+}
+
+/// Nobody mends more at once.
+pub const PROBLEMS_TOLD: usize = 20;
+
+/// Each problem once, and not more than can be read.
+fn shortened(mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut told = std::collections::BTreeSet::new();
+    problems.retain(|problem| {
+        let at = problem.place.as_ref().map(|place| (place.source.name.clone(), place.span.start));
+        told.insert((at, problem.message.clone()))
+    });
+    if problems.len() > PROBLEMS_TOLD {
+        let more = problems.len() - PROBLEMS_TOLD;
+        problems.truncate(PROBLEMS_TOLD);
+        problems.push(Diagnostic::new(format!("and {} more", crate::results::number::thousands(more as u64))));
+    }
+    problems
 }
 
 fn keep<T>(problems: &mut Vec<Diagnostic>, read: Result<T>) -> Option<T> {
@@ -406,9 +440,14 @@ fn read_head(root: &mut Table) -> Result<Head> {
     if name.value.starts_with('.') {
         return Err(name.error(format!("`{}` cannot be a name", name.value)).label("a name does not start with a dot"));
     }
+    let description = root.text_or("description", "")?;
+    if let Some(c) = description.value.chars().find(|c| !visible(*c) && !matches!(c, '\n' | '\r' | '\t')) {
+        let error = description.error("this description holds a character that cannot be seen");
+        return Err(error.label(c.escape_unicode().to_string()));
+    }
     Ok(Head {
         name: name.value,
-        description: root.text_or("description", "")?.value,
+        description: description.value,
         seed: root.count_or("seed", 0..=i64::MAX as u64, 1)?,
         warnings: Vec::new(),
     })

@@ -278,12 +278,32 @@ fn twin_numbers(ends: &[(u32, u32)]) -> Vec<(usize, usize)> {
 /// A node's or group's name must not read as a selector.
 pub fn valid_name(name: &Text) -> Result<()> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    if name.value.is_empty() || name.value.len() > 64 || !name.value.chars().all(plain) || name.value.contains("->") {
+    let starts = !name.value.starts_with('-');
+    if name.value.is_empty() || name.value.len() > 64 || !name.value.chars().all(plain) || !starts {
         return Err(name
             .error(format!("`{}` cannot be a name", name.value))
-            .label("letters, digits, `_`, `-` and `.`"));
+            .label("letters, digits, `_`, `-` (not first) and `.`"));
     }
     Ok(())
+}
+
+/// A name that only people read, in any script. It reaches terminals, tables, figures and spreadsheets, so
+/// it can be seen, is legal in XML, and does not read as a formula.
+pub fn readable_name(name: &Text) -> Result<()> {
+    let formula = name.value.starts_with(['=', '+', '-', '@']);
+    let blank = name.value.trim().is_empty();
+    if blank || formula || name.value.chars().count() > 100 || !name.value.chars().all(visible) {
+        let error = name.error(format!("`{}` cannot be a name", name.value));
+        return Err(error.label("from 1 to 100 visible characters, of which the first is none of = + - @"));
+    }
+    Ok(())
+}
+
+/// Neither a control character, nor one that turns the direction of text or hides, nor one that XML
+/// forbids.
+pub fn visible(c: char) -> bool {
+    let hidden = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+    !c.is_control() && !hidden && !matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
 /// The names that `H[0..15]` stands for, at most `largest`; a plain name stands for itself.

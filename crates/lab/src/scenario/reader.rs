@@ -10,6 +10,7 @@
 use super::diagnostic::{Diagnostic, Place, Source};
 use super::dictionary;
 use super::files::Files;
+use super::load::PROBLEMS_TOLD;
 use super::resolved::Recorder;
 use super::tree::{Entry, Item, Value};
 use super::values::{as_count, as_quantity, as_text, number_range, wrong_kind};
@@ -628,7 +629,12 @@ impl Table {
     /// Keys that no scenario has here, whatever else it says.
     pub fn unknown(&self) -> Vec<Diagnostic> {
         let unknown = |slot: &&Slot| dictionary::key(&self.section, &slot.entry.key).is_none();
-        self.entries.iter().filter(unknown).map(|slot| self.unconsumed(&slot.entry)).collect()
+        let mut found = self.entries.iter().filter(unknown);
+        let mut told: Vec<Diagnostic> =
+            found.by_ref().take(PROBLEMS_TOLD).map(|slot| self.unconsumed(&slot.entry)).collect();
+        // What is only counted needs no suggestion, which would take longer than all the rest.
+        told.extend(found.map(|slot| slot.entry.key_place.error(format!("unknown key `{}`", slot.entry.key))));
+        told
     }
 
     fn unconsumed(&self, entry: &Entry) -> Diagnostic {

@@ -1,6 +1,7 @@
 //! `[scheme]` and `[schemes.NAME]`: which congestion control, with which parameters.
 
 use super::diagnostic::Diagnostic;
+use super::names::readable_name;
 use super::reader::{Result, Table, Text};
 use super::tree::Value as TreeValue;
 use xoff_engine::{BitRate, quantity};
@@ -44,6 +45,7 @@ pub fn read(root: &mut Table, registry: Registry) -> Result<Vec<NamedScheme>> {
     let mut schemes = vec![NamedScheme { label: own_label(&first), values: first }];
     if let Some(mut more) = root.take_table("schemes")? {
         for label in more.keys() {
+            readable_name(&label)?;
             let mut table = more.table_in(&label.value, "scheme")?;
             let values = read_one(&mut table, registry, &label.value)?;
             table.finish()?;
@@ -147,7 +149,12 @@ fn read_one(table: &mut Table, registry: Registry, default_name: &str) -> Result
 /// Values that make sense together, and with the base.
 fn finished(table: &Table, values: ParamValues) -> Result<ParamValues> {
     match xoff_schemes::objection(&values) {
-        Some(why) => Err(table.error(if table.has("base") { "base" } else { "name" }, why)),
+        Some(why) => {
+            // The parameter that the reason speaks of first and that is written; else whoever chose it all.
+            let named = why.split('`').skip(1).step_by(2).find(|key| table.has(key)).map(str::to_owned);
+            let chosen = if table.has("base") { "base" } else { "name" };
+            Err(table.error(named.as_deref().unwrap_or(chosen), why))
+        }
         None => Ok(values),
     }
 }

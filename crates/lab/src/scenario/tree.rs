@@ -99,14 +99,18 @@ fn item(source: &Arc<Source>, span: std::ops::Range<usize>, value: DeValue<'_>) 
     Item { value, place: Place { source: source.clone(), span } }
 }
 
-/// Carries out one `--set path=value`. A path is dotted; a number in it counts from 0 in a list.
+/// Carries out one `--set path=value`. A path is dotted; a number in it counts from 0 in a list. The value
+/// `null`, which TOML has not, takes the key out.
 pub fn set(document: &mut Vec<Entry>, assignment: &str) -> Result<(), Diagnostic> {
     let source = Source::new("--set", assignment);
     let whole = Place { source: source.clone(), span: 0..assignment.len() };
     let Some((path, text)) = assignment.split_once('=').filter(|(path, _)| !path.trim().is_empty()) else {
         return Err(whole.error("`--set` takes KEY=VALUE").label("such as run.stop=5ms or traffic.0.load=0.5"));
     };
-    let value = set_value(&source, path.len() + 1, text)?;
+    let value = match text.trim() {
+        "null" => None,
+        _ => Some(set_value(&source, path.len() + 1, text)?),
+    };
     let mut steps = Vec::new();
     let mut start = 0;
     for part in path.split('.') {
@@ -121,7 +125,47 @@ pub fn set(document: &mut Vec<Entry>, assignment: &str) -> Result<(), Diagnostic
     if steps.len() > PATH_LIMIT {
         return Err(whole.error(format!("a path of `--set` has more than {PATH_LIMIT} parts")));
     }
-    put(document, &steps, value)
+    match value {
+        Some(value) => put(document, &steps, value),
+        None => take_out(document, &steps),
+    }
+}
+
+/// Removes what the path names: a key, or an entry of a list.
+fn take_out(entries: &mut Vec<Entry>, steps: &[(&str, Place)]) -> Result<(), Diagnostic> {
+    let Some(((key, place), rest)) = steps.split_first() else { return Ok(()) };
+    let Some(index) = entries.iter().position(|entry| entry.key == *key) else {
+        let error = place.error(format!("there is no `{key}` to take out"));
+        return Err(error.nearest(key, entries.iter().map(|entry| entry.key.as_str())));
+    };
+    if rest.is_empty() {
+        entries.remove(index);
+        return Ok(());
+    }
+    take_out_below(&mut entries[index].item, key, rest)
+}
+
+fn take_out_below(item: &mut Item, name: &str, steps: &[(&str, Place)]) -> Result<(), Diagnostic> {
+    let (step, place) = &steps[0];
+    match &mut item.value {
+        Value::Table(entries) => take_out(entries, steps),
+        Value::Array(items) => {
+            let Some(index) = step.parse::<usize>().ok().filter(|index| *index < items.len()) else {
+                return Err(no_entry(place, name, step, items.len()));
+            };
+            if steps.len() == 1 {
+                items.remove(index);
+                return Ok(());
+            }
+            take_out_below(&mut items[index], step, &steps[1..])
+        }
+        other => Err(place.error(format!("`{name}` is {}, it has no `{step}`", other.kind()))),
+    }
+}
+
+fn no_entry(place: &Place, name: &str, step: &str, count: usize) -> Diagnostic {
+    let error = place.error(format!("`{name}` has no entry {step}"));
+    error.label(format!("`{name}` is a list of {count}; count from 0"))
 }
 
 /// No setting lies this deep; a path that does is a mistake, and following it would recurse.
@@ -187,9 +231,7 @@ fn put_below(item: &mut Item, name: &str, steps: &[(&str, Place)], value: Item) 
         Value::Array(items) => {
             let count = items.len();
             let Some(inner) = step.parse::<usize>().ok().and_then(|index| items.get_mut(index)) else {
-                return Err(place
-                    .error(format!("`{name}` has no entry {step}"))
-                    .label(format!("`{name}` is a list of {count}; count from 0")));
+                return Err(no_entry(place, name, step, count));
             };
             if steps.len() == 1 {
                 *inner = value;
@@ -244,6 +286,20 @@ mod tests {
     }
 
     #[test]
+    fn null_takes_out_keys_tables_and_entries() {
+        let mut tree = document();
+        set(&mut tree, "traffic.0.load=null").unwrap();
+        assert!(matches!(&find(&tree, "traffic.0").value, Value::Table(keys) if keys.is_empty()));
+        set(&mut tree, "traffic.0= null ").unwrap();
+        assert!(matches!(&find(&tree, "traffic").value, Value::Array(rows) if rows.is_empty()));
+        set(&mut tree, "run=null").unwrap();
+        assert_eq!(tree.len(), 1);
+        // A name may still be so called.
+        set(&mut tree, "name=\"null\"").unwrap();
+        assert!(matches!(&find(&tree, "name").value, Value::Text(text) if text == "null"));
+    }
+
+    #[test]
     fn refuses_bad_paths() {
         for (assignment, message) in [
             ("run.stop", "takes KEY=VALUE"),
@@ -252,6 +308,9 @@ mod tests {
             ("traffic.x.load=0.5", "no entry x"),
             ("run.stop.more=1", "it has no `more`"),
             ("run..stop=1", "empty part"),
+            ("run.stpo=null", "no `stpo` to take out"),
+            ("traffic.1=null", "no entry 1"),
+            ("run.stop.more=null", "it has no `more`"),
             ("a=1\nb=2", "takes one value"),
             ("a=[1,", "not valid TOML"),
         ] {

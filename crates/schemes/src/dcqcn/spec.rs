@@ -17,6 +17,7 @@ pub const SPEC: SchemeSpec = SchemeSpec::new(
     PRESETS,
 )
 .hearing_notices()
+.drawing_lots()
 .tuned_for(&[Tuned { preset: "paper", gbps: 40, params: &["kmin", "kmax"] }]);
 
 const PARAMS: &[ParamSpec] = &[

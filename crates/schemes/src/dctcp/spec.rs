@@ -17,7 +17,8 @@ pub const SPEC: SchemeSpec = SchemeSpec::new(
     "Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010; Bensley et al., RFC 8257",
     PARAMS,
     PRESETS,
-);
+)
+.drawing_lots();
 
 const PARAMS: &[ParamSpec] = &joined::<{ OWN.len() + NEWRENO.len() + RATE_FORM.len() }>(&[OWN, &NEWRENO, RATE_FORM]);
 

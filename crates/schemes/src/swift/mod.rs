@@ -98,7 +98,7 @@ impl Configured for Swift {
 
     fn objection(values: &ParamValues) -> Option<String> {
         let (least, most) = (values.number("fs_min_cwnd"), values.number("fs_max_cwnd"));
-        (least >= most).then(|| format!("fs_min_cwnd ({least}) must be below fs_max_cwnd ({most})"))
+        (least >= most).then(|| format!("`fs_min_cwnd` ({least}) must be below `fs_max_cwnd` ({most})"))
     }
 }
 

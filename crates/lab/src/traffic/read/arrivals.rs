@@ -2,6 +2,7 @@
 
 use super::hosts::{hosts, lonely, one_to_one};
 use super::kinds::until;
+use super::pending::Offer;
 use super::settings::{Settings, with_classes};
 use super::sizes::sizes;
 use super::wire::Wire;
@@ -59,6 +60,7 @@ pub fn poisson(table: &mut Table, scope: &Scope<'_>, settings: &Settings, hotspo
         count: table.take_count("flows", 1..=u64::MAX)?,
     };
     let flows = expected_count(scope, &arrivals);
+    Offer { sizes: &sizes, wire, flows_per_second: per_second, flows }.check(table, scope, pace_key(table))?;
     let expected = Expected {
         flows,
         bytes: flows.map(|flows| flows * sizes.mean()),
@@ -149,11 +151,16 @@ fn rate(
 }
 
 fn overload(table: &Table, load: f64) -> crate::scenario::Diagnostic {
-    let key = ["load", "offered", "rate_per_second"].into_iter().find(|key| table.has(key)).unwrap_or("load");
     table
-        .error(key, format!("the sources would have to send {load:.3} times what their links carry"))
+        .error(pace_key(table), format!("the sources would have to send {load:.3} times what their links carry"))
         .label("a load of at most 1 on the links of the sources")
         .help("lower it, or select more `sources`")
+}
+
+/// The key that sets the pace.
+fn pace_key(table: &Table) -> &'static str {
+    let keys = ["times", "period", "load", "offered", "rate_per_second"];
+    keys.into_iter().find(|key| table.has(key)).unwrap_or("load")
 }
 
 /// How many arrive until the end of the run; unknown without one.
@@ -200,6 +207,10 @@ pub fn incast(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resu
         (Some(flows), Some(in_time)) => Some(flows.min(in_time)),
         (flows, in_time) => flows.or(in_time),
     };
+    let flows_per_second = mean_degree * events_per_second(&incast.events);
+    let wire = Wire { scheme: settings.template.scheme, senders: &incast.senders, receivers: &incast.receivers };
+    let offer = Offer { sizes: &incast.sizes, wire, flows_per_second, flows: expected_flows };
+    offer.check(table, scope, pace_key(table))?;
     let (finite, load) = match &incast.events {
         Events::Poisson(arrivals) => {
             let bps = arrivals.per_second * mean_degree * incast.sizes.mean() * 8.0;
@@ -216,6 +227,18 @@ pub fn incast(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resu
         finite: finite || flows.is_some(),
     };
     Ok(Made { generator: Generator::Incast(incast), labels: vec![settings.name.clone()], expected })
+}
+
+/// In the mean, while there are any; those of a single instant come infinitely fast.
+fn events_per_second(events: &Events) -> f64 {
+    match events {
+        Events::Poisson(arrivals) => arrivals.per_second,
+        Events::Periodic { period, .. } => 1.0 / period.as_s(),
+        Events::Times(times) => match times[..] {
+            [first, .., last] => times.len() as f64 / (last - first).as_s(),
+            _ => 0.0,
+        },
+    }
 }
 
 /// Events at given `times`, every `period`, or at random; and how many to expect.

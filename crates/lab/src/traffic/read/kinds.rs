@@ -2,8 +2,10 @@
 //! closed loops.
 
 use super::hosts::{ends, fixed_pairs, given_hosts, hosts, pairs};
+use super::pending::Offer;
 use super::settings::{Settings, caps};
 use super::sizes::{sizes, take_sizes};
+use super::wire::Wire;
 use super::{MOST_FLOWS, Made, Scope, numbered};
 use crate::scenario::Table;
 use crate::scenario::reader::Result;
@@ -133,6 +135,12 @@ pub fn all_to_all(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> 
         return Err(table
             .error("hosts", format!("{flows} flows would start at once, more than {MOST_FLOWS}"))
             .help("spread the rounds with `stagger`"));
+    }
+    if all.stagger > Span::ZERO {
+        let wire = Wire { scheme: settings.template.scheme, senders: &all.hosts, receivers: &all.hosts };
+        let flows_per_second = all.hosts.len() as f64 / all.stagger.as_s();
+        let offer = Offer { sizes: &all.sizes, wire, flows_per_second, flows: Some(flows as f64) };
+        offer.check(table, scope, "stagger")?;
     }
     let bytes = all.sizes.mean() * flows as f64;
     let expected = Expected { flows: Some(flows as f64), bytes: Some(bytes), load: None, finite: true };

@@ -4,6 +4,7 @@ use super::kinds::stop;
 use super::settings::{Settings, caps, template};
 use super::sizes::take_sizes;
 use super::{MOST_FLOWS, Made, Scope};
+use crate::scenario::names::readable_name;
 use crate::scenario::reader::Result;
 use crate::scenario::{Place, Source, Table, Text};
 use crate::traffic::flow::Template;
@@ -30,7 +31,12 @@ pub fn flows(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resul
     let mut labels = Vec::with_capacity(count);
     for (index, mut row) in rows.into_iter().enumerate() {
         let default = if count == 1 { settings.name.clone() } else { format!("{}-{index}", settings.name) };
-        labels.push(row.text_or("name", &default)?.value);
+        let name = row.text_or("name", &default)?;
+        // What is numbered after the table's own name may be longer, and is as readable.
+        if name.value != default {
+            readable_name(&name)?;
+        }
+        labels.push(name.value);
         let (src, dst) = (row.text("src")?, row.text("dst")?);
         let (src, dst) = (scope.ctx.names.host(&src)?, scope.ctx.names.host(&dst)?);
         if src == dst {

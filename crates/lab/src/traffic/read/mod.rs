@@ -4,6 +4,7 @@ mod arrivals;
 mod hosts;
 mod kinds;
 mod list;
+mod pending;
 mod settings;
 mod sizes;
 #[cfg(test)]

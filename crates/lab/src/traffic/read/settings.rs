@@ -1,6 +1,7 @@
 //! The keys that every kind of traffic has.
 
 use super::Scope;
+use crate::scenario::names::readable_name;
 use crate::scenario::reader::{Result, Text};
 use crate::scenario::{Place, Table};
 use crate::traffic::flow::{Pinned, Template};
@@ -36,9 +37,7 @@ const MOST_HOPS: usize = 64;
 impl Settings {
     pub fn read(table: &mut Table, scope: &Scope<'_>, kind: &str) -> Result<Settings> {
         let name = table.text_or("name", &format!("{kind}-{}", scope.ctx.index))?;
-        if name.value.is_empty() || name.value.len() > 100 || name.value.chars().any(char::is_control) {
-            return Err(table.error("name", "`name` cannot be a name").label("from 1 to 100 printable characters"));
-        }
+        readable_name(&name)?;
         let default = Template {
             class: scope.ctx.default_class,
             class_by_size: Arc::default(),

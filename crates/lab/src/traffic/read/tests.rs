@@ -230,7 +230,7 @@ fn bad_tables_get_good_answers() {
         (format!("{poisson}load = 0.5\nscheme = \"dcqnc\""), &["no scheme is called `dcqnc`", "did you mean `dcqcn`?"]),
         (format!("{poisson}load = 0.5\nclass = \"gold\""), &["no class is called `gold`"]),
         (format!("{poisson}load = 0.5\nweight = 0"), &["`weight` is out of range"]),
-        (format!("{poisson}load = 0.5\nname = \"\""), &["`name` cannot be a name"]),
+        (format!("{poisson}load = 0.5\nname = \"\""), &["cannot be a name"]),
         ("kind = \"poisson\"\nload = 0.5".into(), &["lacks `sizes`"]),
         (
             "kind = \"poisson\"\nload = 0.5\nsizes = \"webserach\"".into(),
