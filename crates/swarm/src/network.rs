@@ -58,7 +58,7 @@ pub fn network(draw: &mut Draw) -> Network {
         }
         5 => (topology::fat_tree(2 * twins, host, trunk, trunk), tree, vec![("k", 2 * twins)]),
         6 => clos(a.min(2), twins, b.min(2), host, trunk, tree),
-        7 => return two_dc(draw, a.min(2), b.min(2), twins, (host_gbps, host), (trunk_gbps, trunk), tree),
+        7 => return two_dc(draw, a.min(2), b.min(2), twins, host, (trunk_gbps, trunk), tree),
         _ => return custom(draw, 1 + a as usize, 2 + (b + c) as usize),
     };
     let kinds = ["star", "dumbbell", "parking-lot", "chain", "leaf-spine", "fat-tree", "clos"];
@@ -102,7 +102,7 @@ fn two_dc(
     leaves: u32,
     spines: u32,
     long_links: u32,
-    (_, host): (u64, Wire),
+    host: Wire,
     (trunk_gbps, trunk): (u64, Wire),
     tree: Table,
 ) -> Network {

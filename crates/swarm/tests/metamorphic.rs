@@ -66,10 +66,14 @@ fn with_scheme(seed: u64) -> Table {
         set(&mut root, "scheme", table! { name = spec.name });
     }
     // Draws that the whole run shares depend on all of it; that is what the key says.
-    if let Some(model) = root.get_mut("model").and_then(Value::as_table_mut) {
-        model.remove("random");
-    }
+    leave_out(&mut root, "model", "random");
     root
+}
+
+fn leave_out(root: &mut Table, section: &str, key: &str) {
+    if let Some(table) = root.get_mut(section).and_then(Value::as_table_mut) {
+        table.remove(key);
+    }
 }
 
 /// The same with every node and link spelled out, so that others can be added.
@@ -156,7 +160,7 @@ fn the_order_of_named_tables_changes_nothing() {
     holds("permuted tables", 160, |seed| {
         let mut before = with_scheme(seed);
         // Sources that act at one instant take turns as they are written, if that is asked for.
-        before.get_mut("model").and_then(Value::as_table_mut).map(|model| model.remove("ties"));
+        leave_out(&mut before, "model", "ties");
         let mut after = before.clone();
         let traffic = after.get_mut("traffic").and_then(Value::as_array_mut)?;
         if traffic.len() < 2 {
@@ -218,7 +222,7 @@ fn a_scheme_that_nobody_uses_changes_nothing() {
     holds("unused scheme", 80, |seed| {
         let mut before = with_scheme(seed);
         // Whether a grain is fine enough depends on the packets of every scheme.
-        before.get_mut("model").and_then(Value::as_table_mut).map(|model| model.remove("time_grain"));
+        leave_out(&mut before, "model", "time_grain");
         let mut after = before.clone();
         // Those that need no longer packets: the headroom is for all that the scenario names.
         let others = ["none", "dcqcn", "timely", "patched-timely", "swift", "rocc", "pcn"];
@@ -309,7 +313,7 @@ fn slowed(seed: u64, scheme: &str, factor: u64) -> Option<(Table, Table)> {
     set(&mut root, "model", table! { ties = "scheduled" });
     root.remove("schemes");
     // TCP's longest wait for a second segment is a constant of its own.
-    root.get_mut("host").and_then(Value::as_table_mut)?.remove("ack_every");
+    leave_out(&mut root, "host", "ack_every");
     root.remove("host_profile");
     for row in rewrite::rows(&mut root, "traffic") {
         // Random instants are rounded to picoseconds on either clock; odd rates too.
