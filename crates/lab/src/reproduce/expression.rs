@@ -106,20 +106,64 @@ fn answer(value: &Value) -> Result<Answer, String> {
     }
 }
 
-/// An expression of more operators than this is not one that people write, and whoever follows it recurses:
-/// every operator and every bracket may be a level of its own.
-const OPERATORS_LARGEST: usize = 400;
+/// An expression deeper than this is not one that people write, and whoever follows it recurses.
+const DEEPEST: usize = 200;
 
 fn not_too_deep(text: &str) -> Result<(), String> {
-    let signs = text.chars().filter(|c| "+-*/%~<>=!|.([{,".contains(*c)).count();
-    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-    let words = words.filter(|word| matches!(*word, "not" | "and" | "or" | "if" | "else" | "is" | "in")).count();
-    match signs + words {
-        operators if operators > OPERATORS_LARGEST => {
-            Err(format!("the expression has {operators} operators and brackets, more than {OPERATORS_LARGEST}"))
-        }
+    match depth(text) {
+        depth if depth > DEEPEST => Err(format!("the expression is {depth} deep, more than {DEEPEST}")),
         _ => Ok(()),
     }
+}
+
+/// At most how deep the tree of an expression is: brackets and, between two commas, operators may each be
+/// a level of their own.
+fn depth(text: &str) -> usize {
+    let mut levels = vec![0];
+    let (mut sum, mut deepest) = (0usize, 0);
+    let mut quote = None;
+    let mut word = String::new();
+    let mut chars = text.chars().chain([' ']);
+    while let Some(c) = chars.next() {
+        if let Some(open) = quote {
+            match c {
+                '\\' => drop(chars.next()),
+                c if c == open => quote = None,
+                _ => {}
+            }
+            continue;
+        }
+        if c.is_alphanumeric() || c == '_' {
+            word.push(c);
+            continue;
+        }
+        let operator = matches!(word.as_str(), "not" | "and" | "or" | "if" | "else" | "in" | "is");
+        word.clear();
+        let more = usize::from(operator) + usize::from("+-*/%~<>=!|.".contains(c));
+        let top = levels.len() - 1;
+        (levels[top], sum) = (levels[top] + more, sum + more);
+        match c {
+            '\'' | '"' => quote = Some(c),
+            '(' | '[' | '{' => {
+                levels.push(1);
+                sum += 1;
+            }
+            // What was called or indexed is one level deeper than before.
+            ')' | ']' | '}' if top > 0 => {
+                sum = sum - levels[top] + 1;
+                levels.pop();
+                levels[top - 1] += 1;
+            }
+            ',' => {
+                let least = usize::from(top > 0);
+                sum = sum - levels[top] + least;
+                levels[top] = least;
+            }
+            _ => {}
+        }
+        deepest = deepest.max(sum);
+    }
+    deepest
 }
 
 /// Two comparisons in a row at the same depth of parentheses, with no `and`, `or` or comma between them.
@@ -584,15 +628,22 @@ mod tests {
 
     #[test]
     fn expressions_too_deep_to_follow_are_refused() {
-        for (part, end) in [("-", "1"), ("not ", "true"), ("(", "1"), ("1+", "1"), ("[", "1"), ("1 if 1 else ", "1")] {
-            for count in [401, 100_000] {
+        for (part, end) in
+            [("-", "1"), ("not ", "true"), ("(", "1"), ("1+", "1"), ("[", "1"), ("1 if 1 else ", "1"), ("m()", "")]
+        {
+            for count in [201, 100_000] {
                 let error = evaluate(&format!("{}{end}", part.repeat(count))).unwrap_err();
-                assert!(error.contains("more than 400"), "{part}: {error}");
+                assert!(error.contains("deep, more than 200"), "{part}: {error}");
             }
             // The deepest that is followed fits the stack, whether or not it means something.
-            let _ = evaluate(&format!("{}{end}", part.repeat(200)));
+            let _ = evaluate(&format!("{}{end}", part.repeat(100)));
         }
-        assert_eq!(numbers_of(&format!("{}1", "-".repeat(400))), [1.0]);
+        assert_eq!(numbers_of(&format!("{}1", "-".repeat(200))), [1.0]);
+        // Long is not deep, and texts are no operators.
+        let long = format!("max([{}])", "ratio(1, abs(-1)), ".repeat(1_000) + "2");
+        assert_eq!(numbers_of(&long), [2.0]);
+        assert_eq!(depth(&format!("m('{}')", "(\\'-".repeat(300))), 1);
+        assert_eq!(depth("1 + f(2 * 3, -4)"), 3);
     }
 
     #[test]
