@@ -1,2 +1,4 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| { xoff_fuzz::run("model", bytes); });
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    xoff_fuzz::run("model", bytes);
+});

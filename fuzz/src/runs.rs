@@ -105,20 +105,14 @@ pub fn reference(bytes: &[u8]) -> bool {
         }
     }
     let plan = &PLAN.get_or_init(|| load(SHORT)).plan;
-    let flows = Theirs::read(&folder, plan).is_ok_or_shown();
-    let queue = queues::read(&folder, plan, 0, 1_000_000).is_ok_or_shown();
+    let flows = answered(Theirs::read(&folder, plan));
+    let queue = answered(queues::read(&folder, plan, 0, 1_000_000));
     let times = Times::of(&folder);
     assert!(times.seconds.values().all(|seconds| *seconds > 0.0), "{times:?}");
     flows && queue
 }
 
-trait Shown {
-    /// Whether it is an answer; a refusal can be shown.
-    fn is_ok_or_shown(self) -> bool;
-}
-
-impl<T> Shown for Result<T, Diagnostic> {
-    fn is_ok_or_shown(self) -> bool {
-        self.map_or_else(|error| refused(&[error]), |_| true)
-    }
+/// Whether it is an answer; a refusal can be shown.
+fn answered<T>(read: Result<T, Diagnostic>) -> bool {
+    read.map_or_else(|error| refused(&[error]), |_| true)
 }
