@@ -13,7 +13,7 @@ use crate::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme, Transpor
 use crate::timing;
 use crate::traffic::Source;
 use crate::ways::Ways;
-use crate::world::{Host, Switch, World, kind};
+use crate::world::{FLOWS_AT_ONCE, Host, Switch, World, kind};
 use xoff_engine::{Fifo, LinkRate, Lots, Pool, Ring, Slab, Span, Time, stream};
 
 impl<S: Scheme> World<S> {
@@ -134,6 +134,8 @@ impl<S: Scheme> World<S> {
             probe_state: Default::default(),
             checks: Default::default(),
             done: false,
+            halted: false,
+            flows_enough: FLOWS_AT_ONCE,
             finished: false,
             plan,
         };
@@ -248,7 +250,9 @@ impl<S: Scheme> World<S> {
         }
         self.start_probes();
         self.start_checks();
-        self.done = self.is_idle();
+        if self.is_idle() {
+            self.finish();
+        }
     }
 }
 

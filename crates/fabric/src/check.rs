@@ -106,7 +106,7 @@ impl<S: Scheme> World<S> {
     fn stall(&mut self, unfinished: u64) {
         let blocked = self.blocked_queues();
         self.failure = Some(Failure::Stall { at: self.now, since: self.checks.progress_at, unfinished, blocked });
-        self.done = true;
+        self.finish();
     }
 
     fn blocked_queues(&self) -> Vec<BlockedQueue> {
@@ -155,7 +155,7 @@ impl<S: Scheme> World<S> {
         self.deadlocks.push((self.now, cycle.clone()));
         if self.plan.run.stop_on_deadlock {
             self.failure = Some(Failure::Deadlock { at: self.now, cycle });
-            self.done = true;
+            self.finish();
         }
     }
 
@@ -307,7 +307,7 @@ impl<S: Scheme> World<S> {
     /// Ends the run for a reason that only whoever drives it can know; [`World::run`] then closes the books.
     pub fn fail(&mut self, failure: Failure) {
         self.failure.get_or_insert(failure);
-        self.done = true;
+        self.finish();
     }
 
     /// Flows that are alive.

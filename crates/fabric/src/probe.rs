@@ -121,6 +121,7 @@ impl<S: Scheme> World<S> {
             }
         }
         self.probe_state.last[index as usize] = current;
+        self.pause_if_grown();
     }
 }
 

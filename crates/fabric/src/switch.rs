@@ -189,7 +189,7 @@ impl<S: Scheme> World<S> {
                 buffer_used_bytes: switch.used_bytes,
                 buffer_bytes: switch.buffer_bytes,
             }));
-            self.done = true;
+            self.finish();
         }
         false
     }

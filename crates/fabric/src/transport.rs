@@ -66,8 +66,9 @@ impl<S: Scheme> World<S> {
             }
         }
         self.arm_source(source);
+        self.pause_if_grown();
         if self.is_idle() {
-            self.done = true;
+            self.finish();
         }
     }
 
@@ -704,7 +705,7 @@ impl<S: Scheme> World<S> {
         self.sources[source as usize].on_finished(self.now, handle);
         self.arm_source(source);
         if self.is_idle() {
-            self.done = true;
+            self.finish();
         }
     }
 

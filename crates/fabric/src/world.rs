@@ -84,7 +84,7 @@ const AHEAD: usize = 16;
 
 /// More flows or samples than this in one call to [`World::run`] end it: they may take memory by the
 /// gigabyte.
-const FLOWS_AT_ONCE: u64 = 1 << 16;
+pub(crate) const FLOWS_AT_ONCE: u64 = 1 << 16;
 const SAMPLES_AT_ONCE: usize = 1 << 20;
 
 /// Of the frame that is on its way out: a port whose run ends amid it has not sent all of it.
@@ -191,6 +191,10 @@ pub struct World<S: Scheme> {
     pub(crate) probe_state: crate::probe::ProbeState,
     pub(crate) checks: crate::check::CheckState,
     pub(crate) done: bool,
+    /// No event is handled until this was looked at: the run is done, or its memory is to be.
+    pub(crate) halted: bool,
+    /// Flows started, from which on whoever drives the world is asked to look.
+    pub(crate) flows_enough: u64,
     pub(crate) finished: bool,
 }
 
@@ -199,12 +203,11 @@ impl<S: Scheme> World<S> {
     /// samples, so that whoever drives the world hears of it in time.
     pub fn run(&mut self, max_events: u64) -> Progress {
         let stop = self.plan.run.stop;
-        let flows_enough = self.counters.flows_started + FLOWS_AT_ONCE;
         let large = self.queue.is_large();
         let mut looked_at = 0;
         for _ in 0..max_events {
-            if self.done {
-                return self.end();
+            if self.halted {
+                return self.halt();
             }
             let Some(key) = self.queue.pop() else {
                 return self.end();
@@ -232,22 +235,12 @@ impl<S: Scheme> World<S> {
                 kind::NP_TIMER => self.on_np_timer(index),
                 kind::CP_TIMER => self.on_cp_timer(index),
                 kind::EMIT => self.on_emit(index),
-                kind::SOURCE => {
-                    self.on_source(index);
-                    if self.counters.flows_started > flows_enough {
-                        return Progress::Running;
-                    }
-                }
+                kind::SOURCE => self.on_source(index),
                 kind::PAUSE_EXPIRY => self.on_pause_expiry(index),
                 kind::PFC_REFRESH => self.on_pfc_refresh(index),
                 kind::WATCHDOG => self.on_watchdog(index),
                 kind::CHECK => self.on_check(),
-                kind::PROBE => {
-                    self.on_probe(index);
-                    if self.samples.len() > SAMPLES_AT_ONCE {
-                        return Progress::Running;
-                    }
-                }
+                kind::PROBE => self.on_probe(index),
                 kind::FAULT => self.on_fault(index),
                 kind::SWITCH_TIMER => self.on_switch_timer(index),
                 kind::SHAPER => self.on_shaper(index),
@@ -311,6 +304,30 @@ impl<S: Scheme> World<S> {
     /// Runs to the end. For tests and small programs; others call [`World::run`] in slices.
     pub fn run_to_end(&mut self) {
         while self.run(1 << 20) == Progress::Running {}
+    }
+
+    /// The run is over.
+    pub(crate) fn finish(&mut self) {
+        self.done = true;
+        self.halted = true;
+    }
+
+    /// Hands control back where many flows or samples have come since it last did.
+    pub(crate) fn pause_if_grown(&mut self) {
+        if self.counters.flows_started > self.flows_enough {
+            self.flows_enough = self.counters.flows_started + FLOWS_AT_ONCE;
+            self.halted = true;
+        }
+        self.halted |= self.samples.len() > SAMPLES_AT_ONCE;
+    }
+
+    #[cold]
+    fn halt(&mut self) -> Progress {
+        if self.done {
+            return self.end();
+        }
+        self.halted = false;
+        Progress::Running
     }
 
     /// Closes the books once: flows still alive get their records.
