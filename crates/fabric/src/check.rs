@@ -26,7 +26,7 @@ pub struct CheckState {
     pub faults_left: usize,
     every: Option<Span>,
     delivered: u64,
-    progress_at: Time,
+    pub(crate) progress_at: Time,
     /// Cycles already reported, so that a lasting deadlock counts once.
     reported: BTreeSet<(u32, u8)>,
     /// Per (port, class), kept only where a watchdog looks: the last PAUSE received.

@@ -117,6 +117,8 @@ pub struct Counters {
     pub naks_sent: u64,
     /// Receiver- and switch-originated congestion notifications.
     pub notifications_sent: u64,
+    /// Notices that a switch did not make, because its lossless class had no room for them.
+    pub notices_refused: u64,
     pub marks: u64,
     /// Messages of switches to their neighbours.
     pub neighbour_messages: u64,

@@ -197,7 +197,9 @@ impl<S: Scheme> World<S> {
     /// The port is free: the next frame goes.
     #[inline]
     pub(crate) fn serve_switch_port(&mut self, port_id: u32) {
-        if self.ports[port_id as usize].pfc_due != 0 {
+        let port = &self.ports[port_id as usize];
+        // A packet that was leaving when its notice led to a PAUSE by the same port has gone before it.
+        if port.pfc_due != 0 && port.busy_until <= self.now {
             self.send_pfc(port_id);
         }
         let port = &self.ports[port_id as usize];
@@ -695,6 +697,17 @@ impl<S: Scheme> World<S> {
         }
     }
 
+    /// Whether a notice in a lossless class would have to live on headroom. That is for what the upstream has
+    /// under way when it is told to stop; nobody can tell the switch itself to.
+    fn has_no_room_for_notices(&self, port_id: u32) -> bool {
+        let class = self.plan.classes.control;
+        let port = &self.ports[port_id as usize];
+        let switch = &self.switches[port.owner as usize];
+        let account =
+            &self.accounts[switch.accounts as usize + usize::from(port.local) * self.classes + usize::from(class)];
+        self.plan.classes.list[usize::from(class)].lossless && account.bytes > xoff_now(switch, account)
+    }
+
     /// A switch-made notification goes back along the flow's own path. Flows of other schemes would
     /// not understand it.
     fn send_notice(&mut self, egress: u32, slot: usize, notice: &Notice<S::Feedback>) {
@@ -714,6 +727,11 @@ impl<S: Scheme> World<S> {
             return;
         };
         let ingress = peer(self.route_ports[route + hop - 1]);
+        if self.has_no_room_for_notices(egress) {
+            self.counters.notices_refused += 1;
+            return;
+        }
+        let sender = &mut self.senders[flow];
         let settings = &self.plan.hosts[self.hosts[sender.host as usize].profile as usize];
         let scheme = &self.schemes[usize::from(sender.scheme)];
         let frame_bytes = scheme.notification_bytes(&notice.feedback).unwrap_or(settings.sizes.notification_bytes);

@@ -483,7 +483,7 @@ impl<S: Scheme> World<S> {
     /// A port of a controlled switch is free: a message goes, or the next packet.
     #[inline(never)]
     pub(crate) fn serve_controlled(&mut self, port_id: u32) {
-        if self.ports[port_id as usize].pfc_due != 0 {
+        if self.ports[port_id as usize].pfc_due != 0 && self.ports[port_id as usize].busy_until <= self.now {
             self.send_pfc(port_id);
         }
         let (switch, local) = (self.ports[port_id as usize].owner, self.ports[port_id as usize].local);

@@ -420,6 +420,24 @@ fn without_the_detector_a_deadlock_is_a_stall_with_its_queues() {
 }
 
 #[test]
+fn bad_luck_on_a_lossy_wire_is_no_stall() {
+    // Nine packets in ten are lost, and as many ACKs: a hundred time-outs of 10 ms for each that counts, of
+    // which fifty in a row would be taken for a stall.
+    let mut net = Net::star(2, 100, Span::from_us(1));
+    net.plan.links[0].a_to_b.loss = 0.9;
+    net.plan.links[0].b_to_a.loss = 0.9;
+    net.plan.run.stop = Time::from_ms(100_000);
+    let world = net.run(vec![(Time::ZERO, flow(0, 1, 2, 3_000))]);
+    assert!(world.failure.is_none(), "{:?}", world.failure);
+    assert_eq!(world.counters.flows_completed, 1);
+    // Where nothing ever comes through, it is one.
+    let mut net = Net::star(2, 100, Span::from_us(1));
+    net.plan.links[0].a_to_b.loss = 1.0;
+    let world = net.run(vec![(Time::ZERO, flow(0, 1, 2, 3_000))]);
+    assert!(matches!(world.failure, Some(Failure::Stall { .. })), "{:?}", world.failure);
+}
+
+#[test]
 fn a_slow_network_is_no_stall() {
     // Longer on the wire, in the NIC or between two packets than a stall may last.
     let limit = Span::from_ms(5);

@@ -61,7 +61,7 @@ fn many(arguments: &Arguments) -> ExitCode {
     };
     let began = Instant::now();
     let progress = |tally: &Tally| {
-        if began.elapsed().as_secs() % 10 == 0 {
+        if began.elapsed().as_secs().is_multiple_of(10) {
             eprintln!("{}", line(tally, began.elapsed()));
         }
     };

@@ -77,3 +77,18 @@ fn laws_can_be_broken() {
         assert!(broken.iter().any(|law| law.contains(expected)), "{expected}: {broken:?}");
     }
 }
+
+/// What large swarms have found: bad luck on a lossy wire taken for a stall; a PAUSE that left while a packet
+/// was leaving by the same port; notices of a switch that ate the headroom of a lossless class.
+#[test]
+fn what_was_found_stays_mended() {
+    for text in [
+        include_str!("found/14971.toml"),
+        include_str!("found/47108.toml"),
+        include_str!("found/108623.toml"),
+        include_str!("found/112310.toml"),
+    ] {
+        let verdict = trial::judge(text);
+        assert!(verdict.violations.is_empty(), "{:?} {:?}\n{text}", verdict.ending, verdict.violations);
+    }
+}

@@ -45,6 +45,9 @@ pub struct Summary {
     pub events: u64,
     pub marks: u64,
     pub notifications: u64,
+    /// Notices that switches did not make, because their lossless class had no room for them.
+    #[serde(default)]
+    pub notices_refused: u64,
     pub acks: u64,
     pub naks: u64,
     pub timeouts: u64,

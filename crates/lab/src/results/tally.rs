@@ -117,6 +117,7 @@ impl Tally {
             events: c.events,
             marks: c.marks,
             notifications: c.notifications_sent,
+            notices_refused: c.notices_refused,
             acks: c.acks_sent,
             naks: c.naks_sent,
             timeouts: c.timeouts,
