@@ -161,7 +161,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn several_queues_behave_like_deques(operations in proptest::collection::vec((0usize..3, proptest::option::of(any::<u16>())), 0..600)) {
+        fn several_queues_behave_like_deques(operations in proptest::collection::vec((0usize..3, proptest::option::of(any::<u16>())), 0..if cfg!(miri) { 40 } else { 600 })) {
             let mut pool = Pool::default();
             let mut fifos = [Fifo::default(); 3];
             let mut references: [VecDeque<u16>; 3] = Default::default();
