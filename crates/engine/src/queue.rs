@@ -403,7 +403,7 @@ mod tests {
 
     /// Miri takes a thousand times as long; it looks for other faults.
     const fn rounds(all: usize) -> usize {
-        if cfg!(miri) { all / 200 } else { all }
+        if cfg!(miri) { all / 2_000 } else { all }
     }
 
     /// Pops everything from both, pushing `more` along the way, and compares.
