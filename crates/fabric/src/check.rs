@@ -4,7 +4,7 @@ use crate::packet::Kind;
 use crate::plan::{Signalling, WatchdogAction, peer};
 use crate::port::{AT_HOST, Queue, Storm};
 use crate::record::{BlockedQueue, Failure, Holdings, StormRecord};
-use crate::scheme::Scheme;
+use crate::scheme::{ReactionPoint, Scheme};
 use crate::world::{World, kind};
 use std::collections::BTreeSet;
 use xoff_engine::{Span, Time};
@@ -98,7 +98,7 @@ impl<S: Scheme> World<S> {
             waits || !host.paced.is_empty() || host.delayed.iter().any(|lane| !lane.is_empty())
         };
         // A retransmission timer that backs off may outlast any limit: its flow will move by itself.
-        let on_timer = self.senders.iter().any(|(_, sender)| sender.tcp && !sender.ended && sender.due != Time::NEVER);
+        let on_timer = self.senders.iter().any(|(_, s)| s.tcp && !s.ended && s.rp.timer().is_some());
         let moving = self.hosts.iter().any(at_host) || self.ports.iter().any(on_wire);
         on_timer || moving || self.shapers.in_motion()
     }

@@ -337,11 +337,11 @@ impl<S: Scheme> World<S> {
             return;
         }
         receiver.expected += 1;
-        let size = self.ledgers[flow].spec.size_bytes;
-        let payload = match size {
+        let last = receiver.expected == receiver.total;
+        let payload = match last.then(|| self.ledgers[flow].spec.size_bytes).flatten() {
             // The last packet may be padded: count what the flow holds, not what the frame does.
-            Some(size) if receiver.expected == receiver.total => size - receiver.delivered_bytes,
-            _ => u64::from(packet.frame_bytes - receiver.header_bytes),
+            Some(size) => size - receiver.delivered_bytes,
+            None => u64::from(packet.frame_bytes - receiver.header_bytes),
         };
         receiver.delivered_bytes += payload;
         self.counters.delivered_bytes += payload;
@@ -349,7 +349,6 @@ impl<S: Scheme> World<S> {
         if packet.ecn == Ecn::Ce {
             receiver.marked += 1;
         }
-        let last = receiver.expected == receiver.total;
         if last {
             receiver.delivered_at = Some(now);
         }

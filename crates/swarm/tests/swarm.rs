@@ -78,8 +78,9 @@ fn laws_can_be_broken() {
     }
 }
 
-/// What large swarms have found: bad luck on a lossy wire taken for a stall; a PAUSE that left while a packet
-/// was leaving by the same port; notices of a switch that ate the headroom of a lossless class.
+/// What large swarms have found: bad luck on a lossy wire taken for a stall, and so a TCP flow that waits for its
+/// timer where the order of scheduling counts; a PAUSE that left while a packet was leaving by the same port;
+/// notices of a switch that ate the headroom of a lossless class.
 #[test]
 fn what_was_found_stays_mended() {
     for text in [
@@ -87,6 +88,7 @@ fn what_was_found_stays_mended() {
         include_str!("found/47108.toml"),
         include_str!("found/108623.toml"),
         include_str!("found/112310.toml"),
+        include_str!("found/459557.toml"),
     ] {
         let verdict = trial::judge(text);
         assert!(verdict.violations.is_empty(), "{:?} {:?}\n{text}", verdict.ending, verdict.violations);
