@@ -60,7 +60,12 @@ impl<S: Scheme> World<S> {
                 }
                 Action::Stop { handle } => {
                     if let Some(&flow) = self.by_handle[source as usize].get(&handle) {
+                        let port_id = self.hosts[self.senders[flow].host as usize].port;
                         self.end_flow(flow);
+                        // A NIC that scans may have set no wake-up because of this flow.
+                        if self.scans(port_id) {
+                            self.serve_scan(port_id);
+                        }
                     }
                 }
             }
