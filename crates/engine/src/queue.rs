@@ -405,6 +405,8 @@ mod tests {
     const fn rounds(all: usize) -> usize {
         if cfg!(miri) { all / 2_000 } else { all }
     }
+    const KEYS: u64 = if cfg!(miri) { 50 } else { 500 };
+    const MANY: usize = if cfg!(miri) { 40 } else { 300 };
 
     /// Pops everything from both, pushing `more` along the way, and compares.
     fn same_as_heap(first: &[Key], more: impl Fn(&mut crate::Rng, Key) -> Vec<Key>, pops: usize) {
@@ -444,12 +446,12 @@ mod tests {
     fn hold_model_agrees_with_a_heap_at_every_width() {
         // Mean gaps from 50 ps to 50 us between events force the width both ways.
         for mean_ps in [50.0, 5e3, 5e5, 5e7, 5e9] {
-            let first: Vec<Key> = (0..500).map(|i| Key::new(Time::from_ps(i * 7), (i % 5) as u8, i as u32)).collect();
+            let first: Vec<Key> = (0..KEYS).map(|i| Key::new(Time::from_ps(i * 7), (i % 5) as u8, i as u32)).collect();
             same_as_heap(
                 &first,
                 |rng, key| {
                     let far = if rng.below(50) == 0 { 1e4 } else { 1.0 };
-                    let ahead = rng.exponential(mean_ps * 500.0 * far) as u64;
+                    let ahead = rng.exponential(mean_ps * KEYS as f64 * far) as u64;
                     vec![Key::new(Time::from_ps(key.time().ps() + ahead), key.kind(), key.index())]
                 },
                 rounds(120_000),
@@ -497,7 +499,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_sequence_agrees_with_a_heap(times in proptest::collection::vec((0u64..1 << 40, 0u8..8, 0u32..50), 0..300)) {
+        fn any_sequence_agrees_with_a_heap(times in proptest::collection::vec((0u64..1 << 40, 0u8..8, 0u32..50), 0..MANY)) {
             let keys: Vec<Key> = times.iter().map(|(t, k, i)| Key::new(Time::from_ps(*t), *k, *i)).collect();
             same_as_heap(&keys, |_, _| Vec::new(), keys.len() + 1);
         }
