@@ -38,6 +38,14 @@ impl Key {
         Key { time: time.ps(), order: (u64::from(kind) << 60) | (hash << 32) | u64::from(index) }
     }
 
+    /// Before everything later than `time`, and after everything else.
+    pub fn after(time: Time) -> Key {
+        match time.ps().checked_add(1) {
+            Some(time) => Key { time, order: 0 },
+            None => Key { time: u64::MAX, order: u64::MAX },
+        }
+    }
+
     /// Both words as one number: compared without a branch between them.
     #[inline(always)]
     fn whole(self) -> u128 {
@@ -204,6 +212,12 @@ impl EventQueue {
                 self.current.pop()
             }
         }
+    }
+
+    /// Takes back the key that was popped last.
+    #[inline]
+    pub fn unpop(&mut self, key: Key) {
+        self.current.push(key);
     }
 
     /// Whether so much is pending that the state behind it cannot be in the cache.

@@ -37,9 +37,25 @@ impl Agenda {
     #[cold]
     #[inline(never)]
     pub fn push_in_turn(&mut self, at: Time, kind: u8, index: u32) {
+        let key = self.next_turn(at, kind, index);
+        self.events.push(key);
+    }
+
+    fn next_turn(&mut self, at: Time, kind: u8, index: u32) -> Key {
         self.turn += 1;
         assert!(self.turn <= LAST_TURN && index <= IN_TURN_LARGEST, "more events than turns can be told apart");
-        self.events.push(Key::in_turn(at, self.turn, kind, index));
+        Key::in_turn(at, self.turn, kind, index)
+    }
+
+    /// The key of an event that is kept elsewhere, in the order of those that are kept here.
+    pub fn key(&mut self, at: Time, kind: u8, name: u32, index: u32) -> Key {
+        if self.in_turn { self.next_turn(at, kind, index) } else { Key::named(at, kind, name, index) }
+    }
+
+    /// Takes back the event that was popped last.
+    #[inline]
+    pub fn unpop(&mut self, key: Key) {
+        self.events.unpop(key);
     }
 
     /// The next event, of which [`Agenda::parts`] says the rest.

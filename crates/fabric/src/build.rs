@@ -2,7 +2,7 @@
 
 use crate::agenda::Agenda;
 use crate::domain;
-use crate::identity::SourceName;
+use crate::part::{Host, Part, Switch};
 use crate::pfc;
 use crate::plan::{BaseRtt, HostSettings, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer};
 use crate::port::{AT_HOST, Account, COUNTS_PASSING, EAGER, LONG_HAUL, LOSSY_WIRE, Port, Queue, SCANS};
@@ -10,10 +10,12 @@ use crate::record::Counters;
 use crate::route::{FlowKey, Routes};
 use crate::scan::Scan;
 use crate::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme, Transport};
+use crate::sources::Feed;
 use crate::timing;
 use crate::traffic::Source;
 use crate::ways::Ways;
-use crate::world::{FLOWS_AT_ONCE, Host, Switch, World, kind};
+use crate::world::World;
+use std::sync::Arc;
 use xoff_engine::{Fifo, LinkRate, Lots, Pool, Ring, Slab, Span, Time, stream};
 
 impl<S: Scheme> World<S> {
@@ -65,17 +67,18 @@ impl<S: Scheme> World<S> {
         let weighted = plan.classes.list.iter().any(|class| class.service != Service::Strict);
         let ports = plan.ports();
 
-        let mut world = World {
+        let (plan, schemes, formats) = (Arc::new(plan), Arc::new(schemes), Arc::new(formats));
+        let mut part = Part {
             now: Time::ZERO,
             counters: Counters::default(),
             flows: Vec::new(),
             pauses: Vec::new(),
             pfc_frames: Vec::new(),
-            samples: Vec::new(),
             taps: Default::default(),
-            deadlocks: Vec::new(),
             storms: Vec::new(),
             failure: None,
+            news: Vec::new(),
+            halted: false,
             lots: shared_lots(&plan),
             timers: Vec::new(),
             queue: Agenda::new(plan.model.ties),
@@ -101,8 +104,8 @@ impl<S: Scheme> World<S> {
             drr_next: if weighted { vec![0; ports] } else { Vec::new() },
             gap_bytes: sizes.gap_bytes,
             pfc_frame: sizes.pfc_bytes as u16,
-            formats,
-            schemes,
+            formats: Arc::clone(&formats),
+            schemes: Arc::clone(&schemes),
             cps: Vec::new(),
             cp_due: Vec::new(),
             cp_owner: Vec::new(),
@@ -117,34 +120,48 @@ impl<S: Scheme> World<S> {
             feedback: Slab::default(),
             controls: Default::default(),
             shapers: Default::default(),
-            routes,
+            routes: Arc::new(routes),
             route_ports: Vec::new(),
             route_free: Vec::new(),
+            loss: (0..ports as u32).map(|port| plan.direction(port).loss).collect(),
+            loss_rng: Vec::new(),
+            watch: Default::default(),
+            plan: Arc::clone(&plan),
+        };
+        part.build_ports(max_base_rtt);
+        let feeds = sources.into_iter().enumerate().map(|(place, source)| Feed::new(source, place)).collect();
+        let mut world = World {
+            now: Time::ZERO,
+            counters: Counters::default(),
+            flows: Vec::new(),
+            pauses: Vec::new(),
+            pfc_frames: Vec::new(),
+            samples: Vec::new(),
+            deadlocks: Vec::new(),
+            failure: None,
+            part,
+            agenda: Default::default(),
+            feeds,
+            schemes,
+            formats,
             max_base_rtt,
             max_bdp_bytes,
             ways,
-            loss: (0..ports as u32).map(|port| plan.direction(port).loss).collect(),
-            loss_rng: Vec::new(),
-            source_names: (0..).zip(&sources).map(|(place, source)| SourceName::new(source.name(), place)).collect(),
-            source_started: vec![0; sources.len()],
-            source_due: vec![Time::NEVER; sources.len()],
-            source_waited: vec![0; sources.len()],
-            by_handle: (0..sources.len()).map(|_| Default::default()).collect(),
-            sources,
             probe_state: Default::default(),
             checks: Default::default(),
             done: false,
             halted: false,
-            flows_enough: FLOWS_AT_ONCE,
+            flows_enough: 0,
             finished: false,
             plan,
         };
-        world.build_ports();
         world.start();
         world
     }
+}
 
-    fn build_ports(&mut self) {
+impl<S: Scheme> Part<S> {
+    fn build_ports(&mut self, max_base_rtt: Span) {
         let slots = self.schemes.len();
         let mtu_wire = largest_wire_bytes(&self.plan, &self.formats);
         let mut local_of = vec![0u16; self.plan.ports()];
@@ -174,7 +191,7 @@ impl<S: Scheme> World<S> {
                             seed: self.plan.seed,
                             queue: name,
                             rate: direction.rate,
-                            max_base_rtt: self.max_base_rtt,
+                            max_base_rtt,
                             delay: direction.delay,
                             mtu_wire_bytes: mtu_wire,
                             xoff_bytes: xoff,
@@ -239,20 +256,6 @@ impl<S: Scheme> World<S> {
 
     fn counts_passing(&self, switch: u32) -> bool {
         self.plan.switches[self.switches[switch as usize].profile as usize].count_passing
-    }
-
-    fn start(&mut self) {
-        for (i, fault) in self.plan.faults.iter().enumerate() {
-            self.queue.push(fault.at, kind::FAULT, i as u32);
-        }
-        for source in 0..self.sources.len() as u32 {
-            self.arm_source(source);
-        }
-        self.start_probes();
-        self.start_checks();
-        if self.is_idle() {
-            self.finish();
-        }
     }
 }
 

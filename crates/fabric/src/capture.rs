@@ -5,10 +5,10 @@
 //! here, once, and copied into a record; the records are drained like all others.
 
 use crate::packet::{ASKS_ACK, Ecn, IntStack, Kind, NO_EXTRA, Packet, RESENT};
+use crate::part::Part;
 use crate::plan::peer;
 use crate::port::{AT_HOST, CAPTURED};
 use crate::scheme::{Format, Scheme, Transport};
-use crate::world::World;
 use xoff_engine::rng::mix;
 use xoff_engine::{BitRate, Span, Time};
 
@@ -226,9 +226,9 @@ impl Taps {
     }
 }
 
-impl<S: Scheme> World<S> {
+impl<S: Scheme> Part<S> {
     /// Records frames from now on. Captures are numbered in order.
-    pub fn capture(&mut self, captures: Vec<Capture>) {
+    pub(crate) fn capture(&mut self, captures: Vec<Capture>) {
         for mut capture in captures {
             capture.ports.sort_unstable();
             for &port in &capture.ports {

@@ -1,86 +1,131 @@
-//! Watching the run: deadlock, stall, storm, and the books at the end.
+//! Watching the run: deadlock, stall, and the books at the end.
 
 use crate::packet::Kind;
-use crate::plan::{Signalling, WatchdogAction, peer};
-use crate::port::{AT_HOST, Queue, Storm};
-use crate::record::{BlockedQueue, Failure, Holdings, StormRecord};
+use crate::part::{Host, Part, kind};
+use crate::plan::peer;
+use crate::port::{AT_HOST, Port, Queue};
+use crate::record::{BlockedQueue, Counters, Failure, Holdings};
 use crate::scheme::{ReactionPoint, Scheme};
-use crate::world::{World, kind};
+use crate::world::World;
 use std::collections::BTreeSet;
 use xoff_engine::{Span, Time};
 
-/// PFC frames a port has sent, and what it last told its upstream.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PfcFrames {
-    pub pause: u64,
-    pub resume: u64,
-    pub refresh: u64,
-    pub told: u8,
-}
-
 #[derive(Debug, Default)]
 pub struct CheckState {
-    pub frames: Vec<PfcFrames>,
-    /// Queues in a storm now.
-    pub storms: u32,
     pub faults_left: usize,
     every: Option<Span>,
     delivered: u64,
-    pub(crate) progress_at: Time,
+    progress_at: Time,
     /// Cycles already reported, so that a lasting deadlock counts once.
     reported: BTreeSet<(u32, u8)>,
-    /// Per (port, class), kept only where a watchdog looks: the last PAUSE received.
-    last_pause: Vec<Time>,
-}
-
-impl CheckState {
-    #[inline]
-    pub(crate) fn last_pause_at(&mut self, port: u32, class: u8, classes: usize, now: Time) {
-        if let Some(at) = self.last_pause.get_mut(port as usize * classes + usize::from(class)) {
-            *at = now;
-        }
-    }
 }
 
 impl<S: Scheme> World<S> {
     pub(crate) fn start_checks(&mut self) {
-        self.checks.frames = vec![PfcFrames::default(); self.ports.len()];
         self.checks.faults_left = self.plan.faults.len();
         let run = &self.plan.run;
         // A stall is noticed within a quarter of its length.
         self.checks.every = run.deadlock_check.into_iter().chain(run.stall_after.map(|after| after / 4)).min();
         if let Some(every) = self.checks.every {
-            self.queue.push(Time::ZERO + every, kind::CHECK, 0);
-        }
-        for (i, switch) in self.switches.iter().enumerate() {
-            if let Some(watchdog) = self.plan.switches[switch.profile as usize].watchdog {
-                self.checks.last_pause = vec![Time::ZERO; self.queues.len()];
-                self.queue.push(Time::ZERO + watchdog.poll, kind::WATCHDOG, i as u32);
-            }
+            self.schedule(Time::ZERO + every, kind::CHECK, 0, 0);
         }
     }
 
     pub(crate) fn on_check(&mut self) {
         if let Some(every) = self.checks.every {
-            self.queue.push(self.now + every, kind::CHECK, 0);
+            self.schedule(self.now + every, kind::CHECK, 0, 0);
         }
         if self.plan.run.deadlock_check.is_some() {
             self.look_for_deadlock();
         }
-        if self.counters.delivered_bytes != self.checks.delivered {
-            self.checks.delivered = self.counters.delivered_bytes;
+        let delivered = self.part.counters.delivered_bytes;
+        if delivered != self.checks.delivered {
+            self.checks.delivered = delivered;
             self.checks.progress_at = self.now;
         }
+        // Bad luck is no stall: what is lost is sent again, and comes through in the end.
+        self.checks.progress_at = self.checks.progress_at.max(self.part.watch.bad_luck_at);
         if let Some(after) = self.plan.run.stall_after {
-            let unfinished = self.unfinished();
+            let unfinished = self.part.unfinished();
             if unfinished == 0 {
                 self.checks.progress_at = self.now;
-            } else if self.now - self.checks.progress_at >= after && self.checks.faults_left == 0 && !self.in_motion() {
+            } else if self.now - self.checks.progress_at >= after
+                && self.checks.faults_left == 0
+                && !self.part.in_motion()
+            {
                 self.stall(unfinished);
             }
         }
     }
 
+    fn stall(&mut self, unfinished: u64) {
+        let blocked = self.part.blocked_queues();
+        self.failure = Some(Failure::Stall { at: self.now, since: self.checks.progress_at, unfinished, blocked });
+        self.finish();
+    }
+
+    fn look_for_deadlock(&mut self) {
+        let stuck = self.part.stuck_queues();
+        self.checks.reported.retain(|node| stuck.contains(node));
+        if stuck.is_empty() || stuck.iter().all(|node| self.checks.reported.contains(node)) {
+            return;
+        }
+        let cycle = self.part.cycle_in(&stuck);
+        self.checks.reported = stuck;
+        self.part.counters.deadlocks += 1;
+        self.deadlocks.push((self.now, cycle.clone()));
+        if self.plan.run.stop_on_deadlock {
+            self.failure = Some(Failure::Deadlock { at: self.now, cycle });
+            self.finish();
+        }
+    }
+
+    /// When the run ends on its own: unfinished flows with nothing left to happen are a stall.
+    pub(crate) fn final_check(&mut self) {
+        if self.part.counters.delivered_bytes != self.checks.delivered {
+            self.checks.progress_at = self.now;
+        }
+        let nothing_left = self.part.queue.is_empty() && self.agenda.is_empty() && self.now < self.plan.run.stop;
+        let unfinished = self.part.unfinished();
+        if self.failure.is_none() && nothing_left && unfinished > 0 && !self.done {
+            self.stall(unfinished);
+        }
+        // Whoever drives the world reports it; a checked build stops at once.
+        debug_assert_eq!(self.books(), Ok(()), "the books do not balance");
+    }
+
+    /// Ends the run for a reason that only whoever drives it can know; [`World::run`] then closes the books.
+    pub fn fail(&mut self, failure: Failure) {
+        self.failure.get_or_insert(failure);
+        self.finish();
+    }
+
+    /// Flows that are alive.
+    pub fn flows_alive(&self) -> u64 {
+        self.part.senders.len() as u64
+    }
+
+    /// Counts what there is of everything that may grow.
+    pub fn holdings(&self) -> Holdings {
+        let by_source = (0..).zip(&self.feeds).map(|(source, feed)| (source, feed.flows.len() as u64));
+        Holdings {
+            flows_alive: self.flows_alive(),
+            packets_queued: self.part.queues.iter().map(|queue| queue.packets.len() as u64).sum(),
+            packets_in_flight: self.part.ports.iter().map(|port| port.wire.len() as u64).sum(),
+            // The first of equals, so that the message is always the same.
+            greediest: by_source.filter(|(_, flows)| *flows > 0).min_by_key(|(_, flows)| std::cmp::Reverse(*flows)),
+            longest: self.part.longest_queue(),
+        }
+    }
+
+    /// Every data packet sent was delivered, dropped, discarded by its receiver, or is under way;
+    /// every byte in a buffer is in exactly one queue and one account.
+    pub fn books(&self) -> Result<(), String> {
+        self.part.books(&self.counters)
+    }
+}
+
+impl<S: Scheme> Part<S> {
     /// Flows that want to send or wait for an answer.
     fn unfinished(&self) -> u64 {
         let waits = |next: u32, una: u32, limit: u32| una < next || next < limit;
@@ -91,9 +136,8 @@ impl<S: Scheme> World<S> {
     /// retransmission timer.
     /// What is not, and is not delivered either, waits for others.
     fn in_motion(&self) -> bool {
-        let on_wire =
-            |port: &crate::port::Port| self.in_flight.iter(&port.wire).any(|item| !item.packet.kind.is_link_local());
-        let at_host = |host: &crate::world::Host| {
+        let on_wire = |port: &Port| self.in_flight.iter(&port.wire).any(|item| !item.packet.kind.is_link_local());
+        let at_host = |host: &Host| {
             let waits = host.scan.is_some() && host.wake_at != Time::NEVER;
             waits || !host.paced.is_empty() || host.delayed.iter().any(|lane| !lane.is_empty())
         };
@@ -101,12 +145,6 @@ impl<S: Scheme> World<S> {
         let on_timer = self.senders.iter().any(|(_, s)| s.tcp && !s.ended && s.rp.timer().is_some());
         let moving = self.hosts.iter().any(at_host) || self.ports.iter().any(on_wire);
         on_timer || moving || self.shapers.in_motion()
-    }
-
-    fn stall(&mut self, unfinished: u64) {
-        let blocked = self.blocked_queues();
-        self.failure = Some(Failure::Stall { at: self.now, since: self.checks.progress_at, unfinished, blocked });
-        self.finish();
     }
 
     fn blocked_queues(&self) -> Vec<BlockedQueue> {
@@ -123,7 +161,7 @@ impl<S: Scheme> World<S> {
 
     /// The queues of an egress that wait behind one another for ever: paused by a switch,
     /// non-empty, and fed so that the pause cannot end while they all wait.
-    fn look_for_deadlock(&mut self) {
+    fn stuck_queues(&self) -> BTreeSet<(u32, u8)> {
         let classes = self.classes;
         let mut stuck: BTreeSet<(u32, u8)> = BTreeSet::new();
         for (id, queue) in self.queues.iter().enumerate() {
@@ -145,18 +183,7 @@ impl<S: Scheme> World<S> {
                 stuck.remove(&node);
             }
         }
-        self.checks.reported.retain(|node| stuck.contains(node));
-        if stuck.is_empty() || stuck.iter().all(|node| self.checks.reported.contains(node)) {
-            return;
-        }
-        self.checks.reported = stuck.clone();
-        let cycle = self.cycle_in(&stuck);
-        self.counters.deadlocks += 1;
-        self.deadlocks.push((self.now, cycle.clone()));
-        if self.plan.run.stop_on_deadlock {
-            self.failure = Some(Failure::Deadlock { at: self.now, cycle });
-            self.finish();
-        }
+        stuck
     }
 
     /// Whether what `port` feeds downstream stays above the resume threshold even after all that
@@ -217,138 +244,29 @@ impl<S: Scheme> World<S> {
             .collect()
     }
 
-    /// Looks at every egress queue of a switch for a PFC storm.
-    pub(crate) fn on_watchdog(&mut self, switch_id: u32) {
-        let switch = &self.switches[switch_id as usize];
-        let Some(watchdog) = self.plan.switches[switch.profile as usize].watchdog else { return };
-        self.queue.push(self.now + watchdog.poll, kind::WATCHDOG, switch_id);
-        let ports = switch.ports.clone();
-        for port in ports {
-            for class in 0..self.classes as u8 {
-                let queue_id = port as usize * self.classes + usize::from(class);
-                let queue = &self.queues[queue_id];
-                let paused = self.ports[port as usize].paused & (1 << class) != 0;
-                if queue.storm == Storm::No {
-                    let since = queue.paused_since.max(queue.moved_at);
-                    let held = queue.bytes > 0 || self.awaiting(port, class).next().is_some();
-                    if paused && held && self.now.saturating_since(since) >= watchdog.detect {
-                        self.begin_storm(port, class, watchdog.action);
-                    }
-                } else if !self.still_told(port, class)
-                    && self.now.saturating_since(self.checks.last_pause[queue_id]) >= watchdog.restore
-                {
-                    self.end_storm(port, class);
-                }
-            }
-        }
-    }
-
-    /// Under on/off signalling a PAUSE is not repeated: it holds until it is taken back.
-    fn still_told(&self, port: u32, class: u8) -> bool {
-        let signalling = self.switches[self.ports[port as usize].owner as usize].signalling;
-        signalling == Signalling::OnOff && self.checks.frames[peer(port) as usize].told & (1 << class) != 0
-    }
-
-    fn begin_storm(&mut self, port: u32, class: u8, action: WatchdogAction) {
-        self.counters.watchdog_storms += 1;
-        self.checks.storms += 1;
-        let queue = &mut self.queues[port as usize * self.classes + usize::from(class)];
-        // Until it ends the record holds what was dropped before it.
-        self.storms.push(StormRecord { port, class, from: self.now, until: None, drops: queue.drops });
-        match action {
-            WatchdogAction::Drop => {
-                queue.storm = Storm::Dropping;
-                self.flush(port, class);
-            }
-            WatchdogAction::Forward => {
-                queue.storm = Storm::Forwarding;
-                self.set_paused(port, class, false);
-            }
-        }
-    }
-
-    fn end_storm(&mut self, port: u32, class: u8) {
-        let queue = &mut self.queues[port as usize * self.classes + usize::from(class)];
-        queue.storm = Storm::No;
-        self.checks.storms -= 1;
-        let ours = |storm: &&mut StormRecord| (storm.port, storm.class, storm.until) == (port, class, None);
-        if let Some(storm) = self.storms.iter_mut().rev().find(ours) {
-            storm.until = Some(self.now);
-            storm.drops = queue.drops - storm.drops;
-        }
-    }
-
-    /// What watchdogs did so far; of a storm that has not ended, what it has cost until now.
-    pub fn storm_records(&self) -> Vec<StormRecord> {
-        let told = |storm: &StormRecord| match storm.until {
-            Some(_) => *storm,
-            None => {
-                let queue = &self.queues[storm.port as usize * self.classes + usize::from(storm.class)];
-                StormRecord { drops: queue.drops - storm.drops, ..*storm }
-            }
-        };
-        self.storms.iter().map(told).collect()
-    }
-
-    /// When the run ends on its own: unfinished flows with nothing left to happen are a stall.
-    pub(crate) fn final_check(&mut self) {
-        if self.counters.delivered_bytes != self.checks.delivered {
-            self.checks.progress_at = self.now;
-        }
-        let nothing_left = self.queue.is_empty() && self.now < self.plan.run.stop;
-        let unfinished = self.unfinished();
-        if self.failure.is_none() && nothing_left && unfinished > 0 && !self.done {
-            self.stall(unfinished);
-        }
-        // Whoever drives the world reports it; a checked build stops at once.
-        debug_assert_eq!(self.books(), Ok(()), "the books do not balance");
-    }
-
-    /// Ends the run for a reason that only whoever drives it can know; [`World::run`] then closes the books.
-    pub fn fail(&mut self, failure: Failure) {
-        self.failure.get_or_insert(failure);
-        self.finish();
-    }
-
-    /// Flows that are alive.
-    pub fn flows_alive(&self) -> u64 {
-        self.senders.len() as u64
-    }
-
-    /// Counts what there is of everything that may grow.
-    pub fn holdings(&self) -> Holdings {
-        let by_source = self.by_handle.iter().enumerate().map(|(source, flows)| (source as u32, flows.len() as u64));
+    /// The queue with most bytes, the first of equals.
+    fn longest_queue(&self) -> Option<BlockedQueue> {
         let queue = |(id, queue): (usize, &Queue)| BlockedQueue {
             port: (id / self.classes) as u32,
             class: (id % self.classes) as u8,
             bytes: queue.bytes,
             paused: self.ports[id / self.classes].paused & (1 << (id % self.classes)) != 0,
         };
-        Holdings {
-            flows_alive: self.flows_alive(),
-            packets_queued: self.queues.iter().map(|queue| queue.packets.len() as u64).sum(),
-            packets_in_flight: self.ports.iter().map(|port| port.wire.len() as u64).sum(),
-            // The first of equals, so that the message is always the same.
-            greediest: by_source.filter(|(_, flows)| *flows > 0).min_by_key(|(_, flows)| std::cmp::Reverse(*flows)),
-            longest: (self.queues.iter().enumerate().map(queue))
-                .filter(|queue| queue.bytes > 0)
-                .min_by_key(|queue| std::cmp::Reverse(queue.bytes)),
-        }
+        let queues = self.queues.iter().enumerate().map(queue).filter(|queue| queue.bytes > 0);
+        queues.min_by_key(|queue| std::cmp::Reverse(queue.bytes))
     }
 
-    /// Every data packet sent was delivered, dropped, discarded by its receiver, or is under way;
-    /// every byte in a buffer is in exactly one queue and one account.
-    pub fn books(&self) -> Result<(), String> {
+    fn books(&self, counters: &Counters) -> Result<(), String> {
         let data = |kind: Kind| u64::from(kind == Kind::Data);
         let on_wires: u64 =
             self.ports.iter().flat_map(|p| self.in_flight.iter(&p.wire)).map(|item| data(item.packet.kind)).sum();
         let in_queues = self.queues.iter().flat_map(|q| self.queued.iter(&q.packets)).chain(self.voq_packets());
         let queued: u64 = in_queues.map(|p| data(p.kind)).sum();
-        let ended = self.counters.data_packets_delivered + self.counters.data_packets_discarded;
+        let ended = counters.data_packets_delivered + counters.data_packets_discarded;
         let shaped = self.shapers.packets();
         let accounted = ended + on_wires + queued + shaped;
-        if self.counters.data_packets_sent != accounted {
-            return Err(format!("{} data packets sent, {accounted} accounted for", self.counters.data_packets_sent));
+        if counters.data_packets_sent != accounted {
+            return Err(format!("{} data packets sent, {accounted} accounted for", counters.data_packets_sent));
         }
         for (number, switch) in self.switches.iter().enumerate() {
             let queued: u64 = switch

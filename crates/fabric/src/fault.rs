@@ -3,11 +3,13 @@
 
 use crate::flow::Ledger;
 use crate::packet::Packet;
+use crate::part::Part;
 use crate::plan::{FaultKind, peer};
 use crate::port::{AT_HOST, AWAITED, CONTROLLED, DOWN, LOSSY_WIRE};
 use crate::route::Routes;
 use crate::scheme::Scheme;
 use crate::world::World;
+use std::sync::Arc;
 use xoff_engine::LinkRate;
 
 impl<S: Scheme> World<S> {
@@ -18,52 +20,92 @@ impl<S: Scheme> World<S> {
             FaultKind::LinkUp { link } => self.set_link(link, true),
             FaultKind::Rate { port, rate } => {
                 // A packet on the wire keeps its times; the next one sees the new rate.
-                self.ports[port as usize].rate = LinkRate::with_grain(rate, self.plan.model.grain);
+                self.part.ports[port as usize].rate = LinkRate::with_grain(rate, self.plan.model.grain);
             }
             FaultKind::Loss { port, loss } => {
-                self.loss[port as usize] = loss;
-                let flags = &mut self.ports[port as usize].flags;
+                self.part.loss[port as usize] = loss;
+                let flags = &mut self.part.ports[port as usize].flags;
                 *flags = if loss > 0.0 { *flags | LOSSY_WIRE } else { *flags & !LOSSY_WIRE };
             }
             FaultKind::PauseStorm { host_port, class, on } => {
-                let host = self.ports[host_port as usize].owner as usize;
-                let storm = &mut self.hosts[host].storm;
+                let host = self.part.ports[host_port as usize].owner as usize;
+                let storm = &mut self.part.hosts[host].storm;
                 *storm = if on { *storm | (1 << class) } else { *storm & !(1 << class) };
-                self.ports[host_port as usize].pfc_due |= 1 << class;
-                self.expect_free(host_port);
+                self.part.ports[host_port as usize].pfc_due |= 1 << class;
+                self.part.expect_free(host_port);
             }
         }
     }
 
     fn set_link(&mut self, link: u32, up: bool) {
         let ports = [link * 2, link * 2 + 1];
-        if self.is_up(ports[0]) == up {
+        if self.part.is_up(ports[0]) == up {
             return;
         }
         for port in ports {
             if up {
-                self.ports[port as usize].flags &= !DOWN;
+                self.part.ports[port as usize].flags &= !DOWN;
             } else {
-                self.ports[port as usize].flags |= DOWN;
-                self.cut(port);
+                self.part.ports[port as usize].flags |= DOWN;
+                self.part.cut(port);
             }
         }
-        let World { plan, ports, .. } = self;
-        self.routes = Routes::new(plan, |link| !ports[link as usize * 2].has(DOWN));
+        let up_now = |link: u32| !self.part.ports[link as usize * 2].has(DOWN);
+        self.part.routes = Arc::new(Routes::new(&self.plan, up_now));
         self.reroute();
         if up {
             for port in ports_of(link) {
-                self.greet(port);
+                self.part.greet(port);
             }
             for port in ports_of(link) {
-                self.expect_free_if_waiting(port);
+                self.part.expect_free_if_waiting(port);
             }
         }
     }
 
+    /// Every living flow takes the path that the routes of now give it, if any. Packets already under way
+    /// keep their old route, which is freed with the flow.
+    fn reroute(&mut self) {
+        let mut flows: Vec<u32> = self.part.senders.iter().filter(|(_, s)| !s.ended).map(|(flow, _)| flow).collect();
+        if !self.part.eager {
+            // Flows of one host join its round-robin in an order that hangs on them alone.
+            flows.sort_unstable_by_key(|&flow| self.part.ledgers[flow].identity);
+        }
+        for flow in flows {
+            let ledger = &self.part.ledgers[flow];
+            let spec = ledger.spec.clone();
+            let key = self.part.flow_key(&spec, ledger.identity, ledger.ephemeral);
+            let (path, stranded) = self.resolve_path(&spec, &key);
+            if stranded {
+                // It keeps its routes: what has passed the cut is still answered, towards it.
+                self.part.senders[flow].stranded = true;
+                continue;
+            }
+            let (back, backward) = self.resolve_back(&spec, &key, &path);
+            let sender = &self.part.senders[flow];
+            let (route, hops) = (sender.route, sender.hops);
+            let receiver = &self.part.receivers[flow];
+            let (back_route, back_hops, was_backward) = (receiver.route, receiver.hops, receiver.backward);
+            let (new_route, new_back) = self.part.store_routes(&path, &back, backward);
+            let Ledger { old_routes: old, detours, .. } = &mut self.part.ledgers[flow];
+            old.append(detours);
+            old.push((route, hops));
+            if !was_backward {
+                old.push((back_route, back_hops));
+            }
+            let sender = &mut self.part.senders[flow];
+            (sender.route, sender.hops, sender.stranded) = (new_route.0, new_route.1, stranded);
+            let receiver = &mut self.part.receivers[flow];
+            (receiver.route, receiver.hops, receiver.backward) = (new_back.0, new_back.1, backward);
+            self.part.stir_flow(flow);
+        }
+    }
+}
+
+impl<S: Scheme> Part<S> {
     /// A link that comes up begins with what its ends have to say of PFC: an ingress that was still
     /// full from before would not stand another loop delay of packets.
-    fn greet(&mut self, port_id: u32) {
+    pub(crate) fn greet(&mut self, port_id: u32) {
         let port = &self.ports[port_id as usize];
         if port.has(AT_HOST) {
             return;
@@ -87,7 +129,7 @@ impl<S: Scheme> World<S> {
     }
 
     /// What is on the wire or queued for it is lost; both ends forget that they were paused.
-    fn cut(&mut self, port: u32) {
+    pub(crate) fn cut(&mut self, port: u32) {
         let wire = &mut self.ports[port as usize].wire;
         let lost: Vec<Packet> = self.in_flight.iter(wire).map(|item| item.packet).collect();
         self.in_flight.clear(wire);
@@ -102,7 +144,7 @@ impl<S: Scheme> World<S> {
             self.flush(port, class);
             self.set_paused(port, class, false);
         }
-        self.checks.frames[port as usize].told = 0;
+        self.watch.frames[port as usize].told = 0;
         self.ports[port as usize].pfc_due = 0;
         if !self.ports[port as usize].has(AT_HOST) {
             let owner = self.ports[port as usize].owner as usize;
@@ -146,46 +188,6 @@ impl<S: Scheme> World<S> {
             return self.take_controlled(port, class);
         }
         self.queues[port as usize * self.classes + usize::from(class)].pop(&mut self.queued, self.now)
-    }
-
-    /// Every living flow takes the path that the routes of now give it, if any. Packets already under way
-    /// keep their old route, which is freed with the flow.
-    fn reroute(&mut self) {
-        let mut flows: Vec<u32> = self.senders.iter().filter(|(_, s)| !s.ended).map(|(flow, _)| flow).collect();
-        if !self.eager {
-            // Flows of one host join its round-robin in an order that hangs on them alone.
-            flows.sort_unstable_by_key(|&flow| self.ledgers[flow].identity);
-        }
-        for flow in flows {
-            let ledger = &self.ledgers[flow];
-            let spec = ledger.spec.clone();
-            let key = self.flow_key(&spec, ledger.identity, ledger.ephemeral);
-            let (path, stranded) = self.resolve_path(&spec, &key);
-            if stranded {
-                // It keeps its routes: what has passed the cut is still answered, towards it.
-                self.senders[flow].stranded = true;
-                continue;
-            }
-            let (back, backward) = self.resolve_back(&spec, &key, &path);
-            let sender = &self.senders[flow];
-            let (route, hops) = (sender.route, sender.hops);
-            let receiver = &self.receivers[flow];
-            let (back_route, back_hops, was_backward) = (receiver.route, receiver.hops, receiver.backward);
-            let new_route = self.store_route(&path);
-            let new_back =
-                if backward { (new_route, path.len() as u8) } else { (self.store_route(&back), back.len() as u8) };
-            let Ledger { old_routes: old, detours, .. } = &mut self.ledgers[flow];
-            old.append(detours);
-            old.push((route, hops));
-            if !was_backward {
-                old.push((back_route, back_hops));
-            }
-            let sender = &mut self.senders[flow];
-            (sender.route, sender.hops, sender.stranded) = (new_route, path.len() as u8, stranded);
-            let receiver = &mut self.receivers[flow];
-            (receiver.route, receiver.hops, receiver.backward) = (new_back.0, new_back.1, backward);
-            self.stir_flow(flow);
-        }
     }
 }
 

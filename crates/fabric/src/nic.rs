@@ -5,16 +5,16 @@
 
 use crate::flow::SendState;
 use crate::packet::{ASKS_ACK, IntStack, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
+use crate::part::{Part, kind};
 use crate::scan::in_flight;
 use crate::scheme::{ReactionPoint, Scheme};
-use crate::world::{World, kind};
 use std::cmp::Reverse;
 use xoff_engine::{Grain, Key, Span, Time};
 
 /// No flow was served last.
 pub(crate) const NO_FLOW: u32 = u32::MAX;
 
-impl<S: Scheme> World<S> {
+impl<S: Scheme> Part<S> {
     /// The wire of a NIC is free.
     #[inline]
     pub(crate) fn serve_host(&mut self, port_id: u32) {

@@ -435,6 +435,11 @@ impl Plan {
         self.links.len() * 2
     }
 
+    /// The settings of a host.
+    pub fn host(&self, node: u32) -> &HostSettings {
+        &self.hosts[usize::from(self.nodes[node as usize].profile)]
+    }
+
     /// The node that owns `port`.
     pub fn node_of(&self, port: u32) -> u32 {
         let link = &self.links[port as usize / 2];

@@ -1,9 +1,10 @@
 //! Probes: quantities sampled at a fixed interval, as they are at that instant.
 
+use crate::part::kind;
 use crate::plan::ProbeTarget;
 use crate::record::{Metric, Sample};
 use crate::scheme::Scheme;
-use crate::world::{World, kind};
+use crate::world::World;
 use xoff_engine::{Span, Time};
 
 /// What rates are measured against: the values at the previous sample.
@@ -32,8 +33,8 @@ struct ProbedFlow {
 impl<S: Scheme> World<S> {
     pub(crate) fn start_probes(&mut self) {
         self.probe_state.last = vec![Last::default(); self.plan.probes.len()];
-        for (i, probe) in self.plan.probes.iter().enumerate() {
-            self.queue.push(probe.from, kind::PROBE, i as u32);
+        for index in 0..self.plan.probes.len() as u32 {
+            self.schedule(self.plan.probes[index as usize].from, kind::PROBE, index, index);
         }
     }
 
@@ -50,9 +51,9 @@ impl<S: Scheme> World<S> {
         let probe = &self.plan.probes[index as usize];
         let (what, next) = (probe.what, self.now + probe.every);
         if next <= probe.until {
-            self.queue.push(next, kind::PROBE, index);
+            self.schedule(next, kind::PROBE, index, index);
         }
-        let now = self.now;
+        let (now, part) = (self.now, &self.part);
         let last = self.probe_state.last[index as usize];
         let elapsed = now.saturating_since(last.at);
         let mut current = Last { at: now, ..last };
@@ -64,51 +65,51 @@ impl<S: Scheme> World<S> {
         let per_second = |amount: f64| if elapsed == Span::ZERO { 0.0 } else { amount / elapsed.as_s() };
         match what {
             ProbeTarget::Queue { port, class } => {
-                let queue = &self.queues[port as usize * self.classes + usize::from(class)];
+                let queue = &part.queues[port as usize * part.classes + usize::from(class)];
                 push(Metric::QueueBytes, port, class, queue.bytes as f64);
             }
             ProbeTarget::Ingress { port, class } => {
-                let owner = &self.ports[port as usize];
+                let owner = &part.ports[port as usize];
                 let bytes = if owner.has(crate::port::AT_HOST) {
                     0
                 } else {
-                    let first = self.switches[owner.owner as usize].accounts as usize;
-                    self.accounts[first + usize::from(owner.local) * self.classes + usize::from(class)].bytes
+                    let first = part.switches[owner.owner as usize].accounts as usize;
+                    part.accounts[first + usize::from(owner.local) * part.classes + usize::from(class)].bytes
                 };
                 push(Metric::IngressBytes, port, class, bytes as f64);
             }
             ProbeTarget::Throughput { port } => {
-                current.bytes = self.ports[port as usize].tx_bytes;
+                current.bytes = part.ports[port as usize].tx_bytes;
                 push(Metric::PortThroughput, port, 0, per_second((current.bytes - last.bytes) as f64 * 8.0));
             }
             ProbeTarget::Paused { port, class } => {
-                let queue = &self.queues[port as usize * self.classes + usize::from(class)];
-                let paused = self.ports[port as usize].paused & (1 << class) != 0;
+                let queue = &part.queues[port as usize * part.classes + usize::from(class)];
+                let paused = part.ports[port as usize].paused & (1 << class) != 0;
                 current.paused = queue.paused_total + if paused { now - queue.paused_since } else { Span::ZERO };
                 let share = per_second((current.paused - last.paused).as_s());
                 push(Metric::PausedFraction, port, class, share);
             }
             ProbeTarget::PauseRate { port } => {
-                let frames = &self.checks.frames[port as usize];
+                let frames = &part.watch.frames[port as usize];
                 current.bytes = frames.pause + frames.refresh;
                 push(Metric::PauseRate, port, 0, per_second((current.bytes - last.bytes) as f64));
             }
-            ProbeTarget::Shaped { port } => push(Metric::ShapedBytes, port, 0, self.shapers.bytes_for(port) as f64),
+            ProbeTarget::Shaped { port } => push(Metric::ShapedBytes, port, 0, part.shapers.bytes_for(port) as f64),
             ProbeTarget::Flows => {
                 for probed in &mut self.probe_state.flows {
-                    let (sender, receiver) = (&self.senders[probed.flow], &self.receivers[probed.flow]);
-                    let ledger = &self.ledgers[probed.flow];
+                    let (sender, receiver) = (&part.senders[probed.flow], &part.receivers[probed.flow]);
+                    let ledger = &part.ledgers[probed.flow];
                     let seconds = now.saturating_since(probed.at).as_s();
                     let rate =
                         |new: u64, old: u64| if seconds == 0.0 { 0.0 } else { (new - old) as f64 * 8.0 / seconds };
                     let (class, label) = (ledger.spec.class, ledger.spec.label);
-                    let line_bps = self.ports[self.hosts[sender.host as usize].port as usize].rate.rate().bps() as f64;
+                    let line_bps = part.ports[part.hosts[sender.host as usize].port as usize].rate.rate().bps() as f64;
                     sample(Metric::FlowRate, ledger.id, label, class, allowed_bps(sender, ledger.base_rtt, line_bps));
                     let sent = rate(sender.sent_wire_bytes, probed.sent_wire_bytes);
                     sample(Metric::FlowSendRate, ledger.id, label, class, sent);
                     let delivered = rate(receiver.delivered_bytes, probed.delivered_bytes);
                     sample(Metric::FlowThroughput, ledger.id, label, class, delivered);
-                    if let Some(bytes) = self.shapers.bytes_of(probed.flow) {
+                    if let Some(bytes) = part.shapers.bytes_of(probed.flow) {
                         sample(Metric::FlowShapedBytes, ledger.id, label, class, bytes as f64);
                     }
                     *probed = ProbedFlow {

@@ -13,9 +13,9 @@
 use crate::flow::Sender;
 use crate::nic::NO_FLOW;
 use crate::packet::Packet;
+use crate::part::{Part, kind};
 use crate::port::{FREE_PENDING, SCANS};
 use crate::scheme::{Limits, ReactionPoint, Scheme};
-use crate::world::{World, kind};
 use xoff_engine::{Fifo, Time};
 
 /// The flows of one NIC, in the order in which they were opened.
@@ -73,7 +73,7 @@ fn may_send<Rp>(sender: &Sender<Rp>, paused: u8) -> bool {
     paused & (1 << sender.class) == 0 && sender.has_data() && sender.may_go()
 }
 
-impl<S: Scheme> World<S> {
+impl<S: Scheme> Part<S> {
     /// Whether the NIC at a port looks through its flows.
     #[inline]
     pub(crate) fn scans(&self, port_id: u32) -> bool {

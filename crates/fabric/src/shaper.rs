@@ -10,9 +10,9 @@
 //! leaves by.
 
 use crate::packet::{Kind, NO_EXTRA, Packet};
+use crate::part::{Part, kind};
 use crate::port::{AWAITED, CONTROLLED, DOWN, FREE_PENDING, LONG_HAUL, Storm};
 use crate::scheme::{Hooks, Scheme, Transit};
-use crate::world::{World, kind};
 use xoff_engine::{Fifo, Ring, Span, Time};
 
 /// One flow's queue and machine.
@@ -88,7 +88,7 @@ impl<T> Shapers<T> {
     }
 }
 
-impl<S: Scheme> World<S> {
+impl<S: Scheme> Part<S> {
     /// A flow that will be shaped has started.
     pub(crate) fn add_shaper(&mut self, flow: u32, machine: S::Transit) {
         let domain = self.plan.nodes[self.ledgers[flow].spec.dst as usize].domain;

@@ -6,11 +6,11 @@
 
 use crate::identity::Tag;
 use crate::packet::{BACKWARD, Ecn, Kind, NO_EXTRA, Packet, TRANSIT};
+use crate::part::{Part, kind};
 use crate::plan::{Signalling, peer};
 use crate::port::{AT_HOST, AWAITED, CONTROLLED, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, Port, SCANS, Storm};
 use crate::record::{Failure, LosslessDrop, PauseRecord, PfcRecord};
 use crate::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme};
-use crate::world::{World, kind};
 use xoff_engine::Time;
 
 /// Scheme slot of a packet, in the upper half of its flags.
@@ -19,7 +19,7 @@ pub(crate) fn slot(packet: &Packet) -> usize {
     usize::from(packet.flags >> 4)
 }
 
-impl<S: Scheme> World<S> {
+impl<S: Scheme> Part<S> {
     /// A packet has come in by `ingress` and is bound for `egress` of the same switch.
     #[inline(always)]
     pub(crate) fn switch_receive(&mut self, ingress: u32, egress: u32, packet: &mut Packet) {
@@ -76,7 +76,7 @@ impl<S: Scheme> World<S> {
         let class = usize::from(packet.class);
         let account_id = self.switches[switch_id].accounts as usize + usize::from(port.local) * self.classes + class;
         let account = &self.accounts[account_id];
-        if !account.lossless || self.ports[egress as usize].has(DOWN) || self.checks.storms > 0 {
+        if !account.lossless || self.ports[egress as usize].has(DOWN) || self.watch.storms > 0 {
             return self.admit_other(switch_id, account_id, egress, packet);
         }
         let switch = &mut self.switches[switch_id];
@@ -135,9 +135,9 @@ impl<S: Scheme> World<S> {
         let account = &mut self.accounts[account_id];
         if account.lossless {
             // A storm elsewhere: the ordinary way, without its shortcuts.
-            let storms = std::mem::take(&mut self.checks.storms);
+            let storms = std::mem::take(&mut self.watch.storms);
             let admitted = self.admit(self.accounts[account_id].port, egress, packet);
-            self.checks.storms = storms;
+            self.watch.storms = storms;
             return admitted;
         }
         let limit = self.plan.classes.list[class].queue_limit_bytes.unwrap_or(u64::MAX);
@@ -189,7 +189,7 @@ impl<S: Scheme> World<S> {
                 buffer_used_bytes: switch.used_bytes,
                 buffer_bytes: switch.buffer_bytes,
             }));
-            self.finish();
+            self.halted = true;
         }
         false
     }
@@ -411,7 +411,7 @@ impl<S: Scheme> World<S> {
                 }
             }
         }
-        let frames = &mut self.checks.frames[port_id as usize];
+        let frames = &mut self.watch.frames[port_id as usize];
         // A PAUSE taken back before it left need not be followed by a RESUME.
         due &= on | frames.told;
         if due == 0 {
@@ -479,7 +479,7 @@ impl<S: Scheme> World<S> {
         let queue = &mut self.queues[port_id as usize * self.classes + usize::from(class)];
         let port = &mut self.ports[port_id as usize];
         if pause {
-            self.checks.last_pause_at(port_id, class, self.classes, self.now);
+            self.watch.last_pause_at(port_id, class, self.classes, self.now);
             if queue.storm == Storm::Forwarding {
                 return;
             }
@@ -767,7 +767,7 @@ fn packet_facts(packet: &Packet, tag: Tag, own: bool) -> PacketFacts {
 }
 
 /// The bytes above which an ingress would ask its upstream to stop now.
-pub(crate) fn xoff_now(switch: &crate::world::Switch, account: &crate::port::Account) -> u64 {
+pub(crate) fn xoff_now(switch: &crate::part::Switch, account: &crate::port::Account) -> u64 {
     if !switch.dynamic {
         return account.xoff_bytes;
     }

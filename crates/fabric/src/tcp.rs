@@ -5,10 +5,10 @@
 //! [`Format::reorder`].
 
 use crate::packet::{ASKS_ACK, Ecn, Kind, NO_EXTRA, Packet, RESENT};
+use crate::part::Part;
 use crate::plan::HostSettings;
 use crate::scheme::{Format, NotificationPoint, Outstanding, ReactionPoint, Received, Resend, Scheme, Transport};
 use crate::transport::ACK_LANE;
-use crate::world::World;
 use xoff_engine::{Span, Time};
 
 /// Packets that a receiver keeps beyond the first one missing; what is further ahead is dropped.
@@ -116,7 +116,7 @@ impl Kept {
     }
 }
 
-impl<S: Scheme> World<S> {
+impl<S: Scheme> Part<S> {
     /// A data packet at a receiver that takes any order.
     pub(crate) fn on_data_any_order(&mut self, packet: &Packet) {
         let now = self.now;

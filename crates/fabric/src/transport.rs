@@ -1,321 +1,22 @@
-//! RoCEv2 reliability: flows start, packets are acknowledged, losses go back N, flows end.
+//! RoCEv2 reliability: packets are acknowledged, losses go back N, flows end.
 
-use crate::domain;
-use crate::flow::{Ledger, Receiver, SendState, Sender, frames};
-use crate::identity::Tag;
+use crate::flow::SendState;
 use crate::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
-use crate::plan::{AckClass, AckPath};
+use crate::part::{News, Part, kind};
 use crate::record::FlowRecord;
 use crate::route::FlowKey;
-use crate::scheme::{Acked, FlowFacts, Loss, NotificationPoint, ReactionPoint, Received, Scheme, TIMERS, Transport};
-use crate::tcp::{self, AnyOrder};
-use crate::timing;
-use crate::traffic::{Action, FlowSpec};
-use crate::world::{World, kind};
+use crate::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Received, Scheme, TIMERS};
+use crate::traffic::FlowSpec;
 use xoff_engine::Time;
 
 /// Delays of ACKs and of notifications are kept in lanes of their own, so each stays in order.
 pub(crate) const ACK_LANE: u32 = 0;
 const NOTIFY_LANE: u32 = 1;
 
-impl<S: Scheme> World<S> {
-    pub(crate) fn arm_source(&mut self, source: u32) {
-        let due = &mut self.source_due[source as usize];
-        let next = self.sources[source as usize].next().unwrap_or(Time::NEVER);
-        if next == *due {
-            return;
-        }
-        *due = next;
-        if next != Time::NEVER {
-            debug_assert!(next >= self.now, "a source wants to act in the past");
-            self.push_source(next, source);
-        }
-    }
-
-    fn push_source(&mut self, at: Time, source: u32) {
-        let tie = self.source_names[source as usize].tie();
-        self.queue.push_named(at, kind::SOURCE, tie, source);
-    }
-
-    pub(crate) fn on_source(&mut self, source: u32) {
-        if self.source_due[source as usize] != self.now {
-            return;
-        }
-        if self.eager && self.must_wait_its_turn(source) {
-            return;
-        }
-        self.source_due[source as usize] = Time::NEVER;
-        let mut actions = Vec::new();
-        self.sources[source as usize].act(self.now, &mut actions);
-        for action in actions {
-            match action {
-                Action::Start(spec) => self.start_flow(source, spec),
-                Action::Offer { handle, bytes } => self.offer(source, handle, bytes),
-                Action::Cap { handle, rate } => {
-                    if let Some(&flow) = self.by_handle[source as usize].get(&handle) {
-                        self.senders[flow].cap = rate;
-                        let limits = self.senders[flow].rp.limits();
-                        self.apply_limits(flow, limits);
-                    }
-                }
-                Action::Stop { handle } => {
-                    if let Some(&flow) = self.by_handle[source as usize].get(&handle) {
-                        let port_id = self.hosts[self.senders[flow].host as usize].port;
-                        self.end_flow(flow);
-                        // A NIC that scans may have set no wake-up because of this flow.
-                        if self.scans(port_id) {
-                            self.serve_scan(port_id);
-                        }
-                    }
-                }
-            }
-        }
-        self.arm_source(source);
-        self.pause_if_grown();
-        if self.is_idle() {
-            self.finish();
-        }
-    }
-
-    /// Where the order of scheduling counts, opening a flow takes two turns of its own: it comes after
-    /// all that was scheduled for this instant.
-    fn must_wait_its_turn(&mut self, source: u32) -> bool {
-        let waited = &mut self.source_waited[source as usize];
-        *waited = (*waited + 1) % 3;
-        let wait = *waited != 0;
-        if wait {
-            self.push_source(self.now, source);
-        }
-        wait
-    }
-
-    /// No flow is alive and no source will act again.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.plan.run.stop_when_idle
-            && self.by_handle.iter().all(|flows| flows.is_empty())
-            && self.source_due.iter().all(|due| *due == Time::NEVER)
-    }
-
-    fn start_flow(&mut self, source: u32, spec: FlowSpec) {
-        let id = self.counters.flows_started as u32;
-        self.counters.flows_started += 1;
-        let started = &mut self.source_started[source as usize];
-        let number = std::mem::replace(started, *started + 1);
-        let name = self.source_names[source as usize];
-        let (identity, ephemeral) = (name.flow(number, &spec), name.port(number));
-        let src = self.index_of[spec.src as usize];
-        let dst = self.index_of[spec.dst as usize];
-        let across = self.plan.nodes[spec.src as usize].domain != self.plan.nodes[spec.dst as usize].domain;
-        let format = self.formats[usize::from(spec.scheme)][usize::from(across)];
-        let settings = &self.plan.hosts[self.hosts[src as usize].profile as usize];
-        let responder = &self.plan.hosts[self.hosts[dst as usize].profile as usize];
-        let tcp = format.transport == Transport::Tcp;
-        let (header_bytes, ack_frame) = match format.transport {
-            Transport::Roce => (settings.sizes.data_header_bytes, responder.sizes.ack_bytes),
-            Transport::Tcp => (settings.sizes.tcp_header_bytes, responder.sizes.tcp_ack_bytes),
-        };
-        let (header_bytes, ack_frame) = (header_bytes + format.data_bytes, ack_frame + format.ack_bytes);
-        let (total, full_frame, last_frame) = frames(settings, header_bytes, spec.size_bytes);
-        let mtu_bytes = settings.mtu_bytes;
-        let notification_frame = responder.sizes.notification_bytes;
-        let any_order = (tcp || format.reorder).then(|| Box::new(AnyOrder::new(&format, responder)));
-        let (ack_delay, ack_every) = (responder.ack_delay, tcp::ack_every(&format, responder));
-        let ack_class = match responder.ack_class {
-            AckClass::Control => self.plan.classes.control,
-            AckClass::WithData => spec.class,
-        };
-
-        let key = self.flow_key(&spec, identity, ephemeral);
-        let (path, stranded) = self.resolve_path(&spec, &key);
-        let (back, backward) = self.resolve_back(&spec, &key, &path);
-        let settings = &self.plan.hosts[self.hosts[src as usize].profile as usize];
-        let gap = self.gap_bytes;
-        let full_wire = u32::from(full_frame) + gap;
-        let exchange = timing::Exchange { data_wire: full_wire, ack_wire: ack_frame + gap };
-        let way = self.ways.as_ref().and_then(|ways| ways.to(&self.plan, spec.dst, mtu_bytes)[spec.src as usize]);
-        let base_rtt = way.map_or_else(|| timing::base_rtt(&self.plan, &path, exchange), |way| way.round_trip());
-        let ideal = if total == u32::MAX {
-            xoff_engine::Span::ZERO
-        } else {
-            timing::ideal_delivery(&self.plan, &path, u64::from(total), full_wire, u32::from(last_frame) + gap)
-        };
-        // A round trip is not a loss, however long: the timer never undercuts a few of them.
-        let rto = settings.retransmit_timeout.max(base_rtt * 4);
-        let line_rate = self.ports[self.hosts[src as usize].port as usize].rate.rate();
-        let bdp_bytes = match settings.nic.inflight_cap {
-            None => line_rate.bytes_in(self.max_base_rtt),
-            Some(cap) if cap.longest => self.max_bdp_bytes,
-            Some(_) => way.map_or_else(|| timing::bdp_bytes(&self.plan, &path, base_rtt), |way| way.bdp_bytes()),
-        };
-        let facts = FlowFacts {
-            seed: self.plan.seed,
-            flow: identity,
-            line_rate,
-            start: self.now,
-            initial_rate: spec.initial_rate.map_or(line_rate, |rate| rate.min(line_rate)),
-            base_rtt,
-            max_base_rtt: self.max_base_rtt,
-            bdp_bytes,
-            mtu_bytes,
-            mtu_wire_bytes: full_wire,
-            weight: spec.weight,
-            hops: path.len().saturating_sub(1) as u8,
-            ack_delay,
-            crossing: domain::crossing(&self.plan, &path, exchange),
-        };
-        let scheme = &self.schemes[usize::from(spec.scheme)];
-        let (rp, np) = (scheme.reaction_point(&facts), scheme.notification_point(&facts));
-        let transit = facts.crossing.and_then(|_| scheme.transit(&facts));
-        let route = self.store_route(&path);
-        let (back_route, back_hops) =
-            if backward { (route, path.len() as u8) } else { (self.store_route(&back), back.len() as u8) };
-        let limits = rp.limits();
-        let sender = Sender {
-            rp,
-            host: src,
-            next: 0,
-            una: 0,
-            highest: 0,
-            asked: 0,
-            ack_every,
-            total,
-            offered: spec.offered_bytes.map_or(u32::MAX, |bytes| (bytes / u64::from(mtu_bytes)) as u32),
-            state: if self.hosts[src as usize].scan.is_some() { SendState::Scanned } else { SendState::Idle },
-            class: spec.class,
-            scheme: spec.scheme,
-            int: format.int,
-            transit: transit.is_some(),
-            ecn: format.ecn,
-            ended: false,
-            tcp,
-            resend: false,
-            stranded,
-            full_frame,
-            last_frame,
-            mtu_bytes,
-            short_bytes: spec.size_bytes.map_or(0, |size| (u64::from(total) * u64::from(mtu_bytes) - size) as u32),
-            last_wire: full_wire,
-            next_avail: self.now,
-            ps_per_byte: 0.0,
-            asked_bps: line_rate.bps() as f64,
-            gap_bps: line_rate.bps() as f64,
-            window_bytes: u64::MAX,
-            asked_window: u64::MAX,
-            bdp_bytes,
-            cap: spec.rate_cap,
-            rto,
-            rto_at: Time::NEVER,
-            due: Time::NEVER,
-            route,
-            hops: path.len() as u8,
-            live: 0,
-            sent_wire_bytes: 0,
-        };
-        let receiver = Receiver {
-            answers: np.answers(),
-            np,
-            host: dst,
-            expected: 0,
-            total,
-            ack_frame: ack_frame as u16,
-            notification_frame: notification_frame as u16,
-            ack_class,
-            header_bytes: header_bytes as u16,
-            naked: u32::MAX,
-            nak_at: Time::ZERO,
-            due: Time::NEVER,
-            route: back_route,
-            hops: back_hops,
-            backward,
-            closed: false,
-            special: any_order.as_ref().is_some_and(|order| order.is_special()),
-            delivered_bytes: 0,
-            delivered_at: None,
-            marked: 0,
-            any_order,
-        };
-        let (handle, probed) = (spec.handle, spec.probed);
-        let tag = Tag { id, name: identity as u32, weight: spec.weight };
-        let ledger = Ledger {
-            id,
-            number,
-            identity,
-            ephemeral,
-            source,
-            spec,
-            start: self.now,
-            acked_at: None,
-            ideal,
-            base_rtt,
-            packets_sent: 0,
-            packets_retransmitted: 0,
-            timeouts: 0,
-            lost: 0,
-            notifications: 0,
-            first_notified: None,
-            old_routes: Vec::new(),
-            detours: Vec::new(),
-        };
-        let flow = self.senders.insert(sender);
-        let (receiver_slot, ledger_slot) = (self.receivers.insert(receiver), self.ledgers.insert(ledger));
-        debug_assert!(flow == receiver_slot && flow == ledger_slot, "the three slabs move together");
-        if self.tags.len() <= flow as usize {
-            self.tags.resize(flow as usize + 1, Tag::default());
-        }
-        self.tags[flow as usize] = tag;
-        self.living.insert(id, flow);
-        self.by_handle[source as usize].insert(handle, flow);
-        if let Some(machine) = transit {
-            self.add_shaper(flow, machine);
-        }
-        if probed {
-            self.probe_flow(flow);
-        }
-        self.apply_limits(flow, limits);
-        // The first packet waits for nothing, whatever rate the flow begins with.
-        self.senders[flow].next_avail = self.now;
-        self.arm_flow_timer(flow);
-        self.open_scanned(flow);
-        self.stir_flow(flow);
-    }
-
-    /// The flow's egress ports: pinned, or by the hash of what identifies it.
-    pub(crate) fn resolve_path(&self, spec: &FlowSpec, key: &FlowKey) -> (Vec<u32>, bool) {
-        if let Some(path) = &spec.path {
-            return (path.to_vec(), !path.iter().all(|&port| self.is_up(port)));
-        }
-        let mut path = Vec::with_capacity(8);
-        let found = self.routes.path(spec.src, spec.dst, key, &mut path);
-        if !found {
-            path.truncate(1);
-        }
-        (path, !found)
-    }
-
-    /// The way back: the same links for pinned flows and symmetric fabrics, else a hash of its own.
-    pub(crate) fn resolve_back(&self, spec: &FlowSpec, key: &FlowKey, path: &[u32]) -> (Vec<u32>, bool) {
-        let mut back = Vec::with_capacity(8);
-        if spec.path.is_some() || self.plan.ack_path == AckPath::Symmetric || path.len() < 2 {
-            return (back, true);
-        }
-        self.routes.path(spec.dst, spec.src, &key.reversed(), &mut back);
-        (back, false)
-    }
-
+impl<S: Scheme> Part<S> {
     /// What identifies a flow to the hash of a switch.
     pub(crate) fn flow_key(&self, spec: &FlowSpec, identity: u64, ephemeral: u16) -> FlowKey {
         FlowKey { seed: self.plan.seed, identity, from: spec.src, to: spec.dst, ports: spec.ports_or(ephemeral) }
-    }
-
-    fn offer(&mut self, source: u32, handle: u32, bytes: u64) {
-        let Some(&flow) = self.by_handle[source as usize].get(&handle) else { return };
-        let ledger = &mut self.ledgers[flow];
-        let offered = ledger.spec.offered_bytes.unwrap_or(0).saturating_add(bytes);
-        ledger.spec.offered_bytes = Some(offered);
-        let sender = &mut self.senders[flow];
-        // Whole packets only: a remainder waits for the next offer.
-        sender.offered = (offered / u64::from(sender.mtu_bytes)).min(u64::from(u32::MAX - 1)) as u32;
-        self.stir_flow(flow);
     }
 
     /// A packet reaches its host.
@@ -606,9 +307,7 @@ impl<S: Scheme> World<S> {
     /// All that was offered is acknowledged: its source may offer more.
     #[cold]
     fn on_drained(&mut self, flow: u32) {
-        let (source, handle) = (self.ledgers[flow].source, self.ledgers[flow].spec.handle);
-        self.sources[source as usize].on_drained(self.now, handle);
-        self.arm_source(source);
+        self.tell(News::Drained { source: self.ledgers[flow].source, handle: self.ledgers[flow].spec.handle });
     }
 
     fn on_notification(&mut self, packet: &Packet) {
@@ -691,8 +390,8 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    /// The flow is over: write its record, tell its source, free it once its packets are gone.
-    fn end_flow(&mut self, flow: u32) {
+    /// The flow is over: write its record, tell of it, free it once its packets are gone.
+    pub(crate) fn end_flow(&mut self, flow: u32) {
         let record = self.flow_record(flow);
         self.flows.push(record);
         self.counters.flows_completed += 1;
@@ -700,17 +399,15 @@ impl<S: Scheme> World<S> {
         self.receivers[flow].special = true;
         self.senders[flow].ended = true;
         self.leave_nic(flow);
-        let (source, handle) = (self.ledgers[flow].source, self.ledgers[flow].spec.handle);
-        self.by_handle[source as usize].remove(&handle);
-        self.unprobe_flow(flow);
+        self.tell(News::Ended { flow, source: self.ledgers[flow].source, handle: self.ledgers[flow].spec.handle });
         if self.senders[flow].live == 0 {
             self.free_flow(flow);
         }
-        self.sources[source as usize].on_finished(self.now, handle);
-        self.arm_source(source);
-        if self.is_idle() {
-            self.finish();
-        }
+    }
+
+    fn tell(&mut self, news: News) {
+        self.news.push(news);
+        self.halted = true;
     }
 
     /// One packet of the flow exists no more.

@@ -10,10 +10,10 @@
 
 use crate::control::{Lane, Lanes, Occupancy, Passing, PortFacts, SwitchControl, SwitchFacts};
 use crate::packet::{BACKWARD, Ecn, Kind, Packet};
+use crate::part::{Part, kind};
 use crate::plan::peer;
 use crate::port::{AT_HOST, AWAITED, Account, CONTROLLED, DOWN, FREE_PENDING};
 use crate::scheme::{Hooks, Scheme};
-use crate::world::{World, kind};
 use xoff_engine::{Fifo, Slab, Time};
 
 const LANES: [Lane; 2] = [Lane::Free, Lane::Held];
@@ -176,7 +176,7 @@ macro_rules! after_control {
     };
 }
 
-impl<S: Scheme> World<S> {
+impl<S: Scheme> Part<S> {
     /// Gives every switch the control that the schemes of the run have for it, the first if several do.
     pub(crate) fn build_controls(&mut self, mtu_wire_bytes: u32) {
         let Some(scheme) = self.schemes.iter().position(Scheme::controls_switches) else { return };
@@ -219,13 +219,13 @@ impl<S: Scheme> World<S> {
     }
 
     /// The control of a switch (by node), for those who want to look inside.
-    pub fn switch_control(&self, node: u32) -> Option<&S::Switch> {
+    pub(crate) fn switch_control(&self, node: u32) -> Option<&S::Switch> {
         let controlled = self.controls.list.get(self.index_of[node as usize] as usize)?.as_ref()?;
         Some(&controlled.control)
     }
 
     /// The number that a port has at its switch, as controls name it.
-    pub fn local_port(&self, port: u32) -> u16 {
+    pub(crate) fn local_port(&self, port: u32) -> u16 {
         self.ports[port as usize].local
     }
 
@@ -303,7 +303,7 @@ impl<S: Scheme> World<S> {
     /// Whether packets may go to an egress without asking the buffer.
     #[inline(always)]
     fn is_passable(&self, egress: u32) -> bool {
-        !self.ports[egress as usize].has(DOWN) && self.checks.storms == 0
+        !self.ports[egress as usize].has(DOWN) && self.watch.storms == 0
     }
 
     /// Whether a data packet that has just come in need not wait at its input: nothing of its lane

@@ -1,98 +1,25 @@
-//! The world: all state of one run and the loop that moves it from event to event.
+//! A run: the network, the sources that use it, and what concerns all of it at once.
 //!
-//! This file runs the loop and keeps what every part needs (transmission, routes, records); the
-//! world is put together in [`crate::build`]. What a switch does is in [`crate::switch`], what a NIC and the transport do
-//! in [`crate::nic`] and [`crate::transport`]; faults, probes and checks have files of their own.
+//! Faults, probes, checks and the acts of sources are events of the run. Between them the network moves
+//! by itself ([`crate::part`]) up to the next of them.
 
-use crate::agenda::Agenda;
-use crate::flow::{Ledger, Receiver, Sender};
-use crate::packet::{BACKWARD, IntStack, Kind, Packet};
-use crate::plan::{Plan, Signalling, peer};
-use crate::port::{
-    AT_HOST, Account, CAPTURED, CONTROLLED, DOWN, EAGER, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue,
-};
-use crate::record::{ClassReport, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
-use crate::route::Routes;
-use crate::scheme::{Format, Notice, Scheme, TIMERS};
-use crate::traffic::Source;
-use xoff_engine::{Key, Lots, Pool, Ring, Rng, Slab, Span, Time};
-
-/// Kinds of events, in the order in which they happen at one instant.
-pub mod kind {
-    pub const FAULT: u8 = 0;
-    pub const ARRIVE: u8 = 1;
-    pub const PORT_FREE: u8 = 2;
-    pub const EMIT: u8 = 3;
-    pub const WAKE: u8 = 4;
-    pub const FLOW_TIMER: u8 = 5;
-    pub const NP_TIMER: u8 = 6;
-    pub const CP_TIMER: u8 = 7;
-    pub const SOURCE: u8 = 8;
-    pub const PAUSE_EXPIRY: u8 = 9;
-    pub const PFC_REFRESH: u8 = 10;
-    pub const WATCHDOG: u8 = 11;
-    pub const CHECK: u8 = 12;
-    pub const PROBE: u8 = 13;
-    pub const SWITCH_TIMER: u8 = 14;
-    /// After the probes, which thus see what has been there for a while.
-    pub const SHAPER: u8 = 15;
-}
-
-/// A switch: its buffer and where its ingress accounts lie.
-#[derive(Debug)]
-pub struct Switch {
-    pub node: u32,
-    pub profile: u16,
-    pub ports: Vec<u32>,
-    /// First of `ports * classes` accounts, by local port number.
-    pub accounts: u32,
-    pub buffer_bytes: u64,
-    pub used_bytes: u64,
-    pub dynamic: bool,
-    pub reserve_bytes: u64,
-    pub resume_offset_bytes: u64,
-    pub shared_bytes: u64,
-    pub shared_used: u64,
-    pub lossy_bytes: u64,
-    pub lossy_used: u64,
-    pub signalling: Signalling,
-}
-
-/// A host: its NIC's round-robin, pacing and delayed packets.
-pub struct Host {
-    pub node: u32,
-    pub port: u32,
-    pub profile: u16,
-    /// Flows that may send now, per class.
-    pub ready: Box<[Ring<u32>]>,
-    /// The flow on the wire, if it may send again when the wire is free.
-    pub last_served: u32,
-    /// Flows waiting for their pacing time.
-    pub paced: std::collections::BinaryHeap<std::cmp::Reverse<Key>>,
-    /// The wake-up event that counts.
-    pub wake_at: Time,
-    /// ACKs and notifications waiting out their processing delay.
-    pub delayed: [Ring<InFlight>; 2],
-    /// Classes this host keeps paused (a storm).
-    pub storm: u8,
-    /// Its flows, if it looks through them.
-    pub scan: Option<crate::scan::Scan>,
-}
-
-/// Events whose state is fetched together in a large network: what a core can have under way.
-const AHEAD: usize = 16;
+use crate::check::CheckState;
+use crate::part::{Part, Pause, kind};
+use crate::plan::Plan;
+use crate::probe::ProbeState;
+use crate::record::StormRecord;
+use crate::record::{BlockedQueue, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
+use crate::scheme::{Format, Scheme};
+use crate::sources::Feed;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+use xoff_engine::{Key, Span, Time};
 
 /// More flows or samples than this in one call to [`World::run`] end it: they may take memory by the
 /// gigabyte.
-pub(crate) const FLOWS_AT_ONCE: u64 = 1 << 16;
+const FLOWS_AT_ONCE: u64 = 1 << 16;
 const SAMPLES_AT_ONCE: usize = 1 << 20;
-
-/// Of the frame that is on its way out: a port whose run ends amid it has not sent all of it.
-fn unsent_bytes(port: &Port, now: Time) -> u64 {
-    let left = port.busy_until.saturating_since(now);
-    // Rounded up: a byte begun is not sent.
-    (u128::from(port.rate.rate().bps()) * u128::from(left.ps())).div_ceil(8_000_000_000_000) as u64
-}
 
 /// How a call to [`World::run`] ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,9 +28,9 @@ pub enum Progress {
     Done,
 }
 
-/// Everything of one run.
+/// Everything of one run. What can be seen from outside is what it was when [`World::run`] last returned.
 pub struct World<S: Scheme> {
-    pub plan: Plan,
+    pub plan: Arc<Plan>,
     pub now: Time,
     pub counters: Counters,
     /// Records since they were last taken.
@@ -112,86 +39,24 @@ pub struct World<S: Scheme> {
     /// Only if [`crate::plan::RunSettings::record_pfc_frames`].
     pub pfc_frames: Vec<PfcRecord>,
     pub samples: Vec<Sample>,
-    pub taps: crate::capture::Taps,
     /// Deadlocks found so far: time and cycle.
-    pub deadlocks: Vec<(Time, Vec<crate::record::BlockedQueue>)>,
-    /// See [`World::storm_records`].
-    pub(crate) storms: Vec<crate::record::StormRecord>,
+    pub deadlocks: Vec<(Time, Vec<BlockedQueue>)>,
     pub failure: Option<Failure>,
 
-    pub(crate) queue: Agenda,
-    /// Every transmission ends in an event of its own, and what may happen now happens at once: the
-    /// order of scheduling counts.
-    pub(crate) eager: bool,
-    pub(crate) lots: Option<Lots>,
-    /// Per flow, where the order of scheduling counts: the timers that have an event.
-    pub(crate) timers: Vec<[Time; TIMERS]>,
-    pub(crate) ports: Vec<Port>,
-    /// What all queues and all wires hold.
-    pub(crate) queued: Pool<Packet>,
-    pub(crate) in_flight: Pool<InFlight>,
-    /// `port * classes + class`
-    pub(crate) queues: Vec<Queue>,
-    pub(crate) accounts: Vec<Account>,
-    pub(crate) switches: Vec<Switch>,
-    pub(crate) hosts: Vec<Host>,
-    /// Per node: its number among hosts or switches.
-    pub(crate) index_of: Vec<u32>,
-    pub(crate) classes: usize,
-    pub(crate) strict: u8,
-    pub(crate) quantum: Vec<i64>,
-    /// Deficit round-robin of ports with weighted classes: `port * classes + class`.
-    pub(crate) deficit: Vec<i64>,
-    pub(crate) drr_next: Vec<u8>,
-    /// Classes without strict priority take turns, a packet each.
-    pub(crate) in_turns: bool,
-    pub(crate) gap_bytes: u32,
-    pub(crate) pfc_frame: u16,
-
-    pub(crate) schemes: Vec<S>,
-    /// Per scheme: within a domain, and across.
-    pub(crate) formats: Vec<[Format; 2]>,
-    pub(crate) cps: Vec<S::Cp>,
-    pub(crate) cp_due: Vec<Time>,
-    pub(crate) cp_owner: Vec<(u32, u8)>,
-    /// Per congestion point: what orders its timers among others, whatever other schemes there are.
-    pub(crate) cp_names: Vec<u32>,
-    pub(crate) notices: Vec<Notice<S::Feedback>>,
-    pub(crate) senders: Slab<Sender<S::Rp>>,
-    pub(crate) receivers: Slab<Receiver<S::Np>>,
-    pub(crate) ledgers: Slab<Ledger>,
-    /// Per slot of a flow: what is read of it at every hop.
-    pub(crate) tags: Vec<crate::identity::Tag>,
-    /// Slots of the flows that are not gone, by their number in the run.
-    pub(crate) living: std::collections::HashMap<u32, u32>,
-    pub(crate) int: Slab<IntStack>,
-    pub(crate) feedback: Slab<S::Feedback>,
-    pub(crate) controls: crate::voq::Controls<S::Switch>,
-    pub(crate) shapers: crate::shaper::Shapers<S::Transit>,
-
-    pub(crate) routes: Routes,
-    pub(crate) route_ports: Vec<u32>,
-    pub(crate) route_free: Vec<Vec<u32>>,
+    pub(crate) part: Part<S>,
+    /// Events of the run, earliest first.
+    pub(crate) agenda: BinaryHeap<Reverse<Key>>,
+    pub(crate) feeds: Vec<Feed>,
+    pub(crate) schemes: Arc<Vec<S>>,
+    pub(crate) formats: Arc<Vec<[Format; 2]>>,
     pub(crate) max_base_rtt: Span,
     pub(crate) max_bdp_bytes: u64,
     /// Where round trips are those of payload.
     pub(crate) ways: Option<crate::ways::Ways>,
-    pub(crate) loss: Vec<f64>,
-    pub(crate) loss_rng: Vec<Rng>,
-
-    pub(crate) sources: Vec<Box<dyn Source>>,
-    pub(crate) source_names: Vec<crate::identity::SourceName>,
-    /// Flows that each has started.
-    pub(crate) source_started: Vec<u64>,
-    pub(crate) source_due: Vec<Time>,
-    /// Turns that a source which is due has waited.
-    pub(crate) source_waited: Vec<u8>,
-    /// Living flow of each (source, handle).
-    pub(crate) by_handle: Vec<std::collections::HashMap<u32, u32>>,
-    pub(crate) probe_state: crate::probe::ProbeState,
-    pub(crate) checks: crate::check::CheckState,
+    pub(crate) probe_state: ProbeState,
+    pub(crate) checks: CheckState,
     pub(crate) done: bool,
-    /// No event is handled until this was looked at: the run is done, or its memory is to be.
+    /// Nothing happens until whoever drives the run has looked: it is done, or its memory has grown.
     pub(crate) halted: bool,
     /// Flows started, from which on whoever drives the world is asked to look.
     pub(crate) flows_enough: u64,
@@ -199,106 +64,101 @@ pub struct World<S: Scheme> {
 }
 
 impl<S: Scheme> World<S> {
+    /// Sets the first events of the run.
+    pub(crate) fn start(&mut self) {
+        self.flows_enough = FLOWS_AT_ONCE;
+        for index in 0..self.plan.faults.len() as u32 {
+            self.schedule(self.plan.faults[index as usize].at, kind::FAULT, index, index);
+        }
+        for source in 0..self.feeds.len() as u32 {
+            self.arm_source(source);
+        }
+        self.start_probes();
+        self.start_checks();
+        self.part.start_watchdogs();
+        if self.is_idle() {
+            self.finish();
+        }
+    }
+
+    /// Adds an event of the run, of something that has a name besides its index.
+    pub(crate) fn schedule(&mut self, at: Time, kind: u8, name: u32, index: u32) {
+        let key = self.part.queue.key(at, kind, name, index);
+        self.agenda.push(Reverse(key));
+    }
+
     /// Handles up to `max_events` events; fewer where single ones have started many flows or taken many
     /// samples, so that whoever drives the world hears of it in time.
     pub fn run(&mut self, max_events: u64) -> Progress {
-        let stop = self.plan.run.stop;
-        let large = self.queue.is_large();
-        let mut looked_at = 0;
-        for _ in 0..max_events {
+        let progress = self.advance(max_events);
+        self.publish();
+        progress
+    }
+
+    fn advance(&mut self, max_events: u64) -> Progress {
+        let stop = Key::after(self.plan.run.stop);
+        let mut left = max_events;
+        while left > 0 {
             if self.halted {
                 return self.halt();
             }
-            let Some(key) = self.queue.pop() else {
-                return self.end();
-            };
-            if key.time() > stop {
-                self.now = stop;
-                return self.end();
-            }
-            if large {
-                if self.queue.take_fresh() || looked_at == 0 {
-                    self.look_ahead();
-                    looked_at = AHEAD;
+            let next = self.agenda.peek().map_or(stop, |Reverse(key)| stop.min(*key));
+            let (handled, pause) = self.part.run(next, left);
+            left -= handled;
+            self.now = self.part.now;
+            match pause {
+                Pause::Counted => break,
+                Pause::Halted => self.look(),
+                Pause::Limit | Pause::Empty if next < stop => {
+                    left -= 1;
+                    self.handle_next();
                 }
-                looked_at -= 1;
-            }
-            debug_assert!(key.time() >= self.now, "time runs backwards");
-            self.now = key.time();
-            self.counters.events += 1;
-            let (kind, index) = self.queue.parts(key);
-            match kind {
-                kind::ARRIVE => self.on_arrive(index),
-                kind::PORT_FREE => self.on_port_free(index),
-                kind::WAKE => self.on_wake(index),
-                kind::FLOW_TIMER => self.on_flow_timer(index),
-                kind::NP_TIMER => self.on_np_timer(index),
-                kind::CP_TIMER => self.on_cp_timer(index),
-                kind::EMIT => self.on_emit(index),
-                kind::SOURCE => self.on_source(index),
-                kind::PAUSE_EXPIRY => self.on_pause_expiry(index),
-                kind::PFC_REFRESH => self.on_pfc_refresh(index),
-                kind::WATCHDOG => self.on_watchdog(index),
-                kind::CHECK => self.on_check(),
-                kind::PROBE => self.on_probe(index),
-                kind::FAULT => self.on_fault(index),
-                kind::SWITCH_TIMER => self.on_switch_timer(index),
-                kind::SHAPER => self.on_shaper(index),
-                other => unreachable!("event kind {other}"),
+                Pause::Empty if self.agenda.is_empty() => return self.end(),
+                Pause::Limit | Pause::Empty => {
+                    self.set_now(self.plan.run.stop);
+                    return self.end();
+                }
             }
         }
         Progress::Running
     }
 
-    /// Reads what the next events will need, all of them before any is handled: in a large network
-    /// nothing of it is in the cache, and misses that do not wait for each other overlap.
-    #[inline(never)]
-    fn look_ahead(&self) {
-        let classes = self.classes;
-        let mut seen = 0u64;
-        let next = || self.queue.upcoming().iter().rev().take(AHEAD);
-        for key in next() {
-            let port = key.index() as usize;
-            if matches!(key.kind(), kind::ARRIVE | kind::PORT_FREE) {
-                seen ^= self.ports[port].busy_until.ps() ^ self.ports[port ^ 1].tx_bytes;
-            }
+    /// The part has something to tell.
+    fn look(&mut self) {
+        self.hear_news();
+        if self.part.failure.is_some() && self.failure.is_none() {
+            self.failure = self.part.failure.take();
+            self.finish();
         }
-        let front = |key: &Key| match key.kind() {
-            kind::ARRIVE => self.in_flight.front(&self.ports[key.index() as usize].wire).map(|item| &item.packet),
-            kind::PORT_FREE => {
-                let first = key.index() as usize * classes;
-                self.queued.front(&self.queues[first].packets)
-            }
-            _ => None,
-        };
-        for packet in next().filter_map(front) {
-            seen ^= u64::from(packet.route);
+    }
+
+    fn set_now(&mut self, now: Time) {
+        self.now = now;
+        self.part.now = now;
+    }
+
+    /// The next event of the run.
+    fn handle_next(&mut self) {
+        let Some(Reverse(key)) = self.agenda.pop() else { return };
+        debug_assert!(key.time() >= self.now, "time runs backwards");
+        self.set_now(key.time());
+        self.part.counters.events += 1;
+        let (kind, index) = self.part.queue.parts(key);
+        match kind {
+            kind::SOURCE => self.on_source(index),
+            kind::CHECK => self.on_check(),
+            kind::PROBE => self.on_probe(index),
+            kind::FAULT => self.on_fault(index),
+            other => unreachable!("event kind {other} of a run"),
         }
-        for key in next().filter(|key| key.kind() == kind::PORT_FREE) {
-            let port = &self.ports[key.index() as usize];
-            if port.has(AT_HOST) {
-                let flow = self.hosts[port.owner as usize].last_served;
-                seen ^= self.senders.get(flow).map_or(0, |sender| u64::from(sender.next));
-            }
-        }
-        for key in next().filter(|key| key.kind() == kind::ARRIVE) {
-            let Some(packet) = front(key) else { continue };
-            let to_host = self.ports[key.index() as usize ^ 1].has(AT_HOST);
-            if to_host {
-                seen ^= self.senders.get(packet.flow).map_or(0, |sender| u64::from(sender.next));
-                seen ^= self.receivers.get(packet.flow).map_or(0, |receiver| u64::from(receiver.expected));
-                continue;
-            }
-            let Some(&port) = self.route_ports.get(packet.route as usize) else { continue };
-            let port = if packet.flags & BACKWARD == 0 { port } else { peer(port) };
-            seen ^= self.ports[port as usize].busy_until.ps();
-            seen ^= self.queues[port as usize * classes + usize::from(packet.class)].bytes;
-            let ingress = &self.ports[key.index() as usize ^ 1];
-            let account =
-                self.switches[ingress.owner as usize].accounts as usize + usize::from(ingress.local) * classes;
-            seen ^= self.accounts[account + usize::from(packet.class)].bytes;
-        }
-        std::hint::black_box(seen);
+    }
+
+    /// Makes what has happened visible.
+    fn publish(&mut self) {
+        self.counters = self.part.counters;
+        self.flows.append(&mut self.part.flows);
+        self.pauses.append(&mut self.part.pauses);
+        self.pfc_frames.append(&mut self.part.pfc_frames);
     }
 
     /// Runs to the end. For tests and small programs; others call [`World::run`] in slices.
@@ -314,8 +174,9 @@ impl<S: Scheme> World<S> {
 
     /// Hands control back where many flows or samples have come since it last did.
     pub(crate) fn pause_if_grown(&mut self) {
-        if self.counters.flows_started > self.flows_enough {
-            self.flows_enough = self.counters.flows_started + FLOWS_AT_ONCE;
+        let started = self.part.counters.flows_started;
+        if started > self.flows_enough {
+            self.flows_enough = started + FLOWS_AT_ONCE;
             self.halted = true;
         }
         self.halted |= self.samples.len() > SAMPLES_AT_ONCE;
@@ -334,296 +195,57 @@ impl<S: Scheme> World<S> {
     fn end(&mut self) -> Progress {
         if !self.finished {
             self.finished = true;
+            self.counters = self.part.counters;
             self.final_check();
-            let alive: Vec<u32> =
-                self.senders.iter().filter(|(_, sender)| !sender.ended).map(|(flow, _)| flow).collect();
-            let mut records: Vec<FlowRecord> = alive.iter().map(|&flow| self.flow_record(flow)).collect();
+            let part = &mut self.part;
+            let alive = part.senders.iter().filter(|(_, sender)| !sender.ended);
+            let mut records: Vec<FlowRecord> = alive.map(|(flow, _)| part.flow_record(flow)).collect();
             records.sort_by_key(|record| record.id);
-            self.flows.append(&mut records);
+            part.flows.append(&mut records);
         }
         Progress::Done
     }
 
-    /// The last bit of the head of `port`'s wire reaches the other end.
-    #[inline]
-    fn on_arrive(&mut self, port: u32) {
-        let sender = &mut self.ports[port as usize];
-        let Some(&InFlight { arrives, mut packet }) = self.in_flight.front(&sender.wire) else { return };
-        if arrives != self.now {
-            // The wire was cut and used again: this event belonged to a packet that is gone.
-            debug_assert!(arrives > self.now);
-            return;
-        }
-        self.in_flight.drop_front(&mut sender.wire);
-        if let Some(next) = self.in_flight.front(&sender.wire)
-            && !sender.has(EAGER)
-        {
-            self.queue.push(next.arrives, kind::ARRIVE, port);
-        }
-        let lossy = sender.has(LOSSY_WIRE);
-        let ingress = peer(port);
-        if packet.kind.is_link_local() {
-            if packet.kind == Kind::Pfc {
-                self.on_pfc(ingress, &packet);
-            } else {
-                let lost = lossy && self.lost_on_wire(port);
-                self.on_neighbour(ingress, &packet, lost);
-            }
-            return;
-        }
-        if lossy && self.lost_on_wire(port) {
-            self.counters.drops_fault += 1;
-            if self.loss[port as usize] < 1.0 {
-                // Bad luck is no stall: what is lost is sent again, and comes through in the end.
-                self.checks.progress_at = self.now;
-            }
-            self.lose(&packet);
-            return;
-        }
-        if self.ports[ingress as usize].has(AT_HOST) {
-            self.host_receive(ingress, &packet);
-        } else {
-            let egress = self.next_port(&mut packet);
-            self.switch_receive(ingress, egress, &mut packet);
-        }
-    }
-
-    #[cold]
-    fn lost_on_wire(&mut self, port: u32) -> bool {
-        let loss = self.loss[port as usize];
-        loss > 0.0 && self.loss_rng[port as usize].unit() < loss
-    }
-
-    /// The egress port a packet takes next; moves its route cursor.
-    #[inline]
-    fn next_port(&self, packet: &mut Packet) -> u32 {
-        let port = self.route_ports[packet.route as usize];
-        if packet.flags & BACKWARD == 0 {
-            packet.route += 1;
-            port
-        } else {
-            packet.route = packet.route.wrapping_sub(1);
-            peer(port)
-        }
-    }
-
-    /// Puts a packet on the wire now. The port must be free.
-    #[inline]
-    pub(crate) fn transmit(&mut self, port_id: u32, packet: &Packet) {
-        let port = &mut self.ports[port_id as usize];
-        debug_assert!(port.busy_until <= self.now);
-        let wire_bytes = u32::from(packet.frame_bytes) + self.gap_bytes;
-        let end = self.now + port.rate.serialise(wire_bytes);
-        port.busy_until = end;
-        port.tx_bytes += u64::from(wire_bytes);
-        port.tx_packets += 1;
-        if !packet.kind.is_link_local() {
-            self.counters.packet_hops += 1;
-        }
-        let arrives = end + port.delay;
-        let flags = port.flags;
-        if flags & EAGER != 0 {
-            port.flags |= FREE_PENDING;
-            self.queue.push_in_turn(end, kind::PORT_FREE, port_id);
-            self.queue.push_in_turn(arrives, kind::ARRIVE, port_id);
-        } else if port.wire.is_empty() {
-            self.queue.push(arrives, kind::ARRIVE, port_id);
-        }
-        self.in_flight.push(&mut port.wire, &InFlight { arrives, packet: *packet });
-        if flags & CAPTURED != 0 {
-            self.tap(port_id, packet);
-        }
-    }
-
-    /// Makes sure the port is served once it is free.
-    #[inline]
-    pub(crate) fn expect_free(&mut self, port_id: u32) {
-        let port = &mut self.ports[port_id as usize];
-        if port.flags & (FREE_PENDING | EAGER) != 0 {
-            if !port.has(FREE_PENDING) {
-                self.serve_at_once(port_id);
-            }
-            return;
-        }
-        port.flags |= FREE_PENDING;
-        self.queue.push(port.busy_until.max(self.now), kind::PORT_FREE, port_id);
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn serve_at_once(&mut self, port_id: u32) {
-        if self.ports[port_id as usize].busy_until <= self.now {
-            self.on_port_free(port_id);
-        }
-    }
-
-    #[inline]
-    fn on_port_free(&mut self, port_id: u32) {
-        let port = &mut self.ports[port_id as usize];
-        port.flags &= !FREE_PENDING;
-        if port.has(AT_HOST) {
-            self.serve_host(port_id);
-        } else if port.has(CONTROLLED) {
-            self.serve_controlled(port_id);
-        } else {
-            self.serve_switch_port(port_id);
-        }
-    }
-
-    /// The class to serve among `eligible` (not zero): strict by priority, then deficit
-    /// round-robin.
-    #[inline]
-    pub(crate) fn pick_class(&mut self, port: u32, eligible: u8) -> u8 {
-        debug_assert!(eligible != 0);
-        let strict = eligible & self.strict;
-        if strict != 0 { 7 - strict.leading_zeros() as u8 } else { self.pick_weighted(port, eligible) }
-    }
-
-    #[cold]
-    fn pick_weighted(&mut self, port: u32, eligible: u8) -> u8 {
-        let base = port as usize * self.classes;
-        if self.in_turns {
-            // The first after the one that was served last.
-            let next = u32::from(self.drr_next[port as usize]);
-            let turned = (u32::from(eligible) | u32::from(eligible) << self.classes) >> next;
-            return ((next + turned.trailing_zeros()) % self.classes as u32) as u8;
-        }
-        loop {
-            let class = self.drr_next[port as usize] as usize % self.classes;
-            if eligible & (1 << class) == 0 {
-                // Nothing to send, nothing saved up; a debt stays.
-                self.deficit[base + class] = self.deficit[base + class].min(0);
-            } else if self.deficit[base + class] > 0 {
-                return class as u8;
-            } else {
-                self.deficit[base + class] += self.quantum[class];
-                if self.deficit[base + class] > 0 {
-                    return class as u8;
-                }
-            }
-            self.drr_next[port as usize] = ((class + 1) % self.classes) as u8;
-        }
-    }
-
-    /// Charges a weighted class for what it sent; moves on when its share is used up.
-    #[inline]
-    pub(crate) fn charge(&mut self, port: u32, class: u8, bytes: u16) {
-        if self.strict & (1 << class) == 0 {
-            let deficit = &mut self.deficit[port as usize * self.classes + class as usize];
-            // What it sent beyond its share is taken off its next; where classes take turns, all of it is.
-            *deficit -= i64::from(bytes);
-            if *deficit <= 0 {
-                self.drr_next[port as usize] = ((usize::from(class) + 1) % self.classes) as u8;
-            }
-        }
-    }
-
-    /// The network drops a packet of a flow.
-    #[cold]
-    pub(crate) fn lose(&mut self, packet: &Packet) {
-        self.ledgers[packet.flow].lost += u64::from(packet.kind != Kind::Notification);
-        self.discard(packet);
-    }
-
-    /// A packet ends here, undelivered.
-    pub(crate) fn discard(&mut self, packet: &Packet) {
-        self.counters.data_packets_discarded += u64::from(packet.kind == Kind::Data);
-        self.release_extra(packet);
-        self.packet_gone(packet.flow);
-    }
-
-    /// Frees what a packet carried beside itself.
-    #[inline]
-    pub(crate) fn release_extra(&mut self, packet: &Packet) {
-        if packet.extra != crate::packet::NO_EXTRA {
-            if packet.kind == Kind::Notification || packet.carries_feedback() {
-                self.feedback.remove(packet.extra);
-            } else {
-                self.int.remove(packet.extra);
-            }
-        }
-    }
-
-    /// Stores a route and returns its first index.
-    pub(crate) fn store_route(&mut self, path: &[u32]) -> u32 {
-        if self.route_free.len() <= path.len() {
-            self.route_free.resize(path.len() + 1, Vec::new());
-        }
-        match self.route_free[path.len()].pop() {
-            Some(at) => {
-                self.route_ports[at as usize..at as usize + path.len()].copy_from_slice(path);
-                at
-            }
-            None => {
-                let at = self.route_ports.len() as u32;
-                self.route_ports.extend_from_slice(path);
-                at
-            }
-        }
-    }
-
-    pub(crate) fn free_route(&mut self, at: u32, len: u8) {
-        self.route_free[len as usize].push(at);
-    }
-
     /// What every port did, with queues settled to now.
     pub fn port_reports(&mut self) -> Vec<PortReport> {
-        let now = self.now;
-        let length = now.ps().max(1) as f64;
-        let mut reports = Vec::with_capacity(self.ports.len());
-        for port_id in 0..self.ports.len() {
-            let port = &self.ports[port_id];
-            let at_host = port.has(AT_HOST);
-            let (paused, owner, local) = (port.paused, port.owner as usize, port.local as usize);
-            let pfc = &self.checks.frames[port_id];
-            let mut report = PortReport {
-                port: port_id as u32,
-                tx_packets: port.tx_packets,
-                tx_wire_bytes: port.tx_bytes.saturating_sub(unsent_bytes(port, now)),
-                pause_frames: pfc.pause,
-                resume_frames: pfc.resume,
-                refresh_frames: pfc.refresh,
-                classes: Vec::with_capacity(self.classes),
-            };
-            for class in 0..self.classes {
-                let queue = &mut self.queues[port_id * self.classes + class];
-                queue.settle(now);
-                let open = if paused & (1 << class) != 0 { now - queue.paused_since } else { Span::ZERO };
-                let mut row = ClassReport {
-                    queue_bytes_peak: queue.peak_bytes,
-                    queue_bytes_mean: queue.area / length,
-                    paused: queue.paused_total + open,
-                    marks: queue.marks,
-                    drops: queue.drops,
-                    ..ClassReport::default()
-                };
-                if !at_host {
-                    let switch = &self.switches[owner];
-                    let account = &self.accounts[switch.accounts as usize + local * self.classes + class];
-                    row.ingress_bytes_peak = account.peak_bytes;
-                    row.headroom_bytes = account.headroom_bytes;
-                    if account.lossless {
-                        row.xoff_bytes = Some(if switch.dynamic { account.lowest_xoff } else { account.xoff_bytes });
-                    }
-                }
-                report.classes.push(row);
-            }
-            reports.push(report);
-        }
-        reports
+        self.part.port_reports()
+    }
+
+    /// What watchdogs did so far; of a storm that has not ended, what it has cost until now.
+    pub fn storm_records(&self) -> Vec<StormRecord> {
+        self.part.storm_records()
     }
 
     /// Flows alive now.
     pub fn flows_in_flight(&self) -> usize {
-        self.senders.len()
+        self.part.senders.len()
     }
 
     pub fn max_base_rtt(&self) -> Span {
         self.max_base_rtt
     }
 
-    /// Whether the port's link is up.
-    pub(crate) fn is_up(&self, port: u32) -> bool {
-        !self.ports[port as usize].has(DOWN)
+    /// Records frames from now on. Captures are numbered in order.
+    pub fn capture(&mut self, captures: Vec<crate::capture::Capture>) {
+        self.part.capture(captures);
+    }
+
+    /// What was captured.
+    pub fn taps(&self) -> &crate::capture::Taps {
+        &self.part.taps
+    }
+
+    pub fn taps_mut(&mut self) -> &mut crate::capture::Taps {
+        &mut self.part.taps
+    }
+
+    /// The control of a switch (by node), for those who want to look inside.
+    pub fn switch_control(&self, node: u32) -> Option<&S::Switch> {
+        self.part.switch_control(node)
+    }
+
+    /// The number that a port has at its switch, as controls name it.
+    pub fn local_port(&self, port: u32) -> u16 {
+        self.part.local_port(port)
     }
 }

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use xoff_engine::Time;
 use xoff_fabric::capture::Frame;
+use xoff_fabric::plan::Plan;
 use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_fabric::traffic::{Action, Source};
 use xoff_fabric::world::Progress;
@@ -147,9 +148,10 @@ pub struct Keep {
 pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn FnMut(Position)) -> io::Result<RunEnd> {
     let began = Instant::now();
     let units = keep.units.then(Arc::<Mutex<UnitLog>>::default);
-    let mut world = build_with(loaded, units.as_ref());
-    world.plan.run.record_pauses |= keep.pauses;
-    world.plan.run.record_refreshes |= keep.refreshes;
+    let mut plan = loaded.plan.clone();
+    plan.run.record_pauses |= keep.pauses;
+    plan.run.record_refreshes |= keep.refreshes;
+    let mut world = build_with(loaded, plan, units.as_ref());
     if keep.frames {
         world.capture(loaded.captures.iter().map(|request| request.capture.clone()).collect());
     }
@@ -192,17 +194,17 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
         storms: world.storm_records(),
         deadlock_at: world.deadlocks.first().map(|(at, _)| *at),
         measures: Vec::new(),
-        missed_frames: (0..loaded.captures.len()).map(|capture| world.taps.counts(capture).1).collect(),
+        missed_frames: (0..loaded.captures.len()).map(|capture| world.taps().counts(capture).1).collect(),
         captures: Vec::new(),
     })
 }
 
 /// The world of a loaded scenario, ready to run.
 pub fn build(loaded: &Loaded) -> AnyWorld {
-    build_with(loaded, None)
+    build_with(loaded, loaded.plan.clone(), None)
 }
 
-fn build_with(loaded: &Loaded, units: Option<&Arc<Mutex<UnitLog>>>) -> AnyWorld {
+fn build_with(loaded: &Loaded, plan: Plan, units: Option<&Arc<Mutex<UnitLog>>>) -> AnyWorld {
     let mut first_label = 0;
     let mut sources: Vec<Box<dyn Source>> = Vec::with_capacity(loaded.traffic.len());
     for (index, traffic) in (0..).zip(&loaded.traffic) {
@@ -215,7 +217,7 @@ fn build_with(loaded: &Loaded, units: Option<&Arc<Mutex<UnitLog>>>) -> AnyWorld 
         first_label += traffic.labels.len() as u32;
     }
     let schemes = loaded.schemes.iter().map(|scheme| Any::configure(&scheme.values)).collect();
-    AnyWorld::new(loaded.plan.clone(), schemes, sources)
+    AnyWorld::new(plan, schemes, sources)
 }
 
 /// How many flows will run, if every source knows and none is endless.
@@ -235,12 +237,12 @@ fn drain(world: &mut AnyWorld, sink: &mut dyn Sink) -> io::Result<()> {
     sink.pauses(&world.pauses)?;
     sink.pfc_frames(&world.pfc_frames)?;
     sink.samples(&world.samples)?;
-    sink.frames(&world.taps.frames)?;
+    sink.frames(&world.taps().frames)?;
     world.flows.clear();
     world.pauses.clear();
     world.pfc_frames.clear();
     world.samples.clear();
-    world.taps.frames.clear();
+    world.taps_mut().frames.clear();
     Ok(())
 }
 

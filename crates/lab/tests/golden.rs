@@ -228,7 +228,8 @@ fn golden_runs_reach_every_scheme_and_rule() {
         failures += u32::from(world.failure.is_some());
     }
     assert_eq!(schemes, xoff_schemes::all().iter().map(|spec| spec.name).collect());
-    let reached = [total.naks_sent, total.notifications_sent, total.marks, total.neighbour_messages, total.pause_frames];
+    let reached =
+        [total.naks_sent, total.notifications_sent, total.marks, total.neighbour_messages, total.pause_frames];
     assert!(reached.iter().all(|count| *count > 0), "{total:?}");
     let reached = [total.refresh_frames, total.drops_lossy, total.drops_fault, total.timeouts, total.watchdog_storms];
     assert!(reached.iter().all(|count| *count > 0), "{total:?}");

@@ -218,7 +218,7 @@ const REACHES: [Reach; 17] = [
     ("a storm", |trial| trial.world.counters.watchdog_storms > 0),
     ("a lossless drop", |trial| trial.world.counters.drops_lossless > 0),
     ("samples", |trial| !trial.world.samples.is_empty()),
-    ("captured frames", |trial| !trial.world.taps.frames.is_empty()),
+    ("captured frames", |trial| !trial.world.taps().frames.is_empty()),
     ("several classes", |trial| trial.world.plan.classes.list.len() > 2),
     ("several schemes", |trial| trial.loaded.schemes.len() > 1),
     ("a promise kept", |trial| trial.world.counters.pause_frames > 0 && promises_no_drop(trial)),

@@ -80,7 +80,8 @@ fn laws_can_be_broken() {
 
 /// What large swarms have found: bad luck on a lossy wire taken for a stall, and so a TCP flow that waits for its
 /// timer where the order of scheduling counts; a PAUSE that left while a packet was leaving by the same port;
-/// notices of a switch that ate the headroom of a lossless class.
+/// notices of a switch that ate the headroom of a lossless class; a NIC that scans and had set no wake-up because
+/// of a flow that was then stopped.
 #[test]
 fn what_was_found_stays_mended() {
     for text in [
@@ -88,6 +89,7 @@ fn what_was_found_stays_mended() {
         include_str!("found/47108.toml"),
         include_str!("found/108623.toml"),
         include_str!("found/112310.toml"),
+        include_str!("found/269292.toml"),
         include_str!("found/459557.toml"),
     ] {
         let verdict = trial::judge(text);

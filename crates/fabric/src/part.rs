@@ -1,0 +1,559 @@
+//! A part of the network: its switches and hosts, all that belongs to them, and the loop that moves it
+//! from event to event.
+//!
+//! This file has the loop and what all nodes need (transmission, service, routes, reports). What a switch
+//! does is in [`crate::switch`], what a NIC and the transport do in [`crate::nic`] and
+//! [`crate::transport`]. What concerns the run as a whole is not here but in [`crate::world`].
+
+use crate::agenda::Agenda;
+use crate::flow::{Ledger, Receiver, Sender};
+use crate::packet::{BACKWARD, IntStack, Kind, Packet};
+use crate::plan::{Plan, Signalling, peer};
+use crate::port::{
+    AT_HOST, Account, CAPTURED, CONTROLLED, DOWN, EAGER, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue,
+};
+use crate::record::{ClassReport, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport};
+use crate::route::Routes;
+use crate::scheme::{Format, Notice, Scheme, TIMERS};
+use std::sync::Arc;
+use xoff_engine::{Key, Lots, Pool, Ring, Rng, Slab, Span, Time};
+
+/// Kinds of events, in the order in which they happen at one instant.
+pub mod kind {
+    pub const FAULT: u8 = 0;
+    pub const ARRIVE: u8 = 1;
+    pub const PORT_FREE: u8 = 2;
+    pub const EMIT: u8 = 3;
+    pub const WAKE: u8 = 4;
+    pub const FLOW_TIMER: u8 = 5;
+    pub const NP_TIMER: u8 = 6;
+    pub const CP_TIMER: u8 = 7;
+    pub const SOURCE: u8 = 8;
+    pub const PAUSE_EXPIRY: u8 = 9;
+    pub const PFC_REFRESH: u8 = 10;
+    pub const WATCHDOG: u8 = 11;
+    pub const CHECK: u8 = 12;
+    pub const PROBE: u8 = 13;
+    pub const SWITCH_TIMER: u8 = 14;
+    /// After the probes, which thus see what has been there for a while.
+    pub const SHAPER: u8 = 15;
+}
+
+/// A switch: its buffer and where its ingress accounts lie.
+#[derive(Debug)]
+pub struct Switch {
+    pub node: u32,
+    pub profile: u16,
+    pub ports: Vec<u32>,
+    /// First of `ports * classes` accounts, by local port number.
+    pub accounts: u32,
+    pub buffer_bytes: u64,
+    pub used_bytes: u64,
+    pub dynamic: bool,
+    pub reserve_bytes: u64,
+    pub resume_offset_bytes: u64,
+    pub shared_bytes: u64,
+    pub shared_used: u64,
+    pub lossy_bytes: u64,
+    pub lossy_used: u64,
+    pub signalling: Signalling,
+}
+
+/// A host: its NIC's round-robin, pacing and delayed packets.
+pub struct Host {
+    pub node: u32,
+    pub port: u32,
+    pub profile: u16,
+    /// Flows that may send now, per class.
+    pub ready: Box<[Ring<u32>]>,
+    /// The flow on the wire, if it may send again when the wire is free.
+    pub last_served: u32,
+    /// Flows waiting for their pacing time.
+    pub paced: std::collections::BinaryHeap<std::cmp::Reverse<Key>>,
+    /// The wake-up event that counts.
+    pub wake_at: Time,
+    /// ACKs and notifications waiting out their processing delay.
+    pub delayed: [Ring<InFlight>; 2],
+    /// Classes this host keeps paused (a storm).
+    pub storm: u8,
+    /// Its flows, if it looks through them.
+    pub scan: Option<crate::scan::Scan>,
+}
+
+/// Events whose state is fetched together in a large network: what a core can have under way.
+const AHEAD: usize = 16;
+
+/// Of the frame that is on its way out: a port whose run ends amid it has not sent all of it.
+fn unsent_bytes(port: &Port, now: Time) -> u64 {
+    let left = port.busy_until.saturating_since(now);
+    // Rounded up: a byte begun is not sent.
+    (u128::from(port.rate.rate().bps()) * u128::from(left.ps())).div_ceil(8_000_000_000_000) as u64
+}
+
+/// Why [`Part::run`] came back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pause {
+    /// As many events as were asked for.
+    Counted,
+    /// What comes next is not before the limit.
+    Limit,
+    /// Nothing comes next.
+    Empty,
+    /// Something has happened that concerns the run: see [`Part::news`] and [`Part::failure`].
+    Halted,
+}
+
+/// What a part has to tell of its flows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum News {
+    /// The flow is over: its place, its source and the source's handle of it.
+    Ended { flow: u32, source: u32, handle: u32 },
+    /// All that was offered to the flow is acknowledged.
+    Drained { source: u32, handle: u32 },
+}
+
+/// Everything of some switches and hosts.
+pub struct Part<S: Scheme> {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) now: Time,
+    pub(crate) counters: Counters,
+    /// Records since they were last taken.
+    pub(crate) flows: Vec<FlowRecord>,
+    pub(crate) pauses: Vec<PauseRecord>,
+    pub(crate) pfc_frames: Vec<PfcRecord>,
+    pub(crate) taps: crate::capture::Taps,
+    /// See [`crate::world::World::storm_records`].
+    pub(crate) storms: Vec<crate::record::StormRecord>,
+    pub(crate) failure: Option<Failure>,
+    pub(crate) news: Vec<News>,
+    /// No event is handled until the run has looked at what happened.
+    pub(crate) halted: bool,
+
+    pub(crate) queue: Agenda,
+    /// Every transmission ends in an event of its own, and what may happen now happens at once: the
+    /// order of scheduling counts.
+    pub(crate) eager: bool,
+    pub(crate) lots: Option<Lots>,
+    /// Per flow, where the order of scheduling counts: the timers that have an event.
+    pub(crate) timers: Vec<[Time; TIMERS]>,
+    pub(crate) ports: Vec<Port>,
+    /// What all queues and all wires hold.
+    pub(crate) queued: Pool<Packet>,
+    pub(crate) in_flight: Pool<InFlight>,
+    /// `port * classes + class`
+    pub(crate) queues: Vec<Queue>,
+    pub(crate) accounts: Vec<Account>,
+    pub(crate) switches: Vec<Switch>,
+    pub(crate) hosts: Vec<Host>,
+    /// Per node: its number among hosts or switches.
+    pub(crate) index_of: Vec<u32>,
+    pub(crate) classes: usize,
+    pub(crate) strict: u8,
+    pub(crate) quantum: Vec<i64>,
+    /// Deficit round-robin of ports with weighted classes: `port * classes + class`.
+    pub(crate) deficit: Vec<i64>,
+    pub(crate) drr_next: Vec<u8>,
+    /// Classes without strict priority take turns, a packet each.
+    pub(crate) in_turns: bool,
+    pub(crate) gap_bytes: u32,
+    pub(crate) pfc_frame: u16,
+
+    pub(crate) schemes: Arc<Vec<S>>,
+    /// Per scheme: within a domain, and across.
+    pub(crate) formats: Arc<Vec<[Format; 2]>>,
+    pub(crate) cps: Vec<S::Cp>,
+    pub(crate) cp_due: Vec<Time>,
+    pub(crate) cp_owner: Vec<(u32, u8)>,
+    /// Per congestion point: what orders its timers among others, whatever other schemes there are.
+    pub(crate) cp_names: Vec<u32>,
+    pub(crate) notices: Vec<Notice<S::Feedback>>,
+    pub(crate) senders: Slab<Sender<S::Rp>>,
+    pub(crate) receivers: Slab<Receiver<S::Np>>,
+    pub(crate) ledgers: Slab<Ledger>,
+    /// Per slot of a flow: what is read of it at every hop.
+    pub(crate) tags: Vec<crate::identity::Tag>,
+    /// Slots of the flows that are not gone, by their number in the run.
+    pub(crate) living: std::collections::HashMap<u32, u32>,
+    pub(crate) int: Slab<IntStack>,
+    pub(crate) feedback: Slab<S::Feedback>,
+    pub(crate) controls: crate::voq::Controls<S::Switch>,
+    pub(crate) shapers: crate::shaper::Shapers<S::Transit>,
+
+    pub(crate) routes: Arc<Routes>,
+    pub(crate) route_ports: Vec<u32>,
+    pub(crate) route_free: Vec<Vec<u32>>,
+    pub(crate) loss: Vec<f64>,
+    pub(crate) loss_rng: Vec<Rng>,
+    pub(crate) watch: crate::watchdog::Watch,
+}
+
+impl<S: Scheme> Part<S> {
+    /// Handles events before `limit`, at most `max_events` of them; says how many, and why no more.
+    pub(crate) fn run(&mut self, limit: Key, max_events: u64) -> (u64, Pause) {
+        let large = self.queue.is_large();
+        let mut looked_at = 0;
+        for handled in 0..max_events {
+            if self.halted {
+                self.halted = false;
+                return (handled, Pause::Halted);
+            }
+            let Some(key) = self.queue.pop() else { return (handled, Pause::Empty) };
+            if key >= limit {
+                self.queue.unpop(key);
+                return (handled, Pause::Limit);
+            }
+            if large {
+                if self.queue.take_fresh() || looked_at == 0 {
+                    self.look_ahead();
+                    looked_at = AHEAD;
+                }
+                looked_at -= 1;
+            }
+            debug_assert!(key.time() >= self.now, "time runs backwards");
+            self.now = key.time();
+            self.counters.events += 1;
+            let (kind, index) = self.queue.parts(key);
+            match kind {
+                kind::ARRIVE => self.on_arrive(index),
+                kind::PORT_FREE => self.on_port_free(index),
+                kind::WAKE => self.on_wake(index),
+                kind::FLOW_TIMER => self.on_flow_timer(index),
+                kind::NP_TIMER => self.on_np_timer(index),
+                kind::CP_TIMER => self.on_cp_timer(index),
+                kind::EMIT => self.on_emit(index),
+                kind::PAUSE_EXPIRY => self.on_pause_expiry(index),
+                kind::PFC_REFRESH => self.on_pfc_refresh(index),
+                kind::WATCHDOG => self.on_watchdog(index),
+                kind::SWITCH_TIMER => self.on_switch_timer(index),
+                kind::SHAPER => self.on_shaper(index),
+                other => unreachable!("event kind {other} in a part"),
+            }
+        }
+        (max_events, Pause::Counted)
+    }
+
+    /// Reads what the next events will need, all of them before any is handled: in a large network
+    /// nothing of it is in the cache, and misses that do not wait for each other overlap.
+    #[inline(never)]
+    fn look_ahead(&self) {
+        let classes = self.classes;
+        let mut seen = 0u64;
+        let next = || self.queue.upcoming().iter().rev().take(AHEAD);
+        for key in next() {
+            let port = key.index() as usize;
+            if matches!(key.kind(), kind::ARRIVE | kind::PORT_FREE) {
+                seen ^= self.ports[port].busy_until.ps() ^ self.ports[port ^ 1].tx_bytes;
+            }
+        }
+        let front = |key: &Key| match key.kind() {
+            kind::ARRIVE => self.in_flight.front(&self.ports[key.index() as usize].wire).map(|item| &item.packet),
+            kind::PORT_FREE => {
+                let first = key.index() as usize * classes;
+                self.queued.front(&self.queues[first].packets)
+            }
+            _ => None,
+        };
+        for packet in next().filter_map(front) {
+            seen ^= u64::from(packet.route);
+        }
+        for key in next().filter(|key| key.kind() == kind::PORT_FREE) {
+            let port = &self.ports[key.index() as usize];
+            if port.has(AT_HOST) {
+                let flow = self.hosts[port.owner as usize].last_served;
+                seen ^= self.senders.get(flow).map_or(0, |sender| u64::from(sender.next));
+            }
+        }
+        for key in next().filter(|key| key.kind() == kind::ARRIVE) {
+            let Some(packet) = front(key) else { continue };
+            let to_host = self.ports[key.index() as usize ^ 1].has(AT_HOST);
+            if to_host {
+                seen ^= self.senders.get(packet.flow).map_or(0, |sender| u64::from(sender.next));
+                seen ^= self.receivers.get(packet.flow).map_or(0, |receiver| u64::from(receiver.expected));
+                continue;
+            }
+            let Some(&port) = self.route_ports.get(packet.route as usize) else { continue };
+            let port = if packet.flags & BACKWARD == 0 { port } else { peer(port) };
+            seen ^= self.ports[port as usize].busy_until.ps();
+            seen ^= self.queues[port as usize * classes + usize::from(packet.class)].bytes;
+            let ingress = &self.ports[key.index() as usize ^ 1];
+            let account =
+                self.switches[ingress.owner as usize].accounts as usize + usize::from(ingress.local) * classes;
+            seen ^= self.accounts[account + usize::from(packet.class)].bytes;
+        }
+        std::hint::black_box(seen);
+    }
+
+    /// The last bit of the head of `port`'s wire reaches the other end.
+    #[inline]
+    fn on_arrive(&mut self, port: u32) {
+        let sender = &mut self.ports[port as usize];
+        let Some(&InFlight { arrives, mut packet }) = self.in_flight.front(&sender.wire) else { return };
+        if arrives != self.now {
+            // The wire was cut and used again: this event belonged to a packet that is gone.
+            debug_assert!(arrives > self.now);
+            return;
+        }
+        self.in_flight.drop_front(&mut sender.wire);
+        if let Some(next) = self.in_flight.front(&sender.wire)
+            && !sender.has(EAGER)
+        {
+            self.queue.push(next.arrives, kind::ARRIVE, port);
+        }
+        let lossy = sender.has(LOSSY_WIRE);
+        let ingress = peer(port);
+        if packet.kind.is_link_local() {
+            if packet.kind == Kind::Pfc {
+                self.on_pfc(ingress, &packet);
+            } else {
+                let lost = lossy && self.lost_on_wire(port);
+                self.on_neighbour(ingress, &packet, lost);
+            }
+            return;
+        }
+        if lossy && self.lost_on_wire(port) {
+            self.counters.drops_fault += 1;
+            if self.loss[port as usize] < 1.0 {
+                // Bad luck is no stall: what is lost is sent again, and comes through in the end.
+                self.watch.bad_luck_at = self.now;
+            }
+            self.lose(&packet);
+            return;
+        }
+        if self.ports[ingress as usize].has(AT_HOST) {
+            self.host_receive(ingress, &packet);
+        } else {
+            let egress = self.next_port(&mut packet);
+            self.switch_receive(ingress, egress, &mut packet);
+        }
+    }
+
+    #[cold]
+    fn lost_on_wire(&mut self, port: u32) -> bool {
+        let loss = self.loss[port as usize];
+        loss > 0.0 && self.loss_rng[port as usize].unit() < loss
+    }
+
+    /// The egress port a packet takes next; moves its route cursor.
+    #[inline]
+    fn next_port(&self, packet: &mut Packet) -> u32 {
+        let port = self.route_ports[packet.route as usize];
+        if packet.flags & BACKWARD == 0 {
+            packet.route += 1;
+            port
+        } else {
+            packet.route = packet.route.wrapping_sub(1);
+            peer(port)
+        }
+    }
+
+    /// Puts a packet on the wire now. The port must be free.
+    #[inline]
+    pub(crate) fn transmit(&mut self, port_id: u32, packet: &Packet) {
+        let port = &mut self.ports[port_id as usize];
+        debug_assert!(port.busy_until <= self.now);
+        let wire_bytes = u32::from(packet.frame_bytes) + self.gap_bytes;
+        let end = self.now + port.rate.serialise(wire_bytes);
+        port.busy_until = end;
+        port.tx_bytes += u64::from(wire_bytes);
+        port.tx_packets += 1;
+        if !packet.kind.is_link_local() {
+            self.counters.packet_hops += 1;
+        }
+        let arrives = end + port.delay;
+        let flags = port.flags;
+        if flags & EAGER != 0 {
+            port.flags |= FREE_PENDING;
+            self.queue.push_in_turn(end, kind::PORT_FREE, port_id);
+            self.queue.push_in_turn(arrives, kind::ARRIVE, port_id);
+        } else if port.wire.is_empty() {
+            self.queue.push(arrives, kind::ARRIVE, port_id);
+        }
+        self.in_flight.push(&mut port.wire, &InFlight { arrives, packet: *packet });
+        if flags & CAPTURED != 0 {
+            self.tap(port_id, packet);
+        }
+    }
+
+    /// Makes sure the port is served once it is free.
+    #[inline]
+    pub(crate) fn expect_free(&mut self, port_id: u32) {
+        let port = &mut self.ports[port_id as usize];
+        if port.flags & (FREE_PENDING | EAGER) != 0 {
+            if !port.has(FREE_PENDING) {
+                self.serve_at_once(port_id);
+            }
+            return;
+        }
+        port.flags |= FREE_PENDING;
+        self.queue.push(port.busy_until.max(self.now), kind::PORT_FREE, port_id);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn serve_at_once(&mut self, port_id: u32) {
+        if self.ports[port_id as usize].busy_until <= self.now {
+            self.on_port_free(port_id);
+        }
+    }
+
+    #[inline]
+    fn on_port_free(&mut self, port_id: u32) {
+        let port = &mut self.ports[port_id as usize];
+        port.flags &= !FREE_PENDING;
+        if port.has(AT_HOST) {
+            self.serve_host(port_id);
+        } else if port.has(CONTROLLED) {
+            self.serve_controlled(port_id);
+        } else {
+            self.serve_switch_port(port_id);
+        }
+    }
+
+    /// The class to serve among `eligible` (not zero): strict by priority, then deficit
+    /// round-robin.
+    #[inline]
+    pub(crate) fn pick_class(&mut self, port: u32, eligible: u8) -> u8 {
+        debug_assert!(eligible != 0);
+        let strict = eligible & self.strict;
+        if strict != 0 { 7 - strict.leading_zeros() as u8 } else { self.pick_weighted(port, eligible) }
+    }
+
+    #[cold]
+    fn pick_weighted(&mut self, port: u32, eligible: u8) -> u8 {
+        let base = port as usize * self.classes;
+        if self.in_turns {
+            // The first after the one that was served last.
+            let next = u32::from(self.drr_next[port as usize]);
+            let turned = (u32::from(eligible) | u32::from(eligible) << self.classes) >> next;
+            return ((next + turned.trailing_zeros()) % self.classes as u32) as u8;
+        }
+        loop {
+            let class = self.drr_next[port as usize] as usize % self.classes;
+            if eligible & (1 << class) == 0 {
+                // Nothing to send, nothing saved up; a debt stays.
+                self.deficit[base + class] = self.deficit[base + class].min(0);
+            } else if self.deficit[base + class] > 0 {
+                return class as u8;
+            } else {
+                self.deficit[base + class] += self.quantum[class];
+                if self.deficit[base + class] > 0 {
+                    return class as u8;
+                }
+            }
+            self.drr_next[port as usize] = ((class + 1) % self.classes) as u8;
+        }
+    }
+
+    /// Charges a weighted class for what it sent; moves on when its share is used up.
+    #[inline]
+    pub(crate) fn charge(&mut self, port: u32, class: u8, bytes: u16) {
+        if self.strict & (1 << class) == 0 {
+            let deficit = &mut self.deficit[port as usize * self.classes + class as usize];
+            // What it sent beyond its share is taken off its next; where classes take turns, all of it is.
+            *deficit -= i64::from(bytes);
+            if *deficit <= 0 {
+                self.drr_next[port as usize] = ((usize::from(class) + 1) % self.classes) as u8;
+            }
+        }
+    }
+
+    /// The network drops a packet of a flow.
+    #[cold]
+    pub(crate) fn lose(&mut self, packet: &Packet) {
+        self.ledgers[packet.flow].lost += u64::from(packet.kind != Kind::Notification);
+        self.discard(packet);
+    }
+
+    /// A packet ends here, undelivered.
+    pub(crate) fn discard(&mut self, packet: &Packet) {
+        self.counters.data_packets_discarded += u64::from(packet.kind == Kind::Data);
+        self.release_extra(packet);
+        self.packet_gone(packet.flow);
+    }
+
+    /// Frees what a packet carried beside itself.
+    #[inline]
+    pub(crate) fn release_extra(&mut self, packet: &Packet) {
+        if packet.extra != crate::packet::NO_EXTRA {
+            if packet.kind == Kind::Notification || packet.carries_feedback() {
+                self.feedback.remove(packet.extra);
+            } else {
+                self.int.remove(packet.extra);
+            }
+        }
+    }
+
+    /// Stores a route and returns its first index.
+    pub(crate) fn store_route(&mut self, path: &[u32]) -> u32 {
+        if self.route_free.len() <= path.len() {
+            self.route_free.resize(path.len() + 1, Vec::new());
+        }
+        match self.route_free[path.len()].pop() {
+            Some(at) => {
+                self.route_ports[at as usize..at as usize + path.len()].copy_from_slice(path);
+                at
+            }
+            None => {
+                let at = self.route_ports.len() as u32;
+                self.route_ports.extend_from_slice(path);
+                at
+            }
+        }
+    }
+
+    pub(crate) fn free_route(&mut self, at: u32, len: u8) {
+        self.route_free[len as usize].push(at);
+    }
+
+    /// What every port did, with queues settled to now.
+    pub(crate) fn port_reports(&mut self) -> Vec<PortReport> {
+        let now = self.now;
+        let length = now.ps().max(1) as f64;
+        let mut reports = Vec::with_capacity(self.ports.len());
+        for port_id in 0..self.ports.len() {
+            let port = &self.ports[port_id];
+            let at_host = port.has(AT_HOST);
+            let (paused, owner, local) = (port.paused, port.owner as usize, port.local as usize);
+            let pfc = &self.watch.frames[port_id];
+            let mut report = PortReport {
+                port: port_id as u32,
+                tx_packets: port.tx_packets,
+                tx_wire_bytes: port.tx_bytes.saturating_sub(unsent_bytes(port, now)),
+                pause_frames: pfc.pause,
+                resume_frames: pfc.resume,
+                refresh_frames: pfc.refresh,
+                classes: Vec::with_capacity(self.classes),
+            };
+            for class in 0..self.classes {
+                let queue = &mut self.queues[port_id * self.classes + class];
+                queue.settle(now);
+                let open = if paused & (1 << class) != 0 { now - queue.paused_since } else { Span::ZERO };
+                let mut row = ClassReport {
+                    queue_bytes_peak: queue.peak_bytes,
+                    queue_bytes_mean: queue.area / length,
+                    paused: queue.paused_total + open,
+                    marks: queue.marks,
+                    drops: queue.drops,
+                    ..ClassReport::default()
+                };
+                if !at_host {
+                    let switch = &self.switches[owner];
+                    let account = &self.accounts[switch.accounts as usize + local * self.classes + class];
+                    row.ingress_bytes_peak = account.peak_bytes;
+                    row.headroom_bytes = account.headroom_bytes;
+                    if account.lossless {
+                        row.xoff_bytes = Some(if switch.dynamic { account.lowest_xoff } else { account.xoff_bytes });
+                    }
+                }
+                report.classes.push(row);
+            }
+            reports.push(report);
+        }
+        reports
+    }
+
+    /// Whether the port's link is up.
+    pub(crate) fn is_up(&self, port: u32) -> bool {
+        !self.ports[port as usize].has(DOWN)
+    }
+}
