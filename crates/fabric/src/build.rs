@@ -18,117 +18,80 @@ use crate::world::World;
 use std::sync::Arc;
 use xoff_engine::{Fifo, LinkRate, Lots, Pool, Ring, Slab, Span, Time, stream};
 
+/// Which part every node belongs to, and its numbers there.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    /// Per node.
+    pub part_of: Vec<u16>,
+    /// Per node: its number among the hosts or switches of its part, and of the network.
+    pub index_of: Vec<u32>,
+    number_of: Vec<u32>,
+    /// Per port: its number in the part of its node.
+    pub port_at: Vec<u32>,
+    /// Per switch of the network: its first ingress account, all being counted through.
+    first_account: Vec<u32>,
+}
+
+impl Layout {
+    fn new(plan: &Plan, part_of: Vec<u16>) -> Layout {
+        let parts = part_of.iter().max().map_or(1, |last| usize::from(*last) + 1);
+        let (mut counts, mut numbers) = (vec![[0u32; 2]; parts], [0u32; 2]);
+        let (mut index_of, mut number_of) = (Vec::new(), Vec::new());
+        for (node, &part) in plan.nodes.iter().zip(&part_of) {
+            let kind = usize::from(node.kind == NodeKind::Switch);
+            index_of.push(counts[usize::from(part)][kind]);
+            number_of.push(numbers[kind]);
+            counts[usize::from(part)][kind] += 1;
+            numbers[kind] += 1;
+        }
+        let mut ports = vec![0; parts];
+        let mut port_at = vec![0; plan.ports()];
+        let mut degree = vec![0; plan.nodes.len()];
+        for (link, ends) in plan.links.iter().enumerate() {
+            let homes = [ends.a, ends.b].map(|node| usize::from(part_of[node as usize]));
+            for (end, home) in homes.into_iter().enumerate() {
+                port_at[link * 2 + end] = ports[home] + end as u32;
+            }
+            ports[homes[0]] += 2;
+            if homes[1] != homes[0] {
+                ports[homes[1]] += 2;
+            }
+            degree[ends.a as usize] += 1;
+            degree[ends.b as usize] += 1;
+        }
+        let switches = plan.nodes.iter().zip(degree).filter(|(node, _)| node.kind == NodeKind::Switch);
+        let first_account = switches.scan(0, |sum, (_, degree)| {
+            let first = *sum;
+            *sum += degree * plan.classes.list.len() as u32;
+            Some(first)
+        });
+        Layout { index_of, number_of, port_at, first_account: first_account.collect(), part_of }
+    }
+
+    /// The ports of a part, by the numbers they have in the network: both ends of every link of its nodes.
+    fn ports_of(&self, plan: &Plan, part: u16) -> Vec<u32> {
+        let mut ports = Vec::new();
+        for (link, ends) in (0..).zip(&plan.links) {
+            if [ends.a, ends.b].iter().any(|node| self.part_of[*node as usize] == part) {
+                ports.extend([link * 2, link * 2 + 1]);
+            }
+        }
+        ports
+    }
+}
+
 impl<S: Scheme> World<S> {
     /// Builds the world of a plan. The plan is trusted: whoever made it has checked it.
     pub fn new(plan: Plan, schemes: Vec<S>, sources: Vec<Box<dyn Source>>) -> World<S> {
         assert!(!schemes.is_empty() && schemes.len() <= 16, "one to sixteen schemes per run");
-        let classes = plan.classes.list.len();
-        assert!((1..=8).contains(&classes));
-        let routes = Routes::new(&plan, |_| true);
-        let mut index_of = vec![0; plan.nodes.len()];
-        let (mut hosts, mut switches) = (Vec::new(), Vec::new());
-        for (node, spec) in plan.nodes.iter().enumerate() {
-            match spec.kind {
-                NodeKind::Host => {
-                    index_of[node] = hosts.len() as u32;
-                    hosts.push(Host {
-                        node: node as u32,
-                        port: routes.host_port(node as u32),
-                        profile: spec.profile,
-                        ready: (0..classes).map(|_| Ring::default()).collect(),
-                        last_served: crate::nic::NO_FLOW,
-                        paced: Default::default(),
-                        wake_at: Time::NEVER,
-                        delayed: Default::default(),
-                        storm: 0,
-                        scan: new_scan(&plan, spec.profile),
-                    });
-                }
-                NodeKind::Switch => {
-                    index_of[node] = switches.len() as u32;
-                    switches.push(new_switch(&plan, node as u32, spec.profile));
-                }
-            }
-        }
-        for port in 0..plan.ports() as u32 {
-            let node = plan.node_of(port);
-            if plan.nodes[node as usize].kind == NodeKind::Switch {
-                switches[index_of[node as usize] as usize].ports.push(port);
-            }
-        }
+        assert!((1..=8).contains(&plan.classes.list.len()));
+        let routes = Arc::new(Routes::new(&plan, |_| true));
         let formats: Vec<[Format; 2]> = schemes.iter().map(|s| [s.format(), s.format_across()]).collect();
-        let mtu_wire = largest_wire_bytes(&plan, &formats);
-        let accounts = new_accounts(&plan, &mut switches, mtu_wire);
         let (max_base_rtt, max_bdp_bytes) = longest(&plan, &routes);
         let ways = (plan.model.base_rtt == BaseRtt::Payload).then(|| Ways::new(&plan));
-        let mask =
-            |test: &dyn Fn(usize) -> bool| (0..classes).filter(|&c| test(c)).fold(0u8, |mask, c| mask | (1 << c));
-        let sizes = plan.hosts.first().map_or(crate::plan::FrameSizes::ROCE_V2, |host| host.sizes);
-        let weighted = plan.classes.list.iter().any(|class| class.service != Service::Strict);
-        let ports = plan.ports();
-
+        let layout = Layout::new(&plan, vec![0; plan.nodes.len()]);
         let (plan, schemes, formats) = (Arc::new(plan), Arc::new(schemes), Arc::new(formats));
-        let mut part = Part {
-            now: Time::ZERO,
-            counters: Counters::default(),
-            flows: Vec::new(),
-            pauses: Vec::new(),
-            pfc_frames: Vec::new(),
-            taps: Default::default(),
-            storms: Vec::new(),
-            failure: None,
-            news: Vec::new(),
-            halted: false,
-            lots: shared_lots(&plan),
-            timers: Vec::new(),
-            queue: Agenda::new(plan.model.ties),
-            eager: plan.model.ties == Ties::Scheduled,
-            ports: Vec::with_capacity(ports),
-            queued: Pool::default(),
-            in_flight: Pool::default(),
-            queues: (0..ports * classes).map(|_| Queue::default()).collect(),
-            accounts,
-            switches,
-            hosts,
-            index_of,
-            classes,
-            strict: mask(&|c| plan.classes.list[c].service == Service::Strict),
-            quantum: (plan.classes.list.iter())
-                .map(|class| match class.service {
-                    Service::Strict | Service::RoundRobin => 0,
-                    Service::Weighted(quantum) => i64::from(quantum),
-                })
-                .collect(),
-            deficit: if weighted { vec![0; ports * classes] } else { Vec::new() },
-            in_turns: plan.classes.list.iter().any(|class| class.service == Service::RoundRobin),
-            drr_next: if weighted { vec![0; ports] } else { Vec::new() },
-            gap_bytes: sizes.gap_bytes,
-            pfc_frame: sizes.pfc_bytes as u16,
-            formats: Arc::clone(&formats),
-            schemes: Arc::clone(&schemes),
-            cps: Vec::new(),
-            cp_due: Vec::new(),
-            cp_owner: Vec::new(),
-            cp_names: Vec::new(),
-            notices: Vec::new(),
-            senders: Slab::default(),
-            receivers: Slab::default(),
-            ledgers: Slab::default(),
-            tags: Vec::new(),
-            living: Default::default(),
-            int: Slab::default(),
-            feedback: Slab::default(),
-            controls: Default::default(),
-            shapers: Default::default(),
-            routes: Arc::new(routes),
-            route_ports: Vec::new(),
-            route_free: Vec::new(),
-            loss: (0..ports as u32).map(|port| plan.direction(port).loss).collect(),
-            loss_rng: Vec::new(),
-            watch: Default::default(),
-            plan: Arc::clone(&plan),
-        };
-        part.build_ports(max_base_rtt);
+        let part = Part::new(&plan, &schemes, &formats, &routes, &layout, 0, max_base_rtt);
         let feeds = sources.into_iter().enumerate().map(|(place, source)| Feed::new(source, place)).collect();
         let mut world = World {
             now: Time::ZERO,
@@ -140,6 +103,7 @@ impl<S: Scheme> World<S> {
             deadlocks: Vec::new(),
             failure: None,
             part,
+            layout,
             agenda: Default::default(),
             feeds,
             schemes,
@@ -161,53 +125,113 @@ impl<S: Scheme> World<S> {
 }
 
 impl<S: Scheme> Part<S> {
-    fn build_ports(&mut self, max_base_rtt: Span) {
-        let slots = self.schemes.len();
-        let mtu_wire = largest_wire_bytes(&self.plan, &self.formats);
-        let mut local_of = vec![0u16; self.plan.ports()];
+    fn new(
+        plan: &Arc<Plan>,
+        schemes: &Arc<Vec<S>>,
+        formats: &Arc<Vec<[Format; 2]>>,
+        routes: &Arc<Routes>,
+        layout: &Layout,
+        number: u16,
+        max_base_rtt: Span,
+    ) -> Part<S> {
+        let names = layout.ports_of(plan, number);
+        let (ports, classes) = (names.len(), plan.classes.list.len());
+        let (hosts, mut switches) = new_nodes(plan, routes, layout, number);
+        for (port, &name) in (0..).zip(&names) {
+            let node = plan.node_of(name) as usize;
+            if layout.part_of[node] == number && plan.nodes[node].kind == NodeKind::Switch {
+                switches[layout.index_of[node] as usize].ports.push(port);
+            }
+        }
+        let mtu_wire = largest_wire_bytes(plan, formats);
+        let accounts = new_accounts(plan, &names, &mut switches, mtu_wire);
+        let services = || plan.classes.list.iter().map(|class| class.service);
+        let mask = |of: Service| (0..).zip(services()).fold(0, |mask, (c, s)| mask | (u8::from(s == of) << c));
+        let sizes = plan.hosts.first().map_or(crate::plan::FrameSizes::ROCE_V2, |host| host.sizes);
+        let weighted = services().any(|service| service != Service::Strict);
+        let mut part = Part {
+            now: Time::ZERO,
+            counters: Counters::default(),
+            flows: Vec::new(),
+            pauses: Vec::new(),
+            pfc_frames: Vec::new(),
+            taps: Default::default(),
+            storms: Vec::new(),
+            failure: None,
+            news: Vec::new(),
+            halted: false,
+            lots: shared_lots(plan),
+            timers: Vec::new(),
+            queue: Agenda::new(plan.model.ties),
+            eager: plan.model.ties == Ties::Scheduled,
+            ports: Vec::with_capacity(ports),
+            queued: Pool::default(),
+            in_flight: Pool::default(),
+            queues: (0..ports * classes).map(|_| Queue::default()).collect(),
+            accounts,
+            switches,
+            hosts,
+            classes,
+            strict: mask(Service::Strict),
+            quantum: services().map(quantum).collect(),
+            deficit: if weighted { vec![0; ports * classes] } else { Vec::new() },
+            in_turns: services().any(|service| service == Service::RoundRobin),
+            drr_next: if weighted { vec![0; ports] } else { Vec::new() },
+            gap_bytes: sizes.gap_bytes,
+            pfc_frame: sizes.pfc_bytes as u16,
+            formats: Arc::clone(formats),
+            schemes: Arc::clone(schemes),
+            cps: Vec::new(),
+            cp_due: Vec::new(),
+            cp_owner: Vec::new(),
+            cp_names: Vec::new(),
+            notices: Vec::new(),
+            senders: Slab::default(),
+            receivers: Slab::default(),
+            ledgers: Slab::default(),
+            tags: Vec::new(),
+            living: Default::default(),
+            int: Slab::default(),
+            feedback: Slab::default(),
+            controls: Default::default(),
+            shapers: Default::default(),
+            routes: Arc::clone(routes),
+            route_ports: Vec::new(),
+            route_free: Vec::new(),
+            loss: names.iter().map(|&name| plan.direction(name).loss).collect(),
+            loss_rng: Vec::new(),
+            watch: Default::default(),
+            plan: Arc::clone(plan),
+        };
+        part.build_ports(&names, layout, number, max_base_rtt);
+        part.build_controls(mtu_wire);
+        part.cp_due = vec![Time::NEVER; part.cps.len()];
+        let loses = |fault: &crate::plan::Fault| matches!(fault.what, crate::plan::FaultKind::Loss { .. });
+        if part.loss.iter().any(|&loss| loss > 0.0) || plan.faults.iter().any(loses) {
+            part.loss_rng = names.iter().map(|&name| stream(plan.seed, "wire loss", u64::from(name))).collect();
+        }
+        part
+    }
+
+    fn build_ports(&mut self, names: &[u32], layout: &Layout, number: u16, max_base_rtt: Span) {
+        let mut local_of = vec![0u16; names.len()];
         for switch in &self.switches {
             for (local, &port) in switch.ports.iter().enumerate() {
                 local_of[port as usize] = local as u16;
             }
         }
         let pauses: Vec<Option<u64>> = self.switches.iter().map(|switch| self.paused_from(switch)).collect();
-        for port in 0..self.plan.ports() as u32 {
-            let node = self.plan.node_of(port);
-            let direction = *self.plan.direction(port);
-            let at_host = self.plan.nodes[node as usize].kind == NodeKind::Host;
+        for (port, &name) in (0..).zip(names) {
+            let node = self.plan.node_of(name) as usize;
+            let direction = *self.plan.direction(name);
+            let at_host = self.plan.nodes[node].kind == NodeKind::Host;
+            let own = layout.part_of[node] == number;
+            let owner = layout.index_of[node];
             let cp_base = self.cps.len() as u32;
-            let mut hooks = Hooks::NONE;
-            let owner = self.index_of[node as usize];
-            if !at_host {
-                let (xoff, xon) =
-                    match self.plan.switches[self.switches[owner as usize].profile as usize].pfc.thresholds {
-                        Thresholds::Static { xoff_bytes, xon_bytes } => (Some(xoff_bytes), Some(xon_bytes)),
-                        Thresholds::Dynamic { .. } => (None, None),
-                    };
-                for class in 0..self.classes {
-                    for slot in 0..slots {
-                        let name = (u64::from(port) * 8 + class as u64) * 16 + slot as u64;
-                        let cp = self.schemes[slot].congestion_point(&QueueFacts {
-                            seed: self.plan.seed,
-                            queue: name,
-                            rate: direction.rate,
-                            max_base_rtt,
-                            delay: direction.delay,
-                            mtu_wire_bytes: mtu_wire,
-                            xoff_bytes: xoff,
-                            xon_bytes: xon,
-                            pause_bytes: pauses[owner as usize].filter(|_| self.plan.classes.list[class].lossless),
-                            leaves_domain: domain::is_long_haul(&self.plan, port),
-                            lots: self.lots.clone(),
-                        });
-                        hooks = hooks.with(cp.hooks());
-                        self.cps.push(cp);
-                        self.cp_owner.push((port, class as u8));
-                        self.cp_names.push(name as u32);
-                    }
-                }
-            }
-            let local = if at_host { 0 } else { local_of[port as usize] };
+            let hooks = match own && !at_host {
+                true => self.build_cps(port, name, owner, pauses[owner as usize], max_base_rtt),
+                false => Hooks::NONE,
+            };
             self.ports.push(Port {
                 busy_until: Time::ZERO,
                 wire: Fifo::default(),
@@ -216,29 +240,56 @@ impl<S: Scheme> Part<S> {
                 tx_bytes: 0,
                 tx_packets: 0,
                 queued_bytes: 0,
+                name,
                 owner,
                 cp_base,
-                local,
+                local: local_of[port as usize],
                 waiting: 0,
                 paused: 0,
                 pfc_due: 0,
                 flags: if at_host { AT_HOST } else { 0 }
                     | if direction.loss > 0.0 { LOSSY_WIRE } else { 0 }
-                    | if domain::is_long_haul(&self.plan, port) { LONG_HAUL } else { 0 }
-                    | if at_host && self.hosts[owner as usize].scan.is_some() { SCANS } else { 0 }
-                    | if !at_host && self.counts_passing(owner) { COUNTS_PASSING } else { 0 }
+                    | if domain::is_long_haul(&self.plan, name) { LONG_HAUL } else { 0 }
+                    | if own && at_host && self.hosts[owner as usize].scan.is_some() { SCANS } else { 0 }
+                    | if own && !at_host && self.counts_passing(owner) { COUNTS_PASSING } else { 0 }
                     | if self.eager { EAGER } else { 0 },
                 hooks,
             });
         }
-        self.build_controls(mtu_wire);
-        self.cp_due = vec![Time::NEVER; self.cps.len()];
-        let lossy = self.loss.iter().any(|&loss| loss > 0.0)
-            || self.plan.faults.iter().any(|fault| matches!(fault.what, crate::plan::FaultKind::Loss { .. }));
-        if lossy {
-            self.loss_rng =
-                (0..self.ports.len() as u64).map(|port| stream(self.plan.seed, "wire loss", port)).collect();
+    }
+
+    /// The congestion points of a port of a switch: one per class and scheme. What they listen to.
+    fn build_cps(&mut self, port: u32, name: u32, switch: u32, pause: Option<u64>, max_base_rtt: Span) -> Hooks {
+        let direction = *self.plan.direction(name);
+        let settings = &self.plan.switches[self.switches[switch as usize].profile as usize];
+        let (xoff, xon) = match settings.pfc.thresholds {
+            Thresholds::Static { xoff_bytes, xon_bytes } => (Some(xoff_bytes), Some(xon_bytes)),
+            Thresholds::Dynamic { .. } => (None, None),
+        };
+        let mut hooks = Hooks::NONE;
+        for class in 0..self.classes {
+            for (slot, scheme) in self.schemes.iter().enumerate() {
+                let queue = (u64::from(name) * 8 + class as u64) * 16 + slot as u64;
+                let cp = scheme.congestion_point(&QueueFacts {
+                    seed: self.plan.seed,
+                    queue,
+                    rate: direction.rate,
+                    max_base_rtt,
+                    delay: direction.delay,
+                    mtu_wire_bytes: largest_wire_bytes(&self.plan, &self.formats),
+                    xoff_bytes: xoff,
+                    xon_bytes: xon,
+                    pause_bytes: pause.filter(|_| self.plan.classes.list[class].lossless),
+                    leaves_domain: domain::is_long_haul(&self.plan, name),
+                    lots: self.lots.clone(),
+                });
+                hooks = hooks.with(cp.hooks());
+                self.cps.push(cp);
+                self.cp_owner.push((port, class as u8));
+                self.cp_names.push(queue as u32);
+            }
         }
+        hooks
     }
 
     /// The least that a lossless ingress of the switch holds when it is paused, alone in the buffer.
@@ -259,6 +310,44 @@ impl<S: Scheme> Part<S> {
     }
 }
 
+/// The hosts and switches of a part, without ports.
+fn new_nodes(plan: &Plan, routes: &Routes, layout: &Layout, part: u16) -> (Vec<Host>, Vec<Switch>) {
+    let (mut hosts, mut switches) = (Vec::new(), Vec::new());
+    for (node, spec) in (0..).zip(&plan.nodes) {
+        if layout.part_of[node as usize] != part {
+            continue;
+        }
+        let name = layout.number_of[node as usize];
+        match spec.kind {
+            NodeKind::Host => hosts.push(Host {
+                node,
+                name,
+                port: layout.port_at[routes.host_port(node) as usize],
+                profile: spec.profile,
+                ready: (0..plan.classes.list.len()).map(|_| Ring::default()).collect(),
+                last_served: crate::nic::NO_FLOW,
+                paced: Default::default(),
+                wake_at: Time::NEVER,
+                delayed: Default::default(),
+                storm: 0,
+                scan: new_scan(plan, spec.profile),
+            }),
+            NodeKind::Switch => {
+                let first_account = layout.first_account[name as usize];
+                switches.push(new_switch(plan, node, name, first_account, spec.profile));
+            }
+        }
+    }
+    (hosts, switches)
+}
+
+fn quantum(service: Service) -> i64 {
+    match service {
+        Service::Strict | Service::RoundRobin => 0,
+        Service::Weighted(quantum) => i64::from(quantum),
+    }
+}
+
 /// The lots that all queues share, if they do.
 fn shared_lots(plan: &Plan) -> Option<Lots> {
     match plan.model.random {
@@ -275,7 +364,7 @@ fn new_scan(plan: &Plan, profile: u16) -> Option<Scan> {
     Some(Scan::new(acks_paused_by.and_then(stops).map_or(0, |class| 1 << class)))
 }
 
-fn new_switch(plan: &Plan, node: u32, profile: u16) -> Switch {
+fn new_switch(plan: &Plan, node: u32, name: u32, first_account: u32, profile: u16) -> Switch {
     let settings = &plan.switches[profile as usize];
     let (dynamic, reserve_bytes, resume_offset_bytes) = match settings.pfc.thresholds {
         Thresholds::Static { .. } => (false, 0, 0),
@@ -283,6 +372,8 @@ fn new_switch(plan: &Plan, node: u32, profile: u16) -> Switch {
     };
     Switch {
         node,
+        name,
+        first_account,
         profile,
         ports: Vec::new(),
         accounts: 0,
@@ -299,15 +390,17 @@ fn new_switch(plan: &Plan, node: u32, profile: u16) -> Switch {
     }
 }
 
-/// Ingress accounts of every switch, and what of its buffer is left to share.
-fn new_accounts(plan: &Plan, switches: &mut [Switch], mtu_wire: u32) -> Vec<Account> {
+/// Ingress accounts of every switch, and what of its buffer is left to share. `names` has the numbers of
+/// ports in the network.
+fn new_accounts(plan: &Plan, names: &[u32], switches: &mut [Switch], mtu_wire: u32) -> Vec<Account> {
     let mut accounts = Vec::new();
     for switch in switches {
         switch.accounts = accounts.len() as u32;
         let settings = &plan.switches[switch.profile as usize].pfc;
         let mut reserved = 0;
         for &port in &switch.ports {
-            let (outgoing, incoming) = (&plan.slowest(port), &plan.fastest(peer(port)));
+            let name = names[port as usize];
+            let (outgoing, incoming) = (&plan.slowest(name), &plan.fastest(peer(name)));
             let sizes = plan.hosts.first().map_or(crate::plan::FrameSizes::ROCE_V2, |host| host.sizes);
             let headroom = match settings.headroom {
                 crate::plan::Headroom::Auto => {

@@ -82,7 +82,7 @@ impl<S: Scheme> Part<S> {
             let at = next.time().max(port.busy_until);
             if at < host.wake_at || host.wake_at <= self.now {
                 host.wake_at = at;
-                self.queue.push(at, kind::WAKE, host_id);
+                self.queue.push_named(at, kind::WAKE, host.name, host_id);
             }
         }
     }
@@ -372,19 +372,21 @@ impl<S: Scheme> Part<S> {
             return;
         }
         let arrives = self.now + delay;
-        let ring = &mut self.hosts[host_id as usize].delayed[lane as usize];
+        let host = &mut self.hosts[host_id as usize];
+        let ring = &mut host.delayed[lane as usize];
         if ring.is_empty() {
-            self.queue.push(arrives, kind::EMIT, host_id * 2 + lane);
+            self.queue.push_named(arrives, kind::EMIT, host.name * 2 + lane, host_id * 2 + lane);
         }
         ring.push(crate::port::InFlight { arrives, packet: *packet });
     }
 
     pub(crate) fn on_emit(&mut self, index: u32) {
         let (host_id, lane) = (index / 2, index % 2);
-        let ring = &mut self.hosts[host_id as usize].delayed[lane as usize];
+        let host = &mut self.hosts[host_id as usize];
+        let ring = &mut host.delayed[lane as usize];
         let Some(due) = ring.pop() else { return };
         if let Some(next) = ring.front() {
-            self.queue.push(next.arrives, kind::EMIT, index);
+            self.queue.push_named(next.arrives, kind::EMIT, host.name * 2 + lane, index);
         }
         self.emit_now(host_id, &due.packet);
     }

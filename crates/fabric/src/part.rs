@@ -43,6 +43,10 @@ pub mod kind {
 #[derive(Debug)]
 pub struct Switch {
     pub node: u32,
+    /// Its number among the switches of the network.
+    pub name: u32,
+    /// The number that its first ingress account would have if those of the network were counted through.
+    pub first_account: u32,
     pub profile: u16,
     pub ports: Vec<u32>,
     /// First of `ports * classes` accounts, by local port number.
@@ -62,6 +66,8 @@ pub struct Switch {
 /// A host: its NIC's round-robin, pacing and delayed packets.
 pub struct Host {
     pub node: u32,
+    /// Its number among the hosts of the network.
+    pub name: u32,
     pub port: u32,
     pub profile: u16,
     /// Flows that may send now, per class.
@@ -145,8 +151,6 @@ pub struct Part<S: Scheme> {
     pub(crate) accounts: Vec<Account>,
     pub(crate) switches: Vec<Switch>,
     pub(crate) hosts: Vec<Host>,
-    /// Per node: its number among hosts or switches.
-    pub(crate) index_of: Vec<u32>,
     pub(crate) classes: usize,
     pub(crate) strict: u8,
     pub(crate) quantum: Vec<i64>,
@@ -297,7 +301,7 @@ impl<S: Scheme> Part<S> {
         if let Some(next) = self.in_flight.front(&sender.wire)
             && !sender.has(EAGER)
         {
-            self.queue.push(next.arrives, kind::ARRIVE, port);
+            self.queue.push_named(next.arrives, kind::ARRIVE, sender.name, port);
         }
         let lossy = sender.has(LOSSY_WIRE);
         let ingress = peer(port);
@@ -366,7 +370,7 @@ impl<S: Scheme> Part<S> {
             self.queue.push_in_turn(end, kind::PORT_FREE, port_id);
             self.queue.push_in_turn(arrives, kind::ARRIVE, port_id);
         } else if port.wire.is_empty() {
-            self.queue.push(arrives, kind::ARRIVE, port_id);
+            self.queue.push_named(arrives, kind::ARRIVE, port.name, port_id);
         }
         self.in_flight.push(&mut port.wire, &InFlight { arrives, packet: *packet });
         if flags & CAPTURED != 0 {
@@ -385,7 +389,7 @@ impl<S: Scheme> Part<S> {
             return;
         }
         port.flags |= FREE_PENDING;
-        self.queue.push(port.busy_until.max(self.now), kind::PORT_FREE, port_id);
+        self.queue.push_named(port.busy_until.max(self.now), kind::PORT_FREE, port.name, port_id);
     }
 
     #[cold]

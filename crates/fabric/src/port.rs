@@ -25,7 +25,9 @@ pub struct Port {
     pub tx_packets: u64,
     /// Bytes waiting in all its queues.
     pub queued_bytes: u64,
-    /// Number of its owner among hosts or switches.
+    /// Its number in the network: what orders its events among others.
+    pub name: u32,
+    /// Number of its owner among the hosts or switches of the part.
     pub owner: u32,
     /// First congestion point of this port.
     pub cp_base: u32,

@@ -155,7 +155,7 @@ impl<S: Scheme> Part<S> {
         let earliest = senders.filter(|sender| sender.has_data()).map(|sender| sender.next_avail).min();
         if let Some(at) = earliest.filter(|at| *at > self.now) {
             host.wake_at = at;
-            self.queue.push(at, kind::WAKE, host_id);
+            self.queue.push_named(at, kind::WAKE, host.name, host_id);
         }
     }
 
@@ -227,7 +227,7 @@ impl<S: Scheme> Part<S> {
                 scan.moved.push(host.wake_at);
             }
             host.wake_at = sender.next_avail.max(self.now);
-            self.queue.push(host.wake_at, kind::WAKE, sender.host);
+            self.queue.push_named(host.wake_at, kind::WAKE, host.name, sender.host);
         }
     }
 }

@@ -125,7 +125,7 @@ impl<S: Scheme> World<S> {
             u32::MAX => Span::ZERO,
             total => timing::ideal_delivery(&self.plan, &path, u64::from(total), full_wire, last_wire),
         };
-        let line_rate = self.part.line_rate(spec.src);
+        let line_rate = self.part.line_rate(self.layout.index_of[spec.src as usize]);
         let bdp_bytes = match self.plan.host(spec.src).nic.inflight_cap {
             None => line_rate.bytes_in(self.max_base_rtt),
             Some(cap) if cap.longest => self.max_bdp_bytes,
@@ -163,7 +163,7 @@ impl<S: Scheme> World<S> {
         journey: &Journey,
         (route, hops): (u32, u8),
     ) -> Sender<S::Rp> {
-        let host = self.part.index_of[spec.src as usize];
+        let host = self.layout.index_of[spec.src as usize];
         let (settings, mtu_bytes) = (self.plan.host(spec.src), packets.mtu_bytes);
         let line_bps = journey.line_rate.bps() as f64;
         let whole_bytes = u64::from(packets.total) * u64::from(mtu_bytes);
@@ -225,7 +225,7 @@ impl<S: Scheme> World<S> {
         Receiver {
             answers: np.answers(),
             np,
-            host: self.part.index_of[spec.dst as usize],
+            host: self.layout.index_of[spec.dst as usize],
             expected: 0,
             total: packets.total,
             ack_frame: packets.ack_frame as u16,
@@ -295,10 +295,9 @@ fn ledger(birth: &Birth, spec: &FlowSpec, now: Time, journey: &Journey) -> Ledge
 }
 
 impl<S: Scheme> Part<S> {
-    /// What the NIC of a host (by node) sends at.
-    fn line_rate(&self, node: u32) -> BitRate {
-        let host = &self.hosts[self.index_of[node as usize] as usize];
-        self.ports[host.port as usize].rate.rate()
+    /// What the NIC of a host sends at.
+    fn line_rate(&self, host: u32) -> BitRate {
+        self.ports[self.hosts[host as usize].port as usize].rate.rate()
     }
 
     /// Stores a flow's routes, there and back: first index and length of each.

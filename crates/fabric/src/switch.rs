@@ -170,6 +170,7 @@ impl<S: Scheme> Part<S> {
         self.queues[account.port as usize * self.classes + usize::from(account.class)].drops += 1;
         if !self.plan.run.allow_drops && self.failure.is_none() {
             let sizes = self.plan.hosts[0].sizes;
+            let name = self.ports[account.port as usize].name;
             self.failure = Some(Failure::LosslessDrop(LosslessDrop {
                 at: self.now,
                 node: switch.node,
@@ -180,8 +181,8 @@ impl<S: Scheme> Part<S> {
                 threshold_bytes: threshold,
                 headroom_bytes: account.headroom_bytes,
                 headroom_required_bytes: crate::pfc::required_headroom(
-                    &self.plan.fastest(peer(account.port)),
-                    &self.plan.slowest(account.port),
+                    &self.plan.fastest(peer(name)),
+                    &self.plan.slowest(name),
                     crate::build::largest_wire_bytes(&self.plan, &self.formats),
                     &sizes,
                     self.plan.model.grain,
@@ -460,7 +461,8 @@ impl<S: Scheme> Part<S> {
                 let until = self.now + (frame.stamp - Time::ZERO);
                 let queue_id = port_id * self.classes as u32 + u32::from(class);
                 self.queues[queue_id as usize].paused_until = until;
-                self.queue.push(until, kind::PAUSE_EXPIRY, queue_id);
+                let name = self.ports[port_id as usize].name * self.classes as u32 + u32::from(class);
+                self.queue.push_named(until, kind::PAUSE_EXPIRY, name, queue_id);
             }
             self.set_paused(port_id, class, pause);
         }
@@ -519,11 +521,14 @@ impl<S: Scheme> Part<S> {
     }
 
     pub(crate) fn arm_refresh(&mut self, account_id: usize) {
-        if let Signalling::Timed { refresh, .. } = self.signalling_of(account_id)
-            && !self.accounts[account_id].refresh_pending
+        let account = &mut self.accounts[account_id];
+        let switch = &self.switches[self.ports[account.port as usize].owner as usize];
+        if let Signalling::Timed { refresh, .. } = switch.signalling
+            && !account.refresh_pending
         {
-            self.accounts[account_id].refresh_pending = true;
-            self.queue.push(self.now + refresh, kind::PFC_REFRESH, account_id as u32);
+            account.refresh_pending = true;
+            let name = switch.first_account + (account_id as u32 - switch.accounts);
+            self.queue.push_named(self.now + refresh, kind::PFC_REFRESH, name, account_id as u32);
         }
     }
 

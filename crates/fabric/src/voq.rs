@@ -180,16 +180,16 @@ impl<S: Scheme> Part<S> {
     /// Gives every switch the control that the schemes of the run have for it, the first if several do.
     pub(crate) fn build_controls(&mut self, mtu_wire_bytes: u32) {
         let Some(scheme) = self.schemes.iter().position(Scheme::controls_switches) else { return };
-        for (number, switch) in self.switches.iter().enumerate() {
+        for switch in &self.switches {
             let facts = |&port: &u32| {
-                let direction = self.plan.direction(port);
+                let direction = self.plan.direction(self.ports[port as usize].name);
                 let to_switch = !self.ports[peer(port) as usize].has(AT_HOST);
                 PortFacts { rate: direction.rate, delay: direction.delay, to_switch }
             };
             let ports: Vec<PortFacts> = switch.ports.iter().map(facts).collect();
             let control = self.schemes[scheme].switch_control(&SwitchFacts {
                 seed: self.plan.seed,
-                switch: number as u64,
+                switch: u64::from(switch.name),
                 ports: &ports,
                 classes: self.classes as u8,
                 mtu_wire_bytes,
@@ -218,9 +218,9 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// The control of a switch (by node), for those who want to look inside.
-    pub(crate) fn switch_control(&self, node: u32) -> Option<&S::Switch> {
-        let controlled = self.controls.list.get(self.index_of[node as usize] as usize)?.as_ref()?;
+    /// The control of a switch, for those who want to look inside.
+    pub(crate) fn switch_control(&self, switch: u32) -> Option<&S::Switch> {
+        let controlled = self.controls.list.get(switch as usize)?.as_ref()?;
         Some(&controlled.control)
     }
 
@@ -543,7 +543,7 @@ impl<S: Scheme> Part<S> {
     fn wake_control(&mut self, switch: u32, at: Time) {
         let due = at.max(self.now);
         self.controls.at_mut(switch).due = due;
-        self.queue.push(due, kind::SWITCH_TIMER, switch);
+        self.queue.push_named(due, kind::SWITCH_TIMER, self.switches[switch as usize].name, switch);
     }
 
     pub(crate) fn on_switch_timer(&mut self, switch: u32) {

@@ -44,7 +44,7 @@ impl<S: Scheme> Part<S> {
         for (i, switch) in self.switches.iter().enumerate() {
             if let Some(watchdog) = self.plan.switches[switch.profile as usize].watchdog {
                 self.watch.last_pause = vec![Time::ZERO; self.queues.len()];
-                self.queue.push(Time::ZERO + watchdog.poll, kind::WATCHDOG, i as u32);
+                self.queue.push_named(Time::ZERO + watchdog.poll, kind::WATCHDOG, switch.name, i as u32);
             }
         }
     }
@@ -53,7 +53,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn on_watchdog(&mut self, switch_id: u32) {
         let switch = &self.switches[switch_id as usize];
         let Some(watchdog) = self.plan.switches[switch.profile as usize].watchdog else { return };
-        self.queue.push(self.now + watchdog.poll, kind::WATCHDOG, switch_id);
+        self.queue.push_named(self.now + watchdog.poll, kind::WATCHDOG, switch.name, switch_id);
         let ports = switch.ports.clone();
         for port in ports {
             for class in 0..self.classes as u8 {

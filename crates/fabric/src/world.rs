@@ -3,6 +3,7 @@
 //! Faults, probes, checks and the acts of sources are events of the run. Between them the network moves
 //! by itself ([`crate::part`]) up to the next of them.
 
+use crate::build::Layout;
 use crate::check::CheckState;
 use crate::part::{Part, Pause, kind};
 use crate::plan::Plan;
@@ -44,6 +45,7 @@ pub struct World<S: Scheme> {
     pub failure: Option<Failure>,
 
     pub(crate) part: Part<S>,
+    pub(crate) layout: Layout,
     /// Events of the run, earliest first.
     pub(crate) agenda: BinaryHeap<Reverse<Key>>,
     pub(crate) feeds: Vec<Feed>,
@@ -241,11 +243,11 @@ impl<S: Scheme> World<S> {
 
     /// The control of a switch (by node), for those who want to look inside.
     pub fn switch_control(&self, node: u32) -> Option<&S::Switch> {
-        self.part.switch_control(node)
+        self.part.switch_control(self.layout.index_of[node as usize])
     }
 
     /// The number that a port has at its switch, as controls name it.
     pub fn local_port(&self, port: u32) -> u16 {
-        self.part.local_port(port)
+        self.part.local_port(self.layout.port_at[port as usize])
     }
 }
