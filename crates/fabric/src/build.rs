@@ -152,7 +152,6 @@ impl<S: Scheme> Part<S> {
         let mut part = Part {
             now: Time::ZERO,
             counters: Counters::default(),
-            flows: Vec::new(),
             pauses: Vec::new(),
             pfc_frames: Vec::new(),
             taps: Default::default(),
@@ -189,7 +188,7 @@ impl<S: Scheme> Part<S> {
             senders: Slab::default(),
             receivers: Slab::default(),
             ledgers: Slab::default(),
-            tags: Vec::new(),
+            cards: Slab::default(),
             living: Default::default(),
             int: Slab::default(),
             feedback: Slab::default(),

@@ -288,15 +288,15 @@ impl<S: Scheme> Part<S> {
             Kind::Neighbour => {
                 let wire = self.message_wire(self.ports[port as usize].owner, packet.extra);
                 // A flow that has ended since it was named is left out.
-                let alive = wire.flows.iter().filter(|&&flow| self.ledgers.get(flow).is_some());
-                Body::Neighbour { flows: alive.map(|&flow| self.flow_name(flow)).collect(), wire }
+                let alive = wire.flows.iter().filter_map(|id| self.living.get(id));
+                Body::Neighbour { flows: alive.map(|&card| self.flow_name(card)).collect(), wire }
             }
         }
     }
 
     fn data_of(&self, packet: &Packet) -> Data {
         let flow = self.flow_name(packet.flow);
-        let sender = &self.senders[packet.flow];
+        let sender = &self.senders[self.cards[packet.flow].sender];
         let offset_bytes = sender.payload_until(packet.psn);
         let marked = if packet.ecn == sender.ecn {
             Marked::No
@@ -309,7 +309,7 @@ impl<S: Scheme> Part<S> {
             flow,
             psn: packet.psn,
             total: (sender.total != u32::MAX).then_some(sender.total),
-            size_bytes: self.ledgers[packet.flow].spec.size_bytes,
+            size_bytes: self.ledgers[self.cards[packet.flow].sender].spec.size_bytes,
             offset_bytes,
             payload_bytes: (sender.payload_until(packet.psn + 1) - offset_bytes) as u32,
             first_frame_bytes: if sender.total == 1 { sender.last_frame } else { sender.full_frame },
@@ -324,7 +324,7 @@ impl<S: Scheme> Part<S> {
 
     fn answer_of(&self, packet: &Packet) -> Answer {
         let flow = self.flow_name(packet.flow);
-        let sender = &self.senders[packet.flow];
+        let sender = &self.senders[self.cards[packet.flow].sender];
         let scheme = &self.schemes[usize::from(flow.scheme)];
         let carries = packet.carries_feedback() && packet.extra != NO_EXTRA;
         Answer {
@@ -361,6 +361,7 @@ impl<S: Scheme> Part<S> {
     }
 
     fn flow_name(&self, flow: u32) -> FlowName {
+        let flow = self.cards[flow].sender;
         let (ledger, sender) = (&self.ledgers[flow], &self.senders[flow]);
         let spec = &ledger.spec;
         FlowName {
@@ -392,7 +393,7 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     pub(crate) fn note_mark(&mut self, port: u32, packet: &Packet) {
         let queue_bytes = self.queues[port as usize * self.classes + usize::from(packet.class)].bytes;
-        let name = PacketName { flow: self.ledgers[packet.flow].id, psn: packet.psn, sent_at: packet.stamp };
+        let name = PacketName { flow: self.cards[packet.flow].id, psn: packet.psn, sent_at: packet.stamp };
         self.taps.marks[name.slot()] = Some((name, Place { port, queue_bytes }));
     }
 

@@ -2,6 +2,7 @@
 //! floods its switch with PAUSE.
 
 use crate::flow::Ledger;
+use crate::identity::Card;
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::plan::{FaultKind, peer};
@@ -66,39 +67,43 @@ impl<S: Scheme> World<S> {
     /// Every living flow takes the path that the routes of now give it, if any. Packets already under way
     /// keep their old route, which is freed with the flow.
     fn reroute(&mut self) {
-        let mut flows: Vec<u32> = self.part.senders.iter().filter(|(_, s)| !s.ended).map(|(flow, _)| flow).collect();
-        if !self.part.eager {
+        let part = &self.part;
+        let mut flows: Vec<u32> = part.cards.iter().filter(|(_, card)| !card.ended).map(|(card, _)| card).collect();
+        if !part.eager {
             // Flows of one host join its round-robin in an order that hangs on them alone.
-            flows.sort_unstable_by_key(|&flow| self.part.ledgers[flow].identity);
+            flows.sort_unstable_by_key(|&card| part.ledgers[part.cards[card].sender].identity);
         }
-        for flow in flows {
-            let ledger = &self.part.ledgers[flow];
-            let spec = ledger.spec.clone();
-            let key = self.part.flow_key(&spec, ledger.identity, ledger.ephemeral);
-            let (path, stranded) = self.resolve_path(&spec, &key);
-            if stranded {
-                // It keeps its routes: what has passed the cut is still answered, towards it.
-                self.part.senders[flow].stranded = true;
-                continue;
-            }
-            let (back, backward) = self.resolve_back(&spec, &key, &path);
-            let sender = &self.part.senders[flow];
-            let (route, hops) = (sender.route, sender.hops);
-            let receiver = &self.part.receivers[flow];
-            let (back_route, back_hops, was_backward) = (receiver.route, receiver.hops, receiver.backward);
-            let (new_route, new_back) = self.part.store_routes(&path, &back, backward);
-            let Ledger { old_routes: old, detours, .. } = &mut self.part.ledgers[flow];
-            old.append(detours);
-            old.push((route, hops));
-            if !was_backward {
-                old.push((back_route, back_hops));
-            }
-            let sender = &mut self.part.senders[flow];
-            (sender.route, sender.hops, sender.stranded) = (new_route.0, new_route.1, stranded);
-            let receiver = &mut self.part.receivers[flow];
-            (receiver.route, receiver.hops, receiver.backward) = (new_back.0, new_back.1, backward);
-            self.part.stir_flow(flow);
+        for card in flows {
+            self.reroute_flow(card);
         }
+    }
+
+    fn reroute_flow(&mut self, card: u32) {
+        let Card { sender: flow, receiver, .. } = self.part.cards[card];
+        let ledger = &self.part.ledgers[flow];
+        let spec = ledger.spec.clone();
+        let key = self.part.flow_key(&spec, ledger.identity, ledger.ephemeral);
+        let (path, stranded) = self.resolve_path(&spec, &key);
+        if stranded {
+            // It keeps its routes: what has passed the cut is still answered, towards it.
+            self.part.senders[flow].stranded = true;
+            return;
+        }
+        let (back, backward) = self.resolve_back(&spec, &key, &path);
+        let (there, home) = self.part.store_routes(&path, &back, backward);
+        let part = &mut self.part;
+        let (sender, receiver) = (&mut part.senders[flow], &mut part.receivers[receiver]);
+        let Ledger { old_routes: old, detours, .. } = &mut part.ledgers[flow];
+        old.append(detours);
+        old.push((sender.route, sender.hops));
+        if !receiver.backward {
+            old.push((receiver.route, receiver.hops));
+        }
+        (sender.route, sender.hops, sender.stranded) = (there.0, there.1, stranded);
+        (receiver.route, receiver.hops, receiver.backward) = (home.0, home.1, backward);
+        let of = &mut part.cards[card];
+        (of.route, of.hops) = there;
+        part.stir_flow(flow);
     }
 }
 

@@ -26,6 +26,8 @@ pub enum SendState {
 pub struct Sender<Rp> {
     pub rp: Rp,
     pub host: u32,
+    /// Its flow's card.
+    pub card: u32,
     /// Next packet to send, oldest unacknowledged, one past the highest ever sent.
     pub next: u32,
     pub una: u32,
@@ -81,8 +83,6 @@ pub struct Sender<Rp> {
     /// First entry of its route; `hops` ports.
     pub route: u32,
     pub hops: u8,
-    /// Packets of this flow (of any kind) that exist.
-    pub live: i64,
     pub sent_wire_bytes: u64,
 }
 
@@ -145,9 +145,14 @@ impl<Rp> Sender<Rp> {
     /// Payload bytes of the first `packets` packets.
     #[inline]
     pub fn payload_until(&self, packets: u32) -> u64 {
-        let bytes = u64::from(packets) * u64::from(self.mtu_bytes);
-        if packets == self.total { bytes - u64::from(self.short_bytes) } else { bytes }
+        payload(packets, self.total, self.mtu_bytes, self.short_bytes)
     }
+}
+
+#[inline]
+fn payload(packets: u32, total: u32, mtu_bytes: u32, short_bytes: u32) -> u64 {
+    let bytes = u64::from(packets) * u64::from(mtu_bytes);
+    if packets == total { bytes - u64::from(short_bytes) } else { bytes }
 }
 
 /// Responder side.
@@ -155,8 +160,13 @@ impl<Rp> Sender<Rp> {
 pub struct Receiver<Np> {
     pub np: Np,
     pub host: u32,
+    /// Its flow's card.
+    pub card: u32,
     pub expected: u32,
     pub total: u32,
+    pub mtu_bytes: u32,
+    /// Payload bytes the last packet falls short of a full one.
+    pub short_bytes: u32,
     pub ack_frame: u16,
     pub notification_frame: u16,
     pub ack_class: u8,
@@ -183,6 +193,14 @@ pub struct Receiver<Np> {
     pub any_order: Option<Box<crate::tcp::AnyOrder>>,
 }
 
+impl<Np> Receiver<Np> {
+    /// Payload bytes of the first `packets` packets.
+    #[inline]
+    pub fn payload_until(&self, packets: u32) -> u64 {
+        payload(packets, self.total, self.mtu_bytes, self.short_bytes)
+    }
+}
+
 /// What only the books need.
 #[derive(Debug)]
 pub struct Ledger {
@@ -202,8 +220,6 @@ pub struct Ledger {
     pub packets_sent: u64,
     pub packets_retransmitted: u64,
     pub timeouts: u32,
-    /// See [`crate::record::FlowRecord::lost`].
-    pub lost: u64,
     pub notifications: u64,
     pub first_notified: Option<Time>,
     /// Routes it used before a failure moved it: packets may still walk them.

@@ -32,15 +32,34 @@ impl SourceName {
     }
 }
 
-/// What is read of a flow at every hop, in one place and small.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Tag {
+/// What a part knows of a flow whose packets it may hold: what is read at every hop, and where its ends are
+/// if they are here. Packets name their flow by its card.
+#[derive(Clone, Copy, Debug)]
+pub struct Card {
     /// Its number in the run: unique, and never used again.
     pub id: u32,
     /// A hash of what it is.
     pub name: u32,
     pub weight: u16,
+    pub scheme: u8,
+    /// Ports of its path here, from `route` on.
+    pub hops: u8,
+    pub route: u32,
+    /// Its sender and its receiver, or [`ELSEWHERE`].
+    pub sender: u32,
+    pub receiver: u32,
+    /// Its packets (of any kind) that are here.
+    pub live: i32,
+    /// See [`crate::record::FlowRecord::lost`]: those lost here.
+    pub lost: u32,
+    /// Frame bytes of a notification to its sender.
+    pub notification_frame: u16,
+    /// Its sender is done: with the last of its packets it is gone.
+    pub ended: bool,
 }
+
+/// That end of a flow is in another part.
+pub const ELSEWHERE: u32 = u32::MAX;
 
 #[cfg(test)]
 mod tests {

@@ -188,7 +188,7 @@ impl<S: Scheme> Part<S> {
             self.make_ready(flow);
         } else {
             sender.state = SendState::Paced;
-            let key = Key::named(sender.next_avail, 0, self.tags[flow as usize].name, flow);
+            let key = Key::named(sender.next_avail, 0, self.cards[sender.card].name, flow);
             self.hosts[sender.host as usize].paced.push(Reverse(key));
         }
     }
@@ -235,14 +235,13 @@ impl<S: Scheme> Part<S> {
         let wire_bytes = u32::from(frame_bytes) + gap_bytes;
         sender.last_wire = wire_bytes;
         sender.sent_wire_bytes += u64::from(wire_bytes);
-        sender.live += 1;
         if sender.rto_at == Time::NEVER && !sender.tcp {
             sender.rto_at = now + sender.rto;
         }
-        let int = sender.int;
+        let (int, card) = (sender.int, sender.card);
         let mut packet = Packet {
             stamp: now,
-            flow,
+            flow: card,
             psn,
             route: sender.route + 1,
             extra: NO_EXTRA,
@@ -261,6 +260,7 @@ impl<S: Scheme> Part<S> {
         if int {
             packet.extra = self.int.insert(IntStack::new(now));
         }
+        self.cards[card].live += 1;
         self.counters.data_packets_sent += 1;
         let ledger = &mut self.ledgers[flow];
         ledger.packets_sent += 1;
@@ -354,7 +354,7 @@ impl<S: Scheme> Part<S> {
             let at = (sender.next_avail.ps() as f64 + shift).max(now.ps() as f64) as u64;
             sender.next_avail = Time::from_ps(at);
             if sender.state == SendState::Paced {
-                let key = Key::named(sender.next_avail, 0, self.tags[flow as usize].name, flow);
+                let key = Key::named(sender.next_avail, 0, self.cards[sender.card].name, flow);
                 let host = sender.host;
                 self.hosts[host as usize].paced.push(Reverse(key));
                 self.kick_nic(port_id);

@@ -7,12 +7,13 @@
 
 use crate::agenda::Agenda;
 use crate::flow::{Ledger, Receiver, Sender};
+use crate::identity::Card;
 use crate::packet::{BACKWARD, IntStack, Kind, Packet};
 use crate::plan::{Plan, Signalling, peer};
 use crate::port::{
     AT_HOST, Account, CAPTURED, CONTROLLED, DOWN, EAGER, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue,
 };
-use crate::record::{ClassReport, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport};
+use crate::record::{ClassReport, Counters, Failure, PauseRecord, PfcRecord, PortReport};
 use crate::route::Routes;
 use crate::scheme::{Format, Notice, Scheme, TIMERS};
 use std::sync::Arc;
@@ -112,10 +113,12 @@ pub(crate) enum Pause {
 /// What a part has to tell of its flows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum News {
-    /// The flow is over: its place, its source and the source's handle of it.
-    Ended { flow: u32, source: u32, handle: u32 },
-    /// All that was offered to the flow is acknowledged.
-    Drained { source: u32, handle: u32 },
+    /// All of a flow is acknowledged; by its card.
+    Ended(u32),
+    /// The last packet of a flow that has ended is gone.
+    Gone(u32),
+    /// All that was offered to a flow is acknowledged; by its sender.
+    Drained(u32),
 }
 
 /// Everything of some switches and hosts.
@@ -124,7 +127,6 @@ pub struct Part<S: Scheme> {
     pub(crate) now: Time,
     pub(crate) counters: Counters,
     /// Records since they were last taken.
-    pub(crate) flows: Vec<FlowRecord>,
     pub(crate) pauses: Vec<PauseRecord>,
     pub(crate) pfc_frames: Vec<PfcRecord>,
     pub(crate) taps: crate::capture::Taps,
@@ -174,9 +176,8 @@ pub struct Part<S: Scheme> {
     pub(crate) senders: Slab<Sender<S::Rp>>,
     pub(crate) receivers: Slab<Receiver<S::Np>>,
     pub(crate) ledgers: Slab<Ledger>,
-    /// Per slot of a flow: what is read of it at every hop.
-    pub(crate) tags: Vec<crate::identity::Tag>,
-    /// Slots of the flows that are not gone, by their number in the run.
+    pub(crate) cards: Slab<Card>,
+    /// Cards of the flows that are not gone, by their number in the run.
     pub(crate) living: std::collections::HashMap<u32, u32>,
     pub(crate) int: Slab<IntStack>,
     pub(crate) feedback: Slab<S::Feedback>,
@@ -271,8 +272,9 @@ impl<S: Scheme> Part<S> {
             let Some(packet) = front(key) else { continue };
             let to_host = self.ports[key.index() as usize ^ 1].has(AT_HOST);
             if to_host {
-                seen ^= self.senders.get(packet.flow).map_or(0, |sender| u64::from(sender.next));
-                seen ^= self.receivers.get(packet.flow).map_or(0, |receiver| u64::from(receiver.expected));
+                let Some(card) = self.cards.get(packet.flow) else { continue };
+                seen ^= self.senders.get(card.sender).map_or(0, |sender| u64::from(sender.next));
+                seen ^= self.receivers.get(card.receiver).map_or(0, |receiver| u64::from(receiver.expected));
                 continue;
             }
             let Some(&port) = self.route_ports.get(packet.route as usize) else { continue };
@@ -464,7 +466,7 @@ impl<S: Scheme> Part<S> {
     /// The network drops a packet of a flow.
     #[cold]
     pub(crate) fn lose(&mut self, packet: &Packet) {
-        self.ledgers[packet.flow].lost += u64::from(packet.kind != Kind::Notification);
+        self.cards[packet.flow].lost += u32::from(packet.kind != Kind::Notification);
         self.discard(packet);
     }
 

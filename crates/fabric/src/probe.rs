@@ -11,7 +11,7 @@ use xoff_engine::{Span, Time};
 #[derive(Debug, Default)]
 pub struct ProbeState {
     last: Vec<Last>,
-    /// Probed flows alive, and per flow the previous counts.
+    /// Probed flows alive, by card, and per flow the previous counts.
     flows: Vec<ProbedFlow>,
 }
 
@@ -97,8 +97,9 @@ impl<S: Scheme> World<S> {
             ProbeTarget::Shaped { port } => push(Metric::ShapedBytes, port, 0, part.shapers.bytes_for(port) as f64),
             ProbeTarget::Flows => {
                 for probed in &mut self.probe_state.flows {
-                    let (sender, receiver) = (&part.senders[probed.flow], &part.receivers[probed.flow]);
-                    let ledger = &part.ledgers[probed.flow];
+                    let card = &part.cards[probed.flow];
+                    let (sender, receiver) = (&part.senders[card.sender], &part.receivers[card.receiver]);
+                    let ledger = &part.ledgers[card.sender];
                     let seconds = now.saturating_since(probed.at).as_s();
                     let rate =
                         |new: u64, old: u64| if seconds == 0.0 { 0.0 } else { (new - old) as f64 * 8.0 / seconds };

@@ -90,8 +90,7 @@ impl<T> Shapers<T> {
 
 impl<S: Scheme> Part<S> {
     /// A flow that will be shaped has started.
-    pub(crate) fn add_shaper(&mut self, flow: u32, machine: S::Transit) {
-        let domain = self.plan.nodes[self.ledgers[flow].spec.dst as usize].domain;
+    pub(crate) fn add_shaper(&mut self, flow: u32, domain: u16, machine: S::Transit) {
         let shapers = &mut self.shapers;
         if shapers.lines.is_empty() {
             shapers.port_bytes = vec![0; self.ports.len()];
@@ -177,7 +176,7 @@ impl<S: Scheme> Part<S> {
                 // An event that is too early looks again; one that is too late is overtaken.
                 if at < shaped.due {
                     shaped.due = at;
-                    self.queue.push_named(at, kind::SHAPER, self.tags[flow as usize].name, flow);
+                    self.queue.push_named(at, kind::SHAPER, self.cards[flow].name, flow);
                 }
                 return;
             }

@@ -18,7 +18,7 @@ pub(crate) struct Feed {
     pub due: Time,
     /// Turns that it has waited, being due.
     pub waited: u8,
-    /// Its living flows, by its own handles.
+    /// Cards of its living flows, by its own handles.
     pub flows: HashMap<u32, u32>,
 }
 
@@ -74,20 +74,21 @@ impl<S: Scheme> World<S> {
         match action {
             Action::Start(spec) => self.start_flow(source, spec),
             Action::Offer { handle, bytes } => {
-                if let Some(flow) = flow(handle) {
-                    self.part.offer(flow, bytes);
+                if let Some(card) = flow(handle) {
+                    self.part.offer(self.part.cards[card].sender, bytes);
                 }
             }
             Action::Cap { handle, rate } => {
-                if let Some(flow) = flow(handle) {
+                if let Some(card) = flow(handle) {
+                    let flow = self.part.cards[card].sender;
                     self.part.senders[flow].cap = rate;
                     let limits = self.part.senders[flow].rp.limits();
                     self.part.apply_limits(flow, limits);
                 }
             }
             Action::Stop { handle } => {
-                if let Some(flow) = flow(handle) {
-                    self.part.stop_flow(flow);
+                if let Some(card) = flow(handle) {
+                    self.part.stop_flow(self.part.cards[card].sender);
                     self.hear_news();
                 }
             }
@@ -110,21 +111,31 @@ impl<S: Scheme> World<S> {
     pub(crate) fn hear_news(&mut self) {
         for news in std::mem::take(&mut self.part.news) {
             match news {
-                News::Ended { flow, source, handle } => {
-                    let feed = &mut self.feeds[source as usize];
-                    feed.flows.remove(&handle);
-                    feed.source.on_finished(self.now, handle);
-                    self.unprobe_flow(flow);
-                    self.arm_source(source);
-                    if self.is_idle() {
-                        self.finish();
-                    }
-                }
-                News::Drained { source, handle } => {
+                News::Ended(card) => self.on_ended(card),
+                News::Gone(card) => self.part.free_flow(card),
+                News::Drained(flow) => {
+                    let ledger = &self.part.ledgers[flow];
+                    let (source, handle) = (ledger.source, ledger.spec.handle);
                     self.feeds[source as usize].source.on_drained(self.now, handle);
                     self.arm_source(source);
                 }
             }
+        }
+    }
+
+    /// A flow is over: it gets its record, and its source is told.
+    fn on_ended(&mut self, card: u32) {
+        let of = self.part.cards[card];
+        self.flows.push(self.part.flow_record(&of));
+        let ledger = &self.part.ledgers[of.sender];
+        let (source, handle) = (ledger.source, ledger.spec.handle);
+        self.unprobe_flow(card);
+        let feed = &mut self.feeds[source as usize];
+        feed.flows.remove(&handle);
+        feed.source.on_finished(self.now, handle);
+        self.arm_source(source);
+        if self.is_idle() {
+            self.finish();
         }
     }
 

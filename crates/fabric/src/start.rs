@@ -2,7 +2,7 @@
 
 use crate::domain;
 use crate::flow::{Ledger, Receiver, SendState, Sender, frames};
-use crate::identity::Tag;
+use crate::identity::{Card, ELSEWHERE};
 use crate::part::Part;
 use crate::plan::{AckClass, AckPath};
 use crate::route::FlowKey;
@@ -33,6 +33,8 @@ struct Packets {
     total: u32,
     full_frame: u16,
     last_frame: u16,
+    /// Payload bytes the last packet falls short of a full one.
+    short_bytes: u32,
 }
 
 /// Where it goes, and how long that takes on an idle network.
@@ -62,16 +64,30 @@ impl<S: Scheme> World<S> {
         let sender = self.sender(rp, transit.is_some(), &spec, &packets, &journey, routes.0);
         let receiver = self.receiver(np, &spec, &packets, &journey, routes.1);
         let ledger = ledger(&birth, &spec, self.now, &journey);
-        let tag = Tag { id: birth.id, name: birth.identity as u32, weight: spec.weight };
-        let flow = self.part.add_flow(sender, receiver, ledger, tag);
-        self.feeds[source as usize].flows.insert(spec.handle, flow);
+        let card = Card {
+            id: birth.id,
+            name: birth.identity as u32,
+            weight: spec.weight,
+            scheme: spec.scheme,
+            route: routes.0.0,
+            hops: routes.0.1,
+            sender: ELSEWHERE,
+            receiver: ELSEWHERE,
+            live: 0,
+            lost: 0,
+            notification_frame: self.plan.host(spec.src).sizes.notification_bytes as u16,
+            ended: false,
+        };
+        let card = self.part.add_flow(card, sender, receiver, ledger);
+        self.feeds[source as usize].flows.insert(spec.handle, card);
         if let Some(machine) = transit {
-            self.part.add_shaper(flow, machine);
+            let domain = self.plan.nodes[spec.dst as usize].domain;
+            self.part.add_shaper(card, domain, machine);
         }
         if spec.probed {
-            self.probe_flow(flow);
+            self.probe_flow(card);
         }
-        self.part.open_flow(flow);
+        self.part.open_flow(self.part.cards[card].sender);
     }
 
     fn number_flow(&mut self, source: u32, spec: &FlowSpec) -> Birth {
@@ -94,6 +110,7 @@ impl<S: Scheme> World<S> {
         };
         let (header_bytes, ack_frame) = (header_bytes + format.data_bytes, ack_frame + format.ack_bytes);
         let (total, full_frame, last_frame) = frames(settings, header_bytes, spec.size_bytes);
+        let whole_bytes = u64::from(total) * u64::from(settings.mtu_bytes);
         Packets {
             format,
             tcp: format.transport == Transport::Tcp,
@@ -107,6 +124,7 @@ impl<S: Scheme> World<S> {
             total,
             full_frame,
             last_frame,
+            short_bytes: spec.size_bytes.map_or(0, |size| (whole_bytes - size) as u32),
         }
     }
 
@@ -166,10 +184,10 @@ impl<S: Scheme> World<S> {
         let host = self.layout.index_of[spec.src as usize];
         let (settings, mtu_bytes) = (self.plan.host(spec.src), packets.mtu_bytes);
         let line_bps = journey.line_rate.bps() as f64;
-        let whole_bytes = u64::from(packets.total) * u64::from(mtu_bytes);
         Sender {
             rp,
             host,
+            card: 0,
             next: 0,
             una: 0,
             highest: 0,
@@ -190,7 +208,7 @@ impl<S: Scheme> World<S> {
             full_frame: packets.full_frame,
             last_frame: packets.last_frame,
             mtu_bytes,
-            short_bytes: spec.size_bytes.map_or(0, |size| (whole_bytes - size) as u32),
+            short_bytes: packets.short_bytes,
             last_wire: journey.exchange.data_wire,
             next_avail: self.now,
             ps_per_byte: 0.0,
@@ -206,7 +224,6 @@ impl<S: Scheme> World<S> {
             due: Time::NEVER,
             route,
             hops,
-            live: 0,
             sent_wire_bytes: 0,
         }
     }
@@ -226,8 +243,11 @@ impl<S: Scheme> World<S> {
             answers: np.answers(),
             np,
             host: self.layout.index_of[spec.dst as usize],
+            card: 0,
             expected: 0,
             total: packets.total,
+            mtu_bytes: packets.mtu_bytes,
+            short_bytes: packets.short_bytes,
             ack_frame: packets.ack_frame as u16,
             notification_frame: responder.sizes.notification_bytes as u16,
             ack_class: packets.ack_class,
@@ -286,7 +306,6 @@ fn ledger(birth: &Birth, spec: &FlowSpec, now: Time, journey: &Journey) -> Ledge
         packets_sent: 0,
         packets_retransmitted: 0,
         timeouts: 0,
-        lost: 0,
         notifications: 0,
         first_notified: None,
         old_routes: Vec::new(),
@@ -306,16 +325,15 @@ impl<S: Scheme> Part<S> {
         (there, if backward { there } else { (self.store_route(back), back.len() as u8) })
     }
 
-    fn add_flow(&mut self, sender: Sender<S::Rp>, receiver: Receiver<S::Np>, ledger: Ledger, tag: Tag) -> u32 {
-        let flow = self.senders.insert(sender);
-        let (receiver_slot, ledger_slot) = (self.receivers.insert(receiver), self.ledgers.insert(ledger));
-        debug_assert!(flow == receiver_slot && flow == ledger_slot, "the three slabs move together");
-        if self.tags.len() <= flow as usize {
-            self.tags.resize(flow as usize + 1, Tag::default());
-        }
-        self.tags[flow as usize] = tag;
-        self.living.insert(tag.id, flow);
-        flow
+    fn add_flow(&mut self, of: Card, sender: Sender<S::Rp>, receiver: Receiver<S::Np>, ledger: Ledger) -> u32 {
+        let card = self.cards.insert(of);
+        let flow = self.senders.insert(Sender { card, ..sender });
+        let ledger_slot = self.ledgers.insert(ledger);
+        debug_assert_eq!(flow, ledger_slot, "senders and ledgers move together");
+        let receiver = self.receivers.insert(Receiver { card, ..receiver });
+        self.cards[card] = Card { sender: flow, receiver, ..of };
+        self.living.insert(of.id, card);
+        card
     }
 
     /// A flow that was added begins.

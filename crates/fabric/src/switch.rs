@@ -4,7 +4,7 @@
 //! accounts (bytes buffered by the port they came in by) are what PFC sees. A packet that finds
 //! its egress free leaves at once and never enters either.
 
-use crate::identity::Tag;
+use crate::identity::Card;
 use crate::packet::{BACKWARD, Ecn, Kind, NO_EXTRA, Packet, TRANSIT};
 use crate::part::{Part, kind};
 use crate::plan::{Signalling, peer};
@@ -574,9 +574,9 @@ impl<S: Scheme> Part<S> {
         let view = self.view(egress, packet.class);
         let own = slot(packet);
         let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
-        let tag = self.tags[packet.flow as usize];
-        let weight = tag.weight;
-        let facts = packet_facts(packet, tag, true);
+        let card = &self.cards[packet.flow];
+        let weight = card.weight;
+        let facts = packet_facts(packet, card, true);
         let before = packet.ecn;
         let int = if packet.extra != NO_EXTRA { self.int.get_mut(packet.extra) } else { None };
         let notices = &mut self.notices;
@@ -601,7 +601,7 @@ impl<S: Scheme> Part<S> {
         let view = self.view(egress, packet.class);
         let own = slot(packet);
         let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
-        let facts = packet_facts(packet, self.tags[packet.flow as usize], true);
+        let facts = packet_facts(packet, &self.cards[packet.flow], true);
         let before = packet.ecn;
         let int = if packet.extra != NO_EXTRA { self.int.get_mut(packet.extra) } else { None };
         let notices = &mut self.notices;
@@ -622,7 +622,7 @@ impl<S: Scheme> Part<S> {
     fn show_others(&mut self, egress: u32, packet: &Packet, view: &QueueView, comes: Option<u16>) {
         let own = slot(packet);
         let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
-        let facts = packet_facts(packet, self.tags[packet.flow as usize], false);
+        let facts = packet_facts(packet, &self.cards[packet.flow], false);
         for cp in (first..first + self.schemes.len()).filter(|cp| *cp != first + own) {
             if !self.cps[cp].hooks().has(Hooks::EVERY) {
                 continue;
@@ -718,13 +718,13 @@ impl<S: Scheme> Part<S> {
     fn send_notice(&mut self, egress: u32, slot: usize, notice: &Notice<S::Feedback>) {
         // Nobody is there to hear of a flow that is over and gone.
         let Some(&flow) = self.living.get(&notice.flow) else { return };
-        let sender = &mut self.senders[flow];
-        if usize::from(sender.scheme) != slot {
+        let card = &self.cards[flow];
+        if usize::from(card.scheme) != slot {
             return;
         }
         // A flow that was moved off this port since hears nothing from it.
-        let detours = self.ledgers[flow].detours.iter().copied();
-        let mut ways = std::iter::once((sender.route, sender.hops)).chain(detours);
+        let detours = self.ledgers.get(card.sender).into_iter().flat_map(|ledger| ledger.detours.iter().copied());
+        let mut ways = std::iter::once((card.route, card.hops)).chain(detours);
         let Some((route, hop)) = ways.find_map(|(route, hops)| {
             let path = &self.route_ports[route as usize..route as usize + usize::from(hops)];
             path.iter().position(|&port| port == egress).filter(|&hop| hop > 0).map(|hop| (route as usize, hop))
@@ -736,12 +736,9 @@ impl<S: Scheme> Part<S> {
             self.counters.notices_refused += 1;
             return;
         }
-        let sender = &mut self.senders[flow];
-        let settings = &self.plan.hosts[self.hosts[sender.host as usize].profile as usize];
-        let scheme = &self.schemes[usize::from(sender.scheme)];
-        let frame_bytes = scheme.notification_bytes(&notice.feedback).unwrap_or(settings.sizes.notification_bytes);
-        sender.live += 1;
-        let sender_class = sender.class;
+        let own_size = self.schemes[slot].notification_bytes(&notice.feedback);
+        let frame_bytes = own_size.map_or(self.cards[flow].notification_frame, |bytes| bytes as u16);
+        self.cards[flow].live += 1;
         let mut packet = Packet {
             stamp: self.now,
             flow,
@@ -749,7 +746,7 @@ impl<S: Scheme> Part<S> {
             // The first port is taken here; the cursor stands on the one after it.
             route: (route + hop).wrapping_sub(2) as u32,
             extra: self.feedback.insert(notice.feedback),
-            frame_bytes: frame_bytes as u16,
+            frame_bytes,
             ingress: self.ports[egress as usize].local,
             kind: Kind::Notification,
             class: self.plan.classes.control,
@@ -758,7 +755,8 @@ impl<S: Scheme> Part<S> {
         };
         self.counters.notifications_sent += 1;
         if !self.taps.is_empty() {
-            self.note_origin(&packet, Some((egress, sender_class)));
+            let class = self.senders[self.cards[flow].sender].class;
+            self.note_origin(&packet, Some((egress, class)));
         }
         // It enters the switch as if it had come in by the port that saw the congestion.
         self.switch_receive(egress, ingress, &mut packet);
@@ -767,8 +765,8 @@ impl<S: Scheme> Part<S> {
 
 /// What a congestion point is shown of a data packet.
 #[inline]
-fn packet_facts(packet: &Packet, tag: Tag, own: bool) -> PacketFacts {
-    PacketFacts { flow: tag.id, name: tag.name, frame_bytes: u32::from(packet.frame_bytes), own }
+fn packet_facts(packet: &Packet, card: &Card, own: bool) -> PacketFacts {
+    PacketFacts { flow: card.id, name: card.name, frame_bytes: u32::from(packet.frame_bytes), own }
 }
 
 /// The bytes above which an ingress would ask its upstream to stop now.

@@ -18,6 +18,7 @@ const KEPT_MOST: u32 = 1 << 16;
 #[derive(Debug)]
 pub struct AnyOrder {
     kept: Kept,
+    tcp: bool,
     ack_every: u32,
     ack_timeout: Span,
     /// Packets in order since the last ACK, and the first of them.
@@ -31,6 +32,7 @@ impl AnyOrder {
     pub(crate) fn new(format: &Format, host: &HostSettings) -> AnyOrder {
         AnyOrder {
             kept: Kept::default(),
+            tcp: format.transport == Transport::Tcp,
             ack_every: ack_every(format, host),
             ack_timeout: format.ack_timeout,
             waiting: 0,
@@ -120,7 +122,7 @@ impl<S: Scheme> Part<S> {
     /// A data packet at a receiver that takes any order.
     pub(crate) fn on_data_any_order(&mut self, packet: &Packet) {
         let now = self.now;
-        let flow = packet.flow;
+        let flow = self.cards[packet.flow].receiver;
         let Some(order) = &self.receivers[flow].any_order else { return };
         // An ACK speaks for packets of one mark only, so that the sender counts marks exactly.
         if order.waiting > 0 && (order.first.ecn == Ecn::Ce) != (packet.ecn == Ecn::Ce) {
@@ -142,7 +144,7 @@ impl<S: Scheme> Part<S> {
         let plain = packet.psn == before && !missing && !last;
         let waited = order.waiting > 0;
         order.waiting += u32::from(packet.psn == before);
-        let asked = packet.flags & ASKS_ACK != 0 && !self.senders[flow].tcp;
+        let asked = packet.flags & ASKS_ACK != 0 && !order.tcp;
         let ack = !plain || asked || order.waiting >= order.ack_every;
         let mut cause = *packet;
         if ack {
@@ -160,9 +162,8 @@ impl<S: Scheme> Part<S> {
 
         let mut feedback = None;
         if fresh {
-            let sender = &self.senders[flow];
-            let payload = sender.payload_until(packet.psn + 1) - sender.payload_until(packet.psn);
-            let in_order = sender.payload_until(receiver.expected) - sender.payload_until(before);
+            let payload = receiver.payload_until(packet.psn + 1) - receiver.payload_until(packet.psn);
+            let in_order = receiver.payload_until(receiver.expected) - receiver.payload_until(before);
             receiver.delivered_bytes += in_order;
             self.counters.delivered_bytes += in_order;
             self.counters.data_packets_delivered += 1;
@@ -197,15 +198,16 @@ impl<S: Scheme> Part<S> {
             self.arm_np_timer(flow, at);
         }
         if !ack {
-            self.packet_gone(flow);
+            self.packet_gone(packet.flow);
         }
     }
 
     fn send_ack(&mut self, cause: &Packet) {
-        let host = self.receivers[cause.flow].host;
+        let receiver = &self.receivers[self.cards[cause.flow].receiver];
+        let (host, answers) = (receiver.host, receiver.answers);
         let delay = self.plan.hosts[self.hosts[host as usize].profile as usize].ack_delay;
         let mut ack = self.answer(cause, Kind::Ack);
-        if self.receivers[cause.flow].answers {
+        if answers {
             self.put_answer(&mut ack);
         }
         self.counters.acks_sent += 1;
@@ -218,7 +220,7 @@ impl<S: Scheme> Part<S> {
         order.waiting = 0;
         // Its telemetry was let go when it began to wait.
         let cause = Packet { extra: NO_EXTRA, ..order.first };
-        self.senders[flow].live += 1;
+        self.cards[cause.flow].live += 1;
         self.send_ack(&cause);
     }
 
@@ -239,7 +241,7 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     pub(crate) fn on_other_ack(&mut self, packet: &Packet) {
-        let flow = packet.flow;
+        let flow = self.cards[packet.flow].sender;
         let sender = &mut self.senders[flow];
         if sender.ended {
             self.discard(packet);
@@ -253,10 +255,10 @@ impl<S: Scheme> Part<S> {
             // What was to be sent again has arrived after all.
             sender.resend = false;
         }
-        let moved = self.tell_of_ack(packet, before, duplicate);
+        let moved = self.tell_of_ack(flow, packet, before, duplicate);
         self.release_extra(packet);
         self.after_ack(flow, moved);
-        self.packet_gone(flow);
+        self.packet_gone(packet.flow);
     }
 
     /// Reads a TCP flow's wishes after any of its hooks: what to send again, limits, timer.

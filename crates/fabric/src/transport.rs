@@ -1,6 +1,7 @@
 //! RoCEv2 reliability: packets are acknowledged, losses go back N, flows end.
 
 use crate::flow::SendState;
+use crate::identity::{Card, ELSEWHERE};
 use crate::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
 use crate::part::{News, Part, kind};
 use crate::record::FlowRecord;
@@ -33,7 +34,7 @@ impl<S: Scheme> Part<S> {
     #[inline]
     fn on_data(&mut self, packet: &Packet) {
         let now = self.now;
-        let flow = packet.flow;
+        let flow = self.cards[packet.flow].receiver;
         let gap = self.gap_bytes;
         let receiver = &mut self.receivers[flow];
         let host_id = receiver.host;
@@ -44,10 +45,10 @@ impl<S: Scheme> Part<S> {
         }
         receiver.expected += 1;
         let last = receiver.expected == receiver.total;
-        let payload = match last.then(|| self.ledgers[flow].spec.size_bytes).flatten() {
+        let payload = match last {
             // The last packet may be padded: count what the flow holds, not what the frame does.
-            Some(size) => size - receiver.delivered_bytes,
-            None => u64::from(packet.frame_bytes - receiver.header_bytes),
+            true => receiver.payload_until(receiver.total) - receiver.delivered_bytes,
+            false => u64::from(packet.frame_bytes - receiver.header_bytes),
         };
         receiver.delivered_bytes += payload;
         self.counters.delivered_bytes += payload;
@@ -90,14 +91,14 @@ impl<S: Scheme> Part<S> {
         }
         if !ack {
             // With an ACK the data packet lives on in it; without, it ends here.
-            self.packet_gone(flow);
+            self.packet_gone(packet.flow);
         }
     }
 
     /// The ACK or NAK to a data packet; takes over its telemetry.
     #[inline]
     pub(crate) fn answer(&self, data: &Packet, kind: Kind) -> Packet {
-        let receiver = &self.receivers[data.flow];
+        let receiver = &self.receivers[self.cards[data.flow].receiver];
         Packet {
             stamp: data.stamp,
             flow: data.flow,
@@ -117,7 +118,8 @@ impl<S: Scheme> Part<S> {
 
     /// Puts what the notification point answers into an ACK or NAK, in the place of telemetry.
     pub(crate) fn put_answer(&mut self, ack: &mut Packet) {
-        let Some(feedback) = self.receivers[ack.flow].np.answer(self.now) else { return };
+        let receiver = self.cards[ack.flow].receiver;
+        let Some(feedback) = self.receivers[receiver].np.answer(self.now) else { return };
         self.release_extra(ack);
         ack.extra = self.feedback.insert(feedback);
         ack.flags |= TRANSIT;
@@ -129,7 +131,7 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     fn on_unexpected(&mut self, packet: &Packet) {
         let now = self.now;
-        let receiver = &mut self.receivers[packet.flow];
+        let receiver = &mut self.receivers[self.cards[packet.flow].receiver];
         if receiver.any_order.is_some() && !receiver.closed {
             self.on_data_any_order(packet);
             return;
@@ -163,7 +165,8 @@ impl<S: Scheme> Part<S> {
         let receiver = &mut self.receivers[flow];
         if at < receiver.due {
             receiver.due = at;
-            self.queue.push_named(at.max(self.now), kind::NP_TIMER, self.tags[flow as usize].name, flow);
+            let name = self.cards[receiver.card].name;
+            self.queue.push_named(at.max(self.now), kind::NP_TIMER, name, flow);
         }
     }
 
@@ -173,7 +176,7 @@ impl<S: Scheme> Part<S> {
             return;
         }
         receiver.due = Time::NEVER;
-        if self.senders[flow].ended {
+        if receiver.closed {
             return;
         }
         let due = receiver.np.timer().is_some_and(|at| at <= self.now);
@@ -193,11 +196,12 @@ impl<S: Scheme> Part<S> {
         let receiver = &self.receivers[flow];
         let host_id = receiver.host;
         let delay = self.plan.hosts[self.hosts[host_id as usize].profile as usize].notify_delay;
-        let scheme = &self.schemes[usize::from(self.senders[flow].scheme)];
+        let card = receiver.card;
+        let scheme = &self.schemes[usize::from(self.cards[card].scheme)];
         let frame_bytes = scheme.notification_bytes(&feedback).map_or(receiver.notification_frame, |b| b as u16);
         let packet = Packet {
             stamp: self.now,
-            flow,
+            flow: card,
             psn: 0,
             route: back_cursor(receiver.route, receiver.hops, receiver.backward),
             extra: self.feedback.insert(feedback),
@@ -208,7 +212,7 @@ impl<S: Scheme> Part<S> {
             ecn: Ecn::NotCapable,
             flags: if receiver.backward { BACKWARD } else { 0 },
         };
-        self.senders[flow].live += 1;
+        self.cards[card].live += 1;
         self.counters.notifications_sent += 1;
         if !self.taps.is_empty() {
             self.note_origin(&packet, None);
@@ -219,7 +223,7 @@ impl<S: Scheme> Part<S> {
     #[inline]
     fn on_ack(&mut self, packet: &Packet) {
         let now = self.now;
-        let flow = packet.flow;
+        let flow = self.cards[packet.flow].sender;
         let sender = &mut self.senders[flow];
         if sender.ended || sender.tcp {
             self.on_other_ack(packet);
@@ -232,7 +236,7 @@ impl<S: Scheme> Part<S> {
             // After going back there may be nothing under way; the next packet starts the timer.
             sender.rto_at = if sender.una == sender.next { Time::NEVER } else { now + sender.rto };
         }
-        let moved = self.tell_of_ack(packet, before, false);
+        let moved = self.tell_of_ack(flow, packet, before, false);
         if packet.kind == Kind::Nak {
             let sender = &mut self.senders[flow];
             sender.go_back();
@@ -241,15 +245,15 @@ impl<S: Scheme> Part<S> {
         }
         self.release_extra(packet);
         self.after_ack(flow, moved);
-        self.packet_gone(flow);
+        self.packet_gone(packet.flow);
     }
 
     /// Tells a reaction point of an ACK or NAK that has moved the sender on from `before` bytes, or
     /// has not; which of both.
     #[inline(always)]
-    pub(crate) fn tell_of_ack(&mut self, packet: &Packet, before: u64, duplicate: bool) -> bool {
+    pub(crate) fn tell_of_ack(&mut self, flow: u32, packet: &Packet, before: u64, duplicate: bool) -> bool {
         let now = self.now;
-        let sender = &mut self.senders[packet.flow];
+        let sender = &mut self.senders[flow];
         let acked_bytes = sender.payload_until(sender.una);
         let mut int = if packet.extra == NO_EXTRA { None } else { self.int.get(packet.extra) };
         if packet.carries_feedback() {
@@ -307,11 +311,11 @@ impl<S: Scheme> Part<S> {
     /// All that was offered is acknowledged: its source may offer more.
     #[cold]
     fn on_drained(&mut self, flow: u32) {
-        self.tell(News::Drained { source: self.ledgers[flow].source, handle: self.ledgers[flow].spec.handle });
+        self.tell(News::Drained(flow));
     }
 
     fn on_notification(&mut self, packet: &Packet) {
-        let flow = packet.flow;
+        let flow = self.cards[packet.flow].sender;
         let feedback = self.feedback.remove(packet.extra);
         let sender = &mut self.senders[flow];
         if !sender.ended {
@@ -321,7 +325,7 @@ impl<S: Scheme> Part<S> {
             ledger.first_notified.get_or_insert(self.now);
             self.after_rp(flow);
         }
-        self.packet_gone(flow);
+        self.packet_gone(packet.flow);
     }
 
     #[inline]
@@ -334,7 +338,7 @@ impl<S: Scheme> Part<S> {
         let at = sender.rp.timer().unwrap_or(Time::NEVER).min(sender.rto_at);
         if at < sender.due {
             sender.due = at.max(self.now);
-            self.queue.push_named(sender.due, kind::FLOW_TIMER, self.tags[flow as usize].name, flow);
+            self.queue.push_named(sender.due, kind::FLOW_TIMER, self.cards[sender.card].name, flow);
         }
     }
 
@@ -390,18 +394,21 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// The flow is over: write its record, tell of it, free it once its packets are gone.
+    /// The flow is over, for its sender: tell of it.
     pub(crate) fn end_flow(&mut self, flow: u32) {
-        let record = self.flow_record(flow);
-        self.flows.push(record);
         self.counters.flows_completed += 1;
-        self.receivers[flow].closed = true;
-        self.receivers[flow].special = true;
-        self.senders[flow].ended = true;
+        let sender = &mut self.senders[flow];
+        sender.ended = true;
+        let card = sender.card;
+        self.cards[card].ended = true;
+        if let Some(receiver) = self.receivers.get_mut(self.cards[card].receiver) {
+            receiver.closed = true;
+            receiver.special = true;
+        }
         self.leave_nic(flow);
-        self.tell(News::Ended { flow, source: self.ledgers[flow].source, handle: self.ledgers[flow].spec.handle });
-        if self.senders[flow].live == 0 {
-            self.free_flow(flow);
+        self.tell(News::Ended(card));
+        if self.cards[card].live == 0 {
+            self.tell(News::Gone(card));
         }
     }
 
@@ -412,38 +419,43 @@ impl<S: Scheme> Part<S> {
 
     /// One packet of the flow exists no more.
     #[inline]
-    pub(crate) fn packet_gone(&mut self, flow: u32) {
-        let sender = &mut self.senders[flow];
-        sender.live -= 1;
-        debug_assert!(sender.live >= 0, "more packets gone than made");
-        if sender.live == 0 && sender.ended {
-            self.free_flow(flow);
+    pub(crate) fn packet_gone(&mut self, card: u32) {
+        let of = &mut self.cards[card];
+        of.live -= 1;
+        debug_assert!(of.live >= 0, "more packets gone than made");
+        if of.live == 0 && of.ended {
+            self.tell(News::Gone(card));
         }
     }
 
-    #[cold]
-    fn free_flow(&mut self, flow: u32) {
-        if let Some(timers) = self.timers.get_mut(flow as usize) {
-            *timers = [Time::NEVER; TIMERS];
+    /// Forgets a flow of which nothing is left.
+    pub(crate) fn free_flow(&mut self, card: u32) {
+        let Card { id, sender: flow, receiver, .. } = self.cards.remove(card);
+        self.living.remove(&id);
+        if flow != ELSEWHERE {
+            if let Some(timers) = self.timers.get_mut(flow as usize) {
+                *timers = [Time::NEVER; TIMERS];
+            }
+            let (sender, ledger) = (self.senders.remove(flow), self.ledgers.remove(flow));
+            self.free_route(sender.route, sender.hops);
+            if sender.transit {
+                self.remove_shaper(card);
+            }
+            for (route, hops) in ledger.old_routes.into_iter().chain(ledger.detours) {
+                self.free_route(route, hops);
+            }
         }
-        let sender = self.senders.remove(flow);
-        let receiver = self.receivers.remove(flow);
-        let ledger = self.ledgers.remove(flow);
-        self.living.remove(&ledger.id);
-        self.free_route(sender.route, sender.hops);
-        if sender.transit {
-            self.remove_shaper(flow);
-        }
-        if !receiver.backward {
-            self.free_route(receiver.route, receiver.hops);
-        }
-        for (route, hops) in ledger.old_routes.into_iter().chain(ledger.detours) {
-            self.free_route(route, hops);
+        if receiver != ELSEWHERE {
+            let receiver = self.receivers.remove(receiver);
+            if !receiver.backward {
+                self.free_route(receiver.route, receiver.hops);
+            }
         }
     }
 
-    pub(crate) fn flow_record(&self, flow: u32) -> FlowRecord {
-        let (sender, receiver, ledger) = (&self.senders[flow], &self.receivers[flow], &self.ledgers[flow]);
+    pub(crate) fn flow_record(&self, card: &Card) -> FlowRecord {
+        let (sender, ledger) = (&self.senders[card.sender], &self.ledgers[card.sender]);
+        let receiver = &self.receivers[card.receiver];
         let route = sender.route as usize;
         FlowRecord {
             id: ledger.id,
@@ -465,7 +477,7 @@ impl<S: Scheme> Part<S> {
             packets_sent: ledger.packets_sent,
             packets_retransmitted: ledger.packets_retransmitted,
             timeouts: ledger.timeouts,
-            lost: ledger.lost,
+            lost: u64::from(card.lost),
             marked: receiver.marked,
             notifications: ledger.notifications,
             first_notified: ledger.first_notified,

@@ -281,7 +281,7 @@ impl<S: Scheme> Part<S> {
         if packet.kind == Kind::Data {
             // The gate may have put the flow into another.
             let local = self.ports[egress as usize].local;
-            let flow = self.tags[packet.flow as usize].id;
+            let flow = self.cards[packet.flow].id;
             lane = self.controls.at(switch).control.lane(local, packet.class, flow);
         }
         self.voq_push(switch, egress, packet, lane);
@@ -295,7 +295,7 @@ impl<S: Scheme> Part<S> {
             ingress: packet.ingress,
             egress: self.ports[egress as usize].local,
             class: packet.class,
-            flow: self.tags[packet.flow as usize].id,
+            flow: self.cards[packet.flow].id,
             frame_bytes: u32::from(packet.frame_bytes),
         }
     }
@@ -584,7 +584,7 @@ impl<S: Scheme> Part<S> {
         if voqs.outputs[output].waiting == [0, 0] {
             return;
         }
-        let lane_of = |packet: &Packet| control.lane(egress, class, self.tags[packet.flow as usize].id);
+        let lane_of = |packet: &Packet| control.lane(egress, class, self.cards[packet.flow].id);
         for ingress in 0..voqs.ports as u16 {
             let mut seen = None;
             let moves = LANES.into_iter().any(|from| {
@@ -625,7 +625,7 @@ impl<S: Scheme> Part<S> {
     /// The egress of a data packet: the one of its route, or another if the control says so. Flows
     /// with a pinned path keep it.
     fn detour(&mut self, switch: u32, egress: u32, packet: &mut Packet) -> u32 {
-        if packet.flags & BACKWARD != 0 || self.ledgers[packet.flow].spec.path.is_some() {
+        if packet.flags & BACKWARD != 0 || self.ledgers[self.cards[packet.flow].sender].spec.path.is_some() {
             return egress;
         }
         self.choose_egress(switch, egress, packet)
@@ -636,7 +636,7 @@ impl<S: Scheme> Part<S> {
     fn choose_egress(&mut self, switch: u32, egress: u32, packet: &mut Packet) -> u32 {
         let node = self.switches[switch as usize].node;
         let passing = self.passing(egress, packet);
-        let equals = self.routes.next_hops(node, self.ledgers[packet.flow].spec.dst);
+        let equals = self.routes.next_hops(node, self.ledgers[self.cards[packet.flow].sender].spec.dst);
         let ports = &self.ports;
         let (control, view, _, choices) = parts!(self, switch);
         choices.clear();
@@ -655,8 +655,8 @@ impl<S: Scheme> Part<S> {
     /// Lets a packet, whose cursor stands behind the egress of this switch, go on by `egress` and
     /// from there by a route of its own. Such routes are kept with the flow.
     fn redirect(&mut self, packet: &mut Packet, egress: u32) -> bool {
-        let sender = &self.senders[packet.flow];
-        let ledger = &self.ledgers[packet.flow];
+        let flow = self.cards[packet.flow].sender;
+        let (sender, ledger) = (&self.senders[flow], &self.ledgers[flow]);
         let mut known = std::iter::once((sender.route, sender.hops)).chain(ledger.detours.iter().copied());
         let holds = |&(route, hops): &(u32, u8)| (route + 1..=route + u32::from(hops)).contains(&packet.route);
         // A route that a failure has replaced since: the packet stays on it.
@@ -679,7 +679,7 @@ impl<S: Scheme> Part<S> {
                     return false;
                 }
                 let route = self.store_route(&path);
-                self.ledgers[packet.flow].detours.push((route, path.len() as u8));
+                self.ledgers[flow].detours.push((route, path.len() as u8));
                 route
             }
         };

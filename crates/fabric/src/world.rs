@@ -158,7 +158,6 @@ impl<S: Scheme> World<S> {
     /// Makes what has happened visible.
     fn publish(&mut self) {
         self.counters = self.part.counters;
-        self.flows.append(&mut self.part.flows);
         self.pauses.append(&mut self.part.pauses);
         self.pfc_frames.append(&mut self.part.pfc_frames);
     }
@@ -199,11 +198,11 @@ impl<S: Scheme> World<S> {
             self.finished = true;
             self.counters = self.part.counters;
             self.final_check();
-            let part = &mut self.part;
-            let alive = part.senders.iter().filter(|(_, sender)| !sender.ended);
-            let mut records: Vec<FlowRecord> = alive.map(|(flow, _)| part.flow_record(flow)).collect();
+            let part = &self.part;
+            let alive = part.cards.iter().filter(|(_, card)| !card.ended);
+            let mut records: Vec<FlowRecord> = alive.map(|(_, card)| part.flow_record(card)).collect();
             records.sort_by_key(|record| record.id);
-            part.flows.append(&mut records);
+            self.flows.append(&mut records);
         }
         Progress::Done
     }
