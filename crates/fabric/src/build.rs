@@ -386,6 +386,7 @@ fn new_switch(plan: &Plan, node: u32, name: u32, first_account: u32, profile: u1
         lossy_bytes: 0,
         lossy_used: 0,
         signalling: settings.pfc.signalling,
+        storms: 0,
     }
 }
 

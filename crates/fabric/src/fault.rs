@@ -150,6 +150,7 @@ impl<S: Scheme> Part<S> {
             self.set_paused(port, class, false);
         }
         self.watch.frames[port as usize].told = 0;
+        self.watch.frames[port as usize].heard = 0;
         self.ports[port as usize].pfc_due = 0;
         if !self.ports[port as usize].has(AT_HOST) {
             let owner = self.ports[port as usize].owner as usize;

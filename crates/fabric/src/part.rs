@@ -62,6 +62,8 @@ pub struct Switch {
     pub lossy_bytes: u64,
     pub lossy_used: u64,
     pub signalling: Signalling,
+    /// Its queues that are in a storm now.
+    pub storms: u32,
 }
 
 /// A host: its NIC's round-robin, pacing and delayed packets.

@@ -76,7 +76,7 @@ impl<S: Scheme> Part<S> {
         let class = usize::from(packet.class);
         let account_id = self.switches[switch_id].accounts as usize + usize::from(port.local) * self.classes + class;
         let account = &self.accounts[account_id];
-        if !account.lossless || self.ports[egress as usize].has(DOWN) || self.watch.storms > 0 {
+        if !account.lossless || self.ports[egress as usize].has(DOWN) || self.switches[switch_id].storms > 0 {
             return self.admit_other(switch_id, account_id, egress, packet);
         }
         let switch = &mut self.switches[switch_id];
@@ -134,10 +134,10 @@ impl<S: Scheme> Part<S> {
         let switch = &mut self.switches[switch_id];
         let account = &mut self.accounts[account_id];
         if account.lossless {
-            // A storm elsewhere: the ordinary way, without its shortcuts.
-            let storms = std::mem::take(&mut self.watch.storms);
+            // A storm at another queue: the ordinary way, without its shortcuts.
+            let storms = std::mem::take(&mut switch.storms);
             let admitted = self.admit(self.accounts[account_id].port, egress, packet);
-            self.watch.storms = storms;
+            self.switches[switch_id].storms = storms;
             return admitted;
         }
         let limit = self.plan.classes.list[class].queue_limit_bytes.unwrap_or(u64::MAX);
@@ -454,6 +454,8 @@ impl<S: Scheme> Part<S> {
                 continue;
             }
             let pause = on & (1 << class) != 0;
+            let heard = &mut self.watch.frames[port_id as usize].heard;
+            *heard = (*heard & !(1 << class)) | u8::from(pause) << class;
             if self.plan.run.record_pfc_frames {
                 self.pfc_frames.push(PfcRecord { at: self.now, port: port_id, class, pause });
             }

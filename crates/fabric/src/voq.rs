@@ -303,7 +303,8 @@ impl<S: Scheme> Part<S> {
     /// Whether packets may go to an egress without asking the buffer.
     #[inline(always)]
     fn is_passable(&self, egress: u32) -> bool {
-        !self.ports[egress as usize].has(DOWN) && self.watch.storms == 0
+        let port = &self.ports[egress as usize];
+        !port.has(DOWN) && self.switches[port.owner as usize].storms == 0
     }
 
     /// Whether a data packet that has just come in need not wait at its input: nothing of its lane

@@ -1,19 +1,20 @@
 //! The PFC watchdog of a switch: queues that are paused for too long are in a storm.
 
 use crate::part::{Part, kind};
-use crate::plan::{Signalling, WatchdogAction, peer};
+use crate::plan::{Signalling, WatchdogAction};
 use crate::port::Storm;
 use crate::record::StormRecord;
 use crate::scheme::Scheme;
 use xoff_engine::Time;
 
-/// PFC frames a port has sent, and what it last told its upstream.
+/// PFC frames a port has sent, what it last told its upstream, and what it was last told itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PfcFrames {
     pub pause: u64,
     pub resume: u64,
     pub refresh: u64,
     pub told: u8,
+    pub heard: u8,
 }
 
 /// What is written down of the ports of a part for whoever watches over them.
@@ -21,8 +22,6 @@ pub struct PfcFrames {
 pub struct Watch {
     /// Per port.
     pub frames: Vec<PfcFrames>,
-    /// Queues in a storm now.
-    pub storms: u32,
     /// Per (port, class), kept only where a watchdog looks: the last PAUSE received.
     last_pause: Vec<Time>,
     /// When a wire last lost a packet by chance.
@@ -78,12 +77,12 @@ impl<S: Scheme> Part<S> {
     /// Under on/off signalling a PAUSE is not repeated: it holds until it is taken back.
     fn still_told(&self, port: u32, class: u8) -> bool {
         let signalling = self.switches[self.ports[port as usize].owner as usize].signalling;
-        signalling == Signalling::OnOff && self.watch.frames[peer(port) as usize].told & (1 << class) != 0
+        signalling == Signalling::OnOff && self.watch.frames[port as usize].heard & (1 << class) != 0
     }
 
     fn begin_storm(&mut self, port: u32, class: u8, action: WatchdogAction) {
         self.counters.watchdog_storms += 1;
-        self.watch.storms += 1;
+        self.switches[self.ports[port as usize].owner as usize].storms += 1;
         let queue = &mut self.queues[port as usize * self.classes + usize::from(class)];
         // Until it ends the record holds what was dropped before it.
         self.storms.push(StormRecord { port, class, from: self.now, until: None, drops: queue.drops });
@@ -102,7 +101,7 @@ impl<S: Scheme> Part<S> {
     fn end_storm(&mut self, port: u32, class: u8) {
         let queue = &mut self.queues[port as usize * self.classes + usize::from(class)];
         queue.storm = Storm::No;
-        self.watch.storms -= 1;
+        self.switches[self.ports[port as usize].owner as usize].storms -= 1;
         let ours = |storm: &&mut StormRecord| (storm.port, storm.class, storm.until) == (port, class, None);
         if let Some(storm) = self.storms.iter_mut().rev().find(ours) {
             storm.until = Some(self.now);
