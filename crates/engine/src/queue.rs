@@ -38,11 +38,19 @@ impl Key {
         Key { time: time.ps(), order: (u64::from(kind) << 60) | (hash << 32) | u64::from(index) }
     }
 
+    /// After every event.
+    pub const LAST: Key = Key { time: u64::MAX, order: u64::MAX };
+
+    /// Before everything at `time` or later, and after everything else.
+    pub fn before(time: Time) -> Key {
+        Key { time: time.ps(), order: 0 }
+    }
+
     /// Before everything later than `time`, and after everything else.
     pub fn after(time: Time) -> Key {
         match time.ps().checked_add(1) {
             Some(time) => Key { time, order: 0 },
-            None => Key { time: u64::MAX, order: u64::MAX },
+            None => Key::LAST,
         }
     }
 

@@ -106,6 +106,8 @@ impl<S: Scheme> World<S> {
             layout,
             agenda: Default::default(),
             feeds,
+            ended: Vec::new(),
+            grid: grid(&plan),
             schemes,
             formats,
             max_base_rtt,
@@ -345,6 +347,18 @@ fn quantum(service: Service) -> i64 {
         Service::Strict | Service::RoundRobin => 0,
         Service::Weighted(quantum) => i64::from(quantum),
     }
+}
+
+/// What lies between the times at which what is over is forgotten: some hops, by the shortest link between
+/// switches; with several domains, between those.
+fn grid(plan: &Plan) -> Span {
+    let is_switch = |node: u32| plan.nodes[node as usize].kind == NodeKind::Switch;
+    let domain = |node: u32| plan.nodes[node as usize].domain;
+    let inner = plan.links.iter().filter(|link| is_switch(link.a) && is_switch(link.b));
+    let several = inner.clone().any(|link| domain(link.a) != domain(link.b));
+    let counted = inner.filter(|link| !several || domain(link.a) != domain(link.b));
+    let shortest = counted.map(|link| link.a_to_b.delay.min(link.b_to_a.delay)).min();
+    (shortest.unwrap_or(Span::from_us(1)) * 8).max(Span::from_us(1))
 }
 
 /// The lots that all queues share, if they do.

@@ -68,7 +68,7 @@ impl<S: Scheme> World<S> {
     /// keep their old route, which is freed with the flow.
     fn reroute(&mut self) {
         let part = &self.part;
-        let mut flows: Vec<u32> = part.cards.iter().filter(|(_, card)| !card.ended).map(|(card, _)| card).collect();
+        let mut flows: Vec<u32> = part.living_cards().collect();
         if !part.eager {
             // Flows of one host join its round-robin in an order that hangs on them alone.
             flows.sort_unstable_by_key(|&card| part.ledgers[part.cards[card].sender].identity);

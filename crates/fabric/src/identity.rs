@@ -54,8 +54,6 @@ pub struct Card {
     pub lost: u32,
     /// Frame bytes of a notification to its sender.
     pub notification_frame: u16,
-    /// Its sender is done: with the last of its packets it is gone.
-    pub ended: bool,
 }
 
 /// That end of a flow is in another part.

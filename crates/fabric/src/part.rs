@@ -115,10 +115,8 @@ pub(crate) enum Pause {
 /// What a part has to tell of its flows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum News {
-    /// All of a flow is acknowledged; by its card.
+    /// A flow is over, for its sender; by its card.
     Ended(u32),
-    /// The last packet of a flow that has ended is gone.
-    Gone(u32),
     /// All that was offered to a flow is acknowledged; by its sender.
     Drained(u32),
 }
@@ -558,6 +556,11 @@ impl<S: Scheme> Part<S> {
             reports.push(report);
         }
         reports
+    }
+
+    /// Cards of the flows that have not ended, where their senders are.
+    pub(crate) fn living_cards(&self) -> impl Iterator<Item = u32> {
+        self.senders.iter().filter(|(_, sender)| !sender.ended).map(|(_, sender)| sender.card)
     }
 
     /// Whether the port's link is up.

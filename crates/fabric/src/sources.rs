@@ -1,6 +1,6 @@
 //! The sources of traffic: when each acts next, what its actions do, what it is told.
 
-use crate::identity::SourceName;
+use crate::identity::{Card, SourceName};
 use crate::part::{News, kind};
 use crate::scheme::{ReactionPoint, Scheme};
 use crate::traffic::{Action, Source};
@@ -88,7 +88,9 @@ impl<S: Scheme> World<S> {
             }
             Action::Stop { handle } => {
                 if let Some(card) = flow(handle) {
-                    self.part.stop_flow(self.part.cards[card].sender);
+                    let Card { sender, receiver, .. } = self.part.cards[card];
+                    self.part.close_receiver(receiver);
+                    self.part.stop_flow(sender);
                     self.hear_news();
                 }
             }
@@ -112,7 +114,6 @@ impl<S: Scheme> World<S> {
         for news in std::mem::take(&mut self.part.news) {
             match news {
                 News::Ended(card) => self.on_ended(card),
-                News::Gone(card) => self.part.free_flow(card),
                 News::Drained(flow) => {
                     let ledger = &self.part.ledgers[flow];
                     let (source, handle) = (ledger.source, ledger.spec.handle);
@@ -130,6 +131,7 @@ impl<S: Scheme> World<S> {
         let ledger = &self.part.ledgers[of.sender];
         let (source, handle) = (ledger.source, ledger.spec.handle);
         self.unprobe_flow(card);
+        self.ended.push(card);
         let feed = &mut self.feeds[source as usize];
         feed.flows.remove(&handle);
         feed.source.on_finished(self.now, handle);
@@ -137,6 +139,19 @@ impl<S: Scheme> World<S> {
         if self.is_idle() {
             self.finish();
         }
+    }
+
+    /// Forgets the flows that are over and of which no packet is left. This happens at set times, a
+    /// [`World::grid`] apart, so that it cannot be seen who asked.
+    pub(crate) fn free_ended(&mut self) {
+        let part = &mut self.part;
+        self.ended.retain(|&card| {
+            let gone = part.cards[card].live == 0;
+            if gone {
+                part.free_flow(card);
+            }
+            !gone
+        });
     }
 
     /// No flow is alive and no source will act again.

@@ -76,7 +76,6 @@ impl<S: Scheme> World<S> {
             live: 0,
             lost: 0,
             notification_frame: self.plan.host(spec.src).sizes.notification_bytes as u16,
-            ended: false,
         };
         let card = self.part.add_flow(card, sender, receiver, ledger);
         self.feeds[source as usize].flows.insert(spec.handle, card);

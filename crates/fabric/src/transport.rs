@@ -176,7 +176,8 @@ impl<S: Scheme> Part<S> {
             return;
         }
         receiver.due = Time::NEVER;
-        if receiver.closed {
+        // Nobody is to be told any more. (The sender may not know yet that all has arrived.)
+        if receiver.closed || receiver.delivered_at.is_some() {
             return;
         }
         let due = receiver.np.timer().is_some_and(|at| at <= self.now);
@@ -394,22 +395,21 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// The flow is over, for its sender: tell of it.
+    /// The flow is over, for its sender: tell of it. The receiver hears nothing, as on a real network.
     pub(crate) fn end_flow(&mut self, flow: u32) {
         self.counters.flows_completed += 1;
         let sender = &mut self.senders[flow];
         sender.ended = true;
         let card = sender.card;
-        self.cards[card].ended = true;
-        if let Some(receiver) = self.receivers.get_mut(self.cards[card].receiver) {
-            receiver.closed = true;
-            receiver.special = true;
-        }
         self.leave_nic(flow);
         self.tell(News::Ended(card));
-        if self.cards[card].live == 0 {
-            self.tell(News::Gone(card));
-        }
+    }
+
+    /// The flow was stopped: what still arrives counts no more.
+    pub(crate) fn close_receiver(&mut self, receiver: u32) {
+        let receiver = &mut self.receivers[receiver];
+        receiver.closed = true;
+        receiver.special = true;
     }
 
     fn tell(&mut self, news: News) {
@@ -423,9 +423,6 @@ impl<S: Scheme> Part<S> {
         let of = &mut self.cards[card];
         of.live -= 1;
         debug_assert!(of.live >= 0, "more packets gone than made");
-        if of.live == 0 && of.ended {
-            self.tell(News::Gone(card));
-        }
     }
 
     /// Forgets a flow of which nothing is left.

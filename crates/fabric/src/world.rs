@@ -49,6 +49,10 @@ pub struct World<S: Scheme> {
     /// Events of the run, earliest first.
     pub(crate) agenda: BinaryHeap<Reverse<Key>>,
     pub(crate) feeds: Vec<Feed>,
+    /// Flows that are over, of which there may be packets left; by card.
+    pub(crate) ended: Vec<u32>,
+    /// What lies between the times at which they are forgotten.
+    pub(crate) grid: Span,
     pub(crate) schemes: Arc<Vec<S>>,
     pub(crate) formats: Arc<Vec<[Format; 2]>>,
     pub(crate) max_base_rtt: Span,
@@ -105,12 +109,14 @@ impl<S: Scheme> World<S> {
                 return self.halt();
             }
             let next = self.agenda.peek().map_or(stop, |Reverse(key)| stop.min(*key));
-            let (handled, pause) = self.part.run(next, left);
+            let line = self.next_line();
+            let (handled, pause) = self.part.run(next.min(line), left);
             left -= handled;
             self.now = self.part.now;
             match pause {
                 Pause::Counted => break,
                 Pause::Halted => self.look(),
+                Pause::Limit | Pause::Empty if line < next => self.cross(line.time()),
                 Pause::Limit | Pause::Empty if next < stop => {
                     left -= 1;
                     self.handle_next();
@@ -125,13 +131,28 @@ impl<S: Scheme> World<S> {
         Progress::Running
     }
 
+    /// Before the next time at which flows that are over are forgotten and a run that has failed ends; those
+    /// are the same whatever the network is cut into.
+    fn next_line(&self) -> Key {
+        if self.ended.is_empty() && self.part.failure.is_none() {
+            return Key::LAST;
+        }
+        let line = (self.now.ps() / self.grid.ps() + 1).saturating_mul(self.grid.ps());
+        Key::before(Time::from_ps(line))
+    }
+
+    fn cross(&mut self, line: Time) {
+        self.set_now(line);
+        self.free_ended();
+        if let Some(failure) = self.part.failure.take() {
+            self.failure.get_or_insert(failure);
+            self.finish();
+        }
+    }
+
     /// The part has something to tell.
     fn look(&mut self) {
         self.hear_news();
-        if self.part.failure.is_some() && self.failure.is_none() {
-            self.failure = self.part.failure.take();
-            self.finish();
-        }
     }
 
     fn set_now(&mut self, now: Time) {
@@ -199,10 +220,11 @@ impl<S: Scheme> World<S> {
             self.counters = self.part.counters;
             self.final_check();
             let part = &self.part;
-            let alive = part.cards.iter().filter(|(_, card)| !card.ended);
-            let mut records: Vec<FlowRecord> = alive.map(|(_, card)| part.flow_record(card)).collect();
+            let mut records: Vec<FlowRecord> =
+                part.living_cards().map(|card| part.flow_record(&part.cards[card])).collect();
             records.sort_by_key(|record| record.id);
             self.flows.append(&mut records);
+            self.free_ended();
         }
         Progress::Done
     }
