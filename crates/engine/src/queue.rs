@@ -41,6 +41,11 @@ impl Key {
     /// After every event.
     pub const LAST: Key = Key { time: u64::MAX, order: u64::MAX };
 
+    /// The smallest that is greater.
+    pub fn next(self) -> Key {
+        Key { order: self.order.saturating_add(1), ..self }
+    }
+
     /// Before everything at `time` or later, and after everything else.
     pub fn before(time: Time) -> Key {
         Key { time: time.ps(), order: 0 }
@@ -220,6 +225,13 @@ impl EventQueue {
                 self.current.pop()
             }
         }
+    }
+
+    /// What comes next, which stays.
+    pub fn peek(&mut self) -> Option<Key> {
+        let key = self.pop()?;
+        self.unpop(key);
+        Some(key)
     }
 
     /// Takes back the key that was popped last.

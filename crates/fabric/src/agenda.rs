@@ -52,6 +52,11 @@ impl Agenda {
         if self.in_turn { self.next_turn(at, kind, index) } else { Key::named(at, kind, name, index) }
     }
 
+    /// The key of what comes next.
+    pub fn peek(&mut self) -> Option<Key> {
+        self.events.peek()
+    }
+
     /// Takes back the event that was popped last.
     #[inline]
     pub fn unpop(&mut self, key: Key) {

@@ -2,10 +2,11 @@
 
 use crate::agenda::Agenda;
 use crate::domain;
+use crate::mail::{Exit, Mail};
 use crate::part::{Host, Part, Switch};
 use crate::pfc;
 use crate::plan::{BaseRtt, HostSettings, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer};
-use crate::port::{AT_HOST, Account, COUNTS_PASSING, EAGER, LONG_HAUL, LOSSY_WIRE, Port, Queue, SCANS};
+use crate::port::{AT_HOST, Account, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_WIRE, Port, Queue, SCANS};
 use crate::record::Counters;
 use crate::route::{FlowKey, Routes};
 use crate::scan::Scan;
@@ -14,9 +15,10 @@ use crate::sources::Feed;
 use crate::timing;
 use crate::traffic::Source;
 use crate::ways::Ways;
+use crate::window::Window;
 use crate::world::World;
 use std::sync::Arc;
-use xoff_engine::{Fifo, LinkRate, Lots, Pool, Ring, Slab, Span, Time, stream};
+use xoff_engine::{Fifo, Key, LinkRate, Lots, Pool, Ring, Slab, Span, Time, stream};
 
 /// Which part every node belongs to, and its numbers there.
 #[derive(Debug)]
@@ -30,6 +32,7 @@ pub(crate) struct Layout {
     pub port_at: Vec<u32>,
     /// Per switch of the network: its first ingress account, all being counted through.
     first_account: Vec<u32>,
+    parts: u16,
 }
 
 impl Layout {
@@ -65,7 +68,20 @@ impl Layout {
             *sum += degree * plan.classes.list.len() as u32;
             Some(first)
         });
-        Layout { index_of, number_of, port_at, first_account: first_account.collect(), part_of }
+        Layout { index_of, number_of, port_at, first_account: first_account.collect(), parts: parts as u16, part_of }
+    }
+
+    /// Where the wires of a part's ports lead, if there are other parts.
+    fn exits(&self, plan: &Plan, names: &[u32], number: u16) -> Vec<Exit> {
+        if self.parts == 1 {
+            return Vec::new();
+        }
+        let exit = |&name: &u32| {
+            let part = self.part_of[plan.node_of(peer(name)) as usize];
+            let port = peer(self.port_at[peer(name) as usize]);
+            if part == number { Exit { part, port: 0 } } else { Exit { part, port } }
+        };
+        names.iter().map(exit).collect()
     }
 
     /// The ports of a part, by the numbers they have in the network: both ends of every link of its nodes.
@@ -81,17 +97,26 @@ impl Layout {
 }
 
 impl<S: Scheme> World<S> {
-    /// Builds the world of a plan. The plan is trusted: whoever made it has checked it.
+    /// Builds the world of a plan, in one part. The plan is trusted: whoever made it has checked it.
     pub fn new(plan: Plan, schemes: Vec<S>, sources: Vec<Box<dyn Source>>) -> World<S> {
+        let part_of = vec![0; plan.nodes.len()];
+        World::in_parts(plan, schemes, sources, part_of)
+    }
+
+    /// The same, cut into parts; `part_of` has the part of every node. Hosts are in the part of their switch.
+    /// Results are those of one part.
+    pub fn in_parts(plan: Plan, schemes: Vec<S>, sources: Vec<Box<dyn Source>>, part_of: Vec<u16>) -> World<S> {
         assert!(!schemes.is_empty() && schemes.len() <= 16, "one to sixteen schemes per run");
         assert!((1..=8).contains(&plan.classes.list.len()));
         let routes = Arc::new(Routes::new(&plan, |_| true));
         let formats: Vec<[Format; 2]> = schemes.iter().map(|s| [s.format(), s.format_across()]).collect();
         let (max_base_rtt, max_bdp_bytes) = longest(&plan, &routes);
         let ways = (plan.model.base_rtt == BaseRtt::Payload).then(|| Ways::new(&plan));
-        let layout = Layout::new(&plan, vec![0; plan.nodes.len()]);
+        let window = Window::of(&plan, &part_of);
+        let layout = Layout::new(&plan, part_of);
         let (plan, schemes, formats) = (Arc::new(plan), Arc::new(schemes), Arc::new(formats));
-        let part = Part::new(&plan, &schemes, &formats, &routes, &layout, 0, max_base_rtt);
+        let part = |number| Part::new(&plan, &schemes, &formats, &routes, &layout, number, max_base_rtt);
+        let parts: Vec<Part<S>> = (0..layout.parts).map(part).collect();
         let feeds = sources.into_iter().enumerate().map(|(place, source)| Feed::new(source, place)).collect();
         let mut world = World {
             now: Time::ZERO,
@@ -102,9 +127,16 @@ impl<S: Scheme> World<S> {
             samples: Vec::new(),
             deadlocks: Vec::new(),
             failure: None,
-            part,
+            parts,
             layout,
+            window,
+            last_act: None,
+            began: Time::ZERO,
+            lasting: None,
+            presences: Slab::default(),
+            acts: Default::default(),
             agenda: Default::default(),
+            own: Counters::default(),
             feeds,
             ended: Vec::new(),
             grid: grid(&plan),
@@ -160,6 +192,16 @@ impl<S: Scheme> Part<S> {
             storms: Vec::new(),
             failure: None,
             news: Vec::new(),
+            rank: (layout.parts > 1).then_some(Key::before(Time::ZERO)),
+            news_ranks: Vec::new(),
+            pause_ranks: Vec::new(),
+            frame_ranks: Vec::new(),
+            storm_ranks: Vec::new(),
+            orders: Slab::default(),
+            last_order: None,
+            exits: layout.exits(plan, &names, number),
+            mail: (0..if layout.parts > 1 { layout.parts } else { 0 }).map(|_| Mail::default()).collect(),
+            addressees: Vec::new(),
             halted: false,
             lots: shared_lots(plan),
             timers: Vec::new(),
@@ -191,6 +233,7 @@ impl<S: Scheme> Part<S> {
             receivers: Slab::default(),
             ledgers: Slab::default(),
             cards: Slab::default(),
+            trails: Slab::default(),
             living: Default::default(),
             int: Slab::default(),
             feedback: Slab::default(),
@@ -253,7 +296,9 @@ impl<S: Scheme> Part<S> {
                     | if domain::is_long_haul(&self.plan, name) { LONG_HAUL } else { 0 }
                     | if own && at_host && self.hosts[owner as usize].scan.is_some() { SCANS } else { 0 }
                     | if own && !at_host && self.counts_passing(owner) { COUNTS_PASSING } else { 0 }
-                    | if self.eager { EAGER } else { 0 },
+                    | if self.eager { EAGER } else { 0 }
+                    | if own { 0 } else { GHOST }
+                    | if own && layout.part_of[self.plan.node_of(peer(name)) as usize] != number { CUT } else { 0 },
                 hooks,
             });
         }

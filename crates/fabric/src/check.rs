@@ -4,7 +4,7 @@ use crate::packet::Kind;
 use crate::part::{Host, Part, kind};
 use crate::plan::peer;
 use crate::port::{AT_HOST, Port, Queue};
-use crate::record::{BlockedQueue, Counters, Failure, Holdings};
+use crate::record::{BlockedQueue, Failure, Holdings};
 use crate::scheme::{ReactionPoint, Scheme};
 use crate::world::World;
 use std::collections::BTreeSet;
@@ -38,20 +38,21 @@ impl<S: Scheme> World<S> {
         if self.plan.run.deadlock_check.is_some() {
             self.look_for_deadlock();
         }
-        let delivered = self.part.counters.delivered_bytes;
+        let delivered = self.totals().delivered_bytes;
         if delivered != self.checks.delivered {
             self.checks.delivered = delivered;
             self.checks.progress_at = self.now;
         }
         // Bad luck is no stall: what is lost is sent again, and comes through in the end.
-        self.checks.progress_at = self.checks.progress_at.max(self.part.watch.bad_luck_at);
+        let bad_luck_at = self.parts.iter().map(|part| part.watch.bad_luck_at).max();
+        self.checks.progress_at = self.checks.progress_at.max(bad_luck_at.unwrap_or(Time::ZERO));
         if let Some(after) = self.plan.run.stall_after {
-            let unfinished = self.part.unfinished();
+            let unfinished = self.unfinished();
             if unfinished == 0 {
                 self.checks.progress_at = self.now;
             } else if self.now - self.checks.progress_at >= after
                 && self.checks.faults_left == 0
-                && !self.part.in_motion()
+                && !self.parts.iter().any(|part| part.in_motion())
             {
                 self.stall(unfinished);
             }
@@ -59,20 +60,21 @@ impl<S: Scheme> World<S> {
     }
 
     fn stall(&mut self, unfinished: u64) {
-        let blocked = self.part.blocked_queues();
+        let mut blocked: Vec<BlockedQueue> = self.parts.iter().flat_map(|part| part.blocked_queues()).collect();
+        blocked.sort_by_key(|queue| (queue.port, queue.class));
         self.failure = Some(Failure::Stall { at: self.now, since: self.checks.progress_at, unfinished, blocked });
         self.finish();
     }
 
     fn look_for_deadlock(&mut self) {
-        let stuck = self.part.stuck_queues();
+        let stuck = self.stuck_queues();
         self.checks.reported.retain(|node| stuck.contains(node));
         if stuck.is_empty() || stuck.iter().all(|node| self.checks.reported.contains(node)) {
             return;
         }
-        let cycle = self.part.cycle_in(&stuck);
+        let cycle = self.cycle_in(&stuck);
         self.checks.reported = stuck;
-        self.part.counters.deadlocks += 1;
+        self.own.deadlocks += 1;
         self.deadlocks.push((self.now, cycle.clone()));
         if self.plan.run.stop_on_deadlock {
             self.failure = Some(Failure::Deadlock { at: self.now, cycle });
@@ -82,11 +84,12 @@ impl<S: Scheme> World<S> {
 
     /// When the run ends on its own: unfinished flows with nothing left to happen are a stall.
     pub(crate) fn final_check(&mut self) {
-        if self.part.counters.delivered_bytes != self.checks.delivered {
+        if self.counters.delivered_bytes != self.checks.delivered {
             self.checks.progress_at = self.now;
         }
-        let nothing_left = self.part.queue.is_empty() && self.agenda.is_empty() && self.now < self.plan.run.stop;
-        let unfinished = self.part.unfinished();
+        let idle = self.parts.iter().all(|part| part.queue.is_empty());
+        let nothing_left = idle && self.agenda.is_empty() && self.acts.is_empty() && self.now < self.plan.run.stop;
+        let unfinished = self.unfinished();
         if self.failure.is_none() && nothing_left && unfinished > 0 && !self.done {
             self.stall(unfinished);
         }
@@ -102,7 +105,7 @@ impl<S: Scheme> World<S> {
 
     /// Flows that are alive.
     pub fn flows_alive(&self) -> u64 {
-        self.part.senders.len() as u64
+        self.presences.len() as u64
     }
 
     /// Counts what there is of everything that may grow.
@@ -110,18 +113,105 @@ impl<S: Scheme> World<S> {
         let by_source = (0..).zip(&self.feeds).map(|(source, feed)| (source, feed.flows.len() as u64));
         Holdings {
             flows_alive: self.flows_alive(),
-            packets_queued: self.part.queues.iter().map(|queue| queue.packets.len() as u64).sum(),
-            packets_in_flight: self.part.ports.iter().map(|port| port.wire.len() as u64).sum(),
+            packets_queued: self.all_queues().map(|queue| queue.packets.len() as u64).sum(),
+            packets_in_flight: self.all_ports().map(|port| port.wire.len() as u64).sum(),
             // The first of equals, so that the message is always the same.
             greediest: by_source.filter(|(_, flows)| *flows > 0).min_by_key(|(_, flows)| std::cmp::Reverse(*flows)),
-            longest: self.part.longest_queue(),
+            longest: self.longest_queue(),
         }
     }
 
     /// Every data packet sent was delivered, dropped, discarded by its receiver, or is under way;
     /// every byte in a buffer is in exactly one queue and one account.
     pub fn books(&self) -> Result<(), String> {
-        self.part.books(&self.counters)
+        let under_way: u64 = self.parts.iter().map(|part| part.data_packets()).sum();
+        let counters = &self.counters;
+        let accounted = counters.data_packets_delivered + counters.data_packets_discarded + under_way;
+        if counters.data_packets_sent != accounted {
+            return Err(format!("{} data packets sent, {accounted} accounted for", counters.data_packets_sent));
+        }
+        self.parts.iter().try_for_each(|part| part.books())
+    }
+
+    fn unfinished(&self) -> u64 {
+        self.parts.iter().map(|part| part.unfinished()).sum()
+    }
+
+    fn all_queues(&self) -> impl Iterator<Item = &Queue> {
+        self.parts.iter().flat_map(|part| &part.queues)
+    }
+
+    fn all_ports(&self) -> impl Iterator<Item = &Port> {
+        self.parts.iter().flat_map(|part| &part.ports)
+    }
+
+    /// The queue with most bytes, the first of equals.
+    fn longest_queue(&self) -> Option<BlockedQueue> {
+        let queues = self.parts.iter().flat_map(|part| part.blocked_queues()).filter(|queue| queue.bytes > 0);
+        queues.min_by_key(|queue| (std::cmp::Reverse(queue.bytes), queue.port, queue.class))
+    }
+
+    /// The queues of an egress that wait behind one another for ever: paused by a switch,
+    /// non-empty, and fed so that the pause cannot end while they all wait.
+    fn stuck_queues(&self) -> BTreeSet<(u32, u8)> {
+        let mut stuck: BTreeSet<(u32, u8)> = self.parts.iter().flat_map(|part| part.held_queues()).collect();
+        loop {
+            let free: Vec<(u32, u8)> =
+                stuck.iter().copied().filter(|&(port, class)| !self.held_for_ever(port, class, &stuck)).collect();
+            if free.is_empty() {
+                return stuck;
+            }
+            for node in free {
+                stuck.remove(&node);
+            }
+        }
+    }
+
+    /// Whether what `port` feeds downstream stays above the resume threshold even after all that
+    /// can drain there has drained.
+    fn held_for_ever(&self, port: u32, class: u8, stuck: &BTreeSet<(u32, u8)>) -> bool {
+        let ((up, own), (down, ingress)) = (self.place_of(port), self.place_of(peer(port)));
+        let (up, down) = (&self.parts[up], &self.parts[down]);
+        let ingress = &down.ports[ingress as usize];
+        let switch = &down.switches[ingress.owner as usize];
+        let is_stuck = |egress: u32| stuck.contains(&(down.ports[egress as usize].name, class));
+        let egresses = switch.ports.iter().filter(|&&egress| is_stuck(egress));
+        let behind: u64 = egresses.map(|&egress| down.bytes_from(egress, class, ingress.local)).sum();
+        if switch.dynamic {
+            // The threshold moves, so bytes alone prove nothing: ask for a long silence too.
+            let queue = &up.queues[own as usize * up.classes + usize::from(class)];
+            return behind > 0 && self.now.saturating_since(queue.moved_at) >= Span::from_ms(10);
+        }
+        let account = switch.accounts as usize + usize::from(ingress.local) * down.classes + usize::from(class);
+        behind > down.accounts[account].xon_bytes
+    }
+
+    /// One cycle among the stuck queues: follow what each waits for until a queue repeats.
+    fn cycle_in(&self, stuck: &BTreeSet<(u32, u8)>) -> Vec<BlockedQueue> {
+        let mut walk: Vec<(u32, u8)> = Vec::new();
+        let mut at = *stuck.first().expect("someone is stuck");
+        while !walk.contains(&at) {
+            walk.push(at);
+            let (part, ingress) = self.place_of(peer(at.0));
+            let part = &self.parts[part];
+            let ingress = &part.ports[ingress as usize];
+            let waits = |egress: u32| {
+                let node = (part.ports[egress as usize].name, at.1);
+                (stuck.contains(&node) && part.bytes_from(egress, at.1, ingress.local) > 0).then_some(node)
+            };
+            match part.switches[ingress.owner as usize].ports.iter().find_map(|&egress| waits(egress)) {
+                Some(node) => at = node,
+                None => break,
+            }
+        }
+        let start = walk.iter().position(|&node| node == at).unwrap_or(0);
+        let queue = |&(name, class): &(u32, u8)| {
+            let (part, port) = self.place_of(name);
+            let part = &self.parts[part];
+            let bytes = part.queues[port as usize * part.classes + usize::from(class)].bytes;
+            BlockedQueue { port: name, class, bytes, paused: true }
+        };
+        walk[start..].iter().map(queue).collect()
     }
 }
 
@@ -147,64 +237,31 @@ impl<S: Scheme> Part<S> {
         on_timer || moving || self.shapers.in_motion()
     }
 
+    /// Queues that hold packets or are paused, by the names of their ports.
     fn blocked_queues(&self) -> Vec<BlockedQueue> {
-        let mut blocked = Vec::new();
-        for (id, queue) in self.queues.iter().enumerate() {
+        let named = |queue: BlockedQueue| BlockedQueue { port: self.ports[queue.port as usize].name, ..queue };
+        self.waiting_queues().map(named).collect()
+    }
+
+    /// The same by their ports' numbers here.
+    fn waiting_queues(&self) -> impl Iterator<Item = BlockedQueue> {
+        let queues = self.queues.iter().enumerate().map(|(id, queue)| {
             let (port, class) = ((id / self.classes) as u32, (id % self.classes) as u8);
             let paused = self.ports[port as usize].paused & (1 << class) != 0;
-            if queue.bytes > 0 || paused {
-                blocked.push(BlockedQueue { port, class, bytes: queue.bytes, paused });
-            }
-        }
-        blocked
+            BlockedQueue { port, class, bytes: queue.bytes, paused }
+        });
+        queues.filter(|queue| queue.bytes > 0 || queue.paused)
     }
 
-    /// The queues of an egress that wait behind one another for ever: paused by a switch,
-    /// non-empty, and fed so that the pause cannot end while they all wait.
-    fn stuck_queues(&self) -> BTreeSet<(u32, u8)> {
-        let classes = self.classes;
-        let mut stuck: BTreeSet<(u32, u8)> = BTreeSet::new();
-        for (id, queue) in self.queues.iter().enumerate() {
-            let (port, class) = ((id / classes) as u32, (id % classes) as u8);
-            let owner = &self.ports[port as usize];
-            let downstream = &self.ports[peer(port) as usize];
-            let paused = owner.paused & (1 << class) != 0;
-            if paused && queue.bytes > 0 && !owner.has(AT_HOST) && !downstream.has(AT_HOST) {
-                stuck.insert((port, class));
-            }
-        }
-        loop {
-            let free: Vec<(u32, u8)> =
-                stuck.iter().copied().filter(|&(port, class)| !self.held_for_ever(port, class, &stuck)).collect();
-            if free.is_empty() {
-                break;
-            }
-            for node in free {
-                stuck.remove(&node);
-            }
-        }
-        stuck
-    }
-
-    /// Whether what `port` feeds downstream stays above the resume threshold even after all that
-    /// can drain there has drained.
-    fn held_for_ever(&self, port: u32, class: u8, stuck: &BTreeSet<(u32, u8)>) -> bool {
-        let ingress = &self.ports[peer(port) as usize];
-        let switch = &self.switches[ingress.owner as usize];
-        let behind: u64 = switch
-            .ports
-            .iter()
-            .filter(|&&egress| stuck.contains(&(egress, class)))
-            .map(|&egress| self.bytes_from(egress, class, ingress.local))
-            .sum();
-        if switch.dynamic {
-            // The threshold moves, so bytes alone prove nothing: ask for a long silence too.
-            let queue = &self.queues[port as usize * self.classes + usize::from(class)];
-            return behind > 0 && self.now.saturating_since(queue.moved_at) >= Span::from_ms(10);
-        }
-        let account =
-            &self.accounts[switch.accounts as usize + usize::from(ingress.local) * self.classes + usize::from(class)];
-        behind > account.xon_bytes
+    /// Egress queues between switches that are paused and hold packets, by the names of their ports.
+    fn held_queues(&self) -> Vec<(u32, u8)> {
+        let between = |queue: &BlockedQueue| {
+            let (port, class) = (queue.port as usize, queue.class);
+            let to_host = self.ports[peer(queue.port) as usize].has(AT_HOST);
+            let held = queue.paused && queue.bytes > 0 && !self.ports[port].has(AT_HOST) && !to_host;
+            held.then(|| (self.ports[port].name, class))
+        };
+        self.waiting_queues().filter_map(|queue| between(&queue)).collect()
     }
 
     /// Bytes in an egress queue that came in by one ingress.
@@ -215,59 +272,18 @@ impl<S: Scheme> Part<S> {
         bytes + self.voq_bytes_from(egress, class, ingress)
     }
 
-    /// One cycle among the stuck queues: follow what each waits for until a queue repeats.
-    fn cycle_in(&self, stuck: &BTreeSet<(u32, u8)>) -> Vec<BlockedQueue> {
-        let mut walk: Vec<(u32, u8)> = Vec::new();
-        let mut at = *stuck.first().expect("someone is stuck");
-        while !walk.contains(&at) {
-            walk.push(at);
-            let ingress = &self.ports[peer(at.0) as usize];
-            let next = self.switches[ingress.owner as usize]
-                .ports
-                .iter()
-                .map(|&egress| (egress, at.1))
-                .find(|node| stuck.contains(node) && self.bytes_from(node.0, node.1, ingress.local) > 0);
-            match next {
-                Some(node) => at = node,
-                None => break,
-            }
-        }
-        let start = walk.iter().position(|&node| node == at).unwrap_or(0);
-        walk[start..]
-            .iter()
-            .map(|&(port, class)| BlockedQueue {
-                port,
-                class,
-                bytes: self.queues[port as usize * self.classes + usize::from(class)].bytes,
-                paused: true,
-            })
-            .collect()
-    }
-
-    /// The queue with most bytes, the first of equals.
-    fn longest_queue(&self) -> Option<BlockedQueue> {
-        let queue = |(id, queue): (usize, &Queue)| BlockedQueue {
-            port: (id / self.classes) as u32,
-            class: (id % self.classes) as u8,
-            bytes: queue.bytes,
-            paused: self.ports[id / self.classes].paused & (1 << (id % self.classes)) != 0,
-        };
-        let queues = self.queues.iter().enumerate().map(queue).filter(|queue| queue.bytes > 0);
-        queues.min_by_key(|queue| std::cmp::Reverse(queue.bytes))
-    }
-
-    fn books(&self, counters: &Counters) -> Result<(), String> {
+    /// Data packets on wires and in queues.
+    fn data_packets(&self) -> u64 {
         let data = |kind: Kind| u64::from(kind == Kind::Data);
         let on_wires: u64 =
             self.ports.iter().flat_map(|p| self.in_flight.iter(&p.wire)).map(|item| data(item.packet.kind)).sum();
         let in_queues = self.queues.iter().flat_map(|q| self.queued.iter(&q.packets)).chain(self.voq_packets());
         let queued: u64 = in_queues.map(|p| data(p.kind)).sum();
-        let ended = counters.data_packets_delivered + counters.data_packets_discarded;
-        let shaped = self.shapers.packets();
-        let accounted = ended + on_wires + queued + shaped;
-        if counters.data_packets_sent != accounted {
-            return Err(format!("{} data packets sent, {accounted} accounted for", counters.data_packets_sent));
-        }
+        on_wires + queued + self.shapers.packets()
+    }
+
+    /// Whether every byte in a buffer is in one queue and one account.
+    fn books(&self) -> Result<(), String> {
         for (number, switch) in self.switches.iter().enumerate() {
             let queued: u64 = switch
                 .ports

@@ -1,8 +1,6 @@
 //! Things that go wrong on schedule: links fail and come back, rates and losses change, a host
 //! floods its switch with PAUSE.
 
-use crate::flow::Ledger;
-use crate::identity::Card;
 use crate::packet::Packet;
 use crate::part::Part;
 use crate::plan::{FaultKind, peer};
@@ -11,7 +9,7 @@ use crate::route::Routes;
 use crate::scheme::Scheme;
 use crate::world::World;
 use std::sync::Arc;
-use xoff_engine::LinkRate;
+use xoff_engine::{Key, LinkRate};
 
 impl<S: Scheme> World<S> {
     pub(crate) fn on_fault(&mut self, index: u32) {
@@ -21,99 +19,131 @@ impl<S: Scheme> World<S> {
             FaultKind::LinkUp { link } => self.set_link(link, true),
             FaultKind::Rate { port, rate } => {
                 // A packet on the wire keeps its times; the next one sees the new rate.
-                self.part.ports[port as usize].rate = LinkRate::with_grain(rate, self.plan.model.grain);
+                let (part, port) = self.place_of(port);
+                self.parts[part].ports[port as usize].rate = LinkRate::with_grain(rate, self.plan.model.grain);
             }
             FaultKind::Loss { port, loss } => {
-                self.part.loss[port as usize] = loss;
-                let flags = &mut self.part.ports[port as usize].flags;
+                let (part, port) = self.wire_of(port);
+                self.parts[part].loss[port as usize] = loss;
+                let flags = &mut self.parts[part].ports[port as usize].flags;
                 *flags = if loss > 0.0 { *flags | LOSSY_WIRE } else { *flags & !LOSSY_WIRE };
             }
             FaultKind::PauseStorm { host_port, class, on } => {
-                let host = self.part.ports[host_port as usize].owner as usize;
-                let storm = &mut self.part.hosts[host].storm;
-                *storm = if on { *storm | (1 << class) } else { *storm & !(1 << class) };
-                self.part.ports[host_port as usize].pfc_due |= 1 << class;
-                self.part.expect_free(host_port);
+                let (part, port) = self.place_of(host_port);
+                self.parts[part].set_storm(port, class, on);
             }
         }
     }
 
+    /// The part where what a port has sent arrives, and the port's number there.
+    fn wire_of(&self, port: u32) -> (usize, u32) {
+        let (part, end) = self.place_of(peer(port));
+        (part, peer(end))
+    }
+
     fn set_link(&mut self, link: u32, up: bool) {
         let ports = [link * 2, link * 2 + 1];
-        if self.part.is_up(ports[0]) == up {
+        if self.is_up(ports[0]) == up {
             return;
         }
         for port in ports {
-            if up {
-                self.part.ports[port as usize].flags &= !DOWN;
-            } else {
-                self.part.ports[port as usize].flags |= DOWN;
-                self.part.cut(port);
+            let (homes, set) = ([self.place_of(port), self.wire_of(port)], if up { 0 } else { DOWN });
+            for (part, port) in homes {
+                let flags = &mut self.parts[part].ports[port as usize].flags;
+                *flags = (*flags & !DOWN) | set;
+            }
+            if !up {
+                let [(part, own), (end, wire)] = homes;
+                self.parts[end].cut_wire(wire);
+                self.parts[part].cut_port(own);
             }
         }
-        let up_now = |link: u32| !self.part.ports[link as usize * 2].has(DOWN);
-        self.part.routes = Arc::new(Routes::new(&self.plan, up_now));
+        let down = |link: u32| !self.is_up(link * 2);
+        let routes = Arc::new(Routes::new(&self.plan, |link| !down(link)));
+        for part in &mut self.parts {
+            part.routes = Arc::clone(&routes);
+        }
         self.reroute();
         if up {
-            for port in ports_of(link) {
-                self.part.greet(port);
+            for port in ports {
+                self.greet(port);
             }
-            for port in ports_of(link) {
-                self.part.expect_free_if_waiting(port);
+            for port in ports {
+                let (part, port) = self.place_of(port);
+                self.parts[part].expect_free_if_waiting(port);
             }
+        }
+    }
+
+    /// A link that comes up begins with what its ends have to say of PFC: an ingress that was still
+    /// full from before would not stand another loop delay of packets.
+    fn greet(&mut self, port: u32) {
+        let ((part, own), (end, wire)) = (self.place_of(port), self.wire_of(port));
+        if let Some(frame) = self.parts[part].greeting(own) {
+            self.parts[end].on_pfc(peer(wire), &frame);
+        }
+        for part in &mut self.parts {
+            // What is recorded for the other end comes after this.
+            part.rank = part.rank.map(Key::next);
         }
     }
 
     /// Every living flow takes the path that the routes of now give it, if any. Packets already under way
     /// keep their old route, which is freed with the flow.
     fn reroute(&mut self) {
-        let part = &self.part;
-        let mut flows: Vec<u32> = part.living_cards().collect();
-        if !part.eager {
+        let mut flows: Vec<u32> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
+        if !self.parts[0].eager {
             // Flows of one host join its round-robin in an order that hangs on them alone.
-            flows.sort_unstable_by_key(|&card| part.ledgers[part.cards[card].sender].identity);
+            flows.sort_unstable_by_key(|&flow| self.sender_of(flow).1.identity);
         }
-        for card in flows {
-            self.reroute_flow(card);
+        for flow in flows {
+            self.reroute_flow(flow);
         }
     }
 
-    fn reroute_flow(&mut self, card: u32) {
-        let Card { sender: flow, receiver, .. } = self.part.cards[card];
-        let ledger = &self.part.ledgers[flow];
+    fn reroute_flow(&mut self, presence: u32) {
+        let ledger = self.sender_of(presence).1;
         let spec = ledger.spec.clone();
-        let key = self.part.flow_key(&spec, ledger.identity, ledger.ephemeral);
+        let key = self.parts[0].flow_key(&spec, ledger.identity, ledger.ephemeral);
         let (path, stranded) = self.resolve_path(&spec, &key);
+        let (part, card) = self.origin(presence);
+        let flow = self.parts[part].cards[card].sender;
         if stranded {
             // It keeps its routes: what has passed the cut is still answered, towards it.
-            self.part.senders[flow].stranded = true;
+            self.parts[part].senders[flow].stranded = true;
             return;
         }
         let (back, backward) = self.resolve_back(&spec, &key, &path);
-        let (there, home) = self.part.store_routes(&path, &back, backward);
-        let part = &mut self.part;
-        let (sender, receiver) = (&mut part.senders[flow], &mut part.receivers[receiver]);
-        let Ledger { old_routes: old, detours, .. } = &mut part.ledgers[flow];
-        old.append(detours);
-        old.push((sender.route, sender.hops));
-        if !receiver.backward {
-            old.push((receiver.route, receiver.hops));
-        }
-        (sender.route, sender.hops, sender.stranded) = (there.0, there.1, stranded);
+        self.leave_paths(presence);
+        let [there, last] = self.lay(presence, &path, true);
+        let home = if backward { last } else { self.lay(presence, &back, false)[0] };
+        let (end, card_there) = self.target(presence);
+        let receiver = self.parts[end].cards[card_there].receiver;
+        let receiver = &mut self.parts[end].receivers[receiver];
         (receiver.route, receiver.hops, receiver.backward) = (home.0, home.1, backward);
-        let of = &mut part.cards[card];
-        (of.route, of.hops) = there;
+        let part = &mut self.parts[part];
+        part.give_up_detours(card);
+        part.ledgers[flow].path = path.into();
+        let sender = &mut part.senders[flow];
+        (sender.route, sender.hops, sender.stranded) = (there.0, there.1, false);
         part.stir_flow(flow);
     }
 }
 
 impl<S: Scheme> Part<S> {
-    /// A link that comes up begins with what its ends have to say of PFC: an ingress that was still
-    /// full from before would not stand another loop delay of packets.
-    pub(crate) fn greet(&mut self, port_id: u32) {
+    /// A host begins or ends a storm.
+    fn set_storm(&mut self, port: u32, class: u8, on: bool) {
+        let storm = &mut self.hosts[self.ports[port as usize].owner as usize].storm;
+        *storm = if on { *storm | (1 << class) } else { *storm & !(1 << class) };
+        self.ports[port as usize].pfc_due |= 1 << class;
+        self.expect_free(port);
+    }
+
+    /// The PFC frame that a port has to send when its link comes up.
+    fn greeting(&mut self, port_id: u32) -> Option<Packet> {
         let port = &self.ports[port_id as usize];
         if port.has(AT_HOST) {
-            return;
+            return None;
         }
         let switch = &self.switches[port.owner as usize];
         let dynamic = switch.dynamic;
@@ -128,13 +158,11 @@ impl<S: Scheme> Part<S> {
                 self.arm_refresh(first + class);
             }
         }
-        if let Some(frame) = self.make_pfc(port_id) {
-            self.on_pfc(peer(port_id), &frame);
-        }
+        self.make_pfc(port_id)
     }
 
-    /// What is on the wire or queued for it is lost; both ends forget that they were paused.
-    pub(crate) fn cut(&mut self, port: u32) {
+    /// What is on the wire of a port is lost.
+    fn cut_wire(&mut self, port: u32) {
         let wire = &mut self.ports[port as usize].wire;
         let lost: Vec<Packet> = self.in_flight.iter(wire).map(|item| item.packet).collect();
         self.in_flight.clear(wire);
@@ -145,6 +173,10 @@ impl<S: Scheme> Part<S> {
                 self.lose(&packet);
             }
         }
+    }
+
+    /// What is queued for a port is lost; it forgets that it was paused, and what it has said of PFC.
+    fn cut_port(&mut self, port: u32) {
         for class in 0..self.classes as u8 {
             self.flush(port, class);
             self.set_paused(port, class, false);
@@ -195,8 +227,4 @@ impl<S: Scheme> Part<S> {
         }
         self.queues[port as usize * self.classes + usize::from(class)].pop(&mut self.queued, self.now)
     }
-}
-
-fn ports_of(link: u32) -> [u32; 2] {
-    [link * 2, peer(link * 2)]
 }

@@ -222,8 +222,8 @@ pub struct Ledger {
     pub timeouts: u32,
     pub notifications: u64,
     pub first_notified: Option<Time>,
-    /// Routes it used before a failure moved it: packets may still walk them.
-    pub old_routes: Vec<(u32, u8)>,
+    /// Egress ports from the sender's NIC on, by their numbers in the network.
+    pub path: Box<[u32]>,
     /// Whole routes, first port and hops, that switches moved some of its packets to.
     pub detours: Vec<(u32, u8)>,
 }

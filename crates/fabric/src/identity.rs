@@ -42,9 +42,8 @@ pub struct Card {
     pub name: u32,
     pub weight: u16,
     pub scheme: u8,
-    /// Ports of its path here, from `route` on.
-    pub hops: u8,
-    pub route: u32,
+    /// What the run knows it by.
+    pub presence: u32,
     /// Its sender and its receiver, or [`ELSEWHERE`].
     pub sender: u32,
     pub receiver: u32,

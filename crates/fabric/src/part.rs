@@ -8,16 +8,18 @@
 use crate::agenda::Agenda;
 use crate::flow::{Ledger, Receiver, Sender};
 use crate::identity::Card;
+use crate::mail::{Exit, Mail};
 use crate::packet::{BACKWARD, IntStack, Kind, Packet};
 use crate::plan::{Plan, Signalling, peer};
 use crate::port::{
-    AT_HOST, Account, CAPTURED, CONTROLLED, DOWN, EAGER, FREE_PENDING, InFlight, LOSSY_WIRE, Port, Queue,
+    AT_HOST, Account, CAPTURED, CONTROLLED, CUT, DOWN, EAGER, FREE_PENDING, GHOST, InFlight, LOSSY_WIRE, Port, Queue,
 };
+use crate::presence::Trail;
 use crate::record::{ClassReport, Counters, Failure, PauseRecord, PfcRecord, PortReport};
 use crate::route::Routes;
-use crate::scheme::{Format, Notice, Scheme, TIMERS};
+use crate::scheme::{Format, Notice, ReactionPoint, Scheme, TIMERS};
 use std::sync::Arc;
-use xoff_engine::{Key, Lots, Pool, Ring, Rng, Slab, Span, Time};
+use xoff_engine::{BitRate, Key, Lots, Pool, Ring, Rng, Slab, Span, Time};
 
 /// Kinds of events, in the order in which they happen at one instant.
 pub mod kind {
@@ -112,13 +114,25 @@ pub(crate) enum Pause {
     Halted,
 }
 
-/// What a part has to tell of its flows.
+/// What a part has to tell of its flows, by their presence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum News {
-    /// A flow is over, for its sender; by its card.
+    /// A flow is over, for its sender.
     Ended(u32),
-    /// All that was offered to a flow is acknowledged; by its sender.
+    /// All that was offered to a flow is acknowledged.
     Drained(u32),
+}
+
+/// What a source does to a flow, at the end of it that is in this part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Order {
+    /// The sender begins.
+    Open(u32),
+    Offer(u32, u64),
+    Cap(u32, Option<BitRate>),
+    /// The sender stops, the receiver takes no more.
+    Stop(u32),
+    Close(u32),
 }
 
 /// Everything of some switches and hosts.
@@ -132,8 +146,23 @@ pub struct Part<S: Scheme> {
     pub(crate) taps: crate::capture::Taps,
     /// See [`crate::world::World::storm_records`].
     pub(crate) storms: Vec<crate::record::StormRecord>,
-    pub(crate) failure: Option<Failure>,
+    /// The first, with its rank.
+    pub(crate) failure: Option<(Option<Key>, Failure)>,
     pub(crate) news: Vec<News>,
+    /// The latest event so far, if there are other parts: what orders records among theirs.
+    pub(crate) rank: Option<Key>,
+    /// The same for each of the records.
+    pub(crate) news_ranks: Vec<Key>,
+    pub(crate) pause_ranks: Vec<Key>,
+    pub(crate) frame_ranks: Vec<Key>,
+    pub(crate) storm_ranks: Vec<Key>,
+    /// What sources will do.
+    pub(crate) orders: Slab<Vec<Order>>,
+    pub(crate) last_order: Option<(Time, u32, u32)>,
+    /// Where wires lead that end in other parts, by port; what goes there, by part; and which get any.
+    pub(crate) exits: Vec<Exit>,
+    pub(crate) mail: Vec<Mail<S>>,
+    pub(crate) addressees: Vec<u16>,
     /// No event is handled until the run has looked at what happened.
     pub(crate) halted: bool,
 
@@ -177,6 +206,8 @@ pub struct Part<S: Scheme> {
     pub(crate) receivers: Slab<Receiver<S::Np>>,
     pub(crate) ledgers: Slab<Ledger>,
     pub(crate) cards: Slab<Card>,
+    /// Per card.
+    pub(crate) trails: Slab<Trail>,
     /// Cards of the flows that are not gone, by their number in the run.
     pub(crate) living: std::collections::HashMap<u32, u32>,
     pub(crate) int: Slab<IntStack>,
@@ -198,7 +229,7 @@ impl<S: Scheme> Part<S> {
         let large = self.queue.is_large();
         let mut looked_at = 0;
         for handled in 0..max_events {
-            if self.halted {
+            if self.halted && self.rank.is_none() {
                 self.halted = false;
                 return (handled, Pause::Halted);
             }
@@ -217,6 +248,10 @@ impl<S: Scheme> Part<S> {
             debug_assert!(key.time() >= self.now, "time runs backwards");
             self.now = key.time();
             self.counters.events += 1;
+            if let Some(rank) = &mut self.rank {
+                // An event that another one set for the same instant comes right after that one.
+                *rank = key.max(*rank);
+            }
             let (kind, index) = self.queue.parts(key);
             match kind {
                 kind::ARRIVE => self.on_arrive(index),
@@ -231,6 +266,7 @@ impl<S: Scheme> Part<S> {
                 kind::WATCHDOG => self.on_watchdog(index),
                 kind::SWITCH_TIMER => self.on_switch_timer(index),
                 kind::SHAPER => self.on_shaper(index),
+                kind::SOURCE => self.on_orders(index),
                 other => unreachable!("event kind {other} in a part"),
             }
         }
@@ -367,6 +403,10 @@ impl<S: Scheme> Part<S> {
         }
         let arrives = end + port.delay;
         let flags = port.flags;
+        if flags & CUT != 0 {
+            self.post(port_id, arrives, packet);
+            return;
+        }
         if flags & EAGER != 0 {
             port.flags |= FREE_PENDING;
             self.queue.push_in_turn(end, kind::PORT_FREE, port_id);
@@ -377,6 +417,44 @@ impl<S: Scheme> Part<S> {
         self.in_flight.push(&mut port.wire, &InFlight { arrives, packet: *packet });
         if flags & CAPTURED != 0 {
             self.tap(port_id, packet);
+        }
+    }
+
+    /// A source will act at `at`, in the order of its name. What one act wants is done together.
+    pub(crate) fn expect_order(&mut self, at: Time, tie: u32, order: Order) {
+        if let Some((when, who, index)) = self.last_order
+            && (when, who) == (at, tie)
+            && let Some(orders) = self.orders.get_mut(index)
+        {
+            orders.push(order);
+            return;
+        }
+        let index = self.orders.insert(vec![order]);
+        self.last_order = Some((at, tie, index));
+        self.queue.push_named(at, kind::SOURCE, tie, index);
+    }
+
+    /// A source acts upon flows that begin or end here. It is no event of the part's own.
+    fn on_orders(&mut self, index: u32) {
+        self.counters.events -= 1;
+        for order in self.orders.remove(index) {
+            self.obey(order);
+        }
+    }
+
+    pub(crate) fn obey(&mut self, order: Order) {
+        match order {
+            Order::Open(flow) => self.open_flow(flow),
+            Order::Offer(flow, bytes) => self.offer(flow, bytes),
+            Order::Cap(flow, rate) => {
+                self.senders[flow].cap = rate;
+                let limits = self.senders[flow].rp.limits();
+                self.apply_limits(flow, limits);
+            }
+            // It may have ended since the order was given.
+            Order::Stop(flow) if self.senders[flow].ended => {}
+            Order::Stop(flow) => self.stop_flow(flow),
+            Order::Close(receiver) => self.close_receiver(receiver),
         }
     }
 
@@ -489,26 +567,11 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// Stores a route and returns its first index.
+    /// Stores a route that no other part needs to know; its first index.
     pub(crate) fn store_route(&mut self, path: &[u32]) -> u32 {
-        if self.route_free.len() <= path.len() {
-            self.route_free.resize(path.len() + 1, Vec::new());
-        }
-        match self.route_free[path.len()].pop() {
-            Some(at) => {
-                self.route_ports[at as usize..at as usize + path.len()].copy_from_slice(path);
-                at
-            }
-            None => {
-                let at = self.route_ports.len() as u32;
-                self.route_ports.extend_from_slice(path);
-                at
-            }
-        }
-    }
-
-    pub(crate) fn free_route(&mut self, at: u32, len: u8) {
-        self.route_free[len as usize].push(at);
+        let at = self.take_block(path.len());
+        self.fill_block(at, path);
+        at
     }
 
     /// What every port did, with queues settled to now.
@@ -518,11 +581,14 @@ impl<S: Scheme> Part<S> {
         let mut reports = Vec::with_capacity(self.ports.len());
         for port_id in 0..self.ports.len() {
             let port = &self.ports[port_id];
+            if port.has(GHOST) {
+                continue;
+            }
             let at_host = port.has(AT_HOST);
             let (paused, owner, local) = (port.paused, port.owner as usize, port.local as usize);
             let pfc = &self.watch.frames[port_id];
             let mut report = PortReport {
-                port: port_id as u32,
+                port: port.name,
                 tx_packets: port.tx_packets,
                 tx_wire_bytes: port.tx_bytes.saturating_sub(unsent_bytes(port, now)),
                 pause_frames: pfc.pause,
@@ -558,9 +624,10 @@ impl<S: Scheme> Part<S> {
         reports
     }
 
-    /// Cards of the flows that have not ended, where their senders are.
-    pub(crate) fn living_cards(&self) -> impl Iterator<Item = u32> {
-        self.senders.iter().filter(|(_, sender)| !sender.ended).map(|(_, sender)| sender.card)
+    /// Flows that have not ended, where their senders are.
+    pub(crate) fn living_flows(&self) -> impl Iterator<Item = u32> {
+        let living = self.senders.iter().filter(|(_, sender)| !sender.ended);
+        living.map(|(_, sender)| self.cards[sender.card].presence)
     }
 
     /// Whether the port's link is up.

@@ -62,6 +62,11 @@ pub const SCANS: u16 = 512;
 /// The order of scheduling counts: see [`crate::world::World`]'s `eager`. All ports have it, or none.
 pub const EAGER: u16 = 1024;
 
+/// Its wire ends in another part.
+pub const CUT: u16 = 2048;
+/// It belongs to another part; here is what is on its wire.
+pub const GHOST: u16 = 4096;
+
 impl Port {
     #[inline]
     pub fn has(&self, flag: u16) -> bool {

@@ -11,7 +11,7 @@ use xoff_engine::{Span, Time};
 #[derive(Debug, Default)]
 pub struct ProbeState {
     last: Vec<Last>,
-    /// Probed flows alive, by card, and per flow the previous counts.
+    /// Probed flows alive, and per flow the previous counts.
     flows: Vec<ProbedFlow>,
 }
 
@@ -53,77 +53,88 @@ impl<S: Scheme> World<S> {
         if next <= probe.until {
             self.schedule(next, kind::PROBE, index, index);
         }
-        let (now, part) = (self.now, &self.part);
         let last = self.probe_state.last[index as usize];
-        let elapsed = now.saturating_since(last.at);
-        let mut current = Last { at: now, ..last };
-        let mut sample = |metric, entity, label, class, value| {
-            self.samples.push(Sample { at: now, metric, entity, label, class, value });
-        };
-        let mut push = |metric, port, class, value| sample(metric, port, 0, class, value);
-        // The first sample of a rate has nothing to be measured against.
-        let per_second = |amount: f64| if elapsed == Span::ZERO { 0.0 } else { amount / elapsed.as_s() };
+        let mut current = Last { at: self.now, ..last };
         match what {
-            ProbeTarget::Queue { port, class } => {
-                let queue = &part.queues[port as usize * part.classes + usize::from(class)];
-                push(Metric::QueueBytes, port, class, queue.bytes as f64);
-            }
-            ProbeTarget::Ingress { port, class } => {
-                let owner = &part.ports[port as usize];
-                let bytes = if owner.has(crate::port::AT_HOST) {
-                    0
-                } else {
-                    let first = part.switches[owner.owner as usize].accounts as usize;
-                    part.accounts[first + usize::from(owner.local) * part.classes + usize::from(class)].bytes
-                };
-                push(Metric::IngressBytes, port, class, bytes as f64);
-            }
-            ProbeTarget::Throughput { port } => {
-                current.bytes = part.ports[port as usize].tx_bytes;
-                push(Metric::PortThroughput, port, 0, per_second((current.bytes - last.bytes) as f64 * 8.0));
-            }
-            ProbeTarget::Paused { port, class } => {
-                let queue = &part.queues[port as usize * part.classes + usize::from(class)];
-                let paused = part.ports[port as usize].paused & (1 << class) != 0;
-                current.paused = queue.paused_total + if paused { now - queue.paused_since } else { Span::ZERO };
-                let share = per_second((current.paused - last.paused).as_s());
-                push(Metric::PausedFraction, port, class, share);
-            }
-            ProbeTarget::PauseRate { port } => {
-                let frames = &part.watch.frames[port as usize];
-                current.bytes = frames.pause + frames.refresh;
-                push(Metric::PauseRate, port, 0, per_second((current.bytes - last.bytes) as f64));
-            }
-            ProbeTarget::Shaped { port } => push(Metric::ShapedBytes, port, 0, part.shapers.bytes_for(port) as f64),
-            ProbeTarget::Flows => {
-                for probed in &mut self.probe_state.flows {
-                    let card = &part.cards[probed.flow];
-                    let (sender, receiver) = (&part.senders[card.sender], &part.receivers[card.receiver]);
-                    let ledger = &part.ledgers[card.sender];
-                    let seconds = now.saturating_since(probed.at).as_s();
-                    let rate =
-                        |new: u64, old: u64| if seconds == 0.0 { 0.0 } else { (new - old) as f64 * 8.0 / seconds };
-                    let (class, label) = (ledger.spec.class, ledger.spec.label);
-                    let line_bps = part.ports[part.hosts[sender.host as usize].port as usize].rate.rate().bps() as f64;
-                    sample(Metric::FlowRate, ledger.id, label, class, allowed_bps(sender, ledger.base_rtt, line_bps));
-                    let sent = rate(sender.sent_wire_bytes, probed.sent_wire_bytes);
-                    sample(Metric::FlowSendRate, ledger.id, label, class, sent);
-                    let delivered = rate(receiver.delivered_bytes, probed.delivered_bytes);
-                    sample(Metric::FlowThroughput, ledger.id, label, class, delivered);
-                    if let Some(bytes) = part.shapers.bytes_of(probed.flow) {
-                        sample(Metric::FlowShapedBytes, ledger.id, label, class, bytes as f64);
-                    }
-                    *probed = ProbedFlow {
-                        flow: probed.flow,
-                        at: now,
-                        sent_wire_bytes: sender.sent_wire_bytes,
-                        delivered_bytes: receiver.delivered_bytes,
-                    };
-                }
+            ProbeTarget::Flows => self.probe_flows(),
+            ProbeTarget::Queue { port, class } => self.probe_port(port, class, what, last, &mut current),
+            ProbeTarget::Ingress { port, class } => self.probe_port(port, class, what, last, &mut current),
+            ProbeTarget::Paused { port, class } => self.probe_port(port, class, what, last, &mut current),
+            ProbeTarget::Throughput { port } | ProbeTarget::PauseRate { port } | ProbeTarget::Shaped { port } => {
+                self.probe_port(port, 0, what, last, &mut current);
             }
         }
         self.probe_state.last[index as usize] = current;
         self.pause_if_grown();
+    }
+
+    fn probe_port(&mut self, name: u32, class: u8, what: ProbeTarget, last: Last, current: &mut Last) {
+        let (part, port) = self.place_of(name);
+        let (part, now) = (&self.parts[part], self.now);
+        let elapsed = now.saturating_since(last.at);
+        // The first sample of a rate has nothing to be measured against.
+        let per_second = |amount: f64| if elapsed == Span::ZERO { 0.0 } else { amount / elapsed.as_s() };
+        let queue = &part.queues[port as usize * part.classes + usize::from(class)];
+        let owner = &part.ports[port as usize];
+        let (metric, value) = match what {
+            ProbeTarget::Queue { .. } => (Metric::QueueBytes, queue.bytes as f64),
+            ProbeTarget::Ingress { .. } if owner.has(crate::port::AT_HOST) => (Metric::IngressBytes, 0.0),
+            ProbeTarget::Ingress { .. } => {
+                let first = part.switches[owner.owner as usize].accounts as usize;
+                let account = first + usize::from(owner.local) * part.classes + usize::from(class);
+                (Metric::IngressBytes, part.accounts[account].bytes as f64)
+            }
+            ProbeTarget::Throughput { .. } => {
+                current.bytes = owner.tx_bytes;
+                (Metric::PortThroughput, per_second((current.bytes - last.bytes) as f64 * 8.0))
+            }
+            ProbeTarget::Paused { .. } => {
+                let paused = owner.paused & (1 << class) != 0;
+                current.paused = queue.paused_total + if paused { now - queue.paused_since } else { Span::ZERO };
+                (Metric::PausedFraction, per_second((current.paused - last.paused).as_s()))
+            }
+            ProbeTarget::PauseRate { .. } => {
+                let frames = &part.watch.frames[port as usize];
+                current.bytes = frames.pause + frames.refresh;
+                (Metric::PauseRate, per_second((current.bytes - last.bytes) as f64))
+            }
+            ProbeTarget::Shaped { .. } => (Metric::ShapedBytes, part.shapers.bytes_for(port) as f64),
+            ProbeTarget::Flows => return,
+        };
+        self.samples.push(Sample { at: now, metric, entity: name, label: 0, class, value });
+    }
+
+    fn probe_flows(&mut self) {
+        let now = self.now;
+        let mut flows = std::mem::take(&mut self.probe_state.flows);
+        for probed in &mut flows {
+            let ((sender, ledger), receiver) = (self.sender_of(probed.flow), self.receiver_of(probed.flow));
+            let seconds = now.saturating_since(probed.at).as_s();
+            let rate = |new: u64, old: u64| if seconds == 0.0 { 0.0 } else { (new - old) as f64 * 8.0 / seconds };
+            let (class, label, entity) = (ledger.spec.class, ledger.spec.label, ledger.id);
+            let line_bps = self.line_rate(ledger.spec.src).bps() as f64;
+            let values = [
+                (Metric::FlowRate, Some(allowed_bps(sender, ledger.base_rtt, line_bps))),
+                (Metric::FlowSendRate, Some(rate(sender.sent_wire_bytes, probed.sent_wire_bytes))),
+                (Metric::FlowThroughput, Some(rate(receiver.delivered_bytes, probed.delivered_bytes))),
+                (Metric::FlowShapedBytes, self.shaped_bytes(probed.flow).map(|bytes| bytes as f64)),
+            ];
+            *probed = ProbedFlow {
+                flow: probed.flow,
+                at: now,
+                sent_wire_bytes: sender.sent_wire_bytes,
+                delivered_bytes: receiver.delivered_bytes,
+            };
+            let taken = values.into_iter().filter_map(|(metric, value)| Some((metric, value?)));
+            self.samples.extend(taken.map(|(metric, value)| Sample { at: now, metric, entity, label, class, value }));
+        }
+        self.probe_state.flows = flows;
+    }
+
+    /// What waits in the shaped queue of a flow, if it may have one.
+    fn shaped_bytes(&self, flow: u32) -> Option<u64> {
+        let (part, card) = self.target(flow);
+        self.parts[part].shapers.bytes_of(card)
     }
 }
 

@@ -135,6 +135,46 @@ pub struct Counters {
     pub watchdog_storms: u64,
 }
 
+macro_rules! add_up {
+    ($a:ident, $b:ident, $($field:ident),+ $(,)?) => {
+        Counters { $($field: $a.$field + $b.$field),+ }
+    };
+}
+
+impl Counters {
+    /// Both together.
+    pub fn plus(&self, other: &Counters) -> Counters {
+        add_up!(
+            self,
+            other,
+            events,
+            packet_hops,
+            flows_started,
+            flows_completed,
+            data_packets_sent,
+            data_packets_delivered,
+            data_packets_retransmitted,
+            data_packets_discarded,
+            delivered_bytes,
+            acks_sent,
+            naks_sent,
+            notifications_sent,
+            notices_refused,
+            marks,
+            neighbour_messages,
+            pause_frames,
+            resume_frames,
+            refresh_frames,
+            drops_lossless,
+            drops_lossy,
+            drops_fault,
+            timeouts,
+            deadlocks,
+            watchdog_storms,
+        )
+    }
+}
+
 /// What one port did, per run.
 #[derive(Clone, Debug, Default)]
 pub struct PortReport {

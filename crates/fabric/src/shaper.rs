@@ -113,7 +113,7 @@ impl<S: Scheme> Part<S> {
 
     /// The flow is over and none of its packets exists.
     pub(crate) fn remove_shaper(&mut self, flow: u32) {
-        let shaped = self.shapers.flows[flow as usize].take();
+        let shaped = self.shapers.flows.get_mut(flow as usize).and_then(Option::take);
         debug_assert!(shaped.is_none_or(|shaped| shaped.packets.is_empty() && !shaped.waits));
     }
 

@@ -1,10 +1,11 @@
 //! The sources of traffic: when each acts next, what its actions do, what it is told.
 
-use crate::identity::{Card, SourceName};
-use crate::part::{News, kind};
-use crate::scheme::{ReactionPoint, Scheme};
+use crate::identity::SourceName;
+use crate::part::{News, Order, kind};
+use crate::scheme::Scheme;
 use crate::traffic::{Action, Source};
 use crate::world::World;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use xoff_engine::Time;
 
@@ -18,7 +19,7 @@ pub(crate) struct Feed {
     pub due: Time,
     /// Turns that it has waited, being due.
     pub waited: u8,
-    /// Cards of its living flows, by its own handles.
+    /// Its living flows, by its own handles.
     pub flows: HashMap<u32, u32>,
 }
 
@@ -45,14 +46,15 @@ impl<S: Scheme> World<S> {
 
     fn push_source(&mut self, at: Time, source: u32) {
         let tie = self.feeds[source as usize].name.tie();
-        self.schedule(at, kind::SOURCE, tie, source);
+        let key = self.parts[0].queue.key(at, kind::SOURCE, tie, source);
+        self.acts.push(Reverse(key));
     }
 
     pub(crate) fn on_source(&mut self, source: u32) {
         if self.feeds[source as usize].due != self.now {
             return;
         }
-        if self.part.eager && self.must_wait_its_turn(source) {
+        if self.parts[0].eager && self.must_wait_its_turn(source) {
             return;
         }
         let feed = &mut self.feeds[source as usize];
@@ -70,31 +72,40 @@ impl<S: Scheme> World<S> {
     }
 
     fn carry_out(&mut self, source: u32, action: Action) {
-        let flow = |handle: u32| self.feeds[source as usize].flows.get(&handle).copied();
         match action {
             Action::Start(spec) => self.start_flow(source, spec),
-            Action::Offer { handle, bytes } => {
-                if let Some(card) = flow(handle) {
-                    self.part.offer(self.part.cards[card].sender, bytes);
-                }
-            }
-            Action::Cap { handle, rate } => {
-                if let Some(card) = flow(handle) {
-                    let flow = self.part.cards[card].sender;
-                    self.part.senders[flow].cap = rate;
-                    let limits = self.part.senders[flow].rp.limits();
-                    self.part.apply_limits(flow, limits);
-                }
-            }
+            Action::Offer { handle, bytes } => self.order_sender(source, handle, |flow| Order::Offer(flow, bytes)),
+            Action::Cap { handle, rate } => self.order_sender(source, handle, |flow| Order::Cap(flow, rate)),
             Action::Stop { handle } => {
-                if let Some(card) = flow(handle) {
-                    let Card { sender, receiver, .. } = self.part.cards[card];
-                    self.part.close_receiver(receiver);
-                    self.part.stop_flow(sender);
+                if let Some(&presence) = self.feeds[source as usize].flows.get(&handle) {
+                    let (part, card) = self.target(presence);
+                    let receiver = self.parts[part].cards[card].receiver;
+                    self.order(source, part, Order::Close(receiver));
+                    self.order_sender(source, handle, Order::Stop);
+                }
+                if self.parts.len() == 1 {
                     self.hear_news();
                 }
             }
         }
+    }
+
+    fn order_sender(&mut self, source: u32, handle: u32, order: impl FnOnce(u32) -> Order) {
+        if let Some(&presence) = self.feeds[source as usize].flows.get(&handle) {
+            let (part, card) = self.origin(presence);
+            let sender = self.parts[part].cards[card].sender;
+            self.order(source, part, order(sender));
+        }
+    }
+
+    /// A part does what a source wants, now: at once, or when it gets there.
+    pub(crate) fn order(&mut self, source: u32, part: usize, order: Order) {
+        if self.parts.len() == 1 {
+            self.parts[part].obey(order);
+            return;
+        }
+        let tie = self.feeds[source as usize].name.tie();
+        self.parts[part].expect_order(self.now, tie, order);
     }
 
     /// Where the order of scheduling counts, opening a flow takes two turns of its own: it comes after
@@ -111,27 +122,31 @@ impl<S: Scheme> World<S> {
 
     /// Tells sources what has become of their flows.
     pub(crate) fn hear_news(&mut self) {
-        for news in std::mem::take(&mut self.part.news) {
-            match news {
-                News::Ended(card) => self.on_ended(card),
-                News::Drained(flow) => {
-                    let ledger = &self.part.ledgers[flow];
-                    let (source, handle) = (ledger.source, ledger.spec.handle);
-                    self.feeds[source as usize].source.on_drained(self.now, handle);
-                    self.arm_source(source);
-                }
+        for news in std::mem::take(&mut self.parts[0].news) {
+            self.hear(news);
+        }
+    }
+
+    pub(crate) fn hear(&mut self, news: News) {
+        match news {
+            News::Ended(presence) => self.on_ended(presence),
+            News::Drained(presence) => {
+                let ledger = self.sender_of(presence).1;
+                let (source, handle) = (ledger.source, ledger.spec.handle);
+                self.feeds[source as usize].source.on_drained(self.now, handle);
+                self.arm_source(source);
             }
         }
     }
 
     /// A flow is over: it gets its record, and its source is told.
-    fn on_ended(&mut self, card: u32) {
-        let of = self.part.cards[card];
-        self.flows.push(self.part.flow_record(&of));
-        let ledger = &self.part.ledgers[of.sender];
+    fn on_ended(&mut self, presence: u32) {
+        let record = self.flow_record(presence);
+        self.flows.push(record);
+        let ledger = self.sender_of(presence).1;
         let (source, handle) = (ledger.source, ledger.spec.handle);
-        self.unprobe_flow(card);
-        self.ended.push(card);
+        self.unprobe_flow(presence);
+        self.ended.push(presence);
         let feed = &mut self.feeds[source as usize];
         feed.flows.remove(&handle);
         feed.source.on_finished(self.now, handle);
@@ -139,19 +154,6 @@ impl<S: Scheme> World<S> {
         if self.is_idle() {
             self.finish();
         }
-    }
-
-    /// Forgets the flows that are over and of which no packet is left. This happens at set times, a
-    /// [`World::grid`] apart, so that it cannot be seen who asked.
-    pub(crate) fn free_ended(&mut self) {
-        let part = &mut self.part;
-        self.ended.retain(|&card| {
-            let gone = part.cards[card].live == 0;
-            if gone {
-                part.free_flow(card);
-            }
-            !gone
-        });
     }
 
     /// No flow is alive and no source will act again.

@@ -3,7 +3,7 @@
 use crate::domain;
 use crate::flow::{Ledger, Receiver, SendState, Sender, frames};
 use crate::identity::{Card, ELSEWHERE};
-use crate::part::Part;
+use crate::part::{Order, Part};
 use crate::plan::{AckClass, AckPath};
 use crate::route::FlowKey;
 use crate::scheme::{FlowFacts, Format, NotificationPoint, ReactionPoint, Scheme, Transport};
@@ -60,38 +60,42 @@ impl<S: Scheme> World<S> {
         let scheme = &self.schemes[usize::from(spec.scheme)];
         let (rp, np) = (scheme.reaction_point(&facts), scheme.notification_point(&facts));
         let transit = facts.crossing.and_then(|_| scheme.transit(&facts));
-        let routes = self.part.store_routes(&journey.path, &journey.back, journey.backward);
-        let sender = self.sender(rp, transit.is_some(), &spec, &packets, &journey, routes.0);
-        let receiver = self.receiver(np, &spec, &packets, &journey, routes.1);
-        let ledger = ledger(&birth, &spec, self.now, &journey);
         let card = Card {
             id: birth.id,
             name: birth.identity as u32,
             weight: spec.weight,
             scheme: spec.scheme,
-            route: routes.0.0,
-            hops: routes.0.1,
+            presence: 0,
             sender: ELSEWHERE,
             receiver: ELSEWHERE,
             live: 0,
             lost: 0,
             notification_frame: self.plan.host(spec.src).sizes.notification_bytes as u16,
         };
-        let card = self.part.add_flow(card, sender, receiver, ledger);
-        self.feeds[source as usize].flows.insert(spec.handle, card);
+        let presence = self.add_presence(card, spec.src, spec.dst);
+        let [first, last] = self.lay(presence, &journey.path, true);
+        let back = if journey.backward { last } else { self.lay(presence, &journey.back, false)[0] };
+        let shaped = transit.is_some();
         if let Some(machine) = transit {
-            let domain = self.plan.nodes[spec.dst as usize].domain;
-            self.part.add_shaper(card, domain, machine);
+            let (part, card) = self.target(presence);
+            self.parts[part].add_shaper(card, self.plan.nodes[spec.dst as usize].domain, machine);
         }
+        let (part, card) = self.origin(presence);
+        let sender = self.sender(rp, card, shaped, &spec, &packets, &journey, first);
+        let sender = self.parts[part].add_sender(sender, ledger(&birth, &spec, self.now, &journey));
+        let (end, card) = self.target(presence);
+        let receiver = self.receiver(np, card, &spec, &packets, &journey, back);
+        self.parts[end].add_receiver(receiver);
+        self.feeds[source as usize].flows.insert(spec.handle, presence);
         if spec.probed {
-            self.probe_flow(card);
+            self.probe_flow(presence);
         }
-        self.part.open_flow(self.part.cards[card].sender);
+        self.order(source, part, Order::Open(sender));
     }
 
     fn number_flow(&mut self, source: u32, spec: &FlowSpec) -> Birth {
-        let id = self.part.counters.flows_started as u32;
-        self.part.counters.flows_started += 1;
+        let id = self.own.flows_started as u32;
+        self.own.flows_started += 1;
         let feed = &mut self.feeds[source as usize];
         let number = feed.started;
         feed.started += 1;
@@ -128,10 +132,10 @@ impl<S: Scheme> World<S> {
     }
 
     fn journey_of(&self, spec: &FlowSpec, birth: &Birth, packets: &Packets) -> Journey {
-        let key = self.part.flow_key(spec, birth.identity, birth.ephemeral);
+        let key = self.parts[0].flow_key(spec, birth.identity, birth.ephemeral);
         let (path, stranded) = self.resolve_path(spec, &key);
         let (back, backward) = self.resolve_back(spec, &key, &path);
-        let gap = self.part.gap_bytes;
+        let gap = self.parts[0].gap_bytes;
         let full_wire = u32::from(packets.full_frame) + gap;
         let exchange = timing::Exchange { data_wire: full_wire, ack_wire: packets.ack_frame + gap };
         let ways = self.ways.as_ref();
@@ -142,7 +146,7 @@ impl<S: Scheme> World<S> {
             u32::MAX => Span::ZERO,
             total => timing::ideal_delivery(&self.plan, &path, u64::from(total), full_wire, last_wire),
         };
-        let line_rate = self.part.line_rate(self.layout.index_of[spec.src as usize]);
+        let line_rate = self.line_rate(spec.src);
         let bdp_bytes = match self.plan.host(spec.src).nic.inflight_cap {
             None => line_rate.bytes_in(self.max_base_rtt),
             Some(cap) if cap.longest => self.max_bdp_bytes,
@@ -171,9 +175,11 @@ impl<S: Scheme> World<S> {
         }
     }
 
+    #[allow(clippy::too_many_arguments, reason = "each is a piece of the flow that is put together here")]
     fn sender(
         &self,
         rp: S::Rp,
+        card: u32,
         transit: bool,
         spec: &FlowSpec,
         packets: &Packets,
@@ -181,12 +187,13 @@ impl<S: Scheme> World<S> {
         (route, hops): (u32, u8),
     ) -> Sender<S::Rp> {
         let host = self.layout.index_of[spec.src as usize];
+        let part = &self.parts[usize::from(self.layout.part_of[spec.src as usize])];
         let (settings, mtu_bytes) = (self.plan.host(spec.src), packets.mtu_bytes);
         let line_bps = journey.line_rate.bps() as f64;
         Sender {
             rp,
             host,
-            card: 0,
+            card,
             next: 0,
             una: 0,
             highest: 0,
@@ -194,7 +201,7 @@ impl<S: Scheme> World<S> {
             ack_every: tcp::ack_every(&packets.format, self.plan.host(spec.dst)),
             total: packets.total,
             offered: spec.offered_bytes.map_or(u32::MAX, |bytes| (bytes / u64::from(mtu_bytes)) as u32),
-            state: if self.part.hosts[host as usize].scan.is_some() { SendState::Scanned } else { SendState::Idle },
+            state: if part.hosts[host as usize].scan.is_some() { SendState::Scanned } else { SendState::Idle },
             class: spec.class,
             scheme: spec.scheme,
             int: packets.format.int,
@@ -230,6 +237,7 @@ impl<S: Scheme> World<S> {
     fn receiver(
         &self,
         np: S::Np,
+        card: u32,
         spec: &FlowSpec,
         packets: &Packets,
         journey: &Journey,
@@ -242,7 +250,7 @@ impl<S: Scheme> World<S> {
             answers: np.answers(),
             np,
             host: self.layout.index_of[spec.dst as usize],
-            card: 0,
+            card,
             expected: 0,
             total: packets.total,
             mtu_bytes: packets.mtu_bytes,
@@ -266,13 +274,20 @@ impl<S: Scheme> World<S> {
         }
     }
 
+    /// What the NIC of a host sends at.
+    pub(crate) fn line_rate(&self, node: u32) -> BitRate {
+        let part = &self.parts[usize::from(self.layout.part_of[node as usize])];
+        let host = &part.hosts[self.layout.index_of[node as usize] as usize];
+        part.ports[host.port as usize].rate.rate()
+    }
+
     /// The flow's egress ports: pinned, or by the hash of what identifies it.
     pub(crate) fn resolve_path(&self, spec: &FlowSpec, key: &FlowKey) -> (Vec<u32>, bool) {
         if let Some(path) = &spec.path {
-            return (path.to_vec(), !path.iter().all(|&port| self.part.is_up(port)));
+            return (path.to_vec(), !path.iter().all(|&port| self.is_up(port)));
         }
         let mut path = Vec::with_capacity(8);
-        let found = self.part.routes.path(spec.src, spec.dst, key, &mut path);
+        let found = self.parts[0].routes.path(spec.src, spec.dst, key, &mut path);
         if !found {
             path.truncate(1);
         }
@@ -285,7 +300,7 @@ impl<S: Scheme> World<S> {
         if spec.path.is_some() || self.plan.ack_path == AckPath::Symmetric || path.len() < 2 {
             return (back, true);
         }
-        self.part.routes.path(spec.dst, spec.src, &key.reversed(), &mut back);
+        self.parts[0].routes.path(spec.dst, spec.src, &key.reversed(), &mut back);
         (back, false)
     }
 }
@@ -307,36 +322,27 @@ fn ledger(birth: &Birth, spec: &FlowSpec, now: Time, journey: &Journey) -> Ledge
         timeouts: 0,
         notifications: 0,
         first_notified: None,
-        old_routes: Vec::new(),
+        path: journey.path.as_slice().into(),
         detours: Vec::new(),
     }
 }
 
 impl<S: Scheme> Part<S> {
-    /// What the NIC of a host sends at.
-    fn line_rate(&self, host: u32) -> BitRate {
-        self.ports[self.hosts[host as usize].port as usize].rate.rate()
+    fn add_sender(&mut self, sender: Sender<S::Rp>, ledger: Ledger) -> u32 {
+        let card = sender.card;
+        let (flow, ledger) = (self.senders.insert(sender), self.ledgers.insert(ledger));
+        debug_assert_eq!(flow, ledger, "senders and ledgers move together");
+        self.cards[card].sender = flow;
+        flow
     }
 
-    /// Stores a flow's routes, there and back: first index and length of each.
-    pub(crate) fn store_routes(&mut self, path: &[u32], back: &[u32], backward: bool) -> ((u32, u8), (u32, u8)) {
-        let there = (self.store_route(path), path.len() as u8);
-        (there, if backward { there } else { (self.store_route(back), back.len() as u8) })
-    }
-
-    fn add_flow(&mut self, of: Card, sender: Sender<S::Rp>, receiver: Receiver<S::Np>, ledger: Ledger) -> u32 {
-        let card = self.cards.insert(of);
-        let flow = self.senders.insert(Sender { card, ..sender });
-        let ledger_slot = self.ledgers.insert(ledger);
-        debug_assert_eq!(flow, ledger_slot, "senders and ledgers move together");
-        let receiver = self.receivers.insert(Receiver { card, ..receiver });
-        self.cards[card] = Card { sender: flow, receiver, ..of };
-        self.living.insert(of.id, card);
-        card
+    fn add_receiver(&mut self, receiver: Receiver<S::Np>) {
+        let card = receiver.card;
+        self.cards[card].receiver = self.receivers.insert(receiver);
     }
 
     /// A flow that was added begins.
-    fn open_flow(&mut self, flow: u32) {
+    pub(crate) fn open_flow(&mut self, flow: u32) {
         let limits = self.senders[flow].rp.limits();
         self.apply_limits(flow, limits);
         // The first packet waits for nothing, whatever rate the flow begins with.

@@ -171,25 +171,29 @@ impl<S: Scheme> Part<S> {
         if !self.plan.run.allow_drops && self.failure.is_none() {
             let sizes = self.plan.hosts[0].sizes;
             let name = self.ports[account.port as usize].name;
-            self.failure = Some(Failure::LosslessDrop(LosslessDrop {
-                at: self.now,
-                node: switch.node,
-                port: account.port,
-                class: account.class,
-                packet_bytes: u32::from(packet.frame_bytes),
-                ingress_bytes: account.bytes,
-                threshold_bytes: threshold,
-                headroom_bytes: account.headroom_bytes,
-                headroom_required_bytes: crate::pfc::required_headroom(
-                    &self.plan.fastest(peer(name)),
-                    &self.plan.slowest(name),
-                    crate::build::largest_wire_bytes(&self.plan, &self.formats),
-                    &sizes,
-                    self.plan.model.grain,
-                ),
-                buffer_used_bytes: switch.used_bytes,
-                buffer_bytes: switch.buffer_bytes,
-            }));
+            let rank = self.rank;
+            self.failure = Some((
+                rank,
+                Failure::LosslessDrop(LosslessDrop {
+                    at: self.now,
+                    node: switch.node,
+                    port: name,
+                    class: account.class,
+                    packet_bytes: u32::from(packet.frame_bytes),
+                    ingress_bytes: account.bytes,
+                    threshold_bytes: threshold,
+                    headroom_bytes: account.headroom_bytes,
+                    headroom_required_bytes: crate::pfc::required_headroom(
+                        &self.plan.fastest(peer(name)),
+                        &self.plan.slowest(name),
+                        crate::build::largest_wire_bytes(&self.plan, &self.formats),
+                        &sizes,
+                        self.plan.model.grain,
+                    ),
+                    buffer_used_bytes: switch.used_bytes,
+                    buffer_bytes: switch.buffer_bytes,
+                }),
+            ));
             self.halted = true;
         }
         false
@@ -347,6 +351,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn note_pause(&mut self, account_id: usize, pause: bool) {
         if self.plan.run.record_pauses {
             let account = &self.accounts[account_id];
+            self.pause_ranks.extend(self.rank);
             self.pauses.push(PauseRecord {
                 at: self.now,
                 port: account.port,
@@ -370,6 +375,7 @@ impl<S: Scheme> Part<S> {
         for class in (0..self.classes).filter(|class| classes & (1 << class) != 0) {
             let ingress_bytes = self.accounts[first + class].bytes;
             let (at, class) = (self.now, class as u8);
+            self.pause_ranks.extend(self.rank);
             self.pauses.push(PauseRecord { at, port: port_id, class, pause: true, refresh: true, ingress_bytes });
         }
     }
@@ -457,6 +463,7 @@ impl<S: Scheme> Part<S> {
             let heard = &mut self.watch.frames[port_id as usize].heard;
             *heard = (*heard & !(1 << class)) | u8::from(pause) << class;
             if self.plan.run.record_pfc_frames {
+                self.frame_ranks.extend(self.rank);
                 self.pfc_frames.push(PfcRecord { at: self.now, port: port_id, class, pause });
             }
             if pause && frame.stamp != Time::NEVER {
@@ -726,7 +733,7 @@ impl<S: Scheme> Part<S> {
         }
         // A flow that was moved off this port since hears nothing from it.
         let detours = self.ledgers.get(card.sender).into_iter().flat_map(|ledger| ledger.detours.iter().copied());
-        let mut ways = std::iter::once((card.route, card.hops)).chain(detours);
+        let mut ways = self.trails[flow].forward.iter().copied().chain(detours);
         let Some((route, hop)) = ways.find_map(|(route, hops)| {
             let path = &self.route_ports[route as usize..route as usize + usize::from(hops)];
             path.iter().position(|&port| port == egress).filter(|&hop| hop > 0).map(|hop| (route as usize, hop))

@@ -1,10 +1,8 @@
 //! RoCEv2 reliability: packets are acknowledged, losses go back N, flows end.
 
 use crate::flow::SendState;
-use crate::identity::{Card, ELSEWHERE};
 use crate::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
 use crate::part::{News, Part, kind};
-use crate::record::FlowRecord;
 use crate::route::FlowKey;
 use crate::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Received, Scheme, TIMERS};
 use crate::traffic::FlowSpec;
@@ -312,7 +310,7 @@ impl<S: Scheme> Part<S> {
     /// All that was offered is acknowledged: its source may offer more.
     #[cold]
     fn on_drained(&mut self, flow: u32) {
-        self.tell(News::Drained(flow));
+        self.tell(News::Drained(self.cards[self.senders[flow].card].presence));
     }
 
     fn on_notification(&mut self, packet: &Packet) {
@@ -400,9 +398,9 @@ impl<S: Scheme> Part<S> {
         self.counters.flows_completed += 1;
         let sender = &mut self.senders[flow];
         sender.ended = true;
-        let card = sender.card;
+        let presence = self.cards[sender.card].presence;
         self.leave_nic(flow);
-        self.tell(News::Ended(card));
+        self.tell(News::Ended(presence));
     }
 
     /// The flow was stopped: what still arrives counts no more.
@@ -413,6 +411,7 @@ impl<S: Scheme> Part<S> {
     }
 
     fn tell(&mut self, news: News) {
+        self.news_ranks.extend(self.rank);
         self.news.push(news);
         self.halted = true;
     }
@@ -423,64 +422,6 @@ impl<S: Scheme> Part<S> {
         let of = &mut self.cards[card];
         of.live -= 1;
         debug_assert!(of.live >= 0, "more packets gone than made");
-    }
-
-    /// Forgets a flow of which nothing is left.
-    pub(crate) fn free_flow(&mut self, card: u32) {
-        let Card { id, sender: flow, receiver, .. } = self.cards.remove(card);
-        self.living.remove(&id);
-        if flow != ELSEWHERE {
-            if let Some(timers) = self.timers.get_mut(flow as usize) {
-                *timers = [Time::NEVER; TIMERS];
-            }
-            let (sender, ledger) = (self.senders.remove(flow), self.ledgers.remove(flow));
-            self.free_route(sender.route, sender.hops);
-            if sender.transit {
-                self.remove_shaper(card);
-            }
-            for (route, hops) in ledger.old_routes.into_iter().chain(ledger.detours) {
-                self.free_route(route, hops);
-            }
-        }
-        if receiver != ELSEWHERE {
-            let receiver = self.receivers.remove(receiver);
-            if !receiver.backward {
-                self.free_route(receiver.route, receiver.hops);
-            }
-        }
-    }
-
-    pub(crate) fn flow_record(&self, card: &Card) -> FlowRecord {
-        let (sender, ledger) = (&self.senders[card.sender], &self.ledgers[card.sender]);
-        let receiver = &self.receivers[card.receiver];
-        let route = sender.route as usize;
-        FlowRecord {
-            id: ledger.id,
-            number: ledger.number,
-            source: ledger.source,
-            label: ledger.spec.label,
-            src: ledger.spec.src,
-            dst: ledger.spec.dst,
-            ports: ledger.spec.ports_or(ledger.ephemeral),
-            size_bytes: ledger.spec.size_bytes,
-            delivered_bytes: receiver.delivered_bytes,
-            class: ledger.spec.class,
-            scheme: ledger.spec.scheme,
-            start: ledger.start,
-            delivered_at: receiver.delivered_at,
-            acked_at: ledger.acked_at,
-            ideal: ledger.ideal,
-            base_rtt: ledger.base_rtt,
-            packets_sent: ledger.packets_sent,
-            packets_retransmitted: ledger.packets_retransmitted,
-            timeouts: ledger.timeouts,
-            lost: u64::from(card.lost),
-            marked: receiver.marked,
-            notifications: ledger.notifications,
-            first_notified: ledger.first_notified,
-            detours: ledger.detours.len() as u32,
-            path: self.route_ports[route..route + usize::from(sender.hops)].into(),
-        }
     }
 }
 

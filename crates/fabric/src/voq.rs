@@ -63,6 +63,13 @@ impl<C: SwitchControl> Default for Controls<C> {
 }
 
 impl<C: SwitchControl> Controls<C> {
+    /// A message leaves for another part, or has come from one.
+    pub(crate) fn take_message(&mut self, message: u32) -> C::Message {
+        self.messages.remove(message)
+    }
+    pub(crate) fn put_message(&mut self, message: C::Message) -> u32 {
+        self.messages.insert(message)
+    }
     /// What belongs to a switch whose ports are [`CONTROLLED`].
     #[inline]
     fn at(&self, switch: u32) -> &Controlled<C> {

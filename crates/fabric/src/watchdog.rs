@@ -5,7 +5,7 @@ use crate::plan::{Signalling, WatchdogAction};
 use crate::port::Storm;
 use crate::record::StormRecord;
 use crate::scheme::Scheme;
-use xoff_engine::Time;
+use xoff_engine::{Key, Time};
 
 /// PFC frames a port has sent, what it last told its upstream, and what it was last told itself.
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,6 +85,7 @@ impl<S: Scheme> Part<S> {
         self.switches[self.ports[port as usize].owner as usize].storms += 1;
         let queue = &mut self.queues[port as usize * self.classes + usize::from(class)];
         // Until it ends the record holds what was dropped before it.
+        self.storm_ranks.extend(self.rank);
         self.storms.push(StormRecord { port, class, from: self.now, until: None, drops: queue.drops });
         match action {
             WatchdogAction::Drop => {
@@ -109,15 +110,14 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// What watchdogs did so far; of a storm that has not ended, what it has cost until now.
-    pub(crate) fn storm_records(&self) -> Vec<StormRecord> {
-        let told = |storm: &StormRecord| match storm.until {
-            Some(_) => *storm,
-            None => {
-                let queue = &self.queues[storm.port as usize * self.classes + usize::from(storm.class)];
-                StormRecord { drops: queue.drops - storm.drops, ..*storm }
-            }
+    /// See [`crate::world::World::storm_records`]; each with its rank among those of all parts.
+    pub(crate) fn storm_records(&self) -> Vec<(Option<Key>, StormRecord)> {
+        let told = |storm: &StormRecord| {
+            let queue = &self.queues[storm.port as usize * self.classes + usize::from(storm.class)];
+            let drops = if storm.until.is_some() { storm.drops } else { queue.drops - storm.drops };
+            StormRecord { port: self.ports[storm.port as usize].name, drops, ..*storm }
         };
-        self.storms.iter().map(told).collect()
+        let rank = |at: usize| self.storm_ranks.get(at).copied();
+        self.storms.iter().enumerate().map(|(at, storm)| (rank(at), told(storm))).collect()
     }
 }

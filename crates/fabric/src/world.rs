@@ -7,15 +7,17 @@ use crate::build::Layout;
 use crate::check::CheckState;
 use crate::part::{Part, Pause, kind};
 use crate::plan::Plan;
+use crate::presence::Presence;
 use crate::probe::ProbeState;
 use crate::record::StormRecord;
 use crate::record::{BlockedQueue, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
 use crate::scheme::{Format, Scheme};
 use crate::sources::Feed;
+use crate::window::Window;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
-use xoff_engine::{Key, Span, Time};
+use xoff_engine::{Key, Slab, Span, Time};
 
 /// More flows or samples than this in one call to [`World::run`] end it: they may take memory by the
 /// gigabyte.
@@ -44,12 +46,21 @@ pub struct World<S: Scheme> {
     pub deadlocks: Vec<(Time, Vec<BlockedQueue>)>,
     pub failure: Option<Failure>,
 
-    pub(crate) part: Part<S>,
+    pub(crate) parts: Vec<Part<S>>,
     pub(crate) layout: Layout,
-    /// Events of the run, earliest first.
+    pub(crate) window: Window,
+    /// The last act of a source, when the window began, and a flow that kept the run going.
+    pub(crate) last_act: Option<Key>,
+    pub(crate) began: Time,
+    pub(crate) lasting: Option<u32>,
+    pub(crate) presences: Slab<Presence>,
+    /// Events of the run, earliest first: what sources do, and the rest.
+    pub(crate) acts: BinaryHeap<Reverse<Key>>,
     pub(crate) agenda: BinaryHeap<Reverse<Key>>,
+    /// What is counted here and not in a part.
+    pub(crate) own: Counters,
     pub(crate) feeds: Vec<Feed>,
-    /// Flows that are over, of which there may be packets left; by card.
+    /// Flows that are over, of which there may be packets left.
     pub(crate) ended: Vec<u32>,
     /// What lies between the times at which they are forgotten.
     pub(crate) grid: Span,
@@ -81,7 +92,9 @@ impl<S: Scheme> World<S> {
         }
         self.start_probes();
         self.start_checks();
-        self.part.start_watchdogs();
+        for part in &mut self.parts {
+            part.start_watchdogs();
+        }
         if self.is_idle() {
             self.finish();
         }
@@ -89,7 +102,7 @@ impl<S: Scheme> World<S> {
 
     /// Adds an event of the run, of something that has a name besides its index.
     pub(crate) fn schedule(&mut self, at: Time, kind: u8, name: u32, index: u32) {
-        let key = self.part.queue.key(at, kind, name, index);
+        let key = self.parts[0].queue.key(at, kind, name, index);
         self.agenda.push(Reverse(key));
     }
 
@@ -108,20 +121,27 @@ impl<S: Scheme> World<S> {
             if self.halted {
                 return self.halt();
             }
-            let next = self.agenda.peek().map_or(stop, |Reverse(key)| stop.min(*key));
+            if self.parts.len() > 1 {
+                match self.run_window(stop) {
+                    Some(handled) => left = left.saturating_sub(handled.max(1)),
+                    None => return self.end(),
+                }
+                continue;
+            }
+            let next = self.next_event().map_or(stop, |key| stop.min(key));
             let line = self.next_line();
-            let (handled, pause) = self.part.run(next.min(line), left);
+            let (handled, pause) = self.parts[0].run(next.min(line), left);
             left -= handled;
-            self.now = self.part.now;
+            self.now = self.parts[0].now;
             match pause {
                 Pause::Counted => break,
-                Pause::Halted => self.look(),
+                Pause::Halted => self.hear_news(),
                 Pause::Limit | Pause::Empty if line < next => self.cross(line.time()),
                 Pause::Limit | Pause::Empty if next < stop => {
                     left -= 1;
                     self.handle_next();
                 }
-                Pause::Empty if self.agenda.is_empty() => return self.end(),
+                Pause::Empty if self.next_event().is_none() => return self.end(),
                 Pause::Limit | Pause::Empty => {
                     self.set_now(self.plan.run.stop);
                     return self.end();
@@ -131,44 +151,69 @@ impl<S: Scheme> World<S> {
         Progress::Running
     }
 
+    /// The next event of the run.
+    fn next_event(&self) -> Option<Key> {
+        let first = |heap: &BinaryHeap<Reverse<Key>>| heap.peek().map(|Reverse(key)| *key);
+        first(&self.acts).into_iter().chain(first(&self.agenda)).min()
+    }
+
     /// Before the next time at which flows that are over are forgotten and a run that has failed ends; those
     /// are the same whatever the network is cut into.
     fn next_line(&self) -> Key {
-        if self.ended.is_empty() && self.part.failure.is_none() {
+        if self.ended.is_empty() && self.parts.iter().all(|part| part.failure.is_none()) {
             return Key::LAST;
         }
-        let line = (self.now.ps() / self.grid.ps() + 1).saturating_mul(self.grid.ps());
+        self.line_after(self.now)
+    }
+
+    pub(crate) fn line_after(&self, now: Time) -> Key {
+        let line = (now.ps() / self.grid.ps() + 1).saturating_mul(self.grid.ps());
         Key::before(Time::from_ps(line))
     }
 
-    fn cross(&mut self, line: Time) {
+    pub(crate) fn cross(&mut self, line: Time) {
         self.set_now(line);
         self.free_ended();
-        if let Some(failure) = self.part.failure.take() {
+        // The first of several.
+        let failures = self.parts.iter_mut().filter_map(|part| part.failure.take());
+        let first = failures.min_by_key(|(rank, _)| *rank);
+        if let Some((_, failure)) = first {
             self.failure.get_or_insert(failure);
             self.finish();
         }
     }
 
-    /// The part has something to tell.
-    fn look(&mut self) {
-        self.hear_news();
-    }
-
-    fn set_now(&mut self, now: Time) {
+    pub(crate) fn set_now(&mut self, now: Time) {
         self.now = now;
-        self.part.now = now;
+        for part in &mut self.parts {
+            part.now = now;
+        }
     }
 
-    /// The next event of the run.
+    /// The next event of the run happens.
     fn handle_next(&mut self) {
+        let Some(next) = self.next_event() else { return };
+        debug_assert!(next.time() >= self.now, "time runs backwards");
+        self.set_now(next.time());
+        if self.acts.peek() == Some(&Reverse(next)) {
+            self.handle_act();
+        } else {
+            self.handle_agenda();
+        }
+    }
+
+    /// The source whose turn it is acts.
+    pub(crate) fn handle_act(&mut self) {
+        let Some(Reverse(key)) = self.acts.pop() else { return };
+        self.own.events += 1;
+        self.on_source(self.parts[0].queue.parts(key).1);
+    }
+
+    pub(crate) fn handle_agenda(&mut self) {
         let Some(Reverse(key)) = self.agenda.pop() else { return };
-        debug_assert!(key.time() >= self.now, "time runs backwards");
-        self.set_now(key.time());
-        self.part.counters.events += 1;
-        let (kind, index) = self.part.queue.parts(key);
+        self.own.events += 1;
+        let (kind, index) = self.parts[0].queue.parts(key);
         match kind {
-            kind::SOURCE => self.on_source(index),
             kind::CHECK => self.on_check(),
             kind::PROBE => self.on_probe(index),
             kind::FAULT => self.on_fault(index),
@@ -176,11 +221,20 @@ impl<S: Scheme> World<S> {
         }
     }
 
+    /// Totals over the run and all parts.
+    pub(crate) fn totals(&self) -> Counters {
+        self.parts.iter().fold(self.own, |sum, part| sum.plus(&part.counters))
+    }
+
     /// Makes what has happened visible.
     fn publish(&mut self) {
-        self.counters = self.part.counters;
-        self.pauses.append(&mut self.part.pauses);
-        self.pfc_frames.append(&mut self.part.pfc_frames);
+        self.counters = self.totals();
+        if let [part] = &mut self.parts[..] {
+            self.pauses.append(&mut part.pauses);
+            self.pfc_frames.append(&mut part.pfc_frames);
+        } else {
+            self.publish_merged();
+        }
     }
 
     /// Runs to the end. For tests and small programs; others call [`World::run`] in slices.
@@ -196,7 +250,7 @@ impl<S: Scheme> World<S> {
 
     /// Hands control back where many flows or samples have come since it last did.
     pub(crate) fn pause_if_grown(&mut self) {
-        let started = self.part.counters.flows_started;
+        let started = self.own.flows_started;
         if started > self.flows_enough {
             self.flows_enough = started + FLOWS_AT_ONCE;
             self.halted = true;
@@ -217,11 +271,10 @@ impl<S: Scheme> World<S> {
     fn end(&mut self) -> Progress {
         if !self.finished {
             self.finished = true;
-            self.counters = self.part.counters;
+            self.counters = self.totals();
             self.final_check();
-            let part = &self.part;
-            let mut records: Vec<FlowRecord> =
-                part.living_cards().map(|card| part.flow_record(&part.cards[card])).collect();
+            let alive: Vec<u32> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
+            let mut records: Vec<FlowRecord> = alive.into_iter().map(|flow| self.flow_record(flow)).collect();
             records.sort_by_key(|record| record.id);
             self.flows.append(&mut records);
             self.free_ended();
@@ -231,44 +284,69 @@ impl<S: Scheme> World<S> {
 
     /// What every port did, with queues settled to now.
     pub fn port_reports(&mut self) -> Vec<PortReport> {
-        self.part.port_reports()
+        let mut reports: Vec<PortReport> = self.parts.iter_mut().flat_map(|part| part.port_reports()).collect();
+        reports.sort_by_key(|report| report.port);
+        reports
     }
 
     /// What watchdogs did so far; of a storm that has not ended, what it has cost until now.
     pub fn storm_records(&self) -> Vec<StormRecord> {
-        self.part.storm_records()
+        let mut storms: Vec<(Option<Key>, StormRecord)> =
+            self.parts.iter().flat_map(|part| part.storm_records()).collect();
+        storms.sort_by_key(|(rank, _)| *rank);
+        storms.into_iter().map(|(_, storm)| storm).collect()
     }
 
     /// Flows alive now.
     pub fn flows_in_flight(&self) -> usize {
-        self.part.senders.len()
+        self.presences.len()
     }
 
     pub fn max_base_rtt(&self) -> Span {
         self.max_base_rtt
     }
 
-    /// Records frames from now on. Captures are numbered in order.
+    /// Records frames from now on. Captures are numbered in order. Only for a network in one part.
     pub fn capture(&mut self, captures: Vec<crate::capture::Capture>) {
-        self.part.capture(captures);
+        assert!(self.parts.len() == 1 || captures.is_empty(), "captures look at all of the network");
+        self.parts[0].capture(captures);
     }
 
     /// What was captured.
     pub fn taps(&self) -> &crate::capture::Taps {
-        &self.part.taps
+        &self.parts[0].taps
     }
 
     pub fn taps_mut(&mut self) -> &mut crate::capture::Taps {
-        &mut self.part.taps
+        &mut self.parts[0].taps
     }
 
     /// The control of a switch (by node), for those who want to look inside.
     pub fn switch_control(&self, node: u32) -> Option<&S::Switch> {
-        self.part.switch_control(self.layout.index_of[node as usize])
+        let part = &self.parts[usize::from(self.layout.part_of[node as usize])];
+        part.switch_control(self.layout.index_of[node as usize])
     }
 
     /// The number that a port has at its switch, as controls name it.
     pub fn local_port(&self, port: u32) -> u16 {
-        self.part.local_port(self.layout.port_at[port as usize])
+        let (part, port) = self.place_of(port);
+        self.parts[part].local_port(port)
+    }
+
+    /// Parts that the network is cut into.
+    pub fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The part of a port, and its number there.
+    pub(crate) fn place_of(&self, port: u32) -> (usize, u32) {
+        let part = self.layout.part_of[self.plan.node_of(port) as usize];
+        (usize::from(part), self.layout.port_at[port as usize])
+    }
+
+    /// Whether the link of a port is up.
+    pub(crate) fn is_up(&self, port: u32) -> bool {
+        let (part, port) = self.place_of(port);
+        self.parts[part].is_up(port)
     }
 }

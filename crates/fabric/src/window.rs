@@ -1,0 +1,218 @@
+//! A network in parts moves in windows: for as long as the shortest wire between two parts takes, none can
+//! hear from another, and each runs by itself.
+//!
+//! A window ends before the first time at which something from another part could arrive, and before whatever
+//! concerns all of them: a line at which flows are forgotten, an event of the run, the stop. What sources do
+//! within it is drawn ahead. Between windows packets change hands, and what the parts have to tell is heard
+//! in the order in which one part would have told it. So results are those of one part.
+
+use crate::packet::Kind;
+use crate::part::{News, Part, Pause};
+use crate::plan::{NodeKind, Plan, peer};
+use crate::record::{PauseRecord, PfcRecord};
+use crate::scheme::Scheme;
+use crate::world::World;
+use std::cmp::Reverse;
+use xoff_engine::{Key, Span, Time};
+
+/// How far parts may run ahead.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    /// The shortest delay of a link between two parts.
+    length: Span,
+    /// The same, where the end of the run is near: no longer than the shortest link to a host, so that the
+    /// ACKs that end it are seen before they arrive.
+    last: Span,
+}
+
+impl Window {
+    pub(crate) fn of(plan: &Plan, part_of: &[u16]) -> Window {
+        let delay = |link: &crate::plan::Link| link.a_to_b.delay.min(link.b_to_a.delay);
+        let part = |node: u32| part_of[node as usize];
+        let at_host = |node: u32| plan.nodes[node as usize].kind == NodeKind::Host;
+        let cut = plan.links.iter().filter(|link| part(link.a) != part(link.b));
+        let length = cut.clone().map(delay).min().unwrap_or(Span::ZERO);
+        assert!(!cut.clone().any(|link| at_host(link.a) || at_host(link.b)), "a host is with its switch");
+        let to_hosts = plan.links.iter().filter(|link| at_host(link.a) || at_host(link.b)).map(delay).min();
+        let last = to_hosts.map_or(length, |shortest| shortest.min(length));
+        assert!(cut.count() == 0 || last > Span::ZERO, "links between parts and to hosts take time");
+        Window { length, last }
+    }
+}
+
+impl<S: Scheme> World<S> {
+    /// Moves all parts through one window; the events it had, or `None` if nothing is left to happen.
+    pub(crate) fn run_window(&mut self, stop: Key) -> Option<u64> {
+        let before = self.totals().events;
+        let next = self.parts.iter_mut().filter_map(|part| part.queue.peek()).min();
+        let act = self.acts.peek().map(|Reverse(key)| *key);
+        let event = self.agenda.peek().map(|Reverse(key)| *key);
+        let Some(first) = next.into_iter().chain(act).chain(event).min() else {
+            let now = self.parts.iter().map(|part| part.now).max().unwrap_or(self.now);
+            self.set_now(now.max(self.now));
+            return None;
+        };
+        if first >= stop {
+            self.set_now(self.plan.run.stop);
+            return None;
+        }
+        let start = first.time();
+        self.began = start;
+        let line = self.line_after(start.max(self.now));
+        let length = if self.may_end_by(start + self.window.length) { self.window.last } else { self.window.length };
+        let ahead = Key::before(start + length);
+        let limit = ahead.min(line).min(stop).min(event.unwrap_or(Key::LAST));
+        self.draw_ahead(limit);
+        let end = self.foresee_end(limit);
+        match end {
+            Some((key, part)) => self.run_to(key, part),
+            None => self.run_parts(limit),
+        }
+        self.exchange();
+        self.hear_all();
+        if end.is_some() {
+            // If what was foreseen did not come about (an ACK was lost), the run goes on from here.
+            return Some(self.totals().events - before);
+        }
+        if Some(limit) == event {
+            self.set_now(limit.time());
+            self.set_rank(limit);
+            self.handle_agenda();
+            self.exchange();
+            self.hear_all();
+        } else if limit == line {
+            self.cross(line.time());
+        }
+        Some(self.totals().events - before)
+    }
+
+    /// Whether the run could end before `time` because nothing is left to do.
+    fn may_end_by(&self, time: Time) -> bool {
+        self.plan.run.stop_when_idle && self.feeds.iter().all(|feed| feed.due == Time::NEVER || feed.due < time)
+    }
+
+    /// Lets sources act that are due before `limit`, and hands out what they want.
+    fn draw_ahead(&mut self, limit: Key) {
+        while let Some(&Reverse(key)) = self.acts.peek()
+            && key < limit
+        {
+            self.now = key.time();
+            self.last_act = Some(key);
+            self.handle_act();
+        }
+    }
+
+    /// The event that ends the run, and its part, if that comes before `limit`: all flows are over but for
+    /// ACKs that are on their last wire already.
+    fn foresee_end(&mut self, limit: Key) -> Option<(Key, Option<usize>)> {
+        if !self.may_end_by(limit.time()) || self.feeds.iter().any(|feed| feed.due != Time::NEVER) {
+            return None;
+        }
+        let mut end: Option<(Key, Option<usize>)> =
+            self.last_act.filter(|key| *key >= Key::before(self.began)).map(|key| (key, None));
+        // Most often the same flow is why the run goes on.
+        if let Some(flow) = self.lasting.filter(|&flow| self.presences.get(flow).is_some())
+            && !self.sender_of(flow).0.ended
+            && self.final_ack(flow).is_none_or(|(key, _)| key >= limit)
+        {
+            return None;
+        }
+        for flow in self.feeds.iter().flat_map(|feed| feed.flows.values().copied()) {
+            match self.final_ack(flow).filter(|(key, _)| *key < limit) {
+                Some((key, part)) => end = end.max(Some((key, Some(part)))),
+                None => {
+                    self.lasting = Some(flow);
+                    return None;
+                }
+            }
+        }
+        end
+    }
+
+    /// When the last ACK of a flow arrives, and in which part, if it is on the wire to its host.
+    fn final_ack(&self, presence: u32) -> Option<(Key, usize)> {
+        let (number, card) = self.origin(presence);
+        let part = &self.parts[number];
+        let sender = &part.senders[part.cards[card].sender];
+        let port = peer(part.hosts[sender.host as usize].port);
+        let is_last = |kind: Kind, flow: u32, psn: u32| kind == Kind::Ack && flow == card && psn >= sender.total;
+        let wire = &part.ports[port as usize];
+        let item = part.in_flight.iter(&wire.wire).find(|i| is_last(i.packet.kind, i.packet.flow, i.packet.psn))?;
+        Some((Key::named(item.arrives, crate::part::kind::ARRIVE, wire.name, port), number))
+    }
+
+    fn run_parts(&mut self, limit: Key) {
+        for part in &mut self.parts {
+            part.run_until(limit);
+        }
+    }
+
+    /// Runs all parts up to an event, and one through it.
+    fn run_to(&mut self, end: Key, of: Option<usize>) {
+        self.run_parts(end);
+        if let Some(part) = of {
+            self.parts[part].run(end.next(), 1);
+        }
+        self.set_now(end.time());
+        self.set_rank(end);
+    }
+
+    /// Packets between parts change hands.
+    fn exchange(&mut self) {
+        for from in 0..self.parts.len() {
+            for to in std::mem::take(&mut self.parts[from].addressees) {
+                let mut mail = std::mem::take(&mut self.parts[from].mail[usize::from(to)]);
+                self.parts[usize::from(to)].take_mail(&mut mail);
+                self.parts[from].mail[usize::from(to)] = mail;
+            }
+        }
+    }
+
+    fn set_rank(&mut self, key: Key) {
+        for part in &mut self.parts {
+            part.rank = Some(key);
+        }
+    }
+
+    /// Hears what the parts have to tell, in the order of one part.
+    fn hear_all(&mut self) {
+        let mut told: Vec<(Key, News)> = Vec::new();
+        for part in &mut self.parts {
+            told.extend(part.news_ranks.drain(..).zip(part.news.drain(..)));
+        }
+        // Those of one part stay in order.
+        told.sort_by_key(|(rank, _)| *rank);
+        let now = self.now;
+        for (rank, news) in told {
+            self.now = rank.time();
+            self.hear(news);
+        }
+        self.now = now.max(self.now);
+    }
+
+    /// Records of all parts in the order of one, with the names of ports in the network.
+    pub(crate) fn publish_merged(&mut self) {
+        let mut pauses: Vec<(Key, PauseRecord)> = Vec::new();
+        let mut frames: Vec<(Key, PfcRecord)> = Vec::new();
+        for part in &mut self.parts {
+            let Part { ports, .. } = part;
+            let name = |port: u32| ports[port as usize].name;
+            let told = part.pauses.drain(..).map(|record| PauseRecord { port: name(record.port), ..record });
+            pauses.extend(part.pause_ranks.drain(..).zip(told));
+            let told = part.pfc_frames.drain(..).map(|record| PfcRecord { port: name(record.port), ..record });
+            frames.extend(part.frame_ranks.drain(..).zip(told));
+        }
+        pauses.sort_by_key(|(rank, _)| *rank);
+        frames.sort_by_key(|(rank, _)| *rank);
+        self.pauses.extend(pauses.into_iter().map(|(_, record)| record));
+        self.pfc_frames.extend(frames.into_iter().map(|(_, record)| record));
+    }
+}
+
+impl<S: Scheme> Part<S> {
+    fn run_until(&mut self, limit: Key) {
+        self.last_order = None;
+        let (_, pause) = self.run(limit, u64::MAX);
+        debug_assert!(matches!(pause, Pause::Limit | Pause::Empty));
+    }
+}
