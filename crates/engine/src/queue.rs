@@ -41,6 +41,11 @@ impl Key {
     /// After every event.
     pub const LAST: Key = Key { time: u64::MAX, order: u64::MAX };
 
+    /// The same but for its index.
+    pub fn with_index(self, index: u32) -> Key {
+        Key { order: (self.order >> 32 << 32) | u64::from(index), ..self }
+    }
+
     /// The smallest that is greater.
     pub fn next(self) -> Key {
         Key { order: self.order.saturating_add(1), ..self }

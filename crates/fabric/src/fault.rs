@@ -57,6 +57,7 @@ impl<S: Scheme> World<S> {
                 self.parts[end].cut_wire(wire);
                 self.parts[part].cut_port(own);
             }
+            self.next_rank();
         }
         let down = |link: u32| !self.is_up(link * 2);
         let routes = Arc::new(Routes::new(&self.plan, |link| !down(link)));
@@ -82,8 +83,12 @@ impl<S: Scheme> World<S> {
         if let Some(frame) = self.parts[part].greeting(own) {
             self.parts[end].on_pfc(peer(wire), &frame);
         }
+        self.next_rank();
+    }
+
+    /// What is recorded from now on comes after what was recorded so far, whichever part records it.
+    fn next_rank(&mut self) {
         for part in &mut self.parts {
-            // What is recorded for the other end comes after this.
             part.rank = part.rank.map(Key::next);
         }
     }

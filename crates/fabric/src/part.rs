@@ -18,6 +18,7 @@ use crate::presence::Trail;
 use crate::record::{ClassReport, Counters, Failure, PauseRecord, PfcRecord, PortReport};
 use crate::route::Routes;
 use crate::scheme::{Format, Notice, ReactionPoint, Scheme, TIMERS};
+use std::collections::HashMap;
 use std::sync::Arc;
 use xoff_engine::{BitRate, Key, Lots, Pool, Ring, Rng, Slab, Span, Time};
 
@@ -121,6 +122,8 @@ pub(crate) enum News {
     Ended(u32),
     /// All that was offered to a flow is acknowledged.
     Drained(u32),
+    /// A packet of a flow was lost: told where its record is written elsewhere.
+    Lost(u32),
 }
 
 /// What a source does to a flow, at the end of it that is in this part.
@@ -157,8 +160,7 @@ pub struct Part<S: Scheme> {
     pub(crate) frame_ranks: Vec<Key>,
     pub(crate) storm_ranks: Vec<Key>,
     /// What sources will do.
-    pub(crate) orders: Slab<Vec<Order>>,
-    pub(crate) last_order: Option<(Time, u32, u32)>,
+    pub(crate) orders: HashMap<u32, Vec<(u32, Order)>>,
     /// Where wires lead that end in other parts, by port; what goes there, by part; and which get any.
     pub(crate) exits: Vec<Exit>,
     pub(crate) mail: Vec<Mail<S>>,
@@ -209,7 +211,7 @@ pub struct Part<S: Scheme> {
     /// Per card.
     pub(crate) trails: Slab<Trail>,
     /// Cards of the flows that are not gone, by their number in the run.
-    pub(crate) living: std::collections::HashMap<u32, u32>,
+    pub(crate) living: HashMap<u32, u32>,
     pub(crate) int: Slab<IntStack>,
     pub(crate) feedback: Slab<S::Feedback>,
     pub(crate) controls: crate::voq::Controls<S::Switch>,
@@ -420,24 +422,21 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// A source will act at `at`, in the order of its name. What one act wants is done together.
-    pub(crate) fn expect_order(&mut self, at: Time, tie: u32, order: Order) {
-        if let Some((when, who, index)) = self.last_order
-            && (when, who) == (at, tie)
-            && let Some(orders) = self.orders.get_mut(index)
-        {
-            orders.push(order);
-            return;
+    /// A source will act at `at`, in the order of its name. What one act wants is done together; acts and
+    /// orders are numbered through.
+    pub(crate) fn expect_order(&mut self, at: Time, tie: u32, (act, number): (u32, u32), order: Order) {
+        let orders = self.orders.entry(act).or_default();
+        if orders.is_empty() {
+            self.queue.push_named(at, kind::SOURCE, tie, act);
         }
-        let index = self.orders.insert(vec![order]);
-        self.last_order = Some((at, tie, index));
-        self.queue.push_named(at, kind::SOURCE, tie, index);
+        orders.push((number, order));
     }
 
     /// A source acts upon flows that begin or end here. It is no event of the part's own.
     fn on_orders(&mut self, index: u32) {
         self.counters.events -= 1;
-        for order in self.orders.remove(index) {
+        for (number, order) in self.orders.remove(&index).unwrap_or_default() {
+            self.rank = self.rank.map(|rank| rank.with_index(number));
             self.obey(order);
         }
     }
@@ -544,7 +543,15 @@ impl<S: Scheme> Part<S> {
     /// The network drops a packet of a flow.
     #[cold]
     pub(crate) fn lose(&mut self, packet: &Packet) {
-        self.cards[packet.flow].lost += u32::from(packet.kind != Kind::Notification);
+        if packet.kind != Kind::Notification {
+            let card = &mut self.cards[packet.flow];
+            if self.rank.is_none() {
+                card.lost += 1;
+            } else {
+                let presence = card.presence;
+                self.tell(News::Lost(presence));
+            }
+        }
         self.discard(packet);
     }
 

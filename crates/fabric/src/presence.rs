@@ -12,7 +12,7 @@ use crate::plan::peer;
 use crate::record::FlowRecord;
 use crate::scheme::{Scheme, TIMERS};
 use crate::world::World;
-use xoff_engine::Time;
+use xoff_engine::{Key, Time};
 
 /// Part and card of a flow wherever it is, its sender's first.
 #[derive(Debug)]
@@ -20,6 +20,10 @@ pub(crate) struct Presence {
     cards: Vec<(u16, u32)>,
     /// The part of its receiver.
     to: u16,
+    /// The act of its source that stops it, where acts are drawn ahead.
+    pub stops: Option<Key>,
+    /// Its packets that were lost, as parts have told.
+    pub lost: u64,
 }
 
 impl Presence {
@@ -57,7 +61,7 @@ impl<S: Scheme> World<S> {
     /// A new flow between two hosts, with a card at both ends.
     pub(crate) fn add_presence(&mut self, card: Card, src: u32, dst: u32) -> u32 {
         let [from, to] = [src, dst].map(|node| self.layout.part_of[node as usize]);
-        let presence = self.presences.insert(Presence { cards: Vec::new(), to });
+        let presence = self.presences.insert(Presence { cards: Vec::new(), to, stops: None, lost: 0 });
         let card = Card { presence, ..card };
         for part in [from, to] {
             if self.presences[presence].card_in(part).is_none() {
@@ -182,7 +186,7 @@ impl<S: Scheme> World<S> {
     pub(crate) fn flow_record(&self, presence: u32) -> FlowRecord {
         let ((sender, ledger), receiver) = (self.sender_of(presence), self.receiver_of(presence));
         let cards = self.presences[presence].cards.iter();
-        let lost = cards.map(|&(part, card)| u64::from(self.parts[usize::from(part)].cards[card].lost)).sum();
+        let lost: u64 = cards.map(|&(part, card)| u64::from(self.parts[usize::from(part)].cards[card].lost)).sum();
         debug_assert!(sender.hops > 0);
         FlowRecord {
             id: ledger.id,
@@ -204,7 +208,7 @@ impl<S: Scheme> World<S> {
             packets_sent: ledger.packets_sent,
             packets_retransmitted: ledger.packets_retransmitted,
             timeouts: ledger.timeouts,
-            lost,
+            lost: lost + self.presences[presence].lost,
             marked: receiver.marked,
             notifications: ledger.notifications,
             first_notified: ledger.first_notified,

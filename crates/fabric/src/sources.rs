@@ -78,6 +78,7 @@ impl<S: Scheme> World<S> {
             Action::Cap { handle, rate } => self.order_sender(source, handle, |flow| Order::Cap(flow, rate)),
             Action::Stop { handle } => {
                 if let Some(&presence) = self.feeds[source as usize].flows.get(&handle) {
+                    self.presences[presence].stops = self.last_act;
                     let (part, card) = self.target(presence);
                     let receiver = self.parts[part].cards[card].receiver;
                     self.order(source, part, Order::Close(receiver));
@@ -105,7 +106,8 @@ impl<S: Scheme> World<S> {
             return;
         }
         let tie = self.feeds[source as usize].name.tie();
-        self.parts[part].expect_order(self.now, tie, order);
+        self.ordered = self.ordered.wrapping_add(1);
+        self.parts[part].expect_order(self.now, tie, (self.acted, self.ordered), order);
     }
 
     /// Where the order of scheduling counts, opening a flow takes two turns of its own: it comes after
@@ -130,6 +132,7 @@ impl<S: Scheme> World<S> {
     pub(crate) fn hear(&mut self, news: News) {
         match news {
             News::Ended(presence) => self.on_ended(presence),
+            News::Lost(presence) => self.presences[presence].lost += 1,
             News::Drained(presence) => {
                 let ledger = self.sender_of(presence).1;
                 let (source, handle) = (ledger.source, ledger.spec.handle);

@@ -13,6 +13,12 @@ pub trait Source: Send {
         None
     }
 
+    /// Whether what becomes of its flows may change what it does next, or when. Only sources that do not
+    /// react can be drawn ahead, so that parts of a network run by themselves.
+    fn reacts(&self) -> bool {
+        true
+    }
+
     /// The next instant at which it acts; never in the past. `None`: not until a flow of its
     /// own ends, or never again.
     fn next(&self) -> Option<Time>;

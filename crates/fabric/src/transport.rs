@@ -410,7 +410,7 @@ impl<S: Scheme> Part<S> {
         receiver.special = true;
     }
 
-    fn tell(&mut self, news: News) {
+    pub(crate) fn tell(&mut self, news: News) {
         self.news_ranks.extend(self.rank);
         self.news.push(news);
         self.halted = true;

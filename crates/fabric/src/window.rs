@@ -8,9 +8,10 @@
 
 use crate::packet::Kind;
 use crate::part::{News, Part, Pause};
-use crate::plan::{NodeKind, Plan, peer};
+use crate::plan::{NodeKind, Plan, Random, Ties, peer};
 use crate::record::{PauseRecord, PfcRecord};
 use crate::scheme::Scheme;
+use crate::traffic::Source;
 use crate::world::World;
 use std::cmp::Reverse;
 use xoff_engine::{Key, Span, Time};
@@ -40,6 +41,22 @@ impl Window {
     }
 }
 
+/// Why a run must have its network in one part, if so: something in it sees all of the network at once, or
+/// hangs on the order in which events of all of it are scheduled.
+pub fn indivisible<S: Scheme>(plan: &Plan, schemes: &[S], sources: &[Box<dyn Source>]) -> Option<&'static str> {
+    if plan.model.ties == Ties::Scheduled {
+        Some("events at one instant happen in the order in which they were scheduled")
+    } else if plan.model.random != Random::Own {
+        Some("all queues share one stream of random numbers")
+    } else if schemes.iter().any(Scheme::controls_switches) {
+        Some("switches choose the paths of packets")
+    } else if sources.iter().any(|source| source.reacts()) {
+        Some("a source waits for its flows before it goes on")
+    } else {
+        None
+    }
+}
+
 impl<S: Scheme> World<S> {
     /// Moves all parts through one window; the events it had, or `None` if nothing is left to happen.
     pub(crate) fn run_window(&mut self, stop: Key) -> Option<u64> {
@@ -57,13 +74,18 @@ impl<S: Scheme> World<S> {
             return None;
         }
         let start = first.time();
-        self.began = start;
-        let line = self.line_after(start.max(self.now));
+        let line = self.line_after(self.reached);
+        if line <= first {
+            // Nothing happens before it, nor at those between it and what comes next.
+            self.cross_if_needed(line.time());
+            self.reached = Time::from_ps(start.ps() / self.grid.ps() * self.grid.ps());
+            return Some(0);
+        }
         let length = if self.may_end_by(start + self.window.length) { self.window.last } else { self.window.length };
         let ahead = Key::before(start + length);
         let limit = ahead.min(line).min(stop).min(event.unwrap_or(Key::LAST));
-        self.draw_ahead(limit);
-        let end = self.foresee_end(limit);
+        let last_act = self.draw_ahead(limit);
+        let end = self.foresee_end(limit, last_act);
         match end {
             Some((key, part)) => self.run_to(key, part),
             None => self.run_parts(limit),
@@ -74,6 +96,7 @@ impl<S: Scheme> World<S> {
             // If what was foreseen did not come about (an ACK was lost), the run goes on from here.
             return Some(self.totals().events - before);
         }
+        self.reached = limit.time().min(line.time());
         if Some(limit) == event {
             self.set_now(limit.time());
             self.set_rank(limit);
@@ -81,9 +104,16 @@ impl<S: Scheme> World<S> {
             self.exchange();
             self.hear_all();
         } else if limit == line {
-            self.cross(line.time());
+            self.cross_if_needed(line.time());
         }
         Some(self.totals().events - before)
+    }
+
+    /// Time passes a line; one part, where nothing waits for it, does not notice.
+    fn cross_if_needed(&mut self, line: Time) {
+        if !self.ended.is_empty() || self.parts.iter().any(|part| part.failure.is_some()) {
+            self.cross(line);
+        }
     }
 
     /// Whether the run could end before `time` because nothing is left to do.
@@ -91,42 +121,50 @@ impl<S: Scheme> World<S> {
         self.plan.run.stop_when_idle && self.feeds.iter().all(|feed| feed.due == Time::NEVER || feed.due < time)
     }
 
-    /// Lets sources act that are due before `limit`, and hands out what they want.
-    fn draw_ahead(&mut self, limit: Key) {
+    /// Lets sources act that are due before `limit`, and hands out what they want; the last of these acts.
+    fn draw_ahead(&mut self, limit: Key) -> Option<Key> {
+        let mut last = None;
         while let Some(&Reverse(key)) = self.acts.peek()
             && key < limit
         {
             self.now = key.time();
-            self.last_act = Some(key);
+            last = Some(key);
+            self.last_act = last;
+            self.acted = self.acted.wrapping_add(1);
             self.handle_act();
         }
+        last
     }
 
-    /// The event that ends the run, and its part, if that comes before `limit`: all flows are over but for
-    /// ACKs that are on their last wire already.
-    fn foresee_end(&mut self, limit: Key) -> Option<(Key, Option<usize>)> {
-        if !self.may_end_by(limit.time()) || self.feeds.iter().any(|feed| feed.due != Time::NEVER) {
+    /// The event that ends the run, and its part unless it is an act of a source, if that comes before `limit`:
+    /// all flows are over but for those that are stopped by then and ACKs that are on their last wire already.
+    fn foresee_end(&mut self, limit: Key, last_act: Option<Key>) -> Option<(Key, Option<usize>)> {
+        if !self.plan.run.stop_when_idle || self.feeds.iter().any(|feed| feed.due != Time::NEVER) {
             return None;
         }
-        let mut end: Option<(Key, Option<usize>)> =
-            self.last_act.filter(|key| *key >= Key::before(self.began)).map(|key| (key, None));
         // Most often the same flow is why the run goes on.
         if let Some(flow) = self.lasting.filter(|&flow| self.presences.get(flow).is_some())
             && !self.sender_of(flow).0.ended
-            && self.final_ack(flow).is_none_or(|(key, _)| key >= limit)
+            && self.foresee_flow(flow, limit).is_none()
         {
             return None;
         }
+        let mut end = last_act.map(|key| (key, None));
         for flow in self.feeds.iter().flat_map(|feed| feed.flows.values().copied()) {
-            match self.final_ack(flow).filter(|(key, _)| *key < limit) {
-                Some((key, part)) => end = end.max(Some((key, Some(part)))),
-                None => {
-                    self.lasting = Some(flow);
-                    return None;
-                }
-            }
+            let Some(over) = self.foresee_flow(flow, limit) else {
+                self.lasting = Some(flow);
+                return None;
+            };
+            end = end.max(Some(over));
         }
         end
+    }
+
+    /// The event that ends a flow, if it is known and before `limit`.
+    fn foresee_flow(&self, flow: u32, limit: Key) -> Option<(Key, Option<usize>)> {
+        let acked = self.final_ack(flow).map(|(key, part)| (key, Some(part)));
+        let stopped = self.presences[flow].stops.map(|key| (key, None));
+        acked.into_iter().chain(stopped).min().filter(|(key, _)| *key < limit)
     }
 
     /// When the last ACK of a flow arrives, and in which part, if it is on the wire to its host.
@@ -149,9 +187,21 @@ impl<S: Scheme> World<S> {
 
     /// Runs all parts up to an event, and one through it.
     fn run_to(&mut self, end: Key, of: Option<usize>) {
-        self.run_parts(end);
-        if let Some(part) = of {
-            self.parts[part].run(end.next(), 1);
+        match of {
+            Some(part) => {
+                self.run_parts(end);
+                self.parts[part].run(end.next(), 1);
+            }
+            None => {
+                // What the source wants is done, and nothing that follows from it.
+                let (first, last) = (end.with_index(0), end.with_index(u32::MAX));
+                self.run_parts(first);
+                for part in &mut self.parts {
+                    while part.queue.peek().is_some_and(|key| key >= first && key <= last) {
+                        part.run(last.next(), 1);
+                    }
+                }
+            }
         }
         self.set_now(end.time());
         self.set_rank(end);
@@ -211,7 +261,6 @@ impl<S: Scheme> World<S> {
 
 impl<S: Scheme> Part<S> {
     fn run_until(&mut self, limit: Key) {
-        self.last_order = None;
         let (_, pause) = self.run(limit, u64::MAX);
         debug_assert!(matches!(pause, Pause::Limit | Pause::Empty));
     }

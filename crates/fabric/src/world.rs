@@ -49,9 +49,12 @@ pub struct World<S: Scheme> {
     pub(crate) parts: Vec<Part<S>>,
     pub(crate) layout: Layout,
     pub(crate) window: Window,
-    /// The last act of a source, when the window began, and a flow that kept the run going.
+    /// The last act of a source, how far all parts have come, and a flow that kept the run going.
     pub(crate) last_act: Option<Key>,
-    pub(crate) began: Time,
+    /// Acts and orders so far, that parts may keep them in order.
+    pub(crate) acted: u32,
+    pub(crate) ordered: u32,
+    pub(crate) reached: Time,
     pub(crate) lasting: Option<u32>,
     pub(crate) presences: Slab<Presence>,
     /// Events of the run, earliest first: what sources do, and the rest.

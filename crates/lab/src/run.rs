@@ -204,7 +204,22 @@ pub fn build(loaded: &Loaded) -> AnyWorld {
     build_with(loaded, loaded.plan.clone(), None)
 }
 
+/// The same in parts, by the part of every node; the reason if it cannot be cut.
+pub fn build_in_parts(loaded: &Loaded, part_of: Vec<u16>) -> Result<AnyWorld, &'static str> {
+    let (schemes, sources) = made(loaded, None);
+    match xoff_fabric::window::indivisible(&loaded.plan, &schemes, &sources) {
+        Some(why) => Err(why),
+        None => Ok(AnyWorld::in_parts(loaded.plan.clone(), schemes, sources, part_of)),
+    }
+}
+
 fn build_with(loaded: &Loaded, plan: Plan, units: Option<&Arc<Mutex<UnitLog>>>) -> AnyWorld {
+    let (schemes, sources) = made(loaded, units);
+    AnyWorld::new(plan, schemes, sources)
+}
+
+/// The schemes and sources of a scenario.
+fn made(loaded: &Loaded, units: Option<&Arc<Mutex<UnitLog>>>) -> (Vec<Any>, Vec<Box<dyn Source>>) {
     let mut first_label = 0;
     let mut sources: Vec<Box<dyn Source>> = Vec::with_capacity(loaded.traffic.len());
     for (index, traffic) in (0..).zip(&loaded.traffic) {
@@ -217,7 +232,7 @@ fn build_with(loaded: &Loaded, plan: Plan, units: Option<&Arc<Mutex<UnitLog>>>) 
         first_label += traffic.labels.len() as u32;
     }
     let schemes = loaded.schemes.iter().map(|scheme| Any::configure(&scheme.values)).collect();
-    AnyWorld::new(plan, schemes, sources)
+    (schemes, sources)
 }
 
 /// How many flows will run, if every source knows and none is endless.
@@ -262,6 +277,9 @@ struct Relabelled {
 impl Source for Relabelled {
     fn name(&self) -> Option<u64> {
         Some(self.name)
+    }
+    fn reacts(&self) -> bool {
+        self.inner.reacts()
     }
     fn next(&self) -> Option<Time> {
         self.waiting.last().map(|(at, _)| *at).or_else(|| self.inner.next())
@@ -309,6 +327,9 @@ impl Watched {
 impl Source for Watched {
     fn name(&self) -> Option<u64> {
         self.inner.name()
+    }
+    fn reacts(&self) -> bool {
+        self.inner.reacts()
     }
     fn next(&self) -> Option<Time> {
         self.inner.next()

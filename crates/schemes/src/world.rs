@@ -18,6 +18,11 @@ impl AnyWorld {
         AnyWorld(World::new(plan, schemes, sources))
     }
 
+    /// The same, cut into parts ([`World::in_parts`]).
+    pub fn in_parts(plan: Plan, schemes: Vec<Any>, sources: Vec<Box<dyn Source>>, part_of: Vec<u16>) -> AnyWorld {
+        AnyWorld(World::in_parts(plan, schemes, sources, part_of))
+    }
+
     /// Handles up to `max_events` events. Kept whole, so that profilers find the run by its name.
     #[inline(never)]
     pub fn run(&mut self, max_events: u64) -> Progress {

@@ -54,6 +54,10 @@ pub struct AllToAllSource {
 }
 
 impl Source for AllToAllSource {
+    fn reacts(&self) -> bool {
+        false // It only gives handles out again, which nobody sees.
+    }
+
     fn next(&self) -> Option<Time> {
         let at = staggered(self.of.start, self.of.stagger, self.round as u64 - 1);
         (self.round < self.order.len() && at < Time::NEVER).then_some(at)

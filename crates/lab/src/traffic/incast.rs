@@ -127,6 +127,10 @@ pub struct IncastSource {
 }
 
 impl Source for IncastSource {
+    fn reacts(&self) -> bool {
+        false // It only gives handles out again, which nobody sees.
+    }
+
     fn next(&self) -> Option<Time> {
         self.clock.next().filter(|_| self.of.flows.is_none_or(|flows| self.started < flows))
     }

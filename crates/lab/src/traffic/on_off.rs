@@ -78,6 +78,10 @@ impl OnOffSource {
 }
 
 impl Source for OnOffSource {
+    fn reacts(&self) -> bool {
+        false
+    }
+
     fn next(&self) -> Option<Time> {
         self.due.peek().map(|Reverse((at, _))| *at).filter(|at| *at < Time::NEVER)
     }

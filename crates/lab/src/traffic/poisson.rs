@@ -114,6 +114,10 @@ pub struct PoissonSource {
 }
 
 impl Source for PoissonSource {
+    fn reacts(&self) -> bool {
+        false // It only gives handles out again, which nobody sees.
+    }
+
     fn next(&self) -> Option<Time> {
         self.clock.next()
     }

@@ -77,6 +77,14 @@ impl Timetable {
 }
 
 impl Source for Timetable {
+    /// It leaves out what would come after the end of a flow.
+    fn reacts(&self) -> bool {
+        let late = |flow: &Planned| flow.caps.iter().any(|cap| flow.stop.is_some_and(|stop| cap.at >= stop));
+        let ends_itself =
+            |flow: &Planned| flow.spec.size_bytes.is_some() && (flow.stop.is_some() || !flow.caps.is_empty());
+        self.flows.iter().any(|flow| ends_itself(flow) || late(flow))
+    }
+
     fn next(&self) -> Option<Time> {
         self.steps.get(self.done).map(|step| step.at).filter(|at| *at < Time::NEVER)
     }

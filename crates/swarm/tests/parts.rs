@@ -1,0 +1,101 @@
+//! A network cut into parts gives what it gives whole: random scenarios, random cuts.
+//!
+//! `XOFF_PARTS_CASES` sets how many; `XOFF_PARTS_FIRST` the first seed.
+
+use xoff_engine::{Span, stream};
+use xoff_fabric::plan::{NodeKind, Plan};
+use xoff_fabric::world::Progress;
+use xoff_lab::scenario::Loaded;
+use xoff_schemes::AnyWorld;
+use xoff_swarm::{text, trial};
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |value| value.parse().expect("a number"))
+}
+
+/// Each switch in a part by lot, hosts with theirs; several domains are cut only between them. `None` if there is
+/// nothing to cut, or a wire without delay would be.
+fn random_cut(plan: &Plan, seed: u64) -> Option<Vec<u16>> {
+    let mut rng = stream(seed, "parts", 0);
+    let most = 2 + rng.below(4);
+    let domains = plan.nodes.iter().map(|node| node.domain).max()?;
+    let mut part_of: Vec<u16> =
+        (plan.nodes.iter()).map(|node| if domains > 0 { node.domain } else { rng.below(most) as u16 }).collect();
+    let is_host = |node: u32| plan.nodes[node as usize].kind == NodeKind::Host;
+    for link in &plan.links {
+        for (host, switch) in [(link.a, link.b), (link.b, link.a)] {
+            if is_host(host) {
+                part_of[host as usize] = part_of[switch as usize];
+            }
+        }
+    }
+    // Numbers without gaps.
+    let mut used: Vec<u16> = part_of.clone();
+    used.sort_unstable();
+    used.dedup();
+    for part in &mut part_of {
+        *part = used.binary_search(part).ok()? as u16;
+    }
+    let delay = |link: &xoff_fabric::plan::Link| link.a_to_b.delay.min(link.b_to_a.delay);
+    let cut = |link: &xoff_fabric::plan::Link| part_of[link.a as usize] != part_of[link.b as usize];
+    let zero = plan.links.iter().any(|l| (cut(l) || is_host(l.a) || is_host(l.b)) && delay(l) == Span::ZERO);
+    (used.len() > 1 && !zero).then_some(part_of)
+}
+
+fn run(mut world: AnyWorld, slice: u64) -> AnyWorld {
+    while world.run(slice) == Progress::Running {
+        assert!(world.counters.events < 20_000_000, "no end");
+    }
+    world
+}
+
+/// What differs between a network whole and in parts.
+fn difference(loaded: &Loaded, part_of: Vec<u16>, slice: u64) -> Option<Option<String>> {
+    let mut parts = run(xoff_lab::run::build_in_parts(loaded, part_of).ok()?, slice);
+    let mut whole = run(xoff_lab::run::build(loaded), 1 << 20);
+    let mut differs = Vec::new();
+    let mut compare = |what: &str, a: String, b: String| {
+        if a != b {
+            let at = a.bytes().zip(b.bytes()).position(|(a, b)| a != b).unwrap_or(a.len().min(b.len()));
+            let near = |s: &str| s.chars().skip(at.saturating_sub(160)).take(320).collect::<String>();
+            differs.push(format!("{what}:\n  whole {}\n  parts {}", near(&a), near(&b)));
+        }
+    };
+    compare("now", format!("{:?}", whole.now), format!("{:?}", parts.now));
+    compare("failure", format!("{:?}", whole.failure), format!("{:?}", parts.failure));
+    compare("flows", format!("{:?}", whole.flows), format!("{:?}", parts.flows));
+    compare("pauses", format!("{:?}", whole.pauses), format!("{:?}", parts.pauses));
+    compare("pfc frames", format!("{:?}", whole.pfc_frames), format!("{:?}", parts.pfc_frames));
+    compare("samples", format!("{:?}", whole.samples), format!("{:?}", parts.samples));
+    compare("deadlocks", format!("{:?}", whole.deadlocks), format!("{:?}", parts.deadlocks));
+    compare("storms", format!("{:?}", whole.storm_records()), format!("{:?}", parts.storm_records()));
+    compare("counters", format!("{:?}", whole.counters), format!("{:?}", parts.counters));
+    compare("ports", format!("{:?}", whole.port_reports()), format!("{:?}", parts.port_reports()));
+    Some((!differs.is_empty()).then(|| differs.join("\n")))
+}
+
+#[test]
+fn parts_give_what_the_whole_gives() {
+    let (cases, first) = (setting("XOFF_PARTS_CASES", 200), setting("XOFF_PARTS_FIRST", 0));
+    let mut compared = 0;
+    let mut failed = Vec::new();
+    for seed in first.. {
+        if compared == cases {
+            break;
+        }
+        let Ok(loaded) = trial::load(&text(seed)) else { continue };
+        let Some(part_of) = random_cut(&loaded.plan, seed) else { continue };
+        let outcome = std::panic::catch_unwind(|| difference(&loaded, part_of, 1 + seed % 5000));
+        let Ok(outcome) = outcome else {
+            failed.push(format!("seed {seed}: a panic"));
+            continue;
+        };
+        let Some(outcome) = outcome else { continue };
+        compared += 1;
+        failed.extend(outcome.map(|why| format!("seed {seed}: {why}")));
+        if failed.len() > 5 {
+            break;
+        }
+    }
+    assert!(failed.is_empty(), "{} of {compared} differ:\n{}", failed.len(), failed.join("\n"));
+}
