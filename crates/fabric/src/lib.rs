@@ -16,6 +16,7 @@ pub mod identity;
 pub mod mail;
 pub mod nic;
 pub mod packet;
+pub mod partition;
 pub mod part;
 pub mod pfc;
 pub mod plan;
