@@ -117,6 +117,18 @@ mod tests {
         }
     }
 
+    /// Both cases of the difference come up, and every number lies between 0 and 1.
+    #[test]
+    fn draws_fill_the_interval() {
+        let mut streams = Streams::new(7, 0);
+        let draws: Vec<f64> = (0..2_000).map(|_| streams.draw()).collect();
+        assert!(draws.iter().all(|draw| (0.0..1.0).contains(draw)));
+        let mean = draws.iter().sum::<f64>() / draws.len() as f64;
+        assert!((0.47..0.53).contains(&mean), "{mean}");
+        let low = draws.iter().filter(|draw| **draw < 0.25).count();
+        assert!((430..570).contains(&low), "{low} of 2000 below a quarter");
+    }
+
     #[test]
     fn streams_are_where_jumps_and_skips_lead() {
         let mut from_ten = Streams::new(1, 10);

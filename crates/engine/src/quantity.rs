@@ -181,6 +181,51 @@ mod tests {
     }
 
     #[test]
+    fn every_unit_is_read_and_named() {
+        let spans = [("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
+        for (unit, ps) in spans {
+            assert_eq!(parse_span(&format!("3{unit}")), Ok(Span::from_ps(3 * ps)), "{unit}");
+        }
+        let rates =
+            [("bps", 1), ("Kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000), ("Tbps", 1_000_000_000_000)];
+        for (unit, bps) in rates {
+            assert_eq!(parse_rate(&format!("3{unit}")), Ok(BitRate::from_bps(3 * bps)), "{unit}");
+            assert_eq!(
+                parse_rate(&format!("3{}", unit.replace("bps", "b/s"))),
+                Ok(BitRate::from_bps(3 * bps)),
+                "{unit}"
+            );
+        }
+        let bytes = [1, 1_000, 1_000_000, 1_000_000_000, 1_000_000_000_000, 1024, 1024 * 1024, 1024 * 1024 * 1024];
+        for (unit, bytes) in BYTE_UNITS.iter().zip(bytes) {
+            assert_eq!(parse_bytes(&format!("3{unit}")), Ok(3 * bytes), "{unit}");
+        }
+        assert_eq!(spans.map(|(unit, _)| unit), TIME_UNITS);
+        assert_eq!(rates.map(|(unit, _)| unit), RATE_UNITS);
+    }
+
+    #[test]
+    fn the_largest_and_the_finest_are_read() {
+        assert_eq!(parse_bytes("1000000000000000000B"), Ok(1_000_000_000_000_000_000), "19 digits");
+        assert_eq!(parse_bytes("00000000000000000001B"), Err(QuantityError::TooLarge), "20 digits");
+        assert_eq!(parse_bytes("18446744073709551615B"), Err(QuantityError::TooLarge), "though it would fit");
+        assert_eq!(parse_span("0.000000000001s"), Ok(Span::from_ps(1)));
+        assert_eq!(parse_span("0.0000000000001s"), Err(QuantityError::TooFine { grain: "1 ps" }));
+        // Fifteen digits are looked at; zeros at the end count for nothing.
+        assert_eq!(parse_bytes("0.100000000000000TB"), Ok(100_000_000_000));
+        assert_eq!(parse_bytes("0.000000000000001TB"), Err(QuantityError::TooFine { grain: "1 byte" }));
+        assert_eq!(parse_bytes("0.0000000000000001TB"), Err(QuantityError::TooFine { grain: "1 byte" }));
+    }
+
+    #[test]
+    fn errors_say_what_to_write() {
+        let error = |text: &str| parse_bytes(text).unwrap_err().to_string();
+        assert_eq!(error("5"), "has no unit; write one of B, KB, MB, GB, TB, KiB, MiB, GiB");
+        assert!(error("5 parsecs").starts_with("has the unknown unit `parsecs`; write one of B"));
+        assert_eq!([error("x"), error("0.5B"), error("99999999999TB")].map(|text| text.len() > 8), [true; 3]);
+    }
+
+    #[test]
     fn refuses_the_rest() {
         assert_eq!(parse_span("12"), Err(QuantityError::NoUnit { units: TIME_UNITS }));
         assert!(matches!(parse_span("12 parsecs"), Err(QuantityError::UnknownUnit { .. })));

@@ -438,12 +438,14 @@ fn sort_descending(keys: &mut [Key]) {
 mod tests {
     use super::*;
     use crate::rng::stream;
+    use crate::units::Span;
     use proptest::prelude::*;
 
     /// Miri takes a thousand times as long; it looks for other faults.
     const fn rounds(all: usize) -> usize {
         if cfg!(miri) { all / 2_000 } else { all }
     }
+    const PINNED: [u32; 6] = [2, 0, 3, 4, 1, 5];
     const KEYS: u64 = if cfg!(miri) { 50 } else { 500 };
     const MANY: usize = if cfg!(miri) { 40 } else { 300 };
 
@@ -524,6 +526,66 @@ mod tests {
             }
         }
         assert!((4_800..=5_200).contains(&first), "port 12 went first {first} times of 10000");
+    }
+
+    /// The order of ties is part of every result: it may not change unnoticed.
+    #[test]
+    fn the_order_of_ties_is_pinned() {
+        let at = Time::from_ns(1234);
+        let mut keys: Vec<Key> = (0..6).map(|name| Key::named(at, 3, name * 1_000_003, name)).collect();
+        keys.sort();
+        assert_eq!(keys.iter().map(|key| key.index()).collect::<Vec<u32>>(), PINNED);
+        let key = Key::named(at, 3, 7, 9);
+        assert_eq!((key.with_index(1).index(), key.with_index(1).kind(), key.with_index(1).time()), (1, 3, at));
+        assert!(key.with_index(8) < key && key < key.next() && key.next() <= key.with_index(10));
+        assert!(
+            Key::before(at) <= key && key < Key::after(at) && Key::after(at) <= Key::new(at + Span::from_ps(1), 0, 0)
+        );
+        assert!(Key::after(Time::NEVER) == Key::LAST);
+    }
+
+    #[test]
+    fn what_is_looked_at_or_taken_back_stays() {
+        let mut queue = EventQueue::default();
+        assert!(queue.is_empty() && queue.peek().is_none());
+        let keys = [3u64, 900, 50_000_000].map(|ns| Key::new(Time::from_ns(ns), 1, ns as u32));
+        for key in keys {
+            queue.push(key);
+        }
+        assert_eq!((queue.peek(), queue.len()), (Some(keys[0]), 3));
+        assert_eq!(queue.pop(), Some(keys[0]));
+        let next = queue.pop().unwrap();
+        queue.unpop(next);
+        // What is earlier than what was taken back still comes first.
+        let between = Key::new(Time::from_ns(500), 0, 0);
+        queue.push(between);
+        assert_eq!(
+            [queue.pop(), queue.pop(), queue.pop(), queue.pop()],
+            [Some(between), Some(keys[1]), Some(keys[2]), None]
+        );
+        assert!(queue.is_empty());
+    }
+
+    /// The wheel follows the traffic: without that a run is slow, and nobody would know.
+    #[test]
+    #[cfg_attr(miri, ignore = "needs many events")]
+    fn the_wheel_adapts() {
+        let mut queue = EventQueue::default();
+        let first = queue.shift;
+        for gap_ps in [50, 50_000_000] {
+            let start = queue.peek().map_or(0, |key| key.time().ps());
+            while queue.pop().is_some() {}
+            for i in 0..100u64 {
+                queue.push(Key::new(Time::from_ps(start + i * gap_ps), 0, i as u32));
+            }
+            for _ in 0..40 * ADAPT_EVERY {
+                let key = queue.pop().unwrap();
+                queue.push(Key::new(Time::from_ps(key.time().ps() + 100 * gap_ps), 0, key.index()));
+            }
+            let per_bucket = (1u64 << queue.shift) / gap_ps;
+            assert!((2..=16).contains(&per_bucket), "{per_bucket} events in a bucket of 2^{} ps", queue.shift);
+        }
+        assert_ne!(queue.shift, first);
     }
 
     #[test]

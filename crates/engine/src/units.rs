@@ -287,6 +287,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn slow_and_odd_rates_divide_and_round_up() {
+        // 8e12 / 1000 ps per byte do not fit in 32 bits.
+        let slow = LinkRate::new(BitRate::from_bps(1_000));
+        assert_eq!(slow.serialise(3), Span::from_ps(24_000_000_000));
+        // The slowest that does, and the first that does not.
+        assert_eq!(LinkRate::new(BitRate::from_bps(2_000)).serialise(1), Span::from_ps(4_000_000_000));
+        assert_eq!(LinkRate::new(BitRate::from_bps(1_600)).serialise(1), Span::from_ps(5_000_000_000));
+        let odd = LinkRate::new(BitRate::from_bps(7_000_000_000));
+        assert_eq!(odd.serialise(1), Span::from_ps(1_143), "8000 / 7 rounded up");
+    }
+
+    #[test]
+    fn durations_come_in_grains() {
+        assert_eq!(Grain::Exact.duration(1_000, 100e9), Span::from_ps(80_000));
+        assert_eq!(Grain::Nanosecond.duration(1_048, 100e9), Span::from_ns(83));
+        assert_eq!(Grain::Nanosecond.duration(1_000, 100e9), Span::from_ns(80));
+        assert_eq!(Grain::BinaryNanosecond.duration(1_000, 100e9), Span::from_ns(79), "one less where it is whole");
+        assert_eq!(Grain::BinaryNanosecond.duration(1_048, 100e9), Span::from_ns(83));
+        assert_eq!(
+            LinkRate::with_grain(BitRate::from_gbps(100), Grain::Nanosecond).serialise(1_048),
+            Span::from_ns(83)
+        );
+    }
+
+    #[test]
     fn ethernet_speeds_serialise_exactly() {
         // (Gb/s, ps per byte)
         for (gbps, ps) in [
