@@ -135,6 +135,8 @@ struct Entry {
 
 const NIL: u32 = u32::MAX;
 const FIRST_BUCKETS: usize = 4096;
+/// The same for one of many queues, each with little to hold.
+const FEW_BUCKETS: usize = 256;
 const MOST_BUCKETS: usize = 1 << 20;
 /// 2^16 ps = 66 ns: a packet at 100 Gb/s. A guess that the first adaptation corrects.
 const FIRST_SHIFT: u32 = 16;
@@ -150,6 +152,8 @@ pub struct EventQueue {
     /// Absolute number (time >> shift) of that bucket.
     cursor: u64,
     shift: u32,
+    /// Buckets that it has at least.
+    first: usize,
     /// First entry of each bucket's list.
     heads: Vec<u32>,
     /// One bit per bucket that has entries.
@@ -173,12 +177,24 @@ struct Watch {
 
 impl Default for EventQueue {
     fn default() -> Self {
+        EventQueue::with_buckets(FIRST_BUCKETS)
+    }
+}
+
+impl EventQueue {
+    /// A queue that is one of many.
+    pub fn small() -> EventQueue {
+        EventQueue::with_buckets(FEW_BUCKETS)
+    }
+
+    fn with_buckets(first: usize) -> EventQueue {
         EventQueue {
+            first,
             current: Vec::new(),
             cursor: 0,
             shift: FIRST_SHIFT,
-            heads: vec![NIL; FIRST_BUCKETS],
-            occupied: vec![0; FIRST_BUCKETS / 64],
+            heads: vec![NIL; first],
+            occupied: vec![0; first / 64],
             entries: Vec::new(),
             free: NIL,
             in_wheel: 0,
@@ -187,9 +203,7 @@ impl Default for EventQueue {
             watch: Watch::default(),
         }
     }
-}
 
-impl EventQueue {
     pub fn len(&self) -> usize {
         self.current.len() + self.in_wheel + self.far.len()
     }
@@ -376,7 +390,7 @@ impl EventQueue {
             shift = (shift + 1).min(40);
         }
         let mut buckets = self.heads.len();
-        if watch.far_pushes > handled / 16 && buckets < MOST_BUCKETS && buckets < 16 * self.len().max(FIRST_BUCKETS) {
+        if watch.far_pushes > handled / 16 && buckets < MOST_BUCKETS && buckets < 16 * self.len().max(self.first) {
             buckets *= 2;
         }
         // Halving the width halves the reach: keep it, within bounds.

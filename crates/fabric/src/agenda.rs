@@ -13,8 +13,10 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    pub fn new(ties: Ties) -> Agenda {
-        Agenda { events: EventQueue::default(), in_turn: ties == Ties::Scheduled, turn: 0 }
+    /// `alone`: there are no other parts with queues of their own.
+    pub fn new(ties: Ties, alone: bool) -> Agenda {
+        let events = if alone { EventQueue::default() } else { EventQueue::small() };
+        Agenda { events, in_turn: ties == Ties::Scheduled, turn: 0 }
     }
 
     // Inlined by force: it is called for every event, and the rare order must not make it a call.

@@ -2,7 +2,7 @@
 
 use crate::agenda::Agenda;
 use crate::domain;
-use crate::mail::{Exit, Mail};
+use crate::mail::{Exit, Post};
 use crate::part::{Host, Part, Switch};
 use crate::pfc;
 use crate::plan::{BaseRtt, HostSettings, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer};
@@ -116,7 +116,8 @@ impl<S: Scheme> World<S> {
         let layout = Layout::new(&plan, part_of);
         let (plan, schemes, formats) = (Arc::new(plan), Arc::new(schemes), Arc::new(formats));
         let part = |number| Part::new(&plan, &schemes, &formats, &routes, &layout, number, max_base_rtt);
-        let parts: Vec<Part<S>> = (0..layout.parts).map(part).collect();
+        let mut parts: Vec<Part<S>> = (0..layout.parts).map(part).collect();
+        crate::mail::introduce(&mut parts);
         let feeds = sources.into_iter().enumerate().map(|(place, source)| Feed::new(source, place)).collect();
         let mut world = World {
             now: Time::ZERO,
@@ -200,13 +201,11 @@ impl<S: Scheme> Part<S> {
             frame_ranks: Vec::new(),
             storm_ranks: Vec::new(),
             orders: Default::default(),
-            exits: layout.exits(plan, &names, number),
-            mail: (0..if layout.parts > 1 { layout.parts } else { 0 }).map(|_| Mail::default()).collect(),
-            addressees: Vec::new(),
+            post: Post::new(layout.exits(plan, &names, number)),
             halted: false,
             lots: shared_lots(plan),
             timers: Vec::new(),
-            queue: Agenda::new(plan.model.ties),
+            queue: Agenda::new(plan.model.ties, layout.parts == 1),
             eager: plan.model.ties == Ties::Scheduled,
             ports: Vec::with_capacity(ports),
             queued: Pool::default(),

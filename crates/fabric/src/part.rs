@@ -8,7 +8,7 @@
 use crate::agenda::Agenda;
 use crate::flow::{Ledger, Receiver, Sender};
 use crate::identity::Card;
-use crate::mail::{Exit, Mail};
+use crate::mail::Post;
 use crate::packet::{BACKWARD, IntStack, Kind, Packet};
 use crate::plan::{Plan, Signalling, peer};
 use crate::port::{
@@ -161,10 +161,7 @@ pub struct Part<S: Scheme> {
     pub(crate) storm_ranks: Vec<Key>,
     /// What sources will do.
     pub(crate) orders: HashMap<u32, Vec<(u32, Order)>>,
-    /// Where wires lead that end in other parts, by port; what goes there, by part; and which get any.
-    pub(crate) exits: Vec<Exit>,
-    pub(crate) mail: Vec<Mail<S>>,
-    pub(crate) addressees: Vec<u16>,
+    pub(crate) post: Post<S>,
     /// No event is handled until the run has looked at what happened.
     pub(crate) halted: bool,
 
@@ -406,7 +403,7 @@ impl<S: Scheme> Part<S> {
         let arrives = end + port.delay;
         let flags = port.flags;
         if flags & CUT != 0 {
-            self.post(port_id, arrives, packet);
+            self.send_away(port_id, arrives, packet);
             return;
         }
         if flags & EAGER != 0 {

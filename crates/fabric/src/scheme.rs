@@ -15,7 +15,7 @@ use xoff_engine::{BitRate, Lots, Span, Time};
 ///
 /// One value of an implementing type stands for one scheme of one run. A run may hold several
 /// (different flows under different schemes); an enum over schemes is itself a scheme.
-pub trait Scheme: Send {
+pub trait Scheme: Send + Sync {
     /// What a notification carries from where congestion is seen to the sender.
     type Feedback: Copy + Send;
     type Cp: CongestionPoint<Feedback = Self::Feedback> + Send;

@@ -41,6 +41,21 @@ impl Window {
     }
 }
 
+/// Who lets parts run: one after the other, or several at once. Only whoever drives the run starts threads.
+pub trait Crew<S: Scheme> {
+    /// Does `work` with each of the parts, in any order, and returns when all are done.
+    fn each(&self, parts: &mut [Part<S>], work: &(dyn Fn(&mut Part<S>) + Sync));
+}
+
+/// One part after the other.
+pub struct Alone;
+
+impl<S: Scheme> Crew<S> for Alone {
+    fn each(&self, parts: &mut [Part<S>], work: &(dyn Fn(&mut Part<S>) + Sync)) {
+        parts.iter_mut().for_each(work);
+    }
+}
+
 /// Why a run must have its network in one part, if so: something in it sees all of the network at once, or
 /// hangs on the order in which events of all of it are scheduled.
 pub fn indivisible<S: Scheme>(plan: &Plan, schemes: &[S], sources: &[Box<dyn Source>]) -> Option<&'static str> {
@@ -58,8 +73,14 @@ pub fn indivisible<S: Scheme>(plan: &Plan, schemes: &[S], sources: &[Box<dyn Sou
 }
 
 impl<S: Scheme> World<S> {
+    /// Makes windows shorter than they might be. Results do not depend on it, which is what it is for: tests.
+    pub fn shorten_windows(&mut self, by: u64) {
+        let shorter = |span: Span| Span::from_ps((span.ps() / by).max(1));
+        self.window = Window { length: shorter(self.window.length), last: shorter(self.window.last) };
+    }
+
     /// Moves all parts through one window; the events it had, or `None` if nothing is left to happen.
-    pub(crate) fn run_window(&mut self, stop: Key) -> Option<u64> {
+    pub(crate) fn run_window(&mut self, stop: Key, crew: &dyn Crew<S>) -> Option<u64> {
         let before = self.totals().events;
         let next = self.parts.iter_mut().filter_map(|part| part.queue.peek()).min();
         let act = self.acts.peek().map(|Reverse(key)| *key);
@@ -87,10 +108,10 @@ impl<S: Scheme> World<S> {
         let last_act = self.draw_ahead(limit);
         let end = self.foresee_end(limit, last_act);
         match end {
-            Some((key, part)) => self.run_to(key, part),
-            None => self.run_parts(limit),
+            Some((key, part)) => self.run_to(key, part, crew),
+            None => self.run_parts(limit, crew),
         }
-        self.exchange();
+        self.exchange(crew);
         self.hear_all();
         if end.is_some() {
             // If what was foreseen did not come about (an ACK was lost), the run goes on from here.
@@ -101,7 +122,7 @@ impl<S: Scheme> World<S> {
             self.set_now(limit.time());
             self.set_rank(limit);
             self.handle_agenda();
-            self.exchange();
+            self.exchange(crew);
             self.hear_all();
         } else if limit == line {
             self.cross_if_needed(line.time());
@@ -179,23 +200,27 @@ impl<S: Scheme> World<S> {
         Some((Key::named(item.arrives, crate::part::kind::ARRIVE, wire.name, port), number))
     }
 
-    fn run_parts(&mut self, limit: Key) {
-        for part in &mut self.parts {
-            part.run_until(limit);
-        }
+    fn run_parts(&mut self, limit: Key, crew: &dyn Crew<S>) {
+        crew.each(&mut self.parts, &|part| part.run_until(limit));
+    }
+
+    /// Packets between parts change hands.
+    fn exchange(&mut self, crew: &dyn Crew<S>) {
+        crate::mail::exchange(&mut self.parts);
+        crew.each(&mut self.parts, &|part| part.open_mail());
     }
 
     /// Runs all parts up to an event, and one through it.
-    fn run_to(&mut self, end: Key, of: Option<usize>) {
+    fn run_to(&mut self, end: Key, of: Option<usize>, crew: &dyn Crew<S>) {
         match of {
             Some(part) => {
-                self.run_parts(end);
+                self.run_parts(end, crew);
                 self.parts[part].run(end.next(), 1);
             }
             None => {
                 // What the source wants is done, and nothing that follows from it.
                 let (first, last) = (end.with_index(0), end.with_index(u32::MAX));
-                self.run_parts(first);
+                self.run_parts(first, crew);
                 for part in &mut self.parts {
                     while part.queue.peek().is_some_and(|key| key >= first && key <= last) {
                         part.run(last.next(), 1);
@@ -205,17 +230,6 @@ impl<S: Scheme> World<S> {
         }
         self.set_now(end.time());
         self.set_rank(end);
-    }
-
-    /// Packets between parts change hands.
-    fn exchange(&mut self) {
-        for from in 0..self.parts.len() {
-            for to in std::mem::take(&mut self.parts[from].addressees) {
-                let mut mail = std::mem::take(&mut self.parts[from].mail[usize::from(to)]);
-                self.parts[usize::from(to)].take_mail(&mut mail);
-                self.parts[from].mail[usize::from(to)] = mail;
-            }
-        }
     }
 
     fn set_rank(&mut self, key: Key) {

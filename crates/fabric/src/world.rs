@@ -13,7 +13,7 @@ use crate::record::StormRecord;
 use crate::record::{BlockedQueue, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
 use crate::scheme::{Format, Scheme};
 use crate::sources::Feed;
-use crate::window::Window;
+use crate::window::{Alone, Crew, Window};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -112,12 +112,17 @@ impl<S: Scheme> World<S> {
     /// Handles up to `max_events` events; fewer where single ones have started many flows or taken many
     /// samples, so that whoever drives the world hears of it in time.
     pub fn run(&mut self, max_events: u64) -> Progress {
-        let progress = self.advance(max_events);
+        self.run_with(max_events, &Alone)
+    }
+
+    /// The same with a crew that lets parts run. Results do not depend on it.
+    pub fn run_with(&mut self, max_events: u64, crew: &dyn Crew<S>) -> Progress {
+        let progress = self.advance(max_events, crew);
         self.publish();
         progress
     }
 
-    fn advance(&mut self, max_events: u64) -> Progress {
+    fn advance(&mut self, max_events: u64, crew: &dyn Crew<S>) -> Progress {
         let stop = Key::after(self.plan.run.stop);
         let mut left = max_events;
         while left > 0 {
@@ -125,7 +130,7 @@ impl<S: Scheme> World<S> {
                 return self.halt();
             }
             if self.parts.len() > 1 {
-                match self.run_window(stop) {
+                match self.run_window(stop, crew) {
                     Some(handled) => left = left.saturating_sub(handled.max(1)),
                     None => return self.end(),
                 }

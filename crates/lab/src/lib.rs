@@ -10,6 +10,7 @@
 pub mod capture;
 pub mod check;
 pub mod cli;
+pub mod crew;
 pub mod export;
 pub mod files;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Runs a loaded scenario: builds the world, drives it in slices, hands its records on.
 
 use crate::capture;
+use crate::crew;
 use crate::measure::recording::Recorder;
 use crate::memory;
 use crate::results::{Outcome, RunContext, RunEnd, RunWriter, warnings};
@@ -15,6 +16,7 @@ use xoff_fabric::capture::Frame;
 use xoff_fabric::plan::Plan;
 use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_fabric::traffic::{Action, Source};
+use xoff_fabric::window::indivisible;
 use xoff_fabric::world::Progress;
 use xoff_schemes::{Any, AnyWorld};
 
@@ -151,15 +153,18 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
     let mut plan = loaded.plan.clone();
     plan.run.record_pauses |= keep.pauses;
     plan.run.record_refreshes |= keep.refreshes;
-    let mut world = build_with(loaded, plan, units.as_ref());
-    if keep.frames {
+    let frames = keep.frames && !loaded.captures.is_empty();
+    let mut world = build_with(loaded, plan, units.as_ref(), !frames);
+    if frames {
         world.capture(loaded.captures.iter().map(|request| request.capture.clone()).collect());
     }
     let mut guard = memory::Guard::new(memory::limit());
     let setup = began.elapsed();
     let flows_expected = flows_expected(loaded);
-    let (wall_start, cpu_start) = (Instant::now(), thread_cpu());
-    while world.run(SLICE) == Progress::Running {
+    let (crew, threads) = crew::crew(world.parts());
+    let cpu = if threads > 1 { process_cpu } else { thread_cpu };
+    let (wall_start, cpu_start) = (Instant::now(), cpu());
+    while world.run_with(SLICE, &*crew) == Progress::Running {
         drain(&mut world, sink)?;
         if let Some(failure) = guard.look(&world) {
             world.fail(failure);
@@ -176,7 +181,7 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
             packet_hops: counters.packet_hops,
         });
     }
-    let (wall, run_cpu) = (wall_start.elapsed(), thread_cpu().saturating_sub(cpu_start));
+    let (wall, run_cpu) = (wall_start.elapsed(), cpu().saturating_sub(cpu_start));
     drain(&mut world, sink)?;
     if let Some(units) = units {
         sink.units(&units.lock().map_err(|_| io::Error::other("a traffic source panicked"))?.take())?;
@@ -188,6 +193,8 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
         wall,
         run_cpu,
         setup,
+        parts: world.parts(),
+        threads,
         peak_rss: peak_rss_bytes(),
         imbalance: world.books().err(),
         failure: world.failure.clone(),
@@ -201,20 +208,26 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
 
 /// The world of a loaded scenario, ready to run.
 pub fn build(loaded: &Loaded) -> AnyWorld {
-    build_with(loaded, loaded.plan.clone(), None)
+    build_with(loaded, loaded.plan.clone(), None, false)
 }
 
 /// The same in parts, by the part of every node; the reason if it cannot be cut.
 pub fn build_in_parts(loaded: &Loaded, part_of: Vec<u16>) -> Result<AnyWorld, &'static str> {
     let (schemes, sources) = made(loaded, None);
-    match xoff_fabric::window::indivisible(&loaded.plan, &schemes, &sources) {
+    match indivisible(&loaded.plan, &schemes, &sources) {
         Some(why) => Err(why),
         None => Ok(AnyWorld::in_parts(loaded.plan.clone(), schemes, sources, part_of)),
     }
 }
 
-fn build_with(loaded: &Loaded, plan: Plan, units: Option<&Arc<Mutex<UnitLog>>>) -> AnyWorld {
+/// `cut`: in parts, if the network is large enough and can be.
+fn build_with(loaded: &Loaded, plan: Plan, units: Option<&Arc<Mutex<UnitLog>>>, cut: bool) -> AnyWorld {
     let (schemes, sources) = made(loaded, units);
+    // What is asked and answered on open connections is written down as it happens.
+    if cut && units.is_none() && indivisible(&plan, &schemes, &sources).is_none() {
+        let part_of = crew::cut(&plan);
+        return AnyWorld::in_parts(plan, schemes, sources, part_of);
+    }
     AnyWorld::new(plan, schemes, sources)
 }
 
@@ -395,6 +408,12 @@ impl UnitLog {
 /// CPU time of this thread: what the run costs, whatever else the machine does.
 fn thread_cpu() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+}
+
+/// CPU time of all threads.
+fn process_cpu() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 

@@ -8,6 +8,7 @@ use std::ops::{Deref, DerefMut};
 use xoff_fabric::plan::Plan;
 use xoff_fabric::record::PortReport;
 use xoff_fabric::traffic::Source;
+use xoff_fabric::window::Crew;
 use xoff_fabric::world::{Progress, World};
 
 /// A world whose flows run any schemes of the registry. Its state is that of [`World`].
@@ -27,6 +28,12 @@ impl AnyWorld {
     #[inline(never)]
     pub fn run(&mut self, max_events: u64) -> Progress {
         self.0.run(max_events)
+    }
+
+    /// The same with a crew ([`World::run_with`]).
+    #[inline(never)]
+    pub fn run_with(&mut self, max_events: u64, crew: &dyn Crew<Any>) -> Progress {
+        self.0.run_with(max_events, crew)
     }
 
     pub fn run_to_end(&mut self) {

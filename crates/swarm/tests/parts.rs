@@ -1,12 +1,16 @@
-//! A network cut into parts gives what it gives whole: random scenarios, random cuts.
+//! A network cut into parts gives what it gives whole: random scenarios, random cuts, windows of any length, parts
+//! in any order and on several threads.
 //!
 //! `XOFF_PARTS_CASES` sets how many; `XOFF_PARTS_FIRST` the first seed.
 
-use xoff_engine::{Span, stream};
+use std::sync::Mutex;
+use xoff_engine::{Rng, Span, stream};
+use xoff_fabric::part::Part;
 use xoff_fabric::plan::{NodeKind, Plan};
+use xoff_fabric::window::{Alone, Crew};
 use xoff_fabric::world::Progress;
 use xoff_lab::scenario::Loaded;
-use xoff_schemes::AnyWorld;
+use xoff_schemes::{Any, AnyWorld};
 use xoff_swarm::{text, trial};
 
 fn setting(name: &str, default: u64) -> u64 {
@@ -42,17 +46,46 @@ fn random_cut(plan: &Plan, seed: u64) -> Option<Vec<u16>> {
     (used.len() > 1 && !zero).then_some(part_of)
 }
 
-fn run(mut world: AnyWorld, slice: u64) -> AnyWorld {
-    while world.run(slice) == Progress::Running {
+/// Lets parts run in an order of lot, or at the same time.
+struct Unruly {
+    threads: usize,
+    rng: Mutex<Rng>,
+}
+
+impl Crew<Any> for Unruly {
+    fn each(&self, parts: &mut [Part<Any>], work: &(dyn Fn(&mut Part<Any>) + Sync)) {
+        if self.threads > 1 {
+            let share = parts.len().div_ceil(self.threads).max(1);
+            std::thread::scope(|scope| {
+                for share in parts.chunks_mut(share) {
+                    scope.spawn(|| share.iter_mut().for_each(work));
+                }
+            });
+            return;
+        }
+        let mut order: Vec<&mut Part<Any>> = parts.iter_mut().collect();
+        let mut rng = self.rng.lock().unwrap();
+        while !order.is_empty() {
+            work(order.swap_remove(rng.below(order.len() as u64) as usize));
+        }
+    }
+}
+
+fn run(mut world: AnyWorld, slice: u64, crew: &dyn Crew<Any>) -> AnyWorld {
+    while world.run_with(slice, crew) == Progress::Running {
         assert!(world.counters.events < 20_000_000, "no end");
     }
     world
 }
 
 /// What differs between a network whole and in parts.
-fn difference(loaded: &Loaded, part_of: Vec<u16>, slice: u64) -> Option<Option<String>> {
-    let mut parts = run(xoff_lab::run::build_in_parts(loaded, part_of).ok()?, slice);
-    let mut whole = run(xoff_lab::run::build(loaded), 1 << 20);
+fn difference(loaded: &Loaded, part_of: Vec<u16>, seed: u64) -> Option<Option<String>> {
+    let mut parts = xoff_lab::run::build_in_parts(loaded, part_of).ok()?;
+    parts.shorten_windows([1, 1, 3, 7][seed as usize % 4]);
+    let threads = if seed.is_multiple_of(16) { 2 + seed as usize / 16 % 3 } else { 1 };
+    let crew = Unruly { threads, rng: Mutex::new(stream(seed, "order", 0)) };
+    let mut parts = run(parts, 1 + seed % 5000, &crew);
+    let mut whole = run(xoff_lab::run::build(loaded), 1 << 20, &Alone);
     let mut differs = Vec::new();
     let mut compare = |what: &str, a: String, b: String| {
         if a != b {
@@ -85,7 +118,7 @@ fn parts_give_what_the_whole_gives() {
         }
         let Ok(loaded) = trial::load(&text(seed)) else { continue };
         let Some(part_of) = random_cut(&loaded.plan, seed) else { continue };
-        let outcome = std::panic::catch_unwind(|| difference(&loaded, part_of, 1 + seed % 5000));
+        let outcome = std::panic::catch_unwind(|| difference(&loaded, part_of, seed));
         let Ok(outcome) = outcome else {
             failed.push(format!("seed {seed}: a panic"));
             continue;

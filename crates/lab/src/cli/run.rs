@@ -3,6 +3,7 @@
 use super::progress::Bars;
 use super::seeds::{Plan, Runner, SeedArgs, failures};
 use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, style, warn};
+use crate::crew;
 use crate::import;
 use crate::results::comparison::{self, Kind};
 use crate::results::directory::Staging;
@@ -11,6 +12,7 @@ use crate::results::text;
 use crate::run::execute;
 use crate::scenario::{Options, Scenario};
 use clap::Args;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 #[derive(Args)]
@@ -19,10 +21,27 @@ pub struct RunArgs {
     scenario: ScenarioArgs,
     #[command(flatten)]
     seeds: SeedArgs,
+    /// Threads that share a large network out among themselves: a number, or `auto`, which takes all cores for
+    /// networks of 256 hosts and more. Results are the same for every number
+    #[arg(long, value_name = "N", default_value = "auto", value_parser = threads)]
+    threads: Threads,
     #[command(flatten)]
     out: OutArgs,
     #[command(flatten)]
     show: ShowArgs,
+}
+
+#[derive(Clone, Copy)]
+enum Threads {
+    Auto,
+    Of(NonZeroUsize),
+}
+
+fn threads(text: &str) -> Result<Threads, String> {
+    match text {
+        "auto" => Ok(Threads::Auto),
+        number => number.parse().map(Threads::Of).map_err(|_| "is neither a number from 1 on nor `auto`".to_owned()),
+    }
 }
 
 pub fn run(args: &RunArgs) -> Result<(), Stop> {
@@ -37,6 +56,10 @@ pub fn run(args: &RunArgs) -> Result<(), Stop> {
         let scheme = loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect::<Vec<_>>().join("+");
         return under_seeds(&scenario, Runner { scheme, options, loaded }, out.as_deref(), args);
     }
+    crew::set_threads(match args.threads {
+        Threads::Auto => crew::threads_for(&loaded.plan),
+        Threads::Of(threads) => threads,
+    });
     let bars = Bars::new(args.show.json || args.show.quiet);
     let bar = bars.add(&loaded.name);
     let outcome = execute(&loaded, out.as_deref(), |at| bar.update(at))?;

@@ -181,6 +181,8 @@ pub fn end(delivered_bytes: u64) -> RunEnd {
         wall: Duration::from_millis(350),
         run_cpu: Duration::from_millis(300),
         setup: Duration::from_millis(4),
+        parts: 1,
+        threads: 1,
         peak_rss: 50_000_000,
         imbalance: None,
         failure: None,

@@ -93,11 +93,20 @@ pub struct Summary {
     pub run_cpu_seconds: f64,
     pub setup_seconds: f64,
     pub packet_hops_per_cpu_second: Option<f64>,
+    /// Parts of the network that ran by themselves, and on how many threads; results do not depend on either.
+    #[serde(default = "one")]
+    pub parts: usize,
+    #[serde(default = "one")]
+    pub threads: usize,
     pub peak_rss_bytes: u64,
 
     pub checks: Vec<Check>,
     /// Why the run ended early, in words.
     pub failure: Option<String>,
+}
+
+fn one() -> usize {
+    1
 }
 
 /// Mean and nearest-rank percentiles; empty when there was nothing to measure.

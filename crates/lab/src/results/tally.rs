@@ -143,6 +143,8 @@ impl Tally {
             run_cpu_seconds: cpu,
             setup_seconds: end.setup.as_secs_f64(),
             packet_hops_per_cpu_second: (cpu > 0.0).then(|| c.packet_hops as f64 / cpu),
+            parts: end.parts,
+            threads: end.threads,
             peak_rss_bytes: end.peak_rss,
             checks: self.checks(end),
             failure,

@@ -86,8 +86,13 @@ pub fn speed_line(summary: &Summary) -> String {
         Some(rate) => format!("{} million packet-hops per CPU second", brief(rate / 1e6)),
         None => "too short to time".to_owned(),
     };
+    let parts = match (summary.parts, summary.threads) {
+        (..2, _) => String::new(),
+        (parts, 1) => format!(" in {parts} parts"),
+        (parts, threads) => format!(" in {parts} parts on {threads} threads"),
+    };
     format!(
-        "speed: {rate}\n       {} packet-hops, {} events in {} s, {} peak memory\n",
+        "speed: {rate}{parts}\n       {} packet-hops, {} events in {} s, {} peak memory\n",
         thousands(summary.packet_hops),
         thousands(summary.events),
         brief(summary.wall_seconds),

@@ -56,6 +56,9 @@ pub struct RunEnd {
     pub wall: Duration,
     pub run_cpu: Duration,
     pub setup: Duration,
+    /// Parts of the network that ran by themselves, and on how many threads.
+    pub parts: usize,
+    pub threads: usize,
     pub peak_rss: u64,
     /// What is wrong if the world's own account of packets does not balance.
     pub imbalance: Option<String>,

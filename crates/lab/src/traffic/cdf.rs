@@ -118,8 +118,9 @@ impl Cdf {
         self.rows[self.rows.len() - 1].size_bytes
     }
 
-    /// The size at which the curve reaches `u`, for `u` in (0, 1].
+    /// The size at which the curve reaches `u`, for `u` in [0, 1]; the smallest size there is for 0.
     pub fn invert(&self, u: f64) -> f64 {
+        let u = u.max(f64::MIN_POSITIVE);
         let above = self.rows.partition_point(|row| row.cumulative < u).clamp(1, self.rows.len() - 1);
         let (a, b) = (self.rows[above - 1], self.rows[above]);
         a.size_bytes + (u - a.cumulative) / (b.cumulative - a.cumulative) * (b.size_bytes - a.size_bytes)
@@ -236,6 +237,12 @@ mod tests {
         assert!(message("0,0\n20,0.5,7\n20,1").starts_with("line 2: expected two values"));
         assert!(message("0,0\n0,1").starts_with("line 2: the largest size is below one byte"));
         assert!(message("0,0\n1e16,1").contains("larger than 1 TB"));
+    }
+
+    #[test]
+    fn sizes_begin_where_there_are_some() {
+        let cdf = Cdf::parse("0 0\n300 0\n53000 1\n").unwrap();
+        assert_eq!([cdf.invert(0.0), cdf.invert(1.0)], [300.0, 53_000.0]);
     }
 
     #[test]
