@@ -566,6 +566,7 @@ mod tests {
         for key in keys {
             queue.push(key);
         }
+        assert!(!queue.is_empty());
         assert_eq!((queue.peek(), queue.len()), (Some(keys[0]), 3));
         assert_eq!(queue.pop(), Some(keys[0]));
         let next = queue.pop().unwrap();

@@ -228,7 +228,7 @@ impl<S: Scheme> Part<S> {
         let large = self.queue.is_large();
         let mut looked_at = 0;
         for handled in 0..max_events {
-            if self.halted && self.rank.is_none() {
+            if self.halted {
                 self.halted = false;
                 return (handled, Pause::Halted);
             }
@@ -402,11 +402,11 @@ impl<S: Scheme> Part<S> {
         }
         let arrives = end + port.delay;
         let flags = port.flags;
-        if flags & CUT != 0 {
-            self.send_away(port_id, arrives, packet);
-            return;
-        }
-        if flags & EAGER != 0 {
+        if flags & (EAGER | CUT) != 0 {
+            if flags & CUT != 0 {
+                self.send_away(port_id, arrives, packet);
+                return;
+            }
             port.flags |= FREE_PENDING;
             self.queue.push_in_turn(end, kind::PORT_FREE, port_id);
             self.queue.push_in_turn(arrives, kind::ARRIVE, port_id);

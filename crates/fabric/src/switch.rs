@@ -194,7 +194,7 @@ impl<S: Scheme> Part<S> {
                     buffer_bytes: switch.buffer_bytes,
                 }),
             ));
-            self.halted = true;
+            self.halted = self.rank.is_none();
         }
         false
     }

@@ -203,12 +203,13 @@ impl<S: Scheme> Part<S> {
     }
 
     fn send_ack(&mut self, cause: &Packet) {
-        let receiver = &self.receivers[self.cards[cause.flow].receiver];
+        let flow = self.cards[cause.flow].receiver;
+        let receiver = &self.receivers[flow];
         let (host, answers) = (receiver.host, receiver.answers);
         let delay = self.plan.hosts[self.hosts[host as usize].profile as usize].ack_delay;
-        let mut ack = self.answer(cause, Kind::Ack);
+        let mut ack = self.answer(flow, cause, Kind::Ack);
         if answers {
-            self.put_answer(&mut ack);
+            self.put_answer(flow, &mut ack);
         }
         self.counters.acks_sent += 1;
         self.emit(host, &ack, delay, ACK_LANE);

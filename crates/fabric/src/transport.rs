@@ -72,9 +72,9 @@ impl<S: Scheme> Part<S> {
         let np_timer = receiver.np.timer();
         if ack {
             let (delay, answers) = (settings.ack_delay, receiver.answers);
-            let mut ack = self.answer(packet, Kind::Ack);
+            let mut ack = self.answer(flow, packet, Kind::Ack);
             if answers {
-                self.put_answer(&mut ack);
+                self.put_answer(flow, &mut ack);
             }
             self.counters.acks_sent += 1;
             self.emit(host_id, &ack, delay, ACK_LANE);
@@ -93,10 +93,10 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// The ACK or NAK to a data packet; takes over its telemetry.
+    /// The ACK or NAK of a receiver to a data packet; takes over its telemetry.
     #[inline]
-    pub(crate) fn answer(&self, data: &Packet, kind: Kind) -> Packet {
-        let receiver = &self.receivers[self.cards[data.flow].receiver];
+    pub(crate) fn answer(&self, receiver: u32, data: &Packet, kind: Kind) -> Packet {
+        let receiver = &self.receivers[receiver];
         Packet {
             stamp: data.stamp,
             flow: data.flow,
@@ -115,8 +115,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Puts what the notification point answers into an ACK or NAK, in the place of telemetry.
-    pub(crate) fn put_answer(&mut self, ack: &mut Packet) {
-        let receiver = self.cards[ack.flow].receiver;
+    pub(crate) fn put_answer(&mut self, receiver: u32, ack: &mut Packet) {
         let Some(feedback) = self.receivers[receiver].np.answer(self.now) else { return };
         self.release_extra(ack);
         ack.extra = self.feedback.insert(feedback);
@@ -129,7 +128,8 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     fn on_unexpected(&mut self, packet: &Packet) {
         let now = self.now;
-        let receiver = &mut self.receivers[self.cards[packet.flow].receiver];
+        let flow = self.cards[packet.flow].receiver;
+        let receiver = &mut self.receivers[flow];
         if receiver.any_order.is_some() && !receiver.closed {
             self.on_data_any_order(packet);
             return;
@@ -152,9 +152,9 @@ impl<S: Scheme> Part<S> {
             self.counters.naks_sent += 1;
         }
         let answers = receiver.answers;
-        let mut answer = self.answer(packet, if behind { Kind::Ack } else { Kind::Nak });
+        let mut answer = self.answer(flow, packet, if behind { Kind::Ack } else { Kind::Nak });
         if answers {
-            self.put_answer(&mut answer);
+            self.put_answer(flow, &mut answer);
         }
         self.emit(host_id, &answer, delay, ACK_LANE);
     }
@@ -413,7 +413,8 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn tell(&mut self, news: News) {
         self.news_ranks.extend(self.rank);
         self.news.push(news);
-        self.halted = true;
+        // With other parts, it is heard when all have come so far.
+        self.halted = self.rank.is_none();
     }
 
     /// One packet of the flow exists no more.
