@@ -13,7 +13,7 @@ use xoff_fabric::window::{Alone, Crew};
 use xoff_schemes::Any;
 
 /// Hosts from which on a network is cut.
-const MANY_HOSTS: usize = 256;
+const MANY_HOSTS: usize = 1024;
 /// Ports of the switches of a part: a few racks.
 const PORTS: u32 = 64;
 

@@ -389,7 +389,8 @@ fn notifications_carry_what_their_scheme_says() {
         assert_eq!(cnp[1], "0");
     }
 
-    let pcn = Captured::of(INCAST, &["scheme.name=pcn", "seed=3"]);
+    // Long enough for receivers to speak: once all has arrived they are silent.
+    let pcn = Captured::of(INCAST, &["scheme.name=pcn", "traffic.0.sizes=300KB"]);
     pcn.is_sound("nics");
     let cnps = pcn.frames(
         "nics",
