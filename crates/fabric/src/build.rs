@@ -5,7 +5,7 @@ use crate::domain;
 use crate::mail::{Exit, Post};
 use crate::part::{Host, Part, Switch};
 use crate::pfc;
-use crate::plan::{BaseRtt, HostSettings, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer};
+use crate::plan::{BaseRtt, HostSettings, Link, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer};
 use crate::port::{AT_HOST, Account, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_WIRE, Port, Queue, SCANS};
 use crate::record::Counters;
 use crate::route::{FlowKey, Routes};
@@ -20,6 +20,13 @@ use crate::world::World;
 use std::sync::Arc;
 use xoff_engine::{Fifo, Key, LinkRate, Lots, Pool, Ring, Slab, Span, Time, stream};
 
+/// What congestion points are told of the network.
+#[derive(Clone, Copy)]
+struct NetworkFacts {
+    max_base_rtt: Span,
+    mtu_wire: u32,
+}
+
 /// Which part every node belongs to, and its numbers there.
 #[derive(Debug)]
 pub(crate) struct Layout {
@@ -32,7 +39,9 @@ pub(crate) struct Layout {
     pub port_at: Vec<u32>,
     /// Per switch of the network: its first ingress account, all being counted through.
     first_account: Vec<u32>,
-    parts: u16,
+    /// Per part: its nodes, and both ends of every link of theirs, by the numbers they have in the network.
+    nodes_of: Vec<Vec<u32>>,
+    names_of: Vec<Vec<u32>>,
 }
 
 impl Layout {
@@ -40,24 +49,26 @@ impl Layout {
         let parts = part_of.iter().max().map_or(1, |last| usize::from(*last) + 1);
         let (mut counts, mut numbers) = (vec![[0u32; 2]; parts], [0u32; 2]);
         let (mut index_of, mut number_of) = (Vec::new(), Vec::new());
-        for (node, &part) in plan.nodes.iter().zip(&part_of) {
-            let kind = usize::from(node.kind == NodeKind::Switch);
-            index_of.push(counts[usize::from(part)][kind]);
+        let (mut nodes_of, mut names_of) = (vec![Vec::new(); parts], vec![Vec::new(); parts]);
+        for ((node, spec), &part) in (0..).zip(&plan.nodes).zip(&part_of) {
+            let (part, kind) = (usize::from(part), usize::from(spec.kind == NodeKind::Switch));
+            nodes_of[part].push(node);
+            index_of.push(counts[part][kind]);
             number_of.push(numbers[kind]);
-            counts[usize::from(part)][kind] += 1;
+            counts[part][kind] += 1;
             numbers[kind] += 1;
         }
-        let mut ports = vec![0; parts];
         let mut port_at = vec![0; plan.ports()];
         let mut degree = vec![0; plan.nodes.len()];
-        for (link, ends) in plan.links.iter().enumerate() {
+        for (link, ends) in (0..).zip(&plan.links) {
+            let ports = [link * 2, link * 2 + 1];
             let homes = [ends.a, ends.b].map(|node| usize::from(part_of[node as usize]));
-            for (end, home) in homes.into_iter().enumerate() {
-                port_at[link * 2 + end] = ports[home] + end as u32;
+            for (port, home) in ports.into_iter().zip(homes) {
+                port_at[port as usize] = names_of[home].len() as u32 + port % 2;
             }
-            ports[homes[0]] += 2;
+            names_of[homes[0]].extend(ports);
             if homes[1] != homes[0] {
-                ports[homes[1]] += 2;
+                names_of[homes[1]].extend(ports);
             }
             degree[ends.a as usize] += 1;
             degree[ends.b as usize] += 1;
@@ -68,31 +79,24 @@ impl Layout {
             *sum += degree * plan.classes.list.len() as u32;
             Some(first)
         });
-        Layout { index_of, number_of, port_at, first_account: first_account.collect(), parts: parts as u16, part_of }
+        let first_account = first_account.collect();
+        Layout { index_of, number_of, port_at, first_account, nodes_of, names_of, part_of }
+    }
+
+    fn parts(&self) -> usize {
+        self.nodes_of.len()
     }
 
     /// Where the wires of a part's ports lead, if there are other parts.
-    fn exits(&self, plan: &Plan, names: &[u32], number: u16) -> Vec<Exit> {
-        if self.parts == 1 {
+    fn exits(&self, plan: &Plan, number: u16) -> Vec<Exit> {
+        if self.parts() == 1 {
             return Vec::new();
         }
-        let exit = |&name: &u32| {
-            let part = self.part_of[plan.node_of(peer(name)) as usize];
-            let port = peer(self.port_at[peer(name) as usize]);
-            if part == number { Exit { part, port: 0 } } else { Exit { part, port } }
+        let exit = |&name: &u32| Exit {
+            part: self.part_of[plan.node_of(peer(name)) as usize],
+            port: peer(self.port_at[peer(name) as usize]),
         };
-        names.iter().map(exit).collect()
-    }
-
-    /// The ports of a part, by the numbers they have in the network: both ends of every link of its nodes.
-    fn ports_of(&self, plan: &Plan, part: u16) -> Vec<u32> {
-        let mut ports = Vec::new();
-        for (link, ends) in (0..).zip(&plan.links) {
-            if [ends.a, ends.b].iter().any(|node| self.part_of[*node as usize] == part) {
-                ports.extend([link * 2, link * 2 + 1]);
-            }
-        }
-        ports
+        self.names_of[usize::from(number)].iter().map(exit).collect()
     }
 }
 
@@ -116,7 +120,7 @@ impl<S: Scheme> World<S> {
         let layout = Layout::new(&plan, part_of);
         let (plan, schemes, formats) = (Arc::new(plan), Arc::new(schemes), Arc::new(formats));
         let part = |number| Part::new(&plan, &schemes, &formats, &routes, &layout, number, max_base_rtt);
-        let mut parts: Vec<Part<S>> = (0..layout.parts).map(part).collect();
+        let mut parts: Vec<Part<S>> = (0..layout.parts() as u16).map(part).collect();
         crate::mail::introduce(&mut parts);
         let feeds = sources.into_iter().enumerate().map(|(place, source)| Feed::new(source, place)).collect();
         let mut world = World {
@@ -131,11 +135,6 @@ impl<S: Scheme> World<S> {
             parts,
             layout,
             window,
-            last_act: None,
-            acted: 0,
-            ordered: 0,
-            reached: Time::ZERO,
-            lasting: None,
             presences: Slab::default(),
             acts: Default::default(),
             agenda: Default::default(),
@@ -171,17 +170,17 @@ impl<S: Scheme> Part<S> {
         number: u16,
         max_base_rtt: Span,
     ) -> Part<S> {
-        let names = layout.ports_of(plan, number);
+        let names = &layout.names_of[usize::from(number)];
         let (ports, classes) = (names.len(), plan.classes.list.len());
         let (hosts, mut switches) = new_nodes(plan, routes, layout, number);
-        for (port, &name) in (0..).zip(&names) {
+        for (port, &name) in (0..).zip(names) {
             let node = plan.node_of(name) as usize;
             if layout.part_of[node] == number && plan.nodes[node].kind == NodeKind::Switch {
                 switches[layout.index_of[node] as usize].ports.push(port);
             }
         }
         let mtu_wire = largest_wire_bytes(plan, formats);
-        let accounts = new_accounts(plan, &names, &mut switches, mtu_wire);
+        let accounts = new_accounts(plan, names, &mut switches, mtu_wire);
         let services = || plan.classes.list.iter().map(|class| class.service);
         let mask = |of: Service| (0..).zip(services()).fold(0, |mask, (c, s)| mask | (u8::from(s == of) << c));
         let sizes = plan.hosts.first().map_or(crate::plan::FrameSizes::ROCE_V2, |host| host.sizes);
@@ -195,17 +194,17 @@ impl<S: Scheme> Part<S> {
             storms: Vec::new(),
             failure: None,
             news: Vec::new(),
-            rank: (layout.parts > 1).then_some(Key::before(Time::ZERO)),
+            rank: (layout.parts() > 1).then_some(Key::before(Time::ZERO)),
             news_ranks: Vec::new(),
             pause_ranks: Vec::new(),
             frame_ranks: Vec::new(),
             storm_ranks: Vec::new(),
             orders: Default::default(),
-            post: Post::new(layout.exits(plan, &names, number)),
+            post: Post::new(layout.exits(plan, number)),
             halted: false,
             lots: shared_lots(plan),
             timers: Vec::new(),
-            queue: Agenda::new(plan.model.ties, layout.parts == 1),
+            queue: Agenda::new(plan.model.ties, layout.parts() == 1),
             eager: plan.model.ties == Ties::Scheduled,
             ports: Vec::with_capacity(ports),
             queued: Pool::default(),
@@ -247,7 +246,7 @@ impl<S: Scheme> Part<S> {
             watch: Default::default(),
             plan: Arc::clone(plan),
         };
-        part.build_ports(&names, layout, number, max_base_rtt);
+        part.build_ports(names, layout, number, NetworkFacts { max_base_rtt, mtu_wire });
         part.build_controls(mtu_wire);
         part.cp_due = vec![Time::NEVER; part.cps.len()];
         let loses = |fault: &crate::plan::Fault| matches!(fault.what, crate::plan::FaultKind::Loss { .. });
@@ -257,7 +256,7 @@ impl<S: Scheme> Part<S> {
         part
     }
 
-    fn build_ports(&mut self, names: &[u32], layout: &Layout, number: u16, max_base_rtt: Span) {
+    fn build_ports(&mut self, names: &[u32], layout: &Layout, number: u16, network: NetworkFacts) {
         let mut local_of = vec![0u16; names.len()];
         for switch in &self.switches {
             for (local, &port) in switch.ports.iter().enumerate() {
@@ -273,7 +272,7 @@ impl<S: Scheme> Part<S> {
             let owner = layout.index_of[node];
             let cp_base = self.cps.len() as u32;
             let hooks = match own && !at_host {
-                true => self.build_cps(port, name, owner, pauses[owner as usize], max_base_rtt),
+                true => self.build_cps(port, owner, pauses[owner as usize], name, network),
                 false => Hooks::NONE,
             };
             self.ports.push(Port {
@@ -305,7 +304,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// The congestion points of a port of a switch: one per class and scheme. What they listen to.
-    fn build_cps(&mut self, port: u32, name: u32, switch: u32, pause: Option<u64>, max_base_rtt: Span) -> Hooks {
+    fn build_cps(&mut self, port: u32, switch: u32, pause: Option<u64>, name: u32, network: NetworkFacts) -> Hooks {
         let direction = *self.plan.direction(name);
         let settings = &self.plan.switches[self.switches[switch as usize].profile as usize];
         let (xoff, xon) = match settings.pfc.thresholds {
@@ -320,9 +319,9 @@ impl<S: Scheme> Part<S> {
                     seed: self.plan.seed,
                     queue,
                     rate: direction.rate,
-                    max_base_rtt,
+                    max_base_rtt: network.max_base_rtt,
                     delay: direction.delay,
-                    mtu_wire_bytes: largest_wire_bytes(&self.plan, &self.formats),
+                    mtu_wire_bytes: network.mtu_wire,
                     xoff_bytes: xoff,
                     xon_bytes: xon,
                     pause_bytes: pause.filter(|_| self.plan.classes.list[class].lossless),
@@ -359,10 +358,8 @@ impl<S: Scheme> Part<S> {
 /// The hosts and switches of a part, without ports.
 fn new_nodes(plan: &Plan, routes: &Routes, layout: &Layout, part: u16) -> (Vec<Host>, Vec<Switch>) {
     let (mut hosts, mut switches) = (Vec::new(), Vec::new());
-    for (node, spec) in (0..).zip(&plan.nodes) {
-        if layout.part_of[node as usize] != part {
-            continue;
-        }
+    for &node in &layout.nodes_of[usize::from(part)] {
+        let spec = &plan.nodes[node as usize];
         let name = layout.number_of[node as usize];
         match spec.kind {
             NodeKind::Host => hosts.push(Host {
@@ -397,12 +394,11 @@ fn quantum(service: Service) -> i64 {
 /// What lies between the times at which what is over is forgotten: some hops, by the shortest link between
 /// switches; with several domains, between those.
 fn grid(plan: &Plan) -> Span {
-    let is_switch = |node: u32| plan.nodes[node as usize].kind == NodeKind::Switch;
     let domain = |node: u32| plan.nodes[node as usize].domain;
-    let inner = plan.links.iter().filter(|link| is_switch(link.a) && is_switch(link.b));
+    let inner = plan.links.iter().filter(|link| !plan.leads_to_host(link));
     let several = inner.clone().any(|link| domain(link.a) != domain(link.b));
     let counted = inner.filter(|link| !several || domain(link.a) != domain(link.b));
-    let shortest = counted.map(|link| link.a_to_b.delay.min(link.b_to_a.delay)).min();
+    let shortest = counted.map(Link::delay).min();
     (shortest.unwrap_or(Span::from_us(1)) * 8).max(Span::from_us(1))
 }
 

@@ -79,7 +79,8 @@ pub(crate) fn introduce<S: Scheme>(parts: &mut [Part<S>]) {
 /// Packets between parts change hands.
 pub(crate) fn exchange<S: Scheme>(parts: &mut [Part<S>]) {
     for from in 0..parts.len() {
-        for place in std::mem::take(&mut parts[from].post.addressees) {
+        let mut addressees = std::mem::take(&mut parts[from].post.addressees);
+        for place in addressees.drain(..) {
             let neighbour = &mut parts[from].post.neighbours[usize::from(place)];
             let (to, mine) = (usize::from(neighbour.part), usize::from(neighbour.mine));
             let mut mail = std::mem::take(&mut neighbour.out);
@@ -88,6 +89,7 @@ pub(crate) fn exchange<S: Scheme>(parts: &mut [Part<S>]) {
             parts[to].post.senders.push(mine as u16);
             parts[from].post.neighbours[usize::from(place)].out = mail;
         }
+        parts[from].post.addressees = addressees;
     }
 }
 
@@ -127,11 +129,13 @@ impl<S: Scheme> Part<S> {
 
     /// Takes in what other parts have sent.
     pub(crate) fn open_mail(&mut self) {
-        for place in std::mem::take(&mut self.post.senders) {
+        let mut senders = std::mem::take(&mut self.post.senders);
+        for place in senders.drain(..) {
             let mut mail = std::mem::take(&mut self.post.neighbours[usize::from(place)].inbox);
             self.take_mail(&mut mail);
             self.post.neighbours[usize::from(place)].inbox = mail;
         }
+        self.post.senders = senders;
     }
 
     fn take_mail(&mut self, mail: &mut Mail<S>) {

@@ -124,6 +124,13 @@ pub struct Link {
     pub b_to_a: Direction,
 }
 
+impl Link {
+    /// The shorter of its delays.
+    pub fn delay(&self) -> Span {
+        self.a_to_b.delay.min(self.b_to_a.delay)
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Direction {
     pub rate: BitRate,
@@ -433,6 +440,15 @@ pub struct RunSettings {
 impl Plan {
     pub fn ports(&self) -> usize {
         self.links.len() * 2
+    }
+
+    pub fn is_host(&self, node: u32) -> bool {
+        self.nodes[node as usize].kind == NodeKind::Host
+    }
+
+    /// Whether one end of a link is a host.
+    pub fn leads_to_host(&self, link: &Link) -> bool {
+        self.is_host(link.a) || self.is_host(link.b)
     }
 
     /// The settings of a host.

@@ -57,9 +57,9 @@ impl<S: Scheme> World<S> {
         let mut current = Last { at: self.now, ..last };
         match what {
             ProbeTarget::Flows => self.probe_flows(),
-            ProbeTarget::Queue { port, class } => self.probe_port(port, class, what, last, &mut current),
-            ProbeTarget::Ingress { port, class } => self.probe_port(port, class, what, last, &mut current),
-            ProbeTarget::Paused { port, class } => self.probe_port(port, class, what, last, &mut current),
+            ProbeTarget::Queue { port, class }
+            | ProbeTarget::Ingress { port, class }
+            | ProbeTarget::Paused { port, class } => self.probe_port(port, class, what, last, &mut current),
             ProbeTarget::Throughput { port } | ProbeTarget::PauseRate { port } | ProbeTarget::Shaped { port } => {
                 self.probe_port(port, 0, what, last, &mut current);
             }

@@ -78,7 +78,7 @@ impl<S: Scheme> World<S> {
             Action::Cap { handle, rate } => self.order_sender(source, handle, |flow| Order::Cap(flow, rate)),
             Action::Stop { handle } => {
                 if let Some(&presence) = self.feeds[source as usize].flows.get(&handle) {
-                    self.presences[presence].stops = self.last_act;
+                    self.presences[presence].stops = self.window.act;
                     let (part, card) = self.target(presence);
                     let receiver = self.parts[part].cards[card].receiver;
                     self.order(source, part, Order::Close(receiver));
@@ -106,8 +106,9 @@ impl<S: Scheme> World<S> {
             return;
         }
         let tie = self.feeds[source as usize].name.tie();
-        self.ordered = self.ordered.wrapping_add(1);
-        self.parts[part].expect_order(self.now, tie, (self.acted, self.ordered), order);
+        let window = &mut self.window;
+        window.orders = window.orders.wrapping_add(1);
+        self.parts[part].expect_order(self.now, tie, (window.acts, window.orders), order);
     }
 
     /// Where the order of scheduling counts, opening a flow takes two turns of its own: it comes after
@@ -124,9 +125,11 @@ impl<S: Scheme> World<S> {
 
     /// Tells sources what has become of their flows.
     pub(crate) fn hear_news(&mut self) {
-        for news in std::mem::take(&mut self.parts[0].news) {
+        let mut told = std::mem::take(&mut self.parts[0].news);
+        for news in told.drain(..) {
             self.hear(news);
         }
+        self.parts[0].news = told;
     }
 
     pub(crate) fn hear(&mut self, news: News) {

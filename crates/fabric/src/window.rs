@@ -6,9 +6,10 @@
 //! within it is drawn ahead. Between windows packets change hands, and what the parts have to tell is heard
 //! in the order in which one part would have told it. So results are those of one part.
 
-use crate::packet::Kind;
-use crate::part::{News, Part, Pause};
-use crate::plan::{NodeKind, Plan, Random, Ties, peer};
+use crate::packet::{Kind, Packet};
+use crate::part::{News, Part, Pause, kind};
+use crate::partition;
+use crate::plan::{Link, Plan, Random, Ties, peer};
 use crate::record::{PauseRecord, PfcRecord};
 use crate::scheme::Scheme;
 use crate::traffic::Source;
@@ -16,28 +17,35 @@ use crate::world::World;
 use std::cmp::Reverse;
 use xoff_engine::{Key, Span, Time};
 
-/// How far parts may run ahead.
-#[derive(Clone, Copy, Debug)]
+/// How far parts may run ahead, and how far they have come.
+#[derive(Debug)]
 pub(crate) struct Window {
     /// The shortest delay of a link between two parts.
     length: Span,
     /// The same, where the end of the run is near: no longer than the shortest link to a host, so that the
     /// ACKs that end it are seen before they arrive.
     last: Span,
+    /// All parts have come so far.
+    reached: Time,
+    /// The act of a source that was drawn last.
+    pub act: Option<Key>,
+    /// Acts and orders so far, that parts may keep them in order.
+    pub acts: u32,
+    pub orders: u32,
+    /// A flow that kept the run going when its end was last looked for.
+    lasting: Option<u32>,
 }
 
 impl Window {
     pub(crate) fn of(plan: &Plan, part_of: &[u16]) -> Window {
-        let delay = |link: &crate::plan::Link| link.a_to_b.delay.min(link.b_to_a.delay);
         let part = |node: u32| part_of[node as usize];
-        let at_host = |node: u32| plan.nodes[node as usize].kind == NodeKind::Host;
         let cut = plan.links.iter().filter(|link| part(link.a) != part(link.b));
-        let length = cut.clone().map(delay).min().unwrap_or(Span::ZERO);
-        assert!(!cut.clone().any(|link| at_host(link.a) || at_host(link.b)), "a host is with its switch");
-        let to_hosts = plan.links.iter().filter(|link| at_host(link.a) || at_host(link.b)).map(delay).min();
+        assert!(!cut.clone().any(|link| plan.leads_to_host(link)), "a host is with its switch");
+        assert!(cut.clone().count() == 0 || partition::takes_time(plan, part_of), "wires between parts take time");
+        let length = cut.map(Link::delay).min().unwrap_or(Span::ZERO);
+        let to_hosts = plan.links.iter().filter(|link| plan.leads_to_host(link)).map(Link::delay).min();
         let last = to_hosts.map_or(length, |shortest| shortest.min(length));
-        assert!(cut.count() == 0 || last > Span::ZERO, "links between parts and to hosts take time");
-        Window { length, last }
+        Window { length, last, reached: Time::ZERO, act: None, acts: 0, orders: 0, lasting: None }
     }
 }
 
@@ -76,12 +84,12 @@ impl<S: Scheme> World<S> {
     /// Makes windows shorter than they might be. Results do not depend on it, which is what it is for: tests.
     pub fn shorten_windows(&mut self, by: u64) {
         let shorter = |span: Span| Span::from_ps((span.ps() / by).max(1));
-        self.window = Window { length: shorter(self.window.length), last: shorter(self.window.last) };
+        (self.window.length, self.window.last) = (shorter(self.window.length), shorter(self.window.last));
     }
 
     /// Moves all parts through one window; the events it had, or `None` if nothing is left to happen.
     pub(crate) fn run_window(&mut self, stop: Key, crew: &dyn Crew<S>) -> Option<u64> {
-        let before = self.totals().events;
+        let before = self.events();
         let next = self.parts.iter_mut().filter_map(|part| part.queue.peek()).min();
         let act = self.acts.peek().map(|Reverse(key)| *key);
         let event = self.agenda.peek().map(|Reverse(key)| *key);
@@ -95,11 +103,11 @@ impl<S: Scheme> World<S> {
             return None;
         }
         let start = first.time();
-        let line = self.line_after(self.reached);
+        let line = self.line_after(self.window.reached);
         if line <= first {
             // Nothing happens before it, nor at those between it and what comes next.
             self.cross_if_needed(line.time());
-            self.reached = Time::from_ps(start.ps() / self.grid.ps() * self.grid.ps());
+            self.window.reached = Time::from_ps(start.ps() / self.grid.ps() * self.grid.ps());
             return Some(0);
         }
         let length = if self.may_end_by(start + self.window.length) { self.window.last } else { self.window.length };
@@ -115,9 +123,9 @@ impl<S: Scheme> World<S> {
         self.hear_all();
         if end.is_some() {
             // If what was foreseen did not come about (an ACK was lost), the run goes on from here.
-            return Some(self.totals().events - before);
+            return Some(self.events() - before);
         }
-        self.reached = limit.time().min(line.time());
+        self.window.reached = limit.time().min(line.time());
         if Some(limit) == event {
             self.set_now(limit.time());
             self.set_rank(limit);
@@ -127,12 +135,17 @@ impl<S: Scheme> World<S> {
         } else if limit == line {
             self.cross_if_needed(line.time());
         }
-        Some(self.totals().events - before)
+        Some(self.events() - before)
     }
 
-    /// Time passes a line; one part, where nothing waits for it, does not notice.
+    /// Events so far, of the run and of all parts.
+    fn events(&self) -> u64 {
+        self.own.events + self.parts.iter().map(|part| part.counters.events).sum::<u64>()
+    }
+
+    /// Time passes a line.
     fn cross_if_needed(&mut self, line: Time) {
-        if !self.ended.is_empty() || self.parts.iter().any(|part| part.failure.is_some()) {
+        if self.has_business_at_lines() {
             self.cross(line);
         }
     }
@@ -150,8 +163,8 @@ impl<S: Scheme> World<S> {
         {
             self.now = key.time();
             last = Some(key);
-            self.last_act = last;
-            self.acted = self.acted.wrapping_add(1);
+            self.window.act = last;
+            self.window.acts = self.window.acts.wrapping_add(1);
             self.handle_act();
         }
         last
@@ -164,7 +177,7 @@ impl<S: Scheme> World<S> {
             return None;
         }
         // Most often the same flow is why the run goes on.
-        if let Some(flow) = self.lasting.filter(|&flow| self.presences.get(flow).is_some())
+        if let Some(flow) = self.window.lasting.filter(|&flow| self.presences.get(flow).is_some())
             && !self.sender_of(flow).0.ended
             && self.foresee_flow(flow, limit).is_none()
         {
@@ -173,7 +186,7 @@ impl<S: Scheme> World<S> {
         let mut end = last_act.map(|key| (key, None));
         for flow in self.feeds.iter().flat_map(|feed| feed.flows.values().copied()) {
             let Some(over) = self.foresee_flow(flow, limit) else {
-                self.lasting = Some(flow);
+                self.window.lasting = Some(flow);
                 return None;
             };
             end = end.max(Some(over));
@@ -194,10 +207,10 @@ impl<S: Scheme> World<S> {
         let part = &self.parts[number];
         let sender = &part.senders[part.cards[card].sender];
         let port = peer(part.hosts[sender.host as usize].port);
-        let is_last = |kind: Kind, flow: u32, psn: u32| kind == Kind::Ack && flow == card && psn >= sender.total;
+        let is_last = |packet: &Packet| packet.kind == Kind::Ack && packet.flow == card && packet.psn >= sender.total;
         let wire = &part.ports[port as usize];
-        let item = part.in_flight.iter(&wire.wire).find(|i| is_last(i.packet.kind, i.packet.flow, i.packet.psn))?;
-        Some((Key::named(item.arrives, crate::part::kind::ARRIVE, wire.name, port), number))
+        let item = part.in_flight.iter(&wire.wire).find(|item| is_last(&item.packet))?;
+        Some((Key::named(item.arrives, kind::ARRIVE, wire.name, port), number))
     }
 
     fn run_parts(&mut self, limit: Key, crew: &dyn Crew<S>) {

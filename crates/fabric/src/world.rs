@@ -9,8 +9,9 @@ use crate::part::{Part, Pause, kind};
 use crate::plan::Plan;
 use crate::presence::Presence;
 use crate::probe::ProbeState;
-use crate::record::StormRecord;
-use crate::record::{BlockedQueue, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
+use crate::record::{
+    BlockedQueue, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample, StormRecord,
+};
 use crate::scheme::{Format, Scheme};
 use crate::sources::Feed;
 use crate::window::{Alone, Crew, Window};
@@ -49,13 +50,6 @@ pub struct World<S: Scheme> {
     pub(crate) parts: Vec<Part<S>>,
     pub(crate) layout: Layout,
     pub(crate) window: Window,
-    /// The last act of a source, how far all parts have come, and a flow that kept the run going.
-    pub(crate) last_act: Option<Key>,
-    /// Acts and orders so far, that parts may keep them in order.
-    pub(crate) acted: u32,
-    pub(crate) ordered: u32,
-    pub(crate) reached: Time,
-    pub(crate) lasting: Option<u32>,
     pub(crate) presences: Slab<Presence>,
     /// Events of the run, earliest first: what sources do, and the rest.
     pub(crate) acts: BinaryHeap<Reverse<Key>>,
@@ -168,10 +162,11 @@ impl<S: Scheme> World<S> {
     /// Before the next time at which flows that are over are forgotten and a run that has failed ends; those
     /// are the same whatever the network is cut into.
     fn next_line(&self) -> Key {
-        if self.ended.is_empty() && self.parts.iter().all(|part| part.failure.is_none()) {
-            return Key::LAST;
-        }
-        self.line_after(self.now)
+        if self.has_business_at_lines() { self.line_after(self.now) } else { Key::LAST }
+    }
+
+    pub(crate) fn has_business_at_lines(&self) -> bool {
+        !self.ended.is_empty() || self.parts.iter().any(|part| part.failure.is_some())
     }
 
     pub(crate) fn line_after(&self, now: Time) -> Key {
