@@ -49,8 +49,6 @@ pub struct Card {
     pub receiver: u32,
     /// Its packets (of any kind) that are here.
     pub live: i32,
-    /// See [`crate::record::FlowRecord::lost`]: those lost here.
-    pub lost: u32,
     /// Frame bytes of a notification to its sender.
     pub notification_frame: u16,
 }

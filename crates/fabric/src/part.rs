@@ -122,7 +122,7 @@ pub(crate) enum News {
     Ended(u32),
     /// All that was offered to a flow is acknowledged.
     Drained(u32),
-    /// A packet of a flow was lost: told where its record is written elsewhere.
+    /// A packet of a flow was lost.
     Lost(u32),
 }
 
@@ -541,13 +541,8 @@ impl<S: Scheme> Part<S> {
     #[cold]
     pub(crate) fn lose(&mut self, packet: &Packet) {
         if packet.kind != Kind::Notification {
-            let card = &mut self.cards[packet.flow];
-            if self.rank.is_none() {
-                card.lost += 1;
-            } else {
-                let presence = card.presence;
-                self.tell(News::Lost(presence));
-            }
+            // Nobody need look at once.
+            self.note(News::Lost(self.cards[packet.flow].presence));
         }
         self.discard(packet);
     }

@@ -22,7 +22,7 @@ pub(crate) struct Presence {
     to: u16,
     /// The act of its source that stops it, where acts are drawn ahead.
     pub stops: Option<Key>,
-    /// Its packets that were lost, as parts have told.
+    /// See [`FlowRecord::lost`].
     pub lost: u64,
 }
 
@@ -102,7 +102,7 @@ impl<S: Scheme> World<S> {
             return card;
         }
         let (home, first) = self.origin(presence);
-        let of = Card { sender: ELSEWHERE, receiver: ELSEWHERE, live: 0, lost: 0, ..self.parts[home].cards[first] };
+        let of = Card { sender: ELSEWHERE, receiver: ELSEWHERE, live: 0, ..self.parts[home].cards[first] };
         let card = self.parts[usize::from(part)].add_card(of);
         self.presences[presence].cards.push((part, card));
         card
@@ -185,8 +185,6 @@ impl<S: Scheme> World<S> {
 
     pub(crate) fn flow_record(&self, presence: u32) -> FlowRecord {
         let (ledger, receiver) = (self.sender_of(presence).1, self.receiver_of(presence));
-        let cards = self.presences[presence].cards.iter();
-        let lost: u64 = cards.map(|&(part, card)| u64::from(self.parts[usize::from(part)].cards[card].lost)).sum();
         FlowRecord {
             id: ledger.id,
             number: ledger.number,
@@ -207,7 +205,7 @@ impl<S: Scheme> World<S> {
             packets_sent: ledger.packets_sent,
             packets_retransmitted: ledger.packets_retransmitted,
             timeouts: ledger.timeouts,
-            lost: lost + self.presences[presence].lost,
+            lost: self.presences[presence].lost,
             marked: receiver.marked,
             notifications: ledger.notifications,
             first_notified: ledger.first_notified,

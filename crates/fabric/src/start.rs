@@ -69,7 +69,6 @@ impl<S: Scheme> World<S> {
             sender: ELSEWHERE,
             receiver: ELSEWHERE,
             live: 0,
-            lost: 0,
             notification_frame: self.plan.host(spec.src).sizes.notification_bytes as u16,
         };
         let presence = self.add_presence(card, spec.src, spec.dst);

@@ -410,9 +410,13 @@ impl<S: Scheme> Part<S> {
         receiver.special = true;
     }
 
-    pub(crate) fn tell(&mut self, news: News) {
+    pub(crate) fn note(&mut self, news: News) {
         self.news_ranks.extend(self.rank);
         self.news.push(news);
+    }
+
+    fn tell(&mut self, news: News) {
+        self.note(news);
         // With other parts, it is heard when all have come so far.
         self.halted = self.rank.is_none();
     }

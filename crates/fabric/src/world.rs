@@ -136,7 +136,10 @@ impl<S: Scheme> World<S> {
             left -= handled;
             self.now = self.parts[0].now;
             match pause {
-                Pause::Counted => break,
+                Pause::Counted => {
+                    self.hear_news();
+                    break;
+                }
                 Pause::Halted => self.hear_news(),
                 Pause::Limit | Pause::Empty if line < next => self.cross(line.time()),
                 Pause::Limit | Pause::Empty if next < stop => {
@@ -176,6 +179,8 @@ impl<S: Scheme> World<S> {
 
     pub(crate) fn cross(&mut self, line: Time) {
         self.set_now(line);
+        // What is told of a flow is heard before it is forgotten.
+        self.hear_news();
         self.free_ended();
         // The first of several.
         let failures = self.parts.iter_mut().filter_map(|part| part.failure.take());
@@ -274,6 +279,7 @@ impl<S: Scheme> World<S> {
     fn end(&mut self) -> Progress {
         if !self.finished {
             self.finished = true;
+            self.hear_news();
             self.counters = self.totals();
             self.final_check();
             let alive: Vec<u32> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
