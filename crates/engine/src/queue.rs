@@ -142,7 +142,10 @@ const MOST_BUCKETS: usize = 1 << 20;
 const FIRST_SHIFT: u32 = 16;
 /// Pending events beyond which [`EventQueue::is_large`] says so.
 const LARGE: usize = 1 << 14;
-/// Pops between two looks at whether the wheel still fits the traffic.
+/// Events in a bucket from which on it counts how many coincide.
+const LONG: usize = 8;
+/// Pops between two looks at whether the wheel still fits the traffic, at first and in the end.
+const ADAPT_FIRST: u32 = 1 << 9;
 const ADAPT_EVERY: u32 = 1 << 15;
 
 /// A priority queue of [`Key`]s, earliest first. Pushing before the last popped time is a bug.
@@ -164,6 +167,8 @@ pub struct EventQueue {
     far: BinaryHeap<Reverse<Key>>,
     fresh: bool,
     watch: Watch,
+    /// Pops until the wheel is looked at.
+    patience: u32,
 }
 
 /// What the adaptation looks at, since the last look.
@@ -173,6 +178,8 @@ struct Watch {
     buckets: u32,
     into_current: u32,
     far_pushes: u32,
+    /// Of those in long buckets: events at the same time as the one before.
+    ties: u32,
 }
 
 impl Default for EventQueue {
@@ -201,6 +208,7 @@ impl EventQueue {
             far: BinaryHeap::new(),
             fresh: false,
             watch: Watch::default(),
+            patience: ADAPT_FIRST,
         }
     }
 
@@ -235,28 +243,36 @@ impl EventQueue {
         }
     }
 
-    #[inline(always)]
     pub fn pop(&mut self) -> Option<Key> {
-        match self.current.pop() {
-            Some(key) => Some(key),
-            None => {
-                self.advance();
-                self.current.pop()
-            }
+        self.pop_before(Key::LAST)
+    }
+
+    /// The next key, if it comes before `limit`. What is pushed after it has said no is sorted in as cheaply
+    /// as before.
+    #[inline(always)]
+    pub fn pop_before(&mut self, limit: Key) -> Option<Key> {
+        if self.current.is_empty() {
+            self.advance(limit);
         }
+        self.current.pop_if(|key| *key < limit)
     }
 
     /// What comes next, which stays.
     pub fn peek(&mut self) -> Option<Key> {
-        let key = self.pop()?;
-        self.unpop(key);
-        Some(key)
+        if self.current.is_empty() {
+            self.advance(Key::LAST);
+        }
+        self.current.last().copied()
     }
 
-    /// Takes back the key that was popped last.
-    #[inline]
-    pub fn unpop(&mut self, key: Key) {
-        self.current.push(key);
+    /// Nothing comes before it.
+    pub fn bound(&self) -> Key {
+        if let Some(key) = self.current.last() {
+            return *key;
+        }
+        let near = (self.in_wheel > 0).then(|| Key { time: self.next_occupied() << self.shift, order: 0 });
+        let far = self.far.peek().map(|Reverse(key)| *key);
+        near.into_iter().chain(far).min().unwrap_or(Key::LAST)
     }
 
     /// Whether so much is pending that the state behind it cannot be in the cache.
@@ -305,11 +321,11 @@ impl EventQueue {
         self.in_wheel += 1;
     }
 
-    /// Moves to the next bucket that holds anything and sorts it into `current`.
+    /// Moves to the next bucket that holds anything, unless that begins after `limit`, and sorts it into `current`.
     #[inline(never)]
-    fn advance(&mut self) {
+    fn advance(&mut self, limit: Key) {
         debug_assert!(self.current.is_empty());
-        if self.watch.pops >= ADAPT_EVERY {
+        if self.watch.pops >= self.patience {
             self.adapt();
             if !self.current.is_empty() {
                 return;
@@ -317,7 +333,10 @@ impl EventQueue {
         }
         let near = if self.in_wheel > 0 { Some(self.next_occupied()) } else { None };
         let far = self.far.peek().map(|Reverse(key)| key.time >> self.shift);
-        let Some(bucket) = near.into_iter().chain(far).min() else { return };
+        let Some(bucket) = near.into_iter().chain(far).min().filter(|bucket| *bucket <= limit.time >> self.shift)
+        else {
+            return;
+        };
         self.cursor = bucket;
         if near == Some(bucket) {
             self.unlink(bucket);
@@ -334,6 +353,9 @@ impl EventQueue {
         self.watch.pops += self.current.len() as u32;
         if self.current.len() > 1 {
             sort_descending(&mut self.current);
+            if self.current.len() > LONG {
+                self.watch.ties += self.current.windows(2).filter(|pair| pair[0].time == pair[1].time).count() as u32;
+            }
         }
     }
 
@@ -378,24 +400,26 @@ impl EventQueue {
     #[cold]
     fn adapt(&mut self) {
         let watch = std::mem::take(&mut self.watch);
+        self.patience = (self.patience * 2).min(ADAPT_EVERY);
         let handled = watch.pops + watch.into_current;
-        let per_bucket = f64::from(handled) / f64::from(watch.buckets.max(1));
-        let mut shift = self.shift;
+        // Events that coincide share a bucket, however narrow it is.
+        let per_bucket = f64::from(handled - watch.ties) / f64::from(watch.buckets.max(1));
         // With many events pending their state is out of the cache; longer buckets let whoever
         // handles them fetch more of it at once.
         let aim = if self.is_large() { 20.0 } else { 5.0 };
+        let (mut shift, mut buckets) = (self.shift, self.heads.len());
+        // More buckets than this would be empty. The reach is kept within it.
+        let enough = (4 * self.len()).next_power_of_two().clamp(self.first, MOST_BUCKETS);
         if per_bucket > 2.0 * aim {
-            shift = shift.saturating_sub((per_bucket / aim).log2().ceil() as u32).max(4);
-        } else if per_bucket < 0.6 * aim {
-            shift = (shift + 1).min(40);
+            let steps = ((per_bucket / aim).log2() as u32).min(shift.saturating_sub(4));
+            shift -= steps;
+            buckets = (buckets << steps).min(enough.max(buckets));
+        } else if per_bucket < 0.6 * aim && shift < 40 {
+            shift += 1;
+            buckets = (buckets / 2).max(self.first);
         }
-        let mut buckets = self.heads.len();
-        if watch.far_pushes > handled / 16 && buckets < MOST_BUCKETS && buckets < 16 * self.len().max(self.first) {
-            buckets *= 2;
-        }
-        // Halving the width halves the reach: keep it, within bounds.
-        for _ in shift..self.shift {
-            buckets = (buckets * 2).min(MOST_BUCKETS);
+        if watch.far_pushes > handled / 16 && buckets < 4 * enough {
+            buckets = (2 * buckets).min(MOST_BUCKETS);
         }
         if shift != self.shift || buckets != self.heads.len() {
             self.rebuild(shift, buckets);
@@ -559,26 +583,51 @@ mod tests {
     }
 
     #[test]
-    fn what_is_looked_at_or_taken_back_stays() {
+    fn what_is_looked_at_or_comes_too_late_stays() {
         let mut queue = EventQueue::default();
-        assert!(queue.is_empty() && queue.peek().is_none());
+        assert!(queue.is_empty() && queue.peek().is_none() && queue.bound() == Key::LAST);
         let keys = [3u64, 900, 50_000_000].map(|ns| Key::new(Time::from_ns(ns), 1, ns as u32));
         for key in keys {
             queue.push(key);
         }
-        assert!(!queue.is_empty());
+        assert!(!queue.is_empty() && queue.bound() <= keys[0]);
         assert_eq!((queue.peek(), queue.len()), (Some(keys[0]), 3));
-        assert_eq!(queue.pop(), Some(keys[0]));
-        let next = queue.pop().unwrap();
-        queue.unpop(next);
-        // What is earlier than what was taken back still comes first.
+        assert_eq!((queue.pop_before(keys[0]), queue.bound()), (None, keys[0]));
+        assert_eq!(queue.pop_before(keys[0].next()), Some(keys[0]));
+        for limit in [Time::from_ns(4), Time::from_ns(300), Time::from_ns(900)] {
+            assert_eq!(queue.pop_before(Key::before(limit)), None);
+            assert!(queue.bound() <= keys[1] && queue.bound() > keys[0]);
+        }
+        // What is earlier than what comes too late still comes first.
         let between = Key::new(Time::from_ns(500), 0, 0);
         queue.push(between);
-        assert_eq!(
-            [queue.pop(), queue.pop(), queue.pop(), queue.pop()],
-            [Some(between), Some(keys[1]), Some(keys[2]), None]
-        );
+        assert_eq!(queue.pop_before(keys[2]), Some(between));
+        assert_eq!(queue.pop_before(keys[2]), Some(keys[1]));
+        assert_eq!((queue.pop_before(keys[2]), queue.bound()), (None, keys[2]));
+        assert_eq!([queue.pop(), queue.pop()], [Some(keys[2]), None]);
         assert!(queue.is_empty());
+    }
+
+    proptest! {
+        /// Windows of any length, with pushes between them, give the order of a heap.
+        #[test]
+        fn windows_agree_with_a_heap(windows in proptest::collection::vec((1u64..1 << 22, proptest::collection::vec((0u64..1 << 24, 0u32..50), 0..6)), 0..MANY)) {
+            let (mut queue, mut heap, mut now) = (EventQueue::small(), BinaryHeap::new(), 0);
+            for (length, more) in windows {
+                for (ahead, index) in more {
+                    let key = Key::new(Time::from_ps(now + ahead), 1, index);
+                    queue.push(key);
+                    heap.push(Reverse(key));
+                }
+                now += length;
+                let limit = Key::before(Time::from_ps(now));
+                while let Some(key) = queue.pop_before(limit) {
+                    prop_assert_eq!(Some(Reverse(key)), heap.pop());
+                }
+                prop_assert!(heap.peek().is_none_or(|Reverse(key)| *key >= limit && queue.bound() <= *key));
+                prop_assert_eq!(queue.len(), heap.len());
+            }
+        }
     }
 
     /// The wheel follows the traffic: without that a run is slow, and nobody would know.

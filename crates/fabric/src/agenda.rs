@@ -59,16 +59,15 @@ impl Agenda {
         self.events.peek()
     }
 
-    /// Takes back the event that was popped last.
-    #[inline]
-    pub fn unpop(&mut self, key: Key) {
-        self.events.unpop(key);
+    /// Nothing comes before it.
+    pub fn bound(&self) -> Key {
+        self.events.bound()
     }
 
-    /// The next event, of which [`Agenda::parts`] says the rest.
+    /// The next event, if it comes before `limit`; [`Agenda::parts`] says the rest of it.
     #[inline(always)]
-    pub fn pop(&mut self) -> Option<Key> {
-        self.events.pop()
+    pub fn pop_before(&mut self, limit: Key) -> Option<Key> {
+        self.events.pop_before(limit)
     }
 
     /// Of which kind it is, and what it is about.

@@ -194,6 +194,7 @@ impl<S: Scheme> Part<S> {
             storms: Vec::new(),
             failure: None,
             news: Vec::new(),
+            next: Key::before(Time::ZERO),
             rank: (layout.parts() > 1).then_some(Key::before(Time::ZERO)),
             news_ranks: Vec::new(),
             pause_ranks: Vec::new(),

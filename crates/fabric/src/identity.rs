@@ -47,7 +47,7 @@ pub struct Card {
     /// Its sender and its receiver, or [`ELSEWHERE`].
     pub sender: u32,
     pub receiver: u32,
-    /// Its packets (of any kind) that are here.
+    /// Its packets (of any kind) that were made here less those that ended here.
     pub live: i32,
     /// Frame bytes of a notification to its sender.
     pub notification_frame: u16,

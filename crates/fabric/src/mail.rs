@@ -6,7 +6,7 @@ use crate::part::{Part, kind};
 use crate::port::{CUT, InFlight};
 use crate::scheme::Scheme;
 use std::collections::HashMap;
-use xoff_engine::Time;
+use xoff_engine::{Key, Time};
 
 /// Where the wire of a port leads that ends in another part.
 #[derive(Clone, Copy, Debug)]
@@ -16,12 +16,20 @@ pub(crate) struct Exit {
     pub port: u32,
 }
 
-/// What a part has sent to another since it was last taken, and what the packets carry, in their order.
+/// What a part has sent to another since it was last taken.
 pub(crate) struct Mail<S: Scheme> {
     items: Vec<(u32, InFlight)>,
-    int: Vec<IntStack>,
-    feedback: Vec<S::Feedback>,
-    messages: Vec<<S::Switch as SwitchControl>::Message>,
+    /// When the first of them arrives.
+    earliest: Time,
+    /// What the packets carry, in their order.
+    cargo: Vec<Cargo<S>>,
+}
+
+#[allow(clippy::large_enum_variant, reason = "in most runs there is telemetry and nothing else")]
+enum Cargo<S: Scheme> {
+    Int(IntStack),
+    Feedback(S::Feedback),
+    Message(<S::Switch as SwitchControl>::Message),
 }
 
 /// What goes from and to a part.
@@ -50,6 +58,20 @@ impl<S: Scheme> Post<S> {
     pub(crate) fn new(exits: Vec<Exit>) -> Post<S> {
         Post { exits, neighbours: Vec::new(), number_of: HashMap::new(), addressees: Vec::new(), senders: Vec::new() }
     }
+
+    /// Takes mail of a neighbour; what is left of it is empty.
+    fn receive(&mut self, from: u16, mail: &mut Mail<S>) {
+        let inbox = &mut self.neighbours[usize::from(from)].inbox;
+        if inbox.items.is_empty() {
+            self.senders.push(from);
+            std::mem::swap(mail, inbox);
+        } else {
+            // Nothing has happened here that earlier mail was needed for.
+            inbox.items.append(&mut mail.items);
+            inbox.cargo.append(&mut mail.cargo);
+            mail.earliest = Time::NEVER;
+        }
+    }
 }
 
 /// Lets parts know their neighbours.
@@ -76,17 +98,17 @@ pub(crate) fn introduce<S: Scheme>(parts: &mut [Part<S>]) {
     }
 }
 
-/// Packets between parts change hands.
+/// Packets between parts change hands. Each takes them in when it runs next.
 pub(crate) fn exchange<S: Scheme>(parts: &mut [Part<S>]) {
     for from in 0..parts.len() {
         let mut addressees = std::mem::take(&mut parts[from].post.addressees);
         for place in addressees.drain(..) {
             let neighbour = &mut parts[from].post.neighbours[usize::from(place)];
-            let (to, mine) = (usize::from(neighbour.part), usize::from(neighbour.mine));
+            let (to, mine) = (usize::from(neighbour.part), neighbour.mine);
             let mut mail = std::mem::take(&mut neighbour.out);
-            // An empty one comes back, with the memory it has.
-            std::mem::swap(&mut mail, &mut parts[to].post.neighbours[mine].inbox);
-            parts[to].post.senders.push(mine as u16);
+            parts[to].next = parts[to].next.min(Key::before(mail.earliest));
+            parts[to].post.receive(mine, &mut mail);
+            // What comes back is empty, and has its memory.
             parts[from].post.neighbours[usize::from(place)].out = mail;
         }
         parts[from].post.addressees = addressees;
@@ -95,13 +117,12 @@ pub(crate) fn exchange<S: Scheme>(parts: &mut [Part<S>]) {
 
 impl<S: Scheme> Default for Mail<S> {
     fn default() -> Self {
-        Mail { items: Vec::new(), int: Vec::new(), feedback: Vec::new(), messages: Vec::new() }
+        Mail { items: Vec::new(), earliest: Time::NEVER, cargo: Vec::new() }
     }
 }
 
 impl<S: Scheme> Part<S> {
     /// Hands a packet that is on its way to another part over to it.
-    #[cold]
     #[inline(never)]
     pub(crate) fn send_away(&mut self, port_id: u32, arrives: Time, packet: &Packet) {
         let exit = self.post.exits[port_id as usize];
@@ -109,17 +130,17 @@ impl<S: Scheme> Part<S> {
         if mail.items.is_empty() {
             self.post.addressees.push(exit.part);
         }
+        mail.earliest = mail.earliest.min(arrives);
         let mut packet = *packet;
         if packet.extra != NO_EXTRA {
-            match packet.kind {
-                Kind::Neighbour => mail.messages.push(self.controls.take_message(packet.extra)),
-                Kind::Notification => mail.feedback.push(self.feedback.remove(packet.extra)),
-                _ if packet.carries_feedback() => mail.feedback.push(self.feedback.remove(packet.extra)),
-                _ => mail.int.push(self.int.remove(packet.extra)),
-            }
+            mail.cargo.push(match packet.kind {
+                Kind::Neighbour => Cargo::Message(self.controls.take_message(packet.extra)),
+                Kind::Notification => Cargo::Feedback(self.feedback.remove(packet.extra)),
+                _ if packet.carries_feedback() => Cargo::Feedback(self.feedback.remove(packet.extra)),
+                _ => Cargo::Int(self.int.remove(packet.extra)),
+            });
         }
         if !packet.kind.is_link_local() {
-            self.cards[packet.flow].live -= 1;
             let at = packet.route as usize;
             let beside = if packet.flags & BACKWARD == 0 { at + 1 } else { at - 1 };
             (packet.route, packet.flow) = (self.route_ports[at], self.route_ports[beside]);
@@ -139,26 +160,23 @@ impl<S: Scheme> Part<S> {
     }
 
     fn take_mail(&mut self, mail: &mut Mail<S>) {
-        let (mut int, mut feedback) = (mail.int.drain(..), mail.feedback.drain(..));
-        let mut messages = mail.messages.drain(..);
-        for (port_id, mut item) in mail.items.drain(..) {
-            let packet = &mut item.packet;
-            if packet.extra != NO_EXTRA {
-                packet.extra = match packet.kind {
-                    Kind::Neighbour => self.controls.put_message(messages.next().expect("one each")),
-                    Kind::Notification => self.feedback.insert(feedback.next().expect("one each")),
-                    _ if packet.carries_feedback() => self.feedback.insert(feedback.next().expect("one each")),
-                    _ => self.int.insert(int.next().expect("one each")),
+        let mut cargo = mail.cargo.drain(..);
+        for (port_id, item) in &mut mail.items {
+            if item.packet.extra != NO_EXTRA {
+                item.packet.extra = match cargo.next().expect("one each") {
+                    Cargo::Message(message) => self.controls.put_message(message),
+                    Cargo::Feedback(feedback) => self.feedback.insert(feedback),
+                    Cargo::Int(int) => self.int.insert(int),
                 };
             }
-            if !packet.kind.is_link_local() {
-                self.cards[packet.flow].live += 1;
-            }
-            let port = &mut self.ports[port_id as usize];
+            let port = &mut self.ports[*port_id as usize];
             if port.wire.is_empty() {
-                self.queue.push_named(item.arrives, kind::ARRIVE, port.name, port_id);
+                self.queue.push_named(item.arrives, kind::ARRIVE, port.name, *port_id);
             }
-            self.in_flight.push(&mut port.wire, &item);
+            self.in_flight.push(&mut port.wire, item);
         }
+        drop(cargo);
+        mail.items.clear();
+        mail.earliest = Time::NEVER;
     }
 }

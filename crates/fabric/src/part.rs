@@ -152,6 +152,8 @@ pub struct Part<S: Scheme> {
     /// The first, with its rank.
     pub(crate) failure: Option<(Option<Key>, Failure)>,
     pub(crate) news: Vec<News>,
+    /// Nothing happens here before it, if there are other parts.
+    pub(crate) next: Key,
     /// The latest event so far, if there are other parts: what orders records among theirs.
     pub(crate) rank: Option<Key>,
     /// The same for each of the records.
@@ -232,11 +234,9 @@ impl<S: Scheme> Part<S> {
                 self.halted = false;
                 return (handled, Pause::Halted);
             }
-            let Some(key) = self.queue.pop() else { return (handled, Pause::Empty) };
-            if key >= limit {
-                self.queue.unpop(key);
-                return (handled, Pause::Limit);
-            }
+            let Some(key) = self.queue.pop_before(limit) else {
+                return (handled, if self.queue.is_empty() { Pause::Empty } else { Pause::Limit });
+            };
             if large {
                 if self.queue.take_fresh() || looked_at == 0 {
                     self.look_ahead();
@@ -425,6 +425,7 @@ impl<S: Scheme> Part<S> {
         let orders = self.orders.entry(act).or_default();
         if orders.is_empty() {
             self.queue.push_named(at, kind::SOURCE, tie, act);
+            self.next = self.next.min(Key::before(at));
         }
         orders.push((number, order));
     }

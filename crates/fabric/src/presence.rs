@@ -173,13 +173,13 @@ impl<S: Scheme> World<S> {
         let (parts, presences) = (&mut self.parts, &mut self.presences);
         self.ended.retain(|&presence| {
             let cards = &presences[presence].cards;
-            let live = cards.iter().any(|&(part, card)| parts[usize::from(part)].cards[card].live != 0);
-            if !live {
+            let live: i32 = cards.iter().map(|&(part, card)| parts[usize::from(part)].cards[card].live).sum();
+            if live == 0 {
                 for (part, card) in presences.remove(presence).cards {
                     parts[usize::from(part)].free_flow(card);
                 }
             }
-            live
+            live != 0
         });
     }
 

@@ -90,16 +90,13 @@ impl<S: Scheme> World<S> {
     /// Moves all parts through one window; the events it had, or `None` if nothing is left to happen.
     pub(crate) fn run_window(&mut self, stop: Key, crew: &dyn Crew<S>) -> Option<u64> {
         let before = self.events();
-        let next = self.parts.iter_mut().filter_map(|part| part.queue.peek()).min();
+        let next = self.parts.iter().map(|part| part.next).min();
         let act = self.acts.peek().map(|Reverse(key)| *key);
         let event = self.agenda.peek().map(|Reverse(key)| *key);
-        let Some(first) = next.into_iter().chain(act).chain(event).min() else {
-            let now = self.parts.iter().map(|part| part.now).max().unwrap_or(self.now);
-            self.set_now(now.max(self.now));
-            return None;
-        };
+        let first = next.into_iter().chain(act).chain(event).min().unwrap_or(Key::LAST);
         if first >= stop {
-            self.set_now(self.plan.run.stop);
+            let latest = self.parts.iter().map(|part| part.now).max().unwrap_or(self.now);
+            self.set_now(if first == Key::LAST { latest.max(self.now) } else { self.plan.run.stop });
             return None;
         }
         let start = first.time();
@@ -119,7 +116,7 @@ impl<S: Scheme> World<S> {
             Some((key, part)) => self.run_to(key, part, crew),
             None => self.run_parts(limit, crew),
         }
-        self.exchange(crew);
+        crate::mail::exchange(&mut self.parts);
         self.hear_all();
         if end.is_some() {
             // If what was foreseen did not come about (an ACK was lost), the run goes on from here.
@@ -129,8 +126,11 @@ impl<S: Scheme> World<S> {
         if Some(limit) == event {
             self.set_now(limit.time());
             self.set_rank(limit);
+            // It may look at what is on any wire.
+            self.open_all_mail(crew);
             self.handle_agenda();
-            self.exchange(crew);
+            self.look_at_all(crew);
+            crate::mail::exchange(&mut self.parts);
             self.hear_all();
         } else if limit == line {
             self.cross_if_needed(line.time());
@@ -214,13 +214,21 @@ impl<S: Scheme> World<S> {
     }
 
     fn run_parts(&mut self, limit: Key, crew: &dyn Crew<S>) {
-        crew.each(&mut self.parts, &|part| part.run_until(limit));
+        crew.each(&mut self.parts, &|part| {
+            // Most often this is all that need be known of a part where little happens.
+            if part.next < limit {
+                part.run_until(limit);
+            }
+        });
     }
 
-    /// Packets between parts change hands.
-    fn exchange(&mut self, crew: &dyn Crew<S>) {
-        crate::mail::exchange(&mut self.parts);
+    fn open_all_mail(&mut self, crew: &dyn Crew<S>) {
         crew.each(&mut self.parts, &|part| part.open_mail());
+    }
+
+    /// After something that may have given any part something to do.
+    fn look_at_all(&mut self, crew: &dyn Crew<S>) {
+        crew.each(&mut self.parts, &Part::look_at_next);
     }
 
     /// Runs all parts up to an event, and one through it.
@@ -229,6 +237,7 @@ impl<S: Scheme> World<S> {
             Some(part) => {
                 self.run_parts(end, crew);
                 self.parts[part].run(end.next(), 1);
+                self.parts[part].look_at_next();
             }
             None => {
                 // What the source wants is done, and nothing that follows from it.
@@ -238,6 +247,7 @@ impl<S: Scheme> World<S> {
                     while part.queue.peek().is_some_and(|key| key >= first && key <= last) {
                         part.run(last.next(), 1);
                     }
+                    part.look_at_next();
                 }
             }
         }
@@ -288,7 +298,13 @@ impl<S: Scheme> World<S> {
 
 impl<S: Scheme> Part<S> {
     fn run_until(&mut self, limit: Key) {
+        self.open_mail();
         let (_, pause) = self.run(limit, u64::MAX);
         debug_assert!(matches!(pause, Pause::Limit | Pause::Empty));
+        self.look_at_next();
+    }
+
+    fn look_at_next(&mut self) {
+        self.next = self.queue.bound();
     }
 }

@@ -280,6 +280,8 @@ impl<S: Scheme> World<S> {
         if !self.finished {
             self.finished = true;
             self.hear_news();
+            // What is on a wire is counted.
+            self.parts.iter_mut().for_each(Part::open_mail);
             self.counters = self.totals();
             self.final_check();
             let alive: Vec<u32> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
