@@ -18,9 +18,18 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Key {
     time: u64,
-    /// kind (4 bits), hash (28 bits), index (32 bits).
+    /// What orders it (35 bits), its kind (4 bits), its index (25 bits).
     order: u64,
 }
+
+const INDEX_BITS: u32 = 25;
+const KIND_BITS: u32 = 4;
+/// Bits that say what it is about, whatever orders it.
+const SHARED: u32 = KIND_BITS + INDEX_BITS;
+/// Largest index of a key: thirty million ports, flows or queues.
+pub const LARGEST_INDEX: u32 = (1 << INDEX_BITS) - 1;
+/// Largest turn of a key made by [`Key::in_turn`]: some hours of work.
+pub const LAST_TURN: u64 = u64::MAX >> SHARED;
 
 impl Key {
     /// An event of something whose index is its name: a port, a host, a switch.
@@ -30,12 +39,26 @@ impl Key {
     }
 
     /// An event of something that has a name besides its index: a flow, whose slot depends on what
-    /// else is alive. Equal hashes fall back on the index, once in 2^28 ties.
+    /// else is alive. Equal hashes fall back on the index, once in 2^31 ties.
     #[inline]
     pub fn named(time: Time, kind: u8, name: u32, index: u32) -> Key {
         debug_assert!(kind < 16);
-        let hash = mix(time.ps() ^ (u64::from(name) << 40) ^ u64::from(name)) >> 36;
-        Key { time: time.ps(), order: (u64::from(kind) << 60) | (hash << 32) | u64::from(index) }
+        let hash = mix(time.ps() ^ (u64::from(name) << 40) ^ u64::from(name)) >> (KIND_BITS + SHARED) << SHARED;
+        Key { time: time.ps(), order: u64::from(kind) << 60 | hash | Key::about(kind, index) }
+    }
+
+    /// An event ordered among those of its instant by `turn` instead: whoever was scheduled first
+    /// comes first. A queue holds keys of one sort.
+    #[inline]
+    pub fn in_turn(time: Time, turn: u64, kind: u8, index: u32) -> Key {
+        debug_assert!(turn <= LAST_TURN);
+        Key { time: time.ps(), order: turn << SHARED | Key::about(kind, index) }
+    }
+
+    #[inline(always)]
+    fn about(kind: u8, index: u32) -> u64 {
+        debug_assert!(kind < 16 && index <= LARGEST_INDEX);
+        u64::from(u32::from(kind) << INDEX_BITS | index)
     }
 
     /// After every event.
@@ -43,7 +66,7 @@ impl Key {
 
     /// The same but for its index.
     pub fn with_index(self, index: u32) -> Key {
-        Key { order: (self.order >> 32 << 32) | u64::from(index), ..self }
+        Key { order: self.order >> INDEX_BITS << INDEX_BITS | u64::from(index & LARGEST_INDEX), ..self }
     }
 
     /// The smallest that is greater.
@@ -77,37 +100,14 @@ impl Key {
 
     #[inline]
     pub fn kind(self) -> u8 {
-        (self.order >> 60) as u8
+        (self.order as u32 >> INDEX_BITS) as u8 & 15
     }
 
     #[inline]
     pub fn index(self) -> u32 {
-        self.order as u32
-    }
-
-    /// An event ordered among those of its instant by `turn` instead: whoever was scheduled first
-    /// comes first. Kind and index are read by [`Key::in_turn_parts`]. A queue holds keys of one sort.
-    #[inline]
-    pub fn in_turn(time: Time, turn: u64, kind: u8, index: u32) -> Key {
-        debug_assert!(kind < 16 && index <= IN_TURN_LARGEST && turn <= LAST_TURN);
-        let order = turn << (4 + TURN_INDEX_BITS) | u64::from(kind) << TURN_INDEX_BITS | u64::from(index);
-        Key { time: time.ps(), order }
-    }
-
-    /// Kind and index of a key made by [`Key::in_turn`].
-    #[inline]
-    pub fn in_turn_parts(self) -> (u8, u32) {
-        let index = self.order & ((1 << TURN_INDEX_BITS) - 1);
-        ((self.order >> TURN_INDEX_BITS & 15) as u8, index as u32)
+        self.order as u32 & LARGEST_INDEX
     }
 }
-
-/// Sixteen million ports, flows or queues; the rest of the word counts turns.
-const TURN_INDEX_BITS: u32 = 24;
-/// Largest turn of a key made by [`Key::in_turn`]: some hours of work.
-pub const LAST_TURN: u64 = (1 << (60 - TURN_INDEX_BITS)) - 1;
-/// Largest index of a key made by [`Key::in_turn`].
-pub const IN_TURN_LARGEST: u32 = (1 << TURN_INDEX_BITS) - 1;
 
 impl PartialOrd for Key {
     #[inline(always)]
@@ -142,6 +142,8 @@ const MOST_BUCKETS: usize = 1 << 20;
 const FIRST_SHIFT: u32 = 16;
 /// Pending events beyond which [`EventQueue::is_large`] says so.
 const LARGE: usize = 1 << 14;
+/// Moves of a sort by insertion, after which another sort is quicker.
+const MOST_MOVES: usize = 150;
 /// Events in a bucket from which on it counts how many coincide.
 const LONG: usize = 8;
 /// Pops between two looks at whether the wheel still fits the traffic, at first and in the end.
@@ -254,7 +256,12 @@ impl EventQueue {
         if self.current.is_empty() {
             self.advance(limit);
         }
-        self.current.pop_if(|key| *key < limit)
+        let key = *self.current.last()?;
+        if key >= limit {
+            return None;
+        }
+        self.current.pop();
+        Some(key)
     }
 
     /// What comes next, which stays.
@@ -402,16 +409,17 @@ impl EventQueue {
         let watch = std::mem::take(&mut self.watch);
         self.patience = (self.patience * 2).min(ADAPT_EVERY);
         let handled = watch.pops + watch.into_current;
+        let per_bucket = f64::from(handled) / f64::from(watch.buckets.max(1));
         // Events that coincide share a bucket, however narrow it is.
-        let per_bucket = f64::from(handled - watch.ties) / f64::from(watch.buckets.max(1));
+        let apart = f64::from(handled - watch.ties) / f64::from(watch.buckets.max(1));
         // With many events pending their state is out of the cache; longer buckets let whoever
         // handles them fetch more of it at once.
         let aim = if self.is_large() { 20.0 } else { 5.0 };
         let (mut shift, mut buckets) = (self.shift, self.heads.len());
         // More buckets than this would be empty. The reach is kept within it.
         let enough = (4 * self.len()).next_power_of_two().clamp(self.first, MOST_BUCKETS);
-        if per_bucket > 2.0 * aim {
-            let steps = ((per_bucket / aim).log2() as u32).min(shift.saturating_sub(4));
+        if per_bucket > 2.0 * aim && apart > 2.0 {
+            let steps = (apart.min(per_bucket / aim).log2() as u32).min(shift.saturating_sub(4));
             shift -= steps;
             buckets = (buckets << steps).min(enough.max(buckets));
         } else if per_bucket < 0.6 * aim && shift < 40 {
@@ -454,22 +462,42 @@ impl EventQueue {
     }
 }
 
-/// Buckets are short: insertion beats a general sort, which takes over for the rare long one.
+/// Buckets are short: insertion beats a general sort.
 #[inline]
 fn sort_descending(keys: &mut [Key]) {
     if keys.len() > 24 {
-        keys.sort_unstable_by(|a, b| b.cmp(a));
+        sort_long(keys);
         return;
     }
     for i in 1..keys.len() {
-        let key = keys[i];
-        let mut at = i;
-        while at > 0 && keys[at - 1] < key {
-            keys[at] = keys[at - 1];
-            at -= 1;
-        }
-        keys[at] = key;
+        insert(keys, i);
     }
+}
+
+/// In a long one events coincide, and may be in order already. If not, a general sort takes over.
+#[inline(never)]
+fn sort_long(keys: &mut [Key]) {
+    let mut moves = 0;
+    for i in 1..keys.len() {
+        moves += insert(keys, i);
+        if moves > MOST_MOVES {
+            keys.sort_unstable_by(|a, b| b.cmp(a));
+            return;
+        }
+    }
+}
+
+/// Moves a key to its place among those before it; how far.
+#[inline(always)]
+fn insert(keys: &mut [Key], from: usize) -> usize {
+    let key = keys[from];
+    let mut at = from;
+    while at > 0 && keys[at - 1] < key {
+        keys[at] = keys[at - 1];
+        at -= 1;
+    }
+    keys[at] = key;
+    from - at
 }
 
 #[cfg(test)]
@@ -511,14 +539,15 @@ mod tests {
     fn in_turn_the_first_scheduled_comes_first() {
         let at = Time::from_ns(7);
         let keys = [Key::in_turn(at, 1, 9, 5), Key::in_turn(at, 2, 0, 0), Key::in_turn(Time::from_ns(6), 3, 4, 1)];
-        assert_eq!(keys.map(Key::in_turn_parts), [(9, 5), (0, 0), (4, 1)]);
+        assert_eq!(keys.map(|key| (key.kind(), key.index())), [(9, 5), (0, 0), (4, 1)]);
         let mut queue = EventQueue::default();
         for key in [keys[1], keys[2], keys[0]] {
             queue.push(key);
         }
         let order: Vec<Key> = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(order, [keys[2], keys[0], keys[1]], "by time, then by turn, whatever they are");
-        assert_eq!(Key::in_turn(at, 1 << 30, 15, IN_TURN_LARGEST).in_turn_parts(), (15, IN_TURN_LARGEST));
+        let last = Key::in_turn(at, LAST_TURN, 15, LARGEST_INDEX);
+        assert_eq!((last.kind(), last.index()), (15, LARGEST_INDEX));
     }
 
     #[test]
@@ -586,7 +615,7 @@ mod tests {
     fn what_is_looked_at_or_comes_too_late_stays() {
         let mut queue = EventQueue::default();
         assert!(queue.is_empty() && queue.peek().is_none() && queue.bound() == Key::LAST);
-        let keys = [3u64, 900, 50_000_000].map(|ns| Key::new(Time::from_ns(ns), 1, ns as u32));
+        let keys = [3u64, 900, 30_000_000].map(|ns| Key::new(Time::from_ns(ns), 1, ns as u32));
         for key in keys {
             queue.push(key);
         }

@@ -231,6 +231,12 @@ impl LinkRate {
         self.rate
     }
 
+    /// Whether serialisation is one multiplication.
+    #[inline]
+    pub fn is_quick(self) -> bool {
+        self.ps_per_byte != 0
+    }
+
     /// Time on the wire of `wire_bytes` (at most 2 MB: a frame, not a flow).
     #[inline]
     pub fn serialise(self, wire_bytes: u32) -> Span {

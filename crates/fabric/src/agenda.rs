@@ -1,7 +1,8 @@
 //! What is to happen: the event queue, and the order of events at one instant.
 
+use crate::part::kind;
 use crate::plan::Ties;
-use xoff_engine::queue::{IN_TURN_LARGEST, LAST_TURN};
+use xoff_engine::queue::{LARGEST_INDEX, LAST_TURN};
 use xoff_engine::{EventQueue, Key, Time};
 
 /// The events of a run, in one of two orders ([`Ties`]).
@@ -35,17 +36,31 @@ impl Agenda {
         }
     }
 
+    /// The same where events take no turns: for whoever knows that they do not.
+    #[inline(always)]
+    pub fn push_by_name(&mut self, at: Time, kind: u8, name: u32, index: u32) {
+        debug_assert!(!self.in_turn);
+        self.events.push(Key::named(at, kind, name, index));
+    }
+
     /// The same where events take turns: for whoever knows that they do.
-    #[cold]
-    #[inline(never)]
+    #[inline]
     pub fn push_in_turn(&mut self, at: Time, kind: u8, index: u32) {
         let key = self.next_turn(at, kind, index);
         self.events.push(key);
     }
 
+    /// The end of a transmission and its arrival, where events take turns.
+    #[inline(never)]
+    pub fn push_both(&mut self, end: Time, arrives: Time, port: u32) {
+        self.push_in_turn(end, kind::PORT_FREE, port);
+        self.push_in_turn(arrives, kind::ARRIVE, port);
+    }
+
+    #[inline(always)]
     fn next_turn(&mut self, at: Time, kind: u8, index: u32) -> Key {
         self.turn += 1;
-        assert!(self.turn <= LAST_TURN && index <= IN_TURN_LARGEST, "more events than turns can be told apart");
+        assert!(self.turn <= LAST_TURN && index <= LARGEST_INDEX, "more events than turns can be told apart");
         Key::in_turn(at, self.turn, kind, index)
     }
 
@@ -64,23 +79,10 @@ impl Agenda {
         self.events.bound()
     }
 
-    /// The next event, if it comes before `limit`; [`Agenda::parts`] says the rest of it.
+    /// The next event, if it comes before `limit`.
     #[inline(always)]
     pub fn pop_before(&mut self, limit: Key) -> Option<Key> {
         self.events.pop_before(limit)
-    }
-
-    /// Of which kind it is, and what it is about.
-    #[inline(always)]
-    pub fn parts(&self, key: Key) -> (u8, u32) {
-        if self.in_turn { Agenda::parts_in_turn(key) } else { (key.kind(), key.index()) }
-    }
-
-    // Out of line, or both would be computed for every event.
-    #[cold]
-    #[inline(never)]
-    fn parts_in_turn(key: Key) -> (u8, u32) {
-        key.in_turn_parts()
     }
 
     pub fn is_empty(&self) -> bool {

@@ -6,7 +6,7 @@ use crate::mail::{Exit, Post};
 use crate::part::{Host, Part, Switch};
 use crate::pfc;
 use crate::plan::{BaseRtt, HostSettings, Link, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer};
-use crate::port::{AT_HOST, Account, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_WIRE, Port, Queue, SCANS};
+use crate::port::{AT_HOST, Account, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_WIRE, Media, Port, Queue, SCANS};
 use crate::record::Counters;
 use crate::route::{FlowKey, Routes};
 use crate::scan::Scan;
@@ -224,6 +224,8 @@ impl<S: Scheme> Part<S> {
             pfc_frame: sizes.pfc_bytes as u16,
             formats: Arc::clone(formats),
             schemes: Arc::clone(schemes),
+            media: Media::default(),
+            cp_bases: Vec::new(),
             cps: Vec::new(),
             cp_due: Vec::new(),
             cp_owner: Vec::new(),
@@ -271,7 +273,8 @@ impl<S: Scheme> Part<S> {
             let at_host = self.plan.nodes[node].kind == NodeKind::Host;
             let own = layout.part_of[node] == number;
             let owner = layout.index_of[node];
-            let cp_base = self.cps.len() as u32;
+            self.cp_bases.push(self.cps.len() as u32);
+            let medium = self.media.number(LinkRate::with_grain(direction.rate, self.plan.model.grain), direction.delay);
             let hooks = match own && !at_host {
                 true => self.build_cps(port, owner, pauses[owner as usize], name, network),
                 false => Hooks::NONE,
@@ -279,14 +282,12 @@ impl<S: Scheme> Part<S> {
             self.ports.push(Port {
                 busy_until: Time::ZERO,
                 wire: Fifo::default(),
-                rate: LinkRate::with_grain(direction.rate, self.plan.model.grain),
-                delay: direction.delay,
+                medium,
                 tx_bytes: 0,
                 tx_packets: 0,
                 queued_bytes: 0,
                 name,
                 owner,
-                cp_base,
                 local: local_of[port as usize],
                 waiting: 0,
                 paused: 0,

@@ -356,7 +356,7 @@ impl<S: Scheme> Part<S> {
         Body::Pfc {
             classes: (0..self.classes as u8).filter(|class| due & (1 << class) != 0).map(of_class).collect(),
             lasts: (packet.stamp != Time::NEVER).then(|| packet.stamp - Time::ZERO),
-            rate: self.ports[peer(port_id) as usize].rate.rate(),
+            rate: self.media.of(&self.ports[peer(port_id) as usize]).rate.rate(),
         }
     }
 

@@ -20,7 +20,10 @@ impl<S: Scheme> World<S> {
             FaultKind::Rate { port, rate } => {
                 // A packet on the wire keeps its times; the next one sees the new rate.
                 let (part, port) = self.place_of(port);
-                self.parts[part].ports[port as usize].rate = LinkRate::with_grain(rate, self.plan.model.grain);
+                let rate = LinkRate::with_grain(rate, self.plan.model.grain);
+                let Part { media, ports, .. } = &mut self.parts[part];
+                let port = &mut ports[port as usize];
+                port.medium = media.number(rate, media.of(port).delay);
             }
             FaultKind::Loss { port, loss } => {
                 let (part, port) = self.wire_of(port);

@@ -84,6 +84,7 @@ pub struct Sender<Rp> {
     pub route: u32,
     pub hops: u8,
     pub sent_wire_bytes: u64,
+    pub packets_sent: u64,
 }
 
 impl<Rp> Sender<Rp> {
@@ -217,7 +218,6 @@ pub struct Ledger {
     pub acked_at: Option<Time>,
     pub ideal: Span,
     pub base_rtt: Span,
-    pub packets_sent: u64,
     pub packets_retransmitted: u64,
     pub timeouts: u32,
     pub notifications: u64,

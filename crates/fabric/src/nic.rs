@@ -235,6 +235,7 @@ impl<S: Scheme> Part<S> {
         let wire_bytes = u32::from(frame_bytes) + gap_bytes;
         sender.last_wire = wire_bytes;
         sender.sent_wire_bytes += u64::from(wire_bytes);
+        sender.packets_sent += 1;
         if sender.rto_at == Time::NEVER && !sender.tcp {
             sender.rto_at = now + sender.rto;
         }
@@ -262,10 +263,8 @@ impl<S: Scheme> Part<S> {
         }
         self.cards[card].live += 1;
         self.counters.data_packets_sent += 1;
-        let ledger = &mut self.ledgers[flow];
-        ledger.packets_sent += 1;
         if again {
-            ledger.packets_retransmitted += 1;
+            self.ledgers[flow].packets_retransmitted += 1;
             self.counters.data_packets_retransmitted += 1;
         }
         self.charge(port_id, packet.class, frame_bytes);
@@ -334,7 +333,7 @@ impl<S: Scheme> Part<S> {
         sender.asked_bps = limits.rate_bps;
         let host = &self.hosts[sender.host as usize];
         let port_id = host.port;
-        let line = self.ports[port_id as usize].rate;
+        let line = self.media.of(&self.ports[port_id as usize]).rate;
         let line_bps = line.rate().bps() as f64;
         let nic = &self.plan.hosts[host.profile as usize].nic;
         let mut window_bytes = limits.window_bytes;

@@ -12,7 +12,7 @@ use crate::mail::Post;
 use crate::packet::{BACKWARD, IntStack, Kind, Packet};
 use crate::plan::{Plan, Signalling, peer};
 use crate::port::{
-    AT_HOST, Account, CAPTURED, CONTROLLED, CUT, DOWN, EAGER, FREE_PENDING, GHOST, InFlight, LOSSY_WIRE, Port, Queue,
+    AT_HOST, Account, CAPTURED, CONTROLLED, CUT, DOWN, EAGER, FREE_PENDING, GHOST, InFlight, LOSSY_WIRE, Media, Port, Queue,
 };
 use crate::presence::Trail;
 use crate::record::{ClassReport, Counters, Failure, PauseRecord, PfcRecord, PortReport};
@@ -96,10 +96,9 @@ pub struct Host {
 const AHEAD: usize = 16;
 
 /// Of the frame that is on its way out: a port whose run ends amid it has not sent all of it.
-fn unsent_bytes(port: &Port, now: Time) -> u64 {
-    let left = port.busy_until.saturating_since(now);
+fn unsent_bytes(left: Span, rate: BitRate) -> u64 {
     // Rounded up: a byte begun is not sent.
-    (u128::from(port.rate.rate().bps()) * u128::from(left.ps())).div_ceil(8_000_000_000_000) as u64
+    (u128::from(rate.bps()) * u128::from(left.ps())).div_ceil(8_000_000_000_000) as u64
 }
 
 /// Why [`Part::run`] came back.
@@ -175,6 +174,7 @@ pub struct Part<S: Scheme> {
     /// Per flow, where the order of scheduling counts: the timers that have an event.
     pub(crate) timers: Vec<[Time; TIMERS]>,
     pub(crate) ports: Vec<Port>,
+    pub(crate) media: Media,
     /// What all queues and all wires hold.
     pub(crate) queued: Pool<Packet>,
     pub(crate) in_flight: Pool<InFlight>,
@@ -198,6 +198,8 @@ pub struct Part<S: Scheme> {
     /// Per scheme: within a domain, and across.
     pub(crate) formats: Arc<Vec<[Format; 2]>>,
     pub(crate) cps: Vec<S::Cp>,
+    /// By port: its first congestion point.
+    pub(crate) cp_bases: Vec<u32>,
     pub(crate) cp_due: Vec<Time>,
     pub(crate) cp_owner: Vec<(u32, u8)>,
     /// Per congestion point: what orders its timers among others, whatever other schemes there are.
@@ -229,14 +231,19 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn run(&mut self, limit: Key, max_events: u64) -> (u64, Pause) {
         let large = self.queue.is_large();
         let mut looked_at = 0;
-        for handled in 0..max_events {
+        let mut left = max_events;
+        let pause = loop {
+            if left == 0 {
+                break Pause::Counted;
+            }
             if self.halted {
                 self.halted = false;
-                return (handled, Pause::Halted);
+                break Pause::Halted;
             }
             let Some(key) = self.queue.pop_before(limit) else {
-                return (handled, if self.queue.is_empty() { Pause::Empty } else { Pause::Limit });
+                break if self.queue.is_empty() { Pause::Empty } else { Pause::Limit };
             };
+            left -= 1;
             if large {
                 if self.queue.take_fresh() || looked_at == 0 {
                     self.look_ahead();
@@ -246,30 +253,35 @@ impl<S: Scheme> Part<S> {
             }
             debug_assert!(key.time() >= self.now, "time runs backwards");
             self.now = key.time();
-            self.counters.events += 1;
             if let Some(rank) = &mut self.rank {
                 // An event that another one set for the same instant comes right after that one.
                 *rank = key.max(*rank);
             }
-            let (kind, index) = self.queue.parts(key);
-            match kind {
-                kind::ARRIVE => self.on_arrive(index),
-                kind::PORT_FREE => self.on_port_free(index),
-                kind::WAKE => self.on_wake(index),
-                kind::FLOW_TIMER => self.on_flow_timer(index),
-                kind::NP_TIMER => self.on_np_timer(index),
-                kind::CP_TIMER => self.on_cp_timer(index),
-                kind::EMIT => self.on_emit(index),
-                kind::PAUSE_EXPIRY => self.on_pause_expiry(index),
-                kind::PFC_REFRESH => self.on_pfc_refresh(index),
-                kind::WATCHDOG => self.on_watchdog(index),
-                kind::SWITCH_TIMER => self.on_switch_timer(index),
-                kind::SHAPER => self.on_shaper(index),
-                kind::SOURCE => self.on_orders(index),
-                other => unreachable!("event kind {other} in a part"),
-            }
+            self.handle(key);
+        };
+        self.counters.events = self.counters.events.wrapping_add(max_events - left);
+        (max_events - left, pause)
+    }
+
+    #[inline(always)]
+    fn handle(&mut self, key: Key) {
+        let index = key.index();
+        match key.kind() {
+            kind::ARRIVE => self.on_arrive(index),
+            kind::PORT_FREE => self.on_port_free(index),
+            kind::WAKE => self.on_wake(index),
+            kind::FLOW_TIMER => self.on_flow_timer(index),
+            kind::NP_TIMER => self.on_np_timer(index),
+            kind::CP_TIMER => self.on_cp_timer(index),
+            kind::EMIT => self.on_emit(index),
+            kind::PAUSE_EXPIRY => self.on_pause_expiry(index),
+            kind::PFC_REFRESH => self.on_pfc_refresh(index),
+            kind::WATCHDOG => self.on_watchdog(index),
+            kind::SWITCH_TIMER => self.on_switch_timer(index),
+            kind::SHAPER => self.on_shaper(index),
+            kind::SOURCE => self.on_orders(index),
+            other => unreachable!("event kind {other} in a part"),
         }
-        (max_events, Pause::Counted)
     }
 
     /// Reads what the next events will need, all of them before any is handled: in a large network
@@ -338,7 +350,7 @@ impl<S: Scheme> Part<S> {
         if let Some(next) = self.in_flight.front(&sender.wire)
             && !sender.has(EAGER)
         {
-            self.queue.push_named(next.arrives, kind::ARRIVE, sender.name, port);
+            self.queue.push_by_name(next.arrives, kind::ARRIVE, sender.name, port);
         }
         let lossy = sender.has(LOSSY_WIRE);
         let ingress = peer(port);
@@ -388,19 +400,29 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Puts a packet on the wire now. The port must be free.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn transmit(&mut self, port_id: u32, packet: &Packet) {
+        self.transmit_here(port_id, packet);
+    }
+
+    /// The same, for where most packets come by.
+    #[inline(always)]
+    pub(crate) fn transmit_here(&mut self, port_id: u32, packet: &Packet) {
         let port = &mut self.ports[port_id as usize];
         debug_assert!(port.busy_until <= self.now);
         let wire_bytes = u32::from(packet.frame_bytes) + self.gap_bytes;
-        let end = self.now + port.rate.serialise(wire_bytes);
+        let (onto, along) = self.media.times(port, wire_bytes);
+        let end = self.now + onto;
         port.busy_until = end;
         port.tx_bytes += u64::from(wire_bytes);
-        port.tx_packets += 1;
+        port.tx_packets = port.tx_packets.wrapping_add(1);
+        if port.tx_packets == 0 {
+            *self.media.wraps.entry(port_id).or_default() += 1;
+        }
         if !packet.kind.is_link_local() {
             self.counters.packet_hops += 1;
         }
-        let arrives = end + port.delay;
+        let arrives = end + along;
         let flags = port.flags;
         if flags & (EAGER | CUT) != 0 {
             if flags & CUT != 0 {
@@ -408,10 +430,9 @@ impl<S: Scheme> Part<S> {
                 return;
             }
             port.flags |= FREE_PENDING;
-            self.queue.push_in_turn(end, kind::PORT_FREE, port_id);
-            self.queue.push_in_turn(arrives, kind::ARRIVE, port_id);
+            self.queue.push_both(end, arrives, port_id);
         } else if port.wire.is_empty() {
-            self.queue.push_named(arrives, kind::ARRIVE, port.name, port_id);
+            self.queue.push_by_name(arrives, kind::ARRIVE, port.name, port_id);
         }
         self.in_flight.push(&mut port.wire, &InFlight { arrives, packet: *packet });
         if flags & CAPTURED != 0 {
@@ -432,7 +453,8 @@ impl<S: Scheme> Part<S> {
 
     /// A source acts upon flows that begin or end here. It is no event of the part's own.
     fn on_orders(&mut self, index: u32) {
-        self.counters.events -= 1;
+        // Counted when the loop ends.
+        self.counters.events = self.counters.events.wrapping_sub(1);
         for (number, order) in self.orders.remove(&index).unwrap_or_default() {
             self.rank = self.rank.map(|rank| rank.with_index(number));
             self.obey(order);
@@ -466,7 +488,7 @@ impl<S: Scheme> Part<S> {
             return;
         }
         port.flags |= FREE_PENDING;
-        self.queue.push_named(port.busy_until.max(self.now), kind::PORT_FREE, port.name, port_id);
+        self.queue.push_by_name(port.busy_until.max(self.now), kind::PORT_FREE, port.name, port_id);
     }
 
     #[cold]
@@ -506,7 +528,9 @@ impl<S: Scheme> Part<S> {
             // The first after the one that was served last.
             let next = u32::from(self.drr_next[port as usize]);
             let turned = (u32::from(eligible) | u32::from(eligible) << self.classes) >> next;
-            return ((next + turned.trailing_zeros()) % self.classes as u32) as u8;
+            let class = next + turned.trailing_zeros();
+            let classes = self.classes as u32;
+            return (if class >= classes { class - classes } else { class }) as u8;
         }
         loop {
             let class = self.drr_next[port as usize] as usize % self.classes;
@@ -533,7 +557,8 @@ impl<S: Scheme> Part<S> {
             // What it sent beyond its share is taken off its next; where classes take turns, all of it is.
             *deficit -= i64::from(bytes);
             if *deficit <= 0 {
-                self.drr_next[port as usize] = ((usize::from(class) + 1) % self.classes) as u8;
+                let next = usize::from(class) + 1;
+                self.drr_next[port as usize] = if next == self.classes { 0 } else { next as u8 };
             }
         }
     }
@@ -587,10 +612,11 @@ impl<S: Scheme> Part<S> {
             let at_host = port.has(AT_HOST);
             let (paused, owner, local) = (port.paused, port.owner as usize, port.local as usize);
             let pfc = &self.watch.frames[port_id];
+            let unsent = unsent_bytes(port.busy_until.saturating_since(now), self.media.of(port).rate.rate());
             let mut report = PortReport {
                 port: port.name,
-                tx_packets: port.tx_packets,
-                tx_wire_bytes: port.tx_bytes.saturating_sub(unsent_bytes(port, now)),
+                tx_packets: self.media.tx_packets(port_id as u32, port),
+                tx_wire_bytes: port.tx_bytes.saturating_sub(unsent),
                 pause_frames: pfc.pause,
                 resume_frames: pfc.resume,
                 refresh_frames: pfc.refresh,

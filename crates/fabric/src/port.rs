@@ -1,6 +1,7 @@
 //! Ports, egress queues and ingress accounts: the state the hot path touches.
 
 use crate::packet::Packet;
+use std::collections::HashMap;
 use xoff_engine::{Fifo, LinkRate, Pool, Span, Time};
 
 /// A packet on the wire and when its last bit arrives.
@@ -13,24 +14,24 @@ pub struct InFlight {
 /// One end of a link: the transmitter of a node towards its peer, and that wire.
 ///
 /// Bits in the masks are classes. A class waits when it has something to send: packets in its
-/// queue, or at a NIC also flows that may send now.
+/// queue, or at a NIC also flows that may send now. A port is one cache line.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Port {
     pub busy_until: Time,
     /// What the wire carries, in order; only its head is an event.
     pub wire: Fifo,
-    pub rate: LinkRate,
-    pub delay: Span,
     pub tx_bytes: u64,
-    pub tx_packets: u64,
     /// Bytes waiting in all its queues.
     pub queued_bytes: u64,
     /// Its number in the network: what orders its events among others.
     pub name: u32,
     /// Number of its owner among the hosts or switches of the part.
     pub owner: u32,
-    /// First congestion point of this port.
-    pub cp_base: u32,
+    /// Packets sent; when there is no more room it begins again ([`Media::wraps`]).
+    pub tx_packets: u32,
+    /// Which of the [`Media`] its wire is.
+    pub medium: u32,
     /// Its number at its switch.
     pub local: u16,
     pub waiting: u8,
@@ -40,6 +41,74 @@ pub struct Port {
     pub flags: u16,
     /// Union of the hooks of its congestion points.
     pub hooks: crate::scheme::Hooks,
+}
+
+const _: () = assert!(size_of::<Port>() == 64, "the hot path is laid out around it");
+
+/// The rate and delay of a wire.
+#[derive(Clone, Copy, Debug)]
+pub struct Medium {
+    pub rate: LinkRate,
+    pub delay: Span,
+}
+
+/// The wires that there are: few differ.
+#[derive(Debug, Default)]
+pub struct Media {
+    list: Vec<Medium>,
+    numbers: HashMap<(u64, u64), u32>,
+    /// Of wires at which serialisation is laborious: times by frame size, those that were needed.
+    known: Vec<Vec<Span>>,
+    /// Of ports: times that the count of packets sent has begun again.
+    pub wraps: HashMap<u32, u32>,
+}
+
+impl Media {
+    pub fn number(&mut self, rate: LinkRate, delay: Span) -> u32 {
+        *self.numbers.entry((rate.rate().bps(), delay.ps())).or_insert_with(|| {
+            self.list.push(Medium { rate, delay });
+            (self.list.len() - 1) as u32
+        })
+    }
+
+    /// How long `wire_bytes` take onto the wire of a port, and along it.
+    #[inline(always)]
+    pub fn times(&mut self, port: &Port, wire_bytes: u32) -> (Span, Span) {
+        let Medium { rate, delay } = self.list[port.medium as usize];
+        let quick = rate.is_quick();
+        (if quick { rate.serialise(wire_bytes) } else { self.look_up(port.medium as usize, wire_bytes) }, delay)
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, medium: usize, wire_bytes: u32) -> Span {
+        match self.known.get(medium).and_then(|known| known.get(wire_bytes as usize)) {
+            Some(&span) if span != Span::ZERO => span,
+            _ => self.find_out(medium, wire_bytes),
+        }
+    }
+
+    #[cold]
+    fn find_out(&mut self, medium: usize, wire_bytes: u32) -> Span {
+        if self.known.len() <= medium {
+            self.known.resize(medium + 1, Vec::new());
+        }
+        let (known, at) = (&mut self.known[medium], wire_bytes as usize);
+        if known.len() <= at {
+            known.resize(at + 1, Span::ZERO);
+        }
+        known[at] = self.list[medium].rate.serialise(wire_bytes);
+        known[at]
+    }
+
+    #[inline(always)]
+    pub fn of(&self, port: &Port) -> Medium {
+        self.list[port.medium as usize]
+    }
+
+    /// All packets that a port has sent.
+    pub fn tx_packets(&self, number: u32, port: &Port) -> u64 {
+        u64::from(self.wraps.get(&number).copied().unwrap_or(0)) << 32 | u64::from(port.tx_packets)
+    }
 }
 
 /// A "transmission done" event is pending.
@@ -74,8 +143,9 @@ impl Port {
     }
 }
 
-/// One egress queue (port, class).
+/// One egress queue (port, class): what changes with every packet in one cache line, the rest in another.
 #[derive(Debug, Default)]
+#[repr(C, align(64))]
 pub struct Queue {
     pub packets: Fifo,
     /// Packets of it that lie elsewhere: at the inputs of a switch under control.
@@ -85,14 +155,14 @@ pub struct Queue {
     /// Byte-picoseconds, for the mean.
     pub area: f64,
     pub area_at: Time,
+    /// Last time a packet left; what the watchdog and the deadlock check look at.
+    pub moved_at: Time,
     pub marks: u64,
     pub drops: u64,
     pub paused_since: Time,
     pub paused_total: Span,
     /// Timed signalling: when the pause runs out.
     pub paused_until: Time,
-    /// Last time a packet left; what the watchdog and the deadlock check look at.
-    pub moved_at: Time,
     /// The watchdog has taken the queue out of PFC.
     pub storm: Storm,
 }
@@ -133,6 +203,14 @@ impl Queue {
         self.peak_bytes = self.peak_bytes.max(self.bytes);
     }
 
+    /// A packet has come in and left at the same time.
+    #[inline]
+    pub fn pass(&mut self, now: Time, frame_bytes: u16) {
+        self.settle(now);
+        self.peak_bytes = self.peak_bytes.max(self.bytes + u64::from(frame_bytes));
+        self.moved_at = now;
+    }
+
     /// A packet has left.
     #[inline]
     pub fn shrink(&mut self, now: Time, frame_bytes: u16) {
@@ -144,9 +222,18 @@ impl Queue {
     /// Accounts for the time since the last change.
     #[inline]
     pub fn settle(&mut self, now: Time) {
-        self.area += self.bytes as f64 * (now - self.area_at).ps() as f64;
+        if self.bytes != 0 {
+            self.area += real(self.bytes) * real((now - self.area_at).ps());
+        }
         self.area_at = now;
     }
+}
+
+/// A number of bytes or picoseconds as a float: one instruction where it is known to be no larger than this.
+#[inline(always)]
+pub fn real(number: u64) -> f64 {
+    debug_assert!(i64::try_from(number).is_ok());
+    number as i64 as f64
 }
 
 /// What of one ingress (port, class) is buffered in its switch, and its PFC state.

@@ -184,7 +184,7 @@ impl<S: Scheme> World<S> {
     }
 
     pub(crate) fn flow_record(&self, presence: u32) -> FlowRecord {
-        let (ledger, receiver) = (self.sender_of(presence).1, self.receiver_of(presence));
+        let ((sender, ledger), receiver) = (self.sender_of(presence), self.receiver_of(presence));
         FlowRecord {
             id: ledger.id,
             number: ledger.number,
@@ -202,7 +202,7 @@ impl<S: Scheme> World<S> {
             acked_at: ledger.acked_at,
             ideal: ledger.ideal,
             base_rtt: ledger.base_rtt,
-            packets_sent: ledger.packets_sent,
+            packets_sent: sender.packets_sent,
             packets_retransmitted: ledger.packets_retransmitted,
             timeouts: ledger.timeouts,
             lost: self.presences[presence].lost,

@@ -200,7 +200,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn limit_scanned(&mut self, flow: u32, limits: Limits) {
         let sender = &mut self.senders[flow];
         let host = &self.hosts[sender.host as usize];
-        let line = self.ports[host.port as usize].rate.rate().bps() as f64;
+        let line = self.media.of(&self.ports[host.port as usize]).rate.rate().bps() as f64;
         let within = |bps: f64| sender.cap.map_or(bps, |cap| bps.min(cap.bps() as f64)).min(line);
         let (old, new) = (within(sender.asked_bps), within(limits.rate_bps));
         sender.asked_bps = limits.rate_bps;

@@ -201,7 +201,7 @@ impl<S: Scheme> Part<S> {
         if port.has(DOWN) || queue.storm == Storm::Dropping {
             return false; // It takes everything, for good.
         }
-        let full = |machine: &S::Transit| queue.bytes >= machine.yields_at(port.rate.rate()).max(1);
+        let full = |machine: &S::Transit| queue.bytes >= machine.yields_at(self.media.of(port).rate.rate()).max(1);
         port.paused & (1 << class) != 0 || self.shapers.get(flow).is_some_and(|shaped| full(&shaped.machine))
     }
 

@@ -107,7 +107,7 @@ impl<S: Scheme> World<S> {
         }
         let tie = self.feeds[source as usize].name.tie();
         let window = &mut self.window;
-        window.orders = window.orders.wrapping_add(1);
+        window.orders += 1;
         self.parts[part].expect_order(self.now, tie, (window.acts, window.orders), order);
     }
 

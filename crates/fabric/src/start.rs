@@ -230,6 +230,7 @@ impl<S: Scheme> World<S> {
             route,
             hops,
             sent_wire_bytes: 0,
+            packets_sent: 0,
         }
     }
 
@@ -277,7 +278,7 @@ impl<S: Scheme> World<S> {
     pub(crate) fn line_rate(&self, node: u32) -> BitRate {
         let part = &self.parts[usize::from(self.layout.part_of[node as usize])];
         let host = &part.hosts[self.layout.index_of[node as usize] as usize];
-        part.ports[host.port as usize].rate.rate()
+        part.media.of(&part.ports[host.port as usize]).rate.rate()
     }
 
     /// The flow's egress ports: pinned, or by the hash of what identifies it.
@@ -316,7 +317,6 @@ fn ledger(birth: &Birth, spec: &FlowSpec, now: Time, journey: &Journey) -> Ledge
         acked_at: None,
         ideal: journey.ideal,
         base_rtt: journey.base_rtt,
-        packets_sent: 0,
         packets_retransmitted: 0,
         timeouts: 0,
         notifications: 0,

@@ -8,7 +8,7 @@ use crate::identity::Card;
 use crate::packet::{BACKWARD, Ecn, Kind, NO_EXTRA, Packet, TRANSIT};
 use crate::part::{Part, kind};
 use crate::plan::{Signalling, peer};
-use crate::port::{AT_HOST, AWAITED, CONTROLLED, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, Port, SCANS, Storm};
+use crate::port::{AT_HOST, AWAITED, CONTROLLED, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, SCANS, Storm, real};
 use crate::record::{Failure, LosslessDrop, PauseRecord, PfcRecord};
 use crate::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme};
 use xoff_engine::Time;
@@ -49,12 +49,17 @@ impl<S: Scheme> Part<S> {
         }
         if idle {
             packet.ingress = u16::MAX;
-            self.depart(egress, packet);
+            self.inspect(egress, packet);
+            self.transmit_here(egress, packet);
             return;
         }
         packet.ingress = self.ports[ingress as usize].local;
         if !self.admit(ingress, egress, packet) {
             self.lose(packet);
+            return;
+        }
+        if self.ports[egress as usize].has(EAGER) && self.passes_at_once(egress, class) {
+            self.pass_eagerly(egress, packet);
             return;
         }
         let queue = &mut self.queues[egress as usize * self.classes + usize::from(class)];
@@ -247,6 +252,27 @@ impl<S: Scheme> Part<S> {
         self.transmit(port_id, packet);
     }
 
+    /// Whether a packet that was admitted would be served at once, and alone.
+    #[inline]
+    fn passes_at_once(&self, egress: u32, class: u8) -> bool {
+        let out = &self.ports[egress as usize];
+        out.busy_until <= self.now
+            && (out.waiting | out.paused) & 1 << class == 0
+            && out.waiting & !out.paused == 0
+            && out.flags & (FREE_PENDING | AWAITED) == 0
+            && out.pfc_due == 0
+    }
+
+    /// What queueing it and serving it right away would come to.
+    #[inline(never)]
+    fn pass_eagerly(&mut self, egress: u32, packet: &mut Packet) {
+        let queue = &mut self.queues[egress as usize * self.classes + usize::from(packet.class)];
+        queue.pass(self.now, packet.frame_bytes);
+        self.charge(egress, packet.class, packet.frame_bytes);
+        self.release_eagerly(egress, packet);
+        self.transmit_here(egress, packet);
+    }
+
     /// Where the order of scheduling counts, the congestion point looks before the upstream is resumed,
     /// and the port is busy already: whatever that leads to, at this port too, comes after the packet.
     #[cold]
@@ -281,7 +307,7 @@ impl<S: Scheme> Part<S> {
     fn cp_answer(&mut self, port_id: u32, packet: &Packet) {
         if matches!(packet.kind, Kind::Ack | Kind::Nak) {
             let view = self.view(port_id, packet.class);
-            let cp = self.cp_index(&self.ports[port_id as usize], packet.class, slot(packet));
+            let cp = self.cp_index(port_id, packet.class, slot(packet));
             self.cps[cp].on_answer(&view);
         }
     }
@@ -559,8 +585,8 @@ impl<S: Scheme> Part<S> {
     }
 
     #[inline]
-    fn cp_index(&self, port: &Port, class: u8, slot: usize) -> usize {
-        port.cp_base as usize + usize::from(class) * self.schemes.len() + slot
+    fn cp_index(&self, port: u32, class: u8, slot: usize) -> usize {
+        self.cp_bases[port as usize] as usize + usize::from(class) * self.schemes.len() + slot
     }
 
     /// The queue as it is, without the packet at hand.
@@ -574,7 +600,7 @@ impl<S: Scheme> Part<S> {
             queue_packets: queue.count(),
             port_bytes: port.queued_bytes,
             tx_bytes: port.tx_bytes,
-            rate: port.rate.rate(),
+            rate: self.media.of(port).rate.rate(),
             paused: port.paused & (1 << class) != 0,
         }
     }
@@ -582,7 +608,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn cp_enqueue(&mut self, egress: u32, packet: &mut Packet) {
         let view = self.view(egress, packet.class);
         let own = slot(packet);
-        let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
+        let first = self.cp_index(egress, packet.class, 0);
         let card = &self.cards[packet.flow];
         let weight = card.weight;
         let facts = packet_facts(packet, card, true);
@@ -609,7 +635,7 @@ impl<S: Scheme> Part<S> {
     fn cp_dequeue(&mut self, egress: u32, packet: &mut Packet) {
         let view = self.view(egress, packet.class);
         let own = slot(packet);
-        let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
+        let first = self.cp_index(egress, packet.class, 0);
         let facts = packet_facts(packet, &self.cards[packet.flow], true);
         let before = packet.ecn;
         let int = if packet.extra != NO_EXTRA { self.int.get_mut(packet.extra) } else { None };
@@ -630,7 +656,7 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     fn show_others(&mut self, egress: u32, packet: &Packet, view: &QueueView, comes: Option<u16>) {
         let own = slot(packet);
-        let first = self.cp_index(&self.ports[egress as usize], packet.class, 0);
+        let first = self.cp_index(egress, packet.class, 0);
         let facts = packet_facts(packet, &self.cards[packet.flow], false);
         for cp in (first..first + self.schemes.len()).filter(|cp| *cp != first + own) {
             if !self.cps[cp].hooks().has(Hooks::EVERY) {
@@ -662,7 +688,7 @@ impl<S: Scheme> Part<S> {
     fn cp_pause_change(&mut self, port_id: u32, class: u8) {
         let view = self.view(port_id, class);
         for slot in 0..self.schemes.len() {
-            let cp = self.cp_index(&self.ports[port_id as usize], class, slot);
+            let cp = self.cp_index(port_id, class, slot);
             self.cps[cp].on_pause_change(&view);
             self.after_cp(port_id, cp);
         }
@@ -694,7 +720,7 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     fn send_notices(&mut self, port_id: u32, cp: usize) {
-        let slot = (cp - self.ports[port_id as usize].cp_base as usize) % self.schemes.len();
+        let slot = (cp - self.cp_bases[port_id as usize] as usize) % self.schemes.len();
         let mut notices = std::mem::take(&mut self.notices);
         for notice in notices.drain(..) {
             self.send_notice(port_id, slot, &notice);
@@ -789,5 +815,6 @@ pub(crate) fn xoff_now(switch: &crate::part::Switch, account: &crate::port::Acco
 /// What one ingress may use of the shared pool now.
 #[inline]
 fn dynamic_threshold(alpha: f64, pool: u64, used: u64) -> u64 {
-    (alpha * pool.saturating_sub(used) as f64) as u64
+    // Below 2^63, so that the short conversions do.
+    (alpha * real(pool.saturating_sub(used))) as i64 as u64
 }

@@ -15,6 +15,7 @@ use crate::scheme::Scheme;
 use crate::traffic::Source;
 use crate::world::World;
 use std::cmp::Reverse;
+use xoff_engine::queue::LARGEST_INDEX;
 use xoff_engine::{Key, Span, Time};
 
 /// How far parts may run ahead, and how far they have come.
@@ -29,7 +30,7 @@ pub(crate) struct Window {
     reached: Time,
     /// The act of a source that was drawn last.
     pub act: Option<Key>,
-    /// Acts and orders so far, that parts may keep them in order.
+    /// Acts and orders in it so far, that parts may keep them in order.
     pub acts: u32,
     pub orders: u32,
     /// A flow that kept the run going when its end was last looked for.
@@ -158,13 +159,16 @@ impl<S: Scheme> World<S> {
     /// Lets sources act that are due before `limit`, and hands out what they want; the last of these acts.
     fn draw_ahead(&mut self, limit: Key) -> Option<Key> {
         let mut last = None;
+        // All that was drawn before has been done.
+        debug_assert!(self.parts.iter().all(|part| part.orders.is_empty()));
+        (self.window.acts, self.window.orders) = (0, 0);
         while let Some(&Reverse(key)) = self.acts.peek()
             && key < limit
         {
             self.now = key.time();
             last = Some(key);
             self.window.act = last;
-            self.window.acts = self.window.acts.wrapping_add(1);
+            self.window.acts += 1;
             self.handle_act();
         }
         last
@@ -241,7 +245,7 @@ impl<S: Scheme> World<S> {
             }
             None => {
                 // What the source wants is done, and nothing that follows from it.
-                let (first, last) = (end.with_index(0), end.with_index(u32::MAX));
+                let (first, last) = (end.with_index(0), end.with_index(LARGEST_INDEX));
                 self.run_parts(first, crew);
                 for part in &mut self.parts {
                     while part.queue.peek().is_some_and(|key| key >= first && key <= last) {

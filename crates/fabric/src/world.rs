@@ -214,17 +214,16 @@ impl<S: Scheme> World<S> {
     pub(crate) fn handle_act(&mut self) {
         let Some(Reverse(key)) = self.acts.pop() else { return };
         self.own.events += 1;
-        self.on_source(self.parts[0].queue.parts(key).1);
+        self.on_source(key.index());
     }
 
     pub(crate) fn handle_agenda(&mut self) {
         let Some(Reverse(key)) = self.agenda.pop() else { return };
         self.own.events += 1;
-        let (kind, index) = self.parts[0].queue.parts(key);
-        match kind {
+        match key.kind() {
             kind::CHECK => self.on_check(),
-            kind::PROBE => self.on_probe(index),
-            kind::FAULT => self.on_fault(index),
+            kind::PROBE => self.on_probe(key.index()),
+            kind::FAULT => self.on_fault(key.index()),
             other => unreachable!("event kind {other} of a run"),
         }
     }

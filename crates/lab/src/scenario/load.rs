@@ -20,9 +20,9 @@ use crate::traffic::{self, TrafficPlan};
 use std::path::Path;
 use std::sync::Arc;
 use xoff_engine::Time;
-use xoff_engine::queue::IN_TURN_LARGEST;
+use xoff_engine::queue::LARGEST_INDEX;
 use xoff_fabric::build::largest_wire_bytes;
-use xoff_fabric::plan::{AckPath, HostSettings, Model, NodeKind, Plan, Random, Ties};
+use xoff_fabric::plan::{AckPath, HostSettings, Model, NodeKind, Plan, Random};
 use xoff_fabric::scheme::Format;
 use xoff_fabric::topology::Graph;
 use xoff_schemes::param::ParamValues;
@@ -265,11 +265,12 @@ impl Scenario {
             probes: Vec::new(),
             run,
         };
-        // Events that take turns have less room for what they are about: a queue per scheme at most.
+        // What an event is about has so much room: a queue per scheme at most.
         let queues = plan.ports() * plan.classes.list.len() * schemes.len();
-        if plan.model.ties == Ties::Scheduled && queues > IN_TURN_LARGEST as usize {
-            let error = root.place_within("model", "ties").error("this network is too large for this order of events");
-            return Err(error.label("leave it out, or make the network smaller"));
+        if queues > LARGEST_INDEX as usize {
+            let most = format!("ports x classes x schemes: {queues}, and at most {LARGEST_INDEX} can be told apart");
+            let error = root.place_within("topology", "kind").error("this network is too large");
+            return Err(error.label(most));
         }
         let formats: Vec<[Format; 2]> = schemes.iter().map(|scheme| xoff_schemes::formats(&scheme.values)).collect();
         let frame_bytes = largest_wire_bytes(&plan, &formats);
