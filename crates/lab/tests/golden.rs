@@ -74,10 +74,8 @@ impl Digest {
         self.text.push('\n');
     }
 
-    /// FNV-1a.
     fn hash(&self) -> String {
-        let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-        format!("{:016x}", self.text.bytes().fold(0xcbf2_9ce4_8422_2325, mix))
+        format!("{:016x}", xoff_engine::rng::name_hash(&self.text))
     }
 }
 

@@ -22,3 +22,8 @@ pub use draw::Draw;
 pub use network::Network;
 pub use scenario::{scenario, text};
 pub use trial::{Trial, Verdict};
+
+/// A number from the environment.
+pub fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number")))
+}

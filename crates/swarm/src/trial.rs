@@ -145,11 +145,29 @@ fn judge_calmly(text: &str) -> Verdict {
 /// Runs a text twice: why the second run is not the first, if so.
 pub fn differs_when_repeated(text: &str) -> Option<String> {
     let run = || catch_unwind(|| load(text).ok().and_then(|loaded| run(loaded).ok())).ok().flatten();
-    let (a, b) = (run()?, run()?);
-    let same = a.world.flows == b.world.flows
-        && a.world.pauses == b.world.pauses
-        && a.world.samples == b.world.samples
-        && a.world.counters == b.world.counters
-        && a.world.failure == b.world.failure;
-    (!same).then(|| "two runs of it differ".to_owned())
+    let (mut a, mut b) = (run()?, run()?);
+    difference(&mut a.world, &mut b.world)
+}
+
+/// Where two worlds that should be the same differ, at the end of a run.
+pub fn difference(a: &mut AnyWorld, b: &mut AnyWorld) -> Option<String> {
+    let mut differs = Vec::new();
+    let mut compare = |what: &str, a: String, b: String| {
+        if a != b {
+            let at = a.bytes().zip(b.bytes()).position(|(a, b)| a != b).unwrap_or(a.len().min(b.len()));
+            let near = |s: &str| s.chars().skip(at.saturating_sub(160)).take(320).collect::<String>();
+            differs.push(format!("{what}:\n  one   {}\n  other {}", near(&a), near(&b)));
+        }
+    };
+    compare("now", format!("{:?}", a.now), format!("{:?}", b.now));
+    compare("failure", format!("{:?}", a.failure), format!("{:?}", b.failure));
+    compare("flows", format!("{:?}", a.flows), format!("{:?}", b.flows));
+    compare("pauses", format!("{:?}", a.pauses), format!("{:?}", b.pauses));
+    compare("pfc frames", format!("{:?}", a.pfc_frames), format!("{:?}", b.pfc_frames));
+    compare("samples", format!("{:?}", a.samples), format!("{:?}", b.samples));
+    compare("deadlocks", format!("{:?}", a.deadlocks), format!("{:?}", b.deadlocks));
+    compare("storms", format!("{:?}", a.storm_records()), format!("{:?}", b.storm_records()));
+    compare("counters", format!("{:?}", a.counters), format!("{:?}", b.counters));
+    compare("ports", format!("{:?}", a.port_reports()), format!("{:?}", b.port_reports()));
+    (!differs.is_empty()).then(|| differs.join("\n"))
 }

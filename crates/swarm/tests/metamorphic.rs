@@ -13,11 +13,7 @@ use xoff_lab::scenario::{Options, Scenario};
 use xoff_swarm::draw::{Draw, push, set, time};
 use xoff_swarm::rewrite;
 use xoff_swarm::trial::{self, Trial};
-use xoff_swarm::{network, scenario, table};
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number")))
-}
+use xoff_swarm::{network, scenario, setting, table};
 
 /// What two runs of one experiment must share of a flow: all but its number in the run, which
 /// counts over all traffic, and those of its table and label.

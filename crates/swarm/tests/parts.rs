@@ -1,21 +1,18 @@
 //! A network cut into parts gives what it gives whole: random scenarios, random cuts, windows of any length, parts
 //! in any order and on several threads.
 //!
-//! `XOFF_PARTS_CASES` sets how many; `XOFF_PARTS_FIRST` the first seed.
+//! `XOFF_PARTS_CASES` sets how many, `XOFF_PARTS_FIRST` the first seed, `XOFF_PARTS_THREADS` the threads of all.
 
 use std::sync::Mutex;
-use xoff_engine::{Rng, Span, stream};
+use xoff_engine::{Rng, stream};
 use xoff_fabric::part::Part;
-use xoff_fabric::plan::{NodeKind, Plan};
+use xoff_fabric::partition;
+use xoff_fabric::plan::Plan;
 use xoff_fabric::window::{Alone, Crew};
 use xoff_fabric::world::Progress;
 use xoff_lab::scenario::Loaded;
 use xoff_schemes::{Any, AnyWorld};
-use xoff_swarm::{text, trial};
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).map_or(default, |value| value.parse().expect("a number"))
-}
+use xoff_swarm::{setting, text, trial};
 
 /// Each switch in a part by lot, hosts with theirs; several domains are cut only between them. `None` if there is
 /// nothing to cut, or a wire without delay would be.
@@ -25,14 +22,7 @@ fn random_cut(plan: &Plan, seed: u64) -> Option<Vec<u16>> {
     let domains = plan.nodes.iter().map(|node| node.domain).max()?;
     let mut part_of: Vec<u16> =
         (plan.nodes.iter()).map(|node| if domains > 0 { node.domain } else { rng.below(most) as u16 }).collect();
-    let is_host = |node: u32| plan.nodes[node as usize].kind == NodeKind::Host;
-    for link in &plan.links {
-        for (host, switch) in [(link.a, link.b), (link.b, link.a)] {
-            if is_host(host) {
-                part_of[host as usize] = part_of[switch as usize];
-            }
-        }
-    }
+    partition::take_hosts_along(plan, &mut part_of);
     // Numbers without gaps.
     let mut used: Vec<u16> = part_of.clone();
     used.sort_unstable();
@@ -40,10 +30,7 @@ fn random_cut(plan: &Plan, seed: u64) -> Option<Vec<u16>> {
     for part in &mut part_of {
         *part = used.binary_search(part).ok()? as u16;
     }
-    let delay = |link: &xoff_fabric::plan::Link| link.a_to_b.delay.min(link.b_to_a.delay);
-    let cut = |link: &xoff_fabric::plan::Link| part_of[link.a as usize] != part_of[link.b as usize];
-    let zero = plan.links.iter().any(|l| (cut(l) || is_host(l.a) || is_host(l.b)) && delay(l) == Span::ZERO);
-    (used.len() > 1 && !zero).then_some(part_of)
+    (used.len() > 1 && partition::takes_time(plan, &part_of)).then_some(part_of)
 }
 
 /// Lets parts run in an order of lot, or at the same time.
@@ -78,33 +65,16 @@ fn run(mut world: AnyWorld, slice: u64, crew: &dyn Crew<Any>) -> AnyWorld {
     world
 }
 
-/// What differs between a network whole and in parts.
+/// What differs between a network whole and in parts; nothing if it cannot be cut.
 fn difference(loaded: &Loaded, part_of: Vec<u16>, seed: u64) -> Option<Option<String>> {
     let mut parts = xoff_lab::run::build_in_parts(loaded, part_of).ok()?;
     parts.shorten_windows([1, 1, 3, 7][seed as usize % 4]);
-    let threads = if seed.is_multiple_of(16) { 2 + seed as usize / 16 % 3 } else { 1 };
+    let threads = if seed.is_multiple_of(16) { 2 + seed / 16 % 3 } else { 1 };
+    let threads = setting("XOFF_PARTS_THREADS", threads) as usize;
     let crew = Unruly { threads, rng: Mutex::new(stream(seed, "order", 0)) };
     let mut parts = run(parts, 1 + seed % 5000, &crew);
     let mut whole = run(xoff_lab::run::build(loaded), 1 << 20, &Alone);
-    let mut differs = Vec::new();
-    let mut compare = |what: &str, a: String, b: String| {
-        if a != b {
-            let at = a.bytes().zip(b.bytes()).position(|(a, b)| a != b).unwrap_or(a.len().min(b.len()));
-            let near = |s: &str| s.chars().skip(at.saturating_sub(160)).take(320).collect::<String>();
-            differs.push(format!("{what}:\n  whole {}\n  parts {}", near(&a), near(&b)));
-        }
-    };
-    compare("now", format!("{:?}", whole.now), format!("{:?}", parts.now));
-    compare("failure", format!("{:?}", whole.failure), format!("{:?}", parts.failure));
-    compare("flows", format!("{:?}", whole.flows), format!("{:?}", parts.flows));
-    compare("pauses", format!("{:?}", whole.pauses), format!("{:?}", parts.pauses));
-    compare("pfc frames", format!("{:?}", whole.pfc_frames), format!("{:?}", parts.pfc_frames));
-    compare("samples", format!("{:?}", whole.samples), format!("{:?}", parts.samples));
-    compare("deadlocks", format!("{:?}", whole.deadlocks), format!("{:?}", parts.deadlocks));
-    compare("storms", format!("{:?}", whole.storm_records()), format!("{:?}", parts.storm_records()));
-    compare("counters", format!("{:?}", whole.counters), format!("{:?}", parts.counters));
-    compare("ports", format!("{:?}", whole.port_reports()), format!("{:?}", parts.port_reports()));
-    Some((!differs.is_empty()).then(|| differs.join("\n")))
+    Some(trial::difference(&mut whole, &mut parts))
 }
 
 #[test]
