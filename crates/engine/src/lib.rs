@@ -5,6 +5,7 @@
 //! purpose and an entity.
 
 pub mod fifo;
+pub mod free_list;
 pub mod lots;
 pub mod quantity;
 pub mod queue;
@@ -14,6 +15,7 @@ pub mod slab;
 pub mod units;
 
 pub use fifo::{Fifo, Pool};
+pub use free_list::FreeList;
 pub use lots::Lots;
 pub use queue::{EventQueue, Key};
 pub use ring::Ring;

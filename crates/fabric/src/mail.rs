@@ -137,7 +137,10 @@ impl<S: Scheme> Part<S> {
                 Kind::Neighbour => Cargo::Message(self.controls.take_message(packet.extra)),
                 Kind::Notification => Cargo::Feedback(self.feedback.remove(packet.extra)),
                 _ if packet.carries_feedback() => Cargo::Feedback(self.feedback.remove(packet.extra)),
-                _ => Cargo::Int(self.int.remove(packet.extra)),
+                _ => {
+                    self.int.give_back(packet.extra);
+                    Cargo::Int(self.int[packet.extra])
+                }
             });
         }
         if !packet.kind.is_link_local() {
@@ -166,7 +169,7 @@ impl<S: Scheme> Part<S> {
                 item.packet.extra = match cargo.next().expect("one each") {
                     Cargo::Message(message) => self.controls.put_message(message),
                     Cargo::Feedback(feedback) => self.feedback.insert(feedback),
-                    Cargo::Int(int) => self.int.insert(int),
+                    Cargo::Int(int) => self.int.insert(&int),
                 };
             }
             let port = &mut self.ports[*port_id as usize];

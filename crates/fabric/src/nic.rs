@@ -4,7 +4,7 @@
 //! idle, in its class's round-robin, in the pacing heap, or blocked by its window.
 
 use crate::flow::SendState;
-use crate::packet::{ASKS_ACK, IntStack, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
+use crate::packet::{ASKS_ACK, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
 use crate::part::{Part, kind};
 use crate::scan::in_flight;
 use crate::scheme::{ReactionPoint, Scheme};
@@ -259,7 +259,9 @@ impl<S: Scheme> Part<S> {
         sender.rp.on_sent(now, wire_bytes);
         let ps_per_byte = sender.ps_per_byte;
         if int {
-            packet.extra = self.int.insert(IntStack::new(now));
+            let (index, stack) = self.int.take();
+            stack.restart(now);
+            packet.extra = index;
         }
         self.cards[card].live += 1;
         self.counters.data_packets_sent += 1;

@@ -134,6 +134,12 @@ impl IntStack {
     pub fn new(sent_at: Time) -> IntStack {
         IntStack { sent_at, ..IntStack::default() }
     }
+    /// As if it were new; what its hops held is not looked at.
+    #[inline]
+    pub fn restart(&mut self, sent_at: Time) {
+        (self.sent_at, self.flow_queue_bytes, self.tag) = (sent_at, 0, 0);
+        self.clear();
+    }
     /// Ignored once full, as the header format prescribes.
     #[inline]
     pub fn push(&mut self, hop: IntHop) {

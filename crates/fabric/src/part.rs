@@ -12,7 +12,8 @@ use crate::mail::Post;
 use crate::packet::{BACKWARD, IntStack, Kind, Packet};
 use crate::plan::{Plan, Signalling, peer};
 use crate::port::{
-    AT_HOST, Account, CAPTURED, CONTROLLED, CUT, DOWN, EAGER, FREE_PENDING, GHOST, InFlight, LOSSY_WIRE, Media, Port, Queue,
+    AT_HOST, Account, CAPTURED, CONTROLLED, CUT, DOWN, EAGER, FREE_PENDING, GHOST, InFlight, LOSSY_WIRE, Media, Port,
+    Queue,
 };
 use crate::presence::Trail;
 use crate::record::{ClassReport, Counters, Failure, PauseRecord, PfcRecord, PortReport};
@@ -20,7 +21,7 @@ use crate::route::Routes;
 use crate::scheme::{Format, Notice, ReactionPoint, Scheme, TIMERS};
 use std::collections::HashMap;
 use std::sync::Arc;
-use xoff_engine::{BitRate, Key, Lots, Pool, Ring, Rng, Slab, Span, Time};
+use xoff_engine::{BitRate, FreeList, Key, Lots, Pool, Ring, Rng, Slab, Span, Time};
 
 /// Kinds of events, in the order in which they happen at one instant.
 pub mod kind {
@@ -213,7 +214,7 @@ pub struct Part<S: Scheme> {
     pub(crate) trails: Slab<Trail>,
     /// Cards of the flows that are not gone, by their number in the run.
     pub(crate) living: HashMap<u32, u32>,
-    pub(crate) int: Slab<IntStack>,
+    pub(crate) int: FreeList<IntStack>,
     pub(crate) feedback: Slab<S::Feedback>,
     pub(crate) controls: crate::voq::Controls<S::Switch>,
     pub(crate) shapers: crate::shaper::Shapers<S::Transit>,
@@ -587,7 +588,7 @@ impl<S: Scheme> Part<S> {
             if packet.kind == Kind::Notification || packet.carries_feedback() {
                 self.feedback.remove(packet.extra);
             } else {
-                self.int.remove(packet.extra);
+                self.int.give_back(packet.extra);
             }
         }
     }
