@@ -84,6 +84,49 @@ fn murmur3(words: &[u32], seed: u32) -> u32 {
     hash ^ hash >> 16
 }
 
+/// Groups of ports by their content.
+type Known = HashMap<Vec<u32>, u32>;
+
+/// Links between switches, by the number of the switch: port, and switch at its other end.
+struct Adjacency {
+    first: Vec<u32>,
+    links: Vec<(u32, u32)>,
+}
+
+impl Adjacency {
+    fn new<I: Iterator<Item = (u32, u32)>>(switches: &[u32], links_of: impl Fn(u32) -> I) -> Adjacency {
+        let (mut first, mut links) = (vec![0], Vec::new());
+        for &switch in switches {
+            links.extend(links_of(switch));
+            first.push(links.len() as u32);
+        }
+        Adjacency { first, links }
+    }
+
+    fn of(&self, switch: u32) -> &[(u32, u32)] {
+        let [first, end] = [switch, switch + 1].map(|at| self.first[at as usize] as usize);
+        &self.links[first..end]
+    }
+
+    /// Hops from `root` of every switch, and those that can be reached as they are met.
+    fn search(&self, root: u32) -> (Vec<u32>, Vec<u32>) {
+        let mut distance = vec![NONE; self.first.len() - 1];
+        distance[root as usize] = 0;
+        let mut order = vec![root];
+        let mut head = 0;
+        while let Some(&switch) = order.get(head) {
+            head += 1;
+            for &(_, next) in self.of(switch) {
+                if distance[next as usize] == NONE {
+                    distance[next as usize] = distance[switch as usize] + 1;
+                    order.push(next);
+                }
+            }
+        }
+        (distance, order)
+    }
+}
+
 impl Routes {
     /// Routes over the links that `up` allows.
     pub fn new(plan: &Plan, up: impl Fn(u32) -> bool) -> Routes {
@@ -135,54 +178,59 @@ impl Routes {
             owner,
             ecmp: plan.model.ecmp,
         };
-        let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
-        let mut distance = vec![NONE; nodes];
-        let mut order = Vec::new();
-        let mut met = vec![0; nodes];
-        for (edge, &root) in edge_nodes.iter().enumerate() {
-            distance.fill(NONE);
-            distance[root as usize] = 0;
-            order.clear();
-            order.push(root);
-            let mut head = 0;
-            while let Some(&node) = order.get(head) {
-                head += 1;
-                for &port in &ports_of[node as usize] {
-                    let next = routes.owner[peer(port) as usize];
-                    // Both directions fail together, so the link's state serves the way back.
-                    if up(port / 2) && is_switch(next) && distance[next as usize] == NONE {
-                        distance[next as usize] = distance[node as usize] + 1;
-                        order.push(next);
-                    }
-                }
-            }
-            for (place, &node) in order.iter().enumerate() {
-                met[node as usize] = place;
-            }
-            for &node in order.iter().skip(1) {
-                let mut hops: Vec<u32> = ports_of[node as usize]
-                    .iter()
-                    .copied()
-                    .filter(|&port| {
-                        let next = routes.owner[peer(port) as usize];
-                        up(port / 2) && is_switch(next) && distance[next as usize] + 1 == distance[node as usize]
-                    })
-                    .collect();
-                if plan.model.next_hops == NextHops::Descending {
-                    // As the search from the destination met them.
-                    hops.sort_by_key(|&port| met[routes.owner[peer(port) as usize] as usize]);
-                }
-                let group = *known.entry(hops).or_insert_with_key(|hops| {
-                    let first = routes.group_ports.len() as u32;
-                    routes.group_ports.extend(hops);
-                    routes.groups.push((first, hops.len() as u32));
-                    routes.groups.len() as u32 - 1
-                });
-                let row = routes.switch_index[node as usize] as usize;
-                routes.table[row * routes.edges + edge] = group;
-            }
+        let links = Adjacency::new(&switches, |node| {
+            let ways = ports_of[node as usize].iter().map(|&port| (port, routes.owner[peer(port) as usize]));
+            // Both directions fail together, so the link's state serves the way back.
+            ways.filter(|&(port, next)| up(port / 2) && is_switch(next))
+                .map(|(port, next)| (port, routes.switch_index[next as usize]))
+        });
+        let mut known = HashMap::new();
+        let by_search = plan.model.next_hops == NextHops::Descending;
+        for (edge, &node) in edge_nodes.iter().enumerate() {
+            let root = routes.switch_index[node as usize];
+            routes.add_edge(edge, root, &links, by_search, &mut known);
         }
         routes
+    }
+
+    /// The ways of all switches to one edge: equal-cost ones of the fewest hops.
+    fn add_edge(&mut self, edge: usize, root: u32, links: &Adjacency, by_search: bool, known: &mut Known) {
+        let (distance, order) = links.search(root);
+        let mut met = vec![0; if by_search { distance.len() } else { 0 }];
+        for (place, &switch) in order.iter().enumerate().filter(|_| by_search) {
+            met[switch as usize] = place;
+        }
+        let mut hops: Vec<(u32, u32)> = Vec::new();
+        for &switch in order.iter().skip(1) {
+            let closer = |&(_, next): &(u32, u32)| distance[next as usize] + 1 == distance[switch as usize];
+            hops.clear();
+            hops.extend(links.of(switch).iter().copied().filter(closer));
+            if by_search {
+                // As the search from the destination met them.
+                hops.sort_by_key(|&(_, next)| met[next as usize]);
+            }
+            let row = switch as usize * self.edges;
+            // Most often the way is that to the edge before.
+            let before = edge.checked_sub(1).map(|before| self.table[row + before]).filter(|&group| group != NONE);
+            let same = before.filter(|&group| self.group(group).iter().eq(hops.iter().map(|(port, _)| port)));
+            self.table[row + edge] = same.unwrap_or_else(|| self.number_group(&hops, known));
+        }
+    }
+
+    fn group(&self, group: u32) -> &[u32] {
+        let (first, len) = self.groups[group as usize];
+        &self.group_ports[first as usize..(first + len) as usize]
+    }
+
+    /// The number of a group of ports; a new one if there is none yet.
+    fn number_group(&mut self, hops: &[(u32, u32)], known: &mut Known) -> u32 {
+        let ports: Vec<u32> = hops.iter().map(|(port, _)| *port).collect();
+        *known.entry(ports).or_insert_with_key(|ports| {
+            let first = self.group_ports.len() as u32;
+            self.group_ports.extend(ports);
+            self.groups.push((first, ports.len() as u32));
+            self.groups.len() as u32 - 1
+        })
     }
 
     /// The port of a host.
@@ -202,10 +250,7 @@ impl Routes {
         let row = self.switch_index[switch as usize] as usize;
         match self.table[row * self.edges + edge as usize] {
             NONE => &[],
-            group => {
-                let (first, len) = self.groups[group as usize];
-                &self.group_ports[first as usize..(first + len) as usize]
-            }
+            group => self.group(group),
         }
     }
 
