@@ -6,7 +6,9 @@ use crate::mail::{Exit, Post};
 use crate::part::{Host, Part, Switch};
 use crate::pfc;
 use crate::plan::{BaseRtt, HostSettings, Link, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer};
-use crate::port::{AT_HOST, Account, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_WIRE, Media, Port, Queue, SCANS};
+use crate::port::{
+    AT_HOST, Account, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_WIRE, Media, Port, Queue, SCANS,
+};
 use crate::record::Counters;
 use crate::route::{FlowKey, Routes};
 use crate::scan::Scan;
@@ -237,7 +239,7 @@ impl<S: Scheme> Part<S> {
             cards: Slab::default(),
             trails: Slab::default(),
             living: Default::default(),
-            int: Slab::default(),
+            int: Default::default(),
             feedback: Slab::default(),
             controls: Default::default(),
             shapers: Default::default(),
@@ -274,7 +276,8 @@ impl<S: Scheme> Part<S> {
             let own = layout.part_of[node] == number;
             let owner = layout.index_of[node];
             self.cp_bases.push(self.cps.len() as u32);
-            let medium = self.media.number(LinkRate::with_grain(direction.rate, self.plan.model.grain), direction.delay);
+            let medium =
+                self.media.number(LinkRate::with_grain(direction.rate, self.plan.model.grain), direction.delay);
             let hooks = match own && !at_host {
                 true => self.build_cps(port, owner, pauses[owner as usize], name, network),
                 false => Hooks::NONE,
@@ -551,13 +554,21 @@ fn longest(plan: &Plan, routes: &Routes) -> (Span, u64) {
     }
     // The farthest hosts of an edge stand for the longest round trip, the nearest, which are the fastest,
     // for the largest product.
+    let alike = |hosts: &[u32]| {
+        let wire = |host: u32| [routes.host_port(host), peer(routes.host_port(host))].map(|port| *plan.direction(port));
+        wire(hosts[0]) == wire(hosts[hosts.len() - 1])
+    };
+    let edges: Vec<(&Vec<u32>, bool)> = by_edge.values().map(|hosts| (hosts, alike(hosts))).collect();
     let mut pairs: Vec<(u32, u32)> = Vec::new();
-    for a in by_edge.values() {
+    for &(a, a_alike) in &edges {
         if let ([far, other, ..], [.., another, near]) = (&a[..], &a[..]) {
             pairs.extend([(*far, *other), (*near, *another)]);
         }
-        for b in by_edge.values().filter(|b| b[0] != a[0]) {
-            pairs.extend([(a[0], b[0]), (a[a.len() - 1], b[b.len() - 1])]);
+        for &(b, b_alike) in edges.iter().filter(|(b, _)| b[0] != a[0]) {
+            pairs.push((a[0], b[0]));
+            if !(a_alike && b_alike) {
+                pairs.push((a[a.len() - 1], b[b.len() - 1]));
+            }
         }
     }
     let mut path = Vec::new();

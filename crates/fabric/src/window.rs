@@ -33,6 +33,8 @@ pub(crate) struct Window {
     /// Acts and orders in it so far, that parts may keep them in order.
     pub acts: u32,
     pub orders: u32,
+    /// Windows so far.
+    count: u64,
     /// A flow that kept the run going when its end was last looked for.
     lasting: Option<u32>,
 }
@@ -46,7 +48,7 @@ impl Window {
         let length = cut.map(Link::delay).min().unwrap_or(Span::ZERO);
         let to_hosts = plan.links.iter().filter(|link| plan.leads_to_host(link)).map(Link::delay).min();
         let last = to_hosts.map_or(length, |shortest| shortest.min(length));
-        Window { length, last, reached: Time::ZERO, act: None, acts: 0, orders: 0, lasting: None }
+        Window { length, last, reached: Time::ZERO, act: None, acts: 0, orders: 0, count: 0, lasting: None }
     }
 }
 
@@ -88,6 +90,11 @@ impl<S: Scheme> World<S> {
         (self.window.length, self.window.last) = (shorter(self.window.length), shorter(self.window.last));
     }
 
+    /// Windows so far; none in one part.
+    pub fn windows(&self) -> u64 {
+        self.window.count
+    }
+
     /// Moves all parts through one window; the events it had, or `None` if nothing is left to happen.
     pub(crate) fn run_window(&mut self, stop: Key, crew: &dyn Crew<S>) -> Option<u64> {
         let before = self.events();
@@ -111,6 +118,7 @@ impl<S: Scheme> World<S> {
         let length = if self.may_end_by(start + self.window.length) { self.window.last } else { self.window.length };
         let ahead = Key::before(start + length);
         let limit = ahead.min(line).min(stop).min(event.unwrap_or(Key::LAST));
+        self.window.count += 1;
         let last_act = self.draw_ahead(limit);
         let end = self.foresee_end(limit, last_act);
         match end {

@@ -1,30 +1,35 @@
 //! Parts and threads of one run: how a network is cut, and who lets the parts run.
 //!
-//! Large networks are cut whatever the number of threads: a part fits in the cache. Results are the same for every
-//! cut and every number of threads, to the last byte.
+//! All but small networks are cut whatever the number of threads: a part fits in the cache. Results are the same
+//! for every cut and every number of threads, to the last byte.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 use xoff_fabric::part::Part;
 use xoff_fabric::partition;
 use xoff_fabric::plan::{NodeKind, Plan};
-use xoff_fabric::window::{Alone, Crew};
+use xoff_fabric::window::Crew;
 use xoff_schemes::Any;
 
 /// Hosts from which on a network is cut.
-const MANY_HOSTS: usize = 1024;
-/// Ports of the switches of a part: a few racks.
-const PORTS: u32 = 64;
+const MANY_HOSTS: usize = 256;
+/// Parts that a network is cut into, if they are then neither smaller nor larger than this many ports of switches.
+const PARTS: usize = 40;
+const PORTS: std::ops::RangeInclusive<u32> = 32..=128;
+/// Parts for each thread, at least, so that none waits long for another.
+const PARTS_PER_THREAD: usize = 8;
 
-static THREADS: OnceLock<NonZeroUsize> = OnceLock::new();
+static THREADS: AtomicUsize = AtomicUsize::new(1);
 
-/// Threads of each run from now on; one if never said. What several runs side by side do need not say.
+/// Threads of each run from now on; one if never said. Runs side by side need no more.
 pub fn set_threads(threads: NonZeroUsize) {
-    let _ = THREADS.set(threads);
+    THREADS.store(threads.get(), Relaxed);
 }
 
-/// Threads that pay for a network: all cores if it is large.
+/// Threads that pay for a network: all cores, unless it is small.
 pub fn threads_for(plan: &Plan) -> NonZeroUsize {
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     if hosts(plan) < MANY_HOSTS { NonZeroUsize::MIN } else { cores }
@@ -34,36 +39,83 @@ fn hosts(plan: &Plan) -> usize {
     plan.nodes.iter().filter(|node| node.kind == NodeKind::Host).count()
 }
 
-fn threads() -> usize {
-    THREADS.get().map_or(1, |threads| threads.get())
-}
-
 /// The part of every node.
 pub fn cut(plan: &Plan) -> Vec<u16> {
-    if hosts(plan) < MANY_HOSTS && threads() == 1 {
+    let threads = THREADS.load(Relaxed);
+    if hosts(plan) < MANY_HOSTS && threads == 1 {
         return vec![0; plan.nodes.len()];
     }
-    // Several parts for each thread, so that none waits long for another.
-    let wanted = (plan.ports() / (8 * threads())) as u32;
-    partition::cut(plan, PORTS.min(wanted.max(1)))
+    let ports = plan.ports() - hosts(plan);
+    let of_part = (ports / PARTS) as u32;
+    let most = (ports / (PARTS_PER_THREAD * threads)).max(1) as u32;
+    partition::cut(plan, of_part.clamp(*PORTS.start(), *PORTS.end()).min(most))
 }
 
-/// Who lets the parts of a run with so many run, and how many threads that are.
-pub fn crew(parts: usize) -> (Box<dyn Crew<Any>>, usize) {
-    let threads = threads().min(parts);
-    if threads > 1
-        && let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads).build()
-    {
-        return (Box::new(Threads(pool)), threads);
+/// What the windows of a run in parts cost.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Windows {
+    pub count: u64,
+    /// Of the threads' time, the share that they worked in parts; the rest they waited for each other.
+    pub busy: f64,
+    /// Of the run's time, the share between windows, when one of them works.
+    pub between: f64,
+    /// The work of the part that had most, over the mean of all.
+    pub imbalance: f64,
+}
+
+/// Threads that share the parts out among themselves, and a watch on what each costs.
+pub struct Threads {
+    /// None, if it is one thread.
+    pool: Option<rayon::ThreadPool>,
+    /// Nanoseconds of work, by part.
+    work: Vec<AtomicU64>,
+    /// Nanoseconds within windows.
+    within: AtomicU64,
+}
+
+impl Threads {
+    /// For a run in so many parts.
+    pub fn new(parts: usize) -> Threads {
+        let threads = THREADS.load(Relaxed).min(parts);
+        let pool = (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()).flatten();
+        Threads { pool, work: (0..parts).map(|_| AtomicU64::new(0)).collect(), within: AtomicU64::new(0) }
     }
-    (Box::new(Alone), 1)
-}
 
-/// Threads that share the parts out among themselves.
-struct Threads(rayon::ThreadPool);
+    pub fn count(&self) -> usize {
+        self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
+    }
+
+    /// What a run of `wall` in `count` windows has cost.
+    pub fn windows(&self, count: u64, wall: Duration) -> Option<Windows> {
+        let seconds = |nanoseconds: &AtomicU64| nanoseconds.load(Relaxed) as f64 / 1e9;
+        let (within, wall) = (seconds(&self.within), wall.as_secs_f64());
+        let work: Vec<f64> = self.work.iter().map(seconds).collect();
+        let all: f64 = work.iter().sum();
+        if work.len() < 2 || all == 0.0 {
+            return None;
+        }
+        let most = work.iter().copied().fold(0.0, f64::max);
+        Some(Windows {
+            count,
+            busy: (all / (within * self.count() as f64)).min(1.0),
+            between: (1.0 - within / wall).clamp(0.0, 1.0),
+            imbalance: most * work.len() as f64 / all,
+        })
+    }
+}
 
 impl Crew<Any> for Threads {
     fn each(&self, parts: &mut [Part<Any>], work: &(dyn Fn(&mut Part<Any>) + Sync)) {
-        self.0.install(|| parts.par_iter_mut().with_max_len(1).for_each(work));
+        let began = Instant::now();
+        let timed = |(part, spent): (&mut Part<Any>, &AtomicU64)| {
+            let began = Instant::now();
+            work(part);
+            spent.fetch_add(began.elapsed().as_nanos() as u64, Relaxed);
+        };
+        match &self.pool {
+            None => parts.iter_mut().zip(&self.work).for_each(timed),
+            Some(pool) => pool.install(|| parts.par_iter_mut().with_max_len(1).zip(&self.work).for_each(timed)),
+        }
+        self.within.fetch_add(began.elapsed().as_nanos() as u64, Relaxed);
     }
 }

@@ -161,10 +161,10 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
     let mut guard = memory::Guard::new(memory::limit());
     let setup = began.elapsed();
     let flows_expected = flows_expected(loaded);
-    let (crew, threads) = crew::crew(world.parts());
-    let cpu = if threads > 1 { process_cpu } else { thread_cpu };
+    let crew = crew::Threads::new(world.parts());
+    let cpu = if crew.count() > 1 { process_cpu } else { thread_cpu };
     let (wall_start, cpu_start) = (Instant::now(), cpu());
-    while world.run_with(SLICE, &*crew) == Progress::Running {
+    while world.run_with(SLICE, &crew) == Progress::Running {
         drain(&mut world, sink)?;
         if let Some(failure) = guard.look(&world) {
             world.fail(failure);
@@ -194,7 +194,8 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
         run_cpu,
         setup,
         parts: world.parts(),
-        threads,
+        threads: crew.count(),
+        windows: crew.windows(world.windows(), wall),
         peak_rss: peak_rss_bytes(),
         imbalance: world.books().err(),
         failure: world.failure.clone(),

@@ -4,6 +4,7 @@ use super::disruption::Disruption;
 use super::episode::Episode;
 use super::number::{brief, thousands};
 use super::warnings::Warning;
+use crate::crew::Windows;
 use crate::measure::Curve;
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +99,9 @@ pub struct Summary {
     pub parts: usize,
     #[serde(default = "one")]
     pub threads: usize,
+    /// What it cost that they wait for each other.
+    #[serde(default)]
+    pub windows: Option<Windows>,
     pub peak_rss_bytes: u64,
 
     pub checks: Vec<Check>,

@@ -145,6 +145,7 @@ impl Tally {
             packet_hops_per_cpu_second: (cpu > 0.0).then(|| c.packet_hops as f64 / cpu),
             parts: end.parts,
             threads: end.threads,
+            windows: end.windows,
             peak_rss_bytes: end.peak_rss,
             checks: self.checks(end),
             failure,

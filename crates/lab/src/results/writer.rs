@@ -13,6 +13,7 @@ use super::table_writer::{Cell, TableWriter};
 use super::tables;
 use super::tally::{self, Tally, label_name, utilisation};
 use super::warnings::{self, Timeouts, Warning};
+use crate::crew::Windows;
 use crate::scenario::Attachment;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -59,6 +60,7 @@ pub struct RunEnd {
     /// Parts of the network that ran by themselves, and on how many threads.
     pub parts: usize,
     pub threads: usize,
+    pub windows: Option<Windows>,
     pub peak_rss: u64,
     /// What is wrong if the world's own account of packets does not balance.
     pub imbalance: Option<String>,
