@@ -236,6 +236,10 @@ impl<S: Scheme> World<S> {
     /// Makes what has happened visible.
     fn publish(&mut self) {
         self.counters = self.totals();
+        if !self.finished {
+            // Parts are ahead of the run where nothing but packets moves.
+            self.now = self.parts.iter().fold(self.now, |latest, part| latest.max(part.now));
+        }
         if let [part] = &mut self.parts[..] {
             self.pauses.append(&mut part.pauses);
             self.pfc_frames.append(&mut part.pfc_frames);

@@ -1,7 +1,7 @@
 //! Parts and threads of one run: how a network is cut, and who lets the parts run.
 //!
-//! All but small networks are cut whatever the number of threads: a part fits in the cache. Results are the same
-//! for every cut and every number of threads, to the last byte.
+//! Large networks are cut whatever the number of threads: a part fits in the cache. Results are the same for every
+//! cut and every number of threads, to the last byte.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -14,8 +14,10 @@ use xoff_fabric::plan::{NodeKind, Plan};
 use xoff_fabric::window::Crew;
 use xoff_schemes::Any;
 
-/// Hosts from which on a network is cut.
-const MANY_HOSTS: usize = 256;
+/// Hosts from which on several threads pay.
+const SOME_HOSTS: usize = 256;
+/// Hosts from which on it pays to cut a network for one thread: below, mail costs as much as the cache saves.
+const MANY_HOSTS: usize = 512;
 /// Parts that a network is cut into, if they are then neither smaller nor larger than this many ports of switches.
 const PARTS: usize = 40;
 const PORTS: std::ops::RangeInclusive<u32> = 32..=128;
@@ -32,7 +34,7 @@ pub fn set_threads(threads: NonZeroUsize) {
 /// Threads that pay for a network: all cores, unless it is small.
 pub fn threads_for(plan: &Plan) -> NonZeroUsize {
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    if hosts(plan) < MANY_HOSTS { NonZeroUsize::MIN } else { cores }
+    if hosts(plan) < SOME_HOSTS { NonZeroUsize::MIN } else { cores }
 }
 
 fn hosts(plan: &Plan) -> usize {

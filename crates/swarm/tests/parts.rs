@@ -59,8 +59,13 @@ impl Crew<Any> for Unruly {
 }
 
 fn run(mut world: AnyWorld, slice: u64, crew: &dyn Crew<Any>) -> AnyWorld {
+    let (mut before, mut still) = (world.now, 0);
     while world.run_with(slice, crew) == Progress::Running {
         assert!(world.counters.events < 20_000_000, "no end");
+        assert!(world.now >= before, "time runs backwards");
+        still = if world.now > before { 0 } else { still + slice };
+        assert!(still < 1_000_000, "nobody sees that time passes");
+        before = world.now;
     }
     world
 }
