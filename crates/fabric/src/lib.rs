@@ -10,6 +10,7 @@ pub mod capture;
 pub mod check;
 pub mod control;
 pub mod domain;
+mod eager;
 pub mod fault;
 pub mod flow;
 pub mod identity;

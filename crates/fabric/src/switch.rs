@@ -252,41 +252,9 @@ impl<S: Scheme> Part<S> {
         self.transmit(port_id, packet);
     }
 
-    /// Whether a packet that was admitted would be served at once, and alone.
-    #[inline]
-    fn passes_at_once(&self, egress: u32, class: u8) -> bool {
-        let out = &self.ports[egress as usize];
-        out.busy_until <= self.now
-            && (out.waiting | out.paused) & 1 << class == 0
-            && out.waiting & !out.paused == 0
-            && out.flags & (FREE_PENDING | AWAITED) == 0
-            && out.pfc_due == 0
-    }
-
-    /// What queueing it and serving it right away would come to.
-    #[inline(never)]
-    fn pass_eagerly(&mut self, egress: u32, packet: &mut Packet) {
-        let queue = &mut self.queues[egress as usize * self.classes + usize::from(packet.class)];
-        queue.pass(self.now, packet.frame_bytes);
-        self.charge(egress, packet.class, packet.frame_bytes);
-        self.release_eagerly(egress, packet);
-        self.transmit_here(egress, packet);
-    }
-
-    /// Where the order of scheduling counts, the congestion point looks before the upstream is resumed,
-    /// and the port is busy already: whatever that leads to, at this port too, comes after the packet.
-    #[cold]
-    #[inline(never)]
-    fn release_eagerly(&mut self, port_id: u32, packet: &mut Packet) {
-        self.ports[port_id as usize].flags |= FREE_PENDING;
-        self.inspect(port_id, packet);
-        self.release(self.ports[port_id as usize].owner, packet);
-        self.ports[port_id as usize].flags &= !FREE_PENDING;
-    }
-
     /// The congestion point looks at a packet that has left the queue.
     #[inline(always)]
-    fn inspect(&mut self, port_id: u32, packet: &mut Packet) {
+    pub(crate) fn inspect(&mut self, port_id: u32, packet: &mut Packet) {
         let hooks = self.ports[port_id as usize].hooks;
         if hooks.has(Hooks::DEQUEUE.with(Hooks::DEQUEUE_BUSY)) {
             if packet.kind != Kind::Data {
