@@ -227,6 +227,7 @@ impl<S: Scheme> Part<S> {
             formats: Arc::clone(formats),
             schemes: Arc::clone(schemes),
             media: Media::default(),
+            wraps: Default::default(),
             cp_bases: Vec::new(),
             cps: Vec::new(),
             cp_due: Vec::new(),
@@ -554,9 +555,14 @@ fn longest(plan: &Plan, routes: &Routes) -> (Span, u64) {
     }
     // The farthest hosts of an edge stand for the longest round trip, the nearest, which are the fastest,
     // for the largest product.
+    // Where those do not differ, and no path between edges from another of as many hops, one will do.
+    let mut inner =
+        plan.links.iter().filter(|link| !plan.leads_to_host(link)).flat_map(|link| [link.a_to_b, link.b_to_a]);
+    let first = inner.next();
+    let uniform = inner.all(|direction| Some(direction) == first);
     let alike = |hosts: &[u32]| {
         let wire = |host: u32| [routes.host_port(host), peer(routes.host_port(host))].map(|port| *plan.direction(port));
-        wire(hosts[0]) == wire(hosts[hosts.len() - 1])
+        uniform && wire(hosts[0]) == wire(hosts[hosts.len() - 1])
     };
     let edges: Vec<(&Vec<u32>, bool)> = by_edge.values().map(|hosts| (hosts, alike(hosts))).collect();
     let mut pairs: Vec<(u32, u32)> = Vec::new();

@@ -11,11 +11,7 @@ impl<S: Scheme> Part<S> {
     #[inline]
     pub(crate) fn passes_at_once(&self, egress: u32, class: u8) -> bool {
         let out = &self.ports[egress as usize];
-        out.busy_until <= self.now
-            && (out.waiting | out.paused) & 1 << class == 0
-            && out.waiting & !out.paused == 0
-            && out.flags & (FREE_PENDING | AWAITED) == 0
-            && out.pfc_due == 0
+        out.is_idle(self.now, class, AWAITED) && out.waiting & !out.paused == 0
     }
 
     /// What queueing it and serving it right away would come to.

@@ -401,13 +401,7 @@ impl<S: Scheme> Part<S> {
         }
         let class = packet.class;
         let bit = 1 << class;
-        let port = &self.ports[port_id as usize];
-        let free = port.busy_until <= self.now
-            && !port.has(crate::port::FREE_PENDING)
-            && (port.waiting | port.paused) & bit == 0
-            && port.pfc_due == 0
-            && self.is_up(port_id);
-        if free {
+        if self.ports[port_id as usize].is_idle(self.now, class, crate::port::DOWN) {
             self.transmit(port_id, packet);
             self.plan_nic(port_id, host_id);
             return;

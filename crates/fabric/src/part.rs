@@ -176,6 +176,8 @@ pub struct Part<S: Scheme> {
     pub(crate) timers: Vec<[Time; TIMERS]>,
     pub(crate) ports: Vec<Port>,
     pub(crate) media: Media,
+    /// Of ports: times that the count of packets sent has begun again.
+    pub(crate) wraps: HashMap<u32, u32>,
     /// What all queues and all wires hold.
     pub(crate) queued: Pool<Packet>,
     pub(crate) in_flight: Pool<InFlight>,
@@ -418,7 +420,7 @@ impl<S: Scheme> Part<S> {
         port.tx_bytes += u64::from(wire_bytes);
         port.tx_packets = port.tx_packets.wrapping_add(1);
         if port.tx_packets == 0 {
-            *self.media.wraps.entry(port_id).or_default() += 1;
+            *self.wraps.entry(port_id).or_default() += 1;
         }
         if !packet.kind.is_link_local() {
             self.counters.packet_hops += 1;
@@ -613,10 +615,11 @@ impl<S: Scheme> Part<S> {
             let at_host = port.has(AT_HOST);
             let (paused, owner, local) = (port.paused, port.owner as usize, port.local as usize);
             let pfc = &self.watch.frames[port_id];
+            let wraps = self.wraps.get(&(port_id as u32)).copied().unwrap_or(0);
             let unsent = unsent_bytes(port.busy_until.saturating_since(now), self.media.of(port).rate.rate());
             let mut report = PortReport {
                 port: port.name,
-                tx_packets: self.media.tx_packets(port_id as u32, port),
+                tx_packets: u64::from(wraps) << 32 | u64::from(port.tx_packets),
                 tx_wire_bytes: port.tx_bytes.saturating_sub(unsent),
                 pause_frames: pfc.pause,
                 resume_frames: pfc.resume,

@@ -28,7 +28,7 @@ pub struct Port {
     pub name: u32,
     /// Number of its owner among the hosts or switches of the part.
     pub owner: u32,
-    /// Packets sent; when there is no more room it begins again ([`Media::wraps`]).
+    /// Packets sent; when there is no more room it begins again ([`crate::part::Part`]'s `wraps`).
     pub tx_packets: u32,
     /// Which of the [`Media`] its wire is.
     pub medium: u32,
@@ -59,8 +59,6 @@ pub struct Media {
     numbers: HashMap<(u64, u64), u32>,
     /// Of wires at which serialisation is laborious: times by frame size, those that were needed.
     known: Vec<Vec<Span>>,
-    /// Of ports: times that the count of packets sent has begun again.
-    pub wraps: HashMap<u32, u32>,
 }
 
 impl Media {
@@ -104,11 +102,6 @@ impl Media {
     pub fn of(&self, port: &Port) -> Medium {
         self.list[port.medium as usize]
     }
-
-    /// All packets that a port has sent.
-    pub fn tx_packets(&self, number: u32, port: &Port) -> u64 {
-        u64::from(self.wraps.get(&number).copied().unwrap_or(0)) << 32 | u64::from(port.tx_packets)
-    }
 }
 
 /// A "transmission done" event is pending.
@@ -140,6 +133,16 @@ impl Port {
     #[inline]
     pub fn has(&self, flag: u16) -> bool {
         self.flags & flag != 0
+    }
+
+    /// Whether a packet of a class may leave at once, if none of the flags in `barred` is set: the port is free,
+    /// nothing of the class is ahead, and nobody else waits who may go. (What waits while it is free is paused.)
+    #[inline(always)]
+    pub fn is_idle(&self, now: Time, class: u8, barred: u16) -> bool {
+        self.busy_until <= now
+            && (self.waiting | self.paused) & 1 << class == 0
+            && self.flags & (FREE_PENDING | barred) == 0
+            && self.pfc_due == 0
     }
 }
 

@@ -11,7 +11,7 @@
 
 use crate::packet::{Kind, NO_EXTRA, Packet};
 use crate::part::{Part, kind};
-use crate::port::{AWAITED, CONTROLLED, DOWN, FREE_PENDING, LONG_HAUL, Storm};
+use crate::port::{AWAITED, CONTROLLED, DOWN, LONG_HAUL, Storm};
 use crate::scheme::{Hooks, Scheme, Transit};
 use xoff_engine::{Fifo, Ring, Span, Time};
 
@@ -260,12 +260,7 @@ impl<S: Scheme> Part<S> {
         if port.hooks.has(Hooks::ENQUEUE) {
             self.cp_enqueue(egress, &mut packet);
         }
-        let port = &self.ports[egress as usize];
-        let idle = port.busy_until <= self.now
-            && (port.waiting | port.paused) & bit == 0
-            && !port.has(FREE_PENDING)
-            && port.pfc_due == 0;
-        if idle {
+        if self.ports[egress as usize].is_idle(self.now, packet.class, 0) {
             self.release(owner, &packet);
             packet.ingress = u16::MAX;
             self.depart(egress, &mut packet);

@@ -36,13 +36,7 @@ impl<S: Scheme> Part<S> {
         let bit = 1 << class;
         let (hooks, idle) = {
             let out = &self.ports[egress as usize];
-            // Free, nothing of this class ahead, and nobody else waiting who may go. (What waits
-            // while the port is free is paused.)
-            let idle = out.busy_until <= self.now
-                && (out.waiting | out.paused) & bit == 0
-                && out.flags & (FREE_PENDING | DOWN | COUNTS_PASSING) == 0
-                && out.pfc_due == 0;
-            (out.hooks, idle)
+            (out.hooks, out.is_idle(self.now, class, DOWN | COUNTS_PASSING))
         };
         if hooks.has(Hooks::ENQUEUE) && packet.kind == Kind::Data {
             self.cp_enqueue(egress, packet);

@@ -357,12 +357,7 @@ impl<S: Scheme> Part<S> {
     fn enter_output(&mut self, switch: u32, egress: u32, packet: &mut Packet) {
         packet.ingress = u16::MAX;
         let (class, bit) = (packet.class, 1 << packet.class);
-        let out = &self.ports[egress as usize];
-        let idle = out.busy_until <= self.now
-            && (out.waiting | out.paused) & bit == 0
-            && out.flags & (FREE_PENDING | DOWN) == 0
-            && out.pfc_due == 0;
-        if idle {
+        if self.ports[egress as usize].is_idle(self.now, class, DOWN) {
             self.depart(egress, packet);
             return;
         }

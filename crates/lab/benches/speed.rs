@@ -3,12 +3,13 @@
 //! These are wall-clock figures of a busy world: compare only runs made close together on one machine.
 //! `scripts/instructions` counts instructions instead, which do not depend on the machine's mood.
 
+mod common;
+
+use common::load;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
-use std::path::Path;
 use xoff_engine::{EventQueue, Key, Time, stream};
 use xoff_lab::run::build;
-use xoff_lab::scenario::{Loaded, Options, Scenario};
 
 /// Pop the earliest, push it again a random while later: ns per pop and push.
 fn hold_model(c: &mut Criterion) {
@@ -39,17 +40,6 @@ fn hold_model(c: &mut Criterion) {
         });
     }
     group.finish();
-}
-
-fn load(file: &str, sets: &[&str], scheme: Option<&str>) -> Loaded {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(file);
-    let options = Options {
-        sets: sets.iter().map(|set| (*set).to_owned()).collect(),
-        seed: None,
-        scheme: scheme.map(str::to_owned),
-    };
-    let loaded = Scenario::open(&path).map_err(|error| vec![error]).and_then(|scenario| scenario.load(&options));
-    loaded.unwrap_or_else(|errors| panic!("{file}: {}", errors[0]))
 }
 
 /// The 320-host fat tree under WebSearch at half load; the throughput is packet-hops.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use xoff_fabric::part::Part;
 use xoff_fabric::partition;
-use xoff_fabric::plan::{NodeKind, Plan};
+use xoff_fabric::plan::Plan;
 use xoff_fabric::window::Crew;
 use xoff_schemes::Any;
 
@@ -38,7 +38,7 @@ pub fn threads_for(plan: &Plan) -> NonZeroUsize {
 }
 
 fn hosts(plan: &Plan) -> usize {
-    plan.nodes.iter().filter(|node| node.kind == NodeKind::Host).count()
+    (0..plan.nodes.len() as u32).filter(|&node| plan.is_host(node)).count()
 }
 
 /// The part of every node.

@@ -22,7 +22,7 @@ pub struct RunArgs {
     #[command(flatten)]
     seeds: SeedArgs,
     /// Threads that share a large network out among themselves: a number, or `auto`, which takes all cores for
-    /// networks of 1024 hosts and more. Results are the same for every number
+    /// networks of 256 hosts and more. Results are the same for every number
     #[arg(long, value_name = "N", default_value = "auto", value_parser = threads)]
     threads: Threads,
     #[command(flatten)]
