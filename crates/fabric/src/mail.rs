@@ -5,7 +5,6 @@ use crate::packet::{BACKWARD, IntStack, Kind, NO_EXTRA, Packet};
 use crate::part::{Part, kind};
 use crate::port::{CUT, InFlight};
 use crate::scheme::Scheme;
-use std::collections::HashMap;
 use xoff_engine::{Key, Time};
 
 /// Where the wire of a port leads that ends in another part.
@@ -18,12 +17,23 @@ pub(crate) struct Exit {
 
 /// What a part has sent to another since it was last taken.
 pub(crate) struct Mail<S: Scheme> {
-    items: Vec<(u32, InFlight)>,
-    /// When the first of them arrives.
+    bags: Vec<Bag<S>>,
+    /// When the first packet arrives.
     earliest: Time,
+}
+
+/// A few packets on their way. Whoever has taken them out fills the bag again with what it sends itself, while it is
+/// still in the cache; so the memory of mail is that of the packets in it, whoever sends how much to whom.
+struct Bag<S: Scheme> {
+    items: Vec<(u32, InFlight)>,
     /// What the packets carry, in their order.
     cargo: Vec<Cargo<S>>,
 }
+
+/// Packets in a bag: few, because most neighbours get few in a window.
+const BAG: usize = 8;
+/// Empty bags that a part keeps for each of its neighbours.
+const SPARE: usize = 1;
 
 #[allow(clippy::large_enum_variant, reason = "in most runs there is telemetry and nothing else")]
 enum Cargo<S: Scheme> {
@@ -36,65 +46,61 @@ enum Cargo<S: Scheme> {
 pub(crate) struct Post<S: Scheme> {
     /// By port.
     exits: Vec<Exit>,
+    /// The parts that it has wires to.
     neighbours: Vec<Neighbour<S>>,
-    /// Of each part: its number among the neighbours.
-    number_of: HashMap<u16, u16>,
     /// Neighbours that get something.
     addressees: Vec<u16>,
-    /// Neighbours that something came from.
-    senders: Vec<u16>,
+    /// What came from others. Order counts within a wire alone, and a wire has one sender.
+    inbox: Vec<Bag<S>>,
+    /// Empty bags.
+    spare: Vec<Bag<S>>,
 }
 
 struct Neighbour<S: Scheme> {
     part: u16,
-    /// What it knows this part by.
-    mine: u16,
     out: Mail<S>,
-    /// What came from it.
-    inbox: Mail<S>,
 }
 
 impl<S: Scheme> Post<S> {
     pub(crate) fn new(exits: Vec<Exit>) -> Post<S> {
-        Post { exits, neighbours: Vec::new(), number_of: HashMap::new(), addressees: Vec::new(), senders: Vec::new() }
+        Post { exits, neighbours: Vec::new(), addressees: Vec::new(), inbox: Vec::new(), spare: Vec::new() }
     }
 
-    /// Takes mail of a neighbour; what is left of it is empty.
-    fn receive(&mut self, from: u16, mail: &mut Mail<S>) {
-        let inbox = &mut self.neighbours[usize::from(from)].inbox;
-        if inbox.items.is_empty() {
-            self.senders.push(from);
-            std::mem::swap(mail, inbox);
-        } else {
-            // Nothing has happened here that earlier mail was needed for.
-            inbox.items.append(&mut mail.items);
-            inbox.cargo.append(&mut mail.cargo);
-            mail.earliest = Time::NEVER;
+    /// The bag that goes next to a neighbour, with room for a packet that arrives then.
+    #[inline]
+    fn bag_to(&mut self, neighbour: u16, arrives: Time) -> &mut Bag<S> {
+        let mail = &mut self.neighbours[usize::from(neighbour)].out;
+        mail.earliest = mail.earliest.min(arrives);
+        if mail.bags.last().is_none_or(|bag| bag.items.len() == BAG) {
+            if mail.bags.is_empty() {
+                self.addressees.push(neighbour);
+            }
+            mail.bags.push(self.spare.pop().unwrap_or_default());
+        }
+        mail.bags.last_mut().expect("one is there")
+    }
+
+    /// Takes back a bag that was emptied, unless there are enough.
+    fn keep(&mut self, bag: Bag<S>) {
+        if self.spare.len() < SPARE * self.neighbours.len() {
+            self.spare.push(bag);
         }
     }
 }
 
 /// Lets parts know their neighbours.
 pub(crate) fn introduce<S: Scheme>(parts: &mut [Part<S>]) {
-    for part in &mut *parts {
+    for part in parts {
         let cut = part.ports.iter().zip(&part.post.exits).filter(|(port, _)| port.has(CUT));
         let mut neighbours: Vec<u16> = cut.map(|(_, exit)| exit.part).collect();
         neighbours.sort_unstable();
         neighbours.dedup();
-        part.post.number_of = (0..).zip(&neighbours).map(|(number, part)| (*part, number)).collect();
-        let neighbour = |part| Neighbour { part, mine: 0, out: Mail::default(), inbox: Mail::default() };
-        part.post.neighbours = neighbours.into_iter().map(neighbour).collect();
-    }
-    for number in 0..parts.len() {
-        for place in 0..parts[number].post.neighbours.len() {
-            let there = usize::from(parts[number].post.neighbours[place].part);
-            parts[number].post.neighbours[place].mine = parts[there].post.number_of[&(number as u16)];
-        }
-        let Post { exits, number_of, .. } = &mut parts[number].post;
-        for exit in exits {
+        for exit in &mut part.post.exits {
             // From here on by its number among the neighbours.
-            exit.part = number_of.get(&exit.part).copied().unwrap_or(u16::MAX);
+            exit.part = neighbours.binary_search(&exit.part).map_or(u16::MAX, |number| number as u16);
         }
+        let neighbour = |part| Neighbour { part, out: Mail::default() };
+        part.post.neighbours = neighbours.into_iter().map(neighbour).collect();
     }
 }
 
@@ -104,12 +110,12 @@ pub(crate) fn exchange<S: Scheme>(parts: &mut [Part<S>]) {
         let mut addressees = std::mem::take(&mut parts[from].post.addressees);
         for place in addressees.drain(..) {
             let neighbour = &mut parts[from].post.neighbours[usize::from(place)];
-            let (to, mine) = (usize::from(neighbour.part), neighbour.mine);
-            let mut mail = std::mem::take(&mut neighbour.out);
-            parts[to].next = parts[to].next.min(Key::before(mail.earliest));
-            parts[to].post.receive(mine, &mut mail);
-            // What comes back is empty, and has its memory.
-            parts[from].post.neighbours[usize::from(place)].out = mail;
+            let to = usize::from(neighbour.part);
+            let mut bags = std::mem::take(&mut neighbour.out.bags);
+            let earliest = std::mem::replace(&mut neighbour.out.earliest, Time::NEVER);
+            parts[to].next = parts[to].next.min(Key::before(earliest));
+            parts[to].post.inbox.append(&mut bags);
+            parts[from].post.neighbours[usize::from(place)].out.bags = bags;
         }
         parts[from].post.addressees = addressees;
     }
@@ -117,7 +123,13 @@ pub(crate) fn exchange<S: Scheme>(parts: &mut [Part<S>]) {
 
 impl<S: Scheme> Default for Mail<S> {
     fn default() -> Self {
-        Mail { items: Vec::new(), earliest: Time::NEVER, cargo: Vec::new() }
+        Mail { bags: Vec::new(), earliest: Time::NEVER }
+    }
+}
+
+impl<S: Scheme> Default for Bag<S> {
+    fn default() -> Self {
+        Bag { items: Vec::with_capacity(BAG), cargo: Vec::new() }
     }
 }
 
@@ -126,14 +138,10 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     pub(crate) fn send_away(&mut self, port_id: u32, arrives: Time, packet: &Packet) {
         let exit = self.post.exits[port_id as usize];
-        let mail = &mut self.post.neighbours[usize::from(exit.part)].out;
-        if mail.items.is_empty() {
-            self.post.addressees.push(exit.part);
-        }
-        mail.earliest = mail.earliest.min(arrives);
+        let bag = self.post.bag_to(exit.part, arrives);
         let mut packet = *packet;
         if packet.extra != NO_EXTRA {
-            mail.cargo.push(match packet.kind {
+            bag.cargo.push(match packet.kind {
                 Kind::Neighbour => Cargo::Message(self.controls.take_message(packet.extra)),
                 Kind::Notification => Cargo::Feedback(self.feedback.remove(packet.extra)),
                 _ if packet.carries_feedback() => Cargo::Feedback(self.feedback.remove(packet.extra)),
@@ -148,23 +156,22 @@ impl<S: Scheme> Part<S> {
             let beside = if packet.flags & BACKWARD == 0 { at + 1 } else { at - 1 };
             (packet.route, packet.flow) = (self.route_ports[at], self.route_ports[beside]);
         }
-        mail.items.push((exit.port, InFlight { arrives, packet }));
+        bag.items.push((exit.port, InFlight { arrives, packet }));
     }
 
     /// Takes in what other parts have sent.
     pub(crate) fn open_mail(&mut self) {
-        let mut senders = std::mem::take(&mut self.post.senders);
-        for place in senders.drain(..) {
-            let mut mail = std::mem::take(&mut self.post.neighbours[usize::from(place)].inbox);
-            self.take_mail(&mut mail);
-            self.post.neighbours[usize::from(place)].inbox = mail;
+        let mut inbox = std::mem::take(&mut self.post.inbox);
+        for mut bag in inbox.drain(..) {
+            self.empty(&mut bag);
+            self.post.keep(bag);
         }
-        self.post.senders = senders;
+        self.post.inbox = inbox;
     }
 
-    fn take_mail(&mut self, mail: &mut Mail<S>) {
-        let mut cargo = mail.cargo.drain(..);
-        for (port_id, item) in &mut mail.items {
+    fn empty(&mut self, bag: &mut Bag<S>) {
+        let mut cargo = bag.cargo.drain(..);
+        for (port_id, item) in &mut bag.items {
             if item.packet.extra != NO_EXTRA {
                 item.packet.extra = match cargo.next().expect("one each") {
                     Cargo::Message(message) => self.controls.put_message(message),
@@ -179,7 +186,6 @@ impl<S: Scheme> Part<S> {
             self.in_flight.push(&mut port.wire, item);
         }
         drop(cargo);
-        mail.items.clear();
-        mail.earliest = Time::NEVER;
+        bag.items.clear();
     }
 }
