@@ -56,6 +56,14 @@ impl<T> Default for Pool<T> {
     }
 }
 
+impl<T> Pool<T> {
+    /// A pool that need not move before it holds so many items. Room that is not used costs address space, no memory;
+    /// and what has never moved has left no holes behind.
+    pub fn with_room(items: usize) -> Pool<T> {
+        Pool { chunks: Vec::with_capacity(items / CHUNK), free: NIL }
+    }
+}
+
 impl<T: Copy + Default> Pool<T> {
     #[inline]
     pub fn push(&mut self, fifo: &mut Fifo, item: &T) {
@@ -74,6 +82,12 @@ impl<T: Copy + Default> Pool<T> {
             return None;
         }
         Some(&self.chunks[fifo.head as usize].items[usize::from(fifo.first) % CHUNK])
+    }
+
+    /// Where the oldest item lies, if there is one; otherwise perhaps what lay there. For whoever wants it fetched.
+    #[inline(always)]
+    pub fn place_of_front(&self, fifo: &Fifo) -> Option<&T> {
+        Some(&self.chunks.get(fifo.head as usize)?.items[usize::from(fifo.first) % CHUNK])
     }
 
     /// Forgets the oldest item, which must exist.

@@ -462,15 +462,42 @@ impl EventQueue {
     }
 }
 
-/// Buckets are short: insertion beats a general sort.
+/// Buckets are short: most are sorted without a branch that depends on their keys.
 #[inline]
 fn sort_descending(keys: &mut [Key]) {
-    if keys.len() > 24 {
-        sort_long(keys);
-        return;
+    match keys.len() {
+        0 | 1 => {}
+        2 => sort_by_rank::<2>(keys),
+        3 => sort_by_rank::<3>(keys),
+        4 => sort_by_rank::<4>(keys),
+        5 => sort_by_rank::<5>(keys),
+        6 => sort_by_rank::<6>(keys),
+        7 => sort_by_rank::<7>(keys),
+        8 => sort_by_rank::<8>(keys),
+        9..=24 => (1..keys.len()).for_each(|i| {
+            insert(keys, i);
+        }),
+        _ => sort_long(keys),
     }
-    for i in 1..keys.len() {
-        insert(keys, i);
+}
+
+/// Every key goes to the place that as many keys come before as are greater.
+#[inline(always)]
+fn sort_by_rank<const N: usize>(keys: &mut [Key]) {
+    let Ok(keys) = <&mut [Key; N]>::try_from(keys) else { return };
+    let unsorted = *keys;
+    let mut ranks = [0usize; N];
+    for i in 1..N {
+        for j in 0..i {
+            // Of equal keys the first comes first.
+            let less = unsorted[j] < unsorted[i];
+            ranks[j] += usize::from(less);
+            ranks[i] += usize::from(!less);
+        }
+    }
+    for (key, rank) in unsorted.into_iter().zip(ranks) {
+        // Smaller in any case; this is for the compiler.
+        keys[rank.min(N - 1)] = key;
     }
 }
 

@@ -7,7 +7,7 @@ use crate::part::{Host, Part, Switch};
 use crate::pfc;
 use crate::plan::{BaseRtt, HostSettings, Link, NicScheduler, NodeKind, Plan, Random, Service, Thresholds, Ties, peer};
 use crate::port::{
-    AT_HOST, Account, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_WIRE, Media, Port, Queue, SCANS,
+    AT_HOST, Account, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_WIRE, Media, Port, Queue, SCANS, TO_HOST,
 };
 use crate::record::Counters;
 use crate::route::{FlowKey, Routes};
@@ -21,6 +21,9 @@ use crate::window::Window;
 use crate::world::World;
 use std::sync::Arc;
 use xoff_engine::{Fifo, Key, LinkRate, Lots, Pool, Ring, Slab, Span, Time, stream};
+
+/// Packets per port of a switch that pools have room for from the start: queues of a loaded network.
+const ROOM: usize = 256;
 
 /// What congestion points are told of the network.
 #[derive(Clone, Copy)]
@@ -187,6 +190,8 @@ impl<S: Scheme> Part<S> {
         let mask = |of: Service| (0..).zip(services()).fold(0, |mask, (c, s)| mask | (u8::from(s == of) << c));
         let sizes = plan.hosts.first().map_or(crate::plan::FrameSizes::ROCE_V2, |host| host.sizes);
         let weighted = services().any(|service| service != Service::Strict);
+        let own_ports: usize = switches.iter().map(|switch| switch.ports.len()).sum();
+        let own_cps = own_ports * classes * schemes.len();
         let mut part = Part {
             now: Time::ZERO,
             counters: Counters::default(),
@@ -210,8 +215,8 @@ impl<S: Scheme> Part<S> {
             queue: Agenda::new(plan.model.ties, layout.parts() == 1),
             eager: plan.model.ties == Ties::Scheduled,
             ports: Vec::with_capacity(ports),
-            queued: Pool::default(),
-            in_flight: Pool::default(),
+            queued: Pool::with_room(own_ports * ROOM),
+            in_flight: Pool::with_room(own_ports * ROOM),
             queues: (0..ports * classes).map(|_| Queue::default()).collect(),
             accounts,
             switches,
@@ -228,11 +233,11 @@ impl<S: Scheme> Part<S> {
             schemes: Arc::clone(schemes),
             media: Media::default(),
             wraps: Default::default(),
-            cp_bases: Vec::new(),
-            cps: Vec::new(),
+            cp_bases: Vec::with_capacity(ports),
+            cps: Vec::with_capacity(own_cps),
             cp_due: Vec::new(),
-            cp_owner: Vec::new(),
-            cp_names: Vec::new(),
+            cp_owner: Vec::with_capacity(own_cps),
+            cp_names: Vec::with_capacity(own_cps),
             notices: Vec::new(),
             senders: Slab::default(),
             receivers: Slab::default(),
@@ -292,7 +297,7 @@ impl<S: Scheme> Part<S> {
                 queued_bytes: 0,
                 name,
                 owner,
-                local: local_of[port as usize],
+                far_local: local_of[peer(port) as usize],
                 waiting: 0,
                 paused: 0,
                 pfc_due: 0,
@@ -303,6 +308,7 @@ impl<S: Scheme> Part<S> {
                     | if own && !at_host && self.counts_passing(owner) { COUNTS_PASSING } else { 0 }
                     | if self.eager { EAGER } else { 0 }
                     | if own { 0 } else { GHOST }
+                    | if self.plan.is_host(self.plan.node_of(peer(name))) { TO_HOST } else { 0 }
                     | if own && layout.part_of[self.plan.node_of(peer(name)) as usize] != number { CUT } else { 0 },
                 hooks,
             });
@@ -454,7 +460,8 @@ fn new_switch(plan: &Plan, node: u32, name: u32, first_account: u32, profile: u1
 /// Ingress accounts of every switch, and what of its buffer is left to share. `names` has the numbers of
 /// ports in the network.
 fn new_accounts(plan: &Plan, names: &[u32], switches: &mut [Switch], mtu_wire: u32) -> Vec<Account> {
-    let mut accounts = Vec::new();
+    let ports: usize = switches.iter().map(|switch| switch.ports.len()).sum();
+    let mut accounts = Vec::with_capacity(ports * plan.classes.list.len());
     for switch in switches {
         switch.accounts = accounts.len() as u32;
         let settings = &plan.switches[switch.profile as usize].pfc;

@@ -347,8 +347,7 @@ impl<S: Scheme> Part<S> {
         let of_class = |class: u8| {
             let ingress = (!port.has(AT_HOST)).then(|| {
                 let switch = &self.switches[port.owner as usize];
-                let first = switch.accounts as usize + usize::from(port.local) * self.classes;
-                let account = &self.accounts[first + usize::from(class)];
+                let account = &self.accounts[self.first_account(port_id) + usize::from(class)];
                 (account.bytes, crate::switch::xoff_now(switch, account))
             });
             PfcClass { class, pause: on & (1 << class) != 0, ingress }

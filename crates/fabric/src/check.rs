@@ -172,18 +172,16 @@ impl<S: Scheme> World<S> {
     fn held_for_ever(&self, port: u32, class: u8, stuck: &BTreeSet<(u32, u8)>) -> bool {
         let ((up, own), (down, ingress)) = (self.place_of(port), self.place_of(peer(port)));
         let (up, down) = (&self.parts[up], &self.parts[down]);
-        let ingress = &down.ports[ingress as usize];
-        let switch = &down.switches[ingress.owner as usize];
+        let switch = &down.switches[down.ports[ingress as usize].owner as usize];
         let is_stuck = |egress: u32| stuck.contains(&(down.ports[egress as usize].name, class));
         let egresses = switch.ports.iter().filter(|&&egress| is_stuck(egress));
-        let behind: u64 = egresses.map(|&egress| down.bytes_from(egress, class, ingress.local)).sum();
+        let behind: u64 = egresses.map(|&egress| down.bytes_from(egress, class, down.local(ingress))).sum();
         if switch.dynamic {
             // The threshold moves, so bytes alone prove nothing: ask for a long silence too.
             let queue = &up.queues[own as usize * up.classes + usize::from(class)];
             return behind > 0 && self.now.saturating_since(queue.moved_at) >= Span::from_ms(10);
         }
-        let account = switch.accounts as usize + usize::from(ingress.local) * down.classes + usize::from(class);
-        behind > down.accounts[account].xon_bytes
+        behind > down.accounts[down.first_account(ingress) + usize::from(class)].xon_bytes
     }
 
     /// One cycle among the stuck queues: follow what each waits for until a queue repeats.
@@ -194,12 +192,15 @@ impl<S: Scheme> World<S> {
             walk.push(at);
             let (part, ingress) = self.place_of(peer(at.0));
             let part = &self.parts[part];
-            let ingress = &part.ports[ingress as usize];
             let waits = |egress: u32| {
                 let node = (part.ports[egress as usize].name, at.1);
-                (stuck.contains(&node) && part.bytes_from(egress, at.1, ingress.local) > 0).then_some(node)
+                (stuck.contains(&node) && part.bytes_from(egress, at.1, part.local(ingress)) > 0).then_some(node)
             };
-            match part.switches[ingress.owner as usize].ports.iter().find_map(|&egress| waits(egress)) {
+            match part.switches[part.ports[ingress as usize].owner as usize]
+                .ports
+                .iter()
+                .find_map(|&egress| waits(egress))
+            {
                 Some(node) => at = node,
                 None => break,
             }

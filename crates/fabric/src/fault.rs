@@ -153,9 +153,8 @@ impl<S: Scheme> Part<S> {
         if port.has(AT_HOST) {
             return None;
         }
-        let switch = &self.switches[port.owner as usize];
-        let dynamic = switch.dynamic;
-        let first = switch.accounts as usize + usize::from(port.local) * self.classes;
+        let dynamic = self.switches[port.owner as usize].dynamic;
+        let first = self.first_account(port_id);
         for class in 0..self.classes {
             let account = &mut self.accounts[first + class];
             let full = if dynamic { account.in_headroom > 0 } else { account.bytes > account.xon_bytes };
@@ -193,9 +192,7 @@ impl<S: Scheme> Part<S> {
         self.watch.frames[port as usize].heard = 0;
         self.ports[port as usize].pfc_due = 0;
         if !self.ports[port as usize].has(AT_HOST) {
-            let owner = self.ports[port as usize].owner as usize;
-            let first =
-                self.switches[owner].accounts as usize + usize::from(self.ports[port as usize].local) * self.classes;
+            let first = self.first_account(port);
             for account in &mut self.accounts[first..first + self.classes] {
                 account.pausing = false;
             }

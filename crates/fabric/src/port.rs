@@ -32,8 +32,8 @@ pub struct Port {
     pub tx_packets: u32,
     /// Which of the [`Media`] its wire is.
     pub medium: u32,
-    /// Its number at its switch.
-    pub local: u16,
+    /// The number that the port across its wire has at its switch: packets come in there by it.
+    pub far_local: u16,
     pub waiting: u8,
     pub paused: u8,
     /// Classes about which a PFC frame is to be sent.
@@ -128,6 +128,8 @@ pub const EAGER: u16 = 1024;
 pub const CUT: u16 = 2048;
 /// It belongs to another part; here is what is on its wire.
 pub const GHOST: u16 = 4096;
+/// Its wire ends at a host.
+pub const TO_HOST: u16 = 8192;
 
 impl Port {
     #[inline]

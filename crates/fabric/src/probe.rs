@@ -80,9 +80,8 @@ impl<S: Scheme> World<S> {
             ProbeTarget::Queue { .. } => (Metric::QueueBytes, queue.bytes as f64),
             ProbeTarget::Ingress { .. } if owner.has(crate::port::AT_HOST) => (Metric::IngressBytes, 0.0),
             ProbeTarget::Ingress { .. } => {
-                let first = part.switches[owner.owner as usize].accounts as usize;
-                let account = first + usize::from(owner.local) * part.classes + usize::from(class);
-                (Metric::IngressBytes, part.accounts[account].bytes as f64)
+                let account = &part.accounts[part.first_account(port) + usize::from(class)];
+                (Metric::IngressBytes, account.bytes as f64)
             }
             ProbeTarget::Throughput { .. } => {
                 current.bytes = owner.tx_bytes;

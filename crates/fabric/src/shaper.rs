@@ -132,7 +132,7 @@ impl<S: Scheme> Part<S> {
         let domain = self.plan.nodes[switch.node as usize].domain;
         let Some(shaped) = self.shapers.get_mut(flow).filter(|shaped| shaped.domain == domain) else { return false };
         if data {
-            self.shape(ingress, egress, packet);
+            self.shape(egress, packet);
         } else {
             shaped.machine.on_ack(self.now, &self.feedback[packet.extra]);
             self.pump(flow);
@@ -141,9 +141,8 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Takes a data packet into its flow's queue.
-    fn shape(&mut self, ingress: u32, egress: u32, packet: &mut Packet) {
-        packet.ingress = self.ports[ingress as usize].local;
-        if !self.admit(ingress, egress, packet) {
+    fn shape(&mut self, egress: u32, packet: &mut Packet) {
+        if !self.admit(egress, packet) {
             self.lose(packet);
             return;
         }
@@ -252,9 +251,8 @@ impl<S: Scheme> Part<S> {
         }
         if port.has(CONTROLLED) {
             // It begins again at its input, which it has not left.
-            let ingress = self.switches[owner as usize].ports[usize::from(packet.ingress)];
             self.release(owner, &packet);
-            self.controlled_receive(ingress, egress, &mut packet);
+            self.controlled_receive(egress, &mut packet);
             return;
         }
         if port.hooks.has(Hooks::ENQUEUE) {

@@ -29,7 +29,7 @@ impl<S: Scheme> Part<S> {
         debug_assert_eq!(self.ports[ingress as usize].owner, self.ports[egress as usize].owner, "off its route");
         debug_assert!(!self.ports[egress as usize].has(AT_HOST), "off its route");
         if self.ports[egress as usize].has(CONTROLLED) {
-            self.controlled_receive(ingress, egress, packet);
+            self.controlled_receive(egress, packet);
             return;
         }
         let class = packet.class;
@@ -43,12 +43,15 @@ impl<S: Scheme> Part<S> {
         }
         if idle {
             packet.ingress = u16::MAX;
-            self.inspect(egress, packet);
+            // Nothing of its class waits, and not every congestion point wants to see that.
+            debug_assert_eq!(self.queues[egress as usize * self.classes + usize::from(class)].bytes, 0);
+            if hooks.has(Hooks::DEQUEUE.with(Hooks::ANSWERS)) {
+                self.inspect(egress, packet);
+            }
             self.transmit_here(egress, packet);
             return;
         }
-        packet.ingress = self.ports[ingress as usize].local;
-        if !self.admit(ingress, egress, packet) {
+        if !self.admit(egress, packet) {
             self.lose(packet);
             return;
         }
@@ -66,14 +69,19 @@ impl<S: Scheme> Part<S> {
         }
     }
 
+    /// The ingress account that a packet counts for at a switch.
+    #[inline(always)]
+    fn account_of(&self, switch_id: usize, packet: &Packet) -> usize {
+        let first = self.switches[switch_id].accounts as usize;
+        first + usize::from(packet.ingress) * self.classes + usize::from(packet.class)
+    }
+
     /// Takes a packet into the buffer, or says no. Pauses the upstream when the account is full.
     #[inline]
-    pub(crate) fn admit(&mut self, ingress: u32, egress: u32, packet: &Packet) -> bool {
-        let port = &self.ports[ingress as usize];
+    pub(crate) fn admit(&mut self, egress: u32, packet: &Packet) -> bool {
         let size = u64::from(packet.frame_bytes);
-        let switch_id = port.owner as usize;
-        let class = usize::from(packet.class);
-        let account_id = self.switches[switch_id].accounts as usize + usize::from(port.local) * self.classes + class;
+        let switch_id = self.ports[egress as usize].owner as usize;
+        let account_id = self.account_of(switch_id, packet);
         let account = &self.accounts[account_id];
         if !account.lossless || self.ports[egress as usize].has(DOWN) || self.switches[switch_id].storms > 0 {
             return self.admit_other(switch_id, account_id, egress, packet);
@@ -135,7 +143,7 @@ impl<S: Scheme> Part<S> {
         if account.lossless {
             // A storm at another queue: the ordinary way, without its shortcuts.
             let storms = std::mem::take(&mut switch.storms);
-            let admitted = self.admit(self.accounts[account_id].port, egress, packet);
+            let admitted = self.admit(egress, packet);
             self.switches[switch_id].storms = storms;
             return admitted;
         }
@@ -251,14 +259,11 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn inspect(&mut self, port_id: u32, packet: &mut Packet) {
         let hooks = self.ports[port_id as usize].hooks;
         if hooks.has(Hooks::DEQUEUE.with(Hooks::DEQUEUE_BUSY)) {
-            if packet.kind != Kind::Data {
-                if hooks.has(Hooks::ANSWERS) {
-                    self.cp_answer(port_id, packet);
-                }
-                return;
+            if hooks.has(Hooks::ANSWERS) && packet.kind != Kind::Data {
+                self.cp_answer(port_id, packet);
             }
             let queue = &self.queues[port_id as usize * self.classes + usize::from(packet.class)];
-            if queue.bytes > 0 || hooks.has(Hooks::DEQUEUE) {
+            if (queue.bytes > 0 || hooks.has(Hooks::DEQUEUE)) && packet.kind == Kind::Data {
                 self.cp_dequeue(port_id, packet);
             }
         }
@@ -278,9 +283,8 @@ impl<S: Scheme> Part<S> {
     #[inline]
     pub(crate) fn release(&mut self, switch_id: u32, packet: &Packet) {
         let size = u64::from(packet.frame_bytes);
+        let account_id = self.account_of(switch_id as usize, packet);
         let switch = &mut self.switches[switch_id as usize];
-        let account_id =
-            switch.accounts as usize + usize::from(packet.ingress) * self.classes + usize::from(packet.class);
         let account = &mut self.accounts[account_id];
         debug_assert!(account.bytes >= size && switch.used_bytes >= size, "buffer accounts went negative");
         switch.used_bytes -= size;
@@ -359,7 +363,7 @@ impl<S: Scheme> Part<S> {
         if port.has(AT_HOST) {
             return;
         }
-        let first = self.switches[port.owner as usize].accounts as usize + usize::from(port.local) * self.classes;
+        let first = self.first_account(port_id);
         for class in (0..self.classes).filter(|class| classes & (1 << class) != 0) {
             let ingress_bytes = self.accounts[first + class].bytes;
             let (at, class) = (self.now, class as u8);
@@ -399,7 +403,7 @@ impl<S: Scheme> Part<S> {
         if port.has(AT_HOST) {
             on = self.hosts[port.owner as usize].storm & due;
         } else {
-            let first = self.switches[port.owner as usize].accounts as usize + usize::from(port.local) * self.classes;
+            let first = self.first_account(port_id);
             for class in 0..self.classes {
                 if due & (1 << class) != 0 && self.accounts[first + class].pausing {
                     on |= 1 << class;
@@ -703,10 +707,8 @@ impl<S: Scheme> Part<S> {
     /// under way when it is told to stop; nobody can tell the switch itself to.
     fn has_no_room_for_notices(&self, port_id: u32) -> bool {
         let class = self.plan.classes.control;
-        let port = &self.ports[port_id as usize];
-        let switch = &self.switches[port.owner as usize];
-        let account =
-            &self.accounts[switch.accounts as usize + usize::from(port.local) * self.classes + usize::from(class)];
+        let switch = &self.switches[self.ports[port_id as usize].owner as usize];
+        let account = &self.accounts[self.first_account(port_id) + usize::from(class)];
         self.plan.classes.list[usize::from(class)].lossless && account.bytes > xoff_now(switch, account)
     }
 
@@ -744,7 +746,7 @@ impl<S: Scheme> Part<S> {
             route: (route + hop).wrapping_sub(2) as u32,
             extra: self.feedback.insert(notice.feedback),
             frame_bytes,
-            ingress: self.ports[egress as usize].local,
+            ingress: self.local(egress),
             kind: Kind::Notification,
             class: self.plan.classes.control,
             ecn: Ecn::NotCapable,

@@ -231,25 +231,18 @@ impl<S: Scheme> Part<S> {
         Some(&controlled.control)
     }
 
-    /// The number that a port has at its switch, as controls name it.
-    pub(crate) fn local_port(&self, port: u32) -> u16 {
-        self.ports[port as usize].local
-    }
-
-    /// A packet has come in by `ingress`, bound for `egress`, at a switch under control.
+    /// A packet has come in, bound for `egress`, at a switch under control.
     #[inline(never)]
-    pub(crate) fn controlled_receive(&mut self, ingress: u32, mut egress: u32, packet: &mut Packet) {
-        let port = &self.ports[ingress as usize];
-        let switch = port.owner;
-        packet.ingress = port.local;
+    pub(crate) fn controlled_receive(&mut self, mut egress: u32, packet: &mut Packet) {
+        let switch = self.ports[egress as usize].owner;
         if packet.kind != Kind::Data {
             // Controls see nothing of it.
-            let (from, to) = (packet.ingress, self.ports[egress as usize].local);
+            let (from, to) = (packet.ingress, self.local(egress));
             let room = self.controls.at(switch).has_room(&self.accounts, from, to, packet.class, Lane::Free);
             if room && self.is_passable(egress) {
                 self.enter_output(switch, egress, packet);
             } else {
-                self.wait_at_input(switch, ingress, egress, packet, Lane::Free);
+                self.wait_at_input(switch, egress, packet, Lane::Free);
                 self.arm_control(switch);
             }
             return;
@@ -273,21 +266,21 @@ impl<S: Scheme> Part<S> {
         if self.is_passable(egress) && self.pass(switch, &passing, lane) {
             self.enter_output(switch, egress, packet);
         } else {
-            self.wait_at_input(switch, ingress, egress, packet, lane);
+            self.wait_at_input(switch, egress, packet, lane);
         }
         self.arm_control(switch);
     }
 
     /// A packet that may not pass waits for its turn.
     #[inline(never)]
-    fn wait_at_input(&mut self, switch: u32, ingress: u32, egress: u32, packet: &Packet, mut lane: Lane) {
-        if !self.admit(ingress, egress, packet) {
+    fn wait_at_input(&mut self, switch: u32, egress: u32, packet: &Packet, mut lane: Lane) {
+        if !self.admit(egress, packet) {
             self.lose(packet);
             return;
         }
         if packet.kind == Kind::Data {
             // The gate may have put the flow into another.
-            let local = self.ports[egress as usize].local;
+            let local = self.local(egress);
             let flow = self.cards[packet.flow].id;
             lane = self.controls.at(switch).control.lane(local, packet.class, flow);
         }
@@ -300,7 +293,7 @@ impl<S: Scheme> Part<S> {
         Passing {
             now: self.now,
             ingress: packet.ingress,
-            egress: self.ports[egress as usize].local,
+            egress: self.local(egress),
             class: packet.class,
             flow: self.cards[packet.flow].id,
             frame_bytes: u32::from(packet.frame_bytes),
@@ -365,7 +358,7 @@ impl<S: Scheme> Part<S> {
         let out = &mut self.ports[egress as usize];
         out.queued_bytes += u64::from(packet.frame_bytes);
         out.waiting |= bit;
-        let (local, paused) = (out.local, out.paused & bit != 0);
+        let (local, paused) = (self.local(egress), self.ports[egress as usize].paused & bit != 0);
         let voqs = &mut self.controls.at_mut(switch).voqs;
         let output = voqs.output(local, class);
         voqs.outputs[output].queued_bytes += u64::from(packet.frame_bytes);
@@ -377,7 +370,7 @@ impl<S: Scheme> Part<S> {
     /// Moves packets from the inputs to an output queue while there are some that may and fit.
     #[inline]
     fn refill(&mut self, switch: u32, egress: u32, class: u8) {
-        let local = self.ports[egress as usize].local;
+        let local = self.local(egress);
         let voqs = &self.controls.at(switch).voqs;
         if voqs.outputs[voqs.output(local, class)].waiting != [0, 0] {
             self.refill_waiting(switch, egress, class);
@@ -386,7 +379,7 @@ impl<S: Scheme> Part<S> {
 
     #[inline(never)]
     fn refill_waiting(&mut self, switch: u32, egress: u32, class: u8) {
-        let (local, now) = (self.ports[egress as usize].local, self.now);
+        let (local, now) = (self.local(egress), self.now);
         loop {
             let controlled = self.controls.at(switch);
             let output = &controlled.voqs.outputs[controlled.voqs.output(local, class)];
@@ -407,7 +400,7 @@ impl<S: Scheme> Part<S> {
     }
 
     fn voq_push(&mut self, switch: u32, egress: u32, packet: &Packet, lane: Lane) {
-        let local = self.ports[egress as usize].local;
+        let local = self.local(egress);
         let voqs = &mut self.controls.at_mut(switch).voqs;
         let (sub, output) = (voqs.sub(packet.ingress, local, packet.class, lane), voqs.output(local, packet.class));
         self.queued.push(&mut voqs.subs[sub].packets, packet);
@@ -422,7 +415,7 @@ impl<S: Scheme> Part<S> {
     /// The next packet for an egress among `lanes`: round-robin across inputs, and at one input the
     /// lane whose packet is older.
     fn voq_pop(&mut self, egress: u32, class: u8, lanes: Lanes) -> Option<Packet> {
-        let (switch, local) = (self.ports[egress as usize].owner, self.ports[egress as usize].local);
+        let (switch, local) = (self.ports[egress as usize].owner, self.local(egress));
         let voqs = &mut self.controls.at_mut(switch).voqs;
         let output = voqs.output(local, class);
         if voqs.outputs[output].lanes().and(lanes) == Lanes::NONE {
@@ -458,7 +451,7 @@ impl<S: Scheme> Part<S> {
 
     /// The oldest packet in the FIFO of an egress.
     fn output_pop(&mut self, egress: u32, class: u8) -> Option<Packet> {
-        let (switch, local) = (self.ports[egress as usize].owner, self.ports[egress as usize].local);
+        let (switch, local) = (self.ports[egress as usize].owner, self.local(egress));
         let queue = &mut self.queues[egress as usize * self.classes + usize::from(class)];
         let packet = queue.pop(&mut self.queued, self.now)?;
         let empty = queue.packets.is_empty();
@@ -489,7 +482,7 @@ impl<S: Scheme> Part<S> {
         if self.ports[port_id as usize].pfc_due != 0 && self.ports[port_id as usize].busy_until <= self.now {
             self.send_pfc(port_id);
         }
-        let (switch, local) = (self.ports[port_id as usize].owner, self.ports[port_id as usize].local);
+        let (switch, local) = (self.ports[port_id as usize].owner, self.local(port_id));
         let port = &self.ports[port_id as usize];
         let eligible = port.waiting & !port.paused;
         if port.busy_until <= self.now && !port.has(FREE_PENDING) {
@@ -643,7 +636,7 @@ impl<S: Scheme> Part<S> {
         let ports = &self.ports;
         let (control, view, _, choices) = parts!(self, switch);
         choices.clear();
-        choices.extend(equals.iter().map(|&port| ports[port as usize].local));
+        choices.extend(equals.iter().map(|&port| ports[peer(port) as usize].far_local));
         if choices.len() < 2 || !choices.contains(&passing.egress) {
             return egress;
         }
@@ -731,7 +724,7 @@ impl<S: Scheme> Part<S> {
         if lost {
             self.counters.drops_fault += 1;
         } else if self.ports[ingress as usize].has(CONTROLLED) {
-            let (switch, local) = (self.ports[ingress as usize].owner, self.ports[ingress as usize].local);
+            let (switch, local) = (self.ports[ingress as usize].owner, self.local(ingress));
             let now = self.now;
             let (control, _, outbox, _) = parts!(self, switch);
             control.on_message(now, local, &message);
@@ -745,7 +738,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn cut_messages(&mut self, port: u32, on_wire: &[Packet]) {
         let mut lost: Vec<u32> = on_wire.iter().filter(|p| p.kind == Kind::Neighbour).map(|p| p.extra).collect();
         if self.ports[port as usize].has(CONTROLLED) {
-            let (switch, local) = (self.ports[port as usize].owner, self.ports[port as usize].local);
+            let (switch, local) = (self.ports[port as usize].owner, self.local(port));
             let controlled = self.controls.at_mut(switch);
             while let Some(packet) = self.queued.pop(&mut controlled.unsent[usize::from(local)]) {
                 lost.push(packet.extra);
@@ -769,7 +762,7 @@ impl<S: Scheme> Part<S> {
         if !port.has(CONTROLLED) {
             return 0;
         }
-        self.controls.at(port.owner).voqs.bytes(ingress, port.local, class)
+        self.controls.at(port.owner).voqs.bytes(ingress, self.local(egress), class)
     }
 
     /// Every packet in the virtual output queues of the network.

@@ -344,7 +344,7 @@ impl<S: Scheme> World<S> {
     /// The number that a port has at its switch, as controls name it.
     pub fn local_port(&self, port: u32) -> u16 {
         let (part, port) = self.place_of(port);
-        self.parts[part].local_port(port)
+        self.parts[part].local(port)
     }
 
     /// Parts that the network is cut into.
