@@ -153,7 +153,8 @@ fn files_that_the_pages_name_exist() {
 /// Files that the program writes.
 const WRITTEN: [&str; 3] = ["scenario.toml", "run.json", "crates/schemes/src/halve.rs"];
 
-/// The code map: each row names files of its crate and words to search for in them.
+/// The code map: each row names files of its crate, or of the room that was named last, and words to search for
+/// in them.
 #[test]
 fn the_code_map_points_at_words_that_are_there() {
     let page = read("ARCHITECTURE.md");
@@ -161,6 +162,9 @@ fn the_code_map_points_at_words_that_are_there() {
     for (number, line) in (1..).zip(page.lines()) {
         if let Some(rest) = line.strip_prefix("### `") {
             folder = format!("{}/src", rest.trim_end_matches('`'));
+        } else if let Some((room, _)) = line.strip_prefix('`').and_then(|rest| rest.split_once("/`: ")) {
+            let (source, _) = folder.split_once("/src").expect("a room of a crate");
+            folder = format!("{source}/src/{room}");
         }
         let cells: Vec<&str> = line.trim_matches('|').split('|').collect();
         let [files, _, words] = cells[..] else { continue };

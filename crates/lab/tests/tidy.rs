@@ -104,6 +104,60 @@ fn the_fabric_names_no_scheme() {
     assert!(wrong.is_empty(), "schemes belong in their own crate:\n{}", wrong.join("\n"));
 }
 
+/// Rooms of the fabric, and those that each may use besides itself. What a part is made of stands in one circle:
+/// a part owns its nodes and flows, and they act as that part.
+const ROOMS: [(&str, &[&str]); 7] = [
+    ("contract", &[]),
+    ("network", &["contract"]),
+    ("node", &["contract", "network", "flow", "part"]),
+    ("flow", &["contract", "network", "part"]),
+    ("part", &["contract", "network", "node", "flow"]),
+    ("compat", &["contract", "network", "node", "part"]),
+    ("run", &["contract", "network", "node", "flow", "part"]),
+];
+
+#[test]
+fn the_rooms_of_the_fabric_have_a_direction() {
+    let mut wrong = Vec::new();
+    let mut used = 0;
+    for (path, text) in sources("fabric") {
+        let Some((room, may)) = ROOMS.iter().find(|(room, _)| path.contains(&format!("/src/{room}/"))) else {
+            continue;
+        };
+        for (number, line) in text.lines().enumerate() {
+            let code = line.split("//").next().unwrap_or_default();
+            for other in code.split("crate::").skip(1).filter_map(|rest| rest.split("::").next()) {
+                used += 1;
+                if other != *room && !may.contains(&other) {
+                    wrong.push(format!("{path}:{}: {room} uses {other}", number + 1));
+                }
+            }
+        }
+    }
+    assert!(used > 100, "{used} uses between rooms: are they still found?");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn functions_of_the_fabric_fit_a_screen() {
+    let mut wrong = Vec::new();
+    for (path, text) in ["engine", "fabric"].into_iter().flat_map(sources) {
+        let lines: Vec<&str> = text.lines().collect();
+        for (number, line) in lines.iter().enumerate() {
+            let code = line.trim_start();
+            let head = code.trim_start_matches("pub ").trim_start_matches("pub(crate) ").trim_start_matches("const ");
+            if head.starts_with("fn ") {
+                let end = format!("{}}}", &line[..line.len() - code.len()]);
+                let length = lines[number..].iter().position(|line| *line == end).unwrap_or(0) + 1;
+                if length > 100 {
+                    wrong.push(format!("{path}:{}: {length} lines", number + 1));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn files_stay_small_enough_to_read() {
     for (path, text) in CRATES.into_iter().flat_map(sources) {

@@ -142,7 +142,7 @@ fn not_faster_than_wires(trial: &Trial) -> Option<String> {
     if plan.model.grain != Grain::Exact {
         return None;
     }
-    let largest = u64::from(xoff_fabric::build::mtu_wire_bytes(plan)) + 200;
+    let largest = u64::from(xoff_fabric::pfc::mtu_wire_bytes(plan)) + 200;
     trial.ports.iter().find_map(|port| {
         let rate = plan.fastest(port.port).rate;
         let most = rate.bytes_in(trial.world.now - Time::ZERO) + largest;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 use xoff_engine::{BitRate, Span, stream};
-use xoff_fabric::build::{largest_exchange, max_base_rtt};
+use xoff_fabric::extent::{largest_exchange, max_base_rtt};
 use xoff_fabric::plan::{NodeKind, Plan};
 use xoff_fabric::route::{FlowKey, Routes};
 use xoff_fabric::timing::base_rtt;

@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::Arc;
 use xoff_engine::Time;
 use xoff_engine::queue::LARGEST_INDEX;
-use xoff_fabric::build::largest_wire_bytes;
+use xoff_fabric::pfc::largest_wire_bytes;
 use xoff_fabric::plan::{AckPath, HostSettings, Model, NodeKind, Plan, Random};
 use xoff_fabric::scheme::Format;
 use xoff_fabric::topology::Graph;

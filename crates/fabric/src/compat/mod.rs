@@ -1,0 +1,3 @@
+//! Rules of other simulators that need machinery of their own.
+
+mod eager;

@@ -1,0 +1,8 @@
+//! What the fabric agrees on with others: schemes and controls, traffic, packets, and what comes out.
+
+pub mod capture;
+pub mod control;
+pub mod packet;
+pub mod record;
+pub mod scheme;
+pub mod traffic;

@@ -1,0 +1,628 @@
+//! The triad: congestion point, notification point, reaction point.
+//!
+//! A scheme is three state machines. They are told what happens and the time at which it does;
+//! they return what should happen; the world does it. No clock, no I/O, no view of the topology
+//! or of another flow, so each is tested without a network. Hooks a scheme does not need keep
+//! their empty defaults, and a congestion point says in [`CongestionPoint::hooks`] which ones the
+//! world must call at all.
+
+pub use crate::contract::capture::{Carrier, Wire};
+pub use crate::contract::control::{Lane, Lanes, Occupancy, Passing, PortFacts, SwitchControl, SwitchFacts};
+use crate::contract::packet::{Ecn, IntStack};
+use xoff_engine::{BitRate, Lots, Span, Time};
+
+/// A configured scheme: makes the state machines of ports and flows.
+///
+/// One value of an implementing type stands for one scheme of one run. A run may hold several
+/// (different flows under different schemes); an enum over schemes is itself a scheme.
+pub trait Scheme: Send + Sync {
+    /// What a notification carries from where congestion is seen to the sender.
+    type Feedback: Copy + Send;
+    type Cp: CongestionPoint<Feedback = Self::Feedback> + Send;
+    type Np: NotificationPoint<Feedback = Self::Feedback> + Send;
+    type Rp: ReactionPoint<Feedback = Self::Feedback> + Send;
+    /// [`Absent`] unless the scheme acts on packets in transit.
+    type Transit: Transit<Feedback = Self::Feedback> + Send;
+    /// [`Absent`] unless the scheme controls whole switches.
+    type Switch: SwitchControl + Send;
+
+    fn congestion_point(&self, at: &QueueFacts) -> Self::Cp;
+    fn notification_point(&self, of: &FlowFacts) -> Self::Np;
+    fn reaction_point(&self, of: &FlowFacts) -> Self::Rp;
+
+    /// Whether it controls switches: at most one scheme of a run may.
+    fn controls_switches(&self) -> bool {
+        false
+    }
+    /// The control of one switch, if it has one there. Asked only if it controls switches at all.
+    fn switch_control(&self, _: &SwitchFacts<'_>) -> Option<Self::Switch> {
+        None
+    }
+
+    /// What acts on a flow's packets where they enter their last domain, if anything does. Asked only
+    /// for flows that cross domains.
+    fn transit(&self, _: &FlowFacts) -> Option<Self::Transit> {
+        None
+    }
+
+    /// What its packets look like.
+    fn format(&self) -> Format {
+        Format::default()
+    }
+
+    /// What the packets of its flows between domains look like.
+    fn format_across(&self) -> Format {
+        self.format()
+    }
+
+    /// Frame bytes of a notification with this content; `None` is the host's plain one.
+    fn notification_bytes(&self, _: &Self::Feedback) -> Option<u32> {
+        None
+    }
+
+    /// How the content of a notification, or of an answer in an ACK, looks in its frame. Only captures
+    /// ask.
+    fn wire(&self, _: &Self::Feedback) -> Wire {
+        Wire::default()
+    }
+}
+
+/// What a scheme makes of its packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Format {
+    /// Header bytes it adds to data packets and ACKs.
+    pub data_bytes: u32,
+    pub ack_bytes: u32,
+    /// EtherType of a tag before the IP header of data packets, four of `data_bytes`.
+    pub tag: Option<u16>,
+    /// Data packets collect telemetry hop by hop, and ACKs carry it back.
+    pub int: bool,
+    /// The ECN field with which data packets leave their sender.
+    pub ecn: Ecn,
+    pub transport: Transport,
+    /// Receivers keep packets that come out of order, acknowledge every packet and never NAK.
+    /// Always so under [`Transport::Tcp`].
+    pub reorder: bool,
+    /// Where packets may come out of order: one ACK per this many packets in order (or per
+    /// [`HostSettings::ack_every`](crate::network::plan::HostSettings::ack_every), if that is more).
+    pub ack_every: u32,
+    /// The same: how long an ACK may wait for more packets.
+    pub ack_timeout: Span,
+}
+
+impl Default for Format {
+    fn default() -> Format {
+        Format {
+            data_bytes: 0,
+            ack_bytes: 0,
+            tag: None,
+            int: false,
+            ecn: Ecn::Ect0,
+            transport: Transport::Roce,
+            reorder: false,
+            ack_every: 1,
+            ack_timeout: Span::from_ms(40),
+        }
+    }
+}
+
+/// Who recovers what is lost, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Transport {
+    /// The fabric goes back N, on a NAK or after the host's time-out.
+    #[default]
+    Roce,
+    /// The reaction point decides, by [`ReactionPoint::resend`], with timers of its own.
+    Tcp,
+}
+
+/// What a congestion point may know of its place: one egress queue (port, class) of a switch.
+#[derive(Clone, Debug)]
+pub struct QueueFacts {
+    pub seed: u64,
+    /// Unique in the network; stable for a given scenario.
+    pub queue: u64,
+    pub rate: BitRate,
+    /// The longest base round trip of the network.
+    pub max_base_rtt: Span,
+    /// Propagation of the link it feeds.
+    pub delay: Span,
+    /// Wire size of the largest data packet.
+    pub mtu_wire_bytes: u32,
+    /// XOFF and XON of the switch's ingress queues where they are static.
+    pub xoff_bytes: Option<u64>,
+    pub xon_bytes: Option<u64>,
+    /// The least that an ingress of the switch holds when PFC pauses it, alone in the buffer; `None`
+    /// in lossy classes.
+    pub pause_bytes: Option<u64>,
+    /// The link it feeds leads into another domain.
+    pub leaves_domain: bool,
+    /// Where it draws lots, if the whole run shares them.
+    pub lots: Option<Lots>,
+}
+
+impl QueueFacts {
+    /// A queue of this rate, with plain values for the rest: for tests and calculations.
+    pub fn at(rate: BitRate) -> QueueFacts {
+        QueueFacts {
+            seed: 1,
+            queue: 0,
+            rate,
+            max_base_rtt: Span::from_us(10),
+            delay: Span::from_us(1),
+            mtu_wire_bytes: 1082,
+            xoff_bytes: None,
+            xon_bytes: None,
+            pause_bytes: None,
+            leaves_domain: false,
+            lots: None,
+        }
+    }
+}
+
+/// What the two end points of a flow may know of it.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowFacts {
+    pub seed: u64,
+    /// A hash of what the flow is, for its random streams.
+    pub flow: u64,
+    /// Line rate of the sender's NIC.
+    pub line_rate: BitRate,
+    pub start: Time,
+    /// The rate it starts at: line rate, unless the scenario says otherwise. A controlled flow that
+    /// starts below line rate is one in recovery: free to grow.
+    pub initial_rate: BitRate,
+    pub base_rtt: Span,
+    pub max_base_rtt: Span,
+    /// What the in-flight cap counts as one bandwidth-delay product.
+    pub bdp_bytes: u64,
+    /// Payload of a full packet.
+    pub mtu_bytes: u32,
+    /// Wire size of a full packet.
+    pub mtu_wire_bytes: u32,
+    pub weight: u16,
+    /// Switches on its path when it starts.
+    pub hops: u8,
+    /// How long its receiver takes to answer a packet.
+    pub ack_delay: Span,
+    /// How it crosses domains; `None` if both ends are in one.
+    pub crossing: Option<Crossing>,
+}
+
+/// The two short stretches of a flow between domains.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Crossing {
+    /// Base round trip between the sender and the gateway out of its domain.
+    pub near_rtt: Span,
+    /// Base round trip between the gateway into the receiver's domain and the receiver.
+    pub far_rtt: Span,
+    /// Rate of the receiver's link.
+    pub far_line_rate: BitRate,
+}
+
+impl FlowFacts {
+    /// A flow of this line rate and base round trip, with plain values for the rest: for tests and
+    /// calculations.
+    pub fn at(line_rate: BitRate, base_rtt: Span) -> FlowFacts {
+        FlowFacts {
+            seed: 1,
+            flow: 0,
+            line_rate,
+            start: Time::ZERO,
+            initial_rate: line_rate,
+            base_rtt,
+            max_base_rtt: base_rtt,
+            bdp_bytes: line_rate.bytes_in(base_rtt),
+            mtu_bytes: 1000,
+            mtu_wire_bytes: 1082,
+            weight: 1,
+            hops: 1,
+            ack_delay: Span::ZERO,
+            crossing: None,
+        }
+    }
+}
+
+/// Which hooks of a congestion point the world must call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Hooks(u8);
+
+impl Hooks {
+    pub const NONE: Hooks = Hooks(0);
+    pub const ENQUEUE: Hooks = Hooks(1);
+    pub const DEQUEUE: Hooks = Hooks(2);
+    pub const PAUSE: Hooks = Hooks(4);
+    pub const TIMER: Hooks = Hooks(8);
+    /// Packets of other schemes in the queue count too: its enqueue and dequeue hooks see them, with
+    /// [`PacketFacts::own`] false. What it writes into them is void, and they hear no notice of it.
+    pub const EVERY: Hooks = Hooks(16);
+    /// Like [`Hooks::DEQUEUE`], for congestion points that do nothing with a packet that leaves its
+    /// queue empty: most packets, in a network that is not overloaded.
+    pub const DEQUEUE_BUSY: Hooks = Hooks(32);
+    /// With one of the two for packets that leave: ACKs and NAKs count too
+    /// ([`CongestionPoint::on_answer`]).
+    pub const ANSWERS: Hooks = Hooks(64);
+
+    pub const fn with(self, other: Hooks) -> Hooks {
+        Hooks(self.0 | other.0)
+    }
+    #[inline]
+    pub const fn has(self, other: Hooks) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// The egress queue as its congestion point sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueView {
+    pub now: Time,
+    /// Bytes waiting in this queue, the packet at hand not included.
+    pub queue_bytes: u64,
+    pub queue_packets: u32,
+    /// Bytes waiting in all classes of the port, the packet at hand not included.
+    pub port_bytes: u64,
+    /// Bytes sent by the port before the packet at hand.
+    pub tx_bytes: u64,
+    pub rate: BitRate,
+    pub paused: bool,
+}
+
+impl QueueView {
+    /// A queue of this length, with plain values for the rest: for tests and calculations.
+    pub fn at(rate: BitRate, now: Time, queue_bytes: u64) -> QueueView {
+        QueueView {
+            now,
+            queue_bytes,
+            queue_packets: queue_bytes.div_ceil(1000) as u32,
+            port_bytes: queue_bytes,
+            tx_bytes: 0,
+            rate,
+            paused: false,
+        }
+    }
+}
+
+/// The packet at hand: what a congestion point may read of it.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketFacts {
+    /// The number of its flow: unique in the run, never used again. It tells flows apart and says
+    /// nothing else; what it is depends on what else has started.
+    pub flow: u32,
+    /// A hash of what the flow is, the same whatever else runs: for tables that hash.
+    pub name: u32,
+    pub frame_bytes: u32,
+    /// It belongs to the congestion point's own scheme; always, without [`Hooks::EVERY`].
+    pub own: bool,
+}
+
+impl PacketFacts {
+    /// A packet of its own scheme and in mid-flow: for tests and calculations.
+    pub fn of(flow: u32, frame_bytes: u32) -> PacketFacts {
+        PacketFacts { flow, name: flow, frame_bytes, own: true }
+    }
+}
+
+/// What a congestion point may write into the packet at hand.
+pub struct Mark<'a> {
+    pub ecn: &'a mut Ecn,
+    /// The telemetry stack of schemes that ask for one.
+    pub int: Option<&'a mut IntStack>,
+}
+
+/// A message of a switch to the source of a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Notice<F> {
+    /// As [`PacketFacts::flow`].
+    pub flow: u32,
+    pub feedback: F,
+}
+
+/// Watches one egress queue of a switch: marks, measures or notifies.
+pub trait CongestionPoint {
+    type Feedback: Copy;
+
+    fn hooks(&self) -> Hooks {
+        Hooks::NONE
+    }
+    /// A packet of the scheme arrives at the queue (it is not in it yet); `weight` is its flow's.
+    /// `notify` sends feedback to the source of a flow.
+    fn on_enqueue(
+        &mut self,
+        _view: &QueueView,
+        _packet: &PacketFacts,
+        _weight: u16,
+        _mark: Mark<'_>,
+        _notify: impl FnMut(u32, Self::Feedback),
+    ) {
+    }
+    /// A packet of the scheme has left the queue and goes onto the wire.
+    fn on_dequeue(
+        &mut self,
+        _view: &QueueView,
+        _packet: &PacketFacts,
+        _mark: Mark<'_>,
+        _notify: impl FnMut(u32, Self::Feedback),
+    ) {
+    }
+    /// An ACK or NAK of the scheme has left the queue; with [`Hooks::ANSWERS`] only.
+    fn on_answer(&mut self, _view: &QueueView) {}
+    /// The queue was paused (`view.paused`) or resumed by its downstream.
+    fn on_pause_change(&mut self, _view: &QueueView) {}
+    /// The time named by [`CongestionPoint::timer`] has come.
+    fn on_timer(&mut self, _view: &QueueView, _notify: impl FnMut(u32, Self::Feedback)) {}
+    /// When it next wants [`CongestionPoint::on_timer`]; read after every hook, if
+    /// [`Hooks::TIMER`] is set.
+    fn timer(&self) -> Option<Time> {
+        None
+    }
+}
+
+/// A large congestion point behind a pointer, so that queues of other schemes in the same array do
+/// not pay for its size.
+#[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
+impl<C: CongestionPoint> CongestionPoint for Box<C> {
+    type Feedback = C::Feedback;
+
+    fn hooks(&self) -> Hooks {
+        (**self).hooks()
+    }
+    #[inline]
+    fn on_enqueue(
+        &mut self,
+        view: &QueueView,
+        packet: &PacketFacts,
+        weight: u16,
+        mark: Mark<'_>,
+        notify: impl FnMut(u32, C::Feedback),
+    ) {
+        (**self).on_enqueue(view, packet, weight, mark, notify);
+    }
+    #[inline]
+    fn on_dequeue(
+        &mut self,
+        view: &QueueView,
+        packet: &PacketFacts,
+        mark: Mark<'_>,
+        notify: impl FnMut(u32, C::Feedback),
+    ) {
+        (**self).on_dequeue(view, packet, mark, notify);
+    }
+    fn on_answer(&mut self, view: &QueueView) {
+        (**self).on_answer(view);
+    }
+    fn on_pause_change(&mut self, view: &QueueView) {
+        (**self).on_pause_change(view);
+    }
+    fn on_timer(&mut self, view: &QueueView, notify: impl FnMut(u32, C::Feedback)) {
+        (**self).on_timer(view, notify);
+    }
+    #[inline]
+    fn timer(&self) -> Option<Time> {
+        (**self).timer()
+    }
+}
+
+/// A data packet as its receiver sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Received {
+    pub now: Time,
+    pub wire_bytes: u32,
+    pub payload_bytes: u32,
+    pub ecn: Ecn,
+}
+
+/// At the receiver, one per flow: turns what packets carry into feedback.
+pub trait NotificationPoint {
+    type Feedback: Copy;
+
+    /// A data packet arrived that the receiver keeps (in order, unless [`Format::reorder`]); the
+    /// answer travels as a notification of its own. (ACKs
+    /// echo the packet's mark, time stamp and telemetry without being asked.)
+    fn on_data(&mut self, _packet: &Received) -> Option<Self::Feedback> {
+        None
+    }
+    fn on_timer(&mut self, _now: Time) -> Option<Self::Feedback> {
+        None
+    }
+    /// When it next wants [`NotificationPoint::on_timer`]; read after every hook.
+    fn timer(&self) -> Option<Time> {
+        None
+    }
+    /// Whether it answers in ACKs: asked once, when the flow starts. The next two hooks are for
+    /// those that do; their ACKs carry feedback in the place of telemetry.
+    fn answers(&self) -> bool {
+        false
+    }
+    /// The telemetry of a data packet, before [`NotificationPoint::on_data`].
+    fn on_telemetry(&mut self, _now: Time, _int: &IntStack) {}
+    /// What the ACK or NAK about to be sent carries to the sender, past the flow's [`Transit`].
+    fn answer(&mut self, _now: Time) -> Option<Self::Feedback> {
+        None
+    }
+}
+
+/// How fast and how far ahead a flow may send.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Limits {
+    /// Paced at this many bits per second of wire bytes; at or above line rate means unpaced.
+    pub rate_bps: f64,
+    /// Payload bytes in flight; `u64::MAX` is no window.
+    pub window_bytes: u64,
+}
+
+/// An acknowledgement as the sender sees it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Acked<'a> {
+    pub now: Time,
+    /// Payload bytes newly acknowledged.
+    pub bytes: u64,
+    /// Payload bytes acknowledged and sent, from the flow's first byte.
+    pub acked_bytes: u64,
+    pub sent_bytes: u64,
+    /// From the departure of the packet that caused the ACK to now.
+    pub rtt: Span,
+    /// The mark of that packet.
+    pub ecn: Ecn,
+    pub int: Option<&'a IntStack>,
+    /// It repeats the ACK before it while data is outstanding ([`Transport::Tcp`] only).
+    pub duplicate: bool,
+    /// That packet had been sent more than once.
+    pub resent: bool,
+}
+
+/// What a TCP sender has under way, in payload bytes from the flow's first byte.
+#[derive(Clone, Copy, Debug)]
+pub struct Outstanding {
+    pub now: Time,
+    pub acked_bytes: u64,
+    /// Where it goes on sending.
+    pub sent_bytes: u64,
+    /// The most it has ever sent; more than `sent_bytes` after going back.
+    pub highest_bytes: u64,
+}
+
+/// What a TCP sender must send again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Resend {
+    Nothing,
+    /// The oldest unacknowledged packet, before anything new and whatever the window.
+    Oldest,
+    /// Its timer ran out: it goes back to the oldest unacknowledged packet, within its window.
+    All,
+}
+
+/// How a sender learned of a loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Loss {
+    Nak,
+    Timeout,
+}
+
+/// Timers that a reaction point may tell apart: three, and one of what works above it.
+pub const TIMERS: usize = 4;
+
+/// At the sender, one per flow: turns feedback into a rate and a window.
+pub trait ReactionPoint {
+    type Feedback: Copy;
+
+    /// Read after every hook.
+    fn limits(&self) -> Limits;
+
+    fn on_sent(&mut self, _now: Time, _wire_bytes: u32) {}
+    fn on_ack(&mut self, _ack: &Acked<'_>) {}
+    /// A notification arrived, or an ACK that carries feedback ([`ReactionPoint::on_ack`] follows).
+    fn on_feedback(&mut self, _now: Time, _feedback: &Self::Feedback) {}
+    fn on_loss(&mut self, _now: Time, _loss: Loss) {}
+    /// What must be sent again; asked after every hook, under [`Transport::Tcp`] only.
+    fn resend(&mut self, _outstanding: &Outstanding) -> Resend {
+        Resend::Nothing
+    }
+    /// Another mechanism found the flow congested, without saying how much: for reaction points that
+    /// act on a bare notification.
+    fn on_congested(&mut self, _now: Time) {}
+    /// Another mechanism asks it to keep its rate for now: neither cut nor raise.
+    fn on_hold(&mut self, _now: Time) {}
+    /// How often it has raised its rate on its own so far.
+    fn increases(&self) -> u32 {
+        0
+    }
+    /// Whether the last ACK led to a decision on its rate, be it the same as before; asked by NICs that
+    /// look through their flows ([`crate::node::scan`]).
+    fn has_decided(&self) -> bool {
+        true
+    }
+    fn on_timer(&mut self, _now: Time) {}
+    /// When it next wants [`ReactionPoint::on_timer`]; read after every hook. A flow that is not
+    /// limited should have none, so that it costs nothing.
+    fn timer(&self) -> Option<Time> {
+        None
+    }
+    /// The same, each of its timers apart: where the order of scheduling counts, every timer is an
+    /// event that was scheduled when it was set.
+    fn timers(&self) -> [Option<Time>; TIMERS] {
+        [self.timer(), None, None, None]
+    }
+}
+
+/// Acts on the packets of one flow between domains at the gateway into the receiver's. There the
+/// flow has a queue of its own, before the egress queue, and leaves it at the rate said here.
+pub trait Transit {
+    type Feedback: Copy;
+
+    /// A data packet comes in; `queue_bytes` wait in the flow's queue already.
+    fn on_arrive(&mut self, _now: Time, _queue_bytes: u64) {}
+    /// A data packet leaves the flow's queue, where `queue_bytes` remain.
+    fn on_release(&mut self, _now: Time, _queue_bytes: u64, _int: Option<&mut IntStack>) {}
+    /// An ACK that carries feedback leaves the domain.
+    fn on_ack(&mut self, _now: Time, _feedback: &Self::Feedback) {}
+    /// The rate of the flow's queue, in bits per second of wire bytes; read after every hook.
+    fn rate_bps(&self) -> f64;
+    /// Bytes in the egress queue, of this rate, from which on flows wait and take turns.
+    fn yields_at(&self, _egress: BitRate) -> u64 {
+        u64::MAX
+    }
+}
+
+/// Where a scheme has nothing: a type without values.
+#[derive(Debug)]
+pub enum Absent<F = ()> {
+    #[doc(hidden)]
+    Never(std::convert::Infallible, std::marker::PhantomData<F>),
+}
+
+impl<F: Copy> Transit for Absent<F> {
+    type Feedback = F;
+    fn rate_bps(&self) -> f64 {
+        let Absent::Never(never, _) = self;
+        match *never {}
+    }
+}
+
+/// PFC alone: no detection, no notification, line rate. Also the plainest example of a scheme,
+/// and what the fabric's own tests run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Uncontrolled;
+
+/// The empty congestion and notification point.
+#[derive(Clone, Copy, Debug)]
+pub struct Silent<F = ()>(std::marker::PhantomData<F>);
+
+impl<F> Default for Silent<F> {
+    fn default() -> Self {
+        Silent(std::marker::PhantomData)
+    }
+}
+
+/// Sends at the rate it started with, line rate as a rule, whatever happens.
+#[derive(Clone, Copy, Debug)]
+pub struct LineRate(f64);
+
+impl<F: Copy> CongestionPoint for Silent<F> {
+    type Feedback = F;
+}
+impl<F: Copy> NotificationPoint for Silent<F> {
+    type Feedback = F;
+}
+impl ReactionPoint for LineRate {
+    type Feedback = ();
+    fn limits(&self) -> Limits {
+        Limits { rate_bps: self.0, window_bytes: u64::MAX }
+    }
+}
+impl Scheme for Uncontrolled {
+    type Feedback = ();
+    type Cp = Silent;
+    type Np = Silent;
+    type Rp = LineRate;
+    type Transit = Absent;
+    type Switch = Absent;
+    fn congestion_point(&self, _: &QueueFacts) -> Silent {
+        Silent::default()
+    }
+    fn notification_point(&self, _: &FlowFacts) -> Silent {
+        Silent::default()
+    }
+    fn reaction_point(&self, of: &FlowFacts) -> LineRate {
+        LineRate(of.initial_rate.bps() as f64)
+    }
+}

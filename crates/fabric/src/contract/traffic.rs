@@ -1,0 +1,98 @@
+//! Who sends what, and when: the contract between traffic generators and the world.
+//!
+//! A [`Source`] says when it next acts; the world calls it at exactly that instant and carries
+//! out what it returns. Only one event per source is ever pending, so flows to come cost nothing.
+
+use xoff_engine::{BitRate, Time};
+
+/// A generator of flows. Deterministic: its randomness comes from its own stream.
+pub trait Source: Send {
+    /// What its flows are known by, unique among sources: their paths, streams and ties hang on it.
+    /// `None`: its place among the sources.
+    fn name(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether what becomes of its flows may change what it does next, or when. Only sources that do not
+    /// react can be drawn ahead, so that parts of a network run by themselves.
+    fn reacts(&self) -> bool {
+        true
+    }
+
+    /// The next instant at which it acts; never in the past. `None`: not until a flow of its
+    /// own ends, or never again.
+    fn next(&self) -> Option<Time>;
+
+    /// Called at exactly that instant; must then move [`Source::next`] on.
+    fn act(&mut self, now: Time, out: &mut Vec<Action>);
+
+    /// A flow of this source has ended (its last byte is acknowledged, or it was stopped). A
+    /// closed-loop source may move [`Source::next`] here.
+    fn on_finished(&mut self, _now: Time, _handle: u32) {}
+
+    /// All that was offered so far to an endless flow of this source is acknowledged. The same
+    /// holds for [`Source::next`].
+    fn on_drained(&mut self, _now: Time, _handle: u32) {}
+}
+
+/// What a source asks the world to do now.
+#[derive(Clone, Debug)]
+pub enum Action {
+    Start(FlowSpec),
+    /// Hand more bytes to an endless flow that was started with `offered_bytes`.
+    Offer {
+        handle: u32,
+        bytes: u64,
+    },
+    /// Change or lift a flow's application rate limit.
+    Cap {
+        handle: u32,
+        rate: Option<BitRate>,
+    },
+    /// End an endless flow.
+    Stop {
+        handle: u32,
+    },
+}
+
+impl FlowSpec {
+    /// Its ports, or those of a flow that names none: an ephemeral one, and that of RoCEv2.
+    pub fn ports_or(&self, ephemeral: u16) -> (u16, u16) {
+        self.ports.unwrap_or((ephemeral, ROCE_PORT))
+    }
+}
+
+/// UDP port of RoCEv2.
+pub const ROCE_PORT: u16 = 4791;
+
+/// One flow (one queue pair) from a host to another.
+#[derive(Clone, Debug)]
+pub struct FlowSpec {
+    /// The source's own name for the flow; unique among its living flows.
+    pub handle: u32,
+    pub src: u32,
+    pub dst: u32,
+    /// `None`: endless, until stopped or the run ends.
+    pub size_bytes: Option<u64>,
+    /// An endless flow that may send only what it was offered; `None` has always more to send.
+    pub offered_bytes: Option<u64>,
+    /// Index into [`crate::network::plan::Classes::list`].
+    pub class: u8,
+    /// Index of the scheme that controls it.
+    pub scheme: u8,
+    /// Share it deserves, where a scheme knows weights.
+    pub weight: u16,
+    /// Rate at which the scheme starts it; `None`: line rate. Without end-to-end control it stays.
+    pub initial_rate: Option<BitRate>,
+    /// Limit of the application, on top of the scheme's.
+    pub rate_cap: Option<BitRate>,
+    /// Egress ports from the sender's NIC to the last switch; `None` follows ECMP.
+    pub path: Option<Box<[u32]>>,
+    /// What the results call it; index into a table kept by whoever made the source.
+    pub label: u32,
+    /// UDP or TCP ports of its packets, source first, where they matter: hashes over headers, captures.
+    /// `None`: an ephemeral port by the flow's number in its source, and that of RoCEv2.
+    pub ports: Option<(u16, u16)>,
+    /// Sampled by [`crate::network::plan::ProbeTarget::Flows`].
+    pub probed: bool,
+}

@@ -1,0 +1,245 @@
+//! The two ends of a flow: what its sender and its receiver remember.
+//!
+//! Created when the flow starts, freed when it has ended and its last packet is gone.
+
+use crate::contract::traffic::FlowSpec;
+use crate::network::plan::HostSettings;
+use xoff_engine::{BitRate, Span, Time};
+
+/// Where a flow stands with its NIC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SendState {
+    /// Nothing to send now.
+    Idle,
+    /// In the NIC's round-robin of its class.
+    Ready,
+    /// Waits for its pacing time.
+    Paced,
+    /// Waits for its window to open.
+    Blocked,
+    /// Its NIC looks through its flows ([`crate::node::scan`]): it stands nowhere.
+    Scanned,
+}
+
+/// Requester side.
+#[derive(Debug)]
+pub struct Sender<Rp> {
+    pub rp: Rp,
+    pub host: u32,
+    /// Its flow's card.
+    pub card: u32,
+    /// Next packet to send, oldest unacknowledged, one past the highest ever sent.
+    pub next: u32,
+    pub una: u32,
+    pub highest: u32,
+    /// One past the last packet sent that asked for an ACK.
+    pub asked: u32,
+    /// Every so many packets one asks.
+    pub ack_every: u32,
+    /// Packets of the whole flow; `u32::MAX` is endless.
+    pub total: u32,
+    /// Packets that may be sent so far (flows fed by offers); `u32::MAX` otherwise.
+    pub offered: u32,
+    pub state: SendState,
+    pub class: u8,
+    pub scheme: u8,
+    pub int: bool,
+    /// A switch on its way shapes it.
+    pub transit: bool,
+    /// How its data packets leave.
+    pub ecn: crate::contract::packet::Ecn,
+    pub ended: bool,
+    /// Its reaction point recovers losses.
+    pub tcp: bool,
+    /// The oldest unacknowledged packet is to be sent again, before anything else.
+    pub resend: bool,
+    /// No route leads to its destination: it waits for one.
+    pub stranded: bool,
+    pub full_frame: u16,
+    pub last_frame: u16,
+    pub mtu_bytes: u32,
+    /// Payload bytes the last packet falls short of a full one.
+    pub short_bytes: u32,
+    /// Wire bytes of the last packet sent, for rate changes in mid-gap.
+    pub last_wire: u32,
+    pub next_avail: Time,
+    /// Pacing gap per wire byte; zero paces at line rate.
+    pub ps_per_byte: f64,
+    /// What the scheme asks for.
+    pub asked_bps: f64,
+    /// What spaces its packets, at a NIC that scans.
+    pub gap_bps: f64,
+    pub window_bytes: u64,
+    /// The window that the scheme asks for; `window_bytes` is what the NIC makes of it.
+    pub asked_window: u64,
+    /// What the NIC's limit of bytes in flight counts as one bandwidth-delay product.
+    pub bdp_bytes: u64,
+    pub cap: Option<BitRate>,
+    pub rto: Span,
+    /// Deadline of the retransmission timer; `NEVER` while nothing is outstanding.
+    pub rto_at: Time,
+    /// The timer event that counts; others are stale.
+    pub due: Time,
+    /// First entry of its route; `hops` ports.
+    pub route: u32,
+    pub hops: u8,
+    pub sent_wire_bytes: u64,
+    pub packets_sent: u64,
+}
+
+impl<Rp> Sender<Rp> {
+    /// One past the last packet it may send now.
+    #[inline]
+    pub fn limit(&self) -> u32 {
+        if self.stranded { 0 } else { self.total.min(self.offered) }
+    }
+
+    /// Whether it has something to send, its window aside.
+    #[inline]
+    pub fn has_data(&self) -> bool {
+        self.next < self.limit() || self.may_resend()
+    }
+
+    /// Whether the window lets its next packet go.
+    #[inline]
+    pub fn may_go(&self) -> bool {
+        self.window_open() || self.may_resend() || self.must_ask()
+    }
+
+    /// Whether no packet under way asks for an ACK, so that none would come: the window has closed
+    /// over packets sent when it was wider. One more goes, and asks.
+    #[inline]
+    fn must_ask(&self) -> bool {
+        self.asked <= self.una && self.una < self.next && !self.tcp
+    }
+
+    /// Whether packet `psn`, which is about to leave, asks for an ACK. Every n-th does, and the last
+    /// one before the sender falls silent: its window is full, or it has nothing more to send.
+    #[inline]
+    pub fn asks(&mut self, psn: u32) -> bool {
+        let asks = psn + 1 >= self.asked + self.ack_every || self.next >= self.limit() || !self.window_open();
+        if asks {
+            self.asked = psn + 1;
+        }
+        asks
+    }
+
+    /// Everything from the oldest unacknowledged packet on is sent again.
+    pub fn go_back(&mut self) {
+        self.next = self.una;
+        self.asked = self.asked.min(self.una);
+    }
+
+    /// Whether its next packet is one sent before, out of turn.
+    #[inline]
+    pub fn may_resend(&self) -> bool {
+        self.resend && !self.stranded
+    }
+
+    #[inline]
+    pub fn window_open(&self) -> bool {
+        let in_flight = u64::from(self.next - self.una) * u64::from(self.mtu_bytes);
+        // A window below one packet still lets a lone packet go.
+        in_flight < self.window_bytes || in_flight == 0
+    }
+
+    /// Payload bytes of the first `packets` packets.
+    #[inline]
+    pub fn payload_until(&self, packets: u32) -> u64 {
+        payload(packets, self.total, self.mtu_bytes, self.short_bytes)
+    }
+}
+
+#[inline]
+fn payload(packets: u32, total: u32, mtu_bytes: u32, short_bytes: u32) -> u64 {
+    let bytes = u64::from(packets) * u64::from(mtu_bytes);
+    if packets == total { bytes - u64::from(short_bytes) } else { bytes }
+}
+
+/// Responder side.
+#[derive(Debug)]
+pub struct Receiver<Np> {
+    pub np: Np,
+    pub host: u32,
+    /// Its flow's card.
+    pub card: u32,
+    pub expected: u32,
+    pub total: u32,
+    pub mtu_bytes: u32,
+    /// Payload bytes the last packet falls short of a full one.
+    pub short_bytes: u32,
+    pub ack_frame: u16,
+    pub notification_frame: u16,
+    pub ack_class: u8,
+    /// Frame bytes that are not payload.
+    pub header_bytes: u16,
+    /// Its notification point answers in ACKs.
+    pub answers: bool,
+    pub naked: u32,
+    pub nak_at: Time,
+    pub due: Time,
+    /// First entry of the route back, and whether it is the forward route read backwards.
+    pub route: u32,
+    pub hops: u8,
+    pub backward: bool,
+    /// The flow was stopped: what still arrives counts no more.
+    pub closed: bool,
+    /// The next packet in order is not simply taken and acknowledged by the host's rule: the flow is
+    /// closed, packets beyond it are here already, or ACKs wait for more.
+    pub special: bool,
+    pub delivered_bytes: u64,
+    pub delivered_at: Option<Time>,
+    pub marked: u64,
+    /// Takes packets in any order.
+    pub any_order: Option<Box<crate::flow::tcp::AnyOrder>>,
+}
+
+impl<Np> Receiver<Np> {
+    /// Payload bytes of the first `packets` packets.
+    #[inline]
+    pub fn payload_until(&self, packets: u32) -> u64 {
+        payload(packets, self.total, self.mtu_bytes, self.short_bytes)
+    }
+}
+
+/// What only the books need.
+#[derive(Debug)]
+pub struct Ledger {
+    /// Its number in the run, and in its source.
+    pub id: u32,
+    pub number: u64,
+    /// What it is ([`crate::flow::identity`]).
+    pub identity: u64,
+    /// The port it has if its traffic names none.
+    pub ephemeral: u16,
+    pub source: u32,
+    pub spec: FlowSpec,
+    pub start: Time,
+    pub acked_at: Option<Time>,
+    pub ideal: Span,
+    pub base_rtt: Span,
+    pub packets_retransmitted: u64,
+    pub timeouts: u32,
+    pub notifications: u64,
+    pub first_notified: Option<Time>,
+    /// Egress ports from the sender's NIC on, by their numbers in the network.
+    pub path: Box<[u32]>,
+    /// Whole routes, first port and hops, that switches moved some of its packets to.
+    pub detours: Vec<(u32, u8)>,
+}
+
+/// Packets of a flow, and the sizes of its full frames and of its last, under so many bytes of
+/// headers.
+pub fn frames(host: &HostSettings, header: u32, size_bytes: Option<u64>) -> (u32, u16, u16) {
+    let full = header + host.mtu_bytes;
+    let mtu = u64::from(host.mtu_bytes);
+    match size_bytes {
+        None => (u32::MAX, full as u16, full as u16),
+        Some(size) => {
+            let packets = size.div_ceil(mtu).max(1);
+            let last = size - (packets - 1) * mtu;
+            // A lone short packet is padded to the smallest frame.
+            (packets as u32, full as u16, (header + last as u32).max(host.sizes.min_frame_bytes) as u16)
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! RoCEv2 reliability: packets are acknowledged, losses go back N, flows end.
+
+use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
+use crate::contract::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Received, Scheme, TIMERS};
+use crate::contract::traffic::FlowSpec;
+use crate::flow::ends::SendState;
+use crate::network::route::FlowKey;
+use crate::part::{News, Part, kind};
+use xoff_engine::Time;
+
+/// Delays of ACKs and of notifications are kept in lanes of their own, so each stays in order.
+pub(crate) const ACK_LANE: u32 = 0;
+const NOTIFY_LANE: u32 = 1;
+
+impl<S: Scheme> Part<S> {
+    /// What identifies a flow to the hash of a switch.
+    pub(crate) fn flow_key(&self, spec: &FlowSpec, identity: u64, ephemeral: u16) -> FlowKey {
+        FlowKey { seed: self.plan.seed, identity, from: spec.src, to: spec.dst, ports: spec.ports_or(ephemeral) }
+    }
+
+    /// A packet reaches its host.
+    #[inline]
+    pub(crate) fn host_receive(&mut self, port_id: u32, packet: &Packet) {
+        match packet.kind {
+            Kind::Data => self.on_data(packet),
+            Kind::Ack | Kind::Nak => self.on_ack(packet),
+            Kind::Notification => self.on_notification(packet),
+            Kind::Pfc | Kind::Neighbour => unreachable!("link-local frames end at the port {port_id}"),
+        }
+    }
+
+    #[inline]
+    fn on_data(&mut self, packet: &Packet) {
+        let now = self.now;
+        let flow = self.cards[packet.flow].receiver;
+        let gap = self.gap_bytes;
+        let receiver = &mut self.receivers[flow];
+        let host_id = receiver.host;
+        let settings = &self.plan.hosts[self.hosts[host_id as usize].profile as usize];
+        if packet.psn != receiver.expected || receiver.special {
+            self.on_unexpected(packet);
+            return;
+        }
+        receiver.expected += 1;
+        let last = receiver.expected == receiver.total;
+        let payload = match last {
+            // The last packet may be padded: count what the flow holds, not what the frame does.
+            true => receiver.payload_until(receiver.total) - receiver.delivered_bytes,
+            false => u64::from(packet.frame_bytes - receiver.header_bytes),
+        };
+        receiver.delivered_bytes += payload;
+        self.counters.delivered_bytes += payload;
+        self.counters.data_packets_delivered += 1;
+        if packet.ecn == Ecn::Ce {
+            receiver.marked += 1;
+        }
+        if last {
+            receiver.delivered_at = Some(now);
+        }
+        if receiver.answers
+            && let Some(int) = self.int.get(packet.extra)
+        {
+            receiver.np.on_telemetry(now, int);
+        }
+        let feedback = receiver.np.on_data(&Received {
+            now,
+            wire_bytes: u32::from(packet.frame_bytes) + gap,
+            payload_bytes: payload as u32,
+            ecn: packet.ecn,
+        });
+        let ack = packet.flags & ASKS_ACK != 0;
+        let np_timer = receiver.np.timer();
+        if ack {
+            let (delay, answers) = (settings.ack_delay, receiver.answers);
+            let mut ack = self.answer(flow, packet, Kind::Ack);
+            if answers {
+                self.put_answer(flow, &mut ack);
+            }
+            self.counters.acks_sent += 1;
+            self.emit(host_id, &ack, delay, ACK_LANE);
+        } else {
+            self.release_extra(packet);
+        }
+        if let Some(feedback) = feedback {
+            self.notify(flow, feedback);
+        }
+        if let Some(at) = np_timer {
+            self.arm_np_timer(flow, at);
+        }
+        if !ack {
+            // With an ACK the data packet lives on in it; without, it ends here.
+            self.packet_gone(packet.flow);
+        }
+    }
+
+    /// The ACK or NAK of a receiver to a data packet; takes over its telemetry.
+    #[inline]
+    pub(crate) fn answer(&self, receiver: u32, data: &Packet, kind: Kind) -> Packet {
+        let receiver = &self.receivers[receiver];
+        Packet {
+            stamp: data.stamp,
+            flow: data.flow,
+            psn: receiver.expected,
+            route: back_cursor(receiver.route, receiver.hops, receiver.backward),
+            extra: data.extra,
+            frame_bytes: receiver.ack_frame,
+            ingress: 0,
+            kind,
+            class: receiver.ack_class,
+            // An ACK never is marked; the bits carry the echo of the data packet's mark.
+            ecn: data.ecn,
+            flags: (if receiver.backward { data.flags | BACKWARD } else { data.flags & !BACKWARD })
+                & !(TRANSIT | ASKS_ACK),
+        }
+    }
+
+    /// Puts what the notification point answers into an ACK or NAK, in the place of telemetry.
+    pub(crate) fn put_answer(&mut self, receiver: u32, ack: &mut Packet) {
+        let Some(feedback) = self.receivers[receiver].np.answer(self.now) else { return };
+        self.release_extra(ack);
+        ack.extra = self.feedback.insert(feedback);
+        ack.flags |= TRANSIT;
+    }
+
+    /// Ahead of what is expected: drop, and say so now and then. Behind: acknowledge again. Some
+    /// receivers take any order.
+    #[cold]
+    #[inline(never)]
+    fn on_unexpected(&mut self, packet: &Packet) {
+        let now = self.now;
+        let flow = self.cards[packet.flow].receiver;
+        let receiver = &mut self.receivers[flow];
+        if receiver.any_order.is_some() && !receiver.closed {
+            self.on_data_any_order(packet);
+            return;
+        }
+        let host_id = receiver.host;
+        let settings = &self.plan.hosts[self.hosts[host_id as usize].profile as usize];
+        let delay = settings.ack_delay;
+        let behind = packet.psn < receiver.expected;
+        let told = receiver.naked == receiver.expected && now.saturating_since(receiver.nak_at) < settings.nak_interval;
+        if receiver.closed || (!behind && told) {
+            self.discard(packet);
+            return;
+        }
+        self.counters.data_packets_discarded += 1;
+        if behind {
+            self.counters.acks_sent += 1;
+        } else {
+            receiver.naked = receiver.expected;
+            receiver.nak_at = now;
+            self.counters.naks_sent += 1;
+        }
+        let answers = receiver.answers;
+        let mut answer = self.answer(flow, packet, if behind { Kind::Ack } else { Kind::Nak });
+        if answers {
+            self.put_answer(flow, &mut answer);
+        }
+        self.emit(host_id, &answer, delay, ACK_LANE);
+    }
+
+    pub(crate) fn arm_np_timer(&mut self, flow: u32, at: Time) {
+        let receiver = &mut self.receivers[flow];
+        if at < receiver.due {
+            receiver.due = at;
+            let name = self.cards[receiver.card].name;
+            self.queue.push_named(at.max(self.now), kind::NP_TIMER, name, flow);
+        }
+    }
+
+    pub(crate) fn on_np_timer(&mut self, flow: u32) {
+        let Some(receiver) = self.receivers.get_mut(flow) else { return };
+        if receiver.due != self.now {
+            return;
+        }
+        receiver.due = Time::NEVER;
+        // Nobody is to be told any more. (The sender may not know yet that all has arrived.)
+        if receiver.closed || receiver.delivered_at.is_some() {
+            return;
+        }
+        let due = receiver.np.timer().is_some_and(|at| at <= self.now);
+        let feedback = if due { receiver.np.on_timer(self.now) } else { None };
+        let next = receiver.np.timer();
+        if let Some(feedback) = feedback {
+            self.notify(flow, feedback);
+        }
+        if let Some(at) = next {
+            self.arm_np_timer(flow, at);
+        }
+        self.on_ack_timer(flow);
+    }
+
+    /// The receiver sends a notification to the sender.
+    pub(crate) fn notify(&mut self, flow: u32, feedback: S::Feedback) {
+        let receiver = &self.receivers[flow];
+        let host_id = receiver.host;
+        let delay = self.plan.hosts[self.hosts[host_id as usize].profile as usize].notify_delay;
+        let card = receiver.card;
+        let scheme = &self.schemes[usize::from(self.cards[card].scheme)];
+        let frame_bytes = scheme.notification_bytes(&feedback).map_or(receiver.notification_frame, |b| b as u16);
+        let packet = Packet {
+            stamp: self.now,
+            flow: card,
+            psn: 0,
+            route: back_cursor(receiver.route, receiver.hops, receiver.backward),
+            extra: self.feedback.insert(feedback),
+            frame_bytes,
+            ingress: 0,
+            kind: Kind::Notification,
+            class: self.plan.classes.control,
+            ecn: Ecn::NotCapable,
+            flags: if receiver.backward { BACKWARD } else { 0 },
+        };
+        self.cards[card].live += 1;
+        self.counters.notifications_sent += 1;
+        if !self.taps.is_empty() {
+            self.note_origin(&packet, None);
+        }
+        self.emit(host_id, &packet, delay, NOTIFY_LANE);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, packet: &Packet) {
+        let now = self.now;
+        let flow = self.cards[packet.flow].sender;
+        let sender = &mut self.senders[flow];
+        if sender.ended || sender.tcp {
+            self.on_other_ack(packet);
+            return;
+        }
+        let before = sender.payload_until(sender.una);
+        if packet.psn > sender.una {
+            sender.una = packet.psn;
+            sender.next = sender.next.max(sender.una);
+            // After going back there may be nothing under way; the next packet starts the timer.
+            sender.rto_at = if sender.una == sender.next { Time::NEVER } else { now + sender.rto };
+        }
+        let moved = self.tell_of_ack(flow, packet, before, false);
+        if packet.kind == Kind::Nak {
+            let sender = &mut self.senders[flow];
+            sender.go_back();
+            sender.rto_at = Time::NEVER;
+            sender.rp.on_loss(now, Loss::Nak);
+        }
+        self.release_extra(packet);
+        self.after_ack(flow, moved);
+        self.packet_gone(packet.flow);
+    }
+
+    /// Tells a reaction point of an ACK or NAK that has moved the sender on from `before` bytes, or
+    /// has not; which of both.
+    #[inline(always)]
+    pub(crate) fn tell_of_ack(&mut self, flow: u32, packet: &Packet, before: u64, duplicate: bool) -> bool {
+        let now = self.now;
+        let sender = &mut self.senders[flow];
+        let acked_bytes = sender.payload_until(sender.una);
+        let mut int = if packet.extra == NO_EXTRA { None } else { self.int.get(packet.extra) };
+        if packet.carries_feedback() {
+            int = None;
+            sender.rp.on_feedback(now, &self.feedback[packet.extra]);
+        }
+        sender.rp.on_ack(&Acked {
+            now,
+            bytes: acked_bytes - before,
+            acked_bytes,
+            sent_bytes: sender.payload_until(sender.next),
+            rtt: now - packet.stamp,
+            ecn: packet.ecn,
+            int,
+            duplicate,
+            resent: packet.flags & RESENT != 0,
+        });
+        acked_bytes > before
+    }
+
+    /// The end of a flow whose last packet is acknowledged, or what its limits now allow.
+    #[inline(always)]
+    pub(crate) fn after_ack(&mut self, flow: u32, moved: bool) {
+        let sender = &self.senders[flow];
+        let (complete, state) = (sender.una >= sender.total, sender.state);
+        // Flows without offers have no such number.
+        let drained = sender.una == sender.offered && moved;
+        if complete {
+            let port_id = self.hosts[sender.host as usize].port;
+            if state == SendState::Scanned {
+                self.read_rp(flow);
+                self.hasten(flow);
+            }
+            self.ledgers[flow].acked_at = Some(self.now);
+            self.end_flow(flow);
+            if state == SendState::Scanned {
+                self.serve_scan(port_id);
+            }
+            return;
+        }
+        self.after_rp(flow);
+        match state {
+            SendState::Blocked | SendState::Idle => self.stir_flow(flow),
+            SendState::Scanned => {
+                self.hasten(flow);
+                self.stir_flow(flow);
+            }
+            SendState::Ready | SendState::Paced => {}
+        }
+        if drained {
+            self.on_drained(flow);
+        }
+    }
+
+    /// All that was offered is acknowledged: its source may offer more.
+    #[cold]
+    fn on_drained(&mut self, flow: u32) {
+        self.tell(News::Drained(self.cards[self.senders[flow].card].presence));
+    }
+
+    fn on_notification(&mut self, packet: &Packet) {
+        let flow = self.cards[packet.flow].sender;
+        let feedback = self.feedback.remove(packet.extra);
+        let sender = &mut self.senders[flow];
+        if !sender.ended {
+            sender.rp.on_feedback(self.now, &feedback);
+            let ledger = &mut self.ledgers[flow];
+            ledger.notifications += 1;
+            ledger.first_notified.get_or_insert(self.now);
+            self.after_rp(flow);
+        }
+        self.packet_gone(packet.flow);
+    }
+
+    #[inline]
+    pub(crate) fn arm_flow_timer(&mut self, flow: u32) {
+        if self.eager {
+            self.schedule_timers(flow);
+            return;
+        }
+        let sender = &mut self.senders[flow];
+        let at = sender.rp.timer().unwrap_or(Time::NEVER).min(sender.rto_at);
+        if at < sender.due {
+            sender.due = at.max(self.now);
+            self.queue.push_named(sender.due, kind::FLOW_TIMER, self.cards[sender.card].name, flow);
+        }
+    }
+
+    /// Every timer of a flow that was set anew gets an event of its own.
+    #[cold]
+    #[inline(never)]
+    fn schedule_timers(&mut self, flow: u32) {
+        if self.timers.len() <= flow as usize {
+            self.timers.resize(flow as usize + 1, [Time::NEVER; TIMERS]);
+        }
+        let sender = &mut self.senders[flow];
+        for (set, wanted) in self.timers[flow as usize].iter_mut().zip(sender.rp.timers()) {
+            let at = wanted.map_or(Time::NEVER, |at| at.max(self.now));
+            if *set != at && at != Time::NEVER {
+                self.queue.push(at, kind::FLOW_TIMER, flow);
+            }
+            *set = at;
+        }
+        if sender.rto_at < sender.due {
+            sender.due = sender.rto_at;
+            self.queue.push(sender.due, kind::FLOW_TIMER, flow);
+        }
+    }
+
+    /// Whether an event of a flow's timers is one that still counts.
+    fn is_due(&self, flow: u32, due: Time) -> bool {
+        due == self.now || (self.eager && self.timers[flow as usize].contains(&self.now))
+    }
+
+    pub(crate) fn on_flow_timer(&mut self, flow: u32) {
+        let now = self.now;
+        let Some(due) = self.senders.get(flow).filter(|sender| !sender.ended).map(|sender| sender.due) else { return };
+        if !self.is_due(flow, due) {
+            return;
+        }
+        let sender = &mut self.senders[flow];
+        if due == now {
+            sender.due = Time::NEVER;
+        }
+        if sender.rp.timer().is_some_and(|at| at <= now) {
+            sender.rp.on_timer(now);
+        }
+        if sender.rto_at <= now {
+            sender.go_back();
+            sender.rto_at = Time::NEVER;
+            sender.rp.on_loss(now, Loss::Timeout);
+            self.counters.timeouts += 1;
+            self.ledgers[flow].timeouts += 1;
+            self.after_rp(flow);
+            self.stir_flow(flow);
+        } else {
+            self.after_rp(flow);
+        }
+    }
+
+    /// The flow is over, for its sender: tell of it. The receiver hears nothing, as on a real network.
+    pub(crate) fn end_flow(&mut self, flow: u32) {
+        self.counters.flows_completed += 1;
+        let sender = &mut self.senders[flow];
+        sender.ended = true;
+        let presence = self.cards[sender.card].presence;
+        self.leave_nic(flow);
+        self.tell(News::Ended(presence));
+    }
+
+    /// The flow was stopped: what still arrives counts no more.
+    pub(crate) fn close_receiver(&mut self, receiver: u32) {
+        let receiver = &mut self.receivers[receiver];
+        receiver.closed = true;
+        receiver.special = true;
+    }
+
+    pub(crate) fn note(&mut self, news: News) {
+        self.news_ranks.extend(self.rank);
+        self.news.push(news);
+    }
+
+    fn tell(&mut self, news: News) {
+        self.note(news);
+        // With other parts, it is heard when all have come so far.
+        self.halted = self.rank.is_none();
+    }
+
+    /// One packet of the flow exists no more.
+    #[inline]
+    pub(crate) fn packet_gone(&mut self, card: u32) {
+        let of = &mut self.cards[card];
+        of.live -= 1;
+        debug_assert!(of.live >= 0 || self.rank.is_some(), "more packets gone than made");
+    }
+}
+
+/// Where the cursor of a packet stands that leaves the receiver's NIC: past the NIC's own port.
+#[inline]
+fn back_cursor(route: u32, hops: u8, backward: bool) -> u32 {
+    if backward { (route + u32::from(hops)).wrapping_sub(2) } else { route + 1 }
+}

@@ -1,0 +1,11 @@
+//! The network as it was planned: nothing here changes while a run goes on.
+
+pub mod domain;
+pub mod extent;
+pub mod partition;
+pub mod pfc;
+pub mod plan;
+pub mod route;
+pub mod timing;
+pub mod topology;
+pub mod ways;

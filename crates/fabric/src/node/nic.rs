@@ -1,0 +1,441 @@
+//! The NIC: one wire, control packets first, then round-robin over the flows that may send.
+//!
+//! A packet is built only at the moment it goes onto the wire. A flow is in exactly one place:
+//! idle, in its class's round-robin, in the pacing heap, or blocked by its window.
+
+use crate::contract::packet::{ASKS_ACK, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
+use crate::contract::scheme::{ReactionPoint, Scheme};
+use crate::flow::ends::SendState;
+use crate::node::port::InFlight;
+use crate::node::scan::in_flight;
+use crate::part::{Part, kind};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use xoff_engine::{Grain, Key, Ring, Span, Time};
+
+/// A host: its NIC's round-robin, pacing and delayed packets.
+pub struct Host {
+    pub node: u32,
+    /// Its number among the hosts of the network.
+    pub name: u32,
+    pub port: u32,
+    pub profile: u16,
+    /// Flows that may send now, per class.
+    pub ready: Box<[Ring<u32>]>,
+    /// The flow on the wire, if it may send again when the wire is free.
+    pub last_served: u32,
+    /// Flows waiting for their pacing time.
+    pub paced: BinaryHeap<Reverse<Key>>,
+    /// The wake-up event that counts.
+    pub wake_at: Time,
+    /// ACKs and notifications waiting out their processing delay.
+    pub delayed: [Ring<InFlight>; 2],
+    /// Classes this host keeps paused (a storm).
+    pub storm: u8,
+    /// Its flows, if it looks through them.
+    pub scan: Option<crate::node::scan::Scan>,
+}
+
+/// No flow was served last.
+pub(crate) const NO_FLOW: u32 = u32::MAX;
+
+impl<S: Scheme> Part<S> {
+    /// The wire of a NIC is free.
+    #[inline]
+    pub(crate) fn serve_host(&mut self, port_id: u32) {
+        if self.scans(port_id) { self.serve_scan(port_id) } else { self.serve_nic(port_id) }
+    }
+
+    /// The wire of a NIC is free: the next packet goes, or the NIC sleeps until one may.
+    fn serve_nic(&mut self, port_id: u32) {
+        let host_id = self.ports[port_id as usize].owner;
+        if !self.is_up(port_id) {
+            return;
+        }
+        self.release_paced(host_id, self.now);
+        self.requeue_last(host_id);
+        loop {
+            if self.ports[port_id as usize].pfc_due != 0 {
+                self.send_pfc(port_id);
+            }
+            let port = &self.ports[port_id as usize];
+            if port.busy_until > self.now || port.has(crate::node::port::FREE_PENDING) {
+                break;
+            }
+            let eligible = port.waiting & !port.paused;
+            if eligible == 0 {
+                break;
+            }
+            let class = self.pick_class(port_id, eligible);
+            let queue = &mut self.queues[port_id as usize * self.classes + usize::from(class)];
+            if let Some(packet) = queue.pop(&mut self.queued, self.now) {
+                let empty = queue.packets.is_empty();
+                self.settle_waiting(port_id, host_id, class, empty);
+                self.charge(port_id, class, packet.frame_bytes);
+                self.transmit(port_id, &packet);
+                break;
+            }
+            let flow = self.hosts[host_id as usize].ready[usize::from(class)].pop();
+            self.settle_waiting(port_id, host_id, class, true);
+            if let Some(flow) = flow
+                && self.send_data(port_id, host_id, flow)
+            {
+                break;
+            }
+        }
+        self.plan_nic(port_id, host_id);
+    }
+
+    /// Keeps the waiting bit true to queue and round-robin.
+    #[inline]
+    fn settle_waiting(&mut self, port_id: u32, host_id: u32, class: u8, queue_empty: bool) {
+        if queue_empty && self.hosts[host_id as usize].ready[usize::from(class)].is_empty() {
+            self.ports[port_id as usize].waiting &= !(1 << class);
+        }
+    }
+
+    /// Decides what the NIC waits for: its own wire, or the next pacing time.
+    #[inline]
+    fn plan_nic(&mut self, port_id: u32, host_id: u32) {
+        let port = &self.ports[port_id as usize];
+        if port.waiting & !port.paused != 0 || port.pfc_due != 0 {
+            self.expect_free(port_id);
+            return;
+        }
+        let host = &mut self.hosts[host_id as usize];
+        if let Some(Reverse(next)) = host.paced.peek() {
+            let at = next.time().max(port.busy_until);
+            if at < host.wake_at || host.wake_at <= self.now {
+                host.wake_at = at;
+                self.queue.push_named(at, kind::WAKE, host.name, host_id);
+            }
+        }
+    }
+
+    pub(crate) fn on_wake(&mut self, host_id: u32) {
+        let host = &mut self.hosts[host_id as usize];
+        let moved = host.scan.as_mut().is_some_and(|scan| scan.take_moved(self.now));
+        if host.wake_at != self.now || moved {
+            return;
+        }
+        host.wake_at = Time::NEVER;
+        let port_id = host.port;
+        if self.scans(port_id) { self.serve_scan(port_id) } else { self.kick_nic(port_id) }
+    }
+
+    /// Something changed: serve the NIC now if its wire is free, or once it is.
+    pub(crate) fn kick_nic(&mut self, port_id: u32) {
+        let port = &self.ports[port_id as usize];
+        if port.has(crate::node::port::FREE_PENDING) {
+            return;
+        }
+        if port.busy_until <= self.now { self.serve_nic(port_id) } else { self.release_or_expect(port_id) }
+    }
+
+    fn release_or_expect(&mut self, port_id: u32) {
+        let (host_id, free_at) = {
+            let port = &self.ports[port_id as usize];
+            (port.owner, port.busy_until)
+        };
+        self.release_paced(host_id, free_at);
+        self.plan_nic(port_id, host_id);
+    }
+
+    /// Moves flows whose pacing time has come by `until` into the round-robin.
+    #[inline]
+    fn release_paced(&mut self, host_id: u32, until: Time) {
+        while let Some(Reverse(key)) = self.hosts[host_id as usize].paced.peek() {
+            let key = *key;
+            if key.time() > until {
+                break;
+            }
+            self.hosts[host_id as usize].paced.pop();
+            if let Some(sender) = self.senders.get(key.index())
+                && sender.state == SendState::Paced
+                && sender.host == host_id
+                && sender.next_avail == key.time()
+            {
+                self.make_ready(key.index());
+            }
+        }
+    }
+
+    #[inline]
+    fn make_ready(&mut self, flow: u32) {
+        let sender = &mut self.senders[flow];
+        sender.state = SendState::Ready;
+        let host = &mut self.hosts[sender.host as usize];
+        host.ready[usize::from(sender.class)].push(flow);
+        self.ports[host.port as usize].waiting |= 1 << sender.class;
+    }
+
+    /// The flow served last rejoins the round-robin behind those that came while it was served.
+    #[inline]
+    pub(crate) fn requeue_last(&mut self, host_id: u32) {
+        let flow = std::mem::replace(&mut self.hosts[host_id as usize].last_served, NO_FLOW);
+        if flow != NO_FLOW {
+            self.make_ready(flow);
+        }
+    }
+
+    /// Takes a flow that is over out of the round-robin, so that no trace of it outlives its slot.
+    pub(crate) fn leave_nic(&mut self, flow: u32) {
+        let sender = &mut self.senders[flow];
+        if sender.state == SendState::Scanned {
+            self.close_scanned(flow);
+            return;
+        }
+        let (host, class) = (&mut self.hosts[sender.host as usize], usize::from(sender.class));
+        if sender.state == SendState::Ready {
+            if host.last_served == flow {
+                host.last_served = NO_FLOW;
+            }
+            let ring = &mut host.ready[class];
+            for _ in 0..ring.len() {
+                if let Some(other) = ring.pop().filter(|&other| other != flow) {
+                    ring.push(other);
+                }
+            }
+        }
+        sender.state = SendState::Idle;
+    }
+
+    /// Puts a flow where it belongs.
+    #[inline]
+    pub(crate) fn place_flow(&mut self, flow: u32) {
+        let now = self.now;
+        let sender = &mut self.senders[flow];
+        if !sender.has_data() || sender.ended {
+            sender.state = SendState::Idle;
+        } else if !sender.may_go() {
+            sender.state = SendState::Blocked;
+        } else if sender.next_avail <= now {
+            self.make_ready(flow);
+        } else {
+            sender.state = SendState::Paced;
+            let key = Key::named(sender.next_avail, 0, self.cards[sender.card].name, flow);
+            self.hosts[sender.host as usize].paced.push(Reverse(key));
+        }
+    }
+
+    /// A flow that was idle or blocked may have something to send.
+    pub(crate) fn stir_flow(&mut self, flow: u32) {
+        let sender = &self.senders[flow];
+        let port_id = self.hosts[sender.host as usize].port;
+        if sender.state == SendState::Scanned {
+            self.serve_scan(port_id);
+        } else if matches!(sender.state, SendState::Idle | SendState::Blocked) {
+            self.place_flow(flow);
+            if self.senders[flow].state != SendState::Idle {
+                self.kick_nic(port_id);
+            }
+        }
+    }
+
+    /// Builds and sends the next packet of a flow taken from the round-robin. `false` if the flow
+    /// turned out not to be allowed to send.
+    #[inline(always)]
+    pub(crate) fn send_data(&mut self, port_id: u32, host_id: u32, flow: u32) -> bool {
+        let now = self.now;
+        let gap_bytes = self.gap_bytes;
+        let Some(sender) = self.senders.get_mut(flow).filter(|sender| sender.host == host_id) else { return false };
+        let scanned = sender.state == SendState::Scanned;
+        if sender.state != SendState::Ready && !scanned {
+            return false; // It has left the round-robin since; this was its old place.
+        }
+        if !sender.has_data() || !sender.may_go() || sender.next_avail > now || sender.ended {
+            self.place_flow(flow);
+            return false;
+        }
+        let psn = if sender.may_resend() {
+            sender.resend = false;
+            sender.una
+        } else {
+            sender.next += 1;
+            sender.next - 1
+        };
+        let frame_bytes = if psn + 1 == sender.total { sender.last_frame } else { sender.full_frame };
+        let again = psn < sender.highest;
+        sender.highest = sender.highest.max(sender.next);
+        let wire_bytes = u32::from(frame_bytes) + gap_bytes;
+        sender.last_wire = wire_bytes;
+        sender.sent_wire_bytes += u64::from(wire_bytes);
+        sender.packets_sent += 1;
+        if sender.rto_at == Time::NEVER && !sender.tcp {
+            sender.rto_at = now + sender.rto;
+        }
+        let (int, card) = (sender.int, sender.card);
+        let mut packet = Packet {
+            stamp: now,
+            flow: card,
+            psn,
+            route: sender.route + 1,
+            extra: NO_EXTRA,
+            frame_bytes,
+            ingress: 0,
+            kind: Kind::Data,
+            class: sender.class,
+            ecn: sender.ecn,
+            flags: sender.scheme << 4
+                | if again { RESENT } else { 0 }
+                | if sender.transit { TRANSIT } else { 0 }
+                | if sender.asks(psn) { ASKS_ACK } else { 0 },
+        };
+        sender.rp.on_sent(now, wire_bytes);
+        let ps_per_byte = sender.ps_per_byte;
+        if int {
+            let (index, stack) = self.int.take();
+            stack.restart(now);
+            packet.extra = index;
+        }
+        self.cards[card].live += 1;
+        self.counters.data_packets_sent += 1;
+        if again {
+            self.ledgers[flow].packets_retransmitted += 1;
+            self.counters.data_packets_retransmitted += 1;
+        }
+        self.charge(port_id, packet.class, frame_bytes);
+        self.transmit(port_id, &packet);
+        if scanned {
+            let sender = &mut self.senders[flow];
+            sender.next_avail = now + self.plan.model.grain.duration(wire_bytes, sender.gap_bps);
+            self.after_rp(flow);
+            return true;
+        }
+        let free_at = self.ports[port_id as usize].busy_until;
+        // The old rate spaces this packet; what the scheme just decided shifts it in apply_limits.
+        self.senders[flow].next_avail =
+            if ps_per_byte == 0.0 { free_at } else { now + self.gap(wire_bytes, ps_per_byte) };
+        self.after_rp(flow);
+        let sender = &mut self.senders[flow];
+        if sender.has_data() && sender.may_go() && sender.next_avail <= free_at {
+            // It may send again when the wire is free; until then it keeps its turn open.
+            sender.state = SendState::Ready;
+            self.ports[port_id as usize].waiting |= 1 << sender.class;
+            self.hosts[host_id as usize].last_served = flow;
+        } else {
+            self.place_flow(flow);
+        }
+        true
+    }
+
+    /// The time that spaces a packet from the next.
+    #[inline]
+    fn gap(&self, wire_bytes: u32, ps_per_byte: f64) -> Span {
+        match self.plan.model.grain {
+            Grain::Exact => Span::from_ps((f64::from(wire_bytes) * ps_per_byte) as u64),
+            grain => grain.duration(wire_bytes, 8e12 / ps_per_byte),
+        }
+    }
+
+    /// Reads a flow's limits and timer after any of its hooks.
+    #[inline]
+    pub(crate) fn after_rp(&mut self, flow: u32) {
+        if self.senders[flow].tcp {
+            self.after_tcp_rp(flow);
+        } else {
+            self.read_rp(flow);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn read_rp(&mut self, flow: u32) {
+        let sender = &self.senders[flow];
+        let limits = sender.rp.limits();
+        if limits.rate_bps != sender.asked_bps || limits.window_bytes != sender.asked_window {
+            self.apply_limits(flow, limits);
+        }
+        self.arm_flow_timer(flow);
+    }
+
+    pub(crate) fn apply_limits(&mut self, flow: u32, limits: crate::contract::scheme::Limits) {
+        let now = self.now;
+        let sender = &mut self.senders[flow];
+        debug_assert!(limits.rate_bps.is_finite() && limits.rate_bps > 0.0, "rate {}", limits.rate_bps);
+        sender.asked_window = limits.window_bytes;
+        if sender.state == SendState::Scanned {
+            self.limit_scanned(flow, limits);
+            return;
+        }
+        sender.asked_bps = limits.rate_bps;
+        let host = &self.hosts[sender.host as usize];
+        let port_id = host.port;
+        let line = self.media.of(&self.ports[port_id as usize]).rate;
+        let line_bps = line.rate().bps() as f64;
+        let nic = &self.plan.hosts[host.profile as usize].nic;
+        let mut window_bytes = limits.window_bytes;
+        if let Some(cap) = nic.inflight_cap {
+            window_bytes = window_bytes.min(in_flight(sender.bdp_bytes, cap.scales, limits.rate_bps, line_bps));
+        }
+        let wider = window_bytes > sender.window_bytes;
+        sender.window_bytes = window_bytes;
+        let rate = sender.cap.map_or(limits.rate_bps, |cap| limits.rate_bps.min(cap.bps() as f64));
+        let new = if rate >= line_bps || !nic.pace { 0.0 } else { 8e12 / rate };
+        let old = std::mem::replace(&mut sender.ps_per_byte, new);
+        if new != old && sender.next_avail > now && nic.follow_rate {
+            // In mid-gap: as if the gap had been computed with the new rate.
+            let line_gap = 8e12 / line_bps;
+            let per_byte = |gap: f64| if gap == 0.0 { line_gap } else { gap };
+            let shift = f64::from(sender.last_wire) * (per_byte(new) - per_byte(old));
+            let at = (sender.next_avail.ps() as f64 + shift).max(now.ps() as f64) as u64;
+            sender.next_avail = Time::from_ps(at);
+            if sender.state == SendState::Paced {
+                let key = Key::named(sender.next_avail, 0, self.cards[sender.card].name, flow);
+                let host = sender.host;
+                self.hosts[host as usize].paced.push(Reverse(key));
+                self.kick_nic(port_id);
+            }
+        }
+        if wider && self.senders[flow].state == SendState::Blocked {
+            self.stir_flow(flow);
+        }
+    }
+
+    /// Hands a control packet to the NIC, after `delay` if there is one.
+    pub(crate) fn emit(&mut self, host_id: u32, packet: &Packet, delay: Span, lane: u32) {
+        if delay == Span::ZERO {
+            self.emit_now(host_id, packet);
+            return;
+        }
+        let arrives = self.now + delay;
+        let host = &mut self.hosts[host_id as usize];
+        let ring = &mut host.delayed[lane as usize];
+        if ring.is_empty() {
+            self.queue.push_named(arrives, kind::EMIT, host.name * 2 + lane, host_id * 2 + lane);
+        }
+        ring.push(InFlight { arrives, packet: *packet });
+    }
+
+    pub(crate) fn on_emit(&mut self, index: u32) {
+        let (host_id, lane) = (index / 2, index % 2);
+        let host = &mut self.hosts[host_id as usize];
+        let ring = &mut host.delayed[lane as usize];
+        let Some(due) = ring.pop() else { return };
+        if let Some(next) = ring.front() {
+            self.queue.push_named(next.arrives, kind::EMIT, host.name * 2 + lane, index);
+        }
+        self.emit_now(host_id, &due.packet);
+    }
+
+    #[inline]
+    fn emit_now(&mut self, host_id: u32, packet: &Packet) {
+        let port_id = self.hosts[host_id as usize].port;
+        if self.scans(port_id) {
+            self.emit_scanned(host_id, packet);
+            return;
+        }
+        let class = packet.class;
+        let bit = 1 << class;
+        if self.ports[port_id as usize].is_idle(self.now, class, crate::node::port::DOWN) {
+            self.transmit(port_id, packet);
+            self.plan_nic(port_id, host_id);
+            return;
+        }
+        self.queues[port_id as usize * self.classes + usize::from(class)].push(&mut self.queued, self.now, packet);
+        let port = &mut self.ports[port_id as usize];
+        port.waiting |= bit;
+        if port.paused & bit == 0 {
+            self.expect_free(port_id);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Ports, egress queues and ingress accounts: the state the hot path touches.
+
+use crate::contract::packet::Packet;
+use std::collections::HashMap;
+use xoff_engine::{Fifo, LinkRate, Pool, Span, Time};
+
+/// A packet on the wire and when its last bit arrives.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct InFlight {
+    pub arrives: Time,
+    pub packet: Packet,
+}
+
+/// One end of a link: the transmitter of a node towards its peer, and that wire.
+///
+/// Bits in the masks are classes. A class waits when it has something to send: packets in its
+/// queue, or at a NIC also flows that may send now. A port is one cache line.
+#[derive(Debug)]
+#[repr(align(64))]
+pub struct Port {
+    pub busy_until: Time,
+    /// What the wire carries, in order; only its head is an event.
+    pub wire: Fifo,
+    pub tx_bytes: u64,
+    /// Bytes waiting in all its queues.
+    pub queued_bytes: u64,
+    /// Its number in the network: what orders its events among others.
+    pub name: u32,
+    /// Number of its owner among the hosts or switches of the part.
+    pub owner: u32,
+    /// Packets sent; when there is no more room it begins again ([`crate::part::Part`]'s `wraps`).
+    pub tx_packets: u32,
+    /// Which of the [`Media`] its wire is.
+    pub medium: u32,
+    /// The number that the port across its wire has at its switch: packets come in there by it.
+    pub far_local: u16,
+    pub waiting: u8,
+    pub paused: u8,
+    /// Classes about which a PFC frame is to be sent.
+    pub pfc_due: u8,
+    pub flags: u16,
+    /// Union of the hooks of its congestion points.
+    pub hooks: crate::contract::scheme::Hooks,
+}
+
+const _: () = assert!(size_of::<Port>() == 64, "the hot path is laid out around it");
+
+/// The rate and delay of a wire.
+#[derive(Clone, Copy, Debug)]
+pub struct Medium {
+    pub rate: LinkRate,
+    pub delay: Span,
+}
+
+/// The wires that there are: few differ.
+#[derive(Debug, Default)]
+pub struct Media {
+    list: Vec<Medium>,
+    numbers: HashMap<(u64, u64), u32>,
+    /// Of wires at which serialisation is laborious: times by frame size, those that were needed.
+    known: Vec<Vec<Span>>,
+}
+
+impl Media {
+    pub fn number(&mut self, rate: LinkRate, delay: Span) -> u32 {
+        *self.numbers.entry((rate.rate().bps(), delay.ps())).or_insert_with(|| {
+            self.list.push(Medium { rate, delay });
+            (self.list.len() - 1) as u32
+        })
+    }
+
+    /// How long `wire_bytes` take onto the wire of a port, and along it.
+    #[inline(always)]
+    pub fn times(&mut self, port: &Port, wire_bytes: u32) -> (Span, Span) {
+        let Medium { rate, delay } = self.list[port.medium as usize];
+        let quick = rate.is_quick();
+        (if quick { rate.serialise(wire_bytes) } else { self.look_up(port.medium as usize, wire_bytes) }, delay)
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, medium: usize, wire_bytes: u32) -> Span {
+        match self.known.get(medium).and_then(|known| known.get(wire_bytes as usize)) {
+            Some(&span) if span != Span::ZERO => span,
+            _ => self.find_out(medium, wire_bytes),
+        }
+    }
+
+    #[cold]
+    fn find_out(&mut self, medium: usize, wire_bytes: u32) -> Span {
+        if self.known.len() <= medium {
+            self.known.resize(medium + 1, Vec::new());
+        }
+        let (known, at) = (&mut self.known[medium], wire_bytes as usize);
+        if known.len() <= at {
+            known.resize(at + 1, Span::ZERO);
+        }
+        known[at] = self.list[medium].rate.serialise(wire_bytes);
+        known[at]
+    }
+
+    #[inline(always)]
+    pub fn of(&self, port: &Port) -> Medium {
+        self.list[port.medium as usize]
+    }
+}
+
+/// A "transmission done" event is pending.
+pub const FREE_PENDING: u16 = 1;
+pub const AT_HOST: u16 = 2;
+pub const DOWN: u16 = 4;
+pub const LOSSY_WIRE: u16 = 8;
+/// Its link leads into another domain.
+pub const LONG_HAUL: u16 = 16;
+/// Flows with shaped queues wait for their turn at it.
+pub const AWAITED: u16 = 32;
+/// Its switch is under control: packets wait in virtual output queues.
+pub const CONTROLLED: u16 = 64;
+/// Its frames are recorded.
+pub const CAPTURED: u16 = 128;
+/// Its switch counts packets that need not wait.
+pub const COUNTS_PASSING: u16 = 256;
+/// Its NIC looks through its flows.
+pub const SCANS: u16 = 512;
+/// The order of scheduling counts: see [`crate::run::world::World`]'s `eager`. All ports have it, or none.
+pub const EAGER: u16 = 1024;
+
+/// Its wire ends in another part.
+pub const CUT: u16 = 2048;
+/// It belongs to another part; here is what is on its wire.
+pub const GHOST: u16 = 4096;
+/// Its wire ends at a host.
+pub const TO_HOST: u16 = 8192;
+
+impl Port {
+    #[inline]
+    pub fn has(&self, flag: u16) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// Whether a packet of a class may leave at once, if none of the flags in `barred` is set: the port is free,
+    /// nothing of the class is ahead, and nobody else waits who may go. (What waits while it is free is paused.)
+    #[inline(always)]
+    pub fn is_idle(&self, now: Time, class: u8, barred: u16) -> bool {
+        self.busy_until <= now
+            && (self.waiting | self.paused) & 1 << class == 0
+            && self.flags & (FREE_PENDING | barred) == 0
+            && self.pfc_due == 0
+    }
+}
+
+/// One egress queue (port, class): what changes with every packet in one cache line, the rest in another.
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+pub struct Queue {
+    pub packets: Fifo,
+    /// Packets of it that lie elsewhere: at the inputs of a switch under control.
+    pub at_inputs: u32,
+    pub bytes: u64,
+    pub peak_bytes: u64,
+    /// Byte-picoseconds, for the mean.
+    pub area: f64,
+    pub area_at: Time,
+    /// Last time a packet left; what the watchdog and the deadlock check look at.
+    pub moved_at: Time,
+    pub marks: u64,
+    pub drops: u64,
+    pub paused_since: Time,
+    pub paused_total: Span,
+    /// Timed signalling: when the pause runs out.
+    pub paused_until: Time,
+    /// The watchdog has taken the queue out of PFC.
+    pub storm: Storm,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Storm {
+    #[default]
+    No,
+    Dropping,
+    Forwarding,
+}
+
+impl Queue {
+    /// Packets waiting, wherever they lie.
+    #[inline]
+    pub fn count(&self) -> u32 {
+        self.packets.len() as u32 + self.at_inputs
+    }
+
+    #[inline]
+    pub fn push(&mut self, pool: &mut Pool<Packet>, now: Time, packet: &Packet) {
+        self.grow(now, packet.frame_bytes);
+        pool.push(&mut self.packets, packet);
+    }
+
+    #[inline]
+    pub fn pop(&mut self, pool: &mut Pool<Packet>, now: Time) -> Option<Packet> {
+        let packet = pool.pop(&mut self.packets)?;
+        self.shrink(now, packet.frame_bytes);
+        Some(packet)
+    }
+
+    /// A packet has come in, wherever it lies.
+    #[inline]
+    pub fn grow(&mut self, now: Time, frame_bytes: u16) {
+        self.settle(now);
+        self.bytes += u64::from(frame_bytes);
+        self.peak_bytes = self.peak_bytes.max(self.bytes);
+    }
+
+    /// A packet has come in and left at the same time.
+    #[inline]
+    pub fn pass(&mut self, now: Time, frame_bytes: u16) {
+        self.settle(now);
+        self.peak_bytes = self.peak_bytes.max(self.bytes + u64::from(frame_bytes));
+        self.moved_at = now;
+    }
+
+    /// A packet has left.
+    #[inline]
+    pub fn shrink(&mut self, now: Time, frame_bytes: u16) {
+        self.settle(now);
+        self.bytes -= u64::from(frame_bytes);
+        self.moved_at = now;
+    }
+
+    /// Accounts for the time since the last change.
+    #[inline]
+    pub fn settle(&mut self, now: Time) {
+        if self.bytes != 0 {
+            self.area += real(self.bytes) * real((now - self.area_at).ps());
+        }
+        self.area_at = now;
+    }
+}
+
+/// A number of bytes or picoseconds as a float: one instruction where it is known to be no larger than this.
+#[inline(always)]
+pub fn real(number: u64) -> f64 {
+    debug_assert!(i64::try_from(number).is_ok());
+    number as i64 as f64
+}
+
+/// What of one ingress (port, class) is buffered in its switch, and its PFC state.
+#[derive(Clone, Debug)]
+pub struct Account {
+    pub bytes: u64,
+    pub peak_bytes: u64,
+    pub xoff_bytes: u64,
+    pub xon_bytes: u64,
+    pub headroom_bytes: u64,
+    /// Dynamic thresholds: part of `bytes` that lies in headroom.
+    pub in_headroom: u64,
+    pub alpha: f64,
+    pub lowest_xoff: u64,
+    pub port: u32,
+    pub class: u8,
+    pub lossless: bool,
+    /// It has asked its upstream to stop.
+    pub pausing: bool,
+    pub refresh_pending: bool,
+}

@@ -1,0 +1,283 @@
+//! Shaped per-flow queues at the gateway into a flow's last domain.
+//!
+//! Data of a flow whose scheme has a [`Transit`] machine waits there in a queue of its own, is let
+//! go at the machine's rate, and only then joins the egress queue like everybody else. While it
+//! waits it lies in the switch's buffer and counts for the ingress it came in by. A flow whose time
+//! has come but whose egress is paused, or too long for the machine's taste, waits at that egress;
+//! those who wait take turns, one packet each.
+//!
+//! The gateways of one domain act as one: an ACK is heard by the flow's machine whichever of them it
+//! leaves by.
+
+use crate::contract::packet::{Kind, NO_EXTRA, Packet};
+use crate::contract::scheme::{Hooks, Scheme, Transit};
+use crate::node::port::{AWAITED, CONTROLLED, DOWN, LONG_HAUL, Storm};
+use crate::part::{Part, kind};
+use xoff_engine::{Fifo, Ring, Span, Time};
+
+/// One flow's queue and machine.
+#[derive(Debug)]
+struct Shaped<T> {
+    machine: T,
+    packets: Fifo,
+    bytes: u64,
+    /// The packet let go last: its gap must pass before the next.
+    last_at: Time,
+    last_wire: u32,
+    /// The event that counts.
+    due: Time,
+    /// It stands in line at its egress.
+    waits: bool,
+    /// The domain of its receiver: here is where it is shaped.
+    domain: u16,
+}
+
+impl<T: Transit> Shaped<T> {
+    /// When its next packet may go. The gap follows the rate of now, also in mid-gap.
+    fn next_at(&self) -> Time {
+        let rate_bps = self.machine.rate_bps();
+        debug_assert!(rate_bps.is_finite() && rate_bps > 0.0, "rate {rate_bps}");
+        self.last_at.saturating_add(Span::from_ps((f64::from(self.last_wire) * 8e12 / rate_bps) as u64))
+    }
+}
+
+/// All shaped queues of a world.
+#[derive(Debug)]
+pub struct Shapers<T> {
+    /// By flow.
+    flows: Vec<Option<Box<Shaped<T>>>>,
+    /// By port: bytes that will leave by it. Empty until the first flow needs one, as is `lines`.
+    port_bytes: Vec<u64>,
+    /// By `port * classes + class`: the flows that stand in line.
+    lines: Vec<Ring<u32>>,
+}
+
+impl<T> Default for Shapers<T> {
+    fn default() -> Self {
+        Shapers { flows: Vec::new(), port_bytes: Vec::new(), lines: Vec::new() }
+    }
+}
+
+impl<T> Shapers<T> {
+    fn get(&self, flow: u32) -> Option<&Shaped<T>> {
+        self.flows.get(flow as usize)?.as_deref()
+    }
+
+    fn get_mut(&mut self, flow: u32) -> Option<&mut Shaped<T>> {
+        self.flows.get_mut(flow as usize)?.as_deref_mut()
+    }
+
+    /// Bytes in shaped queues that will leave by a port.
+    pub fn bytes_for(&self, port: u32) -> u64 {
+        self.port_bytes.get(port as usize).copied().unwrap_or(0)
+    }
+
+    /// Bytes in the shaped queue of a flow, if it may have one.
+    pub fn bytes_of(&self, flow: u32) -> Option<u64> {
+        self.get(flow).map(|shaped| shaped.bytes)
+    }
+
+    /// Data packets in all of them.
+    pub fn packets(&self) -> u64 {
+        self.flows.iter().flatten().map(|shaped| shaped.packets.len() as u64).sum()
+    }
+
+    /// Whether something moves on by itself, its time come.
+    pub fn in_motion(&self) -> bool {
+        self.flows.iter().flatten().any(|shaped| !shaped.packets.is_empty() && !shaped.waits)
+    }
+}
+
+impl<S: Scheme> Part<S> {
+    /// A flow that will be shaped has started.
+    pub(crate) fn add_shaper(&mut self, flow: u32, domain: u16, machine: S::Transit) {
+        let shapers = &mut self.shapers;
+        if shapers.lines.is_empty() {
+            shapers.port_bytes = vec![0; self.ports.len()];
+            shapers.lines = (0..self.queues.len()).map(|_| Ring::default()).collect();
+        }
+        if shapers.flows.len() <= flow as usize {
+            shapers.flows.resize_with(flow as usize + 1, || None);
+        }
+        shapers.flows[flow as usize] = Some(Box::new(Shaped {
+            machine,
+            packets: Fifo::default(),
+            bytes: 0,
+            last_at: Time::ZERO,
+            last_wire: 0,
+            due: Time::NEVER,
+            waits: false,
+            domain,
+        }));
+    }
+
+    /// The flow is over and none of its packets exists.
+    pub(crate) fn remove_shaper(&mut self, flow: u32) {
+        let shaped = self.shapers.flows.get_mut(flow as usize).and_then(Option::take);
+        debug_assert!(shaped.is_none_or(|shaped| shaped.packets.is_empty() && !shaped.waits));
+    }
+
+    /// A packet of a shaped flow, or an ACK with feedback, is at a switch. Whether it stays in the
+    /// flow's queue.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn in_transit(&mut self, ingress: u32, egress: u32, packet: &mut Packet) -> bool {
+        let flow = packet.flow;
+        let data = packet.kind == Kind::Data;
+        let gate = if data { ingress } else { egress };
+        if !self.ports[gate as usize].has(LONG_HAUL) {
+            return false;
+        }
+        let switch = &self.switches[self.ports[gate as usize].owner as usize];
+        let domain = self.plan.nodes[switch.node as usize].domain;
+        let Some(shaped) = self.shapers.get_mut(flow).filter(|shaped| shaped.domain == domain) else { return false };
+        if data {
+            self.shape(egress, packet);
+        } else {
+            shaped.machine.on_ack(self.now, &self.feedback[packet.extra]);
+            self.pump(flow);
+        }
+        data
+    }
+
+    /// Takes a data packet into its flow's queue.
+    fn shape(&mut self, egress: u32, packet: &mut Packet) {
+        if !self.admit(egress, packet) {
+            self.lose(packet);
+            return;
+        }
+        let Some(shaped) = self.shapers.get_mut(packet.flow) else { return };
+        shaped.machine.on_arrive(self.now, shaped.bytes);
+        self.queued.push(&mut shaped.packets, packet);
+        shaped.bytes += u64::from(packet.frame_bytes);
+        let first = shaped.packets.len() == 1;
+        self.shapers.port_bytes[egress as usize] += u64::from(packet.frame_bytes);
+        if first {
+            self.pump(packet.flow);
+        }
+    }
+
+    pub(crate) fn on_shaper(&mut self, flow: u32) {
+        if let Some(shaped) = self.shapers.get_mut(flow)
+            && shaped.due == self.now
+        {
+            shaped.due = Time::NEVER;
+            self.pump(flow);
+        }
+    }
+
+    /// Lets go what may go of a flow that does not stand in line.
+    fn pump(&mut self, flow: u32) {
+        while let Some(shaped) = self.shapers.get_mut(flow).filter(|shaped| !shaped.waits) {
+            let Some(head) = self.queued.front(&shaped.packets) else { return };
+            let at = shaped.next_at();
+            if at > self.now {
+                // An event that is too early looks again; one that is too late is overtaken.
+                if at < shaped.due {
+                    shaped.due = at;
+                    self.queue.push_named(at, kind::SHAPER, self.cards[flow].name, flow);
+                }
+                return;
+            }
+            let (egress, class) = (self.route_ports[head.route as usize - 1], head.class);
+            let queue_id = egress as usize * self.classes + usize::from(class);
+            if !self.shapers.lines[queue_id].is_empty() || self.must_wait(flow, egress, class) {
+                self.shapers.lines[queue_id].push(flow);
+                if let Some(shaped) = self.shapers.get_mut(flow) {
+                    shaped.waits = true;
+                }
+                self.ports[egress as usize].flags |= AWAITED;
+                return;
+            }
+            self.let_go(flow, egress);
+        }
+    }
+
+    /// Whether the egress takes nothing from the flow now.
+    fn must_wait(&self, flow: u32, egress: u32, class: u8) -> bool {
+        let (port, queue) =
+            (&self.ports[egress as usize], &self.queues[egress as usize * self.classes + usize::from(class)]);
+        if port.has(DOWN) || queue.storm == Storm::Dropping {
+            return false; // It takes everything, for good.
+        }
+        let full = |machine: &S::Transit| queue.bytes >= machine.yields_at(self.media.of(port).rate.rate()).max(1);
+        port.paused & (1 << class) != 0 || self.shapers.get(flow).is_some_and(|shaped| full(&shaped.machine))
+    }
+
+    /// Those who stand in line at a port take turns while it has room.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn take_turns(&mut self, port_id: u32) {
+        let first = port_id as usize * self.classes;
+        for class in 0..self.classes as u8 {
+            while let Some(&flow) = self.shapers.lines[first + usize::from(class)].front() {
+                if self.must_wait(flow, port_id, class) {
+                    break;
+                }
+                self.shapers.lines[first + usize::from(class)].drop_front();
+                if let Some(shaped) = self.shapers.get_mut(flow) {
+                    shaped.waits = false;
+                    self.let_go(flow, port_id);
+                    self.pump(flow);
+                }
+            }
+        }
+        if self.shapers.lines[first..first + self.classes].iter().all(|line| line.is_empty()) {
+            self.ports[port_id as usize].flags &= !AWAITED;
+        }
+    }
+
+    /// The head of a flow's queue joins the egress queue, or leaves at once if that is idle.
+    fn let_go(&mut self, flow: u32, egress: u32) {
+        let Some(shaped) = self.shapers.get_mut(flow) else { return };
+        let Some(mut packet) = self.queued.pop(&mut shaped.packets) else { return };
+        let size = u64::from(packet.frame_bytes);
+        shaped.bytes -= size;
+        (shaped.last_at, shaped.last_wire) = (self.now, u32::from(packet.frame_bytes) + self.gap_bytes);
+        let int = if packet.extra != NO_EXTRA { self.int.get_mut(packet.extra) } else { None };
+        shaped.machine.on_release(self.now, shaped.bytes, int);
+        self.shapers.port_bytes[egress as usize] -= size;
+
+        let bit = 1 << packet.class;
+        let queue_id = egress as usize * self.classes + usize::from(packet.class);
+        let port = &self.ports[egress as usize];
+        let owner = port.owner;
+        if port.has(DOWN) || self.queues[queue_id].storm == Storm::Dropping {
+            self.queues[queue_id].drops += 1;
+            self.counters.drops_fault += 1;
+            self.release(owner, &packet);
+            self.lose(&packet);
+            return;
+        }
+        if port.has(CONTROLLED) {
+            // It begins again at its input, which it has not left.
+            self.release(owner, &packet);
+            self.controlled_receive(egress, &mut packet);
+            return;
+        }
+        if port.hooks.has(Hooks::ENQUEUE) {
+            self.cp_enqueue(egress, &mut packet);
+        }
+        if self.ports[egress as usize].is_idle(self.now, packet.class, 0) {
+            self.release(owner, &packet);
+            packet.ingress = u16::MAX;
+            self.depart(egress, &mut packet);
+            return;
+        }
+        self.queues[queue_id].push(&mut self.queued, self.now, &packet);
+        let port = &mut self.ports[egress as usize];
+        port.queued_bytes += size;
+        port.waiting |= bit;
+        if port.paused & bit == 0 {
+            self.expect_free(egress);
+        }
+    }
+
+    /// Packets in shaped queues whose flows stand in line at this egress.
+    pub(crate) fn awaiting(&self, egress: u32, class: u8) -> impl Iterator<Item = &Packet> {
+        let line = self.shapers.lines.get(egress as usize * self.classes + usize::from(class));
+        let flows = line.into_iter().flat_map(|line| line.iter().copied());
+        let packets = flows.filter_map(|flow| self.shapers.get(flow)).flat_map(|s| self.queued.iter(&s.packets));
+        packets.filter(move |packet| self.route_ports[packet.route as usize - 1] == egress)
+    }
+}

@@ -1,0 +1,773 @@
+//! A switch under control: virtual output queues, round-robin across inputs, gates, detours and
+//! messages between neighbours.
+//!
+//! Input- and output-queued: an egress (port, class) has its FIFO, of limited size, as at any switch;
+//! what finds it full or is held back waits before it, in one sub-queue per input and lane. Moving
+//! from there to the FIFO takes no time (the crossbar is as fast as need be) and happens in turns
+//! across inputs. The two together are the egress queue that congestion points and probes see. Only
+//! what waits at an input counts in its ingress account, and so for PFC; the FIFOs have memory of
+//! their own.
+
+use crate::contract::control::{Lane, Lanes, Occupancy, Passing, PortFacts, SwitchControl, SwitchFacts};
+use crate::contract::packet::{BACKWARD, Ecn, Kind, Packet};
+use crate::contract::scheme::{Hooks, Scheme};
+use crate::network::plan::peer;
+use crate::node::port::{AT_HOST, AWAITED, Account, CONTROLLED, DOWN, FREE_PENDING};
+use crate::part::{Part, kind};
+use xoff_engine::{Fifo, Slab, Time};
+
+const LANES: [Lane; 2] = [Lane::Free, Lane::Held];
+
+/// All switches under control, and the messages between them.
+pub(crate) struct Controls<C: SwitchControl> {
+    /// Per switch.
+    list: Vec<Option<Box<Controlled<C>>>>,
+    messages: Slab<C::Message>,
+    /// Messages asked for by the hook at hand.
+    outbox: Vec<(u16, C::Message)>,
+    /// Equal-cost outputs of the packet at hand.
+    choices: Vec<u16>,
+}
+
+struct Controlled<C> {
+    control: C,
+    voqs: Voqs,
+    /// Its first ingress account.
+    accounts: usize,
+    /// Size of a FIFO.
+    output_bytes: u64,
+    /// The timer event that counts.
+    due: Time,
+    /// Per port: messages that wait for the wire.
+    unsent: Vec<Fifo>,
+}
+
+impl<C> Controlled<C> {
+    /// Whether nothing of its lane is ahead of a packet at an input, and its output queue has room.
+    #[inline(always)]
+    fn has_room(&self, accounts: &[Account], ingress: u16, egress: u16, class: u8, lane: Lane) -> bool {
+        let output = &self.voqs.outputs[self.voqs.output(egress, class)];
+        if output.waiting[lane as usize] > 0 {
+            return false;
+        }
+        // A lossy queue may be limited to less than the FIFO: that is for the buffer to say.
+        let account = self.accounts + usize::from(ingress) * self.voqs.classes + usize::from(class);
+        output.queued_bytes == 0 || (output.queued_bytes < self.output_bytes && accounts[account].lossless)
+    }
+}
+
+impl<C: SwitchControl> Default for Controls<C> {
+    fn default() -> Self {
+        Controls { list: Vec::new(), messages: Slab::default(), outbox: Vec::new(), choices: Vec::new() }
+    }
+}
+
+impl<C: SwitchControl> Controls<C> {
+    /// A message leaves for another part, or has come from one.
+    pub(crate) fn take_message(&mut self, message: u32) -> C::Message {
+        self.messages.remove(message)
+    }
+    pub(crate) fn put_message(&mut self, message: C::Message) -> u32 {
+        self.messages.insert(message)
+    }
+    /// What belongs to a switch whose ports are [`CONTROLLED`].
+    #[inline]
+    fn at(&self, switch: u32) -> &Controlled<C> {
+        self.list[switch as usize].as_ref().expect("a controlled switch has a control")
+    }
+    #[inline]
+    fn at_mut(&mut self, switch: u32) -> &mut Controlled<C> {
+        self.list[switch as usize].as_mut().expect("a controlled switch has a control")
+    }
+}
+
+/// The virtual output queues of one switch.
+#[derive(Debug)]
+struct Voqs {
+    ports: usize,
+    classes: usize,
+    /// `[egress][class][ingress][lane]`
+    subs: Vec<Sub>,
+    /// `[egress][class]`
+    outputs: Vec<Output>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sub {
+    packets: Fifo,
+    bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Output {
+    /// Packets waiting at inputs, by lane.
+    waiting: [u32; 2],
+    /// The input whose turn it is.
+    turn: u16,
+    /// Bytes in the FIFO.
+    queued_bytes: u64,
+}
+
+impl Voqs {
+    fn new(ports: usize, classes: usize) -> Voqs {
+        Voqs {
+            ports,
+            classes,
+            subs: vec![Sub::default(); ports * classes * ports * 2],
+            outputs: vec![Output::default(); ports * classes],
+        }
+    }
+    #[inline]
+    fn output(&self, egress: u16, class: u8) -> usize {
+        usize::from(egress) * self.classes + usize::from(class)
+    }
+    #[inline]
+    fn sub(&self, ingress: u16, egress: u16, class: u8, lane: Lane) -> usize {
+        (self.output(egress, class) * self.ports + usize::from(ingress)) * 2 + lane as usize
+    }
+    fn bytes(&self, ingress: u16, egress: u16, class: u8) -> u64 {
+        let first = self.sub(ingress, egress, class, Lane::Free);
+        self.subs[first].bytes + self.subs[first + 1].bytes
+    }
+}
+
+impl Output {
+    /// Lanes with packets.
+    #[inline]
+    fn lanes(&self) -> Lanes {
+        let lane = |lane: Lane| if self.waiting[lane as usize] > 0 { Lanes::of(lane) } else { Lanes::NONE };
+        lane(Lane::Free).with(lane(Lane::Held))
+    }
+}
+
+/// What a control may see of its switch's queues.
+struct View<'a> {
+    voqs: &'a Voqs,
+    /// Of all switches; its own from `first` on.
+    accounts: &'a [Account],
+    first: usize,
+}
+
+impl Occupancy for View<'_> {
+    #[inline]
+    fn input_bytes(&self, ingress: u16, class: u8) -> u64 {
+        self.accounts[self.first + usize::from(ingress) * self.voqs.classes + usize::from(class)].bytes
+    }
+    #[inline]
+    fn output_bytes(&self, egress: u16, class: u8) -> u64 {
+        self.voqs.outputs[self.voqs.output(egress, class)].queued_bytes
+    }
+    fn voq_bytes(&self, ingress: u16, egress: u16, class: u8) -> u64 {
+        self.voqs.bytes(ingress, egress, class)
+    }
+}
+
+/// The control of a switch, its queues, and where what it asks for goes: borrowed apart from the rest.
+macro_rules! parts {
+    ($world:ident, $switch:expr) => {{
+        let Controls { list, outbox, choices, .. } = &mut $world.controls;
+        let controlled = list[$switch as usize].as_mut().expect("a controlled switch has a control");
+        let Controlled { control, voqs, accounts, .. } = &mut **controlled;
+        let view = View { voqs, accounts: &$world.accounts, first: *accounts };
+        (control, view, outbox, choices)
+    }};
+}
+
+/// Carries out what a control asked for in the hook just called; most often nothing.
+macro_rules! after_control {
+    ($world:ident, $switch:expr, $control:expr, $outbox:expr) => {
+        match $control.take_changed() {
+            None if $outbox.is_empty() => {}
+            changed => $world.carry_out($switch, changed),
+        }
+    };
+}
+
+impl<S: Scheme> Part<S> {
+    /// Gives every switch the control that the schemes of the run have for it, the first if several do.
+    pub(crate) fn build_controls(&mut self, mtu_wire_bytes: u32) {
+        let Some(scheme) = self.schemes.iter().position(Scheme::controls_switches) else { return };
+        for switch in &self.switches {
+            let facts = |&port: &u32| {
+                let direction = self.plan.direction(self.ports[port as usize].name);
+                let to_switch = !self.ports[peer(port) as usize].has(AT_HOST);
+                PortFacts { rate: direction.rate, delay: direction.delay, to_switch }
+            };
+            let ports: Vec<PortFacts> = switch.ports.iter().map(facts).collect();
+            let control = self.schemes[scheme].switch_control(&SwitchFacts {
+                seed: self.plan.seed,
+                switch: u64::from(switch.name),
+                ports: &ports,
+                classes: self.classes as u8,
+                mtu_wire_bytes,
+            });
+            let controlled = control.map(|control| {
+                Box::new(Controlled {
+                    output_bytes: control.output_queue_bytes(),
+                    control,
+                    voqs: Voqs::new(ports.len(), self.classes),
+                    accounts: switch.accounts as usize,
+                    due: Time::NEVER,
+                    unsent: vec![Fifo::default(); ports.len()],
+                })
+            });
+            if controlled.is_some() {
+                for &port in &switch.ports {
+                    self.ports[port as usize].flags |= CONTROLLED;
+                }
+            }
+            self.controls.list.push(controlled);
+        }
+        for switch in 0..self.switches.len() as u32 {
+            if self.controls.list[switch as usize].is_some() {
+                self.arm_control(switch);
+            }
+        }
+    }
+
+    /// The control of a switch, for those who want to look inside.
+    pub(crate) fn switch_control(&self, switch: u32) -> Option<&S::Switch> {
+        let controlled = self.controls.list.get(switch as usize)?.as_ref()?;
+        Some(&controlled.control)
+    }
+
+    /// A packet has come in, bound for `egress`, at a switch under control.
+    #[inline(never)]
+    pub(crate) fn controlled_receive(&mut self, mut egress: u32, packet: &mut Packet) {
+        let switch = self.ports[egress as usize].owner;
+        if packet.kind != Kind::Data {
+            // Controls see nothing of it.
+            let (from, to) = (packet.ingress, self.local(egress));
+            let room = self.controls.at(switch).has_room(&self.accounts, from, to, packet.class, Lane::Free);
+            if room && self.is_passable(egress) {
+                self.enter_output(switch, egress, packet);
+            } else {
+                self.wait_at_input(switch, egress, packet, Lane::Free);
+                self.arm_control(switch);
+            }
+            return;
+        }
+        if self.controls.at(switch).control.detours() {
+            egress = self.detour(switch, egress, packet);
+        }
+        let passing = self.passing(egress, packet);
+        let (control, view, outbox, _) = parts!(self, switch);
+        control.on_arrival(&passing, &view, |port, message| outbox.push((port, message)));
+        let lane = match control.take_changed() {
+            None if outbox.is_empty() => control.lane(passing.egress, packet.class, passing.flow),
+            changed => {
+                self.carry_out(switch, changed);
+                self.controls.at(switch).control.lane(passing.egress, packet.class, passing.flow)
+            }
+        };
+        if self.ports[egress as usize].hooks.has(Hooks::ENQUEUE) {
+            self.cp_enqueue(egress, packet);
+        }
+        if self.is_passable(egress) && self.pass(switch, &passing, lane) {
+            self.enter_output(switch, egress, packet);
+        } else {
+            self.wait_at_input(switch, egress, packet, lane);
+        }
+        self.arm_control(switch);
+    }
+
+    /// A packet that may not pass waits for its turn.
+    #[inline(never)]
+    fn wait_at_input(&mut self, switch: u32, egress: u32, packet: &Packet, mut lane: Lane) {
+        if !self.admit(egress, packet) {
+            self.lose(packet);
+            return;
+        }
+        if packet.kind == Kind::Data {
+            // The gate may have put the flow into another.
+            let local = self.local(egress);
+            let flow = self.cards[packet.flow].id;
+            lane = self.controls.at(switch).control.lane(local, packet.class, flow);
+        }
+        self.voq_push(switch, egress, packet, lane);
+        self.refill(switch, egress, packet.class);
+    }
+
+    #[inline]
+    fn passing(&self, egress: u32, packet: &Packet) -> Passing {
+        Passing {
+            now: self.now,
+            ingress: packet.ingress,
+            egress: self.local(egress),
+            class: packet.class,
+            flow: self.cards[packet.flow].id,
+            frame_bytes: u32::from(packet.frame_bytes),
+        }
+    }
+
+    /// Whether packets may go to an egress without asking the buffer.
+    #[inline(always)]
+    fn is_passable(&self, egress: u32) -> bool {
+        let port = &self.ports[egress as usize];
+        !port.has(DOWN) && self.switches[port.owner as usize].storms == 0
+    }
+
+    /// Whether a data packet that has just come in need not wait at its input: nothing of its lane
+    /// does, the output queue has room, and the gate is open. If so, it moves.
+    #[inline(always)]
+    fn pass(&mut self, switch: u32, packet: &Passing, lane: Lane) -> bool {
+        let Passing { now, ingress, egress, class, .. } = *packet;
+        let controlled = self.controls.at(switch);
+        if !controlled.has_room(&self.accounts, ingress, egress, class, lane) {
+            return false;
+        }
+        let output = &controlled.voqs.outputs[controlled.voqs.output(egress, class)];
+        let waiting = output.lanes().with(Lanes::of(lane));
+        let (control, view, outbox, _) = parts!(self, switch);
+        let open = control.gate(now, egress, class, waiting, &view).has(lane);
+        match control.take_changed() {
+            None if outbox.is_empty() => {
+                if open {
+                    control.on_transfer(packet, &view);
+                    after_control!(self, switch, control, outbox);
+                }
+            }
+            changed => {
+                self.carry_out(switch, changed);
+                if open {
+                    self.transfer(switch, packet);
+                }
+            }
+        }
+        open
+    }
+
+    /// A data packet moves from its input to its output.
+    #[inline(never)]
+    fn transfer(&mut self, switch: u32, packet: &Passing) {
+        let (control, view, outbox, _) = parts!(self, switch);
+        control.on_transfer(packet, &view);
+        after_control!(self, switch, control, outbox);
+    }
+
+    /// A packet enters the output queue, and leaves it at once if nothing is ahead of it.
+    #[inline(always)]
+    fn enter_output(&mut self, switch: u32, egress: u32, packet: &mut Packet) {
+        packet.ingress = u16::MAX;
+        let (class, bit) = (packet.class, 1 << packet.class);
+        if self.ports[egress as usize].is_idle(self.now, class, DOWN) {
+            self.depart(egress, packet);
+            return;
+        }
+        self.queues[egress as usize * self.classes + usize::from(class)].push(&mut self.queued, self.now, packet);
+        let out = &mut self.ports[egress as usize];
+        out.queued_bytes += u64::from(packet.frame_bytes);
+        out.waiting |= bit;
+        let (local, paused) = (self.local(egress), self.ports[egress as usize].paused & bit != 0);
+        let voqs = &mut self.controls.at_mut(switch).voqs;
+        let output = voqs.output(local, class);
+        voqs.outputs[output].queued_bytes += u64::from(packet.frame_bytes);
+        if !paused {
+            self.expect_free(egress);
+        }
+    }
+
+    /// Moves packets from the inputs to an output queue while there are some that may and fit.
+    #[inline]
+    fn refill(&mut self, switch: u32, egress: u32, class: u8) {
+        let local = self.local(egress);
+        let voqs = &self.controls.at(switch).voqs;
+        if voqs.outputs[voqs.output(local, class)].waiting != [0, 0] {
+            self.refill_waiting(switch, egress, class);
+        }
+    }
+
+    #[inline(never)]
+    fn refill_waiting(&mut self, switch: u32, egress: u32, class: u8) {
+        let (local, now) = (self.local(egress), self.now);
+        loop {
+            let controlled = self.controls.at(switch);
+            let output = &controlled.voqs.outputs[controlled.voqs.output(local, class)];
+            let waiting = output.lanes();
+            if waiting == Lanes::NONE || output.queued_bytes >= controlled.output_bytes {
+                return;
+            }
+            let (control, view, outbox, _) = parts!(self, switch);
+            let lanes = control.gate(now, local, class, waiting, &view);
+            after_control!(self, switch, control, outbox);
+            let Some(mut packet) = self.voq_pop(egress, class, lanes) else { return };
+            self.release(switch, &packet);
+            if packet.kind == Kind::Data {
+                self.transfer(switch, &self.passing(egress, &packet));
+            }
+            self.enter_output(switch, egress, &mut packet);
+        }
+    }
+
+    fn voq_push(&mut self, switch: u32, egress: u32, packet: &Packet, lane: Lane) {
+        let local = self.local(egress);
+        let voqs = &mut self.controls.at_mut(switch).voqs;
+        let (sub, output) = (voqs.sub(packet.ingress, local, packet.class, lane), voqs.output(local, packet.class));
+        self.queued.push(&mut voqs.subs[sub].packets, packet);
+        voqs.subs[sub].bytes += u64::from(packet.frame_bytes);
+        voqs.outputs[output].waiting[lane as usize] += 1;
+        let queue = &mut self.queues[egress as usize * self.classes + usize::from(packet.class)];
+        queue.grow(self.now, packet.frame_bytes);
+        queue.at_inputs += 1;
+        self.ports[egress as usize].queued_bytes += u64::from(packet.frame_bytes);
+    }
+
+    /// The next packet for an egress among `lanes`: round-robin across inputs, and at one input the
+    /// lane whose packet is older.
+    fn voq_pop(&mut self, egress: u32, class: u8, lanes: Lanes) -> Option<Packet> {
+        let (switch, local) = (self.ports[egress as usize].owner, self.local(egress));
+        let voqs = &mut self.controls.at_mut(switch).voqs;
+        let output = voqs.output(local, class);
+        if voqs.outputs[output].lanes().and(lanes) == Lanes::NONE {
+            return None;
+        }
+        let turn = usize::from(voqs.outputs[output].turn);
+        for ingress in (turn..voqs.ports).chain(0..turn) {
+            let first = (output * voqs.ports + ingress) * 2;
+            let has = |lane: Lane| lanes.has(lane) && !voqs.subs[first + lane as usize].packets.is_empty();
+            let lane = match (has(Lane::Free), has(Lane::Held)) {
+                (false, false) => continue,
+                (true, false) => Lane::Free,
+                (false, true) => Lane::Held,
+                (true, true) => {
+                    let head = |lane: Lane| self.queued.front(&voqs.subs[first + lane as usize].packets);
+                    let stamp = |lane| head(lane).map(|packet| packet.stamp);
+                    if stamp(Lane::Held) < stamp(Lane::Free) { Lane::Held } else { Lane::Free }
+                }
+            };
+            let sub = &mut voqs.subs[first + lane as usize];
+            let packet = self.queued.pop(&mut sub.packets)?;
+            sub.bytes -= u64::from(packet.frame_bytes);
+            voqs.outputs[output].waiting[lane as usize] -= 1;
+            voqs.outputs[output].turn = if ingress + 1 < voqs.ports { ingress as u16 + 1 } else { 0 };
+            let queue = &mut self.queues[egress as usize * self.classes + usize::from(class)];
+            queue.shrink(self.now, packet.frame_bytes);
+            queue.at_inputs -= 1;
+            self.ports[egress as usize].queued_bytes -= u64::from(packet.frame_bytes);
+            return Some(packet);
+        }
+        None
+    }
+
+    /// The oldest packet in the FIFO of an egress.
+    fn output_pop(&mut self, egress: u32, class: u8) -> Option<Packet> {
+        let (switch, local) = (self.ports[egress as usize].owner, self.local(egress));
+        let queue = &mut self.queues[egress as usize * self.classes + usize::from(class)];
+        let packet = queue.pop(&mut self.queued, self.now)?;
+        let empty = queue.packets.is_empty();
+        let port = &mut self.ports[egress as usize];
+        port.queued_bytes -= u64::from(packet.frame_bytes);
+        if empty {
+            port.waiting &= !(1 << class);
+        }
+        let voqs = &mut self.controls.at_mut(switch).voqs;
+        let output = voqs.output(local, class);
+        voqs.outputs[output].queued_bytes -= u64::from(packet.frame_bytes);
+        Some(packet)
+    }
+
+    /// Takes any packet of an egress of a controlled switch out of the buffer, for whoever empties it.
+    pub(crate) fn take_controlled(&mut self, egress: u32, class: u8) -> Option<Packet> {
+        if let Some(packet) = self.output_pop(egress, class) {
+            return Some(packet);
+        }
+        let packet = self.voq_pop(egress, class, Lanes::BOTH)?;
+        self.release(self.ports[egress as usize].owner, &packet);
+        Some(packet)
+    }
+
+    /// A port of a controlled switch is free: a message goes, or the next packet.
+    #[inline(never)]
+    pub(crate) fn serve_controlled(&mut self, port_id: u32) {
+        if self.ports[port_id as usize].pfc_due != 0 && self.ports[port_id as usize].busy_until <= self.now {
+            self.send_pfc(port_id);
+        }
+        let (switch, local) = (self.ports[port_id as usize].owner, self.local(port_id));
+        let port = &self.ports[port_id as usize];
+        let eligible = port.waiting & !port.paused;
+        if port.busy_until <= self.now && !port.has(FREE_PENDING) {
+            // Like PFC frames, messages go before all queues and are never paused.
+            let controlled = self.controls.at_mut(switch);
+            if let Some(message) = self.queued.pop(&mut controlled.unsent[usize::from(local)]) {
+                self.transmit(port_id, &message);
+            } else if eligible != 0 {
+                let class = self.pick_class(port_id, eligible);
+                let mut packet = self.output_pop(port_id, class).expect("a waiting class has a packet");
+                self.charge(port_id, class, packet.frame_bytes);
+                self.depart(port_id, &mut packet);
+                self.refill(switch, port_id, class);
+                if self.ports[port_id as usize].has(AWAITED) {
+                    self.take_turns(port_id);
+                }
+            }
+        }
+        let controlled = self.controls.at(switch);
+        let unsent = !controlled.unsent[usize::from(local)].is_empty();
+        let port = &self.ports[port_id as usize];
+        if port.waiting & !port.paused != 0 || unsent || port.pfc_due != 0 {
+            self.expect_free(port_id);
+        }
+        self.arm_control(switch);
+    }
+
+    /// Sorts the lanes of an output that has changed, and of those after it, and sends messages.
+    #[cold]
+    #[inline(never)]
+    fn carry_out(&mut self, switch: u32, mut changed: Option<(u16, u8)>) {
+        while let Some((egress, class)) = changed {
+            self.sort_lanes(switch, egress, class);
+            changed = self.controls.at_mut(switch).control.take_changed();
+        }
+        if !self.controls.outbox.is_empty() {
+            self.send_messages(switch);
+        }
+    }
+
+    /// Wakes the control when it asks for it.
+    #[inline(always)]
+    fn arm_control(&mut self, switch: u32) {
+        let controlled = self.controls.at(switch);
+        if let Some(at) = controlled.control.timer()
+            && at < controlled.due
+        {
+            self.wake_control(switch, at);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_control(&mut self, switch: u32, at: Time) {
+        let due = at.max(self.now);
+        self.controls.at_mut(switch).due = due;
+        self.queue.push_named(due, kind::SWITCH_TIMER, self.switches[switch as usize].name, switch);
+    }
+
+    pub(crate) fn on_switch_timer(&mut self, switch: u32) {
+        let now = self.now;
+        let controlled = self.controls.at_mut(switch);
+        if controlled.due != now {
+            return;
+        }
+        controlled.due = Time::NEVER;
+        if controlled.control.timer().is_some_and(|at| at <= now) {
+            let (control, view, outbox, _) = parts!(self, switch);
+            control.on_timer(now, &view);
+            after_control!(self, switch, control, outbox);
+            self.open_gates(switch);
+        }
+        self.arm_control(switch);
+    }
+
+    /// Gates may have opened: whoever waits asks again.
+    fn open_gates(&mut self, switch: u32) {
+        for at in 0..self.switches[switch as usize].ports.len() {
+            for class in 0..self.classes as u8 {
+                self.refill(switch, self.switches[switch as usize].ports[at], class);
+            }
+        }
+    }
+
+    /// Puts every packet of an egress into the lane its flow is in now. All packets of a flow lie in
+    /// one lane before and after, so appending what moves keeps each flow in order.
+    ///
+    /// Controls may change their mind with every packet, and most often about flows of which nothing
+    /// waits, or at one input: the others are looked through and left as they are.
+    #[cold]
+    #[inline(never)]
+    fn sort_lanes(&mut self, switch: u32, egress: u16, class: u8) {
+        let Controlled { control, voqs, .. } = self.controls.at_mut(switch);
+        let output = voqs.output(egress, class);
+        if voqs.outputs[output].waiting == [0, 0] {
+            return;
+        }
+        let lane_of = |packet: &Packet| control.lane(egress, class, self.cards[packet.flow].id);
+        for ingress in 0..voqs.ports as u16 {
+            let mut seen = None;
+            let moves = LANES.into_iter().any(|from| {
+                let mut packets = self.queued.iter(&voqs.subs[voqs.sub(ingress, egress, class, from)].packets);
+                packets.any(|packet| {
+                    // Packets of a flow come in trains: one look for each.
+                    if packet.kind != Kind::Data || seen == Some(packet.flow) {
+                        return false;
+                    }
+                    seen = Some(packet.flow);
+                    lane_of(packet) != from
+                })
+            });
+            if !moves {
+                continue;
+            }
+            let before = LANES.map(|lane| voqs.subs[voqs.sub(ingress, egress, class, lane)].packets.len());
+            for from in LANES {
+                for _ in 0..before[from as usize] {
+                    let sub = voqs.sub(ingress, egress, class, from);
+                    let packet = self.queued.pop(&mut voqs.subs[sub].packets).expect("counted");
+                    let size = u64::from(packet.frame_bytes);
+                    voqs.subs[sub].bytes -= size;
+                    voqs.outputs[output].waiting[from as usize] -= 1;
+                    let to = match packet.kind {
+                        Kind::Data => lane_of(&packet),
+                        _ => from,
+                    };
+                    let sub = voqs.sub(ingress, egress, class, to);
+                    self.queued.push(&mut voqs.subs[sub].packets, &packet);
+                    voqs.subs[sub].bytes += size;
+                    voqs.outputs[output].waiting[to as usize] += 1;
+                }
+            }
+        }
+    }
+
+    /// The egress of a data packet: the one of its route, or another if the control says so. Flows
+    /// with a pinned path keep it.
+    fn detour(&mut self, switch: u32, egress: u32, packet: &mut Packet) -> u32 {
+        if packet.flags & BACKWARD != 0 || self.ledgers[self.cards[packet.flow].sender].spec.path.is_some() {
+            return egress;
+        }
+        self.choose_egress(switch, egress, packet)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn choose_egress(&mut self, switch: u32, egress: u32, packet: &mut Packet) -> u32 {
+        let node = self.switches[switch as usize].node;
+        let passing = self.passing(egress, packet);
+        let equals = self.routes.next_hops(node, self.ledgers[self.cards[packet.flow].sender].spec.dst);
+        let ports = &self.ports;
+        let (control, view, _, choices) = parts!(self, switch);
+        choices.clear();
+        choices.extend(equals.iter().map(|&port| ports[peer(port) as usize].far_local));
+        if choices.len() < 2 || !choices.contains(&passing.egress) {
+            return egress;
+        }
+        let chosen = control.choose(&passing, choices, &view);
+        if chosen == passing.egress || !choices.contains(&chosen) {
+            return egress;
+        }
+        let chosen = self.switches[switch as usize].ports[usize::from(chosen)];
+        if self.redirect(packet, chosen) { chosen } else { egress }
+    }
+
+    /// Lets a packet, whose cursor stands behind the egress of this switch, go on by `egress` and
+    /// from there by a route of its own. Such routes are kept with the flow.
+    fn redirect(&mut self, packet: &mut Packet, egress: u32) -> bool {
+        let flow = self.cards[packet.flow].sender;
+        let (sender, ledger) = (&self.senders[flow], &self.ledgers[flow]);
+        let mut known = std::iter::once((sender.route, sender.hops)).chain(ledger.detours.iter().copied());
+        let holds = |&(route, hops): &(u32, u8)| (route + 1..=route + u32::from(hops)).contains(&packet.route);
+        // A route that a failure has replaced since: the packet stays on it.
+        let Some((route, _)) = known.find(holds) else { return false };
+        let hop = (packet.route - 1 - route) as usize;
+        let done = &self.route_ports[route as usize..route as usize + hop];
+        let same = |&(other, hops): &(u32, u8)| {
+            usize::from(hops) > hop
+                && self.route_ports[other as usize..other as usize + hop] == *done
+                && self.route_ports[other as usize + hop] == egress
+        };
+        let kept = std::iter::once((sender.route, sender.hops)).chain(ledger.detours.iter().copied()).find(same);
+        let route = match kept {
+            Some((route, _)) => route,
+            None => {
+                let mut path = done.to_vec();
+                path.push(egress);
+                let key = self.flow_key(&ledger.spec, ledger.identity, ledger.ephemeral);
+                if !self.routes.extend(ledger.spec.dst, &key, &mut path) || path.len() > usize::from(u8::MAX) {
+                    return false;
+                }
+                let route = self.store_route(&path);
+                self.ledgers[flow].detours.push((route, path.len() as u8));
+                route
+            }
+        };
+        packet.route = route + hop as u32 + 1;
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn send_messages(&mut self, switch: u32) {
+        let mut outbox = std::mem::take(&mut self.controls.outbox);
+        for (local, message) in outbox.drain(..) {
+            let port_id = self.switches[switch as usize].ports[usize::from(local)];
+            if self.ports[port_id as usize].has(DOWN) {
+                continue;
+            }
+            let frame_bytes = self.controls.at(switch).control.message_bytes(&message) as u16;
+            let packet = Packet {
+                stamp: self.now,
+                flow: u32::MAX,
+                extra: self.controls.messages.insert(message),
+                frame_bytes,
+                kind: Kind::Neighbour,
+                class: self.plan.classes.control,
+                ecn: Ecn::NotCapable,
+                ..Packet::default()
+            };
+            let controlled = self.controls.at_mut(switch);
+            self.queued.push(&mut controlled.unsent[usize::from(local)], &packet);
+            self.counters.neighbour_messages += 1;
+            self.expect_free(port_id);
+        }
+        self.controls.outbox = outbox;
+    }
+
+    /// How a message of a switch looks in its frame.
+    pub(crate) fn message_wire(&self, switch: u32, message: u32) -> crate::contract::capture::Wire {
+        self.controls.at(switch).control.wire(&self.controls.messages[message])
+    }
+
+    /// A message has reached `ingress`; it ends there.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn on_neighbour(&mut self, ingress: u32, packet: &Packet, lost: bool) {
+        let message = self.controls.messages.remove(packet.extra);
+        if lost {
+            self.counters.drops_fault += 1;
+        } else if self.ports[ingress as usize].has(CONTROLLED) {
+            let (switch, local) = (self.ports[ingress as usize].owner, self.local(ingress));
+            let now = self.now;
+            let (control, _, outbox, _) = parts!(self, switch);
+            control.on_message(now, local, &message);
+            after_control!(self, switch, control, outbox);
+            self.open_gates(switch);
+            self.arm_control(switch);
+        }
+    }
+
+    /// Messages on or for a wire that was cut are lost.
+    pub(crate) fn cut_messages(&mut self, port: u32, on_wire: &[Packet]) {
+        let mut lost: Vec<u32> = on_wire.iter().filter(|p| p.kind == Kind::Neighbour).map(|p| p.extra).collect();
+        if self.ports[port as usize].has(CONTROLLED) {
+            let (switch, local) = (self.ports[port as usize].owner, self.local(port));
+            let controlled = self.controls.at_mut(switch);
+            while let Some(packet) = self.queued.pop(&mut controlled.unsent[usize::from(local)]) {
+                lost.push(packet.extra);
+            }
+        }
+        for message in lost {
+            self.controls.messages.remove(message);
+            self.counters.drops_fault += 1;
+        }
+    }
+
+    /// Bytes in the FIFOs of a switch under control, which are in no account.
+    pub(crate) fn output_queue_bytes(&self, switch: usize) -> u64 {
+        let controlled = self.controls.list.get(switch).and_then(Option::as_ref);
+        controlled.map_or(0, |controlled| controlled.voqs.outputs.iter().map(|output| output.queued_bytes).sum())
+    }
+
+    /// Bytes for an egress that wait at an input of a controlled switch; none elsewhere.
+    pub(crate) fn voq_bytes_from(&self, egress: u32, class: u8, ingress: u16) -> u64 {
+        let port = &self.ports[egress as usize];
+        if !port.has(CONTROLLED) {
+            return 0;
+        }
+        self.controls.at(port.owner).voqs.bytes(ingress, self.local(egress), class)
+    }
+
+    /// Every packet in the virtual output queues of the network.
+    pub(crate) fn voq_packets(&self) -> impl Iterator<Item = &Packet> {
+        let subs = self.controls.list.iter().flatten().flat_map(|controlled| &controlled.voqs.subs);
+        subs.flat_map(|sub| self.queued.iter(&sub.packets))
+    }
+}

@@ -1,0 +1,107 @@
+//! What is to happen: the event queue, and the order of events at one instant.
+
+use crate::network::plan::Ties;
+use crate::part::kind;
+use xoff_engine::queue::{LARGEST_INDEX, LAST_TURN};
+use xoff_engine::{EventQueue, Key, Time};
+
+/// The events of a run, in one of two orders ([`Ties`]).
+pub struct Agenda {
+    events: EventQueue,
+    /// Events take turns; how many have been scheduled so far.
+    in_turn: bool,
+    turn: u64,
+}
+
+impl Agenda {
+    /// `alone`: there are no other parts with queues of their own.
+    pub fn new(ties: Ties, alone: bool) -> Agenda {
+        let events = if alone { EventQueue::default() } else { EventQueue::small() };
+        Agenda { events, in_turn: ties == Ties::Scheduled, turn: 0 }
+    }
+
+    // Inlined by force: it is called for every event, and the rare order must not make it a call.
+    #[inline(always)]
+    pub fn push(&mut self, at: Time, kind: u8, index: u32) {
+        self.push_named(at, kind, index, index);
+    }
+
+    /// The same for what has a name besides its index ([`Key::named`]).
+    #[inline(always)]
+    pub fn push_named(&mut self, at: Time, kind: u8, name: u32, index: u32) {
+        if self.in_turn {
+            self.push_in_turn(at, kind, index);
+        } else {
+            self.events.push(Key::named(at, kind, name, index));
+        }
+    }
+
+    /// The same where events take no turns: for whoever knows that they do not.
+    #[inline(always)]
+    pub fn push_by_name(&mut self, at: Time, kind: u8, name: u32, index: u32) {
+        debug_assert!(!self.in_turn);
+        self.events.push(Key::named(at, kind, name, index));
+    }
+
+    /// The same where events take turns: for whoever knows that they do.
+    #[inline]
+    pub fn push_in_turn(&mut self, at: Time, kind: u8, index: u32) {
+        let key = self.next_turn(at, kind, index);
+        self.events.push(key);
+    }
+
+    /// The end of a transmission and its arrival, where events take turns.
+    #[inline(never)]
+    pub fn push_both(&mut self, end: Time, arrives: Time, port: u32) {
+        self.push_in_turn(end, kind::PORT_FREE, port);
+        self.push_in_turn(arrives, kind::ARRIVE, port);
+    }
+
+    #[inline(always)]
+    fn next_turn(&mut self, at: Time, kind: u8, index: u32) -> Key {
+        self.turn += 1;
+        assert!(self.turn <= LAST_TURN && index <= LARGEST_INDEX, "more events than turns can be told apart");
+        Key::in_turn(at, self.turn, kind, index)
+    }
+
+    /// The key of an event that is kept elsewhere, in the order of those that are kept here.
+    pub fn key(&mut self, at: Time, kind: u8, name: u32, index: u32) -> Key {
+        if self.in_turn { self.next_turn(at, kind, index) } else { Key::named(at, kind, name, index) }
+    }
+
+    /// The key of what comes next.
+    pub fn peek(&mut self) -> Option<Key> {
+        self.events.peek()
+    }
+
+    /// Nothing comes before it.
+    pub fn bound(&self) -> Key {
+        self.events.bound()
+    }
+
+    /// The next event, if it comes before `limit`.
+    #[inline(always)]
+    pub fn pop_before(&mut self, limit: Key) -> Option<Key> {
+        self.events.pop_before(limit)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// Whether fetching ahead pays; only keys that are ordered by what they are can be read ahead.
+    pub fn is_large(&self) -> bool {
+        !self.in_turn && self.events.is_large()
+    }
+
+    #[inline]
+    pub fn take_fresh(&mut self) -> bool {
+        self.events.take_fresh()
+    }
+
+    /// Events of the current bucket, the next one last.
+    #[inline]
+    pub fn upcoming(&self) -> &[Key] {
+        self.events.upcoming()
+    }
+}

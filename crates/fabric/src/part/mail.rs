@@ -1,0 +1,191 @@
+//! Packets that leave a part for another: what is on a wire between two parts lies with the one it goes to.
+
+use crate::contract::control::SwitchControl;
+use crate::contract::packet::{BACKWARD, IntStack, Kind, NO_EXTRA, Packet};
+use crate::contract::scheme::Scheme;
+use crate::node::port::{CUT, InFlight};
+use crate::part::{Part, kind};
+use xoff_engine::{Key, Time};
+
+/// Where the wire of a port leads that ends in another part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exit {
+    pub part: u16,
+    /// The number that the port has there.
+    pub port: u32,
+}
+
+/// What a part has sent to another since it was last taken.
+pub(crate) struct Mail<S: Scheme> {
+    bags: Vec<Bag<S>>,
+    /// When the first packet arrives.
+    earliest: Time,
+}
+
+/// A few packets on their way. Whoever has taken them out fills the bag again with what it sends itself, while it is
+/// still in the cache; so the memory of mail is that of the packets in it, whoever sends how much to whom.
+struct Bag<S: Scheme> {
+    items: Vec<(u32, InFlight)>,
+    /// What the packets carry, in their order.
+    cargo: Vec<Cargo<S>>,
+}
+
+/// Packets in a bag: few, because most neighbours get few in a window.
+const BAG: usize = 8;
+/// Empty bags that a part keeps for each of its neighbours.
+const SPARE: usize = 1;
+
+#[allow(clippy::large_enum_variant, reason = "in most runs there is telemetry and nothing else")]
+enum Cargo<S: Scheme> {
+    Int(IntStack),
+    Feedback(S::Feedback),
+    Message(<S::Switch as SwitchControl>::Message),
+}
+
+/// What goes from and to a part.
+pub(crate) struct Post<S: Scheme> {
+    /// By port.
+    exits: Vec<Exit>,
+    /// The parts that it has wires to.
+    neighbours: Vec<Neighbour<S>>,
+    /// Neighbours that get something.
+    addressees: Vec<u16>,
+    /// What came from others. Order counts within a wire alone, and a wire has one sender.
+    inbox: Vec<Bag<S>>,
+    /// Empty bags.
+    spare: Vec<Bag<S>>,
+}
+
+struct Neighbour<S: Scheme> {
+    part: u16,
+    out: Mail<S>,
+}
+
+impl<S: Scheme> Post<S> {
+    pub(crate) fn new(exits: Vec<Exit>) -> Post<S> {
+        Post { exits, neighbours: Vec::new(), addressees: Vec::new(), inbox: Vec::new(), spare: Vec::new() }
+    }
+
+    /// The bag that goes next to a neighbour, with room for a packet that arrives then.
+    #[inline]
+    fn bag_to(&mut self, neighbour: u16, arrives: Time) -> &mut Bag<S> {
+        let mail = &mut self.neighbours[usize::from(neighbour)].out;
+        mail.earliest = mail.earliest.min(arrives);
+        if mail.bags.last().is_none_or(|bag| bag.items.len() == BAG) {
+            if mail.bags.is_empty() {
+                self.addressees.push(neighbour);
+            }
+            mail.bags.push(self.spare.pop().unwrap_or_default());
+        }
+        mail.bags.last_mut().expect("one is there")
+    }
+
+    /// Takes back a bag that was emptied, unless there are enough.
+    fn keep(&mut self, bag: Bag<S>) {
+        if self.spare.len() < SPARE * self.neighbours.len() {
+            self.spare.push(bag);
+        }
+    }
+}
+
+/// Lets parts know their neighbours.
+pub(crate) fn introduce<S: Scheme>(parts: &mut [Part<S>]) {
+    for part in parts {
+        let cut = part.ports.iter().zip(&part.post.exits).filter(|(port, _)| port.has(CUT));
+        let mut neighbours: Vec<u16> = cut.map(|(_, exit)| exit.part).collect();
+        neighbours.sort_unstable();
+        neighbours.dedup();
+        for exit in &mut part.post.exits {
+            // From here on by its number among the neighbours.
+            exit.part = neighbours.binary_search(&exit.part).map_or(u16::MAX, |number| number as u16);
+        }
+        let neighbour = |part| Neighbour { part, out: Mail::default() };
+        part.post.neighbours = neighbours.into_iter().map(neighbour).collect();
+    }
+}
+
+/// Packets between parts change hands. Each takes them in when it runs next.
+pub(crate) fn exchange<S: Scheme>(parts: &mut [Part<S>]) {
+    for from in 0..parts.len() {
+        let mut addressees = std::mem::take(&mut parts[from].post.addressees);
+        for place in addressees.drain(..) {
+            let neighbour = &mut parts[from].post.neighbours[usize::from(place)];
+            let to = usize::from(neighbour.part);
+            let mut bags = std::mem::take(&mut neighbour.out.bags);
+            let earliest = std::mem::replace(&mut neighbour.out.earliest, Time::NEVER);
+            parts[to].next = parts[to].next.min(Key::before(earliest));
+            parts[to].post.inbox.append(&mut bags);
+            parts[from].post.neighbours[usize::from(place)].out.bags = bags;
+        }
+        parts[from].post.addressees = addressees;
+    }
+}
+
+impl<S: Scheme> Default for Mail<S> {
+    fn default() -> Self {
+        Mail { bags: Vec::new(), earliest: Time::NEVER }
+    }
+}
+
+impl<S: Scheme> Default for Bag<S> {
+    fn default() -> Self {
+        Bag { items: Vec::with_capacity(BAG), cargo: Vec::new() }
+    }
+}
+
+impl<S: Scheme> Part<S> {
+    /// Hands a packet that is on its way to another part over to it.
+    #[inline(never)]
+    pub(crate) fn send_away(&mut self, port_id: u32, arrives: Time, packet: &Packet) {
+        let exit = self.post.exits[port_id as usize];
+        let bag = self.post.bag_to(exit.part, arrives);
+        let mut packet = *packet;
+        if packet.extra != NO_EXTRA {
+            bag.cargo.push(match packet.kind {
+                Kind::Neighbour => Cargo::Message(self.controls.take_message(packet.extra)),
+                Kind::Notification => Cargo::Feedback(self.feedback.remove(packet.extra)),
+                _ if packet.carries_feedback() => Cargo::Feedback(self.feedback.remove(packet.extra)),
+                _ => {
+                    self.int.give_back(packet.extra);
+                    Cargo::Int(self.int[packet.extra])
+                }
+            });
+        }
+        if !packet.kind.is_link_local() {
+            let at = packet.route as usize;
+            let beside = if packet.flags & BACKWARD == 0 { at + 1 } else { at - 1 };
+            (packet.route, packet.flow) = (self.route_ports[at], self.route_ports[beside]);
+        }
+        bag.items.push((exit.port, InFlight { arrives, packet }));
+    }
+
+    /// Takes in what other parts have sent.
+    pub(crate) fn open_mail(&mut self) {
+        let mut inbox = std::mem::take(&mut self.post.inbox);
+        for mut bag in inbox.drain(..) {
+            self.empty(&mut bag);
+            self.post.keep(bag);
+        }
+        self.post.inbox = inbox;
+    }
+
+    fn empty(&mut self, bag: &mut Bag<S>) {
+        let mut cargo = bag.cargo.drain(..);
+        for (port_id, item) in &mut bag.items {
+            if item.packet.extra != NO_EXTRA {
+                item.packet.extra = match cargo.next().expect("one each") {
+                    Cargo::Message(message) => self.controls.put_message(message),
+                    Cargo::Feedback(feedback) => self.feedback.insert(feedback),
+                    Cargo::Int(int) => self.int.insert(&int),
+                };
+            }
+            let port = &mut self.ports[*port_id as usize];
+            if port.wire.is_empty() {
+                self.queue.push_named(item.arrives, kind::ARRIVE, port.name, *port_id);
+            }
+            self.in_flight.push(&mut port.wire, item);
+        }
+        drop(cargo);
+        bag.items.clear();
+    }
+}

@@ -1,0 +1,645 @@
+//! A part of the network: its switches and hosts, all that belongs to them, and the loop that moves it
+//! from event to event.
+//!
+//! This file has the loop and what all nodes need (transmission, service, routes, reports). What a switch
+//! does is in [`crate::node::switch`], what a NIC and the transport do in [`crate::node::nic`] and
+//! [`crate::flow::transport`]. What concerns the run as a whole is not here but in [`crate::run::world`].
+
+pub mod agenda;
+pub mod mail;
+pub mod trail;
+
+use crate::contract::packet::{BACKWARD, IntStack, Kind, Packet};
+use crate::contract::record::{ClassReport, Counters, Failure, PauseRecord, PfcRecord, PortReport};
+use crate::contract::scheme::{Format, Notice, ReactionPoint, Scheme, TIMERS};
+use crate::flow::ends::{Ledger, Receiver, Sender};
+use crate::flow::identity::Card;
+use crate::network::plan::{Plan, peer};
+use crate::network::route::Routes;
+use crate::node::nic::Host;
+use crate::node::port::{
+    AT_HOST, Account, CAPTURED, CONTROLLED, CUT, DOWN, EAGER, FREE_PENDING, GHOST, InFlight, LOSSY_WIRE, Media, Port,
+    Queue, TO_HOST,
+};
+use crate::node::switch::Switch;
+use agenda::Agenda;
+use mail::Post;
+use std::collections::HashMap;
+use std::sync::Arc;
+use trail::Trail;
+use xoff_engine::{BitRate, FreeList, Key, Lots, Pool, Rng, Slab, Span, Time};
+
+/// Kinds of events, in the order in which they happen at one instant.
+pub mod kind {
+    pub const FAULT: u8 = 0;
+    pub const ARRIVE: u8 = 1;
+    pub const PORT_FREE: u8 = 2;
+    pub const EMIT: u8 = 3;
+    pub const WAKE: u8 = 4;
+    pub const FLOW_TIMER: u8 = 5;
+    pub const NP_TIMER: u8 = 6;
+    pub const CP_TIMER: u8 = 7;
+    pub const SOURCE: u8 = 8;
+    pub const PAUSE_EXPIRY: u8 = 9;
+    pub const PFC_REFRESH: u8 = 10;
+    pub const WATCHDOG: u8 = 11;
+    pub const CHECK: u8 = 12;
+    pub const PROBE: u8 = 13;
+    pub const SWITCH_TIMER: u8 = 14;
+    /// After the probes, which thus see what has been there for a while.
+    pub const SHAPER: u8 = 15;
+}
+
+/// Events whose state is fetched together in a large network: what a core can have under way.
+const AHEAD: usize = 16;
+
+/// Of the frame that is on its way out: a port whose run ends amid it has not sent all of it.
+fn unsent_bytes(left: Span, rate: BitRate) -> u64 {
+    // Rounded up: a byte begun is not sent.
+    (u128::from(rate.bps()) * u128::from(left.ps())).div_ceil(8_000_000_000_000) as u64
+}
+
+/// Why [`Part::run`] came back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pause {
+    /// As many events as were asked for.
+    Counted,
+    /// What comes next is not before the limit.
+    Limit,
+    /// Nothing comes next.
+    Empty,
+    /// Something has happened that concerns the run: see [`Part::news`] and [`Part::failure`].
+    Halted,
+}
+
+/// What a part has to tell of its flows, by their presence.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum News {
+    /// A flow is over, for its sender.
+    Ended(u32),
+    /// All that was offered to a flow is acknowledged.
+    Drained(u32),
+    /// A packet of a flow was lost.
+    Lost(u32),
+}
+
+/// What a source does to a flow, at the end of it that is in this part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Order {
+    /// The sender begins.
+    Open(u32),
+    Offer(u32, u64),
+    Cap(u32, Option<BitRate>),
+    /// The sender stops, the receiver takes no more.
+    Stop(u32),
+    Close(u32),
+}
+
+/// Everything of some switches and hosts.
+pub struct Part<S: Scheme> {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) now: Time,
+    pub(crate) counters: Counters,
+    /// Records since they were last taken.
+    pub(crate) pauses: Vec<PauseRecord>,
+    pub(crate) pfc_frames: Vec<PfcRecord>,
+    pub(crate) taps: crate::node::tap::Taps,
+    /// See [`crate::run::world::World::storm_records`].
+    pub(crate) storms: Vec<crate::contract::record::StormRecord>,
+    /// The first, with its rank.
+    pub(crate) failure: Option<(Option<Key>, Failure)>,
+    pub(crate) news: Vec<News>,
+    /// Nothing happens here before it, if there are other parts.
+    pub(crate) next: Key,
+    /// The latest event so far, if there are other parts: what orders records among theirs.
+    pub(crate) rank: Option<Key>,
+    /// The same for each of the records.
+    pub(crate) news_ranks: Vec<Key>,
+    pub(crate) pause_ranks: Vec<Key>,
+    pub(crate) frame_ranks: Vec<Key>,
+    pub(crate) storm_ranks: Vec<Key>,
+    /// What sources will do.
+    pub(crate) orders: HashMap<u32, Vec<(u32, Order)>>,
+    pub(crate) post: Post<S>,
+    /// No event is handled until the run has looked at what happened.
+    pub(crate) halted: bool,
+
+    pub(crate) queue: Agenda,
+    /// Every transmission ends in an event of its own, and what may happen now happens at once: the
+    /// order of scheduling counts.
+    pub(crate) eager: bool,
+    pub(crate) lots: Option<Lots>,
+    /// Per flow, where the order of scheduling counts: the timers that have an event.
+    pub(crate) timers: Vec<[Time; TIMERS]>,
+    pub(crate) ports: Vec<Port>,
+    pub(crate) media: Media,
+    /// Of ports: times that the count of packets sent has begun again.
+    pub(crate) wraps: HashMap<u32, u32>,
+    /// What all queues and all wires hold.
+    pub(crate) queued: Pool<Packet>,
+    pub(crate) in_flight: Pool<InFlight>,
+    /// `port * classes + class`
+    pub(crate) queues: Vec<Queue>,
+    pub(crate) accounts: Vec<Account>,
+    pub(crate) switches: Vec<Switch>,
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) classes: usize,
+    pub(crate) strict: u8,
+    pub(crate) quantum: Vec<i64>,
+    /// Deficit round-robin of ports with weighted classes: `port * classes + class`.
+    pub(crate) deficit: Vec<i64>,
+    pub(crate) drr_next: Vec<u8>,
+    /// Classes without strict priority take turns, a packet each.
+    pub(crate) in_turns: bool,
+    pub(crate) gap_bytes: u32,
+    pub(crate) pfc_frame: u16,
+
+    pub(crate) schemes: Arc<Vec<S>>,
+    /// Per scheme: within a domain, and across.
+    pub(crate) formats: Arc<Vec<[Format; 2]>>,
+    pub(crate) cps: Vec<S::Cp>,
+    /// By port: its first congestion point.
+    pub(crate) cp_bases: Vec<u32>,
+    pub(crate) cp_due: Vec<Time>,
+    pub(crate) cp_owner: Vec<(u32, u8)>,
+    /// Per congestion point: what orders its timers among others, whatever other schemes there are.
+    pub(crate) cp_names: Vec<u32>,
+    pub(crate) notices: Vec<Notice<S::Feedback>>,
+    pub(crate) senders: Slab<Sender<S::Rp>>,
+    pub(crate) receivers: Slab<Receiver<S::Np>>,
+    pub(crate) ledgers: Slab<Ledger>,
+    pub(crate) cards: Slab<Card>,
+    /// Per card.
+    pub(crate) trails: Slab<Trail>,
+    /// Cards of the flows that are not gone, by their number in the run.
+    pub(crate) living: HashMap<u32, u32>,
+    pub(crate) int: FreeList<IntStack>,
+    pub(crate) feedback: Slab<S::Feedback>,
+    pub(crate) controls: crate::node::voq::Controls<S::Switch>,
+    pub(crate) shapers: crate::node::shaper::Shapers<S::Transit>,
+
+    pub(crate) routes: Arc<Routes>,
+    pub(crate) route_ports: Vec<u32>,
+    pub(crate) route_free: Vec<Vec<u32>>,
+    pub(crate) loss: Vec<f64>,
+    pub(crate) loss_rng: Vec<Rng>,
+    pub(crate) watch: crate::node::watchdog::Watch,
+}
+
+impl<S: Scheme> Part<S> {
+    /// Handles events before `limit`, at most `max_events` of them; says how many, and why no more.
+    pub(crate) fn run(&mut self, limit: Key, max_events: u64) -> (u64, Pause) {
+        let large = self.queue.is_large();
+        let mut looked_at = 0;
+        let mut left = max_events;
+        let pause = loop {
+            if left == 0 {
+                break Pause::Counted;
+            }
+            if self.halted {
+                self.halted = false;
+                break Pause::Halted;
+            }
+            let Some(key) = self.queue.pop_before(limit) else {
+                break if self.queue.is_empty() { Pause::Empty } else { Pause::Limit };
+            };
+            left -= 1;
+            if large {
+                if self.queue.take_fresh() || looked_at == 0 {
+                    self.look_ahead();
+                    looked_at = AHEAD;
+                }
+                looked_at -= 1;
+            }
+            debug_assert!(key.time() >= self.now, "time runs backwards");
+            self.now = key.time();
+            if let Some(rank) = &mut self.rank {
+                // An event that another one set for the same instant comes right after that one.
+                *rank = key.max(*rank);
+            }
+            self.touch_next();
+            self.handle(key);
+        };
+        self.counters.events = self.counters.events.wrapping_add(max_events - left);
+        (max_events - left, pause)
+    }
+
+    /// Reads what the next event needs first, while this one is handled: a wire's head is two reads away, neither of
+    /// which finds it in the nearest cache.
+    #[inline(always)]
+    fn touch_next(&self) {
+        if let Some(next) = self.queue.upcoming().last()
+            && let Some(port) = self.ports.get(next.index() as usize)
+        {
+            std::hint::black_box(self.in_flight.place_of_front(&port.wire).map(|item| item.arrives));
+        }
+    }
+
+    #[inline(always)]
+    fn handle(&mut self, key: Key) {
+        let index = key.index();
+        match key.kind() {
+            kind::ARRIVE => self.on_arrive(index),
+            kind::PORT_FREE => self.on_port_free(index),
+            kind::WAKE => self.on_wake(index),
+            kind::FLOW_TIMER => self.on_flow_timer(index),
+            kind::NP_TIMER => self.on_np_timer(index),
+            kind::CP_TIMER => self.on_cp_timer(index),
+            kind::EMIT => self.on_emit(index),
+            kind::PAUSE_EXPIRY => self.on_pause_expiry(index),
+            kind::PFC_REFRESH => self.on_pfc_refresh(index),
+            kind::WATCHDOG => self.on_watchdog(index),
+            kind::SWITCH_TIMER => self.on_switch_timer(index),
+            kind::SHAPER => self.on_shaper(index),
+            kind::SOURCE => self.on_orders(index),
+            other => unreachable!("event kind {other} in a part"),
+        }
+    }
+
+    /// Reads what the next events will need, all of them before any is handled: in a large network
+    /// nothing of it is in the cache, and misses that do not wait for each other overlap.
+    #[inline(never)]
+    fn look_ahead(&self) {
+        let classes = self.classes;
+        let mut seen = 0u64;
+        let next = || self.queue.upcoming().iter().rev().take(AHEAD);
+        for key in next() {
+            let port = key.index() as usize;
+            if matches!(key.kind(), kind::ARRIVE | kind::PORT_FREE) {
+                seen ^= self.ports[port].busy_until.ps() ^ self.ports[port ^ 1].tx_bytes;
+            }
+        }
+        let front = |key: &Key| match key.kind() {
+            kind::ARRIVE => self.in_flight.front(&self.ports[key.index() as usize].wire).map(|item| &item.packet),
+            kind::PORT_FREE => {
+                let first = key.index() as usize * classes;
+                self.queued.front(&self.queues[first].packets)
+            }
+            _ => None,
+        };
+        for packet in next().filter_map(front) {
+            seen ^= u64::from(packet.route);
+        }
+        for key in next().filter(|key| key.kind() == kind::PORT_FREE) {
+            let port = &self.ports[key.index() as usize];
+            if port.has(AT_HOST) {
+                let flow = self.hosts[port.owner as usize].last_served;
+                seen ^= self.senders.get(flow).map_or(0, |sender| u64::from(sender.next));
+            }
+        }
+        for key in next().filter(|key| key.kind() == kind::ARRIVE) {
+            let Some(packet) = front(key) else { continue };
+            if self.ports[key.index() as usize].has(TO_HOST) {
+                let Some(card) = self.cards.get(packet.flow) else { continue };
+                seen ^= self.senders.get(card.sender).map_or(0, |sender| u64::from(sender.next));
+                seen ^= self.receivers.get(card.receiver).map_or(0, |receiver| u64::from(receiver.expected));
+                continue;
+            }
+            let Some(&port) = self.route_ports.get(packet.route as usize) else { continue };
+            let port = if packet.flags & BACKWARD == 0 { port } else { peer(port) };
+            seen ^= self.ports[port as usize].busy_until.ps();
+            seen ^= self.queues[port as usize * classes + usize::from(packet.class)].bytes;
+            let account = self.first_account(peer(key.index())) + usize::from(packet.class);
+            seen ^= self.accounts[account].bytes;
+        }
+        std::hint::black_box(seen);
+    }
+
+    /// The last bit of the head of `port`'s wire reaches the other end.
+    #[inline]
+    fn on_arrive(&mut self, port: u32) {
+        let sender = &mut self.ports[port as usize];
+        let Some(&InFlight { arrives, mut packet }) = self.in_flight.front(&sender.wire) else { return };
+        if arrives != self.now {
+            // The wire was cut and used again: this event belonged to a packet that is gone.
+            debug_assert!(arrives > self.now);
+            return;
+        }
+        self.in_flight.drop_front(&mut sender.wire);
+        if let Some(next) = self.in_flight.front(&sender.wire)
+            && !sender.has(EAGER)
+        {
+            self.queue.push_by_name(next.arrives, kind::ARRIVE, sender.name, port);
+        }
+        let (lossy, to_host) = (sender.has(LOSSY_WIRE), sender.has(TO_HOST));
+        packet.ingress = sender.far_local;
+        let ingress = peer(port);
+        if packet.kind.is_link_local() {
+            if packet.kind == Kind::Pfc {
+                self.on_pfc(ingress, &packet);
+            } else {
+                let lost = lossy && self.lost_on_wire(port);
+                self.on_neighbour(ingress, &packet, lost);
+            }
+            return;
+        }
+        if lossy && self.lost_on_wire(port) {
+            self.counters.drops_fault += 1;
+            if self.loss[port as usize] < 1.0 {
+                // Bad luck is no stall: what is lost is sent again, and comes through in the end.
+                self.watch.bad_luck_at = self.now;
+            }
+            self.lose(&packet);
+            return;
+        }
+        if to_host {
+            self.host_receive(ingress, &packet);
+        } else {
+            let egress = self.next_port(&mut packet);
+            self.switch_receive(ingress, egress, &mut packet);
+        }
+    }
+
+    #[cold]
+    fn lost_on_wire(&mut self, port: u32) -> bool {
+        let loss = self.loss[port as usize];
+        loss > 0.0 && self.loss_rng[port as usize].unit() < loss
+    }
+
+    /// The egress port a packet takes next; moves its route cursor.
+    #[inline]
+    fn next_port(&self, packet: &mut Packet) -> u32 {
+        let port = self.route_ports[packet.route as usize];
+        if packet.flags & BACKWARD == 0 {
+            packet.route += 1;
+            port
+        } else {
+            packet.route = packet.route.wrapping_sub(1);
+            peer(port)
+        }
+    }
+
+    /// Puts a packet on the wire now. The port must be free.
+    #[inline(never)]
+    pub(crate) fn transmit(&mut self, port_id: u32, packet: &Packet) {
+        self.transmit_here(port_id, packet);
+    }
+
+    /// The same, for where most packets come by.
+    #[inline(always)]
+    pub(crate) fn transmit_here(&mut self, port_id: u32, packet: &Packet) {
+        let port = &mut self.ports[port_id as usize];
+        debug_assert!(port.busy_until <= self.now);
+        let wire_bytes = u32::from(packet.frame_bytes) + self.gap_bytes;
+        let (onto, along) = self.media.times(port, wire_bytes);
+        let end = self.now + onto;
+        port.busy_until = end;
+        port.tx_bytes += u64::from(wire_bytes);
+        port.tx_packets = port.tx_packets.wrapping_add(1);
+        if port.tx_packets == 0 {
+            *self.wraps.entry(port_id).or_default() += 1;
+        }
+        if !packet.kind.is_link_local() {
+            self.counters.packet_hops += 1;
+        }
+        let arrives = end + along;
+        let flags = port.flags;
+        if flags & (EAGER | CUT) != 0 {
+            if flags & CUT != 0 {
+                self.send_away(port_id, arrives, packet);
+                return;
+            }
+            port.flags |= FREE_PENDING;
+            self.queue.push_both(end, arrives, port_id);
+        } else if port.wire.is_empty() {
+            self.queue.push_by_name(arrives, kind::ARRIVE, port.name, port_id);
+        }
+        self.in_flight.push(&mut port.wire, &InFlight { arrives, packet: *packet });
+        if flags & CAPTURED != 0 {
+            self.tap(port_id, packet);
+        }
+    }
+
+    /// A source will act at `at`, in the order of its name. What one act wants is done together; acts and
+    /// orders are numbered through.
+    pub(crate) fn expect_order(&mut self, at: Time, tie: u32, (act, number): (u32, u32), order: Order) {
+        let orders = self.orders.entry(act).or_default();
+        if orders.is_empty() {
+            self.queue.push_named(at, kind::SOURCE, tie, act);
+            self.next = self.next.min(Key::before(at));
+        }
+        orders.push((number, order));
+    }
+
+    /// A source acts upon flows that begin or end here. It is no event of the part's own.
+    fn on_orders(&mut self, index: u32) {
+        // Counted when the loop ends.
+        self.counters.events = self.counters.events.wrapping_sub(1);
+        for (number, order) in self.orders.remove(&index).unwrap_or_default() {
+            self.rank = self.rank.map(|rank| rank.with_index(number));
+            self.obey(order);
+        }
+    }
+
+    pub(crate) fn obey(&mut self, order: Order) {
+        match order {
+            Order::Open(flow) => self.open_flow(flow),
+            Order::Offer(flow, bytes) => self.offer(flow, bytes),
+            Order::Cap(flow, rate) => {
+                self.senders[flow].cap = rate;
+                let limits = self.senders[flow].rp.limits();
+                self.apply_limits(flow, limits);
+            }
+            // It may have ended since the order was given.
+            Order::Stop(flow) if self.senders[flow].ended => {}
+            Order::Stop(flow) => self.stop_flow(flow),
+            Order::Close(receiver) => self.close_receiver(receiver),
+        }
+    }
+
+    /// Makes sure the port is served once it is free.
+    #[inline]
+    pub(crate) fn expect_free(&mut self, port_id: u32) {
+        let port = &mut self.ports[port_id as usize];
+        if port.flags & (FREE_PENDING | EAGER) != 0 {
+            if !port.has(FREE_PENDING) {
+                self.serve_at_once(port_id);
+            }
+            return;
+        }
+        port.flags |= FREE_PENDING;
+        self.queue.push_by_name(port.busy_until.max(self.now), kind::PORT_FREE, port.name, port_id);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn serve_at_once(&mut self, port_id: u32) {
+        if self.ports[port_id as usize].busy_until <= self.now {
+            self.on_port_free(port_id);
+        }
+    }
+
+    #[inline]
+    fn on_port_free(&mut self, port_id: u32) {
+        let port = &mut self.ports[port_id as usize];
+        port.flags &= !FREE_PENDING;
+        if port.has(AT_HOST) {
+            self.serve_host(port_id);
+        } else if port.has(CONTROLLED) {
+            self.serve_controlled(port_id);
+        } else {
+            self.serve_switch_port(port_id);
+        }
+    }
+
+    /// The class to serve among `eligible` (not zero): strict by priority, then deficit
+    /// round-robin.
+    #[inline]
+    pub(crate) fn pick_class(&mut self, port: u32, eligible: u8) -> u8 {
+        debug_assert!(eligible != 0);
+        let strict = eligible & self.strict;
+        if strict != 0 { 7 - strict.leading_zeros() as u8 } else { self.pick_weighted(port, eligible) }
+    }
+
+    #[cold]
+    fn pick_weighted(&mut self, port: u32, eligible: u8) -> u8 {
+        let base = port as usize * self.classes;
+        if self.in_turns {
+            // The first after the one that was served last.
+            let next = u32::from(self.drr_next[port as usize]);
+            let turned = (u32::from(eligible) | u32::from(eligible) << self.classes) >> next;
+            let class = next + turned.trailing_zeros();
+            let classes = self.classes as u32;
+            return (if class >= classes { class - classes } else { class }) as u8;
+        }
+        loop {
+            let class = self.drr_next[port as usize] as usize % self.classes;
+            if eligible & (1 << class) == 0 {
+                // Nothing to send, nothing saved up; a debt stays.
+                self.deficit[base + class] = self.deficit[base + class].min(0);
+            } else if self.deficit[base + class] > 0 {
+                return class as u8;
+            } else {
+                self.deficit[base + class] += self.quantum[class];
+                if self.deficit[base + class] > 0 {
+                    return class as u8;
+                }
+            }
+            self.drr_next[port as usize] = ((class + 1) % self.classes) as u8;
+        }
+    }
+
+    /// Charges a weighted class for what it sent; moves on when its share is used up.
+    #[inline]
+    pub(crate) fn charge(&mut self, port: u32, class: u8, bytes: u16) {
+        if self.strict & (1 << class) == 0 {
+            let deficit = &mut self.deficit[port as usize * self.classes + class as usize];
+            // What it sent beyond its share is taken off its next; where classes take turns, all of it is.
+            *deficit -= i64::from(bytes);
+            if *deficit <= 0 {
+                let next = usize::from(class) + 1;
+                self.drr_next[port as usize] = if next == self.classes { 0 } else { next as u8 };
+            }
+        }
+    }
+
+    /// The network drops a packet of a flow.
+    #[cold]
+    pub(crate) fn lose(&mut self, packet: &Packet) {
+        if packet.kind != Kind::Notification {
+            // Nobody need look at once.
+            self.note(News::Lost(self.cards[packet.flow].presence));
+        }
+        self.discard(packet);
+    }
+
+    /// A packet ends here, undelivered.
+    pub(crate) fn discard(&mut self, packet: &Packet) {
+        self.counters.data_packets_discarded += u64::from(packet.kind == Kind::Data);
+        self.release_extra(packet);
+        self.packet_gone(packet.flow);
+    }
+
+    /// Frees what a packet carried beside itself.
+    #[inline]
+    pub(crate) fn release_extra(&mut self, packet: &Packet) {
+        if packet.extra != crate::contract::packet::NO_EXTRA {
+            if packet.kind == Kind::Notification || packet.carries_feedback() {
+                self.feedback.remove(packet.extra);
+            } else {
+                self.int.give_back(packet.extra);
+            }
+        }
+    }
+
+    /// Stores a route that no other part needs to know; its first index.
+    pub(crate) fn store_route(&mut self, path: &[u32]) -> u32 {
+        let at = self.take_block(path.len());
+        self.fill_block(at, path);
+        at
+    }
+
+    /// What every port did, with queues settled to now.
+    pub(crate) fn port_reports(&mut self) -> Vec<PortReport> {
+        let now = self.now;
+        let length = now.ps().max(1) as f64;
+        let mut reports = Vec::with_capacity(self.ports.len());
+        for port_id in 0..self.ports.len() {
+            let port = &self.ports[port_id];
+            if port.has(GHOST) {
+                continue;
+            }
+            let at_host = port.has(AT_HOST);
+            let (paused, owner) = (port.paused, port.owner as usize);
+            let pfc = &self.watch.frames[port_id];
+            let wraps = self.wraps.get(&(port_id as u32)).copied().unwrap_or(0);
+            let unsent = unsent_bytes(port.busy_until.saturating_since(now), self.media.of(port).rate.rate());
+            let mut report = PortReport {
+                port: port.name,
+                tx_packets: u64::from(wraps) << 32 | u64::from(port.tx_packets),
+                tx_wire_bytes: port.tx_bytes.saturating_sub(unsent),
+                pause_frames: pfc.pause,
+                resume_frames: pfc.resume,
+                refresh_frames: pfc.refresh,
+                classes: Vec::with_capacity(self.classes),
+            };
+            for class in 0..self.classes {
+                let queue = &mut self.queues[port_id * self.classes + class];
+                queue.settle(now);
+                let open = if paused & (1 << class) != 0 { now - queue.paused_since } else { Span::ZERO };
+                let mut row = ClassReport {
+                    queue_bytes_peak: queue.peak_bytes,
+                    queue_bytes_mean: queue.area / length,
+                    paused: queue.paused_total + open,
+                    marks: queue.marks,
+                    drops: queue.drops,
+                    ..ClassReport::default()
+                };
+                if !at_host {
+                    let switch = &self.switches[owner];
+                    let account = &self.accounts[self.first_account(port_id as u32) + class];
+                    row.ingress_bytes_peak = account.peak_bytes;
+                    row.headroom_bytes = account.headroom_bytes;
+                    if account.lossless {
+                        row.xoff_bytes = Some(if switch.dynamic { account.lowest_xoff } else { account.xoff_bytes });
+                    }
+                }
+                report.classes.push(row);
+            }
+            reports.push(report);
+        }
+        reports
+    }
+
+    /// Flows that have not ended, where their senders are.
+    pub(crate) fn living_flows(&self) -> impl Iterator<Item = u32> {
+        let living = self.senders.iter().filter(|(_, sender)| !sender.ended);
+        living.map(|(_, sender)| self.cards[sender.card].presence)
+    }
+
+    /// The number that a port has at its switch.
+    pub(crate) fn local(&self, port: u32) -> u16 {
+        self.ports[peer(port) as usize].far_local
+    }
+
+    /// The ingress account of a port of a switch, of its first class.
+    pub(crate) fn first_account(&self, port: u32) -> usize {
+        let switch = &self.switches[self.ports[port as usize].owner as usize];
+        switch.accounts as usize + usize::from(self.local(port)) * self.classes
+    }
+
+    /// Whether the port's link is up.
+    pub(crate) fn is_up(&self, port: u32) -> bool {
+        !self.ports[port as usize].has(DOWN)
+    }
+}

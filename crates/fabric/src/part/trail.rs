@@ -1,0 +1,68 @@
+//! The cards of flows in a part, and the memory of their paths through it.
+
+use crate::contract::scheme::{Scheme, TIMERS};
+use crate::flow::identity::{Card, ELSEWHERE};
+use crate::part::Part;
+use xoff_engine::Time;
+
+/// What a part has stored of a flow's paths: first index and length.
+#[derive(Debug, Default)]
+pub(crate) struct Trail {
+    /// Stretches of the way there that are in use.
+    pub forward: Vec<(u32, u8)>,
+    /// All blocks of memory, in use or not.
+    pub blocks: Vec<(u32, u8)>,
+}
+
+impl<S: Scheme> Part<S> {
+    pub(crate) fn add_card(&mut self, of: Card) -> u32 {
+        let card = self.cards.insert(of);
+        let trail = self.trails.insert(Trail::default());
+        debug_assert_eq!(card, trail, "cards and trails move together");
+        self.living.insert(of.id, card);
+        card
+    }
+
+    /// Memory for a stretch of a path.
+    pub(crate) fn take_block(&mut self, len: usize) -> u32 {
+        assert!(len <= usize::from(u8::MAX), "a path of {len} words");
+        if self.route_free.len() <= len {
+            self.route_free.resize(len + 1, Vec::new());
+        }
+        self.route_free[len].pop().unwrap_or_else(|| {
+            self.route_ports.resize(self.route_ports.len() + len, 0);
+            (self.route_ports.len() - len) as u32
+        })
+    }
+
+    pub(crate) fn fill_block(&mut self, at: u32, words: &[u32]) {
+        self.route_ports[at as usize..at as usize + words.len()].copy_from_slice(words);
+    }
+
+    /// Packets of a flow take no detours any more; those under way may still walk them.
+    pub(crate) fn give_up_detours(&mut self, card: u32) {
+        let detours = &mut self.ledgers[self.cards[card].sender].detours;
+        self.trails[card].blocks.append(detours);
+    }
+
+    /// Forgets a flow of which nothing is left.
+    pub(crate) fn free_flow(&mut self, card: u32) {
+        let Card { id, sender: flow, receiver, .. } = self.cards.remove(card);
+        self.living.remove(&id);
+        let mut blocks = self.trails.remove(card).blocks;
+        if flow != ELSEWHERE {
+            if let Some(timers) = self.timers.get_mut(flow as usize) {
+                *timers = [Time::NEVER; TIMERS];
+            }
+            self.senders.remove(flow);
+            blocks.append(&mut self.ledgers.remove(flow).detours);
+        }
+        if receiver != ELSEWHERE {
+            self.receivers.remove(receiver);
+        }
+        self.remove_shaper(card);
+        for (at, len) in blocks {
+            self.route_free[usize::from(len)].push(at);
+        }
+    }
+}

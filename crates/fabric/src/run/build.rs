@@ -1,0 +1,522 @@
+//! From a plan to a world: nodes, ports, buffers, accounts and congestion points, all at once.
+
+use crate::contract::record::Counters;
+use crate::contract::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme};
+use crate::contract::traffic::Source;
+use crate::network::domain;
+use crate::network::extent;
+use crate::network::pfc::{self, largest_wire_bytes};
+use crate::network::plan::{
+    BaseRtt, Fault, FaultKind, FrameSizes, Headroom, Link, NicScheduler, NodeKind, Plan, Random, Service, Thresholds,
+    Ties, peer,
+};
+use crate::network::route::Routes;
+use crate::network::ways::Ways;
+use crate::node::nic::Host;
+use crate::node::port::{
+    AT_HOST, Account, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_WIRE, Media, Port, Queue, SCANS, TO_HOST,
+};
+use crate::node::scan::Scan;
+use crate::node::switch::Switch;
+use crate::part::Part;
+use crate::part::agenda::Agenda;
+use crate::part::mail::{Exit, Post};
+use crate::run::sources::Feed;
+use crate::run::window::Window;
+use crate::run::world::World;
+use std::sync::Arc;
+use xoff_engine::{Fifo, Key, LinkRate, Lots, Pool, Ring, Slab, Span, Time, stream};
+
+/// Packets per port of a switch that pools have room for from the start: queues of a loaded network.
+const ROOM: usize = 256;
+
+/// What congestion points are told of the network.
+#[derive(Clone, Copy)]
+struct NetworkFacts {
+    max_base_rtt: Span,
+    mtu_wire: u32,
+}
+
+/// Which part every node belongs to, and its numbers there.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    /// Per node.
+    pub part_of: Vec<u16>,
+    /// Per node: its number among the hosts or switches of its part, and of the network.
+    pub index_of: Vec<u32>,
+    number_of: Vec<u32>,
+    /// Per port: its number in the part of its node.
+    pub port_at: Vec<u32>,
+    /// Per switch of the network: its first ingress account, all being counted through.
+    first_account: Vec<u32>,
+    /// Per part: its nodes, and both ends of every link of theirs, by the numbers they have in the network.
+    nodes_of: Vec<Vec<u32>>,
+    names_of: Vec<Vec<u32>>,
+}
+
+impl Layout {
+    fn new(plan: &Plan, part_of: Vec<u16>) -> Layout {
+        let parts = part_of.iter().max().map_or(1, |last| usize::from(*last) + 1);
+        let (mut counts, mut numbers) = (vec![[0u32; 2]; parts], [0u32; 2]);
+        let (mut index_of, mut number_of) = (Vec::new(), Vec::new());
+        let (mut nodes_of, mut names_of) = (vec![Vec::new(); parts], vec![Vec::new(); parts]);
+        for ((node, spec), &part) in (0..).zip(&plan.nodes).zip(&part_of) {
+            let (part, kind) = (usize::from(part), usize::from(spec.kind == NodeKind::Switch));
+            nodes_of[part].push(node);
+            index_of.push(counts[part][kind]);
+            number_of.push(numbers[kind]);
+            counts[part][kind] += 1;
+            numbers[kind] += 1;
+        }
+        let mut port_at = vec![0; plan.ports()];
+        let mut degree = vec![0; plan.nodes.len()];
+        for (link, ends) in (0..).zip(&plan.links) {
+            let ports = [link * 2, link * 2 + 1];
+            let homes = [ends.a, ends.b].map(|node| usize::from(part_of[node as usize]));
+            for (port, home) in ports.into_iter().zip(homes) {
+                port_at[port as usize] = names_of[home].len() as u32 + port % 2;
+            }
+            names_of[homes[0]].extend(ports);
+            if homes[1] != homes[0] {
+                names_of[homes[1]].extend(ports);
+            }
+            degree[ends.a as usize] += 1;
+            degree[ends.b as usize] += 1;
+        }
+        let switches = plan.nodes.iter().zip(degree).filter(|(node, _)| node.kind == NodeKind::Switch);
+        let first_account = switches.scan(0, |sum, (_, degree)| {
+            let first = *sum;
+            *sum += degree * plan.classes.list.len() as u32;
+            Some(first)
+        });
+        let first_account = first_account.collect();
+        Layout { index_of, number_of, port_at, first_account, nodes_of, names_of, part_of }
+    }
+
+    fn parts(&self) -> usize {
+        self.nodes_of.len()
+    }
+
+    /// Where the wires of a part's ports lead, if there are other parts.
+    fn exits(&self, plan: &Plan, number: u16) -> Vec<Exit> {
+        if self.parts() == 1 {
+            return Vec::new();
+        }
+        let exit = |&name: &u32| Exit {
+            part: self.part_of[plan.node_of(peer(name)) as usize],
+            port: peer(self.port_at[peer(name) as usize]),
+        };
+        self.names_of[usize::from(number)].iter().map(exit).collect()
+    }
+}
+
+impl<S: Scheme> World<S> {
+    /// Builds the world of a plan, in one part. The plan is trusted: whoever made it has checked it.
+    pub fn new(plan: Plan, schemes: Vec<S>, sources: Vec<Box<dyn Source>>) -> World<S> {
+        let part_of = vec![0; plan.nodes.len()];
+        World::in_parts(plan, schemes, sources, part_of)
+    }
+
+    /// The same, cut into parts; `part_of` has the part of every node. Hosts are in the part of their switch.
+    /// Results are those of one part.
+    pub fn in_parts(plan: Plan, schemes: Vec<S>, sources: Vec<Box<dyn Source>>, part_of: Vec<u16>) -> World<S> {
+        assert!(!schemes.is_empty() && schemes.len() <= 16, "one to sixteen schemes per run");
+        assert!((1..=8).contains(&plan.classes.list.len()));
+        let routes = Arc::new(Routes::new(&plan, |_| true));
+        let formats: Vec<[Format; 2]> = schemes.iter().map(|s| [s.format(), s.format_across()]).collect();
+        let (max_base_rtt, max_bdp_bytes) = extent::longest(&plan, &routes);
+        let ways = (plan.model.base_rtt == BaseRtt::Payload).then(|| Ways::new(&plan));
+        let window = Window::of(&plan, &part_of);
+        let layout = Layout::new(&plan, part_of);
+        let (plan, schemes, formats) = (Arc::new(plan), Arc::new(schemes), Arc::new(formats));
+        let part = |number| Part::new(&plan, &schemes, &formats, &routes, &layout, number, max_base_rtt);
+        let mut parts: Vec<Part<S>> = (0..layout.parts() as u16).map(part).collect();
+        crate::part::mail::introduce(&mut parts);
+        let feeds = sources.into_iter().enumerate().map(|(place, source)| Feed::new(source, place)).collect();
+        let mut world = World {
+            now: Time::ZERO,
+            counters: Counters::default(),
+            flows: Vec::new(),
+            pauses: Vec::new(),
+            pfc_frames: Vec::new(),
+            samples: Vec::new(),
+            deadlocks: Vec::new(),
+            failure: None,
+            parts,
+            layout,
+            window,
+            presences: Slab::default(),
+            acts: Default::default(),
+            agenda: Default::default(),
+            own: Counters::default(),
+            feeds,
+            ended: Vec::new(),
+            grid: grid(&plan),
+            schemes,
+            formats,
+            max_base_rtt,
+            max_bdp_bytes,
+            ways,
+            probe_state: Default::default(),
+            checks: Default::default(),
+            done: false,
+            halted: false,
+            flows_enough: 0,
+            finished: false,
+            plan,
+        };
+        world.start();
+        world
+    }
+}
+
+impl<S: Scheme> Part<S> {
+    fn new(
+        plan: &Arc<Plan>,
+        schemes: &Arc<Vec<S>>,
+        formats: &Arc<Vec<[Format; 2]>>,
+        routes: &Arc<Routes>,
+        layout: &Layout,
+        number: u16,
+        max_base_rtt: Span,
+    ) -> Part<S> {
+        let names = &layout.names_of[usize::from(number)];
+        let (ports, classes) = (names.len(), plan.classes.list.len());
+        let (hosts, mut switches) = new_nodes(plan, routes, layout, number);
+        for (port, &name) in (0..).zip(names) {
+            let node = plan.node_of(name) as usize;
+            if layout.part_of[node] == number && plan.nodes[node].kind == NodeKind::Switch {
+                switches[layout.index_of[node] as usize].ports.push(port);
+            }
+        }
+        let mtu_wire = largest_wire_bytes(plan, formats);
+        let accounts = new_accounts(plan, names, &mut switches, mtu_wire);
+        let services = || plan.classes.list.iter().map(|class| class.service);
+        let mask = |of: Service| (0..).zip(services()).fold(0, |mask, (c, s)| mask | (u8::from(s == of) << c));
+        let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
+        let weighted = services().any(|service| service != Service::Strict);
+        let own_ports: usize = switches.iter().map(|switch| switch.ports.len()).sum();
+        let own_cps = own_ports * classes * schemes.len();
+        let mut part = Part {
+            now: Time::ZERO,
+            counters: Counters::default(),
+            pauses: Vec::new(),
+            pfc_frames: Vec::new(),
+            taps: Default::default(),
+            storms: Vec::new(),
+            failure: None,
+            news: Vec::new(),
+            next: Key::before(Time::ZERO),
+            rank: (layout.parts() > 1).then_some(Key::before(Time::ZERO)),
+            news_ranks: Vec::new(),
+            pause_ranks: Vec::new(),
+            frame_ranks: Vec::new(),
+            storm_ranks: Vec::new(),
+            orders: Default::default(),
+            post: Post::new(layout.exits(plan, number)),
+            halted: false,
+            lots: shared_lots(plan),
+            timers: Vec::new(),
+            queue: Agenda::new(plan.model.ties, layout.parts() == 1),
+            eager: plan.model.ties == Ties::Scheduled,
+            ports: Vec::with_capacity(ports),
+            queued: Pool::with_room(own_ports * ROOM),
+            in_flight: Pool::with_room(own_ports * ROOM),
+            queues: (0..ports * classes).map(|_| Queue::default()).collect(),
+            accounts,
+            switches,
+            hosts,
+            classes,
+            strict: mask(Service::Strict),
+            quantum: services().map(quantum).collect(),
+            deficit: if weighted { vec![0; ports * classes] } else { Vec::new() },
+            in_turns: services().any(|service| service == Service::RoundRobin),
+            drr_next: if weighted { vec![0; ports] } else { Vec::new() },
+            gap_bytes: sizes.gap_bytes,
+            pfc_frame: sizes.pfc_bytes as u16,
+            formats: Arc::clone(formats),
+            schemes: Arc::clone(schemes),
+            media: Media::default(),
+            wraps: Default::default(),
+            cp_bases: Vec::with_capacity(ports),
+            cps: Vec::with_capacity(own_cps),
+            cp_due: Vec::new(),
+            cp_owner: Vec::with_capacity(own_cps),
+            cp_names: Vec::with_capacity(own_cps),
+            notices: Vec::new(),
+            senders: Slab::default(),
+            receivers: Slab::default(),
+            ledgers: Slab::default(),
+            cards: Slab::default(),
+            trails: Slab::default(),
+            living: Default::default(),
+            int: Default::default(),
+            feedback: Slab::default(),
+            controls: Default::default(),
+            shapers: Default::default(),
+            routes: Arc::clone(routes),
+            route_ports: Vec::new(),
+            route_free: Vec::new(),
+            loss: names.iter().map(|&name| plan.direction(name).loss).collect(),
+            loss_rng: Vec::new(),
+            watch: Default::default(),
+            plan: Arc::clone(plan),
+        };
+        part.build_ports(names, layout, number, NetworkFacts { max_base_rtt, mtu_wire });
+        part.build_controls(mtu_wire);
+        part.cp_due = vec![Time::NEVER; part.cps.len()];
+        part.build_losses(names);
+        part
+    }
+
+    /// Random numbers for wires, if any loses frames or will.
+    fn build_losses(&mut self, names: &[u32]) {
+        let plan = &self.plan;
+        let loses = |fault: &Fault| matches!(fault.what, FaultKind::Loss { .. });
+        if self.loss.iter().any(|&loss| loss > 0.0) || plan.faults.iter().any(loses) {
+            self.loss_rng = names.iter().map(|&name| stream(plan.seed, "wire loss", u64::from(name))).collect();
+        }
+    }
+
+    fn build_ports(&mut self, names: &[u32], layout: &Layout, number: u16, network: NetworkFacts) {
+        let mut local_of = vec![0u16; names.len()];
+        for switch in &self.switches {
+            for (local, &port) in switch.ports.iter().enumerate() {
+                local_of[port as usize] = local as u16;
+            }
+        }
+        let pauses: Vec<Option<u64>> = self.switches.iter().map(|switch| self.paused_from(switch)).collect();
+        for (port, &name) in (0..).zip(names) {
+            let node = self.plan.node_of(name) as usize;
+            let direction = *self.plan.direction(name);
+            let at_host = self.plan.nodes[node].kind == NodeKind::Host;
+            let own = layout.part_of[node] == number;
+            let owner = layout.index_of[node];
+            self.cp_bases.push(self.cps.len() as u32);
+            let medium =
+                self.media.number(LinkRate::with_grain(direction.rate, self.plan.model.grain), direction.delay);
+            let hooks = match own && !at_host {
+                true => self.build_cps(port, owner, pauses[owner as usize], name, network),
+                false => Hooks::NONE,
+            };
+            self.ports.push(Port {
+                busy_until: Time::ZERO,
+                wire: Fifo::default(),
+                medium,
+                tx_bytes: 0,
+                tx_packets: 0,
+                queued_bytes: 0,
+                name,
+                owner,
+                far_local: local_of[peer(port) as usize],
+                waiting: 0,
+                paused: 0,
+                pfc_due: 0,
+                flags: if at_host { AT_HOST } else { 0 }
+                    | if direction.loss > 0.0 { LOSSY_WIRE } else { 0 }
+                    | if domain::is_long_haul(&self.plan, name) { LONG_HAUL } else { 0 }
+                    | if own && at_host && self.hosts[owner as usize].scan.is_some() { SCANS } else { 0 }
+                    | if own && !at_host && self.counts_passing(owner) { COUNTS_PASSING } else { 0 }
+                    | if self.eager { EAGER } else { 0 }
+                    | if own { 0 } else { GHOST }
+                    | if self.plan.is_host(self.plan.node_of(peer(name))) { TO_HOST } else { 0 }
+                    | if own && layout.part_of[self.plan.node_of(peer(name)) as usize] != number { CUT } else { 0 },
+                hooks,
+            });
+        }
+    }
+
+    /// The congestion points of a port of a switch: one per class and scheme. What they listen to.
+    fn build_cps(&mut self, port: u32, switch: u32, pause: Option<u64>, name: u32, network: NetworkFacts) -> Hooks {
+        let direction = *self.plan.direction(name);
+        let settings = &self.plan.switches[self.switches[switch as usize].profile as usize];
+        let (xoff, xon) = match settings.pfc.thresholds {
+            Thresholds::Static { xoff_bytes, xon_bytes } => (Some(xoff_bytes), Some(xon_bytes)),
+            Thresholds::Dynamic { .. } => (None, None),
+        };
+        let mut hooks = Hooks::NONE;
+        for class in 0..self.classes {
+            for (slot, scheme) in self.schemes.iter().enumerate() {
+                let queue = (u64::from(name) * 8 + class as u64) * 16 + slot as u64;
+                let cp = scheme.congestion_point(&QueueFacts {
+                    seed: self.plan.seed,
+                    queue,
+                    rate: direction.rate,
+                    max_base_rtt: network.max_base_rtt,
+                    delay: direction.delay,
+                    mtu_wire_bytes: network.mtu_wire,
+                    xoff_bytes: xoff,
+                    xon_bytes: xon,
+                    pause_bytes: pause.filter(|_| self.plan.classes.list[class].lossless),
+                    leaves_domain: domain::is_long_haul(&self.plan, name),
+                    lots: self.lots.clone(),
+                });
+                hooks = hooks.with(cp.hooks());
+                self.cps.push(cp);
+                self.cp_owner.push((port, class as u8));
+                self.cp_names.push(queue as u32);
+            }
+        }
+        hooks
+    }
+
+    /// The least that a lossless ingress of the switch holds when it is paused, alone in the buffer.
+    fn paused_from(&self, switch: &Switch) -> Option<u64> {
+        let first = switch.accounts as usize;
+        let accounts = &self.accounts[first..first + switch.ports.len() * self.classes];
+        let lossless = accounts.iter().filter(|account| account.lossless);
+        lossless
+            .map(|account| match switch.dynamic {
+                true => pfc::paused_alone(switch.shared_bytes, account.alpha, switch.reserve_bytes),
+                false => account.xoff_bytes,
+            })
+            .min()
+    }
+
+    fn counts_passing(&self, switch: u32) -> bool {
+        self.plan.switches[self.switches[switch as usize].profile as usize].count_passing
+    }
+}
+
+/// The hosts and switches of a part, without ports.
+fn new_nodes(plan: &Plan, routes: &Routes, layout: &Layout, part: u16) -> (Vec<Host>, Vec<Switch>) {
+    let (mut hosts, mut switches) = (Vec::new(), Vec::new());
+    for &node in &layout.nodes_of[usize::from(part)] {
+        let spec = &plan.nodes[node as usize];
+        let name = layout.number_of[node as usize];
+        match spec.kind {
+            NodeKind::Host => hosts.push(Host {
+                node,
+                name,
+                port: layout.port_at[routes.host_port(node) as usize],
+                profile: spec.profile,
+                ready: (0..plan.classes.list.len()).map(|_| Ring::default()).collect(),
+                last_served: crate::node::nic::NO_FLOW,
+                paced: Default::default(),
+                wake_at: Time::NEVER,
+                delayed: Default::default(),
+                storm: 0,
+                scan: new_scan(plan, spec.profile),
+            }),
+            NodeKind::Switch => {
+                let first_account = layout.first_account[name as usize];
+                switches.push(new_switch(plan, node, name, first_account, spec.profile));
+            }
+        }
+    }
+    (hosts, switches)
+}
+
+fn quantum(service: Service) -> i64 {
+    match service {
+        Service::Strict | Service::RoundRobin => 0,
+        Service::Weighted(quantum) => i64::from(quantum),
+    }
+}
+
+/// What lies between the times at which what is over is forgotten: some hops, by the shortest link between
+/// switches; with several domains, between those.
+fn grid(plan: &Plan) -> Span {
+    let domain = |node: u32| plan.nodes[node as usize].domain;
+    let inner = plan.links.iter().filter(|link| !plan.leads_to_host(link));
+    let several = inner.clone().any(|link| domain(link.a) != domain(link.b));
+    let counted = inner.filter(|link| !several || domain(link.a) != domain(link.b));
+    let shortest = counted.map(Link::delay).min();
+    (shortest.unwrap_or(Span::from_us(1)) * 8).max(Span::from_us(1))
+}
+
+/// The lots that all queues share, if they do.
+fn shared_lots(plan: &Plan) -> Option<Lots> {
+    match plan.model.random {
+        Random::Own => None,
+        Random::Shared { first } => Some(Lots::new(plan.seed as u32, first)),
+    }
+}
+
+/// The flows of a NIC that looks through them. Where no class has the priority that stops its ACKs,
+/// nothing does.
+fn new_scan(plan: &Plan, profile: u16) -> Option<Scan> {
+    let NicScheduler::Scan { acks_paused_by } = plan.hosts[profile as usize].nic.scheduler else { return None };
+    let stops = |priority: u8| plan.classes.list.iter().position(|class| class.priority == priority);
+    Some(Scan::new(acks_paused_by.and_then(stops).map_or(0, |class| 1 << class)))
+}
+
+fn new_switch(plan: &Plan, node: u32, name: u32, first_account: u32, profile: u16) -> Switch {
+    let settings = &plan.switches[profile as usize];
+    let (dynamic, reserve_bytes, resume_offset_bytes) = match settings.pfc.thresholds {
+        Thresholds::Static { .. } => (false, 0, 0),
+        Thresholds::Dynamic { reserve_bytes, resume_offset_bytes, .. } => (true, reserve_bytes, resume_offset_bytes),
+    };
+    Switch {
+        node,
+        name,
+        first_account,
+        profile,
+        ports: Vec::new(),
+        accounts: 0,
+        buffer_bytes: settings.buffer_bytes,
+        used_bytes: 0,
+        dynamic,
+        reserve_bytes,
+        resume_offset_bytes,
+        shared_bytes: 0,
+        shared_used: 0,
+        lossy_bytes: 0,
+        lossy_used: 0,
+        signalling: settings.pfc.signalling,
+        storms: 0,
+    }
+}
+
+/// Ingress accounts of every switch, and what of its buffer is left to share. `names` has the numbers of
+/// ports in the network.
+fn new_accounts(plan: &Plan, names: &[u32], switches: &mut [Switch], mtu_wire: u32) -> Vec<Account> {
+    let ports: usize = switches.iter().map(|switch| switch.ports.len()).sum();
+    let mut accounts = Vec::with_capacity(ports * plan.classes.list.len());
+    for switch in switches {
+        switch.accounts = accounts.len() as u32;
+        let settings = &plan.switches[switch.profile as usize].pfc;
+        let mut reserved = 0;
+        for &port in &switch.ports {
+            let name = names[port as usize];
+            let (outgoing, incoming) = (&plan.slowest(name), &plan.fastest(peer(name)));
+            let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
+            let headroom = match settings.headroom {
+                Headroom::Auto => pfc::required_headroom(incoming, outgoing, mtu_wire, &sizes, plan.model.grain),
+                Headroom::Bytes(bytes) => bytes,
+                Headroom::Bdps(bdps) => pfc::bytes_on_wire(incoming) * u64::from(bdps),
+            };
+            let mut counted = false;
+            for (class, spec) in plan.classes.list.iter().enumerate() {
+                let (xoff, xon, alpha) = match settings.thresholds {
+                    Thresholds::Static { xoff_bytes, xon_bytes } => (xoff_bytes, xon_bytes, 0.0),
+                    Thresholds::Dynamic { alpha, .. } => (0, 0, pfc::alpha_at(alpha, incoming.rate)),
+                };
+                if spec.lossless && !(settings.set_aside_per_port && counted) {
+                    reserved += headroom + if switch.dynamic { switch.reserve_bytes } else { xoff };
+                    counted = true;
+                }
+                accounts.push(Account {
+                    bytes: 0,
+                    peak_bytes: 0,
+                    xoff_bytes: xoff,
+                    xon_bytes: xon,
+                    headroom_bytes: if spec.lossless { headroom } else { 0 },
+                    in_headroom: 0,
+                    alpha,
+                    lowest_xoff: u64::MAX,
+                    port,
+                    class: class as u8,
+                    lossless: spec.lossless,
+                    pausing: false,
+                    refresh_pending: false,
+                });
+            }
+        }
+        switch.shared_bytes = switch.buffer_bytes.saturating_sub(reserved);
+        // Lossy traffic may never take what lossless classes were promised; where the promise
+        // already exceeds the buffer, control packets still need somewhere to be.
+        switch.lossy_bytes = switch.shared_bytes.max(switch.buffer_bytes / 16);
+    }
+    accounts
+}

@@ -1,0 +1,310 @@
+//! Watching the run: deadlock, stall, and the books at the end.
+
+use crate::contract::packet::Kind;
+use crate::contract::record::{BlockedQueue, Failure, Holdings};
+use crate::contract::scheme::{ReactionPoint, Scheme};
+use crate::network::plan::peer;
+use crate::node::nic::Host;
+use crate::node::port::{AT_HOST, Port, Queue};
+use crate::part::{Part, kind};
+use crate::run::world::World;
+use std::collections::BTreeSet;
+use xoff_engine::{Span, Time};
+
+#[derive(Debug, Default)]
+pub struct CheckState {
+    pub faults_left: usize,
+    every: Option<Span>,
+    delivered: u64,
+    progress_at: Time,
+    /// Cycles already reported, so that a lasting deadlock counts once.
+    reported: BTreeSet<(u32, u8)>,
+}
+
+impl<S: Scheme> World<S> {
+    pub(crate) fn start_checks(&mut self) {
+        self.checks.faults_left = self.plan.faults.len();
+        let run = &self.plan.run;
+        // A stall is noticed within a quarter of its length.
+        self.checks.every = run.deadlock_check.into_iter().chain(run.stall_after.map(|after| after / 4)).min();
+        if let Some(every) = self.checks.every {
+            self.schedule(Time::ZERO + every, kind::CHECK, 0, 0);
+        }
+    }
+
+    pub(crate) fn on_check(&mut self) {
+        if let Some(every) = self.checks.every {
+            self.schedule(self.now + every, kind::CHECK, 0, 0);
+        }
+        if self.plan.run.deadlock_check.is_some() {
+            self.look_for_deadlock();
+        }
+        let delivered = self.totals().delivered_bytes;
+        if delivered != self.checks.delivered {
+            self.checks.delivered = delivered;
+            self.checks.progress_at = self.now;
+        }
+        // Bad luck is no stall: what is lost is sent again, and comes through in the end.
+        let bad_luck_at = self.parts.iter().map(|part| part.watch.bad_luck_at).max();
+        self.checks.progress_at = self.checks.progress_at.max(bad_luck_at.unwrap_or(Time::ZERO));
+        if let Some(after) = self.plan.run.stall_after {
+            let unfinished = self.unfinished();
+            if unfinished == 0 {
+                self.checks.progress_at = self.now;
+            } else if self.now - self.checks.progress_at >= after
+                && self.checks.faults_left == 0
+                && !self.parts.iter().any(|part| part.in_motion())
+            {
+                self.stall(unfinished);
+            }
+        }
+    }
+
+    fn stall(&mut self, unfinished: u64) {
+        let mut blocked: Vec<BlockedQueue> = self.parts.iter().flat_map(|part| part.blocked_queues()).collect();
+        blocked.sort_by_key(|queue| (queue.port, queue.class));
+        self.failure = Some(Failure::Stall { at: self.now, since: self.checks.progress_at, unfinished, blocked });
+        self.finish();
+    }
+
+    fn look_for_deadlock(&mut self) {
+        let stuck = self.stuck_queues();
+        self.checks.reported.retain(|node| stuck.contains(node));
+        if stuck.is_empty() || stuck.iter().all(|node| self.checks.reported.contains(node)) {
+            return;
+        }
+        let cycle = self.cycle_in(&stuck);
+        self.checks.reported = stuck;
+        self.own.deadlocks += 1;
+        self.deadlocks.push((self.now, cycle.clone()));
+        if self.plan.run.stop_on_deadlock {
+            self.failure = Some(Failure::Deadlock { at: self.now, cycle });
+            self.finish();
+        }
+    }
+
+    /// When the run ends on its own: unfinished flows with nothing left to happen are a stall.
+    pub(crate) fn final_check(&mut self) {
+        if self.counters.delivered_bytes != self.checks.delivered {
+            self.checks.progress_at = self.now;
+        }
+        let idle = self.parts.iter().all(|part| part.queue.is_empty());
+        let nothing_left = idle && self.agenda.is_empty() && self.acts.is_empty() && self.now < self.plan.run.stop;
+        let unfinished = self.unfinished();
+        if self.failure.is_none() && nothing_left && unfinished > 0 && !self.done {
+            self.stall(unfinished);
+        }
+        // Whoever drives the world reports it; a checked build stops at once.
+        debug_assert_eq!(self.books(), Ok(()), "the books do not balance");
+    }
+
+    /// Ends the run for a reason that only whoever drives it can know; [`World::run`] then closes the books.
+    pub fn fail(&mut self, failure: Failure) {
+        self.failure.get_or_insert(failure);
+        self.finish();
+    }
+
+    /// Flows that are alive.
+    pub fn flows_alive(&self) -> u64 {
+        self.presences.len() as u64
+    }
+
+    /// Counts what there is of everything that may grow.
+    pub fn holdings(&self) -> Holdings {
+        let by_source = (0..).zip(&self.feeds).map(|(source, feed)| (source, feed.flows.len() as u64));
+        Holdings {
+            flows_alive: self.flows_alive(),
+            packets_queued: self.all_queues().map(|queue| queue.packets.len() as u64).sum(),
+            packets_in_flight: self.all_ports().map(|port| port.wire.len() as u64).sum(),
+            // The first of equals, so that the message is always the same.
+            greediest: by_source.filter(|(_, flows)| *flows > 0).min_by_key(|(_, flows)| std::cmp::Reverse(*flows)),
+            longest: self.longest_queue(),
+        }
+    }
+
+    /// Every data packet sent was delivered, dropped, discarded by its receiver, or is under way;
+    /// every byte in a buffer is in exactly one queue and one account.
+    pub fn books(&self) -> Result<(), String> {
+        let under_way: u64 = self.parts.iter().map(|part| part.data_packets()).sum();
+        let counters = &self.counters;
+        let accounted = counters.data_packets_delivered + counters.data_packets_discarded + under_way;
+        if counters.data_packets_sent != accounted {
+            return Err(format!("{} data packets sent, {accounted} accounted for", counters.data_packets_sent));
+        }
+        self.parts.iter().try_for_each(|part| part.books())
+    }
+
+    fn unfinished(&self) -> u64 {
+        self.parts.iter().map(|part| part.unfinished()).sum()
+    }
+
+    fn all_queues(&self) -> impl Iterator<Item = &Queue> {
+        self.parts.iter().flat_map(|part| &part.queues)
+    }
+
+    fn all_ports(&self) -> impl Iterator<Item = &Port> {
+        self.parts.iter().flat_map(|part| &part.ports)
+    }
+
+    /// The queue with most bytes, the first of equals.
+    fn longest_queue(&self) -> Option<BlockedQueue> {
+        let queues = self.parts.iter().flat_map(|part| part.blocked_queues()).filter(|queue| queue.bytes > 0);
+        queues.min_by_key(|queue| (std::cmp::Reverse(queue.bytes), queue.port, queue.class))
+    }
+
+    /// The queues of an egress that wait behind one another for ever: paused by a switch,
+    /// non-empty, and fed so that the pause cannot end while they all wait.
+    fn stuck_queues(&self) -> BTreeSet<(u32, u8)> {
+        let mut stuck: BTreeSet<(u32, u8)> = self.parts.iter().flat_map(|part| part.held_queues()).collect();
+        loop {
+            let free: Vec<(u32, u8)> =
+                stuck.iter().copied().filter(|&(port, class)| !self.held_for_ever(port, class, &stuck)).collect();
+            if free.is_empty() {
+                return stuck;
+            }
+            for node in free {
+                stuck.remove(&node);
+            }
+        }
+    }
+
+    /// Whether what `port` feeds downstream stays above the resume threshold even after all that
+    /// can drain there has drained.
+    fn held_for_ever(&self, port: u32, class: u8, stuck: &BTreeSet<(u32, u8)>) -> bool {
+        let ((up, own), (down, ingress)) = (self.place_of(port), self.place_of(peer(port)));
+        let (up, down) = (&self.parts[up], &self.parts[down]);
+        let switch = &down.switches[down.ports[ingress as usize].owner as usize];
+        let is_stuck = |egress: u32| stuck.contains(&(down.ports[egress as usize].name, class));
+        let egresses = switch.ports.iter().filter(|&&egress| is_stuck(egress));
+        let behind: u64 = egresses.map(|&egress| down.bytes_from(egress, class, down.local(ingress))).sum();
+        if switch.dynamic {
+            // The threshold moves, so bytes alone prove nothing: ask for a long silence too.
+            let queue = &up.queues[own as usize * up.classes + usize::from(class)];
+            return behind > 0 && self.now.saturating_since(queue.moved_at) >= Span::from_ms(10);
+        }
+        behind > down.accounts[down.first_account(ingress) + usize::from(class)].xon_bytes
+    }
+
+    /// One cycle among the stuck queues: follow what each waits for until a queue repeats.
+    fn cycle_in(&self, stuck: &BTreeSet<(u32, u8)>) -> Vec<BlockedQueue> {
+        let mut walk: Vec<(u32, u8)> = Vec::new();
+        let mut at = *stuck.first().expect("someone is stuck");
+        while !walk.contains(&at) {
+            walk.push(at);
+            let (part, ingress) = self.place_of(peer(at.0));
+            let part = &self.parts[part];
+            let waits = |egress: u32| {
+                let node = (part.ports[egress as usize].name, at.1);
+                (stuck.contains(&node) && part.bytes_from(egress, at.1, part.local(ingress)) > 0).then_some(node)
+            };
+            match part.switches[part.ports[ingress as usize].owner as usize]
+                .ports
+                .iter()
+                .find_map(|&egress| waits(egress))
+            {
+                Some(node) => at = node,
+                None => break,
+            }
+        }
+        let start = walk.iter().position(|&node| node == at).unwrap_or(0);
+        let queue = |&(name, class): &(u32, u8)| {
+            let (part, port) = self.place_of(name);
+            let part = &self.parts[part];
+            let bytes = part.queues[port as usize * part.classes + usize::from(class)].bytes;
+            BlockedQueue { port: name, class, bytes, paused: true }
+        };
+        walk[start..].iter().map(queue).collect()
+    }
+}
+
+impl<S: Scheme> Part<S> {
+    /// Flows that want to send or wait for an answer.
+    fn unfinished(&self) -> u64 {
+        let waits = |next: u32, una: u32, limit: u32| una < next || next < limit;
+        self.senders.iter().filter(|(_, s)| !s.ended && waits(s.next, s.una, s.total.min(s.offered))).count() as u64
+    }
+
+    /// Whether something is on its way by itself: on a wire, or waiting out a delay, its pacing or its
+    /// retransmission timer.
+    /// What is not, and is not delivered either, waits for others.
+    fn in_motion(&self) -> bool {
+        let on_wire = |port: &Port| self.in_flight.iter(&port.wire).any(|item| !item.packet.kind.is_link_local());
+        let at_host = |host: &Host| {
+            let waits = host.scan.is_some() && host.wake_at != Time::NEVER;
+            waits || !host.paced.is_empty() || host.delayed.iter().any(|lane| !lane.is_empty())
+        };
+        // A retransmission timer that backs off may outlast any limit: its flow will move by itself.
+        let on_timer = self.senders.iter().any(|(_, s)| s.tcp && !s.ended && s.rp.timer().is_some());
+        let moving = self.hosts.iter().any(at_host) || self.ports.iter().any(on_wire);
+        on_timer || moving || self.shapers.in_motion()
+    }
+
+    /// Queues that hold packets or are paused, by the names of their ports.
+    fn blocked_queues(&self) -> Vec<BlockedQueue> {
+        let named = |queue: BlockedQueue| BlockedQueue { port: self.ports[queue.port as usize].name, ..queue };
+        self.waiting_queues().map(named).collect()
+    }
+
+    /// The same by their ports' numbers here.
+    fn waiting_queues(&self) -> impl Iterator<Item = BlockedQueue> {
+        let queues = self.queues.iter().enumerate().map(|(id, queue)| {
+            let (port, class) = ((id / self.classes) as u32, (id % self.classes) as u8);
+            let paused = self.ports[port as usize].paused & (1 << class) != 0;
+            BlockedQueue { port, class, bytes: queue.bytes, paused }
+        });
+        queues.filter(|queue| queue.bytes > 0 || queue.paused)
+    }
+
+    /// Egress queues between switches that are paused and hold packets, by the names of their ports.
+    fn held_queues(&self) -> Vec<(u32, u8)> {
+        let between = |queue: &BlockedQueue| {
+            let (port, class) = (queue.port as usize, queue.class);
+            let to_host = self.ports[peer(queue.port) as usize].has(AT_HOST);
+            let held = queue.paused && queue.bytes > 0 && !self.ports[port].has(AT_HOST) && !to_host;
+            held.then(|| (self.ports[port].name, class))
+        };
+        self.waiting_queues().filter_map(|queue| between(&queue)).collect()
+    }
+
+    /// Bytes in an egress queue that came in by one ingress.
+    fn bytes_from(&self, egress: u32, class: u8, ingress: u16) -> u64 {
+        let queue = &self.queues[egress as usize * self.classes + usize::from(class)];
+        let queued = self.queued.iter(&queue.packets).chain(self.awaiting(egress, class));
+        let bytes: u64 = queued.filter(|p| p.ingress == ingress).map(|p| u64::from(p.frame_bytes)).sum();
+        bytes + self.voq_bytes_from(egress, class, ingress)
+    }
+
+    /// Data packets on wires and in queues.
+    fn data_packets(&self) -> u64 {
+        let data = |kind: Kind| u64::from(kind == Kind::Data);
+        let on_wires: u64 =
+            self.ports.iter().flat_map(|p| self.in_flight.iter(&p.wire)).map(|item| data(item.packet.kind)).sum();
+        let in_queues = self.queues.iter().flat_map(|q| self.queued.iter(&q.packets)).chain(self.voq_packets());
+        let queued: u64 = in_queues.map(|p| data(p.kind)).sum();
+        on_wires + queued + self.shapers.packets()
+    }
+
+    /// Whether every byte in a buffer is in one queue and one account.
+    fn books(&self) -> Result<(), String> {
+        for (number, switch) in self.switches.iter().enumerate() {
+            let queued: u64 = switch
+                .ports
+                .iter()
+                .flat_map(|&p| (0..self.classes).map(move |c| p as usize * self.classes + c))
+                .map(|id| self.queues[id].bytes)
+                .sum::<u64>()
+                + switch.ports.iter().map(|&port| self.shapers.bytes_for(port)).sum::<u64>()
+                - self.output_queue_bytes(number);
+            let first = switch.accounts as usize;
+            let accounts: u64 =
+                self.accounts[first..first + switch.ports.len() * self.classes].iter().map(|a| a.bytes).sum();
+            if queued != accounts || queued != switch.used_bytes {
+                return Err(format!(
+                    "{}: {queued} bytes queued, {accounts} in ingress accounts, {} of the buffer used",
+                    self.plan.nodes[switch.node as usize].name, switch.used_bytes
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,235 @@
+//! Things that go wrong on schedule: links fail and come back, rates and losses change, a host
+//! floods its switch with PAUSE.
+
+use crate::contract::packet::Packet;
+use crate::contract::scheme::Scheme;
+use crate::network::plan::{FaultKind, peer};
+use crate::network::route::Routes;
+use crate::node::port::{AT_HOST, AWAITED, CONTROLLED, DOWN, LOSSY_WIRE};
+use crate::part::Part;
+use crate::run::world::World;
+use std::sync::Arc;
+use xoff_engine::{Key, LinkRate};
+
+impl<S: Scheme> World<S> {
+    pub(crate) fn on_fault(&mut self, index: u32) {
+        self.checks.faults_left -= 1;
+        match self.plan.faults[index as usize].what {
+            FaultKind::LinkDown { link } => self.set_link(link, false),
+            FaultKind::LinkUp { link } => self.set_link(link, true),
+            FaultKind::Rate { port, rate } => {
+                // A packet on the wire keeps its times; the next one sees the new rate.
+                let (part, port) = self.place_of(port);
+                let rate = LinkRate::with_grain(rate, self.plan.model.grain);
+                let Part { media, ports, .. } = &mut self.parts[part];
+                let port = &mut ports[port as usize];
+                port.medium = media.number(rate, media.of(port).delay);
+            }
+            FaultKind::Loss { port, loss } => {
+                let (part, port) = self.wire_of(port);
+                self.parts[part].loss[port as usize] = loss;
+                let flags = &mut self.parts[part].ports[port as usize].flags;
+                *flags = if loss > 0.0 { *flags | LOSSY_WIRE } else { *flags & !LOSSY_WIRE };
+            }
+            FaultKind::PauseStorm { host_port, class, on } => {
+                let (part, port) = self.place_of(host_port);
+                self.parts[part].set_storm(port, class, on);
+            }
+        }
+    }
+
+    /// The part where what a port has sent arrives, and the port's number there.
+    fn wire_of(&self, port: u32) -> (usize, u32) {
+        let (part, end) = self.place_of(peer(port));
+        (part, peer(end))
+    }
+
+    fn set_link(&mut self, link: u32, up: bool) {
+        let ports = [link * 2, link * 2 + 1];
+        if self.is_up(ports[0]) == up {
+            return;
+        }
+        for port in ports {
+            let (homes, set) = ([self.place_of(port), self.wire_of(port)], if up { 0 } else { DOWN });
+            for (part, port) in homes {
+                let flags = &mut self.parts[part].ports[port as usize].flags;
+                *flags = (*flags & !DOWN) | set;
+            }
+            if !up {
+                let [(part, own), (end, wire)] = homes;
+                self.parts[end].cut_wire(wire);
+                self.parts[part].cut_port(own);
+            }
+            self.next_rank();
+        }
+        let down = |link: u32| !self.is_up(link * 2);
+        let routes = Arc::new(Routes::new(&self.plan, |link| !down(link)));
+        for part in &mut self.parts {
+            part.routes = Arc::clone(&routes);
+        }
+        self.reroute();
+        if up {
+            for port in ports {
+                self.greet(port);
+            }
+            for port in ports {
+                let (part, port) = self.place_of(port);
+                self.parts[part].expect_free_if_waiting(port);
+            }
+        }
+    }
+
+    /// A link that comes up begins with what its ends have to say of PFC: an ingress that was still
+    /// full from before would not stand another loop delay of packets.
+    fn greet(&mut self, port: u32) {
+        let ((part, own), (end, wire)) = (self.place_of(port), self.wire_of(port));
+        if let Some(frame) = self.parts[part].greeting(own) {
+            self.parts[end].on_pfc(peer(wire), &frame);
+        }
+        self.next_rank();
+    }
+
+    /// What is recorded from now on comes after what was recorded so far, whichever part records it.
+    fn next_rank(&mut self) {
+        for part in &mut self.parts {
+            part.rank = part.rank.map(Key::next);
+        }
+    }
+
+    /// Every living flow takes the path that the routes of now give it, if any. Packets already under way
+    /// keep their old route, which is freed with the flow.
+    fn reroute(&mut self) {
+        let mut flows: Vec<u32> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
+        if !self.parts[0].eager {
+            // Flows of one host join its round-robin in an order that hangs on them alone.
+            flows.sort_unstable_by_key(|&flow| self.sender_of(flow).1.identity);
+        }
+        for flow in flows {
+            self.reroute_flow(flow);
+        }
+    }
+
+    fn reroute_flow(&mut self, presence: u32) {
+        let ledger = self.sender_of(presence).1;
+        let spec = ledger.spec.clone();
+        let key = self.parts[0].flow_key(&spec, ledger.identity, ledger.ephemeral);
+        let (path, stranded) = self.resolve_path(&spec, &key);
+        let (part, card) = self.origin(presence);
+        let flow = self.parts[part].cards[card].sender;
+        if stranded {
+            // It keeps its routes: what has passed the cut is still answered, towards it.
+            self.parts[part].senders[flow].stranded = true;
+            return;
+        }
+        let (back, backward) = self.resolve_back(&spec, &key, &path);
+        self.leave_paths(presence);
+        let [there, last] = self.lay(presence, &path, true);
+        let home = if backward { last } else { self.lay(presence, &back, false)[0] };
+        let (end, card_there) = self.target(presence);
+        let receiver = self.parts[end].cards[card_there].receiver;
+        let receiver = &mut self.parts[end].receivers[receiver];
+        (receiver.route, receiver.hops, receiver.backward) = (home.0, home.1, backward);
+        let part = &mut self.parts[part];
+        part.give_up_detours(card);
+        part.ledgers[flow].path = path.into();
+        let sender = &mut part.senders[flow];
+        (sender.route, sender.hops, sender.stranded) = (there.0, there.1, false);
+        part.stir_flow(flow);
+    }
+}
+
+impl<S: Scheme> Part<S> {
+    /// A host begins or ends a storm.
+    fn set_storm(&mut self, port: u32, class: u8, on: bool) {
+        let storm = &mut self.hosts[self.ports[port as usize].owner as usize].storm;
+        *storm = if on { *storm | (1 << class) } else { *storm & !(1 << class) };
+        self.ports[port as usize].pfc_due |= 1 << class;
+        self.expect_free(port);
+    }
+
+    /// The PFC frame that a port has to send when its link comes up.
+    fn greeting(&mut self, port_id: u32) -> Option<Packet> {
+        let port = &self.ports[port_id as usize];
+        if port.has(AT_HOST) {
+            return None;
+        }
+        let dynamic = self.switches[port.owner as usize].dynamic;
+        let first = self.first_account(port_id);
+        for class in 0..self.classes {
+            let account = &mut self.accounts[first + class];
+            let full = if dynamic { account.in_headroom > 0 } else { account.bytes > account.xon_bytes };
+            if account.lossless && full {
+                account.pausing = true;
+                self.ports[port_id as usize].pfc_due |= 1 << class;
+                self.note_pause(first + class, true);
+                self.arm_refresh(first + class);
+            }
+        }
+        self.make_pfc(port_id)
+    }
+
+    /// What is on the wire of a port is lost.
+    fn cut_wire(&mut self, port: u32) {
+        let wire = &mut self.ports[port as usize].wire;
+        let lost: Vec<Packet> = self.in_flight.iter(wire).map(|item| item.packet).collect();
+        self.in_flight.clear(wire);
+        self.cut_messages(port, &lost);
+        for packet in lost {
+            if !packet.kind.is_link_local() {
+                self.counters.drops_fault += 1;
+                self.lose(&packet);
+            }
+        }
+    }
+
+    /// What is queued for a port is lost; it forgets that it was paused, and what it has said of PFC.
+    fn cut_port(&mut self, port: u32) {
+        for class in 0..self.classes as u8 {
+            self.flush(port, class);
+            self.set_paused(port, class, false);
+        }
+        self.watch.frames[port as usize].told = 0;
+        self.watch.frames[port as usize].heard = 0;
+        self.ports[port as usize].pfc_due = 0;
+        if !self.ports[port as usize].has(AT_HOST) {
+            let first = self.first_account(port);
+            for account in &mut self.accounts[first..first + self.classes] {
+                account.pausing = false;
+            }
+        }
+    }
+
+    /// Empties an egress queue, giving its bytes back.
+    pub(crate) fn flush(&mut self, port: u32, class: u8) {
+        if self.ports[port as usize].has(AT_HOST) {
+            // The flow that keeps its turn open waits as well, though not in the round-robin.
+            self.requeue_last(self.ports[port as usize].owner);
+            self.flush_scanned(self.ports[port as usize].owner);
+        }
+        let queue_id = port as usize * self.classes + usize::from(class);
+        while let Some(packet) = self.take_from(port, class) {
+            self.queues[queue_id].drops += 1;
+            self.counters.drops_fault += 1;
+            if self.ports[port as usize].flags & (AT_HOST | CONTROLLED) == 0 {
+                self.ports[port as usize].queued_bytes -= u64::from(packet.frame_bytes);
+                self.release(self.ports[port as usize].owner, &packet);
+            }
+            self.lose(&packet);
+        }
+        if self.ports[port as usize].has(AWAITED) {
+            self.take_turns(port);
+        }
+        let port = &mut self.ports[port as usize];
+        let at_host = port.has(AT_HOST);
+        if !at_host || self.hosts[port.owner as usize].ready[usize::from(class)].is_empty() {
+            port.waiting &= !(1 << class);
+        }
+    }
+
+    fn take_from(&mut self, port: u32, class: u8) -> Option<Packet> {
+        if self.ports[port as usize].has(CONTROLLED) {
+            return self.take_controlled(port, class);
+        }
+        self.queues[port as usize * self.classes + usize::from(class)].pop(&mut self.queued, self.now)
+    }
+}

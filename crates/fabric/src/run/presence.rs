@@ -1,0 +1,206 @@
+//! Where in the network a flow is: a card in every part that its packets cross, and its paths over them.
+//!
+//! A path lies in each part as a stretch of that part's own port numbers. Where it leaves for another part,
+//! two words say where it goes on: the cursor there and the flow's card. A stretch that is entered from
+//! another part begins with the port it is entered from, so that it can be walked backwards, and before that
+//! with the same two words.
+
+use crate::contract::record::FlowRecord;
+use crate::contract::scheme::Scheme;
+use crate::flow::ends::{Ledger, Receiver, Sender};
+use crate::flow::identity::{Card, ELSEWHERE};
+use crate::network::plan::peer;
+use crate::run::world::World;
+use xoff_engine::Key;
+
+/// Part and card of a flow wherever it is, its sender's first.
+#[derive(Debug)]
+pub(crate) struct Presence {
+    cards: Vec<(u16, u32)>,
+    /// The part of its receiver.
+    to: u16,
+    /// The act of its source that stops it, where acts are drawn ahead.
+    pub stops: Option<Key>,
+    /// See [`FlowRecord::lost`].
+    pub lost: u64,
+}
+
+impl Presence {
+    fn card_in(&self, part: u16) -> Option<u32> {
+        self.cards.iter().find(|(other, _)| *other == part).map(|(_, card)| *card)
+    }
+}
+
+/// A stretch of a path in one part: its hops, and its block.
+struct Stretch {
+    part: u16,
+    first: usize,
+    last: usize,
+    block: u32,
+    /// Its first port, and how many there are.
+    route: u32,
+    hops: u8,
+}
+
+/// Words before the first own port of a stretch that is entered from another part.
+const ENTRY: u32 = 3;
+/// Words after the last port of one that is left for another.
+const EXIT: u32 = 2;
+
+impl<S: Scheme> World<S> {
+    /// A new flow between two hosts, with a card at both ends.
+    pub(crate) fn add_presence(&mut self, card: Card, src: u32, dst: u32) -> u32 {
+        let [from, to] = [src, dst].map(|node| self.layout.part_of[node as usize]);
+        let presence = self.presences.insert(Presence { cards: Vec::new(), to, stops: None, lost: 0 });
+        let card = Card { presence, ..card };
+        for part in [from, to] {
+            if self.presences[presence].card_in(part).is_none() {
+                let card = self.parts[usize::from(part)].add_card(card);
+                self.presences[presence].cards.push((part, card));
+            }
+        }
+        presence
+    }
+
+    /// The part of a flow's sender, and its card there.
+    pub(crate) fn origin(&self, presence: u32) -> (usize, u32) {
+        let (part, card) = self.presences[presence].cards[0];
+        (usize::from(part), card)
+    }
+
+    /// The part of its receiver, and its card there.
+    pub(crate) fn target(&self, presence: u32) -> (usize, u32) {
+        let of = &self.presences[presence];
+        (usize::from(of.to), of.card_in(of.to).expect("a flow has a card at both ends"))
+    }
+
+    pub(crate) fn sender_of(&self, presence: u32) -> (&Sender<S::Rp>, &Ledger) {
+        let (part, card) = self.origin(presence);
+        let part = &self.parts[part];
+        let sender = part.cards[card].sender;
+        (&part.senders[sender], &part.ledgers[sender])
+    }
+
+    pub(crate) fn receiver_of(&self, presence: u32) -> &Receiver<S::Np> {
+        let (part, card) = self.target(presence);
+        let part = &self.parts[part];
+        &part.receivers[part.cards[card].receiver]
+    }
+
+    fn card_in(&mut self, presence: u32, part: u16) -> u32 {
+        if let Some(card) = self.presences[presence].card_in(part) {
+            return card;
+        }
+        let (home, first) = self.origin(presence);
+        let of = Card { sender: ELSEWHERE, receiver: ELSEWHERE, live: 0, ..self.parts[home].cards[first] };
+        let card = self.parts[usize::from(part)].add_card(of);
+        self.presences[presence].cards.push((part, card));
+        card
+    }
+
+    /// Stores a path of a flow; the first and the last stretch of it, each as its first port and hops.
+    pub(crate) fn lay(&mut self, presence: u32, path: &[u32], forward: bool) -> [(u32, u8); 2] {
+        let stretches = self.stretches(path);
+        for (at, stretch) in stretches.iter().enumerate() {
+            let mut words = Vec::with_capacity(path.len() + 5);
+            if at > 0 {
+                let before = &stretches[at - 1];
+                let card = self.card_in(presence, before.part);
+                // A packet on its way back stands at the last node of the stretch before.
+                let cursor = (before.route + u32::from(before.hops)).wrapping_sub(2);
+                let entered = path[stretch.first - 1];
+                words.extend([card, cursor, peer(self.layout.port_at[peer(entered) as usize])]);
+            }
+            words.extend(path[stretch.first..=stretch.last].iter().map(|&port| self.layout.port_at[port as usize]));
+            if let Some(after) = stretches.get(at + 1) {
+                words.extend([after.route + 1, self.card_in(presence, after.part)]);
+            }
+            let card = self.card_in(presence, stretch.part);
+            let part = &mut self.parts[usize::from(stretch.part)];
+            part.fill_block(stretch.block, &words);
+            let trail = &mut part.trails[card];
+            trail.blocks.push((stretch.block, words.len() as u8));
+            if forward {
+                trail.forward.push((stretch.route, stretch.hops));
+            }
+        }
+        let ends = [stretches.first(), stretches.last()];
+        ends.map(|stretch| stretch.map_or((0, 0), |stretch| (stretch.route, stretch.hops)))
+    }
+
+    /// Cuts a path where it goes from part to part, and takes memory for it.
+    fn stretches(&mut self, path: &[u32]) -> Vec<Stretch> {
+        let part_of = |port: u32| self.layout.part_of[self.plan.node_of(port) as usize];
+        let mut stretches: Vec<Stretch> = Vec::with_capacity(1);
+        for (hop, part) in path.iter().map(|&port| part_of(port)).enumerate() {
+            match stretches.last_mut().filter(|stretch| stretch.part == part) {
+                Some(stretch) => stretch.last = hop,
+                None => stretches.push(Stretch { part, first: hop, last: hop, block: 0, route: 0, hops: 0 }),
+            }
+        }
+        let count = stretches.len();
+        for (at, stretch) in stretches.iter_mut().enumerate() {
+            let own = (stretch.last - stretch.first + 1) as u32;
+            let entry = if at > 0 { ENTRY } else { 0 };
+            let exit = if at + 1 < count { EXIT } else { 0 };
+            stretch.block = self.parts[usize::from(stretch.part)].take_block((entry + own + exit) as usize);
+            // The port it is entered from is part of the way.
+            stretch.route = stretch.block + entry.saturating_sub(1);
+            stretch.hops = (own + entry / ENTRY) as u8;
+        }
+        stretches
+    }
+
+    /// The flow uses other paths from now on; packets on the old ones may still walk them.
+    pub(crate) fn leave_paths(&mut self, presence: u32) {
+        for &(part, card) in &self.presences[presence].cards {
+            self.parts[usize::from(part)].trails[card].forward.clear();
+        }
+    }
+
+    /// Forgets the flows that are over and of which no packet is left.
+    pub(crate) fn free_ended(&mut self) {
+        let (parts, presences) = (&mut self.parts, &mut self.presences);
+        self.ended.retain(|&presence| {
+            let cards = &presences[presence].cards;
+            let live: i32 = cards.iter().map(|&(part, card)| parts[usize::from(part)].cards[card].live).sum();
+            if live == 0 {
+                for (part, card) in presences.remove(presence).cards {
+                    parts[usize::from(part)].free_flow(card);
+                }
+            }
+            live != 0
+        });
+    }
+
+    pub(crate) fn flow_record(&self, presence: u32) -> FlowRecord {
+        let ((sender, ledger), receiver) = (self.sender_of(presence), self.receiver_of(presence));
+        FlowRecord {
+            id: ledger.id,
+            number: ledger.number,
+            source: ledger.source,
+            label: ledger.spec.label,
+            src: ledger.spec.src,
+            dst: ledger.spec.dst,
+            ports: ledger.spec.ports_or(ledger.ephemeral),
+            size_bytes: ledger.spec.size_bytes,
+            delivered_bytes: receiver.delivered_bytes,
+            class: ledger.spec.class,
+            scheme: ledger.spec.scheme,
+            start: ledger.start,
+            delivered_at: receiver.delivered_at,
+            acked_at: ledger.acked_at,
+            ideal: ledger.ideal,
+            base_rtt: ledger.base_rtt,
+            packets_sent: sender.packets_sent,
+            packets_retransmitted: ledger.packets_retransmitted,
+            timeouts: ledger.timeouts,
+            lost: self.presences[presence].lost,
+            marked: receiver.marked,
+            notifications: ledger.notifications,
+            first_notified: ledger.first_notified,
+            detours: ledger.detours.len() as u32,
+            path: ledger.path.clone(),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Probes: quantities sampled at a fixed interval, as they are at that instant.
+
+use crate::contract::record::{Metric, Sample};
+use crate::contract::scheme::Scheme;
+use crate::network::plan::ProbeTarget;
+use crate::part::kind;
+use crate::run::world::World;
+use xoff_engine::{Span, Time};
+
+/// What rates are measured against: the values at the previous sample.
+#[derive(Debug, Default)]
+pub struct ProbeState {
+    last: Vec<Last>,
+    /// Probed flows alive, and per flow the previous counts.
+    flows: Vec<ProbedFlow>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    at: Time,
+    bytes: u64,
+    paused: Span,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ProbedFlow {
+    flow: u32,
+    at: Time,
+    sent_wire_bytes: u64,
+    delivered_bytes: u64,
+}
+
+impl<S: Scheme> World<S> {
+    pub(crate) fn start_probes(&mut self) {
+        self.probe_state.last = vec![Last::default(); self.plan.probes.len()];
+        for index in 0..self.plan.probes.len() as u32 {
+            self.schedule(self.plan.probes[index as usize].from, kind::PROBE, index, index);
+        }
+    }
+
+    pub(crate) fn probe_flow(&mut self, flow: u32) {
+        let at = self.now;
+        self.probe_state.flows.push(ProbedFlow { flow, at, sent_wire_bytes: 0, delivered_bytes: 0 });
+    }
+
+    pub(crate) fn unprobe_flow(&mut self, flow: u32) {
+        self.probe_state.flows.retain(|probed| probed.flow != flow);
+    }
+
+    pub(crate) fn on_probe(&mut self, index: u32) {
+        let probe = &self.plan.probes[index as usize];
+        let (what, next) = (probe.what, self.now + probe.every);
+        if next <= probe.until {
+            self.schedule(next, kind::PROBE, index, index);
+        }
+        let last = self.probe_state.last[index as usize];
+        let mut current = Last { at: self.now, ..last };
+        match what {
+            ProbeTarget::Flows => self.probe_flows(),
+            ProbeTarget::Queue { port, class }
+            | ProbeTarget::Ingress { port, class }
+            | ProbeTarget::Paused { port, class } => self.probe_port(port, class, what, last, &mut current),
+            ProbeTarget::Throughput { port } | ProbeTarget::PauseRate { port } | ProbeTarget::Shaped { port } => {
+                self.probe_port(port, 0, what, last, &mut current);
+            }
+        }
+        self.probe_state.last[index as usize] = current;
+        self.pause_if_grown();
+    }
+
+    fn probe_port(&mut self, name: u32, class: u8, what: ProbeTarget, last: Last, current: &mut Last) {
+        let (part, port) = self.place_of(name);
+        let (part, now) = (&self.parts[part], self.now);
+        let elapsed = now.saturating_since(last.at);
+        // The first sample of a rate has nothing to be measured against.
+        let per_second = |amount: f64| if elapsed == Span::ZERO { 0.0 } else { amount / elapsed.as_s() };
+        let queue = &part.queues[port as usize * part.classes + usize::from(class)];
+        let owner = &part.ports[port as usize];
+        let (metric, value) = match what {
+            ProbeTarget::Queue { .. } => (Metric::QueueBytes, queue.bytes as f64),
+            ProbeTarget::Ingress { .. } if owner.has(crate::node::port::AT_HOST) => (Metric::IngressBytes, 0.0),
+            ProbeTarget::Ingress { .. } => {
+                let account = &part.accounts[part.first_account(port) + usize::from(class)];
+                (Metric::IngressBytes, account.bytes as f64)
+            }
+            ProbeTarget::Throughput { .. } => {
+                current.bytes = owner.tx_bytes;
+                (Metric::PortThroughput, per_second((current.bytes - last.bytes) as f64 * 8.0))
+            }
+            ProbeTarget::Paused { .. } => {
+                let paused = owner.paused & (1 << class) != 0;
+                current.paused = queue.paused_total + if paused { now - queue.paused_since } else { Span::ZERO };
+                (Metric::PausedFraction, per_second((current.paused - last.paused).as_s()))
+            }
+            ProbeTarget::PauseRate { .. } => {
+                let frames = &part.watch.frames[port as usize];
+                current.bytes = frames.pause + frames.refresh;
+                (Metric::PauseRate, per_second((current.bytes - last.bytes) as f64))
+            }
+            ProbeTarget::Shaped { .. } => (Metric::ShapedBytes, part.shapers.bytes_for(port) as f64),
+            ProbeTarget::Flows => return,
+        };
+        self.samples.push(Sample { at: now, metric, entity: name, label: 0, class, value });
+    }
+
+    fn probe_flows(&mut self) {
+        let now = self.now;
+        let mut flows = std::mem::take(&mut self.probe_state.flows);
+        for probed in &mut flows {
+            let ((sender, ledger), receiver) = (self.sender_of(probed.flow), self.receiver_of(probed.flow));
+            let seconds = now.saturating_since(probed.at).as_s();
+            let rate = |new: u64, old: u64| if seconds == 0.0 { 0.0 } else { (new - old) as f64 * 8.0 / seconds };
+            let (class, label, entity) = (ledger.spec.class, ledger.spec.label, ledger.id);
+            let line_bps = self.line_rate(ledger.spec.src).bps() as f64;
+            let values = [
+                (Metric::FlowRate, Some(allowed_bps(sender, ledger.base_rtt, line_bps))),
+                (Metric::FlowSendRate, Some(rate(sender.sent_wire_bytes, probed.sent_wire_bytes))),
+                (Metric::FlowThroughput, Some(rate(receiver.delivered_bytes, probed.delivered_bytes))),
+                (Metric::FlowShapedBytes, self.shaped_bytes(probed.flow).map(|bytes| bytes as f64)),
+            ];
+            *probed = ProbedFlow {
+                flow: probed.flow,
+                at: now,
+                sent_wire_bytes: sender.sent_wire_bytes,
+                delivered_bytes: receiver.delivered_bytes,
+            };
+            let taken = values.into_iter().filter_map(|(metric, value)| Some((metric, value?)));
+            self.samples.extend(taken.map(|(metric, value)| Sample { at: now, metric, entity, label, class, value }));
+        }
+        self.probe_state.flows = flows;
+    }
+
+    /// What waits in the shaped queue of a flow, if it may have one.
+    fn shaped_bytes(&self, flow: u32) -> Option<u64> {
+        let (part, card) = self.target(flow);
+        self.parts[part].shapers.bytes_of(card)
+    }
+}
+
+/// What a scheme allows a flow in wire bits per second: the stricter of its rate and of a window per
+/// base round trip.
+fn allowed_bps<Rp>(sender: &crate::flow::ends::Sender<Rp>, base_rtt: Span, line_bps: f64) -> f64 {
+    if sender.window_bytes == u64::MAX || base_rtt == Span::ZERO {
+        return sender.asked_bps;
+    }
+    let wire_per_payload = f64::from(sender.full_frame) / f64::from(sender.mtu_bytes);
+    let window_bps = sender.window_bytes as f64 * 8.0 * wire_per_payload / base_rtt.as_s();
+    sender.asked_bps.min(window_bps).min(line_bps)
+}

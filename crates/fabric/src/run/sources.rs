@@ -1,0 +1,169 @@
+//! The sources of traffic: when each acts next, what its actions do, what it is told.
+
+use crate::contract::scheme::Scheme;
+use crate::contract::traffic::{Action, Source};
+use crate::flow::identity::SourceName;
+use crate::part::{News, Order, kind};
+use crate::run::world::World;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use xoff_engine::Time;
+
+/// A source and what is known of it.
+pub(crate) struct Feed {
+    pub source: Box<dyn Source>,
+    pub name: SourceName,
+    /// Flows that it has started.
+    pub started: u64,
+    /// The event that counts.
+    pub due: Time,
+    /// Turns that it has waited, being due.
+    pub waited: u8,
+    /// Its living flows, by its own handles.
+    pub flows: HashMap<u32, u32>,
+}
+
+impl Feed {
+    pub(crate) fn new(source: Box<dyn Source>, place: usize) -> Feed {
+        let name = SourceName::new(source.name(), place);
+        Feed { source, name, started: 0, due: Time::NEVER, waited: 0, flows: HashMap::new() }
+    }
+}
+
+impl<S: Scheme> World<S> {
+    pub(crate) fn arm_source(&mut self, source: u32) {
+        let feed = &mut self.feeds[source as usize];
+        let next = feed.source.next().unwrap_or(Time::NEVER);
+        if next == feed.due {
+            return;
+        }
+        feed.due = next;
+        if next != Time::NEVER {
+            debug_assert!(next >= self.now, "a source wants to act in the past");
+            self.push_source(next, source);
+        }
+    }
+
+    fn push_source(&mut self, at: Time, source: u32) {
+        let tie = self.feeds[source as usize].name.tie();
+        let key = self.parts[0].queue.key(at, kind::SOURCE, tie, source);
+        self.acts.push(Reverse(key));
+    }
+
+    pub(crate) fn on_source(&mut self, source: u32) {
+        if self.feeds[source as usize].due != self.now {
+            return;
+        }
+        if self.parts[0].eager && self.must_wait_its_turn(source) {
+            return;
+        }
+        let feed = &mut self.feeds[source as usize];
+        feed.due = Time::NEVER;
+        let mut actions = Vec::new();
+        feed.source.act(self.now, &mut actions);
+        for action in actions {
+            self.carry_out(source, action);
+        }
+        self.arm_source(source);
+        self.pause_if_grown();
+        if self.is_idle() {
+            self.finish();
+        }
+    }
+
+    fn carry_out(&mut self, source: u32, action: Action) {
+        match action {
+            Action::Start(spec) => self.start_flow(source, spec),
+            Action::Offer { handle, bytes } => self.order_sender(source, handle, |flow| Order::Offer(flow, bytes)),
+            Action::Cap { handle, rate } => self.order_sender(source, handle, |flow| Order::Cap(flow, rate)),
+            Action::Stop { handle } => {
+                if let Some(&presence) = self.feeds[source as usize].flows.get(&handle) {
+                    self.presences[presence].stops = self.window.act;
+                    let (part, card) = self.target(presence);
+                    let receiver = self.parts[part].cards[card].receiver;
+                    self.order(source, part, Order::Close(receiver));
+                    self.order_sender(source, handle, Order::Stop);
+                }
+                if self.parts.len() == 1 {
+                    self.hear_news();
+                }
+            }
+        }
+    }
+
+    fn order_sender(&mut self, source: u32, handle: u32, order: impl FnOnce(u32) -> Order) {
+        if let Some(&presence) = self.feeds[source as usize].flows.get(&handle) {
+            let (part, card) = self.origin(presence);
+            let sender = self.parts[part].cards[card].sender;
+            self.order(source, part, order(sender));
+        }
+    }
+
+    /// A part does what a source wants, now: at once, or when it gets there.
+    pub(crate) fn order(&mut self, source: u32, part: usize, order: Order) {
+        if self.parts.len() == 1 {
+            self.parts[part].obey(order);
+            return;
+        }
+        let tie = self.feeds[source as usize].name.tie();
+        let window = &mut self.window;
+        window.orders += 1;
+        self.parts[part].expect_order(self.now, tie, (window.acts, window.orders), order);
+    }
+
+    /// Where the order of scheduling counts, opening a flow takes two turns of its own: it comes after
+    /// all that was scheduled for this instant.
+    fn must_wait_its_turn(&mut self, source: u32) -> bool {
+        let waited = &mut self.feeds[source as usize].waited;
+        *waited = (*waited + 1) % 3;
+        let wait = *waited != 0;
+        if wait {
+            self.push_source(self.now, source);
+        }
+        wait
+    }
+
+    /// Tells sources what has become of their flows.
+    pub(crate) fn hear_news(&mut self) {
+        let mut told = std::mem::take(&mut self.parts[0].news);
+        for news in told.drain(..) {
+            self.hear(news);
+        }
+        self.parts[0].news = told;
+    }
+
+    pub(crate) fn hear(&mut self, news: News) {
+        match news {
+            News::Ended(presence) => self.on_ended(presence),
+            News::Lost(presence) => self.presences[presence].lost += 1,
+            News::Drained(presence) => {
+                let ledger = self.sender_of(presence).1;
+                let (source, handle) = (ledger.source, ledger.spec.handle);
+                self.feeds[source as usize].source.on_drained(self.now, handle);
+                self.arm_source(source);
+            }
+        }
+    }
+
+    /// A flow is over: it gets its record, and its source is told.
+    fn on_ended(&mut self, presence: u32) {
+        let record = self.flow_record(presence);
+        self.flows.push(record);
+        let ledger = self.sender_of(presence).1;
+        let (source, handle) = (ledger.source, ledger.spec.handle);
+        self.unprobe_flow(presence);
+        self.ended.push(presence);
+        let feed = &mut self.feeds[source as usize];
+        feed.flows.remove(&handle);
+        feed.source.on_finished(self.now, handle);
+        self.arm_source(source);
+        if self.is_idle() {
+            self.finish();
+        }
+    }
+
+    /// No flow is alive and no source will act again.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.plan.run.stop_when_idle && self.feeds.iter().all(|feed| feed.flows.is_empty() && feed.due == Time::NEVER)
+    }
+}

@@ -1,0 +1,380 @@
+//! How a flow begins: its number, its packets, its path, its three machines.
+
+use crate::contract::scheme::{FlowFacts, Format, NotificationPoint, ReactionPoint, Scheme, Transport};
+use crate::contract::traffic::FlowSpec;
+use crate::flow::ends::{Ledger, Receiver, SendState, Sender, frames};
+use crate::flow::identity::{Card, ELSEWHERE};
+use crate::flow::tcp::{self, AnyOrder};
+use crate::network::domain;
+use crate::network::plan::{AckClass, AckPath};
+use crate::network::route::FlowKey;
+use crate::network::timing;
+use crate::part::{Order, Part};
+use crate::run::world::World;
+use xoff_engine::{BitRate, Span, Time};
+
+/// Which flow of the run it is.
+struct Birth {
+    source: u32,
+    id: u32,
+    number: u64,
+    identity: u64,
+    ephemeral: u16,
+}
+
+/// Its packets and what answers them.
+struct Packets {
+    format: Format,
+    tcp: bool,
+    mtu_bytes: u32,
+    header_bytes: u32,
+    ack_frame: u32,
+    ack_class: u8,
+    total: u32,
+    full_frame: u16,
+    last_frame: u16,
+    /// Payload bytes the last packet falls short of a full one.
+    short_bytes: u32,
+}
+
+/// Where it goes, and how long that takes on an idle network.
+struct Journey {
+    path: Vec<u32>,
+    stranded: bool,
+    /// The way back; empty if it is the same read backwards.
+    back: Vec<u32>,
+    backward: bool,
+    exchange: timing::Exchange,
+    base_rtt: Span,
+    ideal: Span,
+    line_rate: BitRate,
+    bdp_bytes: u64,
+}
+
+/// What one of its ends has in its part: a card, and the first stretch of a path.
+#[derive(Clone, Copy)]
+struct Footing {
+    card: u32,
+    route: u32,
+    hops: u8,
+}
+
+impl<S: Scheme> World<S> {
+    pub(crate) fn start_flow(&mut self, source: u32, spec: FlowSpec) {
+        let birth = self.number_flow(source, &spec);
+        let packets = self.packets_of(&spec);
+        let journey = self.journey_of(&spec, &birth, &packets);
+        let facts = self.facts_of(&spec, &birth, &packets, &journey);
+        let scheme = &self.schemes[usize::from(spec.scheme)];
+        let (rp, np) = (scheme.reaction_point(&facts), scheme.notification_point(&facts));
+        let transit = facts.crossing.and_then(|_| scheme.transit(&facts));
+        let card = Card {
+            id: birth.id,
+            name: birth.identity as u32,
+            weight: spec.weight,
+            scheme: spec.scheme,
+            presence: 0,
+            sender: ELSEWHERE,
+            receiver: ELSEWHERE,
+            live: 0,
+            notification_frame: self.plan.host(spec.src).sizes.notification_bytes as u16,
+        };
+        let presence = self.add_presence(card, spec.src, spec.dst);
+        let [first, last] = self.lay(presence, &journey.path, true);
+        let back = if journey.backward { last } else { self.lay(presence, &journey.back, false)[0] };
+        let shaped = transit.is_some();
+        if let Some(machine) = transit {
+            let (part, card) = self.target(presence);
+            self.parts[part].add_shaper(card, self.plan.nodes[spec.dst as usize].domain, machine);
+        }
+        let footing = |card, (route, hops)| Footing { card, route, hops };
+        let (part, card) = self.origin(presence);
+        let sender = self.sender(rp, footing(card, first), shaped, &spec, &packets, &journey);
+        let sender = self.parts[part].add_sender(sender, ledger(&birth, &spec, self.now, &journey));
+        let (end, card) = self.target(presence);
+        let receiver = self.receiver(np, footing(card, back), &spec, &packets, &journey);
+        self.parts[end].add_receiver(receiver);
+        self.feeds[source as usize].flows.insert(spec.handle, presence);
+        if spec.probed {
+            self.probe_flow(presence);
+        }
+        self.order(source, part, Order::Open(sender));
+    }
+
+    fn number_flow(&mut self, source: u32, spec: &FlowSpec) -> Birth {
+        let id = self.own.flows_started as u32;
+        self.own.flows_started += 1;
+        let feed = &mut self.feeds[source as usize];
+        let number = feed.started;
+        feed.started += 1;
+        Birth { source, id, number, identity: feed.name.flow(number, spec), ephemeral: feed.name.port(number) }
+    }
+
+    fn packets_of(&self, spec: &FlowSpec) -> Packets {
+        let domain = |node: u32| self.plan.nodes[node as usize].domain;
+        let across = domain(spec.src) != domain(spec.dst);
+        let format = self.formats[usize::from(spec.scheme)][usize::from(across)];
+        let (settings, responder) = (self.plan.host(spec.src), self.plan.host(spec.dst));
+        let (header_bytes, ack_frame) = match format.transport {
+            Transport::Roce => (settings.sizes.data_header_bytes, responder.sizes.ack_bytes),
+            Transport::Tcp => (settings.sizes.tcp_header_bytes, responder.sizes.tcp_ack_bytes),
+        };
+        let (header_bytes, ack_frame) = (header_bytes + format.data_bytes, ack_frame + format.ack_bytes);
+        let (total, full_frame, last_frame) = frames(settings, header_bytes, spec.size_bytes);
+        let whole_bytes = u64::from(total) * u64::from(settings.mtu_bytes);
+        Packets {
+            format,
+            tcp: format.transport == Transport::Tcp,
+            mtu_bytes: settings.mtu_bytes,
+            header_bytes,
+            ack_frame,
+            ack_class: match responder.ack_class {
+                AckClass::Control => self.plan.classes.control,
+                AckClass::WithData => spec.class,
+            },
+            total,
+            full_frame,
+            last_frame,
+            short_bytes: spec.size_bytes.map_or(0, |size| (whole_bytes - size) as u32),
+        }
+    }
+
+    fn journey_of(&self, spec: &FlowSpec, birth: &Birth, packets: &Packets) -> Journey {
+        let key = self.parts[0].flow_key(spec, birth.identity, birth.ephemeral);
+        let (path, stranded) = self.resolve_path(spec, &key);
+        let (back, backward) = self.resolve_back(spec, &key, &path);
+        let gap = self.parts[0].gap_bytes;
+        let full_wire = u32::from(packets.full_frame) + gap;
+        let exchange = timing::Exchange { data_wire: full_wire, ack_wire: packets.ack_frame + gap };
+        let ways = self.ways.as_ref();
+        let way = ways.and_then(|ways| ways.to(&self.plan, spec.dst, packets.mtu_bytes)[spec.src as usize]);
+        let base_rtt = way.map_or_else(|| timing::base_rtt(&self.plan, &path, exchange), |way| way.round_trip());
+        let last_wire = u32::from(packets.last_frame) + gap;
+        let ideal = match packets.total {
+            u32::MAX => Span::ZERO,
+            total => timing::ideal_delivery(&self.plan, &path, u64::from(total), full_wire, last_wire),
+        };
+        let line_rate = self.line_rate(spec.src);
+        let bdp_bytes = match self.plan.host(spec.src).nic.inflight_cap {
+            None => line_rate.bytes_in(self.max_base_rtt),
+            Some(cap) if cap.longest => self.max_bdp_bytes,
+            Some(_) => way.map_or_else(|| timing::bdp_bytes(&self.plan, &path, base_rtt), |way| way.bdp_bytes()),
+        };
+        Journey { path, stranded, back, backward, exchange, base_rtt, ideal, line_rate, bdp_bytes }
+    }
+
+    fn facts_of(&self, spec: &FlowSpec, birth: &Birth, packets: &Packets, journey: &Journey) -> FlowFacts {
+        let line_rate = journey.line_rate;
+        FlowFacts {
+            seed: self.plan.seed,
+            flow: birth.identity,
+            line_rate,
+            start: self.now,
+            initial_rate: spec.initial_rate.map_or(line_rate, |rate| rate.min(line_rate)),
+            base_rtt: journey.base_rtt,
+            max_base_rtt: self.max_base_rtt,
+            bdp_bytes: journey.bdp_bytes,
+            mtu_bytes: packets.mtu_bytes,
+            mtu_wire_bytes: journey.exchange.data_wire,
+            weight: spec.weight,
+            hops: journey.path.len().saturating_sub(1) as u8,
+            ack_delay: self.plan.host(spec.dst).ack_delay,
+            crossing: domain::crossing(&self.plan, &journey.path, journey.exchange),
+        }
+    }
+
+    fn sender(
+        &self,
+        rp: S::Rp,
+        Footing { card, route, hops }: Footing,
+        transit: bool,
+        spec: &FlowSpec,
+        packets: &Packets,
+        journey: &Journey,
+    ) -> Sender<S::Rp> {
+        let host = self.layout.index_of[spec.src as usize];
+        let part = &self.parts[usize::from(self.layout.part_of[spec.src as usize])];
+        let (settings, mtu_bytes) = (self.plan.host(spec.src), packets.mtu_bytes);
+        let line_bps = journey.line_rate.bps() as f64;
+        Sender {
+            rp,
+            host,
+            card,
+            next: 0,
+            una: 0,
+            highest: 0,
+            asked: 0,
+            ack_every: tcp::ack_every(&packets.format, self.plan.host(spec.dst)),
+            total: packets.total,
+            offered: spec.offered_bytes.map_or(u32::MAX, |bytes| (bytes / u64::from(mtu_bytes)) as u32),
+            state: if part.hosts[host as usize].scan.is_some() { SendState::Scanned } else { SendState::Idle },
+            class: spec.class,
+            scheme: spec.scheme,
+            int: packets.format.int,
+            transit,
+            ecn: packets.format.ecn,
+            ended: false,
+            tcp: packets.tcp,
+            resend: false,
+            stranded: journey.stranded,
+            full_frame: packets.full_frame,
+            last_frame: packets.last_frame,
+            mtu_bytes,
+            short_bytes: packets.short_bytes,
+            last_wire: journey.exchange.data_wire,
+            next_avail: self.now,
+            ps_per_byte: 0.0,
+            asked_bps: line_bps,
+            gap_bps: line_bps,
+            window_bytes: u64::MAX,
+            asked_window: u64::MAX,
+            bdp_bytes: journey.bdp_bytes,
+            cap: spec.rate_cap,
+            // A round trip is not a loss, however long: the timer never undercuts a few of them.
+            rto: settings.retransmit_timeout.max(journey.base_rtt * 4),
+            rto_at: Time::NEVER,
+            due: Time::NEVER,
+            route,
+            hops,
+            sent_wire_bytes: 0,
+            packets_sent: 0,
+        }
+    }
+
+    fn receiver(
+        &self,
+        np: S::Np,
+        Footing { card, route, hops }: Footing,
+        spec: &FlowSpec,
+        packets: &Packets,
+        journey: &Journey,
+    ) -> Receiver<S::Np> {
+        let responder = self.plan.host(spec.dst);
+        let takes_any = packets.tcp || packets.format.reorder;
+        let any_order = takes_any.then(|| Box::new(AnyOrder::new(&packets.format, responder)));
+        Receiver {
+            answers: np.answers(),
+            np,
+            host: self.layout.index_of[spec.dst as usize],
+            card,
+            expected: 0,
+            total: packets.total,
+            mtu_bytes: packets.mtu_bytes,
+            short_bytes: packets.short_bytes,
+            ack_frame: packets.ack_frame as u16,
+            notification_frame: responder.sizes.notification_bytes as u16,
+            ack_class: packets.ack_class,
+            header_bytes: packets.header_bytes as u16,
+            naked: u32::MAX,
+            nak_at: Time::ZERO,
+            due: Time::NEVER,
+            route,
+            hops,
+            backward: journey.backward,
+            closed: false,
+            special: any_order.as_ref().is_some_and(|order| order.is_special()),
+            delivered_bytes: 0,
+            delivered_at: None,
+            marked: 0,
+            any_order,
+        }
+    }
+
+    /// What the NIC of a host sends at.
+    pub(crate) fn line_rate(&self, node: u32) -> BitRate {
+        let part = &self.parts[usize::from(self.layout.part_of[node as usize])];
+        let host = &part.hosts[self.layout.index_of[node as usize] as usize];
+        part.media.of(&part.ports[host.port as usize]).rate.rate()
+    }
+
+    /// The flow's egress ports: pinned, or by the hash of what identifies it.
+    pub(crate) fn resolve_path(&self, spec: &FlowSpec, key: &FlowKey) -> (Vec<u32>, bool) {
+        if let Some(path) = &spec.path {
+            return (path.to_vec(), !path.iter().all(|&port| self.is_up(port)));
+        }
+        let mut path = Vec::with_capacity(8);
+        let found = self.parts[0].routes.path(spec.src, spec.dst, key, &mut path);
+        if !found {
+            path.truncate(1);
+        }
+        (path, !found)
+    }
+
+    /// The way back: the same links for pinned flows and symmetric fabrics, else a hash of its own.
+    pub(crate) fn resolve_back(&self, spec: &FlowSpec, key: &FlowKey, path: &[u32]) -> (Vec<u32>, bool) {
+        let mut back = Vec::with_capacity(8);
+        if spec.path.is_some() || self.plan.ack_path == AckPath::Symmetric || path.len() < 2 {
+            return (back, true);
+        }
+        self.parts[0].routes.path(spec.dst, spec.src, &key.reversed(), &mut back);
+        (back, false)
+    }
+}
+
+fn ledger(birth: &Birth, spec: &FlowSpec, now: Time, journey: &Journey) -> Ledger {
+    Ledger {
+        id: birth.id,
+        number: birth.number,
+        identity: birth.identity,
+        ephemeral: birth.ephemeral,
+        source: birth.source,
+        spec: spec.clone(),
+        start: now,
+        acked_at: None,
+        ideal: journey.ideal,
+        base_rtt: journey.base_rtt,
+        packets_retransmitted: 0,
+        timeouts: 0,
+        notifications: 0,
+        first_notified: None,
+        path: journey.path.as_slice().into(),
+        detours: Vec::new(),
+    }
+}
+
+impl<S: Scheme> Part<S> {
+    fn add_sender(&mut self, sender: Sender<S::Rp>, ledger: Ledger) -> u32 {
+        let card = sender.card;
+        let (flow, ledger) = (self.senders.insert(sender), self.ledgers.insert(ledger));
+        debug_assert_eq!(flow, ledger, "senders and ledgers move together");
+        self.cards[card].sender = flow;
+        flow
+    }
+
+    fn add_receiver(&mut self, receiver: Receiver<S::Np>) {
+        let card = receiver.card;
+        self.cards[card].receiver = self.receivers.insert(receiver);
+    }
+
+    /// A flow that was added begins.
+    pub(crate) fn open_flow(&mut self, flow: u32) {
+        let limits = self.senders[flow].rp.limits();
+        self.apply_limits(flow, limits);
+        // The first packet waits for nothing, whatever rate the flow begins with.
+        self.senders[flow].next_avail = self.now;
+        self.arm_flow_timer(flow);
+        self.open_scanned(flow);
+        self.stir_flow(flow);
+    }
+
+    /// More bytes may be sent by a flow that is fed by offers.
+    pub(crate) fn offer(&mut self, flow: u32, bytes: u64) {
+        let ledger = &mut self.ledgers[flow];
+        let offered = ledger.spec.offered_bytes.unwrap_or(0).saturating_add(bytes);
+        ledger.spec.offered_bytes = Some(offered);
+        let sender = &mut self.senders[flow];
+        // Whole packets only: a remainder waits for the next offer.
+        sender.offered = (offered / u64::from(sender.mtu_bytes)).min(u64::from(u32::MAX - 1)) as u32;
+        self.stir_flow(flow);
+    }
+
+    /// A flow is stopped by its source.
+    pub(crate) fn stop_flow(&mut self, flow: u32) {
+        let port_id = self.hosts[self.senders[flow].host as usize].port;
+        self.end_flow(flow);
+        // A NIC that scans may have set no wake-up because of this flow.
+        if self.scans(port_id) {
+            self.serve_scan(port_id);
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! A network in parts moves in windows: for as long as the shortest wire between two parts takes, none can
+//! hear from another, and each runs by itself.
+//!
+//! A window ends before the first time at which something from another part could arrive, and before whatever
+//! concerns all of them: a line at which flows are forgotten, an event of the run, the stop. What sources do
+//! within it is drawn ahead. Between windows packets change hands, and what the parts have to tell is heard
+//! in the order in which one part would have told it. So results are those of one part.
+
+use crate::contract::packet::{Kind, Packet};
+use crate::contract::record::{PauseRecord, PfcRecord};
+use crate::contract::scheme::Scheme;
+use crate::contract::traffic::Source;
+use crate::network::partition;
+use crate::network::plan::{Link, Plan, Random, Ties, peer};
+use crate::part::{News, Part, Pause, kind};
+use crate::run::world::World;
+use std::cmp::Reverse;
+use xoff_engine::queue::LARGEST_INDEX;
+use xoff_engine::{Key, Span, Time};
+
+/// How far parts may run ahead, and how far they have come.
+#[derive(Debug)]
+pub(crate) struct Window {
+    /// The shortest delay of a link between two parts.
+    length: Span,
+    /// The same, where the end of the run is near: no longer than the shortest link to a host, so that the
+    /// ACKs that end it are seen before they arrive.
+    last: Span,
+    /// All parts have come so far.
+    reached: Time,
+    /// The act of a source that was drawn last.
+    pub act: Option<Key>,
+    /// Acts and orders in it so far, that parts may keep them in order.
+    pub acts: u32,
+    pub orders: u32,
+    /// Windows so far.
+    count: u64,
+    /// A flow that kept the run going when its end was last looked for.
+    lasting: Option<u32>,
+}
+
+impl Window {
+    pub(crate) fn of(plan: &Plan, part_of: &[u16]) -> Window {
+        let part = |node: u32| part_of[node as usize];
+        let cut = plan.links.iter().filter(|link| part(link.a) != part(link.b));
+        assert!(!cut.clone().any(|link| plan.leads_to_host(link)), "a host is with its switch");
+        assert!(cut.clone().count() == 0 || partition::takes_time(plan, part_of), "wires between parts take time");
+        let length = cut.map(Link::delay).min().unwrap_or(Span::ZERO);
+        let to_hosts = plan.links.iter().filter(|link| plan.leads_to_host(link)).map(Link::delay).min();
+        let last = to_hosts.map_or(length, |shortest| shortest.min(length));
+        Window { length, last, reached: Time::ZERO, act: None, acts: 0, orders: 0, count: 0, lasting: None }
+    }
+}
+
+/// Who lets parts run: one after the other, or several at once. Only whoever drives the run starts threads.
+pub trait Crew<S: Scheme> {
+    /// Does `work` with each of the parts, in any order, and returns when all are done.
+    fn each(&self, parts: &mut [Part<S>], work: &(dyn Fn(&mut Part<S>) + Sync));
+}
+
+/// One part after the other.
+pub struct Alone;
+
+impl<S: Scheme> Crew<S> for Alone {
+    fn each(&self, parts: &mut [Part<S>], work: &(dyn Fn(&mut Part<S>) + Sync)) {
+        parts.iter_mut().for_each(work);
+    }
+}
+
+/// Why a run must have its network in one part, if so: something in it sees all of the network at once, or
+/// hangs on the order in which events of all of it are scheduled.
+pub fn indivisible<S: Scheme>(plan: &Plan, schemes: &[S], sources: &[Box<dyn Source>]) -> Option<&'static str> {
+    if plan.model.ties == Ties::Scheduled {
+        Some("events at one instant happen in the order in which they were scheduled")
+    } else if plan.model.random != Random::Own {
+        Some("all queues share one stream of random numbers")
+    } else if schemes.iter().any(Scheme::controls_switches) {
+        Some("switches choose the paths of packets")
+    } else if sources.iter().any(|source| source.reacts()) {
+        Some("a source waits for its flows before it goes on")
+    } else {
+        None
+    }
+}
+
+impl<S: Scheme> World<S> {
+    /// Makes windows shorter than they might be. Results do not depend on it, which is what it is for: tests.
+    pub fn shorten_windows(&mut self, by: u64) {
+        let shorter = |span: Span| Span::from_ps((span.ps() / by).max(1));
+        (self.window.length, self.window.last) = (shorter(self.window.length), shorter(self.window.last));
+    }
+
+    /// Windows so far; none in one part.
+    pub fn windows(&self) -> u64 {
+        self.window.count
+    }
+
+    /// Moves all parts through one window; the events it had, or `None` if nothing is left to happen.
+    pub(crate) fn run_window(&mut self, stop: Key, crew: &dyn Crew<S>) -> Option<u64> {
+        let before = self.events();
+        let next = self.parts.iter().map(|part| part.next).min();
+        let act = self.acts.peek().map(|Reverse(key)| *key);
+        let event = self.agenda.peek().map(|Reverse(key)| *key);
+        let first = next.into_iter().chain(act).chain(event).min().unwrap_or(Key::LAST);
+        if first >= stop {
+            let latest = self.parts.iter().map(|part| part.now).max().unwrap_or(self.now);
+            self.set_now(if first == Key::LAST { latest.max(self.now) } else { self.plan.run.stop });
+            return None;
+        }
+        let start = first.time();
+        let line = self.line_after(self.window.reached);
+        if line <= first {
+            // Nothing happens before it, nor at those between it and what comes next.
+            self.cross_if_needed(line.time());
+            self.window.reached = Time::from_ps(start.ps() / self.grid.ps() * self.grid.ps());
+            return Some(0);
+        }
+        let length = if self.may_end_by(start + self.window.length) { self.window.last } else { self.window.length };
+        let ahead = Key::before(start + length);
+        let limit = ahead.min(line).min(stop).min(event.unwrap_or(Key::LAST));
+        self.window.count += 1;
+        let last_act = self.draw_ahead(limit);
+        let end = self.foresee_end(limit, last_act);
+        match end {
+            Some((key, part)) => self.run_to(key, part, crew),
+            None => self.run_parts(limit, crew),
+        }
+        crate::part::mail::exchange(&mut self.parts);
+        self.hear_all();
+        if end.is_some() {
+            // If what was foreseen did not come about (an ACK was lost), the run goes on from here.
+            return Some(self.events() - before);
+        }
+        self.window.reached = limit.time().min(line.time());
+        if Some(limit) == event {
+            self.set_now(limit.time());
+            self.set_rank(limit);
+            // It may look at what is on any wire.
+            self.open_all_mail(crew);
+            self.handle_agenda();
+            self.look_at_all(crew);
+            crate::part::mail::exchange(&mut self.parts);
+            self.hear_all();
+        } else if limit == line {
+            self.cross_if_needed(line.time());
+        }
+        Some(self.events() - before)
+    }
+
+    /// Events so far, of the run and of all parts.
+    fn events(&self) -> u64 {
+        self.own.events + self.parts.iter().map(|part| part.counters.events).sum::<u64>()
+    }
+
+    /// Time passes a line.
+    fn cross_if_needed(&mut self, line: Time) {
+        if self.has_business_at_lines() {
+            self.cross(line);
+        }
+    }
+
+    /// Whether the run could end before `time` because nothing is left to do.
+    fn may_end_by(&self, time: Time) -> bool {
+        self.plan.run.stop_when_idle && self.feeds.iter().all(|feed| feed.due == Time::NEVER || feed.due < time)
+    }
+
+    /// Lets sources act that are due before `limit`, and hands out what they want; the last of these acts.
+    fn draw_ahead(&mut self, limit: Key) -> Option<Key> {
+        let mut last = None;
+        // All that was drawn before has been done.
+        debug_assert!(self.parts.iter().all(|part| part.orders.is_empty()));
+        (self.window.acts, self.window.orders) = (0, 0);
+        while let Some(&Reverse(key)) = self.acts.peek()
+            && key < limit
+        {
+            self.now = key.time();
+            last = Some(key);
+            self.window.act = last;
+            self.window.acts += 1;
+            self.handle_act();
+        }
+        last
+    }
+
+    /// The event that ends the run, and its part unless it is an act of a source, if that comes before `limit`:
+    /// all flows are over but for those that are stopped by then and ACKs that are on their last wire already.
+    fn foresee_end(&mut self, limit: Key, last_act: Option<Key>) -> Option<(Key, Option<usize>)> {
+        if !self.plan.run.stop_when_idle || self.feeds.iter().any(|feed| feed.due != Time::NEVER) {
+            return None;
+        }
+        // Most often the same flow is why the run goes on.
+        if let Some(flow) = self.window.lasting.filter(|&flow| self.presences.get(flow).is_some())
+            && !self.sender_of(flow).0.ended
+            && self.foresee_flow(flow, limit).is_none()
+        {
+            return None;
+        }
+        let mut end = last_act.map(|key| (key, None));
+        for flow in self.feeds.iter().flat_map(|feed| feed.flows.values().copied()) {
+            let Some(over) = self.foresee_flow(flow, limit) else {
+                self.window.lasting = Some(flow);
+                return None;
+            };
+            end = end.max(Some(over));
+        }
+        end
+    }
+
+    /// The event that ends a flow, if it is known and before `limit`.
+    fn foresee_flow(&self, flow: u32, limit: Key) -> Option<(Key, Option<usize>)> {
+        let acked = self.final_ack(flow).map(|(key, part)| (key, Some(part)));
+        let stopped = self.presences[flow].stops.map(|key| (key, None));
+        acked.into_iter().chain(stopped).min().filter(|(key, _)| *key < limit)
+    }
+
+    /// When the last ACK of a flow arrives, and in which part, if it is on the wire to its host.
+    fn final_ack(&self, presence: u32) -> Option<(Key, usize)> {
+        let (number, card) = self.origin(presence);
+        let part = &self.parts[number];
+        let sender = &part.senders[part.cards[card].sender];
+        let port = peer(part.hosts[sender.host as usize].port);
+        let is_last = |packet: &Packet| packet.kind == Kind::Ack && packet.flow == card && packet.psn >= sender.total;
+        let wire = &part.ports[port as usize];
+        let item = part.in_flight.iter(&wire.wire).find(|item| is_last(&item.packet))?;
+        Some((Key::named(item.arrives, kind::ARRIVE, wire.name, port), number))
+    }
+
+    fn run_parts(&mut self, limit: Key, crew: &dyn Crew<S>) {
+        crew.each(&mut self.parts, &|part| {
+            // Most often this is all that need be known of a part where little happens.
+            if part.next < limit {
+                part.run_until(limit);
+            }
+        });
+    }
+
+    fn open_all_mail(&mut self, crew: &dyn Crew<S>) {
+        crew.each(&mut self.parts, &|part| part.open_mail());
+    }
+
+    /// After something that may have given any part something to do.
+    fn look_at_all(&mut self, crew: &dyn Crew<S>) {
+        crew.each(&mut self.parts, &Part::look_at_next);
+    }
+
+    /// Runs all parts up to an event, and one through it.
+    fn run_to(&mut self, end: Key, of: Option<usize>, crew: &dyn Crew<S>) {
+        match of {
+            Some(part) => {
+                self.run_parts(end, crew);
+                self.parts[part].run(end.next(), 1);
+                self.parts[part].look_at_next();
+            }
+            None => {
+                // What the source wants is done, and nothing that follows from it.
+                let (first, last) = (end.with_index(0), end.with_index(LARGEST_INDEX));
+                self.run_parts(first, crew);
+                for part in &mut self.parts {
+                    while part.queue.peek().is_some_and(|key| key >= first && key <= last) {
+                        part.run(last.next(), 1);
+                    }
+                    part.look_at_next();
+                }
+            }
+        }
+        self.set_now(end.time());
+        self.set_rank(end);
+    }
+
+    fn set_rank(&mut self, key: Key) {
+        for part in &mut self.parts {
+            part.rank = Some(key);
+        }
+    }
+
+    /// Hears what the parts have to tell, in the order of one part.
+    fn hear_all(&mut self) {
+        let mut told: Vec<(Key, News)> = Vec::new();
+        for part in &mut self.parts {
+            told.extend(part.news_ranks.drain(..).zip(part.news.drain(..)));
+        }
+        // Those of one part stay in order.
+        told.sort_by_key(|(rank, _)| *rank);
+        let now = self.now;
+        for (rank, news) in told {
+            self.now = rank.time();
+            self.hear(news);
+        }
+        self.now = now.max(self.now);
+    }
+
+    /// Records of all parts in the order of one, with the names of ports in the network.
+    pub(crate) fn publish_merged(&mut self) {
+        let mut pauses: Vec<(Key, PauseRecord)> = Vec::new();
+        let mut frames: Vec<(Key, PfcRecord)> = Vec::new();
+        for part in &mut self.parts {
+            let Part { ports, .. } = part;
+            let name = |port: u32| ports[port as usize].name;
+            let told = part.pauses.drain(..).map(|record| PauseRecord { port: name(record.port), ..record });
+            pauses.extend(part.pause_ranks.drain(..).zip(told));
+            let told = part.pfc_frames.drain(..).map(|record| PfcRecord { port: name(record.port), ..record });
+            frames.extend(part.frame_ranks.drain(..).zip(told));
+        }
+        pauses.sort_by_key(|(rank, _)| *rank);
+        frames.sort_by_key(|(rank, _)| *rank);
+        self.pauses.extend(pauses.into_iter().map(|(_, record)| record));
+        self.pfc_frames.extend(frames.into_iter().map(|(_, record)| record));
+    }
+}
+
+impl<S: Scheme> Part<S> {
+    fn run_until(&mut self, limit: Key) {
+        self.open_mail();
+        let (_, pause) = self.run(limit, u64::MAX);
+        debug_assert!(matches!(pause, Pause::Limit | Pause::Empty));
+        self.look_at_next();
+    }
+
+    fn look_at_next(&mut self) {
+        self.next = self.queue.bound();
+    }
+}
