@@ -150,9 +150,13 @@ pub struct Keep {
 pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn FnMut(Position)) -> io::Result<RunEnd> {
     let began = Instant::now();
     let units = keep.units.then(Arc::<Mutex<UnitLog>>::default);
-    let mut plan = loaded.plan.clone();
-    plan.run.record_pauses |= keep.pauses;
-    plan.run.record_refreshes |= keep.refreshes;
+    let mut plan = Arc::clone(&loaded.plan);
+    let records = |plan: &Plan| (plan.run.record_pauses, plan.run.record_refreshes);
+    let wanted = (plan.run.record_pauses || keep.pauses, plan.run.record_refreshes || keep.refreshes);
+    if records(&plan) != wanted {
+        let own = &mut Arc::make_mut(&mut plan).run;
+        (own.record_pauses, own.record_refreshes) = wanted;
+    }
     let frames = keep.frames && !loaded.captures.is_empty();
     let mut world = build_with(loaded, plan, units.as_ref(), !frames);
     if frames {
@@ -209,7 +213,7 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
 
 /// The world of a loaded scenario, ready to run.
 pub fn build(loaded: &Loaded) -> AnyWorld {
-    build_with(loaded, loaded.plan.clone(), None, false)
+    build_with(loaded, Arc::clone(&loaded.plan), None, false)
 }
 
 /// The same in parts, by the part of every node; the reason if it cannot be cut.
@@ -217,12 +221,12 @@ pub fn build_in_parts(loaded: &Loaded, part_of: Vec<u16>) -> Result<AnyWorld, &'
     let (schemes, sources) = made(loaded, None);
     match indivisible(&loaded.plan, &schemes, &sources) {
         Some(why) => Err(why),
-        None => Ok(AnyWorld::in_parts(loaded.plan.clone(), schemes, sources, part_of)),
+        None => Ok(AnyWorld::in_parts(Arc::clone(&loaded.plan), schemes, sources, part_of)),
     }
 }
 
 /// `cut`: in parts, if the network is large enough and can be.
-fn build_with(loaded: &Loaded, plan: Plan, units: Option<&Arc<Mutex<UnitLog>>>, cut: bool) -> AnyWorld {
+fn build_with(loaded: &Loaded, plan: Arc<Plan>, units: Option<&Arc<Mutex<UnitLog>>>, cut: bool) -> AnyWorld {
     let (schemes, sources) = made(loaded, units);
     // What is asked and answered on open connections is written down as it happens.
     if cut && units.is_none() && indivisible(&plan, &schemes, &sources).is_none() {

@@ -5,6 +5,7 @@
 
 use crate::Any;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 use xoff_fabric::plan::Plan;
 use xoff_fabric::record::PortReport;
 use xoff_fabric::traffic::Source;
@@ -15,12 +16,17 @@ use xoff_fabric::world::{Progress, World};
 pub struct AnyWorld(World<Any>);
 
 impl AnyWorld {
-    pub fn new(plan: Plan, schemes: Vec<Any>, sources: Vec<Box<dyn Source>>) -> AnyWorld {
+    pub fn new(plan: impl Into<Arc<Plan>>, schemes: Vec<Any>, sources: Vec<Box<dyn Source>>) -> AnyWorld {
         AnyWorld(World::new(plan, schemes, sources))
     }
 
     /// The same, cut into parts ([`World::in_parts`]).
-    pub fn in_parts(plan: Plan, schemes: Vec<Any>, sources: Vec<Box<dyn Source>>, part_of: Vec<u16>) -> AnyWorld {
+    pub fn in_parts(
+        plan: impl Into<Arc<Plan>>,
+        schemes: Vec<Any>,
+        sources: Vec<Box<dyn Source>>,
+        part_of: Vec<u16>,
+    ) -> AnyWorld {
         AnyWorld(World::in_parts(plan, schemes, sources, part_of))
     }
 

@@ -82,7 +82,7 @@ fn spelled_out(seed: u64) -> Option<(Table, xoff_fabric::plan::Plan)> {
     }
     rewrite::name_hosts(&mut root, &plan);
     set(&mut root, "topology", rewrite::custom_topology(&plan));
-    Some((root, plan))
+    Some((root, (*plan).clone()))
 }
 
 /// Runs a relation over many seeds; `relation` gives the two scenarios, if it suits the seed.

@@ -112,14 +112,21 @@ impl Layout {
 
 impl<S: Scheme> World<S> {
     /// Builds the world of a plan, in one part. The plan is trusted: whoever made it has checked it.
-    pub fn new(plan: Plan, schemes: Vec<S>, sources: Vec<Box<dyn Source>>) -> World<S> {
+    pub fn new(plan: impl Into<Arc<Plan>>, schemes: Vec<S>, sources: Vec<Box<dyn Source>>) -> World<S> {
+        let plan = plan.into();
         let part_of = vec![0; plan.nodes.len()];
         World::in_parts(plan, schemes, sources, part_of)
     }
 
     /// The same, cut into parts; `part_of` has the part of every node. Hosts are in the part of their switch.
     /// Results are those of one part.
-    pub fn in_parts(plan: Plan, schemes: Vec<S>, sources: Vec<Box<dyn Source>>, part_of: Vec<u16>) -> World<S> {
+    pub fn in_parts(
+        plan: impl Into<Arc<Plan>>,
+        schemes: Vec<S>,
+        sources: Vec<Box<dyn Source>>,
+        part_of: Vec<u16>,
+    ) -> World<S> {
+        let plan = plan.into();
         assert!(!schemes.is_empty() && schemes.len() <= 16, "one to sixteen schemes per run");
         assert!((1..=8).contains(&plan.classes.list.len()));
         let routes = Arc::new(Routes::new(&plan, |_| true));
@@ -128,7 +135,7 @@ impl<S: Scheme> World<S> {
         let ways = (plan.model.base_rtt == BaseRtt::Payload).then(|| Ways::new(&plan));
         let window = Window::of(&plan, &part_of);
         let layout = Layout::new(&plan, part_of);
-        let (plan, schemes, formats) = (Arc::new(plan), Arc::new(schemes), Arc::new(formats));
+        let (schemes, formats) = (Arc::new(schemes), Arc::new(formats));
         let part = |number| Part::new(&plan, &schemes, &formats, &routes, &layout, number, max_base_rtt);
         let mut parts: Vec<Part<S>> = (0..layout.parts() as u16).map(part).collect();
         crate::part::mail::introduce(&mut parts);

@@ -9,6 +9,8 @@ use xoff_fabric::plan::{NodeKind, Plan, peer};
 pub struct Names {
     nodes: Vec<NodeName>,
     ports: Vec<PortName>,
+    /// The names of all ports, one after the other.
+    text: String,
     /// IEEE priority by class index.
     priorities: Vec<u8>,
 }
@@ -22,13 +24,14 @@ struct NodeName {
 
 #[derive(Clone, Debug)]
 struct PortName {
-    name: String,
+    /// Where its name ends in the text; it begins where that of the port before ends.
+    end: u32,
     node: u32,
     /// 1, 2, ... among the ports of its node, in the order of the links.
     number: u32,
     rate: BitRate,
-    /// Which of several links between the same nodes; empty if there is only one.
-    twin: String,
+    /// Bytes at the end of its name that say which of several links between the same nodes it is.
+    twin: u8,
 }
 
 impl Names {
@@ -48,19 +51,22 @@ impl Names {
             pairs.entry((link.a.min(link.b), link.a.max(link.b))).or_default().push(index);
         }
         let mut counts = vec![0; plan.nodes.len()];
+        let mut text = String::new();
         let ports = (0..plan.ports() as u32)
             .map(|port| {
                 let (from, to) = (plan.node_of(port), plan.node_of(peer(port)));
                 let twins = &pairs[&(from.min(to), from.max(to))];
                 let which = twins.iter().position(|&link| link == port as usize / 2).unwrap_or(0);
                 let twin = if twins.len() > 1 { format!("#{which}") } else { String::new() };
-                let name = format!("{}->{}{twin}", plan.nodes[from as usize].name, plan.nodes[to as usize].name);
+                text.extend([&plan.nodes[from as usize].name, "->", &plan.nodes[to as usize].name, &twin]);
+                let end = u32::try_from(text.len()).expect("names of ports fit four gigabytes");
                 counts[from as usize] += 1;
                 let number = counts[from as usize];
-                PortName { name, node: from, number, rate: plan.direction(port).rate, twin }
+                PortName { end, node: from, number, rate: plan.direction(port).rate, twin: twin.len() as u8 }
             })
             .collect();
-        Names { nodes, ports, priorities: plan.classes.list.iter().map(|class| class.priority).collect() }
+        text.shrink_to_fit();
+        Names { nodes, ports, text, priorities: plan.classes.list.iter().map(|class| class.priority).collect() }
     }
 
     pub fn node(&self, node: u32) -> &str {
@@ -68,7 +74,14 @@ impl Names {
     }
     /// `from->to`, as [`Plan::port_name`] writes it.
     pub fn port(&self, port: u32) -> &str {
-        &self.ports[port as usize].name
+        let end = |port: usize| self.ports[port].end as usize;
+        let begin = (port as usize).checked_sub(1).map_or(0, end);
+        &self.text[begin..end(port as usize)]
+    }
+    /// Which of several links between the same nodes it is; empty if there is only one.
+    fn twin(&self, port: u32) -> &str {
+        let name = self.port(port);
+        &name[name.len() - usize::from(self.ports[port as usize].twin)..]
     }
     /// The node that owns a port.
     pub fn node_of(&self, port: u32) -> u32 {
@@ -99,7 +112,7 @@ impl Names {
     }
     /// The receiving side of a port in words: `leaf0 from h3`.
     pub fn ingress(&self, port: u32) -> String {
-        format!("{} from {}{}", self.node_name_of(port), self.node_name_of(peer(port)), self.ports[port as usize].twin)
+        format!("{} from {}{}", self.node_name_of(port), self.node_name_of(peer(port)), self.twin(port))
     }
 
     /// Nodes from sender to receiver: `h0>leaf0>spine1>leaf2>h9`, parallel links told apart by `#n`.
@@ -111,7 +124,7 @@ impl Names {
         for &port in path {
             text.push('>');
             text.push_str(self.node_name_of(peer(port)));
-            text.push_str(&self.ports[port as usize].twin);
+            text.push_str(self.twin(port));
         }
         text
     }

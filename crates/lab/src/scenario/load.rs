@@ -57,7 +57,7 @@ pub struct Scenario {
 pub struct Loaded {
     pub name: String,
     pub description: String,
-    pub plan: Plan,
+    pub plan: Arc<Plan>,
     /// Wire bytes of the largest packet that any host sends under any of the schemes.
     pub frame_bytes: u32,
     pub names: Names,
@@ -315,7 +315,7 @@ impl Scenario {
         let loaded = Loaded {
             name: head.name,
             description: head.description,
-            plan,
+            plan: Arc::new(plan),
             frame_bytes,
             names,
             classes: classes.names,

@@ -22,8 +22,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use theirs::Theirs;
 use times::Times;
 use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
@@ -121,8 +121,8 @@ impl Case {
         let source = scenario.source();
         let imported = hpcc::import(source, &crate::scenario::files::Files::in_folder(folder), None)?.scenario();
         let mut loaded = imported.load(&Options { sets: sets.to_vec(), ..Options::default() })?;
-        loaded.plan.run.record_pauses = false;
-        loaded.plan.run.record_pfc_frames = true;
+        let settings = &mut Arc::make_mut(&mut loaded.plan).run;
+        (settings.record_pauses, settings.record_pfc_frames) = (false, true);
         let config = Config::read(source)?;
         let read = || -> std::result::Result<_, Diagnostic> {
             let window = ["QLEN_MON_START", "QLEN_MON_END"].map(|key| config.count(key, 0..=u64::MAX / 1000));
@@ -132,7 +132,7 @@ impl Case {
         };
         let (random, theirs, queue) = read().map_err(|error| vec![error])?;
         if let Some(queue) = &queue {
-            queue.probe(&mut loaded.plan);
+            queue.probe(Arc::make_mut(&mut loaded.plan));
         }
         Ok(Case { name, loaded, theirs, queue, random })
     }
