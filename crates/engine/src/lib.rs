@@ -12,6 +12,7 @@ pub mod queue;
 pub mod ring;
 pub mod rng;
 pub mod slab;
+pub mod table;
 pub mod units;
 
 pub use fifo::{Fifo, Pool};
@@ -21,4 +22,5 @@ pub use queue::{EventQueue, Key};
 pub use ring::Ring;
 pub use rng::{Rng, stream};
 pub use slab::Slab;
+pub use table::{Id, Table};
 pub use units::{BitRate, Grain, LinkRate, Span, Time};

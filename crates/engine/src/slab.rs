@@ -1,35 +1,37 @@
-//! A recycling arena: values by `u32` index, freed slots reused, memory follows what is alive.
+//! A recycling arena: values by id, freed slots reused, memory follows what is alive.
 
-/// Values addressed by a stable `u32`.
+use crate::table::Id;
+
+/// Values addressed by a stable id.
 #[derive(Debug)]
-pub struct Slab<T> {
+pub struct Slab<I, T> {
     slots: Vec<Option<T>>,
-    free: Vec<u32>,
+    free: Vec<I>,
 }
 
-impl<T> Default for Slab<T> {
+impl<I, T> Default for Slab<I, T> {
     fn default() -> Self {
         Slab { slots: Vec::new(), free: Vec::new() }
     }
 }
 
-impl<T> Slab<T> {
-    pub fn insert(&mut self, value: T) -> u32 {
+impl<I: Id, T> Slab<I, T> {
+    pub fn insert(&mut self, value: T) -> I {
         match self.free.pop() {
-            Some(index) => {
-                self.slots[index as usize] = Some(value);
-                index
+            Some(id) => {
+                self.slots[id.index()] = Some(value);
+                id
             }
             None => {
                 self.slots.push(Some(value));
-                (self.slots.len() - 1) as u32
+                I::at(self.slots.len() - 1)
             }
         }
     }
 
-    pub fn remove(&mut self, index: u32) -> T {
-        let value = self.slots[index as usize].take().expect("removed once only");
-        self.free.push(index);
+    pub fn remove(&mut self, id: I) -> T {
+        let value = self.slots[id.index()].take().expect("removed once only");
+        self.free.push(id);
         value
     }
 
@@ -48,33 +50,33 @@ impl<T> Slab<T> {
     }
 
     #[inline]
-    pub fn get(&self, index: u32) -> Option<&T> {
-        self.slots.get(index as usize)?.as_ref()
+    pub fn get(&self, id: I) -> Option<&T> {
+        self.slots.get(id.index())?.as_ref()
     }
 
     #[inline]
-    pub fn get_mut(&mut self, index: u32) -> Option<&mut T> {
-        self.slots.get_mut(index as usize)?.as_mut()
+    pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
+        self.slots.get_mut(id.index())?.as_mut()
     }
 
-    /// Living values in index order.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        self.slots.iter().enumerate().filter_map(|(i, slot)| slot.as_ref().map(|value| (i as u32, value)))
+    /// Living values in the order of their ids.
+    pub fn iter(&self) -> impl Iterator<Item = (I, &T)> {
+        self.slots.iter().enumerate().filter_map(|(i, slot)| slot.as_ref().map(|value| (I::at(i), value)))
     }
 }
 
-impl<T> std::ops::Index<u32> for Slab<T> {
+impl<I: Id, T> std::ops::Index<I> for Slab<I, T> {
     type Output = T;
     #[inline]
-    fn index(&self, index: u32) -> &T {
-        self.slots[index as usize].as_ref().expect("index of a living value")
+    fn index(&self, id: I) -> &T {
+        self.slots[id.index()].as_ref().expect("id of a living value")
     }
 }
 
-impl<T> std::ops::IndexMut<u32> for Slab<T> {
+impl<I: Id, T> std::ops::IndexMut<I> for Slab<I, T> {
     #[inline]
-    fn index_mut(&mut self, index: u32) -> &mut T {
-        self.slots[index as usize].as_mut().expect("index of a living value")
+    fn index_mut(&mut self, id: I) -> &mut T {
+        self.slots[id.index()].as_mut().expect("id of a living value")
     }
 }
 
@@ -86,7 +88,7 @@ mod tests {
 
     #[test]
     fn slots_are_reused() {
-        let mut slab = Slab::default();
+        let mut slab: Slab<u32, &str> = Slab::default();
         let a = slab.insert("a");
         let b = slab.insert("b");
         assert_eq!(slab.remove(a), "a");
@@ -101,7 +103,7 @@ mod tests {
         /// Each operation inserts, removes the oldest index alive, or changes it.
         #[test]
         fn behaves_like_a_map(operations in proptest::collection::vec((0u8..3, any::<u16>()), 0..200)) {
-            let (mut slab, mut reference) = (Slab::default(), BTreeMap::new());
+            let (mut slab, mut reference) = (Slab::<u32, u16>::default(), BTreeMap::new());
             let mut peak = 0;
             for (operation, value) in operations {
                 match (operation, reference.keys().next().copied()) {

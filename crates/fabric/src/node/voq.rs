@@ -22,7 +22,7 @@ const LANES: [Lane; 2] = [Lane::Free, Lane::Held];
 pub(crate) struct Controls<C: SwitchControl> {
     /// Per switch.
     list: Vec<Option<Box<Controlled<C>>>>,
-    messages: Slab<C::Message>,
+    messages: Slab<u32, C::Message>,
     /// Messages asked for by the hook at hand.
     outbox: Vec<(u16, C::Message)>,
     /// Equal-cost outputs of the packet at hand.

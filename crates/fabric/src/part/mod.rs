@@ -165,16 +165,16 @@ pub struct Part<S: Scheme> {
     /// Per congestion point: what orders its timers among others, whatever other schemes there are.
     pub(crate) cp_names: Vec<u32>,
     pub(crate) notices: Vec<Notice<S::Feedback>>,
-    pub(crate) senders: Slab<Sender<S::Rp>>,
-    pub(crate) receivers: Slab<Receiver<S::Np>>,
-    pub(crate) ledgers: Slab<Ledger>,
-    pub(crate) cards: Slab<Card>,
+    pub(crate) senders: Slab<u32, Sender<S::Rp>>,
+    pub(crate) receivers: Slab<u32, Receiver<S::Np>>,
+    pub(crate) ledgers: Slab<u32, Ledger>,
+    pub(crate) cards: Slab<u32, Card>,
     /// Per card.
-    pub(crate) trails: Slab<Trail>,
+    pub(crate) trails: Slab<u32, Trail>,
     /// Cards of the flows that are not gone, by their number in the run.
     pub(crate) living: HashMap<u32, u32>,
     pub(crate) int: FreeList<IntStack>,
-    pub(crate) feedback: Slab<S::Feedback>,
+    pub(crate) feedback: Slab<u32, S::Feedback>,
     pub(crate) controls: crate::node::voq::Controls<S::Switch>,
     pub(crate) shapers: crate::node::shaper::Shapers<S::Transit>,
 

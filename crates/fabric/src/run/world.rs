@@ -50,7 +50,7 @@ pub struct World<S: Scheme> {
     pub(crate) parts: Vec<Part<S>>,
     pub(crate) layout: Layout,
     pub(crate) window: Window,
-    pub(crate) presences: Slab<Presence>,
+    pub(crate) presences: Slab<u32, Presence>,
     /// Events of the run, earliest first: what sources do, and the rest.
     pub(crate) acts: BinaryHeap<Reverse<Key>>,
     pub(crate) agenda: BinaryHeap<Reverse<Key>>,
