@@ -4,6 +4,7 @@
 
 use crate::contract::traffic::FlowSpec;
 use crate::network::plan::HostSettings;
+use crate::part::id::HostId;
 use xoff_engine::{BitRate, Span, Time};
 
 /// Where a flow stands with its NIC.
@@ -25,7 +26,7 @@ pub enum SendState {
 #[derive(Debug)]
 pub struct Sender<Rp> {
     pub rp: Rp,
-    pub host: u32,
+    pub host: HostId,
     /// Its flow's card.
     pub card: u32,
     /// Next packet to send, oldest unacknowledged, one past the highest ever sent.
@@ -160,7 +161,7 @@ fn payload(packets: u32, total: u32, mtu_bytes: u32, short_bytes: u32) -> u64 {
 #[derive(Debug)]
 pub struct Receiver<Np> {
     pub np: Np,
-    pub host: u32,
+    pub host: HostId,
     /// Its flow's card.
     pub card: u32,
     pub expected: u32,

@@ -208,7 +208,7 @@ impl<S: Scheme> Part<S> {
         let flow = self.cards[cause.flow].receiver;
         let receiver = &self.receivers[flow];
         let (host, answers) = (receiver.host, receiver.answers);
-        let delay = self.plan.hosts[self.hosts[host as usize].profile as usize].ack_delay;
+        let delay = self.plan.hosts[self.hosts[host].profile as usize].ack_delay;
         let mut ack = self.answer(flow, cause, Kind::Ack);
         if answers {
             self.put_answer(flow, &mut ack);

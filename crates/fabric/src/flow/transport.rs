@@ -5,6 +5,7 @@ use crate::contract::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Rec
 use crate::contract::traffic::FlowSpec;
 use crate::flow::ends::SendState;
 use crate::network::route::FlowKey;
+use crate::part::id::PortId;
 use crate::part::{News, Part, kind};
 use xoff_engine::Time;
 
@@ -20,12 +21,12 @@ impl<S: Scheme> Part<S> {
 
     /// A packet reaches its host.
     #[inline]
-    pub(crate) fn host_receive(&mut self, port_id: u32, packet: &Packet) {
+    pub(crate) fn host_receive(&mut self, port_id: PortId, packet: &Packet) {
         match packet.kind {
             Kind::Data => self.on_data(packet),
             Kind::Ack | Kind::Nak => self.on_ack(packet),
             Kind::Notification => self.on_notification(packet),
-            Kind::Pfc | Kind::Neighbour => unreachable!("link-local frames end at the port {port_id}"),
+            Kind::Pfc | Kind::Neighbour => unreachable!("link-local frames end at the port {}", port_id.get()),
         }
     }
 
@@ -36,7 +37,7 @@ impl<S: Scheme> Part<S> {
         let gap = self.gap_bytes;
         let receiver = &mut self.receivers[flow];
         let host_id = receiver.host;
-        let settings = &self.plan.hosts[self.hosts[host_id as usize].profile as usize];
+        let settings = &self.plan.hosts[self.hosts[host_id].profile as usize];
         if packet.psn != receiver.expected || receiver.special {
             self.on_unexpected(packet);
             return;
@@ -135,7 +136,7 @@ impl<S: Scheme> Part<S> {
             return;
         }
         let host_id = receiver.host;
-        let settings = &self.plan.hosts[self.hosts[host_id as usize].profile as usize];
+        let settings = &self.plan.hosts[self.hosts[host_id].profile as usize];
         let delay = settings.ack_delay;
         let behind = packet.psn < receiver.expected;
         let told = receiver.naked == receiver.expected && now.saturating_since(receiver.nak_at) < settings.nak_interval;
@@ -194,7 +195,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn notify(&mut self, flow: u32, feedback: S::Feedback) {
         let receiver = &self.receivers[flow];
         let host_id = receiver.host;
-        let delay = self.plan.hosts[self.hosts[host_id as usize].profile as usize].notify_delay;
+        let delay = self.plan.hosts[self.hosts[host_id].profile as usize].notify_delay;
         let card = receiver.card;
         let scheme = &self.schemes[usize::from(self.cards[card].scheme)];
         let frame_bytes = scheme.notification_bytes(&feedback).map_or(receiver.notification_frame, |b| b as u16);
@@ -281,7 +282,7 @@ impl<S: Scheme> Part<S> {
         // Flows without offers have no such number.
         let drained = sender.una == sender.offered && moved;
         if complete {
-            let port_id = self.hosts[sender.host as usize].port;
+            let port_id = self.hosts[sender.host].port;
             if state == SendState::Scanned {
                 self.read_rp(flow);
                 self.hasten(flow);

@@ -8,6 +8,7 @@ use crate::contract::scheme::{ReactionPoint, Scheme};
 use crate::flow::ends::SendState;
 use crate::node::port::InFlight;
 use crate::node::scan::in_flight;
+use crate::part::id::{HostId, PortId, QueueId};
 use crate::part::{Part, kind};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,7 +19,7 @@ pub struct Host {
     pub node: u32,
     /// Its number among the hosts of the network.
     pub name: u32,
-    pub port: u32,
+    pub port: PortId,
     pub profile: u16,
     /// Flows that may send now, per class.
     pub ready: Box<[Ring<u32>]>,
@@ -42,23 +43,23 @@ pub(crate) const NO_FLOW: u32 = u32::MAX;
 impl<S: Scheme> Part<S> {
     /// The wire of a NIC is free.
     #[inline]
-    pub(crate) fn serve_host(&mut self, port_id: u32) {
+    pub(crate) fn serve_host(&mut self, port_id: PortId) {
         if self.scans(port_id) { self.serve_scan(port_id) } else { self.serve_nic(port_id) }
     }
 
     /// The wire of a NIC is free: the next packet goes, or the NIC sleeps until one may.
-    fn serve_nic(&mut self, port_id: u32) {
-        let host_id = self.ports[port_id as usize].owner;
+    fn serve_nic(&mut self, port_id: PortId) {
+        let host_id = self.ports[port_id].host();
         if !self.is_up(port_id) {
             return;
         }
         self.release_paced(host_id, self.now);
         self.requeue_last(host_id);
         loop {
-            if self.ports[port_id as usize].pfc_due != 0 {
+            if self.ports[port_id].pfc_due != 0 {
                 self.send_pfc(port_id);
             }
-            let port = &self.ports[port_id as usize];
+            let port = &self.ports[port_id];
             if port.busy_until > self.now || port.has(crate::node::port::FREE_PENDING) {
                 break;
             }
@@ -67,7 +68,7 @@ impl<S: Scheme> Part<S> {
                 break;
             }
             let class = self.pick_class(port_id, eligible);
-            let queue = &mut self.queues[port_id as usize * self.classes + usize::from(class)];
+            let queue = &mut self.queues[QueueId::of(port_id, class, self.classes)];
             if let Some(packet) = queue.pop(&mut self.queued, self.now) {
                 let empty = queue.packets.is_empty();
                 self.settle_waiting(port_id, host_id, class, empty);
@@ -75,7 +76,7 @@ impl<S: Scheme> Part<S> {
                 self.transmit(port_id, &packet);
                 break;
             }
-            let flow = self.hosts[host_id as usize].ready[usize::from(class)].pop();
+            let flow = self.hosts[host_id].ready[usize::from(class)].pop();
             self.settle_waiting(port_id, host_id, class, true);
             if let Some(flow) = flow
                 && self.send_data(port_id, host_id, flow)
@@ -88,32 +89,32 @@ impl<S: Scheme> Part<S> {
 
     /// Keeps the waiting bit true to queue and round-robin.
     #[inline]
-    fn settle_waiting(&mut self, port_id: u32, host_id: u32, class: u8, queue_empty: bool) {
-        if queue_empty && self.hosts[host_id as usize].ready[usize::from(class)].is_empty() {
-            self.ports[port_id as usize].waiting &= !(1 << class);
+    fn settle_waiting(&mut self, port_id: PortId, host_id: HostId, class: u8, queue_empty: bool) {
+        if queue_empty && self.hosts[host_id].ready[usize::from(class)].is_empty() {
+            self.ports[port_id].waiting &= !(1 << class);
         }
     }
 
     /// Decides what the NIC waits for: its own wire, or the next pacing time.
     #[inline]
-    fn plan_nic(&mut self, port_id: u32, host_id: u32) {
-        let port = &self.ports[port_id as usize];
+    fn plan_nic(&mut self, port_id: PortId, host_id: HostId) {
+        let port = &self.ports[port_id];
         if port.waiting & !port.paused != 0 || port.pfc_due != 0 {
             self.expect_free(port_id);
             return;
         }
-        let host = &mut self.hosts[host_id as usize];
+        let host = &mut self.hosts[host_id];
         if let Some(Reverse(next)) = host.paced.peek() {
             let at = next.time().max(port.busy_until);
             if at < host.wake_at || host.wake_at <= self.now {
                 host.wake_at = at;
-                self.queue.push_named(at, kind::WAKE, host.name, host_id);
+                self.queue.push_named(at, kind::WAKE, host.name, host_id.get());
             }
         }
     }
 
-    pub(crate) fn on_wake(&mut self, host_id: u32) {
-        let host = &mut self.hosts[host_id as usize];
+    pub(crate) fn on_wake(&mut self, host_id: HostId) {
+        let host = &mut self.hosts[host_id];
         let moved = host.scan.as_mut().is_some_and(|scan| scan.take_moved(self.now));
         if host.wake_at != self.now || moved {
             return;
@@ -124,18 +125,18 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Something changed: serve the NIC now if its wire is free, or once it is.
-    pub(crate) fn kick_nic(&mut self, port_id: u32) {
-        let port = &self.ports[port_id as usize];
+    pub(crate) fn kick_nic(&mut self, port_id: PortId) {
+        let port = &self.ports[port_id];
         if port.has(crate::node::port::FREE_PENDING) {
             return;
         }
         if port.busy_until <= self.now { self.serve_nic(port_id) } else { self.release_or_expect(port_id) }
     }
 
-    fn release_or_expect(&mut self, port_id: u32) {
+    fn release_or_expect(&mut self, port_id: PortId) {
         let (host_id, free_at) = {
-            let port = &self.ports[port_id as usize];
-            (port.owner, port.busy_until)
+            let port = &self.ports[port_id];
+            (port.host(), port.busy_until)
         };
         self.release_paced(host_id, free_at);
         self.plan_nic(port_id, host_id);
@@ -143,13 +144,13 @@ impl<S: Scheme> Part<S> {
 
     /// Moves flows whose pacing time has come by `until` into the round-robin.
     #[inline]
-    fn release_paced(&mut self, host_id: u32, until: Time) {
-        while let Some(Reverse(key)) = self.hosts[host_id as usize].paced.peek() {
+    fn release_paced(&mut self, host_id: HostId, until: Time) {
+        while let Some(Reverse(key)) = self.hosts[host_id].paced.peek() {
             let key = *key;
             if key.time() > until {
                 break;
             }
-            self.hosts[host_id as usize].paced.pop();
+            self.hosts[host_id].paced.pop();
             if let Some(sender) = self.senders.get(key.index())
                 && sender.state == SendState::Paced
                 && sender.host == host_id
@@ -164,15 +165,15 @@ impl<S: Scheme> Part<S> {
     fn make_ready(&mut self, flow: u32) {
         let sender = &mut self.senders[flow];
         sender.state = SendState::Ready;
-        let host = &mut self.hosts[sender.host as usize];
+        let host = &mut self.hosts[sender.host];
         host.ready[usize::from(sender.class)].push(flow);
-        self.ports[host.port as usize].waiting |= 1 << sender.class;
+        self.ports[host.port].waiting |= 1 << sender.class;
     }
 
     /// The flow served last rejoins the round-robin behind those that came while it was served.
     #[inline]
-    pub(crate) fn requeue_last(&mut self, host_id: u32) {
-        let flow = std::mem::replace(&mut self.hosts[host_id as usize].last_served, NO_FLOW);
+    pub(crate) fn requeue_last(&mut self, host_id: HostId) {
+        let flow = std::mem::replace(&mut self.hosts[host_id].last_served, NO_FLOW);
         if flow != NO_FLOW {
             self.make_ready(flow);
         }
@@ -185,7 +186,7 @@ impl<S: Scheme> Part<S> {
             self.close_scanned(flow);
             return;
         }
-        let (host, class) = (&mut self.hosts[sender.host as usize], usize::from(sender.class));
+        let (host, class) = (&mut self.hosts[sender.host], usize::from(sender.class));
         if sender.state == SendState::Ready {
             if host.last_served == flow {
                 host.last_served = NO_FLOW;
@@ -214,14 +215,14 @@ impl<S: Scheme> Part<S> {
         } else {
             sender.state = SendState::Paced;
             let key = Key::named(sender.next_avail, 0, self.cards[sender.card].name, flow);
-            self.hosts[sender.host as usize].paced.push(Reverse(key));
+            self.hosts[sender.host].paced.push(Reverse(key));
         }
     }
 
     /// A flow that was idle or blocked may have something to send.
     pub(crate) fn stir_flow(&mut self, flow: u32) {
         let sender = &self.senders[flow];
-        let port_id = self.hosts[sender.host as usize].port;
+        let port_id = self.hosts[sender.host].port;
         if sender.state == SendState::Scanned {
             self.serve_scan(port_id);
         } else if matches!(sender.state, SendState::Idle | SendState::Blocked) {
@@ -235,7 +236,7 @@ impl<S: Scheme> Part<S> {
     /// Builds and sends the next packet of a flow taken from the round-robin. `false` if the flow
     /// turned out not to be allowed to send.
     #[inline(always)]
-    pub(crate) fn send_data(&mut self, port_id: u32, host_id: u32, flow: u32) -> bool {
+    pub(crate) fn send_data(&mut self, port_id: PortId, host_id: HostId, flow: u32) -> bool {
         let now = self.now;
         let gap_bytes = self.gap_bytes;
         let Some(sender) = self.senders.get_mut(flow).filter(|sender| sender.host == host_id) else { return false };
@@ -302,7 +303,7 @@ impl<S: Scheme> Part<S> {
             self.after_rp(flow);
             return true;
         }
-        let free_at = self.ports[port_id as usize].busy_until;
+        let free_at = self.ports[port_id].busy_until;
         // The old rate spaces this packet; what the scheme just decided shifts it in apply_limits.
         self.senders[flow].next_avail =
             if ps_per_byte == 0.0 { free_at } else { now + self.gap(wire_bytes, ps_per_byte) };
@@ -311,8 +312,8 @@ impl<S: Scheme> Part<S> {
         if sender.has_data() && sender.may_go() && sender.next_avail <= free_at {
             // It may send again when the wire is free; until then it keeps its turn open.
             sender.state = SendState::Ready;
-            self.ports[port_id as usize].waiting |= 1 << sender.class;
-            self.hosts[host_id as usize].last_served = flow;
+            self.ports[port_id].waiting |= 1 << sender.class;
+            self.hosts[host_id].last_served = flow;
         } else {
             self.place_flow(flow);
         }
@@ -358,9 +359,9 @@ impl<S: Scheme> Part<S> {
             return;
         }
         sender.asked_bps = limits.rate_bps;
-        let host = &self.hosts[sender.host as usize];
+        let host = &self.hosts[sender.host];
         let port_id = host.port;
-        let line = self.media.of(&self.ports[port_id as usize]).rate;
+        let line = self.media.of(&self.ports[port_id]).rate;
         let line_bps = line.rate().bps() as f64;
         let nic = &self.plan.hosts[host.profile as usize].nic;
         let mut window_bytes = limits.window_bytes;
@@ -382,7 +383,7 @@ impl<S: Scheme> Part<S> {
             if sender.state == SendState::Paced {
                 let key = Key::named(sender.next_avail, 0, self.cards[sender.card].name, flow);
                 let host = sender.host;
-                self.hosts[host as usize].paced.push(Reverse(key));
+                self.hosts[host].paced.push(Reverse(key));
                 self.kick_nic(port_id);
             }
         }
@@ -392,47 +393,46 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Hands a control packet to the NIC, after `delay` if there is one.
-    pub(crate) fn emit(&mut self, host_id: u32, packet: &Packet, delay: Span, lane: u32) {
+    pub(crate) fn emit(&mut self, host_id: HostId, packet: &Packet, delay: Span, lane: u32) {
         if delay == Span::ZERO {
             self.emit_now(host_id, packet);
             return;
         }
         let arrives = self.now + delay;
-        let host = &mut self.hosts[host_id as usize];
+        let host = &mut self.hosts[host_id];
         let ring = &mut host.delayed[lane as usize];
         if ring.is_empty() {
-            self.queue.push_named(arrives, kind::EMIT, host.name * 2 + lane, host_id * 2 + lane);
+            self.queue.push_named(arrives, kind::EMIT, host.name * 2 + lane, host_id.get() * 2 + lane);
         }
         ring.push(InFlight { arrives, packet: *packet });
     }
 
-    pub(crate) fn on_emit(&mut self, index: u32) {
-        let (host_id, lane) = (index / 2, index % 2);
-        let host = &mut self.hosts[host_id as usize];
+    pub(crate) fn on_emit(&mut self, host_id: HostId, lane: u32) {
+        let host = &mut self.hosts[host_id];
         let ring = &mut host.delayed[lane as usize];
         let Some(due) = ring.pop() else { return };
         if let Some(next) = ring.front() {
-            self.queue.push_named(next.arrives, kind::EMIT, host.name * 2 + lane, index);
+            self.queue.push_named(next.arrives, kind::EMIT, host.name * 2 + lane, host_id.get() * 2 + lane);
         }
         self.emit_now(host_id, &due.packet);
     }
 
     #[inline]
-    fn emit_now(&mut self, host_id: u32, packet: &Packet) {
-        let port_id = self.hosts[host_id as usize].port;
+    fn emit_now(&mut self, host_id: HostId, packet: &Packet) {
+        let port_id = self.hosts[host_id].port;
         if self.scans(port_id) {
             self.emit_scanned(host_id, packet);
             return;
         }
         let class = packet.class;
         let bit = 1 << class;
-        if self.ports[port_id as usize].is_idle(self.now, class, crate::node::port::DOWN) {
+        if self.ports[port_id].is_idle(self.now, class, crate::node::port::DOWN) {
             self.transmit(port_id, packet);
             self.plan_nic(port_id, host_id);
             return;
         }
-        self.queues[port_id as usize * self.classes + usize::from(class)].push(&mut self.queued, self.now, packet);
-        let port = &mut self.ports[port_id as usize];
+        self.queues[QueueId::of(port_id, class, self.classes)].push(&mut self.queued, self.now, packet);
+        let port = &mut self.ports[port_id];
         port.waiting |= bit;
         if port.paused & bit == 0 {
             self.expect_free(port_id);

@@ -3,15 +3,16 @@
 use crate::contract::packet::{Kind, NO_EXTRA, Packet};
 use crate::contract::record::{PauseRecord, PfcRecord};
 use crate::contract::scheme::{Hooks, Scheme};
-use crate::network::plan::{Signalling, peer};
+use crate::network::plan::Signalling;
 use crate::node::port::{AT_HOST, AWAITED, DOWN, SCANS, Storm};
+use crate::part::id::{AccountId, PortId, QueueId};
 use crate::part::{Part, kind};
 use xoff_engine::Time;
 
 impl<S: Scheme> Part<S> {
     /// The account is above XOFF.
     #[inline]
-    pub(crate) fn ask_pause(&mut self, account_id: usize, again: bool) {
+    pub(crate) fn ask_pause(&mut self, account_id: AccountId, again: bool) {
         let account = &mut self.accounts[account_id];
         if !account.pausing {
             account.pausing = true;
@@ -28,19 +29,19 @@ impl<S: Scheme> Part<S> {
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn ask_resume(&mut self, account_id: usize) {
+    pub(crate) fn ask_resume(&mut self, account_id: AccountId) {
         self.accounts[account_id].pausing = false;
         self.note_pause(account_id, false);
         self.request_pfc(account_id);
     }
 
-    pub(crate) fn note_pause(&mut self, account_id: usize, pause: bool) {
+    pub(crate) fn note_pause(&mut self, account_id: AccountId, pause: bool) {
         if self.plan.run.record_pauses {
             let account = &self.accounts[account_id];
             self.pause_ranks.extend(self.rank);
             self.pauses.push(PauseRecord {
                 at: self.now,
-                port: account.port,
+                port: self.ports[account.port].name,
                 class: account.class,
                 pause,
                 refresh: false,
@@ -52,59 +53,57 @@ impl<S: Scheme> Part<S> {
     /// The classes of a bit mask are told once more to stop.
     #[cold]
     #[inline(never)]
-    fn note_refreshes(&mut self, port_id: u32, classes: u8) {
-        let port = &self.ports[port_id as usize];
+    fn note_refreshes(&mut self, port_id: PortId, classes: u8) {
+        let port = &self.ports[port_id];
         if port.has(AT_HOST) {
             return;
         }
-        let first = self.first_account(port_id);
-        for class in (0..self.classes).filter(|class| classes & (1 << class) != 0) {
-            let ingress_bytes = self.accounts[first + class].bytes;
-            let (at, class) = (self.now, class as u8);
+        let (at, port) = (self.now, port.name);
+        for class in (0..self.classes as u8).filter(|class| classes & (1 << class) != 0) {
+            let ingress_bytes = self.account(port_id, class).bytes;
             self.pause_ranks.extend(self.rank);
-            self.pauses.push(PauseRecord { at, port: port_id, class, pause: true, refresh: true, ingress_bytes });
+            self.pauses.push(PauseRecord { at, port, class, pause: true, refresh: true, ingress_bytes });
         }
     }
 
     /// A PFC frame about this account leaves as soon as its port is free: before all queues.
-    fn request_pfc(&mut self, account_id: usize) {
+    fn request_pfc(&mut self, account_id: AccountId) {
         if let Some(lots) = &self.lots {
             lots.skip();
         }
         let (port_id, class) = (self.accounts[account_id].port, self.accounts[account_id].class);
-        self.ports[port_id as usize].pfc_due |= 1 << class;
+        self.ports[port_id].pfc_due |= 1 << class;
         self.expect_free(port_id);
     }
 
     /// Sends one PFC frame with the state of every class that is due.
-    pub(crate) fn send_pfc(&mut self, port_id: u32) {
+    pub(crate) fn send_pfc(&mut self, port_id: PortId) {
         if let Some(frame) = self.make_pfc(port_id) {
             self.transmit(port_id, &frame);
         }
     }
 
     /// The PFC frame that is due at a port, if there is anything new to say. Counts it as told.
-    pub(crate) fn make_pfc(&mut self, port_id: u32) -> Option<Packet> {
+    pub(crate) fn make_pfc(&mut self, port_id: PortId) -> Option<Packet> {
         // A host in a storm signals as its switch does.
-        let switch_port = if self.ports[port_id as usize].has(AT_HOST) { peer(port_id) } else { port_id };
-        let signalling = match self.ports[switch_port as usize].has(AT_HOST) {
+        let switch_port = if self.ports[port_id].has(AT_HOST) { port_id.across() } else { port_id };
+        let signalling = match self.ports[switch_port].has(AT_HOST) {
             true => Signalling::OnOff,
-            false => self.switches[self.ports[switch_port as usize].owner as usize].signalling,
+            false => self.switches[self.ports[switch_port].switch()].signalling,
         };
-        let port = &mut self.ports[port_id as usize];
+        let port = &mut self.ports[port_id];
         let mut due = std::mem::take(&mut port.pfc_due);
         let mut on = 0u8;
         if port.has(AT_HOST) {
-            on = self.hosts[port.owner as usize].storm & due;
+            on = self.hosts[port.host()].storm & due;
         } else {
-            let first = self.first_account(port_id);
-            for class in 0..self.classes {
-                if due & (1 << class) != 0 && self.accounts[first + class].pausing {
+            for class in 0..self.classes as u8 {
+                if due & (1 << class) != 0 && self.account(port_id, class).pausing {
                     on |= 1 << class;
                 }
             }
         }
-        let frames = &mut self.watch.frames[port_id as usize];
+        let frames = &mut self.watch.frames[port_id];
         // A PAUSE taken back before it left need not be followed by a RESUME.
         due &= on | frames.told;
         if due == 0 {
@@ -139,44 +138,45 @@ impl<S: Scheme> Part<S> {
     }
 
     /// A PFC frame has reached `port_id`: its egress stops or goes on.
-    pub(crate) fn on_pfc(&mut self, port_id: u32, frame: &Packet) {
+    pub(crate) fn on_pfc(&mut self, port_id: PortId, frame: &Packet) {
         let (due, on) = (frame.flow as u8, frame.psn as u8);
         for class in 0..self.classes as u8 {
             if due & (1 << class) == 0 {
                 continue;
             }
             let pause = on & (1 << class) != 0;
-            let heard = &mut self.watch.frames[port_id as usize].heard;
+            let heard = &mut self.watch.frames[port_id].heard;
             *heard = (*heard & !(1 << class)) | u8::from(pause) << class;
             if self.plan.run.record_pfc_frames {
                 self.frame_ranks.extend(self.rank);
-                self.pfc_frames.push(PfcRecord { at: self.now, port: port_id, class, pause });
+                self.pfc_frames.push(PfcRecord { at: self.now, port: self.ports[port_id].name, class, pause });
             }
             if pause && frame.stamp != Time::NEVER {
                 let until = self.now + (frame.stamp - Time::ZERO);
-                let queue_id = port_id * self.classes as u32 + u32::from(class);
-                self.queues[queue_id as usize].paused_until = until;
-                let name = self.ports[port_id as usize].name * self.classes as u32 + u32::from(class);
-                self.queue.push_named(until, kind::PAUSE_EXPIRY, name, queue_id);
+                let queue_id = QueueId::of(port_id, class, self.classes);
+                self.queues[queue_id].paused_until = until;
+                let name = self.ports[port_id].name * self.classes as u32 + u32::from(class);
+                self.queue.push_named(until, kind::PAUSE_EXPIRY, name, queue_id.get());
             }
             self.set_paused(port_id, class, pause);
         }
     }
 
-    pub(crate) fn on_pause_expiry(&mut self, queue_id: u32) {
-        if self.queues[queue_id as usize].paused_until == self.now {
-            let (port, class) = (queue_id / self.classes as u32, queue_id % self.classes as u32);
-            self.set_paused(port, class as u8, false);
+    pub(crate) fn on_pause_expiry(&mut self, queue_id: QueueId) {
+        if self.queues[queue_id].paused_until == self.now {
+            let (port, class) = queue_id.port_and_class(self.classes);
+            self.set_paused(port, class, false);
         }
     }
 
     /// Stops or releases one class of an egress.
-    pub(crate) fn set_paused(&mut self, port_id: u32, class: u8, pause: bool) {
+    pub(crate) fn set_paused(&mut self, port_id: PortId, class: u8, pause: bool) {
         let bit = 1 << class;
-        let queue = &mut self.queues[port_id as usize * self.classes + usize::from(class)];
-        let port = &mut self.ports[port_id as usize];
+        let queue_id = QueueId::of(port_id, class, self.classes);
+        let queue = &mut self.queues[queue_id];
+        let port = &mut self.ports[port_id];
         if pause {
-            self.watch.last_pause_at(port_id, class, self.classes, self.now);
+            self.watch.last_pause_at(queue_id, self.now);
             if queue.storm == Storm::Forwarding {
                 return;
             }
@@ -195,14 +195,14 @@ impl<S: Scheme> Part<S> {
         }
         if !pause {
             self.expect_free_if_waiting(port_id);
-            if self.ports[port_id as usize].has(AWAITED) {
+            if self.ports[port_id].has(AWAITED) {
                 self.take_turns(port_id);
             }
         }
     }
 
-    pub(crate) fn expect_free_if_waiting(&mut self, port_id: u32) {
-        let port = &self.ports[port_id as usize];
+    pub(crate) fn expect_free_if_waiting(&mut self, port_id: PortId) {
+        let port = &self.ports[port_id];
         if port.has(SCANS) {
             self.serve_scan(port_id);
         } else if port.waiting & !port.paused != 0 && !port.has(DOWN) {
@@ -211,36 +211,36 @@ impl<S: Scheme> Part<S> {
     }
 
     #[inline]
-    fn signalling_of(&self, account_id: usize) -> Signalling {
-        self.switches[self.ports[self.accounts[account_id].port as usize].owner as usize].signalling
+    fn signalling_of(&self, account_id: AccountId) -> Signalling {
+        self.switches[self.ports[self.accounts[account_id].port].switch()].signalling
     }
 
-    pub(crate) fn arm_refresh(&mut self, account_id: usize) {
+    pub(crate) fn arm_refresh(&mut self, account_id: AccountId) {
         let account = &mut self.accounts[account_id];
-        let switch = &self.switches[self.ports[account.port as usize].owner as usize];
+        let switch = &self.switches[self.ports[account.port].switch()];
         if let Signalling::Timed { refresh, .. } = switch.signalling
             && !account.refresh_pending
         {
             account.refresh_pending = true;
-            let name = switch.first_account + (account_id as u32 - switch.accounts);
-            self.queue.push_named(self.now + refresh, kind::PFC_REFRESH, name, account_id as u32);
+            let name = switch.first_account + (account_id.get() - switch.accounts.get());
+            self.queue.push_named(self.now + refresh, kind::PFC_REFRESH, name, account_id.get());
         }
     }
 
     /// Timed signalling: repeat the PAUSE while above XOFF; RESUME once at or below XON.
-    pub(crate) fn on_pfc_refresh(&mut self, account_id: u32) {
-        let account = &mut self.accounts[account_id as usize];
+    pub(crate) fn on_pfc_refresh(&mut self, account_id: AccountId) {
+        let account = &mut self.accounts[account_id];
         account.refresh_pending = false;
         if !account.pausing {
             return;
         }
-        let above = match self.switches[self.ports[account.port as usize].owner as usize].dynamic {
+        let above = match self.switches[self.ports[account.port].switch()].dynamic {
             true => account.in_headroom > 0,
             false => account.bytes > account.xoff_bytes,
         };
         if above {
-            self.request_pfc(account_id as usize);
+            self.request_pfc(account_id);
         }
-        self.arm_refresh(account_id as usize);
+        self.arm_refresh(account_id);
     }
 }

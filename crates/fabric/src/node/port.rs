@@ -1,6 +1,7 @@
 //! Ports, egress queues and ingress accounts: the state the hot path touches.
 
 use crate::contract::packet::Packet;
+use crate::part::id::{HostId, PortId, SwitchId};
 use std::collections::HashMap;
 use xoff_engine::{Fifo, LinkRate, Pool, Span, Time};
 
@@ -26,7 +27,7 @@ pub struct Port {
     pub queued_bytes: u64,
     /// Its number in the network: what orders its events among others.
     pub name: u32,
-    /// Number of its owner among the hosts or switches of the part.
+    /// Number of its owner among the hosts or switches of the part ([`Port::host`], [`Port::switch`]).
     pub owner: u32,
     /// Packets sent; when there is no more room it begins again ([`crate::part::Part`]'s `wraps`).
     pub tx_packets: u32,
@@ -135,6 +136,20 @@ impl Port {
     #[inline]
     pub fn has(&self, flag: u16) -> bool {
         self.flags & flag != 0
+    }
+
+    /// The host that it belongs to, if it does to one.
+    #[inline]
+    pub fn host(&self) -> HostId {
+        debug_assert!(self.flags & (AT_HOST | GHOST) == AT_HOST, "no host of this part");
+        HostId::new(self.owner)
+    }
+
+    /// The switch that it belongs to, if it does to one.
+    #[inline]
+    pub fn switch(&self) -> SwitchId {
+        debug_assert!(self.flags & (AT_HOST | GHOST) == 0, "no switch of this part");
+        SwitchId::new(self.owner)
     }
 
     /// Whether a packet of a class may leave at once, if none of the flags in `barred` is set: the port is free,
@@ -253,7 +268,7 @@ pub struct Account {
     pub in_headroom: u64,
     pub alpha: f64,
     pub lowest_xoff: u64,
-    pub port: u32,
+    pub port: PortId,
     pub class: u8,
     pub lossless: bool,
     /// It has asked its upstream to stop.

@@ -15,6 +15,7 @@ use crate::contract::scheme::{Limits, ReactionPoint, Scheme};
 use crate::flow::ends::Sender;
 use crate::node::nic::NO_FLOW;
 use crate::node::port::{FREE_PENDING, SCANS};
+use crate::part::id::{HostId, PortId};
 use crate::part::{Part, kind};
 use xoff_engine::{Fifo, Time};
 
@@ -76,27 +77,27 @@ fn may_send<Rp>(sender: &Sender<Rp>, paused: u8) -> bool {
 impl<S: Scheme> Part<S> {
     /// Whether the NIC at a port looks through its flows.
     #[inline]
-    pub(crate) fn scans(&self, port_id: u32) -> bool {
-        self.ports[port_id as usize].has(SCANS)
+    pub(crate) fn scans(&self, port_id: PortId) -> bool {
+        self.ports[port_id].has(SCANS)
     }
 
     /// Something has happened: the next packet goes, if the wire is free and one may.
     #[cold]
     #[inline(never)]
-    pub(crate) fn serve_scan(&mut self, port_id: u32) {
-        let port = &self.ports[port_id as usize];
+    pub(crate) fn serve_scan(&mut self, port_id: PortId) {
+        let port = &self.ports[port_id];
         if port.has(FREE_PENDING) || port.busy_until > self.now || !self.is_up(port_id) {
             return;
         }
         if port.pfc_due != 0 {
             self.send_pfc(port_id);
-            if self.ports[port_id as usize].busy_until > self.now || self.ports[port_id as usize].has(FREE_PENDING) {
+            if self.ports[port_id].busy_until > self.now || self.ports[port_id].has(FREE_PENDING) {
                 self.expect_free(port_id);
                 return;
             }
         }
-        let host_id = self.ports[port_id as usize].owner;
-        let paused = self.ports[port_id as usize].paused;
+        let host_id = self.ports[port_id].host();
+        let paused = self.ports[port_id].paused;
         if let Some(ack) = self.next_ack(host_id, paused) {
             self.transmit(port_id, &ack);
             self.expect_free(port_id);
@@ -112,8 +113,8 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    fn next_ack(&mut self, host_id: u32, paused: u8) -> Option<Packet> {
-        let scan = self.hosts[host_id as usize].scan.as_mut()?;
+    fn next_ack(&mut self, host_id: HostId, paused: u8) -> Option<Packet> {
+        let scan = self.hosts[host_id].scan.as_mut()?;
         if scan.acks.is_empty() || scan.ack_gate & paused != 0 {
             return None;
         }
@@ -121,8 +122,8 @@ impl<S: Scheme> Part<S> {
     }
 
     /// The first flow that may send now. Ended flows that were passed are removed.
-    fn look(&mut self, host_id: u32, paused: u8) -> Option<u32> {
-        let scan = self.hosts[host_id as usize].scan.as_mut()?;
+    fn look(&mut self, host_id: HostId, paused: u8) -> Option<u32> {
+        let scan = self.hosts[host_id].scan.as_mut()?;
         let (mut found, mut first_ended) = (None, usize::MAX);
         for place in scan.order() {
             let flow = scan.flows[place];
@@ -145,8 +146,8 @@ impl<S: Scheme> Part<S> {
     }
 
     /// One wake-up for all flows.
-    fn set_wake_up(&mut self, host_id: u32) {
-        let host = &mut self.hosts[host_id as usize];
+    fn set_wake_up(&mut self, host_id: HostId) {
+        let host = &mut self.hosts[host_id];
         if host.wake_at != Time::NEVER {
             return;
         }
@@ -155,20 +156,20 @@ impl<S: Scheme> Part<S> {
         let earliest = senders.filter(|sender| sender.has_data()).map(|sender| sender.next_avail).min();
         if let Some(at) = earliest.filter(|at| *at > self.now) {
             host.wake_at = at;
-            self.queue.push_named(at, kind::WAKE, host.name, host_id);
+            self.queue.push_named(at, kind::WAKE, host.name, host_id.get());
         }
     }
 
     /// A new flow takes its place after all others.
     pub(crate) fn open_scanned(&mut self, flow: u32) {
-        if let Some(scan) = &mut self.hosts[self.senders[flow].host as usize].scan {
+        if let Some(scan) = &mut self.hosts[self.senders[flow].host].scan {
             scan.flows.push(flow);
         }
     }
 
     /// An ended flow leaves a gap behind.
     pub(crate) fn close_scanned(&mut self, flow: u32) {
-        if let Some(scan) = &mut self.hosts[self.senders[flow].host as usize].scan
+        if let Some(scan) = &mut self.hosts[self.senders[flow].host].scan
             && let Some(place) = scan.flows.iter().position(|other| *other == flow)
         {
             scan.flows[place] = NO_FLOW;
@@ -176,8 +177,8 @@ impl<S: Scheme> Part<S> {
     }
 
     /// The link is cut: what waited for it is lost.
-    pub(crate) fn flush_scanned(&mut self, host_id: u32) {
-        while let Some(scan) = &mut self.hosts[host_id as usize].scan
+    pub(crate) fn flush_scanned(&mut self, host_id: HostId) {
+        while let Some(scan) = &mut self.hosts[host_id].scan
             && let Some(packet) = self.queued.pop(&mut scan.acks)
         {
             self.counters.drops_fault += 1;
@@ -186,8 +187,8 @@ impl<S: Scheme> Part<S> {
     }
 
     /// An ACK or notification joins the queue ahead of all flows.
-    pub(crate) fn emit_scanned(&mut self, host_id: u32, packet: &Packet) {
-        let host = &mut self.hosts[host_id as usize];
+    pub(crate) fn emit_scanned(&mut self, host_id: HostId, packet: &Packet) {
+        let host = &mut self.hosts[host_id];
         let port_id = host.port;
         if let Some(scan) = &mut host.scan {
             self.queued.push(&mut scan.acks, packet);
@@ -199,8 +200,8 @@ impl<S: Scheme> Part<S> {
     /// follows rates.
     pub(crate) fn limit_scanned(&mut self, flow: u32, limits: Limits) {
         let sender = &mut self.senders[flow];
-        let host = &self.hosts[sender.host as usize];
-        let line = self.media.of(&self.ports[host.port as usize]).rate.rate().bps() as f64;
+        let host = &self.hosts[sender.host];
+        let line = self.media.of(&self.ports[host.port]).rate.rate().bps() as f64;
         let within = |bps: f64| sender.cap.map_or(bps, |cap| bps.min(cap.bps() as f64)).min(line);
         let (old, new) = (within(sender.asked_bps), within(limits.rate_bps));
         sender.asked_bps = limits.rate_bps;
@@ -220,14 +221,14 @@ impl<S: Scheme> Part<S> {
     /// send before it.
     pub(crate) fn hasten(&mut self, flow: u32) {
         let sender = &self.senders[flow];
-        let host = &mut self.hosts[sender.host as usize];
+        let host = &mut self.hosts[sender.host];
         let follows = self.plan.hosts[host.profile as usize].nic.follow_rate;
         if follows && sender.rp.has_decided() && host.wake_at != Time::NEVER && sender.next_avail < host.wake_at {
             if let Some(scan) = &mut host.scan {
                 scan.moved.push(host.wake_at);
             }
             host.wake_at = sender.next_avail.max(self.now);
-            self.queue.push_named(host.wake_at, kind::WAKE, host.name, sender.host);
+            self.queue.push_named(host.wake_at, kind::WAKE, host.name, sender.host.get());
         }
     }
 }

@@ -12,8 +12,9 @@
 use crate::contract::packet::{Kind, NO_EXTRA, Packet};
 use crate::contract::scheme::{Hooks, Scheme, Transit};
 use crate::node::port::{AWAITED, CONTROLLED, DOWN, LONG_HAUL, Storm};
+use crate::part::id::{PortId, QueueId};
 use crate::part::{Part, kind};
-use xoff_engine::{Fifo, Ring, Span, Time};
+use xoff_engine::{Fifo, Ring, Span, Table, Time};
 
 /// One flow's queue and machine.
 #[derive(Debug)]
@@ -47,14 +48,14 @@ pub struct Shapers<T> {
     /// By flow.
     flows: Vec<Option<Box<Shaped<T>>>>,
     /// By port: bytes that will leave by it. Empty until the first flow needs one, as is `lines`.
-    port_bytes: Vec<u64>,
-    /// By `port * classes + class`: the flows that stand in line.
-    lines: Vec<Ring<u32>>,
+    port_bytes: Table<PortId, u64>,
+    /// By egress queue: the flows that stand in line.
+    lines: Table<QueueId, Ring<u32>>,
 }
 
 impl<T> Default for Shapers<T> {
     fn default() -> Self {
-        Shapers { flows: Vec::new(), port_bytes: Vec::new(), lines: Vec::new() }
+        Shapers { flows: Vec::new(), port_bytes: Table::default(), lines: Table::default() }
     }
 }
 
@@ -68,8 +69,8 @@ impl<T> Shapers<T> {
     }
 
     /// Bytes in shaped queues that will leave by a port.
-    pub fn bytes_for(&self, port: u32) -> u64 {
-        self.port_bytes.get(port as usize).copied().unwrap_or(0)
+    pub fn bytes_for(&self, port: PortId) -> u64 {
+        self.port_bytes.get(port).copied().unwrap_or(0)
     }
 
     /// Bytes in the shaped queue of a flow, if it may have one.
@@ -93,7 +94,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn add_shaper(&mut self, flow: u32, domain: u16, machine: S::Transit) {
         let shapers = &mut self.shapers;
         if shapers.lines.is_empty() {
-            shapers.port_bytes = vec![0; self.ports.len()];
+            shapers.port_bytes = vec![0; self.ports.len()].into();
             shapers.lines = (0..self.queues.len()).map(|_| Ring::default()).collect();
         }
         if shapers.flows.len() <= flow as usize {
@@ -121,14 +122,14 @@ impl<S: Scheme> Part<S> {
     /// flow's queue.
     #[cold]
     #[inline(never)]
-    pub(crate) fn in_transit(&mut self, ingress: u32, egress: u32, packet: &mut Packet) -> bool {
+    pub(crate) fn in_transit(&mut self, ingress: PortId, egress: PortId, packet: &mut Packet) -> bool {
         let flow = packet.flow;
         let data = packet.kind == Kind::Data;
         let gate = if data { ingress } else { egress };
-        if !self.ports[gate as usize].has(LONG_HAUL) {
+        if !self.ports[gate].has(LONG_HAUL) {
             return false;
         }
-        let switch = &self.switches[self.ports[gate as usize].owner as usize];
+        let switch = &self.switches[self.ports[gate].switch()];
         let domain = self.plan.nodes[switch.node as usize].domain;
         let Some(shaped) = self.shapers.get_mut(flow).filter(|shaped| shaped.domain == domain) else { return false };
         if data {
@@ -141,7 +142,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Takes a data packet into its flow's queue.
-    fn shape(&mut self, egress: u32, packet: &mut Packet) {
+    fn shape(&mut self, egress: PortId, packet: &mut Packet) {
         if !self.admit(egress, packet) {
             self.lose(packet);
             return;
@@ -151,7 +152,7 @@ impl<S: Scheme> Part<S> {
         self.queued.push(&mut shaped.packets, packet);
         shaped.bytes += u64::from(packet.frame_bytes);
         let first = shaped.packets.len() == 1;
-        self.shapers.port_bytes[egress as usize] += u64::from(packet.frame_bytes);
+        self.shapers.port_bytes[egress] += u64::from(packet.frame_bytes);
         if first {
             self.pump(packet.flow);
         }
@@ -179,14 +180,14 @@ impl<S: Scheme> Part<S> {
                 }
                 return;
             }
-            let (egress, class) = (self.route_ports[head.route as usize - 1], head.class);
-            let queue_id = egress as usize * self.classes + usize::from(class);
+            let (egress, class) = (PortId::new(self.route_ports[head.route as usize - 1]), head.class);
+            let queue_id = QueueId::of(egress, class, self.classes);
             if !self.shapers.lines[queue_id].is_empty() || self.must_wait(flow, egress, class) {
                 self.shapers.lines[queue_id].push(flow);
                 if let Some(shaped) = self.shapers.get_mut(flow) {
                     shaped.waits = true;
                 }
-                self.ports[egress as usize].flags |= AWAITED;
+                self.ports[egress].flags |= AWAITED;
                 return;
             }
             self.let_go(flow, egress);
@@ -194,9 +195,8 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Whether the egress takes nothing from the flow now.
-    fn must_wait(&self, flow: u32, egress: u32, class: u8) -> bool {
-        let (port, queue) =
-            (&self.ports[egress as usize], &self.queues[egress as usize * self.classes + usize::from(class)]);
+    fn must_wait(&self, flow: u32, egress: PortId, class: u8) -> bool {
+        let (port, queue) = (&self.ports[egress], self.queue(egress, class));
         if port.has(DOWN) || queue.storm == Storm::Dropping {
             return false; // It takes everything, for good.
         }
@@ -207,14 +207,14 @@ impl<S: Scheme> Part<S> {
     /// Those who stand in line at a port take turns while it has room.
     #[cold]
     #[inline(never)]
-    pub(crate) fn take_turns(&mut self, port_id: u32) {
-        let first = port_id as usize * self.classes;
+    pub(crate) fn take_turns(&mut self, port_id: PortId) {
         for class in 0..self.classes as u8 {
-            while let Some(&flow) = self.shapers.lines[first + usize::from(class)].front() {
+            let queue_id = QueueId::of(port_id, class, self.classes);
+            while let Some(&flow) = self.shapers.lines[queue_id].front() {
                 if self.must_wait(flow, port_id, class) {
                     break;
                 }
-                self.shapers.lines[first + usize::from(class)].drop_front();
+                self.shapers.lines[queue_id].drop_front();
                 if let Some(shaped) = self.shapers.get_mut(flow) {
                     shaped.waits = false;
                     self.let_go(flow, port_id);
@@ -222,13 +222,14 @@ impl<S: Scheme> Part<S> {
                 }
             }
         }
-        if self.shapers.lines[first..first + self.classes].iter().all(|line| line.is_empty()) {
-            self.ports[port_id as usize].flags &= !AWAITED;
+        let first = QueueId::of(port_id, 0, self.classes);
+        if self.shapers.lines.run(first, self.classes).iter().all(|line| line.is_empty()) {
+            self.ports[port_id].flags &= !AWAITED;
         }
     }
 
     /// The head of a flow's queue joins the egress queue, or leaves at once if that is idle.
-    fn let_go(&mut self, flow: u32, egress: u32) {
+    fn let_go(&mut self, flow: u32, egress: PortId) {
         let Some(shaped) = self.shapers.get_mut(flow) else { return };
         let Some(mut packet) = self.queued.pop(&mut shaped.packets) else { return };
         let size = u64::from(packet.frame_bytes);
@@ -236,12 +237,12 @@ impl<S: Scheme> Part<S> {
         (shaped.last_at, shaped.last_wire) = (self.now, u32::from(packet.frame_bytes) + self.gap_bytes);
         let int = if packet.extra != NO_EXTRA { self.int.get_mut(packet.extra) } else { None };
         shaped.machine.on_release(self.now, shaped.bytes, int);
-        self.shapers.port_bytes[egress as usize] -= size;
+        self.shapers.port_bytes[egress] -= size;
 
         let bit = 1 << packet.class;
-        let queue_id = egress as usize * self.classes + usize::from(packet.class);
-        let port = &self.ports[egress as usize];
-        let owner = port.owner;
+        let queue_id = QueueId::of(egress, packet.class, self.classes);
+        let port = &self.ports[egress];
+        let owner = port.switch();
         if port.has(DOWN) || self.queues[queue_id].storm == Storm::Dropping {
             self.queues[queue_id].drops += 1;
             self.counters.drops_fault += 1;
@@ -258,14 +259,14 @@ impl<S: Scheme> Part<S> {
         if port.hooks.has(Hooks::ENQUEUE) {
             self.cp_enqueue(egress, &mut packet);
         }
-        if self.ports[egress as usize].is_idle(self.now, packet.class, 0) {
+        if self.ports[egress].is_idle(self.now, packet.class, 0) {
             self.release(owner, &packet);
             packet.ingress = u16::MAX;
             self.depart(egress, &mut packet);
             return;
         }
         self.queues[queue_id].push(&mut self.queued, self.now, &packet);
-        let port = &mut self.ports[egress as usize];
+        let port = &mut self.ports[egress];
         port.queued_bytes += size;
         port.waiting |= bit;
         if port.paused & bit == 0 {
@@ -274,10 +275,10 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Packets in shaped queues whose flows stand in line at this egress.
-    pub(crate) fn awaiting(&self, egress: u32, class: u8) -> impl Iterator<Item = &Packet> {
-        let line = self.shapers.lines.get(egress as usize * self.classes + usize::from(class));
+    pub(crate) fn awaiting(&self, egress: PortId, class: u8) -> impl Iterator<Item = &Packet> {
+        let line = self.shapers.lines.get(QueueId::of(egress, class, self.classes));
         let flows = line.into_iter().flat_map(|line| line.iter().copied());
         let packets = flows.filter_map(|flow| self.shapers.get(flow)).flat_map(|s| self.queued.iter(&s.packets));
-        packets.filter(move |packet| self.route_ports[packet.route as usize - 1] == egress)
+        packets.filter(move |packet| self.route_ports[packet.route as usize - 1] == egress.get())
     }
 }

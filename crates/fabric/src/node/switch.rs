@@ -11,6 +11,7 @@ use crate::flow::identity::Card;
 use crate::network::pfc;
 use crate::network::plan::{Signalling, peer};
 use crate::node::port::{AT_HOST, AWAITED, CONTROLLED, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, Storm, real};
+use crate::part::id::{AccountId, CpId, PortId, QueueId, SwitchId};
 use crate::part::{Part, kind};
 use xoff_engine::Time;
 
@@ -23,9 +24,9 @@ pub struct Switch {
     /// The number that its first ingress account would have if those of the network were counted through.
     pub first_account: u32,
     pub profile: u16,
-    pub ports: Vec<u32>,
+    pub ports: Vec<PortId>,
     /// First of `ports * classes` accounts, by local port number.
-    pub accounts: u32,
+    pub accounts: AccountId,
     pub buffer_bytes: u64,
     pub used_bytes: u64,
     pub dynamic: bool,
@@ -49,20 +50,20 @@ pub(crate) fn slot(packet: &Packet) -> usize {
 impl<S: Scheme> Part<S> {
     /// A packet has come in by `ingress` and is bound for `egress` of the same switch.
     #[inline(always)]
-    pub(crate) fn switch_receive(&mut self, ingress: u32, egress: u32, packet: &mut Packet) {
+    pub(crate) fn switch_receive(&mut self, ingress: PortId, egress: PortId, packet: &mut Packet) {
         if packet.flags & TRANSIT != 0 && self.in_transit(ingress, egress, packet) {
             return;
         }
-        debug_assert_eq!(self.ports[ingress as usize].owner, self.ports[egress as usize].owner, "off its route");
-        debug_assert!(!self.ports[egress as usize].has(AT_HOST), "off its route");
-        if self.ports[egress as usize].has(CONTROLLED) {
+        debug_assert_eq!(self.ports[ingress].owner, self.ports[egress].owner, "off its route");
+        debug_assert!(!self.ports[egress].has(AT_HOST), "off its route");
+        if self.ports[egress].has(CONTROLLED) {
             self.controlled_receive(egress, packet);
             return;
         }
         let class = packet.class;
         let bit = 1 << class;
         let (hooks, idle) = {
-            let out = &self.ports[egress as usize];
+            let out = &self.ports[egress];
             (out.hooks, out.is_idle(self.now, class, DOWN | COUNTS_PASSING))
         };
         if hooks.has(Hooks::ENQUEUE) && packet.kind == Kind::Data {
@@ -71,7 +72,7 @@ impl<S: Scheme> Part<S> {
         if idle {
             packet.ingress = u16::MAX;
             // Nothing of its class waits, and not every congestion point wants to see that.
-            debug_assert_eq!(self.queues[egress as usize * self.classes + usize::from(class)].bytes, 0);
+            debug_assert_eq!(self.queues[QueueId::of(egress, class, self.classes)].bytes, 0);
             if hooks.has(Hooks::DEQUEUE.with(Hooks::ANSWERS)) {
                 self.inspect(egress, packet);
             }
@@ -82,13 +83,13 @@ impl<S: Scheme> Part<S> {
             self.lose(packet);
             return;
         }
-        if self.ports[egress as usize].has(EAGER) && self.passes_at_once(egress, class) {
+        if self.ports[egress].has(EAGER) && self.passes_at_once(egress, class) {
             self.pass_eagerly(egress, packet);
             return;
         }
-        let queue = &mut self.queues[egress as usize * self.classes + usize::from(class)];
+        let queue = &mut self.queues[QueueId::of(egress, class, self.classes)];
         queue.push(&mut self.queued, self.now, packet);
-        let out = &mut self.ports[egress as usize];
+        let out = &mut self.ports[egress];
         out.queued_bytes += u64::from(packet.frame_bytes);
         out.waiting |= bit;
         if out.paused & bit == 0 {
@@ -98,19 +99,18 @@ impl<S: Scheme> Part<S> {
 
     /// The ingress account that a packet counts for at a switch.
     #[inline(always)]
-    fn account_of(&self, switch_id: usize, packet: &Packet) -> usize {
-        let first = self.switches[switch_id].accounts as usize;
-        first + usize::from(packet.ingress) * self.classes + usize::from(packet.class)
+    fn account_of(&self, switch_id: SwitchId, packet: &Packet) -> AccountId {
+        AccountId::of(self.switches[switch_id].accounts, packet.ingress, packet.class, self.classes)
     }
 
     /// Takes a packet into the buffer, or says no. Pauses the upstream when the account is full.
     #[inline]
-    pub(crate) fn admit(&mut self, egress: u32, packet: &Packet) -> bool {
+    pub(crate) fn admit(&mut self, egress: PortId, packet: &Packet) -> bool {
         let size = u64::from(packet.frame_bytes);
-        let switch_id = self.ports[egress as usize].owner as usize;
+        let switch_id = self.ports[egress].switch();
         let account_id = self.account_of(switch_id, packet);
         let account = &self.accounts[account_id];
-        if !account.lossless || self.ports[egress as usize].has(DOWN) || self.switches[switch_id].storms > 0 {
+        if !account.lossless || self.ports[egress].has(DOWN) || self.switches[switch_id].storms > 0 {
             return self.admit_other(switch_id, account_id, egress, packet);
         }
         let switch = &mut self.switches[switch_id];
@@ -156,11 +156,11 @@ impl<S: Scheme> Part<S> {
     /// Lossy classes, dead links and queues the watchdog has emptied.
     #[cold]
     #[inline(never)]
-    fn admit_other(&mut self, switch_id: usize, account_id: usize, egress: u32, packet: &Packet) -> bool {
+    fn admit_other(&mut self, switch_id: SwitchId, account_id: AccountId, egress: PortId, packet: &Packet) -> bool {
         let size = u64::from(packet.frame_bytes);
         let class = usize::from(packet.class);
-        let queue = &mut self.queues[egress as usize * self.classes + class];
-        if self.ports[egress as usize].has(DOWN) || queue.storm == Storm::Dropping {
+        let queue = &mut self.queues[QueueId::of(egress, packet.class, self.classes)];
+        if self.ports[egress].has(DOWN) || queue.storm == Storm::Dropping {
             queue.drops += 1;
             self.counters.drops_fault += 1;
             return false;
@@ -198,13 +198,13 @@ impl<S: Scheme> Part<S> {
     /// A lossless packet finds no room: the run is over, unless drops are allowed.
     #[cold]
     #[inline(never)]
-    fn refuse(&mut self, switch_id: usize, account_id: usize, packet: &Packet, threshold: u64) -> bool {
+    fn refuse(&mut self, switch_id: SwitchId, account_id: AccountId, packet: &Packet, threshold: u64) -> bool {
         let (switch, account) = (&self.switches[switch_id], &self.accounts[account_id]);
         self.counters.drops_lossless += 1;
-        self.queues[account.port as usize * self.classes + usize::from(account.class)].drops += 1;
+        self.queues[QueueId::of(account.port, account.class, self.classes)].drops += 1;
         if !self.plan.run.allow_drops && self.failure.is_none() {
             let sizes = self.plan.hosts[0].sizes;
-            let name = self.ports[account.port as usize].name;
+            let name = self.ports[account.port].name;
             let rank = self.rank;
             self.failure = Some((
                 rank,
@@ -235,40 +235,40 @@ impl<S: Scheme> Part<S> {
 
     /// The port is free: the next frame goes.
     #[inline]
-    pub(crate) fn serve_switch_port(&mut self, port_id: u32) {
-        let port = &self.ports[port_id as usize];
+    pub(crate) fn serve_switch_port(&mut self, port_id: PortId) {
+        let port = &self.ports[port_id];
         // A packet that was leaving when its notice led to a PAUSE by the same port has gone before it.
         if port.pfc_due != 0 && port.busy_until <= self.now {
             self.send_pfc(port_id);
         }
-        let port = &self.ports[port_id as usize];
+        let port = &self.ports[port_id];
         if port.busy_until <= self.now && !port.has(FREE_PENDING) {
             let eligible = port.waiting & !port.paused;
             if eligible == 0 {
                 return;
             }
             let class = self.pick_class(port_id, eligible);
-            let queue = &mut self.queues[port_id as usize * self.classes + usize::from(class)];
+            let queue = &mut self.queues[QueueId::of(port_id, class, self.classes)];
             let mut packet = queue.pop(&mut self.queued, self.now).expect("a waiting class has a packet");
             let empty = queue.packets.is_empty();
-            let port = &mut self.ports[port_id as usize];
+            let port = &mut self.ports[port_id];
             port.queued_bytes -= u64::from(packet.frame_bytes);
             if empty {
                 port.waiting &= !(1 << class);
             }
             self.charge(port_id, class, packet.frame_bytes);
-            if self.ports[port_id as usize].has(EAGER) {
+            if self.ports[port_id].has(EAGER) {
                 self.release_eagerly(port_id, &mut packet);
                 self.transmit(port_id, &packet);
             } else {
-                self.release(self.ports[port_id as usize].owner, &packet);
+                self.release(self.ports[port_id].switch(), &packet);
                 self.depart(port_id, &mut packet);
             }
-            if self.ports[port_id as usize].has(AWAITED) {
+            if self.ports[port_id].has(AWAITED) {
                 self.take_turns(port_id);
             }
         }
-        let port = &self.ports[port_id as usize];
+        let port = &self.ports[port_id];
         if port.waiting & !port.paused != 0 || port.pfc_due != 0 {
             self.expect_free(port_id);
         }
@@ -276,20 +276,20 @@ impl<S: Scheme> Part<S> {
 
     /// A packet has left the queue: its congestion point looks at it, and it goes.
     #[inline(always)]
-    pub(crate) fn depart(&mut self, port_id: u32, packet: &mut Packet) {
+    pub(crate) fn depart(&mut self, port_id: PortId, packet: &mut Packet) {
         self.inspect(port_id, packet);
         self.transmit(port_id, packet);
     }
 
     /// The congestion point looks at a packet that has left the queue.
     #[inline(always)]
-    pub(crate) fn inspect(&mut self, port_id: u32, packet: &mut Packet) {
-        let hooks = self.ports[port_id as usize].hooks;
+    pub(crate) fn inspect(&mut self, port_id: PortId, packet: &mut Packet) {
+        let hooks = self.ports[port_id].hooks;
         if hooks.has(Hooks::DEQUEUE.with(Hooks::DEQUEUE_BUSY)) {
             if hooks.has(Hooks::ANSWERS) && packet.kind != Kind::Data {
                 self.cp_answer(port_id, packet);
             }
-            let queue = &self.queues[port_id as usize * self.classes + usize::from(packet.class)];
+            let queue = self.queue(port_id, packet.class);
             if (queue.bytes > 0 || hooks.has(Hooks::DEQUEUE)) && packet.kind == Kind::Data {
                 self.cp_dequeue(port_id, packet);
             }
@@ -298,20 +298,20 @@ impl<S: Scheme> Part<S> {
 
     #[cold]
     #[inline(never)]
-    fn cp_answer(&mut self, port_id: u32, packet: &Packet) {
+    fn cp_answer(&mut self, port_id: PortId, packet: &Packet) {
         if matches!(packet.kind, Kind::Ack | Kind::Nak) {
             let view = self.view(port_id, packet.class);
-            let cp = self.cp_index(port_id, packet.class, slot(packet));
+            let cp = self.cp_id(port_id, packet.class, slot(packet));
             self.cps[cp].on_answer(&view);
         }
     }
 
     /// Gives a packet's bytes back to the buffer and to its ingress; resumes the upstream.
     #[inline]
-    pub(crate) fn release(&mut self, switch_id: u32, packet: &Packet) {
+    pub(crate) fn release(&mut self, switch_id: SwitchId, packet: &Packet) {
         let size = u64::from(packet.frame_bytes);
-        let account_id = self.account_of(switch_id as usize, packet);
-        let switch = &mut self.switches[switch_id as usize];
+        let account_id = self.account_of(switch_id, packet);
+        let switch = &mut self.switches[switch_id];
         let account = &mut self.accounts[account_id];
         debug_assert!(account.bytes >= size && switch.used_bytes >= size, "buffer accounts went negative");
         switch.used_bytes -= size;
@@ -343,15 +343,15 @@ impl<S: Scheme> Part<S> {
     }
 
     #[inline]
-    fn cp_index(&self, port: u32, class: u8, slot: usize) -> usize {
-        self.cp_bases[port as usize] as usize + usize::from(class) * self.schemes.len() + slot
+    fn cp_id(&self, port: PortId, class: u8, slot: usize) -> CpId {
+        CpId::new(self.cp_bases[port].get() + u32::from(class) * self.schemes.len() as u32 + slot as u32)
     }
 
     /// The queue as it is, without the packet at hand.
     #[inline(always)]
-    fn view(&self, port_id: u32, class: u8) -> QueueView {
-        let port = &self.ports[port_id as usize];
-        let queue = &self.queues[port_id as usize * self.classes + usize::from(class)];
+    fn view(&self, port_id: PortId, class: u8) -> QueueView {
+        let port = &self.ports[port_id];
+        let queue = self.queue(port_id, class);
         QueueView {
             now: self.now,
             queue_bytes: queue.bytes,
@@ -363,47 +363,39 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    pub(crate) fn cp_enqueue(&mut self, egress: u32, packet: &mut Packet) {
+    pub(crate) fn cp_enqueue(&mut self, egress: PortId, packet: &mut Packet) {
         let view = self.view(egress, packet.class);
-        let own = slot(packet);
-        let first = self.cp_index(egress, packet.class, 0);
+        let cp = self.cp_id(egress, packet.class, slot(packet));
         let card = &self.cards[packet.flow];
         let weight = card.weight;
         let facts = packet_facts(packet, card, true);
         let before = packet.ecn;
         let int = if packet.extra != NO_EXTRA { self.int.get_mut(packet.extra) } else { None };
         let notices = &mut self.notices;
-        self.cps[first + own].on_enqueue(
-            &view,
-            &facts,
-            weight,
-            Mark { ecn: &mut packet.ecn, int },
-            |flow, feedback| {
-                notices.push(Notice { flow, feedback });
-            },
-        );
+        self.cps[cp].on_enqueue(&view, &facts, weight, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
+            notices.push(Notice { flow, feedback });
+        });
         self.count_mark(egress, packet, before);
-        self.after_cp(egress, first + own);
-        if self.schemes.len() > 1 && self.ports[egress as usize].hooks.has(Hooks::EVERY) {
+        self.after_cp(egress, cp);
+        if self.schemes.len() > 1 && self.ports[egress].hooks.has(Hooks::EVERY) {
             self.show_others(egress, packet, &view, Some(weight));
         }
     }
 
     #[inline(never)]
-    fn cp_dequeue(&mut self, egress: u32, packet: &mut Packet) {
+    fn cp_dequeue(&mut self, egress: PortId, packet: &mut Packet) {
         let view = self.view(egress, packet.class);
-        let own = slot(packet);
-        let first = self.cp_index(egress, packet.class, 0);
+        let cp = self.cp_id(egress, packet.class, slot(packet));
         let facts = packet_facts(packet, &self.cards[packet.flow], true);
         let before = packet.ecn;
         let int = if packet.extra != NO_EXTRA { self.int.get_mut(packet.extra) } else { None };
         let notices = &mut self.notices;
-        self.cps[first + own].on_dequeue(&view, &facts, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
+        self.cps[cp].on_dequeue(&view, &facts, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
             notices.push(Notice { flow, feedback });
         });
         self.count_mark(egress, packet, before);
-        self.after_cp(egress, first + own);
-        if self.schemes.len() > 1 && self.ports[egress as usize].hooks.has(Hooks::EVERY) {
+        self.after_cp(egress, cp);
+        if self.schemes.len() > 1 && self.ports[egress].hooks.has(Hooks::EVERY) {
             self.show_others(egress, packet, &view, None);
         }
     }
@@ -412,11 +404,11 @@ impl<S: Scheme> Part<S> {
     /// at the same queue that count every one.
     #[cold]
     #[inline(never)]
-    fn show_others(&mut self, egress: u32, packet: &Packet, view: &QueueView, comes: Option<u16>) {
+    fn show_others(&mut self, egress: PortId, packet: &Packet, view: &QueueView, comes: Option<u16>) {
         let own = slot(packet);
-        let first = self.cp_index(egress, packet.class, 0);
         let facts = packet_facts(packet, &self.cards[packet.flow], false);
-        for cp in (first..first + self.schemes.len()).filter(|cp| *cp != first + own) {
+        for slot in (0..self.schemes.len()).filter(|slot| *slot != own) {
+            let cp = self.cp_id(egress, packet.class, slot);
             if !self.cps[cp].hooks().has(Hooks::EVERY) {
                 continue;
             }
@@ -432,10 +424,10 @@ impl<S: Scheme> Part<S> {
     }
 
     #[inline]
-    fn count_mark(&mut self, egress: u32, packet: &Packet, before: Ecn) {
+    fn count_mark(&mut self, egress: PortId, packet: &Packet, before: Ecn) {
         if packet.ecn != before {
             self.counters.marks += 1;
-            self.queues[egress as usize * self.classes + usize::from(packet.class)].marks += 1;
+            self.queues[QueueId::of(egress, packet.class, self.classes)].marks += 1;
             if !self.taps.is_empty() {
                 self.note_mark(egress, packet);
             }
@@ -443,42 +435,42 @@ impl<S: Scheme> Part<S> {
     }
 
     #[cold]
-    pub(crate) fn cp_pause_change(&mut self, port_id: u32, class: u8) {
+    pub(crate) fn cp_pause_change(&mut self, port_id: PortId, class: u8) {
         let view = self.view(port_id, class);
         for slot in 0..self.schemes.len() {
-            let cp = self.cp_index(port_id, class, slot);
+            let cp = self.cp_id(port_id, class, slot);
             self.cps[cp].on_pause_change(&view);
             self.after_cp(port_id, cp);
         }
     }
 
-    pub(crate) fn on_cp_timer(&mut self, cp: u32) {
-        if self.cp_due[cp as usize] != self.now {
+    pub(crate) fn on_cp_timer(&mut self, cp: CpId) {
+        if self.cp_due[cp] != self.now {
             return;
         }
-        self.cp_due[cp as usize] = Time::NEVER;
-        let (port, class) = self.cp_owner[cp as usize];
+        self.cp_due[cp] = Time::NEVER;
+        let (port, class) = self.cp_owner[cp];
         let view = self.view(port, class);
         let notices = &mut self.notices;
-        self.cps[cp as usize].on_timer(&view, |flow, feedback| notices.push(Notice { flow, feedback }));
-        self.after_cp(port, cp as usize);
+        self.cps[cp].on_timer(&view, |flow, feedback| notices.push(Notice { flow, feedback }));
+        self.after_cp(port, cp);
     }
 
     /// Sends what a congestion point asked for and arms its timer.
     #[inline(always)]
-    fn after_cp(&mut self, port_id: u32, cp: usize) {
+    fn after_cp(&mut self, port_id: PortId, cp: CpId) {
         if !self.notices.is_empty() {
             self.send_notices(port_id, cp);
         }
-        if self.ports[port_id as usize].hooks.has(Hooks::TIMER) {
+        if self.ports[port_id].hooks.has(Hooks::TIMER) {
             self.arm_cp_timer(cp);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn send_notices(&mut self, port_id: u32, cp: usize) {
-        let slot = (cp - self.cp_bases[port_id as usize] as usize) % self.schemes.len();
+    fn send_notices(&mut self, port_id: PortId, cp: CpId) {
+        let slot = (cp.get() - self.cp_bases[port_id].get()) as usize % self.schemes.len();
         let mut notices = std::mem::take(&mut self.notices);
         for notice in notices.drain(..) {
             self.send_notice(port_id, slot, &notice);
@@ -486,27 +478,27 @@ impl<S: Scheme> Part<S> {
         self.notices = notices;
     }
 
-    fn arm_cp_timer(&mut self, cp: usize) {
+    fn arm_cp_timer(&mut self, cp: CpId) {
         if let Some(at) = self.cps[cp].timer()
             && at < self.cp_due[cp]
         {
             self.cp_due[cp] = at;
-            self.queue.push_named(at, kind::CP_TIMER, self.cp_names[cp], cp as u32);
+            self.queue.push_named(at, kind::CP_TIMER, self.cp_names[cp], cp.get());
         }
     }
 
     /// Whether a notice in a lossless class would have to live on headroom. That is for what the upstream has
     /// under way when it is told to stop; nobody can tell the switch itself to.
-    fn has_no_room_for_notices(&self, port_id: u32) -> bool {
+    fn has_no_room_for_notices(&self, port_id: PortId) -> bool {
         let class = self.plan.classes.control;
-        let switch = &self.switches[self.ports[port_id as usize].owner as usize];
-        let account = &self.accounts[self.first_account(port_id) + usize::from(class)];
+        let switch = &self.switches[self.ports[port_id].switch()];
+        let account = self.account(port_id, class);
         self.plan.classes.list[usize::from(class)].lossless && account.bytes > xoff_now(switch, account)
     }
 
     /// A switch-made notification goes back along the flow's own path. Flows of other schemes would
     /// not understand it.
-    fn send_notice(&mut self, egress: u32, slot: usize, notice: &Notice<S::Feedback>) {
+    fn send_notice(&mut self, egress: PortId, slot: usize, notice: &Notice<S::Feedback>) {
         // Nobody is there to hear of a flow that is over and gone.
         let Some(&flow) = self.living.get(&notice.flow) else { return };
         let card = &self.cards[flow];
@@ -518,11 +510,11 @@ impl<S: Scheme> Part<S> {
         let mut ways = self.trails[flow].forward.iter().copied().chain(detours);
         let Some((route, hop)) = ways.find_map(|(route, hops)| {
             let path = &self.route_ports[route as usize..route as usize + usize::from(hops)];
-            path.iter().position(|&port| port == egress).filter(|&hop| hop > 0).map(|hop| (route as usize, hop))
+            path.iter().position(|&port| port == egress.get()).filter(|&hop| hop > 0).map(|hop| (route as usize, hop))
         }) else {
             return;
         };
-        let ingress = peer(self.route_ports[route + hop - 1]);
+        let ingress = PortId::new(self.route_ports[route + hop - 1]).across();
         if self.has_no_room_for_notices(egress) {
             self.counters.notices_refused += 1;
             return;

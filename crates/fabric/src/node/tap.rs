@@ -7,9 +7,9 @@
 use crate::contract::capture::{Answer, Body, Capture, Data, FlowName, Frame, Marked, PfcClass, Place};
 use crate::contract::packet::{ASKS_ACK, IntStack, Kind, NO_EXTRA, Packet, RESENT};
 use crate::contract::scheme::{Format, Scheme, Transport};
-use crate::network::plan::peer;
 use crate::node::port::{AT_HOST, CAPTURED};
-use crate::part::Part;
+use crate::part::id::PortId;
+use crate::part::{Part, port_named};
 use xoff_engine::Time;
 use xoff_engine::rng::mix;
 
@@ -67,8 +67,9 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn capture(&mut self, captures: Vec<Capture>) {
         for mut capture in captures {
             capture.ports.sort_unstable();
-            for &port in &capture.ports {
-                self.ports[port as usize].flags |= CAPTURED;
+            for &name in &capture.ports {
+                let port = port_named(&self.ports, name);
+                self.ports[port].flags |= CAPTURED;
             }
             self.taps.list.push(Tap { capture, taken: 0, missed: 0 });
         }
@@ -80,11 +81,12 @@ impl<S: Scheme> Part<S> {
     /// A frame leaves a captured port now.
     #[cold]
     #[inline(never)]
-    pub(crate) fn tap(&mut self, port: u32, packet: &Packet) {
+    pub(crate) fn tap(&mut self, port: PortId, packet: &Packet) {
+        let name = self.ports[port].name;
         for index in 0..self.taps.list.len() {
             let tap = &mut self.taps.list[index];
             let within = tap.capture.from <= self.now && self.now <= tap.capture.until;
-            if !within || tap.capture.ports.binary_search(&port).is_err() {
+            if !within || tap.capture.ports.binary_search(&name).is_err() {
                 continue;
             }
             if tap.taken == tap.capture.frames {
@@ -94,11 +96,11 @@ impl<S: Scheme> Part<S> {
             tap.taken += 1;
             let last = tap.taken == tap.capture.frames;
             let link_local = packet.kind.is_link_local();
-            let queue = &self.queues[port as usize * self.classes + usize::from(packet.class)];
+            let queue = self.queue(port, packet.class);
             let frame = Frame {
                 capture: index as u32,
                 at: self.now,
-                port,
+                port: name,
                 frame_bytes: packet.frame_bytes,
                 class: packet.class,
                 ecn: packet.ecn,
@@ -110,7 +112,11 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    fn frame_body(&self, port: u32, packet: &Packet) -> Body {
+    fn place(&self, port: PortId, class: u8) -> Place {
+        Place { port: self.ports[port].name, queue_bytes: self.queue(port, class).bytes }
+    }
+
+    fn frame_body(&self, port: PortId, packet: &Packet) -> Body {
         match packet.kind {
             Kind::Data => Body::Data(self.data_of(packet)),
             Kind::Ack | Kind::Nak => Body::Answer(self.answer_of(packet)),
@@ -122,7 +128,7 @@ impl<S: Scheme> Part<S> {
             }
             Kind::Pfc => self.pfc_of(port, packet),
             Kind::Neighbour => {
-                let wire = self.message_wire(self.ports[port as usize].owner, packet.extra);
+                let wire = self.message_wire(self.ports[port].switch(), packet.extra);
                 // A flow that has ended since it was named is left out.
                 let alive = wire.flows.iter().filter_map(|id| self.living.get(id));
                 Body::Neighbour { flows: alive.map(|&card| self.flow_name(card)).collect(), wire }
@@ -177,13 +183,13 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    fn pfc_of(&self, port_id: u32, packet: &Packet) -> Body {
-        let port = &self.ports[port_id as usize];
+    fn pfc_of(&self, port_id: PortId, packet: &Packet) -> Body {
+        let port = &self.ports[port_id];
         let (due, on) = (packet.flow as u8, packet.psn as u8);
         let of_class = |class: u8| {
             let ingress = (!port.has(AT_HOST)).then(|| {
-                let switch = &self.switches[port.owner as usize];
-                let account = &self.accounts[self.first_account(port_id) + usize::from(class)];
+                let switch = &self.switches[port.switch()];
+                let account = self.account(port_id, class);
                 (account.bytes, crate::node::switch::xoff_now(switch, account))
             });
             PfcClass { class, pause: on & (1 << class) != 0, ingress }
@@ -191,7 +197,7 @@ impl<S: Scheme> Part<S> {
         Body::Pfc {
             classes: (0..self.classes as u8).filter(|class| due & (1 << class) != 0).map(of_class).collect(),
             lasts: (packet.stamp != Time::NEVER).then(|| packet.stamp - Time::ZERO),
-            rate: self.media.of(&self.ports[peer(port_id) as usize]).rate.rate(),
+            rate: self.media.of(&self.ports[port_id.across()]).rate.rate(),
         }
     }
 
@@ -226,20 +232,17 @@ impl<S: Scheme> Part<S> {
     /// A congestion point has marked a packet.
     #[cold]
     #[inline(never)]
-    pub(crate) fn note_mark(&mut self, port: u32, packet: &Packet) {
-        let queue_bytes = self.queues[port as usize * self.classes + usize::from(packet.class)].bytes;
+    pub(crate) fn note_mark(&mut self, port: PortId, packet: &Packet) {
+        let place = self.place(port, packet.class);
         let name = PacketName { flow: self.cards[packet.flow].id, psn: packet.psn, sent_at: packet.stamp };
-        self.taps.marks[name.slot()] = Some((name, Place { port, queue_bytes }));
+        self.taps.marks[name.slot()] = Some((name, place));
     }
 
     /// A notification is about to leave a switch, or (`None`) a receiver.
     #[cold]
     #[inline(never)]
-    pub(crate) fn note_origin(&mut self, packet: &Packet, egress: Option<(u32, u8)>) {
-        let place = egress.map(|(port, class)| {
-            let queue_bytes = self.queues[port as usize * self.classes + usize::from(class)].bytes;
-            Place { port, queue_bytes }
-        });
+    pub(crate) fn note_origin(&mut self, packet: &Packet, egress: Option<(PortId, u8)>) {
+        let place = egress.map(|(port, class)| self.place(port, class));
         let index = packet.extra as usize;
         if self.taps.origins.len() <= index {
             self.taps.origins.resize(index + 1, None);

@@ -11,17 +11,16 @@
 use crate::contract::control::{Lane, Lanes, Occupancy, Passing, PortFacts, SwitchControl, SwitchFacts};
 use crate::contract::packet::{BACKWARD, Ecn, Kind, Packet};
 use crate::contract::scheme::{Hooks, Scheme};
-use crate::network::plan::peer;
 use crate::node::port::{AT_HOST, AWAITED, Account, CONTROLLED, DOWN, FREE_PENDING};
-use crate::part::{Part, kind};
-use xoff_engine::{Fifo, Slab, Time};
+use crate::part::id::{AccountId, PortId, QueueId, SwitchId};
+use crate::part::{Part, kind, port_named};
+use xoff_engine::{Fifo, Slab, Table, Time};
 
 const LANES: [Lane; 2] = [Lane::Free, Lane::Held];
 
 /// All switches under control, and the messages between them.
 pub(crate) struct Controls<C: SwitchControl> {
-    /// Per switch.
-    list: Vec<Option<Box<Controlled<C>>>>,
+    list: Table<SwitchId, Option<Box<Controlled<C>>>>,
     messages: Slab<u32, C::Message>,
     /// Messages asked for by the hook at hand.
     outbox: Vec<(u16, C::Message)>,
@@ -33,7 +32,7 @@ struct Controlled<C> {
     control: C,
     voqs: Voqs,
     /// Its first ingress account.
-    accounts: usize,
+    accounts: AccountId,
     /// Size of a FIFO.
     output_bytes: u64,
     /// The timer event that counts.
@@ -45,20 +44,20 @@ struct Controlled<C> {
 impl<C> Controlled<C> {
     /// Whether nothing of its lane is ahead of a packet at an input, and its output queue has room.
     #[inline(always)]
-    fn has_room(&self, accounts: &[Account], ingress: u16, egress: u16, class: u8, lane: Lane) -> bool {
+    fn has_room(&self, accounts: &Table<AccountId, Account>, ingress: u16, egress: u16, class: u8, lane: Lane) -> bool {
         let output = &self.voqs.outputs[self.voqs.output(egress, class)];
         if output.waiting[lane as usize] > 0 {
             return false;
         }
         // A lossy queue may be limited to less than the FIFO: that is for the buffer to say.
-        let account = self.accounts + usize::from(ingress) * self.voqs.classes + usize::from(class);
+        let account = AccountId::of(self.accounts, ingress, class, self.voqs.classes);
         output.queued_bytes == 0 || (output.queued_bytes < self.output_bytes && accounts[account].lossless)
     }
 }
 
 impl<C: SwitchControl> Default for Controls<C> {
     fn default() -> Self {
-        Controls { list: Vec::new(), messages: Slab::default(), outbox: Vec::new(), choices: Vec::new() }
+        Controls { list: Table::default(), messages: Slab::default(), outbox: Vec::new(), choices: Vec::new() }
     }
 }
 
@@ -72,12 +71,12 @@ impl<C: SwitchControl> Controls<C> {
     }
     /// What belongs to a switch whose ports are [`CONTROLLED`].
     #[inline]
-    fn at(&self, switch: u32) -> &Controlled<C> {
-        self.list[switch as usize].as_ref().expect("a controlled switch has a control")
+    fn at(&self, switch: SwitchId) -> &Controlled<C> {
+        self.list[switch].as_ref().expect("a controlled switch has a control")
     }
     #[inline]
-    fn at_mut(&mut self, switch: u32) -> &mut Controlled<C> {
-        self.list[switch as usize].as_mut().expect("a controlled switch has a control")
+    fn at_mut(&mut self, switch: SwitchId) -> &mut Controlled<C> {
+        self.list[switch].as_mut().expect("a controlled switch has a control")
     }
 }
 
@@ -144,14 +143,14 @@ impl Output {
 struct View<'a> {
     voqs: &'a Voqs,
     /// Of all switches; its own from `first` on.
-    accounts: &'a [Account],
-    first: usize,
+    accounts: &'a Table<AccountId, Account>,
+    first: AccountId,
 }
 
 impl Occupancy for View<'_> {
     #[inline]
     fn input_bytes(&self, ingress: u16, class: u8) -> u64 {
-        self.accounts[self.first + usize::from(ingress) * self.voqs.classes + usize::from(class)].bytes
+        self.accounts[AccountId::of(self.first, ingress, class, self.voqs.classes)].bytes
     }
     #[inline]
     fn output_bytes(&self, egress: u16, class: u8) -> u64 {
@@ -166,7 +165,7 @@ impl Occupancy for View<'_> {
 macro_rules! parts {
     ($world:ident, $switch:expr) => {{
         let Controls { list, outbox, choices, .. } = &mut $world.controls;
-        let controlled = list[$switch as usize].as_mut().expect("a controlled switch has a control");
+        let controlled = list[$switch].as_mut().expect("a controlled switch has a control");
         let Controlled { control, voqs, accounts, .. } = &mut **controlled;
         let view = View { voqs, accounts: &$world.accounts, first: *accounts };
         (control, view, outbox, choices)
@@ -188,9 +187,9 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn build_controls(&mut self, mtu_wire_bytes: u32) {
         let Some(scheme) = self.schemes.iter().position(Scheme::controls_switches) else { return };
         for switch in &self.switches {
-            let facts = |&port: &u32| {
-                let direction = self.plan.direction(self.ports[port as usize].name);
-                let to_switch = !self.ports[peer(port) as usize].has(AT_HOST);
+            let facts = |&port: &PortId| {
+                let direction = self.plan.direction(self.ports[port].name);
+                let to_switch = !self.ports[port.across()].has(AT_HOST);
                 PortFacts { rate: direction.rate, delay: direction.delay, to_switch }
             };
             let ports: Vec<PortFacts> = switch.ports.iter().map(facts).collect();
@@ -206,35 +205,35 @@ impl<S: Scheme> Part<S> {
                     output_bytes: control.output_queue_bytes(),
                     control,
                     voqs: Voqs::new(ports.len(), self.classes),
-                    accounts: switch.accounts as usize,
+                    accounts: switch.accounts,
                     due: Time::NEVER,
                     unsent: vec![Fifo::default(); ports.len()],
                 })
             });
             if controlled.is_some() {
                 for &port in &switch.ports {
-                    self.ports[port as usize].flags |= CONTROLLED;
+                    self.ports[port].flags |= CONTROLLED;
                 }
             }
             self.controls.list.push(controlled);
         }
-        for switch in 0..self.switches.len() as u32 {
-            if self.controls.list[switch as usize].is_some() {
+        for switch in self.switches.ids() {
+            if self.controls.list[switch].is_some() {
                 self.arm_control(switch);
             }
         }
     }
 
     /// The control of a switch, for those who want to look inside.
-    pub(crate) fn switch_control(&self, switch: u32) -> Option<&S::Switch> {
-        let controlled = self.controls.list.get(switch as usize)?.as_ref()?;
+    pub(crate) fn switch_control(&self, switch: SwitchId) -> Option<&S::Switch> {
+        let controlled = self.controls.list.get(switch)?.as_ref()?;
         Some(&controlled.control)
     }
 
     /// A packet has come in, bound for `egress`, at a switch under control.
     #[inline(never)]
-    pub(crate) fn controlled_receive(&mut self, mut egress: u32, packet: &mut Packet) {
-        let switch = self.ports[egress as usize].owner;
+    pub(crate) fn controlled_receive(&mut self, mut egress: PortId, packet: &mut Packet) {
+        let switch = self.ports[egress].switch();
         if packet.kind != Kind::Data {
             // Controls see nothing of it.
             let (from, to) = (packet.ingress, self.local(egress));
@@ -260,7 +259,7 @@ impl<S: Scheme> Part<S> {
                 self.controls.at(switch).control.lane(passing.egress, packet.class, passing.flow)
             }
         };
-        if self.ports[egress as usize].hooks.has(Hooks::ENQUEUE) {
+        if self.ports[egress].hooks.has(Hooks::ENQUEUE) {
             self.cp_enqueue(egress, packet);
         }
         if self.is_passable(egress) && self.pass(switch, &passing, lane) {
@@ -273,7 +272,7 @@ impl<S: Scheme> Part<S> {
 
     /// A packet that may not pass waits for its turn.
     #[inline(never)]
-    fn wait_at_input(&mut self, switch: u32, egress: u32, packet: &Packet, mut lane: Lane) {
+    fn wait_at_input(&mut self, switch: SwitchId, egress: PortId, packet: &Packet, mut lane: Lane) {
         if !self.admit(egress, packet) {
             self.lose(packet);
             return;
@@ -289,7 +288,7 @@ impl<S: Scheme> Part<S> {
     }
 
     #[inline]
-    fn passing(&self, egress: u32, packet: &Packet) -> Passing {
+    fn passing(&self, egress: PortId, packet: &Packet) -> Passing {
         Passing {
             now: self.now,
             ingress: packet.ingress,
@@ -302,15 +301,15 @@ impl<S: Scheme> Part<S> {
 
     /// Whether packets may go to an egress without asking the buffer.
     #[inline(always)]
-    fn is_passable(&self, egress: u32) -> bool {
-        let port = &self.ports[egress as usize];
-        !port.has(DOWN) && self.switches[port.owner as usize].storms == 0
+    fn is_passable(&self, egress: PortId) -> bool {
+        let port = &self.ports[egress];
+        !port.has(DOWN) && self.switches[port.switch()].storms == 0
     }
 
     /// Whether a data packet that has just come in need not wait at its input: nothing of its lane
     /// does, the output queue has room, and the gate is open. If so, it moves.
     #[inline(always)]
-    fn pass(&mut self, switch: u32, packet: &Passing, lane: Lane) -> bool {
+    fn pass(&mut self, switch: SwitchId, packet: &Passing, lane: Lane) -> bool {
         let Passing { now, ingress, egress, class, .. } = *packet;
         let controlled = self.controls.at(switch);
         if !controlled.has_room(&self.accounts, ingress, egress, class, lane) {
@@ -339,7 +338,7 @@ impl<S: Scheme> Part<S> {
 
     /// A data packet moves from its input to its output.
     #[inline(never)]
-    fn transfer(&mut self, switch: u32, packet: &Passing) {
+    fn transfer(&mut self, switch: SwitchId, packet: &Passing) {
         let (control, view, outbox, _) = parts!(self, switch);
         control.on_transfer(packet, &view);
         after_control!(self, switch, control, outbox);
@@ -347,18 +346,18 @@ impl<S: Scheme> Part<S> {
 
     /// A packet enters the output queue, and leaves it at once if nothing is ahead of it.
     #[inline(always)]
-    fn enter_output(&mut self, switch: u32, egress: u32, packet: &mut Packet) {
+    fn enter_output(&mut self, switch: SwitchId, egress: PortId, packet: &mut Packet) {
         packet.ingress = u16::MAX;
         let (class, bit) = (packet.class, 1 << packet.class);
-        if self.ports[egress as usize].is_idle(self.now, class, DOWN) {
+        if self.ports[egress].is_idle(self.now, class, DOWN) {
             self.depart(egress, packet);
             return;
         }
-        self.queues[egress as usize * self.classes + usize::from(class)].push(&mut self.queued, self.now, packet);
-        let out = &mut self.ports[egress as usize];
+        self.queues[QueueId::of(egress, class, self.classes)].push(&mut self.queued, self.now, packet);
+        let out = &mut self.ports[egress];
         out.queued_bytes += u64::from(packet.frame_bytes);
         out.waiting |= bit;
-        let (local, paused) = (self.local(egress), self.ports[egress as usize].paused & bit != 0);
+        let (local, paused) = (self.local(egress), self.ports[egress].paused & bit != 0);
         let voqs = &mut self.controls.at_mut(switch).voqs;
         let output = voqs.output(local, class);
         voqs.outputs[output].queued_bytes += u64::from(packet.frame_bytes);
@@ -369,7 +368,7 @@ impl<S: Scheme> Part<S> {
 
     /// Moves packets from the inputs to an output queue while there are some that may and fit.
     #[inline]
-    fn refill(&mut self, switch: u32, egress: u32, class: u8) {
+    fn refill(&mut self, switch: SwitchId, egress: PortId, class: u8) {
         let local = self.local(egress);
         let voqs = &self.controls.at(switch).voqs;
         if voqs.outputs[voqs.output(local, class)].waiting != [0, 0] {
@@ -378,7 +377,7 @@ impl<S: Scheme> Part<S> {
     }
 
     #[inline(never)]
-    fn refill_waiting(&mut self, switch: u32, egress: u32, class: u8) {
+    fn refill_waiting(&mut self, switch: SwitchId, egress: PortId, class: u8) {
         let (local, now) = (self.local(egress), self.now);
         loop {
             let controlled = self.controls.at(switch);
@@ -399,23 +398,23 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    fn voq_push(&mut self, switch: u32, egress: u32, packet: &Packet, lane: Lane) {
+    fn voq_push(&mut self, switch: SwitchId, egress: PortId, packet: &Packet, lane: Lane) {
         let local = self.local(egress);
         let voqs = &mut self.controls.at_mut(switch).voqs;
         let (sub, output) = (voqs.sub(packet.ingress, local, packet.class, lane), voqs.output(local, packet.class));
         self.queued.push(&mut voqs.subs[sub].packets, packet);
         voqs.subs[sub].bytes += u64::from(packet.frame_bytes);
         voqs.outputs[output].waiting[lane as usize] += 1;
-        let queue = &mut self.queues[egress as usize * self.classes + usize::from(packet.class)];
+        let queue = &mut self.queues[QueueId::of(egress, packet.class, self.classes)];
         queue.grow(self.now, packet.frame_bytes);
         queue.at_inputs += 1;
-        self.ports[egress as usize].queued_bytes += u64::from(packet.frame_bytes);
+        self.ports[egress].queued_bytes += u64::from(packet.frame_bytes);
     }
 
     /// The next packet for an egress among `lanes`: round-robin across inputs, and at one input the
     /// lane whose packet is older.
-    fn voq_pop(&mut self, egress: u32, class: u8, lanes: Lanes) -> Option<Packet> {
-        let (switch, local) = (self.ports[egress as usize].owner, self.local(egress));
+    fn voq_pop(&mut self, egress: PortId, class: u8, lanes: Lanes) -> Option<Packet> {
+        let (switch, local) = (self.ports[egress].switch(), self.local(egress));
         let voqs = &mut self.controls.at_mut(switch).voqs;
         let output = voqs.output(local, class);
         if voqs.outputs[output].lanes().and(lanes) == Lanes::NONE {
@@ -440,22 +439,22 @@ impl<S: Scheme> Part<S> {
             sub.bytes -= u64::from(packet.frame_bytes);
             voqs.outputs[output].waiting[lane as usize] -= 1;
             voqs.outputs[output].turn = if ingress + 1 < voqs.ports { ingress as u16 + 1 } else { 0 };
-            let queue = &mut self.queues[egress as usize * self.classes + usize::from(class)];
+            let queue = &mut self.queues[QueueId::of(egress, class, self.classes)];
             queue.shrink(self.now, packet.frame_bytes);
             queue.at_inputs -= 1;
-            self.ports[egress as usize].queued_bytes -= u64::from(packet.frame_bytes);
+            self.ports[egress].queued_bytes -= u64::from(packet.frame_bytes);
             return Some(packet);
         }
         None
     }
 
     /// The oldest packet in the FIFO of an egress.
-    fn output_pop(&mut self, egress: u32, class: u8) -> Option<Packet> {
-        let (switch, local) = (self.ports[egress as usize].owner, self.local(egress));
-        let queue = &mut self.queues[egress as usize * self.classes + usize::from(class)];
+    fn output_pop(&mut self, egress: PortId, class: u8) -> Option<Packet> {
+        let (switch, local) = (self.ports[egress].switch(), self.local(egress));
+        let queue = &mut self.queues[QueueId::of(egress, class, self.classes)];
         let packet = queue.pop(&mut self.queued, self.now)?;
         let empty = queue.packets.is_empty();
-        let port = &mut self.ports[egress as usize];
+        let port = &mut self.ports[egress];
         port.queued_bytes -= u64::from(packet.frame_bytes);
         if empty {
             port.waiting &= !(1 << class);
@@ -467,23 +466,23 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Takes any packet of an egress of a controlled switch out of the buffer, for whoever empties it.
-    pub(crate) fn take_controlled(&mut self, egress: u32, class: u8) -> Option<Packet> {
+    pub(crate) fn take_controlled(&mut self, egress: PortId, class: u8) -> Option<Packet> {
         if let Some(packet) = self.output_pop(egress, class) {
             return Some(packet);
         }
         let packet = self.voq_pop(egress, class, Lanes::BOTH)?;
-        self.release(self.ports[egress as usize].owner, &packet);
+        self.release(self.ports[egress].switch(), &packet);
         Some(packet)
     }
 
     /// A port of a controlled switch is free: a message goes, or the next packet.
     #[inline(never)]
-    pub(crate) fn serve_controlled(&mut self, port_id: u32) {
-        if self.ports[port_id as usize].pfc_due != 0 && self.ports[port_id as usize].busy_until <= self.now {
+    pub(crate) fn serve_controlled(&mut self, port_id: PortId) {
+        if self.ports[port_id].pfc_due != 0 && self.ports[port_id].busy_until <= self.now {
             self.send_pfc(port_id);
         }
-        let (switch, local) = (self.ports[port_id as usize].owner, self.local(port_id));
-        let port = &self.ports[port_id as usize];
+        let (switch, local) = (self.ports[port_id].switch(), self.local(port_id));
+        let port = &self.ports[port_id];
         let eligible = port.waiting & !port.paused;
         if port.busy_until <= self.now && !port.has(FREE_PENDING) {
             // Like PFC frames, messages go before all queues and are never paused.
@@ -496,14 +495,14 @@ impl<S: Scheme> Part<S> {
                 self.charge(port_id, class, packet.frame_bytes);
                 self.depart(port_id, &mut packet);
                 self.refill(switch, port_id, class);
-                if self.ports[port_id as usize].has(AWAITED) {
+                if self.ports[port_id].has(AWAITED) {
                     self.take_turns(port_id);
                 }
             }
         }
         let controlled = self.controls.at(switch);
         let unsent = !controlled.unsent[usize::from(local)].is_empty();
-        let port = &self.ports[port_id as usize];
+        let port = &self.ports[port_id];
         if port.waiting & !port.paused != 0 || unsent || port.pfc_due != 0 {
             self.expect_free(port_id);
         }
@@ -513,7 +512,7 @@ impl<S: Scheme> Part<S> {
     /// Sorts the lanes of an output that has changed, and of those after it, and sends messages.
     #[cold]
     #[inline(never)]
-    fn carry_out(&mut self, switch: u32, mut changed: Option<(u16, u8)>) {
+    fn carry_out(&mut self, switch: SwitchId, mut changed: Option<(u16, u8)>) {
         while let Some((egress, class)) = changed {
             self.sort_lanes(switch, egress, class);
             changed = self.controls.at_mut(switch).control.take_changed();
@@ -525,7 +524,7 @@ impl<S: Scheme> Part<S> {
 
     /// Wakes the control when it asks for it.
     #[inline(always)]
-    fn arm_control(&mut self, switch: u32) {
+    fn arm_control(&mut self, switch: SwitchId) {
         let controlled = self.controls.at(switch);
         if let Some(at) = controlled.control.timer()
             && at < controlled.due
@@ -536,13 +535,13 @@ impl<S: Scheme> Part<S> {
 
     #[cold]
     #[inline(never)]
-    fn wake_control(&mut self, switch: u32, at: Time) {
+    fn wake_control(&mut self, switch: SwitchId, at: Time) {
         let due = at.max(self.now);
         self.controls.at_mut(switch).due = due;
-        self.queue.push_named(due, kind::SWITCH_TIMER, self.switches[switch as usize].name, switch);
+        self.queue.push_named(due, kind::SWITCH_TIMER, self.switches[switch].name, switch.get());
     }
 
-    pub(crate) fn on_switch_timer(&mut self, switch: u32) {
+    pub(crate) fn on_switch_timer(&mut self, switch: SwitchId) {
         let now = self.now;
         let controlled = self.controls.at_mut(switch);
         if controlled.due != now {
@@ -559,10 +558,10 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Gates may have opened: whoever waits asks again.
-    fn open_gates(&mut self, switch: u32) {
-        for at in 0..self.switches[switch as usize].ports.len() {
+    fn open_gates(&mut self, switch: SwitchId) {
+        for at in 0..self.switches[switch].ports.len() {
             for class in 0..self.classes as u8 {
-                self.refill(switch, self.switches[switch as usize].ports[at], class);
+                self.refill(switch, self.switches[switch].ports[at], class);
             }
         }
     }
@@ -574,7 +573,7 @@ impl<S: Scheme> Part<S> {
     /// waits, or at one input: the others are looked through and left as they are.
     #[cold]
     #[inline(never)]
-    fn sort_lanes(&mut self, switch: u32, egress: u16, class: u8) {
+    fn sort_lanes(&mut self, switch: SwitchId, egress: u16, class: u8) {
         let Controlled { control, voqs, .. } = self.controls.at_mut(switch);
         let output = voqs.output(egress, class);
         if voqs.outputs[output].waiting == [0, 0] {
@@ -620,7 +619,7 @@ impl<S: Scheme> Part<S> {
 
     /// The egress of a data packet: the one of its route, or another if the control says so. Flows
     /// with a pinned path keep it.
-    fn detour(&mut self, switch: u32, egress: u32, packet: &mut Packet) -> u32 {
+    fn detour(&mut self, switch: SwitchId, egress: PortId, packet: &mut Packet) -> PortId {
         if packet.flags & BACKWARD != 0 || self.ledgers[self.cards[packet.flow].sender].spec.path.is_some() {
             return egress;
         }
@@ -629,14 +628,14 @@ impl<S: Scheme> Part<S> {
 
     #[cold]
     #[inline(never)]
-    fn choose_egress(&mut self, switch: u32, egress: u32, packet: &mut Packet) -> u32 {
-        let node = self.switches[switch as usize].node;
+    fn choose_egress(&mut self, switch: SwitchId, egress: PortId, packet: &mut Packet) -> PortId {
+        let node = self.switches[switch].node;
         let passing = self.passing(egress, packet);
         let equals = self.routes.next_hops(node, self.ledgers[self.cards[packet.flow].sender].spec.dst);
         let ports = &self.ports;
         let (control, view, _, choices) = parts!(self, switch);
         choices.clear();
-        choices.extend(equals.iter().map(|&port| ports[peer(port) as usize].far_local));
+        choices.extend(equals.iter().map(|&name| ports[port_named(ports, name).across()].far_local));
         if choices.len() < 2 || !choices.contains(&passing.egress) {
             return egress;
         }
@@ -644,13 +643,13 @@ impl<S: Scheme> Part<S> {
         if chosen == passing.egress || !choices.contains(&chosen) {
             return egress;
         }
-        let chosen = self.switches[switch as usize].ports[usize::from(chosen)];
+        let chosen = self.switches[switch].ports[usize::from(chosen)];
         if self.redirect(packet, chosen) { chosen } else { egress }
     }
 
     /// Lets a packet, whose cursor stands behind the egress of this switch, go on by `egress` and
     /// from there by a route of its own. Such routes are kept with the flow.
-    fn redirect(&mut self, packet: &mut Packet, egress: u32) -> bool {
+    fn redirect(&mut self, packet: &mut Packet, egress: PortId) -> bool {
         let flow = self.cards[packet.flow].sender;
         let (sender, ledger) = (&self.senders[flow], &self.ledgers[flow]);
         let mut known = std::iter::once((sender.route, sender.hops)).chain(ledger.detours.iter().copied());
@@ -662,14 +661,14 @@ impl<S: Scheme> Part<S> {
         let same = |&(other, hops): &(u32, u8)| {
             usize::from(hops) > hop
                 && self.route_ports[other as usize..other as usize + hop] == *done
-                && self.route_ports[other as usize + hop] == egress
+                && self.route_ports[other as usize + hop] == egress.get()
         };
         let kept = std::iter::once((sender.route, sender.hops)).chain(ledger.detours.iter().copied()).find(same);
         let route = match kept {
             Some((route, _)) => route,
             None => {
-                let mut path = done.to_vec();
-                path.push(egress);
+                let done = done.iter().map(|&port| PortId::new(port));
+                let mut path: Vec<u32> = done.chain([egress]).map(|port| self.ports[port].name).collect();
                 let key = self.flow_key(&ledger.spec, ledger.identity, ledger.ephemeral);
                 if !self.routes.extend(ledger.spec.dst, &key, &mut path) || path.len() > usize::from(u8::MAX) {
                     return false;
@@ -685,11 +684,11 @@ impl<S: Scheme> Part<S> {
 
     #[cold]
     #[inline(never)]
-    fn send_messages(&mut self, switch: u32) {
+    fn send_messages(&mut self, switch: SwitchId) {
         let mut outbox = std::mem::take(&mut self.controls.outbox);
         for (local, message) in outbox.drain(..) {
-            let port_id = self.switches[switch as usize].ports[usize::from(local)];
-            if self.ports[port_id as usize].has(DOWN) {
+            let port_id = self.switches[switch].ports[usize::from(local)];
+            if self.ports[port_id].has(DOWN) {
                 continue;
             }
             let frame_bytes = self.controls.at(switch).control.message_bytes(&message) as u16;
@@ -712,19 +711,19 @@ impl<S: Scheme> Part<S> {
     }
 
     /// How a message of a switch looks in its frame.
-    pub(crate) fn message_wire(&self, switch: u32, message: u32) -> crate::contract::capture::Wire {
+    pub(crate) fn message_wire(&self, switch: SwitchId, message: u32) -> crate::contract::capture::Wire {
         self.controls.at(switch).control.wire(&self.controls.messages[message])
     }
 
     /// A message has reached `ingress`; it ends there.
     #[cold]
     #[inline(never)]
-    pub(crate) fn on_neighbour(&mut self, ingress: u32, packet: &Packet, lost: bool) {
+    pub(crate) fn on_neighbour(&mut self, ingress: PortId, packet: &Packet, lost: bool) {
         let message = self.controls.messages.remove(packet.extra);
         if lost {
             self.counters.drops_fault += 1;
-        } else if self.ports[ingress as usize].has(CONTROLLED) {
-            let (switch, local) = (self.ports[ingress as usize].owner, self.local(ingress));
+        } else if self.ports[ingress].has(CONTROLLED) {
+            let (switch, local) = (self.ports[ingress].switch(), self.local(ingress));
             let now = self.now;
             let (control, _, outbox, _) = parts!(self, switch);
             control.on_message(now, local, &message);
@@ -735,10 +734,10 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Messages on or for a wire that was cut are lost.
-    pub(crate) fn cut_messages(&mut self, port: u32, on_wire: &[Packet]) {
+    pub(crate) fn cut_messages(&mut self, port: PortId, on_wire: &[Packet]) {
         let mut lost: Vec<u32> = on_wire.iter().filter(|p| p.kind == Kind::Neighbour).map(|p| p.extra).collect();
-        if self.ports[port as usize].has(CONTROLLED) {
-            let (switch, local) = (self.ports[port as usize].owner, self.local(port));
+        if self.ports[port].has(CONTROLLED) {
+            let (switch, local) = (self.ports[port].switch(), self.local(port));
             let controlled = self.controls.at_mut(switch);
             while let Some(packet) = self.queued.pop(&mut controlled.unsent[usize::from(local)]) {
                 lost.push(packet.extra);
@@ -751,18 +750,18 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Bytes in the FIFOs of a switch under control, which are in no account.
-    pub(crate) fn output_queue_bytes(&self, switch: usize) -> u64 {
+    pub(crate) fn output_queue_bytes(&self, switch: SwitchId) -> u64 {
         let controlled = self.controls.list.get(switch).and_then(Option::as_ref);
         controlled.map_or(0, |controlled| controlled.voqs.outputs.iter().map(|output| output.queued_bytes).sum())
     }
 
     /// Bytes for an egress that wait at an input of a controlled switch; none elsewhere.
-    pub(crate) fn voq_bytes_from(&self, egress: u32, class: u8, ingress: u16) -> u64 {
-        let port = &self.ports[egress as usize];
+    pub(crate) fn voq_bytes_from(&self, egress: PortId, class: u8, ingress: u16) -> u64 {
+        let port = &self.ports[egress];
         if !port.has(CONTROLLED) {
             return 0;
         }
-        self.controls.at(port.owner).voqs.bytes(ingress, self.local(egress), class)
+        self.controls.at(port.switch()).voqs.bytes(ingress, self.local(egress), class)
     }
 
     /// Every packet in the virtual output queues of the network.

@@ -4,8 +4,9 @@ use crate::contract::record::StormRecord;
 use crate::contract::scheme::Scheme;
 use crate::network::plan::{Signalling, WatchdogAction};
 use crate::node::port::Storm;
+use crate::part::id::{PortId, QueueId, SwitchId};
 use crate::part::{Part, kind};
-use xoff_engine::{Key, Time};
+use xoff_engine::{Key, Table, Time};
 
 /// PFC frames a port has sent, what it last told its upstream, and what it was last told itself.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,17 +22,17 @@ pub struct PfcFrames {
 #[derive(Debug, Default)]
 pub struct Watch {
     /// Per port.
-    pub frames: Vec<PfcFrames>,
+    pub frames: Table<PortId, PfcFrames>,
     /// Per (port, class), kept only where a watchdog looks: the last PAUSE received.
-    last_pause: Vec<Time>,
+    last_pause: Table<QueueId, Time>,
     /// When a wire last lost a packet by chance.
     pub bad_luck_at: Time,
 }
 
 impl Watch {
     #[inline]
-    pub(crate) fn last_pause_at(&mut self, port: u32, class: u8, classes: usize, now: Time) {
-        if let Some(at) = self.last_pause.get_mut(port as usize * classes + usize::from(class)) {
+    pub(crate) fn last_pause_at(&mut self, queue: QueueId, now: Time) {
+        if let Some(at) = self.last_pause.get_mut(queue) {
             *at = now;
         }
     }
@@ -39,26 +40,26 @@ impl Watch {
 
 impl<S: Scheme> Part<S> {
     pub(crate) fn start_watchdogs(&mut self) {
-        self.watch.frames = vec![PfcFrames::default(); self.ports.len()];
-        for (i, switch) in self.switches.iter().enumerate() {
+        self.watch.frames = vec![PfcFrames::default(); self.ports.len()].into();
+        for (id, switch) in self.switches.enumerate() {
             if let Some(watchdog) = self.plan.switches[switch.profile as usize].watchdog {
-                self.watch.last_pause = vec![Time::ZERO; self.queues.len()];
-                self.queue.push_named(Time::ZERO + watchdog.poll, kind::WATCHDOG, switch.name, i as u32);
+                self.watch.last_pause = vec![Time::ZERO; self.queues.len()].into();
+                self.queue.push_named(Time::ZERO + watchdog.poll, kind::WATCHDOG, switch.name, id.get());
             }
         }
     }
 
     /// Looks at every egress queue of a switch for a PFC storm.
-    pub(crate) fn on_watchdog(&mut self, switch_id: u32) {
-        let switch = &self.switches[switch_id as usize];
+    pub(crate) fn on_watchdog(&mut self, switch_id: SwitchId) {
+        let switch = &self.switches[switch_id];
         let Some(watchdog) = self.plan.switches[switch.profile as usize].watchdog else { return };
-        self.queue.push_named(self.now + watchdog.poll, kind::WATCHDOG, switch.name, switch_id);
+        self.queue.push_named(self.now + watchdog.poll, kind::WATCHDOG, switch.name, switch_id.get());
         let ports = switch.ports.clone();
         for port in ports {
             for class in 0..self.classes as u8 {
-                let queue_id = port as usize * self.classes + usize::from(class);
+                let queue_id = QueueId::of(port, class, self.classes);
                 let queue = &self.queues[queue_id];
-                let paused = self.ports[port as usize].paused & (1 << class) != 0;
+                let paused = self.ports[port].paused & (1 << class) != 0;
                 if queue.storm == Storm::No {
                     let since = queue.paused_since.max(queue.moved_at);
                     let held = queue.bytes > 0 || self.awaiting(port, class).next().is_some();
@@ -75,18 +76,19 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Under on/off signalling a PAUSE is not repeated: it holds until it is taken back.
-    fn still_told(&self, port: u32, class: u8) -> bool {
-        let signalling = self.switches[self.ports[port as usize].owner as usize].signalling;
-        signalling == Signalling::OnOff && self.watch.frames[port as usize].heard & (1 << class) != 0
+    fn still_told(&self, port: PortId, class: u8) -> bool {
+        let signalling = self.switches[self.ports[port].switch()].signalling;
+        signalling == Signalling::OnOff && self.watch.frames[port].heard & (1 << class) != 0
     }
 
-    fn begin_storm(&mut self, port: u32, class: u8, action: WatchdogAction) {
+    fn begin_storm(&mut self, port: PortId, class: u8, action: WatchdogAction) {
         self.counters.watchdog_storms += 1;
-        self.switches[self.ports[port as usize].owner as usize].storms += 1;
-        let queue = &mut self.queues[port as usize * self.classes + usize::from(class)];
+        self.switches[self.ports[port].switch()].storms += 1;
+        let queue = &mut self.queues[QueueId::of(port, class, self.classes)];
         // Until it ends the record holds what was dropped before it.
         self.storm_ranks.extend(self.rank);
-        self.storms.push(StormRecord { port, class, from: self.now, until: None, drops: queue.drops });
+        let name = self.ports[port].name;
+        self.storms.push((port, StormRecord { port: name, class, from: self.now, until: None, drops: queue.drops }));
         match action {
             WatchdogAction::Drop => {
                 queue.storm = Storm::Dropping;
@@ -99,12 +101,12 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    fn end_storm(&mut self, port: u32, class: u8) {
-        let queue = &mut self.queues[port as usize * self.classes + usize::from(class)];
+    fn end_storm(&mut self, port: PortId, class: u8) {
+        let queue = &mut self.queues[QueueId::of(port, class, self.classes)];
         queue.storm = Storm::No;
-        self.switches[self.ports[port as usize].owner as usize].storms -= 1;
-        let ours = |storm: &&mut StormRecord| (storm.port, storm.class, storm.until) == (port, class, None);
-        if let Some(storm) = self.storms.iter_mut().rev().find(ours) {
+        self.switches[self.ports[port].switch()].storms -= 1;
+        let ours = |(at, storm): &&mut (PortId, StormRecord)| (*at, storm.class, storm.until) == (port, class, None);
+        if let Some((_, storm)) = self.storms.iter_mut().rev().find(ours) {
             storm.until = Some(self.now);
             storm.drops = queue.drops - storm.drops;
         }
@@ -112,10 +114,12 @@ impl<S: Scheme> Part<S> {
 
     /// See [`crate::run::world::World::storm_records`]; each with its rank among those of all parts.
     pub(crate) fn storm_records(&self) -> Vec<(Option<Key>, StormRecord)> {
-        let told = |storm: &StormRecord| {
-            let queue = &self.queues[storm.port as usize * self.classes + usize::from(storm.class)];
-            let drops = if storm.until.is_some() { storm.drops } else { queue.drops - storm.drops };
-            StormRecord { port: self.ports[storm.port as usize].name, drops, ..*storm }
+        let told = |&(port, storm): &(PortId, StormRecord)| {
+            let drops = match storm.until {
+                Some(_) => storm.drops,
+                None => self.queue(port, storm.class).drops - storm.drops,
+            };
+            StormRecord { drops, ..storm }
         };
         let rank = |at: usize| self.storm_ranks.get(at).copied();
         self.storms.iter().enumerate().map(|(at, storm)| (rank(at), told(storm))).collect()

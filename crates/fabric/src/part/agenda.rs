@@ -1,6 +1,7 @@
 //! What is to happen: the event queue, and the order of events at one instant.
 
 use crate::network::plan::Ties;
+use crate::part::id::PortId;
 use crate::part::kind;
 use xoff_engine::queue::{LARGEST_INDEX, LAST_TURN};
 use xoff_engine::{EventQueue, Key, Time};
@@ -52,9 +53,9 @@ impl Agenda {
 
     /// The end of a transmission and its arrival, where events take turns.
     #[inline(never)]
-    pub fn push_both(&mut self, end: Time, arrives: Time, port: u32) {
-        self.push_in_turn(end, kind::PORT_FREE, port);
-        self.push_in_turn(arrives, kind::ARRIVE, port);
+    pub fn push_both(&mut self, end: Time, arrives: Time, port: PortId) {
+        self.push_in_turn(end, kind::PORT_FREE, port.get());
+        self.push_in_turn(arrives, kind::ARRIVE, port.get());
     }
 
     #[inline(always)]

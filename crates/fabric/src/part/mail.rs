@@ -4,15 +4,16 @@ use crate::contract::control::SwitchControl;
 use crate::contract::packet::{BACKWARD, IntStack, Kind, NO_EXTRA, Packet};
 use crate::contract::scheme::Scheme;
 use crate::node::port::{CUT, InFlight};
+use crate::part::id::PortId;
 use crate::part::{Part, kind};
-use xoff_engine::{Key, Time};
+use xoff_engine::{Key, Table, Time};
 
 /// Where the wire of a port leads that ends in another part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exit {
     pub part: u16,
     /// The number that the port has there.
-    pub port: u32,
+    pub port: PortId,
 }
 
 /// What a part has sent to another since it was last taken.
@@ -25,7 +26,7 @@ pub(crate) struct Mail<S: Scheme> {
 /// A few packets on their way. Whoever has taken them out fills the bag again with what it sends itself, while it is
 /// still in the cache; so the memory of mail is that of the packets in it, whoever sends how much to whom.
 struct Bag<S: Scheme> {
-    items: Vec<(u32, InFlight)>,
+    items: Vec<(PortId, InFlight)>,
     /// What the packets carry, in their order.
     cargo: Vec<Cargo<S>>,
 }
@@ -45,7 +46,7 @@ enum Cargo<S: Scheme> {
 /// What goes from and to a part.
 pub(crate) struct Post<S: Scheme> {
     /// By port.
-    exits: Vec<Exit>,
+    exits: Table<PortId, Exit>,
     /// The parts that it has wires to.
     neighbours: Vec<Neighbour<S>>,
     /// Neighbours that get something.
@@ -62,7 +63,7 @@ struct Neighbour<S: Scheme> {
 }
 
 impl<S: Scheme> Post<S> {
-    pub(crate) fn new(exits: Vec<Exit>) -> Post<S> {
+    pub(crate) fn new(exits: Table<PortId, Exit>) -> Post<S> {
         Post { exits, neighbours: Vec::new(), addressees: Vec::new(), inbox: Vec::new(), spare: Vec::new() }
     }
 
@@ -136,8 +137,8 @@ impl<S: Scheme> Default for Bag<S> {
 impl<S: Scheme> Part<S> {
     /// Hands a packet that is on its way to another part over to it.
     #[inline(never)]
-    pub(crate) fn send_away(&mut self, port_id: u32, arrives: Time, packet: &Packet) {
-        let exit = self.post.exits[port_id as usize];
+    pub(crate) fn send_away(&mut self, port_id: PortId, arrives: Time, packet: &Packet) {
+        let exit = self.post.exits[port_id];
         let bag = self.post.bag_to(exit.part, arrives);
         let mut packet = *packet;
         if packet.extra != NO_EXTRA {
@@ -179,9 +180,9 @@ impl<S: Scheme> Part<S> {
                     Cargo::Int(int) => self.int.insert(&int),
                 };
             }
-            let port = &mut self.ports[*port_id as usize];
+            let port = &mut self.ports[*port_id];
             if port.wire.is_empty() {
-                self.queue.push_named(item.arrives, kind::ARRIVE, port.name, *port_id);
+                self.queue.push_named(item.arrives, kind::ARRIVE, port.name, port_id.get());
             }
             self.in_flight.push(&mut port.wire, item);
         }

@@ -6,6 +6,7 @@
 //! [`crate::flow::transport`]. What concerns the run as a whole is not here but in [`crate::run::world`].
 
 pub mod agenda;
+pub mod id;
 pub mod mail;
 pub mod trail;
 
@@ -14,7 +15,7 @@ use crate::contract::record::{ClassReport, Counters, Failure, PauseRecord, PfcRe
 use crate::contract::scheme::{Format, Notice, ReactionPoint, Scheme, TIMERS};
 use crate::flow::ends::{Ledger, Receiver, Sender};
 use crate::flow::identity::Card;
-use crate::network::plan::{Plan, peer};
+use crate::network::plan::Plan;
 use crate::network::route::Routes;
 use crate::node::nic::Host;
 use crate::node::port::{
@@ -23,11 +24,12 @@ use crate::node::port::{
 };
 use crate::node::switch::Switch;
 use agenda::Agenda;
+use id::{AccountId, CpId, HostId, PortId, QueueId, SwitchId};
 use mail::Post;
 use std::collections::HashMap;
 use std::sync::Arc;
 use trail::Trail;
-use xoff_engine::{BitRate, FreeList, Key, Lots, Pool, Rng, Slab, Span, Time};
+use xoff_engine::{BitRate, FreeList, Key, Lots, Pool, Rng, Slab, Span, Table, Time};
 
 /// Kinds of events, in the order in which they happen at one instant.
 pub mod kind {
@@ -57,6 +59,14 @@ const AHEAD: usize = 16;
 fn unsent_bytes(left: Span, rate: BitRate) -> u64 {
     // Rounded up: a byte begun is not sent.
     (u128::from(rate.bps()) * u128::from(left.ps())).div_ceil(8_000_000_000_000) as u64
+}
+
+/// The port that has a name, in a network of one part: there ports are numbered as in the network.
+#[inline]
+pub(crate) fn port_named(ports: &Table<PortId, Port>, name: u32) -> PortId {
+    let port = PortId::new(name);
+    debug_assert_eq!(ports[port].name, name, "there are other parts");
+    port
 }
 
 /// Why [`Part::run`] came back.
@@ -104,8 +114,8 @@ pub struct Part<S: Scheme> {
     pub(crate) pauses: Vec<PauseRecord>,
     pub(crate) pfc_frames: Vec<PfcRecord>,
     pub(crate) taps: crate::node::tap::Taps,
-    /// See [`crate::run::world::World::storm_records`].
-    pub(crate) storms: Vec<crate::contract::record::StormRecord>,
+    /// See [`crate::run::world::World::storm_records`]; each with its port.
+    pub(crate) storms: Vec<(PortId, crate::contract::record::StormRecord)>,
     /// The first, with its rank.
     pub(crate) failure: Option<(Option<Key>, Failure)>,
     pub(crate) news: Vec<News>,
@@ -131,24 +141,23 @@ pub struct Part<S: Scheme> {
     pub(crate) lots: Option<Lots>,
     /// Per flow, where the order of scheduling counts: the timers that have an event.
     pub(crate) timers: Vec<[Time; TIMERS]>,
-    pub(crate) ports: Vec<Port>,
+    pub(crate) ports: Table<PortId, Port>,
     pub(crate) media: Media,
     /// Of ports: times that the count of packets sent has begun again.
-    pub(crate) wraps: HashMap<u32, u32>,
+    pub(crate) wraps: HashMap<PortId, u32>,
     /// What all queues and all wires hold.
     pub(crate) queued: Pool<Packet>,
     pub(crate) in_flight: Pool<InFlight>,
-    /// `port * classes + class`
-    pub(crate) queues: Vec<Queue>,
-    pub(crate) accounts: Vec<Account>,
-    pub(crate) switches: Vec<Switch>,
-    pub(crate) hosts: Vec<Host>,
+    pub(crate) queues: Table<QueueId, Queue>,
+    pub(crate) accounts: Table<AccountId, Account>,
+    pub(crate) switches: Table<SwitchId, Switch>,
+    pub(crate) hosts: Table<HostId, Host>,
     pub(crate) classes: usize,
     pub(crate) strict: u8,
     pub(crate) quantum: Vec<i64>,
-    /// Deficit round-robin of ports with weighted classes: `port * classes + class`.
-    pub(crate) deficit: Vec<i64>,
-    pub(crate) drr_next: Vec<u8>,
+    /// Deficit round-robin of ports with weighted classes.
+    pub(crate) deficit: Table<QueueId, i64>,
+    pub(crate) drr_next: Table<PortId, u8>,
     /// Classes without strict priority take turns, a packet each.
     pub(crate) in_turns: bool,
     pub(crate) gap_bytes: u32,
@@ -157,13 +166,13 @@ pub struct Part<S: Scheme> {
     pub(crate) schemes: Arc<Vec<S>>,
     /// Per scheme: within a domain, and across.
     pub(crate) formats: Arc<Vec<[Format; 2]>>,
-    pub(crate) cps: Vec<S::Cp>,
+    pub(crate) cps: Table<CpId, S::Cp>,
     /// By port: its first congestion point.
-    pub(crate) cp_bases: Vec<u32>,
-    pub(crate) cp_due: Vec<Time>,
-    pub(crate) cp_owner: Vec<(u32, u8)>,
+    pub(crate) cp_bases: Table<PortId, CpId>,
+    pub(crate) cp_due: Table<CpId, Time>,
+    pub(crate) cp_owner: Table<CpId, (PortId, u8)>,
     /// Per congestion point: what orders its timers among others, whatever other schemes there are.
-    pub(crate) cp_names: Vec<u32>,
+    pub(crate) cp_names: Table<CpId, u32>,
     pub(crate) notices: Vec<Notice<S::Feedback>>,
     pub(crate) senders: Slab<u32, Sender<S::Rp>>,
     pub(crate) receivers: Slab<u32, Receiver<S::Np>>,
@@ -181,8 +190,8 @@ pub struct Part<S: Scheme> {
     pub(crate) routes: Arc<Routes>,
     pub(crate) route_ports: Vec<u32>,
     pub(crate) route_free: Vec<Vec<u32>>,
-    pub(crate) loss: Vec<f64>,
-    pub(crate) loss_rng: Vec<Rng>,
+    pub(crate) loss: Table<PortId, f64>,
+    pub(crate) loss_rng: Table<PortId, Rng>,
     pub(crate) watch: crate::node::watchdog::Watch,
 }
 
@@ -229,7 +238,7 @@ impl<S: Scheme> Part<S> {
     #[inline(always)]
     fn touch_next(&self) {
         if let Some(next) = self.queue.upcoming().last()
-            && let Some(port) = self.ports.get(next.index() as usize)
+            && let Some(port) = self.ports.get(PortId::new(next.index()))
         {
             std::hint::black_box(self.in_flight.place_of_front(&port.wire).map(|item| item.arrives));
         }
@@ -239,17 +248,17 @@ impl<S: Scheme> Part<S> {
     fn handle(&mut self, key: Key) {
         let index = key.index();
         match key.kind() {
-            kind::ARRIVE => self.on_arrive(index),
-            kind::PORT_FREE => self.on_port_free(index),
-            kind::WAKE => self.on_wake(index),
+            kind::ARRIVE => self.on_arrive(PortId::new(index)),
+            kind::PORT_FREE => self.on_port_free(PortId::new(index)),
+            kind::WAKE => self.on_wake(HostId::new(index)),
             kind::FLOW_TIMER => self.on_flow_timer(index),
             kind::NP_TIMER => self.on_np_timer(index),
-            kind::CP_TIMER => self.on_cp_timer(index),
-            kind::EMIT => self.on_emit(index),
-            kind::PAUSE_EXPIRY => self.on_pause_expiry(index),
-            kind::PFC_REFRESH => self.on_pfc_refresh(index),
-            kind::WATCHDOG => self.on_watchdog(index),
-            kind::SWITCH_TIMER => self.on_switch_timer(index),
+            kind::CP_TIMER => self.on_cp_timer(CpId::new(index)),
+            kind::EMIT => self.on_emit(HostId::new(index / 2), index % 2),
+            kind::PAUSE_EXPIRY => self.on_pause_expiry(QueueId::new(index)),
+            kind::PFC_REFRESH => self.on_pfc_refresh(AccountId::new(index)),
+            kind::WATCHDOG => self.on_watchdog(SwitchId::new(index)),
+            kind::SWITCH_TIMER => self.on_switch_timer(SwitchId::new(index)),
             kind::SHAPER => self.on_shaper(index),
             kind::SOURCE => self.on_orders(index),
             other => unreachable!("event kind {other} in a part"),
@@ -260,55 +269,51 @@ impl<S: Scheme> Part<S> {
     /// nothing of it is in the cache, and misses that do not wait for each other overlap.
     #[inline(never)]
     fn look_ahead(&self) {
-        let classes = self.classes;
         let mut seen = 0u64;
         let next = || self.queue.upcoming().iter().rev().take(AHEAD);
         for key in next() {
-            let port = key.index() as usize;
+            let port = PortId::new(key.index());
             if matches!(key.kind(), kind::ARRIVE | kind::PORT_FREE) {
-                seen ^= self.ports[port].busy_until.ps() ^ self.ports[port ^ 1].tx_bytes;
+                seen ^= self.ports[port].busy_until.ps() ^ self.ports[port.across()].tx_bytes;
             }
         }
         let front = |key: &Key| match key.kind() {
-            kind::ARRIVE => self.in_flight.front(&self.ports[key.index() as usize].wire).map(|item| &item.packet),
-            kind::PORT_FREE => {
-                let first = key.index() as usize * classes;
-                self.queued.front(&self.queues[first].packets)
-            }
+            kind::ARRIVE => self.in_flight.front(&self.ports[PortId::new(key.index())].wire).map(|item| &item.packet),
+            kind::PORT_FREE => self.queued.front(&self.queue(PortId::new(key.index()), 0).packets),
             _ => None,
         };
         for packet in next().filter_map(front) {
             seen ^= u64::from(packet.route);
         }
         for key in next().filter(|key| key.kind() == kind::PORT_FREE) {
-            let port = &self.ports[key.index() as usize];
+            let port = &self.ports[PortId::new(key.index())];
             if port.has(AT_HOST) {
-                let flow = self.hosts[port.owner as usize].last_served;
+                let flow = self.hosts[port.host()].last_served;
                 seen ^= self.senders.get(flow).map_or(0, |sender| u64::from(sender.next));
             }
         }
         for key in next().filter(|key| key.kind() == kind::ARRIVE) {
             let Some(packet) = front(key) else { continue };
-            if self.ports[key.index() as usize].has(TO_HOST) {
+            if self.ports[PortId::new(key.index())].has(TO_HOST) {
                 let Some(card) = self.cards.get(packet.flow) else { continue };
                 seen ^= self.senders.get(card.sender).map_or(0, |sender| u64::from(sender.next));
                 seen ^= self.receivers.get(card.receiver).map_or(0, |receiver| u64::from(receiver.expected));
                 continue;
             }
             let Some(&port) = self.route_ports.get(packet.route as usize) else { continue };
-            let port = if packet.flags & BACKWARD == 0 { port } else { peer(port) };
-            seen ^= self.ports[port as usize].busy_until.ps();
-            seen ^= self.queues[port as usize * classes + usize::from(packet.class)].bytes;
-            let account = self.first_account(peer(key.index())) + usize::from(packet.class);
-            seen ^= self.accounts[account].bytes;
+            let port = PortId::new(port);
+            let port = if packet.flags & BACKWARD == 0 { port } else { port.across() };
+            seen ^= self.ports[port].busy_until.ps();
+            seen ^= self.queue(port, packet.class).bytes;
+            seen ^= self.account(PortId::new(key.index()).across(), packet.class).bytes;
         }
         std::hint::black_box(seen);
     }
 
     /// The last bit of the head of `port`'s wire reaches the other end.
     #[inline]
-    fn on_arrive(&mut self, port: u32) {
-        let sender = &mut self.ports[port as usize];
+    fn on_arrive(&mut self, port: PortId) {
+        let sender = &mut self.ports[port];
         let Some(&InFlight { arrives, mut packet }) = self.in_flight.front(&sender.wire) else { return };
         if arrives != self.now {
             // The wire was cut and used again: this event belonged to a packet that is gone.
@@ -319,11 +324,11 @@ impl<S: Scheme> Part<S> {
         if let Some(next) = self.in_flight.front(&sender.wire)
             && !sender.has(EAGER)
         {
-            self.queue.push_by_name(next.arrives, kind::ARRIVE, sender.name, port);
+            self.queue.push_by_name(next.arrives, kind::ARRIVE, sender.name, port.get());
         }
         let (lossy, to_host) = (sender.has(LOSSY_WIRE), sender.has(TO_HOST));
         packet.ingress = sender.far_local;
-        let ingress = peer(port);
+        let ingress = port.across();
         if packet.kind.is_link_local() {
             if packet.kind == Kind::Pfc {
                 self.on_pfc(ingress, &packet);
@@ -335,7 +340,7 @@ impl<S: Scheme> Part<S> {
         }
         if lossy && self.lost_on_wire(port) {
             self.counters.drops_fault += 1;
-            if self.loss[port as usize] < 1.0 {
+            if self.loss[port] < 1.0 {
                 // Bad luck is no stall: what is lost is sent again, and comes through in the end.
                 self.watch.bad_luck_at = self.now;
             }
@@ -351,34 +356,34 @@ impl<S: Scheme> Part<S> {
     }
 
     #[cold]
-    fn lost_on_wire(&mut self, port: u32) -> bool {
-        let loss = self.loss[port as usize];
-        loss > 0.0 && self.loss_rng[port as usize].unit() < loss
+    fn lost_on_wire(&mut self, port: PortId) -> bool {
+        let loss = self.loss[port];
+        loss > 0.0 && self.loss_rng[port].unit() < loss
     }
 
     /// The egress port a packet takes next; moves its route cursor.
     #[inline]
-    fn next_port(&self, packet: &mut Packet) -> u32 {
-        let port = self.route_ports[packet.route as usize];
+    fn next_port(&self, packet: &mut Packet) -> PortId {
+        let port = PortId::new(self.route_ports[packet.route as usize]);
         if packet.flags & BACKWARD == 0 {
             packet.route += 1;
             port
         } else {
             packet.route = packet.route.wrapping_sub(1);
-            peer(port)
+            port.across()
         }
     }
 
     /// Puts a packet on the wire now. The port must be free.
     #[inline(never)]
-    pub(crate) fn transmit(&mut self, port_id: u32, packet: &Packet) {
+    pub(crate) fn transmit(&mut self, port_id: PortId, packet: &Packet) {
         self.transmit_here(port_id, packet);
     }
 
     /// The same, for where most packets come by.
     #[inline(always)]
-    pub(crate) fn transmit_here(&mut self, port_id: u32, packet: &Packet) {
-        let port = &mut self.ports[port_id as usize];
+    pub(crate) fn transmit_here(&mut self, port_id: PortId, packet: &Packet) {
+        let port = &mut self.ports[port_id];
         debug_assert!(port.busy_until <= self.now);
         let wire_bytes = u32::from(packet.frame_bytes) + self.gap_bytes;
         let (onto, along) = self.media.times(port, wire_bytes);
@@ -402,7 +407,7 @@ impl<S: Scheme> Part<S> {
             port.flags |= FREE_PENDING;
             self.queue.push_both(end, arrives, port_id);
         } else if port.wire.is_empty() {
-            self.queue.push_by_name(arrives, kind::ARRIVE, port.name, port_id);
+            self.queue.push_by_name(arrives, kind::ARRIVE, port.name, port_id.get());
         }
         self.in_flight.push(&mut port.wire, &InFlight { arrives, packet: *packet });
         if flags & CAPTURED != 0 {
@@ -449,8 +454,8 @@ impl<S: Scheme> Part<S> {
 
     /// Makes sure the port is served once it is free.
     #[inline]
-    pub(crate) fn expect_free(&mut self, port_id: u32) {
-        let port = &mut self.ports[port_id as usize];
+    pub(crate) fn expect_free(&mut self, port_id: PortId) {
+        let port = &mut self.ports[port_id];
         if port.flags & (FREE_PENDING | EAGER) != 0 {
             if !port.has(FREE_PENDING) {
                 self.serve_at_once(port_id);
@@ -458,20 +463,20 @@ impl<S: Scheme> Part<S> {
             return;
         }
         port.flags |= FREE_PENDING;
-        self.queue.push_by_name(port.busy_until.max(self.now), kind::PORT_FREE, port.name, port_id);
+        self.queue.push_by_name(port.busy_until.max(self.now), kind::PORT_FREE, port.name, port_id.get());
     }
 
     #[cold]
     #[inline(never)]
-    fn serve_at_once(&mut self, port_id: u32) {
-        if self.ports[port_id as usize].busy_until <= self.now {
+    fn serve_at_once(&mut self, port_id: PortId) {
+        if self.ports[port_id].busy_until <= self.now {
             self.on_port_free(port_id);
         }
     }
 
     #[inline]
-    fn on_port_free(&mut self, port_id: u32) {
-        let port = &mut self.ports[port_id as usize];
+    fn on_port_free(&mut self, port_id: PortId) {
+        let port = &mut self.ports[port_id];
         port.flags &= !FREE_PENDING;
         if port.has(AT_HOST) {
             self.serve_host(port_id);
@@ -485,50 +490,51 @@ impl<S: Scheme> Part<S> {
     /// The class to serve among `eligible` (not zero): strict by priority, then deficit
     /// round-robin.
     #[inline]
-    pub(crate) fn pick_class(&mut self, port: u32, eligible: u8) -> u8 {
+    pub(crate) fn pick_class(&mut self, port: PortId, eligible: u8) -> u8 {
         debug_assert!(eligible != 0);
         let strict = eligible & self.strict;
         if strict != 0 { 7 - strict.leading_zeros() as u8 } else { self.pick_weighted(port, eligible) }
     }
 
     #[cold]
-    fn pick_weighted(&mut self, port: u32, eligible: u8) -> u8 {
-        let base = port as usize * self.classes;
+    fn pick_weighted(&mut self, port: PortId, eligible: u8) -> u8 {
         if self.in_turns {
             // The first after the one that was served last.
-            let next = u32::from(self.drr_next[port as usize]);
+            let next = u32::from(self.drr_next[port]);
             let turned = (u32::from(eligible) | u32::from(eligible) << self.classes) >> next;
             let class = next + turned.trailing_zeros();
             let classes = self.classes as u32;
             return (if class >= classes { class - classes } else { class }) as u8;
         }
         loop {
-            let class = self.drr_next[port as usize] as usize % self.classes;
+            let classes = self.classes as u8;
+            let class = self.drr_next[port] % classes;
+            let deficit = &mut self.deficit[QueueId::of(port, class, self.classes)];
             if eligible & (1 << class) == 0 {
                 // Nothing to send, nothing saved up; a debt stays.
-                self.deficit[base + class] = self.deficit[base + class].min(0);
-            } else if self.deficit[base + class] > 0 {
-                return class as u8;
+                *deficit = (*deficit).min(0);
+            } else if *deficit > 0 {
+                return class;
             } else {
-                self.deficit[base + class] += self.quantum[class];
-                if self.deficit[base + class] > 0 {
-                    return class as u8;
+                *deficit += self.quantum[usize::from(class)];
+                if *deficit > 0 {
+                    return class;
                 }
             }
-            self.drr_next[port as usize] = ((class + 1) % self.classes) as u8;
+            self.drr_next[port] = (class + 1) % classes;
         }
     }
 
     /// Charges a weighted class for what it sent; moves on when its share is used up.
     #[inline]
-    pub(crate) fn charge(&mut self, port: u32, class: u8, bytes: u16) {
+    pub(crate) fn charge(&mut self, port: PortId, class: u8, bytes: u16) {
         if self.strict & (1 << class) == 0 {
-            let deficit = &mut self.deficit[port as usize * self.classes + class as usize];
+            let deficit = &mut self.deficit[QueueId::of(port, class, self.classes)];
             // What it sent beyond its share is taken off its next; where classes take turns, all of it is.
             *deficit -= i64::from(bytes);
             if *deficit <= 0 {
                 let next = usize::from(class) + 1;
-                self.drr_next[port as usize] = if next == self.classes { 0 } else { next as u8 };
+                self.drr_next[port] = if next == self.classes { 0 } else { next as u8 };
             }
         }
     }
@@ -562,10 +568,11 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// Stores a route that no other part needs to know; its first index.
+    /// Stores a route, given by the names of its ports, in a network of one part; its first index.
     pub(crate) fn store_route(&mut self, path: &[u32]) -> u32 {
         let at = self.take_block(path.len());
-        self.fill_block(at, path);
+        let words: Vec<u32> = path.iter().map(|&name| port_named(&self.ports, name).get()).collect();
+        self.fill_block(at, &words);
         at
     }
 
@@ -574,15 +581,15 @@ impl<S: Scheme> Part<S> {
         let now = self.now;
         let length = now.ps().max(1) as f64;
         let mut reports = Vec::with_capacity(self.ports.len());
-        for port_id in 0..self.ports.len() {
+        for port_id in self.ports.ids() {
             let port = &self.ports[port_id];
             if port.has(GHOST) {
                 continue;
             }
             let at_host = port.has(AT_HOST);
-            let (paused, owner) = (port.paused, port.owner as usize);
+            let paused = port.paused;
             let pfc = &self.watch.frames[port_id];
-            let wraps = self.wraps.get(&(port_id as u32)).copied().unwrap_or(0);
+            let wraps = self.wraps.get(&port_id).copied().unwrap_or(0);
             let unsent = unsent_bytes(port.busy_until.saturating_since(now), self.media.of(port).rate.rate());
             let mut report = PortReport {
                 port: port.name,
@@ -593,8 +600,8 @@ impl<S: Scheme> Part<S> {
                 refresh_frames: pfc.refresh,
                 classes: Vec::with_capacity(self.classes),
             };
-            for class in 0..self.classes {
-                let queue = &mut self.queues[port_id * self.classes + class];
+            for class in 0..self.classes as u8 {
+                let queue = &mut self.queues[QueueId::of(port_id, class, self.classes)];
                 queue.settle(now);
                 let open = if paused & (1 << class) != 0 { now - queue.paused_since } else { Span::ZERO };
                 let mut row = ClassReport {
@@ -606,8 +613,8 @@ impl<S: Scheme> Part<S> {
                     ..ClassReport::default()
                 };
                 if !at_host {
-                    let switch = &self.switches[owner];
-                    let account = &self.accounts[self.first_account(port_id as u32) + class];
+                    let switch = &self.switches[self.ports[port_id].switch()];
+                    let account = self.account(port_id, class);
                     row.ingress_bytes_peak = account.peak_bytes;
                     row.headroom_bytes = account.headroom_bytes;
                     if account.lossless {
@@ -628,18 +635,28 @@ impl<S: Scheme> Part<S> {
     }
 
     /// The number that a port has at its switch.
-    pub(crate) fn local(&self, port: u32) -> u16 {
-        self.ports[peer(port) as usize].far_local
+    pub(crate) fn local(&self, port: PortId) -> u16 {
+        self.ports[port.across()].far_local
     }
 
-    /// The ingress account of a port of a switch, of its first class.
-    pub(crate) fn first_account(&self, port: u32) -> usize {
-        let switch = &self.switches[self.ports[port as usize].owner as usize];
-        switch.accounts as usize + usize::from(self.local(port)) * self.classes
+    /// An egress queue.
+    #[inline(always)]
+    pub(crate) fn queue(&self, port: PortId, class: u8) -> &Queue {
+        &self.queues[QueueId::of(port, class, self.classes)]
+    }
+
+    /// The ingress account of a class at a port of a switch.
+    pub(crate) fn account_id(&self, port: PortId, class: u8) -> AccountId {
+        let switch = &self.switches[self.ports[port].switch()];
+        AccountId::of(switch.accounts, self.local(port), class, self.classes)
+    }
+
+    pub(crate) fn account(&self, port: PortId, class: u8) -> &Account {
+        &self.accounts[self.account_id(port, class)]
     }
 
     /// Whether the port's link is up.
-    pub(crate) fn is_up(&self, port: u32) -> bool {
-        !self.ports[port as usize].has(DOWN)
+    pub(crate) fn is_up(&self, port: PortId) -> bool {
+        !self.ports[port].has(DOWN)
     }
 }

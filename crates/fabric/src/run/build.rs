@@ -20,12 +20,13 @@ use crate::node::scan::Scan;
 use crate::node::switch::Switch;
 use crate::part::Part;
 use crate::part::agenda::Agenda;
+use crate::part::id::{AccountId, CpId, HostId, PortId, SwitchId};
 use crate::part::mail::{Exit, Post};
 use crate::run::sources::Feed;
 use crate::run::window::Window;
 use crate::run::world::World;
 use std::sync::Arc;
-use xoff_engine::{Fifo, Key, LinkRate, Lots, Pool, Ring, Slab, Span, Time, stream};
+use xoff_engine::{Fifo, Id, Key, LinkRate, Lots, Pool, Ring, Slab, Span, Table, Time, stream};
 
 /// Packets per port of a switch that pools have room for from the start: queues of a loaded network.
 const ROOM: usize = 256;
@@ -43,10 +44,10 @@ pub(crate) struct Layout {
     /// Per node.
     pub part_of: Vec<u16>,
     /// Per node: its number among the hosts or switches of its part, and of the network.
-    pub index_of: Vec<u32>,
+    index_of: Vec<u32>,
     number_of: Vec<u32>,
     /// Per port: its number in the part of its node.
-    pub port_at: Vec<u32>,
+    pub port_at: Vec<PortId>,
     /// Per switch of the network: its first ingress account, all being counted through.
     first_account: Vec<u32>,
     /// Per part: its nodes, and both ends of every link of theirs, by the numbers they have in the network.
@@ -68,13 +69,13 @@ impl Layout {
             counts[part][kind] += 1;
             numbers[kind] += 1;
         }
-        let mut port_at = vec![0; plan.ports()];
+        let mut port_at = vec![PortId::NONE; plan.ports()];
         let mut degree = vec![0; plan.nodes.len()];
         for (link, ends) in (0..).zip(&plan.links) {
             let ports = [link * 2, link * 2 + 1];
             let homes = [ends.a, ends.b].map(|node| usize::from(part_of[node as usize]));
             for (port, home) in ports.into_iter().zip(homes) {
-                port_at[port as usize] = names_of[home].len() as u32 + port % 2;
+                port_at[port as usize] = PortId::new(names_of[home].len() as u32 + port % 2);
             }
             names_of[homes[0]].extend(ports);
             if homes[1] != homes[0] {
@@ -97,14 +98,24 @@ impl Layout {
         self.nodes_of.len()
     }
 
+    /// The number of a host among those of its part.
+    pub fn host_at(&self, node: u32) -> HostId {
+        HostId::new(self.index_of[node as usize])
+    }
+
+    /// The number of a switch among those of its part.
+    pub fn switch_at(&self, node: u32) -> SwitchId {
+        SwitchId::new(self.index_of[node as usize])
+    }
+
     /// Where the wires of a part's ports lead, if there are other parts.
-    fn exits(&self, plan: &Plan, number: u16) -> Vec<Exit> {
+    fn exits(&self, plan: &Plan, number: u16) -> Table<PortId, Exit> {
         if self.parts() == 1 {
-            return Vec::new();
+            return Table::default();
         }
         let exit = |&name: &u32| Exit {
             part: self.part_of[plan.node_of(peer(name)) as usize],
-            port: peer(self.port_at[peer(name) as usize]),
+            port: self.port_at[peer(name) as usize].across(),
         };
         self.names_of[usize::from(number)].iter().map(exit).collect()
     }
@@ -190,10 +201,10 @@ impl<S: Scheme> Part<S> {
         let names = &layout.names_of[usize::from(number)];
         let (ports, classes) = (names.len(), plan.classes.list.len());
         let (hosts, mut switches) = new_nodes(plan, routes, layout, number);
-        for (port, &name) in (0..).zip(names) {
-            let node = plan.node_of(name) as usize;
-            if layout.part_of[node] == number && plan.nodes[node].kind == NodeKind::Switch {
-                switches[layout.index_of[node] as usize].ports.push(port);
+        for (port, &name) in (0..).map(PortId::new).zip(names) {
+            let node = plan.node_of(name);
+            if layout.part_of[node as usize] == number && !plan.is_host(node) {
+                switches[layout.switch_at(node)].ports.push(port);
             }
         }
         let mtu_wire = largest_wire_bytes(plan, formats);
@@ -226,7 +237,7 @@ impl<S: Scheme> Part<S> {
             timers: Vec::new(),
             queue: Agenda::new(plan.model.ties, layout.parts() == 1),
             eager: plan.model.ties == Ties::Scheduled,
-            ports: Vec::with_capacity(ports),
+            ports: Vec::with_capacity(ports).into(),
             queued: Pool::with_room(own_ports * ROOM),
             in_flight: Pool::with_room(own_ports * ROOM),
             queues: (0..ports * classes).map(|_| Queue::default()).collect(),
@@ -236,20 +247,20 @@ impl<S: Scheme> Part<S> {
             classes,
             strict: mask(Service::Strict),
             quantum: services().map(quantum).collect(),
-            deficit: if weighted { vec![0; ports * classes] } else { Vec::new() },
+            deficit: if weighted { vec![0; ports * classes] } else { Vec::new() }.into(),
             in_turns: services().any(|service| service == Service::RoundRobin),
-            drr_next: if weighted { vec![0; ports] } else { Vec::new() },
+            drr_next: if weighted { vec![0; ports] } else { Vec::new() }.into(),
             gap_bytes: sizes.gap_bytes,
             pfc_frame: sizes.pfc_bytes as u16,
             formats: Arc::clone(formats),
             schemes: Arc::clone(schemes),
             media: Media::default(),
             wraps: Default::default(),
-            cp_bases: Vec::with_capacity(ports),
-            cps: Vec::with_capacity(own_cps),
-            cp_due: Vec::new(),
-            cp_owner: Vec::with_capacity(own_cps),
-            cp_names: Vec::with_capacity(own_cps),
+            cp_bases: Vec::with_capacity(ports).into(),
+            cps: Vec::with_capacity(own_cps).into(),
+            cp_due: Table::default(),
+            cp_owner: Vec::with_capacity(own_cps).into(),
+            cp_names: Vec::with_capacity(own_cps).into(),
             notices: Vec::new(),
             senders: Slab::default(),
             receivers: Slab::default(),
@@ -265,13 +276,13 @@ impl<S: Scheme> Part<S> {
             route_ports: Vec::new(),
             route_free: Vec::new(),
             loss: names.iter().map(|&name| plan.direction(name).loss).collect(),
-            loss_rng: Vec::new(),
+            loss_rng: Table::default(),
             watch: Default::default(),
             plan: Arc::clone(plan),
         };
         part.build_ports(names, layout, number, NetworkFacts { max_base_rtt, mtu_wire });
         part.build_controls(mtu_wire);
-        part.cp_due = vec![Time::NEVER; part.cps.len()];
+        part.cp_due = vec![Time::NEVER; part.cps.len()].into();
         part.build_losses(names);
         part
     }
@@ -286,24 +297,25 @@ impl<S: Scheme> Part<S> {
     }
 
     fn build_ports(&mut self, names: &[u32], layout: &Layout, number: u16, network: NetworkFacts) {
-        let mut local_of = vec![0u16; names.len()];
+        let mut local_of: Table<PortId, u16> = vec![0; names.len()].into();
         for switch in &self.switches {
             for (local, &port) in switch.ports.iter().enumerate() {
-                local_of[port as usize] = local as u16;
+                local_of[port] = local as u16;
             }
         }
-        let pauses: Vec<Option<u64>> = self.switches.iter().map(|switch| self.paused_from(switch)).collect();
-        for (port, &name) in (0..).zip(names) {
+        let pauses: Table<SwitchId, Option<u64>> =
+            self.switches.iter().map(|switch| self.paused_from(switch)).collect();
+        for (port, &name) in (0..).map(PortId::new).zip(names) {
             let node = self.plan.node_of(name) as usize;
             let direction = *self.plan.direction(name);
             let at_host = self.plan.nodes[node].kind == NodeKind::Host;
             let own = layout.part_of[node] == number;
             let owner = layout.index_of[node];
-            self.cp_bases.push(self.cps.len() as u32);
+            self.cp_bases.push(CpId::new(self.cps.len() as u32));
             let medium =
                 self.media.number(LinkRate::with_grain(direction.rate, self.plan.model.grain), direction.delay);
             let hooks = match own && !at_host {
-                true => self.build_cps(port, owner, pauses[owner as usize], name, network),
+                true => self.build_cps(port, SwitchId::new(owner), pauses[SwitchId::new(owner)], name, network),
                 false => Hooks::NONE,
             };
             self.ports.push(Port {
@@ -315,15 +327,15 @@ impl<S: Scheme> Part<S> {
                 queued_bytes: 0,
                 name,
                 owner,
-                far_local: local_of[peer(port) as usize],
+                far_local: local_of[port.across()],
                 waiting: 0,
                 paused: 0,
                 pfc_due: 0,
                 flags: if at_host { AT_HOST } else { 0 }
                     | if direction.loss > 0.0 { LOSSY_WIRE } else { 0 }
                     | if domain::is_long_haul(&self.plan, name) { LONG_HAUL } else { 0 }
-                    | if own && at_host && self.hosts[owner as usize].scan.is_some() { SCANS } else { 0 }
-                    | if own && !at_host && self.counts_passing(owner) { COUNTS_PASSING } else { 0 }
+                    | if own && at_host && self.hosts[HostId::new(owner)].scan.is_some() { SCANS } else { 0 }
+                    | if own && !at_host && self.counts_passing(SwitchId::new(owner)) { COUNTS_PASSING } else { 0 }
                     | if self.eager { EAGER } else { 0 }
                     | if own { 0 } else { GHOST }
                     | if self.plan.is_host(self.plan.node_of(peer(name))) { TO_HOST } else { 0 }
@@ -334,9 +346,16 @@ impl<S: Scheme> Part<S> {
     }
 
     /// The congestion points of a port of a switch: one per class and scheme. What they listen to.
-    fn build_cps(&mut self, port: u32, switch: u32, pause: Option<u64>, name: u32, network: NetworkFacts) -> Hooks {
+    fn build_cps(
+        &mut self,
+        port: PortId,
+        switch: SwitchId,
+        pause: Option<u64>,
+        name: u32,
+        network: NetworkFacts,
+    ) -> Hooks {
         let direction = *self.plan.direction(name);
-        let settings = &self.plan.switches[self.switches[switch as usize].profile as usize];
+        let settings = &self.plan.switches[self.switches[switch].profile as usize];
         let (xoff, xon) = match settings.pfc.thresholds {
             Thresholds::Static { xoff_bytes, xon_bytes } => (Some(xoff_bytes), Some(xon_bytes)),
             Thresholds::Dynamic { .. } => (None, None),
@@ -369,8 +388,7 @@ impl<S: Scheme> Part<S> {
 
     /// The least that a lossless ingress of the switch holds when it is paused, alone in the buffer.
     fn paused_from(&self, switch: &Switch) -> Option<u64> {
-        let first = switch.accounts as usize;
-        let accounts = &self.accounts[first..first + switch.ports.len() * self.classes];
+        let accounts = self.accounts.run(switch.accounts, switch.ports.len() * self.classes);
         let lossless = accounts.iter().filter(|account| account.lossless);
         lossless
             .map(|account| match switch.dynamic {
@@ -380,31 +398,38 @@ impl<S: Scheme> Part<S> {
             .min()
     }
 
-    fn counts_passing(&self, switch: u32) -> bool {
-        self.plan.switches[self.switches[switch as usize].profile as usize].count_passing
+    fn counts_passing(&self, switch: SwitchId) -> bool {
+        self.plan.switches[self.switches[switch].profile as usize].count_passing
     }
 }
 
 /// The hosts and switches of a part, without ports.
-fn new_nodes(plan: &Plan, routes: &Routes, layout: &Layout, part: u16) -> (Vec<Host>, Vec<Switch>) {
-    let (mut hosts, mut switches) = (Vec::new(), Vec::new());
+fn new_nodes(
+    plan: &Plan,
+    routes: &Routes,
+    layout: &Layout,
+    part: u16,
+) -> (Table<HostId, Host>, Table<SwitchId, Switch>) {
+    let (mut hosts, mut switches) = (Table::default(), Table::default());
     for &node in &layout.nodes_of[usize::from(part)] {
         let spec = &plan.nodes[node as usize];
         let name = layout.number_of[node as usize];
         match spec.kind {
-            NodeKind::Host => hosts.push(Host {
-                node,
-                name,
-                port: layout.port_at[routes.host_port(node) as usize],
-                profile: spec.profile,
-                ready: (0..plan.classes.list.len()).map(|_| Ring::default()).collect(),
-                last_served: crate::node::nic::NO_FLOW,
-                paced: Default::default(),
-                wake_at: Time::NEVER,
-                delayed: Default::default(),
-                storm: 0,
-                scan: new_scan(plan, spec.profile),
-            }),
+            NodeKind::Host => {
+                hosts.push(Host {
+                    node,
+                    name,
+                    port: layout.port_at[routes.host_port(node) as usize],
+                    profile: spec.profile,
+                    ready: (0..plan.classes.list.len()).map(|_| Ring::default()).collect(),
+                    last_served: crate::node::nic::NO_FLOW,
+                    paced: Default::default(),
+                    wake_at: Time::NEVER,
+                    delayed: Default::default(),
+                    storm: 0,
+                    scan: new_scan(plan, spec.profile),
+                });
+            }
             NodeKind::Switch => {
                 let first_account = layout.first_account[name as usize];
                 switches.push(new_switch(plan, node, name, first_account, spec.profile));
@@ -460,7 +485,7 @@ fn new_switch(plan: &Plan, node: u32, name: u32, first_account: u32, profile: u1
         first_account,
         profile,
         ports: Vec::new(),
-        accounts: 0,
+        accounts: AccountId::new(0),
         buffer_bytes: settings.buffer_bytes,
         used_bytes: 0,
         dynamic,
@@ -477,15 +502,20 @@ fn new_switch(plan: &Plan, node: u32, name: u32, first_account: u32, profile: u1
 
 /// Ingress accounts of every switch, and what of its buffer is left to share. `names` has the numbers of
 /// ports in the network.
-fn new_accounts(plan: &Plan, names: &[u32], switches: &mut [Switch], mtu_wire: u32) -> Vec<Account> {
+fn new_accounts(
+    plan: &Plan,
+    names: &[u32],
+    switches: &mut Table<SwitchId, Switch>,
+    mtu_wire: u32,
+) -> Table<AccountId, Account> {
     let ports: usize = switches.iter().map(|switch| switch.ports.len()).sum();
-    let mut accounts = Vec::with_capacity(ports * plan.classes.list.len());
+    let mut accounts: Table<AccountId, Account> = Vec::with_capacity(ports * plan.classes.list.len()).into();
     for switch in switches {
-        switch.accounts = accounts.len() as u32;
+        switch.accounts = AccountId::new(accounts.len() as u32);
         let settings = &plan.switches[switch.profile as usize].pfc;
         let mut reserved = 0;
         for &port in &switch.ports {
-            let name = names[port as usize];
+            let name = names[port.index()];
             let (outgoing, incoming) = (&plan.slowest(name), &plan.fastest(peer(name)));
             let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
             let headroom = match settings.headroom {

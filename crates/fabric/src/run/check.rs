@@ -6,6 +6,7 @@ use crate::contract::scheme::{ReactionPoint, Scheme};
 use crate::network::plan::peer;
 use crate::node::nic::Host;
 use crate::node::port::{AT_HOST, Port, Queue};
+use crate::part::id::{PortId, QueueId};
 use crate::part::{Part, kind};
 use crate::run::world::World;
 use std::collections::BTreeSet;
@@ -173,16 +174,16 @@ impl<S: Scheme> World<S> {
     fn held_for_ever(&self, port: u32, class: u8, stuck: &BTreeSet<(u32, u8)>) -> bool {
         let ((up, own), (down, ingress)) = (self.place_of(port), self.place_of(peer(port)));
         let (up, down) = (&self.parts[up], &self.parts[down]);
-        let switch = &down.switches[down.ports[ingress as usize].owner as usize];
-        let is_stuck = |egress: u32| stuck.contains(&(down.ports[egress as usize].name, class));
+        let switch = &down.switches[down.ports[ingress].switch()];
+        let is_stuck = |egress: PortId| stuck.contains(&(down.ports[egress].name, class));
         let egresses = switch.ports.iter().filter(|&&egress| is_stuck(egress));
         let behind: u64 = egresses.map(|&egress| down.bytes_from(egress, class, down.local(ingress))).sum();
         if switch.dynamic {
             // The threshold moves, so bytes alone prove nothing: ask for a long silence too.
-            let queue = &up.queues[own as usize * up.classes + usize::from(class)];
+            let queue = up.queue(own, class);
             return behind > 0 && self.now.saturating_since(queue.moved_at) >= Span::from_ms(10);
         }
-        behind > down.accounts[down.first_account(ingress) + usize::from(class)].xon_bytes
+        behind > down.account(ingress, class).xon_bytes
     }
 
     /// One cycle among the stuck queues: follow what each waits for until a queue repeats.
@@ -193,15 +194,11 @@ impl<S: Scheme> World<S> {
             walk.push(at);
             let (part, ingress) = self.place_of(peer(at.0));
             let part = &self.parts[part];
-            let waits = |egress: u32| {
-                let node = (part.ports[egress as usize].name, at.1);
+            let waits = |egress: PortId| {
+                let node = (part.ports[egress].name, at.1);
                 (stuck.contains(&node) && part.bytes_from(egress, at.1, part.local(ingress)) > 0).then_some(node)
             };
-            match part.switches[part.ports[ingress as usize].owner as usize]
-                .ports
-                .iter()
-                .find_map(|&egress| waits(egress))
-            {
+            match part.switches[part.ports[ingress].switch()].ports.iter().find_map(|&egress| waits(egress)) {
                 Some(node) => at = node,
                 None => break,
             }
@@ -210,7 +207,7 @@ impl<S: Scheme> World<S> {
         let queue = |&(name, class): &(u32, u8)| {
             let (part, port) = self.place_of(name);
             let part = &self.parts[part];
-            let bytes = part.queues[port as usize * part.classes + usize::from(class)].bytes;
+            let bytes = part.queue(port, class).bytes;
             BlockedQueue { port: name, class, bytes, paused: true }
         };
         walk[start..].iter().map(queue).collect()
@@ -241,34 +238,32 @@ impl<S: Scheme> Part<S> {
 
     /// Queues that hold packets or are paused, by the names of their ports.
     fn blocked_queues(&self) -> Vec<BlockedQueue> {
-        let named = |queue: BlockedQueue| BlockedQueue { port: self.ports[queue.port as usize].name, ..queue };
-        self.waiting_queues().map(named).collect()
+        self.waiting_queues().map(|(_, queue)| queue).collect()
     }
 
-    /// The same by their ports' numbers here.
-    fn waiting_queues(&self) -> impl Iterator<Item = BlockedQueue> {
-        let queues = self.queues.iter().enumerate().map(|(id, queue)| {
-            let (port, class) = ((id / self.classes) as u32, (id % self.classes) as u8);
-            let paused = self.ports[port as usize].paused & (1 << class) != 0;
-            BlockedQueue { port, class, bytes: queue.bytes, paused }
+    /// The same, each with its port.
+    fn waiting_queues(&self) -> impl Iterator<Item = (PortId, BlockedQueue)> {
+        let queues = self.queues.enumerate().map(|(id, queue)| {
+            let (port, class) = id.port_and_class(self.classes);
+            let Port { name, paused, .. } = self.ports[port];
+            (port, BlockedQueue { port: name, class, bytes: queue.bytes, paused: paused & (1 << class) != 0 })
         });
-        queues.filter(|queue| queue.bytes > 0 || queue.paused)
+        queues.filter(|(_, queue)| queue.bytes > 0 || queue.paused)
     }
 
     /// Egress queues between switches that are paused and hold packets, by the names of their ports.
     fn held_queues(&self) -> Vec<(u32, u8)> {
-        let between = |queue: &BlockedQueue| {
-            let (port, class) = (queue.port as usize, queue.class);
-            let to_host = self.ports[peer(queue.port) as usize].has(AT_HOST);
-            let held = queue.paused && queue.bytes > 0 && !self.ports[port].has(AT_HOST) && !to_host;
-            held.then(|| (self.ports[port].name, class))
+        let between = |(port, queue): (PortId, BlockedQueue)| {
+            let at_host = |port: PortId| self.ports[port].has(AT_HOST);
+            let held = queue.paused && queue.bytes > 0 && !at_host(port) && !at_host(port.across());
+            held.then_some((queue.port, queue.class))
         };
-        self.waiting_queues().filter_map(|queue| between(&queue)).collect()
+        self.waiting_queues().filter_map(between).collect()
     }
 
     /// Bytes in an egress queue that came in by one ingress.
-    fn bytes_from(&self, egress: u32, class: u8, ingress: u16) -> u64 {
-        let queue = &self.queues[egress as usize * self.classes + usize::from(class)];
+    fn bytes_from(&self, egress: PortId, class: u8, ingress: u16) -> u64 {
+        let queue = self.queue(egress, class);
         let queued = self.queued.iter(&queue.packets).chain(self.awaiting(egress, class));
         let bytes: u64 = queued.filter(|p| p.ingress == ingress).map(|p| u64::from(p.frame_bytes)).sum();
         bytes + self.voq_bytes_from(egress, class, ingress)
@@ -286,18 +281,17 @@ impl<S: Scheme> Part<S> {
 
     /// Whether every byte in a buffer is in one queue and one account.
     fn books(&self) -> Result<(), String> {
-        for (number, switch) in self.switches.iter().enumerate() {
+        for (id, switch) in self.switches.enumerate() {
             let queued: u64 = switch
                 .ports
                 .iter()
-                .flat_map(|&p| (0..self.classes).map(move |c| p as usize * self.classes + c))
-                .map(|id| self.queues[id].bytes)
+                .flat_map(|&port| self.queues.run(QueueId::of(port, 0, self.classes), self.classes))
+                .map(|queue| queue.bytes)
                 .sum::<u64>()
                 + switch.ports.iter().map(|&port| self.shapers.bytes_for(port)).sum::<u64>()
-                - self.output_queue_bytes(number);
-            let first = switch.accounts as usize;
-            let accounts: u64 =
-                self.accounts[first..first + switch.ports.len() * self.classes].iter().map(|a| a.bytes).sum();
+                - self.output_queue_bytes(id);
+            let accounts = self.accounts.run(switch.accounts, switch.ports.len() * self.classes);
+            let accounts: u64 = accounts.iter().map(|account| account.bytes).sum();
             if queued != accounts || queued != switch.used_bytes {
                 return Err(format!(
                     "{}: {queued} bytes queued, {accounts} in ingress accounts, {} of the buffer used",

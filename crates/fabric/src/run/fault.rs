@@ -7,6 +7,7 @@ use crate::network::plan::{FaultKind, peer};
 use crate::network::route::Routes;
 use crate::node::port::{AT_HOST, AWAITED, CONTROLLED, DOWN, LOSSY_WIRE};
 use crate::part::Part;
+use crate::part::id::{PortId, QueueId};
 use crate::run::world::World;
 use std::sync::Arc;
 use xoff_engine::{Key, LinkRate};
@@ -22,13 +23,13 @@ impl<S: Scheme> World<S> {
                 let (part, port) = self.place_of(port);
                 let rate = LinkRate::with_grain(rate, self.plan.model.grain);
                 let Part { media, ports, .. } = &mut self.parts[part];
-                let port = &mut ports[port as usize];
+                let port = &mut ports[port];
                 port.medium = media.number(rate, media.of(port).delay);
             }
             FaultKind::Loss { port, loss } => {
                 let (part, port) = self.wire_of(port);
-                self.parts[part].loss[port as usize] = loss;
-                let flags = &mut self.parts[part].ports[port as usize].flags;
+                self.parts[part].loss[port] = loss;
+                let flags = &mut self.parts[part].ports[port].flags;
                 *flags = if loss > 0.0 { *flags | LOSSY_WIRE } else { *flags & !LOSSY_WIRE };
             }
             FaultKind::PauseStorm { host_port, class, on } => {
@@ -39,9 +40,9 @@ impl<S: Scheme> World<S> {
     }
 
     /// The part where what a port has sent arrives, and the port's number there.
-    fn wire_of(&self, port: u32) -> (usize, u32) {
+    fn wire_of(&self, port: u32) -> (usize, PortId) {
         let (part, end) = self.place_of(peer(port));
-        (part, peer(end))
+        (part, end.across())
     }
 
     fn set_link(&mut self, link: u32, up: bool) {
@@ -52,7 +53,7 @@ impl<S: Scheme> World<S> {
         for port in ports {
             let (homes, set) = ([self.place_of(port), self.wire_of(port)], if up { 0 } else { DOWN });
             for (part, port) in homes {
-                let flags = &mut self.parts[part].ports[port as usize].flags;
+                let flags = &mut self.parts[part].ports[port].flags;
                 *flags = (*flags & !DOWN) | set;
             }
             if !up {
@@ -84,7 +85,7 @@ impl<S: Scheme> World<S> {
     fn greet(&mut self, port: u32) {
         let ((part, own), (end, wire)) = (self.place_of(port), self.wire_of(port));
         if let Some(frame) = self.parts[part].greeting(own) {
-            self.parts[end].on_pfc(peer(wire), &frame);
+            self.parts[end].on_pfc(wire.across(), &frame);
         }
         self.next_rank();
     }
@@ -140,37 +141,37 @@ impl<S: Scheme> World<S> {
 
 impl<S: Scheme> Part<S> {
     /// A host begins or ends a storm.
-    fn set_storm(&mut self, port: u32, class: u8, on: bool) {
-        let storm = &mut self.hosts[self.ports[port as usize].owner as usize].storm;
+    fn set_storm(&mut self, port: PortId, class: u8, on: bool) {
+        let storm = &mut self.hosts[self.ports[port].host()].storm;
         *storm = if on { *storm | (1 << class) } else { *storm & !(1 << class) };
-        self.ports[port as usize].pfc_due |= 1 << class;
+        self.ports[port].pfc_due |= 1 << class;
         self.expect_free(port);
     }
 
     /// The PFC frame that a port has to send when its link comes up.
-    fn greeting(&mut self, port_id: u32) -> Option<Packet> {
-        let port = &self.ports[port_id as usize];
+    fn greeting(&mut self, port_id: PortId) -> Option<Packet> {
+        let port = &self.ports[port_id];
         if port.has(AT_HOST) {
             return None;
         }
-        let dynamic = self.switches[port.owner as usize].dynamic;
-        let first = self.first_account(port_id);
-        for class in 0..self.classes {
-            let account = &mut self.accounts[first + class];
+        let dynamic = self.switches[port.switch()].dynamic;
+        for class in 0..self.classes as u8 {
+            let account_id = self.account_id(port_id, class);
+            let account = &mut self.accounts[account_id];
             let full = if dynamic { account.in_headroom > 0 } else { account.bytes > account.xon_bytes };
             if account.lossless && full {
                 account.pausing = true;
-                self.ports[port_id as usize].pfc_due |= 1 << class;
-                self.note_pause(first + class, true);
-                self.arm_refresh(first + class);
+                self.ports[port_id].pfc_due |= 1 << class;
+                self.note_pause(account_id, true);
+                self.arm_refresh(account_id);
             }
         }
         self.make_pfc(port_id)
     }
 
     /// What is on the wire of a port is lost.
-    fn cut_wire(&mut self, port: u32) {
-        let wire = &mut self.ports[port as usize].wire;
+    fn cut_wire(&mut self, port: PortId) {
+        let wire = &mut self.ports[port].wire;
         let lost: Vec<Packet> = self.in_flight.iter(wire).map(|item| item.packet).collect();
         self.in_flight.clear(wire);
         self.cut_messages(port, &lost);
@@ -183,53 +184,53 @@ impl<S: Scheme> Part<S> {
     }
 
     /// What is queued for a port is lost; it forgets that it was paused, and what it has said of PFC.
-    fn cut_port(&mut self, port: u32) {
+    fn cut_port(&mut self, port: PortId) {
         for class in 0..self.classes as u8 {
             self.flush(port, class);
             self.set_paused(port, class, false);
         }
-        self.watch.frames[port as usize].told = 0;
-        self.watch.frames[port as usize].heard = 0;
-        self.ports[port as usize].pfc_due = 0;
-        if !self.ports[port as usize].has(AT_HOST) {
-            let first = self.first_account(port);
-            for account in &mut self.accounts[first..first + self.classes] {
+        self.watch.frames[port].told = 0;
+        self.watch.frames[port].heard = 0;
+        self.ports[port].pfc_due = 0;
+        if !self.ports[port].has(AT_HOST) {
+            let first = self.account_id(port, 0);
+            for account in self.accounts.run_mut(first, self.classes) {
                 account.pausing = false;
             }
         }
     }
 
     /// Empties an egress queue, giving its bytes back.
-    pub(crate) fn flush(&mut self, port: u32, class: u8) {
-        if self.ports[port as usize].has(AT_HOST) {
+    pub(crate) fn flush(&mut self, port: PortId, class: u8) {
+        if self.ports[port].has(AT_HOST) {
             // The flow that keeps its turn open waits as well, though not in the round-robin.
-            self.requeue_last(self.ports[port as usize].owner);
-            self.flush_scanned(self.ports[port as usize].owner);
+            self.requeue_last(self.ports[port].host());
+            self.flush_scanned(self.ports[port].host());
         }
-        let queue_id = port as usize * self.classes + usize::from(class);
+        let queue_id = QueueId::of(port, class, self.classes);
         while let Some(packet) = self.take_from(port, class) {
             self.queues[queue_id].drops += 1;
             self.counters.drops_fault += 1;
-            if self.ports[port as usize].flags & (AT_HOST | CONTROLLED) == 0 {
-                self.ports[port as usize].queued_bytes -= u64::from(packet.frame_bytes);
-                self.release(self.ports[port as usize].owner, &packet);
+            if self.ports[port].flags & (AT_HOST | CONTROLLED) == 0 {
+                self.ports[port].queued_bytes -= u64::from(packet.frame_bytes);
+                self.release(self.ports[port].switch(), &packet);
             }
             self.lose(&packet);
         }
-        if self.ports[port as usize].has(AWAITED) {
+        if self.ports[port].has(AWAITED) {
             self.take_turns(port);
         }
-        let port = &mut self.ports[port as usize];
+        let port = &mut self.ports[port];
         let at_host = port.has(AT_HOST);
-        if !at_host || self.hosts[port.owner as usize].ready[usize::from(class)].is_empty() {
+        if !at_host || self.hosts[port.host()].ready[usize::from(class)].is_empty() {
             port.waiting &= !(1 << class);
         }
     }
 
-    fn take_from(&mut self, port: u32, class: u8) -> Option<Packet> {
-        if self.ports[port as usize].has(CONTROLLED) {
+    fn take_from(&mut self, port: PortId, class: u8) -> Option<Packet> {
+        if self.ports[port].has(CONTROLLED) {
             return self.take_controlled(port, class);
         }
-        self.queues[port as usize * self.classes + usize::from(class)].pop(&mut self.queued, self.now)
+        self.queues[QueueId::of(port, class, self.classes)].pop(&mut self.queued, self.now)
     }
 }

@@ -10,6 +10,7 @@ use crate::contract::scheme::Scheme;
 use crate::flow::ends::{Ledger, Receiver, Sender};
 use crate::flow::identity::{Card, ELSEWHERE};
 use crate::network::plan::peer;
+use crate::part::id::PortId;
 use crate::run::world::World;
 use xoff_engine::Key;
 
@@ -109,9 +110,10 @@ impl<S: Scheme> World<S> {
                 // A packet on its way back stands at the last node of the stretch before.
                 let cursor = (before.route + u32::from(before.hops)).wrapping_sub(2);
                 let entered = path[stretch.first - 1];
-                words.extend([card, cursor, peer(self.layout.port_at[peer(entered) as usize])]);
+                words.extend([card, cursor, self.layout.port_at[peer(entered) as usize].across().get()]);
             }
-            words.extend(path[stretch.first..=stretch.last].iter().map(|&port| self.layout.port_at[port as usize]));
+            let ports = path[stretch.first..=stretch.last].iter().map(|&port| self.layout.port_at[port as usize]);
+            words.extend(ports.map(PortId::get));
             if let Some(after) = stretches.get(at + 1) {
                 words.extend([after.route + 1, self.card_in(presence, after.part)]);
             }

@@ -74,15 +74,12 @@ impl<S: Scheme> World<S> {
         let elapsed = now.saturating_since(last.at);
         // The first sample of a rate has nothing to be measured against.
         let per_second = |amount: f64| if elapsed == Span::ZERO { 0.0 } else { amount / elapsed.as_s() };
-        let queue = &part.queues[port as usize * part.classes + usize::from(class)];
-        let owner = &part.ports[port as usize];
+        let queue = part.queue(port, class);
+        let owner = &part.ports[port];
         let (metric, value) = match what {
             ProbeTarget::Queue { .. } => (Metric::QueueBytes, queue.bytes as f64),
             ProbeTarget::Ingress { .. } if owner.has(crate::node::port::AT_HOST) => (Metric::IngressBytes, 0.0),
-            ProbeTarget::Ingress { .. } => {
-                let account = &part.accounts[part.first_account(port) + usize::from(class)];
-                (Metric::IngressBytes, account.bytes as f64)
-            }
+            ProbeTarget::Ingress { .. } => (Metric::IngressBytes, part.account(port, class).bytes as f64),
             ProbeTarget::Throughput { .. } => {
                 current.bytes = owner.tx_bytes;
                 (Metric::PortThroughput, per_second((current.bytes - last.bytes) as f64 * 8.0))
@@ -93,7 +90,7 @@ impl<S: Scheme> World<S> {
                 (Metric::PausedFraction, per_second((current.paused - last.paused).as_s()))
             }
             ProbeTarget::PauseRate { .. } => {
-                let frames = &part.watch.frames[port as usize];
+                let frames = &part.watch.frames[port];
                 current.bytes = frames.pause + frames.refresh;
                 (Metric::PauseRate, per_second((current.bytes - last.bytes) as f64))
             }

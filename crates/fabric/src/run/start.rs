@@ -192,7 +192,7 @@ impl<S: Scheme> World<S> {
         packets: &Packets,
         journey: &Journey,
     ) -> Sender<S::Rp> {
-        let host = self.layout.index_of[spec.src as usize];
+        let host = self.layout.host_at(spec.src);
         let part = &self.parts[usize::from(self.layout.part_of[spec.src as usize])];
         let (settings, mtu_bytes) = (self.plan.host(spec.src), packets.mtu_bytes);
         let line_bps = journey.line_rate.bps() as f64;
@@ -207,7 +207,7 @@ impl<S: Scheme> World<S> {
             ack_every: tcp::ack_every(&packets.format, self.plan.host(spec.dst)),
             total: packets.total,
             offered: spec.offered_bytes.map_or(u32::MAX, |bytes| (bytes / u64::from(mtu_bytes)) as u32),
-            state: if part.hosts[host as usize].scan.is_some() { SendState::Scanned } else { SendState::Idle },
+            state: if part.hosts[host].scan.is_some() { SendState::Scanned } else { SendState::Idle },
             class: spec.class,
             scheme: spec.scheme,
             int: packets.format.int,
@@ -255,7 +255,7 @@ impl<S: Scheme> World<S> {
         Receiver {
             answers: np.answers(),
             np,
-            host: self.layout.index_of[spec.dst as usize],
+            host: self.layout.host_at(spec.dst),
             card,
             expected: 0,
             total: packets.total,
@@ -283,8 +283,8 @@ impl<S: Scheme> World<S> {
     /// What the NIC of a host sends at.
     pub(crate) fn line_rate(&self, node: u32) -> BitRate {
         let part = &self.parts[usize::from(self.layout.part_of[node as usize])];
-        let host = &part.hosts[self.layout.index_of[node as usize] as usize];
-        part.media.of(&part.ports[host.port as usize]).rate.rate()
+        let host = &part.hosts[self.layout.host_at(node)];
+        part.media.of(&part.ports[host.port]).rate.rate()
     }
 
     /// The flow's egress ports: pinned, or by the hash of what identifies it.
@@ -370,7 +370,7 @@ impl<S: Scheme> Part<S> {
 
     /// A flow is stopped by its source.
     pub(crate) fn stop_flow(&mut self, flow: u32) {
-        let port_id = self.hosts[self.senders[flow].host as usize].port;
+        let port_id = self.hosts[self.senders[flow].host].port;
         self.end_flow(flow);
         // A NIC that scans may have set no wake-up because of this flow.
         if self.scans(port_id) {

@@ -11,7 +11,7 @@ use crate::contract::record::{PauseRecord, PfcRecord};
 use crate::contract::scheme::Scheme;
 use crate::contract::traffic::Source;
 use crate::network::partition;
-use crate::network::plan::{Link, Plan, Random, Ties, peer};
+use crate::network::plan::{Link, Plan, Random, Ties};
 use crate::part::{News, Part, Pause, kind};
 use crate::run::world::World;
 use std::cmp::Reverse;
@@ -218,11 +218,11 @@ impl<S: Scheme> World<S> {
         let (number, card) = self.origin(presence);
         let part = &self.parts[number];
         let sender = &part.senders[part.cards[card].sender];
-        let port = peer(part.hosts[sender.host as usize].port);
+        let port = part.hosts[sender.host].port.across();
         let is_last = |packet: &Packet| packet.kind == Kind::Ack && packet.flow == card && packet.psn >= sender.total;
-        let wire = &part.ports[port as usize];
+        let wire = &part.ports[port];
         let item = part.in_flight.iter(&wire.wire).find(|item| is_last(&item.packet))?;
-        Some((Key::named(item.arrives, kind::ARRIVE, wire.name, port), number))
+        Some((Key::named(item.arrives, kind::ARRIVE, wire.name, port.get()), number))
     }
 
     fn run_parts(&mut self, limit: Key, crew: &dyn Crew<S>) {
@@ -289,17 +289,13 @@ impl<S: Scheme> World<S> {
         self.now = now.max(self.now);
     }
 
-    /// Records of all parts in the order of one, with the names of ports in the network.
+    /// Records of all parts in the order of one.
     pub(crate) fn publish_merged(&mut self) {
         let mut pauses: Vec<(Key, PauseRecord)> = Vec::new();
         let mut frames: Vec<(Key, PfcRecord)> = Vec::new();
         for part in &mut self.parts {
-            let Part { ports, .. } = part;
-            let name = |port: u32| ports[port as usize].name;
-            let told = part.pauses.drain(..).map(|record| PauseRecord { port: name(record.port), ..record });
-            pauses.extend(part.pause_ranks.drain(..).zip(told));
-            let told = part.pfc_frames.drain(..).map(|record| PfcRecord { port: name(record.port), ..record });
-            frames.extend(part.frame_ranks.drain(..).zip(told));
+            pauses.extend(part.pause_ranks.drain(..).zip(part.pauses.drain(..)));
+            frames.extend(part.frame_ranks.drain(..).zip(part.pfc_frames.drain(..)));
         }
         pauses.sort_by_key(|(rank, _)| *rank);
         frames.sort_by_key(|(rank, _)| *rank);

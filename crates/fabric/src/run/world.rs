@@ -8,6 +8,7 @@ use crate::contract::record::{
 };
 use crate::contract::scheme::{Format, Scheme};
 use crate::network::plan::Plan;
+use crate::part::id::PortId;
 use crate::part::{Part, Pause, kind};
 use crate::run::build::Layout;
 use crate::run::check::CheckState;
@@ -338,7 +339,7 @@ impl<S: Scheme> World<S> {
     /// The control of a switch (by node), for those who want to look inside.
     pub fn switch_control(&self, node: u32) -> Option<&S::Switch> {
         let part = &self.parts[usize::from(self.layout.part_of[node as usize])];
-        part.switch_control(self.layout.index_of[node as usize])
+        part.switch_control(self.layout.switch_at(node))
     }
 
     /// The number that a port has at its switch, as controls name it.
@@ -353,7 +354,7 @@ impl<S: Scheme> World<S> {
     }
 
     /// The part of a port, and its number there.
-    pub(crate) fn place_of(&self, port: u32) -> (usize, u32) {
+    pub(crate) fn place_of(&self, port: u32) -> (usize, PortId) {
         let part = self.layout.part_of[self.plan.node_of(port) as usize];
         (usize::from(part), self.layout.port_at[port as usize])
     }

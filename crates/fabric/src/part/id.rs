@@ -1,0 +1,46 @@
+//! What numbers the things of a part. In another part, and in the network as a whole (their names), the same things
+//! have other numbers.
+
+xoff_engine::ids! {
+    /// One end of a link, among the ports of a part: `Part::ports`, and all that is kept by port.
+    PortId;
+    /// An egress queue, a port and a class: `Part::queues`, see [`QueueId::of`].
+    QueueId;
+    /// What an ingress, a port of a switch and a class, has in the buffer: `Part::accounts`.
+    AccountId;
+    /// The congestion point of a scheme at an egress queue: `Part::cps`.
+    CpId;
+    /// A host, among the hosts of a part: `Part::hosts`.
+    HostId;
+    /// A switch, among the switches of a part: `Part::switches`.
+    SwitchId;
+}
+
+impl PortId {
+    /// The port across the wire: both ends of a link stand side by side, in every part that it touches.
+    #[inline]
+    pub const fn across(self) -> PortId {
+        PortId::new(self.get() ^ 1)
+    }
+}
+
+impl QueueId {
+    #[inline]
+    pub const fn of(port: PortId, class: u8, classes: usize) -> QueueId {
+        QueueId::new(port.get() * classes as u32 + class as u32)
+    }
+
+    /// The port and the class that it is of.
+    #[inline]
+    pub const fn port_and_class(self, classes: usize) -> (PortId, u8) {
+        (PortId::new(self.get() / classes as u32), (self.get() % classes as u32) as u8)
+    }
+}
+
+impl AccountId {
+    /// The account of a class at the port `local` of a switch; `first` is the first account of the switch.
+    #[inline]
+    pub const fn of(first: AccountId, local: u16, class: u8, classes: usize) -> AccountId {
+        AccountId::new(first.get() + local as u32 * classes as u32 + class as u32)
+    }
+}
