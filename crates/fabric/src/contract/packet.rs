@@ -2,6 +2,12 @@
 
 use xoff_engine::{BitRate, Time};
 
+xoff_engine::ids! {
+    /// The card of a flow, among the cards of the part where its packet is: `Part::cards`, and all that is kept by
+    /// card.
+    CardId;
+}
+
 /// The IPv4 ECN field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
@@ -35,8 +41,7 @@ pub enum Kind {
     Nak,
     /// A congestion notification to a sender; its feedback lies in the world's arena.
     Notification,
-    /// PFC: `flow` is the mask of classes it is about, `psn` those of them that must stop, `stamp`
-    /// how long (never: until resumed).
+    /// See [`Packet::pfc`].
     Pfc,
     /// From a switch's control to its neighbour's, never forwarded; the content lies in the world's
     /// arena. This and PFC are the frames that belong to a link, not to a flow.
@@ -56,8 +61,8 @@ impl Kind {
 pub struct Packet {
     /// When the packet (or the one it answers) left its sender's NIC.
     pub stamp: Time,
-    /// Slot of its flow; slots are reused only after the flow's last packet is gone.
-    pub flow: u32,
+    /// Card of its flow; cards are reused only after the flow's last packet is gone.
+    pub flow: CardId,
     /// Data: packet number. ACK, NAK: the next packet expected.
     pub psn: u32,
     /// Cursor into the route arena: the next egress port.
@@ -75,6 +80,27 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// A PFC frame: the mask of classes it is about, those of them that must stop, and how long (never: until
+    /// resumed). It belongs to no flow: the masks stand in the place of one.
+    pub fn pfc(due: u8, on: u8, lasts: Time, frame_bytes: u16) -> Packet {
+        Packet {
+            stamp: lasts,
+            flow: CardId::new(u32::from(due)),
+            psn: u32::from(on),
+            extra: NO_EXTRA,
+            frame_bytes,
+            kind: Kind::Pfc,
+            ..Packet::default()
+        }
+    }
+
+    /// Of a PFC frame: the classes it is about, and those of them that must stop.
+    #[inline]
+    pub fn pfc_classes(&self) -> (u8, u8) {
+        debug_assert_eq!(self.kind, Kind::Pfc);
+        (self.flow.get() as u8, self.psn as u8)
+    }
+
     /// An ACK or NAK whose `extra` is feedback.
     #[inline]
     pub fn carries_feedback(&self) -> bool {

@@ -4,7 +4,7 @@
 
 use crate::contract::traffic::FlowSpec;
 use crate::network::plan::HostSettings;
-use crate::part::id::HostId;
+use crate::part::id::{CardId, HostId};
 use xoff_engine::{BitRate, Span, Time};
 
 /// Where a flow stands with its NIC.
@@ -28,7 +28,7 @@ pub struct Sender<Rp> {
     pub rp: Rp,
     pub host: HostId,
     /// Its flow's card.
-    pub card: u32,
+    pub card: CardId,
     /// Next packet to send, oldest unacknowledged, one past the highest ever sent.
     pub next: u32,
     pub una: u32,
@@ -163,7 +163,7 @@ pub struct Receiver<Np> {
     pub np: Np,
     pub host: HostId,
     /// Its flow's card.
-    pub card: u32,
+    pub card: CardId,
     pub expected: u32,
     pub total: u32,
     pub mtu_bytes: u32,

@@ -4,6 +4,7 @@
 //! sources do, and when, does not enter it, so traffic elsewhere cannot move a flow.
 
 use crate::contract::traffic::FlowSpec;
+use crate::part::id::{PresenceId, ReceiverId, SenderId};
 use xoff_engine::rng::mix;
 
 /// A source as flows know it: a hash of its name, or of its place where it has none.
@@ -43,18 +44,15 @@ pub struct Card {
     pub weight: u16,
     pub scheme: u8,
     /// What the run knows it by.
-    pub presence: u32,
-    /// Its sender and its receiver, or [`ELSEWHERE`].
-    pub sender: u32,
-    pub receiver: u32,
+    pub presence: PresenceId,
+    /// Its sender and its receiver, or none if that end is in another part.
+    pub sender: SenderId,
+    pub receiver: ReceiverId,
     /// Its packets (of any kind) that were made here less those that ended here.
     pub live: i32,
     /// Frame bytes of a notification to its sender.
     pub notification_frame: u16,
 }
-
-/// That end of a flow is in another part.
-pub const ELSEWHERE: u32 = u32::MAX;
 
 #[cfg(test)]
 mod tests {

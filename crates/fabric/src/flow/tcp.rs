@@ -11,6 +11,7 @@ use crate::contract::scheme::{
 use crate::flow::transport::ACK_LANE;
 use crate::network::plan::HostSettings;
 use crate::part::Part;
+use crate::part::id::{ReceiverId, SenderId};
 use xoff_engine::{Span, Time};
 
 /// Packets that a receiver keeps beyond the first one missing; what is further ahead is dropped.
@@ -218,7 +219,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Acknowledges what waits for it, with the mark that it came with.
-    fn acknowledge_waiting(&mut self, flow: u32) {
+    fn acknowledge_waiting(&mut self, flow: ReceiverId) {
         let Some(order) = &mut self.receivers[flow].any_order else { return };
         order.waiting = 0;
         // Its telemetry was let go when it began to wait.
@@ -228,7 +229,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// The receiver's timer: an ACK may have waited long enough.
-    pub(crate) fn on_ack_timer(&mut self, flow: u32) {
+    pub(crate) fn on_ack_timer(&mut self, flow: ReceiverId) {
         let Some(order) = &self.receivers[flow].any_order else { return };
         if order.waiting == 0 {
             return;
@@ -267,7 +268,7 @@ impl<S: Scheme> Part<S> {
     /// Reads a TCP flow's wishes after any of its hooks: what to send again, limits, timer.
     #[cold]
     #[inline(never)]
-    pub(crate) fn after_tcp_rp(&mut self, flow: u32) {
+    pub(crate) fn after_tcp_rp(&mut self, flow: SenderId) {
         let resend = self.ask_resend(flow);
         self.read_rp(flow);
         if resend {
@@ -276,7 +277,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Does what the reaction point wants sent again; whether it wants anything.
-    fn ask_resend(&mut self, flow: u32) -> bool {
+    fn ask_resend(&mut self, flow: SenderId) -> bool {
         let sender = &mut self.senders[flow];
         let outstanding = Outstanding {
             now: self.now,

@@ -5,7 +5,7 @@ use crate::contract::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Rec
 use crate::contract::traffic::FlowSpec;
 use crate::flow::ends::SendState;
 use crate::network::route::FlowKey;
-use crate::part::id::PortId;
+use crate::part::id::{CardId, PortId, ReceiverId, SenderId};
 use crate::part::{News, Part, kind};
 use xoff_engine::Time;
 
@@ -96,7 +96,7 @@ impl<S: Scheme> Part<S> {
 
     /// The ACK or NAK of a receiver to a data packet; takes over its telemetry.
     #[inline]
-    pub(crate) fn answer(&self, receiver: u32, data: &Packet, kind: Kind) -> Packet {
+    pub(crate) fn answer(&self, receiver: ReceiverId, data: &Packet, kind: Kind) -> Packet {
         let receiver = &self.receivers[receiver];
         Packet {
             stamp: data.stamp,
@@ -116,7 +116,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Puts what the notification point answers into an ACK or NAK, in the place of telemetry.
-    pub(crate) fn put_answer(&mut self, receiver: u32, ack: &mut Packet) {
+    pub(crate) fn put_answer(&mut self, receiver: ReceiverId, ack: &mut Packet) {
         let Some(feedback) = self.receivers[receiver].np.answer(self.now) else { return };
         self.release_extra(ack);
         ack.extra = self.feedback.insert(feedback);
@@ -160,16 +160,16 @@ impl<S: Scheme> Part<S> {
         self.emit(host_id, &answer, delay, ACK_LANE);
     }
 
-    pub(crate) fn arm_np_timer(&mut self, flow: u32, at: Time) {
+    pub(crate) fn arm_np_timer(&mut self, flow: ReceiverId, at: Time) {
         let receiver = &mut self.receivers[flow];
         if at < receiver.due {
             receiver.due = at;
             let name = self.cards[receiver.card].name;
-            self.queue.push_named(at.max(self.now), kind::NP_TIMER, name, flow);
+            self.queue.push_named(at.max(self.now), kind::NP_TIMER, name, flow.get());
         }
     }
 
-    pub(crate) fn on_np_timer(&mut self, flow: u32) {
+    pub(crate) fn on_np_timer(&mut self, flow: ReceiverId) {
         let Some(receiver) = self.receivers.get_mut(flow) else { return };
         if receiver.due != self.now {
             return;
@@ -192,7 +192,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// The receiver sends a notification to the sender.
-    pub(crate) fn notify(&mut self, flow: u32, feedback: S::Feedback) {
+    pub(crate) fn notify(&mut self, flow: ReceiverId, feedback: S::Feedback) {
         let receiver = &self.receivers[flow];
         let host_id = receiver.host;
         let delay = self.plan.hosts[self.hosts[host_id].profile as usize].notify_delay;
@@ -251,7 +251,7 @@ impl<S: Scheme> Part<S> {
     /// Tells a reaction point of an ACK or NAK that has moved the sender on from `before` bytes, or
     /// has not; which of both.
     #[inline(always)]
-    pub(crate) fn tell_of_ack(&mut self, flow: u32, packet: &Packet, before: u64, duplicate: bool) -> bool {
+    pub(crate) fn tell_of_ack(&mut self, flow: SenderId, packet: &Packet, before: u64, duplicate: bool) -> bool {
         let now = self.now;
         let sender = &mut self.senders[flow];
         let acked_bytes = sender.payload_until(sender.una);
@@ -276,7 +276,7 @@ impl<S: Scheme> Part<S> {
 
     /// The end of a flow whose last packet is acknowledged, or what its limits now allow.
     #[inline(always)]
-    pub(crate) fn after_ack(&mut self, flow: u32, moved: bool) {
+    pub(crate) fn after_ack(&mut self, flow: SenderId, moved: bool) {
         let sender = &self.senders[flow];
         let (complete, state) = (sender.una >= sender.total, sender.state);
         // Flows without offers have no such number.
@@ -310,7 +310,7 @@ impl<S: Scheme> Part<S> {
 
     /// All that was offered is acknowledged: its source may offer more.
     #[cold]
-    fn on_drained(&mut self, flow: u32) {
+    fn on_drained(&mut self, flow: SenderId) {
         self.tell(News::Drained(self.cards[self.senders[flow].card].presence));
     }
 
@@ -329,7 +329,7 @@ impl<S: Scheme> Part<S> {
     }
 
     #[inline]
-    pub(crate) fn arm_flow_timer(&mut self, flow: u32) {
+    pub(crate) fn arm_flow_timer(&mut self, flow: SenderId) {
         if self.eager {
             self.schedule_timers(flow);
             return;
@@ -338,37 +338,35 @@ impl<S: Scheme> Part<S> {
         let at = sender.rp.timer().unwrap_or(Time::NEVER).min(sender.rto_at);
         if at < sender.due {
             sender.due = at.max(self.now);
-            self.queue.push_named(sender.due, kind::FLOW_TIMER, self.cards[sender.card].name, flow);
+            self.queue.push_named(sender.due, kind::FLOW_TIMER, self.cards[sender.card].name, flow.get());
         }
     }
 
     /// Every timer of a flow that was set anew gets an event of its own.
     #[cold]
     #[inline(never)]
-    fn schedule_timers(&mut self, flow: u32) {
-        if self.timers.len() <= flow as usize {
-            self.timers.resize(flow as usize + 1, [Time::NEVER; TIMERS]);
-        }
+    fn schedule_timers(&mut self, flow: SenderId) {
+        let timers = self.timers.reach(flow, || [Time::NEVER; TIMERS]);
         let sender = &mut self.senders[flow];
-        for (set, wanted) in self.timers[flow as usize].iter_mut().zip(sender.rp.timers()) {
+        for (set, wanted) in timers.iter_mut().zip(sender.rp.timers()) {
             let at = wanted.map_or(Time::NEVER, |at| at.max(self.now));
             if *set != at && at != Time::NEVER {
-                self.queue.push(at, kind::FLOW_TIMER, flow);
+                self.queue.push(at, kind::FLOW_TIMER, flow.get());
             }
             *set = at;
         }
         if sender.rto_at < sender.due {
             sender.due = sender.rto_at;
-            self.queue.push(sender.due, kind::FLOW_TIMER, flow);
+            self.queue.push(sender.due, kind::FLOW_TIMER, flow.get());
         }
     }
 
     /// Whether an event of a flow's timers is one that still counts.
-    fn is_due(&self, flow: u32, due: Time) -> bool {
-        due == self.now || (self.eager && self.timers[flow as usize].contains(&self.now))
+    fn is_due(&self, flow: SenderId, due: Time) -> bool {
+        due == self.now || (self.eager && self.timers[flow].contains(&self.now))
     }
 
-    pub(crate) fn on_flow_timer(&mut self, flow: u32) {
+    pub(crate) fn on_flow_timer(&mut self, flow: SenderId) {
         let now = self.now;
         let Some(due) = self.senders.get(flow).filter(|sender| !sender.ended).map(|sender| sender.due) else { return };
         if !self.is_due(flow, due) {
@@ -395,7 +393,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// The flow is over, for its sender: tell of it. The receiver hears nothing, as on a real network.
-    pub(crate) fn end_flow(&mut self, flow: u32) {
+    pub(crate) fn end_flow(&mut self, flow: SenderId) {
         self.counters.flows_completed += 1;
         let sender = &mut self.senders[flow];
         sender.ended = true;
@@ -405,7 +403,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// The flow was stopped: what still arrives counts no more.
-    pub(crate) fn close_receiver(&mut self, receiver: u32) {
+    pub(crate) fn close_receiver(&mut self, receiver: ReceiverId) {
         let receiver = &mut self.receivers[receiver];
         receiver.closed = true;
         receiver.special = true;
@@ -424,7 +422,7 @@ impl<S: Scheme> Part<S> {
 
     /// One packet of the flow exists no more.
     #[inline]
-    pub(crate) fn packet_gone(&mut self, card: u32) {
+    pub(crate) fn packet_gone(&mut self, card: CardId) {
         let of = &mut self.cards[card];
         of.live -= 1;
         debug_assert!(of.live >= 0 || self.rank.is_some(), "more packets gone than made");

@@ -8,7 +8,7 @@ use crate::contract::scheme::{ReactionPoint, Scheme};
 use crate::flow::ends::SendState;
 use crate::node::port::InFlight;
 use crate::node::scan::in_flight;
-use crate::part::id::{HostId, PortId, QueueId};
+use crate::part::id::{HostId, PortId, QueueId, SenderId};
 use crate::part::{Part, kind};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,9 +22,9 @@ pub struct Host {
     pub port: PortId,
     pub profile: u16,
     /// Flows that may send now, per class.
-    pub ready: Box<[Ring<u32>]>,
+    pub ready: Box<[Ring<SenderId>]>,
     /// The flow on the wire, if it may send again when the wire is free.
-    pub last_served: u32,
+    pub last_served: SenderId,
     /// Flows waiting for their pacing time.
     pub paced: BinaryHeap<Reverse<Key>>,
     /// The wake-up event that counts.
@@ -36,9 +36,6 @@ pub struct Host {
     /// Its flows, if it looks through them.
     pub scan: Option<crate::node::scan::Scan>,
 }
-
-/// No flow was served last.
-pub(crate) const NO_FLOW: u32 = u32::MAX;
 
 impl<S: Scheme> Part<S> {
     /// The wire of a NIC is free.
@@ -151,18 +148,19 @@ impl<S: Scheme> Part<S> {
                 break;
             }
             self.hosts[host_id].paced.pop();
-            if let Some(sender) = self.senders.get(key.index())
+            let flow = SenderId::new(key.index());
+            if let Some(sender) = self.senders.get(flow)
                 && sender.state == SendState::Paced
                 && sender.host == host_id
                 && sender.next_avail == key.time()
             {
-                self.make_ready(key.index());
+                self.make_ready(flow);
             }
         }
     }
 
     #[inline]
-    fn make_ready(&mut self, flow: u32) {
+    fn make_ready(&mut self, flow: SenderId) {
         let sender = &mut self.senders[flow];
         sender.state = SendState::Ready;
         let host = &mut self.hosts[sender.host];
@@ -173,14 +171,14 @@ impl<S: Scheme> Part<S> {
     /// The flow served last rejoins the round-robin behind those that came while it was served.
     #[inline]
     pub(crate) fn requeue_last(&mut self, host_id: HostId) {
-        let flow = std::mem::replace(&mut self.hosts[host_id].last_served, NO_FLOW);
-        if flow != NO_FLOW {
+        let flow = std::mem::replace(&mut self.hosts[host_id].last_served, SenderId::NONE);
+        if flow != SenderId::NONE {
             self.make_ready(flow);
         }
     }
 
     /// Takes a flow that is over out of the round-robin, so that no trace of it outlives its slot.
-    pub(crate) fn leave_nic(&mut self, flow: u32) {
+    pub(crate) fn leave_nic(&mut self, flow: SenderId) {
         let sender = &mut self.senders[flow];
         if sender.state == SendState::Scanned {
             self.close_scanned(flow);
@@ -189,7 +187,7 @@ impl<S: Scheme> Part<S> {
         let (host, class) = (&mut self.hosts[sender.host], usize::from(sender.class));
         if sender.state == SendState::Ready {
             if host.last_served == flow {
-                host.last_served = NO_FLOW;
+                host.last_served = SenderId::NONE;
             }
             let ring = &mut host.ready[class];
             for _ in 0..ring.len() {
@@ -203,7 +201,7 @@ impl<S: Scheme> Part<S> {
 
     /// Puts a flow where it belongs.
     #[inline]
-    pub(crate) fn place_flow(&mut self, flow: u32) {
+    pub(crate) fn place_flow(&mut self, flow: SenderId) {
         let now = self.now;
         let sender = &mut self.senders[flow];
         if !sender.has_data() || sender.ended {
@@ -214,13 +212,13 @@ impl<S: Scheme> Part<S> {
             self.make_ready(flow);
         } else {
             sender.state = SendState::Paced;
-            let key = Key::named(sender.next_avail, 0, self.cards[sender.card].name, flow);
+            let key = Key::named(sender.next_avail, 0, self.cards[sender.card].name, flow.get());
             self.hosts[sender.host].paced.push(Reverse(key));
         }
     }
 
     /// A flow that was idle or blocked may have something to send.
-    pub(crate) fn stir_flow(&mut self, flow: u32) {
+    pub(crate) fn stir_flow(&mut self, flow: SenderId) {
         let sender = &self.senders[flow];
         let port_id = self.hosts[sender.host].port;
         if sender.state == SendState::Scanned {
@@ -236,7 +234,7 @@ impl<S: Scheme> Part<S> {
     /// Builds and sends the next packet of a flow taken from the round-robin. `false` if the flow
     /// turned out not to be allowed to send.
     #[inline(always)]
-    pub(crate) fn send_data(&mut self, port_id: PortId, host_id: HostId, flow: u32) -> bool {
+    pub(crate) fn send_data(&mut self, port_id: PortId, host_id: HostId, flow: SenderId) -> bool {
         let now = self.now;
         let gap_bytes = self.gap_bytes;
         let Some(sender) = self.senders.get_mut(flow).filter(|sender| sender.host == host_id) else { return false };
@@ -331,7 +329,7 @@ impl<S: Scheme> Part<S> {
 
     /// Reads a flow's limits and timer after any of its hooks.
     #[inline]
-    pub(crate) fn after_rp(&mut self, flow: u32) {
+    pub(crate) fn after_rp(&mut self, flow: SenderId) {
         if self.senders[flow].tcp {
             self.after_tcp_rp(flow);
         } else {
@@ -340,7 +338,7 @@ impl<S: Scheme> Part<S> {
     }
 
     #[inline]
-    pub(crate) fn read_rp(&mut self, flow: u32) {
+    pub(crate) fn read_rp(&mut self, flow: SenderId) {
         let sender = &self.senders[flow];
         let limits = sender.rp.limits();
         if limits.rate_bps != sender.asked_bps || limits.window_bytes != sender.asked_window {
@@ -349,7 +347,7 @@ impl<S: Scheme> Part<S> {
         self.arm_flow_timer(flow);
     }
 
-    pub(crate) fn apply_limits(&mut self, flow: u32, limits: crate::contract::scheme::Limits) {
+    pub(crate) fn apply_limits(&mut self, flow: SenderId, limits: crate::contract::scheme::Limits) {
         let now = self.now;
         let sender = &mut self.senders[flow];
         debug_assert!(limits.rate_bps.is_finite() && limits.rate_bps > 0.0, "rate {}", limits.rate_bps);
@@ -381,7 +379,7 @@ impl<S: Scheme> Part<S> {
             let at = (sender.next_avail.ps() as f64 + shift).max(now.ps() as f64) as u64;
             sender.next_avail = Time::from_ps(at);
             if sender.state == SendState::Paced {
-                let key = Key::named(sender.next_avail, 0, self.cards[sender.card].name, flow);
+                let key = Key::named(sender.next_avail, 0, self.cards[sender.card].name, flow.get());
                 let host = sender.host;
                 self.hosts[host].paced.push(Reverse(key));
                 self.kick_nic(port_id);

@@ -1,6 +1,6 @@
 //! PFC at the ports of switches and hosts: PAUSE and RESUME asked for, sent and heard.
 
-use crate::contract::packet::{Kind, NO_EXTRA, Packet};
+use crate::contract::packet::Packet;
 use crate::contract::record::{PauseRecord, PfcRecord};
 use crate::contract::scheme::{Hooks, Scheme};
 use crate::network::plan::Signalling;
@@ -126,20 +126,12 @@ impl<S: Scheme> Part<S> {
             Signalling::OnOff => Time::NEVER,
             Signalling::Timed { pause, .. } => Time::from_ps(pause.ps()),
         };
-        Some(Packet {
-            stamp: lasts,
-            flow: u32::from(due),
-            psn: u32::from(on),
-            extra: NO_EXTRA,
-            frame_bytes: self.pfc_frame,
-            kind: Kind::Pfc,
-            ..Packet::default()
-        })
+        Some(Packet::pfc(due, on, lasts, self.pfc_frame))
     }
 
     /// A PFC frame has reached `port_id`: its egress stops or goes on.
     pub(crate) fn on_pfc(&mut self, port_id: PortId, frame: &Packet) {
-        let (due, on) = (frame.flow as u8, frame.psn as u8);
+        let (due, on) = frame.pfc_classes();
         for class in 0..self.classes as u8 {
             if due & (1 << class) == 0 {
                 continue;

@@ -13,17 +13,16 @@
 use crate::contract::packet::Packet;
 use crate::contract::scheme::{Limits, ReactionPoint, Scheme};
 use crate::flow::ends::Sender;
-use crate::node::nic::NO_FLOW;
 use crate::node::port::{FREE_PENDING, SCANS};
-use crate::part::id::{HostId, PortId};
+use crate::part::id::{HostId, PortId, SenderId};
 use crate::part::{Part, kind};
 use xoff_engine::{Fifo, Time};
 
 /// The flows of one NIC, in the order in which they were opened.
 #[derive(Debug)]
 pub struct Scan {
-    /// Ended ones are [`NO_FLOW`] until a look passes them.
-    flows: Vec<u32>,
+    /// Ended ones are [`SenderId::NONE`] until a look passes them.
+    flows: Vec<SenderId>,
     /// Place of the flow served last. It stays as it is when ended flows before it are removed.
     last: usize,
     acks: Fifo,
@@ -58,12 +57,12 @@ impl Scan {
 
     /// Removes ended flows from `first` on; says where what stood at `kept` stands now.
     fn clear_from(&mut self, first: usize, kept: Option<usize>) -> Option<usize> {
-        let before = |place: usize| self.flows[first..place].iter().filter(|flow| **flow == NO_FLOW).count();
+        let before = |place: usize| self.flows[first..place].iter().filter(|flow| **flow == SenderId::NONE).count();
         let kept = kept.map(|place| if place > first { place - before(place) } else { place });
         let mut place = 0;
         self.flows.retain(|flow| {
             place += 1;
-            place <= first || *flow != NO_FLOW
+            place <= first || *flow != SenderId::NONE
         });
         kept
     }
@@ -122,12 +121,12 @@ impl<S: Scheme> Part<S> {
     }
 
     /// The first flow that may send now. Ended flows that were passed are removed.
-    fn look(&mut self, host_id: HostId, paused: u8) -> Option<u32> {
+    fn look(&mut self, host_id: HostId, paused: u8) -> Option<SenderId> {
         let scan = self.hosts[host_id].scan.as_mut()?;
         let (mut found, mut first_ended) = (None, usize::MAX);
         for place in scan.order() {
             let flow = scan.flows[place];
-            if flow == NO_FLOW {
+            if flow == SenderId::NONE {
                 first_ended = first_ended.min(place);
                 continue;
             }
@@ -152,7 +151,7 @@ impl<S: Scheme> Part<S> {
             return;
         }
         let Some(scan) = &host.scan else { return };
-        let senders = scan.flows.iter().filter(|flow| **flow != NO_FLOW).map(|&flow| &self.senders[flow]);
+        let senders = scan.flows.iter().filter(|flow| **flow != SenderId::NONE).map(|&flow| &self.senders[flow]);
         let earliest = senders.filter(|sender| sender.has_data()).map(|sender| sender.next_avail).min();
         if let Some(at) = earliest.filter(|at| *at > self.now) {
             host.wake_at = at;
@@ -161,18 +160,18 @@ impl<S: Scheme> Part<S> {
     }
 
     /// A new flow takes its place after all others.
-    pub(crate) fn open_scanned(&mut self, flow: u32) {
+    pub(crate) fn open_scanned(&mut self, flow: SenderId) {
         if let Some(scan) = &mut self.hosts[self.senders[flow].host].scan {
             scan.flows.push(flow);
         }
     }
 
     /// An ended flow leaves a gap behind.
-    pub(crate) fn close_scanned(&mut self, flow: u32) {
+    pub(crate) fn close_scanned(&mut self, flow: SenderId) {
         if let Some(scan) = &mut self.hosts[self.senders[flow].host].scan
             && let Some(place) = scan.flows.iter().position(|other| *other == flow)
         {
-            scan.flows[place] = NO_FLOW;
+            scan.flows[place] = SenderId::NONE;
         }
     }
 
@@ -198,7 +197,7 @@ impl<S: Scheme> Part<S> {
 
     /// A flow has new limits. Its next-send time moves by the difference of the gaps, if the NIC
     /// follows rates.
-    pub(crate) fn limit_scanned(&mut self, flow: u32, limits: Limits) {
+    pub(crate) fn limit_scanned(&mut self, flow: SenderId, limits: Limits) {
         let sender = &mut self.senders[flow];
         let host = &self.hosts[sender.host];
         let line = self.media.of(&self.ports[host.port]).rate.rate().bps() as f64;
@@ -219,7 +218,7 @@ impl<S: Scheme> Part<S> {
 
     /// An ACK has led to a rate: a NIC that follows rates lets a pending wake-up come sooner, if this flow may
     /// send before it.
-    pub(crate) fn hasten(&mut self, flow: u32) {
+    pub(crate) fn hasten(&mut self, flow: SenderId) {
         let sender = &self.senders[flow];
         let host = &mut self.hosts[sender.host];
         let follows = self.plan.hosts[host.profile as usize].nic.follow_rate;

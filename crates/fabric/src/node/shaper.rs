@@ -12,7 +12,7 @@
 use crate::contract::packet::{Kind, NO_EXTRA, Packet};
 use crate::contract::scheme::{Hooks, Scheme, Transit};
 use crate::node::port::{AWAITED, CONTROLLED, DOWN, LONG_HAUL, Storm};
-use crate::part::id::{PortId, QueueId};
+use crate::part::id::{CardId, PortId, QueueId};
 use crate::part::{Part, kind};
 use xoff_engine::{Fifo, Ring, Span, Table, Time};
 
@@ -45,27 +45,27 @@ impl<T: Transit> Shaped<T> {
 /// All shaped queues of a world.
 #[derive(Debug)]
 pub struct Shapers<T> {
-    /// By flow.
-    flows: Vec<Option<Box<Shaped<T>>>>,
+    /// By the card of the flow.
+    flows: Table<CardId, Option<Box<Shaped<T>>>>,
     /// By port: bytes that will leave by it. Empty until the first flow needs one, as is `lines`.
     port_bytes: Table<PortId, u64>,
     /// By egress queue: the flows that stand in line.
-    lines: Table<QueueId, Ring<u32>>,
+    lines: Table<QueueId, Ring<CardId>>,
 }
 
 impl<T> Default for Shapers<T> {
     fn default() -> Self {
-        Shapers { flows: Vec::new(), port_bytes: Table::default(), lines: Table::default() }
+        Shapers { flows: Table::default(), port_bytes: Table::default(), lines: Table::default() }
     }
 }
 
 impl<T> Shapers<T> {
-    fn get(&self, flow: u32) -> Option<&Shaped<T>> {
-        self.flows.get(flow as usize)?.as_deref()
+    fn get(&self, flow: CardId) -> Option<&Shaped<T>> {
+        self.flows.get(flow)?.as_deref()
     }
 
-    fn get_mut(&mut self, flow: u32) -> Option<&mut Shaped<T>> {
-        self.flows.get_mut(flow as usize)?.as_deref_mut()
+    fn get_mut(&mut self, flow: CardId) -> Option<&mut Shaped<T>> {
+        self.flows.get_mut(flow)?.as_deref_mut()
     }
 
     /// Bytes in shaped queues that will leave by a port.
@@ -74,7 +74,7 @@ impl<T> Shapers<T> {
     }
 
     /// Bytes in the shaped queue of a flow, if it may have one.
-    pub fn bytes_of(&self, flow: u32) -> Option<u64> {
+    pub fn bytes_of(&self, flow: CardId) -> Option<u64> {
         self.get(flow).map(|shaped| shaped.bytes)
     }
 
@@ -91,16 +91,13 @@ impl<T> Shapers<T> {
 
 impl<S: Scheme> Part<S> {
     /// A flow that will be shaped has started.
-    pub(crate) fn add_shaper(&mut self, flow: u32, domain: u16, machine: S::Transit) {
+    pub(crate) fn add_shaper(&mut self, flow: CardId, domain: u16, machine: S::Transit) {
         let shapers = &mut self.shapers;
         if shapers.lines.is_empty() {
             shapers.port_bytes = vec![0; self.ports.len()].into();
             shapers.lines = (0..self.queues.len()).map(|_| Ring::default()).collect();
         }
-        if shapers.flows.len() <= flow as usize {
-            shapers.flows.resize_with(flow as usize + 1, || None);
-        }
-        shapers.flows[flow as usize] = Some(Box::new(Shaped {
+        *shapers.flows.reach(flow, || None) = Some(Box::new(Shaped {
             machine,
             packets: Fifo::default(),
             bytes: 0,
@@ -113,8 +110,8 @@ impl<S: Scheme> Part<S> {
     }
 
     /// The flow is over and none of its packets exists.
-    pub(crate) fn remove_shaper(&mut self, flow: u32) {
-        let shaped = self.shapers.flows.get_mut(flow as usize).and_then(Option::take);
+    pub(crate) fn remove_shaper(&mut self, flow: CardId) {
+        let shaped = self.shapers.flows.get_mut(flow).and_then(Option::take);
         debug_assert!(shaped.is_none_or(|shaped| shaped.packets.is_empty() && !shaped.waits));
     }
 
@@ -158,7 +155,7 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    pub(crate) fn on_shaper(&mut self, flow: u32) {
+    pub(crate) fn on_shaper(&mut self, flow: CardId) {
         if let Some(shaped) = self.shapers.get_mut(flow)
             && shaped.due == self.now
         {
@@ -168,7 +165,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Lets go what may go of a flow that does not stand in line.
-    fn pump(&mut self, flow: u32) {
+    fn pump(&mut self, flow: CardId) {
         while let Some(shaped) = self.shapers.get_mut(flow).filter(|shaped| !shaped.waits) {
             let Some(head) = self.queued.front(&shaped.packets) else { return };
             let at = shaped.next_at();
@@ -176,7 +173,7 @@ impl<S: Scheme> Part<S> {
                 // An event that is too early looks again; one that is too late is overtaken.
                 if at < shaped.due {
                     shaped.due = at;
-                    self.queue.push_named(at, kind::SHAPER, self.cards[flow].name, flow);
+                    self.queue.push_named(at, kind::SHAPER, self.cards[flow].name, flow.get());
                 }
                 return;
             }
@@ -195,7 +192,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Whether the egress takes nothing from the flow now.
-    fn must_wait(&self, flow: u32, egress: PortId, class: u8) -> bool {
+    fn must_wait(&self, flow: CardId, egress: PortId, class: u8) -> bool {
         let (port, queue) = (&self.ports[egress], self.queue(egress, class));
         if port.has(DOWN) || queue.storm == Storm::Dropping {
             return false; // It takes everything, for good.
@@ -229,7 +226,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// The head of a flow's queue joins the egress queue, or leaves at once if that is idle.
-    fn let_go(&mut self, flow: u32, egress: PortId) {
+    fn let_go(&mut self, flow: CardId, egress: PortId) {
         let Some(shaped) = self.shapers.get_mut(flow) else { return };
         let Some(mut packet) = self.queued.pop(&mut shaped.packets) else { return };
         let size = u64::from(packet.frame_bytes);

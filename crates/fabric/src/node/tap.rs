@@ -8,7 +8,7 @@ use crate::contract::capture::{Answer, Body, Capture, Data, FlowName, Frame, Mar
 use crate::contract::packet::{ASKS_ACK, IntStack, Kind, NO_EXTRA, Packet, RESENT};
 use crate::contract::scheme::{Format, Scheme, Transport};
 use crate::node::port::{AT_HOST, CAPTURED};
-use crate::part::id::PortId;
+use crate::part::id::{CardId, PortId};
 use crate::part::{Part, port_named};
 use xoff_engine::Time;
 use xoff_engine::rng::mix;
@@ -185,7 +185,7 @@ impl<S: Scheme> Part<S> {
 
     fn pfc_of(&self, port_id: PortId, packet: &Packet) -> Body {
         let port = &self.ports[port_id];
-        let (due, on) = (packet.flow as u8, packet.psn as u8);
+        let (due, on) = packet.pfc_classes();
         let of_class = |class: u8| {
             let ingress = (!port.has(AT_HOST)).then(|| {
                 let switch = &self.switches[port.switch()];
@@ -201,7 +201,7 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    fn flow_name(&self, flow: u32) -> FlowName {
+    fn flow_name(&self, flow: CardId) -> FlowName {
         let flow = self.cards[flow].sender;
         let (ledger, sender) = (&self.ledgers[flow], &self.senders[flow]);
         let spec = &ledger.spec;

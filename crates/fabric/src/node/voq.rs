@@ -12,7 +12,7 @@ use crate::contract::control::{Lane, Lanes, Occupancy, Passing, PortFacts, Switc
 use crate::contract::packet::{BACKWARD, Ecn, Kind, Packet};
 use crate::contract::scheme::{Hooks, Scheme};
 use crate::node::port::{AT_HOST, AWAITED, Account, CONTROLLED, DOWN, FREE_PENDING};
-use crate::part::id::{AccountId, PortId, QueueId, SwitchId};
+use crate::part::id::{AccountId, CardId, PortId, QueueId, SwitchId};
 use crate::part::{Part, kind, port_named};
 use xoff_engine::{Fifo, Slab, Table, Time};
 
@@ -694,7 +694,7 @@ impl<S: Scheme> Part<S> {
             let frame_bytes = self.controls.at(switch).control.message_bytes(&message) as u16;
             let packet = Packet {
                 stamp: self.now,
-                flow: u32::MAX,
+                flow: CardId::NONE,
                 extra: self.controls.messages.insert(message),
                 frame_bytes,
                 kind: Kind::Neighbour,

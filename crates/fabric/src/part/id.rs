@@ -1,6 +1,8 @@
 //! What numbers the things of a part. In another part, and in the network as a whole (their names), the same things
 //! have other numbers.
 
+pub use crate::contract::packet::CardId;
+
 xoff_engine::ids! {
     /// One end of a link, among the ports of a part: `Part::ports`, and all that is kept by port.
     PortId;
@@ -14,6 +16,12 @@ xoff_engine::ids! {
     HostId;
     /// A switch, among the switches of a part: `Part::switches`.
     SwitchId;
+    /// The sending end of a flow: `Part::senders`, and its ledger.
+    SenderId;
+    /// The receiving end of a flow: `Part::receivers`.
+    ReceiverId;
+    /// A flow in the run as a whole: `World::presences`.
+    PresenceId;
 }
 
 impl PortId {

@@ -4,7 +4,7 @@ use crate::contract::control::SwitchControl;
 use crate::contract::packet::{BACKWARD, IntStack, Kind, NO_EXTRA, Packet};
 use crate::contract::scheme::Scheme;
 use crate::node::port::{CUT, InFlight};
-use crate::part::id::PortId;
+use crate::part::id::{CardId, PortId};
 use crate::part::{Part, kind};
 use xoff_engine::{Key, Table, Time};
 
@@ -155,7 +155,7 @@ impl<S: Scheme> Part<S> {
         if !packet.kind.is_link_local() {
             let at = packet.route as usize;
             let beside = if packet.flags & BACKWARD == 0 { at + 1 } else { at - 1 };
-            (packet.route, packet.flow) = (self.route_ports[at], self.route_ports[beside]);
+            (packet.route, packet.flow) = (self.route_ports[at], CardId::new(self.route_ports[beside]));
         }
         bag.items.push((exit.port, InFlight { arrives, packet }));
     }

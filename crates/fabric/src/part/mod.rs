@@ -24,7 +24,7 @@ use crate::node::port::{
 };
 use crate::node::switch::Switch;
 use agenda::Agenda;
-use id::{AccountId, CpId, HostId, PortId, QueueId, SwitchId};
+use id::{AccountId, CardId, CpId, HostId, PortId, PresenceId, QueueId, ReceiverId, SenderId, SwitchId};
 use mail::Post;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -86,23 +86,23 @@ pub(crate) enum Pause {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum News {
     /// A flow is over, for its sender.
-    Ended(u32),
+    Ended(PresenceId),
     /// All that was offered to a flow is acknowledged.
-    Drained(u32),
+    Drained(PresenceId),
     /// A packet of a flow was lost.
-    Lost(u32),
+    Lost(PresenceId),
 }
 
 /// What a source does to a flow, at the end of it that is in this part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Order {
     /// The sender begins.
-    Open(u32),
-    Offer(u32, u64),
-    Cap(u32, Option<BitRate>),
+    Open(SenderId),
+    Offer(SenderId, u64),
+    Cap(SenderId, Option<BitRate>),
     /// The sender stops, the receiver takes no more.
-    Stop(u32),
-    Close(u32),
+    Stop(SenderId),
+    Close(ReceiverId),
 }
 
 /// Everything of some switches and hosts.
@@ -139,8 +139,8 @@ pub struct Part<S: Scheme> {
     /// order of scheduling counts.
     pub(crate) eager: bool,
     pub(crate) lots: Option<Lots>,
-    /// Per flow, where the order of scheduling counts: the timers that have an event.
-    pub(crate) timers: Vec<[Time; TIMERS]>,
+    /// Where the order of scheduling counts: the timers that have an event.
+    pub(crate) timers: Table<SenderId, [Time; TIMERS]>,
     pub(crate) ports: Table<PortId, Port>,
     pub(crate) media: Media,
     /// Of ports: times that the count of packets sent has begun again.
@@ -174,14 +174,13 @@ pub struct Part<S: Scheme> {
     /// Per congestion point: what orders its timers among others, whatever other schemes there are.
     pub(crate) cp_names: Table<CpId, u32>,
     pub(crate) notices: Vec<Notice<S::Feedback>>,
-    pub(crate) senders: Slab<u32, Sender<S::Rp>>,
-    pub(crate) receivers: Slab<u32, Receiver<S::Np>>,
-    pub(crate) ledgers: Slab<u32, Ledger>,
-    pub(crate) cards: Slab<u32, Card>,
-    /// Per card.
-    pub(crate) trails: Slab<u32, Trail>,
+    pub(crate) senders: Slab<SenderId, Sender<S::Rp>>,
+    pub(crate) receivers: Slab<ReceiverId, Receiver<S::Np>>,
+    pub(crate) ledgers: Slab<SenderId, Ledger>,
+    pub(crate) cards: Slab<CardId, Card>,
+    pub(crate) trails: Slab<CardId, Trail>,
     /// Cards of the flows that are not gone, by their number in the run.
-    pub(crate) living: HashMap<u32, u32>,
+    pub(crate) living: HashMap<u32, CardId>,
     pub(crate) int: FreeList<IntStack>,
     pub(crate) feedback: Slab<u32, S::Feedback>,
     pub(crate) controls: crate::node::voq::Controls<S::Switch>,
@@ -251,15 +250,15 @@ impl<S: Scheme> Part<S> {
             kind::ARRIVE => self.on_arrive(PortId::new(index)),
             kind::PORT_FREE => self.on_port_free(PortId::new(index)),
             kind::WAKE => self.on_wake(HostId::new(index)),
-            kind::FLOW_TIMER => self.on_flow_timer(index),
-            kind::NP_TIMER => self.on_np_timer(index),
+            kind::FLOW_TIMER => self.on_flow_timer(SenderId::new(index)),
+            kind::NP_TIMER => self.on_np_timer(ReceiverId::new(index)),
             kind::CP_TIMER => self.on_cp_timer(CpId::new(index)),
             kind::EMIT => self.on_emit(HostId::new(index / 2), index % 2),
             kind::PAUSE_EXPIRY => self.on_pause_expiry(QueueId::new(index)),
             kind::PFC_REFRESH => self.on_pfc_refresh(AccountId::new(index)),
             kind::WATCHDOG => self.on_watchdog(SwitchId::new(index)),
             kind::SWITCH_TIMER => self.on_switch_timer(SwitchId::new(index)),
-            kind::SHAPER => self.on_shaper(index),
+            kind::SHAPER => self.on_shaper(CardId::new(index)),
             kind::SOURCE => self.on_orders(index),
             other => unreachable!("event kind {other} in a part"),
         }
@@ -629,7 +628,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Flows that have not ended, where their senders are.
-    pub(crate) fn living_flows(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn living_flows(&self) -> impl Iterator<Item = PresenceId> {
         let living = self.senders.iter().filter(|(_, sender)| !sender.ended);
         living.map(|(_, sender)| self.cards[sender.card].presence)
     }

@@ -1,8 +1,9 @@
 //! The cards of flows in a part, and the memory of their paths through it.
 
 use crate::contract::scheme::{Scheme, TIMERS};
-use crate::flow::identity::{Card, ELSEWHERE};
+use crate::flow::identity::Card;
 use crate::part::Part;
+use crate::part::id::{CardId, ReceiverId, SenderId};
 use xoff_engine::Time;
 
 /// What a part has stored of a flow's paths: first index and length.
@@ -15,7 +16,7 @@ pub(crate) struct Trail {
 }
 
 impl<S: Scheme> Part<S> {
-    pub(crate) fn add_card(&mut self, of: Card) -> u32 {
+    pub(crate) fn add_card(&mut self, of: Card) -> CardId {
         let card = self.cards.insert(of);
         let trail = self.trails.insert(Trail::default());
         debug_assert_eq!(card, trail, "cards and trails move together");
@@ -40,24 +41,24 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Packets of a flow take no detours any more; those under way may still walk them.
-    pub(crate) fn give_up_detours(&mut self, card: u32) {
+    pub(crate) fn give_up_detours(&mut self, card: CardId) {
         let detours = &mut self.ledgers[self.cards[card].sender].detours;
         self.trails[card].blocks.append(detours);
     }
 
     /// Forgets a flow of which nothing is left.
-    pub(crate) fn free_flow(&mut self, card: u32) {
+    pub(crate) fn free_flow(&mut self, card: CardId) {
         let Card { id, sender: flow, receiver, .. } = self.cards.remove(card);
         self.living.remove(&id);
         let mut blocks = self.trails.remove(card).blocks;
-        if flow != ELSEWHERE {
-            if let Some(timers) = self.timers.get_mut(flow as usize) {
+        if flow != SenderId::NONE {
+            if let Some(timers) = self.timers.get_mut(flow) {
                 *timers = [Time::NEVER; TIMERS];
             }
             self.senders.remove(flow);
             blocks.append(&mut self.ledgers.remove(flow).detours);
         }
-        if receiver != ELSEWHERE {
+        if receiver != ReceiverId::NONE {
             self.receivers.remove(receiver);
         }
         self.remove_shaper(card);

@@ -20,7 +20,7 @@ use crate::node::scan::Scan;
 use crate::node::switch::Switch;
 use crate::part::Part;
 use crate::part::agenda::Agenda;
-use crate::part::id::{AccountId, CpId, HostId, PortId, SwitchId};
+use crate::part::id::{AccountId, CpId, HostId, PortId, SenderId, SwitchId};
 use crate::part::mail::{Exit, Post};
 use crate::run::sources::Feed;
 use crate::run::window::Window;
@@ -234,7 +234,7 @@ impl<S: Scheme> Part<S> {
             post: Post::new(layout.exits(plan, number)),
             halted: false,
             lots: shared_lots(plan),
-            timers: Vec::new(),
+            timers: Table::default(),
             queue: Agenda::new(plan.model.ties, layout.parts() == 1),
             eager: plan.model.ties == Ties::Scheduled,
             ports: Vec::with_capacity(ports).into(),
@@ -422,7 +422,7 @@ fn new_nodes(
                     port: layout.port_at[routes.host_port(node) as usize],
                     profile: spec.profile,
                     ready: (0..plan.classes.list.len()).map(|_| Ring::default()).collect(),
-                    last_served: crate::node::nic::NO_FLOW,
+                    last_served: SenderId::NONE,
                     paced: Default::default(),
                     wake_at: Time::NEVER,
                     delayed: Default::default(),

@@ -7,7 +7,7 @@ use crate::network::plan::{FaultKind, peer};
 use crate::network::route::Routes;
 use crate::node::port::{AT_HOST, AWAITED, CONTROLLED, DOWN, LOSSY_WIRE};
 use crate::part::Part;
-use crate::part::id::{PortId, QueueId};
+use crate::part::id::{PortId, PresenceId, QueueId};
 use crate::run::world::World;
 use std::sync::Arc;
 use xoff_engine::{Key, LinkRate};
@@ -100,7 +100,7 @@ impl<S: Scheme> World<S> {
     /// Every living flow takes the path that the routes of now give it, if any. Packets already under way
     /// keep their old route, which is freed with the flow.
     fn reroute(&mut self) {
-        let mut flows: Vec<u32> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
+        let mut flows: Vec<PresenceId> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
         if !self.parts[0].eager {
             // Flows of one host join its round-robin in an order that hangs on them alone.
             flows.sort_unstable_by_key(|&flow| self.sender_of(flow).1.identity);
@@ -110,7 +110,7 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    fn reroute_flow(&mut self, presence: u32) {
+    fn reroute_flow(&mut self, presence: PresenceId) {
         let ledger = self.sender_of(presence).1;
         let spec = ledger.spec.clone();
         let key = self.parts[0].flow_key(&spec, ledger.identity, ledger.ephemeral);

@@ -8,16 +8,16 @@
 use crate::contract::record::FlowRecord;
 use crate::contract::scheme::Scheme;
 use crate::flow::ends::{Ledger, Receiver, Sender};
-use crate::flow::identity::{Card, ELSEWHERE};
+use crate::flow::identity::Card;
 use crate::network::plan::peer;
-use crate::part::id::PortId;
+use crate::part::id::{CardId, PortId, PresenceId, ReceiverId, SenderId};
 use crate::run::world::World;
 use xoff_engine::Key;
 
 /// Part and card of a flow wherever it is, its sender's first.
 #[derive(Debug)]
 pub(crate) struct Presence {
-    cards: Vec<(u16, u32)>,
+    cards: Vec<(u16, CardId)>,
     /// The part of its receiver.
     to: u16,
     /// The act of its source that stops it, where acts are drawn ahead.
@@ -27,7 +27,7 @@ pub(crate) struct Presence {
 }
 
 impl Presence {
-    fn card_in(&self, part: u16) -> Option<u32> {
+    fn card_in(&self, part: u16) -> Option<CardId> {
         self.cards.iter().find(|(other, _)| *other == part).map(|(_, card)| *card)
     }
 }
@@ -50,7 +50,7 @@ const EXIT: u32 = 2;
 
 impl<S: Scheme> World<S> {
     /// A new flow between two hosts, with a card at both ends.
-    pub(crate) fn add_presence(&mut self, card: Card, src: u32, dst: u32) -> u32 {
+    pub(crate) fn add_presence(&mut self, card: Card, src: u32, dst: u32) -> PresenceId {
         let [from, to] = [src, dst].map(|node| self.layout.part_of[node as usize]);
         let presence = self.presences.insert(Presence { cards: Vec::new(), to, stops: None, lost: 0 });
         let card = Card { presence, ..card };
@@ -64,43 +64,43 @@ impl<S: Scheme> World<S> {
     }
 
     /// The part of a flow's sender, and its card there.
-    pub(crate) fn origin(&self, presence: u32) -> (usize, u32) {
+    pub(crate) fn origin(&self, presence: PresenceId) -> (usize, CardId) {
         let (part, card) = self.presences[presence].cards[0];
         (usize::from(part), card)
     }
 
     /// The part of its receiver, and its card there.
-    pub(crate) fn target(&self, presence: u32) -> (usize, u32) {
+    pub(crate) fn target(&self, presence: PresenceId) -> (usize, CardId) {
         let of = &self.presences[presence];
         (usize::from(of.to), of.card_in(of.to).expect("a flow has a card at both ends"))
     }
 
-    pub(crate) fn sender_of(&self, presence: u32) -> (&Sender<S::Rp>, &Ledger) {
+    pub(crate) fn sender_of(&self, presence: PresenceId) -> (&Sender<S::Rp>, &Ledger) {
         let (part, card) = self.origin(presence);
         let part = &self.parts[part];
         let sender = part.cards[card].sender;
         (&part.senders[sender], &part.ledgers[sender])
     }
 
-    pub(crate) fn receiver_of(&self, presence: u32) -> &Receiver<S::Np> {
+    pub(crate) fn receiver_of(&self, presence: PresenceId) -> &Receiver<S::Np> {
         let (part, card) = self.target(presence);
         let part = &self.parts[part];
         &part.receivers[part.cards[card].receiver]
     }
 
-    fn card_in(&mut self, presence: u32, part: u16) -> u32 {
+    fn card_in(&mut self, presence: PresenceId, part: u16) -> CardId {
         if let Some(card) = self.presences[presence].card_in(part) {
             return card;
         }
         let (home, first) = self.origin(presence);
-        let of = Card { sender: ELSEWHERE, receiver: ELSEWHERE, live: 0, ..self.parts[home].cards[first] };
+        let of = Card { sender: SenderId::NONE, receiver: ReceiverId::NONE, live: 0, ..self.parts[home].cards[first] };
         let card = self.parts[usize::from(part)].add_card(of);
         self.presences[presence].cards.push((part, card));
         card
     }
 
     /// Stores a path of a flow; the first and the last stretch of it, each as its first port and hops.
-    pub(crate) fn lay(&mut self, presence: u32, path: &[u32], forward: bool) -> [(u32, u8); 2] {
+    pub(crate) fn lay(&mut self, presence: PresenceId, path: &[u32], forward: bool) -> [(u32, u8); 2] {
         let stretches = self.stretches(path);
         for (at, stretch) in stretches.iter().enumerate() {
             let mut words = Vec::with_capacity(path.len() + 5);
@@ -110,12 +110,12 @@ impl<S: Scheme> World<S> {
                 // A packet on its way back stands at the last node of the stretch before.
                 let cursor = (before.route + u32::from(before.hops)).wrapping_sub(2);
                 let entered = path[stretch.first - 1];
-                words.extend([card, cursor, self.layout.port_at[peer(entered) as usize].across().get()]);
+                words.extend([card.get(), cursor, self.layout.port_at[peer(entered) as usize].across().get()]);
             }
             let ports = path[stretch.first..=stretch.last].iter().map(|&port| self.layout.port_at[port as usize]);
             words.extend(ports.map(PortId::get));
             if let Some(after) = stretches.get(at + 1) {
-                words.extend([after.route + 1, self.card_in(presence, after.part)]);
+                words.extend([after.route + 1, self.card_in(presence, after.part).get()]);
             }
             let card = self.card_in(presence, stretch.part);
             let part = &mut self.parts[usize::from(stretch.part)];
@@ -154,7 +154,7 @@ impl<S: Scheme> World<S> {
     }
 
     /// The flow uses other paths from now on; packets on the old ones may still walk them.
-    pub(crate) fn leave_paths(&mut self, presence: u32) {
+    pub(crate) fn leave_paths(&mut self, presence: PresenceId) {
         for &(part, card) in &self.presences[presence].cards {
             self.parts[usize::from(part)].trails[card].forward.clear();
         }
@@ -175,7 +175,7 @@ impl<S: Scheme> World<S> {
         });
     }
 
-    pub(crate) fn flow_record(&self, presence: u32) -> FlowRecord {
+    pub(crate) fn flow_record(&self, presence: PresenceId) -> FlowRecord {
         let ((sender, ledger), receiver) = (self.sender_of(presence), self.receiver_of(presence));
         FlowRecord {
             id: ledger.id,

@@ -3,6 +3,7 @@
 use crate::contract::record::{Metric, Sample};
 use crate::contract::scheme::Scheme;
 use crate::network::plan::ProbeTarget;
+use crate::part::id::PresenceId;
 use crate::part::kind;
 use crate::run::world::World;
 use xoff_engine::{Span, Time};
@@ -24,7 +25,7 @@ struct Last {
 
 #[derive(Clone, Copy, Debug)]
 struct ProbedFlow {
-    flow: u32,
+    flow: PresenceId,
     at: Time,
     sent_wire_bytes: u64,
     delivered_bytes: u64,
@@ -38,12 +39,12 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    pub(crate) fn probe_flow(&mut self, flow: u32) {
+    pub(crate) fn probe_flow(&mut self, flow: PresenceId) {
         let at = self.now;
         self.probe_state.flows.push(ProbedFlow { flow, at, sent_wire_bytes: 0, delivered_bytes: 0 });
     }
 
-    pub(crate) fn unprobe_flow(&mut self, flow: u32) {
+    pub(crate) fn unprobe_flow(&mut self, flow: PresenceId) {
         self.probe_state.flows.retain(|probed| probed.flow != flow);
     }
 
@@ -128,7 +129,7 @@ impl<S: Scheme> World<S> {
     }
 
     /// What waits in the shaped queue of a flow, if it may have one.
-    fn shaped_bytes(&self, flow: u32) -> Option<u64> {
+    fn shaped_bytes(&self, flow: PresenceId) -> Option<u64> {
         let (part, card) = self.target(flow);
         self.parts[part].shapers.bytes_of(card)
     }

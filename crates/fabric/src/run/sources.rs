@@ -3,6 +3,7 @@
 use crate::contract::scheme::Scheme;
 use crate::contract::traffic::{Action, Source};
 use crate::flow::identity::SourceName;
+use crate::part::id::{PresenceId, SenderId};
 use crate::part::{News, Order, kind};
 use crate::run::world::World;
 use std::cmp::Reverse;
@@ -20,7 +21,7 @@ pub(crate) struct Feed {
     /// Turns that it has waited, being due.
     pub waited: u8,
     /// Its living flows, by its own handles.
-    pub flows: HashMap<u32, u32>,
+    pub flows: HashMap<u32, PresenceId>,
 }
 
 impl Feed {
@@ -91,7 +92,7 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    fn order_sender(&mut self, source: u32, handle: u32, order: impl FnOnce(u32) -> Order) {
+    fn order_sender(&mut self, source: u32, handle: u32, order: impl FnOnce(SenderId) -> Order) {
         if let Some(&presence) = self.feeds[source as usize].flows.get(&handle) {
             let (part, card) = self.origin(presence);
             let sender = self.parts[part].cards[card].sender;
@@ -146,7 +147,7 @@ impl<S: Scheme> World<S> {
     }
 
     /// A flow is over: it gets its record, and its source is told.
-    fn on_ended(&mut self, presence: u32) {
+    fn on_ended(&mut self, presence: PresenceId) {
         let record = self.flow_record(presence);
         self.flows.push(record);
         let ledger = self.sender_of(presence).1;

@@ -3,12 +3,13 @@
 use crate::contract::scheme::{FlowFacts, Format, NotificationPoint, ReactionPoint, Scheme, Transport};
 use crate::contract::traffic::FlowSpec;
 use crate::flow::ends::{Ledger, Receiver, SendState, Sender, frames};
-use crate::flow::identity::{Card, ELSEWHERE};
+use crate::flow::identity::Card;
 use crate::flow::tcp::{self, AnyOrder};
 use crate::network::domain;
 use crate::network::plan::{AckClass, AckPath};
 use crate::network::route::FlowKey;
 use crate::network::timing;
+use crate::part::id::{CardId, PresenceId, ReceiverId, SenderId};
 use crate::part::{Order, Part};
 use crate::run::world::World;
 use xoff_engine::{BitRate, Span, Time};
@@ -54,7 +55,7 @@ struct Journey {
 /// What one of its ends has in its part: a card, and the first stretch of a path.
 #[derive(Clone, Copy)]
 struct Footing {
-    card: u32,
+    card: CardId,
     route: u32,
     hops: u8,
 }
@@ -73,9 +74,9 @@ impl<S: Scheme> World<S> {
             name: birth.identity as u32,
             weight: spec.weight,
             scheme: spec.scheme,
-            presence: 0,
-            sender: ELSEWHERE,
-            receiver: ELSEWHERE,
+            presence: PresenceId::NONE,
+            sender: SenderId::NONE,
+            receiver: ReceiverId::NONE,
             live: 0,
             notification_frame: self.plan.host(spec.src).sizes.notification_bytes as u16,
         };
@@ -333,7 +334,7 @@ fn ledger(birth: &Birth, spec: &FlowSpec, now: Time, journey: &Journey) -> Ledge
 }
 
 impl<S: Scheme> Part<S> {
-    fn add_sender(&mut self, sender: Sender<S::Rp>, ledger: Ledger) -> u32 {
+    fn add_sender(&mut self, sender: Sender<S::Rp>, ledger: Ledger) -> SenderId {
         let card = sender.card;
         let (flow, ledger) = (self.senders.insert(sender), self.ledgers.insert(ledger));
         debug_assert_eq!(flow, ledger, "senders and ledgers move together");
@@ -347,7 +348,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// A flow that was added begins.
-    pub(crate) fn open_flow(&mut self, flow: u32) {
+    pub(crate) fn open_flow(&mut self, flow: SenderId) {
         let limits = self.senders[flow].rp.limits();
         self.apply_limits(flow, limits);
         // The first packet waits for nothing, whatever rate the flow begins with.
@@ -358,7 +359,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// More bytes may be sent by a flow that is fed by offers.
-    pub(crate) fn offer(&mut self, flow: u32, bytes: u64) {
+    pub(crate) fn offer(&mut self, flow: SenderId, bytes: u64) {
         let ledger = &mut self.ledgers[flow];
         let offered = ledger.spec.offered_bytes.unwrap_or(0).saturating_add(bytes);
         ledger.spec.offered_bytes = Some(offered);
@@ -369,7 +370,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// A flow is stopped by its source.
-    pub(crate) fn stop_flow(&mut self, flow: u32) {
+    pub(crate) fn stop_flow(&mut self, flow: SenderId) {
         let port_id = self.hosts[self.senders[flow].host].port;
         self.end_flow(flow);
         // A NIC that scans may have set no wake-up because of this flow.

@@ -12,6 +12,7 @@ use crate::contract::scheme::Scheme;
 use crate::contract::traffic::Source;
 use crate::network::partition;
 use crate::network::plan::{Link, Plan, Random, Ties};
+use crate::part::id::PresenceId;
 use crate::part::{News, Part, Pause, kind};
 use crate::run::world::World;
 use std::cmp::Reverse;
@@ -36,7 +37,7 @@ pub(crate) struct Window {
     /// Windows so far.
     count: u64,
     /// A flow that kept the run going when its end was last looked for.
-    lasting: Option<u32>,
+    lasting: Option<PresenceId>,
 }
 
 impl Window {
@@ -207,14 +208,14 @@ impl<S: Scheme> World<S> {
     }
 
     /// The event that ends a flow, if it is known and before `limit`.
-    fn foresee_flow(&self, flow: u32, limit: Key) -> Option<(Key, Option<usize>)> {
+    fn foresee_flow(&self, flow: PresenceId, limit: Key) -> Option<(Key, Option<usize>)> {
         let acked = self.final_ack(flow).map(|(key, part)| (key, Some(part)));
         let stopped = self.presences[flow].stops.map(|key| (key, None));
         acked.into_iter().chain(stopped).min().filter(|(key, _)| *key < limit)
     }
 
     /// When the last ACK of a flow arrives, and in which part, if it is on the wire to its host.
-    fn final_ack(&self, presence: u32) -> Option<(Key, usize)> {
+    fn final_ack(&self, presence: PresenceId) -> Option<(Key, usize)> {
         let (number, card) = self.origin(presence);
         let part = &self.parts[number];
         let sender = &part.senders[part.cards[card].sender];

@@ -8,7 +8,7 @@ use crate::contract::record::{
 };
 use crate::contract::scheme::{Format, Scheme};
 use crate::network::plan::Plan;
-use crate::part::id::PortId;
+use crate::part::id::{PortId, PresenceId};
 use crate::part::{Part, Pause, kind};
 use crate::run::build::Layout;
 use crate::run::check::CheckState;
@@ -51,7 +51,7 @@ pub struct World<S: Scheme> {
     pub(crate) parts: Vec<Part<S>>,
     pub(crate) layout: Layout,
     pub(crate) window: Window,
-    pub(crate) presences: Slab<u32, Presence>,
+    pub(crate) presences: Slab<PresenceId, Presence>,
     /// Events of the run, earliest first: what sources do, and the rest.
     pub(crate) acts: BinaryHeap<Reverse<Key>>,
     pub(crate) agenda: BinaryHeap<Reverse<Key>>,
@@ -59,7 +59,7 @@ pub struct World<S: Scheme> {
     pub(crate) own: Counters,
     pub(crate) feeds: Vec<Feed>,
     /// Flows that are over, of which there may be packets left.
-    pub(crate) ended: Vec<u32>,
+    pub(crate) ended: Vec<PresenceId>,
     /// What lies between the times at which they are forgotten.
     pub(crate) grid: Span,
     pub(crate) schemes: Arc<Vec<S>>,
@@ -288,7 +288,7 @@ impl<S: Scheme> World<S> {
             self.parts.iter_mut().for_each(Part::open_mail);
             self.counters = self.totals();
             self.final_check();
-            let alive: Vec<u32> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
+            let alive: Vec<PresenceId> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
             let mut records: Vec<FlowRecord> = alive.into_iter().map(|flow| self.flow_record(flow)).collect();
             records.sort_by_key(|record| record.id);
             self.flows.append(&mut records);
