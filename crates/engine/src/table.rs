@@ -61,6 +61,22 @@ macro_rules! ids {
 }
 
 /// Rows in the order in which they were added.
+///
+/// ```
+/// # use xoff_engine::{Table, ids};
+/// ids! { PortId; HostId; }
+/// let ports: Table<PortId, &str> = vec!["left", "right"].into();
+/// assert_eq!(ports[PortId::new(1)], "right");
+/// ```
+///
+/// Another id finds nothing:
+///
+/// ```compile_fail
+/// # use xoff_engine::{Table, ids};
+/// ids! { PortId; HostId; }
+/// let ports: Table<PortId, &str> = vec!["left", "right"].into();
+/// assert_eq!(ports[HostId::new(1)], "right");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Table<I, T> {
     rows: Vec<T>,

@@ -4,7 +4,7 @@
 
 use crate::contract::traffic::FlowSpec;
 use crate::network::plan::HostSettings;
-use crate::part::id::{CardId, HostId};
+use crate::part::id::{CardId, HostId, SourceId};
 use xoff_engine::{BitRate, Span, Time};
 
 /// Where a flow stands with its NIC.
@@ -213,7 +213,7 @@ pub struct Ledger {
     pub identity: u64,
     /// The port it has if its traffic names none.
     pub ephemeral: u16,
-    pub source: u32,
+    pub source: SourceId,
     pub spec: FlowSpec,
     pub start: Time,
     pub acked_at: Option<Time>,

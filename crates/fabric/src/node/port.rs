@@ -3,7 +3,7 @@
 use crate::contract::packet::Packet;
 use crate::part::id::{HostId, PortId, SwitchId};
 use std::collections::HashMap;
-use xoff_engine::{Fifo, LinkRate, Pool, Span, Time};
+use xoff_engine::{Fifo, LinkRate, Pool, Span, Table, Time};
 
 /// A packet on the wire and when its last bit arrives.
 #[derive(Clone, Copy, Default, Debug)]
@@ -32,7 +32,7 @@ pub struct Port {
     /// Packets sent; when there is no more room it begins again ([`crate::part::Part`]'s `wraps`).
     pub tx_packets: u32,
     /// Which of the [`Media`] its wire is.
-    pub medium: u32,
+    pub medium: MediumId,
     /// The number that the port across its wire has at its switch: packets come in there by it.
     pub far_local: u16,
     pub waiting: u8,
@@ -46,6 +46,11 @@ pub struct Port {
 
 const _: () = assert!(size_of::<Port>() == 64, "the hot path is laid out around it");
 
+xoff_engine::ids! {
+    /// One of the [`Media`] of a part.
+    MediumId;
+}
+
 /// The rate and delay of a wire.
 #[derive(Clone, Copy, Debug)]
 pub struct Medium {
@@ -56,30 +61,28 @@ pub struct Medium {
 /// The wires that there are: few differ.
 #[derive(Debug, Default)]
 pub struct Media {
-    list: Vec<Medium>,
-    numbers: HashMap<(u64, u64), u32>,
+    list: Table<MediumId, Medium>,
+    numbers: HashMap<(u64, u64), MediumId>,
     /// Of wires at which serialisation is laborious: times by frame size, those that were needed.
-    known: Vec<Vec<Span>>,
+    known: Table<MediumId, Vec<Span>>,
 }
 
 impl Media {
-    pub fn number(&mut self, rate: LinkRate, delay: Span) -> u32 {
-        *self.numbers.entry((rate.rate().bps(), delay.ps())).or_insert_with(|| {
-            self.list.push(Medium { rate, delay });
-            (self.list.len() - 1) as u32
-        })
+    pub fn number(&mut self, rate: LinkRate, delay: Span) -> MediumId {
+        let what = (rate.rate().bps(), delay.ps());
+        *self.numbers.entry(what).or_insert_with(|| self.list.push(Medium { rate, delay }))
     }
 
     /// How long `wire_bytes` take onto the wire of a port, and along it.
     #[inline(always)]
     pub fn times(&mut self, port: &Port, wire_bytes: u32) -> (Span, Span) {
-        let Medium { rate, delay } = self.list[port.medium as usize];
+        let Medium { rate, delay } = self.list[port.medium];
         let quick = rate.is_quick();
-        (if quick { rate.serialise(wire_bytes) } else { self.look_up(port.medium as usize, wire_bytes) }, delay)
+        (if quick { rate.serialise(wire_bytes) } else { self.look_up(port.medium, wire_bytes) }, delay)
     }
 
     #[inline(never)]
-    fn look_up(&mut self, medium: usize, wire_bytes: u32) -> Span {
+    fn look_up(&mut self, medium: MediumId, wire_bytes: u32) -> Span {
         match self.known.get(medium).and_then(|known| known.get(wire_bytes as usize)) {
             Some(&span) if span != Span::ZERO => span,
             _ => self.find_out(medium, wire_bytes),
@@ -87,11 +90,8 @@ impl Media {
     }
 
     #[cold]
-    fn find_out(&mut self, medium: usize, wire_bytes: u32) -> Span {
-        if self.known.len() <= medium {
-            self.known.resize(medium + 1, Vec::new());
-        }
-        let (known, at) = (&mut self.known[medium], wire_bytes as usize);
+    fn find_out(&mut self, medium: MediumId, wire_bytes: u32) -> Span {
+        let (known, at) = (self.known.reach(medium, Vec::new), wire_bytes as usize);
         if known.len() <= at {
             known.resize(at + 1, Span::ZERO);
         }
@@ -101,7 +101,7 @@ impl Media {
 
     #[inline(always)]
     pub fn of(&self, port: &Port) -> Medium {
-        self.list[port.medium as usize]
+        self.list[port.medium]
     }
 }
 

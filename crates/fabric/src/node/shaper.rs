@@ -177,7 +177,7 @@ impl<S: Scheme> Part<S> {
                 }
                 return;
             }
-            let (egress, class) = (PortId::new(self.route_ports[head.route as usize - 1]), head.class);
+            let (egress, class) = (self.hop(head.route - 1), head.class);
             let queue_id = QueueId::of(egress, class, self.classes);
             if !self.shapers.lines[queue_id].is_empty() || self.must_wait(flow, egress, class) {
                 self.shapers.lines[queue_id].push(flow);
@@ -276,6 +276,6 @@ impl<S: Scheme> Part<S> {
         let line = self.shapers.lines.get(QueueId::of(egress, class, self.classes));
         let flows = line.into_iter().flat_map(|line| line.iter().copied());
         let packets = flows.filter_map(|flow| self.shapers.get(flow)).flat_map(|s| self.queued.iter(&s.packets));
-        packets.filter(move |packet| self.route_ports[packet.route as usize - 1] == egress.get())
+        packets.filter(move |packet| self.hop(packet.route - 1) == egress)
     }
 }

@@ -510,11 +510,11 @@ impl<S: Scheme> Part<S> {
         let mut ways = self.trails[flow].forward.iter().copied().chain(detours);
         let Some((route, hop)) = ways.find_map(|(route, hops)| {
             let path = &self.route_ports[route as usize..route as usize + usize::from(hops)];
-            path.iter().position(|&port| port == egress.get()).filter(|&hop| hop > 0).map(|hop| (route as usize, hop))
+            path.iter().position(|&port| port == egress.get()).filter(|&hop| hop > 0).map(|hop| (route, hop as u32))
         }) else {
             return;
         };
-        let ingress = PortId::new(self.route_ports[route + hop - 1]).across();
+        let ingress = self.hop(route + hop - 1).across();
         if self.has_no_room_for_notices(egress) {
             self.counters.notices_refused += 1;
             return;
@@ -527,7 +527,7 @@ impl<S: Scheme> Part<S> {
             flow,
             psn: 0,
             // The first port is taken here; the cursor stands on the one after it.
-            route: (route + hop).wrapping_sub(2) as u32,
+            route: (route + hop).wrapping_sub(2),
             extra: self.feedback.insert(notice.feedback),
             frame_bytes,
             ingress: self.local(egress),

@@ -1,5 +1,7 @@
-//! What numbers the things of a part. In another part, and in the network as a whole (their names), the same things
-//! have other numbers.
+//! What numbers the things of a part, and those of the run that parts speak of.
+//!
+//! The same port, host or flow has another number in another part, and yet another in the network as a whole: its
+//! name, which is a plain `u32` and finds no row in a table of a part.
 
 pub use crate::contract::packet::CardId;
 
@@ -22,6 +24,8 @@ xoff_engine::ids! {
     ReceiverId;
     /// A flow in the run as a whole: `World::presences`.
     PresenceId;
+    /// A source of traffic in the run as a whole: `World::feeds`.
+    SourceId;
 }
 
 impl PortId {
@@ -33,6 +37,7 @@ impl PortId {
 }
 
 impl QueueId {
+    /// The queues of a port stand together, by class.
     #[inline]
     pub const fn of(port: PortId, class: u8, classes: usize) -> QueueId {
         QueueId::new(port.get() * classes as u32 + class as u32)

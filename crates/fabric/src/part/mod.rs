@@ -363,7 +363,7 @@ impl<S: Scheme> Part<S> {
     /// The egress port a packet takes next; moves its route cursor.
     #[inline]
     fn next_port(&self, packet: &mut Packet) -> PortId {
-        let port = PortId::new(self.route_ports[packet.route as usize]);
+        let port = self.hop(packet.route);
         if packet.flags & BACKWARD == 0 {
             packet.route += 1;
             port
@@ -371,6 +371,12 @@ impl<S: Scheme> Part<S> {
             packet.route = packet.route.wrapping_sub(1);
             port.across()
         }
+    }
+
+    /// The port at a place in the memory of paths.
+    #[inline]
+    pub(crate) fn hop(&self, cursor: u32) -> PortId {
+        PortId::new(self.route_ports[cursor as usize])
     }
 
     /// Puts a packet on the wire now. The port must be free.

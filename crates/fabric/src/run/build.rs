@@ -42,12 +42,12 @@ struct NetworkFacts {
 #[derive(Debug)]
 pub(crate) struct Layout {
     /// Per node.
-    pub part_of: Vec<u16>,
+    part_of: Vec<u16>,
     /// Per node: its number among the hosts or switches of its part, and of the network.
     index_of: Vec<u32>,
     number_of: Vec<u32>,
     /// Per port: its number in the part of its node.
-    pub port_at: Vec<PortId>,
+    port_at: Vec<PortId>,
     /// Per switch of the network: its first ingress account, all being counted through.
     first_account: Vec<u32>,
     /// Per part: its nodes, and both ends of every link of theirs, by the numbers they have in the network.
@@ -98,6 +98,16 @@ impl Layout {
         self.nodes_of.len()
     }
 
+    /// The part of a node.
+    pub fn part_of(&self, node: u32) -> u16 {
+        self.part_of[node as usize]
+    }
+
+    /// The number of a port in the part of its node.
+    pub fn port_at(&self, name: u32) -> PortId {
+        self.port_at[name as usize]
+    }
+
     /// The number of a host among those of its part.
     pub fn host_at(&self, node: u32) -> HostId {
         HostId::new(self.index_of[node as usize])
@@ -114,8 +124,8 @@ impl Layout {
             return Table::default();
         }
         let exit = |&name: &u32| Exit {
-            part: self.part_of[plan.node_of(peer(name)) as usize],
-            port: self.port_at[peer(name) as usize].across(),
+            part: self.part_of(plan.node_of(peer(name))),
+            port: self.port_at(peer(name)).across(),
         };
         self.names_of[usize::from(number)].iter().map(exit).collect()
     }
@@ -203,7 +213,7 @@ impl<S: Scheme> Part<S> {
         let (hosts, mut switches) = new_nodes(plan, routes, layout, number);
         for (port, &name) in (0..).map(PortId::new).zip(names) {
             let node = plan.node_of(name);
-            if layout.part_of[node as usize] == number && !plan.is_host(node) {
+            if layout.part_of(node) == number && !plan.is_host(node) {
                 switches[layout.switch_at(node)].ports.push(port);
             }
         }
@@ -339,7 +349,7 @@ impl<S: Scheme> Part<S> {
                     | if self.eager { EAGER } else { 0 }
                     | if own { 0 } else { GHOST }
                     | if self.plan.is_host(self.plan.node_of(peer(name))) { TO_HOST } else { 0 }
-                    | if own && layout.part_of[self.plan.node_of(peer(name)) as usize] != number { CUT } else { 0 },
+                    | if own && layout.part_of(self.plan.node_of(peer(name))) != number { CUT } else { 0 },
                 hooks,
             });
         }
@@ -419,7 +429,7 @@ fn new_nodes(
                 hosts.push(Host {
                     node,
                     name,
-                    port: layout.port_at[routes.host_port(node) as usize],
+                    port: layout.port_at(routes.host_port(node)),
                     profile: spec.profile,
                     ready: (0..plan.classes.list.len()).map(|_| Ring::default()).collect(),
                     last_served: SenderId::NONE,

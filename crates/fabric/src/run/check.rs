@@ -112,7 +112,7 @@ impl<S: Scheme> World<S> {
 
     /// Counts what there is of everything that may grow.
     pub fn holdings(&self) -> Holdings {
-        let by_source = (0..).zip(&self.feeds).map(|(source, feed)| (source, feed.flows.len() as u64));
+        let by_source = self.feeds.enumerate().map(|(source, feed)| (source.get(), feed.flows.len() as u64));
         Holdings {
             flows_alive: self.flows_alive(),
             packets_queued: self.all_queues().map(|queue| queue.packets.len() as u64).sum(),

@@ -51,7 +51,7 @@ const EXIT: u32 = 2;
 impl<S: Scheme> World<S> {
     /// A new flow between two hosts, with a card at both ends.
     pub(crate) fn add_presence(&mut self, card: Card, src: u32, dst: u32) -> PresenceId {
-        let [from, to] = [src, dst].map(|node| self.layout.part_of[node as usize]);
+        let [from, to] = [src, dst].map(|node| self.layout.part_of(node));
         let presence = self.presences.insert(Presence { cards: Vec::new(), to, stops: None, lost: 0 });
         let card = Card { presence, ..card };
         for part in [from, to] {
@@ -110,9 +110,9 @@ impl<S: Scheme> World<S> {
                 // A packet on its way back stands at the last node of the stretch before.
                 let cursor = (before.route + u32::from(before.hops)).wrapping_sub(2);
                 let entered = path[stretch.first - 1];
-                words.extend([card.get(), cursor, self.layout.port_at[peer(entered) as usize].across().get()]);
+                words.extend([card.get(), cursor, self.layout.port_at(peer(entered)).across().get()]);
             }
-            let ports = path[stretch.first..=stretch.last].iter().map(|&port| self.layout.port_at[port as usize]);
+            let ports = path[stretch.first..=stretch.last].iter().map(|&port| self.layout.port_at(port));
             words.extend(ports.map(PortId::get));
             if let Some(after) = stretches.get(at + 1) {
                 words.extend([after.route + 1, self.card_in(presence, after.part).get()]);
@@ -132,7 +132,7 @@ impl<S: Scheme> World<S> {
 
     /// Cuts a path where it goes from part to part, and takes memory for it.
     fn stretches(&mut self, path: &[u32]) -> Vec<Stretch> {
-        let part_of = |port: u32| self.layout.part_of[self.plan.node_of(port) as usize];
+        let part_of = |port: u32| self.layout.part_of(self.plan.node_of(port));
         let mut stretches: Vec<Stretch> = Vec::with_capacity(1);
         for (hop, part) in path.iter().map(|&port| part_of(port)).enumerate() {
             match stretches.last_mut().filter(|stretch| stretch.part == part) {
@@ -180,7 +180,7 @@ impl<S: Scheme> World<S> {
         FlowRecord {
             id: ledger.id,
             number: ledger.number,
-            source: ledger.source,
+            source: ledger.source.get(),
             label: ledger.spec.label,
             src: ledger.spec.src,
             dst: ledger.spec.dst,

@@ -3,7 +3,7 @@
 use crate::contract::scheme::Scheme;
 use crate::contract::traffic::{Action, Source};
 use crate::flow::identity::SourceName;
-use crate::part::id::{PresenceId, SenderId};
+use crate::part::id::{PresenceId, SenderId, SourceId};
 use crate::part::{News, Order, kind};
 use crate::run::world::World;
 use std::cmp::Reverse;
@@ -32,8 +32,8 @@ impl Feed {
 }
 
 impl<S: Scheme> World<S> {
-    pub(crate) fn arm_source(&mut self, source: u32) {
-        let feed = &mut self.feeds[source as usize];
+    pub(crate) fn arm_source(&mut self, source: SourceId) {
+        let feed = &mut self.feeds[source];
         let next = feed.source.next().unwrap_or(Time::NEVER);
         if next == feed.due {
             return;
@@ -45,20 +45,20 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    fn push_source(&mut self, at: Time, source: u32) {
-        let tie = self.feeds[source as usize].name.tie();
-        let key = self.parts[0].queue.key(at, kind::SOURCE, tie, source);
+    fn push_source(&mut self, at: Time, source: SourceId) {
+        let tie = self.feeds[source].name.tie();
+        let key = self.parts[0].queue.key(at, kind::SOURCE, tie, source.get());
         self.acts.push(Reverse(key));
     }
 
-    pub(crate) fn on_source(&mut self, source: u32) {
-        if self.feeds[source as usize].due != self.now {
+    pub(crate) fn on_source(&mut self, source: SourceId) {
+        if self.feeds[source].due != self.now {
             return;
         }
         if self.parts[0].eager && self.must_wait_its_turn(source) {
             return;
         }
-        let feed = &mut self.feeds[source as usize];
+        let feed = &mut self.feeds[source];
         feed.due = Time::NEVER;
         let mut actions = Vec::new();
         feed.source.act(self.now, &mut actions);
@@ -72,13 +72,13 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    fn carry_out(&mut self, source: u32, action: Action) {
+    fn carry_out(&mut self, source: SourceId, action: Action) {
         match action {
             Action::Start(spec) => self.start_flow(source, spec),
             Action::Offer { handle, bytes } => self.order_sender(source, handle, |flow| Order::Offer(flow, bytes)),
             Action::Cap { handle, rate } => self.order_sender(source, handle, |flow| Order::Cap(flow, rate)),
             Action::Stop { handle } => {
-                if let Some(&presence) = self.feeds[source as usize].flows.get(&handle) {
+                if let Some(&presence) = self.feeds[source].flows.get(&handle) {
                     self.presences[presence].stops = self.window.act;
                     let (part, card) = self.target(presence);
                     let receiver = self.parts[part].cards[card].receiver;
@@ -92,8 +92,8 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    fn order_sender(&mut self, source: u32, handle: u32, order: impl FnOnce(SenderId) -> Order) {
-        if let Some(&presence) = self.feeds[source as usize].flows.get(&handle) {
+    fn order_sender(&mut self, source: SourceId, handle: u32, order: impl FnOnce(SenderId) -> Order) {
+        if let Some(&presence) = self.feeds[source].flows.get(&handle) {
             let (part, card) = self.origin(presence);
             let sender = self.parts[part].cards[card].sender;
             self.order(source, part, order(sender));
@@ -101,12 +101,12 @@ impl<S: Scheme> World<S> {
     }
 
     /// A part does what a source wants, now: at once, or when it gets there.
-    pub(crate) fn order(&mut self, source: u32, part: usize, order: Order) {
+    pub(crate) fn order(&mut self, source: SourceId, part: usize, order: Order) {
         if self.parts.len() == 1 {
             self.parts[part].obey(order);
             return;
         }
-        let tie = self.feeds[source as usize].name.tie();
+        let tie = self.feeds[source].name.tie();
         let window = &mut self.window;
         window.orders += 1;
         self.parts[part].expect_order(self.now, tie, (window.acts, window.orders), order);
@@ -114,8 +114,8 @@ impl<S: Scheme> World<S> {
 
     /// Where the order of scheduling counts, opening a flow takes two turns of its own: it comes after
     /// all that was scheduled for this instant.
-    fn must_wait_its_turn(&mut self, source: u32) -> bool {
-        let waited = &mut self.feeds[source as usize].waited;
+    fn must_wait_its_turn(&mut self, source: SourceId) -> bool {
+        let waited = &mut self.feeds[source].waited;
         *waited = (*waited + 1) % 3;
         let wait = *waited != 0;
         if wait {
@@ -140,7 +140,7 @@ impl<S: Scheme> World<S> {
             News::Drained(presence) => {
                 let ledger = self.sender_of(presence).1;
                 let (source, handle) = (ledger.source, ledger.spec.handle);
-                self.feeds[source as usize].source.on_drained(self.now, handle);
+                self.feeds[source].source.on_drained(self.now, handle);
                 self.arm_source(source);
             }
         }
@@ -154,7 +154,7 @@ impl<S: Scheme> World<S> {
         let (source, handle) = (ledger.source, ledger.spec.handle);
         self.unprobe_flow(presence);
         self.ended.push(presence);
-        let feed = &mut self.feeds[source as usize];
+        let feed = &mut self.feeds[source];
         feed.flows.remove(&handle);
         feed.source.on_finished(self.now, handle);
         self.arm_source(source);

@@ -9,14 +9,14 @@ use crate::network::domain;
 use crate::network::plan::{AckClass, AckPath};
 use crate::network::route::FlowKey;
 use crate::network::timing;
-use crate::part::id::{CardId, PresenceId, ReceiverId, SenderId};
+use crate::part::id::{CardId, PresenceId, ReceiverId, SenderId, SourceId};
 use crate::part::{Order, Part};
 use crate::run::world::World;
 use xoff_engine::{BitRate, Span, Time};
 
 /// Which flow of the run it is.
 struct Birth {
-    source: u32,
+    source: SourceId,
     id: u32,
     number: u64,
     identity: u64,
@@ -61,7 +61,7 @@ struct Footing {
 }
 
 impl<S: Scheme> World<S> {
-    pub(crate) fn start_flow(&mut self, source: u32, spec: FlowSpec) {
+    pub(crate) fn start_flow(&mut self, source: SourceId, spec: FlowSpec) {
         let birth = self.number_flow(source, &spec);
         let packets = self.packets_of(&spec);
         let journey = self.journey_of(&spec, &birth, &packets);
@@ -95,17 +95,17 @@ impl<S: Scheme> World<S> {
         let (end, card) = self.target(presence);
         let receiver = self.receiver(np, footing(card, back), &spec, &packets, &journey);
         self.parts[end].add_receiver(receiver);
-        self.feeds[source as usize].flows.insert(spec.handle, presence);
+        self.feeds[source].flows.insert(spec.handle, presence);
         if spec.probed {
             self.probe_flow(presence);
         }
         self.order(source, part, Order::Open(sender));
     }
 
-    fn number_flow(&mut self, source: u32, spec: &FlowSpec) -> Birth {
+    fn number_flow(&mut self, source: SourceId, spec: &FlowSpec) -> Birth {
         let id = self.own.flows_started as u32;
         self.own.flows_started += 1;
-        let feed = &mut self.feeds[source as usize];
+        let feed = &mut self.feeds[source];
         let number = feed.started;
         feed.started += 1;
         Birth { source, id, number, identity: feed.name.flow(number, spec), ephemeral: feed.name.port(number) }
@@ -194,7 +194,7 @@ impl<S: Scheme> World<S> {
         journey: &Journey,
     ) -> Sender<S::Rp> {
         let host = self.layout.host_at(spec.src);
-        let part = &self.parts[usize::from(self.layout.part_of[spec.src as usize])];
+        let part = &self.parts[usize::from(self.layout.part_of(spec.src))];
         let (settings, mtu_bytes) = (self.plan.host(spec.src), packets.mtu_bytes);
         let line_bps = journey.line_rate.bps() as f64;
         Sender {
@@ -283,7 +283,7 @@ impl<S: Scheme> World<S> {
 
     /// What the NIC of a host sends at.
     pub(crate) fn line_rate(&self, node: u32) -> BitRate {
-        let part = &self.parts[usize::from(self.layout.part_of[node as usize])];
+        let part = &self.parts[usize::from(self.layout.part_of(node))];
         let host = &part.hosts[self.layout.host_at(node)];
         part.media.of(&part.ports[host.port]).rate.rate()
     }

@@ -8,7 +8,7 @@ use crate::contract::record::{
 };
 use crate::contract::scheme::{Format, Scheme};
 use crate::network::plan::Plan;
-use crate::part::id::{PortId, PresenceId};
+use crate::part::id::{PortId, PresenceId, SourceId};
 use crate::part::{Part, Pause, kind};
 use crate::run::build::Layout;
 use crate::run::check::CheckState;
@@ -19,7 +19,7 @@ use crate::run::window::{Alone, Crew, Window};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
-use xoff_engine::{Key, Slab, Span, Time};
+use xoff_engine::{Key, Slab, Span, Table, Time};
 
 /// More flows or samples than this in one call to [`World::run`] end it: they may take memory by the
 /// gigabyte.
@@ -57,7 +57,7 @@ pub struct World<S: Scheme> {
     pub(crate) agenda: BinaryHeap<Reverse<Key>>,
     /// What is counted here and not in a part.
     pub(crate) own: Counters,
-    pub(crate) feeds: Vec<Feed>,
+    pub(crate) feeds: Table<SourceId, Feed>,
     /// Flows that are over, of which there may be packets left.
     pub(crate) ended: Vec<PresenceId>,
     /// What lies between the times at which they are forgotten.
@@ -85,7 +85,7 @@ impl<S: Scheme> World<S> {
         for index in 0..self.plan.faults.len() as u32 {
             self.schedule(self.plan.faults[index as usize].at, kind::FAULT, index, index);
         }
-        for source in 0..self.feeds.len() as u32 {
+        for source in self.feeds.ids() {
             self.arm_source(source);
         }
         self.start_probes();
@@ -215,7 +215,7 @@ impl<S: Scheme> World<S> {
     pub(crate) fn handle_act(&mut self) {
         let Some(Reverse(key)) = self.acts.pop() else { return };
         self.own.events += 1;
-        self.on_source(key.index());
+        self.on_source(SourceId::new(key.index()));
     }
 
     pub(crate) fn handle_agenda(&mut self) {
@@ -338,7 +338,7 @@ impl<S: Scheme> World<S> {
 
     /// The control of a switch (by node), for those who want to look inside.
     pub fn switch_control(&self, node: u32) -> Option<&S::Switch> {
-        let part = &self.parts[usize::from(self.layout.part_of[node as usize])];
+        let part = &self.parts[usize::from(self.layout.part_of(node))];
         part.switch_control(self.layout.switch_at(node))
     }
 
@@ -355,8 +355,8 @@ impl<S: Scheme> World<S> {
 
     /// The part of a port, and its number there.
     pub(crate) fn place_of(&self, port: u32) -> (usize, PortId) {
-        let part = self.layout.part_of[self.plan.node_of(port) as usize];
-        (usize::from(part), self.layout.port_at[port as usize])
+        let part = self.layout.part_of(self.plan.node_of(port));
+        (usize::from(part), self.layout.port_at(port))
     }
 
     /// Whether the link of a port is up.
