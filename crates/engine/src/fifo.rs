@@ -105,6 +105,23 @@ impl<T: Copy + Default> Pool<T> {
         }
     }
 
+    /// Forgets the oldest item, which must exist, and shows the one behind it.
+    #[inline(always)]
+    pub fn next_front(&mut self, fifo: &mut Fifo) -> Option<&T> {
+        debug_assert!(fifo.len > 0);
+        fifo.len -= 1;
+        if fifo.len == 0 {
+            // It starts again in the chunk it has.
+            (fifo.first, fifo.end) = (0, 0);
+            return None;
+        }
+        fifo.first += 1;
+        if usize::from(fifo.first) == CHUNK {
+            self.retire(fifo);
+        }
+        Some(&self.chunks[fifo.head as usize].items[usize::from(fifo.first) % CHUNK])
+    }
+
     #[inline]
     pub fn pop(&mut self, fifo: &mut Fifo) -> Option<T> {
         let item = *self.front(fifo)?;

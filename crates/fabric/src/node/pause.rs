@@ -79,7 +79,7 @@ impl<S: Scheme> Part<S> {
     /// Sends one PFC frame with the state of every class that is due.
     pub(crate) fn send_pfc(&mut self, port_id: PortId) {
         if let Some(frame) = self.make_pfc(port_id) {
-            self.transmit(port_id, &frame);
+            self.transmit_link_local(port_id, &frame);
         }
     }
 

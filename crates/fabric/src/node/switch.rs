@@ -56,21 +56,18 @@ impl<S: Scheme> Part<S> {
         }
         debug_assert_eq!(self.ports[ingress].owner, self.ports[egress].owner, "off its route");
         debug_assert!(!self.ports[egress].has(AT_HOST), "off its route");
-        if self.ports[egress].has(CONTROLLED) {
+        let class = packet.class;
+        let bit = 1 << class;
+        let out = &self.ports[egress];
+        if out.has(CONTROLLED) {
             self.controlled_receive(egress, packet);
             return;
         }
-        let class = packet.class;
-        let bit = 1 << class;
-        let (hooks, idle) = {
-            let out = &self.ports[egress];
-            (out.hooks, out.is_idle(self.now, class, DOWN | COUNTS_PASSING))
-        };
+        let (hooks, idle) = (out.hooks, out.is_idle(self.now, class, DOWN | COUNTS_PASSING));
         if hooks.has(Hooks::ENQUEUE) && packet.kind == Kind::Data {
             self.cp_enqueue(egress, packet);
         }
         if idle {
-            packet.ingress = u16::MAX;
             // Nothing of its class waits, and not every congestion point wants to see that.
             debug_assert_eq!(self.queues[QueueId::of(egress, class, self.classes)].bytes, 0);
             if hooks.has(Hooks::DEQUEUE.with(Hooks::ANSWERS)) {

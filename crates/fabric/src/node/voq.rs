@@ -488,7 +488,7 @@ impl<S: Scheme> Part<S> {
             // Like PFC frames, messages go before all queues and are never paused.
             let controlled = self.controls.at_mut(switch);
             if let Some(message) = self.queued.pop(&mut controlled.unsent[usize::from(local)]) {
-                self.transmit(port_id, &message);
+                self.transmit_link_local(port_id, &message);
             } else if eligible != 0 {
                 let class = self.pick_class(port_id, eligible);
                 let mut packet = self.output_pop(port_id, class).expect("a waiting class has a packet");

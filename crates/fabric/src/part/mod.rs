@@ -198,6 +198,7 @@ impl<S: Scheme> Part<S> {
     /// Handles events before `limit`, at most `max_events` of them; says how many, and why no more.
     pub(crate) fn run(&mut self, limit: Key, max_events: u64) -> (u64, Pause) {
         let large = self.queue.is_large();
+        let watched = large || self.rank.is_some();
         let mut looked_at = 0;
         let mut left = max_events;
         let pause = loop {
@@ -212,19 +213,19 @@ impl<S: Scheme> Part<S> {
                 break if self.queue.is_empty() { Pause::Empty } else { Pause::Limit };
             };
             left -= 1;
-            if large {
-                if self.queue.take_fresh() || looked_at == 0 {
+            if watched {
+                if let Some(rank) = &mut self.rank {
+                    // An event that another one set for the same instant comes right after that one.
+                    *rank = key.max(*rank);
+                }
+                if large && (self.queue.take_fresh() || looked_at == 0) {
                     self.look_ahead();
                     looked_at = AHEAD;
                 }
-                looked_at -= 1;
+                looked_at -= usize::from(large);
             }
             debug_assert!(key.time() >= self.now, "time runs backwards");
             self.now = key.time();
-            if let Some(rank) = &mut self.rank {
-                // An event that another one set for the same instant comes right after that one.
-                *rank = key.max(*rank);
-            }
             self.touch_next();
             self.handle(key);
         };
@@ -319,8 +320,7 @@ impl<S: Scheme> Part<S> {
             debug_assert!(arrives > self.now);
             return;
         }
-        self.in_flight.drop_front(&mut sender.wire);
-        if let Some(next) = self.in_flight.front(&sender.wire)
+        if let Some(next) = self.in_flight.next_front(&mut sender.wire)
             && !sender.has(EAGER)
         {
             self.queue.push_by_name(next.arrives, kind::ARRIVE, sender.name, port.get());
@@ -399,16 +399,29 @@ impl<S: Scheme> Part<S> {
         if port.tx_packets == 0 {
             *self.wraps.entry(port_id).or_default() += 1;
         }
-        if !packet.kind.is_link_local() {
-            self.counters.packet_hops += 1;
-        }
+        self.counters.packet_hops += 1;
         let arrives = end + along;
+        if port.flags & (EAGER | CUT | CAPTURED) != 0 {
+            self.transmit_specially(port_id, packet, end, arrives);
+            return;
+        }
+        if port.wire.is_empty() {
+            self.queue.push_by_name(arrives, kind::ARRIVE, port.name, port_id.get());
+        }
+        self.in_flight.push(&mut port.wire, &InFlight { arrives, packet: *packet });
+    }
+
+    /// Where the order of scheduling counts, at a port whose frames are captured, and where the wire ends in
+    /// another part.
+    #[inline]
+    fn transmit_specially(&mut self, port_id: PortId, packet: &Packet, end: Time, arrives: Time) {
+        let port = &mut self.ports[port_id];
         let flags = port.flags;
-        if flags & (EAGER | CUT) != 0 {
-            if flags & CUT != 0 {
-                self.send_away(port_id, arrives, packet);
-                return;
-            }
+        if flags & CUT != 0 {
+            self.send_away(port_id, arrives, packet);
+            return;
+        }
+        if flags & EAGER != 0 {
             port.flags |= FREE_PENDING;
             self.queue.push_both(end, arrives, port_id);
         } else if port.wire.is_empty() {
@@ -418,6 +431,13 @@ impl<S: Scheme> Part<S> {
         if flags & CAPTURED != 0 {
             self.tap(port_id, packet);
         }
+    }
+
+    /// Puts a frame on the wire that belongs to the link and not to a flow: no packet-hop.
+    pub(crate) fn transmit_link_local(&mut self, port_id: PortId, frame: &Packet) {
+        debug_assert!(frame.kind.is_link_local());
+        self.transmit(port_id, frame);
+        self.counters.packet_hops -= 1;
     }
 
     /// A source will act at `at`, in the order of its name. What one act wants is done together; acts and

@@ -121,8 +121,11 @@ impl<S: Scheme> World<S> {
             let part = &mut self.parts[usize::from(stretch.part)];
             part.fill_block(stretch.block, &words);
             let trail = &mut part.trails[card];
+            // Most have one there and one back, and there may be a million trails.
+            trail.blocks.reserve_exact(1);
             trail.blocks.push((stretch.block, words.len() as u8));
             if forward {
+                trail.forward.reserve_exact(1);
                 trail.forward.push((stretch.route, stretch.hops));
             }
         }
