@@ -31,10 +31,13 @@ struct Bag<S: Scheme> {
     cargo: Vec<Cargo<S>>,
 }
 
-/// Packets in a bag: few, because most neighbours get few in a window.
-const BAG: usize = 8;
-/// Empty bags that a part keeps for each of its neighbours.
-const SPARE: usize = 1;
+/// Packets in a bag, by the number of parts: where there are many, most neighbours get few in a window.
+fn bag_size(parts: usize) -> usize {
+    (4096 / parts).clamp(8, 64)
+}
+
+/// Empty bags that all parts together keep, at least; and each keeps one for every neighbour.
+const SPARE: usize = 1 << 13;
 
 #[allow(clippy::large_enum_variant, reason = "in most runs there is telemetry and nothing else")]
 enum Cargo<S: Scheme> {
@@ -53,8 +56,10 @@ pub(crate) struct Post<S: Scheme> {
     addressees: Vec<u16>,
     /// What came from others. Order counts within a wire alone, and a wire has one sender.
     inbox: Vec<Bag<S>>,
-    /// Empty bags.
+    /// Empty bags, and how many are kept.
     spare: Vec<Bag<S>>,
+    most_spare: usize,
+    bag_size: usize,
 }
 
 struct Neighbour<S: Scheme> {
@@ -64,7 +69,15 @@ struct Neighbour<S: Scheme> {
 
 impl<S: Scheme> Post<S> {
     pub(crate) fn new(exits: Table<PortId, Exit>) -> Post<S> {
-        Post { exits, neighbours: Vec::new(), addressees: Vec::new(), inbox: Vec::new(), spare: Vec::new() }
+        Post {
+            exits,
+            neighbours: Vec::new(),
+            addressees: Vec::new(),
+            inbox: Vec::new(),
+            spare: Vec::new(),
+            most_spare: 0,
+            bag_size: 0,
+        }
     }
 
     /// The bag that goes next to a neighbour, with room for a packet that arrives then.
@@ -72,18 +85,18 @@ impl<S: Scheme> Post<S> {
     fn bag_to(&mut self, neighbour: u16, arrives: Time) -> &mut Bag<S> {
         let mail = &mut self.neighbours[usize::from(neighbour)].out;
         mail.earliest = mail.earliest.min(arrives);
-        if mail.bags.last().is_none_or(|bag| bag.items.len() == BAG) {
+        if mail.bags.last().is_none_or(|bag| bag.items.len() == self.bag_size) {
             if mail.bags.is_empty() {
                 self.addressees.push(neighbour);
             }
-            mail.bags.push(self.spare.pop().unwrap_or_default());
+            mail.bags.push(self.spare.pop().unwrap_or_else(|| Bag::new(self.bag_size)));
         }
         mail.bags.last_mut().expect("one is there")
     }
 
     /// Takes back a bag that was emptied, unless there are enough.
     fn keep(&mut self, bag: Bag<S>) {
-        if self.spare.len() < SPARE * self.neighbours.len() {
+        if self.spare.len() < self.most_spare {
             self.spare.push(bag);
         }
     }
@@ -91,6 +104,7 @@ impl<S: Scheme> Post<S> {
 
 /// Lets parts know their neighbours.
 pub(crate) fn introduce<S: Scheme>(parts: &mut [Part<S>]) {
+    let (share, size) = (SPARE / parts.len(), bag_size(parts.len()));
     for part in parts {
         let cut = part.ports.iter().zip(&part.post.exits).filter(|(port, _)| port.has(CUT));
         let mut neighbours: Vec<u16> = cut.map(|(_, exit)| exit.part).collect();
@@ -101,6 +115,8 @@ pub(crate) fn introduce<S: Scheme>(parts: &mut [Part<S>]) {
             exit.part = neighbours.binary_search(&exit.part).map_or(u16::MAX, |number| number as u16);
         }
         let neighbour = |part| Neighbour { part, out: Mail::default() };
+        part.post.most_spare = share.max(neighbours.len());
+        part.post.bag_size = size;
         part.post.neighbours = neighbours.into_iter().map(neighbour).collect();
     }
 }
@@ -128,9 +144,9 @@ impl<S: Scheme> Default for Mail<S> {
     }
 }
 
-impl<S: Scheme> Default for Bag<S> {
-    fn default() -> Self {
-        Bag { items: Vec::with_capacity(BAG), cargo: Vec::new() }
+impl<S: Scheme> Bag<S> {
+    fn new(size: usize) -> Bag<S> {
+        Bag { items: Vec::with_capacity(size), cargo: Vec::new() }
     }
 }
 
