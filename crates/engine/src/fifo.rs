@@ -1,40 +1,34 @@
 //! Many queues in one arena: memory follows what is queued in all of them together.
 //!
-//! Items lie in short chunks. A queue links the chunks it needs and gives each but its last back as
-//! soon as it is used up, to be reused at once by whichever queue grows next: while it is still in
-//! the cache. A queue that was long once keeps one chunk, a queue never used none.
+//! Items lie in short chunks of one flat array. A queue links the chunks it needs and gives each but its
+//! last back as soon as it is used up, to be reused at once by whichever queue grows next: while it is still
+//! in the cache. A queue that was long once keeps one chunk, a queue never used none.
 
 const NIL: u32 = u32::MAX;
 /// Items per chunk: a few cache lines.
-const CHUNK: usize = 8;
+const CHUNK: u32 = 8;
 
 /// The storage of many [`Fifo`]s.
 #[derive(Debug)]
 pub struct Pool<T> {
-    chunks: Vec<Chunk<T>>,
+    items: Vec<T>,
+    /// By chunk: where the next one of its queue, or of the free ones, begins.
+    next: Vec<u32>,
     free: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Chunk<T> {
-    items: [T; CHUNK],
-    next: u32,
 }
 
 /// One first-in-first-out queue of a [`Pool`]. Always used with the same pool.
 #[derive(Clone, Copy, Debug)]
 pub struct Fifo {
-    head: u32,
-    tail: u32,
+    /// Where the oldest item lies, and where the next one goes: a chunk is there for it, unless there never was one.
+    first: u32,
+    end: u32,
     len: u32,
-    /// Where the first item lies in its chunk, and where the next one goes in the last.
-    first: u8,
-    end: u8,
 }
 
 impl Default for Fifo {
     fn default() -> Self {
-        Fifo { head: NIL, tail: NIL, len: 0, first: 0, end: 0 }
+        Fifo { first: NIL, end: NIL, len: 0 }
     }
 }
 
@@ -52,7 +46,7 @@ impl Fifo {
 
 impl<T> Default for Pool<T> {
     fn default() -> Self {
-        Pool { chunks: Vec::new(), free: NIL }
+        Pool::with_room(0)
     }
 }
 
@@ -60,19 +54,23 @@ impl<T> Pool<T> {
     /// A pool that need not move before it holds so many items. Room that is not used costs address space, no memory;
     /// and what has never moved has left no holes behind.
     pub fn with_room(items: usize) -> Pool<T> {
-        Pool { chunks: Vec::with_capacity(items / CHUNK), free: NIL }
+        let next = Vec::with_capacity(items / CHUNK as usize);
+        Pool { items: Vec::with_capacity(items), next, free: NIL }
     }
 }
 
 impl<T: Copy + Default> Pool<T> {
     #[inline]
     pub fn push(&mut self, fifo: &mut Fifo, item: &T) {
-        if fifo.tail == NIL || usize::from(fifo.end) == CHUNK {
-            self.extend(fifo);
+        match self.items.get_mut(fifo.end as usize) {
+            Some(place) => *place = *item,
+            None => self.begin(fifo, item),
         }
-        self.chunks[fifo.tail as usize].items[usize::from(fifo.end) % CHUNK] = *item;
         fifo.end += 1;
         fifo.len += 1;
+        if fifo.end.is_multiple_of(CHUNK) {
+            self.extend(fifo);
+        }
     }
 
     /// The oldest item.
@@ -81,13 +79,13 @@ impl<T: Copy + Default> Pool<T> {
         if fifo.len == 0 {
             return None;
         }
-        Some(&self.chunks[fifo.head as usize].items[usize::from(fifo.first) % CHUNK])
+        self.items.get(fifo.first as usize)
     }
 
     /// Where the oldest item lies, if there is one; otherwise perhaps what lay there. For whoever wants it fetched.
     #[inline(always)]
     pub fn place_of_front(&self, fifo: &Fifo) -> Option<&T> {
-        Some(&self.chunks.get(fifo.head as usize)?.items[usize::from(fifo.first) % CHUNK])
+        self.items.get(fifo.first as usize)
     }
 
     /// Forgets the oldest item, which must exist.
@@ -96,30 +94,14 @@ impl<T: Copy + Default> Pool<T> {
         debug_assert!(fifo.len > 0);
         fifo.first += 1;
         fifo.len -= 1;
-        if fifo.len == 0 {
-            // It starts again in the chunk it has.
-            fifo.first = 0;
-            fifo.end = 0;
-        } else if usize::from(fifo.first) == CHUNK {
+        if fifo.first.is_multiple_of(CHUNK) {
             self.retire(fifo);
         }
-    }
-
-    /// Forgets the oldest item, which must exist, and shows the one behind it.
-    #[inline(always)]
-    pub fn next_front(&mut self, fifo: &mut Fifo) -> Option<&T> {
-        debug_assert!(fifo.len > 0);
-        fifo.len -= 1;
         if fifo.len == 0 {
             // It starts again in the chunk it has.
-            (fifo.first, fifo.end) = (0, 0);
-            return None;
+            fifo.first -= fifo.first % CHUNK;
+            fifo.end = fifo.first;
         }
-        fifo.first += 1;
-        if usize::from(fifo.first) == CHUNK {
-            self.retire(fifo);
-        }
-        Some(&self.chunks[fifo.head as usize].items[usize::from(fifo.first) % CHUNK])
     }
 
     #[inline]
@@ -131,13 +113,14 @@ impl<T: Copy + Default> Pool<T> {
 
     /// From the oldest to the newest.
     pub fn iter<'a>(&'a self, fifo: &Fifo) -> impl Iterator<Item = &'a T> + use<'a, T> {
-        let (mut chunk, mut at) = (fifo.head, usize::from(fifo.first));
+        let mut at = fifo.first;
         (0..fifo.len).map(move |_| {
-            if at == CHUNK {
-                (chunk, at) = (self.chunks[chunk as usize].next, 0);
-            }
+            let item = &self.items[at as usize];
             at += 1;
-            &self.chunks[chunk as usize].items[at - 1]
+            if at.is_multiple_of(CHUNK) {
+                at = self.next[(at / CHUNK - 1) as usize];
+            }
+            item
         })
     }
 
@@ -147,40 +130,46 @@ impl<T: Copy + Default> Pool<T> {
 
     /// Items that would fit without asking the system for memory.
     pub fn capacity(&self) -> usize {
-        self.chunks.len() * CHUNK
+        self.items.len()
     }
 
-    /// A further chunk at the end of a queue.
+    /// The first item ever of a queue.
     #[cold]
     #[inline(never)]
+    fn begin(&mut self, fifo: &mut Fifo, item: &T) {
+        fifo.first = self.take_chunk();
+        fifo.end = fifo.first;
+        self.items[fifo.first as usize] = *item;
+    }
+
+    /// The last chunk of a queue is full, and gets a successor.
+    #[inline(never)]
     fn extend(&mut self, fifo: &mut Fifo) {
-        let index = if self.free == NIL {
-            self.chunks.push(Chunk { items: [T::default(); CHUNK], next: NIL });
-            (self.chunks.len() - 1) as u32
-        } else {
-            let index = self.free;
-            self.free = self.chunks[index as usize].next;
-            self.chunks[index as usize].next = NIL;
-            index
-        };
-        if fifo.tail == NIL {
-            fifo.head = index;
-            fifo.first = 0;
-        } else {
-            self.chunks[fifo.tail as usize].next = index;
-        }
-        fifo.tail = index;
-        fifo.end = 0;
+        let chunk = self.take_chunk();
+        self.next[(fifo.end / CHUNK - 1) as usize] = chunk;
+        fifo.end = chunk;
     }
 
     /// The first chunk of a queue is used up.
     #[inline(never)]
     fn retire(&mut self, fifo: &mut Fifo) {
-        let index = fifo.head;
-        fifo.head = self.chunks[index as usize].next;
-        fifo.first = 0;
-        self.chunks[index as usize].next = self.free;
-        self.free = index;
+        let used_up = fifo.first - CHUNK;
+        let next = &mut self.next[(used_up / CHUNK) as usize];
+        fifo.first = std::mem::replace(next, self.free);
+        self.free = used_up;
+    }
+
+    /// Where a chunk begins that no queue has.
+    fn take_chunk(&mut self) -> u32 {
+        if self.free == NIL {
+            let chunk = self.items.len() as u32;
+            self.items.resize(self.items.len() + CHUNK as usize, T::default());
+            self.next.push(NIL);
+            return chunk;
+        }
+        let chunk = self.free;
+        self.free = self.next[(chunk / CHUNK) as usize];
+        chunk
     }
 }
 
@@ -219,7 +208,7 @@ mod tests {
             }
             pool.clear(fifo);
         }
-        let most = 1000 + 101 * CHUNK;
+        let most = 1000 + 101 * CHUNK as usize;
         assert!(pool.capacity() <= most, "one long queue at a time: room for {}", pool.capacity());
     }
 }

@@ -151,11 +151,10 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
     let began = Instant::now();
     let units = keep.units.then(Arc::<Mutex<UnitLog>>::default);
     let mut plan = Arc::clone(&loaded.plan);
-    let records = |plan: &Plan| (plan.run.record_pauses, plan.run.record_refreshes);
-    let wanted = (plan.run.record_pauses || keep.pauses, plan.run.record_refreshes || keep.refreshes);
-    if records(&plan) != wanted {
-        let own = &mut Arc::make_mut(&mut plan).run;
-        (own.record_pauses, own.record_refreshes) = wanted;
+    if keep.pauses && !plan.run.record_pauses || keep.refreshes && !plan.run.record_refreshes {
+        let settings = &mut Arc::make_mut(&mut plan).run;
+        settings.record_pauses |= keep.pauses;
+        settings.record_refreshes |= keep.refreshes;
     }
     let frames = keep.frames && !loaded.captures.is_empty();
     let mut world = build_with(loaded, plan, units.as_ref(), !frames);

@@ -16,13 +16,6 @@ pub(crate) struct Exit {
     pub port: PortId,
 }
 
-/// What a part has sent to another since it was last taken.
-pub(crate) struct Mail<S: Scheme> {
-    bags: Vec<Bag<S>>,
-    /// When the first packet arrives.
-    earliest: Time,
-}
-
 /// A few packets on their way. Whoever has taken them out fills the bag again with what it sends itself, while it is
 /// still in the cache; so the memory of mail is that of the packets in it, whoever sends how much to whom.
 struct Bag<S: Scheme> {
@@ -64,7 +57,9 @@ pub(crate) struct Post<S: Scheme> {
 
 struct Neighbour<S: Scheme> {
     part: u16,
-    out: Mail<S>,
+    /// What it gets, and when the first packet of it arrives.
+    bags: Vec<Bag<S>>,
+    earliest: Time,
 }
 
 impl<S: Scheme> Post<S> {
@@ -83,7 +78,7 @@ impl<S: Scheme> Post<S> {
     /// The bag that goes next to a neighbour, with room for a packet that arrives then.
     #[inline]
     fn bag_to(&mut self, neighbour: u16, arrives: Time) -> &mut Bag<S> {
-        let mail = &mut self.neighbours[usize::from(neighbour)].out;
+        let mail = &mut self.neighbours[usize::from(neighbour)];
         mail.earliest = mail.earliest.min(arrives);
         if mail.bags.last().is_none_or(|bag| bag.items.len() == self.bag_size) {
             if mail.bags.is_empty() {
@@ -114,7 +109,7 @@ pub(crate) fn introduce<S: Scheme>(parts: &mut [Part<S>]) {
             // From here on by its number among the neighbours.
             exit.part = neighbours.binary_search(&exit.part).map_or(u16::MAX, |number| number as u16);
         }
-        let neighbour = |part| Neighbour { part, out: Mail::default() };
+        let neighbour = |part| Neighbour { part, bags: Vec::new(), earliest: Time::NEVER };
         part.post.most_spare = share.max(neighbours.len());
         part.post.bag_size = size;
         part.post.neighbours = neighbours.into_iter().map(neighbour).collect();
@@ -128,19 +123,13 @@ pub(crate) fn exchange<S: Scheme>(parts: &mut [Part<S>]) {
         for place in addressees.drain(..) {
             let neighbour = &mut parts[from].post.neighbours[usize::from(place)];
             let to = usize::from(neighbour.part);
-            let mut bags = std::mem::take(&mut neighbour.out.bags);
-            let earliest = std::mem::replace(&mut neighbour.out.earliest, Time::NEVER);
+            let mut bags = std::mem::take(&mut neighbour.bags);
+            let earliest = std::mem::replace(&mut neighbour.earliest, Time::NEVER);
             parts[to].next = parts[to].next.min(Key::before(earliest));
             parts[to].post.inbox.append(&mut bags);
-            parts[from].post.neighbours[usize::from(place)].out.bags = bags;
+            parts[from].post.neighbours[usize::from(place)].bags = bags;
         }
         parts[from].post.addressees = addressees;
-    }
-}
-
-impl<S: Scheme> Default for Mail<S> {
-    fn default() -> Self {
-        Mail { bags: Vec::new(), earliest: Time::NEVER }
     }
 }
 

@@ -320,7 +320,8 @@ impl<S: Scheme> Part<S> {
             debug_assert!(arrives > self.now);
             return;
         }
-        if let Some(next) = self.in_flight.next_front(&mut sender.wire)
+        self.in_flight.drop_front(&mut sender.wire);
+        if let Some(next) = self.in_flight.front(&sender.wire)
             && !sender.has(EAGER)
         {
             self.queue.push_by_name(next.arrives, kind::ARRIVE, sender.name, port.get());
@@ -401,27 +402,12 @@ impl<S: Scheme> Part<S> {
         }
         self.counters.packet_hops += 1;
         let arrives = end + along;
-        if port.flags & (EAGER | CUT | CAPTURED) != 0 {
-            self.transmit_specially(port_id, packet, end, arrives);
-            return;
-        }
-        if port.wire.is_empty() {
-            self.queue.push_by_name(arrives, kind::ARRIVE, port.name, port_id.get());
-        }
-        self.in_flight.push(&mut port.wire, &InFlight { arrives, packet: *packet });
-    }
-
-    /// Where the order of scheduling counts, at a port whose frames are captured, and where the wire ends in
-    /// another part.
-    #[inline]
-    fn transmit_specially(&mut self, port_id: PortId, packet: &Packet, end: Time, arrives: Time) {
-        let port = &mut self.ports[port_id];
         let flags = port.flags;
-        if flags & CUT != 0 {
-            self.send_away(port_id, arrives, packet);
-            return;
-        }
-        if flags & EAGER != 0 {
+        if flags & (EAGER | CUT) != 0 {
+            if flags & CUT != 0 {
+                self.send_away(port_id, arrives, packet);
+                return;
+            }
             port.flags |= FREE_PENDING;
             self.queue.push_both(end, arrives, port_id);
         } else if port.wire.is_empty() {
