@@ -3,7 +3,7 @@
 
 use crate::contract::packet::Packet;
 use crate::contract::scheme::Scheme;
-use crate::node::port::{AWAITED, FREE_PENDING};
+use crate::node::port::{AWAITED, FREE_PENDING, FREE_RESERVED};
 use crate::part::Part;
 use crate::part::id::{PortId, QueueId};
 
@@ -13,6 +13,30 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn passes_at_once(&self, egress: PortId, class: u8) -> bool {
         let out = &self.ports[egress];
         out.is_idle(self.now, class, AWAITED) && out.waiting & !out.paused == 0
+    }
+
+    /// Somebody comes to a port whose transmission ends, or has ended, without an event: it is scheduled now, or it
+    /// has happened and found nothing to do.
+    #[inline(never)]
+    pub(crate) fn settle_free(&mut self, port_id: PortId) {
+        let port = &mut self.ports[port_id];
+        port.flags &= !FREE_RESERVED;
+        if !self.queue.push_reserved(port_id) {
+            port.flags &= !FREE_PENDING;
+        }
+    }
+
+    /// Makes sure the port is served once it is free: now, if it is.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn expect_free_in_turn(&mut self, port_id: PortId) {
+        if self.ports[port_id].has(FREE_RESERVED) {
+            self.settle_free(port_id);
+        }
+        let port = &self.ports[port_id];
+        if !port.has(FREE_PENDING) && port.busy_until <= self.now {
+            self.on_port_free(port_id);
+        }
     }
 
     /// What queueing it and serving it right away would come to.

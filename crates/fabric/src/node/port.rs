@@ -131,6 +131,8 @@ pub const CUT: u16 = 2048;
 pub const GHOST: u16 = 4096;
 /// Its wire ends at a host.
 pub const TO_HOST: u16 = 8192;
+/// Its "transmission done" event has its turn but is not scheduled: nobody waits for it.
+pub const FREE_RESERVED: u16 = 1 << 14;
 
 impl Port {
     #[inline]
@@ -150,6 +152,13 @@ impl Port {
     pub fn switch(&self) -> SwitchId {
         debug_assert!(self.flags & (AT_HOST | GHOST) == 0, "no switch of this part");
         SwitchId::new(self.owner)
+    }
+
+    /// How the end of a transmission is pending where events take turns. At a switch it is an event only if somebody
+    /// comes to wait for it: its turn is kept until then.
+    #[inline]
+    pub fn pending_in_turn(&self) -> u16 {
+        if self.flags & (AT_HOST | CONTROLLED) == 0 { FREE_PENDING | FREE_RESERVED } else { FREE_PENDING }
     }
 
     /// Whether a packet of a class may leave at once, if none of the flags in `barred` is set: the port is free,

@@ -11,7 +11,7 @@
 
 use crate::contract::packet::{Kind, NO_EXTRA, Packet};
 use crate::contract::scheme::{Hooks, Scheme, Transit};
-use crate::node::port::{AWAITED, CONTROLLED, DOWN, LONG_HAUL, Storm};
+use crate::node::port::{AWAITED, CONTROLLED, DOWN, FREE_RESERVED, LONG_HAUL, Storm};
 use crate::part::id::{CardId, PortId, QueueId};
 use crate::part::{Part, kind};
 use xoff_engine::{Fifo, Ring, Span, Table, Time};
@@ -255,6 +255,9 @@ impl<S: Scheme> Part<S> {
         }
         if port.hooks.has(Hooks::ENQUEUE) {
             self.cp_enqueue(egress, &mut packet);
+        }
+        if self.ports[egress].has(FREE_RESERVED) {
+            self.settle_free(egress);
         }
         if self.ports[egress].is_idle(self.now, packet.class, 0) {
             self.release(owner, &packet);

@@ -10,7 +10,9 @@ use crate::contract::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts,
 use crate::flow::identity::Card;
 use crate::network::pfc;
 use crate::network::plan::{Signalling, peer};
-use crate::node::port::{AT_HOST, AWAITED, CONTROLLED, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, Storm, real};
+use crate::node::port::{
+    AT_HOST, AWAITED, CONTROLLED, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, Storm, real,
+};
 use crate::part::id::{AccountId, CpId, PortId, QueueId, SwitchId};
 use crate::part::{Part, kind};
 use xoff_engine::Time;
@@ -58,10 +60,14 @@ impl<S: Scheme> Part<S> {
         debug_assert!(!self.ports[egress].has(AT_HOST), "off its route");
         let class = packet.class;
         let bit = 1 << class;
-        let out = &self.ports[egress];
-        if out.has(CONTROLLED) {
-            self.controlled_receive(egress, packet);
-            return;
+        let mut out = &self.ports[egress];
+        if out.flags & (CONTROLLED | FREE_RESERVED) != 0 {
+            if out.has(CONTROLLED) {
+                self.controlled_receive(egress, packet);
+                return;
+            }
+            self.settle_free(egress);
+            out = &self.ports[egress];
         }
         let (hooks, idle) = (out.hooks, out.is_idle(self.now, class, DOWN | COUNTS_PASSING));
         if hooks.has(Hooks::ENQUEUE) && packet.kind == Kind::Data {

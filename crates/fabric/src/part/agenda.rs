@@ -4,7 +4,7 @@ use crate::network::plan::Ties;
 use crate::part::id::PortId;
 use crate::part::kind;
 use xoff_engine::queue::{LARGEST_INDEX, LAST_TURN};
-use xoff_engine::{EventQueue, Key, Time};
+use xoff_engine::{EventQueue, Key, Table, Time};
 
 /// The events of a run, in one of two orders ([`Ties`]).
 pub struct Agenda {
@@ -12,13 +12,23 @@ pub struct Agenda {
     /// Events take turns; how many have been scheduled so far.
     in_turn: bool,
     turn: u64,
+    /// By port: the end of its transmission, which has its turn and is not scheduled.
+    reserved: Table<PortId, Key>,
+    /// What is happening.
+    current: Key,
 }
 
 impl Agenda {
     /// `alone`: there are no other parts with queues of their own.
     pub fn new(ties: Ties, alone: bool) -> Agenda {
         let events = if alone { EventQueue::default() } else { EventQueue::small() };
-        Agenda { events, in_turn: ties == Ties::Scheduled, turn: 0 }
+        Agenda {
+            events,
+            in_turn: ties == Ties::Scheduled,
+            turn: 0,
+            reserved: Table::default(),
+            current: Key::before(Time::ZERO),
+        }
     }
 
     // Inlined by force: it is called for every event, and the rare order must not make it a call.
@@ -51,11 +61,33 @@ impl Agenda {
         self.events.push(key);
     }
 
-    /// The end of a transmission and its arrival, where events take turns.
+    /// The end of a transmission and its arrival, where events take turns. The end may have its turn and still not be
+    /// `scheduled`: see [`Agenda::push_reserved`].
     #[inline(never)]
-    pub fn push_both(&mut self, end: Time, arrives: Time, port: PortId) {
-        self.push_in_turn(end, kind::PORT_FREE, port.get());
+    pub fn push_transmission(&mut self, end: Time, arrives: Time, port: PortId, scheduled: bool) {
+        let key = self.next_turn(end, kind::PORT_FREE, port.get());
+        if scheduled {
+            self.events.push(key);
+        } else {
+            *self.reserved.reach(port, || Key::LAST) = key;
+        }
         self.push_in_turn(arrives, kind::ARRIVE, port.get());
+    }
+
+    /// Schedules the end of a transmission in its turn; says no if that is over.
+    pub fn push_reserved(&mut self, port: PortId) -> bool {
+        let key = self.reserved[port];
+        let to_come = key > self.current;
+        if to_come {
+            self.events.push(key);
+        }
+        to_come
+    }
+
+    /// An event happens.
+    #[inline(always)]
+    pub fn begin(&mut self, key: Key) {
+        self.current = key;
     }
 
     #[inline(always)]

@@ -19,8 +19,8 @@ use crate::network::plan::Plan;
 use crate::network::route::Routes;
 use crate::node::nic::Host;
 use crate::node::port::{
-    AT_HOST, Account, CAPTURED, CONTROLLED, CUT, DOWN, EAGER, FREE_PENDING, GHOST, InFlight, LOSSY_WIRE, Media, Port,
-    Queue, TO_HOST,
+    AT_HOST, Account, CAPTURED, CONTROLLED, CUT, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, GHOST, InFlight, LOSSY_WIRE,
+    Media, Port, Queue, TO_HOST,
 };
 use crate::node::switch::Switch;
 use agenda::Agenda;
@@ -198,7 +198,7 @@ impl<S: Scheme> Part<S> {
     /// Handles events before `limit`, at most `max_events` of them; says how many, and why no more.
     pub(crate) fn run(&mut self, limit: Key, max_events: u64) -> (u64, Pause) {
         let large = self.queue.is_large();
-        let watched = large || self.rank.is_some();
+        let watched = large || self.rank.is_some() || self.eager;
         let mut looked_at = 0;
         let mut left = max_events;
         let pause = loop {
@@ -214,6 +214,9 @@ impl<S: Scheme> Part<S> {
             };
             left -= 1;
             if watched {
+                if self.eager {
+                    self.queue.begin(key);
+                }
                 if let Some(rank) = &mut self.rank {
                     // An event that another one set for the same instant comes right after that one.
                     *rank = key.max(*rank);
@@ -408,8 +411,8 @@ impl<S: Scheme> Part<S> {
                 self.send_away(port_id, arrives, packet);
                 return;
             }
-            port.flags |= FREE_PENDING;
-            self.queue.push_both(end, arrives, port_id);
+            port.flags |= port.pending_in_turn();
+            self.queue.push_transmission(end, arrives, port_id, !port.has(FREE_RESERVED));
         } else if port.wire.is_empty() {
             self.queue.push_by_name(arrives, kind::ARRIVE, port.name, port_id.get());
         }
@@ -468,8 +471,8 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn expect_free(&mut self, port_id: PortId) {
         let port = &mut self.ports[port_id];
         if port.flags & (FREE_PENDING | EAGER) != 0 {
-            if !port.has(FREE_PENDING) {
-                self.serve_at_once(port_id);
+            if port.has(EAGER) {
+                self.expect_free_in_turn(port_id);
             }
             return;
         }
@@ -477,16 +480,8 @@ impl<S: Scheme> Part<S> {
         self.queue.push_by_name(port.busy_until.max(self.now), kind::PORT_FREE, port.name, port_id.get());
     }
 
-    #[cold]
-    #[inline(never)]
-    fn serve_at_once(&mut self, port_id: PortId) {
-        if self.ports[port_id].busy_until <= self.now {
-            self.on_port_free(port_id);
-        }
-    }
-
     #[inline]
-    fn on_port_free(&mut self, port_id: PortId) {
+    pub(crate) fn on_port_free(&mut self, port_id: PortId) {
         let port = &mut self.ports[port_id];
         port.flags &= !FREE_PENDING;
         if port.has(AT_HOST) {

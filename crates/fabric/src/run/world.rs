@@ -204,6 +204,7 @@ impl<S: Scheme> World<S> {
         let Some(next) = self.next_event() else { return };
         debug_assert!(next.time() >= self.now, "time runs backwards");
         self.set_now(next.time());
+        self.parts[0].queue.begin(next);
         if self.acts.peek() == Some(&Reverse(next)) {
             self.handle_act();
         } else {
