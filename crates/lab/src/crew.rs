@@ -3,16 +3,17 @@
 //! Large networks are cut whatever the number of threads: a part fits in the cache. Results are the same for every
 //! cut and every number of threads, to the last byte.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use xoff_fabric::part::Part;
 use xoff_fabric::partition;
 use xoff_fabric::plan::Plan;
 use xoff_fabric::window::Crew;
-use xoff_schemes::Any;
+use xoff_fabric::world::Progress;
+use xoff_schemes::{Any, AnyWorld};
 
 /// Hosts from which on several threads pay.
 const SOME_HOSTS: usize = 256;
@@ -83,8 +84,33 @@ impl Threads {
         Threads { pool, work: (0..parts).map(|_| AtomicU64::new(0)).collect(), within: AtomicU64::new(0) }
     }
 
+    /// Where the parts of each thread begin, in order, and where the last one's end: shares of equal work so far.
+    fn shares(&self) -> Vec<usize> {
+        let threads = self.count() as u64;
+        // One more each, so that parts which have had none are shared out too.
+        let work = || self.work.iter().map(|spent| spent.load(Relaxed) + 1);
+        let all: u64 = work().sum();
+        let (mut shares, mut before) = (vec![0], 0);
+        for (part, spent) in work().enumerate() {
+            // It is in the share in which its middle lies.
+            let share = (2 * before + spent) * threads / (2 * all);
+            shares.resize(share as usize + 1, part);
+            before += spent;
+        }
+        shares.resize(threads as usize + 1, self.work.len());
+        shares
+    }
+
     pub fn count(&self) -> usize {
         self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
+    }
+
+    /// Runs a world for so many events. It is one of the threads itself, so that no other has to wake it.
+    pub fn run(&self, world: &mut AnyWorld, events: u64) -> Progress {
+        match &self.pool {
+            None => world.run_with(events, self),
+            Some(pool) => pool.install(|| world.run_with(events, self)),
+        }
     }
 
     /// What a run of `wall` in `count` windows has cost.
@@ -116,7 +142,18 @@ impl Crew<Any> for Threads {
         };
         match &self.pool {
             None => parts.iter_mut().zip(&self.work).for_each(timed),
-            Some(pool) => pool.install(|| parts.par_iter_mut().with_max_len(1).zip(&self.work).for_each(timed)),
+            Some(pool) => {
+                // A thread comes back to the same parts, whose state is in its core's cache, and helps the others out
+                // when it is through.
+                let waiting: Vec<_> = parts.iter_mut().zip(&self.work).map(|part| Mutex::new(Some(part))).collect();
+                let take = |part: &Mutex<Option<_>>| part.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let shares = self.shares();
+                pool.broadcast(|thread| {
+                    let own = shares[thread.index()]..shares[thread.index() + 1];
+                    let others = (0..own.start).chain(own.end..waiting.len()).rev();
+                    own.chain(others).filter_map(|part| take(&waiting[part])).for_each(timed);
+                });
+            }
         }
         self.within.fetch_add(began.elapsed().as_nanos() as u64, Relaxed);
     }

@@ -167,7 +167,7 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
     let crew = crew::Threads::new(world.parts());
     let cpu = if crew.count() > 1 { process_cpu } else { thread_cpu };
     let (wall_start, cpu_start) = (Instant::now(), cpu());
-    while world.run_with(SLICE, &crew) == Progress::Running {
+    while crew.run(&mut world, SLICE) == Progress::Running {
         drain(&mut world, sink)?;
         if let Some(failure) = guard.look(&world) {
             world.fail(failure);
