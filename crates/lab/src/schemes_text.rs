@@ -72,7 +72,7 @@ pub fn of_param(spec: &'static SchemeSpec, param: &ParamSpec, width: usize) -> S
     if !others.is_empty() {
         told.push(format!("presets: {}", others.join(", ")));
     }
-    told.extend(param.applies.iter().map(|(choice, wanted)| format!("only with {choice} = \"{wanted}\"")));
+    told.extend(param.conditions().map(|(choice, wanted)| format!("only with {choice} = \"{wanted}\"")));
     told.push(format!("source: {}", param.source));
     wrap::paragraph(&mut page, &format!("{}{symbol} = {default}", param.name), 4, width);
     for line in told {
@@ -93,7 +93,7 @@ pub fn json(specs: &[&'static SchemeSpec]) -> Value {
                     "symbol": param.symbol,
                     "accepts": param.unit.expects(),
                     "default": defaults.get(param.name).to_string(),
-                    "only_with": param.applies.iter().map(|(choice, wanted)| json!({ *choice: wanted })).collect::<Vec<_>>(),
+                    "only_with": param.conditions().map(|(choice, wanted)| json!({ *choice: wanted })).collect::<Vec<_>>(),
                     "meaning": param.meaning,
                     "source": param.source,
                 })

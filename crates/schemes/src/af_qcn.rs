@@ -7,16 +7,10 @@
 //! with assumptions where those are silent. Sampling, quantiser and rate limiter are QCN's:
 //! [`crate::qcn`].
 //!
-//! | symbol | parameter | default | source |
-//! |---|---|---|---|
-//! | a | `fairness_weight` | 0.5 | assumption: equal trust in both terms |
-//! | T_m | `measure_interval` | 1 ms, 250 us, 100 us at 10, 40, 100G | assumption: 20 packets per flow |
-//! | g_r | `rate_gain` | 0.5 | assumption |
-//! | W_i | the flow's weight | 1 | public summary |
-//! | c1, c2 | `afd_c1`, `afd_c2` | 1.7, 1.8 | assumption, with `fair = "afd"` |
-//! | all of QCN's | | | FQCN paper, section VI |
+//! W_i is the flow's weight, 1 unless it is set (public summary). QCN's parameters have the values of
+//! the FQCN paper, section VI.
 
-use crate::param::{Base, ParamSpec, ParamValues, SchemeSpec, Unit, joined};
+use crate::param::{Base, ParamValues, SchemeSpec, params};
 use crate::parts::clock::Clock;
 use crate::parts::flow_table::FlowTable;
 use crate::parts::qcn_family::{self, Family, Member, PRESETS};
@@ -24,75 +18,30 @@ use crate::parts::qcn_sampler::{Cnm, Sampler};
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::*;
 
-const AFD: &[(&str, &str)] = &[("fair", "afd")];
-
-const OWN: &[ParamSpec] = &[
-    ParamSpec::new(
-        "fairness_weight",
-        "a",
-        Unit::Number { min: 0.0, max: 1.0 },
-        "0.5",
-        &[],
-        "part of the feedback that is about fairness",
-        "assumption: equal trust in both terms; the value is not in public summaries",
-    ),
-    ParamSpec::new(
-        "measure_interval",
-        "T_m",
-        Unit::TimeByRate,
-        "1ms@10Gbps, 250us@40Gbps, 100us@100Gbps",
-        &[],
-        "interval of the flows' rate measurement",
-        "assumption: at least 20 packets per active flow, as other AFD estimators",
-    ),
-    ParamSpec::new(
-        "rate_gain",
-        "g_r",
-        Unit::Number { min: 0.01, max: 1.0 },
-        "0.5",
-        &[],
-        "gain of the average of measured rates",
-        "assumption: summaries only say that rates are measured",
-    ),
-    ParamSpec::new(
-        "forget_below",
-        "",
-        Unit::Number { min: 0.000_001, max: 0.1 },
-        "0.0001",
-        &[],
-        "a silent flow is forgotten below this part of the port's rate",
-        "assumption: keeps the table to flows that still count",
-    ),
-    ParamSpec::new(
-        "fair",
-        "",
-        Unit::Choice(&["shares", "afd"]),
-        "shares",
-        &[],
-        "fair share: by weight from the measured rates, or one share adapted to the queue",
-        "public summary of AF-QCN; AFD's recursion is kept for study",
-    ),
-    ParamSpec::new(
-        "afd_c1",
-        "c1",
-        Unit::Number { min: 0.0, max: 100.0 },
-        "1.7",
-        AFD,
-        "gain on the queue before, in bytes per interval and byte",
-        "assumption: AFD's order of magnitude",
-    ),
-    ParamSpec::new(
-        "afd_c2",
-        "c2",
-        Unit::Number { min: 0.0, max: 100.0 },
-        "1.8",
-        AFD,
-        "gain on the queue now, in bytes per interval and byte; above `afd_c1`",
-        "assumption: AFD's order of magnitude",
-    ),
-];
-
-const PARAMS: &[ParamSpec] = &joined::<{ qcn_family::PARAMS.len() + OWN.len() }>(&[qcn_family::PARAMS, OWN]);
+params! {
+    /// Symbols are those of public summaries.
+    pub struct Params {
+        /// part of the feedback that is about fairness
+        fairness_weight "a": Number(0.0..=1.0) = "0.5",
+            from "assumption: equal trust in both terms; the value is not in public summaries";
+        /// interval of the flows' rate measurement
+        measure_interval "T_m": TimeByRate = "1ms@10Gbps, 250us@40Gbps, 100us@100Gbps",
+            from "assumption: at least 20 packets per active flow, as other AFD estimators";
+        /// gain of the average of measured rates
+        rate_gain "g_r": Number(0.01..=1.0) = "0.5", from "assumption: summaries only say that rates are measured";
+        /// a silent flow is forgotten below this part of the port's rate
+        forget_below: Number(0.000_001..=0.1) = "0.0001",
+            from "assumption: keeps the table to flows that still count";
+        /// fair share: by weight from the measured rates, or one share adapted to the queue
+        fair: FairShare { ByWeight = "shares", Adapted = "afd" } = "shares",
+            from "public summary of AF-QCN; AFD's recursion is kept for study";
+        /// gain on the queue before, in bytes per interval and byte
+        afd_c1 "c1": Number(0.0..=100.0) = "1.7" if FairShare::Adapted, from "assumption: AFD's order of magnitude";
+        /// gain on the queue now, in bytes per interval and byte; above `afd_c1`
+        afd_c2 "c2": Number(0.0..=100.0) = "1.8" if FairShare::Adapted, from "assumption: AFD's order of magnitude";
+        ..qcn: qcn_family::Params;
+    }
+}
 
 /// A configured AF-QCN.
 pub type AfQcn = Family<Box<Cp>>;
@@ -103,35 +52,51 @@ impl Member for Box<Cp> {
         "QCN whose feedback also says how far the sampled flow is above its share",
         "Kabbani et al., AF-QCN: Approximate Fairness with Quantized Congestion Notification for \
          Multi-tenanted Data Centers, Hot Interconnects 2010",
-        PARAMS,
+        Params::TABLE,
         PRESETS,
     )
     .with_base(Base::Optional);
 
-    fn at(values: &ParamValues, facts: &QueueFacts) -> Box<Cp> {
+    type Params = Params;
+
+    fn read(values: &ParamValues) -> Params {
+        Params::read(values)
+    }
+
+    fn shared(params: &Params) -> &qcn_family::Params {
+        &params.qcn
+    }
+
+    fn at(params: &Params, facts: &QueueFacts) -> Box<Cp> {
         let line_bps = facts.rate.bps() as f64;
-        let afd = (values.choice("fair") == "afd").then(|| {
-            let gains = (values.number("afd_c1"), values.number("afd_c2"));
-            Box::new(Afd { gains, share_bps: line_bps, q_old_bytes: 0.0 })
-        });
+        let afd = match params.fair {
+            FairShare::ByWeight => None,
+            FairShare::Adapted => {
+                let gains = (params.afd_c1, params.afd_c2);
+                Some(Box::new(Afd { gains, share_bps: line_bps, q_old_bytes: 0.0 }))
+            }
+        };
         Box::new(Cp {
-            sampler: Sampler::from_params(values, facts),
+            sampler: Sampler::new(&params.qcn.sampler, facts),
             flows: FlowTable::new(),
-            clock: Clock::new(values.time_by_rate("measure_interval").at(facts.rate)),
-            gain: values.number("rate_gain"),
-            fairness_weight: values.number("fairness_weight"),
+            clock: Clock::new(params.measure_interval.at(facts.rate)),
+            gain: params.rate_gain,
+            fairness_weight: params.fairness_weight,
             line_bps,
-            forget_bps: values.number("forget_below") * line_bps,
+            forget_bps: params.forget_below * line_bps,
             afd,
         })
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
-        let unstable = values.choice("fair") == "afd" && values.number("afd_c2") <= values.number("afd_c1");
+    fn objection(params: &Params) -> Option<String> {
+        let unstable = match params.fair {
+            FairShare::ByWeight => false,
+            FairShare::Adapted => params.afd_c2 <= params.afd_c1,
+        };
         if unstable {
             return Some("`afd_c2` must be above `afd_c1`: the share would fall while the queue is empty".into());
         }
-        (values.time_by_rate("measure_interval").at(xoff_engine::BitRate::from_gbps(400)) == Span::ZERO)
+        (params.measure_interval.at(xoff_engine::BitRate::from_gbps(400)) == Span::ZERO)
             .then(|| "`measure_interval` is zero".into())
     }
 }
@@ -392,8 +357,8 @@ mod tests {
 
     #[test]
     fn af_qcn_4_intervals_follow_the_port() {
-        let values = SPEC.values(None);
-        let at = |gbps| values.time_by_rate("measure_interval").at(BitRate::from_gbps(gbps));
+        let params = Params::read(&SPEC.values(None));
+        let at = |gbps| params.measure_interval.at(BitRate::from_gbps(gbps));
         assert_eq!([10, 40, 100].map(at), [Span::from_ms(1), Span::from_us(250), Span::from_us(100)]);
     }
 }

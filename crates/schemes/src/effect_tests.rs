@@ -68,7 +68,7 @@ where
         let made: Vec<String> = others(param)
             .iter()
             .map(|text| {
-                let mut texts = param.applies.to_vec();
+                let mut texts = param.conditions().copied().collect::<Vec<_>>();
                 texts.push((param.name, text));
                 machines::<S>(spec, &texts)
             })

@@ -6,29 +6,23 @@
 //! feedback. Flows below their share never hear anything. Sampling, quantiser and rate limiter are
 //! QCN's: [`crate::qcn`].
 //!
-//! | symbol | parameter | default | source |
-//! |---|---|---|---|
-//! | W_i | the flow's weight | 1 | paper, section IV |
-//! | Psi_Fb(i), least | `min_feedback` | 1 | assumption: a rounded zero would exempt a culprit |
-//! | all of QCN's | | | paper, section VI: the same values as QCN |
+//! W_i is the flow's weight, 1 unless it is set (paper, section IV); `min_feedback` bounds Psi_Fb(i).
+//! QCN's parameters have the same values as in QCN (paper, section VI).
 
-use crate::param::{Base, ParamSpec, ParamValues, SchemeSpec, Unit, joined};
+use crate::param::{Base, ParamValues, SchemeSpec, params};
 use crate::parts::flow_table::FlowTable;
 use crate::parts::qcn_family::{self, Family, Member, PRESETS};
 use crate::parts::qcn_sampler::{Cnm, Sampler};
 use xoff_fabric::scheme::*;
 
-const OWN: &[ParamSpec] = &[ParamSpec::new(
-    "min_feedback",
-    "",
-    Unit::Count { min: 0, max: 64 },
-    "1",
-    &[],
-    "least feedback to a culprit, whatever its part rounds to",
-    "assumption: a rounded zero would exempt a culprit",
-)];
-
-const PARAMS: &[ParamSpec] = &joined::<{ qcn_family::PARAMS.len() + OWN.len() }>(&[qcn_family::PARAMS, OWN]);
+params! {
+    /// QCN's, and one of FQCN's own.
+    pub struct Params {
+        /// least feedback to a culprit, whatever its part rounds to
+        min_feedback: Count(0..=64) = "1", from "assumption: a rounded zero would exempt a culprit";
+        ..qcn: qcn_family::Params;
+    }
+}
 
 /// A configured FQCN.
 pub type Fqcn = Family<Box<Cp>>;
@@ -39,16 +33,26 @@ impl Member for Box<Cp> {
         "QCN that notifies every flow above its share, each in proportion",
         "Zhang and Ansari, Fair Quantized Congestion Notification in Data Center Networks, \
          IEEE Trans. Communications 2013",
-        PARAMS,
+        Params::TABLE,
         PRESETS,
     )
     .with_base(Base::Optional);
 
-    fn at(values: &ParamValues, facts: &QueueFacts) -> Box<Cp> {
+    type Params = Params;
+
+    fn read(values: &ParamValues) -> Params {
+        Params::read(values)
+    }
+
+    fn shared(params: &Params) -> &qcn_family::Params {
+        &params.qcn
+    }
+
+    fn at(params: &Params, facts: &QueueFacts) -> Box<Cp> {
         Box::new(Cp {
-            sampler: Sampler::from_params(values, facts),
+            sampler: Sampler::new(&params.qcn.sampler, facts),
             flows: FlowTable::new(),
-            min_feedback: values.count("min_feedback") as u8,
+            min_feedback: params.min_feedback as u8,
         })
     }
 }

@@ -6,16 +6,9 @@
 //! CNPs, and nothing is marked. The paper's text was not at hand: the three steps and the period are
 //! public, the formulas are the standard ones for such steps, each marked as an assumption.
 //!
-//! | symbol | parameter | default | source |
-//! |---|---|---|---|
-//! | T_p | `period` | 80 us | Mercury paper |
-//! | q_ref | `q_ref` | 4 KB per Gb/s | assumption: Kmin of the same code base |
-//! | a, b | `gain_a`, `gain_b` | 1.1e-4, 1.0e-4 per KB at 40G | assumption |
-//! | p_max | `p_max` | 0.1 | assumption: decision 0012 |
-//! | theta_f | `flow_threshold` | 0.5 | assumption |
-//! | cap | `cap` | 1 | assumption: the counterpart of DCQCN's one CNP per 50 us |
+//! `cap` is the counterpart of DCQCN's one CNP per 50 us.
 
-use crate::param::{Base, ParamSpec, ParamValues, Preset, SchemeSpec, Unit};
+use crate::param::{Base, ParamValues, Preset, SchemeSpec, params, presets};
 use crate::parts::clock::Clock;
 use crate::parts::flow_table::FlowTable;
 use crate::parts::pi::Pi;
@@ -23,76 +16,38 @@ use crate::{Configured, Overlay};
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::*;
 
-const PARAMS: &[ParamSpec] = &[
-    ParamSpec::new(
-        "period",
-        "T_p",
-        Unit::Time,
-        "80us",
-        &[],
-        "period of controller, flow table and CNPs",
-        "Mercury paper, section II: 80 us by default",
-    ),
-    ParamSpec::new(
-        "q_ref",
-        "q_ref",
-        Unit::BytesByRate,
-        "4KB/Gbps",
-        &[],
-        "queue length aimed at",
-        "assumption: DCQCN's Kmin in the same code base",
-    ),
-    ParamSpec::new(
-        "gain_a",
-        "a",
-        Unit::Number { min: 0.0, max: 1.0 },
-        "1.1e-4",
-        &[],
-        "gain on the queue now, per KB at 40 Gb/s; in inverse proportion to the port's rate",
-        "assumption: with b, 100 KB too much add 0.1 % per period, and 1 % at once",
-    ),
-    ParamSpec::new(
-        "gain_b",
-        "b",
-        Unit::Number { min: 0.0, max: 1.0 },
-        "1.0e-4",
-        &[],
-        "gain on the queue before, per KB at 40 Gb/s; below `gain_a`",
-        "assumption: brackets DCQCN's marking probability at its fixed point",
-    ),
-    ParamSpec::new(
-        "p_max",
-        "p_max",
-        Unit::Number { min: 0.0001, max: 1.0 },
-        "0.1",
-        &[],
-        "largest part of packets that are congested",
-        "assumption: above it CNPs hit the cap, and the controller only winds up (decision 0012)",
-    ),
-    ParamSpec::new(
-        "flow_threshold",
-        "theta_f",
-        Unit::Number { min: 0.0, max: 1.0 },
-        "0.5",
-        &[],
-        "a flow below this part of the mean flow's packets hears nothing",
-        "assumption: relative, so that it spares small flows at any load",
-    ),
-    ParamSpec::new(
-        "cap",
-        "cap",
-        Unit::Count { min: 1, max: 64 },
-        "1",
-        &[],
-        "most CNPs per flow and period",
-        "assumption: without it one period would cut a flow many times",
-    ),
-];
+params! {
+    /// Symbols are the specification's.
+    pub struct Params {
+        /// period of controller, flow table and CNPs
+        period "T_p": Time = "80us", from "Mercury paper, section II: 80 us by default";
+        /// queue length aimed at
+        q_ref "q_ref": BytesByRate = "4KB/Gbps", from "assumption: DCQCN's Kmin in the same code base";
+        /// gain on the queue now, per KB at 40 Gb/s; in inverse proportion to the port's rate
+        gain_a "a": Number(0.0..=1.0) = "1.1e-4",
+            from "assumption: with b, 100 KB too much add 0.1 % per period, and 1 % at once";
+        /// gain on the queue before, per KB at 40 Gb/s; below `gain_a`
+        gain_b "b": Number(0.0..=1.0) = "1.0e-4",
+            from "assumption: brackets DCQCN's marking probability at its fixed point";
+        /// largest part of packets that are congested
+        p_max "p_max": Number(0.0001..=1.0) = "0.1",
+            from "assumption: above it CNPs hit the cap, and the controller only winds up (decision 0012)";
+        /// a flow below this part of the mean flow's packets hears nothing
+        flow_threshold "theta_f": Number(0.0..=1.0) = "0.5",
+            from "assumption: relative, so that it spares small flows at any load";
+        /// most CNPs per flow and period
+        cap "cap": Count(1..=64) = "1", from "assumption: without it one period would cut a flow many times";
+    }
+}
+
+const PRESETS: &[Preset] = presets! {
+    "mercury" from "Mercury paper's account of PACC; the rest assumptions" {}
+};
 
 /// A configured PACC.
 #[derive(Clone, Debug)]
 pub struct Pacc {
-    values: ParamValues,
+    params: Params,
 }
 
 impl Configured for Pacc {
@@ -101,23 +56,24 @@ impl Configured for Pacc {
         "switches send CNPs themselves, as many as a PI controller asks for",
         "Zhong et al., PACC: Proactive and Accurate Congestion Feedback for RDMA Congestion Control, \
          INFOCOM 2022",
-        PARAMS,
-        &[Preset { name: "mercury", source: "Mercury paper's account of PACC; the rest assumptions", values: &[] }],
+        Params::TABLE,
+        PRESETS,
     )
     .with_base(Base::Default("dcqcn:nic-slow"));
 
     fn configure(values: &ParamValues) -> Pacc {
-        Pacc { values: values.clone() }
+        Pacc { params: Params::read(values) }
     }
 
     fn objection(values: &ParamValues) -> Option<String> {
-        if values.time("period") == Span::ZERO {
+        let params = Params::read(values);
+        if params.period == Span::ZERO {
             return Some("`period` is zero".into());
         }
-        if values.bytes_by_rate("q_ref").at(xoff_engine::BitRate::from_gbps(10)) == 0 {
+        if params.q_ref.at(xoff_engine::BitRate::from_gbps(10)) == 0 {
             return Some("`q_ref` is zero: an empty queue would never end the CNPs".into());
         }
-        (values.number("gain_a") <= values.number("gain_b"))
+        (params.gain_a <= params.gain_b)
             .then(|| "`gain_a` must be above `gain_b`: their difference is the integral gain".into())
     }
 }
@@ -147,17 +103,17 @@ impl Scheme for Pacc {
     type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Box<Cp> {
-        let q_ref_bytes = self.values.bytes_by_rate("q_ref").at_queue(at) as f64;
+        let q_ref_bytes = self.params.q_ref.at_queue(at) as f64;
         // Section 5: per KB at 40 Gb/s, in inverse proportion to the rate.
-        let gain = |name| self.values.number(name) / 1000.0 * 40.0 / at.rate.as_gbps();
+        let gain = |per_kb: f64| per_kb / 1000.0 * 40.0 / at.rate.as_gbps();
         Box::new(Cp {
-            pi: Pi::new(0.0, q_ref_bytes, 0.0, self.values.number("p_max")),
+            pi: Pi::new(0.0, q_ref_bytes, 0.0, self.params.p_max),
             q_ref_bytes,
-            integral: gain("gain_a") - gain("gain_b"),
-            proportional: gain("gain_b"),
-            clock: Clock::new(self.values.time("period")),
-            flow_threshold: self.values.number("flow_threshold"),
-            cap: self.values.count("cap") as u32,
+            integral: gain(self.params.gain_a) - gain(self.params.gain_b),
+            proportional: gain(self.params.gain_b),
+            clock: Clock::new(self.params.period),
+            flow_threshold: self.params.flow_threshold,
+            cap: self.params.cap as u32,
             packets: 0,
             flows: FlowTable::new(),
             later: Vec::new(),

@@ -8,24 +8,10 @@
 //! descendants: [`qcn_sampler`](crate::parts::qcn_sampler) and
 //! [`qcn_limiter`](crate::parts::qcn_limiter) hold the rules and their numbers.
 //!
-//! | symbol | parameter | default | source |
-//! |---|---|---|---|
-//! | Qeq | `qeq` | 14, 33, 33, 33, 66 KB at 1, 10, 25, 40, 100G | paper; 25G and above assumption |
-//! | w | `w` | 2 | paper |
-//! | Psi_max | `psi_max` | 64 | paper; the standard's six bits hold 63 |
-//! | p | `sample_min`, `sample_max` | 1 %, 10 % | paper, equation 2 |
-//! | | `sample_bytes`, `sample_jitter` | 150 KB, 15 % | standard, with `sampling = "bytes"` |
-//! | Gd | `gd` | 1/128 | paper |
-//! | CT | `fast_recovery` | 5 | paper |
-//! | BL | `byte_counter` | 150 KB | paper |
-//! | T | `increase_timer` | 15 ms | paper |
-//! | R_AI, R_HAI | `rate_ai`, `rate_hai` | line/2000, line/200 | paper at 1G and 10G |
-//! | R_min | `rate_min` | line/1000 | assumption |
-//!
-//! The other parameters name the points where the standard and the paper differ.
+//! The parameters without a symbol name the points where the standard and the paper differ.
 
 use crate::param::{Base, ParamValues, SchemeSpec};
-use crate::parts::qcn_family::{Family, Member, PARAMS, PRESETS};
+use crate::parts::qcn_family::{Family, Member, PRESETS, Params};
 use crate::parts::qcn_sampler::{Cnm, Sampler};
 use xoff_fabric::scheme::*;
 
@@ -44,13 +30,23 @@ impl Member for Cp {
         "switches sample, quantise and notify the sampled source; its NIC's limiter reacts",
         "IEEE 802.1Qau-2010; as described by Zhang and Ansari, Fair Quantized Congestion Notification \
          in Data Center Networks, IEEE Trans. Communications 2013, section III",
-        PARAMS,
+        Params::TABLE,
         PRESETS,
     )
     .with_base(Base::Optional);
 
-    fn at(values: &ParamValues, facts: &QueueFacts) -> Cp {
-        Cp { sampler: Sampler::from_params(values, facts) }
+    type Params = Params;
+
+    fn read(values: &ParamValues) -> Params {
+        Params::read(values)
+    }
+
+    fn shared(params: &Params) -> &Params {
+        params
+    }
+
+    fn at(params: &Params, facts: &QueueFacts) -> Cp {
+        Cp { sampler: Sampler::new(&params.sampler, facts) }
     }
 }
 

@@ -3,113 +3,52 @@
 //! Taheri, Menikkumbura et al., *RoCC: Robust Congestion Control for RDMA*. Each egress queue computes one
 //! fair rate with a PI controller whose gains follow that rate, and sends it to the sources of the
 //! flows in the queue; a sender obeys the most restrictive queue. No reference code is public and
-//! the constants are from memory, so all are parameters.
-//!
-//! | symbol | parameter | default | source |
-//! |---|---|---|---|
-//! | T | `period` | 40 us | paper, from memory |
-//! | Delta F, Delta Q | `rate_unit`, `queue_unit` | 10 Mb/s, 600 B | paper, from memory |
-//! | F_max | the port's rate | | paper |
-//! | F_min | `rate_min` | 100 Mb/s | paper, from memory |
-//! | Q_ref, Q_mid, Q_max | `q_ref`, `q_mid`, `q_max` | 150, 300, 360 KB at 40G, 300, 600, 660 KB at 100G | paper, from memory |
-//! | alpha~, beta~ | `gain_alpha`, `gain_beta` | 0.3, 1.5 at 40G, 0.45, 2.25 at 100G | paper, from memory |
-//! | T_rec | `recovery_periods` | 2 T + longest round trip | assumption |
+//! the constants are from memory, so all are parameters, except F_max: it is the port's rate.
 
 use crate::Configured;
-use crate::param::{ParamSpec, ParamValues, Preset, SchemeSpec, Unit};
+use crate::param::{BytesByRate, ParamValues, Preset, SchemeSpec, params, presets};
 use crate::parts::clock::Clock;
 use crate::parts::flow_table::FlowTable;
 use crate::parts::pi::Pi;
 use crate::parts::wire;
-use xoff_engine::{Span, Time};
+use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::scheme::*;
 
-const GAIN: Unit = Unit::NumberByRate { min: 0.0, max: 1000.0 };
+params! {
+    /// Symbols are the paper's.
+    pub struct Params {
+        /// period of the controller and its CNPs
+        period "T": Time = "40us", from "paper, from memory";
+        /// unit of rates in controller and CNPs
+        rate_unit "Delta F": Rate = "10Mbps", from "paper, from memory";
+        /// unit of the queue length in the controller
+        queue_unit "Delta Q": Bytes = "600B", from "paper, from memory";
+        /// least fair rate
+        rate_min "F_min": Rate = "100Mbps", from "paper, from memory";
+        /// queue length aimed at
+        q_ref "Q_ref": BytesByRate = "75KB@10Gbps, 110KB@25Gbps, 150KB@40Gbps, 300KB@100Gbps",
+            from "paper, from memory, at 40 and 100 Gb/s; others an assumption";
+        /// growth within a period that halves the rate
+        q_mid "Q_mid": BytesByRate = "150KB@10Gbps, 220KB@25Gbps, 300KB@40Gbps, 600KB@100Gbps",
+            from "paper, from memory, at 40 and 100 Gb/s; others an assumption";
+        /// queue length at which the rate falls to the least
+        q_max "Q_max": BytesByRate = "180KB@10Gbps, 264KB@25Gbps, 360KB@40Gbps, 660KB@100Gbps",
+            from "paper, from memory, at 40 and 100 Gb/s; others an assumption";
+        /// gain on the queue's distance from `q_ref`, before tuning
+        gain_alpha "alpha~": NumberByRate(0.0..=1000.0) = "0.15@10Gbps, 0.22@25Gbps, 0.3@40Gbps, 0.45@100Gbps",
+            from "paper, from memory, at 40 and 100 Gb/s; others an assumption";
+        /// gain on the queue's change, before tuning
+        gain_beta "beta~": NumberByRate(0.0..=1000.0) = "0.75@10Gbps, 1.1@25Gbps, 1.5@40Gbps, 2.25@100Gbps",
+            from "paper, from memory, at 40 and 100 Gb/s; others an assumption";
+        /// a sender that hears nothing for this many periods and the longest round trip doubles its rate
+        recovery_periods "T_rec": Count(1..=1000) = "2",
+            from "assumption: a live congestion point always refreshes first";
+    }
+}
 
-const PARAMS: &[ParamSpec] = &[
-    ParamSpec::new(
-        "period",
-        "T",
-        Unit::Time,
-        "40us",
-        &[],
-        "period of the controller and its CNPs",
-        "paper, from memory",
-    ),
-    ParamSpec::new(
-        "rate_unit",
-        "Delta F",
-        Unit::Rate,
-        "10Mbps",
-        &[],
-        "unit of rates in controller and CNPs",
-        "paper, from memory",
-    ),
-    ParamSpec::new(
-        "queue_unit",
-        "Delta Q",
-        Unit::Bytes,
-        "600B",
-        &[],
-        "unit of the queue length in the controller",
-        "paper, from memory",
-    ),
-    ParamSpec::new("rate_min", "F_min", Unit::Rate, "100Mbps", &[], "least fair rate", "paper, from memory"),
-    ParamSpec::new(
-        "q_ref",
-        "Q_ref",
-        Unit::BytesByRate,
-        "75KB@10Gbps, 110KB@25Gbps, 150KB@40Gbps, 300KB@100Gbps",
-        &[],
-        "queue length aimed at",
-        "paper, from memory, at 40 and 100 Gb/s; others an assumption",
-    ),
-    ParamSpec::new(
-        "q_mid",
-        "Q_mid",
-        Unit::BytesByRate,
-        "150KB@10Gbps, 220KB@25Gbps, 300KB@40Gbps, 600KB@100Gbps",
-        &[],
-        "growth within a period that halves the rate",
-        "paper, from memory, at 40 and 100 Gb/s; others an assumption",
-    ),
-    ParamSpec::new(
-        "q_max",
-        "Q_max",
-        Unit::BytesByRate,
-        "180KB@10Gbps, 264KB@25Gbps, 360KB@40Gbps, 660KB@100Gbps",
-        &[],
-        "queue length at which the rate falls to the least",
-        "paper, from memory, at 40 and 100 Gb/s; others an assumption",
-    ),
-    ParamSpec::new(
-        "gain_alpha",
-        "alpha~",
-        GAIN,
-        "0.15@10Gbps, 0.22@25Gbps, 0.3@40Gbps, 0.45@100Gbps",
-        &[],
-        "gain on the queue's distance from `q_ref`, before tuning",
-        "paper, from memory, at 40 and 100 Gb/s; others an assumption",
-    ),
-    ParamSpec::new(
-        "gain_beta",
-        "beta~",
-        GAIN,
-        "0.75@10Gbps, 1.1@25Gbps, 1.5@40Gbps, 2.25@100Gbps",
-        &[],
-        "gain on the queue's change, before tuning",
-        "paper, from memory, at 40 and 100 Gb/s; others an assumption",
-    ),
-    ParamSpec::new(
-        "recovery_periods",
-        "T_rec",
-        Unit::Count { min: 1, max: 1000 },
-        "2",
-        &[],
-        "a sender that hears nothing for this many periods and the longest round trip doubles its rate",
-        "assumption: a live congestion point always refreshes first",
-    ),
-];
+const PRESETS: &[Preset] = presets! {
+    "paper" from "CoNEXT 2020, from memory; 10 and 25 Gb/s assumptions" {}
+};
 
 /// Section 3: gains fall in up to this many halvings of the rate.
 const MOST_LEVEL: f64 = 64.0;
@@ -117,7 +56,7 @@ const MOST_LEVEL: f64 = 64.0;
 /// A configured RoCC.
 #[derive(Clone, Debug)]
 pub struct Rocc {
-    values: ParamValues,
+    params: Params,
 }
 
 impl Configured for Rocc {
@@ -125,35 +64,34 @@ impl Configured for Rocc {
         "rocc",
         "switches compute a fair rate with a self-tuning PI controller and tell it to senders",
         "Taheri et al., RoCC: Robust Congestion Control for RDMA, CoNEXT 2020",
-        PARAMS,
-        &[Preset { name: "paper", source: "CoNEXT 2020, from memory; 10 and 25 Gb/s assumptions", values: &[] }],
+        Params::TABLE,
+        PRESETS,
     );
 
     fn configure(values: &ParamValues) -> Rocc {
-        Rocc { values: values.clone() }
+        Rocc { params: Params::read(values) }
     }
 
     fn objection(values: &ParamValues) -> Option<String> {
-        if values.time("period") == Span::ZERO {
+        let params = Params::read(values);
+        if params.period == Span::ZERO {
             return Some("`period` is zero".into());
         }
-        if values.bytes("queue_unit") == 0 {
+        if params.queue_unit == 0 {
             return Some("`queue_unit` is zero".into());
         }
-        let at = |name, gbps| values.bytes_by_rate(name).at(xoff_engine::BitRate::from_gbps(gbps));
+        let rates = [10, 25, 40, 100].map(BitRate::from_gbps);
         // Ports of some rate may not exist: only what is wrong at all of them is.
-        if [10, 25, 40, 100].into_iter().all(|gbps| at("q_max", gbps) <= at("q_ref", gbps)) {
+        if rates.into_iter().all(|rate| params.q_max.at(rate) <= params.q_ref.at(rate)) {
             return Some("`q_max` is not above `q_ref`: the rate would stay at its least".into());
         }
-        if [10, 25, 40, 100].into_iter().any(|gbps| at("q_ref", gbps) == 0) {
+        if rates.into_iter().any(|rate| params.q_ref.at(rate) == 0) {
             return Some("`q_ref` is zero: an empty queue would never raise the rate".into());
         }
-        let alpha = |gbps| values.number_by_rate("gain_alpha").at(xoff_engine::BitRate::from_gbps(gbps));
-        if [10, 25, 40, 100].into_iter().any(|gbps| alpha(gbps) == 0.0) {
+        if rates.into_iter().any(|rate| params.gain_alpha.at(rate) == 0.0) {
             return Some("`gain_alpha` is zero: an empty queue would never raise the rate".into());
         }
-        let line = xoff_engine::BitRate::from_gbps(1);
-        (values.rate("rate_unit").at(line) < 1.0).then(|| "`rate_unit` is zero".into())
+        (params.rate_unit.at(BitRate::from_gbps(1)) < 1.0).then(|| "`rate_unit` is zero".into())
     }
 }
 
@@ -166,27 +104,27 @@ impl Scheme for Rocc {
     type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Box<Cp> {
-        let rate_unit_bps = self.values.rate("rate_unit").at(at.rate).max(1.0);
-        let queue_unit = self.values.bytes("queue_unit").max(1) as f64;
-        let queue = |name| self.values.bytes_by_rate(name).at_queue(at) as f64 / queue_unit;
+        let rate_unit_bps = self.params.rate_unit.at(at.rate).max(1.0);
+        let queue_unit = self.params.queue_unit.max(1) as f64;
+        let queue = |bytes: &BytesByRate| bytes.at_queue(at) as f64 / queue_unit;
         let f_max = at.rate.bps() as f64 / rate_unit_bps;
-        let f_min = (self.values.rate("rate_min").at(at.rate) / rate_unit_bps).clamp(f_max.min(1.0), f_max);
+        let f_min = (self.params.rate_min.at(at.rate) / rate_unit_bps).clamp(f_max.min(1.0), f_max);
         Box::new(Cp {
             settings: Settings {
                 rate_unit_bps,
                 queue_unit,
                 f_min,
                 f_max,
-                q_ref: queue("q_ref"),
-                q_mid: queue("q_mid"),
-                q_max: queue("q_max"),
-                alpha: self.values.number_by_rate("gain_alpha").at(at.rate),
-                beta: self.values.number_by_rate("gain_beta").at(at.rate),
+                q_ref: queue(&self.params.q_ref),
+                q_mid: queue(&self.params.q_mid),
+                q_max: queue(&self.params.q_max),
+                alpha: self.params.gain_alpha.at(at.rate),
+                beta: self.params.gain_beta.at(at.rate),
             },
             id: at.queue as u32,
             fair: Pi::new(f_max, 0.0, f_min, f_max),
             flows: FlowTable::new(),
-            clock: Clock::new(self.values.time("period")),
+            clock: Clock::new(self.params.period),
         })
     }
     fn notification_point(&self, _: &FlowFacts) -> Silent<Fair> {
@@ -199,7 +137,7 @@ impl Scheme for Rocc {
     }
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         // Section 4: longer than a period and a delay, so that a live congestion point speaks first.
-        let recovery = self.values.time("period") * self.values.count("recovery_periods") + of.max_base_rtt;
+        let recovery = self.params.period * self.params.recovery_periods + of.max_base_rtt;
         let (line_bps, rate_bps) = (of.line_rate.bps() as f64, of.initial_rate.bps() as f64);
         let recover_at = (rate_bps < line_bps).then(|| of.start + recovery);
         Rp { line_bps, rate_bps, owner: None, recovery, recover_at }
@@ -397,7 +335,6 @@ impl ReactionPoint for Rp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use xoff_engine::BitRate;
     use xoff_fabric::packet::Ecn;
 
     static SPEC: SchemeSpec = Rocc::SPEC;

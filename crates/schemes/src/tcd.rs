@@ -8,20 +8,15 @@
 //! Variant: the state machine, the hold rule and the constants of the authors' public simulator;
 //! header bits and roles as in the paper. Section numbers are those of the specification.
 //!
-//! | symbol | parameter | default | source |
-//! |---|---|---|---|
-//! | max(Ton) | `max_ton_from`, `max_ton` | derived (97.3 us at 40G and 4 us) | authors' simulator: 97 us there |
-//! | eps | `epsilon` | 0.1 | derived: reproduces the authors' constant |
-//! | Xoff - Xon | the switch's, or `pause_gap` | 2 KB | PFC settings |
-//! | (margin of the trend) | `drain_margin` | 900 B | authors' simulator |
-//! | (empty queue) | `empty_below` | 2060 B | authors' simulator: two packets |
-//! | K, RED | the base's `kmin`, `kmax`, `pmax` | as `dcqcn` | authors' simulator |
-//! | N | the base's `cnp_interval`, `np`, `notify` | 50 us | as `dcqcn` |
+//! The derived max(Ton) is 97.3 us at 40G and 4 us. K and RED are the base's `kmin`, `kmax` and `pmax`, N its
+//! `cnp_interval`, `np` and `notify`.
 
-use crate::param::{Base, ParamSpec, ParamValues, Preset, SchemeSpec, Unit};
+use crate::dcqcn::{self, CnpTiming, MarkAt, Notify};
+use crate::param::{Base, ParamValues, Preset, SchemeSpec, params, presets};
 use crate::parts::red::Red;
 use crate::parts::wire;
 use crate::{Configured, Overlay};
+use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::*;
@@ -31,91 +26,45 @@ const UE: Ecn = Ecn::Ect0;
 /// A PFC frame on the wire.
 const PFC_WIRE_BYTES: u64 = 84;
 
-const DERIVED: &[(&str, &str)] = &[("max_ton_from", "derived")];
-const CONSTANT: &[(&str, &str)] = &[("max_ton_from", "constant")];
+params! {
+    /// Symbols are the paper's.
+    pub struct Params {
+        /// compute the longest ON period from the link and PFC's thresholds, or give it
+        max_ton_from "max(Ton)": MaxTonFrom { Derived = "derived", Constant = "constant" } = "derived",
+            from "derived: equals the authors' constant at 40G and 4 us; decision 0021";
+        /// longest ON period of a port whose downstream is congested
+        max_ton "max(Ton)": TimeByRate = "97us" if MaxTonFrom::Constant,
+            from "authors' simulator, burst configuration at 40G with 4 us links";
+        /// smallest excess of a port's rate over its downstream's drain that counts as harmful
+        epsilon "eps": Number(0.001..=100.0) = "0.1" if MaxTonFrom::Derived,
+            from "derived from the authors' constant; the paper's is 0.05 (from memory)";
+        /// distance of PFC's thresholds where the switch's are not static
+        pause_gap "Xoff - Xon": Bytes = "2KB" if MaxTonFrom::Derived, from "assumption: the usual setting";
+        /// a queue that grew by less than this since the last check still counts as draining
+        drain_margin: Bytes = "900B", from "authors' simulator";
+        /// a draining queue this short is no longer congested
+        empty_below: Bytes = "2060B", from "authors' simulator: two packets";
+    }
+}
 
-const PARAMS: &[ParamSpec] = &[
-    ParamSpec::new(
-        "max_ton_from",
-        "max(Ton)",
-        Unit::Choice(&["derived", "constant"]),
-        "derived",
-        &[],
-        "compute the longest ON period from the link and PFC's thresholds, or give it",
-        "derived: equals the authors' constant at 40G and 4 us; decision 0021",
-    ),
-    ParamSpec::new(
-        "max_ton",
-        "max(Ton)",
-        Unit::TimeByRate,
-        "97us",
-        CONSTANT,
-        "longest ON period of a port whose downstream is congested",
-        "authors' simulator, burst configuration at 40G with 4 us links",
-    ),
-    ParamSpec::new(
-        "epsilon",
-        "eps",
-        Unit::Number { min: 0.001, max: 100.0 },
-        "0.1",
-        DERIVED,
-        "smallest excess of a port's rate over its downstream's drain that counts as harmful",
-        "derived from the authors' constant; the paper's is 0.05 (from memory)",
-    ),
-    ParamSpec::new(
-        "pause_gap",
-        "Xoff - Xon",
-        Unit::Bytes,
-        "2KB",
-        DERIVED,
-        "distance of PFC's thresholds where the switch's are not static",
-        "assumption: the usual setting",
-    ),
-    ParamSpec::new(
-        "drain_margin",
-        "",
-        Unit::Bytes,
-        "900B",
-        &[],
-        "a queue that grew by less than this since the last check still counts as draining",
-        "authors' simulator",
-    ),
-    ParamSpec::new(
-        "empty_below",
-        "",
-        Unit::Bytes,
-        "2060B",
-        &[],
-        "a draining queue this short is no longer congested",
-        "authors' simulator: two packets",
-    ),
-];
-
-const PRESETS: &[Preset] = &[
-    Preset {
-        name: "derived",
-        source: "max(Ton) from each link and PFC's thresholds with eps = 0.1, which gives the authors' constant",
-        values: &[],
-    },
-    Preset {
-        name: "authors-burst",
-        source: "the authors' simulator, burst configuration: 97 us everywhere",
-        values: &[("max_ton_from", "constant"), ("max_ton", "97us")],
-    },
-    Preset {
-        name: "authors-default",
-        source: "the authors' simulator, default of the code: 40 us everywhere",
-        values: &[("max_ton_from", "constant"), ("max_ton", "40us")],
-    },
-    Preset { name: "paper", source: "SIGCOMM 2021 (from memory): eps = 0.05", values: &[("epsilon", "0.05")] },
-];
+const PRESETS: &[Preset] = presets! {
+    "derived"
+        from "max(Ton) from each link and PFC's thresholds with eps = 0.1, which gives the authors' constant" {}
+    "authors-burst" from "the authors' simulator, burst configuration: 97 us everywhere" {
+        max_ton_from = "constant", max_ton = "97us",
+    }
+    "authors-default" from "the authors' simulator, default of the code: 40 us everywhere" {
+        max_ton_from = "constant", max_ton = "40us",
+    }
+    "paper" from "SIGCOMM 2021 (from memory): eps = 0.05" { epsilon = "0.05" }
+};
 
 /// A configured TCD.
 #[derive(Clone, Debug)]
 pub struct Tcd {
-    values: ParamValues,
-    /// Those of the DCQCN beneath, whose marking and notification points it replaces.
-    base: ParamValues,
+    params: Params,
+    /// Those of the DCQCN beneath, whose marking and notification points it replaces. None of a base that is refused.
+    base: Option<Arc<dcqcn::Params>>,
 }
 
 impl Configured for Tcd {
@@ -123,14 +72,15 @@ impl Configured for Tcd {
         "tcd",
         "three port states: congested flows are cut, victims hold their rate",
         "Zhang et al., Congestion Detection in Lossless Networks, SIGCOMM 2021",
-        PARAMS,
+        Params::TABLE,
         PRESETS,
     )
     .with_base(Base::Default("dcqcn:paper"));
 
     fn configure(values: &ParamValues) -> Tcd {
         let base = values.base().expect("an overlay with a default base has one");
-        Tcd { values: values.clone(), base: base.clone() }
+        let base = (base.spec().name == "dcqcn").then(|| Arc::new(dcqcn::Params::read(base)));
+        Tcd { params: Params::read(values), base }
     }
 }
 
@@ -142,7 +92,7 @@ impl Overlay for Tcd {
                 base.spec().name
             ));
         }
-        (base.choice("mark_at") != "dequeue")
+        (dcqcn::Params::read(base).mark_at != MarkAt::Dequeue)
             .then(|| "`tcd` marks packets as they leave, so its base cannot mark at enqueue".to_owned())
     }
 
@@ -178,10 +128,10 @@ impl Scheme for Tcd {
 
     fn congestion_point(&self, at: &QueueFacts) -> Cp {
         Cp(Box::new(Egress {
-            red: Red::from_params(&self.base, at),
+            red: self.base().red(at),
             max_ton: self.max_ton(at),
-            drain_margin_bytes: self.values.bytes("drain_margin"),
-            empty_bytes: self.values.bytes("empty_below"),
+            drain_margin_bytes: self.params.drain_margin,
+            empty_bytes: self.params.empty_below,
             state: State::NonCongestion,
             last_resume: None,
             resume_bytes: 0,
@@ -199,10 +149,11 @@ impl Scheme for Tcd {
     }
 
     fn notification_point(&self, _: &FlowFacts) -> Np {
+        let base = self.base();
         Np {
-            explicit: self.base.choice("notify") == "cnp",
-            periodic: self.base.choice("np") == "periodic",
-            interval: self.base.time("cnp_interval"),
+            explicit: base.notify == Notify::Cnp,
+            periodic: base.np == CnpTiming::Periodic,
+            interval: base.cnp_interval,
             last: None,
             seen: None,
             ce_at: None,
@@ -211,7 +162,7 @@ impl Scheme for Tcd {
     }
 
     fn reaction_point(&self, _: &FlowFacts) -> Rp {
-        Rp { acks: self.base.choice("notify") == "ack" }
+        Rp { acks: self.base().notify == Notify::Ack }
     }
 
     fn format(&self) -> Format {
@@ -220,19 +171,27 @@ impl Scheme for Tcd {
 }
 
 impl Tcd {
+    fn base(&self) -> &dcqcn::Params {
+        self.base.as_deref().expect("a refused base makes no machines")
+    }
+
+    fn max_ton(&self, at: &QueueFacts) -> Span {
+        match self.params.max_ton_from {
+            MaxTonFrom::Derived => self.derived_max_ton(at),
+            MaxTonFrom::Constant => self.params.max_ton.at(at.rate),
+        }
+    }
+
     /// Section 3: (8 (Xoff - Xon) / C + tau) (1 + eps) / eps, with tau the loop of a PAUSE: there and
     /// back, a packet in the way at either end, and the frame itself.
-    fn max_ton(&self, at: &QueueFacts) -> Span {
-        if self.values.choice("max_ton_from") == "constant" {
-            return self.values.time_by_rate("max_ton").at(at.rate);
-        }
+    fn derived_max_ton(&self, at: &QueueFacts) -> Span {
         let gap = match (at.xoff_bytes, at.xon_bytes) {
             (Some(xoff), Some(xon)) => xoff.saturating_sub(xon),
-            _ => self.values.bytes("pause_gap"),
+            _ => self.params.pause_gap,
         };
         let bytes = gap + 2 * u64::from(at.mtu_wire_bytes) + PFC_WIRE_BYTES;
         let cycle = 8.0 * bytes as f64 / at.rate.bps() as f64 + 2.0 * at.delay.as_s();
-        let epsilon = self.values.number("epsilon");
+        let epsilon = self.params.epsilon;
         Span::from_ps((cycle * (1.0 + epsilon) / epsilon * 1e12).round() as u64)
     }
 }

@@ -2,50 +2,33 @@
 //!
 //! Allman et al., *TCP Congestion Control*, RFC 5681; Henderson et al., *The NewReno Modification*,
 //! RFC 6582; Paxson et al., *Computing TCP's Retransmission Timer*, RFC 6298. No switch takes part:
-//! a tail drop is the signal, so its class should be lossy. The window and the timer are in
-//! [`crate::parts::newreno`], with the table of symbols; segments, ACKs and the receiver's buffer
-//! are the fabric's.
+//! a tail drop is the signal, so its class should be lossy. The window, the timer and their
+//! parameters are in [`crate::parts::newreno`]; segments, ACKs and the receiver's buffer are the
+//! fabric's.
 
 use crate::Configured;
-use crate::param::{ParamSpec, ParamValues, Preset, SchemeSpec};
-use crate::parts::newreno::{NewReno, Settings, params};
+use crate::param::{ParamValues, Preset, SchemeSpec, presets};
+use crate::parts::newreno::{NewReno, Params};
 use crate::parts::sender_alone;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::*;
 
-const PARAMS: &[ParamSpec] = &params(
-    &[],
-    &[("initial_window_rule", "fixed")],
-    &[("delayed_ack", "true")],
-    ("200ms", "FQCN paper, section VI; RFC 6298 has 1 s"),
-);
-
-const PRESETS: &[Preset] = &[
-    Preset { name: "fqcn", source: "incast test of the FQCN paper, section VI", values: &[] },
-    Preset {
-        name: "rfc",
-        source: "RFC 5681 and RFC 6298 to the letter",
-        values: &[("initial_window_rule", "rfc5681"), ("rto_min", "1s"), ("delayed_ack", "true")],
-    },
-    Preset {
-        name: "modern",
-        source: "RFC 6928's initial window, RFC 3042, RFC 7323, and the common 200 ms floor",
-        values: &[
-            ("initial_window", "10"),
-            ("limited_transmit", "true"),
-            ("timestamps", "true"),
-            ("delayed_ack", "true"),
-        ],
-    },
-];
+const PRESETS: &[Preset] = presets! {
+    "fqcn" from "incast test of the FQCN paper, section VI" {}
+    "rfc" from "RFC 5681 and RFC 6298 to the letter" {
+        initial_window_rule = "rfc5681", rto_min = "1s", delayed_ack = "true",
+    }
+    "modern" from "RFC 6928's initial window, RFC 3042, RFC 7323, and the common 200 ms floor" {
+        initial_window = "10", limited_transmit = "true", timestamps = "true", delayed_ack = "true",
+    }
+};
 
 /// A configured NewReno.
 #[derive(Clone, Debug)]
 pub struct TcpNewReno {
-    settings: Arc<Settings>,
-    format: Format,
+    params: Arc<Params>,
 }
 
 impl Configured for TcpNewReno {
@@ -53,29 +36,28 @@ impl Configured for TcpNewReno {
         "tcp-newreno",
         "TCP: slow start, avoidance, fast recovery, time-outs; loss is the signal",
         "Allman et al., TCP Congestion Control, RFC 5681; Henderson et al., RFC 6582; Paxson et al., RFC 6298",
-        PARAMS,
+        Params::TABLE,
         PRESETS,
     );
 
     fn configure(values: &ParamValues) -> TcpNewReno {
-        let format = Format { ecn: Ecn::NotCapable, ..tcp_format(values) };
-        TcpNewReno { settings: Arc::new(Settings::from_params(values)), format }
+        TcpNewReno { params: Arc::new(Params::read(values)) }
     }
 
     fn objection(values: &ParamValues) -> Option<String> {
-        Settings::objection(values)
+        Params::read(values).objection()
     }
 }
 
 /// Section 2 and 6: headers, and when the receiver acknowledges.
-pub(crate) fn tcp_format(values: &ParamValues) -> Format {
-    let (ack_every, ack_timeout) = match values.flag("delayed_ack") {
-        true => (values.count("delayed_ack_segments") as u32, values.time("delayed_ack_timeout")),
+pub(crate) fn tcp_format(params: &Params) -> Format {
+    let (ack_every, ack_timeout) = match params.machine.delayed_ack {
+        true => (params.machine.delayed_ack_segments as u32, params.machine.delayed_ack_timeout),
         // Where the host's own setting delays ACKs, they may wait as long.
         false => (1, Span::from_ms(40)),
     };
     // Twelve bytes of time stamps lift a bare ACK from 58 bytes, padded to 64, to 70.
-    let (data_bytes, ack_bytes) = if values.flag("timestamps") { (12, 6) } else { (0, 0) };
+    let (data_bytes, ack_bytes) = if params.machine.timestamps { (12, 6) } else { (0, 0) };
     Format { data_bytes, ack_bytes, transport: Transport::Tcp, ack_every, ack_timeout, ..Format::default() }
 }
 
@@ -84,10 +66,10 @@ impl Scheme for TcpNewReno {
     type Rp = Rp;
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
-        Rp(NewReno::new(&self.settings, of))
+        Rp(NewReno::new(&self.params, of))
     }
     fn format(&self) -> Format {
-        self.format
+        Format { ecn: Ecn::NotCapable, ..tcp_format(&self.params) }
     }
 }
 

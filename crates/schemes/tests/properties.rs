@@ -10,7 +10,7 @@ use xoff_fabric::packet::{Ecn, IntHop, IntStack};
 use xoff_fabric::plan::{Fault, FaultKind, NodeKind};
 use xoff_fabric::record::{Counters, FlowRecord};
 use xoff_fabric::scheme::*;
-use xoff_schemes::param::{Base, ParamValues};
+use xoff_schemes::param::{Base, ParamValues, RateValue, Value};
 use xoff_schemes::{Any, AnyWorld, all, base, select};
 
 /// Every scheme with every preset of its own; every overlay over every base that it accepts.
@@ -282,9 +282,9 @@ fn floor(values: &ParamValues, line: BitRate) -> f64 {
     let least = line.bps() as f64 * 1e-6;
     let own = |values: &ParamValues| {
         // The gap after a burst is the pace of its last packet, below any floor of the mean rate.
-        let even = values.spec().param("pacing").is_none() || values.choice("pacing") != "burst";
-        let known = even && values.spec().param("rate_min").is_some();
-        known.then(|| values.rate("rate_min").at(line).min(line.bps() as f64) * (1.0 - 1e-9))
+        let even = values.spec().param("pacing").is_none() || *values.get("pacing") != Value::Choice("burst");
+        let rate_min = values.spec().param("rate_min").map(|_| values.value::<RateValue>("rate_min"));
+        rate_min.filter(|_| even).map(|rate| rate.at(line).min(line.bps() as f64) * (1.0 - 1e-9))
     };
     let base = values.base().and_then(own);
     match (own(values), base) {

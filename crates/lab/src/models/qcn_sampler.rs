@@ -2,9 +2,11 @@
 //! paper), found by driving the scheme's own code.
 
 use super::{Kind, ModelSpec, Parameter, Values, Yield, curve, number};
+use std::sync::Arc;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::scheme::{FlowFacts, QueueFacts, QueueView, ReactionPoint};
-use xoff_schemes::parts::qcn_limiter::{Limiter, Settings};
+use xoff_schemes::parts::qcn_family::Params;
+use xoff_schemes::parts::qcn_limiter::Limiter;
 use xoff_schemes::parts::qcn_sampler::Sampler;
 
 pub const SPEC: ModelSpec = ModelSpec {
@@ -56,14 +58,14 @@ fn run(values: &Values) -> Result<Yield, String> {
     let rate = BitRate::from_bps(values.rate_bps("rate") as u64);
     let spec = xoff_schemes::find("qcn").ok_or("the scheme qcn is missing")?;
     let psi_max = values.count("psi_max").to_string();
-    let params = spec.values_with(None, &[("psi_max", &psi_max), ("jitter", "0")]);
-    let sampler = Sampler::from_params(&params, &QueueFacts::at(rate));
+    let params = Params::read(&spec.values_with(None, &[("psi_max", &psi_max), ("jitter", "0")]));
+    let sampler = Sampler::new(&params.sampler, &QueueFacts::at(rate));
     let qeq = sampler.qeq_bytes();
     let mut found = Yield::default();
 
     // Fb = -(Q - Qeq) at a steady queue, and Psi is largest from Fb = Qeq (1 + 2 w) on.
     let lengths = values.count("lengths");
-    let largest = qeq * (2.0 + 2.0 * params.number("w")) * 1.1;
+    let largest = qeq * (2.0 + 2.0 * params.sampler.w) * 1.1;
     let mut by_psi: Vec<Option<(f64, u64)>> = vec![None; 65];
     let mut feedback = Vec::new();
     let (mut lowest, mut highest) = (f64::INFINITY, 0.0f64);
@@ -104,11 +106,10 @@ fn run(values: &Values) -> Result<Yield, String> {
     found.number("feedback_values", seen().count() as f64);
 
     // The limiter, from rates between a hundredth and all of line rate.
-    let settings = Settings::from_params(&params);
+    let limiter = Arc::new(params.limiter);
     let cut = |psi: u8, percent: u64| {
         let initial_rate = BitRate::from_bps((rate.bps() / 100).max(1) * percent);
-        let mut limiter =
-            Limiter::new(&settings, &FlowFacts { initial_rate, ..FlowFacts::at(rate, Span::from_us(50)) });
+        let mut limiter = Limiter::new(&limiter, &FlowFacts { initial_rate, ..FlowFacts::at(rate, Span::from_us(50)) });
         let before = limiter.limits().rate_bps;
         limiter.on_cnm(Time::ZERO, psi);
         100.0 * (1.0 - limiter.limits().rate_bps / before)

@@ -4,7 +4,7 @@
 //! nothing. Where even coincidences must come out as in the simulator this was read from, they run
 //! (`clocks = "running"`): one event for each tick.
 
-use super::{Rates, Settings};
+use super::{Clocks, Params, Rates, TargetClamp, TimerOrder};
 use crate::parts::rounding::Rounding;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
@@ -15,7 +15,7 @@ const AFTER_ALPHA: Span = Span::from_ns(1);
 
 #[derive(Clone, Debug)]
 pub struct Rp {
-    settings: Arc<Settings>,
+    params: Arc<Params>,
     rates: Rates,
     pub(super) rate_bps: f64,
     pub(super) target_bps: f64,
@@ -38,30 +38,34 @@ pub struct Rp {
 }
 
 impl Rp {
-    pub(super) fn new(settings: &Arc<Settings>, rates: Rates) -> Rp {
+    pub(super) fn new(params: &Arc<Params>, rates: Rates) -> Rp {
         Rp {
             rate_bps: rates.initial_bps,
             target_bps: rates.line_bps,
-            alpha: settings.alpha_initial,
+            alpha: params.alpha_initial,
             started: None,
             alpha_ticks: 0,
             cnp_for_alpha: false,
             cnp_for_decrease: false,
             stage: 0,
-            increase_at: rates.first_increase(settings.increase_timer),
+            increase_at: rates.first_increase(params.increase_timer),
             decrease_at: None,
             alpha_at: None,
-            byte_budget: settings.byte_counter_bytes,
+            byte_budget: params.byte_counter,
             held: false,
             increases: 0,
-            settings: settings.clone(),
+            params: params.clone(),
             rates,
         }
     }
 
+    fn rounding(&self) -> Rounding {
+        self.params.rounding.rounding
+    }
+
     #[inline]
     pub fn limits(&self) -> Limits {
-        self.rates.limits(self.rate_bps, self.settings.variable_window)
+        self.rates.limits(self.rate_bps, self.params.window)
     }
 
     #[inline]
@@ -78,14 +82,17 @@ impl Rp {
     }
 
     pub fn on_cnp(&mut self, now: Time) {
-        if self.settings.running {
-            self.on_cnp_running(now);
-            return;
+        match self.params.clocks {
+            Clocks::WorkedOut => self.on_cnp_worked_out(now),
+            Clocks::Running => self.on_cnp_running(now),
         }
+    }
+
+    fn on_cnp_worked_out(&mut self, now: Time) {
         let started = match self.started {
             None => {
                 self.started = Some(now);
-                self.alpha = self.settings.alpha_initial;
+                self.alpha = self.params.alpha_initial;
                 self.target_bps = self.rate_bps;
                 now
             }
@@ -98,9 +105,9 @@ impl Rp {
         if !self.cnp_for_decrease {
             self.cnp_for_decrease = true;
             // The first check strictly after now, on the grid of the first CNP.
-            let period = self.settings.decrease_period.ps().max(1);
+            let period = self.params.decrease_period.ps().max(1);
             let since = (now.saturating_since(started)).ps().saturating_sub(AFTER_ALPHA.ps());
-            let at = started + AFTER_ALPHA + self.settings.decrease_period * (since / period + 1);
+            let at = started + AFTER_ALPHA + self.params.decrease_period * (since / period + 1);
             self.decrease_at = Some(at);
         }
     }
@@ -111,10 +118,10 @@ impl Rp {
         self.cnp_for_alpha = self.started.is_some();
         if self.started.is_none() {
             self.started = Some(now);
-            self.alpha = self.settings.alpha_initial;
+            self.alpha = self.params.alpha_initial;
             self.target_bps = self.rate_bps;
-            self.alpha_at = Some(now + self.settings.alpha_period);
-            self.decrease_at = Some(now + self.settings.decrease_period + AFTER_ALPHA);
+            self.alpha_at = Some(now + self.params.alpha_period);
+            self.decrease_at = Some(now + self.params.decrease_period + AFTER_ALPHA);
         }
     }
 
@@ -124,24 +131,24 @@ impl Rp {
             if self.cnp_for_decrease {
                 self.decrease(now);
             }
-            self.decrease_at = Some(now + self.settings.decrease_period);
+            self.decrease_at = Some(now + self.params.decrease_period);
         }
         if self.alpha_at.is_some_and(|at| at <= now) {
-            let g = self.settings.g;
+            let g = self.params.g;
             let came = std::mem::take(&mut self.cnp_for_alpha);
             self.alpha = if came { (1.0 - g) * self.alpha + g } else { (1.0 - g) * self.alpha };
-            self.alpha_at = Some(now + self.settings.alpha_period);
+            self.alpha_at = Some(now + self.params.alpha_period);
         }
     }
 
     /// Every period alpha = (1 - g) alpha + g [a CNP came]. Done when next needed.
     fn tick_alpha(&mut self, now: Time) {
-        if self.settings.running {
+        if self.params.clocks == Clocks::Running {
             return;
         }
         let Some(started) = self.started else { return };
-        let due = now.saturating_since(started).ps() / self.settings.alpha_period.ps().max(1);
-        let g = self.settings.g;
+        let due = now.saturating_since(started).ps() / self.params.alpha_period.ps().max(1);
+        let g = self.params.g;
         if self.alpha_ticks < due && std::mem::take(&mut self.cnp_for_alpha) {
             self.alpha = (1.0 - g) * self.alpha + g;
             self.alpha_ticks += 1;
@@ -158,21 +165,27 @@ impl Rp {
 
     /// Alpha below it is zero. Where the last bit counts, too small to change any sum with g.
     fn negligible_alpha(&self) -> f64 {
-        match self.settings.rounding {
+        match self.rounding() {
             Rounding::None => 1e-18,
             Rounding::Bps => 1e-36,
         }
     }
 
     pub fn on_timer(&mut self, now: Time) {
-        if self.settings.increase_first {
+        let increase_first = match self.params.timer_order {
+            TimerOrder::DecreaseFirst => false,
+            TimerOrder::LongerFirst => self.params.increase_timer > self.params.decrease_period,
+        };
+        if increase_first {
             self.increase_if_due(now);
         }
-        if self.settings.running {
-            self.run_clocks(now);
-        } else if self.decrease_at.is_some_and(|at| at <= now) {
-            self.decrease_at = None;
-            self.decrease(now);
+        match self.params.clocks {
+            Clocks::Running => self.run_clocks(now),
+            Clocks::WorkedOut if self.decrease_at.is_some_and(|at| at <= now) => {
+                self.decrease_at = None;
+                self.decrease(now);
+            }
+            Clocks::WorkedOut => {}
         }
         self.increase_if_due(now);
     }
@@ -180,7 +193,7 @@ impl Rp {
     fn increase_if_due(&mut self, now: Time) {
         if self.increase_at.is_some_and(|at| at <= now) {
             self.increase();
-            self.increase_at = Some(now + self.settings.increase_timer);
+            self.increase_at = Some(now + self.params.increase_timer);
             self.release();
         }
     }
@@ -188,14 +201,18 @@ impl Rp {
     fn decrease(&mut self, now: Time) {
         self.tick_alpha(now);
         self.cnp_for_decrease = false;
-        if self.settings.clamp_always || self.stage != 0 {
+        let lower = match self.params.target_clamp {
+            TargetClamp::Always => true,
+            TargetClamp::AfterIncrease => self.stage != 0,
+        };
+        if lower {
             self.target_bps = self.rate_bps;
         }
-        let cut_bps = self.settings.rounding.keep(self.rate_bps * (1.0 - self.alpha / 2.0));
+        let cut_bps = self.rounding().keep(self.rate_bps * (1.0 - self.alpha / 2.0));
         self.rate_bps = cut_bps.max(self.rates.min_bps);
         self.stage = 0;
-        self.byte_budget = self.settings.byte_counter_bytes;
-        self.increase_at = Some(now + self.settings.increase_timer);
+        self.byte_budget = self.params.byte_counter;
+        self.increase_at = Some(now + self.params.increase_timer);
     }
 
     /// Blocks the next increase, and nothing else (TCD, section 6). A flow at line rate has none to
@@ -208,28 +225,28 @@ impl Rp {
         if std::mem::take(&mut self.held) {
             return;
         }
-        let f = self.settings.fast_recovery;
+        let f = self.params.fast_recovery as u32;
         if self.stage == f {
             self.target_bps += self.rates.ai_bps;
         } else if self.stage > f {
             self.target_bps += self.rates.hai_bps;
         }
         self.target_bps = self.target_bps.min(self.rates.line_bps);
-        self.rate_bps = self.settings.rounding.mean(self.rate_bps, self.target_bps);
+        self.rate_bps = self.rounding().mean(self.rate_bps, self.target_bps);
         self.stage += 1;
         self.increases = self.increases.wrapping_add(1);
     }
 
     #[inline]
     pub fn on_sent(&mut self, wire_bytes: u32) {
-        if self.increase_at.is_none() || self.settings.byte_counter_bytes == 0 {
+        if self.increase_at.is_none() || self.params.byte_counter == 0 {
             return;
         }
         let bytes = u64::from(wire_bytes);
         if bytes < self.byte_budget {
             self.byte_budget -= bytes;
         } else {
-            self.byte_budget = self.settings.byte_counter_bytes;
+            self.byte_budget = self.params.byte_counter;
             self.increase();
             self.release();
         }
@@ -237,13 +254,13 @@ impl Rp {
 
     /// At line rate nothing is left to do until the next CNP.
     fn release(&mut self) {
-        if self.settings.running {
+        if self.params.clocks == Clocks::Running {
             return;
         }
-        if self.settings.rounding == Rounding::Bps {
+        if self.rounding() == Rounding::Bps {
             // Whole halves may stop one bit short of line rate. The flow stays there, and only that
             // there was an increase matters to the next cut.
-            let next_bps = self.settings.rounding.mean(self.rate_bps, self.rates.line_bps);
+            let next_bps = self.rounding().mean(self.rate_bps, self.rates.line_bps);
             if self.stage > 0 && self.target_bps == self.rates.line_bps && next_bps == self.rate_bps {
                 self.increase_at = None;
             }

@@ -1,13 +1,13 @@
 //! DCQCN's reaction point as the paper gives it, with the original simulator's options.
 
-use super::{Rates, Settings};
+use super::{CutOrder, Params, Rates, StageOrder, TargetClamp};
 use std::sync::Arc;
 use xoff_engine::Time;
 use xoff_fabric::scheme::Limits;
 
 #[derive(Clone, Debug)]
 pub struct Rp {
-    pub(super) settings: Arc<Settings>,
+    pub(super) params: Arc<Params>,
     rates: Rates,
     /// RC and RT of the paper.
     pub(super) rate_bps: f64,
@@ -26,26 +26,26 @@ pub struct Rp {
 }
 
 impl Rp {
-    pub(super) fn new(settings: &Arc<Settings>, rates: Rates) -> Rp {
+    pub(super) fn new(params: &Arc<Params>, rates: Rates) -> Rp {
         Rp {
             rate_bps: rates.initial_bps,
             target_bps: rates.line_bps,
-            alpha: settings.alpha_initial,
+            alpha: params.alpha_initial,
             alpha_at: None,
             timer_stage: 0,
             byte_stage: 0,
-            byte_budget: settings.byte_counter_bytes,
-            increase_at: rates.first_increase(settings.increase_timer),
+            byte_budget: params.byte_counter,
+            increase_at: rates.first_increase(params.increase_timer),
             fresh_cut: false,
             increases: 0,
-            settings: settings.clone(),
+            params: params.clone(),
             rates,
         }
     }
 
     #[inline]
     pub fn limits(&self) -> Limits {
-        self.rates.limits(self.rate_bps, self.settings.variable_window)
+        self.rates.limits(self.rate_bps, self.params.window)
     }
 
     #[inline]
@@ -56,17 +56,25 @@ impl Rp {
     /// Section 3.1, equation 1: cut by alpha / 2 and raise alpha.
     pub fn on_cnp(&mut self, now: Time) {
         self.decay_alpha(now);
-        let g = self.settings.g;
-        if self.settings.update_alpha_first {
-            self.alpha = (1.0 - g) * self.alpha + g;
-        }
+        let g = self.params.g;
+        let raised = |alpha: f64| (1.0 - g) * alpha + g;
         self.lower_target();
-        self.rate_bps = (self.rate_bps * (1.0 - self.alpha / 2.0)).max(self.rates.min_bps);
-        if !self.settings.update_alpha_first {
-            self.alpha = (1.0 - g) * self.alpha + g;
+        match self.params.cut_order {
+            CutOrder::CutFirst => {
+                self.cut();
+                self.alpha = raised(self.alpha);
+            }
+            CutOrder::AlphaFirst => {
+                self.alpha = raised(self.alpha);
+                self.cut();
+            }
         }
         self.alpha_at = Some(now);
         self.restart(now);
+    }
+
+    fn cut(&mut self) {
+        self.rate_bps = (self.rate_bps * (1.0 - self.alpha / 2.0)).max(self.rates.min_bps);
     }
 
     /// Keeps the rate: as after a cut, but neither the rate nor alpha changes (TCD, section 5). A flow
@@ -85,7 +93,11 @@ impl Rp {
 
     /// The target clamp: always, or unless nothing was sent since the last cut.
     fn lower_target(&mut self) {
-        if self.settings.clamp_always || self.byte_stage != 0 {
+        let lower = match self.params.target_clamp {
+            TargetClamp::Always => true,
+            TargetClamp::AfterIncrease => self.byte_stage != 0,
+        };
+        if lower {
             self.target_bps = self.rate_bps;
         }
     }
@@ -94,8 +106,8 @@ impl Rp {
     fn restart(&mut self, now: Time) {
         self.timer_stage = 0;
         self.byte_stage = 0;
-        self.byte_budget = self.settings.byte_counter_bytes;
-        self.increase_at = Some(now + self.settings.increase_timer);
+        self.byte_budget = self.params.byte_counter;
+        self.increase_at = Some(now + self.params.increase_timer);
         self.fresh_cut = true;
     }
 
@@ -103,12 +115,12 @@ impl Rp {
     /// silent flow costs nothing.
     fn decay_alpha(&mut self, now: Time) {
         let Some(since) = self.alpha_at else { return };
-        let period = self.settings.alpha_period;
+        let period = self.params.alpha_period;
         let periods = now.saturating_since(since).ps() / period.ps().max(1);
         // Whole periods only, so that alpha's clock keeps its phase.
         self.alpha_at = Some(since + period * periods);
         for _ in 0..periods {
-            self.alpha *= 1.0 - self.settings.g;
+            self.alpha *= 1.0 - self.params.g;
             if self.alpha < 1e-18 {
                 self.alpha = 0.0;
                 break;
@@ -118,7 +130,7 @@ impl Rp {
 
     #[inline]
     pub fn on_sent(&mut self, wire_bytes: u32) {
-        if self.increase_at.is_none() || self.settings.byte_counter_bytes == 0 {
+        if self.increase_at.is_none() || self.params.byte_counter == 0 {
             return;
         }
         let bytes = u64::from(wire_bytes);
@@ -129,7 +141,7 @@ impl Rp {
         let (timer, byte) = (self.timer_stage, self.byte_stage + 1);
         self.increase(timer, byte);
         self.byte_stage = byte;
-        self.byte_budget = self.settings.byte_counter_bytes >> u32::from(self.hyper_halving());
+        self.byte_budget = self.params.byte_counter >> u32::from(self.hyper_halving());
         self.release();
     }
 
@@ -137,34 +149,34 @@ impl Rp {
         let (timer, byte) = (self.timer_stage + 1, self.byte_stage);
         self.increase(timer, byte);
         self.timer_stage = timer;
-        let period = self.settings.increase_timer;
+        let period = self.params.increase_timer;
         self.increase_at = Some(now + if self.hyper_halving() { period / 2 } else { period });
         self.release();
     }
 
     fn hyper_halving(&self) -> bool {
-        self.settings.hyper_halves && self.timer_stage.min(self.byte_stage) >= self.settings.fast_recovery
+        let least = self.timer_stage.min(self.byte_stage);
+        self.params.hyper_halves && u64::from(least) >= self.params.fast_recovery
     }
 
     /// Section 3.1: fast recovery, additive or hyper increase, by the two stages. `timer` and
     /// `byte` are the stages after this event is counted.
     fn increase(&mut self, timer: u32, byte: u32) {
-        let f = self.settings.fast_recovery;
-        if self.settings.target_decay && self.fresh_cut && self.target_bps > 10.0 * self.rate_bps {
+        let f = self.params.fast_recovery as u32;
+        if self.params.target_decay && self.fresh_cut && self.target_bps > 10.0 * self.rate_bps {
             self.target_bps /= 8.0;
         }
         self.fresh_cut = false;
         self.increases = self.increases.wrapping_add(1);
-        let (least, most, hyper_from) = if self.settings.increment_first {
-            (timer.min(byte), timer.max(byte), f)
-        } else {
-            let (timer, byte) = (self.timer_stage, self.byte_stage);
-            (timer.min(byte), timer.max(byte), f + 1)
+        let (timer, byte, hyper_from) = match self.params.stage_order {
+            StageOrder::ClassifyFirst => (self.timer_stage, self.byte_stage, f + 1),
+            StageOrder::IncrementFirst => (timer, byte, f),
         };
+        let (least, most) = (timer.min(byte), timer.max(byte));
         if most < f {
             // Fast recovery: the target stays.
         } else if least >= hyper_from {
-            let i = if self.settings.increment_first { least - f + 1 } else { least - f };
+            let i = least - hyper_from + 1;
             self.target_bps += f64::from(i) * self.rates.hai_bps;
         } else {
             self.target_bps += self.rates.ai_bps;

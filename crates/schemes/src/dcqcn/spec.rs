@@ -1,368 +1,141 @@
 //! DCQCN's parameters and presets, as people see them.
 
-use crate::param::{ParamSpec, Preset, SchemeSpec, Tuned, Unit};
+use crate::param::{Preset, SchemeSpec, Tuned, params, presets};
+use crate::parts::red::Red;
 use crate::parts::rounding;
-
-const PAPER: &[(&str, &str)] = &[("variant", "paper")];
-/// A target lowered by every cut is never ten times the rate.
-const KEEPING: &[(&str, &str)] = &[("variant", "paper"), ("target_clamp", "after-increase")];
-const NIC: &[(&str, &str)] = &[("variant", "nic")];
-const CNP: &[(&str, &str)] = &[("notify", "cnp")];
+use xoff_fabric::scheme::QueueFacts;
 
 pub const SPEC: SchemeSpec = SchemeSpec::new(
     "dcqcn",
     "ECN marks, CNPs, rate cuts by alpha, fast recovery and increase",
     "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
-    PARAMS,
+    Params::TABLE,
     PRESETS,
 )
 .hearing_notices()
 .drawing_lots()
 .tuned_for(&[Tuned { preset: "paper", gbps: 40, params: &["kmin", "kmax"] }]);
 
-const PARAMS: &[ParamSpec] = &[
-    ParamSpec::new(
-        "variant",
-        "",
-        Unit::Choice(&["paper", "nic"]),
-        "paper",
-        &[],
-        "family of the reaction point",
-        "paper; NIC behaviour as coded by HPCC's authors",
-    ),
-    ParamSpec::new(
-        "kmin",
-        "Kmin",
-        Unit::BytesByRate,
-        "min(4KB/Gbps, xoff/2)",
-        &[],
-        "queue above which packets may be marked",
-        "HPCC (SIGCOMM 2019), section 5.1: 100 KB at 25G, in proportion; paper: 5 KB at 40G, and before PFC acts (the half is an assumption)",
-    ),
-    ParamSpec::new(
-        "kmax",
-        "Kmax",
-        Unit::BytesByRate,
-        "min(16KB/Gbps, xoff*2)",
-        &[],
-        "queue above which every packet is marked",
-        "HPCC (SIGCOMM 2019), section 5.1: 400 KB at 25G, in proportion; paper: 200 KB at 40G; bounded as kmin, four times as high",
-    ),
-    ParamSpec::new(
-        "pmax",
-        "Pmax",
-        Unit::NumberByRate { min: 0.0, max: 1.0 },
-        "0.2",
-        &[],
-        "marking probability at kmax",
-        "the HPCC authors' simulator, for these thresholds; paper: 0.01",
-    ),
-    ParamSpec::new(
-        "mark_at",
-        "",
-        Unit::Choice(&["dequeue", "enqueue", "never"]),
-        "dequeue",
-        &[],
-        "which queue length decides; never: switches do not mark",
-        "both public ns-3 simulators mark at dequeue",
-    ),
-    ParamSpec::new(
-        "notify",
-        "",
-        Unit::Choice(&["cnp", "ack"]),
-        "cnp",
-        &[],
-        "marks return as CNPs, or as a flag in every ACK",
-        "paper; HPCC's simulator uses ACKs",
-    ),
-    ParamSpec::new(
-        "np",
-        "",
-        Unit::Choice(&["immediate", "periodic"]),
-        "immediate",
-        CNP,
-        "answer the first mark at once, or poll every interval",
-        "paper, section 3.1; the original simulator polls",
-    ),
-    ParamSpec::new(
-        "cnp_interval",
-        "N",
-        Unit::Time,
-        "50us",
-        CNP,
-        "least time between two CNPs of a flow",
-        "paper, section 3.1",
-    ),
-    ParamSpec::new("g", "g", Unit::Number { min: 0.0, max: 1.0 }, "1/256", &[], "gain of alpha", "paper, section 4"),
-    ParamSpec::new(
-        "alpha_initial",
-        "alpha_0",
-        Unit::Number { min: 0.0, max: 1.0 },
-        "1",
-        &[],
-        "alpha before the first CNP",
-        "paper; the original simulator starts at 0.5",
-    ),
-    ParamSpec::new(
-        "alpha_period",
-        "K",
-        Unit::Time,
-        "55us",
-        &[],
-        "alpha decays once per period without CNP",
-        "paper, section 3.1",
-    ),
-    ParamSpec::new(
-        "decrease_period",
-        "",
-        Unit::Time,
-        "4us",
-        NIC,
-        "cuts happen at these checks only",
-        "NIC default, HPCC's simulator",
-    ),
-    ParamSpec::new(
-        "increase_timer",
-        "T",
-        Unit::Time,
-        "55us",
-        &[],
-        "time between two timed increases",
-        "paper, section 4",
-    ),
-    ParamSpec::new(
-        "byte_counter",
-        "B",
-        Unit::Bytes,
-        "10MB",
-        &[],
-        "bytes between two counted increases; 0B turns it off",
-        "paper, section 4",
-    ),
-    ParamSpec::new(
-        "fast_recovery",
-        "F",
-        Unit::Count { min: 1, max: 100 },
-        "5",
-        &[],
-        "recovery steps before the target grows",
-        "paper, section 3.1",
-    ),
-    ParamSpec::new(
-        "rate_ai",
-        "R_AI",
-        Unit::Rate,
-        "line/1000",
-        &[],
-        "additive increase of the target",
-        "paper: 40 Mb/s at 40G; in proportion elsewhere (assumption: constant relative step)",
-    ),
-    ParamSpec::new(
-        "rate_hai",
-        "R_HAI",
-        Unit::Rate,
-        "line/100",
-        &[],
-        "hyper increase of the target",
-        "assumption: ten additive steps, the ratio of NIC defaults",
-    ),
-    ParamSpec::new(
-        "rate_min",
-        "R_min",
-        Unit::Rate,
-        "10Mbps",
-        &[],
-        "floor of the sending rate",
-        "assumption: the paper gives none",
-    ),
-    ParamSpec::new(
-        "cut_order",
-        "",
-        Unit::Choice(&["cut-first", "alpha-first"]),
-        "cut-first",
-        PAPER,
-        "cut with the old alpha, or update it before",
-        "paper, equation 1; the original simulator updates first",
-    ),
-    ParamSpec::new(
-        "stage_order",
-        "",
-        Unit::Choice(&["classify-first", "increment-first"]),
-        "classify-first",
-        PAPER,
-        "choose the kind of increase before or after counting it",
-        "assumption: gives F full recovery steps; the original simulator counts first",
-    ),
-    ParamSpec::new(
-        "target_clamp",
-        "",
-        Unit::Choice(&["always", "after-increase"]),
-        "always",
-        &[],
-        "whether a cut always lowers the target to the rate",
-        "paper; simulators keep the target on back-to-back cuts",
-    ),
-    ParamSpec::new(
-        "target_decay",
-        "",
-        Unit::Flag,
-        "false",
-        KEEPING,
-        "an eighth of the target if it exceeds ten rates at the first increase",
-        "original simulator, after QCN's pseudo-code",
-    ),
-    ParamSpec::new(
-        "hyper_halves",
-        "",
-        Unit::Flag,
-        "false",
-        PAPER,
-        "halve timer and byte counter in hyper increase",
-        "original simulator",
-    ),
-    ParamSpec::new(
-        "timer_order",
-        "",
-        Unit::Choice(&["decrease-first", "longer-first"]),
-        "decrease-first",
-        NIC,
-        "which comes first when a decrease check and a timed increase fall on the same instant",
-        "assumption: decrease; in HPCC's simulator the one with the longer period, which was scheduled earlier",
-    ),
-    rounding::param(NIC),
-    ParamSpec::new(
-        "clocks",
-        "",
-        Unit::Choice(&["worked-out", "running"]),
-        "worked-out",
-        NIC,
-        "what alpha's clock and the decrease check did is worked out when needed, or each tick is an event of its own",
-        "HPCC's simulator: running; it matters only to what falls on the same instant",
-    ),
-    ParamSpec::new(
-        "window",
-        "",
-        Unit::Choice(&["none", "variable"]),
-        "none",
-        &[],
-        "no window, or the BDP scaled by rate / line rate",
-        "HPCC's simulator, option vwin",
-    ),
-];
+params! {
+    /// Symbols are the paper's; those without one name the points where public implementations disagree.
+    pub struct Params {
+        /// family of the reaction point
+        variant: Variant { Paper = "paper", Nic = "nic" } = "paper",
+            from "paper; NIC behaviour as coded by HPCC's authors";
+        /// queue above which packets may be marked
+        kmin "Kmin": BytesByRate = "min(4KB/Gbps, xoff/2)",
+            from "HPCC (SIGCOMM 2019), section 5.1: 100 KB at 25G, in proportion; \
+                  paper: 5 KB at 40G, and before PFC acts (the half is an assumption)";
+        /// queue above which every packet is marked
+        kmax "Kmax": BytesByRate = "min(16KB/Gbps, xoff*2)",
+            from "HPCC (SIGCOMM 2019), section 5.1: 400 KB at 25G, in proportion; \
+                  paper: 200 KB at 40G; bounded as kmin, four times as high";
+        /// marking probability at kmax
+        pmax "Pmax": NumberByRate(0.0..=1.0) = "0.2",
+            from "the HPCC authors' simulator, for these thresholds; paper: 0.01";
+        /// which queue length decides; never: switches do not mark
+        mark_at: MarkAt { Dequeue = "dequeue", Enqueue = "enqueue", Never = "never" } = "dequeue",
+            from "both public ns-3 simulators mark at dequeue";
+        /// marks return as CNPs, or as a flag in every ACK
+        notify: Notify { Cnp = "cnp", Ack = "ack" } = "cnp", from "paper; HPCC's simulator uses ACKs";
+        /// answer the first mark at once, or poll every interval
+        np: CnpTiming { Immediate = "immediate", Periodic = "periodic" } = "immediate" if Notify::Cnp,
+            from "paper, section 3.1; the original simulator polls";
+        /// least time between two CNPs of a flow
+        cnp_interval "N": Time = "50us" if Notify::Cnp, from "paper, section 3.1";
+        /// gain of alpha
+        g "g": Number(0.0..=1.0) = "1/256", from "paper, section 4";
+        /// alpha before the first CNP
+        alpha_initial "alpha_0": Number(0.0..=1.0) = "1", from "paper; the original simulator starts at 0.5";
+        /// alpha decays once per period without CNP
+        alpha_period "K": Time = "55us", from "paper, section 3.1";
+        /// cuts happen at these checks only
+        decrease_period: Time = "4us" if Variant::Nic, from "NIC default, HPCC's simulator";
+        /// time between two timed increases
+        increase_timer "T": Time = "55us", from "paper, section 4";
+        /// bytes between two counted increases; 0B turns it off
+        byte_counter "B": Bytes = "10MB", from "paper, section 4";
+        /// recovery steps before the target grows
+        fast_recovery "F": Count(1..=100) = "5", from "paper, section 3.1";
+        /// additive increase of the target
+        rate_ai "R_AI": Rate = "line/1000",
+            from "paper: 40 Mb/s at 40G; in proportion elsewhere (assumption: constant relative step)";
+        /// hyper increase of the target
+        rate_hai "R_HAI": Rate = "line/100", from "assumption: ten additive steps, the ratio of NIC defaults";
+        /// floor of the sending rate
+        rate_min "R_min": Rate = "10Mbps", from "assumption: the paper gives none";
+        /// cut with the old alpha, or update it before
+        cut_order: CutOrder { CutFirst = "cut-first", AlphaFirst = "alpha-first" } = "cut-first" if Variant::Paper,
+            from "paper, equation 1; the original simulator updates first";
+        /// choose the kind of increase before or after counting it
+        stage_order: StageOrder {
+            ClassifyFirst = "classify-first",
+            IncrementFirst = "increment-first",
+        } = "classify-first" if Variant::Paper,
+            from "assumption: gives F full recovery steps; the original simulator counts first";
+        /// whether a cut always lowers the target to the rate
+        target_clamp: TargetClamp { Always = "always", AfterIncrease = "after-increase" } = "always",
+            from "paper; simulators keep the target on back-to-back cuts";
+        // A target lowered by every cut is never ten times the rate.
+        /// an eighth of the target if it exceeds ten rates at the first increase
+        target_decay: Flag = "false" if Variant::Paper & TargetClamp::AfterIncrease,
+            from "original simulator, after QCN's pseudo-code";
+        /// halve timer and byte counter in hyper increase
+        hyper_halves: Flag = "false" if Variant::Paper, from "original simulator";
+        /// which comes first when a decrease check and a timed increase fall on the same instant
+        timer_order: TimerOrder {
+            DecreaseFirst = "decrease-first",
+            LongerFirst = "longer-first",
+        } = "decrease-first" if Variant::Nic,
+            from "assumption: decrease; \
+                  in HPCC's simulator the one with the longer period, which was scheduled earlier";
+        /// what alpha's clock and the decrease check did is worked out when needed, or each tick is an event of
+        /// its own
+        clocks: Clocks { WorkedOut = "worked-out", Running = "running" } = "worked-out" if Variant::Nic,
+            from "HPCC's simulator: running; it matters only to what falls on the same instant";
+        /// no window, or the BDP scaled by rate / line rate
+        window: Window { None = "none", Variable = "variable" } = "none", from "HPCC's simulator, option vwin";
+        ..rounding: rounding::Params if Variant::Nic;
+    }
+}
 
-const PAPER_MARKING: &[(&str, &str)] = &[("kmin", "5KB"), ("kmax", "200KB"), ("pmax", "0.01")];
+impl Params {
+    /// The marking of a queue.
+    pub fn red(&self, at: &QueueFacts) -> Red {
+        Red::new(self.kmin.at_queue(at), self.kmax.at_queue(at), self.pmax.at(at.rate), at)
+    }
+}
 
-const PRESETS: &[Preset] = &[
-    Preset {
-        name: "scaled",
-        source: "end points of SIGCOMM 2015; marking by each port's rate, after HPCC (SIGCOMM 2019), section 5.1",
-        values: &[],
-    },
-    Preset { name: "paper", source: "SIGCOMM 2015, 40G", values: PAPER_MARKING },
-    Preset {
-        name: "paper-sim",
-        source: "burst configuration of the TCD authors' simulator, a descendant of the original",
-        values: &[
-            ("kmin", "5KB"),
-            ("kmax", "200KB"),
-            ("pmax", "0.01"),
-            ("alpha_initial", "0.5"),
-            ("rate_ai", "40Mbps"),
-            ("rate_hai", "200Mbps"),
-            ("rate_min", "100Mbps"),
-            ("np", "periodic"),
-            ("cut_order", "alpha-first"),
-            ("stage_order", "increment-first"),
-            ("target_decay", "true"),
-            ("hyper_halves", "true"),
-        ],
-    },
-    Preset {
-        name: "nic",
-        source: "HPCC authors' tuning: NIC reaction point, thresholds in proportion to the port",
-        values: NIC_VALUES,
-    },
-    Preset {
-        name: "nic-slow",
-        source: "HPCC authors' variant with the paper's timers",
-        values: &[
-            ("variant", "nic"),
-            ("notify", "ack"),
-            ("kmin", "4KB/Gbps"),
-            ("kmax", "16KB/Gbps"),
-            ("pmax", "0.2"),
-            ("alpha_period", "50us"),
-            ("decrease_period", "50us"),
-            ("increase_timer", "55us"),
-            ("byte_counter", "0B"),
-            ("fast_recovery", "1"),
-            ("rate_ai", "line/5000"),
-            ("rate_hai", "line/500"),
-            ("rate_min", "100Mbps"),
-            ("target_clamp", "after-increase"),
-        ],
-    },
-    Preset {
-        name: "hpcc-ns3",
-        source: "HPCC authors' simulator to the last bit, values of its run script",
-        values: &[
-            ("variant", "nic"),
-            ("notify", "ack"),
-            ("kmin", "4KB/Gbps"),
-            ("kmax", "16KB/Gbps"),
-            ("pmax", "0.2"),
-            ("alpha_period", "1us"),
-            ("decrease_period", "4us"),
-            ("increase_timer", "300us"),
-            ("byte_counter", "0B"),
-            ("fast_recovery", "1"),
-            ("rate_ai", "line/5000"),
-            ("rate_hai", "line/500"),
-            ("rate_min", "1Gbps"),
-            ("target_clamp", "after-increase"),
-            ("timer_order", "longer-first"),
-            ("rounding", "bps"),
-            ("clocks", "running"),
-        ],
-    },
-    Preset {
-        name: "vendor-100g",
-        source: "defaults of a 100G adapter (product documentation)",
-        values: &[
-            ("variant", "nic"),
-            ("notify", "cnp"),
-            ("cnp_interval", "4us"),
-            ("kmin", "4KB/Gbps"),
-            ("kmax", "16KB/Gbps"),
-            ("pmax", "0.2"),
-            ("g", "5/1024"),
-            ("alpha_initial", "1023/1024"),
-            ("alpha_period", "1us"),
-            ("decrease_period", "4us"),
-            ("increase_timer", "300us"),
-            ("byte_counter", "2097088B"),
-            ("fast_recovery", "1"),
-            ("rate_ai", "5Mbps"),
-            ("rate_hai", "50Mbps"),
-            ("rate_min", "1Mbps"),
-            ("target_clamp", "after-increase"),
-        ],
-    },
-];
-
-const NIC_VALUES: &[(&str, &str)] = &[
-    ("variant", "nic"),
-    ("notify", "ack"),
-    ("kmin", "4KB/Gbps"),
-    ("kmax", "16KB/Gbps"),
-    ("pmax", "0.2"),
-    ("alpha_period", "1us"),
-    ("decrease_period", "4us"),
-    ("increase_timer", "300us"),
-    ("byte_counter", "0B"),
-    ("fast_recovery", "1"),
-    ("rate_ai", "line/5000"),
-    ("rate_hai", "line/500"),
-    ("rate_min", "100Mbps"),
-    ("target_clamp", "after-increase"),
-];
+const PRESETS: &[Preset] = presets! {
+    "scaled" from "end points of SIGCOMM 2015; marking by each port's rate, after HPCC (SIGCOMM 2019), section 5.1" {}
+    "paper" from "SIGCOMM 2015, 40G" { kmin = "5KB", kmax = "200KB", pmax = "0.01" }
+    "paper-sim" from "burst configuration of the TCD authors' simulator, a descendant of the original" {
+        kmin = "5KB", kmax = "200KB", pmax = "0.01", alpha_initial = "0.5",
+        rate_ai = "40Mbps", rate_hai = "200Mbps", rate_min = "100Mbps", np = "periodic",
+        cut_order = "alpha-first", stage_order = "increment-first", target_decay = "true", hyper_halves = "true",
+    }
+    "nic" from "HPCC authors' tuning: NIC reaction point, thresholds in proportion to the port" {
+        variant = "nic", notify = "ack", kmin = "4KB/Gbps", kmax = "16KB/Gbps", pmax = "0.2",
+        alpha_period = "1us", decrease_period = "4us", increase_timer = "300us", byte_counter = "0B",
+        fast_recovery = "1", rate_ai = "line/5000", rate_hai = "line/500", rate_min = "100Mbps",
+        target_clamp = "after-increase",
+    }
+    "nic-slow" from "HPCC authors' variant with the paper's timers" {
+        variant = "nic", notify = "ack", kmin = "4KB/Gbps", kmax = "16KB/Gbps", pmax = "0.2",
+        alpha_period = "50us", decrease_period = "50us", increase_timer = "55us", byte_counter = "0B",
+        fast_recovery = "1", rate_ai = "line/5000", rate_hai = "line/500", rate_min = "100Mbps",
+        target_clamp = "after-increase",
+    }
+    "hpcc-ns3" from "HPCC authors' simulator to the last bit, values of its run script" {
+        variant = "nic", notify = "ack", kmin = "4KB/Gbps", kmax = "16KB/Gbps", pmax = "0.2",
+        alpha_period = "1us", decrease_period = "4us", increase_timer = "300us", byte_counter = "0B",
+        fast_recovery = "1", rate_ai = "line/5000", rate_hai = "line/500", rate_min = "1Gbps",
+        target_clamp = "after-increase", timer_order = "longer-first", rounding = "bps", clocks = "running",
+    }
+    "vendor-100g" from "defaults of a 100G adapter (product documentation)" {
+        variant = "nic", notify = "cnp", cnp_interval = "4us", kmin = "4KB/Gbps", kmax = "16KB/Gbps", pmax = "0.2",
+        g = "5/1024", alpha_initial = "1023/1024", alpha_period = "1us", decrease_period = "4us",
+        increase_timer = "300us", byte_counter = "2097088B", fast_recovery = "1",
+        rate_ai = "5Mbps", rate_hai = "50Mbps", rate_min = "1Mbps", target_clamp = "after-increase",
+    }
+};

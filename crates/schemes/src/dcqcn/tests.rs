@@ -2,7 +2,6 @@
 
 use super::spec::SPEC;
 use super::*;
-use crate::param::Value;
 
 fn flow(gbps: u64) -> FlowFacts {
     FlowFacts { max_base_rtt: Span::from_us(12), ..FlowFacts::at(BitRate::from_gbps(gbps), Span::from_us(10)) }
@@ -40,7 +39,7 @@ fn dcqcn_8_1_paper_variant() {
     rp.on_cnp(us(100));
     assert_eq!((gbps(rp.target_bps), gbps(rp.rate_bps), rp.alpha), (40.0, 20.0, 1.0));
     // One alpha time-out later, before the increase timer acts on the rate.
-    Arc::make_mut(&mut rp.settings).increase_timer = Span::from_ms(1);
+    Arc::make_mut(&mut rp.params).increase_timer = Span::from_ms(1);
     rp.on_cnp(us(155));
     assert_eq!(gbps(rp.target_bps), 20.0);
     assert_eq!(gbps(rp.rate_bps), 10.0390625);
@@ -86,7 +85,7 @@ fn dcqcn_8_4_alpha_half_life() {
     let mut rp = paper(&dcqcn("paper", &[]), 40);
     rp.on_cnp(Time::from_us(1));
     // 177 periods halve alpha to within one step.
-    Arc::make_mut(&mut rp.settings).increase_timer = Span::from_ms(1000);
+    Arc::make_mut(&mut rp.params).increase_timer = Span::from_ms(1000);
     rp.on_cnp(Time::from_us(1) + Span::from_us(55) * 177);
     let before = (rp.alpha - SPEC_G) / (1.0 - SPEC_G);
     assert!((before - 0.5).abs() < 0.002, "{before}");
@@ -164,21 +163,21 @@ fn dcqcn_6_every_preset_reads_and_rates_scale() {
         assert!(values.iter().count() == SPEC.params.len());
     }
     // Section 6: 5/50 Mb/s at 25G, 20/200 at 100G.
-    let values = SPEC_REF.values(SPEC_REF.preset("nic"));
+    let params = Params::read(&SPEC_REF.values(SPEC_REF.preset("nic")));
     for (line, ai, hai) in [(25, 5e6, 50e6), (40, 8e6, 80e6), (100, 20e6, 200e6)] {
         let line = BitRate::from_gbps(line);
-        assert!((values.rate("rate_ai").at(line) - ai).abs() < 1e-3);
-        assert!((values.rate("rate_hai").at(line) - hai).abs() < 1e-3);
+        assert!((params.rate_ai.at(line) - ai).abs() < 1e-3);
+        assert!((params.rate_hai.at(line) - hai).abs() < 1e-3);
     }
-    assert!(matches!(values.get("byte_counter"), Value::Bytes(0)));
+    assert_eq!(params.byte_counter, 0);
 }
 
 #[test]
 fn dcqcn_6_by_default_every_port_marks_by_its_own_rate_and_before_pfc() {
     let thresholds = |preset, gbps, pause_bytes| {
-        let values = SPEC_REF.values(preset);
+        let params = Params::read(&SPEC_REF.values(preset));
         let queue = QueueFacts { pause_bytes, ..QueueFacts::at(BitRate::from_gbps(gbps)) };
-        ["kmin", "kmax"].map(|name| values.bytes_by_rate(name).at_queue(&queue) / 1000)
+        [params.kmin, params.kmax].map(|threshold| threshold.at_queue(&queue) / 1000)
     };
     // HPCC, section 5.1: 100 and 400 KB at 25G, in proportion.
     for (gbps, kmin_kb) in [(10, 40), (25, 100), (40, 160), (100, 400), (400, 1600)] {
@@ -203,17 +202,13 @@ fn dcqcn_8_5_fixed_point_of_the_fluid_model() {
     // Rates in packets of 1 KB per second; R_AI = 40 Mb/s, B = 10 MB, T = tau' = 55 us.
     let (c, r_ai, b, t) = (40e9 / 8000.0, 40e6 / 8000.0, 10_000.0, 55e-6);
     let p = |n: f64| (r_ai * n * n / (t * c * c) * (1.0 / b + n / (t * c)).powi(2)).cbrt();
-    let values = SPEC_REF.values(SPEC_REF.preset("paper"));
-    let red = Red::from_params(&values, &QueueFacts::at(BitRate::from_gbps(40)));
+    let params = Params::read(&SPEC_REF.values(SPEC_REF.preset("paper")));
+    let red = params.red(&QueueFacts::at(BitRate::from_gbps(40)));
     for (n, percent, queue) in [(2.0, 0.0925, 23_000), (10.0, 0.785, 158_000)] {
         assert!((p(n) * 100.0 / percent - 1.0).abs() < 1e-3, "{n} flows: {}", p(n));
         assert!((red.probability(queue) / p(n) - 1.0).abs() < 3e-3, "{n} flows: {}", red.probability(queue));
     }
-    assert!(
-        (p(64.0) - 0.093).abs() < 5e-4 && p(64.0) > values.number_by_rate("pmax").at(BitRate::from_gbps(40)),
-        "{}",
-        p(64.0)
-    );
+    assert!((p(64.0) - 0.093).abs() < 5e-4 && p(64.0) > params.pmax.at(BitRate::from_gbps(40)), "{}", p(64.0));
 }
 
 #[test]
@@ -414,8 +409,8 @@ fn dcqcn_ns3_probabilities_by_port_rate() {
         ("kmax", "1600KB@100Gbps, 6400KB@400Gbps"),
         ("pmax", "0.2@100Gbps, 0.5@400Gbps"),
     ];
-    let values = SPEC_REF.values_with(SPEC_REF.preset("hpcc-ns3"), &texts);
-    let at = |gbps, queue| Red::from_params(&values, &QueueFacts::at(BitRate::from_gbps(gbps))).probability(queue);
+    let params = Params::read(&SPEC_REF.values_with(SPEC_REF.preset("hpcc-ns3"), &texts));
+    let at = |gbps, queue| params.red(&QueueFacts::at(BitRate::from_gbps(gbps))).probability(queue);
     assert_eq!([at(100, 400_000), at(100, 1_000_000), at(100, 1_600_001)], [0.0, 0.1, 1.0]);
     assert_eq!([at(400, 1_600_000), at(400, 4_000_000), at(400, 6_400_001)], [0.0, 0.25, 1.0]);
     let never = dcqcn("hpcc-ns3", &[("mark_at", "never")]);

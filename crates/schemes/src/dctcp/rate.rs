@@ -1,14 +1,13 @@
 //! The rate form over RoCE, as HPCC's authors coded it (section 4).
 
-use super::Settings;
-use crate::param::ParamValues;
+use super::{Increase, Params, RateWindow};
 use std::sync::Arc;
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::{Acked, FlowFacts, Limits};
 
 #[derive(Clone, Debug)]
 pub struct Rp {
-    settings: Arc<Settings>,
+    params: Arc<Params>,
     line_bps: f64,
     min_bps: f64,
     ai_bps: f64,
@@ -28,23 +27,23 @@ pub struct Rp {
 }
 
 impl Rp {
-    pub(super) fn new(settings: &Arc<Settings>, values: &ParamValues, of: &FlowFacts) -> Rp {
+    pub(super) fn new(params: &Arc<Params>, of: &FlowFacts) -> Rp {
         let line_bps = of.line_rate.bps() as f64;
         let round_trip = of.max_base_rtt.max(of.base_rtt);
-        let ai_bps = match values.choice("increase") {
-            "mtu-per-rtt" => f64::from(of.mtu_bytes) * 8.0 / round_trip.as_s(),
-            _ => values.rate("rate_ai").at(of.line_rate),
+        let ai_bps = match params.increase {
+            Increase::MtuPerRtt => f64::from(of.mtu_bytes) * 8.0 / round_trip.as_s(),
+            Increase::Fixed => params.rate_ai.at(of.line_rate),
         };
-        let rounding = settings.rounding;
-        let min_bps = rounding.given(values.rate("rate_min").at(of.line_rate)).clamp(1.0, line_bps);
+        let rounding = params.rounding.rounding;
+        let min_bps = rounding.given(params.rate_min.at(of.line_rate)).clamp(1.0, line_bps);
         Rp {
-            settings: settings.clone(),
+            params: params.clone(),
             line_bps,
             min_bps,
             ai_bps: rounding.given(ai_bps.min(line_bps)),
             bdp_bytes: of.line_rate.bytes_in(round_trip) as f64,
             rate_bps: (of.initial_rate.bps() as f64).clamp(min_bps, line_bps),
-            alpha: settings.alpha_initial,
+            alpha: params.alpha_initial,
             marks: 0,
             batch: 0,
             last_update: 0,
@@ -65,7 +64,7 @@ impl Rp {
                 self.batch = ack.sent_bytes / mtu + 1;
             } else {
                 let fraction = (self.marks as f64 / self.batch as f64).min(1.0);
-                self.alpha = (1.0 - self.settings.g) * self.alpha + self.settings.g * fraction;
+                self.alpha = (1.0 - self.params.g) * self.alpha + self.params.g * fraction;
                 self.marks = 0;
                 self.batch = ack.sent_bytes.saturating_sub(ack.acked_bytes) / mtu + 1;
             }
@@ -75,7 +74,7 @@ impl Rp {
             self.reduced = false;
         }
         if mark && !self.reduced {
-            let cut_bps = self.settings.rounding.keep(self.rate_bps * (1.0 - self.alpha / 2.0));
+            let cut_bps = self.params.rounding.rounding.keep(self.rate_bps * (1.0 - self.alpha / 2.0));
             self.rate_bps = cut_bps.max(self.min_bps);
             self.reduced = true;
             self.high = ack.sent_bytes;
@@ -89,9 +88,9 @@ impl Rp {
 
     /// The window is the bandwidth-delay product in proportion to the rate, if there is one.
     pub fn limits(&self) -> Limits {
-        let window_bytes = match self.settings.variable_window {
-            true => (self.bdp_bytes * self.rate_bps / self.line_bps).max(1.0) as u64,
-            false => u64::MAX,
+        let window_bytes = match self.params.window {
+            RateWindow::Variable => (self.bdp_bytes * self.rate_bps / self.line_bps).max(1.0) as u64,
+            RateWindow::None => u64::MAX,
         };
         Limits { rate_bps: self.rate_bps, window_bytes }
     }

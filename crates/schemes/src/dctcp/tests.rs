@@ -1,17 +1,16 @@
 //! The worked numbers of the specification, section 7, and each form against its rules.
 
-use super::spec::SPEC;
 use super::*;
 use xoff_engine::{BitRate, Span};
 use xoff_fabric::packet::Ecn;
 
-static SPEC_REF: &SchemeSpec = &SPEC;
+static SPEC: SchemeSpec = Dctcp::SPEC;
 
 const SMSS: u64 = 1000;
 
 fn window(texts: &[(&str, &str)]) -> window::Rp {
     let facts = FlowFacts::at(BitRate::from_gbps(10), Span::from_us(100));
-    match Dctcp::configure(&SPEC_REF.values_with(None, texts)).reaction_point(&facts) {
+    match Dctcp::configure(&SPEC.values_with(None, texts)).reaction_point(&facts) {
         Rp::Window(rp) => rp,
         Rp::Rate(_) => panic!("asked for the window form"),
     }
@@ -19,7 +18,7 @@ fn window(texts: &[(&str, &str)]) -> window::Rp {
 
 fn rate(texts: &[(&str, &str)]) -> rate::Rp {
     let facts = FlowFacts::at(BitRate::from_gbps(100), Span::from_us(13));
-    match Dctcp::configure(&SPEC_REF.values_with(SPEC_REF.preset("rate"), texts)).reaction_point(&facts) {
+    match Dctcp::configure(&SPEC.values_with(SPEC.preset("rate"), texts)).reaction_point(&facts) {
         Rp::Rate(rp) => rp,
         Rp::Window(_) => panic!("asked for the rate form"),
     }
@@ -192,7 +191,7 @@ fn dctcp_4_a_flow_starts_within_its_bounds_and_going_back_is_no_underflow() {
         initial_rate: BitRate::from_bps(1_000_000),
         ..FlowFacts::at(BitRate::from_gbps(100), Span::from_us(13))
     };
-    let Rp::Rate(mut rp) = Dctcp::configure(&SPEC_REF.values(SPEC_REF.preset("rate"))).reaction_point(&of) else {
+    let Rp::Rate(mut rp) = Dctcp::configure(&SPEC.values(SPEC.preset("rate"))).reaction_point(&of) else {
         panic!("asked for the rate form")
     };
     assert_eq!(rp.rate_bps, 100e6, "R_min");
@@ -254,19 +253,19 @@ fn dctcp_4_rates_stay_within_bounds() {
 
 #[test]
 fn dctcp_5_parameters() {
-    let k =
-        |preset: &str, gbps| SPEC_REF.values(SPEC_REF.preset(preset)).bytes_by_rate("k").at(BitRate::from_gbps(gbps));
+    let params = |preset| Params::read(&SPEC.values(SPEC.preset(preset)));
+    let k = |preset, gbps| params(preset).k.at(BitRate::from_gbps(gbps));
     assert_eq!([k("paper", 1), k("paper", 10)], [20 * 1500, 65 * 1500]);
     assert_eq!([10, 25, 40, 100].map(|gbps| k("rate", gbps)), [30_000, 75_000, 120_000, 300_000]);
     let fixed = rate(&[("increase", "fixed")]);
     assert_eq!(fixed.rate_bps, 100e9);
-    assert_eq!(SPEC_REF.values(None).time("rto_min"), Span::from_ms(10));
+    assert_eq!(params("paper").rto_min, Span::from_ms(10));
     assert!(size_of::<Rp>() <= 160, "{}", size_of::<Rp>());
 }
 
 #[test]
 fn dctcp_1_the_step() {
-    let scheme = Dctcp::configure(&SPEC_REF.values(None));
+    let scheme = Dctcp::configure(&SPEC.values(None));
     let mut cp = scheme.congestion_point(&QueueFacts::at(BitRate::from_gbps(10)));
     let facts = PacketFacts::of(0, 1518);
     for (queue_bytes, expected) in [(97_500, Ecn::Ect0), (97_501, Ecn::Ce)] {
@@ -276,14 +275,14 @@ fn dctcp_1_the_step() {
         assert_eq!(ecn, expected);
     }
     assert_eq!(scheme.format().transport, Transport::Tcp);
-    let rate = Dctcp::configure(&SPEC_REF.values(SPEC_REF.preset("rate")));
+    let rate = Dctcp::configure(&SPEC.values(SPEC.preset("rate")));
     assert_eq!(rate.format().transport, Transport::Roce);
 }
 
 #[test]
 fn dctcp_ns3_rates_to_the_bit() {
     // Computed apart from this program, in Python, from the rules in `docs/schemes/dctcp.md`.
-    let scheme = Dctcp::configure(&SPEC_REF.values(SPEC_REF.preset("hpcc-ns3")));
+    let scheme = Dctcp::configure(&SPEC.values(SPEC.preset("hpcc-ns3")));
     let mut rp = scheme.reaction_point(&FlowFacts::at(BitRate::from_gbps(100), Span::from_ns(12_240)));
     for (acked_bytes, sent_bytes, marked, bps) in [
         (1_000, 150_000, false, 100_000_000_000u64),
@@ -313,7 +312,7 @@ fn dctcp_ns3_thresholds_by_port_rate() {
         ("kmax", "300KB@100Gbps, 1200KB@400Gbps"),
         ("pmax", "1@100Gbps, 1@400Gbps"),
     ];
-    let scheme = Dctcp::configure(&SPEC_REF.values_with(SPEC_REF.preset("hpcc-ns3"), &texts));
+    let scheme = Dctcp::configure(&SPEC.values_with(SPEC.preset("hpcc-ns3"), &texts));
     for (gbps, k) in [(100, 300_000), (400, 1_200_000)] {
         let rate = BitRate::from_gbps(gbps);
         let mut cp = scheme.congestion_point(&QueueFacts::at(rate));
@@ -325,7 +324,7 @@ fn dctcp_ns3_thresholds_by_port_rate() {
         };
         assert!(!marked(k) && marked(k + 1), "{gbps}G");
     }
-    let with = |texts: &[(&str, &str)]| SPEC_REF.values_with(SPEC_REF.preset("hpcc-ns3"), texts);
+    let with = |texts: &[(&str, &str)]| SPEC.values_with(SPEC.preset("hpcc-ns3"), texts);
     let never = Dctcp::configure(&with(&[("mark_at", "never")]));
     assert_eq!(never.congestion_point(&QueueFacts::at(BitRate::from_gbps(100))).hooks(), Hooks::NONE);
     assert!(Dctcp::objection(&with(&[("kmax", "1KB")])).is_some_and(|why| why.contains("kmin")));

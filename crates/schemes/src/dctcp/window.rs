@@ -1,6 +1,6 @@
 //! The window form over TCP: NewReno, with cuts by the fraction of marked bytes (section 3).
 
-use super::Settings;
+use super::Params;
 use crate::parts::newreno::{self, NewReno};
 use std::sync::Arc;
 use xoff_engine::Time;
@@ -10,7 +10,7 @@ use xoff_fabric::scheme::{Acked, FlowFacts, Limits, Outstanding, Resend};
 #[derive(Clone, Debug)]
 pub struct Rp {
     pub(super) tcp: NewReno,
-    settings: Arc<Settings>,
+    params: Arc<Params>,
     pub(super) alpha: f64,
     /// Bytes acknowledged since the window began, and marked ones among them.
     acked: u64,
@@ -22,11 +22,11 @@ pub struct Rp {
 }
 
 impl Rp {
-    pub(super) fn new(settings: &Arc<Settings>, tcp: &Arc<newreno::Settings>, of: &FlowFacts) -> Rp {
+    pub(super) fn new(params: &Arc<Params>, tcp: &Arc<newreno::Params>, of: &FlowFacts) -> Rp {
         Rp {
             tcp: NewReno::new(tcp, of),
-            settings: settings.clone(),
-            alpha: settings.alpha_initial,
+            params: params.clone(),
+            alpha: params.alpha_initial,
             acked: 0,
             marked: 0,
             window_end: 0,
@@ -49,7 +49,7 @@ impl Rp {
         // A recovery has halved the window already.
         if echo && !reduced && !self.tcp.in_recovery() {
             let cut = (self.tcp.cwnd() as f64 * (1.0 - self.alpha / 2.0)).round() as u64;
-            self.tcp.cut_to(cut, self.settings.window_min * self.tcp.smss());
+            self.tcp.cut_to(cut, self.params.window_min * self.tcp.smss());
             self.cut_end = ack.sent_bytes as i64;
         }
     }
@@ -58,7 +58,7 @@ impl Rp {
     fn update_alpha(&mut self) {
         if self.acked > 0 {
             let fraction = self.marked as f64 / self.acked as f64;
-            self.alpha = (1.0 - self.settings.g) * self.alpha + self.settings.g * fraction;
+            self.alpha = (1.0 - self.params.g) * self.alpha + self.params.g * fraction;
         }
         (self.acked, self.marked) = (0, 0);
     }

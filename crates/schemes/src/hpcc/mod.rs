@@ -5,149 +5,86 @@
 //! [`crate::parts::hpcc_law`] (reactions within a round start from the window of the last round),
 //! the telemetry in [`crate::parts::int`]; here is the transport around them. [`rate`] is the law as
 //! the authors' simulator has it, without a window.
-//!
-//! | symbol | parameter | default preset | source |
-//! |---|---|---|---|
-//! | eta | `eta` | 0.95 | paper, section 4.1 |
-//! | maxStage | `max_stage` | 5 | paper, section 4.1 |
-//! | W_AI | `step_bytes` (or from `flows`, `rate_ai`: see `step`) | 80 B | paper's experiments |
-//! | N | `flows` | 78 | assumption: gives 80 B at 100 Gb/s and 10 us |
-//! | R_AI | `rate_ai` | line/2500 | the authors' simulator |
-//! | R_min | `rate_min` | 100 Mb/s | the authors' simulator |
-//! | T | `round_trip`, `base_rtt` | longest of the network | the authors' simulator |
 
 mod rate;
 
 use crate::Configured;
-use crate::param::{Applies, ParamSpec, ParamValues, Preset, SchemeSpec, Unit, joined};
-use crate::parts::hpcc_law::{self, HpccLaw, Settings};
-use crate::parts::int::{self, IntPoint, Precision};
-use crate::parts::round_trip::{self, round_trip};
+use crate::param::{ParamValues, Preset, SchemeSpec, params, presets};
+use crate::parts::hpcc_law::{self, HpccLaw, Settings, Step};
+use crate::parts::int::{self, IntPoint};
+use crate::parts::round_trip;
 use xoff_fabric::scheme::*;
 
-/// A configured HPCC.
-#[derive(Clone, Debug)]
-pub struct Hpcc {
-    values: ParamValues,
-    precision: Precision,
+params! {
+    /// Symbols are the paper's.
+    pub struct Params {
+        /// a window and its pace, or a rate in whole bits per second and no window of its own
+        law: Law { Window = "window", Rate = "rate" } = "window",
+            from "paper; the authors' simulator has the rate, and caps what is in flight at the host";
+        /// every ACK reacts, or only the one that ends a round
+        fast_react: Flag = "true" if Law::Rate, from "the authors' simulator, FAST_REACT";
+        /// within a round, hops without a queue are left out
+        sample_feedback: Flag = "false" if Law::Rate, from "the authors' simulator, SAMPLE_FEEDBACK";
+        /// one rate per hop, of which the smallest counts, instead of one from the busiest hop
+        per_hop: Flag = "false" if Law::Rate, from "the authors' simulator, MULTI_RATE";
+        /// floor of the rate, and with it of the window
+        rate_min "R_min": Rate = "100Mbps", from "the authors' simulator";
+        ..reaction: hpcc_law::Params;
+        ..round_trip: round_trip::Params;
+        ..int: int::HeaderParams;
+    }
 }
+
+const PRESETS: &[Preset] = presets! {
+    "paper" from "SIGCOMM 2019" {}
+    "script" from "run script of the authors' simulator" { max_stage = "0", step = "rate", int_precision = "header" }
+    "hpcc-ns3" from "the authors' simulator to the last bit, values of its run script at 100G" {
+        law = "rate", max_stage = "0", step = "rate", rate_min = "1Gbps",
+        int_precision = "header", int_multiplier = "4",
+    }
+    "mercury" from "Mercury's large-scale simulations (T = 12 us); its other values are an assumption, the paper's" {
+        round_trip = "fixed", base_rtt = "12us",
+    }
+};
 
 const SPEC: SchemeSpec = SchemeSpec::new(
     "hpcc",
     "in-band telemetry, a window from the utilisation of the busiest hop",
     "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019",
-    PARAMS,
+    Params::TABLE,
     PRESETS,
 );
 
-const RATE_LAW: Applies = &[("law", "rate")];
-
-const LAW: [ParamSpec; 6] = hpcc_law::params(&[], &[("step", "bytes")], &[("step", "flows")], &[("step", "rate")]);
-
-const PARAMS: &[ParamSpec] = &joined::<15>(&[
-    &LAW,
-    &[
-        ParamSpec::new(
-            "law",
-            "",
-            Unit::Choice(&["window", "rate"]),
-            "window",
-            &[],
-            "a window and its pace, or a rate in whole bits per second and no window of its own",
-            "paper; the authors' simulator has the rate, and caps what is in flight at the host",
-        ),
-        ParamSpec::new(
-            "fast_react",
-            "",
-            Unit::Flag,
-            "true",
-            RATE_LAW,
-            "every ACK reacts, or only the one that ends a round",
-            "the authors' simulator, FAST_REACT",
-        ),
-        ParamSpec::new(
-            "sample_feedback",
-            "",
-            Unit::Flag,
-            "false",
-            RATE_LAW,
-            "within a round, hops without a queue are left out",
-            "the authors' simulator, SAMPLE_FEEDBACK",
-        ),
-        ParamSpec::new(
-            "per_hop",
-            "",
-            Unit::Flag,
-            "false",
-            RATE_LAW,
-            "one rate per hop, of which the smallest counts, instead of one from the busiest hop",
-            "the authors' simulator, MULTI_RATE",
-        ),
-        ParamSpec::new(
-            "rate_min",
-            "R_min",
-            Unit::Rate,
-            "100Mbps",
-            &[],
-            "floor of the rate, and with it of the window",
-            "the authors' simulator",
-        ),
-        round_trip::ROUND_TRIP,
-        round_trip::BASE_RTT,
-        int::PRECISION,
-        int::MULTIPLIER,
-    ],
-]);
-
-const PRESETS: &[Preset] = &[
-    Preset { name: "paper", source: "SIGCOMM 2019", values: &[] },
-    Preset {
-        name: "script",
-        source: "run script of the authors' simulator",
-        values: &[("max_stage", "0"), ("step", "rate"), ("int_precision", "header")],
-    },
-    Preset {
-        name: "hpcc-ns3",
-        source: "the authors' simulator to the last bit, values of its run script at 100G",
-        values: &[
-            ("law", "rate"),
-            ("max_stage", "0"),
-            ("step", "rate"),
-            ("rate_min", "1Gbps"),
-            ("int_precision", "header"),
-            ("int_multiplier", "4"),
-        ],
-    },
-    Preset {
-        name: "mercury",
-        source: "Mercury's large-scale simulations (T = 12 us); its other values are an assumption, the paper's",
-        values: &[("round_trip", "fixed"), ("base_rtt", "12us")],
-    },
-];
+/// A configured HPCC.
+#[derive(Clone, Debug)]
+pub struct Hpcc {
+    params: Params,
+}
 
 impl Configured for Hpcc {
     const SPEC: SchemeSpec = SPEC;
 
     fn configure(values: &ParamValues) -> Hpcc {
-        Hpcc { values: values.clone(), precision: Precision::from_params(values).with_multiplier(values) }
+        Hpcc { params: Params::read(values) }
     }
 
     fn objection(values: &ParamValues) -> Option<String> {
-        (values.choice("law") == "rate" && values.choice("step") != "rate").then(|| {
-            format!(
+        let params = Params::read(values);
+        match (params.law, params.reaction.step) {
+            (Law::Window, _) | (Law::Rate, Step::Rate) => None,
+            (Law::Rate, step @ (Step::Bytes | Step::Flows)) => Some(format!(
                 "a law of rates takes its step from `rate_ai`: `step` must be \"rate\", not \"{}\"",
-                values.choice("step")
-            )
-        })
+                step.text()
+            )),
+        }
     }
 }
 
 impl Hpcc {
     /// The law's settings for one flow (sections 3 and 5).
     fn settings(&self, of: &FlowFacts) -> Settings {
-        let round_trip = round_trip(&self.values, of);
-        let settings = Settings::from_params(&self.values, of.line_rate, of.initial_rate, round_trip);
-        Settings { precision: self.precision, ..settings }
+        let Params { reaction, round_trip, rate_min, int, .. } = &self.params;
+        reaction.over(of.line_rate, of.initial_rate, round_trip.of(of), *rate_min, int.precision())
     }
 }
 
@@ -160,7 +97,7 @@ impl Scheme for Hpcc {
     type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> IntPoint {
-        IntPoint::new(self.precision, at)
+        IntPoint::new(self.params.int.precision(), at)
     }
 
     fn notification_point(&self, _: &FlowFacts) -> Silent {
@@ -168,9 +105,9 @@ impl Scheme for Hpcc {
     }
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
-        match self.values.choice("law") {
-            "rate" => Rp::Rate(Box::new(rate::Rp::new(self, of))),
-            _ => Rp::Window { law: HpccLaw::new(&self.settings(of)), round_ends_bytes: 0 },
+        match self.params.law {
+            Law::Window => Rp::Window { law: HpccLaw::new(&self.settings(of)), round_ends_bytes: 0 },
+            Law::Rate => Rp::Rate(Box::new(rate::Rp::new(&self.params, of))),
         }
     }
 

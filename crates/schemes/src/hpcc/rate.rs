@@ -4,9 +4,9 @@
 //! simulator's order of operations: rates are truncated after every one of them, so that the last
 //! bit counts. There is no window here; the host caps what is in flight.
 
-use super::Hpcc;
+use super::Params;
+use crate::param::RateValue;
 use crate::parts::int::{HEADER_HOPS, Precision};
-use crate::parts::round_trip::round_trip;
 use xoff_fabric::packet::IntHop;
 use xoff_fabric::scheme::{Acked, FlowFacts, Limits};
 
@@ -52,27 +52,26 @@ pub struct Loop {
 }
 
 impl Rp {
-    pub(super) fn new(scheme: &Hpcc, of: &FlowFacts) -> Rp {
-        let values = &scheme.values;
+    pub(super) fn new(params: &Params, of: &FlowFacts) -> Rp {
         // Parts of the line rate are meant as whole numbers: no bit is lost to the division.
-        let rate = |name| values.rate(name).at(of.line_rate).round() as u64;
+        let rate = |value: RateValue| value.at(of.line_rate).round() as u64;
         let line_bps = of.line_rate.bps();
-        let min_bps = rate("rate_min").clamp(1, line_bps.max(1));
+        let min_bps = rate(params.rate_min).clamp(1, line_bps.max(1));
         let rate_bps = of.initial_rate.bps().max(min_bps).min(line_bps);
         Rp {
             rate_bps,
             line_bps,
             min_bps,
-            step_bps: rate("rate_ai"),
-            round_trip_ns: (round_trip(values, of).ps() / 1000).max(1),
+            step_bps: rate(params.reaction.rate_ai),
+            round_trip_ns: (params.round_trip.of(of).ps() / 1000).max(1),
             window_bytes: of.bdp_bytes.max(1) as f64,
-            eta: values.number("eta"),
-            max_stage: values.count("max_stage") as u32,
+            eta: params.reaction.eta,
+            max_stage: params.reaction.max_stage as u32,
             round_ends_bytes: 0,
-            precision: scheme.precision,
-            fast_react: values.flag("fast_react"),
-            sample_feedback: values.flag("sample_feedback"),
-            per_hop: values.flag("per_hop"),
+            precision: params.int.precision(),
+            fast_react: params.fast_react,
+            sample_feedback: params.sample_feedback,
+            per_hop: params.per_hop,
             blind: usize::from(of.hops) > HEADER_HOPS,
             previous: [IntHop::default(); HEADER_HOPS],
             loops: [Loop { utilisation: 1.0, reference_bps: rate_bps, stage: 0 }; HEADER_HOPS],
@@ -224,7 +223,7 @@ mod tests {
     //! The numbers were computed apart from this program, in Python, from the rules in
     //! `docs/schemes/hpcc.md`.
 
-    use super::super::SPEC;
+    use super::super::{Hpcc, SPEC};
     use super::*;
     use crate::Configured;
     use crate::param::SchemeSpec;
@@ -268,14 +267,14 @@ mod tests {
         for (&(ns, tx_bytes, port_bytes), gbps) in hops.iter().zip([100, 400]) {
             let rate = BitRate::from_gbps(gbps);
             let view = QueueView { tx_bytes, ..QueueView::at(rate, Time::from_ns(START_NS + ns), port_bytes) };
-            IntPoint::<()>::new(scheme.precision, &QueueFacts::at(rate)).write(&view, &mut stack);
+            IntPoint::<()>::new(scheme.params.int.precision(), &QueueFacts::at(rate)).write(&view, &mut stack);
         }
         stack
     }
 
     fn rates(texts: &[(&str, &str)], of: &FlowFacts) -> Vec<u64> {
         let scheme = scheme(texts);
-        let mut rp = Rp::new(&scheme, of);
+        let mut rp = Rp::new(&scheme.params, of);
         let rate = |(acked_bytes, sent_bytes, hops): Ack| {
             let stack = stack(&scheme, &hops);
             rp.on_ack(&Acked { acked_bytes, sent_bytes, int: Some(&stack), ..Acked::default() });
@@ -319,7 +318,7 @@ mod tests {
     #[test]
     fn hpcc_ns3_records_of_one_instant_end_at_line_rate_for_good() {
         let scheme = scheme(&[]);
-        let mut rp = Rp::new(&scheme, &flow());
+        let mut rp = Rp::new(&scheme.params, &flow());
         let mut ack = |acked_bytes, ns, tx_bytes, queue| {
             let stack = stack(&scheme, &[(ns, tx_bytes, queue)]);
             rp.on_ack(&Acked { acked_bytes, sent_bytes: acked_bytes + 9, int: Some(&stack), ..Acked::default() });
@@ -331,7 +330,7 @@ mod tests {
         assert_eq!(ack(40, 10_000, 200_000, 900_000), (100_000_000_000, true));
         assert_eq!(ack(60, 30_000, 400_000, 900_000), (100_000_000_000, true));
         // Nothing sent in no time is not above zero: there is no busiest hop, and U stays.
-        let mut rp = Rp::new(&scheme, &flow());
+        let mut rp = Rp::new(&scheme.params, &flow());
         for acked_bytes in [1, 20] {
             let stack = stack(&scheme, &[(100, 0, 0)]);
             rp.on_ack(&Acked { acked_bytes, sent_bytes: 9, int: Some(&stack), ..Acked::default() });

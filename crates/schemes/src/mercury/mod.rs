@@ -1,28 +1,18 @@
 //! Mercury: accurate and fast congestion feedback.
 //!
 //! He, Liang, Fan, Wang, Han, Xiao, Dou: *Accurate and fast congestion feedback in MEC-enabled RDMA
-//! datacenters*, Journal of Cloud Computing 13:72, 2024. The switch tells a port that is congested from one that was only paused, and sends the
-//! sources of a congested port CNPs of its own with a window for each flow. The sender obeys its
-//! window beside whatever congestion control it has (DCQCN by default).
+//! datacenters*, Journal of Cloud Computing 13:72, 2024. The switch tells a port that is congested
+//! from one that was only paused, and sends the sources of a congested port CNPs of its own with a
+//! window for each flow. The sender obeys its window beside whatever congestion control it has (DCQCN
+//! by default).
 //!
 //! Variant: Algorithms 1 and 2 as rebuilt from the paper's prose (their listings are not legible),
 //! with the details that the paper leaves open chosen as in section 7 of the specification, whose
 //! section numbers are used here. See decision 0022.
 //!
-//! | symbol | parameter | default | source |
-//! |---|---|---|---|
-//! | threshold | `kmin`, `xoff_part` | 40/100/160/400 KB at 10/25/40/100G, at most XOFF/2 | assumption: the base's Kmin |
-//! | T | `check_period` | 10 us | paper, experiment settings |
-//! | baseRTT | `base_rtt_from`, `base_rtt` | the network's longest | paper; 12 us in its large network |
-//! | flowTable | `table`, `table_bits` | exact | paper: hashed |
-//! | (who is notified) | `notify_flows` | the flow of the arriving packet | assumption |
-//! | (CNP spacing) | `cnp_interval` | 50 us per flow and port | assumption: DCQCN's |
-//! | cwnd | `window_rule`, `window_floor` | latest, 1 packet | assumption |
-//! | (lines 18 to 20) | `reset`, `reset_quiet`, `reset_after` | first increase of the base | assumption |
-//!
 //! Last_State, rxByte, T_pause and Q_Length are state; C is the port's rate, at the sender the line's.
 
-use crate::param::{Base, ParamSpec, ParamValues, Preset, SchemeSpec, Unit};
+use crate::param::{Base, ParamValues, Preset, SchemeSpec, params, presets};
 use crate::parts::flow_table::FlowTable;
 use crate::parts::wire;
 use crate::{Configured, Overlay};
@@ -30,182 +20,75 @@ use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::*;
 
-const PARAMS: &[ParamSpec] = &[
-    ParamSpec::new(
-        "kmin",
-        "threshold",
-        Unit::BytesByRate,
-        "40KB@10Gbps, 100KB@25Gbps, 160KB@40Gbps, 400KB@100Gbps",
-        &[],
-        "queue above which a port may be congested",
-        "assumption: Kmin of the DCQCN beneath; the paper gives no value",
-    ),
-    ParamSpec::new(
-        "xoff_part",
-        "",
-        Unit::Number { min: 0.01, max: 1.0 },
-        "0.5",
-        &[],
-        "the threshold is at most this part of PFC's XOFF, where that is static",
-        "assumption: congestion must be seen before PFC acts",
-    ),
-    ParamSpec::new(
-        "check_period",
-        "T",
-        Unit::Time,
-        "10us",
-        &[],
-        "time between two looks at the queue of an undetermined port",
-        "paper, parameter settings",
-    ),
-    ParamSpec::new(
-        "base_rtt_from",
-        "baseRTT",
-        Unit::Choice(&["network", "fixed"]),
-        "network",
-        &[],
-        "the base round trip is the network's longest, or given",
-        "paper: known in advance from the topology",
-    ),
-    ParamSpec::new(
-        "base_rtt",
-        "baseRTT",
-        Unit::Time,
-        "12us",
-        &[("base_rtt_from", "fixed")],
-        "the one base round trip of all flows",
-        "paper, large-scale settings",
-    ),
-    ParamSpec::new(
-        "notify_flows",
-        "",
-        Unit::Choice(&["arriving", "all"]),
-        "arriving",
-        &[],
-        "a congested port notifies the flow of each arriving packet, or all flows that it holds",
-        "assumption: the same information without a storm of CNPs",
-    ),
-    ParamSpec::new(
-        "cnp_interval",
-        "",
-        Unit::Time,
-        "50us",
-        &[],
-        "least time between two CNPs of a port to a flow",
-        "assumption: DCQCN's notification interval, moved into the switch",
-    ),
-    ParamSpec::new(
-        "table",
-        "flowTable",
-        Unit::Choice(&["exact", "hashed"]),
-        "exact",
-        &[],
-        "bytes are counted per flow, or per hash of the flow",
-        "paper: hashed; the exact form shows the scheme without collisions",
-    ),
-    ParamSpec::new(
-        "table_bits",
-        "",
-        Unit::Count { min: 1, max: 20 },
-        "10",
-        &[("table", "hashed")],
-        "the hashed table has two to the power of this many slots",
-        "assumption: the paper gives no size",
-    ),
-    ParamSpec::new(
-        "window_rule",
-        "cwnd",
-        Unit::Choice(&["latest", "minimum"]),
-        "latest",
-        &[],
-        "a window replaces the one before, or the smallest of one round trip counts",
-        "paper: one register, overwritten",
-    ),
-    ParamSpec::new(
-        "window_floor",
-        "",
-        Unit::Count { min: 1, max: 1000 },
-        "1",
-        &[],
-        "smallest window, in full packets",
-        "assumption: no window would stop the flow for good",
-    ),
-    ParamSpec::new(
-        "reset",
-        "",
-        Unit::Choice(&["increase", "silence"]),
-        "increase",
-        &[],
-        "the window opens again at the base's first increase after the last CNP, or by time alone",
-        "paper: when the sender recovers its rate",
-    ),
-    ParamSpec::new(
-        "reset_quiet",
-        "",
-        Unit::Time,
-        "50us",
-        &[("reset", "increase")],
-        "an increase counts only this long after the last CNP",
-        "assumption: sooner, the next CNP may be on its way",
-    ),
-    ParamSpec::new(
-        "reset_after",
-        "",
-        Unit::Time,
-        "1ms",
-        &[],
-        "the window opens again at the latest after this long without CNP",
-        "assumption: for bases that do not increase by themselves",
-    ),
-];
+params! {
+    /// Symbols are the paper's.
+    pub struct Params {
+        /// queue above which a port may be congested
+        kmin "threshold": BytesByRate = "40KB@10Gbps, 100KB@25Gbps, 160KB@40Gbps, 400KB@100Gbps",
+            from "assumption: Kmin of the DCQCN beneath; the paper gives no value";
+        /// the threshold is at most this part of PFC's XOFF, where that is static
+        xoff_part: Number(0.01..=1.0) = "0.5", from "assumption: congestion must be seen before PFC acts";
+        /// time between two looks at the queue of an undetermined port
+        check_period "T": Time = "10us", from "paper, parameter settings";
+        /// the base round trip is the network's longest, or given
+        base_rtt_from "baseRTT": BaseRttFrom { Network = "network", Fixed = "fixed" } = "network",
+            from "paper: known in advance from the topology";
+        /// the one base round trip of all flows
+        base_rtt "baseRTT": Time = "12us" if BaseRttFrom::Fixed, from "paper, large-scale settings";
+        /// a congested port notifies the flow of each arriving packet, or all flows that it holds
+        notify_flows: Notified { Arriving = "arriving", All = "all" } = "arriving",
+            from "assumption: the same information without a storm of CNPs";
+        /// least time between two CNPs of a port to a flow
+        cnp_interval: Time = "50us", from "assumption: DCQCN's notification interval, moved into the switch";
+        /// bytes are counted per flow, or per hash of the flow
+        table "flowTable": Table { Exact = "exact", Hashed = "hashed" } = "exact",
+            from "paper: hashed; the exact form shows the scheme without collisions";
+        /// the hashed table has two to the power of this many slots
+        table_bits: Count(1..=20) = "10" if Table::Hashed, from "assumption: the paper gives no size";
+        /// a window replaces the one before, or the smallest of one round trip counts
+        window_rule "cwnd": WindowRule { Latest = "latest", Minimum = "minimum" } = "latest",
+            from "paper: one register, overwritten";
+        /// smallest window, in full packets
+        window_floor: Count(1..=1000) = "1", from "assumption: no window would stop the flow for good";
+        /// the window opens again at the base's first increase after the last CNP, or by time alone
+        reset: Reset { Increase = "increase", Silence = "silence" } = "increase",
+            from "paper: when the sender recovers its rate";
+        /// an increase counts only this long after the last CNP
+        reset_quiet: Time = "50us" if Reset::Increase, from "assumption: sooner, the next CNP may be on its way";
+        /// the window opens again at the latest after this long without CNP
+        reset_after: Time = "1ms", from "assumption: for bases that do not increase by themselves";
+    }
+}
 
-const PRESETS: &[Preset] = &[
-    Preset { name: "paper", source: "J. Cloud Computing 2024, small-scale settings", values: &[] },
-    Preset {
-        name: "large",
-        source: "J. Cloud Computing 2024, large-scale settings",
-        values: &[("base_rtt_from", "fixed"), ("base_rtt", "12us")],
-    },
-];
+const PRESETS: &[Preset] = presets! {
+    "paper" from "J. Cloud Computing 2024, small-scale settings" {}
+    "large" from "J. Cloud Computing 2024, large-scale settings" { base_rtt_from = "fixed", base_rtt = "12us" }
+};
 
 /// A configured Mercury.
 #[derive(Clone, Debug)]
 pub struct Mercury {
-    values: ParamValues,
-    sender: Arc<SenderSettings>,
-}
-
-/// What all senders share.
-#[derive(Clone, Debug)]
-struct SenderSettings {
-    minimum: bool,
-    by_increase: bool,
-    quiet: Span,
-    reset_after: Span,
+    params: Arc<Params>,
 }
 
 impl Configured for Mercury {
     const SPEC: SchemeSpec = SchemeSpec::new(
         "mercury",
         "switches tell paused ports from congested ones and send windows to the sources",
-        "He et al., Accurate and fast congestion feedback in MEC-enabled RDMA datacenters, Journal of Cloud Computing 13:72, 2024",
-        PARAMS,
+        "He et al., Accurate and fast congestion feedback in MEC-enabled RDMA datacenters, \
+         Journal of Cloud Computing 13:72, 2024",
+        Params::TABLE,
         PRESETS,
     )
     .with_base(Base::Default("dcqcn:nic"));
 
     fn configure(values: &ParamValues) -> Mercury {
-        let sender = SenderSettings {
-            minimum: values.choice("window_rule") == "minimum",
-            by_increase: values.choice("reset") == "increase",
-            quiet: values.time("reset_quiet"),
-            reset_after: values.time("reset_after"),
-        };
-        Mercury { values: values.clone(), sender: Arc::new(sender) }
+        Mercury { params: Arc::new(Params::read(values)) }
     }
 
     fn objection(values: &ParamValues) -> Option<String> {
-        (values.choice("notify_flows") == "all" && values.choice("table") == "hashed").then(|| {
+        let params = Params::read(values);
+        (params.notify_flows == Notified::All && params.table == Table::Hashed).then(|| {
             "a hashed table does not know its flows, so `notify_flows = \"all\"` needs `table = \"exact\"`".to_owned()
         })
     }
@@ -236,18 +119,19 @@ impl Overlay for Mercury {
 
     /// Lines 18 to 20.
     fn on_base_increase(own: &mut Rp, now: Time) {
-        let quiet = |last: Time| now.saturating_since(last) >= own.settings.quiet;
-        if own.settings.by_increase && own.last_cnp.is_some_and(quiet) {
-            own.open();
+        let quiet = |last: Time| now.saturating_since(last) >= own.params.reset_quiet;
+        match own.params.reset {
+            Reset::Increase if own.last_cnp.is_some_and(quiet) => own.open(),
+            Reset::Increase | Reset::Silence => {}
         }
     }
 }
 
 impl Mercury {
     fn base_rtt(&self, longest: Span) -> Span {
-        match self.values.choice("base_rtt_from") {
-            "fixed" => self.values.time("base_rtt"),
-            _ => longest,
+        match self.params.base_rtt_from {
+            BaseRttFrom::Network => longest,
+            BaseRttFrom::Fixed => self.params.base_rtt,
         }
     }
 }
@@ -261,18 +145,17 @@ impl Scheme for Mercury {
     type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Cp {
-        let kmin = self.values.bytes_by_rate("kmin").at_queue(at);
-        let part = self.values.number("xoff_part");
-        let cap = at.xoff_bytes.map_or(u64::MAX, |xoff| (xoff as f64 * part) as u64);
+        let kmin = self.params.kmin.at_queue(at);
+        let cap = at.xoff_bytes.map_or(u64::MAX, |xoff| (xoff as f64 * self.params.xoff_part) as u64);
         Cp(Box::new(Egress {
             threshold_bytes: kmin.min(cap),
             full_bytes: at.rate.bytes_in(self.base_rtt(at.max_base_rtt)),
-            period: self.values.time("check_period"),
-            interval: self.values.time("cnp_interval"),
-            all: self.values.choice("notify_flows") == "all",
-            bits: match self.values.choice("table") {
-                "hashed" => self.values.count("table_bits") as u32,
-                _ => 0,
+            period: self.params.check_period,
+            interval: self.params.cnp_interval,
+            notified: self.params.notify_flows,
+            bits: match self.params.table {
+                Table::Exact => 0,
+                Table::Hashed => self.params.table_bits as u32,
             },
             state: State::Determined,
             paused_at: Time::ZERO,
@@ -297,11 +180,11 @@ impl Scheme for Mercury {
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         let base_rtt = self.base_rtt(of.max_base_rtt);
-        let floor_bytes = self.values.count("window_floor") * u64::from(of.mtu_bytes);
+        let floor_bytes = self.params.window_floor * u64::from(of.mtu_bytes);
         // Section 5: cwnd = C baseRTT to begin with.
         let full_bytes = of.line_rate.bytes_in(base_rtt).max(floor_bytes);
         Rp {
-            settings: self.sender.clone(),
+            params: self.params.clone(),
             full_bytes,
             floor_bytes,
             window_bytes: full_bytes,
@@ -337,7 +220,7 @@ struct Egress {
     full_bytes: u64,
     period: Span,
     interval: Span,
-    all: bool,
+    notified: Notified,
     /// Zero: exact.
     bits: u32,
     state: State,
@@ -353,7 +236,7 @@ struct Egress {
     told: FlowTable<Time>,
     /// At this size `told` is cleared of old entries.
     prune_at: usize,
-    /// With `all`: when the table is next walked.
+    /// With [`Notified::All`]: when the table is next walked.
     all_at: Time,
 }
 
@@ -437,14 +320,19 @@ impl Egress {
             let bytes = self.table.get(self.key(packet)).map_or(0, |entry| entry.bytes);
             self.tell(now, packet.flow, bytes, notify);
         }
-        if self.all && now >= self.all_at {
-            self.all_at = now + self.interval;
-            let table = std::mem::take(&mut self.table);
-            for (flow, entry) in table.iter().filter(|(_, entry)| entry.own) {
-                self.tell(now, flow, entry.bytes, notify);
-            }
-            self.table = table;
+        match self.notified {
+            Notified::All if now >= self.all_at => self.tell_all(now, notify),
+            Notified::All | Notified::Arriving => {}
         }
+    }
+
+    fn tell_all(&mut self, now: Time, notify: &mut impl FnMut(u32, Cnp)) {
+        self.all_at = now + self.interval;
+        let table = std::mem::take(&mut self.table);
+        for (flow, entry) in table.iter().filter(|(_, entry)| entry.own) {
+            self.tell(now, flow, entry.bytes, notify);
+        }
+        self.table = table;
     }
 }
 
@@ -513,7 +401,7 @@ impl CongestionPoint for Cp {
 /// The extra register of the sender: how much may be in flight.
 #[derive(Clone, Debug)]
 pub struct Rp {
-    settings: Arc<SenderSettings>,
+    params: Arc<Params>,
     full_bytes: u64,
     floor_bytes: u64,
     window_bytes: u64,
@@ -543,7 +431,11 @@ impl ReactionPoint for Rp {
     fn on_feedback(&mut self, now: Time, cnp: &Cnp) {
         let window = u64::from(cnp.window_bytes).clamp(self.floor_bytes, self.full_bytes);
         let stale = self.last_cnp.is_none() || now.saturating_since(self.smallest_at) > self.base_rtt;
-        if !self.settings.minimum || stale || window <= self.window_bytes {
+        let counts = match self.params.window_rule {
+            WindowRule::Latest => true,
+            WindowRule::Minimum => stale || window <= self.window_bytes,
+        };
+        if counts {
             self.window_bytes = window;
             self.smallest_at = now;
         }
@@ -558,7 +450,7 @@ impl ReactionPoint for Rp {
 
     #[inline]
     fn timer(&self) -> Option<Time> {
-        self.last_cnp.map(|last| last + self.settings.reset_after)
+        self.last_cnp.map(|last| last + self.params.reset_after)
     }
 }
 

@@ -8,27 +8,8 @@
 //! ([`crate::parts::hpcc_law`]), or PowerTCP's. Sections, equations and lines are those of the specification,
 //! `mlcc.md`.
 //!
-//! | symbol | parameter | default | source |
-//! |---|---|---|---|
-//! | D_t | `target_delay` | 1 ms | paper |
-//! | theta | `theta` | 18 ms | paper |
-//! | m | `credit_mean` | 5 | paper |
-//! | alpha | `alpha` | 0.5 | paper |
-//! | C_R, first | `credit_start` | 1 | assumption |
-//! | k | `switch_int_every` | 1 | assumption |
-//! | R_min | `rate_min` | 100 Mb/s | assumption |
-//! | R_credit, first | `pfq_rate` | line rate of the receiver | assumption |
-//! | | `law` | HPCC's | assumption |
-//! | eta | `eta` | 0.95 | HPCC |
-//! | maxStage | `max_stage` | 5 | HPCC |
-//! | W_AI | `step_bytes` (or `flows`, `rate_ai`: see `step`) | 80 B | HPCC's experiments |
-//! | gamma, N | `gamma`, `power_flows` | 0.9, 10 | PowerTCP |
-//! | RTT_D | `rtt_d` | measured between matches | assumption |
-//! | RTT_C | - | base round trip of the flow | topology |
-//! | MTU | - | payload of a full packet | host |
-//! | eqs 2, 3, 6, 8, 9 | `history`, `missing_history`, `floor_queue`, `token_rule`, `window_span`, `clamp_window` | | assumptions |
-//! | PFQ | `pfq_idle`, `pfq_yield`, `pfq_in_law` | | assumptions |
-//! | windows | `window_intra`, `window_cross` | law; none | assumptions |
+//! RTT_C is the flow's base round trip, from the topology; MTU the payload of a full packet, from the host. `history`
+//! and `missing_history` are about equation 2, `clamp_window` is about equation 9.
 
 mod credit;
 pub mod dqm;
@@ -44,12 +25,13 @@ pub use near_source::{Cp, NearSource, SwitchInt};
 
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
-use crate::parts::hpcc_law::{HpccLaw, Settings};
-use crate::parts::int::{self, Precision};
+use crate::parts::hpcc_law::HpccLaw;
+use crate::parts::int;
 use crate::parts::wire;
 use crate::powertcp;
 use credit::Credit;
 use dqm::{Bounds, Dqm, DqmSettings};
+use spec::{History, MissingHistory, Params, RateLaw, RttD, TokenRule, WindowCross, WindowIntra, WindowSpan};
 use std::sync::Arc;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::packet::IntStack;
@@ -62,37 +44,35 @@ const ANSWER_BYTES: u32 = 10;
 /// A configured MLCC.
 #[derive(Clone, Debug)]
 pub struct Mlcc {
-    values: ParamValues,
-    precision: Precision,
+    params: Params,
     dqm: DqmSettings,
-    /// If that is the law.
-    power: Option<Arc<powertcp::Settings>>,
+    /// PowerTCP's, for when that is the law.
+    power: Arc<powertcp::Settings>,
 }
 
 impl Configured for Mlcc {
     const SPEC: SchemeSpec = spec::SPEC;
 
     fn configure(values: &ParamValues) -> Mlcc {
+        let params = Params::read(values);
         let dqm = DqmSettings {
-            target_s: values.time("target_delay").as_s(),
-            theta_s: values.time("theta").as_s(),
-            credit_mean: values.count("credit_mean") as usize,
-            alpha: values.number("alpha"),
-            at_least: values.choice("token_rule") == "at-least",
-            advertised: values.choice("history") == "advertised",
-            line_before: values.choice("missing_history") == "line",
-            floor_queue: values.flag("floor_queue"),
-            clamp_window: values.flag("clamp_window"),
-            sliding: values.choice("window_span") == "rtt",
+            target_s: params.target_delay.as_s(),
+            theta_s: params.theta.as_s(),
+            credit_mean: params.credit_mean as usize,
+            alpha: params.alpha,
+            at_least: params.token_rule == TokenRule::AtLeast,
+            advertised: params.history == History::Advertised,
+            line_before: params.missing_history == MissingHistory::Line,
+            floor_queue: params.floor_queue,
+            clamp_window: params.clamp_window,
+            sliding: params.window_span == WindowSpan::Rtt,
         };
-        let precision = Precision::from_params(values);
-        let power = values.choice("law") == "powertcp";
-        let power = power.then(|| powertcp::Settings::paper(values.number("gamma"), precision));
-        Mlcc { values: values.clone(), precision, dqm, power }
+        let power = powertcp::Settings::paper(params.gamma, params.int.precision());
+        Mlcc { params, dqm, power }
     }
 
     fn objection(values: &ParamValues) -> Option<String> {
-        (values.time("theta") == Span::ZERO)
+        (Params::read(values).theta == Span::ZERO)
             .then(|| "`theta` is a time in which something is to happen: above zero".into())
     }
 }
@@ -100,24 +80,29 @@ impl Configured for Mlcc {
 impl Mlcc {
     /// Section 3: the law over a loop of round trip `t`, at most at `line`.
     fn law(&self, line: BitRate, initial: BitRate, t: Span) -> Law {
-        let t = t.max(Span::from_ns(1));
-        if let Some(settings) = &self.power {
-            let line_bps = line.bps() as f64;
-            let step_bps = line_bps / self.values.count("power_flows") as f64;
-            let rates_bps = [line_bps, initial.bps() as f64, self.min_bps(line), step_bps];
-            return Law::PowerTcp(powertcp::Rp::over(settings, t, rates_bps));
+        let (t, params) = (t.max(Span::from_ns(1)), &self.params);
+        match params.law {
+            RateLaw::Hpcc => {
+                let settings = params.hpcc.over(line, initial, t, params.rate_min, params.int.precision());
+                Law::Hpcc(HpccLaw::new(&settings))
+            }
+            RateLaw::PowerTcp => {
+                let line_bps = line.bps() as f64;
+                let step_bps = line_bps / params.power_flows as f64;
+                let rates_bps = [line_bps, initial.bps() as f64, self.min_bps(line), step_bps];
+                Law::PowerTcp(powertcp::Rp::over(&self.power, t, rates_bps))
+            }
         }
-        Law::Hpcc(HpccLaw::new(&Settings::from_params(&self.values, line, initial, t)))
     }
 
     /// R_min, at most the line rate.
     fn min_bps(&self, line: BitRate) -> f64 {
-        self.values.rate("rate_min").at(line).clamp(1.0, line.bps() as f64)
+        self.params.rate_min.at(line).clamp(1.0, line.bps() as f64)
     }
 
     /// Section 4: the first rate of a per-flow queue.
     fn pfq_rate(&self, far: &Crossing) -> BitRate {
-        let rate = self.values.rate("pfq_rate").at(far.far_line_rate).max(1.0);
+        let rate = self.params.pfq_rate.at(far.far_line_rate).max(1.0);
         BitRate::from_bps(rate as u64).min(far.far_line_rate)
     }
 }
@@ -131,15 +116,15 @@ impl Scheme for Mlcc {
     type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Cp {
-        let every = self.values.count("switch_int_every") as u32;
-        Cp::new(at, self.precision, every, self.values.flag("near_gateway"))
+        let Params { int, switch_int_every, near_gateway, .. } = &self.params;
+        Cp::new(at, int.precision(), *switch_int_every as u32, *near_gateway)
     }
 
     fn notification_point(&self, of: &FlowFacts) -> Np {
         let Some(far) = &of.crossing else { return Np(None) };
-        let start = self.values.count("credit_start") as u16;
+        let start = self.params.credit_start as u16;
         let law = self.law(far.far_line_rate, self.pfq_rate(far), far.far_rtt);
-        let measured = self.values.choice("rtt_d") == "measured";
+        let measured = self.params.rtt_d == RttD::Measured;
         let bounds = Bounds {
             rtt_c: of.base_rtt,
             rtt_d: far.far_rtt,
@@ -148,7 +133,7 @@ impl Scheme for Mlcc {
             min_bps: self.min_bps(of.line_rate),
         };
         Np(Some(Box::new(Receiver {
-            credit: Credit::new(law, start, far.far_rtt, measured, self.values.flag("pfq_in_law")),
+            credit: Credit::new(law, start, far.far_rtt, measured, self.params.pfq_in_law),
             dqm: Dqm::new(self.dqm, bounds),
         })))
     }
@@ -156,13 +141,16 @@ impl Scheme for Mlcc {
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         let Some(near) = &of.crossing else {
             let law = self.law(of.line_rate, of.initial_rate, of.base_rtt);
-            return Rp::Intra { law, round_ends_bytes: 0, window: self.values.choice("window_intra") == "law" };
+            return Rp::Intra { law, round_ends_bytes: 0, window: self.params.window_intra };
         };
         Rp::Cross {
             near: NearSource::new(self.law(of.line_rate, of.initial_rate, near.near_rtt)),
             // Section 6: line rate until the first value comes.
             advertised_bps: of.line_rate.bps() as f64,
-            window_s: if self.values.choice("window_cross") == "bdp" { of.base_rtt.as_s() } else { f64::INFINITY },
+            window_s: match self.params.window_cross {
+                WindowCross::None => f64::INFINITY,
+                WindowCross::Bdp => of.base_rtt.as_s(),
+            },
         }
     }
 
@@ -172,8 +160,8 @@ impl Scheme for Mlcc {
         Some(Pfq::new(
             self.pfq_rate(far).bps() as f64,
             self.min_bps(far.far_line_rate),
-            times(of.base_rtt, self.values.number("pfq_idle")),
-            times(far.far_rtt, self.values.number("pfq_yield")),
+            times(of.base_rtt, self.params.pfq_idle),
+            times(far.far_rtt, self.params.pfq_yield),
             of.start,
         ))
     }
@@ -281,7 +269,7 @@ impl NotificationPoint for Np {
 #[derive(Clone, Debug)]
 pub enum Rp {
     /// Within a datacentre: the law from end to end (section 2).
-    Intra { law: Law, round_ends_bytes: u64, window: bool },
+    Intra { law: Law, round_ends_bytes: u64, window: WindowIntra },
     /// Between datacentres: R_MLCC = min(R_NS, R̄_DQM), equation 10.
     Cross {
         near: NearSource,
@@ -298,7 +286,11 @@ impl ReactionPoint for Rp {
     fn limits(&self) -> Limits {
         match self {
             Rp::Intra { law, window, .. } => {
-                Limits { rate_bps: law.rate_bps(), window_bytes: if *window { law.window_bytes() } else { u64::MAX } }
+                let window_bytes = match window {
+                    WindowIntra::Law => law.window_bytes(),
+                    WindowIntra::None => u64::MAX,
+                };
+                Limits { rate_bps: law.rate_bps(), window_bytes }
             }
             Rp::Cross { near, advertised_bps, window_s } => {
                 let rate_bps = near.rate_bps().min(*advertised_bps);

@@ -4,70 +4,29 @@
 //! from end to end, and by schemes that run it over a part of the path.
 
 use super::int::{Precision, Previous};
-use crate::param::{Applies, ParamSpec, ParamValues, Unit};
+use crate::param::{RateValue, params};
 use xoff_engine::{BitRate, Span};
 use xoff_fabric::packet::IntStack;
 
-/// The law's own parameters, to be listed by each scheme that uses it: when the law matters at all,
-/// and when each of the three ways to give its step does. `rate_min` and
-/// [`int_precision`](super::int::PRECISION) are read too.
-pub const fn params(law: Applies, by_bytes: Applies, by_flows: Applies, by_rate: Applies) -> [ParamSpec; 6] {
-    [
-        ParamSpec::new(
-            "eta",
-            "eta",
-            Unit::Number { min: 0.01, max: 1.0 },
-            "0.95",
-            law,
-            "utilisation that the law aims at",
-            "HPCC, section 4.1; its authors' simulator",
-        ),
-        ParamSpec::new(
-            "max_stage",
-            "maxStage",
-            Unit::Count { min: 0, max: 1000 },
-            "5",
-            law,
-            "rounds of additive increase before a multiplicative one; 0: always multiplicative",
-            "HPCC, section 4.1; 0 in its authors' run script",
-        ),
-        ParamSpec::new(
-            "step",
-            "",
-            Unit::Choice(&["bytes", "flows", "rate"]),
-            "bytes",
-            law,
-            "additive step: given in bytes, from the number of flows expected, or from a rate",
-            "HPCC, section 4.1: by flows, 80 B in its experiments; its authors' simulator: a rate",
-        ),
-        ParamSpec::new(
-            "step_bytes",
-            "W_AI",
-            Unit::Bytes,
-            "80B",
-            by_bytes,
-            "additive step of the window per round",
-            "HPCC's experiments",
-        ),
-        ParamSpec::new(
-            "flows",
-            "N",
-            Unit::Count { min: 1, max: 1_000_000 },
-            "78",
-            by_flows,
-            "flows expected at a port: W_AI = W_init (1 - eta) / N keeps its queue near zero up to so many",
-            "HPCC, section 4.1; the number is an assumption, which gives 80 B at 100 Gb/s and 10 us",
-        ),
-        ParamSpec::new(
-            "rate_ai",
-            "R_AI",
-            Unit::Rate,
-            "line/2500",
-            by_rate,
-            "additive step as a rate: W_AI = R_AI T / 8",
-            "run script of HPCC's authors: 10 Mb/s per 25 Gb/s",
-        ),
-    ]
+params! {
+    /// The law's own parameters; symbols are the paper's. The least rate and the precision of the telemetry are those
+    /// of the scheme.
+    pub struct Params {
+        /// utilisation that the law aims at
+        eta "eta": Number(0.01..=1.0) = "0.95", from "HPCC, section 4.1; its authors' simulator";
+        /// rounds of additive increase before a multiplicative one; 0: always multiplicative
+        max_stage "maxStage": Count(0..=1000) = "5", from "HPCC, section 4.1; 0 in its authors' run script";
+        /// additive step: given in bytes, from the number of flows expected, or from a rate
+        step: Step { Bytes = "bytes", Flows = "flows", Rate = "rate" } = "bytes",
+            from "HPCC, section 4.1: by flows, 80 B in its experiments; its authors' simulator: a rate";
+        /// additive step of the window per round
+        step_bytes "W_AI": Bytes = "80B" if Step::Bytes, from "HPCC's experiments";
+        /// flows expected at a port: W_AI = W_init (1 - eta) / N keeps its queue near zero up to so many
+        flows "N": Count(1..=1_000_000) = "78" if Step::Flows,
+            from "HPCC, section 4.1; the number is an assumption, which gives 80 B at 100 Gb/s and 10 us";
+        /// additive step as a rate: W_AI = R_AI T / 8
+        rate_ai "R_AI": Rate = "line/2500" if Step::Rate, from "run script of HPCC's authors: 10 Mb/s per 25 Gb/s";
+    }
 }
 
 /// What the law needs to know of its loop.
@@ -87,25 +46,31 @@ pub struct Settings {
     pub precision: Precision,
 }
 
-impl Settings {
+impl Params {
     /// Section 5, over a loop of round trip T.
-    pub fn from_params(values: &ParamValues, line_rate: BitRate, initial_rate: BitRate, round_trip: Span) -> Settings {
+    pub fn over(
+        &self,
+        line_rate: BitRate,
+        initial_rate: BitRate,
+        round_trip: Span,
+        rate_min: RateValue,
+        precision: Precision,
+    ) -> Settings {
         let window_of = |bps: f64| bps * round_trip.as_s() / 8.0;
-        let eta = values.number("eta");
-        let step_bytes = match values.choice("step") {
-            "flows" => window_of(line_rate.bps() as f64) * (1.0 - eta) / values.count("flows") as f64,
-            "rate" => window_of(values.rate("rate_ai").at(line_rate)),
-            _ => values.bytes("step_bytes") as f64,
+        let step_bytes = match self.step {
+            Step::Bytes => self.step_bytes as f64,
+            Step::Flows => window_of(line_rate.bps() as f64) * (1.0 - self.eta) / self.flows as f64,
+            Step::Rate => window_of(self.rate_ai.at(line_rate)),
         };
         Settings {
             line_rate,
             initial_rate,
             round_trip,
             step_bytes,
-            min_bytes: window_of(values.rate("rate_min").at(line_rate)),
-            eta,
-            max_stage: values.count("max_stage") as u32,
-            precision: Precision::from_params(values),
+            min_bytes: window_of(rate_min.at(line_rate)),
+            eta: self.eta,
+            max_stage: self.max_stage as u32,
+            precision,
         }
     }
 }

@@ -5,7 +5,7 @@
 //! the packet and the bytes now in its queues, and is written when the packet is dequeued
 //! (`hpcc.md`, section 2).
 
-use crate::param::{ParamSpec, ParamValues, Unit};
+use crate::param::{ParamValues, params};
 use std::marker::PhantomData;
 use xoff_engine::rng::mix;
 use xoff_engine::{BitRate, Time};
@@ -20,27 +20,45 @@ pub fn format() -> Format {
     Format { data_bytes: HEADER_BYTES, ack_bytes: HEADER_BYTES, int: true, ..Format::default() }
 }
 
-/// How exact the records are.
-pub const PRECISION: ParamSpec = ParamSpec::new(
-    "int_precision",
-    "",
-    Unit::Choice(&["exact", "header"]),
-    "exact",
-    &[],
-    "exact values, or those that fit the header's 24, 20 and 17 bits, and at most five hops",
-    "the HPCC authors' simulator has the header's; exact: assumption, so that one file holds at every speed",
-);
+params! {
+    /// How exact the records are.
+    pub struct Params {
+        /// exact values, or those that fit the header's 24, 20 and 17 bits, and at most five hops
+        int_precision: IntPrecision { Exact = "exact", Header = "header" } = "exact",
+            from "the HPCC authors' simulator has the header's; \
+                  exact: assumption, so that one file holds at every speed";
+    }
+}
 
-/// The unit of the header's fields, for schemes that let it be chosen.
-pub const MULTIPLIER: ParamSpec = ParamSpec::new(
-    "int_multiplier",
-    "m",
-    Unit::Count { min: 0, max: 32 },
-    "0",
-    &[("int_precision", "header")],
-    "units of 128 m and 80 m bytes at every port, speeds told by the header's code; 0: m is each port's speed over 25G",
-    "the HPCC authors' simulator has one for all ports (INT_MULTI), the NIC's speed over 25G in their run script",
-);
+params! {
+    /// How exact the records are, for schemes that let the unit of the header's fields be chosen.
+    pub struct HeaderParams {
+        /// units of 128 m and 80 m bytes at every port, speeds told by the header's code;
+        /// 0: m is each port's speed over 25G
+        int_multiplier "m": Count(0..=32) = "0" if IntPrecision::Header,
+            from "the HPCC authors' simulator has one for all ports (INT_MULTI), \
+                  the NIC's speed over 25G in their run script";
+        ..int: Params;
+    }
+}
+
+impl Params {
+    pub fn precision(&self) -> Precision {
+        match self.int_precision {
+            IntPrecision::Exact => Precision::Exact,
+            IntPrecision::Header => Precision::Header,
+        }
+    }
+}
+
+impl HeaderParams {
+    pub fn precision(&self) -> Precision {
+        match (self.int.int_precision, self.int_multiplier) {
+            (IntPrecision::Exact, _) | (IntPrecision::Header, 0) => self.int.precision(),
+            (IntPrecision::Header, m) => Precision::Coded(m as u8),
+        }
+    }
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Precision {
@@ -74,28 +92,13 @@ fn coded(rate: BitRate) -> BitRate {
 }
 
 impl Precision {
-    pub fn from_params(values: &ParamValues) -> Precision {
-        match values.choice("int_precision") {
-            "header" => Precision::Header,
-            _ => Precision::Exact,
-        }
-    }
-
-    /// For schemes that list [`MULTIPLIER`] too.
-    pub fn with_multiplier(self, values: &ParamValues) -> Precision {
-        match (self, values.count("int_multiplier")) {
-            (Precision::Exact, _) | (_, 0) => self,
-            (_, m) => Precision::Coded(m as u8),
-        }
-    }
-
     /// The m that a scheme, or its base, sets for all ports.
     pub fn multiplier_of(values: &ParamValues) -> Option<u64> {
         let own = |values: &ParamValues| {
-            values.spec().param("int_multiplier")?;
-            match Precision::from_params(values).with_multiplier(values) {
+            let listed = HeaderParams::TABLE.iter().all(|param| values.spec().param(param.name).is_some());
+            match listed.then(|| HeaderParams::read(values).precision())? {
                 Precision::Coded(m) => Some(u64::from(m)),
-                _ => None,
+                Precision::Exact | Precision::Header => None,
             }
         };
         own(values).or_else(|| values.base().and_then(own))

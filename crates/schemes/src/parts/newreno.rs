@@ -3,223 +3,84 @@
 //! The machine of `tcp-newreno`, and what is beneath DCTCP's window form. Sequence numbers are
 //! payload bytes from the flow's first; no handshake is modelled.
 //!
-//! | symbol | parameter | default | source |
-//! |---|---|---|---|
-//! | IW | `initial_window_rule`, `initial_window` | fixed, 2 segments | assumption: the ns-2 era; RFC 5681; RFC 6928 |
-//! | ssthresh | `initial_ssthresh` | 1 GiB | RFC 5681: arbitrarily high |
-//! | rwnd | `receive_window` | 64 MB | assumption: never the limit |
-//! | RTO_min, RTO_max | `rto_min`, `rto_max` | 200 ms, 60 s | FQCN paper, section VI; RFC 6298 |
-//! | RTO before a sample | `rto_initial` | 1 s | RFC 6298, 2.1 |
-//! | G | `granularity` | 1 ms | assumption: a kernel's tick |
+//! A scheme in which TCP itself is a choice embeds [`Machine`] and has a `rto_min` of its own.
 
-use crate::param::{Applies, ParamSpec, ParamValues, Unit};
+use crate::param::params;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::{Acked, FlowFacts, Limits, Outstanding, Resend};
 
-/// The parameters of the machine, to be listed by each scheme that uses it: when the machine matters
-/// at all, when a fixed initial window does, when delayed ACKs do; default and source of `rto_min`.
-pub const fn params(
-    tcp: Applies,
-    fixed_window: Applies,
-    delayed: Applies,
-    rto_min: (&'static str, &'static str),
-) -> [ParamSpec; 16] {
-    [
-        ParamSpec::new(
-            "initial_window_rule",
-            "IW",
-            Unit::Choice(&["fixed", "rfc5681"]),
-            "fixed",
-            tcp,
-            "a number of segments, or 4, 3 or 2 by their size",
-            "assumption: fixed, as in ns-2; RFC 5681, section 3.1",
-        ),
-        ParamSpec::new(
-            "initial_window",
-            "IW",
-            Unit::Count { min: 1, max: 1000 },
-            "2",
-            fixed_window,
-            "segments in the first round trip",
-            "assumption: the ns-2 era of the FQCN paper; RFC 6928 has 10",
-        ),
-        ParamSpec::new(
-            "initial_ssthresh",
-            "ssthresh",
-            Unit::Bytes,
-            "1GiB",
-            tcp,
-            "window at which the first slow start ends",
-            "RFC 5681, section 3.1: arbitrarily high",
-        ),
-        ParamSpec::new(
-            "receive_window",
-            "rwnd",
-            Unit::Bytes,
-            "64MB",
-            tcp,
-            "most bytes in flight that the receiver allows",
-            "assumption: very large, so that only congestion limits",
-        ),
-        ParamSpec::new(
-            "limited_transmit",
-            "",
-            Unit::Flag,
-            "false",
-            tcp,
-            "the first two duplicate ACKs each let a new segment go",
-            "RFC 3042; off by default",
-        ),
-        ParamSpec::new(
-            "impatient",
-            "",
-            Unit::Flag,
-            "true",
-            tcp,
-            "only the first partial ACK of a recovery restarts the timer",
-            "RFC 6582, section 4",
-        ),
-        ParamSpec::new(
-            "full_ack",
-            "",
-            Unit::Choice(&["conservative", "ssthresh"]),
-            "conservative",
-            tcp,
-            "window after recovery: what is in flight and one segment at most, or ssthresh",
-            "RFC 6582, section 3.2, step 3: both options",
-        ),
-        ParamSpec::new(
-            "idle_restart",
-            "",
-            Unit::Flag,
-            "true",
-            tcp,
-            "back to the initial window after a time-out's length of silence",
-            "RFC 5681, section 4.1",
-        ),
-        ParamSpec::new("rto_min", "RTO_min", Unit::Time, rto_min.0, tcp, "least retransmission time-out", rto_min.1),
-        ParamSpec::new(
-            "rto_max",
-            "RTO_max",
-            Unit::Time,
-            "60s",
-            tcp,
-            "longest retransmission time-out",
-            "RFC 6298, rule 2.5",
-        ),
-        ParamSpec::new(
-            "rto_initial",
-            "RTO",
-            Unit::Time,
-            "1s",
-            tcp,
-            "retransmission time-out before the first sample",
-            "RFC 6298, rule 2.1",
-        ),
-        ParamSpec::new(
-            "granularity",
-            "G",
-            Unit::Time,
-            "1ms",
-            tcp,
-            "least margin of the time-out over the round trip",
-            "RFC 6298, rule 2.3; the value is an assumption (a kernel's tick)",
-        ),
-        ParamSpec::new(
-            "timestamps",
-            "",
-            Unit::Flag,
-            "false",
-            tcp,
-            "12 bytes more per segment, and samples from retransmissions too",
-            "RFC 7323; off by default",
-        ),
-        ParamSpec::new(
-            "delayed_ack",
-            "",
-            Unit::Flag,
-            "false",
-            tcp,
-            "acknowledge every few segments, or late",
-            "assumption: off, as the ns-2 sink; RFC 5681, section 4.2",
-        ),
-        ParamSpec::new(
-            "delayed_ack_segments",
-            "m",
-            Unit::Count { min: 2, max: 64 },
-            "2",
-            delayed,
-            "segments in order per ACK",
-            "RFC 5681, section 4.2",
-        ),
-        ParamSpec::new(
-            "delayed_ack_timeout",
-            "",
-            Unit::Time,
-            "40ms",
-            delayed,
-            "longest delay of an ACK",
-            "assumption: common practice; RFC 5681 allows 500 ms",
-        ),
-    ]
-}
-
-/// The parameters, ready to use; shared by all flows.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// `None`: by the size of a segment.
-    initial_segments: Option<u64>,
-    initial_ssthresh: u64,
-    receive_window: u64,
-    limited_transmit: bool,
-    impatient: bool,
-    conservative: bool,
-    idle_restart: bool,
-    timestamps: bool,
-    rto_min: Span,
-    rto_max: Span,
-    rto_initial: Span,
-    granularity: Span,
-}
-
-impl Settings {
-    pub fn from_params(values: &ParamValues) -> Settings {
-        Settings {
-            initial_segments: (values.choice("initial_window_rule") == "fixed").then(|| values.count("initial_window")),
-            initial_ssthresh: values.bytes("initial_ssthresh"),
-            receive_window: values.bytes("receive_window"),
-            limited_transmit: values.flag("limited_transmit"),
-            impatient: values.flag("impatient"),
-            conservative: values.choice("full_ack") == "conservative",
-            idle_restart: values.flag("idle_restart"),
-            timestamps: values.flag("timestamps"),
-            rto_min: values.time("rto_min"),
-            rto_max: values.time("rto_max"),
-            rto_initial: values.time("rto_initial"),
-            granularity: values.time("granularity"),
-        }
+params! {
+    /// All parameters, as `tcp-newreno` has them. Symbols are the RFCs'.
+    pub struct Params {
+        /// least retransmission time-out
+        rto_min "RTO_min": Time = "200ms", from "FQCN paper, section VI; RFC 6298 has 1 s";
+        ..machine: Machine;
     }
+}
 
+params! {
+    /// What matters wherever the machine runs.
+    pub struct Machine {
+        /// a number of segments, or 4, 3 or 2 by their size
+        initial_window_rule "IW": InitialWindowRule { Fixed = "fixed", Rfc5681 = "rfc5681" } = "fixed",
+            from "assumption: fixed, as in ns-2; RFC 5681, section 3.1";
+        /// segments in the first round trip
+        initial_window "IW": Count(1..=1000) = "2" if InitialWindowRule::Fixed,
+            from "assumption: the ns-2 era of the FQCN paper; RFC 6928 has 10";
+        /// window at which the first slow start ends
+        initial_ssthresh "ssthresh": Bytes = "1GiB", from "RFC 5681, section 3.1: arbitrarily high";
+        /// most bytes in flight that the receiver allows
+        receive_window "rwnd": Bytes = "64MB", from "assumption: very large, so that only congestion limits";
+        /// the first two duplicate ACKs each let a new segment go
+        limited_transmit: Flag = "false", from "RFC 3042; off by default";
+        /// only the first partial ACK of a recovery restarts the timer
+        impatient: Flag = "true", from "RFC 6582, section 4";
+        /// window after recovery: what is in flight and one segment at most, or ssthresh
+        full_ack: FullAck { Conservative = "conservative", Ssthresh = "ssthresh" } = "conservative",
+            from "RFC 6582, section 3.2, step 3: both options";
+        /// back to the initial window after a time-out's length of silence
+        idle_restart: Flag = "true", from "RFC 5681, section 4.1";
+        /// longest retransmission time-out
+        rto_max "RTO_max": Time = "60s", from "RFC 6298, rule 2.5";
+        /// retransmission time-out before the first sample
+        rto_initial "RTO": Time = "1s", from "RFC 6298, rule 2.1";
+        /// least margin of the time-out over the round trip
+        granularity "G": Time = "1ms", from "RFC 6298, rule 2.3; the value is an assumption (a kernel's tick)";
+        /// 12 bytes more per segment, and samples from retransmissions too
+        timestamps: Flag = "false", from "RFC 7323; off by default";
+        /// acknowledge every few segments, or late
+        delayed_ack: Flag = "false", from "assumption: off, as the ns-2 sink; RFC 5681, section 4.2";
+        /// segments in order per ACK
+        delayed_ack_segments "m": Count(2..=64) = "2" if delayed_ack, from "RFC 5681, section 4.2";
+        /// longest delay of an ACK
+        delayed_ack_timeout: Time = "40ms" if delayed_ack,
+            from "assumption: common practice; RFC 5681 allows 500 ms";
+    }
+}
+
+impl Params {
     /// Why the parameters make no sense together.
-    pub fn objection(values: &ParamValues) -> Option<String> {
-        let (min, max) = (values.time("rto_min"), values.time("rto_max"));
-        if max == Span::ZERO || min > max || values.time("rto_initial") > max {
+    pub fn objection(&self) -> Option<String> {
+        let Machine { rto_max, rto_initial, receive_window, .. } = self.machine;
+        if rto_max == Span::ZERO || self.rto_min > rto_max || rto_initial > rto_max {
             return Some("`rto_max` is below `rto_min` or `rto_initial`, or zero".into());
         }
-        if values.time("rto_initial") == Span::ZERO {
+        if rto_initial == Span::ZERO {
             return Some("`rto_initial` is zero: it would run out before any answer".into());
         }
-        (values.bytes("receive_window") == 0).then(|| "`receive_window` is zero: nothing could be sent".into())
+        (receive_window == 0).then(|| "`receive_window` is zero: nothing could be sent".into())
     }
 
     fn initial_window(&self, smss: u64) -> u64 {
-        let segments = match self.initial_segments {
-            Some(segments) => segments,
+        let segments = match self.machine.initial_window_rule {
+            InitialWindowRule::Fixed => self.machine.initial_window,
             // RFC 5681, section 3.1.
-            None if smss <= 1095 => 4,
-            None if smss <= 2190 => 3,
-            None => 2,
+            InitialWindowRule::Rfc5681 => match smss {
+                ..=1095 => 4,
+                1096..=2190 => 3,
+                2191.. => 2,
+            },
         };
         segments * smss
     }
@@ -238,7 +99,7 @@ enum Pending {
 /// The sender of one flow.
 #[derive(Clone, Debug)]
 pub struct NewReno {
-    settings: Arc<Settings>,
+    params: Arc<Params>,
     line_bps: f64,
     cwnd: u64,
     ssthresh: u64,
@@ -265,17 +126,17 @@ pub struct NewReno {
 }
 
 impl NewReno {
-    pub fn new(settings: &Arc<Settings>, of: &FlowFacts) -> NewReno {
+    pub fn new(params: &Arc<Params>, of: &FlowFacts) -> NewReno {
         let smss = u64::from(of.mtu_bytes);
-        let mut cwnd = settings.initial_window(smss);
-        let mut ssthresh = settings.initial_ssthresh.max(2 * smss);
+        let mut cwnd = params.initial_window(smss);
+        let mut ssthresh = params.machine.initial_ssthresh.max(2 * smss);
         if of.initial_rate < of.line_rate {
             // A flow that starts at a rate below line rate has the window for it, and probes on.
             cwnd = cwnd.max(of.initial_rate.bytes_in(of.base_rtt));
             ssthresh = ssthresh.min(cwnd.max(2 * smss));
         }
         NewReno {
-            settings: settings.clone(),
+            params: params.clone(),
             line_bps: of.line_rate.bps() as f64,
             cwnd,
             ssthresh,
@@ -327,19 +188,19 @@ impl NewReno {
     pub fn limits(&self) -> Limits {
         let smss = u64::from(self.smss);
         // RFC 3042: beyond the window while two duplicates may still be reordering.
-        let beyond = match self.settings.limited_transmit && !self.in_recovery && self.duplicates <= 2 {
+        let beyond = match self.params.machine.limited_transmit && !self.in_recovery && self.duplicates <= 2 {
             true => u64::from(self.duplicates) * smss,
             false => 0,
         };
-        let window = (self.cwnd + beyond).min(self.settings.receive_window);
+        let window = (self.cwnd + beyond).min(self.params.machine.receive_window);
         Limits { rate_bps: self.line_bps, window_bytes: (window / smss * smss).max(smss) }
     }
 
     pub fn on_sent(&mut self, now: Time) {
         if self.rto_at == Time::NEVER {
             // RFC 5681, section 4.1: nothing was outstanding, for longer than a time-out.
-            if self.settings.idle_restart && self.sent && now.saturating_since(self.last_sent) > self.rto() {
-                self.cwnd = self.cwnd.min(self.settings.initial_window(u64::from(self.smss)));
+            if self.params.machine.idle_restart && self.sent && now.saturating_since(self.last_sent) > self.rto() {
+                self.cwnd = self.cwnd.min(self.params.initial_window(u64::from(self.smss)));
             }
             // RFC 6298, rule 5.1.
             self.rto_at = now + self.rto();
@@ -360,7 +221,7 @@ impl NewReno {
     fn on_new_ack(&mut self, ack: &Acked<'_>, grow: bool) {
         let smss = u64::from(self.smss);
         // Section 5, Karn: time stamps alone tell a retransmission from its original.
-        if !ack.resent || self.settings.timestamps {
+        if !ack.resent || self.params.machine.timestamps {
             self.sample(ack.rtt);
             self.backoff = 0;
         }
@@ -373,14 +234,14 @@ impl NewReno {
                 self.cwnd += smss;
             }
             self.cwnd = self.cwnd.max(smss);
-            restart = !(self.settings.impatient && self.partial);
+            restart = !(self.params.machine.impatient && self.partial);
             self.partial = true;
         } else if self.in_recovery {
             // Section 4, full ACK.
             let flight = ack.sent_bytes.saturating_sub(ack.acked_bytes);
-            self.cwnd = match self.settings.conservative {
-                true => self.ssthresh.min(flight.max(smss) + smss),
-                false => self.ssthresh,
+            self.cwnd = match self.params.machine.full_ack {
+                FullAck::Conservative => self.ssthresh.min(flight.max(smss) + smss),
+                FullAck::Ssthresh => self.ssthresh,
             };
             self.in_recovery = false;
             self.duplicates = 0;
@@ -394,7 +255,7 @@ impl NewReno {
                     false => (smss * smss / self.cwnd).max(1),
                 };
                 // What the receiver never allows need not be remembered.
-                self.cwnd = self.cwnd.min(self.settings.receive_window.max(smss));
+                self.cwnd = self.cwnd.min(self.params.machine.receive_window.max(smss));
                 self.increases = self.increases.wrapping_add(1);
             }
         }
@@ -409,7 +270,7 @@ impl NewReno {
     fn on_duplicate(&mut self, ack: &Acked<'_>) {
         self.duplicates += 1;
         if self.in_recovery {
-            self.cwnd = (self.cwnd + u64::from(self.smss)).min(self.settings.receive_window);
+            self.cwnd = (self.cwnd + u64::from(self.smss)).min(self.params.machine.receive_window);
         } else if self.duplicates == 3 && ack.acked_bytes as i64 > self.recover {
             self.pending = Pending::ThirdDuplicate;
         }
@@ -433,7 +294,7 @@ impl NewReno {
             Pending::PartialAck => Resend::Oldest,
             Pending::ThirdDuplicate => {
                 // RFC 5681, section 3.2: what limited transmit sent does not count.
-                let flight = if self.settings.limited_transmit { flight.min(self.cwnd) } else { flight };
+                let flight = if self.params.machine.limited_transmit { flight.min(self.cwnd) } else { flight };
                 self.ssthresh = (flight / 2).max(2 * smss);
                 self.cwnd = self.ssthresh + 3 * smss;
                 self.recover = out.highest_bytes as i64;
@@ -472,13 +333,13 @@ impl NewReno {
 
     /// Section 5: the time-out, doubled for each one in a row.
     fn rto(&self) -> Span {
-        let settings = &self.settings;
+        let Machine { rto_max, rto_initial, granularity, .. } = self.params.machine;
         let plain = match self.sampled {
-            true => settings.rto_min.max(self.srtt + settings.granularity.max(self.rttvar * 4)),
-            false => settings.rto_initial,
+            true => self.params.rto_min.max(self.srtt + granularity.max(self.rttvar * 4)),
+            false => rto_initial,
         };
         let doubled = plain.ps().saturating_mul(1 << self.backoff.min(40));
-        Span::from_ps(doubled.clamp(1, settings.rto_max.ps()))
+        Span::from_ps(doubled.clamp(1, rto_max.ps()))
     }
 }
 

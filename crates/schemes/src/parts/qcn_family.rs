@@ -3,59 +3,69 @@
 //! They differ in whom a sampled queue tells and what ([`Member`]); everything around that is the
 //! same scheme and stands here once.
 
-use super::qcn_limiter::{self, Limiter, Settings};
+use super::qcn_limiter::{self, Limiter};
 use super::qcn_sampler::{self, Cnm};
-use crate::param::{ParamSpec, ParamValues, Preset, SchemeSpec, joined};
+use crate::param::{ParamValues, Preset, SchemeSpec, params, presets};
 use crate::{Configured, Overlay};
-use std::marker::PhantomData;
 use std::sync::Arc;
 use xoff_fabric::scheme::*;
 
-/// The parameters of all members: of sampler and limiter.
-pub const PARAMS: &[ParamSpec] =
-    &joined::<{ qcn_sampler::PARAMS.len() + qcn_limiter::PARAMS.len() }>(&[qcn_sampler::PARAMS, qcn_limiter::PARAMS]);
+params! {
+    /// Of all members.
+    pub struct Params {
+        ..sampler: qcn_sampler::Params;
+        ..limiter: qcn_limiter::Params;
+    }
+}
 
 /// EtherType of the tag that names a flow to its rate limiter (IEEE 802.1Qau).
 const CN_TAG: u16 = 0x22e9;
 
 /// The parameter sets of all members.
-pub const PRESETS: &[Preset] = &[
-    Preset { name: "paper", source: "FQCN paper (IEEE Trans. Communications 2013), sections III and VI", values: &[] },
-    Preset {
-        name: "standard",
-        source: "IEEE 802.1Qau: samples by bytes, six bits of feedback, target kept on back-to-back CNMs",
-        values: &[("sampling", "bytes"), ("psi_max", "63"), ("keep_target", "true")],
-    },
-];
+pub const PRESETS: &[Preset] = presets! {
+    "paper" from "FQCN paper (IEEE Trans. Communications 2013), sections III and VI" {}
+    "standard" from "IEEE 802.1Qau: samples by bytes, six bits of feedback, target kept on back-to-back CNMs" {
+        sampling = "bytes", psi_max = "63", keep_target = "true",
+    }
+};
 
-/// A congestion point that makes a scheme of the family. Its parameters are [`PARAMS`] and its own.
+/// A congestion point that makes a scheme of the family.
 pub trait Member: CongestionPoint<Feedback = Cnm> + Send {
     const SPEC: SchemeSpec;
+    /// Those of the family, and its own.
+    type Params: Send + Sync;
 
-    fn at(values: &ParamValues, facts: &QueueFacts) -> Self;
+    fn read(values: &ParamValues) -> Self::Params;
+
+    /// Those of the family.
+    fn shared(params: &Self::Params) -> &Params;
+
+    fn at(params: &Self::Params, facts: &QueueFacts) -> Self;
 
     /// Why its own parameters make no sense.
-    fn objection(_: &ParamValues) -> Option<String> {
+    fn objection(_: &Self::Params) -> Option<String> {
         None
     }
 }
 
 /// A configured scheme of the family.
-pub struct Family<M> {
-    values: ParamValues,
-    limiter: Arc<Settings>,
-    member: PhantomData<fn() -> M>,
+pub struct Family<M: Member> {
+    params: M::Params,
+    limiter: Arc<qcn_limiter::Params>,
 }
 
 impl<M: Member> Configured for Family<M> {
     const SPEC: SchemeSpec = M::SPEC;
 
     fn configure(values: &ParamValues) -> Family<M> {
-        Family { values: values.clone(), limiter: Settings::from_params(values), member: PhantomData }
+        let params = M::read(values);
+        Family { limiter: Arc::new(M::shared(&params).limiter.clone()), params }
     }
 
     fn objection(values: &ParamValues) -> Option<String> {
-        M::objection(values).or_else(|| qcn_sampler::objection(values)).or_else(|| qcn_limiter::objection(values))
+        let params = M::read(values);
+        let Params { sampler, limiter } = M::shared(&params);
+        M::objection(&params).or_else(|| sampler.objection()).or_else(|| limiter.objection())
     }
 }
 
@@ -71,7 +81,7 @@ impl<M: Member> Scheme for Family<M> {
     type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> M {
-        M::at(&self.values, at)
+        M::at(&self.params, at)
     }
     fn notification_point(&self, _: &FlowFacts) -> Silent<Cnm> {
         Silent::default()
@@ -81,11 +91,11 @@ impl<M: Member> Scheme for Family<M> {
     }
     /// QCN section 2.
     fn format(&self) -> Format {
-        let data_bytes = self.values.bytes("cn_tag") as u32;
+        let data_bytes = M::shared(&self.params).sampler.cn_tag as u32;
         Format { data_bytes, tag: (data_bytes == 4).then_some(CN_TAG), ..Format::default() }
     }
     fn notification_bytes(&self, _: &Cnm) -> Option<u32> {
-        Some(self.values.bytes("cnm_frame") as u32)
+        Some(M::shared(&self.params).sampler.cnm_frame as u32)
     }
     fn wire(&self, cnm: &Cnm) -> Wire {
         let (feedback, says) = (cnm.psi, format!("feedback {}", cnm.psi));

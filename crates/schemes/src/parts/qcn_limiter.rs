@@ -5,169 +5,77 @@
 //! limiter and no timer.
 
 use super::qcn_sampler::Cnm;
-use crate::param::{ParamSpec, ParamValues, Unit};
+use crate::param::params;
 use std::sync::Arc;
 use xoff_engine::{Rng, Span, Time, stream};
 use xoff_fabric::scheme::{FlowFacts, Limits, ReactionPoint};
 
-/// A target lowered by every cut is never ten times the rate.
-const KEEPING: &[(&str, &str)] = &[("keep_target", "true")];
-
-pub const PARAMS: &[ParamSpec] = &[
-    ParamSpec::new(
-        "gd",
-        "Gd",
-        Unit::Number { min: 0.0, max: 1.0 },
-        "1/128",
-        &[],
-        "relative cut per unit of feedback",
-        "FQCN paper, section VI",
-    ),
-    ParamSpec::new(
-        "max_cut",
-        "",
-        Unit::Number { min: 0.0, max: 0.9 },
-        "0.5",
-        &[],
-        "largest relative cut of one CNM",
-        "IEEE 802.1Qau: a rate is never more than halved",
-    ),
-    ParamSpec::new(
-        "fast_recovery",
-        "CT",
-        Unit::Count { min: 1, max: 100 },
-        "5",
-        &[],
-        "cycles of byte counter or timer before the target grows",
-        "FQCN paper, section VI",
-    ),
-    ParamSpec::new(
-        "byte_counter",
-        "BL",
-        Unit::Bytes,
-        "150KB",
-        &[],
-        "bytes per cycle of the byte counter; half after fast recovery",
-        "FQCN paper, section VI",
-    ),
-    ParamSpec::new(
-        "increase_timer",
-        "T",
-        Unit::Time,
-        "15ms",
-        &[],
-        "time per cycle of the timer; half after fast recovery",
-        "FQCN paper, section VI",
-    ),
-    ParamSpec::new(
-        "jitter",
-        "",
-        Unit::Number { min: 0.0, max: 0.9 },
-        "0.15",
-        &[],
-        "uniform jitter of byte counter and timer, either way",
-        "IEEE 802.1Qau: avoids phase locking",
-    ),
-    ParamSpec::new(
-        "rate_ai",
-        "R_AI",
-        Unit::Rate,
-        "line/2000",
-        &[],
-        "additive increase of the target",
-        "FQCN paper, section VI: 0.5 Mb/s at 1G, 5 Mb/s at 10G; in proportion elsewhere (assumption)",
-    ),
-    ParamSpec::new(
-        "rate_hai",
-        "R_HAI",
-        Unit::Rate,
-        "line/200",
-        &[],
-        "hyper-active increase of the target, per cycle beyond fast recovery",
-        "FQCN paper, section VI: 5 Mb/s at 1G, 50 Mb/s at 10G; in proportion elsewhere (assumption)",
-    ),
-    ParamSpec::new(
-        "rate_min",
-        "R_min",
-        Unit::Rate,
-        "line/1000",
-        &[],
-        "floor of the sending rate",
-        "assumption: the standard's 10 Mb/s at 10G, in proportion elsewhere",
-    ),
-    ParamSpec::new(
-        "keep_target",
-        "",
-        Unit::Flag,
-        "false",
-        &[],
-        "back-to-back CNMs leave the target where it was",
-        "FQCN paper: false; IEEE 802.1Qau: true",
-    ),
-    ParamSpec::new(
-        "stage_order",
-        "",
-        Unit::Choice(&["classify-first", "increment-first"]),
-        "classify-first",
-        &[],
-        "choose the kind of increase before or after counting it",
-        "assumption: gives CT full recovery cycles; DCQCN's original simulator counts first",
-    ),
-    ParamSpec::new(
-        "target_decay",
-        "",
-        Unit::Flag,
-        "false",
-        KEEPING,
-        "an eighth of the target if it exceeds ten rates at the first cycle after a cut",
-        "802.1Qau working group's pseudo-code",
-    ),
-];
-
-/// Why these values make no sense together.
-pub fn objection(values: &ParamValues) -> Option<String> {
-    if values.bytes("byte_counter") < 2 {
-        return Some("`byte_counter` is not at least 2 bytes".into());
+params! {
+    /// Symbols are the FQCN paper's.
+    pub struct Params {
+        /// relative cut per unit of feedback
+        gd "Gd": Number(0.0..=1.0) = "1/128", from "FQCN paper, section VI";
+        /// largest relative cut of one CNM
+        max_cut: Number(0.0..=0.9) = "0.5", from "IEEE 802.1Qau: a rate is never more than halved";
+        /// cycles of byte counter or timer before the target grows
+        fast_recovery "CT": Count(1..=100) = "5", from "FQCN paper, section VI";
+        /// bytes per cycle of the byte counter; half after fast recovery
+        byte_counter "BL": Bytes = "150KB", from "FQCN paper, section VI";
+        /// time per cycle of the timer; half after fast recovery
+        increase_timer "T": Time = "15ms", from "FQCN paper, section VI";
+        /// uniform jitter of byte counter and timer, either way
+        jitter: Number(0.0..=0.9) = "0.15", from "IEEE 802.1Qau: avoids phase locking";
+        /// additive increase of the target
+        rate_ai "R_AI": Rate = "line/2000",
+            from "FQCN paper, section VI: 0.5 Mb/s at 1G, 5 Mb/s at 10G; in proportion elsewhere (assumption)";
+        /// hyper-active increase of the target, per cycle beyond fast recovery
+        rate_hai "R_HAI": Rate = "line/200",
+            from "FQCN paper, section VI: 5 Mb/s at 1G, 50 Mb/s at 10G; in proportion elsewhere (assumption)";
+        /// floor of the sending rate
+        rate_min "R_min": Rate = "line/1000",
+            from "assumption: the standard's 10 Mb/s at 10G, in proportion elsewhere";
+        /// back-to-back CNMs leave the target where it was
+        keep_target: Flag = "false", from "FQCN paper: false; IEEE 802.1Qau: true";
+        /// choose the kind of increase before or after counting it
+        stage_order: StageOrder {
+            ClassifyFirst = "classify-first",
+            IncrementFirst = "increment-first",
+        } = "classify-first", from "assumption: gives CT full recovery cycles; DCQCN's original simulator counts first";
+        // A target lowered by every cut is never ten times the rate.
+        /// an eighth of the target if it exceeds ten rates at the first cycle after a cut
+        target_decay: Flag = "false" if keep_target, from "802.1Qau working group's pseudo-code";
     }
-    (values.time("increase_timer").ps() < 2).then(|| "`increase_timer` is zero".into())
 }
 
-/// The parameters, ready to use: shared by all flows.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    gd: f64,
-    max_cut: f64,
-    fast_recovery: u32,
-    byte_counter_bytes: u64,
-    increase_timer: Span,
-    jitter: f64,
-    keep_target: bool,
-    increment_first: bool,
-    target_decay: bool,
-    values: ParamValues,
+impl Params {
+    /// Why these values make no sense together.
+    pub fn objection(&self) -> Option<String> {
+        if self.byte_counter < 2 {
+            return Some("`byte_counter` is not at least 2 bytes".into());
+        }
+        (self.increase_timer.ps() < 2).then(|| "`increase_timer` is zero".into())
+    }
+
+    /// CT, as cycles are counted.
+    fn ct(&self) -> u32 {
+        self.fast_recovery as u32
+    }
 }
 
-impl Settings {
-    pub fn from_params(values: &ParamValues) -> Arc<Settings> {
-        Arc::new(Settings {
-            gd: values.number("gd"),
-            max_cut: values.number("max_cut"),
-            fast_recovery: values.count("fast_recovery") as u32,
-            byte_counter_bytes: values.bytes("byte_counter"),
-            increase_timer: values.time("increase_timer"),
-            jitter: values.number("jitter"),
-            keep_target: values.flag("keep_target"),
-            increment_first: values.choice("stage_order") == "increment-first",
-            target_decay: values.flag("target_decay"),
-            values: values.clone(),
-        })
+impl StageOrder {
+    /// The cycle by which the increase at the end of `cycle` is classified.
+    fn classified_by(self, cycle: u32) -> u32 {
+        match self {
+            StageOrder::ClassifyFirst => cycle,
+            StageOrder::IncrementFirst => cycle + 1,
+        }
     }
 }
 
 /// One flow's rate limiter: QCN section 4.
 #[derive(Clone, Debug)]
 pub struct Limiter {
-    settings: Arc<Settings>,
+    params: Arc<Params>,
     line_bps: f64,
     ai_bps: f64,
     hai_bps: f64,
@@ -185,15 +93,14 @@ pub struct Limiter {
 }
 
 impl Limiter {
-    pub fn new(settings: &Arc<Settings>, of: &FlowFacts) -> Limiter {
+    pub fn new(params: &Arc<Params>, of: &FlowFacts) -> Limiter {
         let line_bps = of.line_rate.bps() as f64;
-        let rate = |name| settings.values.rate(name).at(of.line_rate);
         // A floor of zero would stop the flow for good.
-        let min_bps = rate("rate_min").clamp(1000.0, line_bps);
+        let min_bps = params.rate_min.at(of.line_rate).clamp(1000.0, line_bps);
         let mut limiter = Limiter {
             line_bps,
-            ai_bps: rate("rate_ai"),
-            hai_bps: rate("rate_hai"),
+            ai_bps: params.rate_ai.at(of.line_rate),
+            hai_bps: params.rate_hai.at(of.line_rate),
             min_bps,
             // From below the floor a cut would raise it.
             rate_bps: (of.initial_rate.bps() as f64).clamp(min_bps, line_bps),
@@ -204,7 +111,7 @@ impl Limiter {
             timer_at: None,
             fresh_cut: false,
             rng: stream(of.seed, "qcn limiter", of.flow),
-            settings: settings.clone(),
+            params: params.clone(),
         };
         if limiter.rate_bps < line_bps {
             limiter.restart(of.start);
@@ -221,10 +128,10 @@ impl Limiter {
 
     /// Section 4, decrease: RT = RC, RC cut by Gd Psi.
     pub fn on_cnm(&mut self, now: Time, psi: u8) {
-        if !self.settings.keep_target || self.byte_cycle > 0 {
+        if !self.params.keep_target || self.byte_cycle > 0 {
             self.target_bps = self.rate_bps;
         }
-        let cut = (self.settings.gd * f64::from(psi)).min(self.settings.max_cut);
+        let cut = (self.params.gd * f64::from(psi)).min(self.params.max_cut);
         self.rate_bps = (self.rate_bps * (1.0 - cut)).max(self.min_bps);
         self.fresh_cut = true;
         self.restart(now);
@@ -233,39 +140,35 @@ impl Limiter {
 
     /// Section 4, byte counter: a cycle ends every BL bytes, every BL / 2 after fast recovery.
     fn cycle_bytes(&mut self) -> u64 {
-        let halved = self.byte_cycle >= self.settings.fast_recovery;
-        let bytes = (self.settings.byte_counter_bytes >> u32::from(halved)) as f64;
+        let halved = self.byte_cycle >= self.params.ct();
+        let bytes = (self.params.byte_counter >> u32::from(halved)) as f64;
         ((bytes * self.spread()) as u64).max(1)
     }
 
     /// Section 4, timer: a cycle ends every T, every T / 2 after fast recovery.
     fn cycle_time(&mut self) -> Span {
-        let halved = self.timer_cycle >= self.settings.fast_recovery;
-        let time = (self.settings.increase_timer.ps() >> u32::from(halved)) as f64;
+        let halved = self.timer_cycle >= self.params.ct();
+        let time = (self.params.increase_timer.ps() >> u32::from(halved)) as f64;
         Span::from_ps(((time * self.spread()) as u64).max(1))
     }
 
     /// Section 4, jitter: uniform, either way.
     fn spread(&mut self) -> f64 {
-        match self.settings.jitter {
+        match self.params.jitter {
             0.0 => 1.0,
             jitter => 1.0 + jitter * (2.0 * self.rng.unit() - 1.0),
         }
     }
 
     fn byte_event(&mut self) {
-        let timer = self.timer_cycle;
-        let byte = if self.settings.increment_first { self.byte_cycle + 1 } else { self.byte_cycle };
-        self.increase(byte, timer);
+        self.increase(self.params.stage_order.classified_by(self.byte_cycle), self.timer_cycle);
         self.byte_cycle += 1;
         self.bytes_left = self.cycle_bytes();
         self.release();
     }
 
     fn timer_event(&mut self, now: Time) {
-        let byte = self.byte_cycle;
-        let timer = if self.settings.increment_first { self.timer_cycle + 1 } else { self.timer_cycle };
-        self.increase(byte, timer);
+        self.increase(self.byte_cycle, self.params.stage_order.classified_by(self.timer_cycle));
         self.timer_cycle += 1;
         self.timer_at = Some(now + self.cycle_time());
         self.release();
@@ -273,10 +176,10 @@ impl Limiter {
 
     /// Section 4, increase event: fast recovery, additive or hyper-active, by the two counts.
     fn increase(&mut self, byte: u32, timer: u32) {
-        if std::mem::take(&mut self.fresh_cut) && self.settings.target_decay && self.target_bps > 10.0 * self.rate_bps {
+        if std::mem::take(&mut self.fresh_cut) && self.params.target_decay && self.target_bps > 10.0 * self.rate_bps {
             self.target_bps /= 8.0;
         }
-        let ct = self.settings.fast_recovery;
+        let ct = self.params.ct();
         match (byte >= ct, timer >= ct) {
             (false, false) => {}
             (true, true) => self.target_bps += f64::from(byte.min(timer) - ct + 1) * self.hai_bps,
@@ -335,15 +238,16 @@ mod tests {
     use crate::param::SchemeSpec;
     use xoff_engine::BitRate;
 
-    static SPEC: SchemeSpec = SchemeSpec::new("limiter", "", "", PARAMS, &[]);
+    static SPEC: SchemeSpec = SchemeSpec::new("limiter", "", "", Params::TABLE, &[]);
+
+    /// Without jitter, unless there is to be some.
+    fn params(texts: &[(&str, &str)]) -> Arc<Params> {
+        Arc::new(Params::read(&SPEC.values_with(None, &[&[("jitter", "0")], texts].concat())))
+    }
 
     /// Without jitter, at 10G.
     fn limiter(texts: &[(&str, &str)]) -> Limiter {
-        let mut values = SPEC.values_with(None, &[("jitter", "0")]);
-        for (name, text) in texts {
-            values.set(name, SPEC.param(name).unwrap().unit.parse(text).unwrap());
-        }
-        Limiter::new(&Settings::from_params(&values), &FlowFacts::at(BitRate::from_gbps(10), Span::from_us(50)))
+        Limiter::new(&params(texts), &FlowFacts::at(BitRate::from_gbps(10), Span::from_us(50)))
     }
 
     fn at_rate(gbps: f64, texts: &[(&str, &str)]) -> Limiter {
@@ -504,23 +408,23 @@ mod tests {
 
     #[test]
     fn a_flow_that_starts_below_line_rate_is_limited() {
-        let settings = Settings::from_params(&SPEC.values_with(None, &[("jitter", "0")]));
+        let params = params(&[]);
         let facts = FlowFacts {
             initial_rate: BitRate::from_gbps(4),
             start: Time::from_ms(3),
             ..FlowFacts::at(BitRate::from_gbps(10), Span::from_us(50))
         };
-        let mut rp = Limiter::new(&settings, &facts);
+        let mut rp = Limiter::new(&params, &facts);
         assert_eq!((rp.limits().rate_bps, rp.timer()), (4e9, Some(Time::from_ms(18))));
         rp.on_sent(Time::from_ms(3), 150_000);
         assert_eq!(rp.limits().rate_bps, 7e9);
-        let rp = Limiter::new(&settings, &FlowFacts { initial_rate: BitRate::from_mbps(4), ..facts });
+        let rp = Limiter::new(&params, &FlowFacts { initial_rate: BitRate::from_mbps(4), ..facts });
         assert_eq!(rp.limits().rate_bps, 10e6, "the floor");
     }
 
     #[test]
     fn qcn_5_rates_follow_the_line() {
-        let values = SPEC.values(None);
+        let params = Params::read(&SPEC.values(None));
         for (gbps, ai, hai, min) in [
             (1, 0.5, 5.0, 1.0),
             (10, 5.0, 50.0, 10.0),
@@ -528,9 +432,9 @@ mod tests {
             (40, 20.0, 200.0, 40.0),
             (100, 50.0, 500.0, 100.0),
         ] {
-            let at = |name| values.rate(name).at(BitRate::from_gbps(gbps)) / 1e6;
-            for (name, mbps) in [("rate_ai", ai), ("rate_hai", hai), ("rate_min", min)] {
-                assert!((at(name) - mbps).abs() < 1e-9, "{name} at {gbps}G: {}", at(name));
+            for (rate, mbps) in [(params.rate_ai, ai), (params.rate_hai, hai), (params.rate_min, min)] {
+                let at = rate.at(BitRate::from_gbps(gbps)) / 1e6;
+                assert!((at - mbps).abs() < 1e-9, "{at} instead of {mbps} Mb/s at {gbps}G");
             }
         }
     }

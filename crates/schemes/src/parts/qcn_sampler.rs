@@ -4,7 +4,7 @@
 //! QCN and its fair descendants differ only in whom they tell and what; when they look, and how
 //! bad it is, is decided here.
 
-use crate::param::{ParamSpec, ParamValues, Unit};
+use crate::param::params;
 use xoff_engine::{Rng, stream};
 use xoff_fabric::scheme::{QueueFacts, QueueView};
 
@@ -26,123 +26,50 @@ const FULL_SCALE: f64 = 64.0;
 const BYTES_BY_EIGHTH: [f64; 8] =
     [1.0, 75.0 / 150.0, 50.0 / 150.0, 37.5 / 150.0, 30.0 / 150.0, 25.0 / 150.0, 21.5 / 150.0, 18.75 / 150.0];
 
-const BY_PACKETS: &[(&str, &str)] = &[("sampling", "packets")];
-const BY_BYTES: &[(&str, &str)] = &[("sampling", "bytes")];
-
-pub const PARAMS: &[ParamSpec] = &[
-    ParamSpec::new(
-        "qeq",
-        "Qeq",
-        Unit::BytesByRate,
-        "14KB@1Gbps, 33KB@10Gbps, 33KB@25Gbps, 33KB@40Gbps, 66KB@100Gbps",
-        &[],
-        "queue length of equilibrium",
-        "FQCN paper, section VI, at 1 and 10 Gb/s; others an assumption: 22 % of 150 KB, doubled at 100 Gb/s",
-    ),
-    ParamSpec::new(
-        "w",
-        "w",
-        Unit::Number { min: 0.0, max: 100.0 },
-        "2",
-        &[],
-        "weight of the queue's change in the feedback",
-        "FQCN paper, section VI",
-    ),
-    ParamSpec::new(
-        "psi_max",
-        "Psi_max",
-        Unit::Count { min: 1, max: 64 },
-        "64",
-        &[],
-        "largest quantised feedback",
-        "FQCN paper: 64, so that Gd * 64 = 1/2 and p reaches 10 %; the six bits of the standard hold 63",
-    ),
-    ParamSpec::new(
-        "send_zero",
-        "",
-        Unit::Flag,
-        "false",
-        &[],
-        "send a CNM even if the feedback rounds to zero",
-        "assumption: a zero feedback would only reset the rate limiter",
-    ),
-    ParamSpec::new(
-        "sampling",
-        "",
-        Unit::Choice(&["packets", "bytes"]),
-        "packets",
-        &[],
-        "sample each arrival with probability p, or once per interval of bytes",
-        "FQCN paper, section III.A; IEEE 802.1Qau counts bytes",
-    ),
-    ParamSpec::new(
-        "sample_min",
-        "p_min",
-        Unit::Number { min: 0.0001, max: 1.0 },
-        "0.01",
-        BY_PACKETS,
-        "sampling probability without congestion",
-        "FQCN paper, equation 2",
-    ),
-    ParamSpec::new(
-        "sample_max",
-        "p_max",
-        Unit::Number { min: 0.0001, max: 1.0 },
-        "0.1",
-        BY_PACKETS,
-        "sampling probability at a feedback of 64",
-        "FQCN paper, equation 2",
-    ),
-    ParamSpec::new(
-        "sample_bytes",
-        "",
-        Unit::Bytes,
-        "150KB",
-        BY_BYTES,
-        "bytes between two samples without congestion; down to an eighth with it",
-        "IEEE 802.1Qau, table of sampling intervals",
-    ),
-    ParamSpec::new(
-        "sample_jitter",
-        "",
-        Unit::Number { min: 0.0, max: 0.9 },
-        "0.15",
-        BY_BYTES,
-        "uniform jitter of the interval, either way",
-        "IEEE 802.1Qau",
-    ),
-    ParamSpec::new(
-        "cn_tag",
-        "",
-        Unit::Bytes,
-        "4B",
-        &[],
-        "congestion-notification tag in every data frame",
-        "IEEE 802.1Qau: EtherType 0x22E9 and the flow's number",
-    ),
-    ParamSpec::new(
-        "cnm_frame",
-        "",
-        Unit::Bytes,
-        "64B",
-        &[],
-        "frame bytes of a CNM",
-        "assumption: the least Ethernet frame; the standard allows about 110 B",
-    ),
-];
-
-/// Why these values make no sense together.
-pub fn objection(values: &ParamValues) -> Option<String> {
-    if values.number("sample_min") > values.number("sample_max") {
-        return Some("`sample_min` is above `sample_max`".into());
+params! {
+    /// Symbols are the FQCN paper's.
+    pub struct Params {
+        /// queue length of equilibrium
+        qeq "Qeq": BytesByRate = "14KB@1Gbps, 33KB@10Gbps, 33KB@25Gbps, 33KB@40Gbps, 66KB@100Gbps",
+            from "FQCN paper, section VI, at 1 and 10 Gb/s; others an assumption: 22 % of 150 KB, doubled at 100 Gb/s";
+        /// weight of the queue's change in the feedback
+        w "w": Number(0.0..=100.0) = "2", from "FQCN paper, section VI";
+        /// largest quantised feedback
+        psi_max "Psi_max": Count(1..=64) = "64",
+            from "FQCN paper: 64, so that Gd * 64 = 1/2 and p reaches 10 %; the six bits of the standard hold 63";
+        /// send a CNM even if the feedback rounds to zero
+        send_zero: Flag = "false", from "assumption: a zero feedback would only reset the rate limiter";
+        /// sample each arrival with probability p, or once per interval of bytes
+        sampling: Sampling { Packets = "packets", Bytes = "bytes" } = "packets",
+            from "FQCN paper, section III.A; IEEE 802.1Qau counts bytes";
+        /// sampling probability without congestion
+        sample_min "p_min": Number(0.0001..=1.0) = "0.01" if Sampling::Packets, from "FQCN paper, equation 2";
+        /// sampling probability at a feedback of 64
+        sample_max "p_max": Number(0.0001..=1.0) = "0.1" if Sampling::Packets, from "FQCN paper, equation 2";
+        /// bytes between two samples without congestion; down to an eighth with it
+        sample_bytes: Bytes = "150KB" if Sampling::Bytes, from "IEEE 802.1Qau, table of sampling intervals";
+        /// uniform jitter of the interval, either way
+        sample_jitter: Number(0.0..=0.9) = "0.15" if Sampling::Bytes, from "IEEE 802.1Qau";
+        /// congestion-notification tag in every data frame
+        cn_tag: Bytes = "4B", from "IEEE 802.1Qau: EtherType 0x22E9 and the flow's number";
+        /// frame bytes of a CNM
+        cnm_frame: Bytes = "64B", from "assumption: the least Ethernet frame; the standard allows about 110 B";
     }
-    if values.bytes("sample_bytes") == 0 {
-        return Some("`sample_bytes` is zero".into());
+}
+
+impl Params {
+    /// Why these values make no sense together.
+    pub fn objection(&self) -> Option<String> {
+        if self.sample_min > self.sample_max {
+            return Some("`sample_min` is above `sample_max`".into());
+        }
+        if self.sample_bytes == 0 {
+            return Some("`sample_bytes` is zero".into());
+        }
+        [("cn_tag", self.cn_tag, 0), ("cnm_frame", self.cnm_frame, 64)].into_iter().find_map(|(name, bytes, least)| {
+            (!(least..=1500).contains(&bytes)).then(|| format!("`{name}` is not between {least} and 1500 bytes"))
+        })
     }
-    [("cn_tag", 0), ("cnm_frame", 64)].into_iter().find_map(|(name, least)| {
-        let bytes = values.bytes(name);
-        (!(least..=1500).contains(&bytes)).then(|| format!("`{name}` is not between {least} and 1500 bytes"))
-    })
 }
 
 /// What a sampling event found.
@@ -179,22 +106,22 @@ enum Form {
 }
 
 impl Sampler {
-    pub fn from_params(values: &ParamValues, facts: &QueueFacts) -> Sampler {
-        let form = match values.choice("sampling") {
-            "packets" => {
-                let (min, max) = (values.number("sample_min"), values.number("sample_max"));
+    pub fn new(params: &Params, facts: &QueueFacts) -> Sampler {
+        let form = match params.sampling {
+            Sampling::Packets => {
+                let (min, max) = (params.sample_min, params.sample_max);
                 Form::Packets { p: min, min, max }
             }
-            _ => {
-                let base = values.bytes("sample_bytes") as f64;
-                Form::Bytes { left: base, base, jitter: values.number("sample_jitter") }
+            Sampling::Bytes => {
+                let base = params.sample_bytes as f64;
+                Form::Bytes { left: base, base, jitter: params.sample_jitter }
             }
         };
         let mut sampler = Sampler {
-            qeq_bytes: values.bytes_by_rate("qeq").at_queue(facts).max(1) as f64,
-            w: values.number("w"),
-            psi_max: values.count("psi_max") as u8,
-            send_zero: values.flag("send_zero"),
+            qeq_bytes: params.qeq.at_queue(facts).max(1) as f64,
+            w: params.w,
+            psi_max: params.psi_max as u8,
+            send_zero: params.send_zero,
             q_old_bytes: 0.0,
             q_delta_bytes: 0.0,
             form,
@@ -283,10 +210,10 @@ mod tests {
     use crate::param::SchemeSpec;
     use xoff_engine::{BitRate, Time};
 
-    static SPEC: SchemeSpec = SchemeSpec::new("sampler", "", "", PARAMS, &[]);
+    static SPEC: SchemeSpec = SchemeSpec::new("sampler", "", "", Params::TABLE, &[]);
 
     fn sampler(texts: &[(&str, &str)]) -> Sampler {
-        Sampler::from_params(&SPEC.values_with(None, texts), &QueueFacts::at(BitRate::from_gbps(10)))
+        Sampler::new(&Params::read(&SPEC.values_with(None, texts)), &QueueFacts::at(BitRate::from_gbps(10)))
     }
 
     fn percent(sampler: &Sampler) -> f64 {
@@ -371,8 +298,8 @@ mod tests {
 
     #[test]
     fn qcn_5_equilibrium_follows_the_port() {
-        let values = SPEC.values(None);
-        let at = |gbps| values.bytes_by_rate("qeq").at(BitRate::from_gbps(gbps));
+        let params = Params::read(&SPEC.values(None));
+        let at = |gbps| params.qeq.at(BitRate::from_gbps(gbps));
         assert_eq!([1, 10, 25, 40, 100].map(at), [14_000, 33_000, 33_000, 33_000, 66_000]);
     }
 }

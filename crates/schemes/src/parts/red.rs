@@ -3,7 +3,6 @@
 //! No averaging. Below `kmin` never, above `kmax` always, between them with a probability that
 //! rises linearly to `pmax`. `kmin = kmax` is a step.
 
-use crate::param::ParamValues;
 use xoff_engine::{Lots, Rng, stream};
 use xoff_fabric::scheme::QueueFacts;
 
@@ -38,12 +37,6 @@ impl Red {
         let own = || Draw::Own(stream(facts.seed, "red", facts.queue));
         let lots = facts.lots.clone().map_or_else(own, Draw::Shared);
         Red { kmin_bytes, kmax_bytes, pmax, lots }
-    }
-
-    /// From the parameters `kmin`, `kmax`, `pmax` at this queue.
-    pub fn from_params(values: &ParamValues, facts: &QueueFacts) -> Red {
-        let at = |name| values.bytes_by_rate(name).at_queue(facts);
-        Red::new(at("kmin"), at("kmax"), values.number_by_rate("pmax").at(facts.rate), facts)
     }
 
     /// Whether a packet that sees `queue_bytes` is marked. Draws a random number only between the

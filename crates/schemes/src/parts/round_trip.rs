@@ -1,6 +1,6 @@
 //! Which base round trip a sender counts with: parameters that several schemes share.
 
-use crate::param::{ParamSpec, ParamValues, Unit};
+use crate::param::params;
 use xoff_engine::Span;
 use xoff_fabric::scheme::{FlowFacts, Format};
 
@@ -10,35 +10,26 @@ pub fn stamped() -> Format {
     Format { data_bytes: 8, ack_bytes: 8, ..Format::default() }
 }
 
-/// Whose base round trip.
-pub const ROUND_TRIP: ParamSpec = ParamSpec::new(
-    "round_trip",
-    "",
-    Unit::Choice(&["network", "pair", "fixed"]),
-    "network",
-    &[],
-    "base round trip: the longest of the network, the flow's own, or the one given",
-    "the HPCC authors' simulator takes the longest by default",
-);
+params! {
+    /// Whose base round trip.
+    pub struct Params {
+        /// base round trip: the longest of the network, the flow's own, or the one given
+        round_trip: RoundTrip { Network = "network", Pair = "pair", Fixed = "fixed" } = "network",
+            from "the HPCC authors' simulator takes the longest by default";
+        /// base round trip, if it is given
+        base_rtt "T": Time = "12us" if RoundTrip::Fixed, from "Mercury's large-scale simulations";
+    }
+}
 
-/// The base round trip under `round_trip = "fixed"`.
-pub const BASE_RTT: ParamSpec = ParamSpec::new(
-    "base_rtt",
-    "T",
-    Unit::Time,
-    "12us",
-    &[("round_trip", "fixed")],
-    "base round trip, if it is given",
-    "Mercury's large-scale simulations",
-);
-
-/// The base round trip of a flow under these parameters; never zero.
-pub fn round_trip(values: &ParamValues, of: &FlowFacts) -> Span {
-    let span = match values.choice("round_trip") {
-        "pair" => of.base_rtt,
-        "fixed" => values.time("base_rtt"),
-        // A scheme's own header makes its packets longer than those the network's was computed for.
-        _ => of.max_base_rtt.max(of.base_rtt),
-    };
-    span.max(Span::from_ns(1))
+impl Params {
+    /// The base round trip of a flow; never zero.
+    pub fn of(&self, of: &FlowFacts) -> Span {
+        let span = match self.round_trip {
+            RoundTrip::Pair => of.base_rtt,
+            RoundTrip::Fixed => self.base_rtt,
+            // A scheme's own header makes its packets longer than those the network's was computed for.
+            RoundTrip::Network => of.max_base_rtt.max(of.base_rtt),
+        };
+        span.max(Span::from_ns(1))
+    }
 }

@@ -1,33 +1,20 @@
 //! Rates as real numbers, or in whole bits per second: a parameter that several schemes share.
 
-use crate::param::{Applies, ParamSpec, ParamValues, Unit};
+use crate::param::params;
 
-/// How rates are kept; `applies` says under which choices it matters.
-pub const fn param(applies: Applies) -> ParamSpec {
-    ParamSpec::new(
-        "rounding",
-        "",
-        Unit::Choice(&["none", "bps"]),
-        "none",
-        applies,
-        "rates as they are computed, or cut off to whole bits per second after every operation",
-        "the HPCC authors' simulator has whole bits per second",
-    )
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Rounding {
-    #[default]
-    None,
-    /// A rate is a whole number, and so is every intermediate result.
-    Bps,
+params! {
+    /// How rates are kept.
+    pub struct Params {
+        /// rates as they are computed, or cut off to whole bits per second after every operation
+        rounding: Rounding {
+            None = "none",
+            /// A rate is a whole number, and so is every intermediate result.
+            Bps = "bps",
+        } = "none", from "the HPCC authors' simulator has whole bits per second";
+    }
 }
 
 impl Rounding {
-    pub fn from_params(values: &ParamValues) -> Rounding {
-        if values.choice("rounding") == "bps" { Rounding::Bps } else { Rounding::None }
-    }
-
     /// A rate that is the result of one operation.
     #[inline]
     pub fn keep(self, bps: f64) -> f64 {

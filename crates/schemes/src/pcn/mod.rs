@@ -9,22 +9,11 @@
 //! stands in decision 0020. Section numbers are those of the specification, whose sections 2, 3
 //! and 5 are the paper's 5.1, 5.2 and 5.3.
 //!
-//! | symbol | parameter | default | source |
-//! |---|---|---|---|
-//! | T | `period_from`, `period` | fixed, 50 us | paper, section 5.2; 6.2 asks for the longest RTT |
-//! | w_min | `w_min` | 1/128 | paper, section 5.3 |
-//! | w_max | `w_max` | 0.5 | paper, section 6.2 |
-//! | (threshold of NP-ECN) | `mark_threshold` | 0 B | paper, section 5.1 |
-//! | 95 % | `congested_share`, `congested_rule` | 0.95, reached | paper, section 5.2 and Figure 8 |
-//! | pSize | `count` | wire bytes | assumption: what the sender paces |
-//! | (floor of sendRate) | `rate_min` | line/10000, at least 1 Mb/s | assumption: resolution of RecRate |
-//! | (end of Timer) | `idle_timeout` | 10 ms | assumption: one retransmission timeout |
-//!
 //! PN, recNum, recData, ECNNum, Timer, interArrivalTime and w are state; PFC's XOFF of 512 KB is
 //! the switch's. No parameter depends on the speed of a link.
 
 use crate::Configured;
-use crate::param::{ParamSpec, ParamValues, Preset, SchemeSpec, Unit};
+use crate::param::{ParamValues, Preset, SchemeSpec, params, presets};
 use crate::parts::wire;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
@@ -34,126 +23,49 @@ use xoff_fabric::scheme::*;
 /// RecRate is a whole number of these (section 4).
 const RATE_UNIT_BPS: f64 = 1e6;
 
-const FIXED: &[(&str, &str)] = &[("period_from", "fixed")];
+params! {
+    /// Symbols are the paper's.
+    pub struct Params {
+        /// the period of notifications is given, or the longest base round trip of the network
+        period_from "T": PeriodFrom { Fixed = "fixed", MaxRtt = "max-rtt" } = "fixed",
+            from "paper, section 5.2 (50 us); section 6.2 recommends the longest RTT";
+        /// period of the receiver's notifications of a flow
+        period "T": Time = "50us" if PeriodFrom::Fixed, from "paper, section 5.2";
+        /// first weight of an increase, and discount on the receiving rate
+        w_min "w_min": Number(0.000001..=0.5) = "1/128",
+            from "paper, section 5.3; 6.2 recommends 0.1 / flows on a link";
+        /// weight that successive increases grow to
+        w_max "w_max": Number(0.000001..=1.0) = "0.5", from "paper, section 6.2";
+        /// a packet that leaves more than this behind, and was not paused, is marked
+        mark_threshold: Bytes = "0B", from "paper, section 5.1";
+        /// share of marked packets in a period that makes a flow congested
+        congested_share "95 %": Number(0.0..=1.0) = "0.95", from "paper, section 5.2";
+        /// whether the share must be reached or exceeded
+        congested_rule: CongestedRule { Reached = "reached", Exceeded = "exceeded" } = "reached",
+            from "paper, section 5.2 (95 %); Figure 8 has > 0.95";
+        /// what of a packet counts as received
+        count "pSize": Counted { Wire = "wire", Payload = "payload" } = "wire",
+            from "assumption: wire bytes, since the sender paces those";
+        /// floor of the sending rate; never below 1 Mb/s
+        rate_min: Rate = "line/10000",
+            from "assumption: the paper gives none; RecRate has a resolution of 1 Mb/s";
+        /// after this long without a packet a flow counts as new to its receiver
+        idle_timeout: Time = "10ms",
+            from "assumption: one retransmission timeout; the paper does not say when the timer ends";
+    }
+}
 
-const PARAMS: &[ParamSpec] = &[
-    ParamSpec::new(
-        "period_from",
-        "T",
-        Unit::Choice(&["fixed", "max-rtt"]),
-        "fixed",
-        &[],
-        "the period of notifications is given, or the longest base round trip of the network",
-        "paper, section 5.2 (50 us); section 6.2 recommends the longest RTT",
-    ),
-    ParamSpec::new(
-        "period",
-        "T",
-        Unit::Time,
-        "50us",
-        FIXED,
-        "period of the receiver's notifications of a flow",
-        "paper, section 5.2",
-    ),
-    ParamSpec::new(
-        "w_min",
-        "w_min",
-        Unit::Number { min: 0.000001, max: 0.5 },
-        "1/128",
-        &[],
-        "first weight of an increase, and discount on the receiving rate",
-        "paper, section 5.3; 6.2 recommends 0.1 / flows on a link",
-    ),
-    ParamSpec::new(
-        "w_max",
-        "w_max",
-        Unit::Number { min: 0.000001, max: 1.0 },
-        "0.5",
-        &[],
-        "weight that successive increases grow to",
-        "paper, section 6.2",
-    ),
-    ParamSpec::new(
-        "mark_threshold",
-        "",
-        Unit::Bytes,
-        "0B",
-        &[],
-        "a packet that leaves more than this behind, and was not paused, is marked",
-        "paper, section 5.1",
-    ),
-    ParamSpec::new(
-        "congested_share",
-        "95 %",
-        Unit::Number { min: 0.0, max: 1.0 },
-        "0.95",
-        &[],
-        "share of marked packets in a period that makes a flow congested",
-        "paper, section 5.2",
-    ),
-    ParamSpec::new(
-        "congested_rule",
-        "",
-        Unit::Choice(&["reached", "exceeded"]),
-        "reached",
-        &[],
-        "whether the share must be reached or exceeded",
-        "paper, section 5.2 (95 %); Figure 8 has > 0.95",
-    ),
-    ParamSpec::new(
-        "count",
-        "pSize",
-        Unit::Choice(&["wire", "payload"]),
-        "wire",
-        &[],
-        "what of a packet counts as received",
-        "assumption: wire bytes, since the sender paces those",
-    ),
-    ParamSpec::new(
-        "rate_min",
-        "",
-        Unit::Rate,
-        "line/10000",
-        &[],
-        "floor of the sending rate; never below 1 Mb/s",
-        "assumption: the paper gives none; RecRate has a resolution of 1 Mb/s",
-    ),
-    ParamSpec::new(
-        "idle_timeout",
-        "",
-        Unit::Time,
-        "10ms",
-        &[],
-        "after this long without a packet a flow counts as new to its receiver",
-        "assumption: one retransmission timeout; the paper does not say when the timer ends",
-    ),
-];
-
-const PRESETS: &[Preset] = &[
-    Preset { name: "paper", source: "NSDI 2020, simulations", values: &[] },
-    Preset {
-        name: "testbed",
-        source: "NSDI 2020, testbed with an RTT of 500 us; that T equals the RTT there is an assumption",
-        values: &[("period", "500us")],
-    },
-];
+const PRESETS: &[Preset] = presets! {
+    "paper" from "NSDI 2020, simulations" {}
+    "testbed" from "NSDI 2020, testbed with an RTT of 500 us; that T equals the RTT there is an assumption" {
+        period = "500us",
+    }
+};
 
 /// A configured PCN.
 #[derive(Clone, Debug)]
 pub struct Pcn {
-    values: ParamValues,
-    settings: Arc<Settings>,
-}
-
-/// What all receivers share.
-#[derive(Clone, Debug)]
-struct Settings {
-    /// `None`: the longest base round trip.
-    period: Option<Span>,
-    congested_share: f64,
-    must_exceed: bool,
-    payload: bool,
-    idle_timeout: Span,
+    params: Arc<Params>,
 }
 
 impl Configured for Pcn {
@@ -161,26 +73,20 @@ impl Configured for Pcn {
         "pcn",
         "marks that spare paused packets, senders jump to the receiving rate",
         "Cheng et al., Re-architecting Congestion Management in Lossless Ethernet, NSDI 2020",
-        PARAMS,
+        Params::TABLE,
         PRESETS,
     );
 
     fn configure(values: &ParamValues) -> Pcn {
-        let settings = Settings {
-            period: (values.choice("period_from") == "fixed").then(|| values.time("period")),
-            congested_share: values.number("congested_share"),
-            must_exceed: values.choice("congested_rule") == "exceeded",
-            payload: values.choice("count") == "payload",
-            idle_timeout: values.time("idle_timeout"),
-        };
-        Pcn { values: values.clone(), settings: Arc::new(settings) }
+        Pcn { params: Arc::new(Params::read(values)) }
     }
 
     fn objection(values: &ParamValues) -> Option<String> {
-        if values.time("period") == Span::ZERO {
+        let params = Params::read(values);
+        if params.period == Span::ZERO {
             return Some("`period` must be longer than nothing".to_owned());
         }
-        (values.number("w_min") > values.number("w_max"))
+        (params.w_min > params.w_max)
             .then(|| "`w_min` is above `w_max`: increases would become ever gentler".to_owned())
     }
 }
@@ -194,13 +100,17 @@ impl Scheme for Pcn {
     type Switch = Absent;
 
     fn congestion_point(&self, _: &QueueFacts) -> Cp {
-        Cp { threshold_bytes: self.values.bytes("mark_threshold"), waiting: 0, paused_left: 0 }
+        Cp { threshold_bytes: self.params.mark_threshold, waiting: 0, paused_left: 0 }
     }
 
     fn notification_point(&self, of: &FlowFacts) -> Np {
+        let period = match self.params.period_from {
+            PeriodFrom::Fixed => self.params.period,
+            PeriodFrom::MaxRtt => of.max_base_rtt,
+        };
         Np {
-            period: self.settings.period.unwrap_or(of.max_base_rtt).max(Span::from_ns(1)),
-            settings: self.settings.clone(),
+            period: period.max(Span::from_ns(1)),
+            params: self.params.clone(),
             packets: 0,
             marked: 0,
             bytes: 0,
@@ -224,8 +134,8 @@ impl Scheme for Pcn {
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         let line_bps = of.line_rate.bps() as f64;
-        let w_min = self.values.number("w_min");
-        let floor_bps = self.values.rate("rate_min").at(of.line_rate).max(RATE_UNIT_BPS).min(line_bps);
+        let w_min = self.params.w_min;
+        let floor_bps = self.params.rate_min.at(of.line_rate).max(RATE_UNIT_BPS).min(line_bps);
         Rp {
             line_bps,
             floor_bps,
@@ -233,7 +143,7 @@ impl Scheme for Pcn {
             rate_bps: (of.initial_rate.bps() as f64).clamp(floor_bps, line_bps),
             w: w_min,
             w_min,
-            w_max: self.values.number("w_max"),
+            w_max: self.params.w_max,
             increases: 0,
         }
     }
@@ -299,7 +209,7 @@ impl CongestionPoint for Cp {
 /// Section 3 (the paper's Figure 8): one period after another, from the flow's first packet on.
 #[derive(Clone, Debug)]
 pub struct Np {
-    settings: Arc<Settings>,
+    params: Arc<Params>,
     period: Span,
     /// recNum, ECNNum and recData of the running period.
     packets: u32,
@@ -328,7 +238,10 @@ impl NotificationPoint for Np {
             self.gap = now.saturating_since(last);
         }
         self.last_arrival = Some(now);
-        self.last_bytes = if self.settings.payload { packet.payload_bytes } else { packet.wire_bytes };
+        self.last_bytes = match self.params.count {
+            Counted::Wire => packet.wire_bytes,
+            Counted::Payload => packet.payload_bytes,
+        };
         self.packets += 1;
         self.bytes += u64::from(self.last_bytes);
         self.marked += u32::from(packet.ecn == Ecn::Ce);
@@ -347,8 +260,11 @@ impl NotificationPoint for Np {
         let (packets, marked) = (std::mem::take(&mut self.packets), std::mem::take(&mut self.marked));
         let bytes = std::mem::take(&mut self.bytes);
         let share = f64::from(marked) / f64::from(packets);
-        let limit = self.settings.congested_share;
-        let congested = if self.settings.must_exceed { share > limit } else { share >= limit };
+        let limit = self.params.congested_share;
+        let congested = match self.params.congested_rule {
+            CongestedRule::Reached => share >= limit,
+            CongestedRule::Exceeded => share > limit,
+        };
         if !congested {
             return Some(Cnp { congested: false, rec_rate_mbps: 0 });
         }
@@ -371,7 +287,7 @@ impl Np {
     /// The first packet of a flow, or the first after periods without one.
     #[cold]
     fn wake(&mut self, now: Time) {
-        let idle = self.last_arrival.is_none_or(|last| now.saturating_since(last) > self.settings.idle_timeout);
+        let idle = self.last_arrival.is_none_or(|last| now.saturating_since(last) > self.params.idle_timeout);
         if idle {
             self.last_arrival = None;
             self.gap = Span::ZERO;

@@ -416,7 +416,7 @@ fn pcn_9_6_shares_become_equal() {
 #[test]
 fn pcn_6_presets_and_objections() {
     let values = SPEC.values(SPEC.preset("testbed"));
-    assert_eq!(values.time("period"), Span::from_us(500));
+    assert_eq!(Params::read(&values).period, Span::from_us(500));
     assert!(Pcn::objection(&values).is_none());
     let wrong = SPEC.values_with(None, &[("w_min", "0.5"), ("w_max", "0.1")]);
     assert!(Pcn::objection(&wrong).is_some());

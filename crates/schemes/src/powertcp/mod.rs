@@ -5,15 +5,8 @@
 //! normalised to 1 at full use of an empty hop, and adds a constant. [`PowerTcp`] reads power from
 //! the telemetry of [`crate::parts::int`]; [`ThetaPowerTcp`] from round-trip times alone.
 //!
-//! | symbol | parameter | default preset | source |
-//! |---|---|---|---|
-//! | gamma | `gamma` | 0.9 | paper, section 3.2 (theta in its public implementation: 0.7) |
-//! | beta | from `flows` (or `rate_ai`: see `step`) | line x tau / (8 N) | paper, section 3.2 |
-//! | N | `flows` | 10 | assumption for "expected flows at the NIC" |
-//! | tau | `round_trip`, `base_rtt` | longest of the network | as HPCC |
-//! | eta | `eta` | 1 | paper; 0.95 in the public implementation |
-//! | R_min | `rate_min` | 100 Mb/s | public implementation |
-//! | | `floor`, `current_min` | current, 0.5 | public implementation (decision 0017) |
+//! tau is the base round trip, as in HPCC; N the paper's "expected flows at the NIC". Why it is the current that has a
+//! floor stands in decision 0017.
 //!
 //! `variant = "compat"` is the law of the public implementation, which differs in more than numbers.
 
@@ -25,7 +18,7 @@ pub use theta::ThetaPowerTcp;
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
 use crate::parts::int::{self, IntPoint, Precision, Previous};
-use crate::parts::round_trip::round_trip;
+use spec::{Floor, LawParams, Params, Step, Variant};
 use std::sync::Arc;
 use xoff_engine::Span;
 use xoff_fabric::packet::IntStack;
@@ -34,7 +27,7 @@ use xoff_fabric::scheme::*;
 /// What all flows of a run share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    compat: bool,
+    variant: Variant,
     gamma: f64,
     eta: f64,
     /// Section 6: a queue that drains as fast as its port sends has no current, and would have no
@@ -48,19 +41,15 @@ impl Settings {
     /// The paper's law with its current's floor, for schemes that run it over a part of a path.
     pub(crate) fn paper(gamma: f64, precision: Precision) -> Arc<Settings> {
         let (eta, current_min, power_min) = (1.0, 0.5, 0.0);
-        Arc::new(Settings { compat: false, gamma, eta, current_min, power_min, precision })
+        Arc::new(Settings { variant: Variant::Paper, gamma, eta, current_min, power_min, precision })
     }
 
-    fn from_params(values: &ParamValues) -> Settings {
-        let by_current = values.choice("floor") == "current";
-        Settings {
-            compat: values.choice("variant") == "compat",
-            gamma: values.number("gamma"),
-            eta: 1.0,
-            current_min: if by_current { values.number("current_min") } else { f64::NEG_INFINITY },
-            power_min: if by_current { 0.0 } else { values.number("power_min") },
-            precision: Precision::Exact,
-        }
+    fn new(params: &LawParams, eta: f64, precision: Precision) -> Settings {
+        let (current_min, power_min) = match params.floor {
+            Floor::Current => (params.current_min, 0.0),
+            Floor::Power => (f64::NEG_INFINITY, params.power_min),
+        };
+        Settings { variant: params.variant, gamma: params.gamma, eta, current_min, power_min, precision }
     }
 }
 
@@ -85,15 +74,15 @@ struct Law {
 }
 
 impl Law {
-    fn new(settings: &Arc<Settings>, values: &ParamValues, of: &FlowFacts) -> Law {
+    fn new(settings: &Arc<Settings>, params: &LawParams, of: &FlowFacts) -> Law {
         let line_bps = of.line_rate.bps() as f64;
         // Section 5: one BDP over the flows expected, or an additive rate.
-        let step_bps = match values.choice("step") {
-            "rate" => values.rate("rate_ai").at(of.line_rate),
-            _ => line_bps / values.count("flows") as f64,
+        let step_bps = match params.step {
+            Step::Flows => line_bps / params.flows as f64,
+            Step::Rate => params.rate_ai.at(of.line_rate),
         };
-        let min_bps = values.rate("rate_min").at(of.line_rate);
-        Law::over(settings, round_trip(values, of), [line_bps, of.initial_rate.bps() as f64, min_bps, step_bps])
+        let min_bps = params.rate_min.at(of.line_rate);
+        Law::over(settings, params.round_trip.of(of), [line_bps, of.initial_rate.bps() as f64, min_bps, step_bps])
     }
 
     /// Over a loop of round trip `tau`, with rates in bits per second: line, initial, least, step.
@@ -136,8 +125,11 @@ impl Law {
     /// public implementation (section 4) aims at eta and mixes with cwnd_old itself.
     #[inline]
     fn set_window(&mut self, round_passed: bool) {
-        let Settings { gamma, eta, compat, .. } = *self.settings;
-        let mixed_bytes = if compat { self.old_bytes } else { self.cwnd_bytes };
+        let Settings { gamma, eta, variant, .. } = *self.settings;
+        let mixed_bytes = match variant {
+            Variant::Paper => self.cwnd_bytes,
+            Variant::Compat => self.old_bytes,
+        };
         let cwnd = gamma * (self.old_bytes * eta / self.smoothed + self.beta_bytes) + (1.0 - gamma) * mixed_bytes;
         self.cwnd_bytes = cwnd.clamp(self.min_bytes, self.full_bytes);
         if round_passed {
@@ -161,7 +153,7 @@ impl Law {
 /// A configured PowerTCP.
 #[derive(Clone, Debug)]
 pub struct PowerTcp {
-    values: ParamValues,
+    params: LawParams,
     settings: Arc<Settings>,
 }
 
@@ -169,12 +161,8 @@ impl Configured for PowerTcp {
     const SPEC: SchemeSpec = spec::POWERTCP;
 
     fn configure(values: &ParamValues) -> PowerTcp {
-        let settings = Settings {
-            eta: values.number("eta"),
-            precision: Precision::from_params(values),
-            ..Settings::from_params(values)
-        };
-        PowerTcp { values: values.clone(), settings: Arc::new(settings) }
+        let Params { eta, law, int } = Params::read(values);
+        PowerTcp { settings: Arc::new(Settings::new(&law, eta, int.precision())), params: law }
     }
 }
 
@@ -195,7 +183,7 @@ impl Scheme for PowerTcp {
     }
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
-        Rp { law: Law::new(&self.settings, &self.values, of), previous: Previous::default() }
+        Rp { law: Law::new(&self.settings, &self.params, of), previous: Previous::default() }
     }
 
     /// Section 5: the header of HPCC.

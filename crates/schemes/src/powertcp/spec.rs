@@ -1,168 +1,79 @@
-//! Parameters and presets of PowerTCP and theta-PowerTCP, as people see them.
+//! Parameters and presets of PowerTCP and theta-PowerTCP, as people see them. Symbols are the paper's.
 
-use crate::param::{ParamSpec, Preset, SchemeSpec, Unit, joined};
-use crate::parts::int::PRECISION;
-use crate::parts::round_trip::{BASE_RTT, ROUND_TRIP};
+use crate::param::{SchemeSpec, params, presets};
+use crate::parts::{int, round_trip};
 
 const CITATION: &str = "Addanki et al., PowerTCP: Pushing the Performance Limits of Datacenter Networks, NSDI 2022";
-const PAPER: &[(&str, &str)] = &[("variant", "paper")];
-const COMPAT: &[(&str, &str)] = &[("variant", "compat")];
+
+params! {
+    /// The window law's, in both forms.
+    pub struct LawParams {
+        /// the law of the paper, or of the public implementation
+        variant: Variant { Paper = "paper", Compat = "compat" } = "paper", from "paper; public implementation";
+        /// weight of the new window against the present one
+        gamma "gamma": Number(0.001..=1.0) = "0.9", from "paper, section 3.2";
+        /// additive step: from the number of flows expected, or from a rate
+        step: Step { Flows = "flows", Rate = "rate" } = "flows",
+            from "paper, section 3.2; public implementation: a rate";
+        /// flows expected at a port: beta is one BDP over it
+        flows "N": Count(1..=1_000_000) = "10" if Step::Flows, from "paper, section 3.2; the number is an assumption";
+        /// additive step as a rate: beta = rate x tau / 8
+        rate_ai: Rate = "150Mbps" if Step::Rate, from "public implementation";
+        /// floor of the rate, and with it of the window
+        rate_min "R_min": Rate = "100Mbps", from "public implementation";
+        /// what is kept from vanishing while a queue drains and nothing arrives
+        floor: Floor { Current = "current", Power = "power" } = "current",
+            from "public implementation: current; a floor of power is an assumption that lets windows swing";
+        /// least normalised current
+        current_min: Number(0.01..=1.0) = "0.5" if Floor::Current, from "public implementation";
+        /// least normalised power
+        power_min "epsilon": Number(1e-6..=1.0) = "0.01" if Floor::Power, from "assumption: no division by zero";
+        ..round_trip: round_trip::Params;
+    }
+}
+
+params! {
+    /// With telemetry.
+    pub struct Params {
+        /// power that the window aims at
+        eta "eta": Number(0.01..=1.0) = "1", from "paper: 1; public implementation: 0.95";
+        ..law: LawParams;
+        ..int: int::Params;
+    }
+}
+
+params! {
+    /// With round-trip times alone.
+    pub struct ThetaParams {
+        /// take differences of round trips from round to round, or from ACK to ACK
+        measure: Measure { Round = "round", Ack = "ack" } = "round" if Variant::Paper,
+            from "paper applies the update once per round trip; differences between ACKs are noisy";
+        /// base round trips at which power is 1
+        rtt_factor: Number(1.0..=10.0) = "1.05" if Variant::Compat, from "public implementation";
+        ..law: LawParams;
+    }
+}
 
 pub const POWERTCP: SchemeSpec = SchemeSpec::new(
     "powertcp",
     "in-band telemetry, a window from network power (current times voltage)",
     CITATION,
-    &joined::<{ SHARED.len() + 2 }>(&[
-        SHARED,
-        &[
-            ParamSpec::new(
-                "eta",
-                "eta",
-                Unit::Number { min: 0.01, max: 1.0 },
-                "1",
-                &[],
-                "power that the window aims at",
-                "paper: 1; public implementation: 0.95",
-            ),
-            PRECISION,
-        ],
-    ]),
-    &[
-        Preset { name: "paper", source: "NSDI 2022", values: &[] },
-        Preset {
-            name: "compat",
-            source: "public implementation",
-            values: &[
-                ("variant", "compat"),
-                ("eta", "0.95"),
-                ("step", "rate"),
-                ("rate_ai", "150Mbps"),
-                ("int_precision", "header"),
-            ],
-        },
-    ],
+    Params::TABLE,
+    presets! {
+        "paper" from "NSDI 2022" {}
+        "compat" from "public implementation" {
+            variant = "compat", eta = "0.95", step = "rate", rate_ai = "150Mbps", int_precision = "header",
+        }
+    },
 );
 
 pub const THETA: SchemeSpec = SchemeSpec::new(
     "theta-powertcp",
     "a window from network power, read from round-trip times alone",
     CITATION,
-    &joined::<{ SHARED.len() + 2 }>(&[
-        SHARED,
-        &[
-            ParamSpec::new(
-                "measure",
-                "",
-                Unit::Choice(&["round", "ack"]),
-                "round",
-                PAPER,
-                "take differences of round trips from round to round, or from ACK to ACK",
-                "paper applies the update once per round trip; differences between ACKs are noisy",
-            ),
-            ParamSpec::new(
-                "rtt_factor",
-                "",
-                Unit::Number { min: 1.0, max: 10.0 },
-                "1.05",
-                COMPAT,
-                "base round trips at which power is 1",
-                "public implementation",
-            ),
-        ],
-    ]),
-    &[
-        Preset { name: "paper", source: "NSDI 2022", values: &[] },
-        Preset {
-            name: "compat",
-            source: "public implementation",
-            values: &[("variant", "compat"), ("gamma", "0.7"), ("step", "rate"), ("rate_ai", "150Mbps")],
-        },
-    ],
+    ThetaParams::TABLE,
+    presets! {
+        "paper" from "NSDI 2022" {}
+        "compat" from "public implementation" { variant = "compat", gamma = "0.7", step = "rate", rate_ai = "150Mbps" }
+    },
 );
-
-/// Of both forms.
-const SHARED: &[ParamSpec] = &[
-    ParamSpec::new(
-        "variant",
-        "",
-        Unit::Choice(&["paper", "compat"]),
-        "paper",
-        &[],
-        "the law of the paper, or of the public implementation",
-        "paper; public implementation",
-    ),
-    ParamSpec::new(
-        "gamma",
-        "gamma",
-        Unit::Number { min: 0.001, max: 1.0 },
-        "0.9",
-        &[],
-        "weight of the new window against the present one",
-        "paper, section 3.2",
-    ),
-    ParamSpec::new(
-        "step",
-        "",
-        Unit::Choice(&["flows", "rate"]),
-        "flows",
-        &[],
-        "additive step: from the number of flows expected, or from a rate",
-        "paper, section 3.2; public implementation: a rate",
-    ),
-    ParamSpec::new(
-        "flows",
-        "N",
-        Unit::Count { min: 1, max: 1_000_000 },
-        "10",
-        &[("step", "flows")],
-        "flows expected at a port: beta is one BDP over it",
-        "paper, section 3.2; the number is an assumption",
-    ),
-    ParamSpec::new(
-        "rate_ai",
-        "",
-        Unit::Rate,
-        "150Mbps",
-        &[("step", "rate")],
-        "additive step as a rate: beta = rate x tau / 8",
-        "public implementation",
-    ),
-    ParamSpec::new(
-        "rate_min",
-        "R_min",
-        Unit::Rate,
-        "100Mbps",
-        &[],
-        "floor of the rate, and with it of the window",
-        "public implementation",
-    ),
-    ParamSpec::new(
-        "floor",
-        "",
-        Unit::Choice(&["current", "power"]),
-        "current",
-        &[],
-        "what is kept from vanishing while a queue drains and nothing arrives",
-        "public implementation: current; a floor of power is an assumption that lets windows swing",
-    ),
-    ParamSpec::new(
-        "current_min",
-        "",
-        Unit::Number { min: 0.01, max: 1.0 },
-        "0.5",
-        &[("floor", "current")],
-        "least normalised current",
-        "public implementation",
-    ),
-    ParamSpec::new(
-        "power_min",
-        "epsilon",
-        Unit::Number { min: 1e-6, max: 1.0 },
-        "0.01",
-        &[("floor", "power")],
-        "least normalised power",
-        "assumption: no division by zero",
-    ),
-    ROUND_TRIP,
-    BASE_RTT,
-];

@@ -1,8 +1,10 @@
 //! Theta-PowerTCP: power from round-trip times, without the switches' help (section 3).
 
-use super::{Law, Settings, spec};
+use super::spec::{self, LawParams, Measure, ThetaParams, Variant};
+use super::{Law, Settings};
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
+use crate::parts::int::Precision;
 use crate::parts::round_trip::stamped;
 use crate::parts::sender_alone;
 use std::sync::Arc;
@@ -12,7 +14,7 @@ use xoff_fabric::scheme::*;
 /// A configured theta-PowerTCP.
 #[derive(Clone, Debug)]
 pub struct ThetaPowerTcp {
-    values: ParamValues,
+    params: LawParams,
     settings: Arc<Settings>,
     how: How,
 }
@@ -34,14 +36,16 @@ impl Configured for ThetaPowerTcp {
     const SPEC: SchemeSpec = spec::THETA;
 
     fn configure(values: &ParamValues) -> ThetaPowerTcp {
-        let settings = Settings::from_params(values);
-        let how = How {
-            each_ack: settings.compat || values.choice("measure") == "ack",
-            apply_each_ack: settings.compat,
-            least_seen: settings.compat,
-            factor: if settings.compat { values.number("rtt_factor") } else { 1.0 },
+        let ThetaParams { measure, rtt_factor, law } = ThetaParams::read(values);
+        let how = match law.variant {
+            Variant::Paper => {
+                How { each_ack: measure == Measure::Ack, apply_each_ack: false, least_seen: false, factor: 1.0 }
+            }
+            Variant::Compat => How { each_ack: true, apply_each_ack: true, least_seen: true, factor: rtt_factor },
         };
-        ThetaPowerTcp { values: values.clone(), settings: Arc::new(settings), how }
+        // There are no records whose precision would matter.
+        let settings = Arc::new(Settings::new(&law, 1.0, Precision::Exact));
+        ThetaPowerTcp { params: law, settings, how }
     }
 }
 
@@ -50,7 +54,7 @@ impl Scheme for ThetaPowerTcp {
     type Rp = Rp;
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
-        let law = Law::new(&self.settings, &self.values, of);
+        let law = Law::new(&self.settings, &self.params, of);
         Rp { base_ps: if self.how.least_seen { f64::INFINITY } else { law.tau_ps }, law, previous: None, how: self.how }
     }
 

@@ -1,5 +1,6 @@
 //! CFR, congestion flow recognition (section 4): a ring of sampled flow IDs per output queue.
 
+use super::spec::{Params, Rule, Sampling};
 use xoff_engine::{Rng, Span, Time};
 
 /// The deepest ring, and the longest list of IDs a notification can carry.
@@ -54,33 +55,6 @@ impl PartialEq for Ids {
     }
 }
 
-/// Which of the sampled flows are harmful.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rule {
-    /// Every one in the ring.
-    Present,
-    /// Those with at least the mean number of hits.
-    AboveMean,
-}
-
-/// When a packet is sampled.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Sampling {
-    Periodic,
-    Random,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct CamSettings {
-    pub rule: Rule,
-    pub sampling: Sampling,
-    /// One packet of so many.
-    pub every: u32,
-    /// D
-    pub depth: u8,
-    pub expiry: Span,
-}
-
 /// The CAM of one output queue, written cyclically.
 #[derive(Clone, Debug)]
 pub struct Cam {
@@ -98,11 +72,11 @@ impl Cam {
 
     /// A packet passes; `true` if its flow was written into the ring.
     #[inline]
-    pub fn on_packet(&mut self, settings: &CamSettings, now: Time, flow: u32) -> bool {
-        let sampled = match settings.sampling {
-            Sampling::Random => self.rng.below(u64::from(settings.every)) == 0,
+    pub fn on_packet(&mut self, params: &Params, now: Time, flow: u32) -> bool {
+        let sampled = match params.cam_sampling {
+            Sampling::Random => self.rng.below(params.cam_every) == 0,
             Sampling::Periodic => {
-                self.passed = (self.passed + 1) % settings.every;
+                self.passed = (self.passed + 1) % params.cam_every as u32;
                 self.passed == 0
             }
         };
@@ -119,31 +93,31 @@ impl Cam {
     }
 
     /// IDs of entries that have not expired.
-    pub fn entries(&self, settings: &CamSettings, now: Time) -> impl Iterator<Item = u32> {
+    pub fn entries(&self, expiry: Span, now: Time) -> impl Iterator<Item = u32> {
         let filled = self.ring.len().min(self.written as usize);
-        let expiry = settings.expiry;
         let valid = move |at: Time| now.saturating_since(at) <= expiry;
         self.ring[..filled].iter().filter(move |(_, at)| valid(*at)).map(|(flow, _)| *flow)
     }
 
     /// Whether the flow was seen here lately.
-    pub fn holds(&self, settings: &CamSettings, now: Time, flow: u32) -> bool {
-        self.entries(settings, now).any(|seen| seen == flow)
+    pub fn holds(&self, expiry: Span, now: Time, flow: u32) -> bool {
+        self.entries(expiry, now).any(|seen| seen == flow)
     }
 
     /// The harmful flows (section 4). `above-mean`: hits >= entries / distinct IDs; the entries are D
     /// once the ring is full.
-    pub fn harmful(&self, settings: &CamSettings, now: Time) -> Ids {
+    pub fn harmful(&self, rule: Rule, expiry: Span, now: Time) -> Ids {
         let (mut distinct, mut entries) = (Ids::EMPTY, 0);
-        for flow in self.entries(settings, now) {
+        for flow in self.entries(expiry, now) {
             distinct.insert(flow, MOST_IDS);
             entries += 1;
         }
-        if settings.rule == Rule::Present {
-            return distinct;
+        match rule {
+            Rule::Present => return distinct,
+            Rule::AboveMean => {}
         }
         let mut hits = [0usize; MOST_IDS];
-        for flow in self.entries(settings, now) {
+        for flow in self.entries(expiry, now) {
             hits[distinct.position(flow).unwrap_or(0)] += 1;
         }
         let mut harmful = Ids::EMPTY;

@@ -1,48 +1,36 @@
 //! CRD, congestion region detection (section 2): a QCN-like measure of one queue.
 
+use super::Params;
 use xoff_engine::Time;
 
 /// The largest quantised degree: six bits.
 pub const LEVELS: u8 = 63;
 
-/// What all detectors of a run share.
-#[derive(Clone, Copy, Debug)]
-pub struct Law {
-    /// Q_eq
-    pub equilibrium_bytes: u64,
-    /// w_q
-    pub slope_weight: f64,
-    /// w of eq 2
-    pub remote_weight: f64,
-    /// Bytes between samples at degree 0 and at the largest.
-    pub sample_max_bytes: u64,
-    pub sample_min_bytes: u64,
-}
-
-impl Law {
+/// The law of all detectors.
+impl Params {
     /// Eq 1: F_b = Q_off + w_q Q_delta; positive is congested (the opposite of QCN's sign).
-    pub fn measure(&self, queue_bytes: u64, last_bytes: u64) -> f64 {
+    pub(super) fn measure(&self, queue_bytes: u64, last_bytes: u64) -> f64 {
         let (queue, last) = (queue_bytes as f64, last_bytes as f64);
-        (queue - self.equilibrium_bytes as f64) + self.slope_weight * (queue - last)
+        (queue - self.q_eq as f64) + self.w_q * (queue - last)
     }
 
     /// Section 2: `round(63 F_b / F_bmax)` in 0..=63, F_bmax = Q_eq (1 + 2 w_q).
-    pub fn quantise(&self, measure: f64) -> u8 {
-        let most = self.equilibrium_bytes as f64 * (1.0 + 2.0 * self.slope_weight);
+    pub(super) fn quantise(&self, measure: f64) -> u8 {
+        let most = self.q_eq as f64 * (1.0 + 2.0 * self.w_q);
         (measure * f64::from(LEVELS) / most).round().clamp(0.0, f64::from(LEVELS)) as u8
     }
 
     /// Eq 2: F_b' = (1 - w) F_b + w F_br, where a valid notification has been received.
-    pub fn regional(&self, own: u8, received: Option<u8>) -> u8 {
+    pub(super) fn regional(&self, own: u8, received: Option<u8>) -> u8 {
         let Some(received) = received else { return own };
         let (own, received) = (f64::from(own), f64::from(received));
-        ((1.0 - self.remote_weight) * own + self.remote_weight * received).round() as u8
+        ((1.0 - self.w) * own + self.w * received).round() as u8
     }
 
-    /// Section 2: from one sample per `sample_max_bytes` at degree 0 to one per `sample_min_bytes`. By
-    /// so much the interval is shorter.
+    /// Section 2: from one sample per `sample_max` at degree 0 to one per `sample_min`. By so much the
+    /// interval is shorter.
     fn sooner_bytes(&self, degree: u8) -> u64 {
-        let span = self.sample_max_bytes.saturating_sub(self.sample_min_bytes);
+        let span = self.sample_max.saturating_sub(self.sample_min);
         span * u64::from(degree) / u64::from(LEVELS)
     }
 }
@@ -64,24 +52,24 @@ pub struct Crd {
 impl Crd {
     /// A packet arrives; `true` if it is one to sample.
     #[inline]
-    pub fn on_arrival(&mut self, law: &Law, frame_bytes: u32) -> bool {
+    pub fn on_arrival(&mut self, params: &Params, frame_bytes: u32) -> bool {
         self.counted_bytes += u64::from(frame_bytes);
-        self.counted_bytes >= law.sample_max_bytes
+        self.counted_bytes >= params.sample_max
     }
 
-    pub fn sample(&mut self, law: &Law, now: Time, queue_bytes: u64) {
-        let measure = law.measure(queue_bytes, self.last_bytes);
+    pub fn sample(&mut self, params: &Params, now: Time, queue_bytes: u64) {
+        let measure = params.measure(queue_bytes, self.last_bytes);
         self.last_bytes = queue_bytes;
         self.sampled_at = now;
         self.congested = measure > 0.0;
-        self.degree = law.quantise(measure);
-        self.counted_bytes = law.sooner_bytes(self.degree);
+        self.degree = params.quantise(measure);
+        self.counted_bytes = params.sooner_bytes(self.degree);
     }
 
     /// Nothing arrived for long: the queue as it is now says whether the flag still holds.
-    pub fn look_again(&mut self, law: &Law, now: Time, queue_bytes: u64) {
-        if law.measure(queue_bytes, self.last_bytes) <= 0.0 {
-            self.sample(law, now, queue_bytes);
+    pub fn look_again(&mut self, params: &Params, now: Time, queue_bytes: u64) {
+        if params.measure(queue_bytes, self.last_bytes) <= 0.0 {
+            self.sample(params, now, queue_bytes);
         } else {
             self.last_bytes = queue_bytes;
             self.sampled_at = now;

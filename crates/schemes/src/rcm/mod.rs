@@ -6,20 +6,6 @@
 //! output of the region, [`sar`] detours the others. Notifications (CNs) carry degree and flow IDs
 //! from an input to the neighbour upstream.
 //!
-//! | symbol | parameter | default | source |
-//! |---|---|---|---|
-//! | Q_eq | `q_eq` | 22 KB | assumption (QCN) |
-//! | w_q | `w_q` | 2 | assumption (QCN) |
-//! | w | `w` | 0.5 | assumption |
-//! | sampling | `sample_max`, `sample_min` | 50 KB, 5 KB | assumption; QCN's 150 KB, 15 KB as a preset |
-//! | T_cn, CN spacing | `t_cn`, `cn_spacing` | 20 us, 2 us at 100G, inverse to the rate | assumption |
-//! | G_d | `g_d` | 1/126 | paper, eq 4 |
-//! | harmful | `cfr_rule` | `above-mean` | paper and assumption |
-//! | D | `cam_depth`, `cam_every`, `cam_sampling`, `cam_expiry` | 16, 8, random, 100 us | assumption |
-//! | W | `window_min`, `window_max` | 16 KB, 100 KB | assumption |
-//! | queue size | `queue_size` | 100 KB | paper, section 4.1 |
-//! | SAR | `sar`, `reorder`, `sar_cns`, `sar_strong`, `sar_span`, `sar_fill`, `sar_margin`, `flowlet_gap` | on, accept, 3, 0, 50 us, 80 %, 8, 100 us | assumption |
-//!
 //! Section numbers in comments are those of the specification that `docs/schemes/rcm.md` follows.
 
 mod cfr;
@@ -33,38 +19,40 @@ mod tests;
 use crate::param::{ParamValues, SchemeSpec};
 use crate::parts::wire;
 use crate::registry::{Configured, Overlay};
-use cfr::{Cam, CamSettings, Ids, Rule, Sampling};
-use crd::{Crd, Law};
+use cfr::{Cam, Ids};
+use crd::Crd;
 pub use rcc::Window;
 use rcc::{Rcc, WindowLaw};
-use sar::{Flowlets, Notifications, SarSettings};
+use sar::{Flowlets, Notifications};
+pub use spec::{Params, Reorder, Rule, Sampling};
+use std::sync::Arc;
 use xoff_engine::{BitRate, Span, Time, stream};
 use xoff_fabric::scheme::*;
 
 /// A configured RCM.
 #[derive(Clone, Debug)]
 pub struct Rcm {
-    values: ParamValues,
+    params: Arc<Params>,
 }
 
 impl Configured for Rcm {
     const SPEC: SchemeSpec = spec::SPEC;
 
     fn configure(values: &ParamValues) -> Rcm {
-        Rcm { values: values.clone() }
+        Rcm { params: Arc::new(Params::read(values)) }
     }
 
     fn objection(values: &ParamValues) -> Option<String> {
-        let bytes = |name| values.bytes(name);
-        if bytes("q_eq") == 0 {
+        let params = Params::read(values);
+        if params.q_eq == 0 {
             Some("`q_eq` must not be zero: the degree is measured against it".into())
-        } else if bytes("queue_size") == 0 {
+        } else if params.queue_size == 0 {
             Some("`queue_size` is zero: no packet could reach an output".into())
-        } else if values.time_by_rate("t_cn").at(BitRate::from_gbps(100)) < Span::from_ns(100) {
+        } else if params.t_cn.at(BitRate::from_gbps(100)) < Span::from_ns(100) {
             Some("`t_cn` is below 100 ns at 100 Gb/s: less than any notification takes".into())
-        } else if bytes("sample_min") > bytes("sample_max") {
+        } else if params.sample_min > params.sample_max {
             Some("`sample_min` is larger than `sample_max`".into())
-        } else if bytes("window_min") > bytes("window_max") {
+        } else if params.window_min > params.window_max {
             Some("`window_min` is larger than `window_max`".into())
         } else {
             None
@@ -97,12 +85,12 @@ impl Scheme for Rcm {
     }
     /// Section 6: detours put packets out of order; receivers of its own flows may tolerate that.
     fn format(&self) -> Format {
-        let reorder = self.values.flag("sar") && self.values.choice("reorder") == "accept";
+        let reorder = self.params.sar && self.params.reorder == Reorder::Accept;
         // Where ACKs are gathered, a sender with a window of a packet would wait for TCP's 40 ms.
         Format { reorder, ack_timeout: Span::from_us(50), ..Format::default() }
     }
     fn switch_control(&self, at: &SwitchFacts<'_>) -> Option<Control> {
-        Some(Control::new(&self.values, at))
+        Some(Control::new(self.params.clone(), at))
     }
 }
 
@@ -150,7 +138,7 @@ struct PortSettings {
     to_switch: bool,
     t_cn: Span,
     cn_spacing: Span,
-    cam: CamSettings,
+    cam_expiry: Span,
     window: WindowLaw,
     sar_span: Span,
     flowlet_gap: Span,
@@ -192,9 +180,7 @@ impl Point {
 /// The control of one switch.
 #[derive(Clone, Debug)]
 pub struct Control {
-    law: Law,
-    sar: Option<SarSettings>,
-    queue_bytes: u64,
+    params: Arc<Params>,
     classes: u8,
     ports: Vec<PortSettings>,
     /// `port * classes + class`
@@ -209,43 +195,24 @@ pub struct Control {
 }
 
 impl Control {
-    fn new(values: &ParamValues, at: &SwitchFacts<'_>) -> Control {
-        let law = Law {
-            equilibrium_bytes: values.bytes("q_eq"),
-            slope_weight: values.number("w_q"),
-            remote_weight: values.number("w"),
-            sample_max_bytes: values.bytes("sample_max"),
-            sample_min_bytes: values.bytes("sample_min"),
-        };
-        let rule = if values.choice("cfr_rule") == "present" { Rule::Present } else { Rule::AboveMean };
-        let periodic = values.choice("cam_sampling") == "periodic";
-        let sampling = if periodic { Sampling::Periodic } else { Sampling::Random };
-        let depth = values.count("cam_depth") as u8;
-        let ports = (at.ports.iter()).map(|port| {
-            // Section 7: times at other speeds are in inverse proportion to the rate.
-            let time = |name| values.time_by_rate(name).at(port.rate);
-            PortSettings {
-                to_switch: port.to_switch,
-                t_cn: time("t_cn"),
-                cn_spacing: time("cn_spacing"),
-                cam: CamSettings {
-                    rule,
-                    sampling,
-                    every: values.count("cam_every") as u32,
-                    depth,
-                    expiry: time("cam_expiry"),
-                },
-                window: WindowLaw {
-                    gain: values.number("g_d"),
-                    min_bytes: values.bytes("window_min"),
-                    max_bytes: values.bytes("window_max"),
-                    mtu_bytes: u64::from(at.mtu_wire_bytes),
-                    rate: port.rate,
-                },
-                sar_span: time("sar_span"),
-                flowlet_gap: time("flowlet_gap"),
-            }
+    fn new(params: Arc<Params>, at: &SwitchFacts<'_>) -> Control {
+        // Section 7: times at other speeds are in inverse proportion to the rate.
+        let ports = (at.ports.iter()).map(|port| PortSettings {
+            to_switch: port.to_switch,
+            t_cn: params.t_cn.at(port.rate),
+            cn_spacing: params.cn_spacing.at(port.rate),
+            cam_expiry: params.cam_expiry.at(port.rate),
+            window: WindowLaw {
+                gain: params.g_d,
+                min_bytes: params.window_min,
+                max_bytes: params.window_max,
+                mtu_bytes: u64::from(at.mtu_wire_bytes),
+                rate: port.rate,
+            },
+            sar_span: params.sar_span.at(port.rate),
+            flowlet_gap: params.flowlet_gap.at(port.rate),
         });
+        let depth = params.cam_depth as u8;
         let point = |index: usize| Point {
             input: Crd::default(),
             output: Crd::default(),
@@ -259,17 +226,10 @@ impl Control {
             notifications: Notifications::default(),
         };
         Control {
-            law,
-            sar: values.flag("sar").then(|| SarSettings {
-                notifications: values.count("sar_cns") as u8,
-                strong_degree: values.count("sar_strong") as u8,
-                full_bytes: (values.number("sar_fill") * values.bytes("queue_size") as f64) as u64,
-                margin: values.count("sar_margin") as u8,
-            }),
-            queue_bytes: values.bytes("queue_size"),
             classes: at.classes,
             ports: ports.collect(),
             points: (0..at.ports.len() * usize::from(at.classes)).map(point).collect(),
+            params,
             changed: Vec::new(),
             flowlets: Flowlets::default(),
             in_region: 0,
@@ -323,7 +283,7 @@ impl Control {
     fn regional_degree(&self, port: u16, class: u8) -> u8 {
         let point = self.point(port, class);
         let own = if point.output.congested { point.output.degree } else { 0 };
-        self.law.regional(own, point.remote.map(|remote| remote.degree))
+        self.params.regional(own, point.remote.map(|remote| remote.degree))
     }
 
     #[inline]
@@ -341,7 +301,7 @@ impl Control {
         let harmful = if point.remote.is_some() && !point.received.is_empty() {
             point.received
         } else if point.output.congested {
-            point.cam.harmful(&settings.cam, now)
+            point.cam.harmful(self.params.cfr_rule, settings.cam_expiry, now)
         } else {
             Ids::EMPTY
         };
@@ -378,7 +338,7 @@ impl Control {
     fn notify(&mut self, packet: &Passing, occupancy: &impl Occupancy, send: &mut impl FnMut(u16, Cn)) {
         let (now, class) = (packet.now, packet.class);
         let index = self.index(packet.ingress, class);
-        let most = usize::from(self.ports[usize::from(packet.ingress)].cam.depth);
+        let most = self.params.cam_depth as usize;
         let (mut harmful, mut received) = (Ids::EMPTY, None);
         for egress in 0..self.ports.len() as u16 {
             let at = self.index(egress, class);
@@ -399,7 +359,7 @@ impl Control {
         let point = &mut self.points[index];
         if settings.to_switch && now >= point.cn_at {
             point.cn_at = now + settings.cn_spacing;
-            let degree = self.law.regional(point.input.degree, received);
+            let degree = self.params.regional(point.input.degree, received);
             send(packet.ingress, Cn { degree, class, harmful });
         }
     }
@@ -410,7 +370,7 @@ impl Control {
         let Passing { now, ingress, class, .. } = *packet;
         let at = self.index(ingress, class);
         let input = &mut self.points[at].input;
-        input.sample(&self.law, now, occupancy.input_bytes(ingress, class));
+        input.sample(&self.params, now, occupancy.input_bytes(ingress, class));
         if input.congested {
             self.wake_at(now + self.ports[usize::from(ingress)].t_cn);
             self.notify(packet, occupancy, send);
@@ -431,7 +391,7 @@ impl Control {
             point.rcc.on_sent(&settings.window, now, frame_bytes, place);
         }
         if sampled {
-            point.output.sample(&self.law, now, occupancy.output_bytes(egress, class));
+            point.output.sample(&self.params, now, occupancy.output_bytes(egress, class));
         }
         let (congested, degree) = (point.output.congested, point.output.degree);
         if (written && was_in_region) || (sampled && (congested || was_in_region)) {
@@ -453,7 +413,7 @@ impl Control {
         if opens.is_some() && point.output.congested && queues.output_bytes(egress, class) == 0 {
             // The queue has run empty and would stay so: what RCC holds back brings no samples. So
             // this is one, and it clears the local flag.
-            point.output.sample(&self.law, now, 0);
+            point.output.sample(&self.params, now, 0);
             self.settle(now, egress, class, true);
             (lanes, opens) = self.points[index].rcc.gate(&self.ports[usize::from(egress)].window, now, waiting);
         }
@@ -465,18 +425,17 @@ impl Control {
 
     /// Whether flows should leave this output (section 6): many notifications, or a long queue.
     fn wants_detours(&self, now: Time, port: u16, class: u8, occupancy: &impl Occupancy) -> bool {
-        let Some(sar) = &self.sar else { return false };
         let (point, settings) = (self.point(port, class), &self.ports[usize::from(port)]);
         point.in_region()
-            && (point.notifications.within(now, settings.sar_span) >= usize::from(sar.notifications)
-                || occupancy.output_bytes(port, class) > sar.full_bytes)
+            && (point.notifications.within(now, settings.sar_span) >= self.params.sar_cns as usize
+                || occupancy.output_bytes(port, class) > self.params.full_bytes())
     }
 }
 
 /// The listed flows, by their place, that pass this output: those its own ring has seen. The others
 /// on a list from downstream come by other ways, and nothing here may wait for them.
 fn wanted(point: &Point, settings: &PortSettings, now: Time) -> u64 {
-    let seen = |flow: &u32| point.cam.holds(&settings.cam, now, *flow);
+    let seen = |flow: &u32| point.cam.holds(settings.cam_expiry, now, *flow);
     let places = point.harmful.as_slice().iter().enumerate().filter(|(_, flow)| seen(flow));
     places.fold(0, |mask, (place, _)| mask | 1 << place)
 }
@@ -485,14 +444,14 @@ impl SwitchControl for Control {
     type Message = Cn;
 
     fn output_queue_bytes(&self) -> u64 {
-        self.queue_bytes
+        self.params.queue_size
     }
 
     /// The input side of CRD (section 2).
     #[inline]
     fn on_arrival(&mut self, packet: &Passing, occupancy: &impl Occupancy, mut send: impl FnMut(u16, Cn)) {
         let at = self.index(packet.ingress, packet.class);
-        if self.points[at].input.on_arrival(&self.law, packet.frame_bytes) {
+        if self.points[at].input.on_arrival(&self.params, packet.frame_bytes) {
             self.sample_input(packet, occupancy, &mut send);
         }
     }
@@ -502,8 +461,8 @@ impl SwitchControl for Control {
     fn on_transfer(&mut self, packet: &Passing, occupancy: &impl Occupancy) {
         let at = self.index(packet.egress, packet.class);
         let point = &mut self.points[at];
-        let written = point.cam.on_packet(&self.ports[usize::from(packet.egress)].cam, packet.now, packet.flow);
-        let sampled = point.output.on_arrival(&self.law, packet.frame_bytes);
+        let written = point.cam.on_packet(&self.params, packet.now, packet.flow);
+        let sampled = point.output.on_arrival(&self.params, packet.frame_bytes);
         if sampled || point.in_region() {
             self.on_transfer_watched(packet, occupancy, written, sampled);
         }
@@ -530,13 +489,15 @@ impl SwitchControl for Control {
 
     #[inline]
     fn detours(&self) -> bool {
-        self.sar.is_some() && (self.in_region > 0 || !self.flowlets.is_empty())
+        self.params.sar && (self.in_region > 0 || !self.flowlets.is_empty())
     }
 
     /// Section 6. Harmful flows are never detoured; a flow that was moved keeps to its port.
     fn choose(&mut self, packet: &Passing, candidates: &[u16], occupancy: &impl Occupancy) -> u16 {
         let Passing { now, egress, class, flow, .. } = *packet;
-        let Some(sar) = self.sar else { return egress };
+        if !self.params.sar {
+            return egress;
+        }
         if let Some(port) = self.flowlets.follow(flow, now) {
             if candidates.contains(&port) {
                 return port;
@@ -549,7 +510,8 @@ impl SwitchControl for Control {
         }
         let degree = self.regional_degree(egress, class);
         let outside = |port: &u16| *port != egress && !self.point(*port, class).in_region();
-        let lower = |port: &u16| self.regional_degree(*port, class) + sar.margin <= degree;
+        let margin = self.params.sar_margin as u8;
+        let lower = |port: &u16| self.regional_degree(*port, class) + margin <= degree;
         let rank = |port: &u16| (self.regional_degree(*port, class), occupancy.output_bytes(*port, class));
         let best = candidates.iter().copied().filter(outside).filter(lower).min_by_key(rank);
         let Some(port) = best else { return egress };
@@ -563,7 +525,7 @@ impl SwitchControl for Control {
     fn on_message(&mut self, now: Time, port: u16, cn: &Cn) {
         let index = self.index(port, cn.class);
         let until = now + self.ports[usize::from(port)].t_cn;
-        let strong = self.sar.is_some_and(|sar| cn.degree >= sar.strong_degree);
+        let strong = self.params.sar && u64::from(cn.degree) >= self.params.sar_strong;
         let point = &mut self.points[index];
         let was_in_region = point.in_region();
         point.remote = Some(Remote { degree: cn.degree, until });
@@ -592,17 +554,16 @@ impl SwitchControl for Control {
 
     /// Flags that nothing renewed clear (section 2).
     fn on_timer(&mut self, now: Time, occupancy: &impl Occupancy) {
-        let law = self.law;
         let mut next = self.flowlets.purge(now).unwrap_or(Time::NEVER);
         for port in 0..self.ports.len() as u16 {
             let t_cn = self.ports[usize::from(port)].t_cn;
             for class in 0..self.classes {
                 let index = self.index(port, class);
-                let point = &mut self.points[index];
+                let (params, point) = (&self.params, &mut self.points[index]);
                 let was_in_region = point.in_region();
                 let mut due = |queue: &mut Crd, bytes: u64| {
                     if queue.congested && queue.sampled_at + t_cn <= now {
-                        queue.look_again(&law, now, bytes);
+                        queue.look_again(params, now, bytes);
                     }
                     if queue.congested {
                         next = next.min(queue.sampled_at + t_cn);

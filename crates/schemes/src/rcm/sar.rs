@@ -1,20 +1,17 @@
 //! SAR, switch-level adaptive routing (section 6): when to detour, and the flowlets that keep to it.
 
+use super::Params;
 use crate::parts::flow_table::FlowTable;
 use xoff_engine::{Span, Time};
 
 /// Notifications that a trigger can ask for at most.
 pub const MOST_NOTIFICATIONS: usize = 8;
 
-#[derive(Clone, Copy, Debug)]
-pub struct SarSettings {
-    /// A trigger: so many notifications of at least this degree.
-    pub notifications: u8,
-    pub strong_degree: u8,
-    /// The other: an output queue longer than this.
-    pub full_bytes: u64,
-    /// By how much the degree of another port must be lower.
-    pub margin: u8,
+impl Params {
+    /// An output queue longer than this is one of the two triggers.
+    pub(super) fn full_bytes(&self) -> u64 {
+        (self.sar_fill * self.queue_size as f64) as u64
+    }
 }
 
 /// The last notifications of one port.

@@ -1,230 +1,82 @@
 //! RCM's parameters and presets, as people see them.
 
-use crate::param::{Base, ParamSpec, Preset, SchemeSpec, Unit};
-
-const SAR: &[(&str, &str)] = &[("sar", "true")];
+use crate::param::{Base, Preset, SchemeSpec, params, presets};
 
 pub const SPEC: SchemeSpec = SchemeSpec::new(
     "rcm",
     "switches hold harmful flows back hop by hop and detour the others",
     "Liu et al., Regional Congestion Mitigation in Lossless Datacenter Networks, NPC 2017",
-    PARAMS,
+    Params::TABLE,
     PRESETS,
 )
 .with_base(Base::Default("dcqcn:vendor-100g"));
 
-const PARAMS: &[ParamSpec] = &[
-    ParamSpec::new(
-        "q_eq",
-        "Q_eq",
-        Unit::Bytes,
-        "22KB",
-        &[],
-        "queue length at equilibrium",
-        "assumption: QCN's 22 % of the 100 KB buffer",
-    ),
-    ParamSpec::new(
-        "w_q",
-        "w_q",
-        Unit::Number { min: 0.0, max: 64.0 },
-        "2",
-        &[],
-        "weight of the queue's growth in F_b",
-        "assumption: QCN's",
-    ),
-    ParamSpec::new(
-        "w",
-        "w",
-        Unit::Number { min: 0.0, max: 1.0 },
-        "0.5",
-        &[],
-        "weight of the received degree in the regional one",
-        "assumption: local and remote weigh the same",
-    ),
-    ParamSpec::new(
-        "sample_max",
-        "",
-        Unit::Bytes,
-        "50KB",
-        &[],
-        "bytes per sample of a queue at degree 0",
-        "assumption: half a queue; QCN\'s 150 KB is more than a whole one",
-    ),
-    ParamSpec::new(
-        "sample_min",
-        "",
-        Unit::Bytes,
-        "5KB",
-        &[],
-        "bytes per sample of a queue at the largest degree",
-        "assumption: a tenth, as in QCN",
-    ),
-    ParamSpec::new(
-        "t_cn",
-        "T_cn",
-        Unit::TimeByRate,
-        "20us@100Gbps",
-        &[],
-        "a notification, or a sample of a queue where nothing arrives, is valid for this long",
-        "assumption: above sampling interval and link round trip at 100 Gb/s",
-    ),
-    ParamSpec::new(
-        "cn_spacing",
-        "",
-        Unit::TimeByRate,
-        "2us@100Gbps",
-        &[],
-        "least time between two notifications sent out of a port",
-        "assumption",
-    ),
-    ParamSpec::new(
-        "g_d",
-        "G_d",
-        Unit::Number { min: 0.0, max: 0.015873015873015872 },
-        "1/126",
-        &[],
-        "part of W_c cut per degree",
-        "paper, eq 4: F_bmax G_d = 1/2, F_bmax = 63",
-    ),
-    ParamSpec::new(
-        "cfr_rule",
-        "",
-        Unit::Choice(&["above-mean", "present"]),
-        "above-mean",
-        &[],
-        "which sampled flows are harmful: those with at least the mean number of hits, or all",
-        "`present` is the paper's text, `above-mean` an assumption that its figures 6 and 7 need",
-    ),
-    ParamSpec::new(
-        "cam_depth",
-        "D",
-        Unit::Count { min: 1, max: 64 },
-        "16",
-        &[],
-        "entries of the ring of sampled flows",
-        "assumption",
-    ),
-    ParamSpec::new(
-        "cam_every",
-        "",
-        Unit::Count { min: 1, max: 1000000 },
-        "8",
-        &[],
-        "one packet of so many is sampled",
-        "assumption",
-    ),
-    ParamSpec::new(
-        "cam_sampling",
-        "",
-        Unit::Choice(&["random", "periodic"]),
-        "random",
-        &[],
-        "each packet with probability 1/cam_every, or every cam_every-th",
-        "assumption; a fixed period locks onto round-robin's",
-    ),
-    ParamSpec::new(
-        "cam_expiry",
-        "",
-        Unit::TimeByRate,
-        "100us@100Gbps",
-        &[],
-        "an entry of the ring is valid for this long",
-        "assumption",
-    ),
-    ParamSpec::new("window_min", "", Unit::Bytes, "16KB", &[], "the shortest window W", "assumption"),
-    ParamSpec::new(
-        "window_max",
-        "",
-        Unit::Bytes,
-        "100KB",
-        &[],
-        "a measurement of W ends here, even if a harmful flow has not sent",
-        "assumption: one queue",
-    ),
-    ParamSpec::new(
-        "queue_size",
-        "",
-        Unit::Bytes,
-        "100KB",
-        &[],
-        "size of an output queue; what finds it full waits at its input",
-        "paper, section 4.1",
-    ),
-    ParamSpec::new("sar", "", Unit::Flag, "true", &[], "detour flows that are not harmful (SAR)", "paper, section 3.4"),
-    ParamSpec::new(
-        "reorder",
-        "",
-        Unit::Choice(&["accept", "go-back-n"]),
-        "accept",
-        SAR,
-        "what receivers do with packets that a detour put out of order: keep them, or ask for them again",
-        "assumption: the paper leaves reordering to later work",
-    ),
-    ParamSpec::new(
-        "sar_cns",
-        "",
-        Unit::Count { min: 1, max: 8 },
-        "3",
-        SAR,
-        "notifications within sar_span that start detours from a port",
-        "assumption",
-    ),
-    ParamSpec::new(
-        "sar_strong",
-        "",
-        Unit::Count { min: 0, max: 63 },
-        "0",
-        SAR,
-        "least degree of a notification that counts towards sar_cns",
-        "assumption: all count",
-    ),
-    ParamSpec::new(
-        "sar_span",
-        "",
-        Unit::TimeByRate,
-        "50us@100Gbps",
-        SAR,
-        "time in which sar_cns notifications must come",
-        "assumption",
-    ),
-    ParamSpec::new(
-        "sar_fill",
-        "",
-        Unit::Number { min: 0.0, max: 1.0 },
-        "0.8",
-        SAR,
-        "an output queue above this part of queue_size starts detours too",
-        "assumption",
-    ),
-    ParamSpec::new(
-        "sar_margin",
-        "",
-        Unit::Count { min: 0, max: 63 },
-        "8",
-        SAR,
-        "by how much the degree of another port must be lower",
-        "assumption",
-    ),
-    ParamSpec::new(
-        "flowlet_gap",
-        "",
-        Unit::TimeByRate,
-        "100us@100Gbps",
-        SAR,
-        "a detoured flow keeps its port until it is silent for longer",
-        "assumption",
-    ),
-];
+params! {
+    /// Symbols are the paper's.
+    pub struct Params {
+        /// queue length at equilibrium
+        q_eq "Q_eq": Bytes = "22KB", from "assumption: QCN's 22 % of the 100 KB buffer";
+        /// weight of the queue's growth in F_b
+        w_q "w_q": Number(0.0..=64.0) = "2", from "assumption: QCN's";
+        /// weight of the received degree in the regional one
+        w "w": Number(0.0..=1.0) = "0.5", from "assumption: local and remote weigh the same";
+        /// bytes per sample of a queue at degree 0
+        sample_max: Bytes = "50KB", from "assumption: half a queue; QCN's 150 KB is more than a whole one";
+        /// bytes per sample of a queue at the largest degree
+        sample_min: Bytes = "5KB", from "assumption: a tenth, as in QCN";
+        /// a notification, or a sample of a queue where nothing arrives, is valid for this long
+        t_cn "T_cn": TimeByRate = "20us@100Gbps",
+            from "assumption: above sampling interval and link round trip at 100 Gb/s";
+        /// least time between two notifications sent out of a port
+        cn_spacing: TimeByRate = "2us@100Gbps", from "assumption";
+        /// part of W_c cut per degree
+        g_d "G_d": Number(0.0..=0.015873015873015872) = "1/126", from "paper, eq 4: F_bmax G_d = 1/2, F_bmax = 63";
+        /// which sampled flows are harmful: those with at least the mean number of hits, or all
+        cfr_rule: Rule {
+            /// Those with at least the mean number of hits.
+            AboveMean = "above-mean",
+            /// Every one in the ring.
+            Present = "present",
+        } = "above-mean",
+            from "`present` is the paper's text, `above-mean` an assumption that its figures 6 and 7 need";
+        /// entries of the ring of sampled flows
+        cam_depth "D": Count(1..=64) = "16", from "assumption";
+        /// one packet of so many is sampled
+        cam_every: Count(1..=1000000) = "8", from "assumption";
+        /// each packet with probability 1/cam_every, or every cam_every-th
+        cam_sampling: Sampling { Random = "random", Periodic = "periodic" } = "random",
+            from "assumption; a fixed period locks onto round-robin's";
+        /// an entry of the ring is valid for this long
+        cam_expiry: TimeByRate = "100us@100Gbps", from "assumption";
+        /// the shortest window W
+        window_min: Bytes = "16KB", from "assumption";
+        /// a measurement of W ends here, even if a harmful flow has not sent
+        window_max: Bytes = "100KB", from "assumption: one queue";
+        /// size of an output queue; what finds it full waits at its input
+        queue_size: Bytes = "100KB", from "paper, section 4.1";
+        /// detour flows that are not harmful (SAR)
+        sar: Flag = "true", from "paper, section 3.4";
+        /// what receivers do with packets that a detour put out of order: keep them, or ask for them again
+        reorder: Reorder { Accept = "accept", GoBackN = "go-back-n" } = "accept" if sar,
+            from "assumption: the paper leaves reordering to later work";
+        /// notifications within sar_span that start detours from a port
+        sar_cns: Count(1..=8) = "3" if sar, from "assumption";
+        /// least degree of a notification that counts towards sar_cns
+        sar_strong: Count(0..=63) = "0" if sar, from "assumption: all count";
+        /// time in which sar_cns notifications must come
+        sar_span: TimeByRate = "50us@100Gbps" if sar, from "assumption";
+        /// an output queue above this part of queue_size starts detours too
+        sar_fill: Number(0.0..=1.0) = "0.8" if sar, from "assumption";
+        /// by how much the degree of another port must be lower
+        sar_margin: Count(0..=63) = "8" if sar, from "assumption";
+        /// a detoured flow keeps its port until it is silent for longer
+        flowlet_gap: TimeByRate = "100us@100Gbps" if sar, from "assumption";
+    }
+}
 
-const PRESETS: &[Preset] = &[
-    Preset {
-        name: "paper",
-        source: "paper, section 4.1, at 100 Gb/s; what it leaves open is assumed as each parameter says",
-        values: &[],
-    },
-    Preset {
-        name: "qcn-sampling",
-        source: "the same with QCN's sampling interval (IEEE 802.1Qau)",
-        values: &[("sample_max", "150KB"), ("sample_min", "15KB")],
-    },
-];
+const PRESETS: &[Preset] = presets! {
+    "paper" from "paper, section 4.1, at 100 Gb/s; what it leaves open is assumed as each parameter says" {}
+    "qcn-sampling" from "the same with QCN's sampling interval (IEEE 802.1Qau)" {
+        sample_max = "150KB", sample_min = "15KB",
+    }
+};

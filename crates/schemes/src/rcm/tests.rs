@@ -9,22 +9,17 @@ static SPEC: SchemeSpec = Rcm::SPEC;
 const RATE: BitRate = BitRate::from_gbps(100);
 const MTU: u32 = 1082;
 
-fn law() -> Law {
-    Law {
-        equilibrium_bytes: 22_000,
-        slope_weight: 2.0,
-        remote_weight: 0.5,
-        sample_max_bytes: 150_000,
-        sample_min_bytes: 15_000,
-    }
+fn params(texts: &[(&str, &str)]) -> Params {
+    Params::read(&SPEC.values_with(None, texts))
+}
+
+/// QCN's sampling interval.
+fn qcn_sampling() -> Params {
+    params(&[("sample_max", "150KB"), ("sample_min", "15KB")])
 }
 
 fn window_law() -> WindowLaw {
     WindowLaw { gain: 1.0 / 126.0, min_bytes: 16_000, max_bytes: 100_000, mtu_bytes: 1_000, rate: RATE }
-}
-
-fn cam_settings(rule: Rule, depth: u8) -> CamSettings {
-    CamSettings { rule, sampling: Sampling::Random, every: 8, depth, expiry: Span::from_us(100) }
 }
 
 /// Queues as a test says.
@@ -50,7 +45,7 @@ impl Occupancy for Queues {
 fn control(texts: &[(&str, &str)]) -> Control {
     let port = PortFacts { rate: RATE, delay: Span::from_us(1), to_switch: true };
     let facts = SwitchFacts { seed: 1, switch: 0, ports: &[port; 4], classes: 1, mtu_wire_bytes: MTU };
-    Control::new(&SPEC.values_with(None, texts), &facts)
+    Control::new(Arc::new(params(texts)), &facts)
 }
 
 fn packet(us: u64, ingress: u16, egress: u16, flow: u32) -> Passing {
@@ -79,7 +74,7 @@ fn cn(degree: u8, flows: &[u32]) -> Cn {
 
 #[test]
 fn rcm_9_1_measure_and_degree() {
-    let law = law();
+    let params = params(&[]);
     for (last, queue, measure, degree) in [
         (10_000, 30_000, 48_000.0, 27),
         (30_000, 60_000, 98_000.0, 56),
@@ -87,23 +82,23 @@ fn rcm_9_1_measure_and_degree() {
         (70_000, 100_000, 138_000.0, 63),
         (60_000, 20_000, -82_000.0, 0),
     ] {
-        assert_eq!(law.measure(queue, last), measure, "{last} to {queue} bytes");
-        assert_eq!(law.quantise(measure), degree, "{last} to {queue} bytes");
+        assert_eq!(params.measure(queue, last), measure, "{last} to {queue} bytes");
+        assert_eq!(params.quantise(measure), degree, "{last} to {queue} bytes");
     }
     // The flag follows the sign of each sample.
     let mut queue = Crd::default();
-    queue.sample(&law, Time::ZERO, 60_000);
+    queue.sample(&params, Time::ZERO, 60_000);
     assert!(queue.congested);
-    queue.sample(&law, Time::ZERO, 20_000);
+    queue.sample(&params, Time::ZERO, 20_000);
     assert!(!queue.congested && queue.degree == 0);
 }
 
 #[test]
 fn rcm_9_2_regional_degree() {
     for (w, degree) in [(0.5, 30), (0.0, 20), (1.0, 40)] {
-        let law = Law { remote_weight: w, ..law() };
-        assert_eq!(law.regional(20, Some(40)), degree, "w = {w}");
-        assert_eq!(law.regional(20, None), 20);
+        let params = Params { w, ..params(&[]) };
+        assert_eq!(params.regional(20, Some(40)), degree, "w = {w}");
+        assert_eq!(params.regional(20, None), 20);
     }
 }
 
@@ -212,7 +207,7 @@ fn rcm_9_5_flags_of_one_switch() {
 fn rcm_9_6_ring() {
     // Flows at 60, 30 and 10 % of an output, D = 16: 9.6, 4.8 and 1.6 entries on average, the third
     // absent with probability 0.9^16 = 18.5 %.
-    let settings = cam_settings(Rule::Present, 16);
+    let (params, expiry) = (params(&[]), Span::from_us(100));
     let mut cam = Cam::new(16, stream(1, "test", 0));
     let mut traffic = stream(2, "test", 0);
     let (mut entries, mut absent) = ([0u32; 3], 0);
@@ -221,10 +216,10 @@ fn rcm_9_6_ring() {
         let mut written = 0;
         while written < 16 {
             let flow = [0, 0, 0, 0, 0, 0, 1, 1, 1, 2][traffic.below(10) as usize];
-            written += u32::from(cam.on_packet(&settings, Time::ZERO, flow));
+            written += u32::from(cam.on_packet(&params, Time::ZERO, flow));
         }
-        cam.entries(&settings, Time::ZERO).for_each(|flow| entries[flow as usize] += 1);
-        absent += u32::from(!cam.holds(&settings, Time::ZERO, 2));
+        cam.entries(expiry, Time::ZERO).for_each(|flow| entries[flow as usize] += 1);
+        absent += u32::from(!cam.holds(expiry, Time::ZERO, 2));
     }
     for (got, expected) in entries.iter().zip([9.6, 4.8, 1.6]) {
         // 0.1 is five standard deviations and more of a mean over 20 000 rings.
@@ -236,23 +231,22 @@ fn rcm_9_6_ring() {
 #[test]
 fn rcm_9_6_rules() {
     let ring = |flows: &[u32], rule| {
-        let settings = cam_settings(rule, flows.len() as u8);
         let mut cam = Cam::new(flows.len() as u8, stream(1, "test", 0));
         flows.iter().for_each(|&flow| cam.write(Time::ZERO, flow));
-        (cam.harmful(&settings, Time::ZERO), cam.harmful(&settings, Time::from_us(101)))
+        [0, 101].map(|us| cam.harmful(rule, Span::from_us(100), Time::from_us(us)))
     };
     // D = 5 and two IDs: threshold 2.5.
-    assert_eq!(ring(&[0, 0, 2, 2, 0], Rule::Present).0, ids(&[0, 2]));
-    assert_eq!(ring(&[0, 0, 2, 2, 0], Rule::AboveMean).0, ids(&[0]));
+    assert_eq!(ring(&[0, 0, 2, 2, 0], Rule::Present)[0], ids(&[0, 2]));
+    assert_eq!(ring(&[0, 0, 2, 2, 0], Rule::AboveMean)[0], ids(&[0]));
     // Section 4: a burst with half the output against four flows, threshold 3.2.
     let burst = [9, 1, 9, 2, 9, 3, 9, 4, 9, 1, 9, 2, 9, 3, 9, 4];
-    assert_eq!(ring(&burst, Rule::AboveMean).0, ids(&[9]));
-    assert_eq!(ring(&burst, Rule::Present).0, ids(&[1, 2, 3, 4, 9]));
+    assert_eq!(ring(&burst, Rule::AboveMean)[0], ids(&[9]));
+    assert_eq!(ring(&burst, Rule::Present)[0], ids(&[1, 2, 3, 4, 9]));
     // Four equal flows: 4 hits each, threshold 4, all harmful.
     let equal = [1, 2, 3, 4].repeat(4);
-    assert_eq!(ring(&equal, Rule::AboveMean).0, ids(&[1, 2, 3, 4]));
+    assert_eq!(ring(&equal, Rule::AboveMean)[0], ids(&[1, 2, 3, 4]));
     // Entries expire after 100 us.
-    assert_eq!(ring(&burst, Rule::Present).1, Ids::EMPTY);
+    assert_eq!(ring(&burst, Rule::Present)[1], Ids::EMPTY);
 }
 
 #[test]
@@ -331,13 +325,13 @@ fn rcm_6_receivers_accept_any_order_only_for_detours() {
 #[test]
 fn rcm_2_sampling_interval() {
     // One sample per 150 KB at degree 0, per 15 KB at the largest: 12 us and 1.2 us at 100 Gb/s.
-    let law = law();
+    let params = qcn_sampling();
     let count = |queue: &mut Crd, bytes: u64| {
         let mut arrived = 0;
         loop {
             arrived += 1_000;
-            if queue.on_arrival(&law, 1_000) {
-                queue.sample(&law, Time::ZERO, bytes);
+            if queue.on_arrival(&params, 1_000) {
+                queue.sample(&params, Time::ZERO, bytes);
                 return arrived;
             }
         }
@@ -348,7 +342,7 @@ fn rcm_2_sampling_interval() {
     assert_eq!(count(&mut queue, 0), 15_000);
     assert_eq!(RATE.bytes_in(Span::from_us(12)), 150_000);
     // Half the degree: half way, to the packet.
-    queue.sample(&law, Time::ZERO, 25_376);
+    queue.sample(&params, Time::ZERO, 25_376);
     assert_eq!(queue.degree, 31);
     assert_eq!(count(&mut queue, 0), 84_000);
 }
@@ -367,7 +361,7 @@ fn rcm_2_notifications_keep_their_distance() {
     // A port to a host says nothing.
     let host = PortFacts { rate: RATE, delay: Span::from_us(1), to_switch: false };
     let facts = SwitchFacts { seed: 1, switch: 0, ports: &[host; 4], classes: 1, mtu_wire_bytes: MTU };
-    let mut control = Control::new(&SPEC.values(None), &facts);
+    let mut control = Control::new(Arc::new(params(&[])), &facts);
     assert!(sample(&mut control, 1, queues).is_empty());
 }
 
@@ -450,7 +444,7 @@ fn rcm_7_times_follow_the_rate() {
     for (gbps, t_cn, spacing) in [(10, 200, 20), (25, 80, 8), (40, 50, 5), (100, 20, 2)] {
         let port = PortFacts { rate: BitRate::from_gbps(gbps), delay: Span::from_us(1), to_switch: true };
         let facts = SwitchFacts { seed: 1, switch: 0, ports: &[port; 2], classes: 2, mtu_wire_bytes: MTU };
-        let control = Control::new(&SPEC.values(None), &facts);
+        let control = Control::new(Arc::new(params(&[])), &facts);
         assert_eq!(control.ports[0].t_cn, Span::from_us(t_cn), "{gbps}G");
         assert_eq!(control.ports[0].cn_spacing, Span::from_us(spacing), "{gbps}G");
     }

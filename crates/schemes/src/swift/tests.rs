@@ -1,11 +1,10 @@
 //! The worked numbers of the specification.
 
-use super::spec::SPEC;
 use super::*;
 use xoff_engine::{BitRate, Span};
 use xoff_fabric::packet::Ecn;
 
-static SPEC_REF: &SchemeSpec = &SPEC;
+static SPEC_REF: &SchemeSpec = &Swift::SPEC;
 
 fn swift(texts: &[(&str, &str)]) -> Swift {
     Swift::configure(&SPEC_REF.values_with(None, texts))
@@ -30,7 +29,7 @@ fn ack(us: u64, delay_us: u64, bytes: u64) -> Acked<'static> {
 
 #[test]
 fn swift_7_1_targets() {
-    let target = Target::new(&swift(&[]).values, &flow());
+    let target = Target::new(&swift(&[]).params, &flow());
     assert!((target.a_ps / 1e6 - 40.81929).abs() < 5e-6 && (target.b_ps / 1e6 + 4.081929).abs() < 5e-7);
     for (cwnd, us) in [(0.1, 153.0), (1.0, 64.737), (4.0, 44.328), (10.0, 36.826), (100.0, 28.0), (500.0, 28.0)] {
         assert!((target.at(cwnd) / 1e6 - us).abs() < 6e-4, "cwnd {cwnd}: {} us", target.at(cwnd) / 1e6);
@@ -105,7 +104,7 @@ fn swift_5_base_bounds_and_start() {
     assert_eq!(swift(&[("initial", "packets")]).reaction_point(&flow()).fabric.cwnd, 12.0);
     // Slower than the base target: base_RTT + 10 us.
     let far = FlowFacts { max_base_rtt: Span::from_us(40), hops: 0, ..flow() };
-    assert_eq!(Target::new(&swift(&[]).values, &far).fixed_ps, 50e6);
+    assert_eq!(Target::new(&swift(&[]).params, &far).fixed_ps, 50e6);
 }
 
 #[test]
@@ -144,7 +143,7 @@ fn swift_5_htsims_values() {
     let rp = Swift::configure(&values).reaction_point(&flow());
     // 20 us and three times 20 / 6.55.
     assert!((rp.target.fixed_ps / 1e6 - 29.15).abs() < 0.02, "{}", rp.target.fixed_ps);
-    assert_eq!((rp.fabric.cwnd, rp.settings.rtt_gain), (12.0, 0.125));
+    assert_eq!((rp.fabric.cwnd, rp.params.rtt_gain), (12.0, 0.125));
 }
 
 #[test]

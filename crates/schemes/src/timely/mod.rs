@@ -4,23 +4,14 @@
 //! No help from switches: the sender raises or cuts its rate by the gradient of its round-trip
 //! times, and by their length outside a band. The patched form weighs both inside the band, which
 //! gives it a unique fixed point.
-//!
-//! | symbol | parameter | default (patched) | source |
-//! |---|---|---|---|
-//! | alpha (a) | `gain` | 0.875 | the HPCC authors' simulator; eRPC has 0.02 |
-//! | beta | `beta` | 0.8 (0.008) | paper (patched: CoNEXT 2016) |
-//! | T_low, T_high | `t_low`, `t_high` | 50 us, 500 us | paper |
-//! | D_min (minRTT) | `d_min` | 20 us | the HPCC authors' simulator |
-//! | delta | `delta` | line/1000 | the HPCC authors' simulator: 10 Mb/s at 10G |
-//! | delta_HAI | `delta_hai` | line/200 | five delta |
-//! | R_min | `rate_min` | line/1000 | assumption; 100 Mb/s in code, 1 Gb/s in scripts |
-//! | Seg | `segment` | 64 KB (16 KB) | PCN (CoNEXT 2016) |
 
 mod burst;
 mod spec;
 
+pub use spec::{Common, Pacing, Params, Stages, Update, Window, patched};
+
 use crate::Configured;
-use crate::param::{ParamValues, SchemeSpec};
+use crate::param::{ParamValues, RateValue, SchemeSpec};
 use crate::parts::round_trip::stamped;
 use crate::parts::rounding::Rounding;
 use crate::parts::sender_alone;
@@ -37,16 +28,26 @@ pub type PatchedTimely = Configuration<true>;
 /// A configured TIMELY, of either form.
 #[derive(Clone, Debug)]
 pub struct Configuration<const PATCHED: bool> {
-    values: ParamValues,
     settings: Arc<Settings>,
 }
 
 /// What all flows of a run share.
 #[derive(Clone, Debug)]
 struct Settings {
+    common: Common,
     law: Law,
-    gain: f64,
     beta: f64,
+    /// Bytes of a segment; `None` updates once per round trip.
+    segment_bytes: Option<u64>,
+    delta_hai: RateValue,
+    echo_bytes: u32,
+    rounding: Rounding,
+    times: Times,
+}
+
+/// What samples are compared with.
+#[derive(Clone, Copy, Debug)]
+struct Times {
     /// Of a sample: whole nanoseconds where the last bit of a rate counts.
     unit_ps: f64,
     /// In that unit.
@@ -55,12 +56,6 @@ struct Settings {
     d_min_units: f64,
     per_d_min: f64,
     d_min: Span,
-    rounding: Rounding,
-    /// Bytes of a segment; `None` updates once per round trip.
-    segment_bytes: Option<u64>,
-    /// Segments leave at line rate, with gaps between them.
-    bursts: bool,
-    variable_window: bool,
 }
 
 /// What happens inside the band (sections 4 and 5).
@@ -74,53 +69,76 @@ enum Law {
     Patched,
 }
 
-/// Which increases count towards the larger step.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stages {
-    /// Those by the gradient; the fifth in a row is the first larger one.
-    Gradient,
-    /// All of them; the one after the fifth in a row is the first larger one.
-    Every,
-}
-
 /// Increases in a row before steps become larger.
 const HYPER_AFTER: u32 = 5;
+
+impl Params {
+    fn settings(self) -> Settings {
+        let rounding = self.rounding.rounding;
+        Settings {
+            law: if self.snippet { Law::Snippet } else { Law::Original(self.stages) },
+            beta: self.beta,
+            segment_bytes: match self.update {
+                Update::RoundTrip => None,
+                Update::Segment => Some(self.segment.max(1)),
+            },
+            delta_hai: self.delta_hai,
+            echo_bytes: self.echo_bytes as u32,
+            rounding,
+            times: Times::new(&self.common, rounding),
+            common: self.common,
+        }
+    }
+}
+
+impl patched::Params {
+    fn settings(self) -> Settings {
+        Settings {
+            law: Law::Patched,
+            beta: self.beta,
+            segment_bytes: match self.update {
+                patched::Update::RoundTrip => None,
+                patched::Update::Segment => Some(self.segment.max(1)),
+            },
+            // It knows no larger step.
+            delta_hai: self.common.delta,
+            echo_bytes: stamped().ack_bytes,
+            rounding: Rounding::None,
+            times: Times::new(&self.common, Rounding::None),
+            common: self.common,
+        }
+    }
+}
+
+impl Times {
+    fn new(common: &Common, rounding: Rounding) -> Times {
+        let unit_ps = match rounding {
+            Rounding::None => 1,
+            Rounding::Bps => 1000,
+        };
+        let units = |span: Span| (span.ps() / unit_ps) as f64;
+        let d_min = common.d_min.max(Span::from_ns(1));
+        Times {
+            unit_ps: unit_ps as f64,
+            t_low: units(common.t_low).max(1.0),
+            t_high: units(common.t_high),
+            d_min_units: units(d_min),
+            per_d_min: 1.0 / d_min.ps() as f64,
+            d_min,
+        }
+    }
+}
 
 impl<const PATCHED: bool> Configured for Configuration<PATCHED> {
     const SPEC: SchemeSpec = if PATCHED { spec::PATCHED } else { spec::TIMELY };
 
     fn configure(values: &ParamValues) -> Self {
-        let law = match PATCHED {
-            true => Law::Patched,
-            false if values.flag("snippet") => Law::Snippet,
-            false if values.choice("stages") == "gradient" => Law::Original(Stages::Gradient),
-            false => Law::Original(Stages::Every),
-        };
-        let d_min = values.time("d_min").max(Span::from_ns(1));
-        let segments = values.choice("update") == "segment";
-        let rounding = if PATCHED { Rounding::None } else { Rounding::from_params(values) };
-        let unit_ps = if rounding == Rounding::Bps { 1000 } else { 1 };
-        let units = |name| (values.time(name).ps() / unit_ps) as f64;
-        let settings = Settings {
-            law,
-            gain: values.number("gain"),
-            beta: values.number("beta"),
-            unit_ps: unit_ps as f64,
-            t_low: units("t_low").max(1.0),
-            t_high: units("t_high"),
-            d_min_units: (d_min.ps() / unit_ps) as f64,
-            per_d_min: 1.0 / d_min.ps() as f64,
-            d_min,
-            rounding,
-            segment_bytes: segments.then(|| values.bytes("segment").max(1)),
-            bursts: segments && values.choice("pacing") == "burst",
-            variable_window: values.choice("window") == "variable",
-        };
-        Configuration { values: values.clone(), settings: Arc::new(settings) }
+        let settings = if PATCHED { patched::Params::read(values).settings() } else { Params::read(values).settings() };
+        Configuration { settings: Arc::new(settings) }
     }
 
     fn objection(values: &ParamValues) -> Option<String> {
-        let (low, high) = (values.time("t_low"), values.time("t_high"));
+        let Common { t_low: low, t_high: high, .. } = Common::read(values);
         (low > high).then(|| format!("t_low ({} us) is above t_high ({} us)", low.as_us(), high.as_us()))
     }
 }
@@ -131,19 +149,22 @@ impl<const PATCHED: bool> Scheme for Configuration<PATCHED> {
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         let line_bps = of.line_rate.bps() as f64;
-        let rate = |name| self.settings.rounding.given(self.values.rate(name).at(of.line_rate));
-        let delta_bps = rate("delta");
-        let min_bps = rate("rate_min").clamp(1.0, line_bps);
-        let burst = self.settings.segment_bytes.filter(|_| self.settings.bursts).map(|bytes| {
-            let packets = bytes.div_ceil(u64::from(of.mtu_bytes).max(1)).min(u64::from(u32::MAX));
-            Box::new(Burst::new(packets as u32, line_bps))
-        });
+        let settings = &self.settings;
+        let rate = |rate: RateValue| settings.rounding.given(rate.at(of.line_rate));
+        let min_bps = rate(settings.common.rate_min).clamp(1.0, line_bps);
+        let burst = match (settings.segment_bytes, settings.common.pacing) {
+            (Some(bytes), Pacing::Burst) => {
+                let packets = bytes.div_ceil(u64::from(of.mtu_bytes).max(1)).min(u64::from(u32::MAX));
+                Some(Box::new(Burst::new(packets as u32, line_bps)))
+            }
+            (Some(_), Pacing::Packet) | (None, _) => None,
+        };
         Rp {
             rate_bps: (of.initial_rate.bps() as f64).clamp(min_bps, line_bps),
             line_bps,
             min_bps,
-            delta_bps,
-            hyper_bps: if PATCHED { delta_bps } else { rate("delta_hai") },
+            delta_bps: rate(settings.common.delta),
+            hyper_bps: rate(settings.delta_hai),
             bdp_bytes: of.line_rate.bytes_in(of.max_base_rtt.max(of.base_rtt)) as f64,
             previous: None,
             difference: 0.0,
@@ -155,16 +176,13 @@ impl<const PATCHED: bool> Scheme for Configuration<PATCHED> {
             burst,
             stage: 0,
             increases: 0,
-            settings: self.settings.clone(),
+            settings: settings.clone(),
         }
     }
 
     /// Section 2: a time stamp of 8 B, and its echo.
     fn format(&self) -> Format {
-        match PATCHED {
-            true => stamped(),
-            false => Format { ack_bytes: self.values.count("echo_bytes") as u32, ..stamped() },
-        }
+        Format { ack_bytes: self.settings.echo_bytes, ..stamped() }
     }
 }
 
@@ -203,14 +221,15 @@ impl Rp {
         let (previous, elapsed) = match (self.previous.replace(rtt), law) {
             (Some(previous), _) => (previous, elapsed),
             // The snippet takes the first sample for a difference of nothing, long after the last.
-            (None, Law::Snippet) => (rtt, settings.d_min),
+            (None, Law::Snippet) => (rtt, settings.times.d_min),
             // Section 7: the first sample is only stored.
             (None, _) => return,
         };
-        self.difference = (1.0 - settings.gain) * self.difference + settings.gain * (rtt - previous);
+        let gain = settings.common.gain;
+        self.difference = (1.0 - gain) * self.difference + gain * (rtt - previous);
         let gradient = match rounding {
-            Rounding::None => self.difference * settings.per_d_min,
-            Rounding::Bps => self.difference / settings.d_min_units,
+            Rounding::None => self.difference * settings.times.per_d_min,
+            Rounding::Bps => self.difference / settings.times.d_min_units,
         };
         let before = self.rate_bps;
         let rate = match law {
@@ -228,7 +247,7 @@ impl Rp {
 
     /// Section 4.
     fn original(&mut self, stages: Stages, rtt: f64, gradient: f64) -> f64 {
-        let Settings { beta, t_low, t_high, .. } = *self.settings;
+        let Settings { beta, times: Times { t_low, t_high, .. }, .. } = *self.settings;
         let below = rtt < t_low;
         if below || (rtt <= t_high && gradient <= 0.0) {
             // Cases 1 and 3.
@@ -243,7 +262,7 @@ impl Rp {
     /// The published snippet. `falling`: this round trip is shorter than the last, whatever the
     /// smoothed gradient says.
     fn snippet(&mut self, elapsed: Span, rtt: f64, falling: bool, gradient: f64) -> f64 {
-        let Settings { beta, t_low, t_high, per_d_min, .. } = *self.settings;
+        let Settings { beta, times: Times { t_low, t_high, per_d_min, .. }, .. } = *self.settings;
         self.stage = if falling { self.stage.saturating_add(1) } else { 0 };
         let scale = (elapsed.ps() as f64 * per_d_min).min(1.0);
         let rate = if rtt < t_low {
@@ -262,7 +281,7 @@ impl Rp {
 
     /// Section 5, with T_ref = T_low.
     fn patched(&self, rtt: f64, gradient: f64) -> f64 {
-        let Settings { beta, t_low, t_high, .. } = *self.settings;
+        let Settings { beta, times: Times { t_low, t_high, .. }, .. } = *self.settings;
         if rtt < t_low {
             self.rate_bps + self.delta_bps
         } else if rtt > t_high {
@@ -297,9 +316,9 @@ impl ReactionPoint for Rp {
 
     #[inline]
     fn limits(&self) -> Limits {
-        let window_bytes = match self.settings.variable_window {
-            true => (self.bdp_bytes * self.rate_bps / self.line_bps).max(1.0) as u64,
-            false => u64::MAX,
+        let window_bytes = match self.settings.common.window {
+            Window::None => u64::MAX,
+            Window::Variable => (self.bdp_bytes * self.rate_bps / self.line_bps).max(1.0) as u64,
         };
         Limits { rate_bps: self.burst.as_ref().map_or(self.rate_bps, |burst| burst.pace_bps()), window_bytes }
     }
@@ -325,7 +344,7 @@ impl ReactionPoint for Rp {
         let rtt_ps = (ack.rtt.ps() as f64 - self.own_ps).max(1.0);
         let rtt = match self.settings.rounding {
             Rounding::None => rtt_ps,
-            Rounding::Bps => (rtt_ps / self.settings.unit_ps).floor(),
+            Rounding::Bps => (rtt_ps / self.settings.times.unit_ps).floor(),
         };
         self.update(ack.now, rtt);
     }

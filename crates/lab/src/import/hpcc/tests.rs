@@ -5,6 +5,7 @@ use crate::scenario::{Loaded, Options};
 use std::fmt::Write;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::*;
+use xoff_schemes::param::{BytesByRate, RateValue};
 
 /// Two hosts on each of two switches.
 const DUMBBELL: &str = "6 2 5\n4 5\n0 4 40Gbps 5000ns 0.000000\n1 4 40Gbps 5000ns 0\n2 5 40Gbps 0.005ms 0\n\
@@ -169,8 +170,8 @@ fn the_plan_is_what_the_files_say() {
     assert!(loaded.output.pfc_frames);
     let scheme = &loaded.schemes[0].values;
     assert_eq!(scheme.spec().name, "dcqcn");
-    assert_eq!(scheme.bytes_by_rate("kmax").at(BitRate::from_gbps(40)), 640_000);
-    assert_eq!(scheme.time("increase_timer"), Span::from_us(300));
+    assert_eq!(scheme.value::<BytesByRate>("kmax").at(BitRate::from_gbps(40)), 640_000);
+    assert_eq!(scheme.value::<Span>("increase_timer"), Span::from_us(300));
     assert_eq!(
         imported.files[0].source.text,
         "src,dst,size_bytes,start_ns,src_port,dst_port\nh0,h2,5000,2000000122,10000,100\n\
@@ -272,10 +273,10 @@ fn defaults_of_the_code_apply() {
     assert_eq!(loaded.plan.run.stop, Time::from_ns(3_009_999_999));
     assert_eq!(loaded.plan.hosts[0].nic.inflight_cap, Some(InflightCap { longest: true, scales: false }));
     let scheme = &loaded.schemes[0].values;
-    assert_eq!(scheme.time("alpha_period"), Span::from_us(55));
-    assert_eq!(scheme.number("g"), 0.0, "1/16 in whole numbers");
-    assert_eq!(scheme.count("fast_recovery"), 5);
-    assert_eq!(scheme.rate("rate_min").at(BitRate::from_gbps(40)), 1e8);
+    assert_eq!(scheme.value::<Span>("alpha_period"), Span::from_us(55));
+    assert_eq!(scheme.value::<f64>("g"), 0.0, "1/16 in whole numbers");
+    assert_eq!(scheme.value::<u64>("fast_recovery"), 5);
+    assert_eq!(scheme.value::<RateValue>("rate_min").at(BitRate::from_gbps(40)), 1e8);
     assert_eq!(imported.warnings.len(), 1, "only the gain is told of");
     assert!(imported.warnings[0].message.contains("EWMA_GAIN"));
 }

@@ -23,9 +23,9 @@ struct Flow {
 
 impl Flow {
     fn new(texts: &[(&str, &str)]) -> Flow {
-        let settings = Arc::new(Settings::from_params(&SPEC.values_with(None, texts)));
+        let params = Arc::new(Params::read(&SPEC.values_with(None, texts)));
         let facts = FlowFacts::at(BitRate::from_gbps(1), RTT);
-        let tcp = NewReno::new(&settings, &facts);
+        let tcp = NewReno::new(&params, &facts);
         Flow { tcp, now: Time::ZERO, una: 0, next: 0, highest: 0, resent: Vec::new(), timeouts: 0 }
     }
 
@@ -318,9 +318,9 @@ fn tcp_newreno_4_limited_transmit() {
 fn tcp_newreno_3_initial_windows() {
     assert_eq!(Flow::new(&[]).segments(), 2.0);
     assert_eq!(Flow::new(&[("initial_window", "10")]).segments(), 10.0);
-    let settings = Settings::from_params(&SPEC.values_with(None, &[("initial_window_rule", "rfc5681")]));
+    let params = Params::read(&SPEC.values_with(None, &[("initial_window_rule", "rfc5681")]));
     for (smss, segments) in [(1095, 4), (1096, 3), (2190, 3), (2191, 2)] {
-        assert_eq!(settings.initial_window(smss), segments * smss);
+        assert_eq!(params.initial_window(smss), segments * smss);
     }
 }
 
@@ -354,19 +354,19 @@ fn tcp_newreno_4_windows_are_whole_segments_and_within_the_receivers() {
 
 #[test]
 fn tcp_newreno_a_flow_may_start_at_a_rate() {
-    let settings = Arc::new(Settings::from_params(&SPEC.values(None)));
+    let params = Arc::new(Params::read(&SPEC.values(None)));
     let facts =
         FlowFacts { initial_rate: BitRate::from_mbps(500), ..FlowFacts::at(BitRate::from_gbps(1), Span::from_ms(1)) };
-    let tcp = NewReno::new(&settings, &facts);
+    let tcp = NewReno::new(&params, &facts);
     assert_eq!((tcp.cwnd, tcp.ssthresh), (62_500, 62_500), "its window, and no slow start");
 }
 
 #[test]
 fn tcp_newreno_refuses_timers_that_contradict() {
-    assert!(Settings::objection(&SPEC.values(None)).is_none());
-    assert!(Settings::objection(&SPEC.values_with(None, &[("rto_max", "100ms")])).is_some());
+    assert!(TcpNewReno::objection(&SPEC.values(None)).is_none());
+    assert!(TcpNewReno::objection(&SPEC.values_with(None, &[("rto_max", "100ms")])).is_some());
     for preset in SPEC.presets {
-        assert!(Settings::objection(&SPEC.values(Some(preset))).is_none());
+        assert!(TcpNewReno::objection(&SPEC.values(Some(preset))).is_none());
     }
 }
 

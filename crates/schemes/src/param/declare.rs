@@ -1,0 +1,233 @@
+//! How a scheme declares its parameters: [`params!`], a documented struct, and [`presets!`].
+
+use super::value::{BytesByRate, NumberByRate, RateValue, TimeByRate, Value};
+use xoff_engine::Span;
+
+/// The type that a parameter's value has in a scheme.
+pub trait FromValue {
+    fn from_value(value: &Value) -> Self;
+}
+
+macro_rules! from_value {
+    ($($type:ty: $($variant:ident)|+;)*) => {
+        $(impl FromValue for $type {
+            fn from_value(value: &Value) -> Self {
+                match value {
+                    $(Value::$variant(value) => value.clone(),)+
+                    other => unreachable!("the unit of a parameter and its type are declared together: {other:?}"),
+                }
+            }
+        })*
+    };
+}
+
+from_value! {
+    Span: Time;
+    RateValue: Rate;
+    u64: Bytes | Count;
+    BytesByRate: BytesByRate;
+    TimeByRate: TimeByRate;
+    NumberByRate: NumberByRate;
+    f64: Number;
+    bool: Flag;
+}
+
+/// A scheme's parameters as one documented struct, from which their table, their types and their choices follow.
+///
+/// ```ignore
+/// params! {
+///     pub struct Params {
+///         /// period of the receiver's notifications of a flow
+///         period "T": Time = "50us", from "paper, section 5.2";
+///         /// whether the share must be reached or exceeded
+///         rule: Rule { Reached = "reached", Exceeded = "exceeded" } = "reached", from "paper, section 5.2";
+///         /// share that makes a flow congested
+///         share "95 %": Number(0.0..=1.0) = "0.95" if Rule::Exceeded, from "paper, section 5.2";
+///         ..red: red::Params;
+///     }
+/// }
+/// ```
+///
+/// A row is the key in a scenario, the paper's symbol, the [`Unit`](super::Unit) with its bounds (or an enum of
+/// choices), the default as a scenario spells it, the choices and flags under which it matters (`if A::B & flag & other = "text"`),
+/// and where the value is from;
+/// the doc comment is its meaning. Parameters that several schemes share are a struct of their own, named after
+/// two dots: in a scenario they stand beside the others.
+#[macro_export]
+macro_rules! params {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $Params:ident {
+            $(
+                $(#[doc = $meaning:literal])+
+                $name:ident $($symbol:literal)?: $unit:ident $(($($bounds:tt)*))? $({ $($choices:tt)* })? = $default:literal
+                    $(if $($choice:ident$(::$chosen:ident)?$(= $value:literal)?)&+)?, from $source:literal;
+            )*
+            $(..$part:ident: $($segment:ident)::+ $(if $($outer:ident$(::$picked:ident)?$(= $text:literal)?)&+)?;)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug)]
+        $vis struct $Params {
+            $(
+                $(#[doc = $meaning])+
+                $vis $name: $crate::__param_type!($unit $({ $($choices)* })?),
+            )*
+            $($vis $part: $($segment)::+,)*
+        }
+
+        $($crate::__param_choices! { $vis $name $unit $({ $($choices)* })? })*
+
+        impl $Params {
+            const OWN: &[$crate::param::ParamSpec] = &[$(
+                $crate::param::ParamSpec {
+                    name: stringify!($name),
+                    symbol: concat!("" $(, $symbol)?),
+                    unit: $crate::__param_unit!($unit $(($($bounds)*))? $({ $($choices)* })?),
+                    default: $default,
+                    within: &[],
+                    applies: &[$($($crate::__param_applies!($choice $($chosen)? $($value)?)),+)?],
+                    meaning: concat!($($meaning),+).trim_ascii(),
+                    source: $source,
+                },
+            )*];
+            const COUNT: usize = Self::OWN.len() $(+ $($segment)::+::TABLE.len())*;
+            /// The table of all of them, as people see it.
+            $vis const TABLE: &'static [$crate::param::ParamSpec] = &$crate::param::joined::<{ $Params::COUNT }>(&[
+                (Self::OWN, &[]),
+                $((
+                    $($segment)::+::TABLE,
+                    &[$($($crate::__param_applies!($outer $($picked)? $($text)?)),+)?],
+                ),)*
+            ]);
+
+            /// The values of a scheme that has them all.
+            $vis fn read(values: &$crate::param::ParamValues) -> $Params {
+                $Params {
+                    $($name: $crate::param::FromValue::from_value(values.get(stringify!($name))),)*
+                    $($part: $($segment)::+::read(values),)*
+                }
+            }
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __param_type {
+    (Time) => {
+        xoff_engine::Span
+    };
+    (Rate) => {
+        $crate::param::RateValue
+    };
+    (Bytes) => {
+        u64
+    };
+    (BytesByRate) => {
+        $crate::param::BytesByRate
+    };
+    (TimeByRate) => {
+        $crate::param::TimeByRate
+    };
+    (NumberByRate) => {
+        $crate::param::NumberByRate
+    };
+    (Number) => {
+        f64
+    };
+    (Count) => {
+        u64
+    };
+    (Flag) => {
+        bool
+    };
+    ($choice:ident { $($rest:tt)* }) => {
+        $choice
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __param_applies {
+    ($Choice:ident $chosen:ident) => {
+        ($Choice::PARAM, $Choice::$chosen.text())
+    };
+    ($flag:ident) => {
+        (stringify!($flag), "true")
+    };
+    ($param:ident $value:literal) => {
+        (stringify!($param), $value)
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __param_unit {
+    (Number($min:literal..=$max:expr)) => { $crate::param::Unit::Number { min: $min, max: $max } };
+    (NumberByRate($min:literal..=$max:expr)) => { $crate::param::Unit::NumberByRate { min: $min, max: $max } };
+    (Count($min:literal..=$max:expr)) => { $crate::param::Unit::Count { min: $min, max: $max } };
+    ($choice:ident { $($(#[$meta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $crate::param::Unit::Choice(&[$($text),+])
+    };
+    ($unit:ident) => { $crate::param::Unit::$unit };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __param_choices {
+    ($vis:vis $param:ident $Choice:ident { $($(#[$meta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        #[doc = concat!("The choices of `", stringify!($param), "`.")]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        $vis enum $Choice {
+            $($(#[$meta])* $variant,)+
+        }
+
+        impl $Choice {
+            /// The parameter that it is a choice of.
+            $vis const PARAM: &'static str = stringify!($param);
+
+            /// As a scenario spells it.
+            $vis const fn text(self) -> &'static str {
+                match self {
+                    $($Choice::$variant => $text,)+
+                }
+            }
+        }
+
+        impl std::fmt::Display for $Choice {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.text())
+            }
+        }
+
+        impl $crate::param::FromValue for $Choice {
+            fn from_value(value: &$crate::param::Value) -> $Choice {
+                match value {
+                    $($crate::param::Value::Choice($text) => $Choice::$variant,)+
+                    other => unreachable!("no choice of {}: {other:?}", $Choice::PARAM),
+                }
+            }
+        }
+    };
+    ($vis:vis $param:ident $unit:ident) => {};
+}
+
+/// Presets: name, source and the values that differ from the defaults.
+///
+/// ```ignore
+/// const PRESETS: &[Preset] = presets! {
+///     "paper" from "NSDI 2020, simulations" {}
+///     "testbed" from "NSDI 2020, testbed" { period = "500us" }
+/// };
+/// ```
+#[macro_export]
+macro_rules! presets {
+    ($($name:literal from $source:literal { $($param:ident = $value:literal),* $(,)? })+) => {
+        &[$($crate::param::Preset {
+            name: $name,
+            source: $source,
+            values: &[$((stringify!($param), $value)),*],
+        }),+]
+    };
+}

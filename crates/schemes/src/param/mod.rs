@@ -1,0 +1,258 @@
+//! Parameters of schemes: what each is called, its unit, default, presets and source.
+//!
+//! A scheme declares its parameters as data; the command line lists them, scenarios set them, and
+//! the scheme receives them checked for unit and range by name. Texts here are spelled as in a
+//! scenario file.
+
+mod declare;
+mod value;
+
+pub use crate::{params, presets};
+pub use declare::FromValue;
+pub use value::{BytesByRate, NumberByRate, RateValue, TimeByRate, Unit, Value, ValueError};
+
+/// Everything there is to know of a scheme without running it.
+#[derive(Debug)]
+pub struct SchemeSpec {
+    pub name: &'static str,
+    /// One line for a list.
+    pub title: &'static str,
+    pub citation: &'static str,
+    pub params: &'static [ParamSpec],
+    /// The first is the default; its values take the place of [`ParamSpec::default`].
+    pub presets: &'static [Preset],
+    /// Whether it works together with an end-to-end scheme of its own choice.
+    pub base: Base,
+    /// Its reaction point acts on a bare notification
+    /// ([`on_congested`](xoff_fabric::scheme::ReactionPoint::on_congested)).
+    pub hears_notices: bool,
+    /// It is about flows between domains (data centres); elsewhere it is nothing of its own.
+    pub across_domains: bool,
+    /// Its congestion points mark by lot ([`QueueFacts::lots`](xoff_fabric::scheme::QueueFacts::lots)).
+    pub draws_lots: bool,
+    /// Presets whose values suit ports of one speed.
+    pub tuned: &'static [Tuned],
+}
+
+/// Values of a preset that were found for ports of one speed and are too small at faster ones.
+#[derive(Debug)]
+pub struct Tuned {
+    pub preset: &'static str,
+    pub gbps: u64,
+    /// Sizes that grow in proportion to the port.
+    pub params: &'static [&'static str],
+}
+
+/// How a scheme stands to a second one beneath or above it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Base {
+    /// Complete in itself.
+    Alone,
+    /// Complete in itself, or together with one that the scenario names.
+    Optional,
+    /// Needs one; this (`NAME` or `NAME:PRESET`) unless the scenario names another.
+    Default(&'static str),
+}
+
+impl SchemeSpec {
+    /// A scheme complete in itself.
+    pub const fn new(
+        name: &'static str,
+        title: &'static str,
+        citation: &'static str,
+        params: &'static [ParamSpec],
+        presets: &'static [Preset],
+    ) -> SchemeSpec {
+        SchemeSpec {
+            name,
+            title,
+            citation,
+            params,
+            presets,
+            base: Base::Alone,
+            hears_notices: false,
+            across_domains: false,
+            tuned: &[],
+            draws_lots: false,
+        }
+    }
+
+    pub const fn with_base(self, base: Base) -> SchemeSpec {
+        SchemeSpec { base, ..self }
+    }
+
+    pub const fn between_domains(self) -> SchemeSpec {
+        SchemeSpec { across_domains: true, ..self }
+    }
+
+    pub const fn tuned_for(self, tuned: &'static [Tuned]) -> SchemeSpec {
+        SchemeSpec { tuned, ..self }
+    }
+
+    pub const fn drawing_lots(self) -> SchemeSpec {
+        SchemeSpec { draws_lots: true, ..self }
+    }
+
+    pub const fn hearing_notices(self) -> SchemeSpec {
+        SchemeSpec { hears_notices: true, ..self }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct ParamSpec {
+    /// The key in a scenario.
+    pub name: &'static str,
+    /// The paper's symbol.
+    pub symbol: &'static str,
+    pub unit: Unit,
+    pub default: &'static str,
+    /// Matters only while these choices are made; empty: always.
+    pub applies: Applies,
+    /// The same for the part of the scheme that it belongs to.
+    pub within: Applies,
+    pub meaning: &'static str,
+    pub source: &'static str,
+}
+
+impl ParamSpec {
+    /// The choices under which it matters, none: always.
+    pub fn conditions(&self) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+        self.within.iter().chain(self.applies)
+    }
+}
+
+/// Choices under which a parameter matters.
+pub type Applies = &'static [(&'static str, &'static str)];
+
+/// Several lists of parameters as one, those of a list under the choices named beside it; `N` is the sum of their
+/// lengths.
+pub const fn joined<const N: usize>(lists: &[(&'static [ParamSpec], Applies)]) -> [ParamSpec; N] {
+    let nothing = ParamSpec {
+        name: "",
+        symbol: "",
+        unit: Unit::Flag,
+        default: "",
+        applies: &[],
+        within: &[],
+        meaning: "",
+        source: "",
+    };
+    let mut all = [nothing; N];
+    let (mut list, mut next) = (0, 0);
+    while list < lists.len() {
+        let (params, within) = lists[list];
+        let mut i = 0;
+        while i < params.len() {
+            all[next] = params[i];
+            if !within.is_empty() {
+                assert!(params[i].within.is_empty(), "a part of a part has its conditions already");
+                all[next].within = within;
+            }
+            (next, i) = (next + 1, i + 1);
+        }
+        list += 1;
+    }
+    assert!(next == N, "N is the number of parameters");
+    all
+}
+
+/// A named set of values that differ from the defaults.
+#[derive(Debug)]
+pub struct Preset {
+    pub name: &'static str,
+    pub source: &'static str,
+    pub values: &'static [(&'static str, &'static str)],
+}
+
+/// A scheme's parameters with their values: defaults, then the preset's, then the user's.
+#[derive(Clone, Debug)]
+pub struct ParamValues {
+    spec: &'static SchemeSpec,
+    values: Vec<Value>,
+    /// The values of the scheme it works with.
+    base: Option<Box<ParamValues>>,
+}
+
+impl SchemeSpec {
+    pub fn param(&self, name: &str) -> Option<&'static ParamSpec> {
+        self.params.iter().find(|param| param.name == name)
+    }
+
+    pub fn preset(&self, name: &str) -> Option<&'static Preset> {
+        self.presets.iter().find(|preset| preset.name == name)
+    }
+
+    /// Defaults overlaid with a preset of this scheme (its first if `None`).
+    pub fn values(&'static self, preset: Option<&Preset>) -> ParamValues {
+        let values =
+            self.params.iter().map(|p| p.unit.parse(p.default).expect("defaults are checked by a test")).collect();
+        let mut all = ParamValues { spec: self, values, base: None };
+        for (name, text) in preset.or(self.presets.first()).map_or(&[][..], |p| p.values) {
+            let param = self.param(name).expect("presets are checked by a test");
+            all.set(name, param.unit.parse(text).expect("presets are checked by a test"));
+        }
+        all
+    }
+}
+
+impl SchemeSpec {
+    /// As [`SchemeSpec::values`], with some values given as texts that are known to be right: for
+    /// tests and calculations.
+    pub fn values_with(&'static self, preset: Option<&Preset>, texts: &[(&str, &str)]) -> ParamValues {
+        let mut values = self.values(preset);
+        for (name, text) in texts {
+            let param = self.param(name).unwrap_or_else(|| panic!("{} has no parameter {name}", self.name));
+            values.set(name, param.unit.parse(text).unwrap_or_else(|why| panic!("{name} = {text} {}", why.0)));
+        }
+        values
+    }
+}
+
+impl ParamValues {
+    pub fn spec(&self) -> &'static SchemeSpec {
+        self.spec
+    }
+
+    /// The scheme it works with.
+    pub fn base(&self) -> Option<&ParamValues> {
+        self.base.as_deref()
+    }
+
+    pub fn set_base(&mut self, base: Option<ParamValues>) {
+        self.base = base.map(Box::new);
+    }
+
+    /// `name` must be a parameter and `value` of its unit.
+    pub fn set(&mut self, name: &str, value: Value) {
+        let index = self.index(name);
+        self.values[index] = value;
+    }
+
+    pub fn get(&self, name: &str) -> &Value {
+        &self.values[self.index(name)]
+    }
+
+    /// The value of a parameter, as the type that its unit has in a scheme.
+    pub fn value<T: FromValue>(&self, name: &str) -> T {
+        T::from_value(self.get(name))
+    }
+
+    /// Why setting `name` would change nothing under the other values, if so.
+    pub fn no_effect(&self, name: &str) -> Option<String> {
+        let param = self.spec.param(name)?;
+        let (choice, wanted) = param.conditions().find(|(choice, wanted)| self.get(choice).to_string() != *wanted)?;
+        Some(format!("`{name}` matters only when {choice} = \"{wanted}\", and it is \"{}\"", self.get(choice)))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&'static ParamSpec, &Value)> {
+        self.spec.params.iter().zip(&self.values)
+    }
+
+    fn index(&self, name: &str) -> usize {
+        self.spec
+            .params
+            .iter()
+            .position(|param| param.name == name)
+            .unwrap_or_else(|| panic!("{} has no parameter {name}", self.spec.name))
+    }
+}
