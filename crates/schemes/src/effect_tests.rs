@@ -1,4 +1,5 @@
-//! Every parameter is read: another value makes other machines.
+//! Every parameter is read: another value makes other machines. Where a machine holds all parameters the compiler
+//! says so instead: fields that nobody reads are dead code.
 
 use crate::param::{ParamSpec, SchemeSpec, Unit};
 use crate::registry::find;

@@ -58,14 +58,15 @@ fn run(values: &Values) -> Result<Yield, String> {
     let rate = BitRate::from_bps(values.rate_bps("rate") as u64);
     let spec = xoff_schemes::find("qcn").ok_or("the scheme qcn is missing")?;
     let psi_max = values.count("psi_max").to_string();
-    let params = Params::read(&spec.values_with(None, &[("psi_max", &psi_max), ("jitter", "0")]));
+    let values_of_qcn = spec.values_with(None, &[("psi_max", &psi_max), ("jitter", "0")]);
+    let params = Params::read(&values_of_qcn);
     let sampler = Sampler::new(&params.sampler, &QueueFacts::at(rate));
     let qeq = sampler.qeq_bytes();
     let mut found = Yield::default();
 
     // Fb = -(Q - Qeq) at a steady queue, and Psi is largest from Fb = Qeq (1 + 2 w) on.
     let lengths = values.count("lengths");
-    let largest = qeq * (2.0 + 2.0 * params.sampler.w) * 1.1;
+    let largest = qeq * (2.0 + 2.0 * values_of_qcn.value::<f64>("w")) * 1.1;
     let mut by_psi: Vec<Option<(f64, u64)>> = vec![None; 65];
     let mut feedback = Vec::new();
     let (mut lowest, mut highest) = (f64::INFINITY, 0.0f64);

@@ -71,9 +71,9 @@ macro_rules! params {
         $vis struct $Params {
             $(
                 $(#[doc = $meaning])+
-                $vis $name: $crate::__param_type!($unit $({ $($choices)* })?),
+                pub(crate) $name: $crate::__param_type!($unit $({ $($choices)* })?),
             )*
-            $($vis $part: $($segment)::+,)*
+            $(pub $part: $($segment)::+,)*
         }
 
         $($crate::__param_choices! { $vis $name $unit $({ $($choices)* })? })*
