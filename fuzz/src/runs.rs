@@ -12,7 +12,7 @@ use xoff_lab::results::text::{Style, summary};
 use xoff_lab::results::{column::Table, tables as all};
 use xoff_lab::scenario::{Diagnostic, Loaded, Options, Scenario};
 use xoff_lab::validate::{queues, theirs::Theirs, times::Times};
-use xoff_lab::{export, run, trace};
+use xoff_lab::{export, trace};
 
 /// A finished run of `reproduce`: taken as it was written, or not at all. Its checksum would let nothing
 /// through, so what is tried gets the right one.
@@ -82,7 +82,7 @@ fn finished() -> &'static Path {
     FOLDER.get_or_init(|| {
         let loaded = load(SHORT);
         let folder = scratch().join("run");
-        run::execute(&loaded, Some(&folder), |_| {}).expect("a temporary folder");
+        xoff_lab::execute::execute(&loaded, Some(&folder), |_| {}).expect("a temporary folder");
         folder
     })
 }

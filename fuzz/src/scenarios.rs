@@ -5,7 +5,7 @@ use std::path::Path;
 use xoff_engine::quantity::{format_bytes, format_rate, format_span, parse_bytes, parse_rate, parse_span};
 use xoff_lab::import;
 use xoff_lab::measure::Recording;
-use xoff_lab::measure::recording::Recorder;
+use xoff_lab::recorder::Recorder;
 use xoff_lab::run::Sink;
 use xoff_lab::scenario::{Attachment, Diagnostic, Loaded, Options, Scenario, Source};
 
@@ -153,7 +153,7 @@ fn simulate(loaded: &Loaded) {
     recorder.samples(&world.samples).expect("memory");
     let ports = world.port_reports();
     let recording = Recording { ports, sim_end: world.now, counters: world.counters, ..recorder.so_far() };
-    let measured = loaded.measures.take(loaded, &recording);
+    let measured = loaded.measures.take(&loaded.plan, &recording);
     assert_eq!(measured.numbers.len() + measured.curves.len(), loaded.measures.names().len());
     if let Err(why) = world.books() {
         panic!("the books do not balance: {why}");

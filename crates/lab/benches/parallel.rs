@@ -10,8 +10,8 @@ mod common;
 use common::load;
 use std::num::NonZeroUsize;
 use xoff_lab::crew;
+use xoff_lab::execute::execute;
 use xoff_lab::results::summary::Summary;
-use xoff_lab::run::execute;
 
 const ROUNDS: usize = 3;
 

@@ -11,6 +11,7 @@ pub mod capture;
 pub mod check;
 pub mod cli;
 pub mod crew;
+pub mod execute;
 pub mod export;
 pub mod files;
 #[cfg(test)]
@@ -19,6 +20,8 @@ pub mod import;
 pub mod measure;
 pub mod memory;
 pub mod models;
+pub mod number;
+pub mod recorder;
 pub mod reproduce;
 pub mod results;
 pub mod run;

@@ -1,14 +1,12 @@
 //! Runs a loaded scenario: builds the world, drives it in slices, hands its records on.
 
-use crate::capture;
 use crate::crew;
-use crate::measure::recording::Recorder;
+use crate::measure::recording::Unit;
 use crate::memory;
-use crate::results::{Outcome, RunContext, RunEnd, RunWriter, warnings};
+use crate::results::outcome::RunEnd;
 use crate::scenario::Loaded;
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use xoff_engine::Time;
@@ -33,75 +31,6 @@ pub struct Position {
     pub packet_hops: u64,
 }
 
-/// Runs to the end. `out` is the directory to write; without one there is only the summary.
-pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Position)) -> io::Result<Outcome> {
-    let began = Instant::now();
-    let labels: Vec<String> = loaded.traffic.iter().flat_map(|traffic| traffic.labels.iter().cloned()).collect();
-    let mut writer = RunWriter::create(
-        out,
-        &RunContext {
-            name: loaded.name.clone(),
-            schemes: loaded.schemes.iter().map(|scheme| scheme.label.clone()).collect(),
-            seed: loaded.plan.seed,
-            plan: &loaded.plan,
-            labels: labels.clone(),
-            sources: loaded.traffic.iter().map(|traffic| traffic.name.clone()).collect(),
-            scenario: loaded.resolved.clone(),
-            attachments: loaded.attachments.clone(),
-            csv: loaded.output.csv,
-            figures: loaded.output.figures,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            disturbance: None,
-            warnings: warnings::of_scenario(loaded),
-        },
-    )?;
-    let mut recorder = Recorder::new(loaded.measures.needs());
-    let captures = writer.directory().map(|folder| capture::Writer::create(folder, loaded, labels)).transpose()?;
-    let keep = Keep { frames: captures.is_some(), ..recorder.keep() };
-    let pauses = loaded.plan.run.record_pauses;
-    let mut both = Both { writer: &mut writer, recorder: &mut recorder, captures, pauses };
-    let end = drive(loaded, keep, &mut both, &mut watch)?;
-    let setup = began.elapsed().saturating_sub(end.wall);
-    let captures = both.captures.map(|captures| captures.finish(end.sim_end, &end.missed_frames)).transpose()?;
-    let measures = loaded.measures.rows(loaded, &recorder.finish(&end));
-    writer.finish(RunEnd { setup, measures, captures: captures.unwrap_or_default(), ..end })
-}
-
-/// A run directory and the scenario's own measures, of the same run.
-struct Both<'a> {
-    writer: &'a mut RunWriter,
-    recorder: &'a mut Recorder,
-    captures: Option<capture::Writer<'a>>,
-    /// The directory has PAUSEs, whether or not a measure needs them.
-    pauses: bool,
-}
-
-impl Sink for Both<'_> {
-    fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
-        self.writer.flows(flows)?;
-        self.recorder.flows(flows)
-    }
-    fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
-        if self.pauses {
-            self.writer.pauses(pauses)?;
-        }
-        self.recorder.pauses(pauses)
-    }
-    fn pfc_frames(&mut self, frames: &[PfcRecord]) -> io::Result<()> {
-        self.writer.pfc_frames(frames)
-    }
-    fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
-        self.writer.samples(samples)?;
-        self.recorder.samples(samples)
-    }
-    fn frames(&mut self, frames: &[Frame]) -> io::Result<()> {
-        self.captures.as_mut().map_or(Ok(()), |captures| captures.frames(frames))
-    }
-    fn units(&mut self, units: &[Unit]) -> io::Result<()> {
-        self.recorder.units(units)
-    }
-}
-
 /// Takes the records of a run as they come.
 pub trait Sink {
     fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()>;
@@ -119,20 +48,6 @@ pub trait Sink {
     fn units(&mut self, _: &[Unit]) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// One answer on a connection that stays open: such a flow is endless, so its record tells nothing of
-/// the answers it carried.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unit {
-    pub source: u32,
-    pub label: u32,
-    pub src: u32,
-    pub dst: u32,
-    pub class: u8,
-    pub asked: Time,
-    /// The sender knows that all of it has arrived.
-    pub done: Option<Time>,
 }
 
 /// Records that somebody needs although the scenario does not ask for them.

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use xoff_engine::rng::{Rng, stream};
 use xoff_fabric::plan::Plan;
 use xoff_lab::measure::Recording;
-use xoff_lab::measure::recording::Recorder;
+use xoff_lab::recorder::Recorder;
 use xoff_lab::run::Sink;
 use xoff_lab::scenario::{Loaded, Options, Scenario, dictionary};
 
@@ -540,7 +540,7 @@ fn simulate(loaded: &Loaded) {
     recorder.samples(&world.samples).unwrap();
     let ports = world.port_reports();
     let recording = Recording { ports, sim_end: world.now, counters: world.counters, ..recorder.so_far() };
-    let measured = loaded.measures.take(loaded, &recording);
+    let measured = loaded.measures.take(&loaded.plan, &recording);
     assert_eq!(measured.numbers.len() + measured.curves.len(), loaded.measures.names().len());
     if let Err(why) = world.books() {
         panic!("the books do not balance: {why}");

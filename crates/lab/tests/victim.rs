@@ -10,7 +10,7 @@ fn pfc_alone_makes_a_victim_for_as_long_as_the_burst_lasts() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/victim-flow-fig2.toml");
     let options = Options { sets: vec!["scheme.name=none".into(), "run.stop=40ms".into()], ..Options::default() };
     let loaded = Scenario::open(&path).unwrap().load(&options).unwrap();
-    let outcome = xoff_lab::run::execute(&loaded, None, |_| {}).unwrap();
+    let outcome = xoff_lab::execute::execute(&loaded, None, |_| {}).unwrap();
     let episode = outcome.summary.episode.unwrap();
     let tree_ms = episode.tree_us.unwrap() / 1e3;
     assert!((2.5..=3.8).contains(&tree_ms), "tree of {tree_ms} ms");
@@ -26,7 +26,7 @@ fn victim_cut_to(scheme: &str) -> f64 {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/victim-flow.toml");
     let options = Options { sets: vec!["run.stop=25ms".into()], scheme: Some(scheme.to_owned()), ..Options::default() };
     let loaded = Scenario::open(&path).unwrap().load(&options).unwrap_or_else(|errors| panic!("{}", errors[0]));
-    let outcome = xoff_lab::run::execute(&loaded, None, |_| {}).unwrap();
+    let outcome = xoff_lab::execute::execute(&loaded, None, |_| {}).unwrap();
     let episode = outcome.summary.episode.unwrap();
     let victim = episode.flows.iter().find(|flow| flow.name == "victim F0").unwrap();
     assert!((victim.before_gbps.unwrap() - 12.7).abs() < 0.3, "{scheme}: nothing stands in its way before");

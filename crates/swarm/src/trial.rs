@@ -8,7 +8,7 @@ use xoff_fabric::record::{Failure, FlowRecord};
 use xoff_fabric::world::Progress;
 use xoff_lab::check::Report;
 use xoff_lab::measure::Recording;
-use xoff_lab::measure::recording::Recorder;
+use xoff_lab::recorder::Recorder;
 use xoff_lab::run::{self, Sink};
 use xoff_lab::scenario::{Loaded, Options, Scenario};
 use xoff_schemes::AnyWorld;
@@ -89,7 +89,7 @@ impl Trial {
         kept.into_iter().collect::<Result<Vec<()>, _>>().map_err(|error| error.to_string())?;
         let ports = self.ports.clone();
         let recording = Recording { ports, sim_end: world.now, counters: world.counters, ..recorder.so_far() };
-        let measured = self.loaded.measures.take(&self.loaded, &recording);
+        let measured = self.loaded.measures.take(&self.loaded.plan, &recording);
         Ok(measured.numbers.len() + measured.curves.len())
     }
 }

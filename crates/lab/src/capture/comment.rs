@@ -1,7 +1,7 @@
 //! What the simulator knows of a frame and the frame does not say, in words.
 
+use crate::number::{brief_bytes, thousands};
 use crate::results::names::Names;
-use crate::results::number::{brief_bytes, thousands};
 use xoff_fabric::capture::{Body, Carrier, Data, FlowName, Frame, Marked, PfcClass, Place};
 use xoff_fabric::packet::IntStack;
 

@@ -14,9 +14,7 @@ use crate::files::disk::{self, Out};
 use crate::results::names::Names;
 use crate::results::summary::CaptureRow;
 use crate::scenario::Loaded;
-use crate::scenario::context::TrafficContext;
-use crate::scenario::names::valid_name;
-use crate::scenario::reader::{Result, Table};
+use crate::scenario::captures::Request;
 use comment::Commentator;
 use frame::Encoder;
 use pcapng::{Interface, Packet, Pcapng};
@@ -24,64 +22,12 @@ use std::collections::HashMap;
 use std::io::{self, BufWriter};
 use std::path::Path;
 use xoff_engine::Time;
-use xoff_fabric::capture::{Capture, Frame};
+use xoff_fabric::capture::Frame;
 use xoff_fabric::plan::peer;
 use xoff_schemes::parts::int::Precision;
 
-/// Frames of a capture that names no limit.
-const FRAMES: u64 = 1_000_000;
-/// More than this would fill a disk.
-const FRAMES_LARGEST: u64 = 1_000_000_000;
-/// Longest frame of the simulator, and the least that is worth keeping: an Ethernet header.
-const SNAP: std::ops::RangeInclusive<u64> = 14..=65_535;
 /// The folder of captures in a run directory.
 pub const FOLDER: &str = "captures";
-
-/// One `[[capture]]`.
-#[derive(Clone, Debug)]
-pub struct Request {
-    pub name: String,
-    pub capture: Capture,
-    /// Bytes kept of a frame, or [`pcapng::WHOLE`].
-    pub snap_bytes: u32,
-}
-
-/// All of `[[capture]]`.
-pub fn read(root: &mut Table, context: &TrafficContext<'_>) -> Result<Vec<Request>> {
-    let mut requests: Vec<Request> = Vec::new();
-    for (index, mut row) in (0..).zip(root.tables("capture")?) {
-        let name = row.text_or("name", &format!("capture-{index}"))?;
-        // It will be the name of a file.
-        valid_name(&name)?;
-        if name.value.starts_with('.') {
-            let error = name.error(format!("`{}` cannot be a name", name.value));
-            return Err(error.label("a name does not start with a dot"));
-        }
-        if requests.iter().any(|request| request.name.eq_ignore_ascii_case(&name.value)) {
-            return Err(name
-                .error(format!("two captures are called `{}`", name.value))
-                .label("each writes its own file"));
-        }
-        let selectors = row.texts("ports")?;
-        let mut ports = context.names.all_ports(&selectors)?;
-        if row.choice_or("directions", &[("out", false), ("both", true)], "out")? {
-            ports.extend(ports.clone().into_iter().map(peer));
-            ports.sort_unstable();
-            ports.dedup();
-        }
-        let from = row.time_or("from", Time::ZERO)?;
-        let until = row.take_time("until")?;
-        if until.is_some_and(|until| until <= from) {
-            return Err(row.error("until", "`until` is not after `from`").label(format!("later than {from}")));
-        }
-        let frames = row.count_or("frames", 1..=FRAMES_LARGEST, FRAMES)?;
-        let snap_bytes = row.take_bytes("snap", SNAP)?.map_or(pcapng::WHOLE, |bytes| bytes as u32);
-        let capture = Capture { ports, from, until: until.unwrap_or(Time::NEVER), frames };
-        requests.push(Request { name: name.value, capture, snap_bytes });
-        row.finish()?;
-    }
-    Ok(requests)
-}
 
 /// Writes the captures of a run as its frames come.
 pub struct Writer<'a> {
@@ -174,10 +120,16 @@ fn open(folder: &Path, request: &Request, names: &Names, loaded: &Loaded) -> io:
             name: names.port(port),
             description: &format!("what {} sends to {}", names.node_name_of(port), names.node_name_of(peer(port))),
             bits_per_second: names.rate(port).bps(),
-            snap_bytes: request.snap_bytes,
+            snap_bytes: request.snap_bytes.unwrap_or(pcapng::WHOLE),
         })?;
         interfaces.insert(port, number);
     }
     let seen = vec![0; request.capture.ports.len()];
-    Ok(Open { name: request.name.clone(), file, interfaces, seen, snap_bytes: request.snap_bytes })
+    Ok(Open {
+        name: request.name.clone(),
+        file,
+        interfaces,
+        seen,
+        snap_bytes: request.snap_bytes.unwrap_or(pcapng::WHOLE),
+    })
 }

@@ -22,7 +22,7 @@ fn what_is_left_out_has_a_default() {
     assert_eq!((one.name.as_str(), two.name.as_str()), ("capture-0", "capture-1"));
     assert_eq!((one.capture.ports.len(), two.capture.ports.len()), (1, 6));
     assert_eq!((one.capture.from, one.capture.until), (Time::ZERO, Time::NEVER));
-    assert_eq!((one.capture.frames, one.snap_bytes), (1_000_000, super::pcapng::WHOLE));
+    assert_eq!((one.capture.frames, one.snap_bytes), (1_000_000, None));
 }
 
 #[test]

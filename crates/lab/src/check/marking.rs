@@ -6,7 +6,7 @@
 //! dynamic ones an ingress that holds `used` alone is paused at `alpha * (shared - used)`, so the
 //! sum must stay below `alpha * shared / (1 + alpha)`, plus the reserve.
 
-use crate::results::number::bytes;
+use crate::number::bytes;
 use crate::scenario::{Loaded, budget};
 use serde::Serialize;
 use xoff_engine::BitRate;

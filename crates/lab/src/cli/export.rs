@@ -2,7 +2,7 @@
 
 use super::{ForceArgs, ShowArgs, Stop, show};
 use crate::export::hpcc::Export;
-use crate::results::number::thousands;
+use crate::number::thousands;
 use crate::results::read::RunDirectory;
 use clap::{Args, ValueEnum};
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! Progress bars: simulated time, speed and time to go; silent where nobody watches.
 
+use crate::number::microseconds;
 use crate::reproduce::runner::Progress;
-use crate::results::number::microseconds;
 use crate::run::Position;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;

@@ -2,8 +2,8 @@
 
 use super::progress::Bars;
 use super::{ShowArgs, Stop};
+use crate::execute::execute;
 use crate::results::columns::Entry;
-use crate::run::execute;
 use crate::scenario::{Diagnostic, Loaded, Options, Scenario};
 use clap::Args;
 use rayon::prelude::*;

@@ -1,7 +1,7 @@
 //! `xoff trace`: a finished run for Perfetto.
 
 use super::{ForceArgs, ShowArgs, Stop, show};
-use crate::results::number::thousands;
+use crate::number::thousands;
 use crate::results::read::RunDirectory;
 use crate::trace::{self, Refusal};
 use clap::Args;

@@ -2,7 +2,7 @@
 
 use super::standalone::{Transfer, standalone_ns};
 use crate::files::whole::{self, Present};
-use crate::files::{disk, manifest};
+use crate::files::{disk, listing};
 use crate::results::read::RunDirectory;
 use crate::results::tables;
 use crate::scenario::Diagnostic;
@@ -144,12 +144,12 @@ impl Export {
         let names = ["fct.txt", "pfc.txt"].map(|name| folder.join(name));
         let texts = [text(&self.flows), text(&self.frames)];
         disk::create_dirs(folder)?;
-        let own = names.iter().all(|name| manifest::lists(run.path(), name) || !name.exists());
+        let own = names.iter().all(|name| listing::lists(run.path(), name) || !name.exists());
         let present = if own && names.iter().any(|name| name.exists()) { Present::Replace } else { present };
         let files: Vec<(PathBuf, &str)> = names.iter().cloned().zip(texts.iter().map(String::as_str)).collect();
         whole::refuse_present(&files, present)?;
         for name in &names {
-            manifest::announce(run.path(), name)?;
+            listing::announce(run.path(), name)?;
         }
         whole::write_all(&files, present)?;
         Ok(Exported {

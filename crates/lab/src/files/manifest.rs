@@ -2,7 +2,6 @@
 //!
 //! It is what tells a result of ours from a directory that merely looks like one.
 
-use super::whole::{self, Present};
 use super::{about, disk, partials, read};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,11 +84,6 @@ impl Manifest {
         disk::sync_dir(dir)
     }
 
-    pub fn write(&self, dir: &Path) -> io::Result<()> {
-        let text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
-        whole::write(&dir.join(NAME), format!("{text}\n").as_bytes(), Present::Replace)
-    }
-
     /// Whether a folder at this path within the directory leads to something of ours.
     pub(super) fn leads_to(&self, folder: &str) -> bool {
         let prefix = format!("{folder}/");
@@ -122,33 +116,6 @@ impl Checksum {
         let bytes = file.metadata().map_err(|error| about("cannot read", path, &error))?.len();
         Ok(bytes == self.bytes && Checksum::of(path, &file)? == *self)
     }
-}
-
-/// Whether the manifest of `dir` has `file`, which is a path within it, as something that was added later.
-pub fn lists(dir: &Path, file: &Path) -> bool {
-    let name = within(dir, file);
-    name.is_some_and(|name| Manifest::read(dir).is_some_and(|manifest| manifest.files.get(&name) == Some(&None)))
-}
-
-/// Enters a file that is about to be added to a directory of ours. Others have no manifest and get none.
-pub fn announce(dir: &Path, file: &Path) -> io::Result<()> {
-    let (Some(name), Some(mut manifest)) = (within(dir, file), Manifest::read(dir)) else { return Ok(()) };
-    if manifest.files.insert(name, None) != Some(None) {
-        manifest.write(dir)?;
-    }
-    Ok(())
-}
-
-fn within(dir: &Path, file: &Path) -> Option<String> {
-    let folder = fs::canonicalize(file.parent().filter(|of| !of.as_os_str().is_empty()).unwrap_or(Path::new(".")));
-    // The folder may still have to be made.
-    let folder =
-        folder.or_else(|_| std::path::absolute(file).map(|file| file.parent().unwrap_or(dir).to_owned())).ok()?;
-    let dirs = [fs::canonicalize(dir).ok()?, std::path::absolute(dir).ok()?];
-    let inner = dirs.iter().find_map(|dir| folder.strip_prefix(dir).ok())?;
-    let mut parts: Vec<&str> = inner.iter().map(|part| part.to_str()).collect::<Option<_>>()?;
-    parts.push(file.file_name()?.to_str()?);
-    Some(parts.join("/"))
 }
 
 /// What is in a directory, by name; hidden leftovers of killed writers are none of it.

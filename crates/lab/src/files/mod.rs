@@ -9,6 +9,7 @@
 
 pub mod disk;
 pub mod fault;
+pub mod listing;
 pub mod manifest;
 pub mod notes;
 pub mod ours;

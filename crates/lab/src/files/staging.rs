@@ -5,7 +5,7 @@
 //! the process dies, however it dies, so the next writer recognises what the dead left behind.
 
 use super::manifest::Manifest;
-use super::{about, disk, note, ours, partials, place};
+use super::{about, disk, listing, note, ours, partials, place};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ impl Staging {
         // Where there are no locks nobody takes us for dead either.
         let _ = lock.lock();
         staging._lock = Some(lock);
-        Manifest::new(true).write(&staging.partial)?;
+        listing::write(&Manifest::new(true), &staging.partial)?;
         Ok(staging)
     }
 
@@ -79,7 +79,7 @@ impl Staging {
 
     /// Gives the directory its final name, in place of an older result if there is one.
     pub fn finish(mut self) -> io::Result<PathBuf> {
-        Manifest::of(&self.partial, &self.stores)?.write(&self.partial)?;
+        listing::write(&Manifest::of(&self.partial, &self.stores)?, &self.partial)?;
         let placed = partials::settle(&self.partial, || place::place(&self.partial, &self.target));
         let old = match placed {
             Ok(old) => old,

@@ -117,9 +117,9 @@ fn leaves_foreign_directories_alone() {
         fs::write(out.join(manifest::NAME), text).unwrap();
         refused(Staging::create(&out), "thesis.tex");
     }
-    Manifest::new(false).write(&out).unwrap();
+    listing::write(&Manifest::new(false), &out).unwrap();
     refused(Staging::create(&out), "thesis.tex");
-    Manifest::new(true).write(&out).unwrap();
+    listing::write(&Manifest::new(true), &out).unwrap();
     refused(Staging::create(&out), "thesis.tex");
     assert_eq!(entries(&scratch.0), ["out"]);
     refused(Staging::create(&out.join("thesis.tex")), "not a directory");
@@ -168,7 +168,7 @@ fn stale_partials_go_and_living_ones_stay() {
     let dead = [1, 2, 3].map(|pid| scratch.0.join(format!(".out.xoff-partial-{pid}-0")));
     let made = result(&scratch.0.join("old"), "old");
     fs::create_dir(&dead[0]).unwrap();
-    Manifest::new(true).write(&dead[0]).unwrap();
+    listing::write(&Manifest::new(true), &dead[0]).unwrap();
     fs::write(dead[0].join("flows.parquet"), "half").unwrap();
     fs::create_dir(&dead[1]).unwrap();
     fs::rename(&made, &dead[2]).unwrap();

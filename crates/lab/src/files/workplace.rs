@@ -2,7 +2,7 @@
 
 use super::manifest::Manifest;
 use super::ours::{self, Found};
-use super::{about, disk, place, refusal};
+use super::{about, disk, listing, place, refusal};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -34,7 +34,7 @@ impl Workplace {
             _ => Manifest::new(false),
         };
         if manifest.stores.insert(store.to_owned()) {
-            manifest.write(&path)?;
+            listing::write(&manifest, &path)?;
         }
         let store = path.join(store);
         disk::create_dirs(&store)?;

@@ -1,11 +1,10 @@
 //! Measures of flows: completion times, slowdowns, goodput, counts.
 
-use super::recording::{Needs, Recording};
+use super::recording::{self, Needs, Recording};
 use super::scope::Scope;
 use super::stat::{self, Stats};
 use super::unit::{self, Dimension, Unit};
 use super::{Curve, Value};
-use crate::run;
 use crate::scenario::Table;
 use crate::scenario::reader::Result;
 use std::collections::BTreeMap;
@@ -164,8 +163,7 @@ pub fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(FlowMea
         "rerouted-share" => (Of::DetouredShare, ""),
         _ => {
             let unit = unit::read(row, "unit", Dimension::Time)?;
-            let reads: Vec<bool> =
-                scope.loaded.traffic.iter().map(|traffic| traffic.kind == "synchronised-reads").collect();
+            let reads: Vec<bool> = scope.traffic.iter().map(|traffic| traffic.kind == "synchronised-reads").collect();
             (Of::FinishGap(stat::read_or(row, "mean")?, unit, reads), unit.0)
         }
     };
@@ -223,7 +221,7 @@ impl Filter {
         self.fits_parts(flow.label, flow.src, flow.dst, flow.size_bytes, flow.start, flow.class)
     }
 
-    fn fits_unit(&self, unit: &run::Unit) -> bool {
+    fn fits_unit(&self, unit: &recording::Unit) -> bool {
         self.fits_parts(unit.label, unit.src, unit.dst, None, unit.asked, unit.class)
     }
 

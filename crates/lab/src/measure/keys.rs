@@ -1,6 +1,6 @@
 //! The keys of a `[[measure]]`, as a section of the dictionary.
 
-use crate::scenario::dictionary::{Key, Kind, Section};
+use crate::scenario::dictionary::key::{Key, Kind, Section};
 use Kind::{Bytes, Choice, Count, Number, Special, Text, Texts, Time};
 
 const UNITS: &[&str] = &["ns", "us", "ms", "s", "B", "KB", "MB", "GB", "bps", "Kbps", "Mbps", "Gbps"];

@@ -1,7 +1,7 @@
 //! One quantity over time, as points in order; measures of it are pure functions of these.
 
 use super::stat;
-use crate::results::metrics::percentile;
+use crate::measure::metrics::percentile;
 use xoff_engine::{Span, Time};
 
 /// The mean of a quantity from `start` to `end`; for an instant both are the same.

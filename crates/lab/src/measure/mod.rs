@@ -10,8 +10,10 @@
 pub mod flows;
 pub mod keys;
 pub mod line;
+pub mod metrics;
 pub mod pauses;
 pub mod ports;
+pub mod probe;
 pub mod read;
 pub mod recording;
 pub mod registry;
@@ -21,12 +23,11 @@ pub mod stat;
 pub mod unit;
 pub mod whole;
 
-use crate::results::summary::MeasuredRow;
-use crate::scenario::Loaded;
 pub use read::{groups, is_for, read, rows};
-pub use recording::{Recording, record};
+pub use recording::Recording;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use xoff_fabric::plan::Plan;
 
 /// What was measured in one run, by the names the measures gave.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -87,10 +88,18 @@ impl Measures {
         self.list.iter().flat_map(Measure::names).collect()
     }
 
-    /// Each name with the unit its measure asked for (empty where it has none).
+    /// Each name with the unit its measure asked for (empty where it has none), in the order of the tables.
+    pub fn names_and_units(&self) -> impl Iterator<Item = (String, String)> {
+        let named = |measure: &'_ Measure| {
+            let unit = measure.unit.clone();
+            measure.names().into_iter().map(move |name| (name, unit.clone()))
+        };
+        self.list.iter().flat_map(named)
+    }
+
+    /// The same by name.
     pub fn units(&self) -> BTreeMap<String, String> {
-        let named = |measure: &Measure| measure.names().into_iter().map(|name| (name, measure.unit.clone())).collect();
-        self.list.iter().flat_map(|measure: &Measure| -> Vec<(String, String)> { named(measure) }).collect()
+        self.names_and_units().collect()
     }
 
     /// What must be kept of a run so that all of them can be taken.
@@ -108,15 +117,15 @@ impl Measures {
     }
 
     /// Takes every measure of a run.
-    pub fn take(&self, loaded: &Loaded, recording: &Recording) -> Measured {
+    pub fn take(&self, plan: &Plan, recording: &Recording) -> Measured {
         let mut measured = Measured::default();
         for measure in &self.list {
             let value = match &measure.what {
                 What::Flows(flows) => flows.take(recording),
                 What::Series(series) => series.take(recording),
                 What::Pauses(pauses) => Value::Number(pauses.take(recording)),
-                What::Ports(ports) => Value::Number(ports.take(&loaded.plan, recording)),
-                What::Whole(whole) => whole.take(&loaded.plan, recording),
+                What::Ports(ports) => Value::Number(ports.take(plan, recording)),
+                What::Whole(whole) => whole.take(plan, recording),
             };
             let name = &measure.name;
             match value {
@@ -134,27 +143,6 @@ impl Measures {
             }
         }
         measured
-    }
-}
-
-impl Measures {
-    /// Takes every measure of a run, in the order of the tables, for its summary.
-    pub fn rows(&self, loaded: &Loaded, recording: &Recording) -> Vec<MeasuredRow> {
-        let mut measured = self.take(loaded, recording);
-        let mut rows = Vec::new();
-        for measure in &self.list {
-            for name in measure.names() {
-                let number = measured.numbers.get(&name).copied().unwrap_or(f64::NAN);
-                rows.push(MeasuredRow {
-                    unit: measure.unit.clone(),
-                    value: Some(number).filter(|number| number.is_finite()),
-                    never: number.is_infinite(),
-                    curve: measured.curves.remove(&name),
-                    name,
-                });
-            }
-        }
-        rows
     }
 }
 

@@ -3,7 +3,7 @@
 use super::recording::{Needs, Recording};
 use super::scope::Scope;
 use super::unit::{self, Dimension, Unit};
-use crate::results::metrics::{pause_rate, tree_lifetime};
+use crate::measure::metrics::{pause_rate, tree_lifetime};
 use crate::scenario::Table;
 use crate::scenario::reader::Result;
 use xoff_engine::Time;

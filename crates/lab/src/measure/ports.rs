@@ -53,7 +53,7 @@ pub const WHATS: &[(&str, Of)] = &[
 
 pub fn read(row: &mut Table, scope: &Scope<'_>) -> Result<(PortMeasure, &'static str)> {
     let what = row.choice("what", WHATS)?;
-    let ports = scope.loaded.names.all_ports(&row.texts("of")?)?;
+    let ports = scope.names.all_ports(&row.texts("of")?)?;
     let class = match what {
         Of::QueuePeak | Of::QueueMean | Of::IngressPeak | Of::Paused | Of::Marks | Of::Drops => scope.class(row)?,
         _ => None,

@@ -6,19 +6,18 @@ use super::{Measure, Measures, What};
 use super::{flows, pauses, ports, series, whole};
 use crate::scenario::reader::Result;
 use crate::scenario::tree::Item;
-use crate::scenario::{Loaded, Table, Text};
+use crate::scenario::{Table, Text};
 use std::collections::HashSet;
 use std::path::Path;
 
 /// Resolves the tables against a scenario.
-pub fn read(rows: Vec<Table>, loaded: &Loaded) -> Result<Measures> {
-    let scope = Scope::new(loaded);
+pub fn read(rows: Vec<Table>, scope: &Scope<'_>) -> Result<Measures> {
     let mut measures = Measures::default();
     let mut known = HashSet::new();
     for mut row in rows {
         let name = row.text("name")?;
         valid_name(&name)?;
-        let measure = read_one(&name, &mut row, &scope)?;
+        let measure = read_one(&name, &mut row, scope)?;
         row.finish()?;
         if !known.insert(name.value.clone()) {
             return Err(name.error(format!("two measures are called `{}`", name.value)));

@@ -1,14 +1,23 @@
 //! What a run left in memory: only what its measures may need, since a large run has millions of
 //! records.
 
-use super::Measures;
-use crate::results::RunEnd;
-use crate::run::{self, Keep, Position, Sink, Unit};
-use crate::scenario::Loaded;
 use std::collections::{BTreeMap, HashMap};
-use std::io;
 use xoff_engine::{Span, Time};
-use xoff_fabric::record::{Counters, Failure, FlowRecord, Metric, PauseRecord, PortReport, Sample};
+use xoff_fabric::record::{Counters, Failure, FlowRecord, Metric, PauseRecord, PortReport};
+
+/// One answer on a connection that stays open: such a flow is endless, so its record tells nothing of
+/// the answers it carried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unit {
+    pub source: u32,
+    pub label: u32,
+    pub src: u32,
+    pub dst: u32,
+    pub class: u8,
+    pub asked: Time,
+    /// The sender knows that all of it has arrived.
+    pub done: Option<Time>,
+}
 
 /// Everything measures look at.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +79,7 @@ pub struct Series {
 }
 
 impl Series {
-    fn push(&mut self, at: Time, value: f64) {
+    pub fn push(&mut self, at: Time, value: f64) {
         let index = (at.saturating_since(self.grid.from).ps() / self.grid.step.ps()).saturating_sub(self.first);
         let known = self.values.len() as u64;
         if index < known {
@@ -93,87 +102,4 @@ pub struct Needs {
     pub ports: HashMap<SeriesKey, Grid>,
     /// By metric and label.
     pub labels: HashMap<(Metric, u32), Grid>,
-}
-
-/// Runs a scenario and keeps what the measures may need of it.
-pub fn record(loaded: &Loaded, measures: &Measures, mut watch: impl FnMut(Position)) -> io::Result<Recording> {
-    let mut recorder = Recorder::new(measures.needs());
-    let end = run::drive(loaded, recorder.keep(), &mut recorder, &mut watch)?;
-    Ok(recorder.finish(&end))
-}
-
-/// A sink that keeps what is needed.
-pub struct Recorder {
-    needs: Needs,
-    recording: Recording,
-}
-
-impl Recorder {
-    pub fn new(needs: Needs) -> Recorder {
-        Recorder { needs, recording: Recording::default() }
-    }
-
-    pub fn keep(&self) -> Keep {
-        Keep { pauses: self.needs.pauses, refreshes: self.needs.refreshes, units: self.needs.units, frames: false }
-    }
-
-    /// What was kept; the run goes on.
-    pub fn so_far(&self) -> Recording {
-        self.recording.clone()
-    }
-
-    pub fn finish(self, end: &RunEnd) -> Recording {
-        Recording {
-            ports: end.ports.clone(),
-            counters: end.counters,
-            sim_end: end.sim_end,
-            failure: end.failure.clone(),
-            deadlock_at: end.deadlock_at,
-            imbalance: end.imbalance.clone(),
-            cpu_seconds: end.run_cpu.as_secs_f64(),
-            ..self.recording
-        }
-    }
-}
-
-impl Sink for Recorder {
-    fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
-        if self.needs.flows {
-            let bare = |flow: &FlowRecord| FlowRecord { path: Box::default(), ..flow.clone() };
-            self.recording.flows.extend(flows.iter().map(bare));
-        }
-        Ok(())
-    }
-
-    fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
-        if self.needs.pauses {
-            self.recording.pauses.extend(pauses.iter().filter(|pause| pause.pause));
-        }
-        Ok(())
-    }
-
-    fn units(&mut self, units: &[Unit]) -> io::Result<()> {
-        self.recording.units.extend(units);
-        Ok(())
-    }
-
-    fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
-        if self.needs.ports.is_empty() && self.needs.labels.is_empty() {
-            return Ok(());
-        }
-        for sample in samples {
-            let key = SeriesKey { metric: sample.metric, entity: sample.entity, class: sample.class };
-            let grid = match crate::results::curves::facts(sample.metric).of_flow {
-                true => self.needs.labels.get(&(sample.metric, sample.label)),
-                false => self.needs.ports.get(&key),
-            };
-            let Some(&grid) = grid else { continue };
-            let first = || sample.at.saturating_since(grid.from).ps() / grid.step.ps();
-            let series = self.recording.series.entry(key);
-            series
-                .or_insert_with(|| Series { label: sample.label, grid, first: first(), values: Vec::new() })
-                .push(sample.at, sample.value);
-        }
-        Ok(())
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::measure::keys::{COUNTER_NAMES, PORT_NAMES, SERIES_NAMES};
-use crate::measure::record;
+use crate::recorder::record;
 use crate::scenario::{Loaded, Options, Scenario};
 use std::path::Path;
 
@@ -56,7 +56,7 @@ fn every_example_can_be_measured() {
         let again = scenario.load(&Options::default()).unwrap_or_else(|errors| panic!("{}: {}", spec.name, errors[0]));
         assert_eq!(format!("{:?}", again.measures), format!("{:?}", loaded.measures), "{}", spec.name);
         let recording = record(&loaded, &loaded.measures, |_| {}).unwrap();
-        let measured = loaded.measures.take(&loaded, &recording);
+        let measured = loaded.measures.take(&loaded.plan, &recording);
         let names: Vec<String> = measured.numbers.keys().chain(measured.curves.keys()).cloned().collect();
         assert_eq!(names, loaded.measures.names(), "{}", spec.name);
         let curve = measured.curves.values().all(|curve| !curve.x.is_empty() && curve.x.len() == curve.y.len());
@@ -94,7 +94,7 @@ fn every_key_is_in_the_dictionary_and_every_row_of_it_belongs_to_a_metric() {
         assert!(METRICS.iter().any(|spec| spec.keys().contains(&key.name)), "{}", key.name);
     }
     let series: Vec<&str> =
-        crate::results::curves::METRICS.iter().map(|metric| crate::results::curves::facts(*metric).name).collect();
+        crate::measure::probe::METRICS.iter().map(|metric| crate::measure::probe::facts(*metric).name).collect();
     assert_eq!(SERIES_NAMES, series);
     assert_eq!(COUNTER_NAMES, crate::measure::whole::COUNTERS.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     assert_eq!(PORT_NAMES, crate::measure::ports::WHATS.iter().map(|(name, _)| *name).collect::<Vec<_>>());

@@ -1,18 +1,21 @@
 //! What a measure's table may name: flows by label or traffic, hosts, ports, classes.
 
+use super::probe::facts;
 use super::recording::Grid;
-use crate::results::curves::facts;
 use crate::scenario::names::Pattern;
 use crate::scenario::reader::Result;
-use crate::scenario::{Loaded, Table, Text};
+use crate::scenario::{Names, Table, Text};
+use crate::traffic::plan::TrafficPlan;
 use std::collections::HashMap;
 use xoff_engine::Time;
-use xoff_fabric::plan::{NodeKind, ProbeTarget, peer};
+use xoff_fabric::plan::{NodeKind, Plan, ProbeTarget, peer};
 use xoff_fabric::record::Metric;
 
 /// A scenario with what is asked of it again and again.
 pub struct Scope<'a> {
-    pub loaded: &'a Loaded,
+    pub plan: &'a Plan,
+    pub names: &'a Names,
+    pub traffic: &'a [TrafficPlan],
     /// Every label with the index of its traffic; a flow's label counts in these.
     labels: Vec<(&'a str, usize)>,
     /// By metric and port, with its class.
@@ -20,12 +23,12 @@ pub struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    pub fn new(loaded: &'a Loaded) -> Scope<'a> {
+    pub fn new(plan: &'a Plan, names: &'a Names, traffic: &'a [TrafficPlan]) -> Scope<'a> {
         let of = |(index, traffic): (usize, &'a crate::traffic::TrafficPlan)| {
             traffic.labels.iter().map(move |label| (label.as_str(), index)).collect::<Vec<_>>()
         };
         let mut probed: HashMap<(Metric, u32), Vec<(u8, Grid)>> = HashMap::new();
-        for probe in &loaded.plan.probes {
+        for probe in &plan.probes {
             let (metric, port, class) = match probe.what {
                 ProbeTarget::Queue { port, class } => (Metric::QueueBytes, port, class),
                 ProbeTarget::Ingress { port, class } => (Metric::IngressBytes, port, class),
@@ -38,7 +41,7 @@ impl<'a> Scope<'a> {
             let grid = Grid { from: probe.from, step: probe.every, until: probe.until };
             probed.entry((metric, port)).or_default().push((class, grid));
         }
-        Scope { loaded, labels: loaded.traffic.iter().enumerate().flat_map(of).collect(), probed }
+        Scope { plan, names, traffic, labels: traffic.iter().enumerate().flat_map(of).collect(), probed }
     }
 
     /// By label, whether one of the patterns fits it or the name of its traffic.
@@ -49,7 +52,7 @@ impl<'a> Scope<'a> {
             let mut found = false;
             for (chosen, (label, traffic)) in chosen.iter_mut().zip(&self.labels) {
                 let named = |name: &str| name == text.value || pattern.matches(name);
-                let fits = named(label) || named(&self.loaded.traffic[*traffic].name);
+                let fits = named(label) || named(&self.traffic[*traffic].name);
                 found |= fits;
                 *chosen |= fits;
             }
@@ -62,9 +65,9 @@ impl<'a> Scope<'a> {
 
     /// As [`Scope::labels`], where each pattern must pick a flow that probes follow.
     pub fn probed_labels(&self, patterns: &[Text]) -> Result<Vec<bool>> {
-        let mut first = vec![0; self.loaded.traffic.len()];
-        for (index, traffic) in self.loaded.traffic.iter().enumerate().skip(1) {
-            first[index] = first[index - 1] + self.loaded.traffic[index - 1].labels.len() as u32;
+        let mut first = vec![0; self.traffic.len()];
+        for (index, traffic) in self.traffic.iter().enumerate().skip(1) {
+            first[index] = first[index - 1] + self.traffic[index - 1].labels.len() as u32;
             debug_assert!(!traffic.labels.is_empty(), "every flow has a label");
         }
         for pattern in patterns {
@@ -72,7 +75,7 @@ impl<'a> Scope<'a> {
             let own = (0u32..).zip(&chosen).filter(|(_, chosen)| **chosen).map(|(label, _)| label);
             let probed = own.map(|label| {
                 let traffic = self.labels[label as usize].1;
-                self.loaded.traffic[traffic].probed(label - first[traffic])
+                self.traffic[traffic].probed(label - first[traffic])
             });
             if !probed.into_iter().any(|probed| probed) {
                 let error = pattern.error(format!("no probe follows the flows `{}`", pattern.value));
@@ -84,7 +87,7 @@ impl<'a> Scope<'a> {
 
     fn no_flows(&self, text: &Text) -> crate::scenario::Diagnostic {
         let mut names: Vec<&str> = self.labels.iter().map(|(label, _)| *label).collect();
-        names.extend(self.loaded.traffic.iter().map(|traffic| traffic.name.as_str()));
+        names.extend(self.traffic.iter().map(|traffic| traffic.name.as_str()));
         names.sort_unstable();
         names.dedup();
         let error = text.error(format!("no flow or traffic is called `{}`", text.value));
@@ -96,8 +99,8 @@ impl<'a> Scope<'a> {
     /// By node, whether a host selector under `key` picks it; `None` if the key is left out.
     pub fn hosts(&self, row: &mut Table, key: &str) -> Result<Option<Vec<bool>>> {
         let Some(selectors) = row.take_texts(key)? else { return Ok(None) };
-        let mut chosen = vec![false; self.loaded.plan.nodes.len()];
-        for host in self.loaded.names.hosts(&selectors)? {
+        let mut chosen = vec![false; self.plan.nodes.len()];
+        for host in self.names.hosts(&selectors)? {
             chosen[host as usize] = true;
         }
         Ok(Some(chosen))
@@ -106,8 +109,8 @@ impl<'a> Scope<'a> {
     /// By port, whether a selector under `key` picks it; `None` if the key is left out.
     pub fn ports(&self, row: &mut Table, key: &str) -> Result<Option<Vec<bool>>> {
         let Some(selectors) = row.take_texts(key)? else { return Ok(None) };
-        let mut chosen = vec![false; self.loaded.plan.ports()];
-        for port in self.loaded.names.all_ports(&selectors)? {
+        let mut chosen = vec![false; self.plan.ports()];
+        for port in self.names.all_ports(&selectors)? {
             chosen[port as usize] = true;
         }
         Ok(Some(chosen))
@@ -116,7 +119,7 @@ impl<'a> Scope<'a> {
     /// The class of a `priority`, if one is given.
     pub fn class(&self, row: &mut Table) -> Result<Option<u8>> {
         let Some(priority) = row.take_count("priority", 0..=7)? else { return Ok(None) };
-        let classes = &self.loaded.plan.classes.list;
+        let classes = &self.plan.classes.list;
         match classes.iter().position(|class| u64::from(class.priority) == priority) {
             Some(class) => Ok(Some(class as u8)),
             None => {
@@ -129,13 +132,13 @@ impl<'a> Scope<'a> {
 
     /// By port, whether all of `by`, `layer` and `toward` pick it.
     pub fn senders(&self, row: &mut Table) -> Result<Vec<bool>> {
-        let plan = &self.loaded.plan;
+        let plan = &self.plan;
         let mut chosen = vec![true; plan.ports()];
         let mut restrict = |fits: &dyn Fn(u32) -> bool| {
             (0u32..).zip(&mut chosen).for_each(|(port, chosen)| *chosen &= fits(port));
         };
         if let Some(selectors) = row.take_texts("by")? {
-            let ports = self.loaded.names.all_ports(&selectors)?;
+            let ports = self.names.all_ports(&selectors)?;
             restrict(&|port| ports.binary_search(&port).is_ok());
         }
         if let Some(layers) = row.take_texts("layer")? {
@@ -184,7 +187,7 @@ impl<'a> Scope<'a> {
 
     /// The grids on which flows are probed.
     pub fn flow_grids(&self) -> Vec<Grid> {
-        let probes = self.loaded.plan.probes.iter().filter(|probe| probe.what == ProbeTarget::Flows);
+        let probes = self.plan.probes.iter().filter(|probe| probe.what == ProbeTarget::Flows);
         probes.map(|probe| Grid { from: probe.from, step: probe.every, until: probe.until }).collect()
     }
 }

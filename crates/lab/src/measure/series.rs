@@ -1,13 +1,13 @@
 //! Measures of probed quantities over time.
 
 use super::line::{self, Point};
+use super::probe::{METRICS as PROBED, facts};
 use super::recording::{Grid, Needs, Recording, Series, SeriesKey};
 use super::scope::{Scope, probe_name};
 use super::stat::{self, COMBINES, Combine};
 use super::unit::{self, Dimension, Unit};
 use super::{Curve, Value};
-use crate::results::curves::{METRICS as PROBED, facts};
-use crate::results::metrics::{Bin, RecoveryRule, mean_in, recovery_time};
+use crate::measure::metrics::{Bin, RecoveryRule, mean_in, recovery_time};
 use crate::scenario::reader::Result;
 use crate::scenario::{Table, Text};
 use xoff_engine::{Span, Time};
@@ -311,13 +311,13 @@ fn read_entities(key: &str, metric: Metric, row: &mut Table, scope: &Scope<'_>) 
     let mut keys = Vec::new();
     let mut common: Option<Grid> = None;
     for text in &texts {
-        for port in scope.loaded.names.ports(text)? {
+        for port in scope.names.ports(text)? {
             let probed =
                 scope.port_grids(metric, port).iter().filter(|(own, _)| class.is_none_or(|class| class == *own));
             let (classes, grids): (Vec<u8>, Vec<Grid>) = probed.copied().unzip();
             let grid = match grids[..] {
                 [grid] => grid,
-                _ => one_grid(&grids, metric, text, &scope.loaded.plan.port_name(port))?,
+                _ => one_grid(&grids, metric, text, &scope.plan.port_name(port))?,
             };
             if common.is_some_and(|common| common != grid) {
                 let error = text.error("these ports are not probed at the same instants");

@@ -1,7 +1,7 @@
 //! Statistics of a set of values.
 
 use super::Value;
-use crate::results::metrics::{jain_index, percentile};
+use crate::measure::metrics::{jain_index, percentile};
 use crate::scenario::reader::Result;
 use crate::scenario::{Table, Text};
 

@@ -1,9 +1,9 @@
 //! Measures of recordings made by hand, with numbers worked out by hand; and refusals.
 
-use super::recording::{Grid, Series, SeriesKey};
-use super::{Measured, Recording, record};
+use super::recording::{Grid, Series, SeriesKey, Unit};
+use super::{Measured, Recording};
+use crate::recorder::record;
 use crate::results::fixture;
-use crate::run::Unit;
 use crate::scenario::{Loaded, Options, Scenario, Text};
 use std::path::Path;
 use xoff_engine::{Span, Time};
@@ -74,7 +74,7 @@ fn take(rows: &[&str], recording: &dyn Fn(&Loaded) -> Recording) -> Measured {
         |(index, row): (usize, &&str)| format!("[[measure]]\nname = \"m{index}\"\n{}\n", row.replace("; ", "\n"));
     let text: String = rows.iter().enumerate().map(table).collect();
     let loaded = load(&text).unwrap_or_else(|error| panic!("{error}"));
-    loaded.measures.take(&loaded, &recording(&loaded))
+    loaded.measures.take(&loaded.plan, &recording(&loaded))
 }
 
 fn numbers(rows: &[&str], recording: &dyn Fn(&Loaded) -> Recording) -> Vec<f64> {
@@ -255,7 +255,7 @@ fn reads_have_rounds_whatever_carries_them() {
         );
         let loaded = Scenario::from_text("t", text, Path::new(".")).load(&Options::default()).unwrap();
         let recording = record(&loaded, &loaded.measures, |_| {}).unwrap();
-        let numbers = loaded.measures.take(&loaded, &recording).numbers;
+        let numbers = loaded.measures.take(&loaded.plan, &recording).numbers;
         // Three servers take turns: the first is done at most two packets before the last.
         assert!(numbers["gap.min"] > 0.0 && numbers["gap.max"] < 5.0, "{connections}: {numbers:?}");
         assert_eq!(recording.units.len(), if connections == "fresh" { 0 } else { 15 });
@@ -636,7 +636,7 @@ fn tables_of_another_document_are_read_against_any_run() {
     let loaded = load("").unwrap();
     let names = |group: &str| {
         let rows = super::rows(items, group, Path::new(".")).unwrap();
-        super::read(rows, &loaded).unwrap().names()
+        super::read(rows, &loaded.scope()).unwrap().names()
     };
     assert_eq!(names("main"), ["a"]);
     assert_eq!(names("other"), ["a", "b"]);

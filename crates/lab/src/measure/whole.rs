@@ -85,13 +85,13 @@ pub fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(WholeMe
         _ => {
             let unit = unit::read(row, "unit", Dimension::Time)?;
             let (src, dst) = (row.texts("src")?, row.texts("dst")?);
-            let names = &scope.loaded.names;
+            let names = scope.names;
             let (src, dst) = (names.hosts(&src)?, names.hosts(&dst)?);
             if src.len().saturating_mul(dst.len()) > PAIRS_LARGEST {
                 let error = row.error("src", format!("these are {} pairs of hosts", src.len() * dst.len()));
                 return Err(error.label(format!("at most {PAIRS_LARGEST}")));
             }
-            let trips = round_trips(&scope.loaded.plan, &src, &dst);
+            let trips = round_trips(scope.plan, &src, &dst);
             if trips.is_empty() {
                 return Err(row.error("dst", "there is no way between these hosts"));
             }

@@ -2,7 +2,7 @@
 
 use super::results::{Cell, Estimate, Group, Results};
 use crate::measure::Curve;
-use crate::results::metrics::jain_index;
+use crate::measure::metrics::jain_index;
 use minijinja::value::{Kwargs, Rest, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value};
 use std::collections::BTreeMap;

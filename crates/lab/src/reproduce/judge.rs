@@ -5,7 +5,7 @@ use super::expression::{Answer, Data, Scope};
 use super::judged::{Judged, JudgedVariant, Verdict};
 use super::results::Estimate;
 use super::scale::Scale;
-use crate::results::number::brief;
+use crate::number::brief;
 use crate::scenario::diagnostic::Diagnostic;
 use crate::scenario::reader::Text;
 use std::sync::Arc;

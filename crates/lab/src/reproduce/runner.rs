@@ -7,6 +7,7 @@ use super::scale::Scale;
 use super::store::{self, Fingerprint, Origin};
 use crate::measure::{self, Measured};
 use crate::models;
+use crate::recorder::record;
 use crate::results::{failure, names};
 use crate::scenario::diagnostic::Diagnostic;
 use crate::scenario::reader::Text;
@@ -152,7 +153,7 @@ fn rehearse_one(
 }
 
 fn read_measures(experiment: &Experiment, group: &RunGroup, loaded: &Loaded) -> Result<measure::Measures, Diagnostic> {
-    measure::read(measure::rows(&experiment.measures, &group.name, Path::new("."))?, loaded)
+    measure::read(measure::rows(&experiment.measures, &group.name, Path::new("."))?, &loaded.scope())
 }
 
 /// What a cell assigns to the parameters of its model.
@@ -386,12 +387,12 @@ impl Job<'_> {
         }
         let measures =
             read_measures(self.experiment, self.group, &loaded).map_err(|problem| Failed::BadInput(vec![problem]))?;
-        let recording = measure::record(&loaded, &measures, |_| {})?;
+        let recording = record(&loaded, &measures, |_| {})?;
         if let Some(why) = &recording.imbalance {
             // A fault of the simulator: no number of this run can be trusted.
             return Err(Failed::System(io::Error::other(format!("{}: {why}", self.name()))));
         }
-        let measured = measures.take(&loaded, &recording);
+        let measured = measures.take(&loaded.plan, &recording);
         let explain = |of| failure::explain(of, &names::Names::of(&loaded.plan));
         let run = Run {
             seed: self.seed,

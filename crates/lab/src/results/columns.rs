@@ -2,9 +2,9 @@
 
 use super::grid::Grid;
 use super::interval::Estimate;
-use super::number::{brief, thousands};
+use super::outcome::Outcome;
 use super::summary::{Distribution, Summary};
-use super::writer::Outcome;
+use crate::number::{brief, thousands};
 
 /// One scheme of a comparison with its runs, one per seed; at least one.
 #[derive(Clone, Debug)]

@@ -1,11 +1,11 @@
 //! Several runs of the same traffic under different schemes, side by side.
 
 use super::columns::{Column, Entry, Marks, Percentile, Reading, differences, grid, needed};
-use super::episode::EpisodeFlow;
 use super::grid::{Grid, left_out_note};
-use super::number::{brief, brief_size, count, microseconds, percent_down, thousands};
+use super::incident::EpisodeFlow;
 use super::summary::{Distribution, MeasuredRow, SourceFlows, Summary};
 use super::warnings;
+use crate::number::{brief, brief_size, count, microseconds, percent_down, thousands};
 use crate::wrap::wrap;
 
 /// The tables of a comparison and what they need to be understood.
@@ -390,7 +390,7 @@ impl Comparison {
 #[cfg(test)]
 mod tests {
     use super::super::fixture;
-    use super::super::writer::{Outcome, RunContext, RunWriter};
+    use super::super::{Outcome, RunContext, RunWriter};
     use super::*;
     use xoff_engine::Time;
     use xoff_fabric::record::{Metric, Sample};

@@ -6,30 +6,12 @@ use super::compare::{self, Skipped};
 use super::directory::Staging;
 use super::figures;
 use super::interval::Estimate;
+use super::outcome::Kind;
 use super::report;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io;
 use std::path::PathBuf;
-
-/// What the entries of a directory are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// Schemes side by side, each under one seed or several.
-    Schemes,
-    /// One scenario under several seeds.
-    Seeds,
-}
-
-impl Kind {
-    /// The file that says all, and by which the directory is known as finished.
-    pub fn file(self) -> &'static str {
-        match self {
-            Kind::Schemes => "comparison.json",
-            Kind::Seeds => "seeds.json",
-        }
-    }
-}
 
 /// One number over the seeds of a scheme.
 #[derive(Serialize)]
@@ -136,7 +118,7 @@ fn distributions(entries: &[Entry]) -> io::Result<Vec<u8>> {
 mod tests {
     use super::super::directory::scratch::Scratch;
     use super::super::fixture;
-    use super::super::writer::{Outcome, RunContext, RunWriter};
+    use super::super::{Outcome, RunContext, RunWriter};
     use super::*;
 
     fn run(scheme: &str, seed: u64) -> Outcome {

@@ -1,8 +1,8 @@
 //! What is kept of the probes in memory: enough for figures and measures, however long the run.
 
-use super::metrics::Bin;
-use super::names::Names;
-use super::tally::label_name;
+use super::names::{Names, label_name};
+use crate::measure::metrics::Bin;
+use crate::measure::probe::facts;
 use std::collections::BTreeMap;
 use xoff_engine::{Span, Time};
 use xoff_fabric::record::{Metric, Sample};
@@ -12,67 +12,6 @@ const GROUPS: usize = 2000;
 /// Traces kept per metric, and flows whose throughput is kept sample by sample.
 const TRACES_PER_METRIC: usize = 24;
 const FLOWS_KEPT: usize = 32;
-
-/// How a metric is called, and in what unit it is shown.
-#[derive(Clone, Copy, Debug)]
-pub struct MetricFacts {
-    pub name: &'static str,
-    pub unit: &'static str,
-    /// From the world's unit to `unit`.
-    pub scale: f64,
-    pub per_class: bool,
-    pub of_flow: bool,
-    pub meaning: &'static str,
-}
-
-pub const METRICS: [Metric; 10] = [
-    Metric::QueueBytes,
-    Metric::IngressBytes,
-    Metric::PortThroughput,
-    Metric::PausedFraction,
-    Metric::PauseRate,
-    Metric::FlowRate,
-    Metric::FlowSendRate,
-    Metric::FlowThroughput,
-    Metric::ShapedBytes,
-    Metric::FlowShapedBytes,
-];
-
-pub fn facts(metric: Metric) -> MetricFacts {
-    let of =
-        |name, unit, scale, per_class, of_flow, meaning| MetricFacts { name, unit, scale, per_class, of_flow, meaning };
-    match metric {
-        Metric::QueueBytes => of("queue", "bytes", 1.0, true, false, "Egress queue of a port and priority."),
-        Metric::IngressBytes => {
-            of("ingress", "bytes", 1.0, true, false, "Buffered bytes that came in by a port and priority.")
-        }
-        Metric::PortThroughput => of("port_throughput", "Gbps", 1e-9, false, false, "Wire bits that left a port."),
-        Metric::PausedFraction => {
-            of("paused", "1", 1.0, true, false, "Part of the interval in which an egress was paused.")
-        }
-        Metric::PauseRate => of("pause_rate", "1/s", 1.0, false, false, "PAUSE frames sent by a port."),
-        Metric::FlowRate => of(
-            "rate",
-            "Gbps",
-            1e-9,
-            false,
-            true,
-            "Rate that the scheme allowed a flow, in wire bits: its own, or its window per base round trip if less.",
-        ),
-        Metric::FlowSendRate => {
-            of("send_rate", "Gbps", 1e-9, false, true, "Rate at which a flow really sent, in wire bits.")
-        }
-        Metric::FlowThroughput => {
-            of("throughput", "Gbps", 1e-9, false, true, "Rate at which a flow's payload was delivered.")
-        }
-        Metric::ShapedBytes => {
-            of("shaped", "bytes", 1.0, false, false, "Shaped per-flow queues of a gateway bound for a port.")
-        }
-        Metric::FlowShapedBytes => {
-            of("shaped_queue", "bytes", 1.0, false, true, "Shaped queue of a flow at its far gateway.")
-        }
-    }
-}
 
 /// Minimum and maximum of a group of samples, each with its time in microseconds.
 #[derive(Clone, Copy, Debug)]
@@ -201,7 +140,7 @@ impl CurveKeeper {
         self.traces.insert(key, (sample.label, trace));
     }
 
-    /// The throughput of a probed flow in Gb/s, for [`super::metrics`].
+    /// The throughput of a probed flow in Gb/s, for [`crate::measure::metrics`].
     pub fn throughput(&self, flow: u32) -> Option<Vec<Bin>> {
         let samples = self.flows.get(&flow)?;
         // The first sample has no forerunner: it is taken to be as long as the second.

@@ -1,47 +1,13 @@
 //! Storms, what watchdogs did about them, and the flows that did not finish.
 
+use super::incident::{Disruption, What};
 use super::names::Names;
-use super::number::thousands;
 use super::summary::Check;
-use serde::{Deserialize, Serialize};
+use crate::number::thousands;
 use std::collections::{BTreeMap, BTreeSet};
 use xoff_engine::Time;
 use xoff_fabric::plan::{Fault, FaultKind, peer};
 use xoff_fabric::record::{FlowRecord, StormRecord};
-
-/// A time in which PFC did not work as it should.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Disruption {
-    pub what: What,
-    /// The host that floods, or the egress that a watchdog took over.
-    pub place: String,
-    pub priority: u8,
-    pub from_us: f64,
-    /// `None`: it lasted when the run ended.
-    pub until_us: Option<f64>,
-    /// Packets that a watchdog dropped there.
-    pub packets_dropped: u64,
-    /// Finite flows that did not finish because of it.
-    pub flows_unfinished: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum What {
-    /// A host sends PAUSE without end.
-    Storm,
-    /// A switch no longer obeys PAUSE at a port, and drops or forwards.
-    Watchdog,
-}
-
-impl What {
-    pub fn name(self) -> &'static str {
-        match self {
-            What::Storm => "PAUSE storm",
-            What::Watchdog => "watchdog",
-        }
-    }
-}
 
 /// Gathers what it takes to say why flows did not finish.
 #[derive(Default)]

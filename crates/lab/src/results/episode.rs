@@ -1,9 +1,10 @@
 //! What a disturbance (a burst, usually) did to long flows: the victim-flow question.
 
 use super::curves::CurveKeeper;
-use super::metrics::{RecoveryRule, mean_in, recovery_time, tree_lifetime};
-use super::tally::{EndlessFlow, Tally, label_name};
-use serde::{Deserialize, Serialize};
+use super::incident::{Episode, EpisodeFlow};
+use super::names::label_name;
+use super::tally::{EndlessFlow, Tally};
+use crate::measure::metrics::{RecoveryRule, mean_in, recovery_time, tree_lifetime};
 use std::collections::BTreeMap;
 use xoff_engine::{Span, Time};
 
@@ -11,36 +12,6 @@ use xoff_engine::{Span, Time};
 const STRETCH_GAP: Span = Span::from_us(10);
 /// Long flows reported.
 const FLOWS_SHOWN: usize = 8;
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Episode {
-    /// The sources that disturbed.
-    pub cause: String,
-    pub start_us: f64,
-    /// When the last flow of the cause was delivered; the end of the run if one was not.
-    pub end_us: f64,
-    /// PAUSE frames toward the hosts of the long flows since the disturbance; `None` if the run
-    /// kept no pauses.
-    pub pauses_toward_senders: Option<u64>,
-    /// From the first to the last of these; zero without any.
-    pub tree_us: Option<f64>,
-    pub flows: Vec<EpisodeFlow>,
-}
-
-/// A long flow before, during and after. Rates are payload delivered, in Gb/s.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EpisodeFlow {
-    pub name: String,
-    /// Mean over the second half of the time between its start and the disturbance.
-    pub before_gbps: Option<f64>,
-    pub during_gbps: Option<f64>,
-    pub after_gbps: Option<f64>,
-    /// The lowest rate its scheme allowed it during the disturbance, in wire bits; the rest of what
-    /// it lost is the network's doing. `None` if this was not probed.
-    pub cut_to_gbps: Option<f64>,
-    /// See [`recovery_time`]; `None` if it had not recovered when the run ended.
-    pub recovery_us: Option<f64>,
-}
 
 /// PAUSE frames sent toward hosts, by sending port, kept as stretches of dense pausing.
 #[derive(Default)]

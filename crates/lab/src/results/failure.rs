@@ -1,7 +1,7 @@
 //! Why a run ended early, in words that name places and say what would help.
 
 use super::names::Names;
-use super::number::{bytes, thousands};
+use crate::number::{bytes, thousands};
 use xoff_fabric::record::{BlockedQueue, Failure, Holdings, LosslessDrop};
 
 /// How many blocked queues a message lists.

@@ -4,8 +4,8 @@
 //! that size fared worse in general.
 
 use super::goodput::Delivery;
-use super::metrics::percentile;
 use super::summary::{Cdf, Distribution, SizeClass, SlowdownGroup, SourceFlows};
+use crate::measure::metrics::percentile;
 use std::collections::BTreeMap;
 use xoff_engine::{Span, Time};
 use xoff_fabric::record::FlowRecord;

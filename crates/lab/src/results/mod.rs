@@ -19,10 +19,10 @@ pub(crate) mod fixture;
 mod flows;
 pub mod goodput;
 pub mod grid;
+pub mod incident;
 pub mod interval;
-pub mod metrics;
 pub mod names;
-pub mod number;
+pub mod outcome;
 pub mod read;
 pub mod report;
 pub mod seeds;
@@ -34,9 +34,11 @@ pub mod text;
 pub mod warnings;
 pub mod writer;
 
+pub use outcome::{Outcome, RunContext, RunEnd};
 pub use summary::Summary;
-pub use writer::{Outcome, RunContext, RunEnd, RunWriter};
+pub use writer::RunWriter;
 
+use crate::measure::probe;
 use serde_json::{Value, json};
 
 /// What `xoff describe` prints: every column of every table, and the metrics of the series.
@@ -58,8 +60,8 @@ pub fn describe_table(name: &str, width: usize) -> Option<String> {
 
 fn describe_metrics(width: usize) -> String {
     let mut grid = grid::Grid::new(["metric", "unit", "meaning"]).left(&[1, 2]);
-    for metric in curves::METRICS {
-        let facts = curves::facts(metric);
+    for metric in probe::METRICS {
+        let facts = probe::facts(metric);
         grid.row([facts.name, facts.unit, facts.meaning]);
     }
     let mut text = format!("metrics of series.parquet\n{}", grid.text_in(width));
@@ -107,10 +109,10 @@ const NUMBERS: [(&str, &str); 8] = [
 pub fn describe_json() -> Value {
     let mut value = column::dictionary_json(tables::ALL);
     let metric = |metric| {
-        let facts = curves::facts(metric);
+        let facts = probe::facts(metric);
         json!({ "name": facts.name, "unit": facts.unit, "meaning": facts.meaning })
     };
-    value["metrics"] = curves::METRICS.into_iter().map(metric).collect();
+    value["metrics"] = probe::METRICS.into_iter().map(metric).collect();
     value["numbers"] = NUMBERS.into_iter().map(|(name, meaning)| json!({ "name": name, "meaning": meaning })).collect();
     value
 }

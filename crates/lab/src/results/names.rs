@@ -130,6 +130,11 @@ impl Names {
     }
 }
 
+/// What results call a label, even one that the context does not know.
+pub fn label_name(labels: &[String], label: u32) -> String {
+    labels.get(label as usize).cloned().unwrap_or_else(|| format!("label {label}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::fixture;

@@ -2,15 +2,14 @@
 
 use super::columns::Entry;
 use super::compare::Comparison;
-use super::comparison::Kind;
 use super::figures::chart::Chart;
 use super::figures::svg;
 use super::grid::Grid;
-use super::number::{microseconds, thousands};
+use super::incident::Warning;
+use super::outcome::{Kind, Outcome};
 use super::summary::{Check, Summary};
 use super::text;
-use super::warnings::Warning;
-use super::writer::Outcome;
+use crate::number::{microseconds, thousands};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};

@@ -1,12 +1,11 @@
 //! What a run came to, in one value: printed as tables, written as JSON, compared with others.
 
-use super::disruption::Disruption;
-use super::episode::Episode;
-use super::number::{brief, thousands};
-use super::warnings::Warning;
+use super::incident::{Disruption, Episode, Warning};
 use crate::crew::Windows;
-use crate::measure::Curve;
+use crate::measure::{Curve, Measures, Recording};
+use crate::number::{brief, thousands};
 use serde::{Deserialize, Serialize};
+use xoff_fabric::plan::Plan;
 
 /// The whole summary. Its JSON form is the program-facing result of `--json` and of `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -236,6 +235,22 @@ pub struct MeasuredRow {
 }
 
 impl MeasuredRow {
+    /// Takes every measure of a run, in the order of the tables.
+    pub fn all(measures: &Measures, plan: &Plan, recording: &Recording) -> Vec<MeasuredRow> {
+        let mut measured = measures.take(plan, recording);
+        let row = |(name, unit): (String, String)| {
+            let number = measured.numbers.get(&name).copied().unwrap_or(f64::NAN);
+            MeasuredRow {
+                unit,
+                value: Some(number).filter(|number| number.is_finite()),
+                never: number.is_infinite(),
+                curve: measured.curves.remove(&name),
+                name,
+            }
+        };
+        measures.names_and_units().map(row).collect()
+    }
+
     /// `3.08`, `never`, `-`, or how many points a curve has.
     pub fn text(&self) -> String {
         match (&self.curve, self.never) {

@@ -2,10 +2,10 @@
 
 use super::flows::FiniteFlows;
 use super::goodput::{Delivery, goodput};
-use super::metrics::jain_index;
-use super::names::Names;
+use super::names::{Names, label_name};
+use super::outcome::RunEnd;
 use super::summary::*;
-use super::writer::RunEnd;
+use crate::measure::metrics::jain_index;
 use std::collections::BTreeMap;
 use xoff_engine::Time;
 use xoff_fabric::plan::peer;
@@ -200,11 +200,6 @@ impl Tally {
             check(NO_DEADLOCK, end.counters.deadlocks == 0, format!("{} found", end.counters.deadlocks)),
         ]
     }
-}
-
-/// What results call a label, even one that the context does not know.
-pub fn label_name(labels: &[String], label: u32) -> String {
-    labels.get(label as usize).cloned().unwrap_or_else(|| format!("label {label}"))
 }
 
 /// Hosts' own queues hold what they have not sent yet and say nothing of the network.

@@ -2,8 +2,8 @@
 
 use super::columns::{Percentile, needed, percentile_note, percentile_text};
 use super::grid::{Grid, left_out_note};
-use super::number::{brief, brief_or_dash, bytes, microseconds, percent, thousands};
 use super::summary::{Distribution, SizeClass, SourceFlows, Summary};
+use crate::number::{brief, brief_or_dash, bytes, microseconds, percent, thousands};
 use crate::wrap;
 
 /// Whether headings may be set in bold; decide it by whether the output is a terminal.

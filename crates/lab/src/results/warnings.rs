@@ -1,14 +1,12 @@
 //! What a user should know before trusting a run: each warning says what is so, with the numbers, and
 //! what would mend it. Those of a scenario are known before it runs, the others come from its records.
 
-use super::names::Names;
-use super::number::{bytes, thousands};
+use super::incident::Warning;
+use super::names::{Names, label_name};
 use super::summary::{Distribution, Summary};
-use super::tally::label_name;
 use crate::check::marking::{self, Verdict};
+use crate::number::{bytes, thousands};
 use crate::scenario::Loaded;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use xoff_engine::{BitRate, Span};
 use xoff_fabric::plan::{HostSettings, NodeKind};
 use xoff_fabric::record::FlowRecord;
@@ -16,30 +14,6 @@ use xoff_schemes::param::{BytesByRate, ParamValues, SchemeSpec, Value};
 
 /// Percentiles of fewer values than this have no 99th of their own.
 const ENOUGH_FOR_P99: u64 = 100;
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Warning {
-    /// For programs: `timeouts-without-loss`, `marks-after-pause`, `tuned-for-slower-ports`, `few-flows`.
-    pub kind: String,
-    /// A sentence without its full stop.
-    pub what: String,
-    /// What the sentence says, by name with unit.
-    pub numbers: BTreeMap<String, f64>,
-    /// What to do; another sentence.
-    pub remedy: String,
-}
-
-impl Warning {
-    fn new(kind: &str, what: String, remedy: String, numbers: &[(&str, f64)]) -> Warning {
-        let numbers = numbers.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-        Warning { kind: kind.to_owned(), what, numbers, remedy }
-    }
-
-    /// Both sentences.
-    pub fn text(&self) -> String {
-        format!("{}. {}.", self.what, self.remedy)
-    }
-}
 
 /// The warnings of several runs, each told once with the schemes that it concerns.
 pub fn of_comparison(runs: &[&Summary]) -> Vec<String> {

@@ -1,91 +1,26 @@
 //! Writes a run directory while the run goes, and its summary at the end.
 
-use super::curves::{CurveKeeper, Curves, facts};
+use super::curves::CurveKeeper;
 use super::directory::Staging;
 use super::disruption::Unfinished;
 use super::episode::{self, PauseLog};
 use super::failure;
 use super::figures;
-use super::names::Names;
+use super::incident::Warning;
+use super::names::{Names, label_name};
+use super::outcome::{Outcome, RunContext, RunEnd};
 use super::report;
-use super::summary::{CaptureRow, MeasuredRow, Summary};
+use super::summary::Summary;
 use super::table_writer::{Cell, TableWriter};
 use super::tables;
-use super::tally::{self, Tally, label_name, utilisation};
-use super::warnings::{self, Timeouts, Warning};
-use crate::crew::Windows;
-use crate::scenario::Attachment;
+use super::tally::{self, Tally, utilisation};
+use super::warnings::{self, Timeouts};
+use crate::measure::probe::facts;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 use xoff_engine::{Span, Time};
-use xoff_fabric::plan::{Fault, Plan, RunSettings, peer};
-use xoff_fabric::record::{Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample, StormRecord};
-
-/// What is known before a run starts.
-pub struct RunContext<'a> {
-    /// Name of the scenario.
-    pub name: String,
-    /// Names of the schemes, by [`FlowRecord::scheme`].
-    pub schemes: Vec<String>,
-    pub seed: u64,
-    pub plan: &'a Plan,
-    /// By [`FlowRecord::label`].
-    pub labels: Vec<String>,
-    /// By [`FlowRecord::source`].
-    pub sources: Vec<String>,
-    /// The scenario with every default filled in, as it will stand in `scenario.toml`.
-    pub scenario: String,
-    /// Files it names, kept beside it so that the directory can be run again.
-    pub attachments: Vec<Attachment>,
-    /// CSV twins of the tables.
-    pub csv: bool,
-    /// Figures as files of their own; the report has them in any case.
-    pub figures: bool,
-    pub version: String,
-    /// When something is meant to upset the network; `None` lets the results find it.
-    pub disturbance: Option<Time>,
-    /// What is to be said of the scenario itself.
-    pub warnings: Vec<Warning>,
-}
-
-/// What is known when a run has ended.
-pub struct RunEnd {
-    pub counters: Counters,
-    pub ports: Vec<PortReport>,
-    pub sim_end: Time,
-    pub wall: Duration,
-    pub run_cpu: Duration,
-    pub setup: Duration,
-    /// Parts of the network that ran by themselves, and on how many threads.
-    pub parts: usize,
-    pub threads: usize,
-    pub windows: Option<Windows>,
-    pub peak_rss: u64,
-    /// What is wrong if the world's own account of packets does not balance.
-    pub imbalance: Option<String>,
-    pub failure: Option<Failure>,
-    /// When the first deadlock was seen, whether or not it ended the run.
-    pub deadlock_at: Option<Time>,
-    /// What watchdogs did.
-    pub storms: Vec<StormRecord>,
-    /// What the scenario's own measures gave.
-    pub measures: Vec<MeasuredRow>,
-    /// Per capture: frames that came after its limit; and what became of the files.
-    pub missed_frames: Vec<u64>,
-    pub captures: Vec<CaptureRow>,
-}
-
-/// A finished run.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    pub summary: Summary,
-    pub curves: Curves,
-    /// The resolved scenario.
-    pub scenario: String,
-    /// The directory, if one was asked for.
-    pub directory: Option<PathBuf>,
-}
+use xoff_fabric::plan::{Fault, RunSettings, peer};
+use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
 
 /// Takes records as they come; memory does not grow with samples or pauses.
 pub struct RunWriter {

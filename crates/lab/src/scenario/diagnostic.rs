@@ -195,6 +195,24 @@ pub fn suggestion<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> 
     }
 }
 
+pub type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// Nobody mends more at once.
+pub const PROBLEMS_TOLD: usize = 20;
+
+/// A text with its place, so that a later complaint can point at it.
+#[derive(Clone, Debug)]
+pub struct Text {
+    pub value: String,
+    pub place: Place,
+}
+
+impl Text {
+    pub fn error(&self, message: impl Into<String>) -> Diagnostic {
+        self.place.error(message)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -192,7 +192,7 @@ fn no_flow_beats_its_ideal_and_no_link_its_rate() {
         "fault=[{ kind = \"rate\", at = \"1us\", link = \"*->*\", rate = \"100Gbps\" }]",
         "traffic=[{ kind = \"burst\", sources = \"h0\", destinations = \"h2\", size = \"1MB\", start = \"2us\" }]",
     ];
-    let run = |sets: &[&str]| crate::run::execute(&load(TWO_TO_ONE, sets).unwrap(), None, |_| ()).unwrap().summary;
+    let run = |sets: &[&str]| crate::execute::execute(&load(TWO_TO_ONE, sets).unwrap(), None, |_| ()).unwrap().summary;
     let slowdown = run(&sets).slowdown.p50.unwrap();
     assert!((1.0..1.5).contains(&slowdown), "{slowdown}");
     for ns in 1_000_000..1_000_020 {

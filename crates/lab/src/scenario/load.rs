@@ -1,8 +1,9 @@
 //! From a file and `--set` to everything a run needs.
 
 use super::budget;
+use super::captures;
 use super::context::TrafficContext;
-use super::diagnostic::{Diagnostic, Place, Source};
+use super::diagnostic::{Diagnostic, PROBLEMS_TOLD, Place, Source};
 use super::dictionary;
 use super::events::{self, Output};
 use super::files::Files;
@@ -14,7 +15,7 @@ use super::schemes::{self, NamedScheme, Registry};
 use super::settings::{self, NamedClasses, SwitchContext};
 use super::topology;
 use super::tree::{self, Entry, Item, Value};
-use crate::capture;
+use crate::measure::scope::Scope;
 use crate::measure::{self, Measures};
 use crate::traffic::{self, TrafficPlan};
 use std::path::Path;
@@ -68,7 +69,7 @@ pub struct Loaded {
     pub traffic: Vec<TrafficPlan>,
     pub output: Output,
     /// Whose frames are kept.
-    pub captures: Vec<capture::Request>,
+    pub captures: Vec<captures::Request>,
     /// What the scenario measures itself.
     pub measures: Measures,
     /// The scenario with everything spelled out; it loads to the same plan.
@@ -82,6 +83,11 @@ impl Loaded {
     /// Why the default scheme has nothing of its own to show here, if so.
     pub fn out_of_place(&self) -> Option<String> {
         out_of_place(&self.plan, &self.schemes)
+    }
+
+    /// What measures of it may speak of.
+    pub fn scope(&self) -> Scope<'_> {
+        Scope::new(&self.plan, &self.names, &self.traffic)
     }
 }
 
@@ -287,7 +293,7 @@ impl Scenario {
         };
         let faults = events::read_faults(root, &context)?;
         let probes = events::read_probes(root, &context, stop)?;
-        let captures = capture::read(root, &context)?;
+        let captures = captures::read(root, &context)?;
         let mut traffic = Vec::with_capacity(rows.len());
         for (index, mut row) in rows.drain(..).enumerate() {
             context.index = index;
@@ -328,7 +334,7 @@ impl Scenario {
             attachments: Vec::new(),
             warnings,
         };
-        Ok(Loaded { measures: measure::read(measures, &loaded)?, ..loaded })
+        Ok(Loaded { measures: measure::read(measures, &loaded.scope())?, ..loaded })
     }
 
     fn check_stop(&self, root: &Table, stop: Option<Time>, traffic: &[TrafficPlan]) -> Result<()> {
@@ -394,9 +400,6 @@ struct Parts {
     schemes: Vec<NamedScheme>,
 }
 
-/// Nobody mends more at once.
-pub const PROBLEMS_TOLD: usize = 20;
-
 /// Each problem once, and not more than can be read.
 fn shortened(mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut told = std::collections::BTreeSet::new();
@@ -407,7 +410,7 @@ fn shortened(mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
     if problems.len() > PROBLEMS_TOLD {
         let more = problems.len() - PROBLEMS_TOLD;
         problems.truncate(PROBLEMS_TOLD);
-        problems.push(Diagnostic::new(format!("and {} more", crate::results::number::thousands(more as u64))));
+        problems.push(Diagnostic::new(format!("and {} more", crate::number::thousands(more as u64))));
     }
     problems
 }

@@ -4,6 +4,7 @@
 //! [`topology`], [`settings`], [`schemes`], [`events`] (one section each), [`load`] (all of it).
 
 pub mod budget;
+pub mod captures;
 pub mod context;
 pub mod diagnostic;
 pub mod dictionary;

@@ -7,10 +7,10 @@
 //! For every kind of value there are three forms: `x(key)` must be there, `x_or(key, default)`
 //! may be left out, `take_x(key)` tells whether it was there.
 
-use super::diagnostic::{Diagnostic, Place, Source};
+use super::diagnostic::{Diagnostic, PROBLEMS_TOLD, Place, Source};
+pub use super::diagnostic::{Result, Text};
 use super::dictionary;
 use super::files::Files;
-use super::load::PROBLEMS_TOLD;
 use super::resolved::Recorder;
 use super::tree::{Entry, Item, Value};
 use super::values::{as_count, as_quantity, as_text, number_range, wrong_kind};
@@ -21,24 +21,9 @@ use std::sync::Arc;
 use xoff_engine::quantity::{self, QuantityError};
 use xoff_engine::{BitRate, Span, Time};
 
-pub type Result<T> = std::result::Result<T, Diagnostic>;
-
 /// The longest delay, interval or run that makes sense: far beyond any experiment, yet the sum
 /// of several still fits the clock.
 pub const LONGEST: Span = Span::from_ms(100_000_000);
-
-/// A text with its place, so that a later complaint can point at it.
-#[derive(Clone, Debug)]
-pub struct Text {
-    pub value: String,
-    pub place: Place,
-}
-
-impl Text {
-    pub fn error(&self, message: impl Into<String>) -> Diagnostic {
-        self.place.error(message)
-    }
-}
 
 /// A cursor over one table.
 pub struct Table {

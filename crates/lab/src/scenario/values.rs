@@ -1,7 +1,6 @@
 //! From a value as parsed to what a key asks for, or to what is wrong with it.
 
-use super::diagnostic::{Diagnostic, Place};
-use super::reader::{Result, Text};
+use super::diagnostic::{Diagnostic, Place, Result, Text};
 use super::tree::{Item, Value};
 pub use crate::files::read::text as read_file;
 use std::ops::RangeInclusive;

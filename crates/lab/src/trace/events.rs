@@ -8,7 +8,7 @@ use super::samples::{self, Step, Steps};
 use super::stops::{Stop, Times};
 use super::tracks::{FlowName, RUN, Side, Tracks};
 use super::{Refusal, from_us, known_port};
-use crate::results::curves::{METRICS, facts};
+use crate::measure::probe::{METRICS, facts};
 use crate::results::read::RunDirectory;
 use crate::results::{Summary, tables};
 use crate::scenario::Diagnostic;

@@ -16,7 +16,7 @@ mod samples;
 mod stops;
 mod tracks;
 
-use crate::files::manifest;
+use crate::files::listing;
 use crate::files::whole::{self, Pending, Present};
 use crate::results::read::RunDirectory;
 use crate::results::tables;
@@ -89,7 +89,7 @@ pub fn write(run: &RunDirectory, out: &Path, present: Present) -> Result<Written
     };
     let story = events::Story::new(run, &loaded.plan, &network, &flows, stops, times, end);
 
-    let present = if manifest::lists(run.path(), out) { Present::Replace } else { present };
+    let present = if listing::lists(run.path(), out) { Present::Replace } else { present };
     if present == Present::Refuse && out.exists() && !out.is_dir() {
         return Err(whole::taken(out).into());
     }
@@ -97,7 +97,7 @@ pub fn write(run: &RunDirectory, out: &Path, present: Present) -> Result<Written
     let samples = story.write(&mut encoder)?;
     let file = encoder.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
     let bytes = file.sync()?;
-    manifest::announce(run.path(), out)?;
+    listing::announce(run.path(), out)?;
     file.commit(present)?;
     Ok(Written {
         file: out.to_owned(),

@@ -18,7 +18,7 @@ use super::network::Network;
 use super::proto::{
     ChildOrdering, CounterDescriptor, CounterUnit, ProcessDescriptor, ProcessOrdering, TrackDescriptor,
 };
-use crate::results::curves::MetricFacts;
+use crate::measure::probe::MetricFacts;
 use std::collections::HashSet;
 use std::io::{self, Write};
 

@@ -1,8 +1,10 @@
 //! An empirical distribution of flow sizes: a cumulative curve, linear in bytes between its rows.
 
-use super::sizes::LARGEST_BYTES;
 use std::fmt;
 use xoff_engine::rng::Rng;
+
+/// The largest flow, 1 TB: its packets can still be counted in 32 bits.
+pub const LARGEST_BYTES: u64 = 1_000_000_000_000;
 
 /// A cumulative distribution over sizes. Two rows of equal size are an atom: a jump at that size.
 #[derive(Clone, PartialEq, Debug)]

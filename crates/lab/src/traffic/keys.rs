@@ -1,6 +1,6 @@
 //! The keys of `[[traffic]]`, for the dictionary of scenarios.
 
-use crate::scenario::dictionary::{Key, Kind, Section};
+use crate::scenario::dictionary::key::{Key, Kind, Section};
 
 /// What a flow size may be written as.
 const SIZES: Kind = Kind::Special("a size such as \"64KB\", a workload such as \"websearch\", a .csv file, or a table");

@@ -1,11 +1,8 @@
 //! How large flows are: a distribution with an exact mean and reproducible samples.
 
-use super::cdf::{Cdf, packets_up_to};
+use super::cdf::{Cdf, LARGEST_BYTES, packets_up_to};
 use std::sync::Arc;
 use xoff_engine::rng::Rng;
-
-/// The largest flow, 1 TB: its packets can still be counted in 32 bits.
-pub const LARGEST_BYTES: u64 = 1_000_000_000_000;
 
 #[derive(Clone, PartialEq, Debug)]
 pub enum Sizes {

@@ -2,7 +2,7 @@
 
 use super::theirs::{FlowKey, Theirs, key};
 use crate::export::hpcc::PfcLine;
-use crate::results::metrics::percentile;
+use crate::measure::metrics::percentile;
 use crate::scenario::Diagnostic;
 use serde::Serialize;
 use std::collections::HashMap;

@@ -3,8 +3,8 @@
 use super::compare::{Agreement, Bound, share, signed};
 use super::queues::QueuesSeen;
 use super::{Compared, Validation};
+use crate::number::{brief_bytes, thousands};
 use crate::results::grid::Grid;
-use crate::results::number::{brief_bytes, thousands};
 use crate::wrap::paragraph as wrap_paragraph;
 use std::fmt::Write;
 

@@ -2,7 +2,7 @@
 
 use super::super::words::Result;
 use super::keys::HPCC;
-use super::scenario::{Parts, line, quoted, rate, span, stop_ns};
+use super::parts::{Parts, line, quoted, rate, span, stop_ns};
 use crate::scenario::Diagnostic;
 use xoff_engine::quantity::format_bytes;
 

@@ -8,6 +8,7 @@ mod devices;
 mod flows;
 pub mod keys;
 mod network;
+mod parts;
 mod scenario;
 mod scheme;
 #[cfg(test)]
@@ -43,7 +44,7 @@ pub fn import(source: &Arc<Source>, files: &Files, stem: Option<&str>) -> Result
 
     let name = name(&source.name, files.base());
     let flow_file = format!("{}.flows.csv", stem.unwrap_or(&name));
-    let parts = scenario::Parts {
+    let parts = parts::Parts {
         name: &name,
         origin: &source.name,
         flow_file: &flow_file,

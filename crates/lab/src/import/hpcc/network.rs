@@ -1,7 +1,7 @@
 //! The part of the scenario's text about nodes and links.
 
 use super::super::words::Result;
-use super::scenario::{Parts, decimal, line, quoted, rate, span};
+use super::parts::{Parts, decimal, line, quoted, rate, span};
 use super::topology::{Link, Topology};
 use crate::scenario::Diagnostic;
 use std::ops::RangeInclusive;

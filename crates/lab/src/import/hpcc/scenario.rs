@@ -4,27 +4,13 @@
 //! options of the scenario.
 
 use super::super::words::Result;
-use super::config::Config;
 use super::flows::Flow;
 use super::keys::{DCQCN, DCTCP};
+use super::parts::{Parts, comment, line, quoted, span, stop_ns};
 use super::topology::Topology;
-use super::{devices, network, scheme, units};
+use super::{devices, network, scheme};
 use crate::scenario::Diagnostic;
 use std::fmt::Write;
-use xoff_engine::quantity::{format_rate, format_span};
-use xoff_engine::{BitRate, Span};
-
-/// Everything the text is made of.
-pub struct Parts<'a> {
-    pub name: &'a str,
-    /// As the user called the configuration.
-    pub origin: &'a str,
-    /// What the scenario calls the list of flows.
-    pub flow_file: &'a str,
-    pub config: &'a Config<'a>,
-    pub topology: &'a Topology,
-    pub flows: &'a [Flow],
-}
 
 /// The scenario, and warnings about what it makes of the files.
 pub fn text(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> std::result::Result<String, Vec<Diagnostic>> {
@@ -67,40 +53,6 @@ pub fn flow_list(parts: &Parts<'_>) -> String {
     out
 }
 
-/// `key = value  # why`
-pub fn line(out: &mut String, key: &str, value: &str, why: &str) {
-    let _ = match why {
-        "" => writeln!(out, "{key} = {value}"),
-        why => writeln!(out, "{:<36} # {}", format!("{key} = {value}"), comment(why)),
-    };
-}
-
-/// Without what would end a comment or is not allowed in one.
-fn comment(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-pub fn quoted(text: &str) -> String {
-    format!("\"{text}\"")
-}
-
-pub fn span(ns: u64) -> String {
-    quoted(&format_span(Span::from_ns(ns)))
-}
-
-pub fn rate(bps: u64) -> String {
-    quoted(&format_rate(BitRate::from_bps(bps)))
-}
-
-pub fn stop_ns(config: &Config<'_>) -> Result<u64> {
-    match units::seconds(config.number("SIMULATOR_STOP_TIME")?) {
-        Some(ns) if ns > 0 => Ok(ns),
-        _ => Err(config
-            .error("SIMULATOR_STOP_TIME", "the run cannot last so long")
-            .label("above 0 and at most 100000 s")),
-    }
-}
-
 fn run(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String> {
     let config = parts.config;
     let stop = stop_ns(config)?;
@@ -138,11 +90,6 @@ fn model(parts: &Parts<'_>, _: &mut Vec<Diagnostic>) -> Result<String> {
         line(&mut out, "first_stream", &first_stream(parts.topology).to_string(), "others were taken before");
     }
     Ok(out)
-}
-
-/// A number that TOML takes for a float.
-pub fn decimal(number: f64) -> String {
-    format!("{number:?}")
 }
 
 /// The classes of the priority groups in use.

@@ -3,7 +3,7 @@
 use super::super::words::Result;
 use super::config::Config;
 use super::keys::{DCQCN, DCTCP, HPCC};
-use super::scenario::{Parts, decimal, line, quoted, rate, span};
+use super::parts::{Parts, decimal, line, quoted, rate, span};
 use super::topology::Link;
 use crate::scenario::{Diagnostic, Place};
 use xoff_engine::BitRate;

@@ -193,7 +193,7 @@ fn every_mode_loads_and_runs_to_its_end() {
     for (case, scheme) in all.iter().zip(["dcqcn", "hpcc", "timely", "dctcp", "dcqcn"]) {
         let (imported, loaded) = case.load();
         assert_eq!(loaded.schemes[0].values.spec().name, scheme);
-        let outcome = crate::run::execute(&loaded, None, |_| ()).unwrap();
+        let outcome = crate::execute::execute(&loaded, None, |_| ()).unwrap();
         assert_eq!(outcome.summary.failure, None, "{scheme}");
         assert_eq!(outcome.summary.flows_completed, 3, "{scheme}\n{}", imported.text);
     }

@@ -1,6 +1,6 @@
 //! Bars: grouped along an axis or by measure, side by side or stacked.
 
-use super::build::{Builder, View};
+use super::builder::{Builder, View};
 use super::spec::{Kind, Series, What};
 use crate::reproduce::results::{Cell, Estimate, Run};
 use crate::results::figures::chart::{Bar, Part};

@@ -1,6 +1,6 @@
 //! Curves: over time, over a numeric axis of the runs, and distributions over seeds.
 
-use super::build::{Builder, Point, View};
+use super::builder::{Builder, Point, View};
 use super::spec::{AxisSpec, Kind, Series, What};
 use crate::measure::Curve;
 use crate::reproduce::results::Cell;

@@ -5,6 +5,7 @@
 
 mod bars;
 mod build;
+mod builder;
 mod lines;
 mod pick;
 pub mod spec;

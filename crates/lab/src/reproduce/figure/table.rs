@@ -1,10 +1,10 @@
 //! Tables: measures as columns, runs as rows.
 
 use super::Shown;
-use super::build::View;
+use super::builder::View;
 use super::spec::{FigureSpec, What};
+use crate::number::{brief, thousands};
 use crate::reproduce::results::{Estimate, Results};
-use crate::results::number::{brief, thousands};
 
 pub fn draw(spec: &FigureSpec, results: &Results) -> Result<Vec<Shown>, String> {
     let mut head: Vec<String> = vec![String::new()];

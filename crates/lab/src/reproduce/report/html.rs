@@ -3,8 +3,8 @@
 use super::{
     Totals, agreement, cost, counted, duration, falls_short, first_failures, more_failed, range_text, setting_text,
 };
+use crate::number::thousands;
 use crate::reproduce::judged::{Book, Deviation, ExperimentPage, Judged, PaperPage, Verdict};
-use crate::results::number::thousands;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};

@@ -3,8 +3,8 @@
 use super::{
     Totals, agreement, by_reason, cost, counted, duration, first_failures, more_failed, range_text, setting_text,
 };
+use crate::number::thousands;
 use crate::reproduce::judged::{Book, ExperimentPage, Judged, PaperPage, Verdict};
-use crate::results::number::thousands;
 
 /// The whole document; figures are linked as `<figures_folder>/<file>.svg`.
 pub fn book_markdown(book: &Book, figures_folder: &str) -> String {

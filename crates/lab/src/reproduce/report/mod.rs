@@ -15,7 +15,7 @@ pub use text::text;
 pub use totals::Totals;
 
 use super::judged::{ExperimentPage, Judged, Verdict};
-use crate::results::number::brief;
+use crate::number::brief;
 
 /// `23 to 85`; empty without a range.
 fn range_text(claim: &Judged) -> String {
@@ -95,7 +95,7 @@ fn cost(experiment: &ExperimentPage) -> String {
 
 /// `1 run`, `1,234 runs`.
 fn counted(count: usize, what: &str) -> String {
-    let number = crate::results::number::thousands(count as u64);
+    let number = crate::number::thousands(count as u64);
     if count == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 

@@ -1,10 +1,10 @@
 //! Bars: filled so that print without colours tells them apart, with intervals and names.
 
+use super::canvas::{Canvas, Failed, INK, at, text_width};
 use super::chart::{Bar, Hatch, Panel, Part};
-use super::draw::{Canvas, Failed, INK, at, text_width};
 use super::layout::{Frame, Layout};
 use super::path::{Bounds, hatching};
-use crate::results::number::brief;
+use crate::number::brief;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 

@@ -170,3 +170,9 @@ impl Hatch {
     pub const ALL: [Hatch; 7] =
         [Hatch::Full, Hatch::Rising, Hatch::Empty, Hatch::Level, Hatch::Falling, Hatch::Pale, Hatch::Crossed];
 }
+
+/// A name that is safe in a file name.
+pub fn plain(name: &str) -> String {
+    let text: String = name.replace("->", "-to-").chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+    text.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
+}

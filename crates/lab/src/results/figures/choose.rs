@@ -1,12 +1,12 @@
 //! Which figures a run or a comparison gets.
 
-use super::chart::{Axis, AxisUnit, Chart, Dash, Line};
+use super::chart::{Axis, AxisUnit, Chart, Dash, Line, plain};
 use super::colour;
 use super::flows;
 use crate::results::columns::Entry;
 use crate::results::curves::Curve;
-use crate::results::episode::Episode;
-use crate::results::writer::Outcome;
+use crate::results::incident::Episode;
+use crate::results::outcome::Outcome;
 use xoff_fabric::record::Metric;
 
 /// Curves that a reader can still tell apart.
@@ -206,12 +206,6 @@ fn places(outcomes: &[&Outcome], metric: Metric) -> Vec<String> {
 fn moves(outcomes: &[&Outcome], metric: Metric, name: &str) -> bool {
     let of = outcomes.iter().flat_map(|outcome| &outcome.curves.list).filter(|c| c.metric == metric && c.name == name);
     of.into_iter().any(|curve| curve.trace.points().windows(2).any(|pair| pair[0].1 != pair[1].1))
-}
-
-/// A name that is safe in a file name.
-pub fn plain(name: &str) -> String {
-    let text: String = name.replace("->", "-to-").chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
-    text.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Figures of finite flows: slowdown over size, and distributions. Each is of one traffic source, because
 //! what is usual for one says nothing of another.
 
+use super::chart::plain;
 use super::chart::{Axis, AxisUnit, Bar, Chart, Dash, Hatch, Line, Panel, Part};
-use super::choose::plain;
 use super::colour;
 use crate::results::columns::Entry;
 use crate::results::interval::Estimate;

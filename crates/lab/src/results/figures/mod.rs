@@ -6,6 +6,7 @@
 
 mod bars;
 mod bitmap;
+mod canvas;
 pub mod chart;
 mod choose;
 pub mod colour;

@@ -1,7 +1,7 @@
 //! The numbers at an axis: round, few, and in a unit that fits the range.
 
 use super::chart::AxisUnit;
-use crate::results::number;
+use crate::number;
 
 /// Positions and texts of the marks of an axis, and the unit for its title.
 #[derive(Clone, Debug, PartialEq)]

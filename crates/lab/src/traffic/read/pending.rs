@@ -2,7 +2,7 @@
 
 use super::wire::Wire;
 use super::{MOST_FLOWS, Scope};
-use crate::results::number::thousands;
+use crate::number::thousands;
 use crate::scenario::Table;
 use crate::scenario::reader::Result;
 use crate::traffic::sizes::Sizes;

@@ -2,8 +2,8 @@
 
 use crate::scenario::reader::{Result, Text};
 use crate::scenario::{Place, Table};
-use crate::traffic::cdf::Cdf;
-use crate::traffic::sizes::{LARGEST_BYTES, Sizes};
+use crate::traffic::cdf::{Cdf, LARGEST_BYTES};
+use crate::traffic::sizes::Sizes;
 use crate::traffic::workloads;
 use std::sync::Arc;
 use xoff_engine::quantity::parse_bytes;
