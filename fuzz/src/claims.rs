@@ -5,14 +5,14 @@ use super::text;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-use xoff_lab::measure::{Curve, Measured};
-use xoff_lab::models;
-use xoff_lab::reproduce::claims::{Claim, read_deviation};
-use xoff_lab::reproduce::experiment::Experiment;
-use xoff_lab::reproduce::expression::{Data, Scope};
-use xoff_lab::reproduce::results::{AxisValue, AxisValues, Cell, Group, Results, Run};
-use xoff_lab::reproduce::scale::Scale;
-use xoff_lab::scenario::{Diagnostic, Place, Source, Table, tree};
+use xoff::models;
+use xoff::reproduce::claims::{Claim, read_deviation};
+use xoff::reproduce::experiment::Experiment;
+use xoff::reproduce::expression::{Data, Scope};
+use xoff::reproduce::results::{AxisValue, AxisValues, Cell, Group, Results, Run};
+use xoff::reproduce::scale::Scale;
+use xoff_scenario::measure::{Curve, Measured};
+use xoff_scenario::{Diagnostic, Place, Source, Table, tree};
 
 /// A document as the table that its reader gets.
 fn table(bytes: &[u8]) -> Result<Option<Table>, Diagnostic> {

@@ -4,9 +4,9 @@ use super::files::split;
 use super::scenarios::{NOWHERE, refused};
 use super::text;
 use std::path::Path;
-use xoff_lab::import::{self, Imported};
-use xoff_lab::scenario::files::Files;
-use xoff_lab::scenario::{Attachment, Diagnostic, Options, Scenario, Source};
+use xoff_scenario::files::Files;
+use xoff_scenario::import::{self, Imported};
+use xoff_scenario::{Attachment, Diagnostic, Options, Scenario, Source};
 
 const SIMULATED_EVENTS: u64 = 2_000;
 
@@ -52,8 +52,8 @@ fn accept(imported: Result<Imported, Vec<Diagnostic>>) -> bool {
     imported.warnings.iter().for_each(|warning| assert!(!warning.render_warning(true).is_empty()));
     let loaded = imported.scenario().load(&Options::default());
     let loaded = loaded.unwrap_or_else(|errors| panic!("the scenario is refused: {}\n{}", errors[0], imported.text));
-    assert!(!xoff_lab::check::report(&loaded).text().is_empty());
-    let mut world = xoff_lab::run::build(&loaded);
+    assert!(!xoff_scenario::check::report(&loaded).text().is_empty());
+    let mut world = xoff_run::drive::build(&loaded);
     let _ = world.run(SIMULATED_EVENTS);
     if let Err(why) = world.books() {
         panic!("the books do not balance: {why}");

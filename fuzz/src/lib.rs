@@ -2,7 +2,7 @@
 //! return, whatever the bytes, and says whether they were accepted.
 //!
 //! The bodies need nothing of libFuzzer, so that the test suite replays the corpus through the same
-//! functions on a stable toolchain (`crates/lab/tests/corpus.rs`). `targets.txt` names where seeds are.
+//! functions on a stable toolchain (`crates/xoff/tests/corpus.rs`). `targets.txt` names where seeds are.
 
 mod claims;
 mod files;

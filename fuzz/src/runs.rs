@@ -5,14 +5,14 @@ use super::scenarios::{NOWHERE, refused};
 use super::text;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use xoff_lab::files::Present;
-use xoff_lab::reproduce::store::{self, Origin};
-use xoff_lab::results::read::RunDirectory;
-use xoff_lab::results::text::{Style, summary};
-use xoff_lab::results::{column::Table, tables as all};
-use xoff_lab::scenario::{Diagnostic, Loaded, Options, Scenario};
-use xoff_lab::validate::{queues, theirs::Theirs, times::Times};
-use xoff_lab::{export, trace};
+use xoff::reproduce::store::{self, Origin};
+use xoff::validate::{queues, theirs::Theirs, times::Times};
+use xoff_results::files::Present;
+use xoff_results::read::RunDirectory;
+use xoff_results::text::{Style, summary};
+use xoff_results::{column::Table, tables as all};
+use xoff_results::{export, trace};
+use xoff_scenario::{Diagnostic, Loaded, Options, Scenario};
 
 /// A finished run of `reproduce`: taken as it was written, or not at all. Its checksum would let nothing
 /// through, so what is tried gets the right one.
@@ -82,7 +82,7 @@ fn finished() -> &'static Path {
     FOLDER.get_or_init(|| {
         let loaded = load(SHORT);
         let folder = scratch().join("run");
-        xoff_lab::execute::execute(&loaded, Some(&folder), |_| {}).expect("a temporary folder");
+        xoff_results::execute::execute(&loaded, Some(&folder), |_| {}).expect("a temporary folder");
         folder
     })
 }

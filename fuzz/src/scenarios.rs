@@ -3,11 +3,11 @@
 use super::text;
 use std::path::Path;
 use xoff_engine::quantity::{format_bytes, format_rate, format_span, parse_bytes, parse_rate, parse_span};
-use xoff_lab::import;
-use xoff_lab::measure::Recording;
-use xoff_lab::recorder::Recorder;
-use xoff_lab::run::Sink;
-use xoff_lab::scenario::{Attachment, Diagnostic, Loaded, Options, Scenario, Source};
+use xoff_run::drive::Sink;
+use xoff_run::recorder::Recorder;
+use xoff_scenario::import;
+use xoff_scenario::measure::Recording;
+use xoff_scenario::{Attachment, Diagnostic, Loaded, Options, Scenario, Source};
 
 /// Networks above this are only loaded: the time is better spent on other inputs.
 const SIMULATED_PORTS: usize = 400;
@@ -126,7 +126,7 @@ pub fn whole(scenario: &Scenario, sets: &[String]) -> bool {
     if loaded.plan.links.len() * 2 > SIMULATED_PORTS {
         return true;
     }
-    assert!(!xoff_lab::check::report(&loaded).text().is_empty());
+    assert!(!xoff_scenario::check::report(&loaded).text().is_empty());
     if loaded.attachments.is_empty() {
         let again =
             Scenario::from_text("resolved.toml", &*loaded.resolved, Path::new(NOWHERE)).load(&Options::default());
@@ -144,7 +144,7 @@ fn simulate(loaded: &Loaded) {
     if flows > SIMULATED_FLOWS {
         return;
     }
-    let mut world = xoff_lab::run::build(loaded);
+    let mut world = xoff_run::drive::build(loaded);
     // A simulated mishap is an answer.
     let _ = world.run(SIMULATED_EVENTS);
     let mut recorder = Recorder::new(loaded.measures.needs());

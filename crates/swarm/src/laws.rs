@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use xoff_engine::{Grain, Time};
 use xoff_fabric::plan::{Fault, FaultKind, Headroom, NicScheduler, NodeKind, Plan, peer};
 use xoff_fabric::record::{Failure, FlowRecord, Metric, PortReport, Sample};
-use xoff_lab::scenario::budget;
+use xoff_scenario::budget;
 
 /// Every law that a run broke, in words.
 pub fn broken(trial: &Trial) -> Vec<String> {

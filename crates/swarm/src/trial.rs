@@ -6,11 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use xoff_fabric::record::{Failure, FlowRecord};
 use xoff_fabric::world::Progress;
-use xoff_lab::check::Report;
-use xoff_lab::measure::Recording;
-use xoff_lab::recorder::Recorder;
-use xoff_lab::run::{self, Sink};
-use xoff_lab::scenario::{Loaded, Options, Scenario};
+use xoff_run::drive::{Sink, build};
+use xoff_run::recorder::Recorder;
+use xoff_scenario::check::Report;
+use xoff_scenario::measure::Recording;
+use xoff_scenario::{Loaded, Options, Scenario};
 use xoff_schemes::AnyWorld;
 
 /// Events between two looks at the limit.
@@ -46,14 +46,14 @@ pub struct Verdict {
 }
 
 /// Loads a text; its messages if it is refused.
-pub fn load(text: &str) -> Result<Loaded, Vec<xoff_lab::scenario::Diagnostic>> {
+pub fn load(text: &str) -> Result<Loaded, Vec<xoff_scenario::Diagnostic>> {
     Scenario::from_text("scenario.toml", text, Path::new(".")).load(&Options::default())
 }
 
 /// Runs a scenario to its end, however it ends; an error if it does not.
 pub fn run(loaded: Loaded) -> Result<Trial, String> {
-    let report = xoff_lab::check::report(&loaded);
-    let mut world = run::build(&loaded);
+    let report = xoff_scenario::check::report(&loaded);
+    let mut world = build(&loaded);
     world.capture(loaded.captures.iter().map(|request| request.capture.clone()).collect());
     while world.run(SLICE) == Progress::Running {
         if world.counters.events > EVENTS_LARGEST {

@@ -9,7 +9,7 @@ use std::path::Path;
 use toml::{Table, Value};
 use xoff_engine::Time;
 use xoff_fabric::record::FlowRecord;
-use xoff_lab::scenario::{Options, Scenario};
+use xoff_scenario::{Options, Scenario};
 use xoff_swarm::draw::{Draw, push, set, time};
 use xoff_swarm::rewrite;
 use xoff_swarm::trial::{self, Trial};

@@ -10,7 +10,7 @@ use xoff_fabric::partition;
 use xoff_fabric::plan::Plan;
 use xoff_fabric::window::{Alone, Crew};
 use xoff_fabric::world::Progress;
-use xoff_lab::scenario::Loaded;
+use xoff_scenario::Loaded;
 use xoff_schemes::{Any, AnyWorld};
 use xoff_swarm::{setting, text, trial};
 
@@ -72,13 +72,13 @@ fn run(mut world: AnyWorld, slice: u64, crew: &dyn Crew<Any>) -> AnyWorld {
 
 /// What differs between a network whole and in parts; nothing if it cannot be cut.
 fn difference(loaded: &Loaded, part_of: Vec<u16>, seed: u64) -> Option<Option<String>> {
-    let mut parts = xoff_lab::run::build_in_parts(loaded, part_of).ok()?;
+    let mut parts = xoff_run::drive::build_in_parts(loaded, part_of).ok()?;
     parts.shorten_windows([1, 1, 3, 7][seed as usize % 4]);
     let threads = if seed.is_multiple_of(16) { 2 + seed / 16 % 3 } else { 1 };
     let threads = setting("XOFF_PARTS_THREADS", threads) as usize;
     let crew = Unruly { threads, rng: Mutex::new(stream(seed, "order", 0)) };
     let mut parts = run(parts, 1 + seed % 5000, &crew);
-    let mut whole = run(xoff_lab::run::build(loaded), 1 << 20, &Alone);
+    let mut whole = run(xoff_run::drive::build(loaded), 1 << 20, &Alone);
     Some(trial::difference(&mut whole, &mut parts))
 }
 

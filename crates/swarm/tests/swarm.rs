@@ -40,7 +40,7 @@ fn the_swarm_reaches_what_it_is_meant_to_test() {
     let every: BTreeSet<&str> = xoff_schemes::all().iter().map(|spec| spec.name).collect();
     assert_eq!(schemes, every);
     assert_eq!(kinds, traffic::KINDS.into_iter().collect());
-    assert_eq!(topologies.len(), xoff_lab::scenario::topology::KINDS.len());
+    assert_eq!(topologies.len(), xoff_scenario::topology::KINDS.len());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::contract::packet::{Ecn, IntStack};
 use crate::contract::scheme::{Format, Transport};
+use crate::contract::wire::Wire;
 use xoff_engine::{BitRate, Span, Time};
 
 /// Frames to be recorded.
@@ -141,30 +142,4 @@ pub struct PfcClass {
     pub pause: bool,
     /// Bytes buffered of what came in by the port, and where they would cause a PAUSE; `None` at hosts.
     pub ingress: Option<(u64, u64)>,
-}
-
-/// How the content of a scheme's own message looks in a frame. Only captures ask.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Wire {
-    pub carrier: Carrier,
-    /// Tells readers of a capture what the bytes are; zero says that there are none.
-    pub code: u8,
-    pub bytes: Vec<u8>,
-    /// Flows it is about, by the numbers that schemes know; their addresses follow the bytes.
-    pub flows: Vec<u32>,
-    /// The same for people.
-    pub says: String,
-}
-
-/// In which frame a message travels.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Carrier {
-    /// A RoCE congestion notification packet.
-    #[default]
-    Cnp,
-    /// The same with the congestion mark in its own IP header.
-    MarkedCnp,
-    /// A congestion notification message of IEEE 802.1Qau: quantised feedback, and the queue's offset
-    /// from its set point and change, in bytes.
-    Cnm { feedback: u8, offset_bytes: i64, delta_bytes: i64 },
 }

@@ -7,8 +7,7 @@
 //! triad it is told what happens and when, and returns what should happen; the world does it
 //! ([`crate::node::voq`]).
 
-use crate::contract::capture::Wire;
-use crate::contract::scheme::Absent;
+use crate::contract::wire::Wire;
 use xoff_engine::{BitRate, Span, Time};
 
 /// What a switch control may know of its place.
@@ -152,13 +151,5 @@ pub trait SwitchControl {
     /// When it next wants [`SwitchControl::on_timer`]; read after every hook.
     fn timer(&self) -> Option<Time> {
         None
-    }
-}
-
-impl<F> SwitchControl for Absent<F> {
-    type Message = ();
-    fn output_queue_bytes(&self) -> u64 {
-        let Absent::Never(never, _) = self;
-        match *never {}
     }
 }

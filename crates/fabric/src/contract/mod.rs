@@ -6,3 +6,4 @@ pub mod packet;
 pub mod record;
 pub mod scheme;
 pub mod traffic;
+pub mod wire;

@@ -6,9 +6,9 @@
 //! their empty defaults, and a congestion point says in [`CongestionPoint::hooks`] which ones the
 //! world must call at all.
 
-pub use crate::contract::capture::{Carrier, Wire};
 pub use crate::contract::control::{Lane, Lanes, Occupancy, Passing, PortFacts, SwitchControl, SwitchFacts};
 use crate::contract::packet::{Ecn, IntStack};
+pub use crate::contract::wire::{Carrier, Wire};
 use xoff_engine::{BitRate, Lots, Span, Time};
 
 /// A configured scheme: makes the state machines of ports and flows.
@@ -573,6 +573,14 @@ pub enum Absent<F = ()> {
 impl<F: Copy> Transit for Absent<F> {
     type Feedback = F;
     fn rate_bps(&self) -> f64 {
+        let Absent::Never(never, _) = self;
+        match *never {}
+    }
+}
+
+impl<F> SwitchControl for Absent<F> {
+    type Message = ();
+    fn output_queue_bytes(&self) -> u64 {
         let Absent::Never(never, _) = self;
         match *never {}
     }

@@ -1,4 +1,4 @@
-//! What a run is made of, checked and complete: the input of [`crate::run::world::World`].
+//! What a run is made of, checked and complete: the input of [`crate::run::World`].
 //!
 //! Nodes, links, ports and classes are plain indices. Link `i` has two ports, `2 * i` at its
 //! `a` end and `2 * i + 1` at its `b` end, so the port across the wire is `port ^ 1` everywhere.

@@ -122,7 +122,7 @@ pub const CAPTURED: u16 = 128;
 pub const COUNTS_PASSING: u16 = 256;
 /// Its NIC looks through its flows.
 pub const SCANS: u16 = 512;
-/// The order of scheduling counts: see [`crate::run::world::World`]'s `eager`. All ports have it, or none.
+/// The order of scheduling counts: see [`crate::run::World`]'s `eager`. All ports have it, or none.
 pub const EAGER: u16 = 1024;
 
 /// Its wire ends in another part.

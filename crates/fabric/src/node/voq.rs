@@ -711,7 +711,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// How a message of a switch looks in its frame.
-    pub(crate) fn message_wire(&self, switch: SwitchId, message: u32) -> crate::contract::capture::Wire {
+    pub(crate) fn message_wire(&self, switch: SwitchId, message: u32) -> crate::contract::wire::Wire {
         self.controls.at(switch).control.wire(&self.controls.messages[message])
     }
 

@@ -112,7 +112,7 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// See [`crate::run::world::World::storm_records`]; each with its rank among those of all parts.
+    /// See [`crate::run::World::storm_records`]; each with its rank among those of all parts.
     pub(crate) fn storm_records(&self) -> Vec<(Option<Key>, StormRecord)> {
         let told = |&(port, storm): &(PortId, StormRecord)| {
             let drops = match storm.until {

@@ -114,7 +114,7 @@ pub struct Part<S: Scheme> {
     pub(crate) pauses: Vec<PauseRecord>,
     pub(crate) pfc_frames: Vec<PfcRecord>,
     pub(crate) taps: crate::node::tap::Taps,
-    /// See [`crate::run::world::World::storm_records`]; each with its port.
+    /// See [`crate::run::World::storm_records`]; each with its port.
     pub(crate) storms: Vec<(PortId, crate::contract::record::StormRecord)>,
     /// The first, with its rank.
     pub(crate) failure: Option<(Option<Key>, Failure)>,

@@ -22,9 +22,9 @@ use crate::part::Part;
 use crate::part::agenda::Agenda;
 use crate::part::id::{AccountId, CpId, HostId, PortId, SenderId, SwitchId};
 use crate::part::mail::{Exit, Post};
+use crate::run::World;
 use crate::run::sources::Feed;
 use crate::run::window::Window;
-use crate::run::world::World;
 use std::sync::Arc;
 use xoff_engine::{Fifo, Id, Key, LinkRate, Lots, Pool, Ring, Slab, Span, Table, Time, stream};
 

@@ -8,7 +8,7 @@ use crate::node::nic::Host;
 use crate::node::port::{AT_HOST, Port, Queue};
 use crate::part::id::{PortId, QueueId};
 use crate::part::{Part, kind};
-use crate::run::world::World;
+use crate::run::World;
 use std::collections::BTreeSet;
 use xoff_engine::{Span, Time};
 

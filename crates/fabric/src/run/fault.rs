@@ -8,7 +8,7 @@ use crate::network::route::Routes;
 use crate::node::port::{AT_HOST, AWAITED, CONTROLLED, DOWN, LOSSY_WIRE};
 use crate::part::Part;
 use crate::part::id::{PortId, PresenceId, QueueId};
-use crate::run::world::World;
+use crate::run::World;
 use std::sync::Arc;
 use xoff_engine::{Key, LinkRate};
 

@@ -1,4 +1,7 @@
-//! What concerns all of the network at once: sources, faults, probes, checks, windows, and where flows are.
+//! A run: the network, the sources that use it, and what concerns all of it at once.
+//!
+//! Faults, probes, checks and the acts of sources are events of the run. Between them the network moves
+//! by itself ([`crate::part`]) up to the next of them.
 
 pub mod build;
 pub mod check;
@@ -8,4 +11,367 @@ pub mod probe;
 pub mod sources;
 pub mod start;
 pub mod window;
-pub mod world;
+
+use crate::contract::record::{
+    BlockedQueue, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample, StormRecord,
+};
+use crate::contract::scheme::{Format, Scheme};
+use crate::network::plan::Plan;
+use crate::part::id::{PortId, PresenceId, SourceId};
+use crate::part::{Part, Pause, kind};
+use build::Layout;
+use check::CheckState;
+use presence::Presence;
+use probe::ProbeState;
+use sources::Feed;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+use window::{Alone, Crew, Window};
+use xoff_engine::{Key, Slab, Span, Table, Time};
+
+/// More flows or samples than this in one call to [`World::run`] end it: they may take memory by the
+/// gigabyte.
+const FLOWS_AT_ONCE: u64 = 1 << 16;
+const SAMPLES_AT_ONCE: usize = 1 << 20;
+
+/// How a call to [`World::run`] ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Progress {
+    Running,
+    Done,
+}
+
+/// Everything of one run. What can be seen from outside is what it was when [`World::run`] last returned.
+pub struct World<S: Scheme> {
+    pub plan: Arc<Plan>,
+    pub now: Time,
+    pub counters: Counters,
+    /// Records since they were last taken.
+    pub flows: Vec<FlowRecord>,
+    pub pauses: Vec<PauseRecord>,
+    /// Only if [`crate::network::plan::RunSettings::record_pfc_frames`].
+    pub pfc_frames: Vec<PfcRecord>,
+    pub samples: Vec<Sample>,
+    /// Deadlocks found so far: time and cycle.
+    pub deadlocks: Vec<(Time, Vec<BlockedQueue>)>,
+    pub failure: Option<Failure>,
+
+    pub(crate) parts: Vec<Part<S>>,
+    pub(crate) layout: Layout,
+    pub(crate) window: Window,
+    pub(crate) presences: Slab<PresenceId, Presence>,
+    /// Events of the run, earliest first: what sources do, and the rest.
+    pub(crate) acts: BinaryHeap<Reverse<Key>>,
+    pub(crate) agenda: BinaryHeap<Reverse<Key>>,
+    /// What is counted here and not in a part.
+    pub(crate) own: Counters,
+    pub(crate) feeds: Table<SourceId, Feed>,
+    /// Flows that are over, of which there may be packets left.
+    pub(crate) ended: Vec<PresenceId>,
+    /// What lies between the times at which they are forgotten.
+    pub(crate) grid: Span,
+    pub(crate) schemes: Arc<Vec<S>>,
+    pub(crate) formats: Arc<Vec<[Format; 2]>>,
+    pub(crate) max_base_rtt: Span,
+    pub(crate) max_bdp_bytes: u64,
+    /// Where round trips are those of payload.
+    pub(crate) ways: Option<crate::network::ways::Ways>,
+    pub(crate) probe_state: ProbeState,
+    pub(crate) checks: CheckState,
+    pub(crate) done: bool,
+    /// Nothing happens until whoever drives the run has looked: it is done, or its memory has grown.
+    pub(crate) halted: bool,
+    /// Flows started, from which on whoever drives the world is asked to look.
+    pub(crate) flows_enough: u64,
+    pub(crate) finished: bool,
+}
+
+impl<S: Scheme> World<S> {
+    /// Sets the first events of the run.
+    pub(crate) fn start(&mut self) {
+        self.flows_enough = FLOWS_AT_ONCE;
+        for index in 0..self.plan.faults.len() as u32 {
+            self.schedule(self.plan.faults[index as usize].at, kind::FAULT, index, index);
+        }
+        for source in self.feeds.ids() {
+            self.arm_source(source);
+        }
+        self.start_probes();
+        self.start_checks();
+        for part in &mut self.parts {
+            part.start_watchdogs();
+        }
+        if self.is_idle() {
+            self.finish();
+        }
+    }
+
+    /// Adds an event of the run, of something that has a name besides its index.
+    pub(crate) fn schedule(&mut self, at: Time, kind: u8, name: u32, index: u32) {
+        let key = self.parts[0].queue.key(at, kind, name, index);
+        self.agenda.push(Reverse(key));
+    }
+
+    /// Handles up to `max_events` events; fewer where single ones have started many flows or taken many
+    /// samples, so that whoever drives the world hears of it in time.
+    pub fn run(&mut self, max_events: u64) -> Progress {
+        self.run_with(max_events, &Alone)
+    }
+
+    /// The same with a crew that lets parts run. Results do not depend on it.
+    pub fn run_with(&mut self, max_events: u64, crew: &dyn Crew<S>) -> Progress {
+        let progress = self.advance(max_events, crew);
+        self.publish();
+        progress
+    }
+
+    fn advance(&mut self, max_events: u64, crew: &dyn Crew<S>) -> Progress {
+        let stop = Key::after(self.plan.run.stop);
+        let mut left = max_events;
+        while left > 0 {
+            if self.halted {
+                return self.halt();
+            }
+            if self.parts.len() > 1 {
+                match self.run_window(stop, crew) {
+                    Some(handled) => left = left.saturating_sub(handled.max(1)),
+                    None => return self.end(),
+                }
+                continue;
+            }
+            let next = self.next_event().map_or(stop, |key| stop.min(key));
+            let line = self.next_line();
+            let (handled, pause) = self.parts[0].run(next.min(line), left);
+            left -= handled;
+            self.now = self.parts[0].now;
+            match pause {
+                Pause::Counted => {
+                    self.hear_news();
+                    break;
+                }
+                Pause::Halted => self.hear_news(),
+                Pause::Limit | Pause::Empty if line < next => self.cross(line.time()),
+                Pause::Limit | Pause::Empty if next < stop => {
+                    left -= 1;
+                    self.handle_next();
+                }
+                Pause::Empty if self.next_event().is_none() => return self.end(),
+                Pause::Limit | Pause::Empty => {
+                    self.set_now(self.plan.run.stop);
+                    return self.end();
+                }
+            }
+        }
+        Progress::Running
+    }
+
+    /// The next event of the run.
+    fn next_event(&self) -> Option<Key> {
+        let first = |heap: &BinaryHeap<Reverse<Key>>| heap.peek().map(|Reverse(key)| *key);
+        first(&self.acts).into_iter().chain(first(&self.agenda)).min()
+    }
+
+    /// Before the next time at which flows that are over are forgotten and a run that has failed ends; those
+    /// are the same whatever the network is cut into.
+    fn next_line(&self) -> Key {
+        if self.has_business_at_lines() { self.line_after(self.now) } else { Key::LAST }
+    }
+
+    pub(crate) fn has_business_at_lines(&self) -> bool {
+        !self.ended.is_empty() || self.parts.iter().any(|part| part.failure.is_some())
+    }
+
+    pub(crate) fn line_after(&self, now: Time) -> Key {
+        let line = (now.ps() / self.grid.ps() + 1).saturating_mul(self.grid.ps());
+        Key::before(Time::from_ps(line))
+    }
+
+    pub(crate) fn cross(&mut self, line: Time) {
+        self.set_now(line);
+        // What is told of a flow is heard before it is forgotten.
+        self.hear_news();
+        self.free_ended();
+        // The first of several.
+        let failures = self.parts.iter_mut().filter_map(|part| part.failure.take());
+        let first = failures.min_by_key(|(rank, _)| *rank);
+        if let Some((_, failure)) = first {
+            self.failure.get_or_insert(failure);
+            self.finish();
+        }
+    }
+
+    pub(crate) fn set_now(&mut self, now: Time) {
+        self.now = now;
+        for part in &mut self.parts {
+            part.now = now;
+        }
+    }
+
+    /// The next event of the run happens.
+    fn handle_next(&mut self) {
+        let Some(next) = self.next_event() else { return };
+        debug_assert!(next.time() >= self.now, "time runs backwards");
+        self.set_now(next.time());
+        self.parts[0].queue.begin(next);
+        if self.acts.peek() == Some(&Reverse(next)) {
+            self.handle_act();
+        } else {
+            self.handle_agenda();
+        }
+    }
+
+    /// The source whose turn it is acts.
+    pub(crate) fn handle_act(&mut self) {
+        let Some(Reverse(key)) = self.acts.pop() else { return };
+        self.own.events += 1;
+        self.on_source(SourceId::new(key.index()));
+    }
+
+    pub(crate) fn handle_agenda(&mut self) {
+        let Some(Reverse(key)) = self.agenda.pop() else { return };
+        self.own.events += 1;
+        match key.kind() {
+            kind::CHECK => self.on_check(),
+            kind::PROBE => self.on_probe(key.index()),
+            kind::FAULT => self.on_fault(key.index()),
+            other => unreachable!("event kind {other} of a run"),
+        }
+    }
+
+    /// Totals over the run and all parts.
+    pub(crate) fn totals(&self) -> Counters {
+        self.parts.iter().fold(self.own, |sum, part| sum.plus(&part.counters))
+    }
+
+    /// Makes what has happened visible.
+    fn publish(&mut self) {
+        self.counters = self.totals();
+        if !self.finished {
+            // Parts are ahead of the run where nothing but packets moves.
+            self.now = self.parts.iter().fold(self.now, |latest, part| latest.max(part.now));
+        }
+        if let [part] = &mut self.parts[..] {
+            self.pauses.append(&mut part.pauses);
+            self.pfc_frames.append(&mut part.pfc_frames);
+        } else {
+            self.publish_merged();
+        }
+    }
+
+    /// Runs to the end. For tests and small programs; others call [`World::run`] in slices.
+    pub fn run_to_end(&mut self) {
+        while self.run(1 << 20) == Progress::Running {}
+    }
+
+    /// The run is over.
+    pub(crate) fn finish(&mut self) {
+        self.done = true;
+        self.halted = true;
+    }
+
+    /// Hands control back where many flows or samples have come since it last did.
+    pub(crate) fn pause_if_grown(&mut self) {
+        let started = self.own.flows_started;
+        if started > self.flows_enough {
+            self.flows_enough = started + FLOWS_AT_ONCE;
+            self.halted = true;
+        }
+        self.halted |= self.samples.len() > SAMPLES_AT_ONCE;
+    }
+
+    #[cold]
+    fn halt(&mut self) -> Progress {
+        if self.done {
+            return self.end();
+        }
+        self.halted = false;
+        Progress::Running
+    }
+
+    /// Closes the books once: flows still alive get their records.
+    fn end(&mut self) -> Progress {
+        if !self.finished {
+            self.finished = true;
+            self.hear_news();
+            // What is on a wire is counted.
+            self.parts.iter_mut().for_each(Part::open_mail);
+            self.counters = self.totals();
+            self.final_check();
+            let alive: Vec<PresenceId> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
+            let mut records: Vec<FlowRecord> = alive.into_iter().map(|flow| self.flow_record(flow)).collect();
+            records.sort_by_key(|record| record.id);
+            self.flows.append(&mut records);
+            self.free_ended();
+        }
+        Progress::Done
+    }
+
+    /// What every port did, with queues settled to now.
+    pub fn port_reports(&mut self) -> Vec<PortReport> {
+        let mut reports: Vec<PortReport> = self.parts.iter_mut().flat_map(|part| part.port_reports()).collect();
+        reports.sort_by_key(|report| report.port);
+        reports
+    }
+
+    /// What watchdogs did so far; of a storm that has not ended, what it has cost until now.
+    pub fn storm_records(&self) -> Vec<StormRecord> {
+        let mut storms: Vec<(Option<Key>, StormRecord)> =
+            self.parts.iter().flat_map(|part| part.storm_records()).collect();
+        storms.sort_by_key(|(rank, _)| *rank);
+        storms.into_iter().map(|(_, storm)| storm).collect()
+    }
+
+    /// Flows alive now.
+    pub fn flows_in_flight(&self) -> usize {
+        self.presences.len()
+    }
+
+    pub fn max_base_rtt(&self) -> Span {
+        self.max_base_rtt
+    }
+
+    /// Records frames from now on. Captures are numbered in order. Only for a network in one part.
+    pub fn capture(&mut self, captures: Vec<crate::contract::capture::Capture>) {
+        assert!(self.parts.len() == 1 || captures.is_empty(), "captures look at all of the network");
+        self.parts[0].capture(captures);
+    }
+
+    /// What was captured.
+    pub fn taps(&self) -> &crate::node::tap::Taps {
+        &self.parts[0].taps
+    }
+
+    pub fn taps_mut(&mut self) -> &mut crate::node::tap::Taps {
+        &mut self.parts[0].taps
+    }
+
+    /// The control of a switch (by node), for those who want to look inside.
+    pub fn switch_control(&self, node: u32) -> Option<&S::Switch> {
+        let part = &self.parts[usize::from(self.layout.part_of(node))];
+        part.switch_control(self.layout.switch_at(node))
+    }
+
+    /// The number that a port has at its switch, as controls name it.
+    pub fn local_port(&self, port: u32) -> u16 {
+        let (part, port) = self.place_of(port);
+        self.parts[part].local(port)
+    }
+
+    /// Parts that the network is cut into.
+    pub fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The part of a port, and its number there.
+    pub(crate) fn place_of(&self, port: u32) -> (usize, PortId) {
+        let part = self.layout.part_of(self.plan.node_of(port));
+        (usize::from(part), self.layout.port_at(port))
+    }
+
+    /// Whether the link of a port is up.
+    pub(crate) fn is_up(&self, port: u32) -> bool {
+        let (part, port) = self.place_of(port);
+        self.parts[part].is_up(port)
+    }
+}

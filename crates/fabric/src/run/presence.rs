@@ -11,7 +11,7 @@ use crate::flow::ends::{Ledger, Receiver, Sender};
 use crate::flow::identity::Card;
 use crate::network::plan::peer;
 use crate::part::id::{CardId, PortId, PresenceId, ReceiverId, SenderId};
-use crate::run::world::World;
+use crate::run::World;
 use xoff_engine::Key;
 
 /// Part and card of a flow wherever it is, its sender's first.

@@ -5,7 +5,7 @@ use crate::contract::scheme::Scheme;
 use crate::network::plan::ProbeTarget;
 use crate::part::id::PresenceId;
 use crate::part::kind;
-use crate::run::world::World;
+use crate::run::World;
 use xoff_engine::{Span, Time};
 
 /// What rates are measured against: the values at the previous sample.

@@ -5,7 +5,7 @@ use crate::contract::traffic::{Action, Source};
 use crate::flow::identity::SourceName;
 use crate::part::id::{PresenceId, SenderId, SourceId};
 use crate::part::{News, Order, kind};
-use crate::run::world::World;
+use crate::run::World;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use xoff_engine::Time;

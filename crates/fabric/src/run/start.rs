@@ -11,7 +11,7 @@ use crate::network::route::FlowKey;
 use crate::network::timing;
 use crate::part::id::{CardId, PresenceId, ReceiverId, SenderId, SourceId};
 use crate::part::{Order, Part};
-use crate::run::world::World;
+use crate::run::World;
 use xoff_engine::{BitRate, Span, Time};
 
 /// Which flow of the run it is.

@@ -14,7 +14,7 @@ use crate::network::partition;
 use crate::network::plan::{Link, Plan, Random, Ties};
 use crate::part::id::PresenceId;
 use crate::part::{News, Part, Pause, kind};
-use crate::run::world::World;
+use crate::run::World;
 use std::cmp::Reverse;
 use xoff_engine::queue::LARGEST_INDEX;
 use xoff_engine::{Key, Span, Time};

@@ -4,8 +4,8 @@
 //! 0037), and the dissector under `tools/` reads it. All fields are big-endian.
 
 use xoff_engine::BitRate;
-use xoff_fabric::capture::{Carrier, Wire};
 use xoff_fabric::packet::{IntHop, IntStack};
+use xoff_fabric::wire::{Carrier, Wire};
 
 /// What a frame carries beyond its protocol's own headers.
 pub mod code {

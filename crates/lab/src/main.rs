@@ -1,5 +1,0 @@
-//! The `xoff` program.
-
-fn main() -> std::process::ExitCode {
-    xoff_lab::cli::main()
-}

@@ -1,0 +1,372 @@
+//! From a recorded frame to its bytes, as they would be on the link, without the FCS.
+//!
+//! The length is that of the model's frame. Headers come first, payload (zeros) takes what is left of
+//! the frame up to what the model says it carries, and padding the rest. A frame that the scenario
+//! counts as smaller than its headers is written with them all the same.
+
+use super::headers::*;
+use xoff_engine::{BitRate, Span, Time};
+use xoff_fabric::capture::{Answer, Body, Data, FlowName, Frame, PfcClass, Place};
+use xoff_fabric::packet::Ecn;
+use xoff_fabric::plan::{NodeKind, Plan, peer};
+use xoff_fabric::scheme::Transport;
+use xoff_fabric::wire::{Carrier, Wire};
+use xoff_schemes::parts::wire::{TELEMETRY_BYTES, code, telemetry_in};
+
+const FCS_BYTES: usize = 4;
+/// The smallest frame without its FCS.
+const LEAST_BYTES: usize = 60;
+const PAUSE_ADDRESS: Mac = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
+const PFC_OPCODE: u16 = 0x0101;
+/// Where a flow of TCP goes that names no port; nobody dissects what it carries.
+const TCP_PORT: u16 = 5001;
+/// The reserved bytes of a CNP.
+const CNP_BYTES: usize = 16;
+/// Length that a write of unknown length announces: the most a message may have.
+const ENDLESS_BYTES: u32 = 1 << 31;
+
+const SEND: u8 = 0x00;
+const WRITE: u8 = 0x06;
+const ACKNOWLEDGE: u8 = 0x11;
+const CNP: u8 = 0x81;
+
+/// An ACK without credits, and the NAK of a PSN out of sequence.
+const SYNDROME_ACK: u8 = 0x1f;
+const SYNDROME_NAK: u8 = 0x60;
+
+/// Knows what of a plan frames show.
+pub struct Encoder<'a> {
+    plan: &'a Plan,
+    /// Per port: its number at its switch, from one on; zero at hosts.
+    local: Vec<u16>,
+    /// Per scheme: the unit of its telemetry, if it is not that of the port's speed.
+    multipliers: Vec<Option<u64>>,
+}
+
+impl<'a> Encoder<'a> {
+    pub fn new(plan: &'a Plan, multipliers: Vec<Option<u64>>) -> Encoder<'a> {
+        let mut seen = vec![0u16; plan.nodes.len()];
+        let number = |port| {
+            let node = plan.node_of(port) as usize;
+            if plan.nodes[node].kind == NodeKind::Host {
+                return 0;
+            }
+            seen[node] = seen[node].wrapping_add(1);
+            seen[node]
+        };
+        Encoder { plan, local: (0..plan.ports() as u32).map(number).collect(), multipliers }
+    }
+
+    /// Replaces `out` by the frame's bytes.
+    pub fn encode(&self, frame: &Frame, out: &mut Vec<u8>) {
+        out.clear();
+        let length = usize::from(frame.frame_bytes).saturating_sub(FCS_BYTES).max(LEAST_BYTES);
+        match &frame.body {
+            Body::Data(data) => self.data(frame, data, length, out),
+            Body::Answer(answer) => self.answer(frame, answer, out),
+            Body::Notification { flow, wire, origin } => match wire.carrier {
+                Carrier::Cnp => self.cnp(frame, flow, wire, Ecn::NotCapable, out),
+                Carrier::MarkedCnp => self.cnp(frame, flow, wire, Ecn::Ce, out),
+                Carrier::Cnm { feedback, offset_bytes, delta_bytes } => {
+                    let queue = (feedback, offset_bytes, delta_bytes);
+                    self.cnm(frame, flow, queue, origin.as_ref(), length, out);
+                }
+            },
+            Body::Pfc { classes, lasts, rate } => self.pfc(frame.port, classes, *lasts, *rate, out),
+            Body::Neighbour { wire, flows } => self.neighbour(frame.port, wire, flows, out),
+        }
+        out.resize(out.len().max(length), 0);
+    }
+
+    fn priority(&self, class: u8) -> u8 {
+        self.plan.classes.list[usize::from(class)].priority
+    }
+
+    fn port_mac(&self, port: u32) -> Mac {
+        mac(self.plan.node_of(port), self.local[port as usize])
+    }
+
+    /// Frames of a flow go from end to end: switches are bridges here, so that addresses stay.
+    fn ip(&self, frame: &Frame, from: u32, to: u32, protocol: u8, ecn: Ecn, payload_bytes: usize) -> Ipv4 {
+        Ipv4 {
+            source: address(from),
+            destination: address(to),
+            protocol,
+            service: service(self.priority(frame.class), ecn),
+            payload_bytes,
+        }
+    }
+
+    fn data(&self, frame: &Frame, data: &Data, length: usize, out: &mut Vec<u8>) {
+        let FlowName { src, dst, .. } = data.flow;
+        let tag = data.format.tag.map(|ethertype| (ethertype, data.flow.id as u16));
+        start(out, mac(dst, 0), mac(src, 0), tag, ETHERTYPE_IPV4);
+        if data.flow.transport == Transport::Tcp {
+            let room = length.saturating_sub(out.len() + IPV4_BYTES + TCP_BYTES);
+            let payload = (data.payload_bytes as usize).min(room);
+            let ip = self.ip(frame, src, dst, TCP, frame.ecn, TCP_BYTES + payload);
+            let last = data.total == Some(data.psn + 1);
+            let flags = if last { TCP_PUSH } else { 0 };
+            let sequence = sequence(data.offset_bytes);
+            ipv4(out, &ip);
+            tcp(
+                out,
+                &ip,
+                &Tcp { from: data.flow.src_port, to: destination_port(&data.flow), sequence, acknowledged: 1, flags },
+                payload,
+            );
+            return;
+        }
+        let (extension, own) = data_extension(data, self.multiplier(&data.flow));
+        let fixed = out.len() + IPV4_BYTES + UDP_BYTES + BTH_BYTES + own.len() + ICRC_BYTES;
+        let first_length = usize::from(data.first_frame_bytes).saturating_sub(FCS_BYTES);
+        // The whole flow is a SEND where even its first packet has no room for what a WRITE begins with.
+        let write = first_length >= fixed + RETH_BYTES;
+        let begins = write && data.psn == 0;
+        let mut headers = Vec::new();
+        if begins {
+            // Address zero of a region that is the flow's own.
+            headers.extend([0; 8]);
+            headers.extend(data.flow.id.to_be_bytes());
+            let size = data.size_bytes.map_or(ENDLESS_BYTES, |size| size.min(u64::from(u32::MAX)) as u32);
+            headers.extend(size.to_be_bytes());
+        }
+        headers.extend(own);
+        let room = length.saturating_sub(fixed + if begins { RETH_BYTES } else { 0 }) & !3;
+        let payload = (data.payload_bytes as usize).min(room);
+        let padded = payload.next_multiple_of(4);
+        headers.resize(headers.len() + padded, 0);
+        let bth = Bth {
+            opcode: opcode(if write { WRITE } else { SEND }, data),
+            pad: (padded - payload) as u8,
+            queue_pair: queue_pair(&data.flow),
+            ack_request: data.asks_ack,
+            extension,
+            psn: data.psn,
+            ..Bth::default()
+        };
+        let ip = self.ip(frame, src, dst, UDP, frame.ecn, UDP_BYTES + BTH_BYTES + headers.len() + ICRC_BYTES);
+        roce(out, &ip, data.flow.src_port, &bth, &headers);
+    }
+
+    fn answer(&self, frame: &Frame, answer: &Answer, out: &mut Vec<u8>) {
+        let FlowName { src, dst, .. } = answer.flow;
+        start(out, mac(src, 0), mac(dst, 0), None, ETHERTYPE_IPV4);
+        let marked = answer.echoes_mark && frame.ecn == Ecn::Ce;
+        if answer.flow.transport == Transport::Tcp {
+            let ip = self.ip(frame, dst, src, TCP, Ecn::NotCapable, TCP_BYTES);
+            let flags = if marked { TCP_ECE } else { 0 };
+            let acknowledged = sequence(answer.expected_byte);
+            ipv4(out, &ip);
+            tcp(
+                out,
+                &ip,
+                &Tcp {
+                    from: destination_port(&answer.flow),
+                    to: answer.flow.src_port,
+                    sequence: 1,
+                    acknowledged,
+                    flags,
+                },
+                0,
+            );
+            return;
+        }
+        let syndrome = if answer.nak { SYNDROME_NAK } else { SYNDROME_ACK };
+        // The flow is the queue pair's first message.
+        let messages = u32::from(answer.complete);
+        let mut headers = (u32::from(syndrome) << 24 | messages).to_be_bytes().to_vec();
+        let (extension, own) = answer_extension(answer, self.multiplier(&answer.flow));
+        headers.extend(own);
+        let bth = Bth {
+            opcode: ACKNOWLEDGE,
+            fecn: answer.echoes_mark && !marked,
+            becn: marked,
+            queue_pair: queue_pair(&answer.flow),
+            extension,
+            // An ACK names the last packet that came, a NAK the one that did not.
+            psn: if answer.nak { answer.expected } else { answer.expected.wrapping_sub(1) },
+            ..Bth::default()
+        };
+        let payload_bytes = UDP_BYTES + BTH_BYTES + headers.len() + ICRC_BYTES;
+        let ip = self.ip(frame, dst, src, UDP, Ecn::NotCapable, payload_bytes);
+        roce(out, &ip, answer.flow.src_port, &bth, &headers);
+    }
+
+    fn multiplier(&self, flow: &FlowName) -> Option<u64> {
+        self.multipliers.get(usize::from(flow.scheme)).copied().flatten()
+    }
+
+    /// From the receiver's address, whoever sent it.
+    fn cnp(&self, frame: &Frame, flow: &FlowName, wire: &Wire, ecn: Ecn, out: &mut Vec<u8>) {
+        start(out, mac(flow.src, 0), mac(flow.dst, 0), None, ETHERTYPE_IPV4);
+        let mut content = vec![0; CNP_BYTES];
+        match content.get_mut(..wire.bytes.len()) {
+            Some(reserved) => reserved.copy_from_slice(&wire.bytes),
+            None => content.extend(&wire.bytes),
+        }
+        let bth = Bth { opcode: CNP, becn: true, queue_pair: queue_pair(flow), extension: wire.code, ..Bth::default() };
+        let payload_bytes = UDP_BYTES + BTH_BYTES + content.len() + ICRC_BYTES;
+        let ip = self.ip(frame, flow.dst, flow.src, UDP, ecn, payload_bytes);
+        roce(out, &ip, flow.src_port, &bth, &content);
+    }
+
+    /// IEEE 802.1Q, clause 33.4: back to the source, with its own tag and the beginning of what it sent.
+    fn cnm(
+        &self,
+        frame: &Frame,
+        flow: &FlowName,
+        (feedback, offset_bytes, delta_bytes): (u8, i64, i64),
+        origin: Option<&Place>,
+        length: usize,
+        out: &mut Vec<u8>,
+    ) {
+        let from = origin.map_or(frame.port, |place| place.port);
+        let priority = self.priority(flow.class);
+        start(out, mac(flow.src, 0), self.port_mac(from), Some((CN_TAG, flow.id as u16)), ETHERTYPE_CNM);
+        // Version 0, six bits reserved, six bits of feedback.
+        out.extend(u16::from(feedback.min(63)).to_be_bytes());
+        // The congestion point: its switch, port and priority.
+        out.extend(mac(self.plan.node_of(from), 0));
+        out.extend((self.local[from as usize] << 3 | u16::from(priority)).to_be_bytes());
+        for bytes in [offset_bytes, delta_bytes] {
+            let units = (bytes / 64).clamp(i64::from(i16::MIN), i64::from(i16::MAX)) as i16;
+            out.extend(units.to_be_bytes());
+        }
+        out.extend((u16::from(priority) << 13).to_be_bytes());
+        out.extend(mac(flow.dst, 0));
+        // What the MAC client of the source handed down: EtherType and IP header of a full packet.
+        let mut sent = ETHERTYPE_IPV4.to_be_bytes().to_vec();
+        let protocol = if flow.transport == Transport::Tcp { TCP } else { UDP };
+        let behind =
+            usize::from(flow.full_frame_bytes).saturating_sub(ETHERNET_BYTES + TAG_BYTES + FCS_BYTES + IPV4_BYTES);
+        let service = service(priority, Ecn::Ect0);
+        let (source, destination) = (address(flow.src), address(flow.dst));
+        ipv4(&mut sent, &Ipv4 { source, destination, protocol, service, payload_bytes: behind });
+        sent.truncate(length.saturating_sub(out.len() + 2).min(64));
+        out.extend((sent.len() as u16).to_be_bytes());
+        out.extend(sent);
+    }
+
+    fn pfc(&self, port: u32, classes: &[PfcClass], lasts: Option<Span>, rate: BitRate, out: &mut Vec<u8>) {
+        ethernet(out, PAUSE_ADDRESS, self.port_mac(port), ETHERTYPE_MAC_CONTROL);
+        let mut enabled = 0u16;
+        let mut times = [0u16; 8];
+        for class in classes {
+            let priority = self.priority(class.class);
+            enabled |= 1 << priority;
+            times[usize::from(priority)] =
+                if class.pause { lasts.map_or(u16::MAX, |span| quanta(span, rate)) } else { 0 };
+        }
+        out.extend(PFC_OPCODE.to_be_bytes());
+        out.extend(enabled.to_be_bytes());
+        out.extend(times.into_iter().flat_map(u16::to_be_bytes));
+    }
+
+    fn neighbour(&self, port: u32, wire: &Wire, flows: &[FlowName], out: &mut Vec<u8>) {
+        ethernet(out, self.port_mac(peer(port)), self.port_mac(port), ETHERTYPE_EXPERIMENT);
+        out.extend(&wire.bytes);
+        for flow in flows {
+            out.extend(address(flow.src));
+            out.extend(address(flow.dst));
+            out.push(if flow.transport == Transport::Tcp { TCP } else { UDP });
+            out.extend(flow.src_port.to_be_bytes());
+            out.extend(destination_port(flow).to_be_bytes());
+        }
+    }
+}
+
+/// EtherType of the tag that names a flow to its rate limiter (IEEE 802.1Qau).
+const CN_TAG: u16 = 0x22e9;
+
+/// DSCP is the class selector of the priority: eight times it.
+fn service(priority: u8, ecn: Ecn) -> u8 {
+    priority << 5 | ecn as u8
+}
+
+fn start(out: &mut Vec<u8>, to: Mac, from: Mac, tag: Option<(u16, u16)>, ethertype: u16) {
+    match tag {
+        Some((tag, number)) => {
+            ethernet(out, to, from, tag);
+            out.extend(number.to_be_bytes());
+            out.extend(ethertype.to_be_bytes());
+        }
+        None => ethernet(out, to, from, ethertype),
+    }
+}
+
+/// IPv4, UDP, BTH, what follows, and the check sum over all of it.
+fn roce(out: &mut Vec<u8>, ip: &Ipv4, from: u16, header: &Bth, content: &[u8]) {
+    let begin = out.len();
+    ipv4(out, ip);
+    udp(out, from, ip.payload_bytes - UDP_BYTES);
+    bth(out, header);
+    out.extend_from_slice(content);
+    let sum = icrc(&out[begin..]);
+    out.extend(sum);
+}
+
+/// First, middle, last or only packet of a message.
+fn opcode(family: u8, data: &Data) -> u8 {
+    let last = data.total == Some(data.psn + 1);
+    family
+        + match (data.psn == 0, last) {
+            (true, false) => 0,
+            (false, false) => 1,
+            (false, true) => 2,
+            (true, true) => 4,
+        }
+}
+
+/// Queue pair numbers 0 to 15 are left alone; both ends of a flow have the same.
+pub fn queue_pair(flow: &FlowName) -> u32 {
+    flow.id.wrapping_add(16) & 0xff_ffff
+}
+
+/// RoCE has one port; TCP the flow's, or one that nobody dissects.
+fn destination_port(flow: &FlowName) -> u16 {
+    match flow.transport {
+        Transport::Roce => ROCE_PORT,
+        Transport::Tcp => flow.dst_port.unwrap_or(TCP_PORT),
+    }
+}
+
+/// The first byte of a flow is number one, as after a handshake that began at zero.
+fn sequence(offset_bytes: u64) -> u32 {
+    offset_bytes.wrapping_add(1) as u32
+}
+
+/// What a scheme adds to a data packet, besides a tag: telemetry, or the time it was sent.
+fn data_extension(data: &Data, multiplier: Option<u64>) -> (u8, Vec<u8>) {
+    let tag = if data.format.tag.is_some() { TAG_BYTES } else { 0 };
+    let bytes = (data.format.data_bytes as usize).saturating_sub(tag);
+    match &data.int {
+        Some(stack) if bytes >= TELEMETRY_BYTES + 2 => {
+            let credit = stack.tag.to_be_bytes();
+            (code::TELEMETRY_CREDIT, telemetry_in(stack, multiplier).into_iter().chain(credit).collect())
+        }
+        Some(stack) if bytes >= TELEMETRY_BYTES => (code::TELEMETRY, telemetry_in(stack, multiplier).to_vec()),
+        None if !data.format.int && bytes >= 8 => (code::STAMP, stamp(data.sent_at)),
+        _ => (0, Vec::new()),
+    }
+}
+
+fn answer_extension(answer: &Answer, multiplier: Option<u64>) -> (u8, Vec<u8>) {
+    let bytes = answer.format.ack_bytes as usize;
+    match (&answer.int, &answer.wire) {
+        (_, Some(wire)) => (wire.code, wire.bytes.clone()),
+        (Some(stack), None) if bytes >= TELEMETRY_BYTES => (code::TELEMETRY, telemetry_in(stack, multiplier).to_vec()),
+        (None, None) if !answer.format.int && bytes >= 8 => (code::STAMP, stamp(answer.sent_at)),
+        _ => (0, Vec::new()),
+    }
+}
+
+fn stamp(at: Time) -> Vec<u8> {
+    (at.ps() / 1000).to_be_bytes().to_vec()
+}
+
+/// Pause time in units of 512 bit times, rounded up: never shorter than meant.
+fn quanta(span: Span, rate: BitRate) -> u16 {
+    let quanta = (u128::from(span.ps()) * u128::from(rate.bps())).div_ceil(512 * 1_000_000_000_000);
+    quanta.clamp(1, u128::from(u16::MAX)) as u16
+}

@@ -1,0 +1,135 @@
+//! `[[capture]]`: the frames of chosen ports as pcapng files, for Wireshark and its kin.
+//!
+//! The fabric records frames ([`xoff_fabric::capture`]); here they become bytes ([`frame`], from
+//! [`headers`]) with a comment each ([`comment`]) in a file per table ([`pcapng`]).
+
+mod comment;
+mod frame;
+mod headers;
+pub mod pcapng;
+#[cfg(test)]
+mod tests;
+
+use crate::files::disk::{self, Out};
+use crate::names::Names;
+use crate::summary::CaptureRow;
+use comment::Commentator;
+use frame::Encoder;
+use pcapng::{Interface, Packet, Pcapng};
+use std::collections::HashMap;
+use std::io::{self, BufWriter};
+use std::path::Path;
+use xoff_engine::Time;
+use xoff_fabric::capture::Frame;
+use xoff_fabric::plan::peer;
+use xoff_scenario::Loaded;
+use xoff_scenario::captures::Request;
+use xoff_schemes::parts::int::Precision;
+
+/// The folder of captures in a run directory.
+pub const FOLDER: &str = "captures";
+
+/// Writes the captures of a run as its frames come.
+pub struct Writer<'a> {
+    encoder: Encoder<'a>,
+    commentator: Commentator,
+    files: Vec<Open>,
+    /// Bytes of the frame at hand.
+    bytes: Vec<u8>,
+}
+
+/// A capture being written.
+struct Open {
+    name: String,
+    file: Pcapng<BufWriter<Out>>,
+    /// Number of the interface of each port.
+    interfaces: HashMap<u32, u32>,
+    /// Frames by interface.
+    seen: Vec<u64>,
+    snap_bytes: u32,
+}
+
+impl<'a> Writer<'a> {
+    /// Begins the files in `directory`, a run directory in the making.
+    pub fn create(directory: &Path, loaded: &'a Loaded, labels: Vec<String>) -> io::Result<Writer<'a>> {
+        let commentator = Commentator::new(Names::of(&loaded.plan), labels);
+        let folder = directory.join(FOLDER);
+        if !loaded.captures.is_empty() {
+            disk::create_dir(&folder)?;
+        }
+        let files = loaded.captures.iter().map(|request| open(&folder, request, commentator.names(), loaded));
+        let files = files.collect::<io::Result<_>>()?;
+        let multipliers = loaded.schemes.iter().map(|scheme| Precision::multiplier_of(&scheme.values)).collect();
+        let encoder = Encoder::new(&loaded.plan, multipliers);
+        Ok(Writer { encoder, commentator, files, bytes: Vec::new() })
+    }
+
+    pub fn frames(&mut self, frames: &[Frame]) -> io::Result<()> {
+        for frame in frames {
+            let Some(open) = self.files.get_mut(frame.capture as usize) else { continue };
+            let Some(&interface) = open.interfaces.get(&frame.port) else { continue };
+            self.encoder.encode(frame, &mut self.bytes);
+            open.seen[interface as usize] += 1;
+            open.file.packet(&Packet {
+                interface,
+                nanoseconds: frame.at.ps() / 1000,
+                bytes: &self.bytes,
+                snap_bytes: open.snap_bytes,
+                comment: &self.commentator.comment(frame, self.bytes.len()),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Completes the files; `missed` frames of each capture came after its limit.
+    pub fn finish(self, end: Time, missed: &[u64]) -> io::Result<Vec<CaptureRow>> {
+        let mut rows = Vec::with_capacity(self.files.len());
+        for (mut open, &missed) in self.files.into_iter().zip(missed) {
+            for (interface, &seen) in (0..).zip(&open.seen) {
+                open.file.statistics(interface, end.ps() / 1000, seen)?;
+            }
+            open.file.finish()?;
+            let path = format!("{FOLDER}/{}.pcapng", open.name);
+            rows.push(CaptureRow { name: open.name, file: path, frames: open.seen.iter().sum(), missed });
+        }
+        Ok(rows)
+    }
+}
+
+fn open(folder: &Path, request: &Request, names: &Names, loaded: &Loaded) -> io::Result<Open> {
+    let path = folder.join(format!("{}.pcapng", request.name));
+    let file = disk::create(&path)?;
+    let schemes: Vec<&str> = loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect();
+    let units = loaded.schemes.iter().filter_map(|scheme| {
+        let m = Precision::multiplier_of(&scheme.values)?;
+        Some(format!(" Telemetry of {} has m = {m} at every port (int_multiplier).", scheme.label))
+    });
+    let comment = format!(
+        "scenario {}, scheme {}, seed {}. Simulated frames: a time stamp is when the first bit leaves \
+         the port, cut to whole nanoseconds from the start of the run; the FCS is left out.{}",
+        loaded.name,
+        schemes.join("+"),
+        loaded.plan.seed,
+        units.collect::<String>(),
+    );
+    let application = concat!("xoff ", env!("CARGO_PKG_VERSION"));
+    let mut file = Pcapng::new(BufWriter::new(file), application, &comment)?;
+    let mut interfaces = HashMap::new();
+    for (number, &port) in (0..).zip(&request.capture.ports) {
+        file.interface(&Interface {
+            name: names.port(port),
+            description: &format!("what {} sends to {}", names.node_name_of(port), names.node_name_of(peer(port))),
+            bits_per_second: names.rate(port).bps(),
+            snap_bytes: request.snap_bytes.unwrap_or(pcapng::WHOLE),
+        })?;
+        interfaces.insert(port, number);
+    }
+    let seen = vec![0; request.capture.ports.len()];
+    Ok(Open {
+        name: request.name.clone(),
+        file,
+        interfaces,
+        seen,
+        snap_bytes: request.snap_bytes.unwrap_or(pcapng::WHOLE),
+    })
+}

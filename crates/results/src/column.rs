@@ -1,0 +1,137 @@
+//! Columns of the result tables, defined once: the Parquet schema, the CSV header and the data
+//! dictionary are all made from these.
+
+use super::grid::Grid;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+use xoff_scenario::wrap;
+
+/// What a column holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Integer,
+    Real,
+    Text,
+}
+
+/// One column of one table.
+#[derive(Debug)]
+pub struct Column {
+    /// Ends with its unit where it has one.
+    pub name: &'static str,
+    pub kind: Kind,
+    /// Empty where nothing is measured.
+    pub unit: &'static str,
+    /// Whether a row may have no value here.
+    pub nullable: bool,
+    pub meaning: &'static str,
+}
+
+/// One table of a run directory: `NAME.parquet`, and `NAME.csv` on request.
+#[derive(Debug)]
+pub struct Table {
+    pub name: &'static str,
+    pub meaning: &'static str,
+    pub columns: &'static [Column],
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Integer => "integer",
+            Kind::Real => "real",
+            Kind::Text => "text",
+        }
+    }
+
+    fn data_type(self) -> DataType {
+        match self {
+            Kind::Integer => DataType::Int64,
+            Kind::Real => DataType::Float64,
+            Kind::Text => DataType::Utf8,
+        }
+    }
+}
+
+impl Table {
+    /// The Arrow schema; each field carries its unit and meaning as metadata.
+    pub fn schema(&self) -> SchemaRef {
+        let field = |column: &Column| {
+            let mut notes = HashMap::from([("meaning".to_owned(), column.meaning.to_owned())]);
+            if !column.unit.is_empty() {
+                notes.insert("unit".to_owned(), column.unit.to_owned());
+            }
+            Field::new(column.name, column.kind.data_type(), column.nullable).with_metadata(notes)
+        };
+        Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()))
+    }
+}
+
+/// The data dictionary of one table as a text of so many columns.
+pub fn dictionary_text(table: &Table, width: usize) -> String {
+    let mut out = String::new();
+    wrap::item(&mut out, &format!("{}.parquet:", table.name), table.meaning, (0, 2), width);
+    let mut grid = Grid::new(["column", "type", "unit", "meaning"]).left(&[1, 2, 3]);
+    for column in table.columns {
+        let empty = if column.nullable { " May be empty." } else { "" };
+        let meaning = format!("{}{empty}", column.meaning);
+        grid.row([column.name.to_owned(), column.kind.name().to_owned(), column.unit.to_owned(), meaning]);
+    }
+    out.push_str(&grid.text_in(width));
+    out.push('\n');
+    out
+}
+
+/// The data dictionary as JSON: table, then columns in order.
+pub fn dictionary_json(tables: &[&Table]) -> Value {
+    let column = |c: &Column| json!({ "name": c.name, "type": c.kind.name(), "unit": c.unit, "nullable": c.nullable, "meaning": c.meaning });
+    let table = |t: &&Table| json!({ "name": t.name, "meaning": t.meaning, "columns": t.columns.iter().map(column).collect::<Vec<_>>() });
+    json!({ "tables": tables.iter().map(table).collect::<Vec<_>>() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tables::ALL;
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn names_are_unique_and_carry_their_unit() {
+        for table in ALL {
+            let mut seen = HashSet::new();
+            for column in table.columns {
+                assert!(seen.insert(column.name), "{} twice in {}", column.name, table.name);
+                assert!(column.meaning.ends_with('.'), "{} has no full sentence", column.name);
+                let suffix = match column.unit {
+                    "us" => "_us",
+                    "bytes" => "_bytes",
+                    "Gbps" => "_gbps",
+                    _ => "",
+                };
+                assert!(
+                    column.name.ends_with(suffix) || column.name.contains(&format!("{suffix}_")),
+                    "{}",
+                    column.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn schema_and_dictionary_follow_the_definitions() {
+        let flows = ALL[0];
+        let schema = flows.schema();
+        assert_eq!(schema.fields().len(), flows.columns.len());
+        let fct = schema.field_with_name("fct_us").unwrap();
+        assert_eq!(fct.metadata().get("unit").map(|s| s.as_ref()), Some("us"));
+        assert!(fct.is_nullable());
+        let text: String = ALL.iter().map(|table| dictionary_text(table, 80)).collect();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        for column in ALL.iter().flat_map(|t| t.columns) {
+            assert!(text.contains(column.name));
+        }
+        assert_eq!(dictionary_json(ALL)["tables"][0]["columns"][0]["name"], "flow_id");
+    }
+}

@@ -1,0 +1,86 @@
+//! Runs a scenario to its end and writes its run directory.
+
+use crate::capture;
+use crate::outcome::{Outcome, RunContext};
+use crate::summary::MeasuredRow;
+use crate::{RunWriter, warnings};
+use std::io;
+use std::path::Path;
+use std::time::Instant;
+use xoff_fabric::capture::Frame;
+use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
+use xoff_run::RunEnd;
+use xoff_run::drive::{Keep, Position, Sink, drive};
+use xoff_run::recorder::Recorder;
+use xoff_scenario::Loaded;
+use xoff_scenario::measure::recording::Unit;
+
+/// Runs to the end. `out` is the directory to write; without one there is only the summary.
+pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Position)) -> io::Result<Outcome> {
+    let began = Instant::now();
+    let labels: Vec<String> = loaded.traffic.iter().flat_map(|traffic| traffic.labels.iter().cloned()).collect();
+    let mut writer = RunWriter::create(
+        out,
+        &RunContext {
+            name: loaded.name.clone(),
+            schemes: loaded.schemes.iter().map(|scheme| scheme.label.clone()).collect(),
+            seed: loaded.plan.seed,
+            plan: &loaded.plan,
+            labels: labels.clone(),
+            sources: loaded.traffic.iter().map(|traffic| traffic.name.clone()).collect(),
+            scenario: loaded.resolved.clone(),
+            attachments: loaded.attachments.clone(),
+            csv: loaded.output.csv,
+            figures: loaded.output.figures,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            disturbance: None,
+            warnings: warnings::of_scenario(loaded),
+        },
+    )?;
+    let mut recorder = Recorder::new(loaded.measures.needs());
+    let captures = writer.directory().map(|folder| capture::Writer::create(folder, loaded, labels)).transpose()?;
+    let keep = Keep { frames: captures.is_some(), ..recorder.keep() };
+    let pauses = loaded.plan.run.record_pauses;
+    let mut both = Both { writer: &mut writer, recorder: &mut recorder, captures, pauses };
+    let end = drive(loaded, keep, &mut both, &mut watch)?;
+    let setup = began.elapsed().saturating_sub(end.wall);
+    let captures = both.captures.map(|captures| captures.finish(end.sim_end, &end.missed_frames)).transpose()?;
+    let measures = MeasuredRow::all(&loaded.measures, &loaded.plan, &recorder.finish(&end));
+    writer.taken(measures, captures.unwrap_or_default());
+    writer.finish(RunEnd { setup, ..end })
+}
+
+/// A run directory and the scenario's own measures, of the same run.
+struct Both<'a> {
+    writer: &'a mut RunWriter,
+    recorder: &'a mut Recorder,
+    captures: Option<capture::Writer<'a>>,
+    /// The directory has PAUSEs, whether or not a measure needs them.
+    pauses: bool,
+}
+
+impl Sink for Both<'_> {
+    fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
+        self.writer.flows(flows)?;
+        self.recorder.flows(flows)
+    }
+    fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
+        if self.pauses {
+            self.writer.pauses(pauses)?;
+        }
+        self.recorder.pauses(pauses)
+    }
+    fn pfc_frames(&mut self, frames: &[PfcRecord]) -> io::Result<()> {
+        self.writer.pfc_frames(frames)
+    }
+    fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
+        self.writer.samples(samples)?;
+        self.recorder.samples(samples)
+    }
+    fn frames(&mut self, frames: &[Frame]) -> io::Result<()> {
+        self.captures.as_mut().map_or(Ok(()), |captures| captures.frames(frames))
+    }
+    fn units(&mut self, units: &[Unit]) -> io::Result<()> {
+        self.recorder.units(units)
+    }
+}

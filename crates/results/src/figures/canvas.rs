@@ -1,0 +1,126 @@
+//! What a figure is drawn on: strokes, shapes and texts, on any backend.
+
+use super::path::{dashes, straighten};
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::Pos;
+use plotters::style::{FontDesc, FontFamily, register_font};
+use std::cell::RefCell;
+use std::sync::OnceLock;
+
+/// Backends count whole pixels; twice as many give half-pixel lines and sharp slides.
+pub const SCALE: f64 = 2.0;
+pub const FONT: &str = "DejaVu Sans, sans-serif";
+pub const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
+pub const FAINT: RGBColor = RGBColor(0xE4, 0xE4, 0xE4);
+pub const GREY: RGBColor = RGBColor(0x77, 0x77, 0x77);
+
+pub type Failed = Box<dyn std::error::Error + Send + Sync>;
+
+/// How a backend wants curves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Strokes {
+    /// As one path each; dashes are added to the document afterwards.
+    Whole,
+    /// As straight pieces: the bitmap's own corners overshoot at sharp turns.
+    Pieces,
+}
+
+/// Width of curves; nothing else is drawn with it, so curves can be found in the document.
+pub const CURVE: f64 = 1.5;
+
+/// A line of the document: its dashes and its width.
+pub type Stroke = (Option<(f64, f64)>, f64);
+
+/// Text is measured and, in bitmaps, drawn with a font that comes with the program.
+pub fn ready_font() -> Result<(), Failed> {
+    static READY: OnceLock<bool> = OnceLock::new();
+    let ready = READY.get_or_init(|| {
+        let bytes: &'static [u8] = include_bytes!("../../assets/fonts/DejaVuSans-subset.ttf");
+        register_font(FONT, FontStyle::Normal, bytes).is_ok()
+    });
+    if *ready { Ok(()) } else { Err("the built-in font cannot be read".into()) }
+}
+
+pub fn font(size: f64) -> FontDesc<'static> {
+    FontDesc::new(FontFamily::Name(FONT), size * 1.12 * SCALE, FontStyle::Normal)
+}
+
+pub fn text_width(text: &str, size: f64) -> f64 {
+    match font(size).box_size(text) {
+        Ok((width, _)) => f64::from(width) / SCALE,
+        Err(_) => 0.56 * size * text.chars().count() as f64,
+    }
+}
+
+pub fn at(x: f64, y: f64) -> (i32, i32) {
+    ((x * SCALE).round() as i32, (y * SCALE).round() as i32)
+}
+
+pub struct Canvas<'a, DB: DrawingBackend> {
+    pub area: &'a DrawingArea<DB, Shift>,
+    pub strokes: Strokes,
+    /// The curves drawn so far.
+    pub curves: RefCell<Vec<Stroke>>,
+}
+
+impl<DB: DrawingBackend> Canvas<'_, DB>
+where
+    DB::ErrorType: 'static,
+{
+    pub fn stroke(&self, points: Vec<(i32, i32)>, colour: RGBColor, width: f64) -> Result<(), Failed> {
+        let style = colour.stroke_width((width * SCALE).round() as u32);
+        self.area.draw(&PathElement::new(points, style)).map_err(|e| e.to_string().into())
+    }
+
+    /// A polyline that turns back on itself: the bitmap's corners would blot.
+    pub fn angular(&self, points: Vec<(i32, i32)>, colour: RGBColor, width: f64) -> Result<(), Failed> {
+        if self.strokes == Strokes::Whole {
+            return self.stroke(points, colour, width);
+        }
+        for pair in points.windows(2) {
+            self.stroke(pair.to_vec(), colour, width)?;
+        }
+        Ok(())
+    }
+
+    pub fn fill(&self, points: Vec<(i32, i32)>, colour: &impl Color) -> Result<(), Failed> {
+        self.area.draw(&Polygon::new(points, colour.filled())).map_err(|e| e.to_string().into())
+    }
+
+    pub fn text(&self, text: &str, size: f64, place: (f64, f64), anchor: Pos, colour: RGBColor) -> Result<(), Failed> {
+        let style = font(size).color(&colour).pos(anchor);
+        self.area.draw_text(text, &style, at(place.0, place.1)).map_err(|e| e.to_string().into())
+    }
+
+    /// A text that reads upward.
+    pub fn upward(&self, text: &str, size: f64, place: (f64, f64), anchor: Pos) -> Result<(), Failed> {
+        let style = font(size).transform(FontTransform::Rotate270).color(&INK).pos(anchor);
+        self.area.draw_text(text, &style, at(place.0, place.1)).map_err(|e| e.to_string().into())
+    }
+
+    pub fn dot(&self, centre: (i32, i32), radius: f64, colour: RGBColor) -> Result<(), Failed> {
+        let dot = Circle::new(centre, (radius * SCALE) as i32, colour.filled());
+        self.area.draw(&dot).map_err(|e| e.to_string().into())
+    }
+
+    /// "Never": an arrow head that points out of the plot at its top.
+    pub fn never(&self, x: f64, top: f64, colour: RGBColor) -> Result<(), Failed> {
+        self.fill(vec![at(x, top), at(x - 5.0, top + 9.0), at(x + 5.0, top + 9.0)], &colour)
+    }
+
+    pub fn curve(&self, points: &[(f64, f64)], colour: RGBColor, (dash, width): Stroke) -> Result<(), Failed> {
+        if self.strokes == Strokes::Whole {
+            let points = straighten(&points.iter().map(|p| at(p.0, p.1)).collect::<Vec<_>>());
+            self.curves.borrow_mut().push((dash, width));
+            return self.stroke(points, colour, CURVE);
+        }
+        for (from, to) in dashes(points, dash.unwrap_or((f64::INFINITY, 0.0))) {
+            // The thin line underneath closes the gaps that thick pieces leave at corners.
+            for width in [0.5, width] {
+                self.stroke(vec![at(from.0, from.1), at(to.0, to.1)], colour, width)?;
+            }
+        }
+        Ok(())
+    }
+}

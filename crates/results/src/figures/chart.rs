@@ -1,0 +1,178 @@
+//! What a figure shows, before anything is drawn.
+
+pub use plotters::style::RGBColor;
+
+/// One figure.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// Name of its files, without ending.
+    pub file: String,
+    pub title: String,
+    /// What a reader must know beside the axes; empty if nothing.
+    pub note: String,
+    pub x: Axis,
+    pub y: Axis,
+    /// Names of the groups of bars along x, at 0, 1, 2 and so on; empty where x is a number.
+    pub groups: Vec<String>,
+    /// One, or small multiples that share both axes and the legend.
+    pub panels: Vec<Panel>,
+    /// How many panels stand side by side.
+    pub columns: usize,
+    /// Instants worth a vertical line, with their names.
+    pub marks: Vec<(f64, String)>,
+}
+
+/// One of the plots of a figure.
+#[derive(Clone, Debug, Default)]
+pub struct Panel {
+    /// Empty where there is only one.
+    pub title: String,
+    pub lines: Vec<Line>,
+    pub bars: Vec<Bar>,
+}
+
+/// What an axis measures; the drawing picks the prefix (us, ms; KB, MB) by the range.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// Without its unit.
+    pub title: String,
+    pub unit: AxisUnit,
+    pub log: bool,
+    /// Whether zero must be in sight.
+    pub from_zero: bool,
+    /// Ends of the axis where they are not left to the data; what lies outside is cut off.
+    pub from: Option<f64>,
+    pub until: Option<f64>,
+    /// Where its numbers stand, if not at round ones: those that were asked for.
+    pub marks: Vec<(f64, String)>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AxisUnit {
+    /// Values in microseconds.
+    Time,
+    Bytes,
+    Gbps,
+    PerSecond,
+    /// 0 to 1, shown in percent.
+    Fraction,
+    /// A plain ratio.
+    Ratio,
+    /// Values in just this unit, which may be empty.
+    Plain(String),
+}
+
+#[derive(Clone, Debug)]
+pub struct Line {
+    pub name: String,
+    pub colour: RGBColor,
+    pub dash: Dash,
+    /// In order of x. A point without a number interrupts the line.
+    pub points: Vec<(f64, f64)>,
+    /// A dot at every point, for few points.
+    pub dots: bool,
+    /// Intervals around points: x, low, high.
+    pub intervals: Vec<(f64, f64, f64)>,
+    /// Where the value is beyond all numbers: "never". An arrow at the top says so.
+    pub never: Vec<f64>,
+}
+
+/// One bar, of one part or of several on top of each other.
+#[derive(Clone, Debug)]
+pub struct Bar {
+    /// Index of its group.
+    pub group: usize,
+    /// Its place within the group, from the left.
+    pub slot: usize,
+    /// Written below it; empty where the legend says enough.
+    pub name: String,
+    pub parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// As in the legend.
+    pub name: String,
+    pub colour: RGBColor,
+    pub hatch: Hatch,
+    /// Infinite for "never".
+    pub value: f64,
+    /// Half the width of its interval.
+    pub interval: Option<f64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dash {
+    Solid,
+    Long,
+    Short,
+    Dotted,
+}
+
+/// How a bar is filled, for print without colours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hatch {
+    Full,
+    Rising,
+    Empty,
+    Level,
+    Falling,
+    Pale,
+    Crossed,
+}
+
+impl Axis {
+    pub fn new(title: impl Into<String>, unit: AxisUnit, log: bool, from_zero: bool) -> Axis {
+        Axis { title: title.into(), unit, log, from_zero, from: None, until: None, marks: Vec::new() }
+    }
+}
+
+impl Chart {
+    /// A figure of one panel with curves.
+    pub fn of_lines(file: String, title: String, x: Axis, y: Axis, lines: Vec<Line>) -> Chart {
+        let panels = vec![Panel { lines, ..Panel::default() }];
+        Chart { file, title, note: String::new(), x, y, groups: Vec::new(), panels, columns: 1, marks: Vec::new() }
+    }
+
+    pub fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.panels.iter().flat_map(|panel| &panel.lines)
+    }
+
+    pub fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.panels.iter().flat_map(|panel| &panel.bars).flat_map(|bar| &bar.parts)
+    }
+}
+
+impl Line {
+    pub fn new(name: String, (colour, dash): (RGBColor, Dash), points: Vec<(f64, f64)>) -> Line {
+        Line { name, colour, dash, points, dots: false, intervals: Vec::new(), never: Vec::new() }
+    }
+
+    pub fn dotted(self) -> Line {
+        Line { dots: true, ..self }
+    }
+}
+
+impl Dash {
+    /// Lengths of stroke and gap in pixels; `None` is an unbroken line.
+    pub fn pattern(self) -> Option<(f64, f64)> {
+        match self {
+            Dash::Solid => None,
+            Dash::Long => Some((10.0, 4.0)),
+            Dash::Short => Some((5.0, 3.0)),
+            Dash::Dotted => Some((2.0, 3.0)),
+        }
+    }
+}
+
+impl Hatch {
+    /// Neighbours differ most.
+    pub const ALL: [Hatch; 7] =
+        [Hatch::Full, Hatch::Rising, Hatch::Empty, Hatch::Level, Hatch::Falling, Hatch::Pale, Hatch::Crossed];
+}
+
+/// A name that is safe in a file name.
+pub fn plain(name: &str) -> String {
+    let text: String = name.replace("->", "-to-").chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+    text.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
+}

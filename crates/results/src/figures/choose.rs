@@ -1,0 +1,231 @@
+//! Which figures a run or a comparison gets.
+
+use super::chart::{Axis, AxisUnit, Chart, Dash, Line, plain};
+use super::colour;
+use super::flows;
+use crate::columns::Entry;
+use crate::curves::Curve;
+use crate::incident::Episode;
+use crate::outcome::Outcome;
+use xoff_fabric::record::Metric;
+
+/// Curves that a reader can still tell apart.
+const MOST_LINES: usize = 8;
+/// Flows whose asked, sent and delivered rates fit one figure.
+const MOST_RATES: usize = 4;
+/// Places or flows that a comparison draws, each in a figure of its own.
+const MOST_PLACES: usize = 4;
+
+/// How a metric is drawn: file, title, title of the y axis, unit.
+fn look(metric: Metric) -> (&'static str, &'static str, &'static str, AxisUnit) {
+    match metric {
+        Metric::QueueBytes => ("queues", "Egress queues", "queue", AxisUnit::Bytes),
+        Metric::IngressBytes => ("ingress", "Buffered bytes by ingress", "buffered", AxisUnit::Bytes),
+        Metric::PortThroughput => ("ports", "Throughput of ports", "throughput", AxisUnit::Gbps),
+        Metric::PausedFraction => ("paused", "Time under PAUSE", "part of the interval", AxisUnit::Fraction),
+        Metric::PauseRate => ("pause-rate", "PAUSE frames sent", "PAUSE frames", AxisUnit::PerSecond),
+        Metric::FlowRate => ("allowed", "Rate allowed by the scheme", "rate", AxisUnit::Gbps),
+        Metric::FlowSendRate => ("sent", "Rate sent", "rate", AxisUnit::Gbps),
+        Metric::FlowThroughput => {
+            ("throughput", "Throughput of flows (delivered payload)", "throughput", AxisUnit::Gbps)
+        }
+        Metric::ShapedBytes => ("shaped", "Shaped per-flow queues by port", "queued", AxisUnit::Bytes),
+        Metric::FlowShapedBytes => ("flow-queues", "Shaped queues of flows", "queue", AxisUnit::Bytes),
+    }
+}
+
+fn over_time(metric: Metric, suffix: &str, title: String, lines: Vec<Line>, episode: Option<&Episode>) -> Chart {
+    let (file, _, y_title, unit) = look(metric);
+    let x = Axis::new("time", AxisUnit::Time, false, true);
+    let y = Axis::new(y_title, unit, false, true);
+    Chart { marks: marks(episode), ..Chart::of_lines(format!("{file}{suffix}"), title, x, y, lines) }
+}
+
+fn marks(episode: Option<&Episode>) -> Vec<(f64, String)> {
+    match episode {
+        Some(of) => vec![(of.start_us, "burst starts".into()), (of.end_us, "ends".into())],
+        None => Vec::new(),
+    }
+}
+
+/// The figures of one run.
+pub fn of_run(outcome: &Outcome) -> Vec<Chart> {
+    let episode = outcome.summary.episode.as_ref();
+    let mut charts = Vec::new();
+    let metrics = [
+        Metric::FlowThroughput,
+        Metric::PauseRate,
+        Metric::PausedFraction,
+        Metric::QueueBytes,
+        Metric::ShapedBytes,
+        Metric::FlowShapedBytes,
+        Metric::IngressBytes,
+        Metric::PortThroughput,
+    ];
+    for metric in metrics {
+        let curves: Vec<&Curve> = outcome.curves.list.iter().filter(|curve| curve.metric == metric).collect();
+        if curves.is_empty() {
+            continue;
+        }
+        let left_out: usize = outcome.curves.left_out.iter().filter(|(of, _)| *of == metric).map(|(_, n)| n).sum();
+        let (chosen, of) = (highest(&curves), curves.len() + left_out);
+        let mut chart = over_time(metric, "", look(metric).1.into(), lines(&chosen), episode);
+        if chosen.len() < of {
+            chart.note = format!("the {} highest of {of}; all are in series.parquet", chosen.len());
+        }
+        let zoomed = zoom(&chart, episode);
+        charts.push(chart);
+        charts.extend(zoomed);
+        if metric == Metric::FlowThroughput {
+            let chart = rates(outcome, episode);
+            let zoomed = chart.as_ref().and_then(|chart| zoom(chart, episode));
+            charts.extend(chart);
+            charts.extend(zoomed);
+        }
+    }
+    charts.extend(flows::of_run(&outcome.summary));
+    charts
+}
+
+/// The curves that reach highest, in their old order.
+fn highest<'a>(curves: &[&'a Curve]) -> Vec<&'a Curve> {
+    let mut order: Vec<(usize, f64)> = curves.iter().enumerate().map(|(i, curve)| (i, peak(curve))).collect();
+    order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    order.truncate(MOST_LINES);
+    order.sort_by_key(|(index, _)| *index);
+    order.into_iter().map(|(index, _)| curves[index]).collect()
+}
+
+fn peak(curve: &Curve) -> f64 {
+    curve.trace.points().iter().map(|p| p.1).fold(0.0, f64::max)
+}
+
+fn lines(curves: &[&Curve]) -> Vec<Line> {
+    let line =
+        |(index, curve): (usize, &&Curve)| Line::new(curve.name.clone(), colour::by_index(index), curve.trace.points());
+    curves.iter().enumerate().map(line).collect()
+}
+
+/// What the scheme asked for, what the NIC sent and what arrived, for a few flows.
+fn rates(outcome: &Outcome, episode: Option<&Episode>) -> Option<Chart> {
+    let of = |metric: Metric| outcome.curves.list.iter().filter(move |curve| curve.metric == metric);
+    let flows: Vec<&String> = of(Metric::FlowRate).map(|curve| &curve.name).collect();
+    if flows.is_empty() || flows.len() > MOST_RATES {
+        return None;
+    }
+    let kinds = [
+        (Metric::FlowRate, "allowed", Dash::Long),
+        (Metric::FlowSendRate, "sent", Dash::Dotted),
+        (Metric::FlowThroughput, "delivered", Dash::Solid),
+    ];
+    let mut all = Vec::new();
+    for (index, flow) in flows.iter().enumerate() {
+        for (metric, what, dash) in kinds {
+            if let Some(curve) = of(metric).find(|curve| curve.name == **flow) {
+                let (name, points) = (format!("{flow} {what}"), curve.trace.points());
+                all.push(Line::new(name, (colour::PALETTE[index], dash), points));
+            }
+        }
+    }
+    let mut chart = over_time(Metric::FlowRate, "", "Rates of flows: allowed, sent, delivered".into(), all, episode);
+    chart.file = "rates".into();
+    Some(chart)
+}
+
+/// The same chart around a disturbance that is short in the whole run.
+fn zoom(chart: &Chart, episode: Option<&Episode>) -> Option<Chart> {
+    let episode = episode?;
+    let length = episode.end_us - episode.start_us;
+    let last = chart.lines().filter_map(|line| line.points.last()).map(|p| p.0).fold(0.0, f64::max);
+    let (from, until) = (episode.start_us - 0.5 * length, episode.end_us + 1.5 * length);
+    if length <= 0.0 || until - from > last / 3.0 {
+        return None;
+    }
+    let mut zoomed = chart.clone();
+    zoomed.file.push_str("-burst");
+    zoomed.title.push_str(", around the burst");
+    zoomed.x.from_zero = false;
+    for line in zoomed.panels.iter_mut().flat_map(|panel| &mut panel.lines) {
+        line.points.retain(|p| (from..=until).contains(&p.0));
+    }
+    let any = zoomed.lines().any(|line| line.points.len() > 1);
+    any.then_some(zoomed)
+}
+
+/// The figures of several schemes: one figure per flow or place, one colour per scheme. What goes over time
+/// is of the first seed.
+pub fn of_comparison(entries: &[Entry]) -> Vec<Chart> {
+    let names: Vec<String> = entries.iter().map(|entry| entry.scheme.clone()).collect();
+    let outcomes: Vec<&Outcome> = entries.iter().map(Entry::first).collect();
+    let styles = colour::of_schemes(&names);
+    let mut charts = Vec::new();
+    for metric in [Metric::FlowThroughput, Metric::FlowRate, Metric::PauseRate, Metric::QueueBytes] {
+        for place in places(&outcomes, metric) {
+            let line = |(outcome, style): (&&Outcome, &(plotters::style::RGBColor, Dash))| {
+                let curve = outcome.curves.list.iter().find(|c| c.metric == metric && c.name == place)?;
+                Some(Line::new(outcome.summary.scheme.clone(), *style, curve.trace.points()))
+            };
+            let lines: Vec<Line> = outcomes.iter().zip(&styles).filter_map(line).collect();
+            // The end of the burst differs by scheme; only its start is the same for all.
+            let episode = outcomes[0].summary.episode.as_ref();
+            let title = format!("{}: {place}", look(metric).1);
+            let mut chart = over_time(metric, &format!("-{}", plain(&place)), title, lines, episode);
+            chart.marks.truncate(1);
+            if let Some(seed) = flows::first_of_several(entries) {
+                chart.note = format!("seed {seed}");
+            }
+            let zoomed = zoom(&chart, episode);
+            charts.push(chart);
+            charts.extend(zoomed);
+        }
+    }
+    charts.extend(flows::of_comparison(entries, &styles));
+    charts
+}
+
+/// Where a comparison looks: the places with the highest peaks in any run; nothing where all is zero.
+fn places(outcomes: &[&Outcome], metric: Metric) -> Vec<String> {
+    let mut found: Vec<(String, f64)> = Vec::new();
+    for curve in outcomes.iter().flat_map(|outcome| &outcome.curves.list).filter(|curve| curve.metric == metric) {
+        let height = peak(curve);
+        match found.iter_mut().find(|(name, _)| *name == curve.name) {
+            Some((_, highest)) => *highest = highest.max(height),
+            None => found.push((curve.name.clone(), height)),
+        }
+    }
+    found.retain(|(name, height)| *height > 0.0 && moves(outcomes, metric, name));
+    // Flows keep their order; ports are ranked.
+    if !matches!(metric, Metric::FlowThroughput | Metric::FlowRate) {
+        found.sort_by(|a, b| b.1.total_cmp(&a.1));
+    }
+    found.truncate(MOST_PLACES);
+    found.into_iter().map(|(name, _)| name).collect()
+}
+
+/// Whether a quantity changes in any run: what the scheme allows often does not.
+fn moves(outcomes: &[&Outcome], metric: Metric, name: &str) -> bool {
+    let of = outcomes.iter().flat_map(|outcome| &outcome.curves.list).filter(|c| c.metric == metric && c.name == name);
+    of.into_iter().any(|curve| curve.trace.points().windows(2).any(|pair| pair[0].1 != pair[1].1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curves::Trace;
+
+    #[test]
+    fn the_highest_curves_are_shown_in_their_order() {
+        let curves: Vec<Curve> = (0..12)
+            .map(|i| {
+                let mut trace = Trace::default();
+                trace.push(0.0, f64::from((i * 7) % 12));
+                Curve { metric: Metric::QueueBytes, name: format!("q{i}"), trace }
+            })
+            .collect();
+        let all: Vec<&Curve> = curves.iter().collect();
+        let chosen: Vec<f64> = highest(&all).into_iter().map(peak).collect();
+        assert_eq!(chosen.len(), MOST_LINES);
+        assert!(chosen.iter().all(|peak| *peak >= 4.0));
+        assert_eq!(plain("s0->s1#1 prio 3"), "s0-to-s1-1-prio-3");
+    }
+}

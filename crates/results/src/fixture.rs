@@ -1,0 +1,195 @@
+//! A small plan and plausible records, for tests of the results.
+
+use super::RunContext;
+use std::time::Duration;
+use xoff_engine::{BitRate, Span, Time};
+use xoff_fabric::plan::*;
+use xoff_fabric::record::{ClassReport, Counters, FlowRecord, PauseRecord, PortReport};
+use xoff_run::RunEnd;
+
+/// h0 and h1 on s0; r0 and r1 on s1; two parallel links between the switches.
+pub fn plan() -> Plan {
+    let node = |name: &str, kind: NodeKind, layer: &str| Node {
+        name: name.into(),
+        kind,
+        profile: 0,
+        layer: layer.into(),
+        domain: 0,
+    };
+    let (host, switch) = (NodeKind::Host, NodeKind::Switch);
+    let way = Direction { rate: BitRate::from_gbps(40), delay: Span::from_us(5), loss: 0.0 };
+    let link = |a, b| Link { a, b, a_to_b: way, b_to_a: way };
+    Plan {
+        seed: 7,
+        nodes: vec![
+            node("h0", host, "host"),
+            node("h1", host, "host"),
+            node("s0", switch, "leaf"),
+            node("s1", switch, "leaf"),
+            node("r0", host, "host"),
+            node("r1", host, "host"),
+        ],
+        links: vec![link(0, 2), link(1, 2), link(2, 3), link(2, 3), link(3, 4), link(3, 5)],
+        classes: Classes {
+            list: vec![
+                Class { priority: 3, lossless: true, service: Service::Strict, queue_limit_bytes: None },
+                Class { priority: 6, lossless: true, service: Service::Strict, queue_limit_bytes: None },
+            ],
+            control: 1,
+        },
+        switches: vec![SwitchSettings {
+            buffer_bytes: 12_000_000,
+            count_passing: false,
+            pfc: PfcSettings {
+                thresholds: Thresholds::Static { xoff_bytes: 512_000, xon_bytes: 510_000 },
+                headroom: Headroom::Auto,
+                set_aside_per_port: false,
+                signalling: Signalling::OnOff,
+            },
+            watchdog: None,
+        }],
+        hosts: vec![HostSettings {
+            mtu_bytes: 1024,
+            sizes: FrameSizes::ROCE_V2,
+            ack_every: 1,
+            ack_class: AckClass::Control,
+            ack_delay: Span::ZERO,
+            notify_delay: Span::ZERO,
+            nak_interval: Span::from_us(100),
+            retransmit_timeout: Span::from_ms(4),
+            nic: NicSettings::default(),
+        }],
+        model: Model::default(),
+        ack_path: AckPath::Ecmp,
+        faults: Vec::new(),
+        probes: Vec::new(),
+        run: RunSettings {
+            stop: Time::from_ms(10),
+            stop_when_idle: true,
+            allow_drops: false,
+            deadlock_check: None,
+            stop_on_deadlock: true,
+            stall_after: None,
+            record_pauses: true,
+            record_refreshes: false,
+            record_pfc_frames: true,
+        },
+    }
+}
+
+pub fn context(plan: &Plan) -> RunContext<'_> {
+    RunContext {
+        name: "two switches".into(),
+        schemes: vec!["none".into()],
+        seed: 7,
+        plan,
+        labels: vec!["F0".into(), "burst".into()],
+        sources: vec!["long".into(), "mice".into()],
+        scenario: "name = \"two switches\"\n# <&>\n".into(),
+        attachments: Vec::new(),
+        csv: true,
+        figures: false,
+        version: "0.1.0".into(),
+        disturbance: None,
+        warnings: Vec::new(),
+    }
+}
+
+/// Flow `id` of `size` bytes from h0 to r0, `fct` microseconds long with an ideal of 10.
+pub fn flow(id: u32, size: u64, start_us: u64, fct_us: u64) -> FlowRecord {
+    FlowRecord {
+        id,
+        number: u64::from(id),
+        source: 1,
+        label: 1,
+        src: 0,
+        dst: 4,
+        ports: (10_000, 4791),
+        size_bytes: Some(size),
+        delivered_bytes: size,
+        class: 0,
+        scheme: 0,
+        start: Time::from_us(start_us),
+        delivered_at: Some(Time::from_us(start_us + fct_us)),
+        acked_at: Some(Time::from_us(start_us + fct_us + 15)),
+        ideal: Span::from_us(10),
+        base_rtt: Span::from_us(30),
+        packets_sent: size.div_ceil(1024),
+        packets_retransmitted: 0,
+        timeouts: 0,
+        lost: 0,
+        marked: 3,
+        notifications: 1,
+        first_notified: None,
+        detours: 0,
+        path: Box::new([0, 6, 8]),
+    }
+}
+
+/// An endless flow from the start of the run that delivered `bytes`.
+pub fn endless(id: u32, bytes: u64) -> FlowRecord {
+    FlowRecord {
+        source: 0,
+        label: 0,
+        size_bytes: None,
+        delivered_bytes: bytes,
+        start: Time::ZERO,
+        delivered_at: None,
+        acked_at: None,
+        ..flow(id, 0, 0, 0)
+    }
+}
+
+pub fn pause(at_us: u64, port: u32, pause: bool) -> PauseRecord {
+    PauseRecord { at: Time::from_us(at_us), port, class: 0, pause, refresh: false, ingress_bytes: 512_100 }
+}
+
+pub fn end(delivered_bytes: u64) -> RunEnd {
+    let ports = (0..12)
+        .map(|port| PortReport {
+            port,
+            tx_packets: 10 * u64::from(port),
+            tx_wire_bytes: 1_000_000 * u64::from(port),
+            pause_frames: if port == 1 { 4 } else { 0 },
+            resume_frames: if port == 1 { 4 } else { 0 },
+            refresh_frames: 0,
+            classes: vec![
+                ClassReport {
+                    queue_bytes_peak: 1_000 * u64::from(port),
+                    queue_bytes_mean: 12.5,
+                    ingress_bytes_peak: 400_000,
+                    xoff_bytes: (port % 2 == 1).then_some(512_000),
+                    headroom_bytes: 60_000,
+                    paused: Span::from_us(30),
+                    marks: 1,
+                    drops: 0,
+                },
+                ClassReport::default(),
+            ],
+        })
+        .collect();
+    RunEnd {
+        counters: Counters {
+            events: 5_000_000,
+            packet_hops: 1_234_567,
+            delivered_bytes,
+            pause_frames: 4,
+            resume_frames: 4,
+            ..Counters::default()
+        },
+        ports,
+        sim_end: Time::from_ms(10),
+        wall: Duration::from_millis(350),
+        run_cpu: Duration::from_millis(300),
+        setup: Duration::from_millis(4),
+        parts: 1,
+        threads: 1,
+        windows: None,
+        peak_rss: 50_000_000,
+        imbalance: None,
+        failure: None,
+        deadlock_at: None,
+        storms: Vec::new(),
+        missed_frames: Vec::new(),
+    }
+}

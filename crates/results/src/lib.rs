@@ -1,0 +1,128 @@
+//! What becomes of a run: tables, a summary, figures, a report, and comparisons of several runs.
+//!
+//! Reading order: [`writer`] (records in, run directory out), [`tables`] (the columns),
+//! [`summary`] with [`flows`] and [`goodput`], [`metrics`], [`columns`] (numbers of several runs with
+//! [`interval`]s), [`compare`], [`seeds`], [`comparison`] (their directory), [`figures`], [`report`].
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
+pub mod capture;
+pub mod column;
+pub mod columns;
+pub mod compare;
+pub mod comparison;
+pub mod curves;
+pub mod directory;
+pub mod disruption;
+pub mod episode;
+pub mod execute;
+pub mod export;
+pub mod failure;
+pub mod figures;
+pub mod files;
+#[cfg(any(test, feature = "fixture"))]
+#[doc(hidden)]
+pub mod fixture;
+mod flows;
+pub mod goodput;
+pub mod grid;
+pub mod incident;
+pub mod interval;
+#[cfg(test)]
+mod measure_tests;
+pub mod names;
+pub mod outcome;
+pub mod read;
+pub mod report;
+pub mod seeds;
+pub mod summary;
+mod table_writer;
+pub mod tables;
+mod tally;
+pub mod text;
+pub mod trace;
+pub mod warnings;
+pub mod writer;
+
+pub use outcome::{Outcome, RunContext};
+pub use summary::Summary;
+pub use writer::RunWriter;
+
+use serde_json::{Value, json};
+use xoff_scenario::measure::probe;
+
+/// What `xoff describe` prints: every column of every table, and the metrics of the series.
+pub fn describe_text(width: usize) -> String {
+    let mut text: String = tables::ALL.iter().map(|table| column::dictionary_text(table, width)).collect();
+    text.push_str(&describe_metrics(width));
+    text
+}
+
+/// One of the tables, if it is called so.
+pub fn describe_table(name: &str, width: usize) -> Option<String> {
+    let table = tables::ALL.iter().find(|table| table.name == name)?;
+    let mut text = column::dictionary_text(table, width);
+    if std::ptr::eq(*table, &tables::SERIES) {
+        text.push_str(&describe_metrics(width));
+    }
+    Some(text)
+}
+
+fn describe_metrics(width: usize) -> String {
+    let mut grid = grid::Grid::new(["metric", "unit", "meaning"]).left(&[1, 2]);
+    for metric in probe::METRICS {
+        let facts = probe::facts(metric);
+        grid.row([facts.name, facts.unit, facts.meaning]);
+    }
+    let mut text = format!("metrics of series.parquet\n{}", grid.text_in(width));
+    text.push_str("\nnumbers of run.json, comparison.json, seeds.json, numbers.csv and cdf.csv\n");
+    for (name, meaning) in NUMBERS {
+        text.push_str(&format!("  {name}\n"));
+        xoff_scenario::wrap::paragraph(&mut text, meaning, 6, width);
+    }
+    text
+}
+
+/// What a number means where its name does not say it all.
+const NUMBERS: [(&str, &str); 8] = [
+    (
+        "goodput90_gbps",
+        "Payload per time from the first start until 90 % of all delivered payload had arrived, each flow's taken as \
+         delivered evenly over its life. The slowest tenth of the bytes may take any time without changing it.",
+    ),
+    ("goodput_to_end_gbps", "All delivered payload over the simulated time; the last flow decides it."),
+    (
+        "p50, p95, p99, p999",
+        "Nearest-rank percentiles: values that occurred. Tables mark a p95 of fewer than 20 flows, a p99 of fewer than \
+         100 and a p99.9 of fewer than 1,000 with *: they are no more than the maximum.",
+    ),
+    (
+        "by_source",
+        "The finite flows of each [[traffic]] table: percentiles, the same by flow size, and `cdf`. Sources are never \
+         mixed in one curve.",
+    ),
+    (
+        "cdf",
+        "Percentiles of completion times and of slowdowns at fixed percentages, each in its own order; cdf.csv has a \
+         line for each.",
+    ),
+    (
+        "estimates",
+        "With --seeds: mean over the seeds, half the width of its 95 % confidence interval (Student's t), and how many \
+         seeds have the number. Seed k of --seeds N is the first seed plus k - 1.",
+    ),
+    ("differences", "The same for the number less that of the first scheme under the same seed."),
+    ("numbers.csv", "Every number of the tables by scheme, seed and key; keys are places in run.json."),
+];
+
+/// The same for programs.
+pub fn describe_json() -> Value {
+    let mut value = column::dictionary_json(tables::ALL);
+    let metric = |metric| {
+        let facts = probe::facts(metric);
+        json!({ "name": facts.name, "unit": facts.unit, "meaning": facts.meaning })
+    };
+    value["metrics"] = probe::METRICS.into_iter().map(metric).collect();
+    value["numbers"] = NUMBERS.into_iter().map(|(name, meaning)| json!({ "name": name, "meaning": meaning })).collect();
+    value
+}

@@ -1,0 +1,66 @@
+//! What is known of a run before and after it.
+
+use super::curves::Curves;
+use super::incident::Warning;
+use super::summary::Summary;
+use std::path::PathBuf;
+use xoff_engine::Time;
+use xoff_fabric::plan::Plan;
+use xoff_scenario::Attachment;
+
+/// What is known before a run starts.
+pub struct RunContext<'a> {
+    /// Name of the scenario.
+    pub name: String,
+    /// Names of the schemes, by [`FlowRecord::scheme`](xoff_fabric::record::FlowRecord::scheme).
+    pub schemes: Vec<String>,
+    pub seed: u64,
+    pub plan: &'a Plan,
+    /// By [`FlowRecord::label`](xoff_fabric::record::FlowRecord::label).
+    pub labels: Vec<String>,
+    /// By [`FlowRecord::source`](xoff_fabric::record::FlowRecord::source).
+    pub sources: Vec<String>,
+    /// The scenario with every default filled in, as it will stand in `scenario.toml`.
+    pub scenario: String,
+    /// Files it names, kept beside it so that the directory can be run again.
+    pub attachments: Vec<Attachment>,
+    /// CSV twins of the tables.
+    pub csv: bool,
+    /// Figures as files of their own; the report has them in any case.
+    pub figures: bool,
+    pub version: String,
+    /// When something is meant to upset the network; `None` lets the results find it.
+    pub disturbance: Option<Time>,
+    /// What is to be said of the scenario itself.
+    pub warnings: Vec<Warning>,
+}
+
+/// A finished run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub summary: Summary,
+    pub curves: Curves,
+    /// The resolved scenario.
+    pub scenario: String,
+    /// The directory, if one was asked for.
+    pub directory: Option<PathBuf>,
+}
+
+/// What the runs in the directory of a comparison are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Schemes side by side, each under one seed or several.
+    Schemes,
+    /// One scenario under several seeds.
+    Seeds,
+}
+
+impl Kind {
+    /// The file that says all, and by which the directory is known as finished.
+    pub fn file(self) -> &'static str {
+        match self {
+            Kind::Schemes => "comparison.json",
+            Kind::Seeds => "seeds.json",
+        }
+    }
+}

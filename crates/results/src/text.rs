@@ -1,0 +1,360 @@
+//! The summary of a run as a text for a terminal of some width.
+
+use super::columns::{Percentile, needed, percentile_note, percentile_text};
+use super::grid::{Grid, left_out_note};
+use super::summary::{Distribution, SizeClass, SourceFlows, Summary};
+use xoff_scenario::number::{brief, brief_or_dash, bytes, microseconds, percent, thousands};
+use xoff_scenario::wrap;
+
+/// Whether headings may be set in bold; decide it by whether the output is a terminal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Style {
+    Plain,
+    Terminal,
+}
+
+/// A titled table; what the terminal and the report both show.
+pub struct Section {
+    pub title: String,
+    pub grid: Grid,
+}
+
+/// The whole summary.
+pub fn summary(summary: &Summary, style: Style, width: usize) -> String {
+    let mut out = String::new();
+    let head = format!(
+        "{}, scheme {}, seed {}: {} simulated",
+        summary.name,
+        summary.scheme,
+        summary.seed,
+        microseconds(summary.sim_time_us)
+    );
+    wrap::wrap(&mut out, &head, 0, width);
+    let mut left_out = Vec::new();
+    for section in sections(summary) {
+        out.push('\n');
+        out.push_str(&heading(&section.title, style, width));
+        let fitted = section.grid.fit(width);
+        out.push_str(&fitted.text);
+        left_out.extend(fitted.left_out);
+    }
+    for note in percentile_note(distributions(summary)).into_iter().chain(left_out_note(left_out, width)) {
+        out.push_str("\n  ");
+        wrap::wrap(&mut out, &note, 2, width.min(100));
+    }
+    out.push('\n');
+    for line in speed_line(summary).lines() {
+        let indent = line.len() - line.trim_start().len();
+        out.extend(std::iter::repeat_n(' ', indent));
+        wrap::wrap(&mut out, line.trim_start(), 7, width);
+    }
+    for warning in &summary.warnings {
+        let (on, off) = paint(style, "\x1b[1;33m");
+        let told = wrap::lines(&format!("warning: {}", warning.text()), width);
+        out.push_str(&told.replacen("warning", &format!("{on}warning{off}"), 1));
+    }
+    for check in summary.checks.iter().filter(|check| !check.held) {
+        let (on, off) = paint(style, if check.allowed { "" } else { "\x1b[1;31m" });
+        let verdict = if check.allowed { "allowed" } else { "check failed" };
+        out.push_str(&format!("{on}{verdict}{off}: {} ({})\n", check.name, check.detail));
+    }
+    if let Some(failure) = &summary.failure {
+        let (on, off) = paint(style, "\x1b[1;31m");
+        out.push_str(&format!("\n{on}the run failed{off}: {failure}"));
+    }
+    out
+}
+
+fn paint(style: Style, code: &'static str) -> (&'static str, &'static str) {
+    if style == Style::Terminal && !code.is_empty() { (code, "\x1b[0m") } else { ("", "") }
+}
+
+fn heading(title: &str, style: Style, width: usize) -> String {
+    let (on, off) = paint(style, "\x1b[1m");
+    format!("{on}{}{off}\n", wrap::lines(title, width).trim_end())
+}
+
+/// The distributions whose percentiles are shown.
+fn distributions(summary: &Summary) -> impl Iterator<Item = &Distribution> {
+    let sizes = summary.by_size.iter().map(|class| &class.fct_us);
+    sizes.chain(summary.by_source.iter().filter(|_| summary.by_source.len() > 1).map(|of| &of.fct_us))
+}
+
+/// One line on how fast the run was.
+pub fn speed_line(summary: &Summary) -> String {
+    let rate = match summary.packet_hops_per_cpu_second {
+        Some(rate) => format!("{} million packet-hops per CPU second", brief(rate / 1e6)),
+        None => "too short to time".to_owned(),
+    };
+    let parts = match (summary.parts, summary.threads) {
+        (..2, _) => String::new(),
+        (parts, 1) => format!(" in {parts} parts"),
+        (parts, threads) => format!(" in {parts} parts on {threads} threads"),
+    };
+    format!(
+        "speed: {rate}{parts}\n       {} packet-hops, {} events in {} s, {} peak memory\n",
+        thousands(summary.packet_hops),
+        thousands(summary.events),
+        brief(summary.wall_seconds),
+        bytes(summary.peak_rss_bytes / 100_000 * 100_000),
+    )
+}
+
+/// The tables that apply to this run, in reading order.
+pub fn sections(summary: &Summary) -> Vec<Section> {
+    let all = [
+        by_size(summary, "flow completion time, us", |class| class.fct_us, summary.fct_us),
+        by_size(summary, "slowdown (1 = as fast as on an idle network)", |class| class.slowdown, summary.slowdown),
+        by_source(summary, "flow completion time by traffic source, us", |of| of.fct_us),
+        by_source(summary, "slowdown by traffic source", |of| of.slowdown),
+        throughput(summary),
+        episode(summary),
+        disruptions(summary),
+        network(summary),
+        queues(summary),
+        pauses(summary),
+        links(summary),
+        measures(summary),
+        captures(summary),
+    ];
+    all.into_iter().filter(|section| !section.grid.rows.is_empty()).collect()
+}
+
+/// One row per size class, and one for all where there are several.
+fn by_size(summary: &Summary, title: &str, of_class: fn(&SizeClass) -> Distribution, all: Distribution) -> Section {
+    let mut grid = distribution_grid("size", all.count);
+    let mut row = |name: &str, flows, completed, of| distribution_row(&mut grid, name, (flows, completed), of);
+    let classes = summary.by_size.iter().filter(|class| class.flows > 0);
+    for class in classes.clone() {
+        row(&class.name, class.flows, class.completed, of_class(class));
+    }
+    if classes.count() > 1 {
+        row("all", summary.flows_total - summary.flows_endless, summary.flows_completed, all);
+    }
+    Section { title: title.to_owned(), grid }
+}
+
+/// One row per traffic source, where there are several.
+fn by_source(summary: &Summary, title: &str, pick: fn(&SourceFlows) -> Distribution) -> Section {
+    let most = summary.by_source.iter().map(|of| of.completed).max().unwrap_or(0);
+    let mut grid = distribution_grid("source", most);
+    for of in summary.by_source.iter().filter(|_| summary.by_source.len() > 1) {
+        distribution_row(&mut grid, &of.source, (of.flows, of.completed), pick(of));
+    }
+    Section { title: title.to_owned(), grid }
+}
+
+/// With the 99.9th percentile only if the row of most flows has enough for it.
+fn distribution_grid(first: &str, most: u64) -> Grid {
+    let mut head = vec![first, "flows", "finished", "mean", "p50", "p95", "p99", "max"];
+    if most >= needed(Percentile::P999) {
+        head.insert(7, "p99.9");
+    }
+    let mut grid = Grid::new(head);
+    grid.ranks = vec![0, 0, 2, 0, 0, 1];
+    grid
+}
+
+fn distribution_row(grid: &mut Grid, name: &str, (flows, completed): (u64, u64), of: Distribution) {
+    let mut cells = vec![name.to_owned(), thousands(flows), thousands(completed), brief_or_dash(of.mean)];
+    let all = Percentile::ALL.into_iter().filter(|p| grid.head.iter().any(|title| title == p.title()));
+    cells.extend(all.map(|p| percentile_text(p, &of)));
+    cells.push(brief_or_dash(of.max));
+    grid.row(cells);
+}
+
+fn throughput(summary: &Summary) -> Section {
+    let mut grid = Grid::new(["long flows", "number", "mean Gbps", "least", "most", "fairness (Jain)"]);
+    for of in &summary.throughput {
+        let fairness = if of.flows > 1 { brief_or_dash(of.fairness) } else { "-".to_owned() };
+        grid.row([
+            of.label.clone(),
+            thousands(of.flows),
+            brief(of.mean_gbps),
+            brief(of.min_gbps),
+            brief(of.max_gbps),
+            fairness,
+        ]);
+    }
+    Section { title: "throughput over the whole run".into(), grid }
+}
+
+fn episode(summary: &Summary) -> Section {
+    let mut grid = Grid::new(["long flow", "before, Gbps", "during", "cut to", "after", "recovered after"]);
+    let Some(episode) = &summary.episode else {
+        return Section { title: String::new(), grid };
+    };
+    for flow in &episode.flows {
+        grid.row([
+            flow.name.clone(),
+            brief_or_dash(flow.before_gbps),
+            brief_or_dash(flow.during_gbps),
+            brief_or_dash(flow.cut_to_gbps),
+            brief_or_dash(flow.after_gbps),
+            flow.recovery_us.map_or_else(|| "not in this run".to_owned(), microseconds),
+        ]);
+    }
+    let tree = match (episode.pauses_toward_senders, episode.tree_us) {
+        (Some(0), _) => "; no PAUSE reached their hosts".to_owned(),
+        (Some(frames), Some(us)) => {
+            format!("; {} PAUSE reached their hosts over {}", thousands(frames), microseconds(us))
+        }
+        _ => String::new(),
+    };
+    let title = format!(
+        "disturbance by {} from {} to {}{tree}",
+        episode.cause,
+        microseconds(episode.start_us),
+        microseconds(episode.end_us)
+    );
+    Section { title, grid }
+}
+
+/// Rows of the table of storms; a watchdog may trip thousands of times.
+const DISRUPTIONS_SHOWN: usize = 12;
+
+fn disruptions(summary: &Summary) -> Section {
+    let head = ["what", "at", "priority", "from", "to", "dropped", "unfinished"];
+    let mut grid = Grid::new(head).left(&[1]);
+    for of in summary.disruptions.iter().take(DISRUPTIONS_SHOWN) {
+        grid.row([
+            of.what.name().to_owned(),
+            of.place.clone(),
+            of.priority.to_string(),
+            microseconds(of.from_us),
+            of.until_us.map_or_else(|| "the end".to_owned(), microseconds),
+            thousands(of.packets_dropped),
+            thousands(of.flows_unfinished),
+        ]);
+    }
+    let more = match summary.disruptions.len().saturating_sub(DISRUPTIONS_SHOWN) {
+        0 => String::new(),
+        more => format!(" (the first {DISRUPTIONS_SHOWN}; {} more are in run.json)", thousands(more as u64)),
+    };
+    let title = format!("storms and watchdogs: packets dropped by them, flows unfinished because of them{more}");
+    Section { title, grid }
+}
+
+fn network(summary: &Summary) -> Section {
+    let mut grid = Grid::new(["goodput90", "data packets", "sent again", "marks", "notices", "PAUSE", "drops"]);
+    let drops = match summary.drops {
+        0 => "0".to_owned(),
+        all => format!("{} ({} lossless)", thousands(all), thousands(summary.drops_lossless)),
+    };
+    grid.row([
+        format!("{} Gbps", brief(summary.goodput90_gbps)),
+        thousands(summary.packets_delivered),
+        thousands(summary.packets_retransmitted),
+        thousands(summary.marks),
+        thousands(summary.notifications),
+        thousands(summary.pause_frames),
+        drops,
+    ]);
+    Section { title: "network".into(), grid }
+}
+
+fn queues(summary: &Summary) -> Section {
+    let mut grid = Grid::new(["ingress", "priority", "peak", "XOFF at", "peak/XOFF", "headroom"]);
+    for of in &summary.nearest_xoff {
+        grid.row([
+            of.ingress.clone(),
+            of.priority.to_string(),
+            bytes(of.peak_bytes),
+            bytes(of.xoff_bytes),
+            percent(of.of_xoff),
+            bytes(of.headroom_bytes),
+        ]);
+    }
+    let worst = match &summary.worst_queue {
+        Some(of) => {
+            format!("; longest egress queue {} at {} (priority {})", bytes(of.peak_bytes), of.port, of.priority)
+        }
+        None => String::new(),
+    };
+    Section { title: format!("queues nearest to PAUSE{worst}"), grid }
+}
+
+fn pauses(summary: &Summary) -> Section {
+    let mut grid = Grid::new(["from", "to", "PAUSE", "RESUME", "refreshed"]).left(&[1]);
+    for of in &summary.pauses {
+        grid.row([
+            of.from.clone(),
+            of.to.clone(),
+            thousands(of.pause_frames),
+            thousands(of.resume_frames),
+            thousands(of.refresh_frames),
+        ]);
+    }
+    Section { title: "pauses by layer".into(), grid }
+}
+
+fn links(summary: &Summary) -> Section {
+    let mut grid = Grid::new(["link", "rate, Gbps", "busy", "paused"]);
+    for of in &summary.busiest_links {
+        grid.row([of.port.clone(), brief_rate(of.rate_gbps), percent(of.utilisation), percent(of.paused)]);
+    }
+    Section { title: "busiest links".into(), grid }
+}
+
+fn measures(summary: &Summary) -> Section {
+    let mut grid = Grid::new(["measure", "value", "unit"]).left(&[2]);
+    for of in &summary.measures {
+        grid.row([of.name.clone(), of.text(), of.unit.clone()]);
+    }
+    Section { title: "measures".into(), grid }
+}
+
+fn captures(summary: &Summary) -> Section {
+    let mut grid = Grid::new(["capture", "frames", "beyond its limit", "file"]).left(&[3]);
+    for of in &summary.captures {
+        let missed = if of.missed > 0 { thousands(of.missed) } else { "none".to_owned() };
+        grid.row([of.name.clone(), thousands(of.frames), missed, of.file.clone()]);
+    }
+    Section { title: "captures".into(), grid }
+}
+
+/// `100`, `2.5`: a configured rate is exact and needs no trailing zeros.
+fn brief_rate(gbps: f64) -> String {
+    let text = format!("{gbps:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::super::writer::RunWriter;
+    use super::*;
+
+    fn sample() -> Summary {
+        let plan = fixture::plan();
+        let mut writer = RunWriter::create(None, &fixture::context(&plan)).unwrap();
+        let flows: Vec<_> =
+            (0..300).map(|i| fixture::flow(i, 1 + u64::from(i) * 7_001, 10, 1_000_000 + 997 * u64::from(i))).collect();
+        writer.flows(&flows).unwrap();
+        writer.flows(&[fixture::endless(300, 25_000_000)]).unwrap();
+        let delivered = flows.iter().map(|f| f.delivered_bytes).sum::<u64>() + 25_000_000;
+        writer.finish(fixture::end(delivered)).unwrap().summary
+    }
+
+    #[test]
+    fn it_fits_the_terminal_and_is_plain_in_a_pipe() {
+        let text = summary(&sample(), Style::Plain, 80);
+        for line in text.lines() {
+            assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+        }
+        assert!(!text.contains('\x1b'));
+        assert!(summary(&sample(), Style::Terminal, 80).contains("\x1b[1m"));
+        for part in ["10-100 KB", "F0", "78.1%", "512 KB", "1,234,567 packet-hops", "s1->r1", "leaf"] {
+            assert!(text.contains(part), "{part} is missing from:\n{text}");
+        }
+    }
+
+    #[test]
+    fn what_went_wrong_is_said() {
+        let mut bad = sample();
+        bad.checks[0].held = false;
+        bad.failure = Some("deadlock at 3ms".into());
+        let text = summary(&bad, Style::Plain, 80);
+        assert!(text.contains("check failed: bytes conserved") && text.contains("the run failed: deadlock at 3ms"));
+    }
+}

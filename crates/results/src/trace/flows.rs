@@ -1,0 +1,184 @@
+//! The flows of a run, as a trace needs them.
+
+use super::known_port;
+use super::network::Network;
+use crate::read::RunDirectory;
+use crate::tables;
+use std::collections::HashMap;
+use xoff_engine::{Span, Time};
+use xoff_scenario::Diagnostic;
+
+/// One row of `flows.parquet`.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    pub id: u64,
+    pub src: u32,
+    pub dst: u32,
+    /// Numbers in [`Flows::texts`], since few texts are shared by many flows.
+    pub label: u32,
+    pub source: u32,
+    pub scheme: u32,
+    pub path_text: u32,
+    pub priority: u8,
+    pub size_bytes: Option<u64>,
+    pub delivered_bytes: u64,
+    pub start: Time,
+    /// When the receiver had everything.
+    pub delivered: Option<Time>,
+    /// When the sender knew.
+    pub acked: Option<Time>,
+    pub ideal_us: Option<f64>,
+    pub slowdown: Option<f64>,
+    pub base_rtt_us: f64,
+    pub goodput_gbps: Option<f64>,
+    pub packets_sent: u64,
+    pub packets_retransmitted: u64,
+    pub timeouts: u64,
+    pub marked: u64,
+    pub notifications: u64,
+}
+
+impl Flow {
+    /// The end of its life at the sender: the last ACK, or the end of the run.
+    pub fn sender_end(&self, run_end: Time) -> Time {
+        self.acked.unwrap_or(run_end).max(self.start)
+    }
+
+    /// The end of its life in the network.
+    pub fn network_end(&self, run_end: Time) -> Time {
+        self.delivered.unwrap_or(run_end).max(self.start)
+    }
+}
+
+/// All flows in the order of their starts.
+#[derive(Default)]
+pub struct Flows {
+    pub list: Vec<Flow>,
+    texts: Vec<String>,
+    numbers: HashMap<String, u32>,
+    /// By [`Flow::path_text`]: the egress ports of that path.
+    paths: HashMap<u32, Vec<u32>>,
+}
+
+const COLUMNS: [&str; 22] = [
+    "flow_id",
+    "source",
+    "label",
+    "src",
+    "dst",
+    "size_bytes",
+    "delivered_bytes",
+    "priority",
+    "scheme",
+    "start_us",
+    "finish_us",
+    "fct_acked_us",
+    "ideal_us",
+    "slowdown",
+    "base_rtt_us",
+    "packets_sent",
+    "packets_retransmitted",
+    "timeouts",
+    "marked",
+    "notifications",
+    "path",
+    "goodput_gbps",
+];
+
+impl Flows {
+    pub fn read(run: &RunDirectory, network: &Network) -> Result<Flows, Diagnostic> {
+        let mut flows = Flows::default();
+        for rows in run.rows(&tables::FLOWS, &COLUMNS)? {
+            let rows = rows?;
+            let whole = |name: &str| rows.integers(name);
+            let (id, src, dst, priority) = (whole("flow_id")?, whole("src")?, whole("dst")?, whole("priority")?);
+            let (size, delivered_bytes) = (whole("size_bytes")?, whole("delivered_bytes")?);
+            let (sent, again) = (whole("packets_sent")?, whole("packets_retransmitted")?);
+            let (timeouts, marked, notified) = (whole("timeouts")?, whole("marked")?, whole("notifications")?);
+            let (start, finish, acked) =
+                (rows.reals("start_us")?, rows.reals("finish_us")?, rows.reals("fct_acked_us")?);
+            let (ideal, slowdown) = (rows.reals("ideal_us")?, rows.reals("slowdown")?);
+            let (base_rtt, goodput) = (rows.reals("base_rtt_us")?, rows.reals("goodput_gbps")?);
+            let (label, source) = (rows.texts("label")?, rows.texts("source")?);
+            let (scheme, path) = (rows.texts("scheme")?, rows.texts("path")?);
+            for row in 0..rows.len() {
+                let start = start.time(row).unwrap_or(Time::ZERO);
+                let path_text = flows.text(path.get(row).unwrap_or(""));
+                flows.know_path(path_text, network)?;
+                let flow = Flow {
+                    id: id.get(row).unwrap_or(0),
+                    src: src.get(row).unwrap_or(0) as u32,
+                    dst: dst.get(row).unwrap_or(0) as u32,
+                    label: flows.text(label.get(row).unwrap_or("")),
+                    source: flows.text(source.get(row).unwrap_or("")),
+                    scheme: flows.text(scheme.get(row).unwrap_or("")),
+                    path_text,
+                    priority: priority.get(row).unwrap_or(0) as u8,
+                    size_bytes: size.get(row),
+                    delivered_bytes: delivered_bytes.get(row).unwrap_or(0),
+                    start,
+                    delivered: finish.time(row),
+                    acked: acked.time(row).map(|span| start.saturating_add(span - Time::ZERO)),
+                    ideal_us: ideal.get(row),
+                    slowdown: slowdown.get(row),
+                    base_rtt_us: base_rtt.get(row).unwrap_or(0.0),
+                    goodput_gbps: goodput.get(row),
+                    packets_sent: sent.get(row).unwrap_or(0),
+                    packets_retransmitted: again.get(row).unwrap_or(0),
+                    timeouts: timeouts.get(row).unwrap_or(0),
+                    marked: marked.get(row).unwrap_or(0),
+                    notifications: notified.get(row).unwrap_or(0),
+                };
+                let nodes = network.nodes() as u32;
+                if flow.src >= nodes || flow.dst >= nodes {
+                    let error =
+                        Diagnostic::new(format!("flow {} is between hosts that its scenario does not have", flow.id));
+                    return Err(error.help("scenario.toml and flows.parquet are of different runs"));
+                }
+                flows.list.push(flow);
+            }
+        }
+        flows.list.sort_unstable_by_key(|flow| (flow.start, flow.id));
+        Ok(flows)
+    }
+
+    fn text(&mut self, text: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(text) {
+            return number;
+        }
+        let number = self.texts.len() as u32;
+        self.texts.push(text.to_owned());
+        self.numbers.insert(text.to_owned(), number);
+        number
+    }
+
+    pub fn word(&self, number: u32) -> &str {
+        &self.texts[number as usize]
+    }
+
+    /// `h0>s0>s1#1>r0` is by the ports `h0->s0`, `s0->s1#1`, `s1->r0`.
+    fn know_path(&mut self, number: u32, network: &Network) -> Result<(), Diagnostic> {
+        if self.paths.contains_key(&number) {
+            return Ok(());
+        }
+        // Names of nodes have no such signs.
+        let hops: Vec<&str> = self.texts[number as usize].split('>').collect();
+        let mut ports = Vec::with_capacity(hops.len());
+        for hop in hops.windows(2) {
+            let from = hop[0].split('#').next().unwrap_or_default();
+            ports.push(known_port(network, &format!("{from}->{}", hop[1]))?);
+        }
+        self.paths.insert(number, ports);
+        Ok(())
+    }
+
+    pub fn path(&self, flow: &Flow) -> &[u32] {
+        self.paths.get(&flow.path_text).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Time from one instant to another, in microseconds.
+pub fn span_us(from: Time, until: Time) -> f64 {
+    let span: Span = until.saturating_since(from);
+    span.as_us()
+}

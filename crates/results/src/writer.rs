@@ -1,0 +1,482 @@
+//! Writes a run directory while the run goes, and its summary at the end.
+
+use super::curves::CurveKeeper;
+use super::directory::Staging;
+use super::disruption::Unfinished;
+use super::episode::{self, PauseLog};
+use super::failure;
+use super::figures;
+use super::incident::Warning;
+use super::names::{Names, label_name};
+use super::outcome::{Outcome, RunContext};
+use super::report;
+use super::summary::{CaptureRow, MeasuredRow, Summary};
+use super::table_writer::{Cell, TableWriter};
+use super::tables;
+use super::tally::{self, Tally, utilisation};
+use super::warnings::{self, Timeouts};
+use std::io;
+use std::path::Path;
+use xoff_engine::{Span, Time};
+use xoff_fabric::plan::{Fault, RunSettings, peer};
+use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
+use xoff_run::RunEnd;
+use xoff_scenario::measure::probe::facts;
+
+/// Takes records as they come; memory does not grow with samples or pauses.
+pub struct RunWriter {
+    names: Names,
+    name: String,
+    schemes: Vec<String>,
+    seed: u64,
+    labels: Vec<String>,
+    sources: Vec<String>,
+    scenario: String,
+    version: String,
+    disturbance: Option<Time>,
+    pauses_recorded: bool,
+    figures: bool,
+    tally: Tally,
+    keeper: CurveKeeper,
+    pause_log: PauseLog,
+    unfinished: Vec<FlowRecord>,
+    fates: Unfinished,
+    timeouts: Timeouts,
+    warnings: Vec<Warning>,
+    measures: Vec<MeasuredRow>,
+    captures: Vec<CaptureRow>,
+    /// What else of the plan the summary needs.
+    faults: Vec<Fault>,
+    run: RunSettings,
+    files: Option<Files>,
+}
+
+struct Files {
+    flows: TableWriter,
+    series: TableWriter,
+    pauses: TableWriter,
+    pfc: Option<TableWriter>,
+    ports: TableWriter,
+    /// Last, so that a dropped writer closes its files before they are removed.
+    staging: Staging,
+}
+
+impl RunWriter {
+    /// `out`: the directory to be written; `None` only makes the summary.
+    pub fn create(out: Option<&Path>, context: &RunContext<'_>) -> io::Result<RunWriter> {
+        let files = match out {
+            None => None,
+            Some(out) => {
+                let staging = Staging::create(out)?;
+                staging.write("scenario.toml", context.scenario.as_bytes())?;
+                for file in &context.attachments {
+                    staging.write(&file.name, file.source.text.as_bytes())?;
+                }
+                let table = |table| TableWriter::create(staging.path(), table, &context.version, context.csv);
+                Some(Files {
+                    flows: table(&tables::FLOWS)?,
+                    series: table(&tables::SERIES)?,
+                    pauses: table(&tables::PAUSES)?,
+                    pfc: context.plan.run.record_pfc_frames.then(|| table(&tables::PFC)).transpose()?,
+                    ports: table(&tables::PORTS)?,
+                    staging,
+                })
+            }
+        };
+        Ok(RunWriter {
+            names: Names::of(context.plan),
+            name: context.name.clone(),
+            schemes: context.schemes.clone(),
+            seed: context.seed,
+            labels: context.labels.clone(),
+            sources: context.sources.clone(),
+            scenario: context.scenario.clone(),
+            version: context.version.clone(),
+            disturbance: context.disturbance,
+            pauses_recorded: context.plan.run.record_pauses,
+            figures: context.figures,
+            tally: Tally::default(),
+            keeper: CurveKeeper::default(),
+            pause_log: PauseLog::new(context.disturbance),
+            unfinished: Vec::new(),
+            fates: Unfinished::default(),
+            timeouts: Timeouts::new(&context.plan.hosts),
+            warnings: context.warnings.clone(),
+            measures: Vec::new(),
+            captures: Vec::new(),
+            faults: context.plan.faults.clone(),
+            run: context.plan.run.clone(),
+            files,
+        })
+    }
+
+    /// Where the directory is being written, if it is.
+    pub fn directory(&self) -> Option<&Path> {
+        self.files.as_ref().map(|files| files.staging.path())
+    }
+
+    /// Flows that ended, or at the very end those that did not.
+    pub fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
+        for flow in flows {
+            self.tally.flow(flow);
+            self.fates.flow(flow);
+            self.timeouts.flow(flow);
+            if self.files.is_none() {
+                continue;
+            }
+            match flow.delivered_at {
+                Some(at) => self.write_flow(flow, at)?,
+                // Its goodput needs the end of the run, which is not known yet.
+                None => self.unfinished.push(flow.clone()),
+            }
+        }
+        Ok(())
+    }
+
+    fn write_flow(&mut self, flow: &FlowRecord, until: Time) -> io::Result<()> {
+        let Some(files) = &mut self.files else { return Ok(()) };
+        let fct = flow.delivered_at.map(|at| at.saturating_since(flow.start));
+        let finite = flow.size_bytes.is_some();
+        let slowdown = fct.filter(|_| finite && flow.ideal > Span::ZERO).map(|fct| fct / flow.ideal);
+        let lasted = until.saturating_since(flow.start);
+        let goodput = (lasted > Span::ZERO).then(|| flow.delivered_bytes as f64 * 8.0 / lasted.as_s() / 1e9);
+        let acked = flow.acked_at.map(|at| at.saturating_since(flow.start).as_us());
+        let source = self.sources.get(flow.source as usize).map_or("", String::as_str);
+        let scheme = self.schemes.get(usize::from(flow.scheme)).map_or("", String::as_str);
+        files.flows.row(&[
+            flow.id.into(),
+            source.into(),
+            flow.number.into(),
+            label_name(&self.labels, flow.label).as_str().into(),
+            flow.src.into(),
+            flow.dst.into(),
+            self.names.node(flow.src).into(),
+            self.names.node(flow.dst).into(),
+            flow.ports.0.into(),
+            flow.ports.1.into(),
+            flow.size_bytes.into(),
+            flow.delivered_bytes.into(),
+            self.names.priority(flow.class).into(),
+            scheme.into(),
+            flow.start.as_us().into(),
+            flow.delivered_at.map(Time::as_us).into(),
+            fct.map(Span::as_us).into(),
+            acked.into(),
+            finite.then(|| flow.ideal.as_us()).into(),
+            slowdown.into(),
+            flow.base_rtt.as_us().into(),
+            flow.packets_sent.into(),
+            flow.packets_retransmitted.into(),
+            flow.timeouts.into(),
+            flow.marked.into(),
+            flow.notifications.into(),
+            Cell::Integer(flow.path.len() as u64),
+            self.names.path(&flow.path).as_str().into(),
+            goodput.into(),
+        ])
+    }
+
+    pub fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
+        for pause in pauses.iter().filter(|pause| !pause.refresh) {
+            let toward_host = self.names.faces_host(pause.port);
+            if pause.pause && toward_host {
+                self.pause_log.pause(pause.port, pause.at);
+            }
+            let Some(files) = &mut self.files else { continue };
+            files.pauses.row(&[
+                pause.at.as_us().into(),
+                self.names.port(pause.port).into(),
+                self.names.node_name_of(pause.port).into(),
+                self.names.layer_of(pause.port).into(),
+                if toward_host { "host" } else { "switch" }.into(),
+                self.names.priority(pause.class).into(),
+                if pause.pause { "pause" } else { "resume" }.into(),
+                pause.ingress_bytes.into(),
+            ])?;
+        }
+        Ok(())
+    }
+
+    /// Only of a run that was asked for them.
+    pub fn pfc_frames(&mut self, frames: &[PfcRecord]) -> io::Result<()> {
+        let Some(table) = self.files.as_mut().and_then(|files| files.pfc.as_mut()) else { return Ok(()) };
+        for frame in frames {
+            let node = self.names.node_of(frame.port);
+            table.row(&[
+                frame.at.as_us().into(),
+                self.names.node(node).into(),
+                if self.names.is_host(node) { "host" } else { "switch" }.into(),
+                self.names.port(frame.port).into(),
+                self.names.number_of(frame.port).into(),
+                self.names.priority(frame.class).into(),
+                if frame.pause { "pause" } else { "resume" }.into(),
+            ])?;
+        }
+        Ok(())
+    }
+
+    pub fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
+        for sample in samples {
+            self.keeper.sample(sample);
+            let Some(files) = &mut self.files else { continue };
+            let facts = facts(sample.metric);
+            let label;
+            let entity = if facts.of_flow {
+                label = label_name(&self.labels, sample.label);
+                label.as_str()
+            } else {
+                self.names.port(sample.entity)
+            };
+            files.series.row(&[
+                sample.at.as_us().into(),
+                facts.name.into(),
+                entity.into(),
+                facts.of_flow.then_some(sample.entity).into(),
+                facts.per_class.then(|| self.names.priority(sample.class)).into(),
+                (sample.value * facts.scale).into(),
+                facts.unit.into(),
+            ])?;
+        }
+        Ok(())
+    }
+
+    /// Completes the tables, the figures and the report, and gives the directory its name.
+    /// What the scenario's own measures gave, and what became of its captures.
+    pub fn taken(&mut self, measures: Vec<MeasuredRow>, captures: Vec<CaptureRow>) {
+        (self.measures, self.captures) = (measures, captures);
+    }
+
+    pub fn finish(mut self, end: RunEnd) -> io::Result<Outcome> {
+        for flow in std::mem::take(&mut self.unfinished) {
+            self.write_flow(&flow, end.sim_end)?;
+        }
+        let explained = end.failure.as_ref().map(|failure| failure::explain(failure, &self.names));
+        let scheme = self.schemes.join("+");
+        let identity = (self.version.as_str(), self.name.as_str(), scheme.as_str(), self.seed);
+        let mut summary = self.tally.summary(identity, (&self.labels, &self.sources), &self.names, &end, explained);
+        let names = &self.names;
+        let setting = episode::Setting {
+            disturbance: self.disturbance,
+            sim_end: end.sim_end,
+            labels: &self.labels,
+            sources: &self.sources,
+            pauses_recorded: self.pauses_recorded,
+            host_of: &|port| names.node_of(peer(port)),
+        };
+        (summary.measures, summary.captures) = (self.measures.split_off(0), self.captures.split_off(0));
+        summary.episode = episode::find(&self.tally, &self.keeper, &self.pause_log, &setting);
+        self.judge(&mut summary, &end);
+        let curves = self.keeper.curves(&self.names, &self.labels);
+        let mut outcome = Outcome { summary, curves, scenario: self.scenario, directory: None };
+        if let Some(mut files) = self.files {
+            write_ports(&mut files.ports, &self.names, &end)?;
+            for table in [files.flows, files.series, files.pauses, files.ports].into_iter().chain(files.pfc) {
+                table.finish()?;
+            }
+            let charts = figures::of_run(&outcome);
+            if self.figures {
+                figures::write_all(&charts, files.staging.path())?;
+            }
+            let page = report::of_run(&outcome, &charts).map_err(io::Error::other)?;
+            files.staging.write("report.html", page.as_bytes())?;
+            files.staging.write("run.json", outcome.summary.json_pretty().as_bytes())?;
+            outcome.directory = Some(files.staging.finish()?);
+        }
+        Ok(outcome)
+    }
+}
+
+/// The place of the check on unfinished flows among the others.
+const FATES_AT: usize = 2;
+
+impl RunWriter {
+    /// What must be said beside the numbers: who did not finish and why, and what to beware of.
+    fn judge(&self, summary: &mut Summary, end: &RunEnd) {
+        let stopped = end.failure.is_none() && end.sim_end >= self.run.stop;
+        let (disruptions, check) = self.fates.judge(&self.names, &self.faults, &end.storms, end.sim_end, stopped);
+        summary.disruptions = disruptions;
+        summary.checks.insert(FATES_AT.min(summary.checks.len()), check);
+        for check in summary.checks.iter_mut().filter(|check| !check.held) {
+            check.allowed = match check.name.as_str() {
+                tally::NO_LOSSLESS_DROP => self.run.allow_drops,
+                tally::NO_DEADLOCK => !self.run.stop_on_deadlock,
+                _ => false,
+            };
+        }
+        summary.warnings.clone_from(&self.warnings);
+        summary.warnings.extend(self.timeouts.warning(&self.names, &self.labels));
+        summary.warnings.extend(warnings::few_flows(&summary.slowdown));
+    }
+}
+
+fn write_ports(table: &mut TableWriter, names: &Names, end: &RunEnd) -> io::Result<()> {
+    for report in &end.ports {
+        let port = report.port;
+        let used = utilisation(names, port, report.tx_wire_bytes, end.sim_end);
+        for (class, of) in (0u8..).zip(&report.classes) {
+            table.row(&[
+                names.port(port).into(),
+                names.node_name_of(port).into(),
+                names.layer_of(port).into(),
+                names.node_name_of(peer(port)).into(),
+                names.priority(class).into(),
+                names.rate(port).as_gbps().into(),
+                report.tx_packets.into(),
+                report.tx_wire_bytes.into(),
+                used.into(),
+                report.pause_frames.into(),
+                report.resume_frames.into(),
+                report.refresh_frames.into(),
+                of.queue_bytes_peak.into(),
+                of.queue_bytes_mean.into(),
+                of.ingress_bytes_peak.into(),
+                of.xoff_bytes.into(),
+                of.headroom_bytes.into(),
+                of.paused.as_us().into(),
+                of.marks.into(),
+                of.drops.into(),
+            ])?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::directory::scratch::Scratch;
+    use super::super::fixture;
+    use super::*;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Float64Type, Int64Type};
+    use arrow_array::{Array, RecordBatch};
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use std::fs::{self, File};
+    use xoff_fabric::record::Metric;
+
+    /// `figures` only once: drawing is the slow part.
+    fn run(out: Option<&Path>, figures: bool) -> Outcome {
+        let plan = fixture::plan();
+        let mut writer = RunWriter::create(out, &RunContext { figures, ..fixture::context(&plan) }).unwrap();
+        let flows: Vec<FlowRecord> =
+            (1..50).map(|i| fixture::flow(i, 1_000 * u64::from(i), 2_000, 20 + u64::from(i))).collect();
+        writer.flows(&flows).unwrap();
+        for bin in 1..=1000u64 {
+            let value = if (201..=300).contains(&bin) { 5e9 } else { 20e9 };
+            let at = Time::from_us(10 * bin);
+            writer
+                .samples(&[
+                    Sample { at, metric: Metric::FlowThroughput, entity: 0, label: 0, class: 0, value },
+                    Sample { at, metric: Metric::QueueBytes, entity: 8, label: 0, class: 0, value: 1e5 },
+                ])
+                .unwrap();
+        }
+        writer
+            .pauses(&[fixture::pause(2_100, 1, true), fixture::pause(2_200, 1, false), fixture::pause(2_400, 1, true)])
+            .unwrap();
+        // h0's NIC, and the first link between the switches at s0.
+        let frame = PfcRecord { at: Time::from_us(2_101), port: 0, class: 0, pause: true };
+        writer.pfc_frames(&[frame, PfcRecord { port: 4, pause: false, ..frame }]).unwrap();
+        writer.flows(&[fixture::endless(0, 25_000_000)]).unwrap();
+        let delivered = flows.iter().map(|f| f.delivered_bytes).sum::<u64>() + 25_000_000;
+        writer.finish(fixture::end(delivered)).unwrap()
+    }
+
+    fn read(path: &Path) -> RecordBatch {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
+        let mut batches: Vec<RecordBatch> =
+            reader.with_batch_size(1 << 20).build().unwrap().map(Result::unwrap).collect();
+        assert_eq!(batches.len(), 1);
+        batches.remove(0)
+    }
+
+    #[test]
+    fn a_run_directory_reads_back() {
+        let scratch = Scratch::new("writer");
+        let out = scratch.0.join("out");
+        let outcome = run(Some(&out), true);
+        assert_eq!(outcome.directory.as_deref(), Some(out.as_path()));
+        assert!(outcome.summary.sound(), "{:?}", outcome.summary.checks);
+
+        let flows = read(&out.join("flows.parquet"));
+        assert_eq!(flows.num_rows(), 50);
+        let column = |name: &str| flows.column_by_name(name).unwrap().clone();
+        assert_eq!(column("fct_us").as_primitive::<Float64Type>().value(0), 21.0);
+        assert_eq!(column("slowdown").as_primitive::<Float64Type>().value(0), 2.1);
+        assert!(column("size_bytes").is_null(49) && column("slowdown").is_null(49));
+        assert_eq!(column("goodput_gbps").as_primitive::<Float64Type>().value(49), 20.0);
+        assert_eq!(column("path").as_string::<i32>().value(0), "h0>s0>s1#1>r0");
+        assert_eq!(column("priority").as_primitive::<Int64Type>().value(0), 3);
+
+        let series = read(&out.join("series.parquet"));
+        assert_eq!(series.num_rows(), 2000);
+        let value = series.column_by_name("value").unwrap().as_primitive::<Float64Type>().clone();
+        assert_eq!((value.value(0), value.value(1)), (20.0, 1e5));
+        assert_eq!(read(&out.join("pauses.parquet")).num_rows(), 3);
+        assert_eq!(read(&out.join("ports.parquet")).num_rows(), 24);
+
+        let frames = fs::read_to_string(out.join("pfc.csv")).unwrap();
+        assert!(frames.ends_with("\n2101,h0,host,h0->s0,1,3,pause\n2101,s0,switch,s0->s1#0,3,3,resume\n"), "{frames}");
+        assert_eq!(read(&out.join("pfc.parquet")).num_rows(), 2);
+
+        let csv = fs::read_to_string(out.join("flows.csv")).unwrap();
+        assert!(csv.starts_with("flow_id,source,number,label,"));
+        assert_eq!(csv.lines().count(), 51);
+        let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(out.join("run.json")).unwrap()).unwrap();
+        assert_eq!(json["flows_total"], 50);
+        assert_eq!(json["fct_us"]["p50"], 45.0);
+        assert_eq!(json["episode"]["tree_us"], 300.0);
+        for file in ["scenario.toml", "report.html", "slowdown-mice.svg", "slowdown-mice.png"] {
+            assert!(out.join(file).is_file(), "{file} is missing");
+        }
+    }
+
+    #[test]
+    fn tables_are_the_same_bytes_every_time() {
+        let scratch = Scratch::new("bytes");
+        let (one, two) = (scratch.0.join("one"), scratch.0.join("two"));
+        run(Some(&one), false);
+        run(Some(&two), false);
+        for table in tables::ALL {
+            for ending in ["parquet", "csv"] {
+                let file = format!("{}.{ending}", table.name);
+                assert!(fs::read(one.join(&file)).unwrap() == fs::read(two.join(&file)).unwrap(), "{file} differs");
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_directory_there_is_the_same_summary() {
+        let scratch = Scratch::new("none");
+        let written = run(Some(&scratch.0.join("out")), false);
+        let only = run(None, false);
+        assert_eq!(written.summary, only.summary);
+        assert_eq!(only.directory, None);
+    }
+
+    #[test]
+    fn the_json_has_what_programs_rely_on() {
+        let json: serde_json::Value = serde_json::from_str(&run(None, false).summary.json()).unwrap();
+        for key in [
+            "scheme",
+            "seed",
+            "sim_time_us",
+            "flows_total",
+            "flows_completed",
+            "packets_delivered",
+            "packet_hops",
+            "events",
+            "drops",
+            "pause_frames",
+            "wall_seconds",
+            "run_cpu_seconds",
+            "peak_rss_bytes",
+        ] {
+            assert!(!json[key].is_null(), "{key}");
+        }
+        for of in ["fct_us", "slowdown"] {
+            for key in ["mean", "p50", "p95", "p99"] {
+                assert!(json[of][key].is_f64(), "{of}.{key}");
+            }
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! Runs a loaded scenario: builds the world, drives it in slices, hands its records on.
+
+use crate::crew;
+use crate::end::RunEnd;
+use crate::memory;
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use xoff_engine::Time;
+use xoff_fabric::capture::Frame;
+use xoff_fabric::plan::Plan;
+use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
+use xoff_fabric::traffic::{Action, Source};
+use xoff_fabric::window::indivisible;
+use xoff_fabric::world::Progress;
+use xoff_scenario::Loaded;
+use xoff_scenario::measure::recording::Unit;
+use xoff_schemes::{Any, AnyWorld};
+
+/// Events between two looks at the clock: a few milliseconds of work.
+const SLICE: u64 = 1 << 16;
+
+/// How far a run is, for whoever shows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    pub now: Time,
+    pub stop: Time,
+    /// Part done, from 0 to 1: of the flows where their number is known, else of the time.
+    pub part: f64,
+    pub packet_hops: u64,
+}
+
+/// Takes the records of a run as they come.
+pub trait Sink {
+    fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()>;
+    fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()>;
+    fn samples(&mut self, samples: &[Sample]) -> io::Result<()>;
+    /// Only if the plan records them.
+    fn pfc_frames(&mut self, _: &[PfcRecord]) -> io::Result<()> {
+        Ok(())
+    }
+    /// Only if [`Keep::frames`].
+    fn frames(&mut self, _: &[Frame]) -> io::Result<()> {
+        Ok(())
+    }
+    /// Only if [`Keep::units`].
+    fn units(&mut self, _: &[Unit]) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Records that somebody needs although the scenario does not ask for them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Keep {
+    pub pauses: bool,
+    pub refreshes: bool,
+    /// Answers on connections that stay open.
+    pub units: bool,
+    /// What the scenario captures.
+    pub frames: bool,
+}
+
+/// Runs to the end and hands the records on; what is left to say is the result.
+pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn FnMut(Position)) -> io::Result<RunEnd> {
+    let began = Instant::now();
+    let units = keep.units.then(Arc::<Mutex<UnitLog>>::default);
+    let mut plan = Arc::clone(&loaded.plan);
+    if keep.pauses && !plan.run.record_pauses || keep.refreshes && !plan.run.record_refreshes {
+        let settings = &mut Arc::make_mut(&mut plan).run;
+        settings.record_pauses |= keep.pauses;
+        settings.record_refreshes |= keep.refreshes;
+    }
+    let frames = keep.frames && !loaded.captures.is_empty();
+    let mut world = build_with(loaded, plan, units.as_ref(), !frames);
+    if frames {
+        world.capture(loaded.captures.iter().map(|request| request.capture.clone()).collect());
+    }
+    let mut guard = memory::Guard::new(memory::limit());
+    let setup = began.elapsed();
+    let flows_expected = flows_expected(loaded);
+    let crew = crew::Threads::new(world.parts());
+    let cpu = if crew.count() > 1 { process_cpu } else { thread_cpu };
+    let (wall_start, cpu_start) = (Instant::now(), cpu());
+    while crew.run(&mut world, SLICE) == Progress::Running {
+        drain(&mut world, sink)?;
+        if let Some(failure) = guard.look(&world) {
+            world.fail(failure);
+        }
+        let counters = &world.counters;
+        let part = match flows_expected {
+            Some(flows) => counters.flows_completed as f64 / flows,
+            None => world.now.ps() as f64 / world.plan.run.stop.ps().max(1) as f64,
+        };
+        watch(Position {
+            now: world.now,
+            stop: world.plan.run.stop,
+            part: part.min(1.0),
+            packet_hops: counters.packet_hops,
+        });
+    }
+    let (wall, run_cpu) = (wall_start.elapsed(), cpu().saturating_sub(cpu_start));
+    drain(&mut world, sink)?;
+    if let Some(units) = units {
+        sink.units(&units.lock().map_err(|_| io::Error::other("a traffic source panicked"))?.take())?;
+    }
+    Ok(RunEnd {
+        counters: world.counters,
+        ports: world.port_reports(),
+        sim_end: world.now,
+        wall,
+        run_cpu,
+        setup,
+        parts: world.parts(),
+        threads: crew.count(),
+        windows: crew.windows(world.windows(), wall),
+        peak_rss: peak_rss_bytes(),
+        imbalance: world.books().err(),
+        failure: world.failure.clone(),
+        storms: world.storm_records(),
+        deadlock_at: world.deadlocks.first().map(|(at, _)| *at),
+        missed_frames: (0..loaded.captures.len()).map(|capture| world.taps().counts(capture).1).collect(),
+    })
+}
+
+/// The world of a loaded scenario, ready to run.
+pub fn build(loaded: &Loaded) -> AnyWorld {
+    build_with(loaded, Arc::clone(&loaded.plan), None, false)
+}
+
+/// The same in parts, by the part of every node; the reason if it cannot be cut.
+pub fn build_in_parts(loaded: &Loaded, part_of: Vec<u16>) -> Result<AnyWorld, &'static str> {
+    let (schemes, sources) = made(loaded, None);
+    match indivisible(&loaded.plan, &schemes, &sources) {
+        Some(why) => Err(why),
+        None => Ok(AnyWorld::in_parts(Arc::clone(&loaded.plan), schemes, sources, part_of)),
+    }
+}
+
+/// `cut`: in parts, if the network is large enough and can be.
+fn build_with(loaded: &Loaded, plan: Arc<Plan>, units: Option<&Arc<Mutex<UnitLog>>>, cut: bool) -> AnyWorld {
+    let (schemes, sources) = made(loaded, units);
+    // What is asked and answered on open connections is written down as it happens.
+    if cut && units.is_none() && indivisible(&plan, &schemes, &sources).is_none() {
+        let part_of = crew::cut(&plan);
+        return AnyWorld::in_parts(plan, schemes, sources, part_of);
+    }
+    AnyWorld::new(plan, schemes, sources)
+}
+
+/// The schemes and sources of a scenario.
+fn made(loaded: &Loaded, units: Option<&Arc<Mutex<UnitLog>>>) -> (Vec<Any>, Vec<Box<dyn Source>>) {
+    let mut first_label = 0;
+    let mut sources: Vec<Box<dyn Source>> = Vec::with_capacity(loaded.traffic.len());
+    for (index, traffic) in (0..).zip(&loaded.traffic) {
+        let inner = traffic.build(loaded.plan.seed);
+        let relabelled = Relabelled { inner, name: traffic.key(), first_label, waiting: Vec::new() };
+        sources.push(match units {
+            Some(log) => Box::new(Watched { inner: relabelled, source: index, log: log.clone() }),
+            None => Box::new(relabelled),
+        });
+        first_label += traffic.labels.len() as u32;
+    }
+    let schemes = loaded.schemes.iter().map(|scheme| Any::configure(&scheme.values)).collect();
+    (schemes, sources)
+}
+
+/// How many flows will run, if every source knows and none is endless.
+fn flows_expected(loaded: &Loaded) -> Option<f64> {
+    let mut sum = 0.0;
+    for traffic in &loaded.traffic {
+        if !traffic.expected.finite {
+            return None;
+        }
+        sum += traffic.expected.flows?;
+    }
+    (sum > 0.0).then_some(sum)
+}
+
+fn drain(world: &mut AnyWorld, sink: &mut dyn Sink) -> io::Result<()> {
+    sink.flows(&world.flows)?;
+    sink.pauses(&world.pauses)?;
+    sink.pfc_frames(&world.pfc_frames)?;
+    sink.samples(&world.samples)?;
+    sink.frames(&world.taps().frames)?;
+    world.flows.clear();
+    world.pauses.clear();
+    world.pfc_frames.clear();
+    world.samples.clear();
+    world.taps_mut().frames.clear();
+    Ok(())
+}
+
+/// A source asks for at most this many things at a time; what is more follows at the same instant, so that
+/// memory is looked at in between.
+const ACTIONS_AT_ONCE: usize = 1 << 17;
+
+/// A source that has a name, and whose labels count on from those of the sources before it.
+struct Relabelled {
+    inner: Box<dyn Source>,
+    name: u64,
+    first_label: u32,
+    /// Asked for at this instant and not passed on yet, last first.
+    waiting: Vec<(Time, Action)>,
+}
+
+impl Source for Relabelled {
+    fn name(&self) -> Option<u64> {
+        Some(self.name)
+    }
+    fn reacts(&self) -> bool {
+        self.inner.reacts()
+    }
+    fn next(&self) -> Option<Time> {
+        self.waiting.last().map(|(at, _)| *at).or_else(|| self.inner.next())
+    }
+    fn act(&mut self, now: Time, out: &mut Vec<Action>) {
+        let from = out.len();
+        if self.waiting.is_empty() {
+            self.inner.act(now, out);
+            for action in &mut out[from..] {
+                if let Action::Start(spec) = action {
+                    spec.label += self.first_label;
+                }
+            }
+            let later = out.drain((from + ACTIONS_AT_ONCE).min(out.len())..).rev();
+            self.waiting.extend(later.map(|action| (now, action)));
+        } else {
+            let first = self.waiting.len().saturating_sub(ACTIONS_AT_ONCE);
+            out.extend(self.waiting.drain(first..).rev().map(|(_, action)| action));
+        }
+    }
+    fn on_finished(&mut self, now: Time, handle: u32) {
+        self.inner.on_finished(now, handle);
+    }
+    fn on_drained(&mut self, now: Time, handle: u32) {
+        self.inner.on_drained(now, handle);
+    }
+}
+
+/// A source whose open connections are watched.
+struct Watched {
+    inner: Relabelled,
+    source: u32,
+    log: Arc<Mutex<UnitLog>>,
+}
+
+impl Watched {
+    fn log(&self, note: impl FnOnce(&mut UnitLog)) {
+        // Nobody else holds it while the world runs.
+        if let Ok(mut log) = self.log.lock() {
+            note(&mut log);
+        }
+    }
+}
+
+impl Source for Watched {
+    fn name(&self) -> Option<u64> {
+        self.inner.name()
+    }
+    fn reacts(&self) -> bool {
+        self.inner.reacts()
+    }
+    fn next(&self) -> Option<Time> {
+        self.inner.next()
+    }
+    fn act(&mut self, now: Time, out: &mut Vec<Action>) {
+        let from = out.len();
+        self.inner.act(now, out);
+        for action in &out[from..] {
+            match action {
+                Action::Start(spec) if spec.offered_bytes.is_some() => {
+                    let (label, src, dst, class) = (spec.label, spec.src, spec.dst, spec.class);
+                    let unit = Unit { source: self.source, label, src, dst, class, asked: now, done: None };
+                    self.log(|log| log.ask(spec.handle, unit));
+                }
+                Action::Offer { handle, .. } => self.log(|log| log.ask_again(self.source, *handle, now)),
+                _ => {}
+            }
+        }
+    }
+    fn on_finished(&mut self, now: Time, handle: u32) {
+        self.inner.on_finished(now, handle);
+    }
+    fn on_drained(&mut self, now: Time, handle: u32) {
+        self.log(|log| log.done(self.source, handle, now));
+        self.inner.on_drained(now, handle);
+    }
+}
+
+/// The answers of all sources, by source and handle while they are under way.
+#[derive(Default)]
+struct UnitLog {
+    latest: BTreeMap<(u32, u32), Unit>,
+    done: Vec<Unit>,
+}
+
+impl UnitLog {
+    fn ask(&mut self, handle: u32, unit: Unit) {
+        self.latest.insert((unit.source, handle), unit);
+    }
+
+    fn ask_again(&mut self, source: u32, handle: u32, now: Time) {
+        if let Some(latest) = self.latest.get_mut(&(source, handle)) {
+            *latest = Unit { asked: now, done: None, ..*latest };
+        }
+    }
+
+    fn done(&mut self, source: u32, handle: u32, now: Time) {
+        if let Some(latest) = self.latest.get_mut(&(source, handle)).filter(|latest| latest.done.is_none()) {
+            latest.done = Some(now);
+            self.done.push(*latest);
+        }
+    }
+
+    /// All of them, those still under way last.
+    fn take(&mut self) -> Vec<Unit> {
+        let under_way = self.latest.values().filter(|unit| unit.done.is_none());
+        let mut all = std::mem::take(&mut self.done);
+        all.extend(under_way);
+        all
+    }
+}
+
+/// CPU time of this thread: what the run costs, whatever else the machine does.
+fn thread_cpu() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+}
+
+/// CPU time of all threads.
+fn process_cpu() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+}
+
+/// Most memory this process ever held; zero where the system does not say.
+pub fn peak_rss_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) * 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Heard(Arc<Mutex<Vec<(&'static str, u32)>>>);
+
+    impl Source for Heard {
+        fn next(&self) -> Option<Time> {
+            None
+        }
+        fn act(&mut self, _: Time, _: &mut Vec<Action>) {}
+        fn on_finished(&mut self, _: Time, handle: u32) {
+            self.0.lock().unwrap().push(("finished", handle));
+        }
+        fn on_drained(&mut self, _: Time, handle: u32) {
+            self.0.lock().unwrap().push(("drained", handle));
+        }
+    }
+
+    fn relabelled(inner: impl Source + 'static, first_label: u32) -> Relabelled {
+        Relabelled { inner: Box::new(inner), name: 0, first_label, waiting: Vec::new() }
+    }
+
+    /// Stops a great many flows at 1 us.
+    struct Crowd(Option<Time>);
+
+    impl Source for Crowd {
+        fn next(&self) -> Option<Time> {
+            self.0
+        }
+        fn act(&mut self, _: Time, out: &mut Vec<Action>) {
+            self.0 = None;
+            out.extend((0..300_000).map(|handle| Action::Stop { handle }));
+        }
+    }
+
+    #[test]
+    fn a_crowd_comes_in_parts_and_in_order() {
+        let at = Time::from_us(1);
+        let mut source = relabelled(Crowd(Some(at)), 0);
+        let (mut handles, mut parts) = (Vec::new(), Vec::new());
+        while source.next() == Some(at) {
+            let mut out = Vec::new();
+            source.act(at, &mut out);
+            parts.push(out.len());
+            handles.extend(out.iter().map(|action| match action {
+                Action::Stop { handle } => *handle,
+                _ => unreachable!("only stops"),
+            }));
+        }
+        assert_eq!(parts, [1 << 17, 1 << 17, 300_000 - (1 << 18)]);
+        assert!(handles.iter().copied().eq(0..300_000));
+        assert_eq!(source.next(), None);
+    }
+
+    #[test]
+    fn sources_hear_of_their_flows_whatever_their_labels() {
+        let heard = Arc::default();
+        let mut source = relabelled(Heard(Arc::clone(&heard)), 3);
+        source.on_drained(Time::ZERO, 1);
+        source.on_finished(Time::ZERO, 2);
+        assert_eq!(*heard.lock().unwrap(), [("drained", 1), ("finished", 2)]);
+    }
+}

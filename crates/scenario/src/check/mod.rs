@@ -1,0 +1,174 @@
+//! What can be said of a scenario before it runs: `xoff check`.
+
+mod cycle;
+pub mod marking;
+mod network;
+mod text;
+
+pub use marking::{Marking, Verdict};
+pub use network::{Layer, LinkGroup, RoundTrips};
+
+use crate::{Loaded, budget};
+use serde::Serialize;
+use xoff_fabric::plan::NodeKind;
+use xoff_fabric::route::Routes;
+
+/// Everything `xoff check` tells; text by [`Report::text`], JSON by serialising it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    pub name: String,
+    pub hosts: usize,
+    pub switches: usize,
+    pub links: usize,
+    pub layers: Vec<Layer>,
+    pub link_groups: Vec<LinkGroup>,
+    pub round_trips: Option<RoundTrips>,
+    pub schemes: Vec<String>,
+    pub headroom: Vec<HeadroomRow>,
+    pub buffers: Vec<BufferRow>,
+    pub marking: Vec<Marking>,
+    pub deadlock: Deadlock,
+    pub traffic: Vec<TrafficRow>,
+    pub warnings: Vec<String>,
+}
+
+/// Headroom of the ingresses of one speed.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct HeadroomRow {
+    pub rate: String,
+    pub configured_bytes: u64,
+    pub required_bytes: u64,
+    pub enough: bool,
+}
+
+/// The buffers of switches that are alike.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct BufferRow {
+    pub layer: String,
+    pub switches: usize,
+    pub ports: u32,
+    pub buffer_bytes: u64,
+    pub headroom_bytes: u64,
+    /// Static thresholds, or the reserves of dynamic ones.
+    pub promised_bytes: u64,
+    /// Negative where more is promised than there is.
+    pub left_bytes: i64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Deadlock {
+    /// Whether buffers can wait for each other in a circle, along shortest and pinned paths.
+    pub possible: bool,
+    /// Since when, where a failed link makes it so.
+    pub from_us: Option<f64>,
+    /// Ports that wait for each other, in order.
+    pub circle: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct TrafficRow {
+    pub name: String,
+    pub kind: String,
+    /// Until the end of the run, where it can be told.
+    pub flows: Option<f64>,
+    pub bytes: Option<f64>,
+    /// Of the senders' links.
+    pub load: Option<f64>,
+    pub ends_by_itself: bool,
+}
+
+/// Looks at a scenario from all sides.
+pub fn report(loaded: &Loaded) -> Report {
+    let plan = &loaded.plan;
+    let routes = Routes::new(plan, |_| true);
+    let hosts = plan.nodes.iter().filter(|node| node.kind == NodeKind::Host).count();
+    let any_lossless = plan.classes.list.iter().any(|class| class.lossless);
+    Report {
+        name: loaded.name.clone(),
+        hosts,
+        switches: plan.nodes.len() - hosts,
+        links: plan.links.len(),
+        layers: network::layers(plan),
+        link_groups: network::link_groups(plan),
+        round_trips: network::round_trips(plan, &routes),
+        schemes: loaded.schemes.iter().map(|scheme| scheme.label.clone()).collect(),
+        headroom: if any_lossless { headroom(loaded) } else { Vec::new() },
+        buffers: buffers(loaded),
+        marking: marking::rows(loaded),
+        deadlock: if any_lossless { deadlock(loaded, &routes) } else { Deadlock::impossible() },
+        traffic: traffic(loaded),
+        warnings: loaded.warnings.iter().map(|warning| warning.message.clone()).collect(),
+    }
+}
+
+fn headroom(loaded: &Loaded) -> Vec<HeadroomRow> {
+    let row = |(rate, configured_bytes, required_bytes): (xoff_engine::BitRate, u64, u64)| HeadroomRow {
+        rate: rate.to_string(),
+        configured_bytes,
+        required_bytes,
+        enough: configured_bytes >= required_bytes,
+    };
+    budget::headroom_by_speed(&loaded.plan, loaded.frame_bytes).into_iter().map(row).collect()
+}
+
+fn buffers(loaded: &Loaded) -> Vec<BufferRow> {
+    let plan = &loaded.plan;
+    let mut rows: Vec<BufferRow> = Vec::new();
+    for budget in budget::budgets(plan, loaded.frame_bytes) {
+        let promised = budget.headroom_bytes.saturating_add(budget.promised_bytes);
+        let row = BufferRow {
+            layer: plan.nodes[budget.node as usize].layer.clone(),
+            switches: 1,
+            ports: budget.ports,
+            buffer_bytes: budget.buffer_bytes,
+            headroom_bytes: budget.headroom_bytes,
+            promised_bytes: budget.promised_bytes,
+            left_bytes: (i128::from(budget.buffer_bytes) - i128::from(promised)) as i64,
+        };
+        match rows.iter_mut().find(|known| BufferRow { switches: 1, ..(*known).clone() } == row) {
+            Some(known) => known.switches += 1,
+            None => rows.push(row),
+        }
+    }
+    rows
+}
+
+impl Deadlock {
+    fn impossible() -> Deadlock {
+        Deadlock { possible: false, from_us: None, circle: Vec::new() }
+    }
+}
+
+/// Looks at the network as it starts and after each change of its links, up to a few.
+fn deadlock(loaded: &Loaded, whole: &Routes) -> Deadlock {
+    let plan = &loaded.plan;
+    let pinned = cycle::pinned(&loaded.traffic);
+    for (at, down) in cycle::link_states(plan, 16) {
+        let healthy = down.is_empty();
+        let routes = (!healthy).then(|| Routes::new(plan, |link| !down.contains(&link)));
+        if let Some(circle) = cycle::find(plan, routes.as_ref().unwrap_or(whole), &down, &pinned) {
+            let names = loaded.names.port_names();
+            return Deadlock {
+                possible: true,
+                from_us: (!healthy).then(|| at.as_us()),
+                circle: circle.into_iter().map(|port| names[port as usize].clone()).collect(),
+            };
+        }
+    }
+    Deadlock::impossible()
+}
+
+fn traffic(loaded: &Loaded) -> Vec<TrafficRow> {
+    let row = |plan: &crate::traffic::TrafficPlan| TrafficRow {
+        name: plan.name.clone(),
+        kind: plan.kind.to_owned(),
+        flows: plan.expected.flows,
+        bytes: plan.expected.bytes,
+        load: plan.expected.load,
+        ends_by_itself: plan.expected.finite,
+    };
+    loaded.traffic.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! The parts of the scenario's text about switches and hosts.
+
+use super::super::words::Result;
+use super::keys::HPCC;
+use super::parts::{Parts, line, quoted, rate, span, stop_ns};
+use crate::Diagnostic;
+use xoff_engine::quantity::format_bytes;
+
+/// Reserve of a port, and how far below the threshold it is resumed; constants there.
+const RESERVE_BYTES: u64 = 4096;
+const RESUME_BYTES: u64 = 3072;
+/// Headroom of a port in bandwidth-delay products.
+const HEADROOM_BDPS: u64 = 3;
+
+pub fn switch(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String> {
+    let (config, topology) = (parts.config, parts.topology);
+    if config.count("PAUSE_TIME", 0..=u64::MAX)? == 0 {
+        let error = config.error("PAUSE_TIME", "PAUSE_TIME 0 would turn PFC off");
+        return Err(error.label("there, a PAUSE of no time is a RESUME"));
+    }
+    if !config.flag("USE_DYNAMIC_PFC_THRESHOLD")? {
+        let warning = config.error("USE_DYNAMIC_PFC_THRESHOLD", "the thresholds are dynamic all the same");
+        warnings.push(warning.label("that simulator never looks at it"));
+    }
+    let mebibytes = config.count("BUFFER_SIZE", 1..=4095)?;
+    let buffer_bytes = mebibytes << 20;
+    let mut aside = vec![0u64; topology.is_switch.len()];
+    for link in &topology.links {
+        let product = u128::from(link.rate_bps) * u128::from(link.delay_ns) / 8 / 1_000_000_000;
+        let own = (product as u64).saturating_mul(HEADROOM_BDPS) + RESERVE_BYTES;
+        for end in [link.a, link.b].into_iter().filter(|end| topology.is_switch[*end as usize]) {
+            aside[end as usize] = aside[end as usize].saturating_add(own);
+        }
+    }
+    if let Some((id, bytes)) = aside.iter().enumerate().find(|(_, bytes)| **bytes >= buffer_bytes) {
+        let needed = (bytes >> 20) + 1;
+        return Err(config
+            .error("BUFFER_SIZE", format!("the headrooms of switch {id} leave nothing of its buffer"))
+            .label(format!("{} set aside of {mebibytes} MiB", format_bytes(*bytes)))
+            .help(format!(
+                "there the counters wrap and PFC never fires, so its results mean nothing; use BUFFER_SIZE {needed} or more"
+            )));
+    }
+    let mut out = String::from("\n[switch]\n");
+    line(&mut out, "buffer", &quoted(&format!("{mebibytes}MiB")), &config.said("BUFFER_SIZE"));
+    line(&mut out, "count_passing", "true", "");
+    out.push_str("\n[switch.pfc]\n");
+    line(&mut out, "threshold", "\"dynamic\"", "");
+    line(&mut out, "alpha", "\"by-speed-up\"", "");
+    line(&mut out, "alpha_base", "0.125", "");
+    line(&mut out, "nic_rate", &rate(topology.nic_rate_bps()), "the rate of the first host");
+    line(&mut out, "reserve", &quoted(&format_bytes(RESERVE_BYTES)), "");
+    line(&mut out, "resume_offset", &quoted(&format_bytes(RESUME_BYTES)), "");
+    line(&mut out, "headroom", "\"bdp\"", "");
+    line(&mut out, "headroom_bdps", &HEADROOM_BDPS.to_string(), "");
+    line(&mut out, "set_aside", "\"port\"", "");
+    line(&mut out, "signalling", "\"on-off\"", "");
+    Ok(out)
+}
+
+pub fn host(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String> {
+    let config = parts.config;
+    let mode = config.mode()?;
+    match config.count("L2_ACK_INTERVAL", 0..=u64::from(u32::MAX))? {
+        0 => {
+            let error = config.error("L2_ACK_INTERVAL", "L2_ACK_INTERVAL 0 would end no flow");
+            return Err(error
+                .label("there, senders then take no ACK")
+                .help("L2_ACK_INTERVAL 1 is an ACK for each packet"));
+        }
+        1 => {}
+        _ => warnings.push(
+            config
+                .error("L2_ACK_INTERVAL", "there is an ACK for each packet all the same")
+                .label("that simulator's code defeats the interval"),
+        ),
+    }
+    if config.flag("L2_BACK_TO_ZERO")? {
+        let error = config.error("L2_BACK_TO_ZERO", "going back to the start of a chunk cannot be imported");
+        return Err(error.label("Xoff goes back to the first missing packet").help("L2_BACK_TO_ZERO 0 does so too"));
+    }
+    let mut out = String::from("\n[host]\n");
+    let mtu = config.count("PACKET_PAYLOAD_SIZE", 64..=9216)?;
+    line(&mut out, "mtu", &quoted(&format_bytes(mtu)), &config.said("PACKET_PAYLOAD_SIZE"));
+    line(&mut out, "data_header", "\"48B\"", "");
+    // HPCC's scheme adds the 42 bytes of its telemetry to 46; other ACKs are padded to 60.
+    let ack = if mode == HPCC { "\"46B\"" } else { "\"60B\"" };
+    line(&mut out, "ack_size", ack, if mode == HPCC { "and 42B of telemetry" } else { "" });
+    line(&mut out, "pfc_size", "\"43B\"", "");
+    line(&mut out, "gap", "\"0B\"", "");
+    line(&mut out, "min_frame", "\"1B\"", "");
+    line(&mut out, "ack_every", "1", "");
+    line(&mut out, "ack_class", "\"data\"", "");
+    line(&mut out, "nak_interval", "\"500us\"", "");
+    line(&mut out, "retransmit_timeout", &span(stop_ns(config)?), "there is none: it never comes within the run");
+    line(&mut out, "scheduler", "\"scan\"", "");
+    // The NIC's queue of ACKs has the pause of group 3, whatever the flows' group.
+    let paused_by = if config.flag("ACK_HIGH_PRIO")? { "\"none\"" } else { "3" };
+    line(&mut out, "acks_paused_by", paused_by, &config.said("ACK_HIGH_PRIO"));
+    line(&mut out, "follow_rate", if mode == HPCC { "true" } else { "false" }, "");
+    let (windowed, global) = (config.flag("HAS_WIN")?, config.flag("GLOBAL_T")?);
+    if !windowed && mode == HPCC {
+        let error = config.error("HAS_WIN", "CC_MODE 3 cannot do without its window");
+        return Err(error.label("its law divides by the window, which is 0 there").help("use HAS_WIN 1"));
+    }
+    let cap = match (windowed, global) {
+        (false, _) => "none",
+        (true, true) => "longest-bdp",
+        (true, false) => "path-bdp",
+    };
+    line(&mut out, "inflight_cap", &quoted(cap), &format!("{}, {}", config.said("HAS_WIN"), config.said("GLOBAL_T")));
+    let scales = config.flag("VAR_WIN")?;
+    if windowed {
+        line(&mut out, "inflight_scales", if scales { "true" } else { "false" }, &config.said("VAR_WIN"));
+    }
+    line(&mut out, "pace", if config.flag("RATE_BOUND")? { "true" } else { "false" }, &config.said("RATE_BOUND"));
+    Ok(out)
+}

@@ -1,0 +1,104 @@
+//! The flow file: a count, then a line for each flow.
+
+use super::super::words::{Result, Words};
+use super::topology::Topology;
+use super::units;
+use crate::{Diagnostic, Place, Source};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+pub struct Flow {
+    pub src: u32,
+    pub dst: u32,
+    /// Its priority group.
+    pub group: u8,
+    pub src_port: u16,
+    pub dst_port: u16,
+    pub size_bytes: u64,
+    pub start_ns: u64,
+}
+
+/// The first flow of a pair leaves from here.
+const FIRST_PORT: u32 = 10_000;
+
+/// Reads as many flows as announced; more is told in a warning.
+pub fn read(source: &Arc<Source>, topology: &Topology, warnings: &mut Vec<Diagnostic>) -> Result<Vec<Flow>> {
+    let mut words = Words::new(source);
+    let (count, count_word) = words.whole::<u32>("the number of flows")?;
+    if count == 0 {
+        return Err(words.error(&count_word, "this file lists no flow").label("a scenario needs traffic"));
+    }
+    let mut flows: Vec<Flow> = Vec::new();
+    let mut next_port: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut before = 0.0;
+    for number in 1..=count {
+        let (src, first) = words
+            .whole::<u32>(&format!("flow {number} of {count}"))
+            .map_err(|error| error.help(format!("line {} announces {count} flows", count_word.line)))?;
+        let (dst, second) = words.whole::<u32>("the receiver of a flow")?;
+        let (group, group_word) = words.whole::<u32>("the priority group of a flow")?;
+        let (dst_port, port_word) = words.whole::<u32>("the destination port of a flow")?;
+        let (size_bytes, size_word) = words.whole::<u64>("the size of a flow")?;
+        let (start, start_word) = words.number("the start of a flow in seconds")?;
+        if start_word.line != first.line {
+            let error = words.place_of(&first, &start_word).error("a flow goes over the end of its line");
+            return Err(error.label("src dst pg dport size_bytes start_seconds on one line"));
+        }
+        for (id, word) in [(src, &first), (dst, &second)] {
+            match topology.is_switch.get(id as usize) {
+                None => {
+                    let error = words.error(word, format!("there is no node {id}"));
+                    return Err(error.label(format!("the topology has 0 to {}", topology.is_switch.len() - 1)));
+                }
+                Some(true) => {
+                    return Err(words.error(word, format!("node {id} is a switch")).label("flows are between hosts"));
+                }
+                Some(false) => {}
+            }
+        }
+        if src == dst {
+            return Err(words.place_of(&first, &second).error(format!("host {src} would send to itself")));
+        }
+        if !(1..=7).contains(&group) {
+            let error = words.error(&group_word, format!("the priority group {group} cannot carry a flow"));
+            return Err(error.label(if group == 0 { "there it is the queue of PFC frames" } else { "from 1 to 7" }));
+        }
+        let Ok(dst_port) = u16::try_from(dst_port) else {
+            return Err(words.error(&port_word, format!("{dst_port} is not a port")).label("from 0 to 65535"));
+        };
+        if !(1..=u64::from(u32::MAX)).contains(&size_bytes) {
+            let error = words.error(&size_word, format!("a flow of {size_bytes} bytes"));
+            return Err(error.label("from 1 to 4294967295, as that simulator's sequence numbers have 32 bits"));
+        }
+        let Some(start_ns) = units::seconds(start) else {
+            return Err(words
+                .error(&start_word, "this start is later than any run can last")
+                .label("at most 100000 s"));
+        };
+        if start < before {
+            let error = words.error(&start_word, format!("flow {number} starts before the one above it"));
+            return Err(error.label("flows are in the order of their starts").help(
+                "that simulator waits for one flow's start before it looks at the next; sort the lines by start",
+            ));
+        }
+        before = start;
+        let port = next_port.entry((src, dst)).or_insert(FIRST_PORT);
+        let Ok(src_port) = u16::try_from(*port) else {
+            let error = words.place_of(&first, &second).error(format!("too many flows from {src} to {dst}"));
+            return Err(error.label("source ports count up from 10000 and end at 65535"));
+        };
+        *port += 1;
+        flows.push(Flow { src, dst, group: group as u8, src_port, dst_port, size_bytes, start_ns });
+    }
+    if let Some(word) = words.peek() {
+        let place = Place::line(source, word.line);
+        warnings.push(
+            place
+                .error(format!("what follows flow {count} is ignored"))
+                .label("not read there either")
+                .help(format!("line {} announces {count} flows", count_word.line)),
+        );
+    }
+    Ok(flows)
+}

@@ -1,0 +1,107 @@
+//! The HPCC authors' simulator: its configuration with the files it names, as a scenario.
+//!
+//! Reading order: [`keys`] (what becomes of each key), [`config`], [`topology`], [`flows`] (one file
+//! each), [`scenario`] (the text), with [`network`], [`devices`] and [`scheme`] for its longer parts.
+
+pub mod config;
+mod devices;
+mod flows;
+pub mod keys;
+mod network;
+mod parts;
+mod scenario;
+mod scheme;
+#[cfg(test)]
+mod tests;
+mod topology;
+mod units;
+
+use super::{Fact, Imported};
+use crate::files::Files;
+use crate::{Attachment, Diagnostic, Source};
+use config::Config;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The largest topology or flow file.
+const LARGEST_FILE: u64 = 256_000_000;
+
+/// Reads a configuration and the files it names. The scenario calls its list of flows
+/// `STEM.flows.csv`, after its own name unless a stem is given.
+pub fn import(source: &Arc<Source>, files: &Files, stem: Option<&str>) -> Result<Imported, Vec<Diagnostic>> {
+    let config = Config::read(source)?;
+    let mut warnings: Vec<Diagnostic> = config.output_only().into_iter().collect();
+    let mut problems = Vec::new();
+    let mut keep = |problem: Diagnostic| problems.push(problem);
+    let mode = config.mode().map_err(&mut keep).ok();
+    let topology =
+        open(&config, "TOPOLOGY_FILE", files, &mut warnings).and_then(|file| topology::Topology::read(&file));
+    let topology = topology.map_err(&mut keep).ok();
+    let flow_source = open(&config, "FLOW_FILE", files, &mut warnings).map_err(&mut keep).ok();
+    let (Some(topology), Some(flow_source)) = (topology, flow_source) else { return Err(problems) };
+    let flows = flows::read(&flow_source, &topology, &mut warnings).map_err(&mut keep).ok();
+    let (Some(mode), Some(flows)) = (mode, flows) else { return Err(problems) };
+
+    let name = name(&source.name, files.base());
+    let flow_file = format!("{}.flows.csv", stem.unwrap_or(&name));
+    let parts = parts::Parts {
+        name: &name,
+        origin: &source.name,
+        flow_file: &flow_file,
+        config: &config,
+        topology: &topology,
+        flows: &flows,
+    };
+    scheme::check_rates(&parts).map_err(|problem| vec![problem])?;
+    let text = scenario::text(&parts, &mut warnings)?;
+    let list = Source::new(flow_file.as_str(), scenario::flow_list(&parts));
+    let facts = vec![
+        Fact::new("hosts", topology.hosts()),
+        Fact::new("switches", topology.is_switch.len() - topology.hosts()),
+        Fact::new("links", topology.links.len()),
+        Fact::new("flows", flows.len()),
+        Fact::new("mode", mode),
+        Fact::new("unused_keys", config.unused(mode)),
+    ];
+    Ok(Imported { name, text, files: vec![Attachment { name: flow_file, source: list }], warnings, facts })
+}
+
+/// The file that a key names: from the configuration's folder, or else from the current directory.
+fn open(
+    config: &Config<'_>,
+    key: &str,
+    files: &Files,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<Arc<Source>, Diagnostic> {
+    let name = config.file(key)?;
+    let missing = match files.read(name, LARGEST_FILE) {
+        Ok(source) => return Ok(source),
+        Err(missing) => missing,
+    };
+    let here = Files::in_folder(Path::new("."));
+    if !files.base().join(name).exists()
+        && let Ok(source) = here.read(name, LARGEST_FILE)
+    {
+        let warning = config.error(key, format!("`{name}` is taken from the current directory"));
+        warnings.push(warning.label("it is not in the configuration's folder"));
+        return Ok(source);
+    }
+    let (why, looked_for) = missing;
+    let error = config.error(key, format!("cannot read the file of `{key}`")).label(why);
+    Err(error.help(format!("looked for {looked_for}")))
+}
+
+/// What the scenario is called: the configuration's file, or its folder where the file's name says
+/// nothing.
+fn name(file: &str, base: &Path) -> String {
+    let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let folder = || {
+        let folder = std::fs::canonicalize(base).ok()?;
+        Some(folder.file_name()?.to_string_lossy().into_owned())
+    };
+    let chosen = match stem.as_str() {
+        "config" | "conf" | "-" | "" => folder().unwrap_or(stem),
+        _ => stem,
+    };
+    super::plain_name(&chosen, "hpcc")
+}

@@ -1,0 +1,65 @@
+//! Files of other simulators, as scenarios.
+//!
+//! Reading order: [`hpcc`] (the HPCC authors' simulator), [`htsim`] (connection matrices), [`cdf`]
+//! (distributions of sizes), [`page`] (what people are told of all of them).
+
+pub mod cdf;
+pub mod hpcc;
+pub mod htsim;
+pub mod page;
+pub mod words;
+
+use crate::{Attachment, Diagnostic, Scenario};
+use serde_json::Value;
+use std::path::Path;
+
+/// A scenario made from files of another simulator.
+#[derive(Debug)]
+pub struct Imported {
+    pub name: String,
+    /// TOML.
+    pub text: String,
+    /// Files that the text names, to be kept beside it.
+    pub files: Vec<Attachment>,
+    pub warnings: Vec<Diagnostic>,
+    /// What was found, for people and programs.
+    pub facts: Vec<Fact>,
+}
+
+/// Something counted or chosen on the way.
+#[derive(Clone, Debug)]
+pub struct Fact {
+    pub name: &'static str,
+    pub value: Value,
+}
+
+impl Fact {
+    pub fn new(name: &'static str, value: impl Into<Value>) -> Fact {
+        Fact { name, value: value.into() }
+    }
+}
+
+impl Imported {
+    /// As if it had been written and opened.
+    pub fn scenario(&self) -> Scenario {
+        let scenario = Scenario::from_text(format!("{}.toml", self.name), self.text.as_str(), Path::new("."));
+        scenario.with(self.files.clone(), self.warnings.clone())
+    }
+}
+
+/// Opens a scenario, or a configuration that can be read as one.
+pub fn open(path: &Path) -> Result<Scenario, Vec<Diagnostic>> {
+    let scenario = Scenario::open(path).map_err(|problem| vec![problem])?;
+    if !hpcc::config::recognise(&scenario.source().text) {
+        return Ok(scenario);
+    }
+    Ok(hpcc::import(scenario.source(), scenario.files(), None)?.scenario())
+}
+
+/// A name that a scenario may have, made of any text.
+pub fn plain_name(text: &str, otherwise: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '-' };
+    let name: String = text.chars().map(plain).take(64).collect();
+    let name = name.trim_start_matches(['.', '-']).replace("->", "--");
+    if name.is_empty() { otherwise.to_owned() } else { name }
+}

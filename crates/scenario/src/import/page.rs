@@ -1,0 +1,126 @@
+//! What people are told of the formats: `xoff describe hpcc` and `docs/formats.md`.
+
+use super::hpcc::keys::{Fate, KEYS, Key};
+use crate::wrap;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// What happens to a key, in a word or two.
+fn fate(key: &Key) -> String {
+    match key.fate {
+        Fate::Mapped => "mapped".to_owned(),
+        Fate::MappedIn(modes) => {
+            let modes: Vec<String> = modes.iter().map(u64::to_string).collect();
+            format!("mapped in mode {}", modes.join(", "))
+        }
+        Fate::Checked => "checked".to_owned(),
+        Fate::Inert => "without effect".to_owned(),
+        Fate::Output => "output only".to_owned(),
+    }
+}
+
+fn default(key: &Key) -> &str {
+    match (key.default, key.fate) {
+        ("", Fate::Output) => "",
+        ("", _) => "must be given",
+        (default, _) => default,
+    }
+}
+
+/// `xoff describe hpcc`.
+pub fn text(width: usize) -> String {
+    let mut out = String::new();
+    let about = "Keys of the HPCC authors' simulator and what `xoff import hpcc` makes of them. In brackets: what holds \
+                 without the key.";
+    wrap::paragraph(&mut out, about, 0, width);
+    for key in KEYS {
+        let held = match default(key) {
+            "" => String::new(),
+            default => format!(" [{default}]"),
+        };
+        out.push('\n');
+        wrap::paragraph(&mut out, &format!("{}{held}: {}", key.name, fate(key)), 0, width);
+        wrap::paragraph(&mut out, &key.becomes.replace('`', ""), 4, width);
+    }
+    out
+}
+
+/// The same for programs.
+pub fn json() -> Value {
+    let key = |key: &Key| {
+        json!({
+            "key": key.name,
+            "takes": key.kind.expects(),
+            "default": key.default,
+            "fate": fate(key),
+            "becomes": key.becomes,
+        })
+    };
+    Value::Array(KEYS.iter().map(key).collect())
+}
+
+/// `docs/formats.md`.
+pub fn markdown() -> String {
+    let mut out = String::from(HEAD);
+    out.push_str("\n| key | without it | what happens | how |\n|---|---|---|---|\n");
+    for key in KEYS {
+        let held = match default(key) {
+            text @ ("" | "must be given") => text.to_owned(),
+            default => format!("`{default}`"),
+        };
+        let _ = writeln!(out, "| `{}` | {held} | {} | {} |", key.name, fate(key), key.becomes);
+    }
+    out.push_str(TAIL);
+    out
+}
+
+const HEAD: &str = "\
+# Formats of other simulators
+
+<!-- Made from crates/scenario/src/import/: XOFF_UPDATE=1 cargo test -p xoff --test pages -->
+
+```sh
+xoff import hpcc config.txt -o scenario.toml              # and scenario.flows.csv beside it
+xoff run config.txt                                       # directly; check and compare take it too
+xoff import htsim perm.cm --topology base.toml -o perm.toml
+xoff import cdf sizes.txt -o sizes.csv
+```
+
+What an importer writes is an ordinary scenario with comments that name the setting behind a line. It uses options that any scenario may use; there is no mode of its own. A file that is cut short, or that contradicts itself or another, is refused with its name, line and reason. Output files are written all or none, and replace others only with `--force`.
+
+## The HPCC authors' simulator
+
+Three files, words between blanks: the configuration (`KEY value`, in any order) names the topology and the flows, looked up from its own folder and then, with a warning, from the current directory. `xoff run`, `check` and `compare` recognise a configuration by its first word, one of the keys below.
+
+- **Topology**: `nodes switches links`, the ids of the switches, then a line `src dst rate delay error_rate` for each link. Node numbers and the order of links are kept, for hash and port numbers follow them: the nodes are called `h0`, `s320` and so on after their ids. Text after the last link is a legend, unless it looks like a further link. Refused: counts that do not fit, ids out of range, a node linked to itself, parallel links (there only the last is used), a host with several links or none, a network in pieces, more than 256 ports, and with HPCC rates other than 25, 50, 100, 200 and 400 Gb/s (its telemetry takes them for 25).
+- **Flows**: their number, then `src dst pg dport bytes start_seconds` in the order of starts. Decimal seconds are cut to nanoseconds in binary, as there: 2.000000123 becomes 2 000 000 122 ns, for the double nearest to it is a little smaller. Source ports count up from 10000 for each pair of hosts. Each priority group in use becomes a lossless class; group 0, the queue of PFC frames there, is refused. Lines beyond the number are ignored with a warning.
+- **Rates and times**: `50Mb/s`, `100Gbps`; `1000ns`, `0.001ms`; a bare number is bits per second or seconds.
+
+The scenario copies that simulator's rules by `[model]` (times in whole nanoseconds, ECMP hash, order of next hops, order of simultaneous events, what a base round trip is, one generator for all marks), `[host]` (frame sizes, the NIC's scan over its flows, ACKs in the data's class, window, no retransmission timeout), `[switch]` and `[switch.pfc]` (threshold, reserve, headroom of three bandwidth-delay products) and the scheme's preset `hpcc-ns3`. Drops and deadlocks are counted and do not end the run, as there.
+
+Every key, and what becomes of it. A key that is not in this table, or comes twice, is refused (that simulator skips the former and takes the last of the latter).
+";
+
+const TAIL: &str = "
+## htsim
+
+Connection matrices (`.cm`): `Nodes N`, `Connections M`, then lines `SRC->DST [id I] start PICOSECONDS size BYTES`; `#` begins a comment. The network is not in such a file: `--topology SCENARIO.toml` names a scenario whose network, devices, scheme, probes and so on are kept and whose traffic is replaced. Node i is its i-th host; it may have more hosts, not fewer. A size of 0 sends to the end of the run. `prio`, which ranks the flows of receiver-driven transports, is told in a warning. Triggers (`trigger`, `send_done_trigger`, `recv_done_trigger`) are refused, for no traffic of a scenario starts when another's flow ends; failures too, for they count the links of htsim's own fat tree.
+
+## Distributions of sizes
+
+Lines of a size in bytes and the percentage of flows up to that size, from 0 to 100, are read wherever a scenario takes a distribution (`sizes = \"FILE.txt\"`), like this project's own CSV with probabilities from 0 to 1: which of the two it is, the last line tells. `xoff import cdf` turns one into the other.
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_described() {
+        let (text, json) = (text(80), json());
+        for key in KEYS {
+            assert!(text.contains(&format!("\n{}", key.name)), "{}", key.name);
+        }
+        assert_eq!(json.as_array().map(Vec::len), Some(KEYS.len()));
+    }
+}

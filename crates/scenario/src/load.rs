@@ -1,0 +1,497 @@
+//! From a file and `--set` to everything a run needs.
+
+use super::budget;
+use super::captures;
+use super::context::TrafficContext;
+use super::diagnostic::{Diagnostic, PROBLEMS_TOLD, Place, Source};
+use super::dictionary;
+use super::events::{self, Output};
+use super::files::Files;
+use super::grain;
+use super::library;
+use super::names::{Names, valid_name, visible};
+use super::reader::{Result, Table, named_entries};
+use super::resolved::{Attachment, Recorder};
+use super::schemes::{self, NamedScheme, Registry};
+use super::settings::{self, NamedClasses, SwitchContext};
+use super::topology;
+use super::tree::{self, Entry, Item, Value};
+use crate::measure::scope::Scope;
+use crate::measure::{self, Measures};
+use crate::traffic::{self, TrafficPlan};
+use std::path::Path;
+use std::sync::Arc;
+use xoff_engine::Time;
+use xoff_engine::queue::LARGEST_INDEX;
+use xoff_fabric::pfc::largest_wire_bytes;
+use xoff_fabric::plan::{AckPath, HostSettings, Model, NodeKind, Plan, Random};
+use xoff_fabric::scheme::Format;
+use xoff_fabric::topology::Graph;
+use xoff_schemes::param::ParamValues;
+
+/// A scenario of more than this is not one.
+const SCENARIO_LARGEST_BYTES: u64 = 16_000_000;
+
+/// What the command line adds to a scenario.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// `--set KEY=VALUE`, in order.
+    pub sets: Vec<String>,
+    /// In place of the scenario's.
+    pub seed: Option<u64>,
+    /// `NAME[:PRESET][+BASE[:PRESET]]` in place of `[scheme]`. The parameters of `[scheme]` apply only to
+    /// a scheme of the same name.
+    pub scheme: Option<String>,
+}
+
+/// A text and the folder from which its files are looked up: read once, loaded under any options.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    source: Arc<Source>,
+    files: Files,
+    registry: Registry,
+    /// What whoever made the text has to say of it.
+    notes: Vec<Diagnostic>,
+}
+
+/// A scenario, checked and complete.
+#[derive(Debug)]
+pub struct Loaded {
+    pub name: String,
+    pub description: String,
+    pub plan: Arc<Plan>,
+    /// Wire bytes of the largest packet that any host sends under any of the schemes.
+    pub frame_bytes: u32,
+    pub names: Names,
+    /// Names of the classes, by index.
+    pub classes: Vec<String>,
+    /// By slot; the first controls all traffic that names none.
+    pub schemes: Vec<NamedScheme>,
+    pub traffic: Vec<TrafficPlan>,
+    pub output: Output,
+    /// Whose frames are kept.
+    pub captures: Vec<captures::Request>,
+    /// What the scenario measures itself.
+    pub measures: Measures,
+    /// The scenario with everything spelled out; it loads to the same plan.
+    pub resolved: String,
+    /// Files that `resolved` names, to be kept beside it.
+    pub attachments: Vec<Attachment>,
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Loaded {
+    /// Why the default scheme has nothing of its own to show here, if so.
+    pub fn out_of_place(&self) -> Option<String> {
+        out_of_place(&self.plan, &self.schemes)
+    }
+
+    /// What measures of it may speak of.
+    pub fn scope(&self) -> Scope<'_> {
+        Scope::new(&self.plan, &self.names, &self.traffic)
+    }
+}
+
+fn out_of_place(plan: &Plan, schemes: &[NamedScheme]) -> Option<String> {
+    let spec = schemes.first()?.values.spec();
+    let one_domain = plan.nodes.iter().all(|node| node.domain == plan.nodes[0].domain);
+    (spec.across_domains && one_domain)
+        .then(|| format!("`{}` is about flows between data centres, and this network has one", spec.name))
+}
+
+impl Scenario {
+    /// Reads the file at `path`, or standard input for `-`. A mere name is that of a scenario
+    /// ([`library::scenario`]).
+    pub fn open(path: &Path) -> Result<Scenario> {
+        let path = &*library::scenario(path);
+        let refuse = |why: String| Diagnostic::new(format!("cannot read the scenario `{}`", path.display())).label(why);
+        let text = if path == Path::new("-") {
+            use std::io::Read;
+            let mut bytes = Vec::new();
+            let limited = &mut std::io::stdin().lock().take(SCENARIO_LARGEST_BYTES + 1);
+            limited.read_to_end(&mut bytes).map_err(|error| refuse(error.to_string()))?;
+            if bytes.len() as u64 > SCENARIO_LARGEST_BYTES {
+                return Err(refuse("it has more than 16MB".to_owned()));
+            }
+            String::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".to_owned()))?
+        } else {
+            library::text(path, SCENARIO_LARGEST_BYTES).map_err(refuse)?
+        };
+        let base = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok(Scenario::from_text(path.display().to_string(), text, base))
+    }
+
+    /// A scenario that is not in a file; `name` stands for one in messages.
+    pub fn from_text(name: impl Into<String>, text: impl Into<String>, base: &Path) -> Scenario {
+        Scenario {
+            source: Source::new(name, text),
+            files: Files::in_folder(base),
+            registry: xoff_schemes::all(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// With files that are not on disk, and warnings to be told with its own.
+    pub fn with(self, made: Vec<Attachment>, notes: Vec<Diagnostic>) -> Scenario {
+        Scenario { files: self.files.with(made), notes, ..self }
+    }
+
+    /// The text as it was read.
+    pub fn source(&self) -> &Arc<Source> {
+        &self.source
+    }
+
+    /// Where the files it names are.
+    pub fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// Everything a run needs, or what is wrong with the scenario.
+    pub fn load(&self, options: &Options) -> std::result::Result<Loaded, Vec<Diagnostic>> {
+        let mut entries = tree::parse(&self.source).map_err(|error| vec![error])?;
+        // Another scheme takes the place of the whole [scheme], as in a comparison: parameters of
+        // one mean nothing to another. What is set beside it then applies to the new one.
+        for set in &options.sets {
+            if let Some((at, wanted)) = scheme_name_in(set) {
+                let source = Source::new("--set", set.as_str());
+                self.replace_scheme(&mut entries, &source, at, wanted).map_err(|error| vec![error])?;
+            }
+        }
+        let others = options.sets.iter().filter(|set| scheme_name_in(set).is_none());
+        let failed: Vec<Diagnostic> = others.filter_map(|set| tree::set(&mut entries, set).err()).collect();
+        if !failed.is_empty() {
+            return Err(failed);
+        }
+        if let Some(seed) = options.seed {
+            tree::set(&mut entries, &format!("seed={seed}")).map_err(|error| vec![error])?;
+        }
+        if let Some(scheme) = &options.scheme {
+            let source = Source::new("--schemes", scheme.as_str());
+            self.replace_scheme(&mut entries, &source, 0, scheme).map_err(|error| vec![error])?;
+        }
+        let recorder = Recorder::default();
+        let mut root = Table::root_with(&self.source, entries, self.files.clone(), recorder.clone());
+        let mut problems = root.unknown();
+        let loaded = self.read(&mut root, &mut problems);
+        match loaded {
+            Some(mut loaded) if problems.is_empty() => {
+                let order: Vec<&str> = dictionary::keys("").map(|key| key.name).collect();
+                recorder.order(&order);
+                loaded.resolved = recorder.render();
+                loaded.attachments = recorder.attachments();
+                Ok(loaded)
+            }
+            _ => Err(shortened(problems)),
+        }
+    }
+
+    /// Puts another scheme in place of `[scheme]`, once that has been found in order.
+    /// `wanted` stands at `start` of `source`.
+    fn replace_scheme(&self, entries: &mut Vec<Entry>, source: &Arc<Source>, start: usize, wanted: &str) -> Result<()> {
+        let own = entries.iter().find(|entry| entry.key == "scheme").cloned();
+        let mut scratch =
+            Table::root_with(&self.source, own.clone().into_iter().collect(), self.files.clone(), Recorder::default());
+        let own_name = schemes::read(&mut scratch, self.registry)?[0].values.spec().name;
+        let (scheme, base) = wanted.split_once('+').map_or((wanted, None), |(scheme, base)| (scheme, Some(base)));
+        let part = |from: usize| {
+            let source = source.clone();
+            move |span: std::ops::Range<usize>| Place {
+                source: source.clone(),
+                span: start + from + span.start..start + from + span.end,
+            }
+        };
+        let new = named_entries(scheme, part(0));
+        let mut kept = match own.map(|entry| entry.item.value) {
+            Some(Value::Table(inner)) if scheme.split(':').next() == Some(own_name) => inner,
+            _ => Vec::new(),
+        };
+        kept.retain(|entry| new.iter().all(|new| new.key != entry.key) && (entry.key != "base" || base.is_none()));
+        kept.extend(new);
+        if let Some(base) = base {
+            let place = part(scheme.len() + 1);
+            let item = Item { value: Value::Table(named_entries(base, &place)), place: place(0..base.len()) };
+            let place = place(0..base.len());
+            kept.push(Entry { key: "base".to_owned(), key_place: place, item });
+        }
+        entries.retain(|entry| entry.key != "scheme");
+        let place = Place { source: source.clone(), span: start..start + wanted.len() };
+        let item = Item { value: Value::Table(kept), place: place.clone() };
+        entries.push(Entry { key: "scheme".to_owned(), key_place: place, item });
+        Ok(())
+    }
+
+    /// Reads every section. Sections that do not build on each other are all read, so that
+    /// their mistakes are told together.
+    fn read(&self, root: &mut Table, problems: &mut Vec<Diagnostic>) -> Option<Loaded> {
+        let head = keep(problems, read_head(root));
+        let output = keep(problems, section(root, "output", events::read_output));
+        let kept = output.unwrap_or_default();
+        let run = keep(problems, section(root, "run", |table| events::read_run(table, kept)));
+        let graph = keep(problems, section(root, "topology", topology::read));
+        let host = keep(problems, section(root, "host", read_host));
+        let model = keep(problems, section(root, "model", settings::read_model));
+        let largest_frame = host.as_ref().map_or(1062, |(host, _)| host.mtu_bytes + host.sizes.data_header_bytes);
+        let classes = keep(problems, settings::read_classes(root, largest_frame));
+        let schemes = keep(problems, schemes::read(root, self.registry));
+        let (head, output, run, model) = (head?, output?, run?, model?);
+        let (graph, host, classes, schemes) = (graph?, host?, classes?, schemes?);
+        let read = self.read_rest(root, Parts { head, output, run, graph, model, host, classes, schemes });
+        keep(problems, read)
+    }
+
+    fn read_rest(&self, root: &mut Table, parts: Parts) -> Result<Loaded> {
+        let Parts { head, output, run: (run, stop), mut graph, model, host: (host, ack_path), classes, mut schemes } =
+            parts;
+        let mut names = Names::new(&graph.nodes, &graph.links);
+        let context = SwitchContext {
+            any_lossless: classes.classes.list.iter().any(|class| class.lossless),
+            nic_rate: topology::slowest_host_rate(&graph),
+        };
+        let nodes = &mut graph.nodes;
+        let switches = settings::read_switches(root, &context, &names, |node, profile| {
+            nodes[node as usize].profile = profile;
+        })?;
+        let hosts = settings::read_host_profiles(root, host, &names, |node, profile| {
+            nodes[node as usize].profile = profile;
+        })?;
+        read_groups(root, &mut names)?;
+        let mut rows = root.tables("traffic")?;
+        for row in &rows {
+            for name in row.peek_texts("scheme") {
+                schemes::add_named(root, &mut schemes, self.registry, &name)?;
+            }
+        }
+        let mut plan = Plan {
+            seed: head.seed,
+            nodes: graph.nodes,
+            links: graph.links,
+            classes: classes.classes,
+            switches,
+            hosts,
+            model,
+            ack_path,
+            faults: Vec::new(),
+            probes: Vec::new(),
+            run,
+        };
+        // What an event is about has so much room: a queue per scheme at most.
+        let queues = plan.ports() * plan.classes.list.len() * schemes.len();
+        if queues > LARGEST_INDEX as usize {
+            let most = format!("ports x classes x schemes: {queues}, and at most {LARGEST_INDEX} can be told apart");
+            let error = root.place_within("topology", "kind").error("this network is too large");
+            return Err(error.label(most));
+        }
+        let formats: Vec<[Format; 2]> = schemes.iter().map(|scheme| xoff_schemes::formats(&scheme.values)).collect();
+        let frame_bytes = largest_wire_bytes(&plan, &formats);
+        let labels: Vec<String> = schemes.iter().map(|scheme| scheme.label.clone()).collect();
+        let mut context = TrafficContext {
+            plan: &plan,
+            names: &names,
+            classes: &classes.names,
+            schemes: &labels,
+            formats: &formats,
+            default_class: classes.default,
+            seed: head.seed,
+            index: 0,
+        };
+        let faults = events::read_faults(root, &context)?;
+        let probes = events::read_probes(root, &context, stop)?;
+        let captures = captures::read(root, &context)?;
+        let mut traffic = Vec::with_capacity(rows.len());
+        for (index, mut row) in rows.drain(..).enumerate() {
+            context.index = index;
+            let mut plan = traffic::read(&mut row, &context)?;
+            plan.namesake = traffic.iter().filter(|other: &&TrafficPlan| other.name == plan.name).count() as u64;
+            traffic.push(plan);
+            row.finish()?;
+        }
+        (plan.faults, plan.probes) = (faults, probes);
+        self.check_stop(root, stop, &traffic)?;
+        let mut warnings = self.notes.clone();
+        warnings.extend(head.warnings);
+        controlled_switches(root, &plan, &schemes)?;
+        if let Random::Shared { .. } = plan.model.random {
+            shared_lots(root, &plan, &schemes, &mut warnings)?;
+        }
+        grain::check(&plan, &formats, &root.place_within("model", "time_grain"), &mut warnings)?;
+        budget::check(&plan, frame_bytes, &root.place_within("switch", "buffer"), &mut warnings)?;
+        budget::check_pauses(&plan, frame_bytes, &root.place_within("switch", "pfc"))?;
+        if let Some(why) = out_of_place(&plan, &schemes) {
+            warnings.push(root.place_within("scheme", "name").error(why));
+        }
+        let measures = root.tables("measure")?;
+        root.check_finished()?;
+        let loaded = Loaded {
+            name: head.name,
+            description: head.description,
+            plan: Arc::new(plan),
+            frame_bytes,
+            names,
+            classes: classes.names,
+            schemes,
+            traffic,
+            output,
+            captures,
+            measures: Measures::default(),
+            resolved: String::new(),
+            attachments: Vec::new(),
+            warnings,
+        };
+        Ok(Loaded { measures: measure::read(measures, &loaded.scope())?, ..loaded })
+    }
+
+    fn check_stop(&self, root: &Table, stop: Option<Time>, traffic: &[TrafficPlan]) -> Result<()> {
+        if traffic.is_empty() {
+            let error = root.place().error("this scenario has no traffic");
+            return Err(error.label("add at least one [[traffic]]"));
+        }
+        if stop.is_none() && traffic.iter().any(|plan| !plan.expected.finite) {
+            let error = root.place_of("run").error("this run would never end").label("`run` lacks `stop`");
+            return Err(error.help("some traffic is endless; give the run a `stop` such as \"50ms\""));
+        }
+        Ok(())
+    }
+}
+
+/// A scheme that controls whole switches keeps their queues itself, where nothing passes uncounted: every
+/// packet goes through a virtual output queue.
+fn controlled_switches(root: &Table, plan: &Plan, schemes: &[NamedScheme]) -> Result<()> {
+    let control = schemes.iter().find(|scheme| xoff_schemes::controls_switches(&scheme.values));
+    match control.filter(|_| plan.switches.iter().any(|switch| switch.count_passing)) {
+        Some(scheme) => Err(root
+            .place_within("switch", "count_passing")
+            .error(format!("`count_passing` has no effect under `{}`", scheme.label))
+            .label("it controls the switches, and queues every packet")),
+        None => Ok(()),
+    }
+}
+
+/// Shared lots need a seed that their generator takes; warns where nobody draws any, as when another
+/// scheme is put in place of the scenario's.
+fn shared_lots(root: &Table, plan: &Plan, schemes: &[NamedScheme], warnings: &mut Vec<Diagnostic>) -> Result<()> {
+    let draws = |scheme: &NamedScheme| {
+        let draws = |values: &ParamValues| values.spec().draws_lots;
+        draws(&scheme.values) || scheme.values.base().is_some_and(draws)
+    };
+    if !schemes.iter().any(draws) {
+        let warning = root.place_within("model", "random").error("no scheme here marks by lot");
+        warnings.push(warning.label("without effect"));
+    }
+    if plan.seed == 0 || plan.seed > u64::from(u32::MAX) {
+        let error = root.place_of("seed").error("shared lots need another seed");
+        return Err(error.label(format!("from 1 to {}", u32::MAX)));
+    }
+    Ok(())
+}
+
+struct Head {
+    name: String,
+    description: String,
+    seed: u64,
+    warnings: Vec<Diagnostic>,
+}
+
+/// The sections that stand on their own.
+struct Parts {
+    head: Head,
+    output: Output,
+    run: (xoff_fabric::plan::RunSettings, Option<Time>),
+    graph: Graph,
+    model: Model,
+    host: (HostSettings, AckPath),
+    classes: NamedClasses,
+    schemes: Vec<NamedScheme>,
+}
+
+/// Each problem once, and not more than can be read.
+fn shortened(mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut told = std::collections::BTreeSet::new();
+    problems.retain(|problem| {
+        let at = problem.place.as_ref().map(|place| (place.source.name.clone(), place.span.start));
+        told.insert((at, problem.message.clone()))
+    });
+    if problems.len() > PROBLEMS_TOLD {
+        let more = problems.len() - PROBLEMS_TOLD;
+        problems.truncate(PROBLEMS_TOLD);
+        problems.push(Diagnostic::new(format!("and {} more", crate::number::thousands(more as u64))));
+    }
+    problems
+}
+
+fn keep<T>(problems: &mut Vec<Diagnostic>, read: Result<T>) -> Option<T> {
+    read.map_err(|error| problems.push(error)).ok()
+}
+
+/// Reads one table and demands that all of it was read.
+fn section<T>(root: &mut Table, key: &str, read: impl FnOnce(&mut Table) -> Result<T>) -> Result<T> {
+    let mut table = root.table(key)?;
+    let value = read(&mut table)?;
+    table.finish()?;
+    Ok(value)
+}
+
+/// The scheme that `--set scheme.name=...` asks for, and where it stands.
+fn scheme_name_in(set: &str) -> Option<(usize, &str)> {
+    let (key, value) = set.split_once('=')?;
+    let start = key.len() + 1 + (value.len() - value.trim_start().len());
+    let value = value.trim();
+    let quoted = value.len() >= 2 && value.starts_with('"') && value.ends_with('"');
+    let (start, value) = if quoted { (start + 1, &value[1..value.len() - 1]) } else { (start, value) };
+    (key.trim() == "scheme.name" && !value.is_empty()).then_some((start, value))
+}
+
+fn read_head(root: &mut Table) -> Result<Head> {
+    let name = root.text_or("name", "scenario")?;
+    // Results are written to a directory of this name.
+    valid_name(&name)?;
+    if name.value.starts_with('.') {
+        return Err(name.error(format!("`{}` cannot be a name", name.value)).label("a name does not start with a dot"));
+    }
+    let description = root.text_or("description", "")?;
+    if let Some(c) = description.value.chars().find(|c| !visible(*c) && !matches!(c, '\n' | '\r' | '\t')) {
+        let error = description.error("this description holds a character that cannot be seen");
+        return Err(error.label(c.escape_unicode().to_string()));
+    }
+    Ok(Head {
+        name: name.value,
+        description: description.value,
+        seed: root.count_or("seed", 0..=i64::MAX as u64, 1)?,
+        warnings: Vec::new(),
+    })
+}
+
+fn read_host(table: &mut Table) -> Result<(HostSettings, AckPath)> {
+    let path = table.choice_or("ack_path", &[("ecmp", AckPath::Ecmp), ("symmetric", AckPath::Symmetric)], "ecmp")?;
+    Ok((settings::read_host(table)?, path))
+}
+
+/// `[groups]`: each key names a selection of hosts; a later group may use an earlier one.
+fn read_groups(root: &mut Table, names: &mut Names) -> Result<()> {
+    let Some(mut table) = root.take_table("groups")? else { return Ok(()) };
+    for name in table.keys() {
+        let selectors = table.texts(&name.value)?;
+        let hosts = names.hosts(&selectors)?;
+        names.add_group(&name, hosts)?;
+    }
+    table.finish()
+}
+
+impl Loaded {
+    /// Hosts and switches.
+    pub fn node_counts(&self) -> (usize, usize) {
+        let hosts = self.plan.nodes.iter().filter(|node| node.kind == NodeKind::Host).count();
+        (hosts, self.plan.nodes.len() - hosts)
+    }
+}
+
+#[cfg(test)]
+#[path = "load_tests.rs"]
+mod tests;
+
+#[cfg(test)]
+#[path = "limits_tests.rs"]
+mod limits;
+
+#[cfg(test)]
+#[path = "effect_tests.rs"]
+mod effects;

@@ -1,0 +1,158 @@
+//! Measures: named numbers and curves taken from a run, by the words of the field.
+//!
+//! A measure is a table of data, `[[measure]]`, in a scenario or in an experiment. Every metric is
+//! listed, with its keys and its unit, in `docs/metrics.md` and by `xoff describe metrics`.
+//!
+//! Reading order: [`registry`] (the metrics as data), [`keys`], [`read`] (from tables to
+//! [`Measures`]), [`recording`] (what a run leaves in memory), then a file per family: [`flows`],
+//! [`series`] (over [`line`]), [`pauses`], [`ports`], [`whole`].
+
+pub mod flows;
+pub mod keys;
+pub mod line;
+pub mod metrics;
+pub mod pauses;
+pub mod ports;
+pub mod probe;
+pub mod read;
+pub mod recording;
+pub mod registry;
+pub mod scope;
+pub mod series;
+pub mod stat;
+pub mod unit;
+pub mod whole;
+
+pub use read::{groups, is_for, read, rows};
+pub use recording::Recording;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use xoff_fabric::plan::Plan;
+
+/// What was measured in one run, by the names the measures gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// Infinity stands for "never within the run", NaN for "cannot be told" (no flow, no sample).
+    pub numbers: BTreeMap<String, f64>,
+    pub curves: BTreeMap<String, Curve>,
+}
+
+/// Points in order of x: a quantity over time, or a statistic over flow sizes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    pub x: Vec<f64>,
+    pub y: Vec<f64>,
+}
+
+/// All measures of a run, resolved against its scenario.
+#[derive(Clone, Debug, Default)]
+pub struct Measures {
+    list: Vec<Measure>,
+}
+
+/// One `[[measure]]`.
+#[derive(Clone, Debug)]
+struct Measure {
+    name: String,
+    /// As written, for tables: `ms`, or nothing for plain numbers.
+    unit: String,
+    what: What,
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    Flows(flows::FlowMeasure),
+    Series(series::SeriesMeasure),
+    Pauses(pauses::PauseMeasure),
+    Ports(ports::PortMeasure),
+    Whole(whole::WholeMeasure),
+}
+
+/// A measured value on its way out: `suffix` tells statistics of one measure apart.
+enum Value {
+    Number(f64),
+    Named(Vec<(String, f64)>),
+    Curve(Curve),
+}
+
+impl Measures {
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The names of all numbers and curves, in the order of the tables.
+    pub fn names(&self) -> Vec<String> {
+        self.list.iter().flat_map(Measure::names).collect()
+    }
+
+    /// Each name with the unit its measure asked for (empty where it has none), in the order of the tables.
+    pub fn names_and_units(&self) -> impl Iterator<Item = (String, String)> {
+        let named = |measure: &'_ Measure| {
+            let unit = measure.unit.clone();
+            measure.names().into_iter().map(move |name| (name, unit.clone()))
+        };
+        self.list.iter().flat_map(named)
+    }
+
+    /// The same by name.
+    pub fn units(&self) -> BTreeMap<String, String> {
+        self.names_and_units().collect()
+    }
+
+    /// What must be kept of a run so that all of them can be taken.
+    pub fn needs(&self) -> recording::Needs {
+        let mut needs = recording::Needs::default();
+        for measure in &self.list {
+            match &measure.what {
+                What::Flows(flows) => flows.needs(&mut needs),
+                What::Series(series) => series.needs(&mut needs),
+                What::Pauses(pauses) => pauses.needs(&mut needs),
+                What::Ports(_) | What::Whole(_) => {}
+            }
+        }
+        needs
+    }
+
+    /// Takes every measure of a run.
+    pub fn take(&self, plan: &Plan, recording: &Recording) -> Measured {
+        let mut measured = Measured::default();
+        for measure in &self.list {
+            let value = match &measure.what {
+                What::Flows(flows) => flows.take(recording),
+                What::Series(series) => series.take(recording),
+                What::Pauses(pauses) => Value::Number(pauses.take(recording)),
+                What::Ports(ports) => Value::Number(ports.take(plan, recording)),
+                What::Whole(whole) => whole.take(plan, recording),
+            };
+            let name = &measure.name;
+            match value {
+                Value::Number(number) => {
+                    measured.numbers.insert(name.clone(), number);
+                }
+                Value::Named(numbers) => {
+                    measured
+                        .numbers
+                        .extend(numbers.into_iter().map(|(part, number)| (format!("{name}.{part}"), number)));
+                }
+                Value::Curve(curve) => {
+                    measured.curves.insert(name.clone(), curve);
+                }
+            }
+        }
+        measured
+    }
+}
+
+impl Measure {
+    fn names(&self) -> Vec<String> {
+        let stats = match &self.what {
+            What::Flows(flows) => flows.stats(),
+            What::Whole(whole) => whole.stats(),
+            _ => None,
+        };
+        match stats.and_then(stat::Stats::suffixes) {
+            Some(suffixes) => suffixes.iter().map(|suffix| format!("{}.{suffix}", self.name)).collect(),
+            None => vec![self.name.clone()],
+        }
+    }
+}

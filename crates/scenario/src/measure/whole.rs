@@ -1,0 +1,147 @@
+//! Measures of the run as a whole, and of its network.
+
+use super::Value;
+use super::recording::Recording;
+use super::scope::Scope;
+use super::stat::{self, Stats};
+use super::unit::{self, Dimension, Unit};
+use crate::Table;
+use crate::reader::Result;
+use xoff_engine::{Span, Time};
+use xoff_fabric::plan::Plan;
+use xoff_fabric::record::Counters;
+use xoff_fabric::route::{FlowKey, Routes};
+use xoff_fabric::timing;
+
+#[derive(Clone, Debug)]
+pub enum WholeMeasure {
+    Counter(Counter),
+    Deadlocked,
+    DeadlockTime(Unit),
+    EndTime(Unit),
+    /// Round trips of the idle network, in this unit, between these hosts.
+    BaseRtt(Unit, Vec<Span>, Stats),
+}
+
+type Count = fn(&Counters) -> u64;
+
+/// A counter by name.
+#[derive(Clone, Copy)]
+pub struct Counter(&'static str, Count);
+
+impl std::fmt::Debug for Counter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// The counters of a run, by the names of `run.json`.
+pub const COUNTERS: &[(&str, Count)] = &[
+    ("events", |c| c.events),
+    ("packet_hops", |c| c.packet_hops),
+    ("flows_started", |c| c.flows_started),
+    ("flows_completed", |c| c.flows_completed),
+    ("packets_sent", |c| c.data_packets_sent),
+    ("packets_delivered", |c| c.data_packets_delivered),
+    ("packets_retransmitted", |c| c.data_packets_retransmitted),
+    ("packets_discarded", |c| c.data_packets_discarded),
+    ("delivered_bytes", |c| c.delivered_bytes),
+    ("acks", |c| c.acks_sent),
+    ("naks", |c| c.naks_sent),
+    ("notifications", |c| c.notifications_sent),
+    ("marks", |c| c.marks),
+    ("neighbour_messages", |c| c.neighbour_messages),
+    ("pause_frames", |c| c.pause_frames),
+    ("resume_frames", |c| c.resume_frames),
+    ("refresh_frames", |c| c.refresh_frames),
+    ("drops", drops),
+    ("drops_lossless", |c| c.drops_lossless),
+    ("drops_lossy", |c| c.drops_lossy),
+    ("drops_fault", |c| c.drops_fault),
+    ("timeouts", |c| c.timeouts),
+    ("deadlocks", |c| c.deadlocks),
+    ("watchdog_storms", |c| c.watchdog_storms),
+];
+
+fn drops(counters: &Counters) -> u64 {
+    counters.drops_lossless + counters.drops_lossy + counters.drops_fault
+}
+
+/// Reads the keys of a metric of this family. Gives the unit, too.
+pub fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(WholeMeasure, &'static str)> {
+    let time = |of: fn(Unit) -> WholeMeasure, row: &mut Table| {
+        let unit = unit::read(row, "unit", Dimension::Time)?;
+        Ok((of(unit), unit.0))
+    };
+    Ok(match metric {
+        "counter" => {
+            let choices: Vec<(&str, Counter)> = COUNTERS.iter().map(|(name, of)| (*name, Counter(name, *of))).collect();
+            (WholeMeasure::Counter(row.choice("of", &choices)?), "")
+        }
+        "drops" => (WholeMeasure::Counter(Counter("drops", drops)), ""),
+        "deadlocked" => (WholeMeasure::Deadlocked, ""),
+        "deadlock-time" => time(WholeMeasure::DeadlockTime, row)?,
+        "end-time" => time(WholeMeasure::EndTime, row)?,
+        _ => {
+            let unit = unit::read(row, "unit", Dimension::Time)?;
+            let (src, dst) = (row.texts("src")?, row.texts("dst")?);
+            let names = scope.names;
+            let (src, dst) = (names.hosts(&src)?, names.hosts(&dst)?);
+            if src.len().saturating_mul(dst.len()) > PAIRS_LARGEST {
+                let error = row.error("src", format!("these are {} pairs of hosts", src.len() * dst.len()));
+                return Err(error.label(format!("at most {PAIRS_LARGEST}")));
+            }
+            let trips = round_trips(scope.plan, &src, &dst);
+            if trips.is_empty() {
+                return Err(row.error("dst", "there is no way between these hosts"));
+            }
+            (WholeMeasure::BaseRtt(unit, trips, stat::read_or(row, "mean")?), unit.0)
+        }
+    })
+}
+
+/// More pairs than this are a slip, and would take long to work out.
+const PAIRS_LARGEST: usize = 100_000;
+
+/// A full data packet there and its ACK back, between each two of the hosts.
+fn round_trips(plan: &Plan, sources: &[u32], targets: &[u32]) -> Vec<Span> {
+    let routes = Routes::new(plan, |_| true);
+    let mut path = Vec::new();
+    let mut trips = Vec::new();
+    for &src in sources {
+        let host = &plan.hosts[usize::from(plan.nodes[src as usize].profile)];
+        let data_wire = host.mtu_bytes + host.sizes.data_header_bytes + host.sizes.gap_bytes;
+        for &dst in targets.iter().filter(|dst| **dst != src) {
+            let sizes = &plan.hosts[usize::from(plan.nodes[dst as usize].profile)].sizes;
+            let ack_wire = sizes.ack_bytes + sizes.gap_bytes;
+            let exchange = timing::Exchange { data_wire, ack_wire };
+            if routes.path(src, dst, &FlowKey::between(src, dst), &mut path) {
+                trips.push(timing::base_rtt(plan, &path, exchange));
+            }
+        }
+    }
+    trips
+}
+
+impl WholeMeasure {
+    pub fn stats(&self) -> Option<&Stats> {
+        match self {
+            WholeMeasure::BaseRtt(_, _, stats) => Some(stats),
+            _ => None,
+        }
+    }
+
+    pub(super) fn take(&self, _: &Plan, recording: &Recording) -> Value {
+        Value::Number(match self {
+            WholeMeasure::Counter(of) => of.1(&recording.counters) as f64,
+            WholeMeasure::Deadlocked => f64::from(u8::from(recording.deadlock_at.is_some())),
+            WholeMeasure::DeadlockTime(unit) => {
+                recording.deadlock_at.map_or(f64::INFINITY, |at| unit::time(at - Time::ZERO, *unit))
+            }
+            WholeMeasure::EndTime(unit) => unit::time(recording.sim_end - Time::ZERO, *unit),
+            WholeMeasure::BaseRtt(unit, trips, stats) => {
+                return stats.of(trips.iter().map(|trip| unit::time(*trip, *unit)).collect());
+            }
+        })
+    }
+}

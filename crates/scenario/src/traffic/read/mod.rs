@@ -1,0 +1,88 @@
+//! From a `[[traffic]]` table of a scenario to a [`TrafficPlan`].
+
+mod arrivals;
+mod hosts;
+mod kinds;
+mod list;
+mod pending;
+mod settings;
+mod sizes;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use super::flow::Wiring;
+use super::plan::{Expected, Generator, TrafficPlan};
+use crate::reader::Result;
+use crate::{Table, TrafficContext};
+use settings::Settings;
+use std::sync::Arc;
+
+/// The most flows that one generator may hold or start at one instant.
+const MOST_FLOWS: u64 = 4_000_000;
+
+/// What a `[[traffic]]` may be: `kind`, and one line about it.
+pub const KINDS: &[(&str, &str)] = &[
+    ("flows", "flows listed one by one"),
+    ("flow-list", "flows listed in a file"),
+    ("long-lived", "endless (or sized) flows between pairs of hosts"),
+    ("burst", "many flows of a size at one time"),
+    ("permutation", "every host sends to one other and receives from one other"),
+    ("all-to-all", "every host sends to every other"),
+    ("poisson", "random arrivals at a load, sizes from a distribution"),
+    ("hotspot", "as poisson, with a part of the flows to a few hot hosts"),
+    ("incast", "many senders answer one receiver at the same time"),
+    ("on-off", "connections that are handed bytes in bursts"),
+    ("synchronised-reads", "a client reads from all servers at once, block after block"),
+];
+
+/// Reads one table. Its keys are consumed, except those nobody knows: the caller's
+/// [`Table::finish`] finds them.
+pub fn read(table: &mut Table, ctx: &TrafficContext<'_>) -> Result<TrafficPlan> {
+    let choices: Vec<(&str, &'static str)> = KINDS.iter().map(|(kind, _)| (*kind, *kind)).collect();
+    let kind = table.choice("kind", &choices)?;
+    let scope = Scope { ctx, wiring: Arc::new(Wiring::new(&ctx.plan.nodes, &ctx.plan.links)) };
+    let settings = Settings::read(table, &scope, kind)?;
+    let made = match kind {
+        "flows" => list::flows(table, &scope, &settings)?,
+        "flow-list" => list::flow_list(table, &scope, &settings)?,
+        "long-lived" => kinds::long_lived(table, &scope, &settings)?,
+        "burst" => kinds::burst(table, &scope, &settings)?,
+        "permutation" => kinds::permutation(table, &scope, &settings)?,
+        "all-to-all" => kinds::all_to_all(table, &scope, &settings)?,
+        "poisson" => arrivals::poisson(table, &scope, &settings, false)?,
+        "hotspot" => arrivals::poisson(table, &scope, &settings, true)?,
+        "incast" => arrivals::incast(table, &scope, &settings)?,
+        "on-off" => kinds::on_off(table, &scope, &settings)?,
+        _ => kinds::reads(table, &scope, &settings)?,
+    };
+    Ok(TrafficPlan {
+        name: settings.name,
+        namesake: 0,
+        kind,
+        labels: made.labels.into(),
+        expected: made.expected,
+        generator: made.generator,
+    })
+}
+
+/// The network around a generator.
+struct Scope<'a> {
+    ctx: &'a TrafficContext<'a>,
+    wiring: Arc<Wiring>,
+}
+
+/// What reading one kind yields.
+struct Made {
+    generator: Generator,
+    labels: Vec<String>,
+    expected: Expected,
+}
+
+/// One label for a lone flow, else numbered ones.
+fn numbered(name: &str, count: u64) -> Vec<String> {
+    match count {
+        1 => vec![name.to_owned()],
+        count => (0..count).map(|number| format!("{name}-{number}")).collect(),
+    }
+}

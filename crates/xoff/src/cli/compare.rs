@@ -1,0 +1,146 @@
+//! `xoff compare`, and plain `xoff`: the same arrivals under several schemes.
+
+use super::seeds::{Plan, Runner, SeedArgs, failures};
+use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, warn};
+use clap::Args;
+use std::path::Path;
+use xoff_results::compare::{self as side_by_side, Skipped};
+use xoff_results::comparison;
+use xoff_results::directory::Staging;
+use xoff_results::outcome::Kind;
+use xoff_scenario::{Diagnostic, Options, Scenario, import, library};
+
+#[derive(Args)]
+pub struct CompareArgs {
+    #[command(flatten)]
+    scenario: ScenarioArgs,
+    /// Schemes to compare, NAME[:PRESET][+BASE[:PRESET]]; `all` is every one that can run here
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', default_value = "all")]
+    schemes: Vec<String>,
+    #[command(flatten)]
+    seeds: SeedArgs,
+    #[command(flatten)]
+    out: OutArgs,
+    #[command(flatten)]
+    show: ShowArgs,
+}
+
+/// One of each kind: nothing, marks, delay, telemetry, and two that look for the victim.
+const DEMO_SCHEMES: &[&str] = &["none", "dcqcn", "timely", "hpcc", "mercury", "pcn"];
+
+/// The newcomer's first minute.
+pub fn demo() -> Result<(), Stop> {
+    let demo = library::inside(Path::new("scenarios/victim-flow.toml")).unwrap_or_default();
+    let scenario = Scenario::from_text("scenarios/victim-flow.toml", demo, Path::new("."));
+    let names: Vec<String> = DEMO_SCHEMES.iter().map(|&name| name.to_owned()).collect();
+    let entries = load_all(&scenario, &Options::default(), &names)?;
+    let told = show(&format!(
+        "Xoff compares {} on the victim-flow scenario.\n\n\
+         Two long flows and some mice share a link. F1 and the mice go on to a receiver that 14 other\n\
+         hosts hit with a burst; F0 goes elsewhere and is innocent. PFC stops the shared link all the\n\
+         same. F0 loses what PFC takes; does its congestion control take it for a culprit and cut it too?\n",
+        names.join(", ")
+    ));
+    let out = Path::new("results").join("victim-flow-compared");
+    let seeds = vec![entries.runs[0].loaded.plan.seed];
+    let plan = Plan { scenario: &scenario, runners: &entries.runs, seeds };
+    // A newcomer sees one table; the report has the others. What nobody could read above does not cost the
+    // result.
+    run_all(&plan, &entries.skipped, (Some(&out), 1), &ShowArgs { json: false, quiet: false })?;
+    told?;
+    show("\nAll schemes: xoff compare scenarios/victim-flow.toml --schemes all")
+}
+
+pub fn compare(args: &CompareArgs) -> Result<(), Stop> {
+    let scenario = import::open(&args.scenario.scenario)?;
+    let options = Options { sets: args.scenario.sets.clone(), seed: args.scenario.seed, scheme: None };
+    let entries = load_all(&scenario, &options, &args.schemes)?;
+    let first = &entries.runs[0].loaded;
+    let out = args.out.directory(&format!("{}-compared", first.name));
+    let seeds = args.seeds.list(first.plan.seed)?;
+    let plan = Plan { scenario: &scenario, runners: &entries.runs, seeds };
+    run_all(&plan, &entries.skipped, (out.as_deref(), usize::MAX), &args.show)
+}
+
+/// What takes part in a comparison, and what cannot.
+struct Entries {
+    /// At least one.
+    runs: Vec<Runner>,
+    skipped: Vec<Skipped>,
+}
+
+/// The scenario under each scheme, all checked before any runs. A scheme named by its name must be
+/// able to run; of `all`, those that cannot are left out with a reason.
+fn load_all(scenario: &Scenario, options: &Options, wanted: &[String]) -> Result<Entries, Stop> {
+    // What is wrong with the scenario itself is told before any scheme is blamed.
+    scenario.load(options)?;
+    let mut names: Vec<(String, bool)> = Vec::new();
+    for name in wanted {
+        let more: Vec<(String, bool)> = match name.trim() {
+            "all" => xoff_schemes::all().iter().map(|spec| (spec.name.to_owned(), true)).collect(),
+            "" => Vec::new(),
+            name if names.iter().any(|(known, one_of_all)| known == name && !one_of_all) => {
+                let error = Diagnostic::new(format!("--schemes names `{name}` twice"));
+                return Err(error.help("a scheme runs once; give presets to tell two of them apart").into());
+            }
+            name => vec![(name.to_owned(), false)],
+        };
+        names.extend(
+            more.into_iter().filter(|(name, _)| names.iter().all(|(known, _)| known != name)).collect::<Vec<_>>(),
+        );
+    }
+    let mut entries = Entries { runs: Vec::new(), skipped: Vec::new() };
+    for (name, one_of_all) in names {
+        let options = Options { scheme: Some(name.clone()), ..options.clone() };
+        match scenario.load(&options) {
+            Ok(loaded) => match loaded.out_of_place().filter(|_| one_of_all) {
+                Some(reason) => entries.skipped.push(Skipped { scheme: name, reason }),
+                None => entries.runs.push(Runner { scheme: name, options, loaded }),
+            },
+            Err(errors) if one_of_all && !errors.is_empty() => {
+                entries.skipped.push(Skipped { scheme: name, reason: errors[0].message.clone() });
+            }
+            Err(errors) => return Err(errors.into()),
+        }
+    }
+    if entries.runs.is_empty() {
+        return Err(Diagnostic::new("--schemes names no scheme that can run here").into());
+    }
+    Ok(entries)
+}
+
+/// Runs what is planned, writes it to `out` and shows the first `tables` tables.
+fn run_all(
+    plan: &Plan<'_>,
+    skipped: &[Skipped],
+    (out, tables): (Option<&Path>, usize),
+    shown: &ShowArgs,
+) -> Result<(), Stop> {
+    if !shown.quiet {
+        warn(&plan.runners[0].loaded.warnings);
+    }
+    let staging = out.map(Staging::create).transpose()?;
+    let several = plan.seeds.len() > 1;
+    let figures = plan.runners[0].loaded.output.figures;
+    let folder = |runner: &Runner, seed: u64| {
+        let scheme = runner.scheme.replace([':', '+'], "-");
+        if several { format!("{scheme}/seed-{seed}") } else { scheme }
+    };
+    let entries = plan.run(staging.as_ref().map(Staging::path), folder, shown)?;
+    let directory = match staging {
+        Some(staging) => Some(comparison::write(staging, Kind::Schemes, &entries, skipped, figures)?),
+        None => None,
+    };
+    if shown.json {
+        show(&comparison::json(&entries, skipped).to_string())?;
+    } else if !shown.quiet {
+        let mut page = side_by_side::comparison(&entries, skipped);
+        page.tables.truncate(tables);
+        let mut page = page.text(xoff_scenario::wrap::columns());
+        if let Some(directory) = directory {
+            page.push_str(&format!("\nreport: {}\n", directory.join("report.html").display()));
+        }
+        show(&page)?;
+    }
+    failures(&entries)
+}

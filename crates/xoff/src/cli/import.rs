@@ -1,0 +1,169 @@
+//! `xoff import`: files of other simulators, as scenarios.
+
+use super::place;
+use super::{ForceArgs, Stop, show, warn};
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use xoff_results::files::whole;
+use xoff_scenario::import::{Imported, cdf, hpcc, htsim};
+use xoff_scenario::reader::read_file;
+use xoff_scenario::{Diagnostic, Options, Scenario, Source};
+
+#[derive(Args)]
+pub struct ImportArgs {
+    #[command(subcommand)]
+    format: Format,
+}
+
+#[derive(Subcommand)]
+enum Format {
+    /// A configuration of the HPCC authors' simulator, with its topology and flow files
+    ///
+    /// Writes a scenario and beside it STEM.flows.csv. Every key is mapped, or refused with a reason,
+    /// or named as one that concerns only that simulator's output; `xoff describe hpcc` lists them.
+    /// The scenario selects the rules of that simulator (whole nanoseconds, its ECMP hash, its
+    /// buffers ...) by options that any scenario may use. `xoff run`, `check` and `compare` take such
+    /// a configuration directly.
+    Hpcc(HpccArgs),
+    /// A connection matrix of htsim (.cm), on the network of a scenario
+    ///
+    /// Writes that scenario with its traffic replaced, and beside it STEM.flows.csv. Node i of the
+    /// matrix is the i-th host. Connections need a start time: triggers are refused, for no traffic of
+    /// a scenario starts when another's flow ends.
+    Htsim(HtsimArgs),
+    /// A distribution of flow sizes: lines of bytes and percent
+    ///
+    /// Writes a CSV like those under workloads/. Not needed to use the file: `sizes = "FILE.txt"` reads
+    /// either form.
+    Cdf(CdfArgs),
+}
+
+#[derive(Args)]
+struct HpccArgs {
+    /// The configuration: KEY value ...
+    config: PathBuf,
+    #[command(flatten)]
+    to: ToArgs,
+}
+
+#[derive(Args)]
+struct HtsimArgs {
+    /// The connection matrix: Nodes N, Connections M, then lines of SRC->DST start PS size BYTES
+    matrix: PathBuf,
+    /// The scenario whose network, switches, hosts and scheme are used
+    #[arg(long, value_name = "SCENARIO.toml")]
+    topology: PathBuf,
+    #[command(flatten)]
+    to: ToArgs,
+}
+
+#[derive(Args)]
+struct CdfArgs {
+    /// The distribution
+    file: PathBuf,
+    /// The file to write
+    #[arg(short, long, value_name = "NAME.csv")]
+    output: PathBuf,
+    #[command(flatten)]
+    force: ForceArgs,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where a scenario goes.
+#[derive(Args)]
+struct ToArgs {
+    /// The scenario to write [default: NAME.toml in the current directory]
+    #[arg(short, long, value_name = "FILE.toml")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArgs,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn import(args: &ImportArgs) -> Result<(), Stop> {
+    match &args.format {
+        Format::Hpcc(args) => {
+            let config = Scenario::open(&args.config)?;
+            let imported = hpcc::import(config.source(), config.files(), args.to.stem().as_deref())?;
+            args.to.write(&imported)
+        }
+        Format::Htsim(args) => {
+            let matrix = source(&args.matrix, htsim::LARGEST_FILE)?;
+            let topology = Scenario::open(&args.topology)?;
+            args.to.write(&htsim::import(&matrix, &topology, args.to.stem().as_deref())?)
+        }
+        Format::Cdf(args) => {
+            let cdf = cdf::read(&source(&args.file, cdf::LARGEST_FILE)?)?;
+            let text = cdf::csv(&cdf);
+            whole::write_all(&[(args.output.clone(), text.as_str())], args.force.present())?;
+            let (rows, mean, largest) = (cdf.rows(), cdf.mean_bytes(), cdf.largest_bytes());
+            let file = args.output.display().to_string();
+            if args.json {
+                let found = json!({"files": [file], "rows": rows, "mean_bytes": mean, "largest_bytes": largest});
+                return show(&found.to_string());
+            }
+            show(&format!(
+                "{file} of {rows} rows: mean {mean:.0} B, largest {largest} B\nuse it with: sizes = \"{file}\""
+            ))
+        }
+    }
+}
+
+fn source(path: &Path, largest_bytes: u64) -> Result<Arc<Source>, Stop> {
+    let text = read_file(path, largest_bytes)
+        .map_err(|why| Diagnostic::new(format!("cannot read `{}`", path.display())).label(why))?;
+    Ok(Source::new(path.display().to_string(), text))
+}
+
+impl ToArgs {
+    fn stem(&self) -> Option<String> {
+        let stem = self.output.as_ref()?.file_stem()?;
+        Some(stem.to_string_lossy().into_owned())
+    }
+
+    /// Writes what can be loaded, and says what it is.
+    fn write(&self, imported: &Imported) -> Result<(), Stop> {
+        let loaded = imported.scenario().load(&Options::default())?;
+        let path = self.output.clone().unwrap_or_else(|| Path::new(&imported.name).with_extension("toml"));
+        let files = place::scenario(imported, &path, self.force.present())?;
+        let files: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
+        if self.json {
+            let mut object = Map::new();
+            object.insert("name".to_owned(), json!(imported.name));
+            object.insert("files".to_owned(), json!(files));
+            for fact in &imported.facts {
+                object.insert(fact.name.to_owned(), fact.value.clone());
+            }
+            let warnings: Vec<Value> = loaded
+                .warnings
+                .iter()
+                .map(|warning| json!({"message": warning.message, "line": warning.line()}))
+                .collect();
+            object.insert("warnings".to_owned(), Value::Array(warnings));
+            return show(&Value::Object(object).to_string());
+        }
+        warn(&loaded.warnings);
+        let mut page = format!("{} of {}\n", files.join(" and "), facts(imported));
+        if let Some(unused) =
+            imported.facts.iter().find(|fact| fact.name == "unused_keys").and_then(|fact| fact.value.as_array())
+        {
+            let unused: Vec<&str> = unused.iter().filter_map(Value::as_str).collect();
+            if !unused.is_empty() {
+                page.push_str(&format!("without effect in this mode, there as here: {}\n", unused.join(", ")));
+            }
+        }
+        page.push_str(&format!("run it with: xoff run {}\n", files[0]));
+        show(&page)
+    }
+}
+
+fn facts(imported: &Imported) -> String {
+    let counted = imported.facts.iter().filter(|fact| fact.value.is_u64() && fact.name != "mode");
+    counted.map(|fact| format!("{} {}", fact.value, fact.name.replace('_', " "))).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,52 @@
+//! `xoff check`, `xoff schemes`: answers that run nothing.
+
+use super::{ScenarioArgs, Stop, show, warn};
+
+use crate::schemes_text;
+use clap::Args;
+use xoff_scenario::{Diagnostic, Options};
+use xoff_scenario::{import, wrap};
+
+#[derive(Args)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    scenario: ScenarioArgs,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn check(args: &CheckArgs) -> Result<(), Stop> {
+    let options = Options { sets: args.scenario.sets.clone(), seed: args.scenario.seed, scheme: None };
+    let loaded = import::open(&args.scenario.scenario)?.load(&options)?;
+    warn(&loaded.warnings);
+    let report = xoff_scenario::check::report(&loaded);
+    show(&if args.json { report.json() } else { wrap::lines(&report.text(), wrap::columns()) })
+}
+
+#[derive(Args)]
+pub struct SchemesArgs {
+    /// Show the parameters, presets and sources of this scheme
+    name: Option<String>,
+    /// Print one JSON value and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn schemes(args: &SchemesArgs) -> Result<(), Stop> {
+    let specs = match &args.name {
+        None => xoff_schemes::all().to_vec(),
+        Some(name) => match xoff_schemes::find(name) {
+            Some(spec) => vec![spec],
+            None => {
+                let known: Vec<&str> = xoff_schemes::all().iter().map(|spec| spec.name).collect();
+                return Err(Diagnostic::new(format!("there is no scheme `{name}`")).nearest(name, known).into());
+            }
+        },
+    };
+    if args.json {
+        show(&schemes_text::json(&specs).to_string())
+    } else {
+        show(&schemes_text::text(&specs, wrap::columns()))
+    }
+}

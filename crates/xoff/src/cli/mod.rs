@@ -1,0 +1,266 @@
+//! The command line: what is asked, and how the answer is shown.
+
+mod compare;
+mod complete;
+mod describe;
+mod export;
+mod import;
+mod inspect;
+mod new;
+mod place;
+mod print;
+mod progress;
+mod reproduce;
+mod run;
+mod seeds;
+mod signals;
+mod trace;
+mod validate;
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use print::{show, tell, tell_notes, warn};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use xoff_results::files::Present;
+use xoff_results::text::Style;
+use xoff_scenario::{Diagnostic, library, wrap};
+
+/// Why a command did not succeed.
+pub enum Stop {
+    /// The input is wrong: exit code 2, nothing was written.
+    BadInput(Vec<Diagnostic>),
+    /// The arguments are wrong, and that has been said: exit code 2.
+    BadUsage,
+    /// The run itself failed: exit code 1.
+    RunFailed(String),
+    /// The system refused: exit code 3.
+    System(std::io::Error),
+}
+
+impl From<std::io::Error> for Stop {
+    fn from(error: std::io::Error) -> Stop {
+        Stop::System(error)
+    }
+}
+
+impl From<Vec<Diagnostic>> for Stop {
+    fn from(diagnostics: Vec<Diagnostic>) -> Stop {
+        Stop::BadInput(diagnostics)
+    }
+}
+
+impl From<Diagnostic> for Stop {
+    fn from(diagnostic: Diagnostic) -> Stop {
+        Stop::BadInput(vec![diagnostic])
+    }
+}
+
+/// Congestion control in lossless datacentre networks, every scheme side by side.
+///
+/// Without a command: compares the schemes on the classic victim-flow scenario, in about ten
+/// seconds.
+#[derive(Parser)]
+#[command(
+    name = "xoff",
+    version,
+    after_help = "\
+Exit codes: 0 success, 1 the simulated network failed (drop in a lossless class, deadlock, stall, \
+flows that did not finish though nothing cut them off) or outgrew the memory, 2 wrong input, 3 the system refused, \
+130 and 143 interrupted.
+
+Start here:
+  xoff                                          the ten-second comparison
+  xoff run scenarios/incast.toml                one run, one summary
+  xoff check scenarios/fat-tree-websearch.toml  what would be built
+  xoff schemes dcqcn                            parameters, units, presets, sources
+  xoff reproduce pcn-fig2                       a figure of a paper, redrawn and judged"
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// End a run that takes the program above this much memory: 8GB [default: three quarters of the machine's]
+    #[arg(long, value_name = "SIZE", global = true, value_parser = memory_size)]
+    memory: Option<u64>,
+}
+
+fn memory_size(text: &str) -> Result<u64, String> {
+    xoff_engine::quantity::parse_bytes(text).map_err(|why| format!("it {why}; write a size such as 8GB"))
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run one scenario
+    ///
+    /// Prints a summary and writes a run directory: tables (Parquet), figures, report.html.
+    Run(run::RunArgs),
+    /// Run the same traffic under several schemes and put them side by side
+    Compare(compare::CompareArgs),
+    /// Run the papers' experiments, redraw their figures and judge their claims
+    ///
+    /// Without names it lists what there is. Killed and started again, it goes on where it was.
+    Reproduce(reproduce::ReproduceArgs),
+    /// Run another simulator's inputs and compare with its results
+    ///
+    /// FOLDER/runs/NAME holds config.txt, fct.txt and pfc.txt of the HPCC authors' simulator. Flows are
+    /// compared one by one, and held against what docs/validation.md promises.
+    Validate(validate::ValidateArgs),
+    /// Write a finished run in another simulator's format
+    ///
+    /// `hpcc` makes fct.txt and pfc.txt as the HPCC authors' simulator writes them, for the scripts
+    /// that read those.
+    Export(export::ExportArgs),
+    /// Write a finished run as a trace for Perfetto
+    ///
+    /// Pauses, flows, queues and rates on one time line, with arrows from the root of a congestion
+    /// tree to the flows it holds.
+    Trace(trace::TraceArgs),
+    /// Say what a scenario would build, and run nothing
+    ///
+    /// Nodes and links, oversubscription, round trips, buffers against required headroom, whether
+    /// ECN acts before PFC, whether buffers depend on each other in a cycle.
+    Check(inspect::CheckArgs),
+    /// Turn files of other simulators into scenarios
+    Import(import::ImportArgs),
+    /// List the schemes, or the parameters of one
+    Schemes(inspect::SchemesArgs),
+    /// Explain every column of the results, every key of a scenario or of another simulator's files
+    ///
+    /// Or any one word of them: `xoff describe traffic`, `xoff describe switch.pfc`, `xoff describe kmin`.
+    Describe(describe::DescribeArgs),
+    /// Begin something of your own
+    New(new::NewArgs),
+    /// Print completions for a shell
+    ///
+    /// For bash: `source <(xoff completions bash)`; `xoff completions zsh > _xoff` in a folder of fpath.
+    Completions(complete::CompletionsArgs),
+    /// Write man pages
+    Man(complete::ManArgs),
+}
+
+/// What selects and changes a scenario.
+#[derive(Args, Clone)]
+struct ScenarioArgs {
+    /// The scenario file (TOML), or a configuration of the HPCC authors' simulator; - reads standard input
+    scenario: PathBuf,
+    /// Random seed, in place of the scenario's
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Change any key of the scenario: --set scheme.name=none --set traffic.0.load=0.7; null takes it out
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    sets: Vec<String>,
+}
+
+/// Where results go.
+#[derive(Args, Clone)]
+struct OutArgs {
+    /// Directory of the results [default: one under results/, by the scenario's name]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_out")]
+    out: Option<PathBuf>,
+    /// Write no directory, only print
+    #[arg(long)]
+    no_out: bool,
+}
+
+impl OutArgs {
+    /// The directory to write, `results/NAME` unless one was named; none if none is wanted.
+    fn directory(&self, name: &str) -> Option<PathBuf> {
+        if self.no_out {
+            return None;
+        }
+        Some(self.out.clone().unwrap_or_else(|| Path::new("results").join(name)))
+    }
+}
+
+/// Whether files are replaced.
+#[derive(Args, Clone, Copy)]
+struct ForceArgs {
+    /// Replace files that are there already
+    #[arg(long)]
+    force: bool,
+}
+
+impl ForceArgs {
+    fn present(self) -> Present {
+        if self.force { Present::Replace } else { Present::Refuse }
+    }
+}
+
+/// What decides how the answer is shown.
+#[derive(Args, Clone)]
+struct ShowArgs {
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    json: bool,
+    /// Print nothing but errors
+    #[arg(long, conflicts_with = "json")]
+    quiet: bool,
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    library::provide(crate::inside::FILES);
+    let command = Cli::command().term_width(wrap::columns());
+    let parsed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let ended = match parsed {
+        Ok(cli) => signals::watch().map_err(Stop::System).and_then(|()| obey(cli)),
+        Err(asked) => explain(&asked),
+    };
+    signals::wait_if_stopped();
+    tell_notes();
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Stop::BadInput(diagnostics)) => {
+            let colour = std::io::stderr().is_terminal();
+            for diagnostic in diagnostics {
+                tell(&diagnostic.render(colour));
+            }
+            ExitCode::from(2)
+        }
+        Err(Stop::BadUsage) => ExitCode::from(2),
+        Err(Stop::RunFailed(why)) => {
+            tell(&format!("error: {why}"));
+            ExitCode::from(1)
+        }
+        Err(Stop::System(error)) => {
+            tell(&format!("error: {error}"));
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn obey(cli: Cli) -> Result<(), Stop> {
+    if let Some(bytes) = cli.memory {
+        xoff_run::memory::set_limit(bytes);
+    }
+    match cli.command {
+        None => compare::demo(),
+        Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Compare(args)) => compare::compare(&args),
+        Some(Command::Reproduce(args)) => reproduce::reproduce(&args),
+        Some(Command::Validate(args)) => validate::validate(&args),
+        Some(Command::Export(args)) => export::export(&args),
+        Some(Command::Trace(args)) => trace::trace(&args),
+        Some(Command::Check(args)) => inspect::check(&args),
+        Some(Command::Import(args)) => import::import(&args),
+        Some(Command::Schemes(args)) => inspect::schemes(&args),
+        Some(Command::Describe(args)) => describe::describe(&args),
+        Some(Command::New(args)) => new::new(&args),
+        Some(Command::Completions(args)) => complete::completions(&args),
+        Some(Command::Man(args)) => complete::man(&args),
+    }
+}
+
+/// Help and version that were asked for, or what is wrong with the arguments.
+fn explain(asked: &clap::Error) -> Result<(), Stop> {
+    let printed = asked.print();
+    if asked.use_stderr() {
+        return Err(Stop::BadUsage);
+    }
+    printed.or_else(|error| print::unless_unread(&error))
+}
+
+/// Bold and colour only where a person looks.
+fn style() -> Style {
+    if std::io::stdout().is_terminal() { Style::Terminal } else { Style::Plain }
+}

@@ -1,0 +1,50 @@
+//! The only place that prints. A terminal that is closed or full never panics and never costs a result.
+
+use super::Stop;
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use xoff_results::files::notes;
+use xoff_scenario::Diagnostic;
+
+/// Prints to standard output. Who has stopped reading (`xoff ... | head`) wants no more; a full disk is
+/// an error.
+pub fn show(text: &str) -> Result<(), Stop> {
+    let print = || -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        if !text.ends_with('\n') {
+            out.write_all(b"\n")?;
+        }
+        out.flush()
+    };
+    print().or_else(|error| unless_unread(&error))
+}
+
+/// Standard output failed: no matter if its reader has gone.
+pub fn unless_unread(error: &io::Error) -> Result<(), Stop> {
+    if error.kind() == ErrorKind::BrokenPipe {
+        return Ok(());
+    }
+    let why = format!("cannot print to standard output: {error}");
+    Err(Stop::System(io::Error::new(error.kind(), why)))
+}
+
+/// Prints a line to standard error. There is nobody to tell if that fails.
+pub fn tell(text: &str) {
+    // As one write, so that lines of several programs do not mix.
+    let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
+}
+
+/// Warnings of a scenario, to standard error.
+pub fn warn(warnings: &[Diagnostic]) {
+    let colour = io::stderr().is_terminal();
+    for warning in warnings {
+        tell(&warning.render_warning(colour));
+    }
+}
+
+/// What there was to say about files.
+pub fn tell_notes() {
+    for text in notes::take() {
+        tell(&format!("note: {text}"));
+    }
+}

@@ -1,0 +1,208 @@
+//! `xoff reproduce`: the papers' experiments, drawn and judged.
+
+use super::progress::Whole;
+use super::{ShowArgs, Stop, show, signals};
+use crate::reproduce::catalogue::Catalogue;
+use crate::reproduce::report;
+use crate::reproduce::runner::{Failed, Order};
+use crate::reproduce::scale::Scale;
+use crate::reproduce::{Made, Reproduction};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use xoff_results::figures;
+use xoff_results::files::whole::{self, Present};
+use xoff_results::files::workplace::Workplace;
+use xoff_results::files::{Staging, refusal};
+use xoff_results::grid::Grid;
+use xoff_scenario::read;
+use xoff_scenario::wrap;
+
+#[derive(Args)]
+pub struct ReproduceArgs {
+    /// Papers (pcn), experiments (pcn-fig2), or `all`; without any, they are listed
+    names: Vec<String>,
+    /// How large the experiments are run
+    #[arg(long, value_enum, default_value = "quick")]
+    scale: Scale,
+    /// Seeds for each experiment with randomness in it, in place of its own number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    seeds: Option<u64>,
+    /// Runs at the same time [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    jobs: Option<u64>,
+    /// Directory of the results; what is finished in it is not run again [default: results/reproduce-SCALE]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Where `experiments/`, `claims/` and `deviations/` are
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    from: PathBuf,
+    /// Also write DIR/reproduction.md with its figures, the whole as one document
+    #[arg(long, value_name = "DIR")]
+    book: Option<PathBuf>,
+    /// Take finished runs that another build of the same version made
+    #[arg(long)]
+    any_build: bool,
+    #[command(flatten)]
+    show: ShowArgs,
+}
+
+impl From<Failed> for Stop {
+    fn from(failed: Failed) -> Stop {
+        match failed {
+            Failed::BadInput(problems) => Stop::BadInput(problems),
+            Failed::System(error) => Stop::System(error),
+        }
+    }
+}
+
+/// The folder of finished runs.
+const RUNS: &str = "runs";
+
+pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
+    let catalogue = Catalogue::open(&args.from)?;
+    if args.names.is_empty() {
+        return list(&catalogue, &args.show);
+    }
+    let began = Instant::now();
+    let reproduction = Reproduction::prepare(&catalogue, &args.names, args.scale)?;
+    let name = format!("reproduce-{}", args.scale.name());
+    let out = args.out.clone().unwrap_or_else(|| Path::new("results").join(name));
+    let workplace = Workplace::open(&out, RUNS)?;
+    signals::say_when_stopped(format!(
+        "finished runs are kept in {}: the same command goes on from there",
+        out.join(RUNS).display()
+    ));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let order = Order {
+        scale: args.scale,
+        seeds: args.seeds,
+        jobs: args.jobs.map_or(cores, |jobs| jobs as usize),
+        folder: workplace.path().to_owned(),
+        any_build: args.any_build,
+    };
+    let bar = Whole::new(args.show.json || args.show.quiet, reproduction.expected_cpu_seconds() / order.jobs as f64);
+    let mut made = reproduction.run(&order, &|at| bar.update(&at))?;
+    bar.finish();
+    made.book.command = command();
+    made.book.commit = commit(&args.from).unwrap_or_default();
+    made.book.wall_seconds = began.elapsed().as_secs_f64();
+    write(&made, workplace.path())?;
+    if let Some(folder) = &args.book {
+        write_book(&made, folder)?;
+    }
+    if args.show.json {
+        show(&report::json(&made.book).to_string())?;
+    } else if !args.show.quiet {
+        show(&format!("{}\nreport: {}", report::text(&made.book, wrap::columns()), out.join("report.html").display()))?;
+    }
+    Ok(())
+}
+
+/// What was typed, with the program under its own name.
+fn command() -> String {
+    let words = std::env::args().skip(1);
+    std::iter::once("xoff".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// The commit of a git checkout, from its files.
+pub(super) fn commit(folder: &Path) -> Option<String> {
+    let read = |path: &Path| read::text(path, 16_000_000).ok().map(|text| text.trim().to_owned());
+    let git = folder.join(".git");
+    let head = read(&git.join("HEAD"))?;
+    let Some(branch) = head.strip_prefix("ref: ") else { return Some(head) };
+    let packed = || {
+        let refs = read(&git.join("packed-refs"))?;
+        refs.lines().find_map(|line| line.strip_suffix(branch)).map(|hash| hash.trim().to_owned())
+    };
+    read(&git.join(branch)).or_else(packed)
+}
+
+/// All that is drawn and written, in place of what an earlier command wrote; the runs stay.
+fn write(made: &Made, out: &Path) -> Result<(), Stop> {
+    let mut staging = Staging::create(out)?;
+    figures::write_all(&made.charts, &staging.folder("figures")?)?;
+    for (name, text) in report::pages(&made.book).map_err(std::io::Error::other)? {
+        staging.write(&name, text.as_bytes())?;
+    }
+    staging.write("claims.csv", report::csv(&made.book).as_bytes())?;
+    staging.write("claims.json", report::json(&made.book).to_string().as_bytes())?;
+    staging.keep_store(RUNS)?;
+    staging.finish()?;
+    Ok(())
+}
+
+fn write_book(made: &Made, folder: &Path) -> Result<(), Stop> {
+    let figures = folder.join("reproduction");
+    for drawn in made.book.papers.iter().flat_map(|paper| &paper.experiments).flat_map(|of| &of.figures) {
+        let path = figures.join(format!("{}.svg", drawn.file));
+        whole::write(&path, drawn.svg.as_bytes(), Present::Replace)?;
+    }
+    Ok(write_page(&folder.join("reproduction.md"), &report::book_markdown(&made.book, "reproduction"))?)
+}
+
+/// Writes a page for a folder of documents, in place of an earlier one of the same title.
+pub(super) fn write_page(path: &Path, text: &str) -> std::io::Result<()> {
+    let title = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    if path.is_file() && read::text(path, 1_000_000_000).is_ok_and(|old| title(&old) != title(text)) {
+        return Err(refusal(path, "is there already and is not such a page; it is left alone"));
+    }
+    whole::write(path, text.as_bytes(), Present::Replace)
+}
+
+/// Papers, figures, what each shows, how long each takes.
+fn list(catalogue: &Catalogue, shown: &ShowArgs) -> Result<(), Stop> {
+    if shown.json {
+        let experiments: Vec<serde_json::Value> = catalogue
+            .experiments
+            .iter()
+            .map(|of| {
+                let claims = catalogue.claims.iter().filter(|claim| claim.experiment.value == of.id).count();
+                serde_json::json!({
+                    "id": of.id, "paper": of.paper, "title": of.title, "setting": of.setting, "shows": of.shows,
+                    "where": of.place, "claims": claims,
+                    "cpu_seconds": { "quick": of.cost[0], "standard": of.cost[1], "full": of.cost[2] },
+                })
+            })
+            .collect();
+        return show(&serde_json::Value::from(experiments).to_string());
+    }
+    let mut page = String::new();
+    for paper in &catalogue.papers {
+        let head = format!("{}: {} ({} {})", paper.id, paper.title, paper.venue, paper.year);
+        wrap::paragraph(&mut page, &head, 0, wrap::columns());
+        let mut grid = Grid::new(["experiment", "what", "claims", "quick", "standard", "full"]).left(&[1]);
+        for of in catalogue.experiments.iter().filter(|of| of.paper == paper.id) {
+            let claims = catalogue.claims.iter().filter(|claim| claim.experiment.value == of.id).count();
+            let cost =
+                |scale: Scale| if of.groups.is_empty() { "-".to_owned() } else { seconds(of.cost[scale.index()]) };
+            let what =
+                if of.setting == "simulation" { of.title.clone() } else { format!("{} ({})", of.title, of.setting) };
+            grid.row(vec![
+                of.id.clone(),
+                what,
+                claims.to_string(),
+                cost(Scale::Quick),
+                cost(Scale::Standard),
+                cost(Scale::Full),
+            ]);
+        }
+        page.push_str(&grid.text_in(wrap::columns()));
+        page.push('\n');
+    }
+    page.push_str(
+        "Times are CPU time on one core.\n\n  xoff reproduce pcn-fig2                   one figure, in its quick version\n  \
+         xoff reproduce mercury --scale standard   a paper\n  xoff reproduce all --scale standard       everything\n",
+    );
+    show(&page)
+}
+
+/// `40 s`, `12 min`, `5 h`.
+fn seconds(value: f64) -> String {
+    match value {
+        v if v < 1.0 => "< 1 s".to_owned(),
+        v if v < 100.0 => format!("{v:.0} s"),
+        v if v < 6000.0 => format!("{:.0} min", v / 60.0),
+        v => format!("{:.0} h", v / 3600.0),
+    }
+}

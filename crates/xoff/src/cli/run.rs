@@ -1,0 +1,106 @@
+//! `xoff run`.
+
+use super::progress::Bars;
+use super::seeds::{Plan, Runner, SeedArgs, failures};
+use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, style, warn};
+use clap::Args;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use xoff_results::comparison;
+use xoff_results::directory::Staging;
+use xoff_results::execute::execute;
+use xoff_results::outcome::Kind;
+use xoff_results::seeds;
+use xoff_results::text;
+use xoff_run::crew;
+use xoff_scenario::import;
+use xoff_scenario::{Options, Scenario};
+
+#[derive(Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    scenario: ScenarioArgs,
+    #[command(flatten)]
+    seeds: SeedArgs,
+    /// Threads that share a large network out among themselves: a number, or `auto`, which takes all cores for
+    /// networks of 256 hosts and more. Results are the same for every number
+    #[arg(long, value_name = "N", default_value = "auto", value_parser = threads)]
+    threads: Threads,
+    #[command(flatten)]
+    out: OutArgs,
+    #[command(flatten)]
+    show: ShowArgs,
+}
+
+#[derive(Clone, Copy)]
+enum Threads {
+    Auto,
+    Of(NonZeroUsize),
+}
+
+fn threads(text: &str) -> Result<Threads, String> {
+    match text {
+        "auto" => Ok(Threads::Auto),
+        number => number.parse().map(Threads::Of).map_err(|_| "is neither a number from 1 on nor `auto`".to_owned()),
+    }
+}
+
+pub fn run(args: &RunArgs) -> Result<(), Stop> {
+    let options = Options { sets: args.scenario.sets.clone(), seed: args.scenario.seed, scheme: None };
+    let scenario = import::open(&args.scenario.scenario)?;
+    let loaded = scenario.load(&options)?;
+    if !args.show.quiet {
+        warn(&loaded.warnings);
+    }
+    let out = args.out.directory(&loaded.name);
+    if args.seeds.several() {
+        let scheme = loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect::<Vec<_>>().join("+");
+        return under_seeds(&scenario, Runner { scheme, options, loaded }, out.as_deref(), args);
+    }
+    crew::set_threads(match args.threads {
+        Threads::Auto => crew::threads_for(&loaded.plan),
+        Threads::Of(threads) => threads,
+    });
+    let bars = Bars::new(args.show.json || args.show.quiet);
+    let bar = bars.add(&loaded.name);
+    let outcome = execute(&loaded, out.as_deref(), |at| bar.update(at))?;
+    bar.finish();
+    if args.show.json {
+        show(&outcome.summary.json())?;
+    } else if !args.show.quiet {
+        let mut page = text::summary(&outcome.summary, style(), xoff_scenario::wrap::columns());
+        if let Some(directory) = &outcome.directory {
+            page.push_str(&format!("\nreport: {}\n", directory.join("report.html").display()));
+        }
+        show(&page)?;
+    }
+    match outcome.summary.why_failed() {
+        // The page above has it in full.
+        Some(_) if !args.show.json && !args.show.quiet => Err(Stop::RunFailed("the run failed, see above".to_owned())),
+        Some(failure) => Err(Stop::RunFailed(failure)),
+        None => Ok(()),
+    }
+}
+
+/// A directory for each seed, and what they come to together.
+fn under_seeds(scenario: &Scenario, runner: Runner, out: Option<&Path>, args: &RunArgs) -> Result<(), Stop> {
+    let seeds = args.seeds.list(runner.loaded.plan.seed)?;
+    let figures = runner.loaded.output.figures;
+    let staging = out.map(Staging::create).transpose()?;
+    let plan = Plan { scenario, runners: &[runner], seeds };
+    let entries = plan.run(staging.as_ref().map(Staging::path), |_, seed| format!("seed-{seed}"), &args.show)?;
+    let directory = match staging {
+        Some(staging) => Some(comparison::write(staging, Kind::Seeds, &entries, &[], figures)?),
+        None => None,
+    };
+    if args.show.json {
+        show(&comparison::json(&entries, &[]).to_string())?;
+    } else if !args.show.quiet {
+        let mut page = seeds::page(&entries[0]).text(xoff_scenario::wrap::columns());
+        if let Some(directory) = directory {
+            page.push_str(&format!("\nreport: {}\n", directory.join("report.html").display()));
+        }
+        show(&page)?;
+    }
+    failures(&entries)
+}

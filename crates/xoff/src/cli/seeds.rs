@@ -1,0 +1,103 @@
+//! `--seeds N`: the same under several seeds, in parallel over the cores.
+
+use super::progress::Bars;
+use super::{ShowArgs, Stop};
+use clap::Args;
+use rayon::prelude::*;
+use std::path::Path;
+use xoff_results::columns::Entry;
+use xoff_results::execute::execute;
+use xoff_scenario::{Diagnostic, Loaded, Options, Scenario};
+
+#[derive(Args, Clone)]
+pub struct SeedArgs {
+    /// Run under N seeds: that of the scenario or of --seed, and those that follow it
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: u64,
+}
+
+/// A scheme that takes part, checked under its first seed.
+pub struct Runner {
+    pub scheme: String,
+    pub options: Options,
+    pub loaded: Loaded,
+}
+
+/// What is to be run.
+pub struct Plan<'a> {
+    pub scenario: &'a Scenario,
+    pub runners: &'a [Runner],
+    /// In the order of their results.
+    pub seeds: Vec<u64>,
+}
+
+impl SeedArgs {
+    pub fn several(&self) -> bool {
+        self.seeds > 1
+    }
+
+    /// `first` and those that follow it.
+    pub fn list(&self, first: u64) -> Result<Vec<u64>, Stop> {
+        let last = first.checked_add(self.seeds - 1).filter(|last| *last <= i64::MAX as u64);
+        let Some(last) = last else {
+            let message = format!("--seeds {} from seed {first} on leaves the range of seeds", self.seeds);
+            return Err(Diagnostic::new(message).help(format!("seeds end at {}", i64::MAX)).into());
+        };
+        Ok((first..=last).collect())
+    }
+}
+
+impl Plan<'_> {
+    /// Runs everything; results come in the order asked for, whatever ends first. `folder` says where a run
+    /// goes within `out`.
+    pub fn run(
+        &self,
+        out: Option<&Path>,
+        folder: impl Fn(&Runner, u64) -> String + Sync,
+        shown: &ShowArgs,
+    ) -> Result<Vec<Entry>, Stop> {
+        let bars = Bars::new(shown.json || shown.quiet);
+        let jobs: Vec<(&Runner, u64)> =
+            self.runners.iter().flat_map(|runner| self.seeds.iter().map(move |seed| (runner, *seed))).collect();
+        let outcomes: Result<Vec<_>, Stop> = jobs
+            .par_iter()
+            .map(|(runner, seed)| {
+                let again;
+                // All others are loaded when their turn comes: a network may be large.
+                let loaded = if *seed == runner.loaded.plan.seed {
+                    &runner.loaded
+                } else {
+                    again = self.scenario.load(&Options { seed: Some(*seed), ..runner.options.clone() })?;
+                    &again
+                };
+                let bar = bars.add(&match self.seeds.len() {
+                    1 => runner.scheme.clone(),
+                    _ => format!("{} #{seed}", runner.scheme),
+                });
+                let directory = out.map(|out| out.join(folder(runner, *seed)));
+                let mut outcome = execute(loaded, directory.as_deref(), |at| bar.update(at))?;
+                bar.finish();
+                outcome.summary.scheme.clone_from(&runner.scheme);
+                Ok(outcome)
+            })
+            .collect();
+        let mut outcomes = outcomes?.into_iter();
+        let entry = |runner: &Runner| Entry {
+            scheme: runner.scheme.clone(),
+            runs: outcomes.by_ref().take(self.seeds.len()).collect(),
+        };
+        Ok(self.runners.iter().map(entry).collect())
+    }
+}
+
+/// Why the runs that failed did.
+pub fn failures(entries: &[Entry]) -> Result<(), Stop> {
+    let mut failed = Vec::new();
+    for entry in entries {
+        for run in entry.summaries() {
+            let seed = if entry.runs.len() > 1 { format!(", seed {}", run.seed) } else { String::new() };
+            failed.extend(run.why_failed().map(|failure| format!("{}{seed}: {failure}", entry.scheme)));
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { Err(Stop::RunFailed(failed.join("\n"))) }
+}

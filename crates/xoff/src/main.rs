@@ -1,0 +1,5 @@
+//! The `xoff` program.
+
+fn main() -> std::process::ExitCode {
+    xoff::cli::main()
+}

@@ -1,0 +1,137 @@
+//! Claims and deviations as their files state them.
+
+use super::judged::Deviation;
+use super::scale::Scale;
+use xoff_scenario::diagnostic::Diagnostic;
+use xoff_scenario::reader::{Result, Table, Text};
+use xoff_scenario::tree::{Item, Value};
+
+/// What a paper says, and how to check it.
+pub struct Claim {
+    pub id: Text,
+    pub experiment: Text,
+    /// In our words.
+    pub says: String,
+    /// The paper's number, as text; empty if it states none.
+    pub paper: String,
+    pub unit: String,
+    /// Our number, or numbers.
+    pub value: Option<Text>,
+    /// The weak form: a sign, rank or trend.
+    pub direction: Option<Text>,
+    /// The strong form: where every number must lie.
+    pub range: Option<(f64, f64)>,
+    /// Why this range.
+    pub tolerance: String,
+    pub from_scale: Scale,
+    pub diagnosis: String,
+    pub variants: Vec<Variant>,
+}
+
+/// The same claim under another reasonable assumption.
+pub struct Variant {
+    pub under: String,
+    pub value: Option<Text>,
+    pub direction: Option<Text>,
+}
+
+const SCALES: [(&str, Scale); 3] = [("quick", Scale::Quick), ("standard", Scale::Standard), ("full", Scale::Full)];
+
+impl Claim {
+    pub fn read(mut table: Table) -> Result<Claim> {
+        let id = table.text("id")?;
+        let unit = table.text_or("unit", "")?.value;
+        let claim = Claim {
+            experiment: table.text("experiment")?,
+            says: table.text("says")?.value,
+            paper: match table.items("paper")? {
+                Some(items) => paper_text(&items, &unit),
+                None => String::new(),
+            },
+            unit,
+            value: table.take_text("value")?,
+            direction: table.take_text("direction")?,
+            range: read_range(&mut table)?,
+            tolerance: table.text_or("tolerance", "")?.value,
+            from_scale: table.choice_or("from_scale", &SCALES, "quick")?,
+            diagnosis: table.text_or("diagnosis", "")?.value,
+            variants: table.tables("variants")?.into_iter().map(Variant::read).collect::<Result<_>>()?,
+            id,
+        };
+        if claim.direction.is_none() && claim.range.is_none() {
+            let error = table.place().error(format!("the claim `{}` cannot be checked", claim.id.value));
+            return Err(error.label("it needs a `direction`, or a `value` with its `range`"));
+        }
+        if claim.range.is_some() && claim.value.is_none() {
+            return Err(table.error("range", "a `range` needs a `value` that should lie in it"));
+        }
+        table.finish()?;
+        Ok(claim)
+    }
+}
+
+impl Variant {
+    fn read(mut table: Table) -> Result<Variant> {
+        let variant = Variant {
+            under: table.text("under")?.value,
+            value: table.take_text("value")?,
+            direction: table.take_text("direction")?,
+        };
+        if variant.value.is_none() && variant.direction.is_none() {
+            return Err(table.place().error("a variant needs a `value` or a `direction`"));
+        }
+        table.finish()?;
+        Ok(variant)
+    }
+}
+
+fn number(item: &Item) -> Option<f64> {
+    match item.value {
+        Value::Float(number) => Some(number),
+        Value::Integer(Ok(number)) => Some(number as f64),
+        _ => None,
+    }
+}
+
+fn read_range(table: &mut Table) -> Result<Option<(f64, f64)>> {
+    let Some(items) = table.items("range")? else { return Ok(None) };
+    let ends: Vec<f64> = items.iter().filter_map(number).collect();
+    match ends[..] {
+        [low, high] if items.len() == 2 && low <= high => Ok(Some((low, high))),
+        _ => Err(table.error("range", "`range` is two numbers, the low one first").label("such as [23, 85]")),
+    }
+}
+
+/// `47 %`, `16.1 to 25.5 %`, or a text as it is.
+fn paper_text(items: &[Item], unit: &str) -> String {
+    let texts: Vec<String> = items
+        .iter()
+        .map(|item| match &item.value {
+            Value::Text(text) => text.clone(),
+            other => super::experiment::toml_text(other),
+        })
+        .collect();
+    let text = texts.join(" to ");
+    if unit.is_empty() || text.is_empty() || text.ends_with(unit) { text } else { format!("{text} {unit}") }
+}
+
+const KINDS: [(&str, &str); 3] =
+    [("assumption", "assumption"), ("departure", "departure"), ("alternative", "alternative")];
+
+pub fn read_deviation(mut table: Table) -> Result<(Text, Vec<Text>, Deviation)> {
+    let id = table.text("id")?;
+    let experiments = table.texts("experiments")?;
+    let text = |table: &mut Table, key: &str| Ok::<_, Diagnostic>(table.text(key)?.value);
+    let deviation = Deviation {
+        id: id.value.clone(),
+        experiments: experiments.iter().map(|text| text.value.clone()).collect(),
+        kind: table.choice("kind", &KINDS)?.to_owned(),
+        topic: text(&mut table, "topic")?,
+        paper: text(&mut table, "paper")?,
+        ours: text(&mut table, "ours")?,
+        why: text(&mut table, "why")?,
+        effect: text(&mut table, "effect")?,
+    };
+    table.finish()?;
+    Ok((id, experiments, deviation))
+}

@@ -1,0 +1,418 @@
+//! An experiment as its file states it: runs over axes, measures, figures.
+
+use super::figure::{self, FigureSpec};
+use super::scale::Scale;
+use std::path::Path;
+use xoff_scenario::diagnostic::{Diagnostic, Place};
+use xoff_scenario::measure;
+use xoff_scenario::reader::{Result, Table, Text, list};
+use xoff_scenario::tree::{Item, Value};
+use xoff_scenario::{Options, Scenario};
+
+/// One figure or table of a paper.
+pub struct Experiment {
+    /// `pcn-fig2`: the folder and the file.
+    pub id: String,
+    /// `pcn`.
+    pub paper: String,
+    pub title: String,
+    /// Where in the paper.
+    pub place: String,
+    /// `simulation`, `testbed`, `theory`, `workload` or `design`.
+    pub setting: &'static str,
+    pub shows: String,
+    pub reads: String,
+    pub checked_by: String,
+    /// CPU seconds of all runs, by scale.
+    pub cost: [f64; 3],
+    /// What is smaller than in the paper, by scale.
+    pub scaled: [String; 3],
+    pub groups: Vec<RunGroup>,
+    /// Every `[[measure]]` as it stands: it is read again against each run's own scenario.
+    pub measures: Vec<Item>,
+    pub figures: Vec<FigureSpec>,
+}
+
+/// One `[[runs]]`: everything that is run over the same axes.
+pub struct RunGroup {
+    pub name: String,
+    pub what: What,
+    pub seeds: [u64; 3],
+    pub first_seed: u64,
+    /// Assignments for every run, then those of each scale.
+    sets: Vec<Set>,
+    scale_sets: [Vec<Set>; 3],
+    pub skipped: [bool; 3],
+    pub axes: Vec<Axis>,
+    pub at: Place,
+}
+
+pub enum What {
+    Scenario(Box<Scenario>),
+    Model(Text),
+    /// The runs and measures of another experiment.
+    From(Text),
+}
+
+/// An axis with every value that any scale uses.
+pub struct Axis {
+    pub name: String,
+    pub values: Vec<Choice>,
+    /// Which values a scale uses, in order.
+    pub at: [Vec<usize>; 3],
+}
+
+/// A value of an axis, and what it changes.
+pub struct Choice {
+    pub name: String,
+    pub number: Option<f64>,
+    /// `NAME[:PRESET][+BASE[:PRESET]]`.
+    pub scheme: Option<String>,
+    sets: Vec<Set>,
+}
+
+/// An assignment to a key of the scenario, or to a parameter of the model.
+#[derive(Clone)]
+pub struct Set {
+    pub key: String,
+    pub value: Value,
+}
+
+impl Set {
+    /// As `--set` takes it.
+    fn text(&self) -> String {
+        format!("{}={}", self.key, toml_text(&self.value))
+    }
+}
+
+/// A value in TOML, on one line.
+pub fn toml_text(value: &Value) -> String {
+    match value {
+        Value::Text(text) => toml_edit::Value::from(text.as_str()).to_string(),
+        Value::Integer(Ok(number)) => number.to_string(),
+        Value::Integer(Err(number)) => number.clone(),
+        Value::Float(number) => toml_edit::Value::from(*number).to_string(),
+        Value::Flag(flag) => flag.to_string(),
+        Value::Date => "\"a date\"".to_owned(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(|item| toml_text(&item.value)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Table(entries) => {
+            let entry = |entry: &xoff_scenario::tree::Entry| {
+                format!("{} = {}", toml_edit::Key::new(&entry.key), toml_text(&entry.item.value))
+            };
+            format!("{{ {} }}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+const SETTINGS: [(&str, &str); 5] = [
+    ("simulation", "simulation"),
+    ("testbed", "testbed"),
+    ("theory", "theory"),
+    ("workload", "workload"),
+    ("design", "design"),
+];
+
+/// More seeds or values than this are a mistake.
+const MOST: u64 = 100_000;
+
+impl Experiment {
+    /// Reads the file of the experiment `id`. Files it names are looked up from `folder`.
+    pub fn read(mut root: Table, id: &str, paper: &str, folder: &Path) -> Result<Experiment> {
+        let title = root.text("title")?.value;
+        let setting = root.choice("setting", &SETTINGS)?;
+        let text = |root: &mut Table, key: &str| Ok::<_, Diagnostic>(root.text_or(key, "")?.value);
+        let mut experiment = Experiment {
+            id: id.to_owned(),
+            paper: paper.to_owned(),
+            title,
+            place: text(&mut root, "where")?,
+            setting,
+            shows: root.text("shows")?.value,
+            reads: text(&mut root, "reads")?,
+            checked_by: text(&mut root, "checked_by")?,
+            cost: [0.0; 3],
+            scaled: [const { String::new() }; 3],
+            groups: Vec::new(),
+            measures: Vec::new(),
+            figures: Vec::new(),
+        };
+        let mut cost = root.table("cost")?;
+        let mut scaled = root.table("scaled")?;
+        for scale in Scale::ALL {
+            experiment.cost[scale.index()] = cost.number_or(scale.name(), 0.0..=1e9, 0.0)?;
+            experiment.scaled[scale.index()] = scaled.text_or(scale.name(), "")?.value;
+        }
+        cost.finish()?;
+        scaled.finish()?;
+        for (index, table) in root.tables("runs")?.into_iter().enumerate() {
+            let group = RunGroup::read(table, index, folder)?;
+            if experiment.groups.iter().any(|known| known.name == group.name) {
+                return Err(group.at.error(format!("two groups of runs are called `{}`", group.name)));
+            }
+            experiment.groups.push(group);
+        }
+        match (setting, experiment.groups.is_empty()) {
+            ("design", false) => return Err(root.error("setting", "an experiment of setting `design` has no runs")),
+            ("design", true) if experiment.checked_by.is_empty() => {
+                let error = root.error("setting", "an experiment of setting `design` is not run");
+                return Err(error.label("so `checked_by` must say which tests hold it"));
+            }
+            ("design", true) | (_, false) => {}
+            (_, true) => return Err(root.error("setting", "this experiment has no [[runs]]")),
+        }
+        experiment.measures = root.items("measure")?.unwrap_or_default();
+        for item in &experiment.measures {
+            for runs in groups_of(item)? {
+                if experiment.group(&runs.value).is_none() {
+                    return Err(unknown_group(&runs, &experiment));
+                }
+            }
+        }
+        for mut table in root.tables("figure")? {
+            experiment.figures.push(figure::read(&mut table)?);
+            table.finish()?;
+        }
+        root.finish()?;
+        Ok(experiment)
+    }
+
+    pub fn group(&self, name: &str) -> Option<&RunGroup> {
+        self.groups.iter().find(|group| group.name == name)
+    }
+
+    /// The measures of a group of runs.
+    pub fn measures_of<'a>(&'a self, group: &'a RunGroup) -> impl Iterator<Item = &'a Item> {
+        let mine = |item: &&Item| groups_of(item).is_ok_and(|groups| measure::is_for(&groups, &group.name));
+        self.measures.iter().filter(mine)
+    }
+}
+
+/// The groups that a `[[measure]]` is for; none stands for all.
+fn groups_of(item: &Item) -> Result<Vec<Text>> {
+    measure::groups(&mut Table::from_item("measure", item, Path::new("."))?)
+}
+
+fn unknown_group(name: &Text, experiment: &Experiment) -> Diagnostic {
+    let names = || experiment.groups.iter().map(|group| group.name.as_str());
+    name.error(format!("there are no runs `{}`", name.value))
+        .label(format!("this experiment has {}", list(names())))
+        .nearest(&name.value, names())
+}
+
+impl RunGroup {
+    fn read(mut table: Table, index: usize, folder: &Path) -> Result<RunGroup> {
+        let at = table.place().clone();
+        let default_name = if index == 0 { "main".to_owned() } else { format!("runs-{}", index + 1) };
+        let name = table.text_or("name", &default_name)?.value;
+        let what = match (table.take_text("scenario")?, table.take_text("model")?, table.take_text("from")?) {
+            (Some(file), None, None) => {
+                let scenario = Scenario::open(&folder.join(&file.value)).map_err(|error| {
+                    file.error(format!("cannot read the scenario `{}`", file.value)).label(error.label)
+                })?;
+                What::Scenario(Box::new(scenario))
+            }
+            (None, Some(model), None) => What::Model(model),
+            (None, None, Some(other)) => What::From(other),
+            _ => {
+                let error = at.error(format!("the runs `{name}` must name one of `scenario`, `model` or `from`"));
+                return Err(error);
+            }
+        };
+        let mut group = RunGroup {
+            name,
+            what,
+            seeds: [1; 3],
+            first_seed: 1,
+            sets: Vec::new(),
+            scale_sets: [const { Vec::new() }; 3],
+            skipped: [false; 3],
+            axes: Vec::new(),
+            at,
+        };
+        if matches!(group.what, What::From(_)) {
+            table.finish()?;
+            return Ok(group);
+        }
+        if table.is_table("seeds") {
+            let mut seeds = table.table("seeds")?;
+            for scale in Scale::ALL {
+                group.seeds[scale.index()] = seeds.count_or(scale.name(), 1..=MOST, 1)?;
+            }
+            seeds.finish()?;
+        } else {
+            group.seeds = [table.count_or("seeds", 1..=MOST, 1)?; 3];
+        }
+        group.first_seed = table.count_or("first_seed", 0..=i64::MAX as u64 / 2, 1)?;
+        group.sets = read_sets(&mut table)?;
+        for scale in Scale::ALL {
+            let mut own = table.table(scale.name())?;
+            group.scale_sets[scale.index()] = read_sets(&mut own)?;
+            group.skipped[scale.index()] = own.flag_or("skip", false)?;
+            own.finish()?;
+        }
+        for table in table.tables("axis")? {
+            group.axes.push(Axis::read(table)?);
+        }
+        table.finish()?;
+        Ok(group)
+    }
+
+    /// The experiment it takes its runs from, if it does.
+    pub fn source(&self) -> Option<&str> {
+        match &self.what {
+            What::From(other) => Some(&other.value),
+            _ => None,
+        }
+    }
+
+    /// The combinations a scale runs: an index on each axis, the last axis fastest.
+    pub fn cells(&self, scale: Scale) -> Vec<Vec<usize>> {
+        let mut cells = vec![Vec::new()];
+        if self.skipped[scale.index()] {
+            return Vec::new();
+        }
+        for axis in &self.axes {
+            let of = &axis.at[scale.index()];
+            cells = cells
+                .into_iter()
+                .flat_map(|cell| {
+                    of.iter().map(move |value| {
+                        let mut longer = cell.clone();
+                        longer.push(*value);
+                        longer
+                    })
+                })
+                .collect();
+        }
+        cells
+    }
+
+    /// What a cell changes, in order.
+    pub fn sets(&self, scale: Scale, cell: &[usize]) -> Vec<Set> {
+        let mut sets = self.sets.clone();
+        sets.extend(self.scale_sets[scale.index()].iter().cloned());
+        for (axis, &value) in self.axes.iter().zip(cell) {
+            sets.extend(axis.values[value].sets.iter().cloned());
+        }
+        sets
+    }
+
+    /// The same for a scenario.
+    pub fn options(&self, scale: Scale, cell: &[usize], seed: u64) -> Options {
+        let mut sets: Vec<String> = self.sets(scale, cell).iter().map(Set::text).collect();
+        for (axis, &value) in self.axes.iter().zip(cell) {
+            if let Some(scheme) = &axis.values[value].scheme {
+                // Takes the place of the whole [scheme]; the other assignments come after it.
+                sets.push(format!("scheme.name=\"{scheme}\""));
+            }
+        }
+        Options { sets, seed: Some(seed), scheme: None }
+    }
+
+    /// `PCN, 0.6`: the values of a cell, for people; also the name of its files.
+    pub fn cell_name(&self, cell: &[usize]) -> String {
+        let values = self.axes.iter().zip(cell).map(|(axis, &value)| axis.values[value].name.as_str());
+        values.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// `set = { "run.stop" = "5ms" }`.
+fn read_sets(table: &mut Table) -> Result<Vec<Set>> {
+    let sets = table.table("set")?.into_items().into_iter();
+    Ok(sets.map(|(key, item)| Set { key: key.value, value: item.value }).collect())
+}
+
+impl Axis {
+    fn read(mut table: Table) -> Result<Axis> {
+        let name = table.text("name")?.value;
+        let mut keys: Vec<String> =
+            table.take_texts("keys")?.unwrap_or_default().into_iter().map(|k| k.value).collect();
+        keys.extend(table.take_text("key")?.map(|key| key.value));
+        let mut axis = Axis { name, values: Vec::new(), at: [const { Vec::new() }; 3] };
+        let at = table.place().clone();
+        let items =
+            table.items("values")?.ok_or_else(|| at.error(format!("the axis `{}` lacks `values`", axis.name)))?;
+        for item in items {
+            let choice = Choice::read(item, &keys)?;
+            axis.values.push(choice);
+        }
+        if axis.values.is_empty() {
+            return Err(at.error(format!("the axis `{}` has no values", axis.name)));
+        }
+        let all: Vec<usize> = (0..axis.values.len()).collect();
+        for scale in Scale::ALL {
+            axis.at[scale.index()] = match table.items(scale.name())? {
+                None => all.clone(),
+                Some(items) => {
+                    let mut chosen = Vec::new();
+                    for item in items {
+                        let place = item.place.clone();
+                        let choice = Choice::read(item, &keys)?;
+                        let known = axis.values.iter().position(|known| known.name == choice.name);
+                        chosen.push(match known {
+                            Some(index) => index,
+                            None if choice.sets.is_empty() && choice.scheme.is_none() => {
+                                let names = || axis.values.iter().map(|value| value.name.as_str());
+                                return Err(place
+                                    .error(format!("the axis `{}` has no value `{}`", axis.name, choice.name))
+                                    .label(list(names()))
+                                    .nearest(&choice.name, names()));
+                            }
+                            None => {
+                                axis.values.push(choice);
+                                axis.values.len() - 1
+                            }
+                        });
+                    }
+                    chosen
+                }
+            };
+        }
+        table.finish()?;
+        Ok(axis)
+    }
+}
+
+impl Choice {
+    /// A plain value of the axis's keys, or a table that says what it changes.
+    fn read(item: Item, keys: &[String]) -> Result<Choice> {
+        let assign = |value: &Value| keys.iter().map(|key| Set { key: key.clone(), value: value.clone() }).collect();
+        match item.value {
+            Value::Table(entries) => {
+                let mut table = Table::of("value", item.place, entries);
+                let name = table.text("name")?;
+                let scheme = table.take_text("scheme")?.map(|scheme| scheme.value);
+                let number = table.take_number("number", f64::MIN..=f64::MAX)?.or_else(|| leading_number(&name.value));
+                let mut sets: Vec<Set> = match table.items("value")? {
+                    Some(mut values) if values.len() == 1 => assign(&values.remove(0).value),
+                    Some(_) => return Err(table.error("value", "`value` is one value")),
+                    None => Vec::new(),
+                };
+                sets.extend(read_sets(&mut table)?);
+                table.finish()?;
+                Ok(Choice { name: name.value, number, scheme, sets })
+            }
+            value => {
+                let name = match &value {
+                    Value::Text(text) => text.clone(),
+                    other => toml_text(other),
+                };
+                let number = match &value {
+                    Value::Float(number) => Some(*number),
+                    Value::Integer(Ok(number)) => Some(*number as f64),
+                    _ => leading_number(&name),
+                };
+                Ok(Choice { name, number, scheme: None, sets: assign(&value) })
+            }
+        }
+    }
+}
+
+/// 18 of `18ms`.
+fn leading_number(text: &str) -> Option<f64> {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    text[..end].parse().ok()
+}

@@ -1,0 +1,40 @@
+//! Figures and tables of experiments, from `[[figure]]` and the runs' results.
+//!
+//! [`spec`] is what an experiment asks for, [`pick`] finds the runs, [`build`] makes the chart of
+//! them, with [`lines`], [`bars`] and [`table`]; [`style`] gives every label its look.
+
+mod bars;
+mod build;
+mod builder;
+mod lines;
+mod pick;
+pub mod spec;
+mod style;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use build::draw;
+pub use spec::{FigureSpec, read};
+
+use super::judged::Drawn;
+use xoff_results::figures::chart::Chart;
+use xoff_results::figures::svg;
+
+/// What becomes of a `[[figure]]`.
+#[derive(Clone, Debug)]
+pub enum Shown {
+    /// To be drawn with `results::figures::{svg, png}`.
+    Chart(Box<Chart>),
+    Table {
+        title: String,
+        head: Vec<String>,
+        rows: Vec<Vec<String>>,
+    },
+}
+
+/// The chart as reports take it.
+pub fn drawn(chart: &Chart) -> Result<Drawn, String> {
+    let svg = svg(chart).map_err(|why| format!("{}: {why}", chart.file))?;
+    Ok(Drawn { file: chart.file.clone(), title: chart.title.clone(), note: chart.note.clone(), svg })
+}

@@ -1,0 +1,362 @@
+//! `[[figure]]` of an experiment: what is drawn of its measures, and how.
+
+use xoff_results::figures::chart::Dash;
+use xoff_scenario::reader::{Result, Table, Text};
+use xoff_scenario::tree::{Item, Value};
+use xoff_scenario::values::{as_text, wrong_kind};
+
+/// One figure or table of an experiment.
+#[derive(Clone, Debug)]
+pub struct FigureSpec {
+    /// Tells several of one experiment apart; empty if there is one.
+    pub name: String,
+    pub title: String,
+    pub kind: Kind,
+    pub x: AxisSpec,
+    pub y: AxisSpec,
+    /// The axis of the runs that has a panel for each of its values.
+    pub panels: Option<String>,
+    pub panel_columns: Option<usize>,
+    pub note: String,
+    pub marks: Vec<(f64, String)>,
+    pub series: Vec<Series>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Lines,
+    Steps,
+    Bars,
+    Stacked,
+    Table,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct AxisSpec {
+    pub title: String,
+    pub unit: String,
+    pub from: Option<f64>,
+    pub until: Option<f64>,
+    pub log: bool,
+}
+
+/// Curves, bars or rows that are made alike.
+#[derive(Clone, Debug)]
+pub struct Series {
+    pub what: What,
+    /// The group of runs, where several have the measure.
+    pub runs: Option<String>,
+    /// Values of axes to which it is confined.
+    pub only: Vec<(String, Vec<String>)>,
+    /// The axis along x.
+    pub over: Option<String>,
+    /// A line, bar or row for each value of these axes.
+    pub by: Vec<String>,
+    pub label: Option<String>,
+    pub dash: Option<Dash>,
+}
+
+#[derive(Clone, Debug)]
+pub enum What {
+    /// A curve of the first seed.
+    Curve(String),
+    /// Numbers with their names, estimated over the seeds. `measures` names them even where it is
+    /// one; a `measure` alone is named by its runs.
+    Numbers { list: Vec<(String, String)>, named: bool },
+    /// How many seeds have at most so much of a number.
+    Cumulative(String),
+}
+
+impl FigureSpec {
+    /// The measures it draws, with the group of runs where one is named.
+    pub fn measures(&self) -> Vec<(&str, Option<&str>)> {
+        let mut all = Vec::new();
+        for series in &self.series {
+            let group = series.runs.as_deref();
+            match &series.what {
+                What::Curve(name) | What::Cumulative(name) => all.push((name.as_str(), group)),
+                What::Numbers { list, .. } => all.extend(list.iter().map(|(name, _)| (name.as_str(), group))),
+            }
+        }
+        all
+    }
+}
+
+const ANY: std::ops::RangeInclusive<f64> = f64::MIN..=f64::MAX;
+
+/// Reads one `[[figure]]`; every key must make sense for its kind.
+pub fn read(table: &mut Table) -> Result<FigureSpec> {
+    let kinds = [
+        ("lines", Kind::Lines),
+        ("steps", Kind::Steps),
+        ("bars", Kind::Bars),
+        ("stacked", Kind::Stacked),
+        ("table", Kind::Table),
+    ];
+    let kind = table.choice_or("kind", &kinds, "lines")?;
+    let name = file_part(table)?;
+    let title = table.text("title")?.value;
+    let note = table.text_or("note", "")?.value;
+    let curves = matches!(kind, Kind::Lines | Kind::Steps);
+    let (mut x, mut y, mut panels, mut panel_columns, mut marks) = Default::default();
+    if kind != Kind::Table {
+        x = axis(table, "x", curves)?;
+        y = axis(table, "y", true)?;
+        panels = table.take_text("panels")?.map(|text| text.value);
+        if panels.is_some() {
+            panel_columns = table.take_count("panel_columns", 1..=6)?.map(|count| count as usize);
+        }
+    }
+    if curves {
+        marks = read_marks(table)?;
+    }
+    let rows = table.tables("series")?;
+    if rows.is_empty() {
+        return Err(table.place().error("the figure shows nothing").label("it needs at least one [[figure.series]]"));
+    }
+    let series = rows.into_iter().map(|row| read_series(row, kind)).collect::<Result<Vec<_>>>()?;
+    table.check_finished()?;
+    Ok(FigureSpec { name, title, kind, x, y, panels, panel_columns, note, marks, series })
+}
+
+/// The figure's own name becomes part of a file name.
+fn file_part(table: &mut Table) -> Result<String> {
+    let Some(text) = table.take_text("name")? else { return Ok(String::new()) };
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if text.value.is_empty() || !text.value.chars().all(fits) {
+        let error = text.error(format!("a figure cannot be named \"{}\"", text.value));
+        return Err(error.label("it becomes part of a file name: small letters, digits and hyphens"));
+    }
+    Ok(text.value)
+}
+
+fn axis(table: &mut Table, key: &str, needed: bool) -> Result<AxisSpec> {
+    if !needed && !table.has(key) {
+        table.take_table(key)?;
+        return Ok(AxisSpec::default());
+    }
+    let Some(mut inner) = table.take_table(key)? else {
+        let error = table.place().error(format!("the figure lacks `{key}`"));
+        return Err(error.label(format!("such as {key} = {{ title = \"time\", unit = \"ms\" }}")));
+    };
+    let title = if needed { inner.text("title")?.value } else { inner.text_or("title", "")?.value };
+    let unit = inner.text_or("unit", "")?.value;
+    // Bars stand at names, which have neither ends nor a scale.
+    let (mut from, mut until, mut log) = (None, None, false);
+    if needed {
+        from = inner.take_number("from", ANY)?;
+        until = inner.take_number("until", ANY)?;
+        log = inner.flag_or("log", false)?;
+    }
+    if log && from.is_some_and(|from| from <= 0.0) {
+        return Err(inner.error("from", "a logarithmic axis cannot start here").label("above zero"));
+    }
+    if log && until.is_some_and(|until| until <= 0.0) {
+        return Err(inner.error("until", "a logarithmic axis cannot end here").label("above zero"));
+    }
+    if let (Some(from), Some(until)) = (from, until)
+        && from >= until
+    {
+        return Err(inner.error("until", "the axis ends before it starts").label(format!("above {from}")));
+    }
+    inner.check_finished()?;
+    Ok(AxisSpec { title, unit, from, until, log })
+}
+
+fn read_marks(table: &mut Table) -> Result<Vec<(f64, String)>> {
+    let mut marks = Vec::new();
+    for mut mark in table.tables("marks")? {
+        marks.push((mark.number("at", ANY)?, mark.text("text")?.value));
+        mark.finish()?;
+    }
+    Ok(marks)
+}
+
+fn read_series(mut row: Table, kind: Kind) -> Result<Series> {
+    let place = row.place().clone();
+    let mut what = None;
+    if matches!(kind, Kind::Lines | Kind::Steps) {
+        what = row.take_text("curve")?.map(|text| What::Curve(text.value));
+        if what.is_none() && row.flag_or("cumulative", false)? {
+            what = Some(What::Cumulative(row.text("measure")?.value));
+        }
+    }
+    let numbers = if what.is_none() { read_numbers(&mut row)? } else { None };
+    let Some(what) = what.or(numbers) else {
+        let wanted = match kind {
+            Kind::Lines | Kind::Steps => "`curve`, `measure` or `measures`",
+            _ => "`measure` or `measures`",
+        };
+        return Err(place.error("the series says not what it shows").label(format!("needs {wanted}")));
+    };
+    let over = match &what {
+        What::Numbers { .. } if kind != Kind::Table => row.take_text("over")?.map(|text| text.value),
+        _ => None,
+    };
+    let by: Vec<String> = row.take_texts("by")?.unwrap_or_default().into_iter().map(|text| text.value).collect();
+    if let What::Numbers { list, .. } = &what {
+        let several = list.len() > 1;
+        let twice =
+            |(index, (_, name)): (usize, &(String, String))| list[..index].iter().any(|(_, other)| other == name);
+        match kind {
+            Kind::Table => {}
+            _ if list.iter().enumerate().any(twice) => {
+                let error = row.error("names", "two measures have the same name");
+                return Err(error.label("nobody could tell them apart in the figure"));
+            }
+            Kind::Lines | Kind::Steps if over.is_none() => {
+                let error = place.error("nothing stands along x");
+                return Err(error.label("a line of numbers needs `over`, a numeric axis of the runs"));
+            }
+            Kind::Lines | Kind::Steps | Kind::Bars if several && over.is_some() && !by.is_empty() => {
+                let error = row.key_error("by", "too much for one figure");
+                return Err(error.label("with `over`, either several measures or `by`, not both"));
+            }
+            _ => {}
+        }
+    }
+    let runs = row.take_text("runs")?.map(|text| text.value);
+    let only = match row.take_table("where")? {
+        Some(inner) => inner.into_items().into_iter().map(only).collect::<Result<Vec<_>>>()?,
+        None => Vec::new(),
+    };
+    let label = row.take_text("label")?;
+    if let Some(label) = &label {
+        check_braces(label)?;
+    }
+    let label = label.map(|text| text.value);
+    let dashes = [("solid", Dash::Solid), ("long", Dash::Long), ("short", Dash::Short), ("dotted", Dash::Dotted)];
+    let dash = match kind {
+        Kind::Lines | Kind::Steps => row.take_choice("dash", &dashes)?,
+        _ => None,
+    };
+    row.finish()?;
+    Ok(Series { what, runs, only, over, by, label, dash })
+}
+
+/// `measure`, or `measures` with their `names`.
+fn read_numbers(row: &mut Table) -> Result<Option<What>> {
+    if let Some(one) = row.take_text("measure")? {
+        return Ok(Some(What::Numbers { list: vec![(one.value.clone(), one.value)], named: false }));
+    }
+    let Some(measures) = row.take_texts("measures")? else { return Ok(None) };
+    let names = match row.take_texts("names")? {
+        Some(names) => names,
+        None => measures.clone(),
+    };
+    if names.len() != measures.len() {
+        let error = row.error("names", format!("{} names for {} measures", names.len(), measures.len()));
+        return Err(error.label("one for each"));
+    }
+    let list = measures.into_iter().zip(names).map(|(measure, name)| (measure.value, name.value)).collect();
+    Ok(Some(What::Numbers { list, named: true }))
+}
+
+fn only((axis, item): (Text, Item)) -> Result<(String, Vec<String>)> {
+    let name = |item: Item| match item.value {
+        Value::Integer(Ok(number)) => Ok(number.to_string()),
+        Value::Float(number) => Ok(number.to_string()),
+        Value::Text(_) => Ok(as_text(&axis.value, item)?.value),
+        other => Err(wrong_kind(&axis.value, &item.place, &other, "a value of the axis, or a list of them")),
+    };
+    let place = item.place.clone();
+    let values = match item.value {
+        Value::Array(items) => items.into_iter().map(name).collect::<Result<Vec<_>>>()?,
+        _ => vec![name(item)?],
+    };
+    if values.is_empty() {
+        return Err(place.error(format!("no value of `{}` is left", axis.value)).label("at least one is needed"));
+    }
+    Ok((axis.value, values))
+}
+
+fn check_braces(label: &Text) -> Result<()> {
+    let mut open = false;
+    for c in label.value.chars() {
+        match (c, open) {
+            ('{', false) => open = true,
+            ('}', true) => open = false,
+            ('{', true) | ('}', false) => {
+                return Err(label.error("a brace too many").label("write {axis} for the name of its value"));
+            }
+            _ => {}
+        }
+    }
+    if open {
+        Err(label.error("a brace is not closed").label("write {axis} for the name of its value"))
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use xoff_scenario::Source;
+    use xoff_scenario::resolved::Recorder;
+    use xoff_scenario::tree;
+
+    pub fn parse(text: &str) -> Result<FigureSpec> {
+        let source = Source::new("fig.toml", format!("[[figure]]\n{text}"));
+        let mut root = Table::root(&source, tree::parse(&source)?, Path::new("."), Recorder::default());
+        read(&mut root.tables("figure")?[0])
+    }
+
+    const AXES: &str = "title = \"T\"\nx = { title = \"time\", unit = \"ms\", until = 5 }\ny = { title = \"rate\" }\n";
+
+    #[test]
+    fn a_figure_is_read_with_all_its_keys() {
+        let text = format!(
+            "{AXES}name = \"a\"\npanels = \"scheme\"\npanel_columns = 2\nmarks = [{{ at = 3.07, text = \"ends\" }}]\n\
+             [[figure.series]]\ncurve = \"f0\"\nwhere = {{ scheme = [\"PCN\"], load = 0.5 }}\nby = \"scheme\"\n\
+             label = \"{{scheme}} F0\"\ndash = \"long\"\n\
+             [[figure.series]]\nmeasure = \"fct\"\ncumulative = true\n"
+        );
+        let spec = parse(&text).unwrap();
+        assert_eq!((spec.kind, spec.panels.as_deref(), spec.panel_columns), (Kind::Lines, Some("scheme"), Some(2)));
+        assert_eq!(spec.marks, [(3.07, "ends".to_owned())]);
+        assert_eq!(spec.series[0].only[1], ("load".to_owned(), vec!["0.5".to_owned()]));
+        assert!(matches!(spec.series[1].what, What::Cumulative(_)));
+        assert_eq!(spec.measures(), [("f0", None), ("fct", None)]);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_where_it_stands() {
+        let series = "[[figure.series]]\ncurve = \"a\"\n";
+        let cases = [
+            (format!("{AXES}kid = 3\n{series}"), "unknown key `kid`"),
+            (format!("{AXES}kind = \"pie\"\n{series}"), "`kind` cannot be \"pie\""),
+            (AXES.to_owned(), "shows nothing"),
+            (format!("title = \"T\"\n{series}"), "lacks `x`"),
+            (format!("{AXES}name = \"A b\"\n{series}"), "cannot be named"),
+            (format!("{AXES}[[figure.series]]\nby = \"scheme\"\n"), "says not what it shows"),
+            (format!("{AXES}[[figure.series]]\nmeasure = \"fct\"\n"), "nothing stands along x"),
+            (format!("title = \"T\"\ny = {{ title = \"y\" }}\nkind = \"bars\"\n{series}"), "says not what"),
+            (format!("{AXES}kind = \"bars\"\n{series}"), "unknown key `until`"),
+            (format!("{AXES}{series}label = \"{{scheme\"\n"), "not closed"),
+            (format!("{AXES}{series}over = \"load\"\n"), "unknown key `over`"),
+            (format!("{AXES}[[figure.series]]\nmeasures = [\"a\", \"b\"]\nnames = [\"A\"]\n"), "1 names for 2"),
+            (
+                format!("{AXES}[[figure.series]]\nmeasures = [\"a\", \"b\"]\nnames = [\"A\", \"A\"]\nover = \"x\"\n"),
+                "the same name",
+            ),
+            (
+                format!(
+                    "title = \"T\"\nx = {{ title = \"x\", log = true, from = 0 }}\ny = {{ title = \"y\" }}\n{series}"
+                ),
+                "cannot start here",
+            ),
+            (
+                format!(
+                    "title = \"T\"\nx = {{ title = \"x\", from = 3, until = 2 }}\ny = {{ title = \"y\" }}\n{series}"
+                ),
+                "ends before it starts",
+            ),
+        ];
+        for (text, wanted) in cases {
+            let shown = parse(&text).unwrap_err().render(false);
+            assert!(shown.contains(wanted) && shown.contains("fig.toml:"), "{text}: `{wanted}` not in\n{shown}");
+        }
+    }
+}

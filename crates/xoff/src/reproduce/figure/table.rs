@@ -1,0 +1,70 @@
+//! Tables: measures as columns, runs as rows.
+
+use super::Shown;
+use super::builder::View;
+use super::spec::{FigureSpec, What};
+use crate::reproduce::results::{Estimate, Results};
+use xoff_scenario::number::{brief, thousands};
+
+pub fn draw(spec: &FigureSpec, results: &Results) -> Result<Vec<Shown>, String> {
+    let mut head: Vec<String> = vec![String::new()];
+    let mut rows: Vec<Vec<Option<String>>> = Vec::new();
+    let mut placed: Vec<(Vec<&String>, usize)> = Vec::new();
+    for series in &spec.series {
+        let What::Numbers { list, .. } = &series.what else { return Err("tables show numbers".into()) };
+        let Some(view) = View::of(spec, series, None, results)? else { continue };
+        if head[0].is_empty() {
+            head[0] = series.by.join(", ");
+        }
+        // Series with the same columns share them; names within a series may repeat.
+        let names: Vec<&String> = list.iter().map(|(_, name)| name).collect();
+        let first = match placed.iter().find(|(known, _)| *known == names) {
+            Some((_, first)) => *first,
+            None => {
+                let first = head.len();
+                head.extend(names.iter().map(|name| (*name).clone()));
+                placed.push((names, first));
+                first
+            }
+        };
+        for choice in view.choices(&view.by) {
+            let Some(cell) = view.picked.cell(&choice)? else { continue };
+            let label = view.label(series, &choice, &view.picked.group.name)?;
+            let cells: Vec<String> =
+                list.iter().map(|(measure, _)| cell.estimate(measure).map_or_else(|| "-".to_owned(), text)).collect();
+            // More columns about the same runs go into their row.
+            let free = |row: &Vec<Option<String>>| {
+                row[0].as_ref() == Some(&label) && row.iter().skip(first).take(cells.len()).all(Option::is_none)
+            };
+            let row = rows.iter().position(free).unwrap_or_else(|| {
+                rows.push(vec![Some(label.clone())]);
+                rows.len() - 1
+            });
+            let length = rows[row].len().max(first + cells.len());
+            rows[row].resize(length, None);
+            for (index, text) in cells.into_iter().enumerate() {
+                rows[row][first + index] = Some(text);
+            }
+        }
+    }
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let columns = head.len();
+    let whole = |mut row: Vec<Option<String>>| {
+        row.resize(columns, None);
+        row.into_iter().map(|cell| cell.unwrap_or_else(|| "-".to_owned())).collect()
+    };
+    Ok(vec![Shown::Table { title: spec.title.clone(), head, rows: rows.into_iter().map(whole).collect() }])
+}
+
+fn text(estimate: Estimate) -> String {
+    match (estimate.mean, estimate.half_width) {
+        (f64::INFINITY, _) => "never".to_owned(),
+        (mean, _) if !mean.is_finite() => "-".to_owned(),
+        (mean, Some(half)) if half > 0.0 => format!("{} ± {}", brief(mean), brief(half)),
+        // Counts are whole.
+        (mean, _) if mean.fract() == 0.0 && (0.0..1e15).contains(&mean) => thousands(mean as u64),
+        (mean, _) => brief(mean),
+    }
+}

@@ -1,0 +1,268 @@
+//! The papers' experiments, run from data, drawn, and their claims judged.
+//!
+//! Reading order: [`catalogue`] (the files), [`experiment`] and [`claims`] (what they state),
+//! [`runner`] (runs made once), [`results`] (what they yielded), [`expression`] and [`judge`]
+//! (verdicts), [`figure`] and [`report`] (what people see).
+
+pub mod catalogue;
+pub mod claims;
+pub mod experiment;
+pub mod expression;
+pub mod figure;
+pub mod judge;
+pub mod judged;
+pub mod report;
+pub mod results;
+pub mod runner;
+pub mod scale;
+pub mod store;
+
+use catalogue::Catalogue;
+use claims::Claim;
+use experiment::{Experiment, RunGroup, What};
+use expression::Data;
+use figure::Shown;
+use judged::{Book, ExperimentPage, Judged, PaperPage};
+use results::Results;
+use runner::{Failed, Order, Progress};
+use scale::Scale;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use xoff_results::figures::chart::Chart;
+use xoff_scenario::Diagnostic;
+
+/// A set of experiments, found in order, ready to run.
+pub struct Reproduction<'a> {
+    catalogue: &'a Catalogue,
+    asked: Vec<&'a Experiment>,
+    needed: Vec<&'a Experiment>,
+    claims: Vec<&'a Claim>,
+    scale: Scale,
+}
+
+/// What has been made: the pages, and the figures as files.
+pub struct Made {
+    pub book: Book,
+    pub charts: Vec<Chart>,
+}
+
+impl<'a> Reproduction<'a> {
+    /// Checks everything that can be checked without running: scenarios, measures, expressions, figures.
+    pub fn prepare(catalogue: &'a Catalogue, names: &[String], scale: Scale) -> Result<Reproduction<'a>, Failed> {
+        let asked = catalogue.select(names).map_err(Failed::BadInput)?;
+        let claims: Vec<&Claim> =
+            catalogue.claims.iter().filter(|claim| asked.iter().any(|of| of.id == claim.experiment.value)).collect();
+        let needed = runner::needed(catalogue, &asked, &elsewhere(&claims));
+        let reproduction = Reproduction { catalogue, asked, needed, claims, scale };
+        let mut rehearsed = runner::rehearse(&reproduction.needed, scale).map_err(Failed::BadInput)?;
+        runner::share(catalogue, &mut rehearsed);
+        let rehearsed = Arc::new(rehearsed);
+        let data = reproduction.data(&rehearsed, true);
+        reproduction.judge(&data)?;
+        reproduction.check_figures(&data)?;
+        reproduction.draw(&rehearsed)?;
+        Ok(reproduction)
+    }
+
+    /// Makes what is not made yet, judges and draws.
+    pub fn run(&self, order: &Order, watch: &(dyn Fn(Progress) + Sync)) -> Result<Made, Failed> {
+        let mut results = runner::run_all(&self.needed, order, watch)?;
+        let cpu_seconds = runs(&results).map(|run| run.cpu_seconds).sum();
+        let count = runs(&results).count();
+        runner::share(self.catalogue, &mut results);
+        let results = Arc::new(results);
+        let judged = self.judge(&self.data(&results, false))?;
+        let shown = self.draw(&results)?;
+        let papers = self.pages(&results, &judged, &shown)?;
+        let book = Book {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            scale: self.scale.name().to_owned(),
+            seeds: order.seeds,
+            jobs: order.jobs,
+            runs: count,
+            cpu_seconds,
+            papers,
+            ..Book::default()
+        };
+        let chart = |(_, shown)| match shown {
+            Shown::Chart(chart) => Some(*chart),
+            Shown::Table { .. } => None,
+        };
+        Ok(Made { book, charts: shown.into_iter().filter_map(chart).collect() })
+    }
+
+    /// The runs this needs, whether made or not.
+    pub fn expected_cpu_seconds(&self) -> f64 {
+        self.needed.iter().map(|experiment| experiment.cost[self.scale.index()]).sum()
+    }
+
+    fn data(&self, results: &Arc<BTreeMap<String, Results>>, rehearsal: bool) -> Arc<Data> {
+        let mut data = Data { results: results.clone(), known: Vec::new(), groups: Vec::new(), rehearsal };
+        for experiment in &self.needed {
+            for group in &experiment.groups {
+                let source = match &group.what {
+                    What::From(other) => self.catalogue.experiment(&other.value),
+                    _ => Some(*experiment),
+                };
+                let groups = source.map(|source| &source.groups[..]).unwrap_or_default();
+                let taken = matches!(group.what, What::From(_));
+                for own in groups.iter().filter(|own| taken || own.name == group.name) {
+                    data.groups.push((experiment.id.clone(), own.name.clone()));
+                    for axis in &own.axes {
+                        data.known.extend(axis.values.iter().map(|value| {
+                            (experiment.id.clone(), own.name.clone(), axis.name.clone(), value.name.clone())
+                        }));
+                    }
+                }
+            }
+        }
+        Arc::new(data)
+    }
+
+    fn judge(&self, data: &Arc<Data>) -> Result<Vec<Judged>, Failed> {
+        let (mut judged, mut problems) = (Vec::new(), Vec::new());
+        for claim in &self.claims {
+            match judge::judge(claim, data, self.scale) {
+                Ok(verdict) => judged.push(verdict),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if problems.is_empty() { Ok(judged) } else { Err(Failed::BadInput(problems)) }
+    }
+
+    /// Drawing leaves out what a scale does not run; a value that no scale knows is a mistake.
+    fn check_figures(&self, data: &Data) -> Result<(), Failed> {
+        for experiment in &self.asked {
+            let series = experiment.figures.iter().flat_map(|figure| &figure.series);
+            for (axis, value) in series
+                .flat_map(|series| &series.only)
+                .flat_map(|(axis, values)| values.iter().map(move |value| (axis, value)))
+            {
+                let own = || data.known.iter().filter(|(id, _, of, _)| *id == experiment.id && of == axis);
+                let same = |known: &str| known == value || known.parse::<f64>().is_ok_and(|x| value.parse() == Ok(x));
+                if !own().any(|(.., known)| same(known)) {
+                    let error = format!("a figure of `{}` draws {axis} `{value}`, which is never run", experiment.id);
+                    let names = own().map(|(.., known)| known.as_str());
+                    return Err(Failed::BadInput(vec![Diagnostic::new(error).nearest(value, names)]));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The figures and tables of the experiments asked for, each with its experiment.
+    fn draw(&self, results: &BTreeMap<String, Results>) -> Result<Vec<(String, Shown)>, Failed> {
+        let empty = Results::default();
+        let mut drawn = Vec::new();
+        for experiment in &self.asked {
+            let own = results.get(&experiment.id).unwrap_or(&empty);
+            for spec in &experiment.figures {
+                let shown = figure::draw(spec, &experiment.id, own).map_err(|why| {
+                    let error = Diagnostic::new(format!("a figure of `{}` cannot be drawn", experiment.id));
+                    Failed::BadInput(vec![error.label(why)])
+                })?;
+                drawn.extend(shown.into_iter().map(|shown| (experiment.id.clone(), shown)));
+            }
+        }
+        Ok(drawn)
+    }
+
+    fn pages(
+        &self,
+        results: &BTreeMap<String, Results>,
+        judged: &[Judged],
+        shown: &[(String, Shown)],
+    ) -> Result<Vec<PaperPage>, Failed> {
+        let mut papers = Vec::new();
+        for paper in &self.catalogue.papers {
+            let own: Vec<&&Experiment> = self.asked.iter().filter(|experiment| experiment.paper == paper.id).collect();
+            if own.is_empty() {
+                continue;
+            }
+            let mut experiments = Vec::new();
+            for experiment in &own {
+                experiments.push(self.page(experiment, results, judged, shown)?);
+            }
+            let deviations = self.catalogue.deviations.iter();
+            let about = |ids: &[String]| own.iter().any(|experiment| ids.contains(&experiment.id));
+            papers.push(PaperPage {
+                id: paper.id.clone(),
+                title: paper.title.clone(),
+                authors: paper.authors.clone(),
+                venue: paper.venue.clone(),
+                year: paper.year,
+                what: paper.what.clone(),
+                experiments,
+                deviations: deviations.filter(|deviation| about(&deviation.experiments)).cloned().collect(),
+            });
+        }
+        Ok(papers)
+    }
+
+    fn page(
+        &self,
+        experiment: &Experiment,
+        results: &BTreeMap<String, Results>,
+        judged: &[Judged],
+        shown: &[(String, Shown)],
+    ) -> Result<ExperimentPage, Failed> {
+        let mut page = ExperimentPage {
+            id: experiment.id.clone(),
+            title: experiment.title.clone(),
+            place: experiment.place.clone(),
+            setting: experiment.setting.to_owned(),
+            shows: experiment.shows.clone(),
+            reads: experiment.reads.clone(),
+            checked_by: experiment.checked_by.clone(),
+            scaled: experiment.scaled[self.scale.index()].clone(),
+            claims: judged.iter().filter(|claim| claim.experiment == experiment.id).cloned().collect(),
+            runs_from: experiment.groups.iter().find_map(RunGroup::source).unwrap_or_default().to_owned(),
+            ..ExperimentPage::default()
+        };
+        for (_, shown) in shown.iter().filter(|(id, _)| *id == experiment.id) {
+            match shown {
+                Shown::Chart(chart) => {
+                    page.figures.push(figure::drawn(chart).map_err(|why| Failed::System(std::io::Error::other(why)))?);
+                }
+                Shown::Table { title, head, rows } => page.tables.push((title.clone(), head.clone(), rows.clone())),
+            }
+        }
+        let Some(own) = results.get(&experiment.id) else { return Ok(page) };
+        for group in &own.groups {
+            for cell in &group.cells {
+                let values = group.axes.iter().zip(&cell.at).map(|(axis, &value)| axis.values[value].name.as_str());
+                let name = values.collect::<Vec<_>>().join(", ");
+                for run in &cell.seeds {
+                    page.runs += 1;
+                    page.cpu_seconds += run.cpu_seconds;
+                    page.packet_hops += run.packet_hops;
+                    page.failures.extend(run.failure.as_ref().map(|why| format!("{name}, seed {}: {why}", run.seed)));
+                }
+            }
+        }
+        Ok(page)
+    }
+}
+
+fn runs(results: &BTreeMap<String, Results>) -> impl Iterator<Item = &results::Run> {
+    results.values().flat_map(|results| &results.groups).flat_map(|group| &group.cells).flat_map(|cell| &cell.seeds)
+}
+
+/// Experiments that claims name beside their own: `experiment='pcn-fig14'`.
+fn elsewhere(claims: &[&Claim]) -> Vec<String> {
+    let mut found = Vec::new();
+    let texts = claims.iter().flat_map(|claim| {
+        let variants = claim.variants.iter().flat_map(|variant| [&variant.value, &variant.direction]);
+        [&claim.value, &claim.direction].into_iter().chain(variants).flatten()
+    });
+    for text in texts {
+        for rest in text.value.split("experiment").skip(1) {
+            let rest = rest.trim_start().strip_prefix('=').unwrap_or("").trim_start();
+            let Some(quote) = rest.chars().next().filter(|c| matches!(c, '\'' | '"')) else { continue };
+            found.extend(rest[1..].split(quote).next().map(str::to_owned));
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}

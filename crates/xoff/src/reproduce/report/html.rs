@@ -1,0 +1,193 @@
+//! `report.html` and a page per paper, each of which needs nothing else.
+
+use super::{
+    Totals, agreement, cost, counted, duration, falls_short, first_failures, more_failed, range_text, setting_text,
+};
+use crate::reproduce::judged::{Book, Deviation, ExperimentPage, Judged, PaperPage, Verdict};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment};
+use serde_json::{Value, json};
+use xoff_scenario::number::thousands;
+
+const STYLE: &str = include_str!("../../../assets/reproduction.css");
+
+/// The pages with their file names, `report.html` first.
+pub fn pages(book: &Book) -> Result<Vec<(String, String)>, minijinja::Error> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.add_template("report", include_str!("../../../assets/reproduction.html"))?;
+    environment.add_template("paper", include_str!("../../../assets/paper.html"))?;
+    let mut pages = vec![("report.html".to_owned(), environment.get_template("report")?.render(Serde(&front(book)))?)];
+    for paper in &book.papers {
+        let page = environment.get_template("paper")?.render(Serde(&of_paper(book, paper)))?;
+        pages.push((format!("{}.html", paper.id), page));
+    }
+    Ok(pages)
+}
+
+fn front(book: &Book) -> Value {
+    let papers: Vec<Value> = book
+        .papers
+        .iter()
+        .map(|paper| {
+            let experiments: Vec<Value> = paper.experiments.iter().map(listed).collect();
+            json!({
+                "id": paper.id,
+                "title": paper.title,
+                "source": source(paper),
+                "totals": totals(&Totals::of(paper.claims())),
+                "experiments": experiments,
+            })
+        })
+        .collect();
+    json!({
+        "style": STYLE,
+        "facts": facts(book, book.runs, book.cpu_seconds),
+        "papers": papers,
+        "totals": totals(&Totals::of(book.claims())),
+    })
+}
+
+/// What was run, for all papers or for one.
+fn facts(book: &Book, runs: usize, cpu_seconds: f64) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("Scale", book.scale.clone()), ("Runs", thousands(runs as u64))];
+    if let Some(seeds) = book.seeds {
+        facts.push(("Seeds", seeds.to_string()));
+    }
+    facts.push(("CPU time", duration(cpu_seconds)));
+    facts.push(("This command", duration(book.wall_seconds)));
+    facts.push(("Xoff", book.version.clone()));
+    facts.push(("Command", book.command.clone()));
+    facts
+}
+
+fn listed(experiment: &ExperimentPage) -> Value {
+    json!({
+        "id": experiment.id,
+        "title": experiment.title,
+        "place": experiment.place,
+        "setting": experiment.setting,
+        "totals": totals(&Totals::of(experiment.claims.iter())),
+        "failed": if experiment.failures.is_empty() {
+            String::new()
+        } else {
+            format!("{} failed", counted(experiment.failures.len(), "run"))
+        },
+    })
+}
+
+fn totals(of: &Totals) -> Value {
+    let counts: Vec<Value> = Verdict::ALL
+        .into_iter()
+        .map(|verdict| json!({ "count": of.of_verdict(verdict), "class": class(verdict) }))
+        .collect();
+    json!({ "counts": counts, "all": of.all(), "percent": of.percent(of.holds), "otherwise": of.otherwise })
+}
+
+fn class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "holds",
+        Verdict::HoldsInDirection => "partly",
+        Verdict::DoesNotHold => "fails",
+        Verdict::NotRunAtThisScale => "absent",
+    }
+}
+
+fn source(paper: &PaperPage) -> String {
+    let year = if paper.year > 0 { paper.year.to_string() } else { String::new() };
+    let parts = [paper.authors.clone(), paper.venue.clone(), year];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+fn of_paper(book: &Book, paper: &PaperPage) -> Value {
+    let experiments: Vec<Value> = paper.experiments.iter().map(|one| of_experiment(one, &paper.deviations)).collect();
+    let (runs, cpu_seconds) = paper.runs();
+    json!({
+        "style": STYLE,
+        "id": paper.id,
+        "title": paper.title,
+        "source": source(paper),
+        "what": paper.what,
+        "facts": facts(book, runs, cpu_seconds),
+        "totals": totals(&Totals::of(paper.claims())),
+        "experiments": experiments,
+        "deviations": paper.deviations.iter().map(deviation).collect::<Vec<_>>(),
+    })
+}
+
+fn of_experiment(experiment: &ExperimentPage, deviations: &[Deviation]) -> Value {
+    let figures: Vec<Value> = experiment
+        .figures
+        .iter()
+        .map(|figure| json!({ "title": figure.title, "svg": figure.svg, "file": figure.file }))
+        .collect();
+    let tables: Vec<Value> = experiment
+        .tables
+        .iter()
+        .map(|(title, head, rows)| json!({ "title": title, "head": head, "rows": rows }))
+        .collect();
+    let (failures, more) = first_failures(&experiment.failures);
+    let concern = |of: &&Deviation| of.experiments.contains(&experiment.id);
+    json!({
+        "id": experiment.id,
+        "title": experiment.title,
+        "place": experiment.place,
+        "testbed": experiment.setting == "testbed",
+        "setting": setting_text(&experiment.setting),
+        "shows": experiment.shows,
+        "reads": experiment.reads,
+        "checked_by": experiment.checked_by,
+        "scaled": experiment.scaled,
+        "figures": figures,
+        "tables": tables,
+        "claims": experiment.claims.iter().map(claim).collect::<Vec<_>>(),
+        "deviations": deviations.iter().filter(concern).map(deviation).collect::<Vec<_>>(),
+        "failures": failures,
+        "more_failures": &experiment.failures[failures.len()..],
+        "more": if more > 0 { more_failed(more) } else { String::new() },
+        "totals": totals(&Totals::of(experiment.claims.iter())),
+        "cost": cost(experiment),
+    })
+}
+
+fn claim(claim: &Judged) -> Value {
+    let variants: Vec<Value> = claim
+        .variants
+        .iter()
+        .map(|of| json!({ "under": of.under, "ours": of.ours, "verdict": of.verdict.words(), "class": class(of.verdict) }))
+        .collect();
+    json!({
+        "id": claim.id,
+        "says": claim.says,
+        "paper": claim.paper,
+        "ours": unbroken(&claim.ours),
+        "accepted": unbroken(&range_text(claim)),
+        "tolerance": claim.tolerance,
+        "verdict": claim.verdict.words(),
+        "class": class(claim.verdict),
+        "seeds": agreement(claim),
+        "short": falls_short(claim),
+        "diagnosis": if claim.diagnosis.is_empty() { "not yet explained." } else { &claim.diagnosis },
+        "variants": variants,
+    })
+}
+
+/// Numbers with their intervals are not broken across lines.
+fn unbroken(text: &str) -> String {
+    text.replace(" ± ", "\u{a0}±\u{a0}").replace(" to ", "\u{a0}to\u{a0}")
+}
+
+fn deviation(of: &Deviation) -> Value {
+    json!({
+        "id": of.id,
+        "experiments": of.experiments.join(", "),
+        "kind": of.kind,
+        "topic": of.topic,
+        "paper": of.paper,
+        "ours": of.ours,
+        "why": of.why,
+        "effect": of.effect,
+    })
+}

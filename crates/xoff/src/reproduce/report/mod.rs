@@ -1,0 +1,113 @@
+//! What is said about the papers: pages, tables for programs, the terminal's text and the book.
+
+mod data;
+mod html;
+mod markdown;
+#[cfg(test)]
+mod tests;
+mod text;
+mod totals;
+
+pub use data::{csv, json};
+pub use html::pages;
+pub use markdown::book_markdown;
+pub use text::text;
+pub use totals::Totals;
+
+use super::judged::{ExperimentPage, Judged, Verdict};
+use xoff_scenario::number::brief;
+
+/// `23 to 85`; empty without a range.
+fn range_text(claim: &Judged) -> String {
+    match claim.range {
+        None => String::new(),
+        Some((low, high)) => match (low.is_finite(), high.is_finite()) {
+            (true, true) => format!("{} to {}", plain(low), plain(high)),
+            (true, false) => format!("at least {}", plain(low)),
+            (false, true) => format!("at most {}", plain(high)),
+            (false, false) => String::new(),
+        },
+    }
+}
+
+/// A number as somebody wrote it: no trailing zeros.
+fn plain(value: f64) -> String {
+    if value.fract() == 0.0 || value.abs() < 1.0 { value.to_string() } else { brief(value) }
+}
+
+/// `4 of 5`; empty where nothing was counted.
+fn agreement(claim: &Judged) -> String {
+    claim.seeds_agree.map_or_else(String::new, |(agree, of)| format!("{agree} of {of}"))
+}
+
+/// Whether a claim needs to be explained.
+fn falls_short(claim: &Judged) -> bool {
+    matches!(claim.verdict, Verdict::HoldsInDirection | Verdict::DoesNotHold)
+}
+
+/// Claims that fall short, those for one reason together: several often fail for the same.
+fn by_reason(claims: &[Judged]) -> Vec<Vec<&Judged>> {
+    let mut groups: Vec<Vec<&Judged>> = Vec::new();
+    for claim in claims.iter().filter(|claim| falls_short(claim)) {
+        let alike = |group: &&mut Vec<&Judged>| {
+            let first = group[0];
+            !first.diagnosis.is_empty() && first.diagnosis == claim.diagnosis && first.verdict == claim.verdict
+        };
+        match groups.iter_mut().find(alike) {
+            Some(group) => group.push(claim),
+            None => groups.push(vec![claim]),
+        }
+    }
+    groups
+}
+
+/// What kind of experiment it was, and what it is here.
+fn setting_text(setting: &str) -> &str {
+    match setting {
+        "testbed" => "simulated; the paper used a testbed",
+        "simulation" => "simulated, as in the paper",
+        "theory" => "computed from the paper's model",
+        "workload" => "computed from the workload",
+        "design" => "a design, held by tests",
+        other => other,
+    }
+}
+
+/// CPU or wall time: `42 s`, `12 min`, `3.1 h`.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s >= 5400.0 => format!("{:.1} h", s / 3600.0),
+        s if s >= 120.0 => format!("{:.0} min", s / 60.0),
+        s if s >= 10.0 => format!("{s:.0} s"),
+        s => format!("{s:.1} s"),
+    }
+}
+
+/// `85 runs, 14 s CPU`, or whose runs they are; empty without any.
+fn cost(experiment: &ExperimentPage) -> String {
+    let runs = counted(experiment.runs, "run");
+    match experiment.runs_from.as_str() {
+        _ if experiment.runs == 0 => String::new(),
+        "" => format!("{runs}, {} CPU", duration(experiment.cpu_seconds)),
+        source => format!("the {runs} of {source}"),
+    }
+}
+
+/// `1 run`, `1,234 runs`.
+fn counted(count: usize, what: &str) -> String {
+    let number = xoff_scenario::number::thousands(count as u64);
+    if count == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+/// The first few of the failed runs, and how many more there are: where deadlock is the subject,
+/// most of them fail.
+fn first_failures(failures: &[String]) -> (&[String], usize) {
+    const SHOWN: usize = 3;
+    let shown = &failures[..failures.len().min(SHOWN)];
+    (shown, failures.len() - shown.len())
+}
+
+/// `47 more runs failed`.
+fn more_failed(more: usize) -> String {
+    format!("{more} more {} failed", if more == 1 { "run" } else { "runs" })
+}

@@ -1,0 +1,143 @@
+//! The verdicts for the terminal, in as many columns as it has.
+
+use super::{Totals, by_reason, cost, counted, duration, first_failures, more_failed};
+use crate::reproduce::judged::{Book, ExperimentPage, Verdict};
+use xoff_results::grid::{Grid, shorten};
+use xoff_scenario::wrap;
+
+/// A table of claims per experiment, then totals.
+pub fn text(book: &Book, width: usize) -> String {
+    let mut out = String::new();
+    for paper in &book.papers {
+        for experiment in paper.experiments.iter().filter(|experiment| worth_a_line(experiment)) {
+            out.push_str(&of_experiment(experiment, width));
+            out.push('\n');
+        }
+    }
+    out.push_str(&wrap::lines(&totals(book), width));
+    out
+}
+
+fn worth_a_line(experiment: &ExperimentPage) -> bool {
+    !experiment.claims.is_empty() || !experiment.failures.is_empty() || experiment.runs > 0
+}
+
+fn of_experiment(experiment: &ExperimentPage, width: usize) -> String {
+    let head = format!("{}: {} ({})", experiment.id, experiment.title, experiment.place);
+    let mut out = shorten(&head, width) + "\n";
+    let mut said = Vec::new();
+    said.extend(Some(cost(experiment)).filter(|cost| !cost.is_empty()));
+    if experiment.setting == "testbed" {
+        said.push("simulated; the paper used a testbed".into());
+    }
+    if !experiment.scaled.is_empty() {
+        said.push(format!("scaled: {}", experiment.scaled));
+    }
+    for line in fold(&said.join("; "), width - 2) {
+        out.push_str(&format!("  {line}\n"));
+    }
+    let (failures, more) = first_failures(&experiment.failures);
+    for failure in failures {
+        out.push_str(&shorten(&format!("  a run failed: {}", one_line(failure)), width));
+        out.push('\n');
+    }
+    if more > 0 {
+        out.push_str(&format!("  {}\n", more_failed(more)));
+    }
+    if experiment.claims.is_empty() {
+        return out;
+    }
+    let mut grid = Grid::new(["claim", "verdict", "paper", "ours", ""]).left(&[1, 4]);
+    for claim in &experiment.claims {
+        let (paper, ours) = (or_dash(&claim.paper), or_dash(&claim.ours));
+        grid.row([
+            shorten(&claim.id, 16),
+            words(claim.verdict).to_owned(),
+            shorten(&paper, 13),
+            shorten(&ours, 21),
+            String::new(),
+        ]);
+    }
+    let widest = |column: usize| {
+        let cells = grid.rows.iter().chain([&grid.head]).map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let taken = (0..4).map(|column| widest(column) + 2).sum::<usize>() + 2;
+    let room = width.saturating_sub(taken);
+    for (row, claim) in grid.rows.iter_mut().zip(&experiment.claims) {
+        row[4] = shorten(&one_line(&claim.says), room);
+    }
+    out.push_str(&grid.text());
+    for group in by_reason(&experiment.claims) {
+        let diagnosis = one_line(&group[0].diagnosis);
+        if diagnosis.is_empty() {
+            continue;
+        }
+        let ids: Vec<&str> = group.iter().map(|claim| claim.id.as_str()).collect();
+        // The pages have all of it.
+        let lines = fold(&shorten(&format!("{}: {diagnosis}", ids.join(", ")), 3 * (width - 8)), width - 4);
+        for (index, line) in lines.iter().enumerate() {
+            out.push_str(if index == 0 { "  " } else { "    " });
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+fn words(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "holds",
+        Verdict::HoldsInDirection => "in direction",
+        Verdict::DoesNotHold => "does not hold",
+        Verdict::NotRunAtThisScale => "not run",
+    }
+}
+
+fn totals(book: &Book) -> String {
+    let head = ["paper", "claims", "hold", "in direction", "do not hold", "(otherwise)", "not run", "hold, of judged"];
+    let mut grid = Grid::new(head);
+    let mut row = |name: &str, of: Totals| {
+        let counts = [of.all(), of.holds, of.in_direction, of.does_not_hold, of.otherwise, of.not_run];
+        let counts = counts.map(|n| n.to_string());
+        grid.row([vec![name.to_owned()], counts.to_vec(), vec![of.percent(of.holds)]].concat());
+    };
+    for paper in &book.papers {
+        row(&paper.id, Totals::of(paper.claims()));
+    }
+    if book.papers.len() != 1 {
+        row("all", Totals::of(book.claims()));
+    }
+    format!(
+        "{}\n  (otherwise): of those that do not hold, how many do under another reasonable assumption\n\
+         scale {}: {}, {} CPU in all, {} for this command\n",
+        grid.text().trim_end(),
+        book.scale,
+        counted(book.runs, "run"),
+        duration(book.cpu_seconds),
+        duration(book.wall_seconds)
+    )
+}
+
+fn or_dash(text: &str) -> String {
+    if text.is_empty() { "-".to_owned() } else { one_line(text) }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn fold(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let word = shorten(word, width);
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(&word);
+            }
+            _ => lines.push(word),
+        }
+    }
+    lines
+}

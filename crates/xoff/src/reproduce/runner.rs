@@ -1,0 +1,443 @@
+//! Runs what experiments ask for: every combination once, over the cores, and what is done already not at all.
+
+use super::catalogue::Catalogue;
+use super::experiment::{Experiment, RunGroup, What, toml_text};
+use super::results::{AxisValue, AxisValues, Cell, Group, Results, Run};
+use super::scale::Scale;
+use super::store::{self, Fingerprint, Origin};
+use crate::models;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+use xoff_results::{failure, names};
+use xoff_run::recorder::record;
+use xoff_scenario::diagnostic::Diagnostic;
+use xoff_scenario::measure::{self, Measured};
+use xoff_scenario::reader::Text;
+use xoff_scenario::{Loaded, Scenario};
+
+/// What is asked of the runs.
+pub struct Order {
+    pub scale: Scale,
+    /// In place of the seeds of experiments that have several.
+    pub seeds: Option<u64>,
+    pub jobs: usize,
+    /// Where finished runs are kept.
+    pub folder: PathBuf,
+    /// Take finished runs of another build, if their inputs are otherwise the same.
+    pub any_build: bool,
+}
+
+impl Order {
+    fn origin(&self, inputs: Fingerprint, build: &str) -> Origin {
+        Origin { inputs: inputs.text(), build: build.to_owned(), any_build: self.any_build }
+    }
+
+    fn seeds_of(&self, group: &RunGroup) -> u64 {
+        let own = group.seeds[self.scale.index()];
+        // One seed means that nothing in it is random.
+        self.seeds.filter(|_| own > 1).unwrap_or(own)
+    }
+}
+
+/// One run to be made.
+struct Job<'a> {
+    experiment: &'a Experiment,
+    group: &'a RunGroup,
+    group_index: usize,
+    cell_index: usize,
+    cell: Vec<usize>,
+    seed: u64,
+    /// CPU seconds it is thought to take.
+    cost: f64,
+}
+
+/// How far the whole set is, for whoever shows it.
+pub struct Progress {
+    pub done: usize,
+    pub total: usize,
+    /// Part of the expected CPU time that is behind us, from 0 to 1; what was found finished is left out.
+    pub part: f64,
+    /// What began or ended last.
+    pub current: String,
+}
+
+/// Loads every run of these experiments once, and reads its measures: what is wrong is found before anything runs.
+/// Yields results that have every name and no measured value.
+pub fn rehearse(experiments: &[&Experiment], scale: Scale) -> Result<BTreeMap<String, Results>, Vec<Diagnostic>> {
+    let mut cells: Vec<(&Experiment, &RunGroup, Vec<usize>)> = Vec::new();
+    for experiment in experiments {
+        for group in experiment.groups.iter().filter(|group| !matches!(group.what, What::From(_))) {
+            cells.extend(group.cells(scale).into_iter().map(|cell| (*experiment, group, cell)));
+        }
+    }
+    let tried: Vec<Result<Measured, Vec<Diagnostic>>> =
+        cells.par_iter().map(|(experiment, group, cell)| rehearse_one(experiment, group, cell, scale)).collect();
+    let mut problems: Vec<Diagnostic> = Vec::new();
+    let mut names: Vec<Measured> = Vec::new();
+    for outcome in tried {
+        match outcome {
+            Ok(found) => names.push(found),
+            // The same mistake shows in every cell; once is enough.
+            Err(found) => {
+                for problem in found {
+                    if !problems.iter().any(|known| known.message == problem.message) {
+                        problems.push(problem);
+                    }
+                }
+                names.push(Measured::default());
+            }
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let mut names = names.into_iter();
+    let mut all = BTreeMap::new();
+    for experiment in experiments {
+        let mut results = frame(experiment, scale);
+        for group in &mut results.groups {
+            if let Some(What::Model(name)) = experiment.group(&group.name).map(|group| &group.what) {
+                group.announced = models::find(&name.value);
+            }
+        }
+        for cell in results.groups.iter_mut().flat_map(|group| &mut group.cells) {
+            let measured = names.next().unwrap_or_default();
+            cell.seeds.push(Run { seed: 1, measured, failure: None, cpu_seconds: 0.0, packet_hops: 0 });
+        }
+        all.insert(experiment.id.clone(), results);
+    }
+    Ok(all)
+}
+
+fn rehearse_one(
+    experiment: &Experiment,
+    group: &RunGroup,
+    cell: &[usize],
+    scale: Scale,
+) -> Result<Measured, Vec<Diagnostic>> {
+    let about = |problem: Diagnostic| {
+        let which = match group.cell_name(cell) {
+            name if name.is_empty() => format!("in the runs `{}` of {}", group.name, experiment.id),
+            name => format!("in the runs `{}` of {} ({name})", group.name, experiment.id),
+        };
+        let help = if problem.help.is_empty() { which } else { format!("{}; {which}", problem.help) };
+        Diagnostic { help, ..problem }
+    };
+    match &group.what {
+        What::From(_) => Ok(Measured::default()),
+        What::Model(name) => {
+            let checked = parameters(group, cell, scale)
+                .and_then(|parameters| models::check(&name.value, &parameters).map_err(|why| refused(name, why)));
+            checked.map(|_| Measured::default()).map_err(|problem| vec![about(problem)])
+        }
+        What::Scenario(scenario) => {
+            let load = || {
+                let loaded = scenario.load(&group.options(scale, cell, group.first_seed))?;
+                let measures = read_measures(experiment, group, &loaded).map_err(|problem| vec![problem])?;
+                // Any number will do: this only shows which names there are.
+                let mut measured = Measured::default();
+                for name in measures.names() {
+                    measured.numbers.insert(name.clone(), 1.0);
+                    measured.curves.insert(name, measure::Curve { x: vec![1.0, 2.0], y: vec![1.0, 1.0] });
+                }
+                Ok(measured)
+            };
+            load().map_err(|problems: Vec<Diagnostic>| problems.into_iter().map(about).collect())
+        }
+    }
+}
+
+fn read_measures(experiment: &Experiment, group: &RunGroup, loaded: &Loaded) -> Result<measure::Measures, Diagnostic> {
+    measure::read(measure::rows(&experiment.measures, &group.name, Path::new("."))?, &loaded.scope())
+}
+
+/// What a cell assigns to the parameters of its model.
+fn parameters(group: &RunGroup, cell: &[usize], scale: Scale) -> Result<BTreeMap<String, toml::Value>, Diagnostic> {
+    let mut parameters = BTreeMap::new();
+    for set in group.sets(scale, cell) {
+        let text = format!("v = {}", toml_text(&set.value));
+        let table: toml::Table = toml::from_str(&text).map_err(|error| group.at.error(error.to_string()))?;
+        parameters.extend(table.into_iter().map(|(_, value)| (set.key.clone(), value)));
+    }
+    Ok(parameters)
+}
+
+fn refused(name: &Text, why: String) -> Diagnostic {
+    name.error(format!("the model `{}` cannot be run", name.value)).label(why)
+}
+
+/// The grid of an experiment without any run.
+fn frame(experiment: &Experiment, scale: Scale) -> Results {
+    let groups = experiment.groups.iter().filter(|group| !matches!(group.what, What::From(_))).map(|group| {
+        let axes: Vec<AxisValues> = group
+            .axes
+            .iter()
+            .map(|axis| AxisValues {
+                name: axis.name.clone(),
+                values: axis.at[scale.index()]
+                    .iter()
+                    .map(|&index| {
+                        let choice = &axis.values[index];
+                        let scheme =
+                            choice.scheme.as_ref().map(|of| of.split([':', '+']).next().unwrap_or_default().to_owned());
+                        AxisValue { name: choice.name.clone(), number: choice.number, scheme }
+                    })
+                    .collect(),
+            })
+            .collect();
+        let cells = group.cells(scale).into_iter().map(|cell| {
+            let place = |(axis, value): (usize, &usize)| {
+                group.axes[axis].at[scale.index()].iter().position(|index| index == value).unwrap_or(0)
+            };
+            Cell { at: cell.iter().enumerate().map(place).collect(), seeds: Vec::new() }
+        });
+        Group { name: group.name.clone(), axes, cells: cells.collect(), announced: None }
+    });
+    Results { groups: groups.collect() }
+}
+
+/// Makes all runs of these experiments that are not made yet, and gathers all of them.
+pub fn run_all(
+    experiments: &[&Experiment],
+    order: &Order,
+    watch: &(dyn Fn(Progress) + Sync),
+) -> Result<BTreeMap<String, Results>, Failed> {
+    let mut jobs = Vec::new();
+    for experiment in experiments {
+        jobs.extend(jobs_of(experiment, order));
+    }
+    // The longest first, so that no core waits long at the end; ties in the order of the files.
+    let mut queue: Vec<usize> = (0..jobs.len()).collect();
+    queue.sort_by(|a, b| jobs[*b].cost.total_cmp(&jobs[*a].cost));
+    let build = store::build_id()?;
+    let found = Mutex::new((0..jobs.len()).map(|_| None).collect::<Vec<Option<Run>>>());
+    let state = Mutex::new(Behind { done: 0, found: 0.0, made: 0.0 });
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let failed: Mutex<Option<Failed>> = Mutex::new(None);
+    let all_cost: f64 = jobs.iter().map(|job| job.cost).sum();
+    let work = || {
+        while let Some(&index) = queue.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let job = &jobs[index];
+            let name = job.name();
+            let began = |current: &str| {
+                if let Ok(state) = state.lock() {
+                    watch(state.progress(jobs.len(), all_cost, current));
+                }
+            };
+            began(&name);
+            match job.run(order, &build) {
+                Ok((run, made)) => {
+                    if let Ok(mut found) = found.lock() {
+                        found[index] = Some(run);
+                    }
+                    if let Ok(mut state) = state.lock() {
+                        state.done += 1;
+                        if made {
+                            state.made += job.cost
+                        } else {
+                            state.found += job.cost
+                        }
+                        watch(state.progress(jobs.len(), all_cost, &name));
+                    }
+                }
+                Err(error) => {
+                    stop.store(true, Ordering::Relaxed);
+                    if let Ok(mut failed) = failed.lock() {
+                        failed.get_or_insert(error);
+                    }
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..order.jobs.clamp(1, jobs.len().max(1)) {
+            scope.spawn(work);
+        }
+    });
+    if let Some(error) = failed.into_inner().unwrap_or(None) {
+        return Err(error);
+    }
+    let mut runs = found.into_inner().unwrap_or_default();
+    let mut all: BTreeMap<String, Results> =
+        experiments.iter().map(|experiment| (experiment.id.clone(), frame(experiment, order.scale))).collect();
+    for (job, run) in jobs.iter().zip(&mut runs) {
+        let results = all.get_mut(&job.experiment.id).and_then(|results| results.groups.get_mut(job.group_index));
+        if let (Some(group), Some(run)) = (results, run.take()) {
+            group.cells[job.cell_index].seeds.push(run);
+        }
+    }
+    Ok(all)
+}
+
+/// Why the runs stopped.
+pub enum Failed {
+    BadInput(Vec<Diagnostic>),
+    System(io::Error),
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Failed {
+        Failed::System(error)
+    }
+}
+
+struct Behind {
+    done: usize,
+    /// Expected CPU seconds of runs that were found, and of those that were made.
+    found: f64,
+    made: f64,
+}
+
+impl Behind {
+    fn progress(&self, total: usize, all_cost: f64, current: &str) -> Progress {
+        let left_to_make = (all_cost - self.found).max(f64::MIN_POSITIVE);
+        let part = if self.done == total { 1.0 } else { (self.made / left_to_make).min(1.0) };
+        Progress { done: self.done, total, part, current: current.to_owned() }
+    }
+}
+
+/// The runs of an experiment, seed by seed.
+fn jobs_of<'a>(experiment: &'a Experiment, order: &Order) -> Vec<Job<'a>> {
+    let own = experiment.groups.iter().filter(|group| !matches!(group.what, What::From(_)));
+    let mut jobs = Vec::new();
+    for (group_index, group) in own.enumerate() {
+        for (cell_index, cell) in group.cells(order.scale).into_iter().enumerate() {
+            for number in 0..order.seeds_of(group) {
+                let (cell, seed) = (cell.clone(), group.first_seed + number);
+                jobs.push(Job { experiment, group, group_index, cell_index, cell, seed, cost: 0.0 });
+            }
+        }
+    }
+    // An experiment that does not say what it costs counts a second for each run.
+    let stated = experiment.cost[order.scale.index()];
+    let each = if stated > 0.0 { stated / jobs.len().max(1) as f64 } else { 1.0 };
+    jobs.iter_mut().for_each(|job| job.cost = each);
+    jobs
+}
+
+impl Job<'_> {
+    fn name(&self) -> String {
+        let cell = self.group.cell_name(&self.cell);
+        let cell = if cell.is_empty() { String::new() } else { format!(" {cell}") };
+        format!("{}{cell}, seed {}", self.experiment.id, self.seed)
+    }
+
+    /// `runs/pcn-fig2/main/003-PCN-0.6-s1.json`.
+    fn file(&self, folder: &Path) -> PathBuf {
+        let plain = |text: &str| text.chars().map(|c| if c.is_alphanumeric() || c == '.' { c } else { '-' }).collect();
+        let cell: String = plain(&self.group.cell_name(&self.cell));
+        let name = format!("{:03}-{cell}-s{}.json", self.cell_index, self.seed);
+        folder.join("runs").join(&self.experiment.id).join(plain(&self.group.name)).join(name)
+    }
+
+    /// The run, and whether it had to be made.
+    fn run(&self, order: &Order, build: &str) -> Result<(Run, bool), Failed> {
+        let path = self.file(&order.folder);
+        match &self.group.what {
+            What::Scenario(scenario) => self.run_scenario(scenario, order, build, &path),
+            What::From(_) => Err(Failed::System(io::Error::other("runs that are taken from elsewhere are not made"))),
+            What::Model(model) => {
+                let mut inputs = Fingerprint::start().with(model.value.as_bytes());
+                for set in self.group.sets(order.scale, &self.cell) {
+                    inputs = inputs.with(set.key.as_bytes()).with(toml_text(&set.value).as_bytes());
+                }
+                let origin = order.origin(inputs, build);
+                if let Some(run) = store::load(&path, &origin) {
+                    return Ok((run, false));
+                }
+                let began = Instant::now();
+                let measured = parameters(self.group, &self.cell, order.scale)
+                    .and_then(|of| models::run(&model.value, &of).map_err(|why| refused(model, why)))
+                    .map_err(|problem| Failed::BadInput(vec![problem]))?;
+                let cpu_seconds = began.elapsed().as_secs_f64();
+                let run = Run { seed: self.seed, measured, failure: None, cpu_seconds, packet_hops: 0 };
+                store::save(&path, &origin, &run)?;
+                Ok((run, true))
+            }
+        }
+    }
+
+    fn run_scenario(
+        &self,
+        scenario: &Scenario,
+        order: &Order,
+        build: &str,
+        path: &Path,
+    ) -> Result<(Run, bool), Failed> {
+        let loaded =
+            scenario.load(&self.group.options(order.scale, &self.cell, self.seed)).map_err(Failed::BadInput)?;
+        let mut inputs = Fingerprint::start().with(loaded.resolved.as_bytes());
+        for file in &loaded.attachments {
+            inputs = inputs.with(file.source.text.as_bytes());
+        }
+        for measure in self.experiment.measures_of(self.group) {
+            inputs = inputs.with(toml_text(&measure.value).as_bytes());
+        }
+        let origin = order.origin(inputs, build);
+        if let Some(run) = store::load(path, &origin) {
+            return Ok((run, false));
+        }
+        let measures =
+            read_measures(self.experiment, self.group, &loaded).map_err(|problem| Failed::BadInput(vec![problem]))?;
+        let recording = record(&loaded, &measures, |_| {})?;
+        if let Some(why) = &recording.imbalance {
+            // A fault of the simulator: no number of this run can be trusted.
+            return Err(Failed::System(io::Error::other(format!("{}: {why}", self.name()))));
+        }
+        let measured = measures.take(&loaded.plan, &recording);
+        let explain = |of| failure::explain(of, &names::Names::of(&loaded.plan));
+        let run = Run {
+            seed: self.seed,
+            measured,
+            failure: recording.failure.as_ref().map(explain),
+            cpu_seconds: recording.cpu_seconds,
+            packet_hops: recording.counters.packet_hops,
+        };
+        store::save(path, &origin, &run)?;
+        Ok((run, true))
+    }
+}
+
+/// The experiments whose runs these need: their own, and those that they take runs from.
+pub fn needed<'a>(catalogue: &'a Catalogue, asked: &[&'a Experiment], also: &[String]) -> Vec<&'a Experiment> {
+    let mut ids: Vec<&str> = also.iter().map(String::as_str).collect();
+    for experiment in asked {
+        ids.push(&experiment.id);
+    }
+    let mut at = 0;
+    while at < ids.len() {
+        let Some(experiment) = catalogue.experiment(ids[at]) else {
+            at += 1;
+            continue;
+        };
+        for group in &experiment.groups {
+            if let What::From(other) = &group.what {
+                ids.push(&other.value);
+            }
+        }
+        at += 1;
+    }
+    catalogue.experiments.iter().filter(|experiment| ids.contains(&experiment.id.as_str())).collect()
+}
+
+/// Gives experiments that take their runs from others those results under their own name.
+pub fn share(catalogue: &Catalogue, results: &mut BTreeMap<String, Results>) {
+    for experiment in &catalogue.experiments {
+        for group in &experiment.groups {
+            if let What::From(other) = &group.what
+                && let Some(source) = results.get(&other.value).cloned()
+            {
+                let own = results.entry(experiment.id.clone()).or_default();
+                own.groups.extend(source.groups);
+            }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Xoff against the HPCC authors' simulator, on its own inputs: `xoff validate`.
+//!
+//! Reading order: [`theirs`] (what the other simulator wrote), [`compare`] (how near two runs are),
+//! [`queues`], [`times`], [`report`].
+
+pub mod compare;
+pub mod queues;
+pub mod report;
+pub mod theirs;
+pub mod times;
+
+use compare::{Agreement, OurFlow, Ours, compare};
+use queues::{OurQueue, QueuesSeen, TheirQueue};
+use serde::Serialize;
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use theirs::Theirs;
+use times::Times;
+use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
+use xoff_results::export::hpcc::PfcLine;
+use xoff_results::names::Names;
+use xoff_run::drive::{Keep, Position, Sink, drive};
+use xoff_scenario::import::hpcc::config::Config;
+use xoff_scenario::import::hpcc::{self, keys};
+use xoff_scenario::{Diagnostic, Loaded, Options, Scenario};
+
+type Result<T> = std::result::Result<T, Vec<Diagnostic>>;
+
+/// A run of theirs, read and checked, that can be run here.
+#[derive(Debug)]
+pub struct Case {
+    pub name: String,
+    loaded: Loaded,
+    theirs: Theirs,
+    queue: Option<TheirQueue>,
+    random: bool,
+}
+
+/// A run of theirs and ours.
+#[derive(Clone, Debug, Serialize)]
+pub struct Compared {
+    pub name: String,
+    pub scheme: String,
+    #[serde(flatten)]
+    pub agreement: Agreement,
+    pub held: bool,
+    /// Where theirs was sampled.
+    pub queue: Option<QueuesSeen>,
+    /// Building the network included.
+    pub wall_seconds_ours: f64,
+    pub cpu_seconds_ours: f64,
+    pub packet_hops: u64,
+    /// Where the folder says it.
+    pub seconds_theirs: Option<f64>,
+}
+
+/// Everything that was compared.
+#[derive(Clone, Debug, Serialize)]
+pub struct Validation {
+    pub version: String,
+    /// Of the checkout, where there is one.
+    pub commit: String,
+    /// Keys that were changed in every run, `KEY=VALUE`.
+    pub sets: Vec<String>,
+    /// Where the times of theirs are from; empty if there are none.
+    pub times_from: String,
+    pub runs: Vec<Compared>,
+}
+
+impl Validation {
+    pub fn held(&self) -> bool {
+        self.runs.iter().all(|run| run.held)
+    }
+}
+
+/// Reads every run of a folder, or those of these names, with `sets` changed in each. Nothing runs before all is in
+/// order.
+pub fn read(folder: &Path, only: &[String], sets: &[String]) -> Result<Vec<Case>> {
+    let runs = folder.join("runs");
+    let refuse = |why: String| {
+        let error = Diagnostic::new(format!("`{}` is no folder of results", folder.display())).label(why);
+        vec![error.help("it needs runs/NAME/config.txt and runs/NAME/fct.txt")]
+    };
+    let entries = fs::read_dir(&runs).map_err(|error| refuse(format!("{}: {error}", runs.display())))?;
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| refuse(error.to_string()))?;
+        if entry.path().join("config.txt").is_file() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    if names.is_empty() {
+        return Err(refuse(format!("{} holds no run", runs.display())));
+    }
+    if let Some(unknown) = only.iter().find(|name| !names.contains(name)) {
+        let error = Diagnostic::new(format!("there is no run `{unknown}` in `{}`", runs.display()));
+        return Err(vec![error.nearest(unknown, names.iter().map(String::as_str))]);
+    }
+    names.retain(|name| only.is_empty() || only.contains(name));
+    let (mut cases, mut problems) = (Vec::new(), Vec::new());
+    for name in names {
+        match Case::read(&runs.join(&name), name, sets) {
+            Ok(case) => cases.push(case),
+            Err(more) => problems.extend(more),
+        }
+    }
+    // A key that is wrong in one run is wrong in all.
+    let mut said = HashSet::new();
+    problems.retain(|problem: &Diagnostic| said.insert(problem.render(false)));
+    if problems.is_empty() { Ok(cases) } else { Err(problems) }
+}
+
+impl Case {
+    fn read(folder: &Path, name: String, sets: &[String]) -> Result<Case> {
+        let scenario = Scenario::open(&folder.join("config.txt")).map_err(|error| vec![error])?;
+        let source = scenario.source();
+        let imported = hpcc::import(source, &xoff_scenario::files::Files::in_folder(folder), None)?.scenario();
+        let mut loaded = imported.load(&Options { sets: sets.to_vec(), ..Options::default() })?;
+        let settings = &mut Arc::make_mut(&mut loaded.plan).run;
+        (settings.record_pauses, settings.record_pfc_frames) = (false, true);
+        let config = Config::read(source)?;
+        let read = || -> std::result::Result<_, Diagnostic> {
+            let window = ["QLEN_MON_START", "QLEN_MON_END"].map(|key| config.count(key, 0..=u64::MAX / 1000));
+            let [from, until] = window;
+            let queue = queues::read(folder, &loaded.plan, from?, until?)?;
+            Ok((draws(&config, &loaded)?, Theirs::read(folder, &loaded.plan)?, queue))
+        };
+        let (random, theirs, queue) = read().map_err(|error| vec![error])?;
+        if let Some(queue) = &queue {
+            queue.probe(Arc::make_mut(&mut loaded.plan));
+        }
+        Ok(Case { name, loaded, theirs, queue, random })
+    }
+
+    /// What it costs to run, for the order of runs only.
+    fn cost(&self) -> u64 {
+        self.theirs.flows.iter().fold(0, |sum: u64, flow| sum.saturating_add(flow.size_bytes))
+    }
+
+    /// Runs it here and compares.
+    fn run(&self, times: &Times, watch: &mut dyn FnMut(Position)) -> Result<Compared> {
+        let plan = &self.loaded.plan;
+        let mut kept = Kept { names: Names::of(plan), ours: Ours::default(), queue: OurQueue::default() };
+        let end = drive(&self.loaded, Keep::default(), &mut kept, watch).map_err(|error| {
+            vec![Diagnostic::new(format!("`{}` cannot be run", self.name)).label(error.to_string())]
+        })?;
+        kept.queue.count();
+        let mut ours = kept.ours;
+        ours.failure = end.failure.as_ref().map(|failure| xoff_results::failure::explain(failure, &kept.names));
+        let agreement = compare(&self.theirs, &ours, self.random).map_err(|error| vec![error])?;
+        Ok(Compared {
+            name: self.name.clone(),
+            scheme: self.loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect::<Vec<_>>().join("+"),
+            held: agreement.held(),
+            agreement,
+            queue: self.queue.as_ref().map(|queue| queue.compare(plan, &kept.queue)),
+            wall_seconds_ours: (end.wall + end.setup).as_secs_f64(),
+            cpu_seconds_ours: end.run_cpu.as_secs_f64(),
+            packet_hops: end.counters.packet_hops,
+            seconds_theirs: times.seconds.get(&self.name).copied(),
+        })
+    }
+}
+
+/// How to run.
+pub struct Order<'a> {
+    /// Runs at the same time.
+    pub jobs: usize,
+    pub times: &'a Times,
+}
+
+/// Runs all, the longest first; `watch` is told of each as it goes.
+pub fn run<W: FnMut(Position)>(
+    cases: &[Case],
+    order: &Order<'_>,
+    watch: &(dyn Fn(&str) -> W + Sync),
+) -> Result<Vec<Compared>> {
+    let mut queue: Vec<usize> = (0..cases.len()).collect();
+    queue.sort_by_key(|&index| std::cmp::Reverse(cases[index].cost()));
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..order.jobs.clamp(1, queue.len().max(1)) {
+            scope.spawn(|| {
+                while let Some(&index) = queue.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let mut watch = watch(&cases[index].name);
+                    let run = cases[index].run(order.times, &mut watch);
+                    if let Ok(mut found) = found.lock() {
+                        found.push((index, run));
+                    }
+                }
+            });
+        }
+    });
+    let mut found = found.into_inner().unwrap_or_default();
+    found.sort_by_key(|(index, _)| *index);
+    let (mut compared, mut problems) = (Vec::new(), Vec::new());
+    for (_, run) in found {
+        match run {
+            Ok(run) => compared.push(run),
+            Err(more) => problems.extend(more),
+        }
+    }
+    if problems.is_empty() { Ok(compared) } else { Err(problems) }
+}
+
+/// Whether their run drew random numbers that change its results: marks between two thresholds, for
+/// a scheme that heeds them, or losses.
+fn draws(config: &Config<'_>, loaded: &Loaded) -> std::result::Result<bool, Diagnostic> {
+    let ways = || loaded.plan.links.iter().flat_map(|link| [&link.a_to_b, &link.b_to_a]);
+    if ways().any(|way| way.loss > 0.0) {
+        return Ok(true);
+    }
+    if !config.flag("ENABLE_QCN")? || !matches!(config.mode()?, keys::DCQCN | keys::DCTCP) {
+        return Ok(false);
+    }
+    let (low, high) = (config.map("KMIN_MAP")?, config.map("KMAX_MAP")?);
+    let at = |map: &[(u64, &str, _)], bps: u64| {
+        let row = map.iter().find(|(rate, _, _)| *rate == bps)?;
+        row.1.parse::<u64>().ok()
+    };
+    Ok(ways().any(|way| at(&low, way.rate.bps()) < at(&high, way.rate.bps())))
+}
+
+/// Takes what is compared.
+struct Kept {
+    names: Names,
+    ours: Ours,
+    queue: OurQueue,
+}
+
+impl Sink for Kept {
+    fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
+        let flow = |flow: &FlowRecord| OurFlow {
+            key: (flow.src, flow.dst, flow.ports.0, flow.ports.1),
+            size_bytes: flow.size_bytes.unwrap_or(0),
+            start_ns: flow.start.ps() / 1000,
+            fct_ns: flow.acked_at.map(|at| at.saturating_since(flow.start).ps() / 1000),
+        };
+        self.ours.flows.extend(flows.iter().map(flow));
+        Ok(())
+    }
+    fn pauses(&mut self, _: &[PauseRecord]) -> io::Result<()> {
+        Ok(())
+    }
+    fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
+        self.queue.take(samples);
+        Ok(())
+    }
+    fn pfc_frames(&mut self, frames: &[PfcRecord]) -> io::Result<()> {
+        let names = &self.names;
+        let line = |frame: &PfcRecord| {
+            let node = names.node_of(frame.port);
+            PfcLine {
+                at_ns: frame.at.ps() / 1000,
+                node,
+                is_switch: !names.is_host(node),
+                port: names.number_of(frame.port),
+                pause: frame.pause,
+            }
+        };
+        self.ours.frames.extend(frames.iter().map(line));
+        Ok(())
+    }
+}

@@ -1,0 +1,167 @@
+//! `xoff reproduce` from outside: a made-up paper run, resumed, judged and refused; and the real files read.
+
+mod common;
+
+use common::paper::{SCENARIO, toy};
+use common::{Bench, stderr};
+use serde_json::Value;
+use std::path::Path;
+
+fn verdicts(bench: &Bench, args: &[&str]) -> Vec<(String, String)> {
+    let out = if args.contains(&"standard") { "standard" } else { "out" };
+    let text = bench.ok(&[&["reproduce", "toy", "--out", out, "--json"], args].concat());
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let claim =
+        |claim: &Value| (claim["id"].as_str().unwrap().to_owned(), claim["verdict"].as_str().unwrap().to_owned());
+    value["claims"].as_array().unwrap().iter().map(claim).collect()
+}
+
+#[test]
+fn a_paper_is_run_drawn_and_judged() {
+    let bench = toy();
+    let found = verdicts(&bench, &[]);
+    let expected = [("toy-c1", "holds in direction"), ("toy-c2", "not run at this scale"), ("toy-c3", "holds")];
+    assert_eq!(found, expected.map(|(id, verdict)| (id.to_owned(), verdict.to_owned())));
+    for file in
+        ["report.html", "toy.html", "claims.csv", "claims.json", "figures/toy-fig1-a.svg", "figures/toy-fig1-a.png"]
+    {
+        assert!(bench.path.join("out").join(file).is_file(), "{file}");
+    }
+    let standard = verdicts(&bench, &["--scale", "standard"]);
+    assert_eq!(standard[1].1, "holds");
+}
+
+#[test]
+fn what_is_finished_is_not_run_again() {
+    let bench = toy();
+    let runs = bench.path.join("out/runs/toy-fig1/main");
+    let first = verdicts(&bench, &["--jobs", "1"]);
+    let stamp = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
+    let files: Vec<_> = common::entries(&runs).into_iter().map(|name| runs.join(name)).collect();
+    assert_eq!(files.len(), 8);
+    let before: Vec<_> = files.iter().map(|path| stamp(path)).collect();
+    // As after a kill: one run is missing, one is torn, and there is no report.
+    std::fs::remove_file(&files[0]).unwrap();
+    std::fs::write(&files[1], "{\"inputs\": \"").unwrap();
+    std::fs::remove_file(bench.path.join("out/report.html")).unwrap();
+    assert_eq!(verdicts(&bench, &["--jobs", "2"]), first);
+    let after: Vec<_> = files.iter().map(|path| stamp(path)).collect();
+    assert_ne!(before[..2], after[..2]);
+    assert_eq!(before[2..], after[2..]);
+    // Another scenario: all of it again, with other numbers.
+    bench.write("experiments/toy/scenarios/tiny.toml", SCENARIO.replace("400us", "300us"));
+    let kept = std::fs::read(&files[5]).unwrap();
+    verdicts(&bench, &[]);
+    assert_ne!(std::fs::read(&files[5]).unwrap(), kept);
+}
+
+#[test]
+fn the_same_numbers_in_any_number_of_threads() {
+    let bench = toy();
+    let read = |out: &str| {
+        bench.ok(&["reproduce", "toy-fig1", "--out", out, "--quiet", "--jobs", if out == "a" { "1" } else { "3" }]);
+        std::fs::read(bench.path.join(out).join("claims.csv")).unwrap()
+    };
+    assert!(read("a") == read("b"));
+}
+
+#[test]
+fn mistakes_are_found_before_anything_runs() {
+    for (file, from, to, parts) in [
+        ("claims/toy.toml", "load=0.6), m(", "load=0.7), m(", &["claims/toy.toml:5", "no value `0.7`"][..]),
+        (
+            "claims/toy.toml",
+            "m('fct.mean', scheme='PFC', load=0.6) >",
+            "m('fct.men', scheme='PFC', load=0.6) >",
+            &["measures no `fct.men`"],
+        ),
+        ("claims/toy.toml", "toy-c2", "toy-c1", &["stands here again"]),
+        ("claims/toy.toml", "experiment = \"toy-fig1\"", "experiment = \"toy-fig2\"", &["no experiment `toy-fig2`"]),
+        ("claims/toy.toml", "range = [900, 1100]", "range = [1100, 900]", &["the low one first"]),
+        ("claims/toy.toml", "diagnosis =", "diagnoses =", &["unknown key `diagnoses`", "did you mean `diagnosis`?"]),
+        ("experiments/toy/fig1.toml", "metric = \"fct\"", "metric = \"fcd\"", &["fig1.toml:25", "did you mean"]),
+        ("experiments/toy/fig1.toml", "traffic.0.load", "traffic.0.laod", &["laod"]),
+        ("experiments/toy/fig1.toml", "dcqcn:nic", "dcqcm", &["dcqcm"]),
+        ("experiments/toy/fig1.toml", "quick = [0.2, 0.6]", "quick = [0.2, \"x\"]", &["`load`"]),
+        ("experiments/toy/fig1.toml", "scenarios/tiny.toml", "scenarios/none.toml", &["cannot read the scenario"]),
+        ("experiments/toy/fig1.toml", "measure = \"fct.mean\"", "measure = \"fct.max\"", &["fct.max"]),
+        ("experiments/toy/fig1.toml", "over = \"load\"", "over = \"lode\"", &["lode"]),
+        ("experiments/toy/fig1.toml", "setting = \"simulation\"", "setting = \"dream\"", &["cannot be \"dream\""]),
+        ("experiments/toy/paper.toml", "year = 2020", "year = 20", &["`year`"]),
+    ] {
+        let bench = toy();
+        let text = String::from_utf8(bench.read(file)).unwrap();
+        assert!(text.contains(from), "{file}: {from}");
+        bench.write(file, text.replacen(from, to, 1));
+        let output = bench.xoff(&["reproduce", "toy", "--out", "out"]);
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{to}: {message}");
+        for part in parts {
+            assert!(message.contains(part), "`{part}` is missing from\n{message}");
+        }
+        assert!(!bench.path.join("out").exists(), "{to}: something was written");
+    }
+    let bench = toy();
+    let message = stderr(&bench.xoff(&["reproduce", "toy-fig9"]));
+    assert!(message.contains("no paper or experiment `toy-fig9`") && message.contains("toy-fig1"), "{message}");
+}
+
+#[test]
+fn a_strange_folder_is_left_alone() {
+    let bench = toy();
+    std::fs::create_dir(bench.path.join("mine")).unwrap();
+    bench.write("mine/thesis.tex", "years of work");
+    let output = bench.xoff(&["reproduce", "toy", "--out", "mine"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("thesis.tex"), "{}", stderr(&output));
+    assert_eq!(common::entries(&bench.path.join("mine")), ["thesis.tex"]);
+}
+
+#[test]
+fn the_list_names_everything() {
+    let bench = toy();
+    let text = bench.ok(&["reproduce"]);
+    assert!(text.contains("toy-fig1") && text.contains("Completion times"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
+/// The papers' own files: every claim of the catalogue is there once.
+#[test]
+fn the_papers_are_complete() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let catalogue = xoff::reproduce::catalogue::Catalogue::open(&root).unwrap_or_else(|problems| {
+        let texts: Vec<String> = problems.iter().map(|problem| problem.render(false)).collect();
+        panic!("{}", texts.join("\n"))
+    });
+    for (paper, claims, experiments) in
+        [("fqcn", 54, 11), ("mercury", 58, 14), ("mlcc", 59, 17), ("pcn", 157, 24), ("rcm", 27, 9)]
+    {
+        let mut ids: Vec<&str> =
+            catalogue.claims.iter().map(|claim| claim.id.value.as_str()).filter(|id| id.starts_with(paper)).collect();
+        ids.dedup();
+        assert_eq!(ids.len(), claims, "{paper}");
+        let expected: Vec<String> = (1..=claims).map(|number| format!("{paper}-c{number:03}")).collect();
+        assert_eq!(ids, expected);
+        let own = catalogue.experiments.iter().filter(|of| of.paper == paper).count();
+        assert_eq!(own, experiments, "{paper}");
+    }
+    for experiment in &catalogue.experiments {
+        let judged = catalogue.claims.iter().any(|claim| claim.experiment.value == experiment.id);
+        assert!(judged || experiment.setting == "design", "{} has no claim", experiment.id);
+        assert!(experiment.setting == "design" || !experiment.figures.is_empty(), "{} has no figure", experiment.id);
+    }
+}
+
+/// Scenarios, measures, expressions and figures of every experiment, at every scale, without running any.
+#[test]
+fn every_experiment_is_in_order_at_every_scale() {
+    use xoff::reproduce::{Reproduction, catalogue::Catalogue, runner::Failed, scale::Scale};
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let Ok(catalogue) = Catalogue::open(&root) else { panic!("see the_papers_are_complete") };
+    for scale in Scale::ALL {
+        if let Err(Failed::BadInput(problems)) = Reproduction::prepare(&catalogue, &["all".to_owned()], scale) {
+            let texts: Vec<String> = problems.iter().map(|problem| problem.render(false)).collect();
+            panic!("{}: {}", scale.name(), texts.join("\n"));
+        }
+    }
+}
