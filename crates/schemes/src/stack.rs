@@ -144,7 +144,7 @@ impl<T: Overlay> CongestionPoint for Cp<T> {
     type Feedback = Feedback<T::Feedback>;
 
     fn hooks(&self) -> Hooks {
-        self.base.as_ref().map_or(Hooks::NONE, |base| base.hooks()).with(self.own.hooks())
+        self.base.as_ref().map_or(Hooks::NONE, |base| base.hooks()).with(self.own.hooks()).calling()
     }
 
     #[inline]

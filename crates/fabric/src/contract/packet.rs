@@ -131,8 +131,9 @@ const _: () = assert!(size_of::<Packet>() == 32, "the hot path is laid out aroun
 /// Hops a telemetry stack can hold; the header format itself stops at five.
 pub const INT_HOPS: usize = 8;
 
-/// One hop's telemetry.
+/// One hop's telemetry. Never on two cache lines.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[repr(align(32))]
 pub struct IntHop {
     pub rate: BitRate,
     pub at: Time,
@@ -142,18 +143,19 @@ pub struct IntHop {
     pub queue_bytes: u64,
 }
 
-/// Telemetry of a path, in path order.
+/// Telemetry of a path, in path order. What every hop needs stands first, beside the first record.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[repr(C)]
 pub struct IntStack {
-    hops: [IntHop; INT_HOPS],
     /// When the packet left its sender's NIC.
     pub sent_at: Time,
     /// Bytes left in the flow's own queue where a switch keeps one, and what that switch wrote on
     /// the packet.
     pub flow_queue_bytes: u32,
     pub tag: u16,
-    len: u8,
     path: u16,
+    len: u8,
+    hops: [IntHop; INT_HOPS],
 }
 
 impl IntStack {
@@ -177,6 +179,15 @@ impl IntStack {
     #[inline]
     pub fn hops(&self) -> &[IntHop] {
         &self.hops[..self.len as usize]
+    }
+    /// Takes over the records of another, and no more than there are.
+    #[inline]
+    pub fn take_records(&mut self, other: &IntStack) {
+        (self.len, self.path, self.sent_at) = (other.len, other.path, other.sent_at);
+        (self.flow_queue_bytes, self.tag) = (other.flow_queue_bytes, other.tag);
+        for (own, record) in self.hops.iter_mut().zip(other.hops()) {
+            *own = *record;
+        }
     }
     /// Adds a hop's name to the identifier of the path, the exclusive or of all of them (12 bits).
     #[inline]

@@ -7,8 +7,9 @@
 //! world must call at all.
 
 pub use crate::contract::control::{Lane, Lanes, Occupancy, Passing, PortFacts, SwitchControl, SwitchFacts};
-use crate::contract::packet::{Ecn, IntStack};
+use crate::contract::packet::{Ecn, IntHop, IntStack};
 pub use crate::contract::wire::{Carrier, Wire};
+use xoff_engine::rng::mix;
 use xoff_engine::{BitRate, Lots, Span, Time};
 
 /// A configured scheme: makes the state machines of ports and flows.
@@ -242,14 +243,36 @@ impl Hooks {
     /// With one of the two for packets that leave: ACKs and NAKs count too
     /// ([`CongestionPoint::on_answer`]).
     pub const ANSWERS: Hooks = Hooks(64);
+    /// Instead of [`Hooks::DEQUEUE`], for congestion points that do nothing but write a record of their port into the
+    /// telemetry of each data packet ([`stamp`]): the world does it itself, without a call.
+    pub const STAMP: Hooks = Hooks(128);
 
     pub const fn with(self, other: Hooks) -> Hooks {
         Hooks(self.0 | other.0)
+    }
+    /// With a call in place of [`Hooks::STAMP`]: where packets of several schemes meet, or a congestion point is one
+    /// of two, only it can tell which packets are its own.
+    pub const fn calling(self) -> Hooks {
+        if self.has(Hooks::STAMP) { Hooks(self.0 & !Hooks::STAMP.0).with(Hooks::DEQUEUE) } else { self }
     }
     #[inline]
     pub const fn has(self, other: Hooks) -> bool {
         self.0 & other.0 != 0
     }
+}
+
+/// Writes the record of a port into the telemetry of a packet that has left queue number `queue`
+/// ([`QueueFacts::queue`]): bytes sent before it, and what waits in all classes of the port without it.
+#[inline]
+pub fn stamp(stack: &mut IntStack, record: IntHop, queue: u64) {
+    stack.push(record);
+    stack.pass(name_in_path(queue));
+}
+
+/// A queue's part of the identifier of a path.
+#[inline]
+pub fn name_in_path(queue: u64) -> u16 {
+    mix(queue.wrapping_add(1)) as u16
 }
 
 /// The egress queue as its congestion point sees it.

@@ -4,9 +4,9 @@
 //! accounts (bytes buffered by the port they came in by) are what PFC sees. A packet that finds
 //! its egress free leaves at once and never enters either.
 
-use crate::contract::packet::{BACKWARD, Ecn, Kind, NO_EXTRA, Packet, TRANSIT};
+use crate::contract::packet::{BACKWARD, Ecn, IntHop, Kind, NO_EXTRA, Packet, TRANSIT};
 use crate::contract::record::{Failure, LosslessDrop};
-use crate::contract::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme};
+use crate::contract::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme, stamp};
 use crate::flow::identity::Card;
 use crate::network::pfc;
 use crate::network::plan::{Signalling, peer};
@@ -43,6 +43,12 @@ pub struct Switch {
     pub storms: u32,
 }
 
+/// What a congestion point knows its queue by ([`QueueFacts::queue`](crate::contract::scheme::QueueFacts)).
+#[inline]
+pub(crate) fn queue_number(port_name: u32, class: u8, slot: usize) -> u64 {
+    (u64::from(port_name) * 8 + u64::from(class)) * 16 + slot as u64
+}
+
 /// Scheme slot of a packet, in the upper half of its flags.
 #[inline]
 pub(crate) fn slot(packet: &Packet) -> usize {
@@ -76,7 +82,7 @@ impl<S: Scheme> Part<S> {
         if idle {
             // Nothing of its class waits, and not every congestion point wants to see that.
             debug_assert_eq!(self.queues[QueueId::of(egress, class, self.classes)].bytes, 0);
-            if hooks.has(Hooks::DEQUEUE.with(Hooks::ANSWERS)) {
+            if hooks.has(Hooks::DEQUEUE.with(Hooks::ANSWERS).with(Hooks::STAMP)) {
                 self.inspect(egress, packet);
             }
             self.transmit_here(egress, packet);
@@ -284,10 +290,28 @@ impl<S: Scheme> Part<S> {
         self.transmit(port_id, packet);
     }
 
+    /// Telemetry of a packet that has left the queue.
+    #[inline]
+    fn stamp(&mut self, port_id: PortId, packet: &Packet) {
+        if packet.extra == NO_EXTRA {
+            return;
+        }
+        let port = &self.ports[port_id];
+        let (rate, at) = (self.media.of(port).rate.rate(), self.now);
+        let record = IntHop { rate, at, tx_bytes: port.tx_bytes, queue_bytes: port.queued_bytes };
+        let queue = queue_number(port.name, packet.class, 0);
+        if let Some(stack) = self.int.get_mut(packet.extra) {
+            stamp(stack, record, queue);
+        }
+    }
+
     /// The congestion point looks at a packet that has left the queue.
     #[inline(always)]
     pub(crate) fn inspect(&mut self, port_id: PortId, packet: &mut Packet) {
         let hooks = self.ports[port_id].hooks;
+        if hooks.has(Hooks::STAMP) && packet.kind == Kind::Data {
+            self.stamp(port_id, packet);
+        }
         if hooks.has(Hooks::DEQUEUE.with(Hooks::DEQUEUE_BUSY)) {
             if hooks.has(Hooks::ANSWERS) && packet.kind != Kind::Data {
                 self.cp_answer(port_id, packet);

@@ -17,7 +17,7 @@ use crate::node::port::{
     AT_HOST, Account, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_WIRE, Media, Port, Queue, SCANS, TO_HOST,
 };
 use crate::node::scan::Scan;
-use crate::node::switch::Switch;
+use crate::node::switch::{Switch, queue_number};
 use crate::part::Part;
 use crate::part::agenda::Agenda;
 use crate::part::id::{AccountId, CpId, HostId, PortId, SenderId, SwitchId};
@@ -373,7 +373,7 @@ impl<S: Scheme> Part<S> {
         let mut hooks = Hooks::NONE;
         for class in 0..self.classes {
             for (slot, scheme) in self.schemes.iter().enumerate() {
-                let queue = (u64::from(name) * 8 + class as u64) * 16 + slot as u64;
+                let queue = queue_number(name, class as u8, slot);
                 let cp = scheme.congestion_point(&QueueFacts {
                     seed: self.plan.seed,
                     queue,
@@ -393,7 +393,7 @@ impl<S: Scheme> Part<S> {
                 self.cp_names.push(queue as u32);
             }
         }
-        hooks
+        if self.schemes.len() > 1 { hooks.calling() } else { hooks }
     }
 
     /// The least that a lossless ingress of the switch holds when it is paused, alone in the buffer.

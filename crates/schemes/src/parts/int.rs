@@ -7,10 +7,9 @@
 
 use crate::param::{ParamValues, params};
 use std::marker::PhantomData;
-use xoff_engine::rng::mix;
 use xoff_engine::{BitRate, Time};
 use xoff_fabric::packet::{IntHop, IntStack};
-use xoff_fabric::scheme::{CongestionPoint, Format, Hooks, Mark, PacketFacts, QueueFacts, QueueView};
+use xoff_fabric::scheme::{CongestionPoint, Format, Hooks, Mark, PacketFacts, QueueFacts, QueueView, name_in_path};
 
 /// Bytes the header adds to data packets and to the ACKs that echo it.
 pub const HEADER_BYTES: u32 = 42;
@@ -151,7 +150,7 @@ pub struct IntPoint<F = ()> {
 
 impl<F> IntPoint<F> {
     pub fn new(precision: Precision, at: &QueueFacts) -> IntPoint<F> {
-        IntPoint { precision, name: mix(at.queue.wrapping_add(1)) as u16, feedback: PhantomData }
+        IntPoint { precision, name: name_in_path(at.queue), feedback: PhantomData }
     }
 
     /// The record of a packet that has just left the queue (`hpcc.md`, section 2: bytes sent before
@@ -172,7 +171,10 @@ impl<F: Copy> CongestionPoint for IntPoint<F> {
     type Feedback = F;
 
     fn hooks(&self) -> Hooks {
-        Hooks::DEQUEUE
+        match self.precision {
+            Precision::Exact => Hooks::STAMP,
+            Precision::Header | Precision::Coded(_) => Hooks::DEQUEUE,
+        }
     }
 
     #[inline]
@@ -201,7 +203,7 @@ impl Previous {
     #[inline]
     pub fn replace(&mut self, new: &IntStack) {
         match &mut self.0 {
-            Some(old) => **old = *new,
+            Some(old) => old.take_records(new),
             None => self.0 = Some(Box::new(*new)),
         }
     }
