@@ -131,9 +131,8 @@ const _: () = assert!(size_of::<Packet>() == 32, "the hot path is laid out aroun
 /// Hops a telemetry stack can hold; the header format itself stops at five.
 pub const INT_HOPS: usize = 8;
 
-/// One hop's telemetry. Never on two cache lines.
+/// One hop's telemetry.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-#[repr(align(32))]
 pub struct IntHop {
     pub rate: BitRate,
     pub at: Time,
@@ -143,9 +142,10 @@ pub struct IntHop {
     pub queue_bytes: u64,
 }
 
-/// Telemetry of a path, in path order. What every hop needs stands first, beside the first record.
+/// Telemetry of a path, in path order. What every hop needs stands first, beside the first record, and no record lies
+/// on two cache lines.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-#[repr(C)]
+#[repr(C, align(32))]
 pub struct IntStack {
     /// When the packet left its sender's NIC.
     pub sent_at: Time,
@@ -155,8 +155,11 @@ pub struct IntStack {
     pub tag: u16,
     path: u16,
     len: u8,
+    _to_32_bytes: [u8; 15],
     hops: [IntHop; INT_HOPS],
 }
+
+const _: () = assert!(size_of::<IntStack>() == 32 + INT_HOPS * 32, "records are laid out around cache lines");
 
 impl IntStack {
     pub fn new(sent_at: Time) -> IntStack {
