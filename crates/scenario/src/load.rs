@@ -104,7 +104,11 @@ impl Scenario {
     /// ([`library::scenario`]).
     pub fn open(path: &Path) -> Result<Scenario> {
         let path = &*library::scenario(path);
-        let refuse = |why: String| Diagnostic::new(format!("cannot read the scenario `{}`", path.display())).label(why);
+        let refuse = |why: String| {
+            let error = Diagnostic::new(format!("cannot read the scenario `{}`", path.display())).label(why);
+            let known = library::scenarios();
+            error.nearest(&path.to_string_lossy(), known.iter().map(String::as_str))
+        };
         let text = if path == Path::new("-") {
             use std::io::Read;
             let mut bytes = Vec::new();

@@ -1,0 +1,60 @@
+//! The program in an empty folder: what it needs is inside, and what is on disk goes before that.
+
+mod common;
+
+use common::{Bench, stderr};
+
+#[test]
+fn scenarios_are_known_by_name() {
+    let bench = Bench::new();
+    let told = bench.ok(&["check", "victim-flow"]);
+    assert!(told.contains("base round trip"), "{told}");
+    let table = bench.ok(&["compare", "incast", "--schemes", "none,dcqcn", "--no-out", "--set", "traffic.0.events=2"]);
+    assert!(table.contains("dcqcn"), "{table}");
+    let refused = bench.xoff(&["run", "incats", "--no-out"]);
+    assert!(refused.status.code() == Some(2) && stderr(&refused).contains("incast"), "{}", stderr(&refused));
+}
+
+#[test]
+fn a_file_on_disk_goes_before_one_inside() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path.join("scenarios")).unwrap();
+    std::fs::write(bench.path.join("scenarios/incast.toml"), common::SMALL).unwrap();
+    let told = bench.ok(&["check", "incast"]);
+    assert!(told.contains("small") && !told.contains("h32"), "{told}");
+}
+
+#[test]
+fn the_papers_are_inside() {
+    let bench = Bench::new();
+    let told = bench.ok(&["reproduce"]);
+    for experiment in ["pcn-fig2", "mercury-fig9", "fqcn-fig1", "mlcc-fig9", "rcm-fig7"] {
+        assert!(told.contains(experiment), "{experiment}: {told}");
+    }
+}
+
+#[test]
+fn a_new_scenario_can_be_run_at_once() {
+    let bench = Bench::new();
+    let told = bench.ok(&["new", "scenario", "mine", "--kind", "victim"]);
+    assert!(told.contains("xoff run mine.toml"), "{told}");
+    assert!(bench.ok(&["check", "mine.toml"]).contains("mine"));
+    let refused = bench.xoff(&["new", "scenario", "mine"]);
+    assert!(refused.status.code() == Some(3) && stderr(&refused).contains("mine.toml"), "{}", stderr(&refused));
+    bench.ok(&["new", "scenario", "mine", "--force"]);
+    bench.ok(&["run", "mine.toml", "--no-out", "--quiet", "--set", "traffic.0.events=1"]);
+}
+
+#[test]
+fn shells_and_man_know_every_command() {
+    let bench = Bench::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = bench.ok(&["completions", shell]);
+        assert!(script.contains("reproduce") && script.contains("completions"), "{shell}");
+    }
+    bench.ok(&["man", "pages"]);
+    for page in ["xoff.1", "xoff-run.1", "xoff-new-scenario.1"] {
+        let text = std::fs::read_to_string(bench.path.join("pages").join(page)).unwrap();
+        assert!(text.starts_with(".ie") && text.contains(".TH"), "{page}");
+    }
+}
