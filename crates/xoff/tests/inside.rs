@@ -58,3 +58,16 @@ fn shells_and_man_know_every_command() {
         assert!(text.starts_with(".ie") && text.contains(".TH"), "{page}");
     }
 }
+
+#[test]
+fn colours_come_when_they_are_asked_for() {
+    let bench = Bench::with("bad.toml", "[topologi]\n");
+    let error = |args: &[&str], no_color: &str| {
+        let output = bench.command(args).env("NO_COLOR", no_color).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        stderr(&output).contains('\u{1b}')
+    };
+    assert!(!error(&["check", "bad.toml"], ""), "not into a pipe");
+    assert!(error(&["check", "bad.toml", "--color", "always"], "1"), "what is asked for goes first");
+    assert!(!error(&["check", "bad.toml", "--color", "never"], ""));
+}

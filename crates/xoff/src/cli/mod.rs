@@ -1,5 +1,6 @@
 //! The command line: what is asked, and how the answer is shown.
 
+mod colour;
 mod compare;
 mod complete;
 mod describe;
@@ -82,6 +83,9 @@ struct Cli {
     /// End a run that takes the program above this much memory: 8GB [default: three quarters of the machine's]
     #[arg(long, value_name = "SIZE", global = true, value_parser = memory_size)]
     memory: Option<u64>,
+    /// Colours in messages
+    #[arg(long, value_name = "WHEN", global = true, value_enum, default_value_t = colour::When::Auto, hide_possible_values = true)]
+    color: colour::When,
 }
 
 fn memory_size(text: &str) -> Result<u64, String> {
@@ -211,7 +215,7 @@ pub fn main() -> ExitCode {
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(Stop::BadInput(diagnostics)) => {
-            let colour = std::io::stderr().is_terminal();
+            let colour = colour::on_stderr();
             for diagnostic in diagnostics {
                 tell(&diagnostic.render(colour));
             }
@@ -230,6 +234,7 @@ pub fn main() -> ExitCode {
 }
 
 fn obey(cli: Cli) -> Result<(), Stop> {
+    colour::set(cli.color);
     if let Some(bytes) = cli.memory {
         xoff_run::memory::set_limit(bytes);
     }

@@ -1,7 +1,7 @@
 //! The only place that prints. A terminal that is closed or full never panics and never costs a result.
 
 use super::Stop;
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, ErrorKind, Write};
 use xoff_results::files::notes;
 use xoff_scenario::Diagnostic;
 
@@ -36,7 +36,7 @@ pub fn tell(text: &str) {
 
 /// Warnings of a scenario, to standard error.
 pub fn warn(warnings: &[Diagnostic]) {
-    let colour = io::stderr().is_terminal();
+    let colour = super::colour::on_stderr();
     for warning in warnings {
         tell(&warning.render_warning(colour));
     }
