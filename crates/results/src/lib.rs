@@ -1,7 +1,7 @@
 //! What becomes of a run: tables, a summary, figures, a report, and comparisons of several runs.
 //!
 //! Reading order: [`writer`] (records in, run directory out), [`tables`] (the columns),
-//! [`summary`] with [`flows`] and [`goodput`], [`metrics`], [`columns`] (numbers of several runs with
+//! [`summary`] with `flows` and [`goodput`], [`xoff_scenario::measure::metrics`], [`columns`] (numbers of several runs with
 //! [`interval`]s), [`compare`], [`seeds`], [`comparison`] (their directory), [`figures`], [`report`].
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]

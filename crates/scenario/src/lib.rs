@@ -3,6 +3,15 @@
 //! Reading order: [`tree`] (parsed text and `--set`), [`reader`] (the cursor that consumes keys),
 //! [`topology`], [`settings`], [`schemes`], [`events`] (one section each), [`load`] (all of it); [`traffic`] (who sends what),
 //! [`measure`] (what is taken from a run), [`check`] (what can be said before), [`import`] (other simulators' files).
+//!
+//! ```
+//! use std::path::Path;
+//! use xoff_scenario::{Options, Scenario};
+//!
+//! let text = "topology = { kind = \"star\", hosts = 2, rate = \"100Gbps\", dely = \"1us\" }";
+//! let problems = Scenario::from_text("mine.toml", text, Path::new(".")).load(&Options::default()).unwrap_err();
+//! assert!(problems.iter().any(|problem| problem.to_string().contains("dely")), "{problems:?}");
+//! ```
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 

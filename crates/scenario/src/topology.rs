@@ -70,7 +70,7 @@ fn in_reach(table: &Table, key: &str, delay: Span) -> Result<Span> {
 /// No Ethernet is slower, and the time a large flow takes must fit the clock.
 const RATE_SLOWEST: BitRate = BitRate::from_bps(1_000_000);
 
-/// The rate of a link, at least [`RATE_SLOWEST`].
+/// The rate of a link, at least `RATE_SLOWEST`.
 pub fn link_rate(table: &Table, key: &str, rate: BitRate) -> Result<BitRate> {
     if rate < RATE_SLOWEST {
         let error = table.error(key, format!("`{key}` is too slow for a link"));

@@ -1,7 +1,7 @@
 //! Random small scenarios, and what must hold of every one of them.
 //!
 //! A scenario is a function of a 64-bit seed, drawn as the text a person would write: so a failure
-//! is a number, and its scenario can be printed, run and made smaller. Reading order: [`scenario`]
+//! is a number, and its scenario can be printed, run and made smaller. Reading order: [`mod@scenario`]
 //! (a whole one, from the sections beside it), [`trial`] (loaded, checked and run in memory),
 //! [`laws`] (what must hold), [`flock`] (very many, on several threads), [`rewrite`] (the same
 //! experiment written otherwise, for tests of what must not change).

@@ -3,7 +3,7 @@
 //!
 //! This file has the loop and what all nodes need (transmission, service, routes, reports). What a switch
 //! does is in [`crate::node::switch`], what a NIC and the transport do in [`crate::node::nic`] and
-//! [`crate::flow::transport`]. What concerns the run as a whole is not here but in [`crate::run::world`].
+//! [`crate::flow::transport`]. What concerns the run as a whole is not here but in [`crate::run`].
 
 pub mod agenda;
 pub mod id;

@@ -1,7 +1,7 @@
 //! `[[capture]]`: the frames of chosen ports as pcapng files, for Wireshark and its kin.
 //!
-//! The fabric records frames ([`xoff_fabric::capture`]); here they become bytes ([`frame`], from
-//! [`headers`]) with a comment each ([`comment`]) in a file per table ([`pcapng`]).
+//! The fabric records frames ([`xoff_fabric::capture`]); here they become bytes (`frame`, from
+//! `headers`) with a comment each (`comment`) in a file per table ([`pcapng`]).
 
 mod comment;
 mod frame;

@@ -3,7 +3,7 @@
 //! One rule: what a reader finds under a name is whole, and nothing is removed that Xoff did not
 //! write. Reading order: [`disk`] (the only calls that change the file system), [`manifest`] (what
 //! Xoff wrote into a directory, with checksums), [`ours`] (whether a directory holds nothing else),
-//! [`place`] (a finished directory takes its name), [`staging`] (a directory in the making), [`whole`]
+//! `place` (a finished directory takes its name), [`staging`] (a directory in the making), [`whole`]
 //! (single files), [`workplace`] (a directory that grows over several commands), [`partials`] (what
 //! to remove when the program is interrupted).
 

@@ -1,7 +1,7 @@
 //! A finished run as a trace for Perfetto: what stood still when, why, and for whom.
 //!
-//! Reading order: [`stops`] (when an egress was paused), [`chain`] (why), [`tracks`] (what hangs
-//! where), [`events`] (what is written in which order), [`encoder`] over [`proto`] (bytes).
+//! Reading order: `stops` (when an egress was paused), `chain` (why), `tracks` (what hangs
+//! where), `events` (what is written in which order), `encoder` over `proto` (bytes).
 //! `docs/trace.md` tells users what they see.
 //!
 //! Flows and pauses are held in memory, samples are not: those are many, and come in order of time.

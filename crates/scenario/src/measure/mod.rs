@@ -3,9 +3,9 @@
 //! A measure is a table of data, `[[measure]]`, in a scenario or in an experiment. Every metric is
 //! listed, with its keys and its unit, in `docs/metrics.md` and by `xoff describe metrics`.
 //!
-//! Reading order: [`registry`] (the metrics as data), [`keys`], [`read`] (from tables to
+//! Reading order: [`registry`] (the metrics as data), [`keys`], [`mod@read`] (from tables to
 //! [`Measures`]), [`recording`] (what a run leaves in memory), then a file per family: [`flows`],
-//! [`series`] (over [`line`]), [`pauses`], [`ports`], [`whole`].
+//! [`series`] (over [`mod@line`]), [`pauses`], [`ports`], [`whole`].
 
 pub mod flows;
 pub mod keys;

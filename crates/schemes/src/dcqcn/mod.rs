@@ -2,7 +2,7 @@
 //!
 //! The switch marks with RED, the receiver turns marks into notifications, the sender cuts and
 //! recovers. Two families of the reaction point are in use and differ in more than numbers, so
-//! both exist: [`paper`] (the paper's pseudo-code and its simulator's options) and [`nic`] (what
+//! both exist: `paper` (the paper's pseudo-code and its simulator's options) and `nic` (what
 //! NICs do, as coded by HPCC's authors).
 
 mod nic;

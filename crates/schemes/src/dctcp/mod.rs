@@ -1,7 +1,7 @@
 //! DCTCP: data center TCP (SIGCOMM 2010, RFC 8257).
 //!
 //! The switch marks above a step, the receiver echoes each mark, the sender cuts in proportion to
-//! the fraction of bytes that were marked. Two forms: [`window`] over TCP, and [`rate`] over RoCE
+//! the fraction of bytes that were marked. Two forms: `window` over TCP, and `rate` over RoCE
 //! as HPCC's authors coded it to compare with.
 
 mod rate;

@@ -3,7 +3,7 @@
 //! Switches write telemetry into data packets, receivers echo it in ACKs, senders set a window from
 //! the utilisation of the busiest hop and pace at window / base round trip. The law itself is in
 //! [`crate::parts::hpcc_law`] (reactions within a round start from the window of the last round),
-//! the telemetry in [`crate::parts::int`]; here is the transport around them. [`rate`] is the law as
+//! the telemetry in [`crate::parts::int`]; here is the transport around them. `rate` is the law as
 //! the authors' simulator has it, without a window.
 
 mod rate;

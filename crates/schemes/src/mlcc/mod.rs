@@ -1,9 +1,9 @@
 //! MLCC: micro loop congestion control between datacentres (ICPP 2025).
 //!
 //! A flow between datacentres has three loops instead of one of milliseconds. The gateway out of the
-//! sender's datacentre returns telemetry to the sender at once ([`near_source`]); the gateway into
+//! sender's datacentre returns telemetry to the sender at once (`near_source`); the gateway into
 //! the receiver's keeps a queue per flow, whose rate the receiver sets once per short round trip
-//! ([`credit`]); and the receiver advertises the rate that will bring that queue to its target delay
+//! (`credit`); and the receiver advertises the rate that will bring that queue to its target delay
 //! ([`dqm`]). Flows within one datacentre run the rate law from end to end. The law is HPCC's
 //! ([`crate::parts::hpcc_law`]), or PowerTCP's. Sections, equations and lines are those of the specification,
 //! `mlcc.md`.

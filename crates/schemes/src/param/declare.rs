@@ -34,7 +34,10 @@ from_value! {
 
 /// A scheme's parameters as one documented struct, from which their table, their types and their choices follow.
 ///
-/// ```ignore
+/// ```
+/// use xoff_schemes::param::{Preset, SchemeSpec, params, presets};
+/// use xoff_schemes::parts::rounding;
+///
 /// params! {
 ///     pub struct Params {
 ///         /// period of the receiver's notifications of a flow
@@ -43,9 +46,17 @@ from_value! {
 ///         rule: Rule { Reached = "reached", Exceeded = "exceeded" } = "reached", from "paper, section 5.2";
 ///         /// share that makes a flow congested
 ///         share "95 %": Number(0.0..=1.0) = "0.95" if Rule::Exceeded, from "paper, section 5.2";
-///         ..red: red::Params;
+///         ..rounding: rounding::Params;
 ///     }
 /// }
+///
+/// static SPEC: SchemeSpec = SchemeSpec::new("mine", "one line", "where it is from", Params::TABLE, presets! {
+///     "paper" from "section 5" {}
+///     "hasty" from "an assumption" { period = "10us", rule = "exceeded" }
+/// });
+/// let params = Params::read(&SPEC.values(SPEC.preset("hasty")));
+/// assert_eq!((params.period.as_us(), params.rule, params.share), (10.0, Rule::Exceeded, 0.95));
+/// assert_eq!(SPEC.param("share").unwrap().conditions().count(), 1);
 /// ```
 ///
 /// A row is the key in a scenario, the paper's symbol, the [`Unit`](super::Unit) with its bounds (or an enum of
@@ -116,7 +127,7 @@ macro_rules! params {
 #[macro_export]
 macro_rules! __param_type {
     (Time) => {
-        xoff_engine::Span
+        $crate::param::Span
     };
     (Rate) => {
         $crate::param::RateValue
@@ -215,7 +226,8 @@ macro_rules! __param_choices {
 
 /// Presets: name, source and the values that differ from the defaults.
 ///
-/// ```ignore
+/// ```
+/// # use xoff_schemes::param::{Preset, presets};
 /// const PRESETS: &[Preset] = presets! {
 ///     "paper" from "NSDI 2020, simulations" {}
 ///     "testbed" from "NSDI 2020, testbed" { period = "500us" }

@@ -10,6 +10,8 @@ mod value;
 pub use crate::{params, presets};
 pub use declare::FromValue;
 pub use value::{BytesByRate, NumberByRate, RateValue, TimeByRate, Unit, Value, ValueError};
+#[doc(hidden)]
+pub use xoff_engine::Span;
 
 /// Everything there is to know of a scheme without running it.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! RCM: regional congestion mitigation (NPC 2017).
 //!
 //! Switches find the region of a congestion by themselves and act in it, hop by hop, while an
-//! end-to-end scheme (the base) runs beneath. Four modules per switch: [`crd`] detects congestion at
-//! inputs and outputs, [`cfr`] names the harmful flows at the root, [`rcc`] limits them at every
-//! output of the region, [`sar`] detours the others. Notifications (CNs) carry degree and flow IDs
+//! end-to-end scheme (the base) runs beneath. Four modules per switch: `crd` detects congestion at
+//! inputs and outputs, `cfr` names the harmful flows at the root, `rcc` limits them at every
+//! output of the region, `sar` detours the others. Notifications (CNs) carry degree and flow IDs
 //! from an input to the neighbour upstream.
 //!
 //! Section numbers in comments are those of the specification that `docs/schemes/rcm.md` follows.

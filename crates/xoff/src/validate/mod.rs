@@ -1,6 +1,6 @@
 //! Xoff against the HPCC authors' simulator, on its own inputs: `xoff validate`.
 //!
-//! Reading order: [`theirs`] (what the other simulator wrote), [`compare`] (how near two runs are),
+//! Reading order: [`theirs`] (what the other simulator wrote), [`mod@compare`] (how near two runs are),
 //! [`queues`], [`times`], [`report`].
 
 pub mod compare;

@@ -1,7 +1,7 @@
 //! The HPCC authors' simulator: its configuration with the files it names, as a scenario.
 //!
-//! Reading order: [`keys`] (what becomes of each key), [`config`], [`topology`], [`flows`] (one file
-//! each), [`scenario`] (the text), with [`network`], [`devices`] and [`scheme`] for its longer parts.
+//! Reading order: [`keys`] (what becomes of each key), [`config`], `topology`, `flows` (one file
+//! each), `scenario` (the text), with `network`, `devices` and `scheme` for its longer parts.
 
 pub mod config;
 mod devices;

@@ -1,7 +1,7 @@
 //! Figures and tables of experiments, from `[[figure]]` and the runs' results.
 //!
-//! [`spec`] is what an experiment asks for, [`pick`] finds the runs, [`build`] makes the chart of
-//! them, with [`lines`], [`bars`] and [`table`]; [`style`] gives every label its look.
+//! [`spec`] is what an experiment asks for, `pick` finds the runs, `build` makes the chart of
+//! them, with `lines`, `bars` and `table`; `style` gives every label its look.
 
 mod bars;
 mod build;
