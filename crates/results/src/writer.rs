@@ -263,7 +263,8 @@ impl RunWriter {
             pauses_recorded: self.pauses_recorded,
             host_of: &|port| names.node_of(peer(port)),
         };
-        (summary.measures, summary.captures) = (self.measures.split_off(0), self.captures.split_off(0));
+        summary.measures = std::mem::take(&mut self.measures);
+        summary.captures = std::mem::take(&mut self.captures);
         summary.episode = episode::find(&self.tally, &self.keeper, &self.pause_log, &setting);
         self.judge(&mut summary, &end);
         let curves = self.keeper.curves(&self.names, &self.labels);

@@ -7,7 +7,7 @@
 //! world must call at all.
 
 pub use crate::contract::control::{Lane, Lanes, Occupancy, Passing, PortFacts, SwitchControl, SwitchFacts};
-use crate::contract::packet::{Ecn, IntHop, IntStack};
+use crate::contract::packet::{Ecn, IntStack};
 pub use crate::contract::wire::{Carrier, Wire};
 use xoff_engine::rng::mix;
 use xoff_engine::{BitRate, Lots, Span, Time};
@@ -244,7 +244,8 @@ impl Hooks {
     /// ([`CongestionPoint::on_answer`]).
     pub const ANSWERS: Hooks = Hooks(64);
     /// Instead of [`Hooks::DEQUEUE`], for congestion points that do nothing but write a record of their port into the
-    /// telemetry of each data packet ([`stamp`]): the world does it itself, without a call.
+    /// telemetry of each data packet: bytes sent before it, and what waits in all classes of the port without it. The
+    /// world does it itself, without a call.
     pub const STAMP: Hooks = Hooks(128);
 
     pub const fn with(self, other: Hooks) -> Hooks {
@@ -261,15 +262,7 @@ impl Hooks {
     }
 }
 
-/// Writes the record of a port into the telemetry of a packet that has left queue number `queue`
-/// ([`QueueFacts::queue`]): bytes sent before it, and what waits in all classes of the port without it.
-#[inline]
-pub fn stamp(stack: &mut IntStack, record: IntHop, queue: u64) {
-    stack.push(record);
-    stack.pass(name_in_path(queue));
-}
-
-/// A queue's part of the identifier of a path.
+/// The part that a queue, by [`QueueFacts::queue`], has in the identifier of a path.
 #[inline]
 pub fn name_in_path(queue: u64) -> u16 {
     mix(queue.wrapping_add(1)) as u16

@@ -6,7 +6,7 @@
 
 use crate::contract::packet::{BACKWARD, Ecn, IntHop, Kind, NO_EXTRA, Packet, TRANSIT};
 use crate::contract::record::{Failure, LosslessDrop};
-use crate::contract::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme, stamp};
+use crate::contract::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme, name_in_path};
 use crate::flow::identity::Card;
 use crate::network::pfc;
 use crate::network::plan::{Signalling, peer};
@@ -301,7 +301,8 @@ impl<S: Scheme> Part<S> {
         let record = IntHop { rate, at, tx_bytes: port.tx_bytes, queue_bytes: port.queued_bytes };
         let queue = queue_number(port.name, packet.class, 0);
         if let Some(stack) = self.int.get_mut(packet.extra) {
-            stamp(stack, record, queue);
+            stack.push(record);
+            stack.pass(name_in_path(queue));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::OnceLock;
 
 /// When messages have colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -13,21 +13,21 @@ pub enum When {
     Never,
 }
 
-static WHEN: AtomicU8 = AtomicU8::new(When::Auto as u8);
+static WHEN: OnceLock<When> = OnceLock::new();
 
-/// From now on.
+/// From now on; it is said once.
 pub fn set(when: When) {
-    WHEN.store(when as u8, Relaxed);
+    WHEN.get_or_init(|| when);
 }
 
 /// Whether what goes to standard error has colours.
 pub fn on_stderr() -> bool {
     let says = |name: &str, no: fn(&str) -> bool| std::env::var(name).is_ok_and(|value| no(&value));
-    match WHEN.load(Relaxed) {
-        when if when == When::Always as u8 => true,
-        when if when == When::Never as u8 => false,
+    match WHEN.get().copied().unwrap_or(When::Auto) {
+        When::Always => true,
+        When::Never => false,
         // https://no-color.org: set, and not to nothing.
-        _ => {
+        When::Auto => {
             std::io::stderr().is_terminal()
                 && !says("NO_COLOR", |value| !value.is_empty())
                 && !says("TERM", |value| value == "dumb")

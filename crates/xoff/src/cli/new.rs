@@ -81,18 +81,14 @@ fn scenario(args: &ScenarioArgs) -> Result<(), Stop> {
     ))
 }
 
-/// The text of a scenario under another name.
+/// The text of a scenario under another name, which stands before its tables.
 fn named(text: &str, name: &str) -> String {
+    let (head, tables) = text.split_at(text.find("\n[").map_or(text.len(), |end| end + 1));
     let line = |line: &str| match line.starts_with("name = ") {
         true => format!("name = \"{name}\"\n"),
         false => format!("{line}\n"),
     };
-    let mut before_tables = true;
-    let lines = text.lines().map(|text| {
-        before_tables &= !text.starts_with('[');
-        if before_tables { line(text) } else { format!("{text}\n") }
-    });
-    lines.collect()
+    head.lines().map(line).chain([tables.to_owned()]).collect()
 }
 
 #[cfg(test)]
@@ -104,7 +100,9 @@ mod tests {
     fn every_kind_loads_under_its_new_name() {
         library::provide(crate::inside::FILES);
         for kind in Kind::value_variants() {
-            let text = named(library::inside(Path::new(kind.file())).unwrap(), "my-own");
+            let original = library::inside(Path::new(kind.file())).unwrap();
+            let text = named(original, "my-own");
+            assert_eq!(text.lines().count(), original.lines().count(), "{}", kind.file());
             let loaded = Scenario::from_text("my-own.toml", text, Path::new(".")).load(&Options::default()).unwrap();
             assert_eq!(loaded.name, "my-own");
         }
