@@ -19,4 +19,4 @@ pub mod run;
 pub use contract::{capture, control, packet, record, scheme, traffic, wire};
 pub use network::{domain, extent, partition, pfc, plan, route, timing, topology, ways};
 pub use run as world;
-pub use run::window;
+pub use run::{simulation, window};

@@ -40,8 +40,8 @@ proptest! {
     #[test]
     fn the_same_seed_gives_the_same_run(seed in any::<u64>()) {
         let (a, b) = (run(seed), run(seed));
-        prop_assert_eq!(a.flows, b.flows);
-        prop_assert_eq!(a.pauses, b.pauses);
+        prop_assert_eq!(&a.flows, &b.flows);
+        prop_assert_eq!(&a.pauses, &b.pauses);
         prop_assert_eq!(a.counters, b.counters);
     }
 }

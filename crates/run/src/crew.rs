@@ -5,15 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-use xoff_fabric::part::Part;
 use xoff_fabric::partition;
 use xoff_fabric::plan::Plan;
+use xoff_fabric::simulation::Simulation;
 use xoff_fabric::window::Crew;
 use xoff_fabric::world::Progress;
-use xoff_schemes::{Any, AnyWorld};
 
 /// Hosts from which on several threads pay.
 const SOME_HOSTS: usize = 256;
@@ -72,6 +70,8 @@ pub struct Threads {
     pool: Option<rayon::ThreadPool>,
     /// Nanoseconds of work, by part.
     work: Vec<AtomicU64>,
+    /// Whether a thread has begun with it in this window, by part.
+    taken: Vec<AtomicBool>,
     /// Nanoseconds within windows.
     within: AtomicU64,
 }
@@ -81,7 +81,9 @@ impl Threads {
     pub fn new(parts: usize) -> Threads {
         let threads = THREADS.load(Relaxed).min(parts);
         let pool = (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()).flatten();
-        Threads { pool, work: (0..parts).map(|_| AtomicU64::new(0)).collect(), within: AtomicU64::new(0) }
+        let work = (0..parts).map(|_| AtomicU64::new(0)).collect();
+        let taken = (0..parts).map(|_| AtomicBool::new(false)).collect();
+        Threads { pool, work, taken, within: AtomicU64::new(0) }
     }
 
     /// Where the parts of each thread begin, in order, and where the last one's end: shares of equal work so far.
@@ -106,7 +108,7 @@ impl Threads {
     }
 
     /// Runs a world for so many events. It is one of the threads itself, so that no other has to wake it.
-    pub fn run(&self, world: &mut AnyWorld, events: u64) -> Progress {
+    pub fn run(&self, world: &mut dyn Simulation, events: u64) -> Progress {
         match &self.pool {
             None => world.run_with(events, self),
             Some(pool) => pool.install(|| world.run_with(events, self)),
@@ -132,26 +134,25 @@ impl Threads {
     }
 }
 
-impl Crew<Any> for Threads {
-    fn each(&self, parts: &mut [Part<Any>], work: &(dyn Fn(&mut Part<Any>) + Sync)) {
+impl Crew for Threads {
+    fn each(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
         let began = Instant::now();
-        let timed = |(part, spent): (&mut Part<Any>, &AtomicU64)| {
+        let timed = |part: usize| {
             let began = Instant::now();
             work(part);
-            spent.fetch_add(began.elapsed().as_nanos() as u64, Relaxed);
+            self.work[part].fetch_add(began.elapsed().as_nanos() as u64, Relaxed);
         };
         match &self.pool {
-            None => parts.iter_mut().zip(&self.work).for_each(timed),
+            None => (0..parts).for_each(timed),
             Some(pool) => {
                 // A thread comes back to the same parts, whose state is in its core's cache, and helps the others out
                 // when it is through.
-                let waiting: Vec<_> = parts.iter_mut().zip(&self.work).map(|part| Mutex::new(Some(part))).collect();
-                let take = |part: &Mutex<Option<_>>| part.lock().unwrap_or_else(PoisonError::into_inner).take();
+                self.taken.iter().for_each(|taken| taken.store(false, Relaxed));
                 let shares = self.shares();
                 pool.broadcast(|thread| {
                     let own = shares[thread.index()]..shares[thread.index() + 1];
-                    let others = (0..own.start).chain(own.end..waiting.len()).rev();
-                    own.chain(others).filter_map(|part| take(&waiting[part])).for_each(timed);
+                    let others = (0..own.start).chain(own.end..parts).rev();
+                    own.chain(others).filter(|&part| !self.taken[part].swap(true, Relaxed)).for_each(timed);
                 });
             }
         }

@@ -11,12 +11,12 @@ use xoff_engine::Time;
 use xoff_fabric::capture::Frame;
 use xoff_fabric::plan::Plan;
 use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
+use xoff_fabric::simulation::Simulation;
 use xoff_fabric::traffic::{Action, Source};
-use xoff_fabric::window::indivisible;
+use xoff_fabric::window;
 use xoff_fabric::world::Progress;
 use xoff_scenario::Loaded;
 use xoff_scenario::measure::recording::Unit;
-use xoff_schemes::{Any, AnyWorld};
 
 /// Events between two looks at the clock: a few milliseconds of work.
 const SLICE: u64 = 1 << 16;
@@ -72,7 +72,11 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
         settings.record_refreshes |= keep.refreshes;
     }
     let frames = keep.frames && !loaded.captures.is_empty();
-    let mut world = build_with(loaded, plan, units.as_ref(), !frames);
+    // Frames are captured in order, and what is asked and answered on open connections is written down as it happens.
+    let sources = sources(loaded, units.as_ref());
+    let divisible = !frames && units.is_none() && indivisible(loaded, &sources).is_none();
+    let part_of = divisible.then(|| crew::cut(&plan));
+    let mut world = world(loaded, plan, sources, part_of);
     if frames {
         world.capture(loaded.captures.iter().map(|request| request.capture.clone()).collect());
     }
@@ -82,9 +86,9 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
     let crew = crew::Threads::new(world.parts());
     let cpu = if crew.count() > 1 { process_cpu } else { thread_cpu };
     let (wall_start, cpu_start) = (Instant::now(), cpu());
-    while crew.run(&mut world, SLICE) == Progress::Running {
-        drain(&mut world, sink)?;
-        if let Some(failure) = guard.look(&world) {
+    while crew.run(&mut *world, SLICE) == Progress::Running {
+        drain(&mut *world, sink)?;
+        if let Some(failure) = guard.look(&*world) {
             world.fail(failure);
         }
         let counters = &world.counters;
@@ -100,7 +104,7 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
         });
     }
     let (wall, run_cpu) = (wall_start.elapsed(), cpu().saturating_sub(cpu_start));
-    drain(&mut world, sink)?;
+    drain(&mut *world, sink)?;
     if let Some(units) = units {
         sink.units(&units.lock().map_err(|_| io::Error::other("a traffic source panicked"))?.take())?;
     }
@@ -124,32 +128,37 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
 }
 
 /// The world of a loaded scenario, ready to run.
-pub fn build(loaded: &Loaded) -> AnyWorld {
-    build_with(loaded, Arc::clone(&loaded.plan), None, false)
+pub fn build(loaded: &Loaded) -> Box<dyn Simulation> {
+    world(loaded, Arc::clone(&loaded.plan), sources(loaded, None), None)
 }
 
 /// The same in parts, by the part of every node; the reason if it cannot be cut.
-pub fn build_in_parts(loaded: &Loaded, part_of: Vec<u16>) -> Result<AnyWorld, &'static str> {
-    let (schemes, sources) = made(loaded, None);
-    match indivisible(&loaded.plan, &schemes, &sources) {
+pub fn build_in_parts(loaded: &Loaded, part_of: Vec<u16>) -> Result<Box<dyn Simulation>, &'static str> {
+    let sources = sources(loaded, None);
+    match indivisible(loaded, &sources) {
         Some(why) => Err(why),
-        None => Ok(AnyWorld::in_parts(Arc::clone(&loaded.plan), schemes, sources, part_of)),
+        None => Ok(world(loaded, Arc::clone(&loaded.plan), sources, Some(part_of))),
     }
 }
 
-/// `cut`: in parts, if the network is large enough and can be.
-fn build_with(loaded: &Loaded, plan: Arc<Plan>, units: Option<&Arc<Mutex<UnitLog>>>, cut: bool) -> AnyWorld {
-    let (schemes, sources) = made(loaded, units);
-    // What is asked and answered on open connections is written down as it happens.
-    if cut && units.is_none() && indivisible(&plan, &schemes, &sources).is_none() {
-        let part_of = crew::cut(&plan);
-        return AnyWorld::in_parts(plan, schemes, sources, part_of);
-    }
-    AnyWorld::new(plan, schemes, sources)
+/// Why its network must be one part, if so.
+fn indivisible(loaded: &Loaded, sources: &[Box<dyn Source>]) -> Option<&'static str> {
+    let controlled = loaded.schemes.iter().any(|scheme| xoff_schemes::controls_switches(&scheme.values));
+    window::indivisible(&loaded.plan, controlled, sources)
 }
 
-/// The schemes and sources of a scenario.
-fn made(loaded: &Loaded, units: Option<&Arc<Mutex<UnitLog>>>) -> (Vec<Any>, Vec<Box<dyn Source>>) {
+fn world(
+    loaded: &Loaded,
+    plan: Arc<Plan>,
+    sources: Vec<Box<dyn Source>>,
+    part_of: Option<Vec<u16>>,
+) -> Box<dyn Simulation> {
+    let schemes: Vec<_> = loaded.schemes.iter().map(|scheme| &scheme.values).collect();
+    xoff_schemes::world(plan, &schemes, sources, part_of)
+}
+
+/// The sources of a scenario.
+fn sources(loaded: &Loaded, units: Option<&Arc<Mutex<UnitLog>>>) -> Vec<Box<dyn Source>> {
     let mut first_label = 0;
     let mut sources: Vec<Box<dyn Source>> = Vec::with_capacity(loaded.traffic.len());
     for (index, traffic) in (0..).zip(&loaded.traffic) {
@@ -161,8 +170,7 @@ fn made(loaded: &Loaded, units: Option<&Arc<Mutex<UnitLog>>>) -> (Vec<Any>, Vec<
         });
         first_label += traffic.labels.len() as u32;
     }
-    let schemes = loaded.schemes.iter().map(|scheme| Any::configure(&scheme.values)).collect();
-    (schemes, sources)
+    sources
 }
 
 /// How many flows will run, if every source knows and none is endless.
@@ -177,7 +185,7 @@ fn flows_expected(loaded: &Loaded) -> Option<f64> {
     (sum > 0.0).then_some(sum)
 }
 
-fn drain(world: &mut AnyWorld, sink: &mut dyn Sink) -> io::Result<()> {
+fn drain(world: &mut dyn Simulation, sink: &mut dyn Sink) -> io::Result<()> {
     sink.flows(&world.flows)?;
     sink.pauses(&world.pauses)?;
     sink.pfc_frames(&world.pfc_frames)?;

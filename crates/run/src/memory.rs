@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 use xoff_engine::Time;
 use xoff_fabric::record::Failure;
-use xoff_schemes::AnyWorld;
+use xoff_fabric::simulation::Simulation;
 
 /// Set once, by the command line; else [`usual_limit`].
 static LIMIT: OnceLock<u64> = OnceLock::new();
@@ -103,7 +103,7 @@ impl Guard {
     }
 
     /// Looks at a run between two slices: why it cannot go on.
-    pub fn look(&mut self, world: &AnyWorld) -> Option<Failure> {
+    pub fn look(&mut self, world: &dyn Simulation) -> Option<Failure> {
         let flows = world.flows_alive();
         let usual = EVENTS_AT_ONCE + EVENTS_OF_EACH * (flows + world.plan.ports() as u64);
         if let Some(events) = self.stands_still(world.now, world.counters.events, usual) {

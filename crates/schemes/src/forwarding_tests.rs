@@ -1,7 +1,7 @@
 //! Every hook reaches what is inside a wrapper: a box, an enum over schemes, an overlay with its base.
 
 use crate::param::{ParamValues, SchemeSpec};
-use crate::registry::{Configured, Overlay};
+use crate::registry::{Configured, Overlay, Roster, With};
 use crate::stack::Stack;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -276,9 +276,11 @@ impl SwitchControl for Control {
 /// The registry's enums over the recorder alone.
 mod one {
     use super::Recorder;
-    use crate::registry::Configured;
+    use crate::param;
+    use crate::registry::{Configured, Roster};
 
-    crate::registry::enums! { enumerated #[inline] { Only => Recorder } }
+    crate::registry::enums! { enumerated [] #[inline] { Only => Recorder } }
+    crate::registry::rosters! { enumerated { Only => Recorder } }
 }
 use one::enumerated;
 
@@ -416,13 +418,27 @@ fn a_box_passes_on_every_hook() {
 #[test]
 fn the_enum_over_schemes_passes_on_every_hook() {
     let values = SPEC.values(None);
-    assert_eq!((enumerated::all().len(), enumerated::objection(&values)), (1, None));
-    let any = enumerated::Any::configure(&values);
+    assert_eq!((enumerated::Any::specs().len(), enumerated::Any::objection(&values)), (1, None));
+    let any = enumerated::Any::configure(&values).unwrap();
     let feedback = enumerated::AnyFeedback::Only(5);
     scheme(&any, &feedback);
     let passage = any.transit(&flow()).unwrap();
     assert_called(&["transit"]);
     transit(passage, &feedback);
+}
+
+#[test]
+fn a_scheme_beside_the_registry_hears_every_hook() {
+    let values = SPEC.values(None);
+    type Both = With<Recorder, crate::Any>;
+    assert_eq!(Both::specs().len(), crate::Any::specs().len() + 1);
+    let own = Both::configure(&values).unwrap();
+    let feedback = crate::with::AnyFeedback::Own(5);
+    scheme(&own, &feedback);
+    transit(own.transit(&flow()).unwrap(), &feedback);
+    // And so do those that were there before.
+    let rest = With::<Aside, enumerated::Any>::configure(&values).unwrap();
+    scheme(&rest, &crate::with::AnyFeedback::Rest(enumerated::AnyFeedback::Only(5)));
 }
 
 #[test]
@@ -495,7 +511,7 @@ fn a_stack_passes_on_every_hook_to_its_base() {
         let mut values = ASIDE.values(None);
         values.set_base(Some(crate::select(base).unwrap()));
         let stacked = course(Stack::<Aside>::configure(&values).reaction_point(&flow()));
-        let alone = course(crate::Any::configure(&crate::select(base).unwrap()).reaction_point(&flow()));
+        let alone = course(crate::Any::configure(&crate::select(base).unwrap()).unwrap().reaction_point(&flow()));
         assert_eq!(stacked, alone, "{base}");
     }
 }

@@ -31,11 +31,11 @@ pub mod swift;
 pub mod tcd;
 pub mod tcp_newreno;
 pub mod timely;
-pub mod world;
 
-pub use any::objection;
-pub use registry::{Any, Configured, Overlay, all, controls_switches, find, formats, select};
-pub use world::AnyWorld;
+pub use registry::{
+    Any, Configured, Overlay, Roster, With, all, bases, controls_switches, find, formats, install, objection, select,
+    world,
+};
 
 registry::registry! {
     base {

@@ -1,13 +1,21 @@
-//! One enum over all schemes, so that any mix of them runs in one world.
+//! The schemes that scenarios can name, and one enum over all of them, so that any mix runs in one world.
 //!
 //! The macro writes the enums and their dispatch from the lists in the crate's root. A `match`
 //! per hook is all it costs, and a packet carries no more than its own scheme needs. There are
-//! two: `base` over the schemes that stand alone, and `any` over those and the overlays, which
-//! hold one of `base` inside.
+//! three: `base` over the schemes that stand alone, `any` over those and the overlays, which
+//! hold one of `base` inside, and `with` over one more and all others ([`With`]).
 
 use crate::param::{Base, ParamValues, SchemeSpec};
+use std::sync::{Arc, OnceLock};
 use xoff_engine::Time;
+use xoff_fabric::plan::Plan;
 use xoff_fabric::scheme::{Acked, Format, ReactionPoint, Scheme};
+use xoff_fabric::simulation::Simulation;
+use xoff_fabric::traffic::Source;
+use xoff_fabric::world::World;
+
+pub use crate::any::Any;
+pub use crate::with::Any as With;
 
 /// A scheme that scenarios can name.
 pub trait Configured: Scheme + Sized {
@@ -21,8 +29,6 @@ pub trait Configured: Scheme + Sized {
         None
     }
 }
-
-pub use crate::any::{Any, all};
 
 /// A scheme that works together with another, its base: see [`crate::stack`].
 pub trait Overlay: Configured {
@@ -45,6 +51,107 @@ pub trait Overlay: Configured {
     fn on_base_increase(_own: &mut Self::Rp, _now: Time) {}
 }
 
+/// All the schemes of a program: [`Any`], or [`With`] one more.
+pub trait Roster: Scheme + Sized + 'static {
+    /// In the order in which they are listed to people.
+    fn specs() -> Vec<&'static SchemeSpec>;
+    /// Why the values make no sense together.
+    fn objection(values: &ParamValues) -> Option<String>;
+    /// The scheme whose specification the values belong to; `None` if it is not one of these.
+    fn configure(values: &ParamValues) -> Option<Self>;
+}
+
+/// Its own scheme goes last.
+impl<T: Configured + 'static, R: Roster> Roster for With<T, R> {
+    fn specs() -> Vec<&'static SchemeSpec> {
+        R::specs().into_iter().chain([const { &T::SPEC }]).collect()
+    }
+
+    fn objection(values: &ParamValues) -> Option<String> {
+        if values.spec().name == T::SPEC.name { T::objection(values) } else { R::objection(values) }
+    }
+
+    fn configure(values: &ParamValues) -> Option<With<T, R>> {
+        if values.spec().name == T::SPEC.name {
+            return Some(With::Own(T::configure(values)));
+        }
+        R::configure(values).map(With::Rest)
+    }
+}
+
+/// A roster as it was compiled.
+struct Compiled {
+    specs: Vec<&'static SchemeSpec>,
+    objection: fn(&ParamValues) -> Option<String>,
+    controls_switches: fn(&ParamValues) -> bool,
+    formats: fn(&ParamValues) -> [Format; 2],
+    world: Build,
+}
+
+type Build = fn(Arc<Plan>, &[&ParamValues], Vec<Box<dyn Source>>, Option<Vec<u16>>) -> Box<dyn Simulation>;
+
+impl Compiled {
+    fn of<R: Roster>() -> Compiled {
+        Compiled {
+            specs: R::specs(),
+            objection: R::objection,
+            controls_switches: |values| R::configure(values).is_some_and(|scheme| scheme.controls_switches()),
+            formats: |values| {
+                R::configure(values).map_or([Format::default(); 2], |scheme| [scheme.format(), scheme.format_across()])
+            },
+            world: build::<R>,
+        }
+    }
+}
+
+fn build<R: Roster>(
+    plan: Arc<Plan>,
+    schemes: &[&ParamValues],
+    sources: Vec<Box<dyn Source>>,
+    part_of: Option<Vec<u16>>,
+) -> Box<dyn Simulation> {
+    let outside = |values: &ParamValues| format!("a specification outside the registry: {}", values.spec().name);
+    let configure = |values: &&ParamValues| R::configure(values).unwrap_or_else(|| panic!("{}", outside(values)));
+    let schemes: Vec<R> = schemes.iter().map(configure).collect();
+    Box::new(match part_of {
+        Some(part_of) => World::in_parts(plan, schemes, sources, part_of),
+        None => World::new(plan, schemes, sources),
+    })
+}
+
+/// Of the whole process: said once, before the first scenario is read.
+static ROSTER: OnceLock<Compiled> = OnceLock::new();
+
+fn roster() -> &'static Compiled {
+    ROSTER.get_or_init(Compiled::of::<Any>)
+}
+
+/// Makes a roster that of this process; why not, if two of its schemes have one name, or scenarios were read before.
+pub fn install<R: Roster>() -> Result<(), String> {
+    let compiled = Compiled::of::<R>();
+    let mut names: Vec<&str> = compiled.specs.iter().map(|spec| spec.name).collect();
+    names.sort_unstable();
+    if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("two schemes are called `{}`: rename yours", twice[0]));
+    }
+    ROSTER.set(compiled).map_err(|_| "schemes are added before the first is used".to_owned())
+}
+
+/// Every scheme, in the order in which they are listed to people.
+pub fn all() -> &'static [&'static SchemeSpec] {
+    &roster().specs
+}
+
+/// The schemes that can be the base of another.
+pub fn bases() -> Vec<&'static SchemeSpec> {
+    crate::base::Any::specs()
+}
+
+/// Why the values make no sense together.
+pub fn objection(values: &ParamValues) -> Option<String> {
+    (roster().objection)(values)
+}
+
 /// The specification of a scheme by name.
 pub fn find(name: &str) -> Option<&'static SchemeSpec> {
     all().iter().copied().find(|spec| spec.name == name)
@@ -52,16 +159,22 @@ pub fn find(name: &str) -> Option<&'static SchemeSpec> {
 
 /// Whether these values make a scheme that controls switches: one of a run may.
 pub fn controls_switches(values: &ParamValues) -> bool {
-    find(values.spec().name).is_some() && Any::configure(values).controls_switches()
+    (roster().controls_switches)(values)
 }
 
 /// What packets of a scheme of these values look like: within a domain, and between domains.
 pub fn formats(values: &ParamValues) -> [Format; 2] {
-    if find(values.spec().name).is_none() {
-        return [Format::default(); 2];
-    }
-    let scheme = Any::configure(values);
-    [scheme.format(), scheme.format_across()]
+    (roster().formats)(values)
+}
+
+/// A run of these schemes, ready to be driven; in parts, by the part of every node, if asked.
+pub fn world(
+    plan: impl Into<Arc<Plan>>,
+    schemes: &[&ParamValues],
+    sources: Vec<Box<dyn Source>>,
+    part_of: Option<Vec<u16>>,
+) -> Box<dyn Simulation> {
+    (roster().world)(plan.into(), schemes, sources, part_of)
 }
 
 /// The values of `NAME[:PRESET]`, or of `NAME[:PRESET]+BASE[:PRESET]` for an overlay and its base.
@@ -77,7 +190,7 @@ pub fn select(text: &str) -> Result<ParamValues, String> {
         (_, base) => base,
     };
     values.set_base(base.map(select_base).transpose()?);
-    match crate::any::objection(&values) {
+    match objection(&values) {
         Some(why) => Err(why),
         None => Ok(values),
     }
@@ -85,7 +198,7 @@ pub fn select(text: &str) -> Result<ParamValues, String> {
 
 fn select_base(text: &str) -> Result<ParamValues, String> {
     let values = select_one(text)?;
-    match crate::base::all().iter().any(|spec| spec.name == values.spec().name) {
+    match bases().iter().any(|spec| spec.name == values.spec().name) {
         true => Ok(values),
         false => Err(format!("`{}` needs a base itself, so it cannot be one", values.spec().name)),
     }
@@ -110,87 +223,101 @@ macro_rules! registry {
     (base { $($base:tt)* } overlays { $($overlay:tt)* }) => {
         // What the world calls per packet is put right where it calls it; the bases within overlays
         // are called.
-        crate::registry::enums! { base #[inline] { $($base)* } }
-        crate::registry::enums! { any #[inline(always)] { $($base)* $($overlay)* } }
+        crate::registry::enums! { base [] #[inline] { $($base)* } }
+        crate::registry::enums! { any [] #[inline(always)] { $($base)* $($overlay)* } }
+        crate::registry::enums! { with [T, R] #[inline(always)] { Own => T, Rest => R } }
+        crate::registry::rosters! { base { $($base)* } }
+        crate::registry::rosters! { any { $($base)* $($overlay)* } }
     };
 }
 pub(crate) use registry;
 
-macro_rules! enums {
-    ($module:ident #[$inline:meta] { $($variant:ident => $scheme:ty),* $(,)? }) => {
-        pub mod $module {
-            use super::*;
-            use crate::param::{ParamValues, SchemeSpec};
-            use xoff_engine::{BitRate, Time};
-            use xoff_fabric::packet::IntStack;
-            use xoff_fabric::scheme::*;
-
-            /// Every scheme, in the order in which they are listed to people.
-            pub fn all() -> &'static [&'static SchemeSpec] {
-                &[$(&<$scheme as Configured>::SPEC),*]
+macro_rules! rosters {
+    ($module:ident { $($variant:ident => $scheme:ty),* $(,)? }) => {
+        impl Roster for $module::Any {
+            fn specs() -> Vec<&'static param::SchemeSpec> {
+                vec![$(&<$scheme as Configured>::SPEC),*]
             }
-
-            /// Why the values make no sense together.
-            pub fn objection(values: &ParamValues) -> Option<String> {
+            fn objection(values: &param::ParamValues) -> Option<String> {
                 $(if values.spec().name == <$scheme as Configured>::SPEC.name {
                     return <$scheme as Configured>::objection(values);
                 })*
                 None
             }
+            fn configure(values: &param::ParamValues) -> Option<Self> {
+                $(if values.spec().name == <$scheme as Configured>::SPEC.name {
+                    return Some($module::Any::$variant(<$scheme as Configured>::configure(values)));
+                })*
+                None
+            }
+        }
+    };
+}
+pub(crate) use rosters;
+
+macro_rules! enums {
+    ($module:ident [$($g:ident),*] #[$inline:meta] { $($variant:ident => $scheme:ty),* $(,)? }) => {
+        pub mod $module {
+            #[allow(unused_imports)]
+            use super::*;
+            use xoff_engine::{BitRate, Time};
+            use xoff_fabric::packet::IntStack;
+            use xoff_fabric::scheme::*;
 
             /// Any one scheme, configured.
             #[allow(clippy::large_enum_variant)]
-            pub enum Any { $($variant($scheme)),* }
+            pub enum Any<$($g: Scheme),*> { $($variant($scheme)),* }
             #[allow(clippy::large_enum_variant)]
-            pub enum AnyCp { $($variant(<$scheme as Scheme>::Cp)),* }
-            pub enum AnyNp { $($variant(<$scheme as Scheme>::Np)),* }
+            pub enum AnyCp<$($g: Scheme),*> { $($variant(<$scheme as Scheme>::Cp)),* }
+            pub enum AnyNp<$($g: Scheme),*> { $($variant(<$scheme as Scheme>::Np)),* }
             #[allow(clippy::large_enum_variant)]
-            pub enum AnyRp { $($variant(<$scheme as Scheme>::Rp)),* }
+            pub enum AnyRp<$($g: Scheme),*> { $($variant(<$scheme as Scheme>::Rp)),* }
             #[allow(clippy::large_enum_variant)]
-            pub enum AnyTransit { $($variant(<$scheme as Scheme>::Transit)),* }
+            pub enum AnyTransit<$($g: Scheme),*> { $($variant(<$scheme as Scheme>::Transit)),* }
             #[allow(clippy::large_enum_variant)]
-            pub enum AnySwitch { $($variant(<$scheme as Scheme>::Switch)),* }
-            #[derive(Clone, Copy)]
+            pub enum AnySwitch<$($g: Scheme),*> { $($variant(<$scheme as Scheme>::Switch)),* }
             #[allow(clippy::large_enum_variant)]
-            pub enum AnyMessage { $($variant(<<$scheme as Scheme>::Switch as SwitchControl>::Message)),* }
-            #[derive(Clone, Copy, Debug)]
+            pub enum AnyMessage<$($g: Scheme),*> { $($variant(<<$scheme as Scheme>::Switch as SwitchControl>::Message)),* }
             #[allow(clippy::large_enum_variant)]
-            pub enum AnyFeedback { $($variant(<$scheme as Scheme>::Feedback)),* }
+            pub enum AnyFeedback<$($g: Scheme),*> { $($variant(<$scheme as Scheme>::Feedback)),* }
 
-            impl Any {
-                /// The scheme whose specification the values belong to.
-                pub fn configure(values: &ParamValues) -> Any {
-                    $(if values.spec().name == <$scheme as Configured>::SPEC.name {
-                        return Any::$variant(<$scheme as Configured>::configure(values));
-                    })*
-                    unreachable!("a specification outside the registry: {}", values.spec().name)
+            impl<$($g: Scheme),*> Clone for AnyMessage<$($g),*> {
+                fn clone(&self) -> Self {
+                    *self
                 }
             }
+            impl<$($g: Scheme),*> Copy for AnyMessage<$($g),*> {}
+            impl<$($g: Scheme),*> Clone for AnyFeedback<$($g),*> {
+                fn clone(&self) -> Self {
+                    *self
+                }
+            }
+            impl<$($g: Scheme),*> Copy for AnyFeedback<$($g),*> {}
 
             #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
-            impl Scheme for Any {
-                type Feedback = AnyFeedback;
-                type Cp = AnyCp;
-                type Np = AnyNp;
-                type Rp = AnyRp;
-                type Transit = AnyTransit;
-                type Switch = AnySwitch;
-                fn congestion_point(&self, at: &QueueFacts) -> AnyCp {
+            impl<$($g: Scheme),*> Scheme for Any<$($g),*> {
+                type Feedback = AnyFeedback<$($g),*>;
+                type Cp = AnyCp<$($g),*>;
+                type Np = AnyNp<$($g),*>;
+                type Rp = AnyRp<$($g),*>;
+                type Transit = AnyTransit<$($g),*>;
+                type Switch = AnySwitch<$($g),*>;
+                fn congestion_point(&self, at: &QueueFacts) -> AnyCp<$($g),*> {
                     match self { $(Any::$variant(scheme) => AnyCp::$variant(scheme.congestion_point(at))),* }
                 }
-                fn notification_point(&self, of: &FlowFacts) -> AnyNp {
+                fn notification_point(&self, of: &FlowFacts) -> AnyNp<$($g),*> {
                     match self { $(Any::$variant(scheme) => AnyNp::$variant(scheme.notification_point(of))),* }
                 }
-                fn reaction_point(&self, of: &FlowFacts) -> AnyRp {
+                fn reaction_point(&self, of: &FlowFacts) -> AnyRp<$($g),*> {
                     match self { $(Any::$variant(scheme) => AnyRp::$variant(scheme.reaction_point(of))),* }
                 }
                 fn controls_switches(&self) -> bool {
                     match self { $(Any::$variant(scheme) => scheme.controls_switches()),* }
                 }
-                fn switch_control(&self, at: &SwitchFacts<'_>) -> Option<AnySwitch> {
+                fn switch_control(&self, at: &SwitchFacts<'_>) -> Option<AnySwitch<$($g),*>> {
                     match self { $(Any::$variant(scheme) => scheme.switch_control(at).map(AnySwitch::$variant)),* }
                 }
-                fn transit(&self, of: &FlowFacts) -> Option<AnyTransit> {
+                fn transit(&self, of: &FlowFacts) -> Option<AnyTransit<$($g),*>> {
                     match self { $(Any::$variant(scheme) => scheme.transit(of).map(AnyTransit::$variant)),* }
                 }
                 fn format(&self) -> Format {
@@ -199,14 +326,14 @@ macro_rules! enums {
                 fn format_across(&self) -> Format {
                     match self { $(Any::$variant(scheme) => scheme.format_across()),* }
                 }
-                fn notification_bytes(&self, feedback: &AnyFeedback) -> Option<u32> {
+                fn notification_bytes(&self, feedback: &AnyFeedback<$($g),*>) -> Option<u32> {
                     match (self, feedback) {
                         $((Any::$variant(scheme), AnyFeedback::$variant(feedback)) => scheme.notification_bytes(feedback),)*
                         #[allow(unreachable_patterns)]
                         _ => unreachable!("a notification is of its own scheme"),
                     }
                 }
-                fn wire(&self, feedback: &AnyFeedback) -> Wire {
+                fn wire(&self, feedback: &AnyFeedback<$($g),*>) -> Wire {
                     match (self, feedback) {
                         $((Any::$variant(scheme), AnyFeedback::$variant(feedback)) => scheme.wire(feedback),)*
                         #[allow(unreachable_patterns)]
@@ -216,15 +343,15 @@ macro_rules! enums {
             }
 
             #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
-            impl Transit for AnyTransit {
-                type Feedback = AnyFeedback;
+            impl<$($g: Scheme),*> Transit for AnyTransit<$($g),*> {
+                type Feedback = AnyFeedback<$($g),*>;
                 fn on_arrive(&mut self, now: Time, queue_bytes: u64) {
                     match self { $(AnyTransit::$variant(transit) => transit.on_arrive(now, queue_bytes)),* }
                 }
                 fn on_release(&mut self, now: Time, queue_bytes: u64, int: Option<&mut IntStack>) {
                     match self { $(AnyTransit::$variant(transit) => transit.on_release(now, queue_bytes, int)),* }
                 }
-                fn on_ack(&mut self, now: Time, feedback: &AnyFeedback) {
+                fn on_ack(&mut self, now: Time, feedback: &AnyFeedback<$($g),*>) {
                     match (self, feedback) {
                         $((AnyTransit::$variant(transit), AnyFeedback::$variant(feedback)) => {
                             Transit::on_ack(transit, now, feedback)
@@ -241,14 +368,14 @@ macro_rules! enums {
                 }
             }
             #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
-            impl SwitchControl for AnySwitch {
-                type Message = AnyMessage;
+            impl<$($g: Scheme),*> SwitchControl for AnySwitch<$($g),*> {
+                type Message = AnyMessage<$($g),*>;
                 #[$inline]
                 fn on_arrival(
                     &mut self,
                     packet: &Passing,
                     occupancy: &impl Occupancy,
-                    mut send: impl FnMut(u16, AnyMessage),
+                    mut send: impl FnMut(u16, AnyMessage<$($g),*>),
                 ) {
                     match self {
                         $(AnySwitch::$variant(control) => control.on_arrival(packet, occupancy, |port, message| {
@@ -284,7 +411,7 @@ macro_rules! enums {
                 fn choose(&mut self, packet: &Passing, candidates: &[u16], occupancy: &impl Occupancy) -> u16 {
                     match self { $(AnySwitch::$variant(control) => control.choose(packet, candidates, occupancy)),* }
                 }
-                fn on_message(&mut self, now: Time, port: u16, message: &AnyMessage) {
+                fn on_message(&mut self, now: Time, port: u16, message: &AnyMessage<$($g),*>) {
                     match (self, message) {
                         $((AnySwitch::$variant(control), AnyMessage::$variant(message)) => {
                             control.on_message(now, port, message)
@@ -293,7 +420,7 @@ macro_rules! enums {
                         _ => unreachable!("one scheme of a run controls switches"),
                     }
                 }
-                fn message_bytes(&self, message: &AnyMessage) -> u32 {
+                fn message_bytes(&self, message: &AnyMessage<$($g),*>) -> u32 {
                     match (self, message) {
                         $((AnySwitch::$variant(control), AnyMessage::$variant(message)) => {
                             control.message_bytes(message)
@@ -302,7 +429,7 @@ macro_rules! enums {
                         _ => unreachable!("one scheme of a run controls switches"),
                     }
                 }
-                fn wire(&self, message: &AnyMessage) -> Wire {
+                fn wire(&self, message: &AnyMessage<$($g),*>) -> Wire {
                     match (self, message) {
                         $((AnySwitch::$variant(control), AnyMessage::$variant(message)) => {
                             SwitchControl::wire(control, message)
@@ -321,8 +448,8 @@ macro_rules! enums {
             }
 
             #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
-            impl CongestionPoint for AnyCp {
-                type Feedback = AnyFeedback;
+            impl<$($g: Scheme),*> CongestionPoint for AnyCp<$($g),*> {
+                type Feedback = AnyFeedback<$($g),*>;
                 fn hooks(&self) -> Hooks {
                     match self { $(AnyCp::$variant(cp) => cp.hooks()),* }
                 }
@@ -332,7 +459,7 @@ macro_rules! enums {
                     packet: &PacketFacts,
                     weight: u16,
                     mark: Mark<'_>,
-                    mut notify: impl FnMut(u32, AnyFeedback),
+                    mut notify: impl FnMut(u32, AnyFeedback<$($g),*>),
                 ) {
                     match self {
                         $(AnyCp::$variant(cp) => cp.on_enqueue(view, packet, weight, mark, |flow, feedback| {
@@ -346,7 +473,7 @@ macro_rules! enums {
                     view: &QueueView,
                     packet: &PacketFacts,
                     mark: Mark<'_>,
-                    mut notify: impl FnMut(u32, AnyFeedback),
+                    mut notify: impl FnMut(u32, AnyFeedback<$($g),*>),
                 ) {
                     match self {
                         $(AnyCp::$variant(cp) => cp.on_dequeue(view, packet, mark, |flow, feedback| {
@@ -360,7 +487,7 @@ macro_rules! enums {
                 fn on_pause_change(&mut self, view: &QueueView) {
                     match self { $(AnyCp::$variant(cp) => cp.on_pause_change(view)),* }
                 }
-                fn on_timer(&mut self, view: &QueueView, mut notify: impl FnMut(u32, AnyFeedback)) {
+                fn on_timer(&mut self, view: &QueueView, mut notify: impl FnMut(u32, AnyFeedback<$($g),*>)) {
                     match self {
                         $(AnyCp::$variant(cp) => CongestionPoint::on_timer(cp, view, |flow, feedback| {
                             notify(flow, AnyFeedback::$variant(feedback))
@@ -373,13 +500,13 @@ macro_rules! enums {
             }
 
             #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
-            impl NotificationPoint for AnyNp {
-                type Feedback = AnyFeedback;
+            impl<$($g: Scheme),*> NotificationPoint for AnyNp<$($g),*> {
+                type Feedback = AnyFeedback<$($g),*>;
                 #[$inline]
-                fn on_data(&mut self, packet: &Received) -> Option<AnyFeedback> {
+                fn on_data(&mut self, packet: &Received) -> Option<AnyFeedback<$($g),*>> {
                     match self { $(AnyNp::$variant(np) => np.on_data(packet).map(AnyFeedback::$variant)),* }
                 }
-                fn on_timer(&mut self, now: Time) -> Option<AnyFeedback> {
+                fn on_timer(&mut self, now: Time) -> Option<AnyFeedback<$($g),*>> {
                     match self { $(AnyNp::$variant(np) => NotificationPoint::on_timer(np, now).map(AnyFeedback::$variant)),* }
                 }
                 #[$inline]
@@ -392,14 +519,14 @@ macro_rules! enums {
                 fn on_telemetry(&mut self, now: Time, int: &IntStack) {
                     match self { $(AnyNp::$variant(np) => np.on_telemetry(now, int)),* }
                 }
-                fn answer(&mut self, now: Time) -> Option<AnyFeedback> {
+                fn answer(&mut self, now: Time) -> Option<AnyFeedback<$($g),*>> {
                     match self { $(AnyNp::$variant(np) => np.answer(now).map(AnyFeedback::$variant)),* }
                 }
             }
 
             #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
-            impl ReactionPoint for AnyRp {
-                type Feedback = AnyFeedback;
+            impl<$($g: Scheme),*> ReactionPoint for AnyRp<$($g),*> {
+                type Feedback = AnyFeedback<$($g),*>;
                 #[$inline]
                 fn limits(&self) -> Limits {
                     match self { $(AnyRp::$variant(rp) => rp.limits()),* }
@@ -412,7 +539,7 @@ macro_rules! enums {
                 fn on_ack(&mut self, ack: &Acked<'_>) {
                     match self { $(AnyRp::$variant(rp) => rp.on_ack(ack)),* }
                 }
-                fn on_feedback(&mut self, now: Time, feedback: &AnyFeedback) {
+                fn on_feedback(&mut self, now: Time, feedback: &AnyFeedback<$($g),*>) {
                     match (self, feedback) {
                         $((AnyRp::$variant(rp), AnyFeedback::$variant(feedback)) => rp.on_feedback(now, feedback),)*
                         #[allow(unreachable_patterns)]

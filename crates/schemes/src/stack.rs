@@ -8,7 +8,7 @@
 use crate::Configured;
 use crate::base::{Any, AnyCp, AnyFeedback, AnyNp, AnyRp, AnyTransit};
 use crate::param::{ParamValues, SchemeSpec};
-use crate::registry::Overlay;
+use crate::registry::{Overlay, Roster};
 use std::marker::PhantomData;
 use xoff_engine::{BitRate, Time};
 use xoff_fabric::packet::IntStack;
@@ -28,19 +28,19 @@ impl<T: Overlay> Configured for Stack<T> {
     fn configure(values: &ParamValues) -> Stack<T> {
         Stack {
             own: T::configure(values),
-            base: values.base().map(Any::configure),
+            base: values.base().and_then(Any::configure),
             replaced: values.base().is_some_and(T::replaces_signals),
         }
     }
 
     fn objection(values: &ParamValues) -> Option<String> {
-        let of_base = |base| T::refuses(base).or_else(|| crate::base::objection(base));
+        let of_base = |base| T::refuses(base).or_else(|| Any::objection(base));
         T::objection(values).or_else(|| values.base().and_then(of_base))
     }
 }
 
 /// From the overlay's own points, or from the base's.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub enum Feedback<F> {
     Own(F),
     Base(AnyFeedback),

@@ -11,7 +11,7 @@ use xoff_fabric::plan::{Fault, FaultKind, NodeKind};
 use xoff_fabric::record::{Counters, FlowRecord};
 use xoff_fabric::scheme::*;
 use xoff_schemes::param::{Base, ParamValues, RateValue, Value};
-use xoff_schemes::{Any, AnyWorld, all, base, select};
+use xoff_schemes::{Any, Roster, all, bases, select};
 
 /// Every scheme with every preset of its own; every overlay over every base that it accepts.
 fn everything() -> Vec<(String, ParamValues)> {
@@ -20,7 +20,7 @@ fn everything() -> Vec<(String, ParamValues)> {
         names.push(spec.name.to_owned());
         names.extend(spec.presets.iter().skip(1).map(|preset| format!("{}:{}", spec.name, preset.name)));
         if spec.base != Base::Alone {
-            names.extend(base::all().iter().map(|base| format!("{}+{}", spec.name, base.name)));
+            names.extend(bases().iter().map(|base| format!("{}+{}", spec.name, base.name)));
         }
     }
     names.into_iter().filter_map(|name| select(&name).ok().map(|values| (name, values))).collect()
@@ -256,7 +256,7 @@ fn rates_and_windows_stay_within_their_bounds() {
         for case in 0..12 {
             let mut rng = stream(case, "points", 0);
             let line = BitRate::from_gbps([1, 10, 40, 100, 400][rng.below(5) as usize]);
-            let scheme = Any::configure(&values);
+            let scheme = Any::configure(&values).unwrap();
             let floor = floor(&values, line);
             let mut points = Points::new(&scheme, line, &mut rng);
             for step in 0..4000 {
@@ -331,7 +331,7 @@ fn run(values: &ParamValues, seed: u64) -> (Counters, Vec<FlowRecord>, Vec<Strin
         plan.faults.sort_by_key(|fault| fault.at);
         trouble.push(format!("link {link} flaps"));
     }
-    let mut world = AnyWorld::new(plan, vec![Any::configure(values)], vec![List::boxed(flows)]);
+    let mut world = xoff_schemes::world(plan, &[values], vec![List::boxed(flows)], None);
     world.run_to_end();
     if let Some(failure) = &world.failure {
         trouble.push(format!("{failure:?}"));

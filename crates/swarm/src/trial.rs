@@ -5,13 +5,13 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use xoff_fabric::record::{Failure, FlowRecord};
+use xoff_fabric::simulation::Simulation;
 use xoff_fabric::world::Progress;
 use xoff_run::drive::{Sink, build};
 use xoff_run::recorder::Recorder;
 use xoff_scenario::check::Report;
 use xoff_scenario::measure::Recording;
 use xoff_scenario::{Loaded, Options, Scenario};
-use xoff_schemes::AnyWorld;
 
 /// Events between two looks at the limit.
 const SLICE: u64 = 1 << 14;
@@ -22,7 +22,7 @@ const EVENTS_LARGEST: u64 = 20_000_000;
 pub struct Trial {
     pub loaded: Loaded,
     pub report: Report,
-    pub world: AnyWorld,
+    pub world: Box<dyn Simulation>,
     pub ports: Vec<xoff_fabric::record::PortReport>,
 }
 
@@ -146,11 +146,11 @@ fn judge_calmly(text: &str) -> Verdict {
 pub fn differs_when_repeated(text: &str) -> Option<String> {
     let run = || catch_unwind(|| load(text).ok().and_then(|loaded| run(loaded).ok())).ok().flatten();
     let (mut a, mut b) = (run()?, run()?);
-    difference(&mut a.world, &mut b.world)
+    difference(&mut *a.world, &mut *b.world)
 }
 
 /// Where two worlds that should be the same differ, at the end of a run.
-pub fn difference(a: &mut AnyWorld, b: &mut AnyWorld) -> Option<String> {
+pub fn difference(a: &mut dyn Simulation, b: &mut dyn Simulation) -> Option<String> {
     let mut differs = Vec::new();
     let mut compare = |what: &str, a: String, b: String| {
         if a != b {

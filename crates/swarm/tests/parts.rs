@@ -5,13 +5,12 @@
 
 use std::sync::Mutex;
 use xoff_engine::{Rng, stream};
-use xoff_fabric::part::Part;
 use xoff_fabric::partition;
 use xoff_fabric::plan::Plan;
+use xoff_fabric::simulation::Simulation;
 use xoff_fabric::window::{Alone, Crew};
 use xoff_fabric::world::Progress;
 use xoff_scenario::Loaded;
-use xoff_schemes::{Any, AnyWorld};
 use xoff_swarm::{setting, text, trial};
 
 /// Each switch in a part by lot, hosts with theirs; several domains are cut only between them. `None` if there is
@@ -39,18 +38,18 @@ struct Unruly {
     rng: Mutex<Rng>,
 }
 
-impl Crew<Any> for Unruly {
-    fn each(&self, parts: &mut [Part<Any>], work: &(dyn Fn(&mut Part<Any>) + Sync)) {
+impl Crew for Unruly {
+    fn each(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        let mut order: Vec<usize> = (0..parts).collect();
         if self.threads > 1 {
-            let share = parts.len().div_ceil(self.threads).max(1);
+            let share = parts.div_ceil(self.threads).max(1);
             std::thread::scope(|scope| {
-                for share in parts.chunks_mut(share) {
-                    scope.spawn(|| share.iter_mut().for_each(work));
+                for share in order.chunks(share) {
+                    scope.spawn(|| share.iter().copied().for_each(work));
                 }
             });
             return;
         }
-        let mut order: Vec<&mut Part<Any>> = parts.iter_mut().collect();
         let mut rng = self.rng.lock().unwrap();
         while !order.is_empty() {
             work(order.swap_remove(rng.below(order.len() as u64) as usize));
@@ -58,7 +57,7 @@ impl Crew<Any> for Unruly {
     }
 }
 
-fn run(mut world: AnyWorld, slice: u64, crew: &dyn Crew<Any>) -> AnyWorld {
+fn run(mut world: Box<dyn Simulation>, slice: u64, crew: &dyn Crew) -> Box<dyn Simulation> {
     let (mut before, mut still) = (world.now, 0);
     while world.run_with(slice, crew) == Progress::Running {
         assert!(world.counters.events < 20_000_000, "no end");
@@ -79,7 +78,7 @@ fn difference(loaded: &Loaded, part_of: Vec<u16>, seed: u64) -> Option<Option<St
     let crew = Unruly { threads, rng: Mutex::new(stream(seed, "order", 0)) };
     let mut parts = run(parts, 1 + seed % 5000, &crew);
     let mut whole = run(xoff_run::drive::build(loaded), 1 << 20, &Alone);
-    Some(trial::difference(&mut whole, &mut parts))
+    Some(trial::difference(&mut *whole, &mut *parts))
 }
 
 #[test]

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::fmt::{Display, Write};
 use std::path::{Path, PathBuf};
 use xoff_fabric::record::{Counters, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
+use xoff_fabric::simulation::Simulation;
 use xoff_fabric::world::Progress;
 use xoff_scenario::{Options, Scenario};
-use xoff_schemes::AnyWorld;
 
 const RENEW: &str = "XOFF_GOLDEN=renew cargo test -p xoff --test golden";
 const COLUMNS: [&str; 10] =
@@ -51,7 +51,7 @@ fn golden_runs() -> Vec<Golden> {
     rows.collect()
 }
 
-fn run(golden: &Golden) -> AnyWorld {
+fn run(golden: &Golden) -> Box<dyn Simulation> {
     let loaded = Scenario::open(&golden.scenario).map_err(|error| vec![error]);
     let loaded = loaded.and_then(|scenario| scenario.load(&golden.options));
     let loaded = loaded.unwrap_or_else(|errors| panic!("{}: {}", golden.name, errors[0].render(false)));

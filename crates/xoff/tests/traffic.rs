@@ -4,7 +4,6 @@ use std::path::Path;
 use xoff_engine::Time;
 use xoff_fabric::record::FlowRecord;
 use xoff_scenario::load::{Loaded, Options, Scenario};
-use xoff_schemes::{Any, AnyWorld};
 
 fn load(traffic: &str, seed: u64) -> Loaded {
     let text = format!(
@@ -21,9 +20,9 @@ fn load(traffic: &str, seed: u64) -> Loaded {
 
 fn run(traffic: &str, seed: u64) -> Vec<FlowRecord> {
     let loaded = load(traffic, seed);
-    let schemes = loaded.schemes.iter().map(|scheme| Any::configure(&scheme.values)).collect();
+    let schemes: Vec<_> = loaded.schemes.iter().map(|scheme| &scheme.values).collect();
     let sources = loaded.traffic.iter().map(|plan| plan.build(seed)).collect();
-    let mut world = AnyWorld::new(loaded.plan, schemes, sources);
+    let mut world = xoff_schemes::world(loaded.plan, &schemes, sources, None);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
     world.flows.sort_by_key(|flow| flow.id);

@@ -22,9 +22,9 @@ use crate::part::Part;
 use crate::part::agenda::Agenda;
 use crate::part::id::{AccountId, CpId, HostId, PortId, SenderId, SwitchId};
 use crate::part::mail::{Exit, Post};
-use crate::run::World;
 use crate::run::sources::Feed;
 use crate::run::window::Window;
+use crate::run::{RunState, World};
 use std::sync::Arc;
 use xoff_engine::{Fifo, Id, Key, LinkRate, Lots, Pool, Ring, Slab, Span, Table, Time, stream};
 
@@ -162,14 +162,6 @@ impl<S: Scheme> World<S> {
         crate::part::mail::introduce(&mut parts);
         let feeds = sources.into_iter().enumerate().map(|(place, source)| Feed::new(source, place)).collect();
         let mut world = World {
-            now: Time::ZERO,
-            counters: Counters::default(),
-            flows: Vec::new(),
-            pauses: Vec::new(),
-            pfc_frames: Vec::new(),
-            samples: Vec::new(),
-            deadlocks: Vec::new(),
-            failure: None,
             parts,
             layout,
             window,
@@ -191,7 +183,7 @@ impl<S: Scheme> World<S> {
             halted: false,
             flows_enough: 0,
             finished: false,
-            plan,
+            state: RunState::new(plan),
         };
         world.start();
         world

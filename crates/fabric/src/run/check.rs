@@ -24,8 +24,8 @@ pub struct CheckState {
 
 impl<S: Scheme> World<S> {
     pub(crate) fn start_checks(&mut self) {
-        self.checks.faults_left = self.plan.faults.len();
-        let run = &self.plan.run;
+        self.checks.faults_left = self.state.plan.faults.len();
+        let run = &self.state.plan.run;
         // A stall is noticed within a quarter of its length.
         self.checks.every = run.deadlock_check.into_iter().chain(run.stall_after.map(|after| after / 4)).min();
         if let Some(every) = self.checks.every {
@@ -35,24 +35,24 @@ impl<S: Scheme> World<S> {
 
     pub(crate) fn on_check(&mut self) {
         if let Some(every) = self.checks.every {
-            self.schedule(self.now + every, kind::CHECK, 0, 0);
+            self.schedule(self.state.now + every, kind::CHECK, 0, 0);
         }
-        if self.plan.run.deadlock_check.is_some() {
+        if self.state.plan.run.deadlock_check.is_some() {
             self.look_for_deadlock();
         }
         let delivered = self.totals().delivered_bytes;
         if delivered != self.checks.delivered {
             self.checks.delivered = delivered;
-            self.checks.progress_at = self.now;
+            self.checks.progress_at = self.state.now;
         }
         // Bad luck is no stall: what is lost is sent again, and comes through in the end.
         let bad_luck_at = self.parts.iter().map(|part| part.watch.bad_luck_at).max();
         self.checks.progress_at = self.checks.progress_at.max(bad_luck_at.unwrap_or(Time::ZERO));
-        if let Some(after) = self.plan.run.stall_after {
+        if let Some(after) = self.state.plan.run.stall_after {
             let unfinished = self.unfinished();
             if unfinished == 0 {
-                self.checks.progress_at = self.now;
-            } else if self.now - self.checks.progress_at >= after
+                self.checks.progress_at = self.state.now;
+            } else if self.state.now - self.checks.progress_at >= after
                 && self.checks.faults_left == 0
                 && !self.parts.iter().any(|part| part.in_motion())
             {
@@ -64,7 +64,8 @@ impl<S: Scheme> World<S> {
     fn stall(&mut self, unfinished: u64) {
         let mut blocked: Vec<BlockedQueue> = self.parts.iter().flat_map(|part| part.blocked_queues()).collect();
         blocked.sort_by_key(|queue| (queue.port, queue.class));
-        self.failure = Some(Failure::Stall { at: self.now, since: self.checks.progress_at, unfinished, blocked });
+        self.state.failure =
+            Some(Failure::Stall { at: self.state.now, since: self.checks.progress_at, unfinished, blocked });
         self.finish();
     }
 
@@ -77,22 +78,23 @@ impl<S: Scheme> World<S> {
         let cycle = self.cycle_in(&stuck);
         self.checks.reported = stuck;
         self.own.deadlocks += 1;
-        self.deadlocks.push((self.now, cycle.clone()));
-        if self.plan.run.stop_on_deadlock {
-            self.failure = Some(Failure::Deadlock { at: self.now, cycle });
+        self.state.deadlocks.push((self.state.now, cycle.clone()));
+        if self.state.plan.run.stop_on_deadlock {
+            self.state.failure = Some(Failure::Deadlock { at: self.state.now, cycle });
             self.finish();
         }
     }
 
     /// When the run ends on its own: unfinished flows with nothing left to happen are a stall.
     pub(crate) fn final_check(&mut self) {
-        if self.counters.delivered_bytes != self.checks.delivered {
-            self.checks.progress_at = self.now;
+        if self.state.counters.delivered_bytes != self.checks.delivered {
+            self.checks.progress_at = self.state.now;
         }
         let idle = self.parts.iter().all(|part| part.queue.is_empty());
-        let nothing_left = idle && self.agenda.is_empty() && self.acts.is_empty() && self.now < self.plan.run.stop;
+        let nothing_left =
+            idle && self.agenda.is_empty() && self.acts.is_empty() && self.state.now < self.state.plan.run.stop;
         let unfinished = self.unfinished();
-        if self.failure.is_none() && nothing_left && unfinished > 0 && !self.done {
+        if self.state.failure.is_none() && nothing_left && unfinished > 0 && !self.done {
             self.stall(unfinished);
         }
         // Whoever drives the world reports it; a checked build stops at once.
@@ -101,7 +103,7 @@ impl<S: Scheme> World<S> {
 
     /// Ends the run for a reason that only whoever drives it can know; [`World::run`] then closes the books.
     pub fn fail(&mut self, failure: Failure) {
-        self.failure.get_or_insert(failure);
+        self.state.failure.get_or_insert(failure);
         self.finish();
     }
 
@@ -127,7 +129,7 @@ impl<S: Scheme> World<S> {
     /// every byte in a buffer is in exactly one queue and one account.
     pub fn books(&self) -> Result<(), String> {
         let under_way: u64 = self.parts.iter().map(|part| part.data_packets()).sum();
-        let counters = &self.counters;
+        let counters = &self.state.counters;
         let accounted = counters.data_packets_delivered + counters.data_packets_discarded + under_way;
         if counters.data_packets_sent != accounted {
             return Err(format!("{} data packets sent, {accounted} accounted for", counters.data_packets_sent));
@@ -181,7 +183,7 @@ impl<S: Scheme> World<S> {
         if switch.dynamic {
             // The threshold moves, so bytes alone prove nothing: ask for a long silence too.
             let queue = up.queue(own, class);
-            return behind > 0 && self.now.saturating_since(queue.moved_at) >= Span::from_ms(10);
+            return behind > 0 && self.state.now.saturating_since(queue.moved_at) >= Span::from_ms(10);
         }
         behind > down.account(ingress, class).xon_bytes
     }

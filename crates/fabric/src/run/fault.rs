@@ -15,13 +15,13 @@ use xoff_engine::{Key, LinkRate};
 impl<S: Scheme> World<S> {
     pub(crate) fn on_fault(&mut self, index: u32) {
         self.checks.faults_left -= 1;
-        match self.plan.faults[index as usize].what {
+        match self.state.plan.faults[index as usize].what {
             FaultKind::LinkDown { link } => self.set_link(link, false),
             FaultKind::LinkUp { link } => self.set_link(link, true),
             FaultKind::Rate { port, rate } => {
                 // A packet on the wire keeps its times; the next one sees the new rate.
                 let (part, port) = self.place_of(port);
-                let rate = LinkRate::with_grain(rate, self.plan.model.grain);
+                let rate = LinkRate::with_grain(rate, self.state.plan.model.grain);
                 let Part { media, ports, .. } = &mut self.parts[part];
                 let port = &mut ports[port];
                 port.medium = media.number(rate, media.of(port).delay);
@@ -64,7 +64,7 @@ impl<S: Scheme> World<S> {
             self.next_rank();
         }
         let down = |link: u32| !self.is_up(link * 2);
-        let routes = Arc::new(Routes::new(&self.plan, |link| !down(link)));
+        let routes = Arc::new(Routes::new(&self.state.plan, |link| !down(link)));
         for part in &mut self.parts {
             part.routes = Arc::clone(&routes);
         }

@@ -8,6 +8,7 @@ pub mod check;
 pub mod fault;
 pub mod presence;
 pub mod probe;
+pub mod simulation;
 pub mod sources;
 pub mod start;
 pub mod window;
@@ -26,6 +27,7 @@ use probe::ProbeState;
 use sources::Feed;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use window::{Alone, Crew, Window};
 use xoff_engine::{Key, Slab, Span, Table, Time};
@@ -42,8 +44,8 @@ pub enum Progress {
     Done,
 }
 
-/// Everything of one run. What can be seen from outside is what it was when [`World::run`] last returned.
-pub struct World<S: Scheme> {
+/// What can be seen of a run from outside: what it was when [`World::run`] last returned.
+pub struct RunState {
     pub plan: Arc<Plan>,
     pub now: Time,
     pub counters: Counters,
@@ -56,7 +58,27 @@ pub struct World<S: Scheme> {
     /// Deadlocks found so far: time and cycle.
     pub deadlocks: Vec<(Time, Vec<BlockedQueue>)>,
     pub failure: Option<Failure>,
+}
 
+impl RunState {
+    fn new(plan: Arc<Plan>) -> RunState {
+        RunState {
+            plan,
+            now: Time::ZERO,
+            counters: Counters::default(),
+            flows: Vec::new(),
+            pauses: Vec::new(),
+            pfc_frames: Vec::new(),
+            samples: Vec::new(),
+            deadlocks: Vec::new(),
+            failure: None,
+        }
+    }
+}
+
+/// Everything of one run. It can be read and written as its [`RunState`].
+pub struct World<S: Scheme> {
+    pub(crate) state: RunState,
     pub(crate) parts: Vec<Part<S>>,
     pub(crate) layout: Layout,
     pub(crate) window: Window,
@@ -87,12 +109,25 @@ pub struct World<S: Scheme> {
     pub(crate) finished: bool,
 }
 
+impl<S: Scheme> Deref for World<S> {
+    type Target = RunState;
+    fn deref(&self) -> &RunState {
+        &self.state
+    }
+}
+
+impl<S: Scheme> DerefMut for World<S> {
+    fn deref_mut(&mut self) -> &mut RunState {
+        &mut self.state
+    }
+}
+
 impl<S: Scheme> World<S> {
     /// Sets the first events of the run.
     pub(crate) fn start(&mut self) {
         self.flows_enough = FLOWS_AT_ONCE;
-        for index in 0..self.plan.faults.len() as u32 {
-            self.schedule(self.plan.faults[index as usize].at, kind::FAULT, index, index);
+        for index in 0..self.state.plan.faults.len() as u32 {
+            self.schedule(self.state.plan.faults[index as usize].at, kind::FAULT, index, index);
         }
         for source in self.feeds.ids() {
             self.arm_source(source);
@@ -120,14 +155,14 @@ impl<S: Scheme> World<S> {
     }
 
     /// The same with a crew that lets parts run. Results do not depend on it.
-    pub fn run_with(&mut self, max_events: u64, crew: &dyn Crew<S>) -> Progress {
+    pub fn run_with(&mut self, max_events: u64, crew: &dyn Crew) -> Progress {
         let progress = self.advance(max_events, crew);
         self.publish();
         progress
     }
 
-    fn advance(&mut self, max_events: u64, crew: &dyn Crew<S>) -> Progress {
-        let stop = Key::after(self.plan.run.stop);
+    fn advance(&mut self, max_events: u64, crew: &dyn Crew) -> Progress {
+        let stop = Key::after(self.state.plan.run.stop);
         let mut left = max_events;
         while left > 0 {
             if self.halted {
@@ -144,7 +179,7 @@ impl<S: Scheme> World<S> {
             let line = self.next_line();
             let (handled, pause) = self.parts[0].run(next.min(line), left);
             left -= handled;
-            self.now = self.parts[0].now;
+            self.state.now = self.parts[0].now;
             match pause {
                 Pause::Counted => {
                     self.hear_news();
@@ -158,7 +193,7 @@ impl<S: Scheme> World<S> {
                 }
                 Pause::Empty if self.next_event().is_none() => return self.end(),
                 Pause::Limit | Pause::Empty => {
-                    self.set_now(self.plan.run.stop);
+                    self.set_now(self.state.plan.run.stop);
                     return self.end();
                 }
             }
@@ -175,7 +210,7 @@ impl<S: Scheme> World<S> {
     /// Before the next time at which flows that are over are forgotten and a run that has failed ends; those
     /// are the same whatever the network is cut into.
     fn next_line(&self) -> Key {
-        if self.has_business_at_lines() { self.line_after(self.now) } else { Key::LAST }
+        if self.has_business_at_lines() { self.line_after(self.state.now) } else { Key::LAST }
     }
 
     pub(crate) fn has_business_at_lines(&self) -> bool {
@@ -196,13 +231,13 @@ impl<S: Scheme> World<S> {
         let failures = self.parts.iter_mut().filter_map(|part| part.failure.take());
         let first = failures.min_by_key(|(rank, _)| *rank);
         if let Some((_, failure)) = first {
-            self.failure.get_or_insert(failure);
+            self.state.failure.get_or_insert(failure);
             self.finish();
         }
     }
 
     pub(crate) fn set_now(&mut self, now: Time) {
-        self.now = now;
+        self.state.now = now;
         for part in &mut self.parts {
             part.now = now;
         }
@@ -211,7 +246,7 @@ impl<S: Scheme> World<S> {
     /// The next event of the run happens.
     fn handle_next(&mut self) {
         let Some(next) = self.next_event() else { return };
-        debug_assert!(next.time() >= self.now, "time runs backwards");
+        debug_assert!(next.time() >= self.state.now, "time runs backwards");
         self.set_now(next.time());
         self.parts[0].queue.begin(next);
         if self.acts.peek() == Some(&Reverse(next)) {
@@ -246,14 +281,14 @@ impl<S: Scheme> World<S> {
 
     /// Makes what has happened visible.
     fn publish(&mut self) {
-        self.counters = self.totals();
+        self.state.counters = self.totals();
         if !self.finished {
             // Parts are ahead of the run where nothing but packets moves.
-            self.now = self.parts.iter().fold(self.now, |latest, part| latest.max(part.now));
+            self.state.now = self.parts.iter().fold(self.state.now, |latest, part| latest.max(part.now));
         }
         if let [part] = &mut self.parts[..] {
-            self.pauses.append(&mut part.pauses);
-            self.pfc_frames.append(&mut part.pfc_frames);
+            self.state.pauses.append(&mut part.pauses);
+            self.state.pfc_frames.append(&mut part.pfc_frames);
         } else {
             self.publish_merged();
         }
@@ -277,7 +312,7 @@ impl<S: Scheme> World<S> {
             self.flows_enough = started + FLOWS_AT_ONCE;
             self.halted = true;
         }
-        self.halted |= self.samples.len() > SAMPLES_AT_ONCE;
+        self.halted |= self.state.samples.len() > SAMPLES_AT_ONCE;
     }
 
     #[cold]
@@ -296,12 +331,12 @@ impl<S: Scheme> World<S> {
             self.hear_news();
             // What is on a wire is counted.
             self.parts.iter_mut().for_each(Part::open_mail);
-            self.counters = self.totals();
+            self.state.counters = self.totals();
             self.final_check();
             let alive: Vec<PresenceId> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
             let mut records: Vec<FlowRecord> = alive.into_iter().map(|flow| self.flow_record(flow)).collect();
             records.sort_by_key(|record| record.id);
-            self.flows.append(&mut records);
+            self.state.flows.append(&mut records);
             self.free_ended();
         }
         Progress::Done
@@ -365,7 +400,7 @@ impl<S: Scheme> World<S> {
 
     /// The part of a port, and its number there.
     pub(crate) fn place_of(&self, port: u32) -> (usize, PortId) {
-        let part = self.layout.part_of(self.plan.node_of(port));
+        let part = self.layout.part_of(self.state.plan.node_of(port));
         (usize::from(part), self.layout.port_at(port))
     }
 

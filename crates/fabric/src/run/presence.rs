@@ -135,7 +135,7 @@ impl<S: Scheme> World<S> {
 
     /// Cuts a path where it goes from part to part, and takes memory for it.
     fn stretches(&mut self, path: &[u32]) -> Vec<Stretch> {
-        let part_of = |port: u32| self.layout.part_of(self.plan.node_of(port));
+        let part_of = |port: u32| self.layout.part_of(self.state.plan.node_of(port));
         let mut stretches: Vec<Stretch> = Vec::with_capacity(1);
         for (hop, part) in path.iter().map(|&port| part_of(port)).enumerate() {
             match stretches.last_mut().filter(|stretch| stretch.part == part) {

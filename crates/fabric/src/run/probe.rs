@@ -33,14 +33,14 @@ struct ProbedFlow {
 
 impl<S: Scheme> World<S> {
     pub(crate) fn start_probes(&mut self) {
-        self.probe_state.last = vec![Last::default(); self.plan.probes.len()];
-        for index in 0..self.plan.probes.len() as u32 {
-            self.schedule(self.plan.probes[index as usize].from, kind::PROBE, index, index);
+        self.probe_state.last = vec![Last::default(); self.state.plan.probes.len()];
+        for index in 0..self.state.plan.probes.len() as u32 {
+            self.schedule(self.state.plan.probes[index as usize].from, kind::PROBE, index, index);
         }
     }
 
     pub(crate) fn probe_flow(&mut self, flow: PresenceId) {
-        let at = self.now;
+        let at = self.state.now;
         self.probe_state.flows.push(ProbedFlow { flow, at, sent_wire_bytes: 0, delivered_bytes: 0 });
     }
 
@@ -49,13 +49,13 @@ impl<S: Scheme> World<S> {
     }
 
     pub(crate) fn on_probe(&mut self, index: u32) {
-        let probe = &self.plan.probes[index as usize];
-        let (what, next) = (probe.what, self.now + probe.every);
+        let probe = &self.state.plan.probes[index as usize];
+        let (what, next) = (probe.what, self.state.now + probe.every);
         if next <= probe.until {
             self.schedule(next, kind::PROBE, index, index);
         }
         let last = self.probe_state.last[index as usize];
-        let mut current = Last { at: self.now, ..last };
+        let mut current = Last { at: self.state.now, ..last };
         match what {
             ProbeTarget::Flows => self.probe_flows(),
             ProbeTarget::Queue { port, class }
@@ -71,7 +71,7 @@ impl<S: Scheme> World<S> {
 
     fn probe_port(&mut self, name: u32, class: u8, what: ProbeTarget, last: Last, current: &mut Last) {
         let (part, port) = self.place_of(name);
-        let (part, now) = (&self.parts[part], self.now);
+        let (part, now) = (&self.parts[part], self.state.now);
         let elapsed = now.saturating_since(last.at);
         // The first sample of a rate has nothing to be measured against.
         let per_second = |amount: f64| if elapsed == Span::ZERO { 0.0 } else { amount / elapsed.as_s() };
@@ -98,11 +98,11 @@ impl<S: Scheme> World<S> {
             ProbeTarget::Shaped { .. } => (Metric::ShapedBytes, part.shapers.bytes_for(port) as f64),
             ProbeTarget::Flows => return,
         };
-        self.samples.push(Sample { at: now, metric, entity: name, label: 0, class, value });
+        self.state.samples.push(Sample { at: now, metric, entity: name, label: 0, class, value });
     }
 
     fn probe_flows(&mut self) {
-        let now = self.now;
+        let now = self.state.now;
         let mut flows = std::mem::take(&mut self.probe_state.flows);
         for probed in &mut flows {
             let ((sender, ledger), receiver) = (self.sender_of(probed.flow), self.receiver_of(probed.flow));
@@ -123,7 +123,14 @@ impl<S: Scheme> World<S> {
                 delivered_bytes: receiver.delivered_bytes,
             };
             let taken = values.into_iter().filter_map(|(metric, value)| Some((metric, value?)));
-            self.samples.extend(taken.map(|(metric, value)| Sample { at: now, metric, entity, label, class, value }));
+            self.state.samples.extend(taken.map(|(metric, value)| Sample {
+                at: now,
+                metric,
+                entity,
+                label,
+                class,
+                value,
+            }));
         }
         self.probe_state.flows = flows;
     }

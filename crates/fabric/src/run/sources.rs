@@ -40,7 +40,7 @@ impl<S: Scheme> World<S> {
         }
         feed.due = next;
         if next != Time::NEVER {
-            debug_assert!(next >= self.now, "a source wants to act in the past");
+            debug_assert!(next >= self.state.now, "a source wants to act in the past");
             self.push_source(next, source);
         }
     }
@@ -52,7 +52,7 @@ impl<S: Scheme> World<S> {
     }
 
     pub(crate) fn on_source(&mut self, source: SourceId) {
-        if self.feeds[source].due != self.now {
+        if self.feeds[source].due != self.state.now {
             return;
         }
         if self.parts[0].eager && self.must_wait_its_turn(source) {
@@ -61,7 +61,7 @@ impl<S: Scheme> World<S> {
         let feed = &mut self.feeds[source];
         feed.due = Time::NEVER;
         let mut actions = Vec::new();
-        feed.source.act(self.now, &mut actions);
+        feed.source.act(self.state.now, &mut actions);
         for action in actions {
             self.carry_out(source, action);
         }
@@ -109,7 +109,7 @@ impl<S: Scheme> World<S> {
         let tie = self.feeds[source].name.tie();
         let window = &mut self.window;
         window.orders += 1;
-        self.parts[part].expect_order(self.now, tie, (window.acts, window.orders), order);
+        self.parts[part].expect_order(self.state.now, tie, (window.acts, window.orders), order);
     }
 
     /// Where the order of scheduling counts, opening a flow takes two turns of its own: it comes after
@@ -119,7 +119,7 @@ impl<S: Scheme> World<S> {
         *waited = (*waited + 1) % 3;
         let wait = *waited != 0;
         if wait {
-            self.push_source(self.now, source);
+            self.push_source(self.state.now, source);
         }
         wait
     }
@@ -140,7 +140,7 @@ impl<S: Scheme> World<S> {
             News::Drained(presence) => {
                 let ledger = self.sender_of(presence).1;
                 let (source, handle) = (ledger.source, ledger.spec.handle);
-                self.feeds[source].source.on_drained(self.now, handle);
+                self.feeds[source].source.on_drained(self.state.now, handle);
                 self.arm_source(source);
             }
         }
@@ -149,14 +149,14 @@ impl<S: Scheme> World<S> {
     /// A flow is over: it gets its record, and its source is told.
     fn on_ended(&mut self, presence: PresenceId) {
         let record = self.flow_record(presence);
-        self.flows.push(record);
+        self.state.flows.push(record);
         let ledger = self.sender_of(presence).1;
         let (source, handle) = (ledger.source, ledger.spec.handle);
         self.unprobe_flow(presence);
         self.ended.push(presence);
         let feed = &mut self.feeds[source];
         feed.flows.remove(&handle);
-        feed.source.on_finished(self.now, handle);
+        feed.source.on_finished(self.state.now, handle);
         self.arm_source(source);
         if self.is_idle() {
             self.finish();
@@ -165,6 +165,7 @@ impl<S: Scheme> World<S> {
 
     /// No flow is alive and no source will act again.
     pub(crate) fn is_idle(&self) -> bool {
-        self.plan.run.stop_when_idle && self.feeds.iter().all(|feed| feed.flows.is_empty() && feed.due == Time::NEVER)
+        self.state.plan.run.stop_when_idle
+            && self.feeds.iter().all(|feed| feed.flows.is_empty() && feed.due == Time::NEVER)
     }
 }

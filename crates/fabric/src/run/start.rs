@@ -78,7 +78,7 @@ impl<S: Scheme> World<S> {
             sender: SenderId::NONE,
             receiver: ReceiverId::NONE,
             live: 0,
-            notification_frame: self.plan.host(spec.src).sizes.notification_bytes as u16,
+            notification_frame: self.state.plan.host(spec.src).sizes.notification_bytes as u16,
         };
         let presence = self.add_presence(card, spec.src, spec.dst);
         let [first, last] = self.lay(presence, &journey.path, true);
@@ -86,12 +86,12 @@ impl<S: Scheme> World<S> {
         let shaped = transit.is_some();
         if let Some(machine) = transit {
             let (part, card) = self.target(presence);
-            self.parts[part].add_shaper(card, self.plan.nodes[spec.dst as usize].domain, machine);
+            self.parts[part].add_shaper(card, self.state.plan.nodes[spec.dst as usize].domain, machine);
         }
         let footing = |card, (route, hops)| Footing { card, route, hops };
         let (part, card) = self.origin(presence);
         let sender = self.sender(rp, footing(card, first), shaped, &spec, &packets, &journey);
-        let sender = self.parts[part].add_sender(sender, ledger(&birth, &spec, self.now, &journey));
+        let sender = self.parts[part].add_sender(sender, ledger(&birth, &spec, self.state.now, &journey));
         let (end, card) = self.target(presence);
         let receiver = self.receiver(np, footing(card, back), &spec, &packets, &journey);
         self.parts[end].add_receiver(receiver);
@@ -112,10 +112,10 @@ impl<S: Scheme> World<S> {
     }
 
     fn packets_of(&self, spec: &FlowSpec) -> Packets {
-        let domain = |node: u32| self.plan.nodes[node as usize].domain;
+        let domain = |node: u32| self.state.plan.nodes[node as usize].domain;
         let across = domain(spec.src) != domain(spec.dst);
         let format = self.formats[usize::from(spec.scheme)][usize::from(across)];
-        let (settings, responder) = (self.plan.host(spec.src), self.plan.host(spec.dst));
+        let (settings, responder) = (self.state.plan.host(spec.src), self.state.plan.host(spec.dst));
         let (header_bytes, ack_frame) = match format.transport {
             Transport::Roce => (settings.sizes.data_header_bytes, responder.sizes.ack_bytes),
             Transport::Tcp => (settings.sizes.tcp_header_bytes, responder.sizes.tcp_ack_bytes),
@@ -130,7 +130,7 @@ impl<S: Scheme> World<S> {
             header_bytes,
             ack_frame,
             ack_class: match responder.ack_class {
-                AckClass::Control => self.plan.classes.control,
+                AckClass::Control => self.state.plan.classes.control,
                 AckClass::WithData => spec.class,
             },
             total,
@@ -148,18 +148,18 @@ impl<S: Scheme> World<S> {
         let full_wire = u32::from(packets.full_frame) + gap;
         let exchange = timing::Exchange { data_wire: full_wire, ack_wire: packets.ack_frame + gap };
         let ways = self.ways.as_ref();
-        let way = ways.and_then(|ways| ways.to(&self.plan, spec.dst, packets.mtu_bytes)[spec.src as usize]);
-        let base_rtt = way.map_or_else(|| timing::base_rtt(&self.plan, &path, exchange), |way| way.round_trip());
+        let way = ways.and_then(|ways| ways.to(&self.state.plan, spec.dst, packets.mtu_bytes)[spec.src as usize]);
+        let base_rtt = way.map_or_else(|| timing::base_rtt(&self.state.plan, &path, exchange), |way| way.round_trip());
         let last_wire = u32::from(packets.last_frame) + gap;
         let ideal = match packets.total {
             u32::MAX => Span::ZERO,
-            total => timing::ideal_delivery(&self.plan, &path, u64::from(total), full_wire, last_wire),
+            total => timing::ideal_delivery(&self.state.plan, &path, u64::from(total), full_wire, last_wire),
         };
         let line_rate = self.line_rate(spec.src);
-        let bdp_bytes = match self.plan.host(spec.src).nic.inflight_cap {
+        let bdp_bytes = match self.state.plan.host(spec.src).nic.inflight_cap {
             None => line_rate.bytes_in(self.max_base_rtt),
             Some(cap) if cap.longest => self.max_bdp_bytes,
-            Some(_) => way.map_or_else(|| timing::bdp_bytes(&self.plan, &path, base_rtt), |way| way.bdp_bytes()),
+            Some(_) => way.map_or_else(|| timing::bdp_bytes(&self.state.plan, &path, base_rtt), |way| way.bdp_bytes()),
         };
         Journey { path, stranded, back, backward, exchange, base_rtt, ideal, line_rate, bdp_bytes }
     }
@@ -167,10 +167,10 @@ impl<S: Scheme> World<S> {
     fn facts_of(&self, spec: &FlowSpec, birth: &Birth, packets: &Packets, journey: &Journey) -> FlowFacts {
         let line_rate = journey.line_rate;
         FlowFacts {
-            seed: self.plan.seed,
+            seed: self.state.plan.seed,
             flow: birth.identity,
             line_rate,
-            start: self.now,
+            start: self.state.now,
             initial_rate: spec.initial_rate.map_or(line_rate, |rate| rate.min(line_rate)),
             base_rtt: journey.base_rtt,
             max_base_rtt: self.max_base_rtt,
@@ -179,8 +179,8 @@ impl<S: Scheme> World<S> {
             mtu_wire_bytes: journey.exchange.data_wire,
             weight: spec.weight,
             hops: journey.path.len().saturating_sub(1) as u8,
-            ack_delay: self.plan.host(spec.dst).ack_delay,
-            crossing: domain::crossing(&self.plan, &journey.path, journey.exchange),
+            ack_delay: self.state.plan.host(spec.dst).ack_delay,
+            crossing: domain::crossing(&self.state.plan, &journey.path, journey.exchange),
         }
     }
 
@@ -195,7 +195,7 @@ impl<S: Scheme> World<S> {
     ) -> Sender<S::Rp> {
         let host = self.layout.host_at(spec.src);
         let part = &self.parts[usize::from(self.layout.part_of(spec.src))];
-        let (settings, mtu_bytes) = (self.plan.host(spec.src), packets.mtu_bytes);
+        let (settings, mtu_bytes) = (self.state.plan.host(spec.src), packets.mtu_bytes);
         let line_bps = journey.line_rate.bps() as f64;
         Sender {
             rp,
@@ -205,7 +205,7 @@ impl<S: Scheme> World<S> {
             una: 0,
             highest: 0,
             asked: 0,
-            ack_every: tcp::ack_every(&packets.format, self.plan.host(spec.dst)),
+            ack_every: tcp::ack_every(&packets.format, self.state.plan.host(spec.dst)),
             total: packets.total,
             offered: spec.offered_bytes.map_or(u32::MAX, |bytes| (bytes / u64::from(mtu_bytes)) as u32),
             state: if part.hosts[host].scan.is_some() { SendState::Scanned } else { SendState::Idle },
@@ -223,7 +223,7 @@ impl<S: Scheme> World<S> {
             mtu_bytes,
             short_bytes: packets.short_bytes,
             last_wire: journey.exchange.data_wire,
-            next_avail: self.now,
+            next_avail: self.state.now,
             ps_per_byte: 0.0,
             asked_bps: line_bps,
             gap_bps: line_bps,
@@ -250,7 +250,7 @@ impl<S: Scheme> World<S> {
         packets: &Packets,
         journey: &Journey,
     ) -> Receiver<S::Np> {
-        let responder = self.plan.host(spec.dst);
+        let responder = self.state.plan.host(spec.dst);
         let takes_any = packets.tcp || packets.format.reorder;
         let any_order = takes_any.then(|| Box::new(AnyOrder::new(&packets.format, responder)));
         Receiver {
@@ -304,7 +304,7 @@ impl<S: Scheme> World<S> {
     /// The way back: the same links for pinned flows and symmetric fabrics, else a hash of its own.
     pub(crate) fn resolve_back(&self, spec: &FlowSpec, key: &FlowKey, path: &[u32]) -> (Vec<u32>, bool) {
         let mut back = Vec::with_capacity(8);
-        if spec.path.is_some() || self.plan.ack_path == AckPath::Symmetric || path.len() < 2 {
+        if spec.path.is_some() || self.state.plan.ack_path == AckPath::Symmetric || path.len() < 2 {
             return (back, true);
         }
         self.parts[0].routes.path(spec.dst, spec.src, &key.reversed(), &mut back);

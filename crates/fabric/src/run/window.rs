@@ -16,6 +16,7 @@ use crate::part::id::PresenceId;
 use crate::part::{News, Part, Pause, kind};
 use crate::run::World;
 use std::cmp::Reverse;
+use std::sync::{Mutex, PoisonError};
 use xoff_engine::queue::LARGEST_INDEX;
 use xoff_engine::{Key, Span, Time};
 
@@ -54,28 +55,28 @@ impl Window {
 }
 
 /// Who lets parts run: one after the other, or several at once. Only whoever drives the run starts threads.
-pub trait Crew<S: Scheme> {
-    /// Does `work` with each of the parts, in any order, and returns when all are done.
-    fn each(&self, parts: &mut [Part<S>], work: &(dyn Fn(&mut Part<S>) + Sync));
+pub trait Crew {
+    /// Does `work` with each of so many parts, by number, in any order, and returns when all are done.
+    fn each(&self, parts: usize, work: &(dyn Fn(usize) + Sync));
 }
 
 /// One part after the other.
 pub struct Alone;
 
-impl<S: Scheme> Crew<S> for Alone {
-    fn each(&self, parts: &mut [Part<S>], work: &(dyn Fn(&mut Part<S>) + Sync)) {
-        parts.iter_mut().for_each(work);
+impl Crew for Alone {
+    fn each(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        (0..parts).for_each(work);
     }
 }
 
 /// Why a run must have its network in one part, if so: something in it sees all of the network at once, or
-/// hangs on the order in which events of all of it are scheduled.
-pub fn indivisible<S: Scheme>(plan: &Plan, schemes: &[S], sources: &[Box<dyn Source>]) -> Option<&'static str> {
+/// hangs on the order in which events of all of it are scheduled. `controlled`: one of its schemes controls switches.
+pub fn indivisible(plan: &Plan, controlled: bool, sources: &[Box<dyn Source>]) -> Option<&'static str> {
     if plan.model.ties == Ties::Scheduled {
         Some("events at one instant happen in the order in which they were scheduled")
     } else if plan.model.random != Random::Own {
         Some("all queues share one stream of random numbers")
-    } else if schemes.iter().any(Scheme::controls_switches) {
+    } else if controlled {
         Some("switches choose the paths of packets")
     } else if sources.iter().any(|source| source.reacts()) {
         Some("a source waits for its flows before it goes on")
@@ -97,15 +98,15 @@ impl<S: Scheme> World<S> {
     }
 
     /// Moves all parts through one window; the events it had, or `None` if nothing is left to happen.
-    pub(crate) fn run_window(&mut self, stop: Key, crew: &dyn Crew<S>) -> Option<u64> {
+    pub(crate) fn run_window(&mut self, stop: Key, crew: &dyn Crew) -> Option<u64> {
         let before = self.events();
         let next = self.parts.iter().map(|part| part.next).min();
         let act = self.acts.peek().map(|Reverse(key)| *key);
         let event = self.agenda.peek().map(|Reverse(key)| *key);
         let first = next.into_iter().chain(act).chain(event).min().unwrap_or(Key::LAST);
         if first >= stop {
-            let latest = self.parts.iter().map(|part| part.now).max().unwrap_or(self.now);
-            self.set_now(if first == Key::LAST { latest.max(self.now) } else { self.plan.run.stop });
+            let latest = self.parts.iter().map(|part| part.now).max().unwrap_or(self.state.now);
+            self.set_now(if first == Key::LAST { latest.max(self.state.now) } else { self.state.plan.run.stop });
             return None;
         }
         let start = first.time();
@@ -162,7 +163,7 @@ impl<S: Scheme> World<S> {
 
     /// Whether the run could end before `time` because nothing is left to do.
     fn may_end_by(&self, time: Time) -> bool {
-        self.plan.run.stop_when_idle && self.feeds.iter().all(|feed| feed.due == Time::NEVER || feed.due < time)
+        self.state.plan.run.stop_when_idle && self.feeds.iter().all(|feed| feed.due == Time::NEVER || feed.due < time)
     }
 
     /// Lets sources act that are due before `limit`, and hands out what they want; the last of these acts.
@@ -174,7 +175,7 @@ impl<S: Scheme> World<S> {
         while let Some(&Reverse(key)) = self.acts.peek()
             && key < limit
         {
-            self.now = key.time();
+            self.state.now = key.time();
             last = Some(key);
             self.window.act = last;
             self.window.acts += 1;
@@ -186,7 +187,7 @@ impl<S: Scheme> World<S> {
     /// The event that ends the run, and its part unless it is an act of a source, if that comes before `limit`:
     /// all flows are over but for those that are stopped by then and ACKs that are on their last wire already.
     fn foresee_end(&mut self, limit: Key, last_act: Option<Key>) -> Option<(Key, Option<usize>)> {
-        if !self.plan.run.stop_when_idle || self.feeds.iter().any(|feed| feed.due != Time::NEVER) {
+        if !self.state.plan.run.stop_when_idle || self.feeds.iter().any(|feed| feed.due != Time::NEVER) {
             return None;
         }
         // Most often the same flow is why the run goes on.
@@ -226,8 +227,14 @@ impl<S: Scheme> World<S> {
         Some((Key::named(item.arrives, kind::ARRIVE, wire.name, port.get()), number))
     }
 
-    fn run_parts(&mut self, limit: Key, crew: &dyn Crew<S>) {
-        crew.each(&mut self.parts, &|part| {
+    /// Has the crew do something with every part. Each is worked on by one thread at a time, so no lock is ever waited for.
+    fn each_part(&mut self, crew: &dyn Crew, work: impl Fn(&mut Part<S>) + Sync) {
+        let parts: Vec<Mutex<&mut Part<S>>> = self.parts.iter_mut().map(Mutex::new).collect();
+        crew.each(parts.len(), &|number| work(&mut parts[number].lock().unwrap_or_else(PoisonError::into_inner)));
+    }
+
+    fn run_parts(&mut self, limit: Key, crew: &dyn Crew) {
+        self.each_part(crew, |part| {
             // Most often this is all that need be known of a part where little happens.
             if part.next < limit {
                 part.run_until(limit);
@@ -235,17 +242,17 @@ impl<S: Scheme> World<S> {
         });
     }
 
-    fn open_all_mail(&mut self, crew: &dyn Crew<S>) {
-        crew.each(&mut self.parts, &|part| part.open_mail());
+    fn open_all_mail(&mut self, crew: &dyn Crew) {
+        self.each_part(crew, Part::open_mail);
     }
 
     /// After something that may have given any part something to do.
-    fn look_at_all(&mut self, crew: &dyn Crew<S>) {
-        crew.each(&mut self.parts, &Part::look_at_next);
+    fn look_at_all(&mut self, crew: &dyn Crew) {
+        self.each_part(crew, Part::look_at_next);
     }
 
     /// Runs all parts up to an event, and one through it.
-    fn run_to(&mut self, end: Key, of: Option<usize>, crew: &dyn Crew<S>) {
+    fn run_to(&mut self, end: Key, of: Option<usize>, crew: &dyn Crew) {
         match of {
             Some(part) => {
                 self.run_parts(end, crew);
@@ -282,12 +289,12 @@ impl<S: Scheme> World<S> {
         }
         // Those of one part stay in order.
         told.sort_by_key(|(rank, _)| *rank);
-        let now = self.now;
+        let now = self.state.now;
         for (rank, news) in told {
-            self.now = rank.time();
+            self.state.now = rank.time();
             self.hear(news);
         }
-        self.now = now.max(self.now);
+        self.state.now = now.max(self.state.now);
     }
 
     /// Records of all parts in the order of one.
@@ -300,8 +307,8 @@ impl<S: Scheme> World<S> {
         }
         pauses.sort_by_key(|(rank, _)| *rank);
         frames.sort_by_key(|(rank, _)| *rank);
-        self.pauses.extend(pauses.into_iter().map(|(_, record)| record));
-        self.pfc_frames.extend(frames.into_iter().map(|(_, record)| record));
+        self.state.pauses.extend(pauses.into_iter().map(|(_, record)| record));
+        self.state.pfc_frames.extend(frames.into_iter().map(|(_, record)| record));
     }
 }
 

@@ -15,7 +15,7 @@
 use crate::param::{Base, ParamValues, Preset, SchemeSpec, params, presets};
 use crate::parts::flow_table::FlowTable;
 use crate::parts::wire;
-use crate::{Configured, Overlay};
+use crate::{Configured, Overlay, Roster, base};
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::*;
@@ -98,10 +98,10 @@ impl Overlay for Mercury {
     /// TCP recovers losses by itself, with a congestion window of its own and a queue made of drops: a
     /// window from the switch for the same bytes has no meaning there.
     fn refuses(base: &ParamValues) -> Option<String> {
-        if crate::base::objection(base).is_some() {
+        if base::Any::objection(base).is_some() {
             return None;
         }
-        let tcp = crate::base::Any::configure(base).format().transport == Transport::Tcp;
+        let tcp = base::Any::configure(base).is_some_and(|base| base.format().transport == Transport::Tcp);
         let name = base.spec().name;
         tcp.then(|| format!("`mercury` bounds RDMA flows in flight; TCP, as `{name}` runs it, has a window of its own"))
     }

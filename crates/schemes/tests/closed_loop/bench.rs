@@ -6,17 +6,18 @@ pub use crate::common::{GBPS, Net, endless, flow};
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::{Probe, ProbeTarget};
 use xoff_fabric::record::{Metric, Sample};
+use xoff_fabric::simulation::Simulation;
 use xoff_fabric::traffic::{Action, FlowSpec, Source};
-use xoff_schemes::{Any, AnyWorld};
+use xoff_schemes::param::ParamValues;
 
 /// A scheme by name (`mercury+timely` for an overlay and its base) with some parameters set.
-pub fn scheme(name: &str, texts: &[(&str, &str)]) -> Any {
+pub fn scheme(name: &str, texts: &[(&str, &str)]) -> ParamValues {
     let mut values = xoff_schemes::select(name).unwrap_or_else(|why| panic!("{why}"));
     for (param, text) in texts {
         let spec = values.spec().param(param).unwrap_or_else(|| panic!("{name} has no parameter {param}"));
         values.set(param, spec.unit.parse(text).unwrap_or_else(|why| panic!("{param} {}", why.0)));
     }
-    Any::configure(&values)
+    values
 }
 
 /// Sets a run up: topology from [`Net`], then flows, probes and a stop time.
@@ -25,17 +26,17 @@ pub struct Bench {
     pub flows: Vec<(Time, FlowSpec)>,
     /// Further sources, beside the one that starts `flows`.
     pub sources: Vec<Box<dyn Source>>,
-    schemes: Vec<Any>,
+    schemes: Vec<ParamValues>,
 }
 
 impl Bench {
-    pub fn new(net: Net, scheme: Any) -> Bench {
+    pub fn new(net: Net, scheme: ParamValues) -> Bench {
         Bench { net, flows: Vec::new(), sources: Vec::new(), schemes: vec![scheme] }
     }
 
     /// `n` hosts (nodes 1..=n, ports 2i at host i and 2i+1 at the switch) send endlessly to host 0
     /// of one switch, at `gbps` and with `delay` per link. The bottleneck is port 1, switch to h0.
-    pub fn into_one(n: u32, gbps: u64, delay: Span, scheme: Any) -> Bench {
+    pub fn into_one(n: u32, gbps: u64, delay: Span, scheme: ParamValues) -> Bench {
         let mut bench = Bench::new(Net::star(n as usize + 1, gbps, delay), scheme);
         for i in 1..=n {
             // Node 0 is the switch, so host i is node i + 1.
@@ -49,7 +50,7 @@ impl Bench {
     }
 
     /// Another scheme for flows whose `FlowSpec::scheme` is the number returned.
-    pub fn also(&mut self, scheme: Any) -> u8 {
+    pub fn also(&mut self, scheme: ParamValues) -> u8 {
         self.schemes.push(scheme);
         self.schemes.len() as u8 - 1
     }
@@ -59,11 +60,11 @@ impl Bench {
     }
 
     /// The world, not started, that ends at `stop`: for those who want to look at it on the way.
-    pub fn world(mut self, stop: Time) -> AnyWorld {
+    pub fn world(mut self, stop: Time) -> Box<dyn Simulation> {
         self.net.plan.run.stop = stop;
         self.net.plan.run.stop_when_idle = false;
         self.sources.insert(0, List::boxed(self.flows));
-        AnyWorld::new(self.net.plan, self.schemes, self.sources)
+        xoff_schemes::world(self.net.plan, &self.schemes.iter().collect::<Vec<_>>(), self.sources, None)
     }
 
     /// Runs to `stop`; panics on a drop, a deadlock or books that do not balance.
@@ -78,7 +79,7 @@ impl Bench {
 
 /// A finished run.
 pub struct Outcome {
-    pub world: AnyWorld,
+    pub world: Box<dyn Simulation>,
 }
 
 impl Outcome {

@@ -16,7 +16,7 @@ use xoff_engine::{Span, Time};
 use xoff_fabric::plan::{ProbeTarget, Thresholds, peer};
 use xoff_fabric::record::{FlowRecord, Metric};
 use xoff_fabric::traffic::FlowSpec;
-use xoff_schemes::Any;
+use xoff_schemes::param::ParamValues;
 
 pub const BURST: Time = Time::from_ms(3);
 /// Rates are of wire bytes, deliveries of payload.
@@ -33,7 +33,7 @@ pub const XOFF: u64 = 320_000;
 
 /// Six flows of 50 KB from each of eight hosts are 480 us of the link to R2. They end within a round
 /// trip or two, so no scheme slows them: they run without one.
-pub fn run(scheme: Any, xoff_bytes: u64) -> Fig2 {
+pub fn run(scheme: ParamValues, xoff_bytes: u64) -> Fig2 {
     let mut net = Net::new();
     let delay = Span::from_us(4);
     let [s1, s2, s3] = ["S1", "S2", "S3"].map(|name| net.switch(name));

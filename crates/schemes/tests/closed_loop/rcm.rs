@@ -4,9 +4,10 @@ use crate::bench::*;
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::{ProbeTarget, Thresholds};
 use xoff_fabric::record::Metric;
+use xoff_fabric::simulation::Simulation;
 use xoff_fabric::traffic::FlowSpec;
-use xoff_fabric::world::Progress;
-use xoff_schemes::AnyWorld;
+use xoff_fabric::world::{Progress, World};
+use xoff_schemes::Any;
 use xoff_schemes::any::AnySwitch;
 use xoff_schemes::rcm::{Control, Role};
 
@@ -23,15 +24,19 @@ fn network(seed: u64) -> Net {
     net
 }
 
-fn control(world: &AnyWorld, switch: u32) -> &Control {
-    match world.switch_control(switch) {
+fn inside(world: &dyn Simulation) -> &World<Any> {
+    (world as &dyn std::any::Any).downcast_ref().unwrap()
+}
+
+fn control(world: &dyn Simulation, switch: u32) -> &Control {
+    match inside(world).switch_control(switch) {
         Some(AnySwitch::Rcm(control)) => control,
         _ => panic!("node {switch} is not under control"),
     }
 }
 
 /// Runs to the end and looks at the world every 200 ns or so of simulated time.
-fn watch(world: &mut AnyWorld, mut look: impl FnMut(&AnyWorld)) {
+fn watch(world: &mut dyn Simulation, mut look: impl FnMut(&dyn Simulation)) {
     let mut next = Time::ZERO;
     while world.run(1) == Progress::Running {
         if world.now >= next {
@@ -65,8 +70,8 @@ fn rcm_9_5_a_region_grows_along_the_harmful_path_and_goes() {
     let mut first = [[None; 3]; 3];
     let (mut whole, mut alike) = (0, 0);
     let mut last = [Time::ZERO; 3];
-    watch(&mut world, |world| {
-        let at = |i: usize| (control(world, switches[i]), world.local_port(ports[i]));
+    watch(&mut *world, |world| {
+        let at = |i: usize| (control(world, switches[i]), inside(&*world).local_port(ports[i]));
         for i in 0..3 {
             let (control, port) = at(i);
             let role = control.role(port, 0);
@@ -101,7 +106,7 @@ fn rcm_9_5_a_region_grows_along_the_harmful_path_and_goes() {
     let end = world.flows.iter().filter_map(|flow| flow.delivered_at).max().expect("both flows end");
     assert!(last.iter().all(|&last| last < end + Span::from_us(3 * 20)), "{last:?} after {end:?}");
     for (i, &port) in ports.iter().enumerate() {
-        let (control, port) = (control(&world, switches[i]), world.local_port(port));
+        let (control, port) = (control(&*world, switches[i]), inside(&*world).local_port(port));
         assert!(control.role(port, 0) == Role::Outside && control.harmful(port, 0).is_empty());
         assert!(control.window(port, 0).is_none(), "no limit is left");
     }
@@ -255,13 +260,13 @@ fn rcm_9_7_a_victim_leaves_the_region_and_harmful_flows_stay() {
         bench.start(us(100), endless(2, h1, d1));
         let mut world = bench.world(us(600));
         let mut moved = None;
-        watch(&mut world, |world| {
+        watch(&mut *world, |world| {
             let control = control(world, near);
             assert!(control.detoured(0).is_none(), "a harmful flow never moves");
             if let Some(port) = control.detoured(2).filter(|_| moved.is_none()) {
-                moved = Some(up.iter().position(|&at| world.local_port(at) == port).expect("an uplink"));
+                moved = Some(up.iter().position(|&at| inside(&*world).local_port(at) == port).expect("an uplink"));
                 // It left a port in a region for one that is in none.
-                let roles = up.map(|at| control.role(world.local_port(at), 0));
+                let roles = up.map(|at| control.role(inside(&*world).local_port(at), 0));
                 assert!(roles[moved.unwrap()] == Role::Outside && roles[1 - moved.unwrap()] != Role::Outside);
             }
         });

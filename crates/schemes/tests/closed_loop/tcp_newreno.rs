@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex};
 use xoff_engine::{Span, Time};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::plan::{Fault, FaultKind};
-use xoff_fabric::scheme::{Scheme, Transport};
+use xoff_fabric::scheme::Transport;
+use xoff_fabric::simulation::Simulation;
 use xoff_fabric::traffic::{Action, FlowSpec, Source};
-use xoff_schemes::{Any, AnyWorld};
+use xoff_schemes::param::ParamValues;
+use xoff_schemes::world;
 
 const DELAY: Span = Span::from_us(25);
 /// Wire time of a full segment at 1 Gb/s: 1000 + 58 + 20 bytes.
@@ -23,7 +25,7 @@ fn pair() -> Net {
 
 /// One flow of so many segments, first window of ten, while the sender's link loses everything that
 /// arrives within the given spans.
-fn with_losses(segments: u64, spans: &[(Time, Time)], texts: &[(&str, &str)]) -> AnyWorld {
+fn with_losses(segments: u64, spans: &[(Time, Time)], texts: &[(&str, &str)]) -> Box<dyn Simulation> {
     let mut net = pair();
     for &(from, until) in spans {
         for (at, loss) in [(from, 1.0), (until, 0.0)] {
@@ -32,7 +34,7 @@ fn with_losses(segments: u64, spans: &[(Time, Time)], texts: &[(&str, &str)]) ->
     }
     let texts: Vec<_> = [("initial_window", "10")].into_iter().chain(texts.iter().copied()).collect();
     let flows = List::boxed(vec![(Time::ZERO, flow(0, 1, 2, segments * 1000))]);
-    let mut world = AnyWorld::new(net.plan, vec![scheme("tcp-newreno", &texts)], vec![flows]);
+    let mut world = world(net.plan, &[&scheme("tcp-newreno", &texts)], vec![flows], None);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
     assert_eq!(world.books(), Ok(()));
@@ -123,7 +125,7 @@ fn tcp_newreno_6_reordering_is_no_loss_but_may_look_like_one() {
         ];
         let flows = List::boxed(vec![(Time::from_us(1), flow(0, a, b, 20_000_000))]);
         let tcp = scheme("tcp-newreno", &[("receive_window", "1MB")]);
-        let mut world = AnyWorld::new(net.plan, vec![tcp], vec![flows]);
+        let mut world = world(net.plan, &[&tcp], vec![flows], None);
         world.run_to_end();
         assert!(world.failure.is_none(), "{:?}", world.failure);
         assert_eq!(world.books(), Ok(()));
@@ -183,7 +185,7 @@ impl Source for Reads {
 /// Goodput in Mb/s of the FQCN paper's incast (its section VI): 1 Gb/s, 64 KB of drop-tail buffer,
 /// blocks of 256 KB per server, IP packets of 1000 bytes. The first half second is not counted: all
 /// connections begin in slow start at once.
-pub fn incast(servers: u32, scheme: Any) -> f64 {
+pub fn incast(servers: u32, scheme: ParamValues) -> f64 {
     let mut net = Net::star(servers as usize + 1, 1, DELAY);
     net.plan.classes.list[0].lossless = false;
     net.plan.classes.list[0].queue_limit_bytes = Some(64_000);
@@ -193,7 +195,7 @@ pub fn incast(servers: u32, scheme: Any) -> f64 {
     let block_bytes = 267 * 960;
     let ends = Arc::new(Mutex::new(Vec::new()));
     let reads = Reads { servers, block_bytes, waiting: 0, due: Some(Time::ZERO), open: false, ends: ends.clone() };
-    let mut world = AnyWorld::new(net.plan, vec![scheme], vec![Box::new(reads) as Box<dyn Source>]);
+    let mut world = world(net.plan, &[&scheme], vec![Box::new(reads) as Box<dyn Source>], None);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
     assert_eq!(world.books(), Ok(()));
@@ -236,7 +238,7 @@ fn tcp_newreno_7_incast_under_congestion_notification_of_layer_2() {
 
 #[test]
 fn tcp_newreno_2_layer_2_adds_its_tag_to_tcp_frames() {
-    let format = |name: &str| scheme(name, &[]).format();
+    let format = |name: &str| xoff_schemes::formats(&scheme(name, &[]))[0];
     let (plain, tagged) = (format("tcp-newreno"), format("qcn+tcp-newreno"));
     assert_eq!((plain.transport, plain.ecn, plain.data_bytes), (Transport::Tcp, Ecn::NotCapable, 0));
     assert_eq!((tagged.transport, tagged.ecn, tagged.data_bytes), (Transport::Tcp, Ecn::NotCapable, 4));

@@ -26,6 +26,7 @@ use std::process::ExitCode;
 use xoff_results::files::Present;
 use xoff_results::text::Style;
 use xoff_scenario::{Diagnostic, library, wrap};
+use xoff_schemes::Roster;
 
 /// Why a command did not succeed.
 pub enum Stop {
@@ -199,6 +200,25 @@ struct ShowArgs {
     /// Print nothing but errors
     #[arg(long, conflicts_with = "json")]
     quiet: bool,
+}
+
+/// Runs the program with schemes of one's own beside those that it has.
+///
+/// ```no_run
+/// use xoff::schemes::{Any, Configured, With};
+///
+/// fn main_of<MyIdea: Configured + 'static>() -> std::process::ExitCode {
+///     xoff::cli::main_with::<With<MyIdea, Any>>()
+/// }
+/// ```
+pub fn main_with<R: Roster>() -> ExitCode {
+    match xoff_schemes::install::<R>() {
+        Ok(()) => main(),
+        Err(why) => {
+            tell(&format!("error: {why}"));
+            ExitCode::from(2)
+        }
+    }
 }
 
 /// Runs the program.

@@ -6,7 +6,6 @@ use std::fmt::Write;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::*;
 use xoff_schemes::param::{BytesByRate, RateValue};
-use xoff_schemes::{Any, AnyWorld};
 
 /// Two hosts on each of two switches.
 const DUMBBELL: &str = "6 2 5\n4 5\n0 4 40Gbps 5000ns 0.000000\n1 4 40Gbps 5000ns 0\n2 5 40Gbps 0.005ms 0\n\
@@ -194,9 +193,9 @@ fn every_mode_loads_and_runs_to_its_end() {
     for (case, scheme) in all.iter().zip(["dcqcn", "hpcc", "timely", "dctcp", "dcqcn"]) {
         let (imported, loaded) = case.load();
         assert_eq!(loaded.schemes[0].values.spec().name, scheme);
-        let schemes = loaded.schemes.iter().map(|scheme| Any::configure(&scheme.values)).collect();
+        let schemes: Vec<_> = loaded.schemes.iter().map(|scheme| &scheme.values).collect();
         let sources = loaded.traffic.iter().map(|traffic| traffic.build(loaded.plan.seed)).collect();
-        let mut world = AnyWorld::new(loaded.plan.clone(), schemes, sources);
+        let mut world = xoff_schemes::world(loaded.plan.clone(), &schemes, sources, None);
         world.run_to_end();
         assert!(world.failure.is_none(), "{scheme}");
         assert_eq!(world.counters.flows_completed, 3, "{scheme}\n{}", imported.text);

@@ -1,28 +1,14 @@
-//! `xoff new`: something to begin with.
+//! `xoff new scenario`: a commented scenario to change.
 
-use super::{ForceArgs, Stop, show};
-use clap::{Args, Subcommand, ValueEnum};
+use crate::cli::{ForceArgs, Stop, show};
+use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use xoff_results::files::whole;
 use xoff_scenario::import::plain_name;
 use xoff_scenario::library;
 
 #[derive(Args)]
-pub struct NewArgs {
-    #[command(subcommand)]
-    what: What,
-}
-
-#[derive(Subcommand)]
-enum What {
-    /// Write a commented scenario to change
-    ///
-    /// NAME.toml in this folder, or another place: `xoff new scenario work/rack --kind incast`.
-    Scenario(ScenarioArgs),
-}
-
-#[derive(Args)]
-struct ScenarioArgs {
+pub struct ScenarioArgs {
     /// Its name; the file is NAME.toml
     name: PathBuf,
     /// What it is about
@@ -60,13 +46,7 @@ impl Kind {
     }
 }
 
-pub fn new(args: &NewArgs) -> Result<(), Stop> {
-    match &args.what {
-        What::Scenario(args) => scenario(args),
-    }
-}
-
-fn scenario(args: &ScenarioArgs) -> Result<(), Stop> {
+pub fn write(args: &ScenarioArgs) -> Result<(), Stop> {
     let path = if args.name.extension().is_some_and(|end| end == "toml") {
         args.name.clone()
     } else {
