@@ -15,7 +15,7 @@ use xoff_fabric::traffic::{Action, Source};
 use xoff_fabric::window::indivisible;
 use xoff_fabric::world::Progress;
 use xoff_scenario::Loaded;
-use xoff_scenario::measure::recording::Unit;
+use xoff_scenario::measure::recording::Response;
 use xoff_schemes::{Any, AnyWorld};
 
 /// Events between two looks at the clock: a few milliseconds of work.
@@ -45,7 +45,7 @@ pub trait Sink {
         Ok(())
     }
     /// Only if [`Keep::units`].
-    fn units(&mut self, _: &[Unit]) -> io::Result<()> {
+    fn units(&mut self, _: &[Response]) -> io::Result<()> {
         Ok(())
     }
 }
@@ -271,7 +271,7 @@ impl Source for Watched {
             match action {
                 Action::Start(spec) if spec.offered_bytes.is_some() => {
                     let (label, src, dst, class) = (spec.label, spec.src, spec.dst, spec.class);
-                    let unit = Unit { source: self.source, label, src, dst, class, asked: now, done: None };
+                    let unit = Response { source: self.source, label, src, dst, class, asked: now, done: None };
                     self.log(|log| log.ask(spec.handle, unit));
                 }
                 Action::Offer { handle, .. } => self.log(|log| log.ask_again(self.source, *handle, now)),
@@ -291,18 +291,18 @@ impl Source for Watched {
 /// The answers of all sources, by source and handle while they are under way.
 #[derive(Default)]
 struct UnitLog {
-    latest: BTreeMap<(u32, u32), Unit>,
-    done: Vec<Unit>,
+    latest: BTreeMap<(u32, u32), Response>,
+    done: Vec<Response>,
 }
 
 impl UnitLog {
-    fn ask(&mut self, handle: u32, unit: Unit) {
+    fn ask(&mut self, handle: u32, unit: Response) {
         self.latest.insert((unit.source, handle), unit);
     }
 
     fn ask_again(&mut self, source: u32, handle: u32, now: Time) {
         if let Some(latest) = self.latest.get_mut(&(source, handle)) {
-            *latest = Unit { asked: now, done: None, ..*latest };
+            *latest = Response { asked: now, done: None, ..*latest };
         }
     }
 
@@ -314,7 +314,7 @@ impl UnitLog {
     }
 
     /// All of them, those still under way last.
-    fn take(&mut self) -> Vec<Unit> {
+    fn take(&mut self) -> Vec<Response> {
         let under_way = self.latest.values().filter(|unit| unit.done.is_none());
         let mut all = std::mem::take(&mut self.done);
         all.extend(under_way);

@@ -26,7 +26,7 @@ fn network(seed: u64) -> Net {
 fn control(world: &AnyWorld, switch: u32) -> &Control {
     match world.switch_control(switch) {
         Some(AnySwitch::Rcm(control)) => control,
-        _ => panic!("node {switch} is not under control"),
+        _ => panic!("node {switch} is no VOQ switch"),
     }
 }
 
