@@ -6,21 +6,21 @@
 
 pub mod fifo;
 pub mod free_list;
-pub mod lots;
 pub mod quantity;
 pub mod queue;
 pub mod ring;
 pub mod rng;
+pub mod shared_random;
 pub mod slab;
 pub mod table;
 pub mod units;
 
 pub use fifo::{Fifo, Pool};
 pub use free_list::FreeList;
-pub use lots::Lots;
 pub use queue::{EventQueue, Key};
 pub use ring::Ring;
 pub use rng::{Rng, stream};
+pub use shared_random::SharedRandom;
 pub use slab::Slab;
 pub use table::{Id, Table};
 pub use units::{BitRate, Grain, LinkRate, Span, Time};

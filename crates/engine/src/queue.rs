@@ -28,8 +28,8 @@ const KIND_BITS: u32 = 4;
 const SHARED: u32 = KIND_BITS + INDEX_BITS;
 /// Largest index of a key: thirty million ports, flows or queues.
 pub const LARGEST_INDEX: u32 = (1 << INDEX_BITS) - 1;
-/// Largest turn of a key made by [`Key::in_turn`]: some hours of work.
-pub const LAST_TURN: u64 = u64::MAX >> SHARED;
+/// Largest sequence number of a key made by [`Key::sequenced`]: some hours of work.
+pub const LAST_SEQUENCE: u64 = u64::MAX >> SHARED;
 
 impl Key {
     /// An event of something whose index is its name: a port, a host, a switch.
@@ -47,12 +47,12 @@ impl Key {
         Key { time: time.ps(), order: u64::from(kind) << 60 | hash | Key::about(kind, index) }
     }
 
-    /// An event ordered among those of its instant by `turn` instead: whoever was scheduled first
+    /// An event ordered among those of its instant by `sequence` instead: whoever was scheduled first
     /// comes first. A queue holds keys of one sort.
     #[inline]
-    pub fn in_turn(time: Time, turn: u64, kind: u8, index: u32) -> Key {
-        debug_assert!(turn <= LAST_TURN);
-        Key { time: time.ps(), order: turn << SHARED | Key::about(kind, index) }
+    pub fn sequenced(time: Time, sequence: u64, kind: u8, index: u32) -> Key {
+        debug_assert!(sequence <= LAST_SEQUENCE);
+        Key { time: time.ps(), order: sequence << SHARED | Key::about(kind, index) }
     }
 
     #[inline(always)]
@@ -565,15 +565,16 @@ mod tests {
     #[test]
     fn in_turn_the_first_scheduled_comes_first() {
         let at = Time::from_ns(7);
-        let keys = [Key::in_turn(at, 1, 9, 5), Key::in_turn(at, 2, 0, 0), Key::in_turn(Time::from_ns(6), 3, 4, 1)];
+        let keys =
+            [Key::sequenced(at, 1, 9, 5), Key::sequenced(at, 2, 0, 0), Key::sequenced(Time::from_ns(6), 3, 4, 1)];
         assert_eq!(keys.map(|key| (key.kind(), key.index())), [(9, 5), (0, 0), (4, 1)]);
         let mut queue = EventQueue::default();
         for key in [keys[1], keys[2], keys[0]] {
             queue.push(key);
         }
         let order: Vec<Key> = std::iter::from_fn(|| queue.pop()).collect();
-        assert_eq!(order, [keys[2], keys[0], keys[1]], "by time, then by turn, whatever they are");
-        let last = Key::in_turn(at, LAST_TURN, 15, LARGEST_INDEX);
+        assert_eq!(order, [keys[2], keys[0], keys[1]], "by time, then by sequence, whatever they are");
+        let last = Key::sequenced(at, LAST_SEQUENCE, 15, LARGEST_INDEX);
         assert_eq!((last.kind(), last.index()), (15, LARGEST_INDEX));
     }
 

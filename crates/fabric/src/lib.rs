@@ -16,7 +16,7 @@ pub mod node;
 pub mod part;
 pub mod run;
 
-pub use contract::{capture, control, packet, record, scheme, traffic, wire};
-pub use network::{domain, extent, partition, pfc, plan, route, timing, topology, ways};
+pub use contract::{capture, control, frame_content, packet, record, scheme, traffic};
+pub use network::{domain, extent, partition, payload_paths, pfc, plan, route, timing, topology};
 pub use run as world;
 pub use run::{simulation, window};

@@ -153,9 +153,9 @@ fn pfc_frames_are_kept_when_they_arrive_and_only_on_request() {
     let least = Span::from_ns(4_000) + Span::from_ps(64 * 200);
     // An ACK on the wire goes first.
     let most = least + Span::from_ps(200 * 200);
-    for (told, heard) in world.pauses.iter().zip(&world.pfc_frames) {
-        assert_eq!((heard.port, heard.class, heard.pause), (up, told.class, told.pause));
-        let took = heard.at - told.at;
+    for (sent, received) in world.pauses.iter().zip(&world.pfc_frames) {
+        assert_eq!((received.port, received.class, received.pause), (up, sent.class, sent.pause));
+        let took = received.at - sent.at;
         assert!(took >= least && took <= most, "{took:?}");
     }
     // Only the last ones may still be under way.

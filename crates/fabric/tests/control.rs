@@ -1,4 +1,4 @@
-//! Switches under control: virtual output queues, gates, lanes, messages and detours.
+//! VOQ switches: virtual output queues, gates, lanes, messages and detours.
 
 mod common;
 use common::*;

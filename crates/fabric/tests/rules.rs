@@ -181,7 +181,7 @@ fn classes_take_turns_packet_by_packet() {
     net.plan.classes.list.insert(1, other);
     net.plan.classes.control = 2;
     net.plan.run.stop = Time::from_ms(1);
-    // Small packets get as many turns as large ones.
+    // Small packets are served as often as large ones.
     net.plan.hosts.push(HostSettings { mtu_bytes: 250, ..net.plan.hosts[0].clone() });
     net.plan.nodes[2].profile = 1;
     let flows = vec![(Time::ZERO, endless(0, 1, 3)), (Time::ZERO, FlowSpec { class: 1, ..endless(1, 2, 3) })];
@@ -224,7 +224,7 @@ fn headroom_in_bandwidth_delay_products_is_set_aside_once_per_port() {
     }
 }
 
-/// A PFC frame that takes no time at all still takes its turn at the wire.
+/// A PFC frame that takes no time at all still takes its place on the wire.
 #[test]
 fn frames_shorter_than_a_grain_are_sent_one_by_one() {
     for scheduler in [NicScheduler::Ready, NicScheduler::Scan { acks_paused_by: Some(3) }] {

@@ -11,7 +11,7 @@ use xoff_fabric::plan::*;
 use xoff_fabric::record::Metric;
 use xoff_fabric::route::{FlowKey, Routes};
 use xoff_fabric::scheme::*;
-use xoff_fabric::topology::{TwoDc, Wire, two_dc};
+use xoff_fabric::topology::{LinkSpec, TwoDc, two_dc};
 use xoff_fabric::traffic::{Action, FlowSpec, Source};
 use xoff_fabric::world::World;
 
@@ -25,7 +25,7 @@ struct Seen {
     longest: AtomicU64,
 }
 
-/// Shapes every flow between domains at one rate; receivers answer with a number that the gateway
+/// Shapes every flow between domains at one rate; receivers feed back a number that the gateway
 /// writes into what follows.
 #[derive(Clone)]
 struct Shaping {
@@ -59,16 +59,16 @@ impl Transit for Gate {
 }
 impl NotificationPoint for Np {
     type Feedback = u16;
-    fn answers(&self) -> bool {
+    fn feeds_back_in_acks(&self) -> bool {
         self.0.is_some()
     }
     fn on_telemetry(&mut self, _: Time, int: &IntStack) {
-        let seen = self.0.as_ref().expect("only those who answer are told");
+        let seen = self.0.as_ref().expect("only those who feed back are called");
         assert!(int.tag <= self.1, "the gateway knows nothing newer than the receiver");
         seen.telemetry.fetch_add(1, Relaxed);
         seen.longest.fetch_max(u64::from(int.flow_queue_bytes), Relaxed);
     }
-    fn answer(&mut self, _: Time) -> Option<u16> {
+    fn ack_feedback(&mut self, _: Time) -> Option<u16> {
         self.1 = self.1.saturating_add(1);
         Some(self.1)
     }
@@ -96,19 +96,19 @@ impl Scheme for Shaping {
         Silent::default()
     }
     fn notification_point(&self, of: &FlowFacts) -> Np {
-        Np(of.crossing.map(|_| self.seen.clone()), 0)
+        Np(of.inter_domain.map(|_| self.seen.clone()), 0)
     }
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
-        Rp(of.crossing.map(|_| self.seen.clone()), of.line_rate.bps() as f64)
+        Rp(of.inter_domain.map(|_| self.seen.clone()), of.line_rate.bps() as f64)
     }
     fn transit(&self, of: &FlowFacts) -> Option<Gate> {
-        assert!(of.crossing.is_some(), "asked only for flows between domains");
+        assert!(of.inter_domain.is_some(), "asked only for flows between domains");
         Some(Gate { scheme: self.clone(), tag: 0 })
     }
     fn format(&self) -> Format {
         Format { data_bytes: 42, ack_bytes: 42, int: true, ..Format::default() }
     }
-    fn format_across(&self) -> Format {
+    fn format_inter_domain(&self) -> Format {
         Format { data_bytes: 44, ack_bytes: 10, ..self.format() }
     }
 }
@@ -120,9 +120,9 @@ fn shaping(gbps: f64, yields_at: u64) -> Shaping {
 /// Two racks of two hosts in each of two domains, 100G throughout, 100 us between them. Hosts 0 to 3
 /// are here, 4 to 7 there.
 fn net(spines: u32, xoff_bytes: u64) -> Net {
-    let wire = |us| Wire { rate: BitRate::from_gbps(100), delay: Span::from_us(us) };
+    let link = |us| LinkSpec { rate: BitRate::from_gbps(100), delay: Span::from_us(us) };
     let (leaves, hosts_per_leaf) = (2, 2);
-    let (host, fabric, dci, long) = (wire(1), wire(2), wire(2), wire(100));
+    let (host, fabric, dci, long) = (link(1), link(2), link(2), link(100));
     let graph = two_dc(TwoDc { leaves, spines, hosts_per_leaf, host, fabric, dci, long, long_parallel: 1 });
     let mut net = Net::new();
     (net.plan.nodes, net.plan.links) = (graph.nodes, graph.links);
@@ -170,12 +170,16 @@ fn a_flow_between_domains_has_two_short_stretches() {
         assert!(routes.path(host(&net, from), host(&net, to), &FlowKey::between(0, 1), &mut path));
         path
     };
-    assert_eq!(domain::crossing(&net.plan, &path(0, 3), Default::default()), None, "leaf to leaf within one domain");
+    assert_eq!(
+        domain::inter_domain(&net.plan, &path(0, 3), Default::default()),
+        None,
+        "leaf to leaf within one domain"
+    );
     // Propagation alone: 2 (1 + 2 + 2) us on either side.
     let (short, far_line_rate) = (Span::from_us(10), BitRate::from_gbps(100));
-    let expected = Crossing { near_rtt: short, far_rtt: short, far_line_rate };
-    assert_eq!(domain::crossing(&net.plan, &path(0, 4), Default::default()), Some(expected));
-    assert_eq!(domain::crossing(&net.plan, &path(7, 1), Default::default()), Some(expected));
+    let expected = InterDomain { near_rtt: short, far_rtt: short, far_line_rate };
+    assert_eq!(domain::inter_domain(&net.plan, &path(0, 4), Default::default()), Some(expected));
+    assert_eq!(domain::inter_domain(&net.plan, &path(7, 1), Default::default()), Some(expected));
     let gates = (0..net.plan.ports() as u32).filter(|&port| domain::is_long_haul(&net.plan, port));
     assert_eq!(gates.map(|port| net.plan.port_name(port)).collect::<Vec<_>>(), ["dci0->dci1", "dci1->dci0"]);
 }
@@ -298,7 +302,7 @@ fn a_failed_link_takes_what_was_bound_for_it() {
     assert_eq!(world.flows_in_flight(), 0);
 }
 
-/// A connection across that is stopped with its queue full, and others after it: they take over its
+/// A connection between domains that is stopped with its queue full, and others after it: they take over its
 /// slot when its last packet has left.
 struct Stopped {
     steps: Vec<(Time, Action)>,

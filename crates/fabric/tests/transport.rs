@@ -88,13 +88,13 @@ fn a_window_below_what_an_ack_speaks_for_still_moves() {
 }
 
 /// Bytes handed to an open connection, the next only when those before are acknowledged.
-struct Turns {
+struct Bursts {
     left: u32,
     due: Option<Time>,
     open: bool,
 }
 
-impl Source for Turns {
+impl Source for Bursts {
     fn next(&self) -> Option<Time> {
         self.due
     }
@@ -116,10 +116,10 @@ fn what_was_offered_is_acknowledged_to_its_last_packet() {
     let mut net = Net::star(2, 25, Span::from_us(1));
     net.plan.hosts[0].ack_every = 16;
     net.plan.run.stop = Time::from_ms(2);
-    let turns = Turns { left: 100, due: Some(Time::ZERO), open: false };
-    let mut world = World::new(net.plan, vec![Uncontrolled], vec![Box::new(turns)]);
+    let bursts = Bursts { left: 100, due: Some(Time::ZERO), open: false };
+    let mut world = World::new(net.plan, vec![Uncontrolled], vec![Box::new(bursts)]);
     world.run_to_end();
-    assert_eq!(world.flows[0].delivered_bytes, 800_000, "a hundred turns of eight packets in 2 ms");
+    assert_eq!(world.flows[0].delivered_bytes, 800_000, "a hundred bursts of eight packets in 2 ms");
     assert_eq!((world.counters.timeouts, world.flows[0].packets_retransmitted, world.counters.acks_sent), (0, 0, 100));
 }
 
@@ -263,7 +263,7 @@ fn a_cut_off_receiver_still_answers_what_was_past_the_cut() {
 
 #[test]
 fn a_host_goes_on_sending_when_its_own_link_returns() {
-    // A flow at line rate keeps its turn at the NIC from packet to packet; a cut in between must not
+    // A flow at line rate keeps its place at the NIC from packet to packet; a cut in between must not
     // make it forget that it waits.
     for ns in (10_000..10_100).step_by(10) {
         let mut net = Net::star(2, 100, Span::from_us(1));

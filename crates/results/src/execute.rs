@@ -13,7 +13,7 @@ use xoff_run::RunEnd;
 use xoff_run::drive::{Keep, Position, Sink, drive};
 use xoff_run::recorder::Recorder;
 use xoff_scenario::Loaded;
-use xoff_scenario::measure::recording::Unit;
+use xoff_scenario::measure::recording::Response;
 
 /// Runs to the end. `out` is the directory to write; without one there is only the summary.
 pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Position)) -> io::Result<Outcome> {
@@ -41,17 +41,17 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
     let captures = writer.directory().map(|folder| capture::Writer::create(folder, loaded, labels)).transpose()?;
     let keep = Keep { frames: captures.is_some(), ..recorder.keep() };
     let pauses = loaded.plan.run.record_pauses;
-    let mut both = Both { writer: &mut writer, recorder: &mut recorder, captures, pauses };
-    let end = drive(loaded, keep, &mut both, &mut watch)?;
+    let mut sinks = RunSinks { writer: &mut writer, recorder: &mut recorder, captures, pauses };
+    let end = drive(loaded, keep, &mut sinks, &mut watch)?;
     let setup = began.elapsed().saturating_sub(end.wall);
-    let captures = both.captures.map(|captures| captures.finish(end.sim_end, &end.missed_frames)).transpose()?;
+    let captures = sinks.captures.map(|captures| captures.finish(end.sim_end, &end.missed_frames)).transpose()?;
     let measures = MeasuredRow::all(&loaded.measures, &loaded.plan, &recorder.finish(&end));
     writer.taken(measures, captures.unwrap_or_default());
     writer.finish(RunEnd { setup, ..end })
 }
 
 /// A run directory and the scenario's own measures, of the same run.
-struct Both<'a> {
+struct RunSinks<'a> {
     writer: &'a mut RunWriter,
     recorder: &'a mut Recorder,
     captures: Option<capture::Writer<'a>>,
@@ -59,7 +59,7 @@ struct Both<'a> {
     pauses: bool,
 }
 
-impl Sink for Both<'_> {
+impl Sink for RunSinks<'_> {
     fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
         self.writer.flows(flows)?;
         self.recorder.flows(flows)
@@ -80,7 +80,7 @@ impl Sink for Both<'_> {
     fn frames(&mut self, frames: &[Frame]) -> io::Result<()> {
         self.captures.as_mut().map_or(Ok(()), |captures| captures.frames(frames))
     }
-    fn units(&mut self, units: &[Unit]) -> io::Result<()> {
-        self.recorder.units(units)
+    fn responses(&mut self, responses: &[Response]) -> io::Result<()> {
+        self.recorder.responses(responses)
     }
 }

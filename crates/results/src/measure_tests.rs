@@ -5,7 +5,7 @@ use std::path::Path;
 use xoff_engine::{Span, Time};
 use xoff_fabric::record::{ClassReport, Counters, FlowRecord, Metric, PauseRecord, PortReport};
 use xoff_run::recorder::record;
-use xoff_scenario::measure::recording::{Grid, Series, SeriesKey, Unit};
+use xoff_scenario::measure::recording::{Grid, Response, Series, SeriesKey};
 use xoff_scenario::measure::{self, Measured, Recording};
 use xoff_scenario::{Loaded, Options, Scenario, Text};
 
@@ -223,7 +223,7 @@ fn rounds_are_of_one_source_one_start_and_for_reads_one_client() {
             FlowRecord { delivered_at: None, ..part(8, 1, 500, 10, 4) },
         ];
         // On connections that stay open: 20 us.
-        let unit = |asked, done| Unit {
+        let response = |asked, done| Response {
             source: 1,
             label: 2,
             src: 0,
@@ -232,7 +232,7 @@ fn rounds_are_of_one_source_one_start_and_for_reads_one_client() {
             asked: Time::from_us(asked),
             done: Some(Time::from_us(done)),
         };
-        Recording { flows, units: vec![unit(700, 720), unit(700, 740)], ..Recording::default() }
+        Recording { flows, responses: vec![response(700, 720), response(700, 740)], ..Recording::default() }
     };
     let rows = [
         "metric = \"finish-gap\"; unit = \"us\"",
@@ -256,9 +256,9 @@ fn reads_have_rounds_whatever_carries_them() {
         let loaded = Scenario::from_text("t", text, Path::new(".")).load(&Options::default()).unwrap();
         let recording = record(&loaded, &loaded.measures, |_| {}).unwrap();
         let numbers = loaded.measures.take(&loaded.plan, &recording).numbers;
-        // Three servers take turns: the first is done at most two packets before the last.
+        // Three servers are served round-robin: the first is done at most two packets before the last.
         assert!(numbers["gap.min"] > 0.0 && numbers["gap.max"] < 5.0, "{connections}: {numbers:?}");
-        assert_eq!(recording.units.len(), if connections == "fresh" { 0 } else { 15 });
+        assert_eq!(recording.responses.len(), if connections == "fresh" { 0 } else { 15 });
     }
 }
 

@@ -100,7 +100,7 @@ impl Names {
     pub fn layer_of(&self, port: u32) -> &str {
         &self.nodes[self.node_of(port) as usize].layer
     }
-    /// Whether the node at the other end of the wire is a host.
+    /// Whether the node at the other end of the link is a host.
     pub fn faces_host(&self, port: u32) -> bool {
         self.nodes[self.node_of(peer(port)) as usize].host
     }

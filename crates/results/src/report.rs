@@ -155,10 +155,10 @@ fn page(
         Some(names[names.len().saturating_sub(depth)..].join("/"))
     };
     // Of many seeds one speaks for all that hold.
-    let told = |outcome: &&&Outcome| outcome.summary.seed == outcomes[0].summary.seed || !outcome.summary.sound();
+    let is_shown = |outcome: &&&Outcome| outcome.summary.seed == outcomes[0].summary.seed || !outcome.summary.sound();
     let runs: Vec<Run<'_>> = outcomes
         .iter()
-        .filter(told)
+        .filter(is_shown)
         .map(|outcome| Run {
             scheme: name(outcome),
             sound: outcome.summary.sound(),

@@ -308,8 +308,8 @@ impl Summary {
             return self.failure.clone();
         }
         let broken = self.checks.iter().filter(|check| !check.held && !check.allowed);
-        let told: Vec<String> = broken.map(|check| format!("not so: {} ({})", check.name, check.detail)).collect();
-        (!told.is_empty()).then(|| told.join("; "))
+        let failed: Vec<String> = broken.map(|check| format!("not so: {} ({})", check.name, check.detail)).collect();
+        (!failed.is_empty()).then(|| failed.join("; "))
     }
 
     /// Every check held and nothing failed.

@@ -50,8 +50,8 @@ pub fn summary(summary: &Summary, style: Style, width: usize) -> String {
     }
     for warning in &summary.warnings {
         let (on, off) = paint(style, "\x1b[1;33m");
-        let told = wrap::lines(&format!("warning: {}", warning.text()), width);
-        out.push_str(&told.replacen("warning", &format!("{on}warning{off}"), 1));
+        let lines = wrap::lines(&format!("warning: {}", warning.text()), width);
+        out.push_str(&lines.replacen("warning", &format!("{on}warning{off}"), 1));
     }
     for check in summary.checks.iter().filter(|check| !check.held) {
         let (on, off) = paint(style, if check.allowed { "" } else { "\x1b[1;31m" });

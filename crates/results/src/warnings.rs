@@ -17,13 +17,13 @@ const ENOUGH_FOR_P99: u64 = 100;
 
 /// The warnings of several runs, each told once with the schemes that it concerns.
 pub fn of_comparison(runs: &[&Summary]) -> Vec<String> {
-    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut grouped: Vec<(String, Vec<&str>)> = Vec::new();
     for run in runs {
         for warning in &run.warnings {
             let text = warning.text();
-            match told.iter_mut().find(|(known, _)| *known == text) {
+            match grouped.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, schemes)) => schemes.push(&run.scheme),
-                None => told.push((text, vec![&run.scheme])),
+                None => grouped.push((text, vec![&run.scheme])),
             }
         }
     }
@@ -31,7 +31,7 @@ pub fn of_comparison(runs: &[&Summary]) -> Vec<String> {
         let whose = if schemes.len() == runs.len() && runs.len() > 1 { "all".to_owned() } else { schemes.join(", ") };
         format!("warning, {whose}: {text}")
     };
-    told.into_iter().map(line).collect()
+    grouped.into_iter().map(line).collect()
 }
 
 /// What can be said before the run.
@@ -48,15 +48,15 @@ pub fn of_scenario(loaded: &Loaded) -> Vec<Warning> {
 /// PAUSE that comes before ECN has marked anything: end-to-end control then reacts too late.
 fn late_marks(loaded: &Loaded) -> Vec<Warning> {
     // Layers that differ in nothing else are told together.
-    let mut told: Vec<(Vec<String>, marking::Marking)> = Vec::new();
+    let mut grouped: Vec<(Vec<String>, marking::Marking)> = Vec::new();
     for row in marking::rows(loaded).into_iter().filter(|row| row.marks_before_pause == Verdict::Not) {
         let alike = |known: &marking::Marking| {
             (&known.scheme, known.kmin_bytes, &known.remedy) == (&row.scheme, row.kmin_bytes, &row.remedy)
         };
-        match told.iter_mut().find(|(_, known)| alike(known)) {
+        match grouped.iter_mut().find(|(_, known)| alike(known)) {
             Some((layers, _)) if layers.contains(&row.layer) => {}
             Some((layers, _)) => layers.push(row.layer),
-            None => told.push((vec![row.layer.clone()], row)),
+            None => grouped.push((vec![row.layer.clone()], row)),
         }
     }
     let warning = |(layers, row): (Vec<String>, marking::Marking)| {
@@ -70,7 +70,7 @@ fn late_marks(loaded: &Loaded) -> Vec<Warning> {
         let numbers = [("kmin_bytes", row.kmin_bytes as f64), ("pause_bytes", row.pause_bytes as f64)];
         Warning::new("marks-after-pause", what, format!("Marks come first with {}", row.remedy), &numbers)
     };
-    told.into_iter().map(warning).collect()
+    grouped.into_iter().map(warning).collect()
 }
 
 fn fastest_switch_port(loaded: &Loaded) -> BitRate {
@@ -325,7 +325,7 @@ mod tests {
             summary
         };
         let (a, b, c) = (summary("a", &["x", "y"]), summary("b", &["x"]), summary("c", &["x", "y"]));
-        let told = of_comparison(&[&a, &b, &c]);
-        assert_eq!(told, ["warning, all: x is so. Mend it.", "warning, a, c: y is so. Mend it."]);
+        let warnings = of_comparison(&[&a, &b, &c]);
+        assert_eq!(warnings, ["warning, all: x is so. Mend it.", "warning, a, c: y is so. Mend it."]);
     }
 }

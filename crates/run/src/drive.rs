@@ -16,7 +16,7 @@ use xoff_fabric::traffic::{Action, Source};
 use xoff_fabric::window;
 use xoff_fabric::world::Progress;
 use xoff_scenario::Loaded;
-use xoff_scenario::measure::recording::Unit;
+use xoff_scenario::measure::recording::Response;
 
 /// Events between two looks at the clock: a few milliseconds of work.
 const SLICE: u64 = 1 << 16;
@@ -44,8 +44,8 @@ pub trait Sink {
     fn frames(&mut self, _: &[Frame]) -> io::Result<()> {
         Ok(())
     }
-    /// Only if [`Keep::units`].
-    fn units(&mut self, _: &[Unit]) -> io::Result<()> {
+    /// Only if [`Keep::responses`].
+    fn responses(&mut self, _: &[Response]) -> io::Result<()> {
         Ok(())
     }
 }
@@ -56,7 +56,7 @@ pub struct Keep {
     pub pauses: bool,
     pub refreshes: bool,
     /// Answers on connections that stay open.
-    pub units: bool,
+    pub responses: bool,
     /// What the scenario captures.
     pub frames: bool,
 }
@@ -64,7 +64,7 @@ pub struct Keep {
 /// Runs to the end and hands the records on; what is left to say is the result.
 pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn FnMut(Position)) -> io::Result<RunEnd> {
     let began = Instant::now();
-    let units = keep.units.then(Arc::<Mutex<UnitLog>>::default);
+    let responses = keep.responses.then(Arc::<Mutex<ResponseLog>>::default);
     let mut plan = Arc::clone(&loaded.plan);
     if keep.pauses && !plan.run.record_pauses || keep.refreshes && !plan.run.record_refreshes {
         let settings = &mut Arc::make_mut(&mut plan).run;
@@ -73,8 +73,8 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
     }
     let frames = keep.frames && !loaded.captures.is_empty();
     // Frames are captured in order, and what is asked and answered on open connections is written down as it happens.
-    let sources = sources(loaded, units.as_ref());
-    let divisible = !frames && units.is_none() && indivisible(loaded, &sources).is_none();
+    let sources = sources(loaded, responses.as_ref());
+    let divisible = !frames && responses.is_none() && indivisible(loaded, &sources).is_none();
     let part_of = divisible.then(|| crew::cut(&plan));
     let mut world = world(loaded, plan, sources, part_of);
     if frames {
@@ -105,8 +105,8 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
     }
     let (wall, run_cpu) = (wall_start.elapsed(), cpu().saturating_sub(cpu_start));
     drain(&mut *world, sink)?;
-    if let Some(units) = units {
-        sink.units(&units.lock().map_err(|_| io::Error::other("a traffic source panicked"))?.take())?;
+    if let Some(responses) = responses {
+        sink.responses(&responses.lock().map_err(|_| io::Error::other("a traffic source panicked"))?.take())?;
     }
     Ok(RunEnd {
         counters: world.counters,
@@ -158,13 +158,13 @@ fn world(
 }
 
 /// The sources of a scenario.
-fn sources(loaded: &Loaded, units: Option<&Arc<Mutex<UnitLog>>>) -> Vec<Box<dyn Source>> {
+fn sources(loaded: &Loaded, responses: Option<&Arc<Mutex<ResponseLog>>>) -> Vec<Box<dyn Source>> {
     let mut first_label = 0;
     let mut sources: Vec<Box<dyn Source>> = Vec::with_capacity(loaded.traffic.len());
     for (index, traffic) in (0..).zip(&loaded.traffic) {
         let inner = traffic.build(loaded.plan.seed);
         let relabelled = Relabelled { inner, name: traffic.key(), first_label, waiting: Vec::new() };
-        sources.push(match units {
+        sources.push(match responses {
             Some(log) => Box::new(Watched { inner: relabelled, source: index, log: log.clone() }),
             None => Box::new(relabelled),
         });
@@ -250,11 +250,11 @@ impl Source for Relabelled {
 struct Watched {
     inner: Relabelled,
     source: u32,
-    log: Arc<Mutex<UnitLog>>,
+    log: Arc<Mutex<ResponseLog>>,
 }
 
 impl Watched {
-    fn log(&self, note: impl FnOnce(&mut UnitLog)) {
+    fn log(&self, note: impl FnOnce(&mut ResponseLog)) {
         // Nobody else holds it while the world runs.
         if let Ok(mut log) = self.log.lock() {
             note(&mut log);
@@ -279,7 +279,7 @@ impl Source for Watched {
             match action {
                 Action::Start(spec) if spec.offered_bytes.is_some() => {
                     let (label, src, dst, class) = (spec.label, spec.src, spec.dst, spec.class);
-                    let unit = Unit { source: self.source, label, src, dst, class, asked: now, done: None };
+                    let unit = Response { source: self.source, label, src, dst, class, asked: now, done: None };
                     self.log(|log| log.ask(spec.handle, unit));
                 }
                 Action::Offer { handle, .. } => self.log(|log| log.ask_again(self.source, *handle, now)),
@@ -298,19 +298,19 @@ impl Source for Watched {
 
 /// The answers of all sources, by source and handle while they are under way.
 #[derive(Default)]
-struct UnitLog {
-    latest: BTreeMap<(u32, u32), Unit>,
-    done: Vec<Unit>,
+struct ResponseLog {
+    latest: BTreeMap<(u32, u32), Response>,
+    done: Vec<Response>,
 }
 
-impl UnitLog {
-    fn ask(&mut self, handle: u32, unit: Unit) {
+impl ResponseLog {
+    fn ask(&mut self, handle: u32, unit: Response) {
         self.latest.insert((unit.source, handle), unit);
     }
 
     fn ask_again(&mut self, source: u32, handle: u32, now: Time) {
         if let Some(latest) = self.latest.get_mut(&(source, handle)) {
-            *latest = Unit { asked: now, done: None, ..*latest };
+            *latest = Response { asked: now, done: None, ..*latest };
         }
     }
 
@@ -322,7 +322,7 @@ impl UnitLog {
     }
 
     /// All of them, those still under way last.
-    fn take(&mut self) -> Vec<Unit> {
+    fn take(&mut self) -> Vec<Response> {
         let under_way = self.latest.values().filter(|unit| unit.done.is_none());
         let mut all = std::mem::take(&mut self.done);
         all.extend(under_way);

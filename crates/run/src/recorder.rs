@@ -7,7 +7,7 @@ use xoff_fabric::record::{FlowRecord, PauseRecord, Sample};
 use xoff_scenario::Loaded;
 use xoff_scenario::measure::Measures;
 use xoff_scenario::measure::probe::facts;
-use xoff_scenario::measure::recording::{Needs, Recording, Series, SeriesKey, Unit};
+use xoff_scenario::measure::recording::{Needs, Recording, Response, Series, SeriesKey};
 
 /// Runs a scenario and keeps what the measures may need of it.
 pub fn record(loaded: &Loaded, measures: &Measures, mut watch: impl FnMut(Position)) -> io::Result<Recording> {
@@ -28,7 +28,12 @@ impl Recorder {
     }
 
     pub fn keep(&self) -> Keep {
-        Keep { pauses: self.needs.pauses, refreshes: self.needs.refreshes, units: self.needs.units, frames: false }
+        Keep {
+            pauses: self.needs.pauses,
+            refreshes: self.needs.refreshes,
+            responses: self.needs.responses,
+            frames: false,
+        }
     }
 
     /// What was kept; the run goes on.
@@ -66,8 +71,8 @@ impl Sink for Recorder {
         Ok(())
     }
 
-    fn units(&mut self, units: &[Unit]) -> io::Result<()> {
-        self.recording.units.extend(units);
+    fn responses(&mut self, responses: &[Response]) -> io::Result<()> {
+        self.recording.responses.extend(responses);
         Ok(())
     }
 

@@ -51,9 +51,9 @@ fn a_grain_that_rounds_packets_to_nothing_is_refused() {
 
 #[test]
 fn a_grain_that_speeds_links_up_is_told_in_percent() {
-    let told = warnings(&["topology.rate=400Gbps", "model.time_grain=1ns"]);
-    assert!(told.contains("links of 400Gbps carry 3.0 % more than their rate in full packets"), "{told}");
-    assert!(told.contains("84 B take 1 ns instead of 1.68"), "{told}");
+    let text = warnings(&["topology.rate=400Gbps", "model.time_grain=1ns"]);
+    assert!(text.contains("links of 400Gbps carry 3.0 % more than their rate in full packets"), "{text}");
+    assert!(text.contains("84 B take 1 ns instead of 1.68"), "{text}");
     assert_eq!(warnings(&["topology.rate=10Gbps", "model.time_grain=1ns"]), "");
     assert_eq!(warnings(&["topology.rate=1.6Tbps"]), "", "picoseconds are exact");
 }
@@ -65,12 +65,12 @@ fn headroom_counts_the_headers_of_schemes_and_of_tcp() {
     let (_, needs) = budget::headroom(&plain.plan, plain.frame_bytes, 1);
     let exact = format!("switch.pfc.headroom={needs}B");
     assert_eq!(warnings(&[&exact]), "");
-    let told = warnings(&[&exact, "scheme.name=hpcc"]);
-    assert!(told.contains("too small to be lossless"), "{told}");
+    let text = warnings(&[&exact, "scheme.name=hpcc"]);
+    assert!(text.contains("too small to be lossless"), "{text}");
     // 42 B of telemetry in each of three packets.
-    assert!(told.contains(&format!("{} required", xoff_engine::quantity::format_bytes(needs + 3 * 42))), "{told}");
-    let told = warnings(&[&exact, "scheme.name=tcp-newreno", "host.tcp_header=100B"]);
-    assert!(told.contains(&format!("{} required", xoff_engine::quantity::format_bytes(needs + 3 * 38))), "{told}");
+    assert!(text.contains(&format!("{} required", xoff_engine::quantity::format_bytes(needs + 3 * 42))), "{text}");
+    let text = warnings(&[&exact, "scheme.name=tcp-newreno", "host.tcp_header=100B"]);
+    assert!(text.contains(&format!("{} required", xoff_engine::quantity::format_bytes(needs + 3 * 38))), "{text}");
 }
 
 #[test]
@@ -143,11 +143,11 @@ fn an_unknown_table_is_told_once() {
 fn parameters_that_contradict_each_other_are_underlined_themselves() {
     let text = TWO_TO_ONE
         .replace("name = \"none\"", "name = \"dcqcn\"\npreset = \"paper\"\nkmin = \"300KB\"\nkmax = \"200KB\"");
-    let told = shown(&load(&text, &[]).unwrap_err());
-    let line = told.lines().find(|line| line.contains("= \"")).unwrap();
-    let mark = told.lines().find(|line| line.contains('^')).unwrap();
-    assert!(line.contains("kmin") || line.contains("kmax"), "{told}");
-    assert!(mark.contains("^^^^^"), "{told}");
+    let text = shown(&load(&text, &[]).unwrap_err());
+    let line = text.lines().find(|line| line.contains("= \"")).unwrap();
+    let mark = text.lines().find(|line| line.contains('^')).unwrap();
+    assert!(line.contains("kmin") || line.contains("kmax"), "{text}");
+    assert!(mark.contains("^^^^^"), "{text}");
 }
 
 #[test]

@@ -315,7 +315,7 @@ impl Scenario {
         warnings.extend(head.warnings);
         controlled_switches(root, &plan, &schemes)?;
         if let Random::Shared { .. } = plan.model.random {
-            shared_lots(root, &plan, &schemes, &mut warnings)?;
+            check_shared_random(root, &plan, &schemes, &mut warnings)?;
         }
         grain::check(&plan, &formats, &root.place_within("model", "time_grain"), &mut warnings)?;
         budget::check(&plan, frame_bytes, &root.place_within("switch", "buffer"), &mut warnings)?;
@@ -370,9 +370,14 @@ fn controlled_switches(root: &Table, plan: &Plan, schemes: &[NamedScheme]) -> Re
     }
 }
 
-/// Shared lots need a seed that their generator takes; warns where nobody draws any, as when another
+/// A shared random stream needs a seed that its generator takes; warns where nobody draws from it, as when another
 /// scheme is put in place of the scenario's.
-fn shared_lots(root: &Table, plan: &Plan, schemes: &[NamedScheme], warnings: &mut Vec<Diagnostic>) -> Result<()> {
+fn check_shared_random(
+    root: &Table,
+    plan: &Plan,
+    schemes: &[NamedScheme],
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<()> {
     let draws = |scheme: &NamedScheme| {
         let draws = |values: &ParamValues| values.spec().draws_lots;
         draws(&scheme.values) || scheme.values.base().is_some_and(draws)
@@ -382,7 +387,7 @@ fn shared_lots(root: &Table, plan: &Plan, schemes: &[NamedScheme], warnings: &mu
         warnings.push(warning.label("without effect"));
     }
     if plan.seed == 0 || plan.seed > u64::from(u32::MAX) {
-        let error = root.place_of("seed").error("shared lots need another seed");
+        let error = root.place_of("seed").error("a shared random stream needs another seed");
         return Err(error.label(format!("from 1 to {}", u32::MAX)));
     }
     Ok(())
@@ -409,10 +414,10 @@ struct Parts {
 
 /// Each problem once, and not more than can be read.
 fn shortened(mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let mut told = std::collections::BTreeSet::new();
+    let mut seen = std::collections::BTreeSet::new();
     problems.retain(|problem| {
         let at = problem.place.as_ref().map(|place| (place.source.name.clone(), place.span.start));
-        told.insert((at, problem.message.clone()))
+        seen.insert((at, problem.message.clone()))
     });
     if problems.len() > PROBLEMS_TOLD {
         let more = problems.len() - PROBLEMS_TOLD;

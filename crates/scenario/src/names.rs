@@ -431,7 +431,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use xoff_engine::{BitRate, Span};
-    use xoff_fabric::topology::{self, LeafSpine, Wire};
+    use xoff_fabric::topology::{self, LeafSpine, LinkSpec};
 
     fn text(value: &str) -> Text {
         let source = Source::new("test", value);
@@ -439,8 +439,8 @@ mod tests {
     }
 
     fn names() -> Names {
-        let wire = Wire { rate: BitRate::from_gbps(100), delay: Span::from_us(1) };
-        let shape = LeafSpine { leaves: 3, spines: 2, hosts_per_leaf: 4, host: wire, fabric: wire, parallel: 2 };
+        let link = LinkSpec { rate: BitRate::from_gbps(100), delay: Span::from_us(1) };
+        let shape = LeafSpine { leaves: 3, spines: 2, hosts_per_leaf: 4, host: link, fabric: link, parallel: 2 };
         let graph = topology::leaf_spine(shape);
         let mut names = Names::new(&graph.nodes, &graph.links);
         let hosts = names.hosts(&[text("h[0..2]")]).unwrap();

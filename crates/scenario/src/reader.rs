@@ -615,11 +615,11 @@ impl Table {
     pub fn unknown(&self) -> Vec<Diagnostic> {
         let unknown = |slot: &&Slot| dictionary::key(&self.section, &slot.entry.key).is_none();
         let mut found = self.entries.iter().filter(unknown);
-        let mut told: Vec<Diagnostic> =
+        let mut problems: Vec<Diagnostic> =
             found.by_ref().take(PROBLEMS_TOLD).map(|slot| self.unconsumed(&slot.entry)).collect();
         // What is only counted needs no suggestion, which would take longer than all the rest.
-        told.extend(found.map(|slot| slot.entry.key_place.error(format!("unknown key `{}`", slot.entry.key))));
-        told
+        problems.extend(found.map(|slot| slot.entry.key_place.error(format!("unknown key `{}`", slot.entry.key))));
+        problems
     }
 
     fn unconsumed(&self, entry: &Entry) -> Diagnostic {

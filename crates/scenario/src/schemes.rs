@@ -5,7 +5,7 @@ use super::names::readable_name;
 use super::reader::{Result, Table, Text};
 use super::tree::Value as TreeValue;
 use xoff_engine::{BitRate, quantity};
-use xoff_schemes::param::{Base, BytesByRate, ParamSpec, ParamValues, Preset, SchemeSpec, Unit, Value};
+use xoff_schemes::param::{Base, BytesByRate, ParamKind, ParamSpec, ParamValues, Preset, SchemeSpec, Value};
 
 /// A configured scheme and the name traffic calls it by. With a base of its own choice that is
 /// `NAME+BASE`.
@@ -183,7 +183,7 @@ fn read_params(table: &mut Table, registry: Registry, default_name: &str, usual:
             // As its source spells it, so that it reads back exactly.
             (None, None) => {
                 let preset = preset.and_then(|preset| preset.values.iter().find(|(name, _)| *name == param.name));
-                table.record(param.name, spelling(param.unit, preset.map_or(param.default, |(_, text)| text)));
+                table.record(param.name, spelling(param.kind, preset.map_or(param.default, |(_, text)| text)));
             }
         }
     }
@@ -206,22 +206,24 @@ fn read_preset(table: &mut Table, spec: &'static SchemeSpec, usual: Option<&str>
 
 /// A parameter's value and how the resolved scenario spells it.
 fn read_param(table: &mut Table, param: &'static ParamSpec) -> Result<Option<(Value, toml_edit::Value)>> {
-    if param.unit == Unit::BytesByRate && table.is_table(param.name) {
+    if param.kind == ParamKind::BytesByRate && table.is_table(param.name) {
         return read_by_rate(table, param.name).map(Some);
     }
     let Some(text) = table.take_spelling(param.name)? else { return Ok(None) };
-    let value = param.unit.parse(&text.value).map_err(|why| -> Diagnostic {
-        text.error(format!("`{}` {}", param.name, why.0)).label(param.unit.expects()).help(param.meaning)
+    let value = param.kind.parse(&text.value).map_err(|why| -> Diagnostic {
+        text.error(format!("`{}` {}", param.name, why.0)).label(param.kind.expects()).help(param.meaning)
     })?;
-    Ok(Some((value, spelling(param.unit, &text.value))))
+    Ok(Some((value, spelling(param.kind, &text.value))))
 }
 
 /// A text as the TOML value a scenario would hold.
-fn spelling(unit: Unit, text: &str) -> toml_edit::Value {
-    let plain = match unit {
-        Unit::Flag => text.parse::<bool>().ok().map(toml_edit::Value::from),
-        Unit::Count { .. } => text.replace('_', "").parse::<i64>().ok().map(toml_edit::Value::from),
-        Unit::Number { .. } | Unit::NumberByRate { .. } => text.parse::<f64>().ok().map(toml_edit::Value::from),
+fn spelling(kind: ParamKind, text: &str) -> toml_edit::Value {
+    let plain = match kind {
+        ParamKind::Flag => text.parse::<bool>().ok().map(toml_edit::Value::from),
+        ParamKind::Count { .. } => text.replace('_', "").parse::<i64>().ok().map(toml_edit::Value::from),
+        ParamKind::Number { .. } | ParamKind::NumberByRate { .. } => {
+            text.parse::<f64>().ok().map(toml_edit::Value::from)
+        }
         _ => None,
     };
     plain.unwrap_or_else(|| text.into())

@@ -6,7 +6,7 @@ use super::reader::{Result, Table, Text};
 use std::collections::{HashMap, HashSet};
 use xoff_engine::{BitRate, Span};
 use xoff_fabric::plan::{Direction, Link, Node, NodeKind};
-use xoff_fabric::topology::{self, Clos, CoreWiring, Graph, LeafSpine, TwoDc, Wire};
+use xoff_fabric::topology::{self, Clos, CoreWiring, Graph, LeafSpine, LinkSpec, TwoDc};
 
 /// Larger networks are a slip of the keyboard.
 const NODES_LARGEST: u64 = 1_000_000;
@@ -79,16 +79,16 @@ pub fn link_rate(table: &Table, key: &str, rate: BitRate) -> Result<BitRate> {
     Ok(rate)
 }
 
-/// A wire whose rate must be given.
-fn wire(table: &mut Table, rate: &str, delay_key: &str) -> Result<Wire> {
+/// A link whose rate must be given.
+fn link_spec(table: &mut Table, rate: &str, delay_key: &str) -> Result<LinkSpec> {
     let given = table.rate(rate)?;
-    Ok(Wire { rate: link_rate(table, rate, given)?, delay: delay(table, delay_key, Span::from_us(1))? })
+    Ok(LinkSpec { rate: link_rate(table, rate, given)?, delay: delay(table, delay_key, Span::from_us(1))? })
 }
 
-/// A wire that is like another unless told otherwise.
-fn wire_or(table: &mut Table, rate: &str, delay_key: &str, like: Wire) -> Result<Wire> {
+/// A link that is like another unless told otherwise.
+fn link_spec_or(table: &mut Table, rate: &str, delay_key: &str, like: LinkSpec) -> Result<LinkSpec> {
     let given = table.rate_or(rate, like.rate)?;
-    Ok(Wire { rate: link_rate(table, rate, given)?, delay: delay(table, delay_key, like.delay)? })
+    Ok(LinkSpec { rate: link_rate(table, rate, given)?, delay: delay(table, delay_key, like.delay)? })
 }
 
 /// Refuses to build more than a machine can hold; sums in 64 bits before any is built.
@@ -110,13 +110,13 @@ fn times(factors: &[u32]) -> u64 {
 }
 
 fn star(table: &mut Table) -> Result<Graph> {
-    Ok(topology::star(count(table, "hosts")?, wire(table, "rate", "delay")?))
+    Ok(topology::star(count(table, "hosts")?, link_spec(table, "rate", "delay")?))
 }
 
 fn dumbbell(table: &mut Table) -> Result<Graph> {
     let (left, right) = (count(table, "left")?, count(table, "right")?);
-    let host = wire(table, "rate", "delay")?;
-    let trunk = wire_or(table, "trunk_rate", "trunk_delay", host)?;
+    let host = link_spec(table, "rate", "delay")?;
+    let trunk = link_spec_or(table, "trunk_rate", "trunk_delay", host)?;
     let trunks = parallel(table, "trunks")?;
     within(table, &[left.into(), right.into()], &[])?;
     Ok(topology::dumbbell(left, right, host, trunk, trunks))
@@ -124,24 +124,24 @@ fn dumbbell(table: &mut Table) -> Result<Graph> {
 
 fn chain(table: &mut Table) -> Result<Graph> {
     let (switches, hosts) = (count(table, "switches")?, count(table, "hosts_per_switch")?);
-    let host = wire(table, "rate", "delay")?;
-    let trunk = wire_or(table, "trunk_rate", "trunk_delay", host)?;
+    let host = link_spec(table, "rate", "delay")?;
+    let trunk = link_spec_or(table, "trunk_rate", "trunk_delay", host)?;
     within(table, &[switches.into(), times(&[switches, hosts])], &[])?;
     Ok(topology::chain(switches, hosts, host, trunk))
 }
 
 fn parking_lot(table: &mut Table) -> Result<Graph> {
     let bottlenecks = table.count("bottlenecks", 1..=10_000)? as u32;
-    let host = wire(table, "rate", "delay")?;
-    let trunk = wire_or(table, "trunk_rate", "trunk_delay", host)?;
+    let host = link_spec(table, "rate", "delay")?;
+    let trunk = link_spec_or(table, "trunk_rate", "trunk_delay", host)?;
     Ok(topology::parking_lot(bottlenecks, host, trunk))
 }
 
 fn leaf_spine(table: &mut Table) -> Result<Graph> {
     let (leaves, spines) = (count(table, "leaves")?, count(table, "spines")?);
     let hosts_per_leaf = count(table, "hosts_per_leaf")?;
-    let host = wire(table, "host_rate", "host_delay")?;
-    let fabric = wire_or(table, "fabric_rate", "fabric_delay", host)?;
+    let host = link_spec(table, "host_rate", "host_delay")?;
+    let fabric = link_spec_or(table, "fabric_rate", "fabric_delay", host)?;
     let parallel = parallel(table, "parallel")?;
     let hosts = times(&[leaves, hosts_per_leaf]);
     within(table, &[hosts, leaves.into(), spines.into()], &[hosts, times(&[leaves, spines, parallel])])?;
@@ -153,9 +153,9 @@ fn fat_tree(table: &mut Table) -> Result<Graph> {
     if !k.is_multiple_of(2) {
         return Err(table.error("k", "`k` must be even").label("half of a switch's ports go up, half go down"));
     }
-    let host = wire(table, "host_rate", "host_delay")?;
-    let fabric = wire_or(table, "fabric_rate", "fabric_delay", host)?;
-    let core = wire_or(table, "core_rate", "core_delay", fabric)?;
+    let host = link_spec(table, "host_rate", "host_delay")?;
+    let fabric = link_spec_or(table, "fabric_rate", "fabric_delay", host)?;
+    let core = link_spec_or(table, "core_rate", "core_delay", fabric)?;
     Ok(topology::fat_tree(k, host, fabric, core))
 }
 
@@ -171,10 +171,10 @@ fn clos(table: &mut Table) -> Result<Graph> {
             .label(format!("a multiple of aggs_per_pod = {aggs_per_pod}"))
             .help("or wire every aggregation switch to every core with core_wiring = \"full\""));
     }
-    let host = wire(table, "host_rate", "host_delay")?;
-    let tor_agg = wire_or(table, "fabric_rate", "fabric_delay", host)?;
+    let host = link_spec(table, "host_rate", "host_delay")?;
+    let tor_agg = link_spec_or(table, "fabric_rate", "fabric_delay", host)?;
     let tor_agg_parallel = parallel(table, "parallel")?;
-    let agg_core = wire_or(table, "core_rate", "core_delay", tor_agg)?;
+    let agg_core = link_spec_or(table, "core_rate", "core_delay", tor_agg)?;
     let agg_core_parallel = parallel(table, "core_parallel")?;
     let (tors, aggs) = (times(&[pods, tors_per_pod]), times(&[pods, aggs_per_pod]));
     let hosts = times(&[pods, tors_per_pod, hosts_per_tor]);
@@ -205,11 +205,11 @@ fn clos(table: &mut Table) -> Result<Graph> {
 fn two_dc(table: &mut Table) -> Result<Graph> {
     let (leaves, spines) = (count(table, "leaves")?, count(table, "spines")?);
     let hosts_per_leaf = count(table, "hosts_per_leaf")?;
-    let host = wire(table, "host_rate", "host_delay")?;
-    let fabric = wire_or(table, "fabric_rate", "fabric_delay", host)?;
-    let dci = wire_or(table, "dci_rate", "dci_delay", fabric)?;
+    let host = link_spec(table, "host_rate", "host_delay")?;
+    let fabric = link_spec_or(table, "fabric_rate", "fabric_delay", host)?;
+    let dci = link_spec_or(table, "dci_rate", "dci_delay", fabric)?;
     let long_rate = table.rate_or("long_rate", dci.rate)?;
-    let long = Wire {
+    let long = LinkSpec {
         rate: link_rate(table, "long_rate", long_rate)?,
         delay: {
             let given = table.span("long_delay")?;
@@ -294,12 +294,12 @@ fn name_layers(graph: &mut Graph) {
 fn links(mut row: Table, names: &Names, graph: &mut Graph) -> Result<()> {
     let (a, b) = (row.texts("a")?, row.texts("b")?);
     let (a_nodes, b_nodes) = (names.nodes(&a)?, names.nodes(&b)?);
-    let there = wire(&mut row, "rate", "delay")?;
-    let back = wire_or(&mut row, "reverse_rate", "reverse_delay", there)?;
+    let there = link_spec(&mut row, "rate", "delay")?;
+    let back = link_spec_or(&mut row, "reverse_rate", "reverse_delay", there)?;
     let loss = row.number_or("loss", 0.0..=1.0, 0.0)?;
     let copies = parallel(&mut row, "count")?;
     within(&row, &[], &[graph.links.len() as u64, a_nodes.len() as u64 * b_nodes.len() as u64 * u64::from(copies)])?;
-    let direction = |wire: Wire| Direction { rate: wire.rate, delay: wire.delay, loss };
+    let direction = |link: LinkSpec| Direction { rate: link.rate, delay: link.delay, loss };
     let mut made = 0;
     for &a in &a_nodes {
         for &b in b_nodes.iter().filter(|b| **b != a) {

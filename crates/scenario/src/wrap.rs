@@ -9,8 +9,8 @@ const SENSIBLE: std::ops::RangeInclusive<usize> = 40..=100;
 
 /// Columns that a text may take: what `COLUMNS` says, else the terminal's, else 80; at most 100.
 pub fn columns() -> usize {
-    let told = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok()).filter(|told| *told > 0);
-    let width = told.or_else(of_terminal).unwrap_or(USUAL);
+    let given = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok()).filter(|given| *given > 0);
+    let width = given.or_else(of_terminal).unwrap_or(USUAL);
     width.clamp(*SENSIBLE.start(), *SENSIBLE.end())
 }
 

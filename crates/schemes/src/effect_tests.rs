@@ -1,7 +1,7 @@
 //! Every parameter is read: another value makes other machines. Where a machine holds all parameters the compiler
 //! says so instead: fields that nobody reads are dead code.
 
-use crate::param::{ParamSpec, SchemeSpec, Unit};
+use crate::param::{ParamKind, ParamSpec, SchemeSpec};
 use crate::registry::find;
 use crate::{Configured, dcqcn, dctcp, hpcc, mlcc, pcn, powertcp, rocc, swift, tcp_newreno, timely};
 use std::fmt::Debug;
@@ -11,19 +11,19 @@ use xoff_fabric::scheme::*;
 /// Values, one of which is not the one that is set.
 fn others(param: &ParamSpec) -> Vec<String> {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    match param.unit {
-        Unit::Time => texts(&["17us", "19us"]),
-        Unit::Rate => texts(&["line/3", "line/7"]),
-        Unit::Bytes => texts(&["4321B", "5432B"]),
-        Unit::BytesByRate => texts(&["4321B", "5432B"]),
-        Unit::TimeByRate => texts(&["17us", "19us"]),
-        Unit::NumberByRate { min, max } | Unit::Number { min, max } => {
+    match param.kind {
+        ParamKind::Time => texts(&["17us", "19us"]),
+        ParamKind::Rate => texts(&["line/3", "line/7"]),
+        ParamKind::Bytes => texts(&["4321B", "5432B"]),
+        ParamKind::BytesByRate => texts(&["4321B", "5432B"]),
+        ParamKind::TimeByRate => texts(&["17us", "19us"]),
+        ParamKind::NumberByRate { min, max } | ParamKind::Number { min, max } => {
             let at = |part: f64| (min + part * (max.min(min + 2.0) - min)).to_string();
             vec![at(0.25), at(0.5)]
         }
-        Unit::Count { min, max } => vec![(min + 1).to_string(), (min + 2).min(max).to_string()],
-        Unit::Flag => texts(&["true", "false"]),
-        Unit::Choice(choices) => texts(choices),
+        ParamKind::Count { min, max } => vec![(min + 1).to_string(), (min + 2).min(max).to_string()],
+        ParamKind::Flag => texts(&["true", "false"]),
+        ParamKind::Choice(choices) => texts(choices),
     }
 }
 
@@ -37,18 +37,18 @@ where
 {
     let scheme = S::configure(&spec.values_with(None, texts));
     let rate = BitRate::from_gbps(40);
-    let mut all = format!("{:?} {:?}", scheme.format(), scheme.format_across());
+    let mut all = format!("{:?} {:?}", scheme.format(), scheme.format_inter_domain());
     for leaves_domain in [false, true] {
         let at = QueueFacts { leaves_domain, ..QueueFacts::at(rate) };
         all += &format!("\n{:?}", scheme.congestion_point(&at));
     }
-    let far = Crossing { near_rtt: Span::from_us(22), far_rtt: Span::from_us(24), far_line_rate: rate };
-    for (initial_gbps, rtt_us, crossing) in [(40, 9, None), (4, 9, None), (40, 90, None), (40, 6000, Some(far))] {
+    let far = InterDomain { near_rtt: Span::from_us(22), far_rtt: Span::from_us(24), far_line_rate: rate };
+    for (initial_gbps, rtt_us, inter_domain) in [(40, 9, None), (4, 9, None), (40, 90, None), (40, 6000, Some(far))] {
         let of = FlowFacts {
             initial_rate: BitRate::from_gbps(initial_gbps),
             max_base_rtt: Span::from_us(rtt_us + 3),
             hops: 3,
-            crossing,
+            inter_domain,
             ..FlowFacts::at(rate, Span::from_us(rtt_us))
         };
         let (np, rp) = (scheme.notification_point(&of), scheme.reaction_point(&of));

@@ -74,17 +74,17 @@ impl Scheme for Recorder {
         note("format");
         Format::default()
     }
-    fn format_across(&self) -> Format {
-        note("format_across");
+    fn format_inter_domain(&self) -> Format {
+        note("format_inter_domain");
         Format::default()
     }
     fn notification_bytes(&self, _: &u32) -> Option<u32> {
         note("notification_bytes");
         Some(99)
     }
-    fn wire(&self, _: &u32) -> Wire {
-        note("wire");
-        Wire::default()
+    fn frame_content(&self, _: &u32) -> FrameContent {
+        note("frame_content");
+        FrameContent::default()
     }
 }
 
@@ -103,8 +103,8 @@ impl CongestionPoint for Cp {
         note("on_dequeue");
         say(1, 2);
     }
-    fn on_answer(&mut self, _: &QueueView) {
-        note("on_answer");
+    fn on_ack_dequeue(&mut self, _: &QueueView) {
+        note("on_ack_dequeue");
     }
     fn on_pause_change(&mut self, _: &QueueView) {
         note("on_pause_change");
@@ -134,15 +134,15 @@ impl NotificationPoint for Np {
         note("timer");
         Some(Time::ZERO)
     }
-    fn answers(&self) -> bool {
-        note("answers");
+    fn feeds_back_in_acks(&self) -> bool {
+        note("feeds_back_in_acks");
         true
     }
     fn on_telemetry(&mut self, _: Time, _: &IntStack) {
         note("on_telemetry");
     }
-    fn answer(&mut self, _: Time) -> Option<u32> {
-        note("answer");
+    fn ack_feedback(&mut self, _: Time) -> Option<u32> {
+        note("ack_feedback");
         Some(4)
     }
 }
@@ -260,9 +260,9 @@ impl SwitchControl for Control {
         note("message_bytes");
         77
     }
-    fn wire(&self, _: &u8) -> Wire {
-        note("message wire");
-        Wire::default()
+    fn frame_content(&self, _: &u8) -> FrameContent {
+        note("message frame_content");
+        FrameContent::default()
     }
     fn on_timer(&mut self, _: Time, _: &impl Occupancy) {
         note("on_timer");
@@ -317,12 +317,12 @@ fn congestion_point<C: CongestionPoint>(mut cp: C) -> Vec<C::Feedback> {
     cp.hooks();
     cp.on_enqueue(&view, &packet, 1, Mark { ecn: &mut ecn, int: None }, |_, feedback| said.push(feedback));
     cp.on_dequeue(&view, &packet, Mark { ecn: &mut ecn, int: None }, |_, feedback| said.push(feedback));
-    cp.on_answer(&view);
+    cp.on_ack_dequeue(&view);
     cp.on_pause_change(&view);
     cp.on_timer(&view, |_, feedback| said.push(feedback));
     assert_eq!(cp.timer(), Some(Time::ZERO));
     assert_eq!(said.len(), 3, "what it says gets out");
-    let hooks = ["hooks", "on_enqueue", "on_dequeue", "on_answer", "on_pause_change", "on_timer", "timer"];
+    let hooks = ["hooks", "on_enqueue", "on_dequeue", "on_ack_dequeue", "on_pause_change", "on_timer", "timer"];
     assert_called(&hooks);
     said
 }
@@ -332,10 +332,10 @@ fn notification_point<N: NotificationPoint>(mut np: N) {
     assert!(np.on_data(&Received { now: Time::ZERO, wire_bytes: 1, payload_bytes: 1, ecn }).is_some());
     assert!(np.on_timer(Time::ZERO).is_some());
     assert_eq!(np.timer(), Some(Time::ZERO));
-    assert!(np.answers());
+    assert!(np.feeds_back_in_acks());
     np.on_telemetry(Time::ZERO, &IntStack::default());
-    assert!(np.answer(Time::ZERO).is_some());
-    assert_called(&["on_data", "on_timer", "timer", "answers", "on_telemetry", "answer"]);
+    assert!(np.ack_feedback(Time::ZERO).is_some());
+    assert_called(&["on_data", "on_timer", "timer", "feeds_back_in_acks", "on_telemetry", "ack_feedback"]);
 }
 
 fn reaction_point<R: ReactionPoint>(mut rp: R, feedback: &R::Feedback) {
@@ -353,9 +353,9 @@ fn reaction_point<R: ReactionPoint>(mut rp: R, feedback: &R::Feedback) {
     assert!(!rp.has_decided());
     rp.on_timer(now);
     assert_eq!((rp.timer(), rp.timers()), (Some(now), [Some(now); TIMERS]));
-    let told = ["limits", "on_sent", "on_ack", "on_feedback", "on_loss", "resend", "on_congested", "on_hold"];
+    let hooks = ["limits", "on_sent", "on_ack", "on_feedback", "on_loss", "resend", "on_congested", "on_hold"];
     let asked = ["increases", "has_decided", "on_timer", "timer", "timers"];
-    assert_called(&[&told[..], &asked[..]].concat());
+    assert_called(&[&hooks[..], &asked[..]].concat());
 }
 
 fn transit<T: Transit>(mut transit: T, feedback: &T::Feedback) {
@@ -377,11 +377,11 @@ fn switch_control<C: SwitchControl>(mut control: C) {
     assert_eq!(control.gate(now, 0, 0, Lanes::BOTH, &Empty), Lanes::FREE);
     assert!(control.detours() && control.choose(&packet, &[0, 1], &Empty) == 1);
     control.on_message(now, 0, &sent[0]);
-    SwitchControl::wire(&control, &sent[0]);
+    SwitchControl::frame_content(&control, &sent[0]);
     SwitchControl::on_timer(&mut control, now, &Empty);
     assert_eq!(SwitchControl::timer(&control), Some(now));
     let packets = ["on_arrival", "on_transfer", "lane", "take_changed", "gate", "detours", "choose"];
-    let others = ["output_queue_bytes", "on_message", "message_bytes", "message wire", "on_timer", "timer"];
+    let others = ["output_queue_bytes", "on_message", "message_bytes", "message frame_content", "on_timer", "timer"];
     assert_called(&[&packets[..], &others[..]].concat());
 }
 
@@ -391,10 +391,10 @@ fn scheme<S: Scheme>(scheme: &S, feedback: &S::Feedback) {
     let at = SwitchFacts { seed: 1, switch: 0, ports: &[], classes: 1, mtu_wire_bytes: 1082 };
     switch_control_of(scheme, &at);
     scheme.format();
-    scheme.format_across();
+    scheme.format_inter_domain();
     assert_eq!(scheme.notification_bytes(feedback), Some(99));
-    scheme.wire(feedback);
-    assert_called(&["controls_switches", "format", "format_across", "notification_bytes", "wire"]);
+    scheme.frame_content(feedback);
+    assert_called(&["controls_switches", "format", "format_inter_domain", "notification_bytes", "frame_content"]);
     congestion_point(scheme.congestion_point(&queue()));
     notification_point(scheme.notification_point(&flow()));
     reaction_point(scheme.reaction_point(&flow()), feedback);
@@ -476,9 +476,9 @@ impl Scheme for Aside {
     }
 }
 
-/// What a reaction point answers after a fixed course of events.
+/// What a reaction point returns after a fixed course of events.
 fn course<R: ReactionPoint>(mut rp: R) -> Vec<String> {
-    let mut answers = Vec::new();
+    let mut outcomes = Vec::new();
     let mut int = IntStack::default();
     int.push(Default::default());
     for step in 1..60u64 {
@@ -488,7 +488,7 @@ fn course<R: ReactionPoint>(mut rp: R) -> Vec<String> {
         let ecn = if step % 7 == 0 { Ecn::Ce } else { Ecn::Ect0 };
         let rtt = Span::from_us(10 + step % 5);
         rp.on_ack(&Acked { now, bytes: 1000, acked_bytes, sent_bytes, rtt, ecn, int: Some(&int), ..Acked::default() });
-        answers.push(format!("{:?} {:?} {:?}", rp.limits(), rp.timers(), rp.has_decided()));
+        outcomes.push(format!("{:?} {:?} {:?}", rp.limits(), rp.timers(), rp.has_decided()));
         match step % 10 {
             3 => rp.on_congested(now),
             6 => rp.on_hold(now),
@@ -496,12 +496,12 @@ fn course<R: ReactionPoint>(mut rp: R) -> Vec<String> {
             _ => {}
         }
         let outstanding = Outstanding { now, acked_bytes, sent_bytes, highest_bytes: sent_bytes };
-        answers.push(format!("{:?} {:?}", rp.resend(&outstanding), rp.increases()));
+        outcomes.push(format!("{:?} {:?}", rp.resend(&outstanding), rp.increases()));
         if rp.timer().is_some_and(|at| at <= now) {
             rp.on_timer(now);
         }
     }
-    answers
+    outcomes
 }
 
 #[test]

@@ -97,7 +97,8 @@ impl Compiled {
             objection: R::objection,
             controls_switches: |values| R::configure(values).is_some_and(|scheme| scheme.controls_switches()),
             formats: |values| {
-                R::configure(values).map_or([Format::default(); 2], |scheme| [scheme.format(), scheme.format_across()])
+                R::configure(values)
+                    .map_or([Format::default(); 2], |scheme| [scheme.format(), scheme.format_inter_domain()])
             },
             world: build::<R>,
         }
@@ -323,8 +324,8 @@ macro_rules! enums {
                 fn format(&self) -> Format {
                     match self { $(Any::$variant(scheme) => scheme.format()),* }
                 }
-                fn format_across(&self) -> Format {
-                    match self { $(Any::$variant(scheme) => scheme.format_across()),* }
+                fn format_inter_domain(&self) -> Format {
+                    match self { $(Any::$variant(scheme) => scheme.format_inter_domain()),* }
                 }
                 fn notification_bytes(&self, feedback: &AnyFeedback<$($g),*>) -> Option<u32> {
                     match (self, feedback) {
@@ -333,9 +334,9 @@ macro_rules! enums {
                         _ => unreachable!("a notification is of its own scheme"),
                     }
                 }
-                fn wire(&self, feedback: &AnyFeedback<$($g),*>) -> Wire {
+                fn frame_content(&self, feedback: &AnyFeedback<$($g),*>) -> FrameContent {
                     match (self, feedback) {
-                        $((Any::$variant(scheme), AnyFeedback::$variant(feedback)) => scheme.wire(feedback),)*
+                        $((Any::$variant(scheme), AnyFeedback::$variant(feedback)) => scheme.frame_content(feedback),)*
                         #[allow(unreachable_patterns)]
                         _ => unreachable!("a notification is of its own scheme"),
                     }
@@ -429,10 +430,10 @@ macro_rules! enums {
                         _ => unreachable!("one scheme of a run controls switches"),
                     }
                 }
-                fn wire(&self, message: &AnyMessage<$($g),*>) -> Wire {
+                fn frame_content(&self, message: &AnyMessage<$($g),*>) -> FrameContent {
                     match (self, message) {
                         $((AnySwitch::$variant(control), AnyMessage::$variant(message)) => {
-                            SwitchControl::wire(control, message)
+                            SwitchControl::frame_content(control, message)
                         })*
                         #[allow(unreachable_patterns)]
                         _ => unreachable!("one scheme of a run controls switches"),
@@ -481,8 +482,8 @@ macro_rules! enums {
                         })),*
                     }
                 }
-                fn on_answer(&mut self, view: &QueueView) {
-                    match self { $(AnyCp::$variant(cp) => cp.on_answer(view)),* }
+                fn on_ack_dequeue(&mut self, view: &QueueView) {
+                    match self { $(AnyCp::$variant(cp) => cp.on_ack_dequeue(view)),* }
                 }
                 fn on_pause_change(&mut self, view: &QueueView) {
                     match self { $(AnyCp::$variant(cp) => cp.on_pause_change(view)),* }
@@ -513,14 +514,14 @@ macro_rules! enums {
                 fn timer(&self) -> Option<Time> {
                     match self { $(AnyNp::$variant(np) => NotificationPoint::timer(np)),* }
                 }
-                fn answers(&self) -> bool {
-                    match self { $(AnyNp::$variant(np) => np.answers()),* }
+                fn feeds_back_in_acks(&self) -> bool {
+                    match self { $(AnyNp::$variant(np) => np.feeds_back_in_acks()),* }
                 }
                 fn on_telemetry(&mut self, now: Time, int: &IntStack) {
                     match self { $(AnyNp::$variant(np) => np.on_telemetry(now, int)),* }
                 }
-                fn answer(&mut self, now: Time) -> Option<AnyFeedback<$($g),*>> {
-                    match self { $(AnyNp::$variant(np) => np.answer(now).map(AnyFeedback::$variant)),* }
+                fn ack_feedback(&mut self, now: Time) -> Option<AnyFeedback<$($g),*>> {
+                    match self { $(AnyNp::$variant(np) => np.ack_feedback(now).map(AnyFeedback::$variant)),* }
                 }
             }
 

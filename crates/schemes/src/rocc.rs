@@ -9,8 +9,8 @@ use crate::Configured;
 use crate::param::{BytesByRate, ParamValues, Preset, SchemeSpec, params, presets};
 use crate::parts::clock::Clock;
 use crate::parts::flow_table::FlowTable;
+use crate::parts::frame_content;
 use crate::parts::pi::Pi;
-use crate::parts::wire;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::scheme::*;
 
@@ -130,10 +130,10 @@ impl Scheme for Rocc {
     fn notification_point(&self, _: &FlowFacts) -> Silent<Fair> {
         Silent::default()
     }
-    fn wire(&self, fair: &Fair) -> Wire {
+    fn frame_content(&self, fair: &Fair) -> FrameContent {
         let rate_mbps = (fair.rate_bps / 1e6).round() as u32;
         let bytes = [rate_mbps.to_be_bytes(), fair.cp.to_be_bytes()].concat();
-        wire::cnp(wire::code::FAIR_RATE, &bytes, format!("fair rate {rate_mbps} Mb/s"))
+        frame_content::cnp(frame_content::code::FAIR_RATE, &bytes, format!("fair rate {rate_mbps} Mb/s"))
     }
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         // Section 4: longer than a period and a delay, so that a live congestion point speaks first.

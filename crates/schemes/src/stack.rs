@@ -87,9 +87,9 @@ impl<T: Overlay> Scheme for Stack<T> {
         self.base.as_ref().map_or(self.own.format(), |base| both(self.own.format(), base.format()))
     }
 
-    fn format_across(&self) -> Format {
-        let own = self.own.format_across();
-        self.base.as_ref().map_or(own, |base| both(own, base.format_across()))
+    fn format_inter_domain(&self) -> Format {
+        let own = self.own.format_inter_domain();
+        self.base.as_ref().map_or(own, |base| both(own, base.format_inter_domain()))
     }
 
     fn notification_bytes(&self, feedback: &Self::Feedback) -> Option<u32> {
@@ -99,11 +99,11 @@ impl<T: Overlay> Scheme for Stack<T> {
         }
     }
 
-    fn wire(&self, feedback: &Self::Feedback) -> Wire {
+    fn frame_content(&self, feedback: &Self::Feedback) -> FrameContent {
         match (feedback, &self.base) {
-            (Feedback::Own(feedback), _) => self.own.wire(feedback),
-            (Feedback::Base(feedback), Some(base)) => base.wire(feedback),
-            (Feedback::Base(_), None) => Wire::default(),
+            (Feedback::Own(feedback), _) => self.own.frame_content(feedback),
+            (Feedback::Base(feedback), Some(base)) => base.frame_content(feedback),
+            (Feedback::Base(_), None) => FrameContent::default(),
         }
     }
 }
@@ -186,11 +186,11 @@ impl<T: Overlay> CongestionPoint for Cp<T> {
         }
     }
 
-    fn on_answer(&mut self, view: &QueueView) {
+    fn on_ack_dequeue(&mut self, view: &QueueView) {
         if let Some(base) = &mut self.base {
-            base.on_answer(view);
+            base.on_ack_dequeue(view);
         }
-        self.own.on_answer(view);
+        self.own.on_ack_dequeue(view);
     }
 
     fn on_pause_change(&mut self, view: &QueueView) {
@@ -248,8 +248,8 @@ impl<T: Overlay> NotificationPoint for Np<T> {
         earlier(self.own.timer(), self.base.as_ref().and_then(|base| base.timer()))
     }
 
-    fn answers(&self) -> bool {
-        self.own.answers() || self.base.as_ref().is_some_and(|base| base.answers())
+    fn feeds_back_in_acks(&self) -> bool {
+        self.own.feeds_back_in_acks() || self.base.as_ref().is_some_and(|base| base.feeds_back_in_acks())
     }
 
     fn on_telemetry(&mut self, now: Time, int: &IntStack) {
@@ -259,10 +259,10 @@ impl<T: Overlay> NotificationPoint for Np<T> {
         }
     }
 
-    /// An ACK carries one answer.
-    fn answer(&mut self, now: Time) -> Option<Self::Feedback> {
-        let base = self.base.as_mut().and_then(|base| base.answer(now));
-        self.own.answer(now).map(Feedback::Own).or(base.map(Feedback::Base))
+    /// An ACK carries one feedback.
+    fn ack_feedback(&mut self, now: Time) -> Option<Self::Feedback> {
+        let base = self.base.as_mut().and_then(|base| base.ack_feedback(now));
+        self.own.ack_feedback(now).map(Feedback::Own).or(base.map(Feedback::Base))
     }
 }
 

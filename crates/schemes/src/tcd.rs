@@ -13,8 +13,8 @@
 
 use crate::dcqcn::{self, CnpTiming, MarkAt, Notify};
 use crate::param::{Base, ParamValues, Preset, SchemeSpec, params, presets};
+use crate::parts::frame_content;
 use crate::parts::red::Red;
-use crate::parts::wire;
 use crate::{Configured, Overlay};
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
@@ -140,12 +140,12 @@ impl Scheme for Tcd {
         }))
     }
 
-    fn wire(&self, cnp: &Cnp) -> Wire {
+    fn frame_content(&self, cnp: &Cnp) -> FrameContent {
         let (flag, says) = match cnp {
             Cnp::Ce => (1, "congestion encountered"),
             Cnp::Ue => (0, "undetermined"),
         };
-        wire::cnp(wire::code::KIND, &[flag], says.to_owned())
+        frame_content::cnp(frame_content::code::KIND, &[flag], says.to_owned())
     }
 
     fn notification_point(&self, _: &FlowFacts) -> Np {
@@ -401,7 +401,7 @@ mod tests {
         for (values, texts) in [(&mut values, texts), (&mut beneath, base)] {
             for (name, text) in texts {
                 let param = values.spec().param(name).unwrap();
-                values.set(name, param.unit.parse(text).unwrap());
+                values.set(name, param.kind.parse(text).unwrap());
             }
         }
         values.set_base(Some(beneath));

@@ -49,7 +49,7 @@ impl Points {
             initial_rate: if rng.below(3) == 0 { BitRate::from_bps(line.bps() / 3) } else { line },
             weight: 1 + rng.below(4) as u16,
             flow: rng.below(1000),
-            crossing: (rng.below(2) == 0).then(|| Crossing {
+            inter_domain: (rng.below(2) == 0).then(|| InterDomain {
                 near_rtt: Span::from_us(1 + rng.below(30)),
                 far_rtt: Span::from_us(1 + rng.below(30)),
                 far_line_rate: line,
@@ -79,7 +79,7 @@ impl Points {
             cp: scheme.congestion_point(&queue),
             np: scheme.notification_point(&flow),
             rp: scheme.reaction_point(&flow),
-            transit: flow.crossing.and_then(|_| scheme.transit(&flow)),
+            transit: flow.inter_domain.and_then(|_| scheme.transit(&flow)),
             said: Vec::new(),
             int: scheme.format().int.then(IntStack::default),
             sent: 0,
@@ -169,12 +169,12 @@ impl Points {
             ecn: [Ecn::Ect0, Ecn::Ect1, Ecn::Ce, Ecn::Ce][rng.below(4) as usize],
         };
         self.gateway(rng);
-        if self.np.answers() {
+        if self.np.feeds_back_in_acks() {
             if let Some(int) = &self.int {
                 self.np.on_telemetry(self.now, int);
             }
-            let answer = self.np.answer(self.now);
-            self.said.extend(answer);
+            let feedback = self.np.ack_feedback(self.now);
+            self.said.extend(feedback);
         }
         let feedback = self.np.on_data(&packet);
         self.said.extend(feedback);

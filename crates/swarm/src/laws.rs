@@ -136,7 +136,7 @@ fn in_order(trial: &Trial) -> Option<String> {
     (quiet && !detours && of.naks_sent > 0 && !resent).then(|| format!("{} NAKs though nothing was lost", of.naks_sent))
 }
 
-/// No port sends more than its wire carries; the frame it began last counts as a whole.
+/// No port sends more than its link carries; the frame it began last counts as a whole.
 fn not_faster_than_wires(trial: &Trial) -> Option<String> {
     let plan = &trial.world.plan;
     if plan.model.grain != Grain::Exact {
@@ -163,7 +163,7 @@ fn within_buffers(trial: &Trial) -> Option<String> {
     })
 }
 
-/// A path begins at the sender's NIC, goes on where each wire ends, and ends at the receiver.
+/// A path begins at the sender's NIC, goes on where each link ends, and ends at the receiver.
 fn path_leads_there(trial: &Trial, flow: &FlowRecord) -> Option<String> {
     let plan = &trial.world.plan;
     let mut at = flow.src;
@@ -183,10 +183,10 @@ fn pauses_alternate(trial: &Trial) -> Option<String> {
     if trial.world.plan.faults.iter().any(changes_a_link) {
         return None;
     }
-    let mut told: BTreeMap<(u32, u8), bool> = BTreeMap::new();
+    let mut paused: BTreeMap<(u32, u8), bool> = BTreeMap::new();
     let mut last = Time::ZERO;
     trial.world.pauses.iter().filter(|record| !record.refresh).find_map(|record| {
-        let before = told.insert((record.port, record.class), record.pause).unwrap_or(false);
+        let before = paused.insert((record.port, record.class), record.pause).unwrap_or(false);
         let backwards = std::mem::replace(&mut last, record.at) > record.at;
         (before == record.pause || backwards).then(|| format!("a PAUSE or RESUME out of turn: {record:?}"))
     })

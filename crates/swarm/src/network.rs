@@ -5,7 +5,7 @@ use crate::table;
 use toml::Table;
 use xoff_engine::{BitRate, Span};
 use xoff_fabric::plan::NodeKind;
-use xoff_fabric::topology::{self, Clos, CoreWiring, Graph, LeafSpine, TwoDc, Wire};
+use xoff_fabric::topology::{self, Clos, CoreWiring, Graph, LeafSpine, LinkSpec, TwoDc};
 
 /// A network as a scenario writes it, and what other sections must know of it.
 #[derive(Debug)]
@@ -27,8 +27,8 @@ pub fn network(draw: &mut Draw) -> Network {
     let host_gbps = *draw.pick(&RATES);
     let trunk_gbps = if draw.one_in(2) { host_gbps } else { *draw.pick(&RATES) };
     let (host_delay, trunk_delay) = (*draw.pick(&DELAYS), *draw.pick(&DELAYS));
-    let wire = |gbps: u64, ps: u64| Wire { rate: BitRate::from_gbps(gbps), delay: Span::from_ps(ps) };
-    let (host, trunk) = (wire(host_gbps, host_delay), wire(trunk_gbps, trunk_delay));
+    let link = |gbps: u64, ps: u64| LinkSpec { rate: BitRate::from_gbps(gbps), delay: Span::from_ps(ps) };
+    let (host, trunk) = (link(host_gbps, host_delay), link(trunk_gbps, trunk_delay));
     let small = table! { rate = gbps(host_gbps), delay = time(host_delay) };
     let row = {
         let mut row = small.clone();
@@ -75,8 +75,8 @@ fn clos(
     pods: u32,
     tors: u32,
     aggs: u32,
-    host: Wire,
-    trunk: Wire,
+    host: LinkSpec,
+    trunk: LinkSpec,
     tree: Table,
 ) -> (Graph, Table, Vec<(&'static str, u32)>) {
     let shape = Clos {
@@ -102,12 +102,12 @@ fn two_dc(
     leaves: u32,
     spines: u32,
     long_links: u32,
-    host: Wire,
-    (trunk_gbps, trunk): (u64, Wire),
+    host: LinkSpec,
+    (trunk_gbps, trunk): (u64, LinkSpec),
     tree: Table,
 ) -> Network {
     let long_ps = *draw.pick(&[5 * US, 20 * US, 50 * US]);
-    let long = Wire { delay: Span::from_ps(long_ps), ..trunk };
+    let long = LinkSpec { delay: Span::from_ps(long_ps), ..trunk };
     let shape =
         TwoDc { leaves, spines, hosts_per_leaf: 2, host, fabric: trunk, dci: trunk, long, long_parallel: long_links };
     let mut table = tree;

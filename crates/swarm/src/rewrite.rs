@@ -24,8 +24,8 @@ pub fn custom_topology(plan: &Plan) -> Table {
         let name = |node: u32| plan.nodes[node as usize].name.as_str();
         let (there, back) = (&link.a_to_b, &link.b_to_a);
         let mut row = table! { a = name(link.a), b = name(link.b), loss = there.loss };
-        wire(&mut row, there, "rate", "delay");
-        wire(&mut row, back, "reverse_rate", "reverse_delay");
+        set_direction(&mut row, there, "rate", "delay");
+        set_direction(&mut row, back, "reverse_rate", "reverse_delay");
         push(&mut topology, "link", row);
     }
     let mut domains: BTreeMap<u16, Vec<String>> = BTreeMap::new();
@@ -38,7 +38,7 @@ pub fn custom_topology(plan: &Plan) -> Table {
     topology
 }
 
-fn wire(row: &mut Table, direction: &Direction, rate: &str, delay: &str) {
+fn set_direction(row: &mut Table, direction: &Direction, rate: &str, delay: &str) {
     set(row, rate, format_rate(direction.rate));
     set(row, delay, format_span(direction.delay));
 }
@@ -73,7 +73,7 @@ fn add_node(root: &mut Table, list: &str, name: &str, links: &[(&str, &Direction
     }
     for (other, like) in links {
         let mut row = table! { a = name, b = *other };
-        wire(&mut row, like, "rate", "delay");
+        set_direction(&mut row, like, "rate", "delay");
         push(topology, "link", row);
     }
     let first_domain = rows(topology, "domain").next();
@@ -82,8 +82,8 @@ fn add_node(root: &mut Table, list: &str, name: &str, links: &[(&str, &Direction
     }
 }
 
-/// The first link of a host: its switch, and the wire to it.
-fn host_wire(plan: &Plan) -> (&str, Direction) {
+/// The first link of a host: its switch, and the direction towards it.
+fn host_link(plan: &Plan) -> (&str, Direction) {
     let is_host = |node: u32| plan.nodes[node as usize].kind == NodeKind::Host;
     let link = plan.links.iter().find(|link| is_host(link.a)).expect("a network has hosts");
     (plan.nodes[link.b as usize].name.as_str(), link.a_to_b)
@@ -92,19 +92,19 @@ fn host_wire(plan: &Plan) -> (&str, Direction) {
 /// One more host beside the first, of which nobody knows. It is as near and as fast as can be, so that
 /// the longest round trip of the network stays what it is.
 pub fn add_idle_host(root: &mut Table, plan: &Plan) {
-    let (switch, wire) = host_wire(plan);
+    let (switch, link) = host_link(plan);
     let is_host = |node: u32| plan.nodes[node as usize].kind == NodeKind::Host;
     let rates = plan.links.iter().filter(|link| is_host(link.a)).map(|link| link.a_to_b.rate.min(link.b_to_a.rate));
-    let near = Direction { rate: rates.max().unwrap_or(wire.rate), delay: Span::ZERO, loss: 0.0 };
+    let near = Direction { rate: rates.max().unwrap_or(link.rate), delay: Span::ZERO, loss: 0.0 };
     add_node(root, "hosts", "idle", &[(switch, &near)]);
 }
 
 /// A switch with three hosts at the edge of the network, of which nobody knows yet.
 pub fn add_island(root: &mut Table, plan: &Plan) {
-    let (switch, wire) = host_wire(plan);
-    add_node(root, "switches", "far", &[(switch, &wire)]);
+    let (switch, link) = host_link(plan);
+    add_node(root, "switches", "far", &[(switch, &link)]);
     for host in ["far0", "far1", "far2"] {
-        add_node(root, "hosts", host, &[("far", &wire)]);
+        add_node(root, "hosts", host, &[("far", &link)]);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::draw::{Draw, set};
 use toml::{Table, Value};
-use xoff_schemes::param::{Base, ParamSpec, SchemeSpec, Unit};
+use xoff_schemes::param::{Base, ParamKind, ParamSpec, SchemeSpec};
 
 /// `[scheme]`, and perhaps others; the names of those that traffic may choose.
 pub fn schemes(draw: &mut Draw, root: &mut Table) -> Vec<String> {
@@ -57,20 +57,20 @@ fn named(draw: &mut Draw, spec: &'static SchemeSpec) -> Table {
 fn other_value(draw: &mut Draw, param: &ParamSpec) -> Option<Value> {
     let factor = *draw.pick(&[0.25, 0.5, 2.0, 4.0]);
     let number = |text: &str| text.parse::<f64>().ok();
-    match param.unit {
-        Unit::Flag => Some((param.default != "true").into()),
-        Unit::Choice(choices) => Some((*draw.pick(choices)).into()),
-        Unit::Count { min, max } => {
+    match param.kind {
+        ParamKind::Flag => Some((param.default != "true").into()),
+        ParamKind::Choice(choices) => Some((*draw.pick(choices)).into()),
+        ParamKind::Count { min, max } => {
             let scaled = (number(param.default)? * factor) as u64;
             Some((scaled.clamp(min, max.min(1 << 40)) as i64).into())
         }
-        Unit::Number { min, max } => Some((number(param.default)? * factor).clamp(min, max).into()),
-        Unit::Time | Unit::Rate | Unit::Bytes => {
+        ParamKind::Number { min, max } => Some((number(param.default)? * factor).clamp(min, max).into()),
+        ParamKind::Time | ParamKind::Rate | ParamKind::Bytes => {
             // "55us" and "5KB": the number, then the unit as it is.
             let digits = param.default.find(|c: char| !c.is_ascii_digit() && c != '.')?;
             let (amount, unit) = param.default.split_at(digits);
             Some(format!("{}{unit}", number(amount)? * factor).into())
         }
-        Unit::BytesByRate | Unit::TimeByRate | Unit::NumberByRate { .. } => None,
+        ParamKind::BytesByRate | ParamKind::TimeByRate | ParamKind::NumberByRate { .. } => None,
     }
 }

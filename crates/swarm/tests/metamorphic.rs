@@ -155,7 +155,7 @@ fn a_table_before_the_others_changes_nothing() {
 fn the_order_of_named_tables_changes_nothing() {
     holds("permuted tables", 160, |seed| {
         let mut before = with_scheme(seed);
-        // Sources that act at one instant take turns as they are written, if that is asked for.
+        // Sources that act at one instant do so as they are written, if that is asked for.
         leave_out(&mut before, "model", "ties");
         let mut after = before.clone();
         let traffic = after.get_mut("traffic").and_then(Value::as_array_mut)?;
@@ -250,7 +250,7 @@ fn a_later_stop_changes_no_flow_that_had_ended() {
     assert!(compared > cases, "only {compared} flows were compared");
 }
 
-/// Wires ten times slower and delays ten times longer: every time is ten times longer, and nothing else
+/// Links ten times slower and delays ten times longer: every time is ten times longer, and nothing else
 /// changes. All rates here divide a byte's time without rest. Ties are taken in the order of
 /// scheduling, for the hash that breaks them otherwise contains the time.
 #[test]

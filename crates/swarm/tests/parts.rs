@@ -14,7 +14,7 @@ use xoff_scenario::Loaded;
 use xoff_swarm::{setting, text, trial};
 
 /// Each switch in a part by lot, hosts with theirs; several domains are cut only between them. `None` if there is
-/// nothing to cut, or a wire without delay would be.
+/// nothing to cut, or a link without delay would be.
 fn random_cut(plan: &Plan, seed: u64) -> Option<Vec<u16>> {
     let mut rng = stream(seed, "parts", 0);
     let most = 2 + rng.below(4);

@@ -61,7 +61,7 @@ pub fn of_param(spec: &'static SchemeSpec, param: &ParamSpec, width: usize) -> S
     let mut page = String::new();
     let symbol = if param.symbol.is_empty() { String::new() } else { format!(" ({})", param.symbol) };
     let default = spec.values(None).get(param.name).to_string();
-    let mut told = vec![param.meaning.to_owned(), format!("accepts {}", param.unit.expects())];
+    let mut lines = vec![param.meaning.to_owned(), format!("accepts {}", param.kind.expects())];
     let others: Vec<String> = spec
         .presets
         .iter()
@@ -70,12 +70,12 @@ pub fn of_param(spec: &'static SchemeSpec, param: &ParamSpec, width: usize) -> S
         .map(|(name, value)| format!("{name} {value}"))
         .collect();
     if !others.is_empty() {
-        told.push(format!("presets: {}", others.join(", ")));
+        lines.push(format!("presets: {}", others.join(", ")));
     }
-    told.extend(param.conditions().map(|(choice, wanted)| format!("only with {choice} = \"{wanted}\"")));
-    told.push(format!("source: {}", param.source));
+    lines.extend(param.conditions().map(|(choice, wanted)| format!("only with {choice} = \"{wanted}\"")));
+    lines.push(format!("source: {}", param.source));
     wrap::paragraph(&mut page, &format!("{}{symbol} = {default}", param.name), 4, width);
-    for line in told {
+    for line in lines {
         wrap::paragraph(&mut page, &line, 8, width);
     }
     page
@@ -91,7 +91,7 @@ pub fn json(specs: &[&'static SchemeSpec]) -> Value {
                 json!({
                     "name": param.name,
                     "symbol": param.symbol,
-                    "accepts": param.unit.expects(),
+                    "accepts": param.kind.expects(),
                     "default": defaults.get(param.name).to_string(),
                     "only_with": param.conditions().map(|(choice, wanted)| json!({ *choice: wanted })).collect::<Vec<_>>(),
                     "meaning": param.meaning,

@@ -92,8 +92,8 @@ impl Captured {
         }
         command.args(fields.iter().flat_map(|field| ["-e", field]));
         let output = command.output().unwrap();
-        let told = stderr(&output);
-        assert!(output.status.success() && !told.contains("Lua"), "{told}");
+        let errors = stderr(&output);
+        assert!(output.status.success() && !errors.contains("Lua"), "{errors}");
         let text = String::from_utf8(output.stdout).unwrap();
         let row = |line: &str| line.split('|').map(str::to_owned).collect::<Vec<_>>();
         let rows: Vec<_> = text.lines().map(row).collect();
@@ -424,17 +424,17 @@ fn flows_between_datacentres_carry_credits() {
     let data = run.frames("ends", "infiniband.bth.opcode <= 10", &fields);
     assert_eq!(data.len(), 20);
     assert!(data.iter().all(|frame| frame[0] == "2" && frame[3] == "0" && frame[4] == "1102"), "{data:?}");
-    let answers = run.frames("ends", "infiniband.bth.opcode == 17", &fields);
-    assert_eq!(answers.len(), 20);
-    for answer in &answers {
-        assert_eq!((answer[0].as_str(), answer[4].as_str()), ("9", "72"), "66 B and ten, less the FCS");
-        assert_eq!(between(&answer[5], "credit ", " of"), number(&answer[1]));
-        assert_eq!(between(&answer[5], "advertised ", " Mb/s"), number(&answer[2]));
+    let acks = run.frames("ends", "infiniband.bth.opcode == 17", &fields);
+    assert_eq!(acks.len(), 20);
+    for ack in &acks {
+        assert_eq!((ack[0].as_str(), ack[4].as_str()), ("9", "72"), "66 B and ten, less the FCS");
+        assert_eq!(between(&ack[5], "credit ", " of"), number(&ack[1]));
+        assert_eq!(between(&ack[5], "advertised ", " Mb/s"), number(&ack[2]));
     }
     // Leaf, spine and gateway have written their records.
-    let told = run.frames("ends", "infiniband.bth.opcode == 129", &fields);
-    assert_eq!(told.len(), run.count("notifications"));
-    assert!(!told.is_empty() && told.iter().all(|cnp| cnp[0] == "8" && cnp[3] == "3" && cnp[4] == "116"), "{told:?}");
+    let cnps = run.frames("ends", "infiniband.bth.opcode == 129", &fields);
+    assert_eq!(cnps.len(), run.count("notifications"));
+    assert!(!cnps.is_empty() && cnps.iter().all(|cnp| cnp[0] == "8" && cnp[3] == "3" && cnp[4] == "116"), "{cnps:?}");
 }
 
 #[test]
@@ -502,8 +502,8 @@ fn a_capture_keeps_to_its_window_its_limit_and_its_snap() {
         assert_eq!(number(&frame[3]), number(&frame[2]).min(64));
     }
     assert!(frames.iter().any(|frame| frame[0] == "h7->s1"));
-    let told = "the capture's limit is reached";
-    assert!(frames[24][4].contains(told) && !frames[23][4].contains(told));
+    let notice = "the capture's limit is reached";
+    assert!(frames[24][4].contains(notice) && !frames[23][4].contains(notice));
     let times: Vec<&String> = frames.iter().map(|frame| &frame[1]).collect();
     assert!(times.is_sorted());
     // The summary for people says it too.

@@ -118,48 +118,48 @@ impl Case {
         let bench = self.again();
         let output = self.xoff(&bench, &format!("{}@{number}", fault.name()), None);
         let text = stderr(&output);
-        let told = format!("{fault:?} at {change}, exit {:?}\n{text}", output.status.code());
+        let context = format!("{fault:?} at {change}, exit {:?}\n{text}", output.status.code());
         let out = bench.path.join("out");
         // Two renames in place of one exchange: between them the old result has a hidden name.
         let hidden = |name: &String| name.starts_with(".out.xoff-replaced-");
         let moved = self.plain && fault == Fault::Kill && !out.exists();
         if moved {
-            let name = entries(&bench.path).into_iter().find(hidden).unwrap_or_else(|| panic!("{told}"));
-            assert_whole(&bench.path.join(name), &told);
+            let name = entries(&bench.path).into_iter().find(hidden).unwrap_or_else(|| panic!("{context}"));
+            assert_whole(&bench.path.join(name), &context);
         } else {
-            assert_whole(&out, &told);
+            assert_whole(&out, &context);
         }
         match (fault, output.status.code()) {
-            (Fault::Kill, None) => self.go_on(&bench, &told),
+            (Fault::Kill, None) => self.go_on(&bench, &context),
             // It succeeds if what failed was only tidying up.
-            (Fault::Error | Fault::Full, Some(0)) => assert!(self.is_new(&out), "{told}"),
-            (Fault::Error | Fault::Full, Some(3)) => self.check_words(&bench, &text, &told),
-            _ => panic!("{told}"),
+            (Fault::Error | Fault::Full, Some(0)) => assert!(self.is_new(&out), "{context}"),
+            (Fault::Error | Fault::Full, Some(3)) => self.check_words(&bench, &text, &context),
+            _ => panic!("{context}"),
         }
     }
 
     /// The message is true.
-    fn check_words(&self, bench: &Bench, text: &str, told: &str) {
+    fn check_words(&self, bench: &Bench, text: &str, context: &str) {
         let out = bench.path.join("out");
-        assert!(text.contains(bench.path.to_str().unwrap()), "no path in the message: {told}");
-        assert_eq!(self.is_new(&out), text.contains("out is complete, but"), "{told}");
+        assert!(text.contains(bench.path.to_str().unwrap()), "no path in the message: {context}");
+        assert_eq!(self.is_new(&out), text.contains("out is complete, but"), "{context}");
         if let Some((_, rest)) = text.split_once("the new one is complete in ") {
             let kept = PathBuf::from(rest.split([' ', '\n']).next().unwrap());
-            assert_whole(&kept, told);
-            assert!(self.is_new(&kept), "{told}");
+            assert_whole(&kept, context);
+            assert!(self.is_new(&kept), "{context}");
         }
         let partial = |name: &String| name.contains("xoff-partial");
         let left: Vec<String> = entries(&bench.path).into_iter().filter(partial).collect();
-        assert!(left.iter().all(|name| text.contains(name.as_str())), "{left:?} is left unsaid: {told}");
+        assert!(left.iter().all(|name| text.contains(name.as_str())), "{left:?} is left unsaid: {context}");
     }
 
     /// What a kill leaves is in nobody's way.
-    fn go_on(&self, bench: &Bench, told: &str) {
+    fn go_on(&self, bench: &Bench, context: &str) {
         let output = self.xoff(bench, "never@0", None);
-        assert_eq!(output.status.code(), Some(0), "after {told}: {}", stderr(&output));
+        assert_eq!(output.status.code(), Some(0), "after {context}: {}", stderr(&output));
         let out = bench.path.join("out");
-        assert_whole(&out, told);
-        assert!(self.is_new(&out), "{told}");
+        assert_whole(&out, context);
+        assert!(self.is_new(&out), "{context}");
     }
 }
 

@@ -7,8 +7,8 @@ use common::{Bench, stderr};
 #[test]
 fn scenarios_are_known_by_name() {
     let bench = Bench::new();
-    let told = bench.ok(&["check", "victim-flow"]);
-    assert!(told.contains("base round trip"), "{told}");
+    let output = bench.ok(&["check", "victim-flow"]);
+    assert!(output.contains("base round trip"), "{output}");
     let table = bench.ok(&["compare", "incast", "--schemes", "none,dcqcn", "--no-out", "--set", "traffic.0.events=2"]);
     assert!(table.contains("dcqcn"), "{table}");
     let refused = bench.xoff(&["run", "incats", "--no-out"]);
@@ -20,24 +20,24 @@ fn a_file_on_disk_goes_before_one_inside() {
     let bench = Bench::new();
     std::fs::create_dir(bench.path.join("scenarios")).unwrap();
     std::fs::write(bench.path.join("scenarios/incast.toml"), common::SMALL).unwrap();
-    let told = bench.ok(&["check", "incast"]);
-    assert!(told.contains("small") && !told.contains("h32"), "{told}");
+    let output = bench.ok(&["check", "incast"]);
+    assert!(output.contains("small") && !output.contains("h32"), "{output}");
 }
 
 #[test]
 fn the_papers_are_inside() {
     let bench = Bench::new();
-    let told = bench.ok(&["reproduce"]);
+    let output = bench.ok(&["reproduce"]);
     for experiment in ["pcn-fig2", "mercury-fig9", "fqcn-fig1", "mlcc-fig9", "rcm-fig7"] {
-        assert!(told.contains(experiment), "{experiment}: {told}");
+        assert!(output.contains(experiment), "{experiment}: {output}");
     }
 }
 
 #[test]
 fn a_new_scenario_can_be_run_at_once() {
     let bench = Bench::new();
-    let told = bench.ok(&["new", "scenario", "mine", "--kind", "victim"]);
-    assert!(told.contains("xoff run mine.toml"), "{told}");
+    let output = bench.ok(&["new", "scenario", "mine", "--kind", "victim"]);
+    assert!(output.contains("xoff run mine.toml"), "{output}");
     assert!(bench.ok(&["check", "mine.toml"]).contains("mine"));
     let refused = bench.xoff(&["new", "scenario", "mine"]);
     assert!(refused.status.code() == Some(3) && stderr(&refused).contains("mine.toml"), "{}", stderr(&refused));

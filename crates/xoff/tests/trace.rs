@@ -27,13 +27,13 @@ fn arrows_lead_from_the_root_of_the_congestion_tree_to_its_victim() {
     for (sets, times) in [(&[][..], "decisions"), (&["output.pfc_frames=true"][..], "arrivals")] {
         let bench = Bench::new();
         let sets = [&["run.stop=25ms"][..], sets].concat();
-        let told = traced(&bench, &shipped("victim-flow.toml"), &sets);
-        assert!(told.contains("21 nodes, 250 flows") && told.contains(times), "{told}");
-        let told = perfetto::check(&bench.path.join("out"), &["victim F0"]);
+        let output = traced(&bench, &shipped("victim-flow.toml"), &sets);
+        assert!(output.contains("21 nodes, 250 flows") && output.contains(times), "{output}");
+        let output = perfetto::check(&bench.path.join("out"), &["victim F0"]);
         // S1 stops S0, in which nothing is congested, and so S0 stops the victim's host.
-        let chains: Vec<&str> = told.lines().filter(|line| line.starts_with("chain of")).collect();
-        assert!(chains.len() == 1 && chains[0].starts_with("chain of victim F0: S0->S1 H0->S0 ("), "{told}");
-        assert!(told.contains(&format!("times: {times}")), "{told}");
+        let chains: Vec<&str> = output.lines().filter(|line| line.starts_with("chain of")).collect();
+        assert!(chains.len() == 1 && chains[0].starts_with("chain of victim F0: S0->S1 H0->S0 ("), "{output}");
+        assert!(output.contains(&format!("times: {times}")), "{output}");
     }
 }
 
@@ -48,9 +48,9 @@ fn timed_pauses_are_as_long_as_the_egress_stood_still() {
 #[test]
 fn congestion_over_three_layers_and_parallel_links_is_told_as_it_happened() {
     let bench = Bench::new();
-    let told = traced(&bench, &shipped("deadlock.toml"), &["output.pfc_frames=true"]);
-    let told = told + &perfetto::check(&bench.path.join("out"), &[]);
-    assert!(told.contains("70 nodes"), "{told}");
+    let output = traced(&bench, &shipped("deadlock.toml"), &["output.pfc_frames=true"]);
+    let output = output + &perfetto::check(&bench.path.join("out"), &[]);
+    assert!(output.contains("70 nodes"), "{output}");
 }
 
 #[test]
@@ -58,10 +58,10 @@ fn the_same_run_gives_the_same_bytes() {
     let bench = Bench::with("small.toml", SMALL);
     bench.ok(&["run", "small.toml", "--quiet", "--out", "a"]);
     bench.ok(&["run", "small.toml", "--quiet", "--out", "b"]);
-    let told: serde_json::Value = serde_json::from_str(&bench.ok(&["trace", "a", "--json"])).unwrap();
-    assert_eq!(told["size_bytes"], bench.read("a/trace.pftrace").len());
-    assert_eq!(told["nodes"], 10);
-    assert!(told["pauses"].as_u64().unwrap() > 0 && told["samples"].as_u64().unwrap() > 0, "{told}");
+    let output: serde_json::Value = serde_json::from_str(&bench.ok(&["trace", "a", "--json"])).unwrap();
+    assert_eq!(output["size_bytes"], bench.read("a/trace.pftrace").len());
+    assert_eq!(output["nodes"], 10);
+    assert!(output["pauses"].as_u64().unwrap() > 0 && output["samples"].as_u64().unwrap() > 0, "{output}");
     assert_eq!(bench.ok(&["trace", "b", "-o", "there/b.pftrace", "--quiet"]), "");
     assert_eq!(bench.read("a/trace.pftrace"), bench.read("there/b.pftrace"));
     assert_eq!(common::entries(&bench.path.join("there")), ["b.pftrace"], "nothing half-written stays");
@@ -85,7 +85,7 @@ fn what_cannot_be_traced_is_refused_and_nothing_written() {
     std::fs::write(bench.path.join("a/series.parquet"), &whole).unwrap();
     let scenario = String::from_utf8(bench.read("a/scenario.toml")).unwrap();
     std::fs::write(bench.path.join("a/scenario.toml"), common::changed(&scenario, "left = 4", "left = 5")).unwrap();
-    let told = refused(&["trace", "a"], 2);
-    assert!(told.contains("does not have"), "{told}");
+    let output = refused(&["trace", "a"], 2);
+    assert!(output.contains("does not have"), "{output}");
     assert!(!bench.entries().iter().chain(&common::entries(&bench.path.join("a"))).any(|name| name.contains("trace")));
 }

@@ -29,7 +29,7 @@ impl<S: Scheme> Part<S> {
     /// Makes sure the port is served once it is free: now, if it is.
     #[cold]
     #[inline(never)]
-    pub(crate) fn expect_free_in_turn(&mut self, port_id: PortId) {
+    pub(crate) fn expect_free_sequenced(&mut self, port_id: PortId) {
         if self.ports[port_id].has(FREE_RESERVED) {
             self.settle_free(port_id);
         }

@@ -1,8 +1,8 @@
 //! Frames at captured ports, as records: what each is at the instant its first bit leaves.
 
+use crate::contract::frame_content::FrameContent;
 use crate::contract::packet::{Ecn, IntStack};
 use crate::contract::scheme::{Format, Transport};
-use crate::contract::wire::Wire;
 use xoff_engine::{BitRate, Span, Time};
 
 /// Frames to be recorded.
@@ -39,11 +39,11 @@ pub struct Frame {
 pub enum Body {
     Data(Data),
     /// ACK or NAK.
-    Answer(Answer),
+    Reply(Reply),
     /// To a sender, from its receiver or from a switch.
     Notification {
         flow: FlowName,
-        wire: Wire,
+        content: FrameContent,
         /// The switch's egress that saw the congestion, if a switch sent it.
         origin: Option<Place>,
     },
@@ -56,7 +56,7 @@ pub enum Body {
     },
     /// From a switch's control to its neighbour's.
     Neighbour {
-        wire: Wire,
+        content: FrameContent,
         flows: Vec<FlowName>,
     },
 }
@@ -76,7 +76,7 @@ pub struct Data {
     /// When it left its sender's NIC.
     pub sent_at: Time,
     pub resent: bool,
-    /// It wants an answer.
+    /// It wants an ACK.
     pub asks_ack: bool,
     pub format: Format,
     pub int: Option<Box<IntStack>>,
@@ -84,7 +84,7 @@ pub struct Data {
 }
 
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct Reply {
     pub flow: FlowName,
     pub nak: bool,
     /// The next packet the receiver expects, and its first byte in the flow.
@@ -92,13 +92,13 @@ pub struct Answer {
     pub expected_byte: u64,
     /// It has them all.
     pub complete: bool,
-    /// When the packet it answers left its sender's NIC.
+    /// When the packet it acknowledges left its sender's NIC.
     pub sent_at: Time,
-    /// The mark of the packet it answers differs from how that packet was sent.
+    /// The mark of the packet it acknowledges differs from how that packet was sent.
     pub echoes_mark: bool,
     pub format: Format,
     pub int: Option<Box<IntStack>>,
-    pub wire: Option<Wire>,
+    pub content: Option<FrameContent>,
 }
 
 /// Whether and where a data packet was marked.

@@ -7,7 +7,7 @@
 //! triad it is told what happens and when, and returns what should happen; the world does it
 //! ([`crate::node::voq`]).
 
-use crate::contract::wire::Wire;
+use crate::contract::frame_content::FrameContent;
 use xoff_engine::{BitRate, Span, Time};
 
 /// What a switch control may know of its place.
@@ -23,7 +23,7 @@ pub struct SwitchFacts<'a> {
     pub mtu_wire_bytes: u32,
 }
 
-/// One port of a controlled switch.
+/// One port of a VOQ switch.
 #[derive(Clone, Copy, Debug)]
 pub struct PortFacts {
     pub rate: BitRate,
@@ -142,8 +142,8 @@ pub trait SwitchControl {
         64
     }
     /// How a message looks in its frame; only captures ask.
-    fn wire(&self, _message: &Self::Message) -> Wire {
-        Wire::default()
+    fn frame_content(&self, _message: &Self::Message) -> FrameContent {
+        FrameContent::default()
     }
 
     /// The time named by [`SwitchControl::timer`] has come; gates may have opened.

@@ -2,8 +2,8 @@
 
 pub mod capture;
 pub mod control;
+pub mod frame_content;
 pub mod packet;
 pub mod record;
 pub mod scheme;
 pub mod traffic;
-pub mod wire;

@@ -56,10 +56,10 @@ impl Kind {
     }
 }
 
-/// One packet. Copied from queue to wire to queue; nothing points at it.
+/// One packet. Copied from queue to link to queue; nothing points at it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Packet {
-    /// When the packet (or the one it answers) left its sender's NIC.
+    /// When the packet (or the one it acknowledges) left its sender's NIC.
     pub stamp: Time,
     /// Card of its flow; cards are reused only after the flow's last packet is gone.
     pub flow: CardId,
@@ -119,9 +119,9 @@ pub const NO_EXTRA: u32 = u32::MAX;
 
 /// Walks its route backwards, each port standing for its peer.
 pub const BACKWARD: u8 = 1;
-/// A data packet that wants an answer: the BTH's AckReq bit.
+/// A data packet that wants an ACK: the BTH's AckReq bit.
 pub const ASKS_ACK: u8 = 2;
-/// The packet (or the one it answers) had been sent before.
+/// The packet (or the one it acknowledges) had been sent before.
 pub const RESENT: u8 = 4;
 /// A data packet of a flow that a switch in mid-path shapes; an ACK or NAK whose `extra` is feedback.
 pub const TRANSIT: u8 = 8;

@@ -40,7 +40,7 @@ pub struct FlowRecord {
     pub notifications: u64,
     /// When the first of them did.
     pub first_notified: Option<Time>,
-    /// Other ways than its path that some of its packets were sent by switches under control.
+    /// Other routes than its path that some of its packets were sent by VOQ switches.
     pub detours: u32,
     /// Egress ports from the sender's NIC on.
     pub path: Box<[u32]>,
@@ -239,7 +239,7 @@ pub enum Failure {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holdings {
     pub flows_alive: u64,
-    /// In queues of switches, and on wires.
+    /// In queues of switches, and on links.
     pub packets_queued: u64,
     pub packets_in_flight: u64,
     /// The source with most flows alive, and how many.

@@ -7,10 +7,10 @@
 //! world must call at all.
 
 pub use crate::contract::control::{Lane, Lanes, Occupancy, Passing, PortFacts, SwitchControl, SwitchFacts};
+pub use crate::contract::frame_content::{Carrier, FrameContent};
 use crate::contract::packet::{Ecn, IntStack};
-pub use crate::contract::wire::{Carrier, Wire};
 use xoff_engine::rng::mix;
-use xoff_engine::{BitRate, Lots, Span, Time};
+use xoff_engine::{BitRate, SharedRandom, Span, Time};
 
 /// A configured scheme: makes the state machines of ports and flows.
 ///
@@ -52,7 +52,7 @@ pub trait Scheme: Send + Sync {
     }
 
     /// What the packets of its flows between domains look like.
-    fn format_across(&self) -> Format {
+    fn format_inter_domain(&self) -> Format {
         self.format()
     }
 
@@ -61,10 +61,10 @@ pub trait Scheme: Send + Sync {
         None
     }
 
-    /// How the content of a notification, or of an answer in an ACK, looks in its frame. Only captures
+    /// How the content of a notification, or of feedback in an ACK, looks in its frame. Only captures
     /// ask.
-    fn wire(&self, _: &Self::Feedback) -> Wire {
-        Wire::default()
+    fn frame_content(&self, _: &Self::Feedback) -> FrameContent {
+        FrameContent::default()
     }
 }
 
@@ -138,8 +138,8 @@ pub struct QueueFacts {
     pub pause_bytes: Option<u64>,
     /// The link it feeds leads into another domain.
     pub leaves_domain: bool,
-    /// Where it draws lots, if the whole run shares them.
-    pub lots: Option<Lots>,
+    /// The random stream that the whole run shares, if it does.
+    pub shared_random: Option<SharedRandom>,
 }
 
 impl QueueFacts {
@@ -156,7 +156,7 @@ impl QueueFacts {
             xon_bytes: None,
             pause_bytes: None,
             leaves_domain: false,
-            lots: None,
+            shared_random: None,
         }
     }
 }
@@ -184,15 +184,15 @@ pub struct FlowFacts {
     pub weight: u16,
     /// Switches on its path when it starts.
     pub hops: u8,
-    /// How long its receiver takes to answer a packet.
+    /// How long its receiver takes to acknowledge a packet.
     pub ack_delay: Span,
     /// How it crosses domains; `None` if both ends are in one.
-    pub crossing: Option<Crossing>,
+    pub inter_domain: Option<InterDomain>,
 }
 
 /// The two short stretches of a flow between domains.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Crossing {
+pub struct InterDomain {
     /// Base round trip between the sender and the gateway out of its domain.
     pub near_rtt: Span,
     /// Base round trip between the gateway into the receiver's domain and the receiver.
@@ -219,7 +219,7 @@ impl FlowFacts {
             weight: 1,
             hops: 1,
             ack_delay: Span::ZERO,
-            crossing: None,
+            inter_domain: None,
         }
     }
 }
@@ -241,8 +241,8 @@ impl Hooks {
     /// queue empty: most packets, in a network that is not overloaded.
     pub const DEQUEUE_BUSY: Hooks = Hooks(32);
     /// With one of the two for packets that leave: ACKs and NAKs count too
-    /// ([`CongestionPoint::on_answer`]).
-    pub const ANSWERS: Hooks = Hooks(64);
+    /// ([`CongestionPoint::on_ack_dequeue`]).
+    pub const ACKS: Hooks = Hooks(64);
     /// Instead of [`Hooks::DEQUEUE`], for congestion points that do nothing but write a record of their port into the
     /// telemetry of each data packet: bytes sent before it, and what waits in all classes of the port without it. The
     /// world does it itself, without a call.
@@ -360,8 +360,8 @@ pub trait CongestionPoint {
         _notify: impl FnMut(u32, Self::Feedback),
     ) {
     }
-    /// An ACK or NAK of the scheme has left the queue; with [`Hooks::ANSWERS`] only.
-    fn on_answer(&mut self, _view: &QueueView) {}
+    /// An ACK or NAK of the scheme has left the queue; with [`Hooks::ACKS`] only.
+    fn on_ack_dequeue(&mut self, _view: &QueueView) {}
     /// The queue was paused (`view.paused`) or resumed by its downstream.
     fn on_pause_change(&mut self, _view: &QueueView) {}
     /// The time named by [`CongestionPoint::timer`] has come.
@@ -403,8 +403,8 @@ impl<C: CongestionPoint> CongestionPoint for Box<C> {
     ) {
         (**self).on_dequeue(view, packet, mark, notify);
     }
-    fn on_answer(&mut self, view: &QueueView) {
-        (**self).on_answer(view);
+    fn on_ack_dequeue(&mut self, view: &QueueView) {
+        (**self).on_ack_dequeue(view);
     }
     fn on_pause_change(&mut self, view: &QueueView) {
         (**self).on_pause_change(view);
@@ -432,7 +432,7 @@ pub trait NotificationPoint {
     type Feedback: Copy;
 
     /// A data packet arrived that the receiver keeps (in order, unless [`Format::reorder`]); the
-    /// answer travels as a notification of its own. (ACKs
+    /// feedback travels as a notification of its own. (ACKs
     /// echo the packet's mark, time stamp and telemetry without being asked.)
     fn on_data(&mut self, _packet: &Received) -> Option<Self::Feedback> {
         None
@@ -444,15 +444,15 @@ pub trait NotificationPoint {
     fn timer(&self) -> Option<Time> {
         None
     }
-    /// Whether it answers in ACKs: asked once, when the flow starts. The next two hooks are for
+    /// Whether it feeds back in ACKs: asked once, when the flow starts. The next two hooks are for
     /// those that do; their ACKs carry feedback in the place of telemetry.
-    fn answers(&self) -> bool {
+    fn feeds_back_in_acks(&self) -> bool {
         false
     }
     /// The telemetry of a data packet, before [`NotificationPoint::on_data`].
     fn on_telemetry(&mut self, _now: Time, _int: &IntStack) {}
     /// What the ACK or NAK about to be sent carries to the sender, past the flow's [`Transit`].
-    fn answer(&mut self, _now: Time) -> Option<Self::Feedback> {
+    fn ack_feedback(&mut self, _now: Time) -> Option<Self::Feedback> {
         None
     }
 }
@@ -573,7 +573,7 @@ pub trait Transit {
     fn on_ack(&mut self, _now: Time, _feedback: &Self::Feedback) {}
     /// The rate of the flow's queue, in bits per second of wire bytes; read after every hook.
     fn rate_bps(&self) -> f64;
-    /// Bytes in the egress queue, of this rate, from which on flows wait and take turns.
+    /// Bytes in the egress queue, of this rate, from which on flows wait and are served round-robin.
     fn yields_at(&self, _egress: BitRate) -> u64 {
         u64::MAX
     }

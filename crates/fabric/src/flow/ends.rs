@@ -62,7 +62,7 @@ pub struct Sender<Rp> {
     /// Payload bytes the last packet falls short of a full one.
     pub short_bytes: u32,
     /// Wire bytes of the last packet sent, for rate changes in mid-gap.
-    pub last_wire: u32,
+    pub last_wire_bytes: u32,
     pub next_avail: Time,
     /// Pacing gap per wire byte; zero paces at line rate.
     pub ps_per_byte: f64,
@@ -131,7 +131,7 @@ impl<Rp> Sender<Rp> {
         self.asked = self.asked.min(self.una);
     }
 
-    /// Whether its next packet is one sent before, out of turn.
+    /// Whether its next packet is one sent before, out of order.
     #[inline]
     pub fn may_resend(&self) -> bool {
         self.resend && !self.stranded
@@ -174,9 +174,9 @@ pub struct Receiver<Np> {
     pub ack_class: u8,
     /// Frame bytes that are not payload.
     pub header_bytes: u16,
-    /// Its notification point answers in ACKs.
-    pub answers: bool,
-    pub naked: u32,
+    /// Its notification point feeds back in ACKs.
+    pub feeds_back_in_acks: bool,
+    pub last_nak: u32,
     pub nak_at: Time,
     pub due: Time,
     /// First entry of the route back, and whether it is the forward route read backwards.
@@ -203,9 +203,9 @@ impl<Np> Receiver<Np> {
     }
 }
 
-/// What only the books need.
+/// What a flow is, the paths it has, and what its record counts.
 #[derive(Debug)]
-pub struct Ledger {
+pub struct FlowDetails {
     /// Its number in the run, and in its source.
     pub id: u32,
     pub number: u64,

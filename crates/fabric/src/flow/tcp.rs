@@ -174,7 +174,7 @@ impl<S: Scheme> Part<S> {
             if last {
                 receiver.delivered_at = Some(now);
             }
-            if receiver.answers
+            if receiver.feeds_back_in_acks
                 && let Some(int) = self.int.get(packet.extra)
             {
                 receiver.np.on_telemetry(now, int);
@@ -208,11 +208,11 @@ impl<S: Scheme> Part<S> {
     fn send_ack(&mut self, cause: &Packet) {
         let flow = self.cards[cause.flow].receiver;
         let receiver = &self.receivers[flow];
-        let (host, answers) = (receiver.host, receiver.answers);
+        let (host, feeds_back_in_acks) = (receiver.host, receiver.feeds_back_in_acks);
         let delay = self.plan.hosts[self.hosts[host].profile as usize].ack_delay;
-        let mut ack = self.answer(flow, cause, Kind::Ack);
-        if answers {
-            self.put_answer(flow, &mut ack);
+        let mut ack = self.reply(flow, cause, Kind::Ack);
+        if feeds_back_in_acks {
+            self.put_ack_feedback(flow, &mut ack);
         }
         self.counters.acks_sent += 1;
         self.emit(host, &ack, delay, ACK_LANE);
@@ -272,7 +272,7 @@ impl<S: Scheme> Part<S> {
         let resend = self.ask_resend(flow);
         self.read_rp(flow);
         if resend {
-            self.stir_flow(flow);
+            self.try_to_send(flow);
         }
     }
 
@@ -295,7 +295,7 @@ impl<S: Scheme> Part<S> {
                 sender.next = sender.una;
                 sender.resend = false;
                 self.counters.timeouts += 1;
-                self.ledgers[flow].timeouts += 1;
+                self.details[flow].timeouts += 1;
                 true
             }
         }

@@ -58,7 +58,7 @@ impl<S: Scheme> Part<S> {
         if last {
             receiver.delivered_at = Some(now);
         }
-        if receiver.answers
+        if receiver.feeds_back_in_acks
             && let Some(int) = self.int.get(packet.extra)
         {
             receiver.np.on_telemetry(now, int);
@@ -72,10 +72,10 @@ impl<S: Scheme> Part<S> {
         let ack = packet.flags & ASKS_ACK != 0;
         let np_timer = receiver.np.timer();
         if ack {
-            let (delay, answers) = (settings.ack_delay, receiver.answers);
-            let mut ack = self.answer(flow, packet, Kind::Ack);
-            if answers {
-                self.put_answer(flow, &mut ack);
+            let (delay, feeds_back_in_acks) = (settings.ack_delay, receiver.feeds_back_in_acks);
+            let mut ack = self.reply(flow, packet, Kind::Ack);
+            if feeds_back_in_acks {
+                self.put_ack_feedback(flow, &mut ack);
             }
             self.counters.acks_sent += 1;
             self.emit(host_id, &ack, delay, ACK_LANE);
@@ -96,7 +96,7 @@ impl<S: Scheme> Part<S> {
 
     /// The ACK or NAK of a receiver to a data packet; takes over its telemetry.
     #[inline]
-    pub(crate) fn answer(&self, receiver: ReceiverId, data: &Packet, kind: Kind) -> Packet {
+    pub(crate) fn reply(&self, receiver: ReceiverId, data: &Packet, kind: Kind) -> Packet {
         let receiver = &self.receivers[receiver];
         Packet {
             stamp: data.stamp,
@@ -115,9 +115,9 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// Puts what the notification point answers into an ACK or NAK, in the place of telemetry.
-    pub(crate) fn put_answer(&mut self, receiver: ReceiverId, ack: &mut Packet) {
-        let Some(feedback) = self.receivers[receiver].np.answer(self.now) else { return };
+    /// Puts feedback of the notification point into an ACK or NAK, in the place of telemetry.
+    pub(crate) fn put_ack_feedback(&mut self, receiver: ReceiverId, ack: &mut Packet) {
+        let Some(feedback) = self.receivers[receiver].np.ack_feedback(self.now) else { return };
         self.release_extra(ack);
         ack.extra = self.feedback.insert(feedback);
         ack.flags |= TRANSIT;
@@ -139,8 +139,9 @@ impl<S: Scheme> Part<S> {
         let settings = &self.plan.hosts[self.hosts[host_id].profile as usize];
         let delay = settings.ack_delay;
         let behind = packet.psn < receiver.expected;
-        let told = receiver.naked == receiver.expected && now.saturating_since(receiver.nak_at) < settings.nak_interval;
-        if receiver.closed || (!behind && told) {
+        let nak_is_recent =
+            receiver.last_nak == receiver.expected && now.saturating_since(receiver.nak_at) < settings.nak_interval;
+        if receiver.closed || (!behind && nak_is_recent) {
             self.discard(packet);
             return;
         }
@@ -148,16 +149,16 @@ impl<S: Scheme> Part<S> {
         if behind {
             self.counters.acks_sent += 1;
         } else {
-            receiver.naked = receiver.expected;
+            receiver.last_nak = receiver.expected;
             receiver.nak_at = now;
             self.counters.naks_sent += 1;
         }
-        let answers = receiver.answers;
-        let mut answer = self.answer(flow, packet, if behind { Kind::Ack } else { Kind::Nak });
-        if answers {
-            self.put_answer(flow, &mut answer);
+        let feeds_back_in_acks = receiver.feeds_back_in_acks;
+        let mut reply = self.reply(flow, packet, if behind { Kind::Ack } else { Kind::Nak });
+        if feeds_back_in_acks {
+            self.put_ack_feedback(flow, &mut reply);
         }
-        self.emit(host_id, &answer, delay, ACK_LANE);
+        self.emit(host_id, &reply, delay, ACK_LANE);
     }
 
     pub(crate) fn arm_np_timer(&mut self, flow: ReceiverId, at: Time) {
@@ -285,9 +286,9 @@ impl<S: Scheme> Part<S> {
             let port_id = self.hosts[sender.host].port;
             if state == SendState::Scanned {
                 self.read_rp(flow);
-                self.hasten(flow);
+                self.wake_sooner(flow);
             }
-            self.ledgers[flow].acked_at = Some(self.now);
+            self.details[flow].acked_at = Some(self.now);
             self.end_flow(flow);
             if state == SendState::Scanned {
                 self.serve_scan(port_id);
@@ -296,10 +297,10 @@ impl<S: Scheme> Part<S> {
         }
         self.after_rp(flow);
         match state {
-            SendState::Blocked | SendState::Idle => self.stir_flow(flow),
+            SendState::Blocked | SendState::Idle => self.try_to_send(flow),
             SendState::Scanned => {
-                self.hasten(flow);
-                self.stir_flow(flow);
+                self.wake_sooner(flow);
+                self.try_to_send(flow);
             }
             SendState::Ready | SendState::Paced => {}
         }
@@ -320,9 +321,9 @@ impl<S: Scheme> Part<S> {
         let sender = &mut self.senders[flow];
         if !sender.ended {
             sender.rp.on_feedback(self.now, &feedback);
-            let ledger = &mut self.ledgers[flow];
-            ledger.notifications += 1;
-            ledger.first_notified.get_or_insert(self.now);
+            let details = &mut self.details[flow];
+            details.notifications += 1;
+            details.first_notified.get_or_insert(self.now);
             self.after_rp(flow);
         }
         self.packet_gone(packet.flow);
@@ -384,9 +385,9 @@ impl<S: Scheme> Part<S> {
             sender.rto_at = Time::NEVER;
             sender.rp.on_loss(now, Loss::Timeout);
             self.counters.timeouts += 1;
-            self.ledgers[flow].timeouts += 1;
+            self.details[flow].timeouts += 1;
             self.after_rp(flow);
-            self.stir_flow(flow);
+            self.try_to_send(flow);
         } else {
             self.after_rp(flow);
         }

@@ -1,10 +1,10 @@
 //! How far apart hosts are at most: the longest round trip, and the largest bandwidth-delay product.
 
+use crate::network::payload_paths::PayloadPaths;
 use crate::network::pfc::mtu_wire_bytes;
 use crate::network::plan::{BaseRtt, NodeKind, Plan, peer};
 use crate::network::route::{FlowKey, Routes};
 use crate::network::timing;
-use crate::network::ways::Ways;
 use xoff_engine::Span;
 
 /// The longest base round trip between two hosts. Hosts of one edge differ only in their own
@@ -16,8 +16,8 @@ pub fn max_base_rtt(plan: &Plan, routes: &Routes) -> Span {
 /// A full packet and an ACK, the largest that any host sends, before what a scheme adds.
 pub fn largest_exchange(plan: &Plan) -> timing::Exchange {
     timing::Exchange {
-        data_wire: mtu_wire_bytes(plan),
-        ack_wire: plan.hosts.iter().map(|h| h.sizes.ack_bytes + h.sizes.gap_bytes).max().unwrap_or(86),
+        data_wire_bytes: mtu_wire_bytes(plan),
+        ack_wire_bytes: plan.hosts.iter().map(|h| h.sizes.ack_bytes + h.sizes.gap_bytes).max().unwrap_or(86),
     }
 }
 
@@ -25,7 +25,7 @@ pub fn largest_exchange(plan: &Plan) -> timing::Exchange {
 pub fn longest(plan: &Plan, routes: &Routes) -> (Span, u64) {
     if plan.model.base_rtt == BaseRtt::Payload {
         let mtu_bytes = plan.hosts.iter().map(|h| h.mtu_bytes).max().unwrap_or(1000);
-        return Ways::new(plan).longest(plan, mtu_bytes);
+        return PayloadPaths::new(plan).longest(plan, mtu_bytes);
     }
     let exchange = largest_exchange(plan);
     let own = |host: u32| timing::base_rtt(plan, &[routes.host_port(host)], exchange);
@@ -46,8 +46,8 @@ pub fn longest(plan: &Plan, routes: &Routes) -> (Span, u64) {
     let first = inner.next();
     let uniform = inner.all(|direction| Some(direction) == first);
     let alike = |hosts: &[u32]| {
-        let wire = |host: u32| [routes.host_port(host), peer(routes.host_port(host))].map(|port| *plan.direction(port));
-        uniform && wire(hosts[0]) == wire(hosts[hosts.len() - 1])
+        let link = |host: u32| [routes.host_port(host), peer(routes.host_port(host))].map(|port| *plan.direction(port));
+        uniform && link(hosts[0]) == link(hosts[hosts.len() - 1])
     };
     let edges: Vec<(&Vec<u32>, bool)> = by_edge.values().map(|hosts| (hosts, alike(hosts))).collect();
     let mut pairs: Vec<(u32, u32)> = Vec::new();

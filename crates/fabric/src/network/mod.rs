@@ -3,9 +3,9 @@
 pub mod domain;
 pub mod extent;
 pub mod partition;
+pub mod payload_paths;
 pub mod pfc;
 pub mod plan;
 pub mod route;
 pub mod timing;
 pub mod topology;
-pub mod ways;

@@ -5,7 +5,7 @@ use xoff_engine::Span;
 
 /// The part of every node: switches in the order of the plan, which keeps racks and pods together, as many to a
 /// part as have `ports` ports together; hosts with theirs. Several domains are cut only between them, and nothing
-/// is cut where a wire that ends up between parts, or leads to a host, has no delay.
+/// is cut where a link that ends up between parts, or leads to a host, has no delay.
 pub fn cut(plan: &Plan, ports: u32) -> Vec<u16> {
     let mut degree = vec![0u32; plan.nodes.len()];
     for link in &plan.links {
@@ -41,7 +41,7 @@ pub fn take_hosts_along(plan: &Plan, part_of: &mut [u16]) {
     }
 }
 
-/// Whether every wire between parts and to a host has a delay, which is what parts live on.
+/// Whether every link between parts and to a host has a delay, which is what parts live on.
 pub fn takes_time(plan: &Plan, part_of: &[u16]) -> bool {
     let cut = |link: &Link| part_of[link.a as usize] != part_of[link.b as usize];
     let mut counted = plan.links.iter().filter(|link| cut(link) || plan.leads_to_host(link));

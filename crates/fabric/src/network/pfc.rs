@@ -8,7 +8,7 @@ use xoff_engine::{BitRate, Grain, LinkRate, Span};
 ///
 /// `incoming` is the direction towards the ingress, `outgoing` the one its PAUSE takes. In the
 /// worst case the packet that crosses XOFF does so with its whole length; the PAUSE waits for a
-/// full packet just begun on the reverse wire, is serialised, travels; the upstream finishes a
+/// full packet just begun on the reverse link, is serialised, travels; the upstream finishes a
 /// full packet just begun; and all that was on the wire meanwhile arrives. Where times come in grains,
 /// frames arrive faster than the rate says: the `speedup` of the shortest that come in numbers.
 pub fn required_headroom(
@@ -19,8 +19,8 @@ pub fn required_headroom(
     grain: Grain,
 ) -> u64 {
     let back = LinkRate::new(outgoing.rate);
-    let pfc_wire = sizes.pfc_bytes + sizes.gap_bytes;
-    let reaction = back.serialise(mtu_wire_bytes) + back.serialise(pfc_wire) + outgoing.delay + incoming.delay;
+    let pfc_wire_bytes = sizes.pfc_bytes + sizes.gap_bytes;
+    let reaction = back.serialise(mtu_wire_bytes) + back.serialise(pfc_wire_bytes) + outgoing.delay + incoming.delay;
     // Rounded up: a byte begun is a byte to store.
     let in_flight = (u128::from(incoming.rate.bps()) * u128::from(reaction.ps())).div_ceil(8_000_000_000_000);
     let shortest = sizes.ack_bytes.min(sizes.data_header_bytes.max(sizes.min_frame_bytes)) + sizes.gap_bytes;

@@ -1,11 +1,11 @@
 //! What a run is made of, checked and complete: the input of [`crate::run::World`].
 //!
 //! Nodes, links, ports and classes are plain indices. Link `i` has two ports, `2 * i` at its
-//! `a` end and `2 * i + 1` at its `b` end, so the port across the wire is `port ^ 1` everywhere.
+//! `a` end and `2 * i + 1` at its `b` end, so the port at the other end of the link is `port ^ 1` everywhere.
 
 use xoff_engine::{BitRate, Grain, Span, Time};
 
-/// The port at the other end of the wire.
+/// The port at the other end of the link.
 #[inline]
 pub const fn peer(port: u32) -> u32 {
     port ^ 1
@@ -50,7 +50,7 @@ pub enum Random {
     /// Each queue has a stream of its own, whatever happens elsewhere.
     #[default]
     Own,
-    /// All queues share one generator ([`xoff_engine::lots`]), in the order of events: every draw takes
+    /// All queues share one generator ([`xoff_engine::shared_random`]), in the order of events: every draw takes
     /// a new stream, from `first` on, and so does every PFC frame.
     Shared { first: u64 },
 }
@@ -115,7 +115,7 @@ pub enum NodeKind {
     Switch,
 }
 
-/// A full-duplex wire; each direction has its own rate, delay and loss.
+/// A full-duplex link; each direction has its own rate, delay and loss.
 #[derive(Clone, Debug)]
 pub struct Link {
     pub a: u32,
@@ -164,7 +164,7 @@ pub enum Service {
     Strict,
     /// Deficit round-robin with this many bytes of quantum per round and unit weight.
     Weighted(u32),
-    /// A packet each in turn, after strict classes. Not to be mixed with weighted ones.
+    /// Round-robin, a packet each, after strict classes. Not to be mixed with weighted ones.
     RoundRobin,
 }
 
@@ -270,7 +270,7 @@ pub struct HostSettings {
     pub nic: NicSettings,
 }
 
-/// How a NIC shares its wire among flows.
+/// How a NIC shares its link among flows.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct NicSettings {
     pub scheduler: NicScheduler,
@@ -310,7 +310,7 @@ pub struct InflightCap {
 }
 
 /// Frame sizes from Ethernet header to FCS; `gap_bytes` (preamble and inter-frame gap) is wire
-/// time only. Buffers count frames, wires count frames plus gap.
+/// time only. Buffers count frames, links count frames plus gap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrameSizes {
     pub data_header_bytes: u32,

@@ -179,9 +179,10 @@ impl Routes {
             ecmp: plan.model.ecmp,
         };
         let links = Adjacency::new(&switches, |node| {
-            let ways = ports_of[node as usize].iter().map(|&port| (port, routes.owner[peer(port) as usize]));
+            let neighbours = ports_of[node as usize].iter().map(|&port| (port, routes.owner[peer(port) as usize]));
             // Both directions fail together, so the link's state serves the way back.
-            ways.filter(|&(port, next)| up(port / 2) && is_switch(next))
+            neighbours
+                .filter(|&(port, next)| up(port / 2) && is_switch(next))
                 .map(|(port, next)| (port, routes.switch_index[next as usize]))
         });
         let mut known = HashMap::new();
@@ -193,7 +194,7 @@ impl Routes {
         routes
     }
 
-    /// The ways of all switches to one edge: equal-cost ones of the fewest hops.
+    /// The next hops of all switches to one edge: equal-cost ones of the fewest hops.
     fn add_edge(&mut self, edge: usize, root: u32, links: &Adjacency, by_search: bool, known: &mut Known) {
         let (distance, order) = links.search(root);
         let mut met = vec![0; if by_search { distance.len() } else { 0 }];

@@ -4,45 +4,45 @@ use crate::network::plan::{Plan, peer};
 use xoff_engine::{LinkRate, Span};
 
 /// Exact time from a flow's start to the arrival of its last bit, alone on `path`: packets of
-/// `full_wire` bytes, the last of `last_wire`, stored and forwarded at every hop.
+/// `full_wire_bytes`, the last of `last_wire_bytes`, stored and forwarded at every hop.
 ///
 /// The delivery of the last packet is the longest monotone chain of transmissions through
 /// (packet, hop). All packets but the last are equal, so the chain crosses hops up to some `j`
 /// with full packets, waits for all of them at the slowest of those, and goes on with the last.
 ///
 /// Links whose rate changes count at the highest they will have: no flow is faster than its ideal.
-pub fn ideal_delivery(plan: &Plan, path: &[u32], packets: u64, full_wire: u32, last_wire: u32) -> Span {
+pub fn ideal_delivery(plan: &Plan, path: &[u32], packets: u64, full_wire_bytes: u32, last_wire_bytes: u32) -> Span {
     let links: Vec<LinkRate> =
         path.iter().map(|&port| LinkRate::with_grain(plan.fastest(port).rate, plan.model.grain)).collect();
     // Wide: a terabyte over a slow link does not fit 64 bits on the way.
     let serialise = |link: LinkRate, bytes: u32| u128::from(link.serialise(bytes).ps());
     let propagation: u128 = path.iter().map(|&port| u128::from(plan.direction(port).delay.ps())).sum();
     let span = |ps: u128| Span::from_ps(u64::try_from(ps).unwrap_or(u64::MAX));
-    let mut rest: u128 = links.iter().map(|&link| serialise(link, last_wire)).sum();
+    let mut rest: u128 = links.iter().map(|&link| serialise(link, last_wire_bytes)).sum();
     if packets <= 1 {
         return span(propagation + rest);
     }
     let (mut full_sum, mut full_max, mut best) = (0, 0, 0);
     for link in links {
-        let full = serialise(link, full_wire);
+        let full = serialise(link, full_wire_bytes);
         full_sum += full;
         full_max = full.max(full_max);
         best = best.max(full_sum + u128::from(packets - 2) * full_max + rest);
-        rest -= serialise(link, last_wire);
+        rest -= serialise(link, last_wire_bytes);
     }
     span(propagation + best)
 }
 
-/// The wire that leaves `port`, as the run counts time.
+/// The link that leaves `port`, as the run counts time.
 fn link(plan: &Plan, port: u32) -> LinkRate {
     LinkRate::with_grain(plan.direction(port).rate, plan.model.grain)
 }
 
-/// A full packet and its answer, as they are on the wire.
+/// A full packet and its ACK, as they are on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Exchange {
-    pub data_wire: u32,
-    pub ack_wire: u32,
+    pub data_wire_bytes: u32,
+    pub ack_wire_bytes: u32,
 }
 
 /// One full packet out along `path` and one ACK back along the same links.
@@ -53,7 +53,8 @@ pub fn base_rtt(plan: &Plan, path: &[u32], of: Exchange) -> Span {
             sum + direction.delay + link(plan, port).serialise(bytes)
         })
     };
-    one_way(&mut path.iter().copied(), of.data_wire) + one_way(&mut path.iter().map(|&port| peer(port)), of.ack_wire)
+    one_way(&mut path.iter().copied(), of.data_wire_bytes)
+        + one_way(&mut path.iter().map(|&port| peer(port)), of.ack_wire_bytes)
 }
 
 /// Bytes under way on a path at the rate of its slowest link in one base round trip.

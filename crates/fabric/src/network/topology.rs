@@ -15,12 +15,12 @@ pub struct Graph {
 
 /// The two directions of a link alike, without loss.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Wire {
+pub struct LinkSpec {
     pub rate: BitRate,
     pub delay: Span,
 }
 
-impl Wire {
+impl LinkSpec {
     pub fn direction(self) -> Direction {
         Direction { rate: self.rate, delay: self.delay, loss: 0.0 }
     }
@@ -46,19 +46,19 @@ impl Graph {
     }
 
     /// `count` parallel links.
-    pub fn connect(&mut self, a: u32, b: u32, wire: Wire, count: u32) {
+    pub fn connect(&mut self, a: u32, b: u32, link: LinkSpec, count: u32) {
         for _ in 0..count {
-            self.links.push(Link { a, b, a_to_b: wire.direction(), b_to_a: wire.direction() });
+            self.links.push(Link { a, b, a_to_b: link.direction(), b_to_a: link.direction() });
         }
     }
 
     /// `count` hosts on each of the switches, numbered through.
-    fn hang(&mut self, switches: &[u32], count: u32, wire: Wire) {
+    fn hang(&mut self, switches: &[u32], count: u32, link: LinkSpec) {
         let mut number = 0;
         for &switch in switches {
             for _ in 0..count {
                 let host = self.host(format!("h{number}"));
-                self.connect(host, switch, wire, 1);
+                self.connect(host, switch, link, 1);
                 number += 1;
             }
         }
@@ -66,15 +66,15 @@ impl Graph {
 }
 
 /// Hosts around one switch `sw`.
-pub fn star(hosts: u32, wire: Wire) -> Graph {
+pub fn star(hosts: u32, link: LinkSpec) -> Graph {
     let mut graph = Graph::default();
     let switch = graph.switch("sw", "switch");
-    graph.hang(&[switch], hosts, wire);
+    graph.hang(&[switch], hosts, link);
     graph
 }
 
 /// Two switches `s0` and `s1` with hosts on either side: `h0..` left, the following right.
-pub fn dumbbell(left: u32, right: u32, host: Wire, trunk: Wire, trunks: u32) -> Graph {
+pub fn dumbbell(left: u32, right: u32, host: LinkSpec, trunk: LinkSpec, trunks: u32) -> Graph {
     let mut graph = Graph::default();
     let (s0, s1) = (graph.switch("s0", "switch"), graph.switch("s1", "switch"));
     for number in 0..left + right {
@@ -86,7 +86,7 @@ pub fn dumbbell(left: u32, right: u32, host: Wire, trunk: Wire, trunks: u32) -> 
 }
 
 /// Switches `s0`, `s1`, ... in a row, each with the same number of hosts.
-pub fn chain(switches: u32, hosts_per_switch: u32, host: Wire, trunk: Wire) -> Graph {
+pub fn chain(switches: u32, hosts_per_switch: u32, host: LinkSpec, trunk: LinkSpec) -> Graph {
     let mut graph = Graph::default();
     let row: Vec<u32> = (0..switches).map(|i| graph.switch(format!("s{i}"), "switch")).collect();
     graph.hang(&row, hosts_per_switch, host);
@@ -98,7 +98,7 @@ pub fn chain(switches: u32, hosts_per_switch: u32, host: Wire, trunk: Wire) -> G
 
 /// `bottlenecks` links in a row. `src0` to `dst0` crosses all of them, `src1` to `dst1` only the
 /// first, and so on.
-pub fn parking_lot(bottlenecks: u32, host: Wire, trunk: Wire) -> Graph {
+pub fn parking_lot(bottlenecks: u32, host: LinkSpec, trunk: LinkSpec) -> Graph {
     let mut graph = Graph::default();
     let row: Vec<u32> = (0..=bottlenecks).map(|i| graph.switch(format!("s{i}"), "switch")).collect();
     for flow in 0..=bottlenecks {
@@ -119,8 +119,8 @@ pub struct LeafSpine {
     pub leaves: u32,
     pub spines: u32,
     pub hosts_per_leaf: u32,
-    pub host: Wire,
-    pub fabric: Wire,
+    pub host: LinkSpec,
+    pub fabric: LinkSpec,
     /// Links between each leaf and each spine.
     pub parallel: u32,
 }
@@ -139,7 +139,7 @@ pub fn leaf_spine(shape: LeafSpine) -> Graph {
 }
 
 /// A three-layer tree of `k`-port switches with `k * k * k / 4` hosts; `k` is even.
-pub fn fat_tree(k: u32, host: Wire, edge_agg: Wire, agg_core: Wire) -> Graph {
+pub fn fat_tree(k: u32, host: LinkSpec, edge_agg: LinkSpec, agg_core: LinkSpec) -> Graph {
     let half = k / 2;
     let shape = Clos {
         pods: k,
@@ -166,11 +166,11 @@ pub struct Clos {
     pub hosts_per_tor: u32,
     pub cores: u32,
     pub wiring: CoreWiring,
-    pub host: Wire,
+    pub host: LinkSpec,
     /// Every ToR of a pod to every aggregation switch of it.
-    pub tor_agg: Wire,
+    pub tor_agg: LinkSpec,
     pub tor_agg_parallel: u32,
-    pub agg_core: Wire,
+    pub agg_core: LinkSpec,
     pub agg_core_parallel: u32,
 }
 
@@ -222,12 +222,12 @@ pub struct TwoDc {
     pub leaves: u32,
     pub spines: u32,
     pub hosts_per_leaf: u32,
-    pub host: Wire,
+    pub host: LinkSpec,
     /// Leaf to spine.
-    pub fabric: Wire,
+    pub fabric: LinkSpec,
     /// Spine to the edge switch `dci0` or `dci1`.
-    pub dci: Wire,
-    pub long: Wire,
+    pub dci: LinkSpec,
+    pub long: LinkSpec,
     pub long_parallel: u32,
 }
 
@@ -266,8 +266,8 @@ pub fn two_dc(shape: TwoDc) -> Graph {
 mod tests {
     use super::*;
 
-    fn wire(gbps: u64, us: u64) -> Wire {
-        Wire { rate: BitRate::from_gbps(gbps), delay: Span::from_us(us) }
+    fn link(gbps: u64, us: u64) -> LinkSpec {
+        LinkSpec { rate: BitRate::from_gbps(gbps), delay: Span::from_us(us) }
     }
 
     fn count(graph: &Graph, layer: &str) -> usize {
@@ -317,10 +317,10 @@ mod tests {
     #[test]
     fn small_networks() {
         for (graph, hosts, switches, links) in [
-            (star(4, wire(10, 1)), 4, 1, 4),
-            (dumbbell(2, 3, wire(10, 1), wire(40, 5), 2), 5, 2, 7),
-            (chain(3, 2, wire(10, 1), wire(10, 1)), 6, 3, 8),
-            (parking_lot(3, wire(10, 1), wire(10, 1)), 8, 4, 11),
+            (star(4, link(10, 1)), 4, 1, 4),
+            (dumbbell(2, 3, link(10, 1), link(40, 5), 2), 5, 2, 7),
+            (chain(3, 2, link(10, 1), link(10, 1)), 6, 3, 8),
+            (parking_lot(3, link(10, 1), link(10, 1)), 8, 4, 11),
         ] {
             sound(&graph);
             assert_eq!((count(&graph, "host"), count(&graph, "switch"), graph.links.len()), (hosts, switches, links));
@@ -336,10 +336,10 @@ mod tests {
             hosts_per_tor: 16,
             cores: 8,
             wiring: CoreWiring::Full,
-            host: wire(10, 5),
-            tor_agg: wire(40, 5),
+            host: link(10, 5),
+            tor_agg: link(40, 5),
             tor_agg_parallel: 2,
-            agg_core: wire(40, 5),
+            agg_core: link(40, 5),
             agg_core_parallel: 1,
         });
         sound(&graph);
@@ -359,10 +359,10 @@ mod tests {
             hosts_per_tor: 16,
             cores: 16,
             wiring: CoreWiring::Grouped,
-            host: wire(100, 1),
-            tor_agg: wire(400, 1),
+            host: link(100, 1),
+            tor_agg: link(400, 1),
             tor_agg_parallel: 1,
-            agg_core: wire(400, 1),
+            agg_core: link(400, 1),
             agg_core_parallel: 1,
         });
         sound(&graph);
@@ -377,10 +377,10 @@ mod tests {
             leaves: 4,
             spines: 2,
             hosts_per_leaf: 32,
-            host: wire(25, 1),
-            fabric: wire(100, 5),
-            dci: wire(100, 5),
-            long: wire(100, 3000),
+            host: link(25, 1),
+            fabric: link(100, 5),
+            dci: link(100, 5),
+            long: link(100, 3000),
             long_parallel: 1,
         });
         sound(&graph);
@@ -398,7 +398,7 @@ mod tests {
     #[test]
     fn fat_trees_and_leaf_spines() {
         for k in [2, 4, 8, 12] {
-            let graph = fat_tree(k, wire(100, 1), wire(100, 1), wire(100, 1));
+            let graph = fat_tree(k, link(100, 1), link(100, 1), link(100, 1));
             sound(&graph);
             let counts = ["host", "edge", "agg", "core"].map(|layer| count(&graph, layer) as u32);
             assert_eq!(counts, [k * k * k / 4, k * k / 2, k * k / 2, k * k / 4]);
@@ -406,7 +406,7 @@ mod tests {
             assert_eq!(core_degree as u32, k, "a core has one link to each pod");
         }
         let shape =
-            LeafSpine { leaves: 4, spines: 2, hosts_per_leaf: 8, host: wire(25, 1), fabric: wire(100, 1), parallel: 2 };
+            LeafSpine { leaves: 4, spines: 2, hosts_per_leaf: 8, host: link(25, 1), fabric: link(100, 1), parallel: 2 };
         let graph = leaf_spine(shape);
         sound(&graph);
         assert_eq!((count(&graph, "host"), graph.links.len()), (32, 32 + 16));

@@ -1,4 +1,4 @@
-//! The NIC: one wire, control packets first, then round-robin over the flows that may send.
+//! The NIC: one link, control packets first, then round-robin over the flows that may send.
 //!
 //! A packet is built only at the moment it goes onto the wire. A flow is in exactly one place:
 //! idle, in its class's round-robin, in the pacing heap, or blocked by its window.
@@ -7,7 +7,7 @@ use crate::contract::packet::{ASKS_ACK, Kind, NO_EXTRA, Packet, RESENT, TRANSIT}
 use crate::contract::scheme::{ReactionPoint, Scheme};
 use crate::flow::ends::SendState;
 use crate::node::port::InFlight;
-use crate::node::scan::in_flight;
+use crate::node::scan::inflight_cap;
 use crate::part::id::{HostId, PortId, QueueId, SenderId};
 use crate::part::{Part, kind};
 use std::cmp::Reverse;
@@ -23,7 +23,7 @@ pub struct Host {
     pub profile: u16,
     /// Flows that may send now, per class.
     pub ready: Box<[Ring<SenderId>]>,
-    /// The flow on the wire, if it may send again when the wire is free.
+    /// The flow on the wire, if it may send again when the link is free.
     pub last_served: SenderId,
     /// Flows waiting for their pacing time.
     pub paced: BinaryHeap<Reverse<Key>>,
@@ -38,13 +38,13 @@ pub struct Host {
 }
 
 impl<S: Scheme> Part<S> {
-    /// The wire of a NIC is free.
+    /// The link of a NIC is free.
     #[inline]
     pub(crate) fn serve_host(&mut self, port_id: PortId) {
         if self.scans(port_id) { self.serve_scan(port_id) } else { self.serve_nic(port_id) }
     }
 
-    /// The wire of a NIC is free: the next packet goes, or the NIC sleeps until one may.
+    /// The link of a NIC is free: the next packet goes, or the NIC sleeps until one may.
     fn serve_nic(&mut self, port_id: PortId) {
         let host_id = self.ports[port_id].host();
         if !self.is_up(port_id) {
@@ -92,7 +92,7 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// Decides what the NIC waits for: its own wire, or the next pacing time.
+    /// Decides what the NIC waits for: its own link, or the next pacing time.
     #[inline]
     fn plan_nic(&mut self, port_id: PortId, host_id: HostId) {
         let port = &self.ports[port_id];
@@ -118,11 +118,11 @@ impl<S: Scheme> Part<S> {
         }
         host.wake_at = Time::NEVER;
         let port_id = host.port;
-        if self.scans(port_id) { self.serve_scan(port_id) } else { self.kick_nic(port_id) }
+        if self.scans(port_id) { self.serve_scan(port_id) } else { self.serve_nic_when_free(port_id) }
     }
 
-    /// Something changed: serve the NIC now if its wire is free, or once it is.
-    pub(crate) fn kick_nic(&mut self, port_id: PortId) {
+    /// Something changed: serve the NIC now if its link is free, or once it is.
+    pub(crate) fn serve_nic_when_free(&mut self, port_id: PortId) {
         let port = &self.ports[port_id];
         if port.has(crate::node::port::FREE_PENDING) {
             return;
@@ -218,7 +218,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// A flow that was idle or blocked may have something to send.
-    pub(crate) fn stir_flow(&mut self, flow: SenderId) {
+    pub(crate) fn try_to_send(&mut self, flow: SenderId) {
         let sender = &self.senders[flow];
         let port_id = self.hosts[sender.host].port;
         if sender.state == SendState::Scanned {
@@ -226,7 +226,7 @@ impl<S: Scheme> Part<S> {
         } else if matches!(sender.state, SendState::Idle | SendState::Blocked) {
             self.place_flow(flow);
             if self.senders[flow].state != SendState::Idle {
-                self.kick_nic(port_id);
+                self.serve_nic_when_free(port_id);
             }
         }
     }
@@ -257,7 +257,7 @@ impl<S: Scheme> Part<S> {
         let again = psn < sender.highest;
         sender.highest = sender.highest.max(sender.next);
         let wire_bytes = u32::from(frame_bytes) + gap_bytes;
-        sender.last_wire = wire_bytes;
+        sender.last_wire_bytes = wire_bytes;
         sender.sent_wire_bytes += u64::from(wire_bytes);
         sender.packets_sent += 1;
         if sender.rto_at == Time::NEVER && !sender.tcp {
@@ -290,7 +290,7 @@ impl<S: Scheme> Part<S> {
         self.cards[card].live += 1;
         self.counters.data_packets_sent += 1;
         if again {
-            self.ledgers[flow].packets_retransmitted += 1;
+            self.details[flow].packets_retransmitted += 1;
             self.counters.data_packets_retransmitted += 1;
         }
         self.charge(port_id, packet.class, frame_bytes);
@@ -308,7 +308,7 @@ impl<S: Scheme> Part<S> {
         self.after_rp(flow);
         let sender = &mut self.senders[flow];
         if sender.has_data() && sender.may_go() && sender.next_avail <= free_at {
-            // It may send again when the wire is free; until then it keeps its turn open.
+            // It may send again when the link is free; until then it keeps its place.
             sender.state = SendState::Ready;
             self.ports[port_id].waiting |= 1 << sender.class;
             self.hosts[host_id].last_served = flow;
@@ -364,7 +364,7 @@ impl<S: Scheme> Part<S> {
         let nic = &self.plan.hosts[host.profile as usize].nic;
         let mut window_bytes = limits.window_bytes;
         if let Some(cap) = nic.inflight_cap {
-            window_bytes = window_bytes.min(in_flight(sender.bdp_bytes, cap.scales, limits.rate_bps, line_bps));
+            window_bytes = window_bytes.min(inflight_cap(sender.bdp_bytes, cap.scales, limits.rate_bps, line_bps));
         }
         let wider = window_bytes > sender.window_bytes;
         sender.window_bytes = window_bytes;
@@ -375,18 +375,18 @@ impl<S: Scheme> Part<S> {
             // In mid-gap: as if the gap had been computed with the new rate.
             let line_gap = 8e12 / line_bps;
             let per_byte = |gap: f64| if gap == 0.0 { line_gap } else { gap };
-            let shift = f64::from(sender.last_wire) * (per_byte(new) - per_byte(old));
+            let shift = f64::from(sender.last_wire_bytes) * (per_byte(new) - per_byte(old));
             let at = (sender.next_avail.ps() as f64 + shift).max(now.ps() as f64) as u64;
             sender.next_avail = Time::from_ps(at);
             if sender.state == SendState::Paced {
                 let key = Key::named(sender.next_avail, 0, self.cards[sender.card].name, flow.get());
                 let host = sender.host;
                 self.hosts[host].paced.push(Reverse(key));
-                self.kick_nic(port_id);
+                self.serve_nic_when_free(port_id);
             }
         }
         if wider && self.senders[flow].state == SendState::Blocked {
-            self.stir_flow(flow);
+            self.try_to_send(flow);
         }
     }
 

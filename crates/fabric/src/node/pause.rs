@@ -68,8 +68,8 @@ impl<S: Scheme> Part<S> {
 
     /// A PFC frame about this account leaves as soon as its port is free: before all queues.
     fn request_pfc(&mut self, account_id: AccountId) {
-        if let Some(lots) = &self.lots {
-            lots.skip();
+        if let Some(shared_random) = &self.shared_random {
+            shared_random.skip();
         }
         let (port_id, class) = (self.accounts[account_id].port, self.accounts[account_id].class);
         self.ports[port_id].pfc_due |= 1 << class;
@@ -83,10 +83,10 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// The PFC frame that is due at a port, if there is anything new to say. Counts it as told.
+    /// The PFC frame that is due at a port, if there is anything new to say. Counts it as advertised.
     pub(crate) fn make_pfc(&mut self, port_id: PortId) -> Option<Packet> {
         // A host in a storm signals as its switch does.
-        let switch_port = if self.ports[port_id].has(AT_HOST) { port_id.across() } else { port_id };
+        let switch_port = if self.ports[port_id].has(AT_HOST) { port_id.peer() } else { port_id };
         let signalling = match self.ports[switch_port].has(AT_HOST) {
             true => Signalling::OnOff,
             false => self.switches[self.ports[switch_port].switch()].signalling,
@@ -105,13 +105,13 @@ impl<S: Scheme> Part<S> {
         }
         let frames = &mut self.watch.frames[port_id];
         // A PAUSE taken back before it left need not be followed by a RESUME.
-        due &= on | frames.told;
+        due &= on | frames.advertised;
         if due == 0 {
             return None;
         }
-        // A repetition of what the upstream was already told is a refresh.
-        let repeated = on & frames.told;
-        frames.told = (frames.told & !due) | on;
+        // A repetition of what was already advertised is a refresh.
+        let repeated = on & frames.advertised;
+        frames.advertised = (frames.advertised & !due) | on;
         let (first, again, off) = ((on & !repeated).count_ones(), repeated.count_ones(), (due & !on).count_ones());
         frames.pause += u64::from(first);
         frames.refresh += u64::from(again);
@@ -188,7 +188,7 @@ impl<S: Scheme> Part<S> {
         if !pause {
             self.expect_free_if_waiting(port_id);
             if self.ports[port_id].has(AWAITED) {
-                self.take_turns(port_id);
+                self.serve_round_robin(port_id);
             }
         }
     }

@@ -5,14 +5,14 @@ use crate::part::id::{HostId, PortId, SwitchId};
 use std::collections::HashMap;
 use xoff_engine::{Fifo, LinkRate, Pool, Span, Table, Time};
 
-/// A packet on the wire and when its last bit arrives.
+/// A packet in flight and when its last bit arrives.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct InFlight {
     pub arrives: Time,
     pub packet: Packet,
 }
 
-/// One end of a link: the transmitter of a node towards its peer, and that wire.
+/// One end of a link: the transmitter of a node towards its peer, and what it has in flight.
 ///
 /// Bits in the masks are classes. A class waits when it has something to send: packets in its
 /// queue, or at a NIC also flows that may send now. A port is one cache line.
@@ -20,8 +20,8 @@ pub struct InFlight {
 #[repr(align(64))]
 pub struct Port {
     pub busy_until: Time,
-    /// What the wire carries, in order; only its head is an event.
-    pub wire: Fifo,
+    /// What is in flight from it, in order; only its head is an event.
+    pub in_flight: Fifo,
     pub tx_bytes: u64,
     /// Bytes waiting in all its queues.
     pub queued_bytes: u64,
@@ -31,9 +31,9 @@ pub struct Port {
     pub owner: u32,
     /// Packets sent; when there is no more room it begins again ([`crate::part::Part`]'s `wraps`).
     pub tx_packets: u32,
-    /// Which of the [`Media`] its wire is.
+    /// Which of the [`Media`] its link is.
     pub medium: MediumId,
-    /// The number that the port across its wire has at its switch: packets come in there by it.
+    /// The number that the port at the other end of its link has at its switch: packets come in there by it.
     pub far_local: u16,
     pub waiting: u8,
     pub paused: u8,
@@ -51,19 +51,19 @@ xoff_engine::ids! {
     MediumId;
 }
 
-/// The rate and delay of a wire.
+/// The rate and delay of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Medium {
     pub rate: LinkRate,
     pub delay: Span,
 }
 
-/// The wires that there are: few differ.
+/// The rates and delays that there are: few differ.
 #[derive(Debug, Default)]
 pub struct Media {
     list: Table<MediumId, Medium>,
     numbers: HashMap<(u64, u64), MediumId>,
-    /// Of wires at which serialisation is laborious: times by frame size, those that were needed.
+    /// Of those at which serialisation is laborious: times by frame size, those that were needed.
     known: Table<MediumId, Vec<Span>>,
 }
 
@@ -73,7 +73,7 @@ impl Media {
         *self.numbers.entry(what).or_insert_with(|| self.list.push(Medium { rate, delay }))
     }
 
-    /// How long `wire_bytes` take onto the wire of a port, and along it.
+    /// How long `wire_bytes` take onto the link of a port, and along it.
     #[inline(always)]
     pub fn times(&mut self, port: &Port, wire_bytes: u32) -> (Span, Span) {
         let Medium { rate, delay } = self.list[port.medium];
@@ -109,13 +109,13 @@ impl Media {
 pub const FREE_PENDING: u16 = 1;
 pub const AT_HOST: u16 = 2;
 pub const DOWN: u16 = 4;
-pub const LOSSY_WIRE: u16 = 8;
+pub const LOSSY_LINK: u16 = 8;
 /// Its link leads into another domain.
 pub const LONG_HAUL: u16 = 16;
-/// Flows with shaped queues wait for their turn at it.
+/// Flows with shaped queues wait in line at it.
 pub const AWAITED: u16 = 32;
-/// Its switch is under control: packets wait in virtual output queues.
-pub const CONTROLLED: u16 = 64;
+/// It belongs to a VOQ switch: packets wait in virtual output queues.
+pub const HAS_VOQS: u16 = 64;
 /// Its frames are recorded.
 pub const CAPTURED: u16 = 128;
 /// Its switch counts packets that need not wait.
@@ -125,13 +125,13 @@ pub const SCANS: u16 = 512;
 /// The order of scheduling counts: see [`crate::run::World`]'s `eager`. All ports have it, or none.
 pub const EAGER: u16 = 1024;
 
-/// Its wire ends in another part.
+/// Its link ends in another part.
 pub const CUT: u16 = 2048;
-/// It belongs to another part; here is what is on its wire.
+/// It belongs to another part; here is what is in flight from it.
 pub const GHOST: u16 = 4096;
-/// Its wire ends at a host.
+/// Its link ends at a host.
 pub const TO_HOST: u16 = 8192;
-/// Its "transmission done" event has its turn but is not scheduled: nobody waits for it.
+/// Its "transmission done" event has its sequence number but is not scheduled: nobody waits for it.
 pub const FREE_RESERVED: u16 = 1 << 14;
 
 impl Port {
@@ -154,11 +154,11 @@ impl Port {
         SwitchId::new(self.owner)
     }
 
-    /// How the end of a transmission is pending where events take turns. At a switch it is an event only if somebody
-    /// comes to wait for it: its turn is kept until then.
+    /// How the end of a transmission is pending where the order of scheduling counts. At a switch it is an event only
+    /// if somebody comes to wait for it: its number is kept until then.
     #[inline]
-    pub fn pending_in_turn(&self) -> u16 {
-        if self.flags & (AT_HOST | CONTROLLED) == 0 { FREE_PENDING | FREE_RESERVED } else { FREE_PENDING }
+    pub fn pending_sequenced(&self) -> u16 {
+        if self.flags & (AT_HOST | HAS_VOQS) == 0 { FREE_PENDING | FREE_RESERVED } else { FREE_PENDING }
     }
 
     /// Whether a packet of a class may leave at once, if none of the flags in `barred` is set: the port is free,
@@ -177,7 +177,7 @@ impl Port {
 #[repr(C, align(64))]
 pub struct Queue {
     pub packets: Fifo,
-    /// Packets of it that lie elsewhere: at the inputs of a switch under control.
+    /// Packets of it that lie elsewhere: at the inputs of a VOQ switch.
     pub at_inputs: u32,
     pub bytes: u64,
     pub peak_bytes: u64,

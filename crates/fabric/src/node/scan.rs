@@ -1,6 +1,6 @@
 //! A NIC that looks through its flows ([`NicScheduler::Scan`](crate::network::plan::NicScheduler::Scan)).
 //!
-//! No flow stands in line: whenever the wire is free and something has happened, the NIC goes through
+//! No flow stands in line: whenever the link is free and something has happened, the NIC goes through
 //! its flows in the order in which they were opened, beginning after the one it served last, and
 //! takes the first that has data, is not paused, has room in its window and whose time has come. When
 //! there is none it sets one wake-up, at the earliest next-send time of the flows with data, and sets
@@ -80,7 +80,7 @@ impl<S: Scheme> Part<S> {
         self.ports[port_id].has(SCANS)
     }
 
-    /// Something has happened: the next packet goes, if the wire is free and one may.
+    /// Something has happened: the next packet goes, if the link is free and one may.
     #[cold]
     #[inline(never)]
     pub(crate) fn serve_scan(&mut self, port_id: PortId) {
@@ -205,20 +205,20 @@ impl<S: Scheme> Part<S> {
         let (old, new) = (within(sender.asked_bps), within(limits.rate_bps));
         sender.asked_bps = limits.rate_bps;
         let nic = &self.plan.hosts[host.profile as usize].nic;
-        let cap = nic.inflight_cap.map_or(u64::MAX, |cap| in_flight(sender.bdp_bytes, cap.scales, new, line));
+        let cap = nic.inflight_cap.map_or(u64::MAX, |cap| inflight_cap(sender.bdp_bytes, cap.scales, new, line));
         sender.window_bytes = limits.window_bytes.min(cap);
         sender.gap_bps = if nic.pace { new } else { line };
         if new == old || !nic.follow_rate {
             return;
         }
-        let gap = |bps: f64| self.plan.model.grain.duration(sender.last_wire, bps);
+        let gap = |bps: f64| self.plan.model.grain.duration(sender.last_wire_bytes, bps);
         let (before, after) = (gap(old).ps(), gap(new).ps());
         sender.next_avail = Time::from_ps((sender.next_avail.ps() + after).saturating_sub(before));
     }
 
     /// An ACK has led to a rate: a NIC that follows rates lets a pending wake-up come sooner, if this flow may
     /// send before it.
-    pub(crate) fn hasten(&mut self, flow: SenderId) {
+    pub(crate) fn wake_sooner(&mut self, flow: SenderId) {
         let sender = &self.senders[flow];
         let host = &mut self.hosts[sender.host];
         let follows = self.plan.hosts[host.profile as usize].nic.follow_rate;
@@ -233,7 +233,7 @@ impl<S: Scheme> Part<S> {
 }
 
 /// Payload bytes that may be in flight at `bps` of a line of `line_bps`.
-pub fn in_flight(bdp_bytes: u64, scales: bool, bps: f64, line_bps: f64) -> u64 {
+pub fn inflight_cap(bdp_bytes: u64, scales: bool, bps: f64, line_bps: f64) -> u64 {
     if !scales {
         return bdp_bytes.max(1);
     }

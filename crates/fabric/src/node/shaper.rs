@@ -4,14 +4,14 @@
 //! go at the machine's rate, and only then joins the egress queue like everybody else. While it
 //! waits it lies in the switch's buffer and counts for the ingress it came in by. A flow whose time
 //! has come but whose egress is paused, or too long for the machine's taste, waits at that egress;
-//! those who wait take turns, one packet each.
+//! those who wait are served round-robin, one packet each.
 //!
 //! The gateways of one domain act as one: an ACK is heard by the flow's machine whichever of them it
 //! leaves by.
 
 use crate::contract::packet::{Kind, NO_EXTRA, Packet};
 use crate::contract::scheme::{Hooks, Scheme, Transit};
-use crate::node::port::{AWAITED, CONTROLLED, DOWN, FREE_RESERVED, LONG_HAUL, Storm};
+use crate::node::port::{AWAITED, DOWN, FREE_RESERVED, HAS_VOQS, LONG_HAUL, Storm};
 use crate::part::id::{CardId, PortId, QueueId};
 use crate::part::{Part, kind};
 use xoff_engine::{Fifo, Ring, Span, Table, Time};
@@ -24,7 +24,7 @@ struct Shaped<T> {
     bytes: u64,
     /// The packet let go last: its gap must pass before the next.
     last_at: Time,
-    last_wire: u32,
+    last_wire_bytes: u32,
     /// The event that counts.
     due: Time,
     /// It stands in line at its egress.
@@ -38,7 +38,7 @@ impl<T: Transit> Shaped<T> {
     fn next_at(&self) -> Time {
         let rate_bps = self.machine.rate_bps();
         debug_assert!(rate_bps.is_finite() && rate_bps > 0.0, "rate {rate_bps}");
-        self.last_at.saturating_add(Span::from_ps((f64::from(self.last_wire) * 8e12 / rate_bps) as u64))
+        self.last_at.saturating_add(Span::from_ps((f64::from(self.last_wire_bytes) * 8e12 / rate_bps) as u64))
     }
 }
 
@@ -102,7 +102,7 @@ impl<S: Scheme> Part<S> {
             packets: Fifo::default(),
             bytes: 0,
             last_at: Time::ZERO,
-            last_wire: 0,
+            last_wire_bytes: 0,
             due: Time::NEVER,
             waits: false,
             domain,
@@ -187,7 +187,7 @@ impl<S: Scheme> Part<S> {
                 self.ports[egress].flags |= AWAITED;
                 return;
             }
-            self.let_go(flow, egress);
+            self.release_shaped(flow, egress);
         }
     }
 
@@ -201,10 +201,10 @@ impl<S: Scheme> Part<S> {
         port.paused & (1 << class) != 0 || self.shapers.get(flow).is_some_and(|shaped| full(&shaped.machine))
     }
 
-    /// Those who stand in line at a port take turns while it has room.
+    /// Those who stand in line at a port are served round-robin while it has room.
     #[cold]
     #[inline(never)]
-    pub(crate) fn take_turns(&mut self, port_id: PortId) {
+    pub(crate) fn serve_round_robin(&mut self, port_id: PortId) {
         for class in 0..self.classes as u8 {
             let queue_id = QueueId::of(port_id, class, self.classes);
             while let Some(&flow) = self.shapers.lines[queue_id].front() {
@@ -214,7 +214,7 @@ impl<S: Scheme> Part<S> {
                 self.shapers.lines[queue_id].drop_front();
                 if let Some(shaped) = self.shapers.get_mut(flow) {
                     shaped.waits = false;
-                    self.let_go(flow, port_id);
+                    self.release_shaped(flow, port_id);
                     self.pump(flow);
                 }
             }
@@ -226,12 +226,12 @@ impl<S: Scheme> Part<S> {
     }
 
     /// The head of a flow's queue joins the egress queue, or leaves at once if that is idle.
-    fn let_go(&mut self, flow: CardId, egress: PortId) {
+    fn release_shaped(&mut self, flow: CardId, egress: PortId) {
         let Some(shaped) = self.shapers.get_mut(flow) else { return };
         let Some(mut packet) = self.queued.pop(&mut shaped.packets) else { return };
         let size = u64::from(packet.frame_bytes);
         shaped.bytes -= size;
-        (shaped.last_at, shaped.last_wire) = (self.now, u32::from(packet.frame_bytes) + self.gap_bytes);
+        (shaped.last_at, shaped.last_wire_bytes) = (self.now, u32::from(packet.frame_bytes) + self.gap_bytes);
         let int = if packet.extra != NO_EXTRA { self.int.get_mut(packet.extra) } else { None };
         shaped.machine.on_release(self.now, shaped.bytes, int);
         self.shapers.port_bytes[egress] -= size;
@@ -247,10 +247,10 @@ impl<S: Scheme> Part<S> {
             self.lose(&packet);
             return;
         }
-        if port.has(CONTROLLED) {
+        if port.has(HAS_VOQS) {
             // It begins again at its input, which it has not left.
             self.release(owner, &packet);
-            self.controlled_receive(egress, &mut packet);
+            self.voq_receive(egress, &mut packet);
             return;
         }
         if port.hooks.has(Hooks::ENQUEUE) {

@@ -11,7 +11,7 @@ use crate::flow::identity::Card;
 use crate::network::pfc;
 use crate::network::plan::{Signalling, peer};
 use crate::node::port::{
-    AT_HOST, AWAITED, CONTROLLED, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, Storm, real,
+    AT_HOST, AWAITED, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_VOQS, Storm, real,
 };
 use crate::part::id::{AccountId, CpId, PortId, QueueId, SwitchId};
 use crate::part::{Part, kind};
@@ -67,9 +67,9 @@ impl<S: Scheme> Part<S> {
         let class = packet.class;
         let bit = 1 << class;
         let mut out = &self.ports[egress];
-        if out.flags & (CONTROLLED | FREE_RESERVED) != 0 {
-            if out.has(CONTROLLED) {
-                self.controlled_receive(egress, packet);
+        if out.flags & (HAS_VOQS | FREE_RESERVED) != 0 {
+            if out.has(HAS_VOQS) {
+                self.voq_receive(egress, packet);
                 return;
             }
             self.settle_free(egress);
@@ -82,7 +82,7 @@ impl<S: Scheme> Part<S> {
         if idle {
             // Nothing of its class waits, and not every congestion point wants to see that.
             debug_assert_eq!(self.queues[QueueId::of(egress, class, self.classes)].bytes, 0);
-            if hooks.has(Hooks::DEQUEUE.with(Hooks::ANSWERS).with(Hooks::STAMP)) {
+            if hooks.has(Hooks::DEQUEUE.with(Hooks::ACKS).with(Hooks::STAMP)) {
                 self.inspect(egress, packet);
             }
             self.transmit_here(egress, packet);
@@ -274,7 +274,7 @@ impl<S: Scheme> Part<S> {
                 self.depart(port_id, &mut packet);
             }
             if self.ports[port_id].has(AWAITED) {
-                self.take_turns(port_id);
+                self.serve_round_robin(port_id);
             }
         }
         let port = &self.ports[port_id];
@@ -314,8 +314,8 @@ impl<S: Scheme> Part<S> {
             self.stamp(port_id, packet);
         }
         if hooks.has(Hooks::DEQUEUE.with(Hooks::DEQUEUE_BUSY)) {
-            if hooks.has(Hooks::ANSWERS) && packet.kind != Kind::Data {
-                self.cp_answer(port_id, packet);
+            if hooks.has(Hooks::ACKS) && packet.kind != Kind::Data {
+                self.cp_ack_dequeue(port_id, packet);
             }
             let queue = self.queue(port_id, packet.class);
             if (queue.bytes > 0 || hooks.has(Hooks::DEQUEUE)) && packet.kind == Kind::Data {
@@ -326,11 +326,11 @@ impl<S: Scheme> Part<S> {
 
     #[cold]
     #[inline(never)]
-    fn cp_answer(&mut self, port_id: PortId, packet: &Packet) {
+    fn cp_ack_dequeue(&mut self, port_id: PortId, packet: &Packet) {
         if matches!(packet.kind, Kind::Ack | Kind::Nak) {
             let view = self.view(port_id, packet.class);
             let cp = self.cp_id(port_id, packet.class, slot(packet));
-            self.cps[cp].on_answer(&view);
+            self.cps[cp].on_ack_dequeue(&view);
         }
     }
 
@@ -534,15 +534,15 @@ impl<S: Scheme> Part<S> {
             return;
         }
         // A flow that was moved off this port since hears nothing from it.
-        let detours = self.ledgers.get(card.sender).into_iter().flat_map(|ledger| ledger.detours.iter().copied());
-        let mut ways = self.trails[flow].forward.iter().copied().chain(detours);
-        let Some((route, hop)) = ways.find_map(|(route, hops)| {
+        let detours = self.details.get(card.sender).into_iter().flat_map(|details| details.detours.iter().copied());
+        let mut routes = self.trails[flow].forward.iter().copied().chain(detours);
+        let Some((route, hop)) = routes.find_map(|(route, hops)| {
             let path = &self.route_ports[route as usize..route as usize + usize::from(hops)];
             path.iter().position(|&port| port == egress.get()).filter(|&hop| hop > 0).map(|hop| (route, hop as u32))
         }) else {
             return;
         };
-        let ingress = self.hop(route + hop - 1).across();
+        let ingress = self.hop(route + hop - 1).peer();
         if self.has_no_room_for_notices(egress) {
             self.counters.notices_refused += 1;
             return;

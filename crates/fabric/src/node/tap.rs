@@ -4,7 +4,7 @@
 //! packet's own 32 bytes (its flow, telemetry, the words of a scheme, why it was marked) is looked up
 //! here, once, and copied into a record; the records are drained like all others.
 
-use crate::contract::capture::{Answer, Body, Capture, Data, FlowName, Frame, Marked, PfcClass, Place};
+use crate::contract::capture::{Body, Capture, Data, FlowName, Frame, Marked, PfcClass, Place, Reply};
 use crate::contract::packet::{ASKS_ACK, IntStack, Kind, NO_EXTRA, Packet, RESENT};
 use crate::contract::scheme::{Format, Scheme, Transport};
 use crate::node::port::{AT_HOST, CAPTURED};
@@ -119,19 +119,19 @@ impl<S: Scheme> Part<S> {
     fn frame_body(&self, port: PortId, packet: &Packet) -> Body {
         match packet.kind {
             Kind::Data => Body::Data(self.data_of(packet)),
-            Kind::Ack | Kind::Nak => Body::Answer(self.answer_of(packet)),
+            Kind::Ack | Kind::Nak => Body::Reply(self.reply_of(packet)),
             Kind::Notification => {
                 let flow = self.flow_name(packet.flow);
-                let wire = self.schemes[usize::from(flow.scheme)].wire(&self.feedback[packet.extra]);
+                let content = self.schemes[usize::from(flow.scheme)].frame_content(&self.feedback[packet.extra]);
                 let origin = self.taps.origins.get(packet.extra as usize).copied().flatten();
-                Body::Notification { flow, wire, origin }
+                Body::Notification { flow, content, origin }
             }
             Kind::Pfc => self.pfc_of(port, packet),
             Kind::Neighbour => {
-                let wire = self.message_wire(self.ports[port].switch(), packet.extra);
+                let content = self.message_content(self.ports[port].switch(), packet.extra);
                 // A flow that has ended since it was named is left out.
-                let alive = wire.flows.iter().filter_map(|id| self.living.get(id));
-                Body::Neighbour { flows: alive.map(|&card| self.flow_name(card)).collect(), wire }
+                let alive = content.flows.iter().filter_map(|id| self.living.get(id));
+                Body::Neighbour { flows: alive.map(|&card| self.flow_name(card)).collect(), content }
             }
         }
     }
@@ -151,7 +151,7 @@ impl<S: Scheme> Part<S> {
             flow,
             psn: packet.psn,
             total: (sender.total != u32::MAX).then_some(sender.total),
-            size_bytes: self.ledgers[self.cards[packet.flow].sender].spec.size_bytes,
+            size_bytes: self.details[self.cards[packet.flow].sender].spec.size_bytes,
             offset_bytes,
             payload_bytes: (sender.payload_until(packet.psn + 1) - offset_bytes) as u32,
             first_frame_bytes: if sender.total == 1 { sender.last_frame } else { sender.full_frame },
@@ -164,12 +164,12 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    fn answer_of(&self, packet: &Packet) -> Answer {
+    fn reply_of(&self, packet: &Packet) -> Reply {
         let flow = self.flow_name(packet.flow);
         let sender = &self.senders[self.cards[packet.flow].sender];
         let scheme = &self.schemes[usize::from(flow.scheme)];
         let carries = packet.carries_feedback() && packet.extra != NO_EXTRA;
-        Answer {
+        Reply {
             flow,
             nak: packet.kind == Kind::Nak,
             expected: packet.psn,
@@ -179,7 +179,7 @@ impl<S: Scheme> Part<S> {
             echoes_mark: packet.ecn != sender.ecn,
             format: self.format_of(&flow),
             int: self.stack_of(packet),
-            wire: carries.then(|| scheme.wire(&self.feedback[packet.extra])),
+            content: carries.then(|| scheme.frame_content(&self.feedback[packet.extra])),
         }
     }
 
@@ -197,23 +197,23 @@ impl<S: Scheme> Part<S> {
         Body::Pfc {
             classes: (0..self.classes as u8).filter(|class| due & (1 << class) != 0).map(of_class).collect(),
             lasts: (packet.stamp != Time::NEVER).then(|| packet.stamp - Time::ZERO),
-            rate: self.media.of(&self.ports[port_id.across()]).rate.rate(),
+            rate: self.media.of(&self.ports[port_id.peer()]).rate.rate(),
         }
     }
 
     fn flow_name(&self, flow: CardId) -> FlowName {
         let flow = self.cards[flow].sender;
-        let (ledger, sender) = (&self.ledgers[flow], &self.senders[flow]);
-        let spec = &ledger.spec;
+        let (details, sender) = (&self.details[flow], &self.senders[flow]);
+        let spec = &details.spec;
         FlowName {
-            id: ledger.id,
+            id: details.id,
             label: spec.label,
             src: spec.src,
             dst: spec.dst,
             class: spec.class,
             scheme: spec.scheme,
             transport: if sender.tcp { Transport::Tcp } else { Transport::Roce },
-            src_port: spec.ports_or(ledger.ephemeral).0,
+            src_port: spec.ports_or(details.ephemeral).0,
             dst_port: spec.ports.map(|(_, to)| to),
             full_frame_bytes: sender.full_frame,
         }

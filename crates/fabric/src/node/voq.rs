@@ -1,26 +1,26 @@
-//! A switch under control: virtual output queues, round-robin across inputs, gates, detours and
+//! A VOQ switch: virtual output queues, round-robin over inputs, gates, detours and
 //! messages between neighbours.
 //!
 //! Input- and output-queued: an egress (port, class) has its FIFO, of limited size, as at any switch;
 //! what finds it full or is held back waits before it, in one sub-queue per input and lane. Moving
-//! from there to the FIFO takes no time (the crossbar is as fast as need be) and happens in turns
-//! across inputs. The two together are the egress queue that congestion points and probes see. Only
+//! from there to the FIFO takes no time (the crossbar is as fast as need be) and is round-robin
+//! over inputs. The two together are the egress queue that congestion points and probes see. Only
 //! what waits at an input counts in its ingress account, and so for PFC; the FIFOs have memory of
 //! their own.
 
 use crate::contract::control::{Lane, Lanes, Occupancy, Passing, PortFacts, SwitchControl, SwitchFacts};
 use crate::contract::packet::{BACKWARD, Ecn, Kind, Packet};
 use crate::contract::scheme::{Hooks, Scheme};
-use crate::node::port::{AT_HOST, AWAITED, Account, CONTROLLED, DOWN, FREE_PENDING};
+use crate::node::port::{AT_HOST, AWAITED, Account, DOWN, FREE_PENDING, HAS_VOQS};
 use crate::part::id::{AccountId, CardId, PortId, QueueId, SwitchId};
 use crate::part::{Part, kind, port_named};
 use xoff_engine::{Fifo, Slab, Table, Time};
 
 const LANES: [Lane; 2] = [Lane::Free, Lane::Held];
 
-/// All switches under control, and the messages between them.
-pub(crate) struct Controls<C: SwitchControl> {
-    list: Table<SwitchId, Option<Box<Controlled<C>>>>,
+/// All VOQ switches, and the messages between them.
+pub(crate) struct VoqSwitches<C: SwitchControl> {
+    list: Table<SwitchId, Option<Box<VoqSwitch<C>>>>,
     messages: Slab<u32, C::Message>,
     /// Messages asked for by the hook at hand.
     outbox: Vec<(u16, C::Message)>,
@@ -28,7 +28,7 @@ pub(crate) struct Controls<C: SwitchControl> {
     choices: Vec<u16>,
 }
 
-struct Controlled<C> {
+struct VoqSwitch<C> {
     control: C,
     voqs: Voqs,
     /// Its first ingress account.
@@ -37,11 +37,11 @@ struct Controlled<C> {
     output_bytes: u64,
     /// The timer event that counts.
     due: Time,
-    /// Per port: messages that wait for the wire.
+    /// Per port: messages that wait for the link.
     unsent: Vec<Fifo>,
 }
 
-impl<C> Controlled<C> {
+impl<C> VoqSwitch<C> {
     /// Whether nothing of its lane is ahead of a packet at an input, and its output queue has room.
     #[inline(always)]
     fn has_room(&self, accounts: &Table<AccountId, Account>, ingress: u16, egress: u16, class: u8, lane: Lane) -> bool {
@@ -55,13 +55,13 @@ impl<C> Controlled<C> {
     }
 }
 
-impl<C: SwitchControl> Default for Controls<C> {
+impl<C: SwitchControl> Default for VoqSwitches<C> {
     fn default() -> Self {
-        Controls { list: Table::default(), messages: Slab::default(), outbox: Vec::new(), choices: Vec::new() }
+        VoqSwitches { list: Table::default(), messages: Slab::default(), outbox: Vec::new(), choices: Vec::new() }
     }
 }
 
-impl<C: SwitchControl> Controls<C> {
+impl<C: SwitchControl> VoqSwitches<C> {
     /// A message leaves for another part, or has come from one.
     pub(crate) fn take_message(&mut self, message: u32) -> C::Message {
         self.messages.remove(message)
@@ -69,14 +69,14 @@ impl<C: SwitchControl> Controls<C> {
     pub(crate) fn put_message(&mut self, message: C::Message) -> u32 {
         self.messages.insert(message)
     }
-    /// What belongs to a switch whose ports are [`CONTROLLED`].
+    /// What belongs to a switch whose ports are [`HAS_VOQS`].
     #[inline]
-    fn at(&self, switch: SwitchId) -> &Controlled<C> {
-        self.list[switch].as_ref().expect("a controlled switch has a control")
+    fn at(&self, switch: SwitchId) -> &VoqSwitch<C> {
+        self.list[switch].as_ref().expect("a VOQ switch has a control")
     }
     #[inline]
-    fn at_mut(&mut self, switch: SwitchId) -> &mut Controlled<C> {
-        self.list[switch].as_mut().expect("a controlled switch has a control")
+    fn at_mut(&mut self, switch: SwitchId) -> &mut VoqSwitch<C> {
+        self.list[switch].as_mut().expect("a VOQ switch has a control")
     }
 }
 
@@ -101,8 +101,8 @@ struct Sub {
 struct Output {
     /// Packets waiting at inputs, by lane.
     waiting: [u32; 2],
-    /// The input whose turn it is.
-    turn: u16,
+    /// The input that is served next.
+    next_input: u16,
     /// Bytes in the FIFO.
     queued_bytes: u64,
 }
@@ -164,9 +164,9 @@ impl Occupancy for View<'_> {
 /// The control of a switch, its queues, and where what it asks for goes: borrowed apart from the rest.
 macro_rules! parts {
     ($world:ident, $switch:expr) => {{
-        let Controls { list, outbox, choices, .. } = &mut $world.controls;
-        let controlled = list[$switch].as_mut().expect("a controlled switch has a control");
-        let Controlled { control, voqs, accounts, .. } = &mut **controlled;
+        let VoqSwitches { list, outbox, choices, .. } = &mut $world.voq_switches;
+        let voq_switch = list[$switch].as_mut().expect("a VOQ switch has a control");
+        let VoqSwitch { control, voqs, accounts, .. } = &mut **voq_switch;
         let view = View { voqs, accounts: &$world.accounts, first: *accounts };
         (control, view, outbox, choices)
     }};
@@ -184,12 +184,12 @@ macro_rules! after_control {
 
 impl<S: Scheme> Part<S> {
     /// Gives every switch the control that the schemes of the run have for it, the first if several do.
-    pub(crate) fn build_controls(&mut self, mtu_wire_bytes: u32) {
+    pub(crate) fn build_voq_switches(&mut self, mtu_wire_bytes: u32) {
         let Some(scheme) = self.schemes.iter().position(Scheme::controls_switches) else { return };
         for switch in &self.switches {
             let facts = |&port: &PortId| {
                 let direction = self.plan.direction(self.ports[port].name);
-                let to_switch = !self.ports[port.across()].has(AT_HOST);
+                let to_switch = !self.ports[port.peer()].has(AT_HOST);
                 PortFacts { rate: direction.rate, delay: direction.delay, to_switch }
             };
             let ports: Vec<PortFacts> = switch.ports.iter().map(facts).collect();
@@ -200,8 +200,8 @@ impl<S: Scheme> Part<S> {
                 classes: self.classes as u8,
                 mtu_wire_bytes,
             });
-            let controlled = control.map(|control| {
-                Box::new(Controlled {
+            let voq_switch = control.map(|control| {
+                Box::new(VoqSwitch {
                     output_bytes: control.output_queue_bytes(),
                     control,
                     voqs: Voqs::new(ports.len(), self.classes),
@@ -210,15 +210,15 @@ impl<S: Scheme> Part<S> {
                     unsent: vec![Fifo::default(); ports.len()],
                 })
             });
-            if controlled.is_some() {
+            if voq_switch.is_some() {
                 for &port in &switch.ports {
-                    self.ports[port].flags |= CONTROLLED;
+                    self.ports[port].flags |= HAS_VOQS;
                 }
             }
-            self.controls.list.push(controlled);
+            self.voq_switches.list.push(voq_switch);
         }
         for switch in self.switches.ids() {
-            if self.controls.list[switch].is_some() {
+            if self.voq_switches.list[switch].is_some() {
                 self.arm_control(switch);
             }
         }
@@ -226,18 +226,18 @@ impl<S: Scheme> Part<S> {
 
     /// The control of a switch, for those who want to look inside.
     pub(crate) fn switch_control(&self, switch: SwitchId) -> Option<&S::Switch> {
-        let controlled = self.controls.list.get(switch)?.as_ref()?;
-        Some(&controlled.control)
+        let voq_switch = self.voq_switches.list.get(switch)?.as_ref()?;
+        Some(&voq_switch.control)
     }
 
-    /// A packet has come in, bound for `egress`, at a switch under control.
+    /// A packet has come in, bound for `egress`, at a VOQ switch.
     #[inline(never)]
-    pub(crate) fn controlled_receive(&mut self, mut egress: PortId, packet: &mut Packet) {
+    pub(crate) fn voq_receive(&mut self, mut egress: PortId, packet: &mut Packet) {
         let switch = self.ports[egress].switch();
         if packet.kind != Kind::Data {
             // Controls see nothing of it.
             let (from, to) = (packet.ingress, self.local(egress));
-            let room = self.controls.at(switch).has_room(&self.accounts, from, to, packet.class, Lane::Free);
+            let room = self.voq_switches.at(switch).has_room(&self.accounts, from, to, packet.class, Lane::Free);
             if room && self.is_passable(egress) {
                 self.enter_output(switch, egress, packet);
             } else {
@@ -246,7 +246,7 @@ impl<S: Scheme> Part<S> {
             }
             return;
         }
-        if self.controls.at(switch).control.detours() {
+        if self.voq_switches.at(switch).control.detours() {
             egress = self.detour(switch, egress, packet);
         }
         let passing = self.passing(egress, packet);
@@ -256,7 +256,7 @@ impl<S: Scheme> Part<S> {
             None if outbox.is_empty() => control.lane(passing.egress, packet.class, passing.flow),
             changed => {
                 self.carry_out(switch, changed);
-                self.controls.at(switch).control.lane(passing.egress, packet.class, passing.flow)
+                self.voq_switches.at(switch).control.lane(passing.egress, packet.class, passing.flow)
             }
         };
         if self.ports[egress].hooks.has(Hooks::ENQUEUE) {
@@ -270,7 +270,7 @@ impl<S: Scheme> Part<S> {
         self.arm_control(switch);
     }
 
-    /// A packet that may not pass waits for its turn.
+    /// A packet that may not pass waits at its input.
     #[inline(never)]
     fn wait_at_input(&mut self, switch: SwitchId, egress: PortId, packet: &Packet, mut lane: Lane) {
         if !self.admit(egress, packet) {
@@ -281,7 +281,7 @@ impl<S: Scheme> Part<S> {
             // The gate may have put the flow into another.
             let local = self.local(egress);
             let flow = self.cards[packet.flow].id;
-            lane = self.controls.at(switch).control.lane(local, packet.class, flow);
+            lane = self.voq_switches.at(switch).control.lane(local, packet.class, flow);
         }
         self.voq_push(switch, egress, packet, lane);
         self.refill(switch, egress, packet.class);
@@ -311,11 +311,11 @@ impl<S: Scheme> Part<S> {
     #[inline(always)]
     fn pass(&mut self, switch: SwitchId, packet: &Passing, lane: Lane) -> bool {
         let Passing { now, ingress, egress, class, .. } = *packet;
-        let controlled = self.controls.at(switch);
-        if !controlled.has_room(&self.accounts, ingress, egress, class, lane) {
+        let voq_switch = self.voq_switches.at(switch);
+        if !voq_switch.has_room(&self.accounts, ingress, egress, class, lane) {
             return false;
         }
-        let output = &controlled.voqs.outputs[controlled.voqs.output(egress, class)];
+        let output = &voq_switch.voqs.outputs[voq_switch.voqs.output(egress, class)];
         let waiting = output.lanes().with(Lanes::of(lane));
         let (control, view, outbox, _) = parts!(self, switch);
         let open = control.gate(now, egress, class, waiting, &view).has(lane);
@@ -358,7 +358,7 @@ impl<S: Scheme> Part<S> {
         out.queued_bytes += u64::from(packet.frame_bytes);
         out.waiting |= bit;
         let (local, paused) = (self.local(egress), self.ports[egress].paused & bit != 0);
-        let voqs = &mut self.controls.at_mut(switch).voqs;
+        let voqs = &mut self.voq_switches.at_mut(switch).voqs;
         let output = voqs.output(local, class);
         voqs.outputs[output].queued_bytes += u64::from(packet.frame_bytes);
         if !paused {
@@ -370,7 +370,7 @@ impl<S: Scheme> Part<S> {
     #[inline]
     fn refill(&mut self, switch: SwitchId, egress: PortId, class: u8) {
         let local = self.local(egress);
-        let voqs = &self.controls.at(switch).voqs;
+        let voqs = &self.voq_switches.at(switch).voqs;
         if voqs.outputs[voqs.output(local, class)].waiting != [0, 0] {
             self.refill_waiting(switch, egress, class);
         }
@@ -380,10 +380,10 @@ impl<S: Scheme> Part<S> {
     fn refill_waiting(&mut self, switch: SwitchId, egress: PortId, class: u8) {
         let (local, now) = (self.local(egress), self.now);
         loop {
-            let controlled = self.controls.at(switch);
-            let output = &controlled.voqs.outputs[controlled.voqs.output(local, class)];
+            let voq_switch = self.voq_switches.at(switch);
+            let output = &voq_switch.voqs.outputs[voq_switch.voqs.output(local, class)];
             let waiting = output.lanes();
-            if waiting == Lanes::NONE || output.queued_bytes >= controlled.output_bytes {
+            if waiting == Lanes::NONE || output.queued_bytes >= voq_switch.output_bytes {
                 return;
             }
             let (control, view, outbox, _) = parts!(self, switch);
@@ -400,7 +400,7 @@ impl<S: Scheme> Part<S> {
 
     fn voq_push(&mut self, switch: SwitchId, egress: PortId, packet: &Packet, lane: Lane) {
         let local = self.local(egress);
-        let voqs = &mut self.controls.at_mut(switch).voqs;
+        let voqs = &mut self.voq_switches.at_mut(switch).voqs;
         let (sub, output) = (voqs.sub(packet.ingress, local, packet.class, lane), voqs.output(local, packet.class));
         self.queued.push(&mut voqs.subs[sub].packets, packet);
         voqs.subs[sub].bytes += u64::from(packet.frame_bytes);
@@ -411,17 +411,17 @@ impl<S: Scheme> Part<S> {
         self.ports[egress].queued_bytes += u64::from(packet.frame_bytes);
     }
 
-    /// The next packet for an egress among `lanes`: round-robin across inputs, and at one input the
+    /// The next packet for an egress among `lanes`: round-robin over inputs, and at one input the
     /// lane whose packet is older.
     fn voq_pop(&mut self, egress: PortId, class: u8, lanes: Lanes) -> Option<Packet> {
         let (switch, local) = (self.ports[egress].switch(), self.local(egress));
-        let voqs = &mut self.controls.at_mut(switch).voqs;
+        let voqs = &mut self.voq_switches.at_mut(switch).voqs;
         let output = voqs.output(local, class);
         if voqs.outputs[output].lanes().and(lanes) == Lanes::NONE {
             return None;
         }
-        let turn = usize::from(voqs.outputs[output].turn);
-        for ingress in (turn..voqs.ports).chain(0..turn) {
+        let first = usize::from(voqs.outputs[output].next_input);
+        for ingress in (first..voqs.ports).chain(0..first) {
             let first = (output * voqs.ports + ingress) * 2;
             let has = |lane: Lane| lanes.has(lane) && !voqs.subs[first + lane as usize].packets.is_empty();
             let lane = match (has(Lane::Free), has(Lane::Held)) {
@@ -438,7 +438,7 @@ impl<S: Scheme> Part<S> {
             let packet = self.queued.pop(&mut sub.packets)?;
             sub.bytes -= u64::from(packet.frame_bytes);
             voqs.outputs[output].waiting[lane as usize] -= 1;
-            voqs.outputs[output].turn = if ingress + 1 < voqs.ports { ingress as u16 + 1 } else { 0 };
+            voqs.outputs[output].next_input = if ingress + 1 < voqs.ports { ingress as u16 + 1 } else { 0 };
             let queue = &mut self.queues[QueueId::of(egress, class, self.classes)];
             queue.shrink(self.now, packet.frame_bytes);
             queue.at_inputs -= 1;
@@ -459,14 +459,14 @@ impl<S: Scheme> Part<S> {
         if empty {
             port.waiting &= !(1 << class);
         }
-        let voqs = &mut self.controls.at_mut(switch).voqs;
+        let voqs = &mut self.voq_switches.at_mut(switch).voqs;
         let output = voqs.output(local, class);
         voqs.outputs[output].queued_bytes -= u64::from(packet.frame_bytes);
         Some(packet)
     }
 
     /// Takes any packet of an egress of a controlled switch out of the buffer, for whoever empties it.
-    pub(crate) fn take_controlled(&mut self, egress: PortId, class: u8) -> Option<Packet> {
+    pub(crate) fn take_from_voqs(&mut self, egress: PortId, class: u8) -> Option<Packet> {
         if let Some(packet) = self.output_pop(egress, class) {
             return Some(packet);
         }
@@ -477,7 +477,7 @@ impl<S: Scheme> Part<S> {
 
     /// A port of a controlled switch is free: a message goes, or the next packet.
     #[inline(never)]
-    pub(crate) fn serve_controlled(&mut self, port_id: PortId) {
+    pub(crate) fn serve_voq_port(&mut self, port_id: PortId) {
         if self.ports[port_id].pfc_due != 0 && self.ports[port_id].busy_until <= self.now {
             self.send_pfc(port_id);
         }
@@ -486,8 +486,8 @@ impl<S: Scheme> Part<S> {
         let eligible = port.waiting & !port.paused;
         if port.busy_until <= self.now && !port.has(FREE_PENDING) {
             // Like PFC frames, messages go before all queues and are never paused.
-            let controlled = self.controls.at_mut(switch);
-            if let Some(message) = self.queued.pop(&mut controlled.unsent[usize::from(local)]) {
+            let voq_switch = self.voq_switches.at_mut(switch);
+            if let Some(message) = self.queued.pop(&mut voq_switch.unsent[usize::from(local)]) {
                 self.transmit_link_local(port_id, &message);
             } else if eligible != 0 {
                 let class = self.pick_class(port_id, eligible);
@@ -496,12 +496,12 @@ impl<S: Scheme> Part<S> {
                 self.depart(port_id, &mut packet);
                 self.refill(switch, port_id, class);
                 if self.ports[port_id].has(AWAITED) {
-                    self.take_turns(port_id);
+                    self.serve_round_robin(port_id);
                 }
             }
         }
-        let controlled = self.controls.at(switch);
-        let unsent = !controlled.unsent[usize::from(local)].is_empty();
+        let voq_switch = self.voq_switches.at(switch);
+        let unsent = !voq_switch.unsent[usize::from(local)].is_empty();
         let port = &self.ports[port_id];
         if port.waiting & !port.paused != 0 || unsent || port.pfc_due != 0 {
             self.expect_free(port_id);
@@ -515,9 +515,9 @@ impl<S: Scheme> Part<S> {
     fn carry_out(&mut self, switch: SwitchId, mut changed: Option<(u16, u8)>) {
         while let Some((egress, class)) = changed {
             self.sort_lanes(switch, egress, class);
-            changed = self.controls.at_mut(switch).control.take_changed();
+            changed = self.voq_switches.at_mut(switch).control.take_changed();
         }
-        if !self.controls.outbox.is_empty() {
+        if !self.voq_switches.outbox.is_empty() {
             self.send_messages(switch);
         }
     }
@@ -525,9 +525,9 @@ impl<S: Scheme> Part<S> {
     /// Wakes the control when it asks for it.
     #[inline(always)]
     fn arm_control(&mut self, switch: SwitchId) {
-        let controlled = self.controls.at(switch);
-        if let Some(at) = controlled.control.timer()
-            && at < controlled.due
+        let voq_switch = self.voq_switches.at(switch);
+        if let Some(at) = voq_switch.control.timer()
+            && at < voq_switch.due
         {
             self.wake_control(switch, at);
         }
@@ -537,18 +537,18 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     fn wake_control(&mut self, switch: SwitchId, at: Time) {
         let due = at.max(self.now);
-        self.controls.at_mut(switch).due = due;
+        self.voq_switches.at_mut(switch).due = due;
         self.queue.push_named(due, kind::SWITCH_TIMER, self.switches[switch].name, switch.get());
     }
 
     pub(crate) fn on_switch_timer(&mut self, switch: SwitchId) {
         let now = self.now;
-        let controlled = self.controls.at_mut(switch);
-        if controlled.due != now {
+        let voq_switch = self.voq_switches.at_mut(switch);
+        if voq_switch.due != now {
             return;
         }
-        controlled.due = Time::NEVER;
-        if controlled.control.timer().is_some_and(|at| at <= now) {
+        voq_switch.due = Time::NEVER;
+        if voq_switch.control.timer().is_some_and(|at| at <= now) {
             let (control, view, outbox, _) = parts!(self, switch);
             control.on_timer(now, &view);
             after_control!(self, switch, control, outbox);
@@ -574,7 +574,7 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     fn sort_lanes(&mut self, switch: SwitchId, egress: u16, class: u8) {
-        let Controlled { control, voqs, .. } = self.controls.at_mut(switch);
+        let VoqSwitch { control, voqs, .. } = self.voq_switches.at_mut(switch);
         let output = voqs.output(egress, class);
         if voqs.outputs[output].waiting == [0, 0] {
             return;
@@ -620,7 +620,7 @@ impl<S: Scheme> Part<S> {
     /// The egress of a data packet: the one of its route, or another if the control says so. Flows
     /// with a pinned path keep it.
     fn detour(&mut self, switch: SwitchId, egress: PortId, packet: &mut Packet) -> PortId {
-        if packet.flags & BACKWARD != 0 || self.ledgers[self.cards[packet.flow].sender].spec.path.is_some() {
+        if packet.flags & BACKWARD != 0 || self.details[self.cards[packet.flow].sender].spec.path.is_some() {
             return egress;
         }
         self.choose_egress(switch, egress, packet)
@@ -631,11 +631,11 @@ impl<S: Scheme> Part<S> {
     fn choose_egress(&mut self, switch: SwitchId, egress: PortId, packet: &mut Packet) -> PortId {
         let node = self.switches[switch].node;
         let passing = self.passing(egress, packet);
-        let equals = self.routes.next_hops(node, self.ledgers[self.cards[packet.flow].sender].spec.dst);
+        let equals = self.routes.next_hops(node, self.details[self.cards[packet.flow].sender].spec.dst);
         let ports = &self.ports;
         let (control, view, _, choices) = parts!(self, switch);
         choices.clear();
-        choices.extend(equals.iter().map(|&name| ports[port_named(ports, name).across()].far_local));
+        choices.extend(equals.iter().map(|&name| ports[port_named(ports, name).peer()].far_local));
         if choices.len() < 2 || !choices.contains(&passing.egress) {
             return egress;
         }
@@ -651,8 +651,8 @@ impl<S: Scheme> Part<S> {
     /// from there by a route of its own. Such routes are kept with the flow.
     fn redirect(&mut self, packet: &mut Packet, egress: PortId) -> bool {
         let flow = self.cards[packet.flow].sender;
-        let (sender, ledger) = (&self.senders[flow], &self.ledgers[flow]);
-        let mut known = std::iter::once((sender.route, sender.hops)).chain(ledger.detours.iter().copied());
+        let (sender, details) = (&self.senders[flow], &self.details[flow]);
+        let mut known = std::iter::once((sender.route, sender.hops)).chain(details.detours.iter().copied());
         let holds = |&(route, hops): &(u32, u8)| (route + 1..=route + u32::from(hops)).contains(&packet.route);
         // A route that a failure has replaced since: the packet stays on it.
         let Some((route, _)) = known.find(holds) else { return false };
@@ -663,18 +663,18 @@ impl<S: Scheme> Part<S> {
                 && self.route_ports[other as usize..other as usize + hop] == *done
                 && self.route_ports[other as usize + hop] == egress.get()
         };
-        let kept = std::iter::once((sender.route, sender.hops)).chain(ledger.detours.iter().copied()).find(same);
+        let kept = std::iter::once((sender.route, sender.hops)).chain(details.detours.iter().copied()).find(same);
         let route = match kept {
             Some((route, _)) => route,
             None => {
                 let done = done.iter().map(|&port| PortId::new(port));
                 let mut path: Vec<u32> = done.chain([egress]).map(|port| self.ports[port].name).collect();
-                let key = self.flow_key(&ledger.spec, ledger.identity, ledger.ephemeral);
-                if !self.routes.extend(ledger.spec.dst, &key, &mut path) || path.len() > usize::from(u8::MAX) {
+                let key = self.flow_key(&details.spec, details.identity, details.ephemeral);
+                if !self.routes.extend(details.spec.dst, &key, &mut path) || path.len() > usize::from(u8::MAX) {
                     return false;
                 }
                 let route = self.store_route(&path);
-                self.ledgers[flow].detours.push((route, path.len() as u8));
+                self.details[flow].detours.push((route, path.len() as u8));
                 route
             }
         };
@@ -685,44 +685,48 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     fn send_messages(&mut self, switch: SwitchId) {
-        let mut outbox = std::mem::take(&mut self.controls.outbox);
+        let mut outbox = std::mem::take(&mut self.voq_switches.outbox);
         for (local, message) in outbox.drain(..) {
             let port_id = self.switches[switch].ports[usize::from(local)];
             if self.ports[port_id].has(DOWN) {
                 continue;
             }
-            let frame_bytes = self.controls.at(switch).control.message_bytes(&message) as u16;
+            let frame_bytes = self.voq_switches.at(switch).control.message_bytes(&message) as u16;
             let packet = Packet {
                 stamp: self.now,
                 flow: CardId::NONE,
-                extra: self.controls.messages.insert(message),
+                extra: self.voq_switches.messages.insert(message),
                 frame_bytes,
                 kind: Kind::Neighbour,
                 class: self.plan.classes.control,
                 ecn: Ecn::NotCapable,
                 ..Packet::default()
             };
-            let controlled = self.controls.at_mut(switch);
-            self.queued.push(&mut controlled.unsent[usize::from(local)], &packet);
+            let voq_switch = self.voq_switches.at_mut(switch);
+            self.queued.push(&mut voq_switch.unsent[usize::from(local)], &packet);
             self.counters.neighbour_messages += 1;
             self.expect_free(port_id);
         }
-        self.controls.outbox = outbox;
+        self.voq_switches.outbox = outbox;
     }
 
     /// How a message of a switch looks in its frame.
-    pub(crate) fn message_wire(&self, switch: SwitchId, message: u32) -> crate::contract::wire::Wire {
-        self.controls.at(switch).control.wire(&self.controls.messages[message])
+    pub(crate) fn message_content(
+        &self,
+        switch: SwitchId,
+        message: u32,
+    ) -> crate::contract::frame_content::FrameContent {
+        self.voq_switches.at(switch).control.frame_content(&self.voq_switches.messages[message])
     }
 
     /// A message has reached `ingress`; it ends there.
     #[cold]
     #[inline(never)]
     pub(crate) fn on_neighbour(&mut self, ingress: PortId, packet: &Packet, lost: bool) {
-        let message = self.controls.messages.remove(packet.extra);
+        let message = self.voq_switches.messages.remove(packet.extra);
         if lost {
             self.counters.drops_fault += 1;
-        } else if self.ports[ingress].has(CONTROLLED) {
+        } else if self.ports[ingress].has(HAS_VOQS) {
             let (switch, local) = (self.ports[ingress].switch(), self.local(ingress));
             let now = self.now;
             let (control, _, outbox, _) = parts!(self, switch);
@@ -733,40 +737,40 @@ impl<S: Scheme> Part<S> {
         }
     }
 
-    /// Messages on or for a wire that was cut are lost.
-    pub(crate) fn cut_messages(&mut self, port: PortId, on_wire: &[Packet]) {
-        let mut lost: Vec<u32> = on_wire.iter().filter(|p| p.kind == Kind::Neighbour).map(|p| p.extra).collect();
-        if self.ports[port].has(CONTROLLED) {
+    /// Messages on or for a link that was cut are lost.
+    pub(crate) fn cut_messages(&mut self, port: PortId, in_flight: &[Packet]) {
+        let mut lost: Vec<u32> = in_flight.iter().filter(|p| p.kind == Kind::Neighbour).map(|p| p.extra).collect();
+        if self.ports[port].has(HAS_VOQS) {
             let (switch, local) = (self.ports[port].switch(), self.local(port));
-            let controlled = self.controls.at_mut(switch);
-            while let Some(packet) = self.queued.pop(&mut controlled.unsent[usize::from(local)]) {
+            let voq_switch = self.voq_switches.at_mut(switch);
+            while let Some(packet) = self.queued.pop(&mut voq_switch.unsent[usize::from(local)]) {
                 lost.push(packet.extra);
             }
         }
         for message in lost {
-            self.controls.messages.remove(message);
+            self.voq_switches.messages.remove(message);
             self.counters.drops_fault += 1;
         }
     }
 
-    /// Bytes in the FIFOs of a switch under control, which are in no account.
+    /// Bytes in the FIFOs of a VOQ switch, which are in no account.
     pub(crate) fn output_queue_bytes(&self, switch: SwitchId) -> u64 {
-        let controlled = self.controls.list.get(switch).and_then(Option::as_ref);
-        controlled.map_or(0, |controlled| controlled.voqs.outputs.iter().map(|output| output.queued_bytes).sum())
+        let voq_switch = self.voq_switches.list.get(switch).and_then(Option::as_ref);
+        voq_switch.map_or(0, |voq_switch| voq_switch.voqs.outputs.iter().map(|output| output.queued_bytes).sum())
     }
 
-    /// Bytes for an egress that wait at an input of a controlled switch; none elsewhere.
+    /// Bytes for an egress that wait at an input of a VOQ switch; none elsewhere.
     pub(crate) fn voq_bytes_from(&self, egress: PortId, class: u8, ingress: u16) -> u64 {
         let port = &self.ports[egress];
-        if !port.has(CONTROLLED) {
+        if !port.has(HAS_VOQS) {
             return 0;
         }
-        self.controls.at(port.switch()).voqs.bytes(ingress, self.local(egress), class)
+        self.voq_switches.at(port.switch()).voqs.bytes(ingress, self.local(egress), class)
     }
 
     /// Every packet in the virtual output queues of the network.
     pub(crate) fn voq_packets(&self) -> impl Iterator<Item = &Packet> {
-        let subs = self.controls.list.iter().flatten().flat_map(|controlled| &controlled.voqs.subs);
+        let subs = self.voq_switches.list.iter().flatten().flat_map(|voq_switch| &voq_switch.voqs.subs);
         subs.flat_map(|sub| self.queued.iter(&sub.packets))
     }
 }

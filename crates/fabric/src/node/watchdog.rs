@@ -8,13 +8,13 @@ use crate::part::id::{PortId, QueueId, SwitchId};
 use crate::part::{Part, kind};
 use xoff_engine::{Key, Table, Time};
 
-/// PFC frames a port has sent, what it last told its upstream, and what it was last told itself.
+/// PFC frames a port has sent, the classes it last advertised as paused, and those that its peer did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PfcFrames {
     pub pause: u64,
     pub resume: u64,
     pub refresh: u64,
-    pub told: u8,
+    pub advertised: u8,
     pub heard: u8,
 }
 
@@ -25,7 +25,7 @@ pub struct Watch {
     pub frames: Table<PortId, PfcFrames>,
     /// Per (port, class), kept only where a watchdog looks: the last PAUSE received.
     last_pause: Table<QueueId, Time>,
-    /// When a wire last lost a packet by chance.
+    /// When a link last lost a packet by chance.
     pub bad_luck_at: Time,
 }
 
@@ -66,7 +66,7 @@ impl<S: Scheme> Part<S> {
                     if paused && held && self.now.saturating_since(since) >= watchdog.detect {
                         self.begin_storm(port, class, watchdog.action);
                     }
-                } else if !self.still_told(port, class)
+                } else if !self.still_advertised(port, class)
                     && self.now.saturating_since(self.watch.last_pause[queue_id]) >= watchdog.restore
                 {
                     self.end_storm(port, class);
@@ -76,7 +76,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Under on/off signalling a PAUSE is not repeated: it holds until it is taken back.
-    fn still_told(&self, port: PortId, class: u8) -> bool {
+    fn still_advertised(&self, port: PortId, class: u8) -> bool {
         let signalling = self.switches[self.ports[port].switch()].signalling;
         signalling == Signalling::OnOff && self.watch.frames[port].heard & (1 << class) != 0
     }
@@ -114,7 +114,7 @@ impl<S: Scheme> Part<S> {
 
     /// See [`crate::run::World::storm_records`]; each with its rank among those of all parts.
     pub(crate) fn storm_records(&self) -> Vec<(Option<Key>, StormRecord)> {
-        let told = |&(port, storm): &(PortId, StormRecord)| {
+        let so_far = |&(port, storm): &(PortId, StormRecord)| {
             let drops = match storm.until {
                 Some(_) => storm.drops,
                 None => self.queue(port, storm.class).drops - storm.drops,
@@ -122,6 +122,6 @@ impl<S: Scheme> Part<S> {
             StormRecord { drops, ..storm }
         };
         let rank = |at: usize| self.storm_ranks.get(at).copied();
-        self.storms.iter().enumerate().map(|(at, storm)| (rank(at), told(storm))).collect()
+        self.storms.iter().enumerate().map(|(at, storm)| (rank(at), so_far(storm))).collect()
     }
 }

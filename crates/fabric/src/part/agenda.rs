@@ -3,16 +3,16 @@
 use crate::network::plan::Ties;
 use crate::part::id::PortId;
 use crate::part::kind;
-use xoff_engine::queue::{LARGEST_INDEX, LAST_TURN};
+use xoff_engine::queue::{LARGEST_INDEX, LAST_SEQUENCE};
 use xoff_engine::{EventQueue, Key, Table, Time};
 
 /// The events of a run, in one of two orders ([`Ties`]).
 pub struct Agenda {
     events: EventQueue,
-    /// Events take turns; how many have been scheduled so far.
-    in_turn: bool,
-    turn: u64,
-    /// By port: the end of its transmission, which has its turn and is not scheduled.
+    /// Events of one instant happen in the order of their scheduling; how many have been scheduled so far.
+    by_sequence: bool,
+    sequence: u64,
+    /// By port: the end of its transmission, which has its number in the sequence and is not scheduled.
     reserved: Table<PortId, Key>,
     /// What is happening.
     current: Key,
@@ -24,8 +24,8 @@ impl Agenda {
         let events = if alone { EventQueue::default() } else { EventQueue::small() };
         Agenda {
             events,
-            in_turn: ties == Ties::Scheduled,
-            turn: 0,
+            by_sequence: ties == Ties::Scheduled,
+            sequence: 0,
             reserved: Table::default(),
             current: Key::before(Time::ZERO),
         }
@@ -40,41 +40,41 @@ impl Agenda {
     /// The same for what has a name besides its index ([`Key::named`]).
     #[inline(always)]
     pub fn push_named(&mut self, at: Time, kind: u8, name: u32, index: u32) {
-        if self.in_turn {
-            self.push_in_turn(at, kind, index);
+        if self.by_sequence {
+            self.push_sequenced(at, kind, index);
         } else {
             self.events.push(Key::named(at, kind, name, index));
         }
     }
 
-    /// The same where events take no turns: for whoever knows that they do not.
+    /// The same where the order of scheduling does not count: for whoever knows that it does not.
     #[inline(always)]
     pub fn push_by_name(&mut self, at: Time, kind: u8, name: u32, index: u32) {
-        debug_assert!(!self.in_turn);
+        debug_assert!(!self.by_sequence);
         self.events.push(Key::named(at, kind, name, index));
     }
 
-    /// The same where events take turns: for whoever knows that they do.
+    /// The same where the order of scheduling counts: for whoever knows that it does.
     #[inline]
-    pub fn push_in_turn(&mut self, at: Time, kind: u8, index: u32) {
-        let key = self.next_turn(at, kind, index);
+    pub fn push_sequenced(&mut self, at: Time, kind: u8, index: u32) {
+        let key = self.next_sequenced(at, kind, index);
         self.events.push(key);
     }
 
-    /// The end of a transmission and its arrival, where events take turns. The end may have its turn and still not be
-    /// `scheduled`: see [`Agenda::push_reserved`].
+    /// The end of a transmission and its arrival, where the order of scheduling counts. The end may have its number
+    /// and still not be `scheduled`: see [`Agenda::push_reserved`].
     #[inline(never)]
     pub fn push_transmission(&mut self, end: Time, arrives: Time, port: PortId, scheduled: bool) {
-        let key = self.next_turn(end, kind::PORT_FREE, port.get());
+        let key = self.next_sequenced(end, kind::PORT_FREE, port.get());
         if scheduled {
             self.events.push(key);
         } else {
             *self.reserved.reach(port, || Key::LAST) = key;
         }
-        self.push_in_turn(arrives, kind::ARRIVE, port.get());
+        self.push_sequenced(arrives, kind::ARRIVE, port.get());
     }
 
-    /// Schedules the end of a transmission in its turn; says no if that is over.
+    /// Schedules the end of a transmission under the number it has; says no if that is over.
     pub fn push_reserved(&mut self, port: PortId) -> bool {
         let key = self.reserved[port];
         let to_come = key > self.current;
@@ -91,15 +91,15 @@ impl Agenda {
     }
 
     #[inline(always)]
-    fn next_turn(&mut self, at: Time, kind: u8, index: u32) -> Key {
-        self.turn += 1;
-        assert!(self.turn <= LAST_TURN && index <= LARGEST_INDEX, "more events than turns can be told apart");
-        Key::in_turn(at, self.turn, kind, index)
+    fn next_sequenced(&mut self, at: Time, kind: u8, index: u32) -> Key {
+        self.sequence += 1;
+        assert!(self.sequence <= LAST_SEQUENCE && index <= LARGEST_INDEX, "more events than sequence numbers");
+        Key::sequenced(at, self.sequence, kind, index)
     }
 
     /// The key of an event that is kept elsewhere, in the order of those that are kept here.
     pub fn key(&mut self, at: Time, kind: u8, name: u32, index: u32) -> Key {
-        if self.in_turn { self.next_turn(at, kind, index) } else { Key::named(at, kind, name, index) }
+        if self.by_sequence { self.next_sequenced(at, kind, index) } else { Key::named(at, kind, name, index) }
     }
 
     /// The key of what comes next.
@@ -124,7 +124,7 @@ impl Agenda {
 
     /// Whether fetching ahead pays; only keys that are ordered by what they are can be read ahead.
     pub fn is_large(&self) -> bool {
-        !self.in_turn && self.events.is_large()
+        !self.by_sequence && self.events.is_large()
     }
 
     #[inline]

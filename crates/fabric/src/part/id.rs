@@ -18,7 +18,7 @@ xoff_engine::ids! {
     HostId;
     /// A switch, among the switches of a part: `Part::switches`.
     SwitchId;
-    /// The sending end of a flow: `Part::senders`, and its ledger.
+    /// The sending end of a flow: `Part::senders`, and its details.
     SenderId;
     /// The receiving end of a flow: `Part::receivers`.
     ReceiverId;
@@ -29,9 +29,9 @@ xoff_engine::ids! {
 }
 
 impl PortId {
-    /// The port across the wire: both ends of a link stand side by side, in every part that it touches.
+    /// The port at the other end of the link: both ends of a link stand side by side, in every part that it touches.
     #[inline]
-    pub const fn across(self) -> PortId {
+    pub const fn peer(self) -> PortId {
         PortId::new(self.get() ^ 1)
     }
 }

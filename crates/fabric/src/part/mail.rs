@@ -1,4 +1,4 @@
-//! Packets that leave a part for another: what is on a wire between two parts lies with the one it goes to.
+//! Packets that leave a part for another: what is in flight between two parts lies with the one it goes to.
 
 use crate::contract::control::SwitchControl;
 use crate::contract::packet::{BACKWARD, IntStack, Kind, NO_EXTRA, Packet};
@@ -8,7 +8,7 @@ use crate::part::id::{CardId, PortId};
 use crate::part::{Part, kind};
 use xoff_engine::{Key, Table, Time};
 
-/// Where the wire of a port leads that ends in another part.
+/// Where the link of a port leads that ends in another part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exit {
     pub part: u16,
@@ -43,11 +43,11 @@ enum Cargo<S: Scheme> {
 pub(crate) struct Post<S: Scheme> {
     /// By port.
     exits: Table<PortId, Exit>,
-    /// The parts that it has wires to.
+    /// The parts that it has links to.
     neighbours: Vec<Neighbour<S>>,
     /// Neighbours that get something.
     addressees: Vec<u16>,
-    /// What came from others. Order counts within a wire alone, and a wire has one sender.
+    /// What came from others. Order counts within a link alone, and a link has one sender.
     inbox: Vec<Bag<S>>,
     /// Empty bags, and how many are kept.
     spare: Vec<Bag<S>>,
@@ -148,7 +148,7 @@ impl<S: Scheme> Part<S> {
         let mut packet = *packet;
         if packet.extra != NO_EXTRA {
             bag.cargo.push(match packet.kind {
-                Kind::Neighbour => Cargo::Message(self.controls.take_message(packet.extra)),
+                Kind::Neighbour => Cargo::Message(self.voq_switches.take_message(packet.extra)),
                 Kind::Notification => Cargo::Feedback(self.feedback.remove(packet.extra)),
                 _ if packet.carries_feedback() => Cargo::Feedback(self.feedback.remove(packet.extra)),
                 _ => {
@@ -180,16 +180,16 @@ impl<S: Scheme> Part<S> {
         for (port_id, item) in &mut bag.items {
             if item.packet.extra != NO_EXTRA {
                 item.packet.extra = match cargo.next().expect("one each") {
-                    Cargo::Message(message) => self.controls.put_message(message),
+                    Cargo::Message(message) => self.voq_switches.put_message(message),
                     Cargo::Feedback(feedback) => self.feedback.insert(feedback),
                     Cargo::Int(int) => self.int.insert(&int),
                 };
             }
             let port = &mut self.ports[*port_id];
-            if port.wire.is_empty() {
+            if port.in_flight.is_empty() {
                 self.queue.push_named(item.arrives, kind::ARRIVE, port.name, port_id.get());
             }
-            self.in_flight.push(&mut port.wire, item);
+            self.in_flight.push(&mut port.in_flight, item);
         }
         drop(cargo);
         bag.items.clear();

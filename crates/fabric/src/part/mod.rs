@@ -13,13 +13,13 @@ pub mod trail;
 use crate::contract::packet::{BACKWARD, IntStack, Kind, Packet};
 use crate::contract::record::{ClassReport, Counters, Failure, PauseRecord, PfcRecord, PortReport};
 use crate::contract::scheme::{Format, Notice, ReactionPoint, Scheme, TIMERS};
-use crate::flow::ends::{Ledger, Receiver, Sender};
+use crate::flow::ends::{FlowDetails, Receiver, Sender};
 use crate::flow::identity::Card;
 use crate::network::plan::Plan;
 use crate::network::route::Routes;
 use crate::node::nic::Host;
 use crate::node::port::{
-    AT_HOST, Account, CAPTURED, CONTROLLED, CUT, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, GHOST, InFlight, LOSSY_WIRE,
+    AT_HOST, Account, CAPTURED, CUT, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, GHOST, HAS_VOQS, InFlight, LOSSY_LINK,
     Media, Port, Queue, TO_HOST,
 };
 use crate::node::switch::Switch;
@@ -29,7 +29,7 @@ use mail::Post;
 use std::collections::HashMap;
 use std::sync::Arc;
 use trail::Trail;
-use xoff_engine::{BitRate, FreeList, Key, Lots, Pool, Rng, Slab, Span, Table, Time};
+use xoff_engine::{BitRate, FreeList, Key, Pool, Rng, SharedRandom, Slab, Span, Table, Time};
 
 /// Kinds of events, in the order in which they happen at one instant.
 pub mod kind {
@@ -95,7 +95,7 @@ pub(crate) enum News {
 
 /// What a source does to a flow, at the end of it that is in this part.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Order {
+pub(crate) enum FlowCommand {
     /// The sender begins.
     Open(SenderId),
     Offer(SenderId, u64),
@@ -129,7 +129,7 @@ pub struct Part<S: Scheme> {
     pub(crate) frame_ranks: Vec<Key>,
     pub(crate) storm_ranks: Vec<Key>,
     /// What sources will do.
-    pub(crate) orders: HashMap<u32, Vec<(u32, Order)>>,
+    pub(crate) commands: HashMap<u32, Vec<(u32, FlowCommand)>>,
     pub(crate) post: Post<S>,
     /// No event is handled until the run has looked at what happened.
     pub(crate) halted: bool,
@@ -138,14 +138,14 @@ pub struct Part<S: Scheme> {
     /// Every transmission ends in an event of its own, and what may happen now happens at once: the
     /// order of scheduling counts.
     pub(crate) eager: bool,
-    pub(crate) lots: Option<Lots>,
+    pub(crate) shared_random: Option<SharedRandom>,
     /// Where the order of scheduling counts: the timers that have an event.
     pub(crate) timers: Table<SenderId, [Time; TIMERS]>,
     pub(crate) ports: Table<PortId, Port>,
     pub(crate) media: Media,
     /// Of ports: times that the count of packets sent has begun again.
     pub(crate) wraps: HashMap<PortId, u32>,
-    /// What all queues and all wires hold.
+    /// What all queues and all links hold.
     pub(crate) queued: Pool<Packet>,
     pub(crate) in_flight: Pool<InFlight>,
     pub(crate) queues: Table<QueueId, Queue>,
@@ -158,13 +158,13 @@ pub struct Part<S: Scheme> {
     /// Deficit round-robin of ports with weighted classes.
     pub(crate) deficit: Table<QueueId, i64>,
     pub(crate) drr_next: Table<PortId, u8>,
-    /// Classes without strict priority take turns, a packet each.
-    pub(crate) in_turns: bool,
+    /// Classes without strict priority are served round-robin, a packet each.
+    pub(crate) round_robin: bool,
     pub(crate) gap_bytes: u32,
     pub(crate) pfc_frame: u16,
 
     pub(crate) schemes: Arc<Vec<S>>,
-    /// Per scheme: within a domain, and across.
+    /// Per scheme: within a domain, and between domains.
     pub(crate) formats: Arc<Vec<[Format; 2]>>,
     pub(crate) cps: Table<CpId, S::Cp>,
     /// By port: its first congestion point.
@@ -176,14 +176,14 @@ pub struct Part<S: Scheme> {
     pub(crate) notices: Vec<Notice<S::Feedback>>,
     pub(crate) senders: Slab<SenderId, Sender<S::Rp>>,
     pub(crate) receivers: Slab<ReceiverId, Receiver<S::Np>>,
-    pub(crate) ledgers: Slab<SenderId, Ledger>,
+    pub(crate) details: Slab<SenderId, FlowDetails>,
     pub(crate) cards: Slab<CardId, Card>,
     pub(crate) trails: Slab<CardId, Trail>,
     /// Cards of the flows that are not gone, by their number in the run.
     pub(crate) living: HashMap<u32, CardId>,
     pub(crate) int: FreeList<IntStack>,
     pub(crate) feedback: Slab<u32, S::Feedback>,
-    pub(crate) controls: crate::node::voq::Controls<S::Switch>,
+    pub(crate) voq_switches: crate::node::voq::VoqSwitches<S::Switch>,
     pub(crate) shapers: crate::node::shaper::Shapers<S::Transit>,
 
     pub(crate) routes: Arc<Routes>,
@@ -236,14 +236,14 @@ impl<S: Scheme> Part<S> {
         (max_events - left, pause)
     }
 
-    /// Reads what the next event needs first, while this one is handled: a wire's head is two reads away, neither of
+    /// Reads what the next event needs first, while this one is handled: a link's head is two reads away, neither of
     /// which finds it in the nearest cache.
     #[inline(always)]
     fn touch_next(&self) {
         if let Some(next) = self.queue.upcoming().last()
             && let Some(port) = self.ports.get(PortId::new(next.index()))
         {
-            std::hint::black_box(self.in_flight.place_of_front(&port.wire).map(|item| item.arrives));
+            std::hint::black_box(self.in_flight.place_of_front(&port.in_flight).map(|item| item.arrives));
         }
     }
 
@@ -263,7 +263,7 @@ impl<S: Scheme> Part<S> {
             kind::WATCHDOG => self.on_watchdog(SwitchId::new(index)),
             kind::SWITCH_TIMER => self.on_switch_timer(SwitchId::new(index)),
             kind::SHAPER => self.on_shaper(CardId::new(index)),
-            kind::SOURCE => self.on_orders(index),
+            kind::SOURCE => self.on_commands(index),
             other => unreachable!("event kind {other} in a part"),
         }
     }
@@ -277,11 +277,13 @@ impl<S: Scheme> Part<S> {
         for key in next() {
             let port = PortId::new(key.index());
             if matches!(key.kind(), kind::ARRIVE | kind::PORT_FREE) {
-                seen ^= self.ports[port].busy_until.ps() ^ self.ports[port.across()].tx_bytes;
+                seen ^= self.ports[port].busy_until.ps() ^ self.ports[port.peer()].tx_bytes;
             }
         }
         let front = |key: &Key| match key.kind() {
-            kind::ARRIVE => self.in_flight.front(&self.ports[PortId::new(key.index())].wire).map(|item| &item.packet),
+            kind::ARRIVE => {
+                self.in_flight.front(&self.ports[PortId::new(key.index())].in_flight).map(|item| &item.packet)
+            }
             kind::PORT_FREE => self.queued.front(&self.queue(PortId::new(key.index()), 0).packets),
             _ => None,
         };
@@ -305,43 +307,43 @@ impl<S: Scheme> Part<S> {
             }
             let Some(&port) = self.route_ports.get(packet.route as usize) else { continue };
             let port = PortId::new(port);
-            let port = if packet.flags & BACKWARD == 0 { port } else { port.across() };
+            let port = if packet.flags & BACKWARD == 0 { port } else { port.peer() };
             seen ^= self.ports[port].busy_until.ps();
             seen ^= self.queue(port, packet.class).bytes;
-            seen ^= self.account(PortId::new(key.index()).across(), packet.class).bytes;
+            seen ^= self.account(PortId::new(key.index()).peer(), packet.class).bytes;
         }
         std::hint::black_box(seen);
     }
 
-    /// The last bit of the head of `port`'s wire reaches the other end.
+    /// The last bit of the head of what `port` has in flight reaches the other end.
     #[inline]
     fn on_arrive(&mut self, port: PortId) {
         let sender = &mut self.ports[port];
-        let Some(&InFlight { arrives, mut packet }) = self.in_flight.front(&sender.wire) else { return };
+        let Some(&InFlight { arrives, mut packet }) = self.in_flight.front(&sender.in_flight) else { return };
         if arrives != self.now {
-            // The wire was cut and used again: this event belonged to a packet that is gone.
+            // The link was cut and used again: this event belonged to a packet that is gone.
             debug_assert!(arrives > self.now);
             return;
         }
-        self.in_flight.drop_front(&mut sender.wire);
-        if let Some(next) = self.in_flight.front(&sender.wire)
+        self.in_flight.drop_front(&mut sender.in_flight);
+        if let Some(next) = self.in_flight.front(&sender.in_flight)
             && !sender.has(EAGER)
         {
             self.queue.push_by_name(next.arrives, kind::ARRIVE, sender.name, port.get());
         }
-        let (lossy, to_host) = (sender.has(LOSSY_WIRE), sender.has(TO_HOST));
+        let (lossy, to_host) = (sender.has(LOSSY_LINK), sender.has(TO_HOST));
         packet.ingress = sender.far_local;
-        let ingress = port.across();
+        let ingress = port.peer();
         if packet.kind.is_link_local() {
             if packet.kind == Kind::Pfc {
                 self.on_pfc(ingress, &packet);
             } else {
-                let lost = lossy && self.lost_on_wire(port);
+                let lost = lossy && self.lost_on_link(port);
                 self.on_neighbour(ingress, &packet, lost);
             }
             return;
         }
-        if lossy && self.lost_on_wire(port) {
+        if lossy && self.lost_on_link(port) {
             self.counters.drops_fault += 1;
             if self.loss[port] < 1.0 {
                 // Bad luck is no stall: what is lost is sent again, and comes through in the end.
@@ -359,7 +361,7 @@ impl<S: Scheme> Part<S> {
     }
 
     #[cold]
-    fn lost_on_wire(&mut self, port: PortId) -> bool {
+    fn lost_on_link(&mut self, port: PortId) -> bool {
         let loss = self.loss[port];
         loss > 0.0 && self.loss_rng[port].unit() < loss
     }
@@ -373,7 +375,7 @@ impl<S: Scheme> Part<S> {
             port
         } else {
             packet.route = packet.route.wrapping_sub(1);
-            port.across()
+            port.peer()
         }
     }
 
@@ -411,12 +413,12 @@ impl<S: Scheme> Part<S> {
                 self.send_away(port_id, arrives, packet);
                 return;
             }
-            port.flags |= port.pending_in_turn();
+            port.flags |= port.pending_sequenced();
             self.queue.push_transmission(end, arrives, port_id, !port.has(FREE_RESERVED));
-        } else if port.wire.is_empty() {
+        } else if port.in_flight.is_empty() {
             self.queue.push_by_name(arrives, kind::ARRIVE, port.name, port_id.get());
         }
-        self.in_flight.push(&mut port.wire, &InFlight { arrives, packet: *packet });
+        self.in_flight.push(&mut port.in_flight, &InFlight { arrives, packet: *packet });
         if flags & CAPTURED != 0 {
             self.tap(port_id, packet);
         }
@@ -430,39 +432,39 @@ impl<S: Scheme> Part<S> {
     }
 
     /// A source will act at `at`, in the order of its name. What one act wants is done together; acts and
-    /// orders are numbered through.
-    pub(crate) fn expect_order(&mut self, at: Time, tie: u32, (act, number): (u32, u32), order: Order) {
-        let orders = self.orders.entry(act).or_default();
-        if orders.is_empty() {
+    /// commands are numbered through.
+    pub(crate) fn schedule_command(&mut self, at: Time, tie: u32, (act, number): (u32, u32), command: FlowCommand) {
+        let commands = self.commands.entry(act).or_default();
+        if commands.is_empty() {
             self.queue.push_named(at, kind::SOURCE, tie, act);
             self.next = self.next.min(Key::before(at));
         }
-        orders.push((number, order));
+        commands.push((number, command));
     }
 
     /// A source acts upon flows that begin or end here. It is no event of the part's own.
-    fn on_orders(&mut self, index: u32) {
+    fn on_commands(&mut self, index: u32) {
         // Counted when the loop ends.
         self.counters.events = self.counters.events.wrapping_sub(1);
-        for (number, order) in self.orders.remove(&index).unwrap_or_default() {
+        for (number, command) in self.commands.remove(&index).unwrap_or_default() {
             self.rank = self.rank.map(|rank| rank.with_index(number));
-            self.obey(order);
+            self.carry_out_command(command);
         }
     }
 
-    pub(crate) fn obey(&mut self, order: Order) {
-        match order {
-            Order::Open(flow) => self.open_flow(flow),
-            Order::Offer(flow, bytes) => self.offer(flow, bytes),
-            Order::Cap(flow, rate) => {
+    pub(crate) fn carry_out_command(&mut self, command: FlowCommand) {
+        match command {
+            FlowCommand::Open(flow) => self.open_flow(flow),
+            FlowCommand::Offer(flow, bytes) => self.offer(flow, bytes),
+            FlowCommand::Cap(flow, rate) => {
                 self.senders[flow].cap = rate;
                 let limits = self.senders[flow].rp.limits();
                 self.apply_limits(flow, limits);
             }
-            // It may have ended since the order was given.
-            Order::Stop(flow) if self.senders[flow].ended => {}
-            Order::Stop(flow) => self.stop_flow(flow),
-            Order::Close(receiver) => self.close_receiver(receiver),
+            // It may have ended since the command was given.
+            FlowCommand::Stop(flow) if self.senders[flow].ended => {}
+            FlowCommand::Stop(flow) => self.stop_flow(flow),
+            FlowCommand::Close(receiver) => self.close_receiver(receiver),
         }
     }
 
@@ -472,7 +474,7 @@ impl<S: Scheme> Part<S> {
         let port = &mut self.ports[port_id];
         if port.flags & (FREE_PENDING | EAGER) != 0 {
             if port.has(EAGER) {
-                self.expect_free_in_turn(port_id);
+                self.expect_free_sequenced(port_id);
             }
             return;
         }
@@ -486,8 +488,8 @@ impl<S: Scheme> Part<S> {
         port.flags &= !FREE_PENDING;
         if port.has(AT_HOST) {
             self.serve_host(port_id);
-        } else if port.has(CONTROLLED) {
-            self.serve_controlled(port_id);
+        } else if port.has(HAS_VOQS) {
+            self.serve_voq_port(port_id);
         } else {
             self.serve_switch_port(port_id);
         }
@@ -504,7 +506,7 @@ impl<S: Scheme> Part<S> {
 
     #[cold]
     fn pick_weighted(&mut self, port: PortId, eligible: u8) -> u8 {
-        if self.in_turns {
+        if self.round_robin {
             // The first after the one that was served last.
             let next = u32::from(self.drr_next[port]);
             let turned = (u32::from(eligible) | u32::from(eligible) << self.classes) >> next;
@@ -536,7 +538,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn charge(&mut self, port: PortId, class: u8, bytes: u16) {
         if self.strict & (1 << class) == 0 {
             let deficit = &mut self.deficit[QueueId::of(port, class, self.classes)];
-            // What it sent beyond its share is taken off its next; where classes take turns, all of it is.
+            // What it sent beyond its share is taken off its next; in a round-robin, all of it is.
             *deficit -= i64::from(bytes);
             if *deficit <= 0 {
                 let next = usize::from(class) + 1;
@@ -642,7 +644,7 @@ impl<S: Scheme> Part<S> {
 
     /// The number that a port has at its switch.
     pub(crate) fn local(&self, port: PortId) -> u16 {
-        self.ports[port.across()].far_local
+        self.ports[port.peer()].far_local
     }
 
     /// An egress queue.

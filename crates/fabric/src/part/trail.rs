@@ -42,7 +42,7 @@ impl<S: Scheme> Part<S> {
 
     /// Packets of a flow take no detours any more; those under way may still walk them.
     pub(crate) fn give_up_detours(&mut self, card: CardId) {
-        let detours = &mut self.ledgers[self.cards[card].sender].detours;
+        let detours = &mut self.details[self.cards[card].sender].detours;
         self.trails[card].blocks.append(detours);
     }
 
@@ -56,7 +56,7 @@ impl<S: Scheme> Part<S> {
                 *timers = [Time::NEVER; TIMERS];
             }
             self.senders.remove(flow);
-            blocks.append(&mut self.ledgers.remove(flow).detours);
+            blocks.append(&mut self.details.remove(flow).detours);
         }
         if receiver != ReceiverId::NONE {
             self.receivers.remove(receiver);

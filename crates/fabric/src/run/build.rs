@@ -5,16 +5,16 @@ use crate::contract::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme
 use crate::contract::traffic::Source;
 use crate::network::domain;
 use crate::network::extent;
+use crate::network::payload_paths::PayloadPaths;
 use crate::network::pfc::{self, largest_wire_bytes};
 use crate::network::plan::{
     BaseRtt, Fault, FaultKind, FrameSizes, Headroom, Link, NicScheduler, NodeKind, Plan, Random, Service, Thresholds,
     Ties, peer,
 };
 use crate::network::route::Routes;
-use crate::network::ways::Ways;
 use crate::node::nic::Host;
 use crate::node::port::{
-    AT_HOST, Account, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_WIRE, Media, Port, Queue, SCANS, TO_HOST,
+    AT_HOST, Account, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_LINK, Media, Port, Queue, SCANS, TO_HOST,
 };
 use crate::node::scan::Scan;
 use crate::node::switch::{Switch, queue_number};
@@ -26,7 +26,7 @@ use crate::run::sources::Feed;
 use crate::run::window::Window;
 use crate::run::{RunState, World};
 use std::sync::Arc;
-use xoff_engine::{Fifo, Id, Key, LinkRate, Lots, Pool, Ring, Slab, Span, Table, Time, stream};
+use xoff_engine::{Fifo, Id, Key, LinkRate, Pool, Ring, SharedRandom, Slab, Span, Table, Time, stream};
 
 /// Packets per port of a switch that pools have room for from the start: queues of a loaded network.
 const ROOM: usize = 256;
@@ -35,7 +35,7 @@ const ROOM: usize = 256;
 #[derive(Clone, Copy)]
 struct NetworkFacts {
     max_base_rtt: Span,
-    mtu_wire: u32,
+    mtu_wire_bytes: u32,
 }
 
 /// Which part every node belongs to, and its numbers there.
@@ -118,15 +118,13 @@ impl Layout {
         SwitchId::new(self.index_of[node as usize])
     }
 
-    /// Where the wires of a part's ports lead, if there are other parts.
+    /// Where the links of a part's ports lead, if there are other parts.
     fn exits(&self, plan: &Plan, number: u16) -> Table<PortId, Exit> {
         if self.parts() == 1 {
             return Table::default();
         }
-        let exit = |&name: &u32| Exit {
-            part: self.part_of(plan.node_of(peer(name))),
-            port: self.port_at(peer(name)).across(),
-        };
+        let exit =
+            |&name: &u32| Exit { part: self.part_of(plan.node_of(peer(name))), port: self.port_at(peer(name)).peer() };
         self.names_of[usize::from(number)].iter().map(exit).collect()
     }
 }
@@ -151,9 +149,9 @@ impl<S: Scheme> World<S> {
         assert!(!schemes.is_empty() && schemes.len() <= 16, "one to sixteen schemes per run");
         assert!((1..=8).contains(&plan.classes.list.len()));
         let routes = Arc::new(Routes::new(&plan, |_| true));
-        let formats: Vec<[Format; 2]> = schemes.iter().map(|s| [s.format(), s.format_across()]).collect();
+        let formats: Vec<[Format; 2]> = schemes.iter().map(|s| [s.format(), s.format_inter_domain()]).collect();
         let (max_base_rtt, max_bdp_bytes) = extent::longest(&plan, &routes);
-        let ways = (plan.model.base_rtt == BaseRtt::Payload).then(|| Ways::new(&plan));
+        let payload_paths = (plan.model.base_rtt == BaseRtt::Payload).then(|| PayloadPaths::new(&plan));
         let window = Window::of(&plan, &part_of);
         let layout = Layout::new(&plan, part_of);
         let (schemes, formats) = (Arc::new(schemes), Arc::new(formats));
@@ -176,7 +174,7 @@ impl<S: Scheme> World<S> {
             formats,
             max_base_rtt,
             max_bdp_bytes,
-            ways,
+            payload_paths,
             probe_state: Default::default(),
             checks: Default::default(),
             done: false,
@@ -209,8 +207,8 @@ impl<S: Scheme> Part<S> {
                 switches[layout.switch_at(node)].ports.push(port);
             }
         }
-        let mtu_wire = largest_wire_bytes(plan, formats);
-        let accounts = new_accounts(plan, names, &mut switches, mtu_wire);
+        let mtu_wire_bytes = largest_wire_bytes(plan, formats);
+        let accounts = new_accounts(plan, names, &mut switches, mtu_wire_bytes);
         let services = || plan.classes.list.iter().map(|class| class.service);
         let mask = |of: Service| (0..).zip(services()).fold(0, |mask, (c, s)| mask | (u8::from(s == of) << c));
         let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
@@ -232,10 +230,10 @@ impl<S: Scheme> Part<S> {
             pause_ranks: Vec::new(),
             frame_ranks: Vec::new(),
             storm_ranks: Vec::new(),
-            orders: Default::default(),
+            commands: Default::default(),
             post: Post::new(layout.exits(plan, number)),
             halted: false,
-            lots: shared_lots(plan),
+            shared_random: shared_random(plan),
             timers: Table::default(),
             queue: Agenda::new(plan.model.ties, layout.parts() == 1),
             eager: plan.model.ties == Ties::Scheduled,
@@ -250,7 +248,7 @@ impl<S: Scheme> Part<S> {
             strict: mask(Service::Strict),
             quantum: services().map(quantum).collect(),
             deficit: if weighted { vec![0; ports * classes] } else { Vec::new() }.into(),
-            in_turns: services().any(|service| service == Service::RoundRobin),
+            round_robin: services().any(|service| service == Service::RoundRobin),
             drr_next: if weighted { vec![0; ports] } else { Vec::new() }.into(),
             gap_bytes: sizes.gap_bytes,
             pfc_frame: sizes.pfc_bytes as u16,
@@ -266,13 +264,13 @@ impl<S: Scheme> Part<S> {
             notices: Vec::new(),
             senders: Slab::default(),
             receivers: Slab::default(),
-            ledgers: Slab::default(),
+            details: Slab::default(),
             cards: Slab::default(),
             trails: Slab::default(),
             living: Default::default(),
             int: Default::default(),
             feedback: Slab::default(),
-            controls: Default::default(),
+            voq_switches: Default::default(),
             shapers: Default::default(),
             routes: Arc::clone(routes),
             route_ports: Vec::new(),
@@ -282,14 +280,14 @@ impl<S: Scheme> Part<S> {
             watch: Default::default(),
             plan: Arc::clone(plan),
         };
-        part.build_ports(names, layout, number, NetworkFacts { max_base_rtt, mtu_wire });
-        part.build_controls(mtu_wire);
+        part.build_ports(names, layout, number, NetworkFacts { max_base_rtt, mtu_wire_bytes });
+        part.build_voq_switches(mtu_wire_bytes);
         part.cp_due = vec![Time::NEVER; part.cps.len()].into();
         part.build_losses(names);
         part
     }
 
-    /// Random numbers for wires, if any loses frames or will.
+    /// Random numbers for links, if any loses frames or will.
     fn build_losses(&mut self, names: &[u32]) {
         let plan = &self.plan;
         let loses = |fault: &Fault| matches!(fault.what, FaultKind::Loss { .. });
@@ -322,19 +320,19 @@ impl<S: Scheme> Part<S> {
             };
             self.ports.push(Port {
                 busy_until: Time::ZERO,
-                wire: Fifo::default(),
+                in_flight: Fifo::default(),
                 medium,
                 tx_bytes: 0,
                 tx_packets: 0,
                 queued_bytes: 0,
                 name,
                 owner,
-                far_local: local_of[port.across()],
+                far_local: local_of[port.peer()],
                 waiting: 0,
                 paused: 0,
                 pfc_due: 0,
                 flags: if at_host { AT_HOST } else { 0 }
-                    | if direction.loss > 0.0 { LOSSY_WIRE } else { 0 }
+                    | if direction.loss > 0.0 { LOSSY_LINK } else { 0 }
                     | if domain::is_long_haul(&self.plan, name) { LONG_HAUL } else { 0 }
                     | if own && at_host && self.hosts[HostId::new(owner)].scan.is_some() { SCANS } else { 0 }
                     | if own && !at_host && self.counts_passing(SwitchId::new(owner)) { COUNTS_PASSING } else { 0 }
@@ -372,12 +370,12 @@ impl<S: Scheme> Part<S> {
                     rate: direction.rate,
                     max_base_rtt: network.max_base_rtt,
                     delay: direction.delay,
-                    mtu_wire_bytes: network.mtu_wire,
+                    mtu_wire_bytes: network.mtu_wire_bytes,
                     xoff_bytes: xoff,
                     xon_bytes: xon,
                     pause_bytes: pause.filter(|_| self.plan.classes.list[class].lossless),
                     leaves_domain: domain::is_long_haul(&self.plan, name),
-                    lots: self.lots.clone(),
+                    shared_random: self.shared_random.clone(),
                 });
                 hooks = hooks.with(cp.hooks());
                 self.cps.push(cp);
@@ -459,11 +457,11 @@ fn grid(plan: &Plan) -> Span {
     (shortest.unwrap_or(Span::from_us(1)) * 8).max(Span::from_us(1))
 }
 
-/// The lots that all queues share, if they do.
-fn shared_lots(plan: &Plan) -> Option<Lots> {
+/// The random stream that all queues share, if they do.
+fn shared_random(plan: &Plan) -> Option<SharedRandom> {
     match plan.model.random {
         Random::Own => None,
-        Random::Shared { first } => Some(Lots::new(plan.seed as u32, first)),
+        Random::Shared { first } => Some(SharedRandom::new(plan.seed as u32, first)),
     }
 }
 
@@ -508,7 +506,7 @@ fn new_accounts(
     plan: &Plan,
     names: &[u32],
     switches: &mut Table<SwitchId, Switch>,
-    mtu_wire: u32,
+    mtu_wire_bytes: u32,
 ) -> Table<AccountId, Account> {
     let ports: usize = switches.iter().map(|switch| switch.ports.len()).sum();
     let mut accounts: Table<AccountId, Account> = Vec::with_capacity(ports * plan.classes.list.len()).into();
@@ -521,7 +519,7 @@ fn new_accounts(
             let (outgoing, incoming) = (&plan.slowest(name), &plan.fastest(peer(name)));
             let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
             let headroom = match settings.headroom {
-                Headroom::Auto => pfc::required_headroom(incoming, outgoing, mtu_wire, &sizes, plan.model.grain),
+                Headroom::Auto => pfc::required_headroom(incoming, outgoing, mtu_wire_bytes, &sizes, plan.model.grain),
                 Headroom::Bytes(bytes) => bytes,
                 Headroom::Bdps(bdps) => pfc::bytes_on_wire(incoming) * u64::from(bdps),
             };

@@ -118,7 +118,7 @@ impl<S: Scheme> World<S> {
         Holdings {
             flows_alive: self.flows_alive(),
             packets_queued: self.all_queues().map(|queue| queue.packets.len() as u64).sum(),
-            packets_in_flight: self.all_ports().map(|port| port.wire.len() as u64).sum(),
+            packets_in_flight: self.all_ports().map(|port| port.in_flight.len() as u64).sum(),
             // The first of equals, so that the message is always the same.
             greediest: by_source.filter(|(_, flows)| *flows > 0).min_by_key(|(_, flows)| std::cmp::Reverse(*flows)),
             longest: self.longest_queue(),
@@ -217,24 +217,25 @@ impl<S: Scheme> World<S> {
 }
 
 impl<S: Scheme> Part<S> {
-    /// Flows that want to send or wait for an answer.
+    /// Flows that want to send or wait for an ACK.
     fn unfinished(&self) -> u64 {
         let waits = |next: u32, una: u32, limit: u32| una < next || next < limit;
         self.senders.iter().filter(|(_, s)| !s.ended && waits(s.next, s.una, s.total.min(s.offered))).count() as u64
     }
 
-    /// Whether something is on its way by itself: on a wire, or waiting out a delay, its pacing or its
+    /// Whether something is on its way by itself: in flight, or waiting out a delay, its pacing or its
     /// retransmission timer.
     /// What is not, and is not delivered either, waits for others.
     fn in_motion(&self) -> bool {
-        let on_wire = |port: &Port| self.in_flight.iter(&port.wire).any(|item| !item.packet.kind.is_link_local());
+        let in_flight =
+            |port: &Port| self.in_flight.iter(&port.in_flight).any(|item| !item.packet.kind.is_link_local());
         let at_host = |host: &Host| {
             let waits = host.scan.is_some() && host.wake_at != Time::NEVER;
             waits || !host.paced.is_empty() || host.delayed.iter().any(|lane| !lane.is_empty())
         };
         // A retransmission timer that backs off may outlast any limit: its flow will move by itself.
         let on_timer = self.senders.iter().any(|(_, s)| s.tcp && !s.ended && s.rp.timer().is_some());
-        let moving = self.hosts.iter().any(at_host) || self.ports.iter().any(on_wire);
+        let moving = self.hosts.iter().any(at_host) || self.ports.iter().any(in_flight);
         on_timer || moving || self.shapers.in_motion()
     }
 
@@ -257,7 +258,7 @@ impl<S: Scheme> Part<S> {
     fn held_queues(&self) -> Vec<(u32, u8)> {
         let between = |(port, queue): (PortId, BlockedQueue)| {
             let at_host = |port: PortId| self.ports[port].has(AT_HOST);
-            let held = queue.paused && queue.bytes > 0 && !at_host(port) && !at_host(port.across());
+            let held = queue.paused && queue.bytes > 0 && !at_host(port) && !at_host(port.peer());
             held.then_some((queue.port, queue.class))
         };
         self.waiting_queues().filter_map(between).collect()
@@ -271,14 +272,14 @@ impl<S: Scheme> Part<S> {
         bytes + self.voq_bytes_from(egress, class, ingress)
     }
 
-    /// Data packets on wires and in queues.
+    /// Data packets on links and in queues.
     fn data_packets(&self) -> u64 {
         let data = |kind: Kind| u64::from(kind == Kind::Data);
-        let on_wires: u64 =
-            self.ports.iter().flat_map(|p| self.in_flight.iter(&p.wire)).map(|item| data(item.packet.kind)).sum();
+        let in_flight: u64 =
+            self.ports.iter().flat_map(|p| self.in_flight.iter(&p.in_flight)).map(|item| data(item.packet.kind)).sum();
         let in_queues = self.queues.iter().flat_map(|q| self.queued.iter(&q.packets)).chain(self.voq_packets());
         let queued: u64 = in_queues.map(|p| data(p.kind)).sum();
-        on_wires + queued + self.shapers.packets()
+        in_flight + queued + self.shapers.packets()
     }
 
     /// Whether every byte in a buffer is in one queue and one account.

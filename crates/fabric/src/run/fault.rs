@@ -5,7 +5,7 @@ use crate::contract::packet::Packet;
 use crate::contract::scheme::Scheme;
 use crate::network::plan::{FaultKind, peer};
 use crate::network::route::Routes;
-use crate::node::port::{AT_HOST, AWAITED, CONTROLLED, DOWN, LOSSY_WIRE};
+use crate::node::port::{AT_HOST, AWAITED, DOWN, HAS_VOQS, LOSSY_LINK};
 use crate::part::Part;
 use crate::part::id::{PortId, PresenceId, QueueId};
 use crate::run::World;
@@ -27,10 +27,10 @@ impl<S: Scheme> World<S> {
                 port.medium = media.number(rate, media.of(port).delay);
             }
             FaultKind::Loss { port, loss } => {
-                let (part, port) = self.wire_of(port);
+                let (part, port) = self.arrival_place_of(port);
                 self.parts[part].loss[port] = loss;
                 let flags = &mut self.parts[part].ports[port].flags;
-                *flags = if loss > 0.0 { *flags | LOSSY_WIRE } else { *flags & !LOSSY_WIRE };
+                *flags = if loss > 0.0 { *flags | LOSSY_LINK } else { *flags & !LOSSY_LINK };
             }
             FaultKind::PauseStorm { host_port, class, on } => {
                 let (part, port) = self.place_of(host_port);
@@ -40,9 +40,9 @@ impl<S: Scheme> World<S> {
     }
 
     /// The part where what a port has sent arrives, and the port's number there.
-    fn wire_of(&self, port: u32) -> (usize, PortId) {
+    fn arrival_place_of(&self, port: u32) -> (usize, PortId) {
         let (part, end) = self.place_of(peer(port));
-        (part, end.across())
+        (part, end.peer())
     }
 
     fn set_link(&mut self, link: u32, up: bool) {
@@ -51,14 +51,14 @@ impl<S: Scheme> World<S> {
             return;
         }
         for port in ports {
-            let (homes, set) = ([self.place_of(port), self.wire_of(port)], if up { 0 } else { DOWN });
+            let (homes, set) = ([self.place_of(port), self.arrival_place_of(port)], if up { 0 } else { DOWN });
             for (part, port) in homes {
                 let flags = &mut self.parts[part].ports[port].flags;
                 *flags = (*flags & !DOWN) | set;
             }
             if !up {
-                let [(part, own), (end, wire)] = homes;
-                self.parts[end].cut_wire(wire);
+                let [(part, own), (end, arriving)] = homes;
+                self.parts[end].lose_in_flight(arriving);
                 self.parts[part].cut_port(own);
             }
             self.next_rank();
@@ -71,7 +71,7 @@ impl<S: Scheme> World<S> {
         self.reroute();
         if up {
             for port in ports {
-                self.greet(port);
+                self.resynchronise_pfc(port);
             }
             for port in ports {
                 let (part, port) = self.place_of(port);
@@ -82,10 +82,10 @@ impl<S: Scheme> World<S> {
 
     /// A link that comes up begins with what its ends have to say of PFC: an ingress that was still
     /// full from before would not stand another loop delay of packets.
-    fn greet(&mut self, port: u32) {
-        let ((part, own), (end, wire)) = (self.place_of(port), self.wire_of(port));
-        if let Some(frame) = self.parts[part].greeting(own) {
-            self.parts[end].on_pfc(wire.across(), &frame);
+    fn resynchronise_pfc(&mut self, port: u32) {
+        let ((part, own), (end, arriving)) = (self.place_of(port), self.arrival_place_of(port));
+        if let Some(frame) = self.parts[part].pfc_state_frame(own) {
+            self.parts[end].on_pfc(arriving.peer(), &frame);
         }
         self.next_rank();
     }
@@ -111,14 +111,14 @@ impl<S: Scheme> World<S> {
     }
 
     fn reroute_flow(&mut self, presence: PresenceId) {
-        let ledger = self.sender_of(presence).1;
-        let spec = ledger.spec.clone();
-        let key = self.parts[0].flow_key(&spec, ledger.identity, ledger.ephemeral);
+        let details = self.sender_of(presence).1;
+        let spec = details.spec.clone();
+        let key = self.parts[0].flow_key(&spec, details.identity, details.ephemeral);
         let (path, stranded) = self.resolve_path(&spec, &key);
         let (part, card) = self.origin(presence);
         let flow = self.parts[part].cards[card].sender;
         if stranded {
-            // It keeps its routes: what has passed the cut is still answered, towards it.
+            // It keeps its routes: what has passed the cut is still acknowledged, towards it.
             self.parts[part].senders[flow].stranded = true;
             return;
         }
@@ -132,10 +132,10 @@ impl<S: Scheme> World<S> {
         (receiver.route, receiver.hops, receiver.backward) = (home.0, home.1, backward);
         let part = &mut self.parts[part];
         part.give_up_detours(card);
-        part.ledgers[flow].path = path.into();
+        part.details[flow].path = path.into();
         let sender = &mut part.senders[flow];
         (sender.route, sender.hops, sender.stranded) = (there.0, there.1, false);
-        part.stir_flow(flow);
+        part.try_to_send(flow);
     }
 }
 
@@ -149,7 +149,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// The PFC frame that a port has to send when its link comes up.
-    fn greeting(&mut self, port_id: PortId) -> Option<Packet> {
+    fn pfc_state_frame(&mut self, port_id: PortId) -> Option<Packet> {
         let port = &self.ports[port_id];
         if port.has(AT_HOST) {
             return None;
@@ -169,11 +169,11 @@ impl<S: Scheme> Part<S> {
         self.make_pfc(port_id)
     }
 
-    /// What is on the wire of a port is lost.
-    fn cut_wire(&mut self, port: PortId) {
-        let wire = &mut self.ports[port].wire;
-        let lost: Vec<Packet> = self.in_flight.iter(wire).map(|item| item.packet).collect();
-        self.in_flight.clear(wire);
+    /// What is in flight from a port is lost.
+    fn lose_in_flight(&mut self, port: PortId) {
+        let fifo = &mut self.ports[port].in_flight;
+        let lost: Vec<Packet> = self.in_flight.iter(fifo).map(|item| item.packet).collect();
+        self.in_flight.clear(fifo);
         self.cut_messages(port, &lost);
         for packet in lost {
             if !packet.kind.is_link_local() {
@@ -189,7 +189,7 @@ impl<S: Scheme> Part<S> {
             self.flush(port, class);
             self.set_paused(port, class, false);
         }
-        self.watch.frames[port].told = 0;
+        self.watch.frames[port].advertised = 0;
         self.watch.frames[port].heard = 0;
         self.ports[port].pfc_due = 0;
         if !self.ports[port].has(AT_HOST) {
@@ -203,7 +203,7 @@ impl<S: Scheme> Part<S> {
     /// Empties an egress queue, giving its bytes back.
     pub(crate) fn flush(&mut self, port: PortId, class: u8) {
         if self.ports[port].has(AT_HOST) {
-            // The flow that keeps its turn open waits as well, though not in the round-robin.
+            // The flow that keeps its place waits as well, though not in the round-robin.
             self.requeue_last(self.ports[port].host());
             self.flush_scanned(self.ports[port].host());
         }
@@ -211,14 +211,14 @@ impl<S: Scheme> Part<S> {
         while let Some(packet) = self.take_from(port, class) {
             self.queues[queue_id].drops += 1;
             self.counters.drops_fault += 1;
-            if self.ports[port].flags & (AT_HOST | CONTROLLED) == 0 {
+            if self.ports[port].flags & (AT_HOST | HAS_VOQS) == 0 {
                 self.ports[port].queued_bytes -= u64::from(packet.frame_bytes);
                 self.release(self.ports[port].switch(), &packet);
             }
             self.lose(&packet);
         }
         if self.ports[port].has(AWAITED) {
-            self.take_turns(port);
+            self.serve_round_robin(port);
         }
         let port = &mut self.ports[port];
         let at_host = port.has(AT_HOST);
@@ -228,8 +228,8 @@ impl<S: Scheme> Part<S> {
     }
 
     fn take_from(&mut self, port: PortId, class: u8) -> Option<Packet> {
-        if self.ports[port].has(CONTROLLED) {
-            return self.take_controlled(port, class);
+        if self.ports[port].has(HAS_VOQS) {
+            return self.take_from_voqs(port, class);
         }
         self.queues[QueueId::of(port, class, self.classes)].pop(&mut self.queued, self.now)
     }

@@ -98,7 +98,7 @@ pub struct World<S: Scheme> {
     pub(crate) max_base_rtt: Span,
     pub(crate) max_bdp_bytes: u64,
     /// Where round trips are those of payload.
-    pub(crate) ways: Option<crate::network::ways::Ways>,
+    pub(crate) payload_paths: Option<crate::network::payload_paths::PayloadPaths>,
     pub(crate) probe_state: ProbeState,
     pub(crate) checks: CheckState,
     pub(crate) done: bool,
@@ -256,7 +256,7 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    /// The source whose turn it is acts.
+    /// The source that is due acts.
     pub(crate) fn handle_act(&mut self) {
         let Some(Reverse(key)) = self.acts.pop() else { return };
         self.own.events += 1;
@@ -329,7 +329,7 @@ impl<S: Scheme> World<S> {
         if !self.finished {
             self.finished = true;
             self.hear_news();
-            // What is on a wire is counted.
+            // What is in flight is counted.
             self.parts.iter_mut().for_each(Part::open_mail);
             self.state.counters = self.totals();
             self.final_check();

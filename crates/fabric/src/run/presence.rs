@@ -7,7 +7,7 @@
 
 use crate::contract::record::FlowRecord;
 use crate::contract::scheme::Scheme;
-use crate::flow::ends::{Ledger, Receiver, Sender};
+use crate::flow::ends::{FlowDetails, Receiver, Sender};
 use crate::flow::identity::Card;
 use crate::network::plan::peer;
 use crate::part::id::{CardId, PortId, PresenceId, ReceiverId, SenderId};
@@ -75,11 +75,11 @@ impl<S: Scheme> World<S> {
         (usize::from(of.to), of.card_in(of.to).expect("a flow has a card at both ends"))
     }
 
-    pub(crate) fn sender_of(&self, presence: PresenceId) -> (&Sender<S::Rp>, &Ledger) {
+    pub(crate) fn sender_of(&self, presence: PresenceId) -> (&Sender<S::Rp>, &FlowDetails) {
         let (part, card) = self.origin(presence);
         let part = &self.parts[part];
         let sender = part.cards[card].sender;
-        (&part.senders[sender], &part.ledgers[sender])
+        (&part.senders[sender], &part.details[sender])
     }
 
     pub(crate) fn receiver_of(&self, presence: PresenceId) -> &Receiver<S::Np> {
@@ -110,7 +110,7 @@ impl<S: Scheme> World<S> {
                 // A packet on its way back stands at the last node of the stretch before.
                 let cursor = (before.route + u32::from(before.hops)).wrapping_sub(2);
                 let entered = path[stretch.first - 1];
-                words.extend([card.get(), cursor, self.layout.port_at(peer(entered)).across().get()]);
+                words.extend([card.get(), cursor, self.layout.port_at(peer(entered)).peer().get()]);
             }
             let ports = path[stretch.first..=stretch.last].iter().map(|&port| self.layout.port_at(port));
             words.extend(ports.map(PortId::get));
@@ -179,33 +179,33 @@ impl<S: Scheme> World<S> {
     }
 
     pub(crate) fn flow_record(&self, presence: PresenceId) -> FlowRecord {
-        let ((sender, ledger), receiver) = (self.sender_of(presence), self.receiver_of(presence));
+        let ((sender, details), receiver) = (self.sender_of(presence), self.receiver_of(presence));
         FlowRecord {
-            id: ledger.id,
-            number: ledger.number,
-            source: ledger.source.get(),
-            label: ledger.spec.label,
-            src: ledger.spec.src,
-            dst: ledger.spec.dst,
-            ports: ledger.spec.ports_or(ledger.ephemeral),
-            size_bytes: ledger.spec.size_bytes,
+            id: details.id,
+            number: details.number,
+            source: details.source.get(),
+            label: details.spec.label,
+            src: details.spec.src,
+            dst: details.spec.dst,
+            ports: details.spec.ports_or(details.ephemeral),
+            size_bytes: details.spec.size_bytes,
             delivered_bytes: receiver.delivered_bytes,
-            class: ledger.spec.class,
-            scheme: ledger.spec.scheme,
-            start: ledger.start,
+            class: details.spec.class,
+            scheme: details.spec.scheme,
+            start: details.start,
             delivered_at: receiver.delivered_at,
-            acked_at: ledger.acked_at,
-            ideal: ledger.ideal,
-            base_rtt: ledger.base_rtt,
+            acked_at: details.acked_at,
+            ideal: details.ideal,
+            base_rtt: details.base_rtt,
             packets_sent: sender.packets_sent,
-            packets_retransmitted: ledger.packets_retransmitted,
-            timeouts: ledger.timeouts,
+            packets_retransmitted: details.packets_retransmitted,
+            timeouts: details.timeouts,
             lost: self.presences[presence].lost,
             marked: receiver.marked,
-            notifications: ledger.notifications,
-            first_notified: ledger.first_notified,
-            detours: ledger.detours.len() as u32,
-            path: ledger.path.clone(),
+            notifications: details.notifications,
+            first_notified: details.first_notified,
+            detours: details.detours.len() as u32,
+            path: details.path.clone(),
         }
     }
 }

@@ -11,13 +11,13 @@ use xoff_engine::{Span, Time};
 /// What rates are measured against: the values at the previous sample.
 #[derive(Debug, Default)]
 pub struct ProbeState {
-    last: Vec<Last>,
+    last: Vec<Previous>,
     /// Probed flows alive, and per flow the previous counts.
     flows: Vec<ProbedFlow>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Last {
+struct Previous {
     at: Time,
     bytes: u64,
     paused: Span,
@@ -33,7 +33,7 @@ struct ProbedFlow {
 
 impl<S: Scheme> World<S> {
     pub(crate) fn start_probes(&mut self) {
-        self.probe_state.last = vec![Last::default(); self.state.plan.probes.len()];
+        self.probe_state.last = vec![Previous::default(); self.state.plan.probes.len()];
         for index in 0..self.state.plan.probes.len() as u32 {
             self.schedule(self.state.plan.probes[index as usize].from, kind::PROBE, index, index);
         }
@@ -55,7 +55,7 @@ impl<S: Scheme> World<S> {
             self.schedule(next, kind::PROBE, index, index);
         }
         let last = self.probe_state.last[index as usize];
-        let mut current = Last { at: self.state.now, ..last };
+        let mut current = Previous { at: self.state.now, ..last };
         match what {
             ProbeTarget::Flows => self.probe_flows(),
             ProbeTarget::Queue { port, class }
@@ -69,7 +69,7 @@ impl<S: Scheme> World<S> {
         self.pause_if_grown();
     }
 
-    fn probe_port(&mut self, name: u32, class: u8, what: ProbeTarget, last: Last, current: &mut Last) {
+    fn probe_port(&mut self, name: u32, class: u8, what: ProbeTarget, last: Previous, current: &mut Previous) {
         let (part, port) = self.place_of(name);
         let (part, now) = (&self.parts[part], self.state.now);
         let elapsed = now.saturating_since(last.at);
@@ -105,13 +105,13 @@ impl<S: Scheme> World<S> {
         let now = self.state.now;
         let mut flows = std::mem::take(&mut self.probe_state.flows);
         for probed in &mut flows {
-            let ((sender, ledger), receiver) = (self.sender_of(probed.flow), self.receiver_of(probed.flow));
+            let ((sender, details), receiver) = (self.sender_of(probed.flow), self.receiver_of(probed.flow));
             let seconds = now.saturating_since(probed.at).as_s();
             let rate = |new: u64, old: u64| if seconds == 0.0 { 0.0 } else { (new - old) as f64 * 8.0 / seconds };
-            let (class, label, entity) = (ledger.spec.class, ledger.spec.label, ledger.id);
-            let line_bps = self.line_rate(ledger.spec.src).bps() as f64;
+            let (class, label, entity) = (details.spec.class, details.spec.label, details.id);
+            let line_bps = self.line_rate(details.spec.src).bps() as f64;
             let values = [
-                (Metric::FlowRate, Some(allowed_bps(sender, ledger.base_rtt, line_bps))),
+                (Metric::FlowRate, Some(allowed_bps(sender, details.base_rtt, line_bps))),
                 (Metric::FlowSendRate, Some(rate(sender.sent_wire_bytes, probed.sent_wire_bytes))),
                 (Metric::FlowThroughput, Some(rate(receiver.delivered_bytes, probed.delivered_bytes))),
                 (Metric::FlowShapedBytes, self.shaped_bytes(probed.flow).map(|bytes| bytes as f64)),

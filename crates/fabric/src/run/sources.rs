@@ -4,7 +4,7 @@ use crate::contract::scheme::Scheme;
 use crate::contract::traffic::{Action, Source};
 use crate::flow::identity::SourceName;
 use crate::part::id::{PresenceId, SenderId, SourceId};
-use crate::part::{News, Order, kind};
+use crate::part::{FlowCommand, News, kind};
 use crate::run::World;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -18,8 +18,8 @@ pub(crate) struct Feed {
     pub started: u64,
     /// The event that counts.
     pub due: Time,
-    /// Turns that it has waited, being due.
-    pub waited: u8,
+    /// How often it was scheduled anew, being due.
+    pub rescheduled: u8,
     /// Its living flows, by its own handles.
     pub flows: HashMap<u32, PresenceId>,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Feed {
 impl Feed {
     pub(crate) fn new(source: Box<dyn Source>, place: usize) -> Feed {
         let name = SourceName::new(source.name(), place);
-        Feed { source, name, started: 0, due: Time::NEVER, waited: 0, flows: HashMap::new() }
+        Feed { source, name, started: 0, due: Time::NEVER, rescheduled: 0, flows: HashMap::new() }
     }
 }
 
@@ -55,7 +55,7 @@ impl<S: Scheme> World<S> {
         if self.feeds[source].due != self.state.now {
             return;
         }
-        if self.parts[0].eager && self.must_wait_its_turn(source) {
+        if self.parts[0].eager && self.must_go_to_the_end(source) {
             return;
         }
         let feed = &mut self.feeds[source];
@@ -75,15 +75,17 @@ impl<S: Scheme> World<S> {
     fn carry_out(&mut self, source: SourceId, action: Action) {
         match action {
             Action::Start(spec) => self.start_flow(source, spec),
-            Action::Offer { handle, bytes } => self.order_sender(source, handle, |flow| Order::Offer(flow, bytes)),
-            Action::Cap { handle, rate } => self.order_sender(source, handle, |flow| Order::Cap(flow, rate)),
+            Action::Offer { handle, bytes } => {
+                self.command_sender(source, handle, |flow| FlowCommand::Offer(flow, bytes))
+            }
+            Action::Cap { handle, rate } => self.command_sender(source, handle, |flow| FlowCommand::Cap(flow, rate)),
             Action::Stop { handle } => {
                 if let Some(&presence) = self.feeds[source].flows.get(&handle) {
                     self.presences[presence].stops = self.window.act;
                     let (part, card) = self.target(presence);
                     let receiver = self.parts[part].cards[card].receiver;
-                    self.order(source, part, Order::Close(receiver));
-                    self.order_sender(source, handle, Order::Stop);
+                    self.command(source, part, FlowCommand::Close(receiver));
+                    self.command_sender(source, handle, FlowCommand::Stop);
                 }
                 if self.parts.len() == 1 {
                     self.hear_news();
@@ -92,32 +94,32 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    fn order_sender(&mut self, source: SourceId, handle: u32, order: impl FnOnce(SenderId) -> Order) {
+    fn command_sender(&mut self, source: SourceId, handle: u32, command: impl FnOnce(SenderId) -> FlowCommand) {
         if let Some(&presence) = self.feeds[source].flows.get(&handle) {
             let (part, card) = self.origin(presence);
             let sender = self.parts[part].cards[card].sender;
-            self.order(source, part, order(sender));
+            self.command(source, part, command(sender));
         }
     }
 
     /// A part does what a source wants, now: at once, or when it gets there.
-    pub(crate) fn order(&mut self, source: SourceId, part: usize, order: Order) {
+    pub(crate) fn command(&mut self, source: SourceId, part: usize, command: FlowCommand) {
         if self.parts.len() == 1 {
-            self.parts[part].obey(order);
+            self.parts[part].carry_out_command(command);
             return;
         }
         let tie = self.feeds[source].name.tie();
         let window = &mut self.window;
-        window.orders += 1;
-        self.parts[part].expect_order(self.state.now, tie, (window.acts, window.orders), order);
+        window.commands += 1;
+        self.parts[part].schedule_command(self.state.now, tie, (window.acts, window.commands), command);
     }
 
-    /// Where the order of scheduling counts, opening a flow takes two turns of its own: it comes after
+    /// Where the order of scheduling counts, opening a flow takes two events of its own: it comes after
     /// all that was scheduled for this instant.
-    fn must_wait_its_turn(&mut self, source: SourceId) -> bool {
-        let waited = &mut self.feeds[source].waited;
-        *waited = (*waited + 1) % 3;
-        let wait = *waited != 0;
+    fn must_go_to_the_end(&mut self, source: SourceId) -> bool {
+        let rescheduled = &mut self.feeds[source].rescheduled;
+        *rescheduled = (*rescheduled + 1) % 3;
+        let wait = *rescheduled != 0;
         if wait {
             self.push_source(self.state.now, source);
         }
@@ -126,11 +128,11 @@ impl<S: Scheme> World<S> {
 
     /// Tells sources what has become of their flows.
     pub(crate) fn hear_news(&mut self) {
-        let mut told = std::mem::take(&mut self.parts[0].news);
-        for news in told.drain(..) {
+        let mut news_list = std::mem::take(&mut self.parts[0].news);
+        for news in news_list.drain(..) {
             self.hear(news);
         }
-        self.parts[0].news = told;
+        self.parts[0].news = news_list;
     }
 
     pub(crate) fn hear(&mut self, news: News) {
@@ -138,8 +140,8 @@ impl<S: Scheme> World<S> {
             News::Ended(presence) => self.on_ended(presence),
             News::Lost(presence) => self.presences[presence].lost += 1,
             News::Drained(presence) => {
-                let ledger = self.sender_of(presence).1;
-                let (source, handle) = (ledger.source, ledger.spec.handle);
+                let details = self.sender_of(presence).1;
+                let (source, handle) = (details.source, details.spec.handle);
                 self.feeds[source].source.on_drained(self.state.now, handle);
                 self.arm_source(source);
             }
@@ -150,8 +152,8 @@ impl<S: Scheme> World<S> {
     fn on_ended(&mut self, presence: PresenceId) {
         let record = self.flow_record(presence);
         self.state.flows.push(record);
-        let ledger = self.sender_of(presence).1;
-        let (source, handle) = (ledger.source, ledger.spec.handle);
+        let details = self.sender_of(presence).1;
+        let (source, handle) = (details.source, details.spec.handle);
         self.unprobe_flow(presence);
         self.ended.push(presence);
         let feed = &mut self.feeds[source];

@@ -2,7 +2,7 @@
 
 use crate::contract::scheme::{FlowFacts, Format, NotificationPoint, ReactionPoint, Scheme, Transport};
 use crate::contract::traffic::FlowSpec;
-use crate::flow::ends::{Ledger, Receiver, SendState, Sender, frames};
+use crate::flow::ends::{FlowDetails, Receiver, SendState, Sender, frames};
 use crate::flow::identity::Card;
 use crate::flow::tcp::{self, AnyOrder};
 use crate::network::domain;
@@ -10,7 +10,7 @@ use crate::network::plan::{AckClass, AckPath};
 use crate::network::route::FlowKey;
 use crate::network::timing;
 use crate::part::id::{CardId, PresenceId, ReceiverId, SenderId, SourceId};
-use crate::part::{Order, Part};
+use crate::part::{FlowCommand, Part};
 use crate::run::World;
 use xoff_engine::{BitRate, Span, Time};
 
@@ -23,7 +23,7 @@ struct Birth {
     ephemeral: u16,
 }
 
-/// Its packets and what answers them.
+/// Its packets and what acknowledges them.
 struct Packets {
     format: Format,
     tcp: bool,
@@ -68,7 +68,7 @@ impl<S: Scheme> World<S> {
         let facts = self.facts_of(&spec, &birth, &packets, &journey);
         let scheme = &self.schemes[usize::from(spec.scheme)];
         let (rp, np) = (scheme.reaction_point(&facts), scheme.notification_point(&facts));
-        let transit = facts.crossing.and_then(|_| scheme.transit(&facts));
+        let transit = facts.inter_domain.and_then(|_| scheme.transit(&facts));
         let card = Card {
             id: birth.id,
             name: birth.identity as u32,
@@ -91,7 +91,7 @@ impl<S: Scheme> World<S> {
         let footing = |card, (route, hops)| Footing { card, route, hops };
         let (part, card) = self.origin(presence);
         let sender = self.sender(rp, footing(card, first), shaped, &spec, &packets, &journey);
-        let sender = self.parts[part].add_sender(sender, ledger(&birth, &spec, self.state.now, &journey));
+        let sender = self.parts[part].add_sender(sender, details(&birth, &spec, self.state.now, &journey));
         let (end, card) = self.target(presence);
         let receiver = self.receiver(np, footing(card, back), &spec, &packets, &journey);
         self.parts[end].add_receiver(receiver);
@@ -99,7 +99,7 @@ impl<S: Scheme> World<S> {
         if spec.probed {
             self.probe_flow(presence);
         }
-        self.order(source, part, Order::Open(sender));
+        self.command(source, part, FlowCommand::Open(sender));
     }
 
     fn number_flow(&mut self, source: SourceId, spec: &FlowSpec) -> Birth {
@@ -113,8 +113,8 @@ impl<S: Scheme> World<S> {
 
     fn packets_of(&self, spec: &FlowSpec) -> Packets {
         let domain = |node: u32| self.state.plan.nodes[node as usize].domain;
-        let across = domain(spec.src) != domain(spec.dst);
-        let format = self.formats[usize::from(spec.scheme)][usize::from(across)];
+        let inter_domain = domain(spec.src) != domain(spec.dst);
+        let format = self.formats[usize::from(spec.scheme)][usize::from(inter_domain)];
         let (settings, responder) = (self.state.plan.host(spec.src), self.state.plan.host(spec.dst));
         let (header_bytes, ack_frame) = match format.transport {
             Transport::Roce => (settings.sizes.data_header_bytes, responder.sizes.ack_bytes),
@@ -145,21 +145,26 @@ impl<S: Scheme> World<S> {
         let (path, stranded) = self.resolve_path(spec, &key);
         let (back, backward) = self.resolve_back(spec, &key, &path);
         let gap = self.parts[0].gap_bytes;
-        let full_wire = u32::from(packets.full_frame) + gap;
-        let exchange = timing::Exchange { data_wire: full_wire, ack_wire: packets.ack_frame + gap };
-        let ways = self.ways.as_ref();
-        let way = ways.and_then(|ways| ways.to(&self.state.plan, spec.dst, packets.mtu_bytes)[spec.src as usize]);
-        let base_rtt = way.map_or_else(|| timing::base_rtt(&self.state.plan, &path, exchange), |way| way.round_trip());
-        let last_wire = u32::from(packets.last_frame) + gap;
+        let full_wire_bytes = u32::from(packets.full_frame) + gap;
+        let exchange = timing::Exchange { data_wire_bytes: full_wire_bytes, ack_wire_bytes: packets.ack_frame + gap };
+        let paths = self.payload_paths.as_ref();
+        let payload_path =
+            paths.and_then(|paths| paths.to(&self.state.plan, spec.dst, packets.mtu_bytes)[spec.src as usize]);
+        let base_rtt =
+            payload_path.map_or_else(|| timing::base_rtt(&self.state.plan, &path, exchange), |path| path.round_trip());
+        let last_wire_bytes = u32::from(packets.last_frame) + gap;
         let ideal = match packets.total {
             u32::MAX => Span::ZERO,
-            total => timing::ideal_delivery(&self.state.plan, &path, u64::from(total), full_wire, last_wire),
+            total => {
+                timing::ideal_delivery(&self.state.plan, &path, u64::from(total), full_wire_bytes, last_wire_bytes)
+            }
         };
         let line_rate = self.line_rate(spec.src);
         let bdp_bytes = match self.state.plan.host(spec.src).nic.inflight_cap {
             None => line_rate.bytes_in(self.max_base_rtt),
             Some(cap) if cap.longest => self.max_bdp_bytes,
-            Some(_) => way.map_or_else(|| timing::bdp_bytes(&self.state.plan, &path, base_rtt), |way| way.bdp_bytes()),
+            Some(_) => payload_path
+                .map_or_else(|| timing::bdp_bytes(&self.state.plan, &path, base_rtt), |path| path.bdp_bytes()),
         };
         Journey { path, stranded, back, backward, exchange, base_rtt, ideal, line_rate, bdp_bytes }
     }
@@ -176,11 +181,11 @@ impl<S: Scheme> World<S> {
             max_base_rtt: self.max_base_rtt,
             bdp_bytes: journey.bdp_bytes,
             mtu_bytes: packets.mtu_bytes,
-            mtu_wire_bytes: journey.exchange.data_wire,
+            mtu_wire_bytes: journey.exchange.data_wire_bytes,
             weight: spec.weight,
             hops: journey.path.len().saturating_sub(1) as u8,
             ack_delay: self.state.plan.host(spec.dst).ack_delay,
-            crossing: domain::crossing(&self.state.plan, &journey.path, journey.exchange),
+            inter_domain: domain::inter_domain(&self.state.plan, &journey.path, journey.exchange),
         }
     }
 
@@ -222,7 +227,7 @@ impl<S: Scheme> World<S> {
             last_frame: packets.last_frame,
             mtu_bytes,
             short_bytes: packets.short_bytes,
-            last_wire: journey.exchange.data_wire,
+            last_wire_bytes: journey.exchange.data_wire_bytes,
             next_avail: self.state.now,
             ps_per_byte: 0.0,
             asked_bps: line_bps,
@@ -254,7 +259,7 @@ impl<S: Scheme> World<S> {
         let takes_any = packets.tcp || packets.format.reorder;
         let any_order = takes_any.then(|| Box::new(AnyOrder::new(&packets.format, responder)));
         Receiver {
-            answers: np.answers(),
+            feeds_back_in_acks: np.feeds_back_in_acks(),
             np,
             host: self.layout.host_at(spec.dst),
             card,
@@ -266,7 +271,7 @@ impl<S: Scheme> World<S> {
             notification_frame: responder.sizes.notification_bytes as u16,
             ack_class: packets.ack_class,
             header_bytes: packets.header_bytes as u16,
-            naked: u32::MAX,
+            last_nak: u32::MAX,
             nak_at: Time::ZERO,
             due: Time::NEVER,
             route,
@@ -312,8 +317,8 @@ impl<S: Scheme> World<S> {
     }
 }
 
-fn ledger(birth: &Birth, spec: &FlowSpec, now: Time, journey: &Journey) -> Ledger {
-    Ledger {
+fn details(birth: &Birth, spec: &FlowSpec, now: Time, journey: &Journey) -> FlowDetails {
+    FlowDetails {
         id: birth.id,
         number: birth.number,
         identity: birth.identity,
@@ -334,10 +339,10 @@ fn ledger(birth: &Birth, spec: &FlowSpec, now: Time, journey: &Journey) -> Ledge
 }
 
 impl<S: Scheme> Part<S> {
-    fn add_sender(&mut self, sender: Sender<S::Rp>, ledger: Ledger) -> SenderId {
+    fn add_sender(&mut self, sender: Sender<S::Rp>, details: FlowDetails) -> SenderId {
         let card = sender.card;
-        let (flow, ledger) = (self.senders.insert(sender), self.ledgers.insert(ledger));
-        debug_assert_eq!(flow, ledger, "senders and ledgers move together");
+        let (flow, details) = (self.senders.insert(sender), self.details.insert(details));
+        debug_assert_eq!(flow, details, "senders and details move together");
         self.cards[card].sender = flow;
         flow
     }
@@ -355,18 +360,18 @@ impl<S: Scheme> Part<S> {
         self.senders[flow].next_avail = self.now;
         self.arm_flow_timer(flow);
         self.open_scanned(flow);
-        self.stir_flow(flow);
+        self.try_to_send(flow);
     }
 
     /// More bytes may be sent by a flow that is fed by offers.
     pub(crate) fn offer(&mut self, flow: SenderId, bytes: u64) {
-        let ledger = &mut self.ledgers[flow];
-        let offered = ledger.spec.offered_bytes.unwrap_or(0).saturating_add(bytes);
-        ledger.spec.offered_bytes = Some(offered);
+        let details = &mut self.details[flow];
+        let offered = details.spec.offered_bytes.unwrap_or(0).saturating_add(bytes);
+        details.spec.offered_bytes = Some(offered);
         let sender = &mut self.senders[flow];
         // Whole packets only: a remainder waits for the next offer.
         sender.offered = (offered / u64::from(sender.mtu_bytes)).min(u64::from(u32::MAX - 1)) as u32;
-        self.stir_flow(flow);
+        self.try_to_send(flow);
     }
 
     /// A flow is stopped by its source.

@@ -1,4 +1,4 @@
-//! A network in parts moves in windows: for as long as the shortest wire between two parts takes, none can
+//! A network in parts moves in windows: for as long as the shortest link between two parts takes, none can
 //! hear from another, and each runs by itself.
 //!
 //! A window ends before the first time at which something from another part could arrive, and before whatever
@@ -34,7 +34,7 @@ pub(crate) struct Window {
     pub act: Option<Key>,
     /// Acts and orders in it so far, that parts may keep them in order.
     pub acts: u32,
-    pub orders: u32,
+    pub commands: u32,
     /// Windows so far.
     count: u64,
     /// A flow that kept the run going when its end was last looked for.
@@ -46,11 +46,11 @@ impl Window {
         let part = |node: u32| part_of[node as usize];
         let cut = plan.links.iter().filter(|link| part(link.a) != part(link.b));
         assert!(!cut.clone().any(|link| plan.leads_to_host(link)), "a host is with its switch");
-        assert!(cut.clone().count() == 0 || partition::takes_time(plan, part_of), "wires between parts take time");
+        assert!(cut.clone().count() == 0 || partition::takes_time(plan, part_of), "links between parts take time");
         let length = cut.map(Link::delay).min().unwrap_or(Span::ZERO);
         let to_hosts = plan.links.iter().filter(|link| plan.leads_to_host(link)).map(Link::delay).min();
         let last = to_hosts.map_or(length, |shortest| shortest.min(length));
-        Window { length, last, reached: Time::ZERO, act: None, acts: 0, orders: 0, count: 0, lasting: None }
+        Window { length, last, reached: Time::ZERO, act: None, acts: 0, commands: 0, count: 0, lasting: None }
     }
 }
 
@@ -137,7 +137,7 @@ impl<S: Scheme> World<S> {
         if Some(limit) == event {
             self.set_now(limit.time());
             self.set_rank(limit);
-            // It may look at what is on any wire.
+            // It may look at what is in flight on any link.
             self.open_all_mail(crew);
             self.handle_agenda();
             self.look_at_all(crew);
@@ -170,8 +170,8 @@ impl<S: Scheme> World<S> {
     fn draw_ahead(&mut self, limit: Key) -> Option<Key> {
         let mut last = None;
         // All that was drawn before has been done.
-        debug_assert!(self.parts.iter().all(|part| part.orders.is_empty()));
-        (self.window.acts, self.window.orders) = (0, 0);
+        debug_assert!(self.parts.iter().all(|part| part.commands.is_empty()));
+        (self.window.acts, self.window.commands) = (0, 0);
         while let Some(&Reverse(key)) = self.acts.peek()
             && key < limit
         {
@@ -185,7 +185,7 @@ impl<S: Scheme> World<S> {
     }
 
     /// The event that ends the run, and its part unless it is an act of a source, if that comes before `limit`:
-    /// all flows are over but for those that are stopped by then and ACKs that are on their last wire already.
+    /// all flows are over but for those that are stopped by then and ACKs that are on their last link already.
     fn foresee_end(&mut self, limit: Key, last_act: Option<Key>) -> Option<(Key, Option<usize>)> {
         if !self.state.plan.run.stop_when_idle || self.feeds.iter().any(|feed| feed.due != Time::NEVER) {
             return None;
@@ -215,16 +215,16 @@ impl<S: Scheme> World<S> {
         acked.into_iter().chain(stopped).min().filter(|(key, _)| *key < limit)
     }
 
-    /// When the last ACK of a flow arrives, and in which part, if it is on the wire to its host.
+    /// When the last ACK of a flow arrives, and in which part, if it is in flight to its host.
     fn final_ack(&self, presence: PresenceId) -> Option<(Key, usize)> {
         let (number, card) = self.origin(presence);
         let part = &self.parts[number];
         let sender = &part.senders[part.cards[card].sender];
-        let port = part.hosts[sender.host].port.across();
+        let port = part.hosts[sender.host].port.peer();
         let is_last = |packet: &Packet| packet.kind == Kind::Ack && packet.flow == card && packet.psn >= sender.total;
-        let wire = &part.ports[port];
-        let item = part.in_flight.iter(&wire.wire).find(|item| is_last(&item.packet))?;
-        Some((Key::named(item.arrives, kind::ARRIVE, wire.name, port.get()), number))
+        let sending = &part.ports[port];
+        let item = part.in_flight.iter(&sending.in_flight).find(|item| is_last(&item.packet))?;
+        Some((Key::named(item.arrives, kind::ARRIVE, sending.name, port.get()), number))
     }
 
     /// Has the crew do something with every part. Each is worked on by one thread at a time, so no lock is ever waited for.
@@ -283,14 +283,14 @@ impl<S: Scheme> World<S> {
 
     /// Hears what the parts have to tell, in the order of one part.
     fn hear_all(&mut self) {
-        let mut told: Vec<(Key, News)> = Vec::new();
+        let mut ranked: Vec<(Key, News)> = Vec::new();
         for part in &mut self.parts {
-            told.extend(part.news_ranks.drain(..).zip(part.news.drain(..)));
+            ranked.extend(part.news_ranks.drain(..).zip(part.news.drain(..)));
         }
         // Those of one part stay in order.
-        told.sort_by_key(|(rank, _)| *rank);
+        ranked.sort_by_key(|(rank, _)| *rank);
         let now = self.state.now;
-        for (rank, news) in told {
+        for (rank, news) in ranked {
             self.state.now = rank.time();
             self.hear(news);
         }

@@ -2,8 +2,8 @@
 
 use crate::names::Names;
 use xoff_fabric::capture::{Body, Data, FlowName, Frame, Marked, PfcClass, Place};
+use xoff_fabric::frame_content::Carrier;
 use xoff_fabric::packet::IntStack;
-use xoff_fabric::wire::Carrier;
 use xoff_scenario::number::{brief_bytes, thousands};
 
 /// Writes comments.
@@ -27,34 +27,34 @@ impl Commentator {
         let mut said = Vec::new();
         match &frame.body {
             Body::Data(data) => self.data(data, frame, &mut said),
-            Body::Answer(answer) => {
-                said.push(self.flow(&answer.flow));
-                let kind = if answer.nak { "NAK" } else { "ACK" };
-                said.push(format!("{kind}, expects packet {}", answer.expected));
-                if answer.echoes_mark {
+            Body::Reply(reply) => {
+                said.push(self.flow(&reply.flow));
+                let kind = if reply.nak { "NAK" } else { "ACK" };
+                said.push(format!("{kind}, expects packet {}", reply.expected));
+                if reply.echoes_mark {
                     said.push("of a marked packet".to_owned());
                 }
-                if let Some(stack) = &answer.int {
+                if let Some(stack) = &reply.int {
                     said.extend(telemetry(stack));
                 }
-                said.extend(answer.wire.iter().map(|wire| wire.says.clone()));
+                said.extend(reply.content.iter().map(|content| content.says.clone()));
             }
-            Body::Notification { flow, wire, origin } => {
+            Body::Notification { flow, content, origin } => {
                 said.push(self.flow(flow));
                 match origin {
                     Some(place) => said.push(format!("sent by the switch at {}", self.place(place))),
                     None => said.push("sent by the receiver".to_owned()),
                 }
-                if !wire.says.is_empty() {
-                    said.push(wire.says.clone());
+                if !content.says.is_empty() {
+                    said.push(content.says.clone());
                 }
-                if let Carrier::Cnm { feedback: 64.., .. } = wire.carrier {
+                if let Carrier::Cnm { feedback: 64.., .. } = content.carrier {
                     said.push("six bits hold at most 63".to_owned());
                 }
             }
             Body::Pfc { classes, .. } => said.extend(classes.iter().map(|class| self.pfc(frame.port, class))),
-            Body::Neighbour { wire, flows } => {
-                said.push(wire.says.clone());
+            Body::Neighbour { content, flows } => {
+                said.push(content.says.clone());
                 said.extend(flows.iter().map(|flow| self.flow(flow)));
             }
         }
@@ -107,10 +107,10 @@ impl Commentator {
 
     fn pfc(&self, port: u32, class: &PfcClass) -> String {
         let what = if class.pause { "PAUSE" } else { "RESUME" };
-        let told = format!("{what} of priority {}", self.names.priority(class.class));
-        let Some((bytes, xoff)) = class.ingress else { return format!("{told}: the host wants it so") };
+        let frame = format!("{what} of priority {}", self.names.priority(class.class));
+        let Some((bytes, xoff)) = class.ingress else { return format!("{frame}: the host wants it so") };
         let from = self.names.ingress(port);
-        let buffered = format!("{told}: {} buffered at {from}", brief_bytes(bytes));
+        let buffered = format!("{frame}: {} buffered at {from}", brief_bytes(bytes));
         match bytes.checked_sub(xoff) {
             Some(above) => format!("{buffered}, {} above XOFF", brief_bytes(above)),
             None => format!("{buffered}, {} below XOFF", brief_bytes(xoff - bytes)),

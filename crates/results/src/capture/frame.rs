@@ -6,12 +6,12 @@
 
 use super::headers::*;
 use xoff_engine::{BitRate, Span, Time};
-use xoff_fabric::capture::{Answer, Body, Data, FlowName, Frame, PfcClass, Place};
+use xoff_fabric::capture::{Body, Data, FlowName, Frame, PfcClass, Place, Reply};
+use xoff_fabric::frame_content::{Carrier, FrameContent};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::plan::{NodeKind, Plan, peer};
 use xoff_fabric::scheme::Transport;
-use xoff_fabric::wire::{Carrier, Wire};
-use xoff_schemes::parts::wire::{TELEMETRY_BYTES, code, telemetry_in};
+use xoff_schemes::parts::frame_content::{TELEMETRY_BYTES, code, telemetry_in};
 
 const FCS_BYTES: usize = 4;
 /// The smallest frame without its FCS.
@@ -63,17 +63,17 @@ impl<'a> Encoder<'a> {
         let length = usize::from(frame.frame_bytes).saturating_sub(FCS_BYTES).max(LEAST_BYTES);
         match &frame.body {
             Body::Data(data) => self.data(frame, data, length, out),
-            Body::Answer(answer) => self.answer(frame, answer, out),
-            Body::Notification { flow, wire, origin } => match wire.carrier {
-                Carrier::Cnp => self.cnp(frame, flow, wire, Ecn::NotCapable, out),
-                Carrier::MarkedCnp => self.cnp(frame, flow, wire, Ecn::Ce, out),
+            Body::Reply(reply) => self.reply(frame, reply, out),
+            Body::Notification { flow, content, origin } => match content.carrier {
+                Carrier::Cnp => self.cnp(frame, flow, content, Ecn::NotCapable, out),
+                Carrier::MarkedCnp => self.cnp(frame, flow, content, Ecn::Ce, out),
                 Carrier::Cnm { feedback, offset_bytes, delta_bytes } => {
                     let queue = (feedback, offset_bytes, delta_bytes);
                     self.cnm(frame, flow, queue, origin.as_ref(), length, out);
                 }
             },
             Body::Pfc { classes, lasts, rate } => self.pfc(frame.port, classes, *lasts, *rate, out),
-            Body::Neighbour { wire, flows } => self.neighbour(frame.port, wire, flows, out),
+            Body::Neighbour { content, flows } => self.neighbour(frame.port, content, flows, out),
         }
         out.resize(out.len().max(length), 0);
     }
@@ -149,48 +149,42 @@ impl<'a> Encoder<'a> {
         roce(out, &ip, data.flow.src_port, &bth, &headers);
     }
 
-    fn answer(&self, frame: &Frame, answer: &Answer, out: &mut Vec<u8>) {
-        let FlowName { src, dst, .. } = answer.flow;
+    fn reply(&self, frame: &Frame, reply: &Reply, out: &mut Vec<u8>) {
+        let FlowName { src, dst, .. } = reply.flow;
         start(out, mac(src, 0), mac(dst, 0), None, ETHERTYPE_IPV4);
-        let marked = answer.echoes_mark && frame.ecn == Ecn::Ce;
-        if answer.flow.transport == Transport::Tcp {
+        let marked = reply.echoes_mark && frame.ecn == Ecn::Ce;
+        if reply.flow.transport == Transport::Tcp {
             let ip = self.ip(frame, dst, src, TCP, Ecn::NotCapable, TCP_BYTES);
             let flags = if marked { TCP_ECE } else { 0 };
-            let acknowledged = sequence(answer.expected_byte);
+            let acknowledged = sequence(reply.expected_byte);
             ipv4(out, &ip);
             tcp(
                 out,
                 &ip,
-                &Tcp {
-                    from: destination_port(&answer.flow),
-                    to: answer.flow.src_port,
-                    sequence: 1,
-                    acknowledged,
-                    flags,
-                },
+                &Tcp { from: destination_port(&reply.flow), to: reply.flow.src_port, sequence: 1, acknowledged, flags },
                 0,
             );
             return;
         }
-        let syndrome = if answer.nak { SYNDROME_NAK } else { SYNDROME_ACK };
+        let syndrome = if reply.nak { SYNDROME_NAK } else { SYNDROME_ACK };
         // The flow is the queue pair's first message.
-        let messages = u32::from(answer.complete);
+        let messages = u32::from(reply.complete);
         let mut headers = (u32::from(syndrome) << 24 | messages).to_be_bytes().to_vec();
-        let (extension, own) = answer_extension(answer, self.multiplier(&answer.flow));
+        let (extension, own) = reply_extension(reply, self.multiplier(&reply.flow));
         headers.extend(own);
         let bth = Bth {
             opcode: ACKNOWLEDGE,
-            fecn: answer.echoes_mark && !marked,
+            fecn: reply.echoes_mark && !marked,
             becn: marked,
-            queue_pair: queue_pair(&answer.flow),
+            queue_pair: queue_pair(&reply.flow),
             extension,
             // An ACK names the last packet that came, a NAK the one that did not.
-            psn: if answer.nak { answer.expected } else { answer.expected.wrapping_sub(1) },
+            psn: if reply.nak { reply.expected } else { reply.expected.wrapping_sub(1) },
             ..Bth::default()
         };
         let payload_bytes = UDP_BYTES + BTH_BYTES + headers.len() + ICRC_BYTES;
         let ip = self.ip(frame, dst, src, UDP, Ecn::NotCapable, payload_bytes);
-        roce(out, &ip, answer.flow.src_port, &bth, &headers);
+        roce(out, &ip, reply.flow.src_port, &bth, &headers);
     }
 
     fn multiplier(&self, flow: &FlowName) -> Option<u64> {
@@ -198,17 +192,18 @@ impl<'a> Encoder<'a> {
     }
 
     /// From the receiver's address, whoever sent it.
-    fn cnp(&self, frame: &Frame, flow: &FlowName, wire: &Wire, ecn: Ecn, out: &mut Vec<u8>) {
+    fn cnp(&self, frame: &Frame, flow: &FlowName, content: &FrameContent, ecn: Ecn, out: &mut Vec<u8>) {
         start(out, mac(flow.src, 0), mac(flow.dst, 0), None, ETHERTYPE_IPV4);
-        let mut content = vec![0; CNP_BYTES];
-        match content.get_mut(..wire.bytes.len()) {
-            Some(reserved) => reserved.copy_from_slice(&wire.bytes),
-            None => content.extend(&wire.bytes),
+        let mut payload = vec![0; CNP_BYTES];
+        match payload.get_mut(..content.bytes.len()) {
+            Some(reserved) => reserved.copy_from_slice(&content.bytes),
+            None => payload.extend(&content.bytes),
         }
-        let bth = Bth { opcode: CNP, becn: true, queue_pair: queue_pair(flow), extension: wire.code, ..Bth::default() };
-        let payload_bytes = UDP_BYTES + BTH_BYTES + content.len() + ICRC_BYTES;
+        let bth =
+            Bth { opcode: CNP, becn: true, queue_pair: queue_pair(flow), extension: content.code, ..Bth::default() };
+        let payload_bytes = UDP_BYTES + BTH_BYTES + payload.len() + ICRC_BYTES;
         let ip = self.ip(frame, flow.dst, flow.src, UDP, ecn, payload_bytes);
-        roce(out, &ip, flow.src_port, &bth, &content);
+        roce(out, &ip, flow.src_port, &bth, &payload);
     }
 
     /// IEEE 802.1Q, clause 33.4: back to the source, with its own tag and the beginning of what it sent.
@@ -263,9 +258,9 @@ impl<'a> Encoder<'a> {
         out.extend(times.into_iter().flat_map(u16::to_be_bytes));
     }
 
-    fn neighbour(&self, port: u32, wire: &Wire, flows: &[FlowName], out: &mut Vec<u8>) {
+    fn neighbour(&self, port: u32, content: &FrameContent, flows: &[FlowName], out: &mut Vec<u8>) {
         ethernet(out, self.port_mac(peer(port)), self.port_mac(port), ETHERTYPE_EXPERIMENT);
-        out.extend(&wire.bytes);
+        out.extend(&content.bytes);
         for flow in flows {
             out.extend(address(flow.src));
             out.extend(address(flow.dst));
@@ -351,12 +346,12 @@ fn data_extension(data: &Data, multiplier: Option<u64>) -> (u8, Vec<u8>) {
     }
 }
 
-fn answer_extension(answer: &Answer, multiplier: Option<u64>) -> (u8, Vec<u8>) {
-    let bytes = answer.format.ack_bytes as usize;
-    match (&answer.int, &answer.wire) {
-        (_, Some(wire)) => (wire.code, wire.bytes.clone()),
+fn reply_extension(reply: &Reply, multiplier: Option<u64>) -> (u8, Vec<u8>) {
+    let bytes = reply.format.ack_bytes as usize;
+    match (&reply.int, &reply.content) {
+        (_, Some(content)) => (content.code, content.bytes.clone()),
         (Some(stack), None) if bytes >= TELEMETRY_BYTES => (code::TELEMETRY, telemetry_in(stack, multiplier).to_vec()),
-        (None, None) if !answer.format.int && bytes >= 8 => (code::STAMP, stamp(answer.sent_at)),
+        (None, None) if !reply.format.int && bytes >= 8 => (code::STAMP, stamp(reply.sent_at)),
         _ => (0, Vec::new()),
     }
 }

@@ -39,7 +39,7 @@ fn what_makes_no_sense_is_refused() {
         ("[[capture]]\nports=\"sw->h0\"\ndirections=\"in\"", "directions"),
         ("[[capture]]\nports=\"sw->h0\"\nevery=\"1us\"", "every"),
     ] {
-        let told = load(captures).expect_err(captures);
-        assert!(told.contains(why), "{captures}: {told}");
+        let error = load(captures).expect_err(captures);
+        assert!(error.contains(why), "{captures}: {error}");
     }
 }

@@ -58,14 +58,14 @@ mod armed {
         Kill,
     }
 
-    struct Order {
+    struct Injection {
         how: How,
         at: u64,
         log: Option<File>,
         plain: bool,
     }
 
-    fn order() -> Option<Order> {
+    fn injection() -> Option<Injection> {
         let text = std::env::var("XOFF_FAULT").ok()?;
         let (how, at) = text.split_once('@')?;
         let how = match how {
@@ -75,30 +75,30 @@ mod armed {
             _ => How::Never,
         };
         let log = std::env::var_os("XOFF_FAULT_LOG").and_then(|path| File::create(path).ok());
-        Some(Order { how, at: at.parse().ok()?, log, plain: std::env::var_os("XOFF_FAULT_PLAIN").is_some() })
+        Some(Injection { how, at: at.parse().ok()?, log, plain: std::env::var_os("XOFF_FAULT_PLAIN").is_some() })
     }
 
     /// To be called before every change of the file system.
     pub fn step(step: Step, path: &Path) -> io::Result<()> {
-        static ORDER: OnceLock<Option<Order>> = OnceLock::new();
+        static INJECTION: OnceLock<Option<Injection>> = OnceLock::new();
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let Some(order) = ORDER.get_or_init(order) else { return Ok(()) };
+        let Some(injection) = INJECTION.get_or_init(injection) else { return Ok(()) };
         let number = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
-        if let Some(mut log) = order.log.as_ref() {
+        if let Some(mut log) = injection.log.as_ref() {
             writeln!(log, "{number} {step:?} {}", path.display())?;
         }
-        match order.how {
-            How::Kill if number == order.at => {
+        match injection.how {
+            How::Kill if number == injection.at => {
                 let own = rustix::process::getpid();
                 let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
                 // The signal comes before the next instruction that matters, or it never comes.
                 std::process::abort();
             }
-            _ if order.plain && matches!(step, Step::RenameNew | Step::Exchange) => {
+            _ if injection.plain && matches!(step, Step::RenameNew | Step::Exchange) => {
                 Err(io::Error::from(rustix::io::Errno::INVAL))
             }
-            How::Error if number == order.at => Err(io::Error::from(rustix::io::Errno::IO)),
-            How::Full if number >= order.at && step.needs_space() => Err(io::Error::from(rustix::io::Errno::NOSPC)),
+            How::Error if number == injection.at => Err(io::Error::from(rustix::io::Errno::IO)),
+            How::Full if number >= injection.at && step.needs_space() => Err(io::Error::from(rustix::io::Errno::NOSPC)),
             _ => Ok(()),
         }
     }

@@ -31,13 +31,13 @@ pub struct Link {
 }
 
 /// By (egress stopped, priority): the next ports of the flows that came by it, and when they lived.
-type Turns = BTreeMap<(u32, u8), BTreeMap<u32, Vec<(Time, Time)>>>;
+type NextHops = BTreeMap<(u32, u8), BTreeMap<u32, Vec<(Time, Time)>>>;
 
 /// One link for each stop. `stops` are in the order of their beginnings, `lives` in that of their
 /// starts. `delay` is the least time from the beginning of a stop until the egress obeys: zero if
 /// beginnings are arrivals.
 pub fn links<'a>(stops: &[Stop], lives: impl Iterator<Item = Life<'a>>, delay: impl Fn(u32) -> Span) -> Vec<Link> {
-    let turns = turns(stops, lives);
+    let next_hops = next_hops(stops, lives);
     let mut of_queue: HashMap<(u32, u8), Vec<u32>> = HashMap::new();
     for (index, stop) in (0u32..).zip(stops) {
         of_queue.entry((stop.port, stop.priority)).or_default().push(index);
@@ -46,7 +46,7 @@ pub fn links<'a>(stops: &[Stop], lives: impl Iterator<Item = Life<'a>>, delay: i
     for (index, stop) in (0u32..).zip(stops) {
         let at = stop.decided.unwrap_or(stop.from);
         let mut causes = Vec::new();
-        for (&egress, alive) in turns.get(&(stop.port, stop.priority)).into_iter().flatten() {
+        for (&egress, alive) in next_hops.get(&(stop.port, stop.priority)).into_iter().flatten() {
             let Some(own) = of_queue.get(&(egress, stop.priority)).filter(|_| alive_at(alive, at)) else { continue };
             // The stops of one queue do not overlap, so only the last one begun can hold.
             let begun = own.partition_point(|&other| stops[other as usize].from.saturating_add(delay(egress)) <= at);
@@ -66,9 +66,9 @@ pub fn links<'a>(stops: &[Stop], lives: impl Iterator<Item = Life<'a>>, delay: i
     links
 }
 
-fn turns<'a>(stops: &[Stop], lives: impl Iterator<Item = Life<'a>>) -> Turns {
+fn next_hops<'a>(stops: &[Stop], lives: impl Iterator<Item = Life<'a>>) -> NextHops {
     let stopped: HashSet<(u32, u8)> = stops.iter().map(|stop| (stop.port, stop.priority)).collect();
-    let mut turns = Turns::new();
+    let mut next_hops = NextHops::new();
     for life in lives {
         for hop in life.path.windows(2) {
             let (by, next) = ((hop[0], life.priority), (hop[1], life.priority));
@@ -76,14 +76,14 @@ fn turns<'a>(stops: &[Stop], lives: impl Iterator<Item = Life<'a>>) -> Turns {
                 continue;
             }
             // Flows come by their starts, so lives that touch can be joined at once.
-            let alive = turns.entry(by).or_default().entry(hop[1]).or_default();
+            let alive = next_hops.entry(by).or_default().entry(hop[1]).or_default();
             match alive.last_mut() {
                 Some((_, end)) if life.start <= *end => *end = life.end.max(*end),
                 _ => alive.push((life.start, life.end)),
             }
         }
     }
-    turns
+    next_hops
 }
 
 fn alive_at(alive: &[(Time, Time)], at: Time) -> bool {

@@ -25,7 +25,7 @@ use flows::Flows;
 use network::Network;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use stops::{Times, Told};
+use stops::{Signal, Times};
 use xoff_engine::Time;
 use xoff_fabric::plan::peer;
 use xoff_scenario::Diagnostic;
@@ -77,11 +77,11 @@ pub fn write(run: &RunDirectory, out: &Path, present: Present) -> Result<Written
     let network = Network::of(&loaded.plan);
     let flows = Flows::read(run, &network)?;
     let end = from_us(run.summary.sim_time_us);
-    let decisions = told(run, &network, Times::Decisions)?;
+    let decisions = signals(run, &network, Times::Decisions)?;
     let (stops, times) = if !loaded.output.pauses && !run.has(&tables::PFC) {
         (stops::by_decisions(&[], end), Times::Unknown)
     } else if run.has(&tables::PFC) {
-        let arrivals = told(run, &network, Times::Arrivals)?;
+        let arrivals = signals(run, &network, Times::Arrivals)?;
         let (lasts, travel) = (|port| network.pause_lasts(port), |port| network.pause_travel(port));
         (stops::by_arrivals(&arrivals, &decisions, lasts, travel, end), Times::Arrivals)
     } else {
@@ -125,8 +125,8 @@ impl Times {
     }
 }
 
-/// What egresses were told, in order of time.
-fn told(run: &RunDirectory, network: &Network, times: Times) -> Result<Vec<Told>, Diagnostic> {
+/// What PFC told egresses, in order of time.
+fn signals(run: &RunDirectory, network: &Network, times: Times) -> Result<Vec<Signal>, Diagnostic> {
     let (table, columns): (_, &[&str]) = match times {
         Times::Decisions => (&tables::PAUSES, &["time_us", "port", "priority", "event", "ingress_bytes"]),
         Times::Arrivals => (&tables::PFC, &["time_us", "port", "priority", "event"]),
@@ -140,7 +140,7 @@ fn told(run: &RunDirectory, network: &Network, times: Times) -> Result<Vec<Told>
         let ingress = if times == Times::Decisions { Some(rows.integers("ingress_bytes")?) } else { None };
         for row in 0..rows.len() {
             let named = known_port(network, port.get(row).unwrap_or(""))?;
-            list.push(Told {
+            list.push(Signal {
                 at: time.time(row).unwrap_or(Time::ZERO),
                 // Decisions are listed at the port that sends the frame.
                 port: if times == Times::Decisions { peer(named) } else { named },
@@ -150,7 +150,7 @@ fn told(run: &RunDirectory, network: &Network, times: Times) -> Result<Vec<Told>
             });
         }
     }
-    list.sort_by_key(|told| told.at);
+    list.sort_by_key(|signal| signal.at);
     Ok(list)
 }
 

@@ -68,7 +68,7 @@ impl Network {
     pub fn pause_travel(&self, port: u32) -> Span {
         self.pause_travel[port as usize]
     }
-    /// The node that can stop this egress: the one at the other end of its wire.
+    /// The node that can stop this egress: the one at the other end of its link.
     pub fn stopper(&self, port: u32) -> &str {
         self.names.node_name_of(peer(port))
     }

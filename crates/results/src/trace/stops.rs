@@ -5,7 +5,7 @@ use xoff_engine::{Span, Time};
 
 /// What an egress is told: to stop one priority, or to go on.
 #[derive(Clone, Copy, Debug)]
-pub struct Told {
+pub struct Signal {
     pub at: Time,
     /// The egress that is told, not the port that sends the frame.
     pub port: u32,
@@ -63,15 +63,15 @@ pub enum Times {
 }
 
 /// Stops by decisions: one for each decision to pause.
-pub fn by_decisions(decisions: &[Told], end: Time) -> Vec<Stop> {
+pub fn by_decisions(decisions: &[Signal], end: Time) -> Vec<Stop> {
     let mut open = Open::default();
-    for told in decisions {
-        if told.pause {
-            open.close(told, told.at, Ended::PausedAgain);
-            let stop = Stop { decided: Some(told.at), ingress_bytes: told.ingress_bytes, ..begin(told) };
-            open.running.insert((told.port, told.priority), Running { stop, expires: Time::NEVER });
+    for signal in decisions {
+        if signal.pause {
+            open.close(signal, signal.at, Ended::PausedAgain);
+            let stop = Stop { decided: Some(signal.at), ingress_bytes: signal.ingress_bytes, ..begin(signal) };
+            open.running.insert((signal.port, signal.priority), Running { stop, expires: Time::NEVER });
         } else {
-            open.close(told, told.at, Ended::Resume);
+            open.close(signal, signal.at, Ended::Resume);
         }
     }
     open.finish(end)
@@ -82,60 +82,60 @@ pub fn by_decisions(decisions: &[Told], end: Time) -> Vec<Stop> {
 /// a frame for an egress leaves until it has arrived: the last decision before that moment is behind
 /// the stop. (There may be others, on their way or taken back before their frame left.)
 pub fn by_arrivals(
-    arrivals: &[Told],
-    decisions: &[Told],
+    arrivals: &[Signal],
+    decisions: &[Signal],
     lasts: impl Fn(u32) -> Option<Span>,
     travel: impl Fn(u32) -> Span,
     end: Time,
 ) -> Vec<Stop> {
     let mut pending: HashMap<(u32, u8), Pending<'_>> = HashMap::new();
-    for told in decisions.iter().filter(|told| told.pause) {
-        pending.entry((told.port, told.priority)).or_default().list.push(told);
+    for signal in decisions.iter().filter(|signal| signal.pause) {
+        pending.entry((signal.port, signal.priority)).or_default().list.push(signal);
     }
     let mut open = Open::default();
-    for told in arrivals {
-        let key = (told.port, told.priority);
-        open.expire(key, told.at);
-        if !told.pause {
-            open.close(told, told.at, Ended::Resume);
+    for signal in arrivals {
+        let key = (signal.port, signal.priority);
+        open.expire(key, signal.at);
+        if !signal.pause {
+            open.close(signal, signal.at, Ended::Resume);
             continue;
         }
-        let expires = lasts(told.port).map_or(Time::NEVER, |span| told.at.saturating_add(span));
+        let expires = lasts(signal.port).map_or(Time::NEVER, |span| signal.at.saturating_add(span));
         if let Some(running) = open.running.get_mut(&key) {
             running.expires = expires;
             continue;
         }
         // A coarser clock than picoseconds cuts the frame's time on the wire by up to a nanosecond.
-        let left = Time::from_ps((told.at.ps() + 1000).saturating_sub(travel(told.port).ps())).min(told.at);
+        let left = Time::from_ps((signal.at.ps() + 1000).saturating_sub(travel(signal.port).ps())).min(signal.at);
         let decision = pending.get_mut(&key).and_then(|pending| pending.last_until(left));
         let stop = Stop {
-            decided: decision.map(|told| told.at),
-            ingress_bytes: decision.and_then(|told| told.ingress_bytes),
-            ..begin(told)
+            decided: decision.map(|signal| signal.at),
+            ingress_bytes: decision.and_then(|signal| signal.ingress_bytes),
+            ..begin(signal)
         };
         open.running.insert(key, Running { stop, expires });
     }
     open.finish(end)
 }
 
-fn begin(told: &Told) -> Stop {
-    let (port, priority) = (told.port, told.priority);
-    let (from, until, ended) = (told.at, Time::NEVER, Ended::RunEnd);
+fn begin(signal: &Signal) -> Stop {
+    let (port, priority) = (signal.port, signal.priority);
+    let (from, until, ended) = (signal.at, Time::NEVER, Ended::RunEnd);
     Stop { port, priority, from, until, ended, decided: None, ingress_bytes: None }
 }
 
 /// Decisions of one egress that have not been matched.
 #[derive(Default)]
 struct Pending<'a> {
-    list: Vec<&'a Told>,
+    list: Vec<&'a Signal>,
     next: usize,
 }
 
 impl<'a> Pending<'a> {
-    fn last_until(&mut self, at: Time) -> Option<&'a Told> {
+    fn last_until(&mut self, at: Time) -> Option<&'a Signal> {
         let mut last = None;
-        while let Some(told) = self.list.get(self.next).filter(|told| told.at <= at) {
-            last = Some(*told);
+        while let Some(signal) = self.list.get(self.next).filter(|signal| signal.at <= at) {
+            last = Some(*signal);
             self.next += 1;
         }
         last
@@ -155,8 +155,8 @@ struct Open {
 }
 
 impl Open {
-    fn close(&mut self, told: &Told, until: Time, ended: Ended) {
-        if let Some(running) = self.running.remove(&(told.port, told.priority)) {
+    fn close(&mut self, signal: &Signal, until: Time, ended: Ended) {
+        if let Some(running) = self.running.remove(&(signal.port, signal.priority)) {
             self.done.push(Stop { until, ended, ..running.stop });
         }
     }
@@ -184,8 +184,8 @@ impl Open {
 mod tests {
     use super::*;
 
-    fn told(us: u64, port: u32, pause: bool) -> Told {
-        Told { at: Time::from_us(us), port, priority: 3, pause, ingress_bytes: pause.then_some(us * 1000) }
+    fn signal(us: u64, port: u32, pause: bool) -> Signal {
+        Signal { at: Time::from_us(us), port, priority: 3, pause, ingress_bytes: pause.then_some(us * 1000) }
     }
 
     fn brief(stops: &[Stop]) -> Vec<(u32, u64, u64, Ended)> {
@@ -194,7 +194,8 @@ mod tests {
 
     #[test]
     fn every_decision_to_pause_is_a_stop() {
-        let rows = [told(1, 7, true), told(2, 4, true), told(3, 7, false), told(4, 4, true), told(5, 9, false)];
+        let rows =
+            [signal(1, 7, true), signal(2, 4, true), signal(3, 7, false), signal(4, 4, true), signal(5, 9, false)];
         let stops = by_decisions(&rows, Time::from_us(10));
         let expected = [(7, 1, 3, Ended::Resume), (4, 2, 4, Ended::PausedAgain), (4, 4, 10, Ended::RunEnd)];
         assert_eq!(brief(&stops), expected);
@@ -203,8 +204,8 @@ mod tests {
 
     #[test]
     fn arrivals_prolong_and_know_the_decision_behind_them() {
-        let decisions = [told(1, 7, true), told(5, 7, false), told(8, 7, true)];
-        let arrivals = [told(2, 7, true), told(4, 7, true), told(6, 7, false), told(9, 7, true)];
+        let decisions = [signal(1, 7, true), signal(5, 7, false), signal(8, 7, true)];
+        let arrivals = [signal(2, 7, true), signal(4, 7, true), signal(6, 7, false), signal(9, 7, true)];
         let stops = by_arrivals(&arrivals, &decisions, |_| None, |_| Span::from_us(1), Time::from_us(20));
         assert_eq!(brief(&stops), [(7, 2, 6, Ended::Resume), (7, 9, 20, Ended::RunEnd)]);
         assert_eq!(stops.iter().map(|s| s.ingress_bytes).collect::<Vec<_>>(), [Some(1000), Some(8000)]);
@@ -216,8 +217,8 @@ mod tests {
         // The second one is taken back before its frame leaves; the third is decided when the first
         // frame is still on its way.
         let us = [(1, true), (2, false), (3, true), (4, false), (5, true)];
-        let decisions = us.map(|(at, pause)| told(at, 7, pause));
-        let arrivals = [told(7, 7, true), told(8, 7, false), told(11, 7, true)];
+        let decisions = us.map(|(at, pause)| signal(at, 7, pause));
+        let arrivals = [signal(7, 7, true), signal(8, 7, false), signal(11, 7, true)];
         let stops = by_arrivals(&arrivals, &decisions, |_| None, |_| Span::from_us(6), Time::from_us(20));
         let decided: Vec<_> = stops.iter().map(|stop| stop.decided).collect();
         assert_eq!(decided, [Some(Time::from_us(1)), Some(Time::from_us(5))]);
@@ -226,7 +227,7 @@ mod tests {
     #[test]
     fn timed_pauses_run_out() {
         let lasts = |_| Some(Span::from_us(3));
-        let arrivals = [told(1, 7, true), told(3, 7, true), told(10, 7, true), told(18, 7, true)];
+        let arrivals = [signal(1, 7, true), signal(3, 7, true), signal(10, 7, true), signal(18, 7, true)];
         let stops = by_arrivals(&arrivals, &[], lasts, |_| Span::ZERO, Time::from_us(20));
         let expected = [(7, 1, 6, Ended::Expired), (7, 10, 13, Ended::Expired), (7, 18, 20, Ended::RunEnd)];
         assert_eq!(brief(&stops), expected);

@@ -132,7 +132,7 @@ impl Places {
         set[place as usize / 64] |= 1 << (place % 64);
     }
 
-    /// The ports in the set of `port`, which are those of the node across the wire.
+    /// The ports in the set of `port`, which are those of the node at the other end of the link.
     fn list(&self, plan: &Plan, port: u32, sets: &[u64]) -> Vec<u32> {
         let set = &sets[port as usize * self.words..(port as usize + 1) * self.words];
         if set.iter().all(|word| *word == 0) {

@@ -2,7 +2,7 @@
 
 use super::{Key, Kind, Section, keys, section, sections};
 use serde_json::{Map, Value, json};
-use xoff_schemes::param::Unit;
+use xoff_schemes::param::ParamKind;
 
 /// The whole schema, as it is written to `schema/scenario.schema.json`.
 pub fn generate() -> Value {
@@ -100,12 +100,12 @@ fn scheme_parameters(properties: &mut Map<String, Value>) {
     let mut texts: Vec<(&str, String)> = Vec::new();
     for scheme in schemes {
         for param in scheme.params {
-            let text = format!("{}: {} ({})", scheme.name, param.meaning, param.unit.expects());
+            let text = format!("{}: {} ({})", scheme.name, param.meaning, param.kind.expects());
             match texts.iter_mut().find(|(name, _)| *name == param.name) {
                 Some((_, known)) => *known = format!("{known}; {text}"),
                 None => texts.push((param.name, text)),
             }
-            properties.entry(param.name).or_insert_with(|| unit(param.unit));
+            properties.entry(param.name).or_insert_with(|| of_param(param.kind));
         }
     }
     for (name, text) in texts {
@@ -113,9 +113,9 @@ fn scheme_parameters(properties: &mut Map<String, Value>) {
     }
 }
 
-fn unit(unit: Unit) -> Value {
-    match unit {
-        Unit::Flag => kind(Kind::Flag),
+fn of_param(param: ParamKind) -> Value {
+    match param {
+        ParamKind::Flag => kind(Kind::Flag),
         _ => json!({}),
     }
 }

@@ -221,8 +221,8 @@ impl Filter {
         self.fits_parts(flow.label, flow.src, flow.dst, flow.size_bytes, flow.start, flow.class)
     }
 
-    fn fits_unit(&self, unit: &recording::Unit) -> bool {
-        self.fits_parts(unit.label, unit.src, unit.dst, None, unit.asked, unit.class)
+    fn fits_response(&self, response: &recording::Response) -> bool {
+        self.fits_parts(response.label, response.src, response.dst, None, response.asked, response.class)
     }
 
     fn fits_parts(&self, label: u32, src: u32, dst: u32, size: Option<u64>, start: Time, class: u8) -> bool {
@@ -250,7 +250,7 @@ impl FlowMeasure {
 
     pub fn needs(&self, needs: &mut Needs) {
         needs.flows = true;
-        needs.units |= matches!(self.what, Of::FinishGap(..));
+        needs.responses |= matches!(self.what, Of::FinishGap(..));
     }
 
     pub(super) fn take(&self, recording: &Recording) -> Value {
@@ -272,9 +272,10 @@ impl FlowMeasure {
             Of::FinishGap(stats, unit, reads) => {
                 let finite = flows.iter().filter(|flow| flow.size_bytes.is_some());
                 let finite = finite.map(|flow| (flow.source, flow.start, flow.dst, flow.delivered_at));
-                let units = recording.units.iter().filter(|unit| self.filter.fits_unit(unit));
-                let units = units.map(|unit| (unit.source, unit.asked, unit.dst, unit.done));
-                let gaps = finish_gaps(finite.chain(units), reads);
+                let responses = recording.responses.iter().filter(|response| self.filter.fits_response(response));
+                let responses =
+                    responses.map(|response| (response.source, response.asked, response.dst, response.done));
+                let gaps = finish_gaps(finite.chain(responses), reads);
                 stats.of(gaps.into_iter().map(|gap| unit::time(gap, *unit)).collect())
             }
         }

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use xoff_engine::{Span, Time};
 use xoff_fabric::record::{Counters, Failure, FlowRecord, Metric, PauseRecord, PortReport};
 
-/// One answer on a connection that stays open: such a flow is endless, so its record tells nothing of
-/// the answers it carried.
+/// One response on a connection that stays open: such a flow is endless, so its record tells nothing of
+/// the responses it carried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unit {
+pub struct Response {
     pub source: u32,
     pub label: u32,
     pub src: u32,
@@ -25,8 +25,8 @@ pub struct Recording {
     /// In the order of their ends, without their paths.
     pub flows: Vec<FlowRecord>,
     pub pauses: Vec<PauseRecord>,
-    /// Answers on connections that stay open.
-    pub units: Vec<Unit>,
+    /// Responses on connections that stay open.
+    pub responses: Vec<Response>,
     pub series: BTreeMap<SeriesKey, Series>,
     pub ports: Vec<PortReport>,
     pub counters: Counters,
@@ -97,7 +97,7 @@ pub struct Needs {
     pub flows: bool,
     pub pauses: bool,
     pub refreshes: bool,
-    pub units: bool,
+    pub responses: bool,
     /// By metric, port and class.
     pub ports: HashMap<SeriesKey, Grid>,
     /// By metric and label.

@@ -110,11 +110,11 @@ fn round_trips(plan: &Plan, sources: &[u32], targets: &[u32]) -> Vec<Span> {
     let mut trips = Vec::new();
     for &src in sources {
         let host = &plan.hosts[usize::from(plan.nodes[src as usize].profile)];
-        let data_wire = host.mtu_bytes + host.sizes.data_header_bytes + host.sizes.gap_bytes;
+        let data_wire_bytes = host.mtu_bytes + host.sizes.data_header_bytes + host.sizes.gap_bytes;
         for &dst in targets.iter().filter(|dst| **dst != src) {
             let sizes = &plan.hosts[usize::from(plan.nodes[dst as usize].profile)].sizes;
-            let ack_wire = sizes.ack_bytes + sizes.gap_bytes;
-            let exchange = timing::Exchange { data_wire, ack_wire };
+            let ack_wire_bytes = sizes.ack_bytes + sizes.gap_bytes;
+            let exchange = timing::Exchange { data_wire_bytes, ack_wire_bytes };
             if routes.path(src, dst, &FlowKey::between(src, dst), &mut path) {
                 trips.push(timing::base_rtt(plan, &path, exchange));
             }

@@ -72,7 +72,7 @@ impl OnOffSource {
             Pace::Off { silence, peak } => (bits / peak[pair as usize].bps() as f64, silence.as_s()),
         };
         let drawn = if self.of.exponential { self.draws.exponential(mean) } else { mean };
-        // At least a tick, lest a connection take its turn for ever at one instant.
+        // At least a tick, lest a connection act for ever at one instant.
         Span::from_s_rounded(burst + drawn).max(Span::from_ps(1))
     }
 }

@@ -22,7 +22,7 @@ pub struct Reads {
     pub start: Time,
     /// No block is asked for at or after.
     pub until: Option<Time>,
-    /// From the end of a block to the servers' answers to the request for the next.
+    /// From the end of a block to the servers' responses to the request for the next.
     pub request_delay: Span,
     pub template: Template,
 }

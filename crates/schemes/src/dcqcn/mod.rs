@@ -83,7 +83,7 @@ impl Scheme for Dcqcn {
             MarkAt::Enqueue => Hooks::ENQUEUE,
             MarkAt::Never => Hooks::NONE,
             // RED never marks a packet that leaves nothing behind.
-            MarkAt::Dequeue if at.lots.is_some() => Hooks::DEQUEUE_BUSY.with(Hooks::ANSWERS),
+            MarkAt::Dequeue if at.shared_random.is_some() => Hooks::DEQUEUE_BUSY.with(Hooks::ACKS),
             MarkAt::Dequeue => Hooks::DEQUEUE_BUSY,
         };
         Cp { red: self.params.red(at), hooks }
@@ -158,8 +158,8 @@ impl CongestionPoint for Cp {
         }
     }
 
-    /// Where all draws come from one generator, answers take theirs too; a mark means nothing to them.
-    fn on_answer(&mut self, view: &QueueView) {
+    /// Where all draws come from one generator, ACKs take theirs too; a mark means nothing to them.
+    fn on_ack_dequeue(&mut self, view: &QueueView) {
         self.red.decide(view.queue_bytes);
     }
 }

@@ -142,7 +142,7 @@ impl Scheme for Dctcp {
         };
         let hooks = match params.mark_at {
             MarkAt::Enqueue => Hooks::ENQUEUE,
-            MarkAt::Dequeue if at.lots.is_some() => Hooks::DEQUEUE_BUSY.with(Hooks::ANSWERS),
+            MarkAt::Dequeue if at.shared_random.is_some() => Hooks::DEQUEUE_BUSY.with(Hooks::ACKS),
             MarkAt::Dequeue => Hooks::DEQUEUE_BUSY,
             MarkAt::Never => Hooks::NONE,
         };
@@ -190,8 +190,8 @@ impl CongestionPoint for Cp {
             mark.ecn.mark();
         }
     }
-    /// Where all draws come from one generator, answers take theirs too; a mark means nothing to them.
-    fn on_answer(&mut self, view: &QueueView) {
+    /// Where all draws come from one generator, ACKs take theirs too; a mark means nothing to them.
+    fn on_ack_dequeue(&mut self, view: &QueueView) {
         self.red.decide(view.queue_bytes);
     }
 }

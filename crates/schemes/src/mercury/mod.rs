@@ -14,7 +14,7 @@
 
 use crate::param::{Base, ParamValues, Preset, SchemeSpec, params, presets};
 use crate::parts::flow_table::FlowTable;
-use crate::parts::wire;
+use crate::parts::frame_content;
 use crate::{Configured, Overlay, Roster, base};
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
@@ -164,7 +164,7 @@ impl Scheme for Mercury {
             check_bytes: 0,
             table: FlowTable::new(),
             total_bytes: 0,
-            told: FlowTable::new(),
+            last_cnp: FlowTable::new(),
             prune_at: 64,
             all_at: Time::ZERO,
         }))
@@ -174,8 +174,12 @@ impl Scheme for Mercury {
         Silent::default()
     }
 
-    fn wire(&self, cnp: &Cnp) -> Wire {
-        wire::cnp(wire::code::WINDOW, &cnp.window_bytes.to_be_bytes(), format!("window {} B", cnp.window_bytes))
+    fn frame_content(&self, cnp: &Cnp) -> FrameContent {
+        frame_content::cnp(
+            frame_content::code::WINDOW,
+            &cnp.window_bytes.to_be_bytes(),
+            format!("window {} B", cnp.window_bytes),
+        )
     }
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
@@ -233,8 +237,8 @@ struct Egress {
     table: FlowTable<Entry>,
     total_bytes: u64,
     /// When flows were last notified; entries older than the interval mean nothing.
-    told: FlowTable<Time>,
-    /// At this size `told` is cleared of old entries.
+    last_cnp: FlowTable<Time>,
+    /// At this size `last_cnp` is cleared of old entries.
     prune_at: usize,
     /// With [`Notified::All`]: when the table is next walked.
     all_at: Time,
@@ -295,13 +299,13 @@ impl Egress {
 
     /// flow_identification for one flow; window_calculation (lines 9 to 13) if its CNP is due.
     fn tell(&mut self, now: Time, flow: u32, bytes: u64, notify: &mut impl FnMut(u32, Cnp)) {
-        if self.told.len() >= self.prune_at {
+        if self.last_cnp.len() >= self.prune_at {
             let interval = self.interval;
-            self.told.retain(|_, last| now.saturating_since(*last) < interval);
-            self.prune_at = 64.max(2 * self.told.len());
+            self.last_cnp.retain(|_, last| now.saturating_since(*last) < interval);
+            self.prune_at = 64.max(2 * self.last_cnp.len());
         }
         let mut first = false;
-        let last = self.told.entry(flow, || {
+        let last = self.last_cnp.entry(flow, || {
             first = true;
             now
         });

@@ -10,7 +10,7 @@ const FORTY: BitRate = BitRate::from_gbps(40);
 fn values(text: &str, texts: &[(&str, &str)]) -> ParamValues {
     let mut values = crate::select(text).unwrap();
     for (name, text) in texts {
-        values.set(name, values.spec().param(name).unwrap().unit.parse(text).unwrap());
+        values.set(name, values.spec().param(name).unwrap().kind.parse(text).unwrap());
     }
     values
 }
@@ -300,7 +300,7 @@ fn mercury_7_one_cnp_per_flow_and_interval() {
         port.at(200 + u64::from(flow)).put(flow, 1000);
         port.bytes -= 1000;
     }
-    assert!(port.cp.0.told.len() < 200, "{}", port.cp.0.told.len());
+    assert!(port.cp.0.last_cnp.len() < 200, "{}", port.cp.0.last_cnp.len());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! and the receiver, and each round trip sets the rate of the flow's queue there.
 
 use super::law::Law;
-use super::{Answer, Feedback};
+use super::{AckFeedback, Feedback};
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::packet::IntStack;
 use xoff_fabric::scheme::Transit;
@@ -18,7 +18,7 @@ pub struct Pfq {
     /// Freed when empty and idle for so long.
     idle: Span,
     active_at: Time,
-    /// Egress queue at which it takes turns, in time at the port's rate.
+    /// Egress queue from which on it is served round-robin, in time at the port's rate.
     yields: Span,
 }
 
@@ -50,9 +50,9 @@ impl Transit for Pfq {
 
     /// Algorithm 1, lines 3 and 4.
     fn on_ack(&mut self, _: Time, feedback: &Feedback) {
-        if let Feedback::Answer(answer) = feedback {
-            self.credit = answer.credit;
-            self.rate_bps = answer.credit_bps().max(self.min_bps);
+        if let Feedback::InAck(in_ack) = feedback {
+            self.credit = in_ack.credit;
+            self.rate_bps = in_ack.credit_bps().max(self.min_bps);
         }
     }
 
@@ -122,8 +122,8 @@ impl Credit {
     }
 
     /// Line 13.
-    pub(super) fn answer(&self, advertised_bps: f64) -> Answer {
-        Answer::new(self.value, self.rate_bps, advertised_bps)
+    pub(super) fn ack_feedback(&self, advertised_bps: f64) -> AckFeedback {
+        AckFeedback::new(self.value, self.rate_bps, advertised_bps)
     }
 }
 

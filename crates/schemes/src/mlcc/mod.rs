@@ -25,9 +25,9 @@ pub use near_source::{Cp, NearSource, SwitchInt};
 
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
+use crate::parts::frame_content;
 use crate::parts::hpcc_law::HpccLaw;
 use crate::parts::int;
-use crate::parts::wire;
 use crate::powertcp;
 use credit::Credit;
 use dqm::{Bounds, Dqm, DqmSettings};
@@ -39,7 +39,7 @@ use xoff_fabric::scheme::*;
 
 /// Section 7: C_D in data packets; C_R and two rates in ACKs.
 const CREDIT_BYTES: u32 = 2;
-const ANSWER_BYTES: u32 = 10;
+const ACK_FEEDBACK_BYTES: u32 = 10;
 
 /// A configured MLCC.
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ impl Mlcc {
     }
 
     /// Section 4: the first rate of a per-flow queue.
-    fn pfq_rate(&self, far: &Crossing) -> BitRate {
+    fn pfq_rate(&self, far: &InterDomain) -> BitRate {
         let rate = self.params.pfq_rate.at(far.far_line_rate).max(1.0);
         BitRate::from_bps(rate as u64).min(far.far_line_rate)
     }
@@ -121,7 +121,7 @@ impl Scheme for Mlcc {
     }
 
     fn notification_point(&self, of: &FlowFacts) -> Np {
-        let Some(far) = &of.crossing else { return Np(None) };
+        let Some(far) = &of.inter_domain else { return Np(None) };
         let start = self.params.credit_start as u16;
         let law = self.law(far.far_line_rate, self.pfq_rate(far), far.far_rtt);
         let measured = self.params.rtt_d == RttD::Measured;
@@ -139,7 +139,7 @@ impl Scheme for Mlcc {
     }
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
-        let Some(near) = &of.crossing else {
+        let Some(near) = &of.inter_domain else {
             let law = self.law(of.line_rate, of.initial_rate, of.base_rtt);
             return Rp::Intra { law, round_ends_bytes: 0, window: self.params.window_intra };
         };
@@ -155,7 +155,7 @@ impl Scheme for Mlcc {
     }
 
     fn transit(&self, of: &FlowFacts) -> Option<Pfq> {
-        let far = &of.crossing?;
+        let far = &of.inter_domain?;
         let times = |span: Span, factor: f64| Span::from_ps((span.ps() as f64 * factor) as u64);
         Some(Pfq::new(
             self.pfq_rate(far).bps() as f64,
@@ -172,21 +172,25 @@ impl Scheme for Mlcc {
     }
 
     /// Section 7: no telemetry in the ACKs of flows between datacentres.
-    fn format_across(&self) -> Format {
-        Format { data_bytes: int::HEADER_BYTES + CREDIT_BYTES, ack_bytes: ANSWER_BYTES, ..self.format() }
+    fn format_inter_domain(&self) -> Format {
+        Format { data_bytes: int::HEADER_BYTES + CREDIT_BYTES, ack_bytes: ACK_FEEDBACK_BYTES, ..self.format() }
     }
 
     fn notification_bytes(&self, feedback: &Feedback) -> Option<u32> {
         matches!(feedback, Feedback::SwitchInt(_)).then_some(near_source::SWITCH_INT_BYTES)
     }
 
-    fn wire(&self, feedback: &Feedback) -> Wire {
+    fn frame_content(&self, feedback: &Feedback) -> FrameContent {
         match feedback {
             Feedback::SwitchInt(int) => {
                 let says = "telemetry up to the near gateway".to_owned();
-                wire::cnp(wire::code::GATEWAY_TELEMETRY, &wire::telemetry(&int.stack()), says)
+                frame_content::cnp(
+                    frame_content::code::GATEWAY_TELEMETRY,
+                    &frame_content::telemetry(&int.stack()),
+                    says,
+                )
             }
-            Feedback::Answer(answer) => answer.wire(),
+            Feedback::InAck(in_ack) => in_ack.frame_content(),
         }
     }
 }
@@ -196,12 +200,12 @@ impl Scheme for Mlcc {
 #[allow(clippy::large_enum_variant)] // Copied into an arena, one size for all.
 pub enum Feedback {
     SwitchInt(SwitchInt),
-    Answer(Answer),
+    InAck(AckFeedback),
 }
 
 /// What the ACKs of a flow between datacentres carry (section 7): rates in whole Mb/s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Answer {
+pub struct AckFeedback {
     /// C_R
     credit: u16,
     /// R_credit and R̄_DQM.
@@ -209,21 +213,21 @@ pub struct Answer {
     advertised_mbps: u32,
 }
 
-impl Answer {
-    fn new(credit: u16, credit_bps: f64, advertised_bps: f64) -> Answer {
+impl AckFeedback {
+    fn new(credit: u16, credit_bps: f64, advertised_bps: f64) -> AckFeedback {
         let mbps = |bps: f64| (bps / 1e6).round() as u32;
-        Answer { credit, credit_mbps: mbps(credit_bps), advertised_mbps: mbps(advertised_bps) }
+        AckFeedback { credit, credit_mbps: mbps(credit_bps), advertised_mbps: mbps(advertised_bps) }
     }
     /// C_R
     pub fn credit(&self) -> u16 {
         self.credit
     }
-    fn wire(&self) -> Wire {
-        let Answer { credit, credit_mbps, advertised_mbps } = *self;
+    fn frame_content(&self) -> FrameContent {
+        let AckFeedback { credit, credit_mbps, advertised_mbps } = *self;
         let mut bytes = credit.to_be_bytes().to_vec();
         bytes.extend([credit_mbps, advertised_mbps].into_iter().flat_map(u32::to_be_bytes));
         let says = format!("credit {credit} of {credit_mbps} Mb/s, advertised {advertised_mbps} Mb/s");
-        wire::cnp(wire::code::ANSWER, &bytes, says)
+        frame_content::cnp(frame_content::code::CREDIT, &bytes, says)
     }
     fn credit_bps(&self) -> f64 {
         f64::from(self.credit_mbps) * 1e6
@@ -246,7 +250,7 @@ struct Receiver {
 impl NotificationPoint for Np {
     type Feedback = Feedback;
 
-    fn answers(&self) -> bool {
+    fn feeds_back_in_acks(&self) -> bool {
         self.0.is_some()
     }
 
@@ -258,10 +262,10 @@ impl NotificationPoint for Np {
         }
     }
 
-    fn answer(&mut self, _: Time) -> Option<Feedback> {
+    fn ack_feedback(&mut self, _: Time) -> Option<Feedback> {
         let receiver = self.0.as_mut()?;
         let advertised_bps = receiver.dqm.on_ack();
-        Some(Feedback::Answer(receiver.credit.answer(advertised_bps)))
+        Some(Feedback::InAck(receiver.credit.ack_feedback(advertised_bps)))
     }
 }
 
@@ -315,7 +319,7 @@ impl ReactionPoint for Rp {
             match feedback {
                 Feedback::SwitchInt(switch_int) => near.on_switch_int(now, switch_int),
                 // Never zero, however low the floor: Mb/s are whole.
-                Feedback::Answer(answer) => *advertised_bps = answer.advertised_bps().max(1e6),
+                Feedback::InAck(in_ack) => *advertised_bps = in_ack.advertised_bps().max(1e6),
             }
         }
     }

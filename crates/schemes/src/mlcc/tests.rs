@@ -15,7 +15,7 @@ fn cross() -> FlowFacts {
     let line = BitRate::from_gbps(25);
     let short = Span::from_us(22);
     FlowFacts {
-        crossing: Some(Crossing { near_rtt: short, far_rtt: short, far_line_rate: line }),
+        inter_domain: Some(InterDomain { near_rtt: short, far_rtt: short, far_line_rate: line }),
         ..FlowFacts::at(line, Span::from_ms(6))
     }
 }
@@ -207,12 +207,12 @@ fn mlcc_6_the_window_counts_the_acks_of_one_long_round_trip() {
     }
 }
 
-/// What receivers answer in 1 ms. Packets every microsecond; the gateway writes the credit it heard 11
+/// What receivers feed back in 1 ms. Packets every microsecond; the gateway writes the credit it heard 11
 /// us ago, the ACK of a packet takes 11 us: a round trip of 22 us. ACKs may be `lost`.
 fn credits(lost: impl Fn(u64) -> bool) -> Vec<u16> {
     let scheme = mlcc(&[]);
     let mut np = scheme.notification_point(&cross());
-    assert!(np.answers());
+    assert!(np.feeds_back_in_acks());
     let mut pfq = scheme.transit(&cross()).unwrap();
     let (mut to_receiver, mut to_gateway) = (Vec::new(), Vec::new());
     let mut credits = Vec::new();
@@ -227,8 +227,8 @@ fn credits(lost: impl Fn(u64) -> bool) -> Vec<u16> {
         to_receiver.push((us + 11, int));
         while to_receiver.first().is_some_and(|(at, _)| *at == us) {
             np.on_telemetry(now, &to_receiver.remove(0).1);
-            let Some(feedback @ Feedback::Answer(answer)) = np.answer(now) else { panic!("every ACK carries it") };
-            credits.push(answer.credit);
+            let Some(feedback @ Feedback::InAck(in_ack)) = np.ack_feedback(now) else { panic!("every ACK carries it") };
+            credits.push(in_ack.credit);
             if !lost(us) {
                 to_gateway.push((us + 11, feedback));
             }
@@ -317,7 +317,7 @@ fn mlcc_4_a_queue_idle_for_rtt_c_starts_anew() {
         int.tag
     };
     assert_eq!(tag(1, true, &mut pfq), 0);
-    pfq.on_ack(Time::from_ms(1), &Feedback::Answer(Answer::new(3, 5.4e9, 9e9)));
+    pfq.on_ack(Time::from_ms(1), &Feedback::InAck(AckFeedback::new(3, 5.4e9, 9e9)));
     assert_eq!((tag(2, true, &mut pfq), pfq.rate_bps()), (3, 5.4e9));
     assert_eq!((tag(30, false, &mut pfq), pfq.rate_bps()), (3, 5.4e9), "it was not empty");
     assert_eq!((tag(36, true, &mut pfq), pfq.rate_bps()), (0, 25e9), "empty for 6 ms");
@@ -333,13 +333,13 @@ fn mlcc_10_6_the_lower_rate_counts() {
     let mut rp = scheme.reaction_point(&of);
     near(rp.limits().rate_bps, 6e9);
     for (advertised, rate) in [(9e9, 6e9), (4e9, 4e9), (25e9, 6e9)] {
-        rp.on_feedback(Time::ZERO, &Feedback::Answer(Answer::new(1, 12.5e9, advertised)));
+        rp.on_feedback(Time::ZERO, &Feedback::InAck(AckFeedback::new(1, 12.5e9, advertised)));
         near(rp.limits().rate_bps, rate);
         assert_eq!(rp.limits().window_bytes, u64::MAX, "no end-to-end window");
     }
     let mut capped = mlcc(&[("window_cross", "bdp")]).reaction_point(&cross());
     assert_eq!(capped.limits().window_bytes, 18_750_000);
-    capped.on_feedback(Time::ZERO, &Feedback::Answer(Answer::new(1, 12.5e9, 8e9)));
+    capped.on_feedback(Time::ZERO, &Feedback::InAck(AckFeedback::new(1, 12.5e9, 8e9)));
     assert_eq!(capped.limits().window_bytes, 6_000_000);
 }
 
@@ -399,11 +399,11 @@ fn mlcc_2_the_gateway_takes_the_telemetry_off() {
     }
     // One per k packets of a flow, whatever others send.
     let mut cp = mlcc(&[("switch_int_every", "3")]).congestion_point(&at);
-    let mut told = [0; 2];
+    let mut notified = [0; 2];
     for i in 0..30 {
-        told[i % 2] += pass(&mut cp, i as u32 % 2, &mut IntStack::default()).len();
+        notified[i % 2] += pass(&mut cp, i as u32 % 2, &mut IntStack::default()).len();
     }
-    assert_eq!(told, [5, 5]);
+    assert_eq!(notified, [5, 5]);
     // A port within the datacentre only writes.
     let mut inner = mlcc(&[]).congestion_point(&QueueFacts { leaves_domain: false, ..at });
     let mut int = IntStack::default();
@@ -414,11 +414,11 @@ fn mlcc_2_the_gateway_takes_the_telemetry_off() {
 #[test]
 fn mlcc_7_sizes() {
     let scheme = mlcc(&[]);
-    let (within, across) = (scheme.format(), scheme.format_across());
+    let (within, inter_domain) = (scheme.format(), scheme.format_inter_domain());
     assert_eq!((within.data_bytes, within.ack_bytes), (42, 42));
     // 66 + 10 = 76 B.
-    assert_eq!((across.data_bytes, across.ack_bytes), (44, 10));
-    assert_eq!(scheme.notification_bytes(&Feedback::Answer(Answer::new(1, 0.0, 0.0))), None);
+    assert_eq!((inter_domain.data_bytes, inter_domain.ack_bytes), (44, 10));
+    assert_eq!(scheme.notification_bytes(&Feedback::InAck(AckFeedback::new(1, 0.0, 0.0))), None);
 }
 
 #[test]
@@ -445,7 +445,7 @@ fn mlcc_8_windows_by_speed() {
 fn mlcc_2_flows_within_a_datacentre_run_the_law_from_end_to_end() {
     let of = FlowFacts::at(BitRate::from_gbps(25), Span::from_us(24));
     let scheme = mlcc(&[]);
-    assert!(scheme.transit(&of).is_none() && !scheme.notification_point(&of).answers());
+    assert!(scheme.transit(&of).is_none() && !scheme.notification_point(&of).feeds_back_in_acks());
     let mut rp = scheme.reaction_point(&of);
     assert_eq!(rp.limits(), Limits { rate_bps: 25e9, window_bytes: 75_000 });
     let ack = |us, tx, queue, acked_bytes, rp: &mut Rp| {

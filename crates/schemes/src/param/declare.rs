@@ -14,7 +14,7 @@ macro_rules! from_value {
             fn from_value(value: &Value) -> Self {
                 match value {
                     $(Value::$variant(value) => value.clone(),)+
-                    other => unreachable!("the unit of a parameter and its type are declared together: {other:?}"),
+                    other => unreachable!("the kind of a parameter and its type are declared together: {other:?}"),
                 }
             }
         })*
@@ -59,7 +59,7 @@ from_value! {
 /// assert_eq!(SPEC.param("share").unwrap().conditions().count(), 1);
 /// ```
 ///
-/// A row is the key in a scenario, the paper's symbol, the [`Unit`](super::Unit) with its bounds (or an enum of
+/// A row is the key in a scenario, the paper's symbol, the [`ParamKind`](super::ParamKind) with its bounds (or an enum of
 /// choices), the default as a scenario spells it, the choices and flags under which it matters (`if A::B & flag & other = "text"`),
 /// and where the value is from;
 /// the doc comment is its meaning. Parameters that several schemes share are a struct of their own, named after
@@ -71,7 +71,7 @@ macro_rules! params {
         $vis:vis struct $Params:ident {
             $(
                 $(#[doc = $meaning:literal])+
-                $name:ident $($symbol:literal)?: $unit:ident $(($($bounds:tt)*))? $({ $($choices:tt)* })? = $default:literal
+                $name:ident $($symbol:literal)?: $kind:ident $(($($bounds:tt)*))? $({ $($choices:tt)* })? = $default:literal
                     $(if $($choice:ident$(::$chosen:ident)?$(= $value:literal)?)&+)?, from $source:literal;
             )*
             $(..$part:ident: $($segment:ident)::+ $(if $($outer:ident$(::$picked:ident)?$(= $text:literal)?)&+)?;)*
@@ -82,19 +82,19 @@ macro_rules! params {
         $vis struct $Params {
             $(
                 $(#[doc = $meaning])+
-                pub(crate) $name: $crate::__param_type!($unit $({ $($choices)* })?),
+                pub(crate) $name: $crate::__param_type!($kind $({ $($choices)* })?),
             )*
             $(pub $part: $($segment)::+,)*
         }
 
-        $($crate::__param_choices! { $vis $name $unit $({ $($choices)* })? })*
+        $($crate::__param_choices! { $vis $name $kind $({ $($choices)* })? })*
 
         impl $Params {
             const OWN: &[$crate::param::ParamSpec] = &[$(
                 $crate::param::ParamSpec {
                     name: stringify!($name),
                     symbol: concat!("" $(, $symbol)?),
-                    unit: $crate::__param_unit!($unit $(($($bounds)*))? $({ $($choices)* })?),
+                    kind: $crate::__param_kind!($kind $(($($bounds)*))? $({ $($choices)* })?),
                     default: $default,
                     within: &[],
                     applies: &[$($($crate::__param_applies!($choice $($chosen)? $($value)?)),+)?],
@@ -174,14 +174,14 @@ macro_rules! __param_applies {
 
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __param_unit {
-    (Number($min:literal..=$max:expr)) => { $crate::param::Unit::Number { min: $min, max: $max } };
-    (NumberByRate($min:literal..=$max:expr)) => { $crate::param::Unit::NumberByRate { min: $min, max: $max } };
-    (Count($min:literal..=$max:expr)) => { $crate::param::Unit::Count { min: $min, max: $max } };
+macro_rules! __param_kind {
+    (Number($min:literal..=$max:expr)) => { $crate::param::ParamKind::Number { min: $min, max: $max } };
+    (NumberByRate($min:literal..=$max:expr)) => { $crate::param::ParamKind::NumberByRate { min: $min, max: $max } };
+    (Count($min:literal..=$max:expr)) => { $crate::param::ParamKind::Count { min: $min, max: $max } };
     ($choice:ident { $($(#[$meta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
-        $crate::param::Unit::Choice(&[$($text),+])
+        $crate::param::ParamKind::Choice(&[$($text),+])
     };
-    ($unit:ident) => { $crate::param::Unit::$unit };
+    ($kind:ident) => { $crate::param::ParamKind::$kind };
 }
 
 #[doc(hidden)]
@@ -221,7 +221,7 @@ macro_rules! __param_choices {
             }
         }
     };
-    ($vis:vis $param:ident $unit:ident) => {};
+    ($vis:vis $param:ident $kind:ident) => {};
 }
 
 /// Presets: name, source and the values that differ from the defaults.

@@ -9,7 +9,7 @@ mod value;
 
 pub use crate::{params, presets};
 pub use declare::FromValue;
-pub use value::{BytesByRate, NumberByRate, RateValue, TimeByRate, Unit, Value, ValueError};
+pub use value::{BytesByRate, NumberByRate, ParamKind, RateValue, TimeByRate, Value, ValueError};
 #[doc(hidden)]
 pub use xoff_engine::Span;
 
@@ -30,7 +30,7 @@ pub struct SchemeSpec {
     pub hears_notices: bool,
     /// It is about flows between domains (data centres); elsewhere it is nothing of its own.
     pub across_domains: bool,
-    /// Its congestion points mark by lot ([`QueueFacts::lots`](xoff_fabric::scheme::QueueFacts::lots)).
+    /// Its congestion points mark at random, perhaps from [`QueueFacts::shared_random`](xoff_fabric::scheme::QueueFacts).
     pub draws_lots: bool,
     /// Presets whose values suit ports of one speed.
     pub tuned: &'static [Tuned],
@@ -106,7 +106,7 @@ pub struct ParamSpec {
     pub name: &'static str,
     /// The paper's symbol.
     pub symbol: &'static str,
-    pub unit: Unit,
+    pub kind: ParamKind,
     pub default: &'static str,
     /// Matters only while these choices are made; empty: always.
     pub applies: Applies,
@@ -132,7 +132,7 @@ pub const fn joined<const N: usize>(lists: &[(&'static [ParamSpec], Applies)]) -
     let nothing = ParamSpec {
         name: "",
         symbol: "",
-        unit: Unit::Flag,
+        kind: ParamKind::Flag,
         default: "",
         applies: &[],
         within: &[],
@@ -187,11 +187,11 @@ impl SchemeSpec {
     /// Defaults overlaid with a preset of this scheme (its first if `None`).
     pub fn values(&'static self, preset: Option<&Preset>) -> ParamValues {
         let values =
-            self.params.iter().map(|p| p.unit.parse(p.default).expect("defaults are checked by a test")).collect();
+            self.params.iter().map(|p| p.kind.parse(p.default).expect("defaults are checked by a test")).collect();
         let mut all = ParamValues { spec: self, values, base: None };
         for (name, text) in preset.or(self.presets.first()).map_or(&[][..], |p| p.values) {
             let param = self.param(name).expect("presets are checked by a test");
-            all.set(name, param.unit.parse(text).expect("presets are checked by a test"));
+            all.set(name, param.kind.parse(text).expect("presets are checked by a test"));
         }
         all
     }
@@ -204,7 +204,7 @@ impl SchemeSpec {
         let mut values = self.values(preset);
         for (name, text) in texts {
             let param = self.param(name).unwrap_or_else(|| panic!("{} has no parameter {name}", self.name));
-            values.set(name, param.unit.parse(text).unwrap_or_else(|why| panic!("{name} = {text} {}", why.0)));
+            values.set(name, param.kind.parse(text).unwrap_or_else(|why| panic!("{name} = {text} {}", why.0)));
         }
         values
     }

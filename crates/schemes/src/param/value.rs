@@ -6,7 +6,7 @@ use xoff_fabric::scheme::QueueFacts;
 
 /// What a parameter is measured in, and which texts it accepts.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Unit {
+pub enum ParamKind {
     /// `"55us"`
     Time,
     /// `"40Mbps"`, or a part of the sender's line rate: `"line/1000"`.
@@ -40,7 +40,7 @@ pub enum Unit {
     Choice(&'static [&'static str]),
 }
 
-/// A parameter's value, of the kind its [`Unit`] asks for.
+/// A parameter's value, of the kind its [`ParamKind`] asks for.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
     Time(Span),
@@ -159,34 +159,34 @@ impl From<QuantityError> for ValueError {
     }
 }
 
-impl Unit {
+impl ParamKind {
     /// Reads a text as a scenario spells it (numbers and flags arrive as their TOML text).
     pub fn parse(self, text: &str) -> Result<Value, ValueError> {
         let text = text.trim();
         match self {
-            Unit::Time => Ok(Value::Time(quantity::parse_span(text)?)),
-            Unit::Bytes => Ok(Value::Bytes(quantity::parse_bytes(text)?)),
-            Unit::Rate => parse_rate_value(text).map(Value::Rate),
-            Unit::BytesByRate => parse_bytes_by_rate(text).map(Value::BytesByRate),
-            Unit::TimeByRate => Ok(Value::TimeByRate(match text.contains('@') {
+            ParamKind::Time => Ok(Value::Time(quantity::parse_span(text)?)),
+            ParamKind::Bytes => Ok(Value::Bytes(quantity::parse_bytes(text)?)),
+            ParamKind::Rate => parse_rate_value(text).map(Value::Rate),
+            ParamKind::BytesByRate => parse_bytes_by_rate(text).map(Value::BytesByRate),
+            ParamKind::TimeByRate => Ok(Value::TimeByRate(match text.contains('@') {
                 false => TimeByRate::Fixed(quantity::parse_span(text)?),
                 true => TimeByRate::Table(parse_table(text, |text| Ok(quantity::parse_span(text)?))?),
             })),
-            Unit::NumberByRate { min, max } => Ok(Value::NumberByRate(match text.contains('@') {
+            ParamKind::NumberByRate { min, max } => Ok(Value::NumberByRate(match text.contains('@') {
                 false => NumberByRate::Fixed(parse_bounded(text, min, max)?),
                 true => NumberByRate::Table(parse_table(text, |text| parse_bounded(text, min, max))?),
             })),
-            Unit::Number { min, max } => Ok(Value::Number(parse_bounded(text, min, max)?)),
-            Unit::Count { min, max } => match text.replace('_', "").parse::<u64>() {
+            ParamKind::Number { min, max } => Ok(Value::Number(parse_bounded(text, min, max)?)),
+            ParamKind::Count { min, max } => match text.replace('_', "").parse::<u64>() {
                 Ok(count) if (min..=max).contains(&count) => Ok(Value::Count(count)),
                 _ => Err(ValueError(format!("is not a whole number between {min} and {max}"))),
             },
-            Unit::Flag => match text {
+            ParamKind::Flag => match text {
                 "true" => Ok(Value::Flag(true)),
                 "false" => Ok(Value::Flag(false)),
                 _ => Err(ValueError("is not true or false".to_owned())),
             },
-            Unit::Choice(choices) => match choices.iter().find(|choice| **choice == text) {
+            ParamKind::Choice(choices) => match choices.iter().find(|choice| **choice == text) {
                 Some(choice) => Ok(Value::Choice(choice)),
                 None => Err(ValueError(format!("is not one of {}", choices.join(", ")))),
             },
@@ -196,20 +196,20 @@ impl Unit {
     /// What the unit accepts, for messages and lists.
     pub fn expects(self) -> String {
         match self {
-            Unit::Time => "a time such as \"55us\"".into(),
-            Unit::Rate => "a rate such as \"40Mbps\" or \"line/1000\"".into(),
-            Unit::Bytes => "a size such as \"10MB\"".into(),
-            Unit::BytesByRate => {
+            ParamKind::Time => "a time such as \"55us\"".into(),
+            ParamKind::Rate => "a rate such as \"40Mbps\" or \"line/1000\"".into(),
+            ParamKind::Bytes => "a size such as \"10MB\"".into(),
+            ParamKind::BytesByRate => {
                 "a size such as \"5KB\", \"4KB/Gbps\", \"min(4KB/Gbps, xoff/2)\" or a table by port rate".into()
             }
-            Unit::TimeByRate => "a time such as \"10us\", or by port rate \"1ms@10Gbps, 250us@40Gbps\"".into(),
-            Unit::NumberByRate { min, max } => {
+            ParamKind::TimeByRate => "a time such as \"10us\", or by port rate \"1ms@10Gbps, 250us@40Gbps\"".into(),
+            ParamKind::NumberByRate { min, max } => {
                 format!("a number from {min} to {max}, or by port rate \"0.3@40Gbps, 0.45@100Gbps\"")
             }
-            Unit::Number { min, max } => format!("a number from {min} to {max}"),
-            Unit::Count { min, max } => format!("a whole number from {min} to {max}"),
-            Unit::Flag => "true or false".into(),
-            Unit::Choice(choices) => format!("one of {}", choices.join(", ")),
+            ParamKind::Number { min, max } => format!("a number from {min} to {max}"),
+            ParamKind::Count { min, max } => format!("a whole number from {min} to {max}"),
+            ParamKind::Flag => "true or false".into(),
+            ParamKind::Choice(choices) => format!("one of {}", choices.join(", ")),
         }
     }
 }
@@ -291,7 +291,7 @@ fn parse_number(text: &str) -> Result<f64, ValueError> {
     number.ok_or_else(|| ValueError("is not a finite number or a fraction such as \"1/256\"".into()))
 }
 
-/// As a scenario spells it; [`Unit::parse`] reads it back.
+/// As a scenario spells it; [`ParamKind::parse`] reads it back.
 impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn thresholds_follow_the_port() {
-        let by = |text: &str| match Unit::BytesByRate.parse(text).unwrap() {
+        let by = |text: &str| match ParamKind::BytesByRate.parse(text).unwrap() {
             Value::BytesByRate(value) => value,
             other => panic!("{other:?}"),
         };
@@ -361,17 +361,19 @@ mod tests {
         let listed = by("min(160KB@40Gbps, 400KB@100Gbps, xoff)");
         assert_eq!(listed.at_port(BitRate::from_gbps(100), Some(300_000)), 300_000);
         for odd in ["min(4KB)", "min(4KB, 5KB)", "min(4KB, xoff/0)", "min(4KB, xoff", "min(min(4KB, xoff), xoff)"] {
-            assert!(Unit::BytesByRate.parse(odd).is_err(), "{odd}");
+            assert!(ParamKind::BytesByRate.parse(odd).is_err(), "{odd}");
         }
     }
 
     #[test]
     fn times_and_numbers_follow_the_port() {
-        let Value::TimeByRate(time) = Unit::TimeByRate.parse("1ms@10Gbps, 250us@40Gbps").unwrap() else { panic!() };
+        let Value::TimeByRate(time) = ParamKind::TimeByRate.parse("1ms@10Gbps, 250us@40Gbps").unwrap() else {
+            panic!()
+        };
         assert_eq!(time.at(BitRate::from_gbps(40)), Span::from_us(250));
         assert_eq!(time.at(BitRate::from_gbps(100)), Span::from_us(100));
         assert_eq!(time.at(BitRate::from_gbps(5)), Span::from_us(2000));
-        let unit = Unit::NumberByRate { min: 0.0, max: 1.0 };
+        let unit = ParamKind::NumberByRate { min: 0.0, max: 1.0 };
         let Value::NumberByRate(number) = unit.parse("0.3@40Gbps, 0.45@100Gbps").unwrap() else { panic!() };
         assert_eq!([10, 40, 50, 400].map(|g| number.at(BitRate::from_gbps(g))), [0.3, 0.3, 0.3, 0.45]);
         assert!(unit.parse("0.3@40Gbps, 2@100Gbps").is_err() && unit.parse("0.3@40Gbps, 0.2@10Gbps").is_err());
@@ -379,41 +381,41 @@ mod tests {
 
     #[test]
     fn rates_may_follow_the_line() {
-        let at = |text: &str, gbps| match Unit::Rate.parse(text).unwrap() {
+        let at = |text: &str, gbps| match ParamKind::Rate.parse(text).unwrap() {
             Value::Rate(value) => value.at(BitRate::from_gbps(gbps)),
             other => panic!("{other:?}"),
         };
         assert_eq!(at("40Mbps", 100), 40e6);
         assert_eq!(at("line/1000", 40), 40e6);
         assert_eq!(at("line/5000", 100), 20e6);
-        assert!(Unit::Rate.parse("line/0").is_err());
-        assert!(Unit::Rate.parse("line*3").is_err());
+        assert!(ParamKind::Rate.parse("line/0").is_err());
+        assert!(ParamKind::Rate.parse("line*3").is_err());
     }
 
     #[test]
     fn bounds_and_choices_hold() {
-        let unit = Unit::Number { min: 0.0, max: 1.0 };
+        let unit = ParamKind::Number { min: 0.0, max: 1.0 };
         assert_eq!(unit.parse("1/256"), Ok(Value::Number(0.00390625)));
         assert!(unit.parse("1.5").is_err() && unit.parse("NaN").is_err() && unit.parse("1/0").is_err());
-        assert!(Unit::Count { min: 1, max: 5 }.parse("0").is_err());
-        assert!(Unit::Choice(&["a", "b"]).parse("c").is_err());
+        assert!(ParamKind::Count { min: 1, max: 5 }.parse("0").is_err());
+        assert!(ParamKind::Choice(&["a", "b"]).parse("c").is_err());
     }
 
     #[test]
     fn values_read_back() {
         for (unit, text) in [
-            (Unit::Time, "55us"),
-            (Unit::Rate, "line/1000"),
-            (Unit::Rate, "40Mbps"),
-            (Unit::Bytes, "10MB"),
-            (Unit::BytesByRate, "4KB/Gbps"),
-            (Unit::Number { min: 0.0, max: 1.0 }, "0.00390625"),
-            (Unit::Flag, "true"),
-            (Unit::BytesByRate, "160KB@40Gbps, 400KB@100Gbps"),
-            (Unit::BytesByRate, "min(4KB/Gbps, xoff/2)"),
-            (Unit::BytesByRate, "min(160KB@40Gbps, 400KB@100Gbps, xoff*2)"),
-            (Unit::TimeByRate, "1ms@10Gbps, 250us@40Gbps"),
-            (Unit::NumberByRate { min: 0.0, max: 1.0 }, "0.3@40Gbps, 0.45@100Gbps"),
+            (ParamKind::Time, "55us"),
+            (ParamKind::Rate, "line/1000"),
+            (ParamKind::Rate, "40Mbps"),
+            (ParamKind::Bytes, "10MB"),
+            (ParamKind::BytesByRate, "4KB/Gbps"),
+            (ParamKind::Number { min: 0.0, max: 1.0 }, "0.00390625"),
+            (ParamKind::Flag, "true"),
+            (ParamKind::BytesByRate, "160KB@40Gbps, 400KB@100Gbps"),
+            (ParamKind::BytesByRate, "min(4KB/Gbps, xoff/2)"),
+            (ParamKind::BytesByRate, "min(160KB@40Gbps, 400KB@100Gbps, xoff*2)"),
+            (ParamKind::TimeByRate, "1ms@10Gbps, 250us@40Gbps"),
+            (ParamKind::NumberByRate { min: 0.0, max: 1.0 }, "0.3@40Gbps, 0.45@100Gbps"),
         ] {
             assert_eq!(unit.parse(text).unwrap().to_string(), text);
         }

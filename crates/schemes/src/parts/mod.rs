@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod flow_table;
+pub mod frame_content;
 pub mod hpcc_law;
 pub mod int;
 pub mod newreno;
@@ -12,7 +13,6 @@ pub mod qcn_sampler;
 pub mod red;
 pub mod round_trip;
 pub mod rounding;
-pub mod wire;
 
 /// What an `impl Scheme` says where the sender works alone, from ACKs: nothing at switches, nothing of
 /// its own at receivers.

@@ -97,9 +97,9 @@ impl<M: Member> Scheme for Family<M> {
     fn notification_bytes(&self, _: &Cnm) -> Option<u32> {
         Some(M::shared(&self.params).sampler.cnm_frame as u32)
     }
-    fn wire(&self, cnm: &Cnm) -> Wire {
+    fn frame_content(&self, cnm: &Cnm) -> FrameContent {
         let (feedback, says) = (cnm.psi, format!("feedback {}", cnm.psi));
         let (offset_bytes, delta_bytes) = (i64::from(cnm.offset_bytes), i64::from(cnm.delta_bytes));
-        Wire { carrier: Carrier::Cnm { feedback, offset_bytes, delta_bytes }, says, ..Wire::default() }
+        FrameContent { carrier: Carrier::Cnm { feedback, offset_bytes, delta_bytes }, says, ..FrameContent::default() }
     }
 }

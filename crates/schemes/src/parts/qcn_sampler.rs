@@ -244,12 +244,12 @@ mod tests {
     #[test]
     fn qcn_3_feedback_that_rounds_to_zero_is_not_sent() {
         // Fb = -1000: 64 * 1000 / 165000 = 0.39.
-        for (texts, told) in [(&[][..], false), (&[("send_zero", "true")][..], true)] {
+        for (texts, sends) in [(&[][..], false), (&[("send_zero", "true")][..], true)] {
             let mut cp = sampler(texts);
             cp.q_old_bytes = 34_000.0;
             let sample = cp.sample(34_000);
             assert_eq!(sample, Sample { congested: true, psi: 0 });
-            assert_eq!(cp.sends(sample.psi), told);
+            assert_eq!(cp.sends(sample.psi), sends);
             assert_eq!(percent(&cp), 1.0);
         }
     }

@@ -3,7 +3,7 @@
 //! No averaging. Below `kmin` never, above `kmax` always, between them with a probability that
 //! rises linearly to `pmax`. `kmin = kmax` is a step.
 
-use xoff_engine::{Lots, Rng, stream};
+use xoff_engine::{Rng, SharedRandom, stream};
 use xoff_fabric::scheme::QueueFacts;
 
 /// One queue's marking decision.
@@ -12,14 +12,14 @@ pub struct Red {
     kmin_bytes: u64,
     kmax_bytes: u64,
     pmax: f64,
-    lots: Draw,
+    random: Draw,
 }
 
 /// Where numbers come from: a stream of the queue's own, or one generator for the whole run.
 #[derive(Clone, Debug)]
 enum Draw {
     Own(Rng),
-    Shared(Lots),
+    Shared(SharedRandom),
 }
 
 impl Draw {
@@ -27,7 +27,7 @@ impl Draw {
     fn unit(&mut self) -> f64 {
         match self {
             Draw::Own(rng) => rng.unit(),
-            Draw::Shared(lots) => lots.draw(),
+            Draw::Shared(random) => random.draw(),
         }
     }
 }
@@ -35,8 +35,8 @@ impl Draw {
 impl Red {
     pub fn new(kmin_bytes: u64, kmax_bytes: u64, pmax: f64, facts: &QueueFacts) -> Red {
         let own = || Draw::Own(stream(facts.seed, "red", facts.queue));
-        let lots = facts.lots.clone().map_or_else(own, Draw::Shared);
-        Red { kmin_bytes, kmax_bytes, pmax, lots }
+        let random = facts.shared_random.clone().map_or_else(own, Draw::Shared);
+        Red { kmin_bytes, kmax_bytes, pmax, random }
     }
 
     /// Whether a packet that sees `queue_bytes` is marked. Draws a random number only between the
@@ -48,7 +48,7 @@ impl Red {
         } else if queue_bytes > self.kmax_bytes {
             true
         } else {
-            self.lots.unit() < self.probability(queue_bytes)
+            self.random.unit() < self.probability(queue_bytes)
         }
     }
 

@@ -14,7 +14,7 @@
 
 use crate::Configured;
 use crate::param::{ParamValues, Preset, SchemeSpec, params, presets};
-use crate::parts::wire;
+use crate::parts::frame_content;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::packet::Ecn;
@@ -123,13 +123,16 @@ impl Scheme for Pcn {
     }
 
     /// Section 4: the flag is the ECN field of the CNP's own IP header.
-    fn wire(&self, cnp: &Cnp) -> Wire {
+    fn frame_content(&self, cnp: &Cnp) -> FrameContent {
         let says = match cnp.congested {
             true => format!("congested, receiving at {} Mb/s", cnp.rec_rate_mbps),
             false => "not congested".to_owned(),
         };
         let carrier = if cnp.congested { Carrier::MarkedCnp } else { Carrier::Cnp };
-        Wire { carrier, ..wire::cnp(wire::code::RECEIVING_RATE, &cnp.rec_rate_mbps.to_be_bytes(), says) }
+        FrameContent {
+            carrier,
+            ..frame_content::cnp(frame_content::code::RECEIVING_RATE, &cnp.rec_rate_mbps.to_be_bytes(), says)
+        }
     }
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {

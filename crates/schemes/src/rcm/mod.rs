@@ -17,7 +17,7 @@ mod spec;
 mod tests;
 
 use crate::param::{ParamValues, SchemeSpec};
-use crate::parts::wire;
+use crate::parts::frame_content;
 use crate::registry::{Configured, Overlay};
 use cfr::{Cam, Ids};
 use crd::Crd;
@@ -545,11 +545,11 @@ impl SwitchControl for Control {
     }
 
     /// Degree, class and count in four bytes, two for what this is, and the 5-tuples.
-    fn wire(&self, cn: &Cn) -> Wire {
+    fn frame_content(&self, cn: &Cn) -> FrameContent {
         let flows = cn.harmful.as_slice().to_vec();
-        let bytes = vec![cn.degree, cn.class, 0, flows.len() as u8, 0, wire::code::REGION];
+        let bytes = vec![cn.degree, cn.class, 0, flows.len() as u8, 0, frame_content::code::REGION];
         let says = format!("congestion of degree {}, {} harmful flows", cn.degree, flows.len());
-        Wire { code: wire::code::REGION, bytes, flows, says, ..Wire::default() }
+        FrameContent { code: frame_content::code::REGION, bytes, flows, says, ..FrameContent::default() }
     }
 
     /// Flags that nothing renewed clear (section 2).

@@ -53,7 +53,7 @@ impl Window {
     }
 
     /// The next period. A last packet that went beyond W_c is charged to it.
-    fn turn(&mut self, law: &WindowLaw, now: Time) {
+    fn restart(&mut self, law: &WindowLaw, now: Time) {
         let beyond = self.sent_harmful.saturating_sub(self.harmful_bytes);
         self.sent_harmful = beyond.min(law.mtu_bytes - 1);
         self.sent_other = 0;
@@ -149,7 +149,7 @@ impl Rcc {
         let only_harmful = !waiting.has(Lane::Free);
         let until = window.start + window.length;
         if window.sent_harmful + window.sent_other >= window.bytes || (only_harmful && now >= until) {
-            window.turn(law, now);
+            window.restart(law, now);
         }
         if window.sent_harmful < window.harmful_bytes {
             (Lanes::BOTH, None)

@@ -15,7 +15,7 @@ pub fn scheme(name: &str, texts: &[(&str, &str)]) -> ParamValues {
     let mut values = xoff_schemes::select(name).unwrap_or_else(|why| panic!("{why}"));
     for (param, text) in texts {
         let spec = values.spec().param(param).unwrap_or_else(|| panic!("{name} has no parameter {param}"));
-        values.set(param, spec.unit.parse(text).unwrap_or_else(|why| panic!("{param} {}", why.0)));
+        values.set(param, spec.kind.parse(text).unwrap_or_else(|why| panic!("{param} {}", why.0)));
     }
     values
 }

@@ -8,14 +8,14 @@ use xoff_fabric::packet::IntStack;
 use xoff_fabric::plan::{ProbeTarget, Thresholds};
 use xoff_fabric::record::Metric;
 use xoff_fabric::scheme::*;
-use xoff_fabric::topology::{TwoDc, Wire, two_dc};
+use xoff_fabric::topology::{LinkSpec, TwoDc, two_dc};
 use xoff_fabric::traffic::FlowSpec;
 use xoff_fabric::world::World;
 use xoff_schemes::Configured;
 use xoff_schemes::mlcc::{Cp, Feedback, Mlcc, Np, Pfq, Rp};
 
-fn wire(gbps: u64, us: u64) -> Wire {
-    Wire { rate: BitRate::from_gbps(gbps), delay: Span::from_us(us) }
+fn link(gbps: u64, us: u64) -> LinkSpec {
+    LinkSpec { rate: BitRate::from_gbps(gbps), delay: Span::from_us(us) }
 }
 
 /// Two datacentres of two racks of four hosts: h0 to h7 here, h8 to h15 there. The gateways have
@@ -25,10 +25,10 @@ fn two_datacentres(spines: u32, long_us: u64) -> Net {
         leaves: 2,
         spines,
         hosts_per_leaf: 4,
-        host: wire(25, 1),
-        fabric: wire(100, 5),
-        dci: wire(100, 5),
-        long: wire(100, long_us),
+        host: link(25, 1),
+        fabric: link(100, 5),
+        dci: link(100, 5),
+        long: link(100, long_us),
         long_parallel: 1,
     });
     let mut net = Net::new();
@@ -189,9 +189,9 @@ fn mlcc_2_a_crowded_sender_side_is_shared_at_once() {
     let mut bench = Bench::new(net, scheme("mlcc", &[]));
     for i in 0..4 {
         let at = |n: u32| node(&bench.net, &format!("h{n}"));
-        let (from, within, across) = (at(i), at(4 + i), at(8 + i));
-        bench.start(Time::from_ms(1), FlowSpec { probed: true, ..endless(i, from, within) });
-        bench.start(Time::from_ms(2 + u64::from(i)), FlowSpec { probed: true, ..endless(4 + i, from, across) });
+        let (from, near, far) = (at(i), at(4 + i), at(8 + i));
+        bench.start(Time::from_ms(1), FlowSpec { probed: true, ..endless(i, from, near) });
+        bench.start(Time::from_ms(2 + u64::from(i)), FlowSpec { probed: true, ..endless(4 + i, from, far) });
     }
     bench.probe(ProbeTarget::Flows, Span::from_us(250), Time::ZERO);
     let outcome = bench.run(Time::from_ms(20));
@@ -233,22 +233,22 @@ fn mlcc_2_within_a_datacentre_it_is_hpcc() {
     assert_eq!(run("mlcc", &[]), run("hpcc", &[("round_trip", "pair")]));
 }
 
-/// MLCC, with a record of what receivers answer.
+/// MLCC, with a record of what receivers feed back.
 struct Watched(Mlcc, Arc<Mutex<Vec<(Time, u16)>>>);
 struct WatchedNp(Np, Arc<Mutex<Vec<(Time, u16)>>>);
 
 impl NotificationPoint for WatchedNp {
     type Feedback = Feedback;
-    fn answers(&self) -> bool {
-        self.0.answers()
+    fn feeds_back_in_acks(&self) -> bool {
+        self.0.feeds_back_in_acks()
     }
     fn on_telemetry(&mut self, now: Time, int: &IntStack) {
         self.0.on_telemetry(now, int);
     }
-    fn answer(&mut self, now: Time) -> Option<Feedback> {
-        let feedback = self.0.answer(now);
-        if let Some(Feedback::Answer(answer)) = &feedback {
-            self.1.lock().unwrap().push((now, answer.credit()));
+    fn ack_feedback(&mut self, now: Time) -> Option<Feedback> {
+        let feedback = self.0.ack_feedback(now);
+        if let Some(Feedback::InAck(in_ack)) = &feedback {
+            self.1.lock().unwrap().push((now, in_ack.credit()));
         }
         feedback
     }
@@ -276,8 +276,8 @@ impl Scheme for Watched {
     fn format(&self) -> Format {
         self.0.format()
     }
-    fn format_across(&self) -> Format {
-        self.0.format_across()
+    fn format_inter_domain(&self) -> Format {
+        self.0.format_inter_domain()
     }
 }
 
@@ -288,15 +288,15 @@ fn mlcc_10_4_credits_match_once_per_far_round_trip() {
     net.plan.run.stop_when_idle = false;
     let spec = endless(0, node(&net, "h0"), node(&net, "h12"));
     static SPEC: xoff_schemes::param::SchemeSpec = Mlcc::SPEC;
-    let answers: Arc<Mutex<Vec<(Time, u16)>>> = Arc::default();
-    let scheme = Watched(Mlcc::configure(&SPEC.values(None)), answers.clone());
+    let fed_back: Arc<Mutex<Vec<(Time, u16)>>> = Arc::default();
+    let scheme = Watched(Mlcc::configure(&SPEC.values(None)), fed_back.clone());
     let mut world = World::new(net.plan, vec![scheme], vec![List::boxed(vec![(Time::ZERO, spec)])]);
     world.run_to_end();
     assert_eq!(world.books(), Ok(()));
     // From the gateway to the receiver and back: 22 us of propagation, 0.7 us of transmission, and
     // on average half a packet's gap at either end.
-    let answers = answers.lock().unwrap();
-    let settled: Vec<&(Time, u16)> = answers.iter().filter(|(at, _)| *at >= Time::from_ms(1)).collect();
+    let fed_back = fed_back.lock().unwrap();
+    let settled: Vec<&(Time, u16)> = fed_back.iter().filter(|(at, _)| *at >= Time::from_ms(1)).collect();
     let (first, last) = (settled[0], settled[settled.len() - 1]);
     let round_trip = (last.0 - first.0).as_us() / f64::from(last.1 - first.1);
     assert!((22.7..23.3).contains(&round_trip), "{round_trip} us per match");

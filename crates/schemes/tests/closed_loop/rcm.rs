@@ -31,7 +31,7 @@ fn inside(world: &dyn Simulation) -> &World<Any> {
 fn control(world: &dyn Simulation, switch: u32) -> &Control {
     match inside(world).switch_control(switch) {
         Some(AnySwitch::Rcm(control)) => control,
-        _ => panic!("node {switch} is not under control"),
+        _ => panic!("node {switch} is no VOQ switch"),
     }
 }
 

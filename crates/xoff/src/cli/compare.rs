@@ -34,7 +34,7 @@ pub fn demo() -> Result<(), Stop> {
     let scenario = Scenario::from_text("scenarios/victim-flow.toml", demo, Path::new("."));
     let names: Vec<String> = DEMO_SCHEMES.iter().map(|&name| name.to_owned()).collect();
     let entries = load_all(&scenario, &Options::default(), &names)?;
-    let told = show(&format!(
+    let shown = show(&format!(
         "Xoff compares {} on the victim-flow scenario.\n\n\
          Two long flows and some mice share a link. F1 and the mice go on to a receiver that 14 other\n\
          hosts hit with a burst; F0 goes elsewhere and is innocent. PFC stops the shared link all the\n\
@@ -47,7 +47,7 @@ pub fn demo() -> Result<(), Stop> {
     // A newcomer sees one table; the report has the others. What nobody could read above does not cost the
     // result.
     run_all(&plan, &entries.skipped, (Some(&out), 1), &ShowArgs { json: false, quiet: false })?;
-    told?;
+    shown?;
     show("\nAll schemes: xoff compare scenarios/victim-flow.toml --schemes all")
 }
 

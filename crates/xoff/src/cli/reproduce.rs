@@ -4,9 +4,9 @@ use super::progress::Whole;
 use super::{ShowArgs, Stop, show, signals};
 use crate::reproduce::catalogue::Catalogue;
 use crate::reproduce::report;
-use crate::reproduce::runner::{Failed, Order};
+use crate::reproduce::runner::{Failed, RunOptions};
 use crate::reproduce::scale::Scale;
-use crate::reproduce::{Made, Reproduction};
+use crate::reproduce::{Reproduced, Reproduction};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -74,15 +74,15 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
         out.join(RUNS).display()
     ));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let order = Order {
+    let options = RunOptions {
         scale: args.scale,
         seeds: args.seeds,
         jobs: args.jobs.map_or(cores, |jobs| jobs as usize),
         folder: workplace.path().to_owned(),
         any_build: args.any_build,
     };
-    let bar = Whole::new(args.show.json || args.show.quiet, reproduction.expected_cpu_seconds() / order.jobs as f64);
-    let mut made = reproduction.run(&order, &|at| bar.update(&at))?;
+    let bar = Whole::new(args.show.json || args.show.quiet, reproduction.expected_cpu_seconds() / options.jobs as f64);
+    let mut made = reproduction.run(&options, &|at| bar.update(&at))?;
     bar.finish();
     made.book.command = command();
     made.book.commit = commit(&args.from).unwrap_or_default();
@@ -119,7 +119,7 @@ pub(super) fn commit(folder: &Path) -> Option<String> {
 }
 
 /// All that is drawn and written, in place of what an earlier command wrote; the runs stay.
-fn write(made: &Made, out: &Path) -> Result<(), Stop> {
+fn write(made: &Reproduced, out: &Path) -> Result<(), Stop> {
     let mut staging = Staging::create(out)?;
     figures::write_all(&made.charts, &staging.folder("figures")?)?;
     for (name, text) in report::pages(&made.book).map_err(std::io::Error::other)? {
@@ -132,7 +132,7 @@ fn write(made: &Made, out: &Path) -> Result<(), Stop> {
     Ok(())
 }
 
-fn write_book(made: &Made, folder: &Path) -> Result<(), Stop> {
+fn write_book(made: &Reproduced, folder: &Path) -> Result<(), Stop> {
     let figures = folder.join("reproduction");
     for drawn in made.book.papers.iter().flat_map(|paper| &paper.experiments).flat_map(|of| &of.figures) {
         let path = figures.join(format!("{}.svg", drawn.file));

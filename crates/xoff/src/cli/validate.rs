@@ -4,7 +4,7 @@ use super::progress::Bars;
 use super::reproduce::{commit, write_page};
 use super::{Stop, show};
 use crate::validate::times::Times;
-use crate::validate::{self, Order, Validation, report};
+use crate::validate::{self, ValidateOptions, Validation, report};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -44,9 +44,9 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Stop> {
     let times = Times::of(&args.folder);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.map_or(cores, |jobs| jobs as usize);
-    let order = Order { jobs, times: &times };
+    let options = ValidateOptions { jobs, times: &times };
     let bars = Bars::new(args.json);
-    let runs = validate::run(&cases, &order, &|name| {
+    let runs = validate::run(&cases, &options, &|name| {
         let bar = bars.add(name);
         move |at| bar.update(at)
     })?;

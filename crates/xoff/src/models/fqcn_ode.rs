@@ -74,8 +74,8 @@ impl Law for Fqcn {
         let largest = targets.iter().copied().fold(0.0, f64::max);
         let total = targets.iter().sum::<f64>().min(1.1 * link.capacity);
         // A culprit alone hears all of Psi; without selection every source does.
-        let told = if self.select { largest.min(total) } else { total };
-        link.gd * link.psi * link.capacity / link.packet_bits * told + total * largest / link.cycle_bits
+        let notified = if self.select { largest.min(total) } else { total };
+        link.gd * link.psi * link.capacity / link.packet_bits * notified + total * largest / link.cycle_bits
     }
 }
 

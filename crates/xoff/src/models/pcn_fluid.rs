@@ -205,7 +205,7 @@ fn run(values: &Values) -> Result<Yield, String> {
 
     let ct_bits = c * link.period_s;
     let excess = start_total - c;
-    let or_nan = |told: bool, value: f64| if told { value } else { f64::NAN };
+    let or_nan = |known: bool, value: f64| if known { value } else { f64::NAN };
     let loops = |at: Option<usize>| at.map_or(f64::INFINITY, |k| k as f64);
     let mut found = Yield::default();
     curves.write(&mut found);

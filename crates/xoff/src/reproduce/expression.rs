@@ -25,7 +25,7 @@ pub struct Scope(Arc<Look>);
 
 /// What came of an expression.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+pub enum Evaluated {
     Numbers(Vec<f64>),
     Truth(bool),
     /// It needs runs that this scale leaves out.
@@ -53,7 +53,7 @@ impl Scope {
         self.0.seeds.load(Ordering::Relaxed)
     }
 
-    pub fn evaluate(&self, text: &str) -> Result<Answer, String> {
+    pub fn evaluate(&self, text: &str) -> Result<Evaluated, String> {
         self.0.not_run.store(false, Ordering::Relaxed);
         not_too_deep(text)?;
         if chained_comparison(text) {
@@ -62,8 +62,8 @@ impl Scope {
         let environment = self.environment();
         let compiled = environment.compile_expression(text).map_err(|error| words(&error))?;
         match compiled.eval(()) {
-            Ok(_) | Err(_) if self.0.not_run.load(Ordering::Relaxed) => Ok(Answer::NotRun),
-            Ok(value) => answer(&value),
+            Ok(_) | Err(_) if self.0.not_run.load(Ordering::Relaxed) => Ok(Evaluated::NotRun),
+            Ok(value) => evaluated(&value),
             Err(error) => Err(words(&error)),
         }
     }
@@ -96,11 +96,11 @@ fn invalid(why: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidOperation, why.into())
 }
 
-fn answer(value: &Value) -> Result<Answer, String> {
+fn evaluated(value: &Value) -> Result<Evaluated, String> {
     match value.kind() {
-        ValueKind::Bool => Ok(Answer::Truth(value.is_true())),
+        ValueKind::Bool => Ok(Evaluated::Truth(value.is_true())),
         ValueKind::Number | ValueKind::Seq | ValueKind::Iterable => {
-            numbers(value).map(Answer::Numbers).map_err(|error| words(&error))
+            numbers(value).map(Evaluated::Numbers).map_err(|error| words(&error))
         }
         other => Err(format!("the expression yields {other}, not a number, a list of numbers or a truth")),
     }
@@ -577,13 +577,13 @@ mod tests {
         })
     }
 
-    fn evaluate(text: &str) -> Result<Answer, String> {
+    fn evaluate(text: &str) -> Result<Evaluated, String> {
         Scope::new(&data(), "x-fig1").evaluate(text)
     }
 
     fn numbers_of(text: &str) -> Vec<f64> {
         match evaluate(text) {
-            Ok(Answer::Numbers(numbers)) => numbers,
+            Ok(Evaluated::Numbers(numbers)) => numbers,
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -597,13 +597,13 @@ mod tests {
         assert_eq!(numbers_of("seeds('fct', scheme='A', load=0.3)"), [101.0, 103.0]);
         assert_eq!(numbers_of("ys('bins', scheme='A', load=0.3)"), [102.0, 204.0]);
         let scope = Scope::new(&data(), "x-fig1");
-        assert_eq!(scope.of_seed(1).evaluate("m('fct', scheme='A', load=0.3)"), Ok(Answer::Numbers(vec![103.0])));
+        assert_eq!(scope.of_seed(1).evaluate("m('fct', scheme='A', load=0.3)"), Ok(Evaluated::Numbers(vec![103.0])));
     }
 
     #[test]
     fn what_another_scale_runs_is_not_an_error() {
-        assert_eq!(evaluate("m('fct', scheme='A', load=0.9) > 1"), Ok(Answer::NotRun));
-        assert_eq!(evaluate("m('fct', runs='large') > 1"), Ok(Answer::NotRun));
+        assert_eq!(evaluate("m('fct', scheme='A', load=0.9) > 1"), Ok(Evaluated::NotRun));
+        assert_eq!(evaluate("m('fct', runs='large') > 1"), Ok(Evaluated::NotRun));
     }
 
     #[test]
@@ -623,7 +623,7 @@ mod tests {
             let error = evaluate(text).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");
         }
-        assert_eq!(evaluate("1 < 2 and 2 < 3 and max([1, (2 if 1 < 2 else 3)]) > 1"), Ok(Answer::Truth(true)));
+        assert_eq!(evaluate("1 < 2 and 2 < 3 and max([1, (2 if 1 < 2 else 3)]) > 1"), Ok(Evaluated::Truth(true)));
     }
 
     #[test]
@@ -660,8 +660,8 @@ mod tests {
             [2.0, 1.0, 0.5, 1.0]
         );
         assert_eq!(numbers_of("cat(1, [2, 3], max(4, 5))"), [1.0, 2.0, 3.0, 5.0]);
-        assert_eq!(evaluate("non_decreasing([1, 2, 1.95])"), Ok(Answer::Truth(true)));
-        assert_eq!(evaluate("non_decreasing([1, 2, 1.8])"), Ok(Answer::Truth(false)));
-        assert_eq!(evaluate("every(less([1, 2], [2, 3])) and not within(1.2, 1, 0.1)"), Ok(Answer::Truth(true)));
+        assert_eq!(evaluate("non_decreasing([1, 2, 1.95])"), Ok(Evaluated::Truth(true)));
+        assert_eq!(evaluate("non_decreasing([1, 2, 1.8])"), Ok(Evaluated::Truth(false)));
+        assert_eq!(evaluate("every(less([1, 2], [2, 3])) and not within(1.2, 1, 0.1)"), Ok(Evaluated::Truth(true)));
     }
 }

@@ -1,7 +1,7 @@
 //! From a claim and the runs to a verdict.
 
 use super::claims::{Claim, Variant};
-use super::expression::{Answer, Data, Scope};
+use super::expression::{Data, Evaluated, Scope};
 use super::judged::{Judged, JudgedVariant, Verdict};
 use super::results::Estimate;
 use super::scale::Scale;
@@ -110,17 +110,17 @@ fn failed(text: &Text, why: String) -> Diagnostic {
 
 fn numbers(scope: &Scope, text: &Text) -> Result<Option<Vec<f64>>, Diagnostic> {
     match scope.evaluate(&text.value).map_err(|why| failed(text, why))? {
-        Answer::NotRun => Ok(None),
-        Answer::Numbers(numbers) => Ok(Some(numbers)),
-        Answer::Truth(_) => Err(failed(text, "it yields a truth, and a number is needed".to_owned())),
+        Evaluated::NotRun => Ok(None),
+        Evaluated::Numbers(numbers) => Ok(Some(numbers)),
+        Evaluated::Truth(_) => Err(failed(text, "it yields a truth, and a number is needed".to_owned())),
     }
 }
 
 fn truth(scope: &Scope, text: &Text) -> Result<Option<bool>, Diagnostic> {
     match scope.evaluate(&text.value).map_err(|why| failed(text, why))? {
-        Answer::NotRun => Ok(None),
-        Answer::Truth(truth) => Ok(Some(truth)),
-        Answer::Numbers(_) => Err(failed(text, "it yields a number, and a comparison is needed".to_owned())),
+        Evaluated::NotRun => Ok(None),
+        Evaluated::Truth(truth) => Ok(Some(truth)),
+        Evaluated::Numbers(_) => Err(failed(text, "it yields a number, and a comparison is needed".to_owned())),
     }
 }
 

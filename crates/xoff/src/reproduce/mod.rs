@@ -24,7 +24,7 @@ use expression::Data;
 use figure::Shown;
 use judged::{Book, ExperimentPage, Judged, PaperPage};
 use results::Results;
-use runner::{Failed, Order, Progress};
+use runner::{Failed, Progress, RunOptions};
 use scale::Scale;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct Reproduction<'a> {
 }
 
 /// What has been made: the pages, and the figures as files.
-pub struct Made {
+pub struct Reproduced {
     pub book: Book,
     pub charts: Vec<Chart>,
 }
@@ -65,8 +65,8 @@ impl<'a> Reproduction<'a> {
     }
 
     /// Makes what is not made yet, judges and draws.
-    pub fn run(&self, order: &Order, watch: &(dyn Fn(Progress) + Sync)) -> Result<Made, Failed> {
-        let mut results = runner::run_all(&self.needed, order, watch)?;
+    pub fn run(&self, options: &RunOptions, watch: &(dyn Fn(Progress) + Sync)) -> Result<Reproduced, Failed> {
+        let mut results = runner::run_all(&self.needed, options, watch)?;
         let cpu_seconds = runs(&results).map(|run| run.cpu_seconds).sum();
         let count = runs(&results).count();
         runner::share(self.catalogue, &mut results);
@@ -77,8 +77,8 @@ impl<'a> Reproduction<'a> {
         let book = Book {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             scale: self.scale.name().to_owned(),
-            seeds: order.seeds,
-            jobs: order.jobs,
+            seeds: options.seeds,
+            jobs: options.jobs,
             runs: count,
             cpu_seconds,
             papers,
@@ -88,7 +88,7 @@ impl<'a> Reproduction<'a> {
             Shown::Chart(chart) => Some(*chart),
             Shown::Table { .. } => None,
         };
-        Ok(Made { book, charts: shown.into_iter().filter_map(chart).collect() })
+        Ok(Reproduced { book, charts: shown.into_iter().filter_map(chart).collect() })
     }
 
     /// The runs this needs, whether made or not.

@@ -21,7 +21,7 @@ use xoff_scenario::reader::Text;
 use xoff_scenario::{Loaded, Scenario};
 
 /// What is asked of the runs.
-pub struct Order {
+pub struct RunOptions {
     pub scale: Scale,
     /// In place of the seeds of experiments that have several.
     pub seeds: Option<u64>,
@@ -32,7 +32,7 @@ pub struct Order {
     pub any_build: bool,
 }
 
-impl Order {
+impl RunOptions {
     fn origin(&self, inputs: Fingerprint, build: &str) -> Origin {
         Origin { inputs: inputs.text(), build: build.to_owned(), any_build: self.any_build }
     }
@@ -204,12 +204,12 @@ fn frame(experiment: &Experiment, scale: Scale) -> Results {
 /// Makes all runs of these experiments that are not made yet, and gathers all of them.
 pub fn run_all(
     experiments: &[&Experiment],
-    order: &Order,
+    options: &RunOptions,
     watch: &(dyn Fn(Progress) + Sync),
 ) -> Result<BTreeMap<String, Results>, Failed> {
     let mut jobs = Vec::new();
     for experiment in experiments {
-        jobs.extend(jobs_of(experiment, order));
+        jobs.extend(jobs_of(experiment, options));
     }
     // The longest first, so that no core waits long at the end; ties in the order of the files.
     let mut queue: Vec<usize> = (0..jobs.len()).collect();
@@ -233,7 +233,7 @@ pub fn run_all(
                 }
             };
             began(&name);
-            match job.run(order, &build) {
+            match job.run(options, &build) {
                 Ok((run, made)) => {
                     if let Ok(mut found) = found.lock() {
                         found[index] = Some(run);
@@ -258,7 +258,7 @@ pub fn run_all(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..order.jobs.clamp(1, jobs.len().max(1)) {
+        for _ in 0..options.jobs.clamp(1, jobs.len().max(1)) {
             scope.spawn(work);
         }
     });
@@ -267,7 +267,7 @@ pub fn run_all(
     }
     let mut runs = found.into_inner().unwrap_or_default();
     let mut all: BTreeMap<String, Results> =
-        experiments.iter().map(|experiment| (experiment.id.clone(), frame(experiment, order.scale))).collect();
+        experiments.iter().map(|experiment| (experiment.id.clone(), frame(experiment, options.scale))).collect();
     for (job, run) in jobs.iter().zip(&mut runs) {
         let results = all.get_mut(&job.experiment.id).and_then(|results| results.groups.get_mut(job.group_index));
         if let (Some(group), Some(run)) = (results, run.take()) {
@@ -305,19 +305,19 @@ impl Behind {
 }
 
 /// The runs of an experiment, seed by seed.
-fn jobs_of<'a>(experiment: &'a Experiment, order: &Order) -> Vec<Job<'a>> {
+fn jobs_of<'a>(experiment: &'a Experiment, options: &RunOptions) -> Vec<Job<'a>> {
     let own = experiment.groups.iter().filter(|group| !matches!(group.what, What::From(_)));
     let mut jobs = Vec::new();
     for (group_index, group) in own.enumerate() {
-        for (cell_index, cell) in group.cells(order.scale).into_iter().enumerate() {
-            for number in 0..order.seeds_of(group) {
+        for (cell_index, cell) in group.cells(options.scale).into_iter().enumerate() {
+            for number in 0..options.seeds_of(group) {
                 let (cell, seed) = (cell.clone(), group.first_seed + number);
                 jobs.push(Job { experiment, group, group_index, cell_index, cell, seed, cost: 0.0 });
             }
         }
     }
     // An experiment that does not say what it costs counts a second for each run.
-    let stated = experiment.cost[order.scale.index()];
+    let stated = experiment.cost[options.scale.index()];
     let each = if stated > 0.0 { stated / jobs.len().max(1) as f64 } else { 1.0 };
     jobs.iter_mut().for_each(|job| job.cost = each);
     jobs
@@ -339,22 +339,22 @@ impl Job<'_> {
     }
 
     /// The run, and whether it had to be made.
-    fn run(&self, order: &Order, build: &str) -> Result<(Run, bool), Failed> {
-        let path = self.file(&order.folder);
+    fn run(&self, options: &RunOptions, build: &str) -> Result<(Run, bool), Failed> {
+        let path = self.file(&options.folder);
         match &self.group.what {
-            What::Scenario(scenario) => self.run_scenario(scenario, order, build, &path),
+            What::Scenario(scenario) => self.run_scenario(scenario, options, build, &path),
             What::From(_) => Err(Failed::System(io::Error::other("runs that are taken from elsewhere are not made"))),
             What::Model(model) => {
                 let mut inputs = Fingerprint::start().with(model.value.as_bytes());
-                for set in self.group.sets(order.scale, &self.cell) {
+                for set in self.group.sets(options.scale, &self.cell) {
                     inputs = inputs.with(set.key.as_bytes()).with(toml_text(&set.value).as_bytes());
                 }
-                let origin = order.origin(inputs, build);
+                let origin = options.origin(inputs, build);
                 if let Some(run) = store::load(&path, &origin) {
                     return Ok((run, false));
                 }
                 let began = Instant::now();
-                let measured = parameters(self.group, &self.cell, order.scale)
+                let measured = parameters(self.group, &self.cell, options.scale)
                     .and_then(|of| models::run(&model.value, &of).map_err(|why| refused(model, why)))
                     .map_err(|problem| Failed::BadInput(vec![problem]))?;
                 let cpu_seconds = began.elapsed().as_secs_f64();
@@ -368,12 +368,12 @@ impl Job<'_> {
     fn run_scenario(
         &self,
         scenario: &Scenario,
-        order: &Order,
+        options: &RunOptions,
         build: &str,
         path: &Path,
     ) -> Result<(Run, bool), Failed> {
         let loaded =
-            scenario.load(&self.group.options(order.scale, &self.cell, self.seed)).map_err(Failed::BadInput)?;
+            scenario.load(&self.group.options(options.scale, &self.cell, self.seed)).map_err(Failed::BadInput)?;
         let mut inputs = Fingerprint::start().with(loaded.resolved.as_bytes());
         for file in &loaded.attachments {
             inputs = inputs.with(file.source.text.as_bytes());
@@ -381,7 +381,7 @@ impl Job<'_> {
         for measure in self.experiment.measures_of(self.group) {
             inputs = inputs.with(toml_text(&measure.value).as_bytes());
         }
-        let origin = order.origin(inputs, build);
+        let origin = options.origin(inputs, build);
         if let Some(run) = store::load(path, &origin) {
             return Ok((run, false));
         }

@@ -168,7 +168,7 @@ impl Case {
 }
 
 /// How to run.
-pub struct Order<'a> {
+pub struct ValidateOptions<'a> {
     /// Runs at the same time.
     pub jobs: usize,
     pub times: &'a Times,
@@ -177,18 +177,18 @@ pub struct Order<'a> {
 /// Runs all, the longest first; `watch` is told of each as it goes.
 pub fn run<W: FnMut(Position)>(
     cases: &[Case],
-    order: &Order<'_>,
+    options: &ValidateOptions<'_>,
     watch: &(dyn Fn(&str) -> W + Sync),
 ) -> Result<Vec<Compared>> {
     let mut queue: Vec<usize> = (0..cases.len()).collect();
     queue.sort_by_key(|&index| std::cmp::Reverse(cases[index].cost()));
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
-        for _ in 0..order.jobs.clamp(1, queue.len().max(1)) {
+        for _ in 0..options.jobs.clamp(1, queue.len().max(1)) {
             scope.spawn(|| {
                 while let Some(&index) = queue.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let mut watch = watch(&cases[index].name);
-                    let run = cases[index].run(order.times, &mut watch);
+                    let run = cases[index].run(options.times, &mut watch);
                     if let Ok(mut found) = found.lock() {
                         found.push((index, run));
                     }
@@ -211,8 +211,8 @@ pub fn run<W: FnMut(Position)>(
 /// Whether their run drew random numbers that change its results: marks between two thresholds, for
 /// a scheme that heeds them, or losses.
 fn draws(config: &Config<'_>, loaded: &Loaded) -> std::result::Result<bool, Diagnostic> {
-    let ways = || loaded.plan.links.iter().flat_map(|link| [&link.a_to_b, &link.b_to_a]);
-    if ways().any(|way| way.loss > 0.0) {
+    let directions = || loaded.plan.links.iter().flat_map(|link| [&link.a_to_b, &link.b_to_a]);
+    if directions().any(|direction| direction.loss > 0.0) {
         return Ok(true);
     }
     if !config.flag("ENABLE_QCN")? || !matches!(config.mode()?, keys::DCQCN | keys::DCTCP) {
@@ -223,7 +223,7 @@ fn draws(config: &Config<'_>, loaded: &Loaded) -> std::result::Result<bool, Diag
         let row = map.iter().find(|(rate, _, _)| *rate == bps)?;
         row.1.parse::<u64>().ok()
     };
-    Ok(ways().any(|way| at(&low, way.rate.bps()) < at(&high, way.rate.bps())))
+    Ok(directions().any(|direction| at(&low, direction.rate.bps()) < at(&high, direction.rate.bps())))
 }
 
 /// Takes what is compared.

@@ -166,8 +166,8 @@ fn frames(source: &Arc<Source>, network: &Network) -> Result<Vec<PfcLine>> {
         let Some(&(kind, ports)) = network.0.get(node as usize) else {
             return Err(fields.wrong(1, "a node here").label(format!("there are {}", network.0.len())));
         };
-        let told: u8 = fields.number(2, "0 (host) or 1 (switch)")?;
-        if told != u8::from(kind == NodeKind::Switch) {
+        let node_kind: u8 = fields.number(2, "0 (host) or 1 (switch)")?;
+        if node_kind != u8::from(kind == NodeKind::Switch) {
             let kind = if kind == NodeKind::Switch { "a switch: 1" } else { "a host: 0" };
             return Err(fields.wrong(2, "what this node is").label(format!("it is {kind}")));
         }
@@ -180,7 +180,7 @@ fn frames(source: &Arc<Source>, network: &Network) -> Result<Vec<PfcLine>> {
             return Err(fields.wrong(4, "1 (pause) or 0 (resume)"));
         }
         let at_ns = fields.number(0, "a time in ns")?;
-        frames.push(PfcLine { at_ns, node, is_switch: told == 1, port, pause: event == 1 });
+        frames.push(PfcLine { at_ns, node, is_switch: node_kind == 1, port, pause: event == 1 });
     }
     Ok(frames)
 }

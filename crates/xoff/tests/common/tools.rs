@@ -46,8 +46,8 @@ pub fn python(packages: &[&str]) -> PathBuf {
         if !note.exists() {
             let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", package];
             let output = Command::new(&interpreter).args(pip).stdin(Stdio::null()).output().unwrap();
-            let told = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "this test needs the Python package {package}: {told}");
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "this test needs the Python package {package}: {errors}");
             fs::write(note, "").unwrap();
         }
     }

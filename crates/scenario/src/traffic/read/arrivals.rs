@@ -5,8 +5,8 @@ use super::kinds::until;
 use super::pending::Offer;
 use super::settings::{Settings, with_classes};
 use super::sizes::sizes;
-use super::wire::Wire;
-use super::{MOST_FLOWS, Made, Scope};
+use super::wire_bytes::WireBytes;
+use super::{MOST_FLOWS, ReadGenerator, Scope};
 use crate::Table;
 use crate::reader::{Result, Text};
 use crate::traffic::choose::{Choice, Receivers, running_rates};
@@ -21,7 +21,7 @@ use xoff_engine::{Span, Time};
 /// No process is faster: at most one arrival per 100 ps in the mean.
 const FASTEST_PER_SECOND: f64 = 1e10;
 
-pub fn poisson(table: &mut Table, scope: &Scope<'_>, settings: &Settings, hotspot: bool) -> Result<Made> {
+pub fn poisson(table: &mut Table, scope: &Scope<'_>, settings: &Settings, hotspot: bool) -> Result<ReadGenerator> {
     let sources = hosts(table, scope, "sources")?;
     let destinations = hosts(table, scope, "destinations")?;
     let who = if hotspot {
@@ -46,8 +46,8 @@ pub fn poisson(table: &mut Table, scope: &Scope<'_>, settings: &Settings, hotspo
     }
     let sizes = sizes(table, "sizes")?;
     let senders_bps = scope.wiring.total_bps(&sources);
-    let wire = Wire { scheme: settings.template.scheme, senders: &sources, receivers: &destinations };
-    let per_second = rate(table, scope, &sizes, 1.0, &wire, senders_bps)?;
+    let wire_bytes = WireBytes { scheme: settings.template.scheme, senders: &sources, receivers: &destinations };
+    let per_second = rate(table, scope, &sizes, 1.0, &wire_bytes, senders_bps)?;
     let load = per_second * sizes.mean() * 8.0 / senders_bps;
     // The brink of 1 may be missed by a rounding.
     if load > 1.0 + 1e-9 {
@@ -60,7 +60,7 @@ pub fn poisson(table: &mut Table, scope: &Scope<'_>, settings: &Settings, hotspo
         count: table.take_count("flows", 1..=u64::MAX)?,
     };
     let flows = expected_count(scope, &arrivals);
-    Offer { sizes: &sizes, wire, flows_per_second: per_second, flows }.check(table, scope, pace_key(table))?;
+    Offer { sizes: &sizes, wire_bytes, flows_per_second: per_second, flows }.check(table, scope, pace_key(table))?;
     let expected = Expected {
         flows,
         bytes: flows.map(|flows| flows * sizes.mean()),
@@ -68,7 +68,7 @@ pub fn poisson(table: &mut Table, scope: &Scope<'_>, settings: &Settings, hotspo
         finite: arrivals.count.is_some() || arrivals.until.is_some(),
     };
     let poisson = Poisson { arrivals, who, sizes, template: with_classes(table, scope, &settings.template)? };
-    Ok(Made { generator: Generator::Poisson(poisson), labels: vec![settings.name.clone()], expected })
+    Ok(ReadGenerator { generator: Generator::Poisson(poisson), labels: vec![settings.name.clone()], expected })
 }
 
 /// `hot` hosts, or an even sample of the destinations, and the part of the flows they get.
@@ -105,7 +105,7 @@ fn rate(
     scope: &Scope<'_>,
     sizes: &Sizes,
     flows_each: f64,
-    wire: &Wire<'_>,
+    wire_bytes: &WireBytes<'_>,
     of_bps: f64,
 ) -> Result<f64> {
     let given: Vec<&str> = ["load", "offered", "rate_per_second"].into_iter().filter(|key| table.has(key)).collect();
@@ -120,7 +120,7 @@ fn rate(
                 None => of_bps,
             };
             let bytes = match table.choice_or("load_counts", &[("payload", false), ("wire", true)], "payload")? {
-                true => wire.bytes_of_a_flow(scope, sizes),
+                true => wire_bytes.of_a_flow(scope, sizes),
                 false => sizes.mean(),
             };
             load * of_bps / 8.0 / (flows_each * bytes)
@@ -173,7 +173,7 @@ fn expected_count(scope: &Scope<'_>, arrivals: &Arrivals) -> Option<f64> {
     }
 }
 
-pub fn incast(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<Made> {
+pub fn incast(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<ReadGenerator> {
     let senders = hosts(table, scope, "sources")?;
     let receivers = hosts(table, scope, "destinations")?;
     if let Some(path) = &settings.path {
@@ -208,8 +208,9 @@ pub fn incast(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resu
         (flows, in_time) => flows.or(in_time),
     };
     let flows_per_second = mean_degree * events_per_second(&incast.events);
-    let wire = Wire { scheme: settings.template.scheme, senders: &incast.senders, receivers: &incast.receivers };
-    let offer = Offer { sizes: &incast.sizes, wire, flows_per_second, flows: expected_flows };
+    let wire_bytes =
+        WireBytes { scheme: settings.template.scheme, senders: &incast.senders, receivers: &incast.receivers };
+    let offer = Offer { sizes: &incast.sizes, wire_bytes, flows_per_second, flows: expected_flows };
     offer.check(table, scope, pace_key(table))?;
     let (finite, load) = match &incast.events {
         Events::Poisson(arrivals) => {
@@ -226,7 +227,7 @@ pub fn incast(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resu
         load,
         finite: finite || flows.is_some(),
     };
-    Ok(Made { generator: Generator::Incast(incast), labels: vec![settings.name.clone()], expected })
+    Ok(ReadGenerator { generator: Generator::Incast(incast), labels: vec![settings.name.clone()], expected })
 }
 
 /// In the mean, while there are any; those of a single instant come infinitely fast.
@@ -273,8 +274,8 @@ fn events(
         return Ok((Events::Periodic { start, period, count, until }, expected));
     }
     let receivers_bps = scope.wiring.total_bps(receivers);
-    let wire = Wire { scheme: settings.template.scheme, senders, receivers };
-    let per_second = rate(table, scope, sizes, mean_degree, &wire, receivers_bps)?;
+    let wire_bytes = WireBytes { scheme: settings.template.scheme, senders, receivers };
+    let per_second = rate(table, scope, sizes, mean_degree, &wire_bytes, receivers_bps)?;
     let bps = per_second * mean_degree * sizes.mean() * 8.0;
     let load = bps / receivers_bps.min(scope.wiring.total_bps(senders));
     if load > 1.0 + 1e-9 {

@@ -5,8 +5,8 @@ use super::hosts::{ends, fixed_pairs, given_hosts, hosts, pairs};
 use super::pending::Offer;
 use super::settings::{Settings, caps};
 use super::sizes::{sizes, take_sizes};
-use super::wire::Wire;
-use super::{MOST_FLOWS, Made, Scope, numbered};
+use super::wire_bytes::WireBytes;
+use super::{MOST_FLOWS, ReadGenerator, Scope, numbered};
 use crate::Table;
 use crate::reader::Result;
 use crate::traffic::all_to_all::AllToAll;
@@ -19,19 +19,19 @@ use crate::traffic::sizes::Sizes;
 use std::sync::Arc;
 use xoff_engine::{BitRate, Span, Time};
 
-pub fn long_lived(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<Made> {
+pub fn long_lived(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<ReadGenerator> {
     let pairs = pairs(table, scope)?;
     let size = take_sizes(table, "size")?;
     batch(table, scope, settings, pairs, size, true)
 }
 
-pub fn burst(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<Made> {
+pub fn burst(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<ReadGenerator> {
     let pairs = pairs(table, scope)?;
     let size = sizes(table, "size")?;
     batch(table, scope, settings, pairs, Some(size), false)
 }
 
-pub fn permutation(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<Made> {
+pub fn permutation(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<ReadGenerator> {
     let hosts = hosts(table, scope, "hosts")?;
     if hosts.len() < 2 {
         return Err(table.error("hosts", "a permutation needs at least two hosts"));
@@ -47,7 +47,7 @@ fn batch(
     pairs: Pairs,
     sizes: Option<Sizes>,
     labelled: bool,
-) -> Result<Made> {
+) -> Result<ReadGenerator> {
     let flows_per_pair = table.count_or("flows_per_pair", 1..=1_000_000, 1)? as u32;
     let count = pairs.count() as u64 * u64::from(flows_per_pair);
     if count > MOST_FLOWS {
@@ -79,7 +79,7 @@ fn batch(
         finite: batch.sizes.is_some() || stop.is_some(),
     };
     let labels = if labelled { numbered(&settings.name, count) } else { vec![settings.name.clone()] };
-    Ok(Made { generator: Generator::Batch(batch), labels, expected })
+    Ok(ReadGenerator { generator: Generator::Batch(batch), labels, expected })
 }
 
 /// `stop`, which must come after the start.
@@ -113,7 +113,7 @@ fn check_stagger(table: &Table, start: Time, stagger: Span, count: u64, stop: Op
     }
 }
 
-pub fn all_to_all(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<Made> {
+pub fn all_to_all(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<ReadGenerator> {
     let hosts = hosts(table, scope, "hosts")?;
     if hosts.len() < 2 {
         return Err(table.error("hosts", "all to all needs at least two hosts"));
@@ -137,17 +137,17 @@ pub fn all_to_all(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> 
             .help("spread the rounds with `stagger`"));
     }
     if all.stagger > Span::ZERO {
-        let wire = Wire { scheme: settings.template.scheme, senders: &all.hosts, receivers: &all.hosts };
+        let wire_bytes = WireBytes { scheme: settings.template.scheme, senders: &all.hosts, receivers: &all.hosts };
         let flows_per_second = all.hosts.len() as f64 / all.stagger.as_s();
-        let offer = Offer { sizes: &all.sizes, wire, flows_per_second, flows: Some(flows as f64) };
+        let offer = Offer { sizes: &all.sizes, wire_bytes, flows_per_second, flows: Some(flows as f64) };
         offer.check(table, scope, "stagger")?;
     }
     let bytes = all.sizes.mean() * flows as f64;
     let expected = Expected { flows: Some(flows as f64), bytes: Some(bytes), load: None, finite: true };
-    Ok(Made { generator: Generator::AllToAll(all), labels: vec![settings.name.clone()], expected })
+    Ok(ReadGenerator { generator: Generator::AllToAll(all), labels: vec![settings.name.clone()], expected })
 }
 
-pub fn on_off(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<Made> {
+pub fn on_off(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<ReadGenerator> {
     let pairs: Arc<[(u32, u32)]> = fixed_pairs(table, scope)?.into();
     if let Some(path) = &settings.path {
         let (senders, receivers): (Vec<u32>, Vec<u32>) = pairs.iter().copied().unzip();
@@ -193,10 +193,10 @@ pub fn on_off(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resu
         load: Some(offered / scope.wiring.total_bps(&senders)),
         finite: stop.is_some(),
     };
-    Ok(Made { generator: Generator::OnOff(on_off), labels: numbered(&settings.name, count), expected })
+    Ok(ReadGenerator { generator: Generator::OnOff(on_off), labels: numbered(&settings.name, count), expected })
 }
 
-pub fn reads(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<Made> {
+pub fn reads(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<ReadGenerator> {
     let clients = given_hosts(table, scope, "clients")?;
     let servers = given_hosts(table, scope, "servers")?;
     if clients.len() as u64 * servers.len() as u64 > MOST_FLOWS {
@@ -235,5 +235,5 @@ pub fn reads(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resul
         load: None,
         finite: reads.blocks.is_some() || reads.until.is_some(),
     };
-    Ok(Made { generator: Generator::Reads(reads), labels: vec![settings.name.clone()], expected })
+    Ok(ReadGenerator { generator: Generator::Reads(reads), labels: vec![settings.name.clone()], expected })
 }

@@ -3,7 +3,7 @@
 use super::kinds::stop;
 use super::settings::{Settings, caps, template};
 use super::sizes::take_sizes;
-use super::{MOST_FLOWS, Made, Scope};
+use super::{MOST_FLOWS, ReadGenerator, Scope};
 use crate::names::readable_name;
 use crate::reader::Result;
 use crate::traffic::cdf::LARGEST_BYTES;
@@ -20,7 +20,7 @@ use xoff_engine::quantity::parse_span;
 const LARGEST_FILE: u64 = 256_000_000;
 
 /// `[[traffic.flow]]` tables.
-pub fn flows(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<Made> {
+pub fn flows(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<ReadGenerator> {
     let rows = table.tables("flow")?;
     if rows.is_empty() {
         return Err(table.place().error("traffic of kind \"flows\" lists none").label("add a [[traffic.flow]]"));
@@ -73,7 +73,7 @@ pub fn flows(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resul
     Ok(made(planned, labels))
 }
 
-fn made(planned: Vec<Planned>, labels: Vec<String>) -> Made {
+fn made(planned: Vec<Planned>, labels: Vec<String>) -> ReadGenerator {
     let bytes = planned.iter().map(|flow| flow.spec.size_bytes).try_fold(0.0, |sum, size| Some(sum + size? as f64));
     let expected = Expected {
         flows: Some(planned.len() as f64),
@@ -81,13 +81,13 @@ fn made(planned: Vec<Planned>, labels: Vec<String>) -> Made {
         load: None,
         finite: planned.iter().all(|flow| flow.spec.size_bytes.is_some() || flow.stop.is_some()),
     };
-    Made { generator: Generator::Listed(planned.into()), labels, expected }
+    ReadGenerator { generator: Generator::Listed(planned.into()), labels, expected }
 }
 
 /// A file with a flow on each line: `src,dst,size_bytes,start_us` and, if wished, `class` and
 /// `scheme`. A header may name the columns in another order, and further ones: `start_ns` in place of
 /// `start_us`, `src_port`, `dst_port`.
-pub fn flow_list(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<Made> {
+pub fn flow_list(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<ReadGenerator> {
     let name = table.text("file")?;
     let source = table.file("file", &name, LARGEST_FILE)?;
     let mut columns = Columns::default();

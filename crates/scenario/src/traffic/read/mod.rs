@@ -9,7 +9,7 @@ mod settings;
 mod sizes;
 #[cfg(test)]
 mod tests;
-mod wire;
+mod wire_bytes;
 
 use super::flow::Wiring;
 use super::plan::{Expected, Generator, TrafficPlan};
@@ -73,7 +73,7 @@ struct Scope<'a> {
 }
 
 /// What reading one kind yields.
-struct Made {
+struct ReadGenerator {
     generator: Generator,
     labels: Vec<String>,
     expected: Expected,

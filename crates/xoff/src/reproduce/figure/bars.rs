@@ -64,8 +64,8 @@ pub fn of_series(
                     }
                 };
                 // Bars that the legend tells apart by something else have no scheme's colour.
-                let told = if schemes_along { place } else { &choice };
-                builder.wish(series, view, told, &label, by_scheme);
+                let named = if schemes_along { place } else { &choice };
+                builder.wish(series, view, named, &label, by_scheme);
                 let Some(mut part) = part(builder, cell, measure, &label) else { continue };
                 if let Some(estimate) = cell.estimate(measure) {
                     builder.seen_estimate(&estimate);

@@ -189,8 +189,8 @@ impl<'a> Builder<'a> {
         by_scheme: bool,
     ) -> (xoff_results::figures::chart::RGBColor, xoff_results::figures::chart::Dash) {
         let tells = |axis: usize| view.by.contains(&axis) || view.over == Some(axis);
-        let mut told: Choice = choice.iter().copied().filter(|(axis, _)| tells(*axis)).collect();
-        if told.is_empty() {
+        let mut named: Choice = choice.iter().copied().filter(|(axis, _)| tells(*axis)).collect();
+        if named.is_empty() {
             // A filter that leaves one of several schemes names that scheme.
             for (axis, of) in view.picked.group.axes.iter().enumerate() {
                 let in_panel = view.fixed.iter().any(|(fixed, _)| *fixed == axis);
@@ -198,11 +198,11 @@ impl<'a> Builder<'a> {
                     && of.values.len() > 1
                     && !in_panel
                 {
-                    told.extend(one);
+                    named.extend(one);
                 }
             }
         }
-        let wish = of_scheme(&view.picked, &told).filter(|_| by_scheme);
+        let wish = of_scheme(&view.picked, &named).filter(|_| by_scheme);
         self.styles.of(label, wish, series.dash)
     }
 

@@ -1,4 +1,4 @@
-//! Numbers by lot as some other simulators draw them: from one generator for the whole run, the first
+//! Random numbers as some other simulators draw them: from one generator for the whole run, the first
 //! number of a new stream for every draw.
 //!
 //! The generator is MRG32k3a with streams 2^127 and substreams 2^76 steps apart (L'Ecuyer, Simard,
@@ -82,11 +82,11 @@ impl Streams {
 
 /// Streams that all parts of a run share.
 #[derive(Clone, Debug)]
-pub struct Lots(Arc<Mutex<Streams>>);
+pub struct SharedRandom(Arc<Mutex<Streams>>);
 
-impl Lots {
-    pub fn new(seed: u32, first: u64) -> Lots {
-        Lots(Arc::new(Mutex::new(Streams::new(seed, first))))
+impl SharedRandom {
+    pub fn new(seed: u32, first: u64) -> SharedRandom {
+        SharedRandom(Arc::new(Mutex::new(Streams::new(seed, first))))
     }
 
     pub fn draw(&self) -> f64 {
@@ -145,12 +145,12 @@ mod tests {
 
     #[test]
     fn lots_are_drawn_in_turn_by_all_who_share_them() {
-        let (mut alone, lots) = (Streams::new(3, 5), Lots::new(3, 5));
-        let shared = lots.clone();
-        assert_eq!(lots.draw(), alone.draw());
+        let (mut alone, shared_random) = (Streams::new(3, 5), SharedRandom::new(3, 5));
+        let shared = shared_random.clone();
+        assert_eq!(shared_random.draw(), alone.draw());
         shared.skip();
         alone.skip();
-        assert_eq!([shared.draw(), lots.draw()], [alone.draw(), alone.draw()]);
-        assert!((0..200).all(|_| (0.0..1.0).contains(&lots.draw())));
+        assert_eq!([shared.draw(), shared_random.draw()], [alone.draw(), alone.draw()]);
+        assert!((0..200).all(|_| (0.0..1.0).contains(&shared_random.draw())));
     }
 }

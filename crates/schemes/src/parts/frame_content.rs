@@ -4,8 +4,8 @@
 //! 0037), and the dissector under `tools/` reads it. All fields are big-endian.
 
 use xoff_engine::BitRate;
+use xoff_fabric::frame_content::{Carrier, FrameContent};
 use xoff_fabric::packet::{IntHop, IntStack};
-use xoff_fabric::wire::{Carrier, Wire};
 
 /// What a frame carries beyond its protocol's own headers.
 pub mod code {
@@ -25,8 +25,8 @@ pub mod code {
     pub const KIND: u8 = 7;
     /// MLCC's telemetry of the near gateway, after the CNP's reserved bytes.
     pub const GATEWAY_TELEMETRY: u8 = 8;
-    /// MLCC's answer in an ACK: credit (2 B), rate of the credit loop and advertised rate (4 B each, Mb/s).
-    pub const ANSWER: u8 = 9;
+    /// MLCC's feedback in an ACK: credit (2 B), rate of the credit loop and advertised rate (4 B each, Mb/s).
+    pub const CREDIT: u8 = 9;
     /// RCM's notification to a neighbour.
     pub const REGION: u8 = 10;
 }
@@ -36,8 +36,8 @@ pub const TELEMETRY_BYTES: usize = 42;
 const RECORDS: usize = 5;
 
 /// A message in a plain CNP.
-pub fn cnp(code: u8, bytes: &[u8], says: String) -> Wire {
-    Wire { carrier: Carrier::Cnp, code, bytes: bytes.to_vec(), flows: Vec::new(), says }
+pub fn cnp(code: u8, bytes: &[u8], says: String) -> FrameContent {
+    FrameContent { carrier: Carrier::Cnp, code, bytes: bytes.to_vec(), flows: Vec::new(), says }
 }
 
 /// The header as it stands in a frame: number of records (4 bits) and path (12 bits); per record the

@@ -2,7 +2,7 @@
 
 /// How the content of a scheme's own message looks in a frame. Only captures ask.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Wire {
+pub struct FrameContent {
     pub carrier: Carrier,
     /// Tells readers of a capture what the bytes are; zero says that there are none.
     pub code: u8,

@@ -6,22 +6,22 @@ use std::collections::BTreeMap;
 use xoff_fabric::scheme::{Format, Transport};
 
 /// The flows of a generator, as far as their headers depend on it.
-pub struct Wire<'a> {
+pub struct WireBytes<'a> {
     /// The slot of the scheme that they are under.
     pub scheme: u8,
     pub senders: &'a [u32],
     pub receivers: &'a [u32],
 }
 
-impl Wire<'_> {
+impl WireBytes<'_> {
     /// In the mean over the senders, by the rates of their links, as arrivals choose them. A scheme may
     /// add other headers between domains, so pairs of domains count as often as there are hosts in them.
-    pub fn bytes_of_a_flow(&self, scope: &Scope<'_>, sizes: &Sizes) -> f64 {
-        let [within, across] = scope.ctx.formats[usize::from(self.scheme)];
-        let part_across = self.part_across(scope);
+    pub fn of_a_flow(&self, scope: &Scope<'_>, sizes: &Sizes) -> f64 {
+        let [within, inter_domain] = scope.ctx.formats[usize::from(self.scheme)];
+        let inter_domain_share = self.inter_domain_share(scope);
         let mean = |host: u32| {
             let header = |format| f64::from(header_bytes(scope, host, &format));
-            let header = header(within) * (1.0 - part_across) + header(across) * part_across;
+            let header = header(within) * (1.0 - inter_domain_share) + header(inter_domain) * inter_domain_share;
             sizes.mean_packets(settings(scope, host).mtu_bytes) * header
         };
         // Hosts of a profile are alike, and the packets of a distribution may take thousands of terms.
@@ -35,7 +35,7 @@ impl Wire<'_> {
     }
 
     /// The part of the pairs of hosts that are in two domains.
-    fn part_across(&self, scope: &Scope<'_>) -> f64 {
+    fn inter_domain_share(&self, scope: &Scope<'_>) -> f64 {
         let mut hosts: BTreeMap<_, [f64; 2]> = BTreeMap::new();
         for (side, list) in [self.senders, self.receivers].into_iter().enumerate() {
             for host in list {
