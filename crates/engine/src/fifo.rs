@@ -33,11 +33,13 @@ impl Default for Fifo {
 }
 
 impl Fifo {
+    /// Items queued now.
     #[inline]
     pub fn len(&self) -> usize {
         self.len as usize
     }
 
+    /// Whether nothing is queued; it may still own one chunk of its pool.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -60,6 +62,7 @@ impl<T> Pool<T> {
 }
 
 impl<T: Copy + Default> Pool<T> {
+    /// At the back. The pool grows only when no chunk is free.
     #[inline]
     pub fn push(&mut self, fifo: &mut Fifo, item: &T) {
         match self.items.get_mut(fifo.end as usize) {
@@ -104,6 +107,7 @@ impl<T: Copy + Default> Pool<T> {
         }
     }
 
+    /// The oldest item, taken out.
     #[inline]
     pub fn pop(&mut self, fifo: &mut Fifo) -> Option<T> {
         let item = *self.front(fifo)?;
@@ -124,6 +128,7 @@ impl<T: Copy + Default> Pool<T> {
         })
     }
 
+    /// Forgets what is queued; all chunks but one go back to the pool.
     pub fn clear(&mut self, fifo: &mut Fifo) {
         while self.pop(fifo).is_some() {}
     }

@@ -3,6 +3,7 @@
 //! Unlike a [`crate::Slab`] it does not forget what a slot held, so taking one costs nothing however large the
 //! values are; whoever takes it begins it anew.
 
+/// Values by `u32` index, of which some wait to be taken again.
 #[derive(Debug)]
 pub struct FreeList<T> {
     values: Vec<T>,
@@ -33,17 +34,20 @@ impl<T: Copy + Default> FreeList<T> {
         index
     }
 
+    /// The value stays as it is and is the next to be taken. Giving it back twice is a bug.
     #[inline]
     pub fn give_back(&mut self, index: u32) {
         debug_assert!((index as usize) < self.values.len() && self.free.len() < self.values.len(), "given back twice");
         self.free.push(index);
     }
 
+    /// A value in use, or what is left of one given back; none beyond the largest index ever taken.
     #[inline]
     pub fn get(&self, index: u32) -> Option<&T> {
         self.values.get(index as usize)
     }
 
+    /// As [`FreeList::get`].
     #[inline]
     pub fn get_mut(&mut self, index: u32) -> Option<&mut T> {
         self.values.get_mut(index as usize)

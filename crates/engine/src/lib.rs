@@ -4,6 +4,8 @@
 //! an instant is a whole number of picoseconds, and everything random is derived from a seed, a
 //! purpose and an entity.
 
+#![warn(missing_docs)]
+
 pub mod fifo;
 pub mod free_list;
 pub mod quantity;

@@ -9,16 +9,22 @@ pub enum QuantityError {
     NotANumber,
     /// A bare number.
     NoUnit {
+        /// What could have followed the number.
         units: &'static [&'static str],
     },
+    /// Letters after the number that are no unit of this quantity; case counts.
     UnknownUnit {
+        /// As written.
         unit: String,
+        /// What could have stood there.
         units: &'static [&'static str],
     },
     /// More decimals than the grain of the unit allows.
     TooFine {
+        /// The smallest step, with its unit: `1 ps`, `1 bps`, `1 byte`.
         grain: &'static str,
     },
+    /// More than 64 bits of the smallest step.
     TooLarge,
 }
 

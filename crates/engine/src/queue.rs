@@ -93,16 +93,19 @@ impl Key {
         (u128::from(self.time) << 64) | u128::from(self.order)
     }
 
+    /// When it happens.
     #[inline]
     pub fn time(self) -> Time {
         Time::from_ps(self.time)
     }
 
+    /// What happens, below 16: means something only to whoever made the key.
     #[inline]
     pub fn kind(self) -> u8 {
         (self.order as u32 >> INDEX_BITS) as u8 & 15
     }
 
+    /// To whom it happens, up to [`LARGEST_INDEX`].
     #[inline]
     pub fn index(self) -> u32 {
         self.order as u32 & LARGEST_INDEX
@@ -214,14 +217,17 @@ impl EventQueue {
         }
     }
 
+    /// Events pending, near and far.
     pub fn len(&self) -> usize {
         self.current.len() + self.in_wheel + self.far.len()
     }
 
+    /// Whether nothing is pending, so that [`EventQueue::pop`] gives none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
+    /// Constant time for what falls into the wheel; far events cost a heap's logarithm.
     #[inline(always)]
     pub fn push(&mut self, key: Key) {
         let bucket = key.time >> self.shift;
@@ -245,6 +251,7 @@ impl EventQueue {
         }
     }
 
+    /// The earliest event, taken out.
     pub fn pop(&mut self) -> Option<Key> {
         self.pop_before(Key::LAST)
     }

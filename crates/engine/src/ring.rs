@@ -15,16 +15,19 @@ impl<T> Default for Ring<T> {
 }
 
 impl<T: Copy + Default> Ring<T> {
+    /// Items queued now.
     #[inline]
     pub fn len(&self) -> usize {
         self.len as usize
     }
 
+    /// Whether nothing is queued; memory once needed is kept.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
+    /// At the back. A full ring doubles, from 4 items on.
     #[inline]
     pub fn push(&mut self, item: T) {
         if self.len as usize == self.items.len() {
@@ -35,6 +38,7 @@ impl<T: Copy + Default> Ring<T> {
         self.len += 1;
     }
 
+    /// The oldest item, taken out.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         if self.len == 0 {
@@ -55,6 +59,7 @@ impl<T: Copy + Default> Ring<T> {
         self.len -= 1;
     }
 
+    /// The oldest item, which stays.
     #[inline]
     pub fn front(&self) -> Option<&T> {
         if self.len == 0 { None } else { self.items.get(self.head as usize) }
@@ -66,6 +71,7 @@ impl<T: Copy + Default> Ring<T> {
         (0..self.len as usize).map(move |i| &self.items[(self.head as usize + i) & mask])
     }
 
+    /// Forgets all items and keeps the memory.
     pub fn clear(&mut self) {
         self.head = 0;
         self.len = 0;

@@ -32,6 +32,7 @@ pub fn stream(seed: u64, purpose: &str, entity: u64) -> Rng {
 }
 
 impl Rng {
+    /// Uniform over all 64 bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()

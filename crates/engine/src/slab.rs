@@ -16,6 +16,7 @@ impl<I, T> Default for Slab<I, T> {
 }
 
 impl<I: Id, T> Slab<I, T> {
+    /// The id is that of the slot freed last, or a new one.
     pub fn insert(&mut self, value: T) -> I {
         match self.free.pop() {
             Some(id) => {
@@ -29,6 +30,7 @@ impl<I: Id, T> Slab<I, T> {
         }
     }
 
+    /// Frees the slot for the next value. Panics if the id is not alive.
     pub fn remove(&mut self, id: I) -> T {
         let value = self.slots[id.index()].take().expect("removed once only");
         self.free.push(id);
@@ -40,6 +42,7 @@ impl<I: Id, T> Slab<I, T> {
         self.slots.len() - self.free.len()
     }
 
+    /// Whether no value is alive.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -49,11 +52,13 @@ impl<I: Id, T> Slab<I, T> {
         self.slots.len()
     }
 
+    /// None once the value is removed; the id may then belong to another.
     #[inline]
     pub fn get(&self, id: I) -> Option<&T> {
         self.slots.get(id.index())?.as_ref()
     }
 
+    /// As [`Slab::get`].
     #[inline]
     pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
         self.slots.get_mut(id.index())?.as_mut()

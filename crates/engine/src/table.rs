@@ -5,7 +5,9 @@ use std::ops::{Index, IndexMut};
 
 /// The number of a row.
 pub trait Id: Copy {
+    /// The id of the row with this index, from 0.
     fn at(index: usize) -> Self;
+    /// Place of its row, from 0.
     fn index(self) -> usize;
 }
 
@@ -35,11 +37,13 @@ macro_rules! ids {
             /// Stands where there is none: no table is so long.
             pub const NONE: $name = $name(u32::MAX);
 
+            /// From a plain number; nothing checks that a row has it.
             #[inline]
             pub const fn new(number: u32) -> $name {
                 $name(number)
             }
 
+            /// The plain number, to compute with or to store.
             #[inline]
             pub const fn get(self) -> u32 {
                 self.0
@@ -102,21 +106,25 @@ impl<I, T> FromIterator<T> for Table<I, T> {
 }
 
 impl<I, T> Table<I, T> {
+    /// Rows, which are also the ids that exist.
     #[inline]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
+    /// Whether there is no row.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
+    /// Rows in the order of their ids.
     #[inline]
     pub fn iter(&self) -> std::slice::Iter<'_, T> {
         self.rows.iter()
     }
 
+    /// Rows in the order of their ids.
     #[inline]
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.rows.iter_mut()
@@ -124,22 +132,26 @@ impl<I, T> Table<I, T> {
 }
 
 impl<I: Id, T> Table<I, T> {
+    /// Adds a row; the id is the next number.
     #[inline]
     pub fn push(&mut self, row: T) -> I {
         self.rows.push(row);
         I::at(self.rows.len() - 1)
     }
 
+    /// None beyond the last row, as for `NONE`.
     #[inline]
     pub fn get(&self, id: I) -> Option<&T> {
         self.rows.get(id.index())
     }
 
+    /// As [`Table::get`].
     #[inline]
     pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
         self.rows.get_mut(id.index())
     }
 
+    /// In order. They borrow nothing, so the table may change meanwhile.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = I> + use<I, T> {
         (0..self.rows.len()).map(I::at)
     }
@@ -155,6 +167,7 @@ impl<I: Id, T> Table<I, T> {
         &self.rows[first.index()..first.index() + len]
     }
 
+    /// As [`Table::run`].
     #[inline]
     pub fn run_mut(&mut self, first: I, len: usize) -> &mut [T] {
         &mut self.rows[first.index()..first.index() + len]

@@ -18,28 +18,36 @@ pub struct Time(u64);
 pub struct Span(u64);
 
 impl Time {
+    /// The start of the run.
     pub const ZERO: Time = Time(0);
     /// Later than anything that happens: "never".
     pub const NEVER: Time = Time(u64::MAX);
 
+    /// So many picoseconds after the start.
     pub const fn from_ps(ps: u64) -> Time {
         Time(ps)
     }
+    /// So many nanoseconds after the start.
     pub const fn from_ns(ns: u64) -> Time {
         Time(ns * 1_000)
     }
+    /// So many microseconds after the start.
     pub const fn from_us(us: u64) -> Time {
         Time(us * 1_000_000)
     }
+    /// So many milliseconds after the start.
     pub const fn from_ms(ms: u64) -> Time {
         Time(ms * 1_000_000_000)
     }
+    /// Picoseconds since the start, exactly.
     pub const fn ps(self) -> u64 {
         self.0
     }
+    /// Microseconds since the start, rounded to a `f64`: for people, not for arithmetic.
     pub fn as_us(self) -> f64 {
         self.0 as f64 / 1e6
     }
+    /// Seconds since the start, rounded to a `f64`.
     pub fn as_s(self) -> f64 {
         self.0 as f64 / 1e12
     }
@@ -54,27 +62,36 @@ impl Time {
 }
 
 impl Span {
+    /// No time at all.
     pub const ZERO: Span = Span(0);
+    /// 213 days. Added to an instant it overflows, unless by [`Time::saturating_add`].
     pub const MAX: Span = Span(u64::MAX);
 
+    /// Picoseconds, the grain of all times.
     pub const fn from_ps(ps: u64) -> Span {
         Span(ps)
     }
+    /// Nanoseconds, up to 213 days.
     pub const fn from_ns(ns: u64) -> Span {
         Span(ns * 1_000)
     }
+    /// Microseconds, up to 213 days.
     pub const fn from_us(us: u64) -> Span {
         Span(us * 1_000_000)
     }
+    /// Milliseconds, up to 213 days.
     pub const fn from_ms(ms: u64) -> Span {
         Span(ms * 1_000_000_000)
     }
+    /// Picoseconds, exactly.
     pub const fn ps(self) -> u64 {
         self.0
     }
+    /// Microseconds, rounded to a `f64`.
     pub fn as_us(self) -> f64 {
         self.0 as f64 / 1e6
     }
+    /// Seconds, rounded to a `f64`: what control laws compute with.
     pub fn as_s(self) -> f64 {
         self.0 as f64 / 1e12
     }
@@ -166,18 +183,23 @@ impl fmt::Display for Span {
 pub struct BitRate(u64);
 
 impl BitRate {
+    /// Bits per second, the grain of all rates.
     pub const fn from_bps(bps: u64) -> BitRate {
         BitRate(bps)
     }
+    /// Of 10^6 bits per second.
     pub const fn from_mbps(mbps: u64) -> BitRate {
         BitRate(mbps * 1_000_000)
     }
+    /// Of 10^9 bits per second.
     pub const fn from_gbps(gbps: u64) -> BitRate {
         BitRate(gbps * 1_000_000_000)
     }
+    /// Bits per second, exactly.
     pub const fn bps(self) -> u64 {
         self.0
     }
+    /// Units of 10^9 bits per second, rounded to a `f64`.
     pub fn as_gbps(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -215,6 +237,7 @@ pub struct LinkRate {
 }
 
 impl LinkRate {
+    /// With exact durations. Panics at a rate of zero.
     pub fn new(rate: BitRate) -> LinkRate {
         LinkRate::with_grain(rate, Grain::Exact)
     }
@@ -227,6 +250,7 @@ impl LinkRate {
         LinkRate { rate, ps_per_byte: if exact { (ps / rate.0) as u32 } else { 0 }, grain }
     }
 
+    /// The rate itself, whatever the grain of its durations.
     pub fn rate(self) -> BitRate {
         self.rate
     }
