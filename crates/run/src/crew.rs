@@ -55,6 +55,7 @@ pub fn cut(plan: &Plan) -> Vec<u16> {
 /// What the windows of a run in parts cost.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Windows {
+    /// Windows that the run went through; in each, every part runs by itself.
     pub count: u64,
     /// Of the threads' time, the share that they worked in parts; the rest they waited for each other.
     pub busy: f64,
@@ -103,6 +104,7 @@ impl Threads {
         shares
     }
 
+    /// Threads that work at once: at most one per part.
     pub fn count(&self) -> usize {
         self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
     }

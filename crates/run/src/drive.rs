@@ -24,17 +24,23 @@ const SLICE: u64 = 1 << 16;
 /// How far a run is, for whoever shows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
+    /// Simulated time reached.
     pub now: Time,
+    /// When the run ends at the latest, in simulated time.
     pub stop: Time,
     /// Part done, from 0 to 1: of the flows where their number is known, else of the time.
     pub part: f64,
+    /// As [`xoff_fabric::record::Counters::packet_hops`], so far.
     pub packet_hops: u64,
 }
 
 /// Takes the records of a run as they come.
 pub trait Sink {
+    /// Flows that ended since the last call; in the last one also those that the run's end cut off.
     fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()>;
+    /// PAUSE and RESUME decisions, if the scenario or [`Keep::pauses`] asks for them.
     fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()>;
+    /// What probes read since the last call.
     fn samples(&mut self, samples: &[Sample]) -> io::Result<()>;
     /// Only if the plan records them.
     fn pfc_frames(&mut self, _: &[PfcRecord]) -> io::Result<()> {
@@ -53,7 +59,9 @@ pub trait Sink {
 /// Records that somebody needs although the scenario does not ask for them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Keep {
+    /// Every PAUSE and RESUME, but refreshes.
     pub pauses: bool,
+    /// PAUSEs that only prolong a timed one.
     pub refreshes: bool,
     /// Answers on connections that stay open.
     pub responses: bool,

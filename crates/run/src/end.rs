@@ -7,19 +7,29 @@ use xoff_fabric::record::{Counters, Failure, PortReport, StormRecord};
 
 /// What is known when a run has ended.
 pub struct RunEnd {
+    /// Totals of the whole network.
     pub counters: Counters,
+    /// A report per port, in the order of the plan's ports.
     pub ports: Vec<PortReport>,
+    /// Simulated time at which it ended: the last event, or the stop.
     pub sim_end: Time,
+    /// Real time from the first event to the last, set-up not included.
     pub wall: Duration,
+    /// Processor time of the same; with several threads, that of the whole process.
     pub run_cpu: Duration,
+    /// Real time to build the world, before its first event.
     pub setup: Duration,
-    /// Parts of the network that ran by themselves, and on how many threads.
+    /// Parts of the network that ran by themselves: one, unless the network was cut.
     pub parts: usize,
+    /// Threads that ran the parts, the calling one included.
     pub threads: usize,
+    /// What cutting into parts cost; none if there was one part.
     pub windows: Option<Windows>,
+    /// Bytes: the most memory that the process held until then, not this run alone.
     pub peak_rss: u64,
     /// What is wrong if the world's own account of packets does not balance.
     pub imbalance: Option<String>,
+    /// Why it ended early, if it did.
     pub failure: Option<Failure>,
     /// When the first deadlock was seen, whether or not it ended the run.
     pub deadlock_at: Option<Time>,

@@ -23,10 +23,12 @@ pub struct Recorder {
 }
 
 impl Recorder {
+    /// With nothing recorded yet; `needs` come from [`Measures::needs`].
     pub fn new(needs: Needs) -> Recorder {
         Recorder { needs, recording: Recording::default() }
     }
 
+    /// What to hand [`drive()`](drive::drive), so that the recorder is told all it needs.
     pub fn keep(&self) -> Keep {
         Keep {
             pauses: self.needs.pauses,
@@ -41,6 +43,7 @@ impl Recorder {
         self.recording.clone()
     }
 
+    /// What was kept, completed by what only the end of the run knows.
     pub fn finish(self, end: &RunEnd) -> Recording {
         Recording {
             ports: end.ports.clone(),
