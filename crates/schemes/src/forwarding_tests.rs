@@ -279,7 +279,7 @@ mod one {
     use crate::param;
     use crate::registry::{Configured, Roster};
 
-    crate::registry::enums! { enumerated [] #[inline] { Only => Recorder } }
+    crate::registry::enums! { pub enumerated [] #[inline] { Only => Recorder } }
     crate::registry::rosters! { enumerated { Only => Recorder } }
 }
 use one::enumerated;

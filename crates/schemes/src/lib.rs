@@ -5,6 +5,8 @@
 //! works together with another scheme). Everything else (names, parameters, scenario
 //! keys, listings, the tests that run every scheme) follows from the registry.
 
+#![warn(missing_docs)]
+
 pub mod af_qcn;
 pub mod dcqcn;
 pub mod dctcp;

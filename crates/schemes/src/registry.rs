@@ -19,6 +19,7 @@ pub use crate::with::Any as With;
 
 /// A scheme that scenarios can name.
 pub trait Configured: Scheme + Sized {
+    /// What lists, scenarios and checks know of it.
     const SPEC: SchemeSpec;
 
     /// From parameters that already have the right units and ranges.
@@ -224,9 +225,12 @@ macro_rules! registry {
     (base { $($base:tt)* } overlays { $($overlay:tt)* }) => {
         // What the world calls per packet is put right where it calls it; the bases within overlays
         // are called.
-        crate::registry::enums! { base [] #[inline] { $($base)* } }
-        crate::registry::enums! { any [] #[inline(always)] { $($base)* $($overlay)* } }
-        crate::registry::enums! { with [T, R] #[inline(always)] { Own => T, Rest => R } }
+        crate::registry::enums! { pub(crate) base [] #[inline] { $($base)* } }
+        crate::registry::enums! {
+            /// The enums over all schemes of this crate: one for each of the types that a scheme has.
+            pub any [] #[inline(always)] { $($base)* $($overlay)* }
+        }
+        crate::registry::enums! { pub(crate) with [T, R] #[inline(always)] { Own => T, Rest => R } }
         crate::registry::rosters! { base { $($base)* } }
         crate::registry::rosters! { any { $($base)* $($overlay)* } }
     };
@@ -256,31 +260,47 @@ macro_rules! rosters {
 }
 pub(crate) use rosters;
 
+macro_rules! choice {
+    ($($(#[$about:meta])* $name:ident [$($g:ident),*] { $($variant:ident($held:ty) of $scheme:ty,)* })*) => {$(
+        $(#[$about])*
+        #[allow(clippy::large_enum_variant)]
+        pub enum $name<$($g: Scheme),*> {
+            $(#[doc = concat!("Of `", stringify!($scheme), "`.")] $variant($held),)*
+        }
+    )*};
+}
+pub(crate) use choice;
+
 macro_rules! enums {
-    ($module:ident [$($g:ident),*] #[$inline:meta] { $($variant:ident => $scheme:ty),* $(,)? }) => {
-        pub mod $module {
+    ($(#[$about:meta])* $vis:vis $module:ident [$($g:ident),*] #[$inline:meta] {
+        $($variant:ident => $scheme:ty),* $(,)?
+    }) => {
+        $(#[$about])*
+        $vis mod $module {
             #[allow(unused_imports)]
             use super::*;
             use xoff_engine::{BitRate, Time};
             use xoff_fabric::packet::IntStack;
             use xoff_fabric::scheme::*;
 
-            /// Any one scheme, configured.
-            #[allow(clippy::large_enum_variant)]
-            pub enum Any<$($g: Scheme),*> { $($variant($scheme)),* }
-            #[allow(clippy::large_enum_variant)]
-            pub enum AnyCp<$($g: Scheme),*> { $($variant(<$scheme as Scheme>::Cp)),* }
-            pub enum AnyNp<$($g: Scheme),*> { $($variant(<$scheme as Scheme>::Np)),* }
-            #[allow(clippy::large_enum_variant)]
-            pub enum AnyRp<$($g: Scheme),*> { $($variant(<$scheme as Scheme>::Rp)),* }
-            #[allow(clippy::large_enum_variant)]
-            pub enum AnyTransit<$($g: Scheme),*> { $($variant(<$scheme as Scheme>::Transit)),* }
-            #[allow(clippy::large_enum_variant)]
-            pub enum AnySwitch<$($g: Scheme),*> { $($variant(<$scheme as Scheme>::Switch)),* }
-            #[allow(clippy::large_enum_variant)]
-            pub enum AnyMessage<$($g: Scheme),*> { $($variant(<<$scheme as Scheme>::Switch as SwitchControl>::Message)),* }
-            #[allow(clippy::large_enum_variant)]
-            pub enum AnyFeedback<$($g: Scheme),*> { $($variant(<$scheme as Scheme>::Feedback)),* }
+            crate::registry::choice! {
+                /// Any one scheme, configured.
+                Any [$($g),*] { $($variant($scheme) of $scheme,)* }
+                /// The congestion point of any one scheme.
+                AnyCp [$($g),*] { $($variant(<$scheme as Scheme>::Cp) of $scheme,)* }
+                /// The notification point of any one scheme.
+                AnyNp [$($g),*] { $($variant(<$scheme as Scheme>::Np) of $scheme,)* }
+                /// The reaction point of any one scheme.
+                AnyRp [$($g),*] { $($variant(<$scheme as Scheme>::Rp) of $scheme,)* }
+                /// What any one scheme has for a flow at a gateway.
+                AnyTransit [$($g),*] { $($variant(<$scheme as Scheme>::Transit) of $scheme,)* }
+                /// What any one scheme controls a switch by.
+                AnySwitch [$($g),*] { $($variant(<$scheme as Scheme>::Switch) of $scheme,)* }
+                /// What any one scheme says between switches.
+                AnyMessage [$($g),*] { $($variant(<<$scheme as Scheme>::Switch as SwitchControl>::Message) of $scheme,)* }
+                /// What any one scheme tells its senders.
+                AnyFeedback [$($g),*] { $($variant(<$scheme as Scheme>::Feedback) of $scheme,)* }
+            }
 
             impl<$($g: Scheme),*> Clone for AnyMessage<$($g),*> {
                 fn clone(&self) -> Self {

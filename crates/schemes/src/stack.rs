@@ -42,7 +42,9 @@ impl<T: Overlay> Configured for Stack<T> {
 /// From the overlay's own points, or from the base's.
 #[derive(Clone, Copy)]
 pub enum Feedback<F> {
+    /// For the overlay's reaction point, which may pass it on ([`Overlay::pass_on`]).
     Own(F),
+    /// For the base's reaction point alone.
     Base(AnyFeedback),
 }
 
@@ -134,6 +136,7 @@ fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
     }
 }
 
+/// Both congestion points of a queue; the base's is missing where the overlay replaces its signals.
 pub struct Cp<T: Overlay> {
     own: T::Cp,
     base: Option<Box<AnyCp>>,
@@ -216,6 +219,7 @@ impl<T: Overlay> CongestionPoint for Cp<T> {
     }
 }
 
+/// Both notification points of a flow; the base's is missing where the overlay replaces its signals.
 pub struct Np<T: Overlay> {
     own: T::Np,
     base: Option<Box<AnyNp>>,
@@ -295,6 +299,7 @@ impl<T: Overlay> xoff_fabric::scheme::Transit for Transit<T> {
     }
 }
 
+/// Both reaction points of a flow, which obeys the stricter.
 pub struct Rp<T: Overlay> {
     own: T::Rp,
     base: Option<Box<AnyRp>>,

@@ -199,7 +199,9 @@ impl Tcd {
 /// Which kind of trouble a CNP reports: one flag in its reserved bytes (section 2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cnp {
+    /// Congestion encountered: the base cuts.
     Ce,
+    /// Undetermined: the base holds its rate.
     Ue,
 }
 

@@ -221,7 +221,9 @@ impl NotificationPoint for Np {
 /// Either family of reaction point, and whether marked ACKs count as notifications.
 #[derive(Clone, Debug)]
 pub enum Rp {
+    /// As the paper gives it: one cut per notification, as it comes.
     Paper(paper::Rp, Notify),
+    /// As NICs have it: alpha and cuts on clocks of their own.
     Nic(nic::Rp, Notify),
 }
 

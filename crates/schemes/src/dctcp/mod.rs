@@ -199,7 +199,9 @@ impl CongestionPoint for Cp {
 /// Either form of the sender.
 #[derive(Clone, Debug)]
 pub enum Rp {
+    /// Over TCP: NewReno's window, cut by the fraction of marked bytes (section 3).
     Window(window::Rp),
+    /// Over RoCE: a rate (section 4).
     Rate(rate::Rp),
 }
 

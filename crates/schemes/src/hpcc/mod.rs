@@ -120,7 +120,9 @@ impl Scheme for Hpcc {
 /// Window and pacing of one flow, or its rate.
 #[derive(Clone, Debug)]
 pub enum Rp {
+    /// The paper's form: a window, paced at W / T.
     Window {
+        /// W, W^c, U and the records of the last ACK.
         law: HpccLaw,
         /// lastUpdateSeq: an ACK beyond it was sent after the last update took effect.
         round_ends_bytes: u64,

@@ -202,6 +202,7 @@ impl Scheme for Mercury {
 /// Section 6: a CNP of the switch; its first four reserved bytes are the window in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cnp {
+    /// What the flow may have in flight from now on.
     pub window_bytes: u32,
 }
 

@@ -8,11 +8,13 @@ use xoff_engine::Span;
 /// What is alike for all flows.
 #[derive(Clone, Copy, Debug)]
 pub struct DqmSettings {
-    /// D_t and theta, in seconds.
+    /// D_t: queueing delay at the far gateway, in seconds.
     pub target_s: f64,
+    /// theta: in which the delay is brought to its target, in seconds.
     pub theta_s: f64,
-    /// m
+    /// m: credit rates averaged for the predicted delay (equation 4).
     pub credit_mean: usize,
+    /// Token gain, equation 7: at 0.5 a raw rate equal to the credit rate changes nothing.
     pub alpha: f64,
     /// A token of exactly 1 widens the window.
     pub at_least: bool,
@@ -20,7 +22,9 @@ pub struct DqmSettings {
     pub advertised: bool,
     /// Slots before the first count at line rate, not at the credit rate.
     pub line_before: bool,
+    /// A predicted queue below zero (equation 3) counts as zero.
     pub floor_queue: bool,
+    /// The window stops where the advertised rate meets its bounds, and does not wind up.
     pub clamp_window: bool,
     /// The window counts the ACKs of the last RTT_C, not all that ever were.
     pub sliding: bool,
@@ -29,10 +33,15 @@ pub struct DqmSettings {
 /// And what is not.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
+    /// Idle round trip from end to end, over the long link.
     pub rtt_c: Span,
+    /// Idle round trip between far gateway and receiver: how long a slot is until one is measured.
     pub rtt_d: Span,
+    /// Payload of a full packet: what one step of the window is worth per RTT_C (equation 9).
     pub mtu_bytes: u32,
+    /// The sender's line rate, where the flow starts and the highest that is advertised.
     pub line_bps: f64,
+    /// Lowest rate that is advertised.
     pub min_bps: f64,
 }
 
@@ -75,6 +84,7 @@ struct Sums {
 }
 
 impl Dqm {
+    /// Advertises line rate until the first match.
     pub fn new(settings: DqmSettings, bounds: Bounds) -> Dqm {
         let slots = slots(bounds.rtt_c, bounds.rtt_d) as usize;
         Dqm {

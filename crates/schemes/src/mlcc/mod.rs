@@ -20,8 +20,9 @@ mod spec;
 mod tests;
 
 pub use credit::Pfq;
-pub use law::Law;
-pub use near_source::{Cp, NearSource, SwitchInt};
+use law::Law;
+use near_source::NearSource;
+pub use near_source::{Cp, SwitchInt};
 
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
@@ -199,7 +200,9 @@ impl Scheme for Mlcc {
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant)] // Copied into an arena, one size for all.
 pub enum Feedback {
+    /// From the near gateway, in a message of its own (section 2.1).
     SwitchInt(SwitchInt),
+    /// From the receiver, in its ACKs (sections 5 and 6).
     InAck(AckFeedback),
 }
 
@@ -273,10 +276,19 @@ impl NotificationPoint for Np {
 #[derive(Clone, Debug)]
 pub enum Rp {
     /// Within a datacentre: the law from end to end (section 2).
-    Intra { law: Law, round_ends_bytes: u64, window: WindowIntra },
+    Intra {
+        /// HPCC's or PowerTCP's.
+        law: Law,
+        /// An ACK beyond it was sent after the last round began.
+        round_ends_bytes: u64,
+        /// Whether the law's window binds.
+        window: WindowIntra,
+    },
     /// Between datacentres: R_MLCC = min(R_NS, R̄_DQM), equation 10.
     Cross {
+        /// R_NS, from the near gateway's telemetry.
         near: NearSource,
+        /// R̄_DQM; line rate until the first ACK.
         advertised_bps: f64,
         /// RTT_C where the rate times it is a window, else without end.
         window_s: f64,

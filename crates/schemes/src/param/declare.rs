@@ -5,6 +5,7 @@ use xoff_engine::Span;
 
 /// The type that a parameter's value has in a scheme.
 pub trait FromValue {
+    /// The value must be of the kind that the parameter was declared with.
     fn from_value(value: &Value) -> Self;
 }
 
@@ -84,7 +85,10 @@ macro_rules! params {
                 $(#[doc = $meaning])+
                 pub(crate) $name: $crate::__param_type!($kind $({ $($choices)* })?),
             )*
-            $(pub $part: $($segment)::+,)*
+            $(
+                #[doc = concat!("Those of `", stringify!($($segment)::+), "`, which other schemes have too.")]
+                pub $part: $($segment)::+,
+            )*
         }
 
         $($crate::__param_choices! { $vis $name $kind $({ $($choices)* })? })*
@@ -191,7 +195,11 @@ macro_rules! __param_choices {
         #[doc = concat!("The choices of `", stringify!($param), "`.")]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         $vis enum $Choice {
-            $($(#[$meta])* $variant,)+
+            $(
+                $(#[$meta])*
+                #[doc = concat!("Spelled `\"", $text, "\"`.")]
+                $variant,
+            )+
         }
 
         impl $Choice {

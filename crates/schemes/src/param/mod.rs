@@ -16,10 +16,13 @@ pub use xoff_engine::Span;
 /// Everything there is to know of a scheme without running it.
 #[derive(Debug)]
 pub struct SchemeSpec {
+    /// The name in scenarios and on the command line: lower case, with hyphens.
     pub name: &'static str,
     /// One line for a list.
     pub title: &'static str,
+    /// Authors, title, venue and year of what it is built after.
     pub citation: &'static str,
+    /// In the order in which they are listed; a name stands once.
     pub params: &'static [ParamSpec],
     /// The first is the default; its values take the place of [`ParamSpec::default`].
     pub presets: &'static [Preset],
@@ -39,7 +42,9 @@ pub struct SchemeSpec {
 /// Values of a preset that were found for ports of one speed and are too small at faster ones.
 #[derive(Debug)]
 pub struct Tuned {
+    /// By its name.
     pub preset: &'static str,
+    /// Speed of those ports in Gb/s.
     pub gbps: u64,
     /// Sizes that grow in proportion to the port.
     pub params: &'static [&'static str],
@@ -79,40 +84,50 @@ impl SchemeSpec {
         }
     }
 
+    /// Sets [`SchemeSpec::base`].
     pub const fn with_base(self, base: Base) -> SchemeSpec {
         SchemeSpec { base, ..self }
     }
 
+    /// Sets [`SchemeSpec::across_domains`].
     pub const fn between_domains(self) -> SchemeSpec {
         SchemeSpec { across_domains: true, ..self }
     }
 
+    /// Sets [`SchemeSpec::tuned`].
     pub const fn tuned_for(self, tuned: &'static [Tuned]) -> SchemeSpec {
         SchemeSpec { tuned, ..self }
     }
 
+    /// Sets [`SchemeSpec::draws_lots`].
     pub const fn drawing_lots(self) -> SchemeSpec {
         SchemeSpec { draws_lots: true, ..self }
     }
 
+    /// Sets [`SchemeSpec::hears_notices`].
     pub const fn hearing_notices(self) -> SchemeSpec {
         SchemeSpec { hears_notices: true, ..self }
     }
 }
 
+/// One parameter of a scheme, as people see it. [`params!`] writes these.
 #[derive(Clone, Copy, Debug)]
 pub struct ParamSpec {
     /// The key in a scenario.
     pub name: &'static str,
     /// The paper's symbol.
     pub symbol: &'static str,
+    /// Unit, bounds and spelling of its values.
     pub kind: ParamKind,
+    /// As a scenario spells it; a preset may say otherwise.
     pub default: &'static str,
     /// Matters only while these choices are made; empty: always.
     pub applies: Applies,
     /// The same for the part of the scheme that it belongs to.
     pub within: Applies,
+    /// What it does, in a phrase without a full stop.
     pub meaning: &'static str,
+    /// Where the default is from: paper and section, a standard, or that it is an assumption.
     pub source: &'static str,
 }
 
@@ -161,8 +176,11 @@ pub const fn joined<const N: usize>(lists: &[(&'static [ParamSpec], Applies)]) -
 /// A named set of values that differ from the defaults.
 #[derive(Debug)]
 pub struct Preset {
+    /// What follows the colon in `SCHEME:PRESET`.
     pub name: &'static str,
+    /// Where the values are from, or that they are an assumption.
     pub source: &'static str,
+    /// Name and value of a parameter each, as a scenario spells them.
     pub values: &'static [(&'static str, &'static str)],
 }
 
@@ -176,10 +194,12 @@ pub struct ParamValues {
 }
 
 impl SchemeSpec {
+    /// None if the scheme has no parameter of this name.
     pub fn param(&self, name: &str) -> Option<&'static ParamSpec> {
         self.params.iter().find(|param| param.name == name)
     }
 
+    /// None if the scheme has no preset of this name.
     pub fn preset(&self, name: &str) -> Option<&'static Preset> {
         self.presets.iter().find(|preset| preset.name == name)
     }
@@ -211,6 +231,7 @@ impl SchemeSpec {
 }
 
 impl ParamValues {
+    /// The scheme whose parameters they are.
     pub fn spec(&self) -> &'static SchemeSpec {
         self.spec
     }
@@ -220,6 +241,7 @@ impl ParamValues {
         self.base.as_deref()
     }
 
+    /// Whether the scheme takes a base, and this one, is for [`objection`](crate::objection) to say.
     pub fn set_base(&mut self, base: Option<ParamValues>) {
         self.base = base.map(Box::new);
     }
@@ -230,6 +252,7 @@ impl ParamValues {
         self.values[index] = value;
     }
 
+    /// Panics if the scheme has no parameter of this name.
     pub fn get(&self, name: &str) -> &Value {
         &self.values[self.index(name)]
     }
@@ -246,6 +269,7 @@ impl ParamValues {
         Some(format!("`{name}` matters only when {choice} = \"{wanted}\", and it is \"{}\"", self.get(choice)))
     }
 
+    /// All parameters with their values, in the order of [`SchemeSpec::params`].
     pub fn iter(&self) -> impl Iterator<Item = (&'static ParamSpec, &Value)> {
         self.spec.params.iter().zip(&self.values)
     }

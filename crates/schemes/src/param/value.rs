@@ -22,47 +22,67 @@ pub enum ParamKind {
     TimeByRate,
     /// At a port: `"0.3"` for all, or by rate: `"0.3@40Gbps, 0.45@100Gbps"`.
     NumberByRate {
+        /// Smallest value at any rate, itself allowed.
         min: f64,
+        /// Largest value at any rate, itself allowed.
         max: f64,
     },
     /// A number within bounds, both included: `0.00390625` or `"1/256"`.
     Number {
+        /// Smallest value, itself allowed.
         min: f64,
+        /// Largest value, itself allowed.
         max: f64,
     },
     /// A whole number within bounds, both included.
     Count {
+        /// Smallest value, itself allowed.
         min: u64,
+        /// Largest value, itself allowed.
         max: u64,
     },
     /// `true` or `false`
     Flag,
+    /// One of these texts, letter by letter.
     Choice(&'static [&'static str]),
 }
 
 /// A parameter's value, of the kind its [`ParamKind`] asks for.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
+    /// `"55us"`
     Time(Span),
+    /// `"40Mbps"`, `"line/1000"`
     Rate(RateValue),
+    /// `"10MB"`
     Bytes(u64),
+    /// `"5KB"`, `"4KB/Gbps"`, `"160KB@40Gbps, 400KB@100Gbps"`
     BytesByRate(BytesByRate),
+    /// `"10us"`, `"1ms@10Gbps, 250us@40Gbps"`
     TimeByRate(TimeByRate),
+    /// `"0.3"`, `"0.3@40Gbps, 0.45@100Gbps"`
     NumberByRate(NumberByRate),
+    /// Within the bounds of its [`ParamKind::Number`].
     Number(f64),
+    /// Within the bounds of its [`ParamKind::Count`].
     Count(u64),
+    /// `true` or `false`
     Flag(bool),
+    /// One of the texts of its [`ParamKind::Choice`].
     Choice(&'static str),
 }
 
+/// A rate at a sender.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum RateValue {
+    /// The same whatever the line rate.
     Fixed(BitRate),
     /// This part of the sender's line rate.
     OfLine(f64),
 }
 
 impl RateValue {
+    /// In bits per second, at a sender of this line rate.
     pub fn at(self, line: BitRate) -> f64 {
         match self {
             RateValue::Fixed(rate) => rate.bps() as f64,
@@ -71,9 +91,12 @@ impl RateValue {
     }
 }
 
+/// A size at ports, which may depend on their rate.
 #[derive(Clone, PartialEq, Debug)]
 pub enum BytesByRate {
+    /// Bytes at every port.
     Fixed(u64),
+    /// Bytes for each Gb/s of the port's rate.
     PerGbps(f64),
     /// By port rate, ascending; a rate not listed takes the nearest lower entry scaled to it.
     Table(Vec<(BitRate, u64)>),
@@ -113,11 +136,14 @@ impl BytesByRate {
 /// inverse proportion, since what takes a time at a port is a number of bytes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TimeByRate {
+    /// The same at every port, whatever its rate.
     Fixed(Span),
+    /// By port rate, ascending.
     Table(Vec<(BitRate, Span)>),
 }
 
 impl TimeByRate {
+    /// At a port of this rate.
     pub fn at(&self, rate: BitRate) -> Span {
         match self {
             TimeByRate::Fixed(span) => *span,
@@ -131,11 +157,14 @@ impl TimeByRate {
 /// Numbers at ports: a rate not listed takes the nearest lower entry, else the lowest.
 #[derive(Clone, PartialEq, Debug)]
 pub enum NumberByRate {
+    /// The same at every port, whatever its rate.
     Fixed(f64),
+    /// By port rate, ascending.
     Table(Vec<(BitRate, f64)>),
 }
 
 impl NumberByRate {
+    /// At a port of this rate.
     pub fn at(&self, rate: BitRate) -> f64 {
         match self {
             NumberByRate::Fixed(number) => *number,

@@ -6,6 +6,7 @@
 
 use xoff_engine::{Span, Time};
 
+/// Ticks at the multiples of its period, while awake.
 #[derive(Clone, Debug)]
 pub struct Clock {
     period: Span,
@@ -20,21 +21,25 @@ impl Clock {
         Clock { period: period.max(Span::from_ns(1)), periods: 0, next: None }
     }
 
+    /// Between two ticks; at least a nanosecond.
     #[inline]
     pub fn period(&self) -> Span {
         self.period
     }
 
+    /// The next tick: what a congestion point's `timer` returns. None while asleep.
     #[inline]
     pub fn next(&self) -> Option<Time> {
         self.next
     }
 
+    /// Whether there is no next tick until [`Clock::wake`].
     #[inline]
     pub fn is_asleep(&self) -> bool {
         self.next.is_none()
     }
 
+    /// Whether the next tick is now, or should have been.
     #[inline]
     pub fn is_due(&self, now: Time) -> bool {
         self.next.is_some_and(|at| at <= now)

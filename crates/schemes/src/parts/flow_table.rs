@@ -14,32 +14,39 @@ pub struct FlowTable<T> {
 }
 
 impl<T> FlowTable<T> {
+    /// Without entries and without memory.
     pub fn new() -> FlowTable<T> {
         FlowTable { entries: Vec::new(), index: Vec::new() }
     }
 
+    /// Flows that have an entry.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
+    /// Whether no flow has an entry.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
+    /// In the order in which they came, but for removals.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         self.entries.iter().map(|(flow, value)| (*flow, value))
     }
 
+    /// In the order of [`FlowTable::iter`].
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut T)> {
         self.entries.iter_mut().map(|(flow, value)| (*flow, value))
     }
 
+    /// None if the flow has no entry.
     #[inline]
     pub fn get(&self, flow: u32) -> Option<&T> {
         let entry = self.index.get(self.find(flow)).copied().unwrap_or(0);
         self.entries.get((entry as usize).wrapping_sub(1)).map(|(_, value)| value)
     }
 
+    /// None if the flow has no entry.
     #[inline]
     pub fn get_mut(&mut self, flow: u32) -> Option<&mut T> {
         let entry = self.index.get(self.find(flow)).copied().unwrap_or(0);
@@ -60,6 +67,7 @@ impl<T> FlowTable<T> {
         &mut self.entries[self.index[at] as usize - 1].1
     }
 
+    /// What its entry held. The last entry takes its place in the order.
     pub fn remove(&mut self, flow: u32) -> Option<T> {
         let at = self.find(flow);
         let entry = self.index.get(at).copied().filter(|&entry| entry != 0)? as usize - 1;
@@ -78,6 +86,7 @@ impl<T> FlowTable<T> {
         self.reindex();
     }
 
+    /// Forgets all flows and keeps the memory.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.index.fill(0);

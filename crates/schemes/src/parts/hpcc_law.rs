@@ -32,6 +32,7 @@ params! {
 /// What the law needs to know of its loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
+    /// Of the sender; its window over T is the largest, W_init.
     pub line_rate: BitRate,
     /// At most the line rate; where the window starts.
     pub initial_rate: BitRate,
@@ -41,8 +42,11 @@ pub struct Settings {
     pub step_bytes: f64,
     /// W_min
     pub min_bytes: f64,
+    /// Utilisation aimed at, above 0 and at most 1.
     pub eta: f64,
+    /// Rounds of additive increase before a multiplicative one; 0: always multiplicative.
     pub max_stage: u32,
+    /// Of the telemetry that it will be given.
     pub precision: Precision,
 }
 
@@ -100,6 +104,7 @@ pub struct HpccLaw {
 }
 
 impl HpccLaw {
+    /// At the window of the initial rate, with no telemetry yet.
     pub fn new(settings: &Settings) -> HpccLaw {
         let (line_bps, round_trip_ps) = (settings.line_rate.bps() as f64, settings.round_trip.ps() as f64);
         // Section 3: W_init = line T / 8.
@@ -185,6 +190,7 @@ impl HpccLaw {
         }
     }
 
+    /// W, from W_min to W_init.
     #[inline]
     pub fn window_bytes(&self) -> f64 {
         self.window_bytes

@@ -42,6 +42,7 @@ params! {
 }
 
 impl Params {
+    /// As the law that reads the records needs it.
     pub fn precision(&self) -> Precision {
         match self.int_precision {
             IntPrecision::Exact => Precision::Exact,
@@ -51,6 +52,7 @@ impl Params {
 }
 
 impl HeaderParams {
+    /// As the law that reads the records needs it.
     pub fn precision(&self) -> Precision {
         match (self.int.int_precision, self.int_multiplier) {
             (IntPrecision::Exact, _) | (IntPrecision::Header, 0) => self.int.precision(),
@@ -59,8 +61,10 @@ impl HeaderParams {
     }
 }
 
+/// How exact the records of switches are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Precision {
+    /// Picoseconds and bytes, and any number of hops.
     #[default]
     Exact,
     /// Time in 24 bits of nanoseconds, bytes sent in 20 bits of 128 m bytes, queue in 17 bits of
@@ -149,6 +153,7 @@ pub struct IntPoint<F = ()> {
 }
 
 impl<F> IntPoint<F> {
+    /// Of the queue `at`, whose number gives its part of the path's identifier.
     pub fn new(precision: Precision, at: &QueueFacts) -> IntPoint<F> {
         IntPoint { precision, name: name_in_path(at.queue), feedback: PhantomData }
     }
@@ -200,6 +205,7 @@ impl Previous {
         (old.hops().len() == new.hops().len() && old.path() == new.path()).then(|| old.hops())
     }
 
+    /// Keeps `new` as what the next records are compared with.
     #[inline]
     pub fn replace(&mut self, new: &IntStack) {
         match &mut self.0 {

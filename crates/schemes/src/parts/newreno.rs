@@ -126,6 +126,7 @@ pub struct NewReno {
 }
 
 impl NewReno {
+    /// At the initial window, or at that of the flow's initial rate if it starts below line rate.
     pub fn new(params: &Arc<Params>, of: &FlowFacts) -> NewReno {
         let smss = u64::from(of.mtu_bytes);
         let mut cwnd = params.initial_window(smss);
@@ -158,9 +159,11 @@ impl NewReno {
         }
     }
 
+    /// Congestion window in bytes.
     pub fn cwnd(&self) -> u64 {
         self.cwnd
     }
+    /// Sender's largest segment in bytes: the payload of a full packet.
     pub fn smss(&self) -> u64 {
         u64::from(self.smss)
     }
@@ -168,12 +171,13 @@ impl NewReno {
     pub fn increases(&self) -> u32 {
         self.increases
     }
+    /// From the third duplicate ACK to the ACK of all that was sent by then.
     pub fn in_recovery(&self) -> bool {
         self.in_recovery
     }
 
     #[cfg(test)]
-    pub fn set_cwnd(&mut self, cwnd: u64) {
+    pub(crate) fn set_cwnd(&mut self, cwnd: u64) {
         self.cwnd = cwnd;
     }
 
@@ -196,6 +200,7 @@ impl NewReno {
         Limits { rate_bps: self.line_bps, window_bytes: (window / smss * smss).max(smss) }
     }
 
+    /// A segment leaves, new or sent again. Starts the time-out if none runs (RFC 6298, rule 5.1).
     pub fn on_sent(&mut self, now: Time) {
         if self.rto_at == Time::NEVER {
             // RFC 5681, section 4.1: nothing was outstanding, for longer than a time-out.
@@ -276,16 +281,19 @@ impl NewReno {
         }
     }
 
+    /// Section 4, RTO: what follows from it is done in [`NewReno::resend`].
     pub fn on_timer(&mut self, now: Time) {
         if self.rto_at <= now {
             self.pending = Pending::Expired;
         }
     }
 
+    /// When the retransmission time-out runs out; none while nothing is outstanding.
     pub fn timer(&self) -> Option<Time> {
         (self.rto_at != Time::NEVER).then_some(self.rto_at)
     }
 
+    /// What the last ACK or the timer calls for; asked after each, with what is outstanding then.
     pub fn resend(&mut self, out: &Outstanding) -> Resend {
         let smss = u64::from(self.smss);
         let flight = out.sent_bytes - out.acked_bytes;

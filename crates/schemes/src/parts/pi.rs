@@ -10,10 +10,12 @@ pub struct Pi {
 }
 
 impl Pi {
+    /// From output `value`, as if the input had been `old`; the output stays between `min` and `max`.
     pub fn new(value: f64, old: f64, min: f64, max: f64) -> Pi {
         Pi { value, old, min, max }
     }
 
+    /// The output after the last step.
     #[inline]
     pub fn value(&self) -> f64 {
         self.value

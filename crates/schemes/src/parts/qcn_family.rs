@@ -31,15 +31,18 @@ pub const PRESETS: &[Preset] = presets! {
 
 /// A congestion point that makes a scheme of the family.
 pub trait Member: CongestionPoint<Feedback = Cnm> + Send {
+    /// Of the whole scheme, [`PRESETS`] included.
     const SPEC: SchemeSpec;
     /// Those of the family, and its own.
     type Params: Send + Sync;
 
+    /// From values of [`Member::SPEC`].
     fn read(values: &ParamValues) -> Self::Params;
 
     /// Those of the family.
     fn shared(params: &Self::Params) -> &Params;
 
+    /// The congestion point of one queue.
     fn at(params: &Self::Params, facts: &QueueFacts) -> Self;
 
     /// Why its own parameters make no sense.

@@ -93,6 +93,7 @@ pub struct Limiter {
 }
 
 impl Limiter {
+    /// Idle at line rate; at work from `of.start` on if the flow starts below it.
     pub fn new(params: &Arc<Params>, of: &FlowFacts) -> Limiter {
         let line_bps = of.line_rate.bps() as f64;
         // A floor of zero would stop the flow for good.

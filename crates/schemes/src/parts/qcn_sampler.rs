@@ -14,8 +14,9 @@ use xoff_fabric::scheme::{QueueFacts, QueueView};
 pub struct Cnm {
     /// Quantised feedback, 1 to `psi_max` (0 only with `send_zero`).
     pub psi: u8,
-    /// Qeq less the queue, and the queue less that of the sample before, in bytes.
+    /// Qeq less the queue.
     pub offset_bytes: i32,
+    /// The queue less that of the sample before.
     pub delta_bytes: i32,
 }
 
@@ -106,6 +107,7 @@ enum Form {
 }
 
 impl Sampler {
+    /// For an empty queue; the stream of its draws is the queue's own.
     pub fn new(params: &Params, facts: &QueueFacts) -> Sampler {
         let form = match params.sampling {
             Sampling::Packets => {
@@ -131,10 +133,12 @@ impl Sampler {
         sampler
     }
 
+    /// Largest quantised feedback, from 1 to 64.
     pub fn psi_max(&self) -> u8 {
         self.psi_max
     }
 
+    /// Qeq at this queue, at least a byte.
     pub fn qeq_bytes(&self) -> f64 {
         self.qeq_bytes
     }

@@ -33,6 +33,7 @@ impl Draw {
 }
 
 impl Red {
+    /// `pmax` is the probability at Kmax, from 0 to 1; beyond Kmax every packet is marked.
     pub fn new(kmin_bytes: u64, kmax_bytes: u64, pmax: f64, facts: &QueueFacts) -> Red {
         let own = || Draw::Own(stream(facts.seed, "red", facts.queue));
         let random = facts.shared_random.clone().map_or_else(own, Draw::Shared);

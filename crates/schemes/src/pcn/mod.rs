@@ -156,7 +156,9 @@ impl Scheme for Pcn {
 /// size stays the plain one, and it travels in the control class, where no switch marks it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cnp {
+    /// The ECN bit: so many packets of the period were marked that the flow counts as congested.
     pub congested: bool,
+    /// RecRate in Mb/s: what the receiver got in the period, at least 1 if congested, else 0.
     pub rec_rate_mbps: u32,
 }
 

@@ -123,6 +123,7 @@ fn cn_bytes(ids: usize) -> u32 {
 /// What a port is to a region (section 1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
+    /// Neither flag.
     Outside,
     /// Local flag only: runs CFR.
     Root,
