@@ -6,7 +6,8 @@
 //! (what concerns all of the network), `compat` (rules of other simulators).
 //!
 //! Reading order: [`plan`] (what is built), [`traffic`] (who sends what), [`scheme`] (the
-//! congestion-control triad), [`world`] (the event loop), [`record`] (what comes out).
+//! congestion-control triad), [`world`] (the event loop), [`record`] (what comes out). The examples `plan` and `own_scheme`
+//! of the crate `xoff-run` are whole programs.
 
 mod compat;
 pub mod contract;

@@ -128,7 +128,7 @@ fn the_list_names_everything() {
 /// The papers' own files: every claim of the catalogue is there once.
 #[test]
 fn the_papers_are_complete() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     let catalogue = xoff::reproduce::catalogue::Catalogue::open(&root).unwrap_or_else(|problems| {
         let texts: Vec<String> = problems.iter().map(|problem| problem.render(false)).collect();
         panic!("{}", texts.join("\n"))
@@ -156,7 +156,7 @@ fn the_papers_are_complete() {
 #[test]
 fn every_experiment_is_in_order_at_every_scale() {
     use xoff::reproduce::{Reproduction, catalogue::Catalogue, runner::Failed, scale::Scale};
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     let Ok(catalogue) = Catalogue::open(&root) else { panic!("see the_papers_are_complete") };
     for scale in Scale::ALL {
         if let Err(Failed::BadInput(problems)) = Reproduction::prepare(&catalogue, &["all".to_owned()], scale) {
