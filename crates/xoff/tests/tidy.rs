@@ -105,16 +105,14 @@ fn the_fabric_names_no_scheme() {
     assert!(wrong.is_empty(), "schemes belong in their own crate:\n{}", wrong.join("\n"));
 }
 
-/// Rooms of the fabric, and those that each may use besides itself. What a part is made of stands in one circle:
-/// a part owns its nodes and flows, and they act as that part.
-const ROOMS: [(&str, &[&str]); 7] = [
+/// Rooms of the fabric, and those that each may use besides itself.
+const ROOMS: [(&str, &[&str]); 6] = [
     ("contract", &[]),
     ("network", &["contract"]),
-    ("node", &["contract", "network", "flow", "part"]),
-    ("flow", &["contract", "network", "part"]),
-    ("part", &["contract", "network", "node", "flow"]),
-    ("compat", &["contract", "network", "node", "part"]),
-    ("run", &["contract", "network", "node", "flow", "part"]),
+    ("node", &["contract", "network", "id"]),
+    ("flow", &["contract", "network", "id"]),
+    ("part", &["contract", "network", "id", "node", "flow"]),
+    ("run", &["contract", "network", "id", "node", "flow", "part"]),
 ];
 
 #[test]
