@@ -22,9 +22,16 @@ fn a_paper_is_run_drawn_and_judged() {
     let found = verdicts(&bench, &[]);
     let expected = [("toy-c1", "holds in direction"), ("toy-c2", "not run at this scale"), ("toy-c3", "holds")];
     assert_eq!(found, expected.map(|(id, verdict)| (id.to_owned(), verdict.to_owned())));
-    for file in
-        ["report.html", "toy.html", "claims.csv", "claims.json", "figures/toy-fig1-a.svg", "figures/toy-fig1-a.png"]
-    {
+    for file in [
+        "report.html",
+        "toy.html",
+        "report.md",
+        "toy.md",
+        "claims.csv",
+        "claims.json",
+        "figures/toy-fig1-a.svg",
+        "figures/toy-fig1-a.png",
+    ] {
         assert!(bench.path.join("out").join(file).is_file(), "{file}");
     }
     let standard = verdicts(&bench, &["--scale", "standard"]);
@@ -104,6 +111,24 @@ fn mistakes_are_found_before_anything_runs() {
     let bench = toy();
     let message = stderr(&bench.xoff(&["reproduce", "toy-fig9"]));
     assert!(message.contains("no paper or experiment `toy-fig9`") && message.contains("toy-fig1"), "{message}");
+}
+
+#[test]
+fn a_book_stands_among_other_documents() {
+    let bench = toy();
+    std::fs::create_dir(bench.path.join("docs")).unwrap();
+    bench.write("docs/mine.md", "# Mine\n");
+    let args = ["reproduce", "toy", "--out", "out", "--quiet", "--book", "docs"];
+    bench.ok(&args);
+    assert_eq!(common::entries(&bench.path.join("docs")), ["mine.md", "reproduction", "reproduction.md"]);
+    assert_eq!(common::entries(&bench.path.join("docs/reproduction")), ["figures", "toy.md"]);
+    assert_eq!(common::entries(&bench.path.join("docs/reproduction/figures")), ["toy-fig1-a.svg"]);
+    let page = String::from_utf8(bench.read("docs/reproduction/toy.md")).unwrap();
+    assert!(page.contains("(figures/toy-fig1-a.svg)") && page.contains("(../reproduction.md)"), "{page}");
+    bench.ok(&args);
+    bench.write("docs/reproduction/toy.md", "# About toys\n");
+    let output = bench.xoff(&args);
+    assert_eq!(output.status.code(), Some(3), "a page of another title is somebody else's");
 }
 
 #[test]
