@@ -1,16 +1,17 @@
 //! The lossless fabric: packets, links, ports, buffers, PFC, switches, routing, hosts, RoCE and
 //! TCP transport. It runs any [`scheme::Scheme`] and names none.
 //!
-//! Rooms by owner: [`network`] (what is planned, and never changes), [`contract`] (what is agreed on with others),
-//! [`node`] (switches and NICs), [`flow`] (senders and receivers), [`part`] (some nodes and the event loop), [`run`]
-//! (what concerns all of the network), `compat` (rules of other simulators).
+//! Rooms, each of which knows only those before it: [`contract`] (what is agreed on with others), [`network`] (what
+//! is planned, and never changes), [`node`] and [`flow`] (what switches, hosts, senders and receivers remember),
+//! [`part`] (what they do, and the event loop), [`run`] (what concerns all of the network).
 //!
 //! Reading order: [`plan`] (what is built), [`traffic`] (who sends what), [`scheme`] (the
-//! congestion-control triad), [`world`] (the event loop), [`record`] (what comes out).
+//! congestion-control triad), [`world`] (the event loop), [`record`] (what comes out). The examples `plan` and `own_scheme`
+//! of the crate `xoff-run` are whole programs.
 
-mod compat;
 pub mod contract;
 pub mod flow;
+pub mod id;
 pub mod network;
 pub mod node;
 pub mod part;

@@ -2,9 +2,9 @@
 //! dictionary are all made from these.
 
 use super::grid::Grid;
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
+use parquet::schema::types::{Type, TypePtr};
 use serde_json::{Value, json};
-use std::collections::HashMap;
 use std::sync::Arc;
 use xoff_scenario::wrap;
 
@@ -46,26 +46,32 @@ impl Kind {
         }
     }
 
-    fn data_type(self) -> DataType {
+    /// How Parquet stores it.
+    pub fn stored(self) -> PhysicalType {
         match self {
-            Kind::Integer => DataType::Int64,
-            Kind::Real => DataType::Float64,
-            Kind::Text => DataType::Utf8,
+            Kind::Integer => PhysicalType::INT64,
+            Kind::Real => PhysicalType::DOUBLE,
+            Kind::Text => PhysicalType::BYTE_ARRAY,
         }
     }
 }
 
 impl Table {
-    /// The Arrow schema; each field carries its unit and meaning as metadata.
-    pub fn schema(&self) -> SchemaRef {
+    /// The Parquet schema.
+    pub fn schema(&self) -> TypePtr {
         let field = |column: &Column| {
-            let mut notes = HashMap::from([("meaning".to_owned(), column.meaning.to_owned())]);
-            if !column.unit.is_empty() {
-                notes.insert("unit".to_owned(), column.unit.to_owned());
-            }
-            Field::new(column.name, column.kind.data_type(), column.nullable).with_metadata(notes)
+            let builder = Type::primitive_type_builder(column.name, column.kind.stored())
+                .with_repetition(if column.nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED })
+                .with_logical_type((column.kind == Kind::Text).then_some(LogicalType::String));
+            Arc::new(builder.build().expect("three kinds that Parquet knows"))
         };
-        Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()))
+        let fields = self.columns.iter().map(field).collect();
+        Arc::new(Type::group_type_builder(self.name).with_fields(fields).build().expect("columns have names"))
+    }
+
+    /// The column of this name.
+    pub fn column(&self, name: &str) -> Option<&'static Column> {
+        self.columns.iter().find(|column| column.name == name)
     }
 }
 
@@ -123,10 +129,9 @@ mod tests {
     fn schema_and_dictionary_follow_the_definitions() {
         let flows = ALL[0];
         let schema = flows.schema();
-        assert_eq!(schema.fields().len(), flows.columns.len());
-        let fct = schema.field_with_name("fct_us").unwrap();
-        assert_eq!(fct.metadata().get("unit").map(|s| s.as_ref()), Some("us"));
-        assert!(fct.is_nullable());
+        assert_eq!(schema.get_fields().len(), flows.columns.len());
+        let fct = schema.get_fields().iter().find(|field| field.name() == "fct_us").unwrap();
+        assert_eq!((fct.get_physical_type(), fct.is_optional()), (PhysicalType::DOUBLE, true));
         let text: String = ALL.iter().map(|table| dictionary_text(table, 80)).collect();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         for column in ALL.iter().flat_map(|t| t.columns) {

@@ -1,13 +1,13 @@
 //! Reads a finished run directory back: its summary, its scenario, its tables.
 
-use super::column::Table;
+use super::column::{Column, Table};
 use super::directory::MARKERS;
 use super::summary::Summary;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
-use arrow_array::{Array, Float64Array, Int64Array, RecordBatch, StringArray};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::ParquetError;
+use parquet::file::reader::FileReader;
+use parquet::file::serialized_reader::SerializedFileReader;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use xoff_engine::Time;
@@ -76,21 +76,25 @@ impl RunDirectory {
     /// These columns of a table, batch by batch in the order of the file.
     pub fn rows(&self, table: &'static Table, columns: &[&str]) -> Result<Batches, Diagnostic> {
         let path = self.file(table);
-        let about = move |why: String| unreadable(&path, why);
-        let file = File::open(self.file(table)).map_err(|error| about(error.to_string()))?;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| about(error.to_string()))?;
-        let (found, wanted) = (builder.schema(), table.schema());
+        let about = |why: String| unreadable(&path, why);
+        let file = File::open(&path).map_err(|error| about(error.to_string()))?;
+        let reader = SerializedFileReader::new(file).map_err(|error| about(error.to_string()))?;
+        let schema = reader.metadata().file_metadata().schema_descr();
+        let mut wanted = Vec::with_capacity(columns.len());
         for &name in columns {
-            let own = wanted.field_with_name(name).map_err(|error| about(error.to_string()))?;
-            let same = found.field_with_name(name).is_ok_and(|field| field.data_type() == own.data_type());
-            if !same {
+            let own = table.column(name).ok_or_else(|| about(format!("tables of this kind have no `{name}`")))?;
+            let place = schema.columns().iter().position(|found| {
+                found.name() == name
+                    && found.physical_type() == own.kind.stored()
+                    && (found.max_def_level() > 0) == own.nullable
+            });
+            let Some(place) = place else {
                 let error = about(format!("it has no column `{name}` of the kind that this Xoff writes"));
                 return Err(error.help("run the scenario again with this version"));
-            }
+            };
+            wanted.push((own, place));
         }
-        let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
-        let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
-        Ok(Batches { reader: reader.map_err(|error| about(error.to_string()))?, path: self.file(table) })
+        Ok(Batches { reader, wanted, group: 0, open: Vec::new(), left: 0, path })
     }
 }
 
@@ -106,74 +110,150 @@ fn unreadable(path: &Path, why: String) -> Diagnostic {
 
 /// The rows of a table, some thousands at a time.
 pub struct Batches {
-    reader: ParquetRecordBatchReader,
+    reader: SerializedFileReader<File>,
+    /// Columns, and where the file has them.
+    wanted: Vec<(&'static Column, usize)>,
+    /// The row group that comes next; of the one before, the columns that are being read and the rows left.
+    group: usize,
+    open: Vec<ColumnReader>,
+    left: usize,
     path: PathBuf,
+}
+
+impl Batches {
+    /// The next batch; `None` at the end.
+    fn read(&mut self) -> Result<Option<Rows>, ParquetError> {
+        while self.left == 0 {
+            if self.group == self.reader.num_row_groups() {
+                return Ok(None);
+            }
+            let group = self.reader.get_row_group(self.group)?;
+            self.open =
+                self.wanted.iter().map(|(_, place)| group.get_column_reader(*place)).collect::<Result<_, _>>()?;
+            self.left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+            self.group += 1;
+        }
+        let len = self.left.min(BATCH_ROWS);
+        self.left -= len;
+        let mut columns = Vec::with_capacity(self.wanted.len());
+        for ((column, _), reader) in self.wanted.iter().zip(&mut self.open) {
+            columns.push((column.name, Cells::read(reader, column.nullable, len)?));
+        }
+        Ok(Some(Rows { columns, len, path: self.path.clone() }))
+    }
 }
 
 impl Iterator for Batches {
     type Item = Result<Rows, Diagnostic>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.reader.next()?;
-        let path = self.path.clone();
-        Some(match batch {
-            Ok(batch) => Ok(Rows { batch, path }),
-            Err(error) => Err(unreadable(&path, error.to_string())),
+        match self.read() {
+            Ok(rows) => rows.map(Ok),
+            Err(error) => {
+                // What follows a broken page is not to be trusted.
+                (self.left, self.group) = (0, self.reader.num_row_groups());
+                Some(Err(unreadable(&self.path, error.to_string())))
+            }
+        }
+    }
+}
+
+/// Some rows of one column; empty cells are `None`.
+enum Cells {
+    Integers(Vec<Option<i64>>),
+    Reals(Vec<Option<f64>>),
+    Texts(Vec<Option<String>>),
+}
+
+impl Cells {
+    fn read(reader: &mut ColumnReader, nullable: bool, len: usize) -> Result<Cells, ParquetError> {
+        Ok(match reader {
+            ColumnReader::Int64ColumnReader(reader) => Cells::Integers(cells(reader, nullable, len)?),
+            ColumnReader::DoubleColumnReader(reader) => Cells::Reals(cells(reader, nullable, len)?),
+            ColumnReader::ByteArrayColumnReader(reader) => {
+                let text = |bytes: ByteArray| bytes.as_utf8().map(str::to_owned);
+                let texts = cells(reader, nullable, len)?.into_iter().map(|cell| cell.map(text).transpose());
+                Cells::Texts(texts.collect::<Result<_, _>>()?)
+            }
+            _ => return Err(ParquetError::General("a column of an unknown kind".to_owned())),
         })
     }
 }
 
+/// The next cells of a column, values in their places.
+fn cells<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    nullable: bool,
+    len: usize,
+) -> Result<Vec<Option<T::T>>, ParquetError> {
+    let (mut values, mut present, mut rows) = (Vec::new(), Vec::new(), 0);
+    while rows < len {
+        let levels = nullable.then_some(&mut present);
+        let (records, ..) = reader.read_records(len - rows, levels, None, &mut values)?;
+        if records == 0 {
+            return Err(ParquetError::EOF("the column ends before its rows do".to_owned()));
+        }
+        rows += records;
+    }
+    let mut values = values.into_iter();
+    Ok(match nullable {
+        true => present.iter().map(|&level| if level > 0 { values.next() } else { None }).collect(),
+        false => values.map(Some).collect(),
+    })
+}
+
 /// Some rows of a table, as columns by name.
 pub struct Rows {
-    batch: RecordBatch,
+    columns: Vec<(&'static str, Cells)>,
+    len: usize,
     path: PathBuf,
 }
 
 impl Rows {
     pub fn len(&self) -> usize {
-        self.batch.num_rows()
+        self.len
     }
 
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.len == 0
     }
 
-    fn column<'a, T>(&'a self, name: &str, take: impl FnOnce(&'a dyn Array) -> Option<T>) -> Result<T, Diagnostic> {
-        let array = self.batch.column_by_name(name).and_then(|array| take(array.as_ref()));
-        array.ok_or_else(|| unreadable(&self.path, format!("column `{name}` was not read or is of another kind")))
+    fn column<'a, T>(&'a self, name: &str, take: impl FnOnce(&'a Cells) -> Option<T>) -> Result<T, Diagnostic> {
+        let found = self.columns.iter().find(|(column, _)| *column == name).and_then(|(_, cells)| take(cells));
+        found.ok_or_else(|| unreadable(&self.path, format!("column `{name}` was not read or is of another kind")))
     }
 
     pub fn integers(&self, name: &str) -> Result<Integers<'_>, Diagnostic> {
-        self.column(name, |array| array.as_primitive_opt::<Int64Type>()).map(Integers)
+        self.column(name, |cells| if let Cells::Integers(cells) = cells { Some(Integers(cells)) } else { None })
     }
 
     pub fn reals(&self, name: &str) -> Result<Reals<'_>, Diagnostic> {
-        self.column(name, |array| array.as_primitive_opt::<Float64Type>()).map(Reals)
+        self.column(name, |cells| if let Cells::Reals(cells) = cells { Some(Reals(cells)) } else { None })
     }
 
     pub fn texts(&self, name: &str) -> Result<Texts<'_>, Diagnostic> {
-        self.column(name, |array| array.as_string_opt::<i32>()).map(Texts)
+        self.column(name, |cells| if let Cells::Texts(cells) = cells { Some(Texts(cells)) } else { None })
     }
 }
 
 /// A column of numbers that are whole; empty cells are `None`.
 #[derive(Clone, Copy)]
-pub struct Integers<'a>(&'a Int64Array);
+pub struct Integers<'a>(&'a [Option<i64>]);
 
 impl Integers<'_> {
     pub fn get(&self, row: usize) -> Option<u64> {
         // The writer puts nothing negative here.
-        self.0.is_valid(row).then(|| self.0.value(row).unsigned_abs())
+        self.0[row].map(i64::unsigned_abs)
     }
 }
 
 /// A column of other numbers.
 #[derive(Clone, Copy)]
-pub struct Reals<'a>(&'a Float64Array);
+pub struct Reals<'a>(&'a [Option<f64>]);
 
 impl Reals<'_> {
     pub fn get(&self, row: usize) -> Option<f64> {
-        self.0.is_valid(row).then(|| self.0.value(row))
+        self.0[row]
     }
 
     /// Of a column in microseconds. Exact: a picosecond survives for the first 2.5 hours of a run.
@@ -184,11 +264,11 @@ impl Reals<'_> {
 
 /// A column of words.
 #[derive(Clone, Copy)]
-pub struct Texts<'a>(&'a StringArray);
+pub struct Texts<'a>(&'a [Option<String>]);
 
 impl<'a> Texts<'a> {
     pub fn get(&self, row: usize) -> Option<&'a str> {
-        self.0.is_valid(row).then(|| self.0.value(row))
+        self.0[row].as_deref()
     }
 }
 
@@ -239,7 +319,7 @@ mod tests {
     #[test]
     fn picoseconds_survive_a_column_of_microseconds() {
         for ps in [1, 83_840, 2_000_000_122_000, 2_000_000_122_001, 7_999_999_999_999_999] {
-            let column = Float64Array::from(vec![Time::from_ps(ps).as_us()]);
+            let column = [Some(Time::from_ps(ps).as_us())];
             assert_eq!(Reals(&column).time(0), Some(Time::from_ps(ps)));
         }
     }

@@ -1,21 +1,21 @@
 //! Streams rows into a Parquet file and, on request, a CSV twin.
 
-use super::column::{Kind, Table};
+use super::column::{Column, Kind, Table, dictionary_json};
 use crate::files::disk::{self, Out};
-use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::SchemaRef;
-use parquet::arrow::ArrowWriter;
+use bytes::Bytes;
 use parquet::basic::Compression;
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use std::io::{self, BufWriter, Write};
+use std::mem::take;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Rows gathered before they go to the encoder: bounds memory, not the layout of the file.
-const BATCH_ROWS: usize = 16 * 1024;
-const ROW_GROUP_ROWS: usize = 128 * 1024;
+/// Rows gathered before they are written, as a row group of their own: bounds memory.
+const ROW_GROUP_ROWS: usize = 64 * 1024;
 
 /// One value of a row.
 #[derive(Clone, Copy, Debug)]
@@ -62,57 +62,97 @@ impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
     }
 }
 
-enum Builder {
-    Integer(Int64Builder),
-    Real(Float64Builder),
-    Text(StringBuilder),
+/// Values of one column that wait to be written. Empty cells have none.
+enum Values {
+    Integer(Vec<i64>),
+    Real(Vec<f64>),
+    /// One text after the other, and where each ends.
+    Text(Vec<u8>, Vec<usize>),
 }
 
-impl Builder {
+/// One column of the rows that wait.
+struct Gathered {
+    values: Values,
+    /// By row whether there is a value, in columns where there may be none: Parquet's definition levels.
+    present: Option<Vec<i16>>,
+}
+
+impl Gathered {
+    fn new(column: &Column) -> Gathered {
+        let values = match column.kind {
+            Kind::Integer => Values::Integer(Vec::new()),
+            Kind::Real => Values::Real(Vec::new()),
+            Kind::Text => Values::Text(Vec::new(), Vec::new()),
+        };
+        Gathered { values, present: column.nullable.then(Vec::new) }
+    }
+
     fn push(&mut self, cell: Cell<'_>) -> bool {
-        match (self, cell) {
+        match (&mut self.values, cell) {
             // Counts beyond 2^63 cannot arise: the clock itself ends earlier.
-            (Builder::Integer(b), Cell::Integer(value)) => b.append_value(i64::try_from(value).unwrap_or(i64::MAX)),
-            (Builder::Integer(b), Cell::Empty) => b.append_null(),
-            (Builder::Real(b), Cell::Real(value)) => b.append_value(value),
-            (Builder::Real(b), Cell::Empty) => b.append_null(),
-            (Builder::Text(b), Cell::Text(value)) => b.append_value(value),
-            (Builder::Text(b), Cell::Empty) => b.append_null(),
+            (Values::Integer(values), Cell::Integer(value)) => values.push(i64::try_from(value).unwrap_or(i64::MAX)),
+            (Values::Real(values), Cell::Real(value)) => values.push(value),
+            (Values::Text(bytes, ends), Cell::Text(value)) => {
+                bytes.extend_from_slice(value.as_bytes());
+                ends.push(bytes.len());
+            }
+            (_, Cell::Empty) if self.present.is_some() => {}
             _ => return false,
+        }
+        if let Some(present) = &mut self.present {
+            present.push(i16::from(!matches!(cell, Cell::Empty)));
         }
         true
     }
 
-    fn finish(&mut self) -> ArrayRef {
-        match self {
-            Builder::Integer(b) => Arc::new(b.finish()),
-            Builder::Real(b) => Arc::new(b.finish()),
-            Builder::Text(b) => Arc::new(b.finish()),
+    /// Hands everything over, and is empty again.
+    fn write(&mut self, column: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+        let present = self.present.as_deref();
+        match &mut self.values {
+            Values::Integer(values) => {
+                column.typed::<Int64Type>().write_batch(values, present, None)?;
+                values.clear();
+            }
+            Values::Real(values) => {
+                column.typed::<DoubleType>().write_batch(values, present, None)?;
+                values.clear();
+            }
+            Values::Text(bytes, ends) => {
+                let all = Bytes::from(take(bytes));
+                let starts = [0].into_iter().chain(ends.iter().copied());
+                let texts = starts.zip(ends.iter()).map(|(start, &end)| ByteArray::from(all.slice(start..end)));
+                column.typed::<ByteArrayType>().write_batch(&texts.collect::<Vec<_>>(), present, None)?;
+                ends.clear();
+            }
         }
+        if let Some(present) = &mut self.present {
+            present.clear();
+        }
+        Ok(())
     }
 }
 
 /// Writes one table.
 pub struct TableWriter {
     table: &'static Table,
-    schema: SchemaRef,
-    builders: Vec<Builder>,
+    columns: Vec<Gathered>,
     rows: usize,
-    parquet: ArrowWriter<BufWriter<Out>>,
+    parquet: SerializedFileWriter<BufWriter<Out>>,
     csv: Option<csv::Writer<Out>>,
 }
 
 impl TableWriter {
     /// Creates `DIR/NAME.parquet` and with `csv` also `DIR/NAME.csv`.
     pub fn create(dir: &Path, table: &'static Table, version: &str, csv: bool) -> io::Result<TableWriter> {
-        let schema = table.schema();
+        // What every column means travels with the file, as `xoff describe --json` has it.
+        let dictionary = KeyValue::new("xoff.columns".to_owned(), dictionary_json(&[table]).to_string());
         let settings = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
-            .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+            .set_key_value_metadata(Some(vec![dictionary]))
             .set_created_by(format!("xoff {version}"))
             .build();
         let file = BufWriter::new(disk::create(&dir.join(format!("{}.parquet", table.name)))?);
-        let parquet = ArrowWriter::try_new(file, schema.clone(), Some(settings)).map_err(plain)?;
+        let parquet = SerializedFileWriter::new(file, table.schema(), Arc::new(settings)).map_err(plain)?;
         let csv = if csv {
             let mut writer = csv::Writer::from_writer(disk::create(&dir.join(format!("{}.csv", table.name)))?);
             writer.write_record(table.columns.iter().map(|c| c.name)).map_err(io::Error::other)?;
@@ -120,23 +160,15 @@ impl TableWriter {
         } else {
             None
         };
-        let builders = table
-            .columns
-            .iter()
-            .map(|column| match column.kind {
-                Kind::Integer => Builder::Integer(Int64Builder::new()),
-                Kind::Real => Builder::Real(Float64Builder::new()),
-                Kind::Text => Builder::Text(StringBuilder::new()),
-            })
-            .collect();
-        Ok(TableWriter { table, schema, builders, rows: 0, parquet, csv })
+        let columns = table.columns.iter().map(Gathered::new).collect();
+        Ok(TableWriter { table, columns, rows: 0, parquet, csv })
     }
 
     /// One cell per column, in the order of the definition.
     pub fn row(&mut self, cells: &[Cell<'_>]) -> io::Result<()> {
-        assert_eq!(cells.len(), self.builders.len(), "a row of {} has another number of columns", self.table.name);
-        for ((builder, column), cell) in self.builders.iter_mut().zip(self.table.columns).zip(cells) {
-            assert!(builder.push(*cell), "{}.{} cannot hold {cell:?}", self.table.name, column.name);
+        assert_eq!(cells.len(), self.columns.len(), "a row of {} has another number of columns", self.table.name);
+        for ((gathered, column), cell) in self.columns.iter_mut().zip(self.table.columns).zip(cells) {
+            assert!(gathered.push(*cell), "{}.{} cannot hold {cell:?}", self.table.name, column.name);
         }
         if let Some(csv) = &mut self.csv {
             for cell in cells {
@@ -151,25 +183,30 @@ impl TableWriter {
             csv.write_record(None::<&[u8]>).map_err(io::Error::other)?;
         }
         self.rows += 1;
-        if self.rows == BATCH_ROWS {
-            self.flush()?;
+        if self.rows == ROW_GROUP_ROWS {
+            self.flush().map_err(plain)?;
         }
         Ok(())
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        if self.rows > 0 {
-            let columns = self.builders.iter_mut().map(Builder::finish).collect();
-            let batch = RecordBatch::try_new(self.schema.clone(), columns).map_err(io::Error::other)?;
-            self.parquet.write(&batch).map_err(plain)?;
-            self.rows = 0;
+    fn flush(&mut self) -> Result<(), ParquetError> {
+        if self.rows == 0 {
+            return Ok(());
         }
+        let mut group = self.parquet.next_row_group()?;
+        for gathered in &mut self.columns {
+            let mut column = group.next_column()?.expect("the schema has the table's columns");
+            gathered.write(&mut column)?;
+            column.close()?;
+        }
+        group.close()?;
+        self.rows = 0;
         Ok(())
     }
 
     /// Writes the rest. The directory makes all its files durable when it is finished.
     pub fn finish(mut self) -> io::Result<()> {
-        self.flush()?;
+        self.flush().map_err(plain)?;
         let mut file = self.parquet.into_inner().map_err(plain)?;
         file.flush()?;
         match self.csv {

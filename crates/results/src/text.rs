@@ -91,12 +91,16 @@ pub fn speed_line(summary: &Summary) -> String {
         (parts, 1) => format!(" in {parts} parts"),
         (parts, threads) => format!(" in {parts} parts on {threads} threads"),
     };
+    // Not every system says how much a process held.
+    let memory = match summary.peak_rss_bytes {
+        0 => String::new(),
+        peak => format!(", {} peak memory", bytes(peak / 100_000 * 100_000)),
+    };
     format!(
-        "speed: {rate}{parts}\n       {} packet-hops, {} events in {} s, {} peak memory\n",
+        "speed: {rate}{parts}\n       {} packet-hops, {} events in {} s{memory}\n",
         thousands(summary.packet_hops),
         thousands(summary.events),
         brief(summary.wall_seconds),
-        bytes(summary.peak_rss_bytes / 100_000 * 100_000),
     )
 }
 

@@ -1,7 +1,10 @@
 //! Runs a loaded scenario: [`mod@drive`] builds the network and lets it run, [`crew`] cuts it into parts and shares them
 //! out among threads, [`memory`] watches how much it holds, [`recorder`] keeps what measures need.
 //!
-//! Writes nothing and prints nothing.
+//! Writes nothing and prints nothing. Whole programs are in the folder `examples`: `plan` (a network in Rust), `sweep` (a
+//! scenario under several values of a key) and `own_scheme` (a scheme in one file, on a [`World`] of its own).
+//!
+//! [`World`]: xoff_fabric::world::World
 //!
 //! ```
 //! use std::path::Path;

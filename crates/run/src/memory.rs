@@ -31,6 +31,11 @@ pub fn limit() -> u64 {
     *LIMIT.get_or_init(usual_limit)
 }
 
+/// Whether the system says how much this process holds. Where it does not (macOS), no run ends for want of memory.
+pub fn is_known() -> bool {
+    taken_bytes()[1] > 0
+}
+
 /// Three quarters of the machine's memory, or of what its control groups leave it; boundless where the
 /// system does not say.
 fn usual_limit() -> u64 {
@@ -189,6 +194,7 @@ mod tests {
         assert!(small.must_give_way(801, 800, crowd));
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn this_process_holds_something_within_its_limit() {
         let [addresses, used] = taken_bytes();

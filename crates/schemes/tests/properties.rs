@@ -1,6 +1,5 @@
 //! What must hold of every scheme of the registry, whatever happens to it.
 
-#[path = "../../fabric/tests/common/mod.rs"]
 mod common;
 
 use common::List;

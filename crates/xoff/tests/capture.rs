@@ -80,7 +80,7 @@ impl Captured {
     /// As [`Captured::frames`], with preferences of the dissector.
     fn frames_with(&self, preferences: &[&str], capture: &str, filter: &str, fields: &[&str]) -> Vec<Vec<String>> {
         let mut command = Command::new(tools::tshark());
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/xoff.lua");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/tools/xoff.lua");
         command.current_dir(&self.bench.path).arg("-X").arg(format!("lua_script:{}", script.display()));
         command.args(["-r", &self.path(capture), "-T", "fields", "-E", "separator=|", "-E", "aggregator=,"]);
         for check in ["ip.check_checksum", "tcp.check_checksum"] {

@@ -158,6 +158,8 @@ fn writers_of_one_directory_at_the_same_time_all_succeed() {
     }
 }
 
+// Elsewhere there is no /dev/full.
+#[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_that_is_full_or_closed_costs_no_result() {
     let bench = Bench::with("small.toml", SMALL);
@@ -280,6 +282,8 @@ fn an_interrupted_run_says_what_it_leaves_and_takes_the_rest_away() {
     assert_eq!(bench.entries(), ["long.toml", "out", "small.toml"]);
 }
 
+// Elsewhere nobody says what is ignored.
+#[cfg(target_os = "linux")]
 #[test]
 fn a_signal_that_is_ignored_stays_ignored() {
     let bench = Bench::with("long.toml", changed(&endless(), "1000s", "20ms"));

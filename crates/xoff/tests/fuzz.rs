@@ -388,7 +388,7 @@ fn pick<'a, T>(rng: &mut Rng, items: &'a [T]) -> &'a T {
 
 impl Fuzz {
     fn new() -> Fuzz {
-        let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+        let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/scenarios");
         let mut files: Vec<PathBuf> = std::fs::read_dir(&base).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
         files.sort();

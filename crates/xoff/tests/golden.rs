@@ -37,7 +37,7 @@ fn golden_runs() -> Vec<Golden> {
         let word = |key: &str| row.get(key).map(|value| value.as_str().unwrap().to_owned());
         let sets = row.get("set").map_or(&[][..], |sets| sets.as_array().unwrap());
         let scenario = word("scenario").unwrap();
-        let shown = scenario.strip_prefix("scenarios/").map(|name| folder().join("../../../../scenarios").join(name));
+        let shown = scenario.strip_prefix("scenarios/").map(|name| folder().join("../../data/scenarios").join(name));
         Golden {
             name: word("name").unwrap(),
             scenario: shown.unwrap_or_else(|| folder().join(&scenario)),

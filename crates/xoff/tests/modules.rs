@@ -6,9 +6,6 @@ use std::path::Path;
 
 const CRATES: [&str; 7] = ["engine", "fabric", "schemes", "scenario", "run", "results", "xoff"];
 
-/// One circle is meant: a part owns its nodes and flows, and they act as that part.
-const OF_A_PART: [&str; 4] = ["part", "node", "flow", "compat"];
-
 /// The modules of a crate by path (`a::b`; empty is the root), with their code.
 fn modules(source: &Path) -> BTreeMap<String, String> {
     fn walk(folder: &Path, path: &str, found: &mut BTreeMap<String, String>) {
@@ -144,8 +141,7 @@ fn modules_have_a_direction() {
         let used: usize = graph.values().map(BTreeSet::len).sum();
         assert!(2 * used + 8 > graph.len(), "{name}: {used} uses among {} modules: are they still found?", graph.len());
         for module in graph.keys() {
-            let meant = name == "fabric" && OF_A_PART.contains(&module.split("::").next().unwrap_or_default());
-            if !meant && reached(module, &graph).contains(module) {
+            if reached(module, &graph).contains(module) {
                 circles.push(format!("{name}: {module}"));
             }
         }

@@ -1,10 +1,19 @@
-//! Files of the repository that are made from the program's own data are what it would write.
-//! `XOFF_UPDATE=1 cargo test -p xoff --test pages` writes them.
+//! Pages of the repository: those that are made from the program's own data are what it would write
+//! (`XOFF_UPDATE=1 cargo test -p xoff --test pages` writes them), those of the papers agree with each other, links
+//! lead somewhere, and the scenario of the README runs.
 
-use std::path::Path;
+mod common;
+
+use common::Bench;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 fn assert_fresh(file: &str, fresh: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+    let path = root().join(file);
     if std::env::var_os("XOFF_UPDATE").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, fresh).unwrap();
@@ -34,4 +43,131 @@ fn the_page_of_formats_is_fresh() {
 #[test]
 fn the_page_of_models_is_fresh() {
     assert_fresh("docs/models.md", &xoff::models::page::markdown());
+}
+
+#[test]
+fn the_first_scenario_of_the_readme_warns_of_nothing() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let block = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    assert!(block.starts_with("name = \"small-fabric\""), "{block}");
+    let bench = Bench::with("readme.toml", block);
+    let page = bench.ok(&["run", "readme.toml", "--no-out", "--set", "traffic.0.flows=100"]);
+    assert!(!page.contains("warning"), "{page}");
+}
+
+/// The pages of a folder and of those below it, with their paths from the root.
+fn documents(folder: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(root().join(folder)).unwrap() {
+        let entry = entry.unwrap();
+        let path = format!("{folder}/{}", entry.file_name().to_str().unwrap());
+        if entry.path().is_dir() {
+            found.extend(documents(&path));
+        } else if path.ends_with(".md") {
+            found.push((path, std::fs::read_to_string(entry.path()).unwrap()));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Where the links of a page lead; fenced code has none.
+fn links(page: &str) -> Vec<&str> {
+    let prose = page.split("```").step_by(2);
+    prose.flat_map(|part| part.split("](").skip(1)).filter_map(|rest| rest.split(')').next()).collect()
+}
+
+/// Whether a page has such a place: one that it names itself, or a heading as forges name it.
+fn has_place(page: &str, name: &str) -> bool {
+    let slug = |line: &str| -> String {
+        let kept = line.trim_start_matches('#').trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.collect::<String>().to_lowercase().replace(' ', "-")
+    };
+    page.contains(&format!("<a id=\"{name}\"></a>"))
+        || page.lines().filter(|line| line.starts_with('#')).any(|line| slug(line) == name)
+}
+
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let mut pages = documents("docs");
+    for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+        pages.push((name.to_owned(), std::fs::read_to_string(root().join(name)).unwrap()));
+    }
+    let (mut wrong, mut looked_at) = (Vec::new(), 0);
+    for (path, page) in &pages {
+        for link in links(page).into_iter().filter(|link| !link.contains("://")) {
+            looked_at += 1;
+            let (file, place) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { root().join(path) } else { root().join(path).with_file_name(file) };
+            let there = || std::fs::read_to_string(&target).is_ok_and(|text| has_place(&text, place));
+            if !target.exists() || !(place.is_empty() || there()) {
+                wrong.push(format!("{path}: {link}"));
+            }
+        }
+    }
+    assert!(looked_at > 1000, "the pages have {looked_at} links: are they still read?");
+    assert!(wrong.is_empty(), "these lead nowhere:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn figures_of_the_papers_are_all_shown() {
+    let shown: BTreeSet<String> = documents("docs/reproduction")
+        .iter()
+        .flat_map(|(_, page)| links(page))
+        .filter_map(|link| link.strip_prefix("figures/").map(str::to_owned))
+        .collect();
+    let entries = std::fs::read_dir(root().join("docs/reproduction/figures")).unwrap();
+    let files: BTreeSet<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(shown.len() > 100, "the pages show {} figures: are they still read?", shown.len());
+    assert_eq!(files.difference(&shown).collect::<Vec<_>>(), [""; 0], "no page shows these");
+    assert_eq!(shown.difference(&files).collect::<Vec<_>>(), [""; 0], "these are shown and not there");
+}
+
+fn cells(line: &str) -> Vec<&str> {
+    line.trim_start_matches("| ").trim_end_matches(" |").split(" | ").collect()
+}
+
+/// Claims, and of these: hold, in direction, do not hold, not run.
+fn counted(claims: &[(String, String)]) -> [usize; 5] {
+    let of = |verdict: &str| claims.iter().filter(|(_, of)| of == verdict).count();
+    [claims.len(), of("**holds**"), of("in direction"), of("**does not hold**"), of("*not run*")]
+}
+
+#[test]
+fn the_index_counts_what_the_pages_of_the_papers_say() {
+    let Ok(catalogue) = xoff::reproduce::catalogue::Catalogue::open(&root()) else { panic!("see tests/reproduce.rs") };
+    let index = std::fs::read_to_string(root().join("docs/reproduction.md")).unwrap();
+    let row = |link: &str| -> Vec<&str> {
+        let line = index.lines().find(|line| line.starts_with(&format!("| {link} | ")));
+        cells(line.unwrap_or_else(|| panic!("the index has no row of {link}")))
+    };
+    let mut all = Vec::new();
+    for paper in &catalogue.papers {
+        let file = format!("reproduction/{}.md", paper.id);
+        let page = std::fs::read_to_string(root().join("docs").join(&file)).unwrap();
+        let claim = |line: &&str| line.starts_with(&format!("| {}-c", paper.id)) && cells(line).len() == 7;
+        let of_line = |line: &str| (cells(line)[0].to_owned(), cells(line)[4].to_owned());
+        let own: Vec<(String, String)> = page.lines().filter(claim).map(of_line).collect();
+        let counts = counted(&own).map(|count| count.to_string());
+        let told = row(&format!("[{}]({file})", paper.id));
+        assert_eq!([told[1], told[2], told[3], told[4], told[6]], counts.each_ref().map(String::as_str), "{file}");
+        let known = |id: &str| catalogue.claims.iter().any(|claim| claim.id.value == id);
+        let strange: Vec<&String> = own.iter().map(|(id, _)| id).filter(|id| !known(id)).collect();
+        assert!(strange.is_empty(), "{file} has claims that nobody makes: {strange:?}");
+        for experiment in catalogue.experiments.iter().filter(|of| of.paper == paper.id) {
+            let told = row(&format!("[{id}]({file}#{id})", id = experiment.id));
+            let rest = page.split_once(&format!("<a id=\"{}\"></a>", experiment.id)).expect(&experiment.id).1;
+            let section = rest.split("<a id=\"").next().unwrap();
+            let own: Vec<(String, String)> = section.lines().filter(claim).map(of_line).collect();
+            let counts = counted(&own).map(|count| if own.is_empty() { "-".to_owned() } else { count.to_string() });
+            assert_eq!(told[3..8], counts, "{}", experiment.id);
+        }
+        all.extend(own);
+    }
+    all.sort();
+    all.dedup_by(|a, b| a.0 == b.0);
+    assert_eq!(all.len(), catalogue.claims.len(), "every claim is judged once");
+    let told = row("**all**");
+    let counts = counted(&all).map(|count| count.to_string());
+    assert_eq!([told[1], told[2], told[3], told[4], told[6]], counts.each_ref().map(String::as_str));
 }

@@ -22,9 +22,16 @@ fn a_paper_is_run_drawn_and_judged() {
     let found = verdicts(&bench, &[]);
     let expected = [("toy-c1", "holds in direction"), ("toy-c2", "not run at this scale"), ("toy-c3", "holds")];
     assert_eq!(found, expected.map(|(id, verdict)| (id.to_owned(), verdict.to_owned())));
-    for file in
-        ["report.html", "toy.html", "claims.csv", "claims.json", "figures/toy-fig1-a.svg", "figures/toy-fig1-a.png"]
-    {
+    for file in [
+        "report.html",
+        "toy.html",
+        "report.md",
+        "toy.md",
+        "claims.csv",
+        "claims.json",
+        "figures/toy-fig1-a.svg",
+        "figures/toy-fig1-a.png",
+    ] {
         assert!(bench.path.join("out").join(file).is_file(), "{file}");
     }
     let standard = verdicts(&bench, &["--scale", "standard"]);
@@ -107,6 +114,24 @@ fn mistakes_are_found_before_anything_runs() {
 }
 
 #[test]
+fn a_book_stands_among_other_documents() {
+    let bench = toy();
+    std::fs::create_dir(bench.path.join("docs")).unwrap();
+    bench.write("docs/mine.md", "# Mine\n");
+    let args = ["reproduce", "toy", "--out", "out", "--quiet", "--book", "docs"];
+    bench.ok(&args);
+    assert_eq!(common::entries(&bench.path.join("docs")), ["mine.md", "reproduction", "reproduction.md"]);
+    assert_eq!(common::entries(&bench.path.join("docs/reproduction")), ["figures", "toy.md"]);
+    assert_eq!(common::entries(&bench.path.join("docs/reproduction/figures")), ["toy-fig1-a.svg"]);
+    let page = String::from_utf8(bench.read("docs/reproduction/toy.md")).unwrap();
+    assert!(page.contains("(figures/toy-fig1-a.svg)") && page.contains("(../reproduction.md)"), "{page}");
+    bench.ok(&args);
+    bench.write("docs/reproduction/toy.md", "# About toys\n");
+    let output = bench.xoff(&args);
+    assert_eq!(output.status.code(), Some(3), "a page of another title is somebody else's");
+}
+
+#[test]
 fn a_strange_folder_is_left_alone() {
     let bench = toy();
     std::fs::create_dir(bench.path.join("mine")).unwrap();
@@ -128,7 +153,7 @@ fn the_list_names_everything() {
 /// The papers' own files: every claim of the catalogue is there once.
 #[test]
 fn the_papers_are_complete() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     let catalogue = xoff::reproduce::catalogue::Catalogue::open(&root).unwrap_or_else(|problems| {
         let texts: Vec<String> = problems.iter().map(|problem| problem.render(false)).collect();
         panic!("{}", texts.join("\n"))
@@ -156,7 +181,7 @@ fn the_papers_are_complete() {
 #[test]
 fn every_experiment_is_in_order_at_every_scale() {
     use xoff::reproduce::{Reproduction, catalogue::Catalogue, runner::Failed, scale::Scale};
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     let Ok(catalogue) = Catalogue::open(&root) else { panic!("see the_papers_are_complete") };
     for scale in Scale::ALL {
         if let Err(Failed::BadInput(problems)) = Reproduction::prepare(&catalogue, &["all".to_owned()], scale) {

@@ -105,16 +105,14 @@ fn the_fabric_names_no_scheme() {
     assert!(wrong.is_empty(), "schemes belong in their own crate:\n{}", wrong.join("\n"));
 }
 
-/// Rooms of the fabric, and those that each may use besides itself. What a part is made of stands in one circle:
-/// a part owns its nodes and flows, and they act as that part.
-const ROOMS: [(&str, &[&str]); 7] = [
+/// Rooms of the fabric, and those that each may use besides itself.
+const ROOMS: [(&str, &[&str]); 6] = [
     ("contract", &[]),
     ("network", &["contract"]),
-    ("node", &["contract", "network", "flow", "part"]),
-    ("flow", &["contract", "network", "part"]),
-    ("part", &["contract", "network", "node", "flow"]),
-    ("compat", &["contract", "network", "node", "part"]),
-    ("run", &["contract", "network", "node", "flow", "part"]),
+    ("node", &["contract", "network", "id"]),
+    ("flow", &["contract", "network", "id"]),
+    ("part", &["contract", "network", "id", "node", "flow"]),
+    ("run", &["contract", "network", "id", "node", "flow", "part"]),
 ];
 
 #[test]
@@ -220,4 +218,62 @@ fn what_ships_is_current() {
             assert!(readme.contains(stem), "workloads/README.md does not name the source of {name}");
         }
     }
+}
+
+fn page(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The oldest Rust and the version stand in few places, which a release must not forget.
+#[test]
+fn versions_are_the_same_everywhere() {
+    let (rust, version) = (env!("CARGO_PKG_RUST_VERSION"), env!("CARGO_PKG_VERSION"));
+    let workspace = page("Cargo.toml");
+    assert!(workspace.contains(&format!("\nrust-version = \"{rust}\"\n")), "rust-version of the workspace");
+    for name in CRATES {
+        let manifest = page(&format!("crates/{name}/Cargo.toml"));
+        for key in ["version", "rust-version", "edition", "license"] {
+            assert!(manifest.contains(&format!("\n{key}.workspace = true\n")), "{name} has a {key} of its own");
+        }
+    }
+    for name in ["README.md", "CONTRIBUTING.md"] {
+        let text = page(name);
+        let places = text.match_indices(" or newer").map(|(at, _)| &text[..at]);
+        let stated: Vec<&str> = places.filter_map(|before| before.split_whitespace().last()).collect();
+        assert_eq!(stated, [rust], "{name} states another Rust than Cargo.toml");
+    }
+    let own: Vec<&str> = workspace.lines().filter(|line| line.contains("path = \"crates/")).collect();
+    assert_eq!(own.len(), 6, "{own:?}");
+    assert!(own.iter().all(|line| line.contains(&format!("version = \"{version}\""))), "{own:?}");
+    assert!(page("CITATION.cff").contains(&format!("\nversion: {version}\n")), "CITATION.cff has another version");
+    let changes = page("CHANGELOG.md");
+    let newest = changes.lines().filter_map(|line| line.strip_prefix("## ")).find(|heading| *heading != "Unreleased");
+    assert_eq!(newest, Some(version), "the newest section of CHANGELOG.md");
+}
+
+/// What a workflow calls is there, and none of them has a version of Rust in it.
+#[test]
+fn workflows_call_what_exists() {
+    let calls = [
+        ("test", &["scripts/msrv", ".ci/run"][..]),
+        ("lint", &["scripts/msrv"]),
+        ("docs", &[]),
+        ("msrv", &["scripts/msrv"]),
+        ("audit", &["scripts/audit"]),
+        ("release", &["scripts/notes", "scripts/msrv", "scripts/release", "scripts/archive"]),
+    ];
+    for (name, expected) in calls {
+        let text = page(&format!(".github/workflows/{name}.yml"));
+        let words = text.split(|c: char| c.is_whitespace() || "\"'`()[],".contains(c));
+        let called: Vec<&str> = words.filter(|word| word.starts_with("scripts/") || word.starts_with(".ci/")).collect();
+        for script in expected {
+            assert!(called.contains(script), "{name}.yml does not call {script}");
+        }
+        for script in called {
+            assert!(page(script).starts_with("#!"), "{name}.yml calls {script}, which is no script");
+        }
+        assert!(!text.contains(env!("CARGO_PKG_RUST_VERSION")), "{name}.yml: scripts/msrv knows the version of Rust");
+    }
+    let stated = std::process::Command::new(root().join("scripts/msrv")).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&stated.stdout).trim(), env!("CARGO_PKG_RUST_VERSION"));
 }

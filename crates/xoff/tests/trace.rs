@@ -8,7 +8,7 @@ use common::{Bench, SMALL, stderr};
 use std::path::Path;
 
 fn shipped(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name).display().to_string()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/scenarios").join(name).display().to_string()
 }
 
 /// Runs a scenario into `out`, with CSV twins for the check, and writes its trace.

@@ -111,7 +111,7 @@ fn caps_change_and_pinned_paths_hold() {
 
 #[test]
 fn one_scheme_within_and_another_between_data_centres() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/two-datacentres.toml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/scenarios/two-datacentres.toml");
     let mut sets = vec!["traffic.2.scheme=mlcc".to_owned(), "run.stop=20ms".to_owned()];
     sets.extend(
         ["100us", "100us", "10ms"].iter().enumerate().map(|(row, until)| format!("traffic.{row}.until={until}")),

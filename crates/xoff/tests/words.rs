@@ -178,18 +178,6 @@ fn marks_that_come_after_pause_are_warned_of_by_run() {
     assert!(check.split_whitespace().collect::<Vec<_>>().join(" ").contains("marks come first with kmin below 60 KB"));
 }
 
-/// Those whose purpose is another do not surprise their readers.
-#[test]
-fn the_first_scenario_of_the_readme_warns_of_nothing() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let block = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    assert!(block.starts_with("name = \"small-fabric\""), "{block}");
-    let bench = Bench::with("readme.toml", block);
-    let page = bench.ok(&["run", "readme.toml", "--no-out", "--set", "traffic.0.flows=100"]);
-    assert!(!page.contains("warning"), "{page}");
-}
-
 fn at_80_columns(bench: &Bench, args: &[&str]) {
     let output = bench.command(args).env("COLUMNS", "80").output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{args:?}\n{}", stderr(&output));
@@ -216,7 +204,7 @@ fn no_line_is_wider_than_the_terminal() {
     for scenario in scenarios() {
         at_80_columns(&bench, &["check", scenario.to_str().unwrap()]);
     }
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     at_80_columns(&bench, &["reproduce", "--from", root.to_str().unwrap()]);
 }
 

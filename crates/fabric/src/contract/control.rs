@@ -5,7 +5,7 @@
 //! by. It decides which packets may be held back at an output and when they may go, which of several
 //! equal-cost outputs a packet takes, and it talks to the controls of neighbouring switches. Like the
 //! triad it is told what happens and when, and returns what should happen; the world does it
-//! ([`crate::node::voq`]).
+//! ([`crate::part`]).
 
 use crate::contract::frame_content::FrameContent;
 use xoff_engine::{BitRate, Span, Time};

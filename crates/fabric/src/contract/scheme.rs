@@ -543,7 +543,7 @@ pub trait ReactionPoint {
         0
     }
     /// Whether the last ACK led to a decision on its rate, be it the same as before; asked by NICs that
-    /// look through their flows ([`crate::node::scan`]).
+    /// look through their flows ([`NicScheduler::Scan`](crate::network::plan::NicScheduler::Scan)).
     fn has_decided(&self) -> bool {
         true
     }

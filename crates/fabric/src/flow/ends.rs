@@ -3,8 +3,8 @@
 //! Created when the flow starts, freed when it has ended and its last packet is gone.
 
 use crate::contract::traffic::FlowSpec;
+use crate::id::{CardId, HostId, SourceId};
 use crate::network::plan::HostSettings;
-use crate::part::id::{CardId, HostId, SourceId};
 use xoff_engine::{BitRate, Span, Time};
 
 /// Where a flow stands with its NIC.
@@ -18,7 +18,8 @@ pub enum SendState {
     Paced,
     /// Waits for its window to open.
     Blocked,
-    /// Its NIC looks through its flows ([`crate::node::scan`]): it stands nowhere.
+    /// Its NIC looks through its flows ([`NicScheduler::Scan`](crate::network::plan::NicScheduler::Scan)): it stands
+    /// nowhere.
     Scanned,
 }
 
@@ -192,7 +193,7 @@ pub struct Receiver<Np> {
     pub delivered_at: Option<Time>,
     pub marked: u64,
     /// Takes packets in any order.
-    pub any_order: Option<Box<crate::flow::tcp::AnyOrder>>,
+    pub any_order: Option<Box<crate::flow::any_order::AnyOrder>>,
 }
 
 impl<Np> Receiver<Np> {

@@ -4,7 +4,7 @@
 //! sources do, and when, does not enter it, so traffic elsewhere cannot move a flow.
 
 use crate::contract::traffic::FlowSpec;
-use crate::part::id::{PresenceId, ReceiverId, SenderId};
+use crate::id::{PresenceId, ReceiverId, SenderId};
 use xoff_engine::rng::mix;
 
 /// A source as flows know it: a hash of its name, or of its place where it has none.

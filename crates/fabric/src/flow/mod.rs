@@ -1,6 +1,5 @@
-//! The two ends of a flow, and the transports between them.
+//! The two ends of a flow: what they remember. What they do is in [`crate::part`].
 
+pub mod any_order;
 pub mod ends;
 pub mod identity;
-pub mod tcp;
-pub mod transport;

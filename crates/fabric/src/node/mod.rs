@@ -1,11 +1,10 @@
-//! Switches and NICs: their ports and queues, and what they do with a packet.
+//! Switches and hosts: what they remember. What they do is in [`crate::part`].
 
-pub mod nic;
-pub mod pause;
+pub mod host;
 pub mod port;
 pub mod scan;
 pub mod shaper;
 pub mod switch;
 pub mod tap;
 pub mod voq;
-pub mod watchdog;
+pub mod watch;

@@ -1,7 +1,7 @@
 //! Ports, egress queues and ingress accounts: the state the hot path touches.
 
 use crate::contract::packet::Packet;
-use crate::part::id::{HostId, PortId, SwitchId};
+use crate::id::{HostId, PortId, SwitchId};
 use std::collections::HashMap;
 use xoff_engine::{Fifo, LinkRate, Pool, Span, Table, Time};
 

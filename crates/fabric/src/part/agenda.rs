@@ -1,7 +1,7 @@
 //! What is to happen: the event queue, and the order of events at one instant.
 
+use crate::id::PortId;
 use crate::network::plan::Ties;
-use crate::part::id::PortId;
 use crate::part::kind;
 use xoff_engine::queue::{LARGEST_INDEX, LAST_SEQUENCE};
 use xoff_engine::{EventQueue, Key, Table, Time};

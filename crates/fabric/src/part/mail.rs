@@ -3,8 +3,8 @@
 use crate::contract::control::SwitchControl;
 use crate::contract::packet::{BACKWARD, IntStack, Kind, NO_EXTRA, Packet};
 use crate::contract::scheme::Scheme;
+use crate::id::{CardId, PortId};
 use crate::node::port::{CUT, InFlight};
-use crate::part::id::{CardId, PortId};
 use crate::part::{Part, kind};
 use xoff_engine::{Key, Table, Time};
 

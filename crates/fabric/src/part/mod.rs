@@ -2,29 +2,42 @@
 //! from event to event.
 //!
 //! This file has the loop and what all nodes need (transmission, service, routes, reports). What a switch
-//! does is in [`crate::node::switch`], what a NIC and the transport do in [`crate::node::nic`] and
-//! [`crate::flow::transport`]. What concerns the run as a whole is not here but in [`crate::run`].
+//! does is in `switch.rs`, what a NIC and the transport do in `nic.rs` and `transport.rs`; all of them are methods of
+//! [`Part`]. What concerns the run as a whole is not here but in [`crate::run`].
 
 pub mod agenda;
-pub mod id;
+pub mod command;
+mod eager;
+mod link;
 pub mod mail;
+mod nic;
+mod pfc;
+mod scan;
+mod shaper;
+mod switch;
+mod tap;
+mod tcp;
 pub mod trail;
+mod transport;
+mod voq;
+mod watchdog;
 
 use crate::contract::packet::{BACKWARD, IntStack, Kind, Packet};
 use crate::contract::record::{ClassReport, Counters, Failure, PauseRecord, PfcRecord, PortReport};
-use crate::contract::scheme::{Format, Notice, ReactionPoint, Scheme, TIMERS};
+use crate::contract::scheme::{Format, Notice, Scheme, TIMERS};
 use crate::flow::ends::{FlowDetails, Receiver, Sender};
 use crate::flow::identity::Card;
+use crate::id::{AccountId, CardId, CpId, HostId, PortId, PresenceId, QueueId, ReceiverId, SenderId, SwitchId};
 use crate::network::plan::Plan;
 use crate::network::route::Routes;
-use crate::node::nic::Host;
+use crate::node::host::Host;
 use crate::node::port::{
     AT_HOST, Account, CAPTURED, CUT, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, GHOST, HAS_VOQS, InFlight, LOSSY_LINK,
     Media, Port, Queue, TO_HOST,
 };
 use crate::node::switch::Switch;
 use agenda::Agenda;
-use id::{AccountId, CardId, CpId, HostId, PortId, PresenceId, QueueId, ReceiverId, SenderId, SwitchId};
+use command::FlowCommand;
 use mail::Post;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -91,18 +104,6 @@ pub(crate) enum News {
     Drained(PresenceId),
     /// A packet of a flow was lost.
     Lost(PresenceId),
-}
-
-/// What a source does to a flow, at the end of it that is in this part.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum FlowCommand {
-    /// The sender begins.
-    Open(SenderId),
-    Offer(SenderId, u64),
-    Cap(SenderId, Option<BitRate>),
-    /// The sender stops, the receiver takes no more.
-    Stop(SenderId),
-    Close(ReceiverId),
 }
 
 /// Everything of some switches and hosts.
@@ -191,7 +192,7 @@ pub struct Part<S: Scheme> {
     pub(crate) route_free: Vec<Vec<u32>>,
     pub(crate) loss: Table<PortId, f64>,
     pub(crate) loss_rng: Table<PortId, Rng>,
-    pub(crate) watch: crate::node::watchdog::Watch,
+    pub(crate) watch: crate::node::watch::Watch,
 }
 
 impl<S: Scheme> Part<S> {
@@ -429,43 +430,6 @@ impl<S: Scheme> Part<S> {
         debug_assert!(frame.kind.is_link_local());
         self.transmit(port_id, frame);
         self.counters.packet_hops -= 1;
-    }
-
-    /// A source will act at `at`, in the order of its name. What one act wants is done together; acts and
-    /// commands are numbered through.
-    pub(crate) fn schedule_command(&mut self, at: Time, tie: u32, (act, number): (u32, u32), command: FlowCommand) {
-        let commands = self.commands.entry(act).or_default();
-        if commands.is_empty() {
-            self.queue.push_named(at, kind::SOURCE, tie, act);
-            self.next = self.next.min(Key::before(at));
-        }
-        commands.push((number, command));
-    }
-
-    /// A source acts upon flows that begin or end here. It is no event of the part's own.
-    fn on_commands(&mut self, index: u32) {
-        // Counted when the loop ends.
-        self.counters.events = self.counters.events.wrapping_sub(1);
-        for (number, command) in self.commands.remove(&index).unwrap_or_default() {
-            self.rank = self.rank.map(|rank| rank.with_index(number));
-            self.carry_out_command(command);
-        }
-    }
-
-    pub(crate) fn carry_out_command(&mut self, command: FlowCommand) {
-        match command {
-            FlowCommand::Open(flow) => self.open_flow(flow),
-            FlowCommand::Offer(flow, bytes) => self.offer(flow, bytes),
-            FlowCommand::Cap(flow, rate) => {
-                self.senders[flow].cap = rate;
-                let limits = self.senders[flow].rp.limits();
-                self.apply_limits(flow, limits);
-            }
-            // It may have ended since the command was given.
-            FlowCommand::Stop(flow) if self.senders[flow].ended => {}
-            FlowCommand::Stop(flow) => self.stop_flow(flow),
-            FlowCommand::Close(receiver) => self.close_receiver(receiver),
-        }
     }
 
     /// Makes sure the port is served once it is free.

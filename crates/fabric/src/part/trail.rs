@@ -2,8 +2,8 @@
 
 use crate::contract::scheme::{Scheme, TIMERS};
 use crate::flow::identity::Card;
+use crate::id::{CardId, ReceiverId, SenderId};
 use crate::part::Part;
-use crate::part::id::{CardId, ReceiverId, SenderId};
 use xoff_engine::Time;
 
 /// What a part has stored of a flow's paths: first index and length.

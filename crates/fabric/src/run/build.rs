@@ -3,6 +3,7 @@
 use crate::contract::record::Counters;
 use crate::contract::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme};
 use crate::contract::traffic::Source;
+use crate::id::{AccountId, CpId, HostId, PortId, SenderId, SwitchId};
 use crate::network::domain;
 use crate::network::extent;
 use crate::network::payload_paths::PayloadPaths;
@@ -12,7 +13,7 @@ use crate::network::plan::{
     Ties, peer,
 };
 use crate::network::route::Routes;
-use crate::node::nic::Host;
+use crate::node::host::Host;
 use crate::node::port::{
     AT_HOST, Account, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_LINK, Media, Port, Queue, SCANS, TO_HOST,
 };
@@ -20,7 +21,6 @@ use crate::node::scan::Scan;
 use crate::node::switch::{Switch, queue_number};
 use crate::part::Part;
 use crate::part::agenda::Agenda;
-use crate::part::id::{AccountId, CpId, HostId, PortId, SenderId, SwitchId};
 use crate::part::mail::{Exit, Post};
 use crate::run::sources::Feed;
 use crate::run::window::Window;

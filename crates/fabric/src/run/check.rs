@@ -3,10 +3,10 @@
 use crate::contract::packet::Kind;
 use crate::contract::record::{BlockedQueue, Failure, Holdings};
 use crate::contract::scheme::{ReactionPoint, Scheme};
+use crate::id::{PortId, QueueId};
 use crate::network::plan::peer;
-use crate::node::nic::Host;
+use crate::node::host::Host;
 use crate::node::port::{AT_HOST, Port, Queue};
-use crate::part::id::{PortId, QueueId};
 use crate::part::{Part, kind};
 use crate::run::World;
 use std::collections::BTreeSet;

@@ -1,13 +1,12 @@
 //! Things that go wrong on schedule: links fail and come back, rates and losses change, a host
 //! floods its switch with PAUSE.
 
-use crate::contract::packet::Packet;
 use crate::contract::scheme::Scheme;
+use crate::id::{PortId, PresenceId};
 use crate::network::plan::{FaultKind, peer};
 use crate::network::route::Routes;
-use crate::node::port::{AT_HOST, AWAITED, DOWN, HAS_VOQS, LOSSY_LINK};
+use crate::node::port::{DOWN, LOSSY_LINK};
 use crate::part::Part;
-use crate::part::id::{PortId, PresenceId, QueueId};
 use crate::run::World;
 use std::sync::Arc;
 use xoff_engine::{Key, LinkRate};
@@ -136,101 +135,5 @@ impl<S: Scheme> World<S> {
         let sender = &mut part.senders[flow];
         (sender.route, sender.hops, sender.stranded) = (there.0, there.1, false);
         part.try_to_send(flow);
-    }
-}
-
-impl<S: Scheme> Part<S> {
-    /// A host begins or ends a storm.
-    fn set_storm(&mut self, port: PortId, class: u8, on: bool) {
-        let storm = &mut self.hosts[self.ports[port].host()].storm;
-        *storm = if on { *storm | (1 << class) } else { *storm & !(1 << class) };
-        self.ports[port].pfc_due |= 1 << class;
-        self.expect_free(port);
-    }
-
-    /// The PFC frame that a port has to send when its link comes up.
-    fn pfc_state_frame(&mut self, port_id: PortId) -> Option<Packet> {
-        let port = &self.ports[port_id];
-        if port.has(AT_HOST) {
-            return None;
-        }
-        let dynamic = self.switches[port.switch()].dynamic;
-        for class in 0..self.classes as u8 {
-            let account_id = self.account_id(port_id, class);
-            let account = &mut self.accounts[account_id];
-            let full = if dynamic { account.in_headroom > 0 } else { account.bytes > account.xon_bytes };
-            if account.lossless && full {
-                account.pausing = true;
-                self.ports[port_id].pfc_due |= 1 << class;
-                self.note_pause(account_id, true);
-                self.arm_refresh(account_id);
-            }
-        }
-        self.make_pfc(port_id)
-    }
-
-    /// What is in flight from a port is lost.
-    fn lose_in_flight(&mut self, port: PortId) {
-        let fifo = &mut self.ports[port].in_flight;
-        let lost: Vec<Packet> = self.in_flight.iter(fifo).map(|item| item.packet).collect();
-        self.in_flight.clear(fifo);
-        self.cut_messages(port, &lost);
-        for packet in lost {
-            if !packet.kind.is_link_local() {
-                self.counters.drops_fault += 1;
-                self.lose(&packet);
-            }
-        }
-    }
-
-    /// What is queued for a port is lost; it forgets that it was paused, and what it has said of PFC.
-    fn cut_port(&mut self, port: PortId) {
-        for class in 0..self.classes as u8 {
-            self.flush(port, class);
-            self.set_paused(port, class, false);
-        }
-        self.watch.frames[port].advertised = 0;
-        self.watch.frames[port].heard = 0;
-        self.ports[port].pfc_due = 0;
-        if !self.ports[port].has(AT_HOST) {
-            let first = self.account_id(port, 0);
-            for account in self.accounts.run_mut(first, self.classes) {
-                account.pausing = false;
-            }
-        }
-    }
-
-    /// Empties an egress queue, giving its bytes back.
-    pub(crate) fn flush(&mut self, port: PortId, class: u8) {
-        if self.ports[port].has(AT_HOST) {
-            // The flow that keeps its place waits as well, though not in the round-robin.
-            self.requeue_last(self.ports[port].host());
-            self.flush_scanned(self.ports[port].host());
-        }
-        let queue_id = QueueId::of(port, class, self.classes);
-        while let Some(packet) = self.take_from(port, class) {
-            self.queues[queue_id].drops += 1;
-            self.counters.drops_fault += 1;
-            if self.ports[port].flags & (AT_HOST | HAS_VOQS) == 0 {
-                self.ports[port].queued_bytes -= u64::from(packet.frame_bytes);
-                self.release(self.ports[port].switch(), &packet);
-            }
-            self.lose(&packet);
-        }
-        if self.ports[port].has(AWAITED) {
-            self.serve_round_robin(port);
-        }
-        let port = &mut self.ports[port];
-        let at_host = port.has(AT_HOST);
-        if !at_host || self.hosts[port.host()].ready[usize::from(class)].is_empty() {
-            port.waiting &= !(1 << class);
-        }
-    }
-
-    fn take_from(&mut self, port: PortId, class: u8) -> Option<Packet> {
-        if self.ports[port].has(HAS_VOQS) {
-            return self.take_from_voqs(port, class);
-        }
-        self.queues[QueueId::of(port, class, self.classes)].pop(&mut self.queued, self.now)
     }
 }

@@ -17,8 +17,8 @@ use crate::contract::record::{
     BlockedQueue, Counters, Failure, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample, StormRecord,
 };
 use crate::contract::scheme::{Format, Scheme};
+use crate::id::{PortId, PresenceId, SourceId};
 use crate::network::plan::Plan;
-use crate::part::id::{PortId, PresenceId, SourceId};
 use crate::part::{Part, Pause, kind};
 use build::Layout;
 use check::CheckState;

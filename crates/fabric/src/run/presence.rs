@@ -9,8 +9,8 @@ use crate::contract::record::FlowRecord;
 use crate::contract::scheme::Scheme;
 use crate::flow::ends::{FlowDetails, Receiver, Sender};
 use crate::flow::identity::Card;
+use crate::id::{CardId, PortId, PresenceId, ReceiverId, SenderId};
 use crate::network::plan::peer;
-use crate::part::id::{CardId, PortId, PresenceId, ReceiverId, SenderId};
 use crate::run::World;
 use xoff_engine::Key;
 

@@ -2,8 +2,8 @@
 
 use crate::contract::record::{Metric, Sample};
 use crate::contract::scheme::Scheme;
+use crate::id::PresenceId;
 use crate::network::plan::ProbeTarget;
-use crate::part::id::PresenceId;
 use crate::part::kind;
 use crate::run::World;
 use xoff_engine::{Span, Time};

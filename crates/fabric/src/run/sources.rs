@@ -3,8 +3,9 @@
 use crate::contract::scheme::Scheme;
 use crate::contract::traffic::{Action, Source};
 use crate::flow::identity::SourceName;
-use crate::part::id::{PresenceId, SenderId, SourceId};
-use crate::part::{FlowCommand, News, kind};
+use crate::id::{PresenceId, SenderId, SourceId};
+use crate::part::command::FlowCommand;
+use crate::part::{News, kind};
 use crate::run::World;
 use std::cmp::Reverse;
 use std::collections::HashMap;

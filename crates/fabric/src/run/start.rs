@@ -1,16 +1,17 @@
 //! How a flow begins: its number, its packets, its path, its three machines.
 
-use crate::contract::scheme::{FlowFacts, Format, NotificationPoint, ReactionPoint, Scheme, Transport};
+use crate::contract::scheme::{FlowFacts, Format, NotificationPoint, Scheme, Transport};
 use crate::contract::traffic::FlowSpec;
+use crate::flow::any_order::{self, AnyOrder};
 use crate::flow::ends::{FlowDetails, Receiver, SendState, Sender, frames};
 use crate::flow::identity::Card;
-use crate::flow::tcp::{self, AnyOrder};
+use crate::id::{CardId, PresenceId, ReceiverId, SenderId, SourceId};
 use crate::network::domain;
 use crate::network::plan::{AckClass, AckPath};
 use crate::network::route::FlowKey;
 use crate::network::timing;
-use crate::part::id::{CardId, PresenceId, ReceiverId, SenderId, SourceId};
-use crate::part::{FlowCommand, Part};
+use crate::part::Part;
+use crate::part::command::FlowCommand;
 use crate::run::World;
 use xoff_engine::{BitRate, Span, Time};
 
@@ -210,7 +211,7 @@ impl<S: Scheme> World<S> {
             una: 0,
             highest: 0,
             asked: 0,
-            ack_every: tcp::ack_every(&packets.format, self.state.plan.host(spec.dst)),
+            ack_every: any_order::ack_every(&packets.format, self.state.plan.host(spec.dst)),
             total: packets.total,
             offered: spec.offered_bytes.map_or(u32::MAX, |bytes| (bytes / u64::from(mtu_bytes)) as u32),
             state: if part.hosts[host].scan.is_some() { SendState::Scanned } else { SendState::Idle },
@@ -350,37 +351,5 @@ impl<S: Scheme> Part<S> {
     fn add_receiver(&mut self, receiver: Receiver<S::Np>) {
         let card = receiver.card;
         self.cards[card].receiver = self.receivers.insert(receiver);
-    }
-
-    /// A flow that was added begins.
-    pub(crate) fn open_flow(&mut self, flow: SenderId) {
-        let limits = self.senders[flow].rp.limits();
-        self.apply_limits(flow, limits);
-        // The first packet waits for nothing, whatever rate the flow begins with.
-        self.senders[flow].next_avail = self.now;
-        self.arm_flow_timer(flow);
-        self.open_scanned(flow);
-        self.try_to_send(flow);
-    }
-
-    /// More bytes may be sent by a flow that is fed by offers.
-    pub(crate) fn offer(&mut self, flow: SenderId, bytes: u64) {
-        let details = &mut self.details[flow];
-        let offered = details.spec.offered_bytes.unwrap_or(0).saturating_add(bytes);
-        details.spec.offered_bytes = Some(offered);
-        let sender = &mut self.senders[flow];
-        // Whole packets only: a remainder waits for the next offer.
-        sender.offered = (offered / u64::from(sender.mtu_bytes)).min(u64::from(u32::MAX - 1)) as u32;
-        self.try_to_send(flow);
-    }
-
-    /// A flow is stopped by its source.
-    pub(crate) fn stop_flow(&mut self, flow: SenderId) {
-        let port_id = self.hosts[self.senders[flow].host].port;
-        self.end_flow(flow);
-        // A NIC that scans may have set no wake-up because of this flow.
-        if self.scans(port_id) {
-            self.serve_scan(port_id);
-        }
     }
 }

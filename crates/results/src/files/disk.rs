@@ -1,7 +1,7 @@
 //! The only calls that change the file system. Their errors name what was tried, and on what.
 
 use super::fault::{Step, step};
-use super::{about, partials};
+use super::{about, kind, partials};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -54,7 +54,7 @@ pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
 
 /// Whether the file system cannot do what [`rename_new`] and [`exchange`] ask for.
 pub fn is_unsupported(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
+    matches!(kind(error), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
 }
 
 /// A second name for a file; a copy where there are no second names.

@@ -30,7 +30,16 @@ use std::path::Path;
 
 /// The same error with what was tried, and on what.
 pub fn about(what: &str, path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{what} {}: {error}", path.display()))
+    io::Error::new(kind(error), format!("{what} {}: {error}", path.display()))
+}
+
+/// What kind of error it is. macOS has two numbers for what a file system cannot do, and the standard library knows
+/// one of them.
+fn kind(error: &io::Error) -> io::ErrorKind {
+    match error.raw_os_error() {
+        Some(number) if number == rustix::io::Errno::NOTSUP.raw_os_error() => io::ErrorKind::Unsupported,
+        _ => error.kind(),
+    }
 }
 
 /// Something is in the way, and stays.

@@ -1,7 +1,7 @@
 //! Schemes in a closed loop on small networks, held against what their papers and specifications
 //! say of queue, utilisation, fairness and convergence. One file per scheme.
 
-#[path = "../../../fabric/tests/common/mod.rs"]
+#[path = "../common/mod.rs"]
 mod common;
 
 mod af_qcn;

@@ -257,6 +257,9 @@ fn obey(cli: Cli) -> Result<(), Stop> {
     colour::set(cli.color);
     if let Some(bytes) = cli.memory {
         xoff_run::memory::set_limit(bytes);
+        if !xoff_run::memory::is_known() {
+            tell("note: this system does not say how much memory a program holds; --memory has no effect");
+        }
     }
     match cli.command {
         None => compare::demo(),

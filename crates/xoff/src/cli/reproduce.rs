@@ -37,7 +37,7 @@ pub struct ReproduceArgs {
     /// Where `experiments/`, `claims/` and `deviations/` are
     #[arg(long, value_name = "DIR", default_value = ".")]
     from: PathBuf,
-    /// Also write DIR/reproduction.md with its figures, the whole as one document
+    /// Also write the pages as documents: DIR/reproduction.md, and DIR/reproduction/ with a page per paper and figures
     #[arg(long, value_name = "DIR")]
     book: Option<PathBuf>,
     /// Take finished runs that another build of the same version made
@@ -121,8 +121,9 @@ pub(super) fn commit(folder: &Path) -> Option<String> {
 /// All that is drawn and written, in place of what an earlier command wrote; the runs stay.
 fn write(made: &Reproduced, out: &Path) -> Result<(), Stop> {
     let mut staging = Staging::create(out)?;
-    figures::write_all(&made.charts, &staging.folder("figures")?)?;
-    for (name, text) in report::pages(&made.book).map_err(std::io::Error::other)? {
+    figures::write_all(&made.charts, &staging.folder(report::FIGURES)?)?;
+    let pages = report::pages(&made.book).map_err(std::io::Error::other)?;
+    for (name, text) in pages.into_iter().chain(report::markdown(&made.book, &report::BESIDE)) {
         staging.write(&name, text.as_bytes())?;
     }
     staging.write("claims.csv", report::csv(&made.book).as_bytes())?;
@@ -132,13 +133,17 @@ fn write(made: &Reproduced, out: &Path) -> Result<(), Stop> {
     Ok(())
 }
 
+/// The same pages among other documents, with the figures that they show.
 fn write_book(made: &Reproduced, folder: &Path) -> Result<(), Stop> {
-    let figures = folder.join("reproduction");
+    let figures = folder.join(report::AMONG.pages).join(report::FIGURES);
     for drawn in made.book.papers.iter().flat_map(|paper| &paper.experiments).flat_map(|of| &of.figures) {
         let path = figures.join(format!("{}.svg", drawn.file));
         whole::write(&path, drawn.svg.as_bytes(), Present::Replace)?;
     }
-    Ok(write_page(&folder.join("reproduction.md"), &report::book_markdown(&made.book, "reproduction"))?)
+    for (name, text) in report::markdown(&made.book, &report::AMONG) {
+        write_page(&folder.join(name), &text)?;
+    }
+    Ok(())
 }
 
 /// Writes a page for a folder of documents, in place of an earlier one of the same title.

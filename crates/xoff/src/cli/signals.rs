@@ -38,9 +38,10 @@ pub fn watch() -> io::Result<()> {
     Ok(())
 }
 
-/// Signals that whoever started the program wants ignored (nohup, jobs of a script): they stay ignored.
+/// Signals that whoever started the program wants ignored (nohup, jobs of a script): they stay ignored. Where the system
+/// does not say (macOS), that is SIGHUP: without a handler it ends the program as ever, but not one under nohup.
 fn ignored() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return 1 << (SIGHUP - 1) };
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

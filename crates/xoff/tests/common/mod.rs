@@ -130,7 +130,7 @@ pub fn changed(text: &str, from: &str, to: &str) -> String {
 
 /// The scenarios that ship with the program.
 pub fn scenarios() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/scenarios");
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
     files.sort();

@@ -1,7 +1,8 @@
 //! `report.html` and a page per paper, each of which needs nothing else.
 
 use super::{
-    Totals, agreement, cost, counted, duration, falls_short, first_failures, more_failed, range_text, setting_text,
+    Totals, again, agreement, cost, counted, duration, falls_short, first_failures, more_failed, range_text,
+    setting_text, source,
 };
 use crate::reproduce::judged::{Book, Deviation, ExperimentPage, Judged, PaperPage, Verdict};
 use minijinja::syntax::SyntaxConfig;
@@ -95,14 +96,9 @@ fn class(verdict: Verdict) -> &'static str {
     }
 }
 
-fn source(paper: &PaperPage) -> String {
-    let year = if paper.year > 0 { paper.year.to_string() } else { String::new() };
-    let parts = [paper.authors.clone(), paper.venue.clone(), year];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
-}
-
 fn of_paper(book: &Book, paper: &PaperPage) -> Value {
-    let experiments: Vec<Value> = paper.experiments.iter().map(|one| of_experiment(one, &paper.deviations)).collect();
+    let experiments: Vec<Value> =
+        paper.experiments.iter().map(|one| of_experiment(book, one, &paper.deviations)).collect();
     let (runs, cpu_seconds) = paper.runs();
     json!({
         "style": STYLE,
@@ -117,7 +113,7 @@ fn of_paper(book: &Book, paper: &PaperPage) -> Value {
     })
 }
 
-fn of_experiment(experiment: &ExperimentPage, deviations: &[Deviation]) -> Value {
+fn of_experiment(book: &Book, experiment: &ExperimentPage, deviations: &[Deviation]) -> Value {
     let figures: Vec<Value> = experiment
         .figures
         .iter()
@@ -149,6 +145,7 @@ fn of_experiment(experiment: &ExperimentPage, deviations: &[Deviation]) -> Value
         "more": if more > 0 { more_failed(more) } else { String::new() },
         "totals": totals(&Totals::of(experiment.claims.iter())),
         "cost": cost(experiment),
+        "again": if experiment.setting == "design" { String::new() } else { again(book, &experiment.id) },
     })
 }
 

@@ -10,11 +10,11 @@ mod totals;
 
 pub use data::{csv, json};
 pub use html::pages;
-pub use markdown::book_markdown;
+pub use markdown::{AMONG, BESIDE, FIGURES, markdown};
 pub use text::text;
 pub use totals::Totals;
 
-use super::judged::{ExperimentPage, Judged, Verdict};
+use super::judged::{Book, ExperimentPage, Judged, PaperPage, Verdict};
 use xoff_scenario::number::brief;
 
 /// `23 to 85`; empty without a range.
@@ -59,6 +59,19 @@ fn by_reason(claims: &[Judged]) -> Vec<Vec<&Judged>> {
         }
     }
     groups
+}
+
+/// The command that makes an experiment or a paper again.
+fn again(book: &Book, name: &str) -> String {
+    let seeds = book.seeds.map(|seeds| format!(" --seeds {seeds}")).unwrap_or_default();
+    format!("xoff reproduce {name} --scale {}{seeds}", book.scale)
+}
+
+/// Authors, venue and year of a paper, as far as they are known.
+fn source(paper: &PaperPage) -> String {
+    let year = if paper.year > 0 { paper.year.to_string() } else { String::new() };
+    let parts = [paper.authors.clone(), paper.venue.clone(), year];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// What kind of experiment it was, and what it is here.

@@ -162,22 +162,41 @@ fn the_text_fits_the_terminal() {
 }
 
 #[test]
-fn the_book_has_tables_that_hold_together() {
-    let text = book_markdown(&book(), "reproduction");
+fn documents_have_tables_that_hold_together() {
+    let pages = markdown(&book(), &AMONG);
+    let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["reproduction.md", "reproduction/pcn.md"]);
+    let (index, paper) = (&pages[0].1, &pages[1].1);
     for part in [
-        "![Throughput](reproduction/pcn-fig2-a.svg)",
+        "**4 claims: 1 holds, 1 holds in direction, 1 does not hold (1 of these does under another assumption), 1 is not \
+         run at this scale.**",
+        "| [pcn](reproduction/pcn.md) | 4 | 1 | 1 | 1 | 1 | 1 | 33 % | 67 % |",
+        "`xoff reproduce pcn`",
+        "(`xoff reproduce pcn-fig2 --scale quick`)",
+        "| [pcn-fig2](reproduction/pcn.md#pcn-fig2) | Fig. 2, sec. 3.1 | PFC with &lt;existing> congestion control | 4 |",
+        "(held by tests) | - | - |",
+    ] {
+        assert!(index.contains(part), "{part} is missing from\n{index}");
+    }
+    for part in [
+        "[All papers](../reproduction.md)",
+        "| [pcn-fig2](#pcn-fig2) |",
+        "<a id=\"pcn-fig2\"></a>",
+        "To repeat it: `xoff reproduce pcn-fig2 --scale quick`",
+        "![Throughput](figures/pcn-fig2-a.svg)",
+        "<details><summary>Pauses</summary>",
         "PAUSE \\| frames",
         "&lt;fewer>",
         "\\*twice\\*",
-        "| pcn-d01 |",
-        "**does not hold**",
-        "`xoff reproduce pcn`",
-        "under timed PFC: 50 %, holds",
+        "| <a id=\"pcn-d01\"></a>pcn-d01 |",
+        "do otherwise: [pcn-d01](#pcn-d01).",
+        "| 47 % | 53.4 ± 2.1 % | **does not hold** | 23 to 85.5 (half to one and a half) | 4 of 5 |",
+        "| pcn-c001 | timed PFC | 50 % | **holds** |",
     ] {
-        assert!(text.contains(part), "{part} is missing from\n{text}");
+        assert!(paper.contains(part), "{part} is missing from\n{paper}");
     }
     let mut columns = 0;
-    for line in text.lines() {
+    for line in pages.iter().flat_map(|(_, text)| text.lines()) {
         let bars = line.replace("\\|", "").matches('|').count();
         if columns > 0 && line.starts_with('|') {
             assert_eq!(bars, columns, "{line}");
@@ -186,12 +205,22 @@ fn the_book_has_tables_that_hold_together() {
     }
 }
 
+/// What differs between the two places is only how the pages find each other.
+#[test]
+fn documents_are_the_same_beside_the_results() {
+    let (among, beside) = (markdown(&book(), &AMONG), markdown(&book(), &BESIDE));
+    assert_eq!(beside[0].0, "report.md");
+    assert_eq!(beside[1].0, "pcn.md");
+    assert_eq!(beside[0].1, among[0].1.replace("(reproduction/", "("));
+    assert_eq!(beside[1].1, among[1].1.replace("(../reproduction.md)", "(report.md)"));
+}
+
 #[test]
 fn many_failures_are_counted() {
     let mut book = book();
     book.papers[0].experiments[0].failures = (0..50).map(|seed| format!("seed {seed}: deadlock")).collect();
     assert!(text(&book, 100).contains("47 more runs failed"));
-    let markdown = book_markdown(&book, "x");
+    let markdown = &markdown(&book, &AMONG)[1].1;
     assert!(markdown.contains("**47 more runs failed.**") && !markdown.contains("seed 3:"));
     assert!(pages(&book).unwrap()[1].1.contains("seed 49: deadlock"));
 }
@@ -203,5 +232,5 @@ fn nothing_to_say_is_said_without_panic() {
     assert_eq!(csv(&empty).lines().count(), 1);
     assert_eq!(json(&empty)["totals"]["all"], 0);
     assert!(text(&empty, 80).contains("scale"));
-    assert!(book_markdown(&empty, "x").contains("| **all** | 0 |"));
+    assert!(markdown(&empty, &AMONG)[0].1.contains("| **all** | 0 |"));
 }

@@ -6,36 +6,12 @@
 use crate::contract::packet::{ASKS_ACK, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
 use crate::contract::scheme::{ReactionPoint, Scheme};
 use crate::flow::ends::SendState;
+use crate::id::{HostId, PortId, QueueId, SenderId};
+use crate::node::host::inflight_cap;
 use crate::node::port::InFlight;
-use crate::node::scan::inflight_cap;
-use crate::part::id::{HostId, PortId, QueueId, SenderId};
 use crate::part::{Part, kind};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use xoff_engine::{Grain, Key, Ring, Span, Time};
-
-/// A host: its NIC's round-robin, pacing and delayed packets.
-pub struct Host {
-    pub node: u32,
-    /// Its number among the hosts of the network.
-    pub name: u32,
-    pub port: PortId,
-    pub profile: u16,
-    /// Flows that may send now, per class.
-    pub ready: Box<[Ring<SenderId>]>,
-    /// The flow on the wire, if it may send again when the link is free.
-    pub last_served: SenderId,
-    /// Flows waiting for their pacing time.
-    pub paced: BinaryHeap<Reverse<Key>>,
-    /// The wake-up event that counts.
-    pub wake_at: Time,
-    /// ACKs and notifications waiting out their processing delay.
-    pub delayed: [Ring<InFlight>; 2],
-    /// Classes this host keeps paused (a storm).
-    pub storm: u8,
-    /// Its flows, if it looks through them.
-    pub scan: Option<crate::node::scan::Scan>,
-}
+use xoff_engine::{Grain, Key, Span, Time};
 
 impl<S: Scheme> Part<S> {
     /// The link of a NIC is free.

@@ -4,8 +4,8 @@ use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, R
 use crate::contract::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Received, Scheme, TIMERS};
 use crate::contract::traffic::FlowSpec;
 use crate::flow::ends::SendState;
+use crate::id::{CardId, PortId, ReceiverId, SenderId};
 use crate::network::route::FlowKey;
-use crate::part::id::{CardId, PortId, ReceiverId, SenderId};
 use crate::part::{News, Part, kind};
 use xoff_engine::Time;
 

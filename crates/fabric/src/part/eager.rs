@@ -3,9 +3,9 @@
 
 use crate::contract::packet::Packet;
 use crate::contract::scheme::Scheme;
+use crate::id::{PortId, QueueId};
 use crate::node::port::{AWAITED, FREE_PENDING, FREE_RESERVED};
 use crate::part::Part;
-use crate::part::id::{PortId, QueueId};
 
 impl<S: Scheme> Part<S> {
     /// Whether a packet that was admitted would be served at once, and alone.

@@ -3,9 +3,9 @@
 use crate::contract::packet::Packet;
 use crate::contract::record::{PauseRecord, PfcRecord};
 use crate::contract::scheme::{Hooks, Scheme};
+use crate::id::{AccountId, PortId, QueueId};
 use crate::network::plan::Signalling;
 use crate::node::port::{AT_HOST, AWAITED, DOWN, SCANS, Storm};
-use crate::part::id::{AccountId, PortId, QueueId};
 use crate::part::{Part, kind};
 use xoff_engine::Time;
 

@@ -1,3 +1,0 @@
-//! Rules of other simulators that need machinery of their own.
-
-mod eager;

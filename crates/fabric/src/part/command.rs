@@ -1,0 +1,89 @@
+//! What sources do to flows: these begin, may send more, faster or slower, and are stopped.
+
+use crate::contract::scheme::{ReactionPoint, Scheme};
+use crate::id::{ReceiverId, SenderId};
+use crate::part::{Part, kind};
+use xoff_engine::{BitRate, Key, Time};
+
+/// What a source does to a flow, at the end of it that is in this part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FlowCommand {
+    /// The sender begins.
+    Open(SenderId),
+    Offer(SenderId, u64),
+    Cap(SenderId, Option<BitRate>),
+    /// The sender stops, the receiver takes no more.
+    Stop(SenderId),
+    Close(ReceiverId),
+}
+
+impl<S: Scheme> Part<S> {
+    /// A source will act at `at`, in the order of its name. What one act wants is done together; acts and
+    /// commands are numbered through.
+    pub(crate) fn schedule_command(&mut self, at: Time, tie: u32, (act, number): (u32, u32), command: FlowCommand) {
+        let commands = self.commands.entry(act).or_default();
+        if commands.is_empty() {
+            self.queue.push_named(at, kind::SOURCE, tie, act);
+            self.next = self.next.min(Key::before(at));
+        }
+        commands.push((number, command));
+    }
+
+    /// A source acts upon flows that begin or end here. It is no event of the part's own.
+    pub(crate) fn on_commands(&mut self, index: u32) {
+        // Counted when the loop ends.
+        self.counters.events = self.counters.events.wrapping_sub(1);
+        for (number, command) in self.commands.remove(&index).unwrap_or_default() {
+            self.rank = self.rank.map(|rank| rank.with_index(number));
+            self.carry_out_command(command);
+        }
+    }
+
+    pub(crate) fn carry_out_command(&mut self, command: FlowCommand) {
+        match command {
+            FlowCommand::Open(flow) => self.open_flow(flow),
+            FlowCommand::Offer(flow, bytes) => self.offer(flow, bytes),
+            FlowCommand::Cap(flow, rate) => {
+                self.senders[flow].cap = rate;
+                let limits = self.senders[flow].rp.limits();
+                self.apply_limits(flow, limits);
+            }
+            // It may have ended since the command was given.
+            FlowCommand::Stop(flow) if self.senders[flow].ended => {}
+            FlowCommand::Stop(flow) => self.stop_flow(flow),
+            FlowCommand::Close(receiver) => self.close_receiver(receiver),
+        }
+    }
+
+    /// A flow that was added begins.
+    pub(crate) fn open_flow(&mut self, flow: SenderId) {
+        let limits = self.senders[flow].rp.limits();
+        self.apply_limits(flow, limits);
+        // The first packet waits for nothing, whatever rate the flow begins with.
+        self.senders[flow].next_avail = self.now;
+        self.arm_flow_timer(flow);
+        self.open_scanned(flow);
+        self.try_to_send(flow);
+    }
+
+    /// More bytes may be sent by a flow that is fed by offers.
+    pub(crate) fn offer(&mut self, flow: SenderId, bytes: u64) {
+        let details = &mut self.details[flow];
+        let offered = details.spec.offered_bytes.unwrap_or(0).saturating_add(bytes);
+        details.spec.offered_bytes = Some(offered);
+        let sender = &mut self.senders[flow];
+        // Whole packets only: a remainder waits for the next offer.
+        sender.offered = (offered / u64::from(sender.mtu_bytes)).min(u64::from(u32::MAX - 1)) as u32;
+        self.try_to_send(flow);
+    }
+
+    /// A flow is stopped by its source.
+    pub(crate) fn stop_flow(&mut self, flow: SenderId) {
+        let port_id = self.hosts[self.senders[flow].host].port;
+        self.end_flow(flow);
+        // A NIC that scans may have set no wake-up because of this flow.
+        if self.scans(port_id) {
+            self.serve_scan(port_id);
+        }
+    }
+}

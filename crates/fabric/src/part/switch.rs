@@ -1,0 +1,548 @@
+//! What a switch does with a packet: admit, queue, pause its upstream, mark, send, resume.
+//!
+//! Output-queued with a shared buffer. Egress queues are what congestion control sees; ingress
+//! accounts (bytes buffered by the port they came in by) are what PFC sees. A packet that finds
+//! its egress free leaves at once and never enters either.
+
+use crate::contract::packet::{BACKWARD, Ecn, IntHop, Kind, NO_EXTRA, Packet, TRANSIT};
+use crate::contract::record::{Failure, LosslessDrop};
+use crate::contract::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme, name_in_path};
+use crate::flow::identity::Card;
+use crate::id::{AccountId, CpId, PortId, QueueId, SwitchId};
+use crate::network::pfc;
+use crate::network::plan::peer;
+use crate::node::port::{AT_HOST, AWAITED, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_VOQS, Storm};
+use crate::node::switch::{dynamic_threshold, queue_number, xoff_now};
+use crate::part::{Part, kind};
+use xoff_engine::Time;
+
+/// Scheme slot of a packet, in the upper half of its flags.
+#[inline]
+fn slot(packet: &Packet) -> usize {
+    usize::from(packet.flags >> 4)
+}
+
+impl<S: Scheme> Part<S> {
+    /// A packet has come in by `ingress` and is bound for `egress` of the same switch.
+    #[inline(always)]
+    pub(crate) fn switch_receive(&mut self, ingress: PortId, egress: PortId, packet: &mut Packet) {
+        if packet.flags & TRANSIT != 0 && self.in_transit(ingress, egress, packet) {
+            return;
+        }
+        debug_assert_eq!(self.ports[ingress].owner, self.ports[egress].owner, "off its route");
+        debug_assert!(!self.ports[egress].has(AT_HOST), "off its route");
+        let class = packet.class;
+        let bit = 1 << class;
+        let mut out = &self.ports[egress];
+        if out.flags & (HAS_VOQS | FREE_RESERVED) != 0 {
+            if out.has(HAS_VOQS) {
+                self.voq_receive(egress, packet);
+                return;
+            }
+            self.settle_free(egress);
+            out = &self.ports[egress];
+        }
+        let (hooks, idle) = (out.hooks, out.is_idle(self.now, class, DOWN | COUNTS_PASSING));
+        if hooks.has(Hooks::ENQUEUE) && packet.kind == Kind::Data {
+            self.cp_enqueue(egress, packet);
+        }
+        if idle {
+            // Nothing of its class waits, and not every congestion point wants to see that.
+            debug_assert_eq!(self.queues[QueueId::of(egress, class, self.classes)].bytes, 0);
+            if hooks.has(Hooks::DEQUEUE.with(Hooks::ACKS).with(Hooks::STAMP)) {
+                self.inspect(egress, packet);
+            }
+            self.transmit_here(egress, packet);
+            return;
+        }
+        if !self.admit(egress, packet) {
+            self.lose(packet);
+            return;
+        }
+        if self.ports[egress].has(EAGER) && self.passes_at_once(egress, class) {
+            self.pass_eagerly(egress, packet);
+            return;
+        }
+        let queue = &mut self.queues[QueueId::of(egress, class, self.classes)];
+        queue.push(&mut self.queued, self.now, packet);
+        let out = &mut self.ports[egress];
+        out.queued_bytes += u64::from(packet.frame_bytes);
+        out.waiting |= bit;
+        if out.paused & bit == 0 {
+            self.expect_free(egress);
+        }
+    }
+
+    /// The ingress account that a packet counts for at a switch.
+    #[inline(always)]
+    fn account_of(&self, switch_id: SwitchId, packet: &Packet) -> AccountId {
+        AccountId::of(self.switches[switch_id].accounts, packet.ingress, packet.class, self.classes)
+    }
+
+    /// Takes a packet into the buffer, or says no. Pauses the upstream when the account is full.
+    #[inline]
+    pub(crate) fn admit(&mut self, egress: PortId, packet: &Packet) -> bool {
+        let size = u64::from(packet.frame_bytes);
+        let switch_id = self.ports[egress].switch();
+        let account_id = self.account_of(switch_id, packet);
+        let account = &self.accounts[account_id];
+        if !account.lossless || self.ports[egress].has(DOWN) || self.switches[switch_id].storms > 0 {
+            return self.admit_other(switch_id, account_id, egress, packet);
+        }
+        let switch = &mut self.switches[switch_id];
+        let account = &mut self.accounts[account_id];
+        let bytes = account.bytes + size;
+        if switch.used_bytes + size > switch.buffer_bytes {
+            let xoff = account.xoff_bytes;
+            return self.refuse(switch_id, account_id, packet, xoff);
+        }
+        // `again`: it rises above the threshold, perhaps not for the first time since it paused.
+        let (pause, again) = if switch.dynamic {
+            let threshold = dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used);
+            account.lowest_xoff = account.lowest_xoff.min(threshold + switch.reserve_bytes);
+            let before = (account.bytes - account.in_headroom).saturating_sub(switch.reserve_bytes);
+            let mut used = (bytes - account.in_headroom).saturating_sub(switch.reserve_bytes);
+            let within = account.in_headroom == 0;
+            if used <= threshold && switch.shared_used + (used - before) <= switch.shared_bytes {
+                switch.shared_used += used - before;
+            } else if account.in_headroom + size <= account.headroom_bytes {
+                account.in_headroom += size;
+                used = before;
+            } else {
+                return self.refuse(switch_id, account_id, packet, threshold);
+            }
+            let threshold = dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used);
+            (account.in_headroom > 0 || used >= threshold, within && account.in_headroom > 0)
+        } else {
+            if bytes > account.xoff_bytes + account.headroom_bytes {
+                let xoff = account.xoff_bytes;
+                return self.refuse(switch_id, account_id, packet, xoff);
+            }
+            (bytes > account.xoff_bytes, account.bytes <= account.xoff_bytes)
+        };
+        account.bytes = bytes;
+        account.peak_bytes = account.peak_bytes.max(bytes);
+        switch.used_bytes += size;
+        if pause {
+            self.ask_pause(account_id, again);
+        }
+        true
+    }
+
+    /// Lossy classes, dead links and queues the watchdog has emptied.
+    #[cold]
+    #[inline(never)]
+    fn admit_other(&mut self, switch_id: SwitchId, account_id: AccountId, egress: PortId, packet: &Packet) -> bool {
+        let size = u64::from(packet.frame_bytes);
+        let class = usize::from(packet.class);
+        let queue = &mut self.queues[QueueId::of(egress, packet.class, self.classes)];
+        if self.ports[egress].has(DOWN) || queue.storm == Storm::Dropping {
+            queue.drops += 1;
+            self.counters.drops_fault += 1;
+            return false;
+        }
+        let switch = &mut self.switches[switch_id];
+        let account = &mut self.accounts[account_id];
+        if account.lossless {
+            // A storm at another queue: the ordinary way, without its shortcuts.
+            let storms = std::mem::take(&mut switch.storms);
+            let admitted = self.admit(egress, packet);
+            self.switches[switch_id].storms = storms;
+            return admitted;
+        }
+        let limit = self.plan.classes.list[class].queue_limit_bytes.unwrap_or(u64::MAX);
+        if queue.bytes + size > limit
+            || switch.lossy_used + size > switch.lossy_bytes
+            || switch.used_bytes + size > switch.buffer_bytes
+            // What lossless classes share may be taken, what they were promised may not.
+            || (switch.dynamic && switch.shared_used + size > switch.shared_bytes)
+        {
+            queue.drops += 1;
+            self.counters.drops_lossy += 1;
+            return false;
+        }
+        account.bytes += size;
+        account.peak_bytes = account.peak_bytes.max(account.bytes);
+        switch.lossy_used += size;
+        switch.used_bytes += size;
+        if switch.dynamic {
+            switch.shared_used += size;
+        }
+        true
+    }
+
+    /// A lossless packet finds no room: the run is over, unless drops are allowed.
+    #[cold]
+    #[inline(never)]
+    fn refuse(&mut self, switch_id: SwitchId, account_id: AccountId, packet: &Packet, threshold: u64) -> bool {
+        let (switch, account) = (&self.switches[switch_id], &self.accounts[account_id]);
+        self.counters.drops_lossless += 1;
+        self.queues[QueueId::of(account.port, account.class, self.classes)].drops += 1;
+        if !self.plan.run.allow_drops && self.failure.is_none() {
+            let sizes = self.plan.hosts[0].sizes;
+            let name = self.ports[account.port].name;
+            let rank = self.rank;
+            self.failure = Some((
+                rank,
+                Failure::LosslessDrop(LosslessDrop {
+                    at: self.now,
+                    node: switch.node,
+                    port: name,
+                    class: account.class,
+                    packet_bytes: u32::from(packet.frame_bytes),
+                    ingress_bytes: account.bytes,
+                    threshold_bytes: threshold,
+                    headroom_bytes: account.headroom_bytes,
+                    headroom_required_bytes: pfc::required_headroom(
+                        &self.plan.fastest(peer(name)),
+                        &self.plan.slowest(name),
+                        pfc::largest_wire_bytes(&self.plan, &self.formats),
+                        &sizes,
+                        self.plan.model.grain,
+                    ),
+                    buffer_used_bytes: switch.used_bytes,
+                    buffer_bytes: switch.buffer_bytes,
+                }),
+            ));
+            self.halted = self.rank.is_none();
+        }
+        false
+    }
+
+    /// The port is free: the next frame goes.
+    #[inline]
+    pub(crate) fn serve_switch_port(&mut self, port_id: PortId) {
+        let port = &self.ports[port_id];
+        // A packet that was leaving when its notice led to a PAUSE by the same port has gone before it.
+        if port.pfc_due != 0 && port.busy_until <= self.now {
+            self.send_pfc(port_id);
+        }
+        let port = &self.ports[port_id];
+        if port.busy_until <= self.now && !port.has(FREE_PENDING) {
+            let eligible = port.waiting & !port.paused;
+            if eligible == 0 {
+                return;
+            }
+            let class = self.pick_class(port_id, eligible);
+            let queue = &mut self.queues[QueueId::of(port_id, class, self.classes)];
+            let mut packet = queue.pop(&mut self.queued, self.now).expect("a waiting class has a packet");
+            let empty = queue.packets.is_empty();
+            let port = &mut self.ports[port_id];
+            port.queued_bytes -= u64::from(packet.frame_bytes);
+            if empty {
+                port.waiting &= !(1 << class);
+            }
+            self.charge(port_id, class, packet.frame_bytes);
+            if self.ports[port_id].has(EAGER) {
+                self.release_eagerly(port_id, &mut packet);
+                self.transmit(port_id, &packet);
+            } else {
+                self.release(self.ports[port_id].switch(), &packet);
+                self.depart(port_id, &mut packet);
+            }
+            if self.ports[port_id].has(AWAITED) {
+                self.serve_round_robin(port_id);
+            }
+        }
+        let port = &self.ports[port_id];
+        if port.waiting & !port.paused != 0 || port.pfc_due != 0 {
+            self.expect_free(port_id);
+        }
+    }
+
+    /// A packet has left the queue: its congestion point looks at it, and it goes.
+    #[inline(always)]
+    pub(crate) fn depart(&mut self, port_id: PortId, packet: &mut Packet) {
+        self.inspect(port_id, packet);
+        self.transmit(port_id, packet);
+    }
+
+    /// Telemetry of a packet that has left the queue.
+    #[inline]
+    fn stamp(&mut self, port_id: PortId, packet: &Packet) {
+        if packet.extra == NO_EXTRA {
+            return;
+        }
+        let port = &self.ports[port_id];
+        let (rate, at) = (self.media.of(port).rate.rate(), self.now);
+        let record = IntHop { rate, at, tx_bytes: port.tx_bytes, queue_bytes: port.queued_bytes };
+        let queue = queue_number(port.name, packet.class, 0);
+        if let Some(stack) = self.int.get_mut(packet.extra) {
+            stack.push(record);
+            stack.pass(name_in_path(queue));
+        }
+    }
+
+    /// The congestion point looks at a packet that has left the queue.
+    #[inline(always)]
+    pub(crate) fn inspect(&mut self, port_id: PortId, packet: &mut Packet) {
+        let hooks = self.ports[port_id].hooks;
+        if hooks.has(Hooks::STAMP) && packet.kind == Kind::Data {
+            self.stamp(port_id, packet);
+        }
+        if hooks.has(Hooks::DEQUEUE.with(Hooks::DEQUEUE_BUSY)) {
+            if hooks.has(Hooks::ACKS) && packet.kind != Kind::Data {
+                self.cp_ack_dequeue(port_id, packet);
+            }
+            let queue = self.queue(port_id, packet.class);
+            if (queue.bytes > 0 || hooks.has(Hooks::DEQUEUE)) && packet.kind == Kind::Data {
+                self.cp_dequeue(port_id, packet);
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn cp_ack_dequeue(&mut self, port_id: PortId, packet: &Packet) {
+        if matches!(packet.kind, Kind::Ack | Kind::Nak) {
+            let view = self.view(port_id, packet.class);
+            let cp = self.cp_id(port_id, packet.class, slot(packet));
+            self.cps[cp].on_ack_dequeue(&view);
+        }
+    }
+
+    /// Gives a packet's bytes back to the buffer and to its ingress; resumes the upstream.
+    #[inline]
+    pub(crate) fn release(&mut self, switch_id: SwitchId, packet: &Packet) {
+        let size = u64::from(packet.frame_bytes);
+        let account_id = self.account_of(switch_id, packet);
+        let switch = &mut self.switches[switch_id];
+        let account = &mut self.accounts[account_id];
+        debug_assert!(account.bytes >= size && switch.used_bytes >= size, "buffer accounts went negative");
+        switch.used_bytes -= size;
+        if !account.lossless {
+            account.bytes -= size;
+            switch.lossy_used -= size;
+            if switch.dynamic {
+                switch.shared_used -= size;
+            }
+            return;
+        }
+        let resume = if switch.dynamic {
+            let before = (account.bytes - account.in_headroom).saturating_sub(switch.reserve_bytes);
+            account.bytes -= size;
+            account.in_headroom = account.in_headroom.saturating_sub(size);
+            let after = (account.bytes - account.in_headroom).saturating_sub(switch.reserve_bytes);
+            switch.shared_used = switch.shared_used + after - before;
+            let threshold = dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used);
+            account.pausing
+                && account.in_headroom == 0
+                && (after == 0 || after + switch.resume_offset_bytes <= threshold)
+        } else {
+            account.bytes -= size;
+            account.pausing && account.bytes <= account.xon_bytes
+        };
+        if resume {
+            self.ask_resume(account_id);
+        }
+    }
+
+    #[inline]
+    fn cp_id(&self, port: PortId, class: u8, slot: usize) -> CpId {
+        CpId::new(self.cp_bases[port].get() + u32::from(class) * self.schemes.len() as u32 + slot as u32)
+    }
+
+    /// The queue as it is, without the packet at hand.
+    #[inline(always)]
+    fn view(&self, port_id: PortId, class: u8) -> QueueView {
+        let port = &self.ports[port_id];
+        let queue = self.queue(port_id, class);
+        QueueView {
+            now: self.now,
+            queue_bytes: queue.bytes,
+            queue_packets: queue.count(),
+            port_bytes: port.queued_bytes,
+            tx_bytes: port.tx_bytes,
+            rate: self.media.of(port).rate.rate(),
+            paused: port.paused & (1 << class) != 0,
+        }
+    }
+
+    pub(crate) fn cp_enqueue(&mut self, egress: PortId, packet: &mut Packet) {
+        let view = self.view(egress, packet.class);
+        let cp = self.cp_id(egress, packet.class, slot(packet));
+        let card = &self.cards[packet.flow];
+        let weight = card.weight;
+        let facts = packet_facts(packet, card, true);
+        let before = packet.ecn;
+        let int = if packet.extra != NO_EXTRA { self.int.get_mut(packet.extra) } else { None };
+        let notices = &mut self.notices;
+        self.cps[cp].on_enqueue(&view, &facts, weight, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
+            notices.push(Notice { flow, feedback });
+        });
+        self.count_mark(egress, packet, before);
+        self.after_cp(egress, cp);
+        if self.schemes.len() > 1 && self.ports[egress].hooks.has(Hooks::EVERY) {
+            self.show_others(egress, packet, &view, Some(weight));
+        }
+    }
+
+    #[inline(never)]
+    fn cp_dequeue(&mut self, egress: PortId, packet: &mut Packet) {
+        let view = self.view(egress, packet.class);
+        let cp = self.cp_id(egress, packet.class, slot(packet));
+        let facts = packet_facts(packet, &self.cards[packet.flow], true);
+        let before = packet.ecn;
+        let int = if packet.extra != NO_EXTRA { self.int.get_mut(packet.extra) } else { None };
+        let notices = &mut self.notices;
+        self.cps[cp].on_dequeue(&view, &facts, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
+            notices.push(Notice { flow, feedback });
+        });
+        self.count_mark(egress, packet, before);
+        self.after_cp(egress, cp);
+        if self.schemes.len() > 1 && self.ports[egress].hooks.has(Hooks::EVERY) {
+            self.show_others(egress, packet, &view, None);
+        }
+    }
+
+    /// Shows a packet that comes (with its weight) or goes to the congestion points of other schemes
+    /// at the same queue that count every one.
+    #[cold]
+    #[inline(never)]
+    fn show_others(&mut self, egress: PortId, packet: &Packet, view: &QueueView, comes: Option<u16>) {
+        let own = slot(packet);
+        let facts = packet_facts(packet, &self.cards[packet.flow], false);
+        for slot in (0..self.schemes.len()).filter(|slot| *slot != own) {
+            let cp = self.cp_id(egress, packet.class, slot);
+            if !self.cps[cp].hooks().has(Hooks::EVERY) {
+                continue;
+            }
+            let (notices, mut void) = (&mut self.notices, packet.ecn);
+            let mark = Mark { ecn: &mut void, int: None };
+            let notify = |flow, feedback| notices.push(Notice { flow, feedback });
+            match comes {
+                Some(weight) => self.cps[cp].on_enqueue(view, &facts, weight, mark, notify),
+                None => self.cps[cp].on_dequeue(view, &facts, mark, notify),
+            }
+            self.after_cp(egress, cp);
+        }
+    }
+
+    #[inline]
+    fn count_mark(&mut self, egress: PortId, packet: &Packet, before: Ecn) {
+        if packet.ecn != before {
+            self.counters.marks += 1;
+            self.queues[QueueId::of(egress, packet.class, self.classes)].marks += 1;
+            if !self.taps.is_empty() {
+                self.note_mark(egress, packet);
+            }
+        }
+    }
+
+    #[cold]
+    pub(crate) fn cp_pause_change(&mut self, port_id: PortId, class: u8) {
+        let view = self.view(port_id, class);
+        for slot in 0..self.schemes.len() {
+            let cp = self.cp_id(port_id, class, slot);
+            self.cps[cp].on_pause_change(&view);
+            self.after_cp(port_id, cp);
+        }
+    }
+
+    pub(crate) fn on_cp_timer(&mut self, cp: CpId) {
+        if self.cp_due[cp] != self.now {
+            return;
+        }
+        self.cp_due[cp] = Time::NEVER;
+        let (port, class) = self.cp_owner[cp];
+        let view = self.view(port, class);
+        let notices = &mut self.notices;
+        self.cps[cp].on_timer(&view, |flow, feedback| notices.push(Notice { flow, feedback }));
+        self.after_cp(port, cp);
+    }
+
+    /// Sends what a congestion point asked for and arms its timer.
+    #[inline(always)]
+    fn after_cp(&mut self, port_id: PortId, cp: CpId) {
+        if !self.notices.is_empty() {
+            self.send_notices(port_id, cp);
+        }
+        if self.ports[port_id].hooks.has(Hooks::TIMER) {
+            self.arm_cp_timer(cp);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn send_notices(&mut self, port_id: PortId, cp: CpId) {
+        let slot = (cp.get() - self.cp_bases[port_id].get()) as usize % self.schemes.len();
+        let mut notices = std::mem::take(&mut self.notices);
+        for notice in notices.drain(..) {
+            self.send_notice(port_id, slot, &notice);
+        }
+        self.notices = notices;
+    }
+
+    fn arm_cp_timer(&mut self, cp: CpId) {
+        if let Some(at) = self.cps[cp].timer()
+            && at < self.cp_due[cp]
+        {
+            self.cp_due[cp] = at;
+            self.queue.push_named(at, kind::CP_TIMER, self.cp_names[cp], cp.get());
+        }
+    }
+
+    /// Whether a notice in a lossless class would have to live on headroom. That is for what the upstream has
+    /// under way when it is told to stop; nobody can tell the switch itself to.
+    fn has_no_room_for_notices(&self, port_id: PortId) -> bool {
+        let class = self.plan.classes.control;
+        let switch = &self.switches[self.ports[port_id].switch()];
+        let account = self.account(port_id, class);
+        self.plan.classes.list[usize::from(class)].lossless && account.bytes > xoff_now(switch, account)
+    }
+
+    /// A switch-made notification goes back along the flow's own path. Flows of other schemes would
+    /// not understand it.
+    fn send_notice(&mut self, egress: PortId, slot: usize, notice: &Notice<S::Feedback>) {
+        // Nobody is there to hear of a flow that is over and gone.
+        let Some(&flow) = self.living.get(&notice.flow) else { return };
+        let card = &self.cards[flow];
+        if usize::from(card.scheme) != slot {
+            return;
+        }
+        // A flow that was moved off this port since hears nothing from it.
+        let detours = self.details.get(card.sender).into_iter().flat_map(|details| details.detours.iter().copied());
+        let mut routes = self.trails[flow].forward.iter().copied().chain(detours);
+        let Some((route, hop)) = routes.find_map(|(route, hops)| {
+            let path = &self.route_ports[route as usize..route as usize + usize::from(hops)];
+            path.iter().position(|&port| port == egress.get()).filter(|&hop| hop > 0).map(|hop| (route, hop as u32))
+        }) else {
+            return;
+        };
+        let ingress = self.hop(route + hop - 1).peer();
+        if self.has_no_room_for_notices(egress) {
+            self.counters.notices_refused += 1;
+            return;
+        }
+        let own_size = self.schemes[slot].notification_bytes(&notice.feedback);
+        let frame_bytes = own_size.map_or(self.cards[flow].notification_frame, |bytes| bytes as u16);
+        self.cards[flow].live += 1;
+        let mut packet = Packet {
+            stamp: self.now,
+            flow,
+            psn: 0,
+            // The first port is taken here; the cursor stands on the one after it.
+            route: (route + hop).wrapping_sub(2),
+            extra: self.feedback.insert(notice.feedback),
+            frame_bytes,
+            ingress: self.local(egress),
+            kind: Kind::Notification,
+            class: self.plan.classes.control,
+            ecn: Ecn::NotCapable,
+            flags: BACKWARD,
+        };
+        self.counters.notifications_sent += 1;
+        if !self.taps.is_empty() {
+            let class = self.senders[self.cards[flow].sender].class;
+            self.note_origin(&packet, Some((egress, class)));
+        }
+        // It enters the switch as if it had come in by the port that saw the congestion.
+        self.switch_receive(egress, ingress, &mut packet);
+    }
+}
+
+/// What a congestion point is shown of a data packet.
+#[inline]
+fn packet_facts(packet: &Packet, card: &Card, own: bool) -> PacketFacts {
+    PacketFacts { flow: card.id, name: card.name, frame_bytes: u32::from(packet.frame_bytes), own }
+}

@@ -1,0 +1,113 @@
+//! The index: what was run, and the verdicts at a glance.
+
+use super::markup::{cell, inline, link, table};
+use super::{Shelf, again, counted, experiments, sentence};
+use crate::reproduce::judged::{Book, PaperPage};
+use crate::reproduce::report::{Totals, duration};
+use xoff_scenario::number::thousands;
+
+pub fn page(book: &Book, shelf: &Shelf) -> String {
+    let mut out = String::from("# Reproduction\n\n");
+    out.push_str(
+        "The papers' experiments, run by Xoff, and what became of the papers' claims. This page and those of the papers \
+         are written by the program; every number in them comes from the runs of the command below.\n\n",
+    );
+    out.push_str(&format!("**{}.**\n\n", sentence(&Totals::of(book.claims()))));
+    out.push_str(&verdicts(book, shelf));
+    out.push_str("## How it was made\n\n");
+    out.push_str(&facts(book));
+    if let Some((paper, experiment)) = example(book) {
+        out.push_str(&format!(
+            "A figure is made again by its name (`{}`), a paper by its own (`{}`); the pages have all of these \
+             commands.\n\n",
+            again(book, experiment),
+            again(book, paper)
+        ));
+    }
+    for paper in &book.papers {
+        out.push_str(&of_paper(paper, shelf));
+    }
+    out
+}
+
+/// The first paper that has an experiment to be run, and that experiment.
+fn example(book: &Book) -> Option<(&str, &str)> {
+    book.papers.iter().find_map(|paper| {
+        let run = paper.experiments.iter().find(|experiment| experiment.setting != "design")?;
+        Some((paper.id.as_str(), run.id.as_str()))
+    })
+}
+
+fn verdicts(book: &Book, shelf: &Shelf) -> String {
+    let row = |name: String, of: Totals| {
+        vec![
+            name,
+            of.all().to_string(),
+            of.holds.to_string(),
+            of.in_direction.to_string(),
+            of.does_not_hold.to_string(),
+            of.otherwise.to_string(),
+            of.not_run.to_string(),
+            of.percent(of.holds),
+            of.percent(of.holds + of.in_direction),
+        ]
+    };
+    let mut rows: Vec<Vec<String>> = book
+        .papers
+        .iter()
+        .map(|paper| row(link(&paper.id, &place(paper, shelf)), Totals::of(paper.claims())))
+        .collect();
+    rows.push(row("**all**".into(), Totals::of(book.claims())));
+    let head = [
+        "paper",
+        "claims",
+        "hold",
+        "in direction",
+        "do not hold",
+        "of these, under another assumption",
+        "not run",
+        "hold, of those judged",
+        "at least in direction",
+    ];
+    format!(
+        "{}A claim *holds* if its direction and its magnitude do, as far as it states either; it holds *in direction* \
+         if the sign, rank or trend is right and the size is outside the range that was set beforehand. Some that do \
+         not hold do (at least in direction) under another assumption that is as reasonable as ours; they are counted, \
+         and the verdict stays. What needs larger runs than this scale's is *not run*.\n\n",
+        table(&head, rows)
+    )
+}
+
+/// The page of a paper, from the index.
+fn place(paper: &PaperPage, shelf: &Shelf) -> String {
+    format!("{}{}.md", shelf.pages, paper.id)
+}
+
+fn facts(book: &Book) -> String {
+    let mut rows = vec![
+        ("command", format!("`{}`", book.command.replace('`', "'"))),
+        ("version", cell(&book.version)),
+        ("commit", if book.commit.is_empty() { "-".to_owned() } else { format!("`{}`", cell(&book.commit)) }),
+        ("scale", cell(&book.scale)),
+    ];
+    if let Some(seeds) = book.seeds {
+        rows.push(("seeds", seeds.to_string()));
+    }
+    rows.push(("runs", thousands(book.runs as u64)));
+    rows.push(("CPU time", duration(book.cpu_seconds)));
+    let jobs = if book.jobs > 0 { format!(" with {}", counted(book.jobs, "job")) } else { String::new() };
+    rows.push(("wall time", format!("{}{jobs}", duration(book.wall_seconds))));
+    let rows = rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
+    table(&["", ""], rows)
+}
+
+fn of_paper(paper: &PaperPage, shelf: &Shelf) -> String {
+    let page = place(paper, shelf);
+    format!(
+        "## {}\n\n[{}]({page}). {}.\n\n{}",
+        inline(&paper.id),
+        inline(&paper.title),
+        sentence(&Totals::of(paper.claims())),
+        experiments(paper, &page)
+    )
+}

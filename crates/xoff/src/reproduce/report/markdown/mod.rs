@@ -1,0 +1,79 @@
+//! The verdicts as documents of a repository: an index, and a page per paper.
+
+mod index;
+mod markup;
+mod paper;
+
+use super::{Totals, again, cost, counted};
+use crate::reproduce::judged::{Book, ExperimentPage, PaperPage};
+use markup::{cell, link, table};
+
+/// Where pages stand to each other. Figures are always in a folder beside the pages of the papers.
+pub struct Shelf {
+    pub index: &'static str,
+    /// From the index to the pages: empty, or ending in a slash.
+    pub pages: &'static str,
+    /// From the pages to the index.
+    pub back: &'static str,
+}
+
+/// In a directory of results: everything side by side.
+pub const BESIDE: Shelf = Shelf { index: "report.md", pages: "", back: "" };
+/// Among other documents: one more of them, with a folder.
+pub const AMONG: Shelf = Shelf { index: "reproduction.md", pages: "reproduction/", back: "../" };
+/// The folder of figures, beside the pages of the papers.
+pub const FIGURES: &str = "figures";
+
+/// The index first, then a page per paper, each with its path from where the index is.
+pub fn markdown(book: &Book, shelf: &Shelf) -> Vec<(String, String)> {
+    let mut pages = vec![(shelf.index.to_owned(), tidy(&index::page(book, shelf)))];
+    for paper in &book.papers {
+        pages.push((format!("{}{}.md", shelf.pages, paper.id), tidy(&paper::page(book, paper, shelf))));
+    }
+    pages
+}
+
+/// One blank line between blocks, none at the end.
+fn tidy(page: &str) -> String {
+    let mut page = page.trim_end().to_owned() + "\n";
+    while page.contains("\n\n\n") {
+        page = page.replace("\n\n\n", "\n\n");
+    }
+    page
+}
+
+/// `157 claims: 85 hold, 17 hold in direction, 51 do not hold (29 of these do under another assumption), 4 are not
+/// run at this scale`.
+fn sentence(of: &Totals) -> String {
+    let verb = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    let mut parts = vec![verb(of.holds, "holds", "hold")];
+    if of.in_direction > 0 {
+        parts.push(verb(of.in_direction, "holds in direction", "hold in direction"));
+    }
+    if of.does_not_hold > 0 {
+        let otherwise = match of.otherwise {
+            0 => String::new(),
+            some => format!(" ({} under another assumption)", verb(some, "of these does", "of these do")),
+        };
+        parts.push(verb(of.does_not_hold, "does not hold", "do not hold") + &otherwise);
+    }
+    if of.not_run > 0 {
+        parts.push(verb(of.not_run, "is not run at this scale", "are not run at this scale"));
+    }
+    format!("{}: {}", counted(of.all(), "claim"), parts.join(", "))
+}
+
+/// A row per experiment, which leads to where it is told; `page` is the page it is on, empty for this one.
+fn experiments(paper: &PaperPage, page: &str) -> String {
+    let row = |of: &ExperimentPage| {
+        let totals = Totals::of(of.claims.iter());
+        let counts = [totals.all(), totals.holds, totals.in_direction, totals.does_not_hold, totals.not_run];
+        let counts = counts.map(|count| if of.claims.is_empty() { "-".to_owned() } else { count.to_string() });
+        let what = if of.setting == "design" { format!("{} (held by tests)", of.title) } else { of.title.clone() };
+        let runs = if of.runs == 0 { "-".to_owned() } else { cell(&cost(of)) };
+        [vec![link(&of.id, &format!("{page}#{}", of.id)), cell(&of.place), cell(&what)], counts.to_vec(), vec![runs]]
+            .concat()
+    };
+    let head = ["", "in the paper", "what", "claims", "hold", "in direction", "do not hold", "not run", "runs"];
+    table(&head, paper.experiments.iter().map(row).collect())
+}

@@ -1,0 +1,164 @@
+//! The page of a paper: its verdicts at a glance, then every experiment, then what the paper leaves open.
+
+use super::markup::{anchor, cell, folded, inline, link, table};
+use super::{FIGURES, Shelf, again, cost, counted, experiments, sentence};
+use crate::reproduce::judged::{Book, Deviation, ExperimentPage, Judged, PaperPage, Verdict};
+use crate::reproduce::report::{
+    Totals, agreement, by_reason, first_failures, more_failed, range_text, setting_text, source,
+};
+
+pub fn page(book: &Book, paper: &PaperPage, shelf: &Shelf) -> String {
+    let mut out = format!("# {}: {}\n\n", inline(&paper.id), inline(&paper.title));
+    out.push_str(&format!(
+        "{}. {}\n\n",
+        inline(&source(paper)),
+        link("All papers", &(shelf.back.to_owned() + shelf.index))
+    ));
+    out.push_str(&format!("{}\n\n", inline(&paper.what)));
+    out.push_str(&format!("**{}.**\n\n", sentence(&Totals::of(paper.claims()))));
+    out.push_str(&experiments(paper, ""));
+    out.push_str(&format!(
+        "All of it again: `{}`. What is run is in `experiments/{id}/`, what the paper says in `claims/{id}.toml`. In the \
+         tables of claims *paper* is its number and *ours* the mean over seeds with its 95 % confidence interval; \
+         *accepted* was set before the runs.\n\n",
+        again(book, &paper.id),
+        id = paper.id
+    ));
+    for experiment in &paper.experiments {
+        out.push_str(&of_experiment(book, experiment, paper));
+    }
+    if !paper.deviations.is_empty() {
+        out.push_str("## What the paper leaves open, and where we differ\n\n");
+        let rows = paper.deviations.iter().map(|of| deviation(of, paper)).collect();
+        out.push_str(&table(&["", "kind", "topic", "paper", "ours", "why", "effect", "experiments"], rows));
+    }
+    out
+}
+
+fn of_experiment(book: &Book, experiment: &ExperimentPage, paper: &PaperPage) -> String {
+    let mut out =
+        format!("{}\n\n## {}: {}\n\n", anchor(&experiment.id), inline(&experiment.id), inline(&experiment.title));
+    let mut facts = vec![inline(&experiment.place), setting_text(&experiment.setting).to_owned(), cost(experiment)];
+    facts.retain(|fact| !fact.is_empty());
+    out.push_str(&format!("*{}*\n\n", facts.join(" · ")));
+    out.push_str(&format!("{}\n\n", inline(&experiment.shows)));
+    for (name, text) in
+        [("To read it", &experiment.reads), ("Scaled", &experiment.scaled), ("Checked by", &experiment.checked_by)]
+    {
+        if !text.is_empty() {
+            out.push_str(&format!("{name}: {}\n\n", inline(text)));
+        }
+    }
+    if experiment.setting != "design" {
+        out.push_str(&format!("To repeat it: `{}`\n\n", again(book, &experiment.id)));
+    }
+    let (failures, more) = first_failures(&experiment.failures);
+    for failure in failures {
+        out.push_str(&format!("**A run failed**: {}\n\n", inline(failure)));
+    }
+    if more > 0 {
+        out.push_str(&format!("**{}.**\n\n", more_failed(more)));
+    }
+    for figure in &experiment.figures {
+        out.push_str(&format!("![{}]({FIGURES}/{}.svg)\n\n", inline(&figure.title), figure.file));
+    }
+    // What figures show need not be read twice.
+    for (title, head, rows) in &experiment.tables {
+        let head: Vec<String> = head.iter().map(|text| cell(text)).collect();
+        let head: Vec<&str> = head.iter().map(String::as_str).collect();
+        let table = table(&head, rows.iter().map(|row| row.iter().map(|text| cell(text)).collect()).collect());
+        let open = || format!("{}\n\n{table}", inline(title));
+        out.push_str(&if experiment.figures.is_empty() { open() } else { folded(title, &table) });
+    }
+    out.push_str(&claims(&experiment.claims));
+    let concern = paper.deviations.iter().filter(|of| of.experiments.contains(&experiment.id));
+    let ids: Vec<String> = concern.map(|of| link(&of.id, &format!("#{}", of.id))).collect();
+    if !ids.is_empty() {
+        out.push_str(&format!("What the paper leaves open here, or we do otherwise: {}.\n\n", ids.join(", ")));
+    }
+    out
+}
+
+fn claims(claims: &[Judged]) -> String {
+    if claims.is_empty() {
+        return String::new();
+    }
+    let row = |claim: &Judged| {
+        vec![
+            cell(&claim.id),
+            cell(&claim.says),
+            cell(&claim.paper),
+            cell(&claim.ours),
+            verdict(claim.verdict).to_owned(),
+            cell(&accepted(claim)),
+            agreement(claim),
+        ]
+    };
+    let head = ["", "claim", "paper", "ours", "verdict", "accepted", "seeds that agree"];
+    let mut out = table(&head, claims.iter().map(row).collect());
+    let reasons = by_reason(claims);
+    if !reasons.is_empty() {
+        out.push_str("Why ours differ:\n\n");
+    }
+    for group in reasons {
+        let first = group[0];
+        let ids: Vec<String> = group.iter().map(|claim| format!("**{}**", inline(&claim.id))).collect();
+        let why = if first.diagnosis.is_empty() { "not yet explained." } else { &first.diagnosis };
+        let verb = match (first.verdict, group.len()) {
+            (verdict, 1) => verdict.words(),
+            (Verdict::HoldsInDirection, _) => "hold in direction",
+            _ => "do not hold",
+        };
+        out.push_str(&format!("- {} {verb}: {}\n", ids.join(", "), inline(why)));
+    }
+    out.push('\n');
+    out + &variants(claims)
+}
+
+/// The same claims under other assumptions, of which there can be many.
+fn variants(claims: &[Judged]) -> String {
+    let mut rows = Vec::new();
+    for claim in claims {
+        for of in &claim.variants {
+            rows.push(vec![cell(&claim.id), cell(&of.under), cell(&of.ours), verdict(of.verdict).to_owned()]);
+        }
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let title = format!("Under other assumptions: {}", counted(rows.len(), "verdict"));
+    folded(&title, &table(&["", "under", "ours", "verdict"], rows))
+}
+
+/// The range with its reason.
+fn accepted(claim: &Judged) -> String {
+    match (range_text(claim), claim.tolerance.as_str()) {
+        (range, "") => range,
+        (range, why) if range.is_empty() => why.to_owned(),
+        (range, why) => format!("{range} ({why})"),
+    }
+}
+
+fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "**holds**",
+        Verdict::HoldsInDirection => "in direction",
+        Verdict::DoesNotHold => "**does not hold**",
+        Verdict::NotRunAtThisScale => "*not run*",
+    }
+}
+
+fn deviation(of: &Deviation, paper: &PaperPage) -> Vec<String> {
+    let told = |id: &String| paper.experiments.iter().any(|experiment| experiment.id == *id);
+    let concerns = of.experiments.iter().map(|id| if told(id) { link(id, &format!("#{id}")) } else { cell(id) });
+    vec![
+        anchor(&of.id) + &cell(&of.id),
+        cell(&of.kind),
+        cell(&of.topic),
+        cell(&of.paper),
+        cell(&of.ours),
+        cell(&of.why),
+        cell(&of.effect),
+        concerns.collect::<Vec<_>>().join(", "),
+    ]
+}
