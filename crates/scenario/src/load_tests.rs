@@ -33,7 +33,7 @@ fn print(loaded: &Loaded) -> String {
 
 #[test]
 fn every_example_loads_and_its_resolved_form_gives_the_same_plan() {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios"));
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/data/scenarios"));
     let mut count = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

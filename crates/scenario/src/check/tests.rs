@@ -3,7 +3,7 @@ use crate::{Options, Scenario};
 use std::path::Path;
 
 fn check(file: &str, sets: &[&str]) -> Report {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios"));
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/data/scenarios"));
     let scenario = Scenario::open(&folder.join(file)).unwrap();
     let options = Options { sets: sets.iter().map(|set| (*set).to_owned()).collect(), ..Options::default() };
     let loaded = scenario.load(&options).unwrap_or_else(|errors| panic!("{}", errors[0]));
