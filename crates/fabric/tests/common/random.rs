@@ -3,6 +3,7 @@
 
 use super::{Net, flow};
 use xoff_engine::{Grain, Span, Time, stream};
+use xoff_fabric::pfc;
 use xoff_fabric::plan::*;
 use xoff_fabric::traffic::FlowSpec;
 
@@ -58,6 +59,7 @@ pub fn network(seed: u64) -> (Plan, Vec<u32>) {
     }
     net.plan.seed = seed;
     other_rules(seed, &mut net.plan);
+    make_room(&mut net.plan);
     // Switches in up to three domains, hosts in those of their switches.
     let mut rng = stream(seed, "swarm domains", 0);
     switches.iter().for_each(|&switch| net.plan.nodes[switch as usize].domain = rng.below(3) as u16);
@@ -65,6 +67,26 @@ pub fn network(seed: u64) -> (Plan, Vec<u32>) {
         net.plan.nodes[link.a as usize].domain = net.plan.nodes[link.b as usize].domain;
     }
     (net.plan, hosts)
+}
+
+/// A buffer holds what lossless classes are promised, and more: the fabric trusts its plan, and whoever reads a
+/// scenario refuses one where it does not.
+fn make_room(plan: &mut Plan) {
+    let set_aside = match plan.switches[0].pfc.thresholds {
+        Thresholds::Static { xoff_bytes, .. } => xoff_bytes,
+        Thresholds::Dynamic { reserve_bytes, .. } => reserve_bytes,
+    };
+    let lossless = plan.classes.list.iter().filter(|class| class.lossless).count() as u64;
+    let (mtu, sizes) = (pfc::mtu_wire_bytes(plan), plan.hosts[0].sizes);
+    let mut promised = vec![0; plan.nodes.len()];
+    for port in 0..plan.ports() as u32 {
+        let (incoming, outgoing) = (plan.direction(peer(port)), plan.direction(port));
+        let headroom = pfc::required_headroom(incoming, outgoing, mtu, &sizes, plan.model.grain);
+        promised[plan.node_of(port) as usize] += lossless * (headroom + set_aside);
+    }
+    let most = promised.into_iter().max().unwrap_or(0);
+    let buffer_bytes = &mut plan.switches[0].buffer_bytes;
+    *buffer_bytes = (*buffer_bytes).max(most + 1_000_000);
 }
 
 /// Every third network follows rules of other simulators, each at random.
