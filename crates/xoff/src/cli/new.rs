@@ -1,6 +1,6 @@
 //! `xoff new`: something to begin with.
 
-use super::{ForceArgs, Stop, show};
+use super::{ForceArgs, Stop, show_page};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
 use xoff_results::files::whole;
@@ -76,7 +76,7 @@ fn scenario(args: &ScenarioArgs) -> Result<(), Stop> {
     let text = named(library::inside(Path::new(args.kind.file())).unwrap_or_default(), &plain_name(&stem, "scenario"));
     whole::write(&path, text.as_bytes(), args.force.present())?;
     let shown = path.display();
-    show(&format!(
+    show_page(&format!(
         "{shown} is written.\n\n  xoff check {shown}\n  xoff run {shown}\n  xoff compare {shown} --schemes none,dcqcn,hpcc"
     ))
 }
