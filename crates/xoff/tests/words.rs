@@ -246,10 +246,10 @@ fn no_line_of_what_is_explained_is_wider_than_the_terminal() {
     for below in [["import", "hpcc"], ["import", "htsim"], ["import", "cdf"], ["new", "scenario"]] {
         fits(&bench, &[below[0], below[1], "--help"]);
     }
-    for topic in ["results", "scenario", "models", "metrics", "hpcc", "schemes"] {
+    for topic in ["results", "scenario", "models", "metrics", "workloads", "hpcc", "schemes", "run.json"] {
         fits(&bench, &["describe", topic]);
     }
-    for topic in ["traffic", "topology", "switch.pfc", "kmin", "fct", "flows", "dcqcn:nic"] {
+    for topic in ["traffic", "topology", "switch.pfc", "kmin", "incast", "websearch", "fct", "flows", "dcqcn:nic"] {
         fits(&bench, &["describe", topic]);
     }
     fits(&bench, &["schemes"]);
@@ -330,21 +330,49 @@ fn describe_knows_every_natural_word() {
         (&["faults"], "[[fault]]"),
         (&["switch", "pfc"], "[switch.pfc]"),
         (&["watchdog"], "[switch.watchdog]"),
+        (&["PFC"], "[switch.pfc]"),
         (&["scheme", "dcqcn"], "Zhu et al."),
+        (&["DCQCN"], "Zhu et al."),
         (&["dcqcn:paper"], "Zhu et al."),
         (&["schemes"], "theta-powertcp"),
         (&["xoff"], "[switch.pfc]"),
+        (&["switch.pfc.xoff"], "Pause an ingress"),
+        (&["switch", "pfc", "xoff"], "Pause an ingress"),
+        (&["switch_profile.pfc.xoff"], "Pause an ingress"),
+        (&["traffic.0.load"], "[[traffic]]\n  load "),
+        (&["hosts-per-leaf"], "[topology]\n  hosts_per_leaf"),
+        (&["hosts", "per", "leaf"], "[topology]\n  hosts_per_leaf"),
         (&["kmin"], "parameter of dcqcn"),
+        (&["scheme.kmin"], "parameter of dcqcn"),
+        (&["dcqcn.kmin"], "parameter of dcqcn"),
+        (&["poisson"], "With kind = \"poisson\", beside the keys that always apply:\n"),
+        (&["fattree"], "With kind = \"fat-tree\""),
+        (&["websearch"], "sizes = \"websearch\""),
         (&["flows.parquet"], "fct_us"),
-        (&["fct_us"], "flows.parquet"),
+        (&["fct_us"], "column of flows.parquet (real, in us)"),
+        (&["flows.fct_us"], "column of flows.parquet"),
+        (&["port_throughput"], "metric of series.parquet, in Gbps"),
+        (&["fct"], "Flow completion time"),
+        (&["measure.fct"], "Flow completion time"),
+        (&["p99"], "Nearest-rank percentiles"),
         (&["model", "qcn-sampler"], "qcn-sampler"),
+        (&["ENABLE_QCN"], "key of the HPCC authors' simulator"),
+        (&["traffic.size"], "[[traffic]]\n  size "),
+        (&["traffic.size"], "[traffic.size] Sizes from a formula"),
+        (&["mean"], "Also called so: "),
     ] {
         let args: Vec<&str> = std::iter::once("describe").chain(words.iter().copied()).collect();
-        assert!(bench.ok(&args).contains(part), "{words:?}");
+        let told = bench.ok(&args);
+        assert!(told.contains(part), "{words:?}\n{told}");
     }
     for (words, near) in [
         (&["trafic"][..], "did you mean `traffic`?"),
-        (&["scheme", "dcqn"], "did you mean `dcqcn`?"),
+        (&["scheme", "dqcn"], "`scheme dcqcn`"),
+        (&["poison"], "did you mean `poisson`"),
+        (&["switch.pfc.hedroom"], "did you mean `switch.pfc.headroom`"),
+        (&["scheme.kmni"], "did you mean `dcqcn.kmin`"),
+        (&["flws.parquet"], "did you mean `flows`"),
+        (&["ecn"], "the word stands in what is told of `scheme dcqcn`"),
         (&["qqqq"], "whole topics: results"),
     ] {
         let args: Vec<&str> = std::iter::once("describe").chain(words.iter().copied()).collect();
