@@ -49,7 +49,7 @@ fn accept(imported: Result<Imported, Vec<Diagnostic>>) -> bool {
             return refused(&errors);
         }
     };
-    imported.warnings.iter().for_each(|warning| assert!(!warning.render_warning(true).is_empty()));
+    imported.warnings.iter().for_each(|warning| assert!(!warning.render_warning_in(Some(80), true).is_empty()));
     let loaded = imported.scenario().load(&Options::default());
     let loaded = loaded.unwrap_or_else(|errors| panic!("the scenario is refused: {}\n{}", errors[0], imported.text));
     assert!(!xoff_scenario::check::report(&loaded).text().is_empty());

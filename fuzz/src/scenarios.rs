@@ -121,7 +121,7 @@ pub fn whole(scenario: &Scenario, sets: &[String]) -> bool {
         Err(errors) => return refused(&errors),
     };
     for warning in &loaded.warnings {
-        assert!(!warning.render_warning(true).is_empty());
+        assert!(!warning.render_warning_in(Some(80), true).is_empty());
     }
     if loaded.plan.links.len() * 2 > SIMULATED_PORTS {
         return true;

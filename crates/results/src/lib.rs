@@ -50,6 +50,7 @@ pub use writer::RunWriter;
 
 use serde_json::{Value, json};
 use xoff_scenario::measure::probe;
+use xoff_scenario::wrap;
 
 /// What `xoff describe` prints: every column of every table, and the metrics of the series.
 pub fn describe_text(width: usize) -> String {
@@ -68,23 +69,36 @@ pub fn describe_table(name: &str, width: usize) -> Option<String> {
     Some(text)
 }
 
+/// One column of a table.
+pub fn describe_column(table: &column::Table, column: &column::Column, width: usize) -> String {
+    let unit = if column.unit.is_empty() { String::new() } else { format!(", in {}", column.unit) };
+    let empty = if column.nullable { " May be empty." } else { "" };
+    let mut text = format!("column of {}.parquet ({}{unit})\n", table.name, column.kind.name());
+    wrap::item(&mut text, column.name, &format!("{}{empty}", column.meaning), (2, 23), width);
+    text
+}
+
 fn describe_metrics(width: usize) -> String {
     let mut grid = grid::Grid::new(["metric", "unit", "meaning"]).left(&[1, 2]);
     for metric in probe::METRICS {
         let facts = probe::facts(metric);
         grid.row([facts.name, facts.unit, facts.meaning]);
     }
-    let mut text = format!("metrics of series.parquet\n{}", grid.text_in(width));
-    text.push_str("\nnumbers of run.json, comparison.json, seeds.json, numbers.csv and cdf.csv\n");
+    format!("metrics of series.parquet\n{}\n{}", grid.text_in(width), describe_numbers(width))
+}
+
+/// What some numbers of a run or comparison mean.
+pub fn describe_numbers(width: usize) -> String {
+    let mut text = String::from("numbers of run.json, comparison.json, seeds.json, numbers.csv and cdf.csv\n");
     for (name, meaning) in NUMBERS {
         text.push_str(&format!("  {name}\n"));
-        xoff_scenario::wrap::paragraph(&mut text, meaning, 6, width);
+        wrap::paragraph(&mut text, meaning, 6, width);
     }
     text
 }
 
 /// What a number means where its name does not say it all.
-const NUMBERS: [(&str, &str); 8] = [
+pub const NUMBERS: [(&str, &str); 8] = [
     (
         "goodput90_gbps",
         "Payload per time from the first start until 90 % of all delivered payload had arrived, each flow's taken as \

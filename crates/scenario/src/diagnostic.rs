@@ -1,5 +1,6 @@
 //! What is wrong with an input, where, and how to put it right.
 
+use crate::wrap;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -93,39 +94,58 @@ impl Diagnostic {
         Some(place.source.text[..end].matches('\n').count() + 1)
     }
 
-    /// As an error for people; with colours if `styled`.
+    /// As an error for people, in lines of any length; with colours if `styled`.
     pub fn render(&self, styled: bool) -> String {
-        self.render_as(Level::ERROR, styled)
+        self.render_as(Level::ERROR, styled, None)
     }
 
-    /// As a warning for people.
-    pub fn render_warning(&self, styled: bool) -> String {
-        self.render_as(Level::WARNING, styled)
+    /// As an error, in lines of at most `width` where it is given.
+    pub fn render_in(&self, width: Option<usize>, styled: bool) -> String {
+        self.render_as(Level::ERROR, styled, width)
     }
 
-    fn render_as(&self, level: Level<'_>, styled: bool) -> String {
+    /// As a warning, in lines of at most `width` where it is given.
+    pub fn render_warning_in(&self, width: Option<usize>, styled: bool) -> String {
+        self.render_as(Level::WARNING, styled, width)
+    }
+
+    fn render_as(&self, level: Level<'_>, styled: bool, width: Option<usize>) -> String {
         let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
-        let (message, label, help) = (visible(&self.message), visible(&self.label), visible(&self.help));
-        let title = level.primary_title(message.as_ref());
+        let renderer = match width {
+            Some(width) => renderer.term_width(width),
+            None => renderer,
+        };
         let window = self.place.as_ref().map(|place| (Window::around(place), place));
+        let gutter = window.as_ref().map_or(0, |(window, _)| window.gutter());
+        let folded = |text: &str, before: usize| match width {
+            Some(width) => wrap::folded(&visible(text), width.saturating_sub(before)),
+            None => visible(text).into_owned(),
+        };
+        let message = folded(&self.message, "warning: ".len());
+        let help = folded(&self.help, gutter + " = help: ".len());
+        // Beside what is underlined there is one line.
+        let beside = visible(&self.label);
+        let note = folded(&self.label, gutter + " = note: ".len());
+        let title = level.primary_title(message.as_str());
         let mut group = match &window {
             Some((window, place)) => {
+                let fits = width.is_none_or(|width| window.ends_at() + 1 + wrap::length(&beside) <= width);
                 let mut annotation = AnnotationKind::Primary.span(window.span.clone());
-                if !label.is_empty() {
-                    annotation = annotation.label(label.as_ref());
+                if fits && !beside.is_empty() {
+                    annotation = annotation.label(beside.as_ref());
                 }
-                title.element(
-                    Snippet::source(window.text)
-                        .path(place.source.name.as_str())
-                        .line_start(window.first_line)
-                        .annotation(annotation),
-                )
+                let snippet = Snippet::source(window.text)
+                    .path(place.source.name.as_str())
+                    .line_start(window.first_line)
+                    .annotation(annotation);
+                let group = title.element(snippet);
+                if fits { group } else { group.element(Level::NOTE.message(note.as_str())) }
             }
-            None if label.is_empty() => annotate_snippets::Group::with_title(title),
-            None => title.element(Level::NOTE.message(label.as_ref())),
+            None if note.is_empty() => annotate_snippets::Group::with_title(title),
+            None => title.element(Level::NOTE.message(note.as_str())),
         };
         if !help.is_empty() {
-            group = group.element(Level::HELP.message(help.as_ref()));
+            group = group.element(Level::HELP.message(help.as_str()));
         }
         renderer.render(&[group])
     }
@@ -168,6 +188,18 @@ impl Window<'_> {
             span: start - from..end - from,
         }
     }
+
+    /// Columns that the number of a line takes.
+    fn gutter(&self) -> usize {
+        let last = self.first_line + self.text.matches('\n').count();
+        last.to_string().len()
+    }
+
+    /// The column in which the underlined text ends on the terminal.
+    fn ends_at(&self) -> usize {
+        let before = self.text[..self.span.end].rsplit('\n').next().unwrap_or_default();
+        self.gutter() + " | ".len() + wrap::length(before)
+    }
 }
 
 fn floor_boundary(text: &str, at: usize) -> usize {
@@ -183,16 +215,27 @@ pub fn suggestion<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> 
     let mut names: Vec<&str> = names.into_iter().collect();
     names.sort_unstable();
     names.dedup();
-    let wrong_lower = wrong.to_lowercase();
-    let mut scored: Vec<(f64, &str)> =
-        names.iter().map(|name| (strsim::jaro_winkler(&wrong_lower, &name.to_lowercase()), *name)).collect();
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    match scored.first() {
-        Some((score, name)) if *score >= 0.8 => format!("did you mean `{name}`?"),
-        Some(_) if names.len() <= 24 => format!("valid here: {}", names.join(", ")),
-        Some(_) => format!("valid here: {}, ... ({} in all)", names[..12].join(", "), names.len()),
-        None => String::new(),
+    match near(wrong, names.iter().copied(), 1).first() {
+        Some(name) => format!("did you mean `{name}`?"),
+        None if names.is_empty() => String::new(),
+        None if names.len() <= 24 => format!("valid here: {}", names.join(", ")),
+        None => format!("valid here: {}, ... ({} in all)", names[..12].join(", "), names.len()),
     }
+}
+
+/// The names that `wrong` may have been meant to be, at most so many, the nearest first.
+pub fn near<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
+    /// Below this, names are not alike.
+    const ALIKE: f64 = 0.8;
+    /// Names that are this much less alike than the nearest are not told beside it.
+    const LESS: f64 = 0.1;
+    let wrong = wrong.to_lowercase();
+    let score = |name: &'a str| (strsim::jaro_winkler(&wrong, &name.to_lowercase()), name);
+    let mut scored: Vec<(f64, &str)> = names.into_iter().map(score).filter(|(score, _)| *score >= ALIKE).collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    scored.dedup();
+    let best = scored.first().map_or(0.0, |of| of.0);
+    scored.into_iter().take_while(|(score, _)| *score >= best - LESS).map(|(_, name)| name).take(most).collect()
 }
 
 pub type Result<T> = std::result::Result<T, Diagnostic>;
@@ -230,6 +273,25 @@ mod tests {
     }
 
     #[test]
+    fn messages_fit_the_terminal() {
+        let text = format!("name = \"x\"\n[run]\nstop = 70 # {}\n", "why not ".repeat(20));
+        let source = Source::new("a.toml", text);
+        let at = source.text.find("70").unwrap();
+        let long = "a word and another ".repeat(8);
+        let found = Place { source, span: at..at + 2 }.error(&long).label(&long).help(&long);
+        let text = found.render_in(Some(60), false);
+        for line in text.lines() {
+            assert!(wrap::length(line) <= 60, "{line}\n{text}");
+        }
+        for part in ["error: a word", "stop = 70", "= note: a word", "= help: a word"] {
+            assert!(text.contains(part), "{part} is missing from\n{text}");
+        }
+        assert_eq!(text.matches("another").count(), 24, "nothing is lost:\n{text}");
+        let text = Diagnostic::new(&long).label(&long).help(&long).render_warning_in(Some(60), false);
+        assert!(text.lines().all(|line| wrap::length(line) <= 60), "{text}");
+    }
+
+    #[test]
     fn renders_without_a_place() {
         let text = Diagnostic::new("cannot read `a.toml`").label("no such file").render(false);
         assert!(text.contains("error: cannot read `a.toml`") && text.contains("no such file"), "{text}");
@@ -259,6 +321,7 @@ mod tests {
         assert_eq!(suggestion("treshold", ["threshold", "headroom"]), "did you mean `threshold`?");
         assert_eq!(suggestion("zzz", ["b", "a"]), "valid here: a, b");
         assert_eq!(suggestion("zzz", []), "");
+        assert_eq!(near("dqcn", ["qcn", "timely", "dcqcn", "qcn"], 3), ["qcn", "dcqcn"]);
     }
 
     proptest! {

@@ -1,6 +1,7 @@
 //! Lines that fit the terminal.
 
 use std::io::IsTerminal;
+use std::os::fd::AsFd;
 
 /// Where nothing is known of the terminal.
 const USUAL: usize = 80;
@@ -9,25 +10,48 @@ const SENSIBLE: std::ops::RangeInclusive<usize> = 40..=100;
 
 /// Columns that a text may take: what `COLUMNS` says, else the terminal's, else 80; at most 100.
 pub fn columns() -> usize {
-    let given = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok()).filter(|given| *given > 0);
-    let width = given.or_else(of_terminal).unwrap_or(USUAL);
-    width.clamp(*SENSIBLE.start(), *SENSIBLE.end())
+    told(std::io::stdout()).unwrap_or(USUAL)
 }
 
-fn of_terminal() -> Option<usize> {
-    let out = std::io::stdout();
-    if !out.is_terminal() {
-        return None;
+/// Columns that a message may take, if anybody says: a file or a program that reads it has it in whole lines.
+pub fn columns_of_messages() -> Option<usize> {
+    told(std::io::stderr())
+}
+
+/// What `COLUMNS` says, else the terminal's.
+fn told(out: impl IsTerminal + AsFd) -> Option<usize> {
+    let said = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
+    let of_terminal = || {
+        let size = out.is_terminal().then(|| rustix::termios::tcgetwinsize(&out).ok())??;
+        Some(usize::from(size.ws_col))
+    };
+    let width = said.filter(|width| *width > 0).or_else(of_terminal).filter(|width| *width > 0)?;
+    Some(width.clamp(*SENSIBLE.start(), *SENSIBLE.end()))
+}
+
+/// Columns that a text takes; colours take none.
+pub fn length(text: &str) -> usize {
+    let mut coloured = text.split("\x1b[");
+    let plain = coloured.next().unwrap_or_default().chars().count();
+    let rest = coloured.map(|part| part.find('m').map_or(part, |end| &part[end + 1..]));
+    plain + rest.map(|part| part.chars().count()).sum::<usize>()
+}
+
+/// A text whose lines are broken at spaces, without an end of line of its own.
+pub fn folded(text: &str, width: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split('\n') {
+        wrap(&mut out, line, 0, width);
     }
-    let size = rustix::termios::tcgetwinsize(&out).ok()?;
-    Some(usize::from(size.ws_col)).filter(|width| *width > 0)
+    out.pop();
+    out
 }
 
 /// Appends `text` broken at spaces, further lines indented; the first line starts at `indent`.
 pub fn wrap(out: &mut String, text: &str, indent: usize, width: usize) {
     let mut at = indent;
     for (index, word) in text.split(' ').enumerate() {
-        let length = word.chars().count();
+        let length = length(word);
         if index > 0 && at + 1 + length > width {
             out.push('\n');
             out.extend(std::iter::repeat_n(' ', indent));
@@ -53,7 +77,7 @@ pub fn paragraph(out: &mut String, text: &str, indent: usize, width: usize) {
 pub fn item(out: &mut String, head: &str, text: &str, (from, indent): (usize, usize), width: usize) {
     out.extend(std::iter::repeat_n(' ', from));
     out.push_str(head);
-    let end = from + head.chars().count();
+    let end = from + length(head);
     if end + 1 < indent {
         out.extend(std::iter::repeat_n(' ', indent - end));
         wrap(out, text, indent, width);
@@ -67,7 +91,7 @@ pub fn item(out: &mut String, head: &str, text: &str, (from, indent): (usize, us
 pub fn lines(text: &str, width: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
-        if line.chars().count() <= width {
+        if length(line) <= width {
             out.push_str(line);
             out.push('\n');
             continue;
@@ -84,7 +108,7 @@ pub fn lines(text: &str, width: usize) -> String {
 fn wrap_from(out: &mut String, text: &str, mut at: usize, indent: usize, width: usize) {
     let first = at;
     for word in text.split(' ') {
-        let length = word.chars().count();
+        let length = length(word);
         let begun = at > first;
         if begun && at + length > width {
             while out.ends_with(' ') {
@@ -118,6 +142,13 @@ mod tests {
         item(&mut out, "longer", "it is so", (2, 8), 16);
         assert_eq!(out, "  key   what it\n        means\n  longer\n        it is so\n");
         assert_eq!(lines("short\n  aaa bbb ccc\n\nlast", 10), "short\n  aaa bbb\n    ccc\n\nlast\n");
+    }
+
+    #[test]
+    fn colours_take_no_columns() {
+        assert_eq!(length("\x1b[1mbold\x1b[0m µ"), 6);
+        assert_eq!(lines("\x1b[31maaa\x1b[0m bbb", 7), "\x1b[31maaa\x1b[0m bbb\n");
+        assert_eq!(folded("aaa bbb\nccc", 5), "aaa\nbbb\nccc");
     }
 
     #[test]

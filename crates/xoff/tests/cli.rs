@@ -302,7 +302,7 @@ fn a_run_that_outgrows_its_memory_ends_with_a_diagnosis_and_its_results() {
     let bench = Bench::with("pile.toml", PILE);
     let output = bench.xoff(&["run", "pile.toml", "--memory", "200MB", "--out", "out"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
     for part in ["out of memory at", "the limit is 200 MB", "alive", "[[traffic]] number 0", "--memory"] {
         assert!(text.contains(part), "{part} is missing from:\n{text}");
     }

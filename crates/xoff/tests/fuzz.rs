@@ -507,7 +507,7 @@ impl Fuzz {
                 return false;
             }
         };
-        loaded.warnings.iter().for_each(|warning| assert!(!warning.render_warning(true).is_empty()));
+        loaded.warnings.iter().for_each(|warning| assert!(!warning.render_warning_in(Some(80), true).is_empty()));
         if ports(&loaded.plan) > SIMULATED_PORTS {
             return true;
         }

@@ -62,12 +62,23 @@ fn shells_and_man_know_every_command() {
 #[test]
 fn colours_come_when_they_are_asked_for() {
     let bench = Bench::with("bad.toml", "[topologi]\n");
-    let error = |args: &[&str], no_color: &str| {
+    let coloured = |args: &[&str], no_color: &str| {
         let output = bench.command(args).env("NO_COLOR", no_color).output().unwrap();
-        assert_eq!(output.status.code(), Some(2));
-        stderr(&output).contains('\u{1b}')
+        let all = [output.stdout.clone(), stderr(&output).into_bytes()].concat();
+        (output.status.code(), all.contains(&0x1b))
     };
-    assert!(!error(&["check", "bad.toml"], ""), "not into a pipe");
-    assert!(error(&["check", "bad.toml", "--color", "always"], "1"), "what is asked for goes first");
-    assert!(!error(&["check", "bad.toml", "--color", "never"], ""));
+    let bad = Some(2);
+    assert_eq!(coloured(&["check", "bad.toml"], ""), (bad, false), "not into a pipe");
+    assert_eq!(coloured(&["check", "bad.toml", "--color", "auto"], ""), (bad, false));
+    assert_eq!(coloured(&["check", "bad.toml", "--color", "always"], "1"), (bad, true), "what is asked for goes first");
+    assert_eq!(coloured(&["--color=always", "check", "bad.toml"], ""), (bad, true));
+    assert_eq!(coloured(&["check", "bad.toml", "--color", "never"], ""), (bad, false));
+    // Wrong arguments and help are heard before anything is parsed.
+    assert_eq!(coloured(&["bogus", "--color", "always"], ""), (bad, true));
+    assert_eq!(coloured(&["bogus", "--color", "never"], ""), (bad, false));
+    assert_eq!(coloured(&["run", "--help", "--color", "always"], ""), (Some(0), true));
+    assert_eq!(coloured(&["run", "--help"], ""), (Some(0), false));
+    let run = ["run", "incast", "--no-out", "--set", "run.stop=10us", "--color"];
+    assert_eq!(coloured(&[&run[..], &["always"]].concat(), "1"), (Some(0), true));
+    assert_eq!(coloured(&[&run[..], &["never"]].concat(), ""), (Some(0), false));
 }

@@ -34,15 +34,32 @@ pub fn text(width: usize) -> String {
                  without the key.";
     wrap::paragraph(&mut out, about, 0, width);
     for key in KEYS {
-        let held = match default(key) {
-            "" => String::new(),
-            default => format!(" [{default}]"),
-        };
         out.push('\n');
-        wrap::paragraph(&mut out, &format!("{}{held}: {}", key.name, fate(key)), 0, width);
-        wrap::paragraph(&mut out, &key.becomes.replace('`', ""), 4, width);
+        out.push_str(&of_key(key, width));
     }
     out
+}
+
+fn of_key(key: &Key, width: usize) -> String {
+    let mut out = String::new();
+    let held = match default(key) {
+        "" => String::new(),
+        default => format!(" [{default}]"),
+    };
+    wrap::paragraph(&mut out, &format!("{}{held}: {}", key.name, fate(key)), 0, width);
+    wrap::paragraph(&mut out, &key.becomes.replace('`', ""), 4, width);
+    out
+}
+
+/// The keys of the HPCC authors' simulator.
+pub fn keys() -> impl Iterator<Item = &'static str> {
+    KEYS.iter().map(|key| key.name)
+}
+
+/// One of them.
+pub fn text_of(name: &str, width: usize) -> Option<String> {
+    let key = KEYS.iter().find(|key| key.name == name)?;
+    Some(format!("key of the HPCC authors' simulator\n{}", of_key(key, width)))
 }
 
 /// The same for programs.

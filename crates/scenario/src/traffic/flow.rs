@@ -93,6 +93,20 @@ pub struct Template {
 }
 
 impl Template {
+    /// What holds where a scenario says nothing.
+    pub fn of_class(class: u8) -> Template {
+        Template {
+            class,
+            class_by_size: Arc::default(),
+            scheme: 0,
+            weight: 1,
+            initial_rate: None,
+            rate_cap: None,
+            path: None,
+            probed: false,
+        }
+    }
+
     /// A flow of `size_bytes`, or an endless one that always has more to send.
     pub fn flow(&self, handle: u32, src: u32, dst: u32, size_bytes: Option<u64>, label: u32) -> FlowSpec {
         FlowSpec {
@@ -169,16 +183,7 @@ pub mod tests {
     }
 
     pub fn template() -> Template {
-        Template {
-            class: 0,
-            class_by_size: Arc::default(),
-            scheme: 0,
-            weight: 1,
-            initial_rate: None,
-            rate_cap: None,
-            path: None,
-            probed: false,
-        }
+        Template::of_class(0)
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! `xoff compare`, and plain `xoff`: the same arrivals under several schemes.
 
 use super::seeds::{Plan, Runner, SeedArgs, failures};
-use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, warn};
+use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, show_summary, warn};
 use clap::Args;
 use std::path::Path;
 use xoff_results::compare::{self as side_by_side, Skipped};
 use xoff_results::comparison;
 use xoff_results::directory::Staging;
 use xoff_results::outcome::Kind;
-use xoff_scenario::{Diagnostic, Options, Scenario, import, library};
+use xoff_scenario::{Diagnostic, Options, Scenario, import, library, wrap};
 
 #[derive(Args)]
 pub struct CompareArgs {
@@ -34,13 +34,14 @@ pub fn demo() -> Result<(), Stop> {
     let scenario = Scenario::from_text("scenarios/victim-flow.toml", demo, Path::new("."));
     let names: Vec<String> = DEMO_SCHEMES.iter().map(|&name| name.to_owned()).collect();
     let entries = load_all(&scenario, &Options::default(), &names)?;
-    let shown = show(&format!(
+    let intro = format!(
         "Xoff compares {} on the victim-flow scenario.\n\n\
-         Two long flows and some mice share a link. F1 and the mice go on to a receiver that 14 other\n\
-         hosts hit with a burst; F0 goes elsewhere and is innocent. PFC stops the shared link all the\n\
-         same. F0 loses what PFC takes; does its congestion control take it for a culprit and cut it too?\n",
+         Two long flows and some mice share a link. F1 and the mice go on to a receiver that 14 other hosts hit with a \
+         burst; F0 goes elsewhere and is innocent. PFC stops the shared link all the same. F0 loses what PFC takes; \
+         does its congestion control take it for a culprit and cut it too?\n",
         names.join(", ")
-    ));
+    );
+    let shown = show(&wrap::folded(&intro, wrap::columns()));
     let out = Path::new("results").join("victim-flow-compared");
     let seeds = vec![entries.runs[0].loaded.plan.seed];
     let plan = Plan { scenario: &scenario, runners: &entries.runs, seeds };
@@ -136,11 +137,7 @@ fn run_all(
     } else if !shown.quiet {
         let mut page = side_by_side::comparison(&entries, skipped);
         page.tables.truncate(tables);
-        let mut page = page.text(xoff_scenario::wrap::columns());
-        if let Some(directory) = directory {
-            page.push_str(&format!("\nreport: {}\n", directory.join("report.html").display()));
-        }
-        show(&page)?;
+        show_summary(&page.text(wrap::columns()), directory.as_deref())?;
     }
     failures(&entries)
 }

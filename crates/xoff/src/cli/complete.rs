@@ -1,6 +1,6 @@
 //! Completions for shells and man pages, from the same source as `--help`.
 
-use super::{Cli, Stop, show};
+use super::{Cli, Stop, show, show_page};
 use clap::{Args, CommandFactory};
 use clap_complete::{Shell, generate};
 use std::io;
@@ -32,7 +32,7 @@ pub fn man(args: &ManArgs) -> Result<(), Stop> {
     let files: Vec<(PathBuf, &str)> =
         pages.iter().map(|(name, text)| (args.folder.join(format!("{name}.1")), text.as_str())).collect();
     whole::write_all(&files, Present::Replace)?;
-    show(&format!(
+    show_page(&format!(
         "{} pages are in {}; `man {}/xoff.1` shows the first",
         files.len(),
         args.folder.display(),

@@ -1,6 +1,6 @@
 //! `xoff export`: a finished run in another simulator's format.
 
-use super::{ForceArgs, ShowArgs, Stop, show};
+use super::{ForceArgs, ShowArgs, Stop, show, show_page};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::PathBuf;
@@ -61,7 +61,7 @@ pub fn export(args: &ExportArgs) -> Result<(), Stop> {
         some => format!(" ({} that had not finished are left out)", thousands(some as u64)),
     };
     let frames = thousands(made.pfc_frames as u64);
-    show(&format!(
+    show_page(&format!(
         "{}: {flows} flows{left_out}\n{}: {frames} lines\n",
         made.folder.join("fct.txt").display(),
         made.folder.join("pfc.txt").display()

@@ -1,7 +1,7 @@
 //! `xoff import`: files of other simulators, as scenarios.
 
 use super::place;
-use super::{ForceArgs, Stop, show, warn};
+use super::{ForceArgs, Stop, show, show_page, warn};
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ pub fn import(args: &ImportArgs) -> Result<(), Stop> {
                 let found = json!({"files": [file], "rows": rows, "mean_bytes": mean, "largest_bytes": largest});
                 return show(&found.to_string());
             }
-            show(&format!(
+            show_page(&format!(
                 "{file} of {rows} rows: mean {mean:.0} B, largest {largest} B\nuse it with: sizes = \"{file}\""
             ))
         }
@@ -159,7 +159,7 @@ impl ToArgs {
             }
         }
         page.push_str(&format!("run it with: xoff run {}\n", files[0]));
-        show(&page)
+        show_page(&page)
     }
 }
 

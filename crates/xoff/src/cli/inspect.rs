@@ -1,6 +1,6 @@
 //! `xoff check`, `xoff schemes`: answers that run nothing.
 
-use super::{ScenarioArgs, Stop, show, warn};
+use super::{ScenarioArgs, Stop, show, show_page, warn};
 
 use crate::schemes_text;
 use clap::Args;
@@ -21,7 +21,7 @@ pub fn check(args: &CheckArgs) -> Result<(), Stop> {
     let loaded = import::open(&args.scenario.scenario)?.load(&options)?;
     warn(&loaded.warnings);
     let report = xoff_scenario::check::report(&loaded);
-    show(&if args.json { report.json() } else { wrap::lines(&report.text(), wrap::columns()) })
+    if args.json { show(&report.json()) } else { show_page(&report.text()) }
 }
 
 #[derive(Args)]

@@ -19,8 +19,7 @@ mod trace;
 mod validate;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use print::{show, tell, tell_notes, warn};
-use std::io::IsTerminal;
+use print::{show, show_page, show_summary, tell, tell_folded, tell_notes, warn};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use xoff_results::files::Present;
@@ -84,7 +83,7 @@ struct Cli {
     /// End a run that takes the program above this much memory: 8GB [default: three quarters of the machine's]
     #[arg(long, value_name = "SIZE", global = true, value_parser = memory_size)]
     memory: Option<u64>,
-    /// Colours in messages
+    /// Colours: auto (on a terminal, unless NO_COLOR is set), always or never
     #[arg(long, value_name = "WHEN", global = true, value_enum, default_value_t = colour::When::Auto, hide_possible_values = true)]
     color: colour::When,
 }
@@ -224,7 +223,8 @@ pub fn main_with<R: Roster>() -> ExitCode {
 /// Runs the program.
 pub fn main() -> ExitCode {
     library::provide(crate::inside::FILES);
-    let command = Cli::command().term_width(wrap::columns());
+    colour::look_for(std::env::args_os());
+    let command = Cli::command().term_width(wrap::columns()).color(colour::choice());
     let parsed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let ended = match parsed {
         Ok(cli) => signals::watch().map_err(Stop::System).and_then(|()| obey(cli)),
@@ -235,26 +235,25 @@ pub fn main() -> ExitCode {
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(Stop::BadInput(diagnostics)) => {
-            let colour = colour::on_stderr();
+            let (width, colour) = (wrap::columns_of_messages(), colour::on_stderr());
             for diagnostic in diagnostics {
-                tell(&diagnostic.render(colour));
+                tell(&diagnostic.render_in(width, colour));
             }
             ExitCode::from(2)
         }
         Err(Stop::BadUsage) => ExitCode::from(2),
         Err(Stop::RunFailed(why)) => {
-            tell(&format!("error: {why}"));
+            tell_folded(&format!("error: {why}"));
             ExitCode::from(1)
         }
         Err(Stop::System(error)) => {
-            tell(&format!("error: {error}"));
+            tell_folded(&format!("error: {error}"));
             ExitCode::from(3)
         }
     }
 }
 
 fn obey(cli: Cli) -> Result<(), Stop> {
-    colour::set(cli.color);
     if let Some(bytes) = cli.memory {
         xoff_run::memory::set_limit(bytes);
         if !xoff_run::memory::is_known() {
@@ -281,14 +280,16 @@ fn obey(cli: Cli) -> Result<(), Stop> {
 
 /// Help and version that were asked for, or what is wrong with the arguments.
 fn explain(asked: &clap::Error) -> Result<(), Stop> {
-    let printed = asked.print();
-    if asked.use_stderr() {
-        return Err(Stop::BadUsage);
+    if !asked.use_stderr() {
+        return asked.print().or_else(|error| print::unless_unread(&error));
     }
-    printed.or_else(|error| print::unless_unread(&error))
+    let text = asked.render();
+    let text = if colour::on_stderr() { text.ansi().to_string() } else { text.to_string() };
+    tell_folded(text.trim_end());
+    Err(Stop::BadUsage)
 }
 
-/// Bold and colour only where a person looks.
+/// Bold and colour only where a person looks, or where they are asked for.
 fn style() -> Style {
-    if std::io::stdout().is_terminal() { Style::Terminal } else { Style::Plain }
+    if colour::on_stdout() { Style::Terminal } else { Style::Plain }
 }

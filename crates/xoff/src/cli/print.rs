@@ -2,8 +2,9 @@
 
 use super::Stop;
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 use xoff_results::files::notes;
-use xoff_scenario::Diagnostic;
+use xoff_scenario::{Diagnostic, wrap};
 
 /// Prints to standard output. Who has stopped reading (`xoff ... | head`) wants no more; a full disk is
 /// an error.
@@ -17,6 +18,17 @@ pub fn show(text: &str) -> Result<(), Stop> {
         out.flush()
     };
     print().or_else(|error| unless_unread(&error))
+}
+
+/// Prints what people read, in lines that fit; tables have seen to that themselves.
+pub fn show_page(text: &str) -> Result<(), Stop> {
+    show(&wrap::lines(text, wrap::columns()))
+}
+
+/// A page, and where the report is that has more.
+pub fn show_summary(page: &str, directory: Option<&Path>) -> Result<(), Stop> {
+    let report = |folder: &Path| format!("\nreport: {}\n", folder.join("report.html").display());
+    show_page(&format!("{page}{}", directory.map(report).unwrap_or_default()))
 }
 
 /// Standard output failed: no matter if its reader has gone.
@@ -34,17 +46,25 @@ pub fn tell(text: &str) {
     let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
+/// The same, in lines that fit where somebody reads them.
+pub fn tell_folded(text: &str) {
+    match wrap::columns_of_messages() {
+        Some(width) => tell(wrap::lines(text, width).trim_end_matches('\n')),
+        None => tell(text),
+    }
+}
+
 /// Warnings of a scenario, to standard error.
 pub fn warn(warnings: &[Diagnostic]) {
-    let colour = super::colour::on_stderr();
+    let (width, colour) = (wrap::columns_of_messages(), super::colour::on_stderr());
     for warning in warnings {
-        tell(&warning.render_warning(colour));
+        tell(&warning.render_warning_in(width, colour));
     }
 }
 
 /// What there was to say about files.
 pub fn tell_notes() {
     for text in notes::take() {
-        tell(&format!("note: {text}"));
+        tell_folded(&format!("note: {text}"));
     }
 }

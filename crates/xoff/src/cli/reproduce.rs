@@ -1,7 +1,7 @@
 //! `xoff reproduce`: the papers' experiments, drawn and judged.
 
 use super::progress::Whole;
-use super::{ShowArgs, Stop, show, signals};
+use super::{ShowArgs, Stop, show, show_page, show_summary, signals};
 use crate::reproduce::catalogue::Catalogue;
 use crate::reproduce::report;
 use crate::reproduce::runner::{Failed, RunOptions};
@@ -94,7 +94,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     if args.show.json {
         show(&report::json(&made.book).to_string())?;
     } else if !args.show.quiet {
-        show(&format!("{}\nreport: {}", report::text(&made.book, wrap::columns()), out.join("report.html").display()))?;
+        show_summary(&report::text(&made.book, wrap::columns()), Some(&out))?;
     }
     Ok(())
 }
@@ -199,7 +199,7 @@ fn list(catalogue: &Catalogue, shown: &ShowArgs) -> Result<(), Stop> {
         "Times are CPU time on one core.\n\n  xoff reproduce pcn-fig2                   one figure, in its quick version\n  \
          xoff reproduce mercury --scale standard   a paper\n  xoff reproduce all --scale standard       everything\n",
     );
-    show(&page)
+    show_page(&page)
 }
 
 /// `40 s`, `12 min`, `5 h`.

@@ -2,7 +2,7 @@
 
 use super::progress::Bars;
 use super::seeds::{Plan, Runner, SeedArgs, failures};
-use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, style, warn};
+use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, show_summary, style, warn};
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -13,8 +13,7 @@ use xoff_results::outcome::Kind;
 use xoff_results::seeds;
 use xoff_results::text;
 use xoff_run::crew;
-use xoff_scenario::import;
-use xoff_scenario::{Options, Scenario};
+use xoff_scenario::{Options, Scenario, import, wrap};
 
 #[derive(Args)]
 pub struct RunArgs {
@@ -68,11 +67,7 @@ pub fn run(args: &RunArgs) -> Result<(), Stop> {
     if args.show.json {
         show(&outcome.summary.json())?;
     } else if !args.show.quiet {
-        let mut page = text::summary(&outcome.summary, style(), xoff_scenario::wrap::columns());
-        if let Some(directory) = &outcome.directory {
-            page.push_str(&format!("\nreport: {}\n", directory.join("report.html").display()));
-        }
-        show(&page)?;
+        show_summary(&text::summary(&outcome.summary, style(), wrap::columns()), outcome.directory.as_deref())?;
     }
     match outcome.summary.why_failed() {
         // The page above has it in full.
@@ -96,11 +91,7 @@ fn under_seeds(scenario: &Scenario, runner: Runner, out: Option<&Path>, args: &R
     if args.show.json {
         show(&comparison::json(&entries, &[]).to_string())?;
     } else if !args.show.quiet {
-        let mut page = seeds::page(&entries[0]).text(xoff_scenario::wrap::columns());
-        if let Some(directory) = directory {
-            page.push_str(&format!("\nreport: {}\n", directory.join("report.html").display()));
-        }
-        show(&page)?;
+        show_summary(&seeds::page(&entries[0]).text(wrap::columns()), directory.as_deref())?;
     }
     failures(&entries)
 }

@@ -50,7 +50,7 @@ fn stop(signal: i32) -> ! {
     let (entries, kept) = partials::abandon();
     let message = message(signal, &entries, &kept);
     // Below what a progress bar left of its line.
-    print::tell(&if io::stderr().is_terminal() { format!("\n{message}") } else { message });
+    print::tell_folded(&if io::stderr().is_terminal() { format!("\n{message}") } else { message });
     std::process::exit(128 + signal)
 }
 

@@ -1,6 +1,6 @@
 //! `xoff trace`: a finished run for Perfetto.
 
-use super::{ForceArgs, ShowArgs, Stop, show};
+use super::{ForceArgs, ShowArgs, Stop, show, show_page};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ pub fn trace(args: &TraceArgs) -> Result<(), Stop> {
     if args.show.quiet {
         return Ok(());
     }
-    show(&format!(
+    show_page(&format!(
         "{}: {} nodes, {} flows, {} pauses ({} of them roots), {} arrows, {} samples\n\
          pauses are drawn at {}\n\
          open it at https://ui.perfetto.dev\n",

@@ -2,11 +2,12 @@
 
 use super::progress::Bars;
 use super::reproduce::{commit, write_page};
-use super::{Stop, show};
+use super::{Stop, show, show_page};
 use crate::validate::times::Times;
 use crate::validate::{self, ValidateOptions, Validation, report};
 use clap::Args;
 use std::path::{Path, PathBuf};
+use xoff_scenario::wrap;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -67,7 +68,7 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Stop> {
     if args.json {
         show(&serde_json::to_string(&validation).map_err(std::io::Error::other)?)?;
     } else {
-        show(&report::text(&validation))?;
+        show_page(&report::text(&validation, wrap::columns()))?;
     }
     let missed: Vec<&str> = validation.runs.iter().filter(|run| !run.held).map(|run| run.name.as_str()).collect();
     match missed.is_empty() {

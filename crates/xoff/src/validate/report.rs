@@ -8,18 +8,15 @@ use xoff_results::grid::Grid;
 use xoff_scenario::number::{brief_bytes, thousands};
 use xoff_scenario::wrap::paragraph as wrap_paragraph;
 
-/// Columns of a terminal.
-const WIDTH: usize = 100;
-
 /// For the terminal: every run with its sizes and its verdict, then the whole.
-pub fn text(validation: &Validation) -> String {
+pub fn text(validation: &Validation, width: usize) -> String {
     let mut out = String::new();
     if !validation.sets.is_empty() {
-        wrap_paragraph(&mut out, &format!("With {} in every run.", sets(validation, "")), 0, WIDTH);
+        wrap_paragraph(&mut out, &format!("With {} in every run.", sets(validation, "")), 0, width);
         out.push('\n');
     }
     for run in &validation.runs {
-        out.push_str(&run_text(run, &validation.times_from));
+        out.push_str(&run_text(run, &validation.times_from, width));
         out.push('\n');
     }
     let held = validation.runs.iter().filter(|run| run.held).count();
@@ -34,7 +31,8 @@ pub fn text(validation: &Validation) -> String {
         row.push(verdict(run).to_owned());
         grid.row(row);
     }
-    let _ = write!(out, "{}\n{held} of {} runs are as near as promised.\n", grid.text(), validation.runs.len());
+    let _ =
+        write!(out, "{}\n{held} of {} runs are as near as promised.\n", grid.fit(width).text, validation.runs.len());
     out
 }
 
@@ -53,7 +51,7 @@ fn verdict(run: &Compared) -> &'static str {
     if run.held { "as promised" } else { "MISSED" }
 }
 
-fn run_text(run: &Compared, times_from: &str) -> String {
+fn run_text(run: &Compared, times_from: &str, width: usize) -> String {
     let agreement = &run.agreement;
     let drawn = if agreement.random { "; random draws" } else { "" };
     let flows = match agreement.flows {
@@ -71,8 +69,8 @@ fn run_text(run: &Compared, times_from: &str) -> String {
         }
         grid.row(row);
     }
-    out.push_str(&grid.text());
-    let mut say = |text: String| wrap_paragraph(&mut out, &text, 2, WIDTH);
+    out.push_str(&grid.fit(width).text);
+    let mut say = |text: String| wrap_paragraph(&mut out, &text, 2, width);
     say(near_text(agreement));
     say(pfc_text(agreement));
     if let Some(queue) = &run.queue {
@@ -359,8 +357,8 @@ mod tests {
 
     #[test]
     fn the_text_fits_and_says_what_is_missed() {
-        let text = text(&validation());
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        let text = text(&validation(), 80);
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         for part in [
             "dumbbell40_timely_smallbuf: timely:hpcc-ns3, 1,099 flows; random draws",
             "MISSED: p95 slowdown, all: +21.91%; promised is at most 5% apart.",
@@ -377,11 +375,11 @@ mod tests {
     #[test]
     fn what_was_set_is_said_first() {
         let changed = Validation { sets: vec!["model.time_grain=1ps".into(), "host.gap=20B".into()], ..validation() };
-        assert!(text(&changed).starts_with("With model.time_grain=1ps and host.gap=20B in every run.\n\n"));
+        assert!(text(&changed, 80).starts_with("With model.time_grain=1ps and host.gap=20B in every run.\n\n"));
         let page = markdown(&changed);
         let head = page.split("Promised is").next().unwrap();
         assert!(head.contains("**In every run `model.time_grain=1ps` and `host.gap=20B` was set"), "{head}");
-        assert!(!text(&validation()).contains("in every run") && !markdown(&validation()).contains("was set"));
+        assert!(!text(&validation(), 80).contains("in every run") && !markdown(&validation()).contains("was set"));
     }
 
     #[test]

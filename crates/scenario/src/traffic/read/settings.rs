@@ -38,16 +38,8 @@ impl Settings {
     pub fn read(table: &mut Table, scope: &Scope<'_>, kind: &str) -> Result<Settings> {
         let name = table.text_or("name", &format!("{kind}-{}", scope.ctx.index))?;
         readable_name(&name)?;
-        let default = Template {
-            class: scope.ctx.default_class,
-            class_by_size: Arc::default(),
-            scheme: 0,
-            weight: 1,
-            initial_rate: None,
-            rate_cap: None,
-            path: None,
-            probed: matches!(kind, "flows" | "long-lived" | "on-off"),
-        };
+        let probed = matches!(kind, "flows" | "long-lived" | "on-off");
+        let default = Template { probed, ..Template::of_class(scope.ctx.default_class) };
         let (template, path) = template(table, scope, &default, None)?;
         Ok(Settings { name: name.value, start: table.time_or("start", Time::ZERO)?, template, path })
     }

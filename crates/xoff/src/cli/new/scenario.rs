@@ -1,6 +1,6 @@
 //! `xoff new scenario`: a commented scenario to change.
 
-use crate::cli::{ForceArgs, Stop, show};
+use crate::cli::{ForceArgs, Stop, show_page};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use xoff_results::files::whole;
@@ -56,7 +56,7 @@ pub fn write(args: &ScenarioArgs) -> Result<(), Stop> {
     let text = named(library::inside(Path::new(args.kind.file())).unwrap_or_default(), &plain_name(&stem, "scenario"));
     whole::write(&path, text.as_bytes(), args.force.present())?;
     let shown = path.display();
-    show(&format!(
+    show_page(&format!(
         "{shown} is written.\n\n  xoff check {shown}\n  xoff run {shown}\n  xoff compare {shown} --schemes none,dcqcn,hpcc"
     ))
 }

@@ -1,6 +1,6 @@
 //! `xoff new scheme`: a scheme of one's own, as a Cargo project out of tree.
 
-use crate::cli::{ForceArgs, Stop, show};
+use crate::cli::{ForceArgs, Stop, show_page};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use xoff_results::files::whole;
@@ -52,7 +52,7 @@ pub fn write(args: &SchemeArgs) -> Result<(), Stop> {
     let texts: Vec<(PathBuf, &str)> = texts.iter().map(|(path, text)| (path.clone(), text.as_str())).collect();
     whole::write_all(&texts, args.force.present())?;
     let shown = args.name.display();
-    show(&format!(
+    show_page(&format!(
         "{shown} is written; the scheme is {shown}/src/{module}.rs.\n\n  cd {shown}\n  cargo test\n  \
          cargo run --release -- compare incast.toml --schemes none,dcqcn,{name}"
     ))

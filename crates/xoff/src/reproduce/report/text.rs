@@ -2,7 +2,7 @@
 
 use super::{Totals, by_reason, cost, counted, duration, first_failures, more_failed};
 use crate::reproduce::judged::{Book, ExperimentPage, Verdict};
-use xoff_results::grid::{Grid, shorten};
+use xoff_results::grid::{self, Grid, shorten};
 use xoff_scenario::wrap;
 
 /// A table of claims per experiment, then totals.
@@ -127,17 +127,8 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Lines of at most `width`, none for no text; a word that is longer is cut.
 fn fold(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        let word = shorten(word, width);
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(&word);
-            }
-            _ => lines.push(word),
-        }
-    }
-    lines
+    let lines = grid::fold(text, width).into_iter().filter(|line| !line.is_empty());
+    lines.map(|line| shorten(&line, width)).collect()
 }
