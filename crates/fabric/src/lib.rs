@@ -2,22 +2,25 @@
 //! TCP transport. It runs any [`scheme::Scheme`] and names none.
 //!
 //! Rooms, each of which knows only those before it: [`contract`] (what is agreed on with others), [`network`] (what
-//! is planned, and never changes), [`node`] and [`flow`] (what switches, hosts, senders and receivers remember),
-//! [`part`] (what they do, and the event loop), [`run`] (what concerns all of the network).
+//! is planned, and never changes), `node` and `flow` (what switches, hosts, senders and receivers remember),
+//! `part` (what they do, and the event loop), [`run`] (what concerns all of the network).
 //!
 //! Reading order: [`plan`] (what is built), [`traffic`] (who sends what), [`scheme`] (the
 //! congestion-control triad), [`world`] (the event loop), [`record`] (what comes out). The examples `plan` and `own_scheme`
 //! of the crate `xoff-run` are whole programs.
 
+#![warn(missing_docs)]
+
 pub mod contract;
-pub mod flow;
-pub mod id;
+mod flow;
+mod id;
 pub mod network;
-pub mod node;
-pub mod part;
+mod node;
+mod part;
 pub mod run;
 
 pub use contract::{capture, control, frame_content, packet, record, scheme, traffic};
 pub use network::{domain, extent, partition, payload_paths, pfc, plan, route, timing, topology};
+pub use node::tap;
 pub use run as world;
 pub use run::{simulation, window};

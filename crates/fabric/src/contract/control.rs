@@ -5,7 +5,7 @@
 //! by. It decides which packets may be held back at an output and when they may go, which of several
 //! equal-cost outputs a packet takes, and it talks to the controls of neighbouring switches. Like the
 //! triad it is told what happens and when, and returns what should happen; the world does it
-//! ([`crate::part`]).
+//! (`part/voq.rs`).
 
 use crate::contract::frame_content::FrameContent;
 use xoff_engine::{BitRate, Span, Time};
@@ -13,11 +13,13 @@ use xoff_engine::{BitRate, Span, Time};
 /// What a switch control may know of its place.
 #[derive(Clone, Copy, Debug)]
 pub struct SwitchFacts<'a> {
+    /// Of the run, for [`xoff_engine::stream`].
     pub seed: u64,
     /// Its number among switches; stable for a given scenario.
     pub switch: u64,
     /// Ports by their number at the switch, which is how all hooks name them.
     pub ports: &'a [PortFacts],
+    /// Number of traffic classes, by which hooks name them.
     pub classes: u8,
     /// Wire size of the largest data packet.
     pub mtu_wire_bytes: u32,
@@ -26,7 +28,9 @@ pub struct SwitchFacts<'a> {
 /// One port of a VOQ switch.
 #[derive(Clone, Copy, Debug)]
 pub struct PortFacts {
+    /// At which it sends.
     pub rate: BitRate,
+    /// Propagation to the other end.
     pub delay: Span,
     /// A switch is at the other end, which may understand messages; hosts do not.
     pub to_switch: bool,
@@ -35,12 +39,17 @@ pub struct PortFacts {
 /// A data packet on its way through the switch.
 #[derive(Clone, Copy, Debug)]
 pub struct Passing {
+    /// When the hook is called.
     pub now: Time,
+    /// Port it came in by, as the switch numbers them.
     pub ingress: u16,
+    /// Port it leaves by, as the switch numbers them.
     pub egress: u16,
+    /// Index into [`crate::network::plan::Classes::list`].
     pub class: u8,
     /// Unique in the run, and never used again.
     pub flow: u32,
+    /// From the Ethernet header to the FCS: what buffers count.
     pub frame_bytes: u32,
 }
 
@@ -58,6 +67,7 @@ pub trait Occupancy {
 /// The two sub-queues of a virtual output queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lane {
+    /// What passes as in any switch.
     Free,
     /// What the control may hold back without blocking the rest.
     Held,
@@ -68,11 +78,16 @@ pub enum Lane {
 pub struct Lanes(u8);
 
 impl Lanes {
+    /// Nothing moves.
     pub const NONE: Lanes = Lanes(0);
+    /// Only what is not held back.
     pub const FREE: Lanes = Lanes(1);
+    /// Only what may be held back.
     pub const HELD: Lanes = Lanes(2);
+    /// Whatever waits.
     pub const BOTH: Lanes = Lanes(3);
 
+    /// That lane alone.
     #[inline]
     pub const fn of(lane: Lane) -> Lanes {
         match lane {
@@ -80,14 +95,17 @@ impl Lanes {
             Lane::Held => Lanes::HELD,
         }
     }
+    /// Whether that lane is one of these.
     #[inline]
     pub const fn has(self, lane: Lane) -> bool {
         self.0 & Lanes::of(lane).0 != 0
     }
+    /// The lanes of either.
     #[inline]
     pub const fn with(self, other: Lanes) -> Lanes {
         Lanes(self.0 | other.0)
     }
+    /// The lanes of both.
     #[inline]
     pub const fn and(self, other: Lanes) -> Lanes {
         Lanes(self.0 & other.0)

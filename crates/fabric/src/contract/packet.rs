@@ -15,6 +15,7 @@ pub enum Ecn {
     /// Never marked: control packets.
     #[default]
     NotCapable = 0b00,
+    /// Capable as well: for schemes that give the two codes meanings of their own.
     Ect1 = 0b01,
     /// How data packets leave their sender.
     Ect0 = 0b10,
@@ -34,7 +35,7 @@ impl Ecn {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
-pub enum Kind {
+pub(crate) enum Kind {
     #[default]
     Data,
     Ack,
@@ -58,7 +59,7 @@ impl Kind {
 
 /// One packet. Copied from queue to link to queue; nothing points at it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Packet {
+pub(crate) struct Packet {
     /// When the packet (or the one it acknowledges) left its sender's NIC.
     pub stamp: Time,
     /// Card of its flow; cards are reused only after the flow's last packet is gone.
@@ -115,16 +116,16 @@ impl Packet {
     }
 }
 
-pub const NO_EXTRA: u32 = u32::MAX;
+pub(crate) const NO_EXTRA: u32 = u32::MAX;
 
 /// Walks its route backwards, each port standing for its peer.
-pub const BACKWARD: u8 = 1;
+pub(crate) const BACKWARD: u8 = 1;
 /// A data packet that wants an ACK: the BTH's AckReq bit.
-pub const ASKS_ACK: u8 = 2;
+pub(crate) const ASKS_ACK: u8 = 2;
 /// The packet (or the one it acknowledges) had been sent before.
-pub const RESENT: u8 = 4;
+pub(crate) const RESENT: u8 = 4;
 /// A data packet of a flow that a switch in mid-path shapes; an ACK or NAK whose `extra` is feedback.
-pub const TRANSIT: u8 = 8;
+pub(crate) const TRANSIT: u8 = 8;
 
 const _: () = assert!(size_of::<Packet>() == 32, "the hot path is laid out around 32-byte packets");
 
@@ -134,7 +135,9 @@ pub const INT_HOPS: usize = 8;
 /// One hop's telemetry.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct IntHop {
+    /// Line rate of the port.
     pub rate: BitRate,
+    /// When the packet left the queue.
     pub at: Time,
     /// Bytes the port had sent before this packet.
     pub tx_bytes: u64,
@@ -149,9 +152,9 @@ pub struct IntHop {
 pub struct IntStack {
     /// When the packet left its sender's NIC.
     pub sent_at: Time,
-    /// Bytes left in the flow's own queue where a switch keeps one, and what that switch wrote on
-    /// the packet.
+    /// Bytes left in the flow's own queue where a switch keeps one.
     pub flow_queue_bytes: u32,
+    /// What the switch that keeps the flow's queue wrote on the packet.
     pub tag: u16,
     path: u16,
     len: u8,
@@ -162,6 +165,7 @@ pub struct IntStack {
 const _: () = assert!(size_of::<IntStack>() == 32 + INT_HOPS * 32, "records are laid out around cache lines");
 
 impl IntStack {
+    /// Without a hop yet.
     pub fn new(sent_at: Time) -> IntStack {
         IntStack { sent_at, ..IntStack::default() }
     }
@@ -179,6 +183,7 @@ impl IntStack {
             self.len += 1;
         }
     }
+    /// From the sender's side on; at most [`INT_HOPS`].
     #[inline]
     pub fn hops(&self) -> &[IntHop] {
         &self.hops[..self.len as usize]
@@ -202,6 +207,7 @@ impl IntStack {
     pub fn path(&self) -> u16 {
         self.path
     }
+    /// Forgets hops and path; the rest stays.
     pub fn clear(&mut self) {
         self.len = 0;
         self.path = 0;

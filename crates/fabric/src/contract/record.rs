@@ -9,9 +9,13 @@ pub struct FlowRecord {
     pub id: u32,
     /// The same among the flows of its source.
     pub number: u64,
+    /// Index of its source, in the order in which the run was given them.
     pub source: u32,
+    /// [`crate::contract::traffic::FlowSpec::label`]
     pub label: u32,
+    /// The sending host, by node.
     pub src: u32,
+    /// The receiving host, by node.
     pub dst: u32,
     /// UDP or TCP ports of its packets, source first.
     pub ports: (u16, u16),
@@ -19,8 +23,11 @@ pub struct FlowRecord {
     pub size_bytes: Option<u64>,
     /// Payload delivered in order.
     pub delivered_bytes: u64,
+    /// Index into [`crate::network::plan::Classes::list`].
     pub class: u8,
+    /// Index of the scheme that controls it.
     pub scheme: u8,
+    /// When its source started it; the first packet may leave later.
     pub start: Time,
     /// The receiver has every byte.
     pub delivered_at: Option<Time>,
@@ -28,9 +35,13 @@ pub struct FlowRecord {
     pub acked_at: Option<Time>,
     /// Delivery time of the same flow alone on an idle network, along the same path.
     pub ideal: Span,
+    /// Of its path on an idle network, as [`crate::network::plan::Model::base_rtt`] counts it.
     pub base_rtt: Span,
+    /// Data packets put on the wire by the sender, retransmissions included.
     pub packets_sent: u64,
+    /// Those of `packets_sent` that were sent before.
     pub packets_retransmitted: u64,
+    /// How often its sender's retransmission timer ran out.
     pub timeouts: u32,
     /// Its data packets and ACKs that the network dropped, for whatever reason.
     pub lost: u64,
@@ -49,10 +60,13 @@ pub struct FlowRecord {
 /// A PAUSE or RESUME at the instant a port decides to send it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PauseRecord {
+    /// When the port decides, before the frame waits for the one on the wire.
     pub at: Time,
     /// The port that sends the frame; the paused egress is its peer.
     pub port: u32,
+    /// Index into [`crate::network::plan::Classes::list`].
     pub class: u8,
+    /// PAUSE, else RESUME.
     pub pause: bool,
     /// A PAUSE that only prolongs a timed one; recorded if [`crate::network::plan::RunSettings::record_refreshes`].
     pub refresh: bool,
@@ -63,75 +77,108 @@ pub struct PauseRecord {
 /// What a PFC frame tells one class of the egress that it reaches, when its last bit is in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PfcRecord {
+    /// Arrival of the last bit.
     pub at: Time,
     /// The port that receives the frame, and whose egress is told.
     pub port: u32,
+    /// Index into [`crate::network::plan::Classes::list`].
     pub class: u8,
+    /// PAUSE, else RESUME.
     pub pause: bool,
 }
 
 /// One sample of one probe.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sample {
+    /// Rates and fractions are means since the sample before.
     pub at: Time,
+    /// What `value` is.
     pub metric: Metric,
     /// A port, or for the flow metrics a [`FlowRecord::id`].
     pub entity: u32,
     /// For the flow metrics the flow's [`FlowRecord::label`]; zero for ports.
     pub label: u32,
+    /// Index into [`crate::network::plan::Classes::list`]; zero where the metric is of a whole port.
     pub class: u8,
     /// Bytes, bits per second, a fraction, or frames per second.
     pub value: f64,
 }
 
+/// What a probe samples; [`crate::network::plan::ProbeTarget`] says of what.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Metric {
+    /// Bytes waiting in an egress queue.
     QueueBytes,
+    /// Bytes buffered in the switch that came in by a port: what PFC counts.
     IngressBytes,
+    /// Bits per second that left a port.
     PortThroughput,
+    /// Fraction of the interval in which an egress was paused, from 0 to 1.
     PausedFraction,
+    /// PAUSE frames per second that a port sent, refreshes included.
     PauseRate,
+    /// Bits per second that the scheme allows a flow.
     FlowRate,
+    /// Bits per second that the NIC put on the wire for a flow.
     FlowSendRate,
+    /// Bits per second of a flow that were delivered.
     FlowThroughput,
+    /// Bytes in shaped per-flow queues that will leave by a port.
     ShapedBytes,
+    /// Bytes in the shaped queue of a flow.
     FlowShapedBytes,
 }
 
 /// Whole-run totals. Never negative, never reset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
+    /// Events handled, of every kind.
     pub events: u64,
     /// One transmission of one data or control packet over one link (PFC frames apart).
     pub packet_hops: u64,
+    /// Flows that a source started, endless ones too.
     pub flows_started: u64,
+    /// Flows that ended for their sender: all acknowledged, or stopped.
     pub flows_completed: u64,
     /// Data packets put on the wire by senders, retransmissions included.
     pub data_packets_sent: u64,
+    /// Data packets that a receiver kept.
     pub data_packets_delivered: u64,
+    /// Those of `data_packets_sent` that were sent before.
     pub data_packets_retransmitted: u64,
     /// Data packets that ended without being delivered: dropped, or out of order at the receiver.
     pub data_packets_discarded: u64,
+    /// Payload delivered in order.
     pub delivered_bytes: u64,
+    /// By receivers; NAKs apart.
     pub acks_sent: u64,
+    /// By receivers, repetitions included.
     pub naks_sent: u64,
     /// Receiver- and switch-originated congestion notifications.
     pub notifications_sent: u64,
     /// Notices that a switch did not make, because its lossless class had no room for them.
     pub notices_refused: u64,
+    /// Packets whose ECN field a congestion point changed, once for each queue where one did.
     pub marks: u64,
     /// Messages of switches to their neighbours.
     pub neighbour_messages: u64,
+    /// First PAUSEs, one for each class that a frame stops.
     pub pause_frames: u64,
+    /// RESUMEs, one for each class that a frame lets go on.
     pub resume_frames: u64,
     /// Repetitions of a PAUSE in timed signalling; not in `pause_frames`.
     pub refresh_frames: u64,
+    /// Packets of lossless classes that found no room: more than none is a failure, unless allowed.
     pub drops_lossless: u64,
+    /// Packets of lossy classes that found no room.
     pub drops_lossy: u64,
     /// Lost on the wire at random, by a failed link or by a watchdog.
     pub drops_fault: u64,
+    /// Retransmission timers that ran out.
     pub timeouts: u64,
+    /// Found by the run-time check, each cycle once.
     pub deadlocks: u64,
+    /// Egress queues that a watchdog took for stormed, each time anew.
     pub watchdog_storms: u64,
 }
 
@@ -178,23 +225,30 @@ impl Counters {
 /// What one port did, per run.
 #[derive(Clone, Debug, Default)]
 pub struct PortReport {
+    /// Index into the plan's ports.
     pub port: u32,
+    /// Frames of every kind; PFC frames too.
     pub tx_packets: u64,
     /// Wire bytes, gaps included; PFC frames too.
     pub tx_wire_bytes: u64,
     /// First PAUSEs only; repetitions are `refresh_frames`.
     pub pause_frames: u64,
+    /// RESUMEs that it sent.
     pub resume_frames: u64,
+    /// PAUSEs that only prolonged a timed one.
     pub refresh_frames: u64,
+    /// By index of [`crate::network::plan::Classes::list`].
     pub classes: Vec<ClassReport>,
 }
 
 /// What one (port, class) saw: its egress queue and its ingress account.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClassReport {
+    /// The longest that the egress queue was.
     pub queue_bytes_peak: u64,
     /// Time integral of the egress queue over the run's length.
     pub queue_bytes_mean: f64,
+    /// The most that was buffered of what came in here.
     pub ingress_bytes_peak: u64,
     /// The smallest threshold this ingress was held against; `None` at hosts and in lossy classes.
     pub xoff_bytes: Option<u64>,
@@ -202,35 +256,53 @@ pub struct ClassReport {
     pub headroom_bytes: u64,
     /// How long the egress was paused.
     pub paused: Span,
+    /// Packets whose ECN field a congestion point of the egress queue changed.
     pub marks: u64,
+    /// Packets dropped: lossy ones and those of dead links at this egress, lossless ones at this ingress.
     pub drops: u64,
 }
 
 /// Why a run ended early.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
+    /// A packet of a lossless class found no room, and drops are not allowed.
     LosslessDrop(LosslessDrop),
+    /// Paused queues wait for each other in a circle.
     Deadlock {
+        /// When the check found it.
         at: Time,
+        /// Each waits for the next, the last for the first.
         cycle: Vec<BlockedQueue>,
     },
+    /// Nothing was delivered for longer than [`crate::network::plan::RunSettings::stall_after`], or nothing is left to happen.
     Stall {
+        /// When it was found.
         at: Time,
+        /// Last progress.
         since: Time,
+        /// Flows with payload still to be delivered.
         unfinished: u64,
+        /// Egress queues that hold packets or are paused.
         blocked: Vec<BlockedQueue>,
     },
     /// The process holds more memory than it may; told by whoever drives the world.
     Memory {
+        /// Simulated time reached.
         at: Time,
+        /// Held by the whole process.
         used_bytes: u64,
+        /// What the process may hold.
         limit_bytes: u64,
+        /// Where it may have gone.
         held: Holdings,
     },
     /// This many events have happened at one instant, and it does not pass; told likewise.
     Standstill {
+        /// The instant that does not pass.
         at: Time,
+        /// How many happened at it.
         events: u64,
+        /// What may cause them.
         held: Holdings,
     },
 }
@@ -238,9 +310,11 @@ pub enum Failure {
 /// What a world holds that may grow without bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holdings {
+    /// Started and not ended.
     pub flows_alive: u64,
-    /// In queues of switches, and on links.
+    /// In queues of switches and NICs.
     pub packets_queued: u64,
+    /// On links.
     pub packets_in_flight: u64,
     /// The source with most flows alive, and how many.
     pub greediest: Option<(u32, u64)>,
@@ -248,20 +322,30 @@ pub struct Holdings {
     pub longest: Option<BlockedQueue>,
 }
 
+/// Why a packet of a lossless class found no room.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LosslessDrop {
+    /// When it came in.
     pub at: Time,
     /// The switch.
     pub node: u32,
     /// The ingress port.
     pub port: u32,
+    /// Index into [`crate::network::plan::Classes::list`].
     pub class: u8,
+    /// Frame bytes of the packet.
     pub packet_bytes: u32,
+    /// What the ingress held, without it.
     pub ingress_bytes: u64,
+    /// Above which the ingress pauses, at that moment.
     pub threshold_bytes: u64,
+    /// What the ingress may take beyond the threshold, as planned.
     pub headroom_bytes: u64,
+    /// What its link can still send after a PAUSE: [`crate::network::pfc::required_headroom`].
     pub headroom_required_bytes: u64,
+    /// Of the whole switch, all ports and classes.
     pub buffer_used_bytes: u64,
+    /// Size of the switch's buffer.
     pub buffer_bytes: u64,
 }
 
@@ -270,7 +354,9 @@ pub struct LosslessDrop {
 pub struct StormRecord {
     /// The paused egress.
     pub port: u32,
+    /// Index into [`crate::network::plan::Classes::list`].
     pub class: u8,
+    /// When the watchdog decided so.
     pub from: Time,
     /// When it went back to normal; `None`: not within the run.
     pub until: Option<Time>,
@@ -281,8 +367,12 @@ pub struct StormRecord {
 /// An egress queue that cannot move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockedQueue {
+    /// The egress.
     pub port: u32,
+    /// Index into [`crate::network::plan::Classes::list`].
     pub class: u8,
+    /// Waiting in it.
     pub bytes: u64,
+    /// Whether PFC stops it.
     pub paused: bool,
 }

@@ -19,16 +19,22 @@ use xoff_engine::{BitRate, SharedRandom, Span, Time};
 pub trait Scheme: Send + Sync {
     /// What a notification carries from where congestion is seen to the sender.
     type Feedback: Copy + Send;
+    /// [`Silent`] unless switches act.
     type Cp: CongestionPoint<Feedback = Self::Feedback> + Send;
+    /// [`Silent`] unless receivers do more than acknowledge.
     type Np: NotificationPoint<Feedback = Self::Feedback> + Send;
+    /// What a sender obeys.
     type Rp: ReactionPoint<Feedback = Self::Feedback> + Send;
     /// [`Absent`] unless the scheme acts on packets in transit.
     type Transit: Transit<Feedback = Self::Feedback> + Send;
     /// [`Absent`] unless the scheme controls whole switches.
     type Switch: SwitchControl + Send;
 
+    /// Of one egress queue, made once when the world is built.
     fn congestion_point(&self, at: &QueueFacts) -> Self::Cp;
+    /// Of one flow, made when it starts.
     fn notification_point(&self, of: &FlowFacts) -> Self::Np;
+    /// Of one flow, made when it starts.
     fn reaction_point(&self, of: &FlowFacts) -> Self::Rp;
 
     /// Whether it controls switches: at most one scheme of a run may.
@@ -71,8 +77,9 @@ pub trait Scheme: Send + Sync {
 /// What a scheme makes of its packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Format {
-    /// Header bytes it adds to data packets and ACKs.
+    /// Header bytes it adds to data packets.
     pub data_bytes: u32,
+    /// Header bytes it adds to ACKs and NAKs.
     pub ack_bytes: u32,
     /// EtherType of a tag before the IP header of data packets, four of `data_bytes`.
     pub tag: Option<u16>,
@@ -80,6 +87,7 @@ pub struct Format {
     pub int: bool,
     /// The ECN field with which data packets leave their sender.
     pub ecn: Ecn,
+    /// Which headers packets have, and who recovers losses.
     pub transport: Transport,
     /// Receivers keep packets that come out of order, acknowledge every packet and never NAK.
     /// Always so under [`Transport::Tcp`].
@@ -120,9 +128,11 @@ pub enum Transport {
 /// What a congestion point may know of its place: one egress queue (port, class) of a switch.
 #[derive(Clone, Debug)]
 pub struct QueueFacts {
+    /// Of the run, for [`xoff_engine::stream`].
     pub seed: u64,
     /// Unique in the network; stable for a given scenario.
     pub queue: u64,
+    /// Line rate of the port.
     pub rate: BitRate,
     /// The longest base round trip of the network.
     pub max_base_rtt: Span,
@@ -130,8 +140,9 @@ pub struct QueueFacts {
     pub delay: Span,
     /// Wire size of the largest data packet.
     pub mtu_wire_bytes: u32,
-    /// XOFF and XON of the switch's ingress queues where they are static.
+    /// Above which an ingress of the switch pauses, where that is static.
     pub xoff_bytes: Option<u64>,
+    /// At or below which an ingress resumes, where that is static.
     pub xon_bytes: Option<u64>,
     /// The least that an ingress of the switch holds when PFC pauses it, alone in the buffer; `None`
     /// in lossy classes.
@@ -164,16 +175,20 @@ impl QueueFacts {
 /// What the two end points of a flow may know of it.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowFacts {
+    /// Of the run, for [`xoff_engine::stream`].
     pub seed: u64,
     /// A hash of what the flow is, for its random streams.
     pub flow: u64,
     /// Line rate of the sender's NIC.
     pub line_rate: BitRate,
+    /// When its source started it.
     pub start: Time,
     /// The rate it starts at: line rate, unless the scenario says otherwise. A controlled flow that
     /// starts below line rate is one in recovery: free to grow.
     pub initial_rate: BitRate,
+    /// Of its path on an idle network, as [`Model::base_rtt`](crate::network::plan::Model::base_rtt) counts it.
     pub base_rtt: Span,
+    /// The longest base round trip of the network.
     pub max_base_rtt: Span,
     /// What the in-flight cap counts as one bandwidth-delay product.
     pub bdp_bytes: u64,
@@ -181,6 +196,7 @@ pub struct FlowFacts {
     pub mtu_bytes: u32,
     /// Wire size of a full packet.
     pub mtu_wire_bytes: u32,
+    /// Share it deserves, where the scheme knows weights; 1 as a rule.
     pub weight: u16,
     /// Switches on its path when it starts.
     pub hops: u8,
@@ -229,10 +245,15 @@ impl FlowFacts {
 pub struct Hooks(u8);
 
 impl Hooks {
+    /// Never called.
     pub const NONE: Hooks = Hooks(0);
+    /// [`CongestionPoint::on_enqueue`]
     pub const ENQUEUE: Hooks = Hooks(1);
+    /// [`CongestionPoint::on_dequeue`]
     pub const DEQUEUE: Hooks = Hooks(2);
+    /// [`CongestionPoint::on_pause_change`]
     pub const PAUSE: Hooks = Hooks(4);
+    /// [`CongestionPoint::on_timer`]; without it [`CongestionPoint::timer`] is not read.
     pub const TIMER: Hooks = Hooks(8);
     /// Packets of other schemes in the queue count too: its enqueue and dequeue hooks see them, with
     /// [`PacketFacts::own`] false. What it writes into them is void, and they hear no notice of it.
@@ -248,6 +269,7 @@ impl Hooks {
     /// world does it itself, without a call.
     pub const STAMP: Hooks = Hooks(128);
 
+    /// The hooks of either.
     pub const fn with(self, other: Hooks) -> Hooks {
         Hooks(self.0 | other.0)
     }
@@ -256,6 +278,7 @@ impl Hooks {
     pub const fn calling(self) -> Hooks {
         if self.has(Hooks::STAMP) { Hooks(self.0 & !Hooks::STAMP.0).with(Hooks::DEQUEUE) } else { self }
     }
+    /// Whether any of `other` is among these.
     #[inline]
     pub const fn has(self, other: Hooks) -> bool {
         self.0 & other.0 != 0
@@ -271,15 +294,19 @@ pub fn name_in_path(queue: u64) -> u16 {
 /// The egress queue as its congestion point sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueView {
+    /// When the hook is called.
     pub now: Time,
     /// Bytes waiting in this queue, the packet at hand not included.
     pub queue_bytes: u64,
+    /// Packets waiting in this queue, the one at hand not included.
     pub queue_packets: u32,
     /// Bytes waiting in all classes of the port, the packet at hand not included.
     pub port_bytes: u64,
     /// Bytes sent by the port before the packet at hand.
     pub tx_bytes: u64,
+    /// Line rate of the port.
     pub rate: BitRate,
+    /// Whether PFC stops this queue.
     pub paused: bool,
 }
 
@@ -306,6 +333,7 @@ pub struct PacketFacts {
     pub flow: u32,
     /// A hash of what the flow is, the same whatever else runs: for tables that hash.
     pub name: u32,
+    /// From the Ethernet header to the FCS: what queues count.
     pub frame_bytes: u32,
     /// It belongs to the congestion point's own scheme; always, without [`Hooks::EVERY`].
     pub own: bool,
@@ -320,6 +348,7 @@ impl PacketFacts {
 
 /// What a congestion point may write into the packet at hand.
 pub struct Mark<'a> {
+    /// The packet's ECN field, as it came.
     pub ecn: &'a mut Ecn,
     /// The telemetry stack of schemes that ask for one.
     pub int: Option<&'a mut IntStack>,
@@ -330,13 +359,16 @@ pub struct Mark<'a> {
 pub struct Notice<F> {
     /// As [`PacketFacts::flow`].
     pub flow: u32,
+    /// For [`ReactionPoint::on_feedback`].
     pub feedback: F,
 }
 
 /// Watches one egress queue of a switch: marks, measures or notifies.
 pub trait CongestionPoint {
+    /// That of its [`Scheme`].
     type Feedback: Copy;
 
+    /// Which of the others to call; the same as long as the run goes on.
     fn hooks(&self) -> Hooks {
         Hooks::NONE
     }
@@ -421,14 +453,19 @@ impl<C: CongestionPoint> CongestionPoint for Box<C> {
 /// A data packet as its receiver sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Received {
+    /// When its last bit has come.
     pub now: Time,
+    /// With headers and gap.
     pub wire_bytes: u32,
+    /// Without headers.
     pub payload_bytes: u32,
+    /// As the switches left it.
     pub ecn: Ecn,
 }
 
 /// At the receiver, one per flow: turns what packets carry into feedback.
 pub trait NotificationPoint {
+    /// That of its [`Scheme`].
     type Feedback: Copy;
 
     /// A data packet arrived that the receiver keeps (in order, unless [`Format::reorder`]); the
@@ -437,6 +474,7 @@ pub trait NotificationPoint {
     fn on_data(&mut self, _packet: &Received) -> Option<Self::Feedback> {
         None
     }
+    /// The time named by [`NotificationPoint::timer`] has come; the feedback travels as a notification of its own.
     fn on_timer(&mut self, _now: Time) -> Option<Self::Feedback> {
         None
     }
@@ -469,16 +507,19 @@ pub struct Limits {
 /// An acknowledgement as the sender sees it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Acked<'a> {
+    /// When its last bit has come.
     pub now: Time,
     /// Payload bytes newly acknowledged.
     pub bytes: u64,
-    /// Payload bytes acknowledged and sent, from the flow's first byte.
+    /// Payload bytes acknowledged so far, from the flow's first byte.
     pub acked_bytes: u64,
+    /// Payload bytes sent so far, from the flow's first byte.
     pub sent_bytes: u64,
     /// From the departure of the packet that caused the ACK to now.
     pub rtt: Span,
     /// The mark of that packet.
     pub ecn: Ecn,
+    /// The telemetry of that packet, with [`Format::int`].
     pub int: Option<&'a IntStack>,
     /// It repeats the ACK before it while data is outstanding ([`Transport::Tcp`] only).
     pub duplicate: bool,
@@ -489,7 +530,9 @@ pub struct Acked<'a> {
 /// What a TCP sender has under way, in payload bytes from the flow's first byte.
 #[derive(Clone, Copy, Debug)]
 pub struct Outstanding {
+    /// When the sender asks.
     pub now: Time,
+    /// All before is acknowledged.
     pub acked_bytes: u64,
     /// Where it goes on sending.
     pub sent_bytes: u64,
@@ -500,6 +543,7 @@ pub struct Outstanding {
 /// What a TCP sender must send again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resend {
+    /// What is new goes on, within the window.
     Nothing,
     /// The oldest unacknowledged packet, before anything new and whatever the window.
     Oldest,
@@ -510,7 +554,9 @@ pub enum Resend {
 /// How a sender learned of a loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Loss {
+    /// Its receiver said so.
     Nak,
+    /// [`HostSettings::retransmit_timeout`](crate::network::plan::HostSettings::retransmit_timeout) ran out.
     Timeout,
 }
 
@@ -519,15 +565,19 @@ pub const TIMERS: usize = 4;
 
 /// At the sender, one per flow: turns feedback into a rate and a window.
 pub trait ReactionPoint {
+    /// That of its [`Scheme`].
     type Feedback: Copy;
 
     /// Read after every hook.
     fn limits(&self) -> Limits;
 
+    /// A data packet goes onto the wire, new or sent again; `wire_bytes` with headers and gap.
     fn on_sent(&mut self, _now: Time, _wire_bytes: u32) {}
+    /// An ACK or NAK arrived; a NAK is followed by [`ReactionPoint::on_loss`].
     fn on_ack(&mut self, _ack: &Acked<'_>) {}
     /// A notification arrived, or an ACK that carries feedback ([`ReactionPoint::on_ack`] follows).
     fn on_feedback(&mut self, _now: Time, _feedback: &Self::Feedback) {}
+    /// The sender goes back, under [`Transport::Roce`] only.
     fn on_loss(&mut self, _now: Time, _loss: Loss) {}
     /// What must be sent again; asked after every hook, under [`Transport::Tcp`] only.
     fn resend(&mut self, _outstanding: &Outstanding) -> Resend {
@@ -547,6 +597,7 @@ pub trait ReactionPoint {
     fn has_decided(&self) -> bool {
         true
     }
+    /// The time named by [`ReactionPoint::timer`] has come.
     fn on_timer(&mut self, _now: Time) {}
     /// When it next wants [`ReactionPoint::on_timer`]; read after every hook. A flow that is not
     /// limited should have none, so that it costs nothing.
@@ -563,6 +614,7 @@ pub trait ReactionPoint {
 /// Acts on the packets of one flow between domains at the gateway into the receiver's. There the
 /// flow has a queue of its own, before the egress queue, and leaves it at the rate said here.
 pub trait Transit {
+    /// That of its [`Scheme`].
     type Feedback: Copy;
 
     /// A data packet comes in; `queue_bytes` wait in the flow's queue already.

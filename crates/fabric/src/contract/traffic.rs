@@ -38,19 +38,25 @@ pub trait Source: Send {
 /// What a source asks the world to do now.
 #[derive(Clone, Debug)]
 pub enum Action {
+    /// Begin a flow now.
     Start(FlowSpec),
     /// Hand more bytes to an endless flow that was started with `offered_bytes`.
     Offer {
+        /// [`FlowSpec::handle`]
         handle: u32,
+        /// Payload, on top of what was offered before.
         bytes: u64,
     },
     /// Change or lift a flow's application rate limit.
     Cap {
+        /// [`FlowSpec::handle`]
         handle: u32,
+        /// `None` lifts it.
         rate: Option<BitRate>,
     },
     /// End an endless flow.
     Stop {
+        /// [`FlowSpec::handle`]
         handle: u32,
     },
 }
@@ -70,7 +76,9 @@ pub const ROCE_PORT: u16 = 4791;
 pub struct FlowSpec {
     /// The source's own name for the flow; unique among its living flows.
     pub handle: u32,
+    /// The sending host, by node.
     pub src: u32,
+    /// The receiving host, by node; another than `src`.
     pub dst: u32,
     /// `None`: endless, until stopped or the run ends.
     pub size_bytes: Option<u64>,

@@ -15,10 +15,12 @@ pub struct PayloadPath {
     pub delay_ns: u64,
     /// Serialisation of a full payload, without headers, at each link there.
     pub serialise_ns: u64,
+    /// Rate of its slowest link there, in bits per second.
     pub slowest_bps: u64,
 }
 
 impl PayloadPath {
+    /// Propagation both ways, and the payload of a full packet out.
     pub fn round_trip(&self) -> Span {
         Span::from_ns(self.delay_ns + self.serialise_ns)
     }
@@ -37,6 +39,7 @@ pub struct PayloadPaths {
 }
 
 impl PayloadPaths {
+    /// Of the network as planned, whatever fails later.
     pub fn new(plan: &Plan) -> PayloadPaths {
         let mut ports = vec![Vec::new(); plan.nodes.len()];
         for port in 0..plan.ports() as u32 {

@@ -14,20 +14,27 @@ pub const fn peer(port: u32) -> u32 {
 /// Everything the world needs to be built.
 #[derive(Clone, Debug)]
 pub struct Plan {
+    /// All randomness hangs on it.
     pub seed: u64,
+    /// Nodes are known by their place here.
     pub nodes: Vec<Node>,
+    /// Link `i` has the ports `2 * i` and `2 * i + 1`.
     pub links: Vec<Link>,
+    /// At most eight.
     pub classes: Classes,
     /// Switch profiles; a switch names one by index in [`Node::profile`].
     pub switches: Vec<SwitchSettings>,
     /// Host profiles; a host names one by index in [`Node::profile`].
     pub hosts: Vec<HostSettings>,
+    /// Exact and unbiased by default.
     pub model: Model,
     /// Reverse traffic (ACKs, receiver-sent notifications) hashes its own path, or retraces the data's.
     pub ack_path: AckPath,
     /// Sorted by time.
     pub faults: Vec<Fault>,
+    /// What is sampled while the run goes on.
     pub probes: Vec<Probe>,
+    /// When it ends, and what it keeps.
     pub run: RunSettings,
 }
 
@@ -37,10 +44,15 @@ pub struct Plan {
 pub struct Model {
     /// Of serialisation times and pacing gaps.
     pub grain: Grain,
+    /// Among events at one instant.
     pub ties: Ties,
+    /// Among equal next hops.
     pub ecmp: Ecmp,
+    /// Their order, which the hash counts in.
     pub next_hops: NextHops,
+    /// Which round trip schemes are told.
     pub base_rtt: BaseRtt,
+    /// For schemes that mark by lot.
     pub random: Random,
 }
 
@@ -51,8 +63,11 @@ pub enum Random {
     #[default]
     Own,
     /// All queues share one generator ([`xoff_engine::shared_random`]), in the order of events: every draw takes
-    /// a new stream, from `first` on, and so does every PFC frame.
-    Shared { first: u64 },
+    /// a new stream, and so does every PFC frame.
+    Shared {
+        /// Number of the first stream that is drawn from.
+        first: u64,
+    },
 }
 
 /// The order of events at one instant.
@@ -79,6 +94,7 @@ pub enum Ecmp {
 /// In which order a switch lists equal next hops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum NextHops {
+    /// By number of the link.
     #[default]
     ByLink,
     /// As a search from the destination meets them, which looks at neighbours by number, the highest
@@ -96,9 +112,12 @@ pub enum BaseRtt {
     Payload,
 }
 
+/// A host or a switch.
 #[derive(Clone, Debug)]
 pub struct Node {
+    /// As results call it; unique.
     pub name: String,
+    /// Which of the two profiles it has.
     pub kind: NodeKind,
     /// Index into [`Plan::switches`] or [`Plan::hosts`], by kind.
     pub profile: u16,
@@ -108,19 +127,25 @@ pub struct Node {
     pub domain: u16,
 }
 
+/// What a node is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NodeKind {
     /// Has exactly one link.
     Host,
+    /// Has any number of links.
     Switch,
 }
 
 /// A full-duplex link; each direction has its own rate, delay and loss.
 #[derive(Clone, Debug)]
 pub struct Link {
+    /// Node at the end with the even port.
     pub a: u32,
+    /// Node at the end with the odd port.
     pub b: u32,
+    /// What leaves by the even port.
     pub a_to_b: Direction,
+    /// What leaves by the odd port.
     pub b_to_a: Direction,
 }
 
@@ -131,9 +156,12 @@ impl Link {
     }
 }
 
+/// One direction of a link.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Direction {
+    /// At which frames and gaps go onto the wire.
     pub rate: BitRate,
+    /// Propagation, from the last bit sent to the last bit received.
     pub delay: Span,
     /// Probability that a frame is lost on the wire (never applied to PFC frames).
     pub loss: f64,
@@ -142,22 +170,26 @@ pub struct Direction {
 /// The traffic classes in use, in ascending priority. A class is addressed by its index here.
 #[derive(Clone, Debug)]
 pub struct Classes {
+    /// At most eight.
     pub list: Vec<Class>,
     /// Index of the class that carries notifications, and ACKs unless they travel with the data.
     pub control: u8,
 }
 
+/// A traffic class: a queue at every port.
 #[derive(Clone, Debug)]
 pub struct Class {
     /// IEEE 802.1 priority, 0..=7; a higher number is served first among strict classes.
     pub priority: u8,
     /// Under PFC, never dropped. Otherwise tail drop.
     pub lossless: bool,
+    /// Beside the other classes of a port.
     pub service: Service,
     /// Longest egress queue of a lossy class; `None` leaves only the buffer as a limit.
     pub queue_limit_bytes: Option<u64>,
 }
 
+/// How a port shares its link among classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Service {
     /// Before all weighted classes; among strict ones the higher priority first.
@@ -168,46 +200,71 @@ pub enum Service {
     RoundRobin,
 }
 
+/// A profile of switches.
 #[derive(Clone, Debug)]
 pub struct SwitchSettings {
+    /// All ports and classes share it, headroom included.
     pub buffer_bytes: u64,
     /// A packet that finds its egress idle counts for its ingress for that instant, as if it had
     /// waited; otherwise it passes without being counted.
     pub count_passing: bool,
+    /// For its lossless classes.
     pub pfc: PfcSettings,
+    /// `None`: it has none.
     pub watchdog: Option<Watchdog>,
 }
 
+/// How a switch keeps its lossless classes lossless.
 #[derive(Clone, Debug)]
 pub struct PfcSettings {
+    /// When an ingress pauses and resumes.
     pub thresholds: Thresholds,
+    /// What is kept free for what is still on its way.
     pub headroom: Headroom,
     /// Headroom and reserve are taken off the shared pool once per port, not per lossless class of it.
     pub set_aside_per_port: bool,
+    /// How long a PAUSE holds.
     pub signalling: Signalling,
 }
 
 /// When an ingress queue (port, class) asks its upstream to stop.
 #[derive(Clone, Debug)]
 pub enum Thresholds {
-    /// PAUSE above `xoff_bytes`, RESUME at or below `xon_bytes`.
-    Static { xoff_bytes: u64, xon_bytes: u64 },
-    /// PAUSE when an ingress uses `alpha` times the free shared pool beyond its reserve; RESUME
-    /// `resume_offset_bytes` below.
-    Dynamic { alpha: Alpha, reserve_bytes: u64, resume_offset_bytes: u64 },
+    /// The same whatever else is in the buffer.
+    Static {
+        /// PAUSE above it.
+        xoff_bytes: u64,
+        /// RESUME at or below it.
+        xon_bytes: u64,
+    },
+    /// PAUSE when an ingress uses `alpha` times the free shared pool beyond its reserve.
+    Dynamic {
+        /// By port.
+        alpha: Alpha,
+        /// What every ingress has for itself before it takes of the pool.
+        reserve_bytes: u64,
+        /// RESUME so far below the threshold.
+        resume_offset_bytes: u64,
+    },
 }
 
+/// Share of the free shared pool that an ingress may take: alpha of dynamic thresholds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Alpha {
+    /// The same at every port.
     Fixed(f64),
     /// `base` at `nic_rate`, doubled per doubling of the port's speed, at most 1.
     BySpeed {
+        /// Alpha at `nic_rate`.
         base: f64,
+        /// Speed from which doublings are counted.
         nic_rate: BitRate,
     },
     /// The same, and a speed between two doublings counts as the higher.
     BySpeedUp {
+        /// Alpha at `nic_rate`.
         base: f64,
+        /// Speed from which doublings are counted.
         nic_rate: BitRate,
     },
 }
@@ -217,31 +274,42 @@ pub enum Alpha {
 pub enum Headroom {
     /// What [`crate::network::pfc::required_headroom`] computes for each port.
     Auto,
+    /// The same for every ingress, enough or not.
     Bytes(u64),
     /// So many times what fits on the wire, one way.
     Bdps(u32),
 }
 
+/// How a PAUSE ends.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Signalling {
     /// One PAUSE until one RESUME.
     OnOff,
-    /// A PAUSE lasts `pause` unless refreshed; refreshed every `refresh` while above XOFF, and for
-    /// every packet arriving above XOFF if `per_arrival`.
-    Timed { pause: Span, refresh: Span, per_arrival: bool },
+    /// A PAUSE runs out unless it is refreshed, as it is while the ingress is above XOFF.
+    Timed {
+        /// How long it lasts.
+        pause: Span,
+        /// How often it is refreshed.
+        refresh: Span,
+        /// Whether every packet that arrives above XOFF refreshes it too.
+        per_arrival: bool,
+    },
 }
 
 /// PFC storm watchdog of a switch's egress queues.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Watchdog {
+    /// How often queues are looked at.
     pub poll: Span,
     /// A queue paused, non-empty and silent for this long is in a storm.
     pub detect: Span,
     /// Back to normal after this long without PAUSE.
     pub restore: Span,
+    /// What becomes of a queue in a storm.
     pub action: WatchdogAction,
 }
 
+/// What a watchdog does with a queue in a storm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WatchdogAction {
     /// Flush the queue and drop what arrives.
@@ -250,13 +318,16 @@ pub enum WatchdogAction {
     Forward,
 }
 
+/// A profile of hosts.
 #[derive(Clone, Debug)]
 pub struct HostSettings {
     /// Payload bytes of a full packet.
     pub mtu_bytes: u32,
+    /// Of frames that it sends.
     pub sizes: FrameSizes,
     /// One ACK per this many in-order packets (and always for the last).
     pub ack_every: u32,
+    /// Of ACKs and NAKs that it sends.
     pub ack_class: AckClass,
     /// From the arrival of a packet to its ACK entering the NIC's queue.
     pub ack_delay: Span,
@@ -267,12 +338,14 @@ pub struct HostSettings {
     /// Go back to the oldest unacknowledged packet after this long without progress (and never
     /// sooner than four base round trips of the flow).
     pub retransmit_timeout: Span,
+    /// How flows share its link.
     pub nic: NicSettings,
 }
 
 /// How a NIC shares its link among flows.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct NicSettings {
+    /// Who sends next.
     pub scheduler: NicScheduler,
     /// A change of rate moves the time of the next packet, as if the gap had been computed with it.
     pub follow_rate: bool,
@@ -288,6 +361,7 @@ impl Default for NicSettings {
     }
 }
 
+/// How a NIC finds the flow that sends next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NicScheduler {
     /// Flows that may send stand in line, one line per class.
@@ -313,12 +387,19 @@ pub struct InflightCap {
 /// time only. Buffers count frames, links count frames plus gap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrameSizes {
+    /// Of a RoCE data packet, all but its payload.
     pub data_header_bytes: u32,
+    /// A whole RoCE ACK or NAK.
     pub ack_bytes: u32,
+    /// Of a TCP segment, all but its payload.
     pub tcp_header_bytes: u32,
+    /// A whole TCP ACK without payload.
     pub tcp_ack_bytes: u32,
+    /// A whole notification, unless its scheme says otherwise.
     pub notification_bytes: u32,
+    /// A whole PFC frame.
     pub pfc_bytes: u32,
+    /// After each frame: never in buffers.
     pub gap_bytes: u32,
     /// Shorter data frames are padded to it.
     pub min_frame_bytes: u32,
@@ -339,12 +420,16 @@ impl FrameSizes {
     };
 }
 
+/// In which class ACKs travel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AckClass {
+    /// [`Classes::control`]
     Control,
+    /// That of the packets they acknowledge.
     WithData,
 }
 
+/// Which way reverse traffic takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AckPath {
     /// An ECMP hash of its own, as a real fabric does with swapped addresses and ports.
@@ -356,32 +441,46 @@ pub enum AckPath {
 /// Something that happens to the network at a given time.
 #[derive(Clone, Debug)]
 pub struct Fault {
+    /// From the start of the run.
     pub at: Time,
+    /// What happens then.
     pub what: FaultKind,
 }
 
+/// What may happen to a network.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum FaultKind {
+    /// What is on the link or waits for it is lost, and routes avoid it from then on.
     LinkDown {
+        /// Index into [`Plan::links`].
         link: u32,
     },
+    /// A link that was down works again.
     LinkUp {
+        /// Index into [`Plan::links`].
         link: u32,
     },
     /// New rate of the direction that leaves `port`.
     Rate {
+        /// The sending end.
         port: u32,
+        /// From the next frame on.
         rate: BitRate,
     },
     /// New loss probability of the direction that leaves `port`.
     Loss {
+        /// The sending end.
         port: u32,
+        /// From 0 to 1, per frame.
         loss: f64,
     },
     /// From now on this host's NIC keeps its upstream paused in `class` (a storm), or stops to.
     PauseStorm {
+        /// The port of the host's only link.
         host_port: u32,
+        /// Index into [`Classes::list`].
         class: u8,
+        /// Whether the storm begins or ends.
         on: bool,
     },
 }
@@ -389,32 +488,62 @@ pub enum FaultKind {
 /// A quantity sampled at a fixed interval.
 #[derive(Clone, Debug)]
 pub struct Probe {
+    /// Of what.
     pub what: ProbeTarget,
+    /// Between two samples.
     pub every: Span,
+    /// First sample.
     pub from: Time,
+    /// None after this.
     pub until: Time,
 }
 
+/// What a probe samples. Ports are the plan's, classes indices into [`Classes::list`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProbeTarget {
     /// Egress queue of a port and class: [`crate::contract::record::Metric::QueueBytes`].
-    Queue { port: u32, class: u8 },
+    Queue {
+        /// Whose egress.
+        port: u32,
+        /// Index into [`Classes::list`].
+        class: u8,
+    },
     /// Bytes buffered that came in by a port and class: `IngressBytes`.
-    Ingress { port: u32, class: u8 },
+    Ingress {
+        /// By which they came in.
+        port: u32,
+        /// Index into [`Classes::list`].
+        class: u8,
+    },
     /// Bits per second that left a port in the interval: `PortThroughput`.
-    Throughput { port: u32 },
+    Throughput {
+        /// The sending end.
+        port: u32,
+    },
     /// Fraction of the interval in which an egress (port, class) was paused: `PausedFraction`.
-    Paused { port: u32, class: u8 },
+    Paused {
+        /// Whose egress.
+        port: u32,
+        /// Index into [`Classes::list`].
+        class: u8,
+    },
     /// PAUSE frames (first and refreshed) per second sent by a port: `PauseRate`.
-    PauseRate { port: u32 },
+    PauseRate {
+        /// The one that sends them.
+        port: u32,
+    },
     /// Bytes that wait in shaped per-flow queues to leave by a port: `ShapedBytes`.
-    Shaped { port: u32 },
+    Shaped {
+        /// By which they will leave.
+        port: u32,
+    },
     /// Every flow whose [`crate::contract::traffic::FlowSpec::probed`] is set: `FlowRate` (allowed by the
     /// scheme), `FlowSendRate` (put on the wire by the NIC), `FlowThroughput` (delivered) and, if it
     /// has a shaped queue on its way, that queue's `FlowShapedBytes`.
     Flows,
 }
 
+/// When a run ends, and what it keeps.
 #[derive(Clone, Debug)]
 pub struct RunSettings {
     /// Simulated time at which the run ends.
@@ -438,10 +567,12 @@ pub struct RunSettings {
 }
 
 impl Plan {
+    /// Two for each link.
     pub fn ports(&self) -> usize {
         self.links.len() * 2
     }
 
+    /// Whether that node is a host, not a switch.
     pub fn is_host(&self, node: u32) -> bool {
         self.nodes[node as usize].kind == NodeKind::Host
     }

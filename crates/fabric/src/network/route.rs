@@ -31,10 +31,15 @@ pub struct Routes {
 /// What identifies a flow to the hash of a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowKey {
+    /// Of the run; used by [`Ecmp::Mix`].
     pub seed: u64,
+    /// What the flow is, whatever its ports; used by [`Ecmp::Mix`].
     pub identity: u64,
+    /// Host that sends, by node.
     pub from: u32,
+    /// Host that receives, by node.
     pub to: u32,
+    /// UDP or TCP ports, source first; used by [`Ecmp::Murmur3`].
     pub ports: (u16, u16),
 }
 

@@ -41,7 +41,9 @@ fn link(plan: &Plan, port: u32) -> LinkRate {
 /// A full packet and its ACK, as they are on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Exchange {
+    /// Of the packet, with headers and gap.
     pub data_wire_bytes: u32,
+    /// Of the ACK, with headers and gap.
     pub ack_wire_bytes: u32,
 }
 

@@ -9,18 +9,23 @@ use xoff_engine::{BitRate, Span};
 /// Nodes and links in the making.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
+    /// As in [`crate::network::plan::Plan::nodes`].
     pub nodes: Vec<Node>,
+    /// As in [`crate::network::plan::Plan::links`].
     pub links: Vec<Link>,
 }
 
 /// The two directions of a link alike, without loss.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LinkSpec {
+    /// Of each direction.
     pub rate: BitRate,
+    /// Propagation, one way.
     pub delay: Span,
 }
 
 impl LinkSpec {
+    /// Either of the two.
     pub fn direction(self) -> Direction {
         Direction { rate: self.rate, delay: self.delay, loss: 0.0 }
     }
@@ -32,10 +37,12 @@ impl Graph {
         self.nodes.len() as u32 - 1
     }
 
+    /// Adds one, without a link yet; returns its node.
     pub fn host(&mut self, name: impl Into<String>) -> u32 {
         self.node(name.into(), NodeKind::Host, "host")
     }
 
+    /// Adds one, without a link yet; returns its node. `layer` is for grouping results.
     pub fn switch(&mut self, name: impl Into<String>, layer: &str) -> u32 {
         self.node(name.into(), NodeKind::Switch, layer)
     }
@@ -116,15 +123,21 @@ pub fn parking_lot(bottlenecks: u32, host: LinkSpec, trunk: LinkSpec) -> Graph {
 /// Every leaf linked to every spine.
 #[derive(Clone, Copy, Debug)]
 pub struct LeafSpine {
+    /// Named `leaf0`, `leaf1`, ...
     pub leaves: u32,
+    /// Named `spine0`, `spine1`, ...
     pub spines: u32,
+    /// Each with one link.
     pub hosts_per_leaf: u32,
+    /// Host to leaf.
     pub host: LinkSpec,
+    /// Leaf to spine.
     pub fabric: LinkSpec,
     /// Links between each leaf and each spine.
     pub parallel: u32,
 }
 
+/// Two layers of switches.
 pub fn leaf_spine(shape: LeafSpine) -> Graph {
     let mut graph = Graph::default();
     let leaves = graph.layer("leaf", shape.leaves);
@@ -160,20 +173,31 @@ pub fn fat_tree(k: u32, host: LinkSpec, edge_agg: LinkSpec, agg_core: LinkSpec) 
 /// Hosts, top-of-rack, aggregation and core switches with free counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Clos {
+    /// Groups of top-of-rack and aggregation switches.
     pub pods: u32,
+    /// Top-of-rack switches, each of which has hosts.
     pub tors_per_pod: u32,
+    /// Aggregation switches.
     pub aggs_per_pod: u32,
+    /// Each with one link.
     pub hosts_per_tor: u32,
+    /// In all; with [`CoreWiring::Grouped`] a multiple of `aggs_per_pod`.
     pub cores: u32,
+    /// Between aggregation and core.
     pub wiring: CoreWiring,
+    /// Host to top-of-rack switch.
     pub host: LinkSpec,
     /// Every ToR of a pod to every aggregation switch of it.
     pub tor_agg: LinkSpec,
+    /// Links between each such pair.
     pub tor_agg_parallel: u32,
+    /// Aggregation to core, where the wiring has one.
     pub agg_core: LinkSpec,
+    /// Links between each such pair.
     pub agg_core_parallel: u32,
 }
 
+/// Which cores an aggregation switch reaches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CoreWiring {
     /// Aggregation switch `j` of each pod to the `j`th of `aggs_per_pod` equal groups of cores.
@@ -182,6 +206,7 @@ pub enum CoreWiring {
     Full,
 }
 
+/// Three layers of switches.
 pub fn clos(shape: Clos) -> Graph {
     three_tiers(shape, "tor")
 }
@@ -218,16 +243,21 @@ fn three_tiers(shape: Clos, lowest: &str) -> Graph {
 /// Two leaf-spine data centres, each with one switch at its edge, joined by long links.
 #[derive(Clone, Copy, Debug)]
 pub struct TwoDc {
-    /// Counts of each of the two data centres.
+    /// Of each data centre.
     pub leaves: u32,
+    /// Of each data centre, every one linked to every leaf of it.
     pub spines: u32,
+    /// Each with one link.
     pub hosts_per_leaf: u32,
+    /// Host to leaf.
     pub host: LinkSpec,
     /// Leaf to spine.
     pub fabric: LinkSpec,
     /// Spine to the edge switch `dci0` or `dci1`.
     pub dci: LinkSpec,
+    /// `dci0` to `dci1`.
     pub long: LinkSpec,
+    /// So many of them, side by side.
     pub long_parallel: u32,
 }
 

@@ -9,7 +9,6 @@ use xoff_engine::{Key, Ring, Time};
 
 /// A host: its NIC's round-robin, pacing and delayed packets.
 pub struct Host {
-    pub node: u32,
     /// Its number among the hosts of the network.
     pub name: u32,
     pub port: PortId,

@@ -10,6 +10,7 @@ pub struct Scan {
     pub(crate) flows: Vec<SenderId>,
     /// Place of the flow served last. It stays as it is when ended flows before it are removed.
     pub(crate) last: usize,
+    /// ACKs that wait.
     pub(crate) acks: Fifo,
     /// Classes whose pause stops the ACKs.
     pub(crate) ack_gate: u8,
@@ -27,11 +28,6 @@ impl Scan {
     pub fn take_moved(&mut self, now: Time) -> bool {
         let place = self.moved.iter().position(|at| *at == now);
         place.is_some_and(|place| self.moved.swap_remove(place) == now)
-    }
-
-    /// ACKs that wait.
-    pub fn acks(&self) -> &Fifo {
-        &self.acks
     }
 
     /// Places from the one after the last served, once around.

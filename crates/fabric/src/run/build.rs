@@ -417,7 +417,6 @@ fn new_nodes(
         match spec.kind {
             NodeKind::Host => {
                 hosts.push(Host {
-                    node,
                     name,
                     port: layout.port_at(routes.host_port(node)),
                     profile: spec.profile,

@@ -1,16 +1,16 @@
 //! A run: the network, the sources that use it, and what concerns all of it at once.
 //!
 //! Faults, probes, checks and the acts of sources are events of the run. Between them the network moves
-//! by itself ([`crate::part`]) up to the next of them.
+//! by itself (`part/`) up to the next of them.
 
-pub mod build;
-pub mod check;
-pub mod fault;
-pub mod presence;
-pub mod probe;
+mod build;
+mod check;
+mod fault;
+mod presence;
+mod probe;
 pub mod simulation;
-pub mod sources;
-pub mod start;
+mod sources;
+mod start;
 pub mod window;
 
 use crate::contract::record::{
@@ -40,23 +40,31 @@ const SAMPLES_AT_ONCE: usize = 1 << 20;
 /// How a call to [`World::run`] ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
+    /// As many events as were asked for, or many records to take: call it again.
     Running,
+    /// The run has ended, and the books are closed.
     Done,
 }
 
 /// What can be seen of a run from outside: what it was when [`World::run`] last returned.
 pub struct RunState {
+    /// As the run was built from; faults do not change it.
     pub plan: Arc<Plan>,
+    /// Simulated time reached.
     pub now: Time,
+    /// Since the start.
     pub counters: Counters,
     /// Records since they were last taken.
     pub flows: Vec<FlowRecord>,
+    /// The same, if [`crate::network::plan::RunSettings::record_pauses`].
     pub pauses: Vec<PauseRecord>,
     /// Only if [`crate::network::plan::RunSettings::record_pfc_frames`].
     pub pfc_frames: Vec<PfcRecord>,
+    /// Of all probes, since they were last taken.
     pub samples: Vec<Sample>,
     /// Deadlocks found so far: time and cycle.
     pub deadlocks: Vec<(Time, Vec<BlockedQueue>)>,
+    /// Why it ended early, if it did.
     pub failure: Option<Failure>,
 }
 
@@ -362,6 +370,7 @@ impl<S: Scheme> World<S> {
         self.presences.len()
     }
 
+    /// Of all pairs of hosts, as schemes are told.
     pub fn max_base_rtt(&self) -> Span {
         self.max_base_rtt
     }
@@ -377,6 +386,7 @@ impl<S: Scheme> World<S> {
         &self.parts[0].taps
     }
 
+    /// To take the frames that have come, and make room.
     pub fn taps_mut(&mut self) -> &mut crate::node::tap::Taps {
         &mut self.parts[0].taps
     }
