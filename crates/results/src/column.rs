@@ -10,7 +10,7 @@ use xoff_scenario::wrap;
 
 /// What a column holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub(crate) enum Kind {
     Integer,
     Real,
     Text,
@@ -21,24 +21,27 @@ pub enum Kind {
 pub struct Column {
     /// Ends with its unit where it has one.
     pub name: &'static str,
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// Empty where nothing is measured.
-    pub unit: &'static str,
+    pub(crate) unit: &'static str,
     /// Whether a row may have no value here.
-    pub nullable: bool,
+    pub(crate) nullable: bool,
+    /// What the data dictionary says of it.
     pub meaning: &'static str,
 }
 
 /// One table of a run directory: `NAME.parquet`, and `NAME.csv` on request.
 #[derive(Debug)]
 pub struct Table {
+    /// Of its file, without ending.
     pub name: &'static str,
-    pub meaning: &'static str,
+    pub(crate) meaning: &'static str,
+    /// In the order of the file.
     pub columns: &'static [Column],
 }
 
 impl Kind {
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Integer => "integer",
             Kind::Real => "real",
@@ -47,7 +50,7 @@ impl Kind {
     }
 
     /// How Parquet stores it.
-    pub fn stored(self) -> PhysicalType {
+    pub(crate) fn stored(self) -> PhysicalType {
         match self {
             Kind::Integer => PhysicalType::INT64,
             Kind::Real => PhysicalType::DOUBLE,
@@ -58,7 +61,7 @@ impl Kind {
 
 impl Table {
     /// The Parquet schema.
-    pub fn schema(&self) -> TypePtr {
+    pub(crate) fn schema(&self) -> TypePtr {
         let field = |column: &Column| {
             let builder = Type::primitive_type_builder(column.name, column.kind.stored())
                 .with_repetition(if column.nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED })
@@ -70,13 +73,13 @@ impl Table {
     }
 
     /// The column of this name.
-    pub fn column(&self, name: &str) -> Option<&'static Column> {
+    pub(crate) fn column(&self, name: &str) -> Option<&'static Column> {
         self.columns.iter().find(|column| column.name == name)
     }
 }
 
 /// The data dictionary of one table as a text of so many columns.
-pub fn dictionary_text(table: &Table, width: usize) -> String {
+pub(crate) fn dictionary_text(table: &Table, width: usize) -> String {
     let mut out = String::new();
     wrap::item(&mut out, &format!("{}.parquet:", table.name), table.meaning, (0, 2), width);
     let mut grid = Grid::new(["column", "type", "unit", "meaning"]).left(&[1, 2, 3]);
@@ -91,7 +94,7 @@ pub fn dictionary_text(table: &Table, width: usize) -> String {
 }
 
 /// The data dictionary as JSON: table, then columns in order.
-pub fn dictionary_json(tables: &[&Table]) -> Value {
+pub(crate) fn dictionary_json(tables: &[&Table]) -> Value {
     let column = |c: &Column| json!({ "name": c.name, "type": c.kind.name(), "unit": c.unit, "nullable": c.nullable, "meaning": c.meaning });
     let table = |t: &&Table| json!({ "name": t.name, "meaning": t.meaning, "columns": t.columns.iter().map(column).collect::<Vec<_>>() });
     json!({ "tables": tables.iter().map(table).collect::<Vec<_>>() })

@@ -9,15 +9,18 @@ use xoff_scenario::number::{brief, thousands};
 /// One scheme of a comparison with its runs, one per seed; at least one.
 #[derive(Clone, Debug)]
 pub struct Entry {
+    /// As its column or row is called.
     pub scheme: String,
+    /// In the order of their seeds.
     pub runs: Vec<Outcome>,
 }
 
 impl Entry {
-    pub fn first(&self) -> &Outcome {
+    pub(crate) fn first(&self) -> &Outcome {
         &self.runs[0]
     }
 
+    /// Of all its runs.
     pub fn summaries(&self) -> impl Iterator<Item = &Summary> {
         self.runs.iter().map(|run| &run.summary)
     }
@@ -25,12 +28,12 @@ impl Entry {
 
 /// What one run says of a number.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Reading {
-    pub value: Option<f64>,
+pub(crate) struct Reading {
+    pub(crate) value: Option<f64>,
     /// Shown where there is no number.
-    pub instead: &'static str,
+    pub(crate) instead: &'static str,
     /// A percentile of so few flows is no more than their maximum.
-    pub few: Option<u64>,
+    pub(crate) few: Option<u64>,
 }
 
 impl From<Option<f64>> for Reading {
@@ -48,18 +51,18 @@ impl From<f64> for Reading {
 type Read = Box<dyn Fn(&Summary) -> Reading>;
 
 /// A number of every run.
-pub struct Column {
+pub(crate) struct Column {
     /// Where it stands in `run.json`, such as `by_source.mice.fct_us.p99`.
-    pub key: String,
-    pub title: String,
+    pub(crate) key: String,
+    pub(crate) title: String,
     /// How soon it goes from a narrow terminal; see [`Grid::ranks`].
-    pub rank: u8,
+    pub(crate) rank: u8,
     show: fn(f64) -> String,
     read: Read,
 }
 
 impl Column {
-    pub fn new(
+    pub(crate) fn new(
         key: impl Into<String>,
         title: impl Into<String>,
         show: fn(f64) -> String,
@@ -68,22 +71,22 @@ impl Column {
         Column { key: key.into(), title: title.into(), rank: 0, show, read: Box::new(read) }
     }
 
-    pub fn rank(self, rank: u8) -> Column {
+    pub(crate) fn rank(self, rank: u8) -> Column {
         Column { rank, ..self }
     }
 
-    pub fn read(&self, summary: &Summary) -> Reading {
+    pub(crate) fn read(&self, summary: &Summary) -> Reading {
         (self.read)(summary)
     }
 
     /// Over the seeds of an entry; `None` if no run has it.
-    pub fn estimate(&self, entry: &Entry) -> Option<Estimate> {
+    pub(crate) fn estimate(&self, entry: &Entry) -> Option<Estimate> {
         let values: Vec<f64> = entry.summaries().filter_map(|summary| self.read(summary).value).collect();
         Estimate::of(&values)
     }
 
     /// `entry` less `base`, seed by seed: what the traffic of a seed does to both cancels out.
-    pub fn difference(&self, entry: &Entry, base: &Entry) -> Option<Estimate> {
+    pub(crate) fn difference(&self, entry: &Entry, base: &Entry) -> Option<Estimate> {
         let pairs = entry.summaries().zip(base.summaries());
         let values: Vec<f64> =
             pairs.filter_map(|(own, base)| Some(self.read(own).value? - self.read(base).value?)).collect();
@@ -91,7 +94,7 @@ impl Column {
     }
 
     /// A value of its kind.
-    pub fn text(&self, value: f64) -> String {
+    pub(crate) fn text(&self, value: f64) -> String {
         (self.show)(value)
     }
 
@@ -106,7 +109,7 @@ impl Column {
 
 /// Counts of what made marks necessary, for the footnotes.
 #[derive(Default)]
-pub struct Marks {
+pub(crate) struct Marks {
     few: Option<(u64, u64)>,
     partial: bool,
 }
@@ -118,7 +121,7 @@ const PARTIAL: &str = "^";
 
 impl Marks {
     /// One cell, with its marks.
-    pub fn cell(&mut self, column: &Column, entry: &Entry) -> String {
+    pub(crate) fn cell(&mut self, column: &Column, entry: &Entry) -> String {
         let readings: Vec<Reading> = entry.summaries().map(|summary| column.read(summary)).collect();
         let Some(estimate) = column.estimate(entry) else {
             return readings.first().map_or("-", |reading| reading.instead).to_owned();
@@ -142,7 +145,7 @@ impl Marks {
     }
 
     /// What the marks mean, as far as there are some.
-    pub fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some((least, most)) = self.few {
             let of =
@@ -161,7 +164,7 @@ impl Marks {
 }
 
 /// Flows that a percentile needs before it tells more than the maximum does.
-pub fn needed(percentile: Percentile) -> u64 {
+pub(crate) fn needed(percentile: Percentile) -> u64 {
     match percentile {
         Percentile::P50 => 2,
         Percentile::P95 => 20,
@@ -171,7 +174,7 @@ pub fn needed(percentile: Percentile) -> u64 {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Percentile {
+pub(crate) enum Percentile {
     P50,
     P95,
     P99,
@@ -179,9 +182,9 @@ pub enum Percentile {
 }
 
 impl Percentile {
-    pub const ALL: [Percentile; 4] = [Percentile::P50, Percentile::P95, Percentile::P99, Percentile::P999];
+    pub(crate) const ALL: [Percentile; 4] = [Percentile::P50, Percentile::P95, Percentile::P99, Percentile::P999];
 
-    pub fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Percentile::P50 => "p50",
             Percentile::P95 => "p95",
@@ -190,12 +193,12 @@ impl Percentile {
         }
     }
 
-    pub fn key(self) -> &'static str {
+    pub(crate) fn key(self) -> &'static str {
         if self == Percentile::P999 { "p999" } else { self.title() }
     }
 
     /// The percentile, marked if the flows are too few for it.
-    pub fn read(self, of: &Distribution) -> Reading {
+    pub(crate) fn read(self, of: &Distribution) -> Reading {
         let value = match self {
             Percentile::P50 => of.p50,
             Percentile::P95 => of.p95,
@@ -207,14 +210,14 @@ impl Percentile {
 }
 
 /// `12.3`, or `12.3*` of too few flows, for a single run.
-pub fn percentile_text(percentile: Percentile, of: &Distribution) -> String {
+pub(crate) fn percentile_text(percentile: Percentile, of: &Distribution) -> String {
     let reading = percentile.read(of);
     let mark = reading.few.filter(|_| reading.value.is_some()).map_or("", |_| FEW);
     reading.value.map_or_else(|| "-".to_owned(), |value| format!("{}{mark}", brief(value)))
 }
 
 /// The note that [`percentile_text`] may need.
-pub fn percentile_note<'a>(of: impl Iterator<Item = &'a Distribution>) -> Option<String> {
+pub(crate) fn percentile_note<'a>(of: impl Iterator<Item = &'a Distribution>) -> Option<String> {
     let mut marks = Marks::default();
     let counts = of.map(|of| of.count).filter(|count| (1..needed(Percentile::P99)).contains(count));
     counts.for_each(|flows| marks.note_few(flows));
@@ -222,7 +225,7 @@ pub fn percentile_note<'a>(of: impl Iterator<Item = &'a Distribution>) -> Option
 }
 
 /// Columns under titles, one row per entry. Groups are titles with their columns.
-pub fn grid(entries: &[Entry], groups: &[(String, Vec<Column>)], marks: &mut Marks) -> Grid {
+pub(crate) fn grid(entries: &[Entry], groups: &[(String, Vec<Column>)], marks: &mut Marks) -> Grid {
     let columns = || groups.iter().flat_map(|(_, columns)| columns);
     let mut grid = Grid::new(std::iter::once("scheme".to_owned()).chain(columns().map(|column| column.title.clone())));
     if groups.iter().any(|(title, _)| !title.is_empty()) {
@@ -238,7 +241,7 @@ pub fn grid(entries: &[Entry], groups: &[(String, Vec<Column>)], marks: &mut Mar
 }
 
 /// The differences of the entries to the first of them, which has no row.
-pub fn differences(entries: &[Entry], groups: &[(String, Vec<Column>)]) -> Grid {
+pub(crate) fn differences(entries: &[Entry], groups: &[(String, Vec<Column>)]) -> Grid {
     let Some((base, others)) = entries.split_first() else { return Grid::default() };
     let mut grid = grid(&[], groups, &mut Marks::default());
     for entry in others {

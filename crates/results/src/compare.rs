@@ -11,33 +11,36 @@ use xoff_scenario::wrap::wrap;
 /// The tables of a comparison and what they need to be understood.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    pub title: String,
+    pub(crate) title: String,
+    /// In the order in which they are shown; those without anything to show are left out.
     pub tables: Vec<Table>,
     /// Full sentences that explain the columns, for a reader who sees them for the first time.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// A table with what stands above it; empty above the first.
 #[derive(Clone, Debug)]
 pub struct Table {
-    pub title: String,
-    pub grid: Grid,
+    pub(crate) title: String,
+    pub(crate) grid: Grid,
 }
 
 /// A scheme that could not take part, and why.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Skipped {
+    /// As it was asked for.
     pub scheme: String,
+    /// A sentence without its end.
     pub reason: String,
 }
 
 /// Columns under a title.
-pub type Group = (String, Vec<Column>);
+pub(crate) type Group = (String, Vec<Column>);
 
 /// A table before it is filled.
-pub struct Sheet {
-    pub title: String,
-    pub groups: Vec<Group>,
+pub(crate) struct Sheet {
+    pub(crate) title: String,
+    pub(crate) groups: Vec<Group>,
 }
 
 /// Chooses the columns by what the runs contain.
@@ -101,7 +104,7 @@ fn is_episode(entries: &[Entry]) -> bool {
 }
 
 /// Every table with its columns: what the terminal, the report and the data of a comparison show.
-pub fn sheets(entries: &[Entry]) -> Vec<Sheet> {
+pub(crate) fn sheets(entries: &[Entry]) -> Vec<Sheet> {
     let groups = if is_episode(entries) { episode_groups(entries) } else { network_groups(entries) };
     let mut sheets = vec![Sheet { title: String::new(), groups }];
     for (source, flows) in sources(entries) {
@@ -389,8 +392,9 @@ impl Comparison {
 
 #[cfg(test)]
 mod tests {
+    use super::super::RunWriter;
     use super::super::fixture;
-    use super::super::{Outcome, RunContext, RunWriter};
+    use super::super::outcome::{Outcome, RunContext};
     use super::*;
     use xoff_engine::Time;
     use xoff_fabric::record::{Metric, Sample};

@@ -116,9 +116,10 @@ fn distributions(entries: &[Entry]) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::RunWriter;
     use super::super::directory::scratch::Scratch;
     use super::super::fixture;
-    use super::super::{Outcome, RunContext, RunWriter};
+    use super::super::outcome::{Outcome, RunContext};
     use super::*;
 
     fn run(scheme: &str, seed: u64) -> Outcome {

@@ -1,6 +1,6 @@
 //! A small plan and plausible records, for tests of the results.
 
-use super::RunContext;
+use super::outcome::RunContext;
 use std::time::Duration;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::*;

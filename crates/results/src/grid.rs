@@ -5,36 +5,42 @@ use serde::Serialize;
 /// A table of texts: the first column is left-aligned, the others as [`Grid::left`] says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Grid {
+    /// Titles of the columns.
     pub head: Vec<String>,
+    /// Cells, as many as there are titles.
     pub rows: Vec<Vec<String>>,
     /// Columns that hold words, to be aligned left.
-    pub left: Vec<usize>,
+    pub(crate) left: Vec<usize>,
     /// Titles above several columns: text and number of columns, from the first column on. Empty
     /// if there are none.
     pub groups: Vec<(String, usize)>,
     /// By column, how soon it goes where the terminal is too narrow: the highest rank first. Zero, and
     /// columns beyond the end of the list, stay.
     #[serde(skip)]
-    pub ranks: Vec<u8>,
+    pub(crate) ranks: Vec<u8>,
 }
 
 /// A table made to fit a terminal.
 pub struct Fitted {
+    /// Lines of at most that width.
     pub text: String,
     /// Titles of the columns that had to go.
     pub left_out: Vec<String>,
 }
 
 impl Grid {
+    /// Without rows; only the first column is left-aligned.
     pub fn new<T: Into<String>>(head: impl IntoIterator<Item = T>) -> Grid {
         Grid { head: head.into_iter().map(Into::into).collect(), left: vec![0], ..Grid::default() }
     }
 
+    /// Aligns these columns left too, counted from 0.
     pub fn left(mut self, columns: &[usize]) -> Grid {
         self.left.extend(columns);
         self
     }
 
+    /// Adds one at the end.
     pub fn row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
@@ -225,7 +231,7 @@ pub fn fold(text: &str, width: usize) -> Vec<String> {
 }
 
 /// Which columns a narrow terminal cost, if any.
-pub fn left_out_note(mut titles: Vec<String>, width: usize) -> Option<String> {
+pub(crate) fn left_out_note(mut titles: Vec<String>, width: usize) -> Option<String> {
     titles.sort();
     titles.dedup();
     (!titles.is_empty()).then(|| format!("Left out at {width} columns, but in the report: {}.", titles.join("; ")))

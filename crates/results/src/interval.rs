@@ -5,6 +5,7 @@ use serde::Serialize;
 /// A mean with the half-width of its 95 % confidence interval (Student's t).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
+    /// Of the values that are numbers.
     pub mean: f64,
     /// `None` for a single value.
     pub half_width: Option<f64>,

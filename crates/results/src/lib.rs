@@ -1,20 +1,21 @@
 //! What becomes of a run: tables, a summary, figures, a report, and comparisons of several runs.
 //!
-//! Reading order: [`writer`] (records in, run directory out), [`tables`] (the columns),
-//! [`summary`] with `flows` and [`goodput`], [`xoff_scenario::measure::metrics`], [`columns`] (numbers of several runs with
-//! [`interval`]s), [`compare`], [`seeds`], [`comparison`] (their directory), [`figures`], [`report`].
+//! Reading order: `writer` (records in, run directory out), [`tables`] (the columns),
+//! [`summary`] with `flows` and `goodput`, [`xoff_scenario::measure::metrics`], [`columns`] (numbers of several runs with
+//! [`interval`]s), [`compare`], [`seeds`], [`comparison`] (their directory), [`figures`], `report`.
 
+#![warn(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
-pub mod capture;
+mod capture;
 pub mod column;
 pub mod columns;
 pub mod compare;
 pub mod comparison;
-pub mod curves;
+mod curves;
 pub mod directory;
-pub mod disruption;
-pub mod episode;
+mod disruption;
+mod episode;
 pub mod execute;
 pub mod export;
 pub mod failure;
@@ -24,16 +25,16 @@ pub mod files;
 #[doc(hidden)]
 pub mod fixture;
 mod flows;
-pub mod goodput;
+mod goodput;
 pub mod grid;
-pub mod incident;
+mod incident;
 pub mod interval;
 #[cfg(test)]
 mod measure_tests;
 pub mod names;
 pub mod outcome;
 pub mod read;
-pub mod report;
+mod report;
 pub mod seeds;
 pub mod summary;
 mod table_writer;
@@ -41,12 +42,12 @@ pub mod tables;
 mod tally;
 pub mod text;
 pub mod trace;
-pub mod warnings;
-pub mod writer;
+mod warnings;
+mod writer;
 
-pub use outcome::{Outcome, RunContext};
+pub use outcome::Outcome;
 pub use summary::Summary;
-pub use writer::RunWriter;
+use writer::RunWriter;
 
 use serde_json::{Value, json};
 use xoff_scenario::measure::probe;

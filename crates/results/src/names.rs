@@ -35,6 +35,7 @@ struct PortName {
 }
 
 impl Names {
+    /// Looks at every link once; [`Plan::port_name`] looks at all of them for each name.
     pub fn of(plan: &Plan) -> Names {
         let nodes = plan
             .nodes
@@ -69,7 +70,7 @@ impl Names {
         Names { nodes, ports, text, priorities: plan.classes.list.iter().map(|class| class.priority).collect() }
     }
 
-    pub fn node(&self, node: u32) -> &str {
+    pub(crate) fn node(&self, node: u32) -> &str {
         &self.nodes[node as usize].name
     }
     /// `from->to`, as [`Plan::port_name`] writes it.
@@ -87,27 +88,28 @@ impl Names {
     pub fn node_of(&self, port: u32) -> u32 {
         self.ports[port as usize].node
     }
-    pub fn node_name_of(&self, port: u32) -> &str {
+    pub(crate) fn node_name_of(&self, port: u32) -> &str {
         self.node(self.node_of(port))
     }
     /// 1, 2, ... among the ports of its node, in the order of the links.
     pub fn number_of(&self, port: u32) -> u32 {
         self.ports[port as usize].number
     }
+    /// Otherwise it is a switch.
     pub fn is_host(&self, node: u32) -> bool {
         self.nodes[node as usize].host
     }
-    pub fn layer_of(&self, port: u32) -> &str {
+    pub(crate) fn layer_of(&self, port: u32) -> &str {
         &self.nodes[self.node_of(port) as usize].layer
     }
     /// Whether the node at the other end of the link is a host.
     pub fn faces_host(&self, port: u32) -> bool {
         self.nodes[self.node_of(peer(port)) as usize].host
     }
-    pub fn rate(&self, port: u32) -> BitRate {
+    pub(crate) fn rate(&self, port: u32) -> BitRate {
         self.ports[port as usize].rate
     }
-    pub fn priority(&self, class: u8) -> u8 {
+    pub(crate) fn priority(&self, class: u8) -> u8 {
         self.priorities[usize::from(class)]
     }
     /// The receiving side of a port in words: `leaf0 from h3`.

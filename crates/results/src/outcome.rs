@@ -11,37 +11,38 @@ use xoff_scenario::Attachment;
 /// What is known before a run starts.
 pub struct RunContext<'a> {
     /// Name of the scenario.
-    pub name: String,
+    pub(crate) name: String,
     /// Names of the schemes, by [`FlowRecord::scheme`](xoff_fabric::record::FlowRecord::scheme).
-    pub schemes: Vec<String>,
-    pub seed: u64,
-    pub plan: &'a Plan,
+    pub(crate) schemes: Vec<String>,
+    pub(crate) seed: u64,
+    pub(crate) plan: &'a Plan,
     /// By [`FlowRecord::label`](xoff_fabric::record::FlowRecord::label).
-    pub labels: Vec<String>,
+    pub(crate) labels: Vec<String>,
     /// By [`FlowRecord::source`](xoff_fabric::record::FlowRecord::source).
-    pub sources: Vec<String>,
+    pub(crate) sources: Vec<String>,
     /// The scenario with every default filled in, as it will stand in `scenario.toml`.
-    pub scenario: String,
+    pub(crate) scenario: String,
     /// Files it names, kept beside it so that the directory can be run again.
-    pub attachments: Vec<Attachment>,
+    pub(crate) attachments: Vec<Attachment>,
     /// CSV twins of the tables.
-    pub csv: bool,
+    pub(crate) csv: bool,
     /// Figures as files of their own; the report has them in any case.
-    pub figures: bool,
-    pub version: String,
+    pub(crate) figures: bool,
+    pub(crate) version: String,
     /// When something is meant to upset the network; `None` lets the results find it.
-    pub disturbance: Option<Time>,
+    pub(crate) disturbance: Option<Time>,
     /// What is to be said of the scenario itself.
-    pub warnings: Vec<Warning>,
+    pub(crate) warnings: Vec<Warning>,
 }
 
 /// A finished run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
+    /// As in `run.json`.
     pub summary: Summary,
-    pub curves: Curves,
+    pub(crate) curves: Curves,
     /// The resolved scenario.
-    pub scenario: String,
+    pub(crate) scenario: String,
     /// The directory, if one was asked for.
     pub directory: Option<PathBuf>,
 }
@@ -57,7 +58,7 @@ pub enum Kind {
 
 impl Kind {
     /// The file that says all, and by which the directory is known as finished.
-    pub fn file(self) -> &'static str {
+    pub(crate) fn file(self) -> &'static str {
         match self {
             Kind::Schemes => "comparison.json",
             Kind::Seeds => "seeds.json",

@@ -20,6 +20,7 @@ const BATCH_ROWS: usize = 16 * 1024;
 #[derive(Debug)]
 pub struct RunDirectory {
     path: PathBuf,
+    /// From `run.json`.
     pub summary: Summary,
 }
 
@@ -55,7 +56,7 @@ impl RunDirectory {
         Ok(RunDirectory { path: path.to_owned(), summary })
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -210,12 +211,9 @@ pub struct Rows {
 }
 
 impl Rows {
-    pub fn len(&self) -> usize {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
         self.len
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     fn column<'a, T>(&'a self, name: &str, take: impl FnOnce(&'a Cells) -> Option<T>) -> Result<T, Diagnostic> {
@@ -223,14 +221,17 @@ impl Rows {
         found.ok_or_else(|| unreadable(&self.path, format!("column `{name}` was not read or is of another kind")))
     }
 
+    /// Refuses a column that was not asked for or holds something else.
     pub fn integers(&self, name: &str) -> Result<Integers<'_>, Diagnostic> {
         self.column(name, |cells| if let Cells::Integers(cells) = cells { Some(Integers(cells)) } else { None })
     }
 
+    /// Refuses as [`Rows::integers`] does.
     pub fn reals(&self, name: &str) -> Result<Reals<'_>, Diagnostic> {
         self.column(name, |cells| if let Cells::Reals(cells) = cells { Some(Reals(cells)) } else { None })
     }
 
+    /// Refuses as [`Rows::integers`] does.
     pub fn texts(&self, name: &str) -> Result<Texts<'_>, Diagnostic> {
         self.column(name, |cells| if let Cells::Texts(cells) = cells { Some(Texts(cells)) } else { None })
     }
@@ -241,6 +242,7 @@ impl Rows {
 pub struct Integers<'a>(&'a [Option<i64>]);
 
 impl Integers<'_> {
+    /// `None` where the cell is empty; panics beyond the last row.
     pub fn get(&self, row: usize) -> Option<u64> {
         // The writer puts nothing negative here.
         self.0[row].map(i64::unsigned_abs)
@@ -252,6 +254,7 @@ impl Integers<'_> {
 pub struct Reals<'a>(&'a [Option<f64>]);
 
 impl Reals<'_> {
+    /// `None` where the cell is empty; panics beyond the last row.
     pub fn get(&self, row: usize) -> Option<f64> {
         self.0[row]
     }
@@ -267,6 +270,7 @@ impl Reals<'_> {
 pub struct Texts<'a>(&'a [Option<String>]);
 
 impl<'a> Texts<'a> {
+    /// `None` where the cell is empty; panics beyond the last row.
     pub fn get(&self, row: usize) -> Option<&'a str> {
         self.0[row].as_deref()
     }
@@ -275,7 +279,8 @@ impl<'a> Texts<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::directory::scratch::Scratch;
-    use super::super::{RunContext, RunWriter, fixture, tables};
+    use super::super::outcome::RunContext;
+    use super::super::{RunWriter, fixture, tables};
     use super::*;
 
     fn written(scratch: &Scratch, version: &str) -> PathBuf {

@@ -16,16 +16,22 @@ pub struct Summary {
     pub name: String,
     /// All schemes of the run, joined by `+`.
     pub scheme: String,
+    /// Of all random streams.
     pub seed: u64,
+    /// When the run ended, in simulated time.
     pub sim_time_us: f64,
 
+    /// All that started, endless ones included.
     pub flows_total: u64,
     /// Finite flows whose every byte was delivered.
     pub flows_completed: u64,
     /// Flows without an end of their own; not counted as unfinished.
     pub flows_endless: u64,
+    /// Completion times of finite flows that finished: from the start until the last byte had arrived.
     pub fct_us: Distribution,
+    /// The same over what the flow would take alone on the idle network.
     pub slowdown: Distribution,
+    /// The finite flows by size, in four classes that are always there.
     pub by_size: Vec<SizeClass>,
     /// The finite flows of each `[[traffic]]` table that had some.
     pub by_source: Vec<SourceFlows>,
@@ -37,29 +43,48 @@ pub struct Summary {
     /// All payload over the simulated time: the last flow decides it.
     pub goodput_to_end_gbps: f64,
 
+    /// Data packets that left their senders, retransmissions included.
     pub packets_sent: u64,
+    /// Data packets that receivers took.
     pub packets_delivered: u64,
+    /// Data packets sent once more.
     pub packets_retransmitted: u64,
+    /// Payload, each byte once.
     pub delivered_bytes: u64,
+    /// Packets, data and control, times links; PFC frames apart.
     pub packet_hops: u64,
+    /// What the event loop handled.
     pub events: u64,
+    /// Packets that switches marked.
     pub marks: u64,
+    /// Congestion notifications of receivers and switches.
     pub notifications: u64,
     /// Notices that switches did not make, because their lossless class had no room for them.
     #[serde(default)]
     pub notices_refused: u64,
+    /// Acknowledgements that receivers sent.
     pub acks: u64,
+    /// Negative acknowledgements that receivers sent.
     pub naks: u64,
+    /// Retransmission timers that ran out.
     pub timeouts: u64,
     /// All drops together.
     pub drops: u64,
+    /// Packets of lossless classes for which a switch had no room; there should be none.
     pub drops_lossless: u64,
+    /// Packets of lossy classes for which a switch had no room.
     pub drops_lossy: u64,
+    /// Lost on the wire at random, by a failed link or by a watchdog.
     pub drops_fault: u64,
+    /// First PAUSEs; repetitions are `refresh_frames`.
     pub pause_frames: u64,
+    /// PFC frames that let go on.
     pub resume_frames: u64,
+    /// Repetitions of a PAUSE in timed signalling.
     pub refresh_frames: u64,
+    /// Circles of buffers that were found to wait for each other.
     pub deadlocks: u64,
+    /// How often a watchdog took a queue for the victim of a PFC storm.
     pub watchdog_storms: u64,
 
     /// The longest egress queue of a switch.
@@ -68,6 +93,7 @@ pub struct Summary {
     pub nearest_xoff: Vec<IngressPeak>,
     /// PAUSE frames by who sends them to whom.
     pub pauses: Vec<LayerPauses>,
+    /// At most five, by utilisation.
     pub busiest_links: Vec<LinkUse>,
 
     /// What a disturbance did to long flows, where the run had both.
@@ -89,20 +115,27 @@ pub struct Summary {
     #[serde(default)]
     pub captures: Vec<CaptureRow>,
 
+    /// Of the run, without its set-up.
     pub wall_seconds: f64,
+    /// Of all its threads, without its set-up.
     pub run_cpu_seconds: f64,
+    /// Wall time until the first event.
     pub setup_seconds: f64,
+    /// The speed of the simulator; `None` where no time was measured.
     pub packet_hops_per_cpu_second: Option<f64>,
     /// Parts of the network that ran by themselves, and on how many threads; results do not depend on either.
     #[serde(default = "one")]
     pub parts: usize,
+    /// See `parts`.
     #[serde(default = "one")]
     pub threads: usize,
     /// What it cost that they wait for each other.
     #[serde(default)]
     pub windows: Option<Windows>,
+    /// The most memory that the process ever held, earlier runs included; 0 where the system does not tell.
     pub peak_rss_bytes: u64,
 
+    /// What must be so in every run.
     pub checks: Vec<Check>,
     /// Why the run ended early, in words.
     pub failure: Option<String>,
@@ -115,106 +148,158 @@ fn one() -> usize {
 /// Mean and nearest-rank percentiles; empty when there was nothing to measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
+    /// Values behind it.
     pub count: u64,
+    /// The arithmetic one.
     pub mean: Option<f64>,
+    /// The median.
     pub p50: Option<f64>,
+    /// The 95th; the maximum where there are fewer than 20 values.
     pub p95: Option<f64>,
+    /// The 99th; the maximum where there are fewer than 100 values.
     pub p99: Option<f64>,
     /// The 99.9th.
     pub p999: Option<f64>,
+    /// The largest.
     pub max: Option<f64>,
 }
 
 /// The finite flows of one traffic source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SourceFlows {
+    /// Name of the table, with its number where two have the same.
     pub source: String,
+    /// Finished or not.
     pub flows: u64,
+    /// Those behind all the rest.
     pub completed: u64,
+    /// As [`Summary::fct_us`].
     pub fct_us: Distribution,
+    /// As [`Summary::slowdown`].
     pub slowdown: Distribution,
+    /// As [`Summary::by_size`].
     pub by_size: Vec<SizeClass>,
     /// Percentiles of the slowdown over sizes, in groups of equally many flows.
     pub slowdown_by_size: Vec<SlowdownGroup>,
+    /// Of the flows that finished.
     pub cdf: Cdf,
 }
 
 /// Nearest-rank percentiles at fixed percentages: completion times and slowdowns, each in its own order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cdf {
+    /// 0 to 100; empty where no flow finished.
     pub percent: Vec<f64>,
+    /// As many as `percent`.
     pub fct_us: Vec<f64>,
+    /// As many as `percent`; not of the same flows as `fct_us`.
     pub slowdown: Vec<f64>,
 }
 
+/// Flows of a range of sizes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizeClass {
+    /// `10-100 KB`: from the first on, below the second.
     pub name: String,
+    /// Finished or not.
     pub flows: u64,
+    /// Those behind the distributions.
     pub completed: u64,
+    /// As [`Summary::fct_us`].
     pub fct_us: Distribution,
+    /// As [`Summary::slowdown`].
     pub slowdown: Distribution,
 }
 
+/// Finished flows of similar sizes; flows of one size are in one group.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlowdownGroup {
+    /// Payload of the smallest flow.
     pub smallest_bytes: u64,
     /// The median size stands for the group in figures.
     pub median_bytes: u64,
+    /// Payload of the largest flow.
     pub largest_bytes: u64,
+    /// At least a twentieth of all, but for the last group.
     pub flows: u64,
+    /// Median slowdown.
     pub p50: f64,
+    /// Of the slowdowns.
     pub p95: f64,
+    /// Of the slowdowns.
     pub p99: f64,
 }
 
 /// Endless flows of one label.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Throughput {
+    /// As the scenario calls them.
     pub label: String,
+    /// At least one.
     pub flows: u64,
     /// Mean per flow from its start to its end or the run's.
     pub mean_gbps: f64,
+    /// Of the slowest of them.
     pub min_gbps: f64,
+    /// Of the fastest of them.
     pub max_gbps: f64,
     /// Jain's index among them.
     pub fairness: Option<f64>,
 }
 
+/// An egress queue at its longest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QueuePeak {
+    /// `leaf0->h3`.
     pub port: String,
+    /// Of PFC, 0 to 7.
     pub priority: u8,
+    /// Frames, without gaps.
     pub peak_bytes: u64,
+    /// Over the time of the whole run.
     pub mean_bytes: f64,
 }
 
+/// What PFC counts at an ingress, at its fullest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IngressPeak {
     /// `leaf0 from h3`.
     pub ingress: String,
+    /// Of PFC, 0 to 7.
     pub priority: u8,
+    /// Frames, without gaps; headroom included.
     pub peak_bytes: u64,
     /// The smallest threshold it was held against.
     pub xoff_bytes: u64,
+    /// What it may take beyond the threshold.
     pub headroom_bytes: u64,
     /// Peak over threshold; above 1 it sent PAUSE.
     pub of_xoff: f64,
 }
 
+/// PFC frames from one layer to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LayerPauses {
+    /// Layer of the nodes that send them: `leaf`.
     pub from: String,
+    /// Layer of the nodes that must stop: `host`.
     pub to: String,
+    /// Without repetitions.
     pub pause_frames: u64,
+    /// Frames that let go on.
     pub resume_frames: u64,
+    /// Repetitions in timed signalling.
     pub refresh_frames: u64,
 }
 
+/// One direction of a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkUse {
+    /// `leaf0->h3`.
     pub port: String,
+    /// At the beginning of the run.
     pub rate_gbps: f64,
+    /// Share of the run in which it sent, 0 to 1, gaps and PFC frames included.
     pub utilisation: f64,
     /// Share of the run in which its most paused priority was paused.
     pub paused: f64,
@@ -223,6 +308,7 @@ pub struct LinkUse {
 /// One number or curve of a `[[measure]]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredRow {
+    /// As the scenario gave it, with a suffix where a measure has several statistics.
     pub name: String,
     /// Empty for a plain number.
     pub unit: String,
@@ -230,6 +316,7 @@ pub struct MeasuredRow {
     pub value: Option<f64>,
     /// What was waited for did not come within the run; there is no value.
     pub never: bool,
+    /// In place of a number, with measures that give one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<Curve>,
 }
@@ -269,9 +356,11 @@ impl MeasuredRow {
 /// One `[[capture]]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaptureRow {
+    /// As the scenario gave it.
     pub name: String,
     /// Within the run directory.
     pub file: String,
+    /// In the file.
     pub frames: u64,
     /// Frames that came after the capture's limit.
     pub missed: u64,
@@ -280,11 +369,14 @@ pub struct CaptureRow {
 /// One promise of the simulator, held against this run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Check {
+    /// What should be so: `no deadlock`.
     pub name: String,
+    /// It is so.
     pub held: bool,
     /// It does not hold, and the scenario says that it need not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allowed: bool,
+    /// With numbers, whether it held or not.
     pub detail: String,
 }
 

@@ -16,7 +16,7 @@ const fn maybe(column: Column) -> Column {
     Column { nullable: true, ..column }
 }
 
-pub static FLOWS: Table = Table {
+pub(crate) static FLOWS: Table = Table {
     name: "flows",
     meaning: "one row per flow, in the order in which flows ended (unfinished ones last)",
     columns: &[
@@ -60,6 +60,7 @@ pub static FLOWS: Table = Table {
     ],
 };
 
+/// What probes measured, a row per sample.
 pub static SERIES: Table = Table {
     name: "series",
     meaning: "one row per sample of a probe, in order of time",
@@ -74,7 +75,7 @@ pub static SERIES: Table = Table {
     ],
 };
 
-pub static PAUSES: Table = Table {
+pub(crate) static PAUSES: Table = Table {
     name: "pauses",
     meaning: "one row per PAUSE and RESUME frame (refreshes apart), when a port decides to send it",
     columns: &[
@@ -89,7 +90,7 @@ pub static PAUSES: Table = Table {
     ],
 };
 
-pub static PFC: Table = Table {
+pub(crate) static PFC: Table = Table {
     name: "pfc",
     meaning: "one row per priority told by a PFC frame that arrives, with [output] pfc_frames = true",
     columns: &[
@@ -103,7 +104,7 @@ pub static PFC: Table = Table {
     ],
 };
 
-pub static PORTS: Table = Table {
+pub(crate) static PORTS: Table = Table {
     name: "ports",
     meaning: "one row per port and priority, over the whole run",
     columns: &[

@@ -9,14 +9,16 @@ use xoff_scenario::wrap;
 /// Whether headings may be set in bold; decide it by whether the output is a terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
+    /// Letters alone.
     Plain,
+    /// Bold and colours, by escape sequences.
     Terminal,
 }
 
 /// A titled table; what the terminal and the report both show.
-pub struct Section {
-    pub title: String,
-    pub grid: Grid,
+pub(crate) struct Section {
+    pub(crate) title: String,
+    pub(crate) grid: Grid,
 }
 
 /// The whole summary.
@@ -81,7 +83,7 @@ fn distributions(summary: &Summary) -> impl Iterator<Item = &Distribution> {
 }
 
 /// One line on how fast the run was.
-pub fn speed_line(summary: &Summary) -> String {
+pub(crate) fn speed_line(summary: &Summary) -> String {
     let rate = match summary.packet_hops_per_cpu_second {
         Some(rate) => format!("{} million packet-hops per CPU second", brief(rate / 1e6)),
         None => "too short to time".to_owned(),
@@ -105,7 +107,7 @@ pub fn speed_line(summary: &Summary) -> String {
 }
 
 /// The tables that apply to this run, in reading order.
-pub fn sections(summary: &Summary) -> Vec<Section> {
+pub(crate) fn sections(summary: &Summary) -> Vec<Section> {
     let all = [
         by_size(summary, "flow completion time, us", |class| class.fct_us, summary.fct_us),
         by_size(summary, "slowdown (1 = as fast as on an idle network)", |class| class.slowdown, summary.slowdown),

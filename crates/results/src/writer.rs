@@ -176,7 +176,7 @@ impl RunWriter {
         ])
     }
 
-    pub fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
+    pub(crate) fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
         for pause in pauses.iter().filter(|pause| !pause.refresh) {
             let toward_host = self.names.faces_host(pause.port);
             if pause.pause && toward_host {
@@ -215,7 +215,7 @@ impl RunWriter {
         Ok(())
     }
 
-    pub fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
+    pub(crate) fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
         for sample in samples {
             self.keeper.sample(sample);
             let Some(files) = &mut self.files else { continue };
@@ -246,7 +246,7 @@ impl RunWriter {
         (self.measures, self.captures) = (measures, captures);
     }
 
-    pub fn finish(mut self, end: RunEnd) -> io::Result<Outcome> {
+    pub(crate) fn finish(mut self, end: RunEnd) -> io::Result<Outcome> {
         for flow in std::mem::take(&mut self.unfinished) {
             self.write_flow(&flow, end.sim_end)?;
         }

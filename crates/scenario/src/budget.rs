@@ -8,19 +8,21 @@ use xoff_fabric::plan::{FrameSizes, Headroom, NodeKind, Plan, Signalling, Thresh
 /// The buffer of one switch, added up over its ports and lossless classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
-    pub node: u32,
-    pub ports: u32,
+    pub(crate) node: u32,
+    pub(crate) ports: u32,
+    /// All that the switch can hold.
     pub buffer_bytes: u64,
+    /// Of all lossless ingresses, as configured.
     pub headroom_bytes: u64,
     /// Static thresholds, or the reserves of dynamic ones.
     pub promised_bytes: u64,
     /// The port whose headroom falls shortest of what it needs: port, configured, required.
-    pub shortest: Option<(u32, u64, u64)>,
+    pub(crate) shortest: Option<(u32, u64, u64)>,
 }
 
 /// Headroom that the ingress of `port` has and needs. `frame_bytes` is the largest packet of the run on
 /// the wire ([`Loaded::frame_bytes`](super::Loaded::frame_bytes)).
-pub fn headroom(plan: &Plan, frame_bytes: u32, port: u32) -> (u64, u64) {
+pub(crate) fn headroom(plan: &Plan, frame_bytes: u32, port: u32) -> (u64, u64) {
     let profile = plan.nodes[plan.node_of(port) as usize].profile;
     let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
     let (incoming, outgoing) = (plan.fastest(peer(port)), plan.slowest(port));
@@ -76,7 +78,12 @@ pub fn budgets(plan: &Plan, frame_bytes: u32) -> Vec<Budget> {
 
 /// Refuses buffers that cannot hold the headroom; warns of those that may overflow. `place` is
 /// where the buffer's size is written.
-pub fn check(plan: &Plan, frame_bytes: u32, place: &Place, warnings: &mut Vec<Diagnostic>) -> Result<(), Diagnostic> {
+pub(crate) fn check(
+    plan: &Plan,
+    frame_bytes: u32,
+    place: &Place,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<(), Diagnostic> {
     let mut warned = (false, false);
     for row in budgets(plan, frame_bytes) {
         let spec = &plan.nodes[row.node as usize];
@@ -120,7 +127,7 @@ pub fn check(plan: &Plan, frame_bytes: u32, place: &Place, warnings: &mut Vec<Di
 /// Refuses timed pauses that run out before the next can be there: a refresh may have to wait for a
 /// whole frame on the wire. How long the wire is does not matter, for a PAUSE and its refresh travel as far;
 /// what arrives in the meantime is in the headroom. `place` is where the time is written.
-pub fn check_pauses(plan: &Plan, frame_bytes: u32, place: &Place) -> Result<(), Diagnostic> {
+pub(crate) fn check_pauses(plan: &Plan, frame_bytes: u32, place: &Place) -> Result<(), Diagnostic> {
     let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
     let pfc_bytes = sizes.pfc_bytes + sizes.gap_bytes;
     for port in 0..plan.ports() as u32 {
@@ -152,7 +159,7 @@ pub fn check_pauses(plan: &Plan, frame_bytes: u32, place: &Place) -> Result<(), 
 }
 
 /// Port speeds of the switches' ingresses, with configured and required headroom, once each.
-pub fn headroom_by_speed(plan: &Plan, frame_bytes: u32) -> Vec<(BitRate, u64, u64)> {
+pub(crate) fn headroom_by_speed(plan: &Plan, frame_bytes: u32) -> Vec<(BitRate, u64, u64)> {
     let mut rows = Vec::new();
     for port in 0..plan.ports() as u32 {
         if plan.nodes[plan.node_of(port) as usize].kind == NodeKind::Switch {

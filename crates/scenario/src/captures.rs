@@ -16,7 +16,9 @@ const SNAP: std::ops::RangeInclusive<u64> = 14..=65_535;
 /// One `[[capture]]`.
 #[derive(Clone, Debug)]
 pub struct Request {
+    /// Of its file too; no other capture has it, in capitals or not.
     pub name: String,
+    /// Ports, times and how many frames.
     pub capture: Capture,
     /// Bytes kept of a frame; `None`: all of it.
     pub snap_bytes: Option<u32>,

@@ -7,29 +7,28 @@ use xoff_fabric::scheme::Format;
 
 /// The scenario as far as it is known when traffic is read: all but the traffic itself.
 pub struct TrafficContext<'a> {
-    pub plan: &'a Plan,
-    pub names: &'a Names,
+    pub(crate) plan: &'a Plan,
+    pub(crate) names: &'a Names,
     /// Names of [`Plan::classes`], by index.
-    pub classes: &'a [String],
+    pub(crate) classes: &'a [String],
     /// Names of the configured schemes, by slot; the first is the default.
-    pub schemes: &'a [String],
+    pub(crate) schemes: &'a [String],
     /// What packets of each scheme look like, within a domain and between domains.
-    pub formats: &'a [[Format; 2]],
+    pub(crate) formats: &'a [[Format; 2]],
     /// The class of traffic that names none.
-    pub default_class: u8,
-    pub seed: u64,
+    pub(crate) default_class: u8,
     /// The position of this table among the scenario's `[[traffic]]`.
-    pub index: usize,
+    pub(crate) index: usize,
 }
 
 impl TrafficContext<'_> {
     /// The index of a class by name.
-    pub fn class(&self, name: &Text) -> Result<u8> {
+    pub(crate) fn class(&self, name: &Text) -> Result<u8> {
         Ok(position("class", name, self.classes.iter().map(String::as_str))? as u8)
     }
 
     /// The slot of a configured scheme by name.
-    pub fn scheme(&self, name: &Text) -> Result<u8> {
+    pub(crate) fn scheme(&self, name: &Text) -> Result<u8> {
         Ok(position("scheme", name, self.schemes.iter().map(String::as_str))? as u8)
     }
 }

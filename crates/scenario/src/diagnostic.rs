@@ -11,10 +11,12 @@ use std::sync::Arc;
 pub struct Source {
     /// As the user named it.
     pub name: String,
+    /// All of it, without changes.
     pub text: String,
 }
 
 impl Source {
+    /// Shared from the start: every place in it holds on to it.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Source> {
         Arc::new(Source { name: name.into(), text: text.into() })
     }
@@ -37,11 +39,14 @@ impl Source {
 /// A stretch of a source.
 #[derive(Clone, Debug)]
 pub struct Place {
+    /// What was read.
     pub source: Arc<Source>,
+    /// In bytes of its text.
     pub span: Range<usize>,
 }
 
 impl Place {
+    /// A whole line, counted from 1, without its end.
     pub fn line(source: &Arc<Source>, line: usize) -> Place {
         Place { source: source.clone(), span: source.line_span(line) }
     }
@@ -71,11 +76,13 @@ impl Diagnostic {
         Diagnostic { message: message.into(), place: None, label: String::new(), help: String::new() }
     }
 
+    /// With what was expected, beside the underlined text.
     pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
         self.label = label.into();
         self
     }
 
+    /// With how to go on, below the text.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = help.into();
         self
@@ -238,6 +245,7 @@ pub fn near<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>, most: usi
     scored.into_iter().take_while(|(score, _)| *score >= best - LESS).map(|(_, name)| name).take(most).collect()
 }
 
+/// Reading goes on until the first thing that is wrong.
 pub type Result<T> = std::result::Result<T, Diagnostic>;
 
 /// Nobody mends more at once.
@@ -246,11 +254,14 @@ pub const PROBLEMS_TOLD: usize = 20;
 /// A text with its place, so that a later complaint can point at it.
 #[derive(Clone, Debug)]
 pub struct Text {
+    /// Without its quotes.
     pub value: String,
+    /// Its own, or that of the table where it is a default.
     pub place: Place,
 }
 
 impl Text {
+    /// Something is wrong with it.
     pub fn error(&self, message: impl Into<String>) -> Diagnostic {
         self.place.error(message)
     }

@@ -45,8 +45,11 @@ pub fn read_run(table: &mut Table, output: Output) -> Result<(RunSettings, Optio
 /// What a run leaves behind besides its tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Output {
+    /// A CSV file beside each Parquet table.
     pub csv: bool,
+    /// SVG and PNG files; the report has the figures in any case.
     pub figures: bool,
+    /// Every decision to pause or resume, in a table of their own.
     pub pauses: bool,
     /// PFC frames as they arrive, in a table of their own.
     pub pfc_frames: bool,

@@ -24,7 +24,7 @@ impl Files {
         Files { base: self.base.clone(), made: made.into() }
     }
 
-    pub fn base(&self) -> &Path {
+    pub(crate) fn base(&self) -> &Path {
         &self.base
     }
 

@@ -1,7 +1,7 @@
 //! Scenarios: from a TOML file to a checked plan. Writes nothing, prints nothing, starts no thread.
 //!
 //! Reading order: [`tree`] (parsed text and `--set`), [`reader`] (the cursor that consumes keys),
-//! [`topology`], [`settings`], [`schemes`], [`events`] (one section each), [`load`] (all of it); [`traffic`] (who sends what),
+//! [`topology`], `settings`, [`schemes`], `events` (one section each), [`load`] (all of it); [`traffic`] (who sends what),
 //! [`measure`] (what is taken from a run), [`check`] (what can be said before), [`import`] (other simulators' files).
 //!
 //! ```
@@ -13,17 +13,18 @@
 //! assert!(problems.iter().any(|problem| problem.to_string().contains("dely")), "{problems:?}");
 //! ```
 
+#![warn(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod budget;
 pub mod captures;
 pub mod check;
-pub mod context;
+mod context;
 pub mod diagnostic;
 pub mod dictionary;
-pub mod events;
+mod events;
 pub mod files;
-pub mod grain;
+mod grain;
 pub mod import;
 pub mod library;
 pub mod load;
@@ -34,14 +35,13 @@ pub mod read;
 pub mod reader;
 pub mod resolved;
 pub mod schemes;
-pub mod settings;
+mod settings;
 pub mod topology;
 pub mod traffic;
 pub mod tree;
 pub mod values;
 pub mod wrap;
 
-pub use context::TrafficContext;
 pub use diagnostic::{Diagnostic, Place, Source};
 pub use events::Output;
 pub use load::{Loaded, Options, Scenario};

@@ -79,7 +79,9 @@ fn entries_inside(folder: &Path) -> Vec<Entry> {
 
 /// Something in a folder.
 pub struct Entry {
+    /// The folder asked for included.
     pub path: PathBuf,
+    /// Links are what they lead to.
     pub is_folder: bool,
 }
 

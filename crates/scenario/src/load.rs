@@ -57,17 +57,23 @@ pub struct Scenario {
 /// A scenario, checked and complete.
 #[derive(Debug)]
 pub struct Loaded {
+    /// The key `name`; `scenario` without it.
     pub name: String,
+    /// The key `description`; empty without it.
     pub description: String,
+    /// What a world is built from; shared, because every run of a comparison has the same.
     pub plan: Arc<Plan>,
     /// Wire bytes of the largest packet that any host sends under any of the schemes.
     pub frame_bytes: u32,
+    /// From names to nodes, ports and groups, as selectors use them.
     pub names: Names,
     /// Names of the classes, by index.
     pub classes: Vec<String>,
     /// By slot; the first controls all traffic that names none.
     pub schemes: Vec<NamedScheme>,
+    /// One per `[[traffic]]`, in order.
     pub traffic: Vec<TrafficPlan>,
+    /// What a run of it writes besides its tables.
     pub output: Output,
     /// Whose frames are kept.
     pub captures: Vec<captures::Request>,
@@ -77,6 +83,7 @@ pub struct Loaded {
     pub resolved: String,
     /// Files that `resolved` names, to be kept beside it.
     pub attachments: Vec<Attachment>,
+    /// Things that are allowed and probably not meant.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -295,7 +302,6 @@ impl Scenario {
             schemes: &labels,
             formats: &formats,
             default_class: classes.default,
-            seed: head.seed,
             index: 0,
         };
         let faults = events::read_faults(root, &context)?;

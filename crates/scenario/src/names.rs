@@ -21,7 +21,7 @@ pub struct Names {
 }
 
 impl Names {
-    pub fn new(nodes: &[Node], links: &[Link]) -> Names {
+    pub(crate) fn new(nodes: &[Node], links: &[Link]) -> Names {
         Names {
             nodes: nodes.iter().map(|node| (node.name.clone(), node.kind)).collect(),
             by_name: nodes.iter().enumerate().map(|(i, node)| (node.name.clone(), i as u32)).collect(),
@@ -40,6 +40,7 @@ impl Names {
         Ok(())
     }
 
+    /// Panics beyond the last node.
     pub fn node_name(&self, node: u32) -> &str {
         &self.nodes[node as usize].0
     }
@@ -240,7 +241,7 @@ impl Names {
         Ok(ports)
     }
 
-    pub fn node_of(&self, port: u32) -> u32 {
+    pub(crate) fn node_of(&self, port: u32) -> u32 {
         let (a, b) = self.ends[port as usize / 2];
         if port & 1 == 0 { a } else { b }
     }
@@ -342,7 +343,7 @@ enum Token {
 }
 
 impl Pattern {
-    pub fn parse(text: &str) -> std::result::Result<Pattern, String> {
+    pub(crate) fn parse(text: &str) -> std::result::Result<Pattern, String> {
         let mut tokens = Vec::new();
         let mut rest = text;
         while let Some(c) = rest.chars().next() {

@@ -62,7 +62,7 @@ fn first_byte(mut file: &File, pipe: bool) -> Result<Vec<u8>, String> {
     }
 }
 
-pub fn reason(error: &io::Error) -> String {
+pub(crate) fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),

@@ -176,6 +176,7 @@ impl Table {
 
     // Texts, choices and flags.
 
+    /// `None` if left out.
     pub fn take_text(&mut self, key: &str) -> Result<Option<Text>> {
         let Some(item) = self.take(key) else { return Ok(None) };
         let text = as_text(key, item)?;
@@ -183,11 +184,13 @@ impl Table {
         Ok(Some(text))
     }
 
+    /// A text that must be there.
     pub fn text(&mut self, key: &str) -> Result<Text> {
         let found = self.take_text(key)?;
         self.required(key, found)
     }
 
+    /// What is left out has the place of its table.
     pub fn text_or(&mut self, key: &str, default: &str) -> Result<Text> {
         let found = self.take_text(key)?;
         Ok(found.unwrap_or_else(|| {
@@ -208,6 +211,7 @@ impl Table {
         }
     }
 
+    /// One that must be there; the same as [`Table::take_choice`] otherwise.
     pub fn choice<T: Clone>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<T> {
         let found = self.take_choice(key, choices)?;
         self.required(key, found)
@@ -224,7 +228,7 @@ impl Table {
         self.choice(key, choices)
     }
 
-    pub fn take_flag(&mut self, key: &str) -> Result<Option<bool>> {
+    pub(crate) fn take_flag(&mut self, key: &str) -> Result<Option<bool>> {
         let Some(item) = self.take(key) else { return Ok(None) };
         match item.value {
             Value::Flag(flag) => {
@@ -235,6 +239,7 @@ impl Table {
         }
     }
 
+    /// `true` or `false`, nothing else.
     pub fn flag_or(&mut self, key: &str, default: bool) -> Result<bool> {
         let found = self.take_flag(key)?;
         Ok(found.unwrap_or_else(|| {
@@ -260,6 +265,7 @@ impl Table {
         Ok(Some(texts))
     }
 
+    /// A text or a list of texts that must be there.
     pub fn texts(&mut self, key: &str) -> Result<Vec<Text>> {
         let found = self.take_texts(key)?;
         self.required(key, found)
@@ -267,6 +273,7 @@ impl Table {
 
     // Numbers.
 
+    /// A whole number within bounds, both included; `1e6` is one too. `None` if left out.
     pub fn take_count(&mut self, key: &str, range: RangeInclusive<u64>) -> Result<Option<u64>> {
         let Some(item) = self.take(key) else { return Ok(None) };
         let count = as_count(key, &item, range)?;
@@ -274,11 +281,13 @@ impl Table {
         Ok(Some(count))
     }
 
+    /// A whole number within bounds that must be there.
     pub fn count(&mut self, key: &str, range: RangeInclusive<u64>) -> Result<u64> {
         let found = self.take_count(key, range)?;
         self.required(key, found)
     }
 
+    /// A whole number within bounds; the default is not held against them.
     pub fn count_or(&mut self, key: &str, range: RangeInclusive<u64>, default: u64) -> Result<u64> {
         let found = self.take_count(key, range)?;
         Ok(found.unwrap_or_else(|| {
@@ -303,11 +312,13 @@ impl Table {
         Ok(Some(number))
     }
 
+    /// A number within bounds that must be there.
     pub fn number(&mut self, key: &str, range: RangeInclusive<f64>) -> Result<f64> {
         let found = self.take_number(key, range)?;
         self.required(key, found)
     }
 
+    /// A number within bounds; the default is not held against them.
     pub fn number_or(&mut self, key: &str, range: RangeInclusive<f64>, default: f64) -> Result<f64> {
         let found = self.take_number(key, range)?;
         Ok(found.unwrap_or_else(|| {
@@ -343,12 +354,12 @@ impl Table {
         }
     }
 
-    pub fn span(&mut self, key: &str) -> Result<Span> {
+    pub(crate) fn span(&mut self, key: &str) -> Result<Span> {
         let found = self.take_span(key)?;
         self.required(key, found)
     }
 
-    pub fn span_or(&mut self, key: &str, default: Span) -> Result<Span> {
+    pub(crate) fn span_or(&mut self, key: &str, default: Span) -> Result<Span> {
         let found = self.take_span(key)?;
         Ok(found.unwrap_or_else(|| {
             self.record(key, quantity::format_span(default));
@@ -392,15 +403,15 @@ impl Table {
         }
     }
 
-    pub fn take_time(&mut self, key: &str) -> Result<Option<Time>> {
+    pub(crate) fn take_time(&mut self, key: &str) -> Result<Option<Time>> {
         Ok(self.take_span(key)?.map(|span| Time::ZERO + span))
     }
 
-    pub fn time(&mut self, key: &str) -> Result<Time> {
+    pub(crate) fn time(&mut self, key: &str) -> Result<Time> {
         Ok(Time::ZERO + self.span(key)?)
     }
 
-    pub fn time_or(&mut self, key: &str, default: Time) -> Result<Time> {
+    pub(crate) fn time_or(&mut self, key: &str, default: Time) -> Result<Time> {
         Ok(Time::ZERO + self.span_or(key, Span::from_ps(default.ps()))?)
     }
 
@@ -416,12 +427,12 @@ impl Table {
         }
     }
 
-    pub fn rate(&mut self, key: &str) -> Result<BitRate> {
+    pub(crate) fn rate(&mut self, key: &str) -> Result<BitRate> {
         let found = self.take_rate(key)?;
         self.required(key, found)
     }
 
-    pub fn rate_or(&mut self, key: &str, default: BitRate) -> Result<BitRate> {
+    pub(crate) fn rate_or(&mut self, key: &str, default: BitRate) -> Result<BitRate> {
         let found = self.take_rate(key)?;
         Ok(found.unwrap_or_else(|| {
             self.record(key, quantity::format_rate(default));
@@ -429,7 +440,7 @@ impl Table {
         }))
     }
 
-    pub fn take_bytes(&mut self, key: &str, range: RangeInclusive<u64>) -> Result<Option<u64>> {
+    pub(crate) fn take_bytes(&mut self, key: &str, range: RangeInclusive<u64>) -> Result<Option<u64>> {
         let found = self
             .quantity(key, "a size such as \"512KB\"", quantity::parse_bytes, |bytes| quantity::format_bytes(*bytes))?;
         match found {
@@ -440,12 +451,12 @@ impl Table {
         }
     }
 
-    pub fn bytes(&mut self, key: &str, range: RangeInclusive<u64>) -> Result<u64> {
+    pub(crate) fn bytes(&mut self, key: &str, range: RangeInclusive<u64>) -> Result<u64> {
         let found = self.take_bytes(key, range)?;
         self.required(key, found)
     }
 
-    pub fn bytes_or(&mut self, key: &str, range: RangeInclusive<u64>, default: u64) -> Result<u64> {
+    pub(crate) fn bytes_or(&mut self, key: &str, range: RangeInclusive<u64>, default: u64) -> Result<u64> {
         let found = self.take_bytes(key, range)?;
         Ok(found.unwrap_or_else(|| {
             self.record(key, quantity::format_bytes(default));
@@ -464,6 +475,7 @@ impl Table {
         }))
     }
 
+    /// The table `[key]`; `None` if left out.
     pub fn take_table(&mut self, key: &str) -> Result<Option<Table>> {
         let Some(item) = self.take(key) else { return Ok(None) };
         match item.value {

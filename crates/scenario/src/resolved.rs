@@ -9,7 +9,9 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value};
 /// A file the scenario names, to be kept beside the resolved scenario under `name`.
 #[derive(Clone, Debug)]
 pub struct Attachment {
+    /// A mere file name, without folders.
     pub name: String,
+    /// What will be in the file.
     pub source: Arc<Source>,
 }
 
@@ -36,7 +38,7 @@ impl Recorder {
         }
     }
 
-    pub fn value(&self, key: &str, value: Value) {
+    pub(crate) fn value(&self, key: &str, value: Value) {
         self.put(key, Recorded::Value(value));
     }
 
@@ -58,7 +60,7 @@ impl Recorder {
         child
     }
 
-    pub fn tables(&self, key: &str, count: usize) -> Vec<Recorder> {
+    pub(crate) fn tables(&self, key: &str, count: usize) -> Vec<Recorder> {
         let children = || -> Vec<Recorder> { (0..count).map(|_| self.child()).collect() };
         let children = children();
         self.put(key, Recorded::Tables(children.clone()));
@@ -87,7 +89,7 @@ impl Recorder {
         name
     }
 
-    pub fn attachments(&self) -> Vec<Attachment> {
+    pub(crate) fn attachments(&self) -> Vec<Attachment> {
         self.attachments.borrow().clone()
     }
 

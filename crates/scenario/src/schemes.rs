@@ -11,7 +11,9 @@ use xoff_schemes::param::{Base, BytesByRate, ParamKind, ParamSpec, ParamValues, 
 /// `NAME+BASE`.
 #[derive(Clone, Debug)]
 pub struct NamedScheme {
+    /// Unique within a scenario.
     pub label: String,
+    /// All parameters, those left out by default or preset.
     pub values: ParamValues,
 }
 

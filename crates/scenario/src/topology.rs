@@ -17,6 +17,7 @@ const ROUTING_LARGEST: u64 = 1_000_000_000;
 const ROUTES_LARGEST: u64 = 250_000_000;
 const DELAY_LARGEST: Span = Span::from_ms(10_000);
 
+/// What `topology.kind` may be.
 pub const KINDS: &[&str] =
     &["star", "dumbbell", "parking-lot", "chain", "leaf-spine", "fat-tree", "clos", "two-dc", "custom"];
 
@@ -455,7 +456,7 @@ pub fn slowest_host_rate(graph: &Graph) -> BitRate {
 
 /// Selectors of nodes of either kind, as the ends of custom links use them.
 impl Names {
-    pub fn nodes(&self, selectors: &[Text]) -> Result<Vec<u32>> {
+    pub(crate) fn nodes(&self, selectors: &[Text]) -> Result<Vec<u32>> {
         let mut picked = Vec::new();
         for selector in selectors {
             let side = self.side(selector, &selector.value)?;

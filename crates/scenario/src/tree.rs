@@ -7,35 +7,47 @@ use super::diagnostic::{Diagnostic, Place, Source};
 use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
+/// A value of TOML, with places inside.
 #[derive(Clone, Debug)]
 pub enum Value {
+    /// Of any of the four kinds of strings.
     Text(String),
     /// Kept as written where it does not fit.
     Integer(Result<i64, String>),
+    /// May be infinite or not a number.
     Float(f64),
+    /// `true` or `false`.
     Flag(bool),
     /// TOML dates: nothing here takes one.
     Date,
+    /// A list, or the tables of one `[[name]]`.
     Array(Vec<Item>),
+    /// In the order of the file.
     Table(Vec<Entry>),
 }
 
+/// A value and where it is written.
 #[derive(Clone, Debug)]
 pub struct Item {
+    /// What it is.
     pub value: Value,
+    /// In a file, or in a `--set`.
     pub place: Place,
 }
 
+/// A key with its value.
 #[derive(Clone, Debug)]
 pub struct Entry {
+    /// One part of a dotted key.
     pub key: String,
-    pub key_place: Place,
+    pub(crate) key_place: Place,
+    /// What it was given.
     pub item: Item,
 }
 
 impl Value {
     /// What it is, for a message.
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             Value::Text(_) => "a text",
             Value::Integer(_) => "a whole number",
@@ -101,7 +113,7 @@ fn item(source: &Arc<Source>, span: std::ops::Range<usize>, value: DeValue<'_>) 
 
 /// Carries out one `--set path=value`. A path is dotted; a number in it counts from 0 in a list. The value
 /// `null`, which TOML has not, takes the key out.
-pub fn set(document: &mut Vec<Entry>, assignment: &str) -> Result<(), Diagnostic> {
+pub(crate) fn set(document: &mut Vec<Entry>, assignment: &str) -> Result<(), Diagnostic> {
     let source = Source::new("--set", assignment);
     let whole = Place { source: source.clone(), span: 0..assignment.len() };
     let Some((path, text)) = assignment.split_once('=').filter(|(path, _)| !path.trim().is_empty()) else {

@@ -6,6 +6,7 @@ pub use crate::read::text as read_file;
 use std::ops::RangeInclusive;
 use xoff_engine::quantity::QuantityError;
 
+/// A text in quotes; `key` is for the complaint.
 pub fn as_text(key: &str, item: Item) -> Result<Text> {
     match item.value {
         Value::Text(value) => Ok(Text { value, place: item.place }),
@@ -13,7 +14,7 @@ pub fn as_text(key: &str, item: Item) -> Result<Text> {
     }
 }
 
-pub fn as_count(key: &str, item: &Item, range: RangeInclusive<u64>) -> Result<u64> {
+pub(crate) fn as_count(key: &str, item: &Item, range: RangeInclusive<u64>) -> Result<u64> {
     let expected = match *range.end() {
         u64::MAX => format!("a whole number, at least {}", range.start()),
         end => format!("a whole number from {} to {end}", range.start()),
@@ -47,11 +48,12 @@ pub fn as_quantity<T>(
     }
 }
 
+/// The complaint that `key` has a value of another kind than expected.
 pub fn wrong_kind(key: &str, place: &Place, found: &Value, expected: &str) -> Diagnostic {
     place.error(format!("`{key}` cannot be {}", found.kind())).label(format!("expected {expected}"))
 }
 
-pub fn number_range(range: &RangeInclusive<f64>) -> String {
+pub(crate) fn number_range(range: &RangeInclusive<f64>) -> String {
     match *range.end() {
         end if end >= f64::MAX => format!("a number, at least {}", range.start()),
         end => format!("a number from {} to {end}", range.start()),

@@ -1,9 +1,10 @@
-//! The program: commands ([`cli`]), the papers' experiments and their claims ([`reproduce`]), the papers' models
-//! ([`models`]), and agreement with the HPCC authors' simulator ([`validate`]).
+//! The program: commands ([`cli`]), the papers' experiments and their claims (`reproduce`), the papers' models
+//! (`models`), and agreement with the HPCC authors' simulator (`validate`).
 //!
 //! What it computes is in the crates below, which are here by short names: [`scenario`] reads, [`run`] runs, [`results`]
 //! writes. A program with a scheme of its own is [`cli::main_with`].
 
+#![warn(missing_docs)]
 // Macros that print panic when nobody listens; `cli::print` does not.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
@@ -20,7 +21,12 @@ pub use xoff_scenario as scenario;
 pub use xoff_schemes as schemes;
 
 pub mod cli;
-pub mod models;
-pub mod reproduce;
 mod schemes_text;
+
+// Public for the tests and fuzz targets of this repository, and for nobody else.
+#[doc(hidden)]
+pub mod models;
+#[doc(hidden)]
+pub mod reproduce;
+#[doc(hidden)]
 pub mod validate;

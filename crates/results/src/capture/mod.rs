@@ -6,7 +6,7 @@
 mod comment;
 mod frame;
 mod headers;
-pub mod pcapng;
+pub(crate) mod pcapng;
 #[cfg(test)]
 mod tests;
 

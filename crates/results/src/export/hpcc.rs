@@ -27,10 +27,15 @@ pub fn node_of(address: u32) -> Option<u32> {
 pub struct FctLine {
     /// Numbers of nodes.
     pub src: u32,
+    /// The receiver.
     pub dst: u32,
+    /// UDP port of the sender.
     pub src_port: u16,
+    /// UDP port of the receiver.
     pub dst_port: u16,
+    /// Payload.
     pub size_bytes: u64,
+    /// When the flow started.
     pub start_ns: u64,
     /// Until the sender has the acknowledgement of the last byte.
     pub fct_ns: u64,
@@ -39,6 +44,7 @@ pub struct FctLine {
 }
 
 impl FctLine {
+    /// When the sender has the last acknowledgement.
     pub fn end_ns(&self) -> u64 {
         self.start_ns + self.fct_ns
     }
@@ -55,11 +61,15 @@ impl fmt::Display for FctLine {
 /// A line of `pfc.txt`: a PFC frame that has arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PfcLine {
+    /// When the frame had arrived.
     pub at_ns: u64,
+    /// Who received it.
     pub node: u32,
+    /// Otherwise a host.
     pub is_switch: bool,
     /// Of the node's ports, from 1 on.
     pub port: u32,
+    /// PAUSE; otherwise RESUME.
     pub pause: bool,
 }
 
@@ -72,18 +82,18 @@ impl fmt::Display for PfcLine {
 
 /// A finished flow as we know it, in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Finished {
-    pub src: u32,
-    pub dst: u32,
-    pub ports: (u16, u16),
-    pub size_bytes: u64,
-    pub start_ns: u64,
-    pub fct_ns: u64,
+pub(crate) struct Finished {
+    pub(crate) src: u32,
+    pub(crate) dst: u32,
+    pub(crate) ports: (u16, u16),
+    pub(crate) size_bytes: u64,
+    pub(crate) start_ns: u64,
+    pub(crate) fct_ns: u64,
 }
 
 /// The lines of these flows, in the order in which their senders heard of their ends; flows of one
 /// instant stay in the order given.
-pub fn fct_lines(plan: &Plan, mut flows: Vec<Finished>) -> Vec<FctLine> {
+pub(crate) fn fct_lines(plan: &Plan, mut flows: Vec<Finished>) -> Vec<FctLine> {
     flows.sort_by_key(|flow| flow.start_ns + flow.fct_ns);
     let transfer = |flow: &Finished| Transfer { src: flow.src, dst: flow.dst, size_bytes: flow.size_bytes };
     let alone = standalone_ns(plan, &flows.iter().map(transfer).collect::<Vec<_>>());
@@ -104,10 +114,13 @@ pub fn fct_lines(plan: &Plan, mut flows: Vec<Finished>) -> Vec<FctLine> {
 /// What an export wrote.
 #[derive(Clone, Debug)]
 pub struct Exported {
+    /// Where both files are.
     pub folder: PathBuf,
+    /// Lines of `fct.txt`.
     pub flows: usize,
     /// Flows that are not in the file: unfinished or endless ones.
     pub left_out: usize,
+    /// Lines of `pfc.txt`.
     pub pfc_frames: usize,
 }
 

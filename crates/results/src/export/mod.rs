@@ -1,4 +1,4 @@
 //! Results in the formats of other simulators, so that people's scripts run unchanged.
 
 pub mod hpcc;
-pub mod standalone;
+pub(crate) mod standalone;

@@ -7,10 +7,13 @@ pub use plotters::style::RGBColor;
 pub struct Chart {
     /// Name of its files, without ending.
     pub file: String,
+    /// Above all panels.
     pub title: String,
     /// What a reader must know beside the axes; empty if nothing.
     pub note: String,
+    /// Shared by all panels.
     pub x: Axis,
+    /// Shared by all panels.
     pub y: Axis,
     /// Names of the groups of bars along x, at 0, 1, 2 and so on; empty where x is a number.
     pub groups: Vec<String>,
@@ -27,7 +30,9 @@ pub struct Chart {
 pub struct Panel {
     /// Empty where there is only one.
     pub title: String,
+    /// Drawn in this order, later ones on top.
     pub lines: Vec<Line>,
+    /// In any order: each says where it stands.
     pub bars: Vec<Bar>,
 }
 
@@ -36,23 +41,30 @@ pub struct Panel {
 pub struct Axis {
     /// Without its unit.
     pub title: String,
+    /// Of the values, before a prefix is picked.
     pub unit: AxisUnit,
+    /// Logarithmic: values up to zero are not shown.
     pub log: bool,
     /// Whether zero must be in sight.
     pub from_zero: bool,
     /// Ends of the axis where they are not left to the data; what lies outside is cut off.
     pub from: Option<f64>,
+    /// See `from`.
     pub until: Option<f64>,
     /// Where its numbers stand, if not at round ones: those that were asked for.
     pub marks: Vec<(f64, String)>,
 }
 
+/// In what unit the values of an axis come, which is not always the one shown.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AxisUnit {
     /// Values in microseconds.
     Time,
+    /// Shown in B, KB or MB.
     Bytes,
+    /// Values in gigabits per second.
     Gbps,
+    /// A rate of events.
     PerSecond,
     /// 0 to 1, shown in percent.
     Fraction,
@@ -62,11 +74,14 @@ pub enum AxisUnit {
     Plain(String),
 }
 
+/// A curve with its look.
 #[derive(Clone, Debug)]
 pub struct Line {
+    /// As in the legend; lines of the same name and look share an entry.
     pub name: String,
+    /// The same in all panels.
     pub colour: RGBColor,
-    pub dash: Dash,
+    pub(crate) dash: Dash,
     /// In order of x. A point without a number interrupts the line.
     pub points: Vec<(f64, f64)>,
     /// A dot at every point, for few points.
@@ -86,14 +101,18 @@ pub struct Bar {
     pub slot: usize,
     /// Written below it; empty where the legend says enough.
     pub name: String,
+    /// From the bottom up.
     pub parts: Vec<Part>,
 }
 
+/// A stretch of a bar.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// As in the legend.
     pub name: String,
+    /// Of the outline and the filling.
     pub colour: RGBColor,
+    /// Tells parts apart without colours.
     pub hatch: Hatch,
     /// Infinite for "never".
     pub value: f64,
@@ -101,28 +120,40 @@ pub struct Part {
     pub interval: Option<f64>,
 }
 
+/// How a line is broken, for print without colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dash {
+    /// Unbroken.
     Solid,
+    /// Strokes of 10 pixels.
     Long,
+    /// Strokes of 5 pixels.
     Short,
+    /// Strokes of 2 pixels.
     Dotted,
 }
 
 /// How a bar is filled, for print without colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hatch {
+    /// In its colour.
     Full,
+    /// Lines that rise to the right.
     Rising,
+    /// White.
     Empty,
+    /// Lines from left to right.
     Level,
+    /// Lines that fall to the right.
     Falling,
+    /// In a tint of its colour, without lines.
     Pale,
+    /// Rising and falling lines.
     Crossed,
 }
 
 impl Axis {
-    pub fn new(title: impl Into<String>, unit: AxisUnit, log: bool, from_zero: bool) -> Axis {
+    pub(crate) fn new(title: impl Into<String>, unit: AxisUnit, log: bool, from_zero: bool) -> Axis {
         Axis { title: title.into(), unit, log, from_zero, from: None, until: None, marks: Vec::new() }
     }
 }
@@ -134,21 +165,23 @@ impl Chart {
         Chart { file, title, note: String::new(), x, y, groups: Vec::new(), panels, columns: 1, marks: Vec::new() }
     }
 
-    pub fn lines(&self) -> impl Iterator<Item = &Line> {
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &Line> {
         self.panels.iter().flat_map(|panel| &panel.lines)
     }
 
+    /// Of all bars of all panels.
     pub fn parts(&self) -> impl Iterator<Item = &Part> {
         self.panels.iter().flat_map(|panel| &panel.bars).flat_map(|bar| &bar.parts)
     }
 }
 
 impl Line {
+    /// Without dots and intervals.
     pub fn new(name: String, (colour, dash): (RGBColor, Dash), points: Vec<(f64, f64)>) -> Line {
         Line { name, colour, dash, points, dots: false, intervals: Vec::new(), never: Vec::new() }
     }
 
-    pub fn dotted(self) -> Line {
+    pub(crate) fn dotted(self) -> Line {
         Line { dots: true, ..self }
     }
 }

@@ -13,6 +13,7 @@ pub const PALETTE: [RGBColor; 7] = [
     RGBColor(0x56, 0xB4, 0xE9),
     RGBColor(0xA6, 0x9B, 0x00),
 ];
+/// As many as have no factor in common with the palette: pairs repeat after 28.
 pub const DASHES: [Dash; 4] = [Dash::Solid, Dash::Long, Dash::Short, Dash::Dotted];
 
 /// Schemes with a colour of their own, so that a scheme looks the same in every figure. Those that

@@ -3,15 +3,15 @@
 
 use super::chart::Hatch;
 
-pub type Point = (f64, f64);
+pub(crate) type Point = (f64, f64);
 
 /// Edges of a rectangle.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Bounds {
-    pub left: f64,
-    pub right: f64,
-    pub top: f64,
-    pub bottom: f64,
+pub(crate) struct Bounds {
+    pub(crate) left: f64,
+    pub(crate) right: f64,
+    pub(crate) top: f64,
+    pub(crate) bottom: f64,
 }
 
 /// The most points that stand for a group.
@@ -33,7 +33,7 @@ pub fn landmarks(group: &[Point]) -> impl Iterator<Item = Point> {
 
 /// Where many points share a column of `width`, the first, the extremes and the last remain:
 /// the picture is the same and the file small.
-pub fn thin(points: &[Point], width: f64) -> Vec<Point> {
+pub(crate) fn thin(points: &[Point], width: f64) -> Vec<Point> {
     let column = |p: &Point| (p.0 / width).floor();
     let mut out = Vec::with_capacity(points.len().min(8192));
     for group in points.chunk_by(|a, b| column(a) == column(b)) {
@@ -47,7 +47,7 @@ pub fn thin(points: &[Point], width: f64) -> Vec<Point> {
 }
 
 /// The same polyline without the points in the middle of its level and upright stretches.
-pub fn straighten(points: &[(i32, i32)]) -> Vec<(i32, i32)> {
+pub(crate) fn straighten(points: &[(i32, i32)]) -> Vec<(i32, i32)> {
     let mut out: Vec<(i32, i32)> = Vec::with_capacity(points.len());
     for &next in points {
         if out.last() == Some(&next) {
@@ -66,7 +66,7 @@ pub fn straighten(points: &[(i32, i32)]) -> Vec<(i32, i32)> {
 }
 
 /// The pieces of a polyline within bounds.
-pub fn clip(points: &[Point], within: &Bounds) -> Vec<Vec<Point>> {
+pub(crate) fn clip(points: &[Point], within: &Bounds) -> Vec<Vec<Point>> {
     let mut pieces: Vec<Vec<Point>> = Vec::new();
     if let [only] = points {
         let inside = (within.left..=within.right).contains(&only.0) && (within.top..=within.bottom).contains(&only.1);
@@ -112,7 +112,7 @@ fn clip_segment(from: Point, to: Point, within: &Bounds) -> Option<(Point, Point
 }
 
 /// Cuts a polyline into strokes of a dash pattern that runs on around corners.
-pub fn dashes(points: &[Point], (stroke, gap): (f64, f64)) -> Vec<(Point, Point)> {
+pub(crate) fn dashes(points: &[Point], (stroke, gap): (f64, f64)) -> Vec<(Point, Point)> {
     let mut out = Vec::new();
     let (mut on, mut left) = (true, stroke);
     for pair in points.windows(2) {
@@ -138,7 +138,7 @@ pub fn dashes(points: &[Point], (stroke, gap): (f64, f64)) -> Vec<(Point, Point)
 
 /// The lines that fill a rectangle, each set as one polyline that goes from line to line along
 /// the edges: one element in the document however many lines there are.
-pub fn hatching(hatch: Hatch, within: &Bounds) -> Vec<Vec<Point>> {
+pub(crate) fn hatching(hatch: Hatch, within: &Bounds) -> Vec<Vec<Point>> {
     match hatch {
         Hatch::Full | Hatch::Empty | Hatch::Pale => Vec::new(),
         Hatch::Level => vec![level(within, 4.0)],

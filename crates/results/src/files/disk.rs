@@ -32,11 +32,6 @@ pub fn create(path: &Path) -> io::Result<Out> {
     Ok(Out { file, path: path.to_owned() })
 }
 
-/// Lets another library make the file `path`.
-pub fn create_by<E: std::fmt::Display>(path: &Path, make: impl FnOnce(&Path) -> Result<(), E>) -> io::Result<()> {
-    attempt(Step::Create, "cannot write", path, || make(path).map_err(|error| io::Error::other(error.to_string())))
-}
-
 /// Gives a file or directory another name; a file of that name is replaced.
 pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     attempt(Step::Rename, "cannot write", to, || fs::rename(from, to))

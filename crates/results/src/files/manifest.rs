@@ -10,18 +10,19 @@ use std::io::{self, Read};
 use std::path::Path;
 use xoff_scenario::read;
 
-pub const NAME: &str = ".xoff";
+pub(crate) const NAME: &str = ".xoff";
 const LARGEST_BYTES: u64 = 64_000_000;
 const NOTE: &str = "Xoff wrote these files. It replaces this directory only while nothing else is in it.";
 
+/// What `.xoff` holds.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     /// The version that wrote it.
-    pub xoff: String,
-    pub note: String,
+    pub(crate) xoff: String,
+    pub(crate) note: String,
     /// The directory is in the making: all in it is its writer's.
-    pub writing: bool,
+    pub(crate) writing: bool,
     /// By path within the directory, with `/`. Those without a checksum may have any content.
     pub files: BTreeMap<String, Option<Checksum>>,
     /// Folders with a manifest of their own.
@@ -30,15 +31,16 @@ pub struct Manifest {
     pub stores: BTreeSet<String>,
 }
 
+/// Length and CRC-32 of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checksum {
-    pub bytes: u64,
-    pub crc32: String,
+    pub(crate) bytes: u64,
+    pub(crate) crc32: String,
 }
 
 impl Manifest {
-    pub fn new(writing: bool) -> Manifest {
+    pub(crate) fn new(writing: bool) -> Manifest {
         Manifest {
             xoff: env!("CARGO_PKG_VERSION").to_owned(),
             note: NOTE.to_owned(),
@@ -50,7 +52,7 @@ impl Manifest {
     }
 
     /// That of a directory; `None` if it has none that can be read.
-    pub fn read(dir: &Path) -> Option<Manifest> {
+    pub(crate) fn read(dir: &Path) -> Option<Manifest> {
         let path = dir.join(NAME);
         if !fs::symlink_metadata(&path).ok()?.is_file() {
             return None;
@@ -59,7 +61,7 @@ impl Manifest {
     }
 
     /// Of all that is in a directory, which is made durable on the way.
-    pub fn of(dir: &Path, stores: &[&str]) -> io::Result<Manifest> {
+    pub(crate) fn of(dir: &Path, stores: &[&str]) -> io::Result<Manifest> {
         let mut manifest = Manifest::new(false);
         manifest.stores = stores.iter().map(|&name| name.to_owned()).collect();
         manifest.gather(dir, "")?;
@@ -112,7 +114,7 @@ impl Checksum {
     }
 
     /// Whether the file at `path` still has this content.
-    pub fn holds(&self, path: &Path) -> io::Result<bool> {
+    pub(crate) fn holds(&self, path: &Path) -> io::Result<bool> {
         let file = File::open(path).map_err(|error| about("cannot read", path, &error))?;
         let bytes = file.metadata().map_err(|error| about("cannot read", path, &error))?.len();
         Ok(bytes == self.bytes && Checksum::of(path, &file)? == *self)

@@ -1,21 +1,21 @@
 //! Everything that is written to disk, and how it is read.
 //!
 //! One rule: what a reader finds under a name is whole, and nothing is removed that Xoff did not
-//! write. Reading order: [`disk`] (the only calls that change the file system), [`manifest`] (what
+//! write. Reading order: `disk` (the only calls that change the file system), [`manifest`] (what
 //! Xoff wrote into a directory, with checksums), [`ours`] (whether a directory holds nothing else),
-//! `place` (a finished directory takes its name), [`staging`] (a directory in the making), [`whole`]
+//! `place` (a finished directory takes its name), `staging` (a directory in the making), [`whole`]
 //! (single files), [`workplace`] (a directory that grows over several commands), [`partials`] (what
 //! to remove when the program is interrupted).
 
-pub mod disk;
-pub mod fault;
-pub mod listing;
+pub(crate) mod disk;
+pub(crate) mod fault;
+pub(crate) mod listing;
 pub mod manifest;
 pub mod notes;
 pub mod ours;
 pub mod partials;
 mod place;
-pub mod staging;
+pub(crate) mod staging;
 #[cfg(test)]
 mod tests;
 pub mod whole;

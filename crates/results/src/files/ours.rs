@@ -19,9 +19,11 @@ const ROUNDS: usize = 1000;
 /// What is where a result shall be.
 #[derive(Debug)]
 pub enum Found {
+    /// Nothing has this name.
     Absent,
     /// An empty directory, or one with nothing but leftovers of a killed writer.
     Free,
+    /// A directory with nothing in it but what its manifest lists.
     Ours(Box<Manifest>),
     /// Without a manifest, and what is in it.
     Unmarked(Vec<String>),

@@ -15,7 +15,8 @@ static STOPPED: AtomicBool = AtomicBool::new(false);
 /// Something under a hidden name, and the name it is meant to have.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    pub partial: PathBuf,
+    pub(crate) partial: PathBuf,
+    /// What it will be called when it is whole.
     pub target: PathBuf,
 }
 
@@ -24,7 +25,7 @@ fn list() -> MutexGuard<'static, Vec<Entry>> {
 }
 
 /// `.NAME.xoff-partial-PID-N` beside `target`: no other writer has it.
-pub fn hidden_name(target: &Path) -> io::Result<PathBuf> {
+pub(crate) fn hidden_name(target: &Path) -> io::Result<PathBuf> {
     hidden(target, INFIX)
 }
 
@@ -50,7 +51,7 @@ fn prefix(name: &OsStr, infix: &str) -> OsString {
 }
 
 /// Whether this is the hidden name of something: of `of`, or of anything.
-pub fn is_hidden_name(name: &OsStr, of: Option<&OsStr>) -> bool {
+pub(crate) fn is_hidden_name(name: &OsStr, of: Option<&OsStr>) -> bool {
     matches_infix(name, of, INFIX)
 }
 
@@ -101,6 +102,7 @@ pub(super) fn still_wanted() -> io::Result<()> {
     Ok(())
 }
 
+/// Whether [`abandon`] was called: nothing can be written any more.
 pub fn is_stopped() -> bool {
     STOPPED.load(Ordering::SeqCst)
 }

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 /// What becomes of a file that is there already.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Present {
+    /// It stays, and writing fails.
     Refuse,
+    /// The new one takes its name at one instant.
     Replace,
 }
 

@@ -42,6 +42,7 @@ impl Workplace {
         Ok(Workplace { path, _lock: lock })
     }
 
+    /// The directory itself, not the store in it.
     pub fn path(&self) -> &Path {
         &self.path
     }

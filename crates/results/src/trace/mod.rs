@@ -33,13 +33,21 @@ use xoff_scenario::Diagnostic;
 /// What was written.
 #[derive(Clone, Debug)]
 pub struct Written {
+    /// The trace.
     pub file: PathBuf,
+    /// Length of the file.
     pub bytes: u64,
+    /// Hosts and switches.
     pub nodes: usize,
+    /// Those that have a track.
     pub flows: usize,
+    /// Times in which PFC stopped an egress.
     pub pauses: usize,
+    /// Of the pauses, those that no other pause led to.
     pub roots: usize,
+    /// From a pause to what it led to: other pauses, and flows that it held.
     pub arrows: u64,
+    /// Points of the probed quantities.
     pub samples: u64,
     /// Where the times of pauses come from, in words.
     pub pause_times: &'static str,

@@ -13,7 +13,7 @@ use xoff_fabric::route::Routes;
 /// The first circle found: egress ports, each waiting for the next and the last for the first.
 /// `routes` are those of the network without the links that are `down`; `pinned` are paths of flows that
 /// follow no routes, as ports in order.
-pub fn find(plan: &Plan, routes: &Routes, down: &BTreeSet<u32>, pinned: &[Box<[u32]>]) -> Option<Vec<u32>> {
+pub(crate) fn find(plan: &Plan, routes: &Routes, down: &BTreeSet<u32>, pinned: &[Box<[u32]>]) -> Option<Vec<u32>> {
     let mut waits = dependencies(plan, routes);
     for path in pinned.iter().filter(|path| path.iter().all(|port| !down.contains(&(port / 2)))) {
         for two in path.windows(2) {
@@ -24,7 +24,7 @@ pub fn find(plan: &Plan, routes: &Routes, down: &BTreeSet<u32>, pinned: &[Box<[u
 }
 
 /// The paths that traffic is pinned to, each once.
-pub fn pinned(traffic: &[TrafficPlan]) -> Vec<Box<[u32]>> {
+pub(crate) fn pinned(traffic: &[TrafficPlan]) -> Vec<Box<[u32]>> {
     let mut paths: BTreeSet<Box<[u32]>> = BTreeSet::new();
     for plan in traffic {
         let template = match &plan.generator {
@@ -45,7 +45,7 @@ pub fn pinned(traffic: &[TrafficPlan]) -> Vec<Box<[u32]>> {
 }
 
 /// The states of the network that a run passes through: the links that are down, and since when.
-pub fn link_states(plan: &Plan, largest: usize) -> Vec<(xoff_engine::Time, BTreeSet<u32>)> {
+pub(crate) fn link_states(plan: &Plan, largest: usize) -> Vec<(xoff_engine::Time, BTreeSet<u32>)> {
     let mut states = vec![(xoff_engine::Time::ZERO, BTreeSet::new())];
     let mut down = BTreeSet::new();
     for (i, fault) in plan.faults.iter().enumerate() {

@@ -14,6 +14,7 @@ use xoff_fabric::pfc::{alpha_at, paused_alone};
 use xoff_fabric::plan::{Plan, Thresholds, peer};
 use xoff_schemes::param::{BytesByRate, ParamValues, Value};
 
+/// Whether a queue is marked before its ingress sends PAUSE.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -28,15 +29,18 @@ pub enum Verdict {
 /// Switches of one layer that are alike in this.
 #[derive(Clone, Debug, Serialize, PartialEq)]
 pub struct Marking {
+    /// The name traffic calls it by.
     pub scheme: String,
+    /// `leaf`, `spine` and so on.
     pub layer: String,
-    pub switches: usize,
+    pub(crate) switches: usize,
     /// The highest marking threshold of a port.
     pub kmin_bytes: u64,
     /// The least that one ingress holds when it is paused, with nothing else in the buffer.
     pub pause_bytes: u64,
     /// All marking thresholds of the switch together.
-    pub kmin_sum_bytes: u64,
+    pub(crate) kmin_sum_bytes: u64,
+    /// How far that can be relied on.
     pub marks_before_pause: Verdict,
     /// What would let marks come first at a single congested port; empty where they do.
     pub remedy: String,

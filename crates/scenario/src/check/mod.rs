@@ -5,8 +5,8 @@ pub mod marking;
 mod network;
 mod text;
 
-pub use marking::{Marking, Verdict};
-pub use network::{Layer, LinkGroup, RoundTrips};
+pub(crate) use marking::{Marking, Verdict};
+pub(crate) use network::{Layer, LinkGroup, RoundTrips};
 
 use crate::{Loaded, budget};
 use serde::Serialize;
@@ -16,65 +16,67 @@ use xoff_fabric::route::Routes;
 /// Everything `xoff check` tells; text by [`Report::text`], JSON by serialising it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    pub name: String,
-    pub hosts: usize,
-    pub switches: usize,
-    pub links: usize,
-    pub layers: Vec<Layer>,
-    pub link_groups: Vec<LinkGroup>,
-    pub round_trips: Option<RoundTrips>,
-    pub schemes: Vec<String>,
-    pub headroom: Vec<HeadroomRow>,
-    pub buffers: Vec<BufferRow>,
-    pub marking: Vec<Marking>,
+    pub(crate) name: String,
+    pub(crate) hosts: usize,
+    pub(crate) switches: usize,
+    pub(crate) links: usize,
+    pub(crate) layers: Vec<Layer>,
+    pub(crate) link_groups: Vec<LinkGroup>,
+    pub(crate) round_trips: Option<RoundTrips>,
+    pub(crate) schemes: Vec<String>,
+    pub(crate) headroom: Vec<HeadroomRow>,
+    pub(crate) buffers: Vec<BufferRow>,
+    pub(crate) marking: Vec<Marking>,
+    /// Whether PFC can bring the network to a standstill.
     pub deadlock: Deadlock,
-    pub traffic: Vec<TrafficRow>,
-    pub warnings: Vec<String>,
+    pub(crate) traffic: Vec<TrafficRow>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Headroom of the ingresses of one speed.
 #[derive(Clone, Debug, Serialize, PartialEq)]
-pub struct HeadroomRow {
-    pub rate: String,
-    pub configured_bytes: u64,
-    pub required_bytes: u64,
-    pub enough: bool,
+pub(crate) struct HeadroomRow {
+    pub(crate) rate: String,
+    pub(crate) configured_bytes: u64,
+    pub(crate) required_bytes: u64,
+    pub(crate) enough: bool,
 }
 
 /// The buffers of switches that are alike.
 #[derive(Clone, Debug, Serialize, PartialEq)]
-pub struct BufferRow {
-    pub layer: String,
-    pub switches: usize,
-    pub ports: u32,
-    pub buffer_bytes: u64,
-    pub headroom_bytes: u64,
+pub(crate) struct BufferRow {
+    pub(crate) layer: String,
+    pub(crate) switches: usize,
+    pub(crate) ports: u32,
+    pub(crate) buffer_bytes: u64,
+    pub(crate) headroom_bytes: u64,
     /// Static thresholds, or the reserves of dynamic ones.
-    pub promised_bytes: u64,
+    pub(crate) promised_bytes: u64,
     /// Negative where more is promised than there is.
-    pub left_bytes: i64,
+    pub(crate) left_bytes: i64,
 }
 
+/// Circles of buffers that wait for each other.
 #[derive(Clone, Debug, Serialize)]
 pub struct Deadlock {
     /// Whether buffers can wait for each other in a circle, along shortest and pinned paths.
     pub possible: bool,
     /// Since when, where a failed link makes it so.
-    pub from_us: Option<f64>,
+    pub(crate) from_us: Option<f64>,
     /// Ports that wait for each other, in order.
-    pub circle: Vec<String>,
+    pub(crate) circle: Vec<String>,
 }
 
 #[derive(Clone, Debug, Serialize, PartialEq)]
-pub struct TrafficRow {
-    pub name: String,
-    pub kind: String,
+pub(crate) struct TrafficRow {
+    pub(crate) name: String,
+    pub(crate) kind: String,
     /// Until the end of the run, where it can be told.
-    pub flows: Option<f64>,
-    pub bytes: Option<f64>,
+    pub(crate) flows: Option<f64>,
+    pub(crate) bytes: Option<f64>,
     /// Of the senders' links.
-    pub load: Option<f64>,
-    pub ends_by_itself: bool,
+    pub(crate) load: Option<f64>,
+    pub(crate) ends_by_itself: bool,
 }
 
 /// Looks at a scenario from all sides.

@@ -10,43 +10,43 @@ use xoff_fabric::timing::base_rtt;
 
 /// The switches (or hosts) of one layer.
 #[derive(Clone, Debug, Serialize, PartialEq)]
-pub struct Layer {
-    pub layer: String,
-    pub nodes: usize,
+pub(crate) struct Layer {
+    pub(crate) layer: String,
+    pub(crate) nodes: usize,
     /// Capacity of all its links towards the hosts, among equals, and away from the hosts.
-    pub down_gbps: f64,
-    pub across_gbps: f64,
-    pub up_gbps: f64,
+    pub(crate) down_gbps: f64,
+    pub(crate) across_gbps: f64,
+    pub(crate) up_gbps: f64,
     /// What comes from below over what can go on; `None` where nothing goes on.
-    pub oversubscription: Option<f64>,
+    pub(crate) oversubscription: Option<f64>,
 }
 
 /// Links that are alike.
 #[derive(Clone, Debug, Serialize, PartialEq)]
-pub struct LinkGroup {
-    pub from: String,
-    pub to: String,
-    pub links: usize,
-    pub rate: String,
-    pub delay: String,
-    pub reverse_rate: String,
-    pub reverse_delay: String,
-    pub loss: f64,
+pub(crate) struct LinkGroup {
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) links: usize,
+    pub(crate) rate: String,
+    pub(crate) delay: String,
+    pub(crate) reverse_rate: String,
+    pub(crate) reverse_delay: String,
+    pub(crate) loss: f64,
 }
 
 /// Base round trips of full packets and their ACKs.
 #[derive(Clone, Debug, Serialize, PartialEq)]
-pub struct RoundTrips {
-    pub pairs_sampled: usize,
-    pub min_us: f64,
-    pub median_us: f64,
+pub(crate) struct RoundTrips {
+    pub(crate) pairs_sampled: usize,
+    pub(crate) min_us: f64,
+    pub(crate) median_us: f64,
     /// Over all pairs, not only the sampled.
-    pub max_us: f64,
+    pub(crate) max_us: f64,
     /// The fastest NIC's rate times the longest round trip.
-    pub bdp_bytes: u64,
+    pub(crate) bdp_bytes: u64,
 }
 
-pub fn layers(plan: &Plan) -> Vec<Layer> {
+pub(crate) fn layers(plan: &Plan) -> Vec<Layer> {
     let level = levels(plan);
     let mut order: Vec<(u32, &str)> =
         plan.nodes.iter().zip(&level).map(|(node, level)| (*level, node.layer.as_str())).collect();
@@ -115,7 +115,7 @@ fn levels(plan: &Plan) -> Vec<u32> {
     level
 }
 
-pub fn link_groups(plan: &Plan) -> Vec<LinkGroup> {
+pub(crate) fn link_groups(plan: &Plan) -> Vec<LinkGroup> {
     type Facts<'a> = (&'a str, &'a str, BitRate, Span, BitRate, Span, u64);
     let mut groups: BTreeMap<Facts<'_>, usize> = BTreeMap::new();
     for link in &plan.links {
@@ -141,7 +141,7 @@ pub fn link_groups(plan: &Plan) -> Vec<LinkGroup> {
 /// At most this many pairs are measured one by one.
 const PAIRS_LARGEST: usize = 4000;
 
-pub fn round_trips(plan: &Plan, routes: &Routes) -> Option<RoundTrips> {
+pub(crate) fn round_trips(plan: &Plan, routes: &Routes) -> Option<RoundTrips> {
     let hosts: Vec<u32> =
         (0..plan.nodes.len() as u32).filter(|node| plan.nodes[*node as usize].kind == NodeKind::Host).collect();
     let count = hosts.len() as u64;

@@ -5,23 +5,25 @@ use crate::values::list;
 /// One key of a section. A key that means different things in different cases has several rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
+    /// Without the path of its section.
     pub name: &'static str,
+    /// What may be written for it.
     pub kind: Kind,
     /// As spelled in a scenario; empty if there is none.
-    pub default: &'static str,
+    pub(crate) default: &'static str,
     /// When it applies, read on from "it applies only": `with kind = "star"`. Empty: always.
     pub applies: &'static str,
-    pub meaning: &'static str,
+    pub(crate) meaning: &'static str,
 }
 
 impl Key {
     /// A key that always applies.
-    pub const fn new(name: &'static str, kind: Kind, default: &'static str, meaning: &'static str) -> Key {
+    pub(crate) const fn new(name: &'static str, kind: Kind, default: &'static str, meaning: &'static str) -> Key {
         Key { name, kind, default, applies: "", meaning }
     }
 
     /// The same, but only in some case: `with kind = "star"`.
-    pub const fn only(self, applies: &'static str) -> Key {
+    pub(crate) const fn only(self, applies: &'static str) -> Key {
         Key { applies, ..self }
     }
 }
@@ -29,15 +31,23 @@ impl Key {
 /// What a key takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
+    /// Any words.
     Text,
     /// A text or a list of texts.
     Texts,
+    /// A time with its unit.
     Time,
+    /// A rate with its unit.
     Rate,
+    /// A size with its unit.
     Bytes,
+    /// A whole number, not negative.
     Count,
+    /// Any number.
     Number,
+    /// `true` or `false`.
     Flag,
+    /// One of these words.
     Choice(&'static [&'static str]),
     /// Any of several kinds, such as a size or "auto".
     Either(&'static [Kind]),
@@ -51,7 +61,7 @@ pub enum Kind {
 
 impl Kind {
     /// For messages and lists.
-    pub fn expects(self) -> String {
+    pub(crate) fn expects(self) -> String {
         match self {
             Kind::Text => "a text".into(),
             Kind::Texts => "a text or a list of texts".into(),
@@ -78,7 +88,8 @@ pub struct Section {
     pub path: &'static str,
     /// Written `[[path]]`.
     pub repeated: bool,
-    pub meaning: &'static str,
+    pub(crate) meaning: &'static str,
+    /// In the order in which they are described.
     pub keys: &'static [Key],
 }
 

@@ -1,12 +1,13 @@
 //! Every section and key of a scenario as data: hints, the JSON schema and the listing of
 //! `describe` all come from here.
 
-pub mod key;
+pub(crate) mod key;
 pub mod schema;
 mod tables;
 
 use crate::wrap;
-pub use key::{Key, Kind, Section};
+pub use key::Kind;
+pub use key::{Key, Section};
 
 /// The sections, in the order of the documentation.
 pub fn sections() -> impl Iterator<Item = &'static Section> {

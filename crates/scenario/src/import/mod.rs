@@ -7,7 +7,7 @@ pub mod cdf;
 pub mod hpcc;
 pub mod htsim;
 pub mod page;
-pub mod words;
+pub(crate) mod words;
 
 use crate::{Attachment, Diagnostic, Scenario};
 use serde_json::Value;
@@ -16,11 +16,13 @@ use std::path::Path;
 /// A scenario made from files of another simulator.
 #[derive(Debug)]
 pub struct Imported {
+    /// Of the scenario, made from that of its file.
     pub name: String,
     /// TOML.
     pub text: String,
     /// Files that the text names, to be kept beside it.
     pub files: Vec<Attachment>,
+    /// What is different here, or without effect.
     pub warnings: Vec<Diagnostic>,
     /// What was found, for people and programs.
     pub facts: Vec<Fact>,
@@ -29,12 +31,14 @@ pub struct Imported {
 /// Something counted or chosen on the way.
 #[derive(Clone, Debug)]
 pub struct Fact {
+    /// A key of the JSON that `xoff import` prints.
     pub name: &'static str,
+    /// A number, a text or a list.
     pub value: Value,
 }
 
 impl Fact {
-    pub fn new(name: &'static str, value: impl Into<Value>) -> Fact {
+    pub(crate) fn new(name: &'static str, value: impl Into<Value>) -> Fact {
         Fact { name, value: value.into() }
     }
 }

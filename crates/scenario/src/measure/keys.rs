@@ -114,7 +114,7 @@ pub const SECTIONS: &[Section] = &[Section {
     ],
 }];
 
-pub const SERIES_NAMES: &[&str] = &[
+const SERIES_NAMES: &[&str] = &[
     "queue",
     "ingress",
     "port_throughput",
@@ -126,7 +126,7 @@ pub const SERIES_NAMES: &[&str] = &[
     "shaped",
     "shaped_queue",
 ];
-pub const PORT_NAMES: &[&str] = &[
+const PORT_NAMES: &[&str] = &[
     "queue_peak",
     "queue_mean",
     "ingress_peak",
@@ -140,7 +140,7 @@ pub const PORT_NAMES: &[&str] = &[
     "resume_frames",
     "refresh_frames",
 ];
-pub const COUNTER_NAMES: &[&str] = &[
+const COUNTER_NAMES: &[&str] = &[
     "events",
     "packet_hops",
     "flows_started",
@@ -166,3 +166,19 @@ pub const COUNTER_NAMES: &[&str] = &[
     "deadlocks",
     "watchdog_storms",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ports, probe, whole};
+    use super::*;
+
+    #[test]
+    fn choices_are_what_readers_know() {
+        let series: Vec<&str> = probe::METRICS.into_iter().map(|metric| probe::facts(metric).name).collect();
+        assert_eq!(SERIES_NAMES, series);
+        let counters: Vec<&str> = whole::COUNTERS.iter().map(|(name, _)| *name).collect();
+        assert_eq!(COUNTER_NAMES, counters);
+        let ports: Vec<&str> = ports::WHATS.iter().map(|(name, _)| *name).collect();
+        assert_eq!(PORT_NAMES, ports);
+    }
+}

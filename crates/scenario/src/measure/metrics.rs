@@ -8,13 +8,16 @@ use xoff_engine::{Span, Time};
 /// The mean of a quantity over an interval that ends at `end`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bin {
+    /// Where the next bin may begin.
     pub end: Time,
+    /// How far the interval reaches back from `end`.
     pub length: Span,
+    /// In whatever unit the series has.
     pub value: f64,
 }
 
 impl Bin {
-    pub fn start(&self) -> Time {
+    pub(crate) fn start(&self) -> Time {
         Time::from_ps(self.end.ps().saturating_sub(self.length.ps()))
     }
 }

@@ -3,25 +3,24 @@
 //! A measure is a table of data, `[[measure]]`, in a scenario or in an experiment. Every metric is
 //! listed, with its keys and its unit, in `docs/metrics.md` and by `xoff describe metrics`.
 //!
-//! Reading order: [`registry`] (the metrics as data), [`keys`], [`mod@read`] (from tables to
-//! [`Measures`]), [`recording`] (what a run leaves in memory), then a file per family: [`flows`],
-//! [`series`] (over [`mod@line`]), [`pauses`], [`ports`], [`whole`].
+//! Reading order: [`registry`] (the metrics as data), [`keys`], `read` (from tables to [`Measures`]), [`recording`]
+//! (what a run leaves in memory), then a file per family: `flows`, `series` (over `line`), `pauses`, `ports`, `whole`.
 
-pub mod flows;
+pub(crate) mod flows;
 pub mod keys;
-pub mod line;
+pub(crate) mod line;
 pub mod metrics;
-pub mod pauses;
-pub mod ports;
+pub(crate) mod pauses;
+pub(crate) mod ports;
 pub mod probe;
-pub mod read;
+pub(crate) mod read;
 pub mod recording;
 pub mod registry;
-pub mod scope;
-pub mod series;
-pub mod stat;
-pub mod unit;
-pub mod whole;
+pub(crate) mod scope;
+pub(crate) mod series;
+pub(crate) mod stat;
+pub(crate) mod unit;
+pub(crate) mod whole;
 
 pub use read::{groups, is_for, read, rows};
 pub use recording::Recording;
@@ -34,13 +33,16 @@ use xoff_fabric::plan::Plan;
 pub struct Measured {
     /// Infinity stands for "never within the run", NaN for "cannot be told" (no flow, no sample).
     pub numbers: BTreeMap<String, f64>,
+    /// Those of measures that give more than a number.
     pub curves: BTreeMap<String, Curve>,
 }
 
 /// Points in order of x: a quantity over time, or a statistic over flow sizes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
+    /// Time in `x_unit`, flow sizes in bytes, or the quantity itself where the curve is a distribution.
     pub x: Vec<f64>,
+    /// As many as `x`.
     pub y: Vec<f64>,
 }
 
@@ -76,10 +78,6 @@ enum Value {
 }
 
 impl Measures {
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
     /// The names of all numbers and curves, in the order of the tables.
     pub fn names(&self) -> Vec<String> {
         self.list.iter().flat_map(Measure::names).collect()

@@ -11,7 +11,7 @@ use xoff_fabric::plan::Plan;
 use xoff_fabric::record::{ClassReport, PortReport};
 
 #[derive(Clone, Debug)]
-pub struct PortMeasure {
+pub(crate) struct PortMeasure {
     ports: Vec<u32>,
     class: Option<u8>,
     what: Of,
@@ -21,7 +21,7 @@ pub struct PortMeasure {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Of {
+pub(crate) enum Of {
     QueuePeak,
     QueueMean,
     IngressPeak,
@@ -36,7 +36,7 @@ pub enum Of {
     RefreshFrames,
 }
 
-pub const WHATS: &[(&str, Of)] = &[
+pub(crate) const WHATS: &[(&str, Of)] = &[
     ("queue_peak", Of::QueuePeak),
     ("queue_mean", Of::QueueMean),
     ("ingress_peak", Of::IngressPeak),
@@ -51,7 +51,7 @@ pub const WHATS: &[(&str, Of)] = &[
     ("refresh_frames", Of::RefreshFrames),
 ];
 
-pub fn read(row: &mut Table, scope: &Scope<'_>) -> Result<(PortMeasure, &'static str)> {
+pub(crate) fn read(row: &mut Table, scope: &Scope<'_>) -> Result<(PortMeasure, &'static str)> {
     let what = row.choice("what", WHATS)?;
     let ports = scope.names.all_ports(&row.texts("of")?)?;
     let class = match what {

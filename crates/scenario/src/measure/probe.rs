@@ -5,15 +5,21 @@ use xoff_fabric::record::Metric;
 /// How a metric is called, and in what unit it is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricFacts {
+    /// As in the column `metric` of `series.parquet`.
     pub name: &'static str,
+    /// `1` for shares.
     pub unit: &'static str,
     /// From the world's unit to `unit`.
     pub scale: f64,
+    /// Whether each class of a port has its own.
     pub per_class: bool,
+    /// Of a flow; otherwise of a port.
     pub of_flow: bool,
+    /// A sentence.
     pub meaning: &'static str,
 }
 
+/// All of them, in the order in which they are described.
 pub const METRICS: [Metric; 10] = [
     Metric::QueueBytes,
     Metric::IngressBytes,
@@ -27,6 +33,7 @@ pub const METRICS: [Metric; 10] = [
     Metric::FlowShapedBytes,
 ];
 
+/// The only place that names a metric or gives it a unit.
 pub fn facts(metric: Metric) -> MetricFacts {
     let of =
         |name, unit, scale, per_class, of_flow, meaning| MetricFacts { name, unit, scale, per_class, of_flow, meaning };

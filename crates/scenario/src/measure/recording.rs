@@ -9,11 +9,17 @@ use xoff_fabric::record::{Counters, Failure, FlowRecord, Metric, PauseRecord, Po
 /// the responses it carried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Response {
+    /// As [`FlowRecord::source`].
     pub source: u32,
+    /// As [`FlowRecord::label`].
     pub label: u32,
+    /// The node that answers.
     pub src: u32,
+    /// The node that asked.
     pub dst: u32,
+    /// Of the connection.
     pub class: u8,
+    /// When the sender was told to send it.
     pub asked: Time,
     /// The sender knows that all of it has arrived.
     pub done: Option<Time>,
@@ -24,39 +30,52 @@ pub struct Response {
 pub struct Recording {
     /// In the order of their ends, without their paths.
     pub flows: Vec<FlowRecord>,
+    /// PAUSE frames alone: no measure looks at the RESUMEs.
     pub pauses: Vec<PauseRecord>,
     /// Responses on connections that stay open.
     pub responses: Vec<Response>,
+    /// Only those that some measure needs.
     pub series: BTreeMap<SeriesKey, Series>,
+    /// One per port of the network.
     pub ports: Vec<PortReport>,
+    /// Of the whole run.
     pub counters: Counters,
+    /// The simulated time at which the run ended.
     pub sim_end: Time,
+    /// Why the run ended early.
     pub failure: Option<Failure>,
     /// When the first deadlock was seen.
     pub deadlock_at: Option<Time>,
     /// The world's account of packets did not balance: a fault of the simulator.
     pub imbalance: Option<String>,
+    /// Of the run without its set-up.
     pub cpu_seconds: f64,
 }
 
 /// One probed quantity of one port (and class) or of one flow, by [`FlowRecord::id`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SeriesKey {
+    /// What is probed.
     pub metric: Metric,
+    /// A port, or a flow where [`Metric`] is of flows.
     pub entity: u32,
+    /// Zero where the metric has no classes.
     pub class: u8,
 }
 
 /// The instants at which a probe samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Grid {
+    /// The first of them.
     pub from: Time,
+    /// Between two of them; above zero.
     pub step: Span,
+    /// The last possible one.
     pub until: Time,
 }
 
 impl Grid {
-    pub fn at(&self, index: u64) -> Time {
+    pub(crate) fn at(&self, index: u64) -> Time {
         Time::from_ps(self.from.ps() + index * self.step.ps())
     }
 
@@ -72,13 +91,16 @@ impl Grid {
 pub struct Series {
     /// Of the flow; zero for ports.
     pub label: u32,
+    /// Of its probe.
     pub grid: Grid,
     /// Number of the first sample's instant.
     pub first: u64,
+    /// Without gaps, in the unit of the world.
     pub values: Vec<f64>,
 }
 
 impl Series {
+    /// Samples come in order of time; one that is there already stays, and a gap is filled with zeros.
     pub fn push(&mut self, at: Time, value: f64) {
         let index = (at.saturating_since(self.grid.from).ps() / self.grid.step.ps()).saturating_sub(self.first);
         let known = self.values.len() as u64;
@@ -94,9 +116,13 @@ impl Series {
 /// What must be kept.
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
+    /// Records of flows.
     pub flows: bool,
+    /// Records of PAUSE frames.
     pub pauses: bool,
+    /// Repetitions of timed signalling among the pauses.
     pub refreshes: bool,
+    /// Responses on connections that stay open.
     pub responses: bool,
     /// By metric, port and class.
     pub ports: HashMap<SeriesKey, Grid>,

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// What a metric looks at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Family {
+pub(crate) enum Family {
     Flows,
     Series,
     Pauses,
@@ -71,15 +71,16 @@ impl Family {
 /// One metric.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricSpec {
+    /// The value of the key `metric`.
     pub name: &'static str,
-    pub family: Family,
+    pub(crate) family: Family,
     /// What comes out: a number of some kind, or a curve.
     pub gives: &'static str,
     /// Keys that must be given.
     pub needs: &'static [&'static str],
     /// Keys of its own that may be given, beside those of its family.
-    pub takes: &'static [&'static str],
-    pub meaning: &'static str,
+    pub(crate) takes: &'static [&'static str],
+    pub(crate) meaning: &'static str,
     /// The rest of a table, as it would be written.
     pub example: &'static str,
 }
@@ -100,6 +101,7 @@ use Family::{Flows, Pauses, Ports, Series, Whole};
 
 const BAND: &[&str] = &["above", "below", "target", "within", "series_unit"];
 
+/// All of them, by family.
 pub const METRICS: &[MetricSpec] = &[
     metric(
         "fct",
@@ -512,7 +514,7 @@ pub const METRICS: &[MetricSpec] = &[
     ),
 ];
 
-pub fn find(name: &str) -> Option<&'static MetricSpec> {
+pub(crate) fn find(name: &str) -> Option<&'static MetricSpec> {
     METRICS.iter().find(|metric| metric.name == name)
 }
 

@@ -14,7 +14,7 @@ use xoff_fabric::route::{FlowKey, Routes};
 use xoff_fabric::timing;
 
 #[derive(Clone, Debug)]
-pub enum WholeMeasure {
+pub(crate) enum WholeMeasure {
     Counter(Counter),
     Deadlocked,
     DeadlockTime(Unit),
@@ -27,7 +27,7 @@ type Count = fn(&Counters) -> u64;
 
 /// A counter by name.
 #[derive(Clone, Copy)]
-pub struct Counter(&'static str, Count);
+pub(crate) struct Counter(&'static str, Count);
 
 impl std::fmt::Debug for Counter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Counter {
 }
 
 /// The counters of a run, by the names of `run.json`.
-pub const COUNTERS: &[(&str, Count)] = &[
+pub(crate) const COUNTERS: &[(&str, Count)] = &[
     ("events", |c| c.events),
     ("packet_hops", |c| c.packet_hops),
     ("flows_started", |c| c.flows_started),
@@ -68,7 +68,7 @@ fn drops(counters: &Counters) -> u64 {
 }
 
 /// Reads the keys of a metric of this family. Gives the unit, too.
-pub fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(WholeMeasure, &'static str)> {
+pub(crate) fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(WholeMeasure, &'static str)> {
     let time = |of: fn(Unit) -> WholeMeasure, row: &mut Table| {
         let unit = unit::read(row, "unit", Dimension::Time)?;
         Ok((of(unit), unit.0))
@@ -124,7 +124,7 @@ fn round_trips(plan: &Plan, sources: &[u32], targets: &[u32]) -> Vec<Span> {
 }
 
 impl WholeMeasure {
-    pub fn stats(&self) -> Option<&Stats> {
+    pub(crate) fn stats(&self) -> Option<&Stats> {
         match self {
             WholeMeasure::BaseRtt(_, _, stats) => Some(stats),
             _ => None,

@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn every_kind_is_listed() {
-        let names: Vec<&str> = crate::traffic::KINDS.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = crate::traffic::read::KINDS.iter().map(|(name, _)| *name).collect();
         assert_eq!(KINDS, Kind::Choice(names.leak()));
     }
 

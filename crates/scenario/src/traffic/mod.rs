@@ -1,24 +1,24 @@
 //! Traffic: what hosts send to each other, and when.
 //!
-//! [`read()`] turns a `[[traffic]]` table into a [`TrafficPlan`], which builds the same
+//! `read` turns a `[[traffic]]` table into a [`TrafficPlan`], which builds the same
 //! [`xoff_fabric::traffic::Source`] as often as it is asked. Each generator has a file of its own
 //! and is made of typed settings; it does no parsing.
 
-pub mod all_to_all;
-pub mod batch;
-pub mod cdf;
-pub mod choose;
-pub mod flow;
-pub mod incast;
-pub mod keys;
-pub mod on_off;
-pub mod plan;
-pub mod poisson;
+pub(crate) mod all_to_all;
+pub(crate) mod batch;
+pub(crate) mod cdf;
+pub(crate) mod choose;
+pub(crate) mod flow;
+pub(crate) mod incast;
+pub(crate) mod keys;
+pub(crate) mod on_off;
+pub(crate) mod plan;
+pub(crate) mod poisson;
 mod read;
-pub mod reads;
-pub mod sizes;
-pub mod timetable;
+pub(crate) mod reads;
+pub(crate) mod sizes;
+pub(crate) mod timetable;
 pub mod workloads;
 
 pub use plan::{Expected, TrafficPlan};
-pub use read::{KINDS, read};
+pub(crate) use read::read;

@@ -15,14 +15,17 @@ use xoff_fabric::traffic::Source;
 /// source from it, and all of them do the same.
 #[derive(Clone, Debug)]
 pub struct TrafficPlan {
+    /// The key `name`; two tables may have the same.
     pub name: String,
     /// How many generators before it have the same name.
-    pub namesake: u64,
+    pub(crate) namesake: u64,
+    /// The key `kind`.
     pub kind: &'static str,
     /// What [`xoff_fabric::traffic::FlowSpec::label`] of its flows counts in.
     pub labels: Arc<[String]>,
+    /// Until the end of the run.
     pub expected: Expected,
-    pub generator: Generator,
+    pub(crate) generator: Generator,
 }
 
 /// What can be told before anything runs.
@@ -31,15 +34,15 @@ pub struct Expected {
     /// How many flows start until the end of the run.
     pub flows: Option<f64>,
     /// The payload they carry.
-    pub bytes: Option<f64>,
+    pub(crate) bytes: Option<f64>,
     /// Payload offered, as a part of what the senders' links can carry.
-    pub load: Option<f64>,
+    pub(crate) load: Option<f64>,
     /// It ends by itself: at some time all its flows have started, and none of them is endless.
     pub finite: bool,
 }
 
 #[derive(Clone, Debug)]
-pub enum Generator {
+pub(crate) enum Generator {
     Listed(Arc<[Planned]>),
     Batch(Batch),
     Poisson(Poisson),
@@ -51,7 +54,7 @@ pub enum Generator {
 
 impl TrafficPlan {
     /// Whether flows of one of its labels are followed by a probe of flows.
-    pub fn probed(&self, label: u32) -> bool {
+    pub(crate) fn probed(&self, label: u32) -> bool {
         match &self.generator {
             Generator::Listed(flows) => flows.iter().any(|flow| flow.spec.probed && flow.spec.label == label),
             Generator::Batch(of) => of.template.probed,

@@ -7,7 +7,9 @@ use super::cdf::Cdf;
 /// One distribution that a scenario may name: `sizes = "websearch"`.
 #[derive(Debug)]
 pub struct Workload {
+    /// What scenarios call it.
     pub name: &'static str,
+    /// Whose traffic it is, in a few words.
     pub title: &'static str,
     text: &'static str,
 }
@@ -45,15 +47,18 @@ pub static WORKLOADS: &[Workload] = &[
     workload!("datamining-fine", "data mining (VL2), also below one packet"),
 ];
 
+/// The workload of exactly this name.
 pub fn find(name: &str) -> Option<&'static Workload> {
     WORKLOADS.iter().find(|workload| workload.name == name)
 }
 
+/// All names, the usual ones first.
 pub fn names() -> impl Iterator<Item = &'static str> {
     WORKLOADS.iter().map(|workload| workload.name)
 }
 
 impl Workload {
+    /// Parsed again at every call.
     pub fn cdf(&self) -> Cdf {
         Cdf::parse(self.text).expect("shipped distributions are checked by a test")
     }

@@ -28,7 +28,7 @@ use xoff_scenario::{Diagnostic, library, wrap};
 use xoff_schemes::Roster;
 
 /// Why a command did not succeed.
-pub enum Stop {
+pub(crate) enum Stop {
     /// The input is wrong: exit code 2, nothing was written.
     BadInput(Vec<Diagnostic>),
     /// The arguments are wrong, and that has been said: exit code 2.

@@ -1,17 +1,17 @@
 //! The papers' experiments, run from data, drawn, and their claims judged.
 //!
 //! Reading order: [`catalogue`] (the files), [`experiment`] and [`claims`] (what they state),
-//! [`runner`] (runs made once), [`results`] (what they yielded), [`expression`] and [`judge`]
-//! (verdicts), [`figure`] and [`report`] (what people see).
+//! [`runner`] (runs made once), [`results`] (what they yielded), [`expression`] and `judge`
+//! (verdicts), `figure` and `report` (what people see).
 
 pub mod catalogue;
 pub mod claims;
 pub mod experiment;
 pub mod expression;
-pub mod figure;
-pub mod judge;
-pub mod judged;
-pub mod report;
+pub(crate) mod figure;
+pub(crate) mod judge;
+pub(crate) mod judged;
+pub(crate) mod report;
 pub mod results;
 pub mod runner;
 pub mod scale;

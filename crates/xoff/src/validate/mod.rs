@@ -1,11 +1,11 @@
 //! Xoff against the HPCC authors' simulator, on its own inputs: `xoff validate`.
 //!
-//! Reading order: [`theirs`] (what the other simulator wrote), [`mod@compare`] (how near two runs are),
-//! [`queues`], [`times`], [`report`].
+//! Reading order: [`theirs`] (what the other simulator wrote), `compare` (how near two runs are),
+//! [`queues`], [`times`], `report`.
 
-pub mod compare;
+pub(crate) mod compare;
 pub mod queues;
-pub mod report;
+pub(crate) mod report;
 pub mod theirs;
 pub mod times;
 

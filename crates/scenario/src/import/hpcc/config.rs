@@ -86,7 +86,7 @@ impl<'a> Config<'a> {
         self.place(name).error(message)
     }
 
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.given(name).is_some()
     }
 
@@ -115,10 +115,12 @@ impl<'a> Config<'a> {
         }
     }
 
+    /// Whether its value, given or by default, is not zero.
     pub fn flag(&self, name: &str) -> Result<bool> {
         Ok(self.number(name)? != 0.0)
     }
 
+    /// A whole number within bounds, both included.
     pub fn count(&self, name: &str, range: RangeInclusive<u64>) -> Result<u64> {
         match self.text(name)?.parse::<u64>() {
             Ok(count) if range.contains(&count) => Ok(count),
@@ -130,7 +132,7 @@ impl<'a> Config<'a> {
         }
     }
 
-    pub fn number(&self, name: &str) -> Result<f64> {
+    pub(crate) fn number(&self, name: &str) -> Result<f64> {
         let text = self.text(name)?;
         number(text).ok_or_else(|| self.error(name, format!("`{name}` is not a number")))
     }
@@ -153,7 +155,7 @@ impl<'a> Config<'a> {
         }
     }
 
-    pub fn file(&self, name: &str) -> Result<&str> {
+    pub(crate) fn file(&self, name: &str) -> Result<&str> {
         self.text(name)
     }
 

@@ -4,7 +4,7 @@
 
 /// What follows a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Zero or not.
     Flag,
     /// A whole number.
@@ -21,7 +21,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub fn expects(self) -> &'static str {
+    pub(crate) fn expects(self) -> &'static str {
         match self {
             Kind::Flag => "0 or 1",
             Kind::Count => "a whole number",
@@ -36,7 +36,7 @@ impl Kind {
 
 /// What becomes of a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
+pub(crate) enum Fate {
     /// A part of the scenario, whatever the mode.
     Mapped,
     /// A part of the scenario under these values of `CC_MODE`; without effect under others, there as here.
@@ -49,35 +49,39 @@ pub enum Fate {
     Output,
 }
 
+/// One key of the configuration.
 #[derive(Debug)]
 pub struct Key {
+    /// In capitals, as written there.
     pub name: &'static str,
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// What the simulator's code has without it; empty: it must be given where it matters.
-    pub default: &'static str,
-    pub fate: Fate,
+    pub(crate) default: &'static str,
+    pub(crate) fate: Fate,
     /// What becomes of it, in a sentence.
-    pub becomes: &'static str,
+    pub(crate) becomes: &'static str,
 }
 
+/// A value of `CC_MODE`.
 pub const DCQCN: u64 = 1;
-pub const HPCC: u64 = 3;
-pub const TIMELY: u64 = 7;
+pub(crate) const HPCC: u64 = 3;
+pub(crate) const TIMELY: u64 = 7;
+/// A value of `CC_MODE`.
 pub const DCTCP: u64 = 8;
-pub const PINT: u64 = 10;
+pub(crate) const PINT: u64 = 10;
 
 const fn key(name: &'static str, kind: Kind, default: &'static str, fate: Fate, becomes: &'static str) -> Key {
     Key { name, kind, default, fate, becomes }
 }
 
-pub fn find(name: &str) -> Option<&'static Key> {
+pub(crate) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
 use Fate::{Checked, Inert, Mapped, MappedIn, Output};
 use Kind::{Count, File, Flag, LinkDown, Map, Number, Rate};
 
-pub static KEYS: &[Key] = &[
+pub(crate) static KEYS: &[Key] = &[
     key(
         "CC_MODE",
         Count,

@@ -13,8 +13,9 @@ mod wire_bytes;
 
 use super::flow::Wiring;
 use super::plan::{Expected, Generator, TrafficPlan};
+use crate::Table;
+use crate::context::TrafficContext;
 use crate::reader::Result;
-use crate::{Table, TrafficContext};
 use settings::Settings;
 use std::sync::Arc;
 

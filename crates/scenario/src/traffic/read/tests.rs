@@ -64,7 +64,6 @@ fn read_entries(source: &Arc<Source>, entries: Vec<tree::Entry>, base: &Path) ->
         formats: &["dcqcn", "none", "hpcc", "tcp-newreno"]
             .map(|name| xoff_schemes::formats(&xoff_schemes::select(name).unwrap())),
         default_class: 0,
-        seed: 1,
         index: 2,
     };
     let recorder = Recorder::default();
