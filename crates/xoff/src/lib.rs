@@ -1,5 +1,4 @@
-//! The program: commands ([`cli`]), the papers' experiments and their claims (`reproduce`), the papers' models
-//! (`models`), and agreement with the HPCC authors' simulator (`validate`).
+//! The program: commands ([`cli`]), the papers' experiments and their claims (`reproduce`), and agreement with the HPCC authors' simulator (`validate`).
 //!
 //! What it computes is in the crates below, which are here by short names: [`scenario`] reads, [`run`] runs, [`results`]
 //! writes. A program with a scheme of its own is [`cli::main_with`].
@@ -15,6 +14,7 @@ mod inside {
 
 pub use xoff_engine as engine;
 pub use xoff_fabric as fabric;
+pub use xoff_models as models;
 pub use xoff_results as results;
 pub use xoff_run as run;
 pub use xoff_scenario as scenario;
@@ -25,7 +25,7 @@ mod schemes_text;
 
 // Public for the tests and fuzz targets of this repository, and for nobody else.
 #[doc(hidden)]
-pub mod models;
+pub mod models_text;
 #[doc(hidden)]
 pub mod reproduce;
 #[doc(hidden)]

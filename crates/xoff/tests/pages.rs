@@ -42,7 +42,7 @@ fn the_page_of_formats_is_fresh() {
 
 #[test]
 fn the_page_of_models_is_fresh() {
-    assert_fresh("docs/models.md", &xoff::models::page::markdown());
+    assert_fresh("docs/models.md", &xoff::models_text::markdown());
 }
 
 #[test]

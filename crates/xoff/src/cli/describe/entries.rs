@@ -1,6 +1,6 @@
 //! Everything that has a name, where it belongs, and what is said of it.
 
-use crate::{models, schemes_text};
+use crate::{models, models_text, schemes_text};
 use xoff_results as results;
 use xoff_scenario::dictionary::{self, Key, Kind, Section};
 use xoff_scenario::import;
@@ -102,11 +102,11 @@ pub fn entries() -> Vec<Entry> {
         all.push(Entry::new(Rank::Thing, &["metric", "metrics", "measure"], vec![metric.name], text));
     }
     for model in models::all() {
-        let text = move |width| models::text_of(model, width);
+        let text = move |width| models_text::text_of(model, width);
         all.push(Entry::new(Rank::Thing, &["model", "models"], vec![model.name], text));
         let inside = model.parameters.iter().map(|of| of.name).chain(model.outputs.iter().map(|of| of.name));
         for name in inside {
-            let text = move |width| models::text_of(model, width);
+            let text = move |width| models_text::text_of(model, width);
             all.push(Entry::new(Rank::Value, &["model", "models"], vec![model.name, name], text));
         }
     }

@@ -4,7 +4,7 @@ mod entries;
 mod near;
 
 use super::{Stop, show};
-use crate::{models, schemes_text};
+use crate::{models_text, schemes_text};
 use clap::Args;
 use entries::{Entry, Rank, entries};
 use serde_json::Value;
@@ -45,7 +45,7 @@ fn whole(word: &str, width: usize) -> Option<String> {
         "results" | "columns" | "tables" => results::describe_text(width),
         "scenario" | "scenarios" | "keys" | "sections" => dictionary::describe(width),
         "schemes" => schemes_text::text(xoff_schemes::all(), width),
-        "models" => models::text(width),
+        "models" => models_text::text(width),
         "metrics" => registry::text(width),
         "workloads" => entries::workloads(width),
         // `hpcc` is a scheme too; here, as ever, it is the other simulator's keys.
@@ -139,7 +139,7 @@ fn json(words: &[&str]) -> Result<Value, Diagnostic> {
     Ok(match words {
         ["results"] => results::describe_json(),
         ["scenario"] => dictionary::schema::listing(),
-        ["models"] => models::json(),
+        ["models"] => models_text::json(),
         ["metrics"] => registry::json(),
         ["hpcc"] => import::page::json(),
         ["schemes"] => schemes_text::json(xoff_schemes::all()),

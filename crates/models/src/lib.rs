@@ -5,9 +5,10 @@
 //! own code holds the arithmetic, the model calls it, so that theory and simulation cannot drift
 //! apart. All of them are listed in `docs/models.md` and by `xoff describe models`.
 
+#![warn(missing_docs)]
+
 mod fqcn_ode;
 mod mlcc_dqm;
-pub mod page;
 mod parameter;
 mod pcn_fluid;
 mod pcn_recurrence;
@@ -17,8 +18,7 @@ mod rate_ode;
 mod runge_kutta;
 mod workload;
 
-pub use page::{json, markdown, text, text_of};
-pub use parameter::{Kind, Parameter, Value, Values};
+pub use parameter::{Kind, Parameter, Values};
 
 use std::collections::BTreeMap;
 use xoff_scenario::measure::{Curve, Measured};
@@ -26,6 +26,7 @@ use xoff_scenario::measure::{Curve, Measured};
 /// A model as data: what it is, what it takes, what it yields.
 #[derive(Debug)]
 pub struct ModelSpec {
+    /// As experiments and `describe` name it.
     pub name: &'static str,
     /// One line.
     pub title: &'static str,
@@ -33,7 +34,9 @@ pub struct ModelSpec {
     pub what: &'static str,
     /// Where they are published.
     pub source: &'static str,
+    /// What it takes.
     pub parameters: &'static [Parameter],
+    /// What it yields.
     pub outputs: &'static [Output],
     run: fn(&Values) -> Result<Yield, String>,
 }
@@ -43,8 +46,11 @@ pub struct ModelSpec {
 pub struct Output {
     /// Capitals stand for what a parameter names: `cdf_at_SIZE`.
     pub name: &'static str,
+    /// Of the number, or of the curve's values; empty without one.
     pub unit: &'static str,
+    /// One phrase.
     pub meaning: &'static str,
+    /// A curve; else a number.
     pub curve: bool,
 }
 
@@ -63,6 +69,7 @@ static MODELS: [ModelSpec; 7] = [
     workload::SPEC,
 ];
 
+/// A model by its name.
 pub fn find(name: &str) -> Option<&'static ModelSpec> {
     all().iter().find(|model| model.name == name)
 }

@@ -1,8 +1,8 @@
 //! The models in words: for the terminal, for programs and for `docs/models.md`.
 
-use super::{ModelSpec, all};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use xoff_models::{ModelSpec, all};
 use xoff_results::grid::Grid;
 use xoff_scenario::wrap;
 

@@ -1,8 +1,8 @@
 //! What the differential equations of QCN and FQCN share: one link, sources with a fixed target, a
 //! marking probability that is a steep function of the load, and a Lyapunov function.
 
-use super::runge_kutta::RungeKutta;
-use super::{Kind, Output, Parameter, Values, Yield, curve, number};
+use crate::runge_kutta::RungeKutta;
+use crate::{Kind, Output, Parameter, Values, Yield, curve, number};
 use xoff_engine::stream;
 
 /// How a source's rate moves, and the potential that it climbs.

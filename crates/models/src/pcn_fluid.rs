@@ -1,7 +1,7 @@
 //! PCN's fluid model: N flows and one queue, a control loop at a time (appendix A of the paper).
 
-use super::pcn_recurrence::grow;
-use super::{Kind, ModelSpec, Parameter, Values, Yield, curve, number};
+use crate::pcn_recurrence::grow;
+use crate::{Kind, ModelSpec, Parameter, Values, Yield, curve, number};
 use xoff_engine::stream;
 
 pub const SPEC: ModelSpec = ModelSpec {
@@ -355,8 +355,8 @@ fn ends(values: &[f64]) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::run_with;
     use super::*;
+    use crate::tests::run_with;
 
     fn close(found: f64, expected: f64, part: f64) -> bool {
         (found / expected - 1.0).abs() <= part

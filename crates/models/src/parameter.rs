@@ -7,10 +7,13 @@ use xoff_engine::{BitRate, Span};
 /// One named parameter.
 #[derive(Debug)]
 pub struct Parameter {
+    /// As it stands in a file.
     pub name: &'static str,
+    /// What it takes.
     pub kind: Kind,
     /// As it would be written, lists with commas; empty if there is none.
     pub default: &'static str,
+    /// One phrase.
     pub meaning: &'static str,
     /// Where the default comes from.
     pub source: &'static str,
@@ -21,14 +24,19 @@ pub struct Parameter {
 pub enum Kind {
     /// Within bounds, both included: `0.0078125` or `"1/128"`.
     Number {
+        /// The least allowed.
         min: f64,
+        /// The most allowed.
         max: f64,
     },
+    /// A whole number within bounds, both included.
     Count {
+        /// The least allowed.
         min: u64,
+        /// The most allowed.
         max: u64,
     },
-    Flag,
+    /// One of these words.
     Choice(&'static [&'static str]),
     /// Any word.
     Name,
@@ -36,18 +44,21 @@ pub enum Kind {
     Time,
     /// Above zero.
     Rate,
+    /// Zero or more.
     Bytes,
     /// Lists may be empty.
     Rates,
+    /// Of bytes.
     Sizes,
+    /// Of any words.
     Names,
 }
 
+/// What was read.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Value {
+pub(crate) enum Value {
     Number(f64),
     Count(u64),
-    Flag(bool),
     Text(String),
     Time(Span),
     Rate(BitRate),
@@ -59,7 +70,7 @@ pub enum Value {
 }
 
 impl Parameter {
-    pub const fn new(
+    pub(crate) const fn new(
         name: &'static str,
         kind: Kind,
         default: &'static str,
@@ -76,7 +87,6 @@ impl Kind {
         match self {
             Kind::Number { min, max } => format!("a number from {min} to {max}"),
             Kind::Count { min, max } => format!("a whole number from {min} to {max}"),
-            Kind::Flag => "true or false".into(),
             Kind::Choice(names) => format!("one of {}", names.join(", ")),
             Kind::Name => "a text".into(),
             Kind::Time => "a time such as \"50us\"".into(),
@@ -107,11 +117,6 @@ impl Kind {
                 Ok(value) if (min..=max).contains(&value) => Value::Count(value),
                 Ok(_) => return refuse("is out of range".into()),
                 Err(_) => return refuse("is not a whole number".into()),
-            },
-            Kind::Flag => match one {
-                "true" => Value::Flag(true),
-                "false" => Value::Flag(false),
-                _ => return refuse("is neither".into()),
             },
             Kind::Choice(names) => match names.iter().find(|name| **name == one) {
                 Some(name) => Value::Text((*name).into()),
@@ -200,40 +205,33 @@ impl Values {
         self.values.get(name)
     }
 
-    pub fn number(&self, name: &str) -> f64 {
+    pub(crate) fn number(&self, name: &str) -> f64 {
         self.maybe_number(name).unwrap_or_else(|| panic!("`{name}` has a default"))
     }
 
     /// Without a default.
-    pub fn maybe_number(&self, name: &str) -> Option<f64> {
+    pub(crate) fn maybe_number(&self, name: &str) -> Option<f64> {
         match self.get(name)? {
             Value::Number(value) => Some(*value),
             other => panic!("`{name}` is {other:?}, not a number"),
         }
     }
 
-    pub fn count(&self, name: &str) -> u64 {
+    pub(crate) fn count(&self, name: &str) -> u64 {
         match self.get(name) {
             Some(Value::Count(value)) => *value,
             other => panic!("`{name}` is {other:?}, not a count"),
         }
     }
 
-    pub fn flag(&self, name: &str) -> bool {
-        match self.get(name) {
-            Some(Value::Flag(value)) => *value,
-            other => panic!("`{name}` is {other:?}, not a flag"),
-        }
-    }
-
-    pub fn text(&self, name: &str) -> &str {
+    pub(crate) fn text(&self, name: &str) -> &str {
         match self.get(name) {
             Some(Value::Text(value)) => value,
             other => panic!("`{name}` is {other:?}, not a text"),
         }
     }
 
-    pub fn time(&self, name: &str) -> Span {
+    pub(crate) fn time(&self, name: &str) -> Span {
         match self.get(name) {
             Some(Value::Time(value)) => *value,
             other => panic!("`{name}` is {other:?}, not a time"),
@@ -241,14 +239,14 @@ impl Values {
     }
 
     /// In bits per second.
-    pub fn rate_bps(&self, name: &str) -> f64 {
+    pub(crate) fn rate_bps(&self, name: &str) -> f64 {
         match self.get(name) {
             Some(Value::Rate(value)) => value.bps() as f64,
             other => panic!("`{name}` is {other:?}, not a rate"),
         }
     }
 
-    pub fn bytes(&self, name: &str) -> u64 {
+    pub(crate) fn bytes(&self, name: &str) -> u64 {
         match self.get(name) {
             Some(Value::Bytes(value)) => *value,
             other => panic!("`{name}` is {other:?}, not a size"),
@@ -256,21 +254,21 @@ impl Values {
     }
 
     /// In bits per second.
-    pub fn rates_bps(&self, name: &str) -> Vec<f64> {
+    pub(crate) fn rates_bps(&self, name: &str) -> Vec<f64> {
         match self.get(name) {
             Some(Value::Rates(values)) => values.iter().map(|rate| rate.bps() as f64).collect(),
             other => panic!("`{name}` is {other:?}, not rates"),
         }
     }
 
-    pub fn sizes(&self, name: &str) -> &[(String, u64)] {
+    pub(crate) fn sizes(&self, name: &str) -> &[(String, u64)] {
         match self.get(name) {
             Some(Value::Sizes(values)) => values,
             other => panic!("`{name}` is {other:?}, not sizes"),
         }
     }
 
-    pub fn names(&self, name: &str) -> &[String] {
+    pub(crate) fn names(&self, name: &str) -> &[String] {
         match self.get(name) {
             Some(Value::Names(values)) => values,
             other => panic!("`{name}` is {other:?}, not texts"),

@@ -1,7 +1,7 @@
 //! FQCN as a differential equation, with its choice of culprits in the loop (section V of the paper).
 
-use super::rate_ode::*;
-use super::{Kind, ModelSpec, Parameter, Values, Yield};
+use crate::rate_ode::*;
+use crate::{Kind, ModelSpec, Parameter, Values, Yield};
 
 const SELECTION: Parameter = Parameter::new(
     "selection",
@@ -25,7 +25,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 };
 
 fn run(values: &Values) -> Result<Yield, String> {
-    super::rate_ode::run(values, &Fqcn { select: values.text("selection") == "culprits" })
+    crate::rate_ode::run(values, &Fqcn { select: values.text("selection") == "culprits" })
 }
 
 pub struct Fqcn {
@@ -81,8 +81,8 @@ impl Law for Fqcn {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::run_with;
     use super::*;
+    use crate::tests::run_with;
 
     fn link() -> Link {
         Link { capacity: 10e9, width: 20e6, packet_bits: 12e3, cycle_bits: 2.4e6, gd: 1.0 / 128.0, psi: 18.0 }
@@ -157,7 +157,7 @@ mod tests {
         }
         let given: toml::Table = "width = 0.01\nstep = '1us'\nduration = '2ms'".parse().unwrap();
         let values = Values::read(SPEC.parameters, &given.into_iter().collect()).unwrap();
-        let found = super::super::rate_ode::run(&values, &Wrong).unwrap();
+        let found = crate::rate_ode::run(&values, &Wrong).unwrap();
         assert!(found.0.numbers["lyapunov_worst_decrease"] > 1e-6, "{:?}", found.0.numbers);
     }
 }

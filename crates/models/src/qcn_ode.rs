@@ -1,7 +1,7 @@
 //! QCN as a differential equation: which shares it settles at (section V of the FQCN paper).
 
-use super::rate_ode::*;
-use super::{ModelSpec, Values, Yield};
+use crate::rate_ode::*;
+use crate::{ModelSpec, Values, Yield};
 
 pub const SPEC: ModelSpec = ModelSpec {
     name: "qcn-ode",
@@ -16,7 +16,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 };
 
 fn run(values: &Values) -> Result<Yield, String> {
-    super::rate_ode::run(values, &Qcn)
+    crate::rate_ode::run(values, &Qcn)
 }
 
 pub struct Qcn;
@@ -53,7 +53,7 @@ impl Law for Qcn {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::run_with;
+    use crate::tests::run_with;
 
     #[test]
     fn ends_in_proportion_to_the_targets() {

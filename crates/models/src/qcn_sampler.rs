@@ -1,7 +1,7 @@
 //! What QCN's congestion point and reaction point do over all feedback there is (figure 1 of the FQCN
 //! paper), found by driving the scheme's own code.
 
-use super::{Kind, ModelSpec, Parameter, Values, Yield, curve, number};
+use crate::{Kind, ModelSpec, Parameter, Values, Yield, curve, number};
 use std::sync::Arc;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::scheme::{FlowFacts, QueueFacts, QueueView, ReactionPoint};
@@ -133,7 +133,7 @@ fn sampled(sampler: &mut Sampler, rate: BitRate, queue_bytes: u64) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::run_with;
+    use crate::tests::run_with;
 
     #[test]
     fn one_to_ten_percent_and_never_more_than_half() {

@@ -2,7 +2,7 @@
 //!
 //! The arithmetic is the receiver's own, [`xoff_schemes::mlcc::dqm`].
 
-use super::{Kind, ModelSpec, Parameter, Values, Yield, curve, number};
+use crate::{Kind, ModelSpec, Parameter, Values, Yield, curve, number};
 use xoff_schemes::mlcc::dqm::{Bounds, Dqm, DqmSettings};
 
 pub const SPEC: ModelSpec = ModelSpec {
@@ -203,7 +203,7 @@ fn decay_steps(excess: &[f64]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::run_with;
+    use crate::tests::run_with;
 
     /// Computed independently of this code; the least rate agrees to a hundredth.
     #[test]

@@ -1,6 +1,6 @@
 //! How PCN's weight and rate grow without congestion (figure 10 of the paper).
 
-use super::{Kind, ModelSpec, Parameter, Values, Yield, curve, number};
+use crate::{Kind, ModelSpec, Parameter, Values, Yield, curve, number};
 
 pub const SPEC: ModelSpec = ModelSpec {
     name: "pcn-recurrence",
@@ -76,7 +76,7 @@ pub fn grow(w: f64, rate: f64, line: f64, w_max: f64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::run_with;
+    use crate::tests::run_with;
     use xoff_engine::{BitRate, Span, Time};
     use xoff_fabric::scheme::{FlowFacts, ReactionPoint, Scheme};
     use xoff_schemes::Configured;

@@ -1,6 +1,6 @@
 //! A flow-size distribution as the papers describe theirs: shares of flows and of bytes by size.
 
-use super::{Kind, ModelSpec, Parameter, Values, Yield, curve, number};
+use crate::{Kind, ModelSpec, Parameter, Values, Yield, curve, number};
 use xoff_scenario::traffic::workloads;
 
 pub const SPEC: ModelSpec = ModelSpec {
@@ -69,7 +69,7 @@ fn run(values: &Values) -> Result<Yield, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::run_with;
+    use crate::tests::run_with;
 
     /// The table of `workloads/README.md`: shares of flows and of bytes in percent.
     #[test]
