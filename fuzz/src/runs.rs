@@ -6,6 +6,7 @@ use super::text;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use xoff::reproduce::store::{self, Origin};
+use xoff::sweep::seal;
 use xoff::validate::{queues, theirs::Theirs, times::Times};
 use xoff_results::files::Present;
 use xoff_results::read::RunDirectory;
@@ -18,7 +19,7 @@ use xoff_scenario::{Diagnostic, Loaded, Options, Scenario};
 /// through, so what is tried gets the right one.
 pub fn store(bytes: &[u8]) -> bool {
     let Some(body) = text(bytes) else { return false };
-    let path = put("store.json", store::sealed(body).as_bytes());
+    let path = put("store.json", seal::sealed(body).as_bytes());
     let origin = || Origin { inputs: "inputs".to_owned(), build: "build".to_owned(), any_build: true };
     let Some(run) = store::load(&path, &origin()) else { return false };
     let again = scratch().join("again.json");

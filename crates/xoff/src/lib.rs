@@ -19,6 +19,7 @@ pub use xoff_results as results;
 pub use xoff_run as run;
 pub use xoff_scenario as scenario;
 pub use xoff_schemes as schemes;
+pub use xoff_sweep as sweep;
 
 pub mod cli;
 mod schemes_text;

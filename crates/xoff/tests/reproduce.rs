@@ -180,7 +180,8 @@ fn the_papers_are_complete() {
 /// Scenarios, measures, expressions and figures of every experiment, at every scale, without running any.
 #[test]
 fn every_experiment_is_in_order_at_every_scale() {
-    use xoff::reproduce::{Reproduction, catalogue::Catalogue, runner::Failed, scale::Scale};
+    use xoff::reproduce::{Reproduction, catalogue::Catalogue, scale::Scale};
+    use xoff::sweep::pool::Failed;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     let Ok(catalogue) = Catalogue::open(&root) else { panic!("see the_papers_are_complete") };
     for scale in Scale::ALL {

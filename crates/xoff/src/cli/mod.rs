@@ -26,6 +26,7 @@ use xoff_results::files::Present;
 use xoff_results::text::Style;
 use xoff_scenario::{Diagnostic, library, wrap};
 use xoff_schemes::Roster;
+use xoff_sweep::pool::Failed;
 
 /// Why a command did not succeed.
 pub(crate) enum Stop {
@@ -42,6 +43,15 @@ pub(crate) enum Stop {
 impl From<std::io::Error> for Stop {
     fn from(error: std::io::Error) -> Stop {
         Stop::System(error)
+    }
+}
+
+impl From<Failed> for Stop {
+    fn from(failed: Failed) -> Stop {
+        match failed {
+            Failed::BadInput(problems) => Stop::BadInput(problems),
+            Failed::System(error) => Stop::System(error),
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Progress bars: simulated time, speed and time to go; silent where nobody watches.
 
-use crate::reproduce::runner::Progress;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Instant;
 use xoff_run::drive::Position;
 use xoff_scenario::number::microseconds;
+use xoff_sweep::pool::Progress;
 
 /// Bars for the runs of one command.
 pub struct Bars {

@@ -4,7 +4,7 @@ use super::progress::Whole;
 use super::{ShowArgs, Stop, show, show_page, show_summary, signals};
 use crate::reproduce::catalogue::Catalogue;
 use crate::reproduce::report;
-use crate::reproduce::runner::{Failed, RunOptions};
+use crate::reproduce::runner::RunOptions;
 use crate::reproduce::scale::Scale;
 use crate::reproduce::{Reproduced, Reproduction};
 use clap::Args;
@@ -45,15 +45,6 @@ pub struct ReproduceArgs {
     any_build: bool,
     #[command(flatten)]
     show: ShowArgs,
-}
-
-impl From<Failed> for Stop {
-    fn from(failed: Failed) -> Stop {
-        match failed {
-            Failed::BadInput(problems) => Stop::BadInput(problems),
-            Failed::System(error) => Stop::System(error),
-        }
-    }
 }
 
 /// The folder of finished runs.

@@ -3,11 +3,12 @@
 use super::progress::Bars;
 use super::{ShowArgs, Stop};
 use clap::Args;
-use rayon::prelude::*;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use xoff_results::columns::Entry;
 use xoff_results::execute::execute;
+use xoff_results::outcome::Outcome;
 use xoff_scenario::{Diagnostic, Loaded, Options, Scenario};
+use xoff_sweep::pool::{self, Failed};
 
 #[derive(Args, Clone)]
 pub struct SeedArgs {
@@ -57,36 +58,59 @@ impl Plan<'_> {
         shown: &ShowArgs,
     ) -> Result<Vec<Entry>, Stop> {
         let bars = Bars::new(shown.json || shown.quiet);
-        let jobs: Vec<(&Runner, u64)> =
-            self.runners.iter().flat_map(|runner| self.seeds.iter().map(move |seed| (runner, *seed))).collect();
-        let outcomes: Result<Vec<_>, Stop> = jobs
-            .par_iter()
-            .map(|(runner, seed)| {
-                let again;
-                // All others are loaded when their turn comes: a network may be large.
-                let loaded = if *seed == runner.loaded.plan.seed {
-                    &runner.loaded
-                } else {
-                    again = self.scenario.load(&Options { seed: Some(*seed), ..runner.options.clone() })?;
-                    &again
-                };
-                let bar = bars.add(&match self.seeds.len() {
-                    1 => runner.scheme.clone(),
-                    _ => format!("{} #{seed}", runner.scheme),
-                });
-                let directory = out.map(|out| out.join(folder(runner, *seed)));
-                let mut outcome = execute(loaded, directory.as_deref(), |at| bar.update(at))?;
-                bar.finish();
-                outcome.summary.scheme.clone_from(&runner.scheme);
-                Ok(outcome)
+        let several = self.seeds.len() > 1;
+        let pairs = self.runners.iter().flat_map(|runner| self.seeds.iter().map(move |seed| (runner, *seed)));
+        let jobs: Vec<OneRun<'_>> = pairs
+            .map(|(runner, seed)| OneRun {
+                scenario: self.scenario,
+                runner,
+                seed,
+                title: if several { format!("{} #{seed}", runner.scheme) } else { runner.scheme.clone() },
+                directory: out.map(|out| out.join(folder(runner, seed))),
+                bars: &bars,
             })
             .collect();
-        let mut outcomes = outcomes?.into_iter();
+        let mut outcomes = pool::run_all(&jobs, pool::cores(), &|_| {})?.into_iter();
         let entry = |runner: &Runner| Entry {
             scheme: runner.scheme.clone(),
             runs: outcomes.by_ref().take(self.seeds.len()).collect(),
         };
         Ok(self.runners.iter().map(entry).collect())
+    }
+}
+
+/// One scheme under one seed.
+struct OneRun<'a> {
+    scenario: &'a Scenario,
+    runner: &'a Runner,
+    seed: u64,
+    title: String,
+    directory: Option<PathBuf>,
+    bars: &'a Bars,
+}
+
+impl pool::Job for OneRun<'_> {
+    type Made = Outcome;
+
+    fn name(&self) -> String {
+        self.title.clone()
+    }
+
+    fn run(&self) -> Result<(Outcome, bool), Failed> {
+        let Runner { scheme, options, loaded } = self.runner;
+        let again;
+        // All others are loaded when their turn comes: a network may be large.
+        let loaded = if self.seed == loaded.plan.seed {
+            loaded
+        } else {
+            again = self.scenario.load(&Options { seed: Some(self.seed), ..options.clone() })?;
+            &again
+        };
+        let bar = self.bars.add(&self.title);
+        let mut outcome = execute(loaded, self.directory.as_deref(), |at| bar.update(at))?;
+        bar.finish();
+        outcome.summary.scheme.clone_from(scheme);
+        Ok((outcome, true))
     }
 }
 

@@ -24,12 +24,13 @@ use expression::Data;
 use figure::Shown;
 use judged::{Book, ExperimentPage, Judged, PaperPage};
 use results::Results;
-use runner::{Failed, Progress, RunOptions};
+use runner::RunOptions;
 use scale::Scale;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use xoff_results::figures::chart::Chart;
 use xoff_scenario::Diagnostic;
+use xoff_sweep::pool::{Failed, Progress};
 
 /// A set of experiments, found in order, ready to run.
 pub struct Reproduction<'a> {

@@ -4,14 +4,12 @@ use super::catalogue::Catalogue;
 use super::experiment::{Experiment, RunGroup, What, toml_text};
 use super::results::{AxisValue, AxisValues, Cell, Group, Results, Run};
 use super::scale::Scale;
-use super::store::{self, Fingerprint, Origin};
+use super::store::{self, Origin};
 use crate::models;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 use xoff_results::{failure, names};
 use xoff_run::recorder::record;
@@ -19,6 +17,8 @@ use xoff_scenario::diagnostic::Diagnostic;
 use xoff_scenario::measure::{self, Measured};
 use xoff_scenario::reader::Text;
 use xoff_scenario::{Loaded, Scenario};
+use xoff_sweep::pool::{self, Failed, Job as _, Progress};
+use xoff_sweep::seal::{Fingerprint, build_id};
 
 /// What is asked of the runs.
 pub struct RunOptions {
@@ -52,18 +52,9 @@ struct Job<'a> {
     cell_index: usize,
     cell: Vec<usize>,
     seed: u64,
-    /// CPU seconds it is thought to take.
     cost: f64,
-}
-
-/// How far the whole set is, for whoever shows it.
-pub struct Progress {
-    pub done: usize,
-    pub total: usize,
-    /// Part of the expected CPU time that is behind us, from 0 to 1; what was found finished is left out.
-    pub part: f64,
-    /// What began or ended last.
-    pub current: String,
+    options: &'a RunOptions,
+    build: &'a str,
 }
 
 /// Loads every run of these experiments once, and reads its measures: what is wrong is found before anything runs.
@@ -207,112 +198,32 @@ pub fn run_all(
     options: &RunOptions,
     watch: &(dyn Fn(Progress) + Sync),
 ) -> Result<BTreeMap<String, Results>, Failed> {
+    let build = build_id()?;
     let mut jobs = Vec::new();
     for experiment in experiments {
-        jobs.extend(jobs_of(experiment, options));
+        jobs.extend(jobs_of(experiment, options, &build));
     }
-    // The longest first, so that no core waits long at the end; ties in the order of the files.
-    let mut queue: Vec<usize> = (0..jobs.len()).collect();
-    queue.sort_by(|a, b| jobs[*b].cost.total_cmp(&jobs[*a].cost));
-    let build = store::build_id()?;
-    let found = Mutex::new((0..jobs.len()).map(|_| None).collect::<Vec<Option<Run>>>());
-    let state = Mutex::new(Behind { done: 0, found: 0.0, made: 0.0 });
-    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let failed: Mutex<Option<Failed>> = Mutex::new(None);
-    let all_cost: f64 = jobs.iter().map(|job| job.cost).sum();
-    let work = || {
-        while let Some(&index) = queue.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if stop.load(Ordering::Relaxed) {
-                return;
-            }
-            let job = &jobs[index];
-            let name = job.name();
-            let began = |current: &str| {
-                if let Ok(state) = state.lock() {
-                    watch(state.progress(jobs.len(), all_cost, current));
-                }
-            };
-            began(&name);
-            match job.run(options, &build) {
-                Ok((run, made)) => {
-                    if let Ok(mut found) = found.lock() {
-                        found[index] = Some(run);
-                    }
-                    if let Ok(mut state) = state.lock() {
-                        state.done += 1;
-                        if made {
-                            state.made += job.cost
-                        } else {
-                            state.found += job.cost
-                        }
-                        watch(state.progress(jobs.len(), all_cost, &name));
-                    }
-                }
-                Err(error) => {
-                    stop.store(true, Ordering::Relaxed);
-                    if let Ok(mut failed) = failed.lock() {
-                        failed.get_or_insert(error);
-                    }
-                }
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..options.jobs.clamp(1, jobs.len().max(1)) {
-            scope.spawn(work);
-        }
-    });
-    if let Some(error) = failed.into_inner().unwrap_or(None) {
-        return Err(error);
-    }
-    let mut runs = found.into_inner().unwrap_or_default();
+    let runs = pool::run_all(&jobs, options.jobs, watch)?;
     let mut all: BTreeMap<String, Results> =
         experiments.iter().map(|experiment| (experiment.id.clone(), frame(experiment, options.scale))).collect();
-    for (job, run) in jobs.iter().zip(&mut runs) {
+    for (job, run) in jobs.iter().zip(runs) {
         let results = all.get_mut(&job.experiment.id).and_then(|results| results.groups.get_mut(job.group_index));
-        if let (Some(group), Some(run)) = (results, run.take()) {
+        if let Some(group) = results {
             group.cells[job.cell_index].seeds.push(run);
         }
     }
     Ok(all)
 }
 
-/// Why the runs stopped.
-pub enum Failed {
-    BadInput(Vec<Diagnostic>),
-    System(io::Error),
-}
-
-impl From<io::Error> for Failed {
-    fn from(error: io::Error) -> Failed {
-        Failed::System(error)
-    }
-}
-
-struct Behind {
-    done: usize,
-    /// Expected CPU seconds of runs that were found, and of those that were made.
-    found: f64,
-    made: f64,
-}
-
-impl Behind {
-    fn progress(&self, total: usize, all_cost: f64, current: &str) -> Progress {
-        let left_to_make = (all_cost - self.found).max(f64::MIN_POSITIVE);
-        let part = if self.done == total { 1.0 } else { (self.made / left_to_make).min(1.0) };
-        Progress { done: self.done, total, part, current: current.to_owned() }
-    }
-}
-
 /// The runs of an experiment, seed by seed.
-fn jobs_of<'a>(experiment: &'a Experiment, options: &RunOptions) -> Vec<Job<'a>> {
+fn jobs_of<'a>(experiment: &'a Experiment, options: &'a RunOptions, build: &'a str) -> Vec<Job<'a>> {
     let own = experiment.groups.iter().filter(|group| !matches!(group.what, What::From(_)));
     let mut jobs = Vec::new();
     for (group_index, group) in own.enumerate() {
         for (cell_index, cell) in group.cells(options.scale).into_iter().enumerate() {
             for number in 0..options.seeds_of(group) {
                 let (cell, seed) = (cell.clone(), group.first_seed + number);
-                jobs.push(Job { experiment, group, group_index, cell_index, cell, seed, cost: 0.0 });
+                jobs.push(Job { experiment, group, group_index, cell_index, cell, seed, cost: 0.0, options, build });
             }
         }
     }
@@ -323,13 +234,30 @@ fn jobs_of<'a>(experiment: &'a Experiment, options: &RunOptions) -> Vec<Job<'a>>
     jobs
 }
 
-impl Job<'_> {
+impl pool::Job for Job<'_> {
+    type Made = Run;
+
     fn name(&self) -> String {
         let cell = self.group.cell_name(&self.cell);
         let cell = if cell.is_empty() { String::new() } else { format!(" {cell}") };
         format!("{}{cell}, seed {}", self.experiment.id, self.seed)
     }
 
+    fn cost(&self) -> f64 {
+        self.cost
+    }
+
+    fn run(&self) -> Result<(Run, bool), Failed> {
+        let path = self.file(&self.options.folder);
+        match &self.group.what {
+            What::Scenario(scenario) => self.run_scenario(scenario, &path),
+            What::From(_) => Err(Failed::System(io::Error::other("runs that are taken from elsewhere are not made"))),
+            What::Model(model) => self.run_model(model, &path),
+        }
+    }
+}
+
+impl Job<'_> {
     /// `runs/pcn-fig2/main/003-PCN-0.6-s1.json`.
     fn file(&self, folder: &Path) -> PathBuf {
         let plain = |text: &str| text.chars().map(|c| if c.is_alphanumeric() || c == '.' { c } else { '-' }).collect();
@@ -338,50 +266,33 @@ impl Job<'_> {
         folder.join("runs").join(&self.experiment.id).join(plain(&self.group.name)).join(name)
     }
 
-    /// The run, and whether it had to be made.
-    fn run(&self, options: &RunOptions, build: &str) -> Result<(Run, bool), Failed> {
-        let path = self.file(&options.folder);
-        match &self.group.what {
-            What::Scenario(scenario) => self.run_scenario(scenario, options, build, &path),
-            What::From(_) => Err(Failed::System(io::Error::other("runs that are taken from elsewhere are not made"))),
-            What::Model(model) => {
-                let mut inputs = Fingerprint::start().with(model.value.as_bytes());
-                for set in self.group.sets(options.scale, &self.cell) {
-                    inputs = inputs.with(set.key.as_bytes()).with(toml_text(&set.value).as_bytes());
-                }
-                let origin = options.origin(inputs, build);
-                if let Some(run) = store::load(&path, &origin) {
-                    return Ok((run, false));
-                }
-                let began = Instant::now();
-                let measured = parameters(self.group, &self.cell, options.scale)
-                    .and_then(|of| models::run(&model.value, &of).map_err(|why| refused(model, why)))
-                    .map_err(|problem| Failed::BadInput(vec![problem]))?;
-                let cpu_seconds = began.elapsed().as_secs_f64();
-                let run = Run { seed: self.seed, measured, failure: None, cpu_seconds, packet_hops: 0 };
-                store::save(&path, &origin, &run)?;
-                Ok((run, true))
-            }
+    fn run_model(&self, model: &Text, path: &Path) -> Result<(Run, bool), Failed> {
+        let scale = self.options.scale;
+        let mut inputs = Fingerprint::start().with(model.value.as_bytes());
+        for set in self.group.sets(scale, &self.cell) {
+            inputs = inputs.with(set.key.as_bytes()).with(toml_text(&set.value).as_bytes());
         }
+        let origin = self.options.origin(inputs, self.build);
+        if let Some(run) = store::load(path, &origin) {
+            return Ok((run, false));
+        }
+        let began = Instant::now();
+        let measured = parameters(self.group, &self.cell, scale)
+            .and_then(|of| models::run(&model.value, &of).map_err(|why| refused(model, why)))
+            .map_err(|problem| Failed::BadInput(vec![problem]))?;
+        let cpu_seconds = began.elapsed().as_secs_f64();
+        let run = Run { seed: self.seed, measured, failure: None, cpu_seconds, packet_hops: 0 };
+        store::save(path, &origin, &run)?;
+        Ok((run, true))
     }
 
-    fn run_scenario(
-        &self,
-        scenario: &Scenario,
-        options: &RunOptions,
-        build: &str,
-        path: &Path,
-    ) -> Result<(Run, bool), Failed> {
-        let loaded =
-            scenario.load(&self.group.options(options.scale, &self.cell, self.seed)).map_err(Failed::BadInput)?;
-        let mut inputs = Fingerprint::start().with(loaded.resolved.as_bytes());
-        for file in &loaded.attachments {
-            inputs = inputs.with(file.source.text.as_bytes());
-        }
+    fn run_scenario(&self, scenario: &Scenario, path: &Path) -> Result<(Run, bool), Failed> {
+        let loaded = scenario.load(&self.group.options(self.options.scale, &self.cell, self.seed))?;
+        let mut inputs = Fingerprint::of(&loaded);
         for measure in self.experiment.measures_of(self.group) {
             inputs = inputs.with(toml_text(&measure.value).as_bytes());
         }
-        let origin = options.origin(inputs, build);
+        let origin = self.options.origin(inputs, self.build);
         if let Some(run) = store::load(path, &origin) {
             return Ok((run, false));
         }

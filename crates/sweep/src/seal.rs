@@ -1,0 +1,120 @@
+//! What identifies inputs and builds, and files that know whether they are as they were written.
+
+use std::io;
+use std::path::Path;
+use xoff_results::files::note;
+use xoff_results::files::whole::{self, Present};
+use xoff_scenario::{Loaded, read};
+
+/// FNV-1a over 128 bits, eight bytes at a time: not against malice, only to tell inputs apart. Every step
+/// can be undone, so inputs that differ in one place never have the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Fingerprint(u128);
+
+impl Fingerprint {
+    /// Of nothing yet.
+    pub fn start() -> Fingerprint {
+        Fingerprint(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
+    }
+
+    /// Of all that a run of a scenario is made from, but the program.
+    pub fn of(loaded: &Loaded) -> Fingerprint {
+        let own = Fingerprint::start().with(loaded.resolved.as_bytes());
+        loaded.attachments.iter().fold(own, |own, file| own.with(file.source.text.as_bytes()))
+    }
+
+    /// Adds one input; where it ends counts too.
+    pub fn with(mut self, bytes: &[u8]) -> Fingerprint {
+        let mut step = |word: u64| {
+            self.0 = (self.0 ^ u128::from(word)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+        };
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|word| step(u64::from_le_bytes(*word)));
+        rest.iter().for_each(|byte| step(u64::from(*byte)));
+        step(bytes.len() as u64);
+        self
+    }
+
+    /// In hexadecimal.
+    pub fn text(self) -> String {
+        format!("{:032x}", self.0)
+    }
+}
+
+/// What identifies this program: its version and its own bytes.
+pub fn build_id() -> io::Result<String> {
+    let bytes = std::fs::read(std::env::current_exe()?)?;
+    let hash = Fingerprint::start().with(&bytes).text();
+    Ok(format!("{} {hash}", env!("CARGO_PKG_VERSION")))
+}
+
+const LARGEST_BYTES: u64 = 1_000_000_000;
+const SEAL_END: &str = "}\n";
+
+/// The content of a sealed file; `None` if there is none, or if one byte of it has changed, which is said.
+pub fn load(path: &Path) -> Option<serde_json::Value> {
+    if !path.exists() {
+        return None;
+    }
+    let value = read::text(path, LARGEST_BYTES).ok().and_then(|text| unsealed(&text));
+    if value.is_none() {
+        note(format!("{} is not as it was written; the run is made again", path.display()));
+    }
+    value
+}
+
+/// Writes a sealed file; it appears under its name only when whole.
+pub fn save(path: &Path, value: &serde_json::Value) -> io::Result<()> {
+    whole::write(path, sealed(&value.to_string()).as_bytes(), Present::Replace)
+}
+
+/// The text of a file: the checksum of the content's own text, and that text.
+pub fn sealed(body: &str) -> String {
+    format!("{}{body}{SEAL_END}", seal(body))
+}
+
+fn seal(body: &str) -> String {
+    format!("{{\"checksum\":\"{}\",\"run\":", Fingerprint::start().with(body.as_bytes()).text())
+}
+
+fn unsealed(text: &str) -> Option<serde_json::Value> {
+    let body = text.get(seal("").len()..)?.strip_suffix(SEAL_END)?;
+    if text != sealed(body) {
+        return None;
+    }
+    serde_json::from_str(body).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn one_changed_bit_breaks_the_seal() {
+        let folder = std::env::temp_dir().join(format!("xoff-seal-{}", std::process::id()));
+        let path = folder.join("a").join("run.json");
+        assert!(load(&path).is_none());
+        save(&path, &json!({ "seed": 7, "tree": 0.1 + 0.2 })).unwrap();
+        assert_eq!(load(&path).unwrap()["tree"].as_f64(), Some(0.1 + 0.2));
+        let whole = std::fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed.remove(at);
+            for bit in 0..=8 {
+                std::fs::write(&path, &changed).unwrap();
+                assert!(load(&path).is_none(), "byte {at}, {bit} of 8 bits flipped");
+                changed = whole.clone();
+                changed[at] ^= 1 << (bit % 8);
+            }
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn fingerprints_know_where_inputs_end() {
+        let of = |parts: &[&str]| parts.iter().fold(Fingerprint::start(), |f, part| f.with(part.as_bytes())).text();
+        assert_ne!(of(&["ab", "c"]), of(&["a", "bc"]));
+        assert_eq!(of(&["ab", "c"]), of(&["ab", "c"]));
+    }
+}
