@@ -36,6 +36,10 @@ pub fn explain(failure: &Failure, names: &Names) -> String {
             bytes(*limit_bytes),
             list_held(held, names)
         ),
+        Failure::Time { at, limit_seconds } => format!(
+            "out of time at {at}: the run has taken more than {limit_seconds} s\n\
+             Offer less traffic, end the run earlier, or give it more by --time-limit.\n"
+        ),
         Failure::Standstill { at, events, held } => format!(
             "time stands still at {at}: {} events at this instant, and no end\n{}",
             thousands(*events),

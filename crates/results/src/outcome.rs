@@ -6,6 +6,7 @@ use super::summary::Summary;
 use std::path::PathBuf;
 use xoff_engine::Time;
 use xoff_fabric::plan::Plan;
+use xoff_fabric::record::Failure;
 use xoff_scenario::Attachment;
 
 /// What is known before a run starts.
@@ -40,11 +41,20 @@ pub struct RunContext<'a> {
 pub struct Outcome {
     /// As in `run.json`.
     pub summary: Summary,
+    /// Why it ended early, as data.
+    pub failure: Option<Failure>,
     pub(crate) curves: Curves,
     /// The resolved scenario.
     pub(crate) scenario: String,
     /// The directory, if one was asked for.
     pub directory: Option<PathBuf>,
+}
+
+impl Outcome {
+    /// Whether this machine ended it, for want of memory or time: it says nothing of the simulated network.
+    pub fn gave_up(&self) -> bool {
+        matches!(self.failure, Some(Failure::Memory { .. } | Failure::Time { .. }))
+    }
 }
 
 /// What the runs in the directory of a comparison are.

@@ -268,7 +268,7 @@ impl RunWriter {
         summary.episode = episode::find(&self.tally, &self.keeper, &self.pause_log, &setting);
         self.judge(&mut summary, &end);
         let curves = self.keeper.curves(&self.names, &self.labels);
-        let mut outcome = Outcome { summary, curves, scenario: self.scenario, directory: None };
+        let mut outcome = Outcome { summary, failure: end.failure.clone(), curves, scenario: self.scenario, directory: None };
         if let Some(mut files) = self.files {
             write_ports(&mut files.ports, &self.names, &end)?;
             for table in [files.flows, files.series, files.pauses, files.ports].into_iter().chain(files.pfc) {

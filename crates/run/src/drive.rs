@@ -3,6 +3,7 @@
 use crate::crew;
 use crate::end::RunEnd;
 use crate::memory;
+use crate::time_limit;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -96,7 +97,7 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
     let (wall_start, cpu_start) = (Instant::now(), cpu());
     while crew.run(&mut *world, SLICE) == Progress::Running {
         drain(&mut *world, sink)?;
-        if let Some(failure) = guard.look(&*world) {
+        if let Some(failure) = guard.look(&*world).or_else(|| time_limit::look(wall_start, &*world)) {
             world.fail(failure);
         }
         let counters = &world.counters;

@@ -35,6 +35,7 @@ pub mod memory;
 #[cfg(test)]
 mod metric_tests;
 pub mod recorder;
+pub mod time_limit;
 
 pub use drive::{Keep, Position, Sink, build, drive};
 pub use end::RunEnd;

@@ -137,6 +137,7 @@ fn judge_calmly(text: &str) -> Verdict {
         Some(Failure::Deadlock { .. }) => Ending::Failed("deadlock"),
         Some(Failure::Stall { .. }) => Ending::Failed("stall"),
         Some(Failure::Memory { .. }) => Ending::Failed("memory"),
+        Some(Failure::Time { .. }) => Ending::Failed("time"),
         Some(Failure::Standstill { .. }) => Ending::Failed("standstill"),
     };
     Verdict { ending, violations, packet_hops: trial.world.counters.packet_hops }

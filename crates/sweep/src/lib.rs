@@ -5,5 +5,13 @@
 
 #![warn(missing_docs)]
 
+pub mod axis;
+pub mod numbers;
+pub mod plan;
 pub mod pool;
+pub mod record;
+pub mod sample;
 pub mod seal;
+pub mod value;
+
+pub use plan::{Point, Sweep};

@@ -296,6 +296,13 @@ pub enum Failure {
         /// Where it may have gone.
         held: Holdings,
     },
+    /// The run has taken longer than it may; told likewise.
+    Time {
+        /// Simulated time reached.
+        at: Time,
+        /// What it may take, on the wall's clock.
+        limit_seconds: f64,
+    },
     /// This many events have happened at one instant, and it does not pass; told likewise.
     Standstill {
         /// The instant that does not pass.

@@ -1,0 +1,348 @@
+//! What is varied: a key of the scenario, or several that move together, and the values it takes.
+
+use crate::value::{Quantity, Unit, Value};
+use std::path::Path;
+use xoff_scenario::diagnostic::{Diagnostic, Place, Source};
+use xoff_scenario::reader::{Result, Table};
+use xoff_scenario::tree;
+
+/// One axis.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// Of its column, without unit.
+    pub name: String,
+    /// Keys of the scenario; a value has as many texts.
+    pub keys: Vec<String>,
+    /// In the order of the runs. Empty for a range of which only samples are taken.
+    pub values: Vec<Vec<Value>>,
+    /// Where a sample lies between two ends, by key.
+    pub(crate) ranges: Option<Vec<Range>>,
+    /// Schemes for which it is varied, by name without preset; `None` for all that have the key.
+    pub only: Option<Vec<String>>,
+    pub(crate) at: Place,
+}
+
+/// All that lies between two ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Range {
+    from: Quantity,
+    to: Quantity,
+    log: bool,
+}
+
+/// More values than this are a mistake.
+const MOST: u64 = 100_000;
+
+impl Axis {
+    /// `KEY=1,2,3`, `KEY=5KB..400KB:log8`, `KEY=0.1..0.9:lin5`, `KEY=0.1..0.9` (of which samples are taken), and several
+    /// of them joined by `+` for keys that move together.
+    pub fn typed(text: &str) -> Result<Axis> {
+        let source = Source::new("--axis", text);
+        let place = |span: std::ops::Range<usize>| Place { source: source.clone(), span };
+        let mut axis = Axis {
+            name: String::new(),
+            keys: Vec::new(),
+            values: Vec::new(),
+            ranges: None,
+            only: None,
+            at: place(0..text.len()),
+        };
+        let mut columns: Vec<Vec<Value>> = Vec::new();
+        let mut ranges: Vec<Range> = Vec::new();
+        let mut start = 0;
+        for part in together(text) {
+            let at = place(start..start + part.len());
+            start += part.len() + 1;
+            let Some((key, values)) = part.split_once('=').filter(|(key, _)| !key.trim().is_empty()) else {
+                let error = at.error("an axis is KEY=VALUES").label("there is no `=` with a key before it");
+                return Err(error.help("such as traffic.0.load=0.3,0.5,0.7 or scheme.kmin=5KB..400KB:log8"));
+            };
+            axis.keys.push(key.trim().to_owned());
+            match Range::typed(values, &at)? {
+                Some((range, count)) => {
+                    columns.push(count.map_or_else(Vec::new, |count| range.values(count)));
+                    ranges.push(range);
+                }
+                None => columns.push(commas(values).into_iter().map(Value::typed).collect()),
+            }
+        }
+        if ranges.len() == axis.keys.len() {
+            axis.ranges = Some(ranges);
+        }
+        axis.join(columns)
+    }
+
+    /// One `[[axis]]` of a file.
+    pub(crate) fn read(mut table: Table) -> Result<Axis> {
+        let at = table.place().clone();
+        let mut keys: Vec<String> = table.take_texts("keys")?.unwrap_or_default().into_iter().map(|k| k.value).collect();
+        keys.extend(table.take_text("key")?.map(|key| key.value));
+        if keys.is_empty() {
+            return Err(at.error("this axis has neither `key` nor `keys`"));
+        }
+        let name = table.take_text("name")?.map_or_else(String::new, |name| name.value);
+        let only = table.take_texts("where")?.map(|names| names.into_iter().map(|name| name.value).collect());
+        let mut axis = Axis { name, keys, values: Vec::new(), ranges: None, only, at: at.clone() };
+        let columns = match table.items("values")? {
+            Some(items) => axis.columns_of(&items)?,
+            None => {
+                let ends: Vec<tree::Item> = ["from", "to"]
+                    .iter()
+                    .map(|key| table.items(key).map(|items| items.and_then(|mut items| items.pop())))
+                    .collect::<Result<Vec<_>>>()?
+                    .into_iter()
+                    .flatten()
+                    .collect();
+                let [from, to] = ends.as_slice() else {
+                    return Err(at.error("an axis has `values`, or `from` and `to`"));
+                };
+                let log = table.choice_or("scale", &[("linear", false), ("log", true)], "linear")?;
+                let count = table.take_count("steps", 2..=MOST)?;
+                let range = Range::new(&Value::of_item(&from.value), &Value::of_item(&to.value), log, &to.place)?;
+                axis.ranges = Some(vec![range; axis.keys.len()]);
+                vec![count.map_or_else(Vec::new, |count| range.values(count)); axis.keys.len()]
+            }
+        };
+        table.finish()?;
+        axis.join(columns)
+    }
+
+    /// The values of each key: a list of lists where there are several keys.
+    fn columns_of(&self, items: &[tree::Item]) -> Result<Vec<Vec<Value>>> {
+        let mut columns = vec![Vec::new(); self.keys.len()];
+        for item in items {
+            let row: Vec<Value> = match &item.value {
+                tree::Value::Array(row) if self.keys.len() > 1 => {
+                    row.iter().map(|item| Value::of_item(&item.value)).collect()
+                }
+                value => vec![Value::of_item(value)],
+            };
+            if row.len() != self.keys.len() {
+                let wanted = format!("a list of {} values, one for each of {}", self.keys.len(), self.keys.join(", "));
+                return Err(item.place.error("this value is not one for each key").label(wanted));
+            }
+            columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+        }
+        Ok(columns)
+    }
+
+    /// One list per key becomes one list of values.
+    fn join(mut self, columns: Vec<Vec<Value>>) -> Result<Axis> {
+        let counts: Vec<usize> = columns.iter().map(Vec::len).collect();
+        if counts.iter().any(|count| *count != counts[0]) {
+            let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+            let error = self.at.error("keys that move together must have as many values each");
+            return Err(error.label(format!("here are {}", counts.join(" and "))));
+        }
+        if counts[0] == 0 && self.ranges.is_none() {
+            return Err(self.at.error("this axis has no values"));
+        }
+        self.values = (0..counts[0]).map(|row| columns.iter().map(|column| column[row].clone()).collect()).collect();
+        if let Some(twice) = (1..self.values.len()).find(|&row| self.values[..row].contains(&self.values[row])) {
+            let error = self.at.error("an axis takes each value once");
+            return Err(error.label(format!("`{}` is there twice", self.values[twice][0].name)));
+        }
+        if self.name.is_empty() {
+            self.name = self.keys[0].clone();
+        }
+        Ok(self)
+    }
+
+    /// The unit of its numbers; `None` if they are names, or of several units.
+    pub fn unit(&self) -> Option<Unit> {
+        let range = self.ranges.iter().flatten().map(|range| range.from.unit).next();
+        let mut units = self.values.iter().map(|row| row[0].quantity.map(|quantity| quantity.unit)).chain(range.map(Some));
+        let first = units.next().flatten()?;
+        units.all(|unit| unit == Some(first)).then_some(first)
+    }
+
+    /// The value at `part` of the axis, from 0 to 1: between the ends of a range, or one of the list.
+    pub(crate) fn sample(&self, part: f64) -> Vec<Value> {
+        match &self.ranges {
+            Some(ranges) => ranges.iter().map(|range| range.at(part)).collect(),
+            None => {
+                let index = (part * self.values.len() as f64) as usize;
+                self.values[index.min(self.values.len() - 1)].clone()
+            }
+        }
+    }
+
+    /// Whether only samples of it can be taken.
+    pub(crate) fn is_open(&self) -> bool {
+        self.values.is_empty()
+    }
+}
+
+impl Range {
+    /// `A..B`, with how many values it stands for.
+    fn typed(text: &str, at: &Place) -> Result<Option<(Range, Option<u64>)>> {
+        let Some((from, rest)) = text.split_once("..") else { return Ok(None) };
+        let (to, steps) = rest.split_once(':').map_or((rest, None), |(to, steps)| (to, Some(steps)));
+        let (log, count) = match steps {
+            None => (false, None),
+            Some("log") => (true, None),
+            Some(steps) => {
+                let (log, number) = match (steps.strip_prefix("log"), steps.strip_prefix("lin")) {
+                    (Some(number), _) => (true, number),
+                    (None, Some(number)) => (false, number),
+                    (None, None) => (false, steps),
+                };
+                let count = number.parse().ok().filter(|count| (2..=MOST).contains(count));
+                let Some(count) = count else {
+                    let error = at.error("a range ends with the number of its values");
+                    return Err(error.label(format!("`{steps}` is not such as `lin5` or `log8`, from 2 on")));
+                };
+                (log, Some(count))
+            }
+        };
+        Range::new(&Value::typed(from), &Value::typed(to), log, at).map(|range| Some((range, count)))
+    }
+
+    fn new(from: &Value, to: &Value, log: bool, at: &Place) -> Result<Range> {
+        let (Some(low), Some(high)) = (from.quantity, to.quantity) else {
+            let odd = if from.quantity.is_none() { from } else { to };
+            let error = at.error("a range has numbers, sizes, times or rates at its ends");
+            return Err(error.label(format!("`{}` is none of them", odd.name)));
+        };
+        if low.unit != high.unit {
+            let units = format!("one is in {}, the other in {}", low.unit.name(), high.unit.name());
+            return Err(at.error("both ends of a range are of one unit").label(units));
+        }
+        if low.steps >= high.steps || (log && low.steps <= 0.0) {
+            let why = if low.steps >= high.steps { "it ends where it begins, or before" } else { "a logarithmic one begins above zero" };
+            return Err(at.error("this range is empty").label(why));
+        }
+        Ok(Range { from: low, to: high, log })
+    }
+
+    /// At `part` of the way, from 0 to 1.
+    fn at(&self, part: f64) -> Value {
+        let (low, high) = (self.from.steps, self.to.steps);
+        let steps = match self.log {
+            false => low + (high - low) * part,
+            // The same on every machine, which the system's own need not be.
+            true => low * libm::pow(high / low, part),
+        };
+        let whole = self.from.whole && self.to.whole && (self.from.unit != Unit::One || !self.log || high - low >= 2.0);
+        Value::of_quantity(Quantity { unit: self.from.unit, steps, whole })
+    }
+
+    /// Both ends, and what lies evenly between them.
+    fn values(&self, count: u64) -> Vec<Value> {
+        let mut values: Vec<Value> = (0..count).map(|i| self.at(i as f64 / (count - 1) as f64)).collect();
+        values.dedup();
+        values
+    }
+}
+
+/// Parts between the `+` that begin another key.
+fn together(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (at, _) in text.match_indices('+') {
+        let key = text[at + 1..].split('=').next().unwrap_or_default();
+        let is_key = text[at + 1..].contains('=') && !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "._-".contains(c));
+        if is_key {
+            parts.push(&text[start..at]);
+            start = at + 1;
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// Parts between commas that stand in no bracket and no quotes.
+fn commas(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 0, 0, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '[' | '{' if !quoted => depth += 1,
+            ']' | '}' if !quoted => depth -= 1,
+            ',' if !quoted && depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts.retain(|part| !part.trim().is_empty());
+    parts
+}
+
+/// Every `[[axis]]` of a file.
+pub(crate) fn read_all(root: &mut Table) -> Result<Vec<Axis>> {
+    root.tables("axis")?.into_iter().map(Axis::read).collect()
+}
+
+/// What is wrong with an axis, where it stands.
+pub(crate) fn error(axis: &Axis, message: impl Into<String>) -> Diagnostic {
+    axis.at.error(message.into())
+}
+
+/// A file's own folder, for what it names.
+pub(crate) fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(axis: &Axis) -> Vec<String> {
+        axis.values.iter().map(|row| row.iter().map(|value| value.name.as_str()).collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    #[test]
+    fn lists_and_ranges() {
+        let axis = Axis::typed("traffic.0.load=0.3,0.5,0.7").unwrap();
+        assert_eq!((axis.name.as_str(), names(&axis)), ("traffic.0.load", vec!["0.3".into(), "0.5".into(), "0.7".into()]));
+        assert_eq!(axis.unit(), Some(Unit::One));
+        let axis = Axis::typed("scheme.kmin=5KB..400KB:log8").unwrap();
+        assert_eq!(axis.unit(), Some(Unit::Bytes));
+        let bytes: Vec<f64> = axis.values.iter().map(|row| row[0].number().unwrap()).collect();
+        // 5000 * 80^(i/7), rounded.
+        assert_eq!(bytes, [5000.0, 9350.0, 17486.0, 32701.0, 61155.0, 114367.0, 213879.0, 400000.0]);
+        let axis = Axis::typed("run.stop=1ms..2ms:lin3").unwrap();
+        assert_eq!(names(&axis), ["1ms", "1500us", "2ms"]);
+        let axis = Axis::typed("topology.hosts=2..8:lin4").unwrap();
+        assert_eq!(names(&axis), ["2", "4", "6", "8"]);
+        let axis = Axis::typed("traffic.0.load=0.1..0.9:lin3").unwrap();
+        assert_eq!(names(&axis), ["0.1", "0.5", "0.9"]);
+    }
+
+    #[test]
+    fn keys_that_move_together() {
+        let axis = Axis::typed("topology.host_rate=100Gbps,400Gbps+switch.buffer=32MB,64MB").unwrap();
+        assert_eq!(axis.keys, ["topology.host_rate", "switch.buffer"]);
+        assert_eq!(names(&axis), ["100Gbps 32MB", "400Gbps 64MB"]);
+        let one = Axis::typed("scheme.name=pcn+dcqcn,mlcc+hpcc").unwrap();
+        assert_eq!(names(&one), ["pcn+dcqcn", "mlcc+hpcc"], "a scheme with its base is one value");
+        assert!(Axis::typed("a=1,2+b=1,2,3").unwrap_err().message.contains("as many values"));
+    }
+
+    #[test]
+    fn mistakes_are_told_before_anything_runs() {
+        for (text, why) in [
+            ("0.3,0.5", "KEY=VALUES"),
+            ("a=", "no values"),
+            ("a=1,1", "each value once"),
+            ("a=5KB..2ms:lin3", "one unit"),
+            ("a=5..x:lin3", "numbers, sizes, times or rates"),
+            ("a=5..2:lin3", "empty"),
+            ("a=0..2:log3", "empty"),
+            ("a=1..2:many", "number of its values"),
+        ] {
+            let error = Axis::typed(text).unwrap_err();
+            assert!(error.message.contains(why), "{text}: {}", error.message);
+        }
+        assert!(Axis::typed("a=1..2").unwrap().is_open());
+    }
+
+    #[test]
+    fn lists_keep_their_brackets() {
+        let axis = Axis::typed("run.at=[1, 2],[3]").unwrap();
+        assert_eq!(names(&axis), ["[1, 2]", "[3]"]);
+    }
+}

@@ -1,0 +1,160 @@
+//! Every number of a run's summary under a name of its own, flat: what a row of the table holds.
+
+use xoff_results::summary::{Distribution, SizeClass, Summary};
+
+/// One number.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Number {
+    /// As `run.json` has it, with dots: `by_source.mice.slowdown.p99`.
+    pub name: String,
+    /// Empty where nothing is measured.
+    pub unit: String,
+    /// `None` where there was nothing to measure.
+    pub value: Option<f64>,
+    /// A count: whole, and never absent.
+    pub whole: bool,
+}
+
+/// What the simulated network did, in the order of `run.json`.
+pub fn of_network(summary: &Summary) -> Vec<Number> {
+    let mut to = Flat(Vec::new());
+    to.real("sim_time_us", "us", Some(summary.sim_time_us));
+    to.count("flows_total", "", summary.flows_total);
+    to.count("flows_completed", "", summary.flows_completed);
+    to.count("flows_endless", "", summary.flows_endless);
+    to.distribution("fct_us", "us", &summary.fct_us);
+    to.distribution("slowdown", "1", &summary.slowdown);
+    to.sizes("by_size", &summary.by_size);
+    for of in &summary.by_source {
+        let within = |name: &str| format!("by_source.{}.{name}", of.source);
+        to.count(within("flows"), "", of.flows);
+        to.count(within("completed"), "", of.completed);
+        to.distribution(within("fct_us"), "us", &of.fct_us);
+        to.distribution(within("slowdown"), "1", &of.slowdown);
+        to.sizes(within("by_size"), &of.by_size);
+    }
+    for of in &summary.throughput {
+        let within = |name: &str| format!("throughput.{}.{name}", of.label);
+        to.count(within("flows"), "", of.flows);
+        to.real(within("mean_gbps"), "Gbps", Some(of.mean_gbps));
+        to.real(within("min_gbps"), "Gbps", Some(of.min_gbps));
+        to.real(within("max_gbps"), "Gbps", Some(of.max_gbps));
+        to.real(within("fairness"), "1", of.fairness);
+    }
+    to.real("goodput90_gbps", "Gbps", Some(summary.goodput90_gbps));
+    to.real("goodput_to_end_gbps", "Gbps", Some(summary.goodput_to_end_gbps));
+    counters(&mut to, summary);
+    to.incidents(summary);
+    for row in &summary.measures {
+        // What never came is beyond all numbers.
+        let value = if row.never { Some(f64::INFINITY) } else { row.value };
+        if row.curve.is_none() {
+            to.real(format!("measure.{}", row.name), &row.unit, value);
+        }
+    }
+    to.0
+}
+
+fn counters(to: &mut Flat, summary: &Summary) {
+    for (name, unit, value) in [
+        ("packets_sent", "", summary.packets_sent),
+        ("packets_delivered", "", summary.packets_delivered),
+        ("packets_retransmitted", "", summary.packets_retransmitted),
+        ("delivered_bytes", "bytes", summary.delivered_bytes),
+        ("packet_hops", "", summary.packet_hops),
+        ("events", "", summary.events),
+        ("marks", "", summary.marks),
+        ("notifications", "", summary.notifications),
+        ("notices_refused", "", summary.notices_refused),
+        ("acks", "", summary.acks),
+        ("naks", "", summary.naks),
+        ("timeouts", "", summary.timeouts),
+        ("drops", "", summary.drops),
+        ("drops_lossless", "", summary.drops_lossless),
+        ("drops_lossy", "", summary.drops_lossy),
+        ("drops_fault", "", summary.drops_fault),
+        ("pause_frames", "", summary.pause_frames),
+        ("resume_frames", "", summary.resume_frames),
+        ("refresh_frames", "", summary.refresh_frames),
+        ("deadlocks", "", summary.deadlocks),
+        ("watchdog_storms", "", summary.watchdog_storms),
+    ] {
+        to.count(name, unit, value);
+    }
+}
+
+/// What this machine took for it; of no interest to results.
+pub fn of_machine(summary: &Summary) -> Vec<Number> {
+    let mut to = Flat(Vec::new());
+    to.real("wall_seconds", "s", Some(summary.wall_seconds));
+    to.real("run_cpu_seconds", "s", Some(summary.run_cpu_seconds));
+    to.real("setup_seconds", "s", Some(summary.setup_seconds));
+    to.real("packet_hops_per_cpu_second", "1/s", summary.packet_hops_per_cpu_second);
+    to.count("parts", "", summary.parts as u64);
+    to.count("threads", "", summary.threads as u64);
+    to.count("peak_rss_bytes", "bytes", summary.peak_rss_bytes);
+    to.0
+}
+
+struct Flat(Vec<Number>);
+
+impl Flat {
+    fn count(&mut self, name: impl Into<String>, unit: &str, value: u64) {
+        self.0.push(Number { name: name.into(), unit: unit.to_owned(), value: Some(value as f64), whole: true });
+    }
+
+    fn real(&mut self, name: impl Into<String>, unit: &str, value: Option<f64>) {
+        let value = value.filter(|value| !value.is_nan());
+        self.0.push(Number { name: name.into(), unit: unit.to_owned(), value, whole: false });
+    }
+
+    fn distribution(&mut self, name: impl Into<String>, unit: &str, of: &Distribution) {
+        let name = name.into();
+        self.count(format!("{name}.count"), "", of.count);
+        let Distribution { count: _, mean, p50, p95, p99, p999, max } = *of;
+        for (part, value) in [("mean", mean), ("p50", p50), ("p95", p95), ("p99", p99), ("p999", p999), ("max", max)] {
+            self.real(format!("{name}.{part}"), unit, value);
+        }
+    }
+
+    fn sizes(&mut self, name: impl Into<String>, classes: &[SizeClass]) {
+        let name = name.into();
+        for of in classes {
+            let within = |part: &str| format!("{name}.{}.{part}", of.name);
+            self.count(within("flows"), "", of.flows);
+            self.count(within("completed"), "", of.completed);
+            self.distribution(within("fct_us"), "us", &of.fct_us);
+            self.distribution(within("slowdown"), "1", &of.slowdown);
+        }
+    }
+
+    /// Peaks, pauses between layers, and what a disturbance did.
+    fn incidents(&mut self, summary: &Summary) {
+        let worst = summary.worst_queue.as_ref();
+        self.real("worst_queue.peak_bytes", "bytes", worst.map(|queue| queue.peak_bytes as f64));
+        self.real("worst_queue.mean_bytes", "bytes", worst.map(|queue| queue.mean_bytes));
+        let nearest = summary.nearest_xoff.first();
+        self.real("nearest_xoff.of_xoff", "1", nearest.map(|ingress| ingress.of_xoff));
+        let busiest = summary.busiest_links.first();
+        self.real("busiest_links.utilisation", "1", busiest.map(|link| link.utilisation));
+        for of in &summary.pauses {
+            let within = |part: &str| format!("pauses.{}-{}.{part}", of.from, of.to);
+            self.count(within("pause_frames"), "", of.pause_frames);
+            self.count(within("resume_frames"), "", of.resume_frames);
+            self.count(within("refresh_frames"), "", of.refresh_frames);
+        }
+        let Some(episode) = &summary.episode else { return };
+        self.real("episode.start_us", "us", Some(episode.start_us));
+        self.real("episode.end_us", "us", Some(episode.end_us));
+        self.real("episode.pauses_toward_senders", "", episode.pauses_toward_senders.map(|frames| frames as f64));
+        self.real("episode.tree_us", "us", episode.tree_us);
+        for of in &episode.flows {
+            let within = |part: &str| format!("episode.{}.{part}", of.name);
+            self.real(within("before_gbps"), "Gbps", of.before_gbps);
+            self.real(within("during_gbps"), "Gbps", of.during_gbps);
+            self.real(within("after_gbps"), "Gbps", of.after_gbps);
+            self.real(within("cut_to_gbps"), "Gbps", of.cut_to_gbps);
+            self.real(within("recovery_us"), "us", of.recovery_us);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What a sweep varies, and the runs that follow from it.
+
+use crate::axis::{self, Axis};
+use crate::sample::{SOBOL_AXES, Sampler};
+use crate::value::Value;
+use std::path::{Path, PathBuf};
+use xoff_scenario::diagnostic::{Diagnostic, Source};
+use xoff_scenario::reader::{Table, list};
+use xoff_scenario::resolved::Recorder;
+use xoff_scenario::{Options, Scenario, import, library, tree};
+
+/// A scenario, and what is varied of it.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// The scenario, read once.
+    pub scenario: Scenario,
+    /// Assignments for every run, as `--set` takes them.
+    pub sets: Vec<String>,
+    /// `NAME[:PRESET][+BASE[:PRESET]]`; none means the scenario's own.
+    pub schemes: Vec<String>,
+    /// In the order of the columns.
+    pub axes: Vec<Axis>,
+    /// Seeds of every point, at least one.
+    pub seeds: u64,
+    /// The scenario's own without one.
+    pub first_seed: Option<u64>,
+    /// Points drawn from the axes in place of every combination.
+    pub sample: Option<u64>,
+    /// How they are drawn.
+    pub sampler: Sampler,
+    /// Numbers that the report is about; none means that it chooses.
+    pub measures: Vec<String>,
+}
+
+/// One run of a sweep.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// As it was asked for; `None` for the scenario's own.
+    pub scheme: Option<String>,
+    /// By axis; `None` where the axis is not about this scheme.
+    pub values: Vec<Option<Vec<Value>>>,
+    /// Of all random streams.
+    pub seed: u64,
+    /// What makes it of the scenario.
+    pub options: Options,
+}
+
+/// More runs than this are a mistake.
+const MOST_RUNS: u64 = 1_000_000;
+
+impl Sweep {
+    /// Of a scenario, with nothing varied yet.
+    pub fn of(scenario: Scenario) -> Sweep {
+        Sweep {
+            scenario,
+            sets: Vec::new(),
+            schemes: Vec::new(),
+            axes: Vec::new(),
+            seeds: 1,
+            first_seed: None,
+            sample: None,
+            sampler: Sampler::default(),
+            measures: Vec::new(),
+        }
+    }
+
+    /// Reads the file at `path`: a sweep, which names its scenario, or a scenario of which nothing is varied yet.
+    pub fn open(path: &Path) -> Result<Sweep, Vec<Diagnostic>> {
+        let found: PathBuf = library::scenario(path).into();
+        let scenario = import::open(path)?;
+        let source = scenario.source().clone();
+        let is_sweep = tree::parse(&source).is_ok_and(|entries| entries.iter().any(|entry| entry.key == "scenario"));
+        match is_sweep {
+            true => Sweep::read(&source, axis::folder(&found)).map_err(|problem| vec![problem]),
+            false => Ok(Sweep::of(scenario)),
+        }
+    }
+
+    /// The sweep in a text; the scenario that it names is looked up from `folder`.
+    pub fn read(source: &std::sync::Arc<Source>, folder: &Path) -> Result<Sweep, Diagnostic> {
+        let mut root = Table::root(source, tree::parse(source)?, folder, Recorder::default());
+        let file = root.text("scenario")?;
+        let beside = folder.join(&file.value);
+        let scenario = Scenario::open(if beside.is_file() { &beside } else { Path::new(&file.value) });
+        let scenario = scenario.map_err(|error| {
+            file.error(format!("cannot read the scenario `{}`", file.value)).label(error.label)
+        })?;
+        let mut sweep = Sweep::of(scenario);
+        let texts = |root: &mut Table, key: &str| {
+            let found = root.take_texts(key)?.unwrap_or_default();
+            Ok::<Vec<String>, Diagnostic>(found.into_iter().map(|text| text.value).collect())
+        };
+        sweep.schemes = texts(&mut root, "schemes")?;
+        sweep.measures = texts(&mut root, "measures")?;
+        sweep.seeds = root.count_or("seeds", 1..=100_000, 1)?;
+        sweep.first_seed = root.take_count("first_seed", 0..=i64::MAX as u64 / 2)?;
+        sweep.sample = root.take_count("sample", 1..=MOST_RUNS)?;
+        sweep.sampler = root.choice_or("sampler", &[("sobol", Sampler::Sobol), ("random", Sampler::Random)], "sobol")?;
+        let sets = root.table("set")?.into_items();
+        sweep.sets = sets.iter().map(|(key, item)| format!("{}={}", key.value, Value::of_item(&item.value).text)).collect();
+        sweep.axes = axis::read_all(&mut root)?;
+        root.finish()?;
+        Ok(sweep)
+    }
+
+    /// Every run, in the order of the table: by scheme, then by axis, the last one fastest, then by seed.
+    pub fn points(&self) -> Result<Vec<Point>, Vec<Diagnostic>> {
+        self.check().map_err(|problem| vec![problem])?;
+        let first_seed = match self.first_seed {
+            Some(seed) => seed,
+            None => self.scenario.load(&self.options(None, &[]))?.plan.seed,
+        };
+        let schemes: Vec<Option<&str>> = match self.schemes.as_slice() {
+            [] => vec![None],
+            names => names.iter().map(|name| Some(name.as_str())).collect(),
+        };
+        let drawn = self.sample.map(|count| self.sampler.points(count, self.axes.len(), first_seed));
+        let mut points = Vec::new();
+        for scheme in schemes {
+            let mut rows = match &drawn {
+                Some(drawn) => self.drawn(scheme, drawn),
+                None => self.grid(scheme),
+            };
+            // A scheme that an axis is not about meets the same point again.
+            let mut seen: Vec<Vec<Option<Vec<Value>>>> = Vec::new();
+            if drawn.is_some() {
+                rows.retain(|row| !seen.contains(row) && { seen.push(row.clone()); true });
+            }
+            for values in rows {
+                for seed in first_seed..first_seed + self.seeds {
+                    let options = Options { seed: Some(seed), ..self.options(scheme, &values) };
+                    points.push(Point { scheme: scheme.map(str::to_owned), values: values.clone(), seed, options });
+                }
+            }
+        }
+        Ok(points)
+    }
+
+    fn options(&self, scheme: Option<&str>, values: &[Option<Vec<Value>>]) -> Options {
+        let mut sets = self.sets.clone();
+        for (axis, value) in self.axes.iter().zip(values) {
+            for (key, value) in axis.keys.iter().zip(value.iter().flatten()) {
+                sets.push(format!("{key}={}", value.text));
+            }
+        }
+        // Takes the place of the whole [scheme]; what is set beside it applies to the new one.
+        sets.extend(scheme.map(|scheme| format!("scheme.name=\"{scheme}\"")));
+        Options { sets, seed: self.first_seed, scheme: None }
+    }
+
+    /// Every combination of what is varied under a scheme.
+    fn grid(&self, scheme: Option<&str>) -> Vec<Vec<Option<Vec<Value>>>> {
+        let mut rows: Vec<Vec<Option<Vec<Value>>>> = vec![Vec::new()];
+        for axis in &self.axes {
+            let own: Vec<Option<Vec<Value>>> = match concerns(axis, scheme) {
+                true => axis.values.iter().cloned().map(Some).collect(),
+                false => vec![None],
+            };
+            let longer = |row: Vec<Option<Vec<Value>>>| {
+                own.iter().map(move |value| [row.as_slice(), std::slice::from_ref(value)].concat()).collect::<Vec<_>>()
+            };
+            rows = rows.into_iter().flat_map(longer).collect();
+        }
+        rows
+    }
+
+    fn drawn(&self, scheme: Option<&str>, drawn: &[Vec<f64>]) -> Vec<Vec<Option<Vec<Value>>>> {
+        let value = |(axis, part): (&Axis, &f64)| concerns(axis, scheme).then(|| axis.sample(*part));
+        drawn.iter().map(|point| self.axes.iter().zip(point).map(value).collect()).collect()
+    }
+
+    /// What no single run would find.
+    fn check(&self) -> Result<(), Diagnostic> {
+        for (index, axis) in self.axes.iter().enumerate() {
+            let twice = |key: &String| self.axes[..index].iter().any(|other| other.keys.contains(key));
+            if let Some(key) = axis.keys.iter().find(|key| twice(key)) {
+                return Err(axis::error(axis, format!("two axes vary `{key}`")));
+            }
+            if axis.is_open() && self.sample.is_none() {
+                let error = axis::error(axis, format!("the range of `{}` does not say how many values it stands for", axis.name));
+                return Err(error.help("end it with `:lin5` or `:log8`, or draw samples of it with --sample N"));
+            }
+            self.check_schemes(axis)?;
+        }
+        if self.sample.is_some() && self.axes.is_empty() {
+            return Err(Diagnostic::new("--sample draws points of axes, and there is none"));
+        }
+        if self.sample.is_some() && self.sampler == Sampler::Sobol && self.axes.len() > SOBOL_AXES {
+            return Err(Diagnostic::new(format!("Sobol's points are known here for {SOBOL_AXES} axes at most"))
+                .help("take --sampler random"));
+        }
+        let each = self.sample.unwrap_or_else(|| self.axes.iter().map(|axis| axis.values.len().max(1) as u64).product());
+        let all = each.saturating_mul(self.seeds).saturating_mul(self.schemes.len().max(1) as u64);
+        if all > MOST_RUNS {
+            return Err(Diagnostic::new(format!("this sweep would have {all} runs")).help("a million at most; draw samples of it with --sample N"));
+        }
+        Ok(())
+    }
+
+    /// An axis must be about some scheme.
+    fn check_schemes(&self, axis: &Axis) -> Result<(), Diagnostic> {
+        if let Some(only) = &axis.only {
+            let known = |name: &&String| !self.schemes.iter().any(|scheme| names_of(scheme).0 == name.as_str());
+            if let Some(unknown) = only.iter().find(known) {
+                let error = axis::error(axis, format!("`where` names `{unknown}`, which is not among the schemes"));
+                return Err(error.label(list(self.schemes.iter().map(String::as_str))));
+            }
+        }
+        let concerned = self.schemes.is_empty() || self.schemes.iter().any(|scheme| concerns(axis, Some(scheme)));
+        if concerned {
+            return Ok(());
+        }
+        let error = axis::error(axis, format!("no scheme of this sweep has `{}`", axis.keys[0]));
+        let keys = self.schemes.iter().filter_map(|scheme| xoff_schemes::find(names_of(scheme).0));
+        let keys: Vec<String> = keys.flat_map(|spec| spec.params).map(|param| format!("scheme.{}", param.name)).collect();
+        Err(error.nearest(&axis.keys[0], keys.iter().map(String::as_str)))
+    }
+}
+
+/// `dcqcn:nic+pcn` is `dcqcn` over `pcn`.
+fn names_of(scheme: &str) -> (&str, Option<&str>) {
+    let plain = |text: &'_ str| text.find(':').unwrap_or(text.len());
+    match scheme.split_once('+') {
+        Some((own, base)) => (&own[..plain(own)], Some(&base[..plain(base)])),
+        None => (&scheme[..plain(scheme)], None),
+    }
+}
+
+/// Whether an axis varies something under a scheme: parameters that only some schemes have are varied for those.
+fn concerns(axis: &Axis, scheme: Option<&str>) -> bool {
+    let Some(scheme) = scheme else { return true };
+    let (own, base) = names_of(scheme);
+    if let Some(only) = &axis.only {
+        return only.iter().any(|name| name == own);
+    }
+    let has = |name: &str, param: &str| {
+        param == "preset" || xoff_schemes::find(name).is_none_or(|spec| spec.param(param).is_some())
+    };
+    axis.keys.iter().all(|key| match (key.strip_prefix("scheme.base."), key.strip_prefix("scheme.")) {
+        (Some(param), _) => base.is_some_and(|base| has(base, param)),
+        (None, Some(param)) => has(own, param),
+        (None, None) => true,
+    })
+}

@@ -1,0 +1,171 @@
+//! What is kept of a finished run, and where.
+
+use crate::numbers::{self, Number};
+use crate::plan::Point;
+use crate::pool::{Failed, Job};
+use crate::seal::{self, Fingerprint};
+use serde_json::{Value, json};
+use std::io;
+use std::path::{Path, PathBuf};
+use xoff_results::execute::execute;
+use xoff_results::outcome::Outcome;
+use xoff_scenario::{Loaded, Scenario};
+
+/// A finished run in numbers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Record {
+    /// The fingerprint of its scenario with all that it names.
+    pub inputs: String,
+    /// The scheme's own label, presets and bases included.
+    pub scheme: String,
+    /// Why it failed, if it did: in the simulated network, or for want of memory or time.
+    pub failure: Option<String>,
+    /// Whether the failure is this machine's and not the network's: it is tried again next time.
+    pub gave_up: bool,
+    /// What the simulated network did.
+    pub network: Vec<Number>,
+    /// What this machine took for it.
+    pub machine: Vec<Number>,
+}
+
+impl Record {
+    fn of(inputs: String, outcome: &Outcome) -> Record {
+        Record {
+            inputs,
+            scheme: outcome.summary.scheme.clone(),
+            failure: outcome.summary.why_failed(),
+            gave_up: outcome.gave_up(),
+            network: numbers::of_network(&outcome.summary),
+            machine: numbers::of_machine(&outcome.summary),
+        }
+    }
+
+    fn json(&self, build: &str) -> Value {
+        json!({
+            "inputs": self.inputs,
+            "build": build,
+            "scheme": self.scheme,
+            "failure": self.failure,
+            "network": self.network.iter().map(number_json).collect::<Vec<_>>(),
+            "machine": self.machine.iter().map(number_json).collect::<Vec<_>>(),
+        })
+    }
+
+    fn from_json(value: &Value) -> Option<Record> {
+        let text = |key: &str| value[key].as_str().map(str::to_owned);
+        let numbers = |key: &str| value[key].as_array()?.iter().map(number_of).collect::<Option<Vec<_>>>();
+        Some(Record {
+            inputs: text("inputs")?,
+            scheme: text("scheme")?,
+            failure: text("failure"),
+            gave_up: false,
+            network: numbers("network")?,
+            machine: numbers("machine")?,
+        })
+    }
+}
+
+/// `[name, unit, value, whole]`; JSON has no infinity.
+fn number_json(number: &Number) -> Value {
+    let value = match number.value {
+        Some(value) if value.is_finite() => json!(value),
+        Some(value) => json!(value.to_string()),
+        None => Value::Null,
+    };
+    json!([number.name, number.unit, value, number.whole])
+}
+
+fn number_of(value: &Value) -> Option<Number> {
+    let number = match &value[2] {
+        Value::Null => None,
+        Value::String(text) => Some(text.parse().ok()?),
+        number => Some(number.as_f64()?),
+    };
+    Some(Number {
+        name: value[0].as_str()?.to_owned(),
+        unit: value[1].as_str()?.to_owned(),
+        value: number,
+        whole: value[3].as_bool()?,
+    })
+}
+
+/// Finished runs in a folder, each under the fingerprint of what it was made from: whatever asks for the same run
+/// finds it.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+    build: String,
+}
+
+impl Store {
+    /// Of runs that `build` made; those of others are not taken.
+    pub fn new(folder: PathBuf, build: String) -> Store {
+        Store { folder, build }
+    }
+
+    fn path(&self, inputs: &str) -> PathBuf {
+        self.folder.join(&inputs[..2]).join(format!("{inputs}.json"))
+    }
+
+    /// The run of these inputs, if it is there and as it was written.
+    pub fn find(&self, inputs: &str) -> Option<Record> {
+        let value = seal::load(&self.path(inputs))?;
+        let ours = value["build"].as_str()? == self.build && value["inputs"].as_str()? == inputs;
+        ours.then(|| Record::from_json(&value)).flatten()
+    }
+
+    /// Keeps a run.
+    pub fn keep(&self, record: &Record) -> io::Result<()> {
+        seal::save(&self.path(&record.inputs), &record.json(&self.build))
+    }
+}
+
+/// One point of a sweep as a job.
+pub struct PointJob<'a> {
+    /// The sweep's.
+    pub scenario: &'a Scenario,
+    /// Which run of it.
+    pub point: &'a Point,
+    /// Where finished runs are; none are kept without.
+    pub store: Option<&'a Store>,
+    /// For people.
+    pub name: String,
+    /// As [`Job::cost`].
+    pub cost: f64,
+    /// A directory for the whole run, if it is wanted.
+    pub out: Option<&'a Path>,
+}
+
+impl PointJob<'_> {
+    fn make(&self, loaded: &Loaded, inputs: String) -> Result<Record, Failed> {
+        let outcome = execute(loaded, self.out, |_| {})?;
+        let record = Record::of(inputs, &outcome);
+        match self.store {
+            // What another machine, or another limit, would do better.
+            Some(store) if !record.gave_up => store.keep(&record)?,
+            _ => {}
+        }
+        Ok(record)
+    }
+}
+
+impl Job for PointJob<'_> {
+    type Made = Record;
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn cost(&self) -> f64 {
+        self.cost
+    }
+
+    fn run(&self) -> Result<(Record, bool), Failed> {
+        let loaded = self.scenario.load(&self.point.options)?;
+        let inputs = Fingerprint::of(&loaded).text();
+        if let Some(found) = self.store.and_then(|store| store.find(&inputs)) {
+            return Ok((found, false));
+        }
+        self.make(&loaded, inputs).map(|record| (record, true))
+    }
+}
