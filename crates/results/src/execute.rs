@@ -1,9 +1,11 @@
 //! Runs a scenario to its end and writes its run directory.
 
 use crate::capture;
+use crate::collect::Collected;
 use crate::outcome::{Outcome, RunContext};
 use crate::summary::MeasuredRow;
 use crate::{RunWriter, warnings};
+use std::cell::RefCell;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
@@ -17,6 +19,36 @@ use xoff_scenario::measure::recording::Response;
 
 /// Runs to the end. `out` is the directory to write; without one there is only the summary.
 pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Position)) -> io::Result<Outcome> {
+    let mut watch = |at| {
+        watch(at);
+        Ok(())
+    };
+    Ok(run(loaded, out, Keeping::Files, &mut watch)?.0)
+}
+
+/// The same for a program that wants the tables: all rows are kept in memory too. An error of `watch` ends the run
+/// within a few milliseconds, and is what comes back.
+pub fn collect(
+    loaded: &Loaded,
+    out: Option<&Path>,
+    mut watch: impl FnMut(Position) -> io::Result<()>,
+) -> io::Result<(Outcome, Vec<Collected>)> {
+    run(loaded, out, Keeping::Memory, &mut watch)
+}
+
+/// Where tables are kept, if anywhere.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keeping {
+    Files,
+    Memory,
+}
+
+fn run(
+    loaded: &Loaded,
+    out: Option<&Path>,
+    keeping: Keeping,
+    watch: &mut dyn FnMut(Position) -> io::Result<()>,
+) -> io::Result<(Outcome, Vec<Collected>)> {
     let began = Instant::now();
     let labels: Vec<String> = loaded.traffic.iter().flat_map(|traffic| traffic.labels.iter().cloned()).collect();
     let mut writer = RunWriter::create(
@@ -31,6 +63,7 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
             scenario: loaded.resolved.clone(),
             attachments: loaded.attachments.clone(),
             csv: loaded.output.csv,
+            collect: keeping == Keeping::Memory,
             figures: loaded.output.figures,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             disturbance: None,
@@ -41,13 +74,14 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
     let captures = writer.directory().map(|folder| capture::Writer::create(folder, loaded, labels)).transpose()?;
     let keep = Keep { frames: captures.is_some(), ..recorder.keep() };
     let pauses = loaded.plan.run.record_pauses;
-    let mut sinks = RunSinks { writer: &mut writer, recorder: &mut recorder, captures, pauses };
-    let end = drive(loaded, keep, &mut sinks, &mut watch)?;
+    let stop = RefCell::new(Ok(()));
+    let mut sinks = RunSinks { writer: &mut writer, recorder: &mut recorder, captures, pauses, stop: &stop };
+    let end = drive(loaded, keep, &mut sinks, &mut |at| *stop.borrow_mut() = watch(at))?;
     let setup = began.elapsed().saturating_sub(end.wall);
     let captures = sinks.captures.map(|captures| captures.finish(end.sim_end, &end.missed_frames)).transpose()?;
     let measures = MeasuredRow::all(&loaded.measures, &loaded.plan, &recorder.finish(&end));
     writer.taken(measures, captures.unwrap_or_default());
-    writer.finish(RunEnd { setup, ..end })
+    writer.complete(RunEnd { setup, ..end })
 }
 
 /// A run directory and the scenario's own measures, of the same run.
@@ -57,10 +91,13 @@ struct RunSinks<'a> {
     captures: Option<capture::Writer<'a>>,
     /// The directory has PAUSEs, whether or not a measure needs them.
     pauses: bool,
+    /// What the watcher said last: an error ends the run.
+    stop: &'a RefCell<io::Result<()>>,
 }
 
 impl Sink for RunSinks<'_> {
     fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
+        self.stop.replace(Ok(()))?;
         self.writer.flows(flows)?;
         self.recorder.flows(flows)
     }

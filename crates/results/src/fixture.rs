@@ -88,6 +88,7 @@ pub fn context(plan: &Plan) -> RunContext<'_> {
         scenario: "name = \"two switches\"\n# <&>\n".into(),
         attachments: Vec::new(),
         csv: true,
+        collect: false,
         figures: false,
         version: "0.1.0".into(),
         disturbance: None,

@@ -8,6 +8,7 @@
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod capture;
+pub mod collect;
 pub mod column;
 pub mod columns;
 pub mod compare;
@@ -35,6 +36,7 @@ pub mod names;
 pub mod outcome;
 pub mod read;
 mod report;
+mod row_sink;
 pub mod seeds;
 pub mod summary;
 mod table_writer;

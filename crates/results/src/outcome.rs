@@ -27,6 +27,8 @@ pub struct RunContext<'a> {
     pub(crate) attachments: Vec<Attachment>,
     /// CSV twins of the tables.
     pub(crate) csv: bool,
+    /// All rows of the tables stay in memory, whether or not there are files.
+    pub(crate) collect: bool,
     /// Figures as files of their own; the report has them in any case.
     pub(crate) figures: bool,
     pub(crate) version: String,

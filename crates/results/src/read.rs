@@ -1,8 +1,10 @@
 //! Reads a finished run directory back: its summary, its scenario, its tables.
 
+use super::collect::Collected;
 use super::column::{Column, Table};
 use super::directory::MARKERS;
 use super::summary::Summary;
+use super::table_writer::Cell;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
@@ -99,6 +101,22 @@ impl RunDirectory {
     }
 }
 
+impl RunDirectory {
+    /// A whole table in memory, as [`collect`](crate::execute::collect) keeps it.
+    pub fn collected(&self, table: &'static Table) -> Result<Collected, Diagnostic> {
+        let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        let mut collected = Collected::new(table);
+        for batch in self.rows(table, &names)? {
+            let batch = batch?;
+            for row in 0..batch.len() {
+                let cells: Vec<Cell<'_>> = batch.columns.iter().map(|(_, cells)| cells.cell(row)).collect();
+                collected.row(&cells).map_err(|error| unreadable(&self.file(table), error.to_string()))?;
+            }
+        }
+        Ok(collected.finish())
+    }
+}
+
 /// What every version writes.
 #[derive(serde::Deserialize)]
 struct Head {
@@ -178,6 +196,17 @@ impl Cells {
             }
             _ => return Err(ParquetError::General("a column of an unknown kind".to_owned())),
         })
+    }
+}
+
+impl Cells {
+    fn cell(&self, row: usize) -> Cell<'_> {
+        match self {
+            // The writer puts nothing negative here.
+            Cells::Integers(cells) => cells[row].map(i64::unsigned_abs).into(),
+            Cells::Reals(cells) => cells[row].into(),
+            Cells::Texts(cells) => cells[row].as_deref().into(),
+        }
     }
 }
 
@@ -319,6 +348,27 @@ mod tests {
         }
         assert_eq!((rows, batches), (20_000, 2));
         assert!(run.rows(&tables::FLOWS, &["colour"]).is_err());
+    }
+
+    #[test]
+    fn a_table_read_back_is_the_one_that_was_kept_in_memory() {
+        let scratch = Scratch::new("collected");
+        let (plan, out) = (fixture::plan(), scratch.0.join("out"));
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let context = RunContext { version, collect: true, ..fixture::context(&plan) };
+        let mut writer = RunWriter::create(Some(&out), &context).unwrap();
+        let flows: Vec<_> = (1..20_000).map(|i| fixture::flow(i, 1_000, u64::from(i), 20)).collect();
+        writer.flows(&flows).unwrap();
+        writer.flows(&[fixture::endless(0, 1_000)]).unwrap();
+        writer.pauses(&[fixture::pause(2_100, 1, true), fixture::pause(2_200, 1, false)]).unwrap();
+        let (_, kept) = writer.complete(fixture::end(20_000_000)).unwrap();
+        let names: Vec<&str> = kept.iter().map(|kept| kept.table.name).collect();
+        assert_eq!(names, ["flows", "series", "pauses", "ports", "pfc"]);
+        let run = RunDirectory::open(&out).unwrap();
+        for kept in kept {
+            let read = run.collected(kept.table).unwrap();
+            assert_eq!(format!("{read:?}"), format!("{kept:?}"));
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Writes a run directory while the run goes, and its summary at the end.
 
+use super::collect::Collected;
 use super::curves::CurveKeeper;
 use super::directory::Staging;
 use super::disruption::Unfinished;
@@ -10,8 +11,9 @@ use super::incident::Warning;
 use super::names::{Names, label_name};
 use super::outcome::{Outcome, RunContext};
 use super::report;
+use super::row_sink::{Destination, RowSink};
 use super::summary::{CaptureRow, MeasuredRow, Summary};
-use super::table_writer::{Cell, TableWriter};
+use super::table_writer::Cell;
 use super::tables;
 use super::tally::{self, Tally, utilisation};
 use super::warnings::{self, Timeouts};
@@ -48,41 +50,55 @@ pub struct RunWriter {
     /// What else of the plan the summary needs.
     faults: Vec<Fault>,
     run: RunSettings,
-    files: Option<Files>,
+    /// None if rows go nowhere.
+    tables: Option<Tables>,
+    /// Last, so that a dropped writer closes its files before they are removed.
+    staging: Option<Staging>,
 }
 
-struct Files {
-    flows: TableWriter,
-    series: TableWriter,
-    pauses: TableWriter,
-    pfc: Option<TableWriter>,
-    ports: TableWriter,
-    /// Last, so that a dropped writer closes its files before they are removed.
-    staging: Staging,
+struct Tables {
+    flows: RowSink,
+    series: RowSink,
+    pauses: RowSink,
+    pfc: Option<RowSink>,
+    ports: RowSink,
+}
+
+impl Tables {
+    fn create(staging: Option<&Staging>, context: &RunContext<'_>) -> io::Result<Tables> {
+        let to = Destination {
+            folder: staging.map(Staging::path),
+            version: &context.version,
+            csv: context.csv,
+            collect: context.collect,
+        };
+        Ok(Tables {
+            flows: RowSink::create(&tables::FLOWS, &to)?,
+            series: RowSink::create(&tables::SERIES, &to)?,
+            pauses: RowSink::create(&tables::PAUSES, &to)?,
+            pfc: context.plan.run.record_pfc_frames.then(|| RowSink::create(&tables::PFC, &to)).transpose()?,
+            ports: RowSink::create(&tables::PORTS, &to)?,
+        })
+    }
+
+    fn finish(self) -> io::Result<Vec<Collected>> {
+        let sinks = [self.flows, self.series, self.pauses, self.ports].into_iter().chain(self.pfc);
+        sinks.filter_map(|sink| sink.finish().transpose()).collect()
+    }
 }
 
 impl RunWriter {
     /// `out`: the directory to be written; `None` only makes the summary.
     pub fn create(out: Option<&Path>, context: &RunContext<'_>) -> io::Result<RunWriter> {
-        let files = match out {
-            None => None,
-            Some(out) => {
-                let staging = Staging::create(out)?;
-                staging.write("scenario.toml", context.scenario.as_bytes())?;
-                for file in &context.attachments {
-                    staging.write(&file.name, file.source.text.as_bytes())?;
-                }
-                let table = |table| TableWriter::create(staging.path(), table, &context.version, context.csv);
-                Some(Files {
-                    flows: table(&tables::FLOWS)?,
-                    series: table(&tables::SERIES)?,
-                    pauses: table(&tables::PAUSES)?,
-                    pfc: context.plan.run.record_pfc_frames.then(|| table(&tables::PFC)).transpose()?,
-                    ports: table(&tables::PORTS)?,
-                    staging,
-                })
+        let staging = out.map(Staging::create).transpose()?;
+        if let Some(staging) = &staging {
+            staging.write("scenario.toml", context.scenario.as_bytes())?;
+            for file in &context.attachments {
+                staging.write(&file.name, file.source.text.as_bytes())?;
             }
-        };
+        }
+        let wanted = staging.is_some() || context.collect;
+        let tables = wanted.then(|| Tables::create(staging.as_ref(), context)).transpose()?;
         Ok(RunWriter {
             names: Names::of(context.plan),
             name: context.name.clone(),
@@ -106,13 +122,14 @@ impl RunWriter {
             captures: Vec::new(),
             faults: context.plan.faults.clone(),
             run: context.plan.run.clone(),
-            files,
+            tables,
+            staging,
         })
     }
 
     /// Where the directory is being written, if it is.
     pub fn directory(&self) -> Option<&Path> {
-        self.files.as_ref().map(|files| files.staging.path())
+        self.staging.as_ref().map(Staging::path)
     }
 
     /// Flows that ended, or at the very end those that did not.
@@ -121,7 +138,7 @@ impl RunWriter {
             self.tally.flow(flow);
             self.fates.flow(flow);
             self.timeouts.flow(flow);
-            if self.files.is_none() {
+            if self.tables.is_none() {
                 continue;
             }
             match flow.delivered_at {
@@ -134,7 +151,7 @@ impl RunWriter {
     }
 
     fn write_flow(&mut self, flow: &FlowRecord, until: Time) -> io::Result<()> {
-        let Some(files) = &mut self.files else { return Ok(()) };
+        let Some(tables) = &mut self.tables else { return Ok(()) };
         let fct = flow.delivered_at.map(|at| at.saturating_since(flow.start));
         let finite = flow.size_bytes.is_some();
         let slowdown = fct.filter(|_| finite && flow.ideal > Span::ZERO).map(|fct| fct / flow.ideal);
@@ -143,7 +160,7 @@ impl RunWriter {
         let acked = flow.acked_at.map(|at| at.saturating_since(flow.start).as_us());
         let source = self.sources.get(flow.source as usize).map_or("", String::as_str);
         let scheme = self.schemes.get(usize::from(flow.scheme)).map_or("", String::as_str);
-        files.flows.row(&[
+        tables.flows.row(&[
             flow.id.into(),
             source.into(),
             flow.number.into(),
@@ -182,8 +199,8 @@ impl RunWriter {
             if pause.pause && toward_host {
                 self.pause_log.pause(pause.port, pause.at);
             }
-            let Some(files) = &mut self.files else { continue };
-            files.pauses.row(&[
+            let Some(tables) = &mut self.tables else { continue };
+            tables.pauses.row(&[
                 pause.at.as_us().into(),
                 self.names.port(pause.port).into(),
                 self.names.node_name_of(pause.port).into(),
@@ -199,7 +216,7 @@ impl RunWriter {
 
     /// Only of a run that was asked for them.
     pub fn pfc_frames(&mut self, frames: &[PfcRecord]) -> io::Result<()> {
-        let Some(table) = self.files.as_mut().and_then(|files| files.pfc.as_mut()) else { return Ok(()) };
+        let Some(table) = self.tables.as_mut().and_then(|tables| tables.pfc.as_mut()) else { return Ok(()) };
         for frame in frames {
             let node = self.names.node_of(frame.port);
             table.row(&[
@@ -218,7 +235,7 @@ impl RunWriter {
     pub(crate) fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
         for sample in samples {
             self.keeper.sample(sample);
-            let Some(files) = &mut self.files else { continue };
+            let Some(tables) = &mut self.tables else { continue };
             let facts = facts(sample.metric);
             let label;
             let entity = if facts.of_flow {
@@ -227,7 +244,7 @@ impl RunWriter {
             } else {
                 self.names.port(sample.entity)
             };
-            files.series.row(&[
+            tables.series.row(&[
                 sample.at.as_us().into(),
                 facts.name.into(),
                 entity.into(),
@@ -240,13 +257,14 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Completes the tables, the figures and the report, and gives the directory its name.
     /// What the scenario's own measures gave, and what became of its captures.
     pub fn taken(&mut self, measures: Vec<MeasuredRow>, captures: Vec<CaptureRow>) {
         (self.measures, self.captures) = (measures, captures);
     }
 
-    pub(crate) fn finish(mut self, end: RunEnd) -> io::Result<Outcome> {
+    /// Completes the tables, the figures and the report, and gives the directory its name. The tables are there if they
+    /// were to be collected.
+    pub(crate) fn complete(mut self, end: RunEnd) -> io::Result<(Outcome, Vec<Collected>)> {
         for flow in std::mem::take(&mut self.unfinished) {
             self.write_flow(&flow, end.sim_end)?;
         }
@@ -268,22 +286,31 @@ impl RunWriter {
         summary.episode = episode::find(&self.tally, &self.keeper, &self.pause_log, &setting);
         self.judge(&mut summary, &end);
         let curves = self.keeper.curves(&self.names, &self.labels);
-        let mut outcome = Outcome { summary, failure: end.failure.clone(), curves, scenario: self.scenario, directory: None };
-        if let Some(mut files) = self.files {
-            write_ports(&mut files.ports, &self.names, &end)?;
-            for table in [files.flows, files.series, files.pauses, files.ports].into_iter().chain(files.pfc) {
-                table.finish()?;
+        let mut outcome =
+            Outcome { summary, failure: end.failure.clone(), curves, scenario: self.scenario, directory: None };
+        let collected = match self.tables {
+            Some(mut tables) => {
+                write_ports(&mut tables.ports, &self.names, &end)?;
+                tables.finish()?
             }
+            None => Vec::new(),
+        };
+        if let Some(staging) = self.staging {
             let charts = figures::of_run(&outcome);
             if self.figures {
-                figures::write_all(&charts, files.staging.path())?;
+                figures::write_all(&charts, staging.path())?;
             }
             let page = report::of_run(&outcome, &charts).map_err(io::Error::other)?;
-            files.staging.write("report.html", page.as_bytes())?;
-            files.staging.write("run.json", outcome.summary.json_pretty().as_bytes())?;
-            outcome.directory = Some(files.staging.finish()?);
+            staging.write("report.html", page.as_bytes())?;
+            staging.write("run.json", outcome.summary.json_pretty().as_bytes())?;
+            outcome.directory = Some(staging.finish()?);
         }
-        Ok(outcome)
+        Ok((outcome, collected))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn finish(self, end: RunEnd) -> io::Result<Outcome> {
+        Ok(self.complete(end)?.0)
     }
 }
 
@@ -310,7 +337,7 @@ impl RunWriter {
     }
 }
 
-fn write_ports(table: &mut TableWriter, names: &Names, end: &RunEnd) -> io::Result<()> {
+fn write_ports(table: &mut RowSink, names: &Names, end: &RunEnd) -> io::Result<()> {
     for report in &end.ports {
         let port = report.port;
         let used = utilisation(names, port, report.tx_wire_bytes, end.sim_end);

@@ -75,7 +75,8 @@ impl Axis {
     /// One `[[axis]]` of a file.
     pub(crate) fn read(mut table: Table) -> Result<Axis> {
         let at = table.place().clone();
-        let mut keys: Vec<String> = table.take_texts("keys")?.unwrap_or_default().into_iter().map(|k| k.value).collect();
+        let mut keys: Vec<String> =
+            table.take_texts("keys")?.unwrap_or_default().into_iter().map(|k| k.value).collect();
         keys.extend(table.take_text("key")?.map(|key| key.value));
         if keys.is_empty() {
             return Err(at.error("this axis has neither `key` nor `keys`"));
@@ -151,7 +152,8 @@ impl Axis {
     /// The unit of its numbers; `None` if they are names, or of several units.
     pub fn unit(&self) -> Option<Unit> {
         let range = self.ranges.iter().flatten().map(|range| range.from.unit).next();
-        let mut units = self.values.iter().map(|row| row[0].quantity.map(|quantity| quantity.unit)).chain(range.map(Some));
+        let mut units =
+            self.values.iter().map(|row| row[0].quantity.map(|quantity| quantity.unit)).chain(range.map(Some));
         let first = units.next().flatten()?;
         units.all(|unit| unit == Some(first)).then_some(first)
     }
@@ -209,7 +211,11 @@ impl Range {
             return Err(at.error("both ends of a range are of one unit").label(units));
         }
         if low.steps >= high.steps || (log && low.steps <= 0.0) {
-            let why = if low.steps >= high.steps { "it ends where it begins, or before" } else { "a logarithmic one begins above zero" };
+            let why = if low.steps >= high.steps {
+                "it ends where it begins, or before"
+            } else {
+                "a logarithmic one begins above zero"
+            };
             return Err(at.error("this range is empty").label(why));
         }
         Ok(Range { from: low, to: high, log })
@@ -241,7 +247,9 @@ fn together(text: &str) -> Vec<&str> {
     let mut start = 0;
     for (at, _) in text.match_indices('+') {
         let key = text[at + 1..].split('=').next().unwrap_or_default();
-        let is_key = text[at + 1..].contains('=') && !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "._-".contains(c));
+        let is_key = text[at + 1..].contains('=')
+            && !key.is_empty()
+            && key.chars().all(|c| c.is_alphanumeric() || "._-".contains(c));
         if is_key {
             parts.push(&text[start..at]);
             start = at + 1;
@@ -291,13 +299,19 @@ mod tests {
     use super::*;
 
     fn names(axis: &Axis) -> Vec<String> {
-        axis.values.iter().map(|row| row.iter().map(|value| value.name.as_str()).collect::<Vec<_>>().join(" ")).collect()
+        axis.values
+            .iter()
+            .map(|row| row.iter().map(|value| value.name.as_str()).collect::<Vec<_>>().join(" "))
+            .collect()
     }
 
     #[test]
     fn lists_and_ranges() {
         let axis = Axis::typed("traffic.0.load=0.3,0.5,0.7").unwrap();
-        assert_eq!((axis.name.as_str(), names(&axis)), ("traffic.0.load", vec!["0.3".into(), "0.5".into(), "0.7".into()]));
+        assert_eq!(
+            (axis.name.as_str(), names(&axis)),
+            ("traffic.0.load", vec!["0.3".into(), "0.5".into(), "0.7".into()])
+        );
         assert_eq!(axis.unit(), Some(Unit::One));
         let axis = Axis::typed("scheme.kmin=5KB..400KB:log8").unwrap();
         assert_eq!(axis.unit(), Some(Unit::Bytes));

@@ -82,9 +82,8 @@ impl Sweep {
         let file = root.text("scenario")?;
         let beside = folder.join(&file.value);
         let scenario = Scenario::open(if beside.is_file() { &beside } else { Path::new(&file.value) });
-        let scenario = scenario.map_err(|error| {
-            file.error(format!("cannot read the scenario `{}`", file.value)).label(error.label)
-        })?;
+        let scenario = scenario
+            .map_err(|error| file.error(format!("cannot read the scenario `{}`", file.value)).label(error.label))?;
         let mut sweep = Sweep::of(scenario);
         let texts = |root: &mut Table, key: &str| {
             let found = root.take_texts(key)?.unwrap_or_default();
@@ -95,9 +94,11 @@ impl Sweep {
         sweep.seeds = root.count_or("seeds", 1..=100_000, 1)?;
         sweep.first_seed = root.take_count("first_seed", 0..=i64::MAX as u64 / 2)?;
         sweep.sample = root.take_count("sample", 1..=MOST_RUNS)?;
-        sweep.sampler = root.choice_or("sampler", &[("sobol", Sampler::Sobol), ("random", Sampler::Random)], "sobol")?;
+        sweep.sampler =
+            root.choice_or("sampler", &[("sobol", Sampler::Sobol), ("random", Sampler::Random)], "sobol")?;
         let sets = root.table("set")?.into_items();
-        sweep.sets = sets.iter().map(|(key, item)| format!("{}={}", key.value, Value::of_item(&item.value).text)).collect();
+        sweep.sets =
+            sets.iter().map(|(key, item)| format!("{}={}", key.value, Value::of_item(&item.value).text)).collect();
         sweep.axes = axis::read_all(&mut root)?;
         root.finish()?;
         Ok(sweep)
@@ -124,7 +125,12 @@ impl Sweep {
             // A scheme that an axis is not about meets the same point again.
             let mut seen: Vec<Vec<Option<Vec<Value>>>> = Vec::new();
             if drawn.is_some() {
-                rows.retain(|row| !seen.contains(row) && { seen.push(row.clone()); true });
+                rows.retain(|row| {
+                    !seen.contains(row) && {
+                        seen.push(row.clone());
+                        true
+                    }
+                });
             }
             for values in rows {
                 for seed in first_seed..first_seed + self.seeds {
@@ -177,7 +183,10 @@ impl Sweep {
                 return Err(axis::error(axis, format!("two axes vary `{key}`")));
             }
             if axis.is_open() && self.sample.is_none() {
-                let error = axis::error(axis, format!("the range of `{}` does not say how many values it stands for", axis.name));
+                let error = axis::error(
+                    axis,
+                    format!("the range of `{}` does not say how many values it stands for", axis.name),
+                );
                 return Err(error.help("end it with `:lin5` or `:log8`, or draw samples of it with --sample N"));
             }
             self.check_schemes(axis)?;
@@ -189,10 +198,12 @@ impl Sweep {
             return Err(Diagnostic::new(format!("Sobol's points are known here for {SOBOL_AXES} axes at most"))
                 .help("take --sampler random"));
         }
-        let each = self.sample.unwrap_or_else(|| self.axes.iter().map(|axis| axis.values.len().max(1) as u64).product());
+        let each =
+            self.sample.unwrap_or_else(|| self.axes.iter().map(|axis| axis.values.len().max(1) as u64).product());
         let all = each.saturating_mul(self.seeds).saturating_mul(self.schemes.len().max(1) as u64);
         if all > MOST_RUNS {
-            return Err(Diagnostic::new(format!("this sweep would have {all} runs")).help("a million at most; draw samples of it with --sample N"));
+            return Err(Diagnostic::new(format!("this sweep would have {all} runs"))
+                .help("a million at most; draw samples of it with --sample N"));
         }
         Ok(())
     }
@@ -212,7 +223,8 @@ impl Sweep {
         }
         let error = axis::error(axis, format!("no scheme of this sweep has `{}`", axis.keys[0]));
         let keys = self.schemes.iter().filter_map(|scheme| xoff_schemes::find(names_of(scheme).0));
-        let keys: Vec<String> = keys.flat_map(|spec| spec.params).map(|param| format!("scheme.{}", param.name)).collect();
+        let keys: Vec<String> =
+            keys.flat_map(|spec| spec.params).map(|param| format!("scheme.{}", param.name)).collect();
         Err(error.nearest(&axis.keys[0], keys.iter().map(String::as_str)))
     }
 }

@@ -144,9 +144,8 @@ pub fn toml_text(value: &tree::Value) -> String {
             format!("[{}]", items.join(", "))
         }
         tree::Value::Table(entries) => {
-            let entry = |entry: &tree::Entry| {
-                format!("{} = {}", toml_edit::Key::new(&entry.key), toml_text(&entry.item.value))
-            };
+            let entry =
+                |entry: &tree::Entry| format!("{} = {}", toml_edit::Key::new(&entry.key), toml_text(&entry.item.value));
             format!("{{ {} }}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
         }
     }
