@@ -12,7 +12,7 @@ use std::io;
 #[derive(Debug)]
 pub struct Collected {
     /// What its columns are called and mean.
-    pub table: &'static Table,
+    pub table: &'static Table<'static>,
     /// As many as each column has.
     pub rows: usize,
     /// In the order of the table.
@@ -124,7 +124,7 @@ impl CollectedColumn {
 
 impl Collected {
     /// Without rows.
-    pub(crate) fn new(table: &'static Table) -> Collected {
+    pub(crate) fn new(table: &'static Table<'static>) -> Collected {
         Collected { table, rows: 0, columns: table.columns.iter().map(CollectedColumn::new).collect() }
     }
 

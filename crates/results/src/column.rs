@@ -10,34 +10,39 @@ use xoff_scenario::wrap;
 
 /// What a column holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// Whole numbers.
     Integer,
+    /// Numbers.
     Real,
+    /// Words.
     Text,
 }
 
 /// One column of one table.
 #[derive(Debug)]
-pub struct Column {
+pub struct Column<'a> {
     /// Ends with its unit where it has one.
-    pub name: &'static str,
-    pub(crate) kind: Kind,
+    pub name: &'a str,
+    /// What it holds.
+    pub kind: Kind,
     /// Empty where nothing is measured.
-    pub(crate) unit: &'static str,
+    pub unit: &'a str,
     /// Whether a row may have no value here.
-    pub(crate) nullable: bool,
+    pub nullable: bool,
     /// What the data dictionary says of it.
-    pub meaning: &'static str,
+    pub meaning: &'a str,
 }
 
 /// One table of a run directory: `NAME.parquet`, and `NAME.csv` on request.
 #[derive(Debug)]
-pub struct Table {
+pub struct Table<'a> {
     /// Of its file, without ending.
-    pub name: &'static str,
-    pub(crate) meaning: &'static str,
+    pub name: &'a str,
+    /// What a row of it is.
+    pub meaning: &'a str,
     /// In the order of the file.
-    pub columns: &'static [Column],
+    pub columns: &'a [Column<'a>],
 }
 
 impl Kind {
@@ -59,7 +64,7 @@ impl Kind {
     }
 }
 
-impl Table {
+impl<'a> Table<'a> {
     /// The Parquet schema.
     pub(crate) fn schema(&self) -> TypePtr {
         let field = |column: &Column| {
@@ -73,7 +78,7 @@ impl Table {
     }
 
     /// The column of this name.
-    pub(crate) fn column(&self, name: &str) -> Option<&'static Column> {
+    pub(crate) fn column(&self, name: &str) -> Option<&'a Column<'a>> {
         self.columns.iter().find(|column| column.name == name)
     }
 }

@@ -77,7 +77,7 @@ impl RunDirectory {
     }
 
     /// These columns of a table, batch by batch in the order of the file.
-    pub fn rows(&self, table: &'static Table, columns: &[&str]) -> Result<Batches, Diagnostic> {
+    pub fn rows(&self, table: &'static Table<'static>, columns: &[&str]) -> Result<Batches, Diagnostic> {
         let path = self.file(table);
         let about = |why: String| unreadable(&path, why);
         let file = File::open(&path).map_err(|error| about(error.to_string()))?;
@@ -103,7 +103,7 @@ impl RunDirectory {
 
 impl RunDirectory {
     /// A whole table in memory, as [`collect`](crate::execute::collect) keeps it.
-    pub fn collected(&self, table: &'static Table) -> Result<Collected, Diagnostic> {
+    pub fn collected(&self, table: &'static Table<'static>) -> Result<Collected, Diagnostic> {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
         let mut collected = Collected::new(table);
         for batch in self.rows(table, &names)? {
@@ -131,7 +131,7 @@ fn unreadable(path: &Path, why: String) -> Diagnostic {
 pub struct Batches {
     reader: SerializedFileReader<File>,
     /// Columns, and where the file has them.
-    wanted: Vec<(&'static Column, usize)>,
+    wanted: Vec<(&'static Column<'static>, usize)>,
     /// The row group that comes next; of the one before, the columns that are being read and the rows left.
     group: usize,
     open: Vec<ColumnReader>,

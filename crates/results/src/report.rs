@@ -30,6 +30,37 @@ struct Table {
     notes: Vec<String>,
 }
 
+/// Numbers over two axes, each cell in a shade of its own.
+#[derive(Serialize)]
+pub struct HeatMap {
+    /// What is shown, and of what.
+    pub title: String,
+    /// What the columns are, and what the rows are.
+    pub axes: (String, String),
+    /// Titles of the columns.
+    pub head: Vec<String>,
+    /// Title of each row, and its cells: the number, and how dark it is, from 0 to 1.
+    pub rows: Vec<(String, Vec<(String, f64)>)>,
+}
+
+/// What the page of a sweep holds.
+pub struct SweepPage<'a> {
+    /// Name of the scenario, mostly.
+    pub title: &'a str,
+    /// What was found, in one sentence.
+    pub finding: &'a str,
+    /// Names and values.
+    pub facts: Vec<(&'static str, String)>,
+    /// Title and cells.
+    pub tables: Vec<(String, Grid)>,
+    /// Drawn one below the other.
+    pub charts: &'a [Chart],
+    /// Below the figures.
+    pub heat_maps: Vec<HeatMap>,
+    /// What was typed.
+    pub command: &'a str,
+}
+
 #[derive(Serialize)]
 struct Run<'a> {
     scheme: String,
@@ -53,6 +84,8 @@ struct Page<'a> {
     command: &'a str,
     comparison: bool,
     several_seeds: bool,
+    finding: &'a str,
+    heat_maps: Vec<HeatMap>,
 }
 
 /// The page of one run.
@@ -108,6 +141,35 @@ pub fn of_comparison(
     page(&comparison.title, facts, tables, charts, (&outcomes, depth), &command)
 }
 
+/// The page of a sweep.
+pub fn of_sweep(of: SweepPage<'_>) -> Result<String, Failed> {
+    let tables = of.tables.into_iter().map(|(title, grid)| Table { title, grid, notes: Vec::new() });
+    render(&Page {
+        title: of.title,
+        facts: of.facts,
+        tables: tables.collect(),
+        figures: drawn(of.charts)?,
+        runs: Vec::new(),
+        command: of.command,
+        comparison: true,
+        several_seeds: false,
+        finding: of.finding,
+        heat_maps: of.heat_maps,
+    })
+}
+
+fn drawn(charts: &[Chart]) -> Result<Vec<Figure>, Failed> {
+    charts.iter().map(|chart| Ok(Figure { title: chart.title.clone(), svg: svg(chart)? })).collect()
+}
+
+fn render(page: &Page<'_>) -> Result<String, Failed> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.add_template("report", include_str!("../assets/report.html"))?;
+    Ok(environment.get_template("report")?.render(Serde(page))?)
+}
+
 fn verdict(check: &Check) -> &'static str {
     match (check.held, check.allowed) {
         (true, _) => "held",
@@ -140,10 +202,6 @@ fn page(
     (outcomes, depth): (&[&Outcome], usize),
     command: &str,
 ) -> Result<String, Failed> {
-    let mut figures = Vec::new();
-    for chart in charts {
-        figures.push(Figure { title: chart.title.clone(), svg: svg(chart)? });
-    }
     let several_seeds = outcomes.iter().any(|outcome| outcome.summary.seed != outcomes[0].summary.seed);
     let name = |outcome: &Outcome| match several_seeds {
         true => format!("{}, seed {}", outcome.summary.scheme, outcome.summary.seed),
@@ -173,12 +231,18 @@ fn page(
             directory: run(outcome),
         })
         .collect();
-    let mut environment = Environment::new();
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-    environment.add_template("report", include_str!("../assets/report.html"))?;
-    let page = Page { title, facts, tables, figures, runs, command, comparison: outcomes.len() > 1, several_seeds };
-    Ok(environment.get_template("report")?.render(Serde(&page))?)
+    render(&Page {
+        title,
+        facts,
+        tables,
+        figures: drawn(charts)?,
+        runs,
+        command,
+        comparison: outcomes.len() > 1,
+        several_seeds,
+        finding: "",
+        heat_maps: Vec::new(),
+    })
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// One table of a run while it grows.
 pub(crate) struct RowSink {
-    files: Option<TableWriter>,
+    files: Option<TableWriter<'static>>,
     memory: Option<Collected>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Destination<'a> {
 }
 
 impl RowSink {
-    pub(crate) fn create(table: &'static Table, to: &Destination<'_>) -> io::Result<RowSink> {
+    pub(crate) fn create(table: &'static Table<'static>, to: &Destination<'_>) -> io::Result<RowSink> {
         let files = to.folder.map(|folder| TableWriter::create(folder, table, to.version, to.csv)).transpose()?;
         Ok(RowSink { files, memory: to.collect.then(|| Collected::new(table)) })
     }

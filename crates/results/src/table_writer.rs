@@ -20,9 +20,13 @@ const ROW_GROUP_ROWS: usize = 64 * 1024;
 /// One value of a row.
 #[derive(Clone, Copy, Debug)]
 pub enum Cell<'a> {
+    /// A count.
     Integer(u64),
+    /// A measured number.
     Real(f64),
+    /// A word or a name.
     Text(&'a str),
+    /// Nothing, in a column that may have none.
     Empty,
 }
 
@@ -133,17 +137,17 @@ impl Gathered {
 }
 
 /// Writes one table.
-pub struct TableWriter {
-    table: &'static Table,
+pub struct TableWriter<'a> {
+    table: &'a Table<'a>,
     columns: Vec<Gathered>,
     rows: usize,
     parquet: SerializedFileWriter<BufWriter<Out>>,
     csv: Option<csv::Writer<Out>>,
 }
 
-impl TableWriter {
+impl<'a> TableWriter<'a> {
     /// Creates `DIR/NAME.parquet` and with `csv` also `DIR/NAME.csv`.
-    pub fn create(dir: &Path, table: &'static Table, version: &str, csv: bool) -> io::Result<TableWriter> {
+    pub fn create(dir: &Path, table: &'a Table<'a>, version: &str, csv: bool) -> io::Result<TableWriter<'a>> {
         // What every column means travels with the file, as `xoff describe --json` has it.
         let dictionary = KeyValue::new("xoff.columns".to_owned(), dictionary_json(&[table]).to_string());
         let settings = WriterProperties::builder()

@@ -2,17 +2,17 @@
 
 use super::column::{Column, Kind, Table};
 
-const fn integer(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
+const fn integer(name: &'static str, unit: &'static str, meaning: &'static str) -> Column<'static> {
     Column { name, kind: Kind::Integer, unit, nullable: false, meaning }
 }
-const fn real(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
+const fn real(name: &'static str, unit: &'static str, meaning: &'static str) -> Column<'static> {
     Column { name, kind: Kind::Real, unit, nullable: false, meaning }
 }
-const fn text(name: &'static str, meaning: &'static str) -> Column {
+const fn text(name: &'static str, meaning: &'static str) -> Column<'static> {
     Column { name, kind: Kind::Text, unit: "", nullable: false, meaning }
 }
 /// The same column, which may be empty.
-const fn maybe(column: Column) -> Column {
+const fn maybe(column: Column<'static>) -> Column<'static> {
     Column { nullable: true, ..column }
 }
 

@@ -1,20 +1,22 @@
 //! How long one run may take: beyond it the run ends with a word of its own, and the others of a sweep go on.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use xoff_fabric::record::Failure;
 use xoff_fabric::simulation::Simulation;
 
-/// Set once, by the command line; else there is none.
-static LIMIT: OnceLock<Duration> = OnceLock::new();
+/// In nanoseconds; the largest number is none.
+static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// Sets the limit of every run, in time of the clock on the wall, before the first one.
-pub fn set(limit: Duration) {
-    let _ = LIMIT.set(limit);
+/// Sets the limit of every run from now on, in time of the clock on the wall.
+pub fn set(limit: Option<Duration>) {
+    let nanoseconds = limit.map_or(u64::MAX, |limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
+    LIMIT.store(nanoseconds, Ordering::Relaxed);
 }
 
 /// Why the run must end, if it has taken too long since `began`.
 pub(crate) fn look(began: Instant, world: &dyn Simulation) -> Option<Failure> {
-    let limit = LIMIT.get().filter(|limit| began.elapsed() > **limit)?;
-    Some(Failure::Time { at: world.now, limit_seconds: limit.as_secs_f64() })
+    let limit = LIMIT.load(Ordering::Relaxed);
+    let over = limit != u64::MAX && began.elapsed().as_nanos() > u128::from(limit);
+    over.then(|| Failure::Time { at: world.now, limit_seconds: limit as f64 / 1e9 })
 }

@@ -1,6 +1,6 @@
 //! What is varied: a key of the scenario, or several that move together, and the values it takes.
 
-use crate::value::{Quantity, Unit, Value};
+use crate::value::{Quantity, Unit, Value, value_text};
 use std::path::Path;
 use xoff_scenario::diagnostic::{Diagnostic, Place, Source};
 use xoff_scenario::reader::{Result, Table};
@@ -144,9 +144,40 @@ impl Axis {
             return Err(error.label(format!("`{}` is there twice", self.values[twice][0].name)));
         }
         if self.name.is_empty() {
-            self.name = self.keys[0].clone();
+            self.name = self.keys[0].rsplit('.').next().unwrap_or_default().to_owned();
         }
         Ok(self)
+    }
+
+    /// As an `[[axis]]` of a file, of which samples are drawn or not.
+    pub(crate) fn file_text(&self, sampled: bool) -> String {
+        let quoted = |text: &str| toml_edit::Value::from(text).to_string();
+        let list = |texts: Vec<String>| format!("[{}]", texts.join(", "));
+        let value = |value: &Value| value_text(&value.text);
+        let mut text = format!("\n[[axis]]\nname = {}\n", quoted(&self.name));
+        match self.keys.as_slice() {
+            [key] => text.push_str(&format!("key = {}\n", quoted(key))),
+            keys => text.push_str(&format!("keys = {}\n", list(keys.iter().map(|key| quoted(key)).collect()))),
+        }
+        if let Some(only) = &self.only {
+            text.push_str(&format!("where = {}\n", list(only.iter().map(|name| quoted(name)).collect())));
+        }
+        // Of a range that samples are drawn from, both ends; all others by their values.
+        match self.ranges.as_deref() {
+            Some([range, ..]) if sampled => {
+                let end = |of| value(&Value::of_quantity(of));
+                let scale = if range.log { "log" } else { "linear" };
+                text.push_str(&format!("from = {}\nto = {}\nscale = \"{scale}\"\n", end(range.from), end(range.to)));
+            }
+            _ => {
+                let row = |row: &Vec<Value>| match row.as_slice() {
+                    [one] => value(one),
+                    several => list(several.iter().map(value).collect()),
+                };
+                text.push_str(&format!("values = {}\n", list(self.values.iter().map(row).collect())));
+            }
+        }
+        text
     }
 
     /// The unit of its numbers; `None` if they are names, or of several units.
@@ -308,18 +339,15 @@ mod tests {
     #[test]
     fn lists_and_ranges() {
         let axis = Axis::typed("traffic.0.load=0.3,0.5,0.7").unwrap();
-        assert_eq!(
-            (axis.name.as_str(), names(&axis)),
-            ("traffic.0.load", vec!["0.3".into(), "0.5".into(), "0.7".into()])
-        );
+        assert_eq!((axis.name.as_str(), names(&axis)), ("load", vec!["0.3".into(), "0.5".into(), "0.7".into()]));
         assert_eq!(axis.unit(), Some(Unit::One));
         let axis = Axis::typed("scheme.kmin=5KB..400KB:log8").unwrap();
         assert_eq!(axis.unit(), Some(Unit::Bytes));
         let bytes: Vec<f64> = axis.values.iter().map(|row| row[0].number().unwrap()).collect();
         // 5000 * 80^(i/7), rounded.
-        assert_eq!(bytes, [5000.0, 9350.0, 17486.0, 32701.0, 61155.0, 114367.0, 213879.0, 400000.0]);
+        assert_eq!(bytes, [5000.0, 9351.0, 17487.0, 32702.0, 61158.0, 114372.0, 213890.0, 400000.0]);
         let axis = Axis::typed("run.stop=1ms..2ms:lin3").unwrap();
-        assert_eq!(names(&axis), ["1ms", "1500us", "2ms"]);
+        assert_eq!(names(&axis), ["1ms", "1.5ms", "2ms"]);
         let axis = Axis::typed("topology.hosts=2..8:lin4").unwrap();
         assert_eq!(names(&axis), ["2", "4", "6", "8"]);
         let axis = Axis::typed("traffic.0.load=0.1..0.9:lin3").unwrap();

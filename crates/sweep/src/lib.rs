@@ -6,12 +6,19 @@
 #![warn(missing_docs)]
 
 pub mod axis;
+pub mod charts;
+pub mod cluster;
 pub mod numbers;
+pub mod page;
 pub mod plan;
 pub mod pool;
 pub mod record;
 pub mod sample;
 pub mod seal;
+pub mod study;
+pub mod sweeper;
+pub mod table;
 pub mod value;
 
 pub use plan::{Point, Sweep};
+pub use sweeper::Sweeper;

@@ -2,7 +2,7 @@
 
 use crate::axis::{self, Axis};
 use crate::sample::{SOBOL_AXES, Sampler};
-use crate::value::Value;
+use crate::value::{Value, value_text};
 use std::path::{Path, PathBuf};
 use xoff_scenario::diagnostic::{Diagnostic, Source};
 use xoff_scenario::reader::{Table, list};
@@ -44,6 +44,9 @@ pub struct Point {
     /// What makes it of the scenario.
     pub options: Options,
 }
+
+/// Columns that every table of a sweep has.
+const TAKEN: [&str; 6] = ["scheme", "seed", "status", "failure", "scenario_hash", "version"];
 
 /// More runs than this are a mistake.
 const MOST_RUNS: u64 = 1_000_000;
@@ -99,9 +102,48 @@ impl Sweep {
         let sets = root.table("set")?.into_items();
         sweep.sets =
             sets.iter().map(|(key, item)| format!("{}={}", key.value, Value::of_item(&item.value).text)).collect();
-        sweep.axes = axis::read_all(&mut root)?;
+        axis::read_all(&mut root)?.into_iter().for_each(|axis| sweep.add(axis));
         root.finish()?;
         Ok(sweep)
+    }
+
+    /// Adds an axis, in place of one of the same keys. It is called by the last part of its key, or by the whole of it
+    /// where that is taken.
+    pub fn add(&mut self, mut axis: Axis) {
+        self.axes.retain(|known| known.keys != axis.keys);
+        let taken = |name: &str| TAKEN.contains(&name) || self.axes.iter().any(|known| known.name == name);
+        if taken(&axis.name) {
+            axis.name.clone_from(&axis.keys[0]);
+        }
+        self.axes.push(axis);
+    }
+
+    /// The sweep as a file beside its scenario, with every value spelled out; it has the same runs.
+    pub fn text(&self, scenario: &str) -> String {
+        let quoted = |text: &str| toml_edit::Value::from(text).to_string();
+        let list =
+            |texts: &[String]| format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "));
+        let mut text = format!("scenario = {}\nseeds = {}\n", quoted(scenario), self.seeds);
+        text.extend(self.first_seed.map(|seed| format!("first_seed = {seed}\n")));
+        if !self.schemes.is_empty() {
+            text.push_str(&format!("schemes = {}\n", list(&self.schemes)));
+        }
+        if !self.measures.is_empty() {
+            text.push_str(&format!("measures = {}\n", list(&self.measures)));
+        }
+        if let Some(count) = self.sample {
+            let sampler = if self.sampler == Sampler::Sobol { "sobol" } else { "random" };
+            text.push_str(&format!("sample = {count}\nsampler = \"{sampler}\"\n"));
+        }
+        if !self.sets.is_empty() {
+            text.push_str("\n[set]\n");
+            for set in &self.sets {
+                let (key, value) = set.split_once('=').unwrap_or((set, "\"\""));
+                text.push_str(&format!("{} = {}\n", quoted(key.trim()), value_text(value)));
+            }
+        }
+        self.axes.iter().for_each(|axis| text.push_str(&axis.file_text(self.sample.is_some())));
+        text
     }
 
     /// Every run, in the order of the table: by scheme, then by axis, the last one fastest, then by seed.

@@ -29,7 +29,7 @@ pub struct Record {
 }
 
 impl Record {
-    fn of(inputs: String, outcome: &Outcome) -> Record {
+    pub(crate) fn of(inputs: String, outcome: &Outcome) -> Record {
         Record {
             inputs,
             scheme: outcome.summary.scheme.clone(),
@@ -40,7 +40,8 @@ impl Record {
         }
     }
 
-    fn json(&self, build: &str) -> Value {
+    /// As it is kept.
+    pub fn json(&self, build: &str) -> Value {
         json!({
             "inputs": self.inputs,
             "build": build,
@@ -51,7 +52,8 @@ impl Record {
         })
     }
 
-    fn from_json(value: &Value) -> Option<Record> {
+    /// From what was kept.
+    pub fn from_json(value: &Value) -> Option<Record> {
         let text = |key: &str| value[key].as_str().map(str::to_owned);
         let numbers = |key: &str| value[key].as_array()?.iter().map(number_of).collect::<Option<Vec<_>>>();
         Some(Record {

@@ -130,6 +130,15 @@ impl Value {
     }
 }
 
+/// A value as typed after `--set KEY=`, as it would stand in a file.
+pub(crate) fn value_text(typed: &str) -> String {
+    match format!("v = {typed}").parse::<toml_edit::DocumentMut>() {
+        Ok(_) => typed.trim().to_owned(),
+        // A bare word is a text.
+        Err(_) => toml_edit::Value::from(typed.trim()).to_string(),
+    }
+}
+
 /// A value in TOML, on one line.
 pub fn toml_text(value: &tree::Value) -> String {
     match value {
@@ -169,10 +178,10 @@ mod tests {
     #[test]
     fn what_is_computed_is_what_a_scenario_can_hold() {
         let value = Value::of_quantity(Quantity { unit: Unit::Bytes, steps: 9353.4, whole: true });
-        assert_eq!((value.text.as_str(), value.number()), ("\"9353B\"", Some(9353.0)));
+        assert_eq!((value.text.as_str(), value.number()), ("\"9.353KB\"", Some(9353.0)));
         let value = Value::of_quantity(Quantity { unit: Unit::One, steps: 0.1 + 0.2, whole: false });
         assert_eq!(value.text.parse::<f64>(), Ok(0.1 + 0.2));
         let value = Value::of_quantity(Quantity { unit: Unit::Microseconds, steps: 1.5e6, whole: true });
-        assert_eq!((value.text.as_str(), value.number()), ("\"1500ns\"", Some(1.5)));
+        assert_eq!((value.text.as_str(), value.number()), ("\"1.5us\"", Some(1.5)));
     }
 }

@@ -153,7 +153,8 @@ pub enum Hatch {
 }
 
 impl Axis {
-    pub(crate) fn new(title: impl Into<String>, unit: AxisUnit, log: bool, from_zero: bool) -> Axis {
+    /// With its ends and numbers left to the data.
+    pub fn new(title: impl Into<String>, unit: AxisUnit, log: bool, from_zero: bool) -> Axis {
         Axis { title: title.into(), unit, log, from_zero, from: None, until: None, marks: Vec::new() }
     }
 }

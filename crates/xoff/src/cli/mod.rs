@@ -15,6 +15,7 @@ mod reproduce;
 mod run;
 mod seeds;
 mod signals;
+mod sweep;
 mod trace;
 mod validate;
 
@@ -110,6 +111,11 @@ enum Command {
     Run(run::RunArgs),
     /// Run the same traffic under several schemes and put them side by side
     Compare(compare::CompareArgs),
+    /// Run one scenario over axes, schemes and seeds: one table, one report
+    ///
+    /// Killed and started again, it goes on where it was; a changed axis runs only what is new.
+    #[command(after_help = sweep::EXAMPLES)]
+    Sweep(sweep::SweepArgs),
     /// Run the papers' experiments, redraw their figures and judge their claims
     ///
     /// Without names it lists what there is. Killed and started again, it goes on where it was.
@@ -274,6 +280,7 @@ fn obey(cli: Cli) -> Result<(), Stop> {
         None => compare::demo(),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Compare(args)) => compare::compare(&args),
+        Some(Command::Sweep(args)) => sweep::sweep(&args),
         Some(Command::Reproduce(args)) => reproduce::reproduce(&args),
         Some(Command::Validate(args)) => validate::validate(&args),
         Some(Command::Export(args)) => export::export(&args),

@@ -91,7 +91,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
 }
 
 /// What was typed, with the program under its own name.
-fn command() -> String {
+pub(super) fn command() -> String {
     let words = std::env::args().skip(1);
     std::iter::once("xoff".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }

@@ -1,0 +1,225 @@
+//! What a sweep found: each point with its numbers over the seeds, and which scheme did best where.
+
+use crate::plan::Sweep;
+use crate::table::Rows;
+use crate::value::Value;
+use std::collections::BTreeMap;
+use xoff_results::interval::Estimate;
+use xoff_scenario::Diagnostic;
+use xoff_scenario::number::brief;
+
+/// All points of a sweep, with the measures that its report is about.
+pub struct Study<'a> {
+    /// What was asked for.
+    pub sweep: &'a Sweep,
+    /// In the order of their columns.
+    pub measures: Vec<Measure>,
+    /// In the order of the table.
+    pub cells: Vec<Cell<'a>>,
+    /// Runs that failed, and that were given up.
+    pub failed: (usize, usize),
+}
+
+/// A number that is looked at.
+#[derive(Clone, Debug)]
+pub struct Measure {
+    /// Of its column.
+    pub name: String,
+    /// Empty where nothing is measured.
+    pub unit: String,
+    /// Whether more of it is better.
+    pub more: bool,
+}
+
+/// One point over its seeds.
+pub struct Cell<'a> {
+    /// As it was asked for, or the scenario's own.
+    pub scheme: &'a str,
+    /// By axis.
+    pub values: &'a [Option<Vec<Value>>],
+    /// By measure; `None` where no seed has it.
+    pub estimates: Vec<Option<Estimate>>,
+}
+
+/// The report's own choice is short.
+const MOST_MEASURES: usize = 6;
+
+impl<'a> Study<'a> {
+    /// Joins the seeds of every point.
+    pub fn of(rows: &'a Rows<'a>) -> Result<Study<'a>, Diagnostic> {
+        let measures = measures(rows)?;
+        let mut cells: Vec<Cell<'a>> = Vec::new();
+        let seeds = rows.sweep.seeds as usize;
+        for (points, records) in rows.points.chunks(seeds).zip(rows.records.chunks(seeds)) {
+            let estimate = |measure: &Measure| {
+                let of = |record: &crate::record::Record| {
+                    record.network.iter().find(|number| number.name == measure.name).and_then(|number| number.value)
+                };
+                Estimate::of(&records.iter().filter_map(of).collect::<Vec<_>>())
+            };
+            cells.push(Cell {
+                scheme: points[0].scheme.as_deref().unwrap_or(&records[0].scheme),
+                values: &points[0].values,
+                estimates: measures.iter().map(estimate).collect(),
+            });
+        }
+        let gave_up = rows.records.iter().filter(|record| record.gave_up).count();
+        let failed = rows.records.iter().filter(|record| record.failure.is_some()).count() - gave_up;
+        Ok(Study { sweep: rows.sweep, measures, cells, failed: (failed, gave_up) })
+    }
+
+    /// The schemes, in the order of the sweep.
+    pub fn schemes(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for cell in &self.cells {
+            if !names.iter().any(|name| name == cell.scheme) {
+                names.push(cell.scheme.to_owned());
+            }
+        }
+        names
+    }
+
+    /// The sentence that says what was found, by the first measure.
+    pub fn finding(&self) -> String {
+        let Some(measure) = self.measures.first() else { return "No run yielded a number to compare.".to_owned() };
+        let better = |a: f64, b: f64| if measure.more { a > b } else { a < b };
+        let mean = |cell: &Cell<'_>| cell.estimates[0].map(|estimate| estimate.mean);
+        let mut best: Option<&Cell<'_>> = None;
+        for cell in &self.cells {
+            if mean(cell).is_some_and(|own| best.and_then(mean).is_none_or(|known| better(own, known))) {
+                best = Some(cell);
+            }
+        }
+        let Some(best) = best else { return format!("No run yielded {}.", measure.name) };
+        let word = if measure.more { "highest" } else { "lowest" };
+        let at = self.place(best);
+        let at = if at.is_empty() { String::new() } else { format!(" at {at}") };
+        let top = format!(
+            "The {word} {} is {} under {}{at}",
+            measure.name,
+            shown(best.estimates[0], &measure.unit),
+            best.scheme
+        );
+        match self.wins(&better) {
+            Some((scheme, wins, all)) if all > 1 => {
+                let most = if wins == all { "everywhere".to_owned() } else { format!("at {wins} of {all} settings") };
+                format!("{top}; of all schemes {scheme} has the {word} {most}.")
+            }
+            _ => format!("{top}."),
+        }
+    }
+
+    /// Who is best at most settings of what all schemes share, at how many of how many.
+    fn wins(&self, better: &dyn Fn(f64, f64) -> bool) -> Option<(String, usize, usize)> {
+        let schemes = self.schemes();
+        if schemes.len() < 2 {
+            return None;
+        }
+        // Parameters of single schemes are each scheme's own to choose; what is left is the setting.
+        let shared: Vec<bool> =
+            self.sweep.axes.iter().map(|axis| axis.keys.iter().all(|key| !key.starts_with("scheme."))).collect();
+        let mut settings: BTreeMap<String, (f64, &str)> = BTreeMap::new();
+        for cell in &self.cells {
+            let Some(mean) = cell.estimates[0].map(|estimate| estimate.mean) else { continue };
+            let key: Vec<&str> = cell
+                .values
+                .iter()
+                .zip(&shared)
+                .filter(|(_, shared)| **shared)
+                .filter_map(|(value, _)| value.as_ref().map(|value| value[0].name.as_str()))
+                .collect();
+            let known = settings.entry(key.join(", ")).or_insert((mean, cell.scheme));
+            if better(mean, known.0) {
+                *known = (mean, cell.scheme);
+            }
+        }
+        let count = |scheme: &str| settings.values().filter(|(_, best)| *best == scheme).count();
+        let winner = schemes.iter().max_by_key(|scheme| count(scheme))?;
+        Some((winner.clone(), count(winner), settings.len()))
+    }
+
+    /// `traffic.0.load 0.5, scheme.kmin 5KB`: where a cell is.
+    pub fn place(&self, cell: &Cell<'_>) -> String {
+        let of = self.sweep.axes.iter().zip(cell.values);
+        let parts =
+            of.filter_map(|(axis, value)| value.as_ref().map(|value| format!("{} {}", axis.name, value[0].name)));
+        parts.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A mean with its interval and unit, for people.
+pub fn shown(estimate: Option<Estimate>, unit: &str) -> String {
+    let Some(Estimate { mean, half_width, .. }) = estimate else { return "-".to_owned() };
+    let unit = if unit.is_empty() || unit == "1" { String::new() } else { format!(" {unit}") };
+    match half_width {
+        Some(half) => format!("{} ± {}{unit}", brief(mean), brief(half)),
+        None => format!("{}{unit}", brief(mean)),
+    }
+}
+
+/// What was asked for, or what most people look at first.
+fn measures(rows: &Rows<'_>) -> Result<Vec<Measure>, Diagnostic> {
+    let mut known: Vec<(&str, &str)> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for number in rows.records.iter().flat_map(|record| &record.network) {
+        if seen.insert(number.name.as_str()) {
+            known.push((&number.name, &number.unit));
+        }
+    }
+    let measure =
+        |name: &str, unit: &str| Measure { name: name.to_owned(), unit: unit.to_owned(), more: more_is_better(name) };
+    if !rows.sweep.measures.is_empty() {
+        let find = |name: &String| match known.iter().find(|(known, _)| known == name) {
+            Some((name, unit)) => Ok(measure(name, unit)),
+            None => {
+                let error = Diagnostic::new(format!("no run has a number `{name}`"));
+                Err(error.nearest(name, known.iter().map(|(name, _)| *name)))
+            }
+        };
+        return rows.sweep.measures.iter().map(find).collect();
+    }
+    let own = known.iter().filter(|(name, _)| name.starts_with("measure."));
+    let flows = known.iter().filter(|(name, _)| {
+        name.starts_with("by_source.") && !name.contains(".by_size.") && name.ends_with(".slowdown.p99")
+    });
+    let others = ["throughput.", "goodput90_gbps", "pause_frames", "worst_queue.peak_bytes"];
+    let others = known.iter().filter(|(name, _)| {
+        others.iter().any(|other| match other.strip_suffix('.') {
+            Some(_) => name.starts_with(other) && name.ends_with(".mean_gbps"),
+            None => name == other,
+        })
+    });
+    Ok(own.chain(flows).chain(others).take(MOST_MEASURES).map(|(name, unit)| measure(name, unit)).collect())
+}
+
+/// Whether more of a number is better; times, queues, pauses and drops are not.
+fn more_is_better(name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    ["gbps", "fairness", "utilisation", "completed", "delivered"].iter().any(|word| last.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_good_is_known() {
+        for (name, more) in [
+            ("goodput90_gbps", true),
+            ("throughput.elephants.mean_gbps", true),
+            ("by_source.mice.slowdown.p99", false),
+            ("pause_frames", false),
+            ("by_source.mice.completed", true),
+        ] {
+            assert_eq!(more_is_better(name), more, "{name}");
+        }
+    }
+
+    #[test]
+    fn estimates_carry_their_unit() {
+        let of = |half_width| Some(Estimate { mean: 12.34, half_width, count: 3 });
+        assert_eq!(shown(of(Some(0.5)), "us"), "12.3 ± 0.50 us");
+        assert_eq!(shown(of(None), "1"), "12.3");
+        assert_eq!(shown(None, "us"), "-");
+    }
+}

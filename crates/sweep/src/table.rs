@@ -1,0 +1,135 @@
+//! One row per run: what was varied, under which scheme and seed, and every number of its summary.
+
+use crate::axis::Axis;
+use crate::numbers::Number;
+use crate::plan::{Point, Sweep};
+use crate::record::Record;
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+use xoff_results::column::{Column, Kind, Table};
+use xoff_results::table_writer::{Cell, TableWriter};
+
+/// The runs of a sweep with what they came to, in the same order.
+pub struct Rows<'a> {
+    /// What was asked for.
+    pub sweep: &'a Sweep,
+    /// The runs.
+    pub points: &'a [Point],
+    /// One for each run.
+    pub records: &'a [Record],
+}
+
+/// What every row begins with, beside its axes.
+const IDENTITY: [(&str, Kind, bool, &str); 6] = [
+    ("scheme", Kind::Text, false, "The congestion control, as it was asked for."),
+    ("seed", Kind::Integer, false, "The seed of all random streams."),
+    ("status", Kind::Text, false, "finished; failed: the simulated network did; gave up: out of memory or time."),
+    ("failure", Kind::Text, true, "Why the run failed or was given up."),
+    ("scenario_hash", Kind::Text, false, "The same for runs of the same scenario, values and seed."),
+    ("version", Kind::Text, false, "The version of Xoff."),
+];
+
+/// Numbers that some run has, in the order in which runs have them.
+struct Union<'a> {
+    numbers: Vec<&'a Number>,
+    place: HashMap<&'a str, usize>,
+}
+
+impl<'a> Union<'a> {
+    fn of(records: impl Iterator<Item = &'a [Number]>) -> Union<'a> {
+        let mut union = Union { numbers: Vec::new(), place: HashMap::new() };
+        for number in records.flatten() {
+            union.place.entry(&number.name).or_insert_with(|| {
+                union.numbers.push(number);
+                union.numbers.len() - 1
+            });
+        }
+        union
+    }
+}
+
+/// The name of an axis's column.
+pub fn column_name(axis: &Axis) -> String {
+    format!("{}{}", axis.name, axis.unit().map_or("", |unit| unit.suffix()))
+}
+
+impl Rows<'_> {
+    /// Writes `runs.parquet`, which depends on nothing but what was asked for, and `times.parquet`, what this machine
+    /// took for each; with `csv` also their twins.
+    pub fn write(&self, folder: &Path, csv: bool) -> io::Result<()> {
+        let network = Union::of(self.records.iter().map(|record| record.network.as_slice()));
+        self.write_one(folder, ("runs", "one row per run of the sweep"), &network, |record| &record.network, csv)?;
+        let machine = Union::of(self.records.iter().map(|record| record.machine.as_slice()));
+        self.write_one(folder, ("times", "what each run of the sweep took"), &machine, |record| &record.machine, csv)
+    }
+
+    fn write_one(
+        &self,
+        folder: &Path,
+        (name, meaning): (&str, &str),
+        union: &Union<'_>,
+        numbers: impl Fn(&Record) -> &[Number],
+        csv: bool,
+    ) -> io::Result<()> {
+        let names: Vec<String> = self.sweep.axes.iter().map(column_name).collect();
+        let keys: Vec<String> = self.sweep.axes.iter().map(|axis| axis.keys.join(", ")).collect();
+        let axes = self.sweep.axes.iter().zip(&names).zip(&keys).map(|((axis, name), key)| Column {
+            name,
+            kind: if axis.unit().is_some() { Kind::Real } else { Kind::Text },
+            unit: axis.unit().map_or("", |unit| unit.name()),
+            nullable: true,
+            meaning: key,
+        });
+        let identity =
+            IDENTITY.map(|(name, kind, nullable, meaning)| Column { name, kind, unit: "", nullable, meaning });
+        let measured = union.numbers.iter().map(|number| Column {
+            name: &number.name,
+            kind: if number.whole { Kind::Integer } else { Kind::Real },
+            unit: &number.unit,
+            nullable: true,
+            meaning: "As in run.json.",
+        });
+        let columns: Vec<Column<'_>> = axes.chain(identity).chain(measured).collect();
+        let table = Table { name, meaning, columns: &columns };
+        let mut writer = TableWriter::create(folder, &table, env!("CARGO_PKG_VERSION"), csv)?;
+        for (point, record) in self.points.iter().zip(self.records) {
+            let mut row: Vec<Cell<'_>> = self.axis_cells(point);
+            row.extend([
+                Cell::Text(point.scheme.as_deref().unwrap_or(&record.scheme)),
+                Cell::Integer(point.seed),
+                Cell::Text(status(record)),
+                record.failure.as_deref().into(),
+                Cell::Text(&record.inputs),
+                Cell::Text(env!("CARGO_PKG_VERSION")),
+            ]);
+            let first = row.len();
+            row.resize(first + union.numbers.len(), Cell::Empty);
+            for number in numbers(record) {
+                if let (Some(&at), Some(value)) = (union.place.get(number.name.as_str()), number.value) {
+                    row[first + at] = if number.whole { Cell::Integer(value as u64) } else { Cell::Real(value) };
+                }
+            }
+            writer.row(&row)?;
+        }
+        writer.finish()
+    }
+
+    fn axis_cells<'b>(&'b self, point: &'b Point) -> Vec<Cell<'b>> {
+        let cell = |(axis, value): (&'b Axis, &'b Option<Vec<crate::value::Value>>)| match value {
+            None => Cell::Empty,
+            Some(value) if axis.unit().is_some() => value[0].number().into(),
+            Some(value) => Cell::Text(&value[0].name),
+        };
+        self.sweep.axes.iter().zip(&point.values).map(cell).collect()
+    }
+}
+
+/// One word for how a run ended.
+pub fn status(record: &Record) -> &'static str {
+    match (&record.failure, record.gave_up) {
+        (_, true) => "gave up",
+        (Some(_), false) => "failed",
+        (None, false) => "finished",
+    }
+}
