@@ -1,0 +1,314 @@
+//! `xoff sweep` from outside: run, killed, resumed, changed, planned, refused.
+
+mod common;
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use common::{Bench, stderr};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+const SCENARIO: &str = r#"
+name = "tiny"
+seed = 3
+
+[topology]
+kind = "star"
+hosts = 9
+rate = "100Gbps"
+delay = "1us"
+
+[scheme]
+name = "dcqcn"
+
+[[traffic]]
+kind = "poisson"
+name = "mice"
+sizes = "100KB"
+load = 0.4
+flows = 60
+
+[[measure]]
+name = "tail"
+metric = "fct"
+stat = "max"
+unit = "us"
+"#;
+
+const GRID: [&str; 7] = [
+    "--schemes",
+    "dcqcn,hpcc",
+    "--axis",
+    "traffic.0.load=0.3,0.6",
+    "--axis",
+    "scheme.kmin=5KB..400KB:log3",
+    "--seeds=2",
+];
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.write("tiny.toml", SCENARIO);
+    bench
+}
+
+fn table(path: &Path) -> RecordBatch {
+    let file = std::fs::File::open(path).unwrap();
+    ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap().next().unwrap().unwrap()
+}
+
+fn reals(table: &RecordBatch, name: &str) -> Vec<Option<f64>> {
+    table.column_by_name(name).unwrap_or_else(|| panic!("no {name}")).as_primitive::<Float64Type>().iter().collect()
+}
+
+fn words(table: &RecordBatch, name: &str) -> Vec<String> {
+    let column = table.column_by_name(name).unwrap_or_else(|| panic!("no {name}"));
+    column.as_string::<i32>().iter().map(|word| word.unwrap_or_default().to_owned()).collect()
+}
+
+fn sweep(bench: &Bench, args: &[&str]) -> Value {
+    let text = bench.ok(&[&["sweep", "tiny.toml", "--json"], args].concat());
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn a_row_for_every_run_and_a_column_for_every_number() {
+    let bench = bench();
+    let told = sweep(&bench, &[&GRID[..], &["--out", "out"]].concat());
+    // Of kmin three values for dcqcn; hpcc has none.
+    assert_eq!((&told["points"], &told["runs"], &told["failed"]), (&8.into(), &16.into(), &0.into()));
+    assert!(told["finding"].as_str().unwrap().starts_with("The lowest measure.tail is "), "{told}");
+    let runs = table(&bench.path.join("out/runs.parquet"));
+    assert_eq!(runs.num_rows(), 16);
+    let load = reals(&runs, "load");
+    assert_eq!((load[0], load[15]), (Some(0.3), Some(0.6)));
+    let kmin = reals(&runs, "kmin_bytes");
+    assert_eq!(kmin[..6], [5e3, 5e3, 44_721.0, 44_721.0, 4e5, 4e5].map(Some));
+    assert_eq!(kmin[12..], [None; 4]);
+    let scheme = words(&runs, "scheme");
+    assert_eq!((scheme[0].as_str(), scheme[15].as_str()), ("dcqcn", "hpcc"));
+    let seeds: Vec<i64> = runs.column_by_name("seed").unwrap().as_primitive::<Int64Type>().values().to_vec();
+    assert_eq!(seeds[..4], [3, 4, 3, 4]);
+    assert!(words(&runs, "status").iter().all(|status| status == "finished"));
+    assert_eq!(words(&runs, "scenario_hash").into_iter().collect::<BTreeSet<_>>().len(), 16);
+    // The same numbers as a run of its own has.
+    let alone = bench.ok(&[
+        "run",
+        "tiny.toml",
+        "--set",
+        "traffic.0.load=0.6",
+        "--set",
+        "scheme.name=hpcc",
+        "--seed",
+        "4",
+        "--no-out",
+        "--json",
+    ]);
+    let alone: Value = serde_json::from_str(&alone).unwrap();
+    assert_eq!(reals(&runs, "by_source.mice.slowdown.p99")[15], alone["by_source"][0]["slowdown"]["p99"].as_f64());
+    assert_eq!(reals(&runs, "measure.tail")[15], alone["measures"][0]["value"].as_f64());
+    // Times of the machine are in a table of their own.
+    assert!(runs.column_by_name("wall_seconds").is_none());
+    assert_eq!(table(&bench.path.join("out/times.parquet")).num_rows(), 16);
+    for file in
+        ["report.html", "sweep.toml", "scenario.toml", "figures/measure-tail-over-load.svg", "figures/pareto.png"]
+    {
+        assert!(bench.path.join("out").join(file).is_file(), "{file}");
+    }
+    let page = std::fs::read_to_string(bench.path.join("out/report.html")).unwrap();
+    assert!(page.contains("table class=\"heat\"") && page.contains("The lowest measure.tail"));
+    assert!(!page.contains("src=") && !page.contains("<link"), "it stands alone");
+}
+
+/// No number of `run.json` is forgotten: they are found by walking it.
+#[test]
+fn every_number_of_the_summary_has_its_column() {
+    let bench = bench();
+    sweep(&bench, &["--out", "out"]);
+    let (runs, times) = (table(&bench.path.join("out/runs.parquet")), table(&bench.path.join("out/times.parquet")));
+    let names: BTreeSet<String> = [&runs, &times]
+        .iter()
+        .flat_map(|table| table.schema().fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>())
+        .collect();
+    let run: Value = serde_json::from_str(&bench.ok(&["run", "tiny.toml", "--no-out", "--json"])).unwrap();
+    let mut numbers = Vec::new();
+    walk(&run, "", &mut numbers);
+    // Lists of places and groups have no name that another run shares; curves are no numbers.
+    let elsewhere = ["nearest_xoff", "busiest_links", "slowdown_by_size", "cdf", "windows", "warnings", "measures"];
+    let missing: Vec<&String> = numbers
+        .iter()
+        .filter(|name| !elsewhere.iter().any(|part| name.split('.').any(|of| of == *part)))
+        .filter(|name| !names.contains(*name) && name.as_str() != "worst_queue.priority")
+        .collect();
+    assert!(missing.is_empty(), "not in the table: {missing:?}");
+    assert!(numbers.len() > 60 && names.contains("measure.tail"));
+}
+
+/// Names of all numbers; elements of lists go by their own names.
+fn walk(value: &Value, at: &str, found: &mut Vec<String>) {
+    let join = |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
+    match value {
+        Value::Number(_) => found.push(at.to_owned()),
+        Value::Object(entries) => entries.iter().for_each(|(name, value)| walk(value, &join(name), found)),
+        Value::Array(items) => {
+            for item in items {
+                let own = ["source", "name", "label"].iter().find_map(|key| item[*key].as_str().map(str::to_owned));
+                let layers = || Some(format!("{}-{}", item["from"].as_str()?, item["to"].as_str()?));
+                walk(item, &join(&own.or_else(layers).unwrap_or_default()), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn killed_and_started_again_it_goes_on() {
+    let bench = bench();
+    let args = [&["sweep", "tiny.toml", "--json", "--set", "traffic.0.flows=300", "--jobs=1"], &GRID[..]].concat();
+    bench.ok(&[&args[..], &["--out", "whole"]].concat());
+    let whole = std::fs::read(bench.path.join("whole/runs.parquet")).unwrap();
+    for milliseconds in [15, 40, 90, 160, 260, 400] {
+        let mut command = bench.command(&[&args[..], &["--out", "torn"]].concat());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        let _ = child.kill();
+        child.wait().unwrap();
+    }
+    bench.ok(&[&args[..], &["--out", "torn"]].concat());
+    assert_eq!(std::fs::read(bench.path.join("torn/runs.parquet")).unwrap(), whole);
+}
+
+#[test]
+fn a_changed_axis_runs_only_what_is_new() {
+    let bench = bench();
+    let run = |loads: &str| {
+        sweep(&bench, &["--axis", &format!("traffic.0.load={loads}"), "--out", "out"]);
+        let mut files = Vec::new();
+        for folder in common::entries(&bench.path.join("out/runs")) {
+            let folder = bench.path.join("out/runs").join(folder);
+            files.extend(common::entries(&folder).into_iter().map(|file| {
+                let path = folder.join(file);
+                (path.clone(), std::fs::metadata(path).unwrap().modified().unwrap())
+            }));
+        }
+        files
+    };
+    let first = run("0.3,0.5");
+    let second = run("0.5,0.7");
+    assert_eq!((first.len(), second.len()), (2, 3));
+    assert!(first.iter().all(|of| second.contains(of)), "nothing was made twice");
+}
+
+#[test]
+fn failures_and_limits_are_rows() {
+    let bench = bench();
+    // Losses in a lossless class with hardly any headroom.
+    let told = sweep(
+        &bench,
+        &[
+            "--axis",
+            "switch.pfc.headroom=1KB,100KB",
+            "--set",
+            "switch.pfc.threshold=static",
+            "--set",
+            "switch.pfc.xoff=50KB",
+            "--set",
+            "switch.pfc.xon=48KB",
+            "--set",
+            "scheme.name=none",
+            "--set",
+            "traffic.0.load=0.9",
+            "--out",
+            "out",
+        ],
+    );
+    let status = words(&table(&bench.path.join("out/runs.parquet")), "status");
+    assert_eq!(told["failed"], status.iter().filter(|status| *status == "failed").count());
+    assert_eq!(status, ["failed", "finished"]);
+    // One that this machine gives up is not kept, and so is tried again.
+    let limited = ["--set", "traffic.0.flows=200000", "--out", "limited"];
+    let told = sweep(&bench, &[&limited[..], &["--time-limit", "50ms"]].concat());
+    assert_eq!((&told["gave_up"], &told["failed"]), (&1.into(), &0.into()));
+    let row = table(&bench.path.join("limited/runs.parquet"));
+    assert!(words(&row, "failure")[0].contains("out of time"), "{:?}", words(&row, "failure"));
+    assert!(common::entries(&bench.path.join("limited/runs")).is_empty());
+}
+
+#[test]
+fn a_file_says_the_same_as_flags_and_tells_what_is_wrong() {
+    let bench = bench();
+    bench.write(
+        "study.toml",
+        "scenario = \"tiny.toml\"\nschemes = [\"dcqcn\", \"hpcc\"]\nseeds = 2\n\n\
+         [[axis]]\nkey = \"traffic.0.load\"\nvalues = [0.3, 0.6]\n\n\
+         [[axis]]\nkey = \"scheme.kmin\"\nfrom = \"5KB\"\nto = \"400KB\"\nsteps = 3\nscale = \"log\"\nwhere = [\"dcqcn\"]\n",
+    );
+    bench.ok(&["sweep", "study.toml", "--out", "file", "--quiet"]);
+    sweep(&bench, &[&GRID[..], &["--out", "flags"]].concat());
+    let of = |name: &str| std::fs::read(bench.path.join(name)).unwrap();
+    assert_eq!(of("file/runs.parquet"), of("flags/runs.parquet"));
+    // What was written beside the table repeats it.
+    bench.ok(&["sweep", "flags/sweep.toml", "--out", "again", "--quiet"]);
+    assert_eq!(of("again/runs.parquet"), of("flags/runs.parquet"));
+    for (args, why) in [
+        (vec!["--axis", "scheme.kmim=1KB,2KB", "--schemes", "dcqcn"], "no scheme of this sweep has `scheme.kmim`"),
+        (vec!["--axis", "traffic.0.lode=1,2"], "`lode`"),
+        (vec!["--axis", "traffic.0.load=0.1..0.9"], "how many values"),
+        (vec!["--axis", "traffic.0.load=0.3", "--axis", "seed=1,2", "--measure", "slowdwn.p99"], "slowdwn.p99"),
+        (vec!["--schemes", "hpcc,hpcc"], "twice"),
+        (vec!["--sample", "4"], "there is none"),
+    ] {
+        let output = bench.xoff(&[&["sweep", "tiny.toml", "--out", "bad"][..], &args[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&output).contains(why), "{args:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn samples_fill_the_space_and_a_dry_run_runs_nothing() {
+    let bench = bench();
+    let args = ["--axis", "traffic.0.load=0.1..0.8", "--axis", "scheme.kmin=5KB..400KB:log", "--sample", "8"];
+    sweep(&bench, &[&args[..], &["--out", "out"]].concat());
+    let runs = table(&bench.path.join("out/runs.parquet"));
+    let mut eighths: Vec<u64> =
+        reals(&runs, "load").into_iter().flatten().map(|load| ((load - 0.1) / 0.7 * 8.0) as u64).collect();
+    eighths.sort_unstable();
+    assert_eq!(eighths, [0, 1, 2, 3, 4, 5, 6, 7], "one in each eighth of the axis");
+    let told: Value = serde_json::from_str(
+        &bench.ok(&[&["sweep", "tiny.toml", "--dry-run", "--json"][..], &GRID[..], &["--out", "dry"]].concat()),
+    )
+    .unwrap();
+    assert_eq!((&told["runs"], &told["points"]), (&16.into(), &8.into()));
+    assert!(told["cpu_seconds"].as_f64().unwrap() > 0.0 && !bench.path.join("dry").exists());
+}
+
+#[test]
+fn a_plan_runs_in_tasks_and_comes_to_the_same() {
+    let bench = bench();
+    sweep(&bench, &[&GRID[..], &["--out", "local"]].concat());
+    bench.ok(&[&["sweep", "tiny.toml", "--plan", "plan", "--tasks", "3"][..], &GRID[..]].concat());
+    // The scenario may go; the plan needs nothing else.
+    std::fs::remove_file(bench.path.join("tiny.toml")).unwrap();
+    bench.ok(&["sweep", "--task", "0", "plan", "--quiet"]);
+    bench.ok(&["sweep", "--task", "2", "plan", "--quiet"]);
+    let early = bench.xoff(&["sweep", "--collect", "plan", "--out", "joined"]);
+    assert_eq!(early.status.code(), Some(2));
+    assert!(
+        stderr(&early).contains("5 of 16 runs are not there yet") && stderr(&early).contains("--array=1 "),
+        "{}",
+        stderr(&early)
+    );
+    // Twice does no harm.
+    bench.ok(&["sweep", "--task", "1", "plan", "--quiet"]);
+    bench.ok(&["sweep", "--task", "1", "plan", "--quiet"]);
+    bench.ok(&["sweep", "--collect", "plan", "--out", "joined", "--quiet"]);
+    let of = |name: &str| std::fs::read(bench.path.join(name)).unwrap();
+    assert_eq!(of("joined/runs.parquet"), of("local/runs.parquet"));
+    assert!(String::from_utf8(of("plan/array.sh")).unwrap().contains("#SBATCH --array=0-2"));
+    assert!(stderr(&bench.xoff(&["sweep", "--task", "3", "plan"])).contains("no task 3"));
+    assert!(stderr(&bench.xoff(&["sweep", "--collect", "local"])).contains("no plan"));
+}
