@@ -3,7 +3,7 @@
 use crate::axis::{self, Axis};
 use crate::sample::{SOBOL_AXES, Sampler};
 use crate::value::{Value, value_text};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use xoff_scenario::diagnostic::{Diagnostic, Source};
 use xoff_scenario::reader::{Table, list};
 use xoff_scenario::resolved::Recorder;
@@ -69,7 +69,7 @@ impl Sweep {
 
     /// Reads the file at `path`: a sweep, which names its scenario, or a scenario of which nothing is varied yet.
     pub fn open(path: &Path) -> Result<Sweep, Vec<Diagnostic>> {
-        let found: PathBuf = library::scenario(path).into();
+        let found = library::scenario(path);
         let scenario = import::open(path)?;
         let source = scenario.source().clone();
         let is_sweep = tree::parse(&source).is_ok_and(|entries| entries.iter().any(|entry| entry.key == "scenario"));

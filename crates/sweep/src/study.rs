@@ -101,39 +101,40 @@ impl<'a> Study<'a> {
             best.scheme
         );
         match self.wins(&better) {
+            Some((_, 0, all)) if all > 1 => {
+                format!("{top}; at none of {all} settings is one scheme's clearly the {word}.")
+            }
             Some((scheme, wins, all)) if all > 1 => {
-                let most = if wins == all { "everywhere".to_owned() } else { format!("at {wins} of {all} settings") };
-                format!("{top}; of all schemes {scheme} has the {word} {most}.")
+                let most = if wins == all { format!("all {all}") } else { format!("{wins} of {all}") };
+                format!("{top}; at {most} settings {scheme} is clearly the {word}.")
             }
             _ => format!("{top}."),
         }
     }
 
-    /// Who is best at most settings of what all schemes share, at how many of how many.
+    /// Who is clearly the best at most settings of what all schemes share, at how many of how many. Clearly: its
+    /// interval and that of the next best have nothing in common.
     fn wins(&self, better: &dyn Fn(f64, f64) -> bool) -> Option<(String, usize, usize)> {
         let schemes = self.schemes();
         if schemes.len() < 2 {
             return None;
         }
         // Parameters of single schemes are each scheme's own to choose; what is left is the setting.
-        let shared: Vec<bool> =
-            self.sweep.axes.iter().map(|axis| axis.keys.iter().all(|key| !key.starts_with("scheme."))).collect();
-        let mut settings: BTreeMap<String, (f64, &str)> = BTreeMap::new();
+        let is_shared = |axis: &crate::axis::Axis| axis.keys.iter().all(|key| !key.starts_with("scheme."));
+        let shared: Vec<bool> = self.sweep.axes.iter().map(is_shared).collect();
+        let mut settings: BTreeMap<String, BTreeMap<&str, Estimate>> = BTreeMap::new();
         for cell in &self.cells {
-            let Some(mean) = cell.estimates[0].map(|estimate| estimate.mean) else { continue };
-            let key: Vec<&str> = cell
-                .values
-                .iter()
-                .zip(&shared)
-                .filter(|(_, shared)| **shared)
-                .filter_map(|(value, _)| value.as_ref().map(|value| value[0].name.as_str()))
-                .collect();
-            let known = settings.entry(key.join(", ")).or_insert((mean, cell.scheme));
-            if better(mean, known.0) {
-                *known = (mean, cell.scheme);
+            let Some(estimate) = cell.estimates[0] else { continue };
+            let values = cell.values.iter().zip(&shared).filter(|(_, shared)| **shared);
+            let key: Vec<&str> =
+                values.filter_map(|(value, _)| value.as_ref().map(|value| value[0].name.as_str())).collect();
+            let known = settings.entry(key.join(", ")).or_default().entry(cell.scheme).or_insert(estimate);
+            if better(estimate.mean, known.mean) {
+                *known = estimate;
             }
         }
-        let count = |scheme: &str| settings.values().filter(|(_, best)| *best == scheme).count();
+        let winners: Vec<&str> = settings.values().filter_map(|of| clear_winner(of, better)).collect();
+        let count = |scheme: &str| winners.iter().filter(|winner| **winner == scheme).count();
         let winner = schemes.iter().max_by_key(|scheme| count(scheme))?;
         Some((winner.clone(), count(winner), settings.len()))
     }
@@ -145,6 +146,19 @@ impl<'a> Study<'a> {
             of.filter_map(|(axis, value)| value.as_ref().map(|value| format!("{} {}", axis.name, value[0].name)));
         parts.collect::<Vec<_>>().join(", ")
     }
+}
+
+/// The best of several, if its interval is apart from that of the next best.
+fn clear_winner<'a>(of: &BTreeMap<&'a str, Estimate>, better: &dyn Fn(f64, f64) -> bool) -> Option<&'a str> {
+    let mut sorted: Vec<(&'a str, Estimate)> = of.iter().map(|(scheme, estimate)| (*scheme, *estimate)).collect();
+    sorted.sort_by(|a, b| match (better(a.1.mean, b.1.mean), better(b.1.mean, a.1.mean)) {
+        (true, _) => std::cmp::Ordering::Less,
+        (_, true) => std::cmp::Ordering::Greater,
+        _ => std::cmp::Ordering::Equal,
+    });
+    let [(winner, first), (_, second), ..] = sorted.as_slice() else { return None };
+    let half = |estimate: &Estimate| estimate.half_width.unwrap_or(0.0);
+    ((first.mean - second.mean).abs() > half(first) + half(second)).then_some(winner)
 }
 
 /// A mean with its interval and unit, for people.
@@ -213,6 +227,17 @@ mod tests {
         ] {
             assert_eq!(more_is_better(name), more, "{name}");
         }
+    }
+
+    #[test]
+    fn who_wins_is_apart_from_the_next() {
+        let of = |mean, half_width| Estimate { mean, half_width: Some(half_width), count: 3 };
+        let less = |a: f64, b: f64| a < b;
+        let table = |a, b| BTreeMap::from([("x", a), ("y", b)]);
+        assert_eq!(clear_winner(&table(of(5.0, 1.0), of(3.0, 0.5)), &less), Some("y"));
+        assert_eq!(clear_winner(&table(of(5.0, 1.0), of(3.0, 1.5)), &less), None);
+        assert_eq!(clear_winner(&table(of(3.0, 0.0), of(3.0, 0.0)), &less), None);
+        assert_eq!(clear_winner(&BTreeMap::from([("x", of(1.0, 0.0))]), &less), None);
     }
 
     #[test]

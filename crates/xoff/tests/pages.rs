@@ -171,3 +171,18 @@ fn the_index_counts_what_the_pages_of_the_papers_say() {
     let counts = counted(&all).map(|count| count.to_string());
     assert_eq!([told[1], told[2], told[3], told[4], told[6]], counts.each_ref().map(String::as_str));
 }
+
+/// The lines of README.md work as printed, in an empty folder.
+#[test]
+fn what_the_readme_prints_of_sweeps_works() {
+    let readme = include_str!("../../../README.md");
+    let section = readme.split("\n## ").find(|section| section.starts_with("Sweeps\n")).unwrap();
+    let block = section.split("```").nth(1).unwrap().strip_prefix("sh\n").unwrap();
+    let bench = common::Bench::new();
+    assert_eq!(block.lines().count(), 3);
+    for line in block.lines() {
+        let words: Vec<&str> = line.split_whitespace().skip(1).collect();
+        assert!(!bench.ok(&words).is_empty(), "{line}");
+    }
+    assert!(bench.path.join("results/incast-swept/runs.parquet").is_file());
+}
