@@ -21,6 +21,7 @@ pub use xoff_scenario as scenario;
 pub use xoff_schemes as schemes;
 
 pub mod cli;
+pub mod embed;
 mod schemes_text;
 
 // Public for the tests and fuzz targets of this repository, and for nobody else.
