@@ -40,6 +40,13 @@ pub struct Table {
     pub columns: &'static [Column],
 }
 
+impl Column {
+    /// Of its values; empty where nothing is measured.
+    pub fn unit(&self) -> &'static str {
+        self.unit
+    }
+}
+
 impl Kind {
     pub(crate) fn name(self) -> &'static str {
         match self {
