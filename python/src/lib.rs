@@ -1,4 +1,4 @@
-//! The native half of the Python package `xoff`: everything that `xoff/_xoff.pyi` declares.
+//! The native half of the Python package `xoff`: everything that `lib/xoff/_xoff.pyi` declares.
 //!
 //! Reading order: `error` (mistakes as exceptions), `scenario` (what is to be run), `run` (a simulation on a thread of
 //! its own), `table` (its results as Arrow tables), `ask` (answers that run nothing).

@@ -25,15 +25,15 @@ def test_a_mistake_has_its_place_and_a_hint(tmp_path: pathlib.Path) -> None:
     with pytest.raises(xoff.ScenarioError) as caught:
         xoff.run(file)
     text = str(caught.value)
-    assert f"{file}:9" in text and "sise" in text and "did you mean `size`?" in text
+    assert f"{file}:10" in text and "sise" in text and "did you mean `size`?" in text
     (problem,) = [problem for problem in caught.value.problems if "sise" in problem["message"]]
-    assert (problem["file"], problem["line"]) == (str(file), 9)
+    assert (problem["file"], problem["line"]) == (str(file), 10)
     assert problem["help"] == "did you mean `size`?"
     assert isinstance(caught.value, ValueError)
 
 
 def test_so_has_one_in_a_text_a_dict_or_a_change() -> None:
-    with pytest.raises(xoff.ScenarioError, match="<text>:9"):
+    with pytest.raises(xoff.ScenarioError, match="<text>:10"):
         xoff.check(TEXT)
     good = {
         "topology": {"kind": "star", "hosts": 3, "rate": "100Gbps", "delay": "1us"},

@@ -63,7 +63,7 @@ def test_duckdb(incast: xoff.Run) -> None:
     found = duckdb.sql("SELECT dst_name, count(*), max(slowdown) FROM flows GROUP BY 1").fetchall()
     assert found == [("h32", 48, max(flows.column("slowdown")))]
     # And again: a table is not used up.
-    assert duckdb.sql("SELECT count(*) FROM flows WHERE fct_us > 0").fetchone() == (48,)
+    assert duckdb.sql("SELECT count(*) FROM flows WHERE fct_us > 0").fetchall() == [(48,)]
 
 
 def addresses(column: pyarrow.ChunkedArray) -> list[int]:
