@@ -5,6 +5,7 @@
 
 use super::column::{Column, Kind, Table};
 use super::table_writer::Cell;
+use super::tables;
 use std::collections::HashMap;
 use std::io;
 
@@ -139,6 +140,25 @@ impl Collected {
         Ok(())
     }
 
+    /// Flows that never were, to see how a large table travels; for tests.
+    #[doc(hidden)]
+    pub fn made_up_flows(rows: usize) -> Collected {
+        let mut flows = Collected::new(&tables::FLOWS);
+        for (index, column) in flows.columns.iter_mut().enumerate() {
+            match &mut column.values {
+                Values::Integers(values) => *values = (0..rows).map(|row| (row % (index + 1_000)) as i64).collect(),
+                Values::Reals(values) => *values = (0..rows).map(|row| row as f64 / (index + 1) as f64).collect(),
+                Values::Texts(texts) => {
+                    (texts.bytes, texts.offsets) = (b"h0h1".to_vec(), vec![0, 2, 4]);
+                    texts.codes = (0..rows).map(|row| (row % 2) as i32).collect();
+                }
+            }
+            // Every eighth row is empty.
+            column.valid = column.valid.take().map(|_| vec![0b0111_1111; rows.div_ceil(8)]);
+        }
+        Collected { rows, ..flows }
+    }
+
     /// Gives back what only served to collect.
     pub(crate) fn finish(mut self) -> Collected {
         for column in &mut self.columns {
@@ -152,7 +172,6 @@ impl Collected {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tables;
     use super::*;
 
     #[test]

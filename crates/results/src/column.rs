@@ -45,6 +45,13 @@ pub struct Table<'a> {
     pub columns: &'a [Column<'a>],
 }
 
+impl Column {
+    /// Of its values; empty where nothing is measured.
+    pub fn unit(&self) -> &'static str {
+        self.unit
+    }
+}
+
 impl Kind {
     pub(crate) fn name(self) -> &'static str {
         match self {

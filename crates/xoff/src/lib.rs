@@ -22,6 +22,7 @@ pub use xoff_schemes as schemes;
 pub use xoff_sweep as sweep;
 
 pub mod cli;
+pub mod embed;
 mod schemes_text;
 
 // Public for the tests and fuzz targets of this repository, and for nobody else.

@@ -64,15 +64,15 @@ pub fn compare(args: &CompareArgs) -> Result<(), Stop> {
 }
 
 /// What takes part in a comparison, and what cannot.
-struct Entries {
+pub(crate) struct Entries {
     /// At least one.
-    runs: Vec<Runner>,
-    skipped: Vec<Skipped>,
+    pub(crate) runs: Vec<Runner>,
+    pub(crate) skipped: Vec<Skipped>,
 }
 
 /// The scenario under each scheme, all checked before any runs. A scheme named by its name must be
 /// able to run; of `all`, those that cannot are left out with a reason.
-fn load_all(scenario: &Scenario, options: &Options, wanted: &[String]) -> Result<Entries, Stop> {
+pub(crate) fn load_all(scenario: &Scenario, options: &Options, wanted: &[String]) -> Result<Entries, Stop> {
     // What is wrong with the scenario itself is told before any scheme is blamed.
     scenario.load(options)?;
     let mut names: Vec<(String, bool)> = Vec::new();

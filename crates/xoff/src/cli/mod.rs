@@ -1,9 +1,9 @@
 //! The command line: what is asked, and how the answer is shown.
 
 mod colour;
-mod compare;
+pub(crate) mod compare;
 mod complete;
-mod describe;
+pub(crate) mod describe;
 mod export;
 mod import;
 mod inspect;
@@ -11,7 +11,7 @@ mod new;
 mod place;
 mod print;
 mod progress;
-mod reproduce;
+pub(crate) mod reproduce;
 mod run;
 mod seeds;
 mod signals;

@@ -97,7 +97,7 @@ pub(super) fn command() -> String {
 }
 
 /// The commit of a git checkout, from its files.
-pub(super) fn commit(folder: &Path) -> Option<String> {
+pub(crate) fn commit(folder: &Path) -> Option<String> {
     let read = |path: &Path| read::text(path, 16_000_000).ok().map(|text| text.trim().to_owned());
     let git = folder.join(".git");
     let head = read(&git.join("HEAD"))?;

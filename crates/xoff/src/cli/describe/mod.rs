@@ -34,6 +34,11 @@ pub fn describe(args: &DescribeArgs) -> Result<(), Stop> {
     if args.json { show(&json(&words)?.to_string()) } else { show(&text(&words, wrap::columns())?) }
 }
 
+/// What one word means, in so many columns.
+pub(crate) fn of_word(word: &str, width: usize) -> Result<String, Diagnostic> {
+    text(&[bare(word)], width)
+}
+
 /// A word without what marks it in a file or on the command line: `[[traffic]]`, `--scheme`.
 fn bare(word: &str) -> &str {
     word.trim().trim_start_matches('-').trim_matches(['[', ']', '`', '"', '\''])

@@ -1,0 +1,30 @@
+//! The native half of the Python package `xoff`: everything that `lib/xoff/_xoff.pyi` declares.
+//!
+//! Reading order: `error` (mistakes as exceptions), `scenario` (what is to be run), `run` (a simulation on a thread of
+//! its own), `table` (its results as Arrow tables), `ask` (answers that run nothing).
+
+mod ask;
+mod error;
+mod run;
+mod scenario;
+mod table;
+
+#[pyo3::pymodule]
+mod _xoff {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::ask::{check, compared, comparison_text, describe, estimate, schemes, styles, validate};
+    #[pymodule_export]
+    use crate::error::{ScenarioError, ScenarioWarning};
+    #[pymodule_export]
+    use crate::run::{Progress, RunData, Stop, read, run};
+    #[pymodule_export]
+    use crate::table::Table;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        xoff::embed::provide();
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}
