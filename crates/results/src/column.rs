@@ -20,7 +20,7 @@ pub enum Kind {
 }
 
 /// One column of one table.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Column<'a> {
     /// Ends with its unit where it has one.
     pub name: &'a str,
@@ -45,9 +45,9 @@ pub struct Table<'a> {
     pub columns: &'a [Column<'a>],
 }
 
-impl Column {
+impl<'a> Column<'a> {
     /// Of its values; empty where nothing is measured.
-    pub fn unit(&self) -> &'static str {
+    pub fn unit(&self) -> &'a str {
         self.unit
     }
 }

@@ -2,12 +2,14 @@
 
 use crate::capture;
 use crate::collect::Collected;
+use crate::files::disk;
 use crate::outcome::{Outcome, RunContext};
 use crate::summary::MeasuredRow;
 use crate::{RunWriter, warnings};
 use std::cell::RefCell;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use xoff_fabric::capture::Frame;
 use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
@@ -36,17 +38,31 @@ pub fn collect(
     run(loaded, out, Keeping::Memory, &mut watch)
 }
 
+/// The same, with the flows as the bytes of a Parquet file without their scheme: one part of a data set whose folders
+/// are named by it.
+pub fn with_flows(loaded: &Loaded) -> io::Result<(Outcome, Vec<u8>)> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("xoff-flows-{}-{number}", std::process::id()));
+    disk::create_dirs(&folder)?;
+    let made = run(loaded, None, Keeping::Flows(&folder), &mut |_| Ok(()))
+        .and_then(|(outcome, _)| Ok((outcome, std::fs::read(folder.join("flows.parquet"))?)));
+    disk::remove_tree(&folder)?;
+    made
+}
+
 /// Where tables are kept, if anywhere.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Keeping {
+enum Keeping<'a> {
     Files,
     Memory,
+    Flows(&'a Path),
 }
 
 fn run(
     loaded: &Loaded,
     out: Option<&Path>,
-    keeping: Keeping,
+    keeping: Keeping<'_>,
     watch: &mut dyn FnMut(Position) -> io::Result<()>,
 ) -> io::Result<(Outcome, Vec<Collected>)> {
     let began = Instant::now();
@@ -64,6 +80,10 @@ fn run(
             attachments: loaded.attachments.clone(),
             csv: loaded.output.csv,
             collect: keeping == Keeping::Memory,
+            flows: match keeping {
+                Keeping::Flows(folder) => Some(folder.to_owned()),
+                Keeping::Files | Keeping::Memory => None,
+            },
             figures: loaded.output.figures,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             disturbance: None,

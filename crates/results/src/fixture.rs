@@ -89,6 +89,7 @@ pub fn context(plan: &Plan) -> RunContext<'_> {
         attachments: Vec::new(),
         csv: true,
         collect: false,
+        flows: None,
         figures: false,
         version: "0.1.0".into(),
         disturbance: None,

@@ -29,6 +29,8 @@ pub struct RunContext<'a> {
     pub(crate) csv: bool,
     /// All rows of the tables stay in memory, whether or not there are files.
     pub(crate) collect: bool,
+    /// A folder for the flows alone, without their scheme.
+    pub(crate) flows: Option<PathBuf>,
     /// Figures as files of their own; the report has them in any case.
     pub(crate) figures: bool,
     pub(crate) version: String,

@@ -1,6 +1,7 @@
 //! The tables of a run directory.
 
 use super::column::{Column, Kind, Table};
+use std::sync::LazyLock;
 
 const fn integer(name: &'static str, unit: &'static str, meaning: &'static str) -> Column<'static> {
     Column { name, kind: Kind::Integer, unit, nullable: false, meaning }
@@ -59,6 +60,13 @@ pub(crate) static FLOWS: Table = Table {
         )),
     ],
 };
+
+/// The same without `scheme`, for a data set whose folders are named by it.
+pub(crate) static FLOWS_BY_SCHEME: LazyLock<Table<'static>> = LazyLock::new(|| {
+    static COLUMNS: LazyLock<Vec<Column<'static>>> =
+        LazyLock::new(|| FLOWS.columns.iter().copied().filter(|column| column.name != "scheme").collect());
+    Table { columns: &COLUMNS, ..FLOWS }
+});
 
 /// What probes measured, a row per sample.
 pub static SERIES: Table = Table {

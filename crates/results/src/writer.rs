@@ -51,6 +51,8 @@ pub struct RunWriter {
     faults: Vec<Fault>,
     run: RunSettings,
     /// None if rows go nowhere.
+    /// Of the tables only flows are kept, without their scheme.
+    flows_alone: bool,
     tables: Option<Tables>,
     /// Last, so that a dropped writer closes its files before they are removed.
     staging: Option<Staging>,
@@ -72,8 +74,13 @@ impl Tables {
             csv: context.csv,
             collect: context.collect,
         };
+        let alone = Destination { folder: context.flows.as_deref(), ..to };
+        let flows = match context.flows {
+            None => RowSink::create(&tables::FLOWS, &to)?,
+            Some(_) => RowSink::create(&tables::FLOWS_BY_SCHEME, &alone)?,
+        };
         Ok(Tables {
-            flows: RowSink::create(&tables::FLOWS, &to)?,
+            flows,
             series: RowSink::create(&tables::SERIES, &to)?,
             pauses: RowSink::create(&tables::PAUSES, &to)?,
             pfc: context.plan.run.record_pfc_frames.then(|| RowSink::create(&tables::PFC, &to)).transpose()?,
@@ -97,7 +104,7 @@ impl RunWriter {
                 staging.write(&file.name, file.source.text.as_bytes())?;
             }
         }
-        let wanted = staging.is_some() || context.collect;
+        let wanted = staging.is_some() || context.collect || context.flows.is_some();
         let tables = wanted.then(|| Tables::create(staging.as_ref(), context)).transpose()?;
         Ok(RunWriter {
             names: Names::of(context.plan),
@@ -122,6 +129,7 @@ impl RunWriter {
             captures: Vec::new(),
             faults: context.plan.faults.clone(),
             run: context.plan.run.clone(),
+            flows_alone: context.flows.is_some(),
             tables,
             staging,
         })
@@ -160,11 +168,12 @@ impl RunWriter {
         let acked = flow.acked_at.map(|at| at.saturating_since(flow.start).as_us());
         let source = self.sources.get(flow.source as usize).map_or("", String::as_str);
         let scheme = self.schemes.get(usize::from(flow.scheme)).map_or("", String::as_str);
-        tables.flows.row(&[
+        let (label, path) = (label_name(&self.labels, flow.label), self.names.path(&flow.path));
+        let row = [
             flow.id.into(),
             source.into(),
             flow.number.into(),
-            label_name(&self.labels, flow.label).as_str().into(),
+            label.as_str().into(),
             flow.src.into(),
             flow.dst.into(),
             self.names.node(flow.src).into(),
@@ -188,9 +197,13 @@ impl RunWriter {
             flow.marked.into(),
             flow.notifications.into(),
             Cell::Integer(flow.path.len() as u64),
-            self.names.path(&flow.path).as_str().into(),
+            path.as_str().into(),
             goodput.into(),
-        ])
+        ];
+        if self.flows_alone {
+            return tables.flows.row(&[&row[..SCHEME_AT], &row[SCHEME_AT + 1..]].concat());
+        }
+        tables.flows.row(&row)
     }
 
     pub(crate) fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
@@ -314,6 +327,9 @@ impl RunWriter {
     }
 }
 
+/// The place of `scheme` among the columns of flows.
+const SCHEME_AT: usize = 13;
+
 /// The place of the check on unfinished flows among the others.
 const FATES_AT: usize = 2;
 
@@ -371,6 +387,12 @@ fn write_ports(table: &mut RowSink, names: &Names, end: &RunEnd) -> io::Result<(
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn the_scheme_of_a_flow_is_where_it_is_left_out() {
+        assert_eq!(super::tables::FLOWS.columns[super::SCHEME_AT].name, "scheme");
+        assert_eq!(super::tables::FLOWS_BY_SCHEME.columns.len(), super::tables::FLOWS.columns.len() - 1);
+    }
+
     use super::super::directory::scratch::Scratch;
     use super::super::fixture;
     use super::*;

@@ -6,8 +6,9 @@ use crate::pool::{Failed, Job};
 use crate::seal::{self, Fingerprint};
 use serde_json::{Value, json};
 use std::io;
-use std::path::{Path, PathBuf};
-use xoff_results::execute::execute;
+use std::path::PathBuf;
+use xoff_results::execute;
+use xoff_results::files::whole::{self, Present};
 use xoff_results::outcome::Outcome;
 use xoff_scenario::{Loaded, Scenario};
 
@@ -22,6 +23,8 @@ pub struct Record {
     pub failure: Option<String>,
     /// Whether the failure is this machine's and not the network's: it is tried again next time.
     pub gave_up: bool,
+    /// The fingerprint of its table of flows, if that is kept too.
+    pub flows: Option<String>,
     /// What the simulated network did.
     pub network: Vec<Number>,
     /// What this machine took for it.
@@ -35,6 +38,7 @@ impl Record {
             scheme: outcome.summary.scheme.clone(),
             failure: outcome.summary.why_failed(),
             gave_up: outcome.gave_up(),
+            flows: None,
             network: numbers::of_network(&outcome.summary),
             machine: numbers::of_machine(&outcome.summary),
         }
@@ -47,6 +51,7 @@ impl Record {
             "build": build,
             "scheme": self.scheme,
             "failure": self.failure,
+            "flows": self.flows,
             "network": self.network.iter().map(number_json).collect::<Vec<_>>(),
             "machine": self.machine.iter().map(number_json).collect::<Vec<_>>(),
         })
@@ -61,6 +66,7 @@ impl Record {
             scheme: text("scheme")?,
             failure: text("failure"),
             gave_up: false,
+            flows: text("flows"),
             network: numbers("network")?,
             machine: numbers("machine")?,
         })
@@ -116,9 +122,21 @@ impl Store {
         ours.then(|| Record::from_json(&value)).flatten()
     }
 
+    /// The same with its flows.
+    fn find_with_flows(&self, inputs: &str) -> Option<Record> {
+        let record = self.find(inputs)?;
+        let bytes = std::fs::read(self.flows_of(&record)).ok()?;
+        (record.flows.as_deref() == Some(&Fingerprint::start().with(&bytes).text())).then_some(record)
+    }
+
     /// Keeps a run.
     pub fn keep(&self, record: &Record) -> io::Result<()> {
         seal::save(&self.path(&record.inputs), &record.json(&self.build))
+    }
+
+    /// Where the flows of a run are.
+    pub fn flows_of(&self, record: &Record) -> PathBuf {
+        self.path(&record.inputs).with_extension("parquet")
     }
 }
 
@@ -134,17 +152,26 @@ pub struct PointJob<'a> {
     pub name: String,
     /// As [`Job::cost`].
     pub cost: f64,
-    /// A directory for the whole run, if it is wanted.
-    pub out: Option<&'a Path>,
+    /// Whether its flows are kept too.
+    pub flows: bool,
 }
 
 impl PointJob<'_> {
     fn make(&self, loaded: &Loaded, inputs: String) -> Result<Record, Failed> {
-        let outcome = execute(loaded, self.out, |_| {})?;
-        let record = Record::of(inputs, &outcome);
+        let (outcome, flows) = match self.flows {
+            true => execute::with_flows(loaded).map(|(outcome, flows)| (outcome, Some(flows)))?,
+            false => (execute::execute(loaded, None, |_| {})?, None),
+        };
+        let mut record = Record::of(inputs, &outcome);
+        record.flows = flows.as_ref().map(|bytes| Fingerprint::start().with(bytes).text());
         match self.store {
-            // What another machine, or another limit, would do better.
-            Some(store) if !record.gave_up => store.keep(&record)?,
+            // What was given up, another machine or another limit may do better.
+            Some(store) if !record.gave_up => {
+                if let Some(bytes) = &flows {
+                    whole::write(&store.flows_of(&record), bytes, Present::Replace)?;
+                }
+                store.keep(&record)?;
+            }
             _ => {}
         }
         Ok(record)
@@ -165,7 +192,11 @@ impl Job for PointJob<'_> {
     fn run(&self) -> Result<(Record, bool), Failed> {
         let loaded = self.scenario.load(&self.point.options)?;
         let inputs = Fingerprint::of(&loaded).text();
-        if let Some(found) = self.store.and_then(|store| store.find(&inputs)) {
+        let find = |store: &Store| match self.flows {
+            true => store.find_with_flows(&inputs),
+            false => store.find(&inputs),
+        };
+        if let Some(found) = self.store.and_then(find) {
             return Ok((found, false));
         }
         self.make(&loaded, inputs).map(|record| (record, true))

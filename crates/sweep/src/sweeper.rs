@@ -6,7 +6,7 @@ use crate::pool::{self, Failed, Job, Progress};
 use crate::record::{PointJob, Record, Store};
 use crate::seal::Fingerprint;
 use crate::study::Study;
-use crate::table::Rows;
+use crate::table::{Rows, column_name};
 use std::io;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -23,6 +23,8 @@ pub struct Sweeper<'a> {
     pub points: Vec<Point>,
     /// Name of the scenario.
     pub name: String,
+    /// Whether the flows of all runs are kept, as one data set.
+    pub flows: bool,
 }
 
 /// What a sweep would take.
@@ -74,12 +76,12 @@ impl<'a> Sweeper<'a> {
             .collect();
         let names = pool::run_all(&rehearsals, pool::cores(), &|_| {})?;
         let name = names.into_iter().next().unwrap_or_default();
-        Ok(Sweeper { sweep, points, name })
+        Ok(Sweeper { sweep, points, name, flows: false })
     }
 
     /// Of a sweep that was checked when it was planned.
     pub fn planned(sweep: &'a Sweep, name: &str) -> Result<Sweeper<'a>, Failed> {
-        Ok(Sweeper { sweep, points: sweep.points()?, name: name.to_owned() })
+        Ok(Sweeper { sweep, points: sweep.points()?, name: name.to_owned(), flows: false })
     }
 
     /// What the points would take, from runs of a moment each.
@@ -126,7 +128,7 @@ impl<'a> Sweeper<'a> {
             store,
             name: name_of(self.sweep, point, true),
             cost: 1.0,
-            out: None,
+            flows: self.flows,
         };
         let all: Vec<PointJob<'_>> = self.points.iter().map(job).collect();
         pool::run_all(&all, jobs, watch)
@@ -135,6 +137,15 @@ impl<'a> Sweeper<'a> {
     /// The runs with what they came to.
     pub fn rows<'b>(&'b self, records: &'b [Record]) -> Rows<'b> {
         Rows { sweep: self.sweep, points: &self.points, records }
+    }
+
+    /// Adds the flows of all runs to a directory in the making, as one data set whose folders say what was varied.
+    pub fn write_flows(&self, records: &[Record], store: &Store, staging: &Staging) -> io::Result<()> {
+        let kept = |(_, record): &(&Point, &Record)| self.flows && record.flows.is_some();
+        for (point, record) in self.points.iter().zip(records).filter(kept) {
+            staging.link(&store.flows_of(record), &part_of_data_set(self.sweep, point, record))?;
+        }
+        Ok(())
     }
 
     /// Adds tables, figures and report to a directory in the making.
@@ -147,6 +158,31 @@ impl<'a> Sweeper<'a> {
         staging.write("scenario.toml", self.sweep.scenario.source().text.as_bytes())?;
         Ok(())
     }
+}
+
+/// One part of a data set of flows: `flows/load=0.5/scheme=hpcc/seed=3/flows.parquet`.
+fn part_of_data_set(sweep: &Sweep, point: &Point, record: &Record) -> String {
+    let mut path = String::from("flows");
+    let mut folder = |name: &str, value: &str| {
+        path.push_str(&format!("/{}={}", encoded(name), encoded(value)));
+    };
+    for (axis, value) in sweep.axes.iter().zip(&point.values) {
+        let text = value.as_ref().map(|value| match (axis.unit(), value[0].number()) {
+            (Some(_), Some(number)) => number.to_string(),
+            _ => value[0].name.clone(),
+        });
+        // Not Hive's own word for no value, at which pandas stumbles.
+        folder(&column_name(axis), text.as_deref().unwrap_or("none"));
+    }
+    folder("scheme", point.scheme.as_deref().unwrap_or(&record.scheme));
+    folder("seed", &point.seed.to_string());
+    path + "/flows.parquet"
+}
+
+/// As it may stand in the name of a folder, and as readers of such folders decode it.
+fn encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
 /// `hpcc, traffic.0.load 0.5, seed 3`.

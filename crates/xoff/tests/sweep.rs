@@ -5,12 +5,12 @@ mod common;
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
-use common::{Bench, stderr};
+use common::{Bench, stderr, tools};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const SCENARIO: &str = r#"
@@ -311,4 +311,34 @@ fn a_plan_runs_in_tasks_and_comes_to_the_same() {
     assert!(String::from_utf8(of("plan/array.sh")).unwrap().contains("#SBATCH --array=0-2"));
     assert!(stderr(&bench.xoff(&["sweep", "--task", "3", "plan"])).contains("no task 3"));
     assert!(stderr(&bench.xoff(&["sweep", "--collect", "local"])).contains("no plan"));
+}
+
+/// All flows as one data set, which the field's readers take as one table.
+#[test]
+fn flows_are_one_data_set() {
+    let bench = bench();
+    let told = sweep(&bench, &[&GRID[..], &["--flows", "--out", "out"]].concat());
+    assert_eq!(told["runs"], 16);
+    let part = bench.path.join("out/flows/load=0.3/kmin_bytes=5000/scheme=dcqcn/seed=3/flows.parquet");
+    assert_eq!(table(&part).num_rows(), 60);
+    assert!(table(&part).column_by_name("scheme").is_none(), "the folder says it");
+    let script = "import pandas, polars, duckdb, sys\n\
+        folder = sys.argv[1]\n\
+        rows = pandas.read_parquet(folder)\n\
+        print(len(rows), rows[rows.scheme == 'hpcc'].seed.nunique(), (rows.kmin_bytes == 'none').sum())\n\
+        rows = polars.scan_parquet(folder + '/**/*.parquet', hive_partitioning=True).collect()\n\
+        print(rows.height, rows.filter(polars.col('scheme') == 'hpcc')['seed'].n_unique())\n\
+        rows = duckdb.sql(f\"select count(*), count(distinct load) from '{folder}/**/*.parquet'\").fetchone()\n\
+        print(*rows)\n";
+    let python = tools::python(&["pandas==3.1.1", "pyarrow==26.0.1", "polars==2.1.0", "duckdb==2.0.0"]);
+    let output = Command::new(python).args(["-c", script]).arg(bench.path.join("out/flows")).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "960 2 240\n960 2\n960 2\n", "{}", stderr(&output));
+    // One that is torn is made again.
+    let store = bench.path.join("out/runs");
+    let folder = store.join(&common::entries(&store)[0]);
+    let flows = common::entries(&folder).into_iter().find(|name| name.ends_with(".parquet")).unwrap();
+    let whole = std::fs::read(folder.join(&flows)).unwrap();
+    std::fs::remove_file(folder.join(&flows)).unwrap();
+    sweep(&bench, &[&GRID[..], &["--flows", "--out", "out"]].concat());
+    assert_eq!(std::fs::read(folder.join(&flows)).unwrap(), whole);
 }

@@ -27,7 +27,7 @@ pub struct Manifest {
     pub files: BTreeMap<String, Option<Checksum>>,
     /// Folders with a manifest of their own.
     pub results: BTreeSet<String>,
-    /// Folders of `.json` files that come and go and carry their own checksums.
+    /// Folders of files that come and go and carry their own checksums: `.json`, and tables under a fingerprint.
     pub stores: BTreeSet<String>,
 }
 

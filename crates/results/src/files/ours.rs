@@ -141,13 +141,20 @@ fn strangers(dir: &Path, prefix: &str, manifest: &Manifest, strange: &mut Vec<St
     Ok(())
 }
 
+/// Whether a store may hold such a file: a record, or a table under a fingerprint.
+fn is_of_store(name: &str) -> bool {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    let is_fingerprint = |stem: &str| stem.len() == 32 && stem.bytes().all(|byte| byte.is_ascii_hexdigit());
+    file.ends_with(".json") || file.strip_suffix(".parquet").is_some_and(is_fingerprint)
+}
+
 fn strangers_in_store(dir: &Path, prefix: &str, strange: &mut Vec<String>) -> io::Result<()> {
     for (name, entry) in sorted(dir)? {
         let (path, name) = (entry.path(), format!("{prefix}{name}"));
         let kind = entry.file_type().map_err(|error| about("cannot read", &path, &error))?;
         if kind.is_dir() {
             strangers_in_store(&path, &format!("{name}/"), strange)?;
-        } else if !(kind.is_file() && name.ends_with(".json")) {
+        } else if !(kind.is_file() && is_of_store(&name)) {
             strange.push(name);
         }
     }
@@ -200,7 +207,7 @@ fn clear_store(dir: &Path) -> io::Result<()> {
         let (path, kind) = (entry.path(), entry.file_type().map_err(|error| about("cannot read", dir, &error))?);
         if kind.is_dir() {
             clear_store(&path)?;
-        } else if kind.is_file() && name.ends_with(".json") {
+        } else if kind.is_file() && is_of_store(&name) {
             disk::remove_file(&path)?;
         }
     }

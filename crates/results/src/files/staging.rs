@@ -70,6 +70,13 @@ impl Staging {
         Ok(path)
     }
 
+    /// Gives a finished file of ours a second name in it, below folders that are made as needed.
+    pub fn link(&self, from: &Path, name: &str) -> io::Result<()> {
+        let to = self.partial.join(name);
+        disk::create_dirs(to.parent().unwrap_or(&self.partial))?;
+        disk::link(from, &to)
+    }
+
     /// Takes over a folder of files that the old result has and the new one keeps.
     pub fn keep_store(&mut self, name: &'static str) -> io::Result<()> {
         link_all(&self.target.join(name), &self.partial.join(name))?;

@@ -68,6 +68,9 @@ pub struct SweepArgs {
     /// Give up a run that takes longer, such as 10s; its row says so
     #[arg(long, value_name = "TIME", value_parser = time)]
     time_limit: Option<Duration>,
+    /// Keep the flows of all runs too, as one data set: flows/load=0.5/scheme=hpcc/seed=1/flows.parquet
+    #[arg(long, conflicts_with_all = ["plan", "collect", "task"])]
+    flows: bool,
     /// Say how many runs there are and what they would take, and run nothing else
     #[arg(long)]
     dry_run: bool,
@@ -108,7 +111,8 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Stop> {
         return run_task(file, task, args);
     }
     let sweep = asked(file, args)?;
-    let sweeper = Sweeper::check(&sweep)?;
+    let mut sweeper = Sweeper::check(&sweep)?;
+    sweeper.flows = args.flows;
     if args.dry_run {
         return dry_run(&sweeper, args);
     }
@@ -165,6 +169,7 @@ fn run(sweeper: &Sweeper<'_>, args: &SweepArgs) -> Result<(), Stop> {
     bar.finish();
     let mut staging = Staging::create(workplace.path())?;
     staging.keep_store(RUNS)?;
+    sweeper.write_flows(&records, &store, &staging)?;
     finish(sweeper, &records, staging, args)
 }
 
