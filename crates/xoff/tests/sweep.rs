@@ -328,7 +328,7 @@ fn flows_are_one_data_set() {
         print(len(rows), rows[rows.scheme == 'hpcc'].seed.nunique(), (rows.kmin_bytes == 'none').sum())\n\
         rows = polars.scan_parquet(folder + '/**/*.parquet', hive_partitioning=True).collect()\n\
         print(rows.height, rows.filter(polars.col('scheme') == 'hpcc')['seed'].n_unique())\n\
-        rows = duckdb.sql(f\"select count(*), count(distinct load) from '{folder}/**/*.parquet'\").fetchone()\n\
+        rows = duckdb.sql(f\"select count(*), count(distinct load) from '{folder}/**/*.parquet'\").fetchall()[0]\n\
         print(*rows)\n";
     let python = tools::python(&["pandas==3.1.1", "pyarrow==26.0.1", "polars==2.1.0", "duckdb==2.0.0"]);
     let output = Command::new(python).args(["-c", script]).arg(bench.path.join("out/flows")).output().unwrap();
