@@ -114,6 +114,8 @@ fn broken(panic: Option<Box<dyn std::any::Any + Send>>) -> PyErr {
 #[pyclass(frozen, module = "xoff")]
 pub struct RunData {
     summary: Summary,
+    /// The same as text: numbers of a file are kept to the last digit.
+    json: String,
     /// The resolved scenario.
     scenario: String,
     /// Of a run of this process.
@@ -126,8 +128,9 @@ pub struct RunData {
 #[pymethods]
 impl RunData {
     /// As in `run.json`.
-    fn summary_json(&self) -> String {
-        self.summary.json()
+    #[getter]
+    fn json(&self) -> &str {
+        &self.json
     }
 
     #[getter]
@@ -226,14 +229,15 @@ pub fn run(
         progress.call1((Progress { part: 1.0, now_us: us, stop_us: us, packet_hops },))?;
     }
     let (summary, tables) = (outcome.summary.clone(), Mutex::new(tables));
-    Ok(RunData { summary, scenario: resolved, outcome: Some(outcome), directory: None, tables })
+    Ok(RunData { json: summary.json(), summary, scenario: resolved, outcome: Some(outcome), directory: None, tables })
 }
 
 /// Opens the directory of a finished run.
 #[pyfunction]
 pub fn read(py: Python<'_>, directory: PathBuf) -> PyResult<RunData> {
     let opened = RunDirectory::open(&directory).map_err(|problem| error::of(py, &[problem]))?;
-    let scenario = std::fs::read_to_string(directory.join("scenario.toml"))?;
+    let text = |name| std::fs::read_to_string(directory.join(name));
+    let (json, scenario) = (text("run.json")?, text("scenario.toml")?);
     let (summary, tables) = (opened.summary.clone(), Mutex::default());
-    Ok(RunData { summary, scenario, outcome: None, directory: Some(opened), tables })
+    Ok(RunData { json, summary, scenario, outcome: None, directory: Some(opened), tables })
 }

@@ -53,9 +53,9 @@ def test_so_has_one_in_a_text_a_dict_or_a_change() -> None:
         xoff.run("incats")
 
 
-def test_what_is_probably_not_meant_is_a_warning(recwarn: pytest.WarningsRecorder) -> None:
+def test_what_is_probably_not_meant_is_a_warning() -> None:
     with pytest.warns(xoff.ScenarioWarning) as told:
-        xoff.check("incast", set={"run.stop": "1us"})
+        xoff.check("incast", set={"switch.pfc.headroom": "1KB"})
     assert told[0].filename == __file__
 
 

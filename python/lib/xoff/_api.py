@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Iterator, Literal, Union
 
 from xoff import _xoff
@@ -110,18 +109,23 @@ def compare(
         return Run(_xoff.run(scenario, set=changed, seed=of_seed, scheme=name, stop=stop))
 
     todo = [(name, first + k) for name in names for k in range(seeds)]
-    done: list[Run] = []
     with _watched(progress) as watch, ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+        runs = [pool.submit(one, job) for job in todo]
         try:
-            for result in pool.map(one, todo):
-                done.append(result)
-                if watch is not None:
-                    watch(_Part(len(done) / len(todo), result))
+            ended, left = 0, frozenset(runs)
+            while left:
+                # Not longer: Python hears of Ctrl-C between two waits.
+                done, running = wait(left, timeout=0.05, return_when=FIRST_COMPLETED)
+                left = frozenset(running)
+                for job in done:
+                    result, ended = job.result(), ended + 1
+                    if watch is not None:
+                        watch(_Part(ended / len(todo), result))
         except BaseException:
             stop.stop()
             pool.shutdown(cancel_futures=True)
             raise
-    return Comparison(done, skipped)
+    return Comparison([job.result() for job in runs], skipped)
 
 
 def check(scenario: Scenario, *, set: Mapping[str, Any] | None = None, seed: int | None = None) -> Report:
@@ -182,9 +186,7 @@ def read(directory: str | os.PathLike[str]) -> Run:
 
 
 def _plain(scenario: Scenario) -> Any:
-    if isinstance(scenario, Mapping):
-        return dict(scenario)
-    return scenario if isinstance(scenario, str) else Path(scenario)
+    return dict(scenario) if isinstance(scenario, Mapping) else scenario
 
 
 class _Part:

@@ -66,7 +66,7 @@ class Run:
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The numbers of ``run.json``."""
-        numbers: dict[str, Any] = json.loads(self._data.summary_json())
+        numbers: dict[str, Any] = json.loads(self._data.json)
         return numbers
 
     @cached_property

@@ -33,7 +33,7 @@ _MARKERS = "os^Dv<>pPXh*d8H1234x+"
 #: What is drawn: a run, several, or runs by name.
 Runs = Union[Run, Sequence[Run], Mapping[str, Run]]
 
-_STYLE: dict[str, Any] = {
+_STYLE: Any = {
     "figure.figsize": (COLUMN, 2.2),
     "figure.dpi": 150,
     "figure.constrained_layout.use": True,
