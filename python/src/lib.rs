@@ -1,12 +1,13 @@
 //! The native half of the Python package `xoff`: everything that `lib/xoff/_xoff.pyi` declares.
 //!
 //! Reading order: `error` (mistakes as exceptions), `scenario` (what is to be run), `run` (a simulation on a thread of
-//! its own), `table` (its results as Arrow tables), `ask` (answers that run nothing).
+//! its own), `table` (its results as Arrow tables), `sweep` (many of them), `ask` (answers that run nothing).
 
 mod ask;
 mod error;
 mod run;
 mod scenario;
+mod sweep;
 mod table;
 
 #[pyo3::pymodule]
@@ -19,6 +20,8 @@ mod _xoff {
     use crate::error::{ScenarioError, ScenarioWarning};
     #[pymodule_export]
     use crate::run::{Progress, RunData, Stop, read, run};
+    #[pymodule_export]
+    use crate::sweep::{SweepPlan, build_id, sweep_plan, sweep_run};
     #[pymodule_export]
     use crate::table::Table;
 

@@ -14,6 +14,7 @@ Tables are Arrow tables that pandas, polars and DuckDB read without a copy; see 
 
 from xoff._api import check, compare, describe, read, run, schemes, validate
 from xoff._results import Comparison, Report, Run
+from xoff._sweep import Sweep, SweepResults, sweep
 from xoff._xoff import Progress, ScenarioError, ScenarioWarning, Table, __version__
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "Run",
     "ScenarioError",
     "ScenarioWarning",
+    "Sweep",
+    "SweepResults",
     "Table",
     "__version__",
     "check",
@@ -31,5 +34,6 @@ __all__ = [
     "read",
     "run",
     "schemes",
+    "sweep",
     "validate",
 ]
