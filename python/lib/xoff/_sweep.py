@@ -148,13 +148,14 @@ class Sweep:
     def _run_there(
         self, client: Any, build: str, retries: int, watch: Callable[[Any], object] | None
     ) -> list[str]:
-        from dask.distributed import as_completed
+        from dask import distributed
 
+        completed: Any = distributed.as_completed
         runs = [
             client.submit(_run_one, job, build, key=f"xoff-{inputs}", pure=True, retries=retries)
             for inputs, job in self._jobs
         ]
-        for done, _ in enumerate(as_completed(runs), start=1):
+        for done, _ in enumerate(completed(runs), start=1):
             if watch is not None:
                 watch(_Part(done / len(runs)))
         return list(client.gather(runs))
