@@ -94,3 +94,13 @@ def test_a_cluster_that_loses_a_worker(here: tuple[xoff.SweepResults, bytes], tm
             except ProcessLookupError:
                 pass
             process.wait()
+
+
+def test_the_lines_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).parents[2] / "README.md").read_text()
+    section = next(part for part in page.split("\n## ") if part.startswith("Python\n"))
+    code = section.split("```python\n")[1].split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "README.md", "exec"), {})
+    assert "(18, " in capsys.readouterr().out
+    assert (tmp_path / "results" / "degrees" / "runs.parquet").is_file()
