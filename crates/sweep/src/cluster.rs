@@ -112,8 +112,8 @@ impl Plan {
         Store::new(self.folder.join(DONE), self.build.clone())
     }
 
-    /// Makes the runs of one task, from 0 on.
-    pub fn run_task(&self, task: u64, jobs: usize, watch: &(dyn Fn(Progress) + Sync)) -> Result<usize, Failed> {
+    /// Makes the runs of one task, from 0 on. Those that were given up are not kept.
+    pub fn run_task(&self, task: u64, jobs: usize, watch: &(dyn Fn(Progress) + Sync)) -> Result<Vec<Record>, Failed> {
         if task >= self.tasks {
             let error = Diagnostic::new(format!("this plan has tasks 0 to {}, and no task {task}", self.tasks - 1));
             return Err(Failed::BadInput(vec![error]));
@@ -121,7 +121,7 @@ impl Plan {
         let store = self.store();
         let mine = (0..self.inputs.len()).filter(|index| *index as u64 % self.tasks == task);
         let all: Vec<TaskRun<'_>> = mine.map(|index| TaskRun { plan: self, store: &store, index }).collect();
-        Ok(pool::run_all(&all, jobs, watch)?.len())
+        pool::run_all(&all, jobs, watch)
     }
 
     /// All runs, if every task is done; else which are not.
@@ -140,13 +140,9 @@ impl Plan {
         }
         missing.sort_unstable();
         missing.dedup();
-        let tasks: Vec<String> = missing.iter().map(u64::to_string).collect();
         let error = Diagnostic::new(format!("{count} of {} runs are not there yet", self.inputs.len()));
-        let help = format!(
-            "run their tasks again: sbatch --array={} {}",
-            tasks.join(","),
-            self.folder.join("array.sh").display()
-        );
+        let script = quoted(&self.folder.join("array.sh"));
+        let help = format!("run their tasks again: sbatch --array={} {script}", ranges(&missing));
         Err(Failed::BadInput(vec![error.help(help)]))
     }
 
@@ -202,9 +198,25 @@ fn short(build: &str) -> String {
     format!("{version} ({})", &hash[..hash.len().min(8)])
 }
 
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@".contains(c);
+    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// Numbers in their order as Slurm takes them: `0-3,7`. A list of a thousand would be too long for it.
+fn ranges(numbers: &[u64]) -> String {
+    let runs = numbers.chunk_by(|a, b| a + 1 == *b);
+    let text = runs.map(|run| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        one => one.iter().map(u64::to_string).collect(),
+    });
+    text.collect::<Vec<_>>().join(",")
+}
+
 /// A job array for Slurm. Other engines need its last line with a number of theirs.
 fn array_script(tasks: u64, plan: &Path) -> io::Result<String> {
-    let quoted = |path: &Path| format!("'{}'", path.display().to_string().replace('\'', "'\\''"));
     let (last, plan, program) = (tasks - 1, quoted(plan), quoted(&std::env::current_exe()?));
     Ok(format!(
         "#!/bin/sh\n\
@@ -218,4 +230,26 @@ fn array_script(tasks: u64, plan: &Path) -> io::Result<String> {
          xoff=${{XOFF:-{program}}}\n\
          exec \"$xoff\" sweep --task \"$SLURM_ARRAY_TASK_ID\" --jobs \"${{SLURM_CPUS_PER_TASK:-1}}\" --quiet \"$plan\"\n"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn missing_tasks_are_named_as_slurm_takes_them() {
+        assert_eq!(ranges(&[4]), "4");
+        assert_eq!(ranges(&[0, 1]), "0-1");
+        assert_eq!(ranges(&[0, 1, 2, 3, 7, 9, 10]), "0-3,7,9-10");
+    }
+
+    #[test]
+    fn a_shell_takes_any_path_for_what_it_is() {
+        for path in ["/data/plan", "/my data/it's $HOME", "a\"b\\c", "~x", "/größe", "*"] {
+            let script = format!("printf %s {}", quoted(Path::new(path)));
+            let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+            assert_eq!(String::from_utf8(output.stdout).unwrap(), path, "{script}");
+        }
+    }
 }

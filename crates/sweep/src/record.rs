@@ -202,3 +202,32 @@ impl Job for PointJob<'_> {
         self.make(&loaded, inputs).map(|record| (record, true))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_may_keep_the_same_run_at_the_same_time() {
+        let folder = std::env::temp_dir().join(format!("xoff-store-{}", std::process::id()));
+        let store = Store::new(folder.clone(), "1.0 abc".to_owned());
+        for at in 0..50 {
+            let inputs = format!("{at:032x}");
+            let record = Record {
+                inputs: inputs.clone(),
+                scheme: "none".to_owned(),
+                failure: None,
+                gave_up: false,
+                network: Vec::new(),
+                machine: Vec::new(),
+            };
+            std::thread::scope(|scope| {
+                let keep = || store.keep(&record);
+                let writers: Vec<_> = (0..8).map(|_| scope.spawn(keep)).collect();
+                writers.into_iter().for_each(|writer| writer.join().unwrap().unwrap());
+            });
+            assert_eq!(store.find(&inputs), Some(record));
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

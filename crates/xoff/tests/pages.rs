@@ -1,11 +1,12 @@
 //! Pages of the repository: those that are made from the program's own data are what it would write
 //! (`XOFF_UPDATE=1 cargo test -p xoff --test pages` writes them), those of the papers agree with each other, links
-//! lead somewhere, and the scenario of the README runs.
+//! lead somewhere, and the scenario and the cluster of the README run.
 
 mod common;
 
 use common::Bench;
 use std::collections::BTreeSet;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
@@ -53,6 +54,30 @@ fn the_first_scenario_of_the_readme_warns_of_nothing() {
     let bench = Bench::with("readme.toml", block);
     let page = bench.ok(&["run", "readme.toml", "--no-out", "--set", "traffic.0.flows=100"]);
     assert!(!page.contains("warning"), "{page}");
+}
+
+/// The lines of a cluster, with a queue that is a loop; `scripts/slurm` runs them on a real one.
+#[test]
+fn the_cluster_of_the_readme_works_as_printed() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let section = readme.split("## On a cluster\n").nth(1).unwrap();
+    let lines = section.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let queue = r#"#!/bin/sh
+        for script; do :; done
+        last=$(sed -n 's/^#SBATCH --array=0-//p' "$script")
+        for task in $(seq 0 "$last"); do SLURM_ARRAY_TASK_ID=$task sh "$script" || exit; done"#;
+    let bench = Bench::with("sbatch", queue);
+    let program = |name: &str| bench.path.join(name);
+    std::fs::set_permissions(program("sbatch"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    symlink(env!("CARGO_BIN_EXE_xoff"), program("xoff")).unwrap();
+    symlink(root().join("scenarios"), program("scenarios")).unwrap();
+    let path = format!("{}:{}", bench.path.display(), std::env::var("PATH").unwrap());
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-euc", lines]).current_dir(&bench.path).env("PATH", path).env_remove("XOFF").env_remove("XOFF_PLAN");
+    let output = shell.output().unwrap();
+    assert!(output.status.success(), "{lines}\n{}", common::stderr(&output));
+    let out = lines.split("--out ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap();
+    assert!(bench.path.join(out).join("runs.parquet").exists(), "{lines}");
 }
 
 /// The pages of a folder and of those below it, with their paths from the root.

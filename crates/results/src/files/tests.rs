@@ -233,3 +233,20 @@ fn a_workplace_has_one_worker_and_keeps_its_store() {
     fs::write(out.join("runs/a/notes.txt"), "mine").unwrap();
     refused(Staging::create(worker.path()), "runs/a/notes.txt");
 }
+
+#[test]
+fn a_hidden_name_that_is_taken_hinders_nobody() {
+    let scratch = Scratch::new("taken");
+    let path = scratch.0.join("run.json");
+    // As of a process with the same number elsewhere, at work; tests beside this one move the counter too.
+    let theirs = |number| {
+        let hidden = format!(".run.json.xoff-partial-{}-{number}", std::process::id());
+        let file = File::create(scratch.0.join(hidden)).unwrap();
+        file.lock().unwrap();
+        file
+    };
+    let at_work: Vec<File> = (0..500).map(theirs).collect();
+    whole::write(&path, b"ours", Present::Replace).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "ours");
+    assert_eq!(entries(&scratch.0).len(), at_work.len() + 1);
+}

@@ -31,11 +31,18 @@ impl Pending {
         let target = resolve(path)?;
         let folder = target.parent().unwrap_or(Path::new(""));
         disk::create_dirs(folder)?;
-        let partial = partials::hidden_name(&target)?;
         if let Some(name) = target.file_name() {
             ours::sweep(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }, name);
         }
-        let out = disk::create(&partial).map_err(|error| about("cannot write", path, &error))?;
+        let (partial, out) = loop {
+            let partial = partials::hidden_name(&target)?;
+            match disk::create(&partial) {
+                Ok(out) => break (partial, out),
+                // Of a process that has our number on another machine, or had it in a container before us.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(about("cannot write", path, &error)),
+            }
+        };
         partials::enter(&partial, &target);
         // Where there are no locks nobody takes us for dead either.
         let _ = out.file().lock();

@@ -266,8 +266,16 @@ fn plan(sweeper: &Sweeper<'_>, folder: &Path, args: &SweepArgs) -> Result<(), St
 fn run_task(folder: &Path, task: u64, args: &SweepArgs) -> Result<(), Stop> {
     let plan = Plan::open(folder, &build_id()?)?;
     let bar = Whole::new(args.show.json || args.show.quiet, f64::INFINITY);
-    let runs = plan.run_task(task, jobs(args), &|at| bar.update(&at))?;
+    let records = plan.run_task(task, jobs(args), &|at| bar.update(&at))?;
     bar.finish();
+    let runs = records.len();
+    let gave_up: Vec<&str> =
+        records.iter().filter(|run| run.gave_up).map(|run| run.failure.as_deref().unwrap_or_default()).collect();
+    if let [first, ..] = gave_up[..] {
+        // Else a queue would take the task for done.
+        let error = format!("task {task}: {} of {runs} runs were given up; the first: {first}", gave_up.len());
+        return Err(Stop::RunFailed(error));
+    }
     if args.show.quiet { Ok(()) } else { show(&format!("task {task} of {}: {runs} runs are there", plan.tasks)) }
 }
 
