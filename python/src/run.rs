@@ -122,8 +122,11 @@ pub struct RunData {
     pub outcome: Option<Outcome>,
     /// Tables of a directory are read when they are asked for.
     directory: Option<RunDirectory>,
-    tables: Mutex<Vec<(&'static str, Option<Py<Table>>)>>,
+    tables: Mutex<Vec<Known>>,
 }
+
+/// A table by name; none if the run did not record it.
+type Known = (&'static str, Option<Py<Table>>);
 
 #[pymethods]
 impl RunData {

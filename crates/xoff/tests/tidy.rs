@@ -246,6 +246,9 @@ fn versions_are_the_same_everywhere() {
     let own: Vec<&str> = workspace.lines().filter(|line| line.contains("path = \"crates/")).collect();
     assert_eq!(own.len(), CRATES.len() - 2, "{own:?}");
     assert!(own.iter().all(|line| line.contains(&format!("version = \"{version}\""))), "{own:?}");
+    let python = page("python/Cargo.toml");
+    assert!(python.contains(&format!("\nversion = \"{version}\"\n")), "python/Cargo.toml has another version");
+    assert!(python.contains(&format!("\nrust-version = \"{rust}\"\n")), "rust-version of python/Cargo.toml");
     assert!(page("CITATION.cff").contains(&format!("\nversion: {version}\n")), "CITATION.cff has another version");
     let changes = page("CHANGELOG.md");
     let newest = changes.lines().filter_map(|line| line.strip_prefix("## ")).find(|heading| *heading != "Unreleased");

@@ -19,6 +19,7 @@ from typing import Any, Union
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import EngFormatter
 
 from xoff import _api, _xoff
 from xoff._results import Run
@@ -29,6 +30,8 @@ COLUMN, PAGE = 3.5, 7.16
 #: Colours of everything that is no curve, as in the program's figures.
 INK, GREY, FAINT = "#222222", "#777777", "#E4E4E4"
 _MARKERS = "os^Dv<>pPXh*d8H1234x+"
+#: Strips of PAUSE below a time series.
+_STRIPS = 3
 
 #: What is drawn: a run, several, or runs by name.
 Runs = Union[Run, Sequence[Run], Mapping[str, Run]]
@@ -89,6 +92,7 @@ def look(schemes: Sequence[str]) -> list[dict[str, Any]]:
     return found
 
 
+@style()
 def cdf(runs: Runs, column: str = "slowdown", *, label: str | None = None, ax: Any = None) -> Any:
     """How a column of the flows is distributed, a curve for each run; of flows with this ``label``, if one is given."""
     ax = ax if ax is not None else figure()[1]
@@ -100,11 +104,15 @@ def cdf(runs: Runs, column: str = "slowdown", *, label: str | None = None, ax: A
         part = np.arange(1, len(values) + 1) / len(values)
         every = max(1, len(values) // 8)
         ax.step(values, part, where="post", label=name, markevery=every, **line)
-    ax.set(xlabel=_title(column), ylabel="fraction of flows", xscale="log", ylim=(0, 1))
+    ax.set(xlabel=_title(column), ylabel="fraction of flows", ylim=(0, 1))
+    low, high = ax.get_xlim()
+    if low > 0 and high > 10 * low:
+        ax.set_xscale("log")
     _legend(ax)
     return ax
 
 
+@style()
 def slowdown_by_size(
     runs: Runs, percentile: float = 99, *, groups: int = 10, label: str | None = None, ax: Any = None
 ) -> Any:
@@ -125,11 +133,13 @@ def slowdown_by_size(
             for group in np.unique(of)
         ]
         ax.plot(*zip(*points), label=name, **line)
-    ax.set(xlabel="flow size (bytes)", ylabel=f"p{percentile:g} slowdown", xscale="log")
+    ax.set(xlabel="flow size", ylabel=f"p{percentile:g} slowdown", xscale="log")
+    ax.xaxis.set_major_formatter(EngFormatter("B"))
     _legend(ax)
     return ax
 
 
+@style()
 def time_series(
     run: Run,
     metric: str | None = None,
@@ -138,9 +148,10 @@ def time_series(
     pauses: bool = True,
     ax: Any = None,
 ) -> Any:
-    """What a probe saw, a curve for each port or flow, above a strip for each port while it held its neighbour silent.
+    """What a probe saw, a curve for each port or flow, above strips of the times in which ports held others silent.
 
-    Without ``metric`` it is the first of the run; without ``entities`` the eight highest are drawn.
+    Without ``metric`` it is the first of the run; without ``entities`` the eight highest are drawn. Strips are those of
+    the three ports that sent PAUSE for the longest time, switches before hosts.
     """
     ax = ax if ax is not None else figure()[1]
     table = run.series
@@ -160,21 +171,21 @@ def time_series(
         of = (metrics == metric) & (names == name)
         ax.plot(time[of], value[of], label=name, **_curve(place))
     ax.set(xlabel="time (ms)", ylabel=f"{metric.replace('_', ' ')} ({unit[0]})", ylim=(0, None))
-    handles, labels = ax.get_legend_handles_labels()
-    if pauses:
-        strips = _pauses(run)
-        for row, (port, spans) in enumerate(strips.items()):
-            ax.broken_barh(
-                spans, (-0.05 - 0.055 * row, 0.04), transform=ax.get_xaxis_transform(), color=GREY, clip_on=False
-            )
-            if len(strips) <= 4:
-                ax.text(1.005, -0.03 - 0.055 * row, port, transform=ax.transAxes, fontsize=5, color=GREY, va="center")
-        if strips:
-            ax.tick_params(axis="x", pad=3 + 4.5 * len(strips))
-    ax.legend(handles, labels)
+    if unit[0] == "bytes":
+        ax.set_ylabel(metric.replace("_", " "))
+        ax.yaxis.set_major_formatter(EngFormatter("B"))
+    strips = _longest(run, _STRIPS) if pauses else {}
+    for row, (port, spans) in enumerate(strips.items()):
+        low = -0.06 - 0.07 * row
+        ax.broken_barh(spans, (low, 0.045), transform=ax.get_xaxis_transform(), color=GREY, clip_on=False)
+        ax.text(1.01, low + 0.02, port, transform=ax.transAxes, fontsize=5, color=GREY, va="center")
+    if strips:
+        ax.tick_params(axis="x", length=0, pad=4 + 8 * len(strips))
+    _legend(ax)
     return ax
 
 
+@style()
 def sweep(frame: Any, x: str, y: str, *, by: str = "scheme", ax: Any = None) -> Any:
     """Means over seeds with 95 % intervals (Student's t): a line for each scheme over the values of an axis.
 
@@ -240,6 +251,17 @@ def _pauses(run: Run) -> dict[str, list[tuple[float, float]]]:
     for (port, _), begun in since.items():
         spans.setdefault(port, []).append((begun, end - begun))
     return spans
+
+
+def _longest(run: Run, most: int) -> dict[str, list[tuple[float, float]]]:
+    """Of these the ports that paused longest; who stopped a switch comes before who stopped a host."""
+    toward = dict(zip(run.pauses.column("port"), run.pauses.column("toward")))
+    spans = _pauses(run)
+
+    def rank(port: str) -> tuple[bool, float]:
+        return toward[port] == "host", -sum(length for _, length in spans[port])
+
+    return {port: spans[port] for port in sorted(spans, key=rank)[:most]}
 
 
 def _reals(table: Table, column: str) -> Any:
