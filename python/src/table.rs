@@ -35,8 +35,8 @@ impl Table {
             let nullable = column.valid.is_some();
             let array = array(column, collected.rows).map_err(arrow)?;
             let mut facts = HashMap::from([("meaning".to_owned(), about.meaning.to_owned())]);
-            if !about.unit().is_empty() {
-                facts.insert("unit".to_owned(), about.unit().to_owned());
+            if !about.unit.is_empty() {
+                facts.insert("unit".to_owned(), about.unit.to_owned());
             }
             fields.push(Field::new(about.name, array.data_type().clone(), nullable).with_metadata(facts));
             arrays.push(array);

@@ -45,13 +45,6 @@ pub struct Table<'a> {
     pub columns: &'a [Column<'a>],
 }
 
-impl<'a> Column<'a> {
-    /// Of its values; empty where nothing is measured.
-    pub fn unit(&self) -> &'a str {
-        self.unit
-    }
-}
-
 impl Kind {
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -218,6 +218,7 @@ mod tests {
                 scheme: "none".to_owned(),
                 failure: None,
                 gave_up: false,
+                flows: None,
                 network: Vec::new(),
                 machine: Vec::new(),
             };
