@@ -278,12 +278,11 @@ fn samples_fill_the_space_and_a_dry_run_runs_nothing() {
         reals(&runs, "load").into_iter().flatten().map(|load| ((load - 0.1) / 0.7 * 8.0) as u64).collect();
     eighths.sort_unstable();
     assert_eq!(eighths, [0, 1, 2, 3, 4, 5, 6, 7], "one in each eighth of the axis");
-    let told: Value = serde_json::from_str(
-        &bench.ok(&[&["sweep", "tiny.toml", "--dry-run", "--json"][..], &GRID[..], &["--out", "dry"]].concat()),
-    )
-    .unwrap();
+    let told: Value =
+        serde_json::from_str(&bench.ok(&[&["sweep", "tiny.toml", "--dry-run", "--json"][..], &GRID[..]].concat()))
+            .unwrap();
     assert_eq!((&told["runs"], &told["points"]), (&16.into(), &8.into()));
-    assert!(told["cpu_seconds"].as_f64().unwrap() > 0.0 && !bench.path.join("dry").exists());
+    assert!(told["cpu_seconds"].as_f64().unwrap() > 0.0 && !bench.path.join("results").exists());
 }
 
 #[test]

@@ -63,10 +63,10 @@ pub struct SweepArgs {
     #[arg(long = "measure", value_name = "NAME")]
     measures: Vec<String>,
     /// Runs at the same time [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096), conflicts_with_all = ["plan", "collect"])]
     jobs: Option<u64>,
     /// Give up a run that takes longer, such as 10s; its row says so
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with_all = ["plan", "collect"])]
     time_limit: Option<Duration>,
     /// Keep the flows of all runs too, as one data set: flows/load=0.5/scheme=hpcc/seed=1/flows.parquet
     #[arg(long, conflicts_with_all = ["plan", "collect", "task"])]
@@ -75,7 +75,7 @@ pub struct SweepArgs {
     #[arg(long)]
     dry_run: bool,
     /// Directory of the results; what is finished in it is not run again [default: results/NAME-swept]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["plan", "task", "dry_run"])]
     out: Option<PathBuf>,
     /// Write a plan for a cluster to DIR, and run nothing
     #[arg(long, value_name = "DIR", conflicts_with_all = ["dry_run", "collect", "task"])]
