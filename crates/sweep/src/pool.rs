@@ -5,6 +5,7 @@
 use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
 use xoff_scenario::Diagnostic;
 
 /// One run to be made, or to be found made.
@@ -58,6 +59,8 @@ pub struct Progress {
     pub part: f64,
     /// What began or ended last.
     pub current: String,
+    /// Of the runs made now, the one that took longest, and how many seconds.
+    pub slowest: Option<(String, f64)>,
 }
 
 struct Behind {
@@ -66,13 +69,21 @@ struct Behind {
     /// Expected CPU seconds of runs that were found, and of those that were made.
     found: f64,
     made: f64,
+    slowest: Option<(String, f64)>,
 }
 
 impl Behind {
     fn progress(&self, total: usize, all_cost: f64, current: &str) -> Progress {
         let left_to_make = (all_cost - self.found).max(f64::MIN_POSITIVE);
         let part = if self.done == total { 1.0 } else { (self.made / left_to_make).min(1.0) };
-        Progress { done: self.done, made: self.runs_made, total, part, current: current.to_owned() }
+        Progress {
+            done: self.done,
+            made: self.runs_made,
+            total,
+            part,
+            current: current.to_owned(),
+            slowest: self.slowest.clone(),
+        }
     }
 }
 
@@ -88,15 +99,18 @@ pub fn run_all<J: Job>(
     queue.sort_by(|a, b| jobs[*b].cost().total_cmp(&jobs[*a].cost()));
     let all_cost: f64 = jobs.iter().map(Job::cost).sum();
     let made: Vec<Mutex<Option<J::Made>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
-    let behind = Mutex::new(Behind { done: 0, runs_made: 0, found: 0.0, made: 0.0 });
+    let behind = Mutex::new(Behind { done: 0, runs_made: 0, found: 0.0, made: 0.0, slowest: None });
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let failed: Mutex<Option<Failed>> = Mutex::new(None);
-    let tell = |name: &str, ended: Option<(f64, bool)>| {
+    let tell = |name: &str, ended: Option<(f64, bool, f64)>| {
         let mut behind = behind.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some((cost, was_made)) = ended {
+        if let Some((cost, was_made, seconds)) = ended {
             behind.done += 1;
             behind.runs_made += usize::from(was_made);
             *if was_made { &mut behind.made } else { &mut behind.found } += cost;
+            if was_made && behind.slowest.as_ref().is_none_or(|(_, known)| seconds > *known) {
+                behind.slowest = Some((name.to_owned(), seconds));
+            }
         }
         watch(behind.progress(jobs.len(), all_cost, name));
     };
@@ -107,10 +121,11 @@ pub fn run_all<J: Job>(
             }
             let (job, name) = (&jobs[index], jobs[index].name());
             tell(&name, None);
+            let began = Instant::now();
             match job.run() {
                 Ok((run, was_made)) => {
                     *made[index].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(run);
-                    tell(&name, Some((job.cost(), was_made)));
+                    tell(&name, Some((job.cost(), was_made, began.elapsed().as_secs_f64())));
                 }
                 Err(error) => {
                     stop.store(true, Ordering::Relaxed);

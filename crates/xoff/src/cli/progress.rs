@@ -81,13 +81,24 @@ impl Whole {
         // Until a twentieth is done, what the files say is better than what this machine did so far.
         let left = if at.part > 0.05 { seconds / at.part * (1.0 - at.part) } else { self.expected * (1.0 - at.part) };
         self.bar.set_position((at.part * STEPS as f64) as u64);
-        let (done, total) = (at.done, at.total);
-        self.bar.set_message(format!("{done} of {total} runs, {} to go: {}", clock(left), at.current));
+        self.bar.set_message(progress_of(at, seconds, left));
     }
 
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// Runs done, how fast, time to go, what began or ended last, and what took longest.
+fn progress_of(at: &Progress, seconds: f64, left: f64) -> String {
+    let (done, total) = (at.done, at.total);
+    let rate = if at.made > 1 { format!(", {:.1}/s", at.made as f64 / seconds.max(1e-9)) } else { String::new() };
+    let left = if left.is_finite() { format!("{} to go", clock(left)) } else { "estimating".to_owned() };
+    let slowest = match &at.slowest {
+        Some((name, seconds)) if *seconds >= 1.0 => format!(" (slowest {name}, {})", clock(*seconds)),
+        _ => String::new(),
+    };
+    format!("{done} of {total} runs{rate}, {left}: {}{slowest}", at.current)
 }
 
 pub(super) fn clock(seconds: f64) -> String {
@@ -102,6 +113,15 @@ pub(super) fn clock(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_set_of_runs_says_how_far_it_is() {
+        let mut at = Progress { done: 3, made: 0, total: 8, part: 0.0, current: "hpcc".into(), slowest: None };
+        assert_eq!(progress_of(&at, 2.0, f64::INFINITY), "3 of 8 runs, estimating: hpcc");
+        (at.made, at.slowest) = (3, Some(("dcqcn, load 0.7".into(), 61.0)));
+        let whole = "3 of 8 runs, 1.5/s, 5 s to go: hpcc (slowest dcqcn, load 0.7, 1 min 01 s)";
+        assert_eq!(progress_of(&at, 2.0, 5.0), whole);
+    }
 
     #[test]
     fn a_line_of_progress_fits_80_columns() {
