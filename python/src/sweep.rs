@@ -62,7 +62,9 @@ pub fn sweep_plan(
     sweep.sampler = match sampler {
         "sobol" => Sampler::Sobol,
         "random" => Sampler::Random,
-        other => return Err(PyValueError::new_err(format!("samples are drawn by \"sobol\" or \"random\", not {other:?}"))),
+        other => {
+            return Err(PyValueError::new_err(format!("samples are drawn by \"sobol\" or \"random\", not {other:?}")));
+        }
     };
     for axis in axes {
         sweep.add(Axis::typed(&axis).map_err(|problem| error::of(py, &[problem]))?);
@@ -94,7 +96,11 @@ impl SweepPlan {
             let files = loaded.attachments.iter().map(|file| (file.name.clone(), file.source.text.clone())).collect();
             Ok((Fingerprint::of(&loaded).text(), (loaded.resolved, files)))
         };
-        points.iter().map(|point| job(&point.options)).collect::<Result<_, _>>().map_err(|problems: Vec<_>| error::of(py, &problems))
+        points
+            .iter()
+            .map(|point| job(&point.options))
+            .collect::<Result<_, _>>()
+            .map_err(|problems: Vec<_>| error::of(py, &problems))
     }
 
     /// The table of runs as columns by name, from the records of all of them.
@@ -111,21 +117,29 @@ impl SweepPlan {
                 }
             }
         }
-        let scheme = |(point, record): (&xoff_sweep::Point, &Record)| point.scheme.clone().unwrap_or_else(|| record.scheme.clone());
+        let scheme = |(point, record): (&xoff_sweep::Point, &Record)| {
+            point.scheme.clone().unwrap_or_else(|| record.scheme.clone())
+        };
         dict.set_item("scheme", sweeper.points.iter().zip(&records).map(scheme).collect::<Vec<_>>())?;
         dict.set_item("seed", sweeper.points.iter().map(|point| point.seed).collect::<Vec<_>>())?;
         dict.set_item("status", records.iter().map(status).collect::<Vec<_>>())?;
         dict.set_item("failure", records.iter().map(|record| record.failure.clone()).collect::<Vec<_>>())?;
-        let mut names: Vec<&str> = Vec::new();
+        let mut names: Vec<(&str, bool)> = Vec::new();
         let mut seen = std::collections::HashSet::new();
         for number in records.iter().flat_map(|record| &record.network) {
             if seen.insert(number.name.as_str()) {
-                names.push(&number.name);
+                names.push((&number.name, number.whole));
             }
         }
-        for name in names {
-            let of = |record: &Record| record.network.iter().find(|number| number.name == name).and_then(|number| number.value);
-            dict.set_item(name, records.iter().map(of).collect::<Vec<_>>())?;
+        for (name, whole) in names {
+            let of = |record: &Record| {
+                record.network.iter().find(|number| number.name == name).and_then(|number| number.value)
+            };
+            let values = records.iter().map(of);
+            match whole {
+                true => dict.set_item(name, values.map(|value| value.map(|value| value as u64)).collect::<Vec<_>>())?,
+                false => dict.set_item(name, values.collect::<Vec<_>>())?,
+            }
         }
         Ok(dict)
     }
@@ -141,7 +155,9 @@ impl SweepPlan {
     fn write(&self, py: Python<'_>, records: Vec<String>, out: PathBuf) -> PyResult<()> {
         let (sweeper, records) = (self.sweeper(py)?, read(&records)?);
         let mut staging = Staging::create(&out)?;
-        sweeper.write(&sweeper.rows(&records), &mut staging, "xoff.sweep(…).run()").map_err(|failed| refused(py, failed))?;
+        sweeper
+            .write(&sweeper.rows(&records), &mut staging, "xoff.sweep(…).run()")
+            .map_err(|failed| refused(py, failed))?;
         staging.finish()?;
         Ok(())
     }
@@ -164,7 +180,9 @@ fn read(records: &[String]) -> PyResult<Vec<Record>> {
 pub fn sweep_run(py: Python<'_>, job: Job, build: String) -> PyResult<String> {
     let own = build_id(py)?;
     if own != build {
-        let text = format!("this run belongs to another build of Xoff ({build}), whose results might differ from those of {own}");
+        let text = format!(
+            "this run belongs to another build of Xoff ({build}), whose results might differ from those of {own}"
+        );
         return Err(PyRuntimeError::new_err(text));
     }
     let (text, files) = job;

@@ -178,7 +178,7 @@ class SweepResults:
     >>> found.table.column("degree")
     [4.0, 8.0]
     >>> found.table.column("flows_completed")
-    [4.0, 8.0]
+    [4, 8]
     """
 
     def __init__(self, plan: _xoff.SweepPlan, records: list[str]) -> None:
