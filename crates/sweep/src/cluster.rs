@@ -127,7 +127,7 @@ impl Plan {
     /// All runs, if every task is done; else which are not.
     pub fn collect(&self) -> Result<Vec<Record>, Failed> {
         let store = self.store();
-        let found: Vec<Option<Record>> = self.inputs.iter().map(|inputs| store.find(inputs)).collect();
+        let found: Vec<Option<Record>> = self.inputs.iter().map(|inputs| store.find_given_up(inputs)).collect();
         let mut missing: Vec<u64> = found
             .iter()
             .enumerate()
@@ -181,7 +181,8 @@ impl Job for TaskRun<'_> {
             return Err(Failed::System(refusal(&path, "is not what was planned")));
         }
         let record = run_alone(&loaded)?;
-        if !record.gave_up {
+        // One that was given up is a row, too, unless a later task does better.
+        if !record.gave_up || self.store.find(inputs).is_none() {
             self.store.keep(&record)?;
         }
         Ok((record, true))

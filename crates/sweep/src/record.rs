@@ -51,6 +51,7 @@ impl Record {
             "build": build,
             "scheme": self.scheme,
             "failure": self.failure,
+            "gave_up": self.gave_up,
             "flows": self.flows,
             "network": self.network.iter().map(number_json).collect::<Vec<_>>(),
             "machine": self.machine.iter().map(number_json).collect::<Vec<_>>(),
@@ -65,7 +66,7 @@ impl Record {
             inputs: text("inputs")?,
             scheme: text("scheme")?,
             failure: text("failure"),
-            gave_up: false,
+            gave_up: value["gave_up"].as_bool()?,
             flows: text("flows"),
             network: numbers("network")?,
             machine: numbers("machine")?,
@@ -115,8 +116,13 @@ impl Store {
         self.folder.join(&inputs[..2]).join(format!("{inputs}.json"))
     }
 
-    /// The run of these inputs, if it is there and as it was written.
+    /// The run of these inputs, if it is there and as it was written; not one that was given up.
     pub fn find(&self, inputs: &str) -> Option<Record> {
+        self.find_given_up(inputs).filter(|record| !record.gave_up)
+    }
+
+    /// The same, given up or not.
+    pub(crate) fn find_given_up(&self, inputs: &str) -> Option<Record> {
         let value = seal::load(&self.path(inputs))?;
         let ours = value["build"].as_str()? == self.build && value["inputs"].as_str()? == inputs;
         ours.then(|| Record::from_json(&value)).flatten()
