@@ -13,6 +13,7 @@ use xoff_results::files::Staging;
 use xoff_scenario::diagnostic::Source;
 use xoff_scenario::{Attachment, Options, Scenario};
 use xoff_sweep::axis::Axis;
+use xoff_sweep::numbers::{Number, union};
 use xoff_sweep::pool::Failed;
 use xoff_sweep::record::Record;
 use xoff_sweep::sample::Sampler;
@@ -124,18 +125,8 @@ impl SweepPlan {
         dict.set_item("seed", sweeper.points.iter().map(|point| point.seed).collect::<Vec<_>>())?;
         dict.set_item("status", records.iter().map(status).collect::<Vec<_>>())?;
         dict.set_item("failure", records.iter().map(|record| record.failure.clone()).collect::<Vec<_>>())?;
-        let mut names: Vec<(&str, bool)> = Vec::new();
-        let mut seen = std::collections::HashSet::new();
-        for number in records.iter().flat_map(|record| &record.network) {
-            if seen.insert(number.name.as_str()) {
-                names.push((&number.name, number.whole));
-            }
-        }
-        for (name, whole) in names {
-            let of = |record: &Record| {
-                record.network.iter().find(|number| number.name == name).and_then(|number| number.value)
-            };
-            let values = records.iter().map(of);
+        for Number { name, whole, .. } in union(records.iter().map(|record| record.network.as_slice())) {
+            let values = records.iter().map(|record| record.number(name));
             match whole {
                 true => dict.set_item(name, values.map(|value| value.map(|value| value as u64)).collect::<Vec<_>>())?,
                 false => dict.set_item(name, values.collect::<Vec<_>>())?,
@@ -154,10 +145,9 @@ impl SweepPlan {
     /// The directory that `xoff sweep` would write.
     fn write(&self, py: Python<'_>, records: Vec<String>, out: PathBuf) -> PyResult<()> {
         let (sweeper, records) = (self.sweeper(py)?, read(&records)?);
-        let mut staging = Staging::create(&out)?;
-        sweeper
-            .write(&sweeper.rows(&records), &mut staging, "xoff.sweep(…).run()")
-            .map_err(|failed| refused(py, failed))?;
+        let (rows, staging) = (sweeper.rows(&records), Staging::create(&out)?);
+        let study = Study::of(&rows).map_err(|problem| error::of(py, &[problem]))?;
+        sweeper.write(&rows, &study, &staging, "xoff.sweep(…).run()")?;
         staging.finish()?;
         Ok(())
     }

@@ -112,7 +112,7 @@ impl Plan {
         Store::new(self.folder.join(DONE), self.build.clone())
     }
 
-    /// Makes the runs of one task, from 0 on. Those that were given up are not kept.
+    /// Makes the runs of one task, from 0 on. Those that an earlier one gave up are tried again.
     pub fn run_task(&self, task: u64, jobs: usize, watch: &(dyn Fn(Progress) + Sync)) -> Result<Vec<Record>, Failed> {
         if task >= self.tasks {
             let error = Diagnostic::new(format!("this plan has tasks 0 to {}, and no task {task}", self.tasks - 1));

@@ -1,7 +1,8 @@
 //! Many runs of one scenario: over axes, schemes and seeds, on all cores or on a cluster's, none made twice.
 //!
-//! [`pool`] is the queue that every command with several runs goes through; [`seal`] tells inputs apart and keeps what
-//! is finished.
+//! A [`Sweep`] says what is varied, a [`Sweeper`] runs it and writes what was found, a [`cluster::Plan`] is the same for
+//! machines that share a folder. [`pool`] is the queue that every command with several runs goes through; [`seal`] tells
+//! inputs apart and keeps what is finished.
 
 #![warn(missing_docs)]
 

@@ -1,5 +1,6 @@
 //! Every number of a run's summary under a name of its own, flat: what a row of the table holds.
 
+use std::collections::HashSet;
 use xoff_results::summary::{Distribution, SizeClass, Summary};
 
 /// One number.
@@ -13,6 +14,12 @@ pub struct Number {
     pub value: Option<f64>,
     /// A count: whole, and never absent.
     pub whole: bool,
+}
+
+/// Every number that some of these have, once, in the order in which they come.
+pub fn union<'a>(all: impl IntoIterator<Item = &'a [Number]>) -> Vec<&'a Number> {
+    let mut seen = HashSet::new();
+    all.into_iter().flatten().filter(|number| seen.insert(number.name.as_str())).collect()
 }
 
 /// What the simulated network did, in the order of `run.json`.

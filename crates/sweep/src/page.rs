@@ -1,9 +1,8 @@
 //! What a sweep found as a page for the browser, and as tables for the terminal.
 
-use crate::axis::Axis;
-use crate::charts;
-use crate::study::{Cell, Study, shown};
+use crate::study::{Cell, Measure, Study, shown};
 use std::io;
+use xoff_results::figures::chart::Chart;
 use xoff_results::grid::Grid;
 use xoff_results::report::{HeatMap, SweepPage, of_sweep};
 use xoff_scenario::number::brief;
@@ -12,7 +11,7 @@ use xoff_scenario::number::brief;
 const MOST_ROWS: usize = 400;
 
 /// `report.html`.
-pub fn html(study: &Study<'_>, name: &str, command: &str) -> io::Result<String> {
+pub fn html(study: &Study<'_>, charts: &[Chart], name: &str, command: &str) -> io::Result<String> {
     let runs = study.cells.len() * study.sweep.seeds as usize;
     let mut facts = vec![
         ("Scenario", name.to_owned()),
@@ -25,13 +24,12 @@ pub fn html(study: &Study<'_>, name: &str, command: &str) -> io::Result<String> 
     facts.extend((study.failed.1 > 0).then(|| ("Given up", study.failed.1.to_string())));
     let title = format!("{name}, swept");
     let finding = study.finding();
-    let charts = charts::of(study);
     let page = SweepPage {
         title: &title,
         finding: &finding,
         facts,
         tables: vec![("Means over the seeds, with 95 % intervals".to_owned(), grid(study, MOST_ROWS))],
-        charts: &charts,
+        charts,
         heat_maps: heat_maps(study),
         command,
     };
@@ -41,10 +39,7 @@ pub fn html(study: &Study<'_>, name: &str, command: &str) -> io::Result<String> 
 /// The points and their measures, as many as are asked for.
 pub fn grid(study: &Study<'_>, most: usize) -> Grid {
     let axes = study.sweep.axes.iter().map(|axis| axis.name.clone());
-    let measures = study.measures.iter().map(|measure| match measure.unit.as_str() {
-        "" | "1" => measure.name.clone(),
-        unit => format!("{} ({unit})", measure.name),
-    });
+    let measures = study.measures.iter().map(Measure::title);
     let mut grid = Grid::new(["scheme".to_owned()].into_iter().chain(axes).chain(measures));
     for cell in study.cells.iter().take(most) {
         let value = |value: &Option<Vec<crate::value::Value>>| {
@@ -88,13 +83,7 @@ fn heat_maps(study: &Study<'_>) -> Vec<HeatMap> {
     let (least, most) = (means().fold(f64::INFINITY, f64::min), means().fold(f64::NEG_INFINITY, f64::max));
     let shade =
         |mean: f64| if most > least { ((mean - least) / (most - least) * 0.7 * 1e3).round() / 1e3 } else { 0.0 };
-    let rest = |cell: &Cell<'_>| {
-        let others = study.sweep.axes.iter().zip(cell.values).enumerate().filter(|(at, _)| *at != x && *at != y);
-        let part = |(_, (axis, value)): (usize, (&Axis, &Option<Vec<crate::value::Value>>))| {
-            value.as_ref().map(|value| format!("{} {}", axis.name, value[0].name))
-        };
-        others.filter_map(part).collect::<Vec<_>>().join(", ")
-    };
+    let rest = |cell: &Cell<'_>| study.sweep.setting(cell.values, &[x, y]);
     let names = |at: usize| study.sweep.axes[at].values.iter().map(|value| value[0].name.clone()).collect::<Vec<_>>();
     let mut settings: Vec<(String, String)> = Vec::new();
     for cell in study.cells.iter().filter(|cell| cell.values[x].is_some() && cell.values[y].is_some()) {
@@ -120,11 +109,9 @@ fn heat_maps(study: &Study<'_>) -> Vec<HeatMap> {
             .iter()
             .map(|row| (row.clone(), names(x).iter().map(|column| cell(column, row)).collect()))
             .collect();
-        let unit =
-            if measure.unit.is_empty() || measure.unit == "1" { String::new() } else { format!(" ({})", measure.unit) };
         let of = if setting.is_empty() { scheme.clone() } else { format!("{scheme}, {setting}") };
         let axes = (study.sweep.axes[x].name.clone(), study.sweep.axes[y].name.clone());
-        HeatMap { title: format!("{}{unit} under {of}", measure.name), axes, head: names(x), rows }
+        HeatMap { title: format!("{} under {of}", measure.title()), axes, head: names(x), rows }
     };
     settings.into_iter().map(map).collect()
 }

@@ -107,6 +107,13 @@ impl Sweep {
         Ok(sweep)
     }
 
+    /// `load 0.5, kmin 5KB`: what the axes are set to, but for those at `except`.
+    pub fn setting(&self, values: &[Option<Vec<Value>>], except: &[usize]) -> String {
+        let all = self.axes.iter().zip(values).enumerate().filter(|(at, _)| !except.contains(at));
+        let set = all.filter_map(|(_, (axis, value))| Some(format!("{} {}", axis.name, value.as_ref()?[0].name)));
+        set.collect::<Vec<_>>().join(", ")
+    }
+
     /// Adds an axis, in place of one of the same keys. It is called by the last part of its key, or by the whole of it
     /// where that is taken.
     pub fn add(&mut self, mut axis: Axis) {

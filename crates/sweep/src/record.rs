@@ -44,6 +44,11 @@ impl Record {
         }
     }
 
+    /// A number of the network's by its name.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.network.iter().find(|number| number.name == name).and_then(|number| number.value)
+    }
+
     /// As it is kept.
     pub fn json(&self, build: &str) -> Value {
         json!({
@@ -74,21 +79,15 @@ impl Record {
     }
 }
 
-/// `[name, unit, value, whole]`; JSON has no infinity.
+/// `[name, unit, value, whole]`.
 fn number_json(number: &Number) -> Value {
-    let value = match number.value {
-        Some(value) if value.is_finite() => json!(value),
-        Some(value) => json!(value.to_string()),
-        None => Value::Null,
-    };
-    json!([number.name, number.unit, value, number.whole])
+    json!([number.name, number.unit, number.value.map(seal::write_number), number.whole])
 }
 
 fn number_of(value: &Value) -> Option<Number> {
     let number = match &value[2] {
         Value::Null => None,
-        Value::String(text) => Some(text.parse().ok()?),
-        number => Some(number.as_f64()?),
+        number => Some(seal::read_number(number)?),
     };
     Some(Number {
         name: value[0].as_str()?.to_owned(),
@@ -156,8 +155,6 @@ pub struct PointJob<'a> {
     pub store: Option<&'a Store>,
     /// For people.
     pub name: String,
-    /// As [`Job::cost`].
-    pub cost: f64,
     /// Whether its flows are kept too.
     pub flows: bool,
 }
@@ -189,10 +186,6 @@ impl Job for PointJob<'_> {
 
     fn name(&self) -> String {
         self.name.clone()
-    }
-
-    fn cost(&self) -> f64 {
-        self.cost
     }
 
     fn run(&self) -> Result<(Record, bool), Failed> {

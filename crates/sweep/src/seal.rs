@@ -68,6 +68,16 @@ pub fn save(path: &Path, value: &serde_json::Value) -> io::Result<()> {
     whole::write(path, sealed(&value.to_string()).as_bytes(), Present::Replace)
 }
 
+/// A number as JSON, which has no infinity.
+pub fn write_number(number: f64) -> serde_json::Value {
+    if number.is_finite() { number.into() } else { number.to_string().into() }
+}
+
+/// What [`write_number`] wrote.
+pub fn read_number(value: &serde_json::Value) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.parse().ok())
+}
+
 /// The text of a file: the checksum of the content's own text, and that text.
 pub fn sealed(body: &str) -> String {
     format!("{}{body}{SEAL_END}", seal(body))

@@ -1,5 +1,6 @@
 //! What a sweep found: each point with its numbers over the seeds, and which scheme did best where.
 
+use crate::numbers::union;
 use crate::plan::Sweep;
 use crate::table::Rows;
 use crate::value::Value;
@@ -31,6 +32,16 @@ pub struct Measure {
     pub more: bool,
 }
 
+impl Measure {
+    /// With its unit, if it has one.
+    pub fn title(&self) -> String {
+        match self.unit.as_str() {
+            "" | "1" => self.name.clone(),
+            unit => format!("{} ({unit})", self.name),
+        }
+    }
+}
+
 /// One point over its seeds.
 pub struct Cell<'a> {
     /// As it was asked for, or the scenario's own.
@@ -52,10 +63,7 @@ impl<'a> Study<'a> {
         let seeds = rows.sweep.seeds as usize;
         for (points, records) in rows.points.chunks(seeds).zip(rows.records.chunks(seeds)) {
             let estimate = |measure: &Measure| {
-                let of = |record: &crate::record::Record| {
-                    record.network.iter().find(|number| number.name == measure.name).and_then(|number| number.value)
-                };
-                Estimate::of(&records.iter().filter_map(of).collect::<Vec<_>>())
+                Estimate::of(&records.iter().filter_map(|record| record.number(&measure.name)).collect::<Vec<_>>())
             };
             cells.push(Cell {
                 scheme: points[0].scheme.as_deref().unwrap_or(&records[0].scheme),
@@ -139,12 +147,9 @@ impl<'a> Study<'a> {
         Some((winner.clone(), count(winner), settings.len()))
     }
 
-    /// `traffic.0.load 0.5, scheme.kmin 5KB`: where a cell is.
+    /// `load 0.5, kmin 5KB`: where a cell is.
     pub fn place(&self, cell: &Cell<'_>) -> String {
-        let of = self.sweep.axes.iter().zip(cell.values);
-        let parts =
-            of.filter_map(|(axis, value)| value.as_ref().map(|value| format!("{} {}", axis.name, value[0].name)));
-        parts.collect::<Vec<_>>().join(", ")
+        self.sweep.setting(cell.values, &[])
     }
 }
 
@@ -173,13 +178,10 @@ pub fn shown(estimate: Option<Estimate>, unit: &str) -> String {
 
 /// What was asked for, or what most people look at first.
 fn measures(rows: &Rows<'_>) -> Result<Vec<Measure>, Diagnostic> {
-    let mut known: Vec<(&str, &str)> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
-    for number in rows.records.iter().flat_map(|record| &record.network) {
-        if seen.insert(number.name.as_str()) {
-            known.push((&number.name, &number.unit));
-        }
-    }
+    let known: Vec<(&str, &str)> = union(rows.records.iter().map(|record| record.network.as_slice()))
+        .into_iter()
+        .map(|number| (number.name.as_str(), number.unit.as_str()))
+        .collect();
     let measure =
         |name: &str, unit: &str| Measure { name: name.to_owned(), unit: unit.to_owned(), more: more_is_better(name) };
     if !rows.sweep.measures.is_empty() {

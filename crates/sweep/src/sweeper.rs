@@ -1,5 +1,6 @@
 //! Runs a sweep: checks every point first, makes what is missing, and writes what was found.
 
+use crate::charts;
 use crate::page;
 use crate::plan::{Point, Sweep};
 use crate::pool::{self, Failed, Job, Progress};
@@ -127,7 +128,6 @@ impl<'a> Sweeper<'a> {
             point,
             store,
             name: name_of(self.sweep, point, true),
-            cost: 1.0,
             flows: self.flows,
         };
         let all: Vec<PointJob<'_>> = self.points.iter().map(job).collect();
@@ -149,14 +149,13 @@ impl<'a> Sweeper<'a> {
     }
 
     /// Adds tables, figures and report to a directory in the making.
-    pub fn write(&self, rows: &Rows<'_>, staging: &mut Staging, command: &str) -> Result<(), Failed> {
-        let study = Study::of(rows).map_err(|problem| Failed::BadInput(vec![problem]))?;
+    pub fn write(&self, rows: &Rows<'_>, study: &Study<'_>, staging: &Staging, command: &str) -> io::Result<()> {
         rows.write(staging.path(), false)?;
-        figures::write_all(&crate::charts::of(&study), &staging.folder("figures")?)?;
-        staging.write("report.html", page::html(&study, &self.name, command)?.as_bytes())?;
+        let charts = charts::of(study);
+        figures::write_all(&charts, &staging.folder("figures")?)?;
+        staging.write("report.html", page::html(study, &charts, &self.name, command)?.as_bytes())?;
         staging.write("sweep.toml", self.sweep.text("scenario.toml").as_bytes())?;
-        staging.write("scenario.toml", self.sweep.scenario.source().text.as_bytes())?;
-        Ok(())
+        staging.write("scenario.toml", self.sweep.scenario.source().text.as_bytes())
     }
 }
 
@@ -187,11 +186,9 @@ fn encoded(text: &str) -> String {
 
 /// `hpcc, traffic.0.load 0.5, seed 3`.
 pub(crate) fn name_of(sweep: &Sweep, point: &Point, with_seed: bool) -> String {
-    let values = sweep.axes.iter().zip(&point.values);
-    let values =
-        values.filter_map(|(axis, value)| value.as_ref().map(|value| format!("{} {}", axis.name, value[0].name)));
+    let setting = Some(sweep.setting(&point.values, &[])).filter(|setting| !setting.is_empty());
     let seed = (with_seed && sweep.seeds > 1).then(|| format!("seed {}", point.seed));
-    point.scheme.clone().into_iter().chain(values).chain(seed).collect::<Vec<_>>().join(", ")
+    point.scheme.clone().into_iter().chain(setting).chain(seed).collect::<Vec<_>>().join(", ")
 }
 
 /// Makes one run of a scenario that needs no options, wherever it is.

@@ -1,7 +1,7 @@
 //! One row per run: what was varied, under which scheme and seed, and every number of its summary.
 
 use crate::axis::Axis;
-use crate::numbers::Number;
+use crate::numbers::{Number, union};
 use crate::plan::{Point, Sweep};
 use crate::record::Record;
 use std::collections::HashMap;
@@ -30,25 +30,6 @@ const IDENTITY: [(&str, Kind, bool, &str); 6] = [
     ("version", Kind::Text, false, "The version of Xoff."),
 ];
 
-/// Numbers that some run has, in the order in which runs have them.
-struct Union<'a> {
-    numbers: Vec<&'a Number>,
-    place: HashMap<&'a str, usize>,
-}
-
-impl<'a> Union<'a> {
-    fn of(records: impl Iterator<Item = &'a [Number]>) -> Union<'a> {
-        let mut union = Union { numbers: Vec::new(), place: HashMap::new() };
-        for number in records.flatten() {
-            union.place.entry(&number.name).or_insert_with(|| {
-                union.numbers.push(number);
-                union.numbers.len() - 1
-            });
-        }
-        union
-    }
-}
-
 /// The name of an axis's column.
 pub fn column_name(axis: &Axis) -> String {
     format!("{}{}", axis.name, axis.unit().map_or("", |unit| unit.suffix()))
@@ -58,9 +39,9 @@ impl Rows<'_> {
     /// Writes `runs.parquet`, which depends on nothing but what was asked for, and `times.parquet`, what this machine
     /// took for each; with `csv` also their twins.
     pub fn write(&self, folder: &Path, csv: bool) -> io::Result<()> {
-        let network = Union::of(self.records.iter().map(|record| record.network.as_slice()));
+        let network = union(self.records.iter().map(|record| record.network.as_slice()));
         self.write_one(folder, ("runs", "one row per run of the sweep"), &network, |record| &record.network, csv)?;
-        let machine = Union::of(self.records.iter().map(|record| record.machine.as_slice()));
+        let machine = union(self.records.iter().map(|record| record.machine.as_slice()));
         self.write_one(folder, ("times", "what each run of the sweep took"), &machine, |record| &record.machine, csv)
     }
 
@@ -68,7 +49,7 @@ impl Rows<'_> {
         &self,
         folder: &Path,
         (name, meaning): (&str, &str),
-        union: &Union<'_>,
+        union: &[&Number],
         numbers: impl Fn(&Record) -> &[Number],
         csv: bool,
     ) -> io::Result<()> {
@@ -83,7 +64,7 @@ impl Rows<'_> {
         });
         let identity =
             IDENTITY.map(|(name, kind, nullable, meaning)| Column { name, kind, unit: "", nullable, meaning });
-        let measured = union.numbers.iter().map(|number| Column {
+        let measured = union.iter().map(|number| Column {
             name: &number.name,
             kind: if number.whole { Kind::Integer } else { Kind::Real },
             unit: &number.unit,
@@ -92,6 +73,8 @@ impl Rows<'_> {
         });
         let columns: Vec<Column<'_>> = axes.chain(identity).chain(measured).collect();
         let table = Table { name, meaning, columns: &columns };
+        let place: HashMap<&str, usize> =
+            union.iter().enumerate().map(|(at, number)| (number.name.as_str(), at)).collect();
         let mut writer = TableWriter::create(folder, &table, env!("CARGO_PKG_VERSION"), csv)?;
         for (point, record) in self.points.iter().zip(self.records) {
             let mut row: Vec<Cell<'_>> = self.axis_cells(point);
@@ -104,9 +87,9 @@ impl Rows<'_> {
                 Cell::Text(env!("CARGO_PKG_VERSION")),
             ]);
             let first = row.len();
-            row.resize(first + union.numbers.len(), Cell::Empty);
+            row.resize(first + union.len(), Cell::Empty);
             for number in numbers(record) {
-                if let (Some(&at), Some(value)) = (union.place.get(number.name.as_str()), number.value) {
+                if let (Some(&at), Some(value)) = (place.get(number.name.as_str()), number.value) {
                     row[first + at] = if number.whole { Cell::Integer(value as u64) } else { Cell::Real(value) };
                 }
             }

@@ -174,11 +174,11 @@ fn run(sweeper: &Sweeper<'_>, args: &SweepArgs) -> Result<(), Stop> {
 }
 
 /// Tables, figures and report, and what is shown of them.
-fn finish(sweeper: &Sweeper<'_>, records: &[Record], mut staging: Staging, args: &SweepArgs) -> Result<(), Stop> {
+fn finish(sweeper: &Sweeper<'_>, records: &[Record], staging: Staging, args: &SweepArgs) -> Result<(), Stop> {
     let rows = sweeper.rows(records);
-    sweeper.write(&rows, &mut staging, &command())?;
-    let out = staging.finish()?;
     let study = Study::of(&rows)?;
+    sweeper.write(&rows, &study, &staging, &command())?;
+    let out = staging.finish()?;
     if args.show.json {
         let (failed, gave_up) = study.failed;
         let value = serde_json::json!({

@@ -108,7 +108,7 @@ fn paper_text(items: &[Item], unit: &str) -> String {
         .iter()
         .map(|item| match &item.value {
             Value::Text(text) => text.clone(),
-            other => super::experiment::toml_text(other),
+            other => xoff_sweep::value::toml_text(other),
         })
         .collect();
     let text = texts.join(" to ");

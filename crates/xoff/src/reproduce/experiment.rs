@@ -8,6 +8,7 @@ use xoff_scenario::measure;
 use xoff_scenario::reader::{Result, Table, Text, list};
 use xoff_scenario::tree::{Item, Value};
 use xoff_scenario::{Options, Scenario};
+use xoff_sweep::value::toml_text;
 
 /// One figure or table of a paper.
 pub struct Experiment {
@@ -82,28 +83,6 @@ impl Set {
     /// As `--set` takes it.
     fn text(&self) -> String {
         format!("{}={}", self.key, toml_text(&self.value))
-    }
-}
-
-/// A value in TOML, on one line.
-pub fn toml_text(value: &Value) -> String {
-    match value {
-        Value::Text(text) => toml_edit::Value::from(text.as_str()).to_string(),
-        Value::Integer(Ok(number)) => number.to_string(),
-        Value::Integer(Err(number)) => number.clone(),
-        Value::Float(number) => toml_edit::Value::from(*number).to_string(),
-        Value::Flag(flag) => flag.to_string(),
-        Value::Date => "\"a date\"".to_owned(),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(|item| toml_text(&item.value)).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Value::Table(entries) => {
-            let entry = |entry: &xoff_scenario::tree::Entry| {
-                format!("{} = {}", toml_edit::Key::new(&entry.key), toml_text(&entry.item.value))
-            };
-            format!("{{ {} }}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
-        }
     }
 }
 

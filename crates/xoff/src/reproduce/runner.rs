@@ -1,7 +1,7 @@
 //! Runs what experiments ask for: every combination once, over the cores, and what is done already not at all.
 
 use super::catalogue::Catalogue;
-use super::experiment::{Experiment, RunGroup, What, toml_text};
+use super::experiment::{Experiment, RunGroup, What};
 use super::results::{AxisValue, AxisValues, Cell, Group, Results, Run};
 use super::scale::Scale;
 use super::store::{self, Origin};
@@ -19,6 +19,7 @@ use xoff_scenario::reader::Text;
 use xoff_scenario::{Loaded, Scenario};
 use xoff_sweep::pool::{self, Failed, Job as _, Progress};
 use xoff_sweep::seal::{Fingerprint, build_id};
+use xoff_sweep::value::toml_text;
 
 /// What is asked of the runs.
 pub struct RunOptions {

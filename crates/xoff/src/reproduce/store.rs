@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use std::io;
 use std::path::Path;
 use xoff_scenario::measure::{Curve, Measured};
-use xoff_sweep::seal;
+use xoff_sweep::seal::{self, read_number, write_number};
 
 /// What a finished run must have been made from to be taken.
 pub struct Origin {
@@ -64,15 +64,6 @@ pub fn save(path: &Path, origin: &Origin, run: &Run) -> io::Result<()> {
         "packet_hops": run.packet_hops,
     });
     seal::save(path, &value)
-}
-
-/// JSON has no infinity.
-fn write_number(number: f64) -> Value {
-    if number.is_finite() { json!(number) } else { json!(number.to_string()) }
-}
-
-fn read_number(value: &Value) -> Option<f64> {
-    value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
 #[cfg(test)]
