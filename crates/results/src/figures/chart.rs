@@ -182,7 +182,8 @@ impl Line {
         Line { name, colour, dash, points, dots: false, intervals: Vec::new(), never: Vec::new() }
     }
 
-    pub(crate) fn dotted(self) -> Line {
+    /// With a dot at every point.
+    pub fn dotted(self) -> Line {
         Line { dots: true, ..self }
     }
 }

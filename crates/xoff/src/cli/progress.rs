@@ -64,6 +64,8 @@ pub struct Whole {
     began: Instant,
     /// Seconds that the set is thought to take if none of it is done yet.
     expected: f64,
+    /// What the set is, where there are several.
+    about: String,
 }
 
 impl Whole {
@@ -73,7 +75,12 @@ impl Whole {
         let style = ProgressStyle::with_template("{bar:24} {percent:>3}%  {wide_msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = ProgressBar::with_draw_target(Some(STEPS), target).with_style(style);
-        Whole { bar, began: Instant::now(), expected }
+        Whole { bar, began: Instant::now(), expected, about: String::new() }
+    }
+
+    /// Says which of several sets this is.
+    pub fn about(self, name: &str) -> Whole {
+        Whole { about: format!("{name}: "), ..self }
     }
 
     pub fn update(&self, at: &Progress) {
@@ -81,7 +88,7 @@ impl Whole {
         // Until a twentieth is done, what the files say is better than what this machine did so far.
         let left = if at.part > 0.05 { seconds / at.part * (1.0 - at.part) } else { self.expected * (1.0 - at.part) };
         self.bar.set_position((at.part * STEPS as f64) as u64);
-        self.bar.set_message(progress_of(at, seconds, left));
+        self.bar.set_message(format!("{}{}", self.about, progress_of(at, seconds, left)));
     }
 
     pub fn finish(&self) {

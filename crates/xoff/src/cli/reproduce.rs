@@ -3,10 +3,12 @@
 use super::progress::Whole;
 use super::{ShowArgs, Stop, show, show_page, show_summary, signals};
 use crate::reproduce::catalogue::Catalogue;
+use crate::reproduce::editions::Edition;
 use crate::reproduce::report;
 use crate::reproduce::runner::RunOptions;
 use crate::reproduce::scale::Scale;
-use crate::reproduce::{Reproduced, Reproduction};
+use crate::reproduce::search::{self, Search};
+use crate::reproduce::{Reproduced, Reproduction, Spent};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -25,9 +27,20 @@ pub struct ReproduceArgs {
     /// How large the experiments are run
     #[arg(long, value_enum, default_value = "quick")]
     scale: Scale,
+    /// How the papers are read where they leave something open: names of readings, or `all` to see them side by side
+    /// [default: the main reading of each paper]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    reading: Vec<String>,
+    /// In place of a report, every combination of choices at these open points of the papers, and how many claims hold
+    /// under each: names of points, or `all`
+    #[arg(long, value_name = "POINT", value_delimiter = ',', conflicts_with = "reading")]
+    search: Vec<String>,
     /// Seeds for each experiment with randomness in it, in place of its own number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     seeds: Option<u64>,
+    /// The first of these seeds, to see whether others say the same
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
+    first_seed: Option<u64>,
     /// Runs at the same time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
     jobs: Option<u64>,
@@ -55,8 +68,48 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
     if args.names.is_empty() {
         return list(&catalogue, &args.show);
     }
+    if !args.search.is_empty() {
+        return search(args, &catalogue);
+    }
     let began = Instant::now();
-    let reproduction = Reproduction::prepare(&catalogue, &args.names, args.scale)?;
+    let editions = Edition::choose(&catalogue, &args.names, &args.reading)?;
+    let prepared: Vec<Reproduction<'_>> =
+        editions.iter().map(|edition| edition.prepare(args.scale)).collect::<Result<_, _>>()?;
+    let (out, workplace) = open_out(args)?;
+    let options = options(args, &workplace);
+    let mut made: Option<Reproduced> = None;
+    let mut spent = Spent::new();
+    for (edition, reproduction) in editions.iter().zip(&prepared) {
+        let bar = bar(args, reproduction.expected_cpu_seconds() / options.jobs as f64, &edition.name());
+        let watch = |at| bar.update(&at);
+        let judgement = reproduction.verdicts(&options, &watch)?;
+        bar.finish();
+        spent.extend(judgement.spent());
+        let first = match &mut made {
+            Some(first) => first,
+            None => made.insert(reproduction.report(&options, &judgement)?),
+        };
+        edition.stand_beside(&mut first.book, &judgement.judged);
+    }
+    let Some(mut made) = made else { return Ok(()) };
+    (made.book.runs, made.book.cpu_seconds) = (spent.len(), spent.values().sum());
+    made.book.command = command();
+    made.book.commit = commit(&args.from).unwrap_or_default();
+    made.book.wall_seconds = began.elapsed().as_secs_f64();
+    write(&made, workplace.path())?;
+    if let Some(folder) = &args.book {
+        write_book(&mut made, folder)?;
+    }
+    if args.show.json {
+        show(&report::json(&made.book).to_string())?;
+    } else if !args.show.quiet {
+        show_summary(&report::text(&made.book, wrap::columns()), Some(&out))?;
+    }
+    Ok(())
+}
+
+/// The directory of results, locked and ready for runs.
+fn open_out(args: &ReproduceArgs) -> Result<(PathBuf, Workplace), Stop> {
     let name = format!("reproduce-{}", args.scale.name());
     let out = args.out.clone().unwrap_or_else(|| Path::new("results").join(name));
     let workplace = Workplace::open(&out, RUNS)?;
@@ -64,29 +117,59 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
         "finished runs are kept in {}: the same command goes on from there",
         out.join(RUNS).display()
     ));
+    Ok((out, workplace))
+}
+
+fn options(args: &ReproduceArgs, workplace: &Workplace) -> RunOptions {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let options = RunOptions {
+    RunOptions {
         scale: args.scale,
         seeds: args.seeds,
+        first_seed: args.first_seed,
         jobs: args.jobs.map_or(cores, |jobs| jobs as usize),
         folder: workplace.path().to_owned(),
         any_build: args.any_build,
-    };
-    let bar = Whole::new(args.show.json || args.show.quiet, reproduction.expected_cpu_seconds() / options.jobs as f64);
-    let mut made = reproduction.run(&options, &|at| bar.update(&at))?;
-    bar.finish();
-    made.book.command = command();
-    made.book.commit = commit(&args.from).unwrap_or_default();
-    made.book.wall_seconds = began.elapsed().as_secs_f64();
-    write(&made, workplace.path())?;
-    if let Some(folder) = &args.book {
-        write_book(&made, folder)?;
     }
-    if args.show.json {
-        show(&report::json(&made.book).to_string())?;
-    } else if !args.show.quiet {
-        show_summary(&report::text(&made.book, wrap::columns()), Some(&out))?;
+}
+
+fn bar(args: &ReproduceArgs, expected: f64, name: &str) -> Whole {
+    Whole::new(args.show.json || args.show.quiet, expected).about(name)
+}
+
+/// The grid of readings of each paper that is named.
+fn search(args: &ReproduceArgs, catalogue: &Catalogue) -> Result<(), Stop> {
+    let (out, workplace) = open_out(args)?;
+    let options = options(args, &workplace);
+    let mut staging = Staging::create(workplace.path())?;
+    let figures = staging.folder(report::FIGURES)?;
+    let mut page = String::new();
+    for paper in &args.names {
+        let bar = bar(args, 0.0, paper);
+        let found = search::search(catalogue, paper, &args.search, &options, &|at| bar.update(&at))?;
+        bar.finish();
+        let csv = found.csv();
+        staging.write(&format!("{paper}-search.csv"), csv.as_bytes())?;
+        figures::write_all(std::slice::from_ref(&found.chart()), &figures)?;
+        if let Some(book) = &args.book {
+            write_search(&found, book)?;
+        }
+        let mut grid =
+            Grid::new(["", "choices", "reading", "hold", "direction", "do not", "hold", "direction"]).left(&[1, 2]);
+        found.rows().into_iter().for_each(|row| grid.row(row));
+        page.push_str(&format!("{paper}: {} readings tried\n{}\n", found.count(), grid.text_in(wrap::columns())));
     }
+    staging.keep_store(RUNS)?;
+    staging.finish()?;
+    if args.show.quiet { Ok(()) } else { show_summary(&page, Some(&out)) }
+}
+
+/// The grid beside the page of its paper.
+fn write_search(found: &Search, book: &Path) -> Result<(), Stop> {
+    let folder = book.join(report::AMONG.pages);
+    whole::write(&folder.join(format!("{}-search.csv", found.paper)), found.csv().as_bytes(), Present::Replace)?;
+    let drawn = figures::svg(&found.chart()).map_err(std::io::Error::other)?;
+    let path = folder.join(report::FIGURES).join(format!("{}-search.svg", found.paper));
+    whole::write(&path, drawn.as_bytes(), Present::Replace)?;
     Ok(())
 }
 
@@ -125,11 +208,14 @@ fn write(made: &Reproduced, out: &Path) -> Result<(), Stop> {
 }
 
 /// The same pages among other documents, with the figures that they show.
-fn write_book(made: &Reproduced, folder: &Path) -> Result<(), Stop> {
+fn write_book(made: &mut Reproduced, folder: &Path) -> Result<(), Stop> {
     let figures = folder.join(report::AMONG.pages).join(report::FIGURES);
     for drawn in made.book.papers.iter().flat_map(|paper| &paper.experiments).flat_map(|of| &of.figures) {
         let path = figures.join(format!("{}.svg", drawn.file));
         whole::write(&path, drawn.svg.as_bytes(), Present::Replace)?;
+    }
+    for paper in &mut made.book.papers {
+        paper.searched = folder.join(report::AMONG.pages).join(format!("{}-search.csv", paper.id)).is_file();
     }
     for (name, text) in report::markdown(&made.book, &report::AMONG) {
         write_page(&folder.join(name), &text)?;

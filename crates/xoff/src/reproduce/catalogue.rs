@@ -3,6 +3,7 @@
 use super::claims::{self, Claim};
 use super::experiment::{Experiment, What};
 use super::judged::Deviation;
+use super::reading::Readings;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use xoff_scenario::diagnostic::{Diagnostic, Place, Source, suggestion};
@@ -13,6 +14,7 @@ use xoff_scenario::tree;
 /// Files of more than this are no data of ours.
 const LARGEST_BYTES: u64 = 16_000_000;
 
+#[derive(Clone)]
 pub struct Paper {
     pub id: String,
     pub title: String,
@@ -23,8 +25,11 @@ pub struct Paper {
 }
 
 /// What can be reproduced.
+#[derive(Clone)]
 pub struct Catalogue {
     pub papers: Vec<Paper>,
+    /// One of each paper, in the same order.
+    pub readings: Vec<Readings>,
     /// By paper, then in the order of the figures.
     pub experiments: Vec<Experiment>,
     pub claims: Vec<Claim>,
@@ -42,18 +47,28 @@ impl Catalogue {
             vec![error.help("run it where `experiments/` and `claims/` are, or name that folder with --from")]
         })?;
         let mut problems = Vec::new();
-        let mut catalogue =
-            Catalogue { papers: Vec::new(), experiments: Vec::new(), claims: Vec::new(), deviations: Vec::new() };
+        let mut catalogue = Catalogue {
+            papers: Vec::new(),
+            readings: Vec::new(),
+            experiments: Vec::new(),
+            claims: Vec::new(),
+            deviations: Vec::new(),
+        };
         for (id, path) in papers {
+            let files = toml_files(&path).unwrap_or_default();
             let mut add = || -> Result<(), Diagnostic> {
                 catalogue.papers.push(read_paper(&path.join("paper.toml"), &id)?);
+                catalogue.readings.push(match files.iter().find(|(stem, _)| stem == "reading") {
+                    Some((_, file)) => Readings::read(open(file, "reading")?, &id)?,
+                    None => Readings::plain(&id),
+                });
                 Ok(())
             };
             if let Err(problem) = add() {
                 problems.push(problem);
             }
-            for (stem, file) in toml_files(&path).unwrap_or_default() {
-                if stem == "paper" {
+            for (stem, file) in files {
+                if stem == "paper" || stem == "reading" {
                     continue;
                 }
                 match open(&file, "experiment")
@@ -63,6 +78,9 @@ impl Catalogue {
                     Err(problem) => problems.push(problem),
                 }
             }
+        }
+        for readings in &catalogue.readings {
+            problems.extend(readings.check(&catalogue.of_paper(&readings.paper)).err());
         }
         catalogue.read_claims(&folder.join("claims"), &mut problems);
         catalogue.read_deviations(&folder.join("deviations"), &mut problems);
@@ -85,6 +103,22 @@ impl Catalogue {
             return Err(name.error(format!("`{}` takes its own runs from elsewhere", name.value)));
         }
         Ok(other)
+    }
+
+    /// The same with every experiment as these choices have it; a paper that is not named keeps what it has.
+    pub fn under(&self, chosen: &BTreeMap<String, Vec<usize>>) -> Catalogue {
+        let mut changed = self.clone();
+        for experiment in &mut changed.experiments {
+            let readings = self.readings.iter().find(|readings| readings.paper == experiment.paper);
+            if let Some((readings, choices)) = readings.zip(chosen.get(&experiment.paper)) {
+                *experiment = readings.apply(choices, experiment);
+            }
+        }
+        changed
+    }
+
+    fn of_paper(&self, paper: &str) -> Vec<&Experiment> {
+        self.experiments.iter().filter(|experiment| experiment.paper == paper).collect()
     }
 
     pub fn experiment(&self, id: &str) -> Option<&Experiment> {

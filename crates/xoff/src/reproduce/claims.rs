@@ -7,6 +7,7 @@ use xoff_scenario::reader::{Result, Table, Text};
 use xoff_scenario::tree::{Item, Value};
 
 /// What a paper says, and how to check it.
+#[derive(Clone)]
 pub struct Claim {
     pub id: Text,
     pub experiment: Text,
@@ -25,14 +26,12 @@ pub struct Claim {
     pub tolerance: String,
     pub from_scale: Scale,
     pub diagnosis: String,
-    pub variants: Vec<Variant>,
-}
-
-/// The same claim under another reasonable assumption.
-pub struct Variant {
-    pub under: String,
-    pub value: Option<Text>,
-    pub direction: Option<Text>,
+    /// Why it is not judged at all: it needs a testbed, say. Empty if it is.
+    pub not_judged: String,
+    /// Why nothing could make it fail: it is shown, and counts in no percentage. Empty for all others.
+    pub cannot_fail: String,
+    /// Whether its numbers mean something only over all seeds together, as counts of rare events do.
+    pub pooled: bool,
 }
 
 const SCALES: [(&str, Scale); 3] = [("quick", Scale::Quick), ("standard", Scale::Standard), ("full", Scale::Full)];
@@ -55,33 +54,26 @@ impl Claim {
             tolerance: table.text_or("tolerance", "")?.value,
             from_scale: table.choice_or("from_scale", &SCALES, "quick")?,
             diagnosis: table.text_or("diagnosis", "")?.value,
-            variants: table.tables("variants")?.into_iter().map(Variant::read).collect::<Result<_>>()?,
+            not_judged: table.text_or("not_judged", "")?.value,
+            cannot_fail: table.text_or("cannot_fail", "")?.value,
+            pooled: table.flag_or("pooled", false)?,
             id,
         };
-        if claim.direction.is_none() && claim.range.is_none() {
+        table.items("variants")?;
+        if !claim.not_judged.is_empty() && !claim.cannot_fail.is_empty() {
+            return Err(table.error("not_judged", "a claim that is not judged cannot be one that `cannot_fail`"));
+        }
+        if claim.direction.is_none() && claim.range.is_none() && claim.not_judged.is_empty() {
             let error = table.place().error(format!("the claim `{}` cannot be checked", claim.id.value));
-            return Err(error.label("it needs a `direction`, or a `value` with its `range`"));
+            return Err(
+                error.label("it needs a `direction`, a `value` with its `range`, or `not_judged` with the reason")
+            );
         }
         if claim.range.is_some() && claim.value.is_none() {
             return Err(table.error("range", "a `range` needs a `value` that should lie in it"));
         }
         table.finish()?;
         Ok(claim)
-    }
-}
-
-impl Variant {
-    fn read(mut table: Table) -> Result<Variant> {
-        let variant = Variant {
-            under: table.text("under")?.value,
-            value: table.take_text("value")?,
-            direction: table.take_text("direction")?,
-        };
-        if variant.value.is_none() && variant.direction.is_none() {
-            return Err(table.place().error("a variant needs a `value` or a `direction`"));
-        }
-        table.finish()?;
-        Ok(variant)
     }
 }
 

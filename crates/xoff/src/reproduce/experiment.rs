@@ -1,8 +1,10 @@
 //! An experiment as its file states it: runs over axes, measures, figures.
 
+use super::change::{Change, Set, read_sets};
 use super::figure::{self, FigureSpec};
 use super::scale::Scale;
 use std::path::Path;
+use std::sync::Arc;
 use xoff_scenario::diagnostic::{Diagnostic, Place};
 use xoff_scenario::measure;
 use xoff_scenario::reader::{Result, Table, Text, list};
@@ -11,6 +13,7 @@ use xoff_scenario::{Options, Scenario};
 use xoff_sweep::value::toml_text;
 
 /// One figure or table of a paper.
+#[derive(Clone)]
 pub struct Experiment {
     /// `pcn-fig2`: the folder and the file.
     pub id: String,
@@ -35,6 +38,7 @@ pub struct Experiment {
 }
 
 /// One `[[runs]]`: everything that is run over the same axes.
+#[derive(Clone)]
 pub struct RunGroup {
     pub name: String,
     pub what: What,
@@ -45,17 +49,21 @@ pub struct RunGroup {
     scale_sets: [Vec<Set>; 3],
     pub skipped: [bool; 3],
     pub axes: Vec<Axis>,
+    /// What the reading of the paper changes, in order.
+    pub changes: Vec<Change>,
     pub at: Place,
 }
 
+#[derive(Clone)]
 pub enum What {
-    Scenario(Box<Scenario>),
+    Scenario(Arc<Scenario>),
     Model(Text),
     /// The runs and measures of another experiment.
     From(Text),
 }
 
 /// An axis with every value that any scale uses.
+#[derive(Clone)]
 pub struct Axis {
     pub name: String,
     pub values: Vec<Choice>,
@@ -64,26 +72,13 @@ pub struct Axis {
 }
 
 /// A value of an axis, and what it changes.
+#[derive(Clone)]
 pub struct Choice {
     pub name: String,
     pub number: Option<f64>,
     /// `NAME[:PRESET][+BASE[:PRESET]]`.
     pub scheme: Option<String>,
     sets: Vec<Set>,
-}
-
-/// An assignment to a key of the scenario, or to a parameter of the model.
-#[derive(Clone)]
-pub struct Set {
-    pub key: String,
-    pub value: Value,
-}
-
-impl Set {
-    /// As `--set` takes it.
-    fn text(&self) -> String {
-        format!("{}={}", self.key, toml_text(&self.value))
-    }
 }
 
 const SETTINGS: [(&str, &str); 5] = [
@@ -191,7 +186,7 @@ impl RunGroup {
                 let scenario = Scenario::open(&folder.join(&file.value)).map_err(|error| {
                     file.error(format!("cannot read the scenario `{}`", file.value)).label(error.label)
                 })?;
-                What::Scenario(Box::new(scenario))
+                What::Scenario(Arc::new(scenario))
             }
             (None, Some(model), None) => What::Model(model),
             (None, None, Some(other)) => What::From(other),
@@ -209,6 +204,7 @@ impl RunGroup {
             scale_sets: [const { Vec::new() }; 3],
             skipped: [false; 3],
             axes: Vec::new(),
+            changes: Vec::new(),
             at,
         };
         if matches!(group.what, What::From(_)) {
@@ -269,25 +265,35 @@ impl RunGroup {
         cells
     }
 
-    /// What a cell changes, in order.
+    /// What a cell changes, in order: what the files say, then what the reading does.
     pub fn sets(&self, scale: Scale, cell: &[usize]) -> Vec<Set> {
+        let changes: Vec<&Change> = self.changes_at(cell).collect();
+        let replaced = changes.iter().any(|change| change.scheme.is_some());
         let mut sets = self.sets.clone();
         sets.extend(self.scale_sets[scale.index()].iter().cloned());
         for (axis, &value) in self.axes.iter().zip(cell) {
-            sets.extend(axis.values[value].sets.iter().cloned());
+            let own = axis.values[value].sets.iter();
+            // Settings of a scheme that is not run any more.
+            sets.extend(own.filter(|set| !(replaced && set.key.starts_with("scheme."))).cloned());
         }
+        sets.extend(changes.into_iter().flat_map(|change| change.sets.iter().cloned()));
         sets
+    }
+
+    fn changes_at(&self, cell: &[usize]) -> impl Iterator<Item = &Change> {
+        let axes = self.axes.iter().zip(cell);
+        let values: Vec<(&str, &str)> =
+            axes.map(|(axis, &at)| (axis.name.as_str(), axis.values[at].name.as_str())).collect();
+        self.changes.iter().filter(move |change| change.applies(values.iter().copied()))
     }
 
     /// The same for a scenario.
     pub fn options(&self, scale: Scale, cell: &[usize], seed: u64) -> Options {
         let mut sets: Vec<String> = self.sets(scale, cell).iter().map(Set::text).collect();
-        for (axis, &value) in self.axes.iter().zip(cell) {
-            if let Some(scheme) = &axis.values[value].scheme {
-                // Takes the place of the whole [scheme]; the other assignments come after it.
-                sets.push(format!("scheme.name=\"{scheme}\""));
-            }
-        }
+        let mut own = self.axes.iter().zip(cell).rev().filter_map(|(axis, &value)| axis.values[value].scheme.as_ref());
+        let changed = self.changes_at(cell).filter_map(|change| change.scheme.as_ref()).last();
+        // Takes the place of the whole [scheme]; the other assignments come after it.
+        sets.extend(changed.or_else(|| own.next()).map(|scheme| format!("scheme.name=\"{scheme}\"")));
         Options { sets, seed: Some(seed), scheme: None }
     }
 
@@ -296,12 +302,6 @@ impl RunGroup {
         let values = self.axes.iter().zip(cell).map(|(axis, &value)| axis.values[value].name.as_str());
         values.collect::<Vec<_>>().join(", ")
     }
-}
-
-/// `set = { "run.stop" = "5ms" }`.
-fn read_sets(table: &mut Table) -> Result<Vec<Set>> {
-    let sets = table.table("set")?.into_items().into_iter();
-    Ok(sets.map(|(key, item)| Set { key: key.value, value: item.value }).collect())
 }
 
 impl Axis {

@@ -1,8 +1,8 @@
 //! From a claim and the runs to a verdict.
 
-use super::claims::{Claim, Variant};
+use super::claims::Claim;
 use super::expression::{Data, Evaluated, Scope};
-use super::judged::{Judged, JudgedVariant, Verdict};
+use super::judged::{Judged, Seeds, Verdict};
 use super::results::Estimate;
 use super::scale::Scale;
 use std::sync::Arc;
@@ -14,52 +14,46 @@ use xoff_scenario::reader::Text;
 const MOST_SHOWN: usize = 6;
 
 /// What the two clauses of a claim came to.
+#[derive(Default)]
 struct Clauses {
     values: Vec<Estimate>,
     direction: Option<bool>,
     in_range: Option<bool>,
-    seeds_agree: Option<(usize, usize)>,
+    seeds: Option<Seeds>,
 }
 
 /// Judges a claim by the runs of a scale.
 pub fn judge(claim: &Claim, data: &Arc<Data>, scale: Scale) -> Result<Judged, Diagnostic> {
-    let experiment = claim.experiment.value.as_str();
-    let main = match scale.index() < claim.from_scale.index() {
+    let found = match scale.index() < claim.from_scale.index() {
         true => None,
-        false => clauses(claim.value.as_ref(), claim.direction.as_ref(), claim.range, data, experiment)?,
+        false => clauses(claim, data)?,
     };
-    let mut variants = Vec::new();
-    for variant in &claim.variants {
-        variants.push(judge_variant(claim, variant, data)?);
-    }
-    let verdict = main.as_ref().map_or(Verdict::NotRunAtThisScale, verdict);
-    let main = main.unwrap_or(Clauses { values: Vec::new(), direction: None, in_range: None, seeds_agree: None });
+    let verdict = match &found {
+        _ if !claim.not_judged.is_empty() => Verdict::NotJudged,
+        None => Verdict::NotRunAtThisScale,
+        Some(found) => verdict(found),
+    };
+    let found = found.unwrap_or_default();
     Ok(Judged {
         id: claim.id.value.clone(),
-        experiment: experiment.to_owned(),
+        experiment: claim.experiment.value.clone(),
         says: claim.says.clone(),
         paper: claim.paper.clone(),
-        ours: shown(&main.values, &claim.unit),
-        values: main.values,
+        ours: shown(&found.values, &claim.unit),
+        values: found.values,
         unit: claim.unit.clone(),
         verdict,
-        direction: main.direction,
-        in_range: main.in_range,
+        direction: found.direction,
+        in_range: found.in_range,
         range: claim.range,
-        seeds_agree: main.seeds_agree,
+        seeds: found.seeds,
         tolerance: claim.tolerance.clone(),
-        diagnosis: if verdict == Verdict::Holds { String::new() } else { claim.diagnosis.clone() },
-        variants,
-    })
-}
-
-fn judge_variant(claim: &Claim, variant: &Variant, data: &Arc<Data>) -> Result<JudgedVariant, Diagnostic> {
-    let range = claim.range.filter(|_| variant.value.is_some());
-    let found = clauses(variant.value.as_ref(), variant.direction.as_ref(), range, data, &claim.experiment.value)?;
-    Ok(JudgedVariant {
-        under: variant.under.clone(),
-        ours: found.as_ref().map(|found| shown(&found.values, &claim.unit)).unwrap_or_default(),
-        verdict: found.as_ref().map_or(Verdict::NotRunAtThisScale, verdict),
+        diagnosis: match verdict {
+            Verdict::NotJudged => claim.not_judged.clone(),
+            Verdict::Holds => String::new(),
+            _ => claim.diagnosis.clone(),
+        },
+        cannot_fail: claim.cannot_fail.clone(),
     })
 }
 
@@ -72,36 +66,49 @@ fn verdict(clauses: &Clauses) -> Verdict {
 }
 
 /// `None` if they need runs that were not made.
-fn clauses(
-    value: Option<&Text>,
-    direction: Option<&Text>,
-    range: Option<(f64, f64)>,
-    data: &Arc<Data>,
-    experiment: &str,
-) -> Result<Option<Clauses>, Diagnostic> {
-    let scope = Scope::new(data, experiment);
-    let mut values = Vec::new();
-    if let Some(text) = value {
+fn clauses(claim: &Claim, data: &Arc<Data>) -> Result<Option<Clauses>, Diagnostic> {
+    let scope = Scope::new(data, &claim.experiment.value);
+    let mut found = Clauses::default();
+    if let Some(text) = &claim.value {
         match numbers(&scope, text)? {
             None => return Ok(None),
-            Some(means) => values = with_intervals(&scope, text, means),
+            Some(means) => found.values = with_intervals(&scope, text, means),
         }
+        let means: Vec<f64> = found.values.iter().map(|value| value.mean).collect();
+        found.in_range = claim.range.map(|range| inside(range, &means));
     }
-    let mut truth = None;
-    let mut seeds_agree = None;
-    if let Some(text) = direction {
-        match self::truth(&scope, text)? {
+    if let Some(text) = &claim.direction {
+        match truth(&scope, text)? {
             None => return Ok(None),
-            Some(found) => truth = Some(found),
-        }
-        let seeds = scope.seeds();
-        if seeds > 1 {
-            let agree = (0..seeds).filter(|&seed| matches!(self::truth(&scope.of_seed(seed), text), Ok(Some(true))));
-            seeds_agree = Some((agree.count(), seeds));
+            Some(truth) => found.direction = Some(truth),
         }
     }
-    let inside = |(low, high): (f64, f64)| values.iter().all(|value| (low..=high).contains(&value.mean));
-    Ok(Some(Clauses { in_range: range.map(inside), values, direction: truth, seeds_agree }))
+    if scope.seeds() > 1 && !claim.pooled {
+        let seeds = by_seed(claim, &scope);
+        // What is true of the mean only because of a few seeds is not true.
+        let most = |clause: &mut Option<bool>, agree: Option<usize>| {
+            *clause = clause.map(|holds| holds && agree.is_some_and(|agree| 2 * agree > seeds.count));
+        };
+        most(&mut found.direction, seeds.direction);
+        most(&mut found.in_range, seeds.in_range);
+        found.seeds = Some(seeds);
+    }
+    Ok(Some(found))
+}
+
+fn inside((low, high): (f64, f64), values: &[f64]) -> bool {
+    values.iter().all(|value| (low..=high).contains(value))
+}
+
+/// In how many seeds each clause holds by itself. Where a seed yields no number, it does not.
+fn by_seed(claim: &Claim, scope: &Scope) -> Seeds {
+    let count = scope.seeds();
+    let agree = |holds: &dyn Fn(&Scope) -> bool| (0..count).filter(|&seed| holds(&scope.of_seed(seed))).count();
+    let direction = claim.direction.as_ref().map(|text| agree(&|of| matches!(truth(of, text), Ok(Some(true)))));
+    let ranged = claim.value.as_ref().zip(claim.range);
+    let in_range = ranged
+        .map(|(text, range)| agree(&|of| matches!(numbers(of, text), Ok(Some(values)) if inside(range, &values))));
+    Seeds { count, direction, in_range }
 }
 
 fn failed(text: &Text, why: String) -> Diagnostic {

@@ -15,11 +15,18 @@ pub enum Verdict {
     DoesNotHold,
     /// It needs runs that this scale leaves out.
     NotRunAtThisScale,
+    /// No run of ours could tell: it needs a testbed, or a unit that the paper does not print.
+    NotJudged,
 }
 
 impl Verdict {
-    pub const ALL: [Verdict; 4] =
-        [Verdict::Holds, Verdict::HoldsInDirection, Verdict::DoesNotHold, Verdict::NotRunAtThisScale];
+    pub const ALL: [Verdict; 5] = [
+        Verdict::Holds,
+        Verdict::HoldsInDirection,
+        Verdict::DoesNotHold,
+        Verdict::NotRunAtThisScale,
+        Verdict::NotJudged,
+    ];
 
     pub fn words(self) -> &'static str {
         match self {
@@ -27,6 +34,7 @@ impl Verdict {
             Verdict::HoldsInDirection => "holds in direction",
             Verdict::DoesNotHold => "does not hold",
             Verdict::NotRunAtThisScale => "not run at this scale",
+            Verdict::NotJudged => "not judged",
         }
     }
 }
@@ -48,20 +56,23 @@ pub struct Judged {
     pub direction: Option<bool>,
     pub in_range: Option<bool>,
     pub range: Option<(f64, f64)>,
-    /// In how many seeds the direction is true, of how many.
-    pub seeds_agree: Option<(usize, usize)>,
+    /// What the seeds say one by one; `None` if there is only one.
+    pub seeds: Option<Seeds>,
     pub tolerance: String,
-    /// Why it does not hold, where it does not.
+    /// Why it does not hold, or is not judged, where that is so.
     pub diagnosis: String,
-    pub variants: Vec<JudgedVariant>,
+    /// Why nothing could make it fail; empty for the claims that count.
+    pub cannot_fail: String,
 }
 
-/// The same claim under another reasonable assumption.
-#[derive(Clone, Debug)]
-pub struct JudgedVariant {
-    pub under: String,
-    pub ours: String,
-    pub verdict: Verdict,
+/// A claim's clauses, seed by seed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Seeds {
+    pub count: usize,
+    /// In how many the direction is true, if the claim has one.
+    pub direction: Option<usize>,
+    /// In how many every number is in the range, if the claim has one.
+    pub in_range: Option<usize>,
 }
 
 /// A choice that the paper did not make for us, or that we made otherwise.
@@ -76,6 +87,38 @@ pub struct Deviation {
     pub ours: String,
     pub why: String,
     pub effect: String,
+}
+
+/// Something that the paper leaves open, with the answers that are run.
+#[derive(Clone, Debug, Serialize)]
+pub struct PointPage {
+    pub name: String,
+    pub title: String,
+    /// What the paper says of it.
+    pub paper: String,
+    /// That of the main reading first.
+    pub choices: Vec<ChoicePage>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ChoicePage {
+    pub name: String,
+    pub what: String,
+    pub evidence: Vec<String>,
+    pub against: Vec<String>,
+    /// Names of the readings that take it.
+    pub readings: Vec<String>,
+}
+
+/// What became of the claims under one reading.
+#[derive(Clone, Debug)]
+pub struct ReadingPage {
+    pub name: String,
+    pub title: String,
+    pub why: String,
+    /// Whether it is the one that was chosen.
+    pub main: bool,
+    pub claims: Vec<Judged>,
 }
 
 /// A figure that has been drawn.
@@ -124,6 +167,13 @@ pub struct PaperPage {
     pub venue: String,
     pub year: u64,
     pub what: String,
+    /// The name of the reading that all of this page is about.
+    pub reading: String,
+    pub points: Vec<PointPage>,
+    /// Every reading that was run, that of the page among them.
+    pub readings: Vec<ReadingPage>,
+    /// Whether the grid of a search stands beside the page.
+    pub searched: bool,
     pub experiments: Vec<ExperimentPage>,
     pub deviations: Vec<Deviation>,
 }

@@ -1,20 +1,24 @@
 //! The papers' experiments, run from data, drawn, and their claims judged.
 //!
-//! Reading order: [`catalogue`] (the files), [`experiment`] and [`claims`] (what they state),
-//! [`runner`] (runs made once), [`results`] (what they yielded), [`expression`] and `judge`
-//! (verdicts), `figure` and `report` (what people see).
+//! Reading order: [`catalogue`] (the files), [`experiment`], [`claims`] and [`reading`] (what they state),
+//! [`editions`] (which readings are run), [`runner`] (runs made once), [`results`] (what they yielded),
+//! [`expression`] and `judge` (verdicts), `figure` and `report` (what people see).
 
 pub mod catalogue;
+pub(crate) mod change;
 pub mod claims;
+pub mod editions;
 pub mod experiment;
 pub mod expression;
 pub(crate) mod figure;
 pub(crate) mod judge;
 pub(crate) mod judged;
+pub mod reading;
 pub(crate) mod report;
 pub mod results;
 pub mod runner;
 pub mod scale;
+pub(crate) mod search;
 pub mod store;
 
 use catalogue::Catalogue;
@@ -32,7 +36,7 @@ use xoff_results::figures::chart::Chart;
 use xoff_scenario::Diagnostic;
 use xoff_sweep::pool::{Failed, Progress};
 
-/// A set of experiments, found in order, ready to run.
+/// A set of experiments under one reading of their papers, found in order, ready to run.
 pub struct Reproduction<'a> {
     catalogue: &'a Catalogue,
     asked: Vec<&'a Experiment>,
@@ -45,6 +49,23 @@ pub struct Reproduction<'a> {
 pub struct Reproduced {
     pub book: Book,
     pub charts: Vec<Chart>,
+}
+
+/// What became of the claims, and of which runs.
+pub struct Judgement {
+    results: Arc<BTreeMap<String, Results>>,
+    pub(crate) judged: Vec<Judged>,
+}
+
+/// CPU seconds of runs by their fingerprints: what several readings or figures share counts once.
+pub type Spent = BTreeMap<String, f64>;
+
+impl Judgement {
+    /// What its runs took, whenever they were made.
+    pub fn spent(&self) -> Spent {
+        let cells = self.results.values().flat_map(|results| &results.groups).flat_map(|group| &group.cells);
+        cells.flat_map(|cell| &cell.seeds).map(|run| (run.inputs.clone(), run.cpu_seconds)).collect()
+    }
 }
 
 impl<'a> Reproduction<'a> {
@@ -65,23 +86,15 @@ impl<'a> Reproduction<'a> {
         Ok(reproduction)
     }
 
-    /// Makes what is not made yet, judges and draws.
-    pub fn run(&self, options: &RunOptions, watch: &(dyn Fn(Progress) + Sync)) -> Result<Reproduced, Failed> {
-        let mut results = runner::run_all(&self.needed, options, watch)?;
-        let cpu_seconds = runs(&results).map(|run| run.cpu_seconds).sum();
-        let count = runs(&results).count();
-        runner::share(self.catalogue, &mut results);
-        let results = Arc::new(results);
-        let judged = self.judge(&self.data(&results, false))?;
-        let shown = self.draw(&results)?;
-        let papers = self.pages(&results, &judged, &shown)?;
+    /// Draws what was run, and puts it on pages.
+    pub fn report(&self, options: &RunOptions, found: &Judgement) -> Result<Reproduced, Failed> {
+        let shown = self.draw(&found.results)?;
+        let papers = self.pages(&found.results, &found.judged, &shown)?;
         let book = Book {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             scale: self.scale.name().to_owned(),
             seeds: options.seeds,
             jobs: options.jobs,
-            runs: count,
-            cpu_seconds,
             papers,
             ..Book::default()
         };
@@ -90,6 +103,15 @@ impl<'a> Reproduction<'a> {
             Shown::Table { .. } => None,
         };
         Ok(Reproduced { book, charts: shown.into_iter().filter_map(chart).collect() })
+    }
+
+    /// Makes what is not made yet, and judges.
+    pub fn verdicts(&self, options: &RunOptions, watch: &(dyn Fn(Progress) + Sync)) -> Result<Judgement, Failed> {
+        let mut results = runner::run_all(&self.needed, options, watch)?;
+        runner::share(self.catalogue, &mut results);
+        let results = Arc::new(results);
+        let judged = self.judge(&self.data(&results, false))?;
+        Ok(Judgement { results, judged })
     }
 
     /// The runs this needs, whether made or not.
@@ -193,6 +215,10 @@ impl<'a> Reproduction<'a> {
                 venue: paper.venue.clone(),
                 year: paper.year,
                 what: paper.what.clone(),
+                reading: String::new(),
+                points: Vec::new(),
+                readings: Vec::new(),
+                searched: false,
                 experiments,
                 deviations: deviations.filter(|deviation| about(&deviation.experiments)).cloned().collect(),
             });
@@ -245,18 +271,10 @@ impl<'a> Reproduction<'a> {
     }
 }
 
-fn runs(results: &BTreeMap<String, Results>) -> impl Iterator<Item = &results::Run> {
-    results.values().flat_map(|results| &results.groups).flat_map(|group| &group.cells).flat_map(|cell| &cell.seeds)
-}
-
 /// Experiments that claims name beside their own: `experiment='pcn-fig14'`.
 fn elsewhere(claims: &[&Claim]) -> Vec<String> {
     let mut found = Vec::new();
-    let texts = claims.iter().flat_map(|claim| {
-        let variants = claim.variants.iter().flat_map(|variant| [&variant.value, &variant.direction]);
-        [&claim.value, &claim.direction].into_iter().chain(variants).flatten()
-    });
-    for text in texts {
+    for text in claims.iter().flat_map(|claim| [&claim.value, &claim.direction]).flatten() {
         for rest in text.value.split("experiment").skip(1) {
             let rest = rest.trim_start().strip_prefix('=').unwrap_or("").trim_start();
             let Some(quote) = rest.chars().next().filter(|c| matches!(c, '\'' | '"')) else { continue };

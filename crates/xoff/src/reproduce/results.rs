@@ -49,6 +49,8 @@ pub struct Cell {
 /// One run, as kept on disk.
 #[derive(Clone, Debug)]
 pub struct Run {
+    /// The fingerprint of scenario and measures.
+    pub inputs: String,
     pub seed: u64,
     pub measured: Measured,
     /// Why the simulated network failed, in words.

@@ -26,6 +26,8 @@ pub struct RunOptions {
     pub scale: Scale,
     /// In place of the seeds of experiments that have several.
     pub seeds: Option<u64>,
+    /// In place of the first of these seeds.
+    pub first_seed: Option<u64>,
     pub jobs: usize,
     /// Where finished runs are kept.
     pub folder: PathBuf,
@@ -38,10 +40,11 @@ impl RunOptions {
         Origin { inputs: inputs.text(), build: build.to_owned(), any_build: self.any_build }
     }
 
-    fn seeds_of(&self, group: &RunGroup) -> u64 {
+    /// The seeds of a group. One seed means that nothing in it is random: it stays what it is.
+    fn seeds_of(&self, group: &RunGroup) -> std::ops::Range<u64> {
         let own = group.seeds[self.scale.index()];
-        // One seed means that nothing in it is random.
-        self.seeds.filter(|_| own > 1).unwrap_or(own)
+        let first = self.first_seed.filter(|_| own > 1).unwrap_or(group.first_seed);
+        first..first + self.seeds.filter(|_| own > 1).unwrap_or(own)
     }
 }
 
@@ -99,7 +102,14 @@ pub fn rehearse(experiments: &[&Experiment], scale: Scale) -> Result<BTreeMap<St
         }
         for cell in results.groups.iter_mut().flat_map(|group| &mut group.cells) {
             let measured = names.next().unwrap_or_default();
-            cell.seeds.push(Run { seed: 1, measured, failure: None, cpu_seconds: 0.0, packet_hops: 0 });
+            cell.seeds.push(Run {
+                inputs: String::new(),
+                seed: 1,
+                measured,
+                failure: None,
+                cpu_seconds: 0.0,
+                packet_hops: 0,
+            });
         }
         all.insert(experiment.id.clone(), results);
     }
@@ -222,8 +232,8 @@ fn jobs_of<'a>(experiment: &'a Experiment, options: &'a RunOptions, build: &'a s
     let mut jobs = Vec::new();
     for (group_index, group) in own.enumerate() {
         for (cell_index, cell) in group.cells(options.scale).into_iter().enumerate() {
-            for number in 0..options.seeds_of(group) {
-                let (cell, seed) = (cell.clone(), group.first_seed + number);
+            for seed in options.seeds_of(group) {
+                let cell = cell.clone();
                 jobs.push(Job { experiment, group, group_index, cell_index, cell, seed, cost: 0.0, options, build });
             }
         }
@@ -249,32 +259,29 @@ impl pool::Job for Job<'_> {
     }
 
     fn run(&self) -> Result<(Run, bool), Failed> {
-        let path = self.file(&self.options.folder);
         match &self.group.what {
-            What::Scenario(scenario) => self.run_scenario(scenario, &path),
+            What::Scenario(scenario) => self.run_scenario(scenario),
             What::From(_) => Err(Failed::System(io::Error::other("runs that are taken from elsewhere are not made"))),
-            What::Model(model) => self.run_model(model, &path),
+            What::Model(model) => self.run_model(model),
         }
     }
 }
 
 impl Job<'_> {
-    /// `runs/pcn-fig2/main/003-PCN-0.6-s1.json`.
-    fn file(&self, folder: &Path) -> PathBuf {
-        let plain = |text: &str| text.chars().map(|c| if c.is_alphanumeric() || c == '.' { c } else { '-' }).collect();
-        let cell: String = plain(&self.group.cell_name(&self.cell));
-        let name = format!("{:03}-{cell}-s{}.json", self.cell_index, self.seed);
-        folder.join("runs").join(&self.experiment.id).join(plain(&self.group.name)).join(name)
+    /// `runs/pcn-fig2/FINGERPRINT.json`: what several readings run alike is run once.
+    fn file(&self, origin: &Origin) -> PathBuf {
+        self.options.folder.join("runs").join(&self.experiment.id).join(format!("{}.json", origin.inputs))
     }
 
-    fn run_model(&self, model: &Text, path: &Path) -> Result<(Run, bool), Failed> {
+    fn run_model(&self, model: &Text) -> Result<(Run, bool), Failed> {
         let scale = self.options.scale;
         let mut inputs = Fingerprint::start().with(model.value.as_bytes());
         for set in self.group.sets(scale, &self.cell) {
             inputs = inputs.with(set.key.as_bytes()).with(toml_text(&set.value).as_bytes());
         }
         let origin = self.options.origin(inputs, self.build);
-        if let Some(run) = store::load(path, &origin) {
+        let path = self.file(&origin);
+        if let Some(run) = store::load(&path, &origin) {
             return Ok((run, false));
         }
         let began = Instant::now();
@@ -282,19 +289,27 @@ impl Job<'_> {
             .and_then(|of| models::run(&model.value, &of).map_err(|why| refused(model, why)))
             .map_err(|problem| Failed::BadInput(vec![problem]))?;
         let cpu_seconds = began.elapsed().as_secs_f64();
-        let run = Run { seed: self.seed, measured, failure: None, cpu_seconds, packet_hops: 0 };
-        store::save(path, &origin, &run)?;
+        let run = Run {
+            inputs: origin.inputs.clone(),
+            seed: self.seed,
+            measured,
+            failure: None,
+            cpu_seconds,
+            packet_hops: 0,
+        };
+        store::save(&path, &origin, &run)?;
         Ok((run, true))
     }
 
-    fn run_scenario(&self, scenario: &Scenario, path: &Path) -> Result<(Run, bool), Failed> {
+    fn run_scenario(&self, scenario: &Scenario) -> Result<(Run, bool), Failed> {
         let loaded = scenario.load(&self.group.options(self.options.scale, &self.cell, self.seed))?;
         let mut inputs = Fingerprint::of(&loaded);
         for measure in self.experiment.measures_of(self.group) {
             inputs = inputs.with(toml_text(&measure.value).as_bytes());
         }
         let origin = self.options.origin(inputs, self.build);
-        if let Some(run) = store::load(path, &origin) {
+        let path = self.file(&origin);
+        if let Some(run) = store::load(&path, &origin) {
             return Ok((run, false));
         }
         let measures =
@@ -307,13 +322,14 @@ impl Job<'_> {
         let measured = measures.take(&loaded.plan, &recording);
         let explain = |of| failure::explain(of, &names::Names::of(&loaded.plan));
         let run = Run {
+            inputs: origin.inputs.clone(),
             seed: self.seed,
             measured,
             failure: recording.failure.as_ref().map(explain),
             cpu_seconds: recording.cpu_seconds,
             packet_hops: recording.counters.packet_hops,
         };
-        store::save(path, &origin, &run)?;
+        store::save(&path, &origin, &run)?;
         Ok((run, true))
     }
 }

@@ -38,6 +38,7 @@ fn run_of(value: &Value) -> Option<Run> {
         measured.curves.insert(name.clone(), Curve { x: axis("x")?, y: axis("y")? });
     }
     Some(Run {
+        inputs: value["inputs"].as_str()?.to_owned(),
         seed: value["seed"].as_u64()?,
         measured,
         failure: value["failure"].as_str().map(str::to_owned),
@@ -54,7 +55,7 @@ pub fn save(path: &Path, origin: &Origin, run: &Run) -> io::Result<()> {
     let curve = |curve: &Curve| json!({ "x": axis(&curve.x), "y": axis(&curve.y) });
     let curves: Map<String, Value> = run.measured.curves.iter().map(|(name, of)| (name.clone(), curve(of))).collect();
     let value = json!({
-        "inputs": origin.inputs,
+        "inputs": run.inputs,
         "build": origin.build,
         "seed": run.seed,
         "numbers": numbers,
@@ -78,7 +79,14 @@ mod tests {
         measured.numbers.insert("tree".into(), 0.1 + 0.2);
         measured.numbers.insert("never".into(), f64::INFINITY);
         measured.curves.insert("c".into(), Curve { x: vec![0.0, 1.0], y: vec![2.5, f64::INFINITY] });
-        let run = Run { seed: 7, measured, failure: Some("deadlock".into()), cpu_seconds: 1.5, packet_hops: 10 };
+        let run = Run {
+            inputs: "one".into(),
+            seed: 7,
+            measured,
+            failure: Some("deadlock".into()),
+            cpu_seconds: 1.5,
+            packet_hops: 10,
+        };
         let origin = |inputs: &str, build: &str, any_build| Origin {
             inputs: inputs.to_owned(),
             build: build.to_owned(),

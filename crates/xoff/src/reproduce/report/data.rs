@@ -1,10 +1,10 @@
 //! The verdicts for programs: `claims.csv` and `claims.json`.
 
-use super::{Totals, agreement};
+use super::{Totals, readings};
 use crate::reproduce::judged::{Book, Judged, Verdict};
 use serde_json::{Value, json};
 
-const COLUMNS: [&str; 16] = [
+const COLUMNS: [&str; 18] = [
     "id",
     "paper",
     "experiment",
@@ -18,7 +18,9 @@ const COLUMNS: [&str; 16] = [
     "in_range",
     "range_low",
     "range_high",
+    "seeds",
     "seeds_agree",
+    "seeds_in_range",
     "says",
     "diagnosis",
 ];
@@ -33,6 +35,7 @@ pub fn csv(book: &Book) -> String {
         for claim in paper.claims() {
             let joined = |values: Vec<String>| values.join(";");
             let flag = |flag: Option<bool>| flag.map(|flag| flag.to_string()).unwrap_or_default();
+            let count = |count: Option<usize>| count.map(|count| count.to_string()).unwrap_or_default();
             write(&[
                 claim.id.clone(),
                 paper.id.clone(),
@@ -47,7 +50,9 @@ pub fn csv(book: &Book) -> String {
                 flag(claim.in_range),
                 claim.range.map(|range| number(range.0)).unwrap_or_default(),
                 claim.range.map(|range| number(range.1)).unwrap_or_default(),
-                agreement(claim),
+                count(claim.seeds.map(|seeds| seeds.count)),
+                count(claim.seeds.and_then(|seeds| seeds.direction)),
+                count(claim.seeds.and_then(|seeds| seeds.in_range)),
                 claim.says.clone(),
                 claim.diagnosis.clone(),
             ]);
@@ -67,7 +72,7 @@ fn json_number(value: f64) -> Value {
     if value.is_infinite() { json!(value.to_string()) } else { json!(value) }
 }
 
-/// Totals, and every claim with its variants.
+/// Totals of every reading, and every claim.
 pub fn json(book: &Book) -> Value {
     let papers: Vec<Value> = book
         .papers
@@ -76,7 +81,10 @@ pub fn json(book: &Book) -> Value {
             json!({
                 "id": paper.id,
                 "title": paper.title,
+                "reading": paper.reading,
                 "totals": totals(&Totals::of(paper.claims())),
+                "points": paper.points,
+                "readings": readings::rows(paper).iter().map(of_reading).collect::<Vec<_>>(),
             })
         })
         .collect();
@@ -102,9 +110,20 @@ fn totals(of: &Totals) -> Value {
     for verdict in Verdict::ALL {
         map.insert(verdict.words().replace(' ', "_"), json!(of.of_verdict(verdict)));
     }
-    map.insert("hold_under_another_assumption".into(), json!(of.otherwise));
+    map.insert("cannot_fail".into(), json!(of.apart));
     map.insert("all".into(), json!(of.all()));
     Value::Object(map)
+}
+
+fn of_reading(row: &readings::Row<'_>) -> Value {
+    let verdict = |claim: &Judged| (claim.id.clone(), json!({ "verdict": claim.verdict.words(), "ours": claim.ours }));
+    json!({
+        "name": row.reading.name,
+        "title": row.reading.title,
+        "main": row.reading.main,
+        "totals": totals(&row.totals),
+        "claims": row.reading.claims.iter().map(verdict).collect::<serde_json::Map<_, _>>(),
+    })
 }
 
 fn of_claim(paper: &str, claim: &Judged) -> Value {
@@ -115,11 +134,6 @@ fn of_claim(paper: &str, claim: &Judged) -> Value {
             let half_width = value.half_width.map(json_number);
             json!({ "mean": json_number(value.mean), "half_width": half_width, "seeds": value.count })
         })
-        .collect();
-    let variants: Vec<Value> = claim
-        .variants
-        .iter()
-        .map(|variant| json!({ "under": variant.under, "ours": variant.ours, "verdict": variant.verdict.words() }))
         .collect();
     json!({
         "id": claim.id,
@@ -134,9 +148,11 @@ fn of_claim(paper: &str, claim: &Judged) -> Value {
         "direction": claim.direction,
         "in_range": claim.in_range,
         "range": claim.range.map(|(low, high)| [json_number(low), json_number(high)]),
-        "seeds_agree": claim.seeds_agree.map(|(agree, of)| [agree, of]),
+        "seeds": claim.seeds.map(|seeds| {
+            json!({ "count": seeds.count, "direction": seeds.direction, "in_range": seeds.in_range })
+        }),
         "tolerance": claim.tolerance,
         "diagnosis": claim.diagnosis,
-        "variants": variants,
+        "cannot_fail": claim.cannot_fail,
     })
 }

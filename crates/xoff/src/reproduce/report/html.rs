@@ -1,7 +1,7 @@
 //! `report.html` and a page per paper, each of which needs nothing else.
 
 use super::{
-    Totals, again, agreement, cost, counted, duration, falls_short, first_failures, more_failed, range_text,
+    Totals, again, agreement, cost, counted, duration, falls_short, first_failures, more_failed, range_text, readings,
     setting_text, source,
 };
 use crate::reproduce::judged::{Book, Deviation, ExperimentPage, Judged, PaperPage, Verdict};
@@ -84,7 +84,7 @@ fn totals(of: &Totals) -> Value {
         .into_iter()
         .map(|verdict| json!({ "count": of.of_verdict(verdict), "class": class(verdict) }))
         .collect();
-    json!({ "counts": counts, "all": of.all(), "percent": of.percent(of.holds), "otherwise": of.otherwise })
+    json!({ "counts": counts, "all": of.all(), "apart": of.apart, "percents": of.percents() })
 }
 
 fn class(verdict: Verdict) -> &'static str {
@@ -92,7 +92,7 @@ fn class(verdict: Verdict) -> &'static str {
         Verdict::Holds => "holds",
         Verdict::HoldsInDirection => "partly",
         Verdict::DoesNotHold => "fails",
-        Verdict::NotRunAtThisScale => "absent",
+        Verdict::NotRunAtThisScale | Verdict::NotJudged => "absent",
     }
 }
 
@@ -108,9 +108,30 @@ fn of_paper(book: &Book, paper: &PaperPage) -> Value {
         "what": paper.what,
         "facts": facts(book, runs, cpu_seconds),
         "totals": totals(&Totals::of(paper.claims())),
+        "points": paper.points,
+        "readings": readings::rows(paper).iter().map(|row| of_reading(paper, row)).collect::<Vec<_>>(),
+        "differences": readings::differences(paper).iter().map(difference).collect::<Vec<_>>(),
         "experiments": experiments,
         "deviations": paper.deviations.iter().map(deviation).collect::<Vec<_>>(),
     })
+}
+
+fn of_reading(paper: &PaperPage, row: &readings::Row<'_>) -> Value {
+    json!({
+        "name": row.reading.name,
+        "title": row.reading.title,
+        "why": row.reading.why,
+        "main": row.reading.main,
+        "shown": row.reading.name == paper.reading,
+        "totals": totals(&row.totals),
+    })
+}
+
+/// A claim on which the readings differ.
+fn difference((claim, all): &(&Judged, Vec<&Judged>)) -> Value {
+    let cell =
+        |of: &&Judged| json!({ "ours": unbroken(&of.ours), "verdict": of.verdict.words(), "class": class(of.verdict) });
+    json!({ "id": claim.id, "says": claim.says, "paper": claim.paper, "all": all.iter().map(cell).collect::<Vec<_>>() })
 }
 
 fn of_experiment(book: &Book, experiment: &ExperimentPage, deviations: &[Deviation]) -> Value {
@@ -150,11 +171,6 @@ fn of_experiment(book: &Book, experiment: &ExperimentPage, deviations: &[Deviati
 }
 
 fn claim(claim: &Judged) -> Value {
-    let variants: Vec<Value> = claim
-        .variants
-        .iter()
-        .map(|of| json!({ "under": of.under, "ours": of.ours, "verdict": of.verdict.words(), "class": class(of.verdict) }))
-        .collect();
     json!({
         "id": claim.id,
         "says": claim.says,
@@ -166,8 +182,8 @@ fn claim(claim: &Judged) -> Value {
         "class": class(claim.verdict),
         "seeds": agreement(claim),
         "short": falls_short(claim),
+        "apart": claim.cannot_fail,
         "diagnosis": if claim.diagnosis.is_empty() { "not yet explained." } else { &claim.diagnosis },
-        "variants": variants,
     })
 }
 

@@ -3,6 +3,7 @@
 mod data;
 mod html;
 mod markdown;
+mod readings;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -35,14 +36,20 @@ fn plain(value: f64) -> String {
     if value.fract() == 0.0 || value.abs() < 1.0 { value.to_string() } else { brief(value) }
 }
 
-/// `4 of 5`; empty where nothing was counted.
+/// In how many seeds the clauses of a claim hold: `4 of 5`, or `5 of 5, 3 in range` where the two differ; empty where
+/// nothing was counted.
 fn agreement(claim: &Judged) -> String {
-    claim.seeds_agree.map_or_else(String::new, |(agree, of)| format!("{agree} of {of}"))
+    let Some(seeds) = claim.seeds else { return String::new() };
+    match (seeds.direction, seeds.in_range) {
+        (Some(agree), Some(inside)) if agree != inside => format!("{agree} of {}, {inside} in range", seeds.count),
+        (Some(agree), _) | (None, Some(agree)) => format!("{agree} of {}", seeds.count),
+        (None, None) => String::new(),
+    }
 }
 
 /// Whether a claim needs to be explained.
 fn falls_short(claim: &Judged) -> bool {
-    matches!(claim.verdict, Verdict::HoldsInDirection | Verdict::DoesNotHold)
+    matches!(claim.verdict, Verdict::HoldsInDirection | Verdict::DoesNotHold | Verdict::NotJudged)
 }
 
 /// Claims that fall short, those for one reason together: several often fail for the same.

@@ -1,5 +1,7 @@
 use super::*;
-use crate::reproduce::judged::{Book, Deviation, Drawn, ExperimentPage, JudgedVariant, PaperPage};
+use crate::reproduce::judged::{
+    Book, ChoicePage, Deviation, Drawn, ExperimentPage, PaperPage, PointPage, ReadingPage, Seeds,
+};
 use crate::reproduce::results::Estimate;
 
 fn claim(id: &str, verdict: Verdict) -> Judged {
@@ -20,11 +22,45 @@ fn claim(id: &str, verdict: Verdict) -> Judged {
         direction: Some(true),
         in_range: Some(verdict == Verdict::Holds),
         range: Some((23.0, 85.5)),
-        seeds_agree: Some((4, 5)),
+        seeds: Some(Seeds { count: 5, direction: Some(4), in_range: Some(3) }),
         tolerance: "half to one and a half".into(),
         diagnosis: "the paper's buffer is unknown, and with \"half\" of it the frames are *twice* as many".into(),
-        variants: vec![JudgedVariant { under: "timed PFC".into(), ours: "50 %".into(), verdict: Verdict::Holds }],
+        cannot_fail: String::new(),
     }
+}
+
+/// One of each verdict, and one that stands apart.
+fn claims() -> Vec<Judged> {
+    let mut all: Vec<Judged> =
+        Verdict::ALL.iter().enumerate().map(|(i, verdict)| claim(&format!("pcn-c00{i}"), *verdict)).collect();
+    all.push(Judged { cannot_fail: "it is our <input>".into(), ..claim("pcn-c005", Verdict::Holds) });
+    all
+}
+
+/// An open point, the chosen reading, and one under which nothing holds.
+fn readings() -> (Vec<PointPage>, Vec<ReadingPage>) {
+    let choice = |name: &str, reading: &str| ChoicePage {
+        name: name.into(),
+        what: format!("what {name} is"),
+        evidence: vec!["Sec. 3 says <so>.".into()],
+        against: vec!["Fig. 5 does not.".into()],
+        readings: vec![reading.into()],
+    };
+    let point = PointPage {
+        name: "xon".into(),
+        title: "XON".into(),
+        paper: "Gives XOFF only.".into(),
+        choices: vec![choice("near", "cited"), choice("half", "literal")],
+    };
+    let reading = |name: &str, main: bool, claims: Vec<Judged>| ReadingPage {
+        name: name.into(),
+        title: format!("As {name}"),
+        why: "Because.".into(),
+        main,
+        claims,
+    };
+    let none = claims().into_iter().map(|of| Judged { verdict: Verdict::DoesNotHold, ..of }).collect();
+    (vec![point], vec![reading("cited", true, claims()), reading("literal", false, none)])
 }
 
 fn book() -> Book {
@@ -46,7 +82,7 @@ fn book() -> Book {
             vec!["scheme".into(), "frames".into()],
             vec![vec!["PCN".into(), "12 ± 3".into()]],
         )],
-        claims: Verdict::ALL.iter().enumerate().map(|(i, v)| claim(&format!("pcn-c00{i}"), *v)).collect(),
+        claims: claims(),
         runs: 12,
         cpu_seconds: 321.0,
         packet_hops: 1_000_000,
@@ -69,6 +105,7 @@ fn book() -> Book {
         why: "2 KB below".into(),
         effect: "none measured: 3.11 ms both".into(),
     };
+    let (points, readings) = readings();
     let paper = PaperPage {
         id: "pcn".into(),
         title: "Re-architecting".into(),
@@ -76,6 +113,10 @@ fn book() -> Book {
         venue: "NSDI".into(),
         year: 2020,
         what: "What it is.".into(),
+        reading: "cited".into(),
+        points,
+        readings,
+        searched: true,
         experiments: vec![experiment, design],
         deviations: vec![deviation],
     };
@@ -104,11 +145,16 @@ fn pages_stand_alone_and_are_escaped() {
         "<svg width=\"900\">",
         "53.4\u{a0}±\u{a0}2.1 %",
         "23\u{a0}to\u{a0}85.5",
-        "4 of 5",
+        "4 of 5, 3 in range",
         "holds in direction",
         "not run at this scale",
+        "not judged",
         "Why: the paper&#x27;s buffer",
-        "Under timed PFC",
+        "nothing could make it fail: it is our &lt;input&gt;",
+        "Gives XOFF only.",
+        "Sec. 3 says &lt;so&gt;.",
+        "As literal",
+        "Claims on which the readings differ (4)",
         "one seed, 40 ms",
         "deadlock at 3 ms",
         "510 KB",
@@ -118,7 +164,7 @@ fn pages_stand_alone_and_are_escaped() {
     ] {
         assert!(paper.contains(part), "{part} is missing from\n{paper}");
     }
-    assert_eq!(paper.matches("Why: ").count(), 2, "what holds or was not run needs no reason");
+    assert_eq!(paper.matches("Why: ").count(), 3, "what holds or was not run needs no reason");
     assert!(pages[0].1.contains("href=\"pcn.html#pcn-fig2\"") && pages[0].1.contains("33 %"));
 }
 
@@ -129,21 +175,25 @@ fn the_csv_has_a_row_per_claim() {
     let head = reader.headers().unwrap().clone();
     let column = |name: &str| head.iter().position(|known| known == name).unwrap();
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    assert_eq!(rows.len(), 4);
+    assert_eq!(rows.len(), 6);
     assert_eq!(&rows[0][column("mean")], "53.4;inf;");
     assert_eq!(&rows[0][column("half_width")], "2.1;;");
     assert_eq!(&rows[1][column("verdict")], "holds in direction");
-    assert_eq!((&rows[1][column("range_low")], &rows[1][column("seeds_agree")]), ("23", "4 of 5"));
+    assert_eq!((&rows[1][column("range_low")], &rows[1][column("seeds_agree")]), ("23", "4"));
+    assert_eq!((&rows[1][column("seeds")], &rows[1][column("seeds_in_range")]), ("5", "3"));
 }
 
 #[test]
-fn the_json_has_totals_and_variants() {
+fn the_json_has_totals_of_every_reading() {
     let value = json(&book());
     assert_eq!(value["totals"]["holds"], 1);
-    assert_eq!(value["totals"]["all"], 4);
+    assert_eq!(value["totals"]["all"], 6);
+    assert_eq!(value["totals"]["cannot_fail"], 1);
     assert_eq!(value["claims"][0]["values"][1]["mean"], "inf");
     assert!(value["claims"][0]["values"][2]["mean"].is_null());
-    assert_eq!(value["claims"][2]["variants"][0]["under"], "timed PFC");
+    assert_eq!(value["papers"][0]["points"][0]["choices"][1]["readings"][0], "literal");
+    assert_eq!(value["papers"][0]["readings"][1]["totals"]["does_not_hold"], 5);
+    assert_eq!(value["papers"][0]["readings"][1]["claims"]["pcn-c000"]["verdict"], "does not hold");
     assert_eq!(value["papers"][0]["totals"]["not_run_at_this_scale"], 1);
 }
 
@@ -168,12 +218,13 @@ fn documents_have_tables_that_hold_together() {
     assert_eq!(names, ["reproduction.md", "reproduction/pcn.md"]);
     let (index, paper) = (&pages[0].1, &pages[1].1);
     for part in [
-        "**4 claims: 1 holds, 1 holds in direction, 1 does not hold (1 of these does under another assumption), 1 is not \
-         run at this scale.**",
-        "| [pcn](reproduction/pcn.md) | 4 | 1 | 1 | 1 | 1 | 1 | 33 % | 67 % |",
+        "**6 claims: 1 holds, 1 holds in direction, 1 does not hold, 1 is not run at this scale, 1 is not judged, 1 cannot \
+         fail.**",
+        "| [pcn](reproduction/pcn.md) | cited | 6 | 1 | 1 | 1 | 1 | 1 | 1 | 33 % | 67 % |",
+        "| pcn | literal | As literal | 0 | 0 | 5 | 0 % | 0 % |",
         "`xoff reproduce pcn`",
         "(`xoff reproduce pcn-fig2 --scale quick`)",
-        "| [pcn-fig2](reproduction/pcn.md#pcn-fig2) | Fig. 2, sec. 3.1 | PFC with &lt;existing> congestion control | 4 |",
+        "| [pcn-fig2](reproduction/pcn.md#pcn-fig2) | Fig. 2, sec. 3.1 | PFC with &lt;existing> congestion control | 6 |",
         "(held by tests) | - | - |",
     ] {
         assert!(index.contains(part), "{part} is missing from\n{index}");
@@ -190,8 +241,14 @@ fn documents_have_tables_that_hold_together() {
         "\\*twice\\*",
         "| <a id=\"pcn-d01\"></a>pcn-d01 |",
         "do otherwise: [pcn-d01](#pcn-d01).",
-        "| 47 % | 53.4 ± 2.1 % | **does not hold** | 23 to 85.5 (half to one and a half) | 4 of 5 |",
-        "| pcn-c001 | timed PFC | 50 % | **holds** |",
+        "| 47 % | 53.4 ± 2.1 % | **does not hold** | 23 to 85.5 (half to one and a half) | 4 of 5, 3 in range |",
+        "**pcn-c004** not judged: ",
+        "Nothing could make 1 claim fail",
+        "- **XON.** Gives XOFF only.",
+        "  - *near* (readings: cited): what near is For it: Sec. 3 says &lt;so>. Against it: Fig. 5 does not.",
+        "| cited (chosen) | As cited. Because. | 1 | 1 | 1 | 1 | 1 | 33 % | 67 % |",
+        "The readings differ on 4 claims",
+        "[pcn-search.csv](pcn-search.csv)",
     ] {
         assert!(paper.contains(part), "{part} is missing from\n{paper}");
     }
@@ -232,5 +289,5 @@ fn nothing_to_say_is_said_without_panic() {
     assert_eq!(csv(&empty).lines().count(), 1);
     assert_eq!(json(&empty)["totals"]["all"], 0);
     assert!(text(&empty, 80).contains("scale"));
-    assert!(markdown(&empty, &AMONG)[0].1.contains("| **all** | 0 |"));
+    assert!(markdown(&empty, &AMONG)[0].1.contains("| **all** |  | 0 |"));
 }

@@ -1,6 +1,6 @@
 //! The verdicts for the terminal, in as many columns as it has.
 
-use super::{Totals, by_reason, cost, counted, duration, first_failures, more_failed};
+use super::{Totals, by_reason, cost, counted, duration, first_failures, more_failed, readings};
 use crate::reproduce::judged::{Book, ExperimentPage, Verdict};
 use xoff_results::grid::{self, Grid, shorten};
 use xoff_scenario::wrap;
@@ -91,25 +91,30 @@ fn words(verdict: Verdict) -> &'static str {
         Verdict::HoldsInDirection => "in direction",
         Verdict::DoesNotHold => "does not hold",
         Verdict::NotRunAtThisScale => "not run",
+        Verdict::NotJudged => "not judged",
     }
 }
 
 fn totals(book: &Book) -> String {
-    let head = ["paper", "claims", "hold", "in direction", "do not hold", "(otherwise)", "not run", "hold, of judged"];
-    let mut grid = Grid::new(head);
-    let mut row = |name: &str, of: Totals| {
-        let counts = [of.all(), of.holds, of.in_direction, of.does_not_hold, of.otherwise, of.not_run];
+    let head =
+        ["paper", "reading", "hold", "direction", "do not", "not run", "not judged", "apart", "hold", "direction"];
+    let mut grid = Grid::new(head).left(&[1]);
+    let mut row = |name: &str, reading: &str, of: Totals| {
+        let counts = [of.holds, of.in_direction, of.does_not_hold, of.not_run, of.not_judged, of.apart];
         let counts = counts.map(|n| n.to_string());
-        grid.row([vec![name.to_owned()], counts.to_vec(), vec![of.percent(of.holds)]].concat());
+        grid.row([vec![name.to_owned(), reading.to_owned()], counts.to_vec(), of.percents().to_vec()].concat());
     };
     for paper in &book.papers {
-        row(&paper.id, Totals::of(paper.claims()));
+        row(&paper.id, &paper.reading, Totals::of(paper.claims()));
+        for other in readings::rows(paper).iter().filter(|row| row.reading.name != paper.reading) {
+            row("", &other.reading.name, other.totals);
+        }
     }
     if book.papers.len() != 1 {
-        row("all", Totals::of(book.claims()));
+        row("all", "", Totals::of(book.claims()));
     }
     format!(
-        "{}\n  (otherwise): of those that do not hold, how many do under another reasonable assumption\n\
+        "{}\n  percentages: of the claims judged, outright and at least in direction; apart: claims that cannot fail\n\
          scale {}: {}, {} CPU in all, {} for this command\n",
         grid.text().trim_end(),
         book.scale,

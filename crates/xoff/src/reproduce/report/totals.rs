@@ -8,35 +8,39 @@ pub struct Totals {
     pub in_direction: usize,
     pub does_not_hold: usize,
     pub not_run: usize,
-    /// Of those that do not hold: they do, at least in direction, under another reasonable assumption.
-    pub otherwise: usize,
+    pub not_judged: usize,
+    /// Claims that nothing could make fail, whatever their verdict.
+    pub apart: usize,
 }
 
 impl Totals {
     pub fn of<'a>(claims: impl Iterator<Item = &'a Judged>) -> Totals {
+        Totals::count(claims.map(|claim| (claim.verdict, !claim.cannot_fail.is_empty())))
+    }
+
+    /// Of verdicts, each with whether it stands apart.
+    pub fn count(verdicts: impl Iterator<Item = (Verdict, bool)>) -> Totals {
         let mut totals = Totals::default();
-        for claim in claims {
-            *match claim.verdict {
+        for (verdict, apart) in verdicts {
+            *match verdict {
+                _ if apart => &mut totals.apart,
                 Verdict::Holds => &mut totals.holds,
                 Verdict::HoldsInDirection => &mut totals.in_direction,
                 Verdict::DoesNotHold => &mut totals.does_not_hold,
                 Verdict::NotRunAtThisScale => &mut totals.not_run,
+                Verdict::NotJudged => &mut totals.not_judged,
             } += 1;
-            let holds = |verdict| matches!(verdict, Verdict::Holds | Verdict::HoldsInDirection);
-            if claim.verdict == Verdict::DoesNotHold && claim.variants.iter().any(|of| holds(of.verdict)) {
-                totals.otherwise += 1;
-            }
         }
         totals
     }
 
-    /// Claims that could be judged.
+    /// Claims that could be judged, and could have failed.
     pub fn judged(&self) -> usize {
         self.holds + self.in_direction + self.does_not_hold
     }
 
     pub fn all(&self) -> usize {
-        self.judged() + self.not_run
+        self.judged() + self.not_run + self.not_judged + self.apart
     }
 
     pub fn of_verdict(&self, verdict: Verdict) -> usize {
@@ -45,14 +49,20 @@ impl Totals {
             Verdict::HoldsInDirection => self.in_direction,
             Verdict::DoesNotHold => self.does_not_hold,
             Verdict::NotRunAtThisScale => self.not_run,
+            Verdict::NotJudged => self.not_judged,
         }
     }
 
-    /// `72 %` of the claims that could be judged; `-` if none could.
+    /// `72 %` of the claims that were judged; `-` if none was.
     pub fn percent(&self, count: usize) -> String {
         match self.judged() {
             0 => "-".to_owned(),
             judged => format!("{:.0} %", 100.0 * count as f64 / judged as f64),
         }
+    }
+
+    /// Outright, and at least in direction.
+    pub fn percents(&self) -> [String; 2] {
+        [self.percent(self.holds), self.percent(self.holds + self.in_direction)]
     }
 }

@@ -3,7 +3,7 @@
 use super::markup::{cell, inline, link, table};
 use super::{Shelf, again, counted, experiments, sentence};
 use crate::reproduce::judged::{Book, PaperPage};
-use crate::reproduce::report::{Totals, duration};
+use crate::reproduce::report::{Totals, duration, readings};
 use xoff_scenario::number::thousands;
 
 pub fn page(book: &Book, shelf: &Shelf) -> String {
@@ -39,43 +39,65 @@ fn example(book: &Book) -> Option<(&str, &str)> {
 }
 
 fn verdicts(book: &Book, shelf: &Shelf) -> String {
-    let row = |name: String, of: Totals| {
-        vec![
-            name,
-            of.all().to_string(),
-            of.holds.to_string(),
-            of.in_direction.to_string(),
-            of.does_not_hold.to_string(),
-            of.otherwise.to_string(),
-            of.not_run.to_string(),
-            of.percent(of.holds),
-            of.percent(of.holds + of.in_direction),
-        ]
+    let row = |name: String, reading: String, of: Totals| {
+        let counts = [of.all(), of.holds, of.in_direction, of.does_not_hold, of.not_run, of.not_judged, of.apart]
+            .map(|n| n.to_string());
+        [vec![name, reading], counts.to_vec(), of.percents().to_vec()].concat()
     };
-    let mut rows: Vec<Vec<String>> = book
-        .papers
-        .iter()
-        .map(|paper| row(link(&paper.id, &place(paper, shelf)), Totals::of(paper.claims())))
-        .collect();
-    rows.push(row("**all**".into(), Totals::of(book.claims())));
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for paper in &book.papers {
+        rows.push(row(link(&paper.id, &place(paper, shelf)), cell(&paper.reading), Totals::of(paper.claims())));
+    }
+    rows.push(row("**all**".into(), String::new(), Totals::of(book.claims())));
     let head = [
         "paper",
+        "reading",
         "claims",
         "hold",
         "in direction",
         "do not hold",
-        "of these, under another assumption",
         "not run",
+        "not judged",
+        "cannot fail",
         "hold, of those judged",
         "at least in direction",
     ];
     format!(
         "{}A claim *holds* if its direction and its magnitude do, as far as it states either; it holds *in direction* \
-         if the sign, rank or trend is right and the size is outside the range that was set beforehand. Some that do \
-         not hold do (at least in direction) under another assumption that is as reasonable as ours; they are counted, \
-         and the verdict stays. What needs larger runs than this scale's is *not run*.\n\n",
-        table(&head, rows)
+         if the sign, rank or trend is right and the size is outside the range that was set beforehand. Either must be \
+         so in the mean over the seeds and in more than half of them. What needs larger runs than this scale's is *not \
+         run*; what needs a testbed, or a unit that the paper does not print, is *not judged*; what nothing could make \
+         fail stands apart. The percentages are of the claims that were judged.\n\n{}",
+        table(&head, rows),
+        alternatives(book)
     )
+}
+
+/// The same for every other reading that was run.
+fn alternatives(book: &Book) -> String {
+    let mut rows = Vec::new();
+    for paper in &book.papers {
+        for row in readings::rows(paper).iter().filter(|row| row.reading.name != paper.reading) {
+            let of = &row.totals;
+            let counts = [of.holds, of.in_direction, of.does_not_hold].map(|n| n.to_string());
+            let own = vec![cell(&paper.id), cell(&row.reading.name), cell(&row.reading.title)];
+            rows.push([own, counts.to_vec(), of.percents().to_vec()].concat());
+        }
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = [
+        "paper",
+        "reading",
+        "what",
+        "hold",
+        "in direction",
+        "do not hold",
+        "hold, of those judged",
+        "at least in direction",
+    ];
+    format!("Under other readings, each of them run whole:\n\n{}", table(&head, rows))
 }
 
 /// The page of a paper, from the index.

@@ -42,8 +42,7 @@ fn tidy(page: &str) -> String {
     page
 }
 
-/// `157 claims: 85 hold, 17 hold in direction, 51 do not hold (29 of these do under another assumption), 4 are not
-/// run at this scale`.
+/// `157 claims: 85 hold, 17 hold in direction, 31 do not hold, 8 are not judged, 16 cannot fail`.
 fn sentence(of: &Totals) -> String {
     let verb = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     let mut parts = vec![verb(of.holds, "holds", "hold")];
@@ -51,14 +50,16 @@ fn sentence(of: &Totals) -> String {
         parts.push(verb(of.in_direction, "holds in direction", "hold in direction"));
     }
     if of.does_not_hold > 0 {
-        let otherwise = match of.otherwise {
-            0 => String::new(),
-            some => format!(" ({} under another assumption)", verb(some, "of these does", "of these do")),
-        };
-        parts.push(verb(of.does_not_hold, "does not hold", "do not hold") + &otherwise);
+        parts.push(verb(of.does_not_hold, "does not hold", "do not hold"));
     }
     if of.not_run > 0 {
         parts.push(verb(of.not_run, "is not run at this scale", "are not run at this scale"));
+    }
+    if of.not_judged > 0 {
+        parts.push(verb(of.not_judged, "is not judged", "are not judged"));
+    }
+    if of.apart > 0 {
+        parts.push(verb(of.apart, "cannot fail", "cannot fail"));
     }
     format!("{}: {}", counted(of.all(), "claim"), parts.join(", "))
 }
@@ -67,13 +68,13 @@ fn sentence(of: &Totals) -> String {
 fn experiments(paper: &PaperPage, page: &str) -> String {
     let row = |of: &ExperimentPage| {
         let totals = Totals::of(of.claims.iter());
-        let counts = [totals.all(), totals.holds, totals.in_direction, totals.does_not_hold, totals.not_run];
+        let counts = [totals.all(), totals.holds, totals.in_direction, totals.does_not_hold];
         let counts = counts.map(|count| if of.claims.is_empty() { "-".to_owned() } else { count.to_string() });
         let what = if of.setting == "design" { format!("{} (held by tests)", of.title) } else { of.title.clone() };
         let runs = if of.runs == 0 { "-".to_owned() } else { cell(&cost(of)) };
         [vec![link(&of.id, &format!("{page}#{}", of.id)), cell(&of.place), cell(&what)], counts.to_vec(), vec![runs]]
             .concat()
     };
-    let head = ["", "in the paper", "what", "claims", "hold", "in direction", "do not hold", "not run", "runs"];
+    let head = ["", "in the paper", "what", "claims", "hold", "in direction", "do not hold", "runs"];
     table(&head, paper.experiments.iter().map(row).collect())
 }

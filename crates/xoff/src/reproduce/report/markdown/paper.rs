@@ -4,7 +4,7 @@ use super::markup::{anchor, cell, folded, inline, link, table};
 use super::{FIGURES, Shelf, again, cost, counted, experiments, sentence};
 use crate::reproduce::judged::{Book, Deviation, ExperimentPage, Judged, PaperPage, Verdict};
 use crate::reproduce::report::{
-    Totals, agreement, by_reason, first_failures, more_failed, range_text, setting_text, source,
+    Totals, agreement, by_reason, first_failures, more_failed, range_text, readings, setting_text, source,
 };
 
 pub fn page(book: &Book, paper: &PaperPage, shelf: &Shelf) -> String {
@@ -24,6 +24,7 @@ pub fn page(book: &Book, paper: &PaperPage, shelf: &Shelf) -> String {
         again(book, &paper.id),
         id = paper.id
     ));
+    out.push_str(&how_it_is_read(paper));
     for experiment in &paper.experiments {
         out.push_str(&of_experiment(book, experiment, paper));
     }
@@ -33,6 +34,89 @@ pub fn page(book: &Book, paper: &PaperPage, shelf: &Shelf) -> String {
         out.push_str(&table(&["", "kind", "topic", "paper", "ours", "why", "effect", "experiments"], rows));
     }
     out
+}
+
+/// The readings side by side, the open points with their choices, and where it matters.
+fn how_it_is_read(paper: &PaperPage) -> String {
+    if paper.points.is_empty() {
+        return String::new();
+    }
+    let mut out = format!(
+        "## How the paper is read\n\nThis page is about the reading *{}*; another is run with `xoff reproduce {} \
+         --reading NAME`. Points, choices and readings are in `experiments/{}/reading.toml`.\n\n",
+        inline(&paper.reading),
+        paper.id,
+        paper.id
+    );
+    out.push_str(&readings_table(paper));
+    for point in &paper.points {
+        out.push_str(&format!("- **{}.** {}\n", inline(&point.title), inline(&point.paper)));
+        for choice in &point.choices {
+            let of = match choice.readings.join(", ") {
+                readings if readings.is_empty() => "tried in the search only".to_owned(),
+                readings => format!("readings: {readings}"),
+            };
+            let mut line = format!("  - *{}* ({of}): {}", inline(&choice.name), inline(&choice.what));
+            for (word, reasons) in [("For it", &choice.evidence), ("Against it", &choice.against)] {
+                if !reasons.is_empty() {
+                    let reasons: Vec<String> = reasons.iter().map(|reason| inline(reason)).collect();
+                    line.push_str(&format!(" {word}: {}", reasons.join(" ")));
+                }
+            }
+            out.push_str(&(line + "\n"));
+        }
+    }
+    out.push('\n');
+    if paper.searched {
+        out.push_str(&format!(
+            "What was tried before these were chosen, with other seeds: every combination of choices and the verdict of \
+             every claim under it, [{id}-search.csv]({id}-search.csv).\n\n![Readings tried]({FIGURES}/{id}-search.svg)\n\n",
+            id = paper.id
+        ));
+    }
+    out + &differences(paper)
+}
+
+fn readings_table(paper: &PaperPage) -> String {
+    let row = |row: &readings::Row<'_>| {
+        let name = if row.reading.main { format!("{} (chosen)", row.reading.name) } else { row.reading.name.clone() };
+        let what = format!("{}. {}", row.reading.title.trim_end_matches('.'), row.reading.why);
+        let of = &row.totals;
+        let counts = [of.holds, of.in_direction, of.does_not_hold, of.not_run, of.not_judged].map(|n| n.to_string());
+        [vec![cell(&name), cell(what.trim())], counts.to_vec(), of.percents().to_vec()].concat()
+    };
+    let head = [
+        "reading",
+        "what",
+        "hold",
+        "in direction",
+        "do not hold",
+        "not run",
+        "not judged",
+        "hold, of those judged",
+        "at least in direction",
+    ];
+    table(&head, readings::rows(paper).iter().map(row).collect())
+}
+
+/// The claims on which the readings differ.
+fn differences(paper: &PaperPage) -> String {
+    let found = readings::differences(paper);
+    if found.is_empty() {
+        return String::new();
+    }
+    let one = |of: &&Judged| match of.ours.is_empty() {
+        true => verdict(of.verdict).to_owned(),
+        false => format!("{}: {}", verdict(of.verdict), cell(&of.ours)),
+    };
+    let row = |(claim, all): &(&Judged, Vec<&Judged>)| {
+        let own = vec![cell(&claim.id), cell(&claim.says), cell(&claim.paper)];
+        [own, all.iter().map(one).collect()].concat()
+    };
+    let mut head = vec!["", "claim", "paper"];
+    head.extend(paper.readings.iter().map(|of| of.name.as_str()));
+    let title = format!("The readings differ on {}", counted(found.len(), "claim"));
+    folded(&title, &table(&head, found.iter().map(row).collect()))
 }
 
 fn of_experiment(book: &Book, experiment: &ExperimentPage, paper: &PaperPage) -> String {
@@ -95,7 +179,8 @@ fn claims(claims: &[Judged]) -> String {
         ]
     };
     let head = ["", "claim", "paper", "ours", "verdict", "accepted", "seeds that agree"];
-    let mut out = table(&head, claims.iter().map(row).collect());
+    let counted = claims.iter().filter(|claim| claim.cannot_fail.is_empty());
+    let mut out = table(&head, counted.map(row).collect());
     let reasons = by_reason(claims);
     if !reasons.is_empty() {
         out.push_str("Why ours differ:\n\n");
@@ -107,27 +192,33 @@ fn claims(claims: &[Judged]) -> String {
         let verb = match (first.verdict, group.len()) {
             (verdict, 1) => verdict.words(),
             (Verdict::HoldsInDirection, _) => "hold in direction",
+            (Verdict::NotJudged, _) => "are not judged",
             _ => "do not hold",
         };
         out.push_str(&format!("- {} {verb}: {}\n", ids.join(", "), inline(why)));
     }
     out.push('\n');
-    out + &variants(claims)
+    out + &apart(claims)
 }
 
-/// The same claims under other assumptions, of which there can be many.
-fn variants(claims: &[Judged]) -> String {
-    let mut rows = Vec::new();
-    for claim in claims {
-        for of in &claim.variants {
-            rows.push(vec![cell(&claim.id), cell(&of.under), cell(&of.ours), verdict(of.verdict).to_owned()]);
-        }
-    }
-    if rows.is_empty() {
+/// Checks of inputs, and what follows from definitions.
+fn apart(claims: &[Judged]) -> String {
+    let own: Vec<&Judged> = claims.iter().filter(|claim| !claim.cannot_fail.is_empty()).collect();
+    if own.is_empty() {
         return String::new();
     }
-    let title = format!("Under other assumptions: {}", counted(rows.len(), "verdict"));
-    folded(&title, &table(&["", "under", "ours", "verdict"], rows))
+    let row = |claim: &&Judged| {
+        vec![
+            cell(&claim.id),
+            cell(&claim.says),
+            cell(&claim.paper),
+            cell(&claim.ours),
+            verdict(claim.verdict).to_owned(),
+            cell(&claim.cannot_fail),
+        ]
+    };
+    let title = format!("Nothing could make {} fail", counted(own.len(), "claim"));
+    folded(&title, &table(&["", "claim", "paper", "ours", "verdict", "why"], own.iter().map(row).collect()))
 }
 
 /// The range with its reason.
@@ -145,6 +236,7 @@ fn verdict(verdict: Verdict) -> &'static str {
         Verdict::HoldsInDirection => "in direction",
         Verdict::DoesNotHold => "**does not hold**",
         Verdict::NotRunAtThisScale => "*not run*",
+        Verdict::NotJudged => "*not judged*",
     }
 }
 

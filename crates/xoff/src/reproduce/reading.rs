@@ -1,0 +1,247 @@
+//! How a paper is read where it leaves something open: points, the choices of each, and readings made of them.
+//!
+//! A reading takes one choice of every point, and all experiments of the paper are run under it. So what one figure
+//! assumes, all of them do.
+
+use super::change::Change;
+use super::experiment::{Experiment, RunGroup};
+use xoff_scenario::diagnostic::Diagnostic;
+use xoff_scenario::reader::{Result, Table, Text};
+
+/// `experiments/PAPER/reading.toml`.
+#[derive(Clone)]
+pub struct Readings {
+    /// `pcn`.
+    pub paper: String,
+    pub points: Vec<Point>,
+    /// The main one first. A paper without the file has one, and no points.
+    pub all: Vec<Reading>,
+}
+
+/// Something that the paper leaves open.
+#[derive(Clone)]
+pub struct Point {
+    pub name: Text,
+    pub title: String,
+    /// What the paper says of it, and where.
+    pub paper: String,
+    /// The main one first.
+    pub choices: Vec<Choice>,
+}
+
+/// One answer to it.
+#[derive(Clone)]
+pub struct Choice {
+    pub name: Text,
+    pub what: String,
+    /// Sentences, citations, equations, code of the same group.
+    pub evidence: Vec<String>,
+    pub against: Vec<String>,
+    changes: Vec<Change>,
+}
+
+/// One choice of every point.
+#[derive(Clone)]
+pub struct Reading {
+    pub name: String,
+    pub title: String,
+    pub why: String,
+    /// By point, in order.
+    pub choices: Vec<usize>,
+}
+
+impl Readings {
+    /// What a paper without open points is read as.
+    pub fn plain(paper: &str) -> Readings {
+        let only = Reading {
+            name: "main".to_owned(),
+            title: "As the files state it".to_owned(),
+            why: String::new(),
+            choices: Vec::new(),
+        };
+        Readings { paper: paper.to_owned(), points: Vec::new(), all: vec![only] }
+    }
+
+    pub fn read(mut root: Table, paper: &str) -> Result<Readings> {
+        let points: Vec<Point> = root.tables("point")?.into_iter().map(Point::read).collect::<Result<_>>()?;
+        distinct(points.iter().map(|point| &point.name), "point")?;
+        let mut names = Vec::new();
+        let mut all = Vec::new();
+        for mut table in root.tables("reading")? {
+            let name = table.text("name")?;
+            all.push(Reading {
+                name: name.value.clone(),
+                title: table.text("title")?.value,
+                why: table.text_or("why", "")?.value,
+                choices: read_choices(&mut table, &points)?,
+            });
+            table.finish()?;
+            names.push(name);
+        }
+        distinct(names.iter(), "reading")?;
+        if let Some(all) = names.iter().find(|name| name.value == "all") {
+            return Err(all.error("`all` stands for every reading"));
+        }
+        match all.first() {
+            None => return Err(root.place().error("there is no [[reading]]")),
+            Some(main) if main.choices.iter().any(|&choice| choice != 0) => {
+                let error =
+                    names[0].error("the first reading is the main one and takes the first choice of every point");
+                return Err(error.help("put the choices that it takes first in their points"));
+            }
+            Some(_) => {}
+        }
+        root.finish()?;
+        Ok(Readings { paper: paper.to_owned(), points, all })
+    }
+
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.all.iter().position(|reading| reading.name == name)
+    }
+
+    /// An experiment of the paper as some choices have it.
+    pub fn apply(&self, choices: &[usize], experiment: &Experiment) -> Experiment {
+        let mut changed = experiment.clone();
+        for (group, own) in changed.groups.iter_mut().zip(&experiment.groups) {
+            let of = |(point, &choice)| self.changes(point, choice, experiment, own);
+            group.changes = choices.iter().enumerate().flat_map(of).cloned().collect();
+        }
+        changed
+    }
+
+    /// Whether any choice of a point changes anything in an experiment.
+    pub fn matters(&self, point: usize, experiment: &Experiment) -> bool {
+        let some = |choice, group| self.changes(point, choice, experiment, group).next().is_some();
+        (0..self.points[point].choices.len()).any(|choice| experiment.groups.iter().any(|group| some(choice, group)))
+    }
+
+    fn changes(
+        &self,
+        point: usize,
+        choice: usize,
+        experiment: &Experiment,
+        group: &RunGroup,
+    ) -> impl Iterator<Item = &Change> {
+        self.points[point].choices[choice].changes.iter().filter(move |change| concerns(change, experiment, group))
+    }
+
+    /// Says what a change names and no run has.
+    pub fn check(&self, experiments: &[&Experiment]) -> Result<()> {
+        for choice in self.points.iter().flat_map(|point| &point.choices) {
+            for change in &choice.changes {
+                check(change, experiments)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a Text>, what: &str) -> Result<()> {
+    let mut seen: Vec<&str> = Vec::new();
+    for name in names {
+        if seen.contains(&name.value.as_str()) {
+            return Err(name.error(format!("the {what} `{}` stands here again", name.value)));
+        }
+        seen.push(&name.value);
+    }
+    Ok(())
+}
+
+/// `choices = { qcn = "standard" }`; a point that is not named takes its first choice.
+fn read_choices(table: &mut Table, points: &[Point]) -> Result<Vec<usize>> {
+    let mut choices = vec![0; points.len()];
+    let mut named = table.table("choices")?;
+    for key in named.keys() {
+        let Some(index) = points.iter().position(|point| point.name.value == key.value) else {
+            let names = points.iter().map(|point| point.name.value.as_str());
+            return Err(key.error(format!("there is no point `{}`", key.value)).nearest(&key.value, names));
+        };
+        let text = named.text(&key.value)?;
+        let own = &points[index].choices;
+        choices[index] = own.iter().position(|choice| choice.name.value == text.value).ok_or_else(|| {
+            let error = text.error(format!("the point `{}` has no choice `{}`", key.value, text.value));
+            error.nearest(&text.value, own.iter().map(|choice| choice.name.value.as_str()))
+        })?;
+    }
+    named.finish()?;
+    Ok(choices)
+}
+
+impl Point {
+    fn read(mut table: Table) -> Result<Point> {
+        let choices: Vec<Choice> = table.tables("choice")?.into_iter().map(Choice::read).collect::<Result<_>>()?;
+        distinct(choices.iter().map(|choice| &choice.name), "choice")?;
+        let point = Point {
+            name: table.text("name")?,
+            title: table.text("title")?.value,
+            paper: table.text("paper")?.value,
+            choices,
+        };
+        if point.choices.is_empty() {
+            return Err(point.name.error(format!("the point `{}` has no [[point.choice]]", point.name.value)));
+        }
+        table.finish()?;
+        Ok(point)
+    }
+}
+
+impl Choice {
+    fn read(mut table: Table) -> Result<Choice> {
+        let lines = |table: &mut Table, key: &str| -> Result<Vec<String>> {
+            Ok(table.take_texts(key)?.unwrap_or_default().into_iter().map(|text| text.value).collect())
+        };
+        let choice = Choice {
+            name: table.text("name")?,
+            what: table.text("what")?.value,
+            evidence: lines(&mut table, "evidence")?,
+            against: lines(&mut table, "against")?,
+            changes: table.tables("change")?.into_iter().map(Change::read).collect::<Result<_>>()?,
+        };
+        table.finish()?;
+        Ok(choice)
+    }
+}
+
+/// Whether some run of a group may be meant by a change.
+fn concerns(change: &Change, experiment: &Experiment, group: &RunGroup) -> bool {
+    let named = |names: &[Text], name: &str| names.is_empty() || names.iter().any(|text| text.value == name);
+    let has = |(name, values): &(Text, Vec<String>)| {
+        let mut own = group.axes.iter().filter(|axis| axis.name == name.value);
+        own.any(|axis| axis.values.iter().any(|value| values.contains(&value.name)))
+    };
+    named(&change.experiments, &experiment.id)
+        && named(&change.runs, &group.name)
+        && group.source().is_none()
+        && change.at.iter().all(has)
+}
+
+fn check(change: &Change, experiments: &[&Experiment]) -> Result<()> {
+    for name in &change.experiments {
+        if !experiments.iter().any(|experiment| experiment.id == name.value) {
+            let ids = experiments.iter().map(|experiment| experiment.id.as_str());
+            let error = name.error(format!("the paper has no experiment `{}`", name.value));
+            return Err(error.nearest(&name.value, ids));
+        }
+    }
+    let means = |of: &&Experiment| of.groups.iter().any(|group| concerns(change, of, group));
+    let nothing = |which: String| Err(change.place.error("this change changes nothing").label(which));
+    if !experiments.iter().any(means) && change.experiments.is_empty() {
+        return nothing("no run of the paper has these axes and values".to_owned());
+    }
+    // An experiment that is named and has no such run is a slip, not a filter.
+    let named = |of: &&&Experiment| change.experiments.iter().any(|name| name.value == of.id);
+    match experiments.iter().filter(named).find(|of| !means(of)) {
+        Some(of) => nothing(format!("no run of {} has these axes and values", of.id)),
+        None => Ok(()),
+    }
+}
+
+/// What went wrong with the name of a reading.
+pub fn unknown(name: &str, readings: &[&Readings]) -> Diagnostic {
+    let names = || readings.iter().flat_map(|of| &of.all).map(|reading| reading.name.as_str()).chain(["all"]);
+    let error = Diagnostic::new(format!("no paper of these has a reading `{name}`"));
+    let mut known: Vec<&str> = names().collect();
+    known.sort_unstable();
+    known.dedup();
+    error.label(format!("they have {}", known.join(", "))).nearest(name, names())
+}

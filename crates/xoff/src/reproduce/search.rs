@@ -1,0 +1,242 @@
+//! Every combination of choices at some open points of a paper, and how many of its claims hold under each: the grid
+//! that a reading was chosen from.
+
+use super::Reproduction;
+use super::catalogue::Catalogue;
+use super::experiment::Experiment;
+use super::judged::{Judged, Verdict};
+use super::reading::Readings;
+use super::report::Totals;
+use super::results::Results;
+use super::runner::{self, RunOptions};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use xoff_results::figures::chart::{Axis, AxisUnit, Chart, Line};
+use xoff_results::figures::colour;
+use xoff_scenario::Diagnostic;
+use xoff_sweep::pool::{Failed, Progress};
+
+/// More combinations than this are no search but a lottery.
+const MOST: usize = 2000;
+
+/// The grid of one paper.
+pub struct Search {
+    pub paper: String,
+    /// The points that were varied.
+    points: Vec<String>,
+    claims: Vec<String>,
+    /// Best first.
+    tried: Vec<Tried>,
+}
+
+/// One combination.
+struct Tried {
+    /// By varied point.
+    choices: Vec<String>,
+    /// The readings of the paper that are this combination.
+    readings: Vec<String>,
+    totals: Totals,
+    verdicts: Vec<Verdict>,
+}
+
+/// The combinations that naming some points asks for; `all` for every point.
+fn combinations(readings: &Readings, wanted: &[String]) -> Result<(Vec<usize>, Vec<Vec<usize>>), Diagnostic> {
+    let of = |name: &str| readings.points.iter().position(|point| point.name.value == name);
+    let mut varied: Vec<usize> = Vec::new();
+    for name in wanted {
+        match of(name) {
+            Some(index) => varied.push(index),
+            None if name == "all" => varied.extend(0..readings.points.len()),
+            None => {
+                let names = || readings.points.iter().map(|point| point.name.value.as_str());
+                let error = Diagnostic::new(format!("`{}` leaves no point `{name}` open", readings.paper));
+                let known = names().collect::<Vec<_>>().join(", ");
+                return Err(error.label(format!("its points are {known}")).nearest(name, names()));
+            }
+        }
+    }
+    varied.sort_unstable();
+    varied.dedup();
+    let count: usize = varied.iter().map(|&point| readings.points[point].choices.len()).product();
+    if count > MOST {
+        let error = Diagnostic::new(format!("{count} combinations are more than {MOST}"));
+        return Err(error.help("name the points that matter: --search POINT,POINT"));
+    }
+    let mut all = vec![vec![0; readings.points.len()]];
+    for &point in &varied {
+        let set = |choices: Vec<usize>, choice: usize| {
+            let mut own = choices;
+            own[point] = choice;
+            own
+        };
+        let longer =
+            |start: Vec<usize>| (0..readings.points[point].choices.len()).map(move |choice| set(start.clone(), choice));
+        all = all.into_iter().flat_map(longer).collect();
+    }
+    Ok((varied, all))
+}
+
+/// A paper's experiments, each in all the forms that the combinations ask for.
+struct Forms<'a> {
+    readings: &'a Readings,
+    /// By experiment: the points that change anything in it.
+    concerned: BTreeMap<String, Vec<usize>>,
+}
+
+impl Forms<'_> {
+    /// What tells the forms of an experiment apart.
+    fn key(&self, experiment: &str, choices: &[usize]) -> Vec<usize> {
+        self.concerned.get(experiment).into_iter().flatten().map(|&point| choices[point]).collect()
+    }
+}
+
+/// Runs every combination on the experiments of one paper, and judges all of its claims under each.
+pub fn search(
+    catalogue: &Catalogue,
+    paper: &str,
+    points: &[String],
+    options: &RunOptions,
+    watch: &(dyn Fn(Progress) + Sync),
+) -> Result<Search, Failed> {
+    let readings = catalogue.readings.iter().find(|of| of.paper == paper);
+    let readings = readings.ok_or_else(|| {
+        let error = Diagnostic::new(format!("`{paper}` is not a paper"));
+        Failed::BadInput(vec![error.help("a search is about whole papers: xoff reproduce pcn --search all")])
+    })?;
+    let (varied, combinations) = combinations(readings, points).map_err(|problem| Failed::BadInput(vec![problem]))?;
+    let named = [paper.to_owned()];
+    let whole = Reproduction::prepare(catalogue, &named, options.scale)?;
+    let points = 0..readings.points.len();
+    let of = |experiment: &&Experiment| {
+        (experiment.id.clone(), points.clone().filter(|point| readings.matters(*point, experiment)).collect())
+    };
+    let forms = Forms { readings, concerned: whole.needed.iter().map(of).collect() };
+    let made = run_forms(&forms, catalogue, &whole, &combinations, options, watch)?;
+    let mut tried = Vec::new();
+    for choices in &combinations {
+        let mut results: BTreeMap<String, Results> = BTreeMap::new();
+        for experiment in &whole.needed {
+            let key = (experiment.id.clone(), forms.key(&experiment.id, choices));
+            results.extend(made.get(&key).map(|found| (experiment.id.clone(), found.clone())));
+        }
+        runner::share(catalogue, &mut results);
+        let judged = whole.judge(&whole.data(&Arc::new(results), false))?;
+        tried.push(Tried::new(readings, &varied, choices, &judged));
+    }
+    tried.sort_by_key(|of| std::cmp::Reverse((of.totals.holds + of.totals.in_direction, of.totals.holds)));
+    Ok(Search {
+        paper: paper.to_owned(),
+        points: varied.iter().map(|&point| readings.points[point].name.value.clone()).collect(),
+        claims: whole.claims.iter().map(|claim| claim.id.value.clone()).collect(),
+        tried,
+    })
+}
+
+/// The results of every form of every experiment, each made once.
+type Made = BTreeMap<(String, Vec<usize>), Results>;
+
+fn run_forms(
+    forms: &Forms<'_>,
+    catalogue: &Catalogue,
+    whole: &Reproduction<'_>,
+    combinations: &[Vec<usize>],
+    options: &RunOptions,
+    watch: &(dyn Fn(Progress) + Sync),
+) -> Result<Made, Failed> {
+    // The forms of each experiment that are not made yet; each round makes one of each.
+    let mut left: BTreeMap<String, BTreeMap<Vec<usize>, &Vec<usize>>> = BTreeMap::new();
+    for experiment in &whole.needed {
+        let own = combinations.iter().map(|choices| (forms.key(&experiment.id, choices), choices));
+        left.insert(experiment.id.clone(), own.collect());
+    }
+    let mut made = Made::new();
+    while left.values().any(|own| !own.is_empty()) {
+        let mut round: Vec<(Vec<usize>, Experiment)> = Vec::new();
+        for (id, own) in &mut left {
+            let Some((key, choices)) = own.pop_first() else { continue };
+            let Some(experiment) = catalogue.experiment(id) else { continue };
+            round.push((key, forms.readings.apply(choices, experiment)));
+        }
+        let experiments: Vec<&Experiment> = round.iter().map(|(_, experiment)| experiment).collect();
+        runner::rehearse(&experiments, options.scale).map_err(Failed::BadInput)?;
+        let mut results = runner::run_all(&experiments, options, watch)?;
+        for (key, experiment) in &round {
+            made.extend(results.remove(&experiment.id).map(|found| ((experiment.id.clone(), key.clone()), found)));
+        }
+    }
+    Ok(made)
+}
+
+impl Tried {
+    fn new(readings: &Readings, varied: &[usize], choices: &[usize], judged: &[Judged]) -> Tried {
+        let name = |&point: &usize| readings.points[point].choices[choices[point]].name.value.clone();
+        let same = readings.all.iter().filter(|reading| reading.choices == choices);
+        Tried {
+            choices: varied.iter().map(name).collect(),
+            readings: same.map(|reading| reading.name.clone()).collect(),
+            totals: Totals::of(judged.iter()),
+            verdicts: judged.iter().map(|claim| claim.verdict).collect(),
+        }
+    }
+
+    /// Outright, and at least in direction, of the claims that were judged.
+    fn shares(&self) -> (f64, f64) {
+        let of = |count: usize| count as f64 / self.totals.judged().max(1) as f64;
+        (of(self.totals.holds), of(self.totals.holds + self.totals.in_direction))
+    }
+}
+
+impl Search {
+    /// A row per combination: its choices, its counts, and the verdict of every claim.
+    pub fn csv(&self) -> String {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        // Writing to memory cannot fail.
+        let mut write = |row: Vec<String>| writer.write_record(row).expect("memory takes any row");
+        let counts = ["reading", "judged", "hold", "in_direction", "do_not_hold"].map(str::to_owned);
+        write([self.points.clone(), counts.to_vec(), self.claims.clone()].concat());
+        for of in &self.tried {
+            let totals = &of.totals;
+            let counts = [totals.judged(), totals.holds, totals.in_direction, totals.does_not_hold];
+            let verdicts = of.verdicts.iter().map(|verdict| verdict.words().to_owned()).collect();
+            let counts = counts.map(|count| count.to_string()).to_vec();
+            write([of.choices.clone(), vec![of.readings.join(" ")], counts, verdicts].concat());
+        }
+        let bytes = writer.into_inner().expect("memory takes any row");
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// The readings tried, best first, against the part of the claims that hold.
+    pub fn chart(&self) -> Chart {
+        let line = |name: &str, index: usize, share: &dyn Fn(&Tried) -> f64| {
+            let points = self.tried.iter().enumerate().map(|(rank, of)| ((rank + 1) as f64, share(of))).collect();
+            Line::new(name.to_owned(), colour::by_index(index), points).dotted()
+        };
+        let lines =
+            vec![line("at least in direction", 0, &|of| of.shares().1), line("outright", 1, &|of| of.shares().0)];
+        let mut y = Axis::new("claims that hold, of those judged", AxisUnit::Fraction, false, true);
+        y.until = Some(1.0);
+        let x = Axis::new("readings tried, best first", AxisUnit::Plain(String::new()), false, false);
+        let title = format!("{}: every combination of {}", self.paper, self.points.join(", "));
+        let mut chart = Chart::of_lines(format!("{}-search", self.paper), title, x, y, lines);
+        let named = self.tried.iter().enumerate().filter(|(_, of)| !of.readings.is_empty());
+        chart.marks = named.map(|(rank, of)| ((rank + 1) as f64, of.readings.join(", "))).collect();
+        chart
+    }
+
+    /// The best and the named combinations, as words.
+    pub fn rows(&self) -> Vec<Vec<String>> {
+        const SHOWN: usize = 12;
+        let shown = self.tried.iter().enumerate().filter(|(rank, of)| *rank < SHOWN || !of.readings.is_empty());
+        let row = |(rank, of): (usize, &Tried)| {
+            let [outright, direction] = of.totals.percents();
+            let own = [(rank + 1).to_string(), of.choices.join(", "), of.readings.join(", ")];
+            let counts = [of.totals.holds, of.totals.in_direction, of.totals.does_not_hold].map(|n| n.to_string());
+            [own.to_vec(), counts.to_vec(), vec![outright, direction]].concat()
+        };
+        shown.map(row).collect()
+    }
+
+    pub fn count(&self) -> usize {
+        self.tried.len()
+    }
+}
