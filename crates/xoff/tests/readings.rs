@@ -100,7 +100,7 @@ fn readings_stand_side_by_side() {
 #[test]
 fn a_search_tries_every_combination() {
     let bench = toy_read();
-    let args = ["reproduce", "toy", "--search", "all", "--seeds", "1", "--first-seed", "7", "--out", "out"];
+    let args = ["reproduce", "toy", "--search=all", "--seeds", "1", "--first-seed", "7", "--out", "out"];
     let page = bench.ok(&[&args[..], &["--book", "docs"]].concat());
     assert!(page.contains("4 readings tried") && page.contains("usual"), "{page}");
     let csv = String::from_utf8(bench.read("out/toy-search.csv")).unwrap();
@@ -185,7 +185,7 @@ fn a_reading_that_says_nothing_is_refused() {
         let output = bench.xoff(&["reproduce", "toy", "--reading", "all", "--out", "r"]);
         let output = match output.status.code() {
             // What only the search runs is checked by the search.
-            Some(0) => bench.xoff(&["reproduce", "toy", "--search", "all", "--out", "s"]),
+            Some(0) => bench.xoff(&["reproduce", "toy", "--search=all", "--out", "s"]),
             _ => output,
         };
         let message = stderr(&output);
@@ -197,6 +197,6 @@ fn a_reading_that_says_nothing_is_refused() {
     let bench = toy_read();
     let message = stderr(&bench.xoff(&["reproduce", "toy", "--reading", "slwo"]));
     assert!(message.contains("no paper of these has a reading `slwo`") && message.contains("`slow`"), "{message}");
-    let message = stderr(&bench.xoff(&["reproduce", "toy", "--search", "rates"]));
+    let message = stderr(&bench.xoff(&["reproduce", "toy", "--search=rates"]));
     assert!(message.contains("no point `rates`") && message.contains("`rate`"), "{message}");
 }

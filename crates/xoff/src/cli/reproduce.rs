@@ -7,7 +7,7 @@ use crate::reproduce::editions::Edition;
 use crate::reproduce::report;
 use crate::reproduce::runner::RunOptions;
 use crate::reproduce::scale::Scale;
-use crate::reproduce::search::{self, Search};
+use crate::reproduce::search::{self, STATED, Search};
 use crate::reproduce::{Reproduced, Reproduction, Spent};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -31,9 +31,9 @@ pub struct ReproduceArgs {
     /// [default: the main reading of each paper]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     reading: Vec<String>,
-    /// In place of a report, every combination of choices at these open points of the papers, and how many claims hold
-    /// under each: names of points, or `all`
-    #[arg(long, value_name = "POINT", value_delimiter = ',', conflicts_with = "reading")]
+    /// In place of a report, every combination of choices at some open points of a paper, and how many claims hold
+    /// under each: names of points, or `all` [default: those that its file names]
+    #[arg(long, value_name = "POINT", value_delimiter = ',', conflicts_with = "reading", num_args = 0.., require_equals = true, default_missing_value = STATED)]
     search: Vec<String>,
     /// Seeds for each experiment with randomness in it, in place of its own number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]

@@ -14,6 +14,8 @@ pub struct Readings {
     /// `pcn`.
     pub paper: String,
     pub points: Vec<Point>,
+    /// The points that a search varies if none are named.
+    pub searched: Vec<usize>,
     /// The main one first. A paper without the file has one, and no points.
     pub all: Vec<Reading>,
 }
@@ -59,12 +61,16 @@ impl Readings {
             why: String::new(),
             choices: Vec::new(),
         };
-        Readings { paper: paper.to_owned(), points: Vec::new(), all: vec![only] }
+        Readings { paper: paper.to_owned(), points: Vec::new(), searched: Vec::new(), all: vec![only] }
     }
 
     pub fn read(mut root: Table, paper: &str) -> Result<Readings> {
         let points: Vec<Point> = root.tables("point")?.into_iter().map(Point::read).collect::<Result<_>>()?;
         distinct(points.iter().map(|point| &point.name), "point")?;
+        let mut searched = Vec::new();
+        for name in root.take_texts("search")?.unwrap_or_default() {
+            searched.push(point_named(&points, &name)?);
+        }
         let mut names = Vec::new();
         let mut all = Vec::new();
         for mut table in root.tables("reading")? {
@@ -92,7 +98,7 @@ impl Readings {
             Some(_) => {}
         }
         root.finish()?;
-        Ok(Readings { paper: paper.to_owned(), points, all })
+        Ok(Readings { paper: paper.to_owned(), points, searched, all })
     }
 
     pub fn find(&self, name: &str) -> Option<usize> {
@@ -147,15 +153,19 @@ fn distinct<'a>(names: impl Iterator<Item = &'a Text>, what: &str) -> Result<()>
     Ok(())
 }
 
+fn point_named(points: &[Point], name: &Text) -> Result<usize> {
+    points.iter().position(|point| point.name.value == name.value).ok_or_else(|| {
+        let names = points.iter().map(|point| point.name.value.as_str());
+        name.error(format!("there is no point `{}`", name.value)).nearest(&name.value, names)
+    })
+}
+
 /// `choices = { qcn = "standard" }`; a point that is not named takes its first choice.
 fn read_choices(table: &mut Table, points: &[Point]) -> Result<Vec<usize>> {
     let mut choices = vec![0; points.len()];
     let mut named = table.table("choices")?;
     for key in named.keys() {
-        let Some(index) = points.iter().position(|point| point.name.value == key.value) else {
-            let names = points.iter().map(|point| point.name.value.as_str());
-            return Err(key.error(format!("there is no point `{}`", key.value)).nearest(&key.value, names));
-        };
+        let index = point_named(points, &key)?;
         let text = named.text(&key.value)?;
         let own = &points[index].choices;
         choices[index] = own.iter().position(|choice| choice.name.value == text.value).ok_or_else(|| {

@@ -39,6 +39,9 @@ struct Tried {
     verdicts: Vec<Verdict>,
 }
 
+/// What stands for the points that the paper's file names.
+pub const STATED: &str = "stated";
+
 /// The combinations that naming some points asks for; `all` for every point.
 fn combinations(readings: &Readings, wanted: &[String]) -> Result<(Vec<usize>, Vec<Vec<usize>>), Diagnostic> {
     let of = |name: &str| readings.points.iter().position(|point| point.name.value == name);
@@ -46,6 +49,7 @@ fn combinations(readings: &Readings, wanted: &[String]) -> Result<(Vec<usize>, V
     for name in wanted {
         match of(name) {
             Some(index) => varied.push(index),
+            None if name == STATED => varied.extend(&readings.searched),
             None if name == "all" => varied.extend(0..readings.points.len()),
             None => {
                 let names = || readings.points.iter().map(|point| point.name.value.as_str());
