@@ -14,7 +14,7 @@ use crate::param::{Base, ParamValues, SchemeSpec, params};
 use crate::parts::clock::Clock;
 use crate::parts::flow_table::FlowTable;
 use crate::parts::qcn_family::{self, Family, Member, PRESETS};
-use crate::parts::qcn_sampler::{Cnm, Sampler};
+use crate::parts::qcn_sampler::{Cnm, Sample, Sampler};
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::*;
 
@@ -185,6 +185,16 @@ impl Cp {
         let a = self.fairness_weight;
         ((1.0 - a) * f64::from(psi_qcn) + a * self.psi_af(flow) + 0.5).floor() as u8
     }
+
+    /// Section 2: congestion decides when the source of a sampled packet hears, fairness how much.
+    fn tell(&self, sample: Sample, packet: &PacketFacts, mut notify: impl FnMut(u32, Cnm)) {
+        if sample.congested && packet.own {
+            let psi = self.combine(sample.psi, packet.flow);
+            if self.sampler.sends(psi) {
+                notify(packet.flow, self.sampler.cnm(psi));
+            }
+        }
+    }
 }
 
 impl CongestionPoint for Cp {
@@ -192,7 +202,7 @@ impl CongestionPoint for Cp {
 
     fn hooks(&self) -> Hooks {
         // Shares are of the whole queue, whoever fills it.
-        Hooks::ENQUEUE.with(Hooks::TIMER).with(Hooks::EVERY)
+        Hooks::ENQUEUE.with(self.sampler.hook()).with(Hooks::TIMER).with(Hooks::EVERY)
     }
 
     #[inline]
@@ -202,7 +212,7 @@ impl CongestionPoint for Cp {
         packet: &PacketFacts,
         weight: u16,
         _: Mark<'_>,
-        mut notify: impl FnMut(u32, Cnm),
+        notify: impl FnMut(u32, Cnm),
     ) {
         if self.clock.is_asleep() {
             self.wake(view.now);
@@ -210,14 +220,15 @@ impl CongestionPoint for Cp {
         let unknown = Measured { bytes: 0, rate_bps: 0.0, weight: weight.max(1) };
         let flow = self.flows.entry(packet.flow, || unknown);
         flow.bytes += u64::from(packet.frame_bytes);
-        if let Some(sample) = self.sampler.arrives(view, packet.frame_bytes)
-            && sample.congested
-            && packet.own
-        {
-            let psi = self.combine(sample.psi, packet.flow);
-            if self.sampler.sends(psi) {
-                notify(packet.flow, self.sampler.cnm(psi));
-            }
+        if let Some(sample) = self.sampler.arrives(view, packet.frame_bytes) {
+            self.tell(sample, packet, notify);
+        }
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, view: &QueueView, packet: &PacketFacts, _: Mark<'_>, notify: impl FnMut(u32, Cnm)) {
+        if let Some(sample) = self.sampler.departs(view, packet.frame_bytes) {
+            self.tell(sample, packet, notify);
         }
     }
 

@@ -12,7 +12,7 @@
 use crate::param::{Base, ParamValues, SchemeSpec, params};
 use crate::parts::flow_table::FlowTable;
 use crate::parts::qcn_family::{self, Family, Member, PRESETS};
-use crate::parts::qcn_sampler::{Cnm, Sampler};
+use crate::parts::qcn_sampler::{Cnm, Sample, Sampler};
 use xoff_fabric::scheme::*;
 
 params! {
@@ -118,12 +118,23 @@ impl Cp {
     }
 }
 
+impl Cp {
+    /// Section 2: a sampling event.
+    fn judge(&mut self, sample: Sample, notify: impl FnMut(u32, Cnm)) {
+        if sample.congested && self.sampler.sends(sample.psi) {
+            self.blame(sample.psi, notify);
+        }
+        // Step 4.
+        self.flows.clear();
+    }
+}
+
 impl CongestionPoint for Cp {
     type Feedback = Cnm;
 
     fn hooks(&self) -> Hooks {
-        // Shares are of the whole queue, whoever fills it.
-        Hooks::ENQUEUE.with(Hooks::EVERY)
+        // Shares are of the whole queue, whoever fills it, and of what arrives, whenever it is sampled.
+        Hooks::ENQUEUE.with(self.sampler.hook()).with(Hooks::EVERY)
     }
 
     #[inline]
@@ -139,11 +150,14 @@ impl CongestionPoint for Cp {
         let flow = self.flows.entry(packet.flow, || nothing);
         flow.bytes += u64::from(packet.frame_bytes);
         if let Some(sample) = self.sampler.arrives(view, packet.frame_bytes) {
-            if sample.congested && self.sampler.sends(sample.psi) {
-                self.blame(sample.psi, notify);
-            }
-            // Step 4.
-            self.flows.clear();
+            self.judge(sample, notify);
+        }
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, view: &QueueView, packet: &PacketFacts, _: Mark<'_>, notify: impl FnMut(u32, Cnm)) {
+        if let Some(sample) = self.sampler.departs(view, packet.frame_bytes) {
+            self.judge(sample, notify);
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! As the FQCN paper describes it (Zhang and Ansari, *Fair Quantized Congestion Notification in
 //! Data Center Networks*, IEEE Transactions on Communications 2013, section III), with the
-//! quantiser of the 802.1Qau working group's pseudo-code. The switch samples arrivals and sends
+//! quantiser of the 802.1Qau working group's pseudo-code. The switch samples packets and sends
 //! a CNM with the quantised feedback to the source of the sampled frame; a rate limiter in the
 //! source's NIC cuts and recovers by itself. The two machines are shared with QCN's fair
 //! descendants: [`qcn_sampler`](crate::parts::qcn_sampler) and
@@ -12,7 +12,7 @@
 
 use crate::param::{Base, ParamValues, SchemeSpec};
 use crate::parts::qcn_family::{Family, Member, PRESETS, Params};
-use crate::parts::qcn_sampler::{Cnm, Sampler};
+use crate::parts::qcn_sampler::{Cnm, Sample, Sampler};
 use xoff_fabric::scheme::*;
 
 /// A configured QCN.
@@ -50,12 +50,21 @@ impl Member for Cp {
     }
 }
 
+impl Cp {
+    /// Section 3: a sampled packet's source hears of congestion, if it is there.
+    fn tell(&self, sample: Sample, packet: &PacketFacts, mut notify: impl FnMut(u32, Cnm)) {
+        if sample.congested && self.sampler.sends(sample.psi) && packet.own {
+            notify(packet.flow, self.sampler.cnm(sample.psi));
+        }
+    }
+}
+
 impl CongestionPoint for Cp {
     type Feedback = Cnm;
 
     fn hooks(&self) -> Hooks {
         // A queue is sampled as it is, whoever fills it.
-        Hooks::ENQUEUE.with(Hooks::EVERY)
+        self.sampler.hook().with(Hooks::EVERY)
     }
 
     #[inline]
@@ -65,14 +74,17 @@ impl CongestionPoint for Cp {
         packet: &PacketFacts,
         _: u16,
         _: Mark<'_>,
-        mut notify: impl FnMut(u32, Cnm),
+        notify: impl FnMut(u32, Cnm),
     ) {
-        if let Some(sample) = self.sampler.arrives(view, packet.frame_bytes)
-            && sample.congested
-            && self.sampler.sends(sample.psi)
-            && packet.own
-        {
-            notify(packet.flow, self.sampler.cnm(sample.psi));
+        if let Some(sample) = self.sampler.arrives(view, packet.frame_bytes) {
+            self.tell(sample, packet, notify);
+        }
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, view: &QueueView, packet: &PacketFacts, _: Mark<'_>, notify: impl FnMut(u32, Cnm)) {
+        if let Some(sample) = self.sampler.departs(view, packet.frame_bytes) {
+            self.tell(sample, packet, notify);
         }
     }
 }
@@ -113,6 +125,54 @@ mod tests {
         let cnm = Cnm { psi: 10, offset_bytes: -27_000, delta_bytes: 0 };
         assert!(heard[1..].iter().all(|notice| *notice == (7, cnm)));
         assert!(notices(&mut cp(), 60_000, false, 10_000).is_empty(), "other schemes do not understand");
+    }
+
+    #[test]
+    fn qcn_3_a_clock_of_departures_tells_the_source_of_the_packet_that_leaves() {
+        let texts = [("sample_at", "dequeue"), ("sampling", "every")];
+        let scheme = Qcn::configure(&SPEC.values_with(None, &texts));
+        let mut cp = scheme.congestion_point(&QueueFacts::at(BitRate::from_gbps(10)));
+        assert_eq!(cp.hooks(), Hooks::DEQUEUE.with(Hooks::EVERY));
+        assert!(notices(&mut cp, 60_000, true, 1000).is_empty(), "arrivals count for nothing");
+        let view = QueueView::at(BitRate::from_gbps(10), Time::ZERO, 60_000);
+        let mut heard = Vec::new();
+        for flow in 1..=300 {
+            let mark = Mark { ecn: &mut Ecn::Ect0.clone(), int: None };
+            cp.on_dequeue(&view, &PacketFacts::of(flow, 1066), mark, |flow, cnm| heard.push((flow, cnm.psi)));
+        }
+        // The first sample finds a queue that grew from nothing, the others one that stands.
+        assert_eq!(heard, [(100, 57), (200, 10), (300, 10)]);
+    }
+
+    #[test]
+    fn qcn_5_the_standard_has_its_own_rules_and_values() {
+        let values = SPEC.values(SPEC.preset("standard"));
+        let Params { sampler, limiter } = Params::read(&values);
+        for gbps in [1, 10, 40, 100] {
+            let rate = BitRate::from_gbps(gbps);
+            assert_eq!(sampler.qeq.at(rate), 26_000);
+            let rates = [limiter.rate_ai, limiter.rate_hai, limiter.rate_min].map(|value| value.at(rate) / 1e6);
+            assert_eq!(rates, [5.0, 50.0, 5.0], "at {gbps}G");
+        }
+        // Three CNMs in a row, 150 KB later a first cycle: the target of 10 Gb/s, above ten times the rate
+        // of 1.25 Gb/s less another half, falls to an eighth. Fast recovery has four cycles, the fifth adds 5 Mb/s.
+        let mut rp = Qcn::configure(&SPEC.values_with(SPEC.preset("standard"), &[("jitter", "0")]))
+            .reaction_point(&FlowFacts::at(BitRate::from_gbps(10), xoff_engine::Span::from_us(50)));
+        let cnm = Cnm { psi: 63, ..Cnm::default() };
+        for _ in 0..4 {
+            rp.on_feedback(Time::ZERO, &cnm);
+            rp.on_sent(Time::ZERO, 30_000);
+        }
+        let mut rate = 10e9 * (1.0 - 63.0 / 128.0f64).powi(4);
+        assert!((rp.limits().rate_bps - rate).abs() < 1.0);
+        rp.on_sent(Time::ZERO, 30_000);
+        let mut target = 1.25e9;
+        for cycle in 1..=6 {
+            target += if cycle < 5 { 0.0 } else { 5e6 };
+            rate = (rate + target) / 2.0;
+            assert!((rp.limits().rate_bps - rate).abs() < 1.0, "cycle {cycle}: {}", rp.limits().rate_bps);
+            rp.on_sent(Time::ZERO, if cycle < 5 { 150_000 } else { 75_000 });
+        }
     }
 
     #[test]

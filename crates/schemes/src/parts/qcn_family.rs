@@ -24,8 +24,10 @@ const CN_TAG: u16 = 0x22e9;
 /// The parameter sets of all members.
 pub const PRESETS: &[Preset] = presets! {
     "paper" from "FQCN paper (IEEE Trans. Communications 2013), sections III and VI" {}
-    "standard" from "IEEE 802.1Qau: samples by bytes, six bits of feedback, target kept on back-to-back CNMs" {
-        sampling = "bytes", psi_max = "63", keep_target = "true",
+    "standard" from "IEEE 802.1Qau, rules of its state machines and defaults of its managed objects" {
+        qeq = "26KB", sampling = "bytes", psi_max = "63", keep_target = "true", keep_bytes = "true",
+        target_decay = "true", stage_order = "increment-first",
+        rate_ai = "5Mbps", rate_hai = "50Mbps", rate_min = "5Mbps",
     }
 };
 

@@ -33,17 +33,19 @@ params! {
             from "FQCN paper, section VI: 5 Mb/s at 1G, 50 Mb/s at 10G; in proportion elsewhere (assumption)";
         /// floor of the sending rate
         rate_min "R_min": Rate = "line/1000",
-            from "assumption: the standard's 10 Mb/s at 10G, in proportion elsewhere";
+            from "assumption: 10 Mb/s at 10G, in proportion elsewhere; IEEE 802.1Qau: 5 Mb/s";
         /// back-to-back CNMs leave the target where it was
         keep_target: Flag = "false", from "FQCN paper: false; IEEE 802.1Qau: true";
+        /// a CNM in the first cycle of the byte counter leaves the counter running
+        keep_bytes: Flag = "false", from "FQCN paper: false; IEEE 802.1Qau: true, under the same condition as the target";
         /// choose the kind of increase before or after counting it
         stage_order: StageOrder {
             ClassifyFirst = "classify-first",
             IncrementFirst = "increment-first",
-        } = "classify-first", from "assumption: gives CT full recovery cycles; DCQCN's original simulator counts first";
+        } = "classify-first", from "assumption: gives CT full recovery cycles; IEEE 802.1Qau and DCQCN's original simulator count first";
         // A target lowered by every cut is never ten times the rate.
         /// an eighth of the target if it exceeds ten rates at the first cycle after a cut
-        target_decay: Flag = "false" if keep_target, from "802.1Qau working group's pseudo-code";
+        target_decay: Flag = "false" if keep_target, from "FQCN paper: false; IEEE 802.1Qau: true";
     }
 }
 
@@ -115,27 +117,32 @@ impl Limiter {
             params: params.clone(),
         };
         if limiter.rate_bps < line_bps {
-            limiter.restart(of.start);
+            limiter.restart(of.start, false);
         }
         limiter
     }
 
-    /// Both cycles begin anew.
-    fn restart(&mut self, now: Time) {
+    /// Both cycles begin anew; the bytes of the first go on counting if they are kept.
+    fn restart(&mut self, now: Time, keep_bytes: bool) {
         (self.byte_cycle, self.timer_cycle) = (0, 0);
-        self.bytes_left = self.cycle_bytes();
+        if !keep_bytes {
+            self.bytes_left = self.cycle_bytes();
+        }
         self.timer_at = Some(now + self.cycle_time());
     }
 
     /// Section 4, decrease: RT = RC, RC cut by Gd Psi.
     pub fn on_cnm(&mut self, now: Time, psi: u8) {
-        if !self.params.keep_target || self.byte_cycle > 0 {
+        let first_cycle = self.byte_cycle == 0;
+        if !(self.params.keep_target && first_cycle) {
             self.target_bps = self.rate_bps;
         }
         let cut = (self.params.gd * f64::from(psi)).min(self.params.max_cut);
         self.rate_bps = (self.rate_bps * (1.0 - cut)).max(self.min_bps);
         self.fresh_cut = true;
-        self.restart(now);
+        // A flow that was not limited has counted nothing.
+        let counting = self.timer_at.is_some();
+        self.restart(now, self.params.keep_bytes && first_cycle && counting);
         self.release();
     }
 
@@ -177,14 +184,17 @@ impl Limiter {
 
     /// Section 4, increase event: fast recovery, additive or hyper-active, by the two counts.
     fn increase(&mut self, byte: u32, timer: u32) {
-        if std::mem::take(&mut self.fresh_cut) && self.params.target_decay && self.target_bps > 10.0 * self.rate_bps {
-            self.target_bps /= 8.0;
-        }
+        // After the first event the rate is at least half of the target: it cannot be a tenth again.
+        let first = std::mem::take(&mut self.fresh_cut);
         let ct = self.params.ct();
-        match (byte >= ct, timer >= ct) {
-            (false, false) => {}
-            (true, true) => self.target_bps += f64::from(byte.min(timer) - ct + 1) * self.hai_bps,
-            _ => self.target_bps += self.ai_bps,
+        if first && self.params.target_decay && self.target_bps > 10.0 * self.rate_bps {
+            self.target_bps /= 8.0;
+        } else {
+            self.target_bps += match (byte >= ct, timer >= ct) {
+                (false, false) => 0.0,
+                (true, true) => f64::from(byte.min(timer) - ct + 1) * self.hai_bps,
+                _ => self.ai_bps,
+            };
         }
         self.target_bps = self.target_bps.min(self.line_bps);
         self.rate_bps = (self.rate_bps + self.target_bps) / 2.0;
@@ -354,6 +364,38 @@ mod tests {
             rp.on_cnm(Time::ZERO, 64);
             assert_eq!(rp.target_bps, rate, "a cycle has passed");
         }
+    }
+
+    #[test]
+    fn qcn_4_a_cnm_in_the_first_cycle_of_the_byte_counter_leaves_it_running() {
+        for (keep, left) in [("false", 150_000), ("true", 50_000)] {
+            let mut rp = limiter(&[("keep_bytes", keep)]);
+            rp.on_sent(Time::ZERO, 100_000);
+            rp.on_cnm(Time::ZERO, 64);
+            assert_eq!(rp.bytes_left, 150_000, "nothing was counted before the first");
+            rp.on_sent(Time::ZERO, 100_000);
+            rp.on_cnm(Time::from_us(7), 64);
+            assert_eq!(rp.bytes_left, left);
+            assert_eq!(rp.timer(), Some(Time::from_us(15_007)), "the timer begins anew in any case");
+            rp.on_sent(Time::from_us(8), left as u32);
+            assert_eq!(rp.byte_cycle, 1);
+            rp.on_sent(Time::from_us(8), 100_000);
+            rp.on_cnm(Time::from_us(9), 64);
+            assert_eq!((rp.byte_cycle, rp.bytes_left), (0, 150_000), "a cycle has passed");
+        }
+    }
+
+    #[test]
+    fn qcn_4_the_timer_alone_does_not_move_the_target() {
+        // IEEE 802.1Qau asks for a cycle of the byte counter; what the timer did counts for nothing.
+        let mut rp = limiter(&[("keep_target", "true"), ("keep_bytes", "true")]);
+        rp.on_cnm(Time::ZERO, 64);
+        rp.on_sent(Time::ZERO, 100_000);
+        rp.on_timer(Time::from_ms(15));
+        assert_gbps(rp.rate_bps, 7.5);
+        rp.on_cnm(Time::from_ms(16), 64);
+        assert_gbps(rp.target_bps, 10.0);
+        assert_eq!((rp.timer_cycle, rp.bytes_left), (0, 50_000));
     }
 
     #[test]

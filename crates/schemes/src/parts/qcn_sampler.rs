@@ -1,4 +1,4 @@
-//! QCN's congestion point: sampling of arrivals, the feedback value, its quantiser.
+//! QCN's congestion point: sampling of packets, the feedback value, its quantiser.
 //!
 //! Section numbers are those of QCN (IEEE 802.1Qau; FQCN paper, section III, equations 1 and 2).
 //! QCN and its fair descendants differ only in whom they tell and what; when they look, and how
@@ -6,7 +6,7 @@
 
 use crate::param::params;
 use xoff_engine::{Rng, stream};
-use xoff_fabric::scheme::{QueueFacts, QueueView};
+use xoff_fabric::scheme::{Hooks, QueueFacts, QueueView};
 
 /// A congestion notification message: QCN section 2. Of its fields only the quantised feedback is
 /// read by any reaction point; the others count in its size.
@@ -40,13 +40,20 @@ params! {
             from "FQCN paper: 64, so that Gd * 64 = 1/2 and p reaches 10 %; the six bits of the standard hold 63";
         /// send a CNM even if the feedback rounds to zero
         send_zero: Flag = "false", from "assumption: a zero feedback would only reset the rate limiter";
-        /// sample each arrival with probability p, or once per interval of bytes
-        sampling: Sampling { Packets = "packets", Bytes = "bytes" } = "packets",
+        /// sample packets as they arrive, or as they are transmitted
+        sample_at: SampleAt { Enqueue = "enqueue", Dequeue = "dequeue" } = "enqueue",
+            from "FQCN paper, section III.A, and IEEE 802.1Qau; \
+                  PCN (NSDI 2020), section 3.2, has the time of transmitting 100 packets for QCN's period";
+        /// sample each packet with probability p, one in a number of packets, or once per interval of bytes; of these
+        /// only the number stays as it is under congestion
+        sampling: Sampling { Packets = "packets", Every = "every", Bytes = "bytes" } = "packets",
             from "FQCN paper, section III.A; IEEE 802.1Qau counts bytes";
         /// sampling probability without congestion
         sample_min "p_min": Number(0.0001..=1.0) = "0.01" if Sampling::Packets, from "FQCN paper, equation 2";
         /// sampling probability at a feedback of 64
         sample_max "p_max": Number(0.0001..=1.0) = "0.1" if Sampling::Packets, from "FQCN paper, equation 2";
+        /// one packet in this many is sampled
+        sample_every: Count(1..=1_000_000) = "100" if Sampling::Every, from "PCN (NSDI 2020), section 3.2";
         /// bytes between two samples without congestion; down to an eighth with it
         sample_bytes: Bytes = "150KB" if Sampling::Bytes, from "IEEE 802.1Qau, table of sampling intervals";
         /// uniform jitter of the interval, either way
@@ -89,6 +96,7 @@ pub struct Sampler {
     w: f64,
     psi_max: u8,
     send_zero: bool,
+    at: SampleAt,
     /// The queue at the last sample.
     q_old_bytes: f64,
     /// And how much longer it was than at the one before.
@@ -97,13 +105,15 @@ pub struct Sampler {
     rng: Rng,
 }
 
-/// Section 3: the two realisations of sampling.
+/// Section 3: the two realisations of sampling, and one that knows no congestion.
 #[derive(Clone, Debug)]
 enum Form {
-    /// (a) Each arrival, with probability `p`.
+    /// (a) Each packet, with probability `p`.
     Packets { p: f64, min: f64, max: f64 },
-    /// (b) The arrival that uses up `left` bytes.
+    /// (b) The packet that uses up `left` bytes.
     Bytes { left: f64, base: f64, jitter: f64 },
+    /// One packet in `every`.
+    Every { left: u32, every: u32 },
 }
 
 impl Sampler {
@@ -118,12 +128,17 @@ impl Sampler {
                 let base = params.sample_bytes as f64;
                 Form::Bytes { left: base, base, jitter: params.sample_jitter }
             }
+            Sampling::Every => {
+                let every = params.sample_every as u32;
+                Form::Every { left: every, every }
+            }
         };
         let mut sampler = Sampler {
             qeq_bytes: params.qeq.at_queue(facts).max(1) as f64,
             w: params.w,
             psi_max: params.psi_max as u8,
             send_zero: params.send_zero,
+            at: params.sample_at,
             q_old_bytes: 0.0,
             q_delta_bytes: 0.0,
             form,
@@ -143,22 +158,45 @@ impl Sampler {
         self.qeq_bytes
     }
 
-    /// p, unless bytes are counted.
+    /// p, unless packets or bytes are counted.
     pub fn probability(&self) -> Option<f64> {
         match self.form {
             Form::Packets { p, .. } => Some(p),
-            Form::Bytes { .. } => None,
+            Form::Bytes { .. } | Form::Every { .. } => None,
+        }
+    }
+
+    /// The hook at which packets are sampled.
+    pub fn hook(&self) -> Hooks {
+        match self.at {
+            SampleAt::Enqueue => Hooks::ENQUEUE,
+            SampleAt::Dequeue => Hooks::DEQUEUE,
         }
     }
 
     /// A packet arrives. If it is sampled, what the queue looks like.
     #[inline]
     pub fn arrives(&mut self, view: &QueueView, frame_bytes: u32) -> Option<Sample> {
+        if self.at == SampleAt::Enqueue { self.passes(view, frame_bytes) } else { None }
+    }
+
+    /// A packet leaves. If it is sampled, what the queue looks like behind it.
+    #[inline]
+    pub fn departs(&mut self, view: &QueueView, frame_bytes: u32) -> Option<Sample> {
+        if self.at == SampleAt::Dequeue { self.passes(view, frame_bytes) } else { None }
+    }
+
+    #[inline]
+    fn passes(&mut self, view: &QueueView, frame_bytes: u32) -> Option<Sample> {
         let sampled = match &mut self.form {
             Form::Packets { p, .. } => self.rng.unit() < *p,
             Form::Bytes { left, .. } => {
                 *left -= f64::from(frame_bytes);
                 *left <= 0.0
+            }
+            Form::Every { left, .. } => {
+                *left -= 1;
+                *left == 0
             }
         };
         sampled.then(|| self.sample(view.queue_bytes))
@@ -204,6 +242,7 @@ impl Sampler {
                 let spread = 1.0 + *jitter * (2.0 * self.rng.unit() - 1.0);
                 *left = *base * BYTES_BY_EIGHTH[eighth] * spread;
             }
+            Form::Every { left, every } => *left = *every,
         }
     }
 }
@@ -278,7 +317,7 @@ mod tests {
         let mut cp = sampler(&[("sampling", "bytes"), ("sample_jitter", "0")]);
         let bytes_left = |cp: &Sampler| match cp.form {
             Form::Bytes { left, .. } => left,
-            Form::Packets { .. } => panic!("samples by packets"),
+            Form::Packets { .. } | Form::Every { .. } => panic!("samples by packets"),
         };
         // 150 KB are a hundred packets of 1500 B.
         for i in 1..=300 {
@@ -298,6 +337,28 @@ mod tests {
             .collect();
         assert!(spread.iter().all(|bytes| (127_500.0..=172_500.0).contains(bytes)));
         assert!(spread.iter().any(|bytes| *bytes < 130_000.0) && spread.iter().any(|bytes| *bytes > 170_000.0));
+    }
+
+    #[test]
+    fn pcn_3_2_one_packet_in_a_hundred_however_congested() {
+        let mut cp = sampler(&[("sampling", "every")]);
+        for i in 1..=1000 {
+            let sample = cp.arrives(&view(1_000_000), 1500);
+            assert_eq!(sample, (i % 100 == 0).then_some(Sample { congested: true, psi: 64 }), "packet {i}");
+        }
+        let mut cp = sampler(&[("sampling", "every"), ("sample_every", "1")]);
+        assert!((0..5).all(|_| cp.arrives(&view(0), 1500).is_some()));
+    }
+
+    #[test]
+    fn qcn_3_packets_are_sampled_as_they_come_or_as_they_go() {
+        for (at, hook, comes, goes) in
+            [("enqueue", Hooks::ENQUEUE, true, false), ("dequeue", Hooks::DEQUEUE, false, true)]
+        {
+            let mut cp = sampler(&[("sample_at", at), ("sampling", "every"), ("sample_every", "1")]);
+            assert_eq!(cp.hook(), hook);
+            assert_eq!((cp.arrives(&view(0), 1500).is_some(), cp.departs(&view(0), 1500).is_some()), (comes, goes));
+        }
     }
 
     #[test]
