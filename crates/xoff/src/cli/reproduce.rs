@@ -154,7 +154,7 @@ fn search(args: &ReproduceArgs, catalogue: &Catalogue) -> Result<(), Stop> {
             write_search(&found, book)?;
         }
         let mut grid =
-            Grid::new(["", "choices", "reading", "hold", "direction", "do not", "hold", "direction"]).left(&[1, 2]);
+            Grid::new(["", "choices", "reading", "hold", "direction", "fail", "hold", "or dir."]).left(&[1, 2]);
         found.rows().into_iter().for_each(|row| grid.row(row));
         page.push_str(&format!("{paper}: {} readings tried\n{}\n", found.count(), grid.text_in(wrap::columns())));
     }

@@ -105,16 +105,16 @@ fn totals(book: &Book) -> String {
         grid.row([vec![name.to_owned(), reading.to_owned()], counts.to_vec(), of.percents().to_vec()].concat());
     };
     for paper in &book.papers {
-        row(&paper.id, &paper.reading, Totals::of(paper.claims()));
+        row(&paper.id, &shorten(&paper.reading, 12), Totals::of(paper.claims()));
         for other in readings::rows(paper).iter().filter(|row| row.reading.name != paper.reading) {
-            row("", &other.reading.name, other.totals);
+            row("", &shorten(&other.reading.name, 12), other.totals);
         }
     }
     if book.papers.len() != 1 {
         row("all", "", Totals::of(book.claims()));
     }
     format!(
-        "{}\n  percentages: of the claims judged, outright and at least in direction; apart: claims that cannot fail\n\
+        "{}\n  percentages: of the claims judged, outright, and at least in direction\n\
          scale {}: {}, {} CPU in all, {} for this command\n",
         grid.text().trim_end(),
         book.scale,
