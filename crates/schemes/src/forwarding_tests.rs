@@ -109,6 +109,9 @@ impl CongestionPoint for Cp {
     fn on_pause_change(&mut self, _: &QueueView) {
         note("on_pause_change");
     }
+    fn on_resume_again(&mut self, _: &QueueView) {
+        note("on_resume_again");
+    }
     fn on_timer(&mut self, _: &QueueView, mut say: impl FnMut(u32, u32)) {
         note("on_timer");
         say(1, 2);
@@ -319,10 +322,20 @@ fn congestion_point<C: CongestionPoint>(mut cp: C) -> Vec<C::Feedback> {
     cp.on_dequeue(&view, &packet, Mark { ecn: &mut ecn, int: None }, |_, feedback| said.push(feedback));
     cp.on_ack_dequeue(&view);
     cp.on_pause_change(&view);
+    cp.on_resume_again(&view);
     cp.on_timer(&view, |_, feedback| said.push(feedback));
     assert_eq!(cp.timer(), Some(Time::ZERO));
     assert_eq!(said.len(), 3, "what it says gets out");
-    let hooks = ["hooks", "on_enqueue", "on_dequeue", "on_ack_dequeue", "on_pause_change", "on_timer", "timer"];
+    let hooks = [
+        "hooks",
+        "on_enqueue",
+        "on_dequeue",
+        "on_ack_dequeue",
+        "on_pause_change",
+        "on_resume_again",
+        "on_timer",
+        "timer",
+    ];
     assert_called(&hooks);
     said
 }

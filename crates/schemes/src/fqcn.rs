@@ -260,6 +260,55 @@ mod tests {
         }
     }
 
+    /// Arrivals, one after another, of these flows; who hears what.
+    fn arrivals(cp: &mut Cp, queue_bytes: u64, flows: &[u32]) -> Vec<(u32, u8)> {
+        let mut heard = Vec::new();
+        for &flow in flows {
+            let mut ecn = Ecn::Ect0;
+            let mark = Mark { ecn: &mut ecn, int: None };
+            cp.on_enqueue(&view(queue_bytes), &PacketFacts::of(flow, 1000), 1, mark, |flow, cnm| {
+                heard.push((flow, cnm.psi));
+            });
+        }
+        heard
+    }
+
+    #[test]
+    fn fqcn_2_no_congestion_no_message_and_counts_begin_anew() {
+        let mut cp = cp(&[("sampling", "every"), ("sample_every", "4")]);
+        assert_eq!(arrivals(&mut cp, 10_000, &[1, 1, 1, 2]), [], "Fb >= 0");
+        assert!(cp.flows.is_empty());
+        // Fb = -(27 + 2 x 50) KB of 165: 49, for the flow with most of these four.
+        assert_eq!(arrivals(&mut cp, 60_000, &[2, 1, 2, 2]), [(2, 49)]);
+    }
+
+    #[test]
+    fn fqcn_2_the_next_sample_follows_the_whole_feedback() {
+        // Step e: p = (1 + 9/64 Psi) %, Psi being the queue's and not the part of a culprit. The first packet is
+        // sampled for sure, the next more rarely: upside down, so that nothing is left to chance.
+        let mut cp = cp(&[("sample_min", "1"), ("sample_max", "0.5")]);
+        for (flow, bytes) in [(1, 9_000), (2, 10_000), (3, 10_000), (4, 10_000)] {
+            cp.flows.entry(flow, || Arrived { bytes, weight: 1 });
+        }
+        assert_eq!(arrivals(&mut cp, 60_000, &[1]), [(1, 14), (2, 14), (3, 14), (4, 14)]);
+        assert_eq!(cp.sampler.probability(), Some(1.0 - 0.5 * 57.0 / 64.0));
+    }
+
+    #[test]
+    fn fqcn_2_shares_are_of_arrivals_whenever_they_are_sampled() {
+        let mut cp = cp(&[("sample_at", "dequeue"), ("sampling", "every"), ("sample_every", "2")]);
+        assert_eq!(cp.hooks(), Hooks::ENQUEUE.with(Hooks::DEQUEUE).with(Hooks::EVERY));
+        assert_eq!(arrivals(&mut cp, 60_000, &[1, 1, 1, 2, 3, 3]), []);
+        let mut heard = Vec::new();
+        for flow in [2, 3] {
+            let mut ecn = Ecn::Ect0;
+            let mark = Mark { ecn: &mut ecn, int: None };
+            cp.on_dequeue(&view(60_000), &PacketFacts::of(flow, 1000), mark, |flow, cnm| heard.push((flow, cnm.psi)));
+        }
+        assert_eq!(heard, [(1, 57)], "whoever leaves: flow 1 brought most");
+        assert!(cp.flows.is_empty());
+    }
+
     #[test]
     fn fqcn_2_counts_begin_anew_at_each_sampling_event() {
         let mut cp = cp(&[]);

@@ -137,7 +137,8 @@ mod tests {
         let view = QueueView::at(BitRate::from_gbps(10), Time::ZERO, 60_000);
         let mut heard = Vec::new();
         for flow in 1..=300 {
-            let mark = Mark { ecn: &mut Ecn::Ect0.clone(), int: None };
+            let mut ecn = Ecn::Ect0;
+            let mark = Mark { ecn: &mut ecn, int: None };
             cp.on_dequeue(&view, &PacketFacts::of(flow, 1066), mark, |flow, cnm| heard.push((flow, cnm.psi)));
         }
         // The first sample finds a queue that grew from nothing, the others one that stands.

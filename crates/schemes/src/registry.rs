@@ -508,6 +508,9 @@ macro_rules! enums {
                 fn on_pause_change(&mut self, view: &QueueView) {
                     match self { $(AnyCp::$variant(cp) => cp.on_pause_change(view)),* }
                 }
+                fn on_resume_again(&mut self, view: &QueueView) {
+                    match self { $(AnyCp::$variant(cp) => cp.on_resume_again(view)),* }
+                }
                 fn on_timer(&mut self, view: &QueueView, mut notify: impl FnMut(u32, AnyFeedback<$($g),*>)) {
                     match self {
                         $(AnyCp::$variant(cp) => CongestionPoint::on_timer(cp, view, |flow, feedback| {

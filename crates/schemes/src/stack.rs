@@ -203,6 +203,13 @@ impl<T: Overlay> CongestionPoint for Cp<T> {
         self.own.on_pause_change(view);
     }
 
+    fn on_resume_again(&mut self, view: &QueueView) {
+        if let Some(base) = &mut self.base {
+            base.on_resume_again(view);
+        }
+        self.own.on_resume_again(view);
+    }
+
     fn on_timer(&mut self, view: &QueueView, mut notify: impl FnMut(u32, Self::Feedback)) {
         if let Some(base) = &mut self.base
             && base.timer().is_some_and(|at| at <= view.now)

@@ -396,6 +396,9 @@ pub trait CongestionPoint {
     fn on_ack_dequeue(&mut self, _view: &QueueView) {}
     /// The queue was paused (`view.paused`) or resumed by its downstream.
     fn on_pause_change(&mut self, _view: &QueueView) {}
+    /// A RESUME has come to a queue that is not paused: the time of a timed PAUSE had run out before. With
+    /// [`Hooks::PAUSE`] only.
+    fn on_resume_again(&mut self, _view: &QueueView) {}
     /// The time named by [`CongestionPoint::timer`] has come.
     fn on_timer(&mut self, _view: &QueueView, _notify: impl FnMut(u32, Self::Feedback)) {}
     /// When it next wants [`CongestionPoint::on_timer`]; read after every hook, if
@@ -440,6 +443,9 @@ impl<C: CongestionPoint> CongestionPoint for Box<C> {
     }
     fn on_pause_change(&mut self, view: &QueueView) {
         (**self).on_pause_change(view);
+    }
+    fn on_resume_again(&mut self, view: &QueueView) {
+        (**self).on_resume_again(view);
     }
     fn on_timer(&mut self, view: &QueueView, notify: impl FnMut(u32, C::Feedback)) {
         (**self).on_timer(view, notify);

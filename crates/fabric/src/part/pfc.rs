@@ -150,6 +150,11 @@ impl<S: Scheme> Part<S> {
                 let name = self.ports[port_id].name * self.classes as u32 + u32::from(class);
                 self.queue.push_named(until, kind::PAUSE_EXPIRY, name, queue_id.get());
             }
+            let port = &self.ports[port_id];
+            // Frames without a time never let a PAUSE run out: there is nothing to say again.
+            if !pause && frame.stamp != Time::NEVER && port.paused & (1 << class) == 0 && port.hooks.has(Hooks::PAUSE) {
+                self.cp_resume_again(port_id, class);
+            }
             self.set_paused(port_id, class, pause);
         }
     }

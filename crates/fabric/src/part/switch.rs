@@ -439,6 +439,16 @@ impl<S: Scheme> Part<S> {
         }
     }
 
+    #[cold]
+    pub(crate) fn cp_resume_again(&mut self, port_id: PortId, class: u8) {
+        let view = self.view(port_id, class);
+        for slot in 0..self.schemes.len() {
+            let cp = self.cp_id(port_id, class, slot);
+            self.cps[cp].on_resume_again(&view);
+            self.after_cp(port_id, cp);
+        }
+    }
+
     pub(crate) fn on_cp_timer(&mut self, cp: CpId) {
         if self.cp_due[cp] != self.now {
             return;

@@ -10,7 +10,8 @@ mod paper;
 mod spec;
 
 pub use spec::{
-    Clocks, CnpTiming, CutOrder, MarkAt, Notify, Params, StageOrder, TargetClamp, TimerOrder, Variant, Window,
+    Clocks, CnpTiming, CutOrder, HyperBegins, MarkAt, Notify, Params, StageOrder, TargetClamp, TimerOrder, Variant,
+    Window,
 };
 
 use crate::Configured;

@@ -1,6 +1,6 @@
 //! DCQCN's reaction point as the paper gives it, with the original simulator's options.
 
-use super::{CutOrder, Params, Rates, StageOrder, TargetClamp};
+use super::{CutOrder, HyperBegins, Params, Rates, StageOrder, TargetClamp};
 use std::sync::Arc;
 use xoff_engine::Time;
 use xoff_fabric::scheme::Limits;
@@ -22,6 +22,8 @@ pub struct Rp {
     increase_at: Option<Time>,
     /// No increase has happened since the last cut.
     fresh_cut: bool,
+    /// The last increase was a hyper one.
+    hyper: bool,
     pub(super) increases: u32,
 }
 
@@ -37,6 +39,7 @@ impl Rp {
             byte_budget: params.byte_counter,
             increase_at: rates.first_increase(params.increase_timer),
             fresh_cut: false,
+            hyper: false,
             increases: 0,
             params: params.clone(),
             rates,
@@ -109,6 +112,7 @@ impl Rp {
         self.byte_budget = self.params.byte_counter;
         self.increase_at = Some(now + self.params.increase_timer);
         self.fresh_cut = true;
+        self.hyper = false;
     }
 
     /// Equation 2: alpha loses a part g per period without CNP. Done when next needed, so that a
@@ -138,30 +142,35 @@ impl Rp {
             self.byte_budget -= bytes;
             return;
         }
-        let (timer, byte) = (self.timer_stage, self.byte_stage + 1);
-        self.increase(timer, byte);
+        let (timer, byte, was_hyper) = (self.timer_stage, self.byte_stage + 1, self.hyper);
+        self.increase(timer, byte, false);
         self.byte_stage = byte;
-        self.byte_budget = self.params.byte_counter >> u32::from(self.hyper_halving());
+        self.byte_budget = self.params.byte_counter >> u32::from(self.hyper_halving(was_hyper));
         self.release();
     }
 
     pub fn on_timer(&mut self, now: Time) {
-        let (timer, byte) = (self.timer_stage + 1, self.byte_stage);
-        self.increase(timer, byte);
+        let (timer, byte, was_hyper) = (self.timer_stage + 1, self.byte_stage, self.hyper);
+        self.increase(timer, byte, true);
         self.timer_stage = timer;
         let period = self.params.increase_timer;
-        self.increase_at = Some(now + if self.hyper_halving() { period / 2 } else { period });
+        self.increase_at = Some(now + if self.hyper_halving(was_hyper) { period / 2 } else { period });
         self.release();
     }
 
-    fn hyper_halving(&self) -> bool {
+    /// `was_hyper`: the increase before the one just made was a hyper one.
+    fn hyper_halving(&self, was_hyper: bool) -> bool {
         let least = self.timer_stage.min(self.byte_stage);
-        self.params.hyper_halves && u64::from(least) >= self.params.fast_recovery
+        let hyper = match self.params.hyper_begins {
+            HyperBegins::Either => u64::from(least) >= self.params.fast_recovery,
+            HyperBegins::Timed => was_hyper,
+        };
+        self.params.hyper_halves && hyper
     }
 
     /// Section 3.1: fast recovery, additive or hyper increase, by the two stages. `timer` and
-    /// `byte` are the stages after this event is counted.
-    fn increase(&mut self, timer: u32, byte: u32) {
+    /// `byte` are the stages after this event is counted; `timed`: the timer's.
+    fn increase(&mut self, timer: u32, byte: u32, timed: bool) {
         let f = self.params.fast_recovery as u32;
         if self.params.target_decay && self.fresh_cut && self.target_bps > 10.0 * self.rate_bps {
             self.target_bps /= 8.0;
@@ -173,9 +182,11 @@ impl Rp {
             StageOrder::IncrementFirst => (timer, byte, f),
         };
         let (least, most) = (timer.min(byte), timer.max(byte));
+        let begins = timed || self.params.hyper_begins == HyperBegins::Either;
+        self.hyper = least >= hyper_from && (self.hyper || begins);
         if most < f {
             // Fast recovery: the target stays.
-        } else if least >= hyper_from {
+        } else if self.hyper {
             let i = least - hyper_from + 1;
             self.target_bps += f64::from(i) * self.rates.hai_bps;
         } else {

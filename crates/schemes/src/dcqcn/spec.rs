@@ -82,6 +82,10 @@ params! {
             from "original simulator, after QCN's pseudo-code";
         /// halve timer and byte counter in hyper increase
         hyper_halves: Flag = "false" if Variant::Paper, from "original simulator";
+        /// which event begins hyper increase, once both stages allow it: either, or only a timed one, the cycles then
+        /// being halved from the event after it
+        hyper_begins: HyperBegins { Either = "either", Timed = "timed" } = "either" if Variant::Paper,
+            from "paper; in the original simulator counted events of additive increase stay additive";
         /// which comes first when a decrease check and a timed increase fall on the same instant
         timer_order: TimerOrder {
             DecreaseFirst = "decrease-first",
@@ -113,6 +117,11 @@ const PRESETS: &[Preset] = presets! {
         kmin = "5KB", kmax = "200KB", pmax = "0.01", alpha_initial = "0.5",
         rate_ai = "40Mbps", rate_hai = "200Mbps", rate_min = "100Mbps", np = "periodic",
         cut_order = "alpha-first", stage_order = "increment-first", target_decay = "true", hyper_halves = "true",
+    }
+    "open-sim" from "the DCQCN authors' open simulator: its rules, and the configuration that comes with it" {
+        kmin = "41200B", kmax = "1030KB", pmax = "1", alpha_initial = "0.5", increase_timer = "60us",
+        byte_counter = "300KB", rate_ai = "40Mbps", rate_hai = "200Mbps", rate_min = "100Mbps", np = "periodic",
+        cut_order = "alpha-first", stage_order = "increment-first", hyper_halves = "true", hyper_begins = "timed",
     }
     "nic" from "HPCC authors' tuning: NIC reaction point, thresholds in proportion to the port" {
         variant = "nic", notify = "ack", kmin = "4KB/Gbps", kmax = "16KB/Gbps", pmax = "0.2",

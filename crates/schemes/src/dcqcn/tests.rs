@@ -277,6 +277,53 @@ fn dcqcn_4_options_of_the_original_simulator() {
 }
 
 #[test]
+fn dcqcn_4_the_open_simulator_begins_hyper_increase_by_its_timer_alone() {
+    let mut rp = paper(&dcqcn("open-sim", &[("byte_counter", "2164B")]), 40);
+    rp.on_cnp(Time::from_us(1));
+    rp.on_cnp(Time::from_us(2));
+    let target = |rp: &paper::Rp| (rp.target_bps / 1e6).round() as u64;
+    let start = target(&rp);
+    for _ in 0..4 {
+        rp.on_timer(Time::from_us(3));
+    }
+    assert_eq!(target(&rp), start, "four cycles of fast recovery");
+    rp.on_timer(Time::from_us(3));
+    // Six cycles of bytes: with the last two both stages are beyond five, and the steps stay additive.
+    for _ in 0..6 {
+        rp.on_sent(2164);
+    }
+    assert_eq!((rp.timer_stage, rp.byte_stage, target(&rp)), (5, 6, start + 7 * 40));
+    // The timer's next is hyper, with i = 6 - 5 + 1; only the cycles after it are halved.
+    rp.on_timer(Time::from_us(3));
+    assert_eq!(target(&rp), start + 7 * 40 + 2 * 200);
+    assert_eq!(rp.timer(), Some(Time::from_us(63)));
+    rp.on_sent(2164);
+    assert_eq!((rp.byte_stage, target(&rp)), (7, start + 7 * 40 + 4 * 200), "so are bytes now: min is still 6");
+    rp.on_sent(1082);
+    assert_eq!(rp.byte_stage, 8, "half as many");
+    rp.on_timer(Time::from_us(63));
+    assert_eq!(rp.timer(), Some(Time::from_us(93)), "half as long");
+    // A CNP ends it.
+    rp.on_cnp(Time::from_us(70));
+    assert_eq!(rp.timer(), Some(Time::from_us(130)));
+}
+
+#[test]
+fn dcqcn_6_the_open_simulator_has_values_of_its_own() {
+    let params = Params::read(&SPEC_REF.values(SPEC_REF.preset("open-sim")));
+    let at = |gbps| QueueFacts::at(BitRate::from_gbps(gbps));
+    // 40 and 1000 packets of 1030 B.
+    assert_eq!([params.kmin.at_queue(&at(40)), params.kmax.at_queue(&at(40))], [41_200, 1_030_000]);
+    assert_eq!((params.pmax.at(BitRate::from_gbps(40)), params.g, params.alpha_initial), (1.0, 1.0 / 256.0, 0.5));
+    assert_eq!((params.byte_counter, params.increase_timer), (300_000, Span::from_us(60)));
+    assert_eq!((params.cnp_interval, params.alpha_period), (Span::from_us(50), Span::from_us(55)));
+    // Alpha first: 0.5 (1 - g) + g, so the first cut leaves 29.96 of 40 Gb/s.
+    let mut rp = paper(&dcqcn("open-sim", &[]), 40);
+    rp.on_cnp(Time::ZERO);
+    assert_eq!(gbps(rp.rate_bps), 29.9609375);
+}
+
+#[test]
 fn dcqcn_7_rates_stay_between_floor_and_line() {
     for preset in ["paper", "nic"] {
         for (text, floor) in [("200Mbps", 200e6), ("0bps", 1000.0)] {

@@ -45,7 +45,8 @@ params! {
             from "paper, section 5.2 (95 %); Figure 8 has > 0.95";
         /// what of a packet counts as received
         count "pSize": Counted { Wire = "wire", Payload = "payload" } = "wire",
-            from "assumption: wire bytes, since the sender paces those";
+            from "paper, section 4.2: receiving rates sum to the link's capacity and are compared with sending rates; \
+                  here senders pace wire bytes";
         /// floor of the sending rate; never below 1 Mb/s
         rate_min: Rate = "line/10000",
             from "assumption: the paper gives none; RecRate has a resolution of 1 Mb/s";
@@ -205,9 +206,14 @@ impl CongestionPoint for Cp {
         // RESUME, or the end of a timed PAUSE: PN = N. A second PAUSE before PN is used up changes
         // nothing by itself; the next RESUME counts old and new packets alike.
         if !view.paused {
-            self.waiting = self.waiting.min(view.queue_packets);
-            self.paused_left = self.waiting;
+            self.on_resume_again(view);
         }
+    }
+
+    fn on_resume_again(&mut self, view: &QueueView) {
+        // Figure 7 sets PN at every RESUME, whether or not the time of the PAUSE has run out before.
+        self.waiting = self.waiting.min(view.queue_packets);
+        self.paused_left = self.waiting;
     }
 }
 

@@ -109,6 +109,31 @@ fn pcn_2_a_second_pause_counts_old_and_new() {
 }
 
 #[test]
+fn pcn_2_a_resume_after_the_time_of_the_pause_counts_again() {
+    let mut queue = Queue::new();
+    queue.pause(true);
+    queue.put(3);
+    queue.pause(false);
+    assert!(!queue.take(true));
+    queue.put(4);
+    // The time had run out; the frame that says so comes now.
+    queue.cp.on_resume_again(&queue.view());
+    assert_eq!(queue.cp.paused_left, 6);
+    assert!((0..6).all(|_| !queue.take(true)));
+    queue.put(2);
+    assert!(queue.take(true));
+}
+
+#[test]
+fn pcn_2_a_threshold_is_what_may_be_left_behind() {
+    let cp = pcn(&[("mark_threshold", "2124B")]).congestion_point(&QueueFacts::at(BitRate::from_gbps(40)));
+    let mut queue = Queue { cp, ..Queue::new() };
+    queue.put(5);
+    // 4, 3, 2, 1 and no packets of 1062 B remain.
+    assert_eq!([0; 5].map(|_| queue.take(true)), [true, true, false, false, false]);
+}
+
+#[test]
 fn pcn_2_packets_of_others_count_but_are_not_marked() {
     let mut queue = Queue::new();
     queue.pause(true);
@@ -197,6 +222,34 @@ fn pcn_9_2_receiver_periods() {
     assert_eq!(slow.on_timer(quiet), None, "no packet, no CNP");
     assert_eq!(slow.timer(), None, "and no timer");
     assert_eq!(period(&mut slow, at + Span::from_us(200), &marks(1, 1)), congested(50));
+}
+
+#[test]
+fn pcn_3_one_packet_in_a_period_but_not_far_from_its_predecessor_is_measured_by_the_period() {
+    let mut np = pcn(&[]).notification_point(&flow());
+    period(&mut np, Time::ZERO, &marks(2, 2));
+    // 49 us after the last, in the next period: 1250 B in 50 us, not in 49.
+    np.on_data(&Received { now: Time::from_us(51), wire_bytes: 1250, payload_bytes: 1000, ecn: Ecn::Ce });
+    assert_eq!(np.on_timer(Time::from_us(100)), Some(Cnp { congested: true, rec_rate_mbps: 200 }));
+    // Two packets in a period, far from those before: bytes by period all the same.
+    let late = [Time::from_us(260), Time::from_us(290)];
+    np.on_timer(Time::from_us(150));
+    for now in late {
+        np.on_data(&Received { now, wire_bytes: 1250, payload_bytes: 1000, ecn: Ecn::Ce });
+    }
+    assert_eq!(np.on_timer(Time::from_us(300)), Some(Cnp { congested: true, rec_rate_mbps: 400 }));
+}
+
+#[test]
+fn pcn_4_the_flag_is_in_the_ip_header_and_the_rate_in_the_reserved_bytes() {
+    let scheme = pcn(&[]);
+    let congested = Cnp { congested: true, rec_rate_mbps: 9500 };
+    let content = scheme.frame_content(&congested);
+    assert!(matches!(content.carrier, Carrier::MarkedCnp), "{content:?}");
+    assert!(content.says.contains("9500"), "{}", content.says);
+    let content = scheme.frame_content(&Cnp { congested: false, rec_rate_mbps: 0 });
+    assert!(matches!(content.carrier, Carrier::Cnp), "{content:?}");
+    assert_eq!(scheme.notification_bytes(&congested), None, "no longer than the plain one");
 }
 
 #[test]
@@ -415,6 +468,9 @@ fn pcn_9_6_shares_become_equal() {
 
 #[test]
 fn pcn_6_presets_and_objections() {
+    let paper = Params::read(&SPEC.values(None));
+    assert_eq!((paper.period, paper.mark_threshold), (Span::from_us(50), 0));
+    assert_eq!((paper.w_min, paper.w_max, paper.congested_share), (1.0 / 128.0, 0.5, 0.95));
     let values = SPEC.values(SPEC.preset("testbed"));
     assert_eq!(Params::read(&values).period, Span::from_us(500));
     assert!(Pcn::objection(&values).is_none());

@@ -8,7 +8,7 @@
 mod burst;
 mod spec;
 
-pub use spec::{Common, Pacing, Params, Stages, Update, Window, patched};
+pub use spec::{Common, DMinFrom, Pacing, Params, Stages, Update, Window, patched};
 
 use crate::Configured;
 use crate::param::{ParamValues, RateValue, SchemeSpec};
@@ -85,7 +85,7 @@ impl Params {
             delta_hai: self.delta_hai,
             echo_bytes: self.echo_bytes as u32,
             rounding,
-            times: Times::new(&self.common, rounding),
+            times: Times::new(&self.common, rounding, self.common.d_min),
             common: self.common,
         }
     }
@@ -104,20 +104,27 @@ impl patched::Params {
             delta_hai: self.common.delta,
             echo_bytes: stamped().ack_bytes,
             rounding: Rounding::None,
-            times: Times::new(&self.common, Rounding::None),
+            times: Times::new(&self.common, Rounding::None, self.common.d_min),
             common: self.common,
         }
     }
 }
 
+impl Settings {
+    /// Those of one flow: only its path says what its D_min is.
+    fn on_path(&self, base_rtt: Span) -> Settings {
+        Settings { times: Times::new(&self.common, self.rounding, base_rtt), ..self.clone() }
+    }
+}
+
 impl Times {
-    fn new(common: &Common, rounding: Rounding) -> Times {
+    fn new(common: &Common, rounding: Rounding, d_min: Span) -> Times {
         let unit_ps = match rounding {
             Rounding::None => 1,
             Rounding::Bps => 1000,
         };
         let units = |span: Span| (span.ps() / unit_ps) as f64;
-        let d_min = common.d_min.max(Span::from_ns(1));
+        let d_min = d_min.max(Span::from_ns(1));
         Times {
             unit_ps: unit_ps as f64,
             t_low: units(common.t_low).max(1.0),
@@ -149,7 +156,10 @@ impl<const PATCHED: bool> Scheme for Configuration<PATCHED> {
 
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         let line_bps = of.line_rate.bps() as f64;
-        let settings = &self.settings;
+        let settings = match self.settings.common.d_min_from {
+            DMinFrom::Fixed => self.settings.clone(),
+            DMinFrom::BaseRtt => Arc::new(self.settings.on_path(of.base_rtt)),
+        };
         let rate = |rate: RateValue| settings.rounding.given(rate.at(of.line_rate));
         let min_bps = rate(settings.common.rate_min).clamp(1.0, line_bps);
         let burst = match (settings.segment_bytes, settings.common.pacing) {
@@ -176,7 +186,7 @@ impl<const PATCHED: bool> Scheme for Configuration<PATCHED> {
             burst,
             stage: 0,
             increases: 0,
-            settings: settings.clone(),
+            settings,
         }
     }
 

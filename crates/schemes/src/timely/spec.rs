@@ -61,8 +61,11 @@ params! {
         t_low "T_low": Time = "50us", from "paper, section 4.3";
         /// round trips above it always cut the rate
         t_high "T_high": Time = "500us", from "paper, section 4.3";
+        /// differences of round trips are divided by a given time, or by the base round trip of the flow's path
+        d_min_from "D_minRTT": DMinFrom { Fixed = "fixed", BaseRtt = "base-rtt" } = "fixed",
+            from "the HPCC authors' simulator: fixed; the authors' snippet: the network's smallest round trip";
         /// what differences of round trips are divided by
-        d_min "D_minRTT": Time = "20us", from "the HPCC authors' simulator";
+        d_min "D_minRTT": Time = "20us" if DMinFrom::Fixed, from "the HPCC authors' simulator";
         /// additive step of the rate
         delta "delta": Rate = "line/1000",
             from "paper: 10 Mb/s at 10G; in proportion elsewhere, as in the HPCC authors' simulator";
@@ -87,6 +90,10 @@ const PRESETS: &[Preset] = presets! {
         stages = "gradient", update = "segment", segment = "16KB", pacing = "burst",
     }
     "pcn" from "PCN (NSDI 2020): segments of 64 KB, paced" { update = "segment" }
+    "snippet" from "the authors' published snippet with the constants in it, paced by packet; segments as in PCN" {
+        snippet = "true", gain = "0.02", t_low = "0us", t_high = "1ms", d_min_from = "base-rtt",
+        delta = "10Mbps", delta_hai = "50Mbps", update = "segment",
+    }
 };
 
 /// The patched form's own.

@@ -175,6 +175,38 @@ fn timely_4_the_snippet_takes_its_first_sample_for_a_difference_of_nothing() {
 }
 
 #[test]
+fn timely_6_the_snippet_has_constants_of_its_own() {
+    // 40G, 30 us of base round trip.
+    let of = FlowFacts::at(BitRate::from_gbps(40), Span::from_us(30));
+    let mut rp = timely("snippet", &[]).reaction_point(&of);
+    assert_eq!(rp.limits().rate_bps, 40e9);
+    rp.rate_bps = 20e9;
+    rp.previous = Some(100e6);
+    rp.updated = Time::from_us(1000);
+    // A rise by 30 us, of which 2 % count: a gradient of 0.02.
+    assert_close(&rates_apart(&mut rp, 60, &[130.0]), &[20.0 * (1.0 - 0.8 * 0.02)], 1e-9);
+    // Far below the paper's T_low, and still by the gradient: 0.98 x 0.6 - 0.02 x 10 = 0.388 us.
+    let before = rp.rate_bps / 1e9;
+    assert_close(&rates_apart(&mut rp, 60, &[120.0]), &[before * (1.0 - 0.8 * 0.388 / 30.0)], 1e-9);
+    // Half as long as the base round trip after the last: half of 10 Mb/s, at any line rate.
+    rp.difference = -1e6;
+    rp.rate_bps = 20e9;
+    assert_close(&rates_apart(&mut rp, 15, &[31.0]), &[20.005], 1e-9);
+    // The fifth fall in a row has 50 Mb/s.
+    rp.stage = 4;
+    assert_close(&rates_apart(&mut rp, 60, &[30.0]), &[20.055], 1e-9);
+    // Between the paper's T_high of 500 us and 1 ms only the gradient counts; above 1 ms the excess.
+    rp.difference = -1e9;
+    assert_close(&rates_apart(&mut rp, 60, &[900.0]), &[20.065], 1e-9);
+    let before = rp.rate_bps / 1e9;
+    assert_close(&rates_apart(&mut rp, 60, &[1250.0]), &[before * (1.0 - 0.8 * 0.2)], 1e-9);
+    // Once per 64 KB, and each path has its own D_min.
+    assert_eq!(rp.settings.segment_bytes, Some(64_000));
+    let far = FlowFacts::at(BitRate::from_gbps(40), Span::from_us(500));
+    assert_eq!(timely("snippet", &[]).reaction_point(&far).settings.times.d_min, Span::from_us(500));
+}
+
+#[test]
 fn timely_6_round_trips_beyond_t_high_cut_to_the_floor() {
     // Between distant datacentres: 6 ms, so 1 - 0.8 (1 - 500 / 6000) = 0.2667 at every update.
     let mut rp = at_five(&timely("reference", &[]));
