@@ -1,5 +1,5 @@
 use super::*;
-use crate::reproduce::judged::{Book, Deviation, Drawn, ExperimentPage, JudgedVariant, PaperPage};
+use crate::reproduce::judged::{Book, Deviation, Drawn, ExperimentPage, JudgedVariant, PaperPage, TableShown};
 use crate::reproduce::results::Estimate;
 
 fn claim(id: &str, verdict: Verdict) -> Judged {
@@ -41,11 +41,12 @@ fn book() -> Book {
             note: String::new(),
             svg: "<svg width=\"900\"></svg>".into(),
         }],
-        tables: vec![(
-            "Pauses".into(),
-            vec!["scheme".into(), "frames".into()],
-            vec![vec!["PCN".into(), "12 ± 3".into()]],
-        )],
+        tables: vec![TableShown {
+            title: "Pauses".into(),
+            note: "The paper's own numbers: sec. 3.".into(),
+            head: vec!["scheme".into(), "frames".into()],
+            rows: vec![vec!["PCN".into(), "12 ± 3 (paper: 14)".into()]],
+        }],
         claims: Verdict::ALL.iter().enumerate().map(|(i, v)| claim(&format!("pcn-c00{i}"), *v)).collect(),
         runs: 12,
         cpu_seconds: 321.0,
