@@ -144,7 +144,7 @@ fn over_axis(study: &Study<'_>, x: usize, measure: usize) -> Option<Chart> {
     let panel = |setting: &Setting| {
         let lines = schemes.iter().zip(&styles).map(|(scheme, style)| line(setting, scheme, *style));
         let lines = lines.filter(|line| !line.points.is_empty()).collect();
-        Panel { title: setting.title(&study.sweep.axes, x), lines, bars: Vec::new() }
+        Panel { title: setting.title(&study.sweep.axes, x), lines, ..Panel::default() }
     };
     let panels: Vec<Panel> = settings.iter().map(panel).filter(|panel| !panel.lines.is_empty()).collect();
     if panels.is_empty() {

@@ -34,6 +34,8 @@ pub struct Panel {
     pub lines: Vec<Line>,
     /// In any order: each says where it stands.
     pub bars: Vec<Bar>,
+    /// On top of both.
+    pub quoted: Vec<Quoted>,
 }
 
 /// What an axis measures; the drawing picks the prefix (us, ms; KB, MB) by the range.
@@ -120,6 +122,58 @@ pub struct Part {
     pub interval: Option<f64>,
 }
 
+/// A number that was not measured but said elsewhere, beside those that were. It is drawn as an open
+/// mark, which no line and no bar has.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Quoted {
+    /// As in the legend; all of one name share an entry.
+    pub name: String,
+    /// Of the line or bar that it is about; `None` for what is about several or none.
+    pub colour: Option<RGBColor>,
+    /// Where it stands.
+    pub place: QuotedPlace,
+    /// How it is meant.
+    pub shape: Shape,
+}
+
+/// Where a quoted number stands.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum QuotedPlace {
+    /// At x and y.
+    Point(f64, f64),
+    /// All along x, or from and until somewhere.
+    Level {
+        /// Its height.
+        y: f64,
+        /// Its left end, if not that of the plot.
+        from: Option<f64>,
+        /// Its right end, if not that of the plot.
+        until: Option<f64>,
+    },
+    /// From the bottom of the plot to its top.
+    Instant(f64),
+    /// On a bar.
+    Bar {
+        /// As the bar's.
+        group: usize,
+        /// As the bar's.
+        slot: usize,
+        /// Its height.
+        value: f64,
+    },
+}
+
+/// How a quoted number is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// As it stands: a diamond.
+    Number,
+    /// So much or less: a triangle that points down.
+    AtMost,
+    /// So much or more: a triangle that points up.
+    AtLeast,
+}
+
 /// How a line is broken, for print without colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dash {
@@ -168,6 +222,10 @@ impl Chart {
 
     pub(crate) fn lines(&self) -> impl Iterator<Item = &Line> {
         self.panels.iter().flat_map(|panel| &panel.lines)
+    }
+
+    pub(crate) fn quoted(&self) -> impl Iterator<Item = &Quoted> {
+        self.panels.iter().flat_map(|panel| &panel.quoted)
     }
 
     /// Of all bars of all panels.

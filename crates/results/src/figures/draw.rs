@@ -8,6 +8,7 @@ use super::canvas::{
 use super::chart::{Axis, Chart, Dash, Line};
 use super::layout::{self, Entry, Frame, Layout, Look};
 use super::path::{clip, dashes, thin};
+use super::quoted;
 use super::ticks::Ticks;
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -106,6 +107,7 @@ where
         for line in drawing_order(&panel.lines) {
             curve(line, layout, frame, &canvas)?;
         }
+        quoted::draw(panel, layout, frame, &canvas)?;
         if !chart.groups.is_empty() {
             bars::names(panel, layout, frame, &canvas)?;
         }
@@ -234,6 +236,7 @@ where
 {
     match entry.look {
         Look::Bar(hatch) => bars::swatch(entry.colour, hatch, place, canvas),
+        Look::Quoted { shape, line } => quoted::sample(shape, line, place, canvas),
         Look::Line { dash, dots } => {
             let ends = [(place.0, place.1), (place.0 + 30.0, place.1)];
             for (from, to) in dashes(&ends, dash.pattern().unwrap_or((100.0, 0.0))) {

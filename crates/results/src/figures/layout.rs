@@ -1,6 +1,7 @@
 //! Where everything of a figure goes, in the figure's own pixels.
 
-use super::chart::{Axis, AxisUnit, Chart, Dash, Hatch, Line, Part};
+use super::canvas::INK;
+use super::chart::{Axis, AxisUnit, Chart, Dash, Hatch, Line, Part, Quoted, QuotedPlace, Shape};
 use super::path::Bounds;
 use super::ticks::{self, Ticks};
 use plotters::style::RGBColor;
@@ -41,8 +42,16 @@ pub struct Entry {
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Look {
-    Line { dash: Dash, dots: bool },
+    Line {
+        dash: Dash,
+        dots: bool,
+    },
     Bar(Hatch),
+    /// An open mark, on a line where it is a level or an instant.
+    Quoted {
+        shape: Shape,
+        line: bool,
+    },
 }
 
 /// The plot of one panel.
@@ -161,9 +170,10 @@ impl Layout {
         let points: Vec<(f64, f64)> = lines().flat_map(reach).collect();
         // Numbers beside a cut-off part say nothing about the part that is shown.
         let shown = points.iter().filter(|p| within(&chart.x, p.0));
-        let ys = shown.map(|p| p.1).chain(bar_ends(chart));
+        let ys = shown.map(|p| p.1).chain(bar_ends(chart)).chain(chart.quoted().filter_map(quoted_y));
+        let xs = points.iter().map(|p| p.0).chain(chart.quoted().filter_map(quoted_x));
         let x = match chart.groups.len() {
-            0 => Range::of(&chart.x, points.iter().map(|p| p.0), [9, 6, 5][wide.min(3) - 1], true),
+            0 => Range::of(&chart.x, xs, [9, 6, 5][wide.min(3) - 1], true),
             count => Range { low: -0.5, high: count as f64 - 0.5, log: false, ticks: no_ticks() },
         };
         let y = Range::of(&chart.y, ys, if chart.panels.len() > wide { 5 } else { 6 }, false);
@@ -264,6 +274,36 @@ fn bar_ends(chart: &Chart) -> impl Iterator<Item = f64> {
     })
 }
 
+fn quoted_x(quoted: &Quoted) -> Option<f64> {
+    match quoted.place {
+        QuotedPlace::Point(x, _) | QuotedPlace::Instant(x) => Some(x),
+        QuotedPlace::Level { .. } | QuotedPlace::Bar { .. } => None,
+    }
+}
+
+fn quoted_y(quoted: &Quoted) -> Option<f64> {
+    match quoted.place {
+        QuotedPlace::Point(_, y) | QuotedPlace::Level { y, .. } | QuotedPlace::Bar { value: y, .. } => Some(y),
+        QuotedPlace::Instant(_) => None,
+    }
+}
+
+/// One for all quoted numbers of a name, with the mark of the first.
+fn quoted_entries(chart: &Chart) -> Vec<Entry> {
+    let mut out: Vec<Entry> = Vec::new();
+    for quoted in chart.quoted() {
+        let along = matches!(quoted.place, QuotedPlace::Level { .. } | QuotedPlace::Instant(_));
+        match out.iter_mut().find(|entry| entry.name == quoted.name) {
+            Some(Entry { look: Look::Quoted { line, .. }, .. }) => *line |= along,
+            _ => {
+                let look = Look::Quoted { shape: quoted.shape, line: along };
+                out.push(Entry { name: quoted.name.clone(), colour: INK, look });
+            }
+        }
+    }
+    out
+}
+
 /// Every name once, in order of appearance.
 fn entries(chart: &Chart) -> Vec<Entry> {
     let of_line = |line: &Line| Entry {
@@ -278,6 +318,7 @@ fn entries(chart: &Chart) -> Vec<Entry> {
             out.push(entry);
         }
     }
+    out.extend(quoted_entries(chart));
     out
 }
 

@@ -1,7 +1,7 @@
 //! Figures of a run, a comparison or an experiment, as SVG and PNG from one drawing.
 //!
 //! `choose` and `flows` say which figures there are, [`chart`] is what a figure shows, `layout` where
-//! its parts go, `draw` and `bars` put it on any backend, `bitmap` makes a file of pixels, `ticks`
+//! its parts go, `draw`, `bars` and `quoted` put it on any backend, `bitmap` makes a file of pixels, `ticks`
 //! chooses the numbers at the axes, [`colour`] the colours and dashes.
 
 mod bars;
@@ -14,6 +14,7 @@ mod draw;
 mod flows;
 mod layout;
 pub mod path;
+mod quoted;
 pub(crate) mod ticks;
 
 pub use choose::{of_comparison, of_run};

@@ -131,6 +131,16 @@ pub struct Drawn {
     pub svg: String,
 }
 
+/// A table that an experiment asks for, as text.
+#[derive(Clone, Debug)]
+pub struct TableShown {
+    pub title: String,
+    /// What a reader must know beside the headings; empty if nothing.
+    pub note: String,
+    pub head: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+}
+
 /// One experiment, with all there is to say.
 #[derive(Clone, Debug, Default)]
 pub struct ExperimentPage {
@@ -146,8 +156,7 @@ pub struct ExperimentPage {
     /// What is smaller than in the paper at this scale; empty if nothing.
     pub scaled: String,
     pub figures: Vec<Drawn>,
-    /// Tables that the experiment asks for, as headings and rows of text.
-    pub tables: Vec<(String, Vec<String>, Vec<Vec<String>>)>,
+    pub tables: Vec<TableShown>,
     pub claims: Vec<Judged>,
     /// The experiment whose runs these are, where it has none of its own; else empty.
     pub runs_from: String,

@@ -100,7 +100,7 @@ impl<'a> Reproduction<'a> {
         };
         let chart = |(_, shown)| match shown {
             Shown::Chart(chart) => Some(*chart),
-            Shown::Table { .. } => None,
+            Shown::Table(_) => None,
         };
         Ok(Reproduced { book, charts: shown.into_iter().filter_map(chart).collect() })
     }
@@ -155,18 +155,29 @@ impl<'a> Reproduction<'a> {
 
     /// Drawing leaves out what a scale does not run; a value that no scale knows is a mistake.
     fn check_figures(&self, data: &Data) -> Result<(), Failed> {
+        let same =
+            |known: &str, value: &str| known == value || known.parse::<f64>().is_ok_and(|x| value.parse() == Ok(x));
         for experiment in &self.asked {
-            let series = experiment.figures.iter().flat_map(|figure| &figure.series);
-            for (axis, value) in series
-                .flat_map(|series| &series.only)
-                .flat_map(|(axis, values)| values.iter().map(move |value| (axis, value)))
-            {
-                let own = || data.known.iter().filter(|(id, _, of, _)| *id == experiment.id && of == axis);
-                let same = |known: &str| known == value || known.parse::<f64>().is_ok_and(|x| value.parse() == Ok(x));
-                if !own().any(|(.., known)| same(known)) {
+            let known = |axis: &str| {
+                let own = data.known.iter().filter(|(id, _, of, _)| *id == experiment.id && of == axis);
+                own.map(|(.., value)| value.as_str()).collect::<Vec<_>>()
+            };
+            let series = || experiment.figures.iter().flat_map(|figure| &figure.series);
+            let against = series().filter_map(|series| series.against.as_ref()).flat_map(|against| &against.at);
+            let drawn = series().flat_map(|series| &series.only).chain(against);
+            for (axis, value) in drawn.flat_map(|(axis, values)| values.iter().map(move |value| (axis, value))) {
+                let known = known(axis);
+                if !known.iter().any(|known| same(known, value)) {
                     let error = format!("a figure of `{}` draws {axis} `{value}`, which is never run", experiment.id);
-                    let names = own().map(|(.., known)| known.as_str());
-                    return Err(Failed::BadInput(vec![Diagnostic::new(error).nearest(value, names)]));
+                    return Err(Failed::BadInput(vec![Diagnostic::new(error).nearest(value, known)]));
+                }
+            }
+            let quotes = experiment.figures.iter().flat_map(|figure| &figure.paper);
+            for at in quotes.flat_map(|quote| &quote.at) {
+                let known = known(&at.axis);
+                if let Some(value) = at.values.iter().find(|value| !known.iter().any(|known| same(known, value))) {
+                    let error = figure::paper::unknown_value(at, value, known.iter().copied());
+                    return Err(Failed::BadInput(vec![error]));
                 }
             }
         }
@@ -251,7 +262,7 @@ impl<'a> Reproduction<'a> {
                 Shown::Chart(chart) => {
                     page.figures.push(figure::drawn(chart).map_err(|why| Failed::System(std::io::Error::other(why)))?);
                 }
-                Shown::Table { title, head, rows } => page.tables.push((title.clone(), head.clone(), rows.clone())),
+                Shown::Table(table) => page.tables.push(table.clone()),
             }
         }
         let Some(own) = results.get(&experiment.id) else { return Ok(page) };

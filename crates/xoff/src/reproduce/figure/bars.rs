@@ -23,7 +23,8 @@ pub fn of_series(
     let schemes_along = alone && !several && view.by.is_empty() && view.over_schemes();
     for place in &places {
         for choice in view.choices(&view.by) {
-            let Some(cell) = view.picked.cell(&[&choice[..], &place[..]].concat())? else { continue };
+            let whole = [&choice[..], &place[..]].concat();
+            let Some(cell) = view.picked.cell(&whole)? else { continue };
             let over = place.last().map(|at| view.picked.value(*at).name.clone());
             if builder.spec.kind == Kind::Stacked {
                 let label = view.label(series, &choice, "")?;
@@ -32,18 +33,22 @@ pub fn of_series(
                     None => (label, String::new()),
                 };
                 let slot = builder.slot(&name);
-                let parts = list.iter().filter_map(|(measure, name)| part(builder, cell, measure, name));
+                let parts = list.iter().filter_map(|(measure, name)| {
+                    let estimate = cell.estimate(measure)?;
+                    Some(part(builder, estimate, name))
+                });
                 let mut parts: Vec<Part> = parts.collect();
                 // Layers add up, so the interval is the sum's.
-                let whole = total(cell, list);
+                let sum = total(cell, list);
                 for part in &mut parts {
                     part.interval = None;
                 }
-                if let (Some(last), Some(whole)) = (parts.last_mut(), whole) {
-                    builder.seen_estimate(&whole);
-                    last.interval = whole.half_width;
+                if let (Some(last), Some(sum)) = (parts.last_mut(), sum) {
+                    builder.seen_estimate(&sum);
+                    last.interval = sum.half_width;
                 }
                 let group = builder.group(&group);
+                builder.meet(series, (view, &whole), None, (None, Some((group, slot))));
                 bars.push(Bar { group, slot, name, parts });
                 continue;
             }
@@ -66,15 +71,15 @@ pub fn of_series(
                 // Bars that the legend tells apart by something else have no scheme's colour.
                 let named = if schemes_along { place } else { &choice };
                 builder.wish(series, view, named, &label, by_scheme);
-                let Some(mut part) = part(builder, cell, measure, &label) else { continue };
-                if let Some(estimate) = cell.estimate(measure) {
-                    builder.seen_estimate(&estimate);
-                }
+                let Some(estimate) = view.estimate(series, cell, measure)? else { continue };
+                builder.seen_estimate(&estimate);
+                let mut part = part(builder, estimate, &label);
                 let slot = if shown { builder.slot(&label) } else { 0 };
                 if !shown {
                     part.name.clear();
                 }
                 let group = builder.group(&group);
+                builder.meet(series, (view, &whole), Some(measure), (Some(part.colour), Some((group, slot))));
                 bars.push(Bar { group, slot, name: String::new(), parts: vec![part] });
             }
         }
@@ -82,15 +87,13 @@ pub fn of_series(
     Ok(())
 }
 
-/// `None` where nothing was measured.
-fn part(builder: &mut Builder<'_>, cell: &Cell, measure: &str, label: &str) -> Option<Part> {
-    let estimate = cell.estimate(measure)?;
+fn part(builder: &mut Builder<'_>, estimate: Estimate, label: &str) -> Part {
     if estimate.mean == f64::INFINITY {
         builder.seen_never();
     }
     let (colour, _) = builder.styles.of(label, None, None);
     let hatch = builder.styles.hatch(label);
-    Some(Part { name: label.to_owned(), colour, hatch, value: estimate.mean, interval: estimate.half_width })
+    Part { name: label.to_owned(), colour, hatch, value: estimate.mean, interval: estimate.half_width }
 }
 
 /// The sum of the layers over the seeds.

@@ -41,6 +41,7 @@ fn chart(spec: &FigureSpec, file: String, results: &Results) -> Result<Option<Ch
             }
         }
         tell_apart(&made)?;
+        made.quoted = builder.quotes();
         made.title = panel.map(|(_, title)| title).unwrap_or_default();
         if !made.lines.is_empty() || !made.bars.is_empty() {
             panels.push(made);

@@ -1,10 +1,11 @@
 //! What grows while a figure is made, and the runs that a series may show.
 
+use super::paper::{self, Met};
 use super::pick::{Choice, Picked};
 use super::spec::{FigureSpec, Series, What};
 use super::style::{Styles, of_scheme};
-use crate::reproduce::results::{Estimate, Results};
-use xoff_results::figures::chart::Line;
+use crate::reproduce::results::{Cell, Estimate, Results, Run};
+use xoff_results::figures::chart::{Line, Quoted, RGBColor};
 
 pub type Point = (f64, f64);
 
@@ -21,6 +22,9 @@ pub struct Builder<'a> {
     /// Most seeds behind one number with an interval, and behind one curve.
     estimated: usize,
     drawn_of: usize,
+    /// What the paper's numbers are about in the panel in hand, and which of them were shown in any.
+    met: Vec<Met>,
+    quoted: Vec<bool>,
 }
 
 /// A series within one panel: the runs it may show.
@@ -98,6 +102,22 @@ impl<'a> View<'a> {
         self.picked.choices(axes).into_iter().map(|choice| [&self.fixed[..], &choice[..]].concat()).collect()
     }
 
+    /// A number of a cell over the seeds, or how it compares with that of the cell it is shown against.
+    pub fn estimate(&self, series: &Series, cell: &Cell, measure: &str) -> Result<Option<Estimate>, String> {
+        let Some(against) = &series.against else { return Ok(cell.estimate(measure)) };
+        let Some(other) = self.picked.like(cell, &against.at)? else { return Ok(None) };
+        let number = |run: &Run| run.measured.numbers.get(measure).copied();
+        let compare = |run: &Run| {
+            let other = other.seeds.iter().find(|other| other.seed == run.seed)?;
+            Some(against.how.of(number(run)?, number(other)?)).filter(|value| value.is_finite())
+        };
+        // As claims do it: of the means, with the interval of the values seed by seed.
+        let by_seed = Estimate::of(&cell.seeds.iter().filter_map(compare).collect::<Vec<_>>());
+        let (Some(own), Some(base)) = (cell.estimate(measure), other.estimate(measure)) else { return Ok(None) };
+        let mean = against.how.of(own.mean, base.mean);
+        Ok(by_seed.filter(|_| mean.is_finite()).map(|by_seed| Estimate { mean, ..by_seed }))
+    }
+
     /// Whether schemes stand along x.
     pub fn over_schemes(&self) -> bool {
         self.over.is_some_and(|axis| self.picked.group.axes[axis].values.iter().any(|value| value.scheme.is_some()))
@@ -165,7 +185,52 @@ impl<'a> Builder<'a> {
             marks: Vec::new(),
             estimated: 0,
             drawn_of: 0,
+            met: Vec::new(),
+            quoted: vec![false; spec.paper.len()],
         }
+    }
+
+    /// Something was drawn: the paper's numbers about it belong beside it.
+    pub fn meet(
+        &mut self,
+        series: &Series,
+        (view, choice): (&View<'_>, &Choice),
+        measure: Option<&str>,
+        (colour, bar): (Option<RGBColor>, Option<(usize, usize)>),
+    ) {
+        for (index, quote) in self.spec.paper.iter().enumerate() {
+            if !quote.is_general() && quote.is_of(series, measure) && quote.fits(view, choice) {
+                self.met.push(Met { quote: index, colour, bar });
+            }
+        }
+    }
+
+    /// The paper's numbers of the panel that was made.
+    pub fn quotes(&mut self) -> Vec<Quoted> {
+        let met = std::mem::take(&mut self.met);
+        let mut out: Vec<Quoted> = Vec::new();
+        for (index, quote) in self.spec.paper.iter().enumerate() {
+            let own: Vec<&Met> = met.iter().filter(|met| met.quote == index).collect();
+            let places: Vec<(Option<RGBColor>, Option<(usize, usize)>)> = match (quote.is_general(), &own[..]) {
+                (true, _) => vec![(None, None)],
+                (false, all) if matches!(quote.what, paper::Said::Value(_)) => {
+                    all.iter().map(|met| (met.colour, met.bar)).collect()
+                }
+                (false, []) => Vec::new(),
+                (false, [one]) => vec![(one.colour, None)],
+                (false, [first, rest @ ..]) => {
+                    let alike = rest.iter().all(|met| met.colour == first.colour);
+                    vec![(first.colour.filter(|_| alike), None)]
+                }
+            };
+            for (colour, bar) in places {
+                let Some(place) = quote.stands(bar) else { continue };
+                let quoted = Quoted { name: "paper".to_owned(), colour, place, shape: quote.shape };
+                self.quoted[index] = true;
+                out.push(quoted);
+            }
+        }
+        out
     }
 
     /// An empty line with name and look.
@@ -261,6 +326,9 @@ impl<'a> Builder<'a> {
             all.push("An arrow head at the top: never within the run.".to_owned());
         }
         all.extend(self.notes.iter().cloned());
+        let shown = self.spec.paper.iter().zip(&self.quoted).filter(|(_, shown)| **shown);
+        all.push(paper::note(&shown.map(|(quote, _)| quote).collect::<Vec<_>>(), true));
+        all.retain(|text| !text.is_empty());
         all.join(" ")
     }
 }

@@ -20,6 +20,7 @@ pub fn of_series(builder: &mut Builder<'_>, series: &Series, view: &View<'_>) ->
                 let Some(curve) = cell.curve(name) else { continue };
                 builder.seen_curve(cell.seeds.len());
                 let mut line = builder.line(series, view, &choice, name)?;
+                builder.meet(series, (view, &choice), Some(name), (Some(line.colour), None));
                 (line.points, line.never) = of_curve(curve);
                 let few = line.points.len() <= FEW;
                 finish(&mut line, builder, few);
@@ -30,6 +31,7 @@ pub fn of_series(builder: &mut Builder<'_>, series: &Series, view: &View<'_>) ->
             for choice in view.choices(&view.by) {
                 let Some(cell) = view.picked.cell(&choice)? else { continue };
                 let mut line = builder.line(series, view, &choice, name)?;
+                builder.meet(series, (view, &choice), Some(name), (Some(line.colour), None));
                 let (points, left_out) = distribution(cell, name);
                 if left_out > 0 {
                     builder.note(format!("{}: never in {left_out} of {} runs.", line.name, cell.seeds.len()));
@@ -53,7 +55,7 @@ pub fn of_series(builder: &mut Builder<'_>, series: &Series, view: &View<'_>) ->
                             )
                         })?;
                         let Some(cell) = view.picked.cell(&[&choice[..], &place[..]].concat())? else { continue };
-                        let Some(estimate) = cell.estimate(measure) else { continue };
+                        let Some(estimate) = view.estimate(series, cell, measure)? else { continue };
                         builder.seen_estimate(&estimate);
                         builder.seen_value(x, &value.name);
                         if estimate.mean == f64::INFINITY {
@@ -68,6 +70,9 @@ pub fn of_series(builder: &mut Builder<'_>, series: &Series, view: &View<'_>) ->
                     }
                     line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
                     finish(&mut line, builder, true);
+                    if !line.points.is_empty() {
+                        builder.meet(series, (view, &choice), Some(measure), (Some(line.colour), None));
+                    }
                     lines.push(line);
                 }
             }

@@ -1,12 +1,14 @@
 //! Figures and tables of experiments, from `[[figure]]` and the runs' results.
 //!
 //! [`spec`] is what an experiment asks for, `pick` finds the runs, `build` makes the chart of
-//! them, with `lines`, `bars` and `table`; `style` gives every label its look.
+//! them, with `lines`, `bars` and `table`; `paper` puts the paper's own numbers beside ours, `style` gives every label
+//! its look.
 
 mod bars;
 mod build;
 mod builder;
 mod lines;
+pub mod paper;
 mod pick;
 pub mod spec;
 mod style;
@@ -17,7 +19,7 @@ mod tests;
 pub use build::draw;
 pub use spec::{FigureSpec, read};
 
-use super::judged::Drawn;
+use super::judged::{Drawn, TableShown};
 use xoff_results::figures::chart::Chart;
 use xoff_results::figures::svg;
 
@@ -26,11 +28,7 @@ use xoff_results::figures::svg;
 pub enum Shown {
     /// To be drawn with `results::figures::{svg, png}`.
     Chart(Box<Chart>),
-    Table {
-        title: String,
-        head: Vec<String>,
-        rows: Vec<Vec<String>>,
-    },
+    Table(TableShown),
 }
 
 /// The chart as reports take it.

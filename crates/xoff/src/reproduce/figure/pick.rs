@@ -54,6 +54,19 @@ impl<'a> Picked<'a> {
         all
     }
 
+    /// The cell like another but for some values of axes; `None` if it was not run, or is that other.
+    pub fn like(&self, cell: &Cell, at: &[(String, Vec<String>)]) -> Result<Option<&'a Cell>, String> {
+        let group: &'a Group = self.group;
+        let mut wanted = cell.at.clone();
+        for (name, values) in at {
+            let axis = self.axis(name)?;
+            let known = |value: &AxisValue| values.iter().any(|wanted| is(value, wanted));
+            let Some(value) = group.axes[axis].values.iter().position(known) else { return Ok(None) };
+            wanted[axis] = value;
+        }
+        Ok(group.cells.iter().find(|other| other.at == wanted && wanted != cell.at))
+    }
+
     /// The one cell of a choice that was run; an error if the choice leaves several.
     pub fn cell(&self, choice: &Choice) -> Result<Option<&'a Cell>, String> {
         let group: &'a Group = self.group;
@@ -87,6 +100,6 @@ fn no_axis(group: &Group, name: &str) -> String {
 }
 
 /// By name, or by number where both are one.
-fn is(value: &AxisValue, wanted: &str) -> bool {
+pub fn is(value: &AxisValue, wanted: &str) -> bool {
     value.name == wanted || (value.number.is_some() && wanted.parse().ok() == value.number)
 }

@@ -1,5 +1,6 @@
 //! `[[figure]]` of an experiment: what is drawn of its measures, and how.
 
+use super::paper::{self, Quote};
 use xoff_results::figures::chart::Dash;
 use xoff_scenario::reader::{Result, Table, Text};
 use xoff_scenario::tree::{Item, Value};
@@ -20,6 +21,8 @@ pub struct FigureSpec {
     pub note: String,
     pub marks: Vec<(f64, String)>,
     pub series: Vec<Series>,
+    /// What the paper says of it.
+    pub paper: Vec<Quote>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +57,38 @@ pub struct Series {
     pub by: Vec<String>,
     pub label: Option<String>,
     pub dash: Option<Dash>,
+    pub against: Option<Against>,
+}
+
+/// Numbers are shown beside those of other runs: the same, but for some values of axes.
+#[derive(Clone, Debug)]
+pub struct Against {
+    pub at: Vec<(String, Vec<String>)>,
+    pub how: How,
+}
+
+/// How a run is compared with the one it is shown against.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum How {
+    /// The run over the other.
+    Ratio,
+    /// The other over the run.
+    Inverse,
+    /// By how many percent the other is below the run.
+    Reduction,
+    /// By how many percent the other is above the run.
+    Increase,
+}
+
+impl How {
+    pub fn of(self, run: f64, other: f64) -> f64 {
+        match self {
+            How::Ratio => run / other,
+            How::Inverse => other / run,
+            How::Reduction => 100.0 * (1.0 - other / run),
+            How::Increase => 100.0 * (other / run - 1.0),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -115,8 +150,10 @@ pub fn read(table: &mut Table) -> Result<FigureSpec> {
         return Err(table.place().error("the figure shows nothing").label("it needs at least one [[figure.series]]"));
     }
     let series = rows.into_iter().map(|row| read_series(row, kind)).collect::<Result<Vec<_>>>()?;
+    let shown = paper::Figure { kind, x: &x, y: &y, panels: panels.as_deref(), series: &series };
+    let paper = table.tables("paper")?.into_iter().map(|row| paper::read(row, &shown)).collect::<Result<Vec<_>>>()?;
     table.check_finished()?;
-    Ok(FigureSpec { name, title, kind, x, y, panels, panel_columns, note, marks, series })
+    Ok(FigureSpec { name, title, kind, x, y, panels, panel_columns, note, marks, series, paper })
 }
 
 /// The figure's own name becomes part of a file name.
@@ -217,8 +254,12 @@ fn read_series(mut row: Table, kind: Kind) -> Result<Series> {
     }
     let runs = row.take_text("runs")?.map(|text| text.value);
     let only = match row.take_table("where")? {
-        Some(inner) => inner.into_items().into_iter().map(only).collect::<Result<Vec<_>>>()?,
+        Some(inner) => inner.into_items().into_iter().map(axis_values).collect::<Result<Vec<_>>>()?,
         None => Vec::new(),
+    };
+    let against = match &what {
+        What::Numbers { .. } if kind != Kind::Stacked => read_against(&mut row)?,
+        _ => None,
     };
     let label = row.take_text("label")?;
     if let Some(label) = &label {
@@ -231,7 +272,21 @@ fn read_series(mut row: Table, kind: Kind) -> Result<Series> {
         _ => None,
     };
     row.finish()?;
-    Ok(Series { what, runs, only, over, by, label, dash })
+    Ok(Series { what, runs, only, over, by, label, dash, against })
+}
+
+/// `against = { scheme = "PCN" }`, `as = "ratio"`.
+fn read_against(row: &mut Table) -> Result<Option<Against>> {
+    let Some(inner) = row.take_table("against")? else { return Ok(None) };
+    let place = inner.place().clone();
+    let at = inner.into_items().into_iter().map(axis_values).collect::<Result<Vec<_>>>()?;
+    if at.is_empty() || at.iter().any(|(_, values)| values.len() > 1) {
+        let error = place.error("this names not one run to compare with");
+        return Err(error.label("such as against = { scheme = \"PCN\" }"));
+    }
+    let ways =
+        [("ratio", How::Ratio), ("inverse", How::Inverse), ("reduction", How::Reduction), ("increase", How::Increase)];
+    Ok(Some(Against { at, how: row.choice("as", &ways)? }))
 }
 
 /// `measure`, or `measures` with their `names`.
@@ -252,7 +307,8 @@ fn read_numbers(row: &mut Table) -> Result<Option<What>> {
     Ok(Some(What::Numbers { list, named: true }))
 }
 
-fn only((axis, item): (Text, Item)) -> Result<(String, Vec<String>)> {
+/// An axis with one of its values, or a list of them.
+pub fn axis_values((axis, item): (Text, Item)) -> Result<(String, Vec<String>)> {
     let name = |item: Item| match item.value {
         Value::Integer(Ok(number)) => Ok(number.to_string()),
         Value::Float(number) => Ok(number.to_string()),
@@ -357,6 +413,67 @@ mod tests {
         for (text, wanted) in cases {
             let shown = parse(&text).unwrap_err().render(false);
             assert!(shown.contains(wanted) && shown.contains("fig.toml:"), "{text}: `{wanted}` not in\n{shown}");
+        }
+    }
+
+    #[test]
+    fn a_number_of_the_paper_needs_a_place_in_the_figure() {
+        let lines = |paper: &str| {
+            format!(
+                "{AXES}panels = \"scheme\"\n[[figure.series]]\ncurve = \"f0\"\nruns = \"main\"\nwhere = {{ load = [0.5] }}\n\
+                 [[figure.paper]]\nsource = \"s\"\n{paper}\n"
+            )
+        };
+        let bars = |kind: &str, paper: &str| {
+            format!(
+                "kind = \"{kind}\"\ntitle = \"T\"\ny = {{ title = \"t\", log = true }}\n[[figure.series]]\n\
+                 measures = [\"a\", \"b\"]\nby = \"scheme\"\n[[figure.paper]]\nsource = \"s\"\n{paper}\n"
+            )
+        };
+        for good in
+            ["x = 3\ny = 4\nat = { scheme = \"PCN\", load = 0.5 }", "level = 4\nmeasure = \"f0\"", "instant = 5"]
+        {
+            assert_eq!(parse(&lines(good)).unwrap().paper.len(), 1);
+        }
+        let cases = [
+            (lines(""), "the paper's number is missing"),
+            (lines("x = 3"), "`y`"),
+            (lines("value = 3"), "is missing"),
+            (lines("x = 6\ny = 1"), "its axis ends at 5"),
+            (lines("level = 3\nfrom = 4\nuntil = 2"), "ends before it starts"),
+            (lines("level = 3\nmeasure = \"f1\""), "the figure does not show `f1`"),
+            (lines("level = 3\nruns = \"mian\""), "names no runs `mian`"),
+            (lines("level = 3\nat = { sceme = \"PCN\" }"), "does not tell `sceme` apart"),
+            (lines("level = 3\nat = { load = 0.7 }"), "leaves out load `0.7`"),
+            (lines("level = 3\nbound = \"about\""), "`bound` cannot be"),
+            (lines("level = 3\nsauce = \"s\""), "unknown key `sauce`"),
+            (lines("level = 3").replace("source = \"s\"\n", ""), "`source`"),
+            (bars("bars", "value = 3\nat = { scheme = \"PCN\" }"), "name its `measure`"),
+            (bars("bars", "value = 3\nmeasure = \"a\""), "say at which `scheme`"),
+            (bars("bars", "value = 0\nmeasure = \"a\"\nat = { scheme = \"PCN\" }"), "has no zero"),
+            (bars("stacked", "value = 3\nmeasure = \"a\"\nat = { scheme = \"PCN\" }"), "the whole of it"),
+        ];
+        for (text, wanted) in cases {
+            let shown = parse(&text).unwrap_err().render(false);
+            assert!(shown.contains(wanted) && shown.contains("fig.toml:"), "{text}: `{wanted}` not in\n{shown}");
+        }
+    }
+
+    #[test]
+    fn runs_are_compared_with_one_other() {
+        let text = |keys: &str| {
+            format!("{AXES}[[figure.series]]\nmeasure = \"a\"\nover = \"load\"\nby = \"scheme\"\n{keys}\n")
+        };
+        let against = parse(&text("against = { scheme = \"PCN\" }\nas = \"reduction\"")).unwrap();
+        assert_eq!(against.series[0].against.as_ref().unwrap().how, How::Reduction);
+        for (keys, wanted) in [
+            ("against = { scheme = [\"PCN\", \"PFC\"] }\nas = \"ratio\"", "not one run"),
+            ("against = { scheme = \"PCN\" }", "`as`"),
+            ("against = { scheme = \"PCN\" }\nas = \"twice\"", "`as` cannot be"),
+            ("as = \"ratio\"", "unknown key `as`"),
+        ] {
+            let shown = parse(&text(keys)).unwrap_err().render(false);
+            assert!(shown.contains(wanted), "{keys}: `{wanted}` not in\n{shown}");
         }
     }
 }

@@ -2,13 +2,16 @@
 
 use super::Shown;
 use super::builder::View;
+use super::paper::{self, Quote};
 use super::spec::{FigureSpec, What};
+use crate::reproduce::judged::TableShown;
 use crate::reproduce::results::{Estimate, Results};
 use xoff_scenario::number::{brief, thousands};
 
 pub fn draw(spec: &FigureSpec, results: &Results) -> Result<Vec<Shown>, String> {
     let mut head: Vec<String> = vec![String::new()];
     let mut rows: Vec<Vec<Option<String>>> = Vec::new();
+    let mut quoted: Vec<&Quote> = Vec::new();
     let mut placed: Vec<(Vec<&String>, usize)> = Vec::new();
     for series in &spec.series {
         let What::Numbers { list, .. } = &series.what else { return Err("tables show numbers".into()) };
@@ -30,8 +33,17 @@ pub fn draw(spec: &FigureSpec, results: &Results) -> Result<Vec<Shown>, String> 
         for choice in view.choices(&view.by) {
             let Some(cell) = view.picked.cell(&choice)? else { continue };
             let label = view.label(series, &choice, &view.picked.group.name)?;
-            let cells: Vec<String> =
-                list.iter().map(|(measure, _)| cell.estimate(measure).map_or_else(|| "-".to_owned(), text)).collect();
+            let mut cells = Vec::new();
+            for (measure, _) in list {
+                let ours = view.estimate(series, cell, measure)?.map_or_else(|| "-".to_owned(), text);
+                let theirs = |quote: &&Quote| quote.is_of(series, Some(measure)) && quote.fits(&view, &choice);
+                let found: Vec<&Quote> = spec.paper.iter().filter(theirs).collect();
+                quoted.extend(&found);
+                cells.push(match found.first() {
+                    Some(quote) => format!("{ours} ({})", quote.text()),
+                    None => ours,
+                });
+            }
             // More columns about the same runs go into their row.
             let free = |row: &Vec<Option<String>>| {
                 row[0].as_ref() == Some(&label) && row.iter().skip(first).take(cells.len()).all(Option::is_none)
@@ -55,7 +67,10 @@ pub fn draw(spec: &FigureSpec, results: &Results) -> Result<Vec<Shown>, String> 
         row.resize(columns, None);
         row.into_iter().map(|cell| cell.unwrap_or_else(|| "-".to_owned())).collect()
     };
-    Ok(vec![Shown::Table { title: spec.title.clone(), head, rows: rows.into_iter().map(whole).collect() }])
+    let rows = rows.into_iter().map(whole).collect();
+    let notes = [spec.note.clone(), paper::note(&quoted, false)];
+    let note = notes.into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join(" ");
+    Ok(vec![Shown::Table(TableShown { title: spec.title.clone(), note, head, rows })])
 }
 
 fn text(estimate: Estimate) -> String {

@@ -1,6 +1,8 @@
 use super::*;
+use crate::reproduce::judged::TableShown;
 use crate::reproduce::results::{AxisValue, AxisValues, Cell, Group, Results, Run};
 use std::path::Path;
+use xoff_results::figures::chart::QuotedPlace;
 use xoff_results::figures::png;
 use xoff_scenario::Source;
 use xoff_scenario::measure::{Curve, Measured};
@@ -194,7 +196,7 @@ fn tables_have_intervals_and_never() {
     let text = "kind = \"table\"\ntitle = \"Settling\"\n\
          [[figure.series]]\nmeasures = [\"settle\", \"fct.mean\", \"lost\"]\nnames = [\"settles\", \"mean\", \"lost\"]\nby = \"scheme\"\nwhere = { load = 0.8 }\n";
     let shown = draw(&spec(text), "t", &results(4, &LOADS, 5)).unwrap();
-    let [Shown::Table { head, rows, .. }] = &shown[..] else { panic!("no table") };
+    let [Shown::Table(TableShown { head, rows, .. })] = &shown[..] else { panic!("no table") };
     assert_eq!(head, &["scheme", "settles", "mean", "lost"]);
     assert_eq!(rows.len(), 4);
     assert_eq!((rows[3][0].as_str(), rows[3][1].as_str(), rows[3][3].as_str()), ("HPCC", "never", "-"));
@@ -214,7 +216,7 @@ fn columns_of_one_name_stay_apart_and_runs_of_one_name_too() {
     };
     let text = format!("kind = \"table\"\ntitle = \"T\"\n{}{}", series("main"), series("other"));
     let shown = draw(&spec(&text), "t", &both).unwrap();
-    let [Shown::Table { head, rows, .. }] = &shown[..] else { panic!("no table") };
+    let [Shown::Table(TableShown { head, rows, .. })] = &shown[..] else { panic!("no table") };
     assert_eq!(head, &["scheme", "M", "M"]);
     let names: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
     assert_eq!(names, ["PFC (main)", "DCQCN (main)", "PFC (other)", "DCQCN (other)"]);
@@ -244,6 +246,76 @@ fn schemes_along_x_have_their_colours() {
     assert_eq!(colours[1], xoff_results::figures::colour::PALETTE[0]);
     assert_ne!(colours[1], colours[2]);
     assert!(chart.parts().all(|part| part.name.is_empty()));
+}
+
+#[test]
+fn the_papers_numbers_stand_beside_ours() {
+    let text = format!(
+        "title = \"Completion\"\n{OVER}[[figure.series]]\nmeasure = \"fct.mean\"\nover = \"load\"\nby = \"scheme\"\n\
+         [[figure.paper]]\nx = 0.5\ny = 9.5\nat = {{ scheme = \"PCN\" }}\nsource = \"sec. 3\"\n\
+         [[figure.paper]]\nlevel = 22\nfrom = 0.4\nuntil = 0.6\nat = {{ scheme = [\"PFC\", \"TIMELY\"] }}\nsource = \"sec. 3\"\n\
+         [[figure.paper]]\ninstant = 0.7\nbound = \"at most\"\nsource = \"sec. 4\"\n"
+    );
+    let all = chart("quoted", &text, &results(6, &LOADS, 5));
+    let panel = &all.panels[0];
+    assert_eq!(panel.quoted.len(), 3);
+    let pcn = panel.lines.iter().find(|line| line.name == "PCN").unwrap();
+    assert_eq!((panel.quoted[0].colour, panel.quoted[0].place), (Some(pcn.colour), QuotedPlace::Point(0.5, 9.5)));
+    assert_eq!(panel.quoted[1].colour, None, "it is about two lines");
+    assert!(all.note.contains("the paper's own numbers (sec. 3; sec. 4)"), "{}", all.note);
+    assert!(svg(&all).unwrap().contains("\npaper\n"), "the legend names them");
+    // What a scale does not run has no mark.
+    assert_eq!(chart("quoted-few", &text, &results(2, &LOADS, 5)).panels[0].quoted.len(), 2);
+}
+
+#[test]
+fn the_papers_bars_and_cells_are_found_by_their_names() {
+    let y = "y = { title = \"completion time\", unit = \"ms\" }\n";
+    let paper = "[[figure.paper]]\nvalue = 12\nmeasure = \"h1\"\nat = { scheme = \"DCQCN\" }\nsource = \"table 2\"\n";
+    let series = "[[figure.series]]\nmeasures = [\"h0\", \"h1\"]\nnames = [\"H0\", \"H1\"]\nby = \"scheme\"\nwhere = { load = 0.5 }\n";
+    let bars = format!("kind = \"bars\"\ntitle = \"T\"\n{y}{series}{paper}");
+    let bars = chart("quoted-bars", &bars, &results(3, &LOADS, 5));
+    let [quoted] = &bars.panels[0].quoted[..] else { panic!("{:?}", bars.panels[0].quoted) };
+    assert_eq!(quoted.place, QuotedPlace::Bar { group: 1, slot: 1, value: 12.0 });
+    assert_eq!(quoted.colour, Some(xoff_results::figures::colour::PALETTE[0]));
+    let stacked = "kind = \"stacked\"\ntitle = \"T\"\npanels = \"scheme\"\ny = { title = \"t\" }\n\
+         [[figure.series]]\nmeasures = [\"h0\", \"h1\"]\nover = \"load\"\n\
+         [[figure.paper]]\nvalue = 9\nat = { scheme = \"DCQCN\", load = [0.5, 0.6] }\nbound = \"at least\"\nsource = \"sec. 5\"\n";
+    let stacked = chart("quoted-stacked", stacked, &results(3, &LOADS, 5));
+    let counts: Vec<usize> = stacked.panels.iter().map(|panel| panel.quoted.len()).collect();
+    assert_eq!(counts, [0, 2, 0]);
+    let exact = paper.replace("12", "80.1425").replace("DCQCN", "PFC");
+    let table = format!("kind = \"table\"\ntitle = \"T\"\nnote = \"Ours.\"\n{series}{paper}{exact}");
+    let shown = draw(&spec(&table), "t", &results(3, &LOADS, 5)).unwrap();
+    let [Shown::Table(TableShown { rows, note, .. })] = &shown[..] else { panic!("no table") };
+    assert!(rows[1][2].ends_with(" (paper: 12)") && !rows[1][1].contains("paper"), "{rows:?}");
+    assert!(rows[0][2].ends_with(" (paper: 80.1425)"), "{rows:?}");
+    assert_eq!(note, "Ours. The paper's own numbers: table 2.");
+}
+
+#[test]
+fn numbers_are_shown_against_those_of_other_runs() {
+    let results = results(4, &LOADS, 5);
+    let text = |how: &str| {
+        format!(
+            "kind = \"bars\"\ntitle = \"T\"\ny = {{ title = \"t\" }}\n[[figure.series]]\nmeasure = \"fct.mean\"\n\
+             over = \"load\"\nby = \"scheme\"\nagainst = {{ scheme = \"PFC\" }}\nas = \"{how}\"\n"
+        )
+    };
+    let mean = |scheme: usize| results.groups[0].cells[scheme * LOADS.len()].estimate("fct.mean").unwrap().mean;
+    let ratio = mean(1) / mean(0);
+    for (how, wanted) in [
+        ("ratio", ratio),
+        ("inverse", 1.0 / ratio),
+        ("reduction", 100.0 * (1.0 - 1.0 / ratio)),
+        ("increase", 100.0 * (1.0 / ratio - 1.0)),
+    ] {
+        let chart = chart(how, &text(how), &results);
+        // The runs that all are shown against have no bars of their own.
+        assert_eq!(chart.panels[0].bars.len(), 3 * LOADS.len());
+        let part = &chart.panels[0].bars[0].parts[0];
+        assert!((part.value - wanted).abs() < 1e-9 && part.interval.is_some(), "{how}: {part:?}");
+    }
 }
 
 #[test]

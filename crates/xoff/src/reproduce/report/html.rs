@@ -143,7 +143,7 @@ fn of_experiment(book: &Book, experiment: &ExperimentPage, deviations: &[Deviati
     let tables: Vec<Value> = experiment
         .tables
         .iter()
-        .map(|(title, head, rows)| json!({ "title": title, "head": head, "rows": rows }))
+        .map(|of| json!({ "title": of.title, "note": of.note, "head": of.head, "rows": of.rows }))
         .collect();
     let (failures, more) = first_failures(&experiment.failures);
     let concern = |of: &&Deviation| of.experiments.contains(&experiment.id);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::reproduce::judged::{
-    Book, ChoicePage, Deviation, Drawn, ExperimentPage, PaperPage, PointPage, ReadingPage, Seeds,
+    Book, ChoicePage, Deviation, Drawn, ExperimentPage, PaperPage, PointPage, ReadingPage, Seeds, TableShown,
 };
 use crate::reproduce::results::Estimate;
 
@@ -77,11 +77,12 @@ fn book() -> Book {
             note: String::new(),
             svg: "<svg width=\"900\"></svg>".into(),
         }],
-        tables: vec![(
-            "Pauses".into(),
-            vec!["scheme".into(), "frames".into()],
-            vec![vec!["PCN".into(), "12 ± 3".into()]],
-        )],
+        tables: vec![TableShown {
+            title: "Pauses".into(),
+            note: "The paper's own numbers: sec. 3.".into(),
+            head: vec!["scheme".into(), "frames".into()],
+            rows: vec![vec!["PCN".into(), "12 ± 3 (paper: 14)".into()]],
+        }],
         claims: claims(),
         runs: 12,
         cpu_seconds: 321.0,

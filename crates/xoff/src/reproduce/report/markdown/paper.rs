@@ -147,12 +147,15 @@ fn of_experiment(book: &Book, experiment: &ExperimentPage, paper: &PaperPage) ->
         out.push_str(&format!("![{}]({FIGURES}/{}.svg)\n\n", inline(&figure.title), figure.file));
     }
     // What figures show need not be read twice.
-    for (title, head, rows) in &experiment.tables {
-        let head: Vec<String> = head.iter().map(|text| cell(text)).collect();
+    for of in &experiment.tables {
+        let head: Vec<String> = of.head.iter().map(|text| cell(text)).collect();
         let head: Vec<&str> = head.iter().map(String::as_str).collect();
-        let table = table(&head, rows.iter().map(|row| row.iter().map(|text| cell(text)).collect()).collect());
-        let open = || format!("{}\n\n{table}", inline(title));
-        out.push_str(&if experiment.figures.is_empty() { open() } else { folded(title, &table) });
+        let mut table = table(&head, of.rows.iter().map(|row| row.iter().map(|text| cell(text)).collect()).collect());
+        if !of.note.is_empty() {
+            table = format!("{}\n\n{table}", inline(&of.note));
+        }
+        let open = || format!("{}\n\n{table}", inline(&of.title));
+        out.push_str(&if experiment.figures.is_empty() { open() } else { folded(&of.title, &table) });
     }
     out.push_str(&claims(&experiment.claims));
     let concern = paper.deviations.iter().filter(|of| of.experiments.contains(&experiment.id));
