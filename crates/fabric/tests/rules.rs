@@ -197,16 +197,22 @@ fn classes_take_turns_packet_by_packet() {
 fn headroom_in_bandwidth_delay_products_is_set_aside_once_per_port() {
     // 100G and 1 us hold 12500 B, three times of which are headroom, beside a reserve of 4096 B: two
     // ports leave the rest to share, whatever the number of classes.
-    for (per_port, times) in [(true, 1), (false, 2)] {
+    for (set_aside, times) in [(SetAside::Port, 1), (SetAside::Class, 2), (SetAside::Nothing, 0)] {
         let mut net = Net::star(2, 100, Span::from_us(1));
         let other = Class { priority: 4, lossless: true, service: Service::Strict, queue_limit_bytes: None };
         net.plan.classes.list.insert(1, other);
         net.plan.classes.control = 2;
         let (alpha, reserve_bytes) = (Alpha::Fixed(1.0), 4096);
         net.plan.switches[0].pfc = PfcSettings {
-            thresholds: Thresholds::Dynamic { alpha, reserve_bytes, resume_offset_bytes: 3072 },
+            thresholds: Thresholds::Dynamic {
+                alpha,
+                reserve_bytes,
+                resume_offset_bytes: 3072,
+                resume_below_bytes: 1,
+                spill: Spill::Each,
+            },
             headroom: Headroom::Bdps(3),
-            set_aside_per_port: per_port,
+            set_aside,
             signalling: Signalling::OnOff,
         };
         net.plan.switches[0].buffer_bytes = 1_000_000;

@@ -43,7 +43,7 @@ pub fn plan() -> Plan {
             pfc: PfcSettings {
                 thresholds: Thresholds::Static { xoff_bytes: 512_000, xon_bytes: 510_000 },
                 headroom: Headroom::Auto,
-                set_aside_per_port: false,
+                set_aside: SetAside::Class,
                 signalling: Signalling::OnOff,
             },
             watchdog: None,

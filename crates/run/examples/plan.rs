@@ -88,7 +88,7 @@ fn switch() -> SwitchSettings {
             thresholds: Thresholds::Static { xoff_bytes: 100_000, xon_bytes: 90_000 },
             // Room for what is under way until the neighbour has heard: computed from rate and delay of the link.
             headroom: Headroom::Auto,
-            set_aside_per_port: false,
+            set_aside: SetAside::Class,
             signalling: Signalling::OnOff,
         },
         watchdog: None,

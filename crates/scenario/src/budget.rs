@@ -65,7 +65,7 @@ pub fn budgets(plan: &Plan, frame_bytes: u32) -> Vec<Budget> {
             Thresholds::Static { xoff_bytes, .. } => xoff_bytes,
             Thresholds::Dynamic { reserve_bytes, .. } => reserve_bytes,
         };
-        let times = if settings.set_aside_per_port { 1 } else { lossless };
+        let times = settings.set_aside.times(lossless);
         row.headroom_bytes = row.headroom_bytes.saturating_add(has.saturating_mul(times));
         row.promised_bytes = row.promised_bytes.saturating_add(promised.saturating_mul(times));
         let worse = row.shortest.is_none_or(|(_, has_now, needs_now)| needs - has.min(needs) > needs_now - has_now);

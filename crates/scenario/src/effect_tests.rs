@@ -85,6 +85,8 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
                 "switch.buffer=1MB",
                 "switch.count_passing=true",
                 "switch.pfc.set_aside=port",
+                "switch.pfc.resume_below=2KB",
+                "switch.pfc.spill=latched",
                 "switch.pfc.threshold=dynamic\u{0}",
                 "switch.pfc.alpha=0.5",
                 "switch.pfc.reserve=0B",
@@ -130,7 +132,12 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
         row(
             STAR,
             "[switch.pfc]\nheadroom=\"bdp\"\n[host]\nscheduler=\"scan\"\ninflight_cap=\"longest-bdp\"",
-            &["switch.pfc.headroom_bdps=2", "host.acks_paused_by=3", "host.inflight_scales=true"],
+            &[
+                "switch.pfc.headroom_bdps=2",
+                "host.acks_paused_by=3",
+                "host.inflight_scales=true",
+                "host.inflight_rate=line",
+            ],
         ),
         row(STAR, "[model]\nrandom=\"shared\"", &["model.first_stream=7"]),
         row(STAR, "[switch.pfc]\nalpha=\"by-speed\"", &["switch.pfc.alpha_base=0.5", "switch.pfc.nic_rate=10Gbps"]),

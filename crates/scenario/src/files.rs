@@ -28,6 +28,11 @@ impl Files {
         &self.base
     }
 
+    /// Whether there is a file of that name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.made.iter().any(|made| made.name == name) || self.base.join(name).exists()
+    }
+
     /// The file of that name, or why there is none and where it was looked for.
     pub fn read(&self, name: &str, largest_bytes: u64) -> Result<Arc<Source>, (String, String)> {
         if let Some(made) = self.made.iter().find(|made| made.name == name) {

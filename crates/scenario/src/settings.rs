@@ -5,8 +5,8 @@ use super::reader::{Result, Table, Text};
 use xoff_engine::{BitRate, Grain, Span, quantity};
 use xoff_fabric::plan::{
     AckClass, Alpha, BaseRtt, Class, Classes, Ecmp, FrameSizes, Headroom, HostSettings, InflightCap, Model, NextHops,
-    NicScheduler, NicSettings, PfcSettings, Random, Service, Signalling, SwitchSettings, Thresholds, Ties, Watchdog,
-    WatchdogAction,
+    NicScheduler, NicSettings, PfcSettings, Random, Service, SetAside, Signalling, Spill, SwitchSettings, Thresholds,
+    Ties, Watchdog, WatchdogAction,
 };
 
 /// `[model]`: how the simulator itself counts and chooses.
@@ -123,9 +123,11 @@ pub fn read_switches(
                 alpha: Alpha::Fixed(0.125),
                 reserve_bytes: 4096,
                 resume_offset_bytes: 3072,
+                resume_below_bytes: 1,
+                spill: Spill::Each,
             },
             headroom: Headroom::Auto,
-            set_aside_per_port: false,
+            set_aside: SetAside::Class,
             signalling: Signalling::OnOff,
         },
         watchdog: None,
@@ -177,8 +179,9 @@ fn read_pfc(table: &mut Table, defaults: &PfcSettings, context: &SwitchContext) 
         true => read_dynamic(table, &defaults.thresholds, context)?,
     };
     let headroom = read_headroom(table, defaults.headroom)?;
-    let aside = if defaults.set_aside_per_port { "port" } else { "class" };
-    let set_aside_per_port = table.choice_or("set_aside", &[("class", false), ("port", true)], aside)?;
+    let asides = [("class", SetAside::Class), ("port", SetAside::Port), ("none", SetAside::Nothing)];
+    let aside = asides.iter().find(|(_, aside)| *aside == defaults.set_aside).map_or("class", |(name, _)| name);
+    let set_aside = table.choice_or("set_aside", &asides, aside)?;
     let default = if defaults.signalling == Signalling::OnOff { "on-off" } else { "timed" };
     let signalling = match table.choice_or("signalling", &[("on-off", false), ("timed", true)], default)? {
         false => Signalling::OnOff,
@@ -197,7 +200,7 @@ fn read_pfc(table: &mut Table, defaults: &PfcSettings, context: &SwitchContext) 
             Signalling::Timed { pause, refresh, per_arrival: table.flag_or("per_arrival", per_arrival)? }
         }
     };
-    Ok(PfcSettings { thresholds, headroom, set_aside_per_port, signalling })
+    Ok(PfcSettings { thresholds, headroom, set_aside, signalling })
 }
 
 const BYTES: std::ops::RangeInclusive<u64> = 0..=1 << 40;
@@ -219,12 +222,14 @@ fn read_static(table: &mut Table, defaults: &Thresholds) -> Result<Thresholds> {
 }
 
 fn read_dynamic(table: &mut Table, defaults: &Thresholds, context: &SwitchContext) -> Result<Thresholds> {
-    let (alpha, reserve, resume) = match defaults {
-        Thresholds::Dynamic { alpha, reserve_bytes, resume_offset_bytes } => {
-            (*alpha, *reserve_bytes, *resume_offset_bytes)
+    let (alpha, reserve, resume, below, spill) = match *defaults {
+        Thresholds::Dynamic { alpha, reserve_bytes, resume_offset_bytes, resume_below_bytes, spill } => {
+            (alpha, reserve_bytes, resume_offset_bytes, resume_below_bytes, spill)
         }
-        Thresholds::Static { .. } => (Alpha::Fixed(0.125), 4096, 3072),
+        Thresholds::Static { .. } => (Alpha::Fixed(0.125), 4096, 3072, 1, Spill::Each),
     };
+    let spills = [("each", Spill::Each), ("latched", Spill::Latched)];
+    let spill = spills.iter().find(|(_, known)| *known == spill).map_or("each", |(name, _)| name);
     const ALPHA: std::ops::RangeInclusive<f64> = 0.001..=1024.0;
     let by_speed = if table.has("alpha") { table.is_text("alpha") } else { !matches!(alpha, Alpha::Fixed(_)) };
     let alpha = if by_speed {
@@ -245,6 +250,8 @@ fn read_dynamic(table: &mut Table, defaults: &Thresholds, context: &SwitchContex
         alpha,
         reserve_bytes: table.bytes_or("reserve", BYTES, reserve)?,
         resume_offset_bytes: table.bytes_or("resume_offset", BYTES, resume)?,
+        resume_below_bytes: table.bytes_or("resume_below", 1..=1 << 40, below)?,
+        spill: table.choice_or("spill", &spills, spill)?,
     })
 }
 
@@ -364,8 +371,10 @@ fn read_nic(table: &mut Table, defaults: &NicSettings) -> Result<NicSettings> {
     let inflight_cap = match table.choice_or("inflight_cap", &caps, default.map_or("none", |(name, _)| name))? {
         None => None,
         Some(longest) => {
-            let scales = defaults.inflight_cap.is_some_and(|cap| cap.scales);
-            Some(InflightCap { longest, scales: table.flag_or("inflight_scales", scales)? })
+            let (scales, line) = defaults.inflight_cap.map_or((false, false), |cap| (cap.scales, cap.at_line_rate));
+            let line = if line { "line" } else { "path" };
+            let at_line_rate = table.choice_or("inflight_rate", &[("path", false), ("line", true)], line)?;
+            Some(InflightCap { longest, at_line_rate, scales: table.flag_or("inflight_scales", scales)? })
         }
     };
     Ok(NicSettings {

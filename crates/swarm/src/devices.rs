@@ -116,11 +116,16 @@ fn pfc(draw: &mut Draw, network: &Network, mtu_bytes: u64) -> Table {
         set(&mut pfc, "alpha", alpha);
         set(&mut pfc, "reserve", bytes(draw.between(0, 3) * 4096));
         set(&mut pfc, "resume_offset", bytes(draw.between(0, 3) * 1500));
+        if draw.one_in(4) {
+            set(&mut pfc, "spill", "latched");
+            set(&mut pfc, "resume_below", bytes(draw.between(1, 3000)));
+        }
     }
     match draw.between(0, 15) {
         0 => set(&mut pfc, "headroom", bytes(draw.between(0, 60) * 1000)),
         1 => set(&mut pfc, "headroom", "bdp"),
         2 => set(&mut pfc, "set_aside", "port"),
+        3 => set(&mut pfc, "set_aside", "none"),
         _ => {}
     }
     if draw.one_in(3) {

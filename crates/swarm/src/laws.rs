@@ -3,7 +3,7 @@
 use crate::Trial;
 use std::collections::BTreeMap;
 use xoff_engine::{Grain, Time};
-use xoff_fabric::plan::{Fault, FaultKind, Headroom, NicScheduler, NodeKind, Plan, peer};
+use xoff_fabric::plan::{Fault, FaultKind, Headroom, NicScheduler, NodeKind, Plan, SetAside, peer};
 use xoff_fabric::record::{Failure, FlowRecord, Metric, PortReport, Sample};
 use xoff_scenario::budget;
 
@@ -85,8 +85,10 @@ fn changes_a_link(fault: &Fault) -> bool {
 /// Whether the plan promises that no lossless packet finds a buffer full.
 pub fn promises_no_drop(trial: &Trial) -> bool {
     let plan = &trial.world.plan;
-    let sound =
-        plan.switches.iter().all(|switch| switch.pfc.headroom == Headroom::Auto && !switch.pfc.set_aside_per_port);
+    let sound = plan
+        .switches
+        .iter()
+        .all(|switch| switch.pfc.headroom == Headroom::Auto && switch.pfc.set_aside == SetAside::Class);
     let fits = budget::budgets(plan, trial.loaded.frame_bytes)
         .iter()
         .all(|row| row.headroom_bytes + row.promised_bytes <= row.buffer_bytes);

@@ -221,8 +221,8 @@ pub struct PfcSettings {
     pub thresholds: Thresholds,
     /// What is kept free for what is still on its way.
     pub headroom: Headroom,
-    /// Headroom and reserve are taken off the shared pool once per port, not per lossless class of it.
-    pub set_aside_per_port: bool,
+    /// What of headroom and reserve is taken off the shared pool.
+    pub set_aside: SetAside,
     /// How long a PAUSE holds.
     pub signalling: Signalling,
 }
@@ -243,9 +243,45 @@ pub enum Thresholds {
         alpha: Alpha,
         /// What every ingress has for itself before it takes of the pool.
         reserve_bytes: u64,
-        /// RESUME so far below the threshold.
+        /// RESUME so far below the threshold,
         resume_offset_bytes: u64,
+        /// or with less than this beyond the reserve; with 1, once nothing is.
+        resume_below_bytes: u64,
+        /// What comes to an ingress that uses headroom.
+        spill: Spill,
     },
+}
+
+/// Which packets of an ingress go to its headroom.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spill {
+    /// Each that finds no room within the threshold, which also pauses an ingress that has just reached it.
+    Each,
+    /// The first that is above the threshold with itself in the pool, and all that follow until headroom is
+    /// empty; an ingress is paused while it uses headroom.
+    Latched,
+}
+
+/// How often headroom and reserve of a port are taken off the shared pool.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SetAside {
+    /// For every lossless class of it.
+    Class,
+    /// Once.
+    Port,
+    /// Not at all: headroom is a limit of an ingress, not room that is kept free.
+    Nothing,
+}
+
+impl SetAside {
+    /// Of a port with so many lossless classes.
+    pub fn times(self, lossless: u64) -> u64 {
+        match self {
+            SetAside::Class => lossless,
+            SetAside::Port => lossless.min(1),
+            SetAside::Nothing => 0,
+        }
+    }
 }
 
 /// Share of the free shared pool that an ingress may take: alpha of dynamic thresholds.
@@ -379,6 +415,8 @@ pub enum NicScheduler {
 pub struct InflightCap {
     /// The largest of all pairs of hosts; otherwise the flow's own.
     pub longest: bool,
+    /// At the rate of the sender's NIC, not at the smallest of the path.
+    pub at_line_rate: bool,
     /// Times the flow's rate over its line rate, and at least a byte.
     pub scales: bool,
 }

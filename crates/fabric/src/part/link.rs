@@ -21,7 +21,7 @@ impl<S: Scheme> Part<S> {
         if port.has(AT_HOST) {
             return None;
         }
-        let dynamic = self.switches[port.switch()].dynamic;
+        let dynamic = self.switches[port.switch()].is_dynamic();
         for class in 0..self.classes as u8 {
             let account_id = self.account_id(port_id, class);
             let account = &mut self.accounts[account_id];

@@ -590,7 +590,8 @@ impl<S: Scheme> Part<S> {
                     row.ingress_bytes_peak = account.peak_bytes;
                     row.headroom_bytes = account.headroom_bytes;
                     if account.lossless {
-                        row.xoff_bytes = Some(if switch.dynamic { account.lowest_xoff } else { account.xoff_bytes });
+                        row.xoff_bytes =
+                            Some(if switch.is_dynamic() { account.lowest_xoff } else { account.xoff_bytes });
                     }
                 }
                 report.classes.push(row);

@@ -231,7 +231,7 @@ impl<S: Scheme> Part<S> {
         if !account.pausing {
             return;
         }
-        let above = match self.switches[self.ports[account.port].switch()].dynamic {
+        let above = match self.switches[self.ports[account.port].switch()].is_dynamic() {
             true => account.in_headroom > 0,
             false => account.bytes > account.xoff_bytes,
         };

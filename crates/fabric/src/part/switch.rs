@@ -12,7 +12,7 @@ use crate::id::{AccountId, CpId, PortId, QueueId, SwitchId};
 use crate::network::pfc;
 use crate::network::plan::peer;
 use crate::node::port::{AT_HOST, AWAITED, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_VOQS, Storm};
-use crate::node::switch::{dynamic_threshold, queue_number, xoff_now};
+use crate::node::switch::{Rule, charge_latched, dynamic_threshold, queue_number, xoff_now};
 use crate::part::{Part, kind};
 use xoff_engine::Time;
 
@@ -97,7 +97,7 @@ impl<S: Scheme> Part<S> {
             return self.refuse(switch_id, account_id, packet, xoff);
         }
         // `again`: it rises above the threshold, perhaps not for the first time since it paused.
-        let (pause, again) = if switch.dynamic {
+        let (pause, again) = if switch.rule == Rule::Dynamic {
             let threshold = dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used);
             account.lowest_xoff = account.lowest_xoff.min(threshold + switch.reserve_bytes);
             let before = (account.bytes - account.in_headroom).saturating_sub(switch.reserve_bytes);
@@ -113,6 +113,13 @@ impl<S: Scheme> Part<S> {
             }
             let threshold = dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used);
             (account.in_headroom > 0 || used >= threshold, within && account.in_headroom > 0)
+        } else if switch.rule == Rule::Latched {
+            let within = account.in_headroom == 0;
+            if !charge_latched(switch, account, size) {
+                let xoff = xoff_now(switch, account);
+                return self.refuse(switch_id, account_id, packet, xoff);
+            }
+            (account.in_headroom > 0, within && account.in_headroom > 0)
         } else {
             if bytes > account.xoff_bytes + account.headroom_bytes {
                 let xoff = account.xoff_bytes;
@@ -155,7 +162,7 @@ impl<S: Scheme> Part<S> {
             || switch.lossy_used + size > switch.lossy_bytes
             || switch.used_bytes + size > switch.buffer_bytes
             // What lossless classes share may be taken, what they were promised may not.
-            || (switch.dynamic && switch.shared_used + size > switch.shared_bytes)
+            || (switch.is_dynamic() && switch.shared_used + size > switch.shared_bytes)
         {
             queue.drops += 1;
             self.counters.drops_lossy += 1;
@@ -165,7 +172,7 @@ impl<S: Scheme> Part<S> {
         account.peak_bytes = account.peak_bytes.max(account.bytes);
         switch.lossy_used += size;
         switch.used_bytes += size;
-        if switch.dynamic {
+        if switch.is_dynamic() {
             switch.shared_used += size;
         }
         true
@@ -313,12 +320,12 @@ impl<S: Scheme> Part<S> {
         if !account.lossless {
             account.bytes -= size;
             switch.lossy_used -= size;
-            if switch.dynamic {
+            if switch.is_dynamic() {
                 switch.shared_used -= size;
             }
             return;
         }
-        let resume = if switch.dynamic {
+        let resume = if switch.is_dynamic() {
             let before = (account.bytes - account.in_headroom).saturating_sub(switch.reserve_bytes);
             account.bytes -= size;
             account.in_headroom = account.in_headroom.saturating_sub(size);
@@ -327,7 +334,7 @@ impl<S: Scheme> Part<S> {
             let threshold = dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used);
             account.pausing
                 && account.in_headroom == 0
-                && (after == 0 || after + switch.resume_offset_bytes <= threshold)
+                && (after < switch.resume_below_bytes || after + switch.resume_offset_bytes <= threshold)
         } else {
             account.bytes -= size;
             account.pausing && account.bytes <= account.xon_bytes

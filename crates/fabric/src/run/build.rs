@@ -9,8 +9,8 @@ use crate::network::extent;
 use crate::network::payload_paths::PayloadPaths;
 use crate::network::pfc::{self, largest_wire_bytes};
 use crate::network::plan::{
-    BaseRtt, Fault, FaultKind, FrameSizes, Headroom, Link, NicScheduler, NodeKind, Plan, Random, Service, Thresholds,
-    Ties, peer,
+    BaseRtt, Fault, FaultKind, FrameSizes, Headroom, Link, NicScheduler, NodeKind, Plan, Random, Service, Spill,
+    Thresholds, Ties, peer,
 };
 use crate::network::route::Routes;
 use crate::node::host::Host;
@@ -18,7 +18,7 @@ use crate::node::port::{
     AT_HOST, Account, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_LINK, Media, Port, Queue, SCANS, TO_HOST,
 };
 use crate::node::scan::Scan;
-use crate::node::switch::{Switch, queue_number};
+use crate::node::switch::{Rule, Switch, queue_number};
 use crate::part::Part;
 use crate::part::agenda::Agenda;
 use crate::part::mail::{Exit, Post};
@@ -391,7 +391,7 @@ impl<S: Scheme> Part<S> {
         let accounts = self.accounts.run(switch.accounts, switch.ports.len() * self.classes);
         let lossless = accounts.iter().filter(|account| account.lossless);
         lossless
-            .map(|account| match switch.dynamic {
+            .map(|account| match switch.is_dynamic() {
                 true => pfc::paused_alone(switch.shared_bytes, account.alpha, switch.reserve_bytes),
                 false => account.xoff_bytes,
             })
@@ -474,9 +474,12 @@ fn new_scan(plan: &Plan, profile: u16) -> Option<Scan> {
 
 fn new_switch(plan: &Plan, node: u32, name: u32, first_account: u32, profile: u16) -> Switch {
     let settings = &plan.switches[profile as usize];
-    let (dynamic, reserve_bytes, resume_offset_bytes) = match settings.pfc.thresholds {
-        Thresholds::Static { .. } => (false, 0, 0),
-        Thresholds::Dynamic { reserve_bytes, resume_offset_bytes, .. } => (true, reserve_bytes, resume_offset_bytes),
+    let (rule, reserve_bytes, resume_offset_bytes, resume_below_bytes) = match settings.pfc.thresholds {
+        Thresholds::Static { .. } => (Rule::Static, 0, 0, 0),
+        Thresholds::Dynamic { reserve_bytes, resume_offset_bytes, resume_below_bytes, spill, .. } => {
+            let rule = if spill == Spill::Latched { Rule::Latched } else { Rule::Dynamic };
+            (rule, reserve_bytes, resume_offset_bytes, resume_below_bytes)
+        }
     };
     Switch {
         node,
@@ -487,9 +490,10 @@ fn new_switch(plan: &Plan, node: u32, name: u32, first_account: u32, profile: u1
         accounts: AccountId::new(0),
         buffer_bytes: settings.buffer_bytes,
         used_bytes: 0,
-        dynamic,
+        rule,
         reserve_bytes,
         resume_offset_bytes,
+        resume_below_bytes,
         shared_bytes: 0,
         shared_used: 0,
         lossy_bytes: 0,
@@ -522,16 +526,17 @@ fn new_accounts(
                 Headroom::Bytes(bytes) => bytes,
                 Headroom::Bdps(bdps) => pfc::bytes_on_wire(incoming) * u64::from(bdps),
             };
-            let mut counted = false;
+            let lossless = plan.classes.list.iter().filter(|class| class.lossless).count() as u64;
+            let promised = match settings.thresholds {
+                Thresholds::Static { xoff_bytes, .. } => xoff_bytes,
+                Thresholds::Dynamic { reserve_bytes, .. } => reserve_bytes,
+            };
+            reserved += settings.set_aside.times(lossless) * (headroom + promised);
             for (class, spec) in plan.classes.list.iter().enumerate() {
                 let (xoff, xon, alpha) = match settings.thresholds {
                     Thresholds::Static { xoff_bytes, xon_bytes } => (xoff_bytes, xon_bytes, 0.0),
                     Thresholds::Dynamic { alpha, .. } => (0, 0, pfc::alpha_at(alpha, incoming.rate)),
                 };
-                if spec.lossless && !(settings.set_aside_per_port && counted) {
-                    reserved += headroom + if switch.dynamic { switch.reserve_bytes } else { xoff };
-                    counted = true;
-                }
                 accounts.push(Account {
                     bytes: 0,
                     peak_bytes: 0,

@@ -180,7 +180,7 @@ impl<S: Scheme> World<S> {
         let is_stuck = |egress: PortId| stuck.contains(&(down.ports[egress].name, class));
         let egresses = switch.ports.iter().filter(|&&egress| is_stuck(egress));
         let behind: u64 = egresses.map(|&egress| down.bytes_from(egress, class, down.local(ingress))).sum();
-        if switch.dynamic {
+        if switch.is_dynamic() {
             // The threshold moves, so bytes alone prove nothing: ask for a long silence too.
             let queue = up.queue(own, class);
             return behind > 0 && self.state.now.saturating_since(queue.moved_at) >= Span::from_ms(10);

@@ -163,6 +163,7 @@ impl<S: Scheme> World<S> {
         let line_rate = self.line_rate(spec.src);
         let bdp_bytes = match self.state.plan.host(spec.src).nic.inflight_cap {
             None => line_rate.bytes_in(self.max_base_rtt),
+            Some(cap) if cap.at_line_rate => line_rate.bytes_in(if cap.longest { self.max_base_rtt } else { base_rtt }),
             Some(cap) if cap.longest => self.max_bdp_bytes,
             Some(_) => payload_path
                 .map_or_else(|| timing::bdp_bytes(&self.state.plan, &path, base_rtt), |path| path.bdp_bytes()),

@@ -33,7 +33,7 @@ impl Net {
                     pfc: PfcSettings {
                         thresholds: Thresholds::Static { xoff_bytes: 320_000, xon_bytes: 318_000 },
                         headroom: Headroom::Auto,
-                        set_aside_per_port: false,
+                        set_aside: SetAside::Class,
                         signalling: Signalling::OnOff,
                     },
                     watchdog: None,

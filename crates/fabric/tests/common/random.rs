@@ -47,6 +47,8 @@ pub fn network(seed: u64) -> (Plan, Vec<u32>) {
             alpha: Alpha::Fixed([0.0625, 0.125, 1.0][rng.below(3) as usize]),
             reserve_bytes: 4096 * rng.below(3),
             resume_offset_bytes: 3072,
+            resume_below_bytes: 1,
+            spill: Spill::Each,
         };
         net.plan.switches[0].buffer_bytes = 9_000_000 + rng.below(8_000_000);
     }

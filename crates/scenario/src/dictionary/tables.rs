@@ -168,6 +168,20 @@ pub(super) const SECTIONS: &[Section] = &[
             key("resume_offset", Bytes, "\"3.072KB\"", "Resume this far below the threshold")
                 .only("with threshold = \"dynamic\""),
             key(
+                "resume_below",
+                Bytes,
+                "\"1B\"",
+                "Resume also below this, however low the threshold; by default once nothing is held beyond the reserve",
+            )
+            .only("with threshold = \"dynamic\""),
+            key(
+                "spill",
+                Choice(&["each", "latched"]),
+                "\"each\"",
+                "Which packets take headroom: each that finds no room within the threshold, where reaching it pauses too; or the first that is above it with itself in the buffer and all that follow until headroom is empty, which alone pauses",
+            )
+            .only("with threshold = \"dynamic\""),
+            key(
                 "headroom",
                 Either(&[Bytes, Choice(&["auto", "bdp"])]),
                 "\"auto\"",
@@ -176,9 +190,9 @@ pub(super) const SECTIONS: &[Section] = &[
             key("headroom_bdps", Count, "3", "Times rate x delay of the link").only("with headroom = \"bdp\""),
             key(
                 "set_aside",
-                Choice(&["class", "port"]),
+                Choice(&["class", "port", "none"]),
                 "\"class\"",
-                "Headroom and reserve are taken off the shared buffer for every lossless class of a port, or once per port",
+                "Headroom and reserve are taken off the shared buffer for every lossless class of a port, once per port, or not at all: they are then limits, and nothing is kept free for them",
             ),
             key(
                 "signalling",
@@ -283,6 +297,13 @@ pub(super) const SECTIONS: &[Section] = &[
                 "\"none\"",
                 "Payload in flight at most one bandwidth-delay product: the largest of all pairs of hosts, or that of the flow's path",
             ),
+            key(
+                "inflight_rate",
+                Choice(&["path", "line"]),
+                "\"path\"",
+                "The bandwidth of that product: the smallest of the path, or the NIC's",
+            )
+            .only("with an inflight_cap"),
             key("inflight_scales", Flag, "false", "The cap shrinks with the flow's rate over its line rate")
                 .only("with an inflight_cap"),
         ],

@@ -7,6 +7,7 @@
 use super::Params;
 use crate::param::RateValue;
 use crate::parts::int::{HEADER_HOPS, Precision};
+use crate::parts::rounding::cut_off;
 use xoff_fabric::packet::IntHop;
 use xoff_fabric::scheme::{Acked, FlowFacts, Limits};
 
@@ -182,7 +183,7 @@ impl Rp {
     fn next(&self, of: &Loop) -> (u64, u32) {
         let cut = of.utilisation / self.eta;
         let (bps, stage) = if cut >= 1.0 || of.stage >= self.max_stage {
-            (whole(of.reference_bps as f64 / cut), 0)
+            (cut_off(of.reference_bps as f64 / cut), 0)
         } else {
             (of.reference_bps, of.stage + 1)
         };
@@ -202,19 +203,6 @@ impl Loop {
         let elapsed_ns = elapsed_ns.min(round_trip_ns);
         self.utilisation =
             (self.utilisation * (round_trip_ns - elapsed_ns) as f64 + used * elapsed_ns as f64) / round_trip_ns as f64;
-    }
-}
-
-/// The whole number that the compiled simulator makes of a quotient (x86-64): truncated, but 2^63
-/// for what is not a number, so that it ends at line rate, and zero for what is too large.
-fn whole(quotient: f64) -> u64 {
-    const TOO_LARGE: f64 = u64::MAX as f64;
-    if quotient.is_nan() {
-        1 << 63
-    } else if quotient >= TOO_LARGE {
-        0
-    } else {
-        quotient as u64
     }
 }
 
@@ -336,7 +324,7 @@ mod tests {
             rp.on_ack(&Acked { acked_bytes, sent_bytes: 9, int: Some(&stack), ..Acked::default() });
         }
         assert_eq!((rp.rate_bps, rp.loops[0].utilisation), (95_040_000_000, 1.0));
-        assert_eq!([f64::NAN, f64::INFINITY, 2.9].map(whole), [1 << 63, 0, 2]);
+        assert_eq!([f64::NAN, f64::INFINITY, 2.9].map(cut_off), [1 << 63, 0, 2]);
     }
 
     #[test]

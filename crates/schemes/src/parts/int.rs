@@ -147,6 +147,8 @@ fn modulo(new: &IntHop, old: &IntHop, m: u64) -> (u64, u64) {
 #[derive(Clone, Copy, Debug)]
 pub struct IntPoint<F = ()> {
     precision: Precision,
+    /// Its byte count is what has come to the port's queues, not what has left them.
+    arrivals: bool,
     /// Its part of the path's identifier.
     name: u16,
     feedback: PhantomData<F>,
@@ -155,7 +157,12 @@ pub struct IntPoint<F = ()> {
 impl<F> IntPoint<F> {
     /// Of the queue `at`, whose number gives its part of the path's identifier.
     pub fn new(precision: Precision, at: &QueueFacts) -> IntPoint<F> {
-        IntPoint { precision, name: name_in_path(at.queue), feedback: PhantomData }
+        IntPoint { precision, arrivals: false, name: name_in_path(at.queue), feedback: PhantomData }
+    }
+
+    /// The same with a byte count of arrivals. Not for exact records, which the switch itself writes.
+    pub fn counting_arrivals(self) -> IntPoint<F> {
+        IntPoint { arrivals: self.precision != Precision::Exact, ..self }
     }
 
     /// The record of a packet that has just left the queue (`hpcc.md`, section 2: bytes sent before
@@ -183,8 +190,13 @@ impl<F: Copy> CongestionPoint for IntPoint<F> {
     }
 
     #[inline]
-    fn on_dequeue(&mut self, view: &QueueView, _: &PacketFacts, mark: Mark<'_>, _: impl FnMut(u32, F)) {
-        if let Some(stack) = mark.int {
+    fn on_dequeue(&mut self, view: &QueueView, packet: &PacketFacts, mark: Mark<'_>, _: impl FnMut(u32, F)) {
+        let Some(stack) = mark.int else { return };
+        if self.arrivals {
+            // What came is what was sent before, what is leaving and what still waits.
+            let tx_bytes = view.tx_bytes + u64::from(packet.frame_bytes) + view.port_bytes;
+            self.write(&QueueView { tx_bytes, ..*view }, stack);
+        } else {
             self.write(view, stack);
         }
     }

@@ -42,3 +42,16 @@ impl Rounding {
         }
     }
 }
+
+/// The whole number that simulators in C++ make of a quotient (x86-64): truncated, but 2^63
+/// for what is not a number, so that it ends at line rate, and zero for what is too large.
+pub fn cut_off(quotient: f64) -> u64 {
+    const TOO_LARGE: f64 = u64::MAX as f64;
+    if quotient.is_nan() {
+        1 << 63
+    } else if quotient >= TOO_LARGE {
+        0
+    } else {
+        quotient as u64
+    }
+}

@@ -8,17 +8,19 @@
 //! tau is the base round trip, as in HPCC; N the paper's "expected flows at the NIC". Why it is the current that has a
 //! floor stands in decision 0017.
 //!
-//! `variant = "compat"` is the law of the public implementation, which differs in more than numbers.
+//! `variant = "compat"` is the law of the public implementation, which differs in more than numbers; with
+//! `arithmetic = "whole"`, in `whole`, to the last bit.
 
 mod spec;
 mod theta;
+mod whole;
 
 pub use theta::ThetaPowerTcp;
 
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
 use crate::parts::int::{self, IntPoint, Precision, Previous};
-use spec::{Floor, LawParams, Params, Step, Variant};
+use spec::{Arithmetic, Floor, IntBytes, LawParams, Params, Step, Variant};
 use std::sync::Arc;
 use xoff_engine::Span;
 use xoff_fabric::packet::IntStack;
@@ -153,7 +155,7 @@ impl Law {
 /// A configured PowerTCP.
 #[derive(Clone, Debug)]
 pub struct PowerTcp {
-    params: LawParams,
+    params: Params,
     settings: Arc<Settings>,
 }
 
@@ -161,8 +163,37 @@ impl Configured for PowerTcp {
     const SPEC: SchemeSpec = spec::POWERTCP;
 
     fn configure(values: &ParamValues) -> PowerTcp {
-        let Params { eta, law, int } = Params::read(values);
-        PowerTcp { settings: Arc::new(Settings::new(&law, eta, int.precision())), params: law }
+        let params = Params::read(values);
+        let settings = Settings::new(&params.law, params.eta, params.int.precision());
+        PowerTcp { settings: Arc::new(settings), params }
+    }
+
+    fn objection(values: &ParamValues) -> Option<String> {
+        let Params { law, .. } = Params::read(values);
+        law.objection()
+    }
+}
+
+impl LawParams {
+    /// Whether rates are whole bits per second.
+    fn is_whole(&self) -> bool {
+        (self.variant, self.arithmetic) == (Variant::Compat, Arithmetic::Whole)
+    }
+
+    /// What rates in whole bits per second cannot go with.
+    fn objection(&self) -> Option<String> {
+        let must = |key: &str, be: &str| Some(format!("a law of whole rates has one form: `{key}` must be \"{be}\""));
+        match (self.is_whole(), self.step, self.floor) {
+            (true, Step::Flows, _) => must(Step::PARAM, Step::Rate.text()),
+            (true, _, Floor::Power) => must(Floor::PARAM, Floor::Current.text()),
+            _ => None,
+        }
+    }
+}
+
+impl PowerTcp {
+    fn window(&self, of: &FlowFacts) -> Rp {
+        Rp { law: Law::new(&self.settings, &self.params.law, of), previous: Previous::default() }
     }
 }
 
@@ -170,25 +201,74 @@ impl Scheme for PowerTcp {
     type Feedback = ();
     type Cp = IntPoint;
     type Np = Silent;
-    type Rp = Rp;
+    type Rp = Form<Rp>;
     type Transit = Absent;
     type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> IntPoint {
-        IntPoint::new(self.settings.precision, at)
+        let point = IntPoint::new(self.settings.precision, at);
+        if self.params.int_bytes == IntBytes::Arrived { point.counting_arrivals() } else { point }
     }
 
     fn notification_point(&self, _: &FlowFacts) -> Silent {
         Silent::default()
     }
 
-    fn reaction_point(&self, of: &FlowFacts) -> Rp {
-        Rp { law: Law::new(&self.settings, &self.params, of), previous: Previous::default() }
+    fn reaction_point(&self, of: &FlowFacts) -> Form<Rp> {
+        let Params { law, whole, eta, sample_feedback, .. } = &self.params;
+        if !law.is_whole() {
+            return Form::Window(self.window(of));
+        }
+        let signal = whole::Signal::telemetry(self.settings.precision, *sample_feedback);
+        Form::Whole(Box::new(whole::Rp::new(law, whole, *eta, signal, of)))
     }
 
     /// Section 5: the header of HPCC.
     fn format(&self) -> Format {
         int::format()
+    }
+}
+
+/// A flow's window, or its rate in whole bits per second.
+#[derive(Clone, Debug)]
+pub enum Form<W> {
+    /// Real numbers.
+    Window(W),
+    /// Boxed: it keeps the records of a whole path.
+    Whole(Box<whole::Rp>),
+}
+
+impl<W: ReactionPoint<Feedback = ()>> ReactionPoint for Form<W> {
+    type Feedback = ();
+
+    #[inline]
+    fn limits(&self) -> Limits {
+        match self {
+            Form::Window(rp) => rp.limits(),
+            Form::Whole(rp) => rp.limits(),
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Acked<'_>) {
+        match self {
+            Form::Window(rp) => rp.on_ack(ack),
+            Form::Whole(rp) => rp.on_ack(ack),
+        }
+    }
+
+    fn increases(&self) -> u32 {
+        match self {
+            Form::Window(rp) => rp.increases(),
+            Form::Whole(rp) => rp.increases,
+        }
+    }
+
+    fn has_decided(&self) -> bool {
+        match self {
+            Form::Window(rp) => rp.has_decided(),
+            Form::Whole(rp) => rp.decided,
+        }
     }
 }
 

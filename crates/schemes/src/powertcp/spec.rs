@@ -10,6 +10,9 @@ params! {
     pub struct LawParams {
         /// the law of the paper, or of the public implementation
         variant: Variant { Paper = "paper", Compat = "compat" } = "paper", from "paper; public implementation";
+        /// real numbers and a window, or a rate in whole bits per second and times in whole nanoseconds
+        arithmetic: Arithmetic { Real = "real", Whole = "whole" } = "real" if Variant::Compat,
+            from "real: assumption, to compare laws and not roundings; whole: the public implementation to the last bit";
         /// weight of the new window against the present one
         gamma "gamma": Number(0.001..=1.0) = "0.9", from "paper, section 3.2";
         /// additive step: from the number of flows expected, or from a rate
@@ -33,12 +36,29 @@ params! {
 }
 
 params! {
+    /// Of rates in whole bits per second.
+    pub struct Whole {
+        /// every ACK reacts, or only the one that ends a round
+        fast_react: Flag = "true", from "public implementation, FAST_REACT";
+        /// a window of what the rate sends in a base round trip; otherwise none of its own
+        own_window: Flag = "true", from "public implementation, VAR_WIN";
+    }
+}
+
+params! {
     /// With telemetry.
     pub struct Params {
         /// power that the window aims at
         eta "eta": Number(0.01..=1.0) = "1", from "paper: 1; public implementation: 0.95";
+        /// the byte count of records: what the port has sent, or what has come to its queues
+        int_bytes: IntBytes { Sent = "sent", Arrived = "arrived" } = "sent" if int_precision = "header",
+            from "paper, section 3.3: sent; public implementation: arrived";
+        /// within a round, hops without a queue are left out
+        sample_feedback: Flag = "false" if variant = "compat" & arithmetic = "whole",
+            from "public implementation, SAMPLE_FEEDBACK";
         ..law: LawParams;
-        ..int: int::Params;
+        ..whole: Whole if variant = "compat" & arithmetic = "whole";
+        ..int: int::HeaderParams;
     }
 }
 
@@ -51,6 +71,7 @@ params! {
         /// base round trips at which power is 1
         rtt_factor: Number(1.0..=10.0) = "1.05" if Variant::Compat, from "public implementation";
         ..law: LawParams;
+        ..whole: Whole if variant = "compat" & arithmetic = "whole";
     }
 }
 
@@ -64,6 +85,10 @@ pub const POWERTCP: SchemeSpec = SchemeSpec::new(
         "compat" from "public implementation" {
             variant = "compat", eta = "0.95", step = "rate", rate_ai = "150Mbps", int_precision = "header",
         }
+        "inet-ns3" from "the authors' simulator to the last bit, telemetry's units of its runs at 100G" {
+            variant = "compat", arithmetic = "whole", eta = "0.95", step = "rate", rate_ai = "150Mbps",
+            int_precision = "header", int_multiplier = "4", int_bytes = "arrived",
+        }
     },
 );
 
@@ -75,5 +100,8 @@ pub const THETA: SchemeSpec = SchemeSpec::new(
     presets! {
         "paper" from "NSDI 2022" {}
         "compat" from "public implementation" { variant = "compat", gamma = "0.7", step = "rate", rate_ai = "150Mbps" }
+        "inet-ns3" from "the authors' simulator to the last bit" {
+            variant = "compat", arithmetic = "whole", gamma = "0.7", step = "rate", rate_ai = "150Mbps",
+        }
     },
 );

@@ -52,7 +52,7 @@ fn close(value: f64, expected: f64, tolerance: f64) -> bool {
 
 #[test]
 fn powertcp_7_1_four_acknowledgements() {
-    let mut rp = powertcp("paper", &[]).reaction_point(&flow(100, 10));
+    let mut rp = powertcp("paper", &[]).window(&flow(100, 10));
     assert_eq!((rp.law.cwnd_bytes, rp.law.beta_bytes), (125_000.0, 12_500.0));
     assert_eq!(rp.limits(), Limits { rate_bps: 100e9, window_bytes: 125_000 });
     feed(&mut rp, (0, 0, 0), true);
@@ -76,7 +76,7 @@ fn powertcp_7_1_four_acknowledgements() {
 
 #[test]
 fn powertcp_7_2_theta() {
-    let mut rp = theta("paper", &[]).reaction_point(&flow(100, 10));
+    let mut rp = theta("paper", &[]).window(&flow(100, 10));
     rp.on_ack(&ack(0, true, 100, 11, None));
     assert_eq!(rp.limits().window_bytes, 125_000, "the first only stores");
     let ends = rp.law.round_ends_bytes;
@@ -89,7 +89,7 @@ fn powertcp_7_2_theta() {
 
 #[test]
 fn powertcp_7_2_theta_may_measure_with_every_ack() {
-    let mut rp = theta("paper", &[("measure", "ack")]).reaction_point(&flow(100, 10));
+    let mut rp = theta("paper", &[("measure", "ack")]).window(&flow(100, 10));
     rp.on_ack(&ack(0, true, 100, 11, None));
     let ends = rp.law.round_ends_bytes;
     rp.on_ack(&ack(ends, false, 105, 12, None));
@@ -104,7 +104,7 @@ fn powertcp_7_2_theta_may_measure_with_every_ack() {
 #[test]
 fn powertcp_7_3_equilibrium() {
     // Ten flows of BDP / 10 + beta: the queue is ten beta, power 2, and nothing moves.
-    let mut rp = powertcp("paper", &[]).reaction_point(&flow(100, 10));
+    let mut rp = powertcp("paper", &[]).window(&flow(100, 10));
     (rp.law.cwnd_bytes, rp.law.old_bytes, rp.law.smoothed) = (25_000.0, 25_000.0, 2.0);
     feed(&mut rp, (0, 0, 125_000), true);
     for round in 1..20 {
@@ -116,20 +116,20 @@ fn powertcp_7_3_equilibrium() {
 #[test]
 fn powertcp_5_beta_by_speed() {
     for (gbps, bytes) in [(10, 1_500.0), (25, 3_750.0), (40, 6_000.0), (100, 15_000.0)] {
-        let rp = powertcp("paper", &[]).reaction_point(&flow(gbps, 12));
+        let rp = powertcp("paper", &[]).window(&flow(gbps, 12));
         assert!(close(rp.law.beta_bytes, bytes, 1e-9));
         // 150 Mb/s x tau / 8.
-        let compat = powertcp("compat", &[]).reaction_point(&flow(gbps, 12));
+        let compat = powertcp("compat", &[]).window(&flow(gbps, 12));
         assert!(close(compat.law.beta_bytes, 225.0, 1e-9));
     }
 }
 
 #[test]
 fn powertcp_6_a_draining_queue_leaves_power_positive() {
-    let mut rp = powertcp("paper", &[("floor", "power")]).reaction_point(&flow(100, 10));
+    let mut rp = powertcp("paper", &[("floor", "power")]).window(&flow(100, 10));
     feed(&mut rp, (0, 0, 100_000), true);
     assert_eq!(rp.power(&stack((5, 10_000, 50_000))), Some((0.01, 5e6)));
-    let mut rp = powertcp("paper", &[]).reaction_point(&flow(100, 10));
+    let mut rp = powertcp("paper", &[]).window(&flow(100, 10));
     feed(&mut rp, (0, 0, 100_000), true);
     // Half the rate, times queue and pipe of 175 000 over 125 000 bytes.
     assert_eq!(rp.power(&stack((5, 10_000, 50_000))), Some((0.7, 5e6)));
@@ -147,7 +147,7 @@ fn powertcp_6_a_draining_queue_leaves_power_positive() {
 #[test]
 fn powertcp_4_compat() {
     // 100G, tau 10 us: 150 Mb/s are 187.5 B. Current 0.2 counts as 0.5; Gs = (0.5 + 0.5 x 1.4) / 2.
-    let mut rp = powertcp("compat", &[("int_precision", "exact")]).reaction_point(&flow(100, 10));
+    let mut rp = powertcp("compat", &[("int_precision", "exact")]).window(&flow(100, 10));
     feed(&mut rp, (0, 0, 50_000), true);
     feed(&mut rp, (5, 12_500, 50_000), false);
     assert!(close(rp.law.smoothed, 0.5 + 0.5 * 0.7, 1e-12), "{}", rp.law.smoothed);
@@ -164,7 +164,7 @@ fn powertcp_4_compat() {
 
 #[test]
 fn powertcp_4_theta_compat() {
-    let mut rp = theta("compat", &[]).reaction_point(&flow(100, 10));
+    let mut rp = theta("compat", &[]).window(&flow(100, 10));
     // The least round trip seen, 9 us, is the base, whatever the topology says.
     rp.on_ack(&ack(0, true, 100, 9, None));
     let ends = rp.law.round_ends_bytes;

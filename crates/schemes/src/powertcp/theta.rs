@@ -1,10 +1,10 @@
 //! Theta-PowerTCP: power from round-trip times, without the switches' help (section 3).
 
-use super::spec::{self, LawParams, Measure, ThetaParams, Variant};
-use super::{Law, Settings};
+use super::spec::{self, Measure, ThetaParams, Variant};
+use super::{Form, Law, Settings, whole};
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
-use crate::parts::int::Precision;
+use crate::parts::int::{HEADER_BYTES, Precision};
 use crate::parts::round_trip::stamped;
 use crate::parts::sender_alone;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use xoff_fabric::scheme::*;
 /// A configured theta-PowerTCP.
 #[derive(Clone, Debug)]
 pub struct ThetaPowerTcp {
-    params: LawParams,
+    params: ThetaParams,
     settings: Arc<Settings>,
     how: How,
 }
@@ -36,7 +36,9 @@ impl Configured for ThetaPowerTcp {
     const SPEC: SchemeSpec = spec::THETA;
 
     fn configure(values: &ParamValues) -> ThetaPowerTcp {
-        let ThetaParams { measure, rtt_factor, law } = ThetaParams::read(values);
+        let params = ThetaParams::read(values);
+        let ThetaParams { measure, rtt_factor, law, .. } = &params;
+        let (measure, rtt_factor) = (*measure, *rtt_factor);
         let how = match law.variant {
             Variant::Paper => {
                 How { each_ack: measure == Measure::Ack, apply_each_ack: false, least_seen: false, factor: 1.0 }
@@ -44,23 +46,40 @@ impl Configured for ThetaPowerTcp {
             Variant::Compat => How { each_ack: true, apply_each_ack: true, least_seen: true, factor: rtt_factor },
         };
         // There are no records whose precision would matter.
-        let settings = Arc::new(Settings::new(&law, 1.0, Precision::Exact));
-        ThetaPowerTcp { params: law, settings, how }
+        let settings = Arc::new(Settings::new(law, 1.0, Precision::Exact));
+        ThetaPowerTcp { params, settings, how }
+    }
+
+    fn objection(values: &ParamValues) -> Option<String> {
+        ThetaParams::read(values).law.objection()
+    }
+}
+
+impl ThetaPowerTcp {
+    pub(super) fn window(&self, of: &FlowFacts) -> Rp {
+        let law = Law::new(&self.settings, &self.params.law, of);
+        Rp { base_ps: if self.how.least_seen { f64::INFINITY } else { law.tau_ps }, law, previous: None, how: self.how }
     }
 }
 
 impl Scheme for ThetaPowerTcp {
     sender_alone!();
-    type Rp = Rp;
+    type Rp = Form<Rp>;
 
-    fn reaction_point(&self, of: &FlowFacts) -> Rp {
-        let law = Law::new(&self.settings, &self.params, of);
-        Rp { base_ps: if self.how.least_seen { f64::INFINITY } else { law.tau_ps }, law, previous: None, how: self.how }
+    fn reaction_point(&self, of: &FlowFacts) -> Form<Rp> {
+        let ThetaParams { rtt_factor, law, whole, .. } = &self.params;
+        if !law.is_whole() {
+            return Form::Window(self.window(of));
+        }
+        Form::Whole(Box::new(whole::Rp::new(law, whole, 1.0, whole::Signal::delay(*rtt_factor), of)))
     }
 
-    /// Section 5: a time stamp, and its echo.
+    /// Section 5: a time stamp, and its echo. The authors' simulator sends the header of telemetry all the same.
     fn format(&self) -> Format {
-        stamped()
+        match self.params.law.is_whole() {
+            false => stamped(),
+            true => Format { data_bytes: HEADER_BYTES, ack_bytes: HEADER_BYTES, ..Format::default() },
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Two runs of the same flows, held against each other: how near they are, and whether that is near enough.
 
+use super::promised::Promised;
 use super::theirs::{FlowKey, Theirs, key};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -152,7 +153,7 @@ impl Match {
 /// Compares flow by flow; `random`: theirs drew numbers that matter.
 ///
 /// A flow of theirs that is not among ours, or has another size, is bad input.
-pub fn compare(theirs: &Theirs, ours: &Ours, random: bool) -> Result<Agreement, Diagnostic> {
+pub fn compare(theirs: &Theirs, ours: &Ours, random: bool, promised: Promised) -> Result<Agreement, Diagnostic> {
     let matched = matched(theirs, ours)?;
     let count = |frames: &[PfcLine], pause| frames.iter().filter(|frame| frame.pause == pause).count();
     let both = |pause| Pair { theirs: count(&theirs.frames, pause), ours: count(&ours.frames, pause) };
@@ -180,7 +181,10 @@ pub fn compare(theirs: &Theirs, ours: &Ours, random: bool) -> Result<Agreement, 
         bounds: Vec::new(),
         notes: notes(theirs, ours, matched.len() - starts_equal),
     };
-    agreement.bounds = bounds(&agreement, ours.failure.as_deref());
+    agreement.bounds = bounds(&agreement, ours.failure.as_deref(), promised);
+    if promised == Promised::Nothing {
+        agreement.notes.push(UNDEFINED.to_owned());
+    }
     Ok(agreement)
 }
 
@@ -295,7 +299,10 @@ fn notes(theirs: &Theirs, ours: &Ours, starts_differ: usize) -> Vec<String> {
     notes
 }
 
-fn bounds(agreement: &Agreement, failure: Option<&str>) -> Vec<Bound> {
+const UNDEFINED: &str = "No time is promised: the first ACK of a flow is measured against memory that nothing has written \
+                         there; here it is only recorded.";
+
+fn bounds(agreement: &Agreement, failure: Option<&str>, promised: Promised) -> Vec<Bound> {
     let mut bounds = Vec::new();
     if let Some(failure) = failure {
         bounds.push(Bound {
@@ -312,6 +319,32 @@ fn bounds(agreement: &Agreement, failure: Option<&str>) -> Vec<Bound> {
         found: if lacking == 0 { "all".to_owned() } else { format!("{lacking} do not") },
         held: lacking == 0,
     });
+    match promised {
+        Promised::Near => near_bounds(agreement, &mut bounds),
+        Promised::Equal => equal_bounds(agreement, &mut bounds),
+        Promised::Nothing => {}
+    }
+    bounds
+}
+
+fn equal_bounds(agreement: &Agreement, bounds: &mut Vec<Bound>) {
+    bounds.push(Bound {
+        what: "flows".to_owned(),
+        promised: "all equal to the nanosecond".to_owned(),
+        found: share(agreement.near.equal),
+        held: agreement.near.equal == 1.0,
+    });
+    let all = |pair: Pair<usize>| pair.theirs.max(pair.ours);
+    let frames = all(agreement.pauses) + all(agreement.resumes);
+    bounds.push(Bound {
+        what: "PFC frames".to_owned(),
+        promised: "all at the same nanosecond".to_owned(),
+        found: format!("{} of {frames}", agreement.pfc_equal),
+        held: agreement.pfc_equal == frames,
+    });
+}
+
+fn near_bounds(agreement: &Agreement, bounds: &mut Vec<Bound>) {
     if agreement.flows == 1 {
         bounds.push(Bound {
             what: "a flow alone".to_owned(),
@@ -347,7 +380,6 @@ fn bounds(agreement: &Agreement, failure: Option<&str>) -> Vec<Bound> {
         let bound = apart("PAUSE frames".to_owned(), difference, promise::PAUSES);
         bounds.push(Bound { found: format!("{theirs} and {ours}"), ..bound });
     }
-    bounds
 }
 
 fn apart(what: String, difference: f64, limit: f64) -> Bound {

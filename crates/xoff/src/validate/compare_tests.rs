@@ -36,7 +36,7 @@ fn hundred(random: bool, f: impl Fn(u64, u64) -> u64) -> Agreement {
     let lines: Vec<FctLine> =
         (0..100).map(|n| line(n, if n < 50 { 1_000 } else { 2_000_000 }, 10_000 + 100 * u64::from(n))).collect();
     let flows = lines.iter().zip(0..).map(|(line, n)| our(line, f(n, line.fct_ns))).collect();
-    compare(&theirs(lines, Vec::new()), &Ours { flows, ..Ours::default() }, random).unwrap()
+    compare(&theirs(lines, Vec::new()), &Ours { flows, ..Ours::default() }, random, Promised::Near).unwrap()
 }
 
 fn missed(agreement: &Agreement) -> Vec<&str> {
@@ -105,7 +105,7 @@ fn a_flow_alone_must_be_equal() {
     let one = |fct| {
         let line = line(0, 5_000, 12_590);
         let flows = vec![our(&line, fct)];
-        compare(&theirs(vec![line], Vec::new()), &Ours { flows, ..Ours::default() }, true).unwrap()
+        compare(&theirs(vec![line], Vec::new()), &Ours { flows, ..Ours::default() }, true, Promised::Near).unwrap()
     };
     assert!(one(12_590).held());
     let bounds = one(12_591).bounds;
@@ -120,7 +120,7 @@ fn pauses_are_judged_where_there_are_enough() {
         let line = line(0, 5_000, 12_590);
         let frames = |count| (0..count).flat_map(|n| [frame(n, true), frame(n + 1_000, false)]).collect::<Vec<_>>();
         let ours = Ours { flows: vec![our(&line, 12_590)], frames: frames(ours_count), failure: None };
-        compare(&theirs(vec![line], frames(theirs_count)), &ours, false).unwrap()
+        compare(&theirs(vec![line], frames(theirs_count)), &ours, false, Promised::Near).unwrap()
     };
     let near = run(20, 18);
     assert!(near.held());
@@ -139,17 +139,17 @@ fn flows_that_are_missing_are_told() {
     let lines = vec![line(0, 5_000, 12_000), line(1, 5_000, 13_000)];
     let late = OurFlow { fct_ns: Some(99_000), ..our(&line(2, 5_000, 1), 1) };
     let mut ours = Ours { flows: vec![our(&lines[0], 12_000), our(&lines[1], 13_000), late], ..Ours::default() };
-    let agreement = compare(&theirs(lines.clone(), Vec::new()), &ours, false).unwrap();
+    let agreement = compare(&theirs(lines.clone(), Vec::new()), &ours, false, Promised::Near).unwrap();
     assert!(agreement.held());
     assert!(agreement.notes[0].contains("has 2 of 3 flows") && agreement.notes[0].contains("1 of them later"));
     ours.flows[1].fct_ns = None;
-    let agreement = compare(&theirs(lines.clone(), Vec::new()), &ours, false).unwrap();
+    let agreement = compare(&theirs(lines.clone(), Vec::new()), &ours, false, Promised::Near).unwrap();
     assert_eq!(missed(&agreement), ["flows that finish in theirs"]);
     ours.flows[1].size_bytes = 1;
-    let error = compare(&theirs(lines.clone(), Vec::new()), &ours, false).unwrap_err();
+    let error = compare(&theirs(lines.clone(), Vec::new()), &ours, false, Promised::Near).unwrap_err();
     assert!(error.line() == Some(2) && error.render(false).contains("1 B there"), "{error}");
     ours.flows.remove(1);
-    let error = compare(&theirs(lines, Vec::new()), &ours, false).unwrap_err();
+    let error = compare(&theirs(lines, Vec::new()), &ours, false, Promised::Near).unwrap_err();
     assert!(error.line() == Some(2) && error.render(false).contains("not in the run's list"), "{error}");
 }
 
@@ -157,4 +157,19 @@ fn flows_that_are_missing_are_told() {
 fn numbers_read_well() {
     assert_eq!([0.9, 0.9999, 1.0, 0.0, 0.123].map(share), ["90%", "99.9%", "100%", "0%", "12.3%"]);
     assert_eq!([0.0, 0.0123, -0.00001].map(signed), ["=", "+1.23%", "-0.00%"]);
+}
+
+#[test]
+fn where_equality_is_promised_a_nanosecond_is_too_much() {
+    let found = |promised, more: u64, frames: Vec<PfcLine>| {
+        let their = line(1, 1_000, 10_000);
+        let ours = Ours { flows: vec![our(&their, 10_000 + more)], frames, failure: None };
+        compare(&theirs(vec![their], vec![frame(5, true)]), &ours, true, promised).unwrap()
+    };
+    assert!(found(Promised::Equal, 0, vec![frame(5, true)]).held());
+    assert_eq!(missed(&found(Promised::Equal, 1, vec![frame(5, true)])), ["flows"]);
+    assert_eq!(missed(&found(Promised::Equal, 0, vec![frame(6, true)])), ["PFC frames"]);
+    assert_eq!(missed(&found(Promised::Equal, 0, vec![frame(5, true), frame(5, true)])), ["PFC frames"]);
+    let anything = found(Promised::Nothing, 9_000, Vec::new());
+    assert!(anything.held() && anything.notes[0].starts_with("No time is promised"));
 }

@@ -1,15 +1,17 @@
-//! Xoff against the HPCC authors' simulator, on its own inputs: `xoff validate`.
+//! Xoff against other simulators, on their own inputs: `xoff validate`.
 //!
-//! Reading order: [`theirs`] (what the other simulator wrote), `compare` (how near two runs are),
+//! Reading order: [`theirs`] (what the other simulator wrote), [`promised`] (how near we must be), `compare` (how near two runs are),
 //! [`queues`], [`times`], `report`.
 
 pub(crate) mod compare;
+pub mod promised;
 pub mod queues;
 pub(crate) mod report;
 pub mod theirs;
 pub mod times;
 
 use compare::{Agreement, OurFlow, Ours, compare};
+use promised::Promised;
 use queues::{OurQueue, QueuesSeen, TheirQueue};
 use serde::Serialize;
 use std::collections::HashSet;
@@ -25,6 +27,7 @@ use xoff_results::export::hpcc::PfcLine;
 use xoff_results::names::Names;
 use xoff_run::drive::{Keep, Position, Sink, drive};
 use xoff_scenario::import::hpcc::config::Config;
+use xoff_scenario::import::hpcc::dialect::Dialect;
 use xoff_scenario::import::hpcc::{self, keys};
 use xoff_scenario::{Diagnostic, Loaded, Options, Scenario};
 
@@ -38,6 +41,7 @@ pub struct Case {
     theirs: Theirs,
     queue: Option<TheirQueue>,
     random: bool,
+    promised: Promised,
 }
 
 /// A run of theirs and ours.
@@ -124,6 +128,8 @@ impl Case {
         let settings = &mut Arc::make_mut(&mut loaded.plan).run;
         (settings.record_pauses, settings.record_pfc_frames) = (false, true);
         let config = Config::read(source)?;
+        let dialect = Dialect::of(&config, Some(&name), &mut Vec::new()).map_err(|error| vec![error])?;
+        let promised = Promised::of(&name, dialect);
         let read = || -> std::result::Result<_, Diagnostic> {
             let window = ["QLEN_MON_START", "QLEN_MON_END"].map(|key| config.count(key, 0..=u64::MAX / 1000));
             let [from, until] = window;
@@ -134,7 +140,7 @@ impl Case {
         if let Some(queue) = &queue {
             queue.probe(Arc::make_mut(&mut loaded.plan));
         }
-        Ok(Case { name, loaded, theirs, queue, random })
+        Ok(Case { name, loaded, theirs, queue, random, promised })
     }
 
     /// What it costs to run, for the order of runs only.
@@ -152,7 +158,7 @@ impl Case {
         kept.queue.count();
         let mut ours = kept.ours;
         ours.failure = end.failure.as_ref().map(|failure| xoff_results::failure::explain(failure, &kept.names));
-        let agreement = compare(&self.theirs, &ours, self.random).map_err(|error| vec![error])?;
+        let agreement = compare(&self.theirs, &ours, self.random, self.promised).map_err(|error| vec![error])?;
         Ok(Compared {
             name: self.name.clone(),
             scheme: self.loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect::<Vec<_>>().join("+"),

@@ -179,7 +179,7 @@ pub fn markdown(validation: &Validation) -> String {
         "# Agreement with the HPCC authors' simulator\n\n\
          <!-- Written by `xoff validate FOLDER --book docs`; do not edit. -->\n\n\
          Written by `xoff validate FOLDER --book docs`, Xoff {version}{commit}. The folder holds inputs of the HPCC \
-         authors' ns-3 simulator and what it made of them; its files are not part of this project. Xoff imports each \
+         authors' ns-3 simulator, or in `inet_*` of PowerTCP's authors', and what it made of them; its files are not part of this project. Xoff imports each \
          configuration (`xoff import hpcc`), runs it, and compares flow by flow.{changed}\n\n\
          {}\n\n**{held} of {} runs are as near as promised.**\n\n",
         PROMISES,
@@ -248,7 +248,10 @@ of each other, and p50, p95 and p99 of the slowdown within 2% in every class of 
 - where it does (DCQCN marks at random between two thresholds), p50 and p95 are within 5% and p99 within 10%, \
 of all flows and in every class of size;
 - PAUSE frames are within 10%, where either has at least ten;
-- every flow that finishes in theirs finishes in ours.";
+- every flow that finishes in theirs finishes in ours;
+- of PowerTCP's authors' simulator (`inet_*`), whatever it draws, every flow takes the same time to the nanosecond and \
+every PFC frame arrives at the same one; but where its code reads memory that nothing has written (PowerTCP and \
+theta-PowerTCP in folders without `_first`), no time is promised.";
 
 /// The queues that theirs sampled.
 fn queues(out: &mut String, runs: &[Compared]) {

@@ -1,6 +1,7 @@
 //! The configuration: keys with their values, in any order.
 
 use super::super::words::{Result, Word, Words, number, shown};
+use super::dialect::Dialect;
 use super::keys::{DCQCN, DCTCP, Fate, HPCC, KEYS, Key, Kind, PINT, TIMELY, find};
 use super::units;
 use crate::{Diagnostic, Place, Source};
@@ -155,6 +156,11 @@ impl<'a> Config<'a> {
         }
     }
 
+    /// A word that was written.
+    pub fn word(&self, name: &str) -> Option<&str> {
+        self.given(name).map(|given| given.values[0].text)
+    }
+
     pub(crate) fn file(&self, name: &str) -> Result<&str> {
         self.text(name)
     }
@@ -221,8 +227,9 @@ impl<'a> Config<'a> {
     }
 
     /// Keys that were written and have no effect under this mode, there as here.
-    pub fn unused(&self, mode: u64) -> Vec<&'static str> {
+    pub fn unused(&self, mode: u64, dialect: Dialect) -> Vec<&'static str> {
         let unused = |given: &&Given<'_>| match given.key.fate {
+            _ if dialect.power().is_some_and(|power| power.ignores(given.key.name)) => true,
             Fate::MappedIn(modes) => !modes.contains(&mode),
             Fate::Inert => true,
             _ => false,
@@ -272,6 +279,7 @@ fn values<'a>(words: &mut Words<'a>, key: &'static Key, word: &Word<'a>) -> Resu
         Kind::Number => vec![next(words, &numeric)?],
         Kind::Rate => vec![next(words, &|text| units::rate(text).is_some())?],
         Kind::File => vec![next(words, &any)?],
+        Kind::Word(words_known) => vec![next(words, &|text| words_known.contains(&text))?],
         Kind::LinkDown => vec![next(words, &whole)?, next(words, &whole)?, next(words, &whole)?],
         Kind::Map => {
             let count = next(words, &|text| text.parse::<u32>().is_ok_and(|count| (1..=1000).contains(&count)))?;

@@ -12,6 +12,10 @@ const RESUME_BYTES: u64 = 3072;
 /// Headroom of a port in bandwidth-delay products.
 const HEADROOM_BDPS: u64 = 3;
 
+/// The same of the newer simulator, where a port is also resumed below so many bytes.
+const INET_RESUME_BYTES: u64 = 2496;
+const INET_RESUME_BELOW_BYTES: u64 = 1248;
+
 pub fn switch(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String> {
     let (config, topology) = (parts.config, parts.topology);
     if config.count("PAUSE_TIME", 0..=u64::MAX)? == 0 {
@@ -23,7 +27,38 @@ pub fn switch(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<Strin
         warnings.push(warning.label("that simulator never looks at it"));
     }
     let mebibytes = config.count("BUFFER_SIZE", 1..=4095)?;
-    let buffer_bytes = mebibytes << 20;
+    if !parts.dialect.is_inet() {
+        leaves_room(parts, mebibytes)?;
+    }
+    let mut out = String::from("\n[switch]\n");
+    line(&mut out, "buffer", &quoted(&format!("{mebibytes}MiB")), &config.said("BUFFER_SIZE"));
+    line(&mut out, "count_passing", "true", "");
+    out.push_str("\n[switch.pfc]\n");
+    line(&mut out, "threshold", "\"dynamic\"", "");
+    let size = |bytes| quoted(&format_bytes(bytes));
+    if parts.dialect.is_inet() {
+        line(&mut out, "alpha", "0.125", "");
+        line(&mut out, "reserve", &size(0), "");
+        line(&mut out, "resume_offset", &size(INET_RESUME_BYTES), "");
+        line(&mut out, "resume_below", &size(INET_RESUME_BELOW_BYTES), "");
+        line(&mut out, "spill", "\"latched\"", "");
+    } else {
+        line(&mut out, "alpha", "\"by-speed-up\"", "");
+        line(&mut out, "alpha_base", "0.125", "");
+        line(&mut out, "nic_rate", &rate(topology.nic_rate_bps()), "the rate of the first host");
+        line(&mut out, "reserve", &size(RESERVE_BYTES), "");
+        line(&mut out, "resume_offset", &size(RESUME_BYTES), "");
+    }
+    line(&mut out, "headroom", "\"bdp\"", "");
+    line(&mut out, "headroom_bdps", &HEADROOM_BDPS.to_string(), "");
+    line(&mut out, "set_aside", if parts.dialect.is_inet() { "\"none\"" } else { "\"port\"" }, "");
+    line(&mut out, "signalling", "\"on-off\"", "");
+    Ok(out)
+}
+
+/// Whether headrooms and reserves fit the buffer that they are taken off.
+fn leaves_room(parts: &Parts<'_>, mebibytes: u64) -> Result<()> {
+    let (config, topology, buffer_bytes) = (parts.config, parts.topology, mebibytes << 20);
     let mut aside = vec![0u64; topology.is_switch.len()];
     for link in &topology.links {
         let product = u128::from(link.rate_bps) * u128::from(link.delay_ns) / 8 / 1_000_000_000;
@@ -41,21 +76,7 @@ pub fn switch(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<Strin
                 "there the counters wrap and PFC never fires, so its results mean nothing; use BUFFER_SIZE {needed} or more"
             )));
     }
-    let mut out = String::from("\n[switch]\n");
-    line(&mut out, "buffer", &quoted(&format!("{mebibytes}MiB")), &config.said("BUFFER_SIZE"));
-    line(&mut out, "count_passing", "true", "");
-    out.push_str("\n[switch.pfc]\n");
-    line(&mut out, "threshold", "\"dynamic\"", "");
-    line(&mut out, "alpha", "\"by-speed-up\"", "");
-    line(&mut out, "alpha_base", "0.125", "");
-    line(&mut out, "nic_rate", &rate(topology.nic_rate_bps()), "the rate of the first host");
-    line(&mut out, "reserve", &quoted(&format_bytes(RESERVE_BYTES)), "");
-    line(&mut out, "resume_offset", &quoted(&format_bytes(RESUME_BYTES)), "");
-    line(&mut out, "headroom", "\"bdp\"", "");
-    line(&mut out, "headroom_bdps", &HEADROOM_BDPS.to_string(), "");
-    line(&mut out, "set_aside", "\"port\"", "");
-    line(&mut out, "signalling", "\"on-off\"", "");
-    Ok(out)
+    Ok(())
 }
 
 pub fn host(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String> {
@@ -98,8 +119,19 @@ pub fn host(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String>
     let paused_by = if config.flag("ACK_HIGH_PRIO")? { "\"none\"" } else { "3" };
     line(&mut out, "acks_paused_by", paused_by, &config.said("ACK_HIGH_PRIO"));
     line(&mut out, "follow_rate", if mode == HPCC { "true" } else { "false" }, "");
-    let (windowed, global) = (config.flag("HAS_WIN")?, config.flag("GLOBAL_T")?);
-    if !windowed && mode == HPCC {
+    out.push_str(&window(parts)?);
+    line(&mut out, "pace", if config.flag("RATE_BOUND")? { "true" } else { "false" }, &config.said("RATE_BOUND"));
+    Ok(out)
+}
+
+/// The cap on what is in flight.
+fn window(parts: &Parts<'_>) -> Result<String> {
+    let (config, power) = (parts.config, parts.dialect.power().is_some());
+    let mut out = String::new();
+    let (has, scales, global) = (config.flag("HAS_WIN")?, config.flag("VAR_WIN")?, config.flag("GLOBAL_T")?);
+    // PowerTCP's window that follows the rate is its scheme's own.
+    let windowed = has && !(power && scales);
+    if !windowed && config.mode()? == HPCC && !power {
         let error = config.error("HAS_WIN", "CC_MODE 3 cannot do without its window");
         return Err(error.label("its law divides by the window, which is 0 there").help("use HAS_WIN 1"));
     }
@@ -109,10 +141,11 @@ pub fn host(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String>
         (true, false) => "path-bdp",
     };
     line(&mut out, "inflight_cap", &quoted(cap), &format!("{}, {}", config.said("HAS_WIN"), config.said("GLOBAL_T")));
-    let scales = config.flag("VAR_WIN")?;
+    if windowed && parts.dialect.is_inet() {
+        line(&mut out, "inflight_rate", "\"line\"", "");
+    }
     if windowed {
         line(&mut out, "inflight_scales", if scales { "true" } else { "false" }, &config.said("VAR_WIN"));
     }
-    line(&mut out, "pace", if config.flag("RATE_BOUND")? { "true" } else { "false" }, &config.said("RATE_BOUND"));
     Ok(out)
 }

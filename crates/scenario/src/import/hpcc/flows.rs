@@ -1,8 +1,8 @@
 //! The flow file: a count, then a line for each flow.
 
 use super::super::words::{Result, Words};
+use super::dialect::Dialect;
 use super::topology::Topology;
-use super::units;
 use crate::{Diagnostic, Place, Source};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,12 @@ pub struct Flow {
 const FIRST_PORT: u32 = 10_000;
 
 /// Reads as many flows as announced; more is told in a warning.
-pub fn read(source: &Arc<Source>, topology: &Topology, warnings: &mut Vec<Diagnostic>) -> Result<Vec<Flow>> {
+pub fn read(
+    source: &Arc<Source>,
+    topology: &Topology,
+    dialect: Dialect,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<Vec<Flow>> {
     let mut words = Words::new(source);
     let (count, count_word) = words.whole::<u32>("the number of flows")?;
     if count == 0 {
@@ -71,7 +76,7 @@ pub fn read(source: &Arc<Source>, topology: &Topology, warnings: &mut Vec<Diagno
             let error = words.error(&size_word, format!("a flow of {size_bytes} bytes"));
             return Err(error.label("from 1 to 4294967295, as that simulator's sequence numbers have 32 bits"));
         }
-        let Some(start_ns) = units::seconds(start) else {
+        let Some(start_ns) = dialect.seconds(start) else {
             return Err(words
                 .error(&start_word, "this start is later than any run can last")
                 .label("at most 100000 s"));

@@ -18,6 +18,8 @@ pub(crate) enum Kind {
     Map,
     /// A time in microseconds and the two ends of a link.
     LinkDown,
+    /// One of these words.
+    Word(&'static [&'static str]),
 }
 
 impl Kind {
@@ -30,6 +32,7 @@ impl Kind {
             Kind::File => "the name of a file",
             Kind::Map => "a count, then so many pairs of a rate in bits per second and a value",
             Kind::LinkDown => "a time in microseconds and two nodes",
+            Kind::Word(_) => "one of the words that its description lists",
         }
     }
 }
@@ -79,9 +82,23 @@ pub(crate) fn find(name: &str) -> Option<&'static Key> {
 }
 
 use Fate::{Checked, Inert, Mapped, MappedIn, Output};
-use Kind::{Count, File, Flag, LinkDown, Map, Number, Rate};
+use Kind::{Count, File, Flag, LinkDown, Map, Number, Rate, Word};
 
 pub(crate) static KEYS: &[Key] = &[
+    key(
+        "XOFF_SIMULATOR",
+        Word(&["hpcc", "ns3-datacenter"]),
+        "hpcc",
+        Mapped,
+        "whose rules are copied: `hpcc`, the HPCC authors' simulator, or `ns3-datacenter`, PowerTCP's authors'; neither reads this word. Without it a folder called `inet_*` means the latter, which is told in a warning",
+    ),
+    key(
+        "XOFF_SCHEME",
+        Word(&["by-mode", "powertcp", "theta-powertcp"]),
+        "by-mode",
+        Mapped,
+        "what the command line of ns3-datacenter laid over `CC_MODE 3`: `powertcp` (its flag `wien`), `theta-powertcp` (`delayWien`), or `by-mode`, nothing. Without it, and without `XOFF_SIMULATOR`, the end of an `inet_*` folder's name says it: `_dcqcn`, `_dctcp`, `_hpcc`, `_powertcp`, `_theta`, `_timely`, perhaps followed by `_first`",
+    ),
     key(
         "CC_MODE",
         Count,

@@ -1,13 +1,18 @@
-//! The HPCC authors' simulator: its configuration with the files it names, as a scenario.
+//! The HPCC authors' simulator: its configuration with the files it names, as a scenario. So does its descendant
+//! by PowerTCP's authors.
 //!
-//! Reading order: [`keys`] (what becomes of each key), [`config`], `topology`, `flows` (one file
-//! each), `scenario` (the text), with `network`, `devices` and `scheme` for its longer parts.
+//! Reading order: [`keys`] (what becomes of each key), [`config`], [`dialect`] (which of the two), `topology`,
+//! `flows`, `next_hops` (one file each), `scenario` (the text), with `network`, `devices` and `scheme` for its longer parts.
 
 pub mod config;
 mod devices;
+pub mod dialect;
 mod flows;
+#[cfg(test)]
+mod inet_tests;
 pub mod keys;
 mod network;
+mod next_hops;
 mod parts;
 mod scenario;
 mod scheme;
@@ -20,6 +25,7 @@ use super::{Fact, Imported};
 use crate::files::Files;
 use crate::{Attachment, Diagnostic, Source};
 use config::Config;
+use dialect::Dialect;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,13 +40,19 @@ pub fn import(source: &Arc<Source>, files: &Files, stem: Option<&str>) -> Result
     let mut problems = Vec::new();
     let mut keep = |problem: Diagnostic| problems.push(problem);
     let mode = config.mode().map_err(&mut keep).ok();
+    let folder = folder_name(files.base());
+    let dialect = Dialect::of(&config, folder.as_deref(), &mut warnings).map_err(|problem| vec![problem])?;
     let topology =
-        open(&config, "TOPOLOGY_FILE", files, &mut warnings).and_then(|file| topology::Topology::read(&file));
+        open(&config, "TOPOLOGY_FILE", files, &mut warnings).and_then(|file| topology::Topology::read(&file, dialect));
     let topology = topology.map_err(&mut keep).ok();
     let flow_source = open(&config, "FLOW_FILE", files, &mut warnings).map_err(&mut keep).ok();
     let (Some(topology), Some(flow_source)) = (topology, flow_source) else { return Err(problems) };
-    let flows = flows::read(&flow_source, &topology, &mut warnings).map_err(&mut keep).ok();
+    let flows = flows::read(&flow_source, &topology, dialect, &mut warnings).map_err(&mut keep).ok();
     let (Some(mode), Some(flows)) = (mode, flows) else { return Err(problems) };
+
+    if dialect.is_inet() {
+        next_hops::check(files, LARGEST_FILE).map_err(|problem| vec![problem])?;
+    }
 
     let name = name(&source.name, files.base());
     let flow_file = format!("{}.flows.csv", stem.unwrap_or(&name));
@@ -49,6 +61,7 @@ pub fn import(source: &Arc<Source>, files: &Files, stem: Option<&str>) -> Result
         origin: &source.name,
         flow_file: &flow_file,
         config: &config,
+        dialect,
         topology: &topology,
         flows: &flows,
     };
@@ -60,8 +73,9 @@ pub fn import(source: &Arc<Source>, files: &Files, stem: Option<&str>) -> Result
         Fact::new("switches", topology.is_switch.len() - topology.hosts()),
         Fact::new("links", topology.links.len()),
         Fact::new("flows", flows.len()),
+        Fact::new("simulator", dialect.name()),
         Fact::new("mode", mode),
-        Fact::new("unused_keys", config.unused(mode)),
+        Fact::new("unused_keys", config.unused(mode, dialect)),
     ];
     Ok(Imported { name, text, files: vec![Attachment { name: flow_file, source: list }], warnings, facts })
 }
@@ -95,13 +109,14 @@ fn open(
 /// nothing.
 fn name(file: &str, base: &Path) -> String {
     let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let folder = || {
-        let folder = std::fs::canonicalize(base).ok()?;
-        Some(folder.file_name()?.to_string_lossy().into_owned())
-    };
     let chosen = match stem.as_str() {
-        "config" | "conf" | "-" | "" => folder().unwrap_or(stem),
+        "config" | "conf" | "-" | "" => folder_name(base).unwrap_or(stem),
         _ => stem,
     };
     super::plain_name(&chosen, "hpcc")
+}
+
+fn folder_name(base: &Path) -> Option<String> {
+    let folder = std::fs::canonicalize(base).ok()?;
+    Some(folder.file_name()?.to_string_lossy().into_owned())
 }

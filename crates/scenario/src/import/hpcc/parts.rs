@@ -2,6 +2,7 @@
 
 use super::super::words::Result;
 use super::config::Config;
+use super::dialect::Dialect;
 use super::flows::Flow;
 use super::topology::Topology;
 use super::units;
@@ -17,6 +18,7 @@ pub struct Parts<'a> {
     /// What the scenario calls the list of flows.
     pub flow_file: &'a str,
     pub config: &'a Config<'a>,
+    pub dialect: Dialect,
     pub topology: &'a Topology,
     pub flows: &'a [Flow],
 }

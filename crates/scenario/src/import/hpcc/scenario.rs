@@ -4,6 +4,7 @@
 //! options of the scenario.
 
 use super::super::words::Result;
+use super::dialect::Dialect;
 use super::flows::Flow;
 use super::keys::{DCQCN, DCTCP};
 use super::parts::{Parts, comment, line, quoted, span, stop_ns};
@@ -73,21 +74,30 @@ fn run(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String> {
 /// node, two for the losses of links in general and two more for every link with a loss of its own.
 /// (Read off its results: with these numbers its draws of marks repeat one by one, on networks of 20
 /// and of 376 nodes.)
-fn first_stream(topology: &Topology) -> usize {
+///
+/// The newer simulator takes nine for every node.
+fn first_stream(topology: &Topology, dialect: Dialect) -> usize {
     let lossy = topology.links.iter().filter(|link| link.loss > 0.0).count();
-    6 * topology.is_switch.len() + 2 + 2 * lossy
+    let of_node = if dialect.is_inet() { 9 } else { 6 };
+    of_node * topology.is_switch.len() + 2 + 2 * lossy
 }
 
 fn model(parts: &Parts<'_>, _: &mut Vec<Diagnostic>) -> Result<String> {
     let mut out = String::from("\n[model]\n");
-    line(&mut out, "time_grain", "\"1ns-binary\"", "times are cut to whole nanoseconds");
+    let grain = if parts.dialect.is_inet() { "\"1ns\"" } else { "\"1ns-binary\"" };
+    line(&mut out, "time_grain", grain, "times are cut to whole nanoseconds");
     line(&mut out, "ties", "\"scheduled\"", "what was scheduled first happens first");
     line(&mut out, "ecmp", "\"murmur3\"", "of addresses and ports, seeded by the switch's id");
     line(&mut out, "next_hops", "\"descending\"", "by id");
     line(&mut out, "base_rtt", "\"payload\"", "without headers and without an ACK");
     if matches!(parts.config.mode()?, DCQCN | DCTCP) {
         line(&mut out, "random", "\"shared\"", "one generator for all marks, a new stream for each");
-        line(&mut out, "first_stream", &first_stream(parts.topology).to_string(), "others were taken before");
+        line(
+            &mut out,
+            "first_stream",
+            &first_stream(parts.topology, parts.dialect).to_string(),
+            "others were taken before",
+        );
     }
     Ok(out)
 }

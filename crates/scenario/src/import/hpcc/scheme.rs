@@ -2,6 +2,7 @@
 
 use super::super::words::Result;
 use super::config::Config;
+use super::dialect::Power;
 use super::keys::{DCQCN, DCTCP, HPCC};
 use super::parts::{Parts, decimal, line, quoted, rate, span};
 use super::topology::Link;
@@ -13,18 +14,24 @@ pub fn text(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String>
     let config = parts.config;
     let mode = config.mode()?;
     let ecn = Marking::read(parts)?;
-    let name = match mode {
-        DCQCN => "dcqcn",
-        HPCC => "hpcc",
-        DCTCP => "dctcp",
+    let power = parts.dialect.power();
+    let name = match (mode, power) {
+        (DCQCN, _) => "dcqcn",
+        (HPCC, None) => "hpcc",
+        (HPCC, Some(Power::Telemetry)) => "powertcp",
+        (HPCC, Some(Power::Delay)) => "theta-powertcp",
+        (DCTCP, _) => "dctcp",
         _ => "timely",
     };
     let mut out = String::from("\n[scheme]\n");
     line(&mut out, "name", &quoted(name), &config.said("CC_MODE"));
-    line(&mut out, "preset", "\"hpcc-ns3\"", "");
+    line(&mut out, "preset", if power.is_some() { "\"inet-ns3\"" } else { "\"hpcc-ns3\"" }, "");
     match mode {
         DCQCN => dcqcn(&mut out, config, &ecn, warnings)?,
-        HPCC => hpcc(&mut out, config)?,
+        HPCC => match power {
+            None => hpcc(&mut out, config)?,
+            Some(power) => powertcp(&mut out, config, power)?,
+        },
         DCTCP => {
             set(&mut out, config, "g", "EWMA_GAIN", |name| Ok(decimal(config.number_in(name, 0.0..=1.0)?)))?;
             warn_of_gain(config, warnings);
@@ -95,9 +102,32 @@ fn hpcc(out: &mut String, config: &Config<'_>) -> Result<()> {
     set(out, config, "fast_react", "FAST_REACT", |name| flag(config, name))?;
     set(out, config, "per_hop", "MULTI_RATE", |name| flag(config, name))?;
     set(out, config, "sample_feedback", "SAMPLE_FEEDBACK", |name| flag(config, name))?;
+    round_trip(out, config)
+}
+
+fn round_trip(out: &mut String, config: &Config<'_>) -> Result<()> {
     let whose = if config.flag("GLOBAL_T")? { "\"network\"" } else { "\"pair\"" };
     line(out, "round_trip", whose, &config.said("GLOBAL_T"));
     Ok(())
+}
+
+/// PowerTCP's other constants are in its simulator's code, and in the preset.
+fn powertcp(out: &mut String, config: &Config<'_>, power: Power) -> Result<()> {
+    match power {
+        Power::Telemetry => {
+            set(out, config, "eta", "U_TARGET", |name| Ok(decimal(config.number_in(name, 0.01..=1.0)?)))?;
+            set(out, config, "int_multiplier", "INT_MULTI", |name| Ok(config.count(name, 1..=32)?.to_string()))?;
+            set(out, config, "sample_feedback", "SAMPLE_FEEDBACK", |name| flag(config, name))?;
+        }
+        Power::Delay if config.flag("SAMPLE_FEEDBACK")? => {
+            let error = config.error("SAMPLE_FEEDBACK", "theta-PowerTCP cannot be imported with SAMPLE_FEEDBACK 1");
+            return Err(error.label("there it looks at queues of switches, which nothing tells it of here"));
+        }
+        Power::Delay => {}
+    }
+    set(out, config, "fast_react", "FAST_REACT", |name| flag(config, name))?;
+    set(out, config, "own_window", "VAR_WIN", |name| flag(config, name))?;
+    round_trip(out, config)
 }
 
 /// Thresholds of ECN for each rate of a switch port.

@@ -62,16 +62,18 @@ BUFFER_SIZE 16
 QLEN_MON_FILE qlen.txt
 QLEN_MON_START 0
 QLEN_MON_END 0
+XOFF_SIMULATOR hpcc
+XOFF_SCHEME by-mode
 ";
 
-struct Case {
-    config: String,
-    topology: String,
-    flows: String,
+pub(super) struct Case {
+    pub(super) config: String,
+    pub(super) topology: String,
+    pub(super) flows: String,
 }
 
 /// The dumbbell under a configuration with some lines replaced; a key without a value is left out.
-fn case(lines: &[&str]) -> Case {
+pub(super) fn case(lines: &[&str]) -> Case {
     let mut config = CONFIG.to_owned();
     for line in lines {
         let key = line.split(' ').next().unwrap();
@@ -82,14 +84,20 @@ fn case(lines: &[&str]) -> Case {
 }
 
 impl Case {
-    fn import(&self) -> Result<Imported, Vec<Diagnostic>> {
+    pub(super) fn import(&self) -> Result<Imported, Vec<Diagnostic>> {
+        self.import_in(Path::new("/nonexistent"), Vec::new())
+    }
+
+    /// In this folder, with more files.
+    pub(super) fn import_in(&self, folder: &Path, more: Vec<Attachment>) -> Result<Imported, Vec<Diagnostic>> {
         let file = |name: &str, text: &str| Attachment { name: name.to_owned(), source: Source::new(name, text) };
-        let files = Files::in_folder(Path::new("/nonexistent"))
-            .with(vec![file("topology.txt", &self.topology), file("flows.txt", &self.flows)]);
+        let mut made = vec![file("topology.txt", &self.topology), file("flows.txt", &self.flows)];
+        made.extend(more);
+        let files = Files::in_folder(folder).with(made);
         import(&Source::new("mine.txt", self.config.as_str()), &files, None)
     }
 
-    fn load(&self) -> (Imported, Loaded) {
+    pub(super) fn load(&self) -> (Imported, Loaded) {
         let imported = self.import().unwrap_or_else(|errors| panic!("{}", errors[0]));
         let loaded = imported.scenario().load(&Options::default());
         let loaded = loaded.unwrap_or_else(|errors| panic!("{}\n{}", errors[0], imported.text));
@@ -103,7 +111,7 @@ impl Case {
     }
 
     /// Refused with this message, on this line of this file.
-    fn refused(&self, file: &str, line: usize, message: &str) {
+    pub(super) fn refused(&self, file: &str, line: usize, message: &str) {
         let error = self.error();
         assert!(error.message.contains(message), "expected {message}, found\n{error}");
         let place = error.place.as_ref().expect("a place");
@@ -123,7 +131,7 @@ const HPCC_LINES: &[&str] = &[
     "PMAX_MAP 1 100000000000 0.2",
 ];
 
-fn hpcc_case() -> Case {
+pub(super) fn hpcc_case() -> Case {
     Case { topology: DUMBBELL.replace("40Gbps", "100Gbps"), ..case(HPCC_LINES) }
 }
 
@@ -147,10 +155,16 @@ fn the_plan_is_what_the_files_say() {
     assert_eq!(plan.run.stop, Time::from_ms(2500));
     assert_eq!(plan.switches[0].buffer_bytes, 16 << 20);
     let alpha = Alpha::BySpeedUp { base: 0.125, nic_rate: BitRate::from_gbps(40) };
-    let thresholds = Thresholds::Dynamic { alpha, reserve_bytes: 4096, resume_offset_bytes: 3072 };
+    let thresholds = Thresholds::Dynamic {
+        alpha,
+        reserve_bytes: 4096,
+        resume_offset_bytes: 3072,
+        resume_below_bytes: 1,
+        spill: Spill::Each,
+    };
     assert_eq!(format!("{:?}", plan.switches[0].pfc.thresholds), format!("{thresholds:?}"));
     assert_eq!(plan.switches[0].pfc.headroom, Headroom::Bdps(3));
-    assert!(plan.switches[0].pfc.set_aside_per_port && plan.switches[0].count_passing);
+    assert!(plan.switches[0].pfc.set_aside == SetAside::Port && plan.switches[0].count_passing);
     let model = Model {
         grain: xoff_engine::Grain::BinaryNanosecond,
         ties: Ties::Scheduled,

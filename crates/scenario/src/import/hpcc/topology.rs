@@ -1,6 +1,7 @@
 //! The topology file: counts, the ids of the switches, then a line for each link.
 
 use super::super::words::{Result, Word, Words, number, shown};
+use super::dialect::Dialect;
 use super::units;
 use crate::{Diagnostic, Place, Source};
 use std::collections::HashMap;
@@ -34,11 +35,15 @@ pub struct Link {
 }
 
 impl Topology {
-    pub fn read(source: &Arc<Source>) -> Result<Topology> {
+    pub fn read(source: &Arc<Source>, dialect: Dialect) -> Result<Topology> {
         let mut words = Words::new(source);
         let (nodes, nodes_word) = words.whole::<u64>("the number of nodes")?;
         let (switches, switches_word) = words.whole::<u64>("the number of switches")?;
-        let (links, links_word) = words.whole::<u64>("the number of links")?;
+        let (mut links, mut links_word) = words.whole::<u64>("the number of links")?;
+        if dialect.is_inet() && words.peek().is_some_and(|next| next.line == links_word.line) {
+            // The number of racks stands before it in files of the newer simulator, which does not use it.
+            (links, links_word) = words.whole::<u64>("the number of links")?;
+        }
         let head = words.place_of(&nodes_word, &links_word);
         if !(2..=NODES_LARGEST).contains(&nodes) {
             let error = words.error(&nodes_word, format!("a topology of {nodes} nodes"));
@@ -77,7 +82,7 @@ impl Topology {
         }
         let mut topology = Topology { is_switch, links: Vec::new(), source: source.clone() };
         for made in 0..links {
-            let link = topology.link(&mut words, nodes).map_err(|error| match words.peek() {
+            let link = topology.link(&mut words, nodes, dialect).map_err(|error| match words.peek() {
                 None => error.help(format!("this would be link {} of the {links} announced", made + 1)),
                 Some(_) => error,
             })?;
@@ -94,7 +99,7 @@ impl Topology {
         Ok(topology)
     }
 
-    fn link(&self, words: &mut Words<'_>, nodes: u64) -> Result<Link> {
+    fn link(&self, words: &mut Words<'_>, nodes: u64, dialect: Dialect) -> Result<Link> {
         let (a, first) = words.whole::<u64>("the first end of a link")?;
         let (b, second) = words.whole::<u64>("the second end of a link")?;
         for (id, word) in [(a, &first), (b, &second)] {
@@ -109,7 +114,7 @@ impl Topology {
             return Err(error.label("such as 100Gbps; from 1Mbps to 10Tbps"));
         };
         let delay_word = words.word("the delay of a link")?;
-        let Some(delay_ns) = units::time(delay_word.text).filter(|ns| *ns <= 10_000_000_000) else {
+        let Some(delay_ns) = dialect.time(delay_word.text).filter(|ns| *ns <= 10_000_000_000) else {
             let error = words.error(&delay_word, format!("`{}` is not the delay of a link", shown(delay_word.text)));
             return Err(error.label("such as 1000ns or 0.001ms; at most 10s"));
         };

@@ -23,8 +23,19 @@ pub fn seconds(value: f64) -> Option<u64> {
     nanoseconds(value, 1_000_000_000)
 }
 
+/// The whole nanoseconds nearest to `value` units of `unit_ns`, as newer simulators of that family count.
+pub fn rounded(value: f64, unit_ns: u64) -> Option<u64> {
+    nanoseconds(value, unit_ns)?;
+    Some((value * unit_ns as f64).round() as u64)
+}
+
 /// `1000ns`, `0.001ms`; a bare number is seconds.
 pub fn time(text: &str) -> Option<u64> {
+    time_by(text, nanoseconds)
+}
+
+/// The same with another rule for what is no whole nanosecond.
+pub fn time_by(text: &str, nanoseconds: fn(f64, u64) -> Option<u64>) -> Option<u64> {
     let (value, unit) = split(text)?;
     match unit {
         "s" | "" => nanoseconds(value, 1_000_000_000),
@@ -85,6 +96,16 @@ mod tests {
         }
         assert_eq!(seconds(1e6), None);
         assert_eq!(seconds(f64::NAN), None);
+    }
+
+    /// Starts of the newer simulator.
+    #[test]
+    fn seconds_may_be_rounded_instead() {
+        for (text, ns) in [("2.000000123", 2_000_000_123), ("2.000002308", 2_000_002_308), ("0.0000000016", 2)] {
+            assert_eq!(rounded(text.parse().unwrap(), 1_000_000_000), Some(ns), "{text}");
+        }
+        assert_eq!(time_by("0.0000016ms", rounded), Some(2));
+        assert_eq!((rounded(1e6, 1_000_000_000), rounded(-1.0, 1), rounded(f64::NAN, 1)), (None, None, None));
     }
 
     #[test]
