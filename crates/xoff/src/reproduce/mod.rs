@@ -160,7 +160,14 @@ impl<'a> Reproduction<'a> {
         for experiment in &self.asked {
             let known = |axis: &str| {
                 let own = data.known.iter().filter(|(id, _, of, _)| *id == experiment.id && of == axis);
-                own.map(|(.., value)| value.as_str()).collect::<Vec<_>>()
+                // Groups of runs have many values in common.
+                let mut names: Vec<&str> = Vec::new();
+                for (.., value) in own {
+                    if !names.contains(&value.as_str()) {
+                        names.push(value);
+                    }
+                }
+                names
             };
             let series = || experiment.figures.iter().flat_map(|figure| &figure.series);
             let against = series().filter_map(|series| series.against.as_ref()).flat_map(|against| &against.at);

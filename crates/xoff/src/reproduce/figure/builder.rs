@@ -9,6 +9,9 @@ use xoff_results::figures::chart::{Line, Quoted, RGBColor};
 
 pub type Point = (f64, f64);
 
+/// The colour of a line or bar, and the bar's group and slot.
+pub type Spot = (Option<RGBColor>, Option<(usize, usize)>);
+
 /// What grows while a figure is made.
 pub struct Builder<'a> {
     pub spec: &'a FigureSpec,
@@ -196,7 +199,7 @@ impl<'a> Builder<'a> {
         series: &Series,
         (view, choice): (&View<'_>, &Choice),
         measure: Option<&str>,
-        (colour, bar): (Option<RGBColor>, Option<(usize, usize)>),
+        (colour, bar): Spot,
     ) {
         for (index, quote) in self.spec.paper.iter().enumerate() {
             if !quote.is_general() && quote.is_of(series, measure) && quote.fits(view, choice) {
@@ -211,7 +214,7 @@ impl<'a> Builder<'a> {
         let mut out: Vec<Quoted> = Vec::new();
         for (index, quote) in self.spec.paper.iter().enumerate() {
             let own: Vec<&Met> = met.iter().filter(|met| met.quote == index).collect();
-            let places: Vec<(Option<RGBColor>, Option<(usize, usize)>)> = match (quote.is_general(), &own[..]) {
+            let places: Vec<Spot> = match (quote.is_general(), &own[..]) {
                 (true, _) => vec![(None, None)],
                 (false, all) if matches!(quote.what, paper::Said::Value(_)) => {
                     all.iter().map(|met| (met.colour, met.bar)).collect()
