@@ -7,6 +7,9 @@ use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::packet::IntStack;
 use xoff_fabric::scheme::Transit;
 
+/// C_D before the first ACK. Credits wrap past it.
+pub(super) const NO_CREDIT: u16 = 0;
+
 /// The per-flow queue (PFQ) at the far gateway: its rate and its credit.
 #[derive(Clone, Debug)]
 pub struct Pfq {
@@ -24,7 +27,7 @@ pub struct Pfq {
 
 impl Pfq {
     pub(super) fn new(initial_bps: f64, min_bps: f64, idle: Span, yields: Span, now: Time) -> Pfq {
-        Pfq { credit: 0, rate_bps: initial_bps, initial_bps, min_bps, idle, active_at: now, yields }
+        Pfq { credit: NO_CREDIT, rate_bps: initial_bps, initial_bps, min_bps, idle, active_at: now, yields }
     }
 }
 
@@ -34,7 +37,7 @@ impl Transit for Pfq {
     /// Section 4: allocated on the first packet; an idle one was freed meanwhile.
     fn on_arrive(&mut self, now: Time, queue_bytes: u64) {
         if queue_bytes == 0 && now.saturating_since(self.active_at) >= self.idle {
-            (self.credit, self.rate_bps) = (0, self.initial_bps);
+            (self.credit, self.rate_bps) = (NO_CREDIT, self.initial_bps);
         }
         self.active_at = now;
     }
@@ -82,42 +85,45 @@ pub(super) struct Credit {
     pub value: u16,
     pub rate_bps: f64,
     base_rtt_d: Span,
-    /// None: RTT_D is not measured.
-    measured: Option<Option<Time>>,
+    /// When the last match was.
+    matched_at: Option<Time>,
+    rules: CreditRules,
+}
+
+/// Where Algorithm 1 leaves a choice, or is departed from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CreditRules {
+    /// RTT_D is the time between two matches, not that of the idle network.
+    pub measured: bool,
     /// The flow's own queue counts for the law.
-    own_queue: bool,
+    pub own_queue: bool,
+    /// The law reads every packet, not only those that match.
+    pub every_packet: bool,
 }
 
 impl Credit {
-    pub(super) fn new(law: Law, start: u16, base_rtt_d: Span, measured: bool, own_queue: bool) -> Credit {
-        Credit {
-            rate_bps: law.rate_bps(),
-            law,
-            value: start,
-            base_rtt_d,
-            measured: measured.then_some(None),
-            own_queue,
-        }
+    pub(super) fn new(law: Law, start: u16, base_rtt_d: Span, rules: CreditRules) -> Credit {
+        Credit { rate_bps: law.rate_bps(), law, value: start, base_rtt_d, matched_at: None, rules }
     }
 
-    /// Lines 6 to 12: a data packet with C_D in its tag. Every packet refreshes the law's U; only one
-    /// with C_D = C_R ends a round and sets R_credit.
+    /// Lines 6 to 12: a data packet with C_D in its tag. One with C_D = C_R ends a round, and only then
+    /// the law hears of the network and sets R_credit; or hears of it from every packet.
     pub(super) fn on_data(&mut self, now: Time, stack: &IntStack) -> Option<Match> {
         let matches = stack.tag == self.value;
-        if self.own_queue {
-            self.law.on_telemetry(&with_own_queue(stack), matches);
-        } else {
-            self.law.on_telemetry(stack, matches);
+        if matches || self.rules.every_packet {
+            if self.rules.own_queue {
+                self.law.on_telemetry(&with_own_queue(stack), matches);
+            } else {
+                self.law.on_telemetry(stack, matches);
+            }
         }
         if !matches {
             return None;
         }
-        self.value = self.value.wrapping_add(1);
+        self.value = self.value.checked_add(1).unwrap_or(NO_CREDIT + 1);
         self.rate_bps = self.law.rate_bps();
-        let rtt_d = match &mut self.measured {
-            Some(last) => last.replace(now).map_or(self.base_rtt_d, |last| now - last),
-            None => self.base_rtt_d,
-        };
+        let last = self.matched_at.replace(now).filter(|_| self.rules.measured);
+        let rtt_d = last.map_or(self.base_rtt_d, |last| now - last);
         Some(Match { rate_bps: self.rate_bps, rtt_d, queue_bytes: u64::from(stack.flow_queue_bytes) })
     }
 

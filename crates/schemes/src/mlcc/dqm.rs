@@ -3,6 +3,7 @@
 //!
 //! Public, so that a model of the loop alone can run the very code that receivers run.
 
+use std::cmp::Ordering;
 use xoff_engine::Span;
 
 /// What is alike for all flows.
@@ -16,7 +17,7 @@ pub struct DqmSettings {
     pub credit_mean: usize,
     /// Token gain, equation 7: at 0.5 a raw rate equal to the credit rate changes nothing.
     pub alpha: f64,
-    /// A token of exactly 1 widens the window.
+    /// A token of exactly 1 widens the window; else it leaves it.
     pub at_least: bool,
     /// The history holds the advertised rate, not the raw one.
     pub advertised: bool,
@@ -58,12 +59,14 @@ pub struct Dqm {
     /// Running sums at the start of past slots, the newest at `slots % len`.
     past: Box<[Sums]>,
     slots: u64,
+    /// The oldest slot of the last RTT_C.
+    oldest: u64,
     /// The last m credit rates, oldest overwritten.
     credits: Box<[f64]>,
     matches: usize,
     credit_bps: f64,
     /// R_DQM
-    raw_bps: f64,
+    pub(super) raw_bps: f64,
     /// R̄_DQM
     advertised_bps: f64,
     token: u64,
@@ -77,8 +80,9 @@ pub struct Dqm {
 /// Up to the start of a slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
-    /// Of the rates of the slots, in bits per second.
-    rates_bps: u64,
+    /// Of the times of the slots, and of what their rates send in them, in millionths of a bit.
+    elapsed: Span,
+    microbits: u64,
     /// Of the steps of the window.
     steps: i64,
 }
@@ -92,6 +96,7 @@ impl Dqm {
             bounds,
             past: vec![Sums::default(); slots + 1].into(),
             slots: 0,
+            oldest: 0,
             credits: vec![0.0; settings.credit_mean].into(),
             matches: 0,
             credit_bps: bounds.line_bps,
@@ -104,21 +109,25 @@ impl Dqm {
         }
     }
 
-    /// Once per credit match, equations 2 to 5.
+    /// As if nothing had been heard yet.
+    pub fn restart(&mut self) {
+        *self = Dqm::new(self.settings, self.bounds);
+    }
+
+    /// Once per credit match, equations 2 to 5. The slot that ends has taken `rtt_d`.
     pub fn on_match(&mut self, credit_bps: f64, queue_bytes: u64, rtt_d: Span) {
         if self.matches > 0 {
-            self.remember(if self.settings.advertised { self.advertised_bps } else { self.raw_bps });
+            self.remember(if self.settings.advertised { self.advertised_bps } else { self.raw_bps }, rtt_d);
         }
         self.credit_bps = credit_bps;
         let m = self.credits.len();
         self.credits[self.matches % m] = credit_bps;
         self.matches += 1;
         let rtt_c_s = self.bounds.rtt_c.as_s();
-        // (2) Equation 1: n slots of one RTT_D are under way on the long link.
-        let n = slots(self.bounds.rtt_c, rtt_d).min(self.past.len() as u64 - 1);
-        let predicted_bps = self.mean_enqueue(n);
+        // (2) Equation 1: n slots of one RTT_D each are under way on the long link.
+        let predicted_bps = self.mean_enqueue();
         if self.settings.sliding {
-            self.forgotten = self.ago(n.min(self.slots)).steps;
+            self.forgotten = self.at(self.oldest).steps;
         }
         // (3)
         let mut queue_bits = (predicted_bps - credit_bps) * rtt_c_s + queue_bytes as f64 * 8.0;
@@ -137,24 +146,41 @@ impl Dqm {
         self.gain = (gain * ONE as f64).round() as u64;
     }
 
-    fn remember(&mut self, rate_bps: f64) {
-        let rates_bps = self.ago(0).rates_bps.wrapping_add(rate_bps.round() as u64);
+    /// A slot has ended. Slots are not alike: where packets pause, so do matches, and n of them by
+    /// number would be any time but RTT_C. So those count whose middle is not older than that, as many
+    /// as equation 1 gives where all are alike, and at least one.
+    fn remember(&mut self, rate_bps: f64, rtt_d: Span) {
+        let last = self.at(self.slots);
+        let microbits = (rate_bps * rtt_d.as_s() * 1e6).round() as u64;
+        let elapsed = last.elapsed + rtt_d;
         self.slots += 1;
         let newest = (self.slots % self.past.len() as u64) as usize;
-        self.past[newest] = Sums { rates_bps, steps: self.steps };
+        let microbits = last.microbits.wrapping_add(microbits);
+        self.past[newest] = Sums { elapsed, microbits, steps: self.steps };
+        self.oldest = self.oldest.max((self.slots + 1).saturating_sub(self.past.len() as u64));
+        while self.oldest + 1 < self.slots {
+            let ages = [self.oldest, self.oldest + 1].map(|slot| elapsed - self.at(slot).elapsed);
+            if ages[0] + ages[1] < self.bounds.rtt_c * 2 {
+                break;
+            }
+            self.oldest += 1;
+        }
     }
 
-    fn ago(&self, slots: u64) -> Sums {
-        self.past[((self.slots - slots) % self.past.len() as u64) as usize]
+    /// Sums up to the start of a slot.
+    fn at(&self, slot: u64) -> Sums {
+        self.past[(slot % self.past.len() as u64) as usize]
     }
 
-    /// (2): the mean of the last `n` slots, the current credit rate (or the line rate at which the
-    /// flow started) standing in for missing ones.
-    fn mean_enqueue(&self, n: u64) -> f64 {
-        let known = n.min(self.slots);
-        let sum = self.ago(0).rates_bps.wrapping_sub(self.ago(known).rates_bps) as f64;
-        let before = if self.settings.line_before { self.bounds.line_bps } else { self.credit_bps };
-        (sum + (n - known) as f64 * before) / n as f64
+    /// (2): the mean over the slots of the last RTT_C, the line rate at which the flow started (or the
+    /// current credit rate) standing in for what is missing before the first.
+    pub(super) fn mean_enqueue(&self) -> f64 {
+        let (now, then) = (self.at(self.slots), self.at(self.oldest));
+        let known_s = (now.elapsed - then.elapsed).as_s();
+        let missing_s = if self.oldest == 0 { (self.bounds.rtt_c.as_s() - known_s).max(0.0) } else { 0.0 };
+        let before_bps = if self.settings.line_before { self.bounds.line_bps } else { self.credit_bps };
+        let bits = now.microbits.wrapping_sub(then.microbits) as f64 / 1e6;
+        (bits + missing_s * before_bps) / (known_s + missing_s)
     }
 
     /// Once per ACK, equations 6 to 9: what it advertises. Before the first match, line rate.
@@ -164,8 +190,11 @@ impl Dqm {
         }
         self.token += self.gain;
         // (6) and (8)
-        let wider = if self.settings.at_least { self.token >= ONE } else { self.token > ONE };
-        self.steps += if wider { 1 } else { -1 };
+        self.steps += match self.token.cmp(&ONE) {
+            Ordering::Greater => 1,
+            Ordering::Equal => i64::from(self.settings.at_least),
+            Ordering::Less => -1,
+        };
         if self.token >= ONE {
             self.token -= ONE;
         }
@@ -197,7 +226,7 @@ impl Dqm {
     /// Fills the history: for numbers that are given with theirs.
     #[cfg(test)]
     pub(super) fn with_past(mut self, rates_bps: &[f64], credits_bps: &[f64]) -> Dqm {
-        rates_bps.iter().for_each(|rate| self.remember(*rate));
+        rates_bps.iter().for_each(|rate| self.remember(*rate, self.bounds.rtt_d));
         for credit in credits_bps {
             let m = self.credits.len();
             self.credits[self.matches % m] = *credit;

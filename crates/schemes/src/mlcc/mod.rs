@@ -21,8 +21,8 @@ mod tests;
 
 pub use credit::Pfq;
 use law::Law;
-use near_source::NearSource;
 pub use near_source::{Cp, SwitchInt};
+use near_source::{NearSource, Reading};
 
 use crate::Configured;
 use crate::param::{ParamValues, SchemeSpec};
@@ -30,9 +30,12 @@ use crate::parts::frame_content;
 use crate::parts::hpcc_law::HpccLaw;
 use crate::parts::int;
 use crate::powertcp;
-use credit::Credit;
+use credit::{Credit, CreditRules, NO_CREDIT};
 use dqm::{Bounds, Dqm, DqmSettings};
-use spec::{History, MissingHistory, Params, RateLaw, RttD, TokenRule, WindowCross, WindowIntra, WindowSpan};
+use spec::{
+    CreditTelemetry, History, MissingHistory, NearRead, Params, PfqRestart, RateLaw, RttD, TokenRule, WindowCross,
+    WindowIntra, WindowSpan,
+};
 use std::sync::Arc;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::packet::IntStack;
@@ -117,15 +120,25 @@ impl Scheme for Mlcc {
     type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Cp {
-        let Params { int, switch_int_every, near_gateway, .. } = &self.params;
-        Cp::new(at, int.precision(), *switch_int_every as u32, *near_gateway)
+        let Params { int, switch_int_every, near_gateway, near_read, .. } = &self.params;
+        let reading = Reading {
+            every: *switch_int_every as u32,
+            counts: *near_gateway,
+            on_arrival: *near_read == NearRead::Arrival,
+        };
+        Cp::new(at, int.precision(), reading)
     }
 
     fn notification_point(&self, of: &FlowFacts) -> Np {
         let Some(far) = &of.inter_domain else { return Np(None) };
         let start = self.params.credit_start as u16;
         let law = self.law(far.far_line_rate, self.pfq_rate(far), far.far_rtt);
-        let measured = self.params.rtt_d == RttD::Measured;
+        let rules = CreditRules {
+            measured: self.params.rtt_d == RttD::Measured,
+            own_queue: self.params.pfq_in_law,
+            every_packet: self.params.credit_telemetry == CreditTelemetry::Every,
+        };
+        let credit = Credit::new(law, start, far.far_rtt, rules);
         let bounds = Bounds {
             rtt_c: of.base_rtt,
             rtt_d: far.far_rtt,
@@ -134,7 +147,8 @@ impl Scheme for Mlcc {
             min_bps: self.min_bps(of.line_rate),
         };
         Np(Some(Box::new(Receiver {
-            credit: Credit::new(law, start, far.far_rtt, measured, self.params.pfq_in_law),
+            fresh: (self.params.pfq_restart == PfqRestart::Receiver).then(|| credit.clone()),
+            credit,
             dqm: Dqm::new(self.dqm, bounds),
         })))
     }
@@ -247,7 +261,23 @@ pub struct Np(Option<Box<Receiver>>);
 #[derive(Clone, Debug)]
 struct Receiver {
     credit: Credit,
+    /// Where it starts anew, if it does.
+    fresh: Option<Credit>,
     dqm: Dqm,
+}
+
+impl Receiver {
+    /// Section 4: no credit in a packet, once there have been some, says that the flow's queue at the
+    /// gateway is a new one. Its first rate would else last until the next ACK.
+    fn heed_restart(&mut self, tag: u16) {
+        if tag == NO_CREDIT
+            && let Some(fresh) = &self.fresh
+            && fresh.value != self.credit.value
+        {
+            self.credit = fresh.clone();
+            self.dqm.restart();
+        }
+    }
 }
 
 impl NotificationPoint for Np {
@@ -258,9 +288,9 @@ impl NotificationPoint for Np {
     }
 
     fn on_telemetry(&mut self, now: Time, int: &IntStack) {
-        if let Some(receiver) = &mut self.0
-            && let Some(matched) = receiver.credit.on_data(now, int)
-        {
+        let Some(receiver) = &mut self.0 else { return };
+        receiver.heed_restart(int.tag);
+        if let Some(matched) = receiver.credit.on_data(now, int) {
             receiver.dqm.on_match(matched.rate_bps, matched.queue_bytes, matched.rtt_d);
         }
     }

@@ -43,6 +43,17 @@ impl SwitchInt {
     }
 }
 
+/// How a gateway reads telemetry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    /// k: one Switch-INT packet per so many packets of a flow.
+    pub every: u32,
+    /// Whether its own port is a hop of the loop.
+    pub counts: bool,
+    /// When it receives a packet, not when it sends it on.
+    pub on_arrival: bool,
+}
+
 /// Writes telemetry like any switch, and at a long-haul port takes it off again.
 #[derive(Clone, Debug)]
 pub struct Cp {
@@ -52,10 +63,7 @@ pub struct Cp {
 
 #[derive(Clone, Debug)]
 struct Gateway {
-    /// k: one Switch-INT packet per so many packets of a flow.
-    every: u32,
-    /// Whether its own port is a hop of the loop.
-    counts: bool,
+    reading: Reading,
     /// Packets since the last one, and when the flow was last seen.
     since: FlowTable<(u32, Time)>,
     /// At this size `since` is cleared of silent flows.
@@ -63,9 +71,9 @@ struct Gateway {
 }
 
 impl Cp {
-    pub(super) fn new(at: &QueueFacts, precision: Precision, every: u32, counts: bool) -> Cp {
-        let gateway =
-            at.leaves_domain.then(|| Box::new(Gateway { every, counts, since: FlowTable::new(), prune_at: 64 }));
+    pub(super) fn new(at: &QueueFacts, precision: Precision, reading: Reading) -> Cp {
+        let gateway = Gateway { reading, since: FlowTable::new(), prune_at: 64 };
+        let gateway = at.leaves_domain.then(|| Box::new(gateway));
         Cp { point: IntPoint::new(precision, at), gateway }
     }
 }
@@ -74,7 +82,21 @@ impl CongestionPoint for Cp {
     type Feedback = Feedback;
 
     fn hooks(&self) -> Hooks {
-        Hooks::DEQUEUE
+        match &self.gateway {
+            Some(gateway) if gateway.reading.on_arrival => Hooks::ENQUEUE,
+            _ => Hooks::DEQUEUE,
+        }
+    }
+
+    fn on_enqueue(
+        &mut self,
+        view: &QueueView,
+        packet: &PacketFacts,
+        _weight: u16,
+        mark: Mark<'_>,
+        notify: impl FnMut(u32, Feedback),
+    ) {
+        self.pass(view, packet, mark, notify);
     }
 
     #[inline]
@@ -83,8 +105,15 @@ impl CongestionPoint for Cp {
         view: &QueueView,
         packet: &PacketFacts,
         mark: Mark<'_>,
-        mut notify: impl FnMut(u32, Feedback),
+        notify: impl FnMut(u32, Feedback),
     ) {
+        self.pass(view, packet, mark, notify);
+    }
+}
+
+impl Cp {
+    #[inline]
+    fn pass(&mut self, view: &QueueView, packet: &PacketFacts, mark: Mark<'_>, mut notify: impl FnMut(u32, Feedback)) {
         let Some(stack) = mark.int else { return };
         let Some(gateway) = &mut self.gateway else {
             self.point.write(view, stack);
@@ -92,7 +121,7 @@ impl CongestionPoint for Cp {
         };
         // Section 2.1: read, erase, wrap, send. A gateway further on only erases.
         if stack.tag != TAKEN {
-            if gateway.counts {
+            if gateway.reading.counts {
                 self.point.write(view, stack);
             }
             if gateway.is_due(view.now, packet.flow) {
@@ -106,7 +135,7 @@ impl CongestionPoint for Cp {
 
 impl Gateway {
     fn is_due(&mut self, now: Time, flow: u32) -> bool {
-        if self.every == 1 {
+        if self.reading.every == 1 {
             return true;
         }
         if self.since.len() >= self.prune_at {
@@ -115,7 +144,7 @@ impl Gateway {
         }
         let (since, last) = self.since.entry(flow, || (0, now));
         *last = now;
-        *since = (*since + 1) % self.every;
+        *since = (*since + 1) % self.reading.every;
         *since == 0
     }
 }

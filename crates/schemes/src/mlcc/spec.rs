@@ -28,15 +28,15 @@ params! {
         credit_mean "m": Count(1..=1000) = "5", from "paper";
         /// token gain: 0.5 leaves a rate alone that equals the credit rate
         alpha "alpha": Number(0.0..=1.0) = "0.5", from "paper";
-        /// a token of exactly 1 widens the window, or (eq. 8 as printed) narrows it and is used up all the same
+        /// a token of exactly 1 widens the window, or (eq. 8 as printed) leaves it and is used up all the same
         token_rule: TokenRule { AtLeast = "at-least", Printed = "printed" } = "at-least",
             from "assumption: at-least, so that alpha = 0.5 is neutral (eqs 6 and 8 differ in print)";
         /// what the prediction takes as past rates: those written into ACKs, or those before smoothing
         history "R_DQM_k": History { Advertised = "advertised", Raw = "raw" } = "advertised",
             from "assumption: advertised, which is what the sender obeys";
         /// what stands in for rates before the first: the credit rate, or the line rate at which flows start
-        missing_history: MissingHistory { Credit = "credit", Line = "line" } = "credit",
-            from "assumption: credit; line gives the peak and settling times of equations 1 to 5 on their own";
+        missing_history: MissingHistory { Credit = "credit", Line = "line" } = "line",
+            from "eq. 2 asks for what will arrive within one RTT_C, and that was sent at line rate";
         /// a predicted queue below zero counts as zero
         floor_queue: Flag = "true", from "assumption (eq. 3 prints no floor)";
         /// the dynamic window counts the ACKs of one RTT_C, or all since the flow's first
@@ -47,6 +47,9 @@ params! {
         /// round trip between far gateway and receiver: between two credit matches, or of the idle network
         rtt_d "RTT_D": RttD { Measured = "measured", Base = "base" } = "measured",
             from "assumption: measured, from the topology before the second match";
+        /// the law at the receiver reads the telemetry of packets that end a round trip, or of every packet
+        credit_telemetry: CreditTelemetry { Match = "match", Every = "every" } = "match",
+            from "paper, Algorithm 1, lines 9 to 12";
         /// first credit value of a flow
         credit_start "C_R": Count(1..=65_535) = "1", from "assumption";
         /// law by which the short loops turn telemetry into rates
@@ -61,12 +64,18 @@ params! {
         rate_min "R_min": Rate = "100Mbps", from "assumption";
         /// the long-haul port of the near gateway is a hop of the near-source loop
         near_gateway: Flag = "true", from "assumption: the gateway is part of the path in its datacentre";
+        /// the near gateway reads and returns telemetry when it receives a packet, or when it sends it on
+        near_read: NearRead { Arrival = "arrival", Departure = "departure" } = "arrival",
+            from "paper, section 3.2.1";
         /// one Switch-INT packet per so many data packets of a flow
         switch_int_every "k": Count(1..=10_000) = "1", from "assumption: one per packet";
         /// rate of a new per-flow queue and first credit rate; `line` is the receiver's
         pfq_rate: Rate = "line", from "assumption: line rate, as HPCC starts";
         /// a per-flow queue empty and idle for so many RTT_C is freed, and starts anew
         pfq_idle: Number(0.0..=1e6) = "1", from "assumption";
+        /// a per-flow queue that starts anew does so with credit, rate and history of its receiver, or alone
+        pfq_restart: PfqRestart { Receiver = "receiver", Gateway = "gateway" } = "receiver",
+            from "paper, section 3.2.2: a new queue has the initial rate; alone, until the next ACK";
         /// per-flow queues take turns at an egress queue longer than so many times port rate x RTT_D
         pfq_yield: Number(0.0..=1e6) = "1",
             from "assumption: below it the rate law sees the queue, beyond it round robin decides";

@@ -50,7 +50,7 @@ fn mlcc_10_1_equation_5() {
         // 273 slots of history at the credit rate, or none at all: the same.
         let past = vec![12.5e9; 273];
         for past in [&past[..], &[]] {
-            let mut dqm = dqm(&[], rtt_d).with_past(past, &[]);
+            let mut dqm = dqm(&[("missing_history", "credit")], rtt_d).with_past(past, &[]);
             dqm.on_match(12.5e9, queue, rtt_d);
             near(dqm.state().0, rate);
         }
@@ -87,7 +87,7 @@ fn mlcc_6_a_predicted_queue_may_be_negative_without_the_floor() {
 /// A DQM whose R_DQM is `ratio` times its credit rate of 10G: the queue from equation 5 backwards.
 fn at_ratio(ratio: f64, texts: &[(&str, &str)]) -> Dqm {
     let rtt_d = Span::from_ms(6);
-    let mut dqm = dqm(texts, rtt_d);
+    let mut dqm = dqm(&[texts, &[("missing_history", "credit")]].concat(), rtt_d);
     let delay_s = 1e-3 + (1.0 - ratio) * mlcc(texts).dqm.theta_s;
     dqm.on_match(10e9, (delay_s * 10e9 / 8.0).round() as u64, rtt_d);
     assert!((dqm.state().0 - ratio * 10e9).abs() < 1.0, "{}", dqm.state().0);
@@ -113,9 +113,10 @@ fn mlcc_10_3_tokens() {
     assert_eq!(windows(at_ratio(0.7, &[])), [-1, -2, -1, -2, -3, -2, -3, -4, -3]);
     // With theta = 18 ms an empty queue gives 1 + 1/18 at most; 1.4 takes theta = 2.5 ms.
     assert_eq!(windows(at_ratio(1.4, &[("theta", "2.5ms")])), [-1, 0, 1, 0, 1, 2, 1, 2, 3]);
-    // Equation 8 as printed: a token of exactly 1 is used up and narrows the window all the same.
+    // Equation 8 as printed: a token of exactly 1 is used up and leaves the window as it is, so that
+    // equal rates drift apart.
     let printed = at_ratio(1.0, &[("token_rule", "printed")]);
-    assert_eq!(windows(printed), [-1, -2, -3, -4, -5, -6, -7, -8, -9]);
+    assert_eq!(windows(printed), [-1, -1, -2, -2, -3, -3, -4, -4, -5]);
     // Gain 1: every ACK widens.
     assert_eq!(windows(at_ratio(1.0, &[("alpha", "1")])), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
 }
@@ -195,7 +196,8 @@ fn mlcc_6_the_window_counts_the_acks_of_one_long_round_trip() {
     let rtt_d = Span::from_us(1500);
     for (span, expected) in [("rtt", [100, 200, 300, 400, 500, 500, 500]), ("all", [100, 200, 300, 400, 500, 600, 700])]
     {
-        let mut dqm = dqm(&[("window_span", span), ("alpha", "1"), ("history", "raw")], rtt_d);
+        let texts = [("window_span", span), ("alpha", "1"), ("history", "raw"), ("missing_history", "credit")];
+        let mut dqm = dqm(&texts, rtt_d);
         for window in expected {
             dqm.on_match(10e9, 0, rtt_d);
             for _ in 0..100 {
@@ -264,7 +266,8 @@ fn mlcc_5_a_lost_ack_does_not_stall_the_credits() {
 fn mlcc_5_only_a_match_sets_the_credit_rate() {
     let scheme = mlcc(&[]);
     let law = scheme.law(BitRate::from_gbps(25), BitRate::from_gbps(25), Span::from_us(22));
-    let mut credit = Credit::new(law, 65_535, Span::from_us(22), true, false);
+    let rules = CreditRules { every_packet: true, ..MEASURED };
+    let mut credit = Credit::new(law, 65_535, Span::from_us(22), rules);
     assert_eq!(credit.rate_bps, 25e9);
     let mut at = |us: u64, tag| credit.on_data(Time::from_us(us), &stack(tag, 5, &[hop(us, us * 12_500, 500_000)]));
     // A congested hop: U rises with every packet, R_credit waits for the match.
@@ -273,10 +276,72 @@ fn mlcc_5_only_a_match_sets_the_credit_rate() {
     assert!(first.rate_bps < 15e9, "{}", first.rate_bps);
     assert_eq!((first.rtt_d, first.queue_bytes), (Span::from_us(22), 5), "from the topology, at first");
     assert_eq!(at(20, 65_535), None, "answered already");
-    let second = at(45, 0).unwrap();
-    assert_eq!(second.rtt_d, Span::from_us(30), "measured from match to match, and 16 bits wrap");
+    assert_eq!(at(30, 0), None, "16 bits wrap past zero, which says that there is no credit");
+    let second = at(45, 1).unwrap();
+    assert_eq!(second.rtt_d, Span::from_us(30), "measured from match to match");
     assert!(second.rate_bps < first.rate_bps);
-    assert_eq!(credit.value, 1);
+    assert_eq!(credit.value, 2);
+}
+
+#[test]
+fn mlcc_algorithm_1_only_a_match_updates_the_law() {
+    let rate = |every_packet, between_bytes| {
+        let law = mlcc(&[]).law(BitRate::from_gbps(25), BitRate::from_gbps(25), Span::from_us(22));
+        let mut credit = Credit::new(law, 1, Span::from_us(22), CreditRules { every_packet, ..MEASURED });
+        credit.on_data(Time::ZERO, &stack(1, 0, &[hop(0, 0, 0)]));
+        credit.on_data(Time::from_us(11), &stack(1, 0, &[hop(11, 137_500, between_bytes)]));
+        credit.on_data(Time::from_us(22), &stack(2, 0, &[hop(22, 275_000, 0)])).unwrap().rate_bps
+    };
+    // A queue that came and went between two matches.
+    assert_eq!(rate(false, 500_000), rate(false, 0), "lines 9 to 12");
+    assert!((rate(true, 500_000) / rate(true, 0) - 1.0).abs() < 1e-9, "HPCC takes the shorter of two queues");
+    // The port was full from match to match: U = 1.
+    near(rate(false, 0), 25e9 * 0.95 + 80.0 * 8.0 / 22e-6);
+}
+
+/// As configured without texts.
+const MEASURED: CreditRules = CreditRules { measured: true, own_queue: false, every_packet: false };
+
+#[test]
+fn mlcc_3_2_2_a_new_queue_begins_anew_at_the_receiver_too() {
+    for (restart, rate_mbps, credit) in [("receiver", 25_000, 1), ("gateway", 11_900, 3)] {
+        let mut np = mlcc(&[("pfq_restart", restart)]).notification_point(&cross());
+        let mut hear = |us: u64, tag| {
+            np.on_telemetry(Time::from_us(us), &stack(tag, 0, &[hop(us, us * 12_500, 275_000)]));
+            let Some(Feedback::InAck(in_ack)) = np.ack_feedback(Time::from_us(us)) else { panic!() };
+            in_ack
+        };
+        assert_eq!(hear(0, 0).credit, 1, "before the first ACK there is no credit to match");
+        hear(22, 1);
+        let slow = hear(44, 2);
+        assert!(slow.credit == 3 && slow.credit_mbps < 13_000, "{slow:?}");
+        // Silence; the gateway's queue is a new one.
+        let anew = hear(20_000, 0);
+        assert_eq!(anew.credit, credit, "{restart}");
+        assert!((f64::from(anew.credit_mbps) / f64::from(rate_mbps) - 1.0).abs() < 0.01, "{restart}: {anew:?}");
+        assert_eq!(anew.advertised_mbps == 25_000, restart == "receiver", "line rate until the first match");
+    }
+}
+
+#[test]
+fn mlcc_eq_1_slots_count_by_their_time() {
+    // RTT_C of 6 ms. Forty slots of 150 us at 20G; then 4 ms without a match, which 5G were advertised for.
+    let short = Span::from_us(150);
+    let mut dqm = dqm(&[("history", "raw"), ("floor_queue", "false")], short).with_past(&[20e9; 40], &[10e9; 5]);
+    dqm.raw_bps = 20e9;
+    dqm.on_match(10e9, 0, short);
+    near(dqm.mean_enqueue(), 20e9);
+    dqm.raw_bps = 5e9;
+    dqm.on_match(10e9, 0, Span::from_ms(4));
+    // One slot of 4 ms and thirteen of 150 us, 5.95 ms: RTT_C / RTT_D of the gap would be two slots.
+    near(dqm.mean_enqueue(), (4000.0 * 5e9 + 13.0 * 150.0 * 20e9) / 5950.0);
+    // A gap longer than RTT_C: what was advertised then is all that counts.
+    dqm.raw_bps = 7e9;
+    dqm.on_match(10e9, 0, Span::from_ms(30));
+    near(dqm.mean_enqueue(), 7e9);
+    // Nothing before the first: line rate.
+    let fresh = Dqm::new(mlcc(&[]).dqm, bounds(short));
+    near(fresh.mean_enqueue(), 25e9);
 }
 
 #[test]
@@ -284,7 +349,8 @@ fn mlcc_3_a_flow_does_not_count_its_own_queue() {
     // 20 MB wait in the flow's own queue, nothing in the port's.
     let rate = |own_queue| {
         let law = mlcc(&[]).law(BitRate::from_gbps(25), BitRate::from_gbps(10), Span::from_us(22));
-        let mut credit = Credit::new(law, 1, Span::from_us(22), true, own_queue);
+        let mut credit =
+            Credit::new(law, 1, Span::from_us(22), CreditRules { own_queue, every_packet: true, ..MEASURED });
         credit.on_data(Time::ZERO, &stack(0, 20_000_000, &[hop(0, 0, 0)]));
         credit.on_data(Time::from_us(22), &stack(1, 20_000_000, &[hop(22, 100_000, 0)])).unwrap().rate_bps
     };
@@ -380,14 +446,17 @@ fn mlcc_2_the_gateway_takes_the_telemetry_off() {
     let pass = |cp: &mut Cp, flow, int: &mut IntStack| {
         let mut sent = Vec::new();
         let facts = PacketFacts::of(flow, 1106);
-        let mut ecn = Ecn::Ect0;
-        cp.on_dequeue(&view, &facts, Mark { ecn: &mut ecn, int: Some(int) }, |flow, feedback| {
-            sent.push((flow, feedback));
-        });
+        let mark = Mark { ecn: &mut Ecn::Ect0, int: Some(int) };
+        let notify = |flow, feedback| sent.push((flow, feedback));
+        match cp.hooks() {
+            Hooks::ENQUEUE => cp.on_enqueue(&view, &facts, 1, mark, notify),
+            _ => cp.on_dequeue(&view, &facts, mark, notify),
+        }
         sent
     };
     for (texts, hops) in [(&[][..], 2), (&[("near_gateway", "false")][..], 1)] {
         let mut cp = mlcc(texts).congestion_point(&at);
+        assert_eq!(cp.hooks(), Hooks::ENQUEUE, "read when it is received (section 3.2.1)");
         let mut int = stack(0, 0, &[hop(3, 0, 0)]);
         let sent = pass(&mut cp, 4, &mut int);
         let [(4, feedback @ Feedback::SwitchInt(switch_int))] = &sent[..] else { panic!("{sent:?}") };
@@ -404,7 +473,9 @@ fn mlcc_2_the_gateway_takes_the_telemetry_off() {
         notified[i % 2] += pass(&mut cp, i as u32 % 2, &mut IntStack::default()).len();
     }
     assert_eq!(notified, [5, 5]);
-    // A port within the datacentre only writes.
+    let late = mlcc(&[("near_read", "departure")]).congestion_point(&at);
+    assert_eq!(late.hooks(), Hooks::DEQUEUE);
+    // A port within the datacentre only writes, when packets leave.
     let mut inner = mlcc(&[]).congestion_point(&QueueFacts { leaves_domain: false, ..at });
     let mut int = IntStack::default();
     assert!(pass(&mut inner, 4, &mut int).is_empty());

@@ -1,7 +1,7 @@
 //! CRD, congestion region detection (section 2): a QCN-like measure of one queue.
 
 use super::Params;
-use xoff_engine::Time;
+use xoff_engine::{Span, Time};
 
 /// The largest quantised degree: six bits.
 pub const LEVELS: u8 = 63;
@@ -66,8 +66,16 @@ impl Crd {
         self.counted_bytes = params.sooner_bytes(self.degree);
     }
 
+    /// A flag that no sample has renewed for `span` is looked at again; when that is next due.
+    pub fn expire(&mut self, params: &Params, now: Time, span: Span, queue_bytes: impl Fn() -> u64) -> Time {
+        if self.congested && self.sampled_at + span <= now {
+            self.look_again(params, now, queue_bytes());
+        }
+        if self.congested { self.sampled_at + span } else { Time::NEVER }
+    }
+
     /// Nothing arrived for long: the queue as it is now says whether the flag still holds.
-    pub fn look_again(&mut self, params: &Params, now: Time, queue_bytes: u64) {
+    fn look_again(&mut self, params: &Params, now: Time, queue_bytes: u64) {
         if params.measure(queue_bytes, self.last_bytes) <= 0.0 {
             self.sample(params, now, queue_bytes);
         } else {

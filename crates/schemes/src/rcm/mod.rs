@@ -24,6 +24,7 @@ use crd::Crd;
 pub use rcc::Window;
 use rcc::{Rcc, WindowLaw};
 use sar::{Flowlets, Notifications};
+use spec::{Cuts, InputQueues, Order, Renewal, SarPorts, WindowMeasure};
 pub use spec::{Params, Reorder, Rule, Sampling};
 use std::sync::Arc;
 use xoff_engine::{BitRate, Span, Time, stream};
@@ -155,7 +156,6 @@ struct Remote {
 /// One class of one port: its input and its output side.
 #[derive(Clone, Debug)]
 struct Point {
-    input: Crd,
     output: Crd,
     /// The next notification may leave by this port.
     cn_at: Time,
@@ -186,6 +186,8 @@ pub struct Control {
     ports: Vec<PortSettings>,
     /// `port * classes + class`
     points: Vec<Point>,
+    /// The detectors of inputs: as `points`, or `(port * ports + egress) * classes + class`.
+    inputs: Vec<Crd>,
     /// Outputs whose list of harmful flows is another than the world knows.
     changed: Vec<(u16, u8)>,
     flowlets: Flowlets,
@@ -209,13 +211,15 @@ impl Control {
                 max_bytes: params.window_max,
                 mtu_bytes: u64::from(at.mtu_wire_bytes),
                 rate: port.rate,
+                again: params.window_measure == WindowMeasure::Again,
+                one_cut: params.cuts == Cuts::PerWindow,
+                others_first: params.order == Order::OthersFirst,
             },
             sar_span: params.sar_span.at(port.rate),
             flowlet_gap: params.flowlet_gap.at(port.rate),
         });
         let depth = params.cam_depth as u8;
         let point = |index: usize| Point {
-            input: Crd::default(),
             output: Crd::default(),
             cn_at: Time::ZERO,
             remote: None,
@@ -226,10 +230,16 @@ impl Control {
             rcc: Rcc::default(),
             notifications: Notifications::default(),
         };
+        let points = at.ports.len() * usize::from(at.classes);
+        let inputs = match params.input_queues {
+            InputQueues::Port => points,
+            InputQueues::Voq => points * at.ports.len(),
+        };
         Control {
             classes: at.classes,
             ports: ports.collect(),
-            points: (0..at.ports.len() * usize::from(at.classes)).map(point).collect(),
+            points: (0..points).map(point).collect(),
+            inputs: vec![Crd::default(); inputs],
             params,
             changed: Vec::new(),
             flowlets: Flowlets::default(),
@@ -241,6 +251,26 @@ impl Control {
     #[inline]
     fn index(&self, port: u16, class: u8) -> usize {
         usize::from(port) * usize::from(self.classes) + usize::from(class)
+    }
+
+    /// The detector of an input, for what goes to an output.
+    #[inline]
+    fn input_index(&self, ingress: u16, egress: u16, class: u8) -> usize {
+        match self.params.input_queues {
+            InputQueues::Port => self.index(ingress, class),
+            InputQueues::Voq => {
+                let voq = usize::from(ingress) * self.ports.len() + usize::from(egress);
+                voq * usize::from(self.classes) + usize::from(class)
+            }
+        }
+    }
+
+    /// What a detector of an input measures.
+    fn waiting_bytes(&self, ingress: u16, egress: u16, class: u8, occupancy: &impl Occupancy) -> u64 {
+        match self.params.input_queues {
+            InputQueues::Port => occupancy.input_bytes(ingress, class),
+            InputQueues::Voq => occupancy.voq_bytes(ingress, egress, class),
+        }
     }
 
     #[inline]
@@ -262,7 +292,7 @@ impl Control {
 
     /// Whether the input side of a port is congested.
     pub fn input_congested(&self, port: u16, class: u8) -> bool {
-        self.point(port, class).input.congested
+        (0..self.ports.len() as u16).any(|egress| self.inputs[self.input_index(port, egress, class)].congested)
     }
 
     /// The flows that an output takes for harmful now, ascending.
@@ -308,10 +338,9 @@ impl Control {
         };
         let in_region = point.in_region();
         if harmful != point.harmful {
-            let grew = !point.harmful.covers(&harmful);
-            point.harmful = harmful;
+            let before = std::mem::replace(&mut point.harmful, harmful);
             let wanted = wanted(point, settings, now);
-            point.rcc.on_list(grew, wanted);
+            point.rcc.on_list(&settings.window, &before, &harmful, wanted);
             self.changed.push((port, class));
         }
         if !in_region {
@@ -330,6 +359,11 @@ impl Control {
         let index = self.index(port, class);
         let settings = &self.ports[usize::from(port)];
         let point = &mut self.points[index];
+        if point.harmful.is_empty() && !settings.window.again {
+            // Nobody is to be held back yet, and a window measured now would leave nothing to those
+            // who will be.
+            return;
+        }
         let wanted = wanted(point, settings, now);
         point.rcc.on_congestion(&settings.window, degree, wanted);
     }
@@ -341,9 +375,10 @@ impl Control {
         let index = self.index(packet.ingress, class);
         let most = self.params.cam_depth as usize;
         let (mut harmful, mut received) = (Ids::EMPTY, None);
+        let whole_port = self.params.input_queues == InputQueues::Port;
         for egress in 0..self.ports.len() as u16 {
             let at = self.index(egress, class);
-            let feeds = egress == packet.egress || occupancy.voq_bytes(packet.ingress, egress, class) > 0;
+            let feeds = egress == packet.egress || whole_port && occupancy.voq_bytes(packet.ingress, egress, class) > 0;
             if !feeds || !self.points[at].in_region() {
                 continue;
             }
@@ -356,11 +391,12 @@ impl Control {
             received = received.max(point.remote.map(|remote| remote.degree));
             self.wake_at(now + t_cn);
         }
+        let own = self.inputs[self.input_index(packet.ingress, packet.egress, class)].degree;
         let settings = &self.ports[usize::from(packet.ingress)];
         let point = &mut self.points[index];
         if settings.to_switch && now >= point.cn_at {
             point.cn_at = now + settings.cn_spacing;
-            let degree = self.params.regional(point.input.degree, received);
+            let degree = self.params.regional(own, received);
             send(packet.ingress, Cn { degree, class, harmful });
         }
     }
@@ -368,10 +404,11 @@ impl Control {
     /// Section 2: a sample at an input.
     #[inline(never)]
     fn sample_input(&mut self, packet: &Passing, occupancy: &impl Occupancy, send: &mut impl FnMut(u16, Cn)) {
-        let Passing { now, ingress, class, .. } = *packet;
-        let at = self.index(ingress, class);
-        let input = &mut self.points[at].input;
-        input.sample(&self.params, now, occupancy.input_bytes(ingress, class));
+        let Passing { now, ingress, egress, class, .. } = *packet;
+        let at = self.input_index(ingress, egress, class);
+        let waiting_bytes = self.waiting_bytes(ingress, egress, class, occupancy);
+        let input = &mut self.inputs[at];
+        input.sample(&self.params, now, waiting_bytes);
         if input.congested {
             self.wake_at(now + self.ports[usize::from(ingress)].t_cn);
             self.notify(packet, occupancy, send);
@@ -402,6 +439,30 @@ impl Control {
             self.wake_at(now + self.ports[usize::from(egress)].t_cn);
             self.limit(now, egress, class, degree);
         }
+    }
+
+    /// Whether the last sample of a congested input is so old that its notification will expire.
+    fn is_old(&self, input: usize, packet: &Passing) -> bool {
+        let half = Span::from_ps(self.ports[usize::from(packet.ingress)].t_cn.ps() / 2);
+        self.params.cn_renewal == Renewal::Time && self.inputs[input].sampled_at + half <= packet.now
+    }
+
+    /// Flags of an input that nothing renewed clear; when to look again.
+    fn look_at_inputs(&mut self, now: Time, port: u16, class: u8, occupancy: &impl Occupancy) -> Time {
+        let t_cn = self.ports[usize::from(port)].t_cn;
+        let queues = match self.params.input_queues {
+            InputQueues::Port => 1,
+            InputQueues::Voq => self.ports.len() as u16,
+        };
+        let mut next = Time::NEVER;
+        for egress in 0..queues {
+            let at = self.input_index(port, egress, class);
+            if self.inputs[at].congested {
+                let bytes = self.waiting_bytes(port, egress, class, occupancy);
+                next = next.min(self.inputs[at].expire(&self.params, now, t_cn, || bytes));
+            }
+        }
+        next
     }
 
     /// The gate of an output where flows are limited.
@@ -448,11 +509,14 @@ impl SwitchControl for Control {
         self.params.queue_size
     }
 
-    /// The input side of CRD (section 2).
+    /// The input side of CRD (section 2). Where little comes in, bytes alone would let notifications
+    /// expire while congestion lasts.
     #[inline]
     fn on_arrival(&mut self, packet: &Passing, occupancy: &impl Occupancy, mut send: impl FnMut(u16, Cn)) {
-        let at = self.index(packet.ingress, packet.class);
-        if self.points[at].input.on_arrival(&self.params, packet.frame_bytes) {
+        let at = self.input_index(packet.ingress, packet.egress, packet.class);
+        let input = &mut self.inputs[at];
+        let due = input.on_arrival(&self.params, packet.frame_bytes);
+        if due || input.congested && self.is_old(at, packet) {
             self.sample_input(packet, occupancy, &mut send);
         }
     }
@@ -493,10 +557,16 @@ impl SwitchControl for Control {
         self.params.sar && (self.in_region > 0 || !self.flowlets.is_empty())
     }
 
-    /// Section 6. Harmful flows are never detoured; a flow that was moved keeps to its port.
+    /// Section 6. Harmful flows are never detoured; a flow that was moved keeps to its port until it
+    /// is listed at one of those it may take.
     fn choose(&mut self, packet: &Passing, candidates: &[u16], occupancy: &impl Occupancy) -> u16 {
         let Passing { now, egress, class, flow, .. } = *packet;
         if !self.params.sar {
+            return egress;
+        }
+        let listed = |port: &u16| self.lane(*port, class, flow) == Lane::Held;
+        if listed(&egress) || candidates.iter().any(listed) {
+            self.flowlets.forget(flow);
             return egress;
         }
         if let Some(port) = self.flowlets.follow(flow, now) {
@@ -505,16 +575,16 @@ impl SwitchControl for Control {
             }
             self.flowlets.forget(flow);
         }
-        let harmful = self.lane(egress, class, flow) == Lane::Held;
-        if harmful || !self.wants_detours(now, egress, class, occupancy) {
+        if !self.wants_detours(now, egress, class, occupancy) {
             return egress;
         }
         let degree = self.regional_degree(egress, class);
-        let outside = |port: &u16| *port != egress && !self.point(*port, class).in_region();
+        let any = self.params.sar_ports == SarPorts::Any;
+        let available = |port: &u16| *port != egress && (any || !self.point(*port, class).in_region());
         let margin = self.params.sar_margin as u8;
         let lower = |port: &u16| self.regional_degree(*port, class) + margin <= degree;
         let rank = |port: &u16| (self.regional_degree(*port, class), occupancy.output_bytes(*port, class));
-        let best = candidates.iter().copied().filter(outside).filter(lower).min_by_key(rank);
+        let best = candidates.iter().copied().filter(available).filter(lower).min_by_key(rank);
         let Some(port) = best else { return egress };
         let gap = self.ports[usize::from(egress)].flowlet_gap;
         self.flowlets.move_to(flow, port, gap, now);
@@ -560,18 +630,11 @@ impl SwitchControl for Control {
             let t_cn = self.ports[usize::from(port)].t_cn;
             for class in 0..self.classes {
                 let index = self.index(port, class);
-                let (params, point) = (&self.params, &mut self.points[index]);
+                next = next.min(self.look_at_inputs(now, port, class, occupancy));
+                let point = &mut self.points[index];
                 let was_in_region = point.in_region();
-                let mut due = |queue: &mut Crd, bytes: u64| {
-                    if queue.congested && queue.sampled_at + t_cn <= now {
-                        queue.look_again(params, now, bytes);
-                    }
-                    if queue.congested {
-                        next = next.min(queue.sampled_at + t_cn);
-                    }
-                };
-                due(&mut point.input, occupancy.input_bytes(port, class));
-                due(&mut point.output, occupancy.output_bytes(port, class));
+                let output_bytes = || occupancy.output_bytes(port, class);
+                next = next.min(point.output.expire(&self.params, now, t_cn, output_bytes));
                 if point.remote.is_some_and(|remote| remote.until <= now) {
                     point.remote = None;
                     point.received = Ids::EMPTY;

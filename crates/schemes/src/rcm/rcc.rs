@@ -1,9 +1,10 @@
 //! RCC, regional congestion control (section 5): a window at one output queue.
 //!
 //! In every period of W bytes the harmful flows may send W_c; the rest of the period belongs to the
-//! others. W and W_c start as what was sent until every harmful flow had sent once, and only shrink:
-//! there is no increase, the limit is lifted when the port leaves the region.
+//! others. W and W_c start as what was sent until every harmful flow had sent once, and W_c only
+//! shrinks: there is no increase, the limit is lifted when the port leaves the region.
 
+use super::cfr::Ids;
 use xoff_engine::{BitRate, LinkRate, Span, Time};
 use xoff_fabric::scheme::{Lane, Lanes};
 
@@ -18,6 +19,12 @@ pub struct WindowLaw {
     /// Floor of W_c.
     pub mtu_bytes: u64,
     pub rate: BitRate,
+    /// Measured again when the list grows, not once.
+    pub again: bool,
+    /// One cut per period at most.
+    pub one_cut: bool,
+    /// Others go before harmful packets until they have sent W_nc.
+    pub others_first: bool,
 }
 
 /// A window at work.
@@ -32,17 +39,23 @@ pub struct Window {
     start: Time,
     /// W 8/C
     length: Span,
+    /// W_c has been cut in this period.
+    was_cut: bool,
 }
 
 impl Window {
     pub(super) fn new(law: &WindowLaw, bytes: u64, harmful_bytes: u64, now: Time) -> Window {
         let length = LinkRate::new(law.rate).serialise(bytes.min(u64::from(u32::MAX)) as u32);
         let harmful_bytes = harmful_bytes.max(law.mtu_bytes);
-        Window { bytes, harmful_bytes, sent_harmful: 0, sent_other: 0, start: now, length }
+        Window { bytes, harmful_bytes, sent_harmful: 0, sent_other: 0, start: now, length, was_cut: false }
     }
 
     /// Eq 5: W_c <- (1 - F_b G_d) W_c, not below one MTU.
     pub(super) fn cut(&mut self, law: &WindowLaw, degree: u8) {
+        if law.one_cut && self.was_cut {
+            return;
+        }
+        self.was_cut = true;
         let factor = (1.0 - f64::from(degree) * law.gain).max(0.0);
         self.harmful_bytes = ((self.harmful_bytes as f64 * factor).round() as u64).max(law.mtu_bytes);
     }
@@ -58,6 +71,7 @@ impl Window {
         self.sent_harmful = beyond.min(law.mtu_bytes - 1);
         self.sent_other = 0;
         self.start = now;
+        self.was_cut = false;
     }
 }
 
@@ -96,14 +110,23 @@ impl Rcc {
         }
     }
 
-    /// The list of harmful flows is another. With flows that were not in it before, W_c no longer
-    /// says what the listed ones send: it is measured anew, under the limits in force.
-    pub fn on_list(&mut self, grew: bool, wanted: u64) {
-        if let Some(measure) = &self.measure {
-            let degree = measure.degree;
-            self.begin(wanted, degree);
-        } else if self.window.is_some() && grew {
-            self.begin(wanted, None);
+    /// The list of harmful flows is another. A measurement goes on with the flows that are listed
+    /// now, and W stays what it was. With `again` both begin anew, under the limits in force: with
+    /// flows that were not in the list before, W_c no longer says what the listed ones send.
+    pub fn on_list(&mut self, law: &WindowLaw, before: &Ids, now: &Ids, wanted: u64) {
+        match &mut self.measure {
+            Some(measure) if law.again => {
+                let degree = measure.degree;
+                self.begin(wanted, degree);
+            }
+            Some(measure) => {
+                let had = |flow: &u32| before.position(*flow).is_some_and(|place| measure.seen & 1 << place != 0);
+                let places = now.as_slice().iter().enumerate().filter(|(_, flow)| had(flow));
+                measure.seen = places.fold(0, |mask, (place, _)| mask | 1 << place);
+                measure.wanted = wanted;
+            }
+            None if law.again && self.window.is_some() && !before.covers(now) => self.begin(wanted, None),
+            None => {}
         }
     }
 
@@ -143,7 +166,7 @@ impl Rcc {
     }
 
     /// Which lanes may send, and when that changes if nothing may. Harmful packets go until W_c is
-    /// used, others always.
+    /// used; others go first, up to W_nc while harmful packets wait that still may.
     pub fn gate(&mut self, law: &WindowLaw, now: Time, waiting: Lanes) -> (Lanes, Option<Time>) {
         let Some(window) = &mut self.window else { return (Lanes::BOTH, None) };
         let only_harmful = !waiting.has(Lane::Free);
@@ -151,10 +174,15 @@ impl Rcc {
         if window.sent_harmful + window.sent_other >= window.bytes || (only_harmful && now >= until) {
             window.restart(law, now);
         }
-        if window.sent_harmful < window.harmful_bytes {
-            (Lanes::BOTH, None)
-        } else {
+        if window.sent_harmful >= window.harmful_bytes {
             (Lanes::FREE, only_harmful.then(|| window.start + window.length))
+        } else if !law.others_first || waiting != Lanes::BOTH {
+            (Lanes::BOTH, None)
+        } else if window.sent_other + law.mtu_bytes <= window.other_bytes() {
+            // What another packet would take beyond W_nc would be missing in W_c.
+            (Lanes::FREE, None)
+        } else {
+            (Lanes::HELD, None)
         }
     }
 }

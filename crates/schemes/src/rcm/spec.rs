@@ -31,6 +31,12 @@ params! {
         cn_spacing: TimeByRate = "2us@100Gbps", from "assumption";
         /// part of W_c cut per degree
         g_d "G_d": Number(0.0..=0.015873015873015872) = "1/126", from "paper, eq 4: F_bmax G_d = 1/2, F_bmax = 63";
+        /// what is sampled at an input: all that waits there, or each virtual output queue by itself
+        input_queues: InputQueues { Port = "port", Voq = "voq" } = "port",
+            from "assumption: `port`, which is what PFC watches; the paper says input queue, and gives an input many";
+        /// a congested input is sampled after its bytes alone, or at the latest half of t_cn after the last sample
+        cn_renewal: Renewal { Bytes = "bytes", Time = "time" } = "time",
+            from "paper, section 3.4: control ends when congestion does, so notifications last while it does";
         /// which sampled flows are harmful: those with at least the mean number of hits, or all
         cfr_rule: Rule {
             /// Those with at least the mean number of hits.
@@ -48,6 +54,14 @@ params! {
             from "assumption; a fixed period locks onto round-robin's";
         /// an entry of the ring is valid for this long
         cam_expiry: TimeByRate = "100us@100Gbps", from "assumption";
+        /// W is measured once, from when congestion is detected, or again whenever a flow enters the list
+        window_measure: WindowMeasure { Once = "once", Again = "again" } = "once",
+            from "paper, section 3.4; `again` keeps flows that were listed late from sharing what is left of earlier cuts";
+        /// W_c is cut at every sample and notification, or at most once in a period of W
+        cuts: Cuts { Each = "each", PerWindow = "per-window" } = "each", from "paper, section 3.4 and eq 5";
+        /// where both wait within a period: others until they have sent W_nc, or whose packet is older
+        order: Order { OthersFirst = "others-first", Age = "age" } = "others-first",
+            from "paper, section 1: the priority of non-congested flows is increased; not beyond W_nc, or W_c would be none";
         /// the shortest window W
         window_min: Bytes = "16KB", from "assumption";
         /// a measurement of W ends here, even if a harmful flow has not sent
@@ -60,15 +74,19 @@ params! {
         reorder: Reorder { Accept = "accept", GoBackN = "go-back-n" } = "accept" if sar,
             from "assumption: the paper leaves reordering to later work";
         /// notifications within sar_span that start detours from a port
-        sar_cns: Count(1..=8) = "3" if sar, from "assumption";
+        sar_cns: Count(1..=8) = "3" if sar, from "assumption: the paper says several";
         /// least degree of a notification that counts towards sar_cns
-        sar_strong: Count(0..=63) = "0" if sar, from "assumption: all count";
+        sar_strong: Count(0..=63) = "0" if sar,
+            from "assumption: all count; the paper says severe in section 3.4 and not in 3.1, and has no number";
         /// time in which sar_cns notifications must come
         sar_span: TimeByRate = "50us@100Gbps" if sar, from "assumption";
         /// an output queue above this part of queue_size starts detours too
         sar_fill: Number(0.0..=1.0) = "0.8" if sar, from "assumption";
+        /// which ports flows may move to: any, also within a region, or only those outside every region
+        sar_ports: SarPorts { Any = "any", Outside = "outside" } = "any" if sar,
+            from "paper, section 3.4: the available one with the least regional degree";
         /// by how much the degree of another port must be lower
-        sar_margin: Count(0..=63) = "8" if sar, from "assumption";
+        sar_margin: Count(0..=63) = "1" if sar, from "paper, section 3.4: the least, so lower at all";
         /// a detoured flow keeps its port until it is silent for longer
         flowlet_gap: TimeByRate = "100us@100Gbps" if sar, from "assumption";
     }

@@ -19,7 +19,16 @@ fn qcn_sampling() -> Params {
 }
 
 fn window_law() -> WindowLaw {
-    WindowLaw { gain: 1.0 / 126.0, min_bytes: 16_000, max_bytes: 100_000, mtu_bytes: 1_000, rate: RATE }
+    WindowLaw {
+        gain: 1.0 / 126.0,
+        min_bytes: 16_000,
+        max_bytes: 100_000,
+        mtu_bytes: 1_000,
+        rate: RATE,
+        again: false,
+        one_cut: false,
+        others_first: true,
+    }
 }
 
 /// Queues as a test says.
@@ -131,19 +140,45 @@ fn three_of_ten(law: &WindowLaw) -> Rcc {
 
 #[test]
 fn rcm_9_4_three_harmful_packets_in_ten() {
+    // Both lists are backlogged; where both may send they alternate. Section 1 of the paper: others go
+    // first. W_c stays what eq 5 leaves to harmful flows: strictly last they would have nothing, where
+    // Fig. 6 shows a quarter of the link.
+    for (others_first, expected) in [(true, "ooooooohhh"), (false, "hohohooooo")] {
+        let law = WindowLaw { min_bytes: 10_000, others_first, ..window_law() };
+        let mut rcc = three_of_ten(&law);
+        let mut pattern = String::new();
+        let mut last = Lane::Free;
+        for _ in 0..30 {
+            let (lanes, opens) = rcc.gate(&law, Time::ZERO, Lanes::BOTH);
+            assert!(lanes != Lanes::NONE && opens.is_none(), "somebody may always send");
+            last = match lanes {
+                Lanes::BOTH if last == Lane::Free => Lane::Held,
+                Lanes::HELD => Lane::Held,
+                _ => Lane::Free,
+            };
+            pattern.push(if last == Lane::Held { 'h' } else { 'o' });
+            rcc.on_sent(&law, Time::ZERO, 1_000, (last == Lane::Held).then_some(0));
+        }
+        assert_eq!(pattern, expected.repeat(3));
+    }
+}
+
+#[test]
+fn rcm_3_4_others_never_wait_for_harmful_flows_that_may_not_send() {
     let law = WindowLaw { min_bytes: 10_000, ..window_law() };
     let mut rcc = three_of_ten(&law);
-    // Both lists are backlogged; while both may send they alternate.
-    let mut pattern = String::new();
-    let mut last = Lane::Free;
-    for _ in 0..30 {
-        let (lanes, opens) = rcc.gate(&law, Time::ZERO, Lanes::BOTH);
-        assert!(lanes.has(Lane::Free) && opens.is_none(), "others may always send");
-        last = if lanes.has(Lane::Held) && last == Lane::Free { Lane::Held } else { Lane::Free };
-        pattern.push(if last == Lane::Held { 'h' } else { 'o' });
-        rcc.on_sent(&law, Time::ZERO, 1_000, (last == Lane::Held).then_some(0));
-    }
-    assert_eq!(pattern, "hohohooooo".repeat(3));
+    // Whoever waits alone goes, whatever the shares.
+    (0..8).for_each(|_| {
+        assert!(rcc.gate(&law, Time::ZERO, Lanes::FREE).0.has(Lane::Free));
+        rcc.on_sent(&law, Time::ZERO, 1_000, None);
+    });
+    // W_nc is used and harmful packets come: the rest of W is theirs, and the next period's others'.
+    let next = [(); 3].map(|()| {
+        let lanes = rcc.gate(&law, Time::ZERO, Lanes::BOTH).0;
+        rcc.on_sent(&law, Time::ZERO, 1_000, lanes.has(Lane::Held).then_some(0));
+        lanes
+    });
+    assert_eq!(next, [Lanes::HELD, Lanes::HELD, Lanes::FREE]);
 }
 
 #[test]
@@ -272,11 +307,45 @@ fn rcm_9_7_only_victims_move_and_only_to_better_ports() {
     control.on_timer(Time::from_us(181), &Queues::default());
     // After a gap of more than 100 us, and out of the region, it is back on its route.
     assert_eq!(choose(&mut control, 281, 6), 1);
-    // Every other port is in the region as well: nobody moves.
+    // Every port is in a region of the same degree: nobody moves.
     for port in 1..=3 {
         control.on_message(Time::from_us(300), port, &cn(60, &[5]));
     }
     assert_eq!(choose(&mut control, 301, 6), 1);
+}
+
+#[test]
+fn rcm_3_4_the_least_regional_degree_decides_also_within_regions() {
+    let long = Queues { input: 60_000, output: 90_000, voq: 60_000 };
+    let chosen = |degrees: [u8; 3], texts: &[(&str, &str)]| {
+        let mut control = control(texts);
+        for (port, degree) in (1..).zip(degrees) {
+            control.on_message(Time::from_us(1), port, &cn(degree, &[5]));
+        }
+        control.choose(&packet(2, 0, 1, 6), &[1, 2, 3], &long)
+    };
+    // All three ports are in regions. w = 0.5 halves what was received.
+    assert_eq!(chosen([60, 40, 20], &[]), 3);
+    assert_eq!(chosen([60, 20, 40], &[]), 2);
+    assert_eq!(chosen([20, 60, 40], &[]), 1, "the own port has the least");
+    assert_eq!(chosen([60, 58, 60], &[]), 2, "lower at all is lower");
+    assert_eq!(chosen([60, 46, 60], &[("sar_margin", "8")]), 1);
+    assert_eq!(chosen([60, 40, 20], &[("sar_ports", "outside")]), 1, "no port is outside every region");
+}
+
+#[test]
+fn rcm_3_4_a_moved_flow_that_becomes_harmful_comes_back() {
+    let long = Queues { input: 60_000, output: 90_000, voq: 60_000 };
+    // Listed at the port it was moved to, at its own, or at a third it could take.
+    for listed_at in [2, 1, 3] {
+        let mut control = control(&[]);
+        control.on_message(Time::from_us(1), 1, &cn(60, &[5]));
+        assert_eq!(control.choose(&packet(2, 0, 1, 6), &[1, 2, 3], &long), 2);
+        control.on_message(Time::from_us(3), listed_at, &cn(60, &[6]));
+        assert_eq!(control.choose(&packet(4, 0, 1, 6), &[1, 2, 3], &long), 1, "listed at {listed_at}");
+        assert_eq!(control.detoured(6), None);
+        assert_eq!(control.choose(&packet(5, 0, 1, 6), &[1, 2, 3], &long), 1, "and stays while it is listed");
+    }
 }
 
 #[test]
@@ -300,8 +369,8 @@ fn rcm_6_triggers() {
     one.on_message(Time::from_us(1), 1, &cn(60, &[5]));
     assert!(!moved(&mut one, 2, &queue(80_000)));
     assert!(moved(&mut one, 2, &queue(80_001)));
-    // The other port must be 8 lower: w = 0.5 makes 15 of a received 30 or 16 less, 7 of 14.
-    let mut one = control(&[]);
+    // If the other port must be 8 lower: w = 0.5 makes 7 of a received 14, 8 of 16.
+    let mut one = control(&[("sar_margin", "8")]);
     one.on_message(Time::from_us(1), 1, &cn(14, &[5]));
     assert!(!moved(&mut one, 2, &queue(90_000)));
     one.on_message(Time::from_us(2), 1, &cn(16, &[5]));
@@ -405,19 +474,138 @@ fn rcm_5_measurement() {
     // Later samples cut again.
     rcc.on_congestion(&law, 63, 0b11);
     assert_eq!(rcc.window().map(|window| window.harmful_bytes), Some(2_750));
-    // A new harmful flow: measured again under the limits in force, not cut for it.
-    rcc.on_list(true, 0b100);
+    // Flows that enter the list change nothing: W is measured once, and W_c only shrinks (eq 5).
+    rcc.on_list(&law, &ids(&[1, 2]), &ids(&[1, 2, 3]), 0b100);
     (0..16).for_each(|_| rcc.on_sent(&law, Time::ZERO, 1_000, Some(2)));
-    assert_eq!(rcc.window().map(|window| (window.bytes, window.harmful_bytes)), Some((16_000, 16_000)));
-    // A flow that left the list changes nothing.
-    rcc.on_list(false, 0b1);
-    assert_eq!(rcc.window().map(|window| window.bytes), Some(16_000));
+    assert_eq!(rcc.window().map(|window| (window.bytes, window.harmful_bytes)), Some((21_000, 2_750)));
     rcc.quit();
     assert!(rcc.window().is_none());
     // A flow that never sends: W ends at 100 KB.
     rcc.on_congestion(&law, 0, 0b1);
     (0..100).for_each(|_| rcc.on_sent(&law, Time::ZERO, 1_000, None));
     assert_eq!(rcc.window().map(|window| (window.bytes, window.harmful_bytes)), Some((100_000, 1_000)));
+}
+
+#[test]
+fn rcm_3_4_a_measurement_goes_on_when_the_list_changes() {
+    let law = window_law();
+    let mut rcc = Rcc::default();
+    rcc.on_congestion(&law, 63, 0b11);
+    // Flows 4 and 9 are listed; 9 has sent when 4 makes place for 2 and 7. 2 is not seen here.
+    (0..10).for_each(|_| rcc.on_sent(&law, Time::ZERO, 1_000, Some(1)));
+    rcc.on_list(&law, &ids(&[4, 9]), &ids(&[2, 7, 9]), 0b110);
+    (0..9).for_each(|_| rcc.on_sent(&law, Time::ZERO, 1_000, None));
+    assert!(rcc.window().is_none(), "7 has not sent");
+    rcc.on_sent(&law, Time::ZERO, 1_000, Some(1));
+    let window = rcc.window().expect("9 had sent before, 7 has now");
+    assert_eq!((window.bytes, window.harmful_bytes), (20_000, 5_500), "11 KB halved");
+    // A list that changes at every packet does not put off the end at 100 KB.
+    let mut rcc = Rcc::default();
+    rcc.on_congestion(&law, 0, 0b1);
+    for flow in 0..100 {
+        rcc.on_list(&law, &ids(&[flow]), &ids(&[flow + 1]), 0b1);
+        assert!(rcc.window().is_none());
+        rcc.on_sent(&law, Time::ZERO, 1_000, None);
+    }
+    assert_eq!(rcc.window().map(|window| window.bytes), Some(100_000));
+}
+
+#[test]
+fn rcm_5_windows_measured_again() {
+    let law = WindowLaw { again: true, ..window_law() };
+    let mut rcc = Rcc::default();
+    rcc.on_congestion(&law, 63, 0b1);
+    (0..16).for_each(|i| rcc.on_sent(&law, Time::ZERO, 1_000, (i % 2 == 0).then_some(0)));
+    assert_eq!(rcc.window().map(|window| window.harmful_bytes), Some(4_000));
+    // A flow that left the list changes nothing, one that entered it does.
+    rcc.on_list(&law, &ids(&[1, 2]), &ids(&[1]), 0b1);
+    (0..16).for_each(|_| rcc.on_sent(&law, Time::ZERO, 1_000, Some(0)));
+    assert_eq!(rcc.window().map(|window| window.harmful_bytes), Some(4_000));
+    rcc.on_list(&law, &ids(&[1]), &ids(&[1, 3]), 0b10);
+    (0..16).for_each(|_| rcc.on_sent(&law, Time::ZERO, 1_000, Some(1)));
+    assert_eq!(rcc.window().map(|window| (window.bytes, window.harmful_bytes)), Some((16_000, 16_000)));
+}
+
+#[test]
+fn rcm_5_cuts_once_per_window() {
+    let law = WindowLaw { one_cut: true, ..window_law() };
+    let mut window = Window::new(&law, 16_000, 16_000, Time::ZERO);
+    (0..3).for_each(|_| window.cut(&law, 63));
+    assert_eq!(window.harmful_bytes, 8_000, "where every detection cuts, 2 000");
+    let mut rcc = Rcc::default();
+    rcc.on_congestion(&law, 0, 0);
+    (0..16).for_each(|_| rcc.on_sent(&law, Time::ZERO, 1_000, Some(0)));
+    for left in [16_000, 8_000, 4_000] {
+        // A degree of 0 counts as the cut of the first period, which measured it.
+        assert_eq!(rcc.window().map(|window| window.harmful_bytes), Some(left));
+        (0..16).for_each(|_| rcc.on_sent(&law, Time::ZERO, 1_000, None));
+        rcc.gate(&law, Time::ZERO, Lanes::FREE);
+        (0..2).for_each(|_| rcc.on_congestion(&law, 63, 0));
+    }
+}
+
+#[test]
+fn rcm_3_4_no_window_without_harmful_flows() {
+    let mut control = control(&[]);
+    let queues = Queues { output: 60_000, ..Queues::default() };
+    // The notification names nobody, and nothing has been sampled yet.
+    control.on_message(Time::from_us(1), 2, &cn(40, &[]));
+    assert_eq!((control.role(2, 0), control.harmful(2, 0)), (Role::Edge, &[][..]));
+    for flow in 0..3 {
+        control.points[2].cam = Cam::new(16, stream(1, "test", 0));
+        (0..40).for_each(|_| control.on_transfer(&packet(2, 0, 2, 100 + flow), &Queues::default()));
+    }
+    assert!(control.window(2, 0).is_none(), "nobody to hold back");
+    control.on_message(Time::from_us(3), 2, &cn(40, &[7]));
+    (0..40).for_each(|_| control.on_transfer(&packet(3, 0, 2, 7), &queues));
+    assert!(control.window(2, 0).is_some());
+}
+
+#[test]
+fn rcm_3_2_notifications_last_as_long_as_congestion() {
+    // 1000 B every 2 us, 4 Gb/s: one sample per 50 KB would come every 100 us, T_cn is 20 us.
+    let longest = |texts: &[(&str, &str)]| {
+        let mut control = control(texts);
+        let queues = Queues { input: 23_000, output: 60_000, voq: 23_000 };
+        let (mut last, mut longest) = (None, Span::ZERO);
+        for us in (0..400).step_by(2) {
+            control.on_arrival(&packet(us, 0, 2, 7), &queues, |_, _| {
+                let now = Time::from_us(us);
+                longest = longest.max(last.map_or(Span::ZERO, |last| now - last));
+                last = Some(now);
+            });
+        }
+        longest
+    };
+    assert!(longest(&[]) <= Span::from_us(10));
+    assert!(longest(&[("cn_renewal", "bytes")]) > Span::from_us(80));
+}
+
+#[test]
+fn rcm_3_2_virtual_output_queues_may_be_watched_one_by_one() {
+    // 20 KB wait for each of three outputs: 60 KB at the input, and no queue above 22 KB.
+    struct Spread;
+    impl Occupancy for Spread {
+        fn input_bytes(&self, _: u16, _: u8) -> u64 {
+            60_000
+        }
+        fn output_bytes(&self, _: u16, _: u8) -> u64 {
+            0
+        }
+        fn voq_bytes(&self, _: u16, egress: u16, _: u8) -> u64 {
+            if egress == 1 { 30_000 } else { 15_000 }
+        }
+    }
+    let congested = |queues: &str, egress: u16| {
+        let mut control = control(&[("input_queues", queues)]);
+        // The queues stand: the first sample sees them grow, the second does not.
+        for _ in 0..100 {
+            control.on_arrival(&packet(1, 0, egress, 7), &Spread, |_, _| {});
+        }
+        control.input_congested(0, 0)
+    };
+    assert!(congested("port", 2) && congested("voq", 1));
+    assert!(!congested("voq", 2), "its queue is short");
 }
 
 #[test]
