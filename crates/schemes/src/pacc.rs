@@ -37,6 +37,9 @@ params! {
             from "assumption: relative, so that it spares small flows at any load";
         /// most CNPs per flow and period
         cap "cap": Count(1..=64) = "1", from "assumption: without it one period would cut a flow many times";
+        /// what a port that has been idle takes for the queue before: the reference, as at its start, or an empty queue
+        idle_queue "q_old": IdleQueue { Reference = "reference", Empty = "empty" } = "reference",
+            from "specification: q_old begins at q_ref; empty, 15 KB after a pause are congestion at 40 Gb/s";
     }
 }
 
@@ -111,6 +114,10 @@ impl Scheme for Pacc {
             q_ref_bytes,
             integral: gain(self.params.gain_a) - gain(self.params.gain_b),
             proportional: gain(self.params.gain_b),
+            idle_bytes: match self.params.idle_queue {
+                IdleQueue::Reference => q_ref_bytes,
+                IdleQueue::Empty => 0.0,
+            },
             clock: Clock::new(self.params.period),
             flow_threshold: self.params.flow_threshold,
             cap: self.params.cap as u32,
@@ -161,6 +168,8 @@ pub struct Cp {
     q_ref_bytes: f64,
     integral: f64,
     proportional: f64,
+    /// q_old after silence.
+    idle_bytes: f64,
     /// Of T_p; asleep while the port is idle.
     clock: Clock,
     flow_threshold: f64,
@@ -173,11 +182,11 @@ pub struct Cp {
 }
 
 impl Cp {
-    /// The first packet after silence. Periods slept through had p = 0 and an empty queue, which the
-    /// controller leaves as they are.
+    /// Section 3: the first packet after silence finds p = 0, no flows, and q_old as at the start. Had the periods
+    /// run on, q_old would be the empty queue, and any new queue a rise of all its length.
     fn wake(&mut self, now: Time) {
         if self.clock.wake(now) > 0 {
-            self.pi.set(self.pi.value(), 0.0);
+            self.pi.set(self.pi.value(), self.idle_bytes);
         }
     }
 
@@ -364,10 +373,28 @@ mod tests {
             assert!(periods < 100, "p falls by itself");
         }
         assert_eq!(cp.pi.value(), 0.0);
-        // Awake again on the same grid, with the queue before taken as empty.
+        // Awake again on the same grid, as at the start.
         arrive(&mut cp, Time::from_us(1_000_010), 3, 1);
         assert_eq!(cp.timer(), Some(Time::from_us(1_000_080)));
-        assert_eq!(cp.pi.old(), 0.0);
+        assert_eq!(cp.pi.old(), 160_000.0);
+    }
+
+    #[test]
+    fn pacc_3_a_port_that_was_idle_begins_at_the_reference() {
+        // The first queue after 1 ms of silence. It grew by 150 KB, but is below the reference.
+        let p = |texts: &[(&str, &str)], queue_bytes| {
+            let mut cp = cp(texts);
+            arrive(&mut cp, Time::from_us(1010), 0, 1);
+            let heard = period(&mut cp, &[100], queue_bytes);
+            assert_eq!(heard.is_empty(), cp.pi.value() == 0.0);
+            cp.pi.value()
+        };
+        assert_eq!(p(&[], 150_000), 0.0);
+        assert!((p(&[], 260_000) - 0.011).abs() < 1e-12, "1e-5 100 + 1e-4 100");
+        // Had the clock run on through the silence.
+        let empty = [("idle_queue", "empty")];
+        assert!((p(&empty, 150_000) - 0.0149).abs() < 1e-12, "1e-4 150 - 1e-5 10");
+        assert_eq!(p(&empty, 14_000), 0.0);
     }
 
     #[test]

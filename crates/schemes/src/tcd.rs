@@ -9,9 +9,9 @@
 //! header bits and roles as in the paper. Section numbers are those of the specification.
 //!
 //! The derived max(Ton) is 97.3 us at 40G and 4 us. K and RED are the base's `kmin`, `kmax` and `pmax`, N its
-//! `cnp_interval`, `np` and `notify`.
+//! `cnp_interval`, `np`, `cnp_grid` and `notify`.
 
-use crate::dcqcn::{self, CnpTiming, MarkAt, Notify};
+use crate::dcqcn::{self, CnpGrid, CnpTiming, MarkAt, Notify};
 use crate::param::{Base, ParamValues, Preset, SchemeSpec, params, presets};
 use crate::parts::frame_content;
 use crate::parts::red::Red;
@@ -153,6 +153,7 @@ impl Scheme for Tcd {
         Np {
             explicit: base.notify == Notify::Cnp,
             periodic: base.np == CnpTiming::Periodic,
+            grid: base.cnp_grid,
             interval: base.cnp_interval,
             last: None,
             seen: None,
@@ -318,6 +319,7 @@ impl CongestionPoint for Cp {
 pub struct Np {
     explicit: bool,
     periodic: bool,
+    grid: CnpGrid,
     interval: Span,
     /// The last CNP; in the periodic form the start of the grid.
     last: Option<Time>,
@@ -333,6 +335,9 @@ impl NotificationPoint for Np {
 
     #[inline]
     fn on_data(&mut self, packet: &Received) -> Option<Cnp> {
+        if self.grid == CnpGrid::FirstPacket && self.last.is_none() {
+            self.last = Some(packet.now);
+        }
         let kind = match packet.ecn {
             Ecn::Ce => Cnp::Ce,
             UE => Cnp::Ue,
@@ -531,6 +536,12 @@ mod tests {
         assert_eq!(np.on_timer(Time::from_us(110)), Some(Cnp::Ue));
         np.on_data(&data(120, Ecn::Ect1));
         assert_eq!(np.timer(), None, "nothing to report");
+
+        let grid = [("np", "periodic"), ("cnp_grid", "first-packet")];
+        let mut np = tcd(&[], &grid).notification_point(&flow);
+        assert_eq!(np.on_data(&data(10, Ecn::Ect1)), None);
+        assert_eq!(np.on_data(&data(105, UE)), None);
+        assert_eq!(np.timer(), Some(Time::from_us(110)), "polls begin with the flow's first packet");
 
         let mut np = tcd(&[], &[]).notification_point(&flow);
         assert_eq!(np.on_data(&data(10, UE)), Some(Cnp::Ue), "the first at once");

@@ -102,6 +102,7 @@ impl Points {
         let packet = PacketFacts {
             flow,
             name: flow.wrapping_mul(0x9e37_79b9),
+            ends: (flow / 4) as u16,
             frame_bytes: 64 + rng.below(4000) as u32,
             own: flow == OWN || flow.is_multiple_of(2),
         };

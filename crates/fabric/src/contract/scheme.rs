@@ -333,6 +333,8 @@ pub struct PacketFacts {
     pub flow: u32,
     /// A hash of what the flow is, the same whatever else runs: for tables that hash.
     pub name: u32,
+    /// A hash of the addresses of its flow's two ends: for tables that know flows by these.
+    pub ends: u16,
     /// From the Ethernet header to the FCS: what queues count.
     pub frame_bytes: u32,
     /// It belongs to the congestion point's own scheme; always, without [`Hooks::EVERY`].
@@ -342,7 +344,7 @@ pub struct PacketFacts {
 impl PacketFacts {
     /// A packet of its own scheme and in mid-flow: for tests and calculations.
     pub fn of(flow: u32, frame_bytes: u32) -> PacketFacts {
-        PacketFacts { flow, name: flow, frame_bytes, own: true }
+        PacketFacts { flow, name: flow, ends: flow as u16, frame_bytes, own: true }
     }
 }
 

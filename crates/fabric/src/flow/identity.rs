@@ -33,6 +33,11 @@ impl SourceName {
     }
 }
 
+/// A hash of the two ends of a flow, in this order: what all flows from one host to another have in common.
+pub fn ends(spec: &FlowSpec) -> u16 {
+    mix((u64::from(spec.src) << 32) | u64::from(spec.dst)) as u16
+}
+
 /// What a part knows of a flow whose packets it may hold: what is read at every hop, and where its ends are
 /// if they are here. Packets name their flow by its card.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +46,8 @@ pub struct Card {
     pub id: u32,
     /// A hash of what it is.
     pub name: u32,
+    /// A hash of its two ends.
+    pub ends: u16,
     pub weight: u16,
     pub scheme: u8,
     /// What the run knows it by.
@@ -53,6 +60,8 @@ pub struct Card {
     /// Frame bytes of a notification to its sender.
     pub notification_frame: u16,
 }
+
+const _: () = assert!(size_of::<Card>() == 32, "one is read at every hop");
 
 #[cfg(test)]
 mod tests {
@@ -89,6 +98,14 @@ mod tests {
         let others = [other.flow(3, &spec(1, 2)), one.flow(4, &spec(1, 2)), one.flow(3, &spec(2, 1))];
         assert!(others.iter().all(|other| *other != identity));
         assert_ne!(SourceName::new(None, 0).flow(3, &spec(1, 2)), SourceName::new(None, 1).flow(3, &spec(1, 2)));
+    }
+
+    #[test]
+    fn flows_between_the_same_ends_have_them_in_common() {
+        let another = FlowSpec { handle: 5, class: 3, ..spec(1, 2) };
+        assert_eq!(ends(&spec(1, 2)), ends(&another));
+        assert_ne!(ends(&spec(1, 2)), ends(&spec(2, 1)));
+        assert_ne!(ends(&spec(1, 2)), ends(&spec(1, 3)));
     }
 
     #[test]

@@ -561,5 +561,5 @@ impl<S: Scheme> Part<S> {
 /// What a congestion point is shown of a data packet.
 #[inline]
 fn packet_facts(packet: &Packet, card: &Card, own: bool) -> PacketFacts {
-    PacketFacts { flow: card.id, name: card.name, frame_bytes: u32::from(packet.frame_bytes), own }
+    PacketFacts { flow: card.id, name: card.name, ends: card.ends, frame_bytes: u32::from(packet.frame_bytes), own }
 }

@@ -4,7 +4,7 @@ use crate::contract::scheme::{FlowFacts, Format, NotificationPoint, Scheme, Tran
 use crate::contract::traffic::FlowSpec;
 use crate::flow::any_order::{self, AnyOrder};
 use crate::flow::ends::{FlowDetails, Receiver, SendState, Sender, frames};
-use crate::flow::identity::Card;
+use crate::flow::identity::{self, Card};
 use crate::id::{CardId, PresenceId, ReceiverId, SenderId, SourceId};
 use crate::network::domain;
 use crate::network::plan::{AckClass, AckPath};
@@ -73,6 +73,7 @@ impl<S: Scheme> World<S> {
         let card = Card {
             id: birth.id,
             name: birth.identity as u32,
+            ends: identity::ends(&spec),
             weight: spec.weight,
             scheme: spec.scheme,
             presence: PresenceId::NONE,

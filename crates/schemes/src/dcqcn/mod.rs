@@ -10,8 +10,8 @@ mod paper;
 mod spec;
 
 pub use spec::{
-    Clocks, CnpTiming, CutOrder, HyperBegins, MarkAt, Notify, Params, StageOrder, TargetClamp, TimerOrder, Variant,
-    Window,
+    Clocks, CnpGrid, CnpTiming, CutOrder, HyperBegins, MarkAt, Notify, Params, StageOrder, TargetClamp, TimerOrder,
+    Variant, Window,
 };
 
 use crate::Configured;
@@ -94,6 +94,7 @@ impl Scheme for Dcqcn {
         Np {
             notify: self.params.notify,
             timing: self.params.np,
+            grid: self.params.cnp_grid,
             interval: self.params.cnp_interval,
             last: None,
             marked: false,
@@ -170,7 +171,9 @@ impl CongestionPoint for Cp {
 pub struct Np {
     notify: Notify,
     timing: CnpTiming,
+    grid: CnpGrid,
     interval: Span,
+    /// The last CNP; in the periodic form the start of the grid.
     last: Option<Time>,
     /// Periodic form: a mark arrived since the last poll.
     marked: bool,
@@ -182,6 +185,9 @@ impl NotificationPoint for Np {
 
     #[inline]
     fn on_data(&mut self, packet: &Received) -> Option<Cnp> {
+        if self.grid == CnpGrid::FirstPacket && self.last.is_none() {
+            self.last = Some(packet.now);
+        }
         if packet.ecn != Ecn::Ce {
             return None;
         }
@@ -196,7 +202,7 @@ impl NotificationPoint for Np {
             }
             (Notify::Cnp, CnpTiming::Periodic) => {
                 // The original simulator polls each flow; the poll needs to run only when there is
-                // something to report, on the grid set by the flow's first mark.
+                // something to report, on the grid set by the flow's first mark, or packet.
                 self.marked = true;
                 let start = *self.last.get_or_insert(packet.now);
                 if self.timer.is_none() {

@@ -43,6 +43,10 @@ params! {
             from "paper, section 3.1; the original simulator polls";
         /// least time between two CNPs of a flow
         cnp_interval "N": Time = "50us" if Notify::Cnp, from "paper, section 3.1";
+        /// polls of a flow lie on a grid that begins with its first mark, or with its first packet
+        cnp_grid: CnpGrid { FirstMark = "first-mark", FirstPacket = "first-packet" } = "first-mark"
+            if Notify::Cnp & CnpTiming::Periodic,
+            from "assumption: mark; in the TCD authors' simulator the first packet";
         /// gain of alpha
         g "g": Number(0.0..=1.0) = "1/256", from "paper, section 4";
         /// alpha before the first CNP

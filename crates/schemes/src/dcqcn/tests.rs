@@ -123,6 +123,20 @@ fn dcqcn_3_periodic_polls_on_a_grid() {
 }
 
 #[test]
+fn dcqcn_3_the_grid_of_polls_may_begin_with_the_first_packet() {
+    let texts = [("np", "periodic"), ("cnp_grid", "first-packet")];
+    let mut np = dcqcn("paper", &texts).notification_point(&flow(40));
+    let data = |us, ecn| Received { now: Time::from_us(us), wire_bytes: 1082, payload_bytes: 1000, ecn };
+    assert!(np.on_data(&data(10, Ecn::Ect0)).is_none());
+    assert_eq!(np.timer(), None, "a packet without a mark asks for no poll");
+    assert!(np.on_data(&data(105, Ecn::Ce)).is_none());
+    assert_eq!(np.timer(), Some(Time::from_us(110)), "5 us after the mark, not 50");
+    assert!(np.on_timer(Time::from_us(110)).is_some());
+    assert!(np.on_data(&data(111, Ecn::Ce)).is_none());
+    assert_eq!(np.timer(), Some(Time::from_us(160)));
+}
+
+#[test]
 fn dcqcn_4_hyper_increase_grows_by_stage() {
     let mut rp = paper(&dcqcn("paper", &[("byte_counter", "1082B")]), 40);
     rp.on_cnp(Time::from_us(1));

@@ -25,7 +25,8 @@ params! {
     pub struct Params {
         /// queue above which a port may be congested
         kmin "threshold": BytesByRate = "40KB@10Gbps, 100KB@25Gbps, 160KB@40Gbps, 400KB@100Gbps",
-            from "assumption: Kmin of the DCQCN beneath; the paper gives no value";
+            from "assumption: Kmin by port rate of the code that the paper builds on, whatever the base marks at; \
+                  the paper gives no value";
         /// the threshold is at most this part of PFC's XOFF, where that is static
         xoff_part: Number(0.01..=1.0) = "0.5", from "assumption: congestion must be seen before PFC acts";
         /// time between two looks at the queue of an undetermined port
@@ -40,12 +41,15 @@ params! {
             from "assumption: the same information without a storm of CNPs";
         /// least time between two CNPs of a port to a flow
         cnp_interval: Time = "50us", from "assumption: DCQCN's notification interval, moved into the switch";
+        /// a flow is a queue pair, or all that one host sends to another
+        flow_id "FID": FlowId { QueuePair = "queue-pair", Addresses = "addresses" } = "queue-pair",
+            from "paper: source and destination address; the same, while a pair of hosts has one queue pair";
         /// bytes are counted per flow, or per hash of the flow
         table "flowTable": Table { Exact = "exact", Hashed = "hashed" } = "exact",
             from "paper: hashed; the exact form shows the scheme without collisions";
         /// the hashed table has two to the power of this many slots
         table_bits: Count(1..=20) = "10" if Table::Hashed, from "assumption: the paper gives no size";
-        /// a window replaces the one before, or the smallest of one round trip counts
+        /// a window replaces the one before, or the smallest of one CNP interval and round trip counts
         window_rule "cwnd": WindowRule { Latest = "latest", Minimum = "minimum" } = "latest",
             from "paper: one register, overwritten";
         /// smallest window, in full packets
@@ -88,9 +92,18 @@ impl Configured for Mercury {
 
     fn objection(values: &ParamValues) -> Option<String> {
         let params = Params::read(values);
-        (params.notify_flows == Notified::All && params.table == Table::Hashed).then(|| {
-            "a hashed table does not know its flows, so `notify_flows = \"all\"` needs `table = \"exact\"`".to_owned()
-        })
+        match (params.notify_flows, params.table, params.flow_id) {
+            (Notified::Arriving, ..) | (_, Table::Exact, FlowId::QueuePair) => None,
+            (_, Table::Hashed, _) => Some(
+                "a hashed table does not know its flows, so `notify_flows = \"all\"` needs `table = \"exact\"`"
+                    .to_owned(),
+            ),
+            (_, _, FlowId::Addresses) => Some(
+                "a table of addresses does not know queue pairs, so `notify_flows = \"all\"` needs \
+                 `flow_id = \"queue-pair\"`"
+                    .to_owned(),
+            ),
+        }
     }
 }
 
@@ -153,6 +166,7 @@ impl Scheme for Mercury {
             period: self.params.check_period,
             interval: self.params.cnp_interval,
             notified: self.params.notify_flows,
+            flow_id: self.params.flow_id,
             bits: match self.params.table {
                 Table::Exact => 0,
                 Table::Hashed => self.params.table_bits as u32,
@@ -192,7 +206,8 @@ impl Scheme for Mercury {
             full_bytes,
             floor_bytes,
             window_bytes: full_bytes,
-            base_rtt,
+            // A congested port repeats itself after an interval, or a little later if the flow sends that seldom.
+            memory: self.params.cnp_interval + base_rtt,
             last_cnp: None,
             smallest_at: Time::ZERO,
         }
@@ -226,6 +241,7 @@ struct Egress {
     period: Span,
     interval: Span,
     notified: Notified,
+    flow_id: FlowId,
     /// Zero: exact.
     bits: u32,
     state: State,
@@ -253,9 +269,17 @@ struct Entry {
 }
 
 impl Egress {
+    /// FID. Queue pairs of one FID share an entry, and each hears of the window of all; CNPs go to queue pairs, and
+    /// are spaced by these.
     #[inline]
     fn key(&self, packet: &PacketFacts) -> u32 {
-        if self.bits == 0 { packet.flow } else { packet.name.wrapping_mul(0x9e37_79b9) >> (32 - self.bits) }
+        let hash = |name: u32| name.wrapping_mul(0x9e37_79b9) >> (32 - self.bits);
+        match (self.flow_id, self.bits) {
+            (FlowId::QueuePair, 0) => packet.flow,
+            (FlowId::QueuePair, _) => hash(packet.name),
+            (FlowId::Addresses, 0) => u32::from(packet.ends),
+            (FlowId::Addresses, _) => hash(u32::from(packet.ends)),
+        }
     }
 
     /// Algorithm 2, lines 1 to 3.
@@ -410,7 +434,8 @@ pub struct Rp {
     full_bytes: u64,
     floor_bytes: u64,
     window_bytes: u64,
-    base_rtt: Span,
+    /// For the rule of the smallest: how long a window counts.
+    memory: Span,
     /// Of the CNPs since the window was last open.
     last_cnp: Option<Time>,
     /// When the window became what it is; for the rule of the smallest.
@@ -435,7 +460,7 @@ impl ReactionPoint for Rp {
     /// Lines 15 to 17. A port faster than the line may allow more than the line can carry.
     fn on_feedback(&mut self, now: Time, cnp: &Cnp) {
         let window = u64::from(cnp.window_bytes).clamp(self.floor_bytes, self.full_bytes);
-        let stale = self.last_cnp.is_none() || now.saturating_since(self.smallest_at) > self.base_rtt;
+        let stale = self.last_cnp.is_none() || now.saturating_since(self.smallest_at) > self.memory;
         let counts = match self.params.window_rule {
             WindowRule::Latest => true,
             WindowRule::Minimum => stale || window <= self.window_bytes,

@@ -142,6 +142,62 @@ fn mercury_4_a_queue_below_the_threshold_ends_the_doubt() {
 }
 
 #[test]
+fn mercury_4_only_what_arrives_in_the_pause_counts() {
+    // Lines 2 to 5 and 7: 150 KB before the pause and 30 KB before a second one do not count, and T_pause is that of
+    // the latest.
+    let mut port = Queue::new(&[]);
+    port.put(1, 150_000);
+    assert_eq!(port.cp.0.received_bytes, 0);
+    port.at(10).pause(true);
+    port.at(12).put(1, 30_000);
+    assert_eq!(port.cp.0.received_bytes, 30_000);
+    port.at(15).pause(false);
+    assert_eq!(port.state(), State::Determined, "30 KB in 5 us are 48 Gb/s");
+    port.heard.clear();
+    port.at(100).pause(true);
+    port.at(110).put(1, 40_000);
+    port.at(110).pause(false);
+    assert_eq!(port.cp.0.received_bytes, 40_000);
+    assert_eq!(port.state(), State::Undetermined, "40 of 50 KB");
+    assert_eq!(port.heard, []);
+    port.at(111).put(1, 20_000);
+    assert_eq!(port.cp.0.received_bytes, 40_000, "the pause is over");
+}
+
+#[test]
+fn mercury_4_checks_come_with_departures_and_never_in_a_pause() {
+    // Lines 15 to 20: T runs from RESUME, but only a departure looks at the queue.
+    let mut port = resumed(80_000, 250_000);
+    port.at(45).put(1, 1000);
+    assert_eq!((port.state(), port.heard.len()), (State::Undetermined, 0), "nothing has left since 35 us");
+    assert_eq!(port.at(46).leave(240_000), State::Undetermined, "shrinks since RESUME");
+    assert_eq!(port.at(55).leave(245_000), State::Undetermined, "T runs from the last look");
+    // The packet that was on its way when the PAUSE came does not look, whatever it leaves behind.
+    port.at(57).pause(true);
+    assert_eq!(port.at(58).leave(300_000), State::Undetermined);
+    port.at(80).pause(false);
+    assert_eq!(port.state(), State::Undetermined, "nothing arrived");
+    assert_eq!(port.at(89).leave(320_000), State::Undetermined, "T anew from the second RESUME");
+    assert_eq!(port.at(90).leave(300_000), State::Determined, "and the queue of that time: 300 KB");
+}
+
+#[test]
+fn mercury_4_a_queue_at_the_threshold_is_not_above_it() {
+    let mut port = Queue::new(&[]);
+    port.put(1, 160_000);
+    assert_eq!(port.heard, []);
+    port.put(1, 1000);
+    assert_eq!(port.heard, [(1, 120_000)]);
+}
+
+#[test]
+fn mercury_6_the_window_is_in_the_first_reserved_bytes() {
+    let content = mercury(&[]).frame_content(&Cnp { window_bytes: 60_000 });
+    assert_eq!(content.carrier, Carrier::Cnp);
+    assert_eq!(content.bytes, [0, 0, 0xea, 0x60]);
+}
+
+#[test]
 fn mercury_9_3_windows_share_the_link() {
     // F2 60 KB, b1 and b2 30 KB each, at 40G and 24 us.
     let mut port = Queue::new(&[("kmin", "119KB")]);
@@ -286,6 +342,41 @@ fn mercury_5_a_hashed_table_merges_flows() {
     assert!(crate::objection(&wrong).unwrap().contains("hashed"));
 }
 
+/// Puts a packet of queue pair `flow` between the hosts of pair `ends`.
+fn put_between(port: &mut Queue, flow: u32, ends: u16) {
+    let (view, mut ecn) = (port.view(), Ecn::Ect0);
+    let facts = PacketFacts { ends, ..PacketFacts::of(flow, 1000) };
+    let heard = &mut port.heard;
+    port.cp.on_enqueue(&view, &facts, 1, Mark { ecn: &mut ecn, int: None }, |flow, cnp| {
+        heard.push((flow, cnp.window_bytes));
+    });
+    port.bytes += 1000;
+}
+
+#[test]
+fn mercury_5_queue_pairs_of_two_hosts_are_one_flow_by_their_addresses() {
+    // 60 KB of queue pairs 1 and 2 between the same hosts, 40 KB of 3 between others, and one packet more of each.
+    for (flow_id, windows) in [("queue-pair", [36_300, 36_200, 48_100]), ("addresses", [72_400, 72_700, 48_100])] {
+        for table in ["exact", "hashed"] {
+            let mut port = Queue::new(&[("kmin", "100KB"), ("flow_id", flow_id), ("table", table)]);
+            for (flow, ends, packets) in [(1, 7, 30), (2, 7, 30), (3, 9, 40)] {
+                (0..packets).for_each(|_| put_between(&mut port, flow, ends));
+            }
+            assert_eq!(port.heard, []);
+            for (flow, ends) in [(1, 7), (2, 7), (3, 9)] {
+                put_between(&mut port, flow, ends);
+            }
+            // Each queue pair hears for itself, with the share of its entry.
+            assert_eq!(port.heard.iter().map(|(flow, _)| *flow).collect::<Vec<_>>(), [1, 2, 3], "{flow_id}, {table}");
+            for ((_, window), expected) in port.heard.iter().zip(windows) {
+                assert!(window.abs_diff(expected) < 700, "{flow_id}, {table}: {:?}", port.heard);
+            }
+        }
+    }
+    let wrong = values("mercury", &[("flow_id", "addresses"), ("notify_flows", "all")]);
+    assert!(crate::objection(&wrong).unwrap().contains("queue pairs"));
+}
+
 #[test]
 fn mercury_7_one_cnp_per_flow_and_interval() {
     let mut port = Queue::new(&[]);
@@ -315,12 +406,15 @@ fn mercury_7_window_rules() {
     assert_eq!(hear(&mut latest, 1, 50_000), 50_000);
     assert_eq!(hear(&mut latest, 2, 10), 1000, "at least one packet");
     assert_eq!(hear(&mut latest, 3, 4_000_000), 120_000, "never more than the line carries");
+    // The strict port speaks at 0 and 60 us, the lax one in between and after.
     let mut minimum = mercury(&[("window_rule", "minimum"), ("window_floor", "4")]).reaction_point(&flow);
     assert_eq!(hear(&mut minimum, 0, 30_000), 30_000);
     assert_eq!(hear(&mut minimum, 10, 50_000), 30_000);
-    assert_eq!(hear(&mut minimum, 24, 50_000), 30_000);
-    assert_eq!(hear(&mut minimum, 25, 50_000), 50_000, "after one round trip");
-    assert_eq!(hear(&mut minimum, 26, 100), 4000);
+    assert_eq!(hear(&mut minimum, 59, 50_000), 30_000, "the strict port may be silent for its interval");
+    assert_eq!(hear(&mut minimum, 60, 30_000), 30_000);
+    assert_eq!(hear(&mut minimum, 134, 50_000), 30_000);
+    assert_eq!(hear(&mut minimum, 135, 50_000), 50_000, "silent for an interval and a round trip, it is content");
+    assert_eq!(hear(&mut minimum, 136, 100), 4000);
 }
 
 #[test]

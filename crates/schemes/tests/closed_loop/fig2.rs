@@ -26,6 +26,8 @@ pub struct Fig2 {
     pub outcome: Outcome,
     /// Ports that send PAUSE to S2, to S1, and to H1.
     pub pausers: [u32; 3],
+    /// P1 and P2.
+    pub paused: [u32; 2],
 }
 
 /// The paper's XOFF.
@@ -57,8 +59,11 @@ pub fn run(scheme: ParamValues, xoff_bytes: u64) -> Fig2 {
         }
     }
     bench.probe(ProbeTarget::Flows, Span::from_us(1), BURST);
+    for port in [p1, p2] {
+        bench.probe(ProbeTarget::Queue { port, class: 0 }, Span::from_us(1), BURST);
+    }
     let outcome = bench.run(Time::from_ms(5));
-    Fig2 { outcome, pausers: [peer(p2), peer(p1), peer(h1.1)] }
+    Fig2 { outcome, pausers: [peer(p2), peer(p1), peer(h1.1)], paused: [p1, p2] }
 }
 
 impl Fig2 {

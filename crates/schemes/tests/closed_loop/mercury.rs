@@ -4,7 +4,7 @@ use crate::bench::*;
 use crate::fig2::{self, XOFF};
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::ProbeTarget;
-use xoff_fabric::record::Metric;
+use xoff_fabric::record::{Metric, Sample};
 use xoff_fabric::traffic::FlowSpec;
 
 #[test]
@@ -46,6 +46,38 @@ fn mercury_9_6_the_victim_never_hears_a_cnp() {
             let f1 = run.throughput(1, 1000, 2000);
             assert!(f1 > 19.5, "{name}: F1 has {f1} Gb/s once PFC lets it");
         }
+    }
+}
+
+/// Queues of P1 and P2 above Mercury's threshold of `threshold_bytes`: how many of the samples fall into a pause, and how
+/// many between one and the next.
+fn above(run: &fig2::Fig2, threshold_bytes: f64) -> [usize; 2] {
+    let mut counts = [0; 2];
+    for (port, pauser) in run.paused.into_iter().zip([run.pausers[1], run.pausers[0]]) {
+        let of = |s: &&Sample| s.metric == Metric::QueueBytes && s.entity == port && s.value > threshold_bytes;
+        for sample in run.outcome.world.samples.iter().filter(of) {
+            // A frame of PFC takes 4 us to the port, behind a packet somewhat longer.
+            let heard = |at: Time| at + Span::from_us(5) <= sample.at;
+            let last = run.outcome.world.pauses.iter().rfind(|p| p.port == pauser && heard(p.at));
+            if let Some(last) = last {
+                counts[usize::from(!last.pause)] += 1;
+            }
+        }
+    }
+    counts
+}
+
+#[test]
+fn mercury_4_the_undetermined_state_is_what_spares_the_victim() {
+    // XOFF so low that S3 and S2 pause in spite of Mercury, and its threshold at half of it. Queues of the paused ports,
+    // which F1 crosses, stand above the threshold in pauses and between them: by their length alone, F1 would be told
+    // of each. Lines 2 to 5 keep it from that in pauses, lines 10 and 15 to 20 after them.
+    for base in ["dcqcn:nic", "dcqcn:paper-sim", "none"] {
+        let run = fig2::run(scheme(&format!("mercury+{base}"), &[]), 30_000);
+        let [paused, between] = above(&run, 15_000.0);
+        assert!(paused > 50 && between > 0, "mercury+{base}: {paused} and {between} samples");
+        assert_eq!(run.flow(1).notifications, 0, "mercury+{base}");
+        assert!(run.flow(2).notifications > 0, "mercury+{base}: P3 is determined");
     }
 }
 
