@@ -59,7 +59,6 @@ impl Claim {
             pooled: table.flag_or("pooled", false)?,
             id,
         };
-        table.items("variants")?;
         if !claim.not_judged.is_empty() && !claim.cannot_fail.is_empty() {
             return Err(table.error("not_judged", "a claim that is not judged cannot be one that `cannot_fail`"));
         }
