@@ -549,3 +549,33 @@ fn state_stays_small() {
     assert!(size_of::<Np>() == 8 && size_of::<Cp>() <= 16, "{}", size_of::<Cp>());
     assert!(size_of::<Pfq>() <= 64);
 }
+
+#[test]
+fn mlcc_eq_4_what_is_missing_of_m_counts_as_the_current_rate() {
+    let rtt_d = Span::from_ms(6);
+    let mut dqm = dqm(&[("missing_history", "credit"), ("history", "raw")], rtt_d);
+    // 10 Mb at 10G: D_pre = D_t.
+    dqm.on_match(10e9, 1_250_000, rtt_d);
+    near(dqm.state().0, 10e9);
+    // (10 - 5) G x 6 ms = 30 Mb, over the mean of 10G and four times 5G: 5 ms.
+    dqm.on_match(5e9, 0, rtt_d);
+    near(dqm.state().0, 5e9 * (1.0 - 4.0 / 18.0));
+}
+
+#[test]
+fn mlcc_eq_1_the_round_trip_of_the_idle_network_is_an_option() {
+    let law = mlcc(&[]).law(BitRate::from_gbps(25), BitRate::from_gbps(25), Span::from_us(22));
+    let rules = CreditRules { measured: false, ..MEASURED };
+    let mut credit = Credit::new(law, 1, Span::from_us(22), rules);
+    for (us, tag) in [(0, 1), (300, 2)] {
+        let matched = credit.on_data(Time::from_us(us), &stack(tag, 0, &[hop(us, 0, 0)]));
+        assert_eq!(matched.map(|matched| matched.rtt_d), Some(Span::from_us(22)));
+    }
+}
+
+#[test]
+fn mlcc_8_a_queue_drains_at_the_least_rate_at_least() {
+    let mut pfq = mlcc(&[]).transit(&cross()).unwrap();
+    pfq.on_ack(Time::ZERO, &Feedback::InAck(AckFeedback::new(2, 1e6, 1e6)));
+    assert_eq!(pfq.rate_bps(), 100e6);
+}

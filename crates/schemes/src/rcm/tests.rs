@@ -647,3 +647,18 @@ fn rcm_7_works_over_a_named_base() {
     values.set("sample_min", Value::Bytes(200_000));
     assert!(Rcm::objection(&values).is_some_and(|why| why.contains("sample_min")));
 }
+
+#[test]
+fn rcm_3_4_control_ends_when_the_queue_has_run_empty() {
+    let mut control = control(&[]);
+    (0..16).for_each(|_| control.points[2].cam.write(Time::ZERO, 7));
+    let long = Queues { output: 60_000, ..Queues::default() };
+    // Detected after 50 KB, measured over 16 KB more; then W_c is used up, and W is not.
+    (0..80).for_each(|_| control.on_transfer(&packet(1, 0, 2, 7), &long));
+    assert!(control.window(2, 0).is_some_and(|window| window.harmful_bytes < window.bytes));
+    let now = Time::from_us(1);
+    assert_eq!(control.gate(now, 2, 0, Lanes::HELD, &long), Lanes::FREE, "harmful packets wait");
+    // What waits brings no samples, so the empty queue is one.
+    assert_eq!(control.gate(now, 2, 0, Lanes::HELD, &Queues::default()), Lanes::BOTH);
+    assert_eq!((control.role(2, 0), control.window(2, 0)), (Role::Outside, None));
+}
