@@ -100,7 +100,7 @@ fn a_hash_of_addresses_and_ports_chooses() {
 fn base_round_trips_of_payload() {
     // Two links of 1 us both ways, and 1000 B at 100G on each: 2 x 2000 + 2 x 80 ns; that many bytes at 100G.
     let mut net = with_rules(Net::star(2, 100, Span::from_us(1)));
-    net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: true, scales: false });
+    net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: true, at_line_rate: false, scales: false });
     let world = net.run(vec![(Time::ZERO, flow(0, 1, 2, 5_000))]);
     assert_eq!(world.max_base_rtt(), Span::from_ns(4_160));
     assert_eq!(world.flows[0].base_rtt, Span::from_ns(4_160));
@@ -112,7 +112,7 @@ fn the_cap_counts_one_bandwidth_delay_product() {
     // 4.2 us a cap of 13 kB lets a flow of 25 Gb/s go on without stop, and 2 kB would not.
     let rate = |scales: bool, gbps: u64| {
         let mut net = with_rules(Net::star(2, 100, Span::from_us(1)));
-        net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: false, scales });
+        net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: false, at_line_rate: false, scales });
         net.plan.run.stop = Time::from_us(500);
         let list = List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]);
         let mut world = World::new(net.plan, vec![Fixed::rates(&[gbps])], vec![list]);
@@ -129,7 +129,7 @@ fn the_cap_counts_one_bandwidth_delay_product() {
     // At 10 us of ACK delay the cap bites: 52 packets, or 13 at a quarter of the rate, per 14.17 us.
     let delayed = |scales: bool| {
         let mut net = with_rules(Net::star(2, 100, Span::from_us(1)));
-        net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: false, scales });
+        net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: false, at_line_rate: false, scales });
         net.plan.hosts[0].ack_delay = Span::from_us(10);
         net.plan.run.stop = Time::from_us(1_000);
         let list = List::boxed(vec![(Time::ZERO, endless(0, 1, 2))]);
@@ -277,7 +277,7 @@ fn the_largest_product_need_not_be_that_of_the_longest_round_trip() {
         let host = net.host(&format!("h{i}"));
         net.link(host, switch, gbps, Span::from_us(1));
     }
-    net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: true, scales: false });
+    net.plan.hosts[0].nic.inflight_cap = Some(InflightCap { longest: true, at_line_rate: false, scales: false });
     let world = net.run(vec![(Time::ZERO, flow(0, 2, 3, 300_000))]);
     assert_eq!(world.max_base_rtt(), Span::from_ns(4_400));
     // 300 packets back to back, and a round trip.

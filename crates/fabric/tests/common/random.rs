@@ -114,7 +114,11 @@ fn other_rules(seed: u64, plan: &mut Plan) {
         scheduler: if yes() { NicScheduler::Scan { acks_paused_by } } else { NicScheduler::Ready },
         follow_rate: yes(),
         pace: yes(),
-        inflight_cap: if yes() { Some(InflightCap { longest: yes(), scales: yes() }) } else { None },
+        inflight_cap: if yes() {
+            Some(InflightCap { longest: yes(), at_line_rate: false, scales: yes() })
+        } else {
+            None
+        },
     };
     if host.nic.scheduler != NicScheduler::Ready {
         // ACKs that do not stop with their own class are no longer lossless.

@@ -123,7 +123,8 @@ enum Command {
     /// Run another simulator's inputs and compare with its results
     ///
     /// FOLDER/runs/NAME holds config.txt, fct.txt and pfc.txt of the HPCC authors' simulator, or of
-    /// PowerTCP's authors' if NAME is inet_*. Flows are compared one by one, and held against what docs/validation.md promises.
+    /// PowerTCP's authors' if NAME is inet_*. Flows are compared one by one, and held against what
+    /// docs/validation.md promises.
     Validate(validate::ValidateArgs),
     /// Write a finished run in another simulator's format
     ///

@@ -179,7 +179,7 @@ fn the_plan_is_what_the_files_say() {
     assert_eq!((sizes.data_header_bytes, sizes.ack_bytes, sizes.pfc_bytes), (48, 60, 43));
     assert_eq!((sizes.gap_bytes, sizes.min_frame_bytes, host.mtu_bytes), (0, 1, 1000));
     assert_eq!(host.nic.scheduler, NicScheduler::Scan { acks_paused_by: Some(3) });
-    assert_eq!(host.nic.inflight_cap, Some(InflightCap { longest: true, scales: true }));
+    assert_eq!(host.nic.inflight_cap, Some(InflightCap { longest: true, at_line_rate: false, scales: true }));
     assert!(!host.nic.follow_rate && host.nic.pace && host.ack_class == AckClass::WithData);
     assert!(loaded.output.pfc_frames);
     let scheme = &loaded.schemes[0].values;
@@ -288,7 +288,10 @@ fn defaults_of_the_code_apply() {
     let case = Case { config: lines.join("\n"), ..case(&[]) };
     let (imported, loaded) = case.load();
     assert_eq!(loaded.plan.run.stop, Time::from_ns(3_009_999_999));
-    assert_eq!(loaded.plan.hosts[0].nic.inflight_cap, Some(InflightCap { longest: true, scales: false }));
+    assert_eq!(
+        loaded.plan.hosts[0].nic.inflight_cap,
+        Some(InflightCap { longest: true, at_line_rate: false, scales: false })
+    );
     let scheme = &loaded.schemes[0].values;
     assert_eq!(scheme.value::<Span>("alpha_period"), Span::from_us(55));
     assert_eq!(scheme.value::<f64>("g"), 0.0, "1/16 in whole numbers");
