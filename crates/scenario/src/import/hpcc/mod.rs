@@ -5,16 +5,16 @@
 
 pub mod config;
 mod devices;
-mod flows;
+pub(super) mod flows;
 pub mod keys;
-mod network;
-mod parts;
-mod scenario;
+pub(super) mod network;
+pub(super) mod parts;
+pub(super) mod scenario;
 mod scheme;
 #[cfg(test)]
 mod tests;
-mod topology;
-mod units;
+pub(super) mod topology;
+pub(super) mod units;
 
 use super::{Fact, Imported};
 use crate::files::Files;
@@ -67,7 +67,7 @@ pub fn import(source: &Arc<Source>, files: &Files, stem: Option<&str>) -> Result
 }
 
 /// The file that a key names: from the configuration's folder, or else from the current directory.
-fn open(
+pub(super) fn open(
     config: &Config<'_>,
     key: &str,
     files: &Files,
@@ -93,7 +93,7 @@ fn open(
 
 /// What the scenario is called: the configuration's file, or its folder where the file's name says
 /// nothing.
-fn name(file: &str, base: &Path) -> String {
+pub(super) fn name(file: &str, base: &Path) -> String {
     let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let folder = || {
         let folder = std::fs::canonicalize(base).ok()?;
