@@ -350,7 +350,7 @@ fn bounds(agreement: &Agreement, failure: Option<&str>) -> Vec<Bound> {
     bounds
 }
 
-fn apart(what: String, difference: f64, limit: f64) -> Bound {
+pub(super) fn apart(what: String, difference: f64, limit: f64) -> Bound {
     Bound {
         what,
         promised: format!("at most {} apart", share(limit)),
