@@ -332,3 +332,95 @@ fn ports_in(text: &str, name: &str, plan: &Plan) -> Vec<u32> {
     };
     ports.split_ascii_whitespace().map_while(port).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xoff_engine::BitRate;
+    use xoff_results::fixture;
+
+    const LIST: &str = "src,dst,size_bytes,start_ns,src_port,dst_port\nh0,h4,976,2000000000,10000,100\n\
+                        h0,h4,2000000,2000000500,10001,100\n";
+    const FCT: &str = "0 4 2000000 2000000500 1000 7\n0 4 976 2000000000 400 7\n";
+
+    /// Hosts have links of 40 Gb/s.
+    fn plan() -> Plan {
+        let mut plan = fixture::plan();
+        for link in &mut plan.links {
+            (link.a_to_b.rate, link.b_to_a.rate) = (BitRate::from_gbps(40), BitRate::from_gbps(40));
+        }
+        plan
+    }
+
+    fn theirs(plan: &Plan) -> Theirs {
+        let fct_source = Source::new("fct.txt", FCT);
+        let flows = flows(&fct_source, plan, LIST).unwrap();
+        Theirs { flows, fct_source, frames: Vec::new() }
+    }
+
+    #[test]
+    fn flows_are_found_by_ends_start_and_size() {
+        let plan = plan();
+        let flows_of = theirs(&plan).flows;
+        assert_eq!((key(&flows_of[0]), flows_of[0].fct_ns), ((0, 4, 10_001, 100), 1000));
+        // 976 B at 40 Gb/s take 195.2 ns.
+        assert_eq!((key(&flows_of[1]), flows_of[1].standalone_ns), ((0, 4, 10_000, 100), 196));
+        for (text, message) in [
+            ("0 4 976 2000000000 400\n", "six whole numbers"),
+            ("0 4 976 2.0 400 7\n", "six whole numbers"),
+            ("0 4 977 2000000000 400 7\n", "not in the run's list"),
+            ("0 4 976 2000000000 400 7\n0 4 976 2000000000 400 7\n", "not in the run's list"),
+            ("0 4 976 2000000000 0 7\n", "how long a flow takes"),
+        ] {
+            let error = flows(&Source::new("fct.txt", text), &plan, LIST).unwrap_err();
+            assert!(error.message.contains(message) && error.line().is_some(), "{text}: {error}");
+        }
+        assert!(flows(&Source::new("fct.txt", ""), &plan, LIST).unwrap_err().message.contains("has no flows"));
+    }
+
+    #[test]
+    fn rates_are_means_from_start_to_end() {
+        let (plan, mut traces) = (plan(), Traces::default());
+        let theirs = theirs(&plan);
+        // The second flow of node 0: 40 Gb/s for 400 ns, 20 for 400, 10 for 200, and what comes later does not count.
+        // What answers its first packet is no CNP that means anything.
+        let text = "2000000700 0 2 U 40000000000 40000000000 0.5\n2000000900 0 2 C 20000000000 40000000000 0.5\n\
+                    2000001300 0 2 C 10000000000 20000000000 0.5\n2000001600 0 2 C 5000000000 10000000000 0.5\n\
+                    2000001700 0 9 C 5000000000 10000000000 0.5\n";
+        traces.read_rates(&Source::new("rate_trace.txt", text), &plan, &theirs).unwrap();
+        let (long, short) = ((0, 4, 10_001, 100), (0, 4, 10_000, 100));
+        assert_eq!(traces.rates[&long], (2_000_000, 26e9));
+        assert_eq!(traces.rates[&short], (976, 40e9), "a flow without a change has its line rate");
+        assert_eq!(traces.notified, [(long, 0), (long, 0), (long, 100)]);
+        for wrong in ["2000000700 0 2 U 40000000000 40000000000\n", "x 0 2 U 40000000000 40000000000 0.5\n"] {
+            let error = traces.read_rates(&Source::new("rate_trace.txt", wrong), &plan, &theirs).unwrap_err();
+            assert_eq!(error.line(), Some(1));
+        }
+
+        traces.queues = vec![(1, 3000.0), (3, 10.0)];
+        traces.samples = 4.0;
+        let sample = |metric, entity, value| Sample { at: Time::ZERO, metric, entity, label: 0, class: 0, value };
+        let mut ours = OurTraces { notified: 2, ..OurTraces::default() };
+        ours.flows = HashMap::from([(7, (long, 50)), (8, (short, 0))]);
+        ours.take(&[sample(Metric::FlowRate, 7, 20e9), sample(Metric::FlowRate, 7, 32e9)]);
+        ours.take(&[sample(Metric::FlowRate, 8, 44e9), sample(Metric::QueueBytes, 1, 12_600.0)]);
+        let means = traces.compare(&plan, &ours);
+        let found: Vec<_> = means.iter().map(|mean| (mean.of.theirs, mean.of.ours, mean.judged)).collect();
+        // Two CNPs of theirs came before our sender would have forgotten the flow.
+        assert_eq!(
+            found,
+            [(26.0, 26.0, true), (40.0, 44.0, true), (3.0, 3.15, true), (0.01, 0.0, false), (2.0, 2.0, true),]
+        );
+        let held: Vec<bool> = means.iter().filter_map(|mean| Some(mean.bound()?.held)).collect();
+        assert_eq!(held, [true, false, true, true], "5% are within the promise, 10% are not");
+    }
+
+    #[test]
+    fn the_readme_says_which_ports_were_sampled() {
+        let plan = plan();
+        let text = "| folder | what |\n|---|---|\n| a_{x,y} | a chain; queues of ports 2:1 2:2 |\n| b | nothing |\n";
+        let own = |number| port_at(&plan, 2, number).unwrap();
+        assert_eq!(ports_in(text, "a_y", &plan), [own(1), own(2)]);
+        assert!(ports_in(text, "b", &plan).is_empty() && ports_in("", "a_x", &plan).is_empty());
+    }
+}
