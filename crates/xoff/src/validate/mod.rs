@@ -1,4 +1,4 @@
-//! Xoff against the HPCC authors' simulator, on its own inputs: `xoff validate`.
+//! Xoff against the simulators of HPCC's and of TCD's authors, on their own inputs: `xoff validate`.
 //!
 //! Reading order: [`theirs`] (what the other simulator wrote), `compare` (how near two runs are),
 //! [`queues`], [`times`], [`tcd`] (what is different there), `report`.

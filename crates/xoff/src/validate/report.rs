@@ -190,11 +190,12 @@ pub fn markdown(validation: &Validation) -> String {
         false => format!(" **In every run {} was set: this is not the profile.**", sets(validation, "`")),
     };
     let mut out = format!(
-        "# Agreement with the HPCC authors' simulator\n\n\
+        "# Agreement with other simulators\n\n\
          <!-- Written by `xoff validate FOLDER --book docs`; do not edit. -->\n\n\
          Written by `xoff validate FOLDER --book docs`, Xoff {version}{commit}. The folder holds inputs of the HPCC \
-         authors' ns-3 simulator and what it made of them; its files are not part of this project. Xoff imports each \
-         configuration (`xoff import hpcc`), runs it, and compares flow by flow.{changed}\n\n\
+         authors' ns-3 simulator, and of the TCD authors' (`tcd_*`), and what they made of them; its files are not \
+         part of this project. Xoff imports each configuration (`xoff import hpcc`, `xoff import tcd`), runs it, and \
+         compares flow by flow.{changed}\n\n\
          {}\n\n**{held} of {} runs are as near as promised.**\n\n",
         PROMISES,
         runs.len()
@@ -222,8 +223,8 @@ pub fn markdown(validation: &Validation) -> String {
         );
     }
     out.push_str(
-        "\n## Slowdowns\n\nCompletion time over the standalone time that their file gives, of the same flows in \
-         both.\n\n\
+        "\n## Slowdowns\n\nCompletion time over the standalone time that their file gives (of `tcd_*`, over what the \
+         sender's link needs for the payload), of the same flows in both.\n\n\
          | run | size | flows | p50 theirs | ours | | p95 theirs | ours | | p99 theirs | ours | |\n\
          |---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
@@ -260,7 +261,7 @@ Promised is:
 - a flow alone in its run takes the same time to the nanosecond;
 - where theirs draws no random numbers (HPCC, TIMELY, DCTCP with one threshold), at least 90% of the flows are within 1% \
 of each other, and p50, p95 and p99 of the slowdown within 2% in every class of size;
-- where it does (DCQCN marks at random between two thresholds), p50 and p95 are within 5% and p99 within 10%, \
+- where it does (DCQCN marks at random between two thresholds, and all runs of the TCD authors' simulator), p50 and p95 are within 5% and p99 within 10%, \
 of all flows and in every class of size;
 - PAUSE frames are within 10%, where either has at least ten;
 - where rates and queues were traced (the TCD authors' simulator), the mean rate of every flow over 1 MB and of all \

@@ -264,11 +264,11 @@ impl Traces {
         }
         let short: Vec<_> = flows.iter().filter(|flow| flow.1.0 <= LONG_BYTES).collect();
         if !short.is_empty() {
-            let over = |of: fn(&(FlowKey, (u64, f64), f64)) -> f64| {
-                short.iter().map(|flow| of(flow)).sum::<f64>() / short.len() as f64
-            };
+            let count = short.len() as f64;
+            let theirs = short.iter().map(|flow| flow.1.1).sum::<f64>() / count;
+            let ours = short.iter().map(|flow| flow.2).sum::<f64>() / count;
             let what = format!("rate of {} flows up to 1 MB", short.len());
-            means.push(Mean { what, unit: "Gb/s", of: gbps(over(|flow| flow.1.1), over(|flow| flow.2)), judged: true });
+            means.push(Mean { what, unit: "Gb/s", of: gbps(theirs, ours), judged: true });
         }
         for &(port, theirs) in &self.queues {
             // Classes add up, and a run that is over has no more samples.

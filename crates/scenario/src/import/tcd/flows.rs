@@ -92,7 +92,7 @@ pub fn read(
 fn payload_bytes(bytes: u64, packet_bytes: u64) -> Option<u64> {
     match bytes {
         0..=LACKING_BYTES => None,
-        1..CUT_BYTES => Some(bytes - LACKING_BYTES),
+        bytes if bytes < CUT_BYTES => Some(bytes - LACKING_BYTES),
         bytes if bytes <= u64::from(u32::MAX) => Some(bytes.div_ceil(CUT_BYTES) * (packet_bytes - LACKING_BYTES)),
         _ => None,
     }
