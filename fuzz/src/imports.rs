@@ -22,6 +22,17 @@ pub fn hpcc(bytes: &[u8]) -> bool {
     accept(import::hpcc::import(&config, &Files::in_folder(Path::new(NOWHERE)).with(files), None))
 }
 
+/// The same of the TCD authors' simulator.
+pub fn tcd(bytes: &[u8]) -> bool {
+    let Some(text) = text(bytes) else { return false };
+    let file = |(name, text): &(&str, &str)| Attachment { name: (*name).to_owned(), source: Source::new(*name, *text) };
+    let files: Vec<Attachment> = split(text, "config.txt").iter().map(file).collect();
+    let config = files.iter().find(|file| file.name == "config.txt").map(|file| file.source.clone());
+    let config = config.unwrap_or_else(|| Source::new("config.txt", ""));
+    let _ = import::tcd::recognise(&config.text);
+    accept(import::tcd::import(&config, &Files::in_folder(Path::new(NOWHERE)).with(files), None))
+}
+
 const STAR: &str = r#"
 [run]
 stop = "1ms"

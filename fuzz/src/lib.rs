@@ -25,6 +25,7 @@ pub const TARGETS: &[Target] = &[
     ("deviations", claims::deviations),
     ("model", claims::model),
     ("hpcc", imports::hpcc),
+    ("tcd", imports::tcd),
     ("htsim", imports::htsim),
     ("store", runs::store),
     ("run_json", runs::run_json),

@@ -234,8 +234,12 @@ fn timed_pauses_expire_are_overwritten_and_end_at_once() {
     // overwrites and does not add; a RESUME ends it at once.
     let paused = |signals: &[(u64, bool)]| {
         let mut net = Net::star(2, 40, Span::from_us(1));
-        net.plan.switches[0].pfc.signalling =
-            Signalling::Timed { pause: Span::from_us(5), refresh: Span::from_us(2), per_arrival: false };
+        net.plan.switches[0].pfc.signalling = Signalling::Timed {
+            pause: Span::from_us(5),
+            refresh: Span::from_us(2),
+            per_arrival: false,
+            resume: ResumeAt::Departures,
+        };
         net.plan.run.stop = Time::from_ms(1);
         net.plan.faults = signals
             .iter()
@@ -252,6 +256,49 @@ fn timed_pauses_expire_are_overwritten_and_end_at_once() {
     assert_eq!(paused(&[(100, true)]), Span::from_us(5));
     assert_eq!(paused(&[(100, true), (102, true)]), Span::from_us(7));
     assert_eq!(paused(&[(100, true), (103, false)]), Span::from_us(3));
+}
+
+/// What a switch decides about its sender, in picoseconds, where 40 Gb/s come in and 10 Gb/s go out; PAUSEs last 5 us
+/// and are looked after every 2 us.
+fn looked_at(resume: ResumeAt, xon_bytes: u64) -> Vec<(u64, bool)> {
+    let mut net = Net::star(2, 40, Span::from_us(1));
+    net.plan.links[1].b_to_a.rate = BitRate::from_gbps(10);
+    net.plan.switches[0].pfc.thresholds = Thresholds::Static { xoff_bytes: 20_000, xon_bytes };
+    net.plan.switches[0].pfc.signalling =
+        Signalling::Timed { pause: Span::from_us(5), refresh: Span::from_us(2), per_arrival: true, resume };
+    (net.plan.run.record_pauses, net.plan.run.record_refreshes) = (true, true);
+    // Nothing but PFC goes back to the sender.
+    net.plan.hosts[0].ack_every = 1000;
+    let world = net.run(vec![(Time::ZERO, flow(0, 1, 2, 400_000))]);
+    assert_eq!((world.counters.flows_completed, world.counters.drops_lossless), (1, 0));
+    world.pauses.iter().map(|record| (record.at.ps(), record.pause)).collect()
+}
+
+#[test]
+fn an_ingress_may_be_resumed_at_looks_only() {
+    const US: u64 = 1_000_000;
+    let resumes = |told: &[(u64, bool)]| told.iter().filter(|(_, pause)| !pause).count();
+    // With XON right below XOFF a look finds one or the other: a RESUME comes exactly 2 us after the last PAUSE.
+    // What arrives meanwhile above XOFF is another PAUSE, and puts the look off.
+    let told = looked_at(ResumeAt::Checks, 19_999);
+    assert!(resumes(&told) > 3, "{told:?}");
+    for pair in told.windows(2).filter(|pair| !pair[1].1) {
+        assert_eq!((pair[0].1, pair[1].0 - pair[0].0), (true, 2 * US));
+    }
+    let gaps: Vec<u64> =
+        told.windows(2).filter(|pair| pair[0].1 && pair[1].1).map(|pair| pair[1].0 - pair[0].0).collect();
+    assert!(gaps.iter().all(|gap| *gap <= 2 * US) && gaps.contains(&(2 * US)), "{gaps:?}");
+    // As packets leave, 1062 B every 0.866 us, it is found sooner.
+    let sooner = looked_at(ResumeAt::Departures, 19_999);
+    let waits = |told: &[(u64, bool)]| {
+        told.windows(2).filter(|pair| pair[0].1 && !pair[1].1).map(|pair| pair[1].0 - pair[0].0).min()
+    };
+    assert!(waits(&sooner) < Some(US), "{sooner:?}");
+    // A look between XON and XOFF ends the looks: there is no RESUME, the PAUSE runs out 5 us after it was told.
+    let told = looked_at(ResumeAt::Checks, 0);
+    assert_eq!(resumes(&told), 0, "{told:?}");
+    let longest = told.windows(2).map(|pair| pair[1].0 - pair[0].0).max();
+    assert!(longest > Some(5 * US), "{told:?}");
 }
 
 #[test]

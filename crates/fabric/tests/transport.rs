@@ -359,7 +359,12 @@ fn each_switch_signals_in_its_own_way() {
     let trunk = net.link(s0, s1, 100, Span::from_us(1));
     net.link(s1, dst, 10, Span::from_us(1));
     let mut timed = net.plan.switches[0].clone();
-    timed.pfc.signalling = Signalling::Timed { pause: Span::from_us(5), refresh: Span::from_us(2), per_arrival: false };
+    timed.pfc.signalling = Signalling::Timed {
+        pause: Span::from_us(5),
+        refresh: Span::from_us(2),
+        per_arrival: false,
+        resume: ResumeAt::Departures,
+    };
     net.plan.switches.push(timed);
     net.plan.nodes[s1 as usize].profile = 1;
     net.plan.run.stop = Time::from_ms(5);

@@ -151,6 +151,7 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
                 "switch.pfc.pause_time=9us",
                 "switch.pfc.refresh=1us",
                 "switch.pfc.per_arrival=false",
+                "switch.pfc.resume_at=checks",
             ],
         ),
         row(

@@ -5,8 +5,8 @@ use super::reader::{Result, Table, Text};
 use xoff_engine::{BitRate, Grain, Span, quantity};
 use xoff_fabric::plan::{
     AckClass, Alpha, BaseRtt, Class, Classes, Ecmp, FrameSizes, Headroom, HostSettings, InflightCap, Model, NextHops,
-    NicScheduler, NicSettings, PfcSettings, Random, Service, SetAside, Signalling, Spill, SwitchSettings, Thresholds,
-    Ties, Watchdog, WatchdogAction,
+    NicScheduler, NicSettings, PfcSettings, Random, ResumeAt, Service, SetAside, Signalling, Spill, SwitchSettings,
+    Thresholds, Ties, Watchdog, WatchdogAction,
 };
 
 /// `[model]`: how the simulator itself counts and chooses.
@@ -186,9 +186,9 @@ fn read_pfc(table: &mut Table, defaults: &PfcSettings, context: &SwitchContext) 
     let signalling = match table.choice_or("signalling", &[("on-off", false), ("timed", true)], default)? {
         false => Signalling::OnOff,
         true => {
-            let (pause, refresh, per_arrival) = match defaults.signalling {
-                Signalling::Timed { pause, refresh, per_arrival } => (pause, refresh, per_arrival),
-                Signalling::OnOff => (Span::from_us(5), Span::from_us(2), true),
+            let (pause, refresh, per_arrival, resume) = match defaults.signalling {
+                Signalling::Timed { pause, refresh, per_arrival, resume } => (pause, refresh, per_arrival, resume),
+                Signalling::OnOff => (Span::from_us(5), Span::from_us(2), true, ResumeAt::Departures),
             };
             let pause = table.interval_or("pause_time", pause)?;
             let refresh = table.interval_or("refresh", refresh)?;
@@ -197,7 +197,15 @@ fn read_pfc(table: &mut Table, defaults: &PfcSettings, context: &SwitchContext) 
                 let error = table.error("refresh", "a pause would run out before it is refreshed");
                 return Err(error.label(format!("less than pause_time = {pause}")));
             }
-            Signalling::Timed { pause, refresh, per_arrival: table.flag_or("per_arrival", per_arrival)? }
+            let default = if resume == ResumeAt::Checks { "checks" } else { "departures" };
+            let when = [("departures", ResumeAt::Departures), ("checks", ResumeAt::Checks)];
+            let resume = table.choice_or("resume_at", &when, default)?;
+            let per_arrival = match resume {
+                // A look at every arrival is the rule there.
+                ResumeAt::Checks => true,
+                ResumeAt::Departures => table.flag_or("per_arrival", per_arrival)?,
+            };
+            Signalling::Timed { pause, refresh, per_arrival, resume }
         }
     };
     Ok(PfcSettings { thresholds, headroom, set_aside, signalling })

@@ -19,6 +19,7 @@ pub mod hpcc;
 pub mod mercury;
 pub mod mlcc;
 pub mod none;
+pub mod np_ecn;
 pub mod pacc;
 pub mod param;
 pub mod parts;
@@ -58,6 +59,7 @@ registry::registry! {
     overlays {
         Mercury => stack::Stack<mercury::Mercury>,
         Tcd => stack::Stack<tcd::Tcd>,
+        NpEcn => stack::Stack<np_ecn::NpEcn>,
         Qcn => stack::Stack<qcn::Qcn>,
         AfQcn => stack::Stack<af_qcn::AfQcn>,
         Fqcn => stack::Stack<fqcn::Fqcn>,

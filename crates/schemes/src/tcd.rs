@@ -9,9 +9,9 @@
 //! header bits and roles as in the paper. Section numbers are those of the specification.
 //!
 //! The derived max(Ton) is 97.3 us at 40G and 4 us. K and RED are the base's `kmin`, `kmax` and `pmax`, N its
-//! `cnp_interval`, `np`, `cnp_grid` and `notify`.
+//! `cnp_interval`, `np`, `poll_from` and `notify`.
 
-use crate::dcqcn::{self, CnpGrid, CnpTiming, MarkAt, Notify};
+use crate::dcqcn::{self, CnpTiming, MarkAt, Notify, PollFrom};
 use crate::param::{Base, ParamValues, Preset, SchemeSpec, params, presets};
 use crate::parts::frame_content;
 use crate::parts::red::Red;
@@ -44,6 +44,9 @@ params! {
         drain_margin: Bytes = "900B", from "authors' simulator";
         /// a draining queue this short is no longer congested
         empty_below: Bytes = "2060B", from "authors' simulator: two packets";
+        /// times are compared as they are, or as whole microseconds, each rounded down
+        clock: Clock { Exact = "exact", Microseconds = "microseconds" } = "exact",
+            from "the paper has no grain; the authors' simulator counts whole microseconds";
     }
 }
 
@@ -132,6 +135,7 @@ impl Scheme for Tcd {
             max_ton: self.max_ton(at),
             drain_margin_bytes: self.params.drain_margin,
             empty_bytes: self.params.empty_below,
+            clock: self.params.clock,
             state: State::NonCongestion,
             last_resume: None,
             resume_bytes: 0,
@@ -153,7 +157,7 @@ impl Scheme for Tcd {
         Np {
             explicit: base.notify == Notify::Cnp,
             periodic: base.np == CnpTiming::Periodic,
-            grid: base.cnp_grid,
+            poll_from: base.poll_from,
             interval: base.cnp_interval,
             last: None,
             seen: None,
@@ -197,6 +201,17 @@ impl Tcd {
     }
 }
 
+impl Clock {
+    /// What it shows at this time.
+    #[inline]
+    fn read(self, now: Time) -> Time {
+        match self {
+            Clock::Exact => now,
+            Clock::Microseconds => Time::from_ps(now.ps() - now.ps() % Span::from_us(1).ps()),
+        }
+    }
+}
+
 /// Which kind of trouble a CNP reports: one flag in its reserved bytes (section 2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cnp {
@@ -229,6 +244,7 @@ struct Egress {
     max_ton: Span,
     drain_margin_bytes: u64,
     empty_bytes: u64,
+    clock: Clock,
     state: State,
     /// `None`: far in the past.
     last_resume: Option<Time>,
@@ -241,6 +257,7 @@ impl Egress {
     /// A data packet has left `queue` bytes behind. What it must be marked with.
     #[inline]
     fn on_departure(&mut self, now: Time, queue: u64) -> Option<Cnp> {
+        let now = self.clock.read(now);
         if self.last_resume.is_some_and(|at| now.saturating_since(at) <= self.max_ton) {
             self.state = State::Undetermined;
             return Some(Cnp::Ue);
@@ -308,7 +325,7 @@ impl CongestionPoint for Cp {
     fn on_pause_change(&mut self, view: &QueueView) {
         // RESUME, or a timed PAUSE that has expired.
         if !view.paused {
-            self.0.last_resume = Some(view.now);
+            self.0.last_resume = Some(self.0.clock.read(view.now));
             self.0.resume_bytes = view.queue_bytes;
         }
     }
@@ -319,7 +336,7 @@ impl CongestionPoint for Cp {
 pub struct Np {
     explicit: bool,
     periodic: bool,
-    grid: CnpGrid,
+    poll_from: PollFrom,
     interval: Span,
     /// The last CNP; in the periodic form the start of the grid.
     last: Option<Time>,
@@ -335,14 +352,16 @@ impl NotificationPoint for Np {
 
     #[inline]
     fn on_data(&mut self, packet: &Received) -> Option<Cnp> {
-        if self.grid == CnpGrid::FirstPacket && self.last.is_none() {
-            self.last = Some(packet.now);
-        }
         let kind = match packet.ecn {
-            Ecn::Ce => Cnp::Ce,
-            UE => Cnp::Ue,
-            _ => return None,
+            Ecn::Ce => Some(Cnp::Ce),
+            UE => Some(Cnp::Ue),
+            _ => None,
         };
+        if self.last.is_none() && self.poll_from != PollFrom::FirstMark {
+            self.last = Some(packet.now);
+            return kind.filter(|_| self.explicit && self.poll_from == PollFrom::FirstPacket);
+        }
+        let kind = kind?;
         if !self.explicit {
             return None;
         }
@@ -460,6 +479,45 @@ mod tests {
     }
 
     #[test]
+    fn a_clock_of_whole_microseconds_rounds_down() {
+        let ns = |ns: u64| Time::from_ns(ns);
+        // Resumed at 20.999 us, M = 100 us. On the clock that is 20, and 121.001 us is 121: 101 us later.
+        for (clock, until_ns) in [("exact", 120_999), ("microseconds", 120_999)] {
+            let own = [("max_ton_from", "constant"), ("max_ton", "100us"), ("clock", clock)];
+            let mut cp = tcd(&own, &[("kmin", "160KB"), ("kmax", "160KB")]).congestion_point(&at(40, 4));
+            let view = |paused| QueueView { paused, ..QueueView::at(BitRate::from_gbps(40), ns(20_999), 300_000) };
+            cp.on_pause_change(&view(true));
+            cp.on_pause_change(&view(false));
+            assert_eq!(cp.0.on_departure(ns(until_ns), 310_000), Some(Cnp::Ue), "{clock}");
+            assert_eq!(cp.0.on_departure(ns(121_001), 310_000), Some(Cnp::Ce), "{clock}");
+        }
+        // Resumed at 20.001 us: 120.5 us is more than 100 us later, but not on the clock.
+        for (clock, kind) in [("exact", Cnp::Ce), ("microseconds", Cnp::Ue)] {
+            let own = [("max_ton_from", "constant"), ("max_ton", "100us"), ("clock", clock)];
+            let mut cp = tcd(&own, &[("kmin", "160KB"), ("kmax", "160KB")]).congestion_point(&at(40, 4));
+            let view = |paused| QueueView { paused, ..QueueView::at(BitRate::from_gbps(40), ns(20_001), 300_000) };
+            cp.on_pause_change(&view(true));
+            cp.on_pause_change(&view(false));
+            cp.0.on_departure(ns(50_000), 310_000);
+            assert_eq!(cp.0.on_departure(ns(120_500), 310_000), Some(kind), "{clock}");
+        }
+    }
+
+    #[test]
+    fn polls_from_the_first_packet() {
+        let flow = FlowFacts::at(BitRate::from_gbps(40), Span::from_us(10));
+        let data = |us, ecn| Received { now: Time::from_us(us), wire_bytes: 1082, payload_bytes: 1000, ecn };
+        for (from, answer) in [("first-packet", Some(Cnp::Ue)), ("after-first-packet", None)] {
+            let base = [("np", "periodic"), ("poll_from", from)];
+            let mut np = tcd(&[], &base).notification_point(&flow);
+            assert_eq!(np.on_data(&data(10, UE)), answer);
+            assert_eq!(np.on_data(&data(30, Ecn::Ce)), None);
+            assert_eq!(np.timer(), Some(Time::from_us(60)), "a grid of 50 us from the first packet");
+            assert_eq!(np.on_timer(Time::from_us(60)), Some(Cnp::Ce));
+        }
+    }
+
+    #[test]
     fn tcd_8_1_draining_queue() {
         let mut cp = until_150();
         let mut leave = |us, queue| (cp.0.on_departure(Time::from_us(us), queue), cp.0.state);
@@ -537,7 +595,7 @@ mod tests {
         np.on_data(&data(120, Ecn::Ect1));
         assert_eq!(np.timer(), None, "nothing to report");
 
-        let grid = [("np", "periodic"), ("cnp_grid", "first-packet")];
+        let grid = [("np", "periodic"), ("poll_from", "first-packet")];
         let mut np = tcd(&[], &grid).notification_point(&flow);
         assert_eq!(np.on_data(&data(10, Ecn::Ect1)), None);
         assert_eq!(np.on_data(&data(105, UE)), None);

@@ -329,7 +329,21 @@ pub enum Signalling {
         refresh: Span,
         /// Whether every packet that arrives above XOFF refreshes it too.
         per_arrival: bool,
+        /// When an ingress is found below XON.
+        resume: ResumeAt,
     },
+}
+
+/// When an ingress that has paused its upstream looks whether it may resume it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ResumeAt {
+    /// Whenever a packet of it leaves.
+    #[default]
+    Departures,
+    /// When a packet arrives, once that has been queued or has gone, and at a refresh. Each egress that a PAUSE
+    /// was decided for repeats it on a clock of its own, which begins anew with every PAUSE and ends at a look
+    /// that finds no reason for another.
+    Checks,
 }
 
 /// PFC storm watchdog of a switch's egress queues.

@@ -133,6 +133,9 @@ pub const GHOST: u16 = 4096;
 pub const TO_HOST: u16 = 8192;
 /// Its "transmission done" event has its sequence number but is not scheduled: nobody waits for it.
 pub const FREE_RESERVED: u16 = 1 << 14;
+/// Its switch looks at ingresses when packets arrive, not when they leave
+/// ([`ResumeAt::Checks`](crate::network::plan::ResumeAt::Checks)).
+pub const CHECKS: u16 = 1 << 15;
 
 impl Port {
     #[inline]

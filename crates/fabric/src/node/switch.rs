@@ -1,8 +1,9 @@
 //! A switch: its shared buffer, and the thresholds of its ingresses.
 
 use crate::id::{AccountId, PortId};
-use crate::network::plan::Signalling;
+use crate::network::plan::{ResumeAt, Signalling};
 use crate::node::port::{Account, real};
+use xoff_engine::Time;
 
 /// A switch: its buffer and where its ingress accounts lie.
 #[derive(Debug)]
@@ -29,6 +30,16 @@ pub struct Switch {
     pub signalling: Signalling,
     /// Its queues that are in a storm now.
     pub storms: u32,
+    /// Looks at ingresses that are to come, where they have clocks of their own.
+    pub looks: Vec<Look>,
+}
+
+/// An ingress will be looked at on behalf of an egress.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Look {
+    pub account: AccountId,
+    pub egress: PortId,
+    pub at: Time,
 }
 
 /// How its ingresses are charged and paused.
@@ -46,6 +57,12 @@ impl Switch {
     pub fn is_dynamic(&self) -> bool {
         self.rule != Rule::Static
     }
+
+    /// Whether it looks at ingresses at arrivals and on clocks, and not when packets leave.
+    #[inline]
+    pub fn checks(&self) -> bool {
+        matches!(self.signalling, Signalling::Timed { resume: ResumeAt::Checks, .. })
+    }
 }
 
 /// What a congestion point knows its queue by ([`QueueFacts::queue`](crate::contract::scheme::QueueFacts)).
@@ -60,6 +77,15 @@ pub(crate) fn xoff_now(switch: &Switch, account: &Account) -> u64 {
         return account.xoff_bytes;
     }
     switch.reserve_bytes + dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used)
+}
+
+/// The bytes at or below which an ingress that has paused its upstream would resume it now.
+pub(crate) fn xon_now(switch: &Switch, account: &Account) -> u64 {
+    if !switch.is_dynamic() {
+        return account.xon_bytes;
+    }
+    let threshold = dynamic_threshold(account.alpha, switch.shared_bytes, switch.shared_used);
+    switch.reserve_bytes + threshold.saturating_sub(switch.resume_offset_bytes)
 }
 
 /// What one ingress may use of the shared pool now.
@@ -119,6 +145,7 @@ mod tests {
             lossy_used: 0,
             signalling: Signalling::OnOff,
             storms: 0,
+            looks: Vec::new(),
         }
     }
 

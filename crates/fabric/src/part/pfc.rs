@@ -4,8 +4,9 @@ use crate::contract::packet::Packet;
 use crate::contract::record::{PauseRecord, PfcRecord};
 use crate::contract::scheme::{Hooks, Scheme};
 use crate::id::{AccountId, PortId, QueueId};
-use crate::network::plan::Signalling;
-use crate::node::port::{AT_HOST, AWAITED, DOWN, SCANS, Storm};
+use crate::network::plan::{ResumeAt, Signalling};
+use crate::node::port::{AT_HOST, AWAITED, CHECKS, DOWN, SCANS, Storm};
+use crate::node::switch::{Look, xon_now};
 use crate::part::{Part, kind};
 use xoff_engine::Time;
 
@@ -15,11 +16,15 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn ask_pause(&mut self, account_id: AccountId, again: bool) {
         let account = &mut self.accounts[account_id];
         if !account.pausing {
+            if self.switches[self.ports[account.port].switch()].checks() {
+                return;
+            }
             account.pausing = true;
             self.note_pause(account_id, true);
             self.request_pfc(account_id);
             self.arm_refresh(account_id);
-        } else if let Signalling::Timed { per_arrival, .. } = self.signalling_of(account_id)
+        } else if let Signalling::Timed { per_arrival, resume: ResumeAt::Departures, .. } =
+            self.signalling_of(account_id)
             && (per_arrival || again)
         {
             // Between XON and XOFF the pause was not refreshed and may have run out.
@@ -30,6 +35,12 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     pub(crate) fn ask_resume(&mut self, account_id: AccountId) {
+        if !self.switches[self.ports[self.accounts[account_id].port].switch()].checks() {
+            self.resume_upstream(account_id);
+        }
+    }
+
+    fn resume_upstream(&mut self, account_id: AccountId) {
         self.accounts[account_id].pausing = false;
         self.note_pause(account_id, false);
         self.request_pfc(account_id);
@@ -226,6 +237,16 @@ impl<S: Scheme> Part<S> {
 
     /// Timed signalling: repeat the PAUSE while above XOFF; RESUME once at or below XON.
     pub(crate) fn on_pfc_refresh(&mut self, account_id: AccountId) {
+        let switch = &mut self.switches[self.ports[self.accounts[account_id].port].switch()];
+        if switch.checks() {
+            let due = |look: &Look| look.account == account_id && look.at == self.now;
+            // A look that was put off since has another time now.
+            if let Some(place) = switch.looks.iter().position(due) {
+                let look = switch.looks.remove(place);
+                self.check_ingress(account_id, look.egress);
+            }
+            return;
+        }
         let account = &mut self.accounts[account_id];
         account.refresh_pending = false;
         if !account.pausing {
@@ -239,5 +260,45 @@ impl<S: Scheme> Part<S> {
             self.request_pfc(account_id);
         }
         self.arm_refresh(account_id);
+    }
+
+    /// A packet bound for `egress` has been taken into an account, and may have left it again.
+    #[inline]
+    pub(crate) fn check_arrival(&mut self, egress: PortId, account_id: AccountId) {
+        if self.ports[egress].has(CHECKS) && self.accounts[account_id].lossless {
+            self.check_ingress(account_id, egress);
+        }
+    }
+
+    /// An ingress is looked at on behalf of an egress: above XOFF its upstream is told to stop, once more if it was
+    /// before, and there will be another look; at or below XON it may go on.
+    #[cold]
+    #[inline(never)]
+    fn check_ingress(&mut self, account_id: AccountId, egress: PortId) {
+        let Signalling::Timed { refresh, .. } = self.signalling_of(account_id) else { return };
+        let account = &mut self.accounts[account_id];
+        let switch = &mut self.switches[self.ports[account.port].switch()];
+        let above = match switch.is_dynamic() {
+            true => account.in_headroom > 0,
+            false => account.bytes > account.xoff_bytes,
+        };
+        let at_rest = account.pausing && !above && account.bytes <= xon_now(switch, account);
+        if !above && !at_rest {
+            return;
+        }
+        switch.looks.retain(|look| (look.account, look.egress) != (account_id, egress));
+        if at_rest {
+            self.resume_upstream(account_id);
+            return;
+        }
+        let first = !std::mem::replace(&mut account.pausing, true);
+        let at = self.now + refresh;
+        switch.looks.push(Look { account: account_id, egress, at });
+        let name = switch.first_account + (account_id.get() - switch.accounts.get());
+        self.queue.push_named(at, kind::PFC_REFRESH, name, account_id.get());
+        if first {
+            self.note_pause(account_id, true);
+        }
+        self.request_pfc(account_id);
     }
 }

@@ -11,7 +11,9 @@ use crate::flow::identity::Card;
 use crate::id::{AccountId, CpId, PortId, QueueId, SwitchId};
 use crate::network::pfc;
 use crate::network::plan::peer;
-use crate::node::port::{AT_HOST, AWAITED, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_VOQS, Storm};
+use crate::node::port::{
+    AT_HOST, AWAITED, CHECKS, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_VOQS, Storm,
+};
 use crate::node::switch::{Rule, charge_latched, dynamic_threshold, queue_number, xoff_now};
 use crate::part::{Part, kind};
 use xoff_engine::Time;
@@ -32,7 +34,6 @@ impl<S: Scheme> Part<S> {
         debug_assert_eq!(self.ports[ingress].owner, self.ports[egress].owner, "off its route");
         debug_assert!(!self.ports[egress].has(AT_HOST), "off its route");
         let class = packet.class;
-        let bit = 1 << class;
         let mut out = &self.ports[egress];
         if out.flags & (HAS_VOQS | FREE_RESERVED) != 0 {
             if out.has(HAS_VOQS) {
@@ -42,7 +43,7 @@ impl<S: Scheme> Part<S> {
             self.settle_free(egress);
             out = &self.ports[egress];
         }
-        let (hooks, idle) = (out.hooks, out.is_idle(self.now, class, DOWN | COUNTS_PASSING));
+        let (hooks, idle) = (out.hooks, out.is_idle(self.now, class, DOWN | COUNTS_PASSING | CHECKS));
         if hooks.has(Hooks::ENQUEUE) && packet.kind == Kind::Data {
             self.cp_enqueue(egress, packet);
         }
@@ -59,10 +60,29 @@ impl<S: Scheme> Part<S> {
             self.lose(packet);
             return;
         }
-        if self.ports[egress].has(EAGER) && self.passes_at_once(egress, class) {
-            self.pass_eagerly(egress, packet);
+        if self.ports[egress].flags & (EAGER | CHECKS) != 0 {
+            let account = self.account_of(self.ports[egress].switch(), packet);
+            self.take_in_order(egress, packet);
+            self.check_arrival(egress, account);
             return;
         }
+        self.join_queue(egress, packet);
+    }
+
+    /// A packet that was admitted goes on at once where the order of scheduling counts, if it can; else it waits.
+    #[inline]
+    fn take_in_order(&mut self, egress: PortId, packet: &mut Packet) {
+        if self.ports[egress].has(EAGER) && self.passes_at_once(egress, packet.class) {
+            self.pass_eagerly(egress, packet);
+        } else {
+            self.join_queue(egress, packet);
+        }
+    }
+
+    /// A packet that was admitted waits.
+    #[inline(always)]
+    fn join_queue(&mut self, egress: PortId, packet: &Packet) {
+        let (class, bit) = (packet.class, 1 << packet.class);
         let queue = &mut self.queues[QueueId::of(egress, class, self.classes)];
         queue.push(&mut self.queued, self.now, packet);
         let out = &mut self.ports[egress];
@@ -75,7 +95,7 @@ impl<S: Scheme> Part<S> {
 
     /// The ingress account that a packet counts for at a switch.
     #[inline(always)]
-    fn account_of(&self, switch_id: SwitchId, packet: &Packet) -> AccountId {
+    pub(crate) fn account_of(&self, switch_id: SwitchId, packet: &Packet) -> AccountId {
         AccountId::of(self.switches[switch_id].accounts, packet.ingress, packet.class, self.classes)
     }
 

@@ -135,6 +135,7 @@ impl<S: Scheme> Part<S> {
             self.lose(packet);
             return;
         }
+        self.check_arrival(egress, self.account_of(switch, packet));
         if packet.kind == Kind::Data {
             // The gate may have put the flow into another.
             let local = self.local(egress);

@@ -15,7 +15,8 @@ use crate::network::plan::{
 use crate::network::route::Routes;
 use crate::node::host::Host;
 use crate::node::port::{
-    AT_HOST, Account, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_LINK, Media, Port, Queue, SCANS, TO_HOST,
+    AT_HOST, Account, CHECKS, COUNTS_PASSING, CUT, EAGER, GHOST, LONG_HAUL, LOSSY_LINK, Media, Port, Queue, SCANS,
+    TO_HOST,
 };
 use crate::node::scan::Scan;
 use crate::node::switch::{Rule, Switch, queue_number};
@@ -336,6 +337,7 @@ impl<S: Scheme> Part<S> {
                     | if domain::is_long_haul(&self.plan, name) { LONG_HAUL } else { 0 }
                     | if own && at_host && self.hosts[HostId::new(owner)].scan.is_some() { SCANS } else { 0 }
                     | if own && !at_host && self.counts_passing(SwitchId::new(owner)) { COUNTS_PASSING } else { 0 }
+                    | if own && !at_host && self.switches[SwitchId::new(owner)].checks() { CHECKS } else { 0 }
                     | if self.eager { EAGER } else { 0 }
                     | if own { 0 } else { GHOST }
                     | if self.plan.is_host(self.plan.node_of(peer(name))) { TO_HOST } else { 0 }
@@ -500,6 +502,7 @@ fn new_switch(plan: &Plan, node: u32, name: u32, first_account: u32, profile: u1
         lossy_used: 0,
         signalling: settings.pfc.signalling,
         storms: 0,
+        looks: Vec::new(),
     }
 }
 

@@ -203,8 +203,16 @@ pub(super) const SECTIONS: &[Section] = &[
             key("pause_time", Time, "\"5us\"", "How long a PAUSE lasts").only("with signalling = \"timed\""),
             key("refresh", Time, "\"2us\"", "How often it is repeated while above XOFF")
                 .only("with signalling = \"timed\""),
+            key(
+                "resume_at",
+                Choice(&["departures", "checks"]),
+                "\"departures\"",
+                "When an ingress is found below XON: as its packets leave, or only as others arrive and at refreshes, \
+                 which each egress then counts for itself",
+            )
+            .only("with signalling = \"timed\""),
             key("per_arrival", Flag, "true", "Also repeat it for every packet that arrives above XOFF")
-                .only("with signalling = \"timed\""),
+                .only("with signalling = \"timed\" and resume_at = \"departures\""),
         ],
     },
     Section {

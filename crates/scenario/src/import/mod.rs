@@ -1,12 +1,13 @@
 //! Files of other simulators, as scenarios.
 //!
-//! Reading order: [`hpcc`] (the HPCC authors' simulator), [`htsim`] (connection matrices), [`cdf`]
+//! Reading order: [`hpcc`] (the HPCC authors' simulator), [`tcd`] (the TCD authors'), [`htsim`] (connection matrices), [`cdf`]
 //! (distributions of sizes), [`page`] (what people are told of all of them).
 
 pub mod cdf;
 pub mod hpcc;
 pub mod htsim;
 pub mod page;
+pub mod tcd;
 pub(crate) mod words;
 
 use crate::{Attachment, Diagnostic, Scenario};
@@ -54,6 +55,9 @@ impl Imported {
 /// Opens a scenario, or a configuration that can be read as one.
 pub fn open(path: &Path) -> Result<Scenario, Vec<Diagnostic>> {
     let scenario = Scenario::open(path).map_err(|problem| vec![problem])?;
+    if tcd::recognise(&scenario.source().text) {
+        return Ok(tcd::import(scenario.source(), scenario.files(), None)?.scenario());
+    }
     if !hpcc::config::recognise(&scenario.source().text) {
         return Ok(scenario);
     }

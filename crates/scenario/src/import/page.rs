@@ -1,6 +1,7 @@
 //! What people are told of the formats: `xoff describe hpcc` and `docs/formats.md`.
 
 use super::hpcc::keys::{Fate, KEYS, Key};
+use super::tcd;
 use crate::wrap;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -79,16 +80,22 @@ pub fn json() -> Value {
 /// `docs/formats.md`.
 pub fn markdown() -> String {
     let mut out = String::from(HEAD);
+    rows(&mut out, KEYS);
+    out.push_str(TCD);
+    rows(&mut out, tcd::keys::KEYS);
+    out.push_str(TAIL);
+    out
+}
+
+fn rows(out: &mut String, keys: &[Key]) {
     out.push_str("\n| key | without it | what happens | how |\n|---|---|---|---|\n");
-    for key in KEYS {
+    for key in keys {
         let held = match default(key) {
             text @ ("" | "must be given") => text.to_owned(),
             default => format!("`{default}`"),
         };
         let _ = writeln!(out, "| `{}` | {held} | {} | {} |", key.name, fate(key), key.becomes);
     }
-    out.push_str(TAIL);
-    out
 }
 
 const HEAD: &str = "\
@@ -99,6 +106,7 @@ const HEAD: &str = "\
 ```sh
 xoff import hpcc config.txt -o scenario.toml              # and scenario.flows.csv beside it
 xoff run config.txt                                       # directly; check and compare take it too
+xoff import tcd config.txt -o scenario.toml               # likewise, of the TCD authors' simulator
 xoff import htsim perm.cm --topology base.toml -o perm.toml
 xoff import cdf sizes.txt -o sizes.csv
 ```
@@ -118,6 +126,19 @@ The simulator that PowerTCP's authors made of it, ns3-datacenter, reads the same
 The scenario copies that simulator's rules by `[model]` (times in whole nanoseconds, ECMP hash, order of next hops, order of simultaneous events, what a base round trip is, one generator for all marks), `[host]` (frame sizes, the NIC's scan over its flows, ACKs in the data's class, window, no retransmission timeout), `[switch]` and `[switch.pfc]` (threshold, reserve, headroom of three bandwidth-delay products) and the scheme's preset `hpcc-ns3` (PowerTCP's: `inet-ns3`). Drops and deadlocks are counted and do not end the run, as there.
 
 Every key, and what becomes of it. A key that is not in this table, or comes twice, is refused (that simulator skips the former and takes the last of the latter).
+";
+
+const TCD: &str = "
+## The TCD authors' simulator
+
+The same three files from a relative: `xoff import tcd config.txt`; `xoff run`, `check` and `compare` recognise its configuration by keys that the other has not. It runs DCQCN (mode 1 below), TCD (2), a switch like PCN's with DCQCN's senders (3), and PFC alone (0).
+
+- **Topology**: as above.
+- **Flows**: their number, then `src dst pg bytes start_seconds stop_seconds`, in any order. A flow has a packet for each 1000 bytes begun, of 976 bytes of payload where a packet has 1000; one below 1000 bytes is one short packet. Refused: flows that stop before the run ends, and the groups 1 and 7, which are TCP's and that of PFC frames and CNPs.
+
+The scenario copies that simulator's rules: static thresholds in cells of 1030 bytes, pauses of 5 us that are told again and again, ingresses that are resumed at arrivals and refreshes only (`[switch.pfc] resume_at`), polls for CNPs from a flow's first packet (`poll_from`), the preset `paper-sim`, and `[model]` and `[host]` much as above. [docs/validation.md](validation.md) has the list.
+
+Every key; others are refused here too.
 ";
 
 const TAIL: &str = "

@@ -10,7 +10,7 @@ mod paper;
 mod spec;
 
 pub use spec::{
-    Clocks, CnpGrid, CnpTiming, CutOrder, HyperBegins, MarkAt, Notify, Params, StageOrder, TargetClamp, TimerOrder,
+    Clocks, CnpTiming, CutOrder, HyperBegins, MarkAt, Notify, Params, PollFrom, StageOrder, TargetClamp, TimerOrder,
     Variant, Window,
 };
 
@@ -94,7 +94,7 @@ impl Scheme for Dcqcn {
         Np {
             notify: self.params.notify,
             timing: self.params.np,
-            grid: self.params.cnp_grid,
+            poll_from: self.params.poll_from,
             interval: self.params.cnp_interval,
             last: None,
             marked: false,
@@ -171,7 +171,7 @@ impl CongestionPoint for Cp {
 pub struct Np {
     notify: Notify,
     timing: CnpTiming,
-    grid: CnpGrid,
+    poll_from: PollFrom,
     interval: Span,
     /// The last CNP; in the periodic form the start of the grid.
     last: Option<Time>,
@@ -185,8 +185,9 @@ impl NotificationPoint for Np {
 
     #[inline]
     fn on_data(&mut self, packet: &Received) -> Option<Cnp> {
-        if self.grid == CnpGrid::FirstPacket && self.last.is_none() {
+        if self.last.is_none() && self.poll_from != PollFrom::FirstMark {
             self.last = Some(packet.now);
+            return (packet.ecn == Ecn::Ce && self.poll_from == PollFrom::FirstPacket).then_some(Cnp);
         }
         if packet.ecn != Ecn::Ce {
             return None;
@@ -202,7 +203,7 @@ impl NotificationPoint for Np {
             }
             (Notify::Cnp, CnpTiming::Periodic) => {
                 // The original simulator polls each flow; the poll needs to run only when there is
-                // something to report, on the grid set by the flow's first mark, or packet.
+                // something to report, on the grid set by the flow's first mark or packet.
                 self.marked = true;
                 let start = *self.last.get_or_insert(packet.now);
                 if self.timer.is_none() {

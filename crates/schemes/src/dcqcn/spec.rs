@@ -41,12 +41,17 @@ params! {
         /// answer the first mark at once, or poll every interval
         np: CnpTiming { Immediate = "immediate", Periodic = "periodic" } = "immediate" if Notify::Cnp,
             from "paper, section 3.1; the original simulator polls";
+        /// when a flow's polls begin: with its first mark, or with its first packet, whose own mark is answered at
+        /// once or not at all
+        poll_from: PollFrom {
+            FirstMark = "first-mark",
+            FirstPacket = "first-packet",
+            AfterFirstPacket = "after-first-packet",
+        } = "first-mark" if Notify::Cnp & CnpTiming::Periodic,
+            from "assumption: the first mark; the TCD authors' simulator polls from the first packet, and what that \
+                  one was marked with is lost in a field that nobody set";
         /// least time between two CNPs of a flow
         cnp_interval "N": Time = "50us" if Notify::Cnp, from "paper, section 3.1";
-        /// polls of a flow lie on a grid that begins with its first mark, or with its first packet
-        cnp_grid: CnpGrid { FirstMark = "first-mark", FirstPacket = "first-packet" } = "first-mark"
-            if Notify::Cnp & CnpTiming::Periodic,
-            from "assumption: mark; in the TCD authors' simulator the first packet";
         /// gain of alpha
         g "g": Number(0.0..=1.0) = "1/256", from "paper, section 4";
         /// alpha before the first CNP

@@ -123,17 +123,46 @@ fn dcqcn_3_periodic_polls_on_a_grid() {
 }
 
 #[test]
-fn dcqcn_3_the_grid_of_polls_may_begin_with_the_first_packet() {
-    let texts = [("np", "periodic"), ("cnp_grid", "first-packet")];
-    let mut np = dcqcn("paper", &texts).notification_point(&flow(40));
+fn polls_may_begin_with_the_first_packet() {
     let data = |us, ecn| Received { now: Time::from_us(us), wire_bytes: 1082, payload_bytes: 1000, ecn };
-    assert!(np.on_data(&data(10, Ecn::Ect0)).is_none());
-    assert_eq!(np.timer(), None, "a packet without a mark asks for no poll");
-    assert!(np.on_data(&data(105, Ecn::Ce)).is_none());
-    assert_eq!(np.timer(), Some(Time::from_us(110)), "5 us after the mark, not 50");
-    assert!(np.on_timer(Time::from_us(110)).is_some());
-    assert!(np.on_data(&data(111, Ecn::Ce)).is_none());
-    assert_eq!(np.timer(), Some(Time::from_us(160)));
+    for (from, first, answered, poll) in [
+        // The first packet comes at 10 us, the first mark after it at 37 us.
+        ("first-mark", Ecn::Ect0, false, 87),
+        ("first-packet", Ecn::Ect0, false, 60),
+        ("first-packet", Ecn::Ce, true, 60),
+        ("after-first-packet", Ecn::Ce, false, 60),
+    ] {
+        let mut np = dcqcn("paper", &[("np", "periodic"), ("poll_from", from)]).notification_point(&flow(40));
+        assert_eq!(np.on_data(&data(10, first)).is_some(), answered, "{from}");
+        assert_eq!(np.timer(), None, "{from}: no poll without a mark");
+        assert!(np.on_data(&data(20, Ecn::Ect0)).is_none());
+        assert!(np.on_data(&data(37, Ecn::Ce)).is_none());
+        assert_eq!(np.timer(), Some(Time::from_us(poll)), "{from}");
+        assert!(np.on_timer(Time::from_us(poll)).is_some());
+        // Silence keeps the grid.
+        assert!(np.on_data(&data(poll + 120, Ecn::Ce)).is_none());
+        assert_eq!(np.timer(), Some(Time::from_us(poll + 150)), "{from}");
+    }
+}
+
+#[test]
+fn the_original_simulator_cuts_and_counts_so() {
+    // Values of its traces: alpha 0.5 rises before each cut; the target is what the rate was.
+    let mut rp = paper(&dcqcn("paper-sim", &[]), 40);
+    for (us, bps) in [(50, 29_960_937_500.0), (100, 22_412_299_960.0), (150, 16_743_820_089.0)] {
+        rp.on_cnp(Time::from_us(us));
+        assert!((rp.rate_bps - bps).abs() < 2.0, "{} at {us} us", rp.rate_bps);
+    }
+    // Four recoveries, for it counts before it looks, then 40 Mb/s on the target.
+    let cut = rp.target_bps;
+    for step in 1..=5 {
+        rp.on_timer(Time::from_us(150 + 55 * step));
+        assert_eq!(rp.target_bps - cut, if step < 5 { 0.0 } else { 40e6 });
+    }
+    for _ in 0..100 {
+        rp.on_cnp(Time::from_us(500));
+    }
+    assert_eq!(rp.rate_bps, 100e6, "its floor");
 }
 
 #[test]

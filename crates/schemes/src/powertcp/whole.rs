@@ -256,7 +256,7 @@ mod tests {
             let mut stack = IntStack::default();
             for (ns, came_bytes, port_bytes) in hops {
                 // What came is in the queue, leaves now as 90 B, or was sent before.
-                let packet = PacketFacts { flow: 0, name: 0, frame_bytes: 90, own: true };
+                let packet = PacketFacts { flow: 0, name: 0, ends: 0, frame_bytes: 90, own: true };
                 let tx_bytes = came_bytes - port_bytes - 90;
                 let view = QueueView::at(BitRate::from_gbps(100), Time::from_ns(2_000_000_000 + ns), port_bytes);
                 let mut ecn = Ecn::Ect0;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use xoff_results::files::whole;
-use xoff_scenario::import::{Imported, cdf, hpcc, htsim};
+use xoff_scenario::import::{Imported, cdf, hpcc, htsim, tcd};
 use xoff_scenario::reader::read_file;
 use xoff_scenario::{Diagnostic, Options, Scenario, Source};
 
@@ -27,6 +27,10 @@ enum Format {
     /// buffers ...) by options that any scenario may use. `xoff run`, `check` and `compare` take such
     /// a configuration directly.
     Hpcc(HpccArgs),
+    /// A configuration of the TCD authors' simulator, with its topology and flow files
+    ///
+    /// Writes a scenario and beside it STEM.flows.csv, as `hpcc` does; docs/formats.md lists the keys.
+    Tcd(HpccArgs),
     /// A connection matrix of htsim (.cm), on the network of a scenario
     ///
     /// Writes that scenario with its traffic replaced, and beside it STEM.flows.csv. Node i of the
@@ -92,6 +96,10 @@ pub fn import(args: &ImportArgs) -> Result<(), Stop> {
             let config = Scenario::open(&args.config)?;
             let imported = hpcc::import(config.source(), config.files(), args.to.stem().as_deref())?;
             args.to.write(&imported)
+        }
+        Format::Tcd(args) => {
+            let config = Scenario::open(&args.config)?;
+            args.to.write(&tcd::import(config.source(), config.files(), args.to.stem().as_deref())?)
         }
         Format::Htsim(args) => {
             let matrix = source(&args.matrix, htsim::LARGEST_FILE)?;

@@ -1,4 +1,4 @@
-//! `xoff validate`: the HPCC authors' simulator and Xoff on the same inputs.
+//! `xoff validate`: the HPCC and the TCD authors' simulators and Xoff on the same inputs.
 
 use super::progress::Bars;
 use super::reproduce::{commit, write_page};
@@ -12,6 +12,7 @@ use xoff_scenario::wrap;
 #[derive(Args)]
 #[command(after_help = "\
 Slowdowns are completion times over the standalone times of their fct.txt, of the same flows in both.
+Of runs of the TCD authors' simulator means of traced rates and queues are compared too.
 A run may be given times of theirs: FOLDER/times.csv (run,seconds), or a table in FOLDER/README.md.
 
 Exit code 1: a run is not as near as promised.

@@ -382,7 +382,7 @@ fn near_bounds(agreement: &Agreement, bounds: &mut Vec<Bound>) {
     }
 }
 
-fn apart(what: String, difference: f64, limit: f64) -> Bound {
+pub(super) fn apart(what: String, difference: f64, limit: f64) -> Bound {
     Bound {
         what,
         promised: format!("at most {} apart", share(limit)),

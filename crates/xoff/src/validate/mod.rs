@@ -1,12 +1,13 @@
 //! Xoff against other simulators, on their own inputs: `xoff validate`.
 //!
-//! Reading order: [`theirs`] (what the other simulator wrote), [`promised`] (how near we must be), `compare` (how near two runs are),
-//! [`queues`], [`times`], `report`.
+//! Reading order: [`theirs`] (what the other simulator wrote), [`promised`] (how near we must be), `compare` (how near
+//! two runs are), [`queues`], [`times`], [`tcd`] (what is different in the TCD authors' simulator), `report`.
 
 pub(crate) mod compare;
 pub mod promised;
 pub mod queues;
 pub(crate) mod report;
+pub mod tcd;
 pub mod theirs;
 pub mod times;
 
@@ -40,6 +41,8 @@ pub struct Case {
     loaded: Loaded,
     theirs: Theirs,
     queue: Option<TheirQueue>,
+    /// Of the TCD authors' simulator.
+    traces: Option<tcd::Traces>,
     random: bool,
     promised: Promised,
 }
@@ -54,6 +57,9 @@ pub struct Compared {
     pub held: bool,
     /// Where theirs was sampled.
     pub queue: Option<QueuesSeen>,
+    /// Of rates and queues, where theirs were traced.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub means: Vec<tcd::Mean>,
     /// Building the network included.
     pub wall_seconds_ours: f64,
     pub cpu_seconds_ours: f64,
@@ -123,6 +129,9 @@ impl Case {
     fn read(folder: &Path, name: String, sets: &[String]) -> Result<Case> {
         let scenario = Scenario::open(&folder.join("config.txt")).map_err(|error| vec![error])?;
         let source = scenario.source();
+        if xoff_scenario::import::tcd::recognise(&source.text) {
+            return tcd::case(folder, name, sets);
+        }
         let imported = hpcc::import(source, &xoff_scenario::files::Files::in_folder(folder), None)?.scenario();
         let mut loaded = imported.load(&Options { sets: sets.to_vec(), ..Options::default() })?;
         let settings = &mut Arc::make_mut(&mut loaded.plan).run;
@@ -140,7 +149,7 @@ impl Case {
         if let Some(queue) = &queue {
             queue.probe(Arc::make_mut(&mut loaded.plan));
         }
-        Ok(Case { name, loaded, theirs, queue, random, promised })
+        Ok(Case { name, loaded, theirs, queue, traces: None, random, promised })
     }
 
     /// What it costs to run, for the order of runs only.
@@ -151,20 +160,31 @@ impl Case {
     /// Runs it here and compares.
     fn run(&self, times: &Times, watch: &mut dyn FnMut(Position)) -> Result<Compared> {
         let plan = &self.loaded.plan;
-        let mut kept = Kept { names: Names::of(plan), ours: Ours::default(), queue: OurQueue::default() };
+        let mut kept = Kept {
+            names: Names::of(plan),
+            ours: Ours::default(),
+            queue: OurQueue::default(),
+            traces: self.traces.as_ref().map(|_| tcd::OurTraces::default()),
+        };
         let end = drive(&self.loaded, Keep::default(), &mut kept, watch).map_err(|error| {
             vec![Diagnostic::new(format!("`{}` cannot be run", self.name)).label(error.to_string())]
         })?;
         kept.queue.count();
         let mut ours = kept.ours;
         ours.failure = end.failure.as_ref().map(|failure| xoff_results::failure::explain(failure, &kept.names));
-        let agreement = compare(&self.theirs, &ours, self.random, self.promised).map_err(|error| vec![error])?;
+        let mut agreement = compare(&self.theirs, &ours, self.random, self.promised).map_err(|error| vec![error])?;
+        let means = match (&self.traces, &kept.traces) {
+            (Some(theirs), Some(ours)) => theirs.compare(plan, ours),
+            _ => Vec::new(),
+        };
+        agreement.bounds.extend(means.iter().filter_map(tcd::Mean::bound));
         Ok(Compared {
             name: self.name.clone(),
             scheme: self.loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect::<Vec<_>>().join("+"),
             held: agreement.held(),
             agreement,
             queue: self.queue.as_ref().map(|queue| queue.compare(plan, &kept.queue)),
+            means,
             wall_seconds_ours: (end.wall + end.setup).as_secs_f64(),
             cpu_seconds_ours: end.run_cpu.as_secs_f64(),
             packet_hops: end.counters.packet_hops,
@@ -237,15 +257,22 @@ struct Kept {
     names: Names,
     ours: Ours,
     queue: OurQueue,
+    /// Flows of such a run end where they are received.
+    traces: Option<tcd::OurTraces>,
 }
 
 impl Sink for Kept {
     fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
+        if let Some(traces) = &mut self.traces {
+            flows.iter().for_each(|flow| traces.know(flow));
+        }
+        let received = self.traces.is_some();
         let flow = |flow: &FlowRecord| OurFlow {
             key: (flow.src, flow.dst, flow.ports.0, flow.ports.1),
             size_bytes: flow.size_bytes.unwrap_or(0),
             start_ns: flow.start.ps() / 1000,
-            fct_ns: flow.acked_at.map(|at| at.saturating_since(flow.start).ps() / 1000),
+            fct_ns: if received { flow.delivered_at } else { flow.acked_at }
+                .map(|at| at.saturating_since(flow.start).ps() / 1000),
         };
         self.ours.flows.extend(flows.iter().map(flow));
         Ok(())
@@ -254,7 +281,10 @@ impl Sink for Kept {
         Ok(())
     }
     fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
-        self.queue.take(samples);
+        match &mut self.traces {
+            Some(traces) => traces.take(samples),
+            None => self.queue.take(samples),
+        }
         Ok(())
     }
     fn pfc_frames(&mut self, frames: &[PfcRecord]) -> io::Result<()> {

@@ -82,7 +82,12 @@ pub fn read(folder: &Path, plan: &Plan, from_ns: u64, until_ns: u64) -> Result<O
 }
 
 fn open(folder: &Path) -> Result<Option<Arc<Source>>> {
-    let (packed, plain) = (folder.join("qlen.txt.gz"), folder.join("qlen.txt"));
+    open_traced(folder, "qlen.txt")
+}
+
+/// A file of a run's folder, as it is or compressed; `None` if it is not there.
+pub(super) fn open_traced(folder: &Path, name: &str) -> Result<Option<Arc<Source>>> {
+    let (packed, plain) = (folder.join(format!("{name}.gz")), folder.join(name));
     let path = if packed.exists() { packed } else { plain };
     if !path.exists() {
         return Ok(None);
@@ -100,7 +105,7 @@ fn open(folder: &Path) -> Result<Option<Arc<Source>>> {
 }
 
 /// Our number of a node's port.
-fn port_at(plan: &Plan, node: u32, number: u64) -> Option<u32> {
+pub(super) fn port_at(plan: &Plan, node: u32, number: u64) -> Option<u32> {
     let own = (0..plan.ports() as u32).filter(|port| plan.node_of(*port) == node);
     own.zip(1..).find(|(_, at)| *at == number).map(|(port, _)| port)
 }

@@ -2,6 +2,7 @@
 
 use super::compare::{Agreement, Bound, share, signed};
 use super::queues::QueuesSeen;
+use super::tcd::Mean;
 use super::{Compared, Validation};
 use std::fmt::Write;
 use xoff_results::grid::Grid;
@@ -76,6 +77,9 @@ fn run_text(run: &Compared, times_from: &str, width: usize) -> String {
     if let Some(queue) = &run.queue {
         say(queue_text(queue));
     }
+    if !run.means.is_empty() {
+        say(format!("Means over time, theirs and ours: {}.", means_text(&run.means)));
+    }
     say(time_text(run, times_from));
     for note in &agreement.notes {
         say(note.clone());
@@ -146,6 +150,16 @@ fn queue_text(queue: &QueuesSeen) -> String {
     )
 }
 
+fn means_text(means: &[Mean]) -> String {
+    let one = |mean: &Mean| {
+        let Mean { what, unit, of, .. } = mean;
+        let between = if unit.is_empty() { "" } else { " " };
+        let digits = if unit.is_empty() { 0 } else { 3 };
+        format!("{what} {:.digits$} and {:.digits$}{between}{unit} ({})", of.theirs, of.ours, signed(mean.difference()))
+    };
+    means.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
 fn time_text(run: &Compared, times_from: &str) -> String {
     let theirs = match run.seconds_theirs {
         Some(seconds) => format!("{} ({times_from})", duration(seconds)),
@@ -176,11 +190,12 @@ pub fn markdown(validation: &Validation) -> String {
         false => format!(" **In every run {} was set: this is not the profile.**", sets(validation, "`")),
     };
     let mut out = format!(
-        "# Agreement with the HPCC authors' simulator\n\n\
+        "# Agreement with other simulators\n\n\
          <!-- Written by `xoff validate FOLDER --book docs`; do not edit. -->\n\n\
          Written by `xoff validate FOLDER --book docs`, Xoff {version}{commit}. The folder holds inputs of the HPCC \
-         authors' ns-3 simulator, or in `inet_*` of PowerTCP's authors', and what it made of them; its files are not part of this project. Xoff imports each \
-         configuration (`xoff import hpcc`), runs it, and compares flow by flow.{changed}\n\n\
+         authors' ns-3 simulator, of PowerTCP's authors' (`inet_*`) and of the TCD authors' (`tcd_*`), and what they made \
+         of them; its files are not part of this project. Xoff imports each configuration (`xoff import hpcc`, `xoff \
+         import tcd`), runs it, and compares flow by flow.{changed}\n\n\
          {}\n\n**{held} of {} runs are as near as promised.**\n\n",
         PROMISES,
         runs.len()
@@ -208,8 +223,8 @@ pub fn markdown(validation: &Validation) -> String {
         );
     }
     out.push_str(
-        "\n## Slowdowns\n\nCompletion time over the standalone time that their file gives, of the same flows in \
-         both.\n\n\
+        "\n## Slowdowns\n\nCompletion time over the standalone time that their file gives (of `tcd_*`, over what the \
+         sender's link needs for the payload), of the same flows in both.\n\n\
          | run | size | flows | p50 theirs | ours | | p95 theirs | ours | | p99 theirs | ours | |\n\
          |---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
@@ -223,6 +238,7 @@ pub fn markdown(validation: &Validation) -> String {
         }
     }
     queues(&mut out, runs);
+    means(&mut out, runs);
     remarks(&mut out, runs);
     let source = if times_from.is_empty() { "not known" } else { times_from };
     let _ = write!(
@@ -245,9 +261,11 @@ Promised is:
 - a flow alone in its run takes the same time to the nanosecond;
 - where theirs draws no random numbers (HPCC, TIMELY, DCTCP with one threshold), at least 90% of the flows are within 1% \
 of each other, and p50, p95 and p99 of the slowdown within 2% in every class of size;
-- where it does (DCQCN marks at random between two thresholds), p50 and p95 are within 5% and p99 within 10%, \
+- where it does (DCQCN marks at random between two thresholds, and all runs of the TCD authors' simulator), p50 and p95 are within 5% and p99 within 10%, \
 of all flows and in every class of size;
 - PAUSE frames are within 10%, where either has at least ten;
+- where rates and queues were traced (the TCD authors' simulator), the mean rate of every flow over 1 MB and of all \
+others together, the mean of every queue that holds 1 KB or more on average, and the number of CNPs are within 5%;
 - every flow that finishes in theirs finishes in ours;
 - of PowerTCP's authors' simulator (`inet_*`), whatever it draws, every flow takes the same time to the nanosecond and \
 every PFC frame arrives at the same one; but where its code reads memory that nothing has written (PowerTCP and \
@@ -270,6 +288,27 @@ fn queues(out: &mut String, runs: &[Compared]) {
             let _ = write!(out, " | {} / {}", thousands(pair.theirs), thousands(pair.ours));
         }
         out.push_str(" |\n");
+    }
+}
+
+/// Rates and queues that theirs traced.
+fn means(out: &mut String, runs: &[Compared]) {
+    let traced: Vec<(&str, &Mean)> =
+        runs.iter().flat_map(|run| run.means.iter().map(|mean| (run.name.as_str(), mean))).collect();
+    if traced.is_empty() {
+        return;
+    }
+    out.push_str(
+        "\n## Means over time\n\nOf the rate that a flow was allowed, from its start to its end, and of egress queues, \
+         sampled each microsecond; and how many CNPs there were. Judged, but for queues below 1 KB.\n\n\
+         | run | mean | theirs | ours | |\n|---|---|---|---|---|\n",
+    );
+    for (run, mean) in traced {
+        let Mean { what, unit, of, .. } = mean;
+        let digits = usize::from(!unit.is_empty()) * 3;
+        let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
+        let [theirs, ours] = [of.theirs, of.ours].map(|value| format!("{value:.digits$}"));
+        let _ = writeln!(out, "| {run} | {what}{unit} | {theirs} | {ours} | {} |", signed(mean.difference()));
     }
 }
 
@@ -341,6 +380,12 @@ mod tests {
                 p99_kb: Pair { theirs: 8_300, ours: 8_301 },
                 max_kb: Pair { theirs: 8_340, ours: 8_340 },
             }),
+            means: vec![Mean {
+                what: "rate of 2 to 4, 9 MB".into(),
+                unit: "Gb/s",
+                of: Pair { theirs: 20.0, ours: 20.5 },
+                judged: true,
+            }],
             wall_seconds_ours: 4.2,
             cpu_seconds_ours: 4.1,
             packet_hops: 22_280_744,
@@ -395,6 +440,7 @@ mod tests {
             "| good | all | 1,099 | 1.097 | 1.097 | = | 123.456 | 150.500 | +21.91% | 128.240 | 128.500 | +0.20% |",
             "- dumbbell40_timely_smallbuf: **missed**: p95",
             "| good | s18->s19 | 7654.3 / 7654.4 | 1,234 / 1,235 | 8,300 / 8,301 | 8,340 / 8,340 |",
+            "| good | rate of 2 to 4, 9 MB, Gb/s | 20.000 | 20.500 | +2.50% |",
             "| good | 22,280,744 | - | 4.2 s |",
             "## What the compatibility profile copies",
         ] {

@@ -33,9 +33,18 @@ pub struct Theirs {
 impl Theirs {
     /// Reads both files of a run's folder; without `pfc.txt` there was no PFC.
     pub fn read(folder: &Path, plan: &Plan) -> Result<Theirs> {
+        Theirs::read_by(folder, plan, |source| flows(source, &Network::of(plan)))
+    }
+
+    /// The same with another form of `fct.txt`.
+    pub(super) fn read_by(
+        folder: &Path,
+        plan: &Plan,
+        flows: impl FnOnce(&Arc<Source>) -> Result<Vec<FctLine>>,
+    ) -> Result<Theirs> {
         let network = Network::of(plan);
         let fct_source = open(&folder.join("fct.txt"))?;
-        let flows = flows(&fct_source, &network)?;
+        let flows = flows(&fct_source)?;
         let pfc = folder.join("pfc.txt");
         let frames = if pfc.exists() { frames(&open(&pfc)?, &network)? } else { Vec::new() };
         Ok(Theirs { flows, fct_source, frames })

@@ -79,7 +79,7 @@ fn pair(runs: &str, values: &str) -> Vec<(String, f64)> {
 }
 
 /// The names of a cell, those that share a value together.
-fn groups(cell: &str) -> Vec<Vec<String>> {
+pub(super) fn groups(cell: &str) -> Vec<Vec<String>> {
     let mut listed: Vec<String> = Vec::new();
     for part in outer_parts(cell) {
         // `_y` after `a_x` is `a_y`.

@@ -2,7 +2,7 @@
 
 use super::super::words::{Result, Word, Words, number, shown};
 use super::dialect::Dialect;
-use super::keys::{DCQCN, DCTCP, Fate, HPCC, KEYS, Key, Kind, PINT, TIMELY, find};
+use super::keys::{DCQCN, DCTCP, Fate, HPCC, KEYS, Key, Kind, PINT, TIMELY, among, find};
 use super::units;
 use crate::{Diagnostic, Place, Source};
 use std::ops::RangeInclusive;
@@ -12,6 +12,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Config<'a> {
     source: &'a Arc<Source>,
+    /// Those that there are.
+    keys: &'static [Key],
     given: Vec<Given<'a>>,
 }
 
@@ -32,16 +34,24 @@ pub fn recognise(text: &str) -> bool {
 impl<'a> Config<'a> {
     /// Reads all keys; tells all that is wrong with them at once.
     pub fn read(source: &'a Arc<Source>) -> std::result::Result<Config<'a>, Vec<Diagnostic>> {
-        let mut config = Config { source, given: Vec::new() };
+        Config::of(source, KEYS)
+    }
+
+    /// The same of a relative of that simulator, which has other keys.
+    pub(crate) fn of(
+        source: &'a Arc<Source>,
+        keys: &'static [Key],
+    ) -> std::result::Result<Config<'a>, Vec<Diagnostic>> {
+        let mut config = Config { source, keys, given: Vec::new() };
         let mut problems = Vec::new();
         let mut words = Words::new(source);
         while let Some(word) = words.next() {
-            let Some(key) = find(word.text) else {
-                problems.push(unknown(&words, &word));
+            let Some(key) = among(keys, word.text) else {
+                problems.push(unknown(&words, &word, keys));
                 words.skip_line(&word);
                 continue;
             };
-            match values(&mut words, key, &word) {
+            match values(&mut words, keys, key, &word) {
                 Ok(values) => {
                     if let Some(first) = config.given.iter().find(|given| given.key.name == key.name) {
                         problems.push(
@@ -98,7 +108,7 @@ impl<'a> Config<'a> {
                 let values: Vec<String> = given.values.iter().map(|word| shown(word.text)).collect();
                 format!("{name} {}", values.join(" "))
             }
-            None => format!("{name} {} by default", find(name).map_or("", |key| key.default)),
+            None => format!("{name} {} by default", among(self.keys, name).map_or("", |key| key.default)),
         }
     }
 
@@ -107,11 +117,11 @@ impl<'a> Config<'a> {
         if let Some(given) = self.given(name) {
             return Ok(given.values[0].text);
         }
-        match find(name).map(|key| key.default) {
+        match among(self.keys, name).map(|key| key.default) {
             Some("") | None => Err(self
                 .whole()
                 .error(format!("the configuration lacks `{name}`"))
-                .label(find(name).map_or("", |key| key.kind.expects()))),
+                .label(among(self.keys, name).map_or("", |key| key.kind.expects()))),
             Some(default) => Ok(default),
         }
     }
@@ -246,20 +256,25 @@ impl<'a> Config<'a> {
     }
 }
 
-fn unknown(words: &Words<'_>, word: &Word<'_>) -> Diagnostic {
+fn unknown(words: &Words<'_>, word: &Word<'_>, keys: &'static [Key]) -> Diagnostic {
     let error = words.error(word, format!("unknown key `{}`", shown(word.text)));
     if word.text.starts_with(['#', '/', ';']) {
         return error.label("this format has no comments").help(
             "that simulator skips words it does not know, and would take a known one within a comment for a setting",
         );
     }
-    error.nearest(word.text, KEYS.iter().map(|key| key.name))
+    error.nearest(word.text, keys.iter().map(|key| key.name))
 }
 
 /// The values of a key, each of the kind it should be.
-fn values<'a>(words: &mut Words<'a>, key: &'static Key, word: &Word<'a>) -> Result<Vec<Word<'a>>> {
+fn values<'a>(
+    words: &mut Words<'a>,
+    keys: &'static [Key],
+    key: &'static Key,
+    word: &Word<'a>,
+) -> Result<Vec<Word<'a>>> {
     let next = |words: &mut Words<'a>, fits: &dyn Fn(&str) -> bool| -> Result<Word<'a>> {
-        let value = words.peek().filter(|value| find(value.text).is_none());
+        let value = words.peek().filter(|value| among(keys, value.text).is_none());
         let Some(value) = value else {
             let error = words.error(word, format!("`{}` lacks a value", key.name));
             return Err(error.label(key.kind.expects()));

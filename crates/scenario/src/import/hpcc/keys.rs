@@ -73,12 +73,22 @@ pub(crate) const TIMELY: u64 = 7;
 pub const DCTCP: u64 = 8;
 pub(crate) const PINT: u64 = 10;
 
-const fn key(name: &'static str, kind: Kind, default: &'static str, fate: Fate, becomes: &'static str) -> Key {
+pub(crate) const fn key(
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    fate: Fate,
+    becomes: &'static str,
+) -> Key {
     Key { name, kind, default, fate, becomes }
 }
 
 pub(crate) fn find(name: &str) -> Option<&'static Key> {
-    KEYS.iter().find(|key| key.name == name)
+    among(KEYS, name)
+}
+
+pub(crate) fn among(keys: &'static [Key], name: &str) -> Option<&'static Key> {
+    keys.iter().find(|key| key.name == name)
 }
 
 use Fate::{Checked, Inert, Mapped, MappedIn, Output};

@@ -7,19 +7,19 @@
 pub mod config;
 mod devices;
 pub mod dialect;
-mod flows;
+pub(super) mod flows;
 #[cfg(test)]
 mod inet_tests;
 pub mod keys;
-mod network;
+pub(super) mod network;
 mod next_hops;
-mod parts;
-mod scenario;
+pub(super) mod parts;
+pub(super) mod scenario;
 mod scheme;
 #[cfg(test)]
 mod tests;
-mod topology;
-mod units;
+pub(super) mod topology;
+pub(super) mod units;
 
 use super::{Fact, Imported};
 use crate::files::Files;
@@ -81,7 +81,7 @@ pub fn import(source: &Arc<Source>, files: &Files, stem: Option<&str>) -> Result
 }
 
 /// The file that a key names: from the configuration's folder, or else from the current directory.
-fn open(
+pub(super) fn open(
     config: &Config<'_>,
     key: &str,
     files: &Files,
@@ -107,7 +107,7 @@ fn open(
 
 /// What the scenario is called: the configuration's file, or its folder where the file's name says
 /// nothing.
-fn name(file: &str, base: &Path) -> String {
+pub(super) fn name(file: &str, base: &Path) -> String {
     let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let chosen = match stem.as_str() {
         "config" | "conf" | "-" | "" => folder_name(base).unwrap_or(stem),

@@ -54,7 +54,7 @@ pub fn flow_list(parts: &Parts<'_>) -> String {
     out
 }
 
-fn run(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String> {
+pub fn run(parts: &Parts<'_>, warnings: &mut Vec<Diagnostic>) -> Result<String> {
     let config = parts.config;
     let stop = stop_ns(config)?;
     let mut out = String::from("\n[run]\n");
@@ -103,7 +103,7 @@ fn model(parts: &Parts<'_>, _: &mut Vec<Diagnostic>) -> Result<String> {
 }
 
 /// The classes of the priority groups in use.
-fn class_names(flows: &[Flow]) -> Vec<(u8, String)> {
+pub fn class_names(flows: &[Flow]) -> Vec<(u8, String)> {
     let mut groups: Vec<u8> = flows.iter().map(|flow| flow.group).collect();
     groups.sort_unstable();
     groups.dedup();
@@ -128,7 +128,7 @@ fn classes(parts: &Parts<'_>, _: &mut Vec<Diagnostic>) -> Result<String> {
     Ok(out)
 }
 
-fn traffic(parts: &Parts<'_>, _: &mut Vec<Diagnostic>) -> Result<String> {
+pub fn traffic(parts: &Parts<'_>, _: &mut Vec<Diagnostic>) -> Result<String> {
     let mut out = String::from("\n[[traffic]]\nkind = \"flow-list\"\n");
     line(
         &mut out,
