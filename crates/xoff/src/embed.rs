@@ -52,8 +52,9 @@ pub fn validate(
     sets: &[String],
     watch: &(dyn Fn(Position) + Sync),
 ) -> Result<(bool, Value, String)> {
-    let cases = validate::read(folder, only, sets)?;
-    let times = Times::of(folder);
+    let folders = [folder.to_owned()];
+    let cases = validate::read(&folders, only, sets)?;
+    let times = Times::of_all(&folders);
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let runs = validate::run(&cases, &ValidateOptions { jobs, times: &times }, &|_| watch)?;
     let timed = runs.iter().any(|run| run.seconds_theirs.is_some());

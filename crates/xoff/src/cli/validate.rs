@@ -1,4 +1,4 @@
-//! `xoff validate`: the HPCC and the TCD authors' simulators and Xoff on the same inputs.
+//! `xoff validate`: other simulators and Xoff on the same inputs.
 
 use super::progress::Bars;
 use super::reproduce::{commit, write_page};
@@ -17,13 +17,14 @@ A run may be given times of theirs: FOLDER/times.csv (run,seconds), or a table i
 
 Exit code 1: a run is not as near as promised.
 
-  xoff validate reference                       all runs
+  xoff validate reference reference2            all runs of two folders
   xoff validate reference --only probe_hp       one of them
   xoff validate reference --set model.ecmp=mix  what their choice of paths is worth
   xoff validate reference --book docs           and write docs/validation.md")]
 pub struct ValidateArgs {
-    /// Folder with runs/NAME/config.txt, fct.txt and, if there was PFC, pfc.txt
-    folder: PathBuf,
+    /// Folders with runs/NAME/config.txt, fct.txt and, if there was PFC, pfc.txt
+    #[arg(required = true, value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
     /// Only the run of this name; may be given several times
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
@@ -42,8 +43,8 @@ pub struct ValidateArgs {
 }
 
 pub fn validate(args: &ValidateArgs) -> Result<(), Stop> {
-    let cases = validate::read(&args.folder, &args.only, &args.sets)?;
-    let times = Times::of(&args.folder);
+    let cases = validate::read(&args.folders, &args.only, &args.sets)?;
+    let times = Times::of_all(&args.folders);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.map_or(cores, |jobs| jobs as usize);
     let options = ValidateOptions { jobs, times: &times };

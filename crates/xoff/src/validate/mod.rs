@@ -18,7 +18,7 @@ use serde::Serialize;
 use std::collections::HashSet;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use theirs::Theirs;
@@ -87,13 +87,44 @@ impl Validation {
     }
 }
 
-/// Reads every run of a folder, or those of these names, with `sets` changed in each. Nothing runs before all is in
-/// order.
-pub fn read(folder: &Path, only: &[String], sets: &[String]) -> Result<Vec<Case>> {
+/// Reads every run of some folders, or those of these names, with `sets` changed in each. Nothing runs before all is
+/// in order.
+pub fn read(folders: &[PathBuf], only: &[String], sets: &[String]) -> Result<Vec<Case>> {
+    let (mut found, mut problems): (Vec<(PathBuf, String)>, Vec<Diagnostic>) = (Vec::new(), Vec::new());
+    for folder in folders {
+        match names(folder) {
+            Ok(names) => found.extend(names.into_iter().map(|name| (folder.join("runs").join(&name), name))),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    if let Some(unknown) = only.iter().find(|only| !found.iter().any(|(_, name)| name == *only)) {
+        let places: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.display())).collect();
+        let error = Diagnostic::new(format!("there is no run `{unknown}` in {}", places.join(", ")));
+        return Err(vec![error.nearest(unknown, found.iter().map(|(_, name)| name.as_str()))]);
+    }
+    found.retain(|(_, name)| only.is_empty() || only.contains(name));
+    let mut cases = Vec::new();
+    for (folder, name) in found {
+        match Case::read(&folder, name, sets) {
+            Ok(case) => cases.push(case),
+            Err(more) => problems.extend(more),
+        }
+    }
+    // A key that is wrong in one run is wrong in all.
+    let mut said = HashSet::new();
+    problems.retain(|problem: &Diagnostic| said.insert(problem.render(false)));
+    if problems.is_empty() { Ok(cases) } else { Err(problems) }
+}
+
+/// The runs of a folder, in order.
+fn names(folder: &Path) -> std::result::Result<Vec<String>, Diagnostic> {
     let runs = folder.join("runs");
     let refuse = |why: String| {
         let error = Diagnostic::new(format!("`{}` is no folder of results", folder.display())).label(why);
-        vec![error.help("it needs runs/NAME/config.txt and runs/NAME/fct.txt")]
+        error.help("it needs runs/NAME/config.txt and runs/NAME/fct.txt")
     };
     let entries = fs::read_dir(&runs).map_err(|error| refuse(format!("{}: {error}", runs.display())))?;
     let mut names = Vec::new();
@@ -107,22 +138,7 @@ pub fn read(folder: &Path, only: &[String], sets: &[String]) -> Result<Vec<Case>
     if names.is_empty() {
         return Err(refuse(format!("{} holds no run", runs.display())));
     }
-    if let Some(unknown) = only.iter().find(|name| !names.contains(name)) {
-        let error = Diagnostic::new(format!("there is no run `{unknown}` in `{}`", runs.display()));
-        return Err(vec![error.nearest(unknown, names.iter().map(String::as_str))]);
-    }
-    names.retain(|name| only.is_empty() || only.contains(name));
-    let (mut cases, mut problems) = (Vec::new(), Vec::new());
-    for name in names {
-        match Case::read(&runs.join(&name), name, sets) {
-            Ok(case) => cases.push(case),
-            Err(more) => problems.extend(more),
-        }
-    }
-    // A key that is wrong in one run is wrong in all.
-    let mut said = HashSet::new();
-    problems.retain(|problem: &Diagnostic| said.insert(problem.render(false)));
-    if problems.is_empty() { Ok(cases) } else { Err(problems) }
+    Ok(names)
 }
 
 impl Case {

@@ -5,7 +5,7 @@
 //! `a_x / _y` is `a_x` and `a_y`, `a_{x,y}` too, and `a[_p,_q]` is `a`, `a_p` and `a_q`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use xoff_scenario::reader::read_file;
 
 /// Seconds by run, and where they are from.
@@ -17,8 +17,18 @@ pub struct Times {
 }
 
 impl Times {
-    /// What the folder says; nothing if it says nothing.
-    pub fn of(folder: &Path) -> Times {
+    /// What some folders say; nothing if they say nothing.
+    pub fn of_all(folders: &[PathBuf]) -> Times {
+        let mut all = Times::default();
+        for of in folders.iter().map(|folder| Times::of(folder)).filter(|of| !of.seconds.is_empty()) {
+            let both = [all.source.as_str(), of.source.as_str()].into_iter().filter(|source| !source.is_empty());
+            all.source = both.collect::<Vec<_>>().join("; ");
+            all.seconds.extend(of.seconds);
+        }
+        all
+    }
+
+    fn of(folder: &Path) -> Times {
         let read = |name: &str| read_file(&folder.join(name), 16_000_000).unwrap_or_default();
         let listed = from_csv(&read("times.csv"));
         if listed.seconds.is_empty() { from_markdown(&read("README.md")) } else { listed }
