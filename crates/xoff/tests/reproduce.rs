@@ -176,17 +176,42 @@ fn the_papers_are_complete() {
     }
 }
 
-/// Scenarios, measures, expressions and figures of every experiment, at every scale, without running any.
+/// Scenarios, measures, expressions and figures of every experiment, at every scale and under every reading, without
+/// running any.
 #[test]
 fn every_experiment_is_in_order_at_every_scale() {
-    use xoff::reproduce::{Reproduction, catalogue::Catalogue, scale::Scale};
+    use xoff::reproduce::{catalogue::Catalogue, editions::Edition, scale::Scale};
     use xoff::sweep::pool::Failed;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     let Ok(catalogue) = Catalogue::open(&root) else { panic!("see the_papers_are_complete") };
-    for scale in Scale::ALL {
-        if let Err(Failed::BadInput(problems)) = Reproduction::prepare(&catalogue, &["all".to_owned()], scale) {
+    let all = ["all".to_owned()];
+    let Ok(editions) = Edition::choose(&catalogue, &all, &all) else { panic!("there is a main reading") };
+    for (edition, scale) in editions.iter().flat_map(|edition| Scale::ALL.map(|scale| (edition, scale))) {
+        if let Err(Failed::BadInput(problems)) = edition.prepare(scale) {
             let texts: Vec<String> = problems.iter().map(|problem| problem.render(false)).collect();
-            panic!("{}: {}", scale.name(), texts.join("\n"));
+            panic!("{}, {}: {}", edition.name(), scale.name(), texts.join("\n"));
+        }
+    }
+}
+
+/// Every choice of every open point, those that no reading takes too.
+#[test]
+fn every_choice_can_be_run() {
+    use std::collections::BTreeMap;
+    use xoff::reproduce::{catalogue::Catalogue, runner, scale::Scale};
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+    let Ok(catalogue) = Catalogue::open(&root) else { panic!("see the_papers_are_complete") };
+    for readings in &catalogue.readings {
+        for (index, point) in readings.points.iter().enumerate() {
+            for (number, choice) in point.choices.iter().enumerate().skip(1) {
+                let mut choices = vec![0; readings.points.len()];
+                choices[index] = number;
+                let under = catalogue.under(&BTreeMap::from([(readings.paper.clone(), choices)]));
+                let own: Vec<_> = under.experiments.iter().filter(|of| of.paper == readings.paper).collect();
+                let changed: Vec<_> = own.into_iter().filter(|of| readings.matters(index, of)).collect();
+                let tried = runner::load_all(&changed, Scale::Quick);
+                assert!(tried.is_ok(), "{} {} {}", readings.paper, point.name.value, choice.name.value);
+            }
         }
     }
 }

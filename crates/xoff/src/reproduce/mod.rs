@@ -107,7 +107,9 @@ impl<'a> Reproduction<'a> {
 
     /// Makes what is not made yet, and judges.
     pub fn verdicts(&self, options: &RunOptions, watch: &(dyn Fn(Progress) + Sync)) -> Result<Judgement, Failed> {
-        let mut results = runner::run_all(&self.needed, options, watch)?;
+        let finished = runner::run_all(&self.needed, options, watch)?;
+        let mut results: BTreeMap<String, Results> =
+            self.needed.iter().map(|experiment| (experiment.id.clone(), finished.results(experiment))).collect();
         runner::share(self.catalogue, &mut results);
         let results = Arc::new(results);
         let judged = self.judge(&self.data(&results, false))?;

@@ -7,7 +7,7 @@ use super::scale::Scale;
 use super::store::{self, Origin};
 use crate::models;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -52,8 +52,6 @@ impl RunOptions {
 struct Job<'a> {
     experiment: &'a Experiment,
     group: &'a RunGroup,
-    group_index: usize,
-    cell_index: usize,
     cell: Vec<usize>,
     seed: u64,
     cost: f64,
@@ -64,34 +62,7 @@ struct Job<'a> {
 /// Loads every run of these experiments once, and reads its measures: what is wrong is found before anything runs.
 /// Yields results that have every name and no measured value.
 pub fn rehearse(experiments: &[&Experiment], scale: Scale) -> Result<BTreeMap<String, Results>, Vec<Diagnostic>> {
-    let mut cells: Vec<(&Experiment, &RunGroup, Vec<usize>)> = Vec::new();
-    for experiment in experiments {
-        for group in experiment.groups.iter().filter(|group| !matches!(group.what, What::From(_))) {
-            cells.extend(group.cells(scale).into_iter().map(|cell| (*experiment, group, cell)));
-        }
-    }
-    let tried: Vec<Result<Measured, Vec<Diagnostic>>> =
-        cells.par_iter().map(|(experiment, group, cell)| rehearse_one(experiment, group, cell, scale)).collect();
-    let mut problems: Vec<Diagnostic> = Vec::new();
-    let mut names: Vec<Measured> = Vec::new();
-    for outcome in tried {
-        match outcome {
-            Ok(found) => names.push(found),
-            // The same mistake shows in every cell; once is enough.
-            Err(found) => {
-                for problem in found {
-                    if !problems.iter().any(|known| known.message == problem.message) {
-                        problems.push(problem);
-                    }
-                }
-                names.push(Measured::default());
-            }
-        }
-    }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    let mut names = names.into_iter();
+    let mut names = load_all(experiments, scale)?.into_iter();
     let mut all = BTreeMap::new();
     for experiment in experiments {
         let mut results = frame(experiment, scale);
@@ -114,6 +85,39 @@ pub fn rehearse(experiments: &[&Experiment], scale: Scale) -> Result<BTreeMap<St
         all.insert(experiment.id.clone(), results);
     }
     Ok(all)
+}
+
+/// Loads every cell of these experiments, in order, those that are alike once; yields the names of what each measures.
+pub fn load_all(experiments: &[&Experiment], scale: Scale) -> Result<Vec<Measured>, Vec<Diagnostic>> {
+    let mut cells: Vec<(Name, &Experiment, &RunGroup, Vec<usize>)> = Vec::new();
+    for experiment in experiments {
+        for group in own_groups(experiment) {
+            let named = |cell: Vec<usize>| (name_of(experiment, group, &cell, scale, 0), *experiment, group, cell);
+            cells.extend(group.cells(scale).into_iter().map(named));
+        }
+    }
+    let mut seen: HashMap<&Name, usize> = HashMap::new();
+    let mut different = Vec::new();
+    for (name, experiment, group, cell) in &cells {
+        seen.entry(name).or_insert_with(|| {
+            different.push((*experiment, *group, cell));
+            different.len() - 1
+        });
+    }
+    let tried: Vec<Result<Measured, Vec<Diagnostic>>> =
+        different.par_iter().map(|(experiment, group, cell)| rehearse_one(experiment, group, cell, scale)).collect();
+    let mut problems: Vec<Diagnostic> = Vec::new();
+    for problem in tried.iter().filter_map(|outcome| outcome.as_ref().err()).flatten() {
+        // The same mistake shows in every cell; once is enough.
+        if !problems.iter().any(|known| known.message == problem.message) {
+            problems.push(problem.clone());
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let found = |name: &Name| tried[seen[name]].as_ref().ok().cloned().unwrap_or_default();
+    Ok(cells.iter().map(|(name, ..)| found(name)).collect())
 }
 
 fn rehearse_one(
@@ -203,38 +207,65 @@ fn frame(experiment: &Experiment, scale: Scale) -> Results {
     Results { groups: groups.collect() }
 }
 
-/// Makes all runs of these experiments that are not made yet, and gathers all of them.
-pub fn run_all(
+/// What a run is, before anything is loaded: experiment, group, what is set, seed. Several forms of an experiment have
+/// most of their runs in common.
+type Name = (String, String, Vec<String>, u64);
+
+fn name_of(experiment: &Experiment, group: &RunGroup, cell: &[usize], scale: Scale, seed: u64) -> Name {
+    (experiment.id.clone(), group.name.clone(), group.options(scale, cell, seed).sets, seed)
+}
+
+/// Runs that are made, from which the results of each experiment can be put together.
+pub struct Finished<'a> {
+    options: &'a RunOptions,
+    runs: HashMap<Name, Run>,
+}
+
+impl Finished<'_> {
+    /// All runs of an experiment that was among those run, in whatever form.
+    pub fn results(&self, experiment: &Experiment) -> Results {
+        let scale = self.options.scale;
+        let mut results = frame(experiment, scale);
+        for (group, own) in results.groups.iter_mut().zip(own_groups(experiment)) {
+            for (cell, at) in group.cells.iter_mut().zip(own.cells(scale)) {
+                let seeds = self.options.seeds_of(own);
+                let run = |seed| self.runs.get(&name_of(experiment, own, &at, scale, seed)).cloned();
+                cell.seeds.extend(seeds.filter_map(run));
+            }
+        }
+        results
+    }
+}
+
+/// Makes all runs of these experiments that are not made yet. The same experiment may be there in several forms.
+pub fn run_all<'a>(
     experiments: &[&Experiment],
-    options: &RunOptions,
+    options: &'a RunOptions,
     watch: &(dyn Fn(Progress) + Sync),
-) -> Result<BTreeMap<String, Results>, Failed> {
+) -> Result<Finished<'a>, Failed> {
     let build = build_id()?;
-    let mut jobs = Vec::new();
+    let mut names = HashSet::new();
+    let mut jobs: Vec<Job<'_>> = Vec::new();
     for experiment in experiments {
-        jobs.extend(jobs_of(experiment, options, &build));
+        let own = jobs_of(experiment, options, &build);
+        jobs.extend(own.into_iter().filter(|job| names.insert(job.identity())));
     }
     let runs = pool::run_all(&jobs, options.jobs, watch)?;
-    let mut all: BTreeMap<String, Results> =
-        experiments.iter().map(|experiment| (experiment.id.clone(), frame(experiment, options.scale))).collect();
-    for (job, run) in jobs.iter().zip(runs) {
-        let results = all.get_mut(&job.experiment.id).and_then(|results| results.groups.get_mut(job.group_index));
-        if let Some(group) = results {
-            group.cells[job.cell_index].seeds.push(run);
-        }
-    }
-    Ok(all)
+    Ok(Finished { options, runs: jobs.iter().map(Job::identity).zip(runs).collect() })
+}
+
+/// The groups that an experiment runs itself.
+fn own_groups(experiment: &Experiment) -> impl Iterator<Item = &RunGroup> {
+    experiment.groups.iter().filter(|group| group.source().is_none())
 }
 
 /// The runs of an experiment, seed by seed.
 fn jobs_of<'a>(experiment: &'a Experiment, options: &'a RunOptions, build: &'a str) -> Vec<Job<'a>> {
-    let own = experiment.groups.iter().filter(|group| !matches!(group.what, What::From(_)));
     let mut jobs = Vec::new();
-    for (group_index, group) in own.enumerate() {
-        for (cell_index, cell) in group.cells(options.scale).into_iter().enumerate() {
+    for group in own_groups(experiment) {
+        for cell in group.cells(options.scale) {
             for seed in options.seeds_of(group) {
-                let cell = cell.clone();
-                jobs.push(Job { experiment, group, group_index, cell_index, cell, seed, cost: 0.0, options, build });
+                jobs.push(Job { experiment, group, cell: cell.clone(), seed, cost: 0.0, options, build });
             }
         }
     }
@@ -268,6 +299,10 @@ impl pool::Job for Job<'_> {
 }
 
 impl Job<'_> {
+    fn identity(&self) -> Name {
+        name_of(self.experiment, self.group, &self.cell, self.options.scale, self.seed)
+    }
+
     /// `runs/pcn-fig2/FINGERPRINT.json`: what several readings run alike is run once.
     fn file(&self, origin: &Origin) -> PathBuf {
         self.options.folder.join("runs").join(&self.experiment.id).join(format!("{}.json", origin.inputs))

@@ -80,20 +80,6 @@ fn combinations(readings: &Readings, wanted: &[String]) -> Result<(Vec<usize>, V
     Ok((varied, all))
 }
 
-/// A paper's experiments, each in all the forms that the combinations ask for.
-struct Forms<'a> {
-    readings: &'a Readings,
-    /// By experiment: the points that change anything in it.
-    concerned: BTreeMap<String, Vec<usize>>,
-}
-
-impl Forms<'_> {
-    /// What tells the forms of an experiment apart.
-    fn key(&self, experiment: &str, choices: &[usize]) -> Vec<usize> {
-        self.concerned.get(experiment).into_iter().flatten().map(|&point| choices[point]).collect()
-    }
-}
-
 /// Runs every combination on the experiments of one paper, and judges all of its claims under each.
 pub fn search(
     catalogue: &Catalogue,
@@ -110,18 +96,16 @@ pub fn search(
     let (varied, combinations) = combinations(readings, points).map_err(|problem| Failed::BadInput(vec![problem]))?;
     let named = [paper.to_owned()];
     let whole = Reproduction::prepare(catalogue, &named, options.scale)?;
-    let points = 0..readings.points.len();
-    let of = |experiment: &&Experiment| {
-        (experiment.id.clone(), points.clone().filter(|point| readings.matters(*point, experiment)).collect())
-    };
-    let forms = Forms { readings, concerned: whole.needed.iter().map(of).collect() };
-    let made = run_forms(&forms, catalogue, &whole, &combinations, options, watch)?;
+    let forms = forms(readings, &whole.needed, &combinations);
+    let each: Vec<&Experiment> = forms.values().collect();
+    runner::load_all(&each, options.scale).map_err(Failed::BadInput)?;
+    let finished = runner::run_all(&each, options, watch)?;
     let mut tried = Vec::new();
     for choices in &combinations {
         let mut results: BTreeMap<String, Results> = BTreeMap::new();
         for experiment in &whole.needed {
-            let key = (experiment.id.clone(), forms.key(&experiment.id, choices));
-            results.extend(made.get(&key).map(|found| (experiment.id.clone(), found.clone())));
+            let form = &forms[&key(readings, experiment, choices)];
+            results.insert(experiment.id.clone(), finished.results(form));
         }
         runner::share(catalogue, &mut results);
         let judged = whole.judge(&whole.data(&Arc::new(results), false))?;
@@ -136,39 +120,31 @@ pub fn search(
     })
 }
 
-/// The results of every form of every experiment, each made once.
-type Made = BTreeMap<(String, Vec<usize>), Results>;
+/// What tells the forms of an experiment apart: the choices that change anything in it.
+type FormKey = (String, Vec<usize>);
 
-fn run_forms(
-    forms: &Forms<'_>,
-    catalogue: &Catalogue,
-    whole: &Reproduction<'_>,
+fn key(readings: &Readings, experiment: &Experiment, choices: &[usize]) -> FormKey {
+    let matters = |(point, _): &(usize, &usize)| readings.matters(*point, experiment);
+    let own = choices.iter().enumerate().filter(matters).map(|(_, &choice)| choice).collect();
+    (experiment.id.clone(), own)
+}
+
+/// Every experiment in all the forms that the combinations ask for.
+fn forms(
+    readings: &Readings,
+    experiments: &[&Experiment],
     combinations: &[Vec<usize>],
-    options: &RunOptions,
-    watch: &(dyn Fn(Progress) + Sync),
-) -> Result<Made, Failed> {
-    // The forms of each experiment that are not made yet; each round makes one of each.
-    let mut left: BTreeMap<String, BTreeMap<Vec<usize>, &Vec<usize>>> = BTreeMap::new();
-    for experiment in &whole.needed {
-        let own = combinations.iter().map(|choices| (forms.key(&experiment.id, choices), choices));
-        left.insert(experiment.id.clone(), own.collect());
-    }
-    let mut made = Made::new();
-    while left.values().any(|own| !own.is_empty()) {
-        let mut round: Vec<(Vec<usize>, Experiment)> = Vec::new();
-        for (id, own) in &mut left {
-            let Some((key, choices)) = own.pop_first() else { continue };
-            let Some(experiment) = catalogue.experiment(id) else { continue };
-            round.push((key, forms.readings.apply(choices, experiment)));
-        }
-        let experiments: Vec<&Experiment> = round.iter().map(|(_, experiment)| experiment).collect();
-        runner::rehearse(&experiments, options.scale).map_err(Failed::BadInput)?;
-        let mut results = runner::run_all(&experiments, options, watch)?;
-        for (key, experiment) in &round {
-            made.extend(results.remove(&experiment.id).map(|found| ((experiment.id.clone(), key.clone()), found)));
+) -> BTreeMap<FormKey, Experiment> {
+    let mut forms = BTreeMap::new();
+    for experiment in experiments {
+        for choices in combinations {
+            forms.entry(key(readings, experiment, choices)).or_insert_with(|| {
+                // Nothing of it is drawn, and there may be many.
+                Experiment { figures: Vec::new(), ..readings.apply(choices, experiment) }
+            });
         }
     }
-    Ok(made)
+    forms
 }
 
 impl Tried {
