@@ -28,7 +28,8 @@ impl Times {
         all
     }
 
-    fn of(folder: &Path) -> Times {
+    /// What one folder says.
+    pub fn of(folder: &Path) -> Times {
         let read = |name: &str| read_file(&folder.join(name), 16_000_000).unwrap_or_default();
         let listed = from_csv(&read("times.csv"));
         if listed.seconds.is_empty() { from_markdown(&read("README.md")) } else { listed }
