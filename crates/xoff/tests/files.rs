@@ -299,7 +299,7 @@ fn a_reproduction_that_is_interrupted_goes_on() {
     let scenario = String::from_utf8(bench.read("experiments/toy/scenarios/tiny.toml")).unwrap();
     bench.write("experiments/toy/scenarios/tiny.toml", changed(&scenario, "400us", "10ms"));
     let args = ["reproduce", "toy", "--out", "out", "--jobs", "1"];
-    let runs = bench.path.join("out/runs/toy-fig1/main");
+    let runs = bench.path.join("out/runs/toy-fig1");
     let some = || runs.exists() && entries(&runs).iter().any(|name| name.ends_with(".json") && !name.starts_with('.'));
     let output = interrupted(&bench, &args, "-INT", some);
     let text = stderr(&output);
@@ -338,7 +338,7 @@ fn a_changed_digit_in_the_store_is_noticed() {
         value["claims"].clone()
     };
     let first = claims(&bench.xoff(&args));
-    let runs = bench.path.join("out/runs/toy-fig1/main");
+    let runs = bench.path.join("out/runs/toy-fig1");
     let path = runs.join(&entries(&runs)[0]);
     let whole = fs::read(&path).unwrap();
     let start = whole.windows(9).position(|window| window == b"\"numbers\"").unwrap();

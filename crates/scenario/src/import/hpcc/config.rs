@@ -1,7 +1,6 @@
 //! The configuration: keys with their values, in any order.
 
 use super::super::words::{Result, Word, Words, number, shown};
-use super::dialect::Dialect;
 use super::keys::{DCQCN, DCTCP, Fate, HPCC, KEYS, Key, Kind, PINT, TIMELY, among, find};
 use super::units;
 use crate::{Diagnostic, Place, Source};
@@ -236,10 +235,10 @@ impl<'a> Config<'a> {
         )
     }
 
-    /// Keys that were written and have no effect under this mode, there as here.
-    pub fn unused(&self, mode: u64, dialect: Dialect) -> Vec<&'static str> {
+    /// Keys that were written and have no effect under this mode, or are `ignored` for another reason, there as here.
+    pub fn unused(&self, mode: u64, ignored: impl Fn(&str) -> bool) -> Vec<&'static str> {
         let unused = |given: &&Given<'_>| match given.key.fate {
-            _ if dialect.power().is_some_and(|power| power.ignores(given.key.name)) => true,
+            _ if ignored(given.key.name) => true,
             Fate::MappedIn(modes) => !modes.contains(&mode),
             Fate::Inert => true,
             _ => false,

@@ -75,7 +75,7 @@ pub fn import(source: &Arc<Source>, files: &Files, stem: Option<&str>) -> Result
         Fact::new("flows", flows.len()),
         Fact::new("simulator", dialect.name()),
         Fact::new("mode", mode),
-        Fact::new("unused_keys", config.unused(mode, dialect)),
+        Fact::new("unused_keys", config.unused(mode, |key| dialect.power().is_some_and(|power| power.ignores(key)))),
     ];
     Ok(Imported { name, text, files: vec![Attachment { name: flow_file, source: list }], warnings, facts })
 }

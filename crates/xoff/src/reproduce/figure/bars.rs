@@ -1,7 +1,7 @@
 //! Bars: grouped along an axis or by measure, side by side or stacked.
 
 use super::builder::{Builder, View};
-use super::spec::{Kind, Series, What};
+use super::series::{Kind, Series, What};
 use crate::reproduce::results::{Cell, Estimate, Run};
 use xoff_results::figures::chart::{Bar, Part};
 

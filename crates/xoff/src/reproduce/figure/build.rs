@@ -2,7 +2,8 @@
 
 use super::builder::{Builder, View, first_measure};
 use super::pick::Picked;
-use super::spec::{AxisSpec, FigureSpec, Kind};
+use super::series::{AxisSpec, Kind};
+use super::spec::FigureSpec;
 use super::{Shown, bars, lines, table};
 use crate::reproduce::results::Results;
 use xoff_results::figures::chart::{Axis, AxisUnit, Chart, Panel};

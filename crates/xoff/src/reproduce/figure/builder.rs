@@ -2,7 +2,8 @@
 
 use super::paper::{self, Met};
 use super::pick::{Choice, Picked};
-use super::spec::{FigureSpec, Series, What};
+use super::series::{Series, What};
+use super::spec::FigureSpec;
 use super::style::{Styles, of_scheme};
 use crate::reproduce::results::{Cell, Estimate, Results, Run};
 use xoff_results::figures::chart::{Line, Quoted, RGBColor};
@@ -202,7 +203,7 @@ impl<'a> Builder<'a> {
         (colour, bar): Spot,
     ) {
         for (index, quote) in self.spec.paper.iter().enumerate() {
-            if !quote.is_general() && quote.is_of(series, measure) && quote.fits(view, choice) {
+            if !quote.is_general() && quote.is_of(series, measure) && quote.fits(&view.picked, choice) {
                 self.met.push(Met { quote: index, colour, bar });
             }
         }

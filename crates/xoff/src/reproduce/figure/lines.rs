@@ -1,7 +1,7 @@
 //! Curves: over time, over a numeric axis of the runs, and distributions over seeds.
 
 use super::builder::{Builder, Point, View};
-use super::spec::{AxisSpec, Kind, Series, What};
+use super::series::{AxisSpec, Kind, Series, What};
 use crate::reproduce::results::Cell;
 use xoff_results::figures::chart::Line;
 use xoff_results::figures::path::{LANDMARKS, landmarks};

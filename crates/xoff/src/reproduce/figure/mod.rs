@@ -1,6 +1,6 @@
 //! Figures and tables of experiments, from `[[figure]]` and the runs' results.
 //!
-//! [`spec`] is what an experiment asks for, `pick` finds the runs, `build` makes the chart of
+//! [`spec`] is what an experiment asks for, of `series` and `paper`; `pick` finds the runs, `build` makes the chart of
 //! them, with `lines`, `bars` and `table`; `paper` puts the paper's own numbers beside ours, `style` gives every label
 //! its look.
 
@@ -10,6 +10,7 @@ mod builder;
 mod lines;
 pub mod paper;
 mod pick;
+mod series;
 pub mod spec;
 mod style;
 mod table;

@@ -1,8 +1,7 @@
 //! `[[figure.paper]]`: the paper's own numbers beside ours.
 
-use super::builder::View;
-use super::pick::{Choice, is};
-use super::spec::{AxisSpec, Kind, Series, What, axis_values};
+use super::pick::{Choice, Picked, is};
+use super::series::{AxisSpec, Kind, Series, What, axis_values};
 use xoff_results::figures::chart::{QuotedPlace, RGBColor, Shape};
 use xoff_scenario::diagnostic::{Diagnostic, Place};
 use xoff_scenario::number::thousands;
@@ -155,14 +154,14 @@ impl Quote {
     }
 
     /// Whether it is about what this choice of values yields.
-    pub fn fits(&self, view: &View<'_>, choice: &Choice) -> bool {
+    pub fn fits(&self, picked: &Picked<'_>, choice: &Choice) -> bool {
         self.at.iter().all(|at| {
-            let Ok(axis) = view.picked.axis(&at.axis) else { return false };
-            let wanted = |of: (usize, usize)| at.values.iter().any(|value| is(view.picked.value(of), value));
+            let Ok(axis) = picked.axis(&at.axis) else { return false };
+            let wanted = |of: (usize, usize)| at.values.iter().any(|value| is(picked.value(of), value));
             match choice.iter().find(|(of, _)| *of == axis) {
                 Some(of) => wanted(*of),
                 // Where a filter leaves one value, it is that.
-                None => matches!(&view.picked.choices(&[axis])[..], [one] if wanted(one[0])),
+                None => matches!(&picked.choices(&[axis])[..], [one] if wanted(one[0])),
             }
         })
     }

@@ -1,6 +1,6 @@
 //! Which runs a series of a figure is made of.
 
-use super::spec::Series;
+use super::series::Series;
 use crate::reproduce::results::{AxisValue, Cell, Group, Results};
 
 /// A choice of values: pairs of axis and value index.

@@ -3,7 +3,8 @@
 use super::Shown;
 use super::builder::View;
 use super::paper::{self, Quote};
-use super::spec::{FigureSpec, What};
+use super::series::What;
+use super::spec::FigureSpec;
 use crate::reproduce::judged::TableShown;
 use crate::reproduce::results::{Estimate, Results};
 use xoff_scenario::number::{brief, thousands};
@@ -36,7 +37,7 @@ pub fn draw(spec: &FigureSpec, results: &Results) -> Result<Vec<Shown>, String> 
             let mut cells = Vec::new();
             for (measure, _) in list {
                 let ours = view.estimate(series, cell, measure)?.map_or_else(|| "-".to_owned(), text);
-                let theirs = |quote: &&Quote| quote.is_of(series, Some(measure)) && quote.fits(&view, &choice);
+                let theirs = |quote: &&Quote| quote.is_of(series, Some(measure)) && quote.fits(&view.picked, &choice);
                 let found: Vec<&Quote> = spec.paper.iter().filter(theirs).collect();
                 quoted.extend(&found);
                 cells.push(match found.first() {
