@@ -18,7 +18,7 @@ pub const DASHES: [Dash; 4] = [Dash::Solid, Dash::Long, Dash::Short, Dash::Dotte
 
 /// Schemes with a colour of their own, so that a scheme looks the same in every figure. Those that
 /// a paper compares have different colours, not just different dashes.
-const SCHEMES: [(&str, RGBColor, Dash); 20] = [
+const SCHEMES: [(&str, RGBColor, Dash); 21] = [
     ("none", RGBColor(0x55, 0x55, 0x55), Dash::Long),
     ("dcqcn", PALETTE[0], Dash::Solid),
     ("pcn", PALETTE[1], Dash::Short),
@@ -39,6 +39,7 @@ const SCHEMES: [(&str, RGBColor, Dash); 20] = [
     ("dctcp", PALETTE[6], Dash::Dotted),
     ("swift", PALETTE[1], Dash::Dotted),
     ("rocc", PALETTE[5], Dash::Dotted),
+    ("np-ecn", PALETTE[3], Dash::Dotted),
 ];
 
 /// Colour and dash of the `index`-th curve of a figure; all different up to 28. Neighbours differ

@@ -76,16 +76,20 @@ impl Cp {
         let gateway = at.leaves_domain.then(|| Box::new(gateway));
         Cp { point: IntPoint::new(precision, at), gateway }
     }
+
+    /// Whether packets are read when they come, not when they leave. A queue that serves other schemes as well calls
+    /// both hooks.
+    #[inline]
+    fn reads_arrivals(&self) -> bool {
+        self.gateway.as_ref().is_some_and(|gateway| gateway.reading.on_arrival)
+    }
 }
 
 impl CongestionPoint for Cp {
     type Feedback = Feedback;
 
     fn hooks(&self) -> Hooks {
-        match &self.gateway {
-            Some(gateway) if gateway.reading.on_arrival => Hooks::ENQUEUE,
-            _ => Hooks::DEQUEUE,
-        }
+        if self.reads_arrivals() { Hooks::ENQUEUE } else { Hooks::DEQUEUE }
     }
 
     fn on_enqueue(
@@ -96,7 +100,9 @@ impl CongestionPoint for Cp {
         mark: Mark<'_>,
         notify: impl FnMut(u32, Feedback),
     ) {
-        self.pass(view, packet, mark, notify);
+        if self.reads_arrivals() {
+            self.pass(view, packet, mark, notify);
+        }
     }
 
     #[inline]
@@ -107,7 +113,9 @@ impl CongestionPoint for Cp {
         mark: Mark<'_>,
         notify: impl FnMut(u32, Feedback),
     ) {
-        self.pass(view, packet, mark, notify);
+        if !self.reads_arrivals() {
+            self.pass(view, packet, mark, notify);
+        }
     }
 }
 
