@@ -2,7 +2,7 @@
 //! the files it names, as a scenario.
 //!
 //! It is a relative of the HPCC authors': words, topology and much of the text are the same
-//! ([`hpcc`](super::hpcc)). Reading order: [`keys`] (what becomes of each key), `flows`, `scenario`.
+//! ([`hpcc`]). Reading order: [`keys`] (what becomes of each key), `flows`, `scenario`.
 
 mod flows;
 pub mod keys;
