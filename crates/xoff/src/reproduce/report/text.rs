@@ -23,6 +23,79 @@ fn worth_a_line(experiment: &ExperimentPage) -> bool {
 }
 
 fn of_experiment(experiment: &ExperimentPage, width: usize) -> String {
+    let head = format!("{}: {} ({})", experiment.id, experiment.title, experiment.place);
+    let mut out = shorten(&head, width) + "\n";
+    let mut said = Vec::new();
+    said.extend(Some(cost(experiment)).filter(|cost| !cost.is_empty()));
+    if experiment.setting == "testbed" {
+        said.push("simulated; the paper used a testbed".into());
+    }
+    if !experiment.scaled.is_empty() {
+        said.push(format!("scaled: {}", experiment.scaled));
+    }
+    for line in fold(&said.join("; "), width - 2) {
+        out.push_str(&format!("  {line}\n"));
+    }
+    let (failures, more) = first_failures(&experiment.failures);
+    for failure in failures {
+        out.push_str(&shorten(&format!("  a run failed: {}", one_line(failure)), width));
+        out.push('\n');
+    }
+    if more > 0 {
+        out.push_str(&format!("  {}\n", more_failed(more)));
+    }
+    if experiment.claims.is_empty() {
+        return out;
+    }
+    let mut grid = Grid::new(["claim", "verdict", "paper", "ours", ""]).left(&[1, 4]);
+    for claim in &experiment.claims {
+        let (paper, ours) = (or_dash(&claim.paper), or_dash(&claim.ours));
+        grid.row([
+            shorten(&claim.id, 16),
+            words(claim.verdict).to_owned(),
+            shorten(&paper, 13),
+            shorten(&ours, 21),
+            String::new(),
+        ]);
+    }
+    let widest = |column: usize| {
+        let cells = grid.rows.iter().chain([&grid.head]).map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let taken = (0..4).map(|column| widest(column) + 2).sum::<usize>() + 2;
+    let room = width.saturating_sub(taken);
+    for (row, claim) in grid.rows.iter_mut().zip(&experiment.claims) {
+        row[4] = shorten(&one_line(&claim.says), room);
+    }
+    out.push_str(&grid.text());
+    for group in by_reason(&experiment.claims) {
+        let diagnosis = one_line(&group[0].diagnosis);
+        if diagnosis.is_empty() {
+            continue;
+        }
+        let ids: Vec<&str> = group.iter().map(|claim| claim.id.as_str()).collect();
+        // The pages have all of it.
+        let lines = fold(&shorten(&format!("{}: {diagnosis}", ids.join(", ")), 3 * (width - 8)), width - 4);
+        for (index, line) in lines.iter().enumerate() {
+            out.push_str(if index == 0 { "  " } else { "    " });
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+fn words(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "holds",
+        Verdict::HoldsInDirection => "in direction",
+        Verdict::DoesNotHold => "does not hold",
+        Verdict::NotRunAtThisScale => "not run",
+        Verdict::NotJudged => "not judged",
+    }
+}
+
+fn totals(book: &Book) -> String {
     let head = ["paper", "reading", "hold", "direction", "fail", "not run", "unjudged", "apart", "hold", "or dir."];
     let mut grid = Grid::new(head).left(&[1]);
     let mut row = |name: &str, reading: &str, of: Totals| {
