@@ -9,7 +9,9 @@
 
 use crate::dcqcn::{self, MarkAt, Notify};
 use crate::param::{Base, ParamValues, Preset, SchemeSpec, params, presets};
+use crate::parts::clock::grid_after;
 use crate::parts::frame_content;
+use crate::parts::paused_packets::PausedPackets;
 use crate::parts::red::Red;
 use crate::{Configured, Overlay};
 use std::sync::Arc;
@@ -48,9 +50,7 @@ impl Configured for NpEcn {
     .with_base(Base::Default("dcqcn:paper"));
 
     fn configure(values: &ParamValues) -> NpEcn {
-        let base = values.base().expect("an overlay with a default base has one");
-        let base = (base.spec().name == "dcqcn").then(|| Arc::new(dcqcn::Params::read(base)));
-        NpEcn { params: Params::read(values), base }
+        NpEcn { params: Params::read(values), base: dcqcn::Params::beneath(values) }
     }
 }
 
@@ -88,7 +88,7 @@ impl Scheme for NpEcn {
     type Switch = Absent;
 
     fn congestion_point(&self, at: &QueueFacts) -> Cp {
-        Cp(Box::new(Egress { red: self.base().red(at), waiting: 0, paused_left: 0 }))
+        Cp(Box::new(Egress { red: self.base().red(at), paused: PausedPackets::default() }))
     }
 
     fn notification_point(&self, _: &FlowFacts) -> Np {
@@ -122,10 +122,7 @@ pub struct Cp(Box<Egress>);
 #[derive(Clone, Debug)]
 struct Egress {
     red: Red,
-    /// Data packets in the queue, of whatever scheme: ACKs may share it, and are not shown at departure.
-    waiting: u32,
-    /// Of those, the ones that were in the queue at the last RESUME: the next to leave.
-    paused_left: u32,
+    paused: PausedPackets,
 }
 
 impl CongestionPoint for Cp {
@@ -137,17 +134,14 @@ impl CongestionPoint for Cp {
 
     #[inline]
     fn on_enqueue(&mut self, view: &QueueView, _: &PacketFacts, _: u16, _: Mark<'_>, _: impl FnMut(u32, Cnp)) {
-        // What the buffer refused or a watchdog flushed was counted in, but never leaves.
-        self.0.waiting = self.0.waiting.min(view.queue_packets) + 1;
+        self.0.paused.arrive(view);
     }
 
     #[inline]
     fn on_dequeue(&mut self, view: &QueueView, packet: &PacketFacts, mark: Mark<'_>, _: impl FnMut(u32, Cnp)) {
         let queue = &mut *self.0;
-        queue.waiting = queue.waiting.saturating_sub(1).min(view.queue_packets);
-        if queue.paused_left > 0 {
-            queue.paused_left = (queue.paused_left - 1).min(queue.waiting);
-        } else if packet.own && queue.red.decide(view.queue_bytes) {
+        let held = queue.paused.leave(view);
+        if !held && packet.own && queue.red.decide(view.queue_bytes) {
             mark.ecn.mark();
         }
     }
@@ -155,8 +149,7 @@ impl CongestionPoint for Cp {
     fn on_pause_change(&mut self, view: &QueueView) {
         // RESUME, or a timed PAUSE that has expired.
         if !view.paused {
-            self.0.waiting = self.0.waiting.min(view.queue_packets);
-            self.0.paused_left = self.0.waiting;
+            self.0.paused.resume(view);
         }
     }
 }
@@ -187,8 +180,7 @@ impl NotificationPoint for Np {
             return self.vote();
         };
         if self.timer.is_none() {
-            let periods = packet.now.saturating_since(start).ps() / self.interval.ps().max(1) + 1;
-            self.timer = Some(start + self.interval * periods);
+            self.timer = Some(grid_after(packet.now, start, self.interval));
         }
         None
     }

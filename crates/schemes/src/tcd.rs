@@ -13,6 +13,7 @@
 
 use crate::dcqcn::{self, CnpTiming, MarkAt, Notify, PollFrom};
 use crate::param::{Base, ParamValues, Preset, SchemeSpec, params, presets};
+use crate::parts::clock::grid_after;
 use crate::parts::frame_content;
 use crate::parts::red::Red;
 use crate::{Configured, Overlay};
@@ -81,9 +82,7 @@ impl Configured for Tcd {
     .with_base(Base::Default("dcqcn:paper"));
 
     fn configure(values: &ParamValues) -> Tcd {
-        let base = values.base().expect("an overlay with a default base has one");
-        let base = (base.spec().name == "dcqcn").then(|| Arc::new(dcqcn::Params::read(base)));
-        Tcd { params: Params::read(values), base }
+        Tcd { params: Params::read(values), base: dcqcn::Params::beneath(values) }
     }
 }
 
@@ -372,8 +371,7 @@ impl NotificationPoint for Np {
             }
             let start = *self.last.get_or_insert(now);
             if self.timer.is_none() {
-                let periods = now.saturating_since(start).ps() / self.interval.ps().max(1) + 1;
-                self.timer = Some(start + self.interval * periods);
+                self.timer = Some(grid_after(now, start, self.interval));
             }
             return None;
         }

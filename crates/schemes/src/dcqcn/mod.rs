@@ -16,6 +16,7 @@ pub use spec::{
 
 use crate::Configured;
 use crate::param::{ParamValues, RateValue, SchemeSpec};
+use crate::parts::clock::grid_after;
 use crate::parts::red::Red;
 use std::sync::Arc;
 use xoff_engine::{BitRate, Span, Time};
@@ -207,8 +208,7 @@ impl NotificationPoint for Np {
                 self.marked = true;
                 let start = *self.last.get_or_insert(packet.now);
                 if self.timer.is_none() {
-                    let periods = packet.now.saturating_since(start).ps() / self.interval.ps().max(1) + 1;
-                    self.timer = Some(start + self.interval * periods);
+                    self.timer = Some(grid_after(packet.now, start, self.interval));
                 }
                 None
             }

@@ -1,8 +1,9 @@
 //! DCQCN's parameters and presets, as people see them.
 
-use crate::param::{Preset, SchemeSpec, Tuned, params, presets};
+use crate::param::{ParamValues, Preset, SchemeSpec, Tuned, params, presets};
 use crate::parts::red::Red;
 use crate::parts::rounding;
+use std::sync::Arc;
 use xoff_fabric::scheme::QueueFacts;
 
 pub const SPEC: SchemeSpec = SchemeSpec::new(
@@ -116,6 +117,12 @@ impl Params {
     /// The marking of a queue.
     pub fn red(&self, at: &QueueFacts) -> Red {
         Red::new(self.kmin.at_queue(at), self.kmax.at_queue(at), self.pmax.at(at.rate), at)
+    }
+
+    /// Those of the DCQCN beneath an overlay with a default base. None of a base that is another scheme.
+    pub fn beneath(overlay: &ParamValues) -> Option<Arc<Params>> {
+        let base = overlay.base().expect("an overlay with a default base has one");
+        (base.spec().name == "dcqcn").then(|| Arc::new(Params::read(base)))
     }
 }
 

@@ -6,6 +6,13 @@
 
 use xoff_engine::{Span, Time};
 
+/// The first point after `now` of a grid from `start` on. A period of nothing is taken as a picosecond.
+#[inline]
+pub fn grid_after(now: Time, start: Time, period: Span) -> Time {
+    let periods = now.saturating_since(start).ps() / period.ps().max(1) + 1;
+    start + period * periods
+}
+
 /// Ticks at the multiples of its period, while awake.
 #[derive(Clone, Debug)]
 pub struct Clock {
@@ -62,6 +69,13 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_grid_has_a_point_after_now() {
+        let us = Time::from_us;
+        let after = |now| grid_after(us(now), us(7), Span::from_us(50));
+        assert_eq!([after(7), after(56), after(57), after(300)], [us(57), us(57), us(107), us(307)]);
+    }
 
     #[test]
     fn ticks_lie_on_a_grid() {

@@ -6,6 +6,7 @@ pub mod frame_content;
 pub mod hpcc_law;
 pub mod int;
 pub mod newreno;
+pub mod paused_packets;
 pub mod pi;
 pub mod qcn_family;
 pub mod qcn_limiter;

@@ -15,6 +15,7 @@
 use crate::Configured;
 use crate::param::{ParamValues, Preset, SchemeSpec, params, presets};
 use crate::parts::frame_content;
+use crate::parts::paused_packets::PausedPackets;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::packet::Ecn;
@@ -101,7 +102,7 @@ impl Scheme for Pcn {
     type Switch = Absent;
 
     fn congestion_point(&self, _: &QueueFacts) -> Cp {
-        Cp { threshold_bytes: self.params.mark_threshold, waiting: 0, paused_left: 0 }
+        Cp { threshold_bytes: self.params.mark_threshold, paused: PausedPackets::default() }
     }
 
     fn notification_point(&self, of: &FlowFacts) -> Np {
@@ -168,11 +169,8 @@ pub struct Cnp {
 #[derive(Clone, Debug)]
 pub struct Cp {
     threshold_bytes: u64,
-    /// Data packets in the queue, of whatever scheme. Counted here because ACKs may share the queue
-    /// and are not shown at departure: they must not use up PN.
-    waiting: u32,
-    /// PN: of those, the ones that were in the queue at the last RESUME.
-    paused_left: u32,
+    /// PN.
+    paused: PausedPackets,
 }
 
 impl CongestionPoint for Cp {
@@ -184,19 +182,14 @@ impl CongestionPoint for Cp {
 
     #[inline]
     fn on_enqueue(&mut self, view: &QueueView, _: &PacketFacts, _: u16, _: Mark<'_>, _: impl FnMut(u32, Cnp)) {
-        // What the buffer refused or a watchdog flushed was counted in, but never leaves.
-        self.waiting = self.waiting.min(view.queue_packets);
-        self.paused_left = self.paused_left.min(self.waiting);
-        self.waiting += 1;
+        self.paused.arrive(view);
     }
 
     #[inline]
     fn on_dequeue(&mut self, view: &QueueView, packet: &PacketFacts, mark: Mark<'_>, _: impl FnMut(u32, Cnp)) {
-        self.waiting = self.waiting.saturating_sub(1).min(view.queue_packets);
-        if self.paused_left > 0 {
-            // One of the N paused packets: not marked. (A mark of an earlier hop stays.)
-            self.paused_left = (self.paused_left - 1).min(self.waiting);
-        } else if view.queue_bytes > self.threshold_bytes && packet.own {
+        // One of the N paused packets is not marked. (A mark of an earlier hop stays.)
+        let held = self.paused.leave(view);
+        if !held && view.queue_bytes > self.threshold_bytes && packet.own {
             // Conventional ECN with threshold 0, on what the packet leaves behind.
             mark.ecn.mark();
         }
@@ -212,8 +205,7 @@ impl CongestionPoint for Cp {
 
     fn on_resume_again(&mut self, view: &QueueView) {
         // Figure 7 sets PN at every RESUME, whether or not the time of the PAUSE has run out before.
-        self.waiting = self.waiting.min(view.queue_packets);
-        self.paused_left = self.waiting;
+        self.paused.resume(view);
     }
 }
 
