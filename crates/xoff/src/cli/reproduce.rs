@@ -7,7 +7,7 @@ use crate::reproduce::editions::Edition;
 use crate::reproduce::report;
 use crate::reproduce::runner::RunOptions;
 use crate::reproduce::scale::Scale;
-use crate::reproduce::search::{self, STATED, Search};
+use crate::reproduce::search::{Prepared, STATED, Search};
 use crate::reproduce::{Reproduced, Reproduction, Spent};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -92,7 +92,8 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
         edition.stand_beside(&mut first.book, &judgement.judged);
     }
     let Some(mut made) = made else { return Ok(()) };
-    (made.book.runs, made.book.cpu_seconds) = (spent.len(), spent.values().sum());
+    (made.book.runs, made.book.cpu_seconds) = (spent.len(), spent.values().map(|(seconds, _)| seconds).sum());
+    made.book.found = spent.values().filter(|(_, found)| *found).count();
     made.book.command = command();
     made.book.commit = commit(&args.from).unwrap_or_default();
     made.book.wall_seconds = began.elapsed().as_secs_f64();
@@ -138,14 +139,17 @@ fn bar(args: &ReproduceArgs, expected: f64, name: &str) -> Whole {
 
 /// The grid of readings of each paper that is named.
 fn search(args: &ReproduceArgs, catalogue: &Catalogue) -> Result<(), Stop> {
+    let prepare = |paper: &String| Prepared::of(catalogue, paper, &args.search, args.scale);
+    let prepared: Vec<Prepared<'_>> = args.names.iter().map(prepare).collect::<Result<_, _>>()?;
     let (out, workplace) = open_out(args)?;
     let options = options(args, &workplace);
     let mut staging = Staging::create(workplace.path())?;
     let figures = staging.folder(report::FIGURES)?;
     let mut page = String::new();
-    for paper in &args.names {
+    for search in &prepared {
+        let paper = search.paper();
         let bar = bar(args, 0.0, paper);
-        let found = search::search(catalogue, paper, &args.search, &options, &|at| bar.update(&at))?;
+        let found = search.run(&options, &|at| bar.update(&at))?;
         bar.finish();
         let csv = found.csv();
         staging.write(&format!("{paper}-search.csv"), csv.as_bytes())?;

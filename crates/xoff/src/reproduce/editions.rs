@@ -2,6 +2,7 @@
 
 use super::Reproduction;
 use super::catalogue::Catalogue;
+use super::experiment::Experiment;
 use super::judged::{Book, ChoicePage, Judged, PointPage, ReadingPage};
 use super::reading::{self, Readings};
 use super::scale::Scale;
@@ -37,7 +38,11 @@ impl Edition {
         let edition = |number: usize| {
             let readings: BTreeMap<String, usize> =
                 lists.iter().filter_map(|(of, list)| Some((of.paper.clone(), *list.get(number)?))).collect();
-            let of_these = asked.iter().filter(|experiment| readings.contains_key(&experiment.paper));
+            let runs = |experiment: &&&Experiment| match readings.get(&experiment.paper) {
+                Some(&reading) => reading == 0 || experiment.main_only.is_empty(),
+                None => false,
+            };
+            let of_these = asked.iter().filter(runs);
             Edition {
                 catalogue: catalogue.under(&choices(catalogue, &readings)),
                 names: of_these.map(|experiment| experiment.id.clone()).collect(),

@@ -27,6 +27,8 @@ pub struct Experiment {
     pub shows: String,
     pub reads: String,
     pub checked_by: String,
+    /// Too long for more than the main reading; else empty.
+    pub main_only: String,
     /// CPU seconds of all runs, by scale.
     pub cost: [f64; 3],
     /// What is smaller than in the paper, by scale.
@@ -93,6 +95,16 @@ const SETTINGS: [(&str, &str); 5] = [
 const MOST: u64 = 100_000;
 
 impl Experiment {
+    /// What is smaller than in the paper at this scale, and why other readings go without it.
+    pub fn scaled_text(&self, scale: Scale) -> String {
+        let mut parts = vec![self.scaled[scale.index()].clone()];
+        if !self.main_only.is_empty() {
+            parts.push(format!("run under the main reading only: {}", self.main_only));
+        }
+        parts.retain(|part| !part.is_empty());
+        parts.join("; ")
+    }
+
     /// Reads the file of the experiment `id`. Files it names are looked up from `folder`.
     pub fn read(mut root: Table, id: &str, paper: &str, folder: &Path) -> Result<Experiment> {
         let title = root.text("title")?.value;
@@ -107,6 +119,7 @@ impl Experiment {
             shows: root.text("shows")?.value,
             reads: text(&mut root, "reads")?,
             checked_by: text(&mut root, "checked_by")?,
+            main_only: text(&mut root, "main_only")?,
             cost: [0.0; 3],
             scaled: [const { String::new() }; 3],
             groups: Vec::new(),

@@ -69,13 +69,13 @@ fn verdict(clauses: &Clauses) -> Verdict {
 fn clauses(claim: &Claim, data: &Arc<Data>) -> Result<Option<Clauses>, Diagnostic> {
     let scope = Scope::new(data, &claim.experiment.value);
     let mut found = Clauses::default();
+    // The numbers seed by seed; `None` where a seed yields none.
+    let mut each: Vec<Option<Vec<f64>>> = Vec::new();
     if let Some(text) = &claim.value {
-        match numbers(&scope, text)? {
-            None => return Ok(None),
-            Some(means) => found.values = with_intervals(&scope, text, means),
-        }
-        let means: Vec<f64> = found.values.iter().map(|value| value.mean).collect();
+        let Some(means) = numbers(&scope, text)? else { return Ok(None) };
         found.in_range = claim.range.map(|range| inside(range, &means));
+        each = (0..scope.seeds()).map(|seed| numbers(&scope.of_seed(seed), text).ok().flatten()).collect();
+        found.values = with_intervals(&each, means);
     }
     if let Some(text) = &claim.direction {
         match truth(&scope, text)? {
@@ -84,7 +84,7 @@ fn clauses(claim: &Claim, data: &Arc<Data>) -> Result<Option<Clauses>, Diagnosti
         }
     }
     if scope.seeds() > 1 && !claim.pooled {
-        let seeds = by_seed(claim, &scope);
+        let seeds = by_seed(claim, &scope, &each);
         // What is true of the mean only because of a few seeds is not true.
         let most = |clause: &mut Option<bool>, agree: Option<usize>| {
             *clause = clause.map(|holds| holds && agree.is_some_and(|agree| 2 * agree > seeds.count));
@@ -101,14 +101,14 @@ fn inside((low, high): (f64, f64), values: &[f64]) -> bool {
 }
 
 /// In how many seeds each clause holds by itself. Where a seed yields no number, it does not.
-fn by_seed(claim: &Claim, scope: &Scope) -> Seeds {
+fn by_seed(claim: &Claim, scope: &Scope, each: &[Option<Vec<f64>>]) -> Seeds {
     let count = scope.seeds();
-    let agree = |holds: &dyn Fn(&Scope) -> bool| (0..count).filter(|&seed| holds(&scope.of_seed(seed))).count();
-    let direction = claim.direction.as_ref().map(|text| agree(&|of| matches!(truth(of, text), Ok(Some(true)))));
-    let ranged = claim.value.as_ref().zip(claim.range);
-    let in_range = ranged
-        .map(|(text, range)| agree(&|of| matches!(numbers(of, text), Ok(Some(values)) if inside(range, &values))));
-    Seeds { count, direction, in_range }
+    let true_in = |text: &Text| {
+        let is_true = |&seed: &usize| matches!(truth(&scope.of_seed(seed), text), Ok(Some(true)));
+        (0..count).filter(is_true).count()
+    };
+    let inside_in = |range| each.iter().flatten().filter(|values| inside(range, values)).count();
+    Seeds { count, direction: claim.direction.as_ref().map(true_in), in_range: claim.range.map(inside_in) }
 }
 
 fn failed(text: &Text, why: String) -> Diagnostic {
@@ -132,16 +132,12 @@ fn truth(scope: &Scope, text: &Text) -> Result<Option<bool>, Diagnostic> {
 }
 
 /// Each number as it follows from the means over seeds, with the interval of its values seed by seed.
-fn with_intervals(scope: &Scope, text: &Text, means: Vec<f64>) -> Vec<Estimate> {
-    let seeds = scope.seeds();
-    let each: Vec<Vec<f64>> = (0..seeds)
-        .filter_map(|seed| numbers(&scope.of_seed(seed), text).ok().flatten())
-        .filter(|values| values.len() == means.len())
-        .collect();
+fn with_intervals(each: &[Option<Vec<f64>>], means: Vec<f64>) -> Vec<Estimate> {
+    let alike: Vec<&Vec<f64>> = each.iter().flatten().filter(|values| values.len() == means.len()).collect();
     let estimate = |(index, mean): (usize, &f64)| {
-        let of: Vec<f64> = each.iter().map(|values| values[index]).collect();
+        let of: Vec<f64> = alike.iter().map(|values| values[index]).collect();
         let spread = Estimate::of(&of).filter(|estimate| estimate.count > 1);
-        Estimate { mean: *mean, half_width: spread.and_then(|estimate| estimate.half_width), count: seeds.max(1) }
+        Estimate { mean: *mean, half_width: spread.and_then(|estimate| estimate.half_width), count: each.len().max(1) }
     };
     means.iter().enumerate().map(estimate).collect()
 }

@@ -200,6 +200,8 @@ pub struct Book {
     pub jobs: usize,
     /// All that the experiments rest on, each counted once.
     pub runs: usize,
+    /// Of those, the ones that an earlier command had made.
+    pub found: usize,
     /// Seconds of this command; runs found finished are not in it.
     pub wall_seconds: f64,
     /// CPU seconds of all runs, whenever they were made.

@@ -57,14 +57,15 @@ pub struct Judgement {
     pub(crate) judged: Vec<Judged>,
 }
 
-/// CPU seconds of runs by their fingerprints: what several readings or figures share counts once.
-pub type Spent = BTreeMap<String, f64>;
+/// Runs by their fingerprints: what several readings or figures share counts once. Of each its CPU seconds, and whether
+/// it was found finished.
+pub type Spent = BTreeMap<String, (f64, bool)>;
 
 impl Judgement {
     /// What its runs took, whenever they were made.
     pub fn spent(&self) -> Spent {
         let cells = self.results.values().flat_map(|results| &results.groups).flat_map(|group| &group.cells);
-        cells.flat_map(|cell| &cell.seeds).map(|run| (run.inputs.clone(), run.cpu_seconds)).collect()
+        cells.flat_map(|cell| &cell.seeds).map(|run| (run.inputs.clone(), (run.cpu_seconds, run.found))).collect()
     }
 }
 
@@ -157,8 +158,6 @@ impl<'a> Reproduction<'a> {
 
     /// Drawing leaves out what a scale does not run; a value that no scale knows is a mistake.
     fn check_figures(&self, data: &Data) -> Result<(), Failed> {
-        let same =
-            |known: &str, value: &str| known == value || known.parse::<f64>().is_ok_and(|x| value.parse() == Ok(x));
         for experiment in &self.asked {
             let known = |axis: &str| {
                 let own = data.known.iter().filter(|(id, _, of, _)| *id == experiment.id && of == axis);
@@ -176,7 +175,7 @@ impl<'a> Reproduction<'a> {
             let drawn = series().flat_map(|series| &series.only).chain(against);
             for (axis, value) in drawn.flat_map(|(axis, values)| values.iter().map(move |value| (axis, value))) {
                 let known = known(axis);
-                if !known.iter().any(|known| same(known, value)) {
+                if !known.iter().any(|known| results::same_value(known, value)) {
                     let error = format!("a figure of `{}` draws {axis} `{value}`, which is never run", experiment.id);
                     return Err(Failed::BadInput(vec![Diagnostic::new(error).nearest(value, known)]));
                 }
@@ -184,7 +183,9 @@ impl<'a> Reproduction<'a> {
             let quotes = experiment.figures.iter().flat_map(|figure| &figure.paper);
             for at in quotes.flat_map(|quote| &quote.at) {
                 let known = known(&at.axis);
-                if let Some(value) = at.values.iter().find(|value| !known.iter().any(|known| same(known, value))) {
+                if let Some(value) =
+                    at.values.iter().find(|value| !known.iter().any(|known| results::same_value(known, value)))
+                {
                     let error = figure::paper::unknown_value(at, value, known.iter().copied());
                     return Err(Failed::BadInput(vec![error]));
                 }
@@ -261,7 +262,7 @@ impl<'a> Reproduction<'a> {
             shows: experiment.shows.clone(),
             reads: experiment.reads.clone(),
             checked_by: experiment.checked_by.clone(),
-            scaled: experiment.scaled[self.scale.index()].clone(),
+            scaled: experiment.scaled_text(self.scale),
             claims: judged.iter().filter(|claim| claim.experiment == experiment.id).cloned().collect(),
             runs_from: experiment.groups.iter().find_map(RunGroup::source).unwrap_or_default().to_owned(),
             ..ExperimentPage::default()

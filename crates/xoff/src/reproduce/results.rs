@@ -57,6 +57,13 @@ pub struct Run {
     pub failure: Option<String>,
     pub cpu_seconds: f64,
     pub packet_hops: u64,
+    /// Whether an earlier command made it.
+    pub found: bool,
+}
+
+/// Whether two texts name the same value of an axis: by name, or by number where both are one.
+pub fn same_value(one: &str, other: &str) -> bool {
+    one == other || one.parse::<f64>().is_ok_and(|number| other.parse() == Ok(number))
 }
 
 impl Results {

@@ -80,6 +80,7 @@ pub fn rehearse(experiments: &[&Experiment], scale: Scale) -> Result<BTreeMap<St
                 failure: None,
                 cpu_seconds: 0.0,
                 packet_hops: 0,
+                found: false,
             });
         }
         all.insert(experiment.id.clone(), results);
@@ -331,6 +332,7 @@ impl Job<'_> {
             failure: None,
             cpu_seconds,
             packet_hops: 0,
+            found: false,
         };
         store::save(&path, &origin, &run)?;
         Ok((run, true))
@@ -363,6 +365,7 @@ impl Job<'_> {
             failure: recording.failure.as_ref().map(explain),
             cpu_seconds: recording.cpu_seconds,
             packet_hops: recording.counters.packet_hops,
+            found: false,
         };
         store::save(&path, &origin, &run)?;
         Ok((run, true))

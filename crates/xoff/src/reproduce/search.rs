@@ -9,6 +9,7 @@ use super::reading::Readings;
 use super::report::Totals;
 use super::results::Results;
 use super::runner::{self, RunOptions};
+use super::scale::Scale;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use xoff_results::figures::chart::{Axis, AxisUnit, Chart, Line};
@@ -80,44 +81,61 @@ fn combinations(readings: &Readings, wanted: &[String]) -> Result<(Vec<usize>, V
     Ok((varied, all))
 }
 
-/// Runs every combination on the experiments of one paper, and judges all of its claims under each.
-pub fn search(
-    catalogue: &Catalogue,
-    paper: &str,
-    points: &[String],
-    options: &RunOptions,
-    watch: &(dyn Fn(Progress) + Sync),
-) -> Result<Search, Failed> {
-    let readings = catalogue.readings.iter().find(|of| of.paper == paper);
-    let readings = readings.ok_or_else(|| {
-        let error = Diagnostic::new(format!("`{paper}` is not a paper"));
-        Failed::BadInput(vec![error.help("a search is about whole papers: xoff reproduce pcn --search all")])
-    })?;
-    let (varied, combinations) = combinations(readings, points).map_err(|problem| Failed::BadInput(vec![problem]))?;
-    let named = [paper.to_owned()];
-    let whole = Reproduction::prepare(catalogue, &named, options.scale)?;
-    let forms = forms(readings, &whole.needed, &combinations);
-    let each: Vec<&Experiment> = forms.values().collect();
-    runner::load_all(&each, options.scale).map_err(Failed::BadInput)?;
-    let finished = runner::run_all(&each, options, watch)?;
-    let mut tried = Vec::new();
-    for choices in &combinations {
-        let mut results: BTreeMap<String, Results> = BTreeMap::new();
-        for experiment in &whole.needed {
-            let form = &forms[&key(readings, experiment, choices)];
-            results.insert(experiment.id.clone(), finished.results(form));
-        }
-        runner::share(catalogue, &mut results);
-        let judged = whole.judge(&whole.data(&Arc::new(results), false))?;
-        tried.push(Tried::new(readings, &varied, choices, &judged));
+/// A search that is found in order, ready to run.
+pub struct Prepared<'a> {
+    catalogue: &'a Catalogue,
+    readings: &'a Readings,
+    /// The points that are varied, and the choices at all points of every combination.
+    varied: Vec<usize>,
+    combinations: Vec<Vec<usize>>,
+    whole: Reproduction<'a>,
+    forms: BTreeMap<FormKey, Experiment>,
+}
+
+impl<'a> Prepared<'a> {
+    /// Loads every run of every combination. What is too long for any but the main reading is left out.
+    pub fn of(catalogue: &'a Catalogue, paper: &str, points: &[String], scale: Scale) -> Result<Prepared<'a>, Failed> {
+        let bad = |problem| Failed::BadInput(vec![problem]);
+        let readings = catalogue.readings.iter().find(|of| of.paper == paper).ok_or_else(|| {
+            let error = Diagnostic::new(format!("`{paper}` is not a paper"));
+            bad(error.help("a search is about whole papers: xoff reproduce pcn --search"))
+        })?;
+        let (varied, combinations) = combinations(readings, points).map_err(bad)?;
+        let own = |one: &&Experiment| one.paper == paper && one.main_only.is_empty();
+        let names: Vec<String> = catalogue.experiments.iter().filter(own).map(|one| one.id.clone()).collect();
+        let whole = Reproduction::prepare(catalogue, &names, scale)?;
+        let forms = forms(readings, &whole.needed, &combinations);
+        runner::load_all(&forms.values().collect::<Vec<_>>(), scale).map_err(Failed::BadInput)?;
+        Ok(Prepared { catalogue, readings, varied, combinations, whole, forms })
     }
-    tried.sort_by_key(|of| std::cmp::Reverse((of.totals.holds + of.totals.in_direction, of.totals.holds)));
-    Ok(Search {
-        paper: paper.to_owned(),
-        points: varied.iter().map(|&point| readings.points[point].name.value.clone()).collect(),
-        claims: whole.claims.iter().map(|claim| claim.id.value.clone()).collect(),
-        tried,
-    })
+
+    pub fn paper(&self) -> &str {
+        &self.readings.paper
+    }
+
+    /// Runs every combination, and judges all claims under each.
+    pub fn run(&self, options: &RunOptions, watch: &(dyn Fn(Progress) + Sync)) -> Result<Search, Failed> {
+        let finished = runner::run_all(&self.forms.values().collect::<Vec<_>>(), options, watch)?;
+        let mut tried = Vec::new();
+        for choices in &self.combinations {
+            let mut results: BTreeMap<String, Results> = BTreeMap::new();
+            for experiment in &self.whole.needed {
+                let form = &self.forms[&key(self.readings, experiment, choices)];
+                results.insert(experiment.id.clone(), finished.results(form));
+            }
+            runner::share(self.catalogue, &mut results);
+            let judged = self.whole.judge(&self.whole.data(&Arc::new(results), false))?;
+            tried.push(Tried::new(self.readings, &self.varied, choices, &judged));
+        }
+        tried.sort_by_key(|of| std::cmp::Reverse((of.totals.holds + of.totals.in_direction, of.totals.holds)));
+        let name = |&point: &usize| self.readings.points[point].name.value.clone();
+        Ok(Search {
+            paper: self.paper().to_owned(),
+            points: self.varied.iter().map(name).collect(),
+            claims: self.whole.claims.iter().map(|claim| claim.id.value.clone()).collect(),
+            tried,
+        })
+    }
 }
 
 /// What tells the forms of an experiment apart: the choices that change anything in it.

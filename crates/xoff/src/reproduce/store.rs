@@ -44,6 +44,7 @@ fn run_of(value: &Value) -> Option<Run> {
         failure: value["failure"].as_str().map(str::to_owned),
         cpu_seconds: value["cpu_seconds"].as_f64()?,
         packet_hops: value["packet_hops"].as_u64()?,
+        found: true,
     })
 }
 
@@ -86,6 +87,7 @@ mod tests {
             failure: Some("deadlock".into()),
             cpu_seconds: 1.5,
             packet_hops: 10,
+            found: false,
         };
         let origin = |inputs: &str, build: &str, any_build| Origin {
             inputs: inputs.to_owned(),

@@ -2,6 +2,7 @@
 
 use super::pick::{Choice, Picked, is};
 use super::series::{AxisSpec, Kind, Series, What, axis_values};
+use crate::reproduce::results::same_value;
 use xoff_results::figures::chart::{QuotedPlace, RGBColor, Shape};
 use xoff_scenario::diagnostic::{Diagnostic, Place};
 use xoff_scenario::number::thousands;
@@ -275,9 +276,8 @@ fn told_by<'a>(series: &'a Series, figure: &Figure<'a>) -> Vec<&'a str> {
 
 /// Whether the filter of a series lets any of the values through.
 fn allows(series: &Series, at: &At) -> bool {
-    let same = |a: &String, b: &String| a == b || a.parse::<f64>().is_ok_and(|x| b.parse() == Ok(x));
     let filter = series.only.iter().find(|(axis, _)| *axis == at.axis);
-    filter.is_none_or(|(_, values)| at.values.iter().all(|value| values.iter().any(|known| same(known, value))))
+    filter.is_none_or(|(_, values)| at.values.iter().all(|value| values.iter().any(|known| same_value(known, value))))
 }
 
 /// A line or bar of the panel in hand that a quote is about.

@@ -66,7 +66,15 @@ fn results(schemes: usize, loads: &[f64], seeds: u64) -> Results {
                 let curve = Curve { y: x.iter().map(wave).collect(), x: x.clone() };
                 measured.curves.insert("f1".into(), Curve { y: curve.y.iter().map(|y| y * 0.4 + 2.0).collect(), x });
                 measured.curves.insert("f0".into(), curve);
-                Run { inputs: String::new(), seed, measured, failure: None, cpu_seconds: 1.0, packet_hops: 1 }
+                Run {
+                    inputs: String::new(),
+                    seed,
+                    measured,
+                    failure: None,
+                    cpu_seconds: 1.0,
+                    packet_hops: 1,
+                    found: false,
+                }
             };
             cells.push(Cell { at: vec![scheme, index], seeds: (1..=seeds).map(run).collect() });
         }
@@ -350,6 +358,7 @@ fn nothing_run_is_nothing_drawn() {
             failure: Some("deadlock".into()),
             cpu_seconds: 0.0,
             packet_hops: 0,
+            found: false,
         });
     }
     assert!(draw(&spec(&text), "x", &skipped).unwrap().is_empty());

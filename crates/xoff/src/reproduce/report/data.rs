@@ -97,6 +97,7 @@ pub fn json(book: &Book) -> Value {
         "scale": book.scale,
         "seeds": book.seeds,
         "runs": book.runs,
+        "found": book.found,
         "cpu_seconds": book.cpu_seconds,
         "wall_seconds": book.wall_seconds,
         "totals": totals(&Totals::of(book.claims())),

@@ -2,7 +2,7 @@
 
 use super::{
     Totals, again, agreement, cost, counted, duration, falls_short, first_failures, more_failed, range_text, readings,
-    setting_text, source,
+    setting_text, source, this_command,
 };
 use crate::reproduce::judged::{Book, Deviation, ExperimentPage, Judged, PaperPage, Verdict};
 use minijinja::syntax::SyntaxConfig;
@@ -58,7 +58,7 @@ fn facts(book: &Book, runs: usize, cpu_seconds: f64) -> Vec<(&'static str, Strin
         facts.push(("Seeds", seeds.to_string()));
     }
     facts.push(("CPU time", duration(cpu_seconds)));
-    facts.push(("This command", duration(book.wall_seconds)));
+    facts.push(("This command", this_command(book)));
     facts.push(("Xoff", book.version.clone()));
     facts.push(("Command", book.command.clone()));
     facts

@@ -16,7 +16,7 @@ pub use text::text;
 pub use totals::Totals;
 
 use super::judged::{Book, ExperimentPage, Judged, PaperPage, Verdict};
-use xoff_scenario::number::brief;
+use xoff_scenario::number::{brief, thousands};
 
 /// `23 to 85`; empty without a range.
 fn range_text(claim: &Judged) -> String {
@@ -90,6 +90,15 @@ fn setting_text(setting: &str) -> &str {
         "workload" => "computed from the workload",
         "design" => "a design, held by tests",
         other => other,
+    }
+}
+
+/// How long the command took, and for how many runs, where not for all: `8 min; 12 of 300 runs were found finished`.
+pub fn this_command(book: &Book) -> String {
+    let took = duration(book.wall_seconds);
+    match book.found {
+        0 => took,
+        found => format!("{took}; {} of {} were found finished", thousands(found as u64), counted(book.runs, "run")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The verdicts for the terminal, in as many columns as it has.
 
-use super::{Totals, by_reason, cost, counted, duration, first_failures, more_failed, readings};
+use super::{Totals, by_reason, cost, counted, duration, first_failures, more_failed, readings, this_command};
 use crate::reproduce::judged::{Book, ExperimentPage, Verdict};
 use xoff_results::grid::{self, Grid, shorten};
 use xoff_scenario::wrap;
@@ -114,12 +114,12 @@ fn totals(book: &Book) -> String {
     }
     format!(
         "{}\n  percentages: of the claims judged, outright, and at least in direction\n\
-         scale {}: {}, {} CPU in all, {} for this command\n",
+         scale {}: {}, {} CPU in all\nthis command: {}\n",
         grid.text().trim_end(),
         book.scale,
         counted(book.runs, "run"),
         duration(book.cpu_seconds),
-        duration(book.wall_seconds)
+        this_command(book)
     )
 }
 

@@ -1,9 +1,9 @@
 //! The index: what was run, and the verdicts at a glance.
 
 use super::markup::{cell, inline, link, table};
-use super::{Shelf, again, counted, experiments, sentence};
+use super::{Shelf, again, experiments, sentence};
 use crate::reproduce::judged::{Book, PaperPage};
-use crate::reproduce::report::{Totals, duration, readings};
+use crate::reproduce::report::{Totals, duration, readings, this_command};
 use xoff_scenario::number::thousands;
 
 pub fn page(book: &Book, shelf: &Shelf) -> String {
@@ -117,8 +117,10 @@ fn facts(book: &Book) -> String {
     }
     rows.push(("runs", thousands(book.runs as u64)));
     rows.push(("CPU time", duration(book.cpu_seconds)));
-    let jobs = if book.jobs > 0 { format!(" with {}", counted(book.jobs, "job")) } else { String::new() };
-    rows.push(("wall time", format!("{}{jobs}", duration(book.wall_seconds))));
+    if book.jobs > 0 {
+        rows.push(("jobs", book.jobs.to_string()));
+    }
+    rows.push(("wall time", this_command(book)));
     let rows = rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
     table(&["", ""], rows)
 }
