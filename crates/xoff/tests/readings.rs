@@ -121,6 +121,20 @@ fn a_search_tries_every_combination() {
 }
 
 #[test]
+fn what_is_too_long_is_run_under_the_main_reading_only() {
+    let bench = toy_read();
+    let text = String::from_utf8(bench.read("experiments/toy/fig1.toml")).unwrap();
+    bench.write("experiments/toy/fig1.toml", &format!("main_only = \"it takes a night\"\n{text}"));
+    let both = json(&bench, &["--reading", "all"]);
+    let readings = &both["papers"][0]["readings"];
+    let judged = |index: usize| readings[index]["claims"].as_object().unwrap().len();
+    assert!(judged(0) > 0 && judged(1) == 0, "{readings}");
+    bench.ok(&["reproduce", "toy", "--out", "out", "--quiet", "--book", "docs"]);
+    let page = String::from_utf8(bench.read("docs/reproduction/toy.md")).unwrap();
+    assert!(page.contains("run under the main reading only: it takes a night"), "{page}");
+}
+
+#[test]
 fn a_verdict_needs_a_majority_of_seeds() {
     let bench = toy();
     let claims = r#"[[claim]]

@@ -4,6 +4,7 @@
 //! (distributions of sizes), [`page`] (what people are told of all of them).
 
 pub mod cdf;
+mod flow_list;
 pub mod hpcc;
 pub mod htsim;
 pub mod page;

@@ -122,9 +122,9 @@ enum Command {
     Reproduce(reproduce::ReproduceArgs),
     /// Run another simulator's inputs and compare with its results
     ///
-    /// FOLDER/runs/NAME holds config.txt, fct.txt and pfc.txt of the HPCC authors' simulator, or of
-    /// PowerTCP's authors' if NAME is inet_*. Flows are compared one by one, and held against what
-    /// docs/validation.md promises.
+    /// FOLDER/runs/NAME holds config.txt, fct.txt and pfc.txt of the HPCC authors' simulator, of
+    /// PowerTCP's authors' if NAME is inet_*, or of the TCD authors' if it is tcd_*. Flows are compared
+    /// one by one, and held against what docs/validation.md promises.
     Validate(validate::ValidateArgs),
     /// Write a finished run in another simulator's format
     ///

@@ -1,9 +1,10 @@
 //! The flow file: a count, then a line for each flow.
 
-use super::super::words::{Result, Words};
+use super::super::flow_list::{Ends, FlowList};
+use super::super::words::Result;
 use super::dialect::Dialect;
 use super::topology::Topology;
-use crate::{Diagnostic, Place, Source};
+use crate::{Diagnostic, Source};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -29,42 +30,19 @@ pub fn read(
     dialect: Dialect,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Flow>> {
-    let mut words = Words::new(source);
-    let (count, count_word) = words.whole::<u32>("the number of flows")?;
-    if count == 0 {
-        return Err(words.error(&count_word, "this file lists no flow").label("a scenario needs traffic"));
-    }
+    let mut list = FlowList::open(source)?;
     let mut flows: Vec<Flow> = Vec::new();
     let mut next_port: HashMap<(u32, u32), u32> = HashMap::new();
     let mut before = 0.0;
-    for number in 1..=count {
-        let (src, first) = words
-            .whole::<u32>(&format!("flow {number} of {count}"))
-            .map_err(|error| error.help(format!("line {} announces {count} flows", count_word.line)))?;
-        let (dst, second) = words.whole::<u32>("the receiver of a flow")?;
+    for number in 1..=list.count {
+        let ends = list.begin(number)?;
+        let words = &mut list.words;
         let (group, group_word) = words.whole::<u32>("the priority group of a flow")?;
         let (dst_port, port_word) = words.whole::<u32>("the destination port of a flow")?;
         let (size_bytes, size_word) = words.whole::<u64>("the size of a flow")?;
         let (start, start_word) = words.number("the start of a flow in seconds")?;
-        if start_word.line != first.line {
-            let error = words.place_of(&first, &start_word).error("a flow goes over the end of its line");
-            return Err(error.label("src dst pg dport size_bytes start_seconds on one line"));
-        }
-        for (id, word) in [(src, &first), (dst, &second)] {
-            match topology.is_switch.get(id as usize) {
-                None => {
-                    let error = words.error(word, format!("there is no node {id}"));
-                    return Err(error.label(format!("the topology has 0 to {}", topology.is_switch.len() - 1)));
-                }
-                Some(true) => {
-                    return Err(words.error(word, format!("node {id} is a switch")).label("flows are between hosts"));
-                }
-                Some(false) => {}
-            }
-        }
-        if src == dst {
-            return Err(words.place_of(&first, &second).error(format!("host {src} would send to itself")));
-        }
+        list.check(&ends, &start_word, "src dst pg dport size_bytes start_seconds", topology)?;
+        let (words, Ends { src, dst, first, second }) = (&list.words, ends);
         if !(1..=7).contains(&group) {
             let error = words.error(&group_word, format!("the priority group {group} cannot carry a flow"));
             return Err(error.label(if group == 0 { "there it is the queue of PFC frames" } else { "from 1 to 7" }));
@@ -96,14 +74,6 @@ pub fn read(
         *port += 1;
         flows.push(Flow { src, dst, group: group as u8, src_port, dst_port, size_bytes, start_ns });
     }
-    if let Some(word) = words.peek() {
-        let place = Place::line(source, word.line);
-        warnings.push(
-            place
-                .error(format!("what follows flow {count} is ignored"))
-                .label("not read there either")
-                .help(format!("line {} announces {count} flows", count_word.line)),
-        );
-    }
+    list.finish(warnings);
     Ok(flows)
 }
