@@ -107,7 +107,6 @@ impl Precision {
         own(values).or_else(|| values.base().and_then(own))
     }
 
-    #[cold]
     fn fit(self, hop: IntHop) -> IntHop {
         const QUEUE_MOST: u64 = (1 << 17) - 1;
         let (m, rate) = match self {
@@ -115,10 +114,11 @@ impl Precision {
             _ => (multiplier(hop.rate), hop.rate),
         };
         let nanoseconds = (hop.at.ps() / NANOSECOND_PS) & ((1 << 24) - 1);
-        let tx_units = (hop.tx_bytes / (128 * m)) & ((1 << 20) - 1);
+        let tx_units = per(hop.tx_bytes / 128, m) & ((1 << 20) - 1);
+        let queue_units = per(hop.queue_bytes / 80, m);
         let queue_units = match self {
-            Precision::Coded(_) => (hop.queue_bytes / (80 * m)) & QUEUE_MOST,
-            _ => (hop.queue_bytes / (80 * m)).min(QUEUE_MOST),
+            Precision::Coded(_) => queue_units & QUEUE_MOST,
+            _ => queue_units.min(QUEUE_MOST),
         };
         IntHop { rate, at: Time::from_ns(nanoseconds), tx_bytes: tx_units * 128 * m, queue_bytes: queue_units * 80 * m }
     }
@@ -135,10 +135,20 @@ impl Precision {
     }
 }
 
+/// Whole multiples of m, which is a power of two at all usual speeds: then without a division.
+#[inline]
+fn per(amount: u64, m: u64) -> u64 {
+    if m.is_power_of_two() { amount >> m.trailing_zeros() } else { amount / m }
+}
+
 /// Fields that are too narrow wrap; a difference is right as long as they wrapped once at most.
-#[cold]
 fn modulo(new: &IntHop, old: &IntHop, m: u64) -> (u64, u64) {
-    let since = |new: u64, old: u64, wrap: u64| (new % wrap + wrap - old % wrap) % wrap;
+    // Every record that has been fitted is below its wrap already.
+    let inside = |value: u64, wrap: u64| if value < wrap { value } else { value % wrap };
+    let since = |new: u64, old: u64, wrap: u64| {
+        let (new, old) = (inside(new, wrap), inside(old, wrap));
+        if new >= old { new - old } else { new + wrap - old }
+    };
     let tx_wrap = (128 * m) << 20;
     (since(new.at.ps(), old.at.ps(), TIME_WRAP_PS), since(new.tx_bytes, old.tx_bytes, tx_wrap))
 }
