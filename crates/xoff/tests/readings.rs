@@ -124,7 +124,7 @@ fn a_search_tries_every_combination() {
 fn what_is_too_long_is_run_under_the_main_reading_only() {
     let bench = toy_read();
     let text = String::from_utf8(bench.read("experiments/toy/fig1.toml")).unwrap();
-    bench.write("experiments/toy/fig1.toml", &format!("main_only = \"it takes a night\"\n{text}"));
+    bench.write("experiments/toy/fig1.toml", format!("main_only = \"it takes a night\"\n{text}"));
     let both = json(&bench, &["--reading", "all"]);
     let readings = &both["papers"][0]["readings"];
     let judged = |index: usize| readings[index]["claims"].as_object().unwrap().len();
