@@ -84,7 +84,10 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
         let watch = |at| bar.update(&at);
         let judgement = reproduction.verdicts(&options, &watch)?;
         bar.finish();
-        spent.extend(judgement.spent());
+        for (inputs, (seconds, found)) in judgement.spent() {
+            // What an edition before this one has made is there for this one, and yet of this command.
+            spent.entry(inputs).or_insert((seconds, found));
+        }
         let first = match &mut made {
             Some(first) => first,
             None => made.insert(reproduction.report(&options, &judgement)?),
