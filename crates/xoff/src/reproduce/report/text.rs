@@ -96,7 +96,7 @@ fn words(verdict: Verdict) -> &'static str {
 }
 
 fn totals(book: &Book) -> String {
-    let head = ["paper", "reading", "hold", "dir.", "fail", "not run", "unjudged", "apart", "hold", "or dir."];
+    let head = ["paper", "reading", "hold", "dir.", "fail", "no run", "unjudged", "apart", "hold", "or dir"];
     let mut grid = Grid::new(head).left(&[1]);
     let mut row = |name: &str, reading: &str, of: Totals| {
         let counts = [of.holds, of.in_direction, of.does_not_hold, of.not_run, of.not_judged, of.apart];
