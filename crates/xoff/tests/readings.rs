@@ -121,17 +121,23 @@ fn a_search_tries_every_combination() {
 }
 
 #[test]
-fn what_is_too_long_is_run_under_the_main_reading_only() {
+fn what_is_long_is_run_under_some_readings() {
     let bench = toy_read();
     let text = String::from_utf8(bench.read("experiments/toy/fig1.toml")).unwrap();
-    bench.write("experiments/toy/fig1.toml", format!("main_only = \"it takes a night\"\n{text}"));
+    let only = |names: &str| bench.write("experiments/toy/fig1.toml", format!("readings = {names}\n{text}"));
+    for (names, why) in [("[\"usual\", \"slwo\"]", "no reading `slwo`"), ("\"slow\"", "not among these")] {
+        only(names);
+        let said = stderr(&bench.xoff(&["reproduce", "toy"]));
+        assert!(said.contains(why), "{said}");
+    }
+    only("\"usual\"");
     let both = json(&bench, &["--reading", "all"]);
     let readings = &both["papers"][0]["readings"];
     let judged = |index: usize| readings[index]["claims"].as_object().unwrap().len();
     assert!(judged(0) > 0 && judged(1) == 0, "{readings}");
     bench.ok(&["reproduce", "toy", "--out", "out", "--quiet", "--book", "docs"]);
     let page = String::from_utf8(bench.read("docs/reproduction/toy.md")).unwrap();
-    assert!(page.contains("run under the main reading only: it takes a night"), "{page}");
+    assert!(page.contains("run under these readings only: usual"), "{page}");
 }
 
 #[test]

@@ -38,9 +38,10 @@ impl Edition {
         let edition = |number: usize| {
             let readings: BTreeMap<String, usize> =
                 lists.iter().filter_map(|(of, list)| Some((of.paper.clone(), *list.get(number)?))).collect();
-            let runs = |experiment: &&&Experiment| match readings.get(&experiment.paper) {
-                Some(&reading) => reading == 0 || experiment.main_only.is_empty(),
-                None => false,
+            let runs = |experiment: &&&Experiment| {
+                let own = papers.iter().find(|of| of.paper == experiment.paper);
+                let reading = own.and_then(|of| Some(&of.all[*readings.get(&of.paper)?]));
+                reading.is_some_and(|reading| experiment.runs_under(&reading.name))
             };
             let of_these = asked.iter().filter(runs);
             Edition {

@@ -138,6 +138,17 @@ impl Readings {
                 check(change, experiments)?;
             }
         }
+        let names = || self.all.iter().map(|reading| reading.name.as_str());
+        for experiment in experiments {
+            if let Some(name) = experiment.readings.iter().find(|name| self.find(&name.value).is_none()) {
+                let error = name.error(format!("`{}` has no reading `{}`", self.paper, name.value));
+                return Err(error.nearest(&name.value, names()));
+            }
+            if let Some(first) = experiment.readings.first().filter(|_| !experiment.runs_under(&self.all[0].name)) {
+                let error = first.error("the main reading is not among these");
+                return Err(error.label(format!("`{}` is the one that claims are judged by", self.all[0].name)));
+            }
+        }
         Ok(())
     }
 }

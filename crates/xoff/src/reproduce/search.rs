@@ -93,7 +93,7 @@ pub struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// Loads every run of every combination. What is too long for any but the main reading is left out.
+    /// Loads every run of every combination. What is not run under all readings is left out.
     pub fn of(catalogue: &'a Catalogue, paper: &str, points: &[String], scale: Scale) -> Result<Prepared<'a>, Failed> {
         let bad = |problem| Failed::BadInput(vec![problem]);
         let readings = catalogue.readings.iter().find(|of| of.paper == paper).ok_or_else(|| {
@@ -101,7 +101,7 @@ impl<'a> Prepared<'a> {
             bad(error.help("a search is about whole papers: xoff reproduce pcn --search"))
         })?;
         let (varied, combinations) = combinations(readings, points).map_err(bad)?;
-        let own = |one: &&Experiment| one.paper == paper && one.main_only.is_empty();
+        let own = |one: &&Experiment| one.paper == paper && one.readings.is_empty();
         let names: Vec<String> = catalogue.experiments.iter().filter(own).map(|one| one.id.clone()).collect();
         let whole = Reproduction::prepare(catalogue, &names, scale)?;
         let forms = forms(readings, &whole.needed, &combinations);
