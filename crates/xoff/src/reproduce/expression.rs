@@ -564,15 +564,7 @@ mod tests {
                 let number = (100 * (at[0] + 1) + 10 * at[1]) as f64 + seed as f64;
                 measured.numbers.insert("fct".into(), number);
                 measured.curves.insert("bins".into(), Curve { x: vec![1.0, 2.0], y: vec![number, 2.0 * number] });
-                Run {
-                    inputs: String::new(),
-                    seed,
-                    measured,
-                    failure: None,
-                    cpu_seconds: 0.0,
-                    packet_hops: 0,
-                    found: false,
-                }
+                Run { seed, measured, ..Run::default() }
             };
             cells.push(Cell { at: at.to_vec(), seeds: vec![run(1), run(3)] });
         }

@@ -46,8 +46,8 @@ pub struct Cell {
     pub seeds: Vec<Run>,
 }
 
-/// One run, as kept on disk.
-#[derive(Clone, Debug)]
+/// One run; all of it but `found` is kept on disk.
+#[derive(Clone, Debug, Default)]
 pub struct Run {
     /// The fingerprint of scenario and measures.
     pub inputs: String,

@@ -73,15 +73,7 @@ pub fn rehearse(experiments: &[&Experiment], scale: Scale) -> Result<BTreeMap<St
         }
         for cell in results.groups.iter_mut().flat_map(|group| &mut group.cells) {
             let measured = names.next().unwrap_or_default();
-            cell.seeds.push(Run {
-                inputs: String::new(),
-                seed: 1,
-                measured,
-                failure: None,
-                cpu_seconds: 0.0,
-                packet_hops: 0,
-                found: false,
-            });
+            cell.seeds.push(Run { seed: 1, measured, ..Run::default() });
         }
         all.insert(experiment.id.clone(), results);
     }
@@ -325,15 +317,7 @@ impl Job<'_> {
             .and_then(|of| models::run(&model.value, &of).map_err(|why| refused(model, why)))
             .map_err(|problem| Failed::BadInput(vec![problem]))?;
         let cpu_seconds = began.elapsed().as_secs_f64();
-        let run = Run {
-            inputs: origin.inputs.clone(),
-            seed: self.seed,
-            measured,
-            failure: None,
-            cpu_seconds,
-            packet_hops: 0,
-            found: false,
-        };
+        let run = Run { inputs: origin.inputs.clone(), seed: self.seed, measured, cpu_seconds, ..Run::default() };
         store::save(&path, &origin, &run)?;
         Ok((run, true))
     }

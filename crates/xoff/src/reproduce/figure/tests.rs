@@ -66,15 +66,7 @@ fn results(schemes: usize, loads: &[f64], seeds: u64) -> Results {
                 let curve = Curve { y: x.iter().map(wave).collect(), x: x.clone() };
                 measured.curves.insert("f1".into(), Curve { y: curve.y.iter().map(|y| y * 0.4 + 2.0).collect(), x });
                 measured.curves.insert("f0".into(), curve);
-                Run {
-                    inputs: String::new(),
-                    seed,
-                    measured,
-                    failure: None,
-                    cpu_seconds: 1.0,
-                    packet_hops: 1,
-                    found: false,
-                }
+                Run { seed, measured, cpu_seconds: 1.0, packet_hops: 1, ..Run::default() }
             };
             cells.push(Cell { at: vec![scheme, index], seeds: (1..=seeds).map(run).collect() });
         }
@@ -351,15 +343,7 @@ fn nothing_run_is_nothing_drawn() {
     let mut skipped = results(2, &LOADS, 0);
     assert!(draw(&spec(&text), "x", &skipped).unwrap().is_empty());
     for cell in &mut skipped.groups[0].cells {
-        cell.seeds.push(Run {
-            inputs: String::new(),
-            seed: 1,
-            measured: Measured::default(),
-            failure: Some("deadlock".into()),
-            cpu_seconds: 0.0,
-            packet_hops: 0,
-            found: false,
-        });
+        cell.seeds.push(Run { seed: 1, failure: Some("deadlock".into()), ..Run::default() });
     }
     assert!(draw(&spec(&text), "x", &skipped).unwrap().is_empty());
 }
