@@ -1,0 +1,1 @@
+//! Finished runs replayed in a browser.
