@@ -19,7 +19,7 @@ mod node;
 mod part;
 pub mod run;
 
-pub use contract::{capture, control, frame_content, packet, record, scheme, traffic};
+pub use contract::{activity, capture, control, frame_content, packet, record, scheme, traffic};
 pub use network::{domain, extent, partition, payload_paths, pfc, plan, route, timing, topology};
 pub use node::tap;
 pub use run as world;

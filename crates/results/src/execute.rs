@@ -11,6 +11,7 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
+use xoff_fabric::activity::Activity;
 use xoff_fabric::capture::Frame;
 use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_run::RunEnd;
@@ -85,6 +86,7 @@ fn run(
                 Keeping::Files | Keeping::Memory => None,
             },
             figures: loaded.output.figures,
+            activity: loaded.output.activity,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             disturbance: None,
             warnings: warnings::of_scenario(loaded),
@@ -92,7 +94,7 @@ fn run(
     )?;
     let mut recorder = Recorder::new(loaded.measures.needs());
     let captures = writer.directory().map(|folder| capture::Writer::create(folder, loaded, labels)).transpose()?;
-    let keep = Keep { frames: captures.is_some(), ..recorder.keep() };
+    let keep = Keep { frames: captures.is_some(), activity: writer.keeps_activity(), ..recorder.keep() };
     let pauses = loaded.plan.run.record_pauses;
     let stop = RefCell::new(Ok(()));
     let mut sinks = RunSinks { writer: &mut writer, recorder: &mut recorder, captures, pauses, stop: &stop };
@@ -136,6 +138,9 @@ impl Sink for RunSinks<'_> {
     }
     fn frames(&mut self, frames: &[Frame]) -> io::Result<()> {
         self.captures.as_mut().map_or(Ok(()), |captures| captures.frames(frames))
+    }
+    fn activity(&mut self, activity: &Activity) -> io::Result<()> {
+        self.writer.activity(activity)
     }
     fn responses(&mut self, responses: &[Response]) -> io::Result<()> {
         self.recorder.responses(responses)

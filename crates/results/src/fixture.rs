@@ -91,6 +91,7 @@ pub fn context(plan: &Plan) -> RunContext<'_> {
         collect: false,
         flows: None,
         figures: false,
+        activity: true,
         version: "0.1.0".into(),
         disturbance: None,
         warnings: Vec::new(),

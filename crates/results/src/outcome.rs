@@ -33,6 +33,8 @@ pub struct RunContext<'a> {
     pub(crate) flows: Option<PathBuf>,
     /// Figures as files of their own; the report has them in any case.
     pub(crate) figures: bool,
+    /// Tables of what ports and flows did, window by window.
+    pub(crate) activity: bool,
     pub(crate) version: String,
     /// When something is meant to upset the network; `None` lets the results find it.
     pub(crate) disturbance: Option<Time>,

@@ -181,7 +181,8 @@ impl Iterator for Batches {
 enum Cells {
     Integers(Vec<Option<i64>>),
     Reals(Vec<Option<f64>>),
-    Texts(Vec<Option<String>>),
+    /// Checked to be UTF-8. They share the memory of the page they came from: names come again and again.
+    Texts(Vec<Option<ByteArray>>),
 }
 
 impl Cells {
@@ -190,9 +191,9 @@ impl Cells {
             ColumnReader::Int64ColumnReader(reader) => Cells::Integers(cells(reader, nullable, len)?),
             ColumnReader::DoubleColumnReader(reader) => Cells::Reals(cells(reader, nullable, len)?),
             ColumnReader::ByteArrayColumnReader(reader) => {
-                let text = |bytes: ByteArray| bytes.as_utf8().map(str::to_owned);
-                let texts = cells(reader, nullable, len)?.into_iter().map(|cell| cell.map(text).transpose());
-                Cells::Texts(texts.collect::<Result<_, _>>()?)
+                let texts = cells(reader, nullable, len)?;
+                texts.iter().flatten().try_for_each(|text| text.as_utf8().map(|_| ()))?;
+                Cells::Texts(texts)
             }
             _ => return Err(ParquetError::General("a column of an unknown kind".to_owned())),
         })
@@ -205,7 +206,7 @@ impl Cells {
             // The writer puts nothing negative here.
             Cells::Integers(cells) => cells[row].map(i64::unsigned_abs).into(),
             Cells::Reals(cells) => cells[row].into(),
-            Cells::Texts(cells) => cells[row].as_deref().into(),
+            Cells::Texts(cells) => cells[row].as_ref().and_then(|text| text.as_utf8().ok()).into(),
         }
     }
 }
@@ -296,12 +297,12 @@ impl Reals<'_> {
 
 /// A column of words.
 #[derive(Clone, Copy)]
-pub struct Texts<'a>(&'a [Option<String>]);
+pub struct Texts<'a>(&'a [Option<ByteArray>]);
 
 impl<'a> Texts<'a> {
     /// `None` where the cell is empty; panics beyond the last row.
     pub fn get(&self, row: usize) -> Option<&'a str> {
-        self.0[row].as_deref()
+        self.0[row].as_ref().and_then(|text| text.as_utf8().ok())
     }
 }
 
@@ -363,7 +364,7 @@ mod tests {
         writer.pauses(&[fixture::pause(2_100, 1, true), fixture::pause(2_200, 1, false)]).unwrap();
         let (_, kept) = writer.complete(fixture::end(20_000_000)).unwrap();
         let names: Vec<&str> = kept.iter().map(|kept| kept.table.name).collect();
-        assert_eq!(names, ["flows", "series", "pauses", "ports", "pfc"]);
+        assert_eq!(names, ["flows", "series", "pauses", "ports", "pfc", "port_activity", "flow_activity"]);
         let run = RunDirectory::open(&out).unwrap();
         for kept in kept {
             let read = run.collected(kept.table).unwrap();

@@ -147,5 +147,34 @@ pub(crate) static PORTS: Table = Table {
     ],
 };
 
+pub(crate) static PORT_ACTIVITY: Table = Table {
+    name: "port_activity",
+    meaning: "one row per window and port that was not idle; windows are as short as a run of its length can afford",
+    columns: &[
+        integer("window", "", "Number of the window, from zero."),
+        real("time_us", "us", "End of the window; the last one ends with the run."),
+        text("port", "The port (from->to)."),
+        integer("tx_bytes", "bytes", "Wire bytes sent in the window, gaps and PFC frames included."),
+        integer("queue_bytes", "bytes", "Bytes waiting in all its egress queues at the end of the window."),
+        real("paused_us", "us", "How long PFC stopped it; of several priorities the one that was stopped longest."),
+        integer("marks", "", "Packets that its egress queues marked."),
+    ],
+};
+
+pub(crate) static FLOW_ACTIVITY: Table = Table {
+    name: "flow_activity",
+    meaning: "one row per window and flow alive at its end (of more than 1,000 the oldest), windows as in port_activity",
+    columns: &[
+        integer("window", "", "Number of the window, from zero."),
+        real("time_us", "us", "End of the window; the last one ends with the run."),
+        integer("flow_id", "", "The flow, as in flows.parquet."),
+        integer("sent_wire_bytes", "bytes", "Wire bytes that its NIC sent in the window."),
+        integer("delivered_bytes", "bytes", "Payload delivered to the receiver in order, in the window."),
+        real("allowed_gbps", "Gbps", "What its scheme allows at the end of the window, headers included."),
+        integer("notifications", "", "Congestion notifications that reached the sender in the window."),
+        integer("marked", "", "Packets that arrived with a congestion mark in the window."),
+    ],
+};
+
 /// Every table, in the order in which the dictionary lists them.
-pub static ALL: &[&Table] = &[&FLOWS, &SERIES, &PAUSES, &PFC, &PORTS];
+pub static ALL: &[&Table] = &[&FLOWS, &SERIES, &PAUSES, &PFC, &PORTS, &PORT_ACTIVITY, &FLOW_ACTIVITY];

@@ -20,6 +20,7 @@ use super::warnings::{self, Timeouts};
 use std::io;
 use std::path::Path;
 use xoff_engine::{Span, Time};
+use xoff_fabric::activity::Activity;
 use xoff_fabric::plan::{Fault, RunSettings, peer};
 use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_run::RunEnd;
@@ -64,6 +65,13 @@ struct Tables {
     pauses: RowSink,
     pfc: Option<RowSink>,
     ports: RowSink,
+    activity: Option<Windows>,
+}
+
+/// What ports and flows did, window by window.
+struct Windows {
+    ports: RowSink,
+    flows: RowSink,
 }
 
 impl Tables {
@@ -85,12 +93,49 @@ impl Tables {
             pauses: RowSink::create(&tables::PAUSES, &to)?,
             pfc: context.plan.run.record_pfc_frames.then(|| RowSink::create(&tables::PFC, &to)).transpose()?,
             ports: RowSink::create(&tables::PORTS, &to)?,
+            activity: (context.activity && context.flows.is_none()).then(|| Windows::create(&to)).transpose()?,
         })
     }
 
     fn finish(self) -> io::Result<Vec<Collected>> {
-        let sinks = [self.flows, self.series, self.pauses, self.ports].into_iter().chain(self.pfc);
+        let activity = self.activity.into_iter().flat_map(|windows| [windows.ports, windows.flows]);
+        let sinks = [self.flows, self.series, self.pauses, self.ports].into_iter().chain(self.pfc).chain(activity);
         sinks.filter_map(|sink| sink.finish().transpose()).collect()
+    }
+}
+
+impl Windows {
+    fn create(to: &Destination<'_>) -> io::Result<Windows> {
+        let create = |table| RowSink::create(table, to);
+        Ok(Windows { ports: create(&tables::PORT_ACTIVITY)?, flows: create(&tables::FLOW_ACTIVITY)? })
+    }
+
+    fn write(&mut self, activity: &Activity, names: &Names) -> io::Result<()> {
+        let end = |window: u32| activity.end_of(window).min(activity.until).as_us();
+        for row in &activity.ports {
+            self.ports.row(&[
+                row.window.into(),
+                end(row.window).into(),
+                names.port(row.port).into(),
+                row.tx_bytes.into(),
+                row.queue_bytes.into(),
+                row.paused.as_us().into(),
+                row.marks.into(),
+            ])?;
+        }
+        for row in &activity.flows {
+            self.flows.row(&[
+                row.window.into(),
+                end(row.window).into(),
+                row.flow.into(),
+                row.sent_wire_bytes.into(),
+                row.delivered_bytes.into(),
+                (row.allowed_bps / 1e9).into(),
+                row.notifications.into(),
+                row.marked.into(),
+            ])?;
+        }
+        Ok(())
     }
 }
 
@@ -268,6 +313,17 @@ impl RunWriter {
             ])?;
         }
         Ok(())
+    }
+
+    /// Whether it has tables for [`RunWriter::activity`].
+    pub(crate) fn keeps_activity(&self) -> bool {
+        self.tables.as_ref().is_some_and(|tables| tables.activity.is_some())
+    }
+
+    /// All windows of the run, when it has ended.
+    pub(crate) fn activity(&mut self, activity: &Activity) -> io::Result<()> {
+        let tables = self.tables.as_mut().and_then(|tables| tables.activity.as_mut());
+        tables.map_or(Ok(()), |tables| tables.write(activity, &self.names))
     }
 
     /// What the scenario's own measures gave, and what became of its captures.

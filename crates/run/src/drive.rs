@@ -9,6 +9,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use xoff_engine::Time;
+use xoff_fabric::activity::Activity;
 use xoff_fabric::capture::Frame;
 use xoff_fabric::plan::Plan;
 use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
@@ -51,6 +52,10 @@ pub trait Sink {
     fn frames(&mut self, _: &[Frame]) -> io::Result<()> {
         Ok(())
     }
+    /// Once, at the end, and only if [`Keep::activity`].
+    fn activity(&mut self, _: &Activity) -> io::Result<()> {
+        Ok(())
+    }
     /// Only if [`Keep::responses`].
     fn responses(&mut self, _: &[Response]) -> io::Result<()> {
         Ok(())
@@ -68,6 +73,8 @@ pub struct Keep {
     pub responses: bool,
     /// What the scenario captures.
     pub frames: bool,
+    /// What ports and flows do, window by window.
+    pub activity: bool,
 }
 
 /// Runs to the end and hands the records on; what is left to say is the result.
@@ -88,6 +95,9 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
     let mut world = world(loaded, plan, sources, part_of);
     if frames {
         world.capture(loaded.captures.iter().map(|request| request.capture.clone()).collect());
+    }
+    if keep.activity {
+        world.watch_activity();
     }
     let mut guard = memory::Guard::new(memory::limit());
     let setup = began.elapsed();
@@ -114,6 +124,9 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
     }
     let (wall, run_cpu) = (wall_start.elapsed(), cpu().saturating_sub(cpu_start));
     drain(&mut *world, sink)?;
+    if let Some(activity) = world.take_activity() {
+        sink.activity(&activity)?;
+    }
     if let Some(responses) = responses {
         sink.responses(&responses.lock().map_err(|_| io::Error::other("a traffic source panicked"))?.take())?;
     }

@@ -35,6 +35,7 @@ impl Recorder {
             refreshes: self.needs.refreshes,
             responses: self.needs.responses,
             frames: false,
+            activity: false,
         }
     }
 

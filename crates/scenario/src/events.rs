@@ -53,6 +53,8 @@ pub struct Output {
     pub pauses: bool,
     /// PFC frames as they arrive, in a table of their own.
     pub pfc_frames: bool,
+    /// What ports and flows did, window by window, in two tables: what a replay needs.
+    pub activity: bool,
 }
 
 pub fn read_output(table: &mut Table) -> Result<Output> {
@@ -61,6 +63,7 @@ pub fn read_output(table: &mut Table) -> Result<Output> {
         figures: table.flag_or("figures", true)?,
         pauses: table.flag_or("pauses", true)?,
         pfc_frames: table.flag_or("pfc_frames", false)?,
+        activity: table.flag_or("activity", true)?,
     })
 }
 

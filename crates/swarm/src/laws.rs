@@ -3,8 +3,10 @@
 use crate::Trial;
 use std::collections::BTreeMap;
 use xoff_engine::{Grain, Time};
+use xoff_fabric::activity::PortWindow;
 use xoff_fabric::plan::{Fault, FaultKind, Headroom, NicScheduler, NodeKind, Plan, SetAside, peer};
 use xoff_fabric::record::{Failure, FlowRecord, Metric, PortReport, Sample};
+use xoff_fabric::simulation::Simulation;
 use xoff_scenario::budget;
 
 /// Every law that a run broke, in words.
@@ -22,6 +24,31 @@ pub fn broken(trial: &Trial) -> Vec<String> {
     found.extend(pauses_alternate(trial));
     found.extend(trial.world.samples.iter().find_map(sample_is_possible));
     found
+}
+
+/// What ports did window by window is what they did in all, and the same in a network that is cut into parts.
+pub fn activity_adds_up(whole: &mut dyn Simulation, parts: &mut dyn Simulation) -> Option<String> {
+    let seen = parts.take_activity()?;
+    if let Some(other) = whole.take_activity().filter(|other| *other != seen) {
+        let differs = |(a, b): &(&PortWindow, &PortWindow)| a != b;
+        let first = other.ports.iter().zip(&seen.ports).find(differs);
+        return Some(format!("activity of the whole and of parts differ, first at {first:?}"));
+    }
+    for report in parts.port_reports() {
+        let of = || seen.ports.iter().filter(|row| row.port == report.port);
+        let (sent, marks) = (of().map(|row| row.tx_bytes).sum::<u64>(), of().map(|row| row.marks).sum::<u64>());
+        let marked: u64 = report.classes.iter().map(|class| class.marks).sum();
+        // A new rate in the middle of a frame moves what was sent of it.
+        let sum_holds = sent == report.tx_wire_bytes || parts.plan.faults.iter().any(|fault| is_new_rate(fault));
+        if !sum_holds || marks != marked {
+            return Some(format!("windows of port {}: {sent} bytes, {marks} marks; in all {report:?}", report.port));
+        }
+    }
+    None
+}
+
+fn is_new_rate(fault: &Fault) -> bool {
+    matches!(fault.what, FaultKind::Rate { .. })
 }
 
 /// Totals that bound each other.

@@ -11,7 +11,7 @@ use xoff_fabric::simulation::Simulation;
 use xoff_fabric::window::{Alone, Crew};
 use xoff_fabric::world::Progress;
 use xoff_scenario::Loaded;
-use xoff_swarm::{setting, text, trial};
+use xoff_swarm::{laws, setting, text, trial};
 
 /// Each switch in a part by lot, hosts with theirs; several domains are cut only between them. `None` if there is
 /// nothing to cut, or a link without delay would be.
@@ -76,9 +76,16 @@ fn difference(loaded: &Loaded, part_of: Vec<u16>, seed: u64) -> Option<Option<St
     let threads = if seed.is_multiple_of(16) { 2 + seed / 16 % 3 } else { 1 };
     let threads = setting("XOFF_PARTS_THREADS", threads) as usize;
     let crew = Unruly { threads, rng: Mutex::new(stream(seed, "order", 0)) };
+    // Looking changes nothing: half of them are looked at only here.
+    parts.watch_activity();
     let mut parts = run(parts, 1 + seed % 5000, &crew);
-    let mut whole = run(xoff_run::drive::build(loaded), 1 << 20, &Alone);
-    Some(trial::difference(&mut *whole, &mut *parts))
+    let mut whole = xoff_run::drive::build(loaded);
+    if seed % 2 == 1 {
+        whole.watch_activity();
+    }
+    let mut whole = run(whole, 1 << 20, &Alone);
+    let same = trial::difference(&mut *whole, &mut *parts);
+    Some(same.or_else(|| laws::activity_adds_up(&mut *whole, &mut *parts)))
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What the fabric agrees on with others: schemes and controls, traffic, packets, and what comes out.
 
+pub mod activity;
 pub mod capture;
 pub mod control;
 pub mod frame_content;

@@ -13,6 +13,7 @@ pub mod mail;
 mod nic;
 mod pfc;
 mod scan;
+pub(crate) mod seen;
 mod shaper;
 mod switch;
 mod tap;
@@ -562,11 +563,10 @@ impl<S: Scheme> Part<S> {
             let paused = port.paused;
             let pfc = &self.watch.frames[port_id];
             let wraps = self.wraps.get(&port_id).copied().unwrap_or(0);
-            let unsent = unsent_bytes(port.busy_until.saturating_since(now), self.media.of(port).rate.rate());
             let mut report = PortReport {
                 port: port.name,
                 tx_packets: u64::from(wraps) << 32 | u64::from(port.tx_packets),
-                tx_wire_bytes: port.tx_bytes.saturating_sub(unsent),
+                tx_wire_bytes: self.sent_bytes(port_id, now),
                 pause_frames: pfc.pause,
                 resume_frames: pfc.resume,
                 refresh_frames: pfc.refresh,

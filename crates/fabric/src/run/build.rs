@@ -177,6 +177,7 @@ impl<S: Scheme> World<S> {
             max_bdp_bytes,
             payload_paths,
             probe_state: Default::default(),
+            watched: None,
             checks: Default::default(),
             done: false,
             halted: false,

@@ -3,6 +3,7 @@
 //! Faults, probes, checks and the acts of sources are events of the run. Between them the network moves
 //! by itself (`part/`) up to the next of them.
 
+mod activity;
 mod build;
 mod check;
 mod fault;
@@ -20,6 +21,7 @@ use crate::contract::scheme::{Format, Scheme};
 use crate::id::{PortId, PresenceId, SourceId};
 use crate::network::plan::Plan;
 use crate::part::{Part, Pause, kind};
+use activity::Watched;
 use build::Layout;
 use check::CheckState;
 use presence::Presence;
@@ -108,6 +110,7 @@ pub struct World<S: Scheme> {
     /// Where round trips are those of payload.
     pub(crate) payload_paths: Option<crate::network::payload_paths::PayloadPaths>,
     pub(crate) probe_state: ProbeState,
+    pub(crate) watched: Option<Box<Watched>>,
     pub(crate) checks: CheckState,
     pub(crate) done: bool,
     /// Nothing happens until whoever drives the run has looked: it is done, or its memory has grown.
@@ -185,7 +188,8 @@ impl<S: Scheme> World<S> {
             }
             let next = self.next_event().map_or(stop, |key| stop.min(key));
             let line = self.next_line();
-            let (handled, pause) = self.parts[0].run(next.min(line), left);
+            let look = self.next_look();
+            let (handled, pause) = self.parts[0].run(next.min(line).min(look), left);
             left -= handled;
             self.state.now = self.parts[0].now;
             match pause {
@@ -194,6 +198,12 @@ impl<S: Scheme> World<S> {
                     break;
                 }
                 Pause::Halted => self.hear_news(),
+                // Where nothing is left to happen the run ends, and is not looked at later than that.
+                Pause::Limit | Pause::Empty
+                    if look < next.min(line) && (pause == Pause::Limit || next < stop || line < next) =>
+                {
+                    self.look();
+                }
                 Pause::Limit | Pause::Empty if line < next => self.cross(line.time()),
                 Pause::Limit | Pause::Empty if next < stop => {
                     left -= 1;
@@ -336,6 +346,7 @@ impl<S: Scheme> World<S> {
     fn end(&mut self) -> Progress {
         if !self.finished {
             self.finished = true;
+            self.look_once_more(self.state.now);
             self.hear_news();
             // What is in flight is counted.
             self.parts.iter_mut().for_each(Part::open_mail);

@@ -144,7 +144,7 @@ impl<S: Scheme> World<S> {
 
 /// What a scheme allows a flow in wire bits per second: the stricter of its rate and of a window per
 /// base round trip.
-fn allowed_bps<Rp>(sender: &crate::flow::ends::Sender<Rp>, base_rtt: Span, line_bps: f64) -> f64 {
+pub(crate) fn allowed_bps<Rp>(sender: &crate::flow::ends::Sender<Rp>, base_rtt: Span, line_bps: f64) -> f64 {
     if sender.window_bytes == u64::MAX || base_rtt == Span::ZERO {
         return sender.asked_bps;
     }

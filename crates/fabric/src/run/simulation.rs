@@ -4,6 +4,7 @@
 //! crate that lists the schemes, and a program that adds one of its own brings a world of its own. One call is
 //! thousands of events, so the indirection costs nothing.
 
+use crate::contract::activity::Activity;
 use crate::contract::capture::Capture;
 use crate::contract::record::{Failure, Holdings, PortReport, StormRecord};
 use crate::contract::scheme::Scheme;
@@ -22,6 +23,10 @@ pub trait Simulation: DerefMut<Target = RunState> + Any + Send {
     fn fail(&mut self, failure: Failure);
     /// [`World::capture`].
     fn capture(&mut self, captures: Vec<Capture>);
+    /// [`World::watch_activity`].
+    fn watch_activity(&mut self);
+    /// [`World::take_activity`].
+    fn take_activity(&mut self) -> Option<Activity>;
     /// [`World::taps`].
     fn taps(&self) -> &Taps;
     /// [`World::taps_mut`].
@@ -67,6 +72,12 @@ impl<S: Scheme + 'static> Simulation for World<S> {
     }
     fn capture(&mut self, captures: Vec<Capture>) {
         World::capture(self, captures);
+    }
+    fn watch_activity(&mut self) {
+        World::watch_activity(self);
+    }
+    fn take_activity(&mut self) -> Option<Activity> {
+        World::take_activity(self)
     }
     fn taps(&self) -> &Taps {
         World::taps(self)

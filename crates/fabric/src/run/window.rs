@@ -109,6 +109,9 @@ impl<S: Scheme> World<S> {
             self.set_now(if first == Key::LAST { latest.max(self.state.now) } else { self.state.plan.run.stop });
             return None;
         }
+        while self.next_look() <= first {
+            self.look();
+        }
         let start = first.time();
         let line = self.line_after(self.window.reached);
         if line <= first {
@@ -119,7 +122,7 @@ impl<S: Scheme> World<S> {
         }
         let length = if self.may_end_by(start + self.window.length) { self.window.last } else { self.window.length };
         let ahead = Key::before(start + length);
-        let limit = ahead.min(line).min(stop).min(event.unwrap_or(Key::LAST));
+        let limit = ahead.min(line).min(stop).min(event.unwrap_or(Key::LAST)).min(self.next_look());
         self.window.count += 1;
         let last_act = self.draw_ahead(limit);
         let end = self.foresee_end(limit, last_act);

@@ -457,6 +457,7 @@ pub(super) const SECTIONS: &[Section] = &[
             key("figures", Flag, "true", "Draw figures"),
             key("pauses", Flag, "true", "Keep every PAUSE and RESUME"),
             key("pfc_frames", Flag, "false", "Keep every PFC frame as it arrives, in a table `pfc`"),
+            key("activity", Flag, "true", "Keep what ports and flows did, window by window, for `xoff view`"),
         ],
     },
 ];

@@ -1,0 +1,41 @@
+//! A port as it is at an instant, without touching it: what it has done so far, and what waits.
+
+use crate::contract::scheme::Scheme;
+use crate::id::PortId;
+use crate::part::{Part, unsent_bytes};
+use xoff_engine::{Span, Time};
+
+/// What a port has done since the start.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct PortCounts {
+    /// Wire bytes sent, of the frame on its way out those that have left.
+    pub tx_bytes: u64,
+    /// Of the class that was stopped longest.
+    pub paused: Span,
+    /// Of all classes.
+    pub marks: u64,
+}
+
+impl<S: Scheme> Part<S> {
+    /// Counts until `now`, before which nothing is left to happen, and bytes waiting in all its queues.
+    pub(crate) fn port_counts(&self, id: PortId, now: Time) -> (PortCounts, u64) {
+        let port = &self.ports[id];
+        let mut counts = PortCounts { tx_bytes: self.sent_bytes(id, now), ..PortCounts::default() };
+        let mut queue_bytes = 0;
+        for class in 0..self.classes as u8 {
+            let queue = self.queue(id, class);
+            let open = if port.paused & (1 << class) != 0 { now - queue.paused_since } else { Span::ZERO };
+            counts.paused = counts.paused.max(queue.paused_total + open);
+            counts.marks += queue.marks;
+            queue_bytes += queue.bytes;
+        }
+        (counts, queue_bytes)
+    }
+
+    /// Wire bytes that a port has sent: of the frame on its way out those that have left.
+    pub(crate) fn sent_bytes(&self, id: PortId, now: Time) -> u64 {
+        let port = &self.ports[id];
+        let unsent = unsent_bytes(port.busy_until.saturating_since(now), self.media.of(port).rate.rate());
+        port.tx_bytes.saturating_sub(unsent)
+    }
+}
