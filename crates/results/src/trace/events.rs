@@ -1,13 +1,15 @@
 //! What is written, in order of time.
 
-use super::chain::{self, Life, Link};
+use super::Refusal;
 use super::encoder::{Attached, Encoder, Note, Value};
-use super::flows::{Flow, Flows, span_us};
-use super::network::Network;
 use super::samples::{self, Step, Steps};
-use super::stops::{Stop, Times};
 use super::tracks::{FlowName, RUN, Side, Tracks};
-use super::{Refusal, from_us, known_port};
+use crate::congestion::chain::Link;
+use crate::congestion::flows::{Flow, Flows, span_us};
+use crate::congestion::network::Network;
+use crate::congestion::stops::{Stop, Times};
+use crate::congestion::tree::Trees;
+use crate::congestion::{from_us, known_port};
 use crate::read::RunDirectory;
 use crate::{Summary, tables};
 use std::collections::HashMap;
@@ -72,18 +74,9 @@ impl<'a> Story<'a> {
         plan: &'a Plan,
         network: &'a Network,
         flows: &'a Flows,
-        stops: Vec<Stop>,
-        times: Times,
+        Trees { stops, links, times }: Trees,
         end: Time,
     ) -> Story<'a> {
-        let lives = flows.list.iter().map(|flow| Life {
-            start: flow.start,
-            end: flow.network_end(end),
-            priority: flow.priority,
-            path: flows.path(flow),
-        });
-        let delay = |port: u32| if times == Times::Arrivals { Span::ZERO } else { network.pause_travel(port) };
-        let links = chain::links(&stops, lives, delay);
         let holds = holds(flows, &stops, network, end);
         let mut arrows_out = vec![Vec::new(); stops.len()];
         let mut first_arrow = Vec::with_capacity(stops.len() + 1);

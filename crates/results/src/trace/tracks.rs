@@ -14,10 +14,10 @@
 //! Numbers follow from those of nodes, ports and flows: the same scenario gives the same numbers.
 
 use super::encoder::Encoder;
-use super::network::Network;
 use super::proto::{
     ChildOrdering, CounterDescriptor, CounterUnit, ProcessDescriptor, ProcessOrdering, TrackDescriptor,
 };
+use crate::congestion::network::Network;
 use std::collections::HashSet;
 use std::io::{self, Write};
 use xoff_scenario::measure::probe::MetricFacts;

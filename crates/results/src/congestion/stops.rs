@@ -62,6 +62,20 @@ pub enum Times {
     Unknown,
 }
 
+impl Times {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Times::Arrivals => "arrivals of the PFC frames (pfc.parquet)",
+            Times::Unknown => "none: this run kept no pauses (output.pauses = false)",
+            Times::Decisions => {
+                "decisions to send the PFC frames (pauses.parquet): the egress obeys when the frame has arrived, at \
+                 least one delay of the link later"
+            }
+        }
+    }
+}
+
 /// Stops by decisions: one for each decision to pause.
 pub fn by_decisions(decisions: &[Signal], end: Time) -> Vec<Stop> {
     let mut open = Open::default();

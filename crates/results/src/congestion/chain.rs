@@ -31,13 +31,14 @@ pub struct Link {
 }
 
 /// By (egress stopped, priority): the next ports of the flows that came by it, and when they lived.
-type NextHops = BTreeMap<(u32, u8), BTreeMap<u32, Vec<(Time, Time)>>>;
+pub type NextHops = BTreeMap<(u32, u8), BTreeMap<u32, Vec<(Time, Time)>>>;
 
 /// One link for each stop. `stops` are in the order of their beginnings, `lives` in that of their
 /// starts. `delay` is the least time from the beginning of a stop until the egress obeys: zero if
 /// beginnings are arrivals.
 pub fn links<'a>(stops: &[Stop], lives: impl Iterator<Item = Life<'a>>, delay: impl Fn(u32) -> Span) -> Vec<Link> {
-    let next_hops = next_hops(stops, lives);
+    let stopped: HashSet<(u32, u8)> = stops.iter().map(|stop| (stop.port, stop.priority)).collect();
+    let next_hops = next_hops(lives, |by, next| stopped.contains(&by) && stopped.contains(&next));
     let mut of_queue: HashMap<(u32, u8), Vec<u32>> = HashMap::new();
     for (index, stop) in (0u32..).zip(stops) {
         of_queue.entry((stop.port, stop.priority)).or_default().push(index);
@@ -66,13 +67,16 @@ pub fn links<'a>(stops: &[Stop], lives: impl Iterator<Item = Life<'a>>, delay: i
     links
 }
 
-fn next_hops<'a>(stops: &[Stop], lives: impl Iterator<Item = Life<'a>>) -> NextHops {
-    let stopped: HashSet<(u32, u8)> = stops.iter().map(|stop| (stop.port, stop.priority)).collect();
+/// Of the pairs of neighbouring queues that `matters`.
+pub fn next_hops<'a>(
+    lives: impl Iterator<Item = Life<'a>>,
+    matters: impl Fn((u32, u8), (u32, u8)) -> bool,
+) -> NextHops {
     let mut next_hops = NextHops::new();
     for life in lives {
         for hop in life.path.windows(2) {
             let (by, next) = ((hop[0], life.priority), (hop[1], life.priority));
-            if !stopped.contains(&by) || !stopped.contains(&next) {
+            if !matters(by, next) {
                 continue;
             }
             // Flows come by their starts, so lives that touch can be joined at once.
@@ -86,7 +90,8 @@ fn next_hops<'a>(stops: &[Stop], lives: impl Iterator<Item = Life<'a>>) -> NextH
     next_hops
 }
 
-fn alive_at(alive: &[(Time, Time)], at: Time) -> bool {
+/// Whether one of these lives holds at an instant.
+pub fn alive_at(alive: &[(Time, Time)], at: Time) -> bool {
     let begun = alive.partition_point(|&(start, _)| start <= at);
     begun.checked_sub(1).is_some_and(|last| alive[last].1 >= at)
 }

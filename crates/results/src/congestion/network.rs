@@ -9,6 +9,8 @@ pub struct Network {
     pub names: Names,
     ports: HashMap<String, u32>,
     layers: Vec<String>,
+    /// By node: links to the nearest host.
+    tiers: Vec<u32>,
     /// Place of a node in the interface, from the top.
     ranks: Vec<u32>,
     /// By port: how long a PAUSE holds that arrives there; `None` until it is taken back.
@@ -37,10 +39,12 @@ impl Network {
             let wire = plan.direction(peer(port));
             LinkRate::new(wire.rate).serialise(wire_bytes) + wire.delay
         };
+        let tiers = tiers(plan, &names);
         Network {
             ports,
             layers: plan.nodes.iter().map(|node| node.layer.clone()).collect(),
-            ranks: ranks(plan, &names),
+            ranks: ranks(&tiers),
+            tiers,
             pause_lasts: all.clone().map(lasts).collect(),
             pause_travel: all.map(travel).collect(),
             names,
@@ -59,6 +63,9 @@ impl Network {
     pub fn layer(&self, node: u32) -> &str {
         &self.layers[node as usize]
     }
+    pub fn tier(&self, node: u32) -> u32 {
+        self.tiers[node as usize]
+    }
     pub fn rank(&self, node: u32) -> u32 {
         self.ranks[node as usize]
     }
@@ -74,29 +81,35 @@ impl Network {
     }
 }
 
-/// The core first, then the layers below it, the hosts last; within a layer as the scenario numbers
-/// them. The layer of a switch is its distance from the nearest host.
-fn ranks(plan: &Plan, names: &Names) -> Vec<u32> {
+/// How many links each node is away from the nearest host; nodes that no host reaches are above all others.
+fn tiers(plan: &Plan, names: &Names) -> Vec<u32> {
     let mut neighbours = vec![Vec::new(); plan.nodes.len()];
     for link in &plan.links {
         neighbours[link.a as usize].push(link.b);
         neighbours[link.b as usize].push(link.a);
     }
-    let mut distance = vec![u32::MAX; plan.nodes.len()];
+    let mut tiers = vec![u32::MAX; plan.nodes.len()];
     let mut front: VecDeque<u32> = (0..plan.nodes.len() as u32).filter(|&node| names.is_host(node)).collect();
     for &host in &front {
-        distance[host as usize] = 0;
+        tiers[host as usize] = 0;
     }
+    let mut highest = 0;
     while let Some(node) = front.pop_front() {
         for &next in &neighbours[node as usize] {
-            if distance[next as usize] == u32::MAX {
-                distance[next as usize] = distance[node as usize] + 1;
+            if tiers[next as usize] == u32::MAX {
+                tiers[next as usize] = tiers[node as usize] + 1;
+                highest = highest.max(tiers[next as usize]);
                 front.push_back(next);
             }
         }
     }
-    let mut order: Vec<u32> = (0..plan.nodes.len() as u32).collect();
-    order.sort_by_key(|&node| std::cmp::Reverse(distance[node as usize]));
+    tiers.iter().map(|&tier| tier.min(highest + 1)).collect()
+}
+
+/// The core first, then the layers below it, the hosts last; within a layer as the scenario numbers them.
+fn ranks(tiers: &[u32]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..tiers.len() as u32).collect();
+    order.sort_by_key(|&node| std::cmp::Reverse(tiers[node as usize]));
     let mut ranks = vec![0; order.len()];
     for (rank, &node) in (0u32..).zip(&order) {
         ranks[node as usize] = rank;

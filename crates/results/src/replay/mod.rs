@@ -1,0 +1,147 @@
+//! A finished run as the data of a replay: small resources with paths, which a server hands out one by one and an
+//! export puts into one file. `docs/replay.md` says what each is.
+//!
+//! Reading order: `windows` (what ports did), `facts` (the run), `trees` (who stopped whom), `flows`.
+
+mod facts;
+mod flows;
+mod trees;
+mod windows;
+
+use crate::congestion::flows::Flows;
+use crate::congestion::network::Network;
+use crate::read::RunDirectory;
+use flows::FlowCurves;
+use serde::Serialize;
+use std::path::Path;
+use std::sync::OnceLock;
+use trees::Story;
+use windows::Windows;
+use xoff_scenario::{Diagnostic, Loaded};
+
+/// A run that can be replayed.
+pub struct Replay {
+    run: RunDirectory,
+    loaded: Loaded,
+    network: Network,
+    windows: Windows,
+    /// What the first picture does not need: read when it is first asked for.
+    rest: OnceLock<Result<Rest, Diagnostic>>,
+}
+
+struct Rest {
+    flows: Flows,
+    story: Story,
+    curves: FlowCurves,
+}
+
+/// What a path leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// A text of JSON.
+    Json(String),
+    /// Columns of numbers, lowest byte first.
+    Binary(Vec<u8>),
+}
+
+impl Resource {
+    /// What is sent.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Resource::Json(text) => text.as_bytes(),
+            Resource::Binary(bytes) => bytes,
+        }
+    }
+
+    fn json(value: &impl Serialize) -> Result<Resource, Diagnostic> {
+        let failed = |error: serde_json::Error| Diagnostic::new(format!("cannot write data of a replay: {error}"));
+        serde_json::to_string(value).map(Resource::Json).map_err(failed)
+    }
+}
+
+impl Replay {
+    /// Reads what the first picture needs. Refuses what is not a finished run of this version.
+    pub fn open(path: &Path) -> Result<Replay, Vec<Diagnostic>> {
+        let run = RunDirectory::open(path).map_err(|error| vec![error])?;
+        let loaded = run.load()?;
+        let network = Network::of(&loaded.plan);
+        let windows = Windows::read(&run, &network).map_err(|error| vec![error])?;
+        Ok(Replay { run, loaded, network, windows, rest: OnceLock::new() })
+    }
+
+    /// Name of the scenario, scheme, and seed.
+    pub fn identity(&self) -> (&str, &str, u64) {
+        let summary = &self.run.summary;
+        (&summary.name, &summary.scheme, summary.seed)
+    }
+
+    /// What a path leads to; `None` if there is nothing.
+    pub fn resource(&self, path: &str) -> Result<Option<Resource>, Diagnostic> {
+        let words: Vec<&str> = path.split('/').collect();
+        Ok(Some(match words[..] {
+            ["run.json"] => Resource::json(&facts::run(self)?)?,
+            ["timeline.json"] => Resource::json(&facts::timeline(self)?)?,
+            ["tile", level, index] => match number(level).zip(number(index)) {
+                Some((level, index)) => match self.windows.tile(level as usize, index) {
+                    Some(tile) => Resource::Binary(tile),
+                    None => return Ok(None),
+                },
+                None => return Ok(None),
+            },
+            ["stops.bin"] => Resource::Binary(self.rest()?.story.stops()),
+            ["roots.json"] => Resource::json(&self.rest()?.story.roots())?,
+            ["victims.json"] => Resource::json(&self.rest()?.story.victims())?,
+            ["flows.json"] => Resource::json(&flows::table(&self.rest()?.flows))?,
+            ["port", file] => match stem(file).filter(|&port| (port as usize) < self.network.ports()) {
+                Some(port) => Resource::json(&self.windows.curves(port, self.run.summary.sim_time_us))?,
+                None => return Ok(None),
+            },
+            ["flow", file] => match stem(file) {
+                Some(index) => return self.flow(index),
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        }))
+    }
+
+    fn flow(&self, index: u32) -> Result<Option<Resource>, Diagnostic> {
+        let Rest { flows, story, curves } = self.rest()?;
+        let Some(flow) = flows.list.get(index as usize) else { return Ok(None) };
+        let held = story.holds_of(flows, flow);
+        Resource::json(&curves.of(flow.id, held)).map(Some)
+    }
+
+    fn rest(&self) -> Result<&Rest, Diagnostic> {
+        let read = || {
+            let flows = Flows::read(&self.run, &self.network)?;
+            let story = Story::read(&self.run, &self.loaded, &self.network, &flows, &self.windows)?;
+            let curves = FlowCurves::read(&self.run)?;
+            Ok(Rest { flows, story, curves })
+        };
+        self.rest.get_or_init(read).as_ref().map_err(Clone::clone)
+    }
+
+    /// Everything that a file to send holds: all tiles, and curves of ports and flows, those that people look at first
+    /// up to so many flows.
+    pub fn paths(&self, flows_most: usize) -> Result<Vec<String>, Diagnostic> {
+        let fixed = ["run.json", "timeline.json", "stops.bin", "roots.json", "victims.json", "flows.json"];
+        let mut paths: Vec<String> = fixed.map(str::to_owned).to_vec();
+        for level in 0..self.windows.levels() {
+            paths.extend((0..self.windows.tiles(level)).map(|index| format!("tile/{level}/{index}")));
+        }
+        paths.extend((0..self.network.ports()).map(|port| format!("port/{port}.json")));
+        let Rest { flows, story, .. } = self.rest()?;
+        paths.extend(story.worth_showing(flows, flows_most).into_iter().map(|index| format!("flow/{index}.json")));
+        Ok(paths)
+    }
+}
+
+/// A number without a sign, as the page writes it.
+fn number(word: &str) -> Option<u32> {
+    word.bytes().all(|byte| byte.is_ascii_digit()).then(|| word.parse().ok()).flatten()
+}
+
+/// The number of `12.json`.
+fn stem(file: &str) -> Option<u32> {
+    file.strip_suffix(".json").and_then(number)
+}
