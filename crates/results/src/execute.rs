@@ -21,8 +21,8 @@ use xoff_scenario::Loaded;
 use xoff_scenario::measure::recording::Response;
 
 /// Runs to the end. `out` is the directory to write; without one there is only the summary.
-pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Position)) -> io::Result<Outcome> {
-    let mut watch = |at| {
+pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Position<'_>)) -> io::Result<Outcome> {
+    let mut watch = |at: Position<'_>| {
         watch(at);
         Ok(())
     };
@@ -34,7 +34,7 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
 pub fn collect(
     loaded: &Loaded,
     out: Option<&Path>,
-    mut watch: impl FnMut(Position) -> io::Result<()>,
+    mut watch: impl FnMut(Position<'_>) -> io::Result<()>,
 ) -> io::Result<(Outcome, Vec<Collected>)> {
     run(loaded, out, Keeping::Memory, &mut watch)
 }
@@ -64,7 +64,7 @@ fn run(
     loaded: &Loaded,
     out: Option<&Path>,
     keeping: Keeping<'_>,
-    watch: &mut dyn FnMut(Position) -> io::Result<()>,
+    watch: &mut dyn FnMut(Position<'_>) -> io::Result<()>,
 ) -> io::Result<(Outcome, Vec<Collected>)> {
     let began = Instant::now();
     let labels: Vec<String> = loaded.traffic.iter().flat_map(|traffic| traffic.labels.iter().cloned()).collect();

@@ -24,8 +24,8 @@ use xoff_scenario::measure::recording::Response;
 const SLICE: u64 = 1 << 16;
 
 /// How far a run is, for whoever shows it.
-#[derive(Clone, Copy, Debug)]
-pub struct Position {
+#[derive(Clone, Copy)]
+pub struct Position<'a> {
     /// Simulated time reached.
     pub now: Time,
     /// When the run ends at the latest, in simulated time.
@@ -34,6 +34,8 @@ pub struct Position {
     pub part: f64,
     /// As [`xoff_fabric::record::Counters::packet_hops`], so far.
     pub packet_hops: u64,
+    /// The network as it is now, for whoever wants to see more of it.
+    pub network: &'a dyn Simulation,
 }
 
 /// Takes the records of a run as they come.
@@ -78,7 +80,12 @@ pub struct Keep {
 }
 
 /// Runs to the end and hands the records on; what is left to say is the result.
-pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn FnMut(Position)) -> io::Result<RunEnd> {
+pub fn drive(
+    loaded: &Loaded,
+    keep: Keep,
+    sink: &mut dyn Sink,
+    watch: &mut dyn FnMut(Position<'_>),
+) -> io::Result<RunEnd> {
     let began = Instant::now();
     let responses = keep.responses.then(Arc::<Mutex<ResponseLog>>::default);
     let mut plan = Arc::clone(&loaded.plan);
@@ -120,6 +127,7 @@ pub fn drive(loaded: &Loaded, keep: Keep, sink: &mut dyn Sink, watch: &mut dyn F
             stop: world.plan.run.stop,
             part: part.min(1.0),
             packet_hops: counters.packet_hops,
+            network: &*world,
         });
     }
     let (wall, run_cpu) = (wall_start.elapsed(), cpu().saturating_sub(cpu_start));

@@ -10,7 +10,7 @@ use xoff_scenario::measure::probe::facts;
 use xoff_scenario::measure::recording::{Needs, Recording, Response, Series, SeriesKey};
 
 /// Runs a scenario and keeps what the measures may need of it.
-pub fn record(loaded: &Loaded, measures: &Measures, mut watch: impl FnMut(Position)) -> io::Result<Recording> {
+pub fn record(loaded: &Loaded, measures: &Measures, mut watch: impl FnMut(Position<'_>)) -> io::Result<Recording> {
     let mut recorder = Recorder::new(measures.needs());
     let end = drive::drive(loaded, recorder.keep(), &mut recorder, &mut watch)?;
     Ok(recorder.finish(&end))

@@ -19,6 +19,17 @@ pub struct PortWindow {
     pub marks: u64,
 }
 
+/// A port while a run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortNow {
+    /// Wire bytes sent since the start.
+    pub tx_bytes: u64,
+    /// Bytes waiting in all its queues.
+    pub queue_bytes: u64,
+    /// PFC stops one of its classes.
+    pub paused: bool,
+}
+
 /// What a flow did in one window at whose end it was alive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowWindow {

@@ -3,7 +3,7 @@
 //! Nobody knows beforehand how long a run will be. So windows are short at first, and whenever there is more than
 //! should be kept, two become one. What is kept is bounded, and so is the time that looking takes.
 
-use crate::contract::activity::{Activity, FlowWindow, PortWindow};
+use crate::contract::activity::{Activity, FlowWindow, PortNow, PortWindow};
 use crate::contract::scheme::Scheme;
 use crate::id::PresenceId;
 use crate::part::seen::PortCounts;
@@ -127,6 +127,14 @@ impl<S: Scheme> World<S> {
     /// What was seen, once: nothing if nobody watched.
     pub fn take_activity(&mut self) -> Option<Activity> {
         self.watched.take().map(|watched| watched.seen)
+    }
+
+    /// What a port has done so far, and what it does now.
+    pub fn port_now(&self, port: u32) -> PortNow {
+        let (part, id) = self.place_of(port);
+        let part = &self.parts[part];
+        let (counts, queue_bytes) = part.port_counts(id, part.now);
+        PortNow { tx_bytes: counts.tx_bytes, queue_bytes, paused: part.ports[id].paused != 0 }
     }
 
     /// Before the next end of a window.

@@ -4,7 +4,7 @@
 //! crate that lists the schemes, and a program that adds one of its own brings a world of its own. One call is
 //! thousands of events, so the indirection costs nothing.
 
-use crate::contract::activity::Activity;
+use crate::contract::activity::{Activity, PortNow};
 use crate::contract::capture::Capture;
 use crate::contract::record::{Failure, Holdings, PortReport, StormRecord};
 use crate::contract::scheme::Scheme;
@@ -31,6 +31,8 @@ pub trait Simulation: DerefMut<Target = RunState> + Any + Send {
     fn taps(&self) -> &Taps;
     /// [`World::taps_mut`].
     fn taps_mut(&mut self) -> &mut Taps;
+    /// [`World::port_now`].
+    fn port_now(&self, port: u32) -> PortNow;
     /// [`World::port_reports`].
     fn port_reports(&mut self) -> Vec<PortReport>;
     /// [`World::storm_records`].
@@ -84,6 +86,9 @@ impl<S: Scheme + 'static> Simulation for World<S> {
     }
     fn taps_mut(&mut self) -> &mut Taps {
         World::taps_mut(self)
+    }
+    fn port_now(&self, port: u32) -> PortNow {
+        World::port_now(self, port)
     }
     fn port_reports(&mut self) -> Vec<PortReport> {
         World::port_reports(self)

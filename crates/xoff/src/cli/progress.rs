@@ -31,6 +31,11 @@ impl Bars {
         Bars { all: MultiProgress::with_draw_target(target) }
     }
 
+    /// To draw something else below them.
+    pub fn all(&self) -> &MultiProgress {
+        &self.all
+    }
+
     pub fn add(&self, name: &str) -> Bar {
         let style = ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = self.all.add(ProgressBar::new(STEPS).with_style(style).with_prefix(name.to_owned()));
@@ -39,7 +44,7 @@ impl Bars {
 }
 
 impl Bar {
-    pub fn update(&self, at: Position) {
+    pub fn update(&self, at: Position<'_>) {
         let seconds = self.began.elapsed().as_secs_f64();
         let speed = at.packet_hops as f64 / seconds.max(1e-9) / 1e6;
         let left = if at.part > 0.002 { seconds / at.part * (1.0 - at.part) } else { f64::INFINITY };

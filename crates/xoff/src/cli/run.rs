@@ -2,7 +2,8 @@
 
 use super::progress::Bars;
 use super::seeds::{Plan, Runner, SeedArgs, failures};
-use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, show_summary, style, warn};
+use super::watch::{self, Watch};
+use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, show_summary, style, tell, warn};
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -13,7 +14,7 @@ use xoff_results::outcome::Kind;
 use xoff_results::seeds;
 use xoff_results::text;
 use xoff_run::crew;
-use xoff_scenario::{Options, Scenario, import, wrap};
+use xoff_scenario::{Loaded, Options, Scenario, import, wrap};
 
 #[derive(Args)]
 pub struct RunArgs {
@@ -25,6 +26,9 @@ pub struct RunArgs {
     /// networks of 256 hosts and more. Results are the same for every number
     #[arg(long, value_name = "N", default_value = "auto", value_parser = threads)]
     threads: Threads,
+    /// Draw throughput, pauses and the longest queues while it runs
+    #[arg(long, conflicts_with_all = ["seeds", "json", "quiet"])]
+    watch: bool,
     #[command(flatten)]
     out: OutArgs,
     #[command(flatten)]
@@ -62,7 +66,16 @@ pub fn run(args: &RunArgs) -> Result<(), Stop> {
     });
     let bars = Bars::new(args.show.json || args.show.quiet);
     let bar = bars.add(&loaded.name);
-    let outcome = execute(&loaded, out.as_deref(), |at| bar.update(at))?;
+    let mut watch = if args.watch { watch(&bars, &loaded) } else { None };
+    let outcome = execute(&loaded, out.as_deref(), |at| {
+        bar.update(at);
+        if let Some(watch) = &mut watch {
+            watch.update(at);
+        }
+    })?;
+    if let Some(watch) = watch {
+        watch.finish();
+    }
     bar.finish();
     if args.show.json {
         show(&outcome.summary.json())?;
@@ -75,6 +88,14 @@ pub fn run(args: &RunArgs) -> Result<(), Stop> {
         Some(failure) => Err(Stop::RunFailed(failure)),
         None => Ok(()),
     }
+}
+
+fn watch(bars: &Bars, loaded: &Loaded) -> Option<Watch> {
+    let watch = Watch::new(bars.all(), loaded);
+    if watch.is_none() {
+        tell(watch::unseen());
+    }
+    watch
 }
 
 /// A directory for each seed, and what they come to together.
