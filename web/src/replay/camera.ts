@@ -11,15 +11,23 @@ export interface View {
 }
 
 export const MIN_ZOOM = 1;
-export const SWITCH_HEIGHT = 28;
+export const SWITCH_HEIGHT = 32;
 export const HOST_HEIGHT = 16;
 /** Slots narrower than this many pixels: hosts are drawn as one group per switch. */
 export const NEAR = 11;
+/** The longest a bar of a queue gets. */
+export const BAR = 40;
 const MARGIN_X = 22;
 const MARGIN_TOP = 30;
 const MARGIN_BOTTOM = 46;
+/** Between parallel links of neighbours. */
+const SIDE_PITCH = 24;
 const WIDEST_SLOT = 96;
-const TALLEST_ROW = 210;
+const TALLEST_ROW = 330;
+/** Links to hosts are upright and need less height than those between switches, which cross. */
+const HOST_ROW = 0.72;
+
+const heightOf = (row: number): number => (row === 0 ? 0 : HOST_ROW + row - 1);
 
 /** Everything in pixels, computed anew when the view or the size of the picture changes. */
 export class Screen {
@@ -54,8 +62,12 @@ export class Screen {
     const lifted = layout.lift.some((lift) => lift > 0) ? 40 : 0;
     return {
       across: Math.min(WIDEST_SLOT, (width - 2 * MARGIN_X) / (layout.right - layout.left)),
-      up: Math.min(TALLEST_ROW, Math.max(60, (height - MARGIN_TOP - MARGIN_BOTTOM - lifted) / (layout.rows - 1))),
+      up: Math.min(TALLEST_ROW, Math.max(60, (height - MARGIN_TOP - MARGIN_BOTTOM - lifted) / this.tall)),
     };
+  }
+
+  private get tall(): number {
+    return heightOf(this.layout.rows - 1);
   }
 
   maxZoom(width: number, height: number): number {
@@ -72,10 +84,10 @@ export class Screen {
     const { across, up } = this.scales(view, width, height);
     this.slot = across;
     this.near = across >= NEAR;
-    const tall = layout.rows - 1;
+    const { tall } = this;
     const middle = (height + MARGIN_TOP - MARGIN_BOTTOM) / 2;
     const toX = (x: number): number => width / 2 + (x - (layout.left + (layout.right - layout.left) * view.cx)) * across;
-    const toY = (row: number): number => middle - (row - tall * (1 - view.cy)) * up;
+    const toY = (row: number): number => middle - (heightOf(row) - tall * (1 - view.cy)) * up;
     for (let node = 0; node < layout.x.length; node++) {
       const host = layout.row[node] === 0;
       this.x[node] = toX(layout.x[node]!);
@@ -92,16 +104,16 @@ export class Screen {
     const from = this.end(a, toX);
     const to = this.end(b, toX);
     const apart = Math.hypot(to.x - from.x, to.y - from.y);
-    const stub = Math.min(30, apart * 0.3);
+    const stub = Math.min(BAR, apart * 0.3);
     const lift = this.layout.lift[link]!;
-    const reach = lift > 0 ? 20 + 16 * lift : stub;
+    const reach = lift > 0 ? BAR - 10 + 16 * lift : stub;
     const points = [
       from.x, from.y,
       from.x + from.dx * reach, from.y + from.dy * reach,
       to.x + to.dx * reach, to.y + to.dy * reach,
       to.x, to.y,
     ];
-    const aside = Math.max(1, Math.min(4, Math.min(this.pitchOf(a, across), this.pitchOf(b, across)) * 0.24));
+    const aside = Math.max(1, Math.min(6, Math.min(this.pitchOf(a, across), this.pitchOf(b, across)) * 0.22));
     for (let port = a; port <= b; port++) this.pitch[port] = this.pitchOf(port, across);
     this.offset(points, aside, a);
     this.offset([6, 7, 4, 5, 2, 3, 0, 1].map((i) => points[i]!), aside, b);
@@ -109,7 +121,7 @@ export class Screen {
 
   private pitchOf(port: number, across: number): number {
     const side: Side = this.layout.side[port]!;
-    if (side === Side.Left || side === Side.Right) return 16;
+    if (side === Side.Left || side === Side.Right) return SIDE_PITCH;
     const node = this.ports[port]!;
     if (this.layout.row[node] === 0) return across;
     const group = this.layout.groupOf[this.ports[port ^ 1]!]!;
@@ -141,7 +153,7 @@ export class Screen {
         return { x: this.within(node, toX(anchor)), y: this.y[node]! + half, dx: 0, dy: 1 };
       default: {
         const dx = side === Side.Left ? -1 : 1;
-        return { x: this.x[node]! + (dx * this.width[node]!) / 2, y: this.y[node]! + anchor * 16, dx, dy: 0 };
+        return { x: this.x[node]! + (dx * this.width[node]!) / 2, y: this.y[node]! + anchor * SIDE_PITCH, dx, dy: 0 };
       }
     }
   }
@@ -181,7 +193,7 @@ export class Screen {
     const before = this.scales(view, width, height);
     const after = this.scales({ ...view, zoom }, width, height);
     const wide = this.layout.right - this.layout.left;
-    const tall = this.layout.rows - 1;
+    const { tall } = this;
     const middle = (height + MARGIN_TOP - MARGIN_BOTTOM) / 2;
     return this.clamped({
       cx: view.cx + ((px - width / 2) * (1 / before.across - 1 / after.across)) / wide,
@@ -194,7 +206,7 @@ export class Screen {
     const { across, up } = this.scales(view, width, height);
     return this.clamped({
       cx: view.cx - dx / across / (this.layout.right - this.layout.left),
-      cy: view.cy - dy / up / (this.layout.rows - 1),
+      cy: view.cy - dy / up / this.tall,
       zoom: view.zoom,
     });
   }

@@ -1,7 +1,7 @@
 // How a network is drawn, on a canvas whose units are CSS pixels.
 import { clipped, visible } from "../shared/format";
 import type { Screen } from "./camera";
-import { HOST_HEIGHT } from "./camera";
+import { BAR, HOST_HEIGHT } from "./camera";
 import { NONE } from "./contract";
 import type { Run } from "./run";
 import { Stops } from "./stops";
@@ -46,28 +46,36 @@ function inSight(c: Canvas, port: number): boolean {
   return Math.max(lane[at + 1]!, lane[at + 7]!) > -8 && Math.min(y0, y3) < c.height + 8;
 }
 
-function trace(c: Canvas, port: number): void {
+function trace(c: Canvas, port: number, behindBar: boolean): void {
   const { lane } = c.screen;
   const at = port * 8;
-  c.ctx.moveTo(lane[at]!, lane[at + 1]!);
-  c.ctx.lineTo(lane[at + 2]!, lane[at + 3]!);
+  if (behindBar) {
+    c.ctx.moveTo(lane[at + 2]!, lane[at + 3]!);
+  } else {
+    c.ctx.moveTo(lane[at]!, lane[at + 1]!);
+    c.ctx.lineTo(lane[at + 2]!, lane[at + 3]!);
+  }
   c.ctx.lineTo(lane[at + 4]!, lane[at + 5]!);
   c.ctx.lineTo(lane[at + 6]!, lane[at + 7]!);
 }
 
-function strokeLanes(c: Canvas, ports: readonly number[], colour: string, width: number): void {
+function strokeLanes(c: Canvas, ports: readonly number[], colour: string, width: number, behindBars = false): void {
   if (ports.length === 0) return;
   c.ctx.strokeStyle = colour;
   c.ctx.lineWidth = width;
   for (let i = 0; i < ports.length; i += LINES_PER_PATH) {
     c.ctx.beginPath();
-    for (let k = i; k < Math.min(ports.length, i + LINES_PER_PATH); k++) trace(c, ports[k]!);
+    for (let k = i; k < Math.min(ports.length, i + LINES_PER_PATH); k++) {
+      trace(c, ports[k]!, behindBars && c.screen.pitch[ports[k]!]! >= FRAMED);
+    }
     c.ctx.stroke();
   }
 }
 
-const laneWidth = (c: Canvas, port: number): number => Math.max(1, Math.min(2.5, c.screen.pitch[port]! * 0.2));
-const barWidth = (c: Canvas, port: number): number => Math.max(1, Math.min(5, c.screen.pitch[port]! * 0.4));
+const laneWidth = (c: Canvas, port: number): number => Math.max(1, Math.min(3.5, c.screen.pitch[port]! * 0.16));
+const barWidth = (c: Canvas, port: number): number => Math.max(1, Math.min(8, c.screen.pitch[port]! * 0.36));
+/** Ports further apart than this have a frame around their bar, and the line begins behind it. */
+const FRAMED = 9;
 
 /** What does not change with time: nodes, names, links without traffic. */
 export function paintStill(c: Canvas): void {
@@ -78,22 +86,36 @@ export function paintStill(c: Canvas): void {
   strokeLanes(c, lanes, colour.idle, 1);
   ctx.strokeStyle = colour["queue-frame"];
   ctx.lineWidth = 1;
-  for (const port of lanes) if (screen.pitch[port]! >= 9) frame(c, port);
+  for (const port of lanes) if (screen.pitch[port]! >= FRAMED) frame(c, port);
 
   ctx.textBaseline = "middle";
   ctx.textAlign = "center";
   if (screen.layout.domains.length > 1) domains(c);
   screen.near ? hosts(c) : groups(c);
-  ctx.font = FONT;
   for (let node = 0; node < screen.x.length; node++) {
-    if (isHost(c, node) || !onScreen(c, node)) continue;
-    box(c, node, colour.node, 3);
-    const room = screen.width[node]! - 8;
-    const text = clipped(visible(run.nodeName(node)), Math.max(1, Math.floor(room / 6.2)));
-    ctx.fillStyle = colour.ink;
-    const x = Math.max(Math.min(screen.x[node]!, c.width - 40), 40);
-    const inside = Math.abs(x - screen.x[node]!) < screen.width[node]! / 2 - 20 ? x : screen.x[node]!;
-    if (room > 16) ctx.fillText(text, inside, screen.y[node]! - 4);
+    if (!isHost(c, node) && onScreen(c, node)) box(c, node, colour.node, 3);
+  }
+}
+
+/** Names of switches, on top of the trees that run through them; of a wide switch, where it can be seen. */
+function switchNames(c: Canvas): void {
+  const { ctx, screen, run, theme } = c;
+  ctx.font = FONT;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.lineWidth = 3;
+  ctx.lineJoin = "round";
+  ctx.strokeStyle = theme.colour.node;
+  ctx.fillStyle = theme.colour.ink;
+  for (let node = 0; node < screen.x.length; node++) {
+    const half = screen.width[node]! / 2;
+    if (isHost(c, node) || half < 12 || !onScreen(c, node)) continue;
+    const left = Math.max(0, screen.x[node]! - half);
+    const right = Math.min(c.width, screen.x[node]! + half);
+    const text = clipped(visible(run.nodeName(node)), Math.max(1, Math.floor((2 * half - 8) / 6.2)));
+    const x = right - left > 40 ? (left + right) / 2 : screen.x[node]!;
+    ctx.strokeText(text, x, screen.y[node]! - 5);
+    ctx.fillText(text, x, screen.y[node]! - 5);
   }
 }
 
@@ -116,7 +138,9 @@ function box(c: Canvas, node: number, fill: string, radius: number): void {
 function hosts(c: Canvas): void {
   const { ctx, screen, run, theme } = c;
   ctx.font = "10px system-ui, sans-serif";
-  const slot = screen.slot;
+  // All upright or all turned: a mixture is hard to read.
+  const longest = run.head.nodes.name.reduce((most, name, node) => (isHost(c, node) ? Math.max(most, name.length) : most), 0);
+  const upright = longest * 6.2 + 4 < screen.slot;
   for (let node = 0; node < screen.x.length; node++) {
     if (!isHost(c, node) || !onScreen(c, node)) continue;
     box(c, node, theme.colour.host, 2);
@@ -124,7 +148,7 @@ function hosts(c: Canvas): void {
     const name = visible(run.nodeName(node));
     const x = screen.x[node]!;
     const y = screen.y[node]! + HOST_HEIGHT / 2;
-    if (name.length * 6 < slot) {
+    if (upright) {
       ctx.fillText(name, x, y + 9);
     } else {
       ctx.save();
@@ -205,7 +229,7 @@ function bar(c: Canvas, port: number, share: number, thick: number): void {
 const barLength = (c: Canvas, port: number): number => {
   const { lane } = c.screen;
   const length = Math.hypot(lane[port * 8 + 2]! - lane[port * 8]!, lane[port * 8 + 3]! - lane[port * 8 + 1]!);
-  return Math.min(1, 30 / Math.max(1, length));
+  return Math.min(1, BAR / Math.max(1, length));
 };
 
 function frame(c: Canvas, port: number): void {
@@ -224,9 +248,10 @@ export function paintLive(c: Canvas, scale: number): void {
   if (!screen.near) bundles(c, paused);
   queues(c, scale);
   const stopped = [...paused].filter((port) => !bundled(c, port) && inSight(c, port));
-  strokeLanes(c, stopped.filter((port) => laneWidth(c, port) < 2), theme.colour.paused, 2);
+  strokeLanes(c, stopped.filter((port) => laneWidth(c, port) < 2), theme.colour.paused, 1.75);
   strokeLanes(c, stopped.filter((port) => laneWidth(c, port) >= 2), theme.colour.paused, 3);
   trees(c);
+  switchNames(c);
   for (const port of stopped) arrows(c, port);
   for (const port of stopped) pauseSign(c, port);
   roots(c);
@@ -243,7 +268,7 @@ function traffic(c: Canvas, paused: ReadonlySet<number>): void {
     steps[step(utilisation[port]!)]!.push(port);
   }
   steps.forEach((ports, i) => {
-    if (ports.length > 0) strokeLanes(c, ports, c.theme.utilisation[i]!, laneWidth(c, ports[0]!));
+    if (ports.length > 0) strokeLanes(c, ports, c.theme.utilisation[i]!, laneWidth(c, ports[0]!), true);
   });
 }
 
@@ -255,7 +280,7 @@ function queues(c: Canvas, scale: number): void {
   for (let port = 0; port < queue.length; port++) {
     const share = Math.min(1, queue[port]! / scale);
     // A host's queue has no place of its own in a group.
-    if (share * 30 < 0.5 || (bundled(c, port) && isHost(c, run.nodeOf(port))) || !inSight(c, port)) continue;
+    if (share * BAR < 0.5 || (bundled(c, port) && isHost(c, run.nodeOf(port))) || !inSight(c, port)) continue;
     bar(c, port, share * barLength(c, port), barWidth(c, port));
   }
   ctx.fill();
@@ -417,12 +442,13 @@ function roots(c: Canvas): void {
     ctx.lineWidth = 2.5;
     ctx.stroke();
     if (ports.size > 6 && screen.slot < 24) continue;
-    ctx.textAlign = "left";
+    const after = x + 40 < c.width;
+    ctx.textAlign = after ? "left" : "right";
     ctx.lineWidth = 3;
     ctx.strokeStyle = theme.colour.bg;
-    ctx.strokeText("root", x + 9, y);
+    ctx.strokeText("root", after ? x + 9 : x - 9, y);
     ctx.fillStyle = theme.colour.paused;
-    ctx.fillText("root", x + 9, y);
+    ctx.fillText("root", after ? x + 9 : x - 9, y);
   }
 }
 

@@ -32,7 +32,7 @@ export class Picture {
     const { head } = run;
     this.figures = el("span", { class: "figures" });
     const title = el("h2", {}, nameOf(run.label));
-    const about = el("span", { class: "dim" }, `${visible(head.scheme)}, seed ${head.seed}`);
+    const about = el("span", { class: "dim" }, `${head.scheme === run.label ? "" : `${visible(head.scheme)}, `}seed ${head.seed}`);
     this.surface = el("div", { class: "surface", role: "img", "aria-label": `Network of run ${visible(run.label)}` });
     this.root = el("section", { class: "picture" }, el("header", {}, title, about, this.figures), this.surface);
     this.root.dataset["run"] = String(run.number);

@@ -6,7 +6,7 @@ import type { Run } from "./run";
 import { Stops } from "./stops";
 
 const AXIS = 18;
-const EVENTS = 15;
+const EVENTS = 18;
 /** Stops in sight up to which paused ports are drawn from the stops themselves, not from bins. */
 const EXACT_STOPS = 6000;
 
@@ -39,7 +39,7 @@ export class Timeline {
   resize(): void {
     const runs = Math.max(1, this.app.runs.length);
     this.width = this.root.clientWidth;
-    this.gutter = this.width < 600 ? 62 : 104;
+    this.gutter = this.width < 600 ? 62 : 132;
     this.height = AXIS + runs * (EVENTS + TRACES.length * this.traceHeight + 4);
     this.root.style.height = `${this.height}px`;
     for (const canvas of [this.base, this.top]) {
@@ -163,15 +163,14 @@ export class Timeline {
         ctx.lineTo(x + 9, y + 6);
         ctx.lineTo(x, y + 10);
       } else {
-        ctx.rect(x, y + 4, Math.max(3, end - x), 3);
+        ctx.rect(x, y + 14, Math.max(3, end - x), 3);
       }
       ctx.fill();
       const at = Math.max(x, this.gutter) + (mark.fault ? 12 : 5);
       if (at > textEnd) {
         const text = clipped(visible(mark.text), 40);
         ctx.fillStyle = colour.ink;
-        const textY = mark.fault ? y + 7 : y + 13;
-        ctx.fillText(text, at, Math.min(textY, y + 8));
+        ctx.fillText(text, at, y + 7);
         textEnd = at + ctx.measureText(text).width + 8;
       }
     }
@@ -216,12 +215,12 @@ export class Timeline {
     if (trace.filled) {
       ctx.lineTo(right, toY(0));
       ctx.closePath();
-      ctx.globalAlpha = trace.key === "paused_ports" ? 0.85 : 0.35;
+      ctx.globalAlpha = 0.85;
       ctx.fill();
-      ctx.globalAlpha = 1;
+    } else {
+      ctx.lineWidth = 1.25;
+      ctx.stroke();
     }
-    ctx.lineWidth = 1;
-    ctx.stroke();
     ctx.restore();
   }
 
