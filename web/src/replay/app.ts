@@ -1,0 +1,39 @@
+// What the parts of the page share: the runs shown, the clock, the view, and what is selected.
+import type { View } from "./camera";
+import type { Clock } from "./clock";
+import type { Run } from "./run";
+import type { Theme } from "./theme";
+
+export interface Selection {
+  /** Ports and nodes are selected by name, in all runs shown. */
+  port: string | null;
+  node: string | null;
+  /** A flow is selected in the run in focus. */
+  flow: number | null;
+}
+
+export interface App {
+  readonly runs: readonly Run[];
+  /** The run that the panels are about, as an index into `runs`. */
+  readonly focus: number;
+  readonly clock: Clock;
+  readonly view: View;
+  /** Part of the run that the time line shows. */
+  readonly range: readonly [number, number];
+  readonly theme: Theme;
+  readonly selection: Selection;
+  /** The queue that fills a bar, in bytes: the same in all runs shown. */
+  readonly queueScale: number;
+
+  seek(t: number): void;
+  setFocus(index: number): void;
+  setView(view: View): void;
+  setRange(from: number, until: number): void;
+  selectPort(name: string): void;
+  selectNode(name: string): void;
+  selectFlow(flow: number): void;
+  clearSelection(): void;
+  tip(lines: readonly string[] | null, x: number, y: number): void;
+}
+
+export const focused = (app: App): Run => app.runs[app.focus]!;

@@ -1,0 +1,74 @@
+// The tabs at the side. Only the panel that is shown follows the clock; the others catch up when they are opened.
+import { button, el } from "./dom";
+import type { Panel } from "./panels/panel";
+
+interface Tab {
+  name: string;
+  panel: Panel;
+  button: HTMLButtonElement;
+  body: HTMLElement;
+  stale: boolean;
+}
+
+export class Tabs {
+  private readonly tabs: Tab[] = [];
+  private current: Tab | null = null;
+
+  constructor(
+    private readonly bar: HTMLElement,
+    private readonly bodies: HTMLElement,
+    private readonly changed: () => void,
+  ) {
+    bar.addEventListener("keydown", (event) => {
+      const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (by === undefined || !this.current) return;
+      const next = this.tabs[(this.tabs.indexOf(this.current) + by + this.tabs.length) % this.tabs.length]!;
+      this.show(next.name);
+      next.button.focus();
+      event.preventDefault();
+      event.stopPropagation();
+    });
+  }
+
+  add(name: string, label: string, make: (body: HTMLElement) => Panel): void {
+    const body = el("div", { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, tabindex: 0, hidden: true });
+    const tab = button(label, () => this.show(name), { role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, "aria-selected": "false", tabindex: -1 });
+    this.bar.append(tab);
+    this.bodies.append(body);
+    this.tabs.push({ name, panel: make(body), button: tab, body, stale: true });
+  }
+
+  get shown(): string | null {
+    return this.current?.name ?? null;
+  }
+
+  show(name: string): void {
+    const tab = this.tabs.find((candidate) => candidate.name === name);
+    if (!tab) return;
+    this.current = tab;
+    for (const other of this.tabs) {
+      const chosen = other === tab;
+      other.body.hidden = !chosen;
+      other.button.setAttribute("aria-selected", String(chosen));
+      other.button.tabIndex = chosen ? 0 : -1;
+    }
+    if (tab.stale) this.rebuildCurrent();
+    else tab.panel.tick();
+    this.changed();
+  }
+
+  rebuild(): void {
+    for (const tab of this.tabs) tab.stale = true;
+    this.rebuildCurrent();
+  }
+
+  tick(): void {
+    this.current?.panel.tick();
+  }
+
+  private rebuildCurrent(): void {
+    if (!this.current) return;
+    this.current.stale = false;
+    this.current.panel.rebuild();
+  }
+}

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { speedFor } from "../src/replay/clock";
+import { filterFlows } from "../src/replay/flow-filter";
+import { interesting } from "../src/replay/interest";
+import { readState, writeState } from "../src/replay/state";
+import { tickStep } from "../src/replay/timeline";
+import type { Flows } from "../src/replay/contract";
+
+test("a view survives the way through an address", () => {
+  const state = { t: 20180.5, range: [20000, 24000] as [number, number], camera: [0.5, 0.25, 3] as [number, number, number], port: "a&b=<i>->S1 #", node: null, flow: 12, run: 1, runs: [0, 2], tab: "port" };
+  assert.deepEqual(readState(`#${writeState(state)}`), state);
+});
+
+test("an address of nonsense is a view of everything", () => {
+  const state = readState("#t=NaN&range=5,1&camera=x&flow=-1&runs=a,b&run=1.5");
+  assert.deepEqual(state, { t: null, range: null, camera: null, port: null, node: null, flow: null, run: null, runs: null, tab: null });
+});
+
+test("the interesting part lasts about twenty seconds", () => {
+  assert.equal(speedFor(8820), 500);
+  assert.equal(speedFor(1), 1);
+  const timeline = { bin_us: 100, paused_ports: [0, 0, 3, 0, 1, 0], queued_bytes: [0, 9, 9, 9, 0, 0], tx_gbps: [], flows_started: [] };
+  assert.deepEqual(interesting([timeline], 600), [200, 500]);
+  assert.deepEqual(interesting([{ ...timeline, paused_ports: [0, 0, 0, 0, 0, 0] }], 600), [100, 400]);
+  assert.deepEqual(interesting([], 600), [0, 600]);
+});
+
+test("ticks are at round times", () => {
+  assert.equal(tickStep(3), 5);
+  assert.equal(tickStep(10), 10);
+  assert.ok(Math.abs(tickStep(0.13) - 0.2) < 1e-12);
+});
+
+test("flows are found by node, ends, label, id and port", () => {
+  const flows = {
+    texts: ["incast", "web"], paths: [[0, 2], [4]], id: [100, 101, 102], label: [0, 1, 1], source: [0, 1, 1], src: [0, 1, 2], dst: [2, 2, 0],
+    path: [0, 1, 1], slowdown: [2, 5, null], size_bytes: [10, 20, null],
+  } as unknown as Flows;
+  const names = ["H0", "H1", "R0"];
+  const find = (text: string, port: number | null = null, order: "start" | "slowdown" | "size" = "start"): number[] => [...filterFlows(flows, names, { text, port, order })];
+  assert.deepEqual(find(""), [0, 1, 2]);
+  assert.deepEqual(find("h1"), [1]);
+  assert.deepEqual(find("h -> r0"), [0, 1]);
+  assert.deepEqual(find("incast"), [0]);
+  assert.deepEqual(find("102"), [2]);
+  assert.deepEqual(find("", 4), [1, 2]);
+  assert.deepEqual(find("", null, "slowdown"), [1, 0, 2]);
+  assert.deepEqual(find("", null, "size"), [2, 1, 0]);
+});
