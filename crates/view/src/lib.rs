@@ -1,1 +1,12 @@
 //! Finished runs replayed in a browser.
+//!
+//! Reading order: [`collection`] (a run, or the runs of a comparison), [`page`] (what is embedded), [`server`] (hands
+//! both out, on loopback only), [`export`] (both in one file).
+
+#![warn(missing_docs)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+pub mod collection;
+pub mod export;
+pub mod page;
+pub mod server;

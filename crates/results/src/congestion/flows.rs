@@ -152,11 +152,6 @@ impl Flows {
         number
     }
 
-    /// All texts, by their numbers.
-    pub fn words(&self) -> &[String] {
-        &self.texts
-    }
-
     pub fn word(&self, number: u32) -> &str {
         &self.texts[number as usize]
     }

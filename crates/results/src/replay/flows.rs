@@ -10,7 +10,8 @@ use xoff_scenario::Diagnostic;
 
 #[derive(Serialize)]
 pub struct FlowTable<'a> {
-    texts: &'a [String],
+    /// Labels and names of sources.
+    texts: Vec<&'a str>,
     paths: Vec<&'a [u32]>,
     id: Vec<u64>,
     label: Vec<u32>,
@@ -32,26 +33,42 @@ pub struct FlowTable<'a> {
     timeouts: Vec<u64>,
 }
 
+/// Things in the order in which they were first seen.
+struct Numbered<T> {
+    list: Vec<T>,
+    numbers: HashMap<u32, u32>,
+}
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Numbered<T> {
+        Numbered { list: Vec::new(), numbers: HashMap::new() }
+    }
+}
+
+impl<T> Numbered<T> {
+    fn number(&mut self, key: u32, thing: impl FnOnce() -> T) -> u32 {
+        *self.numbers.entry(key).or_insert_with(|| {
+            self.list.push(thing());
+            self.list.len() as u32 - 1
+        })
+    }
+}
+
 /// All flows, in the order of their starts.
 pub fn table(flows: &Flows) -> FlowTable<'_> {
-    let mut numbers: HashMap<u32, u32> = HashMap::new();
-    let mut paths = Vec::new();
-    let mut path = Vec::with_capacity(flows.list.len());
-    for flow in &flows.list {
-        path.push(*numbers.entry(flow.path_text).or_insert_with(|| {
-            paths.push(flows.path(flow));
-            paths.len() as u32 - 1
-        }));
-    }
+    let (mut texts, mut paths) = (Numbered::default(), Numbered::default());
+    let label = flows.list.iter().map(|flow| texts.number(flow.label, || flows.word(flow.label))).collect();
+    let source = flows.list.iter().map(|flow| texts.number(flow.source, || flows.word(flow.source))).collect();
+    let path = flows.list.iter().map(|flow| paths.number(flow.path_text, || flows.path(flow))).collect();
     fn column<T>(flows: &Flows, of: impl Fn(&Flow) -> T) -> Vec<T> {
         flows.list.iter().map(of).collect()
     }
     FlowTable {
-        texts: flows.words(),
-        paths,
+        texts: texts.list,
+        paths: paths.list,
         id: column(flows, |flow| flow.id),
-        label: column(flows, |flow| flow.label),
-        source: column(flows, |flow| flow.source),
+        label,
+        source,
         src: column(flows, |flow| flow.src),
         dst: column(flows, |flow| flow.dst),
         size_bytes: column(flows, |flow| flow.size_bytes),

@@ -18,6 +18,8 @@ mod signals;
 mod sweep;
 mod trace;
 mod validate;
+mod view;
+mod watch;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use print::{show, show_page, show_summary, tell, tell_folded, tell_notes, warn};
@@ -136,6 +138,10 @@ enum Command {
     /// Pauses, flows, queues and rates on one time line, with arrows from the root of a congestion
     /// tree to the flows it holds.
     Trace(trace::TraceArgs),
+    /// Replay finished runs in the browser: queues, pauses, congestion trees, victims
+    ///
+    /// Serves a page on loopback, or writes it as one file that anyone can open.
+    View(view::ViewArgs),
     /// Say what a scenario would build, and run nothing
     ///
     /// Nodes and links, oversubscription, round trips, buffers against required headroom, whether
@@ -286,6 +292,7 @@ fn obey(cli: Cli) -> Result<(), Stop> {
         Some(Command::Validate(args)) => validate::validate(&args),
         Some(Command::Export(args)) => export::export(&args),
         Some(Command::Trace(args)) => trace::trace(&args),
+        Some(Command::View(args)) => view::view(&args),
         Some(Command::Check(args)) => inspect::check(&args),
         Some(Command::Import(args)) => import::import(&args),
         Some(Command::Schemes(args)) => inspect::schemes(&args),
