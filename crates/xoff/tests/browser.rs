@@ -1,0 +1,296 @@
+//! Pages in a real browser: the replay of the victim-flow comparison, a large run, every kind of report, hostile names.
+//! The browser's half is `web/test/browser/`; here its data are made, and what tables say is read for it.
+//!
+//! Chromium and what the tests need from npm are installed where they are missing. `XOFF_SCREENSHOTS=DIR` keeps pictures.
+
+mod common;
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use common::{Bench, tools};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// A server that ends with the test.
+struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Server {
+    fn of(bench: &Bench, directory: &str) -> Server {
+        let mut child = bench.command(&["view", directory, "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let told: Value = serde_json::from_str(&line).expect("the server says where it is");
+        Server { child, url: told["url"].as_str().unwrap().to_owned() }
+    }
+
+    /// The most memory that it ever held.
+    fn peak_bytes(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn table(path: &Path) -> RecordBatch {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
+    let mut batches: Vec<RecordBatch> = reader.with_batch_size(1 << 20).build().unwrap().map(Result::unwrap).collect();
+    assert_eq!(batches.len(), 1, "{}", path.display());
+    batches.remove(0)
+}
+
+fn texts(of: &RecordBatch, column: &str) -> Vec<String> {
+    let column = of.column_by_name(column).unwrap().as_string::<i32>();
+    column.iter().map(|text| text.unwrap_or_default().to_owned()).collect()
+}
+
+fn reals(of: &RecordBatch, column: &str) -> Vec<f64> {
+    of.column_by_name(column).unwrap().as_primitive::<Float64Type>().values().to_vec()
+}
+
+/// The port at the other end, which is the one that a PAUSE stops.
+fn other_end(port: &str) -> String {
+    let (from, to) = port.split_once("->").unwrap();
+    format!("{to}->{from}")
+}
+
+/// What the tables of a run say: when each port was first stopped, in that order; all stops; the peaks of queues.
+fn truth(run: &Path, end_us: f64) -> Value {
+    let pauses = table(&run.join("pauses.parquet"));
+    let rows = reals(&pauses, "time_us").into_iter().zip(texts(&pauses, "port")).zip(texts(&pauses, "event"));
+    let mut first: Vec<(f64, String)> = Vec::new();
+    let (mut open, mut stops) = (BTreeMap::new(), Vec::new());
+    for ((at, port), event) in rows {
+        let port = other_end(&port);
+        if event == "pause" {
+            if !first.iter().any(|(_, known)| *known == port) {
+                first.push((at, port.clone()));
+            }
+            open.insert(port, at);
+        } else if let Some(from) = open.remove(&port) {
+            stops.push(json!({ "port": port, "from_us": from, "until_us": at }));
+        }
+    }
+    stops.extend(open.iter().map(|(port, from)| json!({ "port": port, "from_us": from, "until_us": end_us })));
+    let ports = table(&run.join("ports.parquet"));
+    let peaks = ports.column_by_name("queue_peak_bytes").unwrap().as_primitive::<Int64Type>().values().to_vec();
+    let peaks: BTreeMap<String, i64> = texts(&ports, "port").into_iter().zip(peaks).collect();
+    let first: Vec<Value> = first.iter().map(|(at, port)| json!({ "port": port, "at_us": at })).collect();
+    json!({ "name": run.file_name().unwrap().to_string_lossy(), "pauses": first, "stops": stops, "peaks": peaks })
+}
+
+/// 512 hosts, some 50,000 small flows, incasts that PFC stops.
+const LARGE: &str = r#"
+name = "large"
+[topology]
+kind = "leaf-spine"
+leaves = 16
+spines = 8
+hosts_per_leaf = 32
+host_rate = "100Gbps"
+fabric_rate = "400Gbps"
+[switch.pfc]
+threshold = "static"
+xoff = "256KB"
+xon = "250KB"
+[scheme]
+name = "dcqcn"
+[[traffic]]
+kind = "poisson"
+name = "background"
+sizes = "20KB"
+load = 0.001
+until = "100ms"
+[[traffic]]
+kind = "incast"
+name = "incast"
+degree = "24"
+sizes = "64KB"
+load = 0.002
+until = "100ms"
+"#;
+
+const HOSTILE_TEXT: &str = r#"<img src=x onerror="window.evil=1"> 'q' "q" ../../etc/passwd אבג"#;
+
+/// Names that would like to be more than names, wherever a scenario takes any that people read.
+fn hostile() -> String {
+    let name = json!(HOSTILE_TEXT);
+    format!(
+        r#"
+name = "hostile"
+description = "</title></script><script>window.evil=2</script>"
+[run]
+stop = "2ms"
+[topology]
+kind = "star"
+hosts = 4
+rate = "10Gbps"
+delay = "1us"
+[switch.pfc]
+threshold = "static"
+xoff = "20KB"
+xon = "18KB"
+[scheme]
+name = "none"
+[[traffic]]
+kind = "flows"
+name = "</script><svg onload=window.evil=3>"
+[[traffic.flow]]
+name = {name}
+src = "h0"
+dst = "h3"
+[[traffic.flow]]
+name = "<!-- ${{window.evil=4}} -->"
+src = "h1"
+dst = "h3"
+[[probe]]
+what = "flows"
+every = "20us"
+"#
+    )
+}
+
+fn file_url(path: &Path) -> String {
+    format!("file://{}", path.canonicalize().unwrap().display())
+}
+
+#[test]
+fn pages_in_a_real_browser() {
+    tools::install("chromium", &["chromium"]);
+    tools::install("npm", &["nodejs", "npm"]);
+    let web = root().join("web");
+    npm(&web, &["ci", "--no-audit", "--no-fund"]);
+    // What is embedded is what its sources give, and those are sound.
+    npm(&web, &["run", "check"]);
+    npm(&web, &["test"]);
+
+    let bench = Bench::new();
+    let folder = &bench.path;
+    bench.ok(&["compare", "victim-flow", "--schemes", "none,pcn,mercury", "--out", "victim", "--quiet"]);
+    bench.ok(&["view", "victim", "--export", "victim.html", "--quiet"]);
+    let size = fs::metadata(folder.join("victim.html")).unwrap().len();
+    assert!(size < 10_000_000, "a replay to send has {size} bytes");
+    bench.write("large.toml", LARGE);
+    bench.ok(&["run", "large.toml", "--out", "large", "--quiet"]);
+    bench.write("hostile.toml", hostile());
+    bench.ok(&["run", "hostile.toml", "--out", "hostile", "--quiet"]);
+    bench.ok(&["view", "hostile", "--export", "hostile.html", "--quiet"]);
+    bench.ok(&["run", "incast", "--out", "run", "--quiet"]);
+    bench.ok(&["run", "incast", "--seeds", "2", "--out", "seeds", "--quiet"]);
+    bench.ok(&["sweep", "incast", "--schemes", "none,dcqcn", "--seeds", "2", "--out", "sweep", "--quiet"]);
+    bench.ok(&["reproduce", "pcn-fig2", "--out", "repro", "--quiet"]);
+
+    let victim = Server::of(&bench, "victim");
+    let large = Server::of(&bench, "large");
+    let strange = Server::of(&bench, "hostile");
+    let end_us = 60_000.0;
+    let runs = ["none", "pcn", "mercury"].map(|run| truth(&folder.join("victim").join(run), end_us));
+    let settings = json!({
+        "screenshots": std::env::var("XOFF_SCREENSHOTS").ok(),
+        "burst_us": 20_000.0,
+        "victim": {
+            "url": victim.url,
+            "exported": file_url(&folder.join("victim.html")),
+            "end_us": end_us,
+            "runs": runs,
+        },
+        "large": { "url": large.url },
+        "reports": {
+            "run": file_url(&folder.join("run/report.html")),
+            "comparison": file_url(&folder.join("victim/report.html")),
+            "set of seeds": file_url(&folder.join("seeds/report.html")),
+            "sweep": file_url(&folder.join("sweep/report.html")),
+            "reproduction": file_url(&folder.join("repro/report.html")),
+        },
+        "hostile": {
+            "replay": strange.url,
+            "exported": file_url(&folder.join("hostile.html")),
+            "report": file_url(&folder.join("hostile/report.html")),
+        },
+        "hostile_text": HOSTILE_TEXT,
+    });
+    let given = folder.join("given.json");
+    fs::write(&given, settings.to_string()).unwrap();
+    let out = Command::new("node")
+        .args(["--test", "--test-concurrency=1", "test/browser/"])
+        .env("XOFF_BROWSER", &given)
+        .current_dir(&web)
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&out.stdout);
+    assert!(out.status.success(), "{told}\n{}", String::from_utf8_lossy(&out.stderr));
+    println!("{told}");
+    let peak = large.peak_bytes();
+    assert!(peak < 500_000_000, "the server held {peak} bytes");
+}
+
+fn npm(web: &Path, arguments: &[&str]) {
+    let out = Command::new("npm").args(arguments).current_dir(web).output().unwrap();
+    let told = [out.stdout, out.stderr].concat();
+    assert!(out.status.success(), "npm {arguments:?}: {}", String::from_utf8_lossy(&told));
+}
+
+/// A request as it is written, and the first line and the headers of the answer.
+fn ask(server: &Server, request: &str) -> String {
+    use std::io::{Read, Write};
+    let address = server.url.trim_start_matches("http://").trim_end_matches('/').to_owned();
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn the_server_answers_its_own_page_only() {
+    let bench = Bench::new();
+    bench.ok(&["run", "incast", "--out", "run", "--quiet"]);
+    let server = Server::of(&bench, "run");
+    let host = server.url.trim_start_matches("http://").trim_end_matches('/');
+    assert!(host.starts_with("127.0.0.1:"), "{host}");
+    let get = |path: &str, host: &str| {
+        ask(&server, &format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"))
+    };
+    let page = get("/", host);
+    assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+    for header in
+        ["Content-Security-Policy: default-src 'none'", "X-Content-Type-Options: nosniff", "Cache-Control: no-store"]
+    {
+        assert!(page.contains(header), "{header}");
+    }
+    assert!(!page.contains("Set-Cookie") && !page.contains("Access-Control-Allow"));
+    // A stranger's name that leads to this machine, no name, the right name with another port.
+    for wrong in ["evil.example", "127.0.0.1", "127.0.0.1:1", "evil.example:80", "127.0.0.1.evil.example"] {
+        assert!(get("/", wrong).starts_with("HTTP/1.1 403"), "{wrong}");
+    }
+    for missing in
+        ["/data/0/../../run.json", "/data/0/scenario.toml", "/../run.json", "/data/9/run.json", "/data/0/port/-1.json"]
+    {
+        assert!(get(missing, host).starts_with("HTTP/1.1 404"), "{missing}");
+    }
+    assert!(get("/data/0/run.json?x=1", host).starts_with("HTTP/1.1 200"));
+    let post = ask(
+        &server,
+        &format!("POST /data/0/run.json HTTP/1.1\r\nHost: {host}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+    );
+    assert!(post.starts_with("HTTP/1.1 405"), "{post}");
+}
