@@ -13,7 +13,7 @@ const EXACT_STOPS = 6000;
 const TRACES = [
   { key: "queued_bytes", label: "queued", unit: bytes, colour: "queue", filled: true },
   { key: "paused_ports", label: "paused", unit: (n: number) => grouped(n), colour: "paused", filled: true },
-  { key: "tx_gbps", label: "delivered", unit: gbps, colour: "throughput", filled: false },
+  { key: "tx_gbps", label: "throughput", unit: gbps, colour: "throughput", filled: false },
 ] as const;
 
 export class Timeline {

@@ -91,7 +91,7 @@ export class PortPanel implements Panel {
         " to ",
         nameButton(run.nodeName(peer), () => this.app.selectNode(run.nodeName(peer))),
         `, ${gbps(run.head.ports.rate_gbps[port]!)} · `,
-        nameButton(run.portName(port ^ 1), () => this.app.selectPort(run.portName(port ^ 1)), { "aria-label": "other direction of the link" }),
+        nameButton(run.portName(port ^ 1), () => this.app.selectPort(run.portName(port ^ 1)), { title: "other direction of the link" }),
       ),
     );
     const plots = el("div", { class: "plots" }, note("Loading …"));
