@@ -50,7 +50,7 @@ export class Chart {
       {
         width: 300,
         height,
-        padding: [6, 8, 0, 0],
+        padding: [6, 18, 0, 0],
         scales: { x: { time: false }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.06 : 1] } },
         cursor: { y: false, drag: { x: false, y: false }, points: { size: 5 } },
         legend: { live: true },

@@ -241,6 +241,14 @@ function frame(c: Canvas, port: number): void {
   c.ctx.stroke();
 }
 
+function stoppedFrame(c: Canvas, port: number): void {
+  c.ctx.beginPath();
+  bar(c, port, barLength(c, port), barWidth(c, port) + 1);
+  c.ctx.strokeStyle = c.theme.colour.paused;
+  c.ctx.lineWidth = 2;
+  c.ctx.stroke();
+}
+
 /** What the instant shows: utilisation, queues, and the congestion trees. `scale`: the queue that fills a bar. */
 export function paintLive(c: Canvas, scale: number): void {
   const { run, screen, theme } = c;
@@ -249,8 +257,9 @@ export function paintLive(c: Canvas, scale: number): void {
   if (!screen.near) bundles(c, paused);
   queues(c, scale);
   const stopped = [...paused].filter((port) => !bundled(c, port) && inSight(c, port));
-  strokeLanes(c, stopped.filter((port) => laneWidth(c, port) < 2), theme.colour.paused, 1.75);
-  strokeLanes(c, stopped.filter((port) => laneWidth(c, port) >= 2), theme.colour.paused, 3);
+  strokeLanes(c, stopped.filter((port) => laneWidth(c, port) < 2), theme.colour.paused, 1.75, true);
+  strokeLanes(c, stopped.filter((port) => laneWidth(c, port) >= 2), theme.colour.paused, 3, true);
+  for (const port of stopped) if (screen.pitch[port]! >= FRAMED) stoppedFrame(c, port);
   trees(c);
   switchNames(c);
   for (const port of stopped) arrows(c, port);
@@ -411,8 +420,8 @@ function sign(c: Canvas, x: number, y: number): void {
   ctx.roundRect(x - 6, y - 6, 12, 12, 2.5);
   ctx.fill();
   ctx.fillStyle = theme.colour["on-paused"];
-  ctx.fillRect(x - 3.5, y - 3.5, 2.25, 7);
-  ctx.fillRect(x + 1.25, y - 3.5, 2.25, 7);
+  ctx.fillRect(x - 3, y - 3.5, 2, 7);
+  ctx.fillRect(x + 1, y - 3.5, 2, 7);
 }
 
 /** The congested egresses that the trees of this instant begin at. */

@@ -89,7 +89,7 @@ export class PausedPanel implements Panel {
         { class: "dim" },
         `since ${instant(stops.from[stop]!)} by `,
         nameOf(run.stopperOf(port)),
-        stops.depth[stop] === 0 ? ", root " : ", from root ",
+        ", root ",
         rootPort === null ? "unknown" : nameOf(run.portName(rootPort)),
       ),
     );
