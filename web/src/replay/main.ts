@@ -275,7 +275,14 @@ class Replay implements App, Commands {
 
   private chooser(): void {
     if (this.index.runs.length < 2) return;
-    byId("run-choice").hidden = false;
+    const choice = byId<HTMLDetailsElement>("run-choice");
+    choice.hidden = false;
+    addEventListener("pointerdown", (event) => {
+      if (!choice.contains(event.target as Node)) choice.open = false;
+    });
+    choice.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") choice.open = false;
+    });
     const boxes = this.index.runs.map((run, i) => {
       const box = el("input", { type: "checkbox", value: i });
       box.checked = this.runs.some((shown) => shown.number === i);
