@@ -322,8 +322,7 @@ class Replay implements App, Commands {
 
   private select(selection: Selection, tab: string): void {
     this.selection = selection;
-    this.tabs.rebuild();
-    this.tabs.show(tab);
+    this.tabs.rebuildAndShow(tab);
     this.request("all");
   }
 

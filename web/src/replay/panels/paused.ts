@@ -8,7 +8,7 @@ import { note } from "./facts";
 import type { Panel } from "./panel";
 
 /** A deadlock of a large network pauses more ports than anyone reads. */
-const SHOWN = 120;
+const SHOWN = 80;
 
 interface Section {
   run: Run;
