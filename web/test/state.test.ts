@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { speedFor } from "../src/replay/clock";
 import { filterFlows } from "../src/replay/flow-filter";
-import { interesting } from "../src/replay/interest";
+import { firstRange, interesting } from "../src/replay/interest";
 import { readState, writeState } from "../src/replay/state";
 import { tickStep } from "../src/replay/timeline";
 import type { Flows } from "../src/replay/contract";
@@ -24,6 +24,8 @@ test("the interesting part lasts about twenty seconds", () => {
   assert.deepEqual(interesting([timeline], 600), [200, 500]);
   assert.deepEqual(interesting([{ ...timeline, paused_ports: [0, 0, 0, 0, 0, 0] }], 600), [100, 400]);
   assert.deepEqual(interesting([], 600), [0, 600]);
+  assert.deepEqual(firstRange([200, 300], 1000), [180, 320]);
+  assert.deepEqual(firstRange([200, 900], 1000), [0, 1000]);
 });
 
 test("ticks are at round times", () => {

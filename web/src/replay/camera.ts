@@ -76,7 +76,7 @@ export class Screen {
 
   private scales(view: View, width: number, height: number): { across: number; up: number } {
     const fit = this.fit(width, height);
-    return { across: fit.across * view.zoom, up: fit.up * view.zoom ** 0.3 };
+    return { across: fit.across * view.zoom, up: fit.up * view.zoom ** 0.15 };
   }
 
   place(view: View, width: number, height: number): void {

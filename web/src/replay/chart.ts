@@ -34,6 +34,7 @@ export class Chart {
   private readonly plot: uPlot;
   private readonly cursor: HTMLElement;
   private readonly observer: ResizeObserver;
+  private range: readonly [number, number] = [0, 0];
 
   constructor(
     private readonly app: App,
@@ -49,9 +50,9 @@ export class Chart {
       {
         width: 300,
         height,
-        padding: [6, 8, 0, 0],
+        padding: [6, 18, 0, 0],
         scales: { x: { time: false }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.06 : 1] } },
-        cursor: { y: false, drag: { x: true, y: false }, points: { size: 5 } },
+        cursor: { y: false, drag: { x: false, y: false }, points: { size: 5 } },
         legend: { live: true },
         axes: [
           { ...axis, size: 24, space: 70, values: (_u, ticks) => ticks.map((t, i) => instant(t, Math.abs((ticks[i + 1] ?? t) - t) || (ticks[1]! - ticks[0]!))) },
@@ -78,18 +79,25 @@ export class Chart {
     this.cursor = el("div", { class: "now" });
     this.plot.over.append(this.cursor);
     this.plot.over.addEventListener("click", (event) => {
-      if (this.plot.select.width > 2) return;
       app.seek(this.plot.posToVal(event.clientX - this.plot.over.getBoundingClientRect().left, "x"));
     });
     this.observer = new ResizeObserver(() => {
       if (box.clientWidth > 0) this.plot.setSize({ width: box.clientWidth, height });
     });
     this.observer.observe(box);
+    this.draw();
   }
 
-  /** Moves the line of the instant. */
+  /** Follows the clock and the time line. */
   draw(): void {
     if (!this.cursor) return;
+    const [min, max] = this.app.range;
+    if (min !== this.range[0] || max !== this.range[1]) {
+      // Charts show the same part of the run as the time line.
+      this.range = [min, max];
+      this.plot.setScale("x", { min, max });
+      return;
+    }
     const x = this.plot.valToPos(this.app.clock.t, "x");
     this.cursor.style.transform = `translateX(${x}px)`;
     this.cursor.hidden = !(x >= 0 && x <= this.plot.over.clientWidth);

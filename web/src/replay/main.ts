@@ -6,7 +6,7 @@ import { Clock, speedFor } from "./clock";
 import type { Index } from "./contract";
 import { connectControls, type Commands } from "./controls";
 import { byId, el, nameOf, setText } from "./dom";
-import { interesting } from "./interest";
+import { firstRange, interesting } from "./interest";
 import { AboutPanel } from "./panels/about";
 import { FlowPanel } from "./panels/flow";
 import { FlowsPanel } from "./panels/flows";
@@ -140,7 +140,7 @@ class Replay implements App, Commands {
   private apply(state: ViewState): void {
     const end = this.clock.end;
     if (state.t !== null) this.clock.t = Math.max(0, Math.min(end, state.t));
-    this.range = state.range && state.range[0] < end ? [Math.max(0, state.range[0]), Math.min(end, state.range[1])] : [0, end];
+    this.range = state.range && state.range[0] < end ? [Math.max(0, state.range[0]), Math.min(end, state.range[1])] : firstRange(this.watch, end);
     this.view = state.camera ? { cx: state.camera[0], cy: state.camera[1], zoom: state.camera[2] } : WHOLE;
     this.selection = { port: state.port, node: state.node, flow: state.flow };
     this.focus = Math.max(0, this.runs.findIndex((run) => run.number === state.run));
@@ -155,11 +155,10 @@ class Replay implements App, Commands {
   }
 
   private state(): ViewState {
-    const whole = this.range[0] <= 0 && this.range[1] >= this.clock.end;
     const { view } = this;
     return {
       t: this.clock.t,
-      range: whole ? null : this.range,
+      range: this.range,
       camera: view.zoom > 1 ? [view.cx, view.cy, view.zoom] : null,
       ...this.selection,
       run: this.runs.length > 1 ? focused(this).number : null,
@@ -276,7 +275,14 @@ class Replay implements App, Commands {
 
   private chooser(): void {
     if (this.index.runs.length < 2) return;
-    byId("run-choice").hidden = false;
+    const choice = byId<HTMLDetailsElement>("run-choice");
+    choice.hidden = false;
+    addEventListener("pointerdown", (event) => {
+      if (!choice.contains(event.target as Node)) choice.open = false;
+    });
+    choice.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") choice.open = false;
+    });
     const boxes = this.index.runs.map((run, i) => {
       const box = el("input", { type: "checkbox", value: i });
       box.checked = this.runs.some((shown) => shown.number === i);
@@ -316,8 +322,7 @@ class Replay implements App, Commands {
 
   private select(selection: Selection, tab: string): void {
     this.selection = selection;
-    this.tabs.rebuild();
-    this.tabs.show(tab);
+    this.tabs.rebuildAndShow(tab);
     this.request("all");
   }
 

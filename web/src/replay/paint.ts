@@ -78,11 +78,12 @@ const barWidth = (c: Canvas, port: number): number => Math.max(1, Math.min(8, c.
 const FRAMED = 9;
 
 /** What does not change with time: nodes, names, links without traffic. */
-export function paintStill(c: Canvas): void {
+export function paintStill(c: Canvas, path: readonly number[]): void {
   const { ctx, screen, run, theme } = c;
   const { colour } = theme;
   const lanes: number[] = [];
   for (let port = 0; port < run.head.ports.node.length; port++) if (!bundled(c, port) && inSight(c, port)) lanes.push(port);
+  flowPath(c, path);
   strokeLanes(c, lanes, colour.idle, 1);
   ctx.strokeStyle = colour["queue-frame"];
   ctx.lineWidth = 1;
@@ -240,6 +241,14 @@ function frame(c: Canvas, port: number): void {
   c.ctx.stroke();
 }
 
+function stoppedFrame(c: Canvas, port: number): void {
+  c.ctx.beginPath();
+  bar(c, port, barLength(c, port), barWidth(c, port) + 1);
+  c.ctx.strokeStyle = c.theme.colour.paused;
+  c.ctx.lineWidth = 2;
+  c.ctx.stroke();
+}
+
 /** What the instant shows: utilisation, queues, and the congestion trees. `scale`: the queue that fills a bar. */
 export function paintLive(c: Canvas, scale: number): void {
   const { run, screen, theme } = c;
@@ -248,8 +257,9 @@ export function paintLive(c: Canvas, scale: number): void {
   if (!screen.near) bundles(c, paused);
   queues(c, scale);
   const stopped = [...paused].filter((port) => !bundled(c, port) && inSight(c, port));
-  strokeLanes(c, stopped.filter((port) => laneWidth(c, port) < 2), theme.colour.paused, 1.75);
-  strokeLanes(c, stopped.filter((port) => laneWidth(c, port) >= 2), theme.colour.paused, 3);
+  strokeLanes(c, stopped.filter((port) => laneWidth(c, port) < 2), theme.colour.paused, 1.75, true);
+  strokeLanes(c, stopped.filter((port) => laneWidth(c, port) >= 2), theme.colour.paused, 3, true);
+  for (const port of stopped) if (screen.pitch[port]! >= FRAMED) stoppedFrame(c, port);
   trees(c);
   switchNames(c);
   for (const port of stopped) arrows(c, port);
@@ -398,7 +408,7 @@ function arrows(c: Canvas, port: number): void {
 
 function pauseSign(c: Canvas, port: number): void {
   const { lane, pitch } = c.screen;
-  if (pitch[port]! < 10) return;
+  if (pitch[port]! < 11) return;
   sign(c, lane[port * 8 + 2]!, lane[port * 8 + 3]!);
 }
 
@@ -407,11 +417,11 @@ function sign(c: Canvas, x: number, y: number): void {
   const { ctx, theme } = c;
   ctx.fillStyle = theme.colour.paused;
   ctx.beginPath();
-  ctx.roundRect(x - 5, y - 5, 10, 10, 2);
+  ctx.roundRect(x - 6, y - 6, 12, 12, 2.5);
   ctx.fill();
   ctx.fillStyle = theme.colour["on-paused"];
-  ctx.fillRect(x - 2.5, y - 3, 2, 6);
-  ctx.fillRect(x + 0.5, y - 3, 2, 6);
+  ctx.fillRect(x - 3, y - 3.5, 2, 7);
+  ctx.fillRect(x + 1, y - 3.5, 2, 7);
 }
 
 /** The congested egresses that the trees of this instant begin at. */
@@ -452,25 +462,29 @@ function roots(c: Canvas): void {
   }
 }
 
+/** The path of a flow, as a broad band below what the links show. */
+function flowPath(c: Canvas, path: readonly number[]): void {
+  const { ctx, theme } = c;
+  if (path.length === 0) return;
+  ctx.globalAlpha = 0.55;
+  ctx.lineCap = ctx.lineJoin = "round";
+  strokeLanes(c, path, theme.colour.path, 11);
+  ctx.globalAlpha = 1;
+  ctx.lineCap = "butt";
+  ctx.lineJoin = "miter";
+  outline(c, c.run.nodeOf(path[0]!), theme.colour.path, 3);
+  outline(c, c.run.nodeOf(path[path.length - 1]! ^ 1), theme.colour.path, 3);
+}
+
 export interface Marks {
   port: number | null;
   node: number | null;
-  path: readonly number[];
   hover: { port: number } | { node: number } | null;
 }
 
 /** What is selected, and what the pointer is on. */
 export function paintMarks(c: Canvas, marks: Marks): void {
-  const { ctx, theme } = c;
-  if (marks.path.length > 0) {
-    ctx.globalAlpha = 0.85;
-    ctx.lineCap = "round";
-    strokeLanes(c, marks.path, theme.colour.path, 5);
-    ctx.globalAlpha = 1;
-    ctx.lineCap = "butt";
-    outline(c, c.run.nodeOf(marks.path[0]!), theme.colour.path, 2.5);
-    outline(c, c.run.nodeOf(marks.path[marks.path.length - 1]! ^ 1), theme.colour.path, 2.5);
-  }
+  const { theme } = c;
   if (marks.port !== null) ring(c, marks.port, theme.colour.focus, 2);
   if (marks.node !== null) outline(c, marks.node, theme.colour.focus, 2);
   if (marks.hover && "port" in marks.hover) {

@@ -32,13 +32,13 @@ export class Picture {
     const { head } = run;
     this.figures = el("span", { class: "figures" });
     const title = el("h2", {}, nameOf(run.label));
-    const about = el("span", { class: "dim" }, `${head.scheme === run.label ? "" : `${visible(head.scheme)}, `}seed ${head.seed}`);
+    const about = el("span", { class: "dim about" }, `${head.scheme === run.label ? "" : `${visible(head.scheme)}, `}seed ${head.seed}`);
     this.surface = el("div", { class: "surface", role: "img", "aria-label": `Network of run ${visible(run.label)}` });
     this.root = el("section", { class: "picture" }, el("header", {}, title, about, this.figures), this.surface);
     this.root.dataset["run"] = String(run.number);
     this.screen = new Screen(run.layout, head.ports.node);
     this.stage = new Konva.Stage({ container: this.surface as HTMLDivElement, width: 300, height: 200, listening: false });
-    this.still = this.layer((c) => paintStill(c));
+    this.still = this.layer((c) => paintStill(c, this.flowPath()));
     this.live = this.layer((c) => paintLive(c, this.app.queueScale));
     this.marks = this.layer((c) => this.paintMarks(c));
     this.listen();
@@ -104,7 +104,6 @@ export class Picture {
     paintMarks(canvas, {
       port: selection.port === null ? null : (this.run.portNumber.get(selection.port) ?? null),
       node: node >= 0 ? node : null,
-      path: this.flowPath(),
       hover,
     });
   }

@@ -57,9 +57,15 @@ export class Tabs {
     this.changed();
   }
 
+  /** Rebuilds the tab shown now, and the others when they are shown. */
   rebuild(): void {
+    this.rebuildAndShow(this.shown);
+  }
+
+  /** As `rebuild`, but shows another tab: the one shown until now is spared the work. */
+  rebuildAndShow(name: string | null): void {
     for (const tab of this.tabs) tab.stale = true;
-    this.rebuildCurrent();
+    if (name !== null) this.show(name);
   }
 
   tick(): void {

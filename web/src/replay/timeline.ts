@@ -13,7 +13,7 @@ const EXACT_STOPS = 6000;
 const TRACES = [
   { key: "queued_bytes", label: "queued", unit: bytes, colour: "queue", filled: true },
   { key: "paused_ports", label: "paused", unit: (n: number) => grouped(n), colour: "paused", filled: true },
-  { key: "tx_gbps", label: "delivered", unit: gbps, colour: "throughput", filled: false },
+  { key: "tx_gbps", label: "throughput", unit: gbps, colour: "throughput", filled: false },
 ] as const;
 
 export class Timeline {
@@ -39,7 +39,7 @@ export class Timeline {
   resize(): void {
     const runs = Math.max(1, this.app.runs.length);
     this.width = this.root.clientWidth;
-    this.gutter = this.width < 600 ? 62 : 132;
+    this.gutter = this.width < 600 ? 78 : 132;
     this.height = AXIS + runs * (EVENTS + TRACES.length * this.traceHeight + 4);
     this.root.style.height = `${this.height}px`;
     for (const canvas of [this.base, this.top]) {
@@ -184,7 +184,7 @@ export class Timeline {
     ctx.textAlign = "left";
     ctx.fillStyle = colour.dim;
     const wide = this.gutter > 80;
-    ctx.fillText(wide ? trace.label : trace.label.slice(0, 6), 8, y + height / 2);
+    ctx.fillText(trace.label, 8, y + height / 2);
     if (wide && height >= 14) {
       ctx.textAlign = "right";
       ctx.fillText(trace.unit(most), this.gutter - 5, y + (height >= 18 ? 7 : height / 2));

@@ -19,7 +19,7 @@ export function short(value: number): string {
 function scaled(value: number, steps: readonly (readonly [number, string])[]): string {
   const size = Math.abs(value);
   for (const [unit, name] of steps) {
-    if (size >= unit) return `${short(value / unit)}\u00a0${name}`;
+    if (size >= unit || (size === 0 && unit === 1)) return `${short(value / unit)}\u00a0${name}`;
   }
   const [unit, name] = steps[steps.length - 1]!;
   return `${short(value / unit)}\u00a0${name}`;

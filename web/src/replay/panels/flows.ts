@@ -87,7 +87,7 @@ export class FlowsPanel implements Panel {
       el(
         "div",
         { class: "dim" },
-        `${String(flows.id[flow])} · ${size === null ? "endless" : bytes(size)} · ${instant(flows.start_us[flow]!, 1)}${finish === null ? ", not finished" : `, took ${duration(finish - flows.start_us[flow]!)}`} · ${visible(flows.texts[flows.label[flow]!] ?? "")}`,
+        `flow ${String(flows.id[flow])} · ${size === null ? "endless" : bytes(size)} · ${instant(flows.start_us[flow]!, 1)}${finish === null ? ", not finished" : `, took ${duration(finish - flows.start_us[flow]!)}`} · ${visible(flows.texts[flows.label[flow]!] ?? "")}`,
       ),
     );
   }

@@ -8,7 +8,7 @@ import { note } from "./facts";
 import type { Panel } from "./panel";
 
 /** A deadlock of a large network pauses more ports than anyone reads. */
-const SHOWN = 120;
+const SHOWN = 80;
 
 interface Section {
   run: Run;
@@ -30,10 +30,10 @@ export class PausedPanel implements Panel {
     this.sections = [];
     this.root.replaceChildren();
     for (const [i, run] of this.app.runs.entries()) {
-      const heading = el("h3", {});
+      const heading = el(this.app.runs.length > 1 ? "h4" : "h3", {});
       const list = el("ol", { class: "paused-list", "data-testid": "paused-list", "data-run": run.number });
       const more = note("");
-      if (this.app.runs.length > 1) this.root.append(el("h4", { class: `run-${i}` }, nameOf(run.label)));
+      if (this.app.runs.length > 1) this.root.append(el("h3", { class: `run-${i}` }, nameOf(run.label)));
       this.root.append(heading, list, more);
       if (run.stops === "absent") this.root.append(note("Single pauses are not part of this replay."));
       this.sections.push({ run, heading, list, more, items: new Map() });
@@ -89,7 +89,7 @@ export class PausedPanel implements Panel {
         { class: "dim" },
         `since ${instant(stops.from[stop]!)} by `,
         nameOf(run.stopperOf(port)),
-        stops.depth[stop] === 0 ? ", root " : ", from root ",
+        ", root ",
         rootPort === null ? "unknown" : nameOf(run.portName(rootPort)),
       ),
     );

@@ -91,7 +91,7 @@ export class PortPanel implements Panel {
         " to ",
         nameButton(run.nodeName(peer), () => this.app.selectNode(run.nodeName(peer))),
         `, ${gbps(run.head.ports.rate_gbps[port]!)} · `,
-        nameButton(run.portName(port ^ 1), () => this.app.selectPort(run.portName(port ^ 1)), { "aria-label": "other direction of the link" }),
+        nameButton(run.portName(port ^ 1), () => this.app.selectPort(run.portName(port ^ 1)), { title: "other direction of the link" }),
       ),
     );
     const plots = el("div", { class: "plots" }, note("Loading …"));
@@ -133,7 +133,7 @@ export class PortPanel implements Panel {
       axis: bytes,
       series: [
         ...series.map(({ run, i, data }) => ({ label: label(run, "queue"), colour: pick(i, colour.queue), values: data!.queue_bytes, unit: bytes, fill: single })),
-        ...(xoff > 0 ? [{ label: "xoff", colour: colour.paused, values: time.map(() => xoff), unit: bytes, dash: [6, 4] }] : []),
+        ...(xoff > 0 ? [{ label: "xoff of the ingress", colour: colour.paused, values: time.map(() => xoff), unit: bytes, dash: [6, 4] }] : []),
       ],
     });
     this.add(into, {
@@ -238,7 +238,12 @@ function longest(series: readonly PortSeries[]): number[] {
 function portFacts(run: Run, port: number): HTMLElement {
   const root = el("div", { "data-testid": "port-facts", "data-run": run.number });
   const { queues, port_totals: totals } = run.head;
-  const rows = run.queueRows.get(port) ?? [];
+  const all = run.queueRows.get(port) ?? [];
+  // A priority that nothing used and that has no threshold says nothing.
+  const used = all.filter(
+    (row) => queues.queue_peak_bytes[row]! > 0 || queues.ingress_peak_bytes[row]! > 0 || queues.paused_us[row]! > 0 || queues.drops[row]! > 0 || queues.xoff_bytes[row] != null,
+  );
+  const rows = used.length > 0 ? used : all.slice(0, 1);
   for (const row of rows) {
     const xoff = queues.xoff_bytes[row];
     const headroom = queues.headroom_bytes[row];
@@ -252,7 +257,7 @@ function portFacts(run: Run, port: number): HTMLElement {
       ["ECN marks", grouped(queues.marks[row]!), queues.marks[row]!],
       ["drops", grouped(queues.drops[row]!), queues.drops[row]!],
     ];
-    if (rows.length > 1) root.append(el("h4", {}, `priority ${queues.priority[row]}`));
+    if (all.length > 1) root.append(el("h4", {}, `priority ${queues.priority[row]}`));
     root.append(facts(list));
   }
   root.append(
