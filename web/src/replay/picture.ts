@@ -35,7 +35,7 @@ export class Picture {
     const about = el("span", { class: "dim about" }, `${head.scheme === run.label ? "" : `${visible(head.scheme)}, `}seed ${head.seed}`);
     this.surface = el("div", { class: "surface", role: "img", "aria-label": `Network of run ${visible(run.label)}` });
     this.root = el("section", { class: "picture" }, el("header", {}, title, about, this.figures));
-    if (head.failure !== null) this.root.append(el("p", { class: "failure" }, nameOf(head.failure)));
+    if (head.failure !== null) this.root.append(el("p", { class: "failure" }, nameOf(head.failure.split("\n")[0]!)));
     this.root.append(this.surface);
     this.root.dataset["run"] = String(run.number);
     this.screen = new Screen(run.layout, head.ports.node);
