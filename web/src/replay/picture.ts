@@ -34,7 +34,9 @@ export class Picture {
     const title = el("h2", {}, nameOf(run.label));
     const about = el("span", { class: "dim about" }, `${head.scheme === run.label ? "" : `${visible(head.scheme)}, `}seed ${head.seed}`);
     this.surface = el("div", { class: "surface", role: "img", "aria-label": `Network of run ${visible(run.label)}` });
-    this.root = el("section", { class: "picture" }, el("header", {}, title, about, this.figures), this.surface);
+    this.root = el("section", { class: "picture" }, el("header", {}, title, about, this.figures));
+    if (head.failure !== null) this.root.append(el("p", { class: "failure" }, nameOf(head.failure.split("\n")[0]!)));
+    this.root.append(this.surface);
     this.root.dataset["run"] = String(run.number);
     this.screen = new Screen(run.layout, head.ports.node);
     this.stage = new Konva.Stage({ container: this.surface as HTMLDivElement, width: 300, height: 200, listening: false });

@@ -104,7 +104,9 @@ export class Run {
 
   /** Brings `moment` and `holding` to the instant `t`; whether what is shown of the windows changed. */
   showAt(t: number, usPerFrame: number): boolean {
-    if (this.stops instanceof Stops) this.holding = this.stops.at(t);
+    // What holds when the run ends was never undone: the last picture shows it, half a nanosecond before the end.
+    const within = Math.min(t, this.head.end_us - 0.0005);
+    if (this.stops instanceof Stops) this.holding = this.stops.at(within);
     const level = levelFor(this.tiles.grid, usPerFrame);
     const found = this.tiles.at(level, t);
     if (!found) return false;

@@ -10,6 +10,9 @@ const EVENTS = 18;
 /** Stops in sight up to which paused ports are drawn from the stops themselves, not from bins. */
 const EXACT_STOPS = 6000;
 
+/** More bursts in sight than this are only marked above the traces, which they would cover. */
+const SHADED = 12;
+
 const TRACES = [
   { key: "queued_bytes", label: "queued", unit: bytes, colour: "queue", filled: true },
   { key: "paused_ports", label: "paused", unit: (n: number) => grouped(n), colour: "paused", filled: true },
@@ -147,16 +150,20 @@ export class Timeline {
       ...run.head.bursts.map((b) => ({ ...b, colour: colour.burst, fault: false })),
       ...run.head.events.map((e) => ({ ...e, colour: colour.fault, fault: true })),
     ].sort((a, b) => a.at_us - b.at_us);
+    const [from, until] = this.app.range;
+    const inSight = marks.filter((mark) => mark.at_us < until && (mark.until_us ?? mark.at_us) >= from).length;
     let textEnd = -1;
     for (const mark of marks) {
       const x = this.toX(mark.at_us);
       const end = mark.until_us === null ? x + 2 : Math.max(x + 2, this.toX(mark.until_us));
       if (end < this.gutter || x > right) continue;
       ctx.fillStyle = mark.colour;
-      ctx.globalAlpha = 0.13;
-      ctx.fillRect(x, y + 3, end - x, EVENTS + TRACES.length * this.traceHeight - 4);
-      ctx.globalAlpha = 1;
-      ctx.fillRect(x, y + 3, mark.fault ? 1.5 : 1, EVENTS + TRACES.length * this.traceHeight - 4);
+      if (mark.fault || inSight <= SHADED) {
+        ctx.globalAlpha = 0.13;
+        ctx.fillRect(x, y + 3, end - x, EVENTS + TRACES.length * this.traceHeight - 4);
+        ctx.globalAlpha = 1;
+        ctx.fillRect(x, y + 3, 1, EVENTS + TRACES.length * this.traceHeight - 4);
+      }
       ctx.beginPath();
       if (mark.fault) {
         ctx.moveTo(x, y + 2);

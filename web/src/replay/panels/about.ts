@@ -17,7 +17,10 @@ export class AboutPanel implements Panel {
     const run = focused(this.app);
     const { head } = run;
     this.root.replaceChildren(el("h2", {}, nameOf(head.name)));
-    if (head.failure !== null) this.root.append(el("p", { class: "failure" }, "The run failed: ", nameOf(head.failure)));
+    if (head.failure !== null) {
+      const lines = head.failure.trim().split("\n");
+      this.root.append(el("div", { class: "failure" }, "The run failed:", ...lines.map((line) => el("p", {}, nameOf(line.trim())))));
+    }
     this.root.append(
       facts([
         ["scheme", nameOf(head.scheme)],
