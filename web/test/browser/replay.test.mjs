@@ -37,18 +37,35 @@ test("ports are paused in the order of pauses.parquet", async () => {
     const { page, trouble, close } = await openPage(browser, `${given.victim.url}#runs=${run}`);
     await ready(page);
     const until = Math.max(...pauses.map((pause) => pause.at_us)) + 20;
-    const seen = await playThroughTheBurst(page, run, until);
-    const expected = pauses.map((pause) => pause.port);
-    assert.deepEqual(new Set(seen), new Set(expected), name);
-    // Pauses of one frame of the screen may be of one instant.
     const when = new Map(pauses.map((pause) => [pause.port, pause.at_us]));
+    const seen = await playThroughTheBurst(page, run, until);
     for (let i = 1; i < seen.length; i++) {
       assert.ok(when.get(seen[i - 1]) <= when.get(seen[i]), `${name}: ${seen[i - 1]} before ${seen[i]}`);
     }
+    // A pause of a few microseconds can be over before the next frame of the screen.
+    assert.ok(seen.length >= 0.8 * pauses.length, `${name}: ${seen.length} of ${pauses.length} ports seen`);
+    // All of them; at one instant, in any order.
+    const stepped = await stepThroughTheBurst(page, run, until);
+    assert.deepEqual(new Set(stepped), new Set(pauses.map((pause) => pause.port)), name);
+    assert.deepEqual(stepped.map((port) => when.get(port)), pauses.map((pause) => pause.at_us), name);
     await assertSound(page, trouble, `replay of ${name}`);
     await close();
   }
 });
+
+/** Pause by pause: ports in the order in which they are first stopped. */
+async function stepThroughTheBurst(page, run, until) {
+  const order = [];
+  await at(page, 0);
+  while ((await page.evaluate(() => window.xoff.t)) < until) {
+    const before = await page.evaluate(() => window.xoff.t);
+    await page.click("#next-pause");
+    if ((await page.evaluate(() => (window.xoff.frame(), window.xoff.t))) === before) break;
+    await page.evaluate(() => window.xoff.frame());
+    for (const port of await paused(page, run)) if (!order.includes(port)) order.push(port);
+  }
+  return order;
+}
 
 test("under PFC alone the receiver's switch stops the shared link, then the hosts", () => {
   const order = given.victim.runs[0].pauses.map((pause) => pause.port);

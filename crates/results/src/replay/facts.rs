@@ -13,8 +13,8 @@ use xoff_scenario::Diagnostic;
 
 /// Flows of one source that start at one instant are a burst from this number on.
 const BURST: usize = 4;
-/// Marks on the time line, at most.
-const BURSTS: usize = 400;
+/// A source with more bursts than this is a background of bursts: none of them is worth a mark.
+const BURSTS: usize = 100;
 
 #[derive(Serialize)]
 pub struct RunFacts<'a> {
@@ -84,7 +84,7 @@ struct Event {
     kind: &'static str,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Burst {
     at_us: f64,
     until_us: f64,
@@ -222,16 +222,17 @@ fn bursts(flows: &Flows, end: Time) -> Vec<Burst> {
         (a.source, a.start) == (b.source, b.start)
     };
     let together = order.chunk_by(same).filter(|group| group.len() >= BURST);
-    let mut bursts: Vec<Burst> = together
-        .take(BURSTS)
-        .map(|group| {
-            let first = &flows.list[group[0]];
-            let until = group.iter().map(|&index| flows.list[index].network_end(end)).max().unwrap_or(end);
-            let source = flows.word(first.source).to_owned();
-            let text = format!("{source}: {} flows", group.len());
-            Burst { at_us: first.start.as_us(), until_us: until.as_us(), text, source }
-        })
-        .collect();
+    let together: Vec<Burst> = together.map(|group| burst(flows, group, end)).collect();
+    let of_source = together.chunk_by(|a, b| a.source == b.source).filter(|bursts| bursts.len() <= BURSTS);
+    let mut bursts: Vec<Burst> = of_source.flatten().cloned().collect();
     bursts.sort_by(|a, b| a.at_us.total_cmp(&b.at_us));
     bursts
+}
+
+fn burst(flows: &Flows, group: &[usize], end: Time) -> Burst {
+    let first = &flows.list[group[0]];
+    let until = group.iter().map(|&index| flows.list[index].network_end(end)).max().unwrap_or(end);
+    let source = flows.word(first.source).to_owned();
+    let text = format!("{source}: {} flows", group.len());
+    Burst { at_us: first.start.as_us(), until_us: until.as_us(), text, source }
 }

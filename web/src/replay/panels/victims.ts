@@ -36,7 +36,7 @@ export class VictimsPanel implements Panel {
         const victim = victims.victims[i]!;
         const known = flows !== null && flows !== "absent";
         const ends = known
-          ? el("span", {}, nameOf(run.nodeName(flows.src[victim.flow]!)), " → ", nameOf(run.nodeName(flows.dst[victim.flow]!)), ` · flow ${String(flows.id[victim.flow])}`)
+          ? el("span", {}, nameOf(flows.texts[flows.label[victim.flow]!]!), " · ", nameOf(run.nodeName(flows.src[victim.flow]!)), " → ", nameOf(run.nodeName(flows.dst[victim.flow]!)))
           : el("span", {}, `flow ${victim.flow}`);
         row.append(
           el("div", {}, ends, el("span", { class: "number", "data-value": victim.lost_bytes }, `lost ${bytes(victim.lost_bytes)}`)),
