@@ -22,6 +22,7 @@ pub mod export;
 pub mod failure;
 pub mod figures;
 pub mod files;
+pub mod finding;
 #[cfg(any(test, feature = "fixture"))]
 #[doc(hidden)]
 pub mod fixture;
@@ -38,6 +39,7 @@ pub mod read;
 pub mod report;
 mod row_sink;
 pub mod seeds;
+pub mod settings;
 pub mod summary;
 pub mod table_writer;
 pub mod tables;
