@@ -3,6 +3,7 @@
 //   node build.mjs            writes them
 //   node build.mjs --check    builds them and compares with what is there; exit code 1 if they differ
 import { build } from "esbuild";
+import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,19 +32,27 @@ async function bundle(entry) {
   return built.outputFiles[0].text;
 }
 
+/** What a content security policy calls a text. */
+const hash = (text) => createHash("sha256").update(text).digest("base64");
+
 const check = process.argv.includes("--check");
 const stale = [];
+
+async function put(file, text) {
+  if (!check) {
+    await writeFile(file, text);
+    console.log(`${relative(process.cwd(), file)}: ${Math.ceil(text.length / 1024)} KB`);
+  } else if ((await readFile(file, "utf8").catch(() => "")) !== text) {
+    stale.push(relative(process.cwd(), file));
+  }
+}
+
 for (const { script, style, into } of pages) {
   for (const [entry, ending] of [[script, "js"], [style, "css"]]) {
-    const file = `${into}.${ending}`;
-    // A script is inlined into pages, where these would end it.
+    // They are put into pages, where these would end them.
     const text = (await bundle(entry)).replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
-    if (!check) {
-      await writeFile(file, text);
-      console.log(`${relative(process.cwd(), file)}: ${Math.ceil(text.length / 1024)} KB`);
-    } else if ((await readFile(file, "utf8").catch(() => "")) !== text) {
-      stale.push(relative(process.cwd(), file));
-    }
+    await put(`${into}.${ending}`, text);
+    await put(`${into}.${ending}.sha256`, `${hash(text)}\n`);
   }
 }
 if (stale.length > 0) {

@@ -35,6 +35,7 @@ pub mod interval;
 mod measure_tests;
 pub mod names;
 pub mod outcome;
+pub mod page;
 pub mod read;
 pub mod report;
 mod row_sink;
