@@ -53,20 +53,22 @@ pub fn json(entries: &[Entry], skipped: &[Skipped]) -> Value {
 }
 
 /// Adds tables, figures and report to a directory that already holds the runs' own directories, and gives
-/// it its final name.
+/// it its final name. `command` is what makes it again.
 pub fn write(
     staging: Staging,
     kind: Kind,
-    entries: &[Entry],
-    skipped: &[Skipped],
+    (entries, skipped): (&[Entry], &[Skipped]),
     figures_as_files: bool,
+    command: &str,
 ) -> io::Result<PathBuf> {
     let comparison = compare::comparison(entries, skipped);
     let charts = figures::of_comparison(entries);
     if figures_as_files {
         figures::write_all(&charts, staging.path())?;
     }
-    let page = report::of_comparison(&comparison, entries, &charts, kind).map_err(io::Error::other)?;
+    // Runs of several seeds lie one level deeper.
+    let depth = if kind == Kind::Schemes && entries.iter().any(|entry| entry.runs.len() > 1) { 2 } else { 1 };
+    let page = report::of_comparison(&comparison, entries, &charts, (command, depth)).map_err(io::Error::other)?;
     staging.write("report.html", page.as_bytes())?;
     staging.write("numbers.csv", &numbers(entries)?)?;
     staging.write("cdf.csv", &distributions(entries)?)?;
@@ -140,14 +142,14 @@ mod tests {
         let scratch = Scratch::new("compare");
         let entries = [entry("none", &[7, 8]), entry("dcqcn", &[7, 8])];
         let staging = Staging::create(&scratch.0.join("out")).unwrap();
-        let path = write(staging, Kind::Schemes, &entries, &[], true).unwrap();
+        let path = write(staging, Kind::Schemes, (&entries, &[]), true, "xoff compare x.toml --seeds 2").unwrap();
         let read = |name: &str| std::fs::read_to_string(path.join(name)).unwrap();
         let value: Value = serde_json::from_str(&read("comparison.json")).unwrap();
         assert_eq!((&value["runs"][2]["scheme"], &value["runs"][1]["seed"]), (&json!("dcqcn"), &json!(8)));
         assert_eq!(value["seeds"], json!([7, 8]));
         assert_eq!(value["differences"]["to"], "none");
-        assert!(read("report.html").contains("--schemes none,dcqcn --seed 7 --seeds 2"));
-        for figure in ["cdf-fct-mice.svg", "cdf-slowdown-mice.svg", "slowdown-seeds-mice.svg", "slowdown-p99-mice.png"]
+        assert!(read("report.html").contains("<pre tabindex=\"0\">xoff compare x.toml --seeds 2</pre>"));
+        for figure in ["cdf-fct-mice.svg", "cdf-slowdown-mice.svg", "slowdown-seeds-mice.svg", "slowdown-p99-mice.pdf"]
         {
             assert!(path.join(figure).is_file(), "{figure}");
         }

@@ -23,6 +23,7 @@ pub mod export;
 pub mod failure;
 pub mod figures;
 pub mod files;
+pub mod finding;
 #[cfg(any(test, feature = "fixture"))]
 #[doc(hidden)]
 pub mod fixture;
@@ -35,11 +36,13 @@ pub mod interval;
 mod measure_tests;
 pub mod names;
 pub mod outcome;
+pub mod page;
 pub mod read;
 pub mod replay;
 pub mod report;
 mod row_sink;
 pub mod seeds;
+pub mod settings;
 pub mod summary;
 pub mod table_writer;
 pub mod tables;

@@ -3,25 +3,19 @@
 use super::columns::Entry;
 use super::compare::Comparison;
 use super::figures::chart::Chart;
-use super::figures::svg;
+use super::finding;
 use super::grid::Grid;
 use super::incident::Warning;
-use super::outcome::{Kind, Outcome};
+use super::outcome::Outcome;
+use super::page::{self, Figure};
+use super::settings::Differences;
 use super::summary::{Check, Summary};
 use super::text;
-use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 use xoff_scenario::number::{microseconds, thousands};
 
 type Failed = Box<dyn std::error::Error + Send + Sync>;
-
-#[derive(Serialize)]
-struct Figure {
-    title: String,
-    svg: String,
-}
 
 #[derive(Serialize)]
 struct Table {
@@ -29,6 +23,9 @@ struct Table {
     grid: Grid,
     notes: Vec<String>,
 }
+
+/// Shades of a heat map: the style sheet has a class for each.
+pub const DARKEST: u8 = 20;
 
 /// Numbers over two axes, each cell in a shade of its own.
 #[derive(Serialize)]
@@ -39,8 +36,8 @@ pub struct HeatMap {
     pub axes: (String, String),
     /// Titles of the columns.
     pub head: Vec<String>,
-    /// Title of each row, and its cells: the number, and how dark it is, from 0 to 1.
-    pub rows: Vec<(String, Vec<(String, f64)>)>,
+    /// Title of each row, and its cells: the number, and how dark it is, from 0 to [`DARKEST`].
+    pub rows: Vec<(String, Vec<(String, u8)>)>,
 }
 
 /// What the page of a sweep holds.
@@ -64,8 +61,6 @@ pub struct SweepPage<'a> {
 #[derive(Serialize)]
 struct Run<'a> {
     scheme: String,
-    sound: bool,
-    checks: Vec<(&'a str, &'static str, &'a str)>,
     failure: Option<&'a str>,
     warnings: Vec<String>,
     scenario: &'a str,
@@ -73,72 +68,94 @@ struct Run<'a> {
     directory: Option<String>,
 }
 
+/// A scheme, what should be so, whether it is, and the numbers.
+type Checked<'a> = (String, &'a str, &'static str, &'a str);
+
 /// What the template is filled with.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Page<'a> {
     title: &'a str,
     facts: Vec<(&'static str, String)>,
     tables: Vec<Table>,
     figures: Vec<Figure>,
     runs: Vec<Run<'a>>,
+    /// Checks that hold take one line; the others are shown.
+    held: Vec<Checked<'a>>,
+    broken: Vec<Checked<'a>>,
     command: &'a str,
     comparison: bool,
     several_seeds: bool,
-    finding: &'a str,
+    finding: String,
     heat_maps: Vec<HeatMap>,
+    settings: Differences,
 }
 
-/// The page of one run.
+/// The page of one run. What it says to type is about the resolved scenario beside it, whatever was typed first.
 pub fn of_run(outcome: &Outcome, charts: &[Chart]) -> Result<String, Failed> {
     let summary = &outcome.summary;
-    let sections = text::sections(summary);
-    let tables =
-        sections.into_iter().map(|section| Table { title: section.title, grid: section.grid, notes: Vec::new() });
-    let command = format!("xoff run scenario.toml --seed {}", summary.seed);
-    page(
-        &format!("{} under {}", summary.name, summary.scheme),
-        facts(summary, true),
-        tables.collect(),
-        charts,
-        (&[outcome], 1),
-        &command,
-    )
+    let section = |of: text::Section| Table { title: of.title, grid: of.grid, notes: Vec::new() };
+    let mut tables: Vec<Table> = text::sections(summary).into_iter().map(section).collect();
+    // The sentence begins with a disturbance, if there was one.
+    if let Some(at) = tables.iter().position(|table| table.title.starts_with(text::DISTURBANCE)) {
+        tables[..=at].rotate_right(1);
+    }
+    if let Some(last) = tables.last_mut() {
+        last.notes.extend(text::footnote(summary));
+    }
+    render(&Page {
+        title: &format!("{} under {}", summary.name, summary.scheme),
+        finding: finding::of_run(summary),
+        facts: facts(summary, true),
+        tables,
+        figures: drawn(charts)?,
+        command: &format!("xoff run scenario.toml --seed {}", summary.seed),
+        ..of_outcomes(&[outcome], 1)
+    })
 }
 
-/// The page of several runs.
+/// The page of several runs. `command` is what was typed; `depth`, with how many names of its path a run is known
+/// within the directory.
 pub fn of_comparison(
     comparison: &Comparison,
     entries: &[Entry],
     charts: &[Chart],
-    kind: Kind,
+    (command, depth): (&str, usize),
 ) -> Result<String, Failed> {
     let mut tables: Vec<Table> = comparison
         .tables
         .iter()
         .map(|table| Table { title: table.title.clone(), grid: table.grid.clone(), notes: Vec::new() })
         .collect();
+    let finding = finding::of_comparison(entries);
+    // What the sentence is about comes first.
+    let about = finding.source.as_ref().map(|source| format!("traffic {source}: "));
+    if let Some(at) = about.and_then(|about| tables.iter().position(|table| table.title.starts_with(&about))) {
+        tables[..=at].rotate_right(1);
+    }
     // They explain all of them.
     if let Some(last) = tables.last_mut() {
         last.notes.clone_from(&comparison.notes);
     }
-    let schemes: Vec<&str> = entries.iter().map(|entry| entry.scheme.as_str()).collect();
-    let (mut facts, seed, seeds) = match entries.first() {
-        Some(first) => (facts(&first.first().summary, false), first.first().summary.seed, first.runs.len()),
-        None => (Vec::new(), 0, 0),
-    };
-    let mut command = match kind {
-        Kind::Schemes => format!("xoff compare scenario.toml --schemes {} --seed {seed}", schemes.join(",")),
-        Kind::Seeds => format!("xoff run scenario.toml --seed {seed}"),
-    };
+    let mut facts = entries.first().map_or_else(Vec::new, |first| facts(&first.first().summary, false));
+    let seeds = entries.first().map_or(0, |first| first.runs.len());
     if seeds > 1 {
-        command.push_str(&format!(" --seeds {seeds}"));
         facts.iter_mut().filter(|(name, _)| *name == "Seed").for_each(|(name, value)| {
-            (*name, *value) = ("Seeds", format!("{seed} and the next {}", seeds - 1));
+            (*name, *value) = ("Seeds", format!("{value} and the next {}", seeds - 1));
         });
     }
     let outcomes: Vec<&Outcome> = entries.iter().flat_map(|entry| &entry.runs).collect();
-    let depth = if kind == Kind::Schemes && seeds > 1 { 2 } else { 1 };
-    page(&comparison.title, facts, tables, charts, (&outcomes, depth), &command)
+    let scenarios: Vec<(String, &str)> =
+        entries.iter().map(|entry| (entry.scheme.clone(), entry.first().scenario.as_str())).collect();
+    render(&Page {
+        title: &comparison.title,
+        finding: finding.text,
+        facts,
+        tables,
+        figures: drawn(charts)?,
+        command,
+        settings: Differences::of(&scenarios),
+        ..of_outcomes(&outcomes, depth)
+    })
 }
 
 /// The page of a sweep.
@@ -149,23 +166,20 @@ pub fn of_sweep(of: SweepPage<'_>) -> Result<String, Failed> {
         facts: of.facts,
         tables: tables.collect(),
         figures: drawn(of.charts)?,
-        runs: Vec::new(),
         command: of.command,
         comparison: true,
-        several_seeds: false,
-        finding: of.finding,
+        finding: of.finding.to_owned(),
         heat_maps: of.heat_maps,
+        ..Page::default()
     })
 }
 
 fn drawn(charts: &[Chart]) -> Result<Vec<Figure>, Failed> {
-    charts.iter().map(|chart| Ok(Figure { title: chart.title.clone(), svg: svg(chart)? })).collect()
+    charts.iter().map(Figure::of).collect()
 }
 
 fn render(page: &Page<'_>) -> Result<String, Failed> {
-    let mut environment = Environment::new();
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    let mut environment = page::environment()?;
     environment.add_template("report", include_str!("../assets/report.html"))?;
     Ok(environment.get_template("report")?.render(Serde(page))?)
 }
@@ -193,60 +207,46 @@ fn facts(summary: &Summary, one_run: bool) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn page(
-    title: &str,
-    facts: Vec<(&'static str, String)>,
-    tables: Vec<Table>,
-    charts: &[Chart],
-    // With how many names of its path a run is known within the directory.
-    (outcomes, depth): (&[&Outcome], usize),
-    command: &str,
-) -> Result<String, Failed> {
+/// What a page says of single runs.
+fn of_outcomes<'a>(outcomes: &[&'a Outcome], depth: usize) -> Page<'a> {
     let several_seeds = outcomes.iter().any(|outcome| outcome.summary.seed != outcomes[0].summary.seed);
     let name = |outcome: &Outcome| match several_seeds {
         true => format!("{}, seed {}", outcome.summary.scheme, outcome.summary.seed),
         false => outcome.summary.scheme.clone(),
     };
-    let run = |outcome: &'_ Outcome| {
+    let directory = |outcome: &Outcome| {
         let path = outcome.directory.as_ref().filter(|_| outcomes.len() > 1)?;
         let names: Vec<String> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
         Some(names[names.len().saturating_sub(depth)..].join("/"))
     };
     // Of many seeds one speaks for all that hold.
-    let is_shown = |outcome: &&&Outcome| outcome.summary.seed == outcomes[0].summary.seed || !outcome.summary.sound();
-    let runs: Vec<Run<'_>> = outcomes
-        .iter()
-        .filter(is_shown)
-        .map(|outcome| Run {
-            scheme: name(outcome),
-            sound: outcome.summary.sound(),
-            checks: outcome.summary.checks.iter().map(|c| (c.name.as_str(), verdict(c), c.detail.as_str())).collect(),
-            failure: outcome.summary.failure.as_deref(),
-            // A comparison tells them below its table, each once.
-            warnings: match outcomes.len() {
-                1 => outcome.summary.warnings.iter().map(Warning::text).collect(),
-                _ => Vec::new(),
-            },
-            scenario: &outcome.scenario,
-            directory: run(outcome),
-        })
-        .collect();
-    render(&Page {
-        title,
-        facts,
-        tables,
-        figures: drawn(charts)?,
-        runs,
-        command,
-        comparison: outcomes.len() > 1,
-        several_seeds,
-        finding: "",
-        heat_maps: Vec::new(),
-    })
+    let is_shown =
+        |outcome: &&&'a Outcome| outcome.summary.seed == outcomes[0].summary.seed || !outcome.summary.sound();
+    let shown: Vec<&'a Outcome> = outcomes.iter().filter(is_shown).copied().collect();
+    let run = |outcome: &&'a Outcome| Run {
+        scheme: name(outcome),
+        failure: outcome.summary.failure.as_deref(),
+        // A comparison tells them below its table, each once.
+        warnings: match outcomes.len() {
+            1 => outcome.summary.warnings.iter().map(Warning::text).collect(),
+            _ => Vec::new(),
+        },
+        scenario: &outcome.scenario,
+        directory: directory(outcome),
+    };
+    let checked = |outcome: &&'a Outcome| {
+        let name = name(outcome);
+        let of = |check: &'a Check| (name.clone(), check.name.as_str(), verdict(check), check.detail.as_str());
+        outcome.summary.checks.iter().map(of).collect::<Vec<Checked<'a>>>()
+    };
+    let (held, broken) = shown.iter().flat_map(checked).partition(|check| check.2 == "held");
+    let runs = shown.iter().map(run).collect();
+    Page { runs, held, broken, comparison: outcomes.len() > 1, several_seeds, ..Page::default() }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::page::tests::own_text;
     use super::super::{fixture, writer::RunWriter};
     use super::*;
 
@@ -266,13 +266,26 @@ mod tests {
         let outcome = outcome("<script>alert(1)</script>");
         let charts = super::super::figures::of_run(&outcome);
         let html = of_run(&outcome, &charts).unwrap();
-        assert!(!html.contains("<script"), "user text must be escaped");
-        assert!(html.contains("&lt;script&gt;"));
-        for outside in ["src=", "@import", "<link"] {
-            assert!(!html.contains(outside), "{outside} would need the network");
+        let own = own_text(&html);
+        assert!(!own.contains("<script>a") && !own.contains("</script>a"), "user text must be escaped");
+        assert!(own.contains("&lt;script&gt;"));
+        for outside in [" src=", "@import", "<link", "http://", "https://"] {
+            let own = own.replace("http://www.w3.org/2000/svg", "");
+            assert!(!own.contains(outside), "{outside} would need the network");
         }
+        assert!(!own.contains(" style=") && !own.contains(" onclick="), "the policy forbids it");
         assert!(html.contains(" width=\"900\"") && html.contains("# &lt;&amp;&gt;"));
         assert!(html.contains("xoff run scenario.toml --seed 7"));
+    }
+
+    #[test]
+    fn it_begins_with_what_was_found() {
+        let html = of_run(&outcome("x"), &[]).unwrap();
+        let (finding, table) = (html.find("All 40 finite flows finished").unwrap(), html.find("<table").unwrap());
+        assert!(finding < table && table < html.find("<dl").unwrap());
+        // Checks that hold take one line.
+        let checks = html.find("checks hold</summary>").unwrap();
+        assert!(!html[..checks].contains("bytes conserved") && html[checks..].contains("bytes conserved"));
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub fn summary(summary: &Summary, style: Style, width: usize) -> String {
         out.push_str(&fitted.text);
         left_out.extend(fitted.left_out);
     }
-    for note in percentile_note(distributions(summary)).into_iter().chain(left_out_note(left_out, width)) {
+    for note in footnote(summary).into_iter().chain(left_out_note(left_out, width)) {
         out.push_str("\n  ");
         wrap::wrap(&mut out, &note, 2, width.min(100));
     }
@@ -80,6 +80,11 @@ fn heading(title: &str, style: Style, width: usize) -> String {
 fn distributions(summary: &Summary) -> impl Iterator<Item = &Distribution> {
     let sizes = summary.by_size.iter().map(|class| &class.fct_us);
     sizes.chain(summary.by_source.iter().filter(|_| summary.by_source.len() > 1).map(|of| &of.fct_us))
+}
+
+/// What the marks in the tables mean, if there are any.
+pub(crate) fn footnote(summary: &Summary) -> Option<String> {
+    percentile_note(distributions(summary))
 }
 
 /// One line on how fast the run was.
@@ -185,6 +190,9 @@ fn throughput(summary: &Summary) -> Section {
     Section { title: "throughput over the whole run".into(), grid }
 }
 
+/// How the title of its table begins.
+pub(crate) const DISTURBANCE: &str = "disturbance by";
+
 fn episode(summary: &Summary) -> Section {
     let mut grid = Grid::new(["long flow", "before, Gbps", "during", "cut to", "after", "recovered after"]);
     let Some(episode) = &summary.episode else {
@@ -208,7 +216,7 @@ fn episode(summary: &Summary) -> Section {
         _ => String::new(),
     };
     let title = format!(
-        "disturbance by {} from {} to {}{tree}",
+        "{DISTURBANCE} {} from {} to {}{tree}",
         episode.cause,
         microseconds(episode.start_us),
         microseconds(episode.end_us)

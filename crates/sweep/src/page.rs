@@ -4,7 +4,7 @@ use crate::study::{Cell, Measure, Study, shown};
 use std::io;
 use xoff_results::figures::chart::Chart;
 use xoff_results::grid::Grid;
-use xoff_results::report::{HeatMap, SweepPage, of_sweep};
+use xoff_results::report::{DARKEST, HeatMap, SweepPage, of_sweep};
 use xoff_scenario::number::brief;
 
 /// Rows of the table on a page; the whole is in the Parquet file.
@@ -81,8 +81,10 @@ fn heat_maps(study: &Study<'_>) -> Vec<HeatMap> {
     };
     let means = || study.cells.iter().filter_map(|cell| cell.estimates[0]).map(|estimate| estimate.mean);
     let (least, most) = (means().fold(f64::INFINITY, f64::min), means().fold(f64::NEG_INFINITY, f64::max));
-    let shade =
-        |mean: f64| if most > least { ((mean - least) / (most - least) * 0.7 * 1e3).round() / 1e3 } else { 0.0 };
+    let shade = |mean: f64| match most > least {
+        true => ((mean - least) / (most - least) * f64::from(DARKEST)).round() as u8,
+        false => 0,
+    };
     let rest = |cell: &Cell<'_>| study.sweep.setting(cell.values, &[x, y]);
     let names = |at: usize| study.sweep.axes[at].values.iter().map(|value| value[0].name.clone()).collect::<Vec<_>>();
     let mut settings: Vec<(String, String)> = Vec::new();
@@ -101,9 +103,7 @@ fn heat_maps(study: &Study<'_>) -> Vec<HeatMap> {
                 .cells
                 .iter()
                 .find(|cell| cell.scheme == scheme && rest(cell) == setting && is(x, cell, column) && is(y, cell, row));
-            found
-                .and_then(|cell| cell.estimates[0])
-                .map_or(("-".to_owned(), 0.0), |of| (brief(of.mean), shade(of.mean)))
+            found.and_then(|cell| cell.estimates[0]).map_or(("-".to_owned(), 0), |of| (brief(of.mean), shade(of.mean)))
         };
         let rows = names(y)
             .iter()

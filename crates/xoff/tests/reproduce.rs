@@ -31,6 +31,7 @@ fn a_paper_is_run_drawn_and_judged() {
         "claims.json",
         "figures/toy-fig1-a.svg",
         "figures/toy-fig1-a.png",
+        "figures/toy-fig1-a.pdf",
     ] {
         assert!(bench.path.join("out").join(file).is_file(), "{file}");
     }

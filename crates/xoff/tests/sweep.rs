@@ -115,13 +115,14 @@ fn a_row_for_every_run_and_a_column_for_every_number() {
     assert!(runs.column_by_name("wall_seconds").is_none());
     assert_eq!(table(&bench.path.join("out/times.parquet")).num_rows(), 16);
     for file in
-        ["report.html", "sweep.toml", "scenario.toml", "figures/measure-tail-over-load.svg", "figures/pareto.png"]
+        ["report.html", "sweep.toml", "scenario.toml", "figures/measure-tail-over-load.svg", "figures/pareto.pdf"]
     {
         assert!(bench.path.join("out").join(file).is_file(), "{file}");
     }
     let page = std::fs::read_to_string(bench.path.join("out/report.html")).unwrap();
     assert!(page.contains("table class=\"heat\"") && page.contains("The lowest measure.tail"));
-    assert!(!page.contains("src=") && !page.contains("<link"), "it stands alone");
+    assert!(!page.contains(" src=") && !page.contains("<link"), "it stands alone");
+    assert!(page.contains("default-src 'none'") || page.contains("default-src &#x27;none&#x27;"), "nothing is loaded");
 }
 
 /// No number of `run.json` is forgotten: they are found by walking it.

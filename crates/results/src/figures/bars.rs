@@ -1,6 +1,6 @@
 //! Bars: filled so that print without colours tells them apart, with intervals and names.
 
-use super::canvas::{Canvas, Failed, INK, at, text_width};
+use super::canvas::{Canvas, Failed, INK, text_width};
 use super::chart::{Bar, Hatch, Panel, Part};
 use super::layout::{Frame, Layout};
 use super::path::{Bounds, hatching};
@@ -43,7 +43,7 @@ where
     for part in bar.parts.iter().filter(|part| !part.value.is_nan()) {
         if part.value.is_infinite() {
             // A shaft from the foot to the top, so that it is not taken for a low bar's absence.
-            canvas.stroke(vec![at(middle, of.bottom), at(middle, of.top + 6.0)], part.colour, 1.0)?;
+            canvas.stroke(vec![canvas.at(middle, of.bottom), canvas.at(middle, of.top + 6.0)], part.colour, 1.0)?;
             canvas.never(middle, of.top, part.colour)?;
             return Ok(());
         }
@@ -60,7 +60,7 @@ where
             if part.hatch == Hatch::Full {
                 // Ink does not show on a dark bar.
                 let (low, high) = (place(sum - half).clamp(of.top, of.bottom), place(sum + half).max(of.top));
-                canvas.stroke(vec![at(middle, low), at(middle, high.min(low))], WHITE, 3.0)?;
+                canvas.stroke(vec![canvas.at(middle, low), canvas.at(middle, high.min(low))], WHITE, 3.0)?;
             }
             whisker(middle, (place(sum - half), place(sum + half)), (right - left).min(10.0) / 2.0, of, INK, canvas)?;
         }
@@ -70,10 +70,10 @@ where
         let text = brief(whole);
         let width = text_width(&text, 11.0) / 2.0 + 2.0;
         let ground = vec![
-            at(middle - 8.0, of.top + 2.0),
-            at(middle + 8.0, of.top + 2.0),
-            at(middle + 8.0, of.top + 4.0 + 2.0 * width),
-            at(middle - 8.0, of.top + 4.0 + 2.0 * width),
+            canvas.at(middle - 8.0, of.top + 2.0),
+            canvas.at(middle + 8.0, of.top + 2.0),
+            canvas.at(middle + 8.0, of.top + 4.0 + 2.0 * width),
+            canvas.at(middle - 8.0, of.top + 4.0 + 2.0 * width),
         ];
         canvas.fill(ground, &WHITE)?;
         canvas.upward(&text, 11.0, (middle, of.top + 3.0 + width), Pos::new(HPos::Center, VPos::Center))?;
@@ -98,10 +98,10 @@ where
     DB::ErrorType: 'static,
 {
     let corners = [
-        at(within.left, within.bottom),
-        at(within.left, within.top),
-        at(within.right, within.top),
-        at(within.right, within.bottom),
+        canvas.at(within.left, within.bottom),
+        canvas.at(within.left, within.top),
+        canvas.at(within.right, within.top),
+        canvas.at(within.right, within.bottom),
     ];
     let tint = |share: f64| {
         let mix = |part: u8| (255.0 - (255.0 - f64::from(part)) * share).round() as u8;
@@ -117,7 +117,7 @@ where
     // Where lines would run together anyway, the tint alone must do.
     let lines = if within.right - within.left < 7.0 { Vec::new() } else { hatching(hatch, &within) };
     for line in lines.into_iter().filter(|line| line.len() > 1) {
-        canvas.stroke(line.into_iter().map(|p| at(p.0, p.1)).collect(), colour, 1.0)?;
+        canvas.stroke(line.into_iter().map(|p| canvas.at(p.0, p.1)).collect(), colour, 1.0)?;
     }
     let mut outline = corners.to_vec();
     outline.push(corners[0]);
@@ -153,10 +153,15 @@ where
     let mut points = Vec::new();
     for (end, edge, back) in [(low, of.bottom, -cap), (high, of.top, cap)] {
         if (of.top..=of.bottom).contains(&end) {
-            points.extend([at(x, end), at(x - cap, end), at(x + cap, end), at(x, end)]);
+            points.extend([canvas.at(x, end), canvas.at(x - cap, end), canvas.at(x + cap, end), canvas.at(x, end)]);
         } else {
-            let tips = [at(x - cap, edge + back), at(x, edge), at(x + cap, edge + back), at(x, edge)];
-            points.push(at(x, edge));
+            let tips = [
+                canvas.at(x - cap, edge + back),
+                canvas.at(x, edge),
+                canvas.at(x + cap, edge + back),
+                canvas.at(x, edge),
+            ];
+            points.push(canvas.at(x, edge));
             points.extend(tips);
         }
     }

@@ -134,6 +134,8 @@ pub struct Quoted {
     pub place: QuotedPlace,
     /// How it is meant.
     pub shape: Shape,
+    /// Where it was said.
+    pub source: String,
 }
 
 /// Where a quoted number stands.
@@ -231,6 +233,26 @@ impl Chart {
     /// Of all bars of all panels.
     pub fn parts(&self) -> impl Iterator<Item = &Part> {
         self.panels.iter().flat_map(|panel| &panel.bars).flat_map(|bar| &bar.parts)
+    }
+}
+
+impl Panel {
+    /// What to say of a panel in which nothing can be seen: an empty plot looks like a mistake.
+    pub(crate) fn silence(&self, y: &Axis) -> Option<&'static str> {
+        let points = self.lines.iter().flat_map(|line| &line.points).map(|point| point.1);
+        let bars = self.bars.iter().flat_map(|bar| &bar.parts).map(|part| part.value);
+        let known: Vec<f64> = points.chain(bars).filter(|value| !value.is_nan()).collect();
+        let beyond = self.lines.iter().any(|line| !line.never.is_empty());
+        if beyond || !self.quoted.is_empty() {
+            return None;
+        }
+        let frames = ["PAUSE", "frames"].iter().any(|word| y.title.contains(word));
+        match known.iter().any(|value| *value != 0.0) {
+            true => None,
+            false if frames => Some("no frame"),
+            false if known.is_empty() => Some("no data"),
+            false => Some("0 throughout"),
+        }
     }
 }
 

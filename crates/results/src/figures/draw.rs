@@ -1,14 +1,14 @@
-//! Draws a chart on any backend: SVG for the report, PNG for slides.
+//! Draws a chart on any backend: SVG for the report, PNG for slides, PDF for papers.
 
 use super::bars;
 use super::bitmap;
-use super::canvas::{
-    CURVE, Canvas, FAINT, FONT, Failed, GREY, INK, SCALE, Stroke, Strokes, at, ready_font, text_width,
-};
+use super::canvas::{CURVE, Canvas, FAINT, FONT, Failed, GREY, INK, SCALE, Stroke, Strokes, ready_font, text_width};
 use super::chart::{Axis, Chart, Dash, Line};
-use super::layout::{self, Entry, Frame, Layout, Look};
+use super::document;
+use super::layout::{self, Entry, Form, Frame, Layout, Look};
 use super::path::{clip, dashes, thin};
 use super::quoted;
+use super::recorder::Recorder;
 use super::ticks::Ticks;
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -18,30 +18,41 @@ use std::cell::RefCell;
 /// The figure as an SVG document.
 pub fn svg(chart: &Chart) -> Result<String, Failed> {
     ready_font()?;
-    let layout = Layout::of(chart, text_width);
+    let layout = Layout::of(chart, Form::Page, text_width);
     let (width, height) = pixels(&layout);
     let mut text = String::new();
     let area = SVGBackend::with_string(&mut text, (width, height)).into_drawing_area();
-    let curves = paint(chart, &layout, area, Strokes::Whole)?;
+    let curves = paint(chart, &layout, area, (Strokes::Whole, SCALE))?;
     let text = compact(&dash_curves(&text, &curves));
     // Drawn at twice its size; shown at its own.
     let (from, to) = (format!("width=\"{width}\" height=\"{height}\""), (width / 2, height / 2));
     Ok(text.replacen(&from, &format!("width=\"{}\" height=\"{}\"", to.0, to.1), 1))
 }
 
+/// The figure at the width of a column, as the bytes of a PDF file.
+pub fn pdf(chart: &Chart) -> Result<Vec<u8>, Failed> {
+    ready_font()?;
+    let layout = Layout::of(chart, Form::Column, text_width);
+    let size = ((layout.form.width() * document::SCALE) as u32, (layout.height * document::SCALE) as u32);
+    let mut shapes = Vec::new();
+    let area = Recorder::new(&mut shapes, size).into_drawing_area();
+    let curves = paint(chart, &layout, area, (Strokes::Whole, document::SCALE))?;
+    document::write(chart, size, &shapes, &curves)
+}
+
 /// The figure as the bytes of a PNG file.
 pub fn png(chart: &Chart) -> Result<Vec<u8>, Failed> {
     ready_font()?;
-    let layout = Layout::of(chart, text_width);
+    let layout = Layout::of(chart, Form::Page, text_width);
     let (width, height) = pixels(&layout);
     let mut buffer = vec![0; width as usize * height as usize * 3];
     let area = BitMapBackend::with_buffer(&mut buffer, (width, height)).into_drawing_area();
-    paint(chart, &layout, area, Strokes::Pieces)?;
+    paint(chart, &layout, area, (Strokes::Pieces, SCALE))?;
     Ok(bitmap::encode(&buffer, (width, height))?)
 }
 
 fn pixels(layout: &Layout) -> (u32, u32) {
-    ((layout::WIDTH * SCALE) as u32, (layout.height * SCALE) as u32)
+    ((layout.form.width() * SCALE) as u32, (layout.height * SCALE) as u32)
 }
 
 /// Says once what the backend says in every element.
@@ -78,14 +89,14 @@ fn paint<DB: DrawingBackend>(
     chart: &Chart,
     layout: &Layout,
     area: DrawingArea<DB, Shift>,
-    strokes: Strokes,
+    (strokes, scale): (Strokes, f64),
 ) -> Result<Vec<Stroke>, Failed>
 where
     DB::ErrorType: 'static,
 {
     let said = |e: DrawingAreaErrorKind<DB::ErrorType>| -> Failed { e.to_string().into() };
     area.fill(&WHITE).map_err(said)?;
-    let canvas = Canvas { area: &area, strokes, curves: RefCell::default() };
+    let canvas = Canvas { area: &area, scale, strokes, curves: RefCell::default() };
     let left_middle = Pos::new(HPos::Left, VPos::Center);
     let mut y = 18.0;
     for line in &layout.title {
@@ -108,6 +119,10 @@ where
             curve(line, layout, frame, &canvas)?;
         }
         quoted::draw(panel, layout, frame, &canvas)?;
+        if let Some(text) = panel.silence(&chart.y) {
+            let middle = (f64::midpoint(frame.bounds.left, frame.bounds.right), frame.bounds.top + 24.0);
+            canvas.text(text, 13.0, middle, Pos::new(HPos::Center, VPos::Center), GREY)?;
+        }
         if !chart.groups.is_empty() {
             bars::names(panel, layout, frame, &canvas)?;
         }
@@ -129,7 +144,7 @@ where
     let mut written = frame.reach.0 - 6.0;
     for (value, text) in &layout.x.ticks.marks {
         let (x, _) = layout.place(frame, (*value, layout.y.low));
-        canvas.stroke(vec![at(x, of.top), at(x, of.bottom)], FAINT, 0.5)?;
+        canvas.stroke(vec![canvas.at(x, of.top), canvas.at(x, of.bottom)], FAINT, 0.5)?;
         let half = text_width(text, 13.0) / 2.0;
         // A number that would touch the one before is left to the eye.
         if frame.x_numbers && x - half >= written + 6.0 && x + half <= frame.reach.1 {
@@ -139,12 +154,16 @@ where
     }
     for (value, text) in &layout.y.ticks.marks {
         let (_, y) = layout.place(frame, (layout.x.low, *value));
-        canvas.stroke(vec![at(of.left, y), at(of.right, y)], FAINT, 0.5)?;
+        canvas.stroke(vec![canvas.at(of.left, y), canvas.at(of.right, y)], FAINT, 0.5)?;
         if frame.y_numbers {
             canvas.text(text, 13.0, (of.left - 8.0, y), Pos::new(HPos::Right, VPos::Center), INK)?;
         }
     }
-    canvas.stroke(vec![at(of.left, of.top), at(of.left, of.bottom), at(of.right, of.bottom)], INK, 1.0)
+    canvas.stroke(
+        vec![canvas.at(of.left, of.top), canvas.at(of.left, of.bottom), canvas.at(of.right, of.bottom)],
+        INK,
+        1.0,
+    )
 }
 
 fn axis_titles<DB: DrawingBackend>(chart: &Chart, layout: &Layout, canvas: &Canvas<'_, DB>) -> Result<(), Failed>
@@ -152,7 +171,7 @@ where
     DB::ErrorType: 'static,
 {
     let (Some(first), Some(last)) = (layout.frames.first(), layout.frames.last()) else { return Ok(()) };
-    let middle = layout.left + (layout::WIDTH - layout::RIGHT - layout.left) / 2.0;
+    let middle = layout.left + (layout.form.width() - layout::RIGHT - layout.left) / 2.0;
     let title = axis_title(&chart.x, &layout.x.ticks);
     canvas.text(&title, 14.0, (middle, layout.height - 22.0), Pos::new(HPos::Center, VPos::Top), INK)?;
     let middle = f64::midpoint(first.bounds.top, last.bounds.bottom);
@@ -216,7 +235,7 @@ where
         if line.dots || points.len() == 1 {
             let inside = |p: &&(f64, f64)| !clip(&[**p], of).is_empty();
             for point in points.iter().filter(inside) {
-                canvas.dot(at(point.0, point.1), 2.5, line.colour)?;
+                canvas.dot(canvas.at(point.0, point.1), 2.5, line.colour)?;
             }
         }
     }
@@ -240,10 +259,10 @@ where
         Look::Line { dash, dots } => {
             let ends = [(place.0, place.1), (place.0 + 30.0, place.1)];
             for (from, to) in dashes(&ends, dash.pattern().unwrap_or((100.0, 0.0))) {
-                canvas.stroke(vec![at(from.0, from.1), at(to.0, to.1)], entry.colour, 2.0)?;
+                canvas.stroke(vec![canvas.at(from.0, from.1), canvas.at(to.0, to.1)], entry.colour, 2.0)?;
             }
             if dots {
-                canvas.dot(at(place.0 + 15.0, place.1), 2.5, entry.colour)?;
+                canvas.dot(canvas.at(place.0 + 15.0, place.1), 2.5, entry.colour)?;
             }
             Ok(())
         }
@@ -356,5 +375,44 @@ mod tests {
         }
         let none = svg(&bars(&[3.0, 5.0, f64::NAN], false)).unwrap();
         assert!(text.matches("<polygon").count() > none.matches("<polygon").count());
+    }
+
+    #[test]
+    fn intervals_end_inside_the_axes() {
+        for log in [false, true] {
+            let mut of = bars(&[3.0, 5.0, 9.0], log);
+            of.panels.truncate(1);
+            for part in of.panels[0].bars.iter_mut().flat_map(|bar| &mut bar.parts) {
+                part.interval = Some(12.7 * part.value);
+            }
+            let mut line = Line::new("two seeds".into(), by_index(3), vec![(0.0, 3.0), (1.0, 8.0)]);
+            line.intervals = vec![(0.0, -40.0, 50.0), (1.0, 0.0, 1e6)];
+            of.panels[0].lines.push(line);
+            let layout = Layout::of(&of, Form::Page, text_width);
+            let frame = &layout.frames[0].bounds;
+            let text = svg(&of).unwrap();
+            let ends = text.match_indices("points=\"").flat_map(|(at, found)| {
+                let list = text[at + found.len()..].split('"').next().unwrap_or_default();
+                list.split_whitespace()
+                    .filter_map(|pair| pair.split_once(',')?.1.parse::<f64>().ok())
+                    .collect::<Vec<_>>()
+            });
+            let (lowest, highest) =
+                ends.fold((0.0, f64::INFINITY), |(low, high): (f64, f64), y| (low.max(y), high.min(y)));
+            // Legends stand above the plot; nothing is drawn below it.
+            assert!(lowest <= (frame.bottom + 1.0) * SCALE && highest >= 0.0, "{lowest} of {}", frame.bottom * SCALE);
+        }
+    }
+
+    #[test]
+    fn a_panel_without_anything_says_so() {
+        let mut empty = chart(vec![(0.0, 0.0), (1.0, 0.0)], false);
+        assert!(svg(&empty).unwrap().contains("0 throughout"));
+        empty.y.title = "PAUSE frames".into();
+        assert!(svg(&empty).unwrap().contains("no frame"));
+        empty.panels[0].lines.clear();
+        empty.y.title = "rate".into();
+        assert!(svg(&empty).unwrap().contains("no data"));
+        assert!(!svg(&chart(vec![(0.0, 0.0), (1.0, 2.0)], false)).unwrap().contains("throughout"));
     }
 }

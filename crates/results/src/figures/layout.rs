@@ -6,17 +6,67 @@ use super::path::Bounds;
 use super::ticks::{self, Ticks};
 use plotters::style::RGBColor;
 
-/// Width of a figure.
-pub const WIDTH: f64 = 900.0;
-const PLOT_HEIGHT: f64 = 300.0;
 const LEFT: f64 = 76.0;
 pub const RIGHT: f64 = 24.0;
 /// Between panels side by side.
 const GAP: f64 = 30.0;
 /// Height of a line of the legend, of a note.
 const ROW: f64 = 18.0;
+/// How many times as high as what is measured an interval may make the axis: that of two seeds has no end. One that is
+/// cut has an arrow.
+const MOST_INTERVAL: f64 = 2.5;
+
+/// What a figure is laid out for. Text has the same size in both, so less of all else fits a column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// A page of its own, a screen or a slide: with its title.
+    Page,
+    /// A column of a paper, whose caption has the title and the note.
+    Column,
+}
+
+impl Form {
+    pub fn width(self) -> f64 {
+        match self {
+            Form::Page => 900.0,
+            Form::Column => 420.0,
+        }
+    }
+
+    /// Of a plot that is alone, and of one of several: in one row, below each other, in two columns, in more.
+    fn plot_heights(self) -> [f64; 5] {
+        match self {
+            Form::Page => [300.0, 220.0, 150.0, 190.0, 160.0],
+            Form::Column => [200.0, 150.0, 110.0, 120.0, 120.0],
+        }
+    }
+
+    /// Numbers along x, by panels side by side.
+    fn numbers(self, wide: usize) -> usize {
+        match self {
+            Form::Page => [9, 6, 5][wide.min(3) - 1],
+            Form::Column => [5, 3][wide.min(2) - 1],
+        }
+    }
+
+    /// Panels that have room side by side.
+    fn widest(self) -> usize {
+        match self {
+            Form::Page => usize::MAX,
+            Form::Column => 2,
+        }
+    }
+
+    fn heading(self, text: &str) -> &str {
+        match self {
+            Form::Page => text,
+            Form::Column => "",
+        }
+    }
+}
 
 pub struct Layout {
+    pub form: Form,
     pub title: Vec<String>,
     pub note: Vec<String>,
     pub legend: Vec<(Entry, f64, f64)>,
@@ -149,16 +199,19 @@ impl Range {
 pub type Measure = fn(&str, f64) -> f64;
 
 impl Layout {
-    pub fn of(chart: &Chart, measure: Measure) -> Layout {
-        let wide = chart.columns.clamp(1, chart.panels.len().max(1));
+    pub fn of(chart: &Chart, form: Form, measure: Measure) -> Layout {
+        let wide = chart.columns.min(form.widest()).clamp(1, chart.panels.len().max(1));
+        let width = form.width();
         let lines = || chart.lines();
         let within = |axis: &Axis, value: f64| {
             axis.from.is_none_or(|from| value >= from) && axis.until.is_none_or(|until| value <= until)
         };
         // Few seeds have intervals of many decades, which would leave the curves themselves no room.
         let values = || lines().flat_map(|line| &line.points).map(|p| p.1).filter(|y| y.is_finite() && *y > 0.0);
+        let highest = values().fold(0.0, f64::max);
         let room = match chart.y.log {
-            true => (values().fold(f64::INFINITY, f64::min) / 10.0, values().fold(0.0, f64::max) * 10.0),
+            true => (values().fold(f64::INFINITY, f64::min) / 10.0, highest * 10.0),
+            false if highest > 0.0 => (-highest, highest * MOST_INTERVAL),
             false => (f64::NEG_INFINITY, f64::INFINITY),
         };
         let reach = |line: &Line| {
@@ -173,31 +226,31 @@ impl Layout {
         let ys = shown.map(|p| p.1).chain(bar_ends(chart)).chain(chart.quoted().filter_map(quoted_y));
         let xs = points.iter().map(|p| p.0).chain(chart.quoted().filter_map(quoted_x));
         let x = match chart.groups.len() {
-            0 => Range::of(&chart.x, xs, [9, 6, 5][wide.min(3) - 1], true),
+            0 => Range::of(&chart.x, xs, form.numbers(wide), true),
             count => Range { low: -0.5, high: count as f64 - 0.5, log: false, ticks: no_ticks() },
         };
         let y = Range::of(&chart.y, ys, if chart.panels.len() > wide { 5 } else { 6 }, false);
         let numbers = y.ticks.marks.iter().map(|(_, text)| measure(text, 13.0)).fold(0.0, f64::max);
         let left = LEFT.max(numbers + 46.0);
 
-        let title = wrap(&chart.title, WIDTH - left - RIGHT, |text| measure(text, 17.0));
-        let note = wrap(&chart.note, WIDTH - left - RIGHT, |text| measure(text, 12.5));
+        let title = wrap(form.heading(&chart.title), width - left - RIGHT, |text| measure(text, 17.0));
+        let note = wrap(form.heading(&chart.note), width - left - RIGHT, |text| measure(text, 12.5));
         let mut top = 14.0 + 22.0 * title.len() as f64 + note.len() as f64 * ROW;
         // The legend stands above the plot, in as many rows as it needs.
         let (mut legend, mut across) = (Vec::new(), left);
         for entry in entries(chart) {
-            let width = 36.0 + measure(&entry.name, 13.0) + 22.0;
-            if across + width - 22.0 > WIDTH - RIGHT && across > left {
+            let own = 36.0 + measure(&entry.name, 13.0) + 22.0;
+            if across + own - 22.0 > width - RIGHT && across > left {
                 across = left;
                 top += ROW;
             }
             legend.push((entry, across, top));
-            across += width;
+            across += own;
         }
         if legend.is_empty() {
             top -= ROW;
         }
-        let panel_width = (WIDTH - left - RIGHT - (wide - 1) as f64 * GAP) / wide as f64;
+        let panel_width = (width - left - RIGHT - (wide - 1) as f64 * GAP) / wide as f64;
         let mark_rows = mark_rows(chart, &x, panel_width, measure);
         top += match mark_rows.iter().max() {
             Some(rows) => 32.0 + 15.0 * *rows as f64,
@@ -206,12 +259,13 @@ impl Layout {
         let slots = chart.panels.iter().flat_map(|panel| &panel.bars).map(|bar| bar.slot + 1).max().unwrap_or(1);
         let names = Names::of(chart, panel_width, slots, measure);
         let count = chart.panels.len().max(1);
+        let [alone, row, one_column, two_columns, more] = form.plot_heights();
         let height = match (count, wide) {
-            (1, _) => PLOT_HEIGHT,
-            (panels, _) if panels <= wide => 220.0,
-            (_, 1) => 150.0,
-            (_, 2) => 190.0,
-            _ => 160.0,
+            (1, _) => alone,
+            (panels, _) if panels <= wide => row,
+            (_, 1) => one_column,
+            (_, 2) => two_columns,
+            _ => more,
         };
         let titled = chart.panels.iter().any(|panel| !panel.title.is_empty());
         let pitch = height + if titled { 36.0 } else { 16.0 };
@@ -233,7 +287,7 @@ impl Layout {
         let bottom = top + (count.div_ceil(wide) - 1) as f64 * pitch + height;
         let below = if chart.groups.is_empty() { 26.0 } else { names.height + names.bar_height + 2.0 };
         let height = bottom + below + if chart.x.title.is_empty() { 8.0 } else { 26.0 };
-        Layout { title, note, legend, frames, mark_rows, x, y, names, slots, left, height }
+        Layout { form, title, note, legend, frames, mark_rows, x, y, names, slots, left, height }
     }
 
     pub fn place(&self, frame: &Frame, point: (f64, f64)) -> (f64, f64) {
@@ -258,15 +312,17 @@ fn no_ticks() -> Ticks {
     Ticks { marks: Vec::new(), unit: String::new() }
 }
 
-/// How high the bars reach, with their intervals.
+/// How high the bars reach, with their intervals as far as there is room for them.
 fn bar_ends(chart: &Chart) -> impl Iterator<Item = f64> {
-    chart.panels.iter().flat_map(|panel| &panel.bars).flat_map(|bar| {
+    let highest = chart.parts().map(|part| part.value).filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let room = if highest > 0.0 { highest * MOST_INTERVAL } else { f64::INFINITY };
+    chart.panels.iter().flat_map(|panel| &panel.bars).flat_map(move |bar| {
         let mut sum = 0.0;
         let mut ends = Vec::new();
         for part in bar.parts.iter().filter(|part| part.value.is_finite()) {
             sum += part.value;
             ends.push(sum);
-            ends.extend(part.interval.iter().flat_map(|half| [sum + half, sum - half]));
+            ends.extend(part.interval.iter().flat_map(|half| [(sum + half).min(room.max(sum)), sum - half]));
         }
         // Below zero is only what the values themselves say.
         let floor = if ends.is_empty() { 0.0 } else { bar.parts.iter().map(|part| part.value).fold(0.0, f64::min) };
@@ -414,7 +470,7 @@ mod tests {
         let mut line = Line::new("two seeds".into(), (RGBColor(0, 0, 0), Dash::Solid), vec![(1.0, 5.0), (2.0, 8.0)]);
         line.intervals = vec![(1.0, -50.0, 60.0), (2.0, 7.0, 1e9)];
         let chart = Chart::of_lines("test".into(), "test".into(), x, y, vec![line]);
-        let layout = Layout::of(&chart, |text, size| text.len() as f64 * size / 2.0);
+        let layout = Layout::of(&chart, Form::Page, |text, size| text.len() as f64 * size / 2.0);
         assert!((0.4..0.5).contains(&layout.y.low) && (80.0..90.0).contains(&layout.y.high));
     }
 

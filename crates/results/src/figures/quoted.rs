@@ -1,6 +1,6 @@
 //! Numbers that others gave: open marks on top of what was measured, white inside so that they show on any ground.
 
-use super::canvas::{Canvas, Failed, INK, at};
+use super::canvas::{Canvas, Failed, INK};
 use super::chart::{Panel, QuotedPlace, Shape};
 use super::layout::{Frame, Layout};
 use super::path::Bounds;
@@ -71,9 +71,15 @@ where
     DB::ErrorType: 'static,
 {
     let corners = |reach: f64| match shape {
-        Shape::Number => vec![at(x - reach, y), at(x, y - reach), at(x + reach, y), at(x, y + reach)],
-        Shape::AtMost => vec![at(x - reach, y - reach), at(x + reach, y - reach), at(x, y + 0.8 * reach)],
-        Shape::AtLeast => vec![at(x - reach, y + reach), at(x + reach, y + reach), at(x, y - 0.8 * reach)],
+        Shape::Number => {
+            vec![canvas.at(x - reach, y), canvas.at(x, y - reach), canvas.at(x + reach, y), canvas.at(x, y + reach)]
+        }
+        Shape::AtMost => {
+            vec![canvas.at(x - reach, y - reach), canvas.at(x + reach, y - reach), canvas.at(x, y + 0.8 * reach)]
+        }
+        Shape::AtLeast => {
+            vec![canvas.at(x - reach, y + reach), canvas.at(x + reach, y + reach), canvas.at(x, y - 0.8 * reach)]
+        }
     };
     canvas.fill(corners(REACH + 3.0), &WHITE)?;
     let mut outline = corners(REACH);

@@ -1,6 +1,7 @@
 //! `xoff compare`, and plain `xoff`: the same arrivals under several schemes.
 
 use super::seeds::{Plan, Runner, SeedArgs, failures};
+use super::typed::command;
 use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, show_summary, warn};
 use clap::Args;
 use std::path::Path;
@@ -129,7 +130,7 @@ fn run_all(
     };
     let entries = plan.run(staging.as_ref().map(Staging::path), folder, shown)?;
     let directory = match staging {
-        Some(staging) => Some(comparison::write(staging, Kind::Schemes, &entries, skipped, figures)?),
+        Some(staging) => Some(comparison::write(staging, Kind::Schemes, (&entries, skipped), figures, &command())?),
         None => None,
     };
     if shown.json {

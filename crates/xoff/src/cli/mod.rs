@@ -17,6 +17,7 @@ mod seeds;
 mod signals;
 mod sweep;
 mod trace;
+mod typed;
 mod validate;
 mod view;
 mod watch;

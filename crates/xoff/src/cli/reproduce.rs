@@ -1,6 +1,7 @@
 //! `xoff reproduce`: the papers' experiments, drawn and judged.
 
 use super::progress::Whole;
+use super::typed::command;
 use super::{ShowArgs, Stop, show, show_page, show_summary, signals};
 use crate::reproduce::catalogue::Catalogue;
 use crate::reproduce::editions::Edition;
@@ -178,12 +179,6 @@ fn write_search(found: &Search, book: &Path) -> Result<(), Stop> {
     let path = folder.join(report::FIGURES).join(format!("{}-search.svg", found.paper));
     whole::write(&path, drawn.as_bytes(), Present::Replace)?;
     Ok(())
-}
-
-/// What was typed, with the program under its own name.
-pub(super) fn command() -> String {
-    let words = std::env::args().skip(1);
-    std::iter::once("xoff".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// The commit of a git checkout, from its files.

@@ -2,6 +2,7 @@
 
 use super::progress::Bars;
 use super::seeds::{Plan, Runner, SeedArgs, failures};
+use super::typed::command;
 use super::watch::{self, Watch};
 use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, show_summary, style, tell, warn};
 use clap::Args;
@@ -106,7 +107,7 @@ fn under_seeds(scenario: &Scenario, runner: Runner, out: Option<&Path>, args: &R
     let plan = Plan { scenario, runners: &[runner], seeds };
     let entries = plan.run(staging.as_ref().map(Staging::path), |_, seed| format!("seed-{seed}"), &args.show)?;
     let directory = match staging {
-        Some(staging) => Some(comparison::write(staging, Kind::Seeds, &entries, &[], figures)?),
+        Some(staging) => Some(comparison::write(staging, Kind::Seeds, (&entries, &[]), figures, &command())?),
         None => None,
     };
     if args.show.json {

@@ -1,7 +1,7 @@
 //! `xoff sweep`: one scenario over axes, schemes and seeds, here or on a cluster.
 
 use super::progress::Whole;
-use super::reproduce::command;
+use super::typed::command;
 use super::{ShowArgs, Stop, show, show_summary, signals};
 use clap::Args;
 use std::path::{Path, PathBuf};

@@ -3,6 +3,7 @@
 use super::results::Estimate;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use xoff_results::page::Figure;
 
 /// Whether a claim holds in our runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize)]
@@ -121,16 +122,6 @@ pub struct ReadingPage {
     pub claims: Vec<Judged>,
 }
 
-/// A figure that has been drawn.
-#[derive(Clone, Debug)]
-pub struct Drawn {
-    /// `pcn-fig2-a`: the name of its files without ending.
-    pub file: String,
-    pub title: String,
-    pub note: String,
-    pub svg: String,
-}
-
 /// A table that an experiment asks for, as text.
 #[derive(Clone, Debug)]
 pub struct TableShown {
@@ -155,7 +146,7 @@ pub struct ExperimentPage {
     pub checked_by: String,
     /// What is smaller than in the paper at this scale; empty if nothing.
     pub scaled: String,
-    pub figures: Vec<Drawn>,
+    pub figures: Vec<Figure>,
     pub tables: Vec<TableShown>,
     pub claims: Vec<Judged>,
     /// The experiment whose runs these are, where it has none of its own; else empty.

@@ -229,7 +229,8 @@ impl<'a> Builder<'a> {
             };
             for (colour, bar) in places {
                 let Some(place) = quote.stands(bar) else { continue };
-                let quoted = Quoted { name: "paper".to_owned(), colour, place, shape: quote.shape };
+                let source = quote.source.clone();
+                let quoted = Quoted { name: "paper".to_owned(), colour, place, shape: quote.shape, source };
                 self.quoted[index] = true;
                 out.push(quoted);
             }

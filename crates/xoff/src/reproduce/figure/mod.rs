@@ -20,9 +20,9 @@ mod tests;
 pub use build::draw;
 pub use spec::{FigureSpec, read};
 
-use super::judged::{Drawn, TableShown};
+use super::judged::TableShown;
 use xoff_results::figures::chart::Chart;
-use xoff_results::figures::svg;
+use xoff_results::page::Figure;
 
 /// What becomes of a `[[figure]]`.
 #[derive(Clone, Debug)]
@@ -33,7 +33,6 @@ pub enum Shown {
 }
 
 /// The chart as reports take it.
-pub fn drawn(chart: &Chart) -> Result<Drawn, String> {
-    let svg = svg(chart).map_err(|why| format!("{}: {why}", chart.file))?;
-    Ok(Drawn { file: chart.file.clone(), title: chart.title.clone(), note: chart.note.clone(), svg })
+pub fn drawn(chart: &Chart) -> Result<Figure, String> {
+    Figure::of(chart).map_err(|why| format!("{}: {why}", chart.file))
 }

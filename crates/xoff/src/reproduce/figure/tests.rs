@@ -3,7 +3,7 @@ use crate::reproduce::judged::TableShown;
 use crate::reproduce::results::{AxisValue, AxisValues, Cell, Group, Results, Run};
 use std::path::Path;
 use xoff_results::figures::chart::QuotedPlace;
-use xoff_results::figures::png;
+use xoff_results::figures::{png, svg};
 use xoff_scenario::Source;
 use xoff_scenario::measure::{Curve, Measured};
 use xoff_scenario::reader::Table;

@@ -5,19 +5,14 @@ use super::{
     setting_text, source, this_command,
 };
 use crate::reproduce::judged::{Book, Deviation, ExperimentPage, Judged, PaperPage, Verdict};
-use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment};
 use serde_json::{Value, json};
+use xoff_results::page;
 use xoff_scenario::number::thousands;
-
-const STYLE: &str = include_str!("../../../assets/reproduction.css");
 
 /// The pages with their file names, `report.html` first.
 pub fn pages(book: &Book) -> Result<Vec<(String, String)>, minijinja::Error> {
-    let mut environment = Environment::new();
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    let mut environment = page::environment()?;
     environment.add_template("report", include_str!("../../../assets/reproduction.html"))?;
     environment.add_template("paper", include_str!("../../../assets/paper.html"))?;
     let mut pages = vec![("report.html".to_owned(), environment.get_template("report")?.render(Serde(&front(book)))?)];
@@ -44,7 +39,6 @@ fn front(book: &Book) -> Value {
         })
         .collect();
     json!({
-        "style": STYLE,
         "facts": facts(book, book.runs, book.cpu_seconds),
         "papers": papers,
         "totals": totals(&Totals::of(book.claims())),
@@ -101,7 +95,6 @@ fn of_paper(book: &Book, paper: &PaperPage) -> Value {
         paper.experiments.iter().map(|one| of_experiment(book, one, &paper.deviations)).collect();
     let (runs, cpu_seconds) = paper.runs();
     json!({
-        "style": STYLE,
         "id": paper.id,
         "title": paper.title,
         "source": source(paper),
@@ -135,11 +128,6 @@ fn difference((claim, all): &(&Judged, Vec<&Judged>)) -> Value {
 }
 
 fn of_experiment(book: &Book, experiment: &ExperimentPage, deviations: &[Deviation]) -> Value {
-    let figures: Vec<Value> = experiment
-        .figures
-        .iter()
-        .map(|figure| json!({ "title": figure.title, "svg": figure.svg, "file": figure.file }))
-        .collect();
     let tables: Vec<Value> = experiment
         .tables
         .iter()
@@ -157,7 +145,7 @@ fn of_experiment(book: &Book, experiment: &ExperimentPage, deviations: &[Deviati
         "reads": experiment.reads,
         "checked_by": experiment.checked_by,
         "scaled": experiment.scaled,
-        "figures": figures,
+        "figures": experiment.figures,
         "tables": tables,
         "claims": experiment.claims.iter().map(claim).collect::<Vec<_>>(),
         "deviations": deviations.iter().filter(concern).map(deviation).collect::<Vec<_>>(),
