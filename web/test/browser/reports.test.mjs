@@ -1,5 +1,6 @@
-// Every kind of report, and names that would like to be more than names.
+// Every kind of report as a reader uses it, and names that would like to be more than names.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { assertFits, assertSound, given, launch, openPage, screenshots } from "./browser.mjs";
 
@@ -9,22 +10,120 @@ before(async () => {
 });
 after(() => browser.close());
 
+/** Figures are made when they come into sight. */
+async function scrollThrough(page) {
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  for (let y = 0; y < height + 3000; y += 800) {
+    await page.evaluate((to) => window.scrollTo(0, to), y);
+    await page.waitForTimeout(30);
+  }
+  await page.evaluate(() => window.scrollTo(0, 0));
+}
+
+const unfold = (page) => page.evaluate(() => document.querySelectorAll("details").forEach((one) => (one.open = true)));
+
 for (const [kind, url] of Object.entries(given.reports)) {
   test(`the report of a ${kind} stands alone`, async () => {
-    for (const [width, colorScheme] of [[1400, "light"], [420, "dark"]]) {
+    for (const [width, colorScheme] of [[1400, "light"], [1400, "dark"], [420, "light"], [420, "dark"]]) {
       const { page, trouble, close } = await openPage(browser, url, { viewport: { width, height: 900 }, colorScheme });
-      await page.waitForTimeout(300);
-      await assertFits(page, kind);
-      await assertSound(page, trouble, `report of a ${kind}, ${width} pixels, ${colorScheme}`);
+      const what = `report of a ${kind}, ${width} pixels, ${colorScheme}`;
+      await scrollThrough(page);
+      await assertFits(page, what);
+      await unfold(page);
+      await assertSound(page, trouble, what);
       await close();
     }
     await screenshots(browser, url, `report-${kind.replace(/\W/g, "-")}`, (page) => page.waitForTimeout(300));
   });
+
+  test(`the report of a ${kind} sorts, moves and saves`, async () => {
+    const { page, trouble, close } = await openPage(browser, url);
+    await scrollThrough(page);
+    await unfold(page);
+    await assertSorts(page);
+    await assertMoves(page);
+    await page.emulateMedia({ media: "print" });
+    await assertStill(page);
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test(`the report of a ${kind} needs no script`, async () => {
+    const { page, close } = await openPage(browser, url, { javaScriptEnabled: false });
+    await assertStill(page);
+    await close();
+  });
+}
+
+async function assertSorts(page) {
+  const button = page.locator("table.sortable tr.keys th button").first();
+  if ((await button.count()) === 0) return;
+  const table = page.locator("table.sortable").filter({ has: page.locator("tr.keys th button") }).first();
+  const first = () => table.locator("tbody tr").first().textContent();
+  const unsorted = await first();
+  await button.press("Enter");
+  assert.equal(await table.locator("th[aria-sort=ascending]").count(), 1, "a table says how it is sorted");
+  await button.press("Enter");
+  await button.press("Enter");
+  assert.equal(await first(), unsorted, "a table finds back to its order");
+}
+
+async function assertMoves(page) {
+  const figure = page.locator("figure.moves").first();
+  if ((await figure.count()) === 0) return;
+  await figure.scrollIntoViewIfNeeded();
+  assert.ok(!(await figure.locator(".still").isVisible()), "the drawing makes room for what moves");
+  await assertZooms(page, figure);
+  const name = figure.locator(".legend button").first();
+  if ((await name.count()) > 0) {
+    await name.click();
+    assert.equal(await name.getAttribute("aria-pressed"), "true", "a name is highlighted");
+    await name.click();
+  }
+  await assertSaves(page, figure);
+}
+
+async function assertZooms(page, figure) {
+  const box = await figure.locator(".u-over").first().boundingBox();
+  const at = (x, y) => [box.x + x * box.width, box.y + y * box.height];
+  await page.mouse.move(...at(0.4, 0.6));
+  assert.ok(await figure.locator(".tip.on").first().isVisible(), "values are told at the pointer");
+  const picture = () => figure.locator("canvas").first().evaluate((of) => of.toDataURL());
+  const reset = async () => {
+    await page.mouse.dblclick(...at(0.5, 0.5));
+    await page.waitForTimeout(100);
+  };
+  await reset();
+  const whole = await picture();
+  await page.mouse.move(...at(0.4, 0.6));
+  await page.mouse.down();
+  await page.mouse.move(...at(0.7, 0.9), { steps: 4 });
+  await page.mouse.up();
+  await page.waitForTimeout(100);
+  assert.notEqual(await picture(), whole, "dragging enlarges");
+  await reset();
+  assert.equal(await picture(), whole, "a double click shows all again");
+}
+
+async function assertSaves(page, figure) {
+  const beginnings = { PDF: "%PDF-1.7", SVG: "<svg", PNG: "\u0089PNG", CSV: "panel,kind" };
+  for (const [kind, begins] of Object.entries(beginnings)) {
+    const button = figure.locator(".save > *").filter({ hasText: kind }).first();
+    const [file] = await Promise.all([page.waitForEvent("download"), button.click()]);
+    const bytes = await readFile(await file.path());
+    assert.ok(bytes.toString("latin1").startsWith(begins), `${file.suggestedFilename()} is a ${kind}`);
+  }
+}
+
+/** Without a script and on paper there are the drawings. */
+async function assertStill(page) {
+  assert.equal(await page.locator(".live:visible").count(), 0, "nothing moves");
+  for (const one of await page.locator(".still").all()) assert.ok(await one.isVisible(), "every drawing is shown");
 }
 
 /** Nothing that a name says may become part of the page. */
 async function assertHarmless(page, trouble, what) {
-  const strange = await page.$$eval("img, iframe, object, embed, [onload], [onerror], b.evil", (found) => found.map((one) => one.outerHTML));
+  const strange = await page.$$eval("img, iframe, object, embed, [onload], [onerror]", (found) => found.map((one) => one.outerHTML));
   assert.deepEqual(strange, [], what);
   assert.equal(await page.evaluate(() => window.evil), undefined, what);
   await assertSound(page, trouble, what);
@@ -33,13 +132,17 @@ async function assertHarmless(page, trouble, what) {
 test("hostile names are harmless in report, replay and exported file", async () => {
   for (const [what, url] of Object.entries(given.hostile)) {
     const { page, trouble, close } = await openPage(browser, url);
-    if (what !== "report") {
+    if (what === "report") {
+      await scrollThrough(page);
+    } else {
       await page.evaluate(() => window.xoff.ready);
       for (const tab of ["Victims", "Flows", "Run", "Paused"]) await page.getByRole("tab", { name: tab, exact: true }).click();
       await page.evaluate(() => ((window.xoff.t = 1000), window.xoff.frame()));
+      await page.getByRole("tab", { name: "Flows", exact: true }).click();
+      await page.waitForFunction((text) => document.body.textContent.includes(text), given.hostile_text);
     }
-    await assertHarmless(page, trouble, what);
     assert.ok((await page.textContent("body")).includes(given.hostile_text), `${what} shows the name as it is`);
+    await assertHarmless(page, trouble, what);
     await close();
   }
 });
