@@ -62,7 +62,7 @@ def test_a_directory_is_the_run_that_wrote_it(tmp_path: pathlib.Path) -> None:
     run = xoff.run("victim-flow", set=wanted, out=tmp_path / "run")
     back = xoff.read(tmp_path / "run")
     assert (back.summary, back.scenario) == (run.summary, run.scenario)
-    for name in ["flows", "series", "pauses", "ports", "pfc"]:
+    for name in ["flows", "series", "pauses", "ports", "pfc", "port_activity", "flow_activity"]:
         one, other = getattr(run, name).to_arrow(), getattr(back, name).to_arrow()
         assert len(one) > 0 and one.equals(other), name
     with pytest.raises(xoff.ScenarioError, match="not a finished run"):

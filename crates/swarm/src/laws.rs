@@ -39,7 +39,7 @@ pub fn activity_adds_up(whole: &mut dyn Simulation, parts: &mut dyn Simulation) 
         let (sent, marks) = (of().map(|row| row.tx_bytes).sum::<u64>(), of().map(|row| row.marks).sum::<u64>());
         let marked: u64 = report.classes.iter().map(|class| class.marks).sum();
         // A new rate in the middle of a frame moves what was sent of it.
-        let sum_holds = sent == report.tx_wire_bytes || parts.plan.faults.iter().any(|fault| is_new_rate(fault));
+        let sum_holds = sent == report.tx_wire_bytes || parts.plan.faults.iter().any(is_new_rate);
         if !sum_holds || marks != marked {
             return Some(format!("windows of port {}: {sent} bytes, {marks} marks; in all {report:?}", report.port));
         }

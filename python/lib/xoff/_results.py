@@ -63,6 +63,16 @@ class Run:
         """One row per priority told by a PFC frame that arrives, with ``[output] pfc_frames = true``."""
         return self._data.table("pfc")
 
+    @property
+    def port_activity(self) -> Table | None:
+        """One row per window and port that was not idle, unless ``[output] activity = false``."""
+        return self._data.table("port_activity")
+
+    @property
+    def flow_activity(self) -> Table | None:
+        """One row per window and flow alive at its end, unless ``[output] activity = false``."""
+        return self._data.table("flow_activity")
+
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The numbers of ``run.json``."""

@@ -1,6 +1,6 @@
 //! A finished run as a trace for Perfetto: what stood still when, why, and for whom.
 //!
-//! Reading order: [`crate::congestion`] (when an egress was paused, and why), `tracks` (what hangs where), `events`
+//! Reading order: `congestion` (when an egress was paused, and why), `tracks` (what hangs where), `events`
 //! (what is written in which order), `encoder` over `proto` (bytes).
 //! `docs/trace.md` tells users what they see.
 //!
