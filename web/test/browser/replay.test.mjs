@@ -9,7 +9,12 @@ before(async () => {
 });
 after(() => browser.close());
 
-const ready = (page) => page.evaluate(() => window.xoff.ready);
+/** The first picture is painted, and pauses and trees have come. */
+async function ready(page) {
+  await page.evaluate(() => window.xoff.ready);
+  await page.waitForFunction(() => !/Loading/.test(document.getElementById("panels").textContent));
+}
+
 const at = (page, us) => page.evaluate((us) => ((window.xoff.t = us), window.xoff.frame()), us);
 
 /** Ports paused at the instant shown, in the order of the list, of one run. */
