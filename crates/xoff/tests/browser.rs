@@ -193,6 +193,12 @@ fn pages_in_a_real_browser() {
     bench.ok(&["run", "large.toml", "--out", "large", "--quiet"]);
     bench.write("hostile.toml", hostile());
     bench.ok(&["run", "hostile.toml", "--out", "hostile", "--quiet"]);
+    // Scenarios may not hold characters that cannot be seen; a directory that somebody has written to may.
+    let head = String::from_utf8(bench.read("hostile/run.json")).unwrap();
+    let unseen =
+        head.replacen("\"name\": \"hostile\"", r#""name": "<b onclick=evil()>\u202egnp.exe\u0000\u001b[31m""#, 1);
+    assert_ne!(head, unseen);
+    bench.write("hostile/run.json", unseen);
     bench.ok(&["view", "hostile", "--export", "hostile.html", "--quiet"]);
     bench.ok(&["run", "incast", "--out", "run", "--quiet"]);
     bench.ok(&["run", "incast", "--seeds", "2", "--out", "seeds", "--quiet"]);
@@ -220,6 +226,7 @@ fn pages_in_a_real_browser() {
             "set of seeds": file_url(&folder.join("seeds/report.html")),
             "sweep": file_url(&folder.join("sweep/report.html")),
             "reproduction": file_url(&folder.join("repro/report.html")),
+            "paper": file_url(&folder.join("repro/pcn.html")),
         },
         "hostile": {
             "replay": strange.url,

@@ -42,6 +42,7 @@ fn front(book: &Book) -> Value {
         "facts": facts(book, book.runs, book.cpu_seconds),
         "papers": papers,
         "totals": totals(&Totals::of(book.claims())),
+        "finding": Totals::of(book.claims()).finding(),
     })
 }
 
@@ -101,6 +102,7 @@ fn of_paper(book: &Book, paper: &PaperPage) -> Value {
         "what": paper.what,
         "facts": facts(book, runs, cpu_seconds),
         "totals": totals(&Totals::of(paper.claims())),
+        "finding": Totals::of(paper.claims()).finding(),
         "points": paper.points,
         "readings": readings::rows(paper).iter().map(|row| of_reading(paper, row)).collect::<Vec<_>>(),
         "differences": readings::differences(paper).iter().map(difference).collect::<Vec<_>>(),

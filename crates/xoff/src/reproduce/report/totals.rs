@@ -65,4 +65,34 @@ impl Totals {
     pub fn percents(&self) -> [String; 2] {
         [self.percent(self.holds), self.percent(self.holds + self.in_direction)]
     }
+
+    /// What was found, in a sentence.
+    pub fn finding(&self) -> String {
+        let judged = self.judged();
+        if judged == 0 {
+            return "None of these claims could be judged.".to_owned();
+        }
+        let [outright, at_least] = self.percents();
+        let claims = if judged == 1 { "claim" } else { "claims" };
+        format!(
+            "Of {judged} {claims} that could be judged {} hold ({outright}), {} at least in direction ({at_least}); {} \
+             do not.",
+            self.holds,
+            self.holds + self.in_direction,
+            self.does_not_hold
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_says_what_was_found() {
+        let totals = Totals { holds: 11, in_direction: 2, does_not_hold: 4, apart: 2, ..Totals::default() };
+        let expected = "Of 17 claims that could be judged 11 hold (65 %), 13 at least in direction (76 %); 4 do not.";
+        assert_eq!(totals.finding(), expected);
+        assert_eq!(Totals { apart: 3, ..Totals::default() }.finding(), "None of these claims could be judged.");
+    }
 }
