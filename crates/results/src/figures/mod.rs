@@ -16,6 +16,7 @@ mod layout;
 pub mod path;
 mod quoted;
 pub(crate) mod ticks;
+pub mod tree;
 
 pub use choose::{of_comparison, of_run};
 pub use draw::{png, svg};
