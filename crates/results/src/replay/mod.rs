@@ -10,6 +10,8 @@ mod moment;
 mod trees;
 mod windows;
 
+pub use moment::scene_of;
+
 use crate::congestion::flows::Flows;
 use crate::congestion::network::Network;
 use crate::read::RunDirectory;

@@ -44,20 +44,40 @@ pub fn extent(bar: &[Point]) -> Rect {
 
 /// Centres for its label: on either side of it, on the other side of its link, then above and below.
 pub fn beside(bar: &[Point], (width, height): (f64, f64)) -> Vec<Point> {
-    let (from, until) = (bar[0], bar[bar.len() - 1]);
-    let middle = (f64::midpoint(from.0, until.0), f64::midpoint(from.1, until.1));
-    let (x, y) = (width / 2.0 + HALF + 1.0, height / 2.0 + HALF + 1.0);
+    let (of, (_, end)) = (extent(bar), bar[bar.len() - 1]);
+    let (x, y) = of.centre();
+    let (right, left) = (of.right + width / 2.0 + 1.0, of.left - width / 2.0 - 1.0);
     let mut places = Vec::new();
-    for (px, py) in [until, middle] {
-        places.extend([(px + x, py), (px - x, py), (px - x - 2.0 * ASIDE, py), (px + x + 2.0 * ASIDE, py)]);
-        places.extend([
-            (px, py - y),
-            (px, py + y),
-            (px + x, py + y),
-            (px - x, py + y),
-            (px + x, py - y),
-            (px - x, py - y),
-        ]);
+    for height in [end, y] {
+        places.extend([(right, height), (left, height), (left - 2.0 * ASIDE, height), (right + 2.0 * ASIDE, height)]);
+    }
+    for height in [of.top - height / 2.0 - 1.0, of.bottom + height / 2.0 + 1.0] {
+        places.extend([(x, height), (right, height), (left, height)]);
     }
     places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_clear_of_its_box_and_as_long_as_its_queue() {
+        // Out of the bottom of a box, straight and to the right.
+        for course in [vec![(0.0, 0.0), (0.0, 200.0)], vec![(0.0, 0.0), (150.0, 100.0)]] {
+            let bar = points(&course, 0.5);
+            assert!(bar.iter().all(|point| point.1 > 0.0), "{bar:?}");
+            assert!((length(&bar) - LONGEST / 2.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn no_place_for_a_label_is_on_its_bar() {
+        let bar = points(&vec![(0.0, 0.0), (90.0, 100.0)], 1.0);
+        let covers = |&(x, y): &Point| {
+            let label = Rect { left: x - 20.0, top: y - 7.0, right: x + 20.0, bottom: y + 7.0 };
+            label.touches(&extent(&bar))
+        };
+        assert!(!beside(&bar, (40.0, 14.0)).iter().any(covers));
+    }
 }

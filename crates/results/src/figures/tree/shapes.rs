@@ -279,7 +279,7 @@ impl Pen {
         if places.domains.is_empty() { places.bottom } else { y + 18.0 }
     }
 
-    /// What lines and marks mean, as many to a row as fit; the height of the picture.
+    /// What lines and marks mean, as many to a row as fit, flows in rows of their own; the height of the picture.
     fn legend(&mut self, scene: &Scene, top: f64, width: f64) -> f64 {
         let mut entries: Vec<(Sample, String)> = Vec::new();
         if !scene.stops.is_empty() {
@@ -291,10 +291,11 @@ impl Pen {
         entries.push((Sample::Queue, "egress queue".to_owned()));
         entries.extend(words::flows(scene, true).map(|text| (Sample::Way(CROSSING), text)));
         entries.extend(words::flows(scene, false).map(|text| (Sample::Way(INNOCENT), text)));
-        let (mut x, mut y) = (LEFT, top);
+        let (mut x, mut y, mut ways) = (LEFT, top, false);
         for (sample, text) in entries {
             let wide = 34.0 + (self.measure)(&text, TEXT_SIZE);
-            if x > LEFT && x + wide > width - LEFT {
+            let first_way = matches!(sample, Sample::Way(_)) && !std::mem::replace(&mut ways, true);
+            if x > LEFT && (first_way || x + wide > width - LEFT) {
                 (x, y) = (LEFT, y + 19.0);
             }
             self.sample(sample, (x, y));

@@ -24,7 +24,7 @@ pub fn caption(scene: &Scene) -> String {
         1 => format!("; root {}", roots[0]),
         _ => format!("; roots {}", listed(&roots)),
     };
-    format!("{} at {}: {stopped}{because}", scene.scheme, instant(scene.at_us))
+    format!("{}, {}: {stopped}{because}", scene.scheme, instant(scene.at_us))
 }
 
 /// What is left out.
@@ -85,10 +85,10 @@ mod tests {
     #[test]
     fn a_caption_says_what_when_and_why() {
         let mut scene = chain(2, 2, 3);
-        assert_eq!(caption(&scene), "none at 20.944 ms: 3 egresses stopped; root S1->h4 (2.40 MB)");
+        assert_eq!(caption(&scene), "none, 20.944 ms: 3 egresses stopped; root S1->h4 (2.40 MB)");
         scene.at_us = 12.0;
         scene.stops.clear();
-        assert_eq!(caption(&scene), "none at 12 us: no egress stopped");
+        assert_eq!(caption(&scene), "none, 12 us: no egress stopped");
     }
 
     #[test]
