@@ -56,7 +56,7 @@ fn pixels(layout: &Layout) -> (u32, u32) {
 }
 
 /// Says once what the backend says in every element.
-fn compact(text: &str) -> String {
+pub(super) fn compact(text: &str) -> String {
     let family = format!(" font-family=\"{FONT}\"");
     text.replace(" opacity=\"1\"", "").replace(&family, "").replacen("<svg", &format!("<svg{family}"), 1)
 }

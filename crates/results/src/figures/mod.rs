@@ -21,6 +21,7 @@ pub mod path;
 mod quoted;
 mod recorder;
 pub(crate) mod ticks;
+pub mod tree;
 
 pub use choose::{of_comparison, of_run};
 pub use data::json_text;

@@ -1,12 +1,16 @@
 //! A finished run as the data of a replay: small resources with paths, which a server hands out one by one and an
 //! export puts into one file. `docs/replay.md` says what each is.
 //!
-//! Reading order: `windows` (what ports did), `facts` (the run), `trees` (who stopped whom), `flows`.
+//! Reading order: `windows` (what ports did), `facts` (the run), `trees` (who stopped whom), `flows`, `moment` (all of it
+//! at an instant).
 
 mod facts;
 mod flows;
+mod moment;
 mod trees;
 mod windows;
+
+pub use moment::scene_of;
 
 use crate::congestion::flows::Flows;
 use crate::congestion::network::Network;

@@ -21,9 +21,9 @@ const NONE: u32 = u32::MAX;
 
 /// Trees, roots and victims of a run.
 pub struct Story {
-    trees: Trees,
-    roots: HashMap<u32, Option<u32>>,
-    victims: Vec<Victim>,
+    pub trees: Trees,
+    pub roots: HashMap<u32, Option<u32>>,
+    pub victims: Vec<Victim>,
     end: Time,
 }
 

@@ -155,6 +155,13 @@ impl Windows {
         cells.binary_search_by_key(&port, |cell| cell.port).map_or(0, |found| cells[found].queue_bytes)
     }
 
+    /// The same for all ports at which something waited.
+    pub fn queues_at(&self, at: Time) -> Vec<(u32, u64)> {
+        let window = (at.as_us() / self.every_us) as u32;
+        let waiting = self.between(0, window, window + 1).iter().filter(|cell| cell.queue_bytes > 0);
+        waiting.map(|cell| (cell.port, cell.queue_bytes)).collect()
+    }
+
     /// The finest resolution that has at most so many windows as a curve may have points.
     fn level_for_curves(&self) -> usize {
         (0..self.levels.len()).find(|&level| self.windows_at(level) <= POINTS).unwrap_or(self.levels.len() - 1)
@@ -275,5 +282,6 @@ mod tests {
         assert_eq!((line.paused_ports[5], line.queued_bytes[5]), (2, 12));
         assert_eq!(windows.queue_at(1, Time::from_us(11)), 5);
         assert_eq!(windows.queue_at(9, Time::from_us(11)), 0);
+        assert_eq!(windows.queues_at(Time::from_us(11)), [(1, 5), (2, 7)]);
     }
 }

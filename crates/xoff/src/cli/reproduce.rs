@@ -198,6 +198,10 @@ pub(crate) fn commit(folder: &Path) -> Option<String> {
 fn write(made: &Reproduced, out: &Path) -> Result<(), Stop> {
     let mut staging = Staging::create(out)?;
     figures::write_all(&made.charts, &staging.folder(report::FIGURES)?)?;
+    for tree in made.book.papers.iter().flat_map(|paper| &paper.experiments).flat_map(|of| &of.trees) {
+        staging.write(&format!("{}/{}.svg", report::FIGURES, tree.file), tree.svg.as_bytes())?;
+        staging.write(&format!("{}/{}.png", report::FIGURES, tree.file), &tree.png)?;
+    }
     let pages = report::pages(&made.book).map_err(std::io::Error::other)?;
     for (name, text) in pages.into_iter().chain(report::markdown(&made.book, &report::BESIDE)) {
         staging.write(&name, text.as_bytes())?;
@@ -215,6 +219,9 @@ fn write_book(made: &mut Reproduced, folder: &Path) -> Result<(), Stop> {
     for drawn in made.book.papers.iter().flat_map(|paper| &paper.experiments).flat_map(|of| &of.figures) {
         let path = figures.join(format!("{}.svg", drawn.file));
         whole::write(&path, drawn.svg.as_bytes(), Present::Replace)?;
+    }
+    for tree in made.book.papers.iter().flat_map(|paper| &paper.experiments).flat_map(|of| &of.trees) {
+        whole::write(&figures.join(format!("{}.svg", tree.file)), tree.svg.as_bytes(), Present::Replace)?;
     }
     for paper in &mut made.book.papers {
         paper.searched = folder.join(report::AMONG.pages).join(format!("{}-search.csv", paper.id)).is_file();

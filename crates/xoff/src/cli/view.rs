@@ -5,6 +5,9 @@ use clap::Args;
 use serde_json::json;
 use std::io::{BufWriter, IntoInnerError};
 use std::path::{Path, PathBuf};
+use xoff_engine::Time;
+use xoff_engine::quantity::parse_span;
+use xoff_results::figures::tree;
 use xoff_results::files::whole::{self, Pending, Present};
 use xoff_scenario::Diagnostic;
 use xoff_view::collection::Collection;
@@ -16,6 +19,8 @@ use xoff_view::server::Serving;
   xoff compare victim-flow --schemes none,pcn,mercury --out results/victim
   xoff view results/victim                              then open the address that it prints
   xoff view results/victim --export replay.html         one file, to be opened anywhere
+  xoff view results/victim --runs none --picture tree.svg --at 20.5ms
+                                                        the congestion tree at an instant, for a paper
 
 The server answers this machine only (127.0.0.1), serves nothing but the runs it was given, and ends
 with Ctrl-C. Runs keep what a replay needs unless they were run with [output] activity = false.")]
@@ -32,6 +37,12 @@ pub struct ViewArgs {
     /// Write the replay into one HTML file instead of serving it
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
+    /// Draw the congestion tree of one run at an instant instead, as FILE.svg or FILE.png
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["export", "port"])]
+    picture: Option<PathBuf>,
+    /// The instant [default: the first at which most egresses are stopped]
+    #[arg(long, value_name = "TIME", requires = "picture", value_parser = instant)]
+    at: Option<Time>,
     #[command(flatten)]
     force: ForceArgs,
     #[command(flatten)]
@@ -56,10 +67,39 @@ pub fn view(args: &ViewArgs) -> Result<(), Stop> {
             error.help(format!("it has {}", names.join(", ")))
         })?;
     }
-    match &args.export {
-        Some(file) => write(args, &collection, file),
-        None => serve(args, collection),
+    match (&args.picture, &args.export) {
+        (Some(file), _) => draw(args, &collection, file),
+        (None, Some(file)) => write(args, &collection, file),
+        (None, None) => serve(args, collection),
     }
+}
+
+/// `20.5ms`.
+fn instant(text: &str) -> Result<Time, String> {
+    parse_span(text).map(|span| Time::ZERO + span).map_err(|error| error.to_string())
+}
+
+/// The congestion tree of the one run that is left.
+fn draw(args: &ViewArgs, collection: &Collection, file: &Path) -> Result<(), Stop> {
+    let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    if !["svg", "png"].contains(&ending) {
+        let error = Diagnostic::new(format!("`{}` is no name for a picture", file.display()));
+        return Err(error.label("it must end in .svg or .png").into());
+    }
+    let names: Vec<&str> = collection.names().collect();
+    if names.len() != 1 {
+        let error = Diagnostic::new(format!("`{}` holds several runs, and a picture shows one", args.dir.display()));
+        return Err(error.help(format!("name one with --runs: {}", names.join(", "))).into());
+    }
+    let Some(replay) = collection.replay(0) else { return Ok(()) };
+    let scene = replay?.scene(args.at, &[])?;
+    let bytes = if ending == "svg" { tree::svg(&scene).map(String::into_bytes) } else { tree::png(&scene) };
+    whole::write(file, &bytes.map_err(std::io::Error::other)?, args.force.present())?;
+    if args.show.json {
+        let facts = json!({ "file": file.display().to_string(), "at_us": scene.at_us, "stopped": scene.stops.len() });
+        return show(&facts.to_string());
+    }
+    if args.show.quiet { Ok(()) } else { show_page(&format!("{}: {}\n", file.display(), tree::caption(&scene))) }
 }
 
 fn write(args: &ViewArgs, collection: &Collection, file: &Path) -> Result<(), Stop> {

@@ -70,12 +70,16 @@ impl Change {
 
 /// A value of an axis, or several, as the axis names them.
 fn names_of(item: &Item) -> Vec<String> {
-    let name = |value: &Value| match value {
+    match &item.value {
+        Value::Array(items) => items.iter().map(|item| value_name(&item.value)).collect(),
+        value => vec![value_name(value)],
+    }
+}
+
+/// A value as its axis names it.
+pub fn value_name(value: &Value) -> String {
+    match value {
         Value::Text(text) => text.clone(),
         other => toml_text(other),
-    };
-    match &item.value {
-        Value::Array(items) => items.iter().map(|item| name(&item.value)).collect(),
-        value => vec![name(value)],
     }
 }

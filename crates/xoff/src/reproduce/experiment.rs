@@ -1,8 +1,9 @@
-//! An experiment as its file states it: runs over axes, measures, figures.
+//! An experiment as its file states it: runs over axes, measures, figures, trees.
 
 use super::change::{Change, Set, read_sets};
 use super::figure::{self, FigureSpec};
 use super::scale::Scale;
+use super::tree::TreeSpec;
 use std::path::Path;
 use std::sync::Arc;
 use xoff_scenario::diagnostic::{Diagnostic, Place};
@@ -37,6 +38,7 @@ pub struct Experiment {
     /// Every `[[measure]]` as it stands: it is read again against each run's own scenario.
     pub measures: Vec<Item>,
     pub figures: Vec<FigureSpec>,
+    pub trees: Vec<TreeSpec>,
 }
 
 /// One `[[runs]]`: everything that is run over the same axes.
@@ -131,6 +133,7 @@ impl Experiment {
             groups: Vec::new(),
             measures: Vec::new(),
             figures: Vec::new(),
+            trees: Vec::new(),
         };
         let mut cost = root.table("cost")?;
         let mut scaled = root.table("scaled")?;
@@ -167,6 +170,16 @@ impl Experiment {
         for mut table in root.tables("figure")? {
             experiment.figures.push(figure::read(&mut table)?);
             table.finish()?;
+        }
+        for table in root.tables("tree")? {
+            let at = table.place().clone();
+            let tree = TreeSpec::read(table)?;
+            let mut names =
+                experiment.figures.iter().map(|of| &of.name).chain(experiment.trees.iter().map(|of| &of.name));
+            if names.any(|name| *name == tree.name) {
+                return Err(at.error(format!("a figure or a tree is called `{}` already", tree.name)));
+            }
+            experiment.trees.push(tree);
         }
         root.finish()?;
         Ok(experiment)

@@ -132,6 +132,16 @@ pub struct TableShown {
     pub rows: Vec<Vec<String>>,
 }
 
+/// The picture of a congestion tree.
+#[derive(Clone, Debug)]
+pub struct Pictured {
+    /// The name of its files without ending.
+    pub file: String,
+    pub title: String,
+    pub svg: String,
+    pub png: Vec<u8>,
+}
+
 /// One experiment, with all there is to say.
 #[derive(Clone, Debug, Default)]
 pub struct ExperimentPage {
@@ -146,6 +156,8 @@ pub struct ExperimentPage {
     pub checked_by: String,
     /// What is smaller than in the paper at this scale; empty if nothing.
     pub scaled: String,
+    /// Shown before the figures.
+    pub trees: Vec<Pictured>,
     pub figures: Vec<Figure>,
     pub tables: Vec<TableShown>,
     pub claims: Vec<Judged>,

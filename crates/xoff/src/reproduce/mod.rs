@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`catalogue`] (the files), [`experiment`], [`claims`] and [`reading`] (what they state),
 //! [`editions`] (which readings are run), [`runner`] (runs made once), [`results`] (what they yielded),
-//! [`expression`] and `judge` (verdicts), `figure` and `report` (what people see).
+//! [`expression`] and `judge` (verdicts), `figure`, `tree` and `report` (what people see).
 
 pub mod catalogue;
 pub(crate) mod change;
@@ -20,6 +20,7 @@ pub mod runner;
 pub mod scale;
 pub(crate) mod search;
 pub mod store;
+pub(crate) mod tree;
 
 use catalogue::Catalogue;
 use claims::Claim;
@@ -83,6 +84,7 @@ impl<'a> Reproduction<'a> {
         let data = reproduction.data(&rehearsed, true);
         reproduction.judge(&data)?;
         reproduction.check_figures(&data)?;
+        reproduction.asked.iter().try_for_each(|experiment| tree::check(experiment, scale))?;
         reproduction.draw(&rehearsed)?;
         Ok(reproduction)
     }
@@ -90,7 +92,7 @@ impl<'a> Reproduction<'a> {
     /// Draws what was run, and puts it on pages.
     pub fn report(&self, options: &RunOptions, found: &Judgement) -> Result<Reproduced, Failed> {
         let shown = self.draw(&found.results)?;
-        let papers = self.pages(&found.results, &found.judged, &shown)?;
+        let papers = self.pages(options, &found.results, &found.judged, &shown)?;
         let book = Book {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             scale: self.scale.name().to_owned(),
@@ -213,6 +215,7 @@ impl<'a> Reproduction<'a> {
 
     fn pages(
         &self,
+        options: &RunOptions,
         results: &BTreeMap<String, Results>,
         judged: &[Judged],
         shown: &[(String, Shown)],
@@ -225,7 +228,8 @@ impl<'a> Reproduction<'a> {
             }
             let mut experiments = Vec::new();
             for experiment in &own {
-                experiments.push(self.page(experiment, results, judged, shown)?);
+                let page = self.page(experiment, results, judged, shown)?;
+                experiments.push(ExperimentPage { trees: tree::draw(experiment, options)?, ..page });
             }
             let deviations = self.catalogue.deviations.iter();
             let about = |ids: &[String]| own.iter().any(|experiment| ids.contains(&experiment.id));

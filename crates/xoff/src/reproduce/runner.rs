@@ -36,12 +36,12 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    fn origin(&self, inputs: Fingerprint, build: &str) -> Origin {
+    pub(super) fn origin(&self, inputs: Fingerprint, build: &str) -> Origin {
         Origin { inputs: inputs.text(), build: build.to_owned(), any_build: self.any_build }
     }
 
     /// The seeds of a group. One seed means that nothing in it is random: it stays what it is.
-    fn seeds_of(&self, group: &RunGroup) -> std::ops::Range<u64> {
+    pub(super) fn seeds_of(&self, group: &RunGroup) -> std::ops::Range<u64> {
         let own = group.seeds[self.scale.index()];
         let first = self.first_seed.filter(|_| own > 1).unwrap_or(group.first_seed);
         first..first + self.seeds.filter(|_| own > 1).unwrap_or(own)

@@ -18,7 +18,7 @@ mod table;
 mod tests;
 
 pub use build::draw;
-pub use spec::{FigureSpec, read};
+pub use spec::{FigureSpec, file_part, read};
 
 use super::judged::TableShown;
 use xoff_results::figures::chart::Chart;

@@ -78,7 +78,7 @@ pub fn read(table: &mut Table) -> Result<FigureSpec> {
 }
 
 /// The figure's own name becomes part of a file name.
-fn file_part(table: &mut Table) -> Result<String> {
+pub fn file_part(table: &mut Table) -> Result<String> {
     let Some(text) = table.take_text("name")? else { return Ok(String::new()) };
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if text.value.is_empty() || !text.value.chars().all(fits) {

@@ -147,6 +147,7 @@ fn of_experiment(book: &Book, experiment: &ExperimentPage, deviations: &[Deviati
         "reads": experiment.reads,
         "checked_by": experiment.checked_by,
         "scaled": experiment.scaled,
+        "trees": experiment.trees.iter().map(|of| json!({ "title": of.title, "svg": of.svg })).collect::<Vec<_>>(),
         "figures": experiment.figures,
         "tables": tables,
         "claims": experiment.claims.iter().map(claim).collect::<Vec<_>>(),

@@ -143,6 +143,9 @@ fn of_experiment(book: &Book, experiment: &ExperimentPage, paper: &PaperPage) ->
     if more > 0 {
         out.push_str(&format!("**{}.**\n\n", more_failed(more)));
     }
+    for tree in &experiment.trees {
+        out.push_str(&format!("![{}]({FIGURES}/{}.svg)\n\n", inline(&tree.title), tree.file));
+    }
     for figure in &experiment.figures {
         out.push_str(&format!("![{}]({FIGURES}/{}.svg)\n\n", inline(&figure.title), figure.file));
     }
