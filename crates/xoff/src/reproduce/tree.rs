@@ -1,68 +1,30 @@
-//! `[[tree]]` of an experiment: the congestion tree of one of its runs at an instant, drawn on the network.
+//! The congestion tree of one of the runs of an experiment at an instant, drawn on the network.
 //!
 //! Results of experiments are numbers and curves; who stopped whom is in the tables of a run. So that run is made once
 //! more, with tables, and what the picture shows is kept beside the runs under a fingerprint of its own.
 
 use super::experiment::{Experiment, RunGroup, What};
-use super::figure::file_part;
 use super::judged::Pictured;
 use super::results::same_value;
 use super::runner::RunOptions;
 use super::scale::Scale;
 use super::store::Origin;
+use super::tree_spec::TreeSpec;
 use serde_json::json;
 use std::io;
 use std::path::Path;
+use xoff_engine::Time;
 use xoff_engine::quantity::format_span;
-use xoff_engine::{Span, Time};
 use xoff_results::figures::tree;
 use xoff_results::figures::tree::scene::Scene;
 use xoff_results::replay::scene_of;
-use xoff_scenario::diagnostic::{Diagnostic, Place};
-use xoff_scenario::reader::{Table, Text, list};
+use xoff_scenario::diagnostic::Diagnostic;
+use xoff_scenario::reader::list;
 use xoff_scenario::{Loaded, Scenario};
 use xoff_sweep::pool::{self, Failed};
 use xoff_sweep::seal::{self, Fingerprint, build_id};
 
-/// One picture that an experiment asks for.
-#[derive(Clone)]
-pub struct TreeSpec {
-    /// Part of the name of its file.
-    pub name: String,
-    title: String,
-    /// The group of runs.
-    runs: Text,
-    /// The value of each of its axes.
-    values: Vec<(Text, String)>,
-    /// Default: the first instant at which most egresses stand still.
-    at: Option<Span>,
-    /// Flows whose ways are drawn; none for a choice by what the run did.
-    flows: Vec<Text>,
-    place: Place,
-}
-
 impl TreeSpec {
-    /// Reads one `[[tree]]`.
-    pub fn read(mut table: Table) -> Result<TreeSpec, Diagnostic> {
-        let place = table.place().clone();
-        let name = file_part(&mut table)?;
-        if name.is_empty() {
-            return Err(place.error("the tree lacks `name`").label("it becomes part of a file name"));
-        }
-        let values = table.table("where")?.into_items().into_iter();
-        let spec = TreeSpec {
-            name,
-            title: table.text("title")?.value,
-            runs: table.text_or("runs", "main")?,
-            values: values.map(|(axis, item)| (axis, super::change::value_name(&item.value))).collect(),
-            at: table.take_span("at")?,
-            flows: table.take_texts("flows")?.unwrap_or_default(),
-            place,
-        };
-        table.finish()?;
-        Ok(spec)
-    }
-
     /// The group and the cell that it is about; every axis has one value.
     fn cell<'a>(&self, experiment: &'a Experiment) -> Result<(&'a RunGroup, &'a Scenario, Vec<usize>), Diagnostic> {
         let Some(group) = experiment.group(&self.runs.value) else {
