@@ -3,7 +3,7 @@
 use super::change::{Change, Set, read_sets};
 use super::figure::{self, FigureSpec};
 use super::scale::Scale;
-use super::tree_spec::TreeSpec;
+use super::tree::spec::TreeSpec;
 use std::path::Path;
 use std::sync::Arc;
 use xoff_scenario::diagnostic::{Diagnostic, Place};

@@ -21,7 +21,6 @@ pub mod scale;
 pub(crate) mod search;
 pub mod store;
 pub(crate) mod tree;
-pub(crate) mod tree_spec;
 
 use catalogue::Catalogue;
 use claims::Claim;

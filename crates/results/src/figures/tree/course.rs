@@ -17,6 +17,9 @@ enum Side {
     Right,
 }
 
+/// Where a wire leads to from one of its ends, along x; the wire; the end.
+type End = (f64, usize, usize);
+
 /// Height of the lowest line that passes above a layer, and of each further one over the one before.
 const ARCH: f64 = 16.0;
 const ARCH_STEP: f64 = 7.0;
@@ -61,7 +64,7 @@ fn sides(choice: &Choice, places: &Places, wire: usize) -> [Side; 2] {
 
 /// By wire and end: the wires at one side of a box are spread over it, in the order of where they lead.
 fn attachments(choice: &Choice, places: &Places, sides: &[[Side; 2]]) -> BTreeMap<(usize, usize), Point> {
-    let mut at_side: BTreeMap<(usize, Side), Vec<(f64, usize, usize)>> = BTreeMap::new();
+    let mut at_side: BTreeMap<(usize, Side), Vec<End>> = BTreeMap::new();
     for (wire, of) in choice.wires.iter().enumerate() {
         for end in [0, 1] {
             let leads_to = places.boxes[of.ends[1 - end]].centre().0;

@@ -80,7 +80,7 @@ struct Picture<'a> {
 
 impl Picture<'_> {
     /// How the link of a port runs, from its egress on.
-    fn from_egress(&self, wire: usize, end: usize) -> Course {
+    fn egress_course(&self, wire: usize, end: usize) -> Course {
         let mut course = self.courses[wire].clone();
         if end == 1 {
             course.reverse();
@@ -101,7 +101,7 @@ impl Picture<'_> {
                 bytes => bytes,
             };
             Some(Bar {
-                points: bar::points(&self.from_egress(wire, end), part),
+                points: bar::points(&self.egress_course(wire, end), part),
                 text,
                 root,
                 told: root || part >= TELLING,
@@ -185,7 +185,7 @@ impl Pen {
             let crosses = |way: &&Way| way.ports.iter().any(|port| choice.wire_of.get(port) == Some(&(wire, ends)));
             let own: Vec<&Way> = scene.flows.iter().filter(crosses).collect();
             let broad = (14.0 / own.len().max(1) as f64).min(6.0);
-            let course = picture.from_egress(wire, ends);
+            let course = picture.egress_course(wire, ends);
             for (index, way) in own.iter().enumerate() {
                 let colour = if scene.crosses_root(way) { CROSSING } else { INNOCENT };
                 let aside = broad * (index as f64 - (own.len() - 1) as f64 / 2.0);
@@ -204,7 +204,7 @@ impl Pen {
             }
             let aside = if stopped == [true; 2] { 3.0 } else { 0.0 };
             for end in [0, 1].into_iter().filter(|&end| stopped[end]) {
-                self.told_to_stop(&picture.from_egress(wire, end), aside);
+                self.told_to_stop(&picture.egress_course(wire, end), aside);
             }
         }
     }

@@ -1,7 +1,7 @@
-//! `[[tree]]` of an experiment: which picture of a congestion tree it asks for.
+//! `[[tree]]` of an experiment.
 
-use super::change::value_name;
-use super::figure::file_part;
+use crate::reproduce::change::value_name;
+use crate::reproduce::figure::file_part;
 use xoff_engine::Span;
 use xoff_scenario::diagnostic::{Diagnostic, Place};
 use xoff_scenario::reader::{Table, Text};
@@ -11,16 +11,16 @@ use xoff_scenario::reader::{Table, Text};
 pub struct TreeSpec {
     /// Part of the name of its file.
     pub name: String,
-    pub(super) title: String,
+    pub title: String,
     /// The group of runs.
-    pub(super) runs: Text,
+    pub runs: Text,
     /// The value of each of its axes.
-    pub(super) values: Vec<(Text, String)>,
+    pub values: Vec<(Text, String)>,
     /// Default: the first instant at which most egresses stand still.
-    pub(super) at: Option<Span>,
+    pub at: Option<Span>,
     /// Flows whose ways are drawn; none for a choice by what the run did.
-    pub(super) flows: Vec<Text>,
-    pub(super) place: Place,
+    pub flows: Vec<Text>,
+    pub place: Place,
 }
 
 impl TreeSpec {
