@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { speedFor } from "../src/replay/clock";
-import { filterFlows } from "../src/replay/flow-filter";
-import { firstRange, interesting } from "../src/replay/interest";
+import { speedFor } from "../src/replay/time/clock";
+import { filterFlows } from "../src/replay/data/flow-filter";
+import { firstRange, interesting } from "../src/replay/time/interest";
 import { readState, writeState } from "../src/replay/state";
-import { tickStep } from "../src/replay/timeline";
-import type { Flows } from "../src/replay/contract";
+import { tickStep } from "../src/replay/time/timeline";
+import type { Flows } from "../src/replay/data/contract";
 
 test("a view survives the way through an address", () => {
   const state = { t: 20180.5, range: [20000, 24000] as [number, number], camera: [0.5, 0.25, 3] as [number, number, number], port: "a&b=<i>->S1 #", node: null, flow: 12, run: 1, runs: [0, 2], tab: "port" };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NONE } from "../src/replay/contract";
-import { Stops } from "../src/replay/stops";
+import { NONE } from "../src/replay/data/contract";
+import { Stops } from "../src/replay/data/stops";
 
 type Row = { from: number; until: number; port: number; cause?: number; root?: number };
 

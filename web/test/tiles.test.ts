@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Source } from "../src/replay/source";
-import { decodeTile, firstRow, levelFor, locate, Moment, Tiles } from "../src/replay/tiles";
+import type { Source } from "../src/replay/data/source";
+import { decodeTile, firstRow, levelFor, locate, Moment, Tiles } from "../src/replay/data/tiles";
 
 /** Rows of (port, window, tx, queue, paused, marks). */
 function encode(rows: readonly number[][]): ArrayBuffer {

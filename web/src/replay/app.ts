@@ -1,8 +1,8 @@
 // What the parts of the page share: the runs shown, the clock, the view, and what is selected.
-import type { View } from "./camera";
-import type { Clock } from "./clock";
-import type { Run } from "./run";
-import type { Theme } from "./theme";
+import type { View } from "./network/camera";
+import type { Clock } from "./time/clock";
+import type { Run } from "./data/run";
+import type { Theme } from "./page/theme";
 
 export interface Selection {
   /** Ports and nodes are selected by name, in all runs shown. */

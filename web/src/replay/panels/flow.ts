@@ -1,9 +1,9 @@
 // One flow: what it asked for, what it got, and what held it.
 import { duration, exactBytes, gbps, grouped, instant, plural, short } from "../../shared/format";
 import { focused, type App } from "../app";
-import { Chart } from "../chart";
-import { el, nameButton, nameOf } from "../dom";
-import { VirtualList } from "../virtual-list";
+import { Chart } from "../page/chart";
+import { el, nameButton, nameOf } from "../page/dom";
+import { VirtualList } from "../page/virtual-list";
 import { facts, heading, note } from "./facts";
 import type { Panel } from "./panel";
 

@@ -1,9 +1,9 @@
 // All flows of the run in focus: search, order, choose.
 import { bytes, duration, grouped, instant, plural, short, visible } from "../../shared/format";
 import { focused, type App } from "../app";
-import { el, button, nameOf, setText } from "../dom";
-import { filterFlows, type Order } from "../flow-filter";
-import { VirtualList } from "../virtual-list";
+import { el, button, nameOf, setText } from "../page/dom";
+import { filterFlows, type Order } from "../data/flow-filter";
+import { VirtualList } from "../page/virtual-list";
 import type { Panel } from "./panel";
 
 const ORDERS: readonly [Order, string][] = [

@@ -1,9 +1,9 @@
 // What is paused at the instant shown, in order of beginning: what the picture shows, as a list.
 import { duration, instant, plural } from "../../shared/format";
 import type { App } from "../app";
-import { el, nameButton, nameOf, setText } from "../dom";
-import type { Run } from "../run";
-import { Stops } from "../stops";
+import { el, nameButton, nameOf, setText } from "../page/dom";
+import type { Run } from "../data/run";
+import { Stops } from "../data/stops";
 import { note } from "./facts";
 import type { Panel } from "./panel";
 

@@ -1,12 +1,12 @@
 // One port (in all runs shown), or the ports of one node.
 import { bytes, duration, exactBytes, gbps, grouped, instant, percent, plural } from "../../shared/format";
 import { focused, type App } from "../app";
-import { Chart } from "../chart";
-import type { PortSeries } from "../contract";
-import { button, el, nameButton, nameOf } from "../dom";
-import type { Run } from "../run";
-import { Stops } from "../stops";
-import { VirtualList } from "../virtual-list";
+import { Chart } from "../page/chart";
+import type { PortSeries } from "../data/contract";
+import { button, el, nameButton, nameOf } from "../page/dom";
+import type { Run } from "../data/run";
+import { Stops } from "../data/stops";
+import { VirtualList } from "../page/virtual-list";
 import { facts, heading, note, type Fact } from "./facts";
 import type { Panel } from "./panel";
 

@@ -1,8 +1,8 @@
 // Flows that a congestion tree stopped although they do not cross its root.
 import { bytes, duration, percent, plural } from "../../shared/format";
 import { focused, type App } from "../app";
-import { el, nameOf } from "../dom";
-import { VirtualList } from "../virtual-list";
+import { el, nameOf } from "../page/dom";
+import { VirtualList } from "../page/virtual-list";
 import { note } from "./facts";
 import type { Panel } from "./panel";
 

@@ -1,5 +1,5 @@
 // Which part of a run is worth watching, to begin with.
-import type { TimelineData } from "./contract";
+import type { TimelineData } from "../data/contract";
 
 /** The part of the run that the time line shows to begin with: what is worth watching, if that is little of it. */
 export function firstRange([from, until]: readonly [number, number], end: number): [number, number] {

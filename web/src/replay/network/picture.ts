@@ -1,13 +1,13 @@
 // The network of one run at the instant of the clock. Three layers: what stands still, what moves, what is marked.
 import { Konva } from "konva/lib/Core.js";
-import { bytes, duration, gbps, percent, visible } from "../shared/format";
-import { focused, type App } from "./app";
+import { bytes, duration, gbps, percent, visible } from "../../shared/format";
+import { focused, type App } from "../app";
 import { Screen } from "./camera";
-import { el, nameOf, setText } from "./dom";
+import { el, nameOf, setText } from "../page/dom";
 import { hitTest, type Hit } from "./hit";
-import { paintLive, paintMarks, paintStill, type Canvas } from "./paint";
-import type { Run } from "./run";
-import { Stops } from "./stops";
+import { paintLive, paintMarks, paintStill, type Canvas } from "./paint/paint";
+import type { Run } from "../data/run";
+import { Stops } from "../data/stops";
 
 Konva.autoDrawEnabled = false;
 

@@ -1,6 +1,6 @@
 // The tabs at the side. Only the panel that is shown follows the clock; the others catch up when they are opened.
 import { button, el } from "./dom";
-import type { Panel } from "./panels/panel";
+import type { Panel } from "../panels/panel";
 
 interface Tab {
   name: string;

@@ -1,7 +1,7 @@
 // What lies under the pointer. A scan of all lanes takes a fraction of a millisecond for thousands of ports.
-import { groupBox, GROUP_HEIGHT } from "./paint";
+import { groupBox, GROUP_HEIGHT } from "./paint/paint";
 import type { Screen } from "./camera";
-import type { Run } from "./run";
+import type { Run } from "../data/run";
 
 export type Hit = { port: number } | { node: number } | { group: number };
 

@@ -1,6 +1,6 @@
 // Buttons and keys.
-import { duration } from "../shared/format";
-import { SPEEDS } from "./clock";
+import { duration } from "../../shared/format";
+import { SPEEDS } from "../time/clock";
 import { byId, el } from "./dom";
 
 export interface Commands {

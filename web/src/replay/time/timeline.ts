@@ -1,9 +1,9 @@
 // The time line: queued bytes, paused ports and throughput of every run shown, with what the scenario did to them.
-import { bytes, clipped, gbps, grouped, instant, visible } from "../shared/format";
-import type { App } from "./app";
-import { el } from "./dom";
-import type { Run } from "./run";
-import { Stops } from "./stops";
+import { bytes, clipped, gbps, grouped, instant, visible } from "../../shared/format";
+import type { App } from "../app";
+import { el } from "../page/dom";
+import type { Run } from "../data/run";
+import { Stops } from "../data/stops";
 
 const AXIS = 18;
 const EVENTS = 18;

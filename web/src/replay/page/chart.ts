@@ -1,7 +1,7 @@
 // A chart over the time of a run, with the instant of the clock in it. A click goes to that instant.
 import uPlot from "uplot";
-import { instant } from "../shared/format";
-import type { App } from "./app";
+import { instant } from "../../shared/format";
+import type { App } from "../app";
 import { el } from "./dom";
 
 export interface Series {

@@ -1,11 +1,11 @@
 // How a network is drawn, on a canvas whose units are CSS pixels.
-import { clipped, visible } from "../shared/format";
-import type { Screen } from "./camera";
-import { BAR, HOST_HEIGHT } from "./camera";
-import { NONE } from "./contract";
-import type { Run } from "./run";
-import { Stops } from "./stops";
-import { UTILISATION_STEPS, type Theme } from "./theme";
+import { clipped, visible } from "../../../shared/format";
+import type { Screen } from "../camera";
+import { BAR, HOST_HEIGHT } from "../camera";
+import { NONE } from "../../data/contract";
+import type { Run } from "../../data/run";
+import { Stops } from "../../data/stops";
+import { UTILISATION_STEPS, type Theme } from "../../page/theme";
 
 type Ctx = CanvasRenderingContext2D;
 

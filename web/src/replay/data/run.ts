@@ -1,6 +1,6 @@
 // One finished run: what was loaded of it so far.
 import type { Flows, FlowSeries, PortSeries, Roots, RunHead, TimelineData, Victims } from "./contract";
-import { layOut, type Layout } from "./layout";
+import { layOut, type Layout } from "../network/layout";
 import { json, type Source } from "./source";
 import { Stops } from "./stops";
 import { levelFor, Moment, Tiles } from "./tiles";
