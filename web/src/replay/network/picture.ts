@@ -5,7 +5,8 @@ import { focused, type App } from "../app";
 import { Screen } from "./camera";
 import { el, nameOf, setText } from "../page/dom";
 import { hitTest, type Hit } from "./hit";
-import { paintLive, paintMarks, paintStill, type Canvas } from "./paint/paint";
+import type { Canvas } from "./paint/canvas";
+import { paintLive, paintMarks, paintStill } from "./paint/layers";
 import type { Run } from "../data/run";
 import { Stops } from "../data/stops";
 
