@@ -125,6 +125,11 @@ export class Tiles {
     this.get(level, locate(this.grid, level, t).tile);
   }
 
+  /** As `load`, of the tile that shows `t`. */
+  loadAt(level: number, t: number): Promise<void> {
+    return this.load(level, locate(this.grid, level, t).tile);
+  }
+
   /** Resolves when the tile is here, or known to be absent. */
   async load(level: number, index: number): Promise<void> {
     const key = `${level}/${index}`;

@@ -2,11 +2,13 @@
 import uPlot from "uplot";
 import { instant } from "../../shared/format";
 import type { App } from "../app";
+import type { Range } from "../time/range";
 import { el } from "./dom";
+import type { ColourName, Theme } from "./theme";
 
 export interface Series {
   label: string;
-  colour: string;
+  colour: ColourName;
   values: (number | null)[];
   unit: (value: number) => string;
   dash?: number[];
@@ -14,10 +16,11 @@ export interface Series {
   bars?: boolean;
 }
 
+/** A part of the time with a ground of its own. */
 export interface Band {
   from: number;
   until: number;
-  colour: string;
+  colour: ColourName;
 }
 
 export interface ChartSpec {
@@ -26,81 +29,109 @@ export interface ChartSpec {
   series: Series[];
   bands?: Band[];
   height?: number;
+  /** What stands at the axis upwards. */
   axis: (value: number) => string;
 }
 
 export class Chart {
   readonly root: HTMLElement;
   private readonly plot: uPlot;
-  private readonly cursor: HTMLElement;
+  private readonly cursor = el("div", { class: "now" });
   private readonly observer: ResizeObserver;
-  private range: readonly [number, number] = [0, 0];
+  private range: Range = [0, 0];
 
   constructor(
     private readonly app: App,
-    spec: ChartSpec,
+    private readonly spec: ChartSpec,
   ) {
-    const { colour } = app.theme;
-    this.root = el("figure", { class: "chart" }, el("figcaption", {}, spec.label));
     const box = el("div", { class: "plot" });
-    this.root.append(box);
-    const axis = { stroke: colour.dim, grid: { stroke: colour.line, width: 1 }, ticks: { stroke: colour.line, width: 1, size: 4 }, font: "11px system-ui" };
-    const height = spec.height ?? 120;
-    this.plot = new uPlot(
-      {
-        width: 300,
-        height,
-        padding: [6, 18, 0, 0],
-        scales: { x: { time: false }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.06 : 1] } },
-        cursor: { y: false, drag: { x: false, y: false }, points: { size: 5 } },
-        legend: { live: true },
-        axes: [
-          { ...axis, size: 24, space: 70, values: (_u, ticks) => ticks.map((t, i) => instant(t, Math.abs((ticks[i + 1] ?? t) - t) || (ticks[1]! - ticks[0]!))) },
-          { ...axis, size: 58, space: 26, values: (_u, ticks) => ticks.map((value) => spec.axis(value)) },
-        ],
-        series: [
-          { label: "t", value: (_u, t) => (t === null ? "–" : instant(t, 1)) },
-          ...spec.series.map((series): uPlot.Series => ({
-            label: series.label,
-            stroke: series.colour,
-            width: series.bars ? 1 : 1.4,
-            points: { show: false },
-            value: (_u, value) => (value === null || value === undefined ? "–" : series.unit(value)),
-            ...(series.dash ? { dash: series.dash } : {}),
-            ...(series.fill ? { fill: `${series.colour}33` } : {}),
-            ...(series.bars ? { paths: uPlot.paths.bars!({ size: [1, 6, 1] }), fill: series.colour } : {}),
-          })),
-        ],
-        hooks: { drawClear: [(plot) => paintBands(plot, spec.bands ?? [])], setScale: [() => this.draw()] },
-      },
-      [spec.time, ...spec.series.map((series) => series.values)] as uPlot.AlignedData,
-      box,
-    );
-    this.cursor = el("div", { class: "now" });
+    this.root = el("figure", { class: "chart" }, el("figcaption", {}, spec.label), box);
+    const options = this.options();
+    this.plot = new uPlot(options, [spec.time, ...spec.series.map((series) => series.values)] as uPlot.AlignedData, box);
     this.plot.over.append(this.cursor);
     this.plot.over.addEventListener("click", (event) => {
       app.seek(this.plot.posToVal(event.clientX - this.plot.over.getBoundingClientRect().left, "x"));
     });
     this.observer = new ResizeObserver(() => {
-      if (box.clientWidth > 0) this.plot.setSize({ width: box.clientWidth, height });
+      if (box.clientWidth > 0) this.plot.setSize({ width: box.clientWidth, height: options.height });
     });
     this.observer.observe(box);
     this.draw();
   }
 
-  /** Follows the clock and the time line. */
+  /** Colours are looked up whenever they are needed, so that a change of them needs no other chart. */
+  private options(): uPlot.Options {
+    const { app, spec } = this;
+    const stroke = (name: ColourName) => (): string => app.theme.colour[name];
+    const axis = {
+      stroke: stroke("dim"),
+      grid: { stroke: stroke("line"), width: 1 },
+      ticks: { stroke: stroke("line"), width: 1, size: 4 },
+      font: "11px system-ui",
+    };
+    return {
+      // Until the size is known.
+      width: 300,
+      height: spec.height ?? 120,
+      padding: [6, 18, 0, 0],
+      scales: { x: { time: false }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.06 : 1] } },
+      cursor: { y: false, drag: { x: false, y: false }, points: { size: 5 } },
+      legend: { live: true },
+      axes: [
+        { ...axis, size: 24, space: 70, values: (_u, ticks) => ticks.map((t, i) => instant(t, Math.abs((ticks[i + 1] ?? t) - t) || (ticks[1]! - ticks[0]!))) },
+        { ...axis, size: 58, space: 26, values: (_u, ticks) => ticks.map((value) => spec.axis(value)) },
+      ],
+      series: [{ label: "t", value: (_u, t) => (t === null ? "–" : instant(t, 1)) }, ...spec.series.map((series) => this.line(series))],
+      hooks: {
+        drawClear: [(plot) => paintBands(plot, spec.bands ?? [], app.theme)],
+        setScale: [(plot) => this.moveCursor(plot)],
+      },
+    };
+  }
+
+  private line(series: Series): uPlot.Series {
+    const colour = (): string => this.app.theme.colour[series.colour];
+    return {
+      label: series.label,
+      stroke: colour,
+      width: series.bars ? 1 : 1.4,
+      points: { show: false },
+      value: (_u, value) => (value === null || value === undefined ? "–" : series.unit(value)),
+      ...(series.dash ? { dash: series.dash } : {}),
+      ...(series.fill ? { fill: () => `${colour()}33` } : {}),
+      ...(series.bars ? { paths: uPlot.paths.bars!({ size: [1, 6, 1] }), fill: colour } : {}),
+    };
+  }
+
+  /** Follows the clock, and shows the same part of the run as the time line. */
   draw(): void {
-    if (!this.cursor) return;
-    const [min, max] = this.app.range;
-    if (min !== this.range[0] || max !== this.range[1]) {
-      // Charts show the same part of the run as the time line.
-      this.range = [min, max];
-      this.plot.setScale("x", { min, max });
-      return;
+    const { range } = this.app;
+    if (range[0] === this.range[0] && range[1] === this.range[1]) {
+      this.moveCursor(this.plot);
+    } else {
+      this.range = range;
+      this.plot.setScale("x", { min: range[0], max: range[1] });
     }
-    const x = this.plot.valToPos(this.app.clock.t, "x");
+  }
+
+  private moveCursor(plot: uPlot): void {
+    const x = plot.valToPos(this.app.clock.t, "x");
     this.cursor.style.transform = `translateX(${x}px)`;
-    this.cursor.hidden = !(x >= 0 && x <= this.plot.over.clientWidth);
+    this.cursor.hidden = !(x >= 0 && x <= plot.over.clientWidth);
+  }
+
+  /** The lines look their colours up; the signs in the legend are elements that do not. */
+  recolour(): void {
+    const { colour } = this.app.theme;
+    const [, ...signs] = this.root.querySelectorAll<HTMLElement>(".u-marker");
+    this.spec.series.forEach((series, i) => {
+      const sign = signs[i];
+      if (!sign) return;
+      sign.style.borderColor = colour[series.colour];
+      if (series.bars) sign.style.background = colour[series.colour];
+      else if (series.fill) sign.style.background = `${colour[series.colour]}33`;
+    });
+    this.plot.redraw(false, true);
   }
 
   destroy(): void {
@@ -110,7 +141,33 @@ export class Chart {
   }
 }
 
-function paintBands(plot: uPlot, bands: readonly Band[]): void {
+/** The charts of a panel. */
+export class Charts {
+  private charts: Chart[] = [];
+
+  constructor(private readonly app: App) {}
+
+  add(into: HTMLElement, spec: ChartSpec): void {
+    const chart = new Chart(this.app, spec);
+    this.charts.push(chart);
+    into.append(chart.root);
+  }
+
+  draw(): void {
+    for (const chart of this.charts) chart.draw();
+  }
+
+  recolour(): void {
+    for (const chart of this.charts) chart.recolour();
+  }
+
+  clear(): void {
+    for (const chart of this.charts) chart.destroy();
+    this.charts = [];
+  }
+}
+
+function paintBands(plot: uPlot, bands: readonly Band[], theme: Theme): void {
   const { ctx, bbox } = plot;
   ctx.save();
   ctx.beginPath();
@@ -119,7 +176,7 @@ function paintBands(plot: uPlot, bands: readonly Band[]): void {
   ctx.globalAlpha = 0.25;
   for (const band of bands) {
     const x = plot.valToPos(band.from, "x", true);
-    ctx.fillStyle = band.colour;
+    ctx.fillStyle = theme.colour[band.colour];
     ctx.fillRect(x, bbox.top, Math.max(1, plot.valToPos(band.until, "x", true) - x), bbox.height);
   }
   ctx.restore();

@@ -72,6 +72,10 @@ export class Tabs {
     this.current?.panel.tick();
   }
 
+  recolour(): void {
+    for (const { panel } of this.tabs) panel.recolour?.();
+  }
+
   private rebuildCurrent(): void {
     if (!this.current) return;
     this.current.stale = false;

@@ -86,8 +86,8 @@ export class Timeline {
     const ctx = this.context(this.base);
     this.axis(ctx);
     let y = AXIS;
-    for (const [i, run] of this.app.runs.entries()) {
-      this.events(ctx, run, i, y);
+    for (const run of this.app.runs) {
+      this.events(ctx, run, y);
       y += EVENTS;
       for (const trace of TRACES) {
         this.trace(ctx, run, trace, y);
@@ -130,12 +130,12 @@ export class Timeline {
   }
 
   /** Bursts as bars, faults as hatched bars or flags. */
-  private events(ctx: CanvasRenderingContext2D, run: Run, index: number, y: number): void {
+  private events(ctx: CanvasRenderingContext2D, run: Run, y: number): void {
     const { colour } = this.app.theme;
     const right = this.width - 8;
     ctx.textAlign = "left";
     if (this.app.runs.length > 1) {
-      ctx.fillStyle = colour[`run-${index as 0 | 1 | 2}`];
+      ctx.fillStyle = colour[this.app.colourOf(run)];
       ctx.fillRect(0, y + 3, 3, EVENTS + TRACES.length * this.traceHeight - 4);
       ctx.fillStyle = colour.ink;
       ctx.font = "600 11px system-ui, sans-serif";
@@ -271,12 +271,6 @@ export class Timeline {
     return points;
   }
 
-  zoom(factor: number, around: number = this.app.clock.t): void {
-    const [from, until] = this.app.range;
-    const centre = around < from || around > until ? (from + until) / 2 : around;
-    this.app.setRange(centre - (centre - from) * factor, centre + (until - centre) * factor);
-  }
-
   private listen(): void {
     const { top } = this;
     const x = (event: MouseEvent): number => event.clientX - top.getBoundingClientRect().left;
@@ -297,7 +291,7 @@ export class Timeline {
       const [from, until] = this.app.range;
       if (this.fingers.size === 2) {
         const other = [...this.fingers].find(([id]) => id !== event.pointerId)![1];
-        if (Math.abs(now - other) > 4) this.zoom(Math.abs(before - other) / Math.abs(now - other), this.toTime((now + other) / 2));
+        if (Math.abs(now - other) > 4) this.app.zoomTime(Math.abs(before - other) / Math.abs(now - other), this.toTime((now + other) / 2));
       } else if (event.shiftKey) {
         const by = this.toTime(before) - this.toTime(now);
         this.app.setRange(from + by, until + by);
@@ -319,7 +313,7 @@ export class Timeline {
           const by = this.toTime(event.deltaX + (event.shiftKey ? event.deltaY : 0)) - this.toTime(0);
           this.app.setRange(this.app.range[0] + by, this.app.range[1] + by);
         } else {
-          this.zoom(Math.exp(event.deltaY * pixels * 0.0016), this.toTime(x(event)));
+          this.app.zoomTime(Math.exp(event.deltaY * pixels * 0.0016), this.toTime(x(event)));
         }
       },
       { passive: false },
