@@ -7,7 +7,7 @@ import { runColours } from "../src/replay/page/theme";
 import { firstRange, fitted, pageOf } from "../src/replay/time/range";
 import { windowBeside } from "../src/replay/time/steps";
 import { readState, writeState } from "../src/replay/state";
-import { tickStep } from "../src/replay/time/timeline";
+import { tickStep } from "../src/replay/time/timeline-scale";
 import type { Flows } from "../src/replay/data/contract";
 
 test("a view survives the way through an address", () => {
