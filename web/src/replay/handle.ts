@@ -2,10 +2,10 @@
 import type { Replay } from "./replay";
 
 export interface Handle {
-  /** Resolved when the first picture is painted. */
+  /** Resolved when a picture with pauses and trees is painted. */
   ready: Promise<void>;
-  /** When that was, in milliseconds since the navigation. */
-  firstPicture: number;
+  /** When the first picture was painted, in milliseconds since the navigation. */
+  readonly firstPicture: number;
   /** The instant shown, in simulated microseconds. */
   t: number;
   /** Selects a port by name. */
@@ -28,9 +28,10 @@ export function offerHandle(opening: Promise<Replay>): void {
   const handle: Handle = {
     ready: opening.then((opened) => {
       replay = opened;
-      handle.firstPicture = performance.now();
     }),
-    firstPicture: NaN,
+    get firstPicture() {
+      return replay?.firstPicture ?? NaN;
+    },
     get t() {
       return replay?.clock.t ?? NaN;
     },

@@ -31,6 +31,8 @@ export class Replay implements App, ViewCommands {
   view: View = WHOLE;
   selection: Selection = { port: null, node: null, flow: null };
   queueScale = 1;
+  /** When the first picture was painted, in milliseconds since the navigation. */
+  firstPicture = NaN;
 
   private readonly frames = new Frames((extent, now) => this.draw(extent, now));
   private readonly time = new Transport(
@@ -68,7 +70,7 @@ export class Replay implements App, ViewCommands {
 
   // Runs
 
-  /** Loads what the first picture needs, draws it, and then loads the rest. */
+  /** Draws the first picture, completes it, and leaves the rest to be loaded. */
   async start(): Promise<void> {
     const { index } = this.loader;
     const state = this.address.read();
@@ -80,9 +82,11 @@ export class Replay implements App, ViewCommands {
     connectRunChoice(
       index,
       () => this.runs.map((run) => run.number),
-      (numbers) => void this.open(numbers, { ...this.state(), run: null }).then(() => this.loadRest()),
+      (numbers) => void this.open(numbers, { ...this.state(), run: null }).then(() => this.complete()).then(() => this.loadRest()),
     );
     await this.frame();
+    this.firstPicture = performance.now();
+    await this.complete();
     void this.loadRest();
   }
 
@@ -109,11 +113,20 @@ export class Replay implements App, ViewCommands {
     this.tabs.rebuild();
   }
 
+  /** Adds pauses and trees to the pictures; resolves when they are painted. */
+  private async complete(): Promise<void> {
+    await this.loader.stops(this.runs);
+    this.moreCame();
+    await this.frame();
+  }
+
   private loadRest(): Promise<void> {
-    return this.loader.rest(this.runs, () => {
-      this.tabs.rebuild();
-      this.frames.request("all");
-    });
+    return this.loader.rest(this.runs, () => this.moreCame());
+  }
+
+  private moreCame(): void {
+    this.tabs.rebuild();
+    this.frames.request("all");
   }
 
   setFocus(index: number): void {
@@ -151,6 +164,7 @@ export class Replay implements App, ViewCommands {
   private async follow(state: ViewState): Promise<void> {
     await this.open(this.runsOf(state), state);
     if (state.tab !== null) this.tabs.show(state.tab);
+    await this.complete();
     await this.loadRest();
   }
 

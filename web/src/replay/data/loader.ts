@@ -1,4 +1,4 @@
-// Brings runs here in the order in which they are needed: what the first picture shows, then the rest.
+// Brings runs here in the order in which they are needed: what the first picture shows, then pauses, then the rest.
 import type { Index } from "./contract";
 import { Run } from "./run";
 import { json, type Source } from "./source";
@@ -27,11 +27,16 @@ export class Loader {
     await Promise.all(runs.map((run) => run.tiles.loadAt(0, Math.min(t, run.head.end_us - 1e-6))));
   }
 
-  /** All that a picture can do without, run by run; `changed` after each. */
+  /** What a picture can be drawn without, but not be complete. */
+  async stops(runs: readonly Run[]): Promise<void> {
+    await Promise.all(runs.map((run) => run.loadStops().catch((error: unknown) => console.error(error))));
+  }
+
+  /** All that no picture needs, run by run; `changed` after each. */
   async rest(runs: readonly Run[], changed: () => void): Promise<void> {
     for (const run of runs) {
-      if (run.stops !== null) continue;
-      await run.loadRest().catch((error: unknown) => console.error(error));
+      if (run.flows !== null) continue;
+      await run.loadFlows().catch((error: unknown) => console.error(error));
       changed();
       // The coarsest windows stand in for finer ones that are not here yet.
       await run.tiles.load(run.head.levels - 1, 0);

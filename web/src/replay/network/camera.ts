@@ -12,10 +12,10 @@ export interface View {
 
 const MIN_ZOOM = 1;
 export const WHOLE: View = { cx: 0.5, cy: 0.5, zoom: MIN_ZOOM };
-export const SWITCH_HEIGHT = 32;
+const SWITCH_HEIGHT = 32;
 export const HOST_HEIGHT = 16;
 /** Slots narrower than this many pixels: hosts are drawn as one group per switch. */
-export const NEAR = 11;
+const NEAR = 11;
 /** The longest a bar of a queue gets. */
 export const BAR = 40;
 const MARGIN_X = 22;

@@ -33,7 +33,7 @@ export interface ChartSpec {
   axis: (value: number) => string;
 }
 
-export class Chart {
+class Chart {
   readonly root: HTMLElement;
   private readonly plot: uPlot;
   private readonly cursor = el("div", { class: "now" });

@@ -45,7 +45,7 @@ export class FlowPanel implements Panel {
       this.root.append(note(flows === null ? "Loading flows …" : "This flow is not part of this replay."));
       return;
     }
-    const plots = el("div", { class: "plots" }, note("Loading …"));
+    const plots = el("div", {}, note("Loading …"));
     this.root.append(
       el("h2", {}, flowLabel(flows, flow)),
       el("p", { class: "dim" }, `flow ${String(flows.id[flow])} · `, flowEnds(run, flows, flow), ` · priority ${flows.priority[flow]}`),

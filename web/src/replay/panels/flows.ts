@@ -19,7 +19,7 @@ export class FlowsPanel implements Panel {
   private readonly search = el("input", { type: "search", id: "flow-search", placeholder: "node, a->b, label or id", autocomplete: "off", spellcheck: "false" });
   private readonly order = el("select", { id: "flow-order" }, ...ORDERS.map(([value, text]) => el("option", { value }, text)));
   private readonly count = el("p", { class: "dim", role: "status" });
-  private readonly only = el("p", { class: "only", hidden: true });
+  private readonly only = el("p", { hidden: true });
   private readonly list: VirtualList;
   private found: Uint32Array = new Uint32Array(0);
   private port: string | null = null;

@@ -12,7 +12,7 @@ export function nodePorts(run: Run, node: number, select: (port: string) => void
   return [
     el("h2", {}, nameOf(run.nodeName(node))),
     el("p", { class: "dim" }, "layer ", nameOf(run.head.nodes.layer[node] ?? ""), `, ${plural(ports.length, "port")}`),
-    el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Ports of the node" }, table),
+    el("div", { tabindex: 0, role: "region", "aria-label": "Ports of the node" }, table),
   ];
 }
 

@@ -75,7 +75,7 @@ export class PortPanel implements Panel {
         nameButton(run.portName(port ^ 1), () => this.app.selectPort(run.portName(port ^ 1)), { title: "other direction of the link" }),
       ),
     );
-    const plots = el("div", { class: "plots" }, note("Loading …"));
+    const plots = el("div", {}, note("Loading …"));
     this.root.append(plots);
     for (const shown of this.app.runs) {
       const number = shown.portNumber.get(name);
@@ -84,7 +84,7 @@ export class PortPanel implements Panel {
       this.root.append(portFacts(shown, number));
     }
     this.root.append(button("Flows through this port", () => this.showFlowsOf(port)));
-    this.chain = el("div", { class: "chain" });
+    this.chain = el("div");
     this.chainOf = -2;
     this.root.append(this.chain, this.stopList(run, port));
     this.updateChain();
