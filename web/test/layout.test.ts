@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Screen } from "../src/replay/camera";
-import { layOut, Side } from "../src/replay/layout";
+import { Screen } from "../src/replay/network/camera";
+import { layOut, Side } from "../src/replay/network/layout";
 
 function network(tiers: number[], links: [number, number][], domains?: number[]) {
   return {

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { speedFor } from "../src/replay/clock";
-import { filterFlows } from "../src/replay/flow-filter";
-import { firstRange, interesting } from "../src/replay/interest";
+import { speedFor } from "../src/replay/time/clock";
+import { filterFlows } from "../src/replay/data/flow-filter";
+import { interesting } from "../src/replay/time/interest";
+import { runColours } from "../src/replay/page/theme";
+import { firstRange, fitted, pageOf } from "../src/replay/time/range";
+import { windowBeside } from "../src/replay/time/steps";
 import { readState, writeState } from "../src/replay/state";
-import { tickStep } from "../src/replay/timeline";
-import type { Flows } from "../src/replay/contract";
+import { tickStep } from "../src/replay/time/timeline-scale";
+import type { Flows } from "../src/replay/data/contract";
 
 test("a view survives the way through an address", () => {
   const state = { t: 20180.5, range: [20000, 24000] as [number, number], camera: [0.5, 0.25, 3] as [number, number, number], port: "a&b=<i>->S1 #", node: null, flow: 12, run: 1, runs: [0, 2], tab: "port" };
@@ -49,4 +52,26 @@ test("flows are found by node, ends, label, id and port", () => {
   assert.deepEqual(find("", 4), [1, 2]);
   assert.deepEqual(find("", null, "slowdown"), [1, 0, 2]);
   assert.deepEqual(find("", null, "size"), [2, 1, 0]);
+});
+
+test("a run keeps its colour, and no two that are shown share one", () => {
+  assert.deepEqual(runColours([0, 1, 2]), ["run-0", "run-1", "run-2"]);
+  assert.deepEqual(runColours([2]), ["run-2"]);
+  assert.deepEqual(runColours([1, 7, 13]), ["run-1", "run-2", "run-3"]);
+});
+
+test("the time line follows the clock, and stays within the run", () => {
+  const range = [100, 200] as const;
+  assert.equal(pageOf(range, 150, 1000), range);
+  assert.deepEqual(pageOf(range, 250, 1000), [245, 345]);
+  assert.deepEqual(pageOf(range, 990, 1000), [900, 1000]);
+  assert.deepEqual(fitted(-50, 50, 1000), [0, 100]);
+  assert.deepEqual(fitted(500, 500, 1000), [500, 500.5]);
+});
+
+test("a step leads to the bound of a window", () => {
+  assert.equal(windowBeside(10, 8, 1), 16);
+  assert.equal(windowBeside(10, 8, -1), 8);
+  assert.equal(windowBeside(16, 8, 1), 24);
+  assert.equal(windowBeside(16, 8, -1), 8);
 });

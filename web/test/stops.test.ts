@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NONE } from "../src/replay/contract";
-import { Stops } from "../src/replay/stops";
+import { NONE } from "../src/replay/data/contract";
+import { Stops } from "../src/replay/data/stops";
 
 type Row = { from: number; until: number; port: number; cause?: number; root?: number };
 
@@ -21,7 +21,7 @@ function encode(rows: readonly Row[]): ArrayBuffer {
 }
 
 test("a stop holds from its beginning until before its end", () => {
-  const stops = Stops.decode(encode([{ from: 10, until: 20, port: 4 }, { from: 12, until: 15, port: 6, cause: 0, root: 0 }]));
+  const stops = Stops.decode(encode([{ from: 10, until: 20, port: 4 }, { from: 12, until: 15, port: 6, cause: 0, root: 0 }]), null);
   assert.deepEqual(stops.at(9.999), []);
   assert.deepEqual(stops.at(10), [0]);
   assert.deepEqual(stops.at(12), [0, 1]);
@@ -35,7 +35,7 @@ test("the index agrees with a scan of all stops", () => {
   const rows = Array.from({ length: 5000 }, () => ({ from: random() * 1000, length: random() < 0.02 ? 800 : random() * 5 }))
     .sort((a, b) => a.from - b.from)
     .map(({ from, length }, i) => ({ from, until: from + length, port: i % 64 }));
-  const stops = Stops.decode(encode(rows));
+  const stops = Stops.decode(encode(rows), null);
   for (let t = 0; t < 1100; t += 3.7) {
     const scan = rows.flatMap((row, i) => (row.from <= t && t < row.until ? [i] : []));
     assert.deepEqual(stops.at(t), scan);
@@ -43,7 +43,7 @@ test("the index agrees with a scan of all stops", () => {
 });
 
 test("steps go from one beginning to the next", () => {
-  const stops = Stops.decode(encode([{ from: 10, until: 20, port: 0 }, { from: 10, until: 30, port: 2 }, { from: 15, until: 16, port: 0 }]));
+  const stops = Stops.decode(encode([{ from: 10, until: 20, port: 0 }, { from: 10, until: 30, port: 2 }, { from: 15, until: 16, port: 0 }]), null);
   assert.equal(stops.nextAfter(0), 10);
   assert.equal(stops.nextAfter(10), 15);
   assert.equal(stops.nextAfter(15), null);
@@ -54,11 +54,10 @@ test("steps go from one beginning to the next", () => {
 
 test("a chain ends at the root, and a circle does not go on for ever", () => {
   const rows = [{ from: 1, until: 9, port: 0 }, { from: 2, until: 9, port: 2, cause: 0, root: 0 }, { from: 3, until: 9, port: 4, cause: 1, root: 0 }];
-  const stops = Stops.decode(encode(rows));
-  stops.setRoots({ stop: [0], congested_port: [8] });
+  const stops = Stops.decode(encode(rows), { stop: [0], congested_port: [8] });
   assert.deepEqual(stops.chain(2), [2, 1, 0]);
   assert.equal(stops.rootPort(2), 8);
-  const circle = Stops.decode(encode([{ from: 1, until: 9, port: 0, cause: 1 }, { from: 1, until: 9, port: 2, cause: 0 }]));
+  const circle = Stops.decode(encode([{ from: 1, until: 9, port: 0, cause: 1 }, { from: 1, until: 9, port: 2, cause: 0 }]), null);
   assert.deepEqual(circle.chain(0), [0, 1]);
   assert.equal(circle.rootPort(0), null);
 });
@@ -66,5 +65,5 @@ test("a chain ends at the root, and a circle does not go on for ever", () => {
 test("a file that is too short is refused", () => {
   const bytes = new ArrayBuffer(8);
   new DataView(bytes).setUint32(0, 5, true);
-  assert.throws(() => Stops.decode(bytes), /shorter/);
+  assert.throws(() => Stops.decode(bytes, null), /shorter/);
 });

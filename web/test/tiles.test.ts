@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Source } from "../src/replay/source";
-import { decodeTile, firstRow, levelFor, locate, Moment, Tiles } from "../src/replay/tiles";
+import type { Source } from "../src/replay/data/source";
+import { decodeTile, firstRow, levelFor, locate, Moment, Tiles } from "../src/replay/data/tiles";
 
 /** Rows of (port, window, tx, queue, paused, marks). */
 function encode(rows: readonly number[][]): ArrayBuffer {
@@ -34,7 +34,7 @@ test("a tile gives what each port did in a window", () => {
   assert.equal(moment.utilisation[3], 0.5);
   assert.equal(moment.paused[3], 0.5);
   assert.equal(moment.queue[0], 100);
-  assert.deepEqual([moment.from, moment.until], [500, 600]);
+  assert.equal(moment.from, 500);
   moment.fill(tile, 6, 100, [40, 40, 40, 40]);
   assert.deepEqual([...moment.queue], [0, 0, 0, 0]);
 });

@@ -1,8 +1,9 @@
 // What the parts of the page share: the runs shown, the clock, the view, and what is selected.
-import type { View } from "./camera";
-import type { Clock } from "./clock";
-import type { Run } from "./run";
-import type { Theme } from "./theme";
+import type { View } from "./network/camera";
+import type { Clock } from "./time/clock";
+import type { Range } from "./time/range";
+import type { Run } from "./data/run";
+import type { RunColour, Theme } from "./page/theme";
 
 export interface Selection {
   /** Ports and nodes are selected by name, in all runs shown. */
@@ -19,8 +20,10 @@ export interface App {
   readonly clock: Clock;
   readonly view: View;
   /** Part of the run that the time line shows. */
-  readonly range: readonly [number, number];
+  readonly range: Range;
   readonly theme: Theme;
+  /** What a run has where several are drawn together, or listed below each other. */
+  colourOf(run: Run): RunColour;
   readonly selection: Selection;
   /** The queue that fills a bar, in bytes: the same in all runs shown. */
   readonly queueScale: number;
@@ -29,6 +32,7 @@ export interface App {
   setFocus(index: number): void;
   setView(view: View): void;
   setRange(from: number, until: number): void;
+  zoomTime(factor: number, around: number): void;
   selectPort(name: string): void;
   selectNode(name: string): void;
   selectFlow(flow: number): void;

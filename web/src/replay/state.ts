@@ -1,9 +1,10 @@
 // What is being looked at, as the fragment of the address: a view can be sent.
+import type { Range } from "./time/range";
 
 export interface ViewState {
   t: number | null;
   /** Part of the run that the time line shows. */
-  range: [number, number] | null;
+  range: Range | null;
   /** Centre (share of the width and height of the network) and magnification of the picture. */
   camera: [number, number, number] | null;
   /** Name of the port selected. */

@@ -55,6 +55,7 @@ test("a large run is seen at once and answers at once", async () => {
   await answer(page, "a larger picture", click, "picture-in");
   await answer(page, "less time", click, "time-in");
   await answer(page, "a port", select, null);
+  await answer(page, "light or dark", click, "theme");
   await assertSound(page, trouble, "large run");
   await close();
   await screenshots(browser, given.large.url, "large", (page) => page.evaluate(() => window.xoff.ready));

@@ -1,7 +1,7 @@
 // What there is to know of the run in focus as a whole: what happened in it, and what to keep in mind.
 import { duration, grouped, instant } from "../../shared/format";
 import { focused, type App } from "../app";
-import { button, el, nameOf } from "../dom";
+import { button, el, nameOf } from "../page/dom";
 import { facts, heading, note } from "./facts";
 import type { Panel } from "./panel";
 

@@ -1,5 +1,5 @@
 // Names and values under each other.
-import { el } from "../dom";
+import { el } from "../page/dom";
 
 export type Fact = [label: string, value: string | Node, exact?: number];
 

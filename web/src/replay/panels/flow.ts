@@ -1,29 +1,38 @@
 // One flow: what it asked for, what it got, and what held it.
 import { duration, exactBytes, gbps, grouped, instant, plural, short } from "../../shared/format";
 import { focused, type App } from "../app";
-import { Chart } from "../chart";
-import { el, nameButton, nameOf } from "../dom";
-import { VirtualList } from "../virtual-list";
+import type { Flows, FlowSeries } from "../data/contract";
+import type { Run } from "../data/run";
+import { Charts } from "../page/chart";
+import { el, nameButton, nameOf } from "../page/dom";
+import { VirtualList } from "../page/virtual-list";
 import { facts, heading, note } from "./facts";
+import { flowEnds, flowLabel } from "./flow-name";
 import type { Panel } from "./panel";
 
 export class FlowPanel implements Panel {
-  private charts: Chart[] = [];
+  private readonly charts: Charts;
+  /** Counts what was asked for, so that an answer that comes too late is dropped. */
   private asked = 0;
 
   constructor(
     private readonly app: App,
     private readonly root: HTMLElement,
-  ) {}
+  ) {
+    this.charts = new Charts(app);
+  }
 
   tick(): void {
-    for (const chart of this.charts) chart.draw();
+    this.charts.draw();
+  }
+
+  recolour(): void {
+    this.charts.recolour();
   }
 
   rebuild(): void {
     this.asked++;
-    for (const chart of this.charts) chart.destroy();
-    this.charts = [];
+    this.charts.clear();
     this.root.replaceChildren();
     const { flow } = this.app.selection;
     const run = focused(this.app);
@@ -36,79 +45,63 @@ export class FlowPanel implements Panel {
       this.root.append(note(flows === null ? "Loading flows …" : "This flow is not part of this replay."));
       return;
     }
-    const size = flows.size_bytes[flow] ?? null;
-    const finish = flows.finish_us[flow] ?? null;
-    const ideal = flows.ideal_us[flow] ?? null;
-    const slowdown = flows.slowdown[flow] ?? null;
-    const path = el("ol", { class: "hops", "aria-label": "Path" });
-    for (const port of flows.paths[flows.path[flow]!] ?? []) {
-      const name = run.portName(port);
-      path.append(el("li", {}, nameButton(name, () => this.app.selectPort(name))));
-    }
-    const plots = el("div", { class: "plots" }, note("Loading …"));
+    const plots = el("div", {}, note("Loading …"));
     this.root.append(
-      el("h2", {}, `Flow ${String(flows.id[flow])} `),
-      el("p", { class: "dim" }, nameOf(run.nodeName(flows.src[flow]!)), " to ", nameOf(run.nodeName(flows.dst[flow]!)), ", ", nameOf(flows.texts[flows.label[flow]!] ?? ""), ` · priority ${flows.priority[flow]}`),
+      el("h2", {}, flowLabel(flows, flow)),
+      el("p", { class: "dim" }, `flow ${String(flows.id[flow])} · `, flowEnds(run, flows, flow), ` · priority ${flows.priority[flow]}`),
       plots,
-      facts([
-        ["size", size === null ? "endless" : exactBytes(size), size ?? -1],
-        ["delivered", exactBytes(flows.delivered_bytes[flow]!), flows.delivered_bytes[flow]!],
-        ["start", instant(flows.start_us[flow]!), flows.start_us[flow]!],
-        ["finish", finish === null ? "not finished" : instant(finish), finish ?? -1],
-        ["took", finish === null ? "–" : duration(finish - flows.start_us[flow]!)],
-        ["ideal", ideal === null ? "–" : duration(ideal)],
-        ["slowdown", slowdown === null ? "–" : `${short(slowdown)}×`, slowdown ?? -1],
-        ["goodput", gbps(flows.goodput_gbps[flow]!)],
-        ["marked packets", grouped(flows.marked[flow]!)],
-        ["notifications", grouped(flows.notifications[flow]!)],
-        ["retransmitted", grouped(flows.retransmitted[flow]!)],
-        ["timeouts", grouped(flows.timeouts[flow]!)],
-      ]),
+      flowFacts(flows, flow),
       heading("Path"),
-      path,
+      this.path(run, flows, flow),
     );
-    void this.load(flow, plots);
+    void this.load(run, flow, plots);
   }
 
-  private async load(flow: number, into: HTMLElement): Promise<void> {
+  private path(run: Run, flows: Flows, flow: number): HTMLElement {
+    const hops = (flows.paths[flows.path[flow]!] ?? []).map((port) => run.portName(port));
+    return el("ol", { class: "hops", "aria-label": "Path" }, ...hops.map((name) => el("li", {}, nameButton(name, () => this.app.selectPort(name)))));
+  }
+
+  private async load(run: Run, flow: number, into: HTMLElement): Promise<void> {
     const asked = this.asked;
-    const run = focused(this.app);
     const data = await run.flow(flow).catch(() => null);
     if (asked !== this.asked) return;
-    if (!data) {
-      into.replaceChildren(note("What this flow did over time is not part of this replay."));
-      return;
-    }
     into.replaceChildren();
-    const { colour } = this.app.theme;
-    const bands = data.held.map(([from, until]) => ({ from, until, colour: colour.paused }));
-    if (data.time_us.length === 0) {
-      into.append(note("It lived within one window: there is no course over time."));
-    } else {
-      const rate = { axis: gbps, height: 130, label: "Rate asked for and delivered; red: held by a paused port", time: data.time_us, bands };
-      this.add(into, {
-        ...rate,
-        series: [
-          { label: "asked for", colour: colour.dim, values: data.asked_gbps, unit: gbps, dash: [4, 3] },
-          { label: "delivered", colour: colour.throughput, values: data.delivered_gbps, unit: gbps },
-        ],
-      });
-      this.add(into, {
-        label: "Feedback in each window",
-        axis: short,
-        height: 84,
-        time: data.time_us,
-        series: [
-          { label: "notifications", colour: colour.path, values: data.notifications, unit: grouped, bars: true },
-          { label: "marked packets", colour: colour.queue, values: data.marked, unit: grouped, bars: true },
-        ],
-      });
-    }
-    const held = data.held;
-    if (held.length === 0) {
-      into.append(note("Never held by a paused port."));
+    if (!data) {
+      into.append(note("What this flow did over time is not part of this replay."));
       return;
     }
+    if (data.time_us.length === 0) into.append(note("It lived within one window: there is no course over time."));
+    else this.addCharts(into, data);
+    if (data.held.length === 0) into.append(note("Never held by a paused port."));
+    else this.addHeld(into, run, data.held);
+  }
+
+  private addCharts(into: HTMLElement, data: FlowSeries): void {
+    this.charts.add(into, {
+      label: "Rate asked for and delivered; red: held by a paused port",
+      axis: gbps,
+      height: 130,
+      time: data.time_us,
+      bands: data.held.map(([from, until]) => ({ from, until, colour: "paused" })),
+      series: [
+        { label: "asked for", colour: "dim", values: data.asked_gbps, unit: gbps, dash: [4, 3] },
+        { label: "delivered", colour: "throughput", values: data.delivered_gbps, unit: gbps },
+      ],
+    });
+    this.charts.add(into, {
+      label: "Feedback in each window",
+      axis: short,
+      height: 84,
+      time: data.time_us,
+      series: [
+        { label: "notifications", colour: "path", values: data.notifications, unit: grouped, bars: true },
+        { label: "marked packets", colour: "queue", values: data.marked, unit: grouped, bars: true },
+      ],
+    });
+  }
+
+  private addHeld(into: HTMLElement, run: Run, held: FlowSeries["held"]): void {
     const list = new VirtualList("When it was held", {
       height: 40,
       fill: (row, i) => {
@@ -124,11 +117,26 @@ export class FlowPanel implements Panel {
     into.append(heading(`Held ${plural(held.length, "time")}, ${duration(total)}`), list.root);
     list.reset(held.length);
   }
-
-  private add(into: HTMLElement, spec: ConstructorParameters<typeof Chart>[1]): void {
-    const chart = new Chart(this.app, spec);
-    this.charts.push(chart);
-    into.append(chart.root);
-  }
 }
 
+function flowFacts(flows: Flows, flow: number): HTMLElement {
+  const size = flows.size_bytes[flow] ?? null;
+  const start = flows.start_us[flow]!;
+  const finish = flows.finish_us[flow] ?? null;
+  const ideal = flows.ideal_us[flow] ?? null;
+  const slowdown = flows.slowdown[flow] ?? null;
+  return facts([
+    ["size", size === null ? "endless" : exactBytes(size), size ?? -1],
+    ["delivered", exactBytes(flows.delivered_bytes[flow]!), flows.delivered_bytes[flow]!],
+    ["start", instant(start), start],
+    ["finish", finish === null ? "not finished" : instant(finish), finish ?? -1],
+    ["took", finish === null ? "–" : duration(finish - start)],
+    ["ideal", ideal === null ? "–" : duration(ideal)],
+    ["slowdown", slowdown === null ? "–" : `${short(slowdown)}×`, slowdown ?? -1],
+    ["goodput", gbps(flows.goodput_gbps[flow]!)],
+    ["marked packets", grouped(flows.marked[flow]!)],
+    ["notifications", grouped(flows.notifications[flow]!)],
+    ["retransmitted", grouped(flows.retransmitted[flow]!)],
+    ["timeouts", grouped(flows.timeouts[flow]!)],
+  ]);
+}

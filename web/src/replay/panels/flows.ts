@@ -1,9 +1,10 @@
 // All flows of the run in focus: search, order, choose.
-import { bytes, duration, grouped, instant, plural, short, visible } from "../../shared/format";
+import { bytes, duration, grouped, instant, plural, short } from "../../shared/format";
 import { focused, type App } from "../app";
-import { el, button, nameOf, setText } from "../dom";
-import { filterFlows, type Order } from "../flow-filter";
-import { VirtualList } from "../virtual-list";
+import { el, button, nameOf, setText } from "../page/dom";
+import { filterFlows, type Order } from "../data/flow-filter";
+import { VirtualList } from "../page/virtual-list";
+import { flowName } from "./flow-name";
 import type { Panel } from "./panel";
 
 const ORDERS: readonly [Order, string][] = [
@@ -18,7 +19,7 @@ export class FlowsPanel implements Panel {
   private readonly search = el("input", { type: "search", id: "flow-search", placeholder: "node, a->b, label or id", autocomplete: "off", spellcheck: "false" });
   private readonly order = el("select", { id: "flow-order" }, ...ORDERS.map(([value, text]) => el("option", { value }, text)));
   private readonly count = el("p", { class: "dim", role: "status" });
-  private readonly only = el("p", { class: "only", hidden: true });
+  private readonly only = el("p", { hidden: true });
   private readonly list: VirtualList;
   private found: Uint32Array = new Uint32Array(0);
   private port: string | null = null;
@@ -82,13 +83,10 @@ export class FlowsPanel implements Panel {
     const size = flows.size_bytes[flow] ?? null;
     const finish = flows.finish_us[flow] ?? null;
     const slowdown = flows.slowdown[flow] ?? null;
+    const life = `${instant(flows.start_us[flow]!, 1)}${finish === null ? ", not finished" : `, took ${duration(finish - flows.start_us[flow]!)}`}`;
     row.append(
-      el("div", {}, el("span", {}, nameOf(run.nodeName(flows.src[flow]!)), " → ", nameOf(run.nodeName(flows.dst[flow]!))), el("span", { class: "number" }, slowdown === null ? "" : `${short(slowdown)}×`)),
-      el(
-        "div",
-        { class: "dim" },
-        `flow ${String(flows.id[flow])} · ${size === null ? "endless" : bytes(size)} · ${instant(flows.start_us[flow]!, 1)}${finish === null ? ", not finished" : `, took ${duration(finish - flows.start_us[flow]!)}`} · ${visible(flows.texts[flows.label[flow]!] ?? "")}`,
-      ),
+      el("div", {}, flowName(run, flows, flow), el("span", { class: "number" }, slowdown === null ? "" : `${short(slowdown)}×`)),
+      el("div", { class: "dim" }, `flow ${String(flows.id[flow])} · ${size === null ? "endless" : bytes(size)} · ${life}`),
     );
   }
 }

@@ -1,8 +1,10 @@
 // A part of the side of the page.
 
 export interface Panel {
-  /** The selection, the runs shown, the colours, or what is loaded changed. */
+  /** The selection, the runs shown, or what is loaded changed. */
   rebuild(): void;
   /** The instant changed. */
   tick(): void;
+  /** The colours changed; only what is drawn on canvas has to know. */
+  recolour?(): void;
 }

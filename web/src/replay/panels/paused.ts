@@ -1,9 +1,9 @@
 // What is paused at the instant shown, in order of beginning: what the picture shows, as a list.
 import { duration, instant, plural } from "../../shared/format";
 import type { App } from "../app";
-import { el, nameButton, nameOf, setText } from "../dom";
-import type { Run } from "../run";
-import { Stops } from "../stops";
+import { el, nameButton, nameOf, setText } from "../page/dom";
+import type { Run } from "../data/run";
+import { Stops } from "../data/stops";
 import { note } from "./facts";
 import type { Panel } from "./panel";
 
@@ -29,11 +29,11 @@ export class PausedPanel implements Panel {
   rebuild(): void {
     this.sections = [];
     this.root.replaceChildren();
-    for (const [i, run] of this.app.runs.entries()) {
+    for (const run of this.app.runs) {
       const heading = el(this.app.runs.length > 1 ? "h4" : "h3", {});
       const list = el("ol", { class: "paused-list", "data-testid": "paused-list", "data-run": run.number });
       const more = note("");
-      if (this.app.runs.length > 1) this.root.append(el("h3", { class: `run-${i}` }, nameOf(run.label)));
+      if (this.app.runs.length > 1) this.root.append(el("h3", { class: this.app.colourOf(run) }, nameOf(run.label)));
       this.root.append(heading, list, more);
       if (run.stops === "absent") this.root.append(note("Single pauses are not part of this replay."));
       this.sections.push({ run, heading, list, more, items: new Map() });

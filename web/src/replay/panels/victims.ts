@@ -1,9 +1,10 @@
 // Flows that a congestion tree stopped although they do not cross its root.
 import { bytes, duration, percent, plural } from "../../shared/format";
 import { focused, type App } from "../app";
-import { el, nameOf } from "../dom";
-import { VirtualList } from "../virtual-list";
+import { el, nameOf } from "../page/dom";
+import { VirtualList } from "../page/virtual-list";
 import { note } from "./facts";
+import { flowName } from "./flow-name";
 import type { Panel } from "./panel";
 
 export class VictimsPanel implements Panel {
@@ -35,11 +36,9 @@ export class VictimsPanel implements Panel {
       fill: (row, i) => {
         const victim = victims.victims[i]!;
         const known = flows !== null && flows !== "absent";
-        const ends = known
-          ? el("span", {}, nameOf(flows.texts[flows.label[victim.flow]!]!), " · ", nameOf(run.nodeName(flows.src[victim.flow]!)), " → ", nameOf(run.nodeName(flows.dst[victim.flow]!)))
-          : el("span", {}, `flow ${victim.flow}`);
+        const name = known ? flowName(run, flows, victim.flow) : el("span", {}, `flow ${victim.flow}`);
         row.append(
-          el("div", {}, ends, el("span", { class: "number", "data-value": victim.lost_bytes }, `lost ${bytes(victim.lost_bytes)}`)),
+          el("div", {}, name, el("span", { class: "number", "data-value": victim.lost_bytes }, `lost ${bytes(victim.lost_bytes)}`)),
           el("div", { class: "dim" }, `held ${duration(victim.held_us)} (${percent(victim.held_share)} of its life) by ${plural(victim.stops, "pause")}`),
           el("div", { class: "dim" }, "root ", victim.root_port === null ? "unknown" : nameOf(run.portName(victim.root_port))),
         );

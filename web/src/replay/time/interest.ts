@@ -1,11 +1,5 @@
 // Which part of a run is worth watching, to begin with.
-import type { TimelineData } from "./contract";
-
-/** The part of the run that the time line shows to begin with: what is worth watching, if that is little of it. */
-export function firstRange([from, until]: readonly [number, number], end: number): [number, number] {
-  const margin = 0.2 * (until - from);
-  return until - from < 0.4 * end ? [Math.max(0, from - margin), Math.min(end, until + margin)] : [0, end];
-}
+import type { TimelineData } from "../data/contract";
 
 /** From the first to the last paused port; without any, where queues are long; else all of it. */
 export function interesting(timelines: readonly TimelineData[], end: number): [number, number] {

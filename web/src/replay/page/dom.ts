@@ -1,5 +1,5 @@
 // Elements made by hand. Names come from scenarios and may hold anything: they only ever become text.
-import { visible } from "../shared/format";
+import { visible } from "../../shared/format";
 
 type Attributes = Record<string, string | number | boolean | null>;
 type Child = Node | string | null;

@@ -1,13 +1,14 @@
 // The network of one run at the instant of the clock. Three layers: what stands still, what moves, what is marked.
 import { Konva } from "konva/lib/Core.js";
-import { bytes, duration, gbps, percent, visible } from "../shared/format";
-import { focused, type App } from "./app";
+import { bytes, visible } from "../../shared/format";
+import { focused, type App } from "../app";
 import { Screen } from "./camera";
-import { el, nameOf, setText } from "./dom";
+import { el, nameOf, setText } from "../page/dom";
+import { describe } from "./describe";
 import { hitTest, type Hit } from "./hit";
-import { paintLive, paintMarks, paintStill, type Canvas } from "./paint";
-import type { Run } from "./run";
-import { Stops } from "./stops";
+import type { Canvas } from "./paint/canvas";
+import { paintLive, paintMarks, paintStill } from "./paint/layers";
+import type { Run } from "../data/run";
 
 Konva.autoDrawEnabled = false;
 
@@ -164,7 +165,7 @@ export class Picture {
     if (!before) {
       const hit = hitTest(this.run, this.screen, now.x, now.y);
       this.setHover(hit);
-      this.app.tip(hit ? this.describe(hit) : null, event.clientX, event.clientY);
+      this.app.tip(hit ? describe(this.run, hit, this.app.clock.t) : null, event.clientX, event.clientY);
       return;
     }
     this.fingers.set(event.pointerId, now);
@@ -199,40 +200,5 @@ export class Picture {
       const { left, right } = this.run.layout.groups[hit.group]!;
       this.app.setView(this.screen.showing(left, right, this.stage.width(), this.stage.height()));
     }
-  }
-
-  private describe(hit: Hit): string[] {
-    const { run } = this;
-    const { moment, head } = run;
-    if ("port" in hit) {
-      const { port } = hit;
-      const rate = head.ports.rate_gbps[port]!;
-      const lines = [
-        visible(run.portName(port)),
-        `${gbps(rate * moment.utilisation[port]!)} of ${gbps(rate)} (${percent(moment.utilisation[port]!)})`,
-        `queue ${bytes(moment.queue[port]!)}`,
-      ];
-      if (moment.marks[port]! > 0) lines.push(`${moment.marks[port]} ECN marks in this window`);
-      const { stops } = run;
-      if (stops instanceof Stops) {
-        for (const stop of run.holding.filter((s) => stops.port[s] === port)) {
-          const root = stops.rootPort(stop);
-          lines.push(`paused by ${visible(run.stopperOf(port))} for ${duration(this.app.clock.t - stops.from[stop]!)}`);
-          if (root !== null) lines.push(`root: ${visible(run.portName(root))}`);
-        }
-      }
-      return lines;
-    }
-    const hosts = "group" in hit ? run.layout.groups[hit.group]!.hosts : [hit.node];
-    const ports = hosts.flatMap((host) => run.portsOfNode[host]!);
-    const paused = new Set(run.pausedPorts());
-    const name = "group" in hit ? `${hosts.length} hosts of ${visible(run.nodeName(run.layout.groups[hit.group]!.above))}` : visible(run.nodeName(hit.node));
-    return [
-      name,
-      `${ports.filter((port) => paused.has(port)).length} of ${ports.length} egress ports paused`,
-      `queued ${bytes(ports.reduce((sum, port) => sum + moment.queue[port]!, 0))}`,
-      `sending ${gbps(ports.reduce((sum, port) => sum + moment.utilisation[port]! * head.ports.rate_gbps[port]!, 0))}`,
-      ..."group" in hit ? ["click to magnify"] : [],
-    ];
   }
 }

@@ -6,7 +6,6 @@ const STRIDE = 512;
 
 export class Stops {
   private readonly checkpoints: Uint32Array[] = [];
-  private readonly congested = new Map<number, number>();
   private readonly byPort = new Map<number, number[]>();
 
   private constructor(
@@ -18,6 +17,8 @@ export class Stops {
     readonly root: Uint32Array,
     readonly cause: Uint32Array,
     readonly depth: Uint32Array,
+    /** The congested egress of each stop that is the root of a tree. */
+    private readonly congested: ReadonlyMap<number, number>,
   ) {
     let holding: number[] = [];
     for (let i = 0; i < count; i++) {
@@ -33,7 +34,8 @@ export class Stops {
     }
   }
 
-  static decode(bytes: ArrayBuffer): Stops {
+  /** `roots` come together with the stops, so that no tree is ever drawn without its root. */
+  static decode(bytes: ArrayBuffer, roots: Roots | null): Stops {
     const count = new DataView(bytes).getUint32(0, true);
     if (bytes.byteLength < 8 + count * 36) throw new Error("stops.bin is shorter than its number of stops says");
     const words = (k: number): Uint32Array => new Uint32Array(bytes, 8 + count * (16 + 4 * k), count);
@@ -46,14 +48,8 @@ export class Stops {
       words(2),
       words(3),
       words(4),
+      congestedPorts(roots),
     );
-  }
-
-  setRoots(roots: Roots): void {
-    roots.stop.forEach((stop, i) => {
-      const port = roots.congested_port[i];
-      if (port !== null && port !== undefined) this.congested.set(stop, port);
-    });
   }
 
   /** How many stops have begun at `t`. */
@@ -110,4 +106,13 @@ export class Stops {
     }
     return chain;
   }
+}
+
+function congestedPorts(roots: Roots | null): Map<number, number> {
+  const ports = new Map<number, number>();
+  roots?.stop.forEach((stop, i) => {
+    const port = roots.congested_port[i];
+    if (port !== null && port !== undefined) ports.set(stop, port);
+  });
+  return ports;
 }

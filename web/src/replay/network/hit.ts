@@ -1,7 +1,7 @@
 // What lies under the pointer. A scan of all lanes takes a fraction of a millisecond for thousands of ports.
-import { groupBox, GROUP_HEIGHT } from "./paint";
+import { groupBox, GROUP_HEIGHT } from "./paint/groups";
 import type { Screen } from "./camera";
-import type { Run } from "./run";
+import type { Run } from "../data/run";
 
 export type Hit = { port: number } | { node: number } | { group: number };
 
@@ -10,7 +10,7 @@ const REACH = 7;
 export function hitTest(run: Run, screen: Screen, x: number, y: number): Hit | null {
   if (!screen.near) {
     for (let i = 0; i < screen.layout.groups.length; i++) {
-      const { left, right, top } = groupBox({ screen }, screen.layout.groups[i]!.hosts);
+      const { left, right, top } = groupBox(screen, screen.layout.groups[i]!.hosts);
       if (x >= left && x <= right && y >= top && y <= top + GROUP_HEIGHT + 14) return { group: i };
     }
   }

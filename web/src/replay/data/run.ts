@@ -1,6 +1,6 @@
 // One finished run: what was loaded of it so far.
 import type { Flows, FlowSeries, PortSeries, Roots, RunHead, TimelineData, Victims } from "./contract";
-import { layOut, type Layout } from "./layout";
+import { layOut, type Layout } from "../network/layout";
 import { json, type Source } from "./source";
 import { Stops } from "./stops";
 import { levelFor, Moment, Tiles } from "./tiles";
@@ -35,7 +35,7 @@ export class Run {
     readonly head: RunHead,
     readonly timeline: TimelineData | null,
     private readonly source: Source,
-    private readonly changed: () => void,
+    changed: () => void,
   ) {
     const { nodes, ports, queues } = head;
     this.layout = layOut(head);
@@ -87,34 +87,35 @@ export class Run {
     return this.nodeName(this.nodeOf(port ^ 1));
   }
 
-  /** What the picture does not need to begin with, the most important first. */
-  async loadRest(): Promise<void> {
+  /** Pauses and the trees that they form. */
+  async loadStops(): Promise<void> {
+    if (this.stops !== null) return;
     const [bytes, roots] = await Promise.all([
       this.source.bytes(`${this.number}/stops.bin`),
       json<Roots>(this.source, `${this.number}/roots.json`),
     ]);
-    const stops = bytes ? Stops.decode(bytes) : "absent";
-    if (stops !== "absent" && roots) stops.setRoots(roots);
-    this.stops = stops;
-    this.changed();
-    this.victims = (await json<Victims>(this.source, `${this.number}/victims.json`)) ?? "absent";
-    this.flows = (await json<Flows>(this.source, `${this.number}/flows.json`)) ?? "absent";
-    this.changed();
+    this.stops = bytes ? Stops.decode(bytes, roots) : "absent";
   }
 
-  /** Brings `moment` and `holding` to the instant `t`; whether what is shown of the windows changed. */
-  showAt(t: number, usPerFrame: number): boolean {
+  /** What only panels show. */
+  async loadFlows(): Promise<void> {
+    if (this.flows !== null) return;
+    this.victims = (await json<Victims>(this.source, `${this.number}/victims.json`)) ?? "absent";
+    this.flows = (await json<Flows>(this.source, `${this.number}/flows.json`)) ?? "absent";
+  }
+
+  /** Brings `moment` and `holding` to the instant `t`. */
+  showAt(t: number, usPerFrame: number): void {
     // What holds when the run ends was never undone: the last picture shows it, half a nanosecond before the end.
     const within = Math.min(t, this.head.end_us - 0.0005);
     if (this.stops instanceof Stops) this.holding = this.stops.at(within);
     const level = levelFor(this.tiles.grid, usPerFrame);
     const found = this.tiles.at(level, t);
-    if (!found) return false;
+    if (!found) return;
     const { tile, window, width } = found;
-    if (this.shown === tile && this.moment.from === window * width) return false;
+    if (this.shown === tile && this.moment.from === window * width) return;
     this.shown = tile;
     this.moment.fill(tile, window, width, this.head.ports.rate_gbps);
-    return true;
   }
 
   /** The egresses that are stopped at the instant shown, each once. */

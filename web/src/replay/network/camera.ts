@@ -10,11 +10,12 @@ export interface View {
   zoom: number;
 }
 
-export const MIN_ZOOM = 1;
-export const SWITCH_HEIGHT = 32;
+const MIN_ZOOM = 1;
+export const WHOLE: View = { cx: 0.5, cy: 0.5, zoom: MIN_ZOOM };
+const SWITCH_HEIGHT = 32;
 export const HOST_HEIGHT = 16;
 /** Slots narrower than this many pixels: hosts are drawn as one group per switch. */
-export const NEAR = 11;
+const NEAR = 11;
 /** The longest a bar of a queue gets. */
 export const BAR = 40;
 const MARGIN_X = 22;
@@ -212,7 +213,7 @@ export class Screen {
   }
 
   private clamped(view: View): View {
-    if (view.zoom <= MIN_ZOOM) return { cx: 0.5, cy: 0.5, zoom: MIN_ZOOM };
+    if (view.zoom <= MIN_ZOOM) return WHOLE;
     return { cx: Math.max(0, Math.min(1, view.cx)), cy: Math.max(0, Math.min(1, view.cy)), zoom: view.zoom };
   }
 

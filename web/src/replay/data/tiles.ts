@@ -45,9 +45,8 @@ export class Moment {
   readonly queue: Float32Array;
   readonly paused: Float32Array;
   readonly marks: Float32Array;
-  /** Bounds of the window shown, in microseconds; empty before the first tile is there. */
+  /** The beginning of the window shown, in microseconds. */
   from = 0;
-  until = 0;
 
   constructor(ports: number) {
     this.utilisation = new Float32Array(ports);
@@ -62,7 +61,6 @@ export class Moment {
     this.paused.fill(0);
     this.marks.fill(0);
     this.from = window * width;
-    this.until = this.from + width;
     for (let row = firstRow(tile, window); row < tile.rows && tile.window[row] === window; row++) {
       const port = tile.port[row]!;
       this.utilisation[port] = (tile.tx[row]! * 8) / (rates[port]! * 1e3 * width);
@@ -123,6 +121,11 @@ export class Tiles {
 
   prefetch(level: number, t: number): void {
     this.get(level, locate(this.grid, level, t).tile);
+  }
+
+  /** As `load`, of the tile that shows `t`. */
+  loadAt(level: number, t: number): Promise<void> {
+    return this.load(level, locate(this.grid, level, t).tile);
   }
 
   /** Resolves when the tile is here, or known to be absent. */

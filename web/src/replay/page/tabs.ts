@@ -1,6 +1,6 @@
 // The tabs at the side. Only the panel that is shown follows the clock; the others catch up when they are opened.
 import { button, el } from "./dom";
-import type { Panel } from "./panels/panel";
+import type { Panel } from "../panels/panel";
 
 interface Tab {
   name: string;
@@ -70,6 +70,10 @@ export class Tabs {
 
   tick(): void {
     this.current?.panel.tick();
+  }
+
+  recolour(): void {
+    for (const { panel } of this.tabs) panel.recolour?.();
   }
 
   private rebuildCurrent(): void {
