@@ -82,6 +82,7 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
                 "output.figures=false",
                 "output.pauses=false",
                 "output.pfc_frames=true",
+                "output.activity=false",
                 "switch.buffer=1MB",
                 "switch.count_passing=true",
                 "switch.pfc.set_aside=port",

@@ -102,11 +102,18 @@ impl<'a> Study<'a> {
         let word = if measure.more { "highest" } else { "lowest" };
         let at = self.place(best);
         let at = if at.is_empty() { String::new() } else { format!(" at {at}") };
+        let equal: Vec<&str> = self
+            .cells
+            .iter()
+            .filter(|cell| mean(cell) == mean(best) && cell.scheme != best.scheme)
+            .map(|cell| cell.scheme)
+            .collect();
         let top = format!(
-            "The {word} {} is {} under {}{at}",
+            "The {word} {} is {} under {}{at}{}",
             measure.name,
             shown(best.estimates[0], &measure.unit),
-            best.scheme
+            best.scheme,
+            also(equal)
         );
         match self.wins(&better) {
             Some((_, 0, all)) if all > 1 => {
@@ -214,9 +221,26 @@ fn more_is_better(name: &str) -> bool {
     ["gbps", "fairness", "utilisation", "completed", "delivered"].iter().any(|word| last.contains(word))
 }
 
+/// Schemes that do as well as the one named, in words.
+fn also(mut schemes: Vec<&str>) -> String {
+    schemes.dedup();
+    match schemes[..] {
+        [] => String::new(),
+        [one] => format!(", and the same under {one}"),
+        [first, ..] => format!(", and the same under {} others ({first} and so on)", schemes.len()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_does_as_well_is_said() {
+        assert_eq!(also(Vec::new()), "");
+        assert_eq!(also(vec!["dcqcn", "dcqcn"]), ", and the same under dcqcn");
+        assert_eq!(also(vec!["dcqcn", "hpcc"]), ", and the same under 2 others (dcqcn and so on)");
+    }
 
     #[test]
     fn what_is_good_is_known() {
