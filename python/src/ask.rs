@@ -88,7 +88,7 @@ pub fn validate(
     let sets = options(set, None, None)?.sets;
     let stop = Stop::default().0;
     let stopped = stop.clone();
-    let watch = move |_| {
+    let watch = move |_: xoff_run::drive::Position<'_>| {
         // It cannot be ended from here, so it stands still.
         while stopped.load(Relaxed) {
             std::thread::park();

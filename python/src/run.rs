@@ -55,7 +55,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    fn at(position: Position) -> Progress {
+    fn at(position: Position<'_>) -> Progress {
         Progress {
             part: position.part,
             now_us: position.now.as_us(),
@@ -202,7 +202,7 @@ pub fn run(
     });
     let position = Arc::new(Mutex::new(None));
     let mut look = || match progress.zip(position.lock().unwrap_or_else(PoisonError::into_inner).take()) {
-        Some((progress, at)) => progress.call1((Progress::at(at),)).map(drop),
+        Some((progress, at)) => progress.call1((at,)).map(drop),
         None => Ok(()),
     };
     let resolved = loaded.resolved.clone();
@@ -210,7 +210,7 @@ pub fn run(
         let (stop, position) = (stop.clone(), position.clone());
         move || {
             collect(&loaded, out.as_deref(), |at| {
-                *position.lock().unwrap_or_else(PoisonError::into_inner) = Some(at);
+                *position.lock().unwrap_or_else(PoisonError::into_inner) = Some(Progress::at(at));
                 match stop.load(Relaxed) {
                     true => Err(io::Error::new(io::ErrorKind::Interrupted, "the run was stopped")),
                     false => Ok(()),
