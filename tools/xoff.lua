@@ -78,6 +78,7 @@ f.rate = ProtoField.uint32("xoff.int.rate_gbps", "Line rate (Gb/s)")
 f.time = ProtoField.uint32("xoff.int.time_ns", "Time (ns, 24 bits)")
 f.sent = ProtoField.uint64("xoff.int.sent_bytes", "Bytes sent (wraps)")
 f.queue = ProtoField.uint64("xoff.int.queue_bytes", "Bytes queued")
+f.flow_queue = ProtoField.uint64("xoff.flow_queue_bytes", "Bytes in the flow's own queue")
 f.credit = ProtoField.uint16("xoff.credit", "Credit")
 f.credit_rate = ProtoField.uint32("xoff.credit_rate_mbps", "Rate of the credit loop (Mb/s)")
 f.advertised = ProtoField.uint32("xoff.advertised_mbps", "Advertised rate (Mb/s)")
@@ -100,10 +101,10 @@ xoff.prefs.int_multiplier = Pref.uint("Telemetry's multiplier m", 0, "int_multip
 -- Line rates of the telemetry's three bits; any other is 7, and its units are then not known.
 local rates = { [0] = 25, 50, 100, 200, 400, 10, 40 }
 
-local function telemetry(buffer, tree)
+local function telemetry(buffer, tree, most)
   tree:add(f.hops, buffer(0, 2))
   tree:add(f.path, buffer(0, 2))
-  for hop = 0, math.min(buffer(0, 2):bitfield(0, 4), 5) - 1 do
+  for hop = 0, math.min(buffer(0, 2):bitfield(0, 4), most or 5) - 1 do
     local range = buffer(2 + hop * 8, 8)
     local branch = tree:add(f.hop, range)
     local gbps = rates[range:bitfield(0, 3)]
@@ -120,7 +121,13 @@ end
 local contents = {
   [1] = { 42, telemetry },
   [2] = { 44, function(buffer, tree)
-    telemetry(buffer, tree)
+    telemetry(buffer, tree, 4)
+    -- In the place of the fifth record.
+    if buffer(34, 1):bitfield(0, 1) == 1 then
+      tree:add(f.flow_queue, buffer(34, 8), UInt64(buffer(38, 4):uint()))
+    else
+      tree:add(f.stamp, buffer(34, 8))
+    end
     tree:add(f.credit, buffer(42, 2))
   end },
   [3] = { 8, function(buffer, tree) tree:add(f.stamp, buffer(0, 8)) end },
@@ -131,8 +138,11 @@ local contents = {
     tree:add(f.point, buffer(4, 4))
   end },
   [7] = { 1, function(buffer, tree) tree:add(f.kind, buffer(0, 1)) end },
-  -- Behind the sixteen reserved bytes of its CNP.
-  [8] = { 58, function(buffer, tree) telemetry(buffer(16), tree) end },
+  -- In and behind the sixteen reserved bytes of its CNP.
+  [8] = { 58, function(buffer, tree)
+    tree:add(f.stamp, buffer(0, 8))
+    telemetry(buffer(16), tree)
+  end },
   [9] = { 10, function(buffer, tree)
     tree:add(f.credit, buffer(0, 2))
     tree:add(f.credit_rate, buffer(2, 4))

@@ -6,6 +6,7 @@
 
 mod claims;
 mod files;
+mod frames;
 mod imports;
 mod runs;
 mod scenarios;
@@ -31,6 +32,7 @@ pub const TARGETS: &[Target] = &[
     ("run_json", runs::run_json),
     ("tables", runs::tables),
     ("reference", runs::reference),
+    ("frame", frames::frame),
 ];
 
 /// Runs one target.

@@ -20,6 +20,7 @@ mod part;
 pub mod run;
 
 pub use contract::{activity, capture, control, frame_content, packet, record, scheme, traffic};
+pub use flow::identity::{SourceName, ends};
 pub use network::{domain, extent, partition, payload_paths, pfc, plan, route, timing, topology};
 pub use node::tap;
 pub use run as world;

@@ -52,6 +52,11 @@ pub fn json(entries: &[Entry], skipped: &[Skipped]) -> Value {
     value
 }
 
+/// The folder of a scheme's runs in the directory of a comparison.
+pub fn folder_of(scheme: &str) -> String {
+    scheme.replace([':', '+'], "-")
+}
+
 /// Adds tables, figures and report to a directory that already holds the runs' own directories, and gives
 /// it its final name. `command` is what makes it again.
 pub fn write(

@@ -1,18 +1,18 @@
 //! Runs a scenario to its end and writes its run directory.
 
-use crate::capture;
+use crate::capture::{self, Origin};
 use crate::collect::Collected;
-use crate::files::disk;
+use crate::files::scratch;
 use crate::outcome::{Outcome, RunContext};
+use crate::reality::Reality;
 use crate::summary::MeasuredRow;
 use crate::{RunWriter, warnings};
 use std::cell::RefCell;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use xoff_fabric::activity::Activity;
-use xoff_fabric::capture::Frame;
+use xoff_fabric::capture::{Frame, RawFrame};
 use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_run::RunEnd;
 use xoff_run::drive::{Keep, Position, Sink, drive};
@@ -26,7 +26,24 @@ pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Positi
         watch(at);
         Ok(())
     };
-    Ok(run(loaded, out, Keeping::Files, &mut watch)?.0)
+    Ok(simulate(loaded, out, Keeping::Files, &mut watch)?.0)
+}
+
+/// Does the same with records that come from elsewhere: `driver` hands them to the sink, in the scenario's own time and
+/// units, and says at the end what only reality has. It should record what [`Keep`] asks for beside what the plan does;
+/// captured frames come as [`Sink::raw_frames`], as many as each capture takes, and [`RunEnd::missed_frames`] counts the
+/// rest.
+pub fn execute_by(
+    loaded: &Loaded,
+    out: Option<&Path>,
+    driver: impl FnOnce(&Loaded, Keep, &mut dyn Sink) -> io::Result<(RunEnd, Reality)>,
+) -> io::Result<Outcome> {
+    let live = |keep, sinks: &mut RunSinks<'_>| {
+        let (end, reality) = driver(loaded, keep, sinks)?;
+        sinks.writer.reality(reality)?;
+        Ok(end)
+    };
+    Ok(run(loaded, out, (Keeping::Files, Origin::Live), live)?.0)
 }
 
 /// The same for a program that wants the tables: all rows are kept in memory too. An error of `watch` ends the run
@@ -36,20 +53,16 @@ pub fn collect(
     out: Option<&Path>,
     mut watch: impl FnMut(Position<'_>) -> io::Result<()>,
 ) -> io::Result<(Outcome, Vec<Collected>)> {
-    run(loaded, out, Keeping::Memory, &mut watch)
+    simulate(loaded, out, Keeping::Memory, &mut watch)
 }
 
 /// The same, with the flows as the bytes of a Parquet file without their scheme: one part of a data set whose folders
 /// are named by it.
 pub fn with_flows(loaded: &Loaded) -> io::Result<(Outcome, Vec<u8>)> {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let folder = std::env::temp_dir().join(format!("xoff-flows-{}-{number}", std::process::id()));
-    disk::create_dirs(&folder)?;
-    let made = run(loaded, None, Keeping::Flows(&folder), &mut |_| Ok(()))
-        .and_then(|(outcome, _)| Ok((outcome, std::fs::read(folder.join("flows.parquet"))?)));
-    disk::remove_tree(&folder)?;
-    made
+    scratch::with_folder("flows", |folder| {
+        let (outcome, _) = simulate(loaded, None, Keeping::Flows(folder), &mut |_| Ok(()))?;
+        Ok((outcome, std::fs::read(folder.join("flows.parquet"))?))
+    })
 }
 
 /// Where tables are kept, if anywhere.
@@ -60,50 +73,66 @@ enum Keeping<'a> {
     Flows(&'a Path),
 }
 
-fn run(
+fn simulate(
     loaded: &Loaded,
     out: Option<&Path>,
     keeping: Keeping<'_>,
     watch: &mut dyn FnMut(Position<'_>) -> io::Result<()>,
 ) -> io::Result<(Outcome, Vec<Collected>)> {
+    run(loaded, out, (keeping, Origin::Simulated), |keep, sinks| {
+        let stop = sinks.stop;
+        drive(loaded, keep, sinks, &mut |at| *stop.borrow_mut() = watch(at))
+    })
+}
+
+fn run(
+    loaded: &Loaded,
+    out: Option<&Path>,
+    (keeping, origin): (Keeping<'_>, Origin),
+    driver: impl FnOnce(Keep, &mut RunSinks<'_>) -> io::Result<RunEnd>,
+) -> io::Result<(Outcome, Vec<Collected>)> {
     let began = Instant::now();
-    let labels: Vec<String> = loaded.traffic.iter().flat_map(|traffic| traffic.labels.iter().cloned()).collect();
-    let mut writer = RunWriter::create(
-        out,
-        &RunContext {
-            name: loaded.name.clone(),
-            schemes: loaded.schemes.iter().map(|scheme| scheme.label.clone()).collect(),
-            seed: loaded.plan.seed,
-            plan: &loaded.plan,
-            labels: labels.clone(),
-            sources: loaded.traffic.iter().map(|traffic| traffic.name.clone()).collect(),
-            scenario: loaded.resolved.clone(),
-            attachments: loaded.attachments.clone(),
-            csv: loaded.output.csv,
-            collect: keeping == Keeping::Memory,
-            flows: match keeping {
-                Keeping::Flows(folder) => Some(folder.to_owned()),
-                Keeping::Files | Keeping::Memory => None,
-            },
-            figures: loaded.output.figures,
-            activity: loaded.output.activity,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            disturbance: None,
-            warnings: warnings::of_scenario(loaded),
-        },
-    )?;
+    let context = context(loaded, keeping, origin);
+    let mut writer = RunWriter::create(out, &context)?;
     let mut recorder = Recorder::new(loaded.measures.needs());
-    let captures = writer.directory().map(|folder| capture::Writer::create(folder, loaded, labels)).transpose()?;
+    let folder = writer.directory();
+    let captures = folder.map(|folder| capture::Writer::create(folder, loaded, context.labels, origin)).transpose()?;
     let keep = Keep { frames: captures.is_some(), activity: writer.keeps_activity(), ..recorder.keep() };
     let pauses = loaded.plan.run.record_pauses;
     let stop = RefCell::new(Ok(()));
     let mut sinks = RunSinks { writer: &mut writer, recorder: &mut recorder, captures, pauses, stop: &stop };
-    let end = drive(loaded, keep, &mut sinks, &mut |at| *stop.borrow_mut() = watch(at))?;
+    let end = driver(keep, &mut sinks)?;
     let setup = began.elapsed().saturating_sub(end.wall);
     let captures = sinks.captures.map(|captures| captures.finish(end.sim_end, &end.missed_frames)).transpose()?;
     let measures = MeasuredRow::all(&loaded.measures, &loaded.plan, &recorder.finish(&end));
     writer.taken(measures, captures.unwrap_or_default());
     writer.complete(RunEnd { setup, ..end })
+}
+
+/// What is known of the run before it starts.
+fn context<'a>(loaded: &'a Loaded, keeping: Keeping<'_>, origin: Origin) -> RunContext<'a> {
+    RunContext {
+        name: loaded.name.clone(),
+        schemes: loaded.schemes.iter().map(|scheme| scheme.label.clone()).collect(),
+        seed: loaded.plan.seed,
+        plan: &loaded.plan,
+        labels: loaded.traffic.iter().flat_map(|traffic| traffic.labels.iter().cloned()).collect(),
+        sources: loaded.traffic.iter().map(|traffic| traffic.name.clone()).collect(),
+        scenario: loaded.resolved.clone(),
+        attachments: loaded.attachments.clone(),
+        csv: loaded.output.csv,
+        collect: keeping == Keeping::Memory,
+        flows: match keeping {
+            Keeping::Flows(folder) => Some(folder.to_owned()),
+            Keeping::Files | Keeping::Memory => None,
+        },
+        figures: loaded.output.figures,
+        activity: loaded.output.activity,
+        live: origin == Origin::Live,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        disturbance: None,
+        warnings: warnings::of_scenario(loaded),
+    }
 }
 
 /// A run directory and the scenario's own measures, of the same run.
@@ -139,10 +168,105 @@ impl Sink for RunSinks<'_> {
     fn frames(&mut self, frames: &[Frame]) -> io::Result<()> {
         self.captures.as_mut().map_or(Ok(()), |captures| captures.frames(frames))
     }
+    fn raw_frames(&mut self, frames: &[RawFrame]) -> io::Result<()> {
+        self.captures.as_mut().map_or(Ok(()), |captures| captures.raw_frames(frames))
+    }
     fn activity(&mut self, activity: &Activity) -> io::Result<()> {
         self.writer.activity(activity)
     }
     fn responses(&mut self, responses: &[Response]) -> io::Result<()> {
         self.recorder.responses(responses)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::directory::scratch::Scratch;
+    use crate::fixture;
+    use std::fs;
+    use xoff_engine::Time;
+    use xoff_scenario::{Options, Scenario};
+
+    const SCENARIO: &str = r#"
+        name = "star"
+        topology = { kind = "star", hosts = 3, rate = "100Gbps" }
+        scheme = { name = "none" }
+        traffic = [{ kind = "burst", sources = ["h0", "h1"], destinations = "h2", size = "20KB" }]
+        probe = [{ what = "queue", ports = "sw->h2", every = "1us" }]
+        capture = [{ name = "out", ports = "sw->h2", snap = "16B" }]
+    "#;
+
+    fn loaded() -> Loaded {
+        Scenario::from_text("star.toml", SCENARIO, Path::new(".")).load(&Options::default()).unwrap()
+    }
+
+    /// The simulator stands in for reality; of its frames only one is captured.
+    fn live(loaded: &Loaded, out: &Path, slip: f64) -> Outcome {
+        struct Tee<'a>(&'a mut dyn Sink);
+        impl Sink for Tee<'_> {
+            fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
+                self.0.flows(flows)
+            }
+            fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
+                self.0.pauses(pauses)
+            }
+            fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
+                self.0.samples(samples)
+            }
+        }
+        let driver = |loaded: &Loaded, keep: Keep, sink: &mut dyn Sink| {
+            assert!(keep.frames, "captures go into the directory");
+            let port = loaded.captures[0].capture.ports[0];
+            let (at, bytes) = (Time::from_us(2), b"0123456789abcdefgh".to_vec());
+            let frame = RawFrame { capture: 0, at, port, bytes, frame_bytes: 64, comment: "from a wire".into() };
+            sink.raw_frames(&[frame])?;
+            let end = drive(loaded, Keep { frames: false, ..keep }, &mut Tee(sink), &mut |_| {})?;
+            Ok((RunEnd { missed_frames: Vec::new(), ..end }, fixture::reality(slip)))
+        };
+        execute_by(loaded, Some(out), driver).unwrap()
+    }
+
+    #[test]
+    fn records_from_elsewhere_make_the_same_directory() {
+        let (scratch, loaded) = (Scratch::new("by"), loaded());
+        let (simulated, real) = (scratch.0.join("simulated"), scratch.0.join("live"));
+        execute(&loaded, Some(&simulated), |_| {}).unwrap();
+        let outcome = live(&loaded, &real, 0.0);
+        assert_eq!(outcome.summary.why_failed(), None);
+        for table in ["flows", "series", "pauses", "ports"] {
+            let file = format!("{table}.parquet");
+            assert!(fs::read(simulated.join(&file)).unwrap() == fs::read(real.join(&file)).unwrap(), "{file}");
+        }
+        assert!(real.join("live.parquet").is_file() && !simulated.join("live.parquet").exists());
+        let json = |folder: &Path| fs::read_to_string(folder.join("run.json")).unwrap();
+        assert!(json(&real).contains("\"reality\"") && !json(&simulated).contains("reality"));
+    }
+
+    #[test]
+    fn captured_bytes_are_written_as_they_came() {
+        let (scratch, loaded) = (Scratch::new("raw"), loaded());
+        let (simulated, real) = (scratch.0.join("simulated"), scratch.0.join("live"));
+        execute(&loaded, Some(&simulated), |_| {}).unwrap();
+        let outcome = live(&loaded, &real, 0.0);
+        assert_eq!((outcome.summary.captures[0].frames, outcome.summary.captures[0].missed), (1, 0));
+        let file = |folder: &Path| fs::read(folder.join("captures/out.pcapng")).unwrap();
+        let has = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
+        let bytes = file(&real);
+        // Kept and whole length, then the bytes that the snap length leaves.
+        let kept = [&16u32.to_le_bytes()[..], &60u32.to_le_bytes(), b"0123456789abcdef", &[1, 0]].concat();
+        assert!(has(&bytes, &kept) && has(&bytes, b"from a wire") && !has(&bytes, b"Simulated"));
+        assert!(has(&bytes, b"Frames of a live run") && has(&file(&simulated), b"Simulated frames"));
+    }
+
+    #[test]
+    fn a_machine_that_was_too_slow_fails_the_run() {
+        let (scratch, loaded) = (Scratch::new("slow"), loaded());
+        let summary = live(&loaded, &scratch.0.join("live"), 0.2).summary;
+        let why = summary.why_failed().unwrap();
+        assert!(
+            why.contains("machine kept up (the clock stood still for 20.0% of the time (bound 1.00%); raise"),
+            "{why}"
+        );
     }
 }

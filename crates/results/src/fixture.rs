@@ -1,6 +1,7 @@
 //! A small plan and plausible records, for tests of the results.
 
 use super::outcome::RunContext;
+use super::reality::{Clock, Frames, Ignored, Lateness, Reality, Slip, Verdict, Window};
 use std::time::Duration;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::*;
@@ -92,6 +93,7 @@ pub fn context(plan: &Plan) -> RunContext<'_> {
         flows: None,
         figures: false,
         activity: true,
+        live: false,
         version: "0.1.0".into(),
         disturbance: None,
         warnings: Vec::new(),
@@ -194,5 +196,32 @@ pub fn end(delivered_bytes: u64) -> RunEnd {
         deadlock_at: None,
         storms: Vec::new(),
         missed_frames: Vec::new(),
+    }
+}
+
+/// Of a machine that stood still for a part of the time; up to a hundredth is accepted.
+pub fn reality(slip: f64) -> Reality {
+    let slip = Slip { share: slip, bound: 0.01 };
+    let lateness = Lateness { p50_ns: 120.0, p99_ns: 900.0, max_ns: 4_000.0, bound_ns: 1_000.0 };
+    let window = |number: u64| Window {
+        at: Time::from_ms(number),
+        wall_seconds: number as f64,
+        slip: slip.share,
+        lateness_p99_ns: (number > 1).then_some(900.0),
+        lateness_max_ns: (number > 1).then_some(4_000.0),
+        frames: 100 * number,
+    };
+    Reality {
+        clock: Clock::Elastic,
+        time_scale: 1000.0,
+        slip,
+        lateness,
+        frames: Frames { sent: 5_500, received: 5_497, lost: 3 },
+        ignored: vec![Ignored { reason: "not of this run".into(), frames: 2 }],
+        cpu_share: 0.83,
+        machine: "Linux 6.12, 2 x <CPU>".into(),
+        wall_seconds: 10.0,
+        verdict: Verdict::of(&slip, &lateness),
+        windows: (1..=10).map(window).collect(),
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Reading order: `writer` (records in, run directory out), [`tables`] (the columns),
 //! [`summary`] with `flows` and `goodput`, [`xoff_scenario::measure::metrics`], [`columns`] (numbers of several runs with
-//! [`interval`]s), [`compare`], [`seeds`], [`comparison`] (their directory), [`figures`], `report`.
+//! [`interval`]s), [`compare`], [`seeds`], [`comparison`] (their directory), [`reality`] and [`live`] (runs on real packets,
+//! beside their simulation), [`figures`], `report`.
 
 #![warn(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
@@ -32,12 +33,15 @@ mod goodput;
 pub mod grid;
 mod incident;
 pub mod interval;
+pub mod live;
 #[cfg(test)]
 mod measure_tests;
 pub mod names;
 pub mod outcome;
 pub mod page;
 pub mod read;
+pub mod reality;
+pub mod refusal;
 pub mod replay;
 pub mod report;
 mod row_sink;
@@ -106,7 +110,7 @@ pub fn describe_numbers(width: usize) -> String {
 }
 
 /// What a number means where its name does not say it all.
-pub const NUMBERS: [(&str, &str); 8] = [
+pub const NUMBERS: [(&str, &str); 9] = [
     (
         "goodput90_gbps",
         "Payload per time from the first start until 90 % of all delivered payload had arrived, each flow's taken as \
@@ -134,6 +138,11 @@ pub const NUMBERS: [(&str, &str); 8] = [
          seeds have the number. Seed k of --seeds N is the first seed plus k - 1.",
     ),
     ("differences", "The same for the number less that of the first scheme under the same seed."),
+    (
+        "reality",
+        "Of a run on real packets: slip, lateness and their bounds, frames that the kernel lost, and whether the machine \
+         kept up; docs/live.md has its keys.",
+    ),
     ("numbers.csv", "Every number of the tables by scheme, seed and key; keys are places in run.json."),
 ];
 

@@ -35,6 +35,8 @@ pub struct RunContext<'a> {
     pub(crate) figures: bool,
     /// Tables of what ports and flows did, window by window.
     pub(crate) activity: bool,
+    /// The run is on real packets, and has a table of its own.
+    pub(crate) live: bool,
     pub(crate) version: String,
     /// When something is meant to upset the network; `None` lets the results find it.
     pub(crate) disturbance: Option<Time>,

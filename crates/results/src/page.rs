@@ -51,13 +51,13 @@ pub fn environment() -> Result<Environment<'static>, minijinja::Error> {
     environment.add_template("parts", include_str!("../assets/parts.html"))?;
     environment.add_global("script", SCRIPT);
     environment.add_global("style", STYLE);
-    environment.add_global("policy", policy());
+    environment.add_global("policy", policy(SCRIPT_HASH, STYLE_HASH));
     Ok(environment)
 }
 
-/// Nothing is loaded, and no script or style works but ours.
-fn policy() -> String {
-    let (script, style) = (SCRIPT_HASH.trim(), STYLE_HASH.trim());
+/// Under which nothing is loaded, and no script or style works but those of these hashes.
+pub fn policy(script_hash: &str, style_hash: &str) -> String {
+    let (script, style) = (script_hash.trim(), style_hash.trim());
     format!(
         "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; img-src data: blob:; base-uri \
          'none'; form-action 'none'"

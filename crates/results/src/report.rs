@@ -8,6 +8,7 @@ use super::grid::Grid;
 use super::incident::Warning;
 use super::outcome::Outcome;
 use super::page::{self, Figure};
+use super::reality::Reality;
 use super::settings::Differences;
 use super::summary::{Check, Summary};
 use super::text;
@@ -58,6 +59,22 @@ pub struct SweepPage<'a> {
     pub command: &'a str,
 }
 
+/// What the page of live runs beside their simulation holds.
+pub struct LivePage<'a> {
+    /// Title, tables and notes.
+    pub comparison: &'a Comparison,
+    /// How far they are apart, in one sentence.
+    pub finding: String,
+    /// Names and values.
+    pub facts: Vec<(&'static str, String)>,
+    /// What to know before trusting the numbers.
+    pub warnings: Vec<String>,
+    /// Drawn one below the other.
+    pub charts: &'a [Chart],
+    /// What was typed.
+    pub command: &'a str,
+}
+
 #[derive(Serialize)]
 struct Run<'a> {
     scheme: String,
@@ -66,6 +83,15 @@ struct Run<'a> {
     scenario: &'a str,
     /// Directory of the run within a comparison.
     directory: Option<String>,
+}
+
+/// What only a run on real packets has.
+#[derive(Serialize)]
+struct RealPackets<'a> {
+    setting: String,
+    too_slow: Option<&'a str>,
+    grid: Grid,
+    figures: Vec<Figure>,
 }
 
 /// A scheme, what should be so, whether it is, and the numbers.
@@ -86,13 +112,20 @@ struct Page<'a> {
     comparison: bool,
     several_seeds: bool,
     finding: String,
+    warnings: Vec<String>,
+    /// What is to be said of making it again, in place of the usual.
+    again: &'a str,
     heat_maps: Vec<HeatMap>,
     settings: Differences,
+    real_packets: Option<RealPackets<'a>>,
 }
 
-/// The page of one run. What it says to type is about the resolved scenario beside it, whatever was typed first.
-pub fn of_run(outcome: &Outcome, charts: &[Chart]) -> Result<String, Failed> {
+/// The page of one run; `of_machine` are figures of what only a run on real packets has. What it says to type is about
+/// the resolved scenario beside it, whatever was typed first.
+pub fn of_run(outcome: &Outcome, charts: &[Chart], of_machine: &[Chart]) -> Result<String, Failed> {
     let summary = &outcome.summary;
+    let real_packets = summary.reality.as_ref().map(|reality| real_packets(reality, of_machine)).transpose()?;
+    let command = if real_packets.is_some() { "live" } else { "run" };
     let section = |of: text::Section| Table { title: of.title, grid: of.grid, notes: Vec::new() };
     let mut tables: Vec<Table> = text::sections(summary).into_iter().map(section).collect();
     // The sentence begins with a disturbance, if there was one.
@@ -108,9 +141,15 @@ pub fn of_run(outcome: &Outcome, charts: &[Chart]) -> Result<String, Failed> {
         facts: facts(summary, true),
         tables,
         figures: drawn(charts)?,
-        command: &format!("xoff run scenario.toml --seed {}", summary.seed),
+        command: &format!("xoff {command} scenario.toml --seed {}", summary.seed),
+        real_packets,
         ..of_outcomes(&[outcome], 1)
     })
+}
+
+fn real_packets<'a>(reality: &'a Reality, charts: &[Chart]) -> Result<RealPackets<'a>, Failed> {
+    let (setting, too_slow) = (reality.setting(), reality.verdict.too_slow());
+    Ok(RealPackets { setting, too_slow, grid: reality.grid(), figures: drawn(charts)? })
 }
 
 /// The page of several runs. `command` is what was typed; `depth`, with how many names of its path a run is known
@@ -121,21 +160,14 @@ pub fn of_comparison(
     charts: &[Chart],
     (command, depth): (&str, usize),
 ) -> Result<String, Failed> {
-    let mut tables: Vec<Table> = comparison
-        .tables
-        .iter()
-        .map(|table| Table { title: table.title.clone(), grid: table.grid.clone(), notes: Vec::new() })
-        .collect();
+    let mut tables = tables_of(comparison);
     let finding = finding::of_comparison(entries);
     // What the sentence is about comes first.
     let about = finding.source.as_ref().map(|source| format!("traffic {source}: "));
     if let Some(at) = about.and_then(|about| tables.iter().position(|table| table.title.starts_with(&about))) {
         tables[..=at].rotate_right(1);
     }
-    // They explain all of them.
-    if let Some(last) = tables.last_mut() {
-        last.notes.clone_from(&comparison.notes);
-    }
+    explain(&mut tables, &comparison.notes);
     let mut facts = entries.first().map_or_else(Vec::new, |first| facts(&first.first().summary, false));
     let seeds = entries.first().map_or(0, |first| first.runs.len());
     if seeds > 1 {
@@ -174,6 +206,37 @@ pub fn of_sweep(of: SweepPage<'_>) -> Result<String, Failed> {
     })
 }
 
+/// The page of live runs beside the simulation of the same scenario.
+pub fn of_live(of: LivePage<'_>) -> Result<String, Failed> {
+    let mut tables = tables_of(of.comparison);
+    explain(&mut tables, &of.comparison.notes);
+    render(&Page {
+        title: &of.comparison.title,
+        facts: of.facts,
+        tables,
+        figures: drawn(of.charts)?,
+        command: of.command,
+        comparison: true,
+        finding: of.finding,
+        warnings: of.warnings,
+        again: "From the same live runs the same page is made; on real packets no two runs are the same.",
+        ..Page::default()
+    })
+}
+
+fn tables_of(comparison: &Comparison) -> Vec<Table> {
+    let table =
+        |of: &super::compare::Table| Table { title: of.title.clone(), grid: of.grid.clone(), notes: Vec::new() };
+    comparison.tables.iter().map(table).collect()
+}
+
+/// Notes stand below the last table, and explain all of them.
+fn explain(tables: &mut [Table], notes: &[String]) {
+    if let Some(last) = tables.last_mut() {
+        last.notes = notes.to_vec();
+    }
+}
+
 fn drawn(charts: &[Chart]) -> Result<Vec<Figure>, Failed> {
     charts.iter().map(Figure::of).collect()
 }
@@ -196,7 +259,7 @@ fn facts(summary: &Summary, one_run: bool) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         ("Scenario", summary.name.clone()),
         ("Seed", summary.seed.to_string()),
-        ("Simulated", microseconds(summary.sim_time_us)),
+        (if summary.reality.is_some() { "Lasted" } else { "Simulated" }, microseconds(summary.sim_time_us)),
         ("Flows", thousands(summary.flows_total)),
         ("Xoff", summary.version.clone()),
     ];
@@ -265,7 +328,7 @@ mod tests {
     fn a_page_stands_alone_and_is_escaped() {
         let outcome = outcome("<script>alert(1)</script>");
         let charts = super::super::figures::of_run(&outcome);
-        let html = of_run(&outcome, &charts).unwrap();
+        let html = of_run(&outcome, &charts, &[]).unwrap();
         let own = own_text(&html);
         assert!(!own.contains("<script>a") && !own.contains("</script>a"), "user text must be escaped");
         assert!(own.contains("&lt;script&gt;"));
@@ -280,7 +343,7 @@ mod tests {
 
     #[test]
     fn it_begins_with_what_was_found() {
-        let html = of_run(&outcome("x"), &[]).unwrap();
+        let html = of_run(&outcome("x"), &[], &[]).unwrap();
         let (finding, table) = (html.find("All 40 finite flows finished").unwrap(), html.find("<table").unwrap());
         assert!(finding < table && table < html.find("<dl").unwrap());
         // Checks that hold take one line.
@@ -292,7 +355,25 @@ mod tests {
     fn failures_stand_on_the_page() {
         let mut outcome = outcome("x");
         outcome.summary.failure = Some("stall at 3ms".into());
-        let html = of_run(&outcome, &[]).unwrap();
+        let html = of_run(&outcome, &[], &[]).unwrap();
         assert!(html.contains("stall at 3ms"));
+    }
+
+    #[test]
+    fn a_live_run_has_a_section_and_a_banner_if_the_machine_was_too_slow() {
+        let mut outcome = outcome("x");
+        let page = |outcome: &Outcome| {
+            let charts = outcome.summary.reality.as_ref().map_or_else(Vec::new, super::super::figures::of_reality);
+            own_text(&of_run(outcome, &[], &charts).unwrap())
+        };
+        assert!(!page(&outcome).contains("real packets"));
+        outcome.summary.reality = Some(fixture::reality(0.0));
+        let kept = page(&outcome);
+        assert!(kept.contains("<h2>On real packets</h2>") && kept.contains("2 x &lt;CPU&gt;"));
+        assert!(kept.contains("Slip: time in which the clock stood still") && !kept.contains("too slow"));
+        assert!(kept.contains("xoff live scenario.toml --seed 7") && !kept.contains("the same bytes"));
+        outcome.summary.reality = Some(fixture::reality(0.5));
+        let slow = page(&outcome);
+        assert!(slow.find("The machine was too slow").unwrap() < slow.find("<table").unwrap());
     }
 }

@@ -1,6 +1,7 @@
 //! What a run came to, in one value: printed as tables, written as JSON, compared with others.
 
 use super::incident::{Disruption, Episode, Warning};
+use super::reality::Reality;
 use serde::{Deserialize, Serialize};
 use xoff_fabric::plan::Plan;
 use xoff_run::crew::Windows;
@@ -114,6 +115,10 @@ pub struct Summary {
     /// Files of captured frames, in the scenario's order.
     #[serde(default)]
     pub captures: Vec<CaptureRow>,
+
+    /// What only a run on real packets has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reality: Option<Reality>,
 
     /// Of the run, without its set-up.
     pub wall_seconds: f64,

@@ -176,5 +176,22 @@ pub(crate) static FLOW_ACTIVITY: Table = Table {
     ],
 };
 
+pub(crate) static LIVE: Table = Table {
+    name: "live",
+    meaning: "one row per window of a run on real packets: how well the machine kept up with the clock",
+    columns: &[
+        real("time_us", "us", "End of the window, in the scenario's time."),
+        real("wall_s", "s", "End of the window since the start of the run, on the wall."),
+        real("slip", "1", "Share of the wall time until then in which the clock stood still."),
+        maybe(real(
+            "lateness_p99_ns",
+            "ns",
+            "99th percentile of how late the window's work was done, in the scenario's time; empty if nothing was due.",
+        )),
+        maybe(real("lateness_max_ns", "ns", "The largest lateness in the window, likewise.")),
+        integer("frames", "", "Frames handed to the kernel in the window."),
+    ],
+};
+
 /// Every table, in the order in which the dictionary lists them.
-pub static ALL: &[&Table] = &[&FLOWS, &SERIES, &PAUSES, &PFC, &PORTS, &PORT_ACTIVITY, &FLOW_ACTIVITY];
+pub static ALL: &[&Table] = &[&FLOWS, &SERIES, &PAUSES, &PFC, &PORTS, &PORT_ACTIVITY, &FLOW_ACTIVITY, &LIVE];

@@ -3,6 +3,7 @@
 use super::flows::FiniteFlows;
 use super::goodput::{Delivery, goodput};
 use super::names::{Names, label_name};
+use super::reality::{Reality, Verdict};
 use super::summary::*;
 use std::collections::BTreeMap;
 use xoff_engine::Time;
@@ -139,6 +140,7 @@ impl Tally {
             warnings: Vec::new(),
             measures: Vec::new(),
             captures: Vec::new(),
+            reality: None,
             wall_seconds: end.wall.as_secs_f64(),
             run_cpu_seconds: cpu,
             setup_seconds: end.setup.as_secs_f64(),
@@ -200,6 +202,12 @@ impl Tally {
             check(NO_DEADLOCK, end.counters.deadlocks == 0, format!("{} found", end.counters.deadlocks)),
         ]
     }
+}
+
+/// A machine that was too slow fails a run on real packets.
+pub fn kept_up(reality: &Reality) -> Check {
+    let held = reality.verdict == Verdict::Kept;
+    Check { name: "machine kept up".to_owned(), held, allowed: false, detail: reality.detail() }
 }
 
 /// Hosts' own queues hold what they have not sent yet and say nothing of the network.

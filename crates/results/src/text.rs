@@ -24,8 +24,9 @@ pub(crate) struct Section {
 /// The whole summary.
 pub fn summary(summary: &Summary, style: Style, width: usize) -> String {
     let mut out = String::new();
+    let how = if summary.reality.is_some() { "on real packets" } else { "simulated" };
     let head = format!(
-        "{}, scheme {}, seed {}: {} simulated",
+        "{}, scheme {}, seed {}: {} {how}",
         summary.name,
         summary.scheme,
         summary.seed,
@@ -33,7 +34,7 @@ pub fn summary(summary: &Summary, style: Style, width: usize) -> String {
     );
     wrap::wrap(&mut out, &head, 0, width);
     let mut left_out = Vec::new();
-    for section in sections(summary) {
+    for section in sections(summary).into_iter().chain(reality(summary)) {
         out.push('\n');
         out.push_str(&heading(&section.title, style, width));
         let fitted = section.grid.fit(width);
@@ -327,6 +328,11 @@ fn captures(summary: &Summary) -> Section {
     Section { title: "captures".into(), grid }
 }
 
+fn reality(summary: &Summary) -> Option<Section> {
+    let reality = summary.reality.as_ref()?;
+    Some(Section { title: reality.setting(), grid: reality.grid() })
+}
+
 /// `100`, `2.5`: a configured rate is exact and needs no trailing zeros.
 fn brief_rate(gbps: f64) -> String {
     let text = format!("{gbps:.3}");
@@ -361,6 +367,21 @@ mod tests {
         for part in ["10-100 KB", "F0", "78.1%", "512 KB", "1,234,567 packet-hops", "s1->r1", "leaf"] {
             assert!(text.contains(part), "{part} is missing from:\n{text}");
         }
+    }
+
+    #[test]
+    fn a_live_run_says_what_the_machine_did() {
+        let mut live = sample();
+        assert!(!summary(&live, Style::Plain, 80).contains("real packets"));
+        live.reality = Some(fixture::reality(0.25));
+        let text = summary(&live, Style::Plain, 80);
+        for part in
+            ["10.0 ms on real packets\n", "elastic clock, times multiplied by 1,000, on Linux", "lost by the kernel"]
+        {
+            assert!(text.contains(part), "{part} is missing from:\n{text}");
+        }
+        assert!(text.lines().any(|line| line.split_whitespace().eq(["slip", "25.0%", "1.00%"])), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::figures;
 use super::incident::Warning;
 use super::names::{Names, label_name};
 use super::outcome::{Outcome, RunContext};
+use super::reality::Reality;
 use super::report;
 use super::row_sink::{Destination, RowSink};
 use super::summary::{CaptureRow, MeasuredRow, Summary};
@@ -48,6 +49,7 @@ pub struct RunWriter {
     warnings: Vec<Warning>,
     measures: Vec<MeasuredRow>,
     captures: Vec<CaptureRow>,
+    reality: Option<Reality>,
     /// What else of the plan the summary needs.
     faults: Vec<Fault>,
     run: RunSettings,
@@ -66,6 +68,7 @@ struct Tables {
     pfc: Option<RowSink>,
     ports: RowSink,
     activity: Option<Windows>,
+    live: Option<RowSink>,
 }
 
 /// What ports and flows did, window by window.
@@ -94,12 +97,17 @@ impl Tables {
             pfc: context.plan.run.record_pfc_frames.then(|| RowSink::create(&tables::PFC, &to)).transpose()?,
             ports: RowSink::create(&tables::PORTS, &to)?,
             activity: (context.activity && context.flows.is_none()).then(|| Windows::create(&to)).transpose()?,
+            live: (context.live && context.flows.is_none()).then(|| RowSink::create(&tables::LIVE, &to)).transpose()?,
         })
     }
 
     fn finish(self) -> io::Result<Vec<Collected>> {
         let activity = self.activity.into_iter().flat_map(|windows| [windows.ports, windows.flows]);
-        let sinks = [self.flows, self.series, self.pauses, self.ports].into_iter().chain(self.pfc).chain(activity);
+        let sinks = [self.flows, self.series, self.pauses, self.ports]
+            .into_iter()
+            .chain(self.pfc)
+            .chain(activity)
+            .chain(self.live);
         sinks.filter_map(|sink| sink.finish().transpose()).collect()
     }
 }
@@ -172,6 +180,7 @@ impl RunWriter {
             warnings: context.warnings.clone(),
             measures: Vec::new(),
             captures: Vec::new(),
+            reality: None,
             faults: context.plan.faults.clone(),
             run: context.plan.run.clone(),
             flows_alone: context.flows.is_some(),
@@ -331,6 +340,24 @@ impl RunWriter {
         (self.measures, self.captures) = (measures, captures);
     }
 
+    /// What a run on real packets has beside its records.
+    pub fn reality(&mut self, reality: Reality) -> io::Result<()> {
+        if let Some(table) = self.tables.as_mut().and_then(|tables| tables.live.as_mut()) {
+            for window in &reality.windows {
+                table.row(&[
+                    window.at.as_us().into(),
+                    window.wall_seconds.into(),
+                    window.slip.into(),
+                    window.lateness_p99_ns.into(),
+                    window.lateness_max_ns.into(),
+                    window.frames.into(),
+                ])?;
+            }
+        }
+        self.reality = Some(reality);
+        Ok(())
+    }
+
     /// Completes the tables, the figures and the report, and gives the directory its name. The tables are there if they
     /// were to be collected.
     pub(crate) fn complete(mut self, end: RunEnd) -> io::Result<(Outcome, Vec<Collected>)> {
@@ -352,6 +379,7 @@ impl RunWriter {
         };
         summary.measures = std::mem::take(&mut self.measures);
         summary.captures = std::mem::take(&mut self.captures);
+        summary.reality = self.reality.take();
         summary.episode = episode::find(&self.tally, &self.keeper, &self.pause_log, &setting);
         self.judge(&mut summary, &end);
         let curves = self.keeper.curves(&self.names, &self.labels);
@@ -366,10 +394,12 @@ impl RunWriter {
         };
         if let Some(staging) = self.staging {
             let charts = figures::of_run(&outcome);
+            let of_machine = outcome.summary.reality.as_ref().map_or_else(Vec::new, figures::of_reality);
             if self.figures {
                 figures::write_all(&charts, staging.path())?;
+                figures::write_all(&of_machine, staging.path())?;
             }
-            let page = report::of_run(&outcome, &charts).map_err(io::Error::other)?;
+            let page = report::of_run(&outcome, &charts, &of_machine).map_err(io::Error::other)?;
             staging.write("report.html", page.as_bytes())?;
             staging.write("run.json", outcome.summary.json_pretty().as_bytes())?;
             outcome.directory = Some(staging.finish()?);
@@ -403,6 +433,7 @@ impl RunWriter {
                 _ => false,
             };
         }
+        summary.checks.extend(summary.reality.as_ref().map(tally::kept_up));
         summary.warnings.clone_from(&self.warnings);
         summary.warnings.extend(self.timeouts.warning(&self.names, &self.labels));
         summary.warnings.extend(warnings::few_flows(&summary.slowdown));
@@ -462,7 +493,8 @@ mod tests {
     /// `figures` only once: drawing is the slow part.
     fn run(out: Option<&Path>, figures: bool) -> Outcome {
         let plan = fixture::plan();
-        let mut writer = RunWriter::create(out, &RunContext { figures, ..fixture::context(&plan) }).unwrap();
+        let mut writer =
+            RunWriter::create(out, &RunContext { figures, live: true, ..fixture::context(&plan) }).unwrap();
         let flows: Vec<FlowRecord> =
             (1..50).map(|i| fixture::flow(i, 1_000 * u64::from(i), 2_000, 20 + u64::from(i))).collect();
         writer.flows(&flows).unwrap();
@@ -483,6 +515,7 @@ mod tests {
         let frame = PfcRecord { at: Time::from_us(2_101), port: 0, class: 0, pause: true };
         writer.pfc_frames(&[frame, PfcRecord { port: 4, pause: false, ..frame }]).unwrap();
         writer.flows(&[fixture::endless(0, 25_000_000)]).unwrap();
+        writer.reality(fixture::reality(0.005)).unwrap();
         let delivered = flows.iter().map(|f| f.delivered_bytes).sum::<u64>() + 25_000_000;
         writer.finish(fixture::end(delivered)).unwrap()
     }
@@ -524,6 +557,10 @@ mod tests {
         assert!(frames.ends_with("\n2101,h0,host,h0->s0,1,3,pause\n2101,s0,switch,s0->s1#0,3,3,resume\n"), "{frames}");
         assert_eq!(read(&out.join("pfc.parquet")).num_rows(), 2);
 
+        let live = fs::read_to_string(out.join("live.csv")).unwrap();
+        assert!(live.contains("\n1000,1,0.005,,,100\n2000,2,0.005,900,4000,200\n"), "{live}");
+        assert_eq!(read(&out.join("live.parquet")).num_rows(), 10);
+
         let csv = fs::read_to_string(out.join("flows.csv")).unwrap();
         assert!(csv.starts_with("flow_id,source,number,label,"));
         assert_eq!(csv.lines().count(), 51);
@@ -531,7 +568,7 @@ mod tests {
         assert_eq!(json["flows_total"], 50);
         assert_eq!(json["fct_us"]["p50"], 45.0);
         assert_eq!(json["episode"]["tree_us"], 300.0);
-        for file in ["scenario.toml", "report.html", "slowdown-mice.svg", "slowdown-mice.png"] {
+        for file in ["scenario.toml", "report.html", "slowdown-mice.svg", "slowdown-mice.png", "lateness.svg"] {
             assert!(out.join(file).is_file(), "{file} is missing");
         }
     }

@@ -9,8 +9,8 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use xoff_engine::Time;
-use xoff_fabric::activity::Activity;
-use xoff_fabric::capture::Frame;
+use xoff_fabric::activity::{Activity, PortsNow};
+use xoff_fabric::capture::{Frame, RawFrame};
 use xoff_fabric::plan::Plan;
 use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_fabric::simulation::Simulation;
@@ -35,7 +35,7 @@ pub struct Position<'a> {
     /// As [`xoff_fabric::record::Counters::packet_hops`], so far.
     pub packet_hops: u64,
     /// The network as it is now, for whoever wants to see more of it.
-    pub network: &'a dyn Simulation,
+    pub network: &'a dyn PortsNow,
 }
 
 /// Takes the records of a run as they come.
@@ -52,6 +52,10 @@ pub trait Sink {
     }
     /// Only if [`Keep::frames`].
     fn frames(&mut self, _: &[Frame]) -> io::Result<()> {
+        Ok(())
+    }
+    /// The same of a network that sends real bytes.
+    fn raw_frames(&mut self, _: &[RawFrame]) -> io::Result<()> {
         Ok(())
     }
     /// Once, at the end, and only if [`Keep::activity`].
@@ -96,7 +100,7 @@ pub fn drive(
     }
     let frames = keep.frames && !loaded.captures.is_empty();
     // Frames are captured in order, and what is asked and answered on open connections is written down as it happens.
-    let sources = sources(loaded, responses.as_ref());
+    let sources = watched_sources(loaded, responses.as_ref());
     let divisible = !frames && responses.is_none() && indivisible(loaded, &sources).is_none();
     let part_of = divisible.then(|| crew::cut(&plan));
     let mut world = world(loaded, plan, sources, part_of);
@@ -159,12 +163,12 @@ pub fn drive(
 
 /// The world of a loaded scenario, ready to run.
 pub fn build(loaded: &Loaded) -> Box<dyn Simulation> {
-    world(loaded, Arc::clone(&loaded.plan), sources(loaded, None), None)
+    world(loaded, Arc::clone(&loaded.plan), sources(loaded), None)
 }
 
 /// The same in parts, by the part of every node; the reason if it cannot be cut.
 pub fn build_in_parts(loaded: &Loaded, part_of: Vec<u16>) -> Result<Box<dyn Simulation>, &'static str> {
-    let sources = sources(loaded, None);
+    let sources = sources(loaded);
     match indivisible(loaded, &sources) {
         Some(why) => Err(why),
         None => Ok(world(loaded, Arc::clone(&loaded.plan), sources, Some(part_of))),
@@ -187,8 +191,12 @@ fn world(
     xoff_schemes::world(plan, &schemes, sources, part_of)
 }
 
-/// The sources of a scenario.
-fn sources(loaded: &Loaded, responses: Option<&Arc<Mutex<ResponseLog>>>) -> Vec<Box<dyn Source>> {
+/// The sources of a scenario, in order.
+pub fn sources(loaded: &Loaded) -> Vec<Box<dyn Source>> {
+    watched_sources(loaded, None)
+}
+
+fn watched_sources(loaded: &Loaded, responses: Option<&Arc<Mutex<ResponseLog>>>) -> Vec<Box<dyn Source>> {
     let mut first_label = 0;
     let mut sources: Vec<Box<dyn Source>> = Vec::with_capacity(loaded.traffic.len());
     for (index, traffic) in (0..).zip(&loaded.traffic) {
@@ -204,7 +212,7 @@ fn sources(loaded: &Loaded, responses: Option<&Arc<Mutex<ResponseLog>>>) -> Vec<
 }
 
 /// How many flows will run, if every source knows and none is endless.
-fn flows_expected(loaded: &Loaded) -> Option<f64> {
+pub fn flows_expected(loaded: &Loaded) -> Option<f64> {
     let mut sum = 0.0;
     for traffic in &loaded.traffic {
         if !traffic.expected.finite {

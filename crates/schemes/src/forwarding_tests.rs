@@ -86,6 +86,10 @@ impl Scheme for Recorder {
         note("frame_content");
         FrameContent::default()
     }
+    fn read_content(&self, _: &FrameContent) -> Option<u32> {
+        note("read_content");
+        Some(7)
+    }
 }
 
 #[deny(clippy::missing_trait_methods, reason = "a hook that is not written down is not tested")]
@@ -267,6 +271,10 @@ impl SwitchControl for Control {
         note("message frame_content");
         FrameContent::default()
     }
+    fn read_content(&self, _: &FrameContent) -> Option<u8> {
+        note("message read_content");
+        Some(7)
+    }
     fn on_timer(&mut self, _: Time, _: &impl Occupancy) {
         note("on_timer");
     }
@@ -390,12 +398,14 @@ fn switch_control<C: SwitchControl>(mut control: C) {
     assert_eq!(control.gate(now, 0, 0, Lanes::BOTH, &Empty), Lanes::FREE);
     assert!(control.detours() && control.choose(&packet, &[0, 1], &Empty) == 1);
     control.on_message(now, 0, &sent[0]);
-    SwitchControl::frame_content(&control, &sent[0]);
+    let content = SwitchControl::frame_content(&control, &sent[0]);
+    assert!(SwitchControl::read_content(&control, &content).is_some());
     SwitchControl::on_timer(&mut control, now, &Empty);
     assert_eq!(SwitchControl::timer(&control), Some(now));
     let packets = ["on_arrival", "on_transfer", "lane", "take_changed", "gate", "detours", "choose"];
-    let others = ["output_queue_bytes", "on_message", "message_bytes", "message frame_content", "on_timer", "timer"];
-    assert_called(&[&packets[..], &others[..]].concat());
+    let others = ["output_queue_bytes", "on_message", "message_bytes", "on_timer", "timer"];
+    let contents = ["message frame_content", "message read_content"];
+    assert_called(&[&packets[..], &others[..], &contents[..]].concat());
 }
 
 /// All of a scheme whose every hook should reach a recorder.
@@ -406,8 +416,9 @@ fn scheme<S: Scheme>(scheme: &S, feedback: &S::Feedback) {
     scheme.format();
     scheme.format_inter_domain();
     assert_eq!(scheme.notification_bytes(feedback), Some(99));
-    scheme.frame_content(feedback);
-    assert_called(&["controls_switches", "format", "format_inter_domain", "notification_bytes", "frame_content"]);
+    assert!(scheme.read_content(&scheme.frame_content(feedback)).is_some());
+    let formats = ["format", "format_inter_domain", "notification_bytes", "frame_content", "read_content"];
+    assert_called(&[&["controls_switches"], &formats[..]].concat());
     congestion_point(scheme.congestion_point(&queue()));
     notification_point(scheme.notification_point(&flow()));
     reaction_point(scheme.reaction_point(&flow()), feedback);

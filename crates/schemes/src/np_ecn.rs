@@ -103,6 +103,10 @@ impl Scheme for NpEcn {
     fn frame_content(&self, _: &Cnp) -> FrameContent {
         frame_content::cnp(frame_content::code::KIND, &[1], "congestion encountered".to_owned())
     }
+
+    fn read_content(&self, content: &FrameContent) -> Option<Cnp> {
+        (content.code == frame_content::code::KIND && content.bytes == [1]).then_some(Cnp)
+    }
 }
 
 impl NpEcn {

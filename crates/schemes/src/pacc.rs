@@ -132,6 +132,10 @@ impl Scheme for Pacc {
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         Rp { line_bps: of.line_rate.bps() as f64 }
     }
+    /// A plain CNP.
+    fn read_content(&self, content: &FrameContent) -> Option<Cnp> {
+        (content.carrier == Carrier::Cnp && content.code == 0).then_some(Cnp)
+    }
 }
 
 /// A standard CNP: section 2.

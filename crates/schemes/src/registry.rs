@@ -361,6 +361,9 @@ macro_rules! enums {
                         _ => unreachable!("a notification is of its own scheme"),
                     }
                 }
+                fn read_content(&self, content: &FrameContent) -> Option<AnyFeedback<$($g),*>> {
+                    match self { $(Any::$variant(scheme) => scheme.read_content(content).map(AnyFeedback::$variant)),* }
+                }
             }
 
             #[deny(clippy::missing_trait_methods, reason = "a wrapper that lacks a hook loses it without a word")]
@@ -457,6 +460,13 @@ macro_rules! enums {
                         })*
                         #[allow(unreachable_patterns)]
                         _ => unreachable!("one scheme of a run controls switches"),
+                    }
+                }
+                fn read_content(&self, content: &FrameContent) -> Option<AnyMessage<$($g),*>> {
+                    match self {
+                        $(AnySwitch::$variant(control) => {
+                            SwitchControl::read_content(control, content).map(AnyMessage::$variant)
+                        })*
                     }
                 }
                 fn on_timer(&mut self, now: Time, occupancy: &impl Occupancy) {

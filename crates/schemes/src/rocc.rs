@@ -135,6 +135,12 @@ impl Scheme for Rocc {
         let bytes = [rate_mbps.to_be_bytes(), fair.cp.to_be_bytes()].concat();
         frame_content::cnp(frame_content::code::FAIR_RATE, &bytes, format!("fair rate {rate_mbps} Mb/s"))
     }
+    fn read_content(&self, content: &FrameContent) -> Option<Fair> {
+        let number = |at| frame_content::number(&content.bytes, at);
+        let fair = Fair { rate_bps: f64::from(number(0)?) * 1e6, cp: number(4)? };
+        // A rate of zero would stop the flow for good.
+        (content.code == frame_content::code::FAIR_RATE && fair.rate_bps > 0.0).then_some(fair)
+    }
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         // Section 4: longer than a period and a delay, so that a live congestion point speaks first.
         let recovery = self.params.period * self.params.recovery_periods + of.max_base_rtt;

@@ -108,6 +108,12 @@ impl<T: Overlay> Scheme for Stack<T> {
             (Feedback::Base(_), None) => FrameContent::default(),
         }
     }
+
+    /// The two differ in carrier or code, unless the overlay's signals take the place of the base's.
+    fn read_content(&self, content: &FrameContent) -> Option<Self::Feedback> {
+        let base = || self.base.as_ref().filter(|_| !self.replaced)?.read_content(content);
+        self.own.read_content(content).map(Feedback::Own).or_else(|| base().map(Feedback::Base))
+    }
 }
 
 fn both(own: Format, base: Format) -> Format {

@@ -151,6 +151,14 @@ impl Scheme for Tcd {
         frame_content::cnp(frame_content::code::KIND, &[flag], says.to_owned())
     }
 
+    fn read_content(&self, content: &FrameContent) -> Option<Cnp> {
+        match (content.code, content.bytes.as_slice()) {
+            (frame_content::code::KIND, [1]) => Some(Cnp::Ce),
+            (frame_content::code::KIND, [0]) => Some(Cnp::Ue),
+            _ => None,
+        }
+    }
+
     fn notification_point(&self, _: &FlowFacts) -> Np {
         let base = self.base();
         Np {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use xoff_results::comparison::folder_of;
 use xoff_results::replay::{Replay, Resource};
 use xoff_scenario::Diagnostic;
 
@@ -172,7 +173,7 @@ fn find_runs(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Scheme and seed of the runs as the comparison lists them.
+/// Folder and seed of the runs as the comparison lists them.
 fn order_of(path: &Path) -> Vec<(String, u64)> {
     #[derive(Deserialize)]
     struct Listed {
@@ -181,7 +182,6 @@ fn order_of(path: &Path) -> Vec<(String, u64)> {
     let read = |marker: &str| fs::read_to_string(path.join(marker)).ok();
     let text = read("comparison.json").or_else(|| read("seeds.json")).unwrap_or_default();
     let listed: Option<Listed> = serde_json::from_str(&text).ok();
-    // As folders are named.
-    let name = |run: Head| (run.scheme.replace([':', '+'], "-"), run.seed);
+    let name = |run: Head| (folder_of(&run.scheme), run.seed);
     listed.map(|listed| listed.runs.into_iter().map(name).collect()).unwrap_or_default()
 }

@@ -3,49 +3,32 @@
 use crate::collection::Collection;
 use crate::page;
 use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::{self, Write};
-use xoff_scenario::Diagnostic;
+use xoff_results::page::policy;
+use xoff_results::refusal::Refusal;
 
 /// Flows of each run whose curves are in the file.
 pub const FLOWS_MOST: usize = 500;
-
-/// Why there is no file.
-pub enum Refusal {
-    /// The runs cannot be read.
-    Input(Vec<Diagnostic>),
-    /// The file cannot be written.
-    System(io::Error),
-}
-
-impl From<io::Error> for Refusal {
-    fn from(error: io::Error) -> Refusal {
-        Refusal::System(error)
-    }
-}
 
 /// Writes the file; the same runs give the same bytes.
 pub fn write(collection: &Collection, out: &mut dyn Write) -> Result<(), Refusal> {
     let (head, rest) = page::HTML.split_once(page::STYLE_TAG).ok_or_else(|| broken("style"))?;
     let (body, tail) = rest.split_once(page::SCRIPT_TAG).ok_or_else(|| broken("script"))?;
     // The document may run this script and nothing else, and asks nobody for anything.
-    let policy = format!(
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-{}'; \
-         style-src 'sha256-{}'; img-src data: blob:; base-uri 'none'; form-action 'none'\">",
-        include_str!("../assets/replay.js.sha256").trim(),
-        include_str!("../assets/replay.css.sha256").trim(),
-    );
+    let policy = policy(include_str!("../assets/replay.js.sha256"), include_str!("../assets/replay.css.sha256"));
+    let policy = format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">");
     write!(out, "{head}{policy}<style>{}</style>{body}", page::STYLE)?;
     // A script in the document does not wait for the rest of it, so it stands at its end.
     let (before, after) = tail.split_once("</body>").ok_or_else(|| broken("end"))?;
     out.write_all(before.as_bytes())?;
-    for path in collection.paths(FLOWS_MOST).map_err(Refusal::Input)? {
-        let Some(resource) = collection.resource(&path).map_err(Refusal::Input)? else { continue };
+    for path in collection.paths(FLOWS_MOST)? {
+        let Some(resource) = collection.resource(&path)? else { continue };
         let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
         gzip.write_all(resource.bytes())?;
-        let text = STANDARD.encode(gzip.finish()?);
+        let text = BASE64_STANDARD.encode(gzip.finish()?);
         writeln!(out, "<script type=\"application/octet-stream\" data-path=\"{path}\">{text}</script>")?;
     }
     write!(out, "<script>{}</script></body>{after}", page::SCRIPT)?;

@@ -424,6 +424,11 @@ fn flows_between_datacentres_carry_credits() {
     let data = run.frames("ends", "infiniband.bth.opcode <= 10", &fields);
     assert_eq!(data.len(), 20);
     assert!(data.iter().all(|frame| frame[0] == "2" && frame[3] == "0" && frame[4] == "1102"), "{data:?}");
+    // They leave their NIC at the time that they carry, which comes back from the near gateway.
+    let sent = run.frames("ends", "infiniband.bth.opcode <= 10", &["xoff.stamp_ns", "frame.time_epoch"]);
+    assert!(sent.iter().all(|frame| frame[1].ends_with(&format!(".{:09}", number(&frame[0])))), "{sent:?}");
+    let returned = run.frames("ends", "infiniband.bth.opcode == 129", &["xoff.stamp_ns"]);
+    assert!(returned.iter().all(|cnp| sent.iter().any(|frame| frame[0] == cnp[0])), "{returned:?}");
     let acks = run.frames("ends", "infiniband.bth.opcode == 17", &fields);
     assert_eq!(acks.len(), 20);
     for ack in &acks {

@@ -216,6 +216,7 @@ fn no_line_of_what_is_explained_is_wider_than_the_terminal() {
     for command in [
         "run",
         "compare",
+        "compare-live",
         "reproduce",
         "validate",
         "export",

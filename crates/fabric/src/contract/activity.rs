@@ -30,6 +30,12 @@ pub struct PortNow {
     pub paused: bool,
 }
 
+/// A network whose ports can be looked at while it runs.
+pub trait PortsNow {
+    /// What a port of the plan has done so far, and what it does now.
+    fn port_now(&self, port: u32) -> PortNow;
+}
+
 /// What a flow did in one window at whose end it was alive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowWindow {

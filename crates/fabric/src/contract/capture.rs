@@ -41,6 +41,23 @@ pub struct Frame {
     pub body: Body,
 }
 
+/// A frame at a captured port of a network that sends real bytes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RawFrame {
+    /// As [`Frame::capture`].
+    pub capture: u32,
+    /// As [`Frame::at`].
+    pub at: Time,
+    /// As [`Frame::port`].
+    pub port: u32,
+    /// From the Ethernet header on, without the FCS; all of them, or only the first.
+    pub bytes: Vec<u8>,
+    /// As [`Frame::frame_bytes`].
+    pub frame_bytes: u16,
+    /// What is known of it beside its bytes; may be empty.
+    pub comment: String,
+}
+
 /// What a frame carries, by its kind.
 #[derive(Clone, Debug)]
 pub enum Body {

@@ -159,9 +159,14 @@ pub trait SwitchControl {
     fn message_bytes(&self, _message: &Self::Message) -> u32 {
         64
     }
-    /// How a message looks in its frame; only captures ask.
+    /// How a message looks in its frame; only who makes bytes of frames asks.
     fn frame_content(&self, _message: &Self::Message) -> FrameContent {
         FrameContent::default()
+    }
+    /// The inverse, as exact as the frame is, without regard to the words; `None` if it is not a message
+    /// that may come here.
+    fn read_content(&self, _content: &FrameContent) -> Option<Self::Message> {
+        None
     }
 
     /// The time named by [`SwitchControl::timer`] has come; gates may have opened.

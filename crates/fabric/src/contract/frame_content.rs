@@ -1,6 +1,6 @@
 //! How a scheme's own messages look in frames.
 
-/// How the content of a scheme's own message looks in a frame. Only captures ask.
+/// How the content of a scheme's own message looks in a frame. Only who makes bytes of frames asks.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FrameContent {
     /// The packet around it.

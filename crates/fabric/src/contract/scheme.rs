@@ -67,10 +67,16 @@ pub trait Scheme: Send + Sync {
         None
     }
 
-    /// How the content of a notification, or of feedback in an ACK, looks in its frame. Only captures
-    /// ask.
+    /// How the content of a notification, or of feedback in an ACK, looks in its frame. Only who makes
+    /// bytes of frames asks.
     fn frame_content(&self, _: &Self::Feedback) -> FrameContent {
         FrameContent::default()
+    }
+
+    /// The inverse, as exact as the frame is, without regard to the words; `None` if it is not a content
+    /// of this scheme.
+    fn read_content(&self, _: &FrameContent) -> Option<Self::Feedback> {
+        None
     }
 }
 
@@ -283,6 +289,13 @@ impl Hooks {
     pub const fn has(self, other: Hooks) -> bool {
         self.0 & other.0 != 0
     }
+}
+
+/// What a congestion point knows its queue by ([`QueueFacts::queue`]): port of the network, class, and place of its
+/// scheme among those of the run.
+#[inline]
+pub fn queue_number(port: u32, class: u8, slot: usize) -> u64 {
+    (u64::from(port) * 8 + u64::from(class)) * 16 + slot as u64
 }
 
 /// The part that a queue, by [`QueueFacts::queue`], has in the identifier of a path.

@@ -1,7 +1,7 @@
 //! PFC arithmetic: headroom, thresholds and pause quanta.
 
 use crate::contract::scheme::{Format, Transport};
-use crate::network::plan::{Alpha, Direction, FrameSizes, HostSettings, Plan};
+use crate::network::plan::{Alpha, Direction, FrameSizes, Headroom, HostSettings, PfcSettings, Plan, Thresholds, peer};
 use xoff_engine::{BitRate, Grain, LinkRate, Span};
 
 /// Bytes that may still arrive at an ingress after it passed XOFF, so that none is dropped.
@@ -35,6 +35,56 @@ fn speedup(rate: BitRate, shortest_wire_bytes: u32, grain: Grain) -> f64 {
         Grain::Exact => 1.0,
         _ => 1.0 + 1_000.0 / grain.duration(shortest_wire_bytes, rate.bps() as f64).ps().max(1_000) as f64,
     }
+}
+
+/// What a port of a switch has for each lossless class of what comes in by it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Ingress {
+    /// Static thresholds; zero where they are dynamic.
+    pub xoff_bytes: u64,
+    /// RESUME at or below it; zero where thresholds are dynamic.
+    pub xon_bytes: u64,
+    /// Share of the free pool; zero where thresholds are static.
+    pub alpha: f64,
+    /// What it may take beyond the threshold.
+    pub headroom_bytes: u64,
+    /// What it has for itself, headroom aside: up to a static threshold, or the reserve.
+    pub promised_bytes: u64,
+}
+
+/// What `port` of a switch with these settings has; `mtu_wire_bytes` is the largest packet of the run.
+pub fn ingress(plan: &Plan, settings: &PfcSettings, port: u32, mtu_wire_bytes: u32) -> Ingress {
+    let (outgoing, incoming) = (&plan.slowest(port), &plan.fastest(peer(port)));
+    let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
+    let headroom_bytes = match settings.headroom {
+        Headroom::Auto => required_headroom(incoming, outgoing, mtu_wire_bytes, &sizes, plan.model.grain),
+        Headroom::Bytes(bytes) => bytes,
+        Headroom::Bdps(bdps) => bytes_on_wire(incoming) * u64::from(bdps),
+    };
+    match settings.thresholds {
+        Thresholds::Static { xoff_bytes, xon_bytes } => {
+            Ingress { xoff_bytes, xon_bytes, alpha: 0.0, headroom_bytes, promised_bytes: xoff_bytes }
+        }
+        Thresholds::Dynamic { alpha, reserve_bytes, .. } => Ingress {
+            xoff_bytes: 0,
+            xon_bytes: 0,
+            alpha: alpha_at(alpha, incoming.rate),
+            headroom_bytes,
+            promised_bytes: reserve_bytes,
+        },
+    }
+}
+
+/// What is taken off the shared pool of a switch for one of its ports.
+pub fn set_aside(plan: &Plan, settings: &PfcSettings, ingress: &Ingress) -> u64 {
+    let lossless = plan.classes.list.iter().filter(|class| class.lossless).count() as u64;
+    settings.set_aside.times(lossless) * (ingress.headroom_bytes + ingress.promised_bytes)
+}
+
+/// What lossy traffic may take of a buffer of which so much is shared: never what lossless classes were promised; where
+/// the promise already exceeds the buffer, control packets still need somewhere to be.
+pub fn lossy_bytes(shared_bytes: u64, buffer_bytes: u64) -> u64 {
+    shared_bytes.max(buffer_bytes / 16)
 }
 
 /// Wire bytes of the largest data packet any host sends, before what a scheme adds.

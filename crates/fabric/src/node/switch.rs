@@ -65,12 +65,6 @@ impl Switch {
     }
 }
 
-/// What a congestion point knows its queue by ([`QueueFacts::queue`](crate::contract::scheme::QueueFacts)).
-#[inline]
-pub(crate) fn queue_number(port_name: u32, class: u8, slot: usize) -> u64 {
-    (u64::from(port_name) * 8 + u64::from(class)) * 16 + slot as u64
-}
-
 /// The bytes above which an ingress would ask its upstream to stop now.
 pub(crate) fn xoff_now(switch: &Switch, account: &Account) -> u64 {
     if !switch.is_dynamic() {

@@ -6,7 +6,9 @@
 
 use crate::contract::packet::{BACKWARD, Ecn, IntHop, Kind, NO_EXTRA, Packet, TRANSIT};
 use crate::contract::record::{Failure, LosslessDrop};
-use crate::contract::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme, name_in_path};
+use crate::contract::scheme::{
+    CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme, name_in_path, queue_number,
+};
 use crate::flow::identity::Card;
 use crate::id::{AccountId, CpId, PortId, QueueId, SwitchId};
 use crate::network::pfc;
@@ -14,7 +16,7 @@ use crate::network::plan::peer;
 use crate::node::port::{
     AT_HOST, AWAITED, CHECKS, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_VOQS, Storm,
 };
-use crate::node::switch::{Rule, charge_latched, dynamic_threshold, queue_number, xoff_now};
+use crate::node::switch::{Rule, charge_latched, dynamic_threshold, xoff_now};
 use crate::part::{Part, kind};
 use xoff_engine::Time;
 

@@ -1,7 +1,7 @@
 //! From a plan to a world: nodes, ports, buffers, accounts and congestion points, all at once.
 
 use crate::contract::record::Counters;
-use crate::contract::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme};
+use crate::contract::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme, queue_number};
 use crate::contract::traffic::Source;
 use crate::id::{AccountId, CpId, HostId, PortId, SenderId, SwitchId};
 use crate::network::domain;
@@ -9,8 +9,8 @@ use crate::network::extent;
 use crate::network::payload_paths::PayloadPaths;
 use crate::network::pfc::{self, largest_wire_bytes};
 use crate::network::plan::{
-    BaseRtt, Fault, FaultKind, FrameSizes, Headroom, Link, NicScheduler, NodeKind, Plan, Random, Service, Spill,
-    Thresholds, Ties, peer,
+    BaseRtt, Fault, FaultKind, FrameSizes, Link, NicScheduler, NodeKind, Plan, Random, Service, Spill, Thresholds,
+    Ties, peer,
 };
 use crate::network::route::Routes;
 use crate::node::host::Host;
@@ -19,7 +19,7 @@ use crate::node::port::{
     TO_HOST,
 };
 use crate::node::scan::Scan;
-use crate::node::switch::{Rule, Switch, queue_number};
+use crate::node::switch::{Rule, Switch};
 use crate::part::Part;
 use crate::part::agenda::Agenda;
 use crate::part::mail::{Exit, Post};
@@ -522,33 +522,17 @@ fn new_accounts(
         let settings = &plan.switches[switch.profile as usize].pfc;
         let mut reserved = 0;
         for &port in &switch.ports {
-            let name = names[port.index()];
-            let (outgoing, incoming) = (&plan.slowest(name), &plan.fastest(peer(name)));
-            let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
-            let headroom = match settings.headroom {
-                Headroom::Auto => pfc::required_headroom(incoming, outgoing, mtu_wire_bytes, &sizes, plan.model.grain),
-                Headroom::Bytes(bytes) => bytes,
-                Headroom::Bdps(bdps) => pfc::bytes_on_wire(incoming) * u64::from(bdps),
-            };
-            let lossless = plan.classes.list.iter().filter(|class| class.lossless).count() as u64;
-            let promised = match settings.thresholds {
-                Thresholds::Static { xoff_bytes, .. } => xoff_bytes,
-                Thresholds::Dynamic { reserve_bytes, .. } => reserve_bytes,
-            };
-            reserved += settings.set_aside.times(lossless) * (headroom + promised);
+            let ingress = pfc::ingress(plan, settings, names[port.index()], mtu_wire_bytes);
+            reserved += pfc::set_aside(plan, settings, &ingress);
             for (class, spec) in plan.classes.list.iter().enumerate() {
-                let (xoff, xon, alpha) = match settings.thresholds {
-                    Thresholds::Static { xoff_bytes, xon_bytes } => (xoff_bytes, xon_bytes, 0.0),
-                    Thresholds::Dynamic { alpha, .. } => (0, 0, pfc::alpha_at(alpha, incoming.rate)),
-                };
                 accounts.push(Account {
                     bytes: 0,
                     peak_bytes: 0,
-                    xoff_bytes: xoff,
-                    xon_bytes: xon,
-                    headroom_bytes: if spec.lossless { headroom } else { 0 },
+                    xoff_bytes: ingress.xoff_bytes,
+                    xon_bytes: ingress.xon_bytes,
+                    headroom_bytes: if spec.lossless { ingress.headroom_bytes } else { 0 },
                     in_headroom: 0,
-                    alpha,
+                    alpha: ingress.alpha,
                     lowest_xoff: u64::MAX,
                     port,
                     class: class as u8,
@@ -559,9 +543,7 @@ fn new_accounts(
             }
         }
         switch.shared_bytes = switch.buffer_bytes.saturating_sub(reserved);
-        // Lossy traffic may never take what lossless classes were promised; where the promise
-        // already exceeds the buffer, control packets still need somewhere to be.
-        switch.lossy_bytes = switch.shared_bytes.max(switch.buffer_bytes / 16);
+        switch.lossy_bytes = pfc::lossy_bytes(switch.shared_bytes, switch.buffer_bytes);
     }
     accounts
 }

@@ -4,7 +4,7 @@
 //! crate that lists the schemes, and a program that adds one of its own brings a world of its own. One call is
 //! thousands of events, so the indirection costs nothing.
 
-use crate::contract::activity::{Activity, PortNow};
+use crate::contract::activity::{Activity, PortNow, PortsNow};
 use crate::contract::capture::Capture;
 use crate::contract::record::{Failure, Holdings, PortReport, StormRecord};
 use crate::contract::scheme::Scheme;
@@ -16,7 +16,7 @@ use std::ops::DerefMut;
 
 /// A run that can be driven. Its records and counters are those of its [`RunState`]; who knows its world can go back to
 /// that, by [`Any`].
-pub trait Simulation: DerefMut<Target = RunState> + Any + Send {
+pub trait Simulation: DerefMut<Target = RunState> + PortsNow + Any + Send {
     /// [`World::run_with`].
     fn run_with(&mut self, max_events: u64, crew: &dyn Crew) -> Progress;
     /// [`World::fail`].
@@ -31,8 +31,6 @@ pub trait Simulation: DerefMut<Target = RunState> + Any + Send {
     fn taps(&self) -> &Taps;
     /// [`World::taps_mut`].
     fn taps_mut(&mut self) -> &mut Taps;
-    /// [`World::port_now`].
-    fn port_now(&self, port: u32) -> PortNow;
     /// [`World::port_reports`].
     fn port_reports(&mut self) -> Vec<PortReport>;
     /// [`World::storm_records`].
@@ -87,9 +85,6 @@ impl<S: Scheme + 'static> Simulation for World<S> {
     fn taps_mut(&mut self) -> &mut Taps {
         World::taps_mut(self)
     }
-    fn port_now(&self, port: u32) -> PortNow {
-        World::port_now(self, port)
-    }
     fn port_reports(&mut self) -> Vec<PortReport> {
         World::port_reports(self)
     }
@@ -116,5 +111,11 @@ impl<S: Scheme + 'static> Simulation for World<S> {
     }
     fn shorten_windows(&mut self, by: u64) {
         World::shorten_windows(self, by);
+    }
+}
+
+impl<S: Scheme> PortsNow for World<S> {
+    fn port_now(&self, port: u32) -> PortNow {
+        World::port_now(self, port)
     }
 }

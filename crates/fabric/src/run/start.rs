@@ -73,7 +73,7 @@ impl<S: Scheme> World<S> {
         let card = Card {
             id: birth.id,
             name: birth.identity as u32,
-            ends: identity::ends(&spec),
+            ends: identity::ends(spec.src, spec.dst),
             weight: spec.weight,
             scheme: spec.scheme,
             presence: PresenceId::NONE,

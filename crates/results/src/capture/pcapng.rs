@@ -38,7 +38,10 @@ pub struct Interface<'a> {
 pub struct Packet<'a> {
     pub interface: u32,
     pub nanoseconds: u64,
+    /// All of the frame, or its first bytes.
     pub bytes: &'a [u8],
+    /// Bytes of the whole frame.
+    pub length: usize,
     /// Bytes to keep of it, or [`WHOLE`].
     pub snap_bytes: u32,
     pub comment: &'a str,
@@ -74,12 +77,12 @@ impl<W: Write> Pcapng<W> {
     }
 
     pub fn packet(&mut self, packet: &Packet<'_>) -> io::Result<()> {
-        let length = packet.bytes.len();
-        let kept = if packet.snap_bytes == WHOLE { length } else { length.min(packet.snap_bytes as usize) };
+        let held = packet.bytes.len();
+        let kept = if packet.snap_bytes == WHOLE { held } else { held.min(packet.snap_bytes as usize) };
         self.word(packet.interface);
         self.time(packet.nanoseconds);
         self.word(kept as u32);
-        self.word(length as u32);
+        self.word(packet.length.max(held) as u32);
         self.block.extend_from_slice(&packet.bytes[..kept]);
         self.align();
         self.option(COMMENT, packet.comment.as_bytes());
@@ -171,6 +174,7 @@ mod tests {
             interface: 0,
             nanoseconds: 0x1_0000_0002,
             bytes: &[1, 2, 3, 4, 5],
+            length: 5,
             snap_bytes: 4,
             comment: "hello",
         };

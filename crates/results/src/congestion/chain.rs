@@ -5,8 +5,8 @@
 //! other, the stop is *propagated*: it exists because of the stop further down. If none does, the
 //! congestion is in the switch itself, and the stop is the *root* of a tree.
 
-use super::stops::Stop;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use super::stops::{OfQueue, Stop};
+use std::collections::BTreeMap;
 use xoff_engine::{Span, Time};
 
 /// Life of a flow, as far as the network is concerned.
@@ -36,13 +36,13 @@ pub type NextHops = BTreeMap<(u32, u8), BTreeMap<u32, Vec<(Time, Time)>>>;
 /// One link for each stop. `stops` are in the order of their beginnings, `lives` in that of their
 /// starts. `delay` is the least time from the beginning of a stop until the egress obeys: zero if
 /// beginnings are arrivals.
-pub fn links<'a>(stops: &[Stop], lives: impl Iterator<Item = Life<'a>>, delay: impl Fn(u32) -> Span) -> Vec<Link> {
-    let stopped: HashSet<(u32, u8)> = stops.iter().map(|stop| (stop.port, stop.priority)).collect();
-    let next_hops = next_hops(lives, |by, next| stopped.contains(&by) && stopped.contains(&next));
-    let mut of_queue: HashMap<(u32, u8), Vec<u32>> = HashMap::new();
-    for (index, stop) in (0u32..).zip(stops) {
-        of_queue.entry((stop.port, stop.priority)).or_default().push(index);
-    }
+pub fn links<'a>(
+    stops: &[Stop],
+    of_queue: &OfQueue,
+    lives: impl Iterator<Item = Life<'a>>,
+    delay: impl Fn(u32) -> Span,
+) -> Vec<Link> {
+    let next_hops = next_hops(lives, |by, next| of_queue.contains_key(&by) && of_queue.contains_key(&next));
     let mut links: Vec<Link> = Vec::with_capacity(stops.len());
     for (index, stop) in (0u32..).zip(stops) {
         let at = stop.decided.unwrap_or(stop.from);
@@ -98,7 +98,7 @@ pub fn alive_at(alive: &[(Time, Time)], at: Time) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::stops::Ended;
+    use super::super::stops::{Ended, of_queue};
     use super::*;
 
     fn stop(port: u32, from: u64, until: u64) -> Stop {
@@ -112,7 +112,10 @@ mod tests {
         let lives = [(&[0, 2, 4][..], flow_end), (&[0, 8][..], 100)];
         let lives =
             lives.iter().map(|&(path, end)| Life { start: Time::ZERO, end: Time::from_us(end), priority: 3, path });
-        links(stops, lives, |_| Span::from_us(1)).into_iter().map(|l| (l.causes, l.root, l.depth)).collect()
+        links(stops, &of_queue(stops), lives, |_| Span::from_us(1))
+            .into_iter()
+            .map(|l| (l.causes, l.root, l.depth))
+            .collect()
     }
 
     #[test]

@@ -50,6 +50,18 @@ impl Ended {
     }
 }
 
+/// The stops of each queue, by their numbers, in order of time. Those of one queue do not overlap.
+pub type OfQueue = HashMap<(u32, u8), Vec<u32>>;
+
+/// Sorts stops by their queues.
+pub fn of_queue(stops: &[Stop]) -> OfQueue {
+    let mut of_queue = OfQueue::new();
+    for (index, stop) in (0u32..).zip(stops) {
+        of_queue.entry((stop.port, stop.priority)).or_default().push(index);
+    }
+    of_queue
+}
+
 /// Where the times of the stops come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Times {

@@ -3,7 +3,7 @@
 use super::chain::{self, Life, Link, NextHops};
 use super::flows::Flows;
 use super::network::Network;
-use super::stops::{Stop, Times};
+use super::stops::{OfQueue, Stop, Times, of_queue};
 use super::{end_of, stops};
 use crate::read::RunDirectory;
 use std::collections::{HashMap, HashSet};
@@ -13,6 +13,7 @@ use xoff_scenario::{Diagnostic, Loaded};
 /// All trees of a run.
 pub struct Trees {
     pub stops: Vec<Stop>,
+    pub of_queue: OfQueue,
     /// One for each stop.
     pub links: Vec<Link>,
     pub times: Times,
@@ -22,8 +23,9 @@ impl Trees {
     pub fn read(run: &RunDirectory, loaded: &Loaded, network: &Network, flows: &Flows) -> Result<Trees, Diagnostic> {
         let (stops, times) = stops(run, loaded, network)?;
         let delay = |port: u32| if times == Times::Arrivals { Span::ZERO } else { network.pause_travel(port) };
-        let links = chain::links(&stops, lives(flows, end_of(run)), delay);
-        Ok(Trees { stops, links, times })
+        let of_queue = of_queue(&stops);
+        let links = chain::links(&stops, &of_queue, lives(flows, end_of(run)), delay);
+        Ok(Trees { stops, of_queue, links, times })
     }
 
     /// By root: the egress whose queue is why its switch stopped others, if flows that came by the stopped one went

@@ -39,17 +39,11 @@ pub struct Hold {
 pub struct Holds<'a> {
     trees: &'a Trees,
     roots: &'a HashMap<u32, Option<u32>>,
-    /// By queue, in order of time; the stops of one queue do not overlap.
-    of_queue: HashMap<(u32, u8), Vec<u32>>,
 }
 
 impl<'a> Holds<'a> {
     pub fn new(trees: &'a Trees, roots: &'a HashMap<u32, Option<u32>>) -> Holds<'a> {
-        let mut of_queue: HashMap<(u32, u8), Vec<u32>> = HashMap::new();
-        for (index, stop) in (0u32..).zip(&trees.stops) {
-            of_queue.entry((stop.port, stop.priority)).or_default().push(index);
-        }
-        Holds { trees, roots, of_queue }
+        Holds { trees, roots }
     }
 
     /// In order of their beginnings.
@@ -57,7 +51,7 @@ impl<'a> Holds<'a> {
         let (start, end, path) = (flow.start, flow.network_end(end), flows.path(flow));
         let mut holds = Vec::new();
         for &port in path {
-            let Some(own) = self.of_queue.get(&(port, flow.priority)) else { continue };
+            let Some(own) = self.trees.of_queue.get(&(port, flow.priority)) else { continue };
             let first = own.partition_point(|&stop| self.trees.stops[stop as usize].until <= start);
             for &index in &own[first..] {
                 let stop = &self.trees.stops[index as usize];

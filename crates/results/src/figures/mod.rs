@@ -1,6 +1,6 @@
 //! Figures of a run, a comparison or an experiment, as SVG, PNG and PDF from one drawing, and as data.
 //!
-//! `choose` and `flows` say which figures there are, [`chart`] is what a figure shows, `layout` where
+//! `choose`, `flows` and `reality` say which figures there are, [`chart`] is what a figure shows, `layout` where
 //! its parts go, `draw`, `bars` and `quoted` put it on any backend, `bitmap` makes a file of pixels, `recorder`, `glyphs`
 //! and `document` one of vectors, `data` says the same to scripts, `ticks` chooses the numbers at the axes, [`colour`] the
 //! colours and dashes.
@@ -19,6 +19,7 @@ mod glyphs;
 mod layout;
 pub mod path;
 mod quoted;
+mod reality;
 mod recorder;
 pub(crate) mod ticks;
 pub mod tree;
@@ -26,6 +27,7 @@ pub mod tree;
 pub use choose::{of_comparison, of_run};
 pub use data::json_text;
 pub use draw::{pdf, png, svg};
+pub use reality::of_reality;
 
 use crate::files::disk;
 use chart::Chart;

@@ -1,7 +1,8 @@
 //! Writes manifests, and enters what is added to a directory later.
 
 use super::manifest::{Manifest, NAME};
-use super::whole::{self, Present};
+use super::whole::{self, Pending, Present};
+use std::io::{BufWriter, IntoInnerError};
 use std::path::Path;
 use std::{fs, io};
 
@@ -9,6 +10,27 @@ use std::{fs, io};
 pub(super) fn write(manifest: &Manifest, dir: &Path) -> io::Result<()> {
     let text = serde_json::to_string_pretty(manifest).map_err(io::Error::other)?;
     whole::write(&dir.join(NAME), format!("{text}\n").as_bytes(), Present::Replace)
+}
+
+/// Writes a file that is made of the result in `dir`; it appears when it is complete. Within that directory it is entered
+/// as added, and takes the place of an earlier one. What `fill` gives, and the length of the file.
+pub fn add<T, E: From<io::Error>>(
+    dir: &Path,
+    file: &Path,
+    present: Present,
+    fill: impl FnOnce(&mut BufWriter<Pending>) -> Result<T, E>,
+) -> Result<(T, u64), E> {
+    let present = if lists(dir, file) { Present::Replace } else { present };
+    if present == Present::Refuse && file.exists() && !file.is_dir() {
+        return Err(whole::taken(file).into());
+    }
+    let mut out = BufWriter::new(Pending::create(file)?);
+    let made = fill(&mut out)?;
+    let out = out.into_inner().map_err(IntoInnerError::into_error)?;
+    let bytes = out.sync()?;
+    announce(dir, file)?;
+    out.commit(present)?;
+    Ok((made, bytes))
 }
 
 /// Whether the manifest of `dir` has `file`, which is a path within it, as something that was added later.

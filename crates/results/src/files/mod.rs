@@ -15,12 +15,14 @@ pub mod notes;
 pub mod ours;
 pub mod partials;
 mod place;
+pub(crate) mod scratch;
 pub(crate) mod staging;
 #[cfg(test)]
 mod tests;
 pub mod whole;
 pub mod workplace;
 
+pub use listing::add;
 pub use notes::note;
 pub use staging::Staging;
 pub use whole::Present;

@@ -7,26 +7,20 @@ use crate::congestion::flows::{Flow, Flows};
 use crate::congestion::stops::{Stop, Times};
 use crate::execute::execute;
 use crate::figures::tree::scene::{Node, Scene, Stopped, Way};
-use crate::files::disk;
+use crate::files::scratch;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
 use xoff_engine::Time;
 use xoff_engine::quantity::format_span;
 use xoff_scenario::{Diagnostic, Loaded};
 
 /// Makes a run, with its tables in a folder of their own for as long as it takes to look at them.
 pub fn scene_of(loaded: &Loaded, at: Option<Time>, names: &[String]) -> io::Result<Result<Scene, Vec<Diagnostic>>> {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let folder = std::env::temp_dir().join(format!("xoff-scene-{}-{number}", std::process::id()));
-    let made = execute(loaded, Some(&folder), |_| {});
-    let scene =
-        made.map(|_| Replay::open(&folder).and_then(|replay| replay.scene(at, names).map_err(|error| vec![error])));
-    if folder.exists() {
-        disk::remove_tree(&folder)?;
-    }
-    scene
+    scratch::with_folder("scene", |folder| {
+        let run = folder.join("run");
+        execute(loaded, Some(&run), |_| {})?;
+        Ok(Replay::open(&run).and_then(|replay| replay.scene(at, names).map_err(|error| vec![error])))
+    })
 }
 
 impl Replay {

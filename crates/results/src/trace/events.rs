@@ -1,6 +1,5 @@
 //! What is written, in order of time.
 
-use super::Refusal;
 use super::encoder::{Attached, Encoder, Note, Value};
 use super::samples::{self, Step, Steps};
 use super::tracks::{FlowName, RUN, Side, Tracks};
@@ -11,6 +10,7 @@ use crate::congestion::stops::{Stop, Times};
 use crate::congestion::tree::Trees;
 use crate::congestion::{from_us, known_port};
 use crate::read::RunDirectory;
+use crate::refusal::Refusal;
 use crate::{Summary, tables};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -74,7 +74,7 @@ impl<'a> Story<'a> {
         plan: &'a Plan,
         network: &'a Network,
         flows: &'a Flows,
-        Trees { stops, links, times }: Trees,
+        Trees { stops, links, times, .. }: Trees,
         end: Time,
     ) -> Story<'a> {
         let holds = holds(flows, &stops, network, end);
@@ -323,6 +323,10 @@ impl<'a> Story<'a> {
     }
 
     fn write_about<W: Write>(&self, encoder: &mut Encoder<W>, summary: &Summary, at: Time) -> io::Result<()> {
+        let clock = match summary.reality {
+            Some(_) => "the scenario's time in a live run, cut to whole nanoseconds",
+            None => "simulated time, cut to whole nanoseconds",
+        };
         let notes = [
             Note("scenario", Value::Text(&summary.name)),
             Note("scheme", Value::Text(&summary.scheme)),
@@ -332,7 +336,7 @@ impl<'a> Story<'a> {
             Note("flows", Value::Whole(summary.flows_total)),
             Note("pauses", Value::Whole(self.stops.len() as u64)),
             Note("pause_times", Value::Text(self.times.words())),
-            Note("clock", Value::Text("simulated time, cut to whole nanoseconds")),
+            Note("clock", Value::Text(clock)),
             Note("counters", Value::Text("means are drawn over the interval they describe")),
         ];
         encoder.instant(at, RUN, "about this trace", &notes)

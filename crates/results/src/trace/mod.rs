@@ -16,13 +16,11 @@ use crate::congestion;
 use crate::congestion::flows::Flows;
 use crate::congestion::network::Network;
 use crate::congestion::tree::Trees;
-use crate::files::listing;
-use crate::files::whole::{self, Pending, Present};
+use crate::files::{self, Present};
 use crate::read::RunDirectory;
+use crate::refusal::Refusal;
 use encoder::Encoder;
-use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use xoff_scenario::Diagnostic;
 
 /// What was written.
 #[derive(Clone, Debug)]
@@ -47,31 +45,6 @@ pub struct Written {
     pub pause_times: &'static str,
 }
 
-/// Why there is no trace.
-#[derive(Debug)]
-pub enum Refusal {
-    /// The run directory cannot be read.
-    Input(Vec<Diagnostic>),
-    /// The trace cannot be written.
-    System(io::Error),
-}
-
-impl From<Diagnostic> for Refusal {
-    fn from(diagnostic: Diagnostic) -> Refusal {
-        Refusal::Input(vec![diagnostic])
-    }
-}
-impl From<Vec<Diagnostic>> for Refusal {
-    fn from(diagnostics: Vec<Diagnostic>) -> Refusal {
-        Refusal::Input(diagnostics)
-    }
-}
-impl From<io::Error> for Refusal {
-    fn from(error: io::Error) -> Refusal {
-        Refusal::System(error)
-    }
-}
-
 /// Writes the trace of a run; the file appears when it is complete. In the run's own directory it takes
 /// the place of an earlier one.
 pub fn write(run: &RunDirectory, out: &Path, present: Present) -> Result<Written, Refusal> {
@@ -83,16 +56,12 @@ pub fn write(run: &RunDirectory, out: &Path, present: Present) -> Result<Written
     let times = trees.times;
     let story = events::Story::new(run, &loaded.plan, &network, &flows, trees, end);
 
-    let present = if listing::lists(run.path(), out) { Present::Replace } else { present };
-    if present == Present::Refuse && out.exists() && !out.is_dir() {
-        return Err(whole::taken(out).into());
-    }
-    let mut encoder = Encoder::new(BufWriter::new(Pending::create(out)?));
-    let samples = story.write(&mut encoder)?;
-    let file = encoder.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
-    let bytes = file.sync()?;
-    listing::announce(run.path(), out)?;
-    file.commit(present)?;
+    let (samples, bytes) = files::add(run.path(), out, present, |out| {
+        let mut encoder = Encoder::new(out);
+        let samples = story.write(&mut encoder)?;
+        encoder.finish()?;
+        Ok::<_, Refusal>(samples)
+    })?;
     Ok(Written {
         file: out.to_owned(),
         bytes,

@@ -2,6 +2,7 @@
 
 use super::all_to_all::AllToAll;
 use super::batch::Batch;
+use super::flow::Template;
 use super::incast::Incast;
 use super::on_off::OnOff;
 use super::poisson::Poisson;
@@ -57,12 +58,36 @@ impl TrafficPlan {
     pub(crate) fn probed(&self, label: u32) -> bool {
         match &self.generator {
             Generator::Listed(flows) => flows.iter().any(|flow| flow.spec.probed && flow.spec.label == label),
-            Generator::Batch(of) => of.template.probed,
-            Generator::Poisson(of) => of.template.probed,
-            Generator::Incast(of) => of.template.probed,
-            Generator::AllToAll(of) => of.template.probed,
-            Generator::OnOff(of) => of.template.probed,
-            Generator::Reads(of) => of.template.probed,
+            _ => self.template().is_some_and(|template| template.probed),
+        }
+    }
+
+    /// Whether a flow of it has a path of its own.
+    pub fn pins_paths(&self) -> bool {
+        match &self.generator {
+            Generator::Listed(flows) => flows.iter().any(|flow| flow.spec.path.is_some()),
+            _ => self.template().is_some_and(|template| template.path.is_some()),
+        }
+    }
+
+    /// Whether a flow of it deserves another share than others.
+    pub fn has_weights(&self) -> bool {
+        match &self.generator {
+            Generator::Listed(flows) => flows.iter().any(|flow| flow.spec.weight != 1),
+            _ => self.template().is_some_and(|template| template.weight != 1),
+        }
+    }
+
+    /// What all its flows share; `None` where they are listed one by one.
+    fn template(&self) -> Option<&Template> {
+        match &self.generator {
+            Generator::Listed(_) => None,
+            Generator::Batch(of) => Some(&of.template),
+            Generator::Poisson(of) => Some(&of.template),
+            Generator::Incast(of) => Some(&of.template),
+            Generator::AllToAll(of) => Some(&of.template),
+            Generator::OnOff(of) => Some(&of.template),
+            Generator::Reads(of) => Some(&of.template),
         }
     }
 

@@ -124,6 +124,11 @@ impl Scheme for Dcqcn {
             Variant::Nic => Rp::Nic(nic::Rp::new(params, rates), params.notify),
         }
     }
+
+    /// A plain CNP.
+    fn read_content(&self, content: &FrameContent) -> Option<Cnp> {
+        (content.carrier == Carrier::Cnp && content.code == 0).then_some(Cnp)
+    }
 }
 
 fn bdp_bytes(rate: BitRate, rtt: Span) -> f64 {

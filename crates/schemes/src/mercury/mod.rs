@@ -196,6 +196,11 @@ impl Scheme for Mercury {
         )
     }
 
+    fn read_content(&self, content: &FrameContent) -> Option<Cnp> {
+        let window_bytes = frame_content::number(&content.bytes, 0)?;
+        (content.code == frame_content::code::WINDOW).then_some(Cnp { window_bytes })
+    }
+
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         let base_rtt = self.base_rtt(of.max_base_rtt);
         let floor_bytes = self.params.window_floor * u64::from(of.mtu_bytes);

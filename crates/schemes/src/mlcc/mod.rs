@@ -197,15 +197,16 @@ impl Scheme for Mlcc {
 
     fn frame_content(&self, feedback: &Feedback) -> FrameContent {
         match feedback {
-            Feedback::SwitchInt(int) => {
-                let says = "telemetry up to the near gateway".to_owned();
-                frame_content::cnp(
-                    frame_content::code::GATEWAY_TELEMETRY,
-                    &frame_content::telemetry(&int.stack()),
-                    says,
-                )
-            }
+            Feedback::SwitchInt(int) => int.frame_content(),
             Feedback::InAck(in_ack) => in_ack.frame_content(),
+        }
+    }
+
+    fn read_content(&self, content: &FrameContent) -> Option<Feedback> {
+        match content.code {
+            frame_content::code::GATEWAY_TELEMETRY => SwitchInt::read(&content.bytes).map(Feedback::SwitchInt),
+            frame_content::code::CREDIT => AckFeedback::read(&content.bytes).map(Feedback::InAck),
+            _ => None,
         }
     }
 }
@@ -245,6 +246,11 @@ impl AckFeedback {
         bytes.extend([credit_mbps, advertised_mbps].into_iter().flat_map(u32::to_be_bytes));
         let says = format!("credit {credit} of {credit_mbps} Mb/s, advertised {advertised_mbps} Mb/s");
         frame_content::cnp(frame_content::code::CREDIT, &bytes, says)
+    }
+    fn read(bytes: &[u8]) -> Option<AckFeedback> {
+        let credit = u16::from_be_bytes(*bytes.first_chunk()?);
+        let mbps = |at| frame_content::number(bytes, at);
+        Some(AckFeedback { credit, credit_mbps: mbps(2)?, advertised_mbps: mbps(6)? })
     }
     fn credit_bps(&self) -> f64 {
         f64::from(self.credit_mbps) * 1e6

@@ -4,10 +4,12 @@
 use super::Feedback;
 use super::law::Law;
 use crate::parts::flow_table::FlowTable;
+use crate::parts::frame_content::{CNP_BYTES, cnp, code};
 use crate::parts::int::{IntPoint, Precision};
+use crate::parts::int_header::{TELEMETRY_BYTES, telemetry, telemetry_from, time_of};
 use xoff_engine::{Span, Time};
 use xoff_fabric::packet::{IntHop, IntStack};
-use xoff_fabric::scheme::{CongestionPoint, Hooks, Mark, PacketFacts, QueueFacts, QueueView};
+use xoff_fabric::scheme::{CongestionPoint, FrameContent, Hooks, Mark, PacketFacts, QueueFacts, QueueView};
 
 /// Section 7: a CNP of 78 B and the telemetry block of 42 B.
 pub(super) const SWITCH_INT_BYTES: u32 = 120;
@@ -40,6 +42,20 @@ impl SwitchInt {
         self.hops[..usize::from(self.len)].iter().for_each(|hop| stack.push(*hop));
         stack.pass(self.path);
         stack
+    }
+
+    /// The time of sending in the first half of the CNP's reserved bytes, the block behind them.
+    pub(super) fn frame_content(&self) -> FrameContent {
+        let mut bytes = [0; CNP_BYTES + TELEMETRY_BYTES];
+        bytes[..8].copy_from_slice(&(self.sent_at.ps() / 1000).to_be_bytes());
+        bytes[CNP_BYTES..].copy_from_slice(&telemetry(&self.stack()));
+        cnp(code::GATEWAY_TELEMETRY, &bytes, "telemetry up to the near gateway".to_owned())
+    }
+
+    pub(super) fn read(bytes: &[u8]) -> Option<SwitchInt> {
+        let mut stack = telemetry_from(bytes.get(CNP_BYTES..)?, None)?;
+        stack.sent_at = time_of(u64::from_be_bytes(*bytes.first_chunk()?))?;
+        Some(SwitchInt::wrap(&stack))
     }
 }
 

@@ -5,6 +5,7 @@ pub mod flow_table;
 pub mod frame_content;
 pub mod hpcc_law;
 pub mod int;
+pub mod int_header;
 pub mod newreno;
 pub mod paused_packets;
 pub mod pi;

@@ -107,4 +107,9 @@ impl<M: Member> Scheme for Family<M> {
         let (offset_bytes, delta_bytes) = (i64::from(cnm.offset_bytes), i64::from(cnm.delta_bytes));
         FrameContent { carrier: Carrier::Cnm { feedback, offset_bytes, delta_bytes }, says, ..FrameContent::default() }
     }
+    fn read_content(&self, content: &FrameContent) -> Option<Cnm> {
+        let Carrier::Cnm { feedback: psi, offset_bytes, delta_bytes } = content.carrier else { return None };
+        let bytes = |bytes: i64| i32::try_from(bytes).ok();
+        Some(Cnm { psi, offset_bytes: bytes(offset_bytes)?, delta_bytes: bytes(delta_bytes)? })
+    }
 }

@@ -137,6 +137,12 @@ impl Scheme for Pcn {
         }
     }
 
+    fn read_content(&self, content: &FrameContent) -> Option<Cnp> {
+        let rec_rate_mbps = frame_content::number(&content.bytes, 0)?;
+        let congested = content.carrier == Carrier::MarkedCnp;
+        (content.code == frame_content::code::RECEIVING_RATE).then_some(Cnp { congested, rec_rate_mbps })
+    }
+
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
         let line_bps = of.line_rate.bps() as f64;
         let w_min = self.params.w_min;

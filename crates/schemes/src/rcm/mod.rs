@@ -623,6 +623,14 @@ impl SwitchControl for Control {
         FrameContent { code: frame_content::code::REGION, bytes, flows, says, ..FrameContent::default() }
     }
 
+    fn read_content(&self, content: &FrameContent) -> Option<Cn> {
+        let &[degree, class, ..] = content.bytes.as_slice() else { return None };
+        let mut harmful = Ids::EMPTY;
+        content.flows.iter().for_each(|flow| harmful.insert(*flow, content.flows.len()));
+        let fits = content.code == frame_content::code::REGION && usize::from(class) < usize::from(self.classes);
+        fits.then_some(Cn { degree, class, harmful })
+    }
+
     /// Flags that nothing renewed clear (section 2).
     fn on_timer(&mut self, now: Time, occupancy: &impl Occupancy) {
         let mut next = self.flowlets.purge(now).unwrap_or(Time::NEVER);

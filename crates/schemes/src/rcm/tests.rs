@@ -662,3 +662,17 @@ fn rcm_3_4_control_ends_when_the_queue_has_run_empty() {
     assert_eq!(control.gate(now, 2, 0, Lanes::HELD, &Queues::default()), Lanes::BOTH);
     assert_eq!((control.role(2, 0), control.window(2, 0)), (Role::Outside, None));
 }
+
+#[test]
+fn a_notification_is_read_from_its_frame_unless_its_class_is_not_there() {
+    let control = control(&[]);
+    let mut harmful = Ids::EMPTY;
+    [9, 4, 7].into_iter().for_each(|flow| harmful.insert(flow, 64));
+    let content = control.frame_content(&Cn { degree: 5, class: 0, harmful });
+    let read = control.read_content(&content).unwrap();
+    assert_eq!((read.degree, read.class, read.harmful.as_slice()), (5, 0, &[4, 7, 9][..]));
+    assert_eq!(control.frame_content(&read), content);
+    let other = control.frame_content(&Cn { degree: 5, class: 1, harmful });
+    assert!(control.read_content(&other).is_none(), "the switch has one class");
+    assert!(control.read_content(&FrameContent::default()).is_none());
+}

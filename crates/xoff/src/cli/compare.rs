@@ -125,7 +125,7 @@ fn run_all(
     let several = plan.seeds.len() > 1;
     let figures = plan.runners[0].loaded.output.figures;
     let folder = |runner: &Runner, seed: u64| {
-        let scheme = runner.scheme.replace([':', '+'], "-");
+        let scheme = comparison::folder_of(&runner.scheme);
         if several { format!("{scheme}/seed-{seed}") } else { scheme }
     };
     let entries = plan.run(staging.as_ref().map(Staging::path), folder, shown)?;

@@ -2,11 +2,13 @@
 
 mod colour;
 pub(crate) mod compare;
+mod compare_live;
 mod complete;
 pub(crate) mod describe;
 mod export;
 mod import;
 mod inspect;
+mod live;
 mod new;
 mod place;
 mod print;
@@ -27,6 +29,7 @@ use print::{show, show_page, show_summary, tell, tell_folded, tell_notes, warn};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use xoff_results::files::Present;
+use xoff_results::refusal::Refusal;
 use xoff_results::text::Style;
 use xoff_scenario::{Diagnostic, library, wrap};
 use xoff_schemes::Roster;
@@ -59,6 +62,15 @@ impl From<Failed> for Stop {
     }
 }
 
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Stop {
+        match refusal {
+            Refusal::Input(diagnostics) => Stop::BadInput(diagnostics),
+            Refusal::System(error) => Stop::System(error),
+        }
+    }
+}
+
 impl From<Vec<Diagnostic>> for Stop {
     fn from(diagnostics: Vec<Diagnostic>) -> Stop {
         Stop::BadInput(diagnostics)
@@ -81,7 +93,8 @@ impl From<Diagnostic> for Stop {
     version,
     after_help = "\
 Exit codes: 0 success, 1 the simulated network failed (drop in a lossless class, deadlock, stall, \
-flows that did not finish though nothing cut them off) or outgrew the memory, 2 wrong input, 3 the system refused, \
+flows that did not finish though nothing cut them off) or outgrew the memory, or the machine was too slow for a live \
+run, 2 wrong input, 3 the system refused, \
 130 and 143 interrupted.
 
 Start here:
@@ -114,6 +127,16 @@ enum Command {
     Run(run::RunArgs),
     /// Run the same traffic under several schemes and put them side by side
     Compare(compare::CompareArgs),
+    /// Run one scenario on real packets
+    ///
+    /// Software NICs and switches send Ethernet frames over virtual links between network namespaces, which vanish with
+    /// the program. Writes the same run directory as `run`, and how well the machine kept up.
+    #[command(after_help = live::EXAMPLES)]
+    Live(live::LiveArgs),
+    /// Put live runs beside the simulation of the same scenario
+    ///
+    /// Throughput and queues over time, PAUSE frames, completion times by size, and how far they are apart.
+    CompareLive(compare_live::CompareLiveArgs),
     /// Run one scenario over axes, schemes and seeds: one table, one report
     ///
     /// Killed and started again, it goes on where it was; a changed axis runs only what is new.
@@ -288,6 +311,8 @@ fn obey(cli: Cli) -> Result<(), Stop> {
         None => compare::demo(),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Compare(args)) => compare::compare(&args),
+        Some(Command::Live(args)) => live::live(&args),
+        Some(Command::CompareLive(args)) => compare_live::compare_live(&args),
         Some(Command::Sweep(args)) => sweep::sweep(&args),
         Some(Command::Reproduce(args)) => reproduce::reproduce(&args),
         Some(Command::Validate(args)) => validate::validate(&args),

@@ -5,7 +5,7 @@ use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
 use xoff_results::read::RunDirectory;
-use xoff_results::trace::{self, Refusal};
+use xoff_results::trace;
 use xoff_scenario::number::thousands;
 
 #[derive(Args)]
@@ -30,15 +30,6 @@ pub struct TraceArgs {
     force: ForceArgs,
     #[command(flatten)]
     show: ShowArgs,
-}
-
-impl From<Refusal> for Stop {
-    fn from(refusal: Refusal) -> Stop {
-        match refusal {
-            Refusal::Input(diagnostics) => Stop::BadInput(diagnostics),
-            Refusal::System(error) => Stop::System(error),
-        }
-    }
 }
 
 pub fn trace(args: &TraceArgs) -> Result<(), Stop> {

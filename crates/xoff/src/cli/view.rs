@@ -3,15 +3,15 @@
 use super::{ForceArgs, ShowArgs, Stop, show, show_page};
 use clap::Args;
 use serde_json::json;
-use std::io::{BufWriter, IntoInnerError};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use xoff_engine::Time;
 use xoff_engine::quantity::parse_span;
 use xoff_results::figures::tree;
-use xoff_results::files::whole::{self, Pending, Present};
+use xoff_results::files;
 use xoff_scenario::Diagnostic;
 use xoff_view::collection::Collection;
-use xoff_view::export::{self, Refusal};
+use xoff_view::export;
 use xoff_view::server::Serving;
 
 #[derive(Args)]
@@ -47,15 +47,6 @@ pub struct ViewArgs {
     force: ForceArgs,
     #[command(flatten)]
     show: ShowArgs,
-}
-
-impl From<Refusal> for Stop {
-    fn from(refusal: Refusal) -> Stop {
-        match refusal {
-            Refusal::Input(diagnostics) => Stop::BadInput(diagnostics),
-            Refusal::System(error) => Stop::System(error),
-        }
-    }
 }
 
 pub fn view(args: &ViewArgs) -> Result<(), Stop> {
@@ -94,7 +85,8 @@ fn draw(args: &ViewArgs, collection: &Collection, file: &Path) -> Result<(), Sto
     let Some(replay) = collection.replay(0) else { return Ok(()) };
     let scene = replay?.scene(args.at, &[])?;
     let bytes = if ending == "svg" { tree::svg(&scene).map(String::into_bytes) } else { tree::png(&scene) };
-    whole::write(file, &bytes.map_err(std::io::Error::other)?, args.force.present())?;
+    let bytes = bytes.map_err(std::io::Error::other)?;
+    files::add(&args.dir, file, args.force.present(), |out| out.write_all(&bytes))?;
     if args.show.json {
         let facts = json!({ "file": file.display().to_string(), "at_us": scene.at_us, "stopped": scene.stops.len() });
         return show(&facts.to_string());
@@ -103,15 +95,7 @@ fn draw(args: &ViewArgs, collection: &Collection, file: &Path) -> Result<(), Sto
 }
 
 fn write(args: &ViewArgs, collection: &Collection, file: &Path) -> Result<(), Stop> {
-    let present = args.force.present();
-    if present == Present::Refuse && file.exists() && !file.is_dir() {
-        return Err(whole::taken(file).into());
-    }
-    let mut out = BufWriter::new(Pending::create(file)?);
-    export::write(collection, &mut out)?;
-    let out = out.into_inner().map_err(IntoInnerError::into_error)?;
-    let bytes = out.sync()?;
-    out.commit(present)?;
+    let ((), bytes) = files::add(&args.dir, file, args.force.present(), |out| export::write(collection, out))?;
     if args.show.json {
         let runs: Vec<&str> = collection.names().collect();
         return show(&json!({ "file": file.display().to_string(), "size_bytes": bytes, "runs": runs }).to_string());

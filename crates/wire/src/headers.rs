@@ -1,5 +1,6 @@
 //! The headers that frames are made of, with their check sums.
 
+use xoff_fabric::packet::Ecn;
 pub use xoff_fabric::traffic::ROCE_PORT;
 
 /// `02:PP:PP:NN:NN:NN`, locally administered: node, and for a switch's port its number from one on.
@@ -11,6 +12,12 @@ pub const ETHERTYPE_MAC_CONTROL: u16 = 0x8808;
 pub const ETHERTYPE_CNM: u16 = 0x22e7;
 /// For local experiments (IEEE 802): messages between neighbours.
 pub const ETHERTYPE_EXPERIMENT: u16 = 0x88b5;
+/// EtherType of the tag that names a flow to its rate limiter (IEEE 802.1Qau).
+pub const CN_TAG: u16 = 0x22e9;
+
+/// Where PFC frames go: to whoever is at the other end of the link.
+pub const PAUSE_ADDRESS: Mac = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
+pub const PFC_OPCODE: u16 = 0x0101;
 
 pub const UDP: u8 = 17;
 pub const TCP: u8 = 6;
@@ -24,14 +31,33 @@ pub const BTH_BYTES: usize = 12;
 pub const RETH_BYTES: usize = 16;
 pub const ICRC_BYTES: usize = 4;
 
+/// The address of a node, or of a port of a switch.
 pub fn mac(node: u32, port: u16) -> Mac {
     let ([_, n2, n1, n0], [p1, p0]) = (node.to_be_bytes(), port.to_be_bytes());
     [0x02, p1, p0, n2, n1, n0]
 }
 
+/// The node, and the number of the port there, that [`mac`] made an address of.
+pub fn node_of_mac(mac: Mac) -> Option<(u32, u16)> {
+    let [0x02, p1, p0, n2, n1, n0] = mac else { return None };
+    Some((u32::from_be_bytes([0, n2, n1, n0]), u16::from_be_bytes([p1, p0])))
+}
+
 /// `11.(node / 256).(node mod 256).1`; beyond 65 535 nodes the first number counts on.
 pub fn address(node: u32) -> [u8; 4] {
     xoff_fabric::route::address(node).to_be_bytes()
+}
+
+/// The node that [`address`] made an address of.
+pub fn node(address: [u8; 4]) -> Option<u32> {
+    let beyond_first = u32::from_be_bytes(address).checked_sub(xoff_fabric::route::address(0))?;
+    (beyond_first & 0xff == 0).then_some(beyond_first >> 8)
+}
+
+/// DSCP is the class selector of the priority, eight times it, and the place of the flow's scheme among those of the
+/// run: three bits of it.
+pub fn service(priority: u8, scheme: u8, ecn: Ecn) -> u8 {
+    priority << 5 | (scheme & 0b111) << 2 | ecn as u8
 }
 
 pub fn ethernet(out: &mut Vec<u8>, to: Mac, from: Mac, ethertype: u16) {
@@ -102,15 +128,15 @@ pub fn bth(out: &mut Vec<u8>, bth: &Bth) {
 /// specification, annex A17).
 pub fn icrc(packet: &[u8]) -> [u8; 4] {
     let mut head = [0; IPV4_BYTES + UDP_BYTES + BTH_BYTES];
-    let (fixed, rest) = packet.split_at(head.len());
-    head.copy_from_slice(fixed);
+    let (fixed, rest) = packet.split_at(head.len().min(packet.len()));
+    head[..fixed.len()].copy_from_slice(fixed);
     // Service, time to live, header check sum, UDP check sum, the BTH's byte with FECN and BECN.
     for at in [1, 8, 10, 11, 26, 27, 32] {
         head[at] = 0xff;
     }
     let mut crc = crc32fast::Hasher::new();
     crc.update(&[0xff; 8]);
-    crc.update(&head);
+    crc.update(&head[..fixed.len()]);
     crc.update(rest);
     crc.finalize().to_le_bytes()
 }
@@ -126,8 +152,11 @@ pub struct Tcp {
     pub flags: u8,
 }
 
+/// A flag of TCP: the acknowledged byte counts.
 pub const TCP_ACK: u8 = 0x10;
+/// The flow ends with this segment.
 pub const TCP_PUSH: u8 = 0x08;
+/// The segment that is answered was marked.
 pub const TCP_ECE: u8 = 0x40;
 
 /// The header and as many zero bytes of payload, under this IPv4 header.
@@ -146,13 +175,15 @@ pub fn tcp(out: &mut Vec<u8>, ip: &Ipv4, tcp: &Tcp, payload_bytes: usize) {
     out[start + 16..start + 18].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// Sum of 16-bit words; of an even number of bytes.
-fn sum(bytes: &[u8]) -> u32 {
-    bytes.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum()
+/// Sum of 16-bit words, the last filled up with zeros. It has room for 128 KB.
+pub(crate) fn sum(bytes: &[u8]) -> u32 {
+    let (words, last) = bytes.as_chunks::<2>();
+    let words: u32 = words.iter().map(|word| u32::from(u16::from_be_bytes(*word))).sum();
+    words + last.first().map_or(0, |byte| u32::from(*byte) << 8)
 }
 
 /// The ones' complement of a sum.
-fn fold(mut sum: u32) -> u16 {
+pub(crate) fn fold(mut sum: u32) -> u16 {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
     }
@@ -169,6 +200,18 @@ mod tests {
         assert_eq!(address(0x1234), [11, 0x12, 0x34, 1]);
         assert_eq!(address(0x2_0003), [13, 0, 3, 1]);
         assert_eq!(mac(0x01_02_03, 0x0405), [2, 4, 5, 1, 2, 3]);
+    }
+
+    #[test]
+    fn nodes_follow_from_addresses() {
+        for number in [0, 1, 255, 256, 0x1234, 0x2_0003, 0xf4_ffff] {
+            assert_eq!(node(address(number)), Some(number));
+            assert_eq!(node_of_mac(mac(number, 7)), Some((number, 7)));
+        }
+        for stranger in [[0, 0, 0, 0], [10, 255, 255, 1], [11, 0, 0, 0], [11, 0, 7, 2], [255, 255, 255, 255]] {
+            assert_eq!(node(stranger), None, "{stranger:?}");
+        }
+        assert_eq!(node_of_mac(PAUSE_ADDRESS), None);
     }
 
     #[test]

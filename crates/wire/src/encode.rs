@@ -4,35 +4,27 @@
 //! the frame up to what the model says it carries, and padding the rest. A frame that the scenario
 //! counts as smaller than its headers is written with them all the same.
 
-use super::headers::*;
+use crate::cnm::UNIT_BYTES;
+use crate::headers::*;
+use crate::opcode::{self, ACKNOWLEDGE, CNP, SYNDROME_ACK, SYNDROME_NAK};
+use crate::pfc::QUANTUM_BITS;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::capture::{Body, Data, FlowName, Frame, PfcClass, Place, Reply};
 use xoff_fabric::frame_content::{Carrier, FrameContent};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::plan::{NodeKind, Plan, peer};
 use xoff_fabric::scheme::Transport;
-use xoff_schemes::parts::frame_content::{TELEMETRY_BYTES, code, telemetry_in};
+use xoff_schemes::parts::frame_content::{CNP_BYTES, code};
+use xoff_schemes::parts::int_header::{CREDITED_BYTES, TELEMETRY_BYTES, credited_in, telemetry_in};
 
-const FCS_BYTES: usize = 4;
+/// Every frame ends with it on the link; the model counts it.
+pub const FCS_BYTES: usize = 4;
 /// The smallest frame without its FCS.
 const LEAST_BYTES: usize = 60;
-const PAUSE_ADDRESS: Mac = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
-const PFC_OPCODE: u16 = 0x0101;
 /// Where a flow of TCP goes that names no port; nobody dissects what it carries.
 const TCP_PORT: u16 = 5001;
-/// The reserved bytes of a CNP.
-const CNP_BYTES: usize = 16;
 /// Length that a write of unknown length announces: the most a message may have.
 const ENDLESS_BYTES: u32 = 1 << 31;
-
-const SEND: u8 = 0x00;
-const WRITE: u8 = 0x06;
-const ACKNOWLEDGE: u8 = 0x11;
-const CNP: u8 = 0x81;
-
-/// An ACK without credits, and the NAK of a PSN out of sequence.
-const SYNDROME_ACK: u8 = 0x1f;
-const SYNDROME_NAK: u8 = 0x60;
 
 /// Knows what of a plan frames show.
 pub struct Encoder<'a> {
@@ -44,6 +36,7 @@ pub struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
+    /// For the frames of a plan; `multipliers` has a scheme's `int_multiplier` in its slot, if that is set.
     pub fn new(plan: &'a Plan, multipliers: Vec<Option<u64>>) -> Encoder<'a> {
         let mut seen = vec![0u16; plan.nodes.len()];
         let number = |port| {
@@ -87,14 +80,20 @@ impl<'a> Encoder<'a> {
     }
 
     /// Frames of a flow go from end to end: switches are bridges here, so that addresses stay.
-    fn ip(&self, frame: &Frame, from: u32, to: u32, protocol: u8, ecn: Ecn, payload_bytes: usize) -> Ipv4 {
+    fn ip(&self, class: u8, flow: &FlowName, protocol: u8, ecn: Ecn, payload_bytes: usize) -> Ipv4 {
         Ipv4 {
-            source: address(from),
-            destination: address(to),
+            source: address(flow.src),
+            destination: address(flow.dst),
             protocol,
-            service: service(self.priority(frame.class), ecn),
+            service: service(self.priority(class), flow.scheme, ecn),
             payload_bytes,
         }
+    }
+
+    /// The same against the flow.
+    fn ip_back(&self, class: u8, flow: &FlowName, protocol: u8, ecn: Ecn, payload_bytes: usize) -> Ipv4 {
+        let ip = self.ip(class, flow, protocol, ecn, payload_bytes);
+        Ipv4 { source: ip.destination, destination: ip.source, ..ip }
     }
 
     fn data(&self, frame: &Frame, data: &Data, length: usize, out: &mut Vec<u8>) {
@@ -104,7 +103,7 @@ impl<'a> Encoder<'a> {
         if data.flow.transport == Transport::Tcp {
             let room = length.saturating_sub(out.len() + IPV4_BYTES + TCP_BYTES);
             let payload = (data.payload_bytes as usize).min(room);
-            let ip = self.ip(frame, src, dst, TCP, frame.ecn, TCP_BYTES + payload);
+            let ip = self.ip(frame.class, &data.flow, TCP, frame.ecn, TCP_BYTES + payload);
             let last = data.total == Some(data.psn + 1);
             let flags = if last { TCP_PUSH } else { 0 };
             let sequence = sequence(data.offset_bytes);
@@ -132,12 +131,13 @@ impl<'a> Encoder<'a> {
             headers.extend(size.to_be_bytes());
         }
         headers.extend(own);
-        let room = length.saturating_sub(fixed + if begins { RETH_BYTES } else { 0 }) & !3;
-        let payload = (data.payload_bytes as usize).min(room);
+        let room = length.saturating_sub(fixed + if begins { RETH_BYTES } else { 0 });
+        // Nothing but its payload says how long a SEND is, so it keeps it, and grows by its padding.
+        let payload = (data.payload_bytes as usize).min(if write { room & !3 } else { room });
         let padded = payload.next_multiple_of(4);
         headers.resize(headers.len() + padded, 0);
         let bth = Bth {
-            opcode: opcode(if write { WRITE } else { SEND }, data),
+            opcode: opcode(write, data),
             pad: (padded - payload) as u8,
             queue_pair: queue_pair(&data.flow),
             ack_request: data.asks_ack,
@@ -145,7 +145,8 @@ impl<'a> Encoder<'a> {
             psn: data.psn,
             ..Bth::default()
         };
-        let ip = self.ip(frame, src, dst, UDP, frame.ecn, UDP_BYTES + BTH_BYTES + headers.len() + ICRC_BYTES);
+        let payload_bytes = UDP_BYTES + BTH_BYTES + headers.len() + ICRC_BYTES;
+        let ip = self.ip(frame.class, &data.flow, UDP, frame.ecn, payload_bytes);
         roce(out, &ip, data.flow.src_port, &bth, &headers);
     }
 
@@ -154,7 +155,7 @@ impl<'a> Encoder<'a> {
         start(out, mac(src, 0), mac(dst, 0), None, ETHERTYPE_IPV4);
         let marked = reply.echoes_mark && frame.ecn == Ecn::Ce;
         if reply.flow.transport == Transport::Tcp {
-            let ip = self.ip(frame, dst, src, TCP, Ecn::NotCapable, TCP_BYTES);
+            let ip = self.ip_back(frame.class, &reply.flow, TCP, Ecn::NotCapable, TCP_BYTES);
             let flags = if marked { TCP_ECE } else { 0 };
             let acknowledged = sequence(reply.expected_byte);
             ipv4(out, &ip);
@@ -183,7 +184,7 @@ impl<'a> Encoder<'a> {
             ..Bth::default()
         };
         let payload_bytes = UDP_BYTES + BTH_BYTES + headers.len() + ICRC_BYTES;
-        let ip = self.ip(frame, dst, src, UDP, Ecn::NotCapable, payload_bytes);
+        let ip = self.ip_back(frame.class, &reply.flow, UDP, Ecn::NotCapable, payload_bytes);
         roce(out, &ip, reply.flow.src_port, &bth, &headers);
     }
 
@@ -194,15 +195,13 @@ impl<'a> Encoder<'a> {
     /// From the receiver's address, whoever sent it.
     fn cnp(&self, frame: &Frame, flow: &FlowName, content: &FrameContent, ecn: Ecn, out: &mut Vec<u8>) {
         start(out, mac(flow.src, 0), mac(flow.dst, 0), None, ETHERTYPE_IPV4);
-        let mut payload = vec![0; CNP_BYTES];
-        match payload.get_mut(..content.bytes.len()) {
-            Some(reserved) => reserved.copy_from_slice(&content.bytes),
-            None => payload.extend(&content.bytes),
-        }
+        // In the reserved bytes, and behind them if it is longer.
+        let mut payload = content.bytes.clone();
+        payload.resize(payload.len().max(CNP_BYTES), 0);
         let bth =
             Bth { opcode: CNP, becn: true, queue_pair: queue_pair(flow), extension: content.code, ..Bth::default() };
         let payload_bytes = UDP_BYTES + BTH_BYTES + payload.len() + ICRC_BYTES;
-        let ip = self.ip(frame, flow.dst, flow.src, UDP, ecn, payload_bytes);
+        let ip = self.ip_back(frame.class, flow, UDP, ecn, payload_bytes);
         roce(out, &ip, flow.src_port, &bth, &payload);
     }
 
@@ -225,7 +224,7 @@ impl<'a> Encoder<'a> {
         out.extend(mac(self.plan.node_of(from), 0));
         out.extend((self.local[from as usize] << 3 | u16::from(priority)).to_be_bytes());
         for bytes in [offset_bytes, delta_bytes] {
-            let units = (bytes / 64).clamp(i64::from(i16::MIN), i64::from(i16::MAX)) as i16;
+            let units = (bytes / UNIT_BYTES).clamp(i64::from(i16::MIN), i64::from(i16::MAX)) as i16;
             out.extend(units.to_be_bytes());
         }
         out.extend((u16::from(priority) << 13).to_be_bytes());
@@ -235,7 +234,7 @@ impl<'a> Encoder<'a> {
         let protocol = if flow.transport == Transport::Tcp { TCP } else { UDP };
         let behind =
             usize::from(flow.full_frame_bytes).saturating_sub(ETHERNET_BYTES + TAG_BYTES + FCS_BYTES + IPV4_BYTES);
-        let service = service(priority, Ecn::Ect0);
+        let service = service(priority, flow.scheme, Ecn::Ect0);
         let (source, destination) = (address(flow.src), address(flow.dst));
         ipv4(&mut sent, &Ipv4 { source, destination, protocol, service, payload_bytes: behind });
         sent.truncate(length.saturating_sub(out.len() + 2).min(64));
@@ -271,14 +270,6 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// EtherType of the tag that names a flow to its rate limiter (IEEE 802.1Qau).
-const CN_TAG: u16 = 0x22e9;
-
-/// DSCP is the class selector of the priority: eight times it.
-fn service(priority: u8, ecn: Ecn) -> u8 {
-    priority << 5 | ecn as u8
-}
-
 fn start(out: &mut Vec<u8>, to: Mac, from: Mac, tag: Option<(u16, u16)>, ethertype: u16) {
     match tag {
         Some((tag, number)) => {
@@ -302,15 +293,8 @@ fn roce(out: &mut Vec<u8>, ip: &Ipv4, from: u16, header: &Bth, content: &[u8]) {
 }
 
 /// First, middle, last or only packet of a message.
-fn opcode(family: u8, data: &Data) -> u8 {
-    let last = data.total == Some(data.psn + 1);
-    family
-        + match (data.psn == 0, last) {
-            (true, false) => 0,
-            (false, false) => 1,
-            (false, true) => 2,
-            (true, true) => 4,
-        }
+fn opcode(write: bool, data: &Data) -> u8 {
+    opcode::of(opcode::Part { write, first: data.psn == 0, last: data.total == Some(data.psn + 1) })
 }
 
 /// Queue pair numbers 0 to 15 are left alone; both ends of a flow have the same.
@@ -336,9 +320,9 @@ fn data_extension(data: &Data, multiplier: Option<u64>) -> (u8, Vec<u8>) {
     let tag = if data.format.tag.is_some() { TAG_BYTES } else { 0 };
     let bytes = (data.format.data_bytes as usize).saturating_sub(tag);
     match &data.int {
-        Some(stack) if bytes >= TELEMETRY_BYTES + 2 => {
-            let credit = stack.tag.to_be_bytes();
-            (code::TELEMETRY_CREDIT, telemetry_in(stack, multiplier).into_iter().chain(credit).collect())
+        // Telemetry that ACKs do not bring back has the gateway's word and credit with it.
+        Some(stack) if bytes >= CREDITED_BYTES && (data.format.ack_bytes as usize) < TELEMETRY_BYTES => {
+            (code::TELEMETRY_CREDIT, credited_in(stack, multiplier).to_vec())
         }
         Some(stack) if bytes >= TELEMETRY_BYTES => (code::TELEMETRY, telemetry_in(stack, multiplier).to_vec()),
         None if !data.format.int && bytes >= 8 => (code::STAMP, stamp(data.sent_at)),
@@ -362,6 +346,7 @@ fn stamp(at: Time) -> Vec<u8> {
 
 /// Pause time in units of 512 bit times, rounded up: never shorter than meant.
 fn quanta(span: Span, rate: BitRate) -> u16 {
-    let quanta = (u128::from(span.ps()) * u128::from(rate.bps())).div_ceil(512 * 1_000_000_000_000);
+    let quanta =
+        (u128::from(span.ps()) * u128::from(rate.bps())).div_ceil(u128::from(QUANTUM_BITS) * 1_000_000_000_000);
     quanta.clamp(1, u128::from(u16::MAX)) as u16
 }

@@ -1,0 +1,135 @@
+//! What a sender hears: ACKs and NAKs move its window, notifications and feedback reach its reaction point.
+
+use crate::desk::{Desk, News};
+use crate::forwarding::{flow_of, tcp_number};
+use crate::nic::Nic;
+use crate::sender::{Sender, State};
+use xoff_engine::Time;
+use xoff_fabric::packet::{Ecn, IntStack};
+use xoff_fabric::scheme::{Acked, Loss, ReactionPoint, Scheme};
+use xoff_wire::{Echo, Roce, Seen, TCP_ECE, Tcp, content_of, near, stamp_of, telemetry_of};
+
+/// The largest number of a byte that 32 bits of TCP's tell apart from its neighbours.
+const SEQUENCE_WRAP: u64 = 1 << 32;
+
+/// A reply as the sender reads it.
+struct Answer {
+    /// The packet that the receiver expects next.
+    expected: u32,
+    nak: bool,
+    ecn: Ecn,
+    /// The packet that caused it left then, if the reply says so.
+    stamp: Option<Time>,
+}
+
+impl<S: Scheme> Nic<S> {
+    pub(crate) fn on_notification(&mut self, flow: u32, bytes: &[u8], seen: &Seen, schemes: &[S], desk: &mut Desk<'_>) {
+        let Some(sender) = self.senders.get_mut(&flow) else { return };
+        let scheme = &schemes[usize::from(sender.flow.scheme)];
+        let Some(feedback) = scheme.read_content(&content_of(bytes, seen)) else {
+            return desk.log.ignore("content of another scheme");
+        };
+        sender.rp.on_feedback(desk.now, &feedback);
+        sender.tally.notifications += 1;
+        sender.tally.first_notified.get_or_insert(desk.now);
+        self.read_limits(flow, desk);
+    }
+
+    pub(crate) fn on_roce_reply(
+        &mut self,
+        bytes: &[u8],
+        seen: &Seen,
+        roce: &Roce,
+        (nak, echo): (bool, Echo),
+        schemes: &[S],
+        desk: &mut Desk<'_>,
+    ) {
+        let flow = flow_of(roce.queue_pair);
+        // Late ACKs of flows that are over are nothing unusual.
+        let own =
+            |sender: &&mut Sender<S::Rp>| (sender.flow.dst, sender.flow.src_port) == (roce.ends.src, roce.udp_source);
+        let Some(sender) = self.senders.get_mut(&flow).filter(own) else { return };
+        let expected = near(roce.psn, sender.una).wrapping_add(u32::from(!nak));
+        let stamp = stamp_of(bytes, roce);
+        let scheme = &schemes[usize::from(sender.flow.scheme)];
+        let multiplier = self.multipliers[usize::from(sender.flow.scheme)];
+        let int = telemetry_of(bytes, roce, multiplier).map(|stack| sender.unwrap.widen(desk.now, &stack));
+        let answer = Answer { expected, nak, ecn: echo.ecn(sender.format.ecn), stamp };
+        if roce.code != 0
+            && let Some(feedback) = scheme.read_content(&content_of(bytes, seen))
+        {
+            sender.rp.on_feedback(desk.now, &feedback);
+        }
+        self.on_answer(flow, &answer, int.as_ref(), desk);
+    }
+
+    pub(crate) fn on_tcp_reply(&mut self, tcp: &Tcp, desk: &mut Desk<'_>) {
+        let flow = self.tcp_flow(tcp.ends.src, tcp.destination_port);
+        let Some(sender) = flow.and_then(|flow| self.senders.get(&flow)) else { return };
+        // The first byte of a flow is number one.
+        let near_bytes = sender.payload_until(sender.una);
+        let acknowledged = unwrap_bytes(tcp.acknowledged.wrapping_sub(1), near_bytes);
+        let ecn = if tcp.flags & TCP_ECE != 0 { Ecn::Ce } else { sender.format.ecn };
+        let expected = acknowledged.div_ceil(u64::from(sender.mtu_bytes)) as u32;
+        let answer = Answer { expected, nak: false, ecn, stamp: None };
+        self.on_answer(sender.flow.id, &answer, None, desk);
+    }
+
+    fn tcp_flow(&self, peer: u32, port: u16) -> Option<u32> {
+        let flow = tcp_number(self.node, peer, port);
+        self.senders.contains_key(&flow).then_some(flow)
+    }
+
+    /// An ACK or NAK moves the window and is told to the reaction point.
+    fn on_answer(&mut self, flow: u32, answer: &Answer, int: Option<&IntStack>, desk: &mut Desk<'_>) {
+        let now = desk.now;
+        let Some(sender) = self.senders.get_mut(&flow) else { return };
+        let before = sender.payload_until(sender.una);
+        // The packet that an ACK speaks for: the last in order, or for TCP the first that it is news of.
+        let cause = if sender.is_tcp() { sender.una } else { answer.expected.saturating_sub(1) };
+        let memory = sender.memory(cause.max(sender.una)).or_else(|| sender.memory(sender.una));
+        let duplicate = sender.is_tcp() && answer.expected == sender.una && sender.una < sender.highest;
+        let moved = sender.acknowledge(answer.expected);
+        if moved && sender.is_tcp() {
+            // What was to be sent again has arrived after all.
+            sender.resend = false;
+        } else if moved {
+            sender.rto_at = if sender.una == sender.next { Time::NEVER } else { now + sender.rto };
+        }
+        let (sent_at, resent) = memory.unwrap_or((now, false));
+        let acked_bytes = sender.payload_until(sender.una);
+        sender.rp.on_ack(&Acked {
+            now,
+            bytes: acked_bytes - before,
+            acked_bytes,
+            sent_bytes: sender.payload_until(sender.next),
+            rtt: now.saturating_since(answer.stamp.unwrap_or(sent_at)),
+            ecn: answer.ecn,
+            int,
+            duplicate,
+            resent,
+        });
+        if answer.nak {
+            sender.go_back();
+            sender.rto_at = Time::NEVER;
+            sender.rp.on_loss(now, Loss::Nak);
+        }
+        if sender.una >= sender.total {
+            return self.end(flow, desk);
+        }
+        let (state, drained) = (sender.state, moved && sender.una == sender.offered);
+        self.read_limits(flow, desk);
+        if matches!(state, State::Blocked | State::Idle) {
+            self.try_to_send(flow, desk);
+        }
+        if drained {
+            desk.log.news.push(News::Drained(flow));
+        }
+    }
+}
+
+/// The number of a byte of which 32 bits are given: the one nearest to `around`.
+pub(crate) fn unwrap_bytes(low: u32, around: u64) -> u64 {
+    let ahead = i64::from(low.wrapping_sub(around as u32) as i32);
+    around.checked_add_signed(ahead).unwrap_or(u64::from(low) % SEQUENCE_WRAP)
+}

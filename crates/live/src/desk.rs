@@ -1,0 +1,67 @@
+//! What a node has at hand while it works: the time, what is to come, the network, and where it writes things down.
+
+use crate::agenda::Agenda;
+use crate::forwarding::{acknowledged_by, data_of};
+use crate::network::Network;
+use std::collections::{BTreeMap, HashMap};
+use xoff_engine::Time;
+use xoff_fabric::record::{Counters, Failure, PauseRecord, PfcRecord};
+use xoff_wire::{Encoder, Seen};
+
+/// At hand for as long as one event is handled.
+pub struct Desk<'a> {
+    /// Of the clock.
+    pub now: Time,
+    /// What is to come.
+    pub agenda: &'a mut Agenda,
+    /// Never changes.
+    pub network: &'a Network,
+    /// Makes the bytes of frames.
+    pub encoder: &'a Encoder<'a>,
+    /// What is written down.
+    pub log: &'a mut Log,
+}
+
+/// What nodes write down.
+#[derive(Debug, Default)]
+pub struct Log {
+    /// Totals, as a simulation counts them.
+    pub counters: Counters,
+    /// PAUSE and RESUME decisions.
+    pub pauses: Vec<PauseRecord>,
+    /// PFC frames as they arrive, if the scenario wants them.
+    pub pfc_frames: Vec<PfcRecord>,
+    /// What became of flows and is not yet told to their sources.
+    pub news: Vec<News>,
+    /// Frames that nobody here sent, or that are not what they should be, by reason.
+    pub ignored: BTreeMap<&'static str, u64>,
+    /// Data packets and ACKs that were dropped, by flow.
+    pub lost: HashMap<u32, u64>,
+    /// Why the run must end.
+    pub failure: Option<Failure>,
+}
+
+impl Log {
+    /// A frame was dropped for want of room, or lost on a link.
+    pub fn lose(&mut self, seen: &Seen, network: &Network) {
+        let data = data_of(seen, network).map(|flow| flow.id);
+        self.counters.data_packets_discarded += u64::from(data.is_some());
+        if let Some(flow) = data.or_else(|| acknowledged_by(seen)) {
+            *self.lost.entry(flow).or_default() += 1;
+        }
+    }
+
+    /// A frame is ignored.
+    pub fn ignore(&mut self, reason: &'static str) {
+        *self.ignored.entry(reason).or_default() += 1;
+    }
+}
+
+/// What became of a flow, by its number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum News {
+    /// Its sender has every acknowledgement, or was stopped.
+    Ended(u32),
+    /// All that was offered to it is acknowledged.
+    Drained(u32),
+}

@@ -1,0 +1,305 @@
+//! An egress of a NIC or switch: queues by class, PFC state, and the frame that is on the wire.
+
+use crate::agenda::Event;
+use crate::desk::Desk;
+use std::collections::VecDeque;
+use xoff_engine::{LinkRate, Span, Time};
+use xoff_fabric::plan::{Classes, Service};
+use xoff_fabric::record::{ClassReport, PortReport};
+use xoff_wire::{FCS_BYTES, Seen};
+
+/// A frame that waits.
+#[derive(Debug)]
+pub struct Held {
+    /// From its Ethernet header on, without FCS.
+    pub bytes: Vec<u8>,
+    /// What its headers say.
+    pub seen: Seen,
+    /// Local number of the port it came in by.
+    pub ingress: usize,
+}
+
+/// Bytes of a frame as buffers count them: with the FCS, which the kernel neither takes nor shows.
+pub fn frame_bytes(bytes: &[u8]) -> u32 {
+    (bytes.len() + FCS_BYTES) as u32
+}
+
+impl Held {
+    /// As buffers count it.
+    pub fn size(&self) -> u64 {
+        u64::from(frame_bytes(&self.bytes))
+    }
+}
+
+/// One class of an egress.
+#[derive(Debug, Default)]
+pub struct Queue {
+    frames: VecDeque<Held>,
+    /// Of the frames.
+    pub bytes: u64,
+    peak_bytes: u64,
+    /// Bytes times picoseconds until `since`.
+    integral: u128,
+    since: Time,
+    paused_since: Time,
+    paused_total: Span,
+    /// When a timed PAUSE runs out.
+    pub paused_until: Time,
+    /// Packets whose ECN field was changed here.
+    pub marks: u64,
+    /// Frames dropped here.
+    pub drops: u64,
+}
+
+impl Queue {
+    fn settle(&mut self, now: Time) {
+        self.integral += u128::from(self.bytes) * u128::from(now.saturating_since(self.since).ps());
+        self.since = self.since.max(now);
+    }
+
+    fn push(&mut self, now: Time, held: Held) {
+        self.settle(now);
+        self.bytes += held.size();
+        self.peak_bytes = self.peak_bytes.max(self.bytes);
+        self.frames.push_back(held);
+    }
+
+    fn pop(&mut self, now: Time) -> Option<Held> {
+        self.settle(now);
+        let held = self.frames.pop_front()?;
+        self.bytes -= held.size();
+        Some(held)
+    }
+
+    /// How many frames wait.
+    pub fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// How long it was paused, until now.
+    pub fn paused(&self, is_paused: bool, now: Time) -> Span {
+        self.paused_total + if is_paused { now.saturating_since(self.paused_since) } else { Span::ZERO }
+    }
+}
+
+/// What a port has said about what it receives.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Said {
+    /// Classes about which a PFC frame is due.
+    pub due: u8,
+    /// Classes whose upstream was last told to stop.
+    pub advertised: u8,
+    /// First PAUSEs, by class that a frame stops.
+    pub pause: u64,
+    /// Repetitions.
+    pub refresh: u64,
+    /// RESUMEs.
+    pub resume: u64,
+}
+
+/// A frame on its way out.
+#[derive(Debug)]
+pub struct OnWire {
+    /// As it will be handed to the kernel once its last bit has left.
+    pub bytes: Vec<u8>,
+    /// When its first bit left.
+    pub began: Time,
+    /// Bytes it left behind in its queue.
+    pub left_bytes: u64,
+}
+
+/// An egress.
+#[derive(Debug)]
+pub struct Egress {
+    /// Its number in the plan.
+    pub port: u32,
+    /// Of its link.
+    pub rate: LinkRate,
+    /// By class.
+    pub queues: Vec<Queue>,
+    /// Classes that PFC stops.
+    pub paused: u8,
+    /// PFC frames that it sends.
+    pub said: Said,
+    wire: Option<OnWire>,
+    /// Bytes in all its queues.
+    pub queued_bytes: u64,
+    /// Wire bytes of all frames so far.
+    pub tx_bytes: u64,
+    tx_packets: u64,
+    turns: Turns,
+}
+
+impl Egress {
+    /// Idle.
+    pub fn new(port: u32, rate: LinkRate, classes: &Classes) -> Egress {
+        Egress {
+            port,
+            rate,
+            queues: classes.list.iter().map(|_| Queue::default()).collect(),
+            paused: 0,
+            said: Said::default(),
+            wire: None,
+            queued_bytes: 0,
+            tx_bytes: 0,
+            tx_packets: 0,
+            turns: Turns::new(classes),
+        }
+    }
+
+    /// Whether a frame is on the wire.
+    pub fn is_busy(&self) -> bool {
+        self.wire.is_some()
+    }
+
+    /// Whether a frame of this class could leave at once.
+    pub fn is_idle(&self, class: u8) -> bool {
+        !self.is_busy()
+            && self.said.due == 0
+            && self.paused & (1 << class) == 0
+            && self.queues[usize::from(class)].len() == 0
+    }
+
+    /// Classes with frames that wait and may go.
+    pub fn eligible(&self) -> u8 {
+        let waiting =
+            (0..).zip(&self.queues).filter(|(_, queue)| queue.len() > 0).fold(0, |mask, (c, _)| mask | 1 << c);
+        waiting & !self.paused
+    }
+
+    /// A frame waits.
+    pub fn push(&mut self, class: u8, held: Held, now: Time) {
+        self.queued_bytes += held.size();
+        self.queues[usize::from(class)].push(now, held);
+    }
+
+    /// The next frame of a class.
+    pub fn pop(&mut self, class: u8, now: Time) -> Option<Held> {
+        let held = self.queues[usize::from(class)].pop(now)?;
+        self.queued_bytes -= held.size();
+        Some(held)
+    }
+
+    /// Whose turn it is among `eligible` classes, of which there is at least one.
+    pub fn pick(&mut self, eligible: u8) -> u8 {
+        self.turns.pick(eligible)
+    }
+
+    /// The first bit of a frame, of a class or of the link's own, leaves at `start`; the last one later, as the link's rate has it.
+    pub fn begin(&mut self, class: Option<u8>, bytes: Vec<u8>, start: Time, desk: &mut Desk<'_>) {
+        debug_assert!(self.wire.is_none(), "one frame at a time");
+        let frame = frame_bytes(&bytes);
+        if let Some(class) = class {
+            self.turns.charge(class, frame);
+        }
+        let wire_bytes = frame + desk.network.gap_bytes;
+        self.tx_bytes += u64::from(wire_bytes);
+        self.tx_packets += 1;
+        desk.agenda.add(start + self.rate.serialise(wire_bytes), Event::Sent(self.port));
+        let left_bytes = class.map_or(0, |class| self.queues[usize::from(class)].bytes);
+        self.wire = Some(OnWire { bytes, began: start, left_bytes });
+    }
+
+    /// The last bit of the frame on the wire has left.
+    pub fn finish(&mut self) -> Option<OnWire> {
+        self.wire.take()
+    }
+
+    /// Stops or releases a class; whether that is a change.
+    pub fn set_paused(&mut self, class: u8, pause: bool, now: Time) -> bool {
+        if (self.paused & 1 << class != 0) == pause {
+            return false;
+        }
+        self.paused ^= 1 << class;
+        let queue = &mut self.queues[usize::from(class)];
+        if pause {
+            queue.paused_since = now;
+        } else {
+            queue.paused_total += now.saturating_since(queue.paused_since);
+        }
+        true
+    }
+
+    /// What it did, when the run ends at `end`; ingresses are the owner's to tell.
+    pub fn report(&mut self, end: Time, ingress: impl Fn(u8) -> ClassReport) -> PortReport {
+        let length = end.ps().max(1) as f64;
+        let mut classes = Vec::new();
+        for (class, queue) in (0..).zip(&mut self.queues) {
+            queue.settle(end);
+            classes.push(ClassReport {
+                queue_bytes_peak: queue.peak_bytes,
+                queue_bytes_mean: queue.integral as f64 / length,
+                paused: queue.paused(self.paused & 1 << class != 0, end),
+                marks: queue.marks,
+                drops: queue.drops,
+                ..ingress(class)
+            });
+        }
+        PortReport {
+            port: self.port,
+            tx_packets: self.tx_packets,
+            tx_wire_bytes: self.tx_bytes,
+            pause_frames: self.said.pause,
+            resume_frames: self.said.resume,
+            refresh_frames: self.said.refresh,
+            classes,
+        }
+    }
+}
+
+/// Which class sends next: strict ones by priority, then deficit round-robin or plain round-robin.
+#[derive(Debug)]
+struct Turns {
+    services: Vec<Service>,
+    deficits: Vec<i64>,
+    next: usize,
+}
+
+impl Turns {
+    fn new(classes: &Classes) -> Turns {
+        let services: Vec<Service> = classes.list.iter().map(|class| class.service).collect();
+        Turns { deficits: vec![0; services.len()], services, next: 0 }
+    }
+
+    fn pick(&mut self, eligible: u8) -> u8 {
+        let strict = (0..self.services.len())
+            .rev()
+            .find(|&class| self.services[class] == Service::Strict && eligible & 1 << class != 0);
+        if let Some(class) = strict {
+            return class as u8;
+        }
+        loop {
+            let class = self.next;
+            let waits = eligible & 1 << class != 0;
+            match self.services[class] {
+                Service::RoundRobin if waits => return class as u8,
+                Service::Weighted(quantum) if waits => {
+                    if self.deficits[class] <= 0 {
+                        self.deficits[class] += i64::from(quantum);
+                    }
+                    if self.deficits[class] > 0 {
+                        return class as u8;
+                    }
+                }
+                // Nothing to send, nothing saved up; a debt stays.
+                _ => self.deficits[class] = self.deficits[class].min(0),
+            }
+            self.next = (class + 1) % self.services.len();
+        }
+    }
+
+    fn charge(&mut self, class: u8, bytes: u32) {
+        let class = usize::from(class);
+        match self.services[class] {
+            Service::Strict => return,
+            Service::RoundRobin => {}
+            Service::Weighted(_) => {
+                self.deficits[class] -= i64::from(bytes);
+                if self.deficits[class] > 0 {
+                    return;
+                }
+            }
+        }
+        self.next = (class + 1) % self.services.len();
+    }
+}

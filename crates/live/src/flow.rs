@@ -1,0 +1,59 @@
+//! A source of traffic, and a flow of it while it lives.
+
+use crate::network::FlowId;
+use std::collections::HashMap;
+use xoff_engine::{Span, Time};
+use xoff_fabric::SourceName;
+use xoff_fabric::capture::FlowName;
+use xoff_fabric::traffic::{FlowSpec, Source};
+
+/// A source and what is known of it.
+pub struct Feed {
+    pub(crate) source: Box<dyn Source>,
+    pub(crate) name: SourceName,
+    pub(crate) started: u64,
+    /// When it acts next.
+    pub due: Time,
+    /// Its living flows, by its own handles.
+    pub(crate) handles: HashMap<u32, u32>,
+}
+
+impl Feed {
+    /// At a place among the sources.
+    pub fn new(source: Box<dyn Source>, place: usize) -> Feed {
+        let name = SourceName::new(source.name(), place);
+        Feed { source, name, started: 0, due: Time::NEVER, handles: HashMap::new() }
+    }
+
+    /// Whether it will do nothing more.
+    pub fn is_done(&self) -> bool {
+        self.due == Time::NEVER && self.handles.is_empty()
+    }
+}
+
+/// A living flow.
+pub struct Flow {
+    /// In the order of start.
+    pub number: u32,
+    pub(crate) source: usize,
+    pub(crate) in_source: u64,
+    pub(crate) spec: FlowSpec,
+    /// As its packets name it.
+    pub name: FlowName,
+    pub(crate) start: Time,
+    pub(crate) ideal: Span,
+    pub(crate) path: Vec<u32>,
+    pub(crate) base_rtt: Span,
+}
+
+impl Flow {
+    /// Where its receiver finds it.
+    pub fn id(&self) -> FlowId {
+        FlowId::of(&self.name)
+    }
+
+    /// Whether its rates are sampled.
+    pub fn is_probed(&self) -> bool {
+        self.spec.probed
+    }
+}

@@ -1,0 +1,433 @@
+//! A software NIC: queue pairs that send, paced and within their windows, one link, control packets first.
+//!
+//! A packet is made at the moment its first bit leaves. A flow is in one place: idle, in the round-robin of its class,
+//! waiting for its pacing time, or blocked by its window.
+
+use crate::agenda::Event;
+use crate::desk::{Desk, News};
+use crate::egress::{Egress, Held, OnWire, frame_bytes};
+use crate::network::{FlowId, Network};
+use crate::receiver::Receiver;
+use crate::sender::{Sender, State};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use xoff_engine::{Span, Time};
+use xoff_fabric::capture::{Body, Data, Frame, Marked};
+use xoff_fabric::packet::IntStack;
+use xoff_fabric::plan::NicSettings;
+use xoff_fabric::record::{ClassReport, PortReport};
+use xoff_fabric::scheme::{Limits, Loss, Outstanding, ReactionPoint, Resend, Scheme};
+use xoff_wire::{Pfc, Seen, decode, pause_span};
+
+/// A NIC.
+pub struct Nic<S: Scheme> {
+    /// Its host, in the plan.
+    pub node: u32,
+    pub(crate) egress: Egress,
+    /// By flow.
+    pub(crate) senders: HashMap<u32, Sender<S::Rp>>,
+    pub(crate) receivers: HashMap<FlowId, Receiver<S::Np>>,
+    /// Receivers by the number of their flow, for their timers.
+    pub(crate) numbered: HashMap<u32, FlowId>,
+    /// Receivers at which they are gone through for old ones.
+    pub(crate) tidy_at: usize,
+    /// By class.
+    ready: Vec<VecDeque<u32>>,
+    paced: BinaryHeap<Reverse<(Time, u32)>>,
+    last_served: Option<u32>,
+    wake_at: Time,
+    /// ACKs and notifications that hosts hand down later.
+    delayed: [VecDeque<(Time, u8, Vec<u8>)>; 2],
+    settings: NicSettings,
+    line_bps: f64,
+    /// By scheme: units of telemetry, where it sets them for all ports.
+    pub(crate) multipliers: Vec<Option<u64>>,
+}
+
+/// Lanes of [`Event::Emit`].
+pub const ACKS: u8 = 0;
+/// Notifications.
+pub const NOTIFICATIONS: u8 = 1;
+
+impl<S: Scheme> Nic<S> {
+    /// The NIC of a host.
+    pub fn new(node: u32, network: &Network, multipliers: &[Option<u64>]) -> Nic<S> {
+        let (port, classes) = (network.host_port(node), &network.plan.classes);
+        let rate = network.rate(port);
+        Nic {
+            node,
+            egress: Egress::new(port, rate, classes),
+            senders: HashMap::new(),
+            receivers: HashMap::new(),
+            numbered: HashMap::new(),
+            tidy_at: 0,
+            ready: classes.list.iter().map(|_| VecDeque::new()).collect(),
+            paced: BinaryHeap::new(),
+            last_served: None,
+            wake_at: Time::NEVER,
+            delayed: Default::default(),
+            settings: network.plan.host(node).nic,
+            line_bps: rate.rate().bps() as f64,
+            multipliers: multipliers.to_vec(),
+        }
+    }
+
+    /// What its port did.
+    pub fn report(&mut self, end: Time) -> PortReport {
+        self.egress.report(end, |_| ClassReport::default())
+    }
+
+    /// Rate of its link.
+    pub fn line_bps(&self) -> f64 {
+        self.line_bps
+    }
+
+    /// A frame has come.
+    pub fn receive(&mut self, bytes: &[u8], schemes: &[S], desk: &mut Desk<'_>) {
+        match decode(bytes) {
+            Ok(Seen::Pfc(pfc)) => self.on_pfc(&pfc, desk),
+            Ok(seen) => self.take_in(bytes, &seen, schemes, desk),
+            Err(reason) => desk.log.ignore(reason.name()),
+        }
+    }
+
+    fn on_pfc(&mut self, pfc: &Pfc, desk: &mut Desk<'_>) {
+        for (priority, quanta) in pfc.priorities() {
+            let Some(class) = desk.network.class_of(priority) else {
+                desk.log.ignore("PAUSE of a priority without a class");
+                continue;
+            };
+            let (port, pause) = (self.egress.port, quanta > 0);
+            if desk.network.plan.run.record_pfc_frames {
+                let record = xoff_fabric::record::PfcRecord { at: desk.now, port, class, pause };
+                desk.log.pfc_frames.push(record);
+            }
+            if let Some(span) = pause_span(quanta, self.egress.rate.rate()).filter(|_| pause) {
+                let until = desk.now + span;
+                self.egress.queues[usize::from(class)].paused_until = until;
+                desk.agenda.add(until, Event::PauseOver(port, class));
+            }
+            self.set_paused(class, pause, desk);
+        }
+    }
+
+    /// A PAUSE that was to end at `due` runs out, unless it was prolonged.
+    pub fn on_pause_over(&mut self, class: u8, due: Time, desk: &mut Desk<'_>) {
+        if self.egress.queues[usize::from(class)].paused_until == due {
+            self.set_paused(class, false, desk);
+        }
+    }
+
+    fn set_paused(&mut self, class: u8, pause: bool, desk: &mut Desk<'_>) {
+        if self.egress.set_paused(class, pause, desk.now) && !pause {
+            self.serve(desk.now, desk);
+        }
+    }
+
+    /// The last bit of the frame on the wire left at `at`; the next one follows it.
+    pub fn sent(&mut self, at: Time, desk: &mut Desk<'_>) -> Option<OnWire> {
+        let gone = self.egress.finish();
+        self.serve(at, desk);
+        gone
+    }
+
+    /// A flow's pacing time has come.
+    pub fn on_wake(&mut self, due: Time, desk: &mut Desk<'_>) {
+        if self.wake_at == due {
+            self.wake_at = Time::NEVER;
+            self.serve(due, desk);
+        }
+    }
+
+    /// Begins the next frame, if the wire is free since `start` and one may go; else sleeps until one may.
+    pub(crate) fn serve(&mut self, start: Time, desk: &mut Desk<'_>) {
+        self.release_paced(desk.now);
+        if self.egress.is_busy() {
+            return;
+        }
+        if let Some(flow) = self.last_served.take() {
+            self.make_ready(flow);
+        }
+        while !self.egress.is_busy() {
+            let ready = (0..).zip(&self.ready).filter(|(_, ring)| !ring.is_empty());
+            let ready = ready.fold(0, |mask: u8, (class, _)| mask | 1 << class) & !self.egress.paused;
+            let eligible = self.egress.eligible() | ready;
+            if eligible == 0 {
+                break;
+            }
+            let class = self.egress.pick(eligible);
+            if let Some(held) = self.egress.pop(class, desk.now) {
+                desk.log.counters.packet_hops += 1;
+                self.egress.begin(Some(class), held.bytes, start, desk);
+            } else if let Some(flow) = self.ready[usize::from(class)].pop_front() {
+                self.send_data(flow, start, desk);
+            }
+        }
+        if let Some(Reverse((at, _))) = self.paced.peek()
+            && !self.egress.is_busy()
+            && *at < self.wake_at
+        {
+            self.wake_at = (*at).max(desk.now);
+            desk.agenda.add(self.wake_at, Event::Wake(self.node));
+        }
+    }
+
+    fn release_paced(&mut self, until: Time) {
+        while let Some(Reverse((at, flow))) = self.paced.peek().copied().filter(|Reverse((at, _))| *at <= until) {
+            self.paced.pop();
+            let waits = |sender: &Sender<S::Rp>| sender.state == State::Paced && sender.next_avail == at;
+            if self.senders.get(&flow).is_some_and(waits) {
+                self.make_ready(flow);
+            }
+        }
+    }
+
+    fn make_ready(&mut self, flow: u32) {
+        if let Some(sender) = self.senders.get_mut(&flow) {
+            sender.state = State::Ready;
+            self.ready[usize::from(sender.flow.class)].push_back(flow);
+        }
+    }
+
+    /// Puts a flow where it belongs.
+    fn place(&mut self, flow: u32, now: Time) {
+        let Some(sender) = self.senders.get_mut(&flow) else { return };
+        if !sender.has_data() {
+            sender.state = State::Idle;
+        } else if !sender.may_go() {
+            sender.state = State::Blocked;
+        } else if sender.next_avail <= now {
+            self.make_ready(flow);
+        } else {
+            sender.state = State::Paced;
+            self.paced.push(Reverse((sender.next_avail, flow)));
+        }
+    }
+
+    /// A flow that was idle or blocked may have something to send.
+    pub(crate) fn try_to_send(&mut self, flow: u32, desk: &mut Desk<'_>) {
+        let waits = |sender: &Sender<S::Rp>| matches!(sender.state, State::Idle | State::Blocked);
+        if self.senders.get(&flow).is_some_and(waits) && self.last_served != Some(flow) {
+            self.place(flow, desk.now);
+            self.serve(desk.now, desk);
+        }
+    }
+
+    /// Sends the next packet of a flow whose turn it is, its first bit at `start`, if it may.
+    fn send_data(&mut self, flow: u32, start: Time, desk: &mut Desk<'_>) {
+        let Some(sender) = self.senders.get_mut(&flow).filter(|sender| sender.state == State::Ready) else { return };
+        if !sender.has_data() || !sender.may_go() || sender.next_avail > desk.now {
+            self.place(flow, desk.now);
+            return;
+        }
+        let (psn, resent) = sender.take_packet(desk.now);
+        let asks_ack = sender.asks(psn);
+        let bytes = data_bytes(sender, psn, resent, asks_ack, desk);
+        let wire_bytes = frame_bytes(&bytes) + desk.network.gap_bytes;
+        sender.last_wire_bytes = wire_bytes;
+        sender.tally.sent_wire_bytes += u64::from(wire_bytes);
+        sender.tally.packets_sent += 1;
+        sender.tally.packets_retransmitted += u64::from(resent);
+        if sender.rto_at == Time::NEVER && !sender.is_tcp() {
+            sender.rto_at = desk.now + sender.rto;
+        }
+        sender.rp.on_sent(desk.now, wire_bytes);
+        let counters = &mut desk.log.counters;
+        counters.data_packets_sent += 1;
+        counters.data_packets_retransmitted += u64::from(resent);
+        counters.packet_hops += 1;
+        let (class, ps_per_byte) = (sender.flow.class, sender.ps_per_byte);
+        self.egress.begin(Some(class), bytes, start, desk);
+        let free_at = start + self.egress.rate.serialise(wire_bytes);
+        let gap = Span::from_ps((f64::from(wire_bytes) * ps_per_byte) as u64);
+        sender.next_avail = if ps_per_byte == 0.0 { free_at } else { start + gap };
+        // While its packet is on the wire it is in no line; where it goes follows from its limits.
+        sender.state = State::Idle;
+        self.last_served = Some(flow);
+        self.read_limits(flow, desk);
+        self.last_served = None;
+        let Some(sender) = self.senders.get(&flow) else { return };
+        if sender.has_data() && sender.may_go() && sender.next_avail <= free_at {
+            // It may send again when the wire is free, behind those who come until then.
+            self.last_served = Some(flow);
+        } else {
+            self.place(flow, desk.now);
+        }
+    }
+
+    /// Reads a flow's limits and timers after any of its hooks.
+    pub(crate) fn read_limits(&mut self, flow: u32, desk: &mut Desk<'_>) {
+        let resends = self.senders.get(&flow).is_some_and(Sender::is_tcp) && self.ask_resend(flow, desk);
+        let Some(sender) = self.senders.get(&flow) else { return };
+        let limits = sender.rp.limits();
+        if limits.rate_bps != sender.asked_bps || limits.window_bytes != sender.asked_window {
+            self.apply(flow, limits, desk);
+        }
+        self.arm(flow, desk);
+        if resends {
+            self.try_to_send(flow, desk);
+        }
+    }
+
+    fn apply(&mut self, flow: u32, limits: Limits, desk: &mut Desk<'_>) {
+        let Some(sender) = self.senders.get_mut(&flow) else { return };
+        (sender.asked_bps, sender.asked_window) = (limits.rate_bps, limits.window_bytes);
+        let mut window_bytes = limits.window_bytes;
+        if let Some(cap) = self.settings.inflight_cap {
+            let scaled = (sender.bdp_bytes as f64 * limits.rate_bps / self.line_bps).max(1.0) as u64;
+            window_bytes = window_bytes.min(if cap.scales { scaled } else { sender.bdp_bytes });
+        }
+        let wider = window_bytes > sender.window_bytes;
+        sender.window_bytes = window_bytes;
+        let rate = sender.cap.map_or(limits.rate_bps, |cap| limits.rate_bps.min(cap.bps() as f64));
+        let new = if rate >= self.line_bps || !self.settings.pace { 0.0 } else { 8e12 / rate };
+        let old = std::mem::replace(&mut sender.ps_per_byte, new);
+        if new != old && sender.next_avail > desk.now && self.settings.follow_rate {
+            // In mid-gap: as if the gap had been computed with the new rate.
+            let per_byte = |gap: f64| if gap == 0.0 { 8e12 / self.line_bps } else { gap };
+            let shift = f64::from(sender.last_wire_bytes) * (per_byte(new) - per_byte(old));
+            let at = (sender.next_avail.ps() as f64 + shift).max(desk.now.ps() as f64);
+            sender.next_avail = Time::from_ps(at as u64);
+            if sender.state == State::Paced {
+                self.paced.push(Reverse((sender.next_avail, flow)));
+                self.serve(desk.now, desk);
+            }
+        }
+        if wider && self.senders.get(&flow).is_some_and(|sender| sender.state == State::Blocked) {
+            self.try_to_send(flow, desk);
+        }
+    }
+
+    fn arm(&mut self, flow: u32, desk: &mut Desk<'_>) {
+        let Some(sender) = self.senders.get_mut(&flow) else { return };
+        let at = sender.rp.timer().unwrap_or(Time::NEVER).min(sender.rto_at);
+        if at < sender.due {
+            sender.due = at.max(desk.now);
+            desk.agenda.add(sender.due, Event::Sender(self.node, flow));
+        }
+    }
+
+    /// A timer of a flow, set for `due`.
+    pub fn on_sender(&mut self, flow: u32, due: Time, desk: &mut Desk<'_>) {
+        let now = desk.now;
+        let Some(sender) = self.senders.get_mut(&flow).filter(|sender| sender.due == due) else { return };
+        sender.due = Time::NEVER;
+        if sender.rp.timer().is_some_and(|at| at <= now) {
+            sender.rp.on_timer(now);
+        }
+        let runs_out = sender.rto_at <= now;
+        if runs_out {
+            sender.go_back();
+            sender.rto_at = Time::NEVER;
+            sender.rp.on_loss(now, Loss::Timeout);
+            sender.tally.timeouts += 1;
+            desk.log.counters.timeouts += 1;
+        }
+        self.read_limits(flow, desk);
+        if runs_out {
+            self.try_to_send(flow, desk);
+        }
+    }
+
+    /// Does what a TCP reaction point wants sent again; whether it wants anything.
+    fn ask_resend(&mut self, flow: u32, desk: &mut Desk<'_>) -> bool {
+        let Some(sender) = self.senders.get_mut(&flow) else { return false };
+        let outstanding = Outstanding {
+            now: desk.now,
+            acked_bytes: sender.payload_until(sender.una),
+            sent_bytes: sender.payload_until(sender.next),
+            highest_bytes: sender.payload_until(sender.highest),
+        };
+        match sender.rp.resend(&outstanding) {
+            Resend::Nothing => false,
+            Resend::Oldest => {
+                sender.resend = sender.una < sender.highest;
+                sender.resend
+            }
+            Resend::All => {
+                sender.next = sender.una;
+                sender.resend = false;
+                sender.tally.timeouts += 1;
+                desk.log.counters.timeouts += 1;
+                true
+            }
+        }
+    }
+
+    /// A flow begins to send.
+    pub fn open(&mut self, sender: Sender<S::Rp>, desk: &mut Desk<'_>) {
+        let flow = sender.flow.id;
+        self.senders.insert(flow, sender);
+        self.read_limits(flow, desk);
+        self.try_to_send(flow, desk);
+    }
+
+    /// A flow is over for its sender.
+    pub(crate) fn end(&mut self, flow: u32, desk: &mut Desk<'_>) {
+        desk.log.counters.flows_completed += 1;
+        self.last_served = self.last_served.filter(|served| *served != flow);
+        for ring in &mut self.ready {
+            ring.retain(|ready| *ready != flow);
+        }
+        desk.log.news.push(News::Ended(flow));
+    }
+
+    /// Hands a control packet to the link, after `delay` if there is one.
+    pub(crate) fn emit(&mut self, class: u8, bytes: Vec<u8>, delay: Span, lane: u8, desk: &mut Desk<'_>) {
+        if delay == Span::ZERO {
+            return self.emit_now(class, bytes, desk);
+        }
+        let at = desk.now + delay;
+        self.delayed[usize::from(lane)].push_back((at, class, bytes));
+        desk.agenda.add(at, Event::Emit(self.node, lane));
+    }
+
+    /// The delay of the oldest packet of a lane is over.
+    pub fn on_emit(&mut self, lane: u8, desk: &mut Desk<'_>) {
+        if let Some((_, class, bytes)) = self.delayed[usize::from(lane)].pop_front() {
+            self.emit_now(class, bytes, desk);
+        }
+    }
+
+    fn emit_now(&mut self, class: u8, bytes: Vec<u8>, desk: &mut Desk<'_>) {
+        let Ok(seen) = decode(&bytes) else {
+            debug_assert!(false, "a frame of our own");
+            return;
+        };
+        self.egress.push(class, Held { bytes, seen, ingress: 0 }, desk.now);
+        self.serve(desk.now, desk);
+    }
+}
+
+/// The bytes of a data packet.
+fn data_bytes<Rp>(sender: &Sender<Rp>, psn: u32, resent: bool, asks_ack: bool, desk: &Desk<'_>) -> Vec<u8> {
+    let offset_bytes = sender.payload_until(psn);
+    let frame = Frame {
+        capture: 0,
+        at: desk.now,
+        port: desk.network.host_port(sender.flow.src),
+        frame_bytes: sender.frame_bytes(psn) as u16,
+        class: sender.flow.class,
+        ecn: sender.format.ecn,
+        queue_bytes: 0,
+        last: false,
+        body: Body::Data(Data {
+            flow: sender.flow,
+            psn,
+            total: (sender.total != u32::MAX).then_some(sender.total),
+            size_bytes: sender.size_bytes,
+            offset_bytes,
+            payload_bytes: (sender.payload_until(psn + 1) - offset_bytes) as u32,
+            first_frame_bytes: sender.frame_bytes(0) as u16,
+            sent_at: desk.now,
+            resent,
+            asks_ack,
+            format: sender.format,
+            int: sender.format.int.then(|| Box::new(IntStack::new(desk.now))),
+            marked: Marked::No,
+        }),
+    };
+    let mut bytes = Vec::new();
+    desk.encoder.encode(&frame, &mut bytes);
+    bytes
+}

@@ -1,0 +1,203 @@
+//! PFC of a switch: PAUSE and RESUME asked for, sent and heard.
+
+use crate::agenda::Event;
+use crate::desk::Desk;
+use crate::switch::Switch;
+use xoff_engine::Time;
+use xoff_fabric::capture::{Body, Frame, PfcClass};
+use xoff_fabric::packet::Ecn;
+use xoff_fabric::plan::{Signalling, peer};
+use xoff_fabric::record::{PauseRecord, PfcRecord};
+use xoff_fabric::scheme::{CongestionPoint, Hooks, Scheme};
+use xoff_wire::{Pfc, pause_span};
+
+impl<S: Scheme> Switch<S> {
+    /// An ingress is above XOFF.
+    pub(crate) fn ask_pause(&mut self, local: usize, class: u8, rises: bool, desk: &mut Desk<'_>) {
+        if !self.buffer.ingress(local, class).pausing {
+            self.buffer.ingress_mut(local, class).pausing = true;
+            self.note(local, class, true, false, desk);
+            self.request(local, class, desk);
+            self.arm_refresh(local, class, desk);
+        } else if let Signalling::Timed { per_arrival, .. } = self.signalling
+            && (per_arrival || rises)
+        {
+            // Between XON and XOFF the pause was not repeated, and may have run out.
+            self.request(local, class, desk);
+        }
+    }
+
+    /// An ingress is at or below XON.
+    pub(crate) fn resume(&mut self, local: usize, class: u8, desk: &mut Desk<'_>) {
+        self.buffer.ingress_mut(local, class).pausing = false;
+        self.note(local, class, false, false, desk);
+        self.request(local, class, desk);
+    }
+
+    fn note(&self, local: usize, class: u8, pause: bool, refresh: bool, desk: &mut Desk<'_>) {
+        let run = &desk.network.plan.run;
+        if if refresh { run.record_refreshes } else { run.record_pauses } {
+            let ingress_bytes = self.buffer.ingress(local, class).bytes;
+            desk.log.pauses.push(PauseRecord {
+                at: desk.now,
+                port: self.ports[local],
+                class,
+                pause,
+                refresh,
+                ingress_bytes,
+            });
+        }
+    }
+
+    /// A PFC frame leaves as soon as the wire is free: before all queues.
+    fn request(&mut self, local: usize, class: u8, desk: &mut Desk<'_>) {
+        self.egresses[local].said.due |= 1 << class;
+        if !self.egresses[local].is_busy() {
+            self.send_pfc(local, desk.now, desk);
+        }
+    }
+
+    /// Begins a PFC frame with the state of every class that is due; `false` if there is nothing new to say.
+    pub(crate) fn send_pfc(&mut self, local: usize, start: Time, desk: &mut Desk<'_>) -> bool {
+        let said = &mut self.egresses[local].said;
+        let due = std::mem::take(&mut said.due);
+        let classes = self.egresses[local].queues.len() as u8;
+        let on = (0..classes).filter(|class| due & 1 << class != 0 && self.buffer.ingress(local, *class).pausing);
+        let on = on.fold(0u8, |mask, class| mask | 1 << class);
+        let said = &mut self.egresses[local].said;
+        // A PAUSE taken back before it left need not be followed by a RESUME.
+        let due = due & (on | said.advertised);
+        if due == 0 {
+            return false;
+        }
+        let again = on & said.advertised;
+        said.advertised = said.advertised & !due | on;
+        let (first, repeated, off) = ((on & !again).count_ones(), again.count_ones(), (due & !on).count_ones());
+        said.pause += u64::from(first);
+        said.refresh += u64::from(repeated);
+        said.resume += u64::from(off);
+        desk.log.counters.pause_frames += u64::from(first);
+        desk.log.counters.refresh_frames += u64::from(repeated);
+        desk.log.counters.resume_frames += u64::from(off);
+        for class in (0..classes).filter(|class| again & 1 << class != 0) {
+            self.note(local, class, true, true, desk);
+        }
+        let bytes = self.pfc_bytes(local, (due, on), desk);
+        self.egresses[local].begin(None, bytes, start, desk);
+        true
+    }
+
+    fn pfc_bytes(&self, local: usize, (due, on): (u8, u8), desk: &Desk<'_>) -> Vec<u8> {
+        let plan = &desk.network.plan;
+        let of_class = |class: u8| PfcClass {
+            class,
+            pause: on & 1 << class != 0,
+            ingress: Some((self.buffer.ingress(local, class).bytes, self.buffer.xoff_now(local, class))),
+        };
+        let port = self.ports[local];
+        let classes = (0..self.egresses[local].queues.len() as u8).filter(|class| due & 1 << class != 0);
+        let frame = Frame {
+            capture: 0,
+            at: desk.now,
+            port,
+            frame_bytes: plan.hosts.first().map_or(64, |host| host.sizes.pfc_bytes as u16),
+            class: 0,
+            ecn: Ecn::NotCapable,
+            queue_bytes: 0,
+            last: false,
+            body: Body::Pfc {
+                classes: classes.map(of_class).collect(),
+                lasts: match self.signalling {
+                    Signalling::OnOff => None,
+                    Signalling::Timed { pause, .. } => Some(pause),
+                },
+                rate: plan.direction(peer(port)).rate,
+            },
+        };
+        let mut bytes = Vec::new();
+        desk.encoder.encode(&frame, &mut bytes);
+        bytes
+    }
+
+    fn arm_refresh(&mut self, local: usize, class: u8, desk: &mut Desk<'_>) {
+        let place = self.place(local, class);
+        if let Signalling::Timed { refresh, .. } = self.signalling
+            && !std::mem::replace(&mut self.refreshing[place], true)
+        {
+            desk.agenda.add(desk.now + refresh, Event::Refresh(self.ports[local], class));
+        }
+    }
+
+    /// Timed signalling: the PAUSE is repeated while its ingress is above XOFF.
+    pub fn on_refresh(&mut self, port: u32, class: u8, desk: &mut Desk<'_>) {
+        let local = self.local(port);
+        let place = self.place(local, class);
+        self.refreshing[place] = false;
+        if !self.buffer.ingress(local, class).pausing {
+            return;
+        }
+        if self.buffer.is_above(local, class) {
+            self.request(local, class, desk);
+        }
+        self.arm_refresh(local, class, desk);
+    }
+
+    /// A PFC frame has come: the egress of its port stops or goes on.
+    pub(crate) fn on_pfc(&mut self, local: usize, pfc: &Pfc, schemes: &[S], desk: &mut Desk<'_>) {
+        for (priority, quanta) in pfc.priorities() {
+            let Some(class) = desk.network.class_of(priority) else {
+                desk.log.ignore("PAUSE of a priority without a class");
+                continue;
+            };
+            let (port, pause) = (self.ports[local], quanta > 0);
+            if desk.network.plan.run.record_pfc_frames {
+                desk.log.pfc_frames.push(PfcRecord { at: desk.now, port, class, pause });
+            }
+            if let Some(span) = pause_span(quanta, self.egresses[local].rate.rate()).filter(|_| pause) {
+                let until = desk.now + span;
+                self.egresses[local].queues[usize::from(class)].paused_until = until;
+                desk.agenda.add(until, Event::PauseOver(port, class));
+            }
+            let timed = matches!(self.signalling, Signalling::Timed { .. });
+            if !pause && timed && self.egresses[local].paused & 1 << class == 0 && self.hooks.has(Hooks::PAUSE) {
+                let view = self.view(local, class, desk.now);
+                self.tell_points(local, class, |cp| cp.on_resume_again(&view));
+                self.after_points(local, class, schemes, desk);
+            }
+            self.set_paused(local, class, pause, schemes, desk);
+        }
+    }
+
+    /// A PAUSE that was to end at `due` runs out, unless it was prolonged.
+    pub fn on_pause_over(&mut self, port: u32, class: u8, due: Time, schemes: &[S], desk: &mut Desk<'_>) {
+        let local = self.local(port);
+        if self.egresses[local].queues[usize::from(class)].paused_until == due {
+            self.set_paused(local, class, false, schemes, desk);
+        }
+    }
+
+    fn set_paused(&mut self, local: usize, class: u8, pause: bool, schemes: &[S], desk: &mut Desk<'_>) {
+        if !self.egresses[local].set_paused(class, pause, desk.now) {
+            return;
+        }
+        if self.hooks.has(Hooks::PAUSE) {
+            let view = self.view(local, class, desk.now);
+            self.tell_points(local, class, |cp| cp.on_pause_change(&view));
+            self.after_points(local, class, schemes, desk);
+        }
+        if !pause {
+            self.serve(local, desk.now, schemes, desk);
+            self.serve_round_robin(local, schemes, desk);
+        }
+    }
+
+    /// Tells those congestion points of a port and class that listen to pauses.
+    fn tell_points(&mut self, local: usize, class: u8, tell: impl Fn(&mut S::Cp)) {
+        for slot in 0..self.multipliers.len() as u8 {
+            let place = self.point_at(local, class, slot);
+            if self.points[place].hooks().has(Hooks::PAUSE) {
+                tell(&mut self.points[place].cp);
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What of a scenario cannot be on real packets. Nothing is ignored: what has no counterpart here is refused, with what
+//! to do about it.
+
+use crate::network::Network;
+use xoff_engine::Grain;
+use xoff_fabric::domain;
+use xoff_fabric::plan::{
+    AckPath, BaseRtt, Ecmp, NicScheduler, NodeKind, Plan, Random, ResumeAt, Signalling, Spill, Thresholds, Ties,
+};
+use xoff_fabric::scheme::Scheme;
+use xoff_scenario::Loaded;
+use xoff_wire::rate_has_code;
+
+/// Frames name one of so many.
+const MOST_SCHEMES: usize = 8;
+
+/// Why a scenario cannot run live, and what to do about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Objection {
+    /// What has no counterpart.
+    pub what: String,
+    /// What to do.
+    pub hint: String,
+}
+
+/// Whatever stands in the way.
+pub fn objections<S: Scheme>(loaded: &Loaded, network: &Network, schemes: &[S]) -> Vec<Objection> {
+    let plan = &loaded.plan;
+    let mut all = Vec::new();
+    let mut object = |wrong: bool, what: &str, hint: &str| {
+        if wrong {
+            all.push(Objection { what: what.to_owned(), hint: hint.to_owned() });
+        }
+    };
+    object(
+        schemes.len() > MOST_SCHEMES,
+        "more than eight schemes in one run: the DSCP has three bits to tell them apart",
+        "run some of them apart",
+    );
+    object(
+        schemes.iter().any(Scheme::controls_switches),
+        "the scheme controls whole switches with virtual output queues, which a software switch here does not have",
+        "run it with `xoff run`",
+    );
+    model(plan, &mut object);
+    devices(plan, &mut object);
+    ways(loaded, network, schemes, &mut object);
+    object(
+        schemes.iter().any(|scheme| scheme.format().int) && telemetry_rates(plan).any(|rate| !rate_has_code(rate)),
+        "telemetry has codes for 10, 25, 40, 50, 100, 200 and 400 Gb/s, and a link here has another rate",
+        "give its links one of these, the time scale is chosen apart",
+    );
+    all
+}
+
+fn model(plan: &Plan, object: &mut impl FnMut(bool, &str, &str)) {
+    let model = &plan.model;
+    object(model.grain != Grain::Exact, "`model.time_grain`: real time has no grain", "leave it out");
+    object(model.ties != Ties::Hash, "`model.ties = \"scheduled\"`: real events do not tie", "leave it out");
+    object(model.random != Random::Own, "`model.random = \"shared\"`: queues here are apart", "leave it out");
+    object(model.base_rtt != BaseRtt::Wire, "`model.base_rtt = \"payload\"`: frames have headers", "leave it out");
+    object(!plan.faults.is_empty(), "`[[fault]]`: links do not fail here on demand", "use `xoff run`");
+}
+
+fn devices(plan: &Plan, object: &mut impl FnMut(bool, &str, &str)) {
+    for switch in &plan.switches {
+        let latched = matches!(switch.pfc.thresholds, Thresholds::Dynamic { spill: Spill::Latched, .. });
+        let checks = matches!(switch.pfc.signalling, Signalling::Timed { resume: ResumeAt::Checks, .. });
+        object(latched, "`pfc.spill = \"latched\"` is a rule of another simulator", "leave it out");
+        object(checks, "`pfc.resume_at = \"checks\"` is a rule of another simulator", "leave it out");
+        object(switch.watchdog.is_some(), "`[switch.watchdog]`: not on software switches", "leave it out");
+    }
+    let scans = plan.hosts.iter().any(|host| host.nic.scheduler != NicScheduler::Ready);
+    object(scans, "`host.scheduler = \"scan\"` is a rule of another simulator", "leave it out");
+}
+
+fn ways<S: Scheme>(loaded: &Loaded, network: &Network, schemes: &[S], object: &mut impl FnMut(bool, &str, &str)) {
+    let plan = &loaded.plan;
+    let choices = network.has_choices();
+    object(
+        choices && plan.model.ecmp != Ecmp::Murmur3,
+        "there are equal paths, and switches can choose only by what headers say",
+        "`--set model.ecmp=murmur3`, for the simulation too",
+    );
+    object(
+        choices && plan.ack_path == AckPath::Symmetric,
+        "there are equal paths, and ACKs cannot be made to go back by the one of their data",
+        "`--set host.ack_path=ecmp`",
+    );
+    object(
+        loaded.traffic.iter().any(|traffic| traffic.pins_paths()),
+        "traffic with a path of its own: switches forward by headers",
+        "leave `path` out",
+    );
+    object(
+        loaded.traffic.iter().any(|traffic| traffic.has_weights()),
+        "traffic with a weight: frames have no field for it",
+        "leave `weight` out",
+    );
+    let facts = xoff_fabric::scheme::FlowFacts::at(plan.direction(0).rate, network.max_base_rtt);
+    let across = xoff_fabric::scheme::InterDomain {
+        near_rtt: facts.base_rtt,
+        far_rtt: facts.base_rtt,
+        far_line_rate: facts.line_rate,
+    };
+    let facts = xoff_fabric::scheme::FlowFacts { inter_domain: Some(across), ..facts };
+    let shapes = schemes.iter().any(|scheme| scheme.transit(&facts).is_some());
+    object(
+        shapes && has_several_gateways(plan),
+        "a domain with several gateways: each software gateway sees only what passes by it",
+        "give it one",
+    );
+}
+
+/// Whether a domain has more than one switch with a long-haul link.
+fn has_several_gateways(plan: &Plan) -> bool {
+    let mut gateways: Vec<(u16, u32)> = (0..plan.ports() as u32)
+        .filter(|port| domain::is_long_haul(plan, *port))
+        .map(|port| plan.node_of(port))
+        .map(|node| (plan.nodes[node as usize].domain, node))
+        .collect();
+    gateways.sort_unstable();
+    gateways.dedup();
+    gateways.windows(2).any(|pair| pair[0].0 == pair[1].0)
+}
+
+/// Rates of the ports that write telemetry.
+fn telemetry_rates(plan: &Plan) -> impl Iterator<Item = xoff_engine::BitRate> + '_ {
+    let of_switch = |port: &u32| plan.nodes[plan.node_of(*port) as usize].kind == NodeKind::Switch;
+    (0..plan.ports() as u32).filter(of_switch).map(|port| plan.direction(port).rate)
+}

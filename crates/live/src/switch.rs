@@ -1,0 +1,285 @@
+//! A software switch: takes frames in, forwards them by their headers, lets its congestion points mark them or write
+//! to their sources, and paces every egress to the rate of its link.
+//!
+//! Frames are bytes throughout. What a congestion point changes is changed in them, and nothing else is known of a
+//! packet at the next switch.
+
+use crate::agenda::Event;
+use crate::buffer::{Admission, Buffer};
+use crate::desk::Desk;
+use crate::egress::{Egress, Held, OnWire, frame_bytes};
+use crate::forwarding::{FlowTable, Forwarding, address_of};
+use crate::network::Network;
+use crate::point::Point;
+use crate::shaper::Shapers;
+use xoff_engine::Time;
+use xoff_fabric::plan::{Signalling, peer};
+use xoff_fabric::record::{ClassReport, Failure, LosslessDrop, PortReport};
+use xoff_fabric::scheme::{Hooks, Notice, Scheme};
+use xoff_fabric::{domain, pfc};
+use xoff_wire::{Seen, decode};
+
+/// A switch.
+pub struct Switch<S: Scheme> {
+    /// In the plan.
+    pub node: u32,
+    /// Its ports in the plan, by the numbers they have here.
+    pub(crate) ports: Vec<u32>,
+    pub(crate) egresses: Vec<Egress>,
+    pub(crate) buffer: Buffer,
+    /// By port, then class, then scheme.
+    pub(crate) points: Vec<Point<S::Cp>>,
+    /// What any of its congestion points listens to.
+    pub(crate) hooks: Hooks,
+    counts_passing: bool,
+    pub(crate) signalling: Signalling,
+    forwarding: Forwarding,
+    pub(crate) flows: FlowTable,
+    pub(crate) shapers: Shapers<S::Transit>,
+    /// By scheme: units of telemetry, where it sets them for all ports.
+    pub(crate) multipliers: Vec<Option<u64>>,
+    /// Asked for and not sent yet, with the scheme that asks.
+    pub(crate) notices: Vec<(u8, Notice<S::Feedback>)>,
+    /// By port, then class: a repetition of its PAUSE is to come.
+    pub(crate) refreshing: Vec<bool>,
+}
+
+impl<S: Scheme> Switch<S> {
+    /// A switch of the plan.
+    pub fn new(node: u32, network: &Network, schemes: &[S], multipliers: &[Option<u64>]) -> Switch<S> {
+        let plan = &network.plan;
+        let settings = &plan.switches[usize::from(plan.nodes[node as usize].profile)];
+        let ports = network.ports_of(node);
+        let buffer = Buffer::new(network, settings, &ports);
+        let pause = buffer.paused_from();
+        let points = Point::all(&ports, settings, pause, network, schemes);
+        let hooks = points.iter().fold(Hooks::NONE, |hooks, point| hooks.with(point.hooks()));
+        Switch {
+            node,
+            egresses: ports.iter().map(|&port| Egress::new(port, network.rate(port), &plan.classes)).collect(),
+            refreshing: vec![false; ports.len() * plan.classes.list.len()],
+            points,
+            hooks,
+            buffer,
+            counts_passing: settings.count_passing,
+            signalling: settings.pfc.signalling,
+            forwarding: Forwarding::default(),
+            flows: FlowTable::default(),
+            shapers: Shapers::default(),
+            multipliers: multipliers.to_vec(),
+            notices: Vec::new(),
+            ports,
+        }
+    }
+
+    pub(crate) fn local(&self, port: u32) -> usize {
+        self.ports.iter().position(|own| *own == port).expect("a port of this switch")
+    }
+
+    pub(crate) fn place(&self, local: usize, class: u8) -> usize {
+        local * self.egresses[local].queues.len() + usize::from(class)
+    }
+
+    /// The congestion point of a scheme at a port and class.
+    pub(crate) fn point_at(&self, local: usize, class: u8, slot: u8) -> usize {
+        self.place(local, class) * self.multipliers.len() + usize::from(slot)
+    }
+
+    /// A frame has come in by a port.
+    pub fn receive(&mut self, port: u32, bytes: Vec<u8>, schemes: &[S], desk: &mut Desk<'_>) {
+        let ingress = self.local(port);
+        let seen = match decode(&bytes) {
+            Ok(Seen::Pfc(pfc)) => return self.on_pfc(ingress, &pfc, schemes, desk),
+            Ok(seen) => seen,
+            Err(reason) => return desk.log.ignore(reason.name()),
+        };
+        let Some(address) = address_of(&seen, desk.network) else { return desk.log.ignore("nobody's address") };
+        let Some(egress) = self.forwarding.egress(port, &address, desk.network) else {
+            return desk.log.ignore("no way to its address");
+        };
+        let egress = self.local(egress);
+        let held = Held { bytes, seen, ingress };
+        if domain::is_long_haul(&desk.network.plan, port) && self.shapes(&held, schemes, desk) {
+            return self.shape(egress, address.class, held, schemes, desk);
+        }
+        if domain::is_long_haul(&desk.network.plan, self.ports[egress]) {
+            self.overhear(&held, schemes, desk);
+        }
+        self.pass_on(egress, address.class, held, schemes, desk);
+    }
+
+    /// A frame that is bound for an egress, and has not been counted yet.
+    pub(crate) fn pass_on(&mut self, egress: usize, class: u8, mut held: Held, schemes: &[S], desk: &mut Desk<'_>) {
+        let idle = self.egresses[egress].is_idle(class) && !self.counts_passing;
+        self.before_queue(egress, class, &mut held, schemes, desk);
+        if idle && self.egresses[egress].is_idle(class) {
+            self.depart(egress, class, held, desk.now, schemes, desk);
+        } else if self.admit(egress, class, &held, desk) {
+            self.egresses[egress].push(class, held, desk.now);
+            self.serve(egress, desk.now, schemes, desk);
+        }
+    }
+
+    /// A frame that has left its queue, or needed none: its congestion point looks at it, and it goes. Messages that
+    /// this leads to follow it.
+    pub(crate) fn depart(
+        &mut self,
+        egress: usize,
+        class: u8,
+        mut held: Held,
+        start: Time,
+        schemes: &[S],
+        desk: &mut Desk<'_>,
+    ) {
+        self.after_queue(egress, class, &mut held, desk);
+        desk.log.counters.packet_hops += 1;
+        self.egresses[egress].begin(Some(class), held.bytes, start, desk);
+        self.after_points(egress, class, schemes, desk);
+    }
+
+    /// Takes a frame into the buffer, or drops it. Pauses the upstream when its ingress is full.
+    pub(crate) fn admit(&mut self, egress: usize, class: u8, held: &Held, desk: &mut Desk<'_>) -> bool {
+        let limit = desk.network.plan.classes.list[usize::from(class)].queue_limit_bytes.unwrap_or(u64::MAX);
+        let queue_bytes = self.egresses[egress].queues[usize::from(class)].bytes;
+        match self.buffer.admit(held.ingress, class, held.size(), queue_bytes, limit) {
+            Admission::Taken { above, rises } => {
+                if above {
+                    self.ask_pause(held.ingress, class, rises, desk);
+                }
+                true
+            }
+            Admission::Dropped => {
+                desk.log.counters.drops_lossy += 1;
+                self.egresses[egress].queues[usize::from(class)].drops += 1;
+                desk.log.lose(&held.seen, desk.network);
+                false
+            }
+            Admission::Refused(threshold) => {
+                self.refuse(class, held, threshold, desk);
+                desk.log.lose(&held.seen, desk.network);
+                false
+            }
+        }
+    }
+
+    /// A lossless frame finds no room: the run is over, unless drops are allowed.
+    fn refuse(&mut self, class: u8, held: &Held, threshold_bytes: u64, desk: &mut Desk<'_>) {
+        let plan = &desk.network.plan;
+        desk.log.counters.drops_lossless += 1;
+        self.egresses[held.ingress].queues[usize::from(class)].drops += 1;
+        if plan.run.allow_drops || desk.log.failure.is_some() {
+            return;
+        }
+        let (port, ingress) = (self.ports[held.ingress], self.buffer.ingress(held.ingress, class));
+        desk.log.failure = Some(Failure::LosslessDrop(LosslessDrop {
+            at: desk.now,
+            node: self.node,
+            port,
+            class,
+            packet_bytes: held.size() as u32,
+            ingress_bytes: ingress.bytes,
+            threshold_bytes,
+            headroom_bytes: ingress.headroom_bytes(),
+            headroom_required_bytes: pfc::required_headroom(
+                &plan.fastest(peer(port)),
+                &plan.slowest(port),
+                desk.network.mtu_wire_bytes,
+                &plan.hosts[0].sizes,
+                plan.model.grain,
+            ),
+            buffer_used_bytes: self.buffer.used_bytes,
+            buffer_bytes: self.buffer.bytes,
+        }));
+    }
+
+    /// The last bit of the frame on a port's wire left at `at`; the next one follows it.
+    pub fn sent(&mut self, port: u32, at: Time, schemes: &[S], desk: &mut Desk<'_>) -> Option<OnWire> {
+        let local = self.local(port);
+        let gone = self.egresses[local].finish();
+        self.serve(local, at, schemes, desk);
+        gone
+    }
+
+    /// Begins the next frame at an egress whose wire is free since `start`, if one may go.
+    pub(crate) fn serve(&mut self, egress: usize, start: Time, schemes: &[S], desk: &mut Desk<'_>) {
+        if self.egresses[egress].is_busy()
+            || (self.egresses[egress].said.due != 0 && self.send_pfc(egress, start, desk))
+        {
+            return;
+        }
+        let eligible = self.egresses[egress].eligible();
+        if eligible == 0 {
+            return;
+        }
+        let class = self.egresses[egress].pick(eligible);
+        let Some(held) = self.egresses[egress].pop(class, desk.now) else { return };
+        self.release(&held, class, desk);
+        self.depart(egress, class, held, start, schemes, desk);
+        self.serve_round_robin(egress, schemes, desk);
+    }
+
+    /// A frame has left the buffer.
+    pub(crate) fn release(&mut self, held: &Held, class: u8, desk: &mut Desk<'_>) {
+        if self.buffer.release(held.ingress, class, held.size()) {
+            self.resume(held.ingress, class, desk);
+        }
+    }
+
+    /// A timer of the congestion point of a port, class and scheme, set for `due`.
+    pub fn on_timer(&mut self, port: u32, (class, slot): (u8, u8), due: Time, schemes: &[S], desk: &mut Desk<'_>) {
+        let local = self.local(port);
+        let place = self.point_at(local, class, slot);
+        if self.points[place].due != due {
+            return;
+        }
+        self.points[place].due = Time::NEVER;
+        let view = self.view(local, class, desk.now);
+        let notices = &mut self.notices;
+        self.points[place].on_timer(&view, |flow, feedback| notices.push((slot, Notice { flow, feedback })));
+        self.after_points(local, class, schemes, desk);
+    }
+
+    /// What its ports did.
+    pub fn reports(&mut self, end: Time) -> Vec<PortReport> {
+        let mut reports = Vec::new();
+        for (local, egress) in self.egresses.iter_mut().enumerate() {
+            let of_class = |class: u8| {
+                let ingress = self.buffer.ingress(local, class);
+                ClassReport {
+                    ingress_bytes_peak: ingress.peak_bytes,
+                    xoff_bytes: (ingress.lossless && ingress.lowest_xoff != u64::MAX).then_some(ingress.lowest_xoff),
+                    headroom_bytes: ingress.headroom_bytes(),
+                    ..ClassReport::default()
+                }
+            };
+            reports.push(egress.report(end, of_class));
+        }
+        reports
+    }
+
+    /// Makes the bytes of a message and sends it, as if it had come in by the port that saw the congestion.
+    pub(crate) fn originate(
+        &mut self,
+        from: usize,
+        egress: usize,
+        class: u8,
+        bytes: Vec<u8>,
+        schemes: &[S],
+        desk: &mut Desk<'_>,
+    ) {
+        match decode(&bytes) {
+            Ok(seen) => self.pass_on(egress, class, Held { bytes, seen, ingress: from }, schemes, desk),
+            Err(reason) => debug_assert!(false, "a frame of our own is {reason}, {} B", frame_bytes(&bytes)),
+        }
+    }
+
+    /// Sets the timers of the congestion points of a port and class.
+    pub(crate) fn arm(&mut self, local: usize, class: u8, desk: &mut Desk<'_>) {
+        for slot in 0..self.multipliers.len() as u8 {
+            let place = self.point_at(local, class, slot);
+            if let Some(at) = self.points[place].wants(desk.now) {
+                desk.agenda.add(at, Event::Queue(self.ports[local], class, slot));
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Small networks, and a word in the log where a machine does not let them be built.
+#![allow(dead_code)]
+
+use std::io::{self, Write};
+use xoff_engine::{BitRate, Span, Time};
+use xoff_fabric::plan::*;
+use xoff_fabric::topology::{Graph, LinkSpec, dumbbell, star};
+use xoff_live::{Refusal, Testbed};
+
+const LINK: LinkSpec = LinkSpec { rate: BitRate::from_gbps(10), delay: Span::from_us(1) };
+
+/// Hosts around the switch `sw`, which is node 0.
+pub fn star_of(hosts: u32) -> Plan {
+    plan(star(hosts, LINK))
+}
+
+/// Two switches with 11 hosts each.
+pub fn with_24_nodes() -> Plan {
+    plan(dumbbell(11, 11, LINK, LINK, 1))
+}
+
+/// Two switches with a host each, and several links between them.
+pub fn with_parallel_links(links: u32) -> Plan {
+    plan(dumbbell(1, 1, LINK, LINK, links))
+}
+
+/// Ports by which nodes send to node 0, by number of the node; and those at the other end.
+pub fn ports_to_switch(plan: &Plan) -> Vec<(u32, u32)> {
+    let ports = (0..plan.ports() as u32).filter(|port| plan.node_of(peer(*port)) == 0);
+    ports.map(|port| (port, peer(port))).collect()
+}
+
+/// The testbed of a plan, or `None` where this machine lets nobody build it, which is said loudly.
+pub fn built(plan: &Plan) -> Option<Testbed> {
+    match Testbed::build(plan) {
+        Ok(testbed) => Some(testbed),
+        Err(refusal) if is_forbidden(&refusal) => {
+            skipped(&refusal.to_string());
+            None
+        }
+        Err(refusal) => panic!("{refusal}"),
+    }
+}
+
+/// Told whether or not the test's output is captured.
+pub fn skipped(why: &str) {
+    let name = std::thread::current().name().unwrap_or("test").to_owned();
+    io::stderr().write_all(format!("SKIPPED: {name}: {why}\n").as_bytes()).unwrap();
+}
+
+fn is_forbidden(refusal: &Refusal) -> bool {
+    match refusal {
+        Refusal::Rights { .. } | Refusal::NotLinux => true,
+        Refusal::System { error, .. } => error.kind() == io::ErrorKind::PermissionDenied,
+        _ => false,
+    }
+}
+
+fn plan(graph: Graph) -> Plan {
+    let data = Class { priority: 3, lossless: true, service: Service::Strict, queue_limit_bytes: None };
+    Plan {
+        seed: 1,
+        nodes: graph.nodes,
+        links: graph.links,
+        classes: Classes { list: vec![data], control: 0 },
+        switches: vec![switch()],
+        hosts: vec![host()],
+        model: Model::default(),
+        ack_path: AckPath::Symmetric,
+        faults: Vec::new(),
+        probes: Vec::new(),
+        run: RunSettings {
+            stop: Time::from_ms(1),
+            stop_when_idle: true,
+            allow_drops: false,
+            deadlock_check: None,
+            stop_on_deadlock: true,
+            stall_after: None,
+            record_pauses: false,
+            record_refreshes: false,
+            record_pfc_frames: false,
+        },
+    }
+}
+
+fn switch() -> SwitchSettings {
+    SwitchSettings {
+        buffer_bytes: 4_000_000,
+        count_passing: false,
+        pfc: PfcSettings {
+            thresholds: Thresholds::Static { xoff_bytes: 100_000, xon_bytes: 90_000 },
+            headroom: Headroom::Auto,
+            set_aside: SetAside::Class,
+            signalling: Signalling::OnOff,
+        },
+        watchdog: None,
+    }
+}
+
+fn host() -> HostSettings {
+    HostSettings {
+        mtu_bytes: 1000,
+        sizes: FrameSizes::ROCE_V2,
+        ack_every: 1,
+        ack_class: AckClass::Control,
+        ack_delay: Span::ZERO,
+        notify_delay: Span::ZERO,
+        nak_interval: Span::from_us(500),
+        retransmit_timeout: Span::from_ms(10),
+        nic: NicSettings::default(),
+    }
+}

@@ -1,0 +1,121 @@
+//! Every scheme of the registry that software switches can run, in both worlds.
+//!
+//! Flows start at instants of their own: where two packets come at exactly the same time the two worlds need not take
+//! the same one first, and some schemes then treat the two flows differently for the rest of their lives.
+
+use crate::bench::{distance, loaded};
+use xoff_scenario::Loaded;
+use xoff_schemes::param::SchemeSpec;
+use xoff_schemes::{all, controls_switches, select};
+
+pub const UNCONGESTED: &str = r#"
+name = "uncongested"
+run = { stop = "5ms" }
+topology = { kind = "star", hosts = 4, rate = "10Gbps", delay = "1us" }
+[[traffic]]
+kind = "flows"
+flow = [
+    { src = "h0", dst = "h1", size = "200KB" },
+    { src = "h2", dst = "h3", size = "100001B", start = "3us" },
+    { src = "h1", dst = "h0", size = "64B", start = "40us" },
+    { src = "h3", dst = "h0", size = "1500B", start = "300us" },
+]
+"#;
+
+pub const INCAST: &str = r#"
+name = "incast"
+run = { stop = "20ms" }
+topology = { kind = "star", hosts = 7, rate = "10Gbps", delay = "1us" }
+switch = { buffer = "2MB", pfc = { threshold = "static", xoff = "40KB", xon = "38KB" } }
+[[traffic]]
+kind = "flows"
+flow = [
+    { src = "h1", dst = "h0", size = "100KB", start = "5us" },
+    { src = "h2", dst = "h0", size = "100KB", start = "5.137us" },
+    { src = "h3", dst = "h0", size = "100KB", start = "5.311us" },
+    { src = "h4", dst = "h0", size = "100KB", start = "5.433us" },
+    { src = "h5", dst = "h0", size = "100KB", start = "5.569us" },
+    { src = "h6", dst = "h0", size = "100KB", start = "5.707us" },
+]
+"#;
+
+/// F0 shares S0->S1 with F1 and mice, but not their bottleneck. R0 has a faster link than S0->S1: where a frame comes
+/// just as the one before it has left, the simulator takes the port for free and the software switch for busy.
+pub const VICTIM: &str = r#"
+name = "victim"
+run = { stop = "20ms" }
+switch = { buffer = "2MB", pfc = { threshold = "static", xoff = "60KB", xon = "58KB" } }
+[topology]
+kind = "custom"
+hosts = ["H[0..6]", "R[0..1]"]
+switches = ["S[0..1]"]
+link = [
+    { a = ["H0", "H1"], b = "S0", rate = "40Gbps", delay = "2us" },
+    { a = "H6", b = "S0", rate = "10Gbps", delay = "2us" },
+    { a = ["H[2..5]", "R1"], b = "S1", rate = "40Gbps", delay = "2us" },
+    { a = "R0", b = "S1", rate = "100Gbps", delay = "2us" },
+    { a = "S0", b = "S1", rate = "40Gbps", delay = "2us" },
+]
+[[traffic]]
+kind = "flows"
+initial_rate = "14Gbps"
+rate_cap = "14Gbps"
+flow = [
+    { name = "victim F0", src = "H0", dst = "R0", size = "400KB" },
+    { name = "culprit F1", src = "H1", dst = "R1", size = "400KB" },
+]
+[[traffic]]
+kind = "flows"
+name = "burst and mice"
+scheme = "none"
+flow = [
+    { src = "H2", dst = "R1", size = "192KB", start = "50us" },
+    { src = "H3", dst = "R1", size = "192KB", start = "50.037us" },
+    { src = "H4", dst = "R1", size = "192KB", start = "50.071us" },
+    { src = "H5", dst = "R1", size = "192KB", start = "50.113us" },
+    { src = "H6", dst = "R1", size = "64KB", start = "50.151us" },
+    { src = "H6", dst = "R1", size = "64KB", start = "50.173us" },
+]
+"#;
+
+/// What frames have fewer bits for than the simulator's defaults, set in both worlds to what they hold.
+const AS_IN_FRAMES: [(&str, &str); 2] = [("int_precision", "header"), ("psi_max", "63")];
+
+/// Schemes that need no special switch.
+fn schemes() -> impl Iterator<Item = &'static SchemeSpec> {
+    let special = |spec: &SchemeSpec| select(spec.name).is_ok_and(|values| controls_switches(&values));
+    all().iter().copied().filter(move |spec| !special(spec))
+}
+
+/// A scenario under a scheme, with as much of its messages as frames hold.
+pub fn under(text: &str, spec: &SchemeSpec) -> Loaded {
+    let mut table = format!("[scheme]\nname = \"{}\"\n", spec.name);
+    for (name, value) in AS_IN_FRAMES.iter().filter(|(name, _)| spec.param(name).is_some()) {
+        let quote = if value.parse::<u32>().is_ok() { "" } else { "\"" };
+        table += &format!("{name} = {quote}{value}{quote}\n");
+    }
+    loaded(&format!("{text}{table}"), None)
+}
+
+/// Every scheme: all flows finish in both worlds, at the same time but for stamps of whole nanoseconds, with the same
+/// signals.
+fn all_agree(text: &str) {
+    for spec in schemes() {
+        distance(&under(text, spec), spec.name).is_below(1e-4, spec.name);
+    }
+}
+
+#[test]
+fn every_scheme_without_congestion() {
+    all_agree(UNCONGESTED);
+}
+
+#[test]
+fn every_scheme_in_an_incast() {
+    all_agree(INCAST);
+}
+
+#[test]
+fn every_scheme_beside_a_victim() {
+    all_agree(VICTIM);
+}

@@ -1,0 +1,151 @@
+//! One scenario in both worlds, and how far they are apart.
+
+use crate::wires::{Memory, Stranger};
+use std::io;
+use std::path::Path;
+use xoff_fabric::capture::{Frame, RawFrame};
+use xoff_fabric::record::{Counters, Failure, FlowRecord, PauseRecord, Sample};
+use xoff_live::clock::Kind;
+use xoff_live::drive::{Settings, Stage};
+use xoff_results::reality::Reality;
+use xoff_run::drive::{Keep, Sink, drive};
+use xoff_scenario::{Loaded, Options, Scenario};
+
+/// Loads a scenario, with a scheme if it names none itself.
+pub fn loaded(text: &str, scheme: Option<&str>) -> Loaded {
+    let options = Options { scheme: scheme.map(str::to_owned), ..Options::default() };
+    let loaded = Scenario::from_text("t", text, Path::new(".")).load(&options);
+    loaded.unwrap_or_else(|errors| panic!("{scheme:?}: {}", errors[0]))
+}
+
+/// `text` with `from` replaced, which must be in it.
+pub fn changed(text: &str, from: &str, to: &str) -> String {
+    assert!(text.contains(from), "{from}");
+    text.replacen(from, to, 1)
+}
+
+/// What a run left.
+#[derive(Default)]
+pub struct Kept {
+    pub flows: Vec<FlowRecord>,
+    pub pauses: Vec<PauseRecord>,
+    pub samples: Vec<Sample>,
+    /// As a simulation records them.
+    pub frames: Vec<Frame>,
+    /// As a live run does.
+    pub raw_frames: Vec<RawFrame>,
+    pub counters: Counters,
+    pub failure: Option<Failure>,
+}
+
+impl Sink for Kept {
+    fn flows(&mut self, flows: &[FlowRecord]) -> io::Result<()> {
+        self.flows.extend_from_slice(flows);
+        Ok(())
+    }
+    fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
+        self.pauses.extend_from_slice(pauses);
+        Ok(())
+    }
+    fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
+        self.samples.extend_from_slice(samples);
+        Ok(())
+    }
+    fn frames(&mut self, frames: &[Frame]) -> io::Result<()> {
+        self.frames.extend_from_slice(frames);
+        Ok(())
+    }
+    fn raw_frames(&mut self, frames: &[RawFrame]) -> io::Result<()> {
+        self.raw_frames.extend_from_slice(frames);
+        Ok(())
+    }
+}
+
+const KEEP: Keep = Keep { pauses: true, refreshes: true, responses: false, frames: true, activity: false };
+
+/// Over wires in memory to which nobody else writes.
+pub fn live(loaded: &Loaded) -> Kept {
+    live_among(loaded, &mut |_, _| Vec::new()).0
+}
+
+/// The same beside a stranger, and what only reality has.
+pub fn live_among<'a>(loaded: &Loaded, stranger: &'a mut Stranger<'a>) -> (Kept, Reality) {
+    let stage = Stage::new(loaded, KEEP).unwrap_or_else(|objections| panic!("{objections:?}"));
+    let settings = Settings { clock: Kind::Free, k: 1.0, slip_bound: 1.0, own: Vec::new() };
+    let (mut wires, mut kept) = (Memory::new(stage.plan(), stranger), Kept::default());
+    let (end, reality) = stage.drive_over(&settings, &mut wires, KEEP, &mut kept, &mut |_| {}).unwrap();
+    (kept.ended(end), reality)
+}
+
+pub fn simulated(loaded: &Loaded) -> Kept {
+    let mut kept = Kept::default();
+    let end = drive(loaded, KEEP, &mut kept, &mut |_| {}).unwrap();
+    kept.ended(end)
+}
+
+impl Kept {
+    fn ended(self, end: xoff_run::RunEnd) -> Kept {
+        let mut kept = Kept { counters: end.counters, failure: end.failure, ..self };
+        kept.flows.sort_by_key(|flow| (flow.source, flow.number));
+        kept
+    }
+
+    /// All flows finished, and nothing that must not be dropped was.
+    pub fn is_whole(&self, what: &str) {
+        assert!(self.failure.is_none(), "{what}: {:?}", self.failure);
+        assert_eq!(self.counters.drops_lossless, 0, "{what}");
+        for flow in &self.flows {
+            assert!(flow.acked_at.is_some(), "{what}: not finished: {flow:?}");
+            assert_eq!(Some(flow.delivered_bytes), flow.size_bytes, "{what}: {flow:?}");
+        }
+    }
+}
+
+/// How far a live run is from its simulation.
+#[derive(Debug)]
+pub struct Distance {
+    /// Of the completion times of flows, in parts of the simulated one.
+    largest: f64,
+    /// Live and simulated: PAUSE frames, marks, notifications, packets sent again.
+    pauses: (u64, u64),
+    marks: (u64, u64),
+    notifications: (u64, u64),
+    retransmitted: (u64, u64),
+}
+
+impl Distance {
+    /// No completion time is farther off, and counts are equal or nearly so.
+    pub fn is_below(&self, share: f64, what: &str) {
+        assert!(self.largest <= share, "{what}: {self:?}");
+        for (live, simulated) in [self.pauses, self.marks, self.notifications, self.retransmitted] {
+            let allowed = (5.0 * share * simulated as f64) as u64;
+            assert!(live.abs_diff(simulated) <= allowed, "{what}: {self:?}");
+        }
+    }
+}
+
+/// Both worlds, both whole.
+pub fn distance(loaded: &Loaded, what: &str) -> Distance {
+    let (live, simulated) = (live(loaded), simulated(loaded));
+    live.is_whole(what);
+    simulated.is_whole(what);
+    apart(&live, &simulated)
+}
+
+/// Flow by flow: the same flows, by what they are.
+pub fn apart(live: &Kept, simulated: &Kept) -> Distance {
+    let identity = |flow: &FlowRecord| (flow.source, flow.number, flow.src, flow.dst, flow.ports, flow.size_bytes);
+    let of = |kept: &Kept| kept.flows.iter().map(identity).collect::<Vec<_>>();
+    assert_eq!(of(live), of(simulated));
+    let took = |flow: &FlowRecord| flow.delivered_at.map_or(f64::NAN, |at| (at - flow.start).as_s());
+    let pairs = live.flows.iter().zip(&simulated.flows);
+    let distances: Vec<f64> = pairs.map(|(live, simulated)| (took(live) / took(simulated) - 1.0).abs()).collect();
+    let both = |of: fn(&Counters) -> u64| (of(&live.counters), of(&simulated.counters));
+    Distance {
+        largest: distances.iter().copied().fold(0.0, f64::max),
+        pauses: both(|counters| counters.pause_frames + counters.refresh_frames),
+        marks: both(|counters| counters.marks),
+        notifications: both(|counters| counters.notifications_sent),
+        retransmitted: both(|counters| counters.data_packets_retransmitted),
+    }
+}

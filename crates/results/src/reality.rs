@@ -1,0 +1,236 @@
+//! What a run on real packets has beside its records: how well the machine kept up with the clock.
+
+use super::grid::Grid;
+use serde::{Deserialize, Serialize};
+use xoff_engine::Time;
+use xoff_scenario::number::{brief, microseconds, thousands};
+
+/// What only reality has. Times are in the scenario's own time unless they say "wall".
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reality {
+    /// What happens when the machine is late.
+    pub clock: Clock,
+    /// Times of the scenario are multiplied by it, rates divided: 1000 runs a microsecond in a millisecond.
+    pub time_scale: f64,
+    /// How long the clock stood still.
+    pub slip: Slip,
+    /// How late things were done that were due at an instant.
+    pub lateness: Lateness,
+    /// What became of frames between two software devices.
+    pub frames: Frames,
+    /// Frames that were not of this run, by why they were ignored.
+    pub ignored: Vec<Ignored>,
+    /// CPU time of the thread that runs the devices over wall time, 0 to 1.
+    pub cpu_share: f64,
+    /// Kernel and machine, in one line.
+    pub machine: String,
+    /// From the first event to the last.
+    pub wall_seconds: f64,
+    /// Whether the numbers can be trusted; see [`Verdict::of`].
+    pub verdict: Verdict,
+    /// Over time. They are in `live.parquet`, and not in `run.json`.
+    #[serde(skip)]
+    pub windows: Vec<Window>,
+}
+
+/// What the clock of a live run does when the machine is late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Clock {
+    /// Stands still until the machine has caught up.
+    Elastic,
+    /// Goes on, as the one on the wall.
+    Wall,
+}
+
+impl Clock {
+    /// As in `run.json`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Clock::Elastic => "elastic",
+            Clock::Wall => "wall",
+        }
+    }
+}
+
+/// Share of the wall time in which the clock stood still.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Slip {
+    /// 0 to 1.
+    pub share: f64,
+    /// The largest share that is accepted.
+    pub bound: f64,
+}
+
+/// Nearest-rank percentiles of lateness, in nanoseconds of the scenario's time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Lateness {
+    /// The median.
+    pub p50_ns: f64,
+    /// The 99th percentile.
+    pub p99_ns: f64,
+    /// The largest.
+    pub max_ns: f64,
+    /// The largest 99th percentile that is accepted.
+    pub bound_ns: f64,
+}
+
+/// Frames that crossed the kernel from one software device to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frames {
+    /// Handed to the kernel.
+    pub sent: u64,
+    /// Taken from it.
+    pub received: u64,
+    /// Handed to it and never seen again.
+    pub lost: u64,
+}
+
+/// Frames that arrived and were ignored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ignored {
+    /// Why: `not of this run`, `malformed`.
+    pub reason: String,
+    /// How many.
+    pub frames: u64,
+}
+
+/// Whether the machine was fast enough for what was asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Slip and lateness are within their bounds.
+    Kept,
+    /// They are not: which, by how much, and what would help.
+    TooSlow(String),
+}
+
+impl Verdict {
+    /// Holds slip and lateness against their bounds.
+    pub fn of(slip: &Slip, lateness: &Lateness) -> Verdict {
+        // What is no number is above any bound.
+        let within = |value: f64, bound: f64| value <= bound;
+        let mut above = Vec::new();
+        if !within(slip.share, slip.bound) {
+            let (share, bound) = (share_text(slip.share), share_text(slip.bound));
+            above.push(format!("the clock stood still for {share} of the time (bound {bound})"));
+        }
+        if !within(lateness.p99_ns, lateness.bound_ns) {
+            let (p99, bound) = (nanoseconds(lateness.p99_ns), nanoseconds(lateness.bound_ns));
+            above.push(format!("the 99th percentile of lateness is {p99} (bound {bound})"));
+        }
+        if above.is_empty() {
+            return Verdict::Kept;
+        }
+        let what = above.join(", and ");
+        Verdict::TooSlow(format!("{what}; raise the time scale, or leave the machine more idle"))
+    }
+
+    /// Why not, if the machine was too slow.
+    pub fn too_slow(&self) -> Option<&str> {
+        match self {
+            Verdict::Kept => None,
+            Verdict::TooSlow(why) => Some(why),
+        }
+    }
+}
+
+/// A stretch of a live run; a row of `live.parquet`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// Its end, in the scenario's time.
+    pub at: Time,
+    /// Its end since the start of the run, on the wall.
+    pub wall_seconds: f64,
+    /// Share of the wall time until then in which the clock stood still.
+    pub slip: f64,
+    /// As [`Lateness::p99_ns`], in the window; none if nothing was due.
+    pub lateness_p99_ns: Option<f64>,
+    /// As [`Lateness::max_ns`], likewise.
+    pub lateness_max_ns: Option<f64>,
+    /// Frames handed to the kernel in the window.
+    pub frames: u64,
+}
+
+impl Reality {
+    /// The numbers behind the verdict.
+    pub(crate) fn detail(&self) -> String {
+        match &self.verdict {
+            Verdict::TooSlow(why) => why.clone(),
+            Verdict::Kept => {
+                format!("slip {}, lateness p99 {}", share_text(self.slip.share), nanoseconds(self.lateness.p99_ns))
+            }
+        }
+    }
+
+    /// What the terminal and the report show.
+    pub(crate) fn grid(&self) -> Grid {
+        let mut grid = Grid::new(["on real packets", "", "bound"]);
+        let (slip, late, frames) = (&self.slip, &self.lateness, &self.frames);
+        grid.row(["slip", &share_text(slip.share), &share_text(slip.bound)]);
+        grid.row(["lateness p99", &nanoseconds(late.p99_ns), &nanoseconds(late.bound_ns)]);
+        grid.row(["lateness p50", &nanoseconds(late.p50_ns), ""]);
+        grid.row(["lateness max", &nanoseconds(late.max_ns), ""]);
+        grid.row(["frames sent", &thousands(frames.sent), ""]);
+        grid.row(["frames received", &thousands(frames.received), ""]);
+        grid.row(["frames lost by the kernel", &thousands(frames.lost), ""]);
+        for of in &self.ignored {
+            grid.row([&format!("frames ignored: {}", of.reason), &thousands(of.frames), ""]);
+        }
+        grid.row(["CPU of the loop thread", &share_text(self.cpu_share), ""]);
+        grid.row(["wall time", &format!("{} s", brief(self.wall_seconds)), ""]);
+        grid
+    }
+
+    /// The clock and the machine, in one sentence.
+    pub(crate) fn setting(&self) -> String {
+        let scale = brief_scale(self.time_scale);
+        format!("{} clock, times multiplied by {scale}, on {}", self.clock.name(), self.machine)
+    }
+}
+
+/// With the unit that fits.
+pub(crate) fn nanoseconds(ns: f64) -> String {
+    microseconds(ns / 1e3)
+}
+
+/// `1,000`, `2.5`: what was asked for is exact.
+fn brief_scale(scale: f64) -> String {
+    if scale.fract() == 0.0 && (0.0..1e15).contains(&scale) { thousands(scale as u64) } else { scale.to_string() }
+}
+
+/// `0.52%`: three digits, since bounds are small.
+pub(crate) fn share_text(share: f64) -> String {
+    format!("{}%", brief(share * 100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+
+    #[test]
+    fn what_is_above_a_bound_is_said_with_both_numbers() {
+        let kept = fixture::reality(0.01);
+        assert_eq!(kept.verdict, Verdict::Kept, "a bound is the largest that is accepted");
+        let slow = fixture::reality(0.0123);
+        let why = slow.verdict.too_slow().unwrap();
+        assert!(why.contains("for 1.23% of the time (bound 1.00%); raise"), "{why}");
+        let late = Lateness { p99_ns: 2_500.0, ..slow.lateness };
+        let both = Verdict::of(&slow.slip, &late);
+        assert!(
+            both.too_slow().unwrap().contains("(bound 1.00%), and the 99th percentile of lateness is 2.50 us (bound")
+        );
+        assert!(Verdict::of(&Slip { share: f64::NAN, bound: 0.1 }, &kept.lateness).too_slow().is_some());
+    }
+
+    #[test]
+    fn the_json_says_the_verdict_and_leaves_the_windows_to_the_table() {
+        let value = serde_json::to_value(fixture::reality(0.5)).unwrap();
+        assert!(value["verdict"]["too_slow"].as_str().unwrap().starts_with("the clock stood still"));
+        assert_eq!((&value["clock"], value.get("windows")), (&serde_json::json!("elastic"), None));
+        assert_eq!(serde_json::to_value(fixture::reality(0.0)).unwrap()["verdict"], "kept");
+        let back: Reality = serde_json::from_value(value).unwrap();
+        assert_eq!(Reality { windows: Vec::new(), ..fixture::reality(0.5) }, back);
+    }
+}

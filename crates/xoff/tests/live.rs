@@ -1,0 +1,331 @@
+//! `xoff live` from outside: real frames where this machine lets namespaces be made, refusals everywhere.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::{Bench, changed, entries, stderr, tools};
+use serde_json::Value;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use xoff_engine::rng::stream;
+
+/// Two flows to one host, and one the other way; at `K`, about a tenth of a second.
+const SMALL: &str = r#"name = "small-live"
+[run]
+stop = "3ms"
+[topology]
+kind = "star"
+hosts = 3
+rate = "10Gbps"
+delay = "1us"
+[switch]
+buffer = "1MB"
+[switch.pfc]
+threshold = "static"
+xoff = "20KB"
+xon = "18KB"
+[scheme]
+name = "dcqcn"
+[[traffic]]
+kind = "flows"
+flow = [
+    { src = "h0", dst = "h2", size = "60001B" },
+    { src = "h1", dst = "h2", size = "60KB", start = "1us" },
+    { src = "h2", dst = "h0", size = "30KB", start = "2us" },
+]
+[[capture]]
+name = "all"
+ports = "*->*"
+[output]
+figures = false
+"#;
+
+/// 10 Gb/s become 10 Mb/s, a frame each millisecond: easy for a busy machine.
+const K: [&str; 4] = ["--k", "1000", "--slip", "100%"];
+
+/// Runs share the processors with nobody of this program.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Told whether or not the test's output is captured.
+fn skipped(why: &str) {
+    let name = std::thread::current().name().unwrap_or("test").to_owned();
+    std::io::stderr().write_all(format!("SKIPPED: {name}: {why}\n").as_bytes()).unwrap();
+}
+
+/// A bench on which `xoff live` runs; `None`, said loudly, where it may not.
+fn bench() -> Option<Bench> {
+    let bench = Bench::with("s.toml", SMALL);
+    let tiny = ["live", "s.toml", "--no-out", "--quiet", "--set", "run.stop=1us"];
+    let output = bench.xoff(&[&tiny[..], &K].concat());
+    if output.status.code() == Some(3) {
+        skipped(&stderr(&output));
+        return None;
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    Some(bench)
+}
+
+fn json(bench: &Bench, name: &str) -> Value {
+    serde_json::from_slice(&bench.read(name)).unwrap()
+}
+
+#[test]
+fn a_run_is_whole_and_near_its_simulation() {
+    let _alone = alone();
+    let Some(bench) = bench() else { return };
+    let said = bench.ok(&[&["live", "s.toml", "--out", "live", "--json"][..], &K].concat());
+    let said: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(said["reality"]["time_scale"], 1000.0, "{said}");
+    bench.ok(&["run", "s.toml", "--out", "simulated", "--quiet"]);
+    let mut expected = entries(&bench.path.join("simulated"));
+    expected.push("live.parquet".to_owned());
+    expected.sort();
+    assert_eq!(entries(&bench.path.join("live")), expected);
+    let run = json(&bench, "live/run.json");
+    assert_eq!((&run["flows_completed"], &run["drops_lossless"]), (&Value::from(3), &Value::from(0)), "{run}");
+    assert_eq!(run["reality"]["frames"]["lost"], 0, "{run}");
+    assert_eq!(run["reality"]["ignored"], Value::Array(Vec::new()), "{run}");
+    let beside: Value =
+        serde_json::from_str(&bench.ok(&["compare-live", "live", "--json", "--out", "beside"])).unwrap();
+    let mut compared = 0;
+    for number in beside["numbers"].as_array().unwrap() {
+        if let Some(distance) =
+            number["distance_percent"].as_f64().filter(|_| number["about"].as_str().unwrap().contains("completion"))
+        {
+            assert!(distance.abs() < 10.0, "{number}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 3, "{beside}");
+}
+
+/// The packets of a capture, in order.
+fn packets(file: &[u8]) -> Vec<Vec<u8>> {
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
+    let (mut at, mut packets) = (0, Vec::new());
+    while at < file.len() {
+        // An enhanced packet block: its packet follows seven words.
+        if word(at) == 6 {
+            packets.push(file[at + 28..at + 28 + word(at + 20)].to_vec());
+        }
+        at += word(at + 4);
+    }
+    packets
+}
+
+/// Data packets of the first flow, by their base transport header: queue pair 16, and neither an ACK nor a CNP.
+fn first_flow(bench: &Bench, run: &str) -> Vec<Vec<u8>> {
+    let mut packets = packets(&bench.read(&format!("{run}/captures/all.pcapng")));
+    let is_ours = |packet: &Vec<u8>| packet[47..50] == [0, 0, 16] && ![0x11, 0x81].contains(&packet[42]);
+    packets.retain(|packet| packet.len() > 50 && is_ours(packet));
+    packets
+}
+
+#[test]
+fn frames_are_those_of_the_simulation() {
+    let _alone = alone();
+    let Some(bench) = bench() else { return };
+    bench.ok(&[&["live", "s.toml", "--out", "live", "--quiet"][..], &K].concat());
+    bench.ok(&["run", "s.toml", "--out", "simulated", "--quiet"]);
+    let (live, simulated) = (first_flow(&bench, "live"), first_flow(&bench, "simulated"));
+    // Each is captured twice: as it leaves the NIC, and as it leaves the switch.
+    assert_eq!((live.len(), simulated.len()), (122, 122));
+    let without_marks = |packet: &Vec<u8>| {
+        let mut packet = packet.clone();
+        // ECN, and the check sum of the IPv4 header that follows from it.
+        packet[15] &= !3;
+        packet[24..26].fill(0);
+        packet
+    };
+    let sorted = |packets: &[Vec<u8>]| {
+        let mut packets: Vec<_> = packets.iter().map(without_marks).collect();
+        packets.sort();
+        packets
+    };
+    assert_eq!(sorted(&live), sorted(&simulated));
+}
+
+#[test]
+fn tshark_finds_no_frame_malformed() {
+    let _alone = alone();
+    let Some(bench) = bench() else { return };
+    bench.ok(&[&["live", "s.toml", "--out", "live", "--quiet", "--scheme", "hpcc"][..], &K].concat());
+    let file = bench.path.join("live/captures/all.pcapng");
+    let tshark = |filter: &str| {
+        let mut command = Command::new(tools::tshark());
+        command.arg("-r").arg(&file).args(["-o", "ip.check_checksum:TRUE", "-Y", filter]);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let all = tshark("frame").lines().count();
+    assert_eq!(all as u64, json(&bench, "live/run.json")["reality"]["frames"]["sent"].as_u64().unwrap());
+    assert_eq!(tshark("_ws.malformed || ip.checksum.status == 0"), "");
+    assert!(tshark("infiniband").lines().count() > all / 2);
+}
+
+#[test]
+fn a_command_in_a_namespace_sees_frames() {
+    let _alone = alone();
+    let Some(bench) = bench() else { return };
+    if Command::new("python3").arg("--version").output().is_err() {
+        return skipped("there is no python3 to read a packet socket");
+    }
+    let script = "import socket\ns = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))\n\
+                  s.settimeout(30)\nfor _ in range(5): s.recv(9000)\nprint('saw frames on', *sorted(n for _, n in socket.if_nameindex()))\n";
+    bench.write("look.py", script);
+    // Slow enough for a program to start meanwhile: some seconds.
+    let args = ["live", "s.toml", "--no-out", "--k", "50000", "--slip", "100%", "--shell", "h0=python3 look.py"];
+    let said = bench.ok(&args);
+    assert!(said.contains("saw frames on lo to-sw"), "{said}");
+}
+
+#[test]
+fn a_machine_that_is_too_slow_says_so() {
+    let _alone = alone();
+    let Some(bench) = bench() else { return };
+    let output = bench.xoff(&["live", "s.toml", "--out", "live", "--k", "1", "--json"]);
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("machine kept up") && text.contains("raise the time scale"), "{text}");
+    let run = json(&bench, "live/run.json");
+    assert!(run["reality"]["verdict"].to_string().contains("too_slow"), "{run}");
+    let report = String::from_utf8(bench.read("live/report.html")).unwrap();
+    assert!(report.contains("too slow"), "the report does not say so");
+}
+
+#[test]
+fn without_rights_it_is_refused_with_what_to_do() {
+    let bench = Bench::with("s.toml", SMALL);
+    let mut command = bench.command(&["live", "s.toml", "--no-out", "--k", "1000"]);
+    // `nobody`
+    let output = match command.uid(65_534).gid(65_534).output() {
+        Ok(output) => output,
+        Err(error) => return skipped(&format!("as another user: {error}")),
+    };
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert!(text.contains("live runs need CAP_NET_ADMIN") && text.contains("hint: run it with sudo"), "{text}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let bench = Bench::with("s.toml", SMALL);
+    let reads =
+        "[[traffic]]\nkind = \"synchronised-reads\"\nclients = \"h0\"\nservers = \"h1\"\nunit = \"10KB\"\nblocks = 2\n";
+    bench.write("reacts.toml", SMALL.to_owned() + reads);
+    let wall = ["--clock", "wall", "--k", "1000"];
+    let attach = |node: &'static str| [&["s.toml", "--attach", "lo", "--as", node][..], &wall].concat();
+    let cases: [(Vec<&str>, &[&str]); 10] = [
+        (vec!["s.toml", "--k", "0.5"], &["neither a number from 1 to 1e9 nor `auto`"]),
+        (vec!["s.toml", "--k", "fast"], &["neither a number from 1 to 1e9 nor `auto`"]),
+        (vec!["s.toml", "--slip", "200%"], &["is not a share such as 2%"]),
+        (vec!["s.toml", "--shell", "h9=true"], &["there is no node `h9`", "h0"]),
+        (attach("h9"), &["there is no node `h9`"]),
+        (attach("sw"), &["`sw` has 3 ports", "--attach 'sw->h0=lo'"]),
+        (vec!["s.toml", "--attach", "lo", "--as", "h0", "--k", "1000"], &["elastic clock", "--clock wall"]),
+        (vec!["s.toml", "--attach", "lo", "--as", "h0", "--clock", "wall"], &["--k auto", "--k 1000"]),
+        ([&["reacts.toml", "--attach", "lo", "--as", "h0"][..], &wall].concat(), &["all nodes in one process"]),
+        (vec!["s.toml", "--set", "model.ties=scheduled"], &["model.ties", "leave it out"]),
+    ];
+    for (args, words) in cases {
+        let output = bench.xoff(&[&["live"][..], &args].concat());
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");
+        for word in words {
+            assert!(text.contains(word), "{args:?}: {text}");
+        }
+    }
+}
+
+/// Two hosts and their switch in three processes, over two pairs of interfaces in a namespace of their own.
+const ATTACHED: &str = r#"
+ip link add a0 type veth peer name a1 && ip link add b0 type veth peer name b1 || exit 77
+for link in a0 a1 b0 b1; do ip link set $link mtu 2000 up || exit 77; done
+live() { "$XOFF" live s.toml --clock wall --k 20000 --slip 100% --json "$@"; }
+live --as h0 --attach a0 --out h0 > h0.json & h0=$!
+live --as h1 --attach b0 --out h1 > h1.json & h1=$!
+live --as sw --attach 'sw->h0=a1' --attach 'sw->h1=b1' --out sw > sw.json & sw=$!
+wait $h0; echo h0 $?; wait $h1; echo h1 $?; wait $sw; echo sw $?
+"#;
+
+#[test]
+fn three_processes_make_a_network() {
+    let _alone = alone();
+    if bench().is_none() {
+        return;
+    }
+    let scenario = changed(&changed(SMALL, "hosts = 3", "hosts = 2"), "stop = \"3ms\"", "stop = \"150us\"");
+    let flows = scenario.find("flow = [").unwrap();
+    let flow = "flow = [{ src = \"h0\", dst = \"h1\", size = \"30KB\" }]\n[output]\nfigures = false\n";
+    let bench = Bench::with("s.toml", format!("{}{flow}", &scenario[..flows]));
+    let mut command = Command::new("unshare");
+    command.args(["--net", "sh", "-c", ATTACHED]).env("XOFF", env!("CARGO_BIN_EXE_xoff")).current_dir(&bench.path);
+    let Ok(output) = command.output() else { return skipped("there is no `unshare`") };
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
+    if output.status.code() == Some(77) {
+        return skipped(&format!("`ip` makes no interfaces: {text}"));
+    }
+    // A busy machine is late, which its clock cannot hide here; but the flow is through.
+    assert!(!text.contains("h0 2") && !text.contains("h0 3"), "{text}");
+    let run = json(&bench, "h0/run.json");
+    assert_eq!((&run["flows_completed"], &run["packets_sent"]), (&Value::from(1), &Value::from(30)), "{text}\n{run}");
+    assert_eq!(json(&bench, "h1/run.json")["delivered_bytes"], 30_000, "{text}");
+    assert!(json(&bench, "sw/run.json")["packet_hops"].as_u64().unwrap() >= 60, "{text}");
+}
+
+const KILLS: u32 = 50;
+
+/// Processes that were started in a folder and are still there.
+fn processes_in(folder: &Path) -> Vec<PathBuf> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    processes.filter(|process| std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == folder)).collect()
+}
+
+/// Interfaces of this machine, and mounts of namespaces.
+fn belongings() -> (Vec<String>, usize) {
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    (entries(Path::new("/sys/class/net")), mounts.matches(" nsfs ").count())
+}
+
+fn signalled(mut child: Child, signal: &str) {
+    let id = child.id().to_string();
+    // It may be over already.
+    let _ = Command::new("kill").args([signal, &id]).stderr(Stdio::null()).status();
+    let began = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(began.elapsed() < Duration::from_secs(30), "{signal} does not end it");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn runs_that_are_killed_leave_nothing() {
+    let _alone = alone();
+    let Some(bench) = bench() else { return };
+    let long = changed(SMALL, "size = \"60001B\"", "size = \"10MB\"");
+    bench.write("long.toml", changed(&long, "stop = \"3ms\"", "stop = \"1s\""));
+    let folder = bench.path.canonicalize().unwrap();
+    let before = belongings();
+    let mut random = stream(5, "kills", 0);
+    for kill in 0..KILLS as usize {
+        let args = [&["live", "long.toml", "--out", "out", "--quiet"][..], &K].concat();
+        let child = bench.command(&args).stderr(Stdio::null()).spawn().unwrap();
+        // From before anything is built to long after frames have begun to flow.
+        std::thread::sleep(Duration::from_millis(400).mul_f64(random.unit()));
+        signalled(child, ["-KILL", "-INT", "-TERM"][kill % 3]);
+    }
+    assert_eq!(processes_in(&folder), Vec::<PathBuf>::new());
+    assert_eq!(belongings(), before);
+    // What a killed writer left is known for what it is a moment later, and goes with the next run of that name.
+    std::thread::sleep(Duration::from_millis(1100));
+    bench.ok(&[&["live", "s.toml", "--out", "out", "--quiet"][..], &K].concat());
+    assert_eq!(bench.entries(), ["long.toml", "out", "s.toml"]);
+}
