@@ -14,8 +14,11 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -237,17 +240,55 @@ fn pages_in_a_real_browser() {
     });
     let given = folder.join("given.json");
     fs::write(&given, settings.to_string()).unwrap();
-    let out = Command::new("node")
-        .args(["--test", "--test-concurrency=1", "test/browser/"])
-        .env("XOFF_BROWSER", &given)
-        .current_dir(&web)
-        .output()
-        .unwrap();
-    let told = String::from_utf8_lossy(&out.stdout);
-    assert!(out.status.success(), "{told}\n{}", String::from_utf8_lossy(&out.stderr));
-    println!("{told}");
+    in_the_browser(&web, &given);
     let peak = large.peak_bytes();
     assert!(peak < 500_000_000, "the server held {peak} bytes");
+}
+
+/// The browser's half. A browser that stands still is ended and started again: that is its fault, and rare; what a
+/// page does wrong fails at once.
+fn in_the_browser(web: &Path, given: &Path) {
+    const PATIENCE: Duration = Duration::from_secs(300);
+    const ATTEMPTS: usize = 3;
+    for attempt in 1..=ATTEMPTS {
+        // To a file: a pipe stays open for as long as any process of the browser lives.
+        let told = given.with_extension(format!("{attempt}.log"));
+        let log = File::create(&told).unwrap();
+        let mut node = Command::new("node")
+            .args(["--test", "--test-concurrency=1", "--test-timeout=120000", "test/browser/"])
+            .env("XOFF_BROWSER", given)
+            .current_dir(web)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let ended = ended_within(&mut node, PATIENCE);
+        let told = fs::read_to_string(&told).unwrap();
+        let stood_still = match ended {
+            Some(status) if status.success() => return println!("{told}"),
+            Some(_) => told.contains("timed out after"),
+            None => true,
+        };
+        assert!(stood_still && attempt < ATTEMPTS, "attempt {attempt}:\n{told}");
+        println!("the browser stood still, attempt {attempt}:\n{told}");
+    }
+}
+
+/// How a process ended; after `patience` it and all that it started are killed, and it is `None`.
+fn ended_within(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
+    let begin = Instant::now();
+    while begin.elapsed() < patience {
+        if let Some(status) = child.try_wait().unwrap() {
+            return Some(status);
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    let group = format!("-{}", child.id());
+    let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+    let _ = child.wait();
+    None
 }
 
 fn npm(web: &Path, arguments: &[&str]) {
