@@ -11,7 +11,7 @@ use crate::nic::{ACKS, NOTIFICATIONS, Nic};
 use crate::receiver::{Cause, Receiver, Taken, Waiting};
 use std::collections::BTreeSet;
 use xoff_engine::{Span, Time};
-use xoff_fabric::capture::{Body, FlowName, Frame, Reply};
+use xoff_fabric::capture::{Body, FlowName, Reply};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::{NotificationPoint, Received, Scheme, Transport};
 use xoff_wire::{Roce, RoceKind, Seen, TCP_PUSH, Tcp, Unwrap, near, stamp_of, telemetry_of};
@@ -229,30 +229,19 @@ impl<S: Scheme> Nic<S> {
         let Some(receiver) = self.receivers.get_mut(&id) else { return };
         let feedback = if receiver.np.feeds_back_in_acks() { receiver.np.ack_feedback(desk.now) } else { None };
         let class = desk.network.ack_class(id.dst, receiver.flow.class);
-        let frame = Frame {
-            capture: 0,
-            at: desk.now,
-            port: self.egress.port,
-            frame_bytes: desk.network.ack_bytes(&id) as u16,
-            class,
-            ecn: cause.ecn,
-            queue_bytes: 0,
-            last: false,
-            body: Body::Reply(Reply {
-                flow: receiver.flow,
-                nak,
-                expected: receiver.expected,
-                expected_byte: receiver.payload_until(receiver.expected),
-                complete: receiver.is_complete(),
-                sent_at: cause.sent_at,
-                echoes_mark: cause.ecn != receiver.format.ecn,
-                format: receiver.format,
-                int: cause.int.filter(|_| feedback.is_none()).map(Box::new),
-                content: feedback.map(|feedback| schemes[usize::from(id.scheme)].frame_content(&feedback)),
-            }),
-        };
-        let mut bytes = Vec::new();
-        desk.encoder.encode(&frame, &mut bytes);
+        let body = Body::Reply(Reply {
+            flow: receiver.flow,
+            nak,
+            expected: receiver.expected,
+            expected_byte: receiver.payload_until(receiver.expected),
+            complete: receiver.is_complete(),
+            sent_at: cause.sent_at,
+            echoes_mark: cause.ecn != receiver.format.ecn,
+            format: receiver.format,
+            int: cause.int.filter(|_| feedback.is_none()).map(Box::new),
+            content: feedback.map(|feedback| schemes[usize::from(id.scheme)].frame_content(&feedback)),
+        });
+        let bytes = desk.bytes_of(self.egress.port, desk.network.ack_bytes(&id), class, cause.ecn, body);
         let counters = &mut desk.log.counters;
         if nak {
             counters.naks_sent += 1;
@@ -275,19 +264,9 @@ impl<S: Scheme> Nic<S> {
         let (flow, settings) = (receiver.flow, desk.network.plan.host(id.dst));
         let (Some(feedback), scheme) = (feedback, &schemes[usize::from(id.scheme)]) else { return };
         let control = desk.network.plan.classes.control;
-        let frame = Frame {
-            capture: 0,
-            at: desk.now,
-            port: self.egress.port,
-            frame_bytes: scheme.notification_bytes(&feedback).unwrap_or(settings.sizes.notification_bytes) as u16,
-            class: control,
-            ecn: Ecn::NotCapable,
-            queue_bytes: 0,
-            last: false,
-            body: Body::Notification { flow, content: scheme.frame_content(&feedback), origin: None },
-        };
-        let mut bytes = Vec::new();
-        desk.encoder.encode(&frame, &mut bytes);
+        let body = Body::Notification { flow, content: scheme.frame_content(&feedback), origin: None };
+        let frame_bytes = scheme.notification_bytes(&feedback).unwrap_or(settings.sizes.notification_bytes);
+        let bytes = desk.bytes_of(self.egress.port, frame_bytes, control, Ecn::NotCapable, body);
         desk.log.counters.notifications_sent += 1;
         self.emit(control, bytes, settings.notify_delay, NOTIFICATIONS, desk);
     }

@@ -5,6 +5,8 @@ use crate::forwarding::{acknowledged_by, data_of};
 use crate::network::Network;
 use std::collections::{BTreeMap, HashMap};
 use xoff_engine::Time;
+use xoff_fabric::capture::{Body, Frame};
+use xoff_fabric::packet::Ecn;
 use xoff_fabric::record::{Counters, Failure, PauseRecord, PfcRecord};
 use xoff_wire::{Encoder, Seen};
 
@@ -20,6 +22,17 @@ pub struct Desk<'a> {
     pub encoder: &'a Encoder<'a>,
     /// What is written down.
     pub log: &'a mut Log,
+}
+
+impl Desk<'_> {
+    /// The bytes of a frame that leaves a port now.
+    pub fn bytes_of(&self, port: u32, frame_bytes: u32, class: u8, ecn: Ecn, body: Body) -> Vec<u8> {
+        let frame_bytes = frame_bytes as u16;
+        let (capture, at, queue_bytes, last) = (0, self.now, 0, false);
+        let mut bytes = Vec::new();
+        self.encoder.encode(&Frame { capture, at, port, frame_bytes, class, ecn, queue_bytes, last, body }, &mut bytes);
+        bytes
+    }
 }
 
 /// What nodes write down.

@@ -5,8 +5,8 @@ use crate::desk::Desk;
 use std::collections::VecDeque;
 use xoff_engine::{LinkRate, Span, Time};
 use xoff_fabric::plan::{Classes, Service};
-use xoff_fabric::record::{ClassReport, PortReport};
-use xoff_wire::{FCS_BYTES, Seen};
+use xoff_fabric::record::{ClassReport, PfcRecord, PortReport};
+use xoff_wire::{FCS_BYTES, Seen, pause_span};
 
 /// A frame that waits.
 #[derive(Debug)]
@@ -203,6 +203,25 @@ impl Egress {
     /// The last bit of the frame on the wire has left.
     pub fn finish(&mut self) -> Option<OnWire> {
         self.wire.take()
+    }
+
+    /// What a PFC frame says of one priority is written down, and how long a PAUSE lasts; the class it is about, and
+    /// whether it is a PAUSE.
+    pub fn hear_pfc(&mut self, priority: u8, quanta: u16, desk: &mut Desk<'_>) -> Option<(u8, bool)> {
+        let Some(class) = desk.network.class_of(priority) else {
+            desk.log.ignore("PAUSE of a priority without a class");
+            return None;
+        };
+        let (port, pause) = (self.port, quanta > 0);
+        if desk.network.plan.run.record_pfc_frames {
+            desk.log.pfc_frames.push(PfcRecord { at: desk.now, port, class, pause });
+        }
+        if let Some(span) = pause_span(quanta, self.rate.rate()).filter(|_| pause) {
+            let until = desk.now + span;
+            self.queues[usize::from(class)].paused_until = until;
+            desk.agenda.add(until, Event::PauseOver(port, class));
+        }
+        Some((class, pause))
     }
 
     /// Stops or releases a class; whether that is a change.

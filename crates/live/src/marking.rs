@@ -6,7 +6,7 @@ use crate::egress::{Held, frame_bytes};
 use crate::forwarding::{data_of, facts_of};
 use crate::switch::Switch;
 use xoff_engine::Time;
-use xoff_fabric::capture::{Body, Frame, Place};
+use xoff_fabric::capture::{Body, Place};
 use xoff_fabric::packet::{Ecn, IntHop};
 use xoff_fabric::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme};
 use xoff_wire::{RoceKind, Seen, set_ecn, set_telemetry, telemetry_of};
@@ -177,23 +177,10 @@ impl<S: Scheme> Switch<S> {
         let plain = desk.network.plan.host(flow.name.src).sizes.notification_bytes;
         let place =
             Place { port: self.ports[egress], queue_bytes: self.egresses[egress].queues[usize::from(class)].bytes };
-        let frame = Frame {
-            capture: 0,
-            at: desk.now,
-            port: self.ports[flow.ingress],
-            frame_bytes: scheme.notification_bytes(&notice.feedback).unwrap_or(plain) as u16,
-            class: control,
-            ecn: Ecn::NotCapable,
-            queue_bytes: 0,
-            last: false,
-            body: Body::Notification {
-                flow: flow.name,
-                content: scheme.frame_content(&notice.feedback),
-                origin: Some(place),
-            },
-        };
-        let mut bytes = Vec::new();
-        desk.encoder.encode(&frame, &mut bytes);
+        let (flow_name, content) = (flow.name, scheme.frame_content(&notice.feedback));
+        let body = Body::Notification { flow: flow_name, content, origin: Some(place) };
+        let frame_bytes = scheme.notification_bytes(&notice.feedback).unwrap_or(plain);
+        let bytes = desk.bytes_of(self.ports[flow.ingress], frame_bytes, control, Ecn::NotCapable, body);
         desk.log.counters.notifications_sent += 1;
         self.originate(egress, flow.ingress, control, bytes, schemes, desk);
     }

@@ -12,12 +12,12 @@ use crate::sender::{Sender, State};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use xoff_engine::{Span, Time};
-use xoff_fabric::capture::{Body, Data, Frame, Marked};
+use xoff_fabric::capture::{Body, Data, Marked};
 use xoff_fabric::packet::IntStack;
 use xoff_fabric::plan::NicSettings;
 use xoff_fabric::record::{ClassReport, PortReport};
 use xoff_fabric::scheme::{Limits, Loss, Outstanding, ReactionPoint, Resend, Scheme};
-use xoff_wire::{Pfc, Seen, decode, pause_span};
+use xoff_wire::{Pfc, Seen, decode};
 
 /// A NIC.
 pub struct Nic<S: Scheme> {
@@ -93,21 +93,9 @@ impl<S: Scheme> Nic<S> {
 
     fn on_pfc(&mut self, pfc: &Pfc, desk: &mut Desk<'_>) {
         for (priority, quanta) in pfc.priorities() {
-            let Some(class) = desk.network.class_of(priority) else {
-                desk.log.ignore("PAUSE of a priority without a class");
-                continue;
-            };
-            let (port, pause) = (self.egress.port, quanta > 0);
-            if desk.network.plan.run.record_pfc_frames {
-                let record = xoff_fabric::record::PfcRecord { at: desk.now, port, class, pause };
-                desk.log.pfc_frames.push(record);
+            if let Some((class, pause)) = self.egress.hear_pfc(priority, quanta, desk) {
+                self.set_paused(class, pause, desk);
             }
-            if let Some(span) = pause_span(quanta, self.egress.rate.rate()).filter(|_| pause) {
-                let until = desk.now + span;
-                self.egress.queues[usize::from(class)].paused_until = until;
-                desk.agenda.add(until, Event::PauseOver(port, class));
-            }
-            self.set_paused(class, pause, desk);
         }
     }
 
@@ -402,32 +390,21 @@ impl<S: Scheme> Nic<S> {
 /// The bytes of a data packet.
 fn data_bytes<Rp>(sender: &Sender<Rp>, psn: u32, resent: bool, asks_ack: bool, desk: &Desk<'_>) -> Vec<u8> {
     let offset_bytes = sender.payload_until(psn);
-    let frame = Frame {
-        capture: 0,
-        at: desk.now,
-        port: desk.network.host_port(sender.flow.src),
-        frame_bytes: sender.frame_bytes(psn) as u16,
-        class: sender.flow.class,
-        ecn: sender.format.ecn,
-        queue_bytes: 0,
-        last: false,
-        body: Body::Data(Data {
-            flow: sender.flow,
-            psn,
-            total: (sender.total != u32::MAX).then_some(sender.total),
-            size_bytes: sender.size_bytes,
-            offset_bytes,
-            payload_bytes: (sender.payload_until(psn + 1) - offset_bytes) as u32,
-            first_frame_bytes: sender.frame_bytes(0) as u16,
-            sent_at: desk.now,
-            resent,
-            asks_ack,
-            format: sender.format,
-            int: sender.format.int.then(|| Box::new(IntStack::new(desk.now))),
-            marked: Marked::No,
-        }),
-    };
-    let mut bytes = Vec::new();
-    desk.encoder.encode(&frame, &mut bytes);
-    bytes
+    let body = Body::Data(Data {
+        flow: sender.flow,
+        psn,
+        total: (sender.total != u32::MAX).then_some(sender.total),
+        size_bytes: sender.size_bytes,
+        offset_bytes,
+        payload_bytes: (sender.payload_until(psn + 1) - offset_bytes) as u32,
+        first_frame_bytes: sender.frame_bytes(0) as u16,
+        sent_at: desk.now,
+        resent,
+        asks_ack,
+        format: sender.format,
+        int: sender.format.int.then(|| Box::new(IntStack::new(desk.now))),
+        marked: Marked::No,
+    });
+    let port = desk.network.host_port(sender.flow.src);
+    desk.bytes_of(port, sender.frame_bytes(psn), sender.flow.class, sender.format.ecn, body)
 }

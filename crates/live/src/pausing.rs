@@ -4,12 +4,12 @@ use crate::agenda::Event;
 use crate::desk::Desk;
 use crate::switch::Switch;
 use xoff_engine::Time;
-use xoff_fabric::capture::{Body, Frame, PfcClass};
+use xoff_fabric::capture::{Body, PfcClass};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::plan::{Signalling, peer};
-use xoff_fabric::record::{PauseRecord, PfcRecord};
+use xoff_fabric::record::PauseRecord;
 use xoff_fabric::scheme::{CongestionPoint, Hooks, Scheme};
-use xoff_wire::{Pfc, pause_span};
+use xoff_wire::Pfc;
 
 impl<S: Scheme> Switch<S> {
     /// An ingress is above XOFF.
@@ -96,27 +96,16 @@ impl<S: Scheme> Switch<S> {
         };
         let port = self.ports[local];
         let classes = (0..self.egresses[local].queues.len() as u8).filter(|class| due & 1 << class != 0);
-        let frame = Frame {
-            capture: 0,
-            at: desk.now,
-            port,
-            frame_bytes: plan.hosts.first().map_or(64, |host| host.sizes.pfc_bytes as u16),
-            class: 0,
-            ecn: Ecn::NotCapable,
-            queue_bytes: 0,
-            last: false,
-            body: Body::Pfc {
-                classes: classes.map(of_class).collect(),
-                lasts: match self.signalling {
-                    Signalling::OnOff => None,
-                    Signalling::Timed { pause, .. } => Some(pause),
-                },
-                rate: plan.direction(peer(port)).rate,
+        let body = Body::Pfc {
+            classes: classes.map(of_class).collect(),
+            lasts: match self.signalling {
+                Signalling::OnOff => None,
+                Signalling::Timed { pause, .. } => Some(pause),
             },
+            rate: plan.direction(peer(port)).rate,
         };
-        let mut bytes = Vec::new();
-        desk.encoder.encode(&frame, &mut bytes);
-        bytes
+        let frame_bytes = plan.hosts.first().map_or(64, |host| host.sizes.pfc_bytes);
+        desk.bytes_of(port, frame_bytes, 0, Ecn::NotCapable, body)
     }
 
     fn arm_refresh(&mut self, local: usize, class: u8, desk: &mut Desk<'_>) {
@@ -145,19 +134,7 @@ impl<S: Scheme> Switch<S> {
     /// A PFC frame has come: the egress of its port stops or goes on.
     pub(crate) fn on_pfc(&mut self, local: usize, pfc: &Pfc, schemes: &[S], desk: &mut Desk<'_>) {
         for (priority, quanta) in pfc.priorities() {
-            let Some(class) = desk.network.class_of(priority) else {
-                desk.log.ignore("PAUSE of a priority without a class");
-                continue;
-            };
-            let (port, pause) = (self.ports[local], quanta > 0);
-            if desk.network.plan.run.record_pfc_frames {
-                desk.log.pfc_frames.push(PfcRecord { at: desk.now, port, class, pause });
-            }
-            if let Some(span) = pause_span(quanta, self.egresses[local].rate.rate()).filter(|_| pause) {
-                let until = desk.now + span;
-                self.egresses[local].queues[usize::from(class)].paused_until = until;
-                desk.agenda.add(until, Event::PauseOver(port, class));
-            }
+            let Some((class, pause)) = self.egresses[local].hear_pfc(priority, quanta, desk) else { continue };
             let timed = matches!(self.signalling, Signalling::Timed { .. });
             if !pause && timed && self.egresses[local].paused & 1 << class == 0 && self.hooks.has(Hooks::PAUSE) {
                 let view = self.view(local, class, desk.now);
