@@ -28,9 +28,9 @@ fn sources(crate_name: &str) -> Vec<(String, String)> {
     found.into_iter().map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap())).collect()
 }
 
-const CRATES: [&str; 13] = [
-    "engine", "fabric", "schemes", "wire", "scenario", "models", "run", "results", "sweep", "view", "live", "xoff",
-    "swarm",
+const CRATES: [&str; 14] = [
+    "engine", "jobs", "fabric", "schemes", "wire", "scenario", "models", "run", "results", "sweep", "view", "live",
+    "xoff", "swarm",
 ];
 
 fn forbid(crates: &[&str], words: &[&str], why: &str) {
@@ -76,7 +76,7 @@ fn only_one_module_changes_the_file_system() {
 
 #[test]
 fn no_clock_but_the_simulated_one() {
-    for name in ["engine", "fabric", "schemes", "wire"] {
+    for name in ["engine", "jobs", "fabric", "schemes", "wire"] {
         let folder = format!("{name}/src");
         forbid(&[&folder], &["Instant::", "SystemTime", "RandomState"], "a result depends on the scenario alone");
     }

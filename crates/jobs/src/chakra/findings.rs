@@ -1,0 +1,98 @@
+//! What is found on the way from traces to a job.
+
+use super::defect::{Defect, Fault, Note};
+use super::options::Doubts;
+use std::collections::BTreeMap;
+
+/// More are not told: somebody has to read them.
+const MOST_DEFECTS: usize = 1000;
+
+/// Defects, and what there is to say of nodes that are taken in another way than they were written.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    pub defects: Vec<Defect>,
+    remarks: BTreeMap<Remark, (u64, String)>,
+}
+
+/// What there may be to say, in the order in which it is said.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Remark {
+    AllGather,
+    NoRoot,
+    Alone,
+    Memory,
+    Invalid,
+    NoProcessor,
+    NoDuration,
+    Priority,
+    GroupsIgnored,
+    Doubt,
+}
+
+impl Remark {
+    fn text(self, count: u64) -> String {
+        let counted = |one: &str, more: &str| format!("{count} {}", if count == 1 { one } else { more });
+        let nodes = |noun: &str| counted(noun, &format!("{noun}s"));
+        match self {
+            Remark::AllGather => format!(
+                "{}: `comm_size` is what one rank has, as ASTRA-sim means it; sizes here are those of all, as \
+                 nccl-tests means them",
+                counted("part in an all-gather", "parts in all-gathers")
+            ),
+            Remark::NoRoot => format!(
+                "{} without `comm_src`: the lowest rank of the group is the root",
+                counted("part in a broadcast or reduction", "parts in broadcasts or reductions")
+            ),
+            Remark::Alone => format!("{} in groups of one: over at once", nodes("collective")),
+            Remark::Memory => format!("{} to or from memory: over at once, for memory is not simulated", nodes("node")),
+            Remark::Invalid => format!("{} of type INVALID_NODE: over at once", nodes("node")),
+            Remark::NoProcessor => format!("{} without `is_cpu_op`: taken as the GPU's", nodes("computing node")),
+            Remark::NoDuration => format!(
+                "{} with `num_ops` and no duration: 1 ns each; `peak_tflops` and `memory_bandwidth` tell what they \
+                 take",
+                nodes("computing node")
+            ),
+            Remark::Priority => format!("{} with a `comm_priority`, which has no effect", nodes("node")),
+            Remark::GroupsIgnored => {
+                format!("{} about groups: the file of groups holds instead", nodes("METADATA node"))
+            }
+            Remark::Doubt => format!("{} taken as they are, though something seems to be lost", nodes("node")),
+        }
+    }
+}
+
+impl Findings {
+    pub fn defect(&mut self, defect: Defect) {
+        match self.defects.len() {
+            MOST_DEFECTS.. => {}
+            told if told + 1 == MOST_DEFECTS => {
+                self.defects.push(Defect::new(Fault::Unsupported, "and more that is not told"));
+            }
+            _ => self.defects.push(defect),
+        }
+    }
+
+    /// One node more of which this is to be said.
+    pub fn remark(&mut self, remark: Remark) {
+        self.remarks.entry(remark).or_default().0 += 1;
+    }
+
+    /// Something looks lost.
+    pub fn doubt(&mut self, doubts: Doubts, defect: Defect) {
+        match doubts {
+            Doubts::Refuse => self.defect(defect.help("`doubts = \"note\"` takes it as it is")),
+            Doubts::Note => {
+                let (count, first) = self.remarks.entry(Remark::Doubt).or_default();
+                *count += 1;
+                if first.is_empty() {
+                    *first = format!(", such as {defect}");
+                }
+            }
+        }
+    }
+
+    pub fn notes(&self) -> Vec<Note> {
+        let note = |(remark, (count, such)): (&Remark, &(u64, String))| Note { text: remark.text(*count) + such };
+        self.remarks.iter().map(note).collect()
+    }
+}

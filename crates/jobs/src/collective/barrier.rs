@@ -1,0 +1,41 @@
+//! Barrier by dissemination: in round k everybody tells the one 2^k further what it has heard.
+
+use super::layer::{Layer, Piece};
+use super::options::Options;
+use crate::dag::OpId;
+
+/// A message of a barrier says that its sender has come.
+const BYTES: u64 = 8;
+
+/// A barrier; `begins` and `ends` by member.
+pub(super) fn lay(
+    layer: &mut Layer,
+    bytes: u64,
+    options: &Options,
+    begins: &[OpId],
+    ends: &mut [Vec<OpId>],
+) -> Result<(), String> {
+    options.no_chunks("a barrier")?;
+    if options.channels > 1 {
+        return Err(format!("a barrier has one channel, not {}: leave it out", options.channels));
+    }
+    let n = layer.members.len();
+    let bytes = if bytes == 0 { BYTES } else { bytes };
+    let mut heard = begins.to_vec();
+    for distance in (0..usize::BITS).map(|k| 1 << k).take_while(|distance| *distance < n) {
+        let before = heard.clone();
+        for from in 0..n {
+            let to = (from + distance) % n;
+            let mut connection = layer.connect(from, to, layer.way(from, to), 0);
+            let number =
+                layer.send(&mut connection, Piece { at: 0, bytes, adds: false }, begins[from], &[before[from]]);
+            let mut needs = vec![before[to]];
+            layer.arrival(&connection, number, &mut needs);
+            heard[to] = layer.join(to, &needs);
+        }
+    }
+    for (heard, end) in heard.iter().zip(ends) {
+        end.push(*heard);
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! Broadcast and reduce: a ring that is open at the root, piece after piece (nccl:src/device/broadcast.h, reduce.h).
+
+use super::layer::{Connection, Layer, Piece};
+use super::options::{Options, shares};
+use super::visits::{Visit, ring, usual_channels};
+use crate::dag::{Collective, OpId, Via};
+
+const CHUNK_BYTES: u64 = 512 << 10;
+const OUTSTANDING: u32 = 8;
+
+/// A broadcast from the root, or a reduction to it; `begins` and `ends` by member.
+pub(super) fn lay(
+    layer: &mut Layer,
+    what: Collective,
+    visits: &[Visit],
+    bytes: u64,
+    options: &Options,
+    begins: &[OpId],
+    ends: &mut [Vec<OpId>],
+) -> Result<(), String> {
+    let (n, root) = (layer.members.len(), options.root as usize);
+    if root >= n {
+        return Err(format!("{what}: the root is member {root}, but the last of {n} is {}", n - 1));
+    }
+    let channels = if options.channels == 0 { usual_channels(visits) } else { options.channels };
+    let chunk = options.chunk(CHUNK_BYTES, 1)?;
+    let parts = shares(bytes, u64::from(channels));
+    let messages: u64 = parts.iter().map(|(_, bytes)| bytes.div_ceil(chunk.bytes) * chunk.slices).sum();
+    layer.expect(messages.saturating_mul(n as u64))?;
+    layer.set_window(options.window(OUTSTANDING));
+    let adds = what == Collective::Reduce;
+    for (channel, &(at, bytes)) in (0..).zip(&parts) {
+        let mut chain = connect(layer, &ring(visits, channel), root, adds, channel);
+        let mut needs = Vec::new();
+        for (number, (at, bytes)) in chunk.pieces(at, bytes).enumerate() {
+            for link in 0..chain.len() {
+                needs.clear();
+                if link > 0 {
+                    layer.arrival(&chain[link - 1], number, &mut needs);
+                }
+                let begin = begins[chain[link].from];
+                layer.send(&mut chain[link], Piece { at, bytes, adds }, begin, &needs);
+            }
+        }
+        for connection in &chain {
+            layer.close(connection, ends);
+        }
+    }
+    Ok(())
+}
+
+/// From the root once round, or from the one after it round to the root.
+fn connect(layer: &Layer, ring: &[(usize, Via)], root: usize, to_root: bool, channel: u16) -> Vec<Connection> {
+    let n = ring.len();
+    let start = ring.iter().position(|(member, _)| *member == root).unwrap_or_default() + usize::from(to_root);
+    let link = |at: usize| {
+        let ((from, via), (to, _)) = (ring[(start + at) % n], ring[(start + at + 1) % n]);
+        layer.connect(from, to, via, channel)
+    };
+    (0..n - 1).map(link).collect()
+}

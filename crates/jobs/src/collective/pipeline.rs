@@ -1,0 +1,187 @@
+//! Pipelines: stages that compute micro-batches and pass activations on and gradients back.
+
+use super::all_to_all::{NET_CHUNK_BYTES, OUTSTANDING};
+use super::layer::{Connection, Ends, Layer, Piece};
+use super::options::{Options, Servers};
+use crate::dag::{Activity, ActivityKind, Dag, OpId, Work};
+use xoff_engine::Span;
+
+/// In which order a stage computes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum PipelineOrder {
+    /// All forward, then all backward.
+    GPipe,
+    /// A stage goes forward until the last could go backward, then by turns: fewer activations to keep.
+    OneForwardOneBackward,
+}
+
+/// What stages do with each micro-batch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Schedule {
+    /// In which order.
+    pub order: PipelineOrder,
+    /// In an iteration.
+    pub micro_batches: u32,
+    /// Time of a stage.
+    pub forward: Span,
+    /// Time of a stage.
+    pub backward: Span,
+    /// Activations forward; gradients back are as large.
+    pub bytes: u64,
+}
+
+/// A step of a stage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Step {
+    backward: bool,
+    batch: u32,
+}
+
+/// Adds a pipeline through `stages`, one rank each. Its activities are called after what they are; every message is of a
+/// group of its own, from `group` on, which is moved on. Yields for each stage the operations that begin and end its part.
+pub fn pipeline(
+    dag: &mut Dag,
+    stages: &[u32],
+    schedule: &Schedule,
+    servers: Servers,
+    options: &Options,
+    group: &mut u32,
+) -> Result<Vec<Ends>, String> {
+    if stages.is_empty() || schedule.micro_batches == 0 {
+        return Err("a pipeline needs a stage and a micro-batch at least".to_owned());
+    }
+    if schedule.bytes == 0 && stages.len() > 1 {
+        return Err("stages pass at least one byte on".to_owned());
+    }
+    if servers.gpus == 0 || options.queue_pairs == 0 {
+        return Err("servers need a GPU, and connections a queue pair, at least".to_owned());
+    }
+    if let Some(rank) = stages.iter().find(|rank| **rank >= dag.ranks) {
+        return Err(format!("pipeline: rank {rank} does not exist, there are {}", dag.ranks));
+    }
+    options.chunk(NET_CHUNK_BYTES, 1)?;
+    let names = ["forward", "backward", "activations", "gradients", "start"].map(|name| dag.name(name));
+    let mut line = Line { stages, schedule, servers, options, names, computed: Vec::new(), waits: Vec::new() };
+    let ends = (0..stages.len()).map(|stage| line.compute(dag, stage)).collect();
+    for stage in 1..stages.len() {
+        line.pass(dag, stage - 1, stage, false, group)?;
+        line.pass(dag, stage, stage - 1, true, group)?;
+    }
+    Ok(ends)
+}
+
+struct Line<'a> {
+    stages: &'a [u32],
+    schedule: &'a Schedule,
+    servers: Servers,
+    options: &'a Options,
+    /// Of forward, backward, activations, gradients, and what begins a stage.
+    names: [u32; 5],
+    /// By stage: forward and backward of each micro-batch.
+    computed: Vec<[Vec<OpId>; 2]>,
+    /// Likewise what each comes after, at its own stage.
+    waits: Vec<[Vec<Option<OpId>>; 2]>,
+}
+
+impl Line<'_> {
+    /// What a stage computes, one after another.
+    fn compute(&mut self, dag: &mut Dag, stage: usize) -> Ends {
+        let batches = self.schedule.micro_batches as usize;
+        let mut computed = [vec![0; batches], vec![0; batches]];
+        let mut waits = [vec![None; batches], vec![None; batches]];
+        let rank = self.stages[stage];
+        let computing = |dag: &mut Dag, name: u32| {
+            dag.activity(Activity { rank, kind: ActivityKind::Compute, name, group: 0, bytes: 0 })
+        };
+        // What begins the stage takes no time and is no part of its computing, which may have to wait.
+        let first = computing(dag, self.names[4]);
+        let begin = dag.op(first, Work::Join);
+        let mut last = begin;
+        for Step { backward, batch } in steps(self.schedule, self.stages.len(), stage) {
+            let kind = usize::from(backward);
+            let activity = computing(dag, self.names[kind]);
+            let span = if backward { self.schedule.backward } else { self.schedule.forward };
+            let op = dag.op(activity, Work::Compute(span));
+            dag.need(last, op);
+            waits[kind][batch as usize] = Some(last);
+            computed[kind][batch as usize] = op;
+            last = op;
+        }
+        let end = dag.op(dag.ops[last as usize].activity, Work::Join);
+        dag.need(last, end);
+        self.computed.push(computed);
+        self.waits.push(waits);
+        Ends { begin, end }
+    }
+
+    /// Messages from a stage to the next, or back: one for each micro-batch, in the order in which they are computed.
+    fn pass(&self, dag: &mut Dag, from: usize, to: usize, back: bool, group: &mut u32) -> Result<(), String> {
+        let ranks = [self.stages[from], self.stages[to]];
+        let (kind, mut connection): (usize, Option<Connection>) = (usize::from(back), None);
+        for batch in 0..self.schedule.micro_batches as usize {
+            let name = self.names[2 + kind];
+            let activity =
+                Activity { rank: 0, kind: ActivityKind::PointToPoint, name, group: *group, bytes: self.schedule.bytes };
+            *group += 1;
+            let mut layer = Layer::between(dag, &ranks, self.servers, self.options, activity);
+            layer.set_window(self.options.window(OUTSTANDING));
+            let mut open = match connection.take() {
+                Some(open) => open,
+                None => {
+                    if self.servers.nics == 0 && !layer.together(0, 1) {
+                        return Err("a pipeline among several servers, which have no NICs: give each one".to_owned());
+                    }
+                    layer.connect(0, 1, layer.way(0, 1), 0)
+                }
+            };
+            let ready = self.computed[from][kind][batch];
+            let chunk = self.options.chunk(NET_CHUNK_BYTES, 1)?;
+            for (at, bytes) in chunk.pieces(0, self.schedule.bytes) {
+                layer.send(&mut open, Piece { at, bytes, adds: false }, ready, &[ready]);
+            }
+            // The receiver communicates from when it could compute to when it has what it needs for that.
+            let mut needs = vec![layer.join(1, self.waits[to][kind][batch].as_slice())];
+            layer.last_arrival(&open, &mut needs);
+            let received = layer.join(1, &needs);
+            dag.need(received, self.computed[to][kind][batch]);
+            connection = Some(open);
+        }
+        Ok(())
+    }
+}
+
+/// In which order a stage computes.
+fn steps(schedule: &Schedule, stages: usize, stage: usize) -> Vec<Step> {
+    let batches = schedule.micro_batches;
+    let forward = |batch| Step { backward: false, batch };
+    let backward = |batch| Step { backward: true, batch };
+    let ahead = match schedule.order {
+        PipelineOrder::GPipe => batches,
+        PipelineOrder::OneForwardOneBackward => batches.min((stages - stage) as u32 - 1),
+    };
+    let mut steps: Vec<Step> = (0..ahead).map(forward).collect();
+    steps.extend((ahead..batches).flat_map(|batch| [forward(batch), backward(batch - ahead)]));
+    steps.extend((batches - ahead..batches).map(backward));
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(order: PipelineOrder, stages: usize, stage: usize) -> String {
+        let schedule =
+            Schedule { order, micro_batches: 4, forward: Span::from_us(1), backward: Span::from_us(2), bytes: 1 };
+        let word = |step: Step| format!("{}{}", if step.backward { 'B' } else { 'F' }, step.batch);
+        steps(&schedule, stages, stage).into_iter().map(word).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn stages_compute_in_the_published_orders() {
+        assert_eq!(words(PipelineOrder::GPipe, 3, 1), "F0 F1 F2 F3 B0 B1 B2 B3");
+        assert_eq!(words(PipelineOrder::OneForwardOneBackward, 3, 2), "F0 B0 F1 B1 F2 B2 F3 B3");
+        assert_eq!(words(PipelineOrder::OneForwardOneBackward, 3, 1), "F0 F1 B0 F2 B1 F3 B2 B3");
+        assert_eq!(words(PipelineOrder::OneForwardOneBackward, 3, 0), "F0 F1 F2 B0 F3 B1 B2 B3");
+        assert_eq!(words(PipelineOrder::OneForwardOneBackward, 9, 0), "F0 F1 F2 F3 B0 B1 B2 B3");
+    }
+}

@@ -1,0 +1,150 @@
+//! Rings: all-reduce, reduce-scatter, all-gather (nccl:src/device/all_reduce.h, reduce_scatter.h, all_gather.h).
+//!
+//! Rank i sends only to i + 1. At step t it sends chunk i − t: what it has just received, with its own added during the
+//! first n − 1 steps, which reduce and scatter; the others gather. There is no barrier between steps: a slice is passed
+//! on when it has arrived.
+
+use super::layer::{Connection, Layer, Piece};
+use super::options::{Chunk, Options, shares};
+use super::visits::{Visit, ring, usual_channels};
+use crate::dag::{Collective, OpId, Via};
+use std::ops::RangeInclusive;
+
+/// Buffer that NCCL moves at a time in a ring, and how it is cut.
+const CHUNK_BYTES: u64 = 2 << 20;
+const SLICES: u64 = 2;
+const OUTSTANDING: u32 = 4;
+
+/// A ring collective among some of the members, from their `begins`; yields for each what it ends with.
+pub(super) struct Ring<'a> {
+    pub(super) what: Collective,
+    /// Where the members are.
+    pub(super) visits: &'a [Visit],
+    /// The buffer: where it begins, and its size as nccl-tests defines it.
+    pub(super) at: u64,
+    pub(super) bytes: u64,
+    pub(super) channels: Option<u16>,
+}
+
+impl Ring<'_> {
+    /// Lays it. `begins` counts by member; what each of them must have received is added to `ends`, likewise.
+    pub(super) fn lay(
+        &self,
+        layer: &mut Layer,
+        options: &Options,
+        begins: &[OpId],
+        ends: &mut [Vec<OpId>],
+    ) -> Result<(), String> {
+        let n = self.visits.iter().map(|visit| visit.members.len()).sum::<usize>();
+        if n < 2 {
+            return Ok(());
+        }
+        let chunk = options.chunk(CHUNK_BYTES, SLICES)?;
+        let channels = self.channels.unwrap_or_else(|| usual_channels(self.visits));
+        let parts = self.parts(n, u64::from(channels));
+        let steps = self.steps(n);
+        let of_chunk = chunk.slices * (steps.end() - steps.start() + 1) as u64;
+        let step = if self.what == Collective::AllReduce { n as u64 * chunk.bytes } else { chunk.bytes };
+        let loops: u64 = parts.iter().map(|(_, bytes)| bytes.div_ceil(step)).sum();
+        layer.expect(loops.saturating_mul(n as u64 * of_chunk))?;
+        layer.set_window(options.window(OUTSTANDING));
+        for (channel, part) in (0..).zip(&parts) {
+            let ring = ring(self.visits, channel);
+            let order: Vec<usize> = ring.iter().map(|(member, _)| *member).collect();
+            let mut connections = connect(layer, &ring, channel);
+            for chunks in self.loops(part, n, chunk) {
+                // In a reduce-scatter or all-gather the chunk at place c of the ring is that member's own.
+                let place = |c: usize| if self.what == Collective::AllReduce { c } else { self.block(order[c]) };
+                let chunks: Vec<(u64, u64)> = (0..n).map(|c| chunks[place(c)]).collect();
+                go_round(layer, &mut connections, &chunks, chunk, &steps, begins);
+            }
+            for connection in &connections {
+                layer.close(connection, ends);
+            }
+        }
+        Ok(())
+    }
+
+    /// The place of a member's block among those of the ring's members: they keep the order of the group.
+    fn block(&self, member: usize) -> usize {
+        let members = self.visits.iter().flat_map(|visit| &visit.members);
+        members.filter(|other| **other < member).count()
+    }
+
+    fn steps(&self, n: usize) -> RangeInclusive<usize> {
+        match self.what {
+            Collective::ReduceScatter => 1..=n - 1,
+            Collective::AllGather => n..=2 * n - 2,
+            _ => 1..=2 * n - 2,
+        }
+    }
+
+    /// Each channel's part of the buffer; of each member's block if members have one.
+    fn parts(&self, n: usize, channels: u64) -> Vec<(u64, u64)> {
+        let bytes = if self.what == Collective::AllReduce { self.bytes } else { self.bytes.div_ceil(n as u64) };
+        shares(bytes, channels)
+    }
+
+    /// How a channel walks its part: in loops of a chunk for each member. Yields where each chunk begins and its length,
+    /// which may be zero at the end.
+    fn loops(&self, &(at, bytes): &(u64, u64), n: usize, chunk: Chunk) -> impl Iterator<Item = Vec<(u64, u64)>> {
+        let (all_reduce, whole, start) = (self.what == Collective::AllReduce, self.bytes, self.at);
+        let n = n as u64;
+        let block = whole.div_ceil(n);
+        let step = if all_reduce { n * chunk.bytes } else { chunk.bytes };
+        (0..bytes.div_ceil(step)).map(move |k| {
+            let rest = bytes - k * step;
+            let (from, length, stride, end) = if all_reduce {
+                let length = if rest < step { rest.div_ceil(n).next_multiple_of(16) } else { chunk.bytes };
+                (at + k * step, length, length, at + bytes)
+            } else {
+                (at + k * step, rest.min(chunk.bytes), block, whole)
+            };
+            let clip = |from: u64| (start + from.min(end), length.min(end.saturating_sub(from)));
+            (0..n).map(|c| clip(from + c * stride)).collect()
+        })
+    }
+}
+
+/// A connection from each place of the ring to the next.
+fn connect(layer: &Layer, ring: &[(usize, Via)], channel: u16) -> Vec<Connection> {
+    let next = ring.iter().cycle().skip(1);
+    ring.iter().zip(next).map(|((from, via), (to, _))| layer.connect(*from, *to, *via, channel)).collect()
+}
+
+/// One loop: `chunks` by place in the ring.
+fn go_round(
+    layer: &mut Layer,
+    connections: &mut [Connection],
+    chunks: &[(u64, u64)],
+    chunk: Chunk,
+    steps: &RangeInclusive<usize>,
+    begins: &[OpId],
+) {
+    let n = connections.len();
+    let before = |i: usize| (i + n - 1) % n;
+    // A rank is done with one loop before it begins the next: it has received the last of it.
+    let mut tails = vec![Vec::new(); n];
+    for (i, tail) in tails.iter_mut().enumerate() {
+        layer.last_arrival(&connections[before(i)], tail);
+    }
+    // The number of each connection's first message of the step before.
+    let mut numbers: Vec<usize> = Vec::new();
+    let mut needs = Vec::new();
+    for t in steps.clone() {
+        let sent: Vec<usize> = connections.iter().map(Connection::sent).collect();
+        for i in 0..n {
+            let (at, bytes) = chunks[(i + 2 * n - t) % n];
+            let begin = begins[connections[i].from];
+            for (slice, (at, bytes)) in chunk.cut(at, bytes).enumerate() {
+                needs.clear();
+                match numbers.get(before(i)) {
+                    Some(first) => layer.arrival(&connections[before(i)], first + slice, &mut needs),
+                    None => needs.extend_from_slice(&tails[i]),
+                }
+                layer.send(&mut connections[i], Piece { at, bytes, adds: t < n }, begin, &needs);
+            }
+        }
+        numbers = sent;
+    }
+}

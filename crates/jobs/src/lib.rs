@@ -1,0 +1,22 @@
+//! Training jobs: graphs of computing and messages ([`Dag`]), and the state machine that runs them ([`Runner`]).
+//!
+//! Collectives are generators of graphs ([`collective::lay`]), traces of real jobs are read as such ([`chakra`]). Knows no
+//! network, file or clock.
+
+#![warn(missing_docs)]
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
+pub mod account;
+pub mod chakra;
+pub mod collective;
+mod compiled;
+mod dag;
+mod longest_path;
+pub mod record;
+mod runner;
+
+pub use compiled::Compiled;
+pub use dag::{Activity, ActivityKind, Collective, Dag, Lane, Op, OpId, Resource, Via, Work};
+pub use longest_path::longest_path;
+pub use record::Interval;
+pub use runner::{Job, Message, Runner};

@@ -1,0 +1,318 @@
+//! Runs a job: says which messages may go, and is told which have arrived.
+//!
+//! A pure state machine. Time comes with each call; what happens at one instant happens in an order that hangs on the
+//! graph alone.
+
+mod iteration;
+mod waits;
+
+use crate::compiled::Compiled;
+use crate::dag::{Lane, OpId, Work};
+use crate::record::Interval;
+use iteration::Iteration;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+use xoff_engine::{Span, Time};
+
+/// A graph, how often it is run, and ranks that are unlike others.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// What is done in each iteration.
+    pub dag: Arc<Compiled>,
+    /// How often.
+    pub iterations: u32,
+    /// When ranks start.
+    pub start: Time,
+    /// How much later than that each rank starts its first iteration, by rank. Empty: nobody is late.
+    pub late: Vec<Span>,
+    /// What computing takes in multiples of the graph's, by rank. Empty: as long as the graph says.
+    pub slow: Vec<f64>,
+}
+
+/// A message that may go now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Message {
+    /// Unique among messages under way; used again once it has arrived.
+    pub id: u32,
+    /// The sending rank.
+    pub from: u32,
+    /// The receiving rank.
+    pub to: u32,
+    /// At least one.
+    pub bytes: u64,
+    /// Messages of two ranks on one lane must arrive in the order in which they were handed out.
+    pub lane: Lane,
+    /// The graph's operation.
+    pub op: OpId,
+    /// From zero.
+    pub iteration: u32,
+}
+
+/// A job in its run.
+///
+/// A rank starts its next iteration when its own operations of the last, and all messages to it, are over; ranks may be
+/// iterations apart.
+#[derive(Debug)]
+pub struct Runner {
+    job: Job,
+    events: BinaryHeap<Reverse<(Time, u32, Due)>>,
+    /// Those that any rank is in, the earliest first: its number is `oldest`.
+    iterations: VecDeque<Iteration>,
+    oldest: u32,
+    /// Tables of iterations that are over, for those to come.
+    spare: Vec<Iteration>,
+    /// Ranks that start an iteration now.
+    starting: VecDeque<(u32, u32)>,
+    /// Operations that may start now.
+    ready: VecDeque<(u32, OpId)>,
+    /// By rank and resource.
+    holds: Vec<Hold>,
+    /// Resources that were freed, or asked for.
+    grants: VecDeque<u32>,
+    /// By message.
+    flights: Vec<Flight>,
+    landed: Vec<u32>,
+    finished: Vec<Interval>,
+    /// Ranks that are not over.
+    open_ranks: u32,
+    now: Time,
+}
+
+/// What happens by itself, at a time known beforehand.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Due {
+    /// A rank starts.
+    Start(u32),
+    /// Computing is over.
+    Computed(OpId),
+}
+
+/// A rank's resource.
+#[derive(Clone, Debug, Default)]
+struct Hold {
+    by: Option<(u32, OpId)>,
+    waiting: BinaryHeap<Reverse<(u32, OpId)>>,
+}
+
+/// A message under way.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    iteration: u32,
+    /// `None`: its number is free.
+    op: Option<OpId>,
+    since: Time,
+}
+
+impl Runner {
+    /// Before its start. `late` and `slow` are empty or have an entry for each rank.
+    pub fn new(job: Job) -> Runner {
+        let (ranks, dag) = (job.dag.ranks(), &job.dag);
+        assert!(job.late.is_empty() || job.late.len() == ranks as usize, "{} late ranks of {ranks}", job.late.len());
+        assert!(job.slow.is_empty() || job.slow.len() == ranks as usize, "{} slow ranks of {ranks}", job.slow.len());
+        let busy: Vec<u32> = (0..ranks).filter(|rank| dag.shares()[*rank as usize] > 0).collect();
+        let busy = if job.iterations == 0 { Vec::new() } else { busy };
+        let late = |rank: u32| job.late.get(rank as usize).copied().unwrap_or_default();
+        let events = busy.iter().map(|rank| Reverse((job.start + late(*rank), 0, Due::Start(*rank)))).collect();
+        Runner {
+            events,
+            iterations: VecDeque::new(),
+            oldest: 0,
+            spare: Vec::new(),
+            starting: VecDeque::new(),
+            ready: VecDeque::new(),
+            holds: vec![Hold::default(); dag.holds()],
+            grants: VecDeque::new(),
+            flights: Vec::new(),
+            landed: Vec::new(),
+            finished: Vec::new(),
+            open_ranks: busy.len() as u32,
+            now: Time::ZERO,
+            job,
+        }
+    }
+
+    /// The job that it runs.
+    pub fn job(&self) -> &Job {
+        &self.job
+    }
+
+    /// When [`Runner::advance`] is due: at the next start or end of computing, or at once after a delivery. `None`: not
+    /// before a message arrives, or never again.
+    pub fn next(&self) -> Option<Time> {
+        if !(self.starting.is_empty() && self.ready.is_empty() && self.grants.is_empty()) {
+            return Some(self.now);
+        }
+        self.events.peek().map(|Reverse((at, ..))| *at)
+    }
+
+    /// Does all that is due at `now`. Messages that may go now are added to `out`, in the order of the graph.
+    pub fn advance(&mut self, now: Time, out: &mut Vec<Message>) {
+        debug_assert!(now >= self.now, "time goes back from {} to {now}", self.now);
+        self.now = now;
+        let before = out.len();
+        loop {
+            // What asks for a resource does so when all that may ask at this instant has done so: the first in the
+            // graph gets it, not the first that happened to be told.
+            if let Some((at, iteration, due)) = self.due() {
+                debug_assert!(at == now, "what was due at {at} is done at {now}");
+                match due {
+                    Due::Start(rank) => self.starting.push_back((iteration, rank)),
+                    Due::Computed(op) => self.complete(iteration, op),
+                }
+            } else if let Some((iteration, rank)) = self.starting.pop_front() {
+                self.start(iteration, rank);
+            } else if let Some((iteration, op)) = self.ready.pop_front() {
+                match self.job.dag.takes(op) {
+                    Some(hold) => {
+                        self.holds[hold as usize].waiting.push(Reverse((iteration, op)));
+                        self.grants.push_back(hold);
+                    }
+                    None => self.begin(iteration, op, out),
+                }
+            } else if let Some(hold) = self.grants.pop_front() {
+                self.grant(hold, out);
+            } else {
+                break;
+            }
+        }
+        out[before..].sort_unstable_by_key(|message| (message.iteration, message.op));
+    }
+
+    /// The message of this number has arrived. [`Runner::advance`] must follow, at the same instant.
+    pub fn delivered(&mut self, now: Time, id: u32) {
+        debug_assert!(now >= self.now, "time goes back from {} to {now}", self.now);
+        self.now = now;
+        let flight = &mut self.flights[id as usize];
+        let Some(op) = flight.op.take() else {
+            debug_assert!(false, "message {id} arrives twice");
+            return;
+        };
+        let iteration = flight.iteration;
+        self.landed.push(id);
+        self.complete(iteration, op);
+    }
+
+    /// Whether every rank has done all of its iterations.
+    pub fn is_over(&self) -> bool {
+        self.open_ranks == 0
+    }
+
+    /// Activities that were over since the last call, in the order in which they were.
+    pub fn drain_intervals(&mut self, out: &mut Vec<Interval>) {
+        out.append(&mut self.finished);
+    }
+
+    /// Activities that have begun and are not over.
+    pub fn unfinished(&self) -> Vec<Interval> {
+        let numbered = self.iterations.iter().zip(self.oldest..);
+        numbered.flat_map(|(iteration, number)| iteration.unfinished(number)).collect()
+    }
+
+    fn due(&mut self) -> Option<(Time, u32, Due)> {
+        let due = self.events.peek().is_some_and(|Reverse((at, ..))| *at <= self.now);
+        if due { self.events.pop().map(|Reverse(event)| event) } else { None }
+    }
+
+    /// The tables of an iteration, made when the first rank enters it.
+    fn iteration(&mut self, number: u32) -> &mut Iteration {
+        while self.oldest + self.iterations.len() as u32 <= number {
+            let mut next = self.spare.pop().unwrap_or_default();
+            next.reset(&self.job.dag);
+            self.iterations.push_back(next);
+        }
+        &mut self.iterations[(number - self.oldest) as usize]
+    }
+
+    fn start(&mut self, number: u32, rank: u32) {
+        let dag = Arc::clone(&self.job.dag);
+        let iteration = self.iteration(number);
+        let early = iteration.start(rank, &dag);
+        let nothing_left = iteration.is_over(rank);
+        self.ready.extend(dag.roots(rank).iter().chain(&early).map(|op| (number, *op)));
+        if nothing_left {
+            self.leave(number, rank);
+        }
+    }
+
+    /// A rank has done its part of an iteration.
+    fn leave(&mut self, iteration: u32, rank: u32) {
+        if iteration + 1 < self.job.iterations {
+            self.starting.push_back((iteration + 1, rank));
+        } else {
+            self.open_ranks -= 1;
+        }
+    }
+
+    /// What needs nothing more, and has what it takes, starts.
+    fn begin(&mut self, iteration: u32, op: OpId, out: &mut Vec<Message>) {
+        let (now, activity) = (self.now, self.job.dag.activity_of(op));
+        self.iteration(iteration).begin(activity, now);
+        match self.job.dag.work(op) {
+            Work::Join => self.complete(iteration, op),
+            Work::Compute(span) => {
+                let slow = self.job.slow.get(self.job.dag.rank_of(op) as usize);
+                let span = slow.map_or(span, |factor| Span::from_ps((span.ps() as f64 * factor).round() as u64));
+                self.events.push(Reverse((now + span, iteration, Due::Computed(op))));
+            }
+            Work::Send { to, bytes, lane } => {
+                let id = self.take_off(Flight { iteration, op: Some(op), since: now });
+                out.push(Message { id, from: self.job.dag.rank_of(op), to, bytes, lane, op, iteration });
+            }
+        }
+    }
+
+    fn take_off(&mut self, flight: Flight) -> u32 {
+        match self.landed.pop() {
+            Some(id) => {
+                self.flights[id as usize] = flight;
+                id
+            }
+            None => {
+                self.flights.push(flight);
+                self.flights.len() as u32 - 1
+            }
+        }
+    }
+
+    fn grant(&mut self, hold: u32, out: &mut Vec<Message>) {
+        let hold = &mut self.holds[hold as usize];
+        if hold.by.is_some() {
+            return;
+        }
+        if let Some(Reverse((iteration, op))) = hold.waiting.pop() {
+            hold.by = Some((iteration, op));
+            self.begin(iteration, op, out);
+        }
+    }
+
+    fn complete(&mut self, number: u32, op: OpId) {
+        let (now, dag) = (self.now, Arc::clone(&self.job.dag));
+        if let Some(hold) = dag.frees(op) {
+            self.holds[hold as usize].by = None;
+            self.grants.push_back(hold);
+        }
+        let place = (number - self.oldest) as usize;
+        let iteration = &mut self.iterations[place];
+        if let Some(begin) = iteration.part_over(dag.activity_of(op)) {
+            let activity = dag.activity_of(op);
+            self.finished.push(Interval { iteration: number, activity, begin, end: Some(now) });
+        }
+        for &next in dag.after(op) {
+            if iteration.one_less(next) && iteration.may_start(next, dag.rank_of(next)) {
+                self.ready.push_back((number, next));
+            }
+        }
+        let receiver = if let Work::Send { to, .. } = dag.work(op) { Some(to) } else { None };
+        for rank in [Some(dag.rank_of(op)), receiver].into_iter().flatten() {
+            if self.iterations[place].share_over(rank) {
+                self.leave(number, rank);
+            }
+        }
+        // Ranks pass iterations in order, so that they end in order.
+        while self.iterations.front().is_some_and(Iteration::is_all_over) {
+            self.spare.extend(self.iterations.pop_front());
+            self.oldest += 1;
+        }
+    }
+}

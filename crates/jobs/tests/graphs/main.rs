@@ -1,0 +1,8 @@
+//! Graphs run to their end without a simulated network.
+
+mod closed_forms;
+mod conservation;
+mod ideal;
+mod random;
+mod runner;
+mod trees;
