@@ -21,7 +21,7 @@ pub mod run;
 
 pub use contract::{activity, capture, control, frame_content, packet, record, scheme, traffic};
 pub use flow::identity::{SourceName, ends};
-pub use network::{domain, extent, partition, payload_paths, pfc, plan, route, timing, topology};
+pub use network::{domain, extent, partition, payload_paths, pfc, pieces, plan, route, servers, timing, topology};
 pub use node::tap;
 pub use run as world;
 pub use run::{simulation, window};

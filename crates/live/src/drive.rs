@@ -199,6 +199,7 @@ impl<'a> Stage<'a> {
             storms: Vec::new(),
             deadlock_at: None,
             missed_frames: run.taps.missed(),
+            waits: Vec::new(),
         };
         Ok((end, reality))
     }

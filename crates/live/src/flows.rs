@@ -8,6 +8,7 @@ use crate::nic::Nic;
 use crate::run::{Node, Run};
 use crate::sender::{Sender, Tally};
 use crate::wires::Wires;
+use std::io;
 use xoff_engine::{Span, Time};
 use xoff_fabric::capture::FlowName;
 use xoff_fabric::record::FlowRecord;
@@ -28,9 +29,9 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
     }
 
     /// A source acts.
-    pub(crate) fn on_source(&mut self, index: usize, due: Time) {
+    pub(crate) fn on_source(&mut self, index: usize, due: Time) -> io::Result<()> {
         if self.feeds[index].due != due {
-            return;
+            return Ok(());
         }
         self.feeds[index].due = Time::NEVER;
         let mut actions = Vec::new();
@@ -46,9 +47,12 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
                     nic.cap(flow, rate, desk);
                 }),
                 Action::Stop { handle } => self.stop_flow(index, handle),
+                // Scenarios with such traffic are refused before they begin.
+                Action::Send { .. } => return Err(io::Error::other("live queue pairs carry no messages")),
             }
         }
         self.arm_source(index);
+        Ok(())
     }
 
     fn with_sender(&mut self, source: usize, handle: u32, act: impl FnOnce(&mut Nic<S>, u32, &mut Desk<'_>)) {

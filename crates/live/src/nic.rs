@@ -393,6 +393,7 @@ fn data_bytes<Rp>(sender: &Sender<Rp>, psn: u32, resent: bool, asks_ack: bool, d
     let body = Body::Data(Data {
         flow: sender.flow,
         psn,
+        begin: 0,
         total: (sender.total != u32::MAX).then_some(sender.total),
         size_bytes: sender.size_bytes,
         offset_bytes,

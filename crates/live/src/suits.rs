@@ -93,6 +93,11 @@ fn ways<S: Scheme>(loaded: &Loaded, network: &Network, schemes: &[S], object: &m
         "leave `path` out",
     );
     object(
+        loaded.traffic.iter().any(|traffic| traffic.job().is_some()),
+        "a training job: queue pairs here carry no messages",
+        "run it with `xoff run`",
+    );
+    object(
         loaded.traffic.iter().any(|traffic| traffic.has_weights()),
         "traffic with a weight: frames have no field for it",
         "leave `weight` out",

@@ -19,6 +19,7 @@ use xoff_fabric::window;
 use xoff_fabric::world::Progress;
 use xoff_scenario::Loaded;
 use xoff_scenario::measure::recording::Response;
+use xoff_scenario::traffic::{JobInterval, JobLog};
 
 /// Events between two looks at the clock: a few milliseconds of work.
 const SLICE: u64 = 1 << 16;
@@ -66,6 +67,10 @@ pub trait Sink {
     fn responses(&mut self, _: &[Response]) -> io::Result<()> {
         Ok(())
     }
+    /// What jobs did: activities that ended since the last call; in the last one also those that the run's end cut off.
+    fn intervals(&mut self, _: &[JobInterval]) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Records that somebody needs although the scenario does not ask for them.
@@ -100,7 +105,8 @@ pub fn drive(
     }
     let frames = keep.frames && !loaded.captures.is_empty();
     // Frames are captured in order, and what is asked and answered on open connections is written down as it happens.
-    let sources = watched_sources(loaded, responses.as_ref());
+    let jobs = loaded.traffic.iter().any(|traffic| traffic.job().is_some()).then(Arc::<Mutex<JobLog>>::default);
+    let sources = watched_sources(loaded, responses.as_ref(), jobs.as_ref());
     let divisible = !frames && responses.is_none() && indivisible(loaded, &sources).is_none();
     let part_of = divisible.then(|| crew::cut(&plan));
     let mut world = world(loaded, plan, sources, part_of);
@@ -118,6 +124,7 @@ pub fn drive(
     let (wall_start, cpu_start) = (Instant::now(), cpu());
     while crew.run(&mut *world, SLICE) == Progress::Running {
         drain(&mut *world, sink)?;
+        hand_on(jobs.as_ref(), sink)?;
         if let Some(failure) = guard.look(&*world).or_else(|| time_limit::look(wall_start, &*world)) {
             world.fail(failure);
         }
@@ -142,7 +149,7 @@ pub fn drive(
     if let Some(responses) = responses {
         sink.responses(&responses.lock().map_err(|_| io::Error::other("a traffic source panicked"))?.take())?;
     }
-    Ok(RunEnd {
+    let end = RunEnd {
         counters: world.counters,
         ports: world.port_reports(),
         sim_end: world.now,
@@ -157,8 +164,20 @@ pub fn drive(
         failure: world.failure.clone(),
         storms: world.storm_records(),
         deadlock_at: world.deadlocks.first().map(|(at, _)| *at),
+        waits: world.waits.clone(),
         missed_frames: (0..loaded.captures.len()).map(|capture| world.taps().counts(capture).1).collect(),
-    })
+    };
+    // Sources that go write down what was begun and is not over.
+    drop(world);
+    hand_on(jobs.as_ref(), sink)?;
+    Ok(end)
+}
+
+/// Hands on what jobs have done since the last time.
+fn hand_on(jobs: Option<&Arc<Mutex<JobLog>>>, sink: &mut dyn Sink) -> io::Result<()> {
+    let Some(log) = jobs else { return Ok(()) };
+    let done = std::mem::take(&mut log.lock().map_err(|_| io::Error::other("a traffic source panicked"))?.done);
+    if done.is_empty() { Ok(()) } else { sink.intervals(&done) }
 }
 
 /// The world of a loaded scenario, ready to run.
@@ -193,14 +212,21 @@ fn world(
 
 /// The sources of a scenario, in order.
 pub fn sources(loaded: &Loaded) -> Vec<Box<dyn Source>> {
-    watched_sources(loaded, None)
+    watched_sources(loaded, None, None)
 }
 
-fn watched_sources(loaded: &Loaded, responses: Option<&Arc<Mutex<ResponseLog>>>) -> Vec<Box<dyn Source>> {
+fn watched_sources(
+    loaded: &Loaded,
+    responses: Option<&Arc<Mutex<ResponseLog>>>,
+    jobs: Option<&Arc<Mutex<JobLog>>>,
+) -> Vec<Box<dyn Source>> {
     let mut first_label = 0;
     let mut sources: Vec<Box<dyn Source>> = Vec::with_capacity(loaded.traffic.len());
     for (index, traffic) in (0..).zip(&loaded.traffic) {
-        let inner = traffic.build(loaded.plan.seed);
+        let inner = match jobs {
+            Some(log) => traffic.build_logged(loaded.plan.seed, index, log),
+            None => traffic.build(loaded.plan.seed),
+        };
         let relabelled = Relabelled { inner, name: traffic.key(), first_label, waiting: Vec::new() };
         sources.push(match responses {
             Some(log) => Box::new(Watched { inner: relabelled, source: index, log: log.clone() }),
@@ -282,6 +308,21 @@ impl Source for Relabelled {
     fn on_drained(&mut self, now: Time, handle: u32) {
         self.inner.on_drained(now, handle);
     }
+    fn on_delivered(&mut self, now: Time, handle: u32, message: u32) {
+        self.inner.on_delivered(now, handle, message);
+    }
+    fn on_acknowledged(&mut self, now: Time, handle: u32, message: u32) {
+        self.inner.on_acknowledged(now, handle, message);
+    }
+    fn hears_deliveries(&self) -> bool {
+        self.inner.hears_deliveries()
+    }
+    fn on_stranded(&mut self, now: Time, handle: u32, cut: bool) {
+        self.inner.on_stranded(now, handle, cut);
+    }
+    fn waits_for(&self) -> Vec<String> {
+        self.inner.waits_for()
+    }
 }
 
 /// A source whose open connections are watched.
@@ -315,7 +356,8 @@ impl Source for Watched {
         self.inner.act(now, out);
         for action in &out[from..] {
             match action {
-                Action::Start(spec) if spec.offered_bytes.is_some() => {
+                // A queue pair that waits for messages asks for nothing.
+                Action::Start(spec) if spec.offered_bytes.is_some_and(|bytes| bytes > 0) => {
                     let (label, src, dst, class) = (spec.label, spec.src, spec.dst, spec.class);
                     let unit = Response { source: self.source, label, src, dst, class, asked: now, done: None };
                     self.log(|log| log.ask(spec.handle, unit));
@@ -331,6 +373,21 @@ impl Source for Watched {
     fn on_drained(&mut self, now: Time, handle: u32) {
         self.log(|log| log.done(self.source, handle, now));
         self.inner.on_drained(now, handle);
+    }
+    fn on_delivered(&mut self, now: Time, handle: u32, message: u32) {
+        self.inner.on_delivered(now, handle, message);
+    }
+    fn on_acknowledged(&mut self, now: Time, handle: u32, message: u32) {
+        self.inner.on_acknowledged(now, handle, message);
+    }
+    fn hears_deliveries(&self) -> bool {
+        self.inner.hears_deliveries()
+    }
+    fn on_stranded(&mut self, now: Time, handle: u32, cut: bool) {
+        self.inner.on_stranded(now, handle, cut);
+    }
+    fn waits_for(&self) -> Vec<String> {
+        self.inner.waits_for()
     }
 }
 
@@ -404,6 +461,21 @@ mod tests {
         fn on_drained(&mut self, _: Time, handle: u32) {
             self.0.lock().unwrap().push(("drained", handle));
         }
+        fn on_delivered(&mut self, _: Time, handle: u32, message: u32) {
+            self.0.lock().unwrap().push(("delivered", handle + message));
+        }
+        fn on_acknowledged(&mut self, _: Time, handle: u32, message: u32) {
+            self.0.lock().unwrap().push(("acknowledged", handle + message));
+        }
+        fn hears_deliveries(&self) -> bool {
+            true
+        }
+        fn on_stranded(&mut self, _: Time, handle: u32, cut: bool) {
+            self.0.lock().unwrap().push((if cut { "cut" } else { "back" }, handle));
+        }
+        fn waits_for(&self) -> Vec<String> {
+            vec!["a miracle".to_owned()]
+        }
     }
 
     fn relabelled(inner: impl Source + 'static, first_label: u32) -> Relabelled {
@@ -445,9 +517,21 @@ mod tests {
     #[test]
     fn sources_hear_of_their_flows_whatever_their_labels() {
         let heard = Arc::default();
-        let mut source = relabelled(Heard(Arc::clone(&heard)), 3);
-        source.on_drained(Time::ZERO, 1);
-        source.on_finished(Time::ZERO, 2);
-        assert_eq!(*heard.lock().unwrap(), [("drained", 1), ("finished", 2)]);
+        let relabelled = || relabelled(Heard(Arc::clone(&heard)), 3);
+        let sources: [Box<dyn Source>; 2] =
+            [Box::new(relabelled()), Box::new(Watched { inner: relabelled(), source: 0, log: Arc::default() })];
+        for mut source in sources {
+            source.on_drained(Time::ZERO, 1);
+            source.on_finished(Time::ZERO, 2);
+            source.on_delivered(Time::ZERO, 3, 30);
+            source.on_acknowledged(Time::ZERO, 4, 40);
+            source.on_stranded(Time::ZERO, 5, true);
+            source.on_stranded(Time::ZERO, 6, false);
+            let told = std::mem::take(&mut *heard.lock().unwrap());
+            let of_flows = [("drained", 1), ("finished", 2), ("delivered", 33), ("acknowledged", 44)];
+            assert_eq!(told, [&of_flows[..], &[("cut", 5), ("back", 6)]].concat());
+            assert!(source.hears_deliveries());
+            assert_eq!(source.waits_for(), ["a miracle"]);
+        }
     }
 }

@@ -35,6 +35,8 @@ pub struct RunEnd {
     pub deadlock_at: Option<Time>,
     /// What watchdogs did.
     pub storms: Vec<StormRecord>,
+    /// What its traffic still waited for when it ended, a line each.
+    pub waits: Vec<String>,
     /// Per capture: frames that came after its limit.
     pub missed_frames: Vec<u64>,
 }

@@ -8,6 +8,7 @@ use xoff_scenario::Loaded;
 use xoff_scenario::measure::Measures;
 use xoff_scenario::measure::probe::facts;
 use xoff_scenario::measure::recording::{Needs, Recording, Response, Series, SeriesKey};
+use xoff_scenario::traffic::JobInterval;
 
 /// Runs a scenario and keeps what the measures may need of it.
 pub fn record(loaded: &Loaded, measures: &Measures, mut watch: impl FnMut(Position<'_>)) -> io::Result<Recording> {
@@ -77,6 +78,13 @@ impl Sink for Recorder {
 
     fn responses(&mut self, responses: &[Response]) -> io::Result<()> {
         self.recording.responses.extend(responses);
+        Ok(())
+    }
+
+    fn intervals(&mut self, intervals: &[JobInterval]) -> io::Result<()> {
+        if self.needs.intervals {
+            self.recording.intervals.extend(intervals);
+        }
         Ok(())
     }
 

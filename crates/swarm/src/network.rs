@@ -5,6 +5,7 @@ use crate::table;
 use toml::Table;
 use xoff_engine::{BitRate, Span};
 use xoff_fabric::plan::NodeKind;
+use xoff_fabric::servers::{GPU_LAYER, ServerFabric};
 use xoff_fabric::topology::{self, Clos, CoreWiring, Graph, LeafSpine, LinkSpec, TwoDc};
 
 /// A network as a scenario writes it, and what other sections must know of it.
@@ -41,7 +42,7 @@ pub fn network(draw: &mut Draw) -> Network {
         fabric_rate = gbps(trunk_gbps), fabric_delay = time(trunk_delay),
     };
     let mut count = |least: u64, most: u64| draw.between(least, most) as u32;
-    let kind = count(0, 8);
+    let kind = count(0, 11);
     let (a, b, c, twins) = (count(1, 3), count(1, 3), count(1, 3), count(1, 2));
     let (graph, rest, fields): (Graph, Table, Vec<(&str, u32)>) = match kind {
         0 => (topology::star(a + c, host), small, vec![("hosts", a + c)]),
@@ -59,6 +60,7 @@ pub fn network(draw: &mut Draw) -> Network {
         5 => (topology::fat_tree(2 * twins, host, trunk, trunk), tree, vec![("k", 2 * twins)]),
         6 => clos(a.min(2), twins, b.min(2), host, trunk, tree),
         7 => return two_dc(draw, a.min(2), b.min(2), twins, host, (trunk_gbps, trunk), tree),
+        8..=10 => return servers(draw, (kind - 8) as usize, (a, b.min(2), twins), host, trunk),
         _ => return custom(draw, 1 + a as usize, 2 + (b + c) as usize),
     };
     let kinds = ["star", "dumbbell", "parking-lot", "chain", "leaf-spine", "fat-tree", "clos"];
@@ -118,6 +120,58 @@ fn two_dc(
     set(&mut table, "long_delay", time(long_ps));
     set(&mut table, "dci_rate", gbps(trunk_gbps));
     of_graph(&topology::two_dc(shape), table)
+}
+
+/// Servers of two GPUs, whose traffic is that of one plane, or once in a while that of one server's GPUs.
+fn servers(
+    draw: &mut Draw,
+    kind: usize,
+    (servers, spines, twins): (u32, u32, u32),
+    nic: LinkSpec,
+    fabric: LinkSpec,
+) -> Network {
+    let kind = ["rail", "dual-plane", "server-clos"][kind];
+    let ports = if kind == "dual-plane" { 2 } else { twins };
+    let planes = if draw.one_in(2) { ports } else { 1 };
+    let (segment, link) =
+        (draw.between(1, 2) as u32, |spec: LinkSpec| (gbps(spec.rate.bps() / 1_000_000_000), time(spec.delay.ps())));
+    let shape = ServerFabric {
+        servers: 1 + servers,
+        gpus: 2,
+        nics: twins,
+        ports,
+        planes,
+        rails: kind != "server-clos",
+        segment_servers: segment,
+        spines,
+        parallel: twins,
+        nic,
+        fabric,
+        scale_up: LinkSpec { rate: BitRate::from_gbps(400), delay: Span::from_ns(25) },
+    };
+    let ((nic_rate, nic_delay), (fabric_rate, fabric_delay)) = (link(nic), link(fabric));
+    let mut table = table! {
+        kind = kind, nic_rate = nic_rate, nic_delay = nic_delay, fabric_rate = fabric_rate, fabric_delay = fabric_delay,
+        scale_up_rate = gbps(400),
+    };
+    let group = if shape.rails { "segment_servers" } else { "servers_per_tor" };
+    let fields = [("servers", shape.servers), ("gpus", 2), ("nics", twins), ("ports", ports), ("planes", planes)];
+    for (key, value) in fields.into_iter().chain([(group, segment), ("spines", spines), ("parallel", twins)]) {
+        set(&mut table, key, value);
+    }
+    let (graph, of) = shape.build();
+    let mut network = of_graph(&graph, table);
+    let gpus = graph.nodes.iter().filter(|node| node.layer == GPU_LAYER).map(|node| node.name.clone());
+    network.hosts = if draw.one_in(4) {
+        gpus.take(2).collect()
+    } else {
+        let nics = (0..of.count()).flat_map(|server| (0..of.nics()).map(move |nic| (server, nic)));
+        let port = |(server, nic): (u32, u32)| of.port_hosts(server, nic)[0];
+        nics.map(port).map(|host| graph.nodes[host as usize].name.clone()).collect()
+    };
+    overrides(draw, &mut network);
+    domains(draw, &mut network);
+    network
 }
 
 /// A tree of switches, some with a second link, once in a while closed to a ring; hosts anywhere.

@@ -121,7 +121,7 @@ impl<'a> Encoder<'a> {
         let first_length = usize::from(data.first_frame_bytes).saturating_sub(FCS_BYTES);
         // The whole flow is a SEND where even its first packet has no room for what a WRITE begins with.
         let write = first_length >= fixed + RETH_BYTES;
-        let begins = write && data.psn == 0;
+        let begins = write && data.psn == data.begin;
         let mut headers = Vec::new();
         if begins {
             // Address zero of a region that is the flow's own.
@@ -294,7 +294,7 @@ fn roce(out: &mut Vec<u8>, ip: &Ipv4, from: u16, header: &Bth, content: &[u8]) {
 
 /// First, middle, last or only packet of a message.
 fn opcode(write: bool, data: &Data) -> u8 {
-    opcode::of(opcode::Part { write, first: data.psn == 0, last: data.total == Some(data.psn + 1) })
+    opcode::of(opcode::Part { write, first: data.psn == data.begin, last: data.total == Some(data.psn + 1) })
 }
 
 /// Queue pair numbers 0 to 15 are left alone; both ends of a flow have the same.

@@ -99,15 +99,17 @@ pub struct Data {
     pub flow: FlowName,
     /// Its number in the flow, from 0; the same when it is sent again.
     pub psn: u32,
-    /// Packets of the flow; `None` is endless.
+    /// The first packet of its message; zero in a flow that is one.
+    pub begin: u32,
+    /// One past the last packet of the flow, or of its message; `None` is endless.
     pub total: Option<u32>,
-    /// Payload of the whole flow; `None` is endless.
+    /// Payload of the whole flow, or of its message; `None` is endless.
     pub size_bytes: Option<u64>,
     /// Payload before it in its flow.
     pub offset_bytes: u64,
     /// Its own payload, without headers and padding.
     pub payload_bytes: u32,
-    /// Frame bytes of the flow's first packet.
+    /// Frame bytes of the first packet of the flow, or of its message.
     pub first_frame_bytes: u16,
     /// When it left its sender's NIC.
     pub sent_at: Time,

@@ -282,6 +282,8 @@ pub enum Failure {
         since: Time,
         /// Flows with payload still to be delivered.
         unfinished: u64,
+        /// Those of them to whose receivers no route leads.
+        stranded: u64,
         /// Egress queues that hold packets or are paused.
         blocked: Vec<BlockedQueue>,
     },

@@ -33,6 +33,28 @@ pub trait Source: Send {
     /// All that was offered so far to an endless flow of this source is acknowledged. The same
     /// holds for [`Source::next`].
     fn on_drained(&mut self, _now: Time, _handle: u32) {}
+
+    /// The last byte of a message ([`Action::Send`]), or of a flow with a size (`message` is 0 then), has reached
+    /// its receiver. Only called if [`Source::hears_deliveries`]. The same holds for [`Source::next`].
+    fn on_delivered(&mut self, _now: Time, _handle: u32, _message: u32) {}
+
+    /// The last byte of a message is acknowledged, at its sender. Only called if [`Source::hears_deliveries`]. The
+    /// same holds for [`Source::next`].
+    fn on_acknowledged(&mut self, _now: Time, _handle: u32, _message: u32) {}
+
+    /// Whether it wants to be told of deliveries and acknowledgements of messages.
+    fn hears_deliveries(&self) -> bool {
+        false
+    }
+
+    /// A flow of it has lost its way (`cut`), or has one again: faults took or gave links. The same holds for
+    /// [`Source::next`].
+    fn on_stranded(&mut self, _now: Time, _handle: u32, _cut: bool) {}
+
+    /// What it waits for while nothing happens any more, in words for people, one line each; empty if nothing.
+    fn waits_for(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// What a source asks the world to do now.
@@ -46,6 +68,17 @@ pub enum Action {
         handle: u32,
         /// Payload, on top of what was offered before.
         bytes: u64,
+    },
+    /// Send a message on a flow that was started endless with nothing offered: the queue pair carries its messages
+    /// one after another and keeps its rate and window between them. A message begins with a packet of its own and
+    /// its last packet is as short as it must be. Not to be mixed with [`Action::Offer`] on one flow.
+    Send {
+        /// [`FlowSpec::handle`]
+        handle: u32,
+        /// Payload, at least one byte.
+        bytes: u64,
+        /// The source's own name for the message: [`Source::on_delivered`] has it.
+        message: u32,
     },
     /// Change or lift a flow's application rate limit.
     Cap {

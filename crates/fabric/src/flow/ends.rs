@@ -3,6 +3,7 @@
 //! Created when the flow starts, freed when it has ended and its last packet is gone.
 
 use crate::contract::traffic::FlowSpec;
+use crate::flow::messages::{Cut, Messages};
 use crate::id::{CardId, HostId, SourceId};
 use crate::network::plan::HostSettings;
 use xoff_engine::{BitRate, Span, Time};
@@ -40,8 +41,15 @@ pub struct Sender<Rp> {
     pub ack_every: u32,
     /// Packets of the whole flow; `u32::MAX` is endless.
     pub total: u32,
-    /// Packets that may be sent so far (flows fed by offers); `u32::MAX` otherwise.
+    /// Packets that may be sent so far (flows fed by offers or messages); `u32::MAX` otherwise.
     pub offered: u32,
+    /// One past the next packet that is the last of something: of the flow, or of its oldest message that is not
+    /// acknowledged. All packets before it and from `una` on are full.
+    pub edge: u32,
+    /// Up to here payload is a multiple of the MTU: `total`, and zero for a queue pair that carries messages.
+    pub plain_until: u32,
+    /// What it carries one after another; none if it is one stream of bytes.
+    pub messages: Option<Box<Messages>>,
     pub state: SendState,
     pub class: u8,
     pub scheme: u8,
@@ -96,6 +104,11 @@ impl<Rp> Sender<Rp> {
         if self.stranded { 0 } else { self.total.min(self.offered) }
     }
 
+    /// Whether it wants to send or waits for an ACK.
+    pub fn is_unfinished(&self) -> bool {
+        !self.ended && (self.una < self.next || self.next < self.total.min(self.offered))
+    }
+
     /// Whether it has something to send, its window aside.
     #[inline]
     pub fn has_data(&self) -> bool {
@@ -116,10 +129,14 @@ impl<Rp> Sender<Rp> {
     }
 
     /// Whether packet `psn`, which is about to leave, asks for an ACK. Every n-th does, and the last
-    /// one before the sender falls silent: its window is full, or it has nothing more to send.
+    /// one before the sender falls silent: its window is full, or it has nothing more to send. So does the last of a
+    /// message, whose source waits for it.
     #[inline]
     pub fn asks(&mut self, psn: u32) -> bool {
-        let asks = psn + 1 >= self.asked + self.ack_every || self.next >= self.limit() || !self.window_open();
+        let asks = psn + 1 >= self.asked + self.ack_every
+            || self.next >= self.limit()
+            || !self.window_open()
+            || (psn + 1 >= self.edge && self.ends_message(psn));
         if asks {
             self.asked = psn + 1;
         }
@@ -142,20 +159,63 @@ impl<Rp> Sender<Rp> {
     pub fn window_open(&self) -> bool {
         let in_flight = u64::from(self.next - self.una) * u64::from(self.mtu_bytes);
         // A window below one packet still lets a lone packet go.
-        in_flight < self.window_bytes || in_flight == 0
+        in_flight < self.window_bytes || in_flight == 0 || (self.messages.is_some() && self.window_open_to_short())
+    }
+
+    /// The same where packets under way may be short.
+    #[cold]
+    fn window_open_to_short(&self) -> bool {
+        self.payload_until(self.next) - self.payload_until(self.una) < self.window_bytes
     }
 
     /// Payload bytes of the first `packets` packets.
     #[inline]
     pub fn payload_until(&self, packets: u32) -> u64 {
-        payload(packets, self.total, self.mtu_bytes, self.short_bytes)
+        if packets < self.plain_until {
+            return u64::from(packets) * u64::from(self.mtu_bytes);
+        }
+        payload_beyond(packets, self.messages.as_deref(), self.mtu_bytes, self.short_bytes)
+    }
+
+    /// Frame bytes of a packet that is not before the edge.
+    #[cold]
+    pub fn frame_beyond(&self, psn: u32) -> u16 {
+        self.messages.as_ref().map_or(self.last_frame, |messages| messages.frame_of(psn))
+    }
+
+    #[cold]
+    fn ends_message(&self, psn: u32) -> bool {
+        self.messages.as_ref().is_some_and(|messages| messages.ends_with(psn))
+    }
+
+    /// One more message may be sent, after those before it.
+    pub fn send(&mut self, bytes: u64, name: u32, min_frame_bytes: u32) {
+        let header_bytes = u32::from(self.full_frame) - self.mtu_bytes;
+        let cut = Cut { mtu_bytes: self.mtu_bytes, header_bytes, min_frame_bytes };
+        debug_assert!(self.messages.is_some() || self.offered == 0, "a stream of bytes carries no messages");
+        let messages = self.messages.get_or_insert_with(|| Box::new(Messages::new(cut)));
+        messages.add(bytes, name);
+        self.plain_until = 0;
+        self.offered = messages.packets();
+        self.edge = messages.next_end();
+    }
+
+    /// The oldest message, if it is acknowledged as a whole and was not before.
+    pub fn pass_message(&mut self, keep: bool) -> Option<u32> {
+        let messages = self.messages.as_mut()?;
+        let name = messages.pass(self.una, keep);
+        self.edge = messages.next_end();
+        name
     }
 }
 
-#[inline]
-fn payload(packets: u32, total: u32, mtu_bytes: u32, short_bytes: u32) -> u64 {
-    let bytes = u64::from(packets) * u64::from(mtu_bytes);
-    if packets == total { bytes - u64::from(short_bytes) } else { bytes }
+/// Payload of so many packets where they are not all full: all of a flow, or some of a queue pair's messages.
+#[cold]
+fn payload_beyond(packets: u32, messages: Option<&Messages>, mtu_bytes: u32, short_bytes: u32) -> u64 {
+    match messages {
+        Some(messages) => messages.payload_until(packets),
+        None => u64::from(packets) * u64::from(mtu_bytes) - u64::from(short_bytes),
+    }
 }
 
 /// Responder side.
@@ -166,10 +226,17 @@ pub struct Receiver<Np> {
     /// Its flow's card.
     pub card: CardId,
     pub expected: u32,
-    pub total: u32,
+    /// One past the last packet of the flow, or of the message that comes; `u32::MAX` if there is none.
+    pub edge: u32,
+    /// As [`Sender::plain_until`].
+    pub plain_until: u32,
     pub mtu_bytes: u32,
     /// Payload bytes the last packet falls short of a full one.
     pub short_bytes: u32,
+    /// As [`Sender::messages`]: those that have not arrived.
+    pub messages: Option<Box<Messages>>,
+    /// Its source wants to know of deliveries.
+    pub tells: bool,
     pub ack_frame: u16,
     pub notification_frame: u16,
     pub ack_class: u8,
@@ -200,7 +267,33 @@ impl<Np> Receiver<Np> {
     /// Payload bytes of the first `packets` packets.
     #[inline]
     pub fn payload_until(&self, packets: u32) -> u64 {
-        payload(packets, self.total, self.mtu_bytes, self.short_bytes)
+        if packets < self.plain_until {
+            return u64::from(packets) * u64::from(self.mtu_bytes);
+        }
+        payload_beyond(packets, self.messages.as_deref(), self.mtu_bytes, self.short_bytes)
+    }
+
+    /// One more message will come, after those before it.
+    pub fn expect(&mut self, bytes: u64, name: u32) {
+        // It builds no frames.
+        let cut = Cut { mtu_bytes: self.mtu_bytes, header_bytes: u32::from(self.header_bytes), min_frame_bytes: 0 };
+        let messages = self.messages.get_or_insert_with(|| Box::new(Messages::new(cut)));
+        messages.add(bytes, name);
+        self.plain_until = 0;
+        self.edge = messages.next_end();
+    }
+
+    /// The packets expected so far are all there, up to the edge or beyond: the next message that has arrived as a
+    /// whole, or zero for a flow with a size.
+    pub fn arrived(&mut self, now: Time) -> Option<u32> {
+        match &mut self.messages {
+            Some(messages) => {
+                let name = messages.pass(self.expected, false);
+                self.edge = messages.next_end();
+                name
+            }
+            None => self.delivered_at.replace(now).is_none().then_some(0),
+        }
     }
 }
 
@@ -216,6 +309,8 @@ pub struct FlowDetails {
     pub ephemeral: u16,
     pub source: SourceId,
     pub spec: FlowSpec,
+    /// Its source wants to know of acknowledgements.
+    pub tells: bool,
     pub start: Time,
     pub acked_at: Option<Time>,
     pub ideal: Span,

@@ -3,3 +3,4 @@
 pub mod any_order;
 pub mod ends;
 pub mod identity;
+pub mod messages;

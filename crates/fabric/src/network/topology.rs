@@ -32,7 +32,7 @@ impl LinkSpec {
 }
 
 impl Graph {
-    fn node(&mut self, name: String, kind: NodeKind, layer: &str) -> u32 {
+    pub(crate) fn node(&mut self, name: String, kind: NodeKind, layer: &str) -> u32 {
         self.nodes.push(Node { name, kind, profile: 0, layer: layer.to_owned(), domain: 0 });
         self.nodes.len() as u32 - 1
     }
@@ -48,7 +48,7 @@ impl Graph {
     }
 
     /// `count` switches of a layer, named after it.
-    fn layer(&mut self, layer: &str, count: u32) -> Vec<u32> {
+    pub(crate) fn layer(&mut self, layer: &str, count: u32) -> Vec<u32> {
         (0..count).map(|i| self.switch(format!("{layer}{i}"), layer)).collect()
     }
 

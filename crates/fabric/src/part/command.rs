@@ -11,6 +11,9 @@ pub(crate) enum FlowCommand {
     /// The sender begins.
     Open(SenderId),
     Offer(SenderId, u64),
+    /// A message of so many bytes, by its name: the sender may send it, the receiver will see its end.
+    Send(SenderId, u64, u32),
+    Expect(ReceiverId, u64, u32),
     Cap(SenderId, Option<BitRate>),
     /// The sender stops, the receiver takes no more.
     Stop(SenderId),
@@ -43,6 +46,8 @@ impl<S: Scheme> Part<S> {
         match command {
             FlowCommand::Open(flow) => self.open_flow(flow),
             FlowCommand::Offer(flow, bytes) => self.offer(flow, bytes),
+            FlowCommand::Send(flow, bytes, message) => self.send_message(flow, bytes, message),
+            FlowCommand::Expect(receiver, bytes, message) => self.receivers[receiver].expect(bytes, message),
             FlowCommand::Cap(flow, rate) => {
                 self.senders[flow].cap = rate;
                 let limits = self.senders[flow].rp.limits();
@@ -72,8 +77,17 @@ impl<S: Scheme> Part<S> {
         let offered = details.spec.offered_bytes.unwrap_or(0).saturating_add(bytes);
         details.spec.offered_bytes = Some(offered);
         let sender = &mut self.senders[flow];
+        debug_assert!(sender.messages.is_none(), "a queue pair of messages is offered nothing else");
         // Whole packets only: a remainder waits for the next offer.
         sender.offered = (offered / u64::from(sender.mtu_bytes)).min(u64::from(u32::MAX - 1)) as u32;
+        self.try_to_send(flow);
+    }
+
+    /// One more message for a queue pair.
+    fn send_message(&mut self, flow: SenderId, bytes: u64, message: u32) {
+        let sender = &mut self.senders[flow];
+        let settings = &self.plan.hosts[self.hosts[sender.host].profile as usize];
+        sender.send(bytes, message, settings.sizes.min_frame_bytes);
         self.try_to_send(flow);
     }
 

@@ -103,6 +103,10 @@ pub(crate) enum News {
     Ended(PresenceId),
     /// All that was offered to a flow is acknowledged.
     Drained(PresenceId),
+    /// A message, or a flow with a size, has reached its receiver; only if its source wants to know.
+    Delivered(PresenceId, u32),
+    /// The same is acknowledged.
+    Acknowledged(PresenceId, u32),
     /// A packet of a flow was lost.
     Lost(PresenceId),
 }

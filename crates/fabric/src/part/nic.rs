@@ -229,7 +229,7 @@ impl<S: Scheme> Part<S> {
             sender.next += 1;
             sender.next - 1
         };
-        let frame_bytes = if psn + 1 == sender.total { sender.last_frame } else { sender.full_frame };
+        let frame_bytes = if psn + 1 >= sender.edge { sender.frame_beyond(psn) } else { sender.full_frame };
         let again = psn < sender.highest;
         sender.highest = sender.highest.max(sender.next);
         let wire_bytes = u32::from(frame_bytes) + gap_bytes;

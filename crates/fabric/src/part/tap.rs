@@ -92,6 +92,9 @@ impl<S: Scheme> Part<S> {
         let flow = self.flow_name(packet.flow);
         let sender = &self.senders[self.cards[packet.flow].sender];
         let offset_bytes = sender.payload_until(packet.psn);
+        let message = sender.messages.as_ref().and_then(|messages| messages.of(packet.psn)).copied();
+        let begin = message.map_or(0, |message| message.begin.packets);
+        let total = message.map(|message| message.end.packets).or((sender.total != u32::MAX).then_some(sender.total));
         let marked = if packet.ecn == sender.ecn {
             Marked::No
         } else {
@@ -102,11 +105,19 @@ impl<S: Scheme> Part<S> {
         Data {
             flow,
             psn: packet.psn,
-            total: (sender.total != u32::MAX).then_some(sender.total),
-            size_bytes: self.details[self.cards[packet.flow].sender].spec.size_bytes,
+            begin,
+            total,
+            size_bytes: match message {
+                Some(message) => Some(message.end.bytes - message.begin.bytes),
+                None => self.details[self.cards[packet.flow].sender].spec.size_bytes,
+            },
             offset_bytes,
             payload_bytes: (sender.payload_until(packet.psn + 1) - offset_bytes) as u32,
-            first_frame_bytes: if sender.total == 1 { sender.last_frame } else { sender.full_frame },
+            first_frame_bytes: match &sender.messages {
+                Some(messages) => messages.frame_of(begin),
+                None if sender.total == 1 => sender.last_frame,
+                None => sender.full_frame,
+            },
             sent_at: packet.stamp,
             resent: packet.flags & RESENT != 0,
             asks_ack: packet.flags & ASKS_ACK != 0,

@@ -7,8 +7,8 @@
 use crate::contract::packet::{ASKS_ACK, Ecn, Kind, NO_EXTRA, Packet, RESENT};
 use crate::contract::scheme::{NotificationPoint, Outstanding, ReactionPoint, Received, Resend, Scheme};
 use crate::id::{ReceiverId, SenderId};
-use crate::part::Part;
 use crate::part::transport::ACK_LANE;
+use crate::part::{News, Part};
 
 impl<S: Scheme> Part<S> {
     /// A data packet at a receiver that takes any order.
@@ -31,7 +31,7 @@ impl<S: Scheme> Part<S> {
             }
             psn => psn > before && order.kept.insert(before, psn),
         };
-        let last = fresh && receiver.expected == receiver.total;
+        let last = fresh && receiver.expected >= receiver.edge;
         // At once whenever something was or is missing, so that the sender learns of it.
         let plain = packet.psn == before && !missing && !last;
         let waited = order.waiting > 0;
@@ -60,8 +60,12 @@ impl<S: Scheme> Part<S> {
             self.counters.delivered_bytes += in_order;
             self.counters.data_packets_delivered += 1;
             receiver.marked += u64::from(packet.ecn == Ecn::Ce);
-            if last {
-                receiver.delivered_at = Some(now);
+            while last && let Some(message) = receiver.arrived(now) {
+                if receiver.tells {
+                    self.news_ranks.extend(self.rank);
+                    self.news.push(News::Delivered(self.cards[packet.flow].presence, message));
+                    self.halted = self.rank.is_none();
+                }
             }
             if receiver.feeds_back_in_acks
                 && let Some(int) = self.int.get(packet.extra)

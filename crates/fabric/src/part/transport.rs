@@ -43,10 +43,10 @@ impl<S: Scheme> Part<S> {
             return;
         }
         receiver.expected += 1;
-        let last = receiver.expected == receiver.total;
+        let last = receiver.expected >= receiver.edge;
         let payload = match last {
             // The last packet may be padded: count what the flow holds, not what the frame does.
-            true => receiver.payload_until(receiver.total) - receiver.delivered_bytes,
+            true => receiver.payload_until(receiver.expected) - receiver.delivered_bytes,
             false => u64::from(packet.frame_bytes - receiver.header_bytes),
         };
         receiver.delivered_bytes += payload;
@@ -55,8 +55,10 @@ impl<S: Scheme> Part<S> {
         if packet.ecn == Ecn::Ce {
             receiver.marked += 1;
         }
-        if last {
-            receiver.delivered_at = Some(now);
+        if last && let Some(message) = receiver.arrived(now).filter(|_| receiver.tells) {
+            self.news_ranks.extend(self.rank);
+            self.news.push(News::Delivered(self.cards[packet.flow].presence, message));
+            self.halted = self.rank.is_none();
         }
         if receiver.feeds_back_in_acks
             && let Some(int) = self.int.get(packet.extra)
@@ -279,20 +281,10 @@ impl<S: Scheme> Part<S> {
     #[inline(always)]
     pub(crate) fn after_ack(&mut self, flow: SenderId, moved: bool) {
         let sender = &self.senders[flow];
-        let (complete, state) = (sender.una >= sender.total, sender.state);
+        let (at_edge, state) = (sender.una >= sender.edge, sender.state);
         // Flows without offers have no such number.
         let drained = sender.una == sender.offered && moved;
-        if complete {
-            let port_id = self.hosts[sender.host].port;
-            if state == SendState::Scanned {
-                self.read_rp(flow);
-                self.wake_sooner(flow);
-            }
-            self.details[flow].acked_at = Some(self.now);
-            self.end_flow(flow);
-            if state == SendState::Scanned {
-                self.serve_scan(port_id);
-            }
+        if at_edge && self.on_edge(flow, state) {
             return;
         }
         self.after_rp(flow);
@@ -307,6 +299,38 @@ impl<S: Scheme> Part<S> {
         if drained {
             self.on_drained(flow);
         }
+    }
+
+    /// The last packet of a flow, or of a message, is acknowledged. Whether the flow is over.
+    #[cold]
+    #[inline(never)]
+    fn on_edge(&mut self, flow: SenderId, state: SendState) -> bool {
+        let presence = self.cards[self.senders[flow].card].presence;
+        let tells = self.details[flow].tells;
+        if self.senders[flow].messages.is_some() {
+            // Captures may see its packets once more.
+            let keep = !self.taps.is_empty();
+            while let Some(message) = self.senders[flow].pass_message(keep) {
+                if tells {
+                    self.tell(News::Acknowledged(presence, message));
+                }
+            }
+            return false;
+        }
+        let port_id = self.hosts[self.senders[flow].host].port;
+        if state == SendState::Scanned {
+            self.read_rp(flow);
+            self.wake_sooner(flow);
+        }
+        self.details[flow].acked_at = Some(self.now);
+        if tells {
+            self.tell(News::Acknowledged(presence, 0));
+        }
+        self.end_flow(flow);
+        if state == SendState::Scanned {
+            self.serve_scan(port_id);
+        }
+        true
     }
 
     /// All that was offered is acknowledged: its source may offer more.
@@ -415,7 +439,7 @@ impl<S: Scheme> Part<S> {
         self.news.push(news);
     }
 
-    fn tell(&mut self, news: News) {
+    pub(crate) fn tell(&mut self, news: News) {
         self.note(news);
         // With other parts, it is heard when all have come so far.
         self.halted = self.rank.is_none();

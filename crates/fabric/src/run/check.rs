@@ -3,7 +3,7 @@
 use crate::contract::packet::Kind;
 use crate::contract::record::{BlockedQueue, Failure, Holdings};
 use crate::contract::scheme::{ReactionPoint, Scheme};
-use crate::id::{PortId, QueueId};
+use crate::id::{PortId, PresenceId, QueueId};
 use crate::network::plan::peer;
 use crate::node::host::Host;
 use crate::node::port::{AT_HOST, Port, Queue};
@@ -11,6 +11,11 @@ use crate::part::{Part, kind};
 use crate::run::World;
 use std::collections::BTreeSet;
 use xoff_engine::{Span, Time};
+
+/// The index of the check whether only flows without a route are left.
+pub(crate) const STRANDED: u32 = 1;
+/// How often that is looked at while a flow has none.
+const STRANDED_CHECK: Span = Span::from_us(100);
 
 #[derive(Debug, Default)]
 pub struct CheckState {
@@ -20,6 +25,8 @@ pub struct CheckState {
     progress_at: Time,
     /// Cycles already reported, so that a lasting deadlock counts once.
     reported: BTreeSet<(u32, u8)>,
+    /// A check of stranded flows is scheduled.
+    watches_stranded: bool,
 }
 
 impl<S: Scheme> World<S> {
@@ -40,11 +47,7 @@ impl<S: Scheme> World<S> {
         if self.state.plan.run.deadlock_check.is_some() {
             self.look_for_deadlock();
         }
-        let delivered = self.totals().delivered_bytes;
-        if delivered != self.checks.delivered {
-            self.checks.delivered = delivered;
-            self.checks.progress_at = self.state.now;
-        }
+        self.note_progress();
         // Bad luck is no stall: what is lost is sent again, and comes through in the end.
         let bad_luck_at = self.parts.iter().map(|part| part.watch.bad_luck_at).max();
         self.checks.progress_at = self.checks.progress_at.max(bad_luck_at.unwrap_or(Time::ZERO));
@@ -64,9 +67,52 @@ impl<S: Scheme> World<S> {
     fn stall(&mut self, unfinished: u64) {
         let mut blocked: Vec<BlockedQueue> = self.parts.iter().flat_map(|part| part.blocked_queues()).collect();
         blocked.sort_by_key(|queue| (queue.port, queue.class));
-        self.state.failure =
-            Some(Failure::Stall { at: self.state.now, since: self.checks.progress_at, unfinished, blocked });
+        let stranded = self.parts.iter().map(|part| part.stranded()).sum();
+        let since = self.checks.progress_at;
+        self.state.failure = Some(Failure::Stall { at: self.state.now, since, unfinished, stranded, blocked });
         self.finish();
+    }
+
+    /// A flow has lost its way whose source waits for it: from now on it is looked whether anything can still happen.
+    pub(crate) fn watch_stranded(&mut self) {
+        if !std::mem::replace(&mut self.checks.watches_stranded, true) {
+            self.note_progress();
+            self.schedule(self.state.now + STRANDED_CHECK, kind::CHECK, STRANDED, STRANDED);
+        }
+    }
+
+    pub(crate) fn on_stranded_check(&mut self) {
+        self.checks.watches_stranded = false;
+        // What has just come may lead to more, and then it is known since when nothing has.
+        if !self.note_progress() && self.is_cut_off() {
+            self.stall(self.unfinished());
+        } else if self.parts.iter().any(|part| part.stranded() > 0) {
+            self.watch_stranded();
+        }
+    }
+
+    /// Whether a source waits for what cannot come: no source will act, no fault will change the network, and whatever
+    /// is unfinished has no route and no packet under way.
+    fn is_cut_off(&self) -> bool {
+        let quiet = self.checks.faults_left == 0 && self.feeds.iter().all(|feed| feed.due == Time::NEVER);
+        let waits_in_vain = |presence: PresenceId| {
+            let sender = self.sender_of(presence).0;
+            !sender.is_unfinished() || (sender.stranded && self.packets_alive(presence) == 0)
+        };
+        quiet
+            && self.feeds.iter().flat_map(|feed| feed.flows.values()).all(|&presence| waits_in_vain(presence))
+            && !self.waits().is_empty()
+    }
+
+    /// Whether something was delivered since this was last asked.
+    fn note_progress(&mut self) -> bool {
+        let delivered = self.totals().delivered_bytes;
+        let moved = delivered != self.checks.delivered;
+        if moved {
+            self.checks.delivered = delivered;
+            self.checks.progress_at = self.state.now;
+        }
+        moved
     }
 
     fn look_for_deadlock(&mut self) {
@@ -94,7 +140,8 @@ impl<S: Scheme> World<S> {
         let nothing_left =
             idle && self.agenda.is_empty() && self.acts.is_empty() && self.state.now < self.state.plan.run.stop;
         let unfinished = self.unfinished();
-        if self.state.failure.is_none() && nothing_left && unfinished > 0 && !self.done {
+        let stuck = (nothing_left && unfinished > 0) || self.is_cut_off();
+        if self.state.failure.is_none() && stuck && !self.done {
             self.stall(unfinished);
         }
         // Whoever drives the world reports it; a checked build stops at once.
@@ -219,8 +266,12 @@ impl<S: Scheme> World<S> {
 impl<S: Scheme> Part<S> {
     /// Flows that want to send or wait for an ACK.
     fn unfinished(&self) -> u64 {
-        let waits = |next: u32, una: u32, limit: u32| una < next || next < limit;
-        self.senders.iter().filter(|(_, s)| !s.ended && waits(s.next, s.una, s.total.min(s.offered))).count() as u64
+        self.senders.iter().filter(|(_, sender)| sender.is_unfinished()).count() as u64
+    }
+
+    /// Those of them to whose receivers no route leads.
+    fn stranded(&self) -> u64 {
+        self.senders.iter().filter(|(_, sender)| sender.is_unfinished() && sender.stranded).count() as u64
     }
 
     /// Whether something is on its way by itself: in flight, or waiting out a delay, its pacing or its

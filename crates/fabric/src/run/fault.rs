@@ -111,14 +111,17 @@ impl<S: Scheme> World<S> {
 
     fn reroute_flow(&mut self, presence: PresenceId) {
         let details = self.sender_of(presence).1;
-        let spec = details.spec.clone();
+        let (spec, source, tells) = (details.spec.clone(), details.source, details.tells);
         let key = self.parts[0].flow_key(&spec, details.identity, details.ephemeral);
-        let (path, stranded) = self.resolve_path(&spec, &key);
+        let (path, stranded) = self.resolve_path(&spec, &key, tells);
         let (part, card) = self.origin(presence);
         let flow = self.parts[part].cards[card].sender;
+        let was_stranded = std::mem::replace(&mut self.parts[part].senders[flow].stranded, stranded);
+        if stranded != was_stranded {
+            self.tell_stranded(source, spec.handle, stranded);
+        }
         if stranded {
             // It keeps its routes: what has passed the cut is still acknowledged, towards it.
-            self.parts[part].senders[flow].stranded = true;
             return;
         }
         let (back, backward) = self.resolve_back(&spec, &key, &path);
@@ -133,7 +136,7 @@ impl<S: Scheme> World<S> {
         part.give_up_detours(card);
         part.details[flow].path = path.into();
         let sender = &mut part.senders[flow];
-        (sender.route, sender.hops, sender.stranded) = (there.0, there.1, false);
+        (sender.route, sender.hops) = (there.0, there.1);
         part.try_to_send(flow);
     }
 }

@@ -68,6 +68,8 @@ pub struct RunState {
     pub deadlocks: Vec<(Time, Vec<BlockedQueue>)>,
     /// Why it ended early, if it did.
     pub failure: Option<Failure>,
+    /// What sources still waited for when the run ended, in their words ([`crate::contract::traffic::Source::waits_for`]).
+    pub waits: Vec<String>,
 }
 
 impl RunState {
@@ -82,6 +84,7 @@ impl RunState {
             samples: Vec::new(),
             deadlocks: Vec::new(),
             failure: None,
+            waits: Vec::new(),
         }
     }
 }
@@ -285,6 +288,7 @@ impl<S: Scheme> World<S> {
         let Some(Reverse(key)) = self.agenda.pop() else { return };
         self.own.events += 1;
         match key.kind() {
+            kind::CHECK if key.index() == check::STRANDED => self.on_stranded_check(),
             kind::CHECK => self.on_check(),
             kind::PROBE => self.on_probe(key.index()),
             kind::FAULT => self.on_fault(key.index()),
@@ -352,6 +356,7 @@ impl<S: Scheme> World<S> {
             self.parts.iter_mut().for_each(Part::open_mail);
             self.state.counters = self.totals();
             self.final_check();
+            self.state.waits = self.waits();
             let alive: Vec<PresenceId> = self.parts.iter().flat_map(|part| part.living_flows()).collect();
             let mut records: Vec<FlowRecord> = alive.into_iter().map(|flow| self.flow_record(flow)).collect();
             records.sort_by_key(|record| record.id);

@@ -163,6 +163,12 @@ impl<S: Scheme> World<S> {
         }
     }
 
+    /// Packets of a flow that exist, of any kind.
+    pub(crate) fn packets_alive(&self, presence: PresenceId) -> i32 {
+        let cards = &self.presences[presence].cards;
+        cards.iter().map(|&(part, card)| self.parts[usize::from(part)].cards[card].live).sum()
+    }
+
     /// Forgets the flows that are over and of which no packet is left.
     pub(crate) fn free_ended(&mut self) {
         let (parts, presences) = (&mut self.parts, &mut self.presences);

@@ -79,6 +79,17 @@ impl<S: Scheme> World<S> {
             Action::Offer { handle, bytes } => {
                 self.command_sender(source, handle, |flow| FlowCommand::Offer(flow, bytes))
             }
+            Action::Send { handle, bytes, message } => {
+                if let Some(&presence) = self.feeds[source].flows.get(&handle) {
+                    // The receiver knows of it before its first packet can be there.
+                    let (part, card) = self.target(presence);
+                    let receiver = self.parts[part].cards[card].receiver;
+                    self.command(source, part, FlowCommand::Expect(receiver, bytes, message));
+                    let (part, card) = self.origin(presence);
+                    let sender = self.parts[part].cards[card].sender;
+                    self.command(source, part, FlowCommand::Send(sender, bytes, message));
+                }
+            }
             Action::Cap { handle, rate } => self.command_sender(source, handle, |flow| FlowCommand::Cap(flow, rate)),
             Action::Stop { handle } => {
                 if let Some(&presence) = self.feeds[source].flows.get(&handle) {
@@ -140,13 +151,38 @@ impl<S: Scheme> World<S> {
         match news {
             News::Ended(presence) => self.on_ended(presence),
             News::Lost(presence) => self.presences[presence].lost += 1,
-            News::Drained(presence) => {
-                let details = self.sender_of(presence).1;
-                let (source, handle) = (details.source, details.spec.handle);
-                self.feeds[source].source.on_drained(self.state.now, handle);
-                self.arm_source(source);
+            News::Drained(presence) => self.tell_source(presence, |source, now, handle| source.on_drained(now, handle)),
+            News::Delivered(presence, message) => {
+                self.tell_source(presence, |source, now, handle| source.on_delivered(now, handle, message));
+            }
+            News::Acknowledged(presence, message) => {
+                self.tell_source(presence, |source, now, handle| source.on_acknowledged(now, handle, message));
             }
         }
+    }
+
+    /// Tells the source of a flow something that may change when it acts next.
+    fn tell_source(&mut self, presence: PresenceId, what: impl FnOnce(&mut dyn Source, Time, u32)) {
+        let details = self.sender_of(presence).1;
+        let (source, handle) = (details.source, details.spec.handle);
+        what(&mut *self.feeds[source].source, self.state.now, handle);
+        self.arm_source(source);
+    }
+
+    /// A flow has lost its way, or has one again.
+    pub(crate) fn tell_stranded(&mut self, source: SourceId, handle: u32, cut: bool) {
+        let feed = &mut self.feeds[source];
+        feed.source.on_stranded(self.state.now, handle, cut);
+        let hears = feed.source.hears_deliveries();
+        self.arm_source(source);
+        if cut && hears {
+            self.watch_stranded();
+        }
+    }
+
+    /// What sources wait for, in their words.
+    pub(crate) fn waits(&self) -> Vec<String> {
+        self.feeds.iter().flat_map(|feed| feed.source.waits_for()).collect()
     }
 
     /// A flow is over: it gets its record, and its source is told.

@@ -64,8 +64,9 @@ struct Footing {
 impl<S: Scheme> World<S> {
     pub(crate) fn start_flow(&mut self, source: SourceId, spec: FlowSpec) {
         let birth = self.number_flow(source, &spec);
+        let (handle, tells) = (spec.handle, self.feeds[source].source.hears_deliveries());
         let packets = self.packets_of(&spec);
-        let journey = self.journey_of(&spec, &birth, &packets);
+        let journey = self.journey_of(&spec, &birth, &packets, tells);
         let facts = self.facts_of(&spec, &birth, &packets, &journey);
         let scheme = &self.schemes[usize::from(spec.scheme)];
         let (rp, np) = (scheme.reaction_point(&facts), scheme.notification_point(&facts));
@@ -93,15 +94,18 @@ impl<S: Scheme> World<S> {
         let footing = |card, (route, hops)| Footing { card, route, hops };
         let (part, card) = self.origin(presence);
         let sender = self.sender(rp, footing(card, first), shaped, &spec, &packets, &journey);
-        let sender = self.parts[part].add_sender(sender, details(&birth, &spec, self.state.now, &journey));
+        let sender = self.parts[part].add_sender(sender, details(&birth, &spec, tells, self.state.now, &journey));
         let (end, card) = self.target(presence);
-        let receiver = self.receiver(np, footing(card, back), &spec, &packets, &journey);
+        let receiver = self.receiver(np, footing(card, back), tells, &spec, &packets, &journey);
         self.parts[end].add_receiver(receiver);
         self.feeds[source].flows.insert(spec.handle, presence);
         if spec.probed {
             self.probe_flow(presence);
         }
         self.command(source, part, FlowCommand::Open(sender));
+        if journey.stranded {
+            self.tell_stranded(source, handle, true);
+        }
     }
 
     fn number_flow(&mut self, source: SourceId, spec: &FlowSpec) -> Birth {
@@ -142,9 +146,9 @@ impl<S: Scheme> World<S> {
         }
     }
 
-    fn journey_of(&self, spec: &FlowSpec, birth: &Birth, packets: &Packets) -> Journey {
+    fn journey_of(&self, spec: &FlowSpec, birth: &Birth, packets: &Packets, tells: bool) -> Journey {
         let key = self.parts[0].flow_key(spec, birth.identity, birth.ephemeral);
-        let (path, stranded) = self.resolve_path(spec, &key);
+        let (path, stranded) = self.resolve_path(spec, &key, tells);
         let (back, backward) = self.resolve_back(spec, &key, &path);
         let gap = self.parts[0].gap_bytes;
         let full_wire_bytes = u32::from(packets.full_frame) + gap;
@@ -215,6 +219,9 @@ impl<S: Scheme> World<S> {
             asked: 0,
             ack_every: any_order::ack_every(&packets.format, self.state.plan.host(spec.dst)),
             total: packets.total,
+            edge: packets.total,
+            plain_until: packets.total,
+            messages: None,
             offered: spec.offered_bytes.map_or(u32::MAX, |bytes| (bytes / u64::from(mtu_bytes)) as u32),
             state: if part.hosts[host].scan.is_some() { SendState::Scanned } else { SendState::Idle },
             class: spec.class,
@@ -254,6 +261,7 @@ impl<S: Scheme> World<S> {
         &self,
         np: S::Np,
         Footing { card, route, hops }: Footing,
+        tells: bool,
         spec: &FlowSpec,
         packets: &Packets,
         journey: &Journey,
@@ -267,7 +275,10 @@ impl<S: Scheme> World<S> {
             host: self.layout.host_at(spec.dst),
             card,
             expected: 0,
-            total: packets.total,
+            edge: packets.total,
+            plain_until: packets.total,
+            messages: None,
+            tells,
             mtu_bytes: packets.mtu_bytes,
             short_bytes: packets.short_bytes,
             ack_frame: packets.ack_frame as u16,
@@ -296,8 +307,9 @@ impl<S: Scheme> World<S> {
         part.media.of(&part.ports[host.port]).rate.rate()
     }
 
-    /// The flow's egress ports: pinned, or by the hash of what identifies it.
-    pub(crate) fn resolve_path(&self, spec: &FlowSpec, key: &FlowKey) -> (Vec<u32>, bool) {
+    /// The flow's egress ports: pinned, or by the hash of what identifies it; and whether they lead nowhere. Routes do
+    /// not look at the links of the two hosts: a flow sends into a dead one and resends, unless its source wants to know.
+    pub(crate) fn resolve_path(&self, spec: &FlowSpec, key: &FlowKey, tells: bool) -> (Vec<u32>, bool) {
         if let Some(path) = &spec.path {
             return (path.to_vec(), !path.iter().all(|&port| self.is_up(port)));
         }
@@ -306,7 +318,8 @@ impl<S: Scheme> World<S> {
         if !found {
             path.truncate(1);
         }
-        (path, !found)
+        let cut = tells && !path.iter().all(|&port| self.is_up(port));
+        (path, !found || cut)
     }
 
     /// The way back: the same links for pinned flows and symmetric fabrics, else a hash of its own.
@@ -320,7 +333,7 @@ impl<S: Scheme> World<S> {
     }
 }
 
-fn details(birth: &Birth, spec: &FlowSpec, now: Time, journey: &Journey) -> FlowDetails {
+fn details(birth: &Birth, spec: &FlowSpec, tells: bool, now: Time, journey: &Journey) -> FlowDetails {
     FlowDetails {
         id: birth.id,
         number: birth.number,
@@ -328,6 +341,7 @@ fn details(birth: &Birth, spec: &FlowSpec, now: Time, journey: &Journey) -> Flow
         ephemeral: birth.ephemeral,
         source: birth.source,
         spec: spec.clone(),
+        tells,
         start: now,
         acked_at: None,
         ideal: journey.ideal,

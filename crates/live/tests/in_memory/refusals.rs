@@ -122,6 +122,13 @@ fn what_frames_do_not_say_is_refused() {
 }
 
 #[test]
+fn queue_pairs_carry_no_messages() {
+    let star = "[run]\nstop=\"1ms\"\n[topology]\nkind=\"star\"\nhosts=4\nrate=\"10Gbps\"\n[scheme]\nname=\"dcqcn\"\n";
+    let job = format!("{star}[[traffic]]\nkind=\"all-reduce\"\nbytes=\"1MB\"\n");
+    is_refused(&job, &[], "a training job", "run it with `xoff run`");
+}
+
+#[test]
 fn a_scheme_that_shapes_needs_one_gateway() {
     is_refused(GATEWAYS, &["model.ecmp=murmur3"], "several gateways", "give it one");
     assert_eq!(objections(GATEWAYS, &["model.ecmp=murmur3", "scheme.name=dcqcn"]), []);

@@ -64,6 +64,7 @@ pub fn data(format: Format) -> Data {
     Data {
         flow: flow(7, format.transport),
         psn: 5,
+        begin: 0,
         total: Some(100),
         size_bytes: Some(100_000),
         offset_bytes: 5000,

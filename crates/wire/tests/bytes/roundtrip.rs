@@ -51,6 +51,7 @@ proptest! {
         ecn in ecn(),
         id: u32,
         psn in prop_oneof![Just(0u32), 0..1u32 << 26],
+        begins: bool,
         last: bool,
         asks_ack: bool,
         size in proptest::option::of(1..1u64 << 34),
@@ -62,6 +63,9 @@ proptest! {
         written.flow = flow(id, format.transport);
         (written.psn, written.asks_ack, written.size_bytes) = (psn, asks_ack, size);
         written.total = last.then_some(psn + 1);
+        // A message in the middle of a queue pair begins anew.
+        written.begin = if begins { psn } else { 0 };
+        let starts = begins || psn == 0;
         (written.payload_bytes, written.first_frame_bytes, written.offset_bytes) = (payload_bytes, frame_bytes, offset_bytes);
         let frame = frame(DATA, ecn, frame_bytes, Body::Data(written));
         let bytes = bytes(&frame);
@@ -83,7 +87,7 @@ proptest! {
         prop_assert_eq!(near(read.psn, psn ^ 0x1234), psn);
         prop_assert_eq!((read.code, read.content.len()), code_of(&format, false));
         let RoceKind::Data { first, last: ends_flow, ack_request, size_bytes } = read.what else { panic!("{read:?}") };
-        prop_assert_eq!((first, ends_flow, ack_request), (psn == 0, last, asks_ack));
+        prop_assert_eq!((first, ends_flow, ack_request), (starts, last, asks_ack));
         if let Some(announced) = size_bytes {
             prop_assert!(first);
             prop_assert_eq!(u64::from(announced), size.map_or(1 << 31, |size| size.min(u64::from(u32::MAX))));

@@ -1,0 +1,163 @@
+//! The messages of a queue pair, as one of its ends knows them: where each begins and ends among the packets.
+//!
+//! A message begins with a packet of its own and its last packet is as short as it must be, so packets in the middle
+//! of the flow may be short. A flow that carries no messages has none of this.
+
+use std::collections::VecDeque;
+
+/// A place in a flow: packets and payload before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Mark {
+    pub packets: u32,
+    pub bytes: u64,
+}
+
+/// One message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Message {
+    pub begin: Mark,
+    pub end: Mark,
+    /// What its source calls it.
+    pub name: u32,
+}
+
+/// Sizes of its packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut {
+    pub mtu_bytes: u32,
+    /// Frame bytes that are not payload.
+    pub header_bytes: u32,
+    pub min_frame_bytes: u32,
+}
+
+/// The messages that are not over, in order.
+#[derive(Debug)]
+pub struct Messages {
+    cut: Cut,
+    list: VecDeque<Message>,
+    /// So many at the front of the list are over: captures may still ask for them.
+    over: usize,
+    /// Where the last of them ends.
+    end: Mark,
+}
+
+impl Messages {
+    pub fn new(cut: Cut) -> Messages {
+        Messages { cut, list: VecDeque::new(), over: 0, end: Mark::default() }
+    }
+
+    /// One more.
+    pub fn add(&mut self, bytes: u64, name: u32) {
+        debug_assert!(bytes > 0, "a message has at least one byte");
+        let packets = bytes.div_ceil(u64::from(self.cut.mtu_bytes));
+        let begin = self.end;
+        let packets = u32::try_from(u64::from(begin.packets) + packets).ok().filter(|end| *end < u32::MAX);
+        self.end = Mark {
+            packets: packets.expect("the packets of a queue pair are numbered by 32 bits"),
+            bytes: begin.bytes + bytes,
+        };
+        self.list.push_back(Message { begin, end: self.end, name });
+    }
+
+    /// Packets of all messages so far.
+    pub fn packets(&self) -> u32 {
+        self.end.packets
+    }
+
+    /// Where the first that is not over ends; none does after that many packets.
+    pub fn next_end(&self) -> u32 {
+        self.list.get(self.over).map_or(u32::MAX, |first| first.end.packets)
+    }
+
+    /// The first that is not over, if it ends within the first `packets` packets: it is over now. To `keep` it is to
+    /// remember its place.
+    pub fn pass(&mut self, packets: u32, keep: bool) -> Option<u32> {
+        let first = *self.list.get(self.over).filter(|first| first.end.packets <= packets)?;
+        if keep {
+            self.over += 1;
+        } else {
+            self.list.pop_front();
+        }
+        Some(first.name)
+    }
+
+    /// The message of a packet.
+    pub fn of(&self, psn: u32) -> Option<&Message> {
+        let within = |message: &&Message| message.begin.packets <= psn && psn < message.end.packets;
+        // Most often it is the first; the list may be long.
+        self.list.get(self.over).filter(within).or_else(|| {
+            let place = self.list.partition_point(|message| message.end.packets <= psn);
+            self.list.get(place).filter(within)
+        })
+    }
+
+    /// Payload of the first `packets` packets. Those of messages that are over and not kept are not asked for.
+    pub fn payload_until(&self, packets: u32) -> u64 {
+        let Some(message) = packets.checked_sub(1).and_then(|psn| self.of(psn)) else {
+            let oldest = self.list.front().map_or(self.end, |first| first.begin);
+            debug_assert_eq!(packets, oldest.packets, "what is over is forgotten");
+            return oldest.bytes;
+        };
+        if packets == message.end.packets {
+            return message.end.bytes;
+        }
+        message.begin.bytes + u64::from(packets - message.begin.packets) * u64::from(self.cut.mtu_bytes)
+    }
+
+    /// Frame bytes of a packet: all but the last of a message are full, and a short one is padded to the smallest frame.
+    pub fn frame_of(&self, psn: u32) -> u16 {
+        let payload = match self.of(psn).filter(|message| psn + 1 == message.end.packets) {
+            Some(message) => message.end.bytes - self.payload_until(psn),
+            None => u64::from(self.cut.mtu_bytes),
+        };
+        (self.cut.header_bytes + payload as u32).max(self.cut.min_frame_bytes) as u16
+    }
+
+    /// Whether a packet is the last of its message.
+    pub fn ends_with(&self, psn: u32) -> bool {
+        self.of(psn).is_some_and(|message| psn + 1 == message.end.packets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(sizes: &[u64]) -> Messages {
+        let mut messages = Messages::new(Cut { mtu_bytes: 1000, header_bytes: 62, min_frame_bytes: 84 });
+        for (name, bytes) in (10..).zip(sizes) {
+            messages.add(*bytes, name);
+        }
+        messages
+    }
+
+    #[test]
+    fn every_message_has_packets_of_its_own() {
+        let messages = of(&[1, 1000, 1001, 2500]);
+        assert_eq!((messages.packets(), messages.next_end()), (1 + 1 + 2 + 3, 1));
+        let frames: Vec<u16> = (0..7).map(|psn| messages.frame_of(psn)).collect();
+        assert_eq!(frames, [84, 1062, 1062, 84, 1062, 1062, 562]);
+        let until: Vec<u64> = (0..=7).map(|packets| messages.payload_until(packets)).collect();
+        assert_eq!(until, [0, 1, 1001, 2001, 2002, 3002, 4002, 4502]);
+        let last: Vec<u32> = (0..7).filter(|psn| messages.ends_with(*psn)).collect();
+        assert_eq!(last, [0, 1, 3, 6]);
+    }
+
+    #[test]
+    fn messages_pass_in_order_and_places_stay() {
+        for keep in [false, true] {
+            let mut messages = of(&[1, 1000, 1001]);
+            assert_eq!(messages.pass(0, keep), None);
+            assert_eq!(
+                (messages.pass(2, keep), messages.pass(2, keep), messages.pass(2, keep)),
+                (Some(10), Some(11), None)
+            );
+            assert_eq!((messages.next_end(), messages.payload_until(2), messages.payload_until(3)), (4, 1001, 2001));
+            assert_eq!((messages.pass(4, keep), messages.next_end()), (Some(12), u32::MAX));
+            assert_eq!(messages.payload_until(4), 2002, "also when all is over");
+            assert_eq!(messages.of(0).is_some(), keep);
+            messages.add(5, 20);
+            assert_eq!((messages.next_end(), messages.payload_until(5), messages.frame_of(4)), (5, 2007, 84));
+        }
+    }
+}
