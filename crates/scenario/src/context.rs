@@ -4,10 +4,15 @@ use super::names::{Names, position};
 use super::reader::{Result, Text};
 use xoff_fabric::plan::Plan;
 use xoff_fabric::scheme::Format;
+use xoff_fabric::servers::Servers;
 
 /// The scenario as far as it is known when traffic is read: all but the traffic itself.
 pub struct TrafficContext<'a> {
     pub(crate) plan: &'a Plan,
+    /// Which of its hosts make up which server.
+    pub(crate) servers: &'a Servers,
+    /// By node: the piece of the network it is in.
+    pub(crate) pieces: &'a [u32],
     pub(crate) names: &'a Names,
     /// Names of [`Plan::classes`], by index.
     pub(crate) classes: &'a [String],

@@ -23,6 +23,10 @@ fn print(loaded: &Loaded) -> String {
     format!("{name}\n{description}\n{plan:?}\n{schemes:?}\n{traffic:?}\n{output:?}\n{captures:?}\n{measures:?}")
 }
 
+/// Two jobs, and what is measured of them.
+const JOBS: &str = "[[measure]]\nname=\"a\"\nmetric=\"busbw\"\n\
+    [[traffic]]\nkind=\"all-reduce\"\nname=\"a\"\nbytes=\"1MB\"\n\
+    [[traffic]]\nkind=\"all-gather\"\nname=\"b\"\nbytes=\"1MB\"\n";
 const STAR: &str = "kind=\"star\"\nhosts=4\nrate=\"100Gbps\"";
 const LINKED: &str = "kind=\"custom\"\nhosts=[\"A\",\"B\"]\nswitches=[\"S\",\"T\"]\n\
     [[topology.link]]\na=[\"A\",\"B\"]\nb=\"S\"\nrate=\"100Gbps\"\n\
@@ -247,6 +251,7 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
                 "measure.16.what=drops",
             ],
         ),
+        row(STAR, JOBS, &["measure.0.jobs=b", "measure.0.collectives=all-gather"]),
         row(
             STAR,
             "[[capture]]\nports=\"sw->h0\"",
@@ -323,6 +328,33 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
                 "topology.long_links=2",
             ],
         ),
+        row(
+            "kind=\"rail\"\nservers=4\nspines=2\nsegment_servers=2",
+            "",
+            &[
+                "topology.servers=5",
+                "topology.gpus=16",
+                "topology.nics=4",
+                "topology.ports=2",
+                "topology.segment_servers=4",
+                "topology.spines=3",
+                "topology.parallel=2",
+                "topology.nic_rate=200Gbps",
+                "topology.nic_delay=1us",
+                "topology.fabric_rate=800Gbps",
+                "topology.fabric_delay=1us",
+                "topology.scale_up_rate=3600Gbps",
+                "topology.scale_up_delay=50ns",
+                "switch_profile=[{select=\"scale-up\",buffer=\"1MB\"}]",
+            ],
+        ),
+        row("kind=\"dual-plane\"\nservers=2\nspines=1\nplanes=1", "", &["topology.ports=4"]),
+        (
+            format!("{}hosts=\"s*.n*.p0\"\n", base("kind=\"rail\"\nservers=2\nspines=1\nports=2", "")),
+            vec!["topology.planes=2"],
+        ),
+        row("kind=\"server-clos\"\nservers=4\nspines=2\nservers_per_tor=2", "", &["topology.servers_per_tor=1"]),
+        row("preset=\"dcn-plus\"\nservers=4", "", &["topology.preset=meta-roce"]),
         row(
             LINKED,
             "[[topology.override]]\nlinks=\"S->T\"\nrate=\"10Gbps\"\ndelay=\"2us\"\nloss=0.1",

@@ -107,7 +107,7 @@ fn read_fault(row: &mut Table, context: &TrafficContext<'_>, faults: &mut Vec<Fa
         match kind {
             "rate" => {
                 let given = row.rate("rate")?;
-                let rate = super::topology::link_rate(row, "rate", given)?;
+                let rate = super::topology_keys::link_rate(row, "rate", given)?;
                 let before = |port| context.plan.direction(port).rate;
                 changes.extend(
                     ports

@@ -50,6 +50,14 @@ pub fn text(path: &Path, largest_bytes: u64) -> Result<String, String> {
     }
 }
 
+/// The bytes of a file on disk or inside, or why there are none.
+pub fn bytes(path: &Path, largest_bytes: u64) -> Result<Vec<u8>, String> {
+    match inside(path).filter(|_| !path.exists()) {
+        Some(text) => Ok(text.as_bytes().to_vec()),
+        None => read::bytes(path, largest_bytes),
+    }
+}
+
 /// The entries of a folder on disk, or of one inside if there is none on disk.
 pub fn entries(folder: &Path) -> Result<Vec<Entry>, String> {
     if !folder.is_dir() {

@@ -24,8 +24,10 @@ use std::sync::Arc;
 use xoff_engine::Time;
 use xoff_engine::queue::LARGEST_INDEX;
 use xoff_fabric::pfc::largest_wire_bytes;
+use xoff_fabric::pieces::pieces;
 use xoff_fabric::plan::{AckPath, HostSettings, Model, NodeKind, Plan, Random};
 use xoff_fabric::scheme::Format;
+use xoff_fabric::servers::Servers;
 use xoff_fabric::topology::Graph;
 use xoff_schemes::param::ParamValues;
 
@@ -63,6 +65,8 @@ pub struct Loaded {
     pub description: String,
     /// What a world is built from; shared, because every run of a comparison has the same.
     pub plan: Arc<Plan>,
+    /// Which of its hosts make up which server.
+    pub servers: Servers,
     /// Wire bytes of the largest packet that any host sends under any of the schemes.
     pub frame_bytes: u32,
     /// From names to nodes, ports and groups, as selectors use them.
@@ -190,6 +194,7 @@ impl Scenario {
                 recorder.order(&order);
                 loaded.resolved = recorder.render();
                 loaded.attachments = recorder.attachments();
+                loaded.warnings.extend(recorder.warnings());
                 Ok(loaded)
             }
             _ => Err(shortened(problems)),
@@ -245,18 +250,19 @@ impl Scenario {
         let classes = keep(problems, settings::read_classes(root, largest_frame));
         let schemes = keep(problems, schemes::read(root, self.registry));
         let (head, output, run, model) = (head?, output?, run?, model?);
-        let (graph, host, classes, schemes) = (graph?, host?, classes?, schemes?);
-        let read = self.read_rest(root, Parts { head, output, run, graph, model, host, classes, schemes });
+        let ((graph, servers), host, classes, schemes) = (graph?, host?, classes?, schemes?);
+        let read = self.read_rest(root, Parts { head, output, run, graph, servers, model, host, classes, schemes });
         keep(problems, read)
     }
 
     fn read_rest(&self, root: &mut Table, parts: Parts) -> Result<Loaded> {
-        let Parts { head, output, run: (run, stop), mut graph, model, host: (host, ack_path), classes, mut schemes } =
-            parts;
+        let Parts { head, output, run: (run, stop), mut graph, servers, .. } = parts;
+        let Parts { model, host: (host, ack_path), classes, mut schemes, .. } = parts;
         let mut names = Names::new(&graph.nodes, &graph.links);
         let context = SwitchContext {
             any_lossless: classes.classes.list.iter().any(|class| class.lossless),
             nic_rate: topology::slowest_host_rate(&graph),
+            scale_up: servers.has_scale_up(),
         };
         let nodes = &mut graph.nodes;
         let switches = settings::read_switches(root, &context, &names, |node, profile| {
@@ -266,7 +272,7 @@ impl Scenario {
             nodes[node as usize].profile = profile;
         })?;
         read_groups(root, &mut names)?;
-        let mut rows = root.tables("traffic")?;
+        let rows = root.tables("traffic")?;
         for row in &rows {
             for name in row.peek_texts("scheme") {
                 schemes::add_named(root, &mut schemes, self.registry, &name)?;
@@ -295,8 +301,11 @@ impl Scenario {
         let formats: Vec<[Format; 2]> = schemes.iter().map(|scheme| xoff_schemes::formats(&scheme.values)).collect();
         let frame_bytes = largest_wire_bytes(&plan, &formats);
         let labels: Vec<String> = schemes.iter().map(|scheme| scheme.label.clone()).collect();
+        let pieces = pieces(&plan.nodes, &plan.links);
         let mut context = TrafficContext {
             plan: &plan,
+            servers: &servers,
+            pieces: &pieces,
             names: &names,
             classes: &classes.names,
             schemes: &labels,
@@ -307,14 +316,7 @@ impl Scenario {
         let faults = events::read_faults(root, &context)?;
         let probes = events::read_probes(root, &context, stop)?;
         let captures = captures::read(root, &context)?;
-        let mut traffic = Vec::with_capacity(rows.len());
-        for (index, mut row) in rows.drain(..).enumerate() {
-            context.index = index;
-            let mut plan = traffic::read(&mut row, &context)?;
-            plan.namesake = traffic.iter().filter(|other: &&TrafficPlan| other.name == plan.name).count() as u64;
-            traffic.push(plan);
-            row.finish()?;
-        }
+        let traffic = read_traffic(rows, &mut context)?;
         (plan.faults, plan.probes) = (faults, probes);
         self.check_stop(root, stop, &traffic)?;
         let mut warnings = self.notes.clone();
@@ -335,6 +337,7 @@ impl Scenario {
             name: head.name,
             description: head.description,
             plan: Arc::new(plan),
+            servers,
             frame_bytes,
             names,
             classes: classes.names,
@@ -361,6 +364,19 @@ impl Scenario {
         }
         Ok(())
     }
+}
+
+/// All of `[[traffic]]`.
+fn read_traffic(rows: Vec<Table>, context: &mut TrafficContext<'_>) -> Result<Vec<TrafficPlan>> {
+    let mut traffic: Vec<TrafficPlan> = Vec::with_capacity(rows.len());
+    for (index, mut row) in rows.into_iter().enumerate() {
+        context.index = index;
+        let mut plan = traffic::read(&mut row, context)?;
+        plan.namesake = traffic.iter().filter(|other| other.name == plan.name).count() as u64;
+        traffic.push(plan);
+        row.finish()?;
+    }
+    Ok(traffic)
 }
 
 /// A scheme that controls whole switches keeps their queues itself, where nothing passes uncounted: every
@@ -412,6 +428,7 @@ struct Parts {
     output: Output,
     run: (xoff_fabric::plan::RunSettings, Option<Time>),
     graph: Graph,
+    servers: Servers,
     model: Model,
     host: (HostSettings, AckPath),
     classes: NamedClasses,

@@ -1,7 +1,8 @@
 //! Names of nodes and ports, and the selectors with which a scenario picks some of them.
 //!
 //! A host selector is an exact name, a pattern (`*`, `?`, and `h[0..15]` for numbers, both ends
-//! included), `@leaf0` for the hosts on a switch (patterns allowed), or the name of a group. A
+//! included), `@leaf0` for the hosts on a switch (patterns allowed), the name of a group, or that of a layer
+//! (`nic`; of switches `leaf`, `scale-up`), where no node has it. A
 //! port selector joins two node selectors: `leaf*->spine0` is every egress port from a leaf to
 //! `spine0`, `s0<->s1` both ends of the link, and `s0->s1#1` the second of parallel links.
 
@@ -9,12 +10,19 @@ use super::diagnostic::{Diagnostic, suggestion};
 use super::reader::{Result, Text};
 use std::collections::{BTreeMap, HashMap};
 use xoff_fabric::plan::{Link, Node, NodeKind, peer};
+use xoff_fabric::servers::{GPU_LAYER, NIC_LAYER, SCALE_UP_LAYER};
+
+/// Layers are kept up to this many; what is beyond cannot be selected by it.
+const LAYERS_LARGEST: usize = 1000;
 
 /// The names of one network.
 #[derive(Clone, Debug)]
 pub struct Names {
     nodes: Vec<(String, NodeKind)>,
     by_name: HashMap<String, u32>,
+    /// The name of each layer, and by node which of them it is in.
+    layers: Vec<String>,
+    layer_of: Vec<u16>,
     /// The nodes at the two ends of each link.
     ends: Vec<(u32, u32)>,
     groups: BTreeMap<String, Vec<u32>>,
@@ -22,7 +30,18 @@ pub struct Names {
 
 impl Names {
     pub(crate) fn new(nodes: &[Node], links: &[Link]) -> Names {
+        let mut layers: Vec<String> = Vec::new();
+        let layer_of = nodes.iter().map(|node| {
+            // Most often the node before is in the same; more layers than a few are switches named without rule.
+            let known = layers.iter().rposition(|layer| *layer == node.layer).unwrap_or(layers.len());
+            if known == layers.len() && known < LAYERS_LARGEST {
+                layers.push(node.layer.clone());
+            }
+            known as u16
+        });
         Names {
+            layer_of: layer_of.collect(),
+            layers,
             nodes: nodes.iter().map(|node| (node.name.clone(), node.kind)).collect(),
             by_name: nodes.iter().enumerate().map(|(i, node)| (node.name.clone(), i as u32)).collect(),
             ends: links.iter().map(|link| (link.a, link.b)).collect(),
@@ -35,6 +54,10 @@ impl Names {
         if self.by_name.contains_key(&name.value) {
             return Err(name.error(format!("the group `{}` has the name of a node", name.value)));
         }
+        let of_servers = [GPU_LAYER, NIC_LAYER, SCALE_UP_LAYER].contains(&name.value.as_str());
+        if of_servers && self.layers.contains(&name.value) {
+            return Err(name.error(format!("the group `{}` has the name of a layer", name.value)));
+        }
         valid_name(name)?;
         self.groups.insert(name.value.clone(), hosts);
         Ok(())
@@ -45,9 +68,20 @@ impl Names {
         &self.nodes[node as usize].0
     }
 
-    /// All hosts, in the order of the topology.
+    /// The hosts that traffic goes between unless it says otherwise, in the order of the topology: all, but of
+    /// servers only the ports of their NICs.
     pub fn all_hosts(&self) -> Vec<u32> {
-        (0..self.nodes.len() as u32).filter(|node| self.kind(*node) == NodeKind::Host).collect()
+        let inner = |node: u32| self.layer(node) == GPU_LAYER;
+        (0..self.nodes.len() as u32).filter(|node| self.kind(*node) == NodeKind::Host && !inner(*node)).collect()
+    }
+
+    /// The nodes of a layer, ascending.
+    pub(crate) fn in_layer(&self, layer: &str) -> Vec<u32> {
+        (0..self.nodes.len() as u32).filter(|node| self.layer(*node) == layer).collect()
+    }
+
+    fn layer(&self, node: u32) -> &str {
+        self.layers.get(usize::from(self.layer_of[node as usize])).map_or("", String::as_str)
     }
 
     fn kind(&self, node: u32) -> NodeKind {
@@ -127,13 +161,13 @@ impl Names {
         self.nodes.iter().filter(move |(_, of)| *of == kind).map(|(name, _)| name.as_str())
     }
 
-    /// The nodes whose name matches, restricted to a kind.
-    fn matching(&self, selector: &Text, pattern: &str, kind: Option<NodeKind>) -> Result<Vec<u32>> {
+    /// The nodes whose name matches, or else those of the layer of that name, restricted to a kind.
+    fn matching(&self, selector: &Text, text: &str, kind: Option<NodeKind>) -> Result<Vec<u32>> {
         let fits = |node: u32| kind.is_none_or(|kind| self.kind(node) == kind);
-        if let Some(&node) = self.by_name.get(pattern) {
+        if let Some(&node) = self.by_name.get(text) {
             return Ok(if fits(node) { vec![node] } else { Vec::new() });
         }
-        let pattern = Pattern::parse(pattern).map_err(|why| selector.error(why))?;
+        let pattern = Pattern::parse(text).map_err(|why| selector.error(why))?;
         let found = (0..self.nodes.len() as u32).filter(|&node| fits(node) && pattern.matches(self.node_name(node)));
         let found: Vec<u32> = found.collect();
         // A star takes what there is; a range names each of its members, and all must be there.
@@ -148,6 +182,9 @@ impl Names {
                 Err(selector
                     .error(format!("no {what} is called `{missing}`"))
                     .label(format!("only {} of these are in this topology", found.len())))
+            }
+            _ if found.is_empty() => {
+                Ok((0..self.nodes.len() as u32).filter(|&node| fits(node) && self.layer(node) == text).collect())
             }
             _ => Ok(found),
         }
@@ -332,8 +369,10 @@ fn parse_range(text: &str) -> Option<(u32, u32)> {
 }
 
 /// A compiled pattern: `*`, `?`, and `[0..15]` for numbers.
+#[derive(Clone, Debug)]
 pub struct Pattern(Vec<Token>);
 
+#[derive(Clone, Debug)]
 enum Token {
     Char(char),
     One,
@@ -473,8 +512,23 @@ mod tests {
         assert_eq!(picked("@leaf[1..2]").len(), 8);
         assert_eq!(picked("few"), ["h0", "h1", "h2"]);
         assert_eq!(picked("*").len(), 12);
+        assert_eq!(picked("host").len(), 12, "a layer");
         let both = names().hosts(&[text("h2"), text("few")]).unwrap();
         assert_eq!(both.len(), 3, "no repetition");
+    }
+
+    #[test]
+    fn layers_stand_behind_names() {
+        let names = names();
+        let switches = |selector: &str| names.switches(&[text(selector)]).map(|found| found.len());
+        assert_eq!((switches("leaf").unwrap(), switches("spine").unwrap()), (3, 2));
+        assert_eq!(switches("host").unwrap_err().message, "no switch is called `host`");
+        assert_eq!(names.hosts(&[text("leaf")]).unwrap_err().message, "no host is called `leaf`");
+        assert_eq!(names.hosts(&[text("@leaf")]).unwrap().len(), 12);
+        let mut graph = topology::star(2, LinkSpec { rate: BitRate::from_gbps(100), delay: Span::from_us(1) });
+        "host".clone_into(&mut graph.nodes[2].name);
+        let names = Names::new(&graph.nodes, &graph.links);
+        assert_eq!(names.hosts(&[text("host")]).unwrap(), [2]);
     }
 
     #[test]
@@ -505,6 +559,7 @@ mod tests {
         assert_eq!(ports("leaf0<->spine1#1"), ["leaf0->spine1#1", "spine1->leaf0#1"]);
         assert_eq!(ports("leaf*->few").len(), 3);
         assert_eq!(ports("leaf*->spine*").len(), 12);
+        assert_eq!(ports("leaf->spine"), ports("leaf*->spine*"), "layers");
         for (selector, message) in
             [("leaf0", "not a port"), ("leaf0->leaf1", "no link fits"), ("leef0->h0", "no node is called `leef0`")]
         {

@@ -610,6 +610,22 @@ impl Table {
         Ok(source)
     }
 
+    /// Where the files are that the scenario names.
+    pub(crate) fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// Keeps a text that was made of files the scenario names, in place of them, and gives the name of the copy.
+    pub(crate) fn keep(&mut self, key: &str, name: &str, text: String) {
+        let copy = self.recorder.attach(name, &Source::new(name, text));
+        self.record(key, copy);
+    }
+
+    /// Something to know about a value that is taken all the same.
+    pub(crate) fn warn(&self, warning: Diagnostic) {
+        self.recorder.warn(warning);
+    }
+
     /// Every key must have been consumed.
     pub fn finish(self) -> Result<()> {
         self.check_finished()

@@ -1,6 +1,6 @@
 //! The scenario with everything spelled out, in the order in which it was read.
 
-use super::diagnostic::Source;
+use super::diagnostic::{Diagnostic, Source};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,6 +20,7 @@ pub struct Attachment {
 pub struct Recorder {
     here: Rc<RefCell<Vec<(String, Recorded)>>>,
     attachments: Rc<RefCell<Vec<Attachment>>>,
+    warnings: Rc<RefCell<Vec<Diagnostic>>>,
 }
 
 #[derive(Debug)]
@@ -43,7 +44,7 @@ impl Recorder {
     }
 
     fn child(&self) -> Recorder {
-        Recorder { here: Rc::default(), attachments: self.attachments.clone() }
+        Recorder { here: Rc::default(), attachments: self.attachments.clone(), warnings: self.warnings.clone() }
     }
 
     /// The table under `key`, begun if it is new.
@@ -91,6 +92,15 @@ impl Recorder {
 
     pub(crate) fn attachments(&self) -> Vec<Attachment> {
         self.attachments.borrow().clone()
+    }
+
+    /// Something that readers found and took all the same.
+    pub(crate) fn warn(&self, warning: Diagnostic) {
+        self.warnings.borrow_mut().push(warning);
+    }
+
+    pub(crate) fn warnings(&self) -> Vec<Diagnostic> {
+        self.warnings.borrow().clone()
     }
 
     /// Brings the keys of this table into the order of `names`; others follow as they were read.

@@ -8,6 +8,7 @@ use xoff_fabric::plan::{
     NicScheduler, NicSettings, PfcSettings, Random, ResumeAt, Service, SetAside, Signalling, Spill, SwitchSettings,
     Thresholds, Ties, Watchdog, WatchdogAction,
 };
+use xoff_fabric::servers::SCALE_UP_LAYER;
 
 /// `[model]`: how the simulator itself counts and chooses.
 pub fn read_model(table: &mut Table) -> Result<Model> {
@@ -105,6 +106,8 @@ pub struct SwitchContext {
     pub any_lossless: bool,
     /// The slowest NIC.
     pub nic_rate: BitRate,
+    /// Whether servers have switches of their own.
+    pub scale_up: bool,
 }
 
 /// `[switch]` and `[[switch_profile]]`; tells each switch of a profile so.
@@ -115,12 +118,37 @@ pub fn read_switches(
     mut assign: impl FnMut(u32, u16),
 ) -> Result<Vec<SwitchSettings>> {
     let mut table = root.table("switch")?;
-    let base = SwitchSettings {
-        buffer_bytes: 12_000_000,
+    let base = read_switch(&mut table, &with_buffer(12_000_000, 0.125), context)?;
+    table.finish()?;
+    let mut profiles = vec![base];
+    let mut inner = Vec::new();
+    if context.scale_up {
+        inner = names.in_layer(SCALE_UP_LAYER);
+        inner.iter().for_each(|switch| assign(*switch, profiles.len() as u16));
+        profiles.push(scale_up());
+    }
+    let rows = root.tables("switch_profile")?;
+    not_too_many(&rows)?;
+    for mut row in rows {
+        let selectors = row.texts("select")?;
+        let switches = names.switches(&selectors)?;
+        switches.iter().for_each(|switch| assign(*switch, profiles.len() as u16));
+        // Nothing of `[switch]` is meant for the inside of a server.
+        let like = usize::from(context.scale_up && switches.iter().all(|switch| inner.binary_search(switch).is_ok()));
+        let profile = read_switch(&mut row, &profiles[like], context)?;
+        row.finish()?;
+        profiles.push(profile);
+    }
+    Ok(profiles)
+}
+
+fn with_buffer(buffer_bytes: u64, alpha: f64) -> SwitchSettings {
+    SwitchSettings {
+        buffer_bytes,
         count_passing: false,
         pfc: PfcSettings {
             thresholds: Thresholds::Dynamic {
-                alpha: Alpha::Fixed(0.125),
+                alpha: Alpha::Fixed(alpha),
                 reserve_bytes: 4096,
                 resume_offset_bytes: 3072,
                 resume_below_bytes: 1,
@@ -131,22 +159,13 @@ pub fn read_switches(
             signalling: Signalling::OnOff,
         },
         watchdog: None,
-    };
-    let base = read_switch(&mut table, &base, context)?;
-    table.finish()?;
-    let mut profiles = vec![base];
-    let rows = root.tables("switch_profile")?;
-    not_too_many(&rows)?;
-    for mut row in rows {
-        let selectors = row.texts("select")?;
-        for switch in names.switches(&selectors)? {
-            assign(switch, profiles.len() as u16);
-        }
-        let profile = read_switch(&mut row, &profiles[0], context)?;
-        row.finish()?;
-        profiles.push(profile);
     }
-    Ok(profiles)
+}
+
+/// Of a switch inside a server. It stands for a network that loses nothing and in which nobody is in another's way:
+/// room enough for all that a GPU may be sent at once.
+fn scale_up() -> SwitchSettings {
+    with_buffer(64_000_000, 1.0)
 }
 
 fn read_switch(table: &mut Table, defaults: &SwitchSettings, context: &SwitchContext) -> Result<SwitchSettings> {

@@ -3,111 +3,79 @@
 use super::diagnostic::Diagnostic;
 use super::names::{Names, expand};
 use super::reader::{Result, Table, Text};
+use super::servers;
+use super::topology_keys::{
+    NODES_LARGEST, count, in_reach, link_rate, link_spec, link_spec_or, parallel, times, within,
+};
 use std::collections::{HashMap, HashSet};
-use xoff_engine::{BitRate, Span};
+use xoff_engine::BitRate;
+use xoff_fabric::pieces::pieces;
 use xoff_fabric::plan::{Direction, Link, Node, NodeKind};
+use xoff_fabric::servers::Servers;
 use xoff_fabric::topology::{self, Clos, CoreWiring, Graph, LeafSpine, LinkSpec, TwoDc};
 
-/// Larger networks are a slip of the keyboard.
-const NODES_LARGEST: u64 = 1_000_000;
-const LINKS_LARGEST: u64 = 4_000_000;
 /// Steps of the search for routes: some seconds.
 const ROUTING_LARGEST: u64 = 1_000_000_000;
 /// Entries of the routing tables: 1 GB.
 const ROUTES_LARGEST: u64 = 250_000_000;
-const DELAY_LARGEST: Span = Span::from_ms(10_000);
 
 /// What `topology.kind` may be.
-pub const KINDS: &[&str] =
-    &["star", "dumbbell", "parking-lot", "chain", "leaf-spine", "fat-tree", "clos", "two-dc", "custom"];
+pub const KINDS: &[&str] = &[
+    "star",
+    "dumbbell",
+    "parking-lot",
+    "chain",
+    "leaf-spine",
+    "fat-tree",
+    "clos",
+    "two-dc",
+    "custom",
+    servers::KINDS[0],
+    servers::KINDS[1],
+    servers::KINDS[2],
+];
 
-/// Reads the whole section and checks that the network hangs together.
-pub fn read(table: &mut Table) -> Result<Graph> {
+/// Reads the whole section and checks that the network hangs together; networks of servers do so in pieces.
+pub fn read(table: &mut Table) -> Result<(Graph, Servers)> {
     let kinds: Vec<(&str, &str)> = KINDS.iter().map(|kind| (*kind, *kind)).collect();
-    let kind = table.choice("kind", &kinds)?;
-    let mut graph = match kind {
-        "star" => star(table)?,
-        "dumbbell" => dumbbell(table)?,
-        "parking-lot" => parking_lot(table)?,
-        "chain" => chain(table)?,
-        "leaf-spine" => leaf_spine(table)?,
-        "fat-tree" => fat_tree(table)?,
-        "clos" => clos(table)?,
-        "two-dc" => two_dc(table)?,
-        _ => custom(table)?,
+    let preset = servers::preset(table)?;
+    let kind = match preset {
+        Some(preset) => table.choice_or("kind", &kinds, preset.kind)?,
+        None => table.choice("kind", &kinds)?,
+    };
+    servers::of_one_kind(table, preset, kind)?;
+    let of_servers = servers::KINDS.contains(&kind);
+    let (mut graph, servers) = if of_servers {
+        servers::read(table, kind, preset)?
+    } else {
+        let graph = without_servers(table, kind)?;
+        let servers = Servers::one_for_each_host(&graph.nodes);
+        (graph, servers)
     };
     overrides(table, &mut graph)?;
     sound(table, &graph)?;
+    if !of_servers {
+        in_one_piece(table, &graph)?;
+    }
     if kind != "two-dc" {
         domains(table, &mut graph)?;
     }
     routable(table, &graph)?;
-    Ok(graph)
+    Ok((graph, servers))
 }
 
-fn count(table: &mut Table, key: &str) -> Result<u32> {
-    Ok(table.count(key, 1..=NODES_LARGEST)? as u32)
-}
-
-fn parallel(table: &mut Table, key: &str) -> Result<u32> {
-    Ok(table.count_or(key, 1..=1024, 1)? as u32)
-}
-
-/// Propagation, at most [`DELAY_LARGEST`].
-fn delay(table: &mut Table, key: &str, default: Span) -> Result<Span> {
-    let delay = table.span_or(key, default)?;
-    in_reach(table, key, delay)
-}
-
-fn in_reach(table: &Table, key: &str, delay: Span) -> Result<Span> {
-    if delay > DELAY_LARGEST {
-        return Err(table
-            .error(key, format!("`{key}` is no delay of a wire"))
-            .label(format!("at most {DELAY_LARGEST}")));
+fn without_servers(table: &mut Table, kind: &str) -> Result<Graph> {
+    match kind {
+        "star" => star(table),
+        "dumbbell" => dumbbell(table),
+        "parking-lot" => parking_lot(table),
+        "chain" => chain(table),
+        "leaf-spine" => leaf_spine(table),
+        "fat-tree" => fat_tree(table),
+        "clos" => clos(table),
+        "two-dc" => two_dc(table),
+        _ => custom(table),
     }
-    Ok(delay)
-}
-
-/// No Ethernet is slower, and the time a large flow takes must fit the clock.
-const RATE_SLOWEST: BitRate = BitRate::from_bps(1_000_000);
-
-/// The rate of a link, at least `RATE_SLOWEST`.
-pub fn link_rate(table: &Table, key: &str, rate: BitRate) -> Result<BitRate> {
-    if rate < RATE_SLOWEST {
-        let error = table.error(key, format!("`{key}` is too slow for a link"));
-        return Err(error.label(format!("at least {RATE_SLOWEST}")));
-    }
-    Ok(rate)
-}
-
-/// A link whose rate must be given.
-fn link_spec(table: &mut Table, rate: &str, delay_key: &str) -> Result<LinkSpec> {
-    let given = table.rate(rate)?;
-    Ok(LinkSpec { rate: link_rate(table, rate, given)?, delay: delay(table, delay_key, Span::from_us(1))? })
-}
-
-/// A link that is like another unless told otherwise.
-fn link_spec_or(table: &mut Table, rate: &str, delay_key: &str, like: LinkSpec) -> Result<LinkSpec> {
-    let given = table.rate_or(rate, like.rate)?;
-    Ok(LinkSpec { rate: link_rate(table, rate, given)?, delay: delay(table, delay_key, like.delay)? })
-}
-
-/// Refuses to build more than a machine can hold; sums in 64 bits before any is built.
-fn within(table: &Table, nodes: &[u64], links: &[u64]) -> Result<()> {
-    let sum = |parts: &[u64]| parts.iter().fold(0u64, |sum, part| sum.saturating_add(*part));
-    for (what, total, largest) in [("nodes", sum(nodes), NODES_LARGEST), ("links", sum(links), LINKS_LARGEST)] {
-        if total > largest {
-            return Err(table
-                .place()
-                .error(format!("this topology would have {total} {what}"))
-                .label(format!("at most {largest}")));
-        }
-    }
-    Ok(())
-}
-
-fn times(factors: &[u32]) -> u64 {
-    factors.iter().fold(1u64, |product, factor| product.saturating_mul(u64::from(*factor)))
 }
 
 fn star(table: &mut Table) -> Result<Graph> {
@@ -383,9 +351,8 @@ fn domains(table: &mut Table, graph: &mut Graph) -> Result<()> {
     Ok(())
 }
 
-/// Every host has one link, to a switch, and every node can be reached.
+/// Every host has one link, to a switch.
 fn sound(table: &Table, graph: &Graph) -> Result<()> {
-    let name = |node: usize| graph.nodes[node].name.as_str();
     let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); graph.nodes.len()];
     for link in &graph.links {
         neighbours[link.a as usize].push(link.b);
@@ -407,17 +374,16 @@ fn sound(table: &Table, graph: &Graph) -> Result<()> {
                 .label("a host is linked to a switch"));
         }
     }
-    let mut reached = vec![false; graph.nodes.len()];
-    let mut todo = vec![0u32];
-    while let Some(node) = todo.pop() {
-        if !std::mem::replace(&mut reached[node as usize], true) {
-            todo.extend(&neighbours[node as usize]);
-        }
-    }
-    match reached.iter().position(|reached| !reached) {
+    Ok(())
+}
+
+/// Every node can be reached from every other.
+fn in_one_piece(table: &Table, graph: &Graph) -> Result<()> {
+    match pieces(&graph.nodes, &graph.links).iter().position(|piece| *piece != 0) {
         Some(node) => {
+            let name = |node: usize| graph.nodes[node].name.as_str();
             let message = format!("no way leads from `{}` to `{}`", name(0), name(node));
-            Err(error(message).label("this network is in several pieces"))
+            Err(table.place().error(message).label("this network is in several pieces"))
         }
         None => Ok(()),
     }

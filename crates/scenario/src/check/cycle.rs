@@ -27,19 +27,11 @@ pub(crate) fn find(plan: &Plan, routes: &Routes, down: &BTreeSet<u32>, pinned: &
 pub(crate) fn pinned(traffic: &[TrafficPlan]) -> Vec<Box<[u32]>> {
     let mut paths: BTreeSet<Box<[u32]>> = BTreeSet::new();
     for plan in traffic {
-        let template = match &plan.generator {
-            Generator::Listed(flows) => {
-                paths.extend(flows.iter().filter_map(|flow| flow.spec.path.clone()));
-                continue;
-            }
-            Generator::Batch(of) => &of.template,
-            Generator::Poisson(of) => &of.template,
-            Generator::Incast(of) => &of.template,
-            Generator::AllToAll(of) => &of.template,
-            Generator::OnOff(of) => &of.template,
-            Generator::Reads(of) => &of.template,
-        };
-        paths.extend(template.path.as_ref().map(|path| path.between_switches.iter().copied().collect::<Box<[u32]>>()));
+        if let Generator::Listed(flows) = &plan.generator {
+            paths.extend(flows.iter().filter_map(|flow| flow.spec.path.clone()));
+        }
+        let shared = plan.template().and_then(|template| template.path.as_ref());
+        paths.extend(shared.map(|path| path.between_switches.iter().copied().collect::<Box<[u32]>>()));
     }
     paths.into_iter().collect()
 }

@@ -3,10 +3,12 @@
 mod cycle;
 pub mod marking;
 mod network;
+mod servers;
 mod text;
 
 pub(crate) use marking::{Marking, Verdict};
 pub(crate) use network::{Layer, LinkGroup, RoundTrips};
+pub(crate) use servers::Servers;
 
 use crate::{Loaded, budget};
 use serde::Serialize;
@@ -22,6 +24,9 @@ pub struct Report {
     pub(crate) links: usize,
     pub(crate) layers: Vec<Layer>,
     pub(crate) link_groups: Vec<LinkGroup>,
+    /// Only of networks that are made of servers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) servers: Option<Servers>,
     pub(crate) round_trips: Option<RoundTrips>,
     pub(crate) schemes: Vec<String>,
     pub(crate) headroom: Vec<HeadroomRow>,
@@ -92,7 +97,8 @@ pub fn report(loaded: &Loaded) -> Report {
         links: plan.links.len(),
         layers: network::layers(plan),
         link_groups: network::link_groups(plan),
-        round_trips: network::round_trips(plan, &routes),
+        servers: servers::servers(plan, &loaded.servers, &routes),
+        round_trips: network::round_trips(plan, &loaded.names.all_hosts(), &routes),
         schemes: loaded.schemes.iter().map(|scheme| scheme.label.clone()).collect(),
         headroom: if any_lossless { headroom(loaded) } else { Vec::new() },
         buffers: buffers(loaded),

@@ -87,7 +87,7 @@ pub(crate) fn layers(plan: &Plan) -> Vec<Layer> {
 }
 
 /// How many links each node is from the nearest host.
-fn levels(plan: &Plan) -> Vec<u32> {
+pub(crate) fn levels(plan: &Plan) -> Vec<u32> {
     let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); plan.nodes.len()];
     for link in &plan.links {
         neighbours[link.a as usize].push(link.b);
@@ -141,9 +141,8 @@ pub(crate) fn link_groups(plan: &Plan) -> Vec<LinkGroup> {
 /// At most this many pairs are measured one by one.
 const PAIRS_LARGEST: usize = 4000;
 
-pub(crate) fn round_trips(plan: &Plan, routes: &Routes) -> Option<RoundTrips> {
-    let hosts: Vec<u32> =
-        (0..plan.nodes.len() as u32).filter(|node| plan.nodes[*node as usize].kind == NodeKind::Host).collect();
+/// Between these hosts, where there is a way.
+pub(crate) fn round_trips(plan: &Plan, hosts: &[u32], routes: &Routes) -> Option<RoundTrips> {
     let count = hosts.len() as u64;
     let mut rng = stream(plan.seed, "check", 0);
     let pairs: Vec<(u32, u32)> = if hosts.len() * hosts.len() <= PAIRS_LARGEST {

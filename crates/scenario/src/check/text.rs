@@ -43,6 +43,7 @@ impl Report {
             ]
         });
         table(out, &["links", "count", "rate", "delay", "loss"], links.collect())?;
+        self.write_servers(out)?;
         if let Some(trips) = &self.round_trips {
             writeln!(
                 out,
@@ -61,6 +62,43 @@ impl Report {
             writeln!(out, "warning: {warning}")?;
         }
         Ok(())
+    }
+
+    fn write_servers(&self, out: &mut String) -> std::fmt::Result {
+        let Some(of) = &self.servers else { return Ok(()) };
+        let ports = if of.ports > 1 { format!(" of {} ports", of.ports) } else { String::new() };
+        let planes = if of.planes == 1 { "plane" } else { "planes" };
+        let rails = if of.rails { ", a leaf for each rail" } else { "" };
+        writeln!(
+            out,
+            "{} servers of {} GPUs and {} NICs{ports}{rails}, {} {}",
+            of.servers, of.gpus, of.nics, of.planes, planes
+        )?;
+        let range = |(least, most): (u32, u32)| match most {
+            0 => "-".to_owned(),
+            _ if least == most => most.to_string(),
+            _ => format!("{least} to {most}"),
+        };
+        let tiers = of.tiers.iter().map(|tier| {
+            vec![
+                format!("{} of plane {}", tier.layer, tier.plane),
+                tier.switches.to_string(),
+                range(tier.down_links),
+                range(tier.up_links),
+                tier.oversubscription.map_or("-".to_owned(), |ratio| format!("{}:1", brief(ratio))),
+            ]
+        });
+        table(out, &["switches", "count", "links down", "links up", "oversubscription"], tiers.collect())?;
+        let pairs = of.pairs.iter().map(|pair| {
+            let way = |count: String| if pair.paths > 0 { count } else { "none".to_owned() };
+            vec![
+                pair.placed.clone(),
+                format!("{} to {}", pair.from, pair.to),
+                way(pair.switches.to_string()),
+                way(pair.paths.to_string()),
+            ]
+        });
+        table(out, &["two NICs", "such as", "switches", "paths"], pairs.collect())
     }
 
     fn write_buffers(&self, out: &mut String) -> std::fmt::Result {

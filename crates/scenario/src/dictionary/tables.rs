@@ -235,7 +235,7 @@ pub(super) const SECTIONS: &[Section] = &[
         path: "switch_profile",
         repeated: true,
         meaning: "How some switches differ",
-        keys: &[key("select", Texts, "", "The switches: names, patterns or ranges")],
+        keys: &[key("select", Texts, "", "The switches: names, patterns, ranges, or a layer such as \"leaf\"")],
     },
     Section {
         path: "host",
@@ -475,9 +475,61 @@ const CORE: &str = "with kind = \"fat-tree\" or \"clos\"";
 const CLOS: &str = "with kind = \"clos\"";
 const TWO_DC: &str = "with kind = \"two-dc\"";
 const CUSTOM: &str = "with kind = \"custom\"";
+const RAILS: &str = "with kind = \"rail\" or \"dual-plane\"";
+const SERVER_CLOS: &str = "with kind = \"server-clos\"";
+const SERVERS: &str = "with kind = \"rail\", \"dual-plane\" or \"server-clos\"";
 
 const TOPOLOGY: &[Key] = &[
-    key("kind", Choice(crate::topology::KINDS), "", "Which network"),
+    key("kind", Choice(crate::topology::KINDS), "", "Which network; a preset has its own"),
+    key(
+        "preset",
+        Choice(crate::servers::PRESETS),
+        "",
+        "A fabric as it was published: its numbers are the defaults of the keys below, however few its servers are",
+    )
+    .only(SERVERS),
+    key("servers", Count, "that of the preset", "Servers, `s0` on; a rank is a GPU, numbered server by server")
+        .only(SERVERS),
+    key("gpus", Count, "8", "GPUs of a server: hosts `s0.g0` on, around its scale-up switch `s0.nvs`").only(SERVERS),
+    key(
+        "nics",
+        Count,
+        "gpus",
+        "NICs of a server, which its GPUs share evenly: hosts `s0.n0` on, or `s0.n0.p0` on where they have several ports",
+    )
+    .only(SERVERS),
+    key("ports", Count, "1, or 2 with kind = \"dual-plane\"", "Ports of a NIC, each to a leaf of its own").only(SERVERS),
+    key(
+        "planes",
+        Count,
+        "1, or ports with kind = \"dual-plane\"",
+        "Parts of the network with leaves and spines of their own and no link between them, over which the ports of a NIC are spread; with 1 all leaves share the spines",
+    )
+    .only(SERVERS),
+    key(
+        "segment_servers",
+        Count,
+        "servers, or that of the preset",
+        "Servers whose NICs of one number share a leaf (a rail); the last segment may have fewer",
+    )
+    .only(RAILS),
+    key(
+        "servers_per_tor",
+        Count,
+        "that of the preset",
+        "Servers all of whose NICs share a leaf, or one for each port; the last may have fewer",
+    )
+    .only(SERVER_CLOS),
+    key("nic_rate", Rate, "\"400Gbps\", or that of the preset", "Rate of each port of a NIC").only(SERVERS),
+    key("nic_delay", Time, "\"500ns\"", "Propagation between NIC and leaf").only(SERVERS),
+    key("scale_up_rate", Rate, "\"2880Gbps\"", "Rate of each GPU inside its server").only(SERVERS),
+    key(
+        "scale_up_delay",
+        Time,
+        "\"25ns\"",
+        "Propagation between GPU and scale-up switch; that has 64MB and alpha = 1, whatever [switch] says, unless a [[switch_profile]] with select = \"scale-up\" says otherwise",
+    )
+    .only(SERVERS),
     key("hosts", Count, "", "Hosts around the switch `sw`").only(STAR),
     key("hosts", Texts, "", "Names of the hosts; \"H[0..15]\" stands for sixteen").only(CUSTOM),
     key("switches", Count, "", "Switches in the row, `s0` on").only(CHAIN),
@@ -501,6 +553,7 @@ const TOPOLOGY: &[Key] = &[
     key("trunks", Count, "1", "Parallel links between the switches").only(DUMBBELL),
     key("leaves", Count, "", "Leaf switches (of each data centre)").only(LEAVES),
     key("spines", Count, "", "Spine switches (of each data centre)").only(LEAVES),
+    key("spines", Count, "that of the preset", "Spine switches of each plane, linked to all of its leaves").only(SERVERS),
     key("hosts_per_leaf", Count, "", "Hosts on each leaf").only(LEAVES),
     key("k", Count, "", "Ports of a switch, even; there are k*k*k/4 hosts").only(FAT_TREE),
     key("pods", Count, "", "Pods").only(CLOS),
@@ -518,9 +571,11 @@ const TOPOLOGY: &[Key] = &[
     key("host_rate", Rate, "", "Rate of host links").only(TREE),
     key("host_delay", Time, "\"1us\"", "Propagation of host links").only(TREE),
     key("fabric_rate", Rate, "host_rate", "Rate of the links above the lowest switches").only(TREE),
+    key("fabric_rate", Rate, "nic_rate, or that of the preset", "Rate of the links from leaf to spine").only(SERVERS),
     key("fabric_delay", Time, "host_delay", "Propagation of these links").only(TREE),
+    key("fabric_delay", Time, "nic_delay", "Propagation of the links from leaf to spine").only(SERVERS),
     key("parallel", Count, "1", "Links between each two switches of these layers")
-        .only("with kind = \"leaf-spine\" or \"clos\""),
+        .only("with kind = \"leaf-spine\", \"clos\", \"rail\", \"dual-plane\" or \"server-clos\""),
     key("core_rate", Rate, "fabric_rate", "Rate of the links to the cores").only(CORE),
     key("core_delay", Time, "fabric_delay", "Propagation of the links to the cores").only(CORE),
     key("core_parallel", Count, "1", "Links between an aggregation switch and each of its cores").only(CLOS),

@@ -96,7 +96,7 @@ fn microseconds(ps: u64) -> String {
 }
 
 /// The scenario's text without its traffic, under another name.
-fn without_traffic(source: &Arc<Source>, name: &str) -> Result<String> {
+pub(super) fn without_traffic(source: &Arc<Source>, name: &str) -> Result<String> {
     let mut document: DocumentMut = source.text.parse().map_err(|error: toml_edit::TomlError| {
         let place = Place { source: source.clone(), span: error.span().unwrap_or(0..0) };
         place.error(error.message().to_owned())

@@ -1,9 +1,10 @@
 //! Files of other simulators, as scenarios.
 //!
-//! Reading order: [`hpcc`] (the HPCC authors' simulator), [`tcd`] (the TCD authors'), [`htsim`] (connection matrices), [`cdf`]
-//! (distributions of sizes), [`page`] (what people are told of all of them).
+//! Reading order: [`hpcc`] (the HPCC authors' simulator), [`tcd`] (the TCD authors'), [`htsim`] (connection matrices), [`chakra`]
+//! (execution traces), [`cdf`] (distributions of sizes), [`page`] (what people are told of all of them).
 
 pub mod cdf;
+pub mod chakra;
 mod flow_list;
 pub mod hpcc;
 pub mod htsim;

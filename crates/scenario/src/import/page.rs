@@ -108,6 +108,7 @@ xoff import hpcc config.txt -o scenario.toml              # and scenario.flows.c
 xoff run config.txt                                       # directly; check and compare take it too
 xoff import tcd config.txt -o scenario.toml               # likewise, of the TCD authors' simulator
 xoff import htsim perm.cm --topology base.toml -o perm.toml
+xoff import chakra traces/llama --topology rails.toml     # Chakra execution traces, and llama.traces.json beside
 xoff import cdf sizes.txt -o sizes.csv
 ```
 
@@ -145,6 +146,10 @@ const TAIL: &str = "
 ## htsim
 
 Connection matrices (`.cm`): `Nodes N`, `Connections M`, then lines `SRC->DST [id I] start PICOSECONDS size BYTES`; `#` begins a comment. The network is not in such a file: `--topology SCENARIO.toml` names a scenario whose network, devices, scheme, probes and so on are kept and whose traffic is replaced. Node i is its i-th host; it may have more hosts, not fewer. A size of 0 sends to the end of the run. `prio`, which ranks the flows of receiver-driven transports, is told in a warning. Triggers (`trigger`, `send_done_trigger`, `recv_done_trigger`) are refused, for no traffic of a scenario starts when another's flow ends; failures too, for they count the links of htsim's own fat tree.
+
+## Chakra execution traces
+
+What the ranks of a training job did, as [Chakra](https://github.com/mlcommons/chakra) records it: `PREFIX.0.et`, `PREFIX.1.et` and so on, packed or not, or the JSON form. The network comes from `--topology SCENARIO.toml`, whose traffic is replaced and whose first GPUs or hosts are the ranks, or is one switch of 400 Gb/s. [docs/chakra.md](chakra.md) says what becomes of nodes, and what is refused.
 
 ## Distributions of sizes
 

@@ -6,6 +6,7 @@ use Kind::{Bytes, Choice, Count, Number, Special, Text, Texts, Time};
 const UNITS: &[&str] = &["ns", "us", "ms", "s", "B", "KB", "MB", "GB", "bps", "Kbps", "Mbps", "Gbps"];
 const FLOWS_ONLY: &str = "with a metric of flows";
 const SERIES_ONLY: &str = "with a metric of quantities over time";
+const JOBS_ONLY: &str = "with a metric of training jobs";
 const PAUSES_ONLY: &str = "with a metric of PAUSE frames";
 const BANDS: &str = "with metric = \"settling-time\", \"first-time\", \"longest-time\" or \"time-share\"";
 const STATISTICS: &str = "with metric = \"mean\", \"lowest\", \"highest\", \"std\" or \"cv\"";
@@ -32,7 +33,7 @@ pub const SECTIONS: &[Section] = &[Section {
             "\"mean\", \"median\", \"p99\", \"min\", \"max\", \"range\", \"std\", \"cv\", \"sum\" or \
          \"jain\"; a list gives a number NAME.STAT each",
         )
-        .only("with a metric of each flow, and with metric = \"base-rtt\""),
+        .only("with a metric of each flow, and with metric = \"base-rtt\", \"algbw\" or \"busbw\""),
         key("flows", Texts, "all", "Patterns over labels of flows or names of traffic").only(FLOWS_ONLY),
         key("src", Texts, "all", "Sending hosts").only("with a metric of flows, and with metric = \"base-rtt\""),
         key("dst", Texts, "all", "Receiving hosts").only("with a metric of flows, and with metric = \"base-rtt\""),
@@ -103,6 +104,9 @@ pub const SECTIONS: &[Section] = &[Section {
         key("x_unit", Choice(&["ns", "us", "ms", "s"]), "\"ms\"", "Unit of time along the curve")
             .only("with metric = \"curve\""),
         key("points", Count, "1000", "About how many points are kept").only("with metric = \"curve\""),
+        key("jobs", Texts, "all", "Patterns over names of traffic that is a job").only(JOBS_ONLY),
+        key("collectives", Texts, "all", "Patterns over names of collectives, or their kinds: \"all-reduce\"")
+            .only("with metric = \"algbw\" or \"busbw\""),
         key("by", Texts, "all", "Ports that send the frames, by owner first").only(PAUSES_ONLY),
         key("layer", Texts, "all", "Layers of the nodes that send the frames: \"tor\", \"leaf\", \"spine\" and so on")
             .only(PAUSES_ONLY),

@@ -4,9 +4,11 @@
 //! listed, with its keys and its unit, in `docs/metrics.md` and by `xoff describe metrics`.
 //!
 //! Reading order: [`registry`] (the metrics as data), [`keys`], `read` (from tables to [`Measures`]), [`recording`]
-//! (what a run leaves in memory), then a file per family: `flows`, `series` (over `line`), `pauses`, `ports`, `whole`.
+//! (what a run leaves in memory), then a file per family: `flows`, `series` (over `line`), `pauses`, `ports`, `jobs`,
+//! `whole`.
 
 pub(crate) mod flows;
+pub(crate) mod jobs;
 pub mod keys;
 pub(crate) mod line;
 pub mod metrics;
@@ -67,6 +69,7 @@ enum What {
     Series(series::SeriesMeasure),
     Pauses(pauses::PauseMeasure),
     Ports(ports::PortMeasure),
+    Jobs(jobs::JobMeasure),
     Whole(whole::WholeMeasure),
 }
 
@@ -105,6 +108,7 @@ impl Measures {
                 What::Flows(flows) => flows.needs(&mut needs),
                 What::Series(series) => series.needs(&mut needs),
                 What::Pauses(pauses) => pauses.needs(&mut needs),
+                What::Jobs(jobs) => jobs.needs(&mut needs),
                 What::Ports(_) | What::Whole(_) => {}
             }
         }
@@ -120,6 +124,7 @@ impl Measures {
                 What::Series(series) => series.take(recording),
                 What::Pauses(pauses) => Value::Number(pauses.take(recording)),
                 What::Ports(ports) => Value::Number(ports.take(plan, recording)),
+                What::Jobs(jobs) => jobs.take(recording),
                 What::Whole(whole) => whole.take(plan, recording),
             };
             let name = &measure.name;
@@ -146,6 +151,7 @@ impl Measure {
         let stats = match &self.what {
             What::Flows(flows) => flows.stats(),
             What::Whole(whole) => whole.stats(),
+            What::Jobs(jobs) => jobs.stats(),
             _ => None,
         };
         match stats.and_then(stat::Stats::suffixes) {

@@ -3,7 +3,7 @@
 use super::registry::{self, Family};
 use super::scope::Scope;
 use super::{Measure, Measures, What};
-use super::{flows, pauses, ports, series, whole};
+use super::{flows, jobs, pauses, ports, series, whole};
 use crate::reader::Result;
 use crate::tree::Item;
 use crate::{Table, Text};
@@ -63,6 +63,7 @@ fn read_one(name: &Text, row: &mut Table, scope: &Scope<'_>) -> Result<Measure> 
         Family::Series => series::read(of, row, scope).map(|(measure, unit)| (What::Series(measure), unit))?,
         Family::Pauses => pauses::read(of, row, scope).map(|(measure, unit)| (What::Pauses(measure), unit))?,
         Family::Ports => ports::read(row, scope).map(|(measure, unit)| (What::Ports(measure), unit))?,
+        Family::Jobs => jobs::read(of, row, scope).map(|(measure, unit)| (What::Jobs(measure), unit))?,
         Family::Whole => whole::read(of, row, scope).map(|(measure, unit)| (What::Whole(measure), unit))?,
     };
     let unit = match of {

@@ -1,6 +1,7 @@
 //! What a run left in memory: only what its measures may need, since a large run has millions of
 //! records.
 
+use crate::traffic::JobInterval;
 use std::collections::{BTreeMap, HashMap};
 use xoff_engine::{Span, Time};
 use xoff_fabric::record::{Counters, Failure, FlowRecord, Metric, PauseRecord, PortReport};
@@ -34,6 +35,8 @@ pub struct Recording {
     pub pauses: Vec<PauseRecord>,
     /// Responses on connections that stay open.
     pub responses: Vec<Response>,
+    /// What jobs did.
+    pub intervals: Vec<JobInterval>,
     /// Only those that some measure needs.
     pub series: BTreeMap<SeriesKey, Series>,
     /// One per port of the network.
@@ -124,6 +127,8 @@ pub struct Needs {
     pub refreshes: bool,
     /// Responses on connections that stay open.
     pub responses: bool,
+    /// What jobs did.
+    pub intervals: bool,
     /// By metric, port and class.
     pub ports: HashMap<SeriesKey, Grid>,
     /// By metric and label.

@@ -13,11 +13,13 @@ pub(crate) enum Family {
     Series,
     Pauses,
     Ports,
+    Jobs,
     Whole,
 }
 
 impl Family {
-    const ALL: [Family; 5] = [Family::Flows, Family::Series, Family::Pauses, Family::Ports, Family::Whole];
+    const ALL: [Family; 6] =
+        [Family::Flows, Family::Series, Family::Pauses, Family::Ports, Family::Jobs, Family::Whole];
 
     fn title(self) -> &'static str {
         match self {
@@ -25,6 +27,7 @@ impl Family {
             Family::Series => "Quantities over time",
             Family::Pauses => "PAUSE frames",
             Family::Ports => "Ports",
+            Family::Jobs => "Training jobs",
             Family::Whole => "The run and its network",
         }
     }
@@ -50,6 +53,9 @@ impl Family {
                  whole run without `priority` count frames as they leave."
             }
             Family::Ports => "Of what each port counts over the whole run.",
+            Family::Jobs => {
+                "Of the training jobs that `jobs` names, or of all; bandwidths are in 10^9 bytes per second."
+            }
             Family::Whole => "Of the run as a whole, or of the idle network.",
         }
     }
@@ -63,6 +69,7 @@ impl Family {
             }
             Family::Pauses => &["by", "layer", "toward", "priority", "frames", "from", "until"],
             Family::Ports => &["priority", "combine"],
+            Family::Jobs => &["jobs"],
             Family::Whole => &[],
         }
     }
@@ -97,7 +104,7 @@ const fn metric(
     MetricSpec { name, family, gives, needs, takes, meaning, example }
 }
 
-use Family::{Flows, Pauses, Ports, Series, Whole};
+use Family::{Flows, Jobs, Pauses, Ports, Series, Whole};
 
 const BAND: &[&str] = &["above", "below", "target", "within", "series_unit"];
 
@@ -489,6 +496,42 @@ pub const METRICS: &[MetricSpec] = &[
         &["unit"],
         "Sizes (queue_peak, queue_mean, ingress_peak, sent_bytes) need a unit; paused is a time with a unit, otherwise a part of the run.",
         "what = \"queue_peak\"\nof = \"s1->h*\"\ncombine = \"max\"\nunit = \"KB\"",
+    ),
+    metric(
+        "jct",
+        Jobs,
+        "a time",
+        &["unit"],
+        &[],
+        "Job completion time, from a job's start to the end of its last activity; of several jobs the longest, and never if one does not end.",
+        "unit = \"ms\"",
+    ),
+    metric(
+        "exposed",
+        Jobs,
+        "a time",
+        &["unit"],
+        &[],
+        "Time in which a rank communicates and does not compute, over all iterations; the mean over the ranks.",
+        "unit = \"ms\"",
+    ),
+    metric(
+        "algbw",
+        Jobs,
+        "a number, in GB/s",
+        &[],
+        &["stat", "collectives"],
+        "Algorithm bandwidth as nccl-tests counts it: size over time, of each collective that ended.",
+        "collectives = \"all-reduce\"",
+    ),
+    metric(
+        "busbw",
+        Jobs,
+        "a number, in GB/s",
+        &[],
+        &["stat", "collectives"],
+        "Bus bandwidth: algorithm bandwidth times the factor of nccl-tests, such as 2 (n - 1) / n for an all-reduce of n ranks.",
+        "collectives = \"all-reduce\"\nstat = \"min\"",
     ),
     metric("counter", Whole, "a number", &["of"], &[], "One of the run's counters.", "of = \"pause_frames\""),
     metric("drops", Whole, "a number", &[], &[], "Packets dropped for any reason.", ""),

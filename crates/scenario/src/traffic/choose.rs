@@ -85,6 +85,14 @@ impl Choice {
         Ok(Choice { senders: senders.into(), rates: running_rates(senders, wiring), receivers })
     }
 
+    pub fn senders(&self) -> &[u32] {
+        &self.senders
+    }
+
+    pub fn receivers(&self) -> &[u32] {
+        self.receivers.hosts()
+    }
+
     /// The sender's rank and its host.
     pub fn sender(&self, rng: &mut Rng) -> (usize, u32) {
         let rank = draw_by_rate(&self.rates, rng);

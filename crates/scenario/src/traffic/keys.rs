@@ -17,6 +17,14 @@ const KINDS: Kind = Kind::Choice(&[
     "incast",
     "on-off",
     "synchronised-reads",
+    "all-reduce",
+    "reduce-scatter",
+    "all-gather",
+    "broadcast",
+    "reduce",
+    "pipeline",
+    "job",
+    "chakra",
 ]);
 
 const fn key(
@@ -40,6 +48,13 @@ const HOTSPOT: &str = "with kind = \"hotspot\"";
 const INCAST: &str = "with kind = \"incast\"";
 const ON_OFF: &str = "with kind = \"on-off\"";
 const READS: &str = "with kind = \"synchronised-reads\"";
+const JOBS: &str = "to jobs: with kind = \"all-reduce\" and other collectives, \"pipeline\", \"job\" or \"chakra\"";
+const COLLECTIVE: &str = "to jobs of one collective, and to steps that are one";
+const LAID: &str = "to jobs of one collective, to steps that are one, and with kind = \"chakra\"";
+const CHAKRA: &str = "with kind = \"chakra\"";
+const SUMS: &str = "with kind = \"all-reduce\", \"reduce-scatter\", \"all-gather\" or \"chakra\", and to such steps";
+const MOE: &str = "to the collective \"all-to-all\", and with kind = \"chakra\"";
+const PIPELINE: &str = "with kind = \"pipeline\"";
 const EVERYONE: &str = "with kind = \"permutation\" or \"all-to-all\"";
 
 /// `[[traffic]]`.
@@ -67,7 +82,13 @@ pub const TRAFFIC: &[Key] = &[
     key("probe", Kind::Flag, "true for flows, long-lived and on-off", "", "Flow probes sample these flows"),
     key("start", Kind::Time, "0ps", "", "When it begins"),
     key("flow", Kind::Tables, "", "with kind = \"flows\"", "The flows"),
-    key("file", Kind::Text, "", "with kind = \"flow-list\"", "Rows of src,dst,size_bytes,start_us[,class,scheme]"),
+    key(
+        "file",
+        Kind::Text,
+        "",
+        "with kind = \"flow-list\" or \"chakra\"",
+        "Rows of src,dst,size_bytes,start_us[,class,scheme]; traces of all ranks as `xoff import chakra` writes them",
+    ),
     key(
         "sources",
         Kind::Texts,
@@ -162,10 +183,144 @@ pub const TRAFFIC: &[Key] = &[
         "connections",
         Kind::Choice(&["persistent", "fresh"]),
         "persistent",
-        READS,
-        "One connection per server that stays open (units in whole packets), or a new flow for each unit",
+        "with kind = \"synchronised-reads\", and to jobs",
+        "Connections that stay open and keep their rate (reads: units in whole packets), or a new flow for each unit \
+         or message",
     ),
     key("request_delay", Kind::Time, "0ps", READS, "From the end of a block to the answers for the next"),
+    key("ranks", Kind::Texts, "all", JOBS, "The GPUs (or hosts) it runs on, in the order of ranks, server by server"),
+    key("iterations", Kind::Count, "1", JOBS, "How often it does what it does"),
+    key("straggler", Kind::Tables, "", JOBS, "Ranks that are late or slow: { rank = 3, late = \"1ms\", slow = 1.5 }"),
+    key(
+        "completion",
+        Kind::Choice(&["delivered", "acknowledged"]),
+        "delivered",
+        JOBS,
+        "When a message is over: its last byte has arrived, or its sender knows, as in ASTRA-sim on ns-3",
+    ),
+    key("overhead", Kind::Time, "0ps", JOBS, "What software takes for a message before the NIC has it"),
+    key("compute", Kind::Time, "0ps", "to jobs of one collective", "Computing before it, in every iteration"),
+    key("step", Kind::Tables, "", "with kind = \"job\"", "What it does: [[traffic.step]]"),
+    key(
+        "bytes",
+        Kind::Bytes,
+        "",
+        COLLECTIVE,
+        "The buffer, as nccl-tests counts it: of all-gather and its like, of all ranks",
+    ),
+    key(
+        "group",
+        Kind::Choice(&["all", "server", "rail"]),
+        "all",
+        COLLECTIVE,
+        "Who takes part together: all ranks, those of a server, or those of one place in every server",
+    ),
+    key(
+        "algorithm",
+        Kind::Either(&[ALGORITHM, Kind::Table]),
+        "ring",
+        SUMS,
+        "How it is carried out; of traces one for each: { all-reduce = \"tree\" }",
+    ),
+    key("channels", Kind::Count, "two for each NIC of a server", LAID, "Rings or trees that share the buffer"),
+    key("queue_pairs", Kind::Count, "1", LAID, "Queue pairs of each connection, each with a path of its own"),
+    key("split", Kind::Flag, "false", LAID, "Every message is cut over all queue pairs, else they take turns"),
+    key("chunk", Kind::Bytes, "NCCL's", LAID, "What a channel sends to a peer in one step"),
+    key("slice", Kind::Bytes, "NCCL's", LAID, "The largest message"),
+    key("outstanding", Kind::Count, "NCCL's", LAID, "Messages under way on a connection; 0 for any number"),
+    key("peers", Kind::Count, "8", MOE, "Peers that a rank is busy with at a time; 0 for all"),
+    key("pxn", Kind::Flag, "true", MOE, "By the GPU of the server that owns the destination's rail"),
+    key("skew", Kind::Number, "0", MOE, "Exponent of Zipf's law for what each rank gets; 0 is even"),
+    key("stages", Kind::Count, "as many as ranks", PIPELINE, "Stages of the pipeline"),
+    key("micro_batches", Kind::Count, "", PIPELINE, "Micro-batches of an iteration"),
+    key("forward", Kind::Time, "", PIPELINE, "What a stage takes for a micro-batch"),
+    key("backward", Kind::Time, "", PIPELINE, "What it takes on the way back"),
+    key("activation", Kind::Bytes, "", PIPELINE, "What a stage sends to the next for a micro-batch, and back"),
+    key(
+        "prefix",
+        Kind::Text,
+        "",
+        CHAKRA,
+        "Traces are called PREFIX.RANK.et (protobuf) or PREFIX.RANK.json; packed with .gz",
+    ),
+    key("groups", Kind::Text, "what METADATA nodes tell", CHAKRA, "A JSON file of groups: {\"1\": [0, 1]}"),
+    key(
+        "deps",
+        Kind::Choice(&["both", "data"]),
+        "both",
+        CHAKRA,
+        "Which dependencies hold: data and control, as in ASTRA-sim, or data alone, as in mlcommons' feeder",
+    ),
+    key(
+        "resources",
+        Kind::Choice(&["astra", "stream"]),
+        "astra",
+        CHAKRA,
+        "What a rank does at a time: one thing on CPU and GPU and one collective or send, or one in each CUDA stream",
+    ),
+    key(
+        "matching",
+        Kind::Choice(&["attributes", "order"]),
+        "attributes",
+        CHAKRA,
+        "How sends find receives that say not from whom: not at all, or within groups of two by their order",
+    ),
+    key(
+        "doubts",
+        Kind::Choice(&["refuse", "note"]),
+        "refuse",
+        CHAKRA,
+        "What becomes of traces that look as if a converter had lost something",
+    ),
+    key("peak_tflops", Kind::Number, "", CHAKRA, "What a GPU computes, in place of durations where `num_ops` is given"),
+    key(
+        "memory_bandwidth",
+        Kind::Number,
+        "",
+        CHAKRA,
+        "GB/s of its memory, with `peak_tflops`: the slower of both counts",
+    ),
+    key("endpoint_delay", Kind::Time, "0ps", CHAKRA, "From a message's arrival to what its receiver does with it"),
+    key("schedule", Kind::Choice(&["gpipe", "1f1b"]), "1f1b", PIPELINE, "All forward first, or in turn"),
+];
+
+const ALGORITHM: Kind = Kind::Choice(&["ring", "tree", "halving-doubling", "hierarchical"]);
+
+/// `algorithm` of traces, as a table.
+pub const ALGORITHMS: &[Key] = &[
+    key("all-reduce", ALGORITHM, "ring", "", "How all-reduces are carried out"),
+    key("reduce-scatter", ALGORITHM, "ring", "", "How reduce-scatters are"),
+    key("all-gather", ALGORITHM, "ring", "", "How all-gathers are"),
+];
+
+/// `[[traffic.step]]`; those of collectives have their keys too.
+pub const STEP: &[Key] = &[
+    key(
+        "do",
+        Kind::Choice(&[
+            "compute",
+            "all-reduce",
+            "reduce-scatter",
+            "all-gather",
+            "all-to-all",
+            "broadcast",
+            "reduce",
+            "barrier",
+        ]),
+        "",
+        "",
+        "What every rank does",
+    ),
+    key("name", Kind::Text, "what it does and its number", "", "What results call it"),
+    key("after", Kind::Texts, "the step before it", "", "The steps that come before it; none with []"),
+    key("duration", Kind::Time, "", "with do = \"compute\"", "How long"),
+];
+
+/// One entry of `straggler`.
+pub const STRAGGLER: &[Key] = &[
+    key("rank", Kind::Count, "", "", "Which rank"),
+    key("late", Kind::Time, "", "", "How much later it starts"),
+    key("slow", Kind::Number, "", "", "By how much its computing takes longer"),
 ];
 
 /// `[[traffic.flow]]`.
@@ -216,6 +371,9 @@ const fn section(path: &'static str, repeated: bool, meaning: &'static str, keys
 pub const SECTIONS: &[Section] = &[
     section("traffic", true, "Who sends what, and when; any number side by side", TRAFFIC),
     section("traffic.flow", true, "One flow of kind = \"flows\"", FLOW),
+    section("traffic.step", true, "One step of kind = \"job\"", STEP),
+    section("traffic.algorithm", false, "How collectives of traces are carried out", ALGORITHMS),
+    section("traffic.straggler", true, "Ranks that are late or slow", STRAGGLER),
     section("traffic.caps", true, "Changes of the flows' application limit", CAP),
     section("traffic.flow.caps", true, "Changes of the flow's application limit", CAP),
     section("traffic.class_by_size", true, "Classes of smaller flows, by size in ascending order", SIZE_CLASS),

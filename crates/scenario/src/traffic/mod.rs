@@ -10,6 +10,7 @@ pub(crate) mod cdf;
 pub(crate) mod choose;
 pub(crate) mod flow;
 pub(crate) mod incast;
+pub(crate) mod job;
 pub(crate) mod keys;
 pub(crate) mod on_off;
 pub(crate) mod plan;
@@ -20,5 +21,7 @@ pub(crate) mod sizes;
 pub(crate) mod timetable;
 pub mod workloads;
 
+pub use job::JobPlan;
+pub use job::log::{JobInterval, JobLog};
 pub use plan::{Expected, TrafficPlan};
 pub(crate) use read::read;

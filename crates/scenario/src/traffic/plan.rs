@@ -4,11 +4,13 @@ use super::all_to_all::AllToAll;
 use super::batch::Batch;
 use super::flow::Template;
 use super::incast::Incast;
+use super::job::JobPlan;
+use super::job::log::JobLog;
 use super::on_off::OnOff;
 use super::poisson::Poisson;
 use super::reads::Reads;
 use super::timetable::{Planned, Timetable};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use xoff_engine::rng::{mix, name_hash, stream};
 use xoff_fabric::traffic::Source;
 
@@ -51,6 +53,7 @@ pub(crate) enum Generator {
     AllToAll(AllToAll),
     OnOff(OnOff),
     Reads(Reads),
+    Job(Arc<JobPlan>),
 }
 
 impl TrafficPlan {
@@ -79,7 +82,7 @@ impl TrafficPlan {
     }
 
     /// What all its flows share; `None` where they are listed one by one.
-    fn template(&self) -> Option<&Template> {
+    pub(crate) fn template(&self) -> Option<&Template> {
         match &self.generator {
             Generator::Listed(_) => None,
             Generator::Batch(of) => Some(&of.template),
@@ -88,6 +91,7 @@ impl TrafficPlan {
             Generator::AllToAll(of) => Some(&of.template),
             Generator::OnOff(of) => Some(&of.template),
             Generator::Reads(of) => Some(&of.template),
+            Generator::Job(of) => Some(&of.template),
         }
     }
 
@@ -107,6 +111,23 @@ impl TrafficPlan {
             Generator::AllToAll(all) => Box::new(all.source(seed, key)),
             Generator::OnOff(on_off) => Box::new(on_off.source(seed, key)),
             Generator::Reads(reads) => Box::new(reads.source(seed, key)),
+            Generator::Job(job) => Box::new(job.source(None)),
+        }
+    }
+
+    /// The job that it is, if it is one.
+    pub fn job(&self) -> Option<&Arc<JobPlan>> {
+        match &self.generator {
+            Generator::Job(job) => Some(job),
+            _ => None,
+        }
+    }
+
+    /// The same source, which writes down what its job does; `index` is its place among the scenario's traffic.
+    pub fn build_logged(&self, seed: u64, index: u32, log: &Arc<Mutex<JobLog>>) -> Box<dyn Source> {
+        match &self.generator {
+            Generator::Job(job) => Box::new(job.source(Some((index, Arc::clone(log))))),
+            _ => self.build(seed),
         }
     }
 }

@@ -5,13 +5,15 @@ use crate::Table;
 use crate::reader::Result;
 use crate::traffic::batch::Pairs;
 use crate::traffic::choose::{Lonely, Receivers};
+use xoff_fabric::servers::NIC_LAYER;
 
 /// The hosts that `key` selects, all if it is left out.
 pub fn hosts(table: &mut Table, scope: &Scope<'_>, key: &str) -> Result<Vec<u32>> {
     let hosts = match table.take_texts(key)? {
         Some(selectors) => scope.ctx.names.hosts(&selectors)?,
         None => {
-            table.record(key, "*");
+            // GPUs are hosts too, but speak only within their server.
+            table.record(key, if scope.ctx.servers.has_scale_up() { NIC_LAYER } else { "*" });
             scope.ctx.names.all_hosts()
         }
     };

@@ -1,10 +1,14 @@
 //! From a `[[traffic]]` table of a scenario to a [`TrafficPlan`].
 
 mod arrivals;
+mod chakra;
 mod hosts;
+mod job;
 mod kinds;
 mod list;
 mod pending;
+mod reach;
+mod seats;
 mod settings;
 mod sizes;
 #[cfg(test)]
@@ -35,6 +39,14 @@ pub const KINDS: &[(&str, &str)] = &[
     ("incast", "many senders answer one receiver at the same time"),
     ("on-off", "connections that are handed bytes in bursts"),
     ("synchronised-reads", "a client reads from all servers at once, block after block"),
+    ("all-reduce", "a job whose ranks add up a buffer, and all get the sum"),
+    ("reduce-scatter", "a job whose ranks add up a buffer, and each gets a part of the sum"),
+    ("all-gather", "a job whose ranks each send their part to all"),
+    ("broadcast", "a job whose first rank sends a buffer to all"),
+    ("reduce", "a job whose ranks add up a buffer for the first of them"),
+    ("pipeline", "a job whose ranks are stages that pass micro-batches on and gradients back"),
+    ("job", "a job of steps: computing and collectives, in any order"),
+    ("chakra", "a job that does what execution traces of its ranks tell"),
 ];
 
 /// Reads one table. Its keys are consumed, except those nobody knows: the caller's
@@ -50,13 +62,26 @@ pub fn read(table: &mut Table, ctx: &TrafficContext<'_>) -> Result<TrafficPlan> 
         "long-lived" => kinds::long_lived(table, &scope, &settings)?,
         "burst" => kinds::burst(table, &scope, &settings)?,
         "permutation" => kinds::permutation(table, &scope, &settings)?,
+        // A buffer makes it a collective: rounds wait for each other by what arrives, not by the clock.
+        "all-to-all" if table.has("bytes") => job::collective(table, &scope, &settings, kind)?,
         "all-to-all" => kinds::all_to_all(table, &scope, &settings)?,
         "poisson" => arrivals::poisson(table, &scope, &settings, false)?,
         "hotspot" => arrivals::poisson(table, &scope, &settings, true)?,
         "incast" => arrivals::incast(table, &scope, &settings)?,
         "on-off" => kinds::on_off(table, &scope, &settings)?,
-        _ => kinds::reads(table, &scope, &settings)?,
+        "synchronised-reads" => kinds::reads(table, &scope, &settings)?,
+        "pipeline" => job::pipeline(table, &scope, &settings)?,
+        "job" => job::steps(table, &scope, &settings)?,
+        "chakra" => chakra::chakra(table, &scope, &settings)?,
+        _ => job::collective(table, &scope, &settings, kind)?,
     };
+    if let Some((src, dst)) = reach::cut_off(&made.generator, ctx.pieces) {
+        let [src, dst] = [src, dst].map(|host| ctx.names.node_name(host));
+        let error = table.place().error(format!("no way leads from `{src}` to `{dst}`"));
+        return Err(error
+            .label("this traffic may go from the one to the other")
+            .help("GPUs of a server reach each other, ports of NICs those of their plane; select hosts that do"));
+    }
     Ok(TrafficPlan {
         name: settings.name,
         namesake: 0,

@@ -7,6 +7,7 @@ use crate::{Names, Source, tree};
 use std::path::{Path, PathBuf};
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::*;
+use xoff_fabric::servers::Servers;
 use xoff_fabric::traffic::{Action, FlowSpec};
 
 /// Three switches `s0`..`s2` in a row, four hosts on each.
@@ -56,8 +57,11 @@ fn read_from(text: &str, base: &Path) -> Result<(TrafficPlan, Recorder)> {
 fn read_entries(source: &Arc<Source>, entries: Vec<tree::Entry>, base: &Path) -> Result<(TrafficPlan, Recorder)> {
     let plan = network();
     let names = Names::new(&plan.nodes, &plan.links);
+    let servers = Servers::one_for_each_host(&plan.nodes);
     let context = TrafficContext {
         plan: &plan,
+        servers: &servers,
+        pieces: &xoff_fabric::pieces::pieces(&plan.nodes, &plan.links),
         names: &names,
         classes: &["data".to_owned(), "control".to_owned()],
         schemes: &["dcqcn".to_owned(), "none".to_owned(), "hpcc".to_owned(), "tcp-newreno".to_owned()],

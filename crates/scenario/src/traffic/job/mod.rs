@@ -1,0 +1,270 @@
+//! A training job: sends what its graph allows, on queue pairs between the hosts of its ranks.
+
+pub mod log;
+mod pairs;
+pub mod seats;
+#[cfg(test)]
+mod tests;
+
+use super::flow::Template;
+use log::{JobInterval, JobLog};
+use pairs::{Pairs, QueuePair};
+use seats::Seats;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use xoff_engine::{Span, Time};
+use xoff_fabric::traffic::{Action, FlowSpec, Source};
+use xoff_jobs::{Compiled, Interval, Job, Message, Runner};
+
+/// A job as read from a scenario.
+#[derive(Clone, Debug)]
+pub struct JobPlan {
+    /// What it does in one iteration.
+    pub dag: Arc<Compiled>,
+    /// How often it does that.
+    pub iterations: u32,
+    /// When it starts.
+    pub start: Time,
+    /// By rank, how much later than that it comes; empty if nobody is late.
+    pub late: Arc<[Span]>,
+    /// By rank, by how much its computing takes longer; empty if nobody is slow.
+    pub slow: Arc<[f64]>,
+    /// Where its ranks are.
+    pub(crate) seats: Arc<Seats>,
+    pub(crate) connections: Connections,
+    pub(crate) completion: Completion,
+    /// What software takes for a message before it is handed to the NIC.
+    pub(crate) overhead: Span,
+    pub(crate) template: Template,
+}
+
+/// What carries the messages of a lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Connections {
+    /// One queue pair for all of them, which keeps its rate and window.
+    Persistent,
+    /// A flow for each of them, which starts as flows do.
+    Fresh,
+}
+
+/// When a message is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Completion {
+    /// Its last byte has arrived.
+    Delivered,
+    /// Its sender knows.
+    Acknowledged,
+}
+
+impl JobPlan {
+    /// Its ranks by name.
+    pub fn rank_names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.seats.seats.iter().map(|seat| seat.name.as_str())
+    }
+
+    /// The server of a rank, by its place in the job.
+    pub fn server_of(&self, rank: u32) -> u32 {
+        self.seats.seats[rank as usize].server
+    }
+
+    pub(crate) fn source(&self, log: Option<(u32, Arc<Mutex<JobLog>>)>) -> JobSource {
+        let job = Job {
+            dag: Arc::clone(&self.dag),
+            iterations: self.iterations,
+            start: self.start,
+            late: self.late.to_vec(),
+            slow: self.slow.to_vec(),
+        };
+        JobSource {
+            runner: Runner::new(job),
+            pairs: Pairs::default(),
+            held: VecDeque::new(),
+            messages: Vec::new(),
+            intervals: Vec::new(),
+            due: None,
+            log,
+            of: self.clone(),
+        }
+    }
+}
+
+/// A job that runs.
+pub struct JobSource {
+    of: JobPlan,
+    runner: Runner,
+    pairs: Pairs,
+    /// Messages that software still works on. It takes the same time for each, so they leave as they came.
+    held: VecDeque<(Time, Message)>,
+    messages: Vec<Message>,
+    intervals: Vec<Interval>,
+    /// Something has happened at this instant.
+    due: Option<Time>,
+    log: Option<(u32, Arc<Mutex<JobLog>>)>,
+}
+
+impl JobSource {
+    /// Hands a message to the queue pair of its lane, which is opened for the first.
+    fn send(&mut self, message: Message, out: &mut Vec<Action>) {
+        if self.of.connections == Connections::Fresh {
+            let pair = self.pair(&message);
+            return self.open(pair, Some(message), out);
+        }
+        let bytes = message.bytes;
+        let handle = match self.pairs.of(&message) {
+            Some(handle) => handle,
+            None => {
+                let pair = self.pair(&message);
+                self.open(pair, None, out);
+                self.pairs.newest()
+            }
+        };
+        self.pairs[handle].under_way.push_back(message);
+        out.push(Action::Send { handle, bytes, message: message.id });
+    }
+
+    fn pair(&self, first: &Message) -> QueuePair {
+        let seats = &self.of.seats;
+        QueuePair::new(first, seats.ports(first.from, first.lane), seats.nics[0].len())
+    }
+
+    /// Starts a flow: for a lone message, or for all that follow on this lane.
+    fn open(&mut self, mut pair: QueuePair, lone: Option<Message>, out: &mut Vec<Action>) {
+        let (from, to, lane) = pair.ends;
+        // The reader has checked that every lane leads somewhere.
+        let Some((src, dst)) = self.of.seats.hosts(from, to, lane, pair.port) else { return };
+        pair.under_way.extend(lone);
+        let handle = self.pairs.open(pair, lone.is_none());
+        let spec = self.of.template.flow(handle, src, dst, lone.map(|message| message.bytes), 0);
+        let offered_bytes = if lone.is_none() { Some(0) } else { None };
+        out.push(Action::Start(FlowSpec { offered_bytes, ..spec }));
+    }
+
+    /// Queue pairs that have lost their way go on by the other port, and send again what has not arrived.
+    fn move_stranded(&mut self, out: &mut Vec<Action>) {
+        for handle in self.pairs.take_moving() {
+            let pair = &mut self.pairs[handle];
+            let unsent = std::mem::take(&mut pair.under_way);
+            let moved = pair.moved();
+            self.pairs.leave(handle);
+            out.push(Action::Stop { handle });
+            if self.of.connections == Connections::Fresh {
+                for message in unsent {
+                    self.open(moved.clone(), Some(message), out);
+                }
+                continue;
+            }
+            self.open(moved, None, out);
+            let handle = self.pairs.newest();
+            for message in unsent {
+                self.pairs[handle].under_way.push_back(message);
+                out.push(Action::Send { handle, bytes: message.bytes, message: message.id });
+            }
+        }
+    }
+
+    fn over(&mut self, now: Time, handle: u32) {
+        // A queue pair delivers in order.
+        if let Some(message) = self.pairs.arrived(handle) {
+            self.runner.delivered(now, message.id);
+            self.due = Some(now);
+        }
+    }
+
+    /// Writes down what is over; at the end of the run, also what is not.
+    fn note(&mut self) {
+        let Some((job, log)) = &self.log else { return };
+        self.runner.drain_intervals(&mut self.intervals);
+        if self.intervals.is_empty() {
+            return;
+        }
+        // Nobody else holds it while the world runs.
+        if let Ok(mut log) = log.lock() {
+            log.done.extend(self.intervals.drain(..).map(|interval| JobInterval::new(*job, interval)));
+        }
+    }
+
+    /// Ranks all of whose connections beyond their server have lost their way.
+    fn cut_off(&self) -> Vec<u32> {
+        self.pairs.cut_off()
+    }
+}
+
+impl Source for JobSource {
+    fn hears_deliveries(&self) -> bool {
+        true
+    }
+
+    fn next(&self) -> Option<Time> {
+        let held = self.held.front().map(|(at, _)| *at);
+        [self.due, held, self.runner.next()].into_iter().flatten().min()
+    }
+
+    fn act(&mut self, now: Time, out: &mut Vec<Action>) {
+        self.due = None;
+        self.move_stranded(out);
+        let mut messages = std::mem::take(&mut self.messages);
+        self.runner.advance(now, &mut messages);
+        for message in messages.drain(..) {
+            self.held.push_back((now.saturating_add(self.of.overhead), message));
+        }
+        self.messages = messages;
+        while let Some((_, message)) = self.held.front().copied().filter(|(at, _)| *at <= now) {
+            self.held.pop_front();
+            self.send(message, out);
+        }
+        self.note();
+        if self.runner.is_over() {
+            out.extend(self.pairs.close().into_iter().map(|handle| Action::Stop { handle }));
+        }
+    }
+
+    fn on_delivered(&mut self, now: Time, handle: u32, _message: u32) {
+        if self.of.completion == Completion::Delivered {
+            self.over(now, handle);
+        }
+    }
+
+    fn on_acknowledged(&mut self, now: Time, handle: u32, _message: u32) {
+        if self.of.completion == Completion::Acknowledged {
+            self.over(now, handle);
+        }
+    }
+
+    fn on_finished(&mut self, _now: Time, handle: u32) {
+        self.pairs.finished(handle);
+    }
+
+    fn on_stranded(&mut self, now: Time, handle: u32, cut: bool) {
+        if self.pairs.stranded(handle, cut) {
+            self.due = Some(now);
+        }
+    }
+
+    fn waits_for(&self) -> Vec<String> {
+        let name = |rank| self.of.seats.name(rank);
+        let mut lines = Vec::new();
+        let cut_off = self.cut_off();
+        if !cut_off.is_empty() {
+            const SHOWN: usize = 16;
+            let mut names: Vec<String> = cut_off.iter().take(SHOWN).map(|rank| name(*rank)).collect();
+            if cut_off.len() > SHOWN {
+                names.push(format!("and {} more", cut_off.len() - SHOWN));
+            }
+            lines.push(format!("cut off from the network: {}", names.join(", ")));
+        }
+        lines.extend(self.runner.waits_for(&name));
+        lines
+    }
+}
+
+impl Drop for JobSource {
+    /// A run that ends before the job does leaves what was begun.
+    fn drop(&mut self) {
+        let unfinished = self.runner.unfinished();
+        if let Some((job, log)) = &self.log
+            && let Ok(mut log) = log.lock()
+        {
+            log.done.extend(unfinished.into_iter().map(|interval| JobInterval::new(*job, interval)));
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The queue pairs of a job: which are open, what is under way on them, which have lost their way.
+
+use crate::traffic::flow::Handles;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::ops::{Index, IndexMut};
+use xoff_jobs::{Lane, Message, Via};
+
+/// A connection between two ranks.
+#[derive(Clone, Debug)]
+pub struct QueuePair {
+    /// From, to, and by which way.
+    pub ends: (u32, u32, Lane),
+    /// Of the NICs at both ends.
+    pub port: usize,
+    ports: usize,
+    /// Ports that were tried in vain since something arrived last.
+    tried: usize,
+    cut: bool,
+    /// Handed over and not over yet, oldest first.
+    pub under_way: VecDeque<Message>,
+}
+
+impl QueuePair {
+    /// The connections of a NIC with several ports are dealt out to them in turn: its channels (every `nics`-th is its
+    /// own), their queue pairs, and its peers.
+    pub fn new(first: &Message, ports: usize, nics: usize) -> QueuePair {
+        let lane = first.lane;
+        let channel = usize::from(lane.channel) / nics;
+        let port = (channel + usize::from(lane.queue_pair) + (first.from + first.to) as usize) % ports;
+        let ends = (first.from, first.to, lane);
+        QueuePair { ends, port, ports, tried: 0, cut: false, under_way: VecDeque::new() }
+    }
+
+    /// The same by the next port, with nothing under way.
+    pub fn moved(&self) -> QueuePair {
+        let port = (self.port + 1) % self.ports;
+        let (ports, tried) = (self.ports, self.tried + 1);
+        QueuePair { ends: self.ends, port, ports, tried, cut: false, under_way: VecDeque::new() }
+    }
+}
+
+/// All of them, by handle.
+#[derive(Debug, Default)]
+pub struct Pairs {
+    handles: Handles,
+    /// By handle; `None` once left: its flow may still be ending.
+    open: Vec<Option<QueuePair>>,
+    /// Those that stay open.
+    lasting: HashMap<(u32, u32, Lane), u32>,
+    newest: u32,
+    /// Have lost their way, and there is another port.
+    moving: BTreeSet<u32>,
+}
+
+impl Pairs {
+    /// The one that carries the messages of this lane.
+    pub fn of(&self, message: &Message) -> Option<u32> {
+        self.lasting.get(&(message.from, message.to, message.lane)).copied()
+    }
+
+    /// Adds one; its handle.
+    pub fn open(&mut self, pair: QueuePair, lasting: bool) -> u32 {
+        let handle = self.handles.take();
+        if lasting {
+            self.lasting.insert(pair.ends, handle);
+        }
+        let slots = self.open.len().max(handle as usize + 1);
+        self.open.resize(slots, None);
+        self.open[handle as usize] = Some(pair);
+        self.newest = handle;
+        handle
+    }
+
+    /// The one that was opened last.
+    pub fn newest(&self) -> u32 {
+        self.newest
+    }
+
+    /// Nothing more is expected of it.
+    pub fn leave(&mut self, handle: u32) {
+        self.open[handle as usize] = None;
+    }
+
+    /// Its flow has ended: the handle may be taken again.
+    pub fn finished(&mut self, handle: u32) {
+        self.leave(handle);
+        self.moving.remove(&handle);
+        self.handles.give(handle);
+    }
+
+    /// The oldest message on it is over.
+    pub fn arrived(&mut self, handle: u32) -> Option<Message> {
+        let pair = self.open.get_mut(handle as usize)?.as_mut()?;
+        pair.tried = 0;
+        pair.under_way.pop_front()
+    }
+
+    /// It has lost its way or has found it again; whether there is something to be done.
+    pub fn stranded(&mut self, handle: u32, cut: bool) -> bool {
+        let Some(pair) = self.open.get_mut(handle as usize).and_then(Option::as_mut) else { return false };
+        pair.cut = cut;
+        let moves = cut && pair.tried + 1 < pair.ports;
+        if moves {
+            self.moving.insert(handle);
+        } else {
+            self.moving.remove(&handle);
+        }
+        moves
+    }
+
+    /// Those that are to go on by another port, in the order of their handles.
+    pub fn take_moving(&mut self) -> BTreeSet<u32> {
+        std::mem::take(&mut self.moving)
+    }
+
+    /// Those that would stay open when all is over, in the order of their handles; once.
+    pub fn close(&mut self) -> Vec<u32> {
+        let mut open: Vec<u32> = std::mem::take(&mut self.lasting).into_values().collect();
+        open.sort_unstable();
+        open
+    }
+
+    /// Ranks whose every connection by a NIC has lost its way.
+    pub fn cut_off(&self) -> Vec<u32> {
+        let mut ways: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
+        for pair in self.open.iter().flatten().filter(|pair| pair.ends.2.via != Via::ScaleUp) {
+            for rank in [pair.ends.0, pair.ends.1] {
+                let (all, cut) = ways.entry(rank).or_default();
+                *all += 1;
+                *cut += u32::from(pair.cut);
+            }
+        }
+        ways.into_iter().filter(|(_, (all, cut))| all == cut).map(|(rank, _)| rank).collect()
+    }
+}
+
+impl Index<u32> for Pairs {
+    type Output = QueuePair;
+
+    fn index(&self, handle: u32) -> &QueuePair {
+        self.open[handle as usize].as_ref().expect("an open queue pair")
+    }
+}
+
+impl IndexMut<u32> for Pairs {
+    fn index_mut(&mut self, handle: u32) -> &mut QueuePair {
+        self.open[handle as usize].as_mut().expect("an open queue pair")
+    }
+}
