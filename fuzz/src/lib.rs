@@ -10,6 +10,7 @@ mod frames;
 mod imports;
 mod runs;
 mod scenarios;
+mod traces;
 
 /// A target's name and what it does with some bytes.
 pub type Target = (&'static str, fn(&[u8]) -> bool);
@@ -33,6 +34,7 @@ pub const TARGETS: &[Target] = &[
     ("tables", runs::tables),
     ("reference", runs::reference),
     ("frame", frames::frame),
+    ("chakra", traces::chakra),
 ];
 
 /// Runs one target.

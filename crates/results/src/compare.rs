@@ -1,11 +1,13 @@
 //! Several runs of the same traffic under different schemes, side by side.
 
 use super::columns::{Column, Entry, Marks, Percentile, Reading, differences, grid, needed};
+use super::finding;
 use super::grid::{Grid, left_out_note};
 use super::incident::EpisodeFlow;
+use super::jobs::rows::{CollectiveRow, JobRow};
 use super::summary::{Distribution, MeasuredRow, SourceFlows, Summary};
 use super::warnings;
-use xoff_scenario::number::{brief, brief_size, count, microseconds, percent_down, thousands};
+use xoff_scenario::number::{brief, brief_size, count, microseconds, percent, percent_down, thousands};
 use xoff_scenario::wrap::wrap;
 
 /// The tables of a comparison and what they need to be understood.
@@ -57,6 +59,9 @@ pub fn comparison(entries: &[Entry], skipped: &[Skipped]) -> Comparison {
     }
     let episode = is_episode(entries);
     let mut notes = if episode { episode_notes(entries) } else { general_notes(entries) };
+    if entries.len() > 1 && summaries(entries).all(|run| !run.jobs.is_empty()) {
+        notes.insert(0, finding::of_comparison(entries).text);
+    }
     notes.extend(marks.notes());
     if seeds > 1 {
         notes.push(format!("a ± b: mean over {seeds} seeds and half its 95 % confidence interval (Student's t)."));
@@ -107,6 +112,7 @@ fn is_episode(entries: &[Entry]) -> bool {
 pub(crate) fn sheets(entries: &[Entry]) -> Vec<Sheet> {
     let groups = if is_episode(entries) { episode_groups(entries) } else { network_groups(entries) };
     let mut sheets = vec![Sheet { title: String::new(), groups }];
+    sheets.extend(job_names(entries).into_iter().map(|(job, ranks)| job_sheet(entries, &job, ranks)));
     for (source, flows) in sources(entries) {
         sheets.push(source_sheet(entries, &source, flows));
         sheets.extend(size_sheet(entries, &source));
@@ -117,6 +123,51 @@ pub(crate) fn sheets(entries: &[Entry]) -> Vec<Sheet> {
     }
     sheets
 }
+
+/// The jobs, and how many ranks they have.
+fn job_names(entries: &[Entry]) -> Vec<(String, u32)> {
+    let mut found: Vec<(String, u32)> = Vec::new();
+    for job in summaries(entries).flat_map(|run| &run.jobs) {
+        if !found.iter().any(|(name, _)| *name == job.name) {
+            found.push((job.name.clone(), job.ranks));
+        }
+    }
+    found
+}
+
+/// One job: its time, what of it is exposed, and its collectives.
+fn job_sheet(entries: &[Entry], name: &str, ranks: u32) -> Sheet {
+    let column = |key: &str, title: &str, show, pick: fn(&JobRow) -> Reading| {
+        let job = name.to_owned();
+        let read =
+            move |run: &Summary| run.jobs.iter().find(|of| of.name == job).map_or_else(|| Reading::from(None), pick);
+        Column::new(format!("jobs.{name}.{key}"), title, show, read)
+    };
+    let times = vec![
+        column("jct_us", "time", microseconds, |job| Reading { instead: "not ended", ..job.jct_us.into() }),
+        column("compute_us", "compute", microseconds, |job| job.compute_us.into()).rank(2),
+        column("exposed_us", "exposed", microseconds, |job| job.exposed_us.into()),
+        column("exposed_share", "share", percent, |job| job.exposed_share.into()).rank(1),
+    ];
+    let first = summaries(entries).find_map(|run| run.jobs.iter().find(|job| job.name == name));
+    let collectives = first.map_or(&[][..], |job| &job.collectives[..]);
+    let bandwidth = |(place, of): (usize, &CollectiveRow)| {
+        let job = name.to_owned();
+        let read = move |run: &Summary| {
+            let found = run.jobs.iter().find(|of| of.name == job).and_then(|job| job.collectives.get(place));
+            found.and_then(|of| of.busbw_gb_per_s).into()
+        };
+        Column::new(format!("jobs.{name}.collectives.{}.busbw_gb_per_s", of.name), of.name.clone(), brief, read)
+    };
+    let moved = collectives.iter().enumerate().filter(|(_, of)| of.bytes > 0).take(COLLECTIVES_SHOWN);
+    let busbw: Vec<Column> = moved.map(bandwidth).collect();
+    let groups = vec![(String::new(), times), ("busbw, GB/s".to_owned(), busbw)];
+    let groups = groups.into_iter().filter(|(_, columns)| !columns.is_empty()).collect();
+    Sheet { title: format!("job {name}: {} ranks", thousands(u64::from(ranks))), groups }
+}
+
+/// Collectives of a job that have a column.
+const COLLECTIVES_SHOWN: usize = 4;
 
 /// The traffic sources with finite flows, and how many flows they have.
 fn sources(entries: &[Entry]) -> Vec<(String, u64)> {
@@ -218,6 +269,13 @@ fn pause_column() -> Column {
 /// For any scenario.
 fn network_groups(entries: &[Entry]) -> Vec<Group> {
     let mut groups = Vec::new();
+    if summaries(entries).any(|run| !run.jobs.is_empty()) {
+        let time = Column::new("job_time_us", "time", microseconds, |run| Reading {
+            instead: "not ended",
+            ..run.job_time_us.into()
+        });
+        groups.push(("jobs".to_owned(), vec![time]));
+    }
     if summaries(entries).any(|run| run.flows_total > run.flows_endless) {
         let done = Column::new("flows_completed", "done", percent_down, |run| {
             let flows = run.flows_total - run.flows_endless;
@@ -225,15 +283,18 @@ fn network_groups(entries: &[Entry]) -> Vec<Group> {
         });
         groups.push(("flows".to_owned(), vec![done]));
     }
-    if summaries(entries).any(|run| run.flows_endless > 0) {
+    if summaries(entries).any(|run| run.long_flows().next().is_some()) {
         let mean = Column::new("throughput.mean_gbps", "Gbps", brief, |run| {
-            let number: u64 = run.throughput.iter().map(|of| of.flows).sum();
-            let total: f64 = run.throughput.iter().map(|of| of.mean_gbps * of.flows as f64).sum();
+            let number: u64 = run.long_flows().map(|of| of.flows).sum();
+            let total: f64 = run.long_flows().map(|of| of.mean_gbps * of.flows as f64).sum();
             (number > 0).then(|| total / number as f64).into()
         });
-        let fairness = Column::new("throughput.fairness", "fairness", brief, |run| match &run.throughput[..] {
-            [one] if one.flows > 1 => one.fairness.into(),
-            _ => None.into(),
+        let fairness = Column::new("throughput.fairness", "fairness", brief, |run| {
+            let mut labels = run.long_flows();
+            match (labels.next(), labels.next()) {
+                (Some(one), None) if one.flows > 1 => one.fairness.into(),
+                _ => None.into(),
+            }
         });
         groups.push(("long flows".to_owned(), vec![mean, fairness]));
     }
@@ -254,9 +315,16 @@ fn general_notes(entries: &[Entry]) -> Vec<String> {
     if summaries(entries).any(|run| run.flows_total > run.flows_endless) {
         notes.push("done: finite flows that finished. slowdown: 1 is the flow alone on an idle network.".to_owned());
     }
-    if summaries(entries).any(|run| run.flows_endless > 0) {
+    if summaries(entries).any(|run| run.long_flows().next().is_some()) {
         notes
             .push("long flows: mean throughput of an endless flow, and Jain's index if all have one label.".to_owned());
+    }
+    if summaries(entries).any(|run| !run.jobs.is_empty()) {
+        notes.push(
+            "time: from a job's start to its end. compute, exposed: means over its ranks of the time in which each \
+             computes, and communicates without. busbw: as nccl-tests counts it."
+                .to_owned(),
+        );
     }
     notes.push(
         "goodput90: payload over time until 90 % of it had arrived, in Gbps, so that no straggler decides it. queue: \

@@ -3,6 +3,7 @@
 use crate::capture::{self, Origin};
 use crate::collect::Collected;
 use crate::files::scratch;
+use crate::jobs::gather::JobFacts;
 use crate::outcome::{Outcome, RunContext};
 use crate::reality::Reality;
 use crate::summary::MeasuredRow;
@@ -10,6 +11,7 @@ use crate::{RunWriter, warnings};
 use std::cell::RefCell;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 use xoff_fabric::activity::Activity;
 use xoff_fabric::capture::{Frame, RawFrame};
@@ -19,6 +21,7 @@ use xoff_run::drive::{Keep, Position, Sink, drive};
 use xoff_run::recorder::Recorder;
 use xoff_scenario::Loaded;
 use xoff_scenario::measure::recording::Response;
+use xoff_scenario::traffic::{JobInterval, TrafficPlan};
 
 /// Runs to the end. `out` is the directory to write; without one there is only the summary.
 pub fn execute(loaded: &Loaded, out: Option<&Path>, mut watch: impl FnMut(Position<'_>)) -> io::Result<Outcome> {
@@ -128,11 +131,29 @@ fn context<'a>(loaded: &'a Loaded, keeping: Keeping<'_>, origin: Origin) -> RunC
         },
         figures: loaded.output.figures,
         activity: loaded.output.activity,
+        jobs: jobs(loaded),
         live: origin == Origin::Live,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         disturbance: None,
         warnings: warnings::of_scenario(loaded),
     }
+}
+
+/// What is known of its jobs.
+fn jobs(loaded: &Loaded) -> Vec<JobFacts> {
+    let facts = |(source, traffic): (u32, &TrafficPlan)| {
+        let job = traffic.job()?;
+        Some(JobFacts {
+            source,
+            name: traffic.name.clone(),
+            graph: Arc::clone(&job.dag),
+            iterations: job.iterations,
+            start: job.start,
+            ranks: job.rank_names().map(str::to_owned).collect(),
+            servers: (0..job.dag.ranks()).map(|rank| job.server_of(rank)).collect(),
+        })
+    };
+    (0..).zip(&loaded.traffic).filter_map(facts).collect()
 }
 
 /// A run directory and the scenario's own measures, of the same run.
@@ -176,6 +197,10 @@ impl Sink for RunSinks<'_> {
     }
     fn responses(&mut self, responses: &[Response]) -> io::Result<()> {
         self.recorder.responses(responses)
+    }
+    fn intervals(&mut self, intervals: &[JobInterval]) -> io::Result<()> {
+        self.writer.intervals(intervals);
+        self.recorder.intervals(intervals)
     }
 }
 

@@ -20,14 +20,19 @@ pub fn explain(failure: &Failure, names: &Names) -> String {
                 list(cycle, names)
             )
         }
-        Failure::Stall { at, since, unfinished, blocked } => {
+        Failure::Stall { at, since, unfinished, stranded, blocked } => {
             let flows = if *unfinished == 1 { "1 flow is" } else { &format!("{} flows are", thousands(*unfinished)) };
             let queues = if blocked.is_empty() {
                 "  no queue holds a packet: senders wait for something that does not come\n".to_owned()
             } else {
                 list(blocked, names)
             };
-            format!("stall at {at}: nothing was delivered since {since} and {flows} unfinished\n{queues}")
+            let cut_off = match stranded {
+                0 => String::new(),
+                1 => "  1 of them has no route to its receiver: a link is down\n".to_owned(),
+                all => format!("  {} of them have no route to their receivers: links are down\n", thousands(*all)),
+            };
+            format!("stall at {at}: nothing was delivered since {since} and {flows} unfinished\n{cut_off}{queues}")
         }
         Failure::Memory { at, used_bytes, limit_bytes, held } => format!(
             "out of memory at {at}: {} in use, and the limit is {}\n{}\
@@ -46,6 +51,21 @@ pub fn explain(failure: &Failure, names: &Names) -> String {
             list_held(held, names)
         ),
     }
+}
+
+/// What traffic still waited for when the run ended; nothing if it did not.
+pub fn list_waits(waits: &[String]) -> String {
+    if waits.is_empty() {
+        return String::new();
+    }
+    let mut text = "the traffic waits for\n".to_owned();
+    for line in waits.iter().take(LISTED) {
+        text.push_str(&format!("  {line}\n"));
+    }
+    if waits.len() > LISTED {
+        text.push_str(&format!("  and {} more\n", waits.len() - LISTED));
+    }
+    text
 }
 
 /// What grew, by its greatest owner.
@@ -180,9 +200,25 @@ mod tests {
             at: Time::from_ms(9),
             since: Time::from_ms(4),
             unfinished: 1,
+            stranded: 0,
             blocked: vec![queue(8); 30],
         };
         let text = explain(&stall, &names());
         assert!(text.contains("1 flow is unfinished") && text.contains("and 10 more") && text.contains("since 4ms"));
+    }
+
+    #[test]
+    fn a_stall_says_who_is_cut_off_and_who_waits() {
+        let stall = |stranded| {
+            let (at, since) = (Time::from_ms(9), Time::from_ms(4));
+            explain(&Failure::Stall { at, since, unfinished: 1_200, stranded, blocked: Vec::new() }, &names())
+        };
+        assert!(!stall(0).contains("route"));
+        assert!(stall(1).contains("1 of them has no route to its receiver: a link is down"), "{}", stall(1));
+        assert!(stall(1_100).contains("1,100 of them have no route"), "{}", stall(1_100));
+        assert_eq!(list_waits(&[]), "");
+        let lines: Vec<String> = (0..22).map(|rank| format!("rank {rank}")).collect();
+        let text = list_waits(&lines);
+        assert!(text.starts_with("the traffic waits for\n  rank 0\n  rank 1\n") && text.ends_with("  and 2 more\n"));
     }
 }

@@ -5,8 +5,12 @@
 
 use super::columns::{Entry, Percentile, needed};
 use super::interval::Estimate;
+use super::jobs::rows::JobRow;
 use super::summary::{SourceFlows, Summary};
-use xoff_scenario::number::{brief, count, microseconds, thousands};
+use xoff_scenario::number::{brief, count, microseconds, percent, thousands};
+
+/// Jobs that the sentence of a run tells of.
+const JOBS_TOLD: usize = 3;
 
 /// Of one run.
 pub fn of_run(run: &Summary) -> String {
@@ -14,6 +18,7 @@ pub fn of_run(run: &Summary) -> String {
         return format!("The run failed: {}.", first_line(failure));
     }
     let mut parts = Vec::new();
+    parts.extend(job_times(run));
     parts.extend(kept(run));
     parts.extend(finished(run));
     parts.extend(slowest(run));
@@ -103,6 +108,22 @@ fn kept(run: &Summary) -> Option<String> {
     Some(format!("while the burst lasts, {} keeps {} of {} Gbps{back}", flow.name, brief(during), brief(before)))
 }
 
+/// What each job took, and how fast its largest collective was.
+fn job_times(run: &Summary) -> Vec<String> {
+    let of = |job: &JobRow| {
+        let Some(us) = job.jct_us else { return format!("job {} has not ended when the run does", job.name) };
+        let exposed = match job.exposed_share {
+            Some(share) if job.compute_us > 0.0 => format!(", {} of it exposed communication", percent(share)),
+            _ => String::new(),
+        };
+        let largest = job.collectives.iter().filter(|of| of.busbw_gb_per_s.is_some()).max_by_key(|of| of.bytes);
+        let speed = largest.and_then(|of| Some((of, of.busbw_gb_per_s?)));
+        let speed = speed.map_or_else(String::new, |(of, gb)| format!("; {} has {} GB/s busbw", of.name, brief(gb)));
+        format!("job {} takes {}{exposed}{speed}", job.name, microseconds(us))
+    };
+    run.jobs.iter().take(JOBS_TOLD).map(of).collect()
+}
+
 fn finished(run: &Summary) -> Option<String> {
     match (run.flows_total - run.flows_endless, run.flows_completed) {
         (0, _) => None,
@@ -125,8 +146,8 @@ fn long_flows(run: &Summary) -> Option<String> {
 }
 
 fn long_mean(run: &Summary) -> Option<f64> {
-    let flows: u64 = run.throughput.iter().map(|of| of.flows).sum();
-    let sum: f64 = run.throughput.iter().map(|of| of.mean_gbps * of.flows as f64).sum();
+    let flows: u64 = run.long_flows().map(|of| of.flows).sum();
+    let sum: f64 = run.long_flows().map(|of| of.mean_gbps * of.flows as f64).sum();
     (flows > 0).then(|| sum / flows as f64)
 }
 
@@ -172,18 +193,20 @@ impl Tail {
 struct Ranked<'a> {
     scheme: &'a str,
     value: Estimate,
+    /// How its numbers are written.
+    show: fn(f64) -> String,
 }
 
 impl Ranked<'_> {
     fn text(&self) -> String {
         match self.value.half_width {
-            Some(half) if half > 0.0 => format!("{} ± {}", brief(self.value.mean), brief(half)),
-            _ => brief(self.value.mean),
+            Some(half) if half > 0.0 => format!("{} ± {}", (self.show)(self.value.mean), (self.show)(half)),
+            _ => (self.show)(self.value.mean),
         }
     }
 
     fn ties(&self, other: &Ranked<'_>) -> bool {
-        brief(self.value.mean) == brief(other.value.mean)
+        (self.show)(self.value.mean) == (self.show)(other.value.mean)
     }
 
     fn overlaps(&self, other: &Ranked<'_>) -> bool {
@@ -196,7 +219,7 @@ impl Ranked<'_> {
 fn rank<'a>(entries: &[&'a Entry], read: impl Fn(&Summary) -> Option<f64>) -> Vec<Ranked<'a>> {
     let of = |entry: &&'a Entry| {
         let value = Estimate::of(&entry.summaries().filter_map(&read).collect::<Vec<_>>())?;
-        Some(Ranked { scheme: &entry.scheme, value })
+        Some(Ranked { scheme: &entry.scheme, value, show: brief })
     };
     let mut all: Vec<Ranked<'a>> = entries.iter().filter_map(of).collect();
     all.sort_by(|a, b| a.value.mean.total_cmp(&b.value.mean));
@@ -207,7 +230,12 @@ fn over_seeds(entry: &Entry) -> Vec<String> {
     let runs: Vec<&Summary> = entry.summaries().collect();
     let mut parts = Vec::new();
     let one = [entry];
-    if let Some((source, tail)) = largest(&runs).and_then(|of| Some((&of.source, Tail::of(of)?))) {
+    if runs.iter().any(|run| !run.jobs.is_empty()) {
+        let mut ranked = rank(&one, |run| run.job_time_us);
+        ranked.iter_mut().for_each(|of| of.show = microseconds);
+        let took = ranked.first().map(|of| format!("the jobs take {}", of.text()));
+        parts.push(took.unwrap_or_else(|| "the jobs do not end".to_owned()));
+    } else if let Some((source, tail)) = largest(&runs).and_then(|of| Some((&of.source, Tail::of(of)?))) {
         let ranked = rank(&one, |run| tail.read(of_source(run, source)?));
         parts.extend(ranked.first().map(|of| format!("the {} of {source} is {}", tail.name(), of.text())));
     } else {
@@ -229,6 +257,9 @@ fn side_by_side(entries: &[&Entry]) -> (Vec<String>, Option<String>) {
         && let Some(of) = burst(entries)
     {
         return (of, None);
+    }
+    if runs.iter().all(|run| !run.jobs.is_empty()) {
+        return (by_job_time(entries), None);
     }
     if let Some((source, tail)) = largest(&runs).and_then(|of| Some((of, Tail::of(of)?))) {
         return (by_tail(entries, source, tail), Some(source.source.clone()));
@@ -268,6 +299,29 @@ fn order(ranked: &[Ranked<'_>], worst: &str, seeds: usize) -> String {
         text.push_str(&format!("; {} has the {worst}, {}", last.scheme, last.text()));
     }
     text
+}
+
+/// Under which scheme the jobs are done first.
+fn by_job_time(entries: &[&Entry]) -> Vec<String> {
+    let mut ranked = rank(entries, |run| run.job_time_us);
+    ranked.iter_mut().for_each(|of| of.show = microseconds);
+    let late: Vec<&str> = entries
+        .iter()
+        .filter(|entry| entry.summaries().any(|run| run.job_time_us.is_none()))
+        .map(|entry| entry.scheme.as_str())
+        .collect();
+    let mut out = match &ranked[..] {
+        [] => vec!["No job ended under any scheme.".to_owned()],
+        [only] => vec![format!("Only under {} did the jobs end, after {}.", only.scheme, only.text())],
+        _ => {
+            let of = order(&ranked, "longest", entries[0].runs.len());
+            vec![format!("The shortest job time is {of}."), pauses(entries, ranked[0].scheme)]
+        }
+    };
+    if !late.is_empty() && !ranked.is_empty() {
+        out.push(format!("Under {} a job has not ended when the run does.", list(&late)));
+    }
+    out
 }
 
 /// Who has the shortest tail among the flows of the largest source.

@@ -1,12 +1,16 @@
 //! A small plan and plausible records, for tests of the results.
 
+use super::jobs::gather::JobFacts;
 use super::outcome::RunContext;
 use super::reality::{Clock, Frames, Ignored, Lateness, Reality, Slip, Verdict, Window};
+use std::sync::Arc;
 use std::time::Duration;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::*;
 use xoff_fabric::record::{ClassReport, Counters, FlowRecord, PauseRecord, PortReport};
+use xoff_jobs::{Activity, ActivityKind, Collective, Dag, Work};
 use xoff_run::RunEnd;
+use xoff_scenario::traffic::JobInterval;
 
 /// h0 and h1 on s0; r0 and r1 on s1; two parallel links between the switches.
 pub fn plan() -> Plan {
@@ -93,6 +97,7 @@ pub fn context(plan: &Plan) -> RunContext<'_> {
         flows: None,
         figures: false,
         activity: true,
+        jobs: Vec::new(),
         live: false,
         version: "0.1.0".into(),
         disturbance: None,
@@ -195,6 +200,7 @@ pub fn end(delivered_bytes: u64) -> RunEnd {
         failure: None,
         deadlock_at: None,
         storms: Vec::new(),
+        waits: Vec::new(),
         missed_frames: Vec::new(),
     }
 }
@@ -224,4 +230,43 @@ pub fn reality(slip: f64) -> Reality {
         verdict: Verdict::of(&slip, &lateness),
         windows: (1..=10).map(window).collect(),
     }
+}
+
+/// Ranks that compute, then sum up 8 MB, twice.
+pub fn job(ranks: u32) -> JobFacts {
+    let mut dag = Dag::new(ranks);
+    let (step, sum) = (dag.name("step"), dag.name("gradients"));
+    let all_reduce = ActivityKind::Collective(Collective::AllReduce);
+    for (kind, name, bytes) in [(ActivityKind::Compute, step, 0), (all_reduce, sum, 8_000_000)] {
+        for rank in 0..ranks {
+            let activity = dag.activity(Activity { rank, kind, name, group: name, bytes });
+            dag.op(activity, Work::Join);
+        }
+    }
+    JobFacts {
+        source: 1,
+        name: "train".into(),
+        graph: Arc::new(dag.compile()),
+        iterations: 2,
+        start: Time::from_us(100),
+        ranks: (0..ranks).map(|rank| format!("s0.g{rank}")).collect(),
+        servers: vec![0; ranks as usize],
+    }
+}
+
+/// Every rank computes for 300 us, the last one for 20 more; all are done `sum_us` after the first.
+pub fn job_intervals(ranks: u32, sum_us: u64, cut: bool) -> Vec<JobInterval> {
+    let mut all = Vec::new();
+    for iteration in 0..2u32 {
+        let at = 100 + u64::from(iteration) * (300 + sum_us);
+        for rank in 0..ranks {
+            let late = if rank + 1 == ranks { 20 } else { 0 };
+            let (begin, end) = (Time::from_us(at), Time::from_us(at + 300 + late));
+            all.push(JobInterval { job: 1, iteration, activity: rank, begin, end: Some(end) });
+            let done = Time::from_us(at + 300 + sum_us);
+            let done = (!cut || iteration == 0 || rank > 0).then_some(done);
+            all.push(JobInterval { job: 1, iteration, activity: ranks + rank, begin: end, end: done });
+        }
+    }
+    all
 }

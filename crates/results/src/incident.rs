@@ -71,7 +71,7 @@ pub struct EpisodeFlow {
 /// Something about a run or its scenario that may mislead.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Warning {
-    /// For programs: `timeouts-without-loss`, `marks-after-pause`, `tuned-for-slower-ports`, `few-flows`.
+    /// For programs: `timeouts-without-loss`, `marks-after-pause`, `tuned-for-slower-ports`, `few-flows`, `unended-traffic`.
     pub kind: String,
     /// A sentence without its full stop.
     pub what: String,

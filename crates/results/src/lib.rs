@@ -33,6 +33,7 @@ mod goodput;
 pub mod grid;
 mod incident;
 pub mod interval;
+pub mod jobs;
 pub mod live;
 #[cfg(test)]
 mod measure_tests;
@@ -110,7 +111,7 @@ pub fn describe_numbers(width: usize) -> String {
 }
 
 /// What a number means where its name does not say it all.
-pub const NUMBERS: [(&str, &str); 9] = [
+pub const NUMBERS: [(&str, &str); 10] = [
     (
         "goodput90_gbps",
         "Payload per time from the first start until 90 % of all delivered payload had arrived, each flow's taken as \
@@ -138,6 +139,12 @@ pub const NUMBERS: [(&str, &str); 9] = [
          seeds have the number. Seed k of --seeds N is the first seed plus k - 1.",
     ),
     ("differences", "The same for the number less that of the first scheme under the same seed."),
+    (
+        "jobs",
+        "Training jobs: completion time, means over the ranks of computing, communication and what of it is exposed (the \
+         same rank does not compute), and collectives with the bandwidths of nccl-tests in 10^9 bytes per second. \
+         `job_time_us` is from the first start to the last end.",
+    ),
     (
         "reality",
         "Of a run on real packets: slip, lateness and their bounds, frames that the kernel lost, and whether the machine \

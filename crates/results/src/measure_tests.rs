@@ -641,3 +641,51 @@ fn tables_of_another_document_are_read_against_any_run() {
     assert_eq!(names("main"), ["a"]);
     assert_eq!(names("other"), ["a", "b"]);
 }
+
+#[test]
+fn jobs_are_timed_and_their_collectives_measured() {
+    let scenario = |more: &str| {
+        let text = format!(
+            "[topology]\nkind = \"star\"\nhosts = 4\nrate = \"100Gbps\"\n[scheme]\nname = \"none\"\n{more}\n\
+             [[traffic]]\nkind = \"all-reduce\"\nname = \"sums\"\nbytes = \"1MB\"\n\
+             [[traffic]]\nkind = \"all-gather\"\nname = \"parts\"\nbytes = \"1MB\"\nstart = \"1ms\"\ncompute = \"50us\"\n"
+        );
+        Scenario::from_text("t", text, Path::new(".")).load(&Options::default()).map_err(|errors| errors[0].to_string())
+    };
+    let rows = [
+        "metric = \"jct\"\nunit = \"us\"\njobs = \"sums\"",
+        "metric = \"exposed\"\nunit = \"us\"\njobs = \"sums\"",
+        "metric = \"algbw\"\ncollectives = \"all-reduce\"",
+        "metric = \"busbw\"\ncollectives = \"all-reduce\"\nstat = \"max\"",
+        "metric = \"jct\"\nunit = \"us\"\njobs = \"parts\"",
+        "metric = \"exposed\"\nunit = \"us\"\njobs = \"parts\"",
+        "metric = \"busbw\"\ncollectives = \"all-gather\"",
+        "metric = \"jct\"\nunit = \"us\"",
+    ];
+    let measures: String =
+        rows.iter().enumerate().map(|(index, row)| format!("[[measure]]\nname = \"m{index}\"\n{row}\n")).collect();
+    let loaded = scenario(&measures).unwrap();
+    let recording = record(&loaded, &loaded.measures, |_| {}).unwrap();
+    let measured = loaded.measures.take(&loaded.plan, &recording);
+    let m: Vec<f64> = (0..rows.len()).map(|index| measured.numbers[&format!("m{index}")]).collect();
+    assert_eq!(measured.numbers.len(), rows.len());
+    assert_eq!(loaded.measures.units()["m2"], "GB/s");
+    // One collective takes all of the job, or what is left of it after 50 us of computing.
+    agree(&[m[2] * m[0] * 1e3, m[3]], &[1e6, 1.5 * m[2]]);
+    agree(&[m[6] * (m[4] - 50.0) * 1e3, m[7]], &[0.75e6, m[0].max(m[4])]);
+    // All of it is exposed; some ranks end a little before the last.
+    assert!(m[1] <= m[0] && m[1] > 0.999 * m[0] && m[5] <= m[4] - 50.0 && m[5] > 0.999 * (m[4] - 50.0), "{m:?}");
+    // Nobody is faster than its link: 12.5 GB/s with headers.
+    assert!(m[3] < 12.5 && m[3] > 5.0 && m[6] < 12.5, "{m:?}");
+
+    let refused = |row: &str| scenario(&format!("[[measure]]\nname = \"m\"\n{row}\n")).map(|_| ()).unwrap_err();
+    assert!(refused("metric = \"jct\"\nunit = \"us\"\njobs = \"sum\"").contains("no job is called `sum`"));
+    assert!(refused("metric = \"busbw\"\ncollectives = \"reduce\"").contains("no collective is called `reduce`"));
+    assert!(refused("metric = \"busbw\"\nunit = \"Gbps\"").contains("unit"));
+    let none = load("[[measure]]\nname = \"m\"\nmetric = \"jct\"\nunit = \"us\"\n").map(|_| ()).unwrap_err();
+    assert!(none.contains("the scenario has no training job"), "{none}");
+    // One that the run's end cuts off never ends.
+    let short = scenario(&format!("[run]\nstop = \"5us\"\n{measures}")).unwrap();
+    let recording = record(&short, &short.measures, |_| {}).unwrap();
+    assert_eq!(short.measures.take(&short.plan, &recording).numbers["m0"], f64::INFINITY);
+}

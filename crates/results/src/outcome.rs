@@ -2,6 +2,8 @@
 
 use super::curves::Curves;
 use super::incident::Warning;
+use super::jobs::gather::JobFacts;
+use super::jobs::timeline::Timeline;
 use super::summary::Summary;
 use std::path::PathBuf;
 use xoff_engine::Time;
@@ -35,6 +37,8 @@ pub struct RunContext<'a> {
     pub(crate) figures: bool,
     /// Tables of what ports and flows did, window by window.
     pub(crate) activity: bool,
+    /// Its training jobs.
+    pub(crate) jobs: Vec<JobFacts>,
     /// The run is on real packets, and has a table of its own.
     pub(crate) live: bool,
     pub(crate) version: String,
@@ -52,6 +56,8 @@ pub struct Outcome {
     /// Why it ended early, as data.
     pub failure: Option<Failure>,
     pub(crate) curves: Curves,
+    /// What the ranks of its jobs did.
+    pub(crate) timelines: Vec<Timeline>,
     /// The resolved scenario.
     pub(crate) scenario: String,
     /// The directory, if one was asked for.

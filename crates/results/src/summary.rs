@@ -1,6 +1,7 @@
 //! What a run came to, in one value: printed as tables, written as JSON, compared with others.
 
 use super::incident::{Disruption, Episode, Warning};
+use super::jobs::rows::JobRow;
 use super::reality::Reality;
 use serde::{Deserialize, Serialize};
 use xoff_fabric::plan::Plan;
@@ -43,6 +44,13 @@ pub struct Summary {
     pub goodput90_gbps: f64,
     /// All payload over the simulated time: the last flow decides it.
     pub goodput_to_end_gbps: f64,
+
+    /// Training jobs, in the order of their tables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobRow>,
+    /// From the first start of a job to the last end; `None` without jobs, or if one did not end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job_time_us: Option<f64>,
 
     /// Data packets that left their senders, retransmissions included.
     pub packets_sent: u64,
@@ -142,6 +150,9 @@ pub struct Summary {
 
     /// What must be so in every run.
     pub checks: Vec<Check>,
+    /// What its traffic still waited for when it ended, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits_for: Vec<String>,
     /// Why the run ended early, in words.
     pub failure: Option<String>,
 }
@@ -407,6 +418,11 @@ impl Summary {
         let broken = self.checks.iter().filter(|check| !check.held && !check.allowed);
         let failed: Vec<String> = broken.map(|check| format!("not so: {} ({})", check.name, check.detail)).collect();
         (!failed.is_empty()).then(|| failed.join("; "))
+    }
+
+    /// Throughput of the endless flows that are traffic of their own: queue pairs of jobs are not.
+    pub(crate) fn long_flows(&self) -> impl Iterator<Item = &Throughput> {
+        self.throughput.iter().filter(|of| !self.jobs.iter().any(|job| job.name == of.label))
     }
 
     /// Every check held and nothing failed.

@@ -193,5 +193,96 @@ pub(crate) static LIVE: Table = Table {
     ],
 };
 
+pub(crate) static JOBS: Table = Table {
+    name: "jobs",
+    meaning: "one row per training job, where the scenario has one",
+    columns: &[
+        text("job", "Name of its [[traffic]] table."),
+        integer("ranks", "", "GPUs that take part."),
+        integer("iterations", "", "How often it was to do what it does."),
+        real("start_us", "us", "When it started."),
+        maybe(real("end_us", "us", "When its last activity was over; empty if it did not end within the run.")),
+        maybe(real("jct_us", "us", "Job completion time: from start_us to end_us.")),
+        real("compute_us", "us", "Time in which a rank computed, the mean over the ranks."),
+        real("communication_us", "us", "Time in which a rank took part in collectives and messages, likewise."),
+        real("exposed_us", "us", "Of that, the time in which the same rank did not compute, likewise."),
+        maybe(real("exposed_share", "1", "exposed_us over jct_us.")),
+        text("state", "'finished' or 'unfinished'."),
+    ],
+};
+
+pub(crate) static COLLECTIVES: Table = Table {
+    name: "collectives",
+    meaning: "one row per collective, or message from rank to rank, of every iteration of every job, by begin",
+    columns: &[
+        text("job", "The job, as in jobs.parquet."),
+        integer("iteration", "", "From zero."),
+        text("name", "What the job calls it."),
+        text(
+            "kind",
+            "all-reduce, all-gather, reduce-scatter, all-to-all, broadcast, reduce, barrier or point-to-point.",
+        ),
+        integer("ranks", "", "How many take part."),
+        integer("size_bytes", "bytes", "Size as nccl-tests defines it: of the whole buffer."),
+        real("begin_us", "us", "When the first rank began."),
+        maybe(real("end_us", "us", "When the last rank was done; empty if one was not.")),
+        maybe(real("time_us", "us", "From begin_us to end_us.")),
+        maybe(real(
+            "algbw_gb_per_s",
+            "GB/s",
+            "Algorithm bandwidth: size_bytes over time_us, in 10^9 bytes per second.",
+        )),
+        maybe(real("busbw_gb_per_s", "GB/s", "Bus bandwidth: algorithm bandwidth times the factor of nccl-tests.")),
+        integer("slowest_rank", "", "The rank that was done last, or one that was not."),
+        text("slowest", "Its name."),
+    ],
+};
+
+pub(crate) static RANKS: Table = Table {
+    name: "ranks",
+    meaning: "one row per iteration and rank of every job: what it spent its time on",
+    columns: &[
+        text("job", "The job, as in jobs.parquet."),
+        integer("iteration", "", "From zero."),
+        integer("rank", "", "From zero."),
+        text("name", "The rank's GPU or host."),
+        maybe(integer("server", "", "Its server, by its place in the job.")),
+        real("begin_us", "us", "When its first activity began."),
+        real("end_us", "us", "When its last was over, or the run was."),
+        real("compute_us", "us", "Time in which it computed."),
+        real("communication_us", "us", "Time in which it took part in collectives and messages."),
+        real("exposed_us", "us", "Of that, the time in which it did not compute."),
+        real("idle_us", "us", "Time between begin_us and end_us in which it did neither."),
+    ],
+};
+
+pub(crate) static ACTIVITIES: Table = Table {
+    name: "activities",
+    meaning: "one row per activity of a rank of a job, in the order in which they ended (unfinished ones last)",
+    columns: &[
+        text("job", "The job, as in jobs.parquet."),
+        integer("iteration", "", "From zero."),
+        integer("rank", "", "From zero."),
+        text("rank_name", "The rank's GPU or host."),
+        text("name", "What the job calls it."),
+        text("kind", "'compute', or as in collectives.parquet."),
+        real("begin_us", "us", "When the first of its operations began."),
+        maybe(real("end_us", "us", "When the last was over; empty if the run ended before.")),
+    ],
+};
+
 /// Every table, in the order in which the dictionary lists them.
-pub static ALL: &[&Table] = &[&FLOWS, &SERIES, &PAUSES, &PFC, &PORTS, &PORT_ACTIVITY, &FLOW_ACTIVITY, &LIVE];
+pub static ALL: &[&Table] = &[
+    &FLOWS,
+    &SERIES,
+    &PAUSES,
+    &PFC,
+    &PORTS,
+    &PORT_ACTIVITY,
+    &FLOW_ACTIVITY,
+    &LIVE,
+    &JOBS,
+    &COLLECTIVES,
+    &RANKS,
+    &ACTIVITIES,
+];

@@ -110,6 +110,8 @@ impl Tally {
             throughput: self.throughput(labels, end.sim_end),
             goodput90_gbps: goodput(self.deliveries(end.sim_end)).unwrap_or(0.0) / 1e9,
             goodput_to_end_gbps: if seconds > 0.0 { self.delivered_bytes as f64 * 8.0 / seconds / 1e9 } else { 0.0 },
+            jobs: Vec::new(),
+            job_time_us: None,
             packets_sent: c.data_packets_sent,
             packets_delivered: c.data_packets_delivered,
             packets_retransmitted: c.data_packets_retransmitted,
@@ -150,6 +152,7 @@ impl Tally {
             windows: end.windows,
             peak_rss_bytes: end.peak_rss,
             checks: self.checks(end),
+            waits_for: end.waits.clone(),
             failure,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::columns::{Percentile, needed, percentile_note, percentile_text};
 use super::grid::{Grid, left_out_note};
+use super::jobs::rows::CollectiveRow;
 use super::summary::{Distribution, SizeClass, SourceFlows, Summary};
 use xoff_scenario::number::{brief, brief_or_dash, bytes, microseconds, percent, thousands};
 use xoff_scenario::wrap;
@@ -119,6 +120,8 @@ pub(crate) fn sections(summary: &Summary) -> Vec<Section> {
         by_size(summary, "slowdown (1 = as fast as on an idle network)", |class| class.slowdown, summary.slowdown),
         by_source(summary, "flow completion time by traffic source, us", |of| of.fct_us),
         by_source(summary, "slowdown by traffic source", |of| of.slowdown),
+        jobs(summary),
+        collectives(summary),
         throughput(summary),
         episode(summary),
         disruptions(summary),
@@ -175,9 +178,60 @@ fn distribution_row(grid: &mut Grid, name: &str, (flows, completed): (u64, u64),
     grid.row(cells);
 }
 
+fn jobs(summary: &Summary) -> Section {
+    let head = ["job", "ranks", "iterations", "time", "compute", "exposed", "share", "state"];
+    let mut grid = Grid::new(head);
+    grid.ranks = vec![0, 0, 1, 0, 2];
+    for of in &summary.jobs {
+        grid.row([
+            of.name.clone(),
+            thousands(u64::from(of.ranks)),
+            thousands(u64::from(of.iterations)),
+            of.jct_us.map_or_else(|| "-".to_owned(), microseconds),
+            microseconds(of.compute_us),
+            microseconds(of.exposed_us),
+            of.exposed_share.map_or_else(|| "-".to_owned(), percent),
+            if of.finished() { "finished" } else { "unfinished" }.to_owned(),
+        ]);
+    }
+    Section { title: "jobs: completion time; per rank, computing and exposed communication".into(), grid }
+}
+
+/// Rows of the table of collectives; a trace may name thousands.
+const COLLECTIVES_SHOWN: usize = 12;
+
+fn collectives(summary: &Summary) -> Section {
+    let head = ["collective", "kind", "ranks", "size", "number", "mean time", "algbw, GB/s", "busbw", "slowest rank"];
+    let mut grid = Grid::new(head).left(&[1, 8]);
+    grid.ranks = vec![0, 3, 0, 0, 2, 0, 1];
+    let all: Vec<&CollectiveRow> = summary.jobs.iter().flat_map(|job| &job.collectives).collect();
+    for of in all.iter().take(COLLECTIVES_SHOWN) {
+        let number = match of.unfinished {
+            0 => thousands(of.completed),
+            left => format!("{} of {}", thousands(of.completed), thousands(of.completed + left)),
+        };
+        grid.row([
+            of.name.clone(),
+            of.kind.clone(),
+            thousands(u64::from(of.ranks)),
+            bytes(of.bytes),
+            number,
+            of.time_us.map_or_else(|| "-".to_owned(), microseconds),
+            brief_or_dash(of.algbw_gb_per_s),
+            brief_or_dash(of.busbw_gb_per_s),
+            of.slowest.clone(),
+        ]);
+    }
+    let more = match all.len().saturating_sub(COLLECTIVES_SHOWN) {
+        0 => String::new(),
+        more => format!(" (the first {COLLECTIVES_SHOWN}; {} more are in run.json)", thousands(more as u64)),
+    };
+    Section { title: format!("collectives, with bandwidths as nccl-tests counts them{more}"), grid }
+}
+
 fn throughput(summary: &Summary) -> Section {
     let mut grid = Grid::new(["long flows", "number", "mean Gbps", "least", "most", "fairness (Jain)"]);
-    for of in &summary.throughput {
+    for of in summary.long_flows() {
         let fairness = if of.flows > 1 { brief_or_dash(of.fairness) } else { "-".to_owned() };
         grid.row([
             of.label.clone(),

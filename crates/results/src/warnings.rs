@@ -130,6 +130,18 @@ pub fn few_flows(slowdown: &Distribution) -> Option<Warning> {
     Some(Warning::new("few-flows", what, remedy, &[("flows", flows as f64)]))
 }
 
+/// Traffic that had not come to its end when the run stopped.
+pub fn unended(waits: &[String]) -> Option<Warning> {
+    let (first, more) = waits.split_first()?;
+    let more = match more.len() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let what = format!("when the run stopped, its traffic still waited for {first}{more}");
+    let numbers = [("waits", waits.len() as f64)];
+    Some(Warning::new("unended-traffic", what, "Let it run longer, by [run] stop".to_owned(), &numbers))
+}
+
 /// Gathers flows whose timer ran out although nothing of theirs was lost.
 pub struct Timeouts {
     ack_every: u32,
@@ -311,6 +323,15 @@ mod tests {
         let of = |count| few_flows(&Distribution { count, ..Distribution::default() });
         assert_eq!((of(0), of(100)), (None, None));
         assert!(of(99).unwrap().what.contains("99 finished flows is the slowest"));
+    }
+
+    #[test]
+    fn traffic_that_did_not_end_is_told() {
+        assert_eq!(unended(&[]), None);
+        let of =
+            |lines: &[&str]| unended(&lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>()).unwrap().what;
+        assert!(of(&["rank 3"]).ends_with("still waited for rank 3"));
+        assert!(of(&["rank 3", "rank 4", "rank 5"]).ends_with("still waited for rank 3, and 2 more"));
     }
 
     #[test]

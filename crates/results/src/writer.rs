@@ -8,6 +8,8 @@ use super::episode::{self, PauseLog};
 use super::failure;
 use super::figures;
 use super::incident::Warning;
+use super::jobs::gather::{JobTables, Jobs};
+use super::jobs::rows;
 use super::names::{Names, label_name};
 use super::outcome::{Outcome, RunContext};
 use super::reality::Reality;
@@ -26,6 +28,7 @@ use xoff_fabric::plan::{Fault, RunSettings, peer};
 use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_run::RunEnd;
 use xoff_scenario::measure::probe::facts;
+use xoff_scenario::traffic::JobInterval;
 
 /// Takes records as they come; memory does not grow with samples or pauses.
 pub struct RunWriter {
@@ -50,6 +53,7 @@ pub struct RunWriter {
     measures: Vec<MeasuredRow>,
     captures: Vec<CaptureRow>,
     reality: Option<Reality>,
+    jobs: Jobs,
     /// What else of the plan the summary needs.
     faults: Vec<Fault>,
     run: RunSettings,
@@ -69,6 +73,7 @@ struct Tables {
     ports: RowSink,
     activity: Option<Windows>,
     live: Option<RowSink>,
+    jobs: Option<JobTables>,
 }
 
 /// What ports and flows did, window by window.
@@ -98,6 +103,7 @@ impl Tables {
             ports: RowSink::create(&tables::PORTS, &to)?,
             activity: (context.activity && context.flows.is_none()).then(|| Windows::create(&to)).transpose()?,
             live: (context.live && context.flows.is_none()).then(|| RowSink::create(&tables::LIVE, &to)).transpose()?,
+            jobs: (!context.jobs.is_empty() && context.flows.is_none()).then(|| JobTables::create(&to)).transpose()?,
         })
     }
 
@@ -107,7 +113,8 @@ impl Tables {
             .into_iter()
             .chain(self.pfc)
             .chain(activity)
-            .chain(self.live);
+            .chain(self.live)
+            .chain(self.jobs.into_iter().flat_map(JobTables::sinks));
         sinks.filter_map(|sink| sink.finish().transpose()).collect()
     }
 }
@@ -181,6 +188,7 @@ impl RunWriter {
             measures: Vec::new(),
             captures: Vec::new(),
             reality: None,
+            jobs: Jobs::new(&context.jobs),
             faults: context.plan.faults.clone(),
             run: context.plan.run.clone(),
             flows_alone: context.flows.is_some(),
@@ -335,6 +343,11 @@ impl RunWriter {
         tables.map_or(Ok(()), |tables| tables.write(activity, &self.names))
     }
 
+    /// What jobs did.
+    pub(crate) fn intervals(&mut self, intervals: &[JobInterval]) {
+        self.jobs.intervals(intervals);
+    }
+
     /// What the scenario's own measures gave, and what became of its captures.
     pub fn taken(&mut self, measures: Vec<MeasuredRow>, captures: Vec<CaptureRow>) {
         (self.measures, self.captures) = (measures, captures);
@@ -364,7 +377,8 @@ impl RunWriter {
         for flow in std::mem::take(&mut self.unfinished) {
             self.write_flow(&flow, end.sim_end)?;
         }
-        let explained = end.failure.as_ref().map(|failure| failure::explain(failure, &self.names));
+        let explain = |failure| failure::explain(failure, &self.names) + &failure::list_waits(&end.waits);
+        let explained = end.failure.as_ref().map(explain);
         let scheme = self.schemes.join("+");
         let identity = (self.version.as_str(), self.name.as_str(), scheme.as_str(), self.seed);
         let mut summary = self.tally.summary(identity, (&self.labels, &self.sources), &self.names, &end, explained);
@@ -382,9 +396,18 @@ impl RunWriter {
         summary.reality = self.reality.take();
         summary.episode = episode::find(&self.tally, &self.keeper, &self.pause_log, &setting);
         self.judge(&mut summary, &end);
+        let jobs = self.jobs.finish(end.sim_end, self.tables.as_mut().and_then(|tables| tables.jobs.as_mut()))?;
+        summary.job_time_us = rows::time_us(&jobs.rows);
+        summary.jobs = jobs.rows;
         let curves = self.keeper.curves(&self.names, &self.labels);
-        let mut outcome =
-            Outcome { summary, failure: end.failure.clone(), curves, scenario: self.scenario, directory: None };
+        let mut outcome = Outcome {
+            summary,
+            failure: end.failure.clone(),
+            curves,
+            timelines: jobs.timelines,
+            scenario: self.scenario,
+            directory: None,
+        };
         let collected = match self.tables {
             Some(mut tables) => {
                 write_ports(&mut tables.ports, &self.names, &end)?;
@@ -437,6 +460,7 @@ impl RunWriter {
         summary.warnings.clone_from(&self.warnings);
         summary.warnings.extend(self.timeouts.warning(&self.names, &self.labels));
         summary.warnings.extend(warnings::few_flows(&summary.slowdown));
+        summary.warnings.extend(warnings::unended(&end.waits).filter(|_| end.failure.is_none()));
     }
 }
 
@@ -493,8 +517,11 @@ mod tests {
     /// `figures` only once: drawing is the slow part.
     fn run(out: Option<&Path>, figures: bool) -> Outcome {
         let plan = fixture::plan();
-        let mut writer =
-            RunWriter::create(out, &RunContext { figures, live: true, ..fixture::context(&plan) }).unwrap();
+        let mut writer = RunWriter::create(
+            out,
+            &RunContext { figures, live: true, jobs: vec![fixture::job(2)], ..fixture::context(&plan) },
+        )
+        .unwrap();
         let flows: Vec<FlowRecord> =
             (1..50).map(|i| fixture::flow(i, 1_000 * u64::from(i), 2_000, 20 + u64::from(i))).collect();
         writer.flows(&flows).unwrap();
@@ -515,6 +542,7 @@ mod tests {
         let frame = PfcRecord { at: Time::from_us(2_101), port: 0, class: 0, pause: true };
         writer.pfc_frames(&[frame, PfcRecord { port: 4, pause: false, ..frame }]).unwrap();
         writer.flows(&[fixture::endless(0, 25_000_000)]).unwrap();
+        writer.intervals(&fixture::job_intervals(2, 100, false));
         writer.reality(fixture::reality(0.005)).unwrap();
         let delivered = flows.iter().map(|f| f.delivered_bytes).sum::<u64>() + 25_000_000;
         writer.finish(fixture::end(delivered)).unwrap()
@@ -560,6 +588,15 @@ mod tests {
         let live = fs::read_to_string(out.join("live.csv")).unwrap();
         assert!(live.contains("\n1000,1,0.005,,,100\n2000,2,0.005,900,4000,200\n"), "{live}");
         assert_eq!(read(&out.join("live.parquet")).num_rows(), 10);
+
+        let jobs = fs::read_to_string(out.join("jobs.csv")).unwrap();
+        assert!(jobs.ends_with("\ntrain,2,2,100,900,800,620,180,180,0.225,finished\n"), "{jobs}");
+        let collectives = fs::read_to_string(out.join("collectives.csv")).unwrap();
+        let first = "\ntrain,0,gradients,all-reduce,2,8000000,400,500,100,80,80,0,s0.g0\n";
+        assert!(collectives.contains(first), "{collectives}");
+        let ranks = fs::read_to_string(out.join("ranks.csv")).unwrap();
+        assert!(ranks.contains("\ntrain,1,1,s0.g1,0,500,900,320,80,80,0\n"), "{ranks}");
+        assert_eq!(read(&out.join("activities.parquet")).num_rows(), 8);
 
         let csv = fs::read_to_string(out.join("flows.csv")).unwrap();
         assert!(csv.starts_with("flow_id,source,number,label,"));

@@ -114,7 +114,7 @@ fn is_held(frame: &Frame, bytes: &[u8], seen: &Seen, scheme: &Any, loaded: &Load
 fn is_data(data: &Data, roce: &Roce, bytes: &[u8]) {
     assert_eq!(near(roce.psn, data.psn.saturating_sub(1000)), data.psn);
     let RoceKind::Data { first, last, ack_request, .. } = roce.what else { panic!("{roce:?}") };
-    assert_eq!((first, last, ack_request), (data.psn == 0, data.total == Some(data.psn + 1), data.asks_ack));
+    assert_eq!((first, last, ack_request), (data.psn == data.begin, data.total == Some(data.psn + 1), data.asks_ack));
     let Some(stack) = &data.int else {
         let stamped = data.format.data_bytes >= 8;
         assert_eq!(stamp_of(bytes, roce).map(|at| at.ps() / 1000), stamped.then(|| data.sent_at.ps() / 1000));

@@ -48,6 +48,7 @@ pub fn of_network(summary: &Summary) -> Vec<Number> {
         to.real(within("max_gbps"), "Gbps", Some(of.max_gbps));
         to.real(within("fairness"), "1", of.fairness);
     }
+    jobs(&mut to, summary);
     to.real("goodput90_gbps", "Gbps", Some(summary.goodput90_gbps));
     to.real("goodput_to_end_gbps", "Gbps", Some(summary.goodput_to_end_gbps));
     counters(&mut to, summary);
@@ -60,6 +61,26 @@ pub fn of_network(summary: &Summary) -> Vec<Number> {
         }
     }
     to.0
+}
+
+fn jobs(to: &mut Flat, summary: &Summary) {
+    if !summary.jobs.is_empty() {
+        to.real("job_time_us", "us", summary.job_time_us);
+    }
+    for job in &summary.jobs {
+        let within = |name: &str| format!("jobs.{}.{name}", job.name);
+        to.real(within("jct_us"), "us", job.jct_us);
+        to.real(within("compute_us"), "us", Some(job.compute_us));
+        to.real(within("communication_us"), "us", Some(job.communication_us));
+        to.real(within("exposed_us"), "us", Some(job.exposed_us));
+        to.real(within("exposed_share"), "1", job.exposed_share);
+        for of in &job.collectives {
+            let within = |name: &str| within(&format!("collectives.{}.{name}", of.name));
+            to.real(within("time_us"), "us", of.time_us);
+            to.real(within("algbw_gb_per_s"), "GB/s", of.algbw_gb_per_s);
+            to.real(within("busbw_gb_per_s"), "GB/s", of.busbw_gb_per_s);
+        }
+    }
 }
 
 fn counters(to: &mut Flat, summary: &Summary) {

@@ -89,3 +89,22 @@ fn what_cannot_be_traced_is_refused_and_nothing_written() {
     assert!(output.contains("does not have"), "{output}");
     assert!(!bench.entries().iter().chain(&common::entries(&bench.path.join("a"))).any(|name| name.contains("trace")));
 }
+
+#[test]
+fn ranks_of_a_job_have_tracks() {
+    let scenario = "[run]\nstop = \"10ms\"\n[topology]\nkind = \"star\"\nhosts = 4\nrate = \"100Gbps\"\n\
+        [[traffic]]\nkind = \"all-reduce\"\nname = \"sums\"\nbytes = \"1MB\"\ncompute = \"10us\"\niterations = 2\n";
+    let bench = Bench::with("job.toml", scenario);
+    let output = traced(&bench, "job.toml", &[]);
+    // Each of four ranks computes and adds up, twice.
+    assert!(output.contains("16 activities of jobs"), "{output}");
+    let bytes = bench.read("out/trace.pftrace");
+    let has = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    for text in ["job sums", "h0: compute", "h3: communication", "all-reduce"] {
+        assert!(has(text), "{text}");
+    }
+    assert!(!has("h0: communication (2)"), "one collective at a time");
+    let json: serde_json::Value = serde_json::from_str(&bench.ok(&["trace", "out", "--force", "--json"])).unwrap();
+    assert_eq!(json["activities"], 16);
+    assert_eq!(bench.read("out/trace.pftrace"), bytes);
+}

@@ -86,7 +86,9 @@ impl Commentator {
     fn data(&self, data: &Data, frame: &Frame, said: &mut Vec<String>) {
         said.push(self.flow(&data.flow));
         said.push(match data.total {
-            Some(total) => format!("packet {} of {}", data.psn, thousands(u64::from(total))),
+            Some(total) => {
+                format!("packet {} of {}", data.psn - data.begin, thousands(u64::from(total - data.begin)))
+            }
             None => format!("packet {}", data.psn),
         });
         if data.resent {

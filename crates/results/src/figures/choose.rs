@@ -3,6 +3,7 @@
 use super::chart::{Axis, AxisUnit, Chart, Dash, Line, plain};
 use super::colour;
 use super::flows;
+use super::jobs;
 use crate::columns::Entry;
 use crate::curves::Curve;
 use crate::incident::Episode;
@@ -51,7 +52,7 @@ fn marks(episode: Option<&Episode>) -> Vec<(f64, String)> {
 /// The figures of one run.
 pub fn of_run(outcome: &Outcome) -> Vec<Chart> {
     let episode = outcome.summary.episode.as_ref();
-    let mut charts = Vec::new();
+    let mut charts = jobs::of_jobs(&outcome.timelines);
     let metrics = [
         Metric::FlowThroughput,
         Metric::PauseRate,

@@ -1,6 +1,6 @@
 //! Figures of a run, a comparison or an experiment, as SVG, PNG and PDF from one drawing, and as data.
 //!
-//! `choose`, `flows` and `reality` say which figures there are, [`chart`] is what a figure shows, `layout` where
+//! `choose`, `flows`, `jobs` and `reality` say which figures there are, [`chart`] is what a figure shows, `layout` where
 //! its parts go, `draw`, `bars` and `quoted` put it on any backend, `bitmap` makes a file of pixels, `recorder`, `glyphs`
 //! and `document` one of vectors, `data` says the same to scripts, `ticks` chooses the numbers at the axes, [`colour`] the
 //! colours and dashes.
@@ -16,6 +16,7 @@ mod document;
 mod draw;
 mod flows;
 mod glyphs;
+mod jobs;
 mod layout;
 pub mod path;
 mod quoted;

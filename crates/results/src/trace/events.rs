@@ -1,6 +1,7 @@
 //! What is written, in order of time.
 
 use super::encoder::{Attached, Encoder, Note, Value};
+use super::jobs::Jobs;
 use super::samples::{self, Step, Steps};
 use super::tracks::{FlowName, RUN, Side, Tracks};
 use crate::congestion::chain::Link;
@@ -25,6 +26,7 @@ pub struct Story<'a> {
     run: &'a RunDirectory,
     network: &'a Network,
     flows: &'a Flows,
+    jobs: &'a Jobs,
     pub stops: Vec<Stop>,
     /// By stop.
     links: Vec<Link>,
@@ -52,6 +54,7 @@ struct Hold {
 /// without length ends after it has begun.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum What {
+    ActivityEnd,
     HoldEnd,
     StopEnd,
     FlowEnd,
@@ -62,6 +65,8 @@ enum What {
     Delivered,
     StopBegin,
     HoldBegin,
+    ActivityBegin,
+    EmptyActivityEnd,
     EmptyStopEnd,
     EmptyFlowEnd,
 }
@@ -74,6 +79,7 @@ impl<'a> Story<'a> {
         plan: &'a Plan,
         network: &'a Network,
         flows: &'a Flows,
+        jobs: &'a Jobs,
         Trees { stops, links, times, .. }: Trees,
         end: Time,
     ) -> Story<'a> {
@@ -92,7 +98,7 @@ impl<'a> Story<'a> {
         for (hold, arrow) in holds.iter().zip(next..) {
             arrows_out[hold.stop as usize].push(arrow);
         }
-        Story { run, network, flows, stops, links, holds, first_arrow, arrows_out, plan, times, end }
+        Story { run, network, flows, jobs, stops, links, holds, first_arrow, arrows_out, plan, times, end }
     }
 
     pub fn roots(&self) -> usize {
@@ -107,7 +113,7 @@ impl<'a> Story<'a> {
     pub fn write<W: Write>(&self, encoder: &mut Encoder<W>) -> Result<u64, Refusal> {
         let summary = &self.run.summary;
         let title = format!("run {} ({})", summary.name, summary.scheme);
-        let mut tracks = Tracks::begin(encoder, self.network, &title)?;
+        let mut tracks = Tracks::begin(encoder, self.network, self.jobs, &title)?;
         let events = self.events();
         // A run may begin late: without samples, which do not, the trace has no idle beginning.
         let first = events.first().filter(|_| self.plan.probes.is_empty()).map_or(Time::ZERO, |event| event.0);
@@ -179,6 +185,10 @@ impl<'a> Story<'a> {
             events.push((hold.from, What::HoldBegin, index));
             events.push((hold.until, What::HoldEnd, index));
         }
+        for (index, slice) in (0u32..).zip(&self.jobs.slices) {
+            let end = if slice.until > slice.begin { What::ActivityEnd } else { What::EmptyActivityEnd };
+            events.extend([(slice.begin, What::ActivityBegin, index), (slice.until, end, index)]);
+        }
         if let Some((from, until)) = self.disturbance().filter(|(from, until)| from < until) {
             events.extend([(from, What::DisturbanceBegin, 0), (until, What::DisturbanceEnd, 0)]);
         }
@@ -235,10 +245,27 @@ impl<'a> Story<'a> {
                 let track = flow_track(encoder, tracks, self.holds[index as usize].flow, Side::Sent)?;
                 encoder.end(at, track)
             }
+            What::ActivityBegin => self.begin_activity(encoder, index),
+            What::ActivityEnd | What::EmptyActivityEnd => {
+                encoder.end(at, Tracks::of_rank(self.jobs.slices[index as usize].track))
+            }
             What::DisturbanceBegin => self.begin_disturbance(encoder, at),
             What::DisturbanceEnd => encoder.end(at, RUN),
             What::Fault => self.write_fault(encoder, &self.plan.faults[index as usize]),
         }
+    }
+
+    fn begin_activity<W: Write>(&self, encoder: &mut Encoder<W>, index: u32) -> io::Result<()> {
+        let slice = &self.jobs.slices[index as usize];
+        let notes = [
+            Note("kind", Value::Text(&slice.kind)),
+            Note("iteration", Value::Whole(slice.iteration)),
+            Note("from_us", Value::Real(slice.begin.as_us())),
+            Note("until_us", Value::Real(slice.until.as_us())),
+            Note("finished", Value::Flag(slice.ended)),
+        ];
+        let attached = Attached { notes: &notes, ..Attached::default() };
+        encoder.begin(slice.begin, Tracks::of_rank(slice.track), &slice.name, attached)
     }
 
     fn name(&self, flow: &Flow) -> FlowName<'a> {

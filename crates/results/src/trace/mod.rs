@@ -1,6 +1,6 @@
 //! A finished run as a trace for Perfetto: what stood still when, why, and for whom.
 //!
-//! Reading order: `congestion` (when an egress was paused, and why), `tracks` (what hangs where), `events`
+//! Reading order: `congestion` (when an egress was paused, and why), `jobs` (what ranks did), `tracks` (what hangs where), `events`
 //! (what is written in which order), `encoder` over `proto` (bytes).
 //! `docs/trace.md` tells users what they see.
 //!
@@ -8,6 +8,7 @@
 
 mod encoder;
 mod events;
+mod jobs;
 mod proto;
 mod samples;
 mod tracks;
@@ -33,6 +34,8 @@ pub struct Written {
     pub nodes: usize,
     /// Those that have a track.
     pub flows: usize,
+    /// Activities of ranks of training jobs.
+    pub activities: usize,
     /// Times in which PFC stopped an egress.
     pub pauses: usize,
     /// Of the pauses, those that no other pause led to.
@@ -54,7 +57,8 @@ pub fn write(run: &RunDirectory, out: &Path, present: Present) -> Result<Written
     let end = congestion::end_of(run);
     let trees = Trees::read(run, &loaded, &network, &flows)?;
     let times = trees.times;
-    let story = events::Story::new(run, &loaded.plan, &network, &flows, trees, end);
+    let jobs = jobs::Jobs::read(run, end)?;
+    let story = events::Story::new(run, &loaded.plan, &network, &flows, &jobs, trees, end);
 
     let (samples, bytes) = files::add(run.path(), out, present, |out| {
         let mut encoder = Encoder::new(out);
@@ -67,6 +71,7 @@ pub fn write(run: &RunDirectory, out: &Path, present: Present) -> Result<Written
         bytes,
         nodes: network.nodes(),
         flows: flows.list.len(),
+        activities: jobs.slices.len(),
         pauses: story.stops.len(),
         roots: story.roots(),
         arrows: story.arrows(),

@@ -9,11 +9,14 @@
 //!   flows sent, flows received
 //!     flow
 //!       rate, throughput, ...       counters
+//! job (a process)
+//!   rank: compute, rank: communication   slices
 //! ```
 //!
 //! Numbers follow from those of nodes, ports and flows: the same scenario gives the same numbers.
 
 use super::encoder::Encoder;
+use super::jobs::Jobs;
 use super::proto::{
     ChildOrdering, CounterDescriptor, CounterUnit, ProcessDescriptor, ProcessOrdering, TrackDescriptor,
 };
@@ -26,6 +29,9 @@ use xoff_scenario::measure::probe::MetricFacts;
 const ROOT: u64 = 0;
 /// The track of the run as a whole, a process of its own.
 pub const RUN: u64 = 1;
+/// Jobs and their ranks have numbers above all others.
+const FIRST_JOB: u64 = 1 << 60;
+const FIRST_RANK: u64 = 1 << 61;
 /// Priorities of IEEE 802.1.
 const PRIORITIES: u64 = 8;
 /// Tracks of one flow: two sides, and a counter for each metric.
@@ -56,22 +62,37 @@ pub struct Tracks {
 }
 
 impl Tracks {
-    /// Describes the run and all nodes.
-    pub fn begin<W: Write>(encoder: &mut Encoder<W>, network: &Network, run: &str) -> io::Result<Tracks> {
+    /// Describes the run, its jobs with their ranks, and all nodes.
+    pub fn begin<W: Write>(encoder: &mut Encoder<W>, network: &Network, jobs: &Jobs, run: &str) -> io::Result<Tracks> {
         encoder.track(TrackDescriptor {
             uuid: Some(ROOT),
             process_ordering: Some(ProcessOrdering::Explicit as i32),
             ..TrackDescriptor::default()
         })?;
         encoder.track(process(RUN, 0, run, "run"))?;
+        for (number, name) in (0u32..).zip(&jobs.names) {
+            encoder.track(process(FIRST_JOB + u64::from(number), 1 + number as i32, &format!("job {name}"), "job"))?;
+        }
+        for (number, track) in (0u32..).zip(&jobs.tracks) {
+            let parent = FIRST_JOB + u64::from(track.job);
+            let uuid = Tracks::of_rank(number);
+            let rank = Some(number.min(i32::MAX as u32) as i32);
+            encoder.track(TrackDescriptor { sibling_order_rank: rank, ..child(uuid, parent, track.name.clone()) })?;
+        }
+        let after = jobs.names.len() as i32;
         let mut order: Vec<u32> = (0..network.nodes() as u32).collect();
         order.sort_unstable_by_key(|&node| network.rank(node));
         let tracks = Tracks { known: HashSet::new(), nodes: network.nodes() as u64, ports: network.ports() as u64 };
         for node in order {
-            let rank = i32::try_from(network.rank(node)).unwrap_or(i32::MAX - 1) + 1;
+            let rank = i32::try_from(network.rank(node)).unwrap_or(i32::MAX / 2) + 1 + after;
             encoder.track(process(tracks.node(node), rank, network.names.node(node), network.layer(node)))?;
         }
         Ok(tracks)
+    }
+
+    /// The track of a rank of a job, by its place in [`Jobs::tracks`].
+    pub fn of_rank(track: u32) -> u64 {
+        FIRST_RANK + u64::from(track)
     }
 
     fn node(&self, node: u32) -> u64 {

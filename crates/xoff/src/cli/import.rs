@@ -2,14 +2,16 @@
 
 use super::place;
 use super::{ForceArgs, Stop, show, show_page, warn};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use xoff_results::files::whole;
+use xoff_scenario::import::chakra::{self, Given};
 use xoff_scenario::import::{Imported, cdf, hpcc, htsim, tcd};
 use xoff_scenario::reader::read_file;
-use xoff_scenario::{Diagnostic, Options, Scenario, Source};
+use xoff_scenario::{Diagnostic, Options, Scenario, Source, traces};
 
 #[derive(Args)]
 pub struct ImportArgs {
@@ -37,6 +39,12 @@ enum Format {
     /// matrix is the i-th host. Connections need a start time: triggers are refused, for no traffic of
     /// a scenario starts when another's flow ends.
     Htsim(HtsimArgs),
+    /// Chakra execution traces of all ranks of a training job (PREFIX.0.et, PREFIX.1.et ...)
+    ///
+    /// Writes a scenario with one job and beside it STEM.traces.json, which holds all ranks. The network is that
+    /// of --topology, whose traffic is replaced, or one switch of 400G. Says what was found, and refuses traces
+    /// that would hang: sends without receives, circles, groups whose members do not meet ... with rank and node.
+    Chakra(ChakraArgs),
     /// A distribution of flow sizes: lines of bytes and percent
     ///
     /// Writes a CSV like those under workloads/. Not needed to use the file: `sizes = "FILE.txt"` reads
@@ -61,6 +69,42 @@ struct HtsimArgs {
     topology: PathBuf,
     #[command(flatten)]
     to: ToArgs,
+}
+
+#[derive(Args)]
+struct ChakraArgs {
+    /// What comes before .RANK.et (or .RANK.json; packed by gzip or not) in the names of the files
+    prefix: String,
+    /// A JSON file of groups, {"1": [0, 1]}, in place of what METADATA nodes tell
+    #[arg(long, value_name = "FILE.json")]
+    groups: Option<PathBuf>,
+    /// The scenario whose network, switches, hosts and scheme are used; its first GPUs or hosts are the ranks
+    #[arg(long, value_name = "SCENARIO.toml")]
+    topology: Option<PathBuf>,
+    /// Which dependencies hold: both kinds, or data dependencies alone
+    #[arg(long, value_parser = words(traces::DEPS))]
+    deps: Option<String>,
+    /// What a rank does at a time: as in ASTRA-sim, or one thing in each CUDA stream
+    #[arg(long, value_parser = words(traces::RESOURCES))]
+    resources: Option<String>,
+    /// How sends find receives: by what they say, or within groups of two by their order
+    #[arg(long, value_parser = words(traces::MATCHING))]
+    matching: Option<String>,
+    /// What becomes of traces that look as if something were lost
+    #[arg(long, value_parser = words(traces::DOUBTS))]
+    doubts: Option<String>,
+    #[command(flatten)]
+    to: ToArgs,
+}
+
+/// The words of a key of scenarios.
+fn words<T>(words: &'static [(&'static str, T)]) -> PossibleValuesParser {
+    PossibleValuesParser::new(words.iter().map(|(word, _)| *word))
+}
+
+/// What a word stands for.
+fn meant<T: Copy>(words: &[(&str, T)], word: Option<&String>) -> Option<T> {
+    word.and_then(|word| words.iter().find(|(known, _)| known == word)).map(|(_, value)| *value)
 }
 
 #[derive(Args)]
@@ -106,6 +150,7 @@ pub fn import(args: &ImportArgs) -> Result<(), Stop> {
             let topology = Scenario::open(&args.topology)?;
             args.to.write(&htsim::import(&matrix, &topology, args.to.stem().as_deref())?)
         }
+        Format::Chakra(args) => args.import(),
         Format::Cdf(args) => {
             let cdf = cdf::read(&source(&args.file, cdf::LARGEST_FILE)?)?;
             let text = cdf::csv(&cdf);
@@ -120,6 +165,20 @@ pub fn import(args: &ImportArgs) -> Result<(), Stop> {
                 "{file} of {rows} rows: mean {mean:.0} B, largest {largest} B\nuse it with: sizes = \"{file}\""
             ))
         }
+    }
+}
+
+impl ChakraArgs {
+    fn import(&self) -> Result<(), Stop> {
+        let given = Given {
+            groups: self.groups.as_deref().map(|path| source(path, chakra::LARGEST_GROUPS)).transpose()?,
+            deps: meant(traces::DEPS, self.deps.as_ref()),
+            resources: meant(traces::RESOURCES, self.resources.as_ref()),
+            matching: meant(traces::MATCHING, self.matching.as_ref()),
+            doubts: meant(traces::DOUBTS, self.doubts.as_ref()),
+        };
+        let topology = self.topology.as_deref().map(Scenario::open).transpose()?;
+        self.to.write(&chakra::import(&self.prefix, &given, topology.as_ref(), self.to.stem().as_deref())?)
     }
 }
 
@@ -166,9 +225,19 @@ impl ToArgs {
                 page.push_str(&format!("without effect in this mode, there as here: {}\n", unused.join(", ")));
             }
         }
+        page.push_str(&collectives(imported));
         page.push_str(&format!("run it with: xoff run {}\n", files[0]));
         show_page(&page)
     }
+}
+
+/// A line for each type of collective that traces have.
+fn collectives(imported: &Imported) -> String {
+    let fact = imported.facts.iter().find(|fact| fact.name == "collectives").and_then(|fact| fact.value.as_object());
+    let line = |(name, of): (&String, &Value)| {
+        format!("{name}: {} parts, comm_size {} bytes in all\n", of["parts"], of["comm_size"])
+    };
+    fact.into_iter().flatten().map(line).collect()
 }
 
 fn facts(imported: &Imported) -> String {

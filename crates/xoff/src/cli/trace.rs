@@ -40,15 +40,19 @@ pub fn trace(args: &TraceArgs) -> Result<(), Stop> {
         let value = json!({
             "file": made.file.display().to_string(), "size_bytes": made.bytes, "nodes": made.nodes,
             "flows": made.flows, "pauses": made.pauses, "root_pauses": made.roots, "arrows": made.arrows,
-            "samples": made.samples, "pause_times": made.pause_times,
+            "samples": made.samples, "activities": made.activities, "pause_times": made.pause_times,
         });
         return show(&value.to_string());
     }
     if args.show.quiet {
         return Ok(());
     }
+    let of_jobs = match made.activities {
+        0 => String::new(),
+        all => format!(", {} activities of jobs", thousands(all as u64)),
+    };
     show_page(&format!(
-        "{}: {} nodes, {} flows, {} pauses ({} of them roots), {} arrows, {} samples\n\
+        "{}: {} nodes, {} flows, {} pauses ({} of them roots), {} arrows, {} samples{of_jobs}\n\
          pauses are drawn at {}\n\
          open it at https://ui.perfetto.dev\n",
         made.file.display(),
