@@ -65,6 +65,7 @@ def test_a_directory_is_the_run_that_wrote_it(tmp_path: pathlib.Path) -> None:
     for name in ["flows", "series", "pauses", "ports", "pfc", "port_activity", "flow_activity"]:
         one, other = getattr(run, name).to_arrow(), getattr(back, name).to_arrow()
         assert len(one) > 0 and one.equals(other), name
+    assert run.jobs is None and back.jobs is None, "the scenario has no training job"
     with pytest.raises(xoff.ScenarioError, match="not a finished run"):
         xoff.read(tmp_path)
 

@@ -204,14 +204,16 @@ fn collectives(summary: &Summary) -> Section {
     let head = ["collective", "kind", "ranks", "size", "number", "mean time", "algbw, GB/s", "busbw", "slowest rank"];
     let mut grid = Grid::new(head).left(&[1, 8]);
     grid.ranks = vec![0, 3, 0, 0, 2, 0, 1];
-    let all: Vec<&CollectiveRow> = summary.jobs.iter().flat_map(|job| &job.collectives).collect();
-    for of in all.iter().take(COLLECTIVES_SHOWN) {
+    let all: Vec<(&str, &CollectiveRow)> =
+        summary.jobs.iter().flat_map(|job| job.collectives.iter().map(|of| (job.name.as_str(), of))).collect();
+    for (job, of) in all.iter().take(COLLECTIVES_SHOWN) {
+        let name = if summary.jobs.len() > 1 { format!("{job}: {}", of.name) } else { of.name.clone() };
         let number = match of.unfinished {
             0 => thousands(of.completed),
             left => format!("{} of {}", thousands(of.completed), thousands(of.completed + left)),
         };
         grid.row([
-            of.name.clone(),
+            name,
             of.kind.clone(),
             thousands(u64::from(of.ranks)),
             bytes(of.bytes),

@@ -73,6 +73,26 @@ class Run:
         """One row per window and flow alive at its end, unless ``[output] activity = false``."""
         return self._data.table("flow_activity")
 
+    @property
+    def jobs(self) -> Table | None:
+        """One row per training job, where the scenario has one."""
+        return self._data.table("jobs")
+
+    @property
+    def collectives(self) -> Table | None:
+        """One row per collective, or message from rank to rank, of every iteration of every training job."""
+        return self._data.table("collectives")
+
+    @property
+    def ranks(self) -> Table | None:
+        """One row per iteration and rank of every training job: what it spent its time on."""
+        return self._data.table("ranks")
+
+    @property
+    def activities(self) -> Table | None:
+        """One row per activity of a rank of a training job."""
+        return self._data.table("activities")
+
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The numbers of ``run.json``."""

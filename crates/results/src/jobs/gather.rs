@@ -297,6 +297,9 @@ mod tests {
         for part in ["train", "gradients", "all-reduce", "39.0%", "60.0", "8 MB"] {
             assert!(text.contains(part), "{part} is missing from:\n{text}");
         }
+        let mut two = outcome.summary.clone();
+        two.jobs.push(JobRow { name: "other".into(), ..two.jobs[0].clone() });
+        assert!(text::summary(&two, Style::Plain, 120).contains("  other: gradients "));
         let sentence = crate::finding::of_run(&outcome.summary);
         assert!(
             sentence.starts_with("Job train takes 1.00 ms, 39.0% of it exposed communication; gradients has 60.0 GB/s"),
