@@ -533,3 +533,51 @@ fn captures_show_messages_as_messages() {
     );
     assert_eq!(seen.iter().map(|of| of.first_frame_bytes).collect::<Vec<_>>(), [64, 1062, 1062, 1062, 1062]);
 }
+
+/// Sends what it was told to, whatever becomes of it.
+struct Deaf(Script);
+impl Source for Deaf {
+    fn reacts(&self) -> bool {
+        false
+    }
+    fn next(&self) -> Option<Time> {
+        self.0.next()
+    }
+    fn act(&mut self, now: Time, out: &mut Vec<Action>) {
+        self.0.act(now, out);
+    }
+    fn on_delivered(&mut self, now: Time, handle: u32, message: u32) {
+        self.0.on_delivered(now, handle, message);
+    }
+    fn on_acknowledged(&mut self, now: Time, handle: u32, message: u32) {
+        self.0.on_acknowledged(now, handle, message);
+    }
+    fn hears_deliveries(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn messages_between_parts_are_those_of_one() {
+    let mut heard = Vec::new();
+    let mut records = Vec::new();
+    for parts in [1, 2] {
+        let (net, a, b, _) = two_ways();
+        let mut actions = burst(Time::ZERO, queue_pair(0, a, b), &[1, 2_500, 40_000]);
+        actions.extend(burst(Time::from_us(7), queue_pair(1, b, a), &[999, 1]));
+        actions.push((Time::from_us(50), Action::Send { handle: 0, bytes: 1_001, message: 9 }));
+        actions.extend([0, 1].map(|handle| (Time::from_us(200), Action::Stop { handle })));
+        let (script, log) = Script::new(actions);
+        let sources: Vec<Box<dyn Source>> = vec![Box::new(Deaf(script))];
+        // Each switch with its host.
+        let part_of = if parts == 1 { vec![0; 4] } else { vec![0, 1, 0, 1] };
+        let mut world = World::in_parts(until(net, Time::from_ms(5)), vec![Uncontrolled], sources, part_of);
+        world.run_to_end();
+        assert_eq!((world.parts(), world.books()), (parts, Ok(())));
+        heard.push(log.lock().unwrap().clone());
+        records.push((world.flows.clone(), world.counters));
+    }
+    assert_eq!(deliveries(&heard[0]).len(), 6);
+    assert_eq!(heard[0], heard[1]);
+    assert_eq!(records[0], records[1]);
+}
