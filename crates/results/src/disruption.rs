@@ -1,7 +1,7 @@
 //! Storms, what watchdogs did about them, and the flows that did not finish.
 
 use super::incident::{Disruption, What};
-use super::names::Names;
+use super::names::{Names, label_name};
 use super::summary::Check;
 use std::collections::{BTreeMap, BTreeSet};
 use xoff_engine::Time;
@@ -14,6 +14,8 @@ use xoff_scenario::number::thousands;
 pub struct Unfinished {
     finite: u64,
     open: Vec<OpenFlow>,
+    /// The storms of the scenario, and the traffic, by label, that had to go there meanwhile.
+    floods: Vec<(Stretch, BTreeSet<u32>)>,
 }
 
 /// A finite flow that was under way when the run ended.
@@ -53,7 +55,19 @@ impl Stretch {
 type Queue = (u32, u8);
 
 impl Unfinished {
+    pub fn new(faults: &[Fault]) -> Unfinished {
+        let floods = floods(faults, Time::NEVER).into_iter().map(|flood| (flood, BTreeSet::new())).collect();
+        Unfinished { floods, ..Unfinished::default() }
+    }
+
     pub fn flow(&mut self, flow: &FlowRecord) {
+        for (flood, held_up) in &mut self.floods {
+            let there = flow.class == flood.class && flow.path.contains(&flood.egress);
+            let over = flow.size_bytes.and(flow.delivered_at).is_some_and(|at| at <= flood.from);
+            if there && !over && flood.until.is_none_or(|until| flow.start < until) {
+                held_up.insert(flow.label);
+            }
+        }
         if flow.size_bytes.is_none() {
             return;
         }
@@ -69,11 +83,17 @@ impl Unfinished {
     pub fn judge(
         &self,
         names: &Names,
+        labels: &[String],
         faults: &[Fault],
         storms: &[StormRecord],
         sim_end: Time,
         stopped: bool,
     ) -> (Vec<Disruption>, Check) {
+        let held_up = |of: &Stretch| {
+            let flood = self.floods.iter().find(|(flood, _)| (flood.queue(), flood.from) == (of.queue(), of.from));
+            let held_up = flood.filter(|_| of.what == What::Storm).map(|(_, labels)| labels);
+            held_up.into_iter().flatten().map(|label| label_name(labels, *label)).collect()
+        };
         let mut stretches = floods(faults, sim_end);
         stretches.extend(storms.iter().map(|storm| Stretch {
             what: What::Watchdog,
@@ -111,6 +131,7 @@ impl Unfinished {
             until_us: of.until.map(Time::as_us),
             packets_dropped: of.drops,
             flows_unfinished: victims(of),
+            held_up: held_up(of),
         };
         (stretches.iter().map(row).collect(), self.check(self.held_up(&stretches), stopped))
     }
@@ -170,15 +191,22 @@ mod tests {
     }
 
     fn judged(flows: &[FlowRecord], until: Option<Time>, stopped: bool) -> (Vec<Disruption>, Check) {
-        let mut unfinished = Unfinished::default();
-        flows.iter().for_each(|flow| unfinished.flow(flow));
         // r0 floods from 1 ms to 2 ms; its switch notices.
         let storm =
             |ms, on| Fault { at: Time::from_ms(ms), what: FaultKind::PauseStorm { host_port: 9, class: 0, on } };
         let faults = [storm(1, true), storm(2, false), storm(50, true)];
+        let mut unfinished = Unfinished::new(&faults);
+        flows.iter().for_each(|flow| unfinished.flow(flow));
         let trip = StormRecord { port: 8, class: 0, from: Time::from_us(1_300), until, drops: 12 };
         let names = Names::of(&fixture::plan());
-        unfinished.judge(&names, &faults, &[trip], Time::from_ms(10), stopped)
+        unfinished.judge(
+            &names,
+            &["elephants".to_owned(), "mice".to_owned()],
+            &faults,
+            &[trip],
+            Time::from_ms(10),
+            stopped,
+        )
     }
 
     #[test]
@@ -190,6 +218,7 @@ mod tests {
         assert_eq!((watchdog.what, watchdog.place.as_str()), (What::Watchdog, "s1->r0"));
         assert_eq!((watchdog.from_us, watchdog.until_us), (1_300.0, None));
         assert_eq!((watchdog.packets_dropped, watchdog.flows_unfinished), (12, 1));
+        assert_eq!((&storm.held_up[..], &watchdog.held_up[..]), (&["mice".to_owned()][..], &[][..]));
         assert!(!check.held);
         assert_eq!(check.detail, "2 of 3 unfinished, 1 of them because of a storm");
     }
@@ -206,6 +235,15 @@ mod tests {
     }
 
     #[test]
+    fn who_came_after_a_storm_or_went_elsewhere_was_not_held_up() {
+        let before = fixture::flow(0, 1_000, 0, 20);
+        let after = FlowRecord { start: Time::from_ms(3), ..open(1, 0) };
+        let elsewhere = FlowRecord { path: Box::new([0, 6, 10]), ..open(2, 0) };
+        let (rows, _) = judged(&[before, after, elsewhere], None, true);
+        assert!(rows.iter().all(|row| row.held_up.is_empty()), "{rows:?}");
+    }
+
+    #[test]
     fn flows_that_wait_for_a_lasting_storm_are_its_victims() {
         let mut unfinished = Unfinished::default();
         unfinished.flow(&open(1, 0));
@@ -213,7 +251,7 @@ mod tests {
         let what = FaultKind::PauseStorm { host_port: 9, class: 0, on: true };
         let storm = Fault { at: Time::from_ms(1), what };
         let names = Names::of(&fixture::plan());
-        let (rows, check) = unfinished.judge(&names, &[storm], &[], Time::from_ms(10), true);
+        let (rows, check) = unfinished.judge(&names, &[], &[storm], &[], Time::from_ms(10), true);
         assert_eq!((rows[0].until_us, rows[0].flows_unfinished), (None, 1), "the other one goes elsewhere");
         assert!(!check.held);
     }

@@ -21,7 +21,11 @@ pub fn explain(failure: &Failure, names: &Names) -> String {
             )
         }
         Failure::Stall { at, since, unfinished, stranded, blocked } => {
-            let flows = if *unfinished == 1 { "1 flow is" } else { &format!("{} flows are", thousands(*unfinished)) };
+            let flows = match unfinished {
+                0 => "no flow has anything left to send",
+                1 => "1 flow is unfinished",
+                all => &format!("{} flows are unfinished", thousands(*all)),
+            };
             let queues = if blocked.is_empty() {
                 "  no queue holds a packet: senders wait for something that does not come\n".to_owned()
             } else {
@@ -32,7 +36,7 @@ pub fn explain(failure: &Failure, names: &Names) -> String {
                 1 => "  1 of them has no route to its receiver: a link is down\n".to_owned(),
                 all => format!("  {} of them have no route to their receivers: links are down\n", thousands(*all)),
             };
-            format!("stall at {at}: nothing was delivered since {since} and {flows} unfinished\n{cut_off}{queues}")
+            format!("stall at {at}: nothing was delivered since {since} and {flows}\n{cut_off}{queues}")
         }
         Failure::Memory { at, used_bytes, limit_bytes, held } => format!(
             "out of memory at {at}: {} in use, and the limit is {}\n{}\

@@ -17,6 +17,9 @@ pub struct Disruption {
     pub packets_dropped: u64,
     /// Finite flows that did not finish because of it.
     pub flows_unfinished: u64,
+    /// Of a storm: the traffic whose flows had to go to the host while it lasted, each once.
+    #[serde(default)]
+    pub held_up: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -285,8 +285,8 @@ fn episode(summary: &Summary) -> Section {
 const DISRUPTIONS_SHOWN: usize = 12;
 
 fn disruptions(summary: &Summary) -> Section {
-    let head = ["what", "at", "priority", "from", "to", "dropped", "unfinished"];
-    let mut grid = Grid::new(head).left(&[1]);
+    let head = ["what", "at", "priority", "from", "to", "dropped", "unfinished", "holds up"];
+    let mut grid = Grid::new(head).left(&[1, 7]);
     for of in summary.disruptions.iter().take(DISRUPTIONS_SHOWN) {
         grid.row([
             of.what.name().to_owned(),
@@ -296,6 +296,7 @@ fn disruptions(summary: &Summary) -> Section {
             of.until_us.map_or_else(|| "the end".to_owned(), microseconds),
             thousands(of.packets_dropped),
             thousands(of.flows_unfinished),
+            held_up(&of.held_up),
         ]);
     }
     let more = match summary.disruptions.len().saturating_sub(DISRUPTIONS_SHOWN) {
@@ -304,6 +305,15 @@ fn disruptions(summary: &Summary) -> Section {
     };
     let title = format!("storms and watchdogs: packets dropped by them, flows unfinished because of them{more}");
     Section { title, grid }
+}
+
+/// The victims of a storm, the first few of them by name.
+fn held_up(traffic: &[String]) -> String {
+    const NAMED: usize = 3;
+    match traffic.len().saturating_sub(NAMED) {
+        0 => traffic.join(", "),
+        more => format!("{} and {more} more", traffic[..NAMED].join(", ")),
+    }
 }
 
 fn network(summary: &Summary) -> Section {

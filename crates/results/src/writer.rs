@@ -182,7 +182,7 @@ impl RunWriter {
             keeper: CurveKeeper::default(),
             pause_log: PauseLog::new(context.disturbance),
             unfinished: Vec::new(),
-            fates: Unfinished::default(),
+            fates: Unfinished::new(&context.plan.faults),
             timeouts: Timeouts::new(&context.plan.hosts),
             warnings: context.warnings.clone(),
             measures: Vec::new(),
@@ -446,7 +446,8 @@ impl RunWriter {
     /// What must be said beside the numbers: who did not finish and why, and what to beware of.
     fn judge(&self, summary: &mut Summary, end: &RunEnd) {
         let stopped = end.failure.is_none() && end.sim_end >= self.run.stop;
-        let (disruptions, check) = self.fates.judge(&self.names, &self.faults, &end.storms, end.sim_end, stopped);
+        let (disruptions, check) =
+            self.fates.judge(&self.names, &self.labels, &self.faults, &end.storms, end.sim_end, stopped);
         summary.disruptions = disruptions;
         summary.checks.insert(FATES_AT.min(summary.checks.len()), check);
         for check in summary.checks.iter_mut().filter(|check| !check.held) {

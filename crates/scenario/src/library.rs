@@ -93,19 +93,22 @@ pub struct Entry {
     pub is_folder: bool,
 }
 
+/// Where the scenarios that have names are.
+const SHELVES: [&str; 2] = ["scenarios", "scenarios/jobs"];
+
 /// The file that a user means by a path or by the mere name of a scenario: `victim-flow` is
 /// `scenarios/victim-flow.toml`, here or inside, if nothing else is called so.
 pub fn scenario(path: &Path) -> PathBuf {
     let is_name = path.components().count() == 1 && path.extension().is_none();
-    let meant = Path::new("scenarios").join(path).with_extension("toml");
-    let known = |path: &Path| path.exists() || inside(path).is_some();
-    if is_name && !path.exists() && known(&meant) { meant } else { path.to_owned() }
+    let known = |path: &PathBuf| path.exists() || inside(path).is_some();
+    let mut meant = SHELVES.iter().map(|shelf| Path::new(shelf).join(path).with_extension("toml"));
+    if is_name && !path.exists() { meant.find(known).unwrap_or_else(|| path.to_owned()) } else { path.to_owned() }
 }
 
 /// The names of the scenarios that a mere name can mean.
 pub fn scenarios() -> Vec<String> {
     let stem = |entry: Entry| Some(entry.path.file_stem()?.to_str()?.to_owned()).filter(|_| !entry.is_folder);
-    entries(Path::new("scenarios")).unwrap_or_default().into_iter().filter_map(stem).collect()
+    SHELVES.iter().flat_map(|shelf| entries(Path::new(shelf)).unwrap_or_default()).filter_map(stem).collect()
 }
 
 #[cfg(test)]

@@ -244,9 +244,11 @@ fn ranks_that_wait_for_each_other_are_named_and_the_run_fails() {
     }
     bench.write("groups.json", r#"{"1": [0, 1], "2": [0, 1]}"#);
     bench.ok(&["import", "chakra", "x", "--groups", "groups.json", "-o", "mine.toml"]);
-    let output = bench.xoff(&["run", "mine.toml", "--no-out", "--set", "run.stop=1ms"]);
+    let output = bench.xoff(&["run", "mine.toml", "--no-out", "--json"]);
     let text = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(output.status.code(), Some(1), "{text}");
+    let told: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(told["sim_time_us"].as_f64() < Some(100_000.0), "found when nothing can happen any more: {text}");
     for words in ["rank 0 (h0): all-reduce `sum 2` waits until", "rank 1 (h1): all-reduce `sum 1` waits until"] {
         assert!(text.contains(words), "{words} is missing from\n{text}");
     }

@@ -53,7 +53,10 @@ impl<S: Scheme> World<S> {
         self.checks.progress_at = self.checks.progress_at.max(bad_luck_at.unwrap_or(Time::ZERO));
         if let Some(after) = self.state.plan.run.stall_after {
             let unfinished = self.unfinished();
-            if unfinished == 0 {
+            if unfinished == 0 && self.is_cut_off() {
+                // Ranks that wait for each other, with nothing under way.
+                self.stall(unfinished);
+            } else if unfinished == 0 {
                 self.checks.progress_at = self.state.now;
             } else if self.state.now - self.checks.progress_at >= after
                 && self.checks.faults_left == 0

@@ -10,7 +10,7 @@ use super::flow::Template;
 use log::{JobInterval, JobLog};
 use pairs::{Pairs, QueuePair};
 use seats::Seats;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use xoff_engine::{Span, Time};
 use xoff_fabric::traffic::{Action, FlowSpec, Source};
@@ -183,9 +183,22 @@ impl JobSource {
         }
     }
 
-    /// Ranks all of whose connections beyond their server have lost their way.
-    fn cut_off(&self) -> Vec<u32> {
-        self.pairs.cut_off()
+    /// Who is cut off from the network, a line for each NIC number.
+    fn cut_off(&self) -> Vec<String> {
+        const SHOWN: usize = 16;
+        let seats = &self.of.seats;
+        let mut by_nic: BTreeMap<u16, BTreeSet<u32>> = BTreeMap::new();
+        for ((_, nic), ranks) in self.pairs.cut_off(|rank| seats.seats[rank as usize].server) {
+            by_nic.entry(nic).or_default().extend(ranks);
+        }
+        let line = |(nic, ranks): (u16, BTreeSet<u32>)| {
+            let mut names: Vec<String> = ranks.iter().take(SHOWN).map(|rank| seats.name(*rank)).collect();
+            if ranks.len() > SHOWN {
+                names.push(format!("and {} more", ranks.len() - SHOWN));
+            }
+            format!("a way back to the network: cut off, by NIC {nic}, are {}", names.join(", "))
+        };
+        by_nic.into_iter().map(line).collect()
     }
 }
 
@@ -242,16 +255,7 @@ impl Source for JobSource {
 
     fn waits_for(&self) -> Vec<String> {
         let name = |rank| self.of.seats.name(rank);
-        let mut lines = Vec::new();
-        let cut_off = self.cut_off();
-        if !cut_off.is_empty() {
-            const SHOWN: usize = 16;
-            let mut names: Vec<String> = cut_off.iter().take(SHOWN).map(|rank| name(*rank)).collect();
-            if cut_off.len() > SHOWN {
-                names.push(format!("and {} more", cut_off.len() - SHOWN));
-            }
-            lines.push(format!("cut off from the network: {}", names.join(", ")));
-        }
+        let mut lines = self.cut_off();
         lines.extend(self.runner.waits_for(&name));
         lines
     }

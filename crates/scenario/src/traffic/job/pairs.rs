@@ -120,17 +120,26 @@ impl Pairs {
         open
     }
 
-    /// Ranks whose every connection by a NIC has lost its way.
-    pub fn cut_off(&self) -> Vec<u32> {
-        let mut ways: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
-        for pair in self.open.iter().flatten().filter(|pair| pair.ends.2.via != Via::ScaleUp) {
-            for rank in [pair.ends.0, pair.ends.1] {
-                let (all, cut) = ways.entry(rank).or_default();
-                *all += 1;
-                *cut += u32::from(pair.cut);
+    /// NICs, by server and number, whose every connection has lost its way, and the ranks that send or receive by each.
+    pub fn cut_off(&self, server_of: impl Fn(u32) -> u32) -> BTreeMap<(u32, u16), BTreeSet<u32>> {
+        let (mut ranks, mut alive) = (BTreeMap::new(), BTreeSet::new());
+        for pair in self.open.iter().flatten() {
+            let (from, to, lane) = pair.ends;
+            let (out, into) = match lane.via {
+                Via::ScaleUp => continue,
+                Via::Nic(nic) => (nic, nic),
+                Via::Cross(out, into) => (out, into),
+            };
+            for (rank, nic) in [(from, out), (to, into)] {
+                let nic = (server_of(rank), nic);
+                ranks.entry(nic).or_insert_with(BTreeSet::new).insert(rank);
+                if !pair.cut {
+                    alive.insert(nic);
+                }
             }
         }
-        ways.into_iter().filter(|(_, (all, cut))| all == cut).map(|(rank, _)| rank).collect()
+        ranks.retain(|nic, _| !alive.contains(nic));
+        ranks
     }
 }
 
