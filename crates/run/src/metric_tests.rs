@@ -29,6 +29,12 @@ flow = [
     { src = "h2", dst = "h4", size = "200KB" },
     { src = "h3", dst = "h5", size = "100KB", start = "100us" },
 ]
+[[traffic]]
+name = "job"
+kind = "all-reduce"
+ranks = ["h0", "h1"]
+bytes = "16KB"
+start = "1ms"
 [[probe]]
 what = "queue"
 ports = ["s0->s1", "s1->h*"]
