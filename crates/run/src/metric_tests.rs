@@ -34,7 +34,7 @@ name = "job"
 kind = "all-reduce"
 ranks = ["h0", "h1"]
 bytes = "16KB"
-start = "1ms"
+start = "500us"
 [[probe]]
 what = "queue"
 ports = ["s0->s1", "s1->h*"]
