@@ -54,7 +54,7 @@ pub fn exposed(communication: &[(Time, Time)], compute: &[(Time, Time)]) -> Span
 }
 
 /// The same instants, in order and apart.
-fn union(times: &[(Time, Time)]) -> Vec<(Time, Time)> {
+pub fn union(times: &[(Time, Time)]) -> Vec<(Time, Time)> {
     let mut sorted: Vec<_> = times.iter().copied().filter(|(begin, end)| begin < end).collect();
     sorted.sort_unstable();
     let mut apart: Vec<(Time, Time)> = Vec::with_capacity(sorted.len());

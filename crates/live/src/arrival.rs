@@ -6,11 +6,11 @@ use crate::answer::unwrap_bytes;
 use crate::desk::Desk;
 use crate::egress::frame_bytes;
 use crate::forwarding::{data_of, flow_of};
-use crate::network::FlowId;
+use crate::network::{FlowId, TIDY_FROM};
 use crate::nic::{ACKS, NOTIFICATIONS, Nic};
 use crate::receiver::{Cause, Receiver, Taken, Waiting};
 use std::collections::BTreeSet;
-use xoff_engine::{Span, Time};
+use xoff_engine::Time;
 use xoff_fabric::capture::{Body, FlowName, Reply};
 use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::{NotificationPoint, Received, Scheme, Transport};
@@ -94,8 +94,8 @@ impl<S: Scheme> Nic<S> {
 
     fn make_receiver(&mut self, id: FlowId, flow: FlowName, schemes: &[S], desk: &mut Desk<'_>) {
         let network = desk.network;
-        if self.receivers.len() > self.tidy_at.max(1024) {
-            let lasts = (network.max_base_rtt * 256).max(Span::from_ms(10));
+        if self.receivers.len() > self.tidy_at.max(TIDY_FROM) {
+            let lasts = network.forgets_after();
             let idle = |receiver: &Receiver<S::Np>| desk.now.saturating_since(receiver.heard_at) > lasts;
             self.receivers.retain(|_, receiver| !(receiver.is_complete() && idle(receiver)));
             self.numbered.retain(|_, id| self.receivers.contains_key(id));

@@ -16,7 +16,7 @@ use xoff_engine::{Span, Time};
 use xoff_fabric::plan::Plan;
 use xoff_results::reality::{self, Frames, Ignored, Reality, Slip, Verdict};
 use xoff_run::RunEnd;
-use xoff_run::drive::{Keep, Position, Sink, flows_expected, peak_rss_bytes, sources};
+use xoff_run::drive::{Keep, Position, Sink, flows_expected, peak_rss_bytes, sources, thread_cpu};
 use xoff_scenario::Loaded;
 use xoff_schemes::parts::int::Precision;
 use xoff_schemes::{Any, Roster};
@@ -264,12 +264,6 @@ fn drain<W: Wires>(run: &mut Run<'_, Any, W>, sink: &mut dyn Sink) -> io::Result
     run.sampler.samples.clear();
     run.taps.frames.clear();
     Ok(())
-}
-
-/// CPU time of this thread.
-fn thread_cpu() -> Duration {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
 /// Kernel and processor, in one line.

@@ -1,9 +1,9 @@
 //! Where a switch sends a frame: by what its headers say, and by nothing else.
 
-use crate::network::Network;
+use crate::network::{Network, TIDY_FROM};
 use std::collections::HashMap;
+use xoff_engine::Time;
 use xoff_engine::rng::mix;
-use xoff_engine::{Span, Time};
 use xoff_fabric::capture::FlowName;
 use xoff_fabric::ends;
 use xoff_fabric::scheme::{PacketFacts, Transport};
@@ -99,8 +99,8 @@ impl FlowTable {
             name.full_frame_bytes = name.full_frame_bytes.max(known.name.full_frame_bytes);
         }
         self.flows.insert(name.id, Learned { name, ingress, seen_at: now });
-        if self.flows.len() > self.tidy_at.max(1024) {
-            let lasts = (network.max_base_rtt * 256).max(Span::from_ms(10));
+        if self.flows.len() > self.tidy_at.max(TIDY_FROM) {
+            let lasts = network.forgets_after();
             self.flows.retain(|_, flow| now.saturating_since(flow.seen_at) < lasts);
             self.tidy_at = self.flows.len() * 2;
         }

@@ -44,6 +44,9 @@ pub struct FlowId {
     pub scheme: u8,
 }
 
+/// Tables of flows are gone through when they have grown past this, and have doubled since.
+pub const TIDY_FROM: usize = 1024;
+
 impl FlowId {
     /// Of a flow as its packets name it.
     pub fn of(name: &FlowName) -> FlowId {
@@ -56,6 +59,11 @@ impl FlowId {
 }
 
 impl Network {
+    /// A flow that was not heard of for so long is forgotten: far beyond any round trip.
+    pub fn forgets_after(&self) -> Span {
+        (self.max_base_rtt * 256).max(Span::from_ms(10))
+    }
+
     /// Of a plan with these schemes.
     pub fn new<S: Scheme>(plan: &Arc<Plan>, schemes: &[S]) -> Network {
         let routes = Routes::new(plan, |_| true);

@@ -1,6 +1,7 @@
 //! The queues of shaped flows, with the machines that set their rates.
 
 use crate::egress::Held;
+use crate::network::TIDY_FROM;
 use std::collections::{HashMap, VecDeque};
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::Transit;
@@ -51,7 +52,7 @@ impl<T> Default for Shapers<T> {
 impl<T> Shapers<T> {
     /// Forgets flows of which nothing came for a while, if there are many.
     pub(crate) fn tidy(&mut self, now: Time, lasts: Span) {
-        if self.flows.len() > self.tidy_at.max(1024) {
+        if self.flows.len() > self.tidy_at.max(TIDY_FROM) {
             let old = |shaped: &Shaped<T>| shaped.frames.is_empty() && now.saturating_since(shaped.came_at) > lasts;
             self.flows.retain(|_, shaped| !old(shaped));
             self.tidy_at = self.flows.len() * 2;

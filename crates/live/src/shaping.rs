@@ -12,7 +12,7 @@ use crate::network::FlowId;
 use crate::shaper::Shaped;
 use crate::switch::Switch;
 use std::collections::VecDeque;
-use xoff_engine::{Span, Time};
+use xoff_engine::Time;
 use xoff_fabric::scheme::{Scheme, Transit};
 use xoff_wire::{Roce, RoceKind, Seen, content_of, set_telemetry, telemetry_of};
 
@@ -42,7 +42,7 @@ impl<S: Scheme> Switch<S> {
             waits: false,
             came_at: desk.now,
         };
-        self.shapers.tidy(desk.now, (desk.network.max_base_rtt * 256).max(Span::from_ms(10)));
+        self.shapers.tidy(desk.now, desk.network.forgets_after());
         self.shapers.flows.insert(name.id, shaped);
         true
     }

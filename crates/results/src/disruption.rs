@@ -10,7 +10,6 @@ use xoff_fabric::record::{FlowRecord, StormRecord};
 use xoff_scenario::number::thousands;
 
 /// Gathers what it takes to say why flows did not finish.
-#[derive(Default)]
 pub struct Unfinished {
     finite: u64,
     open: Vec<OpenFlow>,
@@ -56,8 +55,8 @@ type Queue = (u32, u8);
 
 impl Unfinished {
     pub fn new(faults: &[Fault]) -> Unfinished {
-        let floods = floods(faults, Time::NEVER).into_iter().map(|flood| (flood, BTreeSet::new())).collect();
-        Unfinished { floods, ..Unfinished::default() }
+        let floods = floods(faults).into_iter().map(|flood| (flood, BTreeSet::new())).collect();
+        Unfinished { floods, finite: 0, open: Vec::new() }
     }
 
     pub fn flow(&mut self, flow: &FlowRecord) {
@@ -84,26 +83,26 @@ impl Unfinished {
         &self,
         names: &Names,
         labels: &[String],
-        faults: &[Fault],
         storms: &[StormRecord],
         sim_end: Time,
         stopped: bool,
     ) -> (Vec<Disruption>, Check) {
-        let held_up = |of: &Stretch| {
-            let flood = self.floods.iter().find(|(flood, _)| (flood.queue(), flood.from) == (of.queue(), of.from));
-            let held_up = flood.filter(|_| of.what == What::Storm).map(|(_, labels)| labels);
-            held_up.into_iter().flatten().map(|label| label_name(labels, *label)).collect()
-        };
-        let mut stretches = floods(faults, sim_end);
-        stretches.extend(storms.iter().map(|storm| Stretch {
+        // As far as the run came.
+        let begun = self.floods.iter().filter(|(flood, _)| flood.from <= sim_end);
+        let so_far = |flood: &Stretch| Stretch { until: flood.until.filter(|until| *until <= sim_end), ..*flood };
+        let nobody = BTreeSet::new();
+        let mut all: Vec<(Stretch, &BTreeSet<u32>)> = begun.map(|(flood, held)| (so_far(flood), held)).collect();
+        let watchdog = |storm: &StormRecord| Stretch {
             what: What::Watchdog,
             egress: storm.port,
             class: storm.class,
             from: storm.from,
             until: storm.until,
             drops: storm.drops,
-        }));
-        stretches.sort_by_key(|stretch| stretch.from);
+        };
+        all.extend(storms.iter().map(|storm| (watchdog(storm), &nobody)));
+        all.sort_by_key(|(stretch, _)| stretch.from);
+        let (stretches, held_up): (Vec<Stretch>, Vec<_>) = all.into_iter().unzip();
         // By queue: flows under way over it, and those of them that lost packets.
         let mut through: BTreeMap<Queue, (u64, u64)> = BTreeMap::new();
         for flow in &self.open {
@@ -120,7 +119,7 @@ impl Unfinished {
             Some((_, lossy)) if dropping.contains(&of.queue()) => *lossy,
             _ => 0,
         };
-        let row = |of: &Stretch| Disruption {
+        let row = |(of, held_up): (&Stretch, &BTreeSet<u32>)| Disruption {
             what: of.what,
             place: match of.what {
                 What::Storm => names.node_name_of(peer(of.egress)).to_owned(),
@@ -131,9 +130,9 @@ impl Unfinished {
             until_us: of.until.map(Time::as_us),
             packets_dropped: of.drops,
             flows_unfinished: victims(of),
-            held_up: held_up(of),
+            held_up: held_up.iter().map(|label| label_name(labels, *label)).collect(),
         };
-        (stretches.iter().map(row).collect(), self.check(self.held_up(&stretches), stopped))
+        (stretches.iter().zip(held_up).map(row).collect(), self.check(self.held_up(&stretches), stopped))
     }
 
     /// How many flows did not finish because of any of these.
@@ -161,10 +160,10 @@ impl Unfinished {
     }
 }
 
-/// The storms that a scenario orders, as far as the run came.
-fn floods(faults: &[Fault], sim_end: Time) -> Vec<Stretch> {
+/// The storms that a scenario orders.
+fn floods(faults: &[Fault]) -> Vec<Stretch> {
     let mut floods: Vec<Stretch> = Vec::new();
-    for fault in faults.iter().filter(|fault| fault.at <= sim_end) {
+    for fault in faults {
         let FaultKind::PauseStorm { host_port, class, on } = fault.what else { continue };
         let egress = peer(host_port);
         let running = floods.iter_mut().find(|known| (known.egress, known.class, known.until) == (egress, class, None));
@@ -199,14 +198,7 @@ mod tests {
         flows.iter().for_each(|flow| unfinished.flow(flow));
         let trip = StormRecord { port: 8, class: 0, from: Time::from_us(1_300), until, drops: 12 };
         let names = Names::of(&fixture::plan());
-        unfinished.judge(
-            &names,
-            &["elephants".to_owned(), "mice".to_owned()],
-            &faults,
-            &[trip],
-            Time::from_ms(10),
-            stopped,
-        )
+        unfinished.judge(&names, &["elephants".to_owned(), "mice".to_owned()], &[trip], Time::from_ms(10), stopped)
     }
 
     #[test]
@@ -245,13 +237,12 @@ mod tests {
 
     #[test]
     fn flows_that_wait_for_a_lasting_storm_are_its_victims() {
-        let mut unfinished = Unfinished::default();
+        let what = FaultKind::PauseStorm { host_port: 9, class: 0, on: true };
+        let mut unfinished = Unfinished::new(&[Fault { at: Time::from_ms(1), what }]);
         unfinished.flow(&open(1, 0));
         unfinished.flow(&FlowRecord { path: Box::new([0, 6, 10]), ..open(2, 0) });
-        let what = FaultKind::PauseStorm { host_port: 9, class: 0, on: true };
-        let storm = Fault { at: Time::from_ms(1), what };
         let names = Names::of(&fixture::plan());
-        let (rows, check) = unfinished.judge(&names, &[], &[storm], &[], Time::from_ms(10), true);
+        let (rows, check) = unfinished.judge(&names, &[], &[], Time::from_ms(10), true);
         assert_eq!((rows[0].until_us, rows[0].flows_unfinished), (None, 1), "the other one goes elsewhere");
         assert!(!check.held);
     }

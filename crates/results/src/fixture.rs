@@ -8,7 +8,7 @@ use std::time::Duration;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::*;
 use xoff_fabric::record::{ClassReport, Counters, FlowRecord, PauseRecord, PortReport};
-use xoff_jobs::{Activity, ActivityKind, Collective, Dag, Work};
+use xoff_jobs::{Activity, ActivityKind, Collective, Dag, Interval, Work};
 use xoff_run::RunEnd;
 use xoff_scenario::traffic::JobInterval;
 
@@ -262,10 +262,11 @@ pub fn job_intervals(ranks: u32, sum_us: u64, cut: bool) -> Vec<JobInterval> {
         for rank in 0..ranks {
             let late = if rank + 1 == ranks { 20 } else { 0 };
             let (begin, end) = (Time::from_us(at), Time::from_us(at + 300 + late));
-            all.push(JobInterval { job: 1, iteration, activity: rank, begin, end: Some(end) });
+            let interval = |activity, begin, end| Interval { iteration, activity, begin, end };
+            all.push(JobInterval { job: 1, interval: interval(rank, begin, Some(end)) });
             let done = Time::from_us(at + 300 + sum_us);
             let done = (!cut || iteration == 0 || rank > 0).then_some(done);
-            all.push(JobInterval { job: 1, iteration, activity: ranks + rank, begin: end, end: done });
+            all.push(JobInterval { job: 1, interval: interval(ranks + rank, end, done) });
         }
     }
     all

@@ -24,7 +24,7 @@ use std::io;
 use std::path::Path;
 use xoff_engine::{Span, Time};
 use xoff_fabric::activity::Activity;
-use xoff_fabric::plan::{Fault, RunSettings, peer};
+use xoff_fabric::plan::{RunSettings, peer};
 use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_run::RunEnd;
 use xoff_scenario::measure::probe::facts;
@@ -55,7 +55,6 @@ pub struct RunWriter {
     reality: Option<Reality>,
     jobs: Jobs,
     /// What else of the plan the summary needs.
-    faults: Vec<Fault>,
     run: RunSettings,
     /// None if rows go nowhere.
     /// Of the tables only flows are kept, without their scheme.
@@ -189,7 +188,6 @@ impl RunWriter {
             captures: Vec::new(),
             reality: None,
             jobs: Jobs::new(&context.jobs),
-            faults: context.plan.faults.clone(),
             run: context.plan.run.clone(),
             flows_alone: context.flows.is_some(),
             tables,
@@ -446,8 +444,7 @@ impl RunWriter {
     /// What must be said beside the numbers: who did not finish and why, and what to beware of.
     fn judge(&self, summary: &mut Summary, end: &RunEnd) {
         let stopped = end.failure.is_none() && end.sim_end >= self.run.stop;
-        let (disruptions, check) =
-            self.fates.judge(&self.names, &self.labels, &self.faults, &end.storms, end.sim_end, stopped);
+        let (disruptions, check) = self.fates.judge(&self.names, &self.labels, &end.storms, end.sim_end, stopped);
         summary.disruptions = disruptions;
         summary.checks.insert(FATES_AT.min(summary.checks.len()), check);
         for check in summary.checks.iter_mut().filter(|check| !check.held) {

@@ -426,7 +426,7 @@ impl ResponseLog {
 }
 
 /// CPU time of this thread: what the run costs, whatever else the machine does.
-fn thread_cpu() -> Duration {
+pub fn thread_cpu() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }

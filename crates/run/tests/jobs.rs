@@ -54,7 +54,7 @@ fn run(text: &str) -> (Vec<JobInterval>, RunEnd) {
 fn time(text: &str) -> u64 {
     let (intervals, end) = run(text);
     assert!(end.failure.is_none(), "{:?}\n{text}", end.failure);
-    intervals.iter().map(|interval| interval.end.expect("the job ends").ps()).max().unwrap()
+    intervals.iter().map(|of| of.interval.end.expect("the job ends").ps()).max().unwrap()
 }
 
 const HOST: &str = "[host]\nmtu = \"1024B\"\nack_delay = \"5s\"\nretransmit_timeout = \"100s\"\n";

@@ -107,7 +107,7 @@ fn time(path: &Path) -> u64 {
     let mut sink = Intervals::default();
     let end = drive(&loaded, Keep::default(), &mut sink, &mut |_| {}).unwrap();
     assert!(end.failure.is_none(), "{:?}", end.failure);
-    sink.0.iter().map(|interval| interval.end.expect("the job ends").ps()).max().unwrap()
+    sink.0.iter().map(|of| of.interval.end.expect("the job ends").ps()).max().unwrap()
 }
 
 const PS_PER_BYTE: u64 = 20;

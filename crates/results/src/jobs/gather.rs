@@ -162,8 +162,7 @@ impl Jobs {
     pub(crate) fn intervals(&mut self, intervals: &[JobInterval]) {
         for of in intervals {
             if let Some((_, list)) = self.list.iter_mut().find(|(facts, _)| facts.source == of.job) {
-                let &JobInterval { iteration, activity, begin, end, .. } = of;
-                list.push(Interval { iteration, activity, begin, end });
+                list.push(of.interval);
             }
         }
     }
@@ -274,7 +273,10 @@ mod tests {
         let mut writer = RunWriter::create(None, &context).unwrap();
         writer.intervals(&intervals(4, sum_us, cut));
         // Of another source: nobody's.
-        writer.intervals(&[JobInterval { job: 7, iteration: 0, activity: 0, begin: Time::ZERO, end: None }]);
+        writer.intervals(&[JobInterval {
+            job: 7,
+            interval: Interval { iteration: 0, activity: 0, begin: Time::ZERO, end: None },
+        }]);
         let (outcome, collected) = writer.complete(fixture::end(0)).unwrap();
         let rows = |name: &str| collected.iter().find(|table| table.table.name == name).map(|table| table.rows);
         let expected = [Some(1), Some(2), Some(8), Some(16)];

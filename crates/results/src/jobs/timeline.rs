@@ -1,6 +1,7 @@
 //! What the ranks of a job did over time, as much of it as a figure can show.
 
 use xoff_engine::Time;
+use xoff_jobs::record::union;
 use xoff_jobs::{ActivityKind, Compiled, Interval};
 
 /// Ranks that fit one figure.
@@ -42,34 +43,19 @@ impl Timeline {
                 ranks.push(RankLine { name: names[rank].clone(), ..RankLine::default() });
             }
         }
-        let mut sorted: Vec<&Interval> = intervals.iter().collect();
-        sorted.sort_by_key(|interval| (interval.begin, interval.activity));
-        for interval in sorted {
+        let mut times: Vec<[Vec<(Time, Time)>; 2]> = vec![Default::default(); ranks.len()];
+        for interval in intervals {
             let activity = &graph.activities()[interval.activity as usize];
             let Some(place) = chosen.get(activity.rank as usize).copied().flatten() else { continue };
-            let times = (interval.begin.as_us(), interval.end.unwrap_or(until).as_us());
-            let line = &mut ranks[place];
-            match activity.kind {
-                ActivityKind::Compute => line.compute.push(times),
-                ActivityKind::Collective(_) | ActivityKind::PointToPoint => line.communication.push(times),
-            }
+            let kind = usize::from(activity.kind != ActivityKind::Compute);
+            times[place][kind].push((interval.begin, interval.end.unwrap_or(until)));
         }
-        for line in &mut ranks {
-            join(&mut line.compute);
-            join(&mut line.communication);
+        let in_us = |times: &[(Time, Time)]| {
+            union(times).into_iter().map(|(begin, end)| (begin.as_us(), end.as_us())).collect()
+        };
+        for (line, [compute, communication]) in ranks.iter_mut().zip(&times) {
+            (line.compute, line.communication) = (in_us(compute), in_us(communication));
         }
         Timeline { job: job.to_owned(), ranks, all: names.len() }
     }
-}
-
-/// Makes one of those that overlap or touch; they come in order of their begins.
-fn join(times: &mut Vec<(f64, f64)>) {
-    let mut joined: Vec<(f64, f64)> = Vec::with_capacity(times.len());
-    for &(begin, end) in &*times {
-        match joined.last_mut() {
-            Some(last) if begin <= last.1 => last.1 = last.1.max(end),
-            _ => joined.push((begin, end)),
-        }
-    }
-    *times = joined;
 }

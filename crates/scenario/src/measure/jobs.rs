@@ -153,8 +153,6 @@ impl JobMeasure {
 
 fn account(place: u32, job: &JobPlan, recording: &Recording) -> Account {
     let own = recording.intervals.iter().filter(|of| of.job == place);
-    let intervals: Vec<Interval> = own
-        .map(|of| Interval { iteration: of.iteration, activity: of.activity, begin: of.begin, end: of.end })
-        .collect();
+    let intervals: Vec<Interval> = own.map(|of| of.interval).collect();
     Account::of(&job.dag, job.iterations, &intervals, recording.sim_end)
 }

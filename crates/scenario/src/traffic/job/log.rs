@@ -1,6 +1,5 @@
 //! What jobs did, while they run: written by their sources, read by whoever drives the run.
 
-use xoff_engine::Time;
 use xoff_jobs::Interval;
 
 /// An activity of a job in one iteration, from its begin to its end.
@@ -8,21 +7,8 @@ use xoff_jobs::Interval;
 pub struct JobInterval {
     /// The job, by the place of its table among the scenario's `[[traffic]]`.
     pub job: u32,
-    /// From zero.
-    pub iteration: u32,
-    /// Index into the activities of the job's graph.
-    pub activity: u32,
-    /// When the first of its operations began.
-    pub begin: Time,
-    /// When the last was over; `None` if the run ended before.
-    pub end: Option<Time>,
-}
-
-impl JobInterval {
-    pub(crate) fn new(job: u32, interval: Interval) -> JobInterval {
-        let Interval { iteration, activity, begin, end } = interval;
-        JobInterval { job, iteration, activity, begin, end }
-    }
+    /// Counts in the job's own graph.
+    pub interval: Interval,
 }
 
 /// Where sources write and drivers read.

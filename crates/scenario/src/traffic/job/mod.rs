@@ -103,23 +103,21 @@ pub struct JobSource {
 }
 
 impl JobSource {
-    /// Hands a message to the queue pair of its lane, which is opened for the first.
+    /// Hands a message to the queue pair of its lane, which is opened for the first; or to one of its own.
     fn send(&mut self, message: Message, out: &mut Vec<Action>) {
         if self.of.connections == Connections::Fresh {
             let pair = self.pair(&message);
-            return self.open(pair, Some(message), out);
+            self.open(pair, Some(message), out);
+            return;
         }
-        let bytes = message.bytes;
         let handle = match self.pairs.of(&message) {
             Some(handle) => handle,
             None => {
                 let pair = self.pair(&message);
-                self.open(pair, None, out);
-                self.pairs.newest()
+                self.open(pair, None, out)
             }
         };
-        self.pairs[handle].under_way.push_back(message);
-        out.push(Action::Send { handle, bytes, message: message.id });
+        self.hand_over(handle, message, out);
     }
 
     fn pair(&self, first: &Message) -> QueuePair {
@@ -127,16 +125,21 @@ impl JobSource {
         QueuePair::new(first, seats.ports(first.from, first.lane), seats.nics[0].len())
     }
 
-    /// Starts a flow: for a lone message, or for all that follow on this lane.
-    fn open(&mut self, mut pair: QueuePair, lone: Option<Message>, out: &mut Vec<Action>) {
+    /// Starts a flow: for a lone message, or for all that follow on this lane. Its handle.
+    fn open(&mut self, mut pair: QueuePair, lone: Option<Message>, out: &mut Vec<Action>) -> u32 {
         let (from, to, lane) = pair.ends;
-        // The reader has checked that every lane leads somewhere.
-        let Some((src, dst)) = self.of.seats.hosts(from, to, lane, pair.port) else { return };
+        let (src, dst) = self.of.seats.hosts(from, to, lane, pair.port);
         pair.under_way.extend(lone);
         let handle = self.pairs.open(pair, lone.is_none());
         let spec = self.of.template.flow(handle, src, dst, lone.map(|message| message.bytes), 0);
         let offered_bytes = if lone.is_none() { Some(0) } else { None };
         out.push(Action::Start(FlowSpec { offered_bytes, ..spec }));
+        handle
+    }
+
+    fn hand_over(&mut self, handle: u32, message: Message, out: &mut Vec<Action>) {
+        self.pairs[handle].under_way.push_back(message);
+        out.push(Action::Send { handle, bytes: message.bytes, message: message.id });
     }
 
     /// Queue pairs that have lost their way go on by the other port, and send again what has not arrived.
@@ -153,11 +156,9 @@ impl JobSource {
                 }
                 continue;
             }
-            self.open(moved, None, out);
-            let handle = self.pairs.newest();
+            let handle = self.open(moved, None, out);
             for message in unsent {
-                self.pairs[handle].under_way.push_back(message);
-                out.push(Action::Send { handle, bytes: message.bytes, message: message.id });
+                self.hand_over(handle, message, out);
             }
         }
     }
@@ -170,16 +171,13 @@ impl JobSource {
         }
     }
 
-    /// Writes down what is over; at the end of the run, also what is not.
-    fn note(&mut self) {
-        let Some((job, log)) = &self.log else { return };
-        self.runner.drain_intervals(&mut self.intervals);
-        if self.intervals.is_empty() {
-            return;
-        }
+    /// Writes down what jobs did.
+    fn note(&self, intervals: impl IntoIterator<Item = Interval>) {
         // Nobody else holds it while the world runs.
-        if let Ok(mut log) = log.lock() {
-            log.done.extend(self.intervals.drain(..).map(|interval| JobInterval::new(*job, interval)));
+        if let Some((job, log)) = &self.log
+            && let Ok(mut log) = log.lock()
+        {
+            log.done.extend(intervals.into_iter().map(|interval| JobInterval { job: *job, interval }));
         }
     }
 
@@ -225,7 +223,12 @@ impl Source for JobSource {
             self.held.pop_front();
             self.send(message, out);
         }
-        self.note();
+        self.runner.drain_intervals(&mut self.intervals);
+        let mut over = std::mem::take(&mut self.intervals);
+        if !over.is_empty() {
+            self.note(over.drain(..));
+        }
+        self.intervals = over;
         if self.runner.is_over() {
             out.extend(self.pairs.close().into_iter().map(|handle| Action::Stop { handle }));
         }
@@ -264,11 +267,6 @@ impl Source for JobSource {
 impl Drop for JobSource {
     /// A run that ends before the job does leaves what was begun.
     fn drop(&mut self) {
-        let unfinished = self.runner.unfinished();
-        if let Some((job, log)) = &self.log
-            && let Ok(mut log) = log.lock()
-        {
-            log.done.extend(unfinished.into_iter().map(|interval| JobInterval::new(*job, interval)));
-        }
+        self.note(self.runner.unfinished());
     }
 }

@@ -47,7 +47,6 @@ pub struct Pairs {
     open: Vec<Option<QueuePair>>,
     /// Those that stay open.
     lasting: HashMap<(u32, u32, Lane), u32>,
-    newest: u32,
     /// Have lost their way, and there is another port.
     moving: BTreeSet<u32>,
 }
@@ -67,13 +66,7 @@ impl Pairs {
         let slots = self.open.len().max(handle as usize + 1);
         self.open.resize(slots, None);
         self.open[handle as usize] = Some(pair);
-        self.newest = handle;
         handle
-    }
-
-    /// The one that was opened last.
-    pub fn newest(&self) -> u32 {
-        self.newest
     }
 
     /// Nothing more is expected of it.

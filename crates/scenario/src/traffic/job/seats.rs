@@ -19,8 +19,8 @@ pub struct Seat {
     pub name: String,
     /// The server, by its place in the job.
     pub server: u32,
-    /// Its host on the server's own network, if there is one.
-    pub gpu: Option<u32>,
+    /// Its host on the server's own network; where there is none, that of its NIC, which nobody asks for.
+    pub gpu: u32,
 }
 
 impl Seats {
@@ -34,17 +34,17 @@ impl Seats {
         }
     }
 
-    /// The hosts that a message leaves and reaches; `None` inside a server that has no network of its own.
-    pub fn hosts(&self, from: u32, to: u32, lane: Lane, port: usize) -> Option<(u32, u32)> {
+    /// The hosts that a message leaves and reaches.
+    pub fn hosts(&self, from: u32, to: u32, lane: Lane, port: usize) -> (u32, u32) {
         let (from, to) = (&self.seats[from as usize], &self.seats[to as usize]);
         let (out, into) = match lane.via {
-            Via::ScaleUp => return Some((from.gpu?, to.gpu?)),
+            Via::ScaleUp => return (from.gpu, to.gpu),
             Via::Nic(nic) => (nic, nic),
             Via::Cross(out, into) => (out, into),
         };
         // All NICs have as many ports, and the same ports of two of them are in one plane.
         let host = |seat: &Seat, nic: u16| self.nics[seat.server as usize][usize::from(nic)][port];
-        Some((host(from, out), host(to, into)))
+        (host(from, out), host(to, into))
     }
 
     pub fn name(&self, rank: u32) -> String {

@@ -33,7 +33,7 @@ fn network(hosts: u32, ack_delay: &str) -> Plan {
 fn plan(plan: &Plan, dag: Dag, connections: Connections, completion: Completion) -> JobPlan {
     let hosts = (0..).zip(&plan.nodes).filter(|(_, node)| node.kind == xoff_fabric::plan::NodeKind::Host);
     let hosts: Vec<u32> = hosts.map(|(node, _)| node).collect();
-    let seat = |(server, host): (u32, &u32)| Seat { name: format!("h{host}"), server, gpu: None };
+    let seat = |(server, host): (u32, &u32)| Seat { name: format!("h{host}"), server, gpu: *host };
     let seats = Seats {
         seats: (0..).zip(&hosts).map(seat).collect(),
         nics: hosts.iter().map(|host| Arc::from([Box::from([*host])])).collect(),
@@ -64,7 +64,7 @@ fn run(network: &Plan, job: &JobPlan) -> (Time, Counters) {
     let counters = world.counters;
     drop(world);
     let log = log.lock().unwrap();
-    (log.done.iter().map(|interval| interval.end.expect("it ends")).max().unwrap(), counters)
+    (log.done.iter().map(|of| of.interval.end.expect("it ends")).max().unwrap(), counters)
 }
 
 fn lane(queue_pair: u16) -> Lane {

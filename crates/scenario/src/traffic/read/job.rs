@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use xoff_engine::Span;
 use xoff_jobs::collective::{Algorithm, Ends, Options, PipelineOrder, Schedule, Servers, Skew, lay};
-use xoff_jobs::{Activity, ActivityKind, Collective, Dag, Op, Work};
+use xoff_jobs::{Activity, ActivityKind, Collective, Dag, Work};
 
 /// No buffer of a GPU is larger.
 const LARGEST_BUFFER: u64 = 1 << 40;
@@ -153,25 +153,18 @@ fn within_reason(table: &Table, dag: &Dag) -> Result<()> {
 
 impl<'a> Draft<'a> {
     fn new(scope: &'a Scope<'a>, seats: &'a Seats, servers: Servers) -> Draft<'a> {
-        let dag = Dag { ranks: seats.seats.len() as u32, ..Dag::default() };
+        let dag = Dag::new(seats.seats.len() as u32);
         Draft { scope, dag, seats, servers, groups: 0 }
-    }
-
-    fn name(&mut self, name: &str) -> u32 {
-        self.dag.names.push(name.to_owned());
-        self.dag.names.len() as u32 - 1
     }
 
     /// Every rank computes.
     fn compute(&mut self, name: &str, duration: Span) -> Vec<Ends> {
-        let (name, group) = (self.name(name), self.groups);
+        let (name, group) = (self.dag.name(name), self.groups);
         self.groups += 1;
         let mut parts = Vec::with_capacity(self.dag.ranks as usize);
         for rank in 0..self.dag.ranks {
-            let activity = self.dag.activities.len() as u32;
-            self.dag.activities.push(Activity { rank, kind: ActivityKind::Compute, name, group, bytes: 0 });
-            let op = self.dag.ops.len() as u32;
-            self.dag.ops.push(Op { work: Work::Compute(duration), activity, takes: None, frees: None });
+            let activity = self.dag.activity(Activity { rank, kind: ActivityKind::Compute, name, group, bytes: 0 });
+            let op = self.dag.op(activity, Work::Compute(duration));
             parts.push(Ends { begin: op, end: op });
         }
         parts
@@ -195,7 +188,7 @@ impl<'a> Draft<'a> {
         };
         let groups = self.members(table)?;
         let options = options(table, self.scope, what)?;
-        let name = self.name(name);
+        let name = self.dag.name(name);
         let mut parts = vec![Ends { begin: 0, end: 0 }; self.dag.ranks as usize];
         for members in groups {
             let group = self.groups;

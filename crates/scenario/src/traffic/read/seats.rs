@@ -6,6 +6,7 @@ use crate::reader::Result;
 use crate::traffic::job::seats::{Seat, Seats};
 use std::collections::HashMap;
 use std::sync::Arc;
+use xoff_fabric::servers as fabric;
 use xoff_jobs::collective::Servers;
 
 /// The seats of a job's ranks, in the order in which they are selected, and the shape of its servers: all of them
@@ -51,11 +52,16 @@ pub fn read(table: &mut Table, scope: &Scope<'_>) -> Result<(Seats, Servers)> {
         seats.seats.extend(block.iter().map(|rank| Seat {
             name: servers.rank_name(*rank, nodes).to_owned(),
             server: place,
-            gpu: servers.gpu_host(*rank),
+            gpu: host_of(servers, *rank),
         }));
     }
     let nics = seats.nics[0].len() as u32;
     Ok((seats, Servers { gpus, nics }))
+}
+
+/// The host that is a rank: its GPU, or where servers have no network of their own, all there is of it.
+fn host_of(servers: &fabric::Servers, rank: u32) -> u32 {
+    servers.gpu_host(rank).unwrap_or_else(|| servers.port_hosts(rank, 0)[0])
 }
 
 /// The ranks of the whole network that are chosen.
@@ -65,8 +71,7 @@ fn ranks(table: &mut Table, scope: &Scope<'_>) -> Result<Vec<u32>> {
         table.record("ranks", if servers.has_scale_up() { "gpu" } else { "*" });
         return Ok((0..servers.ranks()).collect());
     };
-    let host_of = |rank: u32| servers.gpu_host(rank).unwrap_or_else(|| servers.port_hosts(rank, 0)[0]);
-    let rank_of: HashMap<u32, u32> = (0..servers.ranks()).map(|rank| (host_of(rank), rank)).collect();
+    let rank_of: HashMap<u32, u32> = (0..servers.ranks()).map(|rank| (host_of(servers, rank), rank)).collect();
     let mut chosen = Vec::new();
     let mut taken = vec![false; servers.ranks() as usize];
     for selector in &selectors {
