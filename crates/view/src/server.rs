@@ -6,10 +6,10 @@
 
 use crate::collection::Collection;
 use crate::page;
-use std::io;
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::sync::Arc;
-use tiny_http::{Header, Method, Request, Response, Server};
+use tiny_http::{Method, Request, Server, StatusCode};
 use xoff_results::replay::Resource;
 
 /// Requests that are worked on at the same time.
@@ -58,12 +58,13 @@ impl Serving {
     fn answer(&self) {
         while let Ok(request) = self.server.recv() {
             let answer = self.respond(&request);
+            let whole = *request.method() != Method::Head;
             // Whoever has gone away need not be told.
-            let _ = request.respond(answer);
+            let _ = answer.send(&mut request.into_writer(), whole);
         }
     }
 
-    fn respond(&self, request: &Request) -> Response<io::Cursor<Vec<u8>>> {
+    fn respond(&self, request: &Request) -> Answer {
         let host = request.headers().iter().find(|header| header.field.equiv("Host"));
         if !host.is_some_and(|host| self.is_own_name(host.value.as_str())) {
             return refusal(403, "this server answers to its own name only");
@@ -73,9 +74,9 @@ impl Serving {
         }
         let path = request.url().split(['?', '#']).next().unwrap_or("");
         match path {
-            "/" | "/index.html" => answer(page::HTML.as_bytes().to_vec(), "text/html; charset=utf-8"),
-            "/replay.js" => answer(page::SCRIPT.as_bytes().to_vec(), "text/javascript; charset=utf-8"),
-            "/replay.css" => answer(page::STYLE.as_bytes().to_vec(), "text/css; charset=utf-8"),
+            "/" | "/index.html" => Answer::new(page::HTML, "text/html; charset=utf-8"),
+            "/replay.js" => Answer::new(page::SCRIPT, "text/javascript; charset=utf-8"),
+            "/replay.css" => Answer::new(page::STYLE, "text/css; charset=utf-8"),
             "/favicon.ico" => refusal(204, ""),
             _ => match path.strip_prefix("/data/") {
                 Some(data) => self.data(data),
@@ -84,10 +85,10 @@ impl Serving {
         }
     }
 
-    fn data(&self, path: &str) -> Response<io::Cursor<Vec<u8>>> {
+    fn data(&self, path: &str) -> Answer {
         match self.collection.resource(path) {
-            Ok(Some(Resource::Json(text))) => answer(text.into_bytes(), "application/json"),
-            Ok(Some(Resource::Binary(bytes))) => answer(bytes, "application/octet-stream"),
+            Ok(Some(Resource::Json(text))) => Answer::new(text, "application/json"),
+            Ok(Some(Resource::Binary(bytes))) => Answer::new(bytes, "application/octet-stream"),
             Ok(None) => refusal(404, "there is nothing of this name"),
             Err(errors) => {
                 let said: Vec<String> = errors.iter().map(|error| error.render(false)).collect();
@@ -102,21 +103,44 @@ impl Serving {
     }
 }
 
-fn answer(bytes: Vec<u8>, kind: &str) -> Response<io::Cursor<Vec<u8>>> {
-    let fixed = [
-        ("Content-Type", kind),
-        ("Content-Security-Policy", POLICY),
-        ("X-Content-Type-Options", "nosniff"),
-        ("X-Frame-Options", "DENY"),
-        ("Referrer-Policy", "no-referrer"),
-        ("Cross-Origin-Resource-Policy", "same-origin"),
-        ("Cross-Origin-Opener-Policy", "same-origin"),
-        ("Cache-Control", "no-store"),
-    ];
-    let headers = fixed.iter().filter_map(|(name, value)| Header::from_bytes(*name, *value).ok());
-    headers.fold(Response::from_data(bytes), Response::with_header)
+/// What is sent.
+struct Answer {
+    status: u16,
+    kind: &'static str,
+    body: Vec<u8>,
 }
 
-fn refusal(status: u16, why: &str) -> Response<io::Cursor<Vec<u8>>> {
-    answer(why.as_bytes().to_vec(), "text/plain; charset=utf-8").with_status_code(status)
+impl Answer {
+    fn new(body: impl Into<Vec<u8>>, kind: &'static str) -> Answer {
+        Answer { status: 200, kind, body: body.into() }
+    }
+
+    /// Asks for the end of the connection, which the library's own way of answering cannot do. It hands two connections
+    /// that come at once to one thread at times, and the second then waits until the first is over.
+    fn send(&self, out: &mut dyn Write, whole: bool) -> io::Result<()> {
+        let headers = [
+            ("Content-Type", self.kind),
+            ("Content-Security-Policy", POLICY),
+            ("X-Content-Type-Options", "nosniff"),
+            ("X-Frame-Options", "DENY"),
+            ("Referrer-Policy", "no-referrer"),
+            ("Cross-Origin-Resource-Policy", "same-origin"),
+            ("Cross-Origin-Opener-Policy", "same-origin"),
+            ("Cache-Control", "no-store"),
+            ("Connection", "close"),
+        ];
+        write!(out, "HTTP/1.1 {} {}\r\n", self.status, StatusCode(self.status).default_reason_phrase())?;
+        for (name, value) in headers {
+            write!(out, "{name}: {value}\r\n")?;
+        }
+        write!(out, "Content-Length: {}\r\n\r\n", self.body.len())?;
+        if whole {
+            out.write_all(&self.body)?;
+        }
+        out.flush()
+    }
+}
+
+fn refusal(status: u16, why: &str) -> Answer {
+    Answer { status, ..Answer::new(why, "text/plain; charset=utf-8") }
 }
