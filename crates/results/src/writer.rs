@@ -9,7 +9,7 @@ use super::failure;
 use super::figures;
 use super::incident::Warning;
 use super::jobs::gather::{JobTables, Jobs};
-use super::jobs::rows;
+use super::jobs::rows::{self, JobRow};
 use super::names::{Names, label_name};
 use super::outcome::{Outcome, RunContext};
 use super::reality::Reality;
@@ -393,10 +393,11 @@ impl RunWriter {
         summary.captures = std::mem::take(&mut self.captures);
         summary.reality = self.reality.take();
         summary.episode = episode::find(&self.tally, &self.keeper, &self.pause_log, &setting);
-        self.judge(&mut summary, &end);
-        let jobs = self.jobs.finish(end.sim_end, self.tables.as_mut().and_then(|tables| tables.jobs.as_mut()))?;
+        let tables = self.tables.as_mut().and_then(|tables| tables.jobs.as_mut());
+        let jobs = std::mem::take(&mut self.jobs).finish(end.sim_end, tables)?;
         summary.job_time_us = rows::time_us(&jobs.rows);
         summary.jobs = jobs.rows;
+        self.judge(&mut summary, &end);
         let curves = self.keeper.curves(&self.names, &self.labels);
         let mut outcome = Outcome {
             summary,
@@ -446,6 +447,14 @@ impl RunWriter {
         let stopped = end.failure.is_none() && end.sim_end >= self.run.stop;
         let (disruptions, check) = self.fates.judge(&self.names, &self.labels, &end.storms, end.sim_end, stopped);
         summary.disruptions = disruptions;
+        // A job's connections outlive it.
+        for of in &mut summary.disruptions {
+            let over = |name: &String| {
+                let ended = |job: &JobRow| job.name == *name && job.end_us.is_some_and(|end| end <= of.from_us);
+                summary.jobs.iter().any(ended)
+            };
+            of.held_up.retain(|name| !over(name));
+        }
         summary.checks.insert(FATES_AT.min(summary.checks.len()), check);
         for check in summary.checks.iter_mut().filter(|check| !check.held) {
             check.allowed = match check.name.as_str() {

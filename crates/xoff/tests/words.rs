@@ -71,6 +71,49 @@ fn a_storm_and_its_watchdog_stand_in_the_terminal_and_the_report() {
 }
 
 #[test]
+fn a_storm_holds_up_only_jobs_that_still_run() {
+    let scenario = |storm: &str| {
+        format!(
+            r#"
+[run]
+stop = "8ms"
+[topology]
+kind = "star"
+hosts = 4
+rate = "40Gbps"
+[scheme]
+name = "none"
+[[traffic]]
+kind = "all-reduce"
+name = "sum"
+bytes = "1MiB"
+[[traffic]]
+kind = "burst"
+name = "bulk"
+sources = "h0"
+destinations = "h3"
+size = "20MB"
+[[fault]]
+kind = "pause-storm"
+host = "h3"
+{storm}
+[output]
+figures = false
+"#
+        )
+    };
+    // The job takes less than a millisecond, the burst more than four.
+    for (storm, expected) in
+        [("at = \"50us\"\nuntil = \"90us\"", vec!["sum", "bulk"]), ("at = \"2ms\"\nuntil = \"3ms\"", vec!["bulk"])]
+    {
+        let bench = Bench::with("storm.toml", scenario(storm));
+        bench.ok(&["run", "storm.toml", "--out", "out", "--quiet"]);
+        let held_up = run_json(&bench)["disruptions"][0]["held_up"].clone();
+        assert_eq!(held_up, serde_json::json!(expected), "{storm}");
+    }
+}
+
+#[test]
 fn flows_that_a_storm_left_unfinished_fail_the_run() {
     let bench = Bench::with("storm.toml", STORM);
     for args in [

@@ -32,6 +32,7 @@ pub struct JobFacts {
 }
 
 /// All jobs of a run.
+#[derive(Default)]
 pub(crate) struct Jobs {
     list: Vec<(JobFacts, Vec<Interval>)>,
 }
