@@ -23,7 +23,7 @@ test("an address of nonsense is a view of everything", () => {
 test("the interesting part lasts about twenty seconds", () => {
   assert.equal(speedFor(8820), 500);
   assert.equal(speedFor(1), 1);
-  const timeline = { bin_us: 100, paused_ports: [0, 0, 3, 0, 1, 0], queued_bytes: [0, 9, 9, 9, 0, 0], tx_gbps: [], flows_started: [] };
+  const timeline = { bin_us: 100, paused_ports: [0, 0, 3, 0, 1, 0], queued_bytes: [0, 9, 9, 9, 0, 0], tx_gbps: [], flows_started: [], exposed_ranks: [] };
   assert.deepEqual(interesting([timeline], 600), [200, 500]);
   assert.deepEqual(interesting([{ ...timeline, paused_ports: [0, 0, 0, 0, 0, 0] }], 600), [100, 400]);
   assert.deepEqual(interesting([], 600), [0, 600]);

@@ -40,17 +40,28 @@ pub fn covered(times: &[(Time, Time)]) -> Span {
 
 /// Exposed time: that of communication during which the same rank computes nothing.
 pub fn exposed(communication: &[(Time, Time)], compute: &[(Time, Time)]) -> Span {
+    covered(&exposed_times(communication, compute))
+}
+
+/// When communication is exposed, in order and apart.
+pub fn exposed_times(communication: &[(Time, Time)], compute: &[(Time, Time)]) -> Vec<(Time, Time)> {
     let (communication, compute) = (union(communication), union(compute));
-    let (mut hidden, mut from) = (Span::ZERO, 0);
-    for &(begin, end) in &communication {
+    let (mut open, mut from) = (Vec::new(), 0);
+    for (mut begin, end) in communication {
         while compute.get(from).is_some_and(|busy| busy.1 <= begin) {
             from += 1;
         }
         for busy in compute[from..].iter().take_while(|busy| busy.0 < end) {
-            hidden += busy.1.min(end) - busy.0.max(begin);
+            if begin < busy.0 {
+                open.push((begin, busy.0));
+            }
+            begin = busy.1.min(end);
+        }
+        if begin < end {
+            open.push((begin, end));
         }
     }
-    covered(&communication) - hidden
+    open
 }
 
 /// The same instants, in order and apart.

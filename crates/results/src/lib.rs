@@ -55,6 +55,7 @@ mod tally;
 pub mod text;
 pub mod trace;
 mod warnings;
+mod words;
 mod writer;
 
 pub use outcome::Outcome;

@@ -1,4 +1,4 @@
-//! Pages in a real browser: the replay of the victim-flow comparison, a large run, every kind of report, hostile names.
+//! Pages in a real browser: the replay of the victim-flow comparison, of a training job and a large run, every kind of report, hostile names.
 //! The browser's half is `web/test/browser/`; here its data are made, and what tables say is read for it.
 //!
 //! Chromium and what the tests need from npm are installed where they are missing. `XOFF_SCREENSHOTS=DIR` keeps pictures.
@@ -132,6 +132,36 @@ load = 0.002
 until = "100ms"
 "#;
 
+/// Four GPUs that compute and communicate, also at the same time.
+const JOB: &str = r#"
+name = "job"
+[topology]
+kind = "rail"
+servers = 2
+gpus = 2
+spines = 2
+[scheme]
+name = "none"
+[[traffic]]
+kind = "job"
+name = "train"
+iterations = 2
+straggler = [{ rank = 3, slow = 1.5 }]
+[[traffic.step]]
+do = "compute"
+name = "forward"
+duration = "40us"
+[[traffic.step]]
+do = "all-reduce"
+name = "gradients"
+bytes = "1MiB"
+[[traffic.step]]
+do = "compute"
+name = "backward"
+duration = "20us"
+after = ["forward"]
+"#;
+
 const HOSTILE_TEXT: &str = r#"<img src=x onerror="window.evil=1"> 'q' "q" ../../etc/passwd אבג"#;
 
 /// Names that would like to be more than names, wherever a scenario takes any that people read.
@@ -172,6 +202,20 @@ every = "20us"
     )
 }
 
+/// The rows of a job's activities.
+fn activities(run: &Path) -> Vec<Value> {
+    let rows = table(&run.join("activities.parquet"));
+    let (ranks, names, kinds) = (texts(&rows, "rank_name"), texts(&rows, "name"), texts(&rows, "kind"));
+    let times = reals(&rows, "begin_us").into_iter().zip(reals(&rows, "end_us"));
+    let texts = ranks.iter().zip(names.iter().zip(&kinds));
+    times
+        .zip(texts)
+        .map(|((begin_us, end_us), (rank, (name, kind)))| {
+            json!({ "rank": rank, "name": name, "kind": kind, "begin_us": begin_us, "end_us": end_us })
+        })
+        .collect()
+}
+
 fn file_url(path: &Path) -> String {
     format!("file://{}", path.canonicalize().unwrap().display())
 }
@@ -194,6 +238,9 @@ fn pages_in_a_real_browser() {
     assert!(size < 10_000_000, "a replay to send has {size} bytes");
     bench.write("large.toml", LARGE);
     bench.ok(&["run", "large.toml", "--out", "large", "--quiet"]);
+    bench.write("job.toml", JOB);
+    bench.ok(&["run", "job.toml", "--out", "job", "--quiet"]);
+    bench.ok(&["view", "job", "--export", "job.html", "--quiet"]);
     bench.write("hostile.toml", hostile());
     bench.ok(&["run", "hostile.toml", "--out", "hostile", "--quiet"]);
     // Scenarios may not hold characters that cannot be seen; a directory that somebody has written to may.
@@ -209,10 +256,12 @@ fn pages_in_a_real_browser() {
     bench.ok(&["reproduce", "pcn-fig2", "--out", "repro", "--quiet"]);
 
     let victim = Server::of(&bench, "victim");
+    let job = Server::of(&bench, "job");
     let large = Server::of(&bench, "large");
     let strange = Server::of(&bench, "hostile");
     let end_us = 60_000.0;
     let runs = ["none", "pcn", "mercury"].map(|run| truth(&folder.join("victim").join(run), end_us));
+    let summary: Value = serde_json::from_slice(&bench.read("job/run.json")).unwrap();
     let settings = json!({
         "screenshots": std::env::var("XOFF_SCREENSHOTS").ok(),
         "burst_us": 20_000.0,
@@ -221,6 +270,12 @@ fn pages_in_a_real_browser() {
             "exported": file_url(&folder.join("victim.html")),
             "end_us": end_us,
             "runs": runs,
+        },
+        "job": {
+            "url": job.url,
+            "exported": file_url(&folder.join("job.html")),
+            "end_us": summary["sim_time_us"],
+            "activities": activities(&folder.join("job")),
         },
         "large": { "url": large.url },
         "reports": {
@@ -341,4 +396,39 @@ fn the_server_answers_its_own_page_only() {
         &format!("POST /data/0/run.json HTTP/1.1\r\nHost: {host}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
     );
     assert!(post.starts_with("HTTP/1.1 405"), "{post}");
+}
+
+/// As browsers do it: several connections at once, none of which the asking side ends.
+#[test]
+fn connections_that_come_at_once_are_all_answered() {
+    use std::io::{Read, Write};
+    let bench = Bench::new();
+    bench.ok(&["run", "incast", "--out", "run", "--quiet", "--set", "output.figures=false"]);
+    let server = Server::of(&bench, "run");
+    let host = server.url.trim_start_matches("http://").trim_end_matches('/');
+    for _ in 0..50 {
+        let mut streams: Vec<_> = (0..6).map(|_| std::net::TcpStream::connect(host).unwrap()).collect();
+        for stream in &mut streams {
+            stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+            write!(stream, "GET /data/0/timeline.json HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+        }
+        // Each asker leaves when it has been told to, and not before it has everything.
+        for mut stream in streams {
+            let (mut answer, mut part) = (Vec::new(), [0; 4096]);
+            while !is_whole(&answer) {
+                let count = stream.read(&mut part).expect("an answer");
+                assert!(count > 0, "{}", String::from_utf8_lossy(&answer));
+                answer.extend(&part[..count]);
+            }
+            assert!(String::from_utf8_lossy(&answer).contains("\r\nConnection: close\r\n"));
+        }
+    }
+}
+
+/// Whether an answer has come as far as it said it would.
+fn is_whole(answer: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(answer);
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).unwrap();
+    body.len() >= length.parse().unwrap()
 }

@@ -146,3 +146,80 @@ fn a_run_that_kept_nothing_for_it_is_refused_with_a_remedy() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("cannot be replayed") && said.contains("output.activity=true"), "{said}");
 }
+
+/// A PAUSE storm under an all-reduce, small.
+const JOB: &str = r#"
+name = "job"
+[topology]
+kind = "rail"
+servers = 4
+gpus = 2
+spines = 2
+[scheme]
+name = "none"
+[[traffic]]
+kind = "job"
+name = "train"
+iterations = 2
+[[traffic.step]]
+do = "compute"
+name = "forward"
+duration = "30us"
+[[traffic.step]]
+do = "all-reduce"
+name = "gradients"
+bytes = "8MiB"
+[[fault]]
+kind = "pause-storm"
+at = "60us"
+host = "s2.n1"
+until = "260us"
+"#;
+
+fn job() -> (Bench, Replay) {
+    let bench = Bench::new();
+    bench.write("job.toml", JOB);
+    bench.ok(&["run", "job.toml", "--set", "output.figures=false", "--out", "run"]);
+    let replay = Replay::open(&bench.path.join("run")).unwrap_or_else(|errors| panic!("{errors:?}"));
+    (bench, replay)
+}
+
+fn sum(values: &Value) -> f64 {
+    values.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).sum()
+}
+
+#[test]
+fn what_ranks_did_adds_up_to_the_summary_of_their_job() {
+    let (_bench, replay) = job();
+    let (run, line, done) =
+        (json(&replay, "run.json"), json(&replay, "timeline.json"), json(&replay, "activities.json"));
+    let told = &run["jobs"][0];
+    assert_eq!((told["name"].as_str(), done["ranks"][0].as_array().unwrap().len()), (Some("train"), 8));
+    assert_eq!(done["ranks"][0][5], "s2.g1");
+    // Two iterations of two activities on every rank.
+    let (begin, end) = (done["begin_us"].as_array().unwrap(), done["end_us"].as_array().unwrap());
+    assert_eq!((begin.len(), end.len()), (32, 32));
+    assert!(begin.windows(2).all(|pair| pair[0].as_f64() <= pair[1].as_f64()));
+    let exposed = sum(&line["exposed_ranks"]) * line["bin_us"].as_f64().unwrap() / 8.0;
+    let expected = told["exposed_us"].as_f64().unwrap();
+    assert!((exposed - expected).abs() < 1e-3 && expected > 100.0, "{exposed} of {expected} us");
+    let marks = run["marks"].as_array().unwrap();
+    let texts: Vec<&str> = marks.iter().map(|mark| mark["text"].as_str().unwrap()).collect();
+    let collective = |number| format!("train: gradients, iteration {number}");
+    assert_eq!(texts, [&collective(0), "PAUSE storm by s2.n1", &collective(1)]);
+}
+
+#[test]
+fn a_storm_is_the_root_of_what_stands_still_because_of_it() {
+    let (_bench, replay) = job();
+    let run = json(&replay, "run.json");
+    let bytes = binary(&replay, "stops.bin");
+    let count = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
+    let real = |at: usize| f64::from_le_bytes(bytes[8 + 8 * at..16 + 8 * at].try_into().unwrap());
+    let numbers = words(&bytes[8 + 16 * count..]);
+    let stopped = port_named(&run, "leaf1->s2.n1");
+    let storm: Vec<usize> = (0..count).filter(|&stop| u64::from(numbers[stop]) == stopped).collect();
+    assert_eq!(storm.len(), 1, "the host decides once");
+    assert_eq!((real(storm[0]), real(count + storm[0])), (60.0, 260.0));
+    assert_eq!(numbers[4 * count + storm[0]], 0, "a root");
+}

@@ -78,7 +78,7 @@ export class Replay implements App, ViewCommands {
     document.title = `${visible(index.title)} – xoff replay`;
     addPanels(this.tabs, this);
     await this.open(this.runsOf(state), state);
-    this.tabs.show(state.tab ?? (state.port !== null || state.node !== null ? "port" : state.flow !== null ? "flow" : "paused"));
+    this.tabs.show(state.tab ?? (state.port !== null || state.node !== null ? "port" : state.flow !== null ? "flow" : this.firstTab));
     connectRunChoice(
       index,
       () => this.runs.map((run) => run.number),
@@ -110,7 +110,16 @@ export class Replay implements App, ViewCommands {
     await this.loader.firstTiles(this.runs, this.clock.t);
     showFocusChoice(this.runs, this.focus);
     this.resize();
+    this.tabs.offer("jobs", this.haveJobs);
     this.tabs.rebuild();
+  }
+
+  private get haveJobs(): boolean {
+    return this.runs.some((run) => run.head.jobs.length > 0);
+  }
+
+  private get firstTab(): string {
+    return this.haveJobs ? "jobs" : "paused";
   }
 
   /** Adds pauses and trees to the pictures; resolves when they are painted. */
@@ -157,7 +166,7 @@ export class Replay implements App, ViewCommands {
       ...this.selection,
       run: this.runs.length > 1 ? focused(this).number : null,
       runs: this.loader.index.runs.length > 1 ? this.runs.map((run) => run.number) : null,
-      tab: this.tabs.shown === "paused" ? null : this.tabs.shown,
+      tab: this.tabs.shown === this.firstTab ? null : this.tabs.shown,
     };
   }
 
@@ -229,7 +238,7 @@ export class Replay implements App, ViewCommands {
   }
 
   clearSelection(): void {
-    this.select({ port: null, node: null, flow: null }, this.tabs.shown ?? "paused");
+    this.select({ port: null, node: null, flow: null }, this.tabs.shown ?? this.firstTab);
   }
 
   tip(lines: readonly string[] | null, x: number, y: number): void {

@@ -4,6 +4,7 @@ use super::known_port;
 use super::network::Network;
 use crate::read::RunDirectory;
 use crate::tables;
+use crate::words::Words;
 use std::collections::HashMap;
 use xoff_engine::{Span, Time};
 use xoff_scenario::Diagnostic;
@@ -14,7 +15,7 @@ pub struct Flow {
     pub id: u64,
     pub src: u32,
     pub dst: u32,
-    /// Numbers in [`Flows::texts`], since few texts are shared by many flows.
+    /// Numbers in `Flows::words`, since few texts are shared by many flows.
     pub label: u32,
     pub source: u32,
     pub scheme: u32,
@@ -54,8 +55,7 @@ impl Flow {
 #[derive(Default)]
 pub struct Flows {
     pub list: Vec<Flow>,
-    texts: Vec<String>,
-    numbers: HashMap<String, u32>,
+    words: Words,
     /// By [`Flow::path_text`]: the egress ports of that path.
     paths: HashMap<u32, Vec<u32>>,
 }
@@ -103,15 +103,15 @@ impl Flows {
             let (scheme, path) = (rows.texts("scheme")?, rows.texts("path")?);
             for row in 0..rows.len() {
                 let start = start.time(row).unwrap_or(Time::ZERO);
-                let path_text = flows.text(path.get(row).unwrap_or(""));
+                let path_text = flows.words.number(path.get(row).unwrap_or(""));
                 flows.know_path(path_text, network)?;
                 let flow = Flow {
                     id: id.get(row).unwrap_or(0),
                     src: src.get(row).unwrap_or(0) as u32,
                     dst: dst.get(row).unwrap_or(0) as u32,
-                    label: flows.text(label.get(row).unwrap_or("")),
-                    source: flows.text(source.get(row).unwrap_or("")),
-                    scheme: flows.text(scheme.get(row).unwrap_or("")),
+                    label: flows.words.number(label.get(row).unwrap_or("")),
+                    source: flows.words.number(source.get(row).unwrap_or("")),
+                    scheme: flows.words.number(scheme.get(row).unwrap_or("")),
                     path_text,
                     priority: priority.get(row).unwrap_or(0) as u8,
                     size_bytes: size.get(row),
@@ -142,18 +142,8 @@ impl Flows {
         Ok(flows)
     }
 
-    fn text(&mut self, text: &str) -> u32 {
-        if let Some(&number) = self.numbers.get(text) {
-            return number;
-        }
-        let number = self.texts.len() as u32;
-        self.texts.push(text.to_owned());
-        self.numbers.insert(text.to_owned(), number);
-        number
-    }
-
     pub fn word(&self, number: u32) -> &str {
-        &self.texts[number as usize]
+        self.words.word(number)
     }
 
     /// `h0>s0>s1#1>r0` is by the ports `h0->s0`, `s0->s1#1`, `s1->r0`.
@@ -162,7 +152,7 @@ impl Flows {
             return Ok(());
         }
         // Names of nodes have no such signs.
-        let hops: Vec<&str> = self.texts[number as usize].split('>').collect();
+        let hops: Vec<&str> = self.words.word(number).split('>').collect();
         let mut ports = Vec::with_capacity(hops.len());
         for hop in hops.windows(2) {
             let from = hop[0].split('#').next().unwrap_or_default();

@@ -18,13 +18,15 @@ use crate::tables;
 use network::Network;
 use stops::{Signal, Stop, Times};
 use xoff_engine::Time;
-use xoff_fabric::plan::peer;
+use xoff_fabric::plan::{FaultKind, peer};
 use xoff_scenario::{Diagnostic, Loaded};
 
 /// Every time PFC stopped an egress, in the order of their beginnings, and where the times come from.
 pub fn stops(run: &RunDirectory, loaded: &Loaded, network: &Network) -> Result<(Vec<Stop>, Times), Diagnostic> {
     let end = end_of(run);
-    let decisions = signals(run, network, Times::Decisions)?;
+    let mut decisions = signals(run, network, Times::Decisions)?;
+    decisions.extend(storms(loaded, network).filter(|signal| signal.at <= end));
+    decisions.sort_by_key(|signal| signal.at);
     if run.has(&tables::PFC) {
         let arrivals = signals(run, network, Times::Arrivals)?;
         let (lasts, travel) = (|port| network.pause_lasts(port), |port| network.pause_travel(port));
@@ -68,6 +70,21 @@ fn signals(run: &RunDirectory, network: &Network, times: Times) -> Result<Vec<Si
     }
     list.sort_by_key(|signal| signal.at);
     Ok(list)
+}
+
+/// What hosts tell their switches in a PAUSE storm. It is the scenario's decision, and `pauses.parquet` has those of
+/// switches only.
+fn storms<'a>(loaded: &'a Loaded, network: &'a Network) -> impl Iterator<Item = Signal> + 'a {
+    loaded.plan.faults.iter().filter_map(|fault| match fault.what {
+        FaultKind::PauseStorm { host_port, class, on } => Some(Signal {
+            at: fault.at,
+            port: peer(host_port),
+            priority: network.names.priority(class),
+            pause: on,
+            ingress_bytes: None,
+        }),
+        _ => None,
+    })
 }
 
 /// As the tables do it: exact to the picosecond for hours.

@@ -1,20 +1,14 @@
-//! What a page knows of a run before anything moves: nodes, ports, thresholds, totals, faults and bursts.
+//! What a page knows of a run before anything moves: nodes, ports, thresholds, totals, jobs, and what happened.
 
-use super::Replay;
+use super::marks::{self, Mark};
 use super::windows::{TILE, Timeline};
-use crate::congestion::flows::Flows;
-use crate::congestion::known_port;
+use super::{Replay, jobs};
+use crate::congestion::{end_of, known_port};
 use crate::incident::Warning;
+use crate::jobs::rows::JobRow;
 use crate::tables;
 use serde::Serialize;
-use xoff_engine::Time;
-use xoff_fabric::plan::{Fault, FaultKind};
 use xoff_scenario::Diagnostic;
-
-/// Flows of one source that start at one instant are a burst from this number on.
-const BURST: usize = 4;
-/// A source with more bursts than this is a background of bursts: none of them is worth a mark.
-const BURSTS: usize = 100;
 
 #[derive(Serialize)]
 pub struct RunFacts<'a> {
@@ -30,8 +24,9 @@ pub struct RunFacts<'a> {
     ports: Ports<'a>,
     queues: Queues,
     port_totals: PortTotals,
-    events: Vec<Event>,
-    bursts: Vec<Burst>,
+    jobs: &'a [JobRow],
+    /// What happened to the run, by time.
+    marks: Vec<Mark>,
     warnings: Vec<String>,
     failure: Option<&'a str>,
     pause_times: &'static str,
@@ -76,22 +71,6 @@ struct PortTotals {
     resume_frames: Vec<u64>,
 }
 
-#[derive(Serialize)]
-struct Event {
-    at_us: f64,
-    until_us: Option<f64>,
-    text: String,
-    kind: &'static str,
-}
-
-#[derive(Clone, Serialize)]
-struct Burst {
-    at_us: f64,
-    until_us: f64,
-    text: String,
-    source: String,
-}
-
 /// The file `run.json` of a replay.
 pub fn run(replay: &Replay) -> Result<RunFacts<'_>, Diagnostic> {
     let Replay { run, loaded, network, windows, .. } = replay;
@@ -122,8 +101,8 @@ pub fn run(replay: &Replay) -> Result<RunFacts<'_>, Diagnostic> {
         },
         queues,
         port_totals,
-        events: events(replay),
-        bursts: bursts(&rest.flows, crate::congestion::end_of(run)),
+        jobs: &summary.jobs,
+        marks: marks::of(replay)?,
         warnings: summary.warnings.iter().map(Warning::text).collect(),
         failure: summary.failure.as_deref(),
         pause_times: rest.story.pause_times(),
@@ -137,6 +116,10 @@ pub fn timeline(replay: &Replay) -> Result<Timeline, Diagnostic> {
         if let Some(count) = line.flows_started.get_mut((flow.start.as_us() / line.bin_us) as usize) {
             *count += 1;
         }
+    }
+    if !replay.run.summary.jobs.is_empty() {
+        let (end, bins) = (end_of(&replay.run), line.flows_started.len());
+        line.exposed_ranks = jobs::exposed(&replay.rest()?.activities, end, line.bin_us, bins);
     }
     Ok(line)
 }
@@ -179,60 +162,4 @@ fn ports_table(replay: &Replay) -> Result<(Queues, PortTotals), Diagnostic> {
         }
     }
     Ok((queues, totals))
-}
-
-/// Faults of the plan that happened, and when what they began was over.
-fn events(replay: &Replay) -> Vec<Event> {
-    let (plan, end) = (&replay.loaded.plan, crate::congestion::end_of(&replay.run));
-    let begun = plan.faults.iter().filter(|fault| fault.at <= end);
-    begun.filter_map(|fault| event(replay, fault)).collect()
-}
-
-fn event(replay: &Replay, fault: &Fault) -> Option<Event> {
-    let names = &replay.network.names;
-    let plan = &replay.loaded.plan;
-    let later = |ends: &dyn Fn(&FaultKind) -> bool| {
-        plan.faults.iter().find(|other| other.at > fault.at && ends(&other.what)).map(|other| other.at)
-    };
-    let (kind, text, until) = match fault.what {
-        FaultKind::LinkDown { link } => {
-            let up = later(&|other| matches!(other, FaultKind::LinkUp { link: up } if *up == link));
-            ("fault", format!("link of {} down", names.port(2 * link)), up)
-        }
-        FaultKind::LinkUp { .. } | FaultKind::PauseStorm { on: false, .. } => return None,
-        FaultKind::Rate { port, rate } => ("fault", format!("{} at {} Gbps", names.port(port), rate.as_gbps()), None),
-        FaultKind::Loss { port, loss } => ("fault", format!("{} loses {loss} of its frames", names.port(port)), None),
-        FaultKind::PauseStorm { host_port, .. } => {
-            let over = later(
-                &|other| matches!(other, FaultKind::PauseStorm { host_port: port, on: false, .. } if *port == host_port),
-            );
-            ("storm", format!("PAUSE storm by {}", names.node_name_of(host_port)), over)
-        }
-    };
-    Some(Event { at_us: fault.at.as_us(), until_us: until.map(Time::as_us), text, kind })
-}
-
-/// Flows of one source that start together, from the first start to the last delivery.
-fn bursts(flows: &Flows, end: Time) -> Vec<Burst> {
-    let mut order: Vec<usize> = (0..flows.list.len()).collect();
-    // Stable: by source, then by start.
-    order.sort_by_key(|&index| flows.list[index].source);
-    let same = |a: &usize, b: &usize| {
-        let (a, b) = (&flows.list[*a], &flows.list[*b]);
-        (a.source, a.start) == (b.source, b.start)
-    };
-    let together = order.chunk_by(same).filter(|group| group.len() >= BURST);
-    let together: Vec<Burst> = together.map(|group| burst(flows, group, end)).collect();
-    let of_source = together.chunk_by(|a, b| a.source == b.source).filter(|bursts| bursts.len() <= BURSTS);
-    let mut bursts: Vec<Burst> = of_source.flatten().cloned().collect();
-    bursts.sort_by(|a, b| a.at_us.total_cmp(&b.at_us));
-    bursts
-}
-
-fn burst(flows: &Flows, group: &[usize], end: Time) -> Burst {
-    let first = &flows.list[group[0]];
-    let until = group.iter().map(|&index| flows.list[index].network_end(end)).max().unwrap_or(end);
-    let source = flows.word(first.source).to_owned();
-    let text = format!("{source}: {} flows", group.len());
-    Burst { at_us: first.start.as_us(), until_us: until.as_us(), text, source }
 }

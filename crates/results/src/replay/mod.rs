@@ -1,11 +1,13 @@
 //! A finished run as the data of a replay: small resources with paths, which a server hands out one by one and an
 //! export puts into one file. `docs/replay.md` says what each is.
 //!
-//! Reading order: `windows` (what ports did), `facts` (the run), `trees` (who stopped whom), `flows`, `moment` (all of it
-//! at an instant).
+//! Reading order: `windows` (what ports did), `facts` (the run), `marks` (what happened to it), `trees` (who stopped
+//! whom), `flows`, `jobs`, `moment` (all of it at an instant).
 
 mod facts;
 mod flows;
+mod jobs;
+mod marks;
 mod moment;
 mod trees;
 mod windows;
@@ -14,6 +16,7 @@ pub use moment::scene_of;
 
 use crate::congestion::flows::Flows;
 use crate::congestion::network::Network;
+use crate::jobs::activities::Activities;
 use crate::read::RunDirectory;
 use flows::FlowCurves;
 use serde::Serialize;
@@ -37,6 +40,7 @@ struct Rest {
     flows: Flows,
     story: Story,
     curves: FlowCurves,
+    activities: Activities,
 }
 
 /// What a path leads to.
@@ -95,6 +99,7 @@ impl Replay {
             ["stops.bin"] => Resource::Binary(self.rest()?.story.stops()),
             ["roots.json"] => Resource::json(&self.rest()?.story.roots())?,
             ["victims.json"] => Resource::json(&self.rest()?.story.victims())?,
+            ["activities.json"] => Resource::json(&jobs::table(&self.rest()?.activities))?,
             ["flows.json"] => Resource::json(&flows::table(&self.rest()?.flows))?,
             ["port", file] => match stem(file).filter(|&port| (port as usize) < self.network.ports()) {
                 Some(port) => Resource::json(&self.windows.curves(port, self.run.summary.sim_time_us))?,
@@ -109,7 +114,7 @@ impl Replay {
     }
 
     fn flow(&self, index: u32) -> Result<Option<Resource>, Diagnostic> {
-        let Rest { flows, story, curves } = self.rest()?;
+        let Rest { flows, story, curves, .. } = self.rest()?;
         let Some(flow) = flows.list.get(index as usize) else { return Ok(None) };
         let held = story.holds_of(flows, flow);
         Resource::json(&curves.of(flow.id, held)).map(Some)
@@ -120,7 +125,8 @@ impl Replay {
             let flows = Flows::read(&self.run, &self.network)?;
             let story = Story::read(&self.run, &self.loaded, &self.network, &flows, &self.windows)?;
             let curves = FlowCurves::read(&self.run)?;
-            Ok(Rest { flows, story, curves })
+            let activities = Activities::read(&self.run)?;
+            Ok(Rest { flows, story, curves, activities })
         };
         self.rest.get_or_init(read).as_ref().map_err(Clone::clone)
     }
@@ -128,7 +134,8 @@ impl Replay {
     /// Everything that a file to send holds: all tiles, and curves of ports and flows, those that people look at first
     /// up to so many flows.
     pub fn paths(&self, flows_most: usize) -> Result<Vec<String>, Diagnostic> {
-        let fixed = ["run.json", "timeline.json", "stops.bin", "roots.json", "victims.json", "flows.json"];
+        let fixed =
+            ["run.json", "timeline.json", "stops.bin", "roots.json", "victims.json", "flows.json", "activities.json"];
         let mut paths: Vec<String> = fixed.map(str::to_owned).to_vec();
         for level in 0..self.windows.levels() {
             paths.extend((0..self.windows.tiles(level)).map(|index| format!("tile/{level}/{index}")));

@@ -54,6 +54,8 @@ pub struct Timeline {
     queued_bytes: Vec<u64>,
     tx_gbps: Vec<f64>,
     pub flows_started: Vec<u32>,
+    /// Of training jobs; empty without one.
+    pub exposed_ranks: Vec<f64>,
 }
 
 impl Windows {
@@ -199,6 +201,7 @@ impl Windows {
             queued_bytes: vec![0; count],
             tx_gbps: vec![0.0; count],
             flows_started: vec![0; count],
+            exposed_ranks: Vec::new(),
         };
         for cell in &self.levels[level] {
             let at = cell.window as usize;

@@ -258,14 +258,14 @@ impl<'a> Story<'a> {
     fn begin_activity<W: Write>(&self, encoder: &mut Encoder<W>, index: u32) -> io::Result<()> {
         let slice = &self.jobs.slices[index as usize];
         let notes = [
-            Note("kind", Value::Text(&slice.kind)),
+            Note("kind", Value::Text(self.jobs.word(slice.kind))),
             Note("iteration", Value::Whole(slice.iteration)),
             Note("from_us", Value::Real(slice.begin.as_us())),
             Note("until_us", Value::Real(slice.until.as_us())),
             Note("finished", Value::Flag(slice.ended)),
         ];
         let attached = Attached { notes: &notes, ..Attached::default() };
-        encoder.begin(slice.begin, Tracks::of_rank(slice.track), &slice.name, attached)
+        encoder.begin(slice.begin, Tracks::of_rank(slice.track), self.jobs.word(slice.name), attached)
     }
 
     fn name(&self, flow: &Flow) -> FlowName<'a> {

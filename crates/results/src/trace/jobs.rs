@@ -3,12 +3,11 @@
 //! A rank computes and communicates at the same time, and may take part in several collectives at once. Slices of one
 //! track nest or follow each other, so each kind has as many tracks as it has activities at one time.
 
-use crate::congestion::from_us;
+use crate::jobs::activities::{Activities, Activity};
 use crate::read::RunDirectory;
-use crate::refusal::Refusal;
-use crate::tables;
 use std::collections::BTreeMap;
 use xoff_engine::Time;
+use xoff_scenario::Diagnostic;
 
 /// All jobs of a run.
 #[derive(Default)]
@@ -18,6 +17,7 @@ pub struct Jobs {
     pub tracks: Vec<RankTrack>,
     /// In order of their begins.
     pub slices: Vec<Slice>,
+    activities: Activities,
 }
 
 /// What a rank does of one kind, at most one thing at a time.
@@ -29,97 +29,87 @@ pub struct RankTrack {
 }
 
 /// One activity.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Slice {
     pub begin: Time,
     /// The end of the run if it did not end.
     pub until: Time,
     /// Place among the tracks.
     pub track: u32,
-    pub name: String,
-    pub kind: String,
+    /// Numbers of [`Jobs::word`].
+    pub name: u32,
+    pub kind: u32,
     pub iteration: u64,
     pub ended: bool,
 }
 
-/// Rank by its number and name, and whether it computes.
-type Row = (u64, String, bool);
+/// Job, rank, and whether it computes.
+type Row = (u32, u32, bool);
 
 impl Jobs {
     /// None, where the run had none.
-    pub fn read(run: &RunDirectory, end: Time) -> Result<Jobs, Refusal> {
-        let mut jobs = Jobs::default();
-        if run.summary.jobs.is_empty() {
-            return Ok(jobs);
-        }
-        let mut found: Vec<(u32, Row, Slice)> = Vec::new();
-        let columns = ["job", "iteration", "rank", "rank_name", "name", "kind", "begin_us", "end_us"];
-        for rows in run.rows(&tables::ACTIVITIES, &columns)? {
-            let rows = rows?;
-            let (job, rank_name) = (rows.texts("job")?, rows.texts("rank_name")?);
-            let (name, kind) = (rows.texts("name")?, rows.texts("kind")?);
-            let (iteration, rank) = (rows.integers("iteration")?, rows.integers("rank")?);
-            let (begin, until) = (rows.reals("begin_us")?, rows.reals("end_us")?);
-            for row in 0..rows.len() {
-                let number = jobs.number(job.get(row).unwrap_or(""));
-                let kind = kind.get(row).unwrap_or("").to_owned();
-                let begin = begin.get(row).map_or(Time::ZERO, from_us);
-                let ended = until.get(row).map(from_us);
-                let of = (rank.get(row).unwrap_or(0), rank_name.get(row).unwrap_or("").to_owned(), kind == "compute");
-                let slice = Slice {
-                    begin,
-                    until: ended.unwrap_or(end).max(begin),
-                    track: 0,
-                    name: name.get(row).unwrap_or("").to_owned(),
-                    kind,
-                    iteration: iteration.get(row).unwrap_or(0),
-                    ended: ended.is_some(),
-                };
-                found.push((number, of, slice));
-            }
-        }
-        found.sort_by(|a, b| (a.2.begin, a.0, &a.1).cmp(&(b.2.begin, b.0, &b.1)));
-        jobs.lay(found);
+    pub fn read(run: &RunDirectory, end: Time) -> Result<Jobs, Diagnostic> {
+        let activities = Activities::read(run)?;
+        let names = run.summary.jobs.iter().map(|job| job.name.clone()).collect();
+        let mut jobs = Jobs { names, activities, ..Jobs::default() };
+        jobs.lay(end);
         Ok(jobs)
     }
 
-    fn number(&mut self, name: &str) -> u32 {
-        let known = self.names.iter().position(|known| known == name);
-        known.unwrap_or_else(|| {
-            self.names.push(name.to_owned());
-            self.names.len() - 1
-        }) as u32
+    pub fn word(&self, number: u32) -> &str {
+        self.activities.words.word(number)
     }
 
-    /// Gives every slice the first of its rank's tracks that is free; they come in order of their begins.
-    fn lay(&mut self, found: Vec<(u32, Row, Slice)>) {
-        // By job, rank and kind: when each of its lanes is free, and whether at that instant itself.
-        let mut lanes: BTreeMap<(u32, Row), Vec<(Time, bool)>> = BTreeMap::new();
-        let mut places = Vec::with_capacity(found.len());
-        for (job, row, slice) in &found {
-            let lanes = lanes.entry((*job, row.clone())).or_default();
-            let free = |(until, whole): &(Time, bool)| *until < slice.begin || (*until == slice.begin && *whole);
+    /// Gives every activity the first of its rank's tracks that is free; they come in order of their begins.
+    fn lay(&mut self, end: Time) {
+        // When each lane of a row is free, and whether at that instant itself.
+        let mut lanes: BTreeMap<Row, Vec<(Time, bool)>> = BTreeMap::new();
+        let mut places = Vec::with_capacity(self.activities.list.len());
+        for of in &self.activities.list {
+            let lanes = lanes.entry(row(of)).or_default();
+            let free = |(until, whole): &(Time, bool)| *until < of.begin || (*until == of.begin && *whole);
             let lane = lanes.iter().position(free).unwrap_or_else(|| {
                 lanes.push((Time::ZERO, true));
                 lanes.len() - 1
             });
             // One without length ends after all that begins then.
-            lanes[lane] = (slice.until, slice.until > slice.begin);
+            let until = until(of, end);
+            lanes[lane] = (until, until > of.begin);
             places.push(lane);
         }
-        let mut first: BTreeMap<(u32, Row), u32> = BTreeMap::new();
-        for ((job, row), lanes) in lanes {
-            first.insert((job, row.clone()), self.tracks.len() as u32);
-            let what = if row.2 { "compute" } else { "communication" };
-            let name = |lane: usize| if lane == 0 { String::new() } else { format!(" ({})", lane + 1) };
-            let track = |lane| RankTrack { job, name: format!("{}: {what}{}", row.1, name(lane)) };
+        let mut first: BTreeMap<Row, u32> = BTreeMap::new();
+        for (row @ (job, rank, computes), lanes) in lanes {
+            first.insert(row, self.tracks.len() as u32);
+            let what = if computes { "compute" } else { "communication" };
+            let rank = &self.activities.ranks[job as usize][rank as usize];
+            let number = |lane: usize| if lane == 0 { String::new() } else { format!(" ({})", lane + 1) };
+            let track = |lane| RankTrack { job, name: format!("{rank}: {what}{}", number(lane)) };
             self.tracks.extend((0..lanes.len()).map(track));
         }
-        for ((job, row, slice), lane) in found.into_iter().zip(places) {
-            let track = first[&(job, row)] + lane as u32;
-            self.slices.push(Slice { track, ..slice });
-        }
+        self.slices = self
+            .activities
+            .list
+            .iter()
+            .zip(places)
+            .map(|(of, lane)| Slice {
+                begin: of.begin,
+                until: until(of, end),
+                track: first[&row(of)] + lane as u32,
+                name: of.name,
+                kind: of.kind,
+                iteration: of.iteration,
+                ended: of.end.is_some(),
+            })
+            .collect();
     }
+}
+
+fn row(of: &Activity) -> Row {
+    (of.job, of.rank, of.computes)
+}
+
+fn until(of: &Activity, end: Time) -> Time {
+    of.end.unwrap_or(end).max(of.begin)
 }
 
 #[cfg(test)]
@@ -128,23 +118,19 @@ mod tests {
 
     #[test]
     fn what_overlaps_has_tracks_of_its_own() {
-        let slice = |begin, until| Slice {
-            begin: Time::from_us(begin),
-            until: Time::from_us(until),
-            track: 0,
-            name: "sum".into(),
-            kind: "all-reduce".into(),
-            iteration: 0,
-            ended: true,
-        };
-        let row = || (3, "s0.g3".to_owned(), false);
-        let mut jobs = Jobs::default();
+        let mut activities = Activities { ranks: vec![vec!["s0.g0".into(), "s0.g1".into()]], ..Activities::default() };
+        let (name, kind) = (activities.words.number("sum"), activities.words.number("all-reduce"));
         let times = [(0, 5), (2, 8), (5, 5), (5, 9), (8, 9)];
-        jobs.lay(times.map(|(begin, until)| (0, row(), slice(begin, until))).to_vec());
+        activities.list.extend(times.map(|(begin, end)| {
+            let (begin, end) = (Time::from_us(begin), Some(Time::from_us(end)));
+            Activity { job: 0, rank: 1, name, kind, computes: false, iteration: 0, begin, end }
+        }));
+        let mut jobs = Jobs { activities, ..Jobs::default() };
+        jobs.lay(Time::from_us(9));
         let tracks: Vec<u32> = jobs.slices.iter().map(|slice| slice.track).collect();
         // The third takes the first's place, and keeps it for this instant.
         assert_eq!(tracks, [0, 1, 0, 2, 0]);
         let names: Vec<&str> = jobs.tracks.iter().map(|track| track.name.as_str()).collect();
-        assert_eq!(names, ["s0.g3: communication", "s0.g3: communication (2)", "s0.g3: communication (3)"]);
+        assert_eq!(names, ["s0.g1: communication", "s0.g1: communication (2)", "s0.g1: communication (3)"]);
     }
 }

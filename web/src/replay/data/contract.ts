@@ -32,11 +32,58 @@ export interface RunHead {
     drops: number[];
   };
   port_totals: { tx_bytes: number[]; utilisation: number[]; pause_frames: number[]; resume_frames: number[] };
-  events: { at_us: number; until_us: number | null; text: string; kind: string }[];
-  bursts: { at_us: number; until_us: number | null; text: string; source: string }[];
+  jobs: Job[];
+  /** What happened to the run, by time. */
+  marks: Mark[];
   warnings: string[];
   failure: string | null;
   pause_times: string;
+}
+
+export interface Mark {
+  at_us: number;
+  until_us: number | null;
+  text: string;
+  kind: "fault" | "storm" | "burst" | "collective";
+}
+
+/** A training job. */
+export interface Job {
+  name: string;
+  ranks: number;
+  iterations: number;
+  start_us: number;
+  end_us: number | null;
+  jct_us: number | null;
+  compute_us: number;
+  communication_us: number;
+  exposed_us: number;
+  exposed_share: number | null;
+  /** Those of one name and size together. */
+  collectives: {
+    name: string;
+    kind: string;
+    bytes: number;
+    completed: number;
+    unfinished: number;
+    time_us: number | null;
+    busbw_gb_per_s: number | null;
+    slowest: string;
+  }[];
+}
+
+/** What the ranks of jobs did, by begin. Jobs are counted as in `RunHead`. */
+export interface ActivityTable {
+  texts: string[];
+  /** By job: names of its ranks. */
+  ranks: string[][];
+  job: number[];
+  rank: number[];
+  name: number[];
+  kind: number[];
+  iteration: number[];
+  begin_us: number[];
+  end_us: (number | null)[];
 }
 
 export interface TimelineData {
@@ -45,6 +92,8 @@ export interface TimelineData {
   queued_bytes: number[];
   tx_gbps: number[];
   flows_started: number[];
+  /** Empty without a job. */
+  exposed_ranks: number[];
 }
 
 export interface Roots {

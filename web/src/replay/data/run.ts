@@ -1,5 +1,6 @@
 // One finished run: what was loaded of it so far.
-import type { Flows, FlowSeries, PortSeries, Roots, RunHead, TimelineData, Victims } from "./contract";
+import { Activities } from "./activities";
+import type { ActivityTable, Flows, FlowSeries, PortSeries, Roots, RunHead, TimelineData, Victims } from "./contract";
 import { layOut, type Layout } from "../network/layout";
 import { json, type Source } from "./source";
 import { Stops } from "./stops";
@@ -22,6 +23,7 @@ export class Run {
   stops: Later<Stops> = null;
   flows: Later<Flows> = null;
   victims: Later<Victims> = null;
+  activities: Later<Activities> = null;
   /** Stops that hold at the instant shown, in order of beginning. */
   holding: number[] = [];
   private readonly portSeries = new Map<number, Promise<PortSeries | null>>();
@@ -100,6 +102,8 @@ export class Run {
   /** What only panels show. */
   async loadFlows(): Promise<void> {
     if (this.flows !== null) return;
+    const activities = this.head.jobs.length > 0 ? await json<ActivityTable>(this.source, `${this.number}/activities.json`) : null;
+    this.activities = activities ? new Activities(activities, this.head.end_us) : "absent";
     this.victims = (await json<Victims>(this.source, `${this.number}/victims.json`)) ?? "absent";
     this.flows = (await json<Flows>(this.source, `${this.number}/flows.json`)) ?? "absent";
   }

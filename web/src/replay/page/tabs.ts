@@ -22,7 +22,8 @@ export class Tabs {
     bar.addEventListener("keydown", (event) => {
       const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (by === undefined || !this.current) return;
-      const next = this.tabs[(this.tabs.indexOf(this.current) + by + this.tabs.length) % this.tabs.length]!;
+      const { offered } = this;
+      const next = offered[(offered.indexOf(this.current) + by + offered.length) % offered.length]!;
       this.show(next.name);
       next.button.focus();
       event.preventDefault();
@@ -38,12 +39,26 @@ export class Tabs {
     this.tabs.push({ name, panel: make(body), button: tab, body, stale: true });
   }
 
+  /** Hides a tab that has nothing to show, or brings it back. */
+  offer(name: string, offered: boolean): void {
+    const tab = this.tabs.find((candidate) => candidate.name === name);
+    if (!tab) return;
+    tab.button.hidden = !offered;
+    if (!offered && tab === this.current) this.show(this.offered[0]!.name);
+  }
+
+  private get offered(): readonly Tab[] {
+    return this.tabs.filter((tab) => !tab.button.hidden);
+  }
+
   get shown(): string | null {
     return this.current?.name ?? null;
   }
 
+  /** An address may name what is not offered: then the tab stays as it is. */
   show(name: string): void {
-    const tab = this.tabs.find((candidate) => candidate.name === name);
+    const { offered } = this;
+    const tab = offered.find((candidate) => candidate.name === name) ?? this.current ?? offered[0];
     if (!tab) return;
     this.current = tab;
     for (const other of this.tabs) {

@@ -2,7 +2,7 @@
 
 const NAMES = [
   "bg", "panel", "ink", "dim", "line", "node", "node-line", "host", "idle", "queue", "queue-frame", "paused", "on-paused",
-  "path", "focus", "burst", "fault", "throughput", "run-0", "run-1", "run-2", "run-3", "run-4", "run-5", "u0", "u1", "u2", "u3", "u4",
+  "path", "focus", "burst", "fault", "throughput", "compute", "communication", "run-0", "run-1", "run-2", "run-3", "run-4", "run-5", "u0", "u1", "u2", "u3", "u4",
 ] as const;
 
 export type ColourName = (typeof NAMES)[number];

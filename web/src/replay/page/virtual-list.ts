@@ -43,6 +43,11 @@ export class VirtualList {
     this.draw();
   }
 
+  /** Those in sight, and a few more. */
+  each(visit: (row: HTMLElement, index: number) => void): void {
+    for (const [index, row] of this.rows) visit(row, index);
+  }
+
   setActive(index: number, reveal: boolean): void {
     this.rows.get(this.active)?.setAttribute("aria-selected", "false");
     this.active = index;

@@ -32,12 +32,12 @@ export class AboutPanel implements Panel {
       ]),
     );
     const list = el("ul", { class: "events" });
-    const marks = [...head.bursts, ...head.events].sort((a, b) => a.at_us - b.at_us);
+    const { marks } = head;
     for (const mark of marks.slice(0, 500)) {
       const end = mark.until_us === null ? "" : ` for ${duration(mark.until_us - mark.at_us)}`;
       list.append(el("li", {}, button(instant(mark.at_us, 1), () => this.app.seek(mark.at_us), { class: "link number" }), " ", nameOf(mark.text), end));
     }
-    if (marks.length > 0) this.root.append(heading("Bursts and faults"), list);
+    if (marks.length > 0) this.root.append(heading("What happened"), list);
     if (head.warnings.length > 0) {
       this.root.append(heading("Warnings"), el("ul", {}, ...head.warnings.map((warning) => el("li", {}, nameOf(warning)))));
     }

@@ -4,6 +4,7 @@ import type { Tabs } from "../page/tabs";
 import { AboutPanel } from "./about";
 import { FlowPanel } from "./flow";
 import { FlowsPanel } from "./flows";
+import { JobsPanel } from "./jobs";
 import { PausedPanel } from "./paused";
 import { PortPanel } from "./port";
 import { VictimsPanel } from "./victims";
@@ -15,6 +16,7 @@ export function addPanels(tabs: Tabs, app: App): void {
     tabs.show("flows");
   };
   tabs.add("paused", "Paused", (body) => new PausedPanel(app, body));
+  tabs.add("jobs", "Jobs", (body) => new JobsPanel(app, body));
   tabs.add("port", "Port", (body) => new PortPanel(app, body, showFlowsOf));
   tabs.add("victims", "Victims", (body) => new VictimsPanel(app, body));
   tabs.add("flows", "Flows", (body) => (flows = new FlowsPanel(app, body)));

@@ -1,48 +1,63 @@
-// What the scenario did to a run, above and behind its traces: bursts as bars, faults as flags.
+// What happened to a run, above and behind its traces: bursts and collectives as bars, faults as flags.
 import { clipped, visible } from "../../shared/format";
+import type { Mark } from "../data/contract";
 import type { Run } from "../data/run";
 import type { Theme } from "../page/theme";
 import type { Range } from "./range";
 import { EVENTS, type Scale } from "./timeline-scale";
 
-/** More bursts in sight than this are only marked above the traces, which they would cover. */
+/** More bars in sight than this are only drawn above the traces, which they would cover. */
 const SHADED = 12;
 
-interface Mark {
-  at_us: number;
-  until_us: number | null;
-  text: string;
-  fault: boolean;
+/** A mark where it is drawn. */
+interface Drawn {
+  mark: Mark;
+  x: number;
+  end: number;
 }
 
-export function paintEvents(ctx: CanvasRenderingContext2D, scale: Scale, theme: Theme, run: Run, range: Range, y: number): void {
-  const marks: Mark[] = [
-    ...run.head.bursts.map((burst) => ({ ...burst, fault: false })),
-    ...run.head.events.map((event) => ({ ...event, fault: true })),
-  ].sort((a, b) => a.at_us - b.at_us);
-  const inSight = marks.filter((mark) => mark.at_us < range[1] && (mark.until_us ?? mark.at_us) >= range[0]).length;
+export function paintMarks(ctx: CanvasRenderingContext2D, scale: Scale, theme: Theme, run: Run, range: Range, y: number): void {
+  const drawn = run.head.marks
+    .filter((mark) => mark.at_us < range[1] && (mark.until_us ?? mark.at_us) >= range[0])
+    .map((mark): Drawn => ({ mark, x: scale.toX(mark.at_us), end: endOf(mark, scale) }));
+  const shaded = drawn.length <= SHADED;
   ctx.save();
   ctx.beginPath();
   ctx.rect(scale.gutter, 0, scale.right - scale.gutter, scale.height);
   ctx.clip();
-  ctx.textAlign = "left";
-  let textEnd = -1;
-  for (const mark of marks) {
-    const x = scale.toX(mark.at_us);
-    const end = mark.until_us === null ? x + 2 : Math.max(x + 2, scale.toX(mark.until_us));
-    if (end < scale.gutter || x > scale.right) continue;
-    ctx.fillStyle = mark.fault ? theme.colour.fault : theme.colour.burst;
-    if (mark.fault || inSight <= SHADED) shade(ctx, x, end, y + 3, scale.runHeight - 8);
+  for (const { mark, x, end } of drawn) {
+    ctx.fillStyle = colourOf(mark, theme);
+    if (isFault(mark) || shaded) shade(ctx, x, end, y + 3, scale.runHeight - 8);
     sign(ctx, mark, x, end, y);
-    // Of texts that would overlap, the first is shown.
-    const at = Math.max(x, scale.gutter) + (mark.fault ? 12 : 5);
-    if (at <= textEnd) continue;
-    const text = clipped(visible(mark.text), 40);
-    ctx.fillStyle = theme.colour.ink;
-    ctx.fillText(text, at, y + 7);
-    textEnd = at + ctx.measureText(text).width + 8;
   }
+  paintTexts(ctx, scale, theme, drawn, y);
   ctx.restore();
+}
+
+const isFault = ({ kind }: Mark): boolean => kind === "fault" || kind === "storm";
+
+const colourOf = (mark: Mark, { colour }: Theme): string =>
+  isFault(mark) ? colour.fault : mark.kind === "collective" ? colour.communication : colour.burst;
+
+function endOf({ at_us, until_us }: Mark, scale: Scale): number {
+  const x = scale.toX(at_us);
+  return until_us === null ? x + 2 : Math.max(x + 2, scale.toX(until_us));
+}
+
+/** Of texts that would overlap, those of faults are shown, and then the first. */
+function paintTexts(ctx: CanvasRenderingContext2D, scale: Scale, theme: Theme, drawn: readonly Drawn[], y: number): void {
+  const taken: Range[] = [];
+  ctx.textAlign = "left";
+  ctx.fillStyle = theme.colour.ink;
+  for (const { mark, x } of [...drawn].sort((a, b) => Number(isFault(b.mark)) - Number(isFault(a.mark)))) {
+    const from = Math.max(x, scale.gutter) + (isFault(mark) ? 12 : 5);
+    const text = clipped(visible(mark.text), 40);
+    const until = from + ctx.measureText(text).width + 8;
+    if (taken.some((other) => from < other[1] && other[0] < until)) continue;
+    // The flag of a fault stands before its text.
+    taken.push([from - 14, until]);
+    ctx.fillText(text, from, y + 7);
+  }
 }
 
 function shade(ctx: CanvasRenderingContext2D, x: number, end: number, y: number, height: number): void {
@@ -54,7 +69,7 @@ function shade(ctx: CanvasRenderingContext2D, x: number, end: number, y: number,
 
 function sign(ctx: CanvasRenderingContext2D, mark: Mark, x: number, end: number, y: number): void {
   ctx.beginPath();
-  if (mark.fault) {
+  if (isFault(mark)) {
     ctx.moveTo(x, y + 2);
     ctx.lineTo(x + 9, y + 6);
     ctx.lineTo(x, y + 10);

@@ -1,11 +1,11 @@
 // Where instants and runs lie in the time line, in CSS pixels.
 import type { App } from "../app";
+import { tracesOf } from "./timeline-traces";
 
 export const FONT = "11px system-ui, sans-serif";
 /** Heights of the axis, and of the line above the traces of a run that says what happened to it. */
 export const AXIS = 18;
 export const EVENTS = 18;
-const TRACES = 3;
 const GAP = 4;
 /** Free at the right, so that the last instant can be reached. */
 const MARGIN = 8;
@@ -36,7 +36,7 @@ export class Scale {
   }
 
   get runHeight(): number {
-    return EVENTS + TRACES * this.traceHeight + GAP;
+    return EVENTS + tracesOf(this.app.runs).length * this.traceHeight + GAP;
   }
 
   toX(t: number): number {

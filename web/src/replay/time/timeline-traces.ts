@@ -1,5 +1,5 @@
-// Courses of a run over time: queued bytes, paused ports, throughput.
-import { bytes, gbps, grouped } from "../../shared/format";
+// Courses of a run over time: queued bytes, paused ports, throughput, and the ranks of jobs that wait for the network.
+import { bytes, gbps, grouped, short } from "../../shared/format";
 import type { TimelineData } from "../data/contract";
 import type { Run } from "../data/run";
 import { Stops } from "../data/stops";
@@ -7,13 +7,18 @@ import type { Theme } from "../page/theme";
 import type { Range } from "./range";
 import type { Scale } from "./timeline-scale";
 
-export const TRACES = [
+const TRACES = [
   { key: "queued_bytes", label: "queued", unit: bytes, colour: "queue", filled: true },
   { key: "paused_ports", label: "paused", unit: (n: number) => grouped(n), colour: "paused", filled: true },
   { key: "tx_gbps", label: "throughput", unit: gbps, colour: "throughput", filled: false },
+  { key: "exposed_ranks", label: "exposed", unit: (n: number) => `${short(n)}\u00a0ranks`, colour: "communication", filled: true },
 ] as const;
 
 export type Trace = (typeof TRACES)[number];
+
+/** Those that one of the runs has. */
+export const tracesOf = (runs: readonly Run[]): readonly Trace[] =>
+  TRACES.filter(({ key }) => runs.some((run) => (run.timeline?.[key].length ?? 0) > 0));
 
 /** Stops in sight up to which paused ports are drawn from the stops themselves, not from bins. */
 const EXACT_STOPS = 6000;

@@ -3,9 +3,9 @@ import { clipped, grouped, instant, visible } from "../../shared/format";
 import type { App } from "../app";
 import type { Run } from "../data/run";
 import { el } from "../page/dom";
-import { paintEvents } from "./timeline-marks";
+import { paintMarks } from "./timeline-marks";
 import { AXIS, EVENTS, FONT, Scale, tickStep } from "./timeline-scale";
-import { paintTrace, TRACES, type Trace } from "./timeline-traces";
+import { paintTrace, tracesOf, type Trace } from "./timeline-traces";
 
 export class Timeline {
   private readonly scale: Scale;
@@ -35,7 +35,7 @@ export class Timeline {
       canvas.style.width = `${scale.width}px`;
       canvas.style.height = `${scale.height}px`;
     }
-    for (const { key } of TRACES) {
+    for (const { key } of tracesOf(this.app.runs)) {
       let most = 0;
       for (const run of this.app.runs) for (const value of run.timeline?.[key] ?? []) most = Math.max(most, value);
       this.maxima.set(key, most);
@@ -94,8 +94,8 @@ export class Timeline {
     const { scale } = this;
     const { range, theme } = this.app;
     if (this.app.runs.length > 1) this.drawLabel(ctx, run, y);
-    paintEvents(ctx, scale, theme, run, range, y);
-    TRACES.forEach((trace, i) => {
+    paintMarks(ctx, scale, theme, run, range, y);
+    tracesOf(this.app.runs).forEach((trace, i) => {
       paintTrace(ctx, scale, theme, run, trace, range, this.maxima.get(trace.key)!, y + EVENTS + i * scale.traceHeight);
     });
   }
@@ -176,7 +176,7 @@ export class Timeline {
     const bin = Math.max(0, Math.min(timeline.queued_bytes.length - 1, Math.floor(t / timeline.bin_us)));
     return [
       `${instant(t, timeline.bin_us / 10)}${runs.length > 1 ? ` · ${visible(run.label)}` : ""}`,
-      ...TRACES.map(({ key, label, unit }) => `${label} ${unit(timeline[key][bin] ?? 0)}`),
+      ...tracesOf([run]).map(({ key, label, unit }) => `${label} ${unit(timeline[key][bin] ?? 0)}`),
       `flows started ${grouped(timeline.flows_started[bin] ?? 0)}`,
     ];
   }
