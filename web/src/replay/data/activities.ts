@@ -44,8 +44,18 @@ export class Activities {
 
   /** What a rank does at an instant. */
   at(job: number, rank: number, t: number): Activity[] {
-    return this.of(job, rank).filter((activity) => activity.begin <= t && t < activity.until);
+    return runningAt(this.of(job, rank), t);
   }
+}
+
+/** Those of a list in order of begins that have begun and are not over. */
+export function runningAt(list: readonly Activity[], t: number): Activity[] {
+  const running: Activity[] = [];
+  for (const activity of list) {
+    if (activity.begin > t) break;
+    if (t < activity.until) running.push(activity);
+  }
+  return running;
 }
 
 export const computes = (activity: Activity): boolean => activity.kind === "compute";

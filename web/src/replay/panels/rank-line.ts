@@ -1,7 +1,7 @@
 // What one rank does over time, as two rows of bars: above it computes, below it communicates.
 import { duration, instant, visible } from "../../shared/format";
 import type { App } from "../app";
-import { computes, type Activity } from "../data/activities";
+import { computes, runningAt, type Activity } from "../data/activities";
 import { el } from "../page/dom";
 
 /** Heights in CSS pixels: of the canvas, and of one row in it. */
@@ -68,8 +68,7 @@ export class RankLine {
 
   private describe(event: MouseEvent): string[] | null {
     const t = this.timeAt(event);
-    const under = this.activities.filter((activity) => activity.begin <= t && t < activity.until);
-    const told = under.map(
+    const told = runningAt(this.activities, t).map(
       (activity) =>
         `${visible(activity.name)} (${visible(activity.kind)}), iteration ${activity.iteration}: ` +
         `${duration(activity.until - activity.begin)}${activity.ended ? "" : ", not ended"}`,
