@@ -1,7 +1,6 @@
 //! The fabric against closed forms: exact times, goodput, the PFC cycle, shares, waiting times.
 
-mod common;
-use common::*;
+use crate::common::*;
 use xoff_engine::{BitRate, Span, Time, stream};
 use xoff_fabric::plan::*;
 use xoff_fabric::scheme::Uncontrolled;

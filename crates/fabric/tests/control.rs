@@ -1,7 +1,6 @@
 //! VOQ switches: virtual output queues, gates, lanes, messages and detours.
 
-mod common;
-use common::*;
+use crate::common::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use xoff_engine::{Span, Time};

@@ -1,7 +1,6 @@
 //! Messages on queue pairs: where they begin and end, when they have arrived and are acknowledged, what a cut does.
 
-mod common;
-use common::*;
+use crate::common::*;
 use std::sync::{Arc, Mutex};
 use xoff_engine::{Span, Time, stream};
 use xoff_fabric::plan::*;

@@ -1,7 +1,6 @@
 //! Rules of other simulators: time grain, order of events, hashes, NICs that scan, caps in flight.
 
-mod common;
-use common::*;
+use crate::common::*;
 use xoff_engine::{BitRate, Grain, Span, Time};
 use xoff_fabric::plan::*;
 use xoff_fabric::route::{FlowKey, Routes};

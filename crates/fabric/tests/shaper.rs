@@ -1,7 +1,6 @@
 //! Shaped per-flow queues at gateways, and feedback that travels in ACKs.
 
-mod common;
-use common::*;
+use crate::common::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use xoff_engine::{BitRate, Span, Time};

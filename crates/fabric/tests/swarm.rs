@@ -1,8 +1,7 @@
 //! Random networks, traffic and settings; only invariants are checked.
 
-mod common;
-use common::random::{network, traffic};
-use common::*;
+use crate::common::random::{network, traffic};
+use crate::common::*;
 use proptest::prelude::*;
 use xoff_engine::Span;
 use xoff_fabric::plan::*;

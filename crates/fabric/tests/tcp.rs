@@ -1,7 +1,6 @@
 //! TCP transport: frames, receivers that take any order, delayed ACKs, resending on request.
 
-mod common;
-use common::*;
+use crate::common::*;
 use std::sync::{Arc, Mutex};
 use xoff_engine::{Span, Time};
 use xoff_fabric::packet::Ecn;

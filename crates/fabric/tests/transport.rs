@@ -1,7 +1,6 @@
 //! RoCE transport: windows, losses, go-back-N, ACK policies, timers, failures.
 
-mod common;
-use common::*;
+use crate::common::*;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::*;
 use xoff_fabric::record::Failure;

@@ -1,7 +1,6 @@
 //! Every hook of the triad end to end: telemetry out and back, notices of switches, timers.
 
-mod common;
-use common::*;
+use crate::common::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use xoff_engine::{Span, Time};

@@ -514,11 +514,9 @@ mod tests {
     use super::super::directory::scratch::Scratch;
     use super::super::fixture;
     use super::*;
-    use arrow_array::cast::AsArray;
-    use arrow_array::types::{Float64Type, Int64Type};
-    use arrow_array::{Array, RecordBatch};
-    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-    use std::fs::{self, File};
+    use parquet::file::reader::SerializedFileReader;
+    use parquet::record::{Field, Row};
+    use std::fs;
     use xoff_fabric::record::Metric;
 
     /// `figures` only once: drawing is the slow part.
@@ -555,12 +553,8 @@ mod tests {
         writer.finish(fixture::end(delivered)).unwrap()
     }
 
-    fn read(path: &Path) -> RecordBatch {
-        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
-        let mut batches: Vec<RecordBatch> =
-            reader.with_batch_size(1 << 20).build().unwrap().map(Result::unwrap).collect();
-        assert_eq!(batches.len(), 1);
-        batches.remove(0)
+    fn read(path: &Path) -> Vec<Row> {
+        SerializedFileReader::try_from(path).unwrap().into_iter().map(Result::unwrap).collect()
     }
 
     #[test]
@@ -572,29 +566,28 @@ mod tests {
         assert!(outcome.summary.sound(), "{:?}", outcome.summary.checks);
 
         let flows = read(&out.join("flows.parquet"));
-        assert_eq!(flows.num_rows(), 50);
-        let column = |name: &str| flows.column_by_name(name).unwrap().clone();
-        assert_eq!(column("fct_us").as_primitive::<Float64Type>().value(0), 21.0);
-        assert_eq!(column("slowdown").as_primitive::<Float64Type>().value(0), 2.1);
-        assert!(column("size_bytes").is_null(49) && column("slowdown").is_null(49));
-        assert_eq!(column("goodput_gbps").as_primitive::<Float64Type>().value(49), 20.0);
-        assert_eq!(column("path").as_string::<i32>().value(0), "h0>s0>s1#1>r0");
-        assert_eq!(column("priority").as_primitive::<Int64Type>().value(0), 3);
+        assert_eq!(flows.len(), 50);
+        let field = |of: &Row, name: &str| of.get_column_iter().find(|(column, _)| *column == name).unwrap().1.clone();
+        assert_eq!(field(&flows[0], "fct_us"), Field::Double(21.0));
+        assert_eq!(field(&flows[0], "slowdown"), Field::Double(2.1));
+        assert_eq!((field(&flows[49], "size_bytes"), field(&flows[49], "slowdown")), (Field::Null, Field::Null));
+        assert_eq!(field(&flows[49], "goodput_gbps"), Field::Double(20.0));
+        assert_eq!(field(&flows[0], "path"), Field::Str("h0>s0>s1#1>r0".into()));
+        assert_eq!(field(&flows[0], "priority"), Field::Long(3));
 
         let series = read(&out.join("series.parquet"));
-        assert_eq!(series.num_rows(), 2000);
-        let value = series.column_by_name("value").unwrap().as_primitive::<Float64Type>().clone();
-        assert_eq!((value.value(0), value.value(1)), (20.0, 1e5));
-        assert_eq!(read(&out.join("pauses.parquet")).num_rows(), 3);
-        assert_eq!(read(&out.join("ports.parquet")).num_rows(), 24);
+        assert_eq!(series.len(), 2000);
+        assert_eq!([0, 1].map(|row| field(&series[row], "value")), [20.0, 1e5].map(Field::Double));
+        assert_eq!(read(&out.join("pauses.parquet")).len(), 3);
+        assert_eq!(read(&out.join("ports.parquet")).len(), 24);
 
         let frames = fs::read_to_string(out.join("pfc.csv")).unwrap();
         assert!(frames.ends_with("\n2101,h0,host,h0->s0,1,3,pause\n2101,s0,switch,s0->s1#0,3,3,resume\n"), "{frames}");
-        assert_eq!(read(&out.join("pfc.parquet")).num_rows(), 2);
+        assert_eq!(read(&out.join("pfc.parquet")).len(), 2);
 
         let live = fs::read_to_string(out.join("live.csv")).unwrap();
         assert!(live.contains("\n1000,1,0.005,,,100\n2000,2,0.005,900,4000,200\n"), "{live}");
-        assert_eq!(read(&out.join("live.parquet")).num_rows(), 10);
+        assert_eq!(read(&out.join("live.parquet")).len(), 10);
 
         let jobs = fs::read_to_string(out.join("jobs.csv")).unwrap();
         assert!(jobs.ends_with("\ntrain,2,2,100,900,800,620,180,180,0.225,finished\n"), "{jobs}");
@@ -603,7 +596,7 @@ mod tests {
         assert!(collectives.contains(first), "{collectives}");
         let ranks = fs::read_to_string(out.join("ranks.csv")).unwrap();
         assert!(ranks.contains("\ntrain,1,1,s0.g1,0,500,900,320,80,80,0\n"), "{ranks}");
-        assert_eq!(read(&out.join("activities.parquet")).num_rows(), 8);
+        assert_eq!(read(&out.join("activities.parquet")).len(), 8);
 
         let csv = fs::read_to_string(out.join("flows.csv")).unwrap();
         assert!(csv.starts_with("flow_id,source,number,label,"));

@@ -83,7 +83,7 @@ pub fn markdown() -> String {
          experiment runs one with `model = \"NAME\"` in place of a scenario; `set` and axes give its parameters, and \
          claims and figures use its numbers and curves by name.\n\n\
          This page is made from the program (`xoff describe models` prints the same): \
-         `XOFF_UPDATE=1 cargo test -p xoff --test pages` writes it anew.\n",
+         `XOFF_UPDATE=1 cargo test -p xoff --test house pages` writes it anew.\n",
     );
     for model in all() {
         let _ = write!(

@@ -1,9 +1,7 @@
 //! Wrong input, seen from outside: exit code 2, the place and a hint on standard error, nothing
 //! written anywhere.
 
-mod common;
-
-use common::{Bench, SMALL, changed, stderr};
+use crate::common::{Bench, SMALL, changed, stderr};
 
 /// Gives `bad.toml` to a command, which must refuse it; the message.
 fn refused_by(bench: &Bench, command: &[&str], args: &[&str]) -> String {

@@ -5,11 +5,8 @@
 
 mod common;
 
-use arrow_array::RecordBatch;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use common::table::Table;
 use common::{Bench, tools};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -54,22 +51,6 @@ impl Drop for Server {
     }
 }
 
-fn table(path: &Path) -> RecordBatch {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
-    let mut batches: Vec<RecordBatch> = reader.with_batch_size(1 << 20).build().unwrap().map(Result::unwrap).collect();
-    assert_eq!(batches.len(), 1, "{}", path.display());
-    batches.remove(0)
-}
-
-fn texts(of: &RecordBatch, column: &str) -> Vec<String> {
-    let column = of.column_by_name(column).unwrap().as_string::<i32>();
-    column.iter().map(|text| text.unwrap_or_default().to_owned()).collect()
-}
-
-fn reals(of: &RecordBatch, column: &str) -> Vec<f64> {
-    of.column_by_name(column).unwrap().as_primitive::<Float64Type>().values().to_vec()
-}
-
 /// The port at the other end, which is the one that a PAUSE stops.
 fn other_end(port: &str) -> String {
     let (from, to) = port.split_once("->").unwrap();
@@ -78,8 +59,8 @@ fn other_end(port: &str) -> String {
 
 /// What the tables of a run say: when each port was first stopped, in that order; all stops; the peaks of queues.
 fn truth(run: &Path, end_us: f64) -> Value {
-    let pauses = table(&run.join("pauses.parquet"));
-    let rows = reals(&pauses, "time_us").into_iter().zip(texts(&pauses, "port")).zip(texts(&pauses, "event"));
+    let pauses = Table::read(&run.join("pauses.parquet"));
+    let rows = pauses.reals("time_us").into_iter().flatten().zip(pauses.words("port")).zip(pauses.words("event"));
     let mut first: Vec<(f64, String)> = Vec::new();
     let (mut open, mut stops) = (BTreeMap::new(), Vec::new());
     for ((at, port), event) in rows {
@@ -94,9 +75,9 @@ fn truth(run: &Path, end_us: f64) -> Value {
         }
     }
     stops.extend(open.iter().map(|(port, from)| json!({ "port": port, "from_us": from, "until_us": end_us })));
-    let ports = table(&run.join("ports.parquet"));
-    let peaks = ports.column_by_name("queue_peak_bytes").unwrap().as_primitive::<Int64Type>().values().to_vec();
-    let peaks: BTreeMap<String, i64> = texts(&ports, "port").into_iter().zip(peaks).collect();
+    let ports = Table::read(&run.join("ports.parquet"));
+    let peaks = ports.integers("queue_peak_bytes");
+    let peaks: BTreeMap<String, i64> = ports.words("port").into_iter().zip(peaks).collect();
     let first: Vec<Value> = first.iter().map(|(at, port)| json!({ "port": port, "at_us": at })).collect();
     json!({ "name": run.file_name().unwrap().to_string_lossy(), "pauses": first, "stops": stops, "peaks": peaks })
 }

@@ -1,8 +1,6 @@
 //! Captures as other people's tools read them: tshark by field values, scapy byte by byte.
 
-mod common;
-
-use common::{Bench, stderr, tools};
+use crate::common::{self, Bench, stderr, tools};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;

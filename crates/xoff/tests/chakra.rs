@@ -1,8 +1,6 @@
 //! Chakra traces that `scripts/chakra` writes: read back, imported, run on the simulated network.
 
-mod common;
-
-use common::{Bench, stderr};
+use crate::common::{Bench, stderr};
 use serde_json::Value;
 use std::fs;
 use std::io;

@@ -1,8 +1,6 @@
 //! The program as its users meet it: what it prints, what it writes, how it ends.
 
-mod common;
-
-use common::{Bench, SMALL, changed, scenarios, stderr};
+use crate::common::{self, Bench, SMALL, changed, scenarios, stderr};
 use serde_json::Value;
 use std::process::Stdio;
 use std::time::{Duration, Instant};

@@ -1,8 +1,6 @@
 //! Plans of sweeps, with their tasks run by hand; `scripts/slurm` lets a real queue do it.
 
-mod common;
-
-use common::{Bench, SMALL, stderr};
+use crate::common::{self, Bench, SMALL, stderr};
 use std::io::Write;
 
 const SWEEP: [&str; 6] = ["sweep", "small.toml", "--axis", "traffic.0.load=0.3,0.5,0.7", "--seeds", "4"];

@@ -1,8 +1,6 @@
 //! `xoff compare-live`, with a simulated run whose records are distorted in place of a live one.
 
-mod common;
-
-use common::{Bench, SMALL, stderr};
+use crate::common::{self, Bench, SMALL, stderr};
 use serde_json::Value;
 use std::io;
 use xoff_engine::{Span, Time};

@@ -5,10 +5,8 @@
 
 #![cfg(all(unix, debug_assertions))]
 
-mod common;
-
-use common::whole::{assert_whole, copy};
-use common::{Bench, entries, paper, stderr};
+use crate::common::whole::{assert_whole, copy};
+use crate::common::{Bench, entries, paper, stderr};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 

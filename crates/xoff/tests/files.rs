@@ -2,10 +2,9 @@
 
 #![cfg(unix)]
 
-mod common;
-
-use common::whole::assert_whole;
-use common::{Bench, SMALL, changed, entries, stderr};
+use crate::common::paper::toy;
+use crate::common::whole::assert_whole;
+use crate::common::{Bench, SMALL, changed, entries, stderr};
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
@@ -295,7 +294,7 @@ fn a_signal_that_is_ignored_stays_ignored() {
 
 #[test]
 fn a_reproduction_that_is_interrupted_goes_on() {
-    let bench = common::paper::toy();
+    let bench = toy();
     let scenario = String::from_utf8(bench.read("experiments/toy/scenarios/tiny.toml")).unwrap();
     bench.write("experiments/toy/scenarios/tiny.toml", changed(&scenario, "400us", "10ms"));
     let args = ["reproduce", "toy", "--out", "out", "--jobs", "1"];
@@ -315,7 +314,7 @@ fn a_reproduction_that_is_interrupted_goes_on() {
 
 #[test]
 fn figures_of_earlier_commands_go() {
-    let bench = common::paper::toy();
+    let bench = toy();
     bench.ok(&["reproduce", "toy", "--out", "out", "--quiet"]);
     assert!(bench.path.join("out/figures/toy-fig1-a.svg").is_file());
     let experiment = String::from_utf8(bench.read("experiments/toy/fig1.toml")).unwrap();
@@ -331,7 +330,7 @@ fn figures_of_earlier_commands_go() {
 
 #[test]
 fn a_changed_digit_in_the_store_is_noticed() {
-    let bench = common::paper::toy();
+    let bench = toy();
     let args = ["reproduce", "toy", "--out", "out", "--json"];
     let claims = |output: &Output| {
         let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -357,7 +356,7 @@ fn a_changed_digit_in_the_store_is_noticed() {
 
 #[test]
 fn two_reproductions_in_one_directory_do_not_meet() {
-    let bench = common::paper::toy();
+    let bench = toy();
     fs::create_dir_all(bench.path.join("out")).unwrap();
     bench.ok(&["reproduce", "toy", "--out", "out", "--quiet"]);
     let lock = File::open(bench.path.join("out/runs")).unwrap();

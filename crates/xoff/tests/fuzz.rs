@@ -7,7 +7,7 @@
 //! is a function of its number, so a failure names all that is needed to repeat it.
 //!
 //! The test suite takes a few seconds' worth. A long run:
-//! `XOFF_FUZZ_CASES=1000000 cargo test --release -p xoff --test fuzz -- --nocapture`;
+//! `XOFF_FUZZ_CASES=1000000 cargo test --release -p xoff --test runs fuzz:: -- --nocapture`;
 //! `XOFF_FUZZ_FIRST=N` starts at another case.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

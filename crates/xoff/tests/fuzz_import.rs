@@ -4,7 +4,7 @@
 //! bytes, words or lines. What is refused must name a file and a line; what is accepted must load as a
 //! scenario and simulate a while with its books balanced. A case is a function of its number.
 //!
-//! A long run: `XOFF_FUZZ_CASES=1000000 cargo test --release -p xoff --test fuzz_import -- --nocapture`;
+//! A long run: `XOFF_FUZZ_CASES=1000000 cargo test --release -p xoff --test runs fuzz_import -- --nocapture`;
 //! `XOFF_FUZZ_FIRST=N` starts at another case.
 
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! Golden runs: what came out of some forty scenarios, to the last bit. A change of results is seen here,
 //! and is a decision: record it under docs/decisions, name it in CHANGELOG.md, and renew the fingerprints.
 //!
-//!     XOFF_GOLDEN=renew cargo test -p xoff --test golden
+//!     XOFF_GOLDEN=renew cargo test -p xoff --test runs golden
 
 use std::collections::BTreeSet;
 use std::fmt::{Display, Write};
@@ -11,7 +11,7 @@ use xoff_fabric::simulation::Simulation;
 use xoff_fabric::world::Progress;
 use xoff_scenario::{Options, Scenario};
 
-const RENEW: &str = "XOFF_GOLDEN=renew cargo test -p xoff --test golden";
+const RENEW: &str = "XOFF_GOLDEN=renew cargo test -p xoff --test runs golden";
 const COLUMNS: [&str; 10] =
     ["run", "end_ps", "events", "hops", "flows", "pauses", "frames", "samples", "ports", "counters"];
 

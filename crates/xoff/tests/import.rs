@@ -1,8 +1,6 @@
 //! Files of other simulators, seen from outside.
 
-mod common;
-
-use common::{Bench, changed, stderr};
+use crate::common::{self, Bench, changed, stderr};
 use serde_json::Value;
 
 const CONFIG: &str = "CC_MODE 8\nTOPOLOGY_FILE topology.txt\nFLOW_FILE flows.txt\nFCT_OUTPUT_FILE fct.txt\n\

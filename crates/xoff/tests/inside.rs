@@ -1,8 +1,6 @@
 //! The program in an empty folder: what it needs is inside, and what is on disk goes before that.
 
-mod common;
-
-use common::{Bench, stderr};
+use crate::common::{self, Bench, stderr};
 
 #[test]
 fn scenarios_are_known_by_name() {

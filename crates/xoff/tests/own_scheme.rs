@@ -1,13 +1,11 @@
 //! A scheme of one's own out of tree: written by the program, built on this checkout, beside all others.
 
-mod common;
-
 /// The scheme itself, with its worked numbers: compiled here, they cost no second network.
 #[allow(dead_code)]
 #[path = "../templates/scheme/src/my_idea.rs"]
 mod my_idea;
 
-use common::Bench;
+use crate::common::{self, Bench};
 use std::path::Path;
 use std::process::Command;
 

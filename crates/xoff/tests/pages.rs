@@ -1,10 +1,8 @@
 //! Pages of the repository: those that are made from the program's own data are what it would write
-//! (`XOFF_UPDATE=1 cargo test -p xoff --test pages` writes them), those of the papers agree with each other, links
+//! (`XOFF_UPDATE=1 cargo test -p xoff --test house pages` writes them), those of the papers agree with each other, links
 //! lead somewhere, and the scenario and the cluster of the README run.
 
-mod common;
-
-use common::Bench;
+use crate::common::{self, Bench};
 use std::collections::BTreeSet;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -22,7 +20,7 @@ fn assert_fresh(file: &str, fresh: &str) {
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         committed == fresh,
-        "{file} is out of date; refresh it with\n  XOFF_UPDATE=1 cargo test -p xoff --test pages"
+        "{file} is out of date; refresh it with\n  XOFF_UPDATE=1 cargo test -p xoff --test house pages"
     );
 }
 

@@ -1,9 +1,7 @@
 //! Congestion trees as pictures: `xoff view --picture`, and `[[tree]]` of experiments.
 
-mod common;
-
-use common::paper::{EXPERIMENT, toy};
-use common::{Bench, SMALL, changed, stderr};
+use crate::common::paper::{EXPERIMENT, toy};
+use crate::common::{self, Bench, SMALL, changed, stderr};
 
 #[test]
 fn the_tree_of_a_run_is_drawn() {

@@ -1,9 +1,7 @@
 //! Readings of a paper from outside: run whole, side by side, searched, and refused where they say nothing.
 
-mod common;
-
-use common::paper::toy;
-use common::{Bench, stderr};
+use crate::common::paper::toy;
+use crate::common::{self, Bench, stderr};
 use serde_json::Value;
 
 const READING: &str = r#"[[point]]

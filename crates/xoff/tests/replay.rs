@@ -1,8 +1,6 @@
 //! The data of a replay against the tables of the run: sums, stops, roots, victims.
 
-mod common;
-
-use common::Bench;
+use crate::common::{self, Bench};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use xoff_results::replay::{Replay, Resource};

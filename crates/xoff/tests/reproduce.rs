@@ -1,9 +1,7 @@
 //! `xoff reproduce` from outside: a made-up paper run, resumed, judged and refused; and the real files read.
 
-mod common;
-
-use common::paper::{SCENARIO, toy};
-use common::{Bench, stderr};
+use crate::common::paper::{SCENARIO, toy};
+use crate::common::{self, Bench, stderr};
 use serde_json::Value;
 use std::path::Path;
 

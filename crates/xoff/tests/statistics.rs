@@ -1,8 +1,6 @@
 //! The numbers that `run` and `compare` show, and how sure they are: seeds, sources, few flows, width.
 
-mod common;
-
-use common::{Bench, SMALL, stderr};
+use crate::common::{Bench, SMALL, stderr};
 use serde_json::Value;
 
 /// What a run writes whatever the machine.

@@ -1,15 +1,9 @@
 //! `xoff sweep` from outside: run, killed, resumed, changed, planned, refused.
 
-mod common;
-
-use arrow_array::RecordBatch;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
-use common::{Bench, stderr, tools};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use crate::common::table::Table;
+use crate::common::{self, Bench, stderr, tools};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -56,20 +50,6 @@ fn bench() -> Bench {
     bench
 }
 
-fn table(path: &Path) -> RecordBatch {
-    let file = std::fs::File::open(path).unwrap();
-    ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap().next().unwrap().unwrap()
-}
-
-fn reals(table: &RecordBatch, name: &str) -> Vec<Option<f64>> {
-    table.column_by_name(name).unwrap_or_else(|| panic!("no {name}")).as_primitive::<Float64Type>().iter().collect()
-}
-
-fn words(table: &RecordBatch, name: &str) -> Vec<String> {
-    let column = table.column_by_name(name).unwrap_or_else(|| panic!("no {name}"));
-    column.as_string::<i32>().iter().map(|word| word.unwrap_or_default().to_owned()).collect()
-}
-
 fn sweep(bench: &Bench, args: &[&str]) -> Value {
     let text = bench.ok(&[&["sweep", "tiny.toml", "--json"], args].concat());
     serde_json::from_str(&text).unwrap()
@@ -82,19 +62,19 @@ fn a_row_for_every_run_and_a_column_for_every_number() {
     // Of kmin three values for dcqcn; hpcc has none.
     assert_eq!((&told["points"], &told["runs"], &told["failed"]), (&8.into(), &16.into(), &0.into()));
     assert!(told["finding"].as_str().unwrap().starts_with("The lowest measure.tail is "), "{told}");
-    let runs = table(&bench.path.join("out/runs.parquet"));
-    assert_eq!(runs.num_rows(), 16);
-    let load = reals(&runs, "load");
+    let runs = Table::read(&bench.path.join("out/runs.parquet"));
+    assert_eq!(runs.rows(), 16);
+    let load = runs.reals("load");
     assert_eq!((load[0], load[15]), (Some(0.3), Some(0.6)));
-    let kmin = reals(&runs, "kmin_bytes");
+    let kmin = runs.reals("kmin_bytes");
     assert_eq!(kmin[..6], [5e3, 5e3, 44_721.0, 44_721.0, 4e5, 4e5].map(Some));
     assert_eq!(kmin[12..], [None; 4]);
-    let scheme = words(&runs, "scheme");
+    let scheme = runs.words("scheme");
     assert_eq!((scheme[0].as_str(), scheme[15].as_str()), ("dcqcn", "hpcc"));
-    let seeds: Vec<i64> = runs.column_by_name("seed").unwrap().as_primitive::<Int64Type>().values().to_vec();
+    let seeds: Vec<i64> = runs.integers("seed");
     assert_eq!(seeds[..4], [3, 4, 3, 4]);
-    assert!(words(&runs, "status").iter().all(|status| status == "finished"));
-    assert_eq!(words(&runs, "scenario_hash").into_iter().collect::<BTreeSet<_>>().len(), 16);
+    assert!(runs.words("status").iter().all(|status| status == "finished"));
+    assert_eq!(runs.words("scenario_hash").into_iter().collect::<BTreeSet<_>>().len(), 16);
     // The same numbers as a run of its own has.
     let alone = bench.ok(&[
         "run",
@@ -109,11 +89,11 @@ fn a_row_for_every_run_and_a_column_for_every_number() {
         "--json",
     ]);
     let alone: Value = serde_json::from_str(&alone).unwrap();
-    assert_eq!(reals(&runs, "by_source.mice.slowdown.p99")[15], alone["by_source"][0]["slowdown"]["p99"].as_f64());
-    assert_eq!(reals(&runs, "measure.tail")[15], alone["measures"][0]["value"].as_f64());
+    assert_eq!(runs.reals("by_source.mice.slowdown.p99")[15], alone["by_source"][0]["slowdown"]["p99"].as_f64());
+    assert_eq!(runs.reals("measure.tail")[15], alone["measures"][0]["value"].as_f64());
     // Times of the machine are in a table of their own.
-    assert!(runs.column_by_name("wall_seconds").is_none());
-    assert_eq!(table(&bench.path.join("out/times.parquet")).num_rows(), 16);
+    assert!(!runs.has("wall_seconds"));
+    assert_eq!(Table::read(&bench.path.join("out/times.parquet")).rows(), 16);
     for file in
         ["report.html", "sweep.toml", "scenario.toml", "figures/measure-tail-over-load.svg", "figures/pareto.pdf"]
     {
@@ -130,11 +110,9 @@ fn a_row_for_every_run_and_a_column_for_every_number() {
 fn every_number_of_the_summary_has_its_column() {
     let bench = bench();
     sweep(&bench, &["--out", "out"]);
-    let (runs, times) = (table(&bench.path.join("out/runs.parquet")), table(&bench.path.join("out/times.parquet")));
-    let names: BTreeSet<String> = [&runs, &times]
-        .iter()
-        .flat_map(|table| table.schema().fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>())
-        .collect();
+    let (runs, times) =
+        (Table::read(&bench.path.join("out/runs.parquet")), Table::read(&bench.path.join("out/times.parquet")));
+    let names: BTreeSet<String> = [&runs, &times].iter().flat_map(|table| table.columns().cloned()).collect();
     let run: Value = serde_json::from_str(&bench.ok(&["run", "tiny.toml", "--no-out", "--json"])).unwrap();
     let mut numbers = Vec::new();
     walk(&run, "", &mut numbers);
@@ -227,15 +205,15 @@ fn failures_and_limits_are_rows() {
             "out",
         ],
     );
-    let status = words(&table(&bench.path.join("out/runs.parquet")), "status");
+    let status = Table::read(&bench.path.join("out/runs.parquet")).words("status");
     assert_eq!(told["failed"], status.iter().filter(|status| *status == "failed").count());
     assert_eq!(status, ["failed", "finished"]);
     // One that this machine gives up is not kept, and so is tried again.
     let limited = ["--set", "traffic.0.flows=200000", "--out", "limited"];
     let told = sweep(&bench, &[&limited[..], &["--time-limit", "50ms"]].concat());
     assert_eq!((&told["gave_up"], &told["failed"]), (&1.into(), &0.into()));
-    let row = table(&bench.path.join("limited/runs.parquet"));
-    assert!(words(&row, "failure")[0].contains("out of time"), "{:?}", words(&row, "failure"));
+    let row = Table::read(&bench.path.join("limited/runs.parquet"));
+    assert!(row.words("failure")[0].contains("out of time"), "{:?}", row.words("failure"));
     assert!(common::entries(&bench.path.join("limited/runs")).is_empty());
 }
 
@@ -274,9 +252,9 @@ fn samples_fill_the_space_and_a_dry_run_runs_nothing() {
     let bench = bench();
     let args = ["--axis", "traffic.0.load=0.1..0.8", "--axis", "scheme.kmin=5KB..400KB:log", "--sample", "8"];
     sweep(&bench, &[&args[..], &["--out", "out"]].concat());
-    let runs = table(&bench.path.join("out/runs.parquet"));
+    let runs = Table::read(&bench.path.join("out/runs.parquet"));
     let mut eighths: Vec<u64> =
-        reals(&runs, "load").into_iter().flatten().map(|load| ((load - 0.1) / 0.7 * 8.0) as u64).collect();
+        runs.reals("load").into_iter().flatten().map(|load| ((load - 0.1) / 0.7 * 8.0) as u64).collect();
     eighths.sort_unstable();
     assert_eq!(eighths, [0, 1, 2, 3, 4, 5, 6, 7], "one in each eighth of the axis");
     let told: Value =
@@ -320,8 +298,8 @@ fn flows_are_one_data_set() {
     let told = sweep(&bench, &[&GRID[..], &["--flows", "--out", "out"]].concat());
     assert_eq!(told["runs"], 16);
     let part = bench.path.join("out/flows/load=0.3/kmin_bytes=5000/scheme=dcqcn/seed=3/flows.parquet");
-    assert_eq!(table(&part).num_rows(), 60);
-    assert!(table(&part).column_by_name("scheme").is_none(), "the folder says it");
+    assert_eq!(Table::read(&part).rows(), 60);
+    assert!(!Table::read(&part).has("scheme"), "the folder says it");
     let script = "import pandas, polars, duckdb, sys\n\
         folder = sys.argv[1]\n\
         rows = pandas.read_parquet(folder)\n\

@@ -180,6 +180,30 @@ fn files_stay_small_enough_to_read() {
     }
 }
 
+/// Where test files share a binary, one that is in none would never run.
+#[test]
+fn every_test_file_is_in_a_binary() {
+    let mut shared = 0;
+    for name in CRATES {
+        let manifest = page(&format!("crates/{name}/Cargo.toml"));
+        if !manifest.contains("\nautotests = false\n") {
+            continue;
+        }
+        let listed = manifest.split("[[test]]\nname = \"").skip(1).filter_map(|rest| rest.split('"').next());
+        let roots: Vec<&str> = listed.collect();
+        let folder = format!("crates/{name}/tests");
+        let texts: String = roots.iter().map(|root| page(&format!("{folder}/{root}.rs"))).collect();
+        for entry in fs::read_dir(root().join(&folder)).unwrap() {
+            let file = entry.unwrap().file_name().into_string().unwrap();
+            let Some(stem) = file.strip_suffix(".rs") else { continue };
+            let named = roots.contains(&stem) || texts.contains(&format!("\nmod {stem};\n"));
+            assert!(named, "{folder}/{file} is in no test binary of {folder}/../Cargo.toml");
+            shared += 1;
+        }
+    }
+    assert!(shared > 10, "{shared} files share a binary: are they still found?");
+}
+
 #[test]
 fn every_scheme_is_documented_and_sourced() {
     for spec in xoff_schemes::all() {

@@ -1,10 +1,8 @@
 //! Traces for Perfetto, judged by Perfetto's own trace processor: SQL over the file against the
 //! tables of the run.
 
-mod common;
-mod perfetto;
-
-use common::{Bench, SMALL, stderr};
+use crate::common::{self, Bench, SMALL, stderr};
+use crate::perfetto;
 use std::path::Path;
 
 fn shipped(name: &str) -> String {

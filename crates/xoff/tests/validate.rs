@@ -1,8 +1,6 @@
 //! `xoff export hpcc` and `xoff validate`, on runs that the program makes itself.
 
-mod common;
-
-use common::{Bench, changed, stderr};
+use crate::common::{self, Bench, changed, stderr};
 use serde_json::Value;
 use std::fs;
 

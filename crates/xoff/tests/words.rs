@@ -1,8 +1,6 @@
 //! What the program tells its users: warnings, events, exit codes, and texts that fit the terminal.
 
-mod common;
-
-use common::{Bench, SMALL, changed, scenarios, stderr};
+use crate::common::{Bench, SMALL, changed, scenarios, stderr};
 use serde_json::Value;
 
 fn run_json(bench: &Bench) -> Value {

@@ -101,7 +101,7 @@ fn rows(out: &mut String, keys: &[Key]) {
 const HEAD: &str = "\
 # Formats of other simulators
 
-<!-- Made from crates/scenario/src/import/: XOFF_UPDATE=1 cargo test -p xoff --test pages -->
+<!-- Made from crates/scenario/src/import/: XOFF_UPDATE=1 cargo test -p xoff --test house pages -->
 
 ```sh
 xoff import hpcc config.txt -o scenario.toml              # and scenario.flows.csv beside it

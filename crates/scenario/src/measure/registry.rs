@@ -626,7 +626,7 @@ pub fn json() -> Value {
 pub fn markdown() -> String {
     let mut out = String::from(
         "# Metrics\n\n\
-         <!-- Made from crates/scenario/src/measure/registry.rs: XOFF_UPDATE=1 cargo test -p xoff --test pages -->\n\n\
+         <!-- Made from crates/scenario/src/measure/registry.rs: XOFF_UPDATE=1 cargo test -p xoff --test house pages -->\n\n\
          A `[[measure]]` of a scenario or an experiment takes a number or a curve from a run. `xoff run` and\n\
          `xoff compare` show the measures of a scenario; `run.json` has them under `measures`.\n\n\
          ```toml\n[[measure]]\nname = \"short\"\nmetric = \"fct\"\nstat = [\"mean\", \"p99\"]\nup_to = \"100KB\"\nunit = \"us\"\n```\n\n\

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "every test file compiles this one and uses a part of it")]
 
 pub mod paper;
+pub mod table;
 pub mod tools;
 pub mod whole;
 

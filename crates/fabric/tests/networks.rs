@@ -1,0 +1,13 @@
+//! Small networks, in one test binary: each of them compiles the network anew.
+
+mod common;
+
+mod closed_forms;
+mod control;
+mod messages;
+mod rules;
+mod shaper;
+mod swarm;
+mod tcp;
+mod transport;
+mod triad;

@@ -1,0 +1,12 @@
+//! What needs the whole repository: its rules, its pages, its corpus, what is built on a checkout.
+
+mod common;
+
+mod chakra;
+mod corpus;
+mod dependencies;
+mod modules;
+mod own_scheme;
+mod pages;
+mod signposts;
+mod tidy;

@@ -1,0 +1,23 @@
+//! The built program from outside, in one test binary: each of them links all of the program.
+
+mod common;
+mod perfetto;
+
+mod bad_input;
+mod capture;
+mod cli;
+mod cluster;
+mod compare_live;
+mod faults;
+mod files;
+mod import;
+mod inside;
+mod picture;
+mod readings;
+mod replay;
+mod reproduce;
+mod statistics;
+mod sweep;
+mod trace;
+mod validate;
+mod words;
