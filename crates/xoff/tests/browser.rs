@@ -1,5 +1,6 @@
-//! Pages in a real browser: the replay of the victim-flow comparison, of a training job and a large run, every kind of report, hostile names.
-//! The browser's half is `web/test/browser/`; here its data are made, and what tables say is read for it.
+//! Pages in a real browser: the replay of the victim-flow comparison, of a training job and of a large run, every kind
+//! of report, hostile names. The browser's half is `web/test/browser/`; here its data are made, and what tables say is
+//! read for it.
 //!
 //! Chromium and what the tests need from npm are installed where they are missing. `XOFF_SCREENSHOTS=DIR` keeps pictures.
 
@@ -185,16 +186,13 @@ every = "20us"
 
 /// The rows of a job's activities.
 fn activities(run: &Path) -> Vec<Value> {
-    let rows = table(&run.join("activities.parquet"));
-    let (ranks, names, kinds) = (texts(&rows, "rank_name"), texts(&rows, "name"), texts(&rows, "kind"));
-    let times = reals(&rows, "begin_us").into_iter().zip(reals(&rows, "end_us"));
-    let texts = ranks.iter().zip(names.iter().zip(&kinds));
-    times
-        .zip(texts)
-        .map(|((begin_us, end_us), (rank, (name, kind)))| {
-            json!({ "rank": rank, "name": name, "kind": kind, "begin_us": begin_us, "end_us": end_us })
-        })
-        .collect()
+    let rows = Table::read(&run.join("activities.parquet"));
+    let texts = rows.words("rank_name").into_iter().zip(rows.words("name")).zip(rows.words("kind"));
+    let times = rows.reals("begin_us").into_iter().zip(rows.reals("end_us"));
+    let row = |(((rank, name), kind), (begin_us, end_us))| -> Value {
+        json!({ "rank": rank, "name": name, "kind": kind, "begin_us": begin_us, "end_us": end_us })
+    };
+    texts.zip(times).map(row).collect()
 }
 
 fn file_url(path: &Path) -> String {
@@ -281,11 +279,10 @@ fn pages_in_a_real_browser() {
     assert!(peak < 500_000_000, "the server held {peak} bytes");
 }
 
-/// The browser's half. A browser that stands still is ended and started again: that is its fault, and rare; what a
-/// page does wrong fails at once.
+/// The browser's half. A browser that stands still is started once more; what a page does wrong fails at once.
 fn in_the_browser(web: &Path, given: &Path) {
     const PATIENCE: Duration = Duration::from_secs(300);
-    const ATTEMPTS: usize = 3;
+    const ATTEMPTS: usize = 2;
     for attempt in 1..=ATTEMPTS {
         // To a file: a pipe stays open for as long as any process of the browser lives.
         let told = given.with_extension(format!("{attempt}.log"));
