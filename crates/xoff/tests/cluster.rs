@@ -1,7 +1,6 @@
 //! Plans of sweeps, with their tasks run by hand; `scripts/slurm` lets a real queue do it.
 
 use crate::common::{self, Bench, SMALL, stderr};
-use std::io::Write;
 
 const SWEEP: [&str; 6] = ["sweep", "small.toml", "--axis", "traffic.0.load=0.3,0.5,0.7", "--seeds", "4"];
 
@@ -41,8 +40,12 @@ fn tasks_in_any_order_and_number_make_the_table_of_one_machine() {
 fn a_task_of_another_program_is_refused() {
     let bench = planned();
     let another = bench.path.join("another");
-    std::fs::copy(env!("CARGO_BIN_EXE_xoff"), &another).unwrap();
-    std::fs::OpenOptions::new().append(true).open(&another).unwrap().write_all(b"\n").unwrap();
+    // By another process: a child that another test starts meanwhile would hold the file open, and nobody can start it.
+    let made = std::process::Command::new("sh")
+        .args(["-c", r#"cp "$0" "$1" && echo >> "$1""#, env!("CARGO_BIN_EXE_xoff")])
+        .arg(&another)
+        .status();
+    assert!(made.unwrap().success());
     for args in [task("0", &[]), vec!["sweep", "--collect", "my plan", "--out", "out"]] {
         let output = std::process::Command::new(&another).args(args).current_dir(&bench.path).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
