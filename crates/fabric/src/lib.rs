@@ -19,7 +19,7 @@ mod node;
 mod part;
 pub mod run;
 
-pub use contract::{activity, capture, control, frame_content, packet, record, scheme, traffic};
+pub use contract::{activity, capture, control, frame_content, packet, precision, record, scheme, traffic};
 pub use flow::identity::{SourceName, ends};
 pub use network::{domain, extent, partition, payload_paths, pfc, pieces, plan, route, servers, timing, topology};
 pub use node::tap;

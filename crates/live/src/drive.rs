@@ -18,7 +18,7 @@ use xoff_results::reality::{self, Frames, Ignored, Reality, Slip, Verdict};
 use xoff_run::RunEnd;
 use xoff_run::drive::{Keep, Position, Sink, flows_expected, peak_rss_bytes, sources, thread_cpu};
 use xoff_scenario::Loaded;
-use xoff_schemes::parts::int::Precision;
+use xoff_schemes::parts::int::multiplier_of;
 use xoff_schemes::{Any, Roster};
 use xoff_wire::Encoder;
 
@@ -75,7 +75,7 @@ impl<'a> Stage<'a> {
         if !objections.is_empty() {
             return Err(objections);
         }
-        let multipliers = loaded.schemes.iter().map(|scheme| Precision::multiplier_of(&scheme.values)).collect();
+        let multipliers = loaded.schemes.iter().map(|scheme| multiplier_of(&scheme.values)).collect();
         Ok(Stage { loaded, schemes, network, multipliers })
     }
 

@@ -7,7 +7,7 @@ use crate::forwarding::{data_of, facts_of};
 use crate::switch::Switch;
 use xoff_engine::Time;
 use xoff_fabric::capture::{Body, Place};
-use xoff_fabric::packet::{Ecn, IntHop};
+use xoff_fabric::packet::Ecn;
 use xoff_fabric::scheme::{CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme};
 use xoff_wire::{RoceKind, Seen, set_ecn, set_telemetry, telemetry_of};
 
@@ -107,8 +107,7 @@ impl<S: Scheme> Switch<S> {
         desk: &mut Desk<'_>,
     ) {
         let place = self.point_at(egress, class, slot);
-        let stamps = moment == Moment::Goes && self.points[place].hooks().has(Hooks::STAMP);
-        if !stamps && !self.listens(place, egress, class, moment) {
+        if !self.listens(place, egress, class, moment) {
             return;
         }
         let view = self.view(egress, class, desk.now);
@@ -121,16 +120,9 @@ impl<S: Scheme> Switch<S> {
         };
         let mut int = telemetry;
         let (point, notices) = (&mut self.points[place], &mut self.notices);
-        if let Some(stack) = int.as_mut().filter(|_| stamps) {
-            let (at, tx_bytes, queue_bytes) = (view.now, view.tx_bytes, view.port_bytes);
-            stack.push(IntHop { rate: view.rate, at, tx_bytes, queue_bytes });
-            stack.pass(point.name);
-        }
         let notify = |flow, feedback| notices.push((slot, Notice { flow, feedback }));
         match moment {
             Moment::Comes => point.cp.on_enqueue(&view, facts, 1, Mark { ecn: &mut ecn, int: int.as_mut() }, notify),
-            // The record that it would write is written.
-            Moment::Goes if stamps => {}
             Moment::Goes => point.cp.on_dequeue(&view, facts, Mark { ecn: &mut ecn, int: int.as_mut() }, notify),
         }
         if ecn != before {

@@ -4,14 +4,12 @@ use crate::network::Network;
 use xoff_engine::Time;
 use xoff_fabric::domain;
 use xoff_fabric::plan::{SwitchSettings, Thresholds};
-use xoff_fabric::scheme::{CongestionPoint, Hooks, QueueFacts, QueueView, Scheme, name_in_path, queue_number};
+use xoff_fabric::scheme::{CongestionPoint, Hooks, QueueFacts, QueueView, Scheme, queue_number};
 
 /// A congestion point and its timer.
 #[derive(Debug)]
 pub struct Point<C> {
     pub(crate) cp: C,
-    /// Its part in the identifier of a path.
-    pub(crate) name: u16,
     /// The event that counts.
     pub due: Time,
 }
@@ -36,10 +34,9 @@ impl<C: CongestionPoint> Point<C> {
             for ((class, spec), (slot, scheme)) in
                 classes.flat_map(|class| schemes.iter().enumerate().map(move |slot| (class, slot)))
             {
-                let queue = queue_number(port, class, slot);
                 let cp = scheme.congestion_point(&QueueFacts {
                     seed: plan.seed,
-                    queue,
+                    queue: queue_number(port, class, slot),
                     rate: plan.direction(port).rate,
                     max_base_rtt: network.max_base_rtt,
                     delay: plan.direction(port).delay,
@@ -50,15 +47,15 @@ impl<C: CongestionPoint> Point<C> {
                     leaves_domain: domain::is_long_haul(plan, port),
                     shared_random: None,
                 });
-                points.push(Point { cp, name: name_in_path(queue), due: Time::NEVER });
+                points.push(Point { cp, due: Time::NEVER });
             }
         }
         points
     }
 
-    /// What it listens to.
+    /// What it listens to. It writes telemetry itself: the bytes it is read from, and written to, cost more than a call.
     pub fn hooks(&self) -> Hooks {
-        self.cp.hooks()
+        self.cp.hooks().calling()
     }
 
     /// Its timer has come.

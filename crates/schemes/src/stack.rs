@@ -122,6 +122,7 @@ fn both(own: Format, base: Format) -> Format {
         ack_bytes: own.ack_bytes + base.ack_bytes,
         tag: own.tag.or(base.tag),
         int: own.int || base.int,
+        precision: if own.int { own.precision } else { base.precision },
         // An overlay that marks in its own way chooses the field; the others leave it.
         ecn: if own.ecn != Format::default().ecn { own.ecn } else { base.ecn },
         transport: base.transport,

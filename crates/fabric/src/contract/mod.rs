@@ -5,6 +5,7 @@ pub mod capture;
 pub mod control;
 pub mod frame_content;
 pub mod packet;
+pub mod precision;
 pub mod record;
 pub mod scheme;
 pub mod traffic;

@@ -1,6 +1,8 @@
 //! What travels: 32-byte packet records, their marks, and the telemetry some of them collect.
 
-use xoff_engine::{BitRate, Time};
+pub use crate::contract::precision::IntHop;
+use crate::contract::precision::{HEADER_HOPS, Precision};
+use xoff_engine::Time;
 
 xoff_engine::ids! {
     /// The card of a flow, among the cards of the part where its packet is: `Part::cards`, and all that is kept by
@@ -132,19 +134,6 @@ const _: () = assert!(size_of::<Packet>() == 32, "the hot path is laid out aroun
 /// Hops a telemetry stack can hold; the header format itself stops at five.
 pub const INT_HOPS: usize = 8;
 
-/// One hop's telemetry.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct IntHop {
-    /// Line rate of the port.
-    pub rate: BitRate,
-    /// When the packet left the queue.
-    pub at: Time,
-    /// Bytes the port had sent before this packet.
-    pub tx_bytes: u64,
-    /// Bytes left in the port's queues.
-    pub queue_bytes: u64,
-}
-
 /// Telemetry of a path, in path order. What every hop needs stands first, beside the first record, and no record lies
 /// on two cache lines.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -181,6 +170,22 @@ impl IntStack {
         if let Some(slot) = self.hops.get_mut(self.len as usize) {
             *slot = hop;
             self.len += 1;
+        }
+    }
+    /// The record of a hop in the precision that its scheme has; ignored once the header is full.
+    #[inline]
+    pub fn write(&mut self, hop: IntHop, precision: Precision) {
+        self.push(hop);
+        if precision != Precision::Exact {
+            self.fit_last(precision);
+        }
+    }
+    /// Cuts the last record to the header's fields, or away. Apart, so that exact records are written without a call.
+    #[inline(never)]
+    fn fit_last(&mut self, precision: Precision) {
+        match self.hops[..HEADER_HOPS].get_mut(usize::from(self.len).wrapping_sub(1)) {
+            Some(last) => *last = precision.fit(last),
+            None => self.len = HEADER_HOPS as u8,
         }
     }
     /// From the sender's side on; at most [`INT_HOPS`].

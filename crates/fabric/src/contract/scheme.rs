@@ -9,6 +9,7 @@
 pub use crate::contract::control::{Lane, Lanes, Occupancy, Passing, PortFacts, SwitchControl, SwitchFacts};
 pub use crate::contract::frame_content::{Carrier, FrameContent};
 use crate::contract::packet::{Ecn, IntStack};
+use crate::contract::precision::Precision;
 use xoff_engine::rng::mix;
 use xoff_engine::{BitRate, SharedRandom, Span, Time};
 
@@ -91,6 +92,8 @@ pub struct Format {
     pub tag: Option<u16>,
     /// Data packets collect telemetry hop by hop, and ACKs carry it back.
     pub int: bool,
+    /// How exact the records are that the world writes itself ([`Hooks::STAMP`]).
+    pub precision: Precision,
     /// The ECN field with which data packets leave their sender.
     pub ecn: Ecn,
     /// Which headers packets have, and who recovers losses.
@@ -112,6 +115,7 @@ impl Default for Format {
             ack_bytes: 0,
             tag: None,
             int: false,
+            precision: Precision::Exact,
             ecn: Ecn::Ect0,
             transport: Transport::Roce,
             reorder: false,
@@ -272,7 +276,7 @@ impl Hooks {
     pub const ACKS: Hooks = Hooks(64);
     /// Instead of [`Hooks::DEQUEUE`], for congestion points that do nothing but write a record of their port into the
     /// telemetry of each data packet: bytes sent before it, and what waits in all classes of the port without it. The
-    /// world does it itself, without a call.
+    /// world does it itself, in the precision of the [`Format`] and without a call.
     pub const STAMP: Hooks = Hooks(128);
 
     /// The hooks of either.

@@ -24,6 +24,7 @@ mod voq;
 mod watchdog;
 
 use crate::contract::packet::{BACKWARD, IntStack, Kind, Packet};
+use crate::contract::precision::Precision;
 use crate::contract::record::{ClassReport, Counters, Failure, PauseRecord, PfcRecord, PortReport};
 use crate::contract::scheme::{Format, Notice, Scheme, TIMERS};
 use crate::flow::ends::{FlowDetails, Receiver, Sender};
@@ -188,6 +189,8 @@ pub struct Part<S: Scheme> {
     /// Cards of the flows that are not gone, by their number in the run.
     pub(crate) living: HashMap<u32, CardId>,
     pub(crate) int: FreeList<IntStack>,
+    /// Of the records that switches write without a call, which they do for a single scheme.
+    pub(crate) precision: Precision,
     pub(crate) feedback: Slab<u32, S::Feedback>,
     pub(crate) voq_switches: crate::node::voq::VoqSwitches<S::Switch>,
     pub(crate) shapers: crate::node::shaper::Shapers<S::Transit>,

@@ -287,7 +287,7 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Telemetry of a packet that has left the queue.
-    #[inline]
+    #[inline(always)]
     fn stamp(&mut self, port_id: PortId, packet: &Packet) {
         if packet.extra == NO_EXTRA {
             return;
@@ -297,7 +297,7 @@ impl<S: Scheme> Part<S> {
         let record = IntHop { rate, at, tx_bytes: port.tx_bytes, queue_bytes: port.queued_bytes };
         let queue = queue_number(port.name, packet.class, 0);
         if let Some(stack) = self.int.get_mut(packet.extra) {
-            stack.push(record);
+            stack.write(record, self.precision);
             stack.pass(name_in_path(queue));
         }
     }

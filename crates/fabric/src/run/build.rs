@@ -271,6 +271,7 @@ impl<S: Scheme> Part<S> {
             trails: Slab::default(),
             living: Default::default(),
             int: Default::default(),
+            precision: formats.first().map(|[within, _]| within.precision).unwrap_or_default(),
             feedback: Slab::default(),
             voq_switches: Default::default(),
             shapers: Default::default(),

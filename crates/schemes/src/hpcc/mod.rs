@@ -113,7 +113,7 @@ impl Scheme for Hpcc {
 
     /// Section 2: the INT block in data packets, and its copy in ACKs.
     fn format(&self) -> Format {
-        int::format()
+        int::format(self.params.int.precision())
     }
 }
 

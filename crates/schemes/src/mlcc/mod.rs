@@ -183,7 +183,7 @@ impl Scheme for Mlcc {
 
     /// HPCC's header out and back.
     fn format(&self) -> Format {
-        int::format()
+        int::format(self.params.int.precision())
     }
 
     /// Section 7: no telemetry in the ACKs of flows between datacentres.

@@ -7,16 +7,16 @@
 
 use crate::param::{ParamValues, params};
 use std::marker::PhantomData;
-use xoff_engine::{BitRate, Time};
 use xoff_fabric::packet::{IntHop, IntStack};
+pub use xoff_fabric::precision::{HEADER_HOPS, Precision};
 use xoff_fabric::scheme::{CongestionPoint, Format, Hooks, Mark, PacketFacts, QueueFacts, QueueView, name_in_path};
 
 /// Bytes the header adds to data packets and to the ACKs that echo it.
 pub const HEADER_BYTES: u32 = 42;
 
 /// Data packets with the header, and ACKs that echo it (`hpcc.md`, section 2).
-pub fn format() -> Format {
-    Format { data_bytes: HEADER_BYTES, ack_bytes: HEADER_BYTES, int: true, ..Format::default() }
+pub fn format(precision: Precision) -> Format {
+    Format { data_bytes: HEADER_BYTES, ack_bytes: HEADER_BYTES, int: true, precision, ..Format::default() }
 }
 
 params! {
@@ -61,96 +61,16 @@ impl HeaderParams {
     }
 }
 
-/// How exact the records of switches are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Precision {
-    /// Picoseconds and bytes, and any number of hops.
-    #[default]
-    Exact,
-    /// Time in 24 bits of nanoseconds, bytes sent in 20 bits of 128 m bytes, queue in 17 bits of
-    /// 80 m bytes, where m is the port's speed over 25 Gb/s.
-    Header,
-    /// The same fields with one m (at least 1, at most 32) for all ports, bit for bit: the queue
-    /// wraps too, and the speed is one of five codes.
-    Coded(u8),
-}
-
-/// The header has room for these.
-pub const HEADER_HOPS: usize = 5;
-const NANOSECOND_PS: u64 = 1_000;
-const TIME_WRAP_PS: u64 = NANOSECOND_PS << 24;
-
-/// Speeds that the header has a code for; every other reads as the first.
-const CODED_GBPS: [u64; 5] = [25, 50, 100, 200, 400];
-
-/// Multiplier of the header's units: coarser at faster ports.
-fn multiplier(rate: BitRate) -> u64 {
-    (rate.bps() / 25_000_000_000).max(1)
-}
-
-/// What a reader of the header takes a port's speed for.
-fn coded(rate: BitRate) -> BitRate {
-    let known = CODED_GBPS.into_iter().map(BitRate::from_gbps).find(|coded| *coded == rate);
-    known.unwrap_or(BitRate::from_gbps(CODED_GBPS[0]))
-}
-
-impl Precision {
-    /// The m that a scheme, or its base, sets for all ports.
-    pub fn multiplier_of(values: &ParamValues) -> Option<u64> {
-        let own = |values: &ParamValues| {
-            let listed = HeaderParams::TABLE.iter().all(|param| values.spec().param(param.name).is_some());
-            match listed.then(|| HeaderParams::read(values).precision())? {
-                Precision::Coded(m) => Some(u64::from(m)),
-                Precision::Exact | Precision::Header => None,
-            }
-        };
-        own(values).or_else(|| values.base().and_then(own))
-    }
-
-    fn fit(self, hop: IntHop) -> IntHop {
-        const QUEUE_MOST: u64 = (1 << 17) - 1;
-        let (m, rate) = match self {
-            Precision::Coded(m) => (u64::from(m), coded(hop.rate)),
-            _ => (multiplier(hop.rate), hop.rate),
-        };
-        let nanoseconds = (hop.at.ps() / NANOSECOND_PS) & ((1 << 24) - 1);
-        let tx_units = per(hop.tx_bytes / 128, m) & ((1 << 20) - 1);
-        let queue_units = per(hop.queue_bytes / 80, m);
-        let queue_units = match self {
-            Precision::Coded(_) => queue_units & QUEUE_MOST,
-            _ => queue_units.min(QUEUE_MOST),
-        };
-        IntHop { rate, at: Time::from_ns(nanoseconds), tx_bytes: tx_units * 128 * m, queue_bytes: queue_units * 80 * m }
-    }
-
-    /// Picoseconds and bytes sent between two records of one port. Zero picoseconds mean that the
-    /// records say nothing of a rate.
-    #[inline]
-    pub fn between(self, new: &IntHop, old: &IntHop) -> (u64, u64) {
-        match self {
-            Precision::Exact => (new.at.ps().saturating_sub(old.at.ps()), new.tx_bytes.saturating_sub(old.tx_bytes)),
-            Precision::Header => modulo(new, old, multiplier(new.rate)),
-            Precision::Coded(m) => modulo(new, old, u64::from(m)),
+/// The m that a scheme, or its base, sets for all ports.
+pub fn multiplier_of(values: &ParamValues) -> Option<u64> {
+    let own = |values: &ParamValues| {
+        let listed = HeaderParams::TABLE.iter().all(|param| values.spec().param(param.name).is_some());
+        match listed.then(|| HeaderParams::read(values).precision())? {
+            Precision::Coded(m) => Some(u64::from(m)),
+            Precision::Exact | Precision::Header => None,
         }
-    }
-}
-
-/// Whole multiples of m, which is a power of two at all usual speeds: then without a division.
-#[inline]
-fn per(amount: u64, m: u64) -> u64 {
-    if m.is_power_of_two() { amount >> m.trailing_zeros() } else { amount / m }
-}
-
-/// Fields that are too narrow wrap; a difference is right as long as they wrapped once at most.
-fn modulo(new: &IntHop, old: &IntHop, m: u64) -> (u64, u64) {
-    // Every record that has been fitted is below its wrap already.
-    let inside = |value: u64, wrap: u64| if value < wrap { value } else { value % wrap };
-    let since = |new: u64, old: u64, wrap: u64| {
-        let (new, old) = (inside(new, wrap), inside(old, wrap));
-        if new >= old { new - old } else { new + wrap - old }
     };
-    let tx_wrap = (128 * m) << 20;
-    (since(new.at.ps(), old.at.ps(), TIME_WRAP_PS), since(new.tx_bytes, old.tx_bytes, tx_wrap))
+    own(values).or_else(|| values.base().and_then(own))
 }
 
 /// Writes one record into every packet that leaves its queue.
@@ -180,11 +100,7 @@ impl<F> IntPoint<F> {
     #[inline]
     pub fn write(&self, view: &QueueView, stack: &mut IntStack) {
         let hop = IntHop { rate: view.rate, at: view.now, tx_bytes: view.tx_bytes, queue_bytes: view.port_bytes };
-        match self.precision {
-            Precision::Exact => stack.push(hop),
-            fields if stack.hops().len() < HEADER_HOPS => stack.push(fields.fit(hop)),
-            _ => {}
-        }
+        stack.write(hop, self.precision);
         stack.pass(self.name);
     }
 }
@@ -193,10 +109,7 @@ impl<F: Copy> CongestionPoint for IntPoint<F> {
     type Feedback = F;
 
     fn hooks(&self) -> Hooks {
-        match self.precision {
-            Precision::Exact => Hooks::STAMP,
-            Precision::Header | Precision::Coded(_) => Hooks::DEQUEUE,
-        }
+        if self.arrivals { Hooks::DEQUEUE } else { Hooks::STAMP }
     }
 
     #[inline]
@@ -240,6 +153,7 @@ impl Previous {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use xoff_engine::{BitRate, Time};
 
     fn view(us: u64, tx_bytes: u64, port_bytes: u64) -> QueueView {
         QueueView {

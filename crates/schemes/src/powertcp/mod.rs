@@ -225,7 +225,7 @@ impl Scheme for PowerTcp {
 
     /// Section 5: the header of HPCC.
     fn format(&self) -> Format {
-        int::format()
+        int::format(self.settings.precision)
     }
 }
 
