@@ -304,8 +304,10 @@ impl Grain {
             }
             Grain::BinaryNanosecond => {
                 let seconds = f64::from(wire_bytes * 8) / bps;
-                // A power of two only moves the binary point, so this is exact.
-                let fraction = (seconds * 18_446_744_073_709_551_616.0) as u128;
+                // A power of two only moves the binary point, so this is exact. What is below a second fits 64 bits,
+                // which the processor converts by itself.
+                let fraction = seconds * 18_446_744_073_709_551_616.0;
+                let fraction = if seconds < 1.0 { u128::from(fraction as u64) } else { fraction as u128 };
                 Span(((fraction * 1_000_000_000) >> 64) as u64 * 1_000)
             }
         }

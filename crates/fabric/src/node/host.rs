@@ -34,5 +34,11 @@ pub fn inflight_cap(bdp_bytes: u64, scales: bool, bps: f64, line_bps: f64) -> u6
     if !scales {
         return bdp_bytes.max(1);
     }
-    (u128::from(bdp_bytes) * bps as u128 / (line_bps as u128).max(1)).max(1) as u64
+    let (bps, line_bps) = (bps as u64, (line_bps as u64).max(1));
+    // Products of all usual windows and rates fit.
+    let cap = match bdp_bytes.checked_mul(bps) {
+        Some(product) => product / line_bps,
+        None => (u128::from(bdp_bytes) * u128::from(bps) / u128::from(line_bps)) as u64,
+    };
+    cap.max(1)
 }
