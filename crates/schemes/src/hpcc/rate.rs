@@ -7,12 +7,15 @@
 use super::Params;
 use crate::param::RateValue;
 use crate::parts::int::{HEADER_HOPS, Precision};
-use crate::parts::rounding::cut_off;
+use crate::parts::rounding::{cut_off, real};
 use xoff_fabric::packet::IntHop;
 use xoff_fabric::scheme::{Acked, FlowFacts, Limits};
 
 /// The rate of one flow.
+///
+/// In this order, because every acknowledgement reads all but the loops of further hops: they lie at the end.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Rp {
     pub(super) rate_bps: u64,
     line_bps: u64,
@@ -24,22 +27,22 @@ pub struct Rp {
     /// What a queue is weighed by: the bandwidth-delay product of the in-flight cap.
     window_bytes: f64,
     eta: f64,
-    max_stage: u32,
     /// lastUpdateSeq; zero before the first acknowledgement.
     round_ends_bytes: u64,
+    max_stage: u32,
+    pub(super) increases: u32,
     precision: Precision,
     fast_react: bool,
     sample_feedback: bool,
     per_hop: bool,
     /// The path is longer than the header: its records say nothing.
     blind: bool,
+    /// The last acknowledgement led to a rate.
+    pub(super) decided: bool,
     /// L: the last record of each hop.
     previous: [IntHop; HEADER_HOPS],
     /// One loop for the busiest hop (the first), or one per hop.
     pub(super) loops: [Loop; HEADER_HOPS],
-    pub(super) increases: u32,
-    /// The last acknowledgement led to a rate.
-    pub(super) decided: bool,
 }
 
 /// What is remembered from round to round.
@@ -67,17 +70,17 @@ impl Rp {
             round_trip_ns: (params.round_trip.of(of).ps() / 1000).max(1),
             window_bytes: of.bdp_bytes.max(1) as f64,
             eta: params.reaction.eta,
-            max_stage: params.reaction.max_stage as u32,
             round_ends_bytes: 0,
+            max_stage: params.reaction.max_stage as u32,
+            increases: 0,
             precision: params.int.precision(),
             fast_react: params.fast_react,
             sample_feedback: params.sample_feedback,
             per_hop: params.per_hop,
             blind: usize::from(of.hops) > HEADER_HOPS,
+            decided: false,
             previous: [IntHop::default(); HEADER_HOPS],
             loops: [Loop { utilisation: 1.0, reference_bps: rate_bps, stage: 0 }; HEADER_HOPS],
-            increases: 0,
-            decided: false,
         }
     }
 
@@ -121,11 +124,13 @@ impl Rp {
     fn measure(&self, new: &IntHop, old: &IntHop) -> (u64, f64) {
         let (ps, tx_bytes) = self.precision.between(new, old);
         let elapsed_ns = ps / 1000;
-        let capacity_bps = new.rate.bps() as f64;
+        let capacity_bps = real(new.rate.bps());
         // Records of one instant divide by zero, as there: infinite, or not a number.
-        let sent_bps = (tx_bytes * 8) as f64 / (elapsed_ns as f64 * 1e-9);
-        let queue_bytes = new.queue_bytes.min(old.queue_bytes) as f64;
-        let queued = queue_bytes * self.line_bps as f64 / capacity_bps / self.window_bytes;
+        let sent_bps = real(tx_bytes * 8) / (real(elapsed_ns) * 1e-9);
+        let queued = match new.queue_bytes.min(old.queue_bytes) {
+            0 => 0.0, // As dividing it would give, twice.
+            queue_bytes => real(queue_bytes) * real(self.line_bps) / capacity_bps / self.window_bytes,
+        };
         (elapsed_ns, sent_bps / capacity_bps + queued)
     }
 

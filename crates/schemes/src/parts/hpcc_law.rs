@@ -4,6 +4,7 @@
 //! from end to end, and by schemes that run it over a part of the path.
 
 use super::int::{Precision, Previous};
+use super::rounding::real;
 use crate::param::{RateValue, params};
 use xoff_engine::{BitRate, Span};
 use xoff_fabric::packet::IntStack;
@@ -155,10 +156,10 @@ impl HpccLaw {
             if ps == 0 {
                 continue; // The guard of section 4: no rate can be read from one instant.
             }
-            let ps = ps as f64;
-            let queue_bytes = new.queue_bytes.min(old.queue_bytes) as f64;
-            let bytes_per_ps = queue_bytes * self.per_round_trip + tx_bytes as f64 / ps;
-            let used = bytes_per_ps * 8e12 / new.rate.bps() as f64;
+            let ps = real(ps);
+            let queue_bytes = real(new.queue_bytes.min(old.queue_bytes));
+            let bytes_per_ps = queue_bytes * self.per_round_trip + real(tx_bytes) / ps;
+            let used = bytes_per_ps * 8e12 / real(new.rate.bps());
             if used > highest {
                 (highest, elapsed_ps) = (used, ps);
             }

@@ -55,3 +55,10 @@ pub fn cut_off(quotient: f64) -> u64 {
         quotient as u64
     }
 }
+
+/// A count as a real number. Counts stay below 2^63, where processors have an instruction for it.
+#[inline]
+pub fn real(count: u64) -> f64 {
+    debug_assert!(count < 1 << 63, "{count}");
+    count as i64 as f64
+}
