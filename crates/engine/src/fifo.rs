@@ -65,9 +65,16 @@ impl<T: Copy + Default> Pool<T> {
     /// At the back. The pool grows only when no chunk is free.
     #[inline]
     pub fn push(&mut self, fifo: &mut Fifo, item: &T) {
+        self.push_with(fifo, |place| *place = *item);
+    }
+
+    /// The same, of an item that is written where it will lie. One put together elsewhere would be read back from memory
+    /// in other pieces than it was written in, and processors wait then until all that was written before has arrived.
+    #[inline(always)]
+    pub fn push_with(&mut self, fifo: &mut Fifo, write: impl FnOnce(&mut T)) {
         match self.items.get_mut(fifo.end as usize) {
-            Some(place) => *place = *item,
-            None => self.begin(fifo, item),
+            Some(place) => write(place),
+            None => write(self.begin(fifo)),
         }
         fifo.end += 1;
         fifo.len += 1;
@@ -138,13 +145,13 @@ impl<T: Copy + Default> Pool<T> {
         self.items.len()
     }
 
-    /// The first item ever of a queue.
+    /// A place for the first item ever of a queue.
     #[cold]
     #[inline(never)]
-    fn begin(&mut self, fifo: &mut Fifo, item: &T) {
+    fn begin(&mut self, fifo: &mut Fifo) -> &mut T {
         fifo.first = self.take_chunk();
         fifo.end = fifo.first;
-        self.items[fifo.first as usize] = *item;
+        &mut self.items[fifo.first as usize]
     }
 
     /// The last chunk of a queue is full, and gets a successor.

@@ -427,7 +427,10 @@ impl<S: Scheme> Part<S> {
         } else if port.in_flight.is_empty() {
             self.queue.push_by_name(arrives, kind::ARRIVE, port.name, port_id.get());
         }
-        self.in_flight.push(&mut port.in_flight, &InFlight { arrives, packet: *packet });
+        self.in_flight.push_with(&mut port.in_flight, |item| {
+            item.arrives = arrives;
+            item.packet = *packet;
+        });
         if flags & CAPTURED != 0 {
             self.tap(port_id, packet);
         }
