@@ -1,7 +1,7 @@
 //! What travels: 32-byte packet records, their marks, and the telemetry some of them collect.
 
-pub use crate::contract::precision::IntHop;
-use crate::contract::precision::{HEADER_HOPS, Precision};
+use crate::contract::precision::Precision;
+pub use crate::contract::precision::{INT_HOPS, IntHop};
 use xoff_engine::Time;
 
 xoff_engine::ids! {
@@ -131,11 +131,7 @@ pub(crate) const TRANSIT: u8 = 8;
 
 const _: () = assert!(size_of::<Packet>() == 32, "the hot path is laid out around 32-byte packets");
 
-/// Hops a telemetry stack can hold; the header format itself stops at five.
-pub const INT_HOPS: usize = 8;
-
-/// Telemetry of a path, in path order. What every hop needs stands first, beside the first record, and no record lies
-/// on two cache lines.
+/// Telemetry of a path, in path order. No record lies on two cache lines.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C, align(32))]
 pub struct IntStack {
@@ -145,11 +141,16 @@ pub struct IntStack {
     pub flow_queue_bytes: u32,
     /// What the switch that keeps the flow's queue wrote on the packet.
     pub tag: u16,
-    path: u16,
-    len: u8,
-    _to_32_bytes: [u8; 15],
+    /// How many hops there are, in four bits, and what [`IntStack::pass`] was told, in twelve.
+    counted: u16,
+    /// By hop, what it adds to the identifier of the path.
+    names: [u16; INT_HOPS],
     hops: [IntHop; INT_HOPS],
 }
+
+/// Bits of the identifier of a path.
+const PATH_BITS: u32 = 12;
+const PATH: u16 = (1 << PATH_BITS) - 1;
 
 const _: () = assert!(size_of::<IntStack>() == 32 + INT_HOPS * 32, "records are laid out around cache lines");
 
@@ -167,36 +168,56 @@ impl IntStack {
     /// Ignored once full, as the header format prescribes.
     #[inline]
     pub fn push(&mut self, hop: IntHop) {
-        if let Some(slot) = self.hops.get_mut(self.len as usize) {
-            *slot = hop;
-            self.len += 1;
+        let len = self.len();
+        if len < INT_HOPS {
+            self.put(len, &hop, Precision::Exact, 0);
+            self.set_len(len + 1);
         }
+    }
+    /// The record of the hop of this place, and what it adds to the identifier of the path. Nothing is read: whoever adds
+    /// a record need not wait for what is there.
+    #[inline]
+    pub(crate) fn put(&mut self, place: usize, hop: &IntHop, precision: Precision, name: u16) {
+        if let Some(slot) = self.names.get_mut(place) {
+            *slot = name & PATH;
+            match precision {
+                Precision::Exact => self.hops[place] = *hop,
+                _ => self.put_fitted(place, hop, precision),
+            }
+        }
+    }
+    /// Apart, so that exact records are written without a call.
+    #[inline(never)]
+    fn put_fitted(&mut self, place: usize, hop: &IntHop, precision: Precision) {
+        self.hops[place] = precision.fit(hop);
     }
     /// The record of a hop in the precision that its scheme has; ignored once the header is full.
     #[inline]
     pub fn write(&mut self, hop: IntHop, precision: Precision) {
-        self.push(hop);
-        if precision != Precision::Exact {
-            self.fit_last(precision);
+        let len = self.len();
+        if len < precision.hops_most() {
+            self.put(len, &hop, precision, 0);
+            self.set_len(len + 1);
         }
     }
-    /// Cuts the last record to the header's fields, or away. Apart, so that exact records are written without a call.
-    #[inline(never)]
-    fn fit_last(&mut self, precision: Precision) {
-        match self.hops[..HEADER_HOPS].get_mut(usize::from(self.len).wrapping_sub(1)) {
-            Some(last) => *last = precision.fit(last),
-            None => self.len = HEADER_HOPS as u8,
-        }
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        usize::from(self.counted >> PATH_BITS)
+    }
+    /// At most [`INT_HOPS`]. The records are those that have been put there.
+    #[inline]
+    pub(crate) fn set_len(&mut self, len: usize) {
+        self.counted = self.counted & PATH | (len as u16) << PATH_BITS;
     }
     /// From the sender's side on; at most [`INT_HOPS`].
     #[inline]
     pub fn hops(&self) -> &[IntHop] {
-        &self.hops[..self.len as usize]
+        &self.hops[..self.len()]
     }
     /// Takes over the records of another, and no more than there are.
     #[inline]
     pub fn take_records(&mut self, other: &IntStack) {
-        (self.len, self.path, self.sent_at) = (other.len, other.path, other.sent_at);
+        (self.counted, self.names, self.sent_at) = (other.counted, other.names, other.sent_at);
         (self.flow_queue_bytes, self.tag) = (other.flow_queue_bytes, other.tag);
         for (own, record) in self.hops.iter_mut().zip(other.hops()) {
             *own = *record;
@@ -205,17 +226,16 @@ impl IntStack {
     /// Adds a hop's name to the identifier of the path, the exclusive or of all of them (12 bits).
     #[inline]
     pub fn pass(&mut self, name: u16) {
-        self.path ^= name & 0xfff;
+        self.counted ^= name & PATH;
     }
     /// Differs between two paths, but for one in 4096.
     #[inline]
     pub fn path(&self) -> u16 {
-        self.path
+        self.names[..self.len()].iter().fold(self.counted & PATH, |path, name| path ^ name)
     }
     /// Forgets hops and path; the rest stays.
     pub fn clear(&mut self) {
-        self.len = 0;
-        self.path = 0;
+        self.counted = 0;
     }
 }
 

@@ -30,6 +30,8 @@ pub enum Precision {
     Coded(u8),
 }
 
+/// Hops a telemetry stack can hold; the header format itself stops at five.
+pub const INT_HOPS: usize = 8;
 /// The header has room for these.
 pub const HEADER_HOPS: usize = 5;
 const NANOSECOND_PS: u64 = 1_000;
@@ -51,6 +53,12 @@ fn coded(rate: BitRate) -> BitRate {
 }
 
 impl Precision {
+    /// How many records there can be.
+    #[inline]
+    pub fn hops_most(self) -> usize {
+        if self == Precision::Exact { INT_HOPS } else { HEADER_HOPS }
+    }
+
     /// What is left of a record in the header.
     #[inline]
     pub fn fit(self, hop: &IntHop) -> IntHop {

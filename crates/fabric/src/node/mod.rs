@@ -4,6 +4,7 @@ pub mod host;
 pub mod port;
 pub mod scan;
 pub mod shaper;
+pub mod stacks;
 pub mod switch;
 pub mod tap;
 pub mod voq;

@@ -152,8 +152,9 @@ impl<S: Scheme> Part<S> {
                 Kind::Notification => Cargo::Feedback(self.feedback.remove(packet.extra)),
                 _ if packet.carries_feedback() => Cargo::Feedback(self.feedback.remove(packet.extra)),
                 _ => {
-                    self.int.give_back(packet.extra);
-                    Cargo::Int(self.int[packet.extra])
+                    let stack = self.int.copy(&packet).unwrap_or_default();
+                    self.int.release(&packet);
+                    Cargo::Int(stack)
                 }
             });
         }

@@ -23,8 +23,7 @@ mod transport;
 mod voq;
 mod watchdog;
 
-use crate::contract::packet::{BACKWARD, IntStack, Kind, Packet};
-use crate::contract::precision::Precision;
+use crate::contract::packet::{BACKWARD, Kind, Packet};
 use crate::contract::record::{ClassReport, Counters, Failure, PauseRecord, PfcRecord, PortReport};
 use crate::contract::scheme::{Format, Notice, Scheme, TIMERS};
 use crate::flow::ends::{FlowDetails, Receiver, Sender};
@@ -44,7 +43,7 @@ use mail::Post;
 use std::collections::HashMap;
 use std::sync::Arc;
 use trail::Trail;
-use xoff_engine::{BitRate, FreeList, Key, Pool, Rng, SharedRandom, Slab, Span, Table, Time};
+use xoff_engine::{BitRate, Key, Pool, Rng, SharedRandom, Slab, Span, Table, Time};
 
 /// Kinds of events, in the order in which they happen at one instant.
 pub mod kind {
@@ -188,9 +187,7 @@ pub struct Part<S: Scheme> {
     pub(crate) trails: Slab<CardId, Trail>,
     /// Cards of the flows that are not gone, by their number in the run.
     pub(crate) living: HashMap<u32, CardId>,
-    pub(crate) int: FreeList<IntStack>,
-    /// Of the records that switches write without a call, which they do for a single scheme.
-    pub(crate) precision: Precision,
+    pub(crate) int: crate::node::stacks::Stacks,
     pub(crate) feedback: Slab<u32, S::Feedback>,
     pub(crate) voq_switches: crate::node::voq::VoqSwitches<S::Switch>,
     pub(crate) shapers: crate::node::shaper::Shapers<S::Transit>,
@@ -546,7 +543,7 @@ impl<S: Scheme> Part<S> {
             if packet.kind == Kind::Notification || packet.carries_feedback() {
                 self.feedback.remove(packet.extra);
             } else {
-                self.int.give_back(packet.extra);
+                self.int.release(packet);
             }
         }
     }

@@ -259,9 +259,7 @@ impl<S: Scheme> Part<S> {
         sender.rp.on_sent(now, wire_bytes);
         let ps_per_byte = sender.ps_per_byte;
         if int {
-            let (index, stack) = self.int.take();
-            stack.restart(now);
-            packet.extra = index;
+            self.int.begin(&mut packet);
         }
         self.cards[card].live += 1;
         self.counters.data_packets_sent += 1;

@@ -9,7 +9,7 @@
 //! The gateways of one domain act as one: an ACK is heard by the flow's machine whichever of them it
 //! leaves by.
 
-use crate::contract::packet::{Kind, NO_EXTRA, Packet};
+use crate::contract::packet::{Kind, Packet};
 use crate::contract::scheme::{Hooks, Scheme, Transit};
 use crate::id::{CardId, PortId, QueueId};
 use crate::node::port::{AWAITED, DOWN, FREE_RESERVED, HAS_VOQS, LONG_HAUL, Storm};
@@ -161,8 +161,8 @@ impl<S: Scheme> Part<S> {
         let size = u64::from(packet.frame_bytes);
         shaped.bytes -= size;
         (shaped.last_at, shaped.last_wire_bytes) = (self.now, u32::from(packet.frame_bytes) + self.gap_bytes);
-        let int = if packet.extra != NO_EXTRA { self.int.get_mut(packet.extra) } else { None };
-        shaped.machine.on_release(self.now, shaped.bytes, int);
+        shaped.machine.on_release(self.now, shaped.bytes, self.int.of(&packet));
+        self.int.recount(&mut packet);
         self.shapers.port_bytes[egress] -= size;
 
         let bit = 1 << packet.class;

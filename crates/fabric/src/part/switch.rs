@@ -4,7 +4,7 @@
 //! accounts (bytes buffered by the port they came in by) are what PFC sees. A packet that finds
 //! its egress free leaves at once and never enters either.
 
-use crate::contract::packet::{BACKWARD, Ecn, IntHop, Kind, NO_EXTRA, Packet, TRANSIT};
+use crate::contract::packet::{BACKWARD, Ecn, IntHop, Kind, Packet, TRANSIT};
 use crate::contract::record::{Failure, LosslessDrop};
 use crate::contract::scheme::{
     CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme, name_in_path, queue_number,
@@ -288,18 +288,11 @@ impl<S: Scheme> Part<S> {
 
     /// Telemetry of a packet that has left the queue.
     #[inline(always)]
-    fn stamp(&mut self, port_id: PortId, packet: &Packet) {
-        if packet.extra == NO_EXTRA {
-            return;
-        }
+    fn stamp(&mut self, port_id: PortId, packet: &mut Packet) {
         let port = &self.ports[port_id];
         let (rate, at) = (self.media.of(port).rate.rate(), self.now);
         let record = IntHop { rate, at, tx_bytes: port.tx_bytes, queue_bytes: port.queued_bytes };
-        let queue = queue_number(port.name, packet.class, 0);
-        if let Some(stack) = self.int.get_mut(packet.extra) {
-            stack.write(record, self.precision);
-            stack.pass(name_in_path(queue));
-        }
+        self.int.stamp(packet, &record, name_in_path(queue_number(port.name, packet.class, 0)));
     }
 
     /// The congestion point looks at a packet that has left the queue.
@@ -394,11 +387,12 @@ impl<S: Scheme> Part<S> {
         let weight = card.weight;
         let facts = packet_facts(packet, card, true);
         let before = packet.ecn;
-        let int = if packet.extra != NO_EXTRA { self.int.get_mut(packet.extra) } else { None };
+        let int = self.int.of(packet);
         let notices = &mut self.notices;
         self.cps[cp].on_enqueue(&view, &facts, weight, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
             notices.push(Notice { flow, feedback });
         });
+        self.int.recount(packet);
         self.count_mark(egress, packet, before);
         self.after_cp(egress, cp);
         if self.schemes.len() > 1 && self.ports[egress].hooks.has(Hooks::EVERY) {
@@ -412,11 +406,12 @@ impl<S: Scheme> Part<S> {
         let cp = self.cp_id(egress, packet.class, slot(packet));
         let facts = packet_facts(packet, &self.cards[packet.flow], true);
         let before = packet.ecn;
-        let int = if packet.extra != NO_EXTRA { self.int.get_mut(packet.extra) } else { None };
+        let int = self.int.of(packet);
         let notices = &mut self.notices;
         self.cps[cp].on_dequeue(&view, &facts, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
             notices.push(Notice { flow, feedback });
         });
+        self.int.recount(packet);
         self.count_mark(egress, packet, before);
         self.after_cp(egress, cp);
         if self.schemes.len() > 1 && self.ports[egress].hooks.has(Hooks::EVERY) {

@@ -188,8 +188,7 @@ impl<S: Scheme> Part<S> {
     }
 
     fn stack_of(&self, packet: &Packet) -> Option<Box<IntStack>> {
-        let stack = packet.carries_int().then(|| self.int.get(packet.extra)).flatten();
-        stack.map(|stack| Box::new(*stack))
+        packet.carries_int().then(|| self.int.copy(packet)).flatten().map(Box::new)
     }
 
     /// A congestion point has marked a packet.

@@ -1,6 +1,6 @@
 //! RoCEv2 reliability: packets are acknowledged, losses go back N, flows end.
 
-use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
+use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, Packet, RESENT, TRANSIT};
 use crate::contract::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Received, Scheme, TIMERS};
 use crate::contract::traffic::FlowSpec;
 use crate::flow::ends::SendState;
@@ -61,7 +61,7 @@ impl<S: Scheme> Part<S> {
             self.halted = self.rank.is_none();
         }
         if receiver.feeds_back_in_acks
-            && let Some(int) = self.int.get(packet.extra)
+            && let Some(int) = self.int.of(packet)
         {
             receiver.np.on_telemetry(now, int);
         }
@@ -258,11 +258,12 @@ impl<S: Scheme> Part<S> {
         let now = self.now;
         let sender = &mut self.senders[flow];
         let acked_bytes = sender.payload_until(sender.una);
-        let mut int = if packet.extra == NO_EXTRA { None } else { self.int.get(packet.extra) };
-        if packet.carries_feedback() {
-            int = None;
+        let int = if packet.carries_feedback() {
             sender.rp.on_feedback(now, &self.feedback[packet.extra]);
-        }
+            None
+        } else {
+            self.int.of(packet)
+        };
         sender.rp.on_ack(&Acked {
             now,
             bytes: acked_bytes - before,
@@ -270,7 +271,7 @@ impl<S: Scheme> Part<S> {
             sent_bytes: sender.payload_until(sender.next),
             rtt: now - packet.stamp,
             ecn: packet.ecn,
-            int,
+            int: int.map(|int| &*int),
             duplicate,
             resent: packet.flags & RESENT != 0,
         });

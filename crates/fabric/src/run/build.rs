@@ -19,6 +19,7 @@ use crate::node::port::{
     TO_HOST,
 };
 use crate::node::scan::Scan;
+use crate::node::stacks::Stacks;
 use crate::node::switch::{Rule, Switch};
 use crate::part::Part;
 use crate::part::agenda::Agenda;
@@ -270,8 +271,7 @@ impl<S: Scheme> Part<S> {
             cards: Slab::default(),
             trails: Slab::default(),
             living: Default::default(),
-            int: Default::default(),
-            precision: formats.first().map(|[within, _]| within.precision).unwrap_or_default(),
+            int: Stacks::new(formats.first().map(|[within, _]| within.precision).unwrap_or_default()),
             feedback: Slab::default(),
             voq_switches: Default::default(),
             shapers: Default::default(),
