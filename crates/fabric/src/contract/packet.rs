@@ -168,11 +168,7 @@ impl IntStack {
     /// Ignored once full, as the header format prescribes.
     #[inline]
     pub fn push(&mut self, hop: IntHop) {
-        let len = self.len();
-        if len < INT_HOPS {
-            self.put(len, &hop, Precision::Exact, 0);
-            self.set_len(len + 1);
-        }
+        self.write(hop, Precision::Exact);
     }
     /// The record of the hop of this place, and what it adds to the identifier of the path. Nothing is read: whoever adds
     /// a record need not wait for what is there.
