@@ -131,9 +131,9 @@ pub(crate) const TRANSIT: u8 = 8;
 
 const _: () = assert!(size_of::<Packet>() == 32, "the hot path is laid out around 32-byte packets");
 
-/// Telemetry of a path, in path order. No record lies on two cache lines.
+/// Telemetry of a path, in path order, as schemes read and write it.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-#[repr(C, align(32))]
+#[repr(C)]
 pub struct IntStack {
     /// When the packet left its sender's NIC.
     pub sent_at: Time,
@@ -143,67 +143,43 @@ pub struct IntStack {
     pub tag: u16,
     /// How many hops there are, in four bits, and what [`IntStack::pass`] was told, in twelve.
     counted: u16,
-    /// By hop, what it adds to the identifier of the path.
-    names: [u16; INT_HOPS],
     hops: [IntHop; INT_HOPS],
 }
 
 /// Bits of the identifier of a path.
 const PATH_BITS: u32 = 12;
-const PATH: u16 = (1 << PATH_BITS) - 1;
-
-const _: () = assert!(size_of::<IntStack>() == 32 + INT_HOPS * 32, "records are laid out around cache lines");
+pub(crate) const PATH: u16 = (1 << PATH_BITS) - 1;
 
 impl IntStack {
     /// Without a hop yet.
     pub fn new(sent_at: Time) -> IntStack {
         IntStack { sent_at, ..IntStack::default() }
     }
-    /// As if it were new; what its hops held is not looked at.
-    #[inline]
-    pub fn restart(&mut self, sent_at: Time) {
-        (self.sent_at, self.flow_queue_bytes, self.tag) = (sent_at, 0, 0);
-        self.clear();
+    /// Begins anew with so many hops, at most [`INT_HOPS`], whose records are given by place.
+    #[inline(always)]
+    pub(crate) fn fill(&mut self, len: usize, path: u16, record: impl Fn(usize) -> IntHop) {
+        self.counted = path & PATH | (len as u16) << PATH_BITS;
+        for (place, hop) in self.hops[..len].iter_mut().enumerate() {
+            *hop = record(place);
+        }
     }
     /// Ignored once full, as the header format prescribes.
     #[inline]
     pub fn push(&mut self, hop: IntHop) {
         self.write(hop, Precision::Exact);
     }
-    /// The record of the hop of this place, and what it adds to the identifier of the path. Nothing is read: whoever adds
-    /// a record need not wait for what is there.
-    #[inline]
-    pub(crate) fn put(&mut self, place: usize, hop: &IntHop, precision: Precision, name: u16) {
-        if let Some(slot) = self.names.get_mut(place) {
-            *slot = name & PATH;
-            match precision {
-                Precision::Exact => self.hops[place] = *hop,
-                _ => self.put_fitted(place, hop, precision),
-            }
-        }
-    }
-    /// Apart, so that exact records are written without a call.
-    #[inline(never)]
-    fn put_fitted(&mut self, place: usize, hop: &IntHop, precision: Precision) {
-        self.hops[place] = precision.fit(hop);
-    }
     /// The record of a hop in the precision that its scheme has; ignored once the header is full.
     #[inline]
     pub fn write(&mut self, hop: IntHop, precision: Precision) {
         let len = self.len();
         if len < precision.hops_most() {
-            self.put(len, &hop, precision, 0);
-            self.set_len(len + 1);
+            self.hops[len] = if precision == Precision::Exact { hop } else { precision.fit(&hop) };
+            self.counted += 1 << PATH_BITS;
         }
     }
     #[inline]
-    pub(crate) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         usize::from(self.counted >> PATH_BITS)
-    }
-    /// At most [`INT_HOPS`]. The records are those that have been put there.
-    #[inline]
-    pub(crate) fn set_len(&mut self, len: usize) {
-        self.counted = self.counted & PATH | (len as u16) << PATH_BITS;
     }
     /// From the sender's side on; at most [`INT_HOPS`].
     #[inline]
@@ -213,7 +189,7 @@ impl IntStack {
     /// Takes over the records of another, and no more than there are.
     #[inline]
     pub fn take_records(&mut self, other: &IntStack) {
-        (self.counted, self.names, self.sent_at) = (other.counted, other.names, other.sent_at);
+        (self.counted, self.sent_at) = (other.counted, other.sent_at);
         (self.flow_queue_bytes, self.tag) = (other.flow_queue_bytes, other.tag);
         for (own, record) in self.hops.iter_mut().zip(other.hops()) {
             *own = *record;
@@ -227,7 +203,7 @@ impl IntStack {
     /// Differs between two paths, but for one in 4096.
     #[inline]
     pub fn path(&self) -> u16 {
-        self.names[..self.len()].iter().fold(self.counted & PATH, |path, name| path ^ name)
+        self.counted & PATH
     }
     /// Forgets hops and path; the rest stays.
     pub fn clear(&mut self) {

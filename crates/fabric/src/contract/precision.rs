@@ -38,18 +38,51 @@ const NANOSECOND_PS: u64 = 1_000;
 const TIME_WRAP_PS: u64 = NANOSECOND_PS << 24;
 
 /// Speeds that the header has a code for; every other reads as the first.
-const CODED_GBPS: [u64; 5] = [25, 50, 100, 200, 400];
+pub(crate) const CODED_GBPS: [u64; 5] = [25, 50, 100, 200, 400];
+
+/// What stands for a port's speed in the header.
+pub(crate) fn code_of(rate: BitRate) -> u8 {
+    CODED_GBPS.iter().position(|&gbps| BitRate::from_gbps(gbps) == rate).unwrap_or(0) as u8
+}
 
 /// Multiplier of the header's units: coarser at faster ports.
 fn multiplier(rate: BitRate) -> u64 {
     (rate.bps() / 25_000_000_000).max(1)
 }
 
-/// What a reader of the header takes a port's speed for.
-fn coded(rate: BitRate) -> BitRate {
-    // All are looked at: ports of a path differ, so no branch could be foretold.
-    let known = CODED_GBPS.into_iter().fold(false, |known, gbps| known | (BitRate::from_gbps(gbps) == rate));
-    if known { rate } else { BitRate::from_gbps(CODED_GBPS[0]) }
+/// A record's fields in the header: nanoseconds in 24 bits, bytes sent in 20 bits of 128 m bytes, queue in 17 bits of
+/// 80 m bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields {
+    pub nanoseconds: u64,
+    pub tx_units: u64,
+    /// May be more than fit.
+    pub queue_units: u64,
+}
+
+/// The most that the queue's field can hold.
+pub(crate) const QUEUE_MOST: u64 = (1 << 17) - 1;
+
+impl Fields {
+    #[inline]
+    pub fn new(at: Time, tx_bytes: u64, queue_bytes: u64, m: u64) -> Fields {
+        Fields {
+            nanoseconds: (at.ps() / NANOSECOND_PS) & ((1 << 24) - 1),
+            tx_units: per(tx_bytes / 128, m) & ((1 << 20) - 1),
+            queue_units: per(queue_bytes / 80, m),
+        }
+    }
+
+    /// As whoever reads the header understands it.
+    #[inline]
+    pub fn hop(&self, rate: BitRate, m: u64) -> IntHop {
+        IntHop {
+            rate,
+            at: Time::from_ns(self.nanoseconds),
+            tx_bytes: self.tx_units * 128 * m,
+            queue_bytes: self.queue_units * 80 * m,
+        }
+    }
 }
 
 impl Precision {
@@ -62,19 +95,16 @@ impl Precision {
     /// What is left of a record in the header.
     #[inline]
     pub fn fit(self, hop: &IntHop) -> IntHop {
-        const QUEUE_MOST: u64 = (1 << 17) - 1;
         let (m, rate) = match self {
-            Precision::Coded(m) => (u64::from(m), coded(hop.rate)),
+            Precision::Coded(m) => (u64::from(m), BitRate::from_gbps(CODED_GBPS[usize::from(code_of(hop.rate))])),
             _ => (multiplier(hop.rate), hop.rate),
         };
-        let nanoseconds = (hop.at.ps() / NANOSECOND_PS) & ((1 << 24) - 1);
-        let tx_units = per(hop.tx_bytes / 128, m) & ((1 << 20) - 1);
-        let queue_units = per(hop.queue_bytes / 80, m);
-        let queue_units = match self {
-            Precision::Coded(_) => queue_units & QUEUE_MOST,
-            _ => queue_units.min(QUEUE_MOST),
+        let mut fields = Fields::new(hop.at, hop.tx_bytes, hop.queue_bytes, m);
+        fields.queue_units = match self {
+            Precision::Coded(_) => fields.queue_units & QUEUE_MOST,
+            _ => fields.queue_units.min(QUEUE_MOST),
         };
-        IntHop { rate, at: Time::from_ns(nanoseconds), tx_bytes: tx_units * 128 * m, queue_bytes: queue_units * 80 * m }
+        fields.hop(rate, m)
     }
 
     /// Picoseconds and bytes sent between two records of one port. Zero picoseconds mean that the

@@ -7,6 +7,7 @@ pub mod payload_paths;
 pub mod pfc;
 pub mod pieces;
 pub mod plan;
+pub(crate) mod rates;
 pub mod route;
 pub mod servers;
 pub mod timing;

@@ -2,7 +2,9 @@
 
 use crate::contract::packet::Packet;
 use crate::id::{HostId, PortId, SwitchId};
+use crate::network::rates::{RateId, Rates};
 use std::collections::HashMap;
+use std::sync::Arc;
 use xoff_engine::{Fifo, LinkRate, Pool, Span, Table, Time};
 
 /// A packet in flight and when its last bit arrives.
@@ -55,12 +57,14 @@ xoff_engine::ids! {
 #[derive(Clone, Copy, Debug)]
 pub struct Medium {
     pub rate: LinkRate,
+    pub rate_id: RateId,
     pub delay: Span,
 }
 
 /// The rates and delays that there are: few differ.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Media {
+    rates: Arc<Rates>,
     list: Table<MediumId, Medium>,
     numbers: HashMap<(u64, u64), MediumId>,
     /// Of those at which serialisation is laborious: times by frame size, those that were needed.
@@ -68,15 +72,20 @@ pub struct Media {
 }
 
 impl Media {
+    pub fn new(rates: &Arc<Rates>) -> Media {
+        Media { rates: Arc::clone(rates), list: Table::default(), numbers: HashMap::new(), known: Table::default() }
+    }
+
     pub fn number(&mut self, rate: LinkRate, delay: Span) -> MediumId {
         let what = (rate.rate().bps(), delay.ps());
-        *self.numbers.entry(what).or_insert_with(|| self.list.push(Medium { rate, delay }))
+        let rate_id = self.rates.id(rate.rate());
+        *self.numbers.entry(what).or_insert_with(|| self.list.push(Medium { rate, rate_id, delay }))
     }
 
     /// How long `wire_bytes` take onto the link of a port, and along it.
     #[inline(always)]
     pub fn times(&mut self, port: &Port, wire_bytes: u32) -> (Span, Span) {
-        let Medium { rate, delay } = self.list[port.medium];
+        let Medium { rate, delay, .. } = self.list[port.medium];
         let quick = rate.is_quick();
         (if quick { rate.serialise(wire_bytes) } else { self.look_up(port.medium, wire_bytes) }, delay)
     }

@@ -1,10 +1,11 @@
 //! Packets that leave a part for another: what is in flight between two parts lies with the one it goes to.
 
 use crate::contract::control::SwitchControl;
-use crate::contract::packet::{BACKWARD, IntStack, Kind, NO_EXTRA, Packet};
+use crate::contract::packet::{BACKWARD, Kind, NO_EXTRA, Packet};
 use crate::contract::scheme::Scheme;
 use crate::id::{CardId, PortId};
 use crate::node::port::{CUT, InFlight};
+use crate::node::stacks::Parcel;
 use crate::part::{Part, kind};
 use xoff_engine::{Key, Table, Time};
 
@@ -34,7 +35,7 @@ const SPARE: usize = 1 << 13;
 
 #[allow(clippy::large_enum_variant, reason = "in most runs there is telemetry and nothing else")]
 enum Cargo<S: Scheme> {
-    Int(IntStack),
+    Int(Parcel),
     Feedback(S::Feedback),
     Message(<S::Switch as SwitchControl>::Message),
 }
@@ -151,11 +152,7 @@ impl<S: Scheme> Part<S> {
                 Kind::Neighbour => Cargo::Message(self.voq_switches.take_message(packet.extra)),
                 Kind::Notification => Cargo::Feedback(self.feedback.remove(packet.extra)),
                 _ if packet.carries_feedback() => Cargo::Feedback(self.feedback.remove(packet.extra)),
-                _ => {
-                    let stack = self.int.copy(&packet).unwrap_or_default();
-                    self.int.release(&packet);
-                    Cargo::Int(stack)
-                }
+                _ => Cargo::Int(self.int.take_away(&packet)),
             });
         }
         if !packet.kind.is_link_local() {
@@ -180,11 +177,12 @@ impl<S: Scheme> Part<S> {
         let mut cargo = bag.cargo.drain(..);
         for (port_id, item) in &mut bag.items {
             if item.packet.extra != NO_EXTRA {
-                item.packet.extra = match cargo.next().expect("one each") {
-                    Cargo::Message(message) => self.voq_switches.put_message(message),
-                    Cargo::Feedback(feedback) => self.feedback.insert(feedback),
-                    Cargo::Int(int) => self.int.insert(&int),
-                };
+                let packet = &mut item.packet;
+                match cargo.next().expect("one each") {
+                    Cargo::Message(message) => packet.extra = self.voq_switches.put_message(message),
+                    Cargo::Feedback(feedback) => packet.extra = self.feedback.insert(feedback),
+                    Cargo::Int(parcel) => self.int.insert(&parcel, packet),
+                }
             }
             let port = &mut self.ports[*port_id];
             if port.in_flight.is_empty() {

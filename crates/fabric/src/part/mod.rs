@@ -537,14 +537,19 @@ impl<S: Scheme> Part<S> {
     }
 
     /// Frees what a packet carried beside itself.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn release_extra(&mut self, packet: &Packet) {
         if packet.extra != crate::contract::packet::NO_EXTRA {
-            if packet.kind == Kind::Notification || packet.carries_feedback() {
-                self.feedback.remove(packet.extra);
-            } else {
-                self.int.release(packet);
-            }
+            self.release_cargo(packet);
+        }
+    }
+
+    #[inline(never)]
+    fn release_cargo(&mut self, packet: &Packet) {
+        if packet.kind == Kind::Notification || packet.carries_feedback() {
+            self.feedback.remove(packet.extra);
+        } else {
+            self.int.release(packet);
         }
     }
 

@@ -161,8 +161,8 @@ impl<S: Scheme> Part<S> {
         let size = u64::from(packet.frame_bytes);
         shaped.bytes -= size;
         (shaped.last_at, shaped.last_wire_bytes) = (self.now, u32::from(packet.frame_bytes) + self.gap_bytes);
-        shaped.machine.on_release(self.now, shaped.bytes, self.int.of(&packet));
-        self.int.recount(&mut packet);
+        shaped.machine.on_release(self.now, shaped.bytes, self.int.open(&packet));
+        self.int.close(&mut packet);
         self.shapers.port_bytes[egress] -= size;
 
         let bit = 1 << packet.class;

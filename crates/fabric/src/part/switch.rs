@@ -4,7 +4,7 @@
 //! accounts (bytes buffered by the port they came in by) are what PFC sees. A packet that finds
 //! its egress free leaves at once and never enters either.
 
-use crate::contract::packet::{BACKWARD, Ecn, IntHop, Kind, Packet, TRANSIT};
+use crate::contract::packet::{BACKWARD, Ecn, Kind, Packet, TRANSIT};
 use crate::contract::record::{Failure, LosslessDrop};
 use crate::contract::scheme::{
     CongestionPoint, Hooks, Mark, Notice, PacketFacts, QueueView, Scheme, name_in_path, queue_number,
@@ -16,6 +16,7 @@ use crate::network::plan::peer;
 use crate::node::port::{
     AT_HOST, AWAITED, CHECKS, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_VOQS, Storm,
 };
+use crate::node::stacks::Departure;
 use crate::node::switch::{Rule, charge_latched, dynamic_threshold, xoff_now};
 use crate::part::{Part, kind};
 use xoff_engine::Time;
@@ -290,9 +291,9 @@ impl<S: Scheme> Part<S> {
     #[inline(always)]
     fn stamp(&mut self, port_id: PortId, packet: &mut Packet) {
         let port = &self.ports[port_id];
-        let (rate, at) = (self.media.of(port).rate.rate(), self.now);
-        let record = IntHop { rate, at, tx_bytes: port.tx_bytes, queue_bytes: port.queued_bytes };
-        self.int.stamp(packet, &record, name_in_path(queue_number(port.name, packet.class, 0)));
+        let departure = Departure { at: self.now, tx_bytes: port.tx_bytes, queue_bytes: port.queued_bytes };
+        let name = name_in_path(queue_number(port.name, packet.class, 0));
+        self.int.stamp(packet, &departure, self.media.of(port).rate_id, name);
     }
 
     /// The congestion point looks at a packet that has left the queue.
@@ -387,12 +388,12 @@ impl<S: Scheme> Part<S> {
         let weight = card.weight;
         let facts = packet_facts(packet, card, true);
         let before = packet.ecn;
-        let int = self.int.of(packet);
+        let int = self.int.open(packet);
         let notices = &mut self.notices;
         self.cps[cp].on_enqueue(&view, &facts, weight, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
             notices.push(Notice { flow, feedback });
         });
-        self.int.recount(packet);
+        self.int.close(packet);
         self.count_mark(egress, packet, before);
         self.after_cp(egress, cp);
         if self.schemes.len() > 1 && self.ports[egress].hooks.has(Hooks::EVERY) {
@@ -406,12 +407,12 @@ impl<S: Scheme> Part<S> {
         let cp = self.cp_id(egress, packet.class, slot(packet));
         let facts = packet_facts(packet, &self.cards[packet.flow], true);
         let before = packet.ecn;
-        let int = self.int.of(packet);
+        let int = self.int.open(packet);
         let notices = &mut self.notices;
         self.cps[cp].on_dequeue(&view, &facts, Mark { ecn: &mut packet.ecn, int }, |flow, feedback| {
             notices.push(Notice { flow, feedback });
         });
-        self.int.recount(packet);
+        self.int.close(packet);
         self.count_mark(egress, packet, before);
         self.after_cp(egress, cp);
         if self.schemes.len() > 1 && self.ports[egress].hooks.has(Hooks::EVERY) {

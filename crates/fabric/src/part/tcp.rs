@@ -68,7 +68,7 @@ impl<S: Scheme> Part<S> {
                 }
             }
             if receiver.feeds_back_in_acks
-                && let Some(int) = self.int.of(packet)
+                && let Some(int) = self.int.read(packet)
             {
                 receiver.np.on_telemetry(now, int);
             }

@@ -61,7 +61,7 @@ impl<S: Scheme> Part<S> {
             self.halted = self.rank.is_none();
         }
         if receiver.feeds_back_in_acks
-            && let Some(int) = self.int.of(packet)
+            && let Some(int) = self.int.read(packet)
         {
             receiver.np.on_telemetry(now, int);
         }
@@ -262,7 +262,7 @@ impl<S: Scheme> Part<S> {
             sender.rp.on_feedback(now, &self.feedback[packet.extra]);
             None
         } else {
-            self.int.of(packet)
+            self.int.read(packet)
         };
         sender.rp.on_ack(&Acked {
             now,
@@ -271,7 +271,7 @@ impl<S: Scheme> Part<S> {
             sent_bytes: sender.payload_until(sender.next),
             rtt: now - packet.stamp,
             ecn: packet.ecn,
-            int: int.map(|int| &*int),
+            int,
             duplicate,
             resent: packet.flags & RESENT != 0,
         });

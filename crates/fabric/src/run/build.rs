@@ -1,5 +1,6 @@
 //! From a plan to a world: nodes, ports, buffers, accounts and congestion points, all at once.
 
+use crate::contract::precision::Precision;
 use crate::contract::record::Counters;
 use crate::contract::scheme::{CongestionPoint, Format, Hooks, QueueFacts, Scheme, queue_number};
 use crate::contract::traffic::Source;
@@ -12,6 +13,7 @@ use crate::network::plan::{
     BaseRtt, Fault, FaultKind, FrameSizes, Link, NicScheduler, NodeKind, Plan, Random, Service, Spill, Thresholds,
     Ties, peer,
 };
+use crate::network::rates::Rates;
 use crate::network::route::Routes;
 use crate::node::host::Host;
 use crate::node::port::{
@@ -40,6 +42,14 @@ struct NetworkFacts {
     mtu_wire_bytes: u32,
 }
 
+/// Of the telemetry that is kept: where packets of several schemes meet, that of any of them.
+fn precision(formats: &[[Format; 2]]) -> Precision {
+    match formats {
+        [[within, _]] => within.precision,
+        _ => Precision::Exact,
+    }
+}
+
 /// Which part every node belongs to, and its numbers there.
 #[derive(Debug)]
 pub(crate) struct Layout {
@@ -55,6 +65,8 @@ pub(crate) struct Layout {
     /// Per part: its nodes, and both ends of every link of theirs, by the numbers they have in the network.
     nodes_of: Vec<Vec<u32>>,
     names_of: Vec<Vec<u32>>,
+    /// What all parts mean by the number of a rate.
+    rates: Arc<Rates>,
 }
 
 impl Layout {
@@ -93,7 +105,8 @@ impl Layout {
             Some(first)
         });
         let first_account = first_account.collect();
-        Layout { index_of, number_of, port_at, first_account, nodes_of, names_of, part_of }
+        let rates = Arc::new(Rates::of(plan));
+        Layout { index_of, number_of, port_at, first_account, nodes_of, names_of, rates, part_of }
     }
 
     fn parts(&self) -> usize {
@@ -257,7 +270,7 @@ impl<S: Scheme> Part<S> {
             pfc_frame: sizes.pfc_bytes as u16,
             formats: Arc::clone(formats),
             schemes: Arc::clone(schemes),
-            media: Media::default(),
+            media: Media::new(&layout.rates),
             wraps: Default::default(),
             cp_bases: Vec::with_capacity(ports).into(),
             cps: Vec::with_capacity(own_cps).into(),
@@ -271,7 +284,7 @@ impl<S: Scheme> Part<S> {
             cards: Slab::default(),
             trails: Slab::default(),
             living: Default::default(),
-            int: Stacks::new(formats.first().map(|[within, _]| within.precision).unwrap_or_default()),
+            int: Stacks::new(precision(formats), &layout.rates),
             feedback: Slab::default(),
             voq_switches: Default::default(),
             shapers: Default::default(),

@@ -1,0 +1,99 @@
+//! Records of any precision. Five hops, the longest way through a network of three layers, are two cache lines.
+
+use super::{Departure, Form, Stack};
+use crate::contract::packet::{IntHop, PATH};
+use crate::contract::precision::{INT_HOPS, Precision};
+use crate::network::rates::{RateId, Rates};
+use std::sync::Arc;
+use xoff_engine::Time;
+
+pub type Records = [Record; INT_HOPS];
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Record {
+    at: Time,
+    /// Bytes sent, in 52 bits, and the hop's name, in 12.
+    sent: u64,
+    /// Bytes in queues, in 40 bits, and the number of the port's rate, in 24.
+    waiting: u64,
+}
+
+const NAME_BITS: u32 = 12;
+const RATE_BITS: u32 = 24;
+const RATE: u64 = (1 << RATE_BITS) - 1;
+
+const _: () = assert!(size_of::<Stack<()>>() == 64 && size_of::<super::Head>() + 5 * size_of::<Record>() == 2 * 64);
+
+#[derive(Debug)]
+pub struct Coding {
+    precision: Precision,
+    rates: Arc<Rates>,
+}
+
+impl Coding {
+    pub fn new(precision: Precision, rates: &Arc<Rates>) -> Coding {
+        Coding { precision, rates: Arc::clone(rates) }
+    }
+
+    /// Apart, so that exact records are written without a call.
+    #[inline(never)]
+    fn fitted(&self, departure: &Departure, rate: RateId, name: u16) -> Record {
+        let &Departure { at, tx_bytes, queue_bytes } = departure;
+        let hop = self.precision.fit(&IntHop { rate: self.rates[rate], at, tx_bytes, queue_bytes });
+        self.of_hop(&hop, name)
+    }
+
+    fn of_hop(&self, hop: &IntHop, name: u16) -> Record {
+        let &IntHop { rate, at, tx_bytes, queue_bytes } = hop;
+        Record::new(&Departure { at, tx_bytes, queue_bytes }, self.rates.id(rate), name)
+    }
+}
+
+impl Record {
+    #[inline(always)]
+    fn new(departure: &Departure, rate: RateId, name: u16) -> Record {
+        debug_assert!(departure.tx_bytes >> (64 - NAME_BITS) == 0 && departure.queue_bytes >> (64 - RATE_BITS) == 0);
+        Record {
+            at: departure.at,
+            sent: departure.tx_bytes << NAME_BITS | u64::from(name & PATH),
+            waiting: departure.queue_bytes << RATE_BITS | u64::from(rate.get()),
+        }
+    }
+}
+
+impl Form for Records {
+    type Coding = Coding;
+
+    #[inline(always)]
+    fn most(coding: &Coding) -> usize {
+        coding.precision.hops_most()
+    }
+
+    #[inline(always)]
+    fn stamp(&mut self, place: usize, departure: &Departure, rate: RateId, name: u16, coding: &Coding) {
+        self[place] = match coding.precision {
+            Precision::Exact => Record::new(departure, rate, name),
+            _ => coding.fitted(departure, rate, name),
+        };
+    }
+
+    fn keep(&mut self, place: usize, hop: &IntHop, coding: &Coding) {
+        self[place] = coding.of_hop(hop, 0);
+    }
+
+    #[inline(always)]
+    fn hop(&self, place: usize, coding: &Coding) -> IntHop {
+        let Record { at, sent, waiting } = self[place];
+        IntHop {
+            rate: coding.rates[RateId::new((waiting & RATE) as u32)],
+            at,
+            tx_bytes: sent >> NAME_BITS,
+            queue_bytes: waiting >> RATE_BITS,
+        }
+    }
+
+    #[inline(always)]
+    fn name(&self, place: usize) -> u16 {
+        self[place].sent as u16 & PATH
+    }
+}
