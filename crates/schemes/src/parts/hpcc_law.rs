@@ -7,7 +7,7 @@ use super::int::{Precision, Previous};
 use super::rounding::real;
 use crate::param::{RateValue, params};
 use xoff_engine::{BitRate, Span};
-use xoff_fabric::packet::IntStack;
+use xoff_fabric::packet::{IntHop, IntStack};
 
 params! {
     /// The law's own parameters; symbols are the paper's. The least rate and the precision of the telemetry are those
@@ -150,26 +150,41 @@ impl HpccLaw {
     #[inline]
     fn measure(&mut self, stack: &IntStack) -> bool {
         let Some(previous) = self.previous.of(stack) else { return false };
-        let (mut highest, mut elapsed_ps) = (-1.0, 0.0);
-        for (new, old) in stack.hops().iter().zip(previous) {
-            let (ps, tx_bytes) = self.precision.between(new, old);
-            if ps == 0 {
-                continue; // The guard of section 4: no rate can be read from one instant.
-            }
-            let ps = real(ps);
-            let queue_bytes = real(new.queue_bytes.min(old.queue_bytes));
-            let bytes_per_ps = queue_bytes * self.per_round_trip + real(tx_bytes) / ps;
-            let used = bytes_per_ps * 8e12 / real(new.rate.bps());
-            if used > highest {
-                (highest, elapsed_ps) = (used, ps);
-            }
-        }
+        let both = stack.hops().iter().zip(previous);
+        // Told apart here, not once for every hop.
+        let (highest, elapsed_ps) = match self.precision {
+            Precision::Exact => self.busiest(both, |new, old| Precision::Exact.between(new, old)),
+            precision => self.busiest(both, |new, old| precision.between(new, old)),
+        };
         if highest < 0.0 {
             return false;
         }
-        let weight = elapsed_ps.min(self.round_trip_ps) * self.per_round_trip;
+        let weight = real(elapsed_ps).min(self.round_trip_ps) * self.per_round_trip;
         self.utilisation = (1.0 - weight) * self.utilisation + weight * highest;
         true
+    }
+
+    /// Utilisation of the busiest of the hops, and the picoseconds between its records; below zero if no rate can be
+    /// read from any.
+    #[inline(always)]
+    fn busiest<'a>(
+        &self,
+        hops: impl Iterator<Item = (&'a IntHop, &'a IntHop)>,
+        between: impl Fn(&IntHop, &IntHop) -> (u64, u64),
+    ) -> (f64, u64) {
+        let (mut highest, mut elapsed_ps) = (-1.0, 0);
+        for (new, old) in hops {
+            let (ps, tx_bytes) = between(new, old);
+            if ps == 0 {
+                continue; // The guard of section 4: no rate can be read from one instant.
+            }
+            let queue_bytes = real(new.queue_bytes.min(old.queue_bytes));
+            let bytes_per_ps = queue_bytes * self.per_round_trip + real(tx_bytes) / real(ps);
+            let used = bytes_per_ps * 8e12 / real(new.rate.bps());
+            elapsed_ps = if used > highest { ps } else { elapsed_ps };
+            highest = if used > highest { used } else { highest };
+        }
+        (highest, elapsed_ps)
     }
 
     /// Section 4, "react". Reactions within a round all start from W^c, so they do not compound.
@@ -226,7 +241,6 @@ impl HpccLaw {
 mod tests {
     use super::*;
     use xoff_engine::Time;
-    use xoff_fabric::packet::IntHop;
 
     fn settings() -> Settings {
         Settings {

@@ -27,12 +27,13 @@ const _: () = assert!(size_of::<Stack<()>>() == 64 && size_of::<super::Head>() +
 #[derive(Debug)]
 pub struct Coding {
     precision: Precision,
+    most: usize,
     rates: Arc<Rates>,
 }
 
 impl Coding {
     pub fn new(precision: Precision, rates: &Arc<Rates>) -> Coding {
-        Coding { precision, rates: Arc::clone(rates) }
+        Coding { precision, most: precision.hops_most(), rates: Arc::clone(rates) }
     }
 
     /// Apart, so that exact records are written without a call.
@@ -66,7 +67,7 @@ impl Form for Records {
 
     #[inline(always)]
     fn most(coding: &Coding) -> usize {
-        coding.precision.hops_most()
+        coding.most
     }
 
     #[inline(always)]
