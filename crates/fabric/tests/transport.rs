@@ -278,20 +278,23 @@ fn a_host_goes_on_sending_when_its_own_link_returns() {
 
 #[test]
 fn too_little_headroom_ends_the_run_with_a_diagnosis() {
-    let mut net = Net::star(3, 100, Span::from_us(5));
-    net.plan.switches[0].pfc.headroom = Headroom::Bytes(20_000);
-    net.plan.run.stop = Time::from_ms(5);
-    let world = net.run(vec![(Time::ZERO, endless(0, 1, 3)), (Time::ZERO, endless(1, 2, 3))]);
+    let run = |stop: Time, allow_drops: bool| {
+        let mut net = Net::star(3, 100, Span::from_us(5));
+        net.plan.switches[0].pfc.headroom = Headroom::Bytes(20_000);
+        net.plan.run.stop = stop;
+        net.plan.run.allow_drops = allow_drops;
+        net.run(vec![(Time::ZERO, endless(0, 1, 3)), (Time::ZERO, endless(1, 2, 3))])
+    };
+    let world = run(Time::from_ms(5), false);
     let Some(Failure::LosslessDrop(drop)) = &world.failure else { panic!("{:?}", world.failure) };
     assert_eq!(drop.threshold_bytes, 320_000);
     assert_eq!(drop.headroom_bytes, 20_000);
     assert!(drop.headroom_required_bytes > 125_000 && drop.ingress_bytes <= 340_000);
+    // Failures are looked for every few microseconds; one in the very last instant is found too.
+    assert_eq!(run(drop.at, false).failure, world.failure);
+    assert_eq!(run(Time::from_ps(drop.at.ps() - 1), false).failure, None);
 
-    let mut net = Net::star(3, 100, Span::from_us(5));
-    net.plan.switches[0].pfc.headroom = Headroom::Bytes(20_000);
-    net.plan.run.stop = Time::from_ms(5);
-    net.plan.run.allow_drops = true;
-    let world = net.run(vec![(Time::ZERO, endless(0, 1, 3)), (Time::ZERO, endless(1, 2, 3))]);
+    let world = run(Time::from_ms(5), true);
     assert!(world.failure.is_none() && world.counters.drops_lossless > 0);
 }
 

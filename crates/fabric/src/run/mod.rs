@@ -248,13 +248,20 @@ impl<S: Scheme> World<S> {
         // What is told of a flow is heard before it is forgotten.
         self.hear_news();
         self.free_ended();
-        // The first of several.
+        if self.take_failure() {
+            self.finish();
+        }
+    }
+
+    /// Whether a part has failed; the first of several failures is that of the run.
+    fn take_failure(&mut self) -> bool {
         let failures = self.parts.iter_mut().filter_map(|part| part.failure.take());
         let first = failures.min_by_key(|(rank, _)| *rank);
         if let Some((_, failure)) = first {
             self.state.failure.get_or_insert(failure);
-            self.finish();
+            return true;
         }
+        false
     }
 
     pub(crate) fn set_now(&mut self, now: Time) {
@@ -352,6 +359,8 @@ impl<S: Scheme> World<S> {
             self.finished = true;
             self.look_once_more(self.state.now);
             self.hear_news();
+            // Of what went wrong after the last line too.
+            self.take_failure();
             // What is in flight is counted.
             self.parts.iter_mut().for_each(Part::open_mail);
             self.state.counters = self.totals();

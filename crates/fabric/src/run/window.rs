@@ -104,7 +104,14 @@ impl<S: Scheme> World<S> {
         let act = self.acts.peek().map(|Reverse(key)| *key);
         let event = self.agenda.peek().map(|Reverse(key)| *key);
         let first = next.into_iter().chain(act).chain(event).min().unwrap_or(Key::LAST);
+        let line = self.line_after(self.window.reached);
         if first >= stop {
+            if line < stop && self.has_business_at_lines() {
+                // Nothing happens before it, and it comes before the end.
+                self.cross(line.time());
+                self.window.reached = line.time();
+                return Some(0);
+            }
             let latest = self.parts.iter().map(|part| part.now).max().unwrap_or(self.state.now);
             self.set_now(if first == Key::LAST { latest.max(self.state.now) } else { self.state.plan.run.stop });
             return None;
@@ -113,7 +120,6 @@ impl<S: Scheme> World<S> {
             self.look();
         }
         let start = first.time();
-        let line = self.line_after(self.window.reached);
         if line <= first {
             // Nothing happens before it, nor at those between it and what comes next.
             self.cross_if_needed(line.time());
