@@ -105,27 +105,24 @@ impl<S: Scheme> World<S> {
         let event = self.agenda.peek().map(|Reverse(key)| *key);
         let first = next.into_iter().chain(act).chain(event).min().unwrap_or(Key::LAST);
         let line = self.line_after(self.window.reached);
-        if first >= stop {
-            if line < stop && self.has_business_at_lines() {
-                // Nothing happens before it, and it comes before the end.
-                self.cross(line.time());
-                self.window.reached = line.time();
-                return Some(0);
-            }
+        // The run may end there, and flows are forgotten.
+        let halting = if self.has_business_at_lines() { line } else { Key::LAST };
+        if first >= stop && halting >= stop {
             let latest = self.parts.iter().map(|part| part.now).max().unwrap_or(self.state.now);
             self.set_now(if first == Key::LAST { latest.max(self.state.now) } else { self.state.plan.run.stop });
             return None;
         }
-        while self.next_look() <= first {
+        while self.next_look() <= first && self.next_look() < halting {
             self.look();
         }
-        let start = first.time();
         if line <= first {
             // Nothing happens before it, nor at those between it and what comes next.
             self.cross_if_needed(line.time());
-            self.window.reached = Time::from_ps(start.ps() / self.grid.ps() * self.grid.ps());
+            let last = Time::from_ps(first.time().ps() / self.grid.ps() * self.grid.ps());
+            self.window.reached = if first < stop { last } else { line.time() };
             return Some(0);
         }
+        let start = first.time();
         let length = if self.may_end_by(start + self.window.length) { self.window.last } else { self.window.length };
         let ahead = Key::before(start + length);
         let limit = ahead.min(line).min(stop).min(event.unwrap_or(Key::LAST)).min(self.next_look());
