@@ -105,7 +105,11 @@ impl CongestionPoint for Cp {
     type Feedback = Feedback;
 
     fn hooks(&self) -> Hooks {
-        if self.reads_arrivals() { Hooks::ENQUEUE } else { Hooks::DEQUEUE }
+        match self.gateway {
+            Some(_) if self.reads_arrivals() => Hooks::ENQUEUE,
+            Some(_) => Hooks::DEQUEUE,
+            None => self.point.hooks(),
+        }
     }
 
     fn on_enqueue(
