@@ -133,7 +133,6 @@ const _: () = assert!(size_of::<Packet>() == 32, "the hot path is laid out aroun
 
 /// Telemetry of a path, in path order, as schemes read and write it.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-#[repr(C)]
 pub struct IntStack {
     /// When the packet left its sender's NIC.
     pub sent_at: Time,
@@ -147,7 +146,7 @@ pub struct IntStack {
 }
 
 /// Bits of the identifier of a path.
-const PATH_BITS: u32 = 12;
+pub(crate) const PATH_BITS: u32 = 12;
 pub(crate) const PATH: u16 = (1 << PATH_BITS) - 1;
 
 impl IntStack {

@@ -35,7 +35,7 @@ pub const INT_HOPS: usize = 8;
 /// The header has room for these.
 pub const HEADER_HOPS: usize = 5;
 const NANOSECOND_PS: u64 = 1_000;
-const TIME_WRAP_PS: u64 = NANOSECOND_PS << 24;
+const TIME_WRAP_PS: u64 = NANOSECOND_PS << TIME_BITS;
 
 /// Speeds that the header has a code for; every other reads as the first.
 pub(crate) const CODED_GBPS: [u64; 5] = [25, 50, 100, 200, 400];
@@ -46,31 +46,62 @@ pub(crate) fn code_of(rate: BitRate) -> u8 {
 }
 
 /// Multiplier of the header's units: coarser at faster ports.
-fn multiplier(rate: BitRate) -> u64 {
+pub fn multiplier(rate: BitRate) -> u64 {
     (rate.bps() / 25_000_000_000).max(1)
 }
 
 /// A record's fields in the header: nanoseconds in 24 bits, bytes sent in 20 bits of 128 m bytes, queue in 17 bits of
 /// 80 m bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fields {
-    pub nanoseconds: u64,
-    pub tx_units: u64,
-    /// May be more than fit.
-    pub queue_units: u64,
+pub struct Fields {
+    nanoseconds: u64,
+    tx_units: u64,
+    queue_units: u64,
 }
 
-/// The most that the queue's field can hold.
-pub(crate) const QUEUE_MOST: u64 = (1 << 17) - 1;
+const TIME_BITS: u32 = 24;
+const TX_BITS: u32 = 20;
+const QUEUE_BITS: u32 = 17;
+
+/// The lowest bits of a number.
+const fn low(number: u64, bits: u32) -> u64 {
+    number & ((1 << bits) - 1)
+}
 
 impl Fields {
+    /// What does not fit wraps.
     #[inline]
-    pub fn new(at: Time, tx_bytes: u64, queue_bytes: u64, m: u64) -> Fields {
+    pub fn wrapped(at: Time, tx_bytes: u64, queue_bytes: u64, m: u64) -> Fields {
         Fields {
-            nanoseconds: (at.ps() / NANOSECOND_PS) & ((1 << 24) - 1),
-            tx_units: per(tx_bytes / 128, m) & ((1 << 20) - 1),
-            queue_units: per(queue_bytes / 80, m),
+            nanoseconds: low(at.ps() / NANOSECOND_PS, TIME_BITS),
+            tx_units: low(per(tx_bytes / 128, m), TX_BITS),
+            queue_units: low(per(queue_bytes / 80, m), QUEUE_BITS),
         }
+    }
+
+    /// The same, but for the queue, which stops at its most.
+    pub fn capped(at: Time, tx_bytes: u64, queue_bytes: u64, m: u64) -> Fields {
+        let queue_units = per(queue_bytes / 80, m).min(low(u64::MAX, QUEUE_BITS));
+        Fields { queue_units, ..Fields::wrapped(at, tx_bytes, queue_bytes, m) }
+    }
+
+    /// As they stand in the header, behind what stands for the port's speed (3 bits).
+    #[inline]
+    pub fn word(&self, code: u8) -> u64 {
+        let time = u64::from(code) << TIME_BITS | self.nanoseconds;
+        (time << TX_BITS | self.tx_units) << QUEUE_BITS | self.queue_units
+    }
+
+    /// What stands for the port's speed, and the fields.
+    #[inline]
+    pub fn of_word(word: u64) -> (u8, Fields) {
+        let (tx, time) = (word >> QUEUE_BITS, word >> (QUEUE_BITS + TX_BITS));
+        let fields = Fields {
+            nanoseconds: low(time, TIME_BITS),
+            tx_units: low(tx, TX_BITS),
+            queue_units: low(word, QUEUE_BITS),
+        };
+        ((time >> TIME_BITS) as u8, fields)
     }
 
     /// As whoever reads the header understands it.
@@ -99,12 +130,8 @@ impl Precision {
             Precision::Coded(m) => (u64::from(m), BitRate::from_gbps(CODED_GBPS[usize::from(code_of(hop.rate))])),
             _ => (multiplier(hop.rate), hop.rate),
         };
-        let mut fields = Fields::new(hop.at, hop.tx_bytes, hop.queue_bytes, m);
-        fields.queue_units = match self {
-            Precision::Coded(_) => fields.queue_units & QUEUE_MOST,
-            _ => fields.queue_units.min(QUEUE_MOST),
-        };
-        fields.hop(rate, m)
+        let fields = if let Precision::Coded(_) = self { Fields::wrapped } else { Fields::capped };
+        fields(hop.at, hop.tx_bytes, hop.queue_bytes, m).hop(rate, m)
     }
 
     /// Picoseconds and bytes sent between two records of one port. Zero picoseconds mean that the
@@ -128,7 +155,7 @@ fn per(amount: u64, m: u64) -> u64 {
 /// Fields that are too narrow wrap; a difference is right as long as they wrapped once at most.
 #[inline]
 fn modulo(new: &IntHop, old: &IntHop, m: u64) -> (u64, u64) {
-    let tx_wrap = (128 * m) << 20;
+    let tx_wrap = (128 * m) << TX_BITS;
     (since(new.at.ps(), old.at.ps(), TIME_WRAP_PS), since(new.tx_bytes, old.tx_bytes, tx_wrap))
 }
 

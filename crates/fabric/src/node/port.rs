@@ -78,8 +78,8 @@ impl Media {
 
     pub fn number(&mut self, rate: LinkRate, delay: Span) -> MediumId {
         let what = (rate.rate().bps(), delay.ps());
-        let rate_id = self.rates.id(rate.rate());
-        *self.numbers.entry(what).or_insert_with(|| self.list.push(Medium { rate, rate_id, delay }))
+        let medium = || Medium { rate, rate_id: self.rates.id(rate.rate()), delay };
+        *self.numbers.entry(what).or_insert_with(|| self.list.push(medium()))
     }
 
     /// How long `wire_bytes` take onto the link of a port, and along it.

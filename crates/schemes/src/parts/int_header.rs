@@ -5,6 +5,7 @@
 
 use xoff_engine::{BitRate, Time};
 use xoff_fabric::packet::{IntHop, IntStack};
+use xoff_fabric::precision::{Fields, multiplier as multiplier_at};
 
 /// 2 B and five records of 8 B.
 pub const TELEMETRY_BYTES: usize = 42;
@@ -15,7 +16,6 @@ const RECORDS: usize = 5;
 const WORD_AT: usize = TELEMETRY_BYTES - 8;
 /// The word is the flow's queue, not the time of sending.
 const IS_QUEUE: u64 = 1 << 63;
-const QUEUE_MOST: u64 = 0x1_ffff;
 
 /// The five rates of the HPCC authors, then two more; code 7 is any other.
 const CODED_GBPS: [u64; 7] = [25, 50, 100, 200, 400, 10, 40];
@@ -76,7 +76,7 @@ pub fn time_of(nanoseconds: u64) -> Option<Time> {
 
 /// Whether a port of this rate can be told from others by its records; of another, units and rate are unknown.
 pub fn rate_has_code(rate: BitRate) -> bool {
-    rate_code(rate) < CODED_GBPS.len() as u64
+    usize::from(rate_code(rate)) < CODED_GBPS.len()
 }
 
 fn write_records(stack: &IntStack, most: usize, multiplier: Option<u64>, out: &mut [u8]) {
@@ -103,33 +103,24 @@ fn read_records(bytes: &[u8], most: usize, multiplier: Option<u64>) -> Option<In
 }
 
 fn record(hop: &IntHop, multiplier: Option<u64>) -> u64 {
-    let m = unit(hop.rate, multiplier);
-    let nanoseconds = (hop.at.ps() / 1000) & 0xff_ffff;
-    let sent = (hop.tx_bytes / (128 * m)) & 0xf_ffff;
-    let units = hop.queue_bytes / (80 * m);
-    let queue = if multiplier.is_some() { units & QUEUE_MOST } else { units.min(QUEUE_MOST) };
-    rate_code(hop.rate) << 61 | nanoseconds << 37 | sent << 17 | queue
+    let fields = if multiplier.is_some() { Fields::wrapped } else { Fields::capped };
+    fields(hop.at, hop.tx_bytes, hop.queue_bytes, unit(hop.rate, multiplier)).word(rate_code(hop.rate))
 }
 
 fn hop(record: u64, multiplier: Option<u64>) -> Option<IntHop> {
-    let rate = BitRate::from_gbps(*CODED_GBPS.get((record >> 61) as usize)?);
-    let m = unit(rate, multiplier);
-    Some(IntHop {
-        rate,
-        at: Time::from_ns(record >> 37 & 0xff_ffff),
-        tx_bytes: (record >> 17 & 0xf_ffff) * 128 * m,
-        queue_bytes: (record & QUEUE_MOST) * 80 * m,
-    })
+    let (code, fields) = Fields::of_word(record);
+    let rate = BitRate::from_gbps(*CODED_GBPS.get(usize::from(code))?);
+    Some(fields.hop(rate, unit(rate, multiplier)))
 }
 
 /// m, which scales the units of a record: the port's speed over 25 Gb/s, unless one is set for all.
 pub fn unit(rate: BitRate, multiplier: Option<u64>) -> u64 {
-    multiplier.unwrap_or(rate.bps() / 25_000_000_000).max(1)
+    multiplier.unwrap_or(multiplier_at(rate)).max(1)
 }
 
-fn rate_code(rate: BitRate) -> u64 {
+fn rate_code(rate: BitRate) -> u8 {
     let known = |gbps: &u64| BitRate::from_gbps(*gbps) == rate;
-    CODED_GBPS.iter().position(known).unwrap_or(CODED_GBPS.len()) as u64
+    CODED_GBPS.iter().position(known).unwrap_or(CODED_GBPS.len()) as u8
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Records of any precision. Five hops, the longest way through a network of three layers, are two cache lines.
 
-use super::{Departure, Form, Stack};
-use crate::contract::packet::{IntHop, PATH};
+use super::{Departure, Form, Head};
+use crate::contract::packet::{IntHop, PATH, PATH_BITS};
 use crate::contract::precision::{INT_HOPS, Precision};
 use crate::network::rates::{RateId, Rates};
 use std::sync::Arc;
@@ -18,11 +18,11 @@ pub struct Record {
     waiting: u64,
 }
 
-const NAME_BITS: u32 = 12;
+const NAME_BITS: u32 = PATH_BITS;
 const RATE_BITS: u32 = 24;
 const RATE: u64 = (1 << RATE_BITS) - 1;
 
-const _: () = assert!(size_of::<Stack<()>>() == 64 && size_of::<super::Head>() + 5 * size_of::<Record>() == 2 * 64);
+const _: () = assert!(size_of::<Head>() + 5 * size_of::<Record>() == 2 * 64, "two cache lines");
 
 #[derive(Debug)]
 pub struct Coding {

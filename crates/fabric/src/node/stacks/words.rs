@@ -2,20 +2,15 @@
 
 use super::{Departure, Form, Stack};
 use crate::contract::packet::IntHop;
-use crate::contract::precision::{CODED_GBPS, Fields, HEADER_HOPS, QUEUE_MOST, code_of};
+use crate::contract::precision::{CODED_GBPS, Fields, HEADER_HOPS, code_of};
 use crate::network::rates::{RateId, Rates};
 use xoff_engine::{BitRate, Table};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Words {
     names: [u16; HEADER_HOPS],
-    /// Code of the rate (3 bits), nanoseconds (24), bytes sent (20), queue (17).
     list: [u64; HEADER_HOPS],
 }
-
-const QUEUE_BITS: u32 = 17;
-const TX_BITS: u32 = 20;
-const TIME_BITS: u32 = 24;
 
 const _: () = assert!(size_of::<Stack<Words>>() == 64, "one cache line");
 
@@ -36,14 +31,6 @@ impl Coding {
         }
         Coding { m: u64::from(m), codes: rates.iter().map(|&rate| code_of(rate)).collect(), rates: decoded }
     }
-
-    #[inline(always)]
-    fn word(&self, code: u8, fields: &Fields) -> u64 {
-        let Fields { nanoseconds, tx_units, queue_units } = *fields;
-        (u64::from(code) << TIME_BITS | nanoseconds) << (TX_BITS + QUEUE_BITS)
-            | tx_units << QUEUE_BITS
-            | queue_units & QUEUE_MOST
-    }
 }
 
 impl Form for Words {
@@ -57,27 +44,22 @@ impl Form for Words {
     // Apart, so that the other form is written without a call.
     #[inline(never)]
     fn stamp(&mut self, place: usize, departure: &Departure, rate: RateId, name: u16, coding: &Coding) {
-        let fields = Fields::new(departure.at, departure.tx_bytes, departure.queue_bytes, coding.m);
-        self.list[place] = coding.word(coding.codes[rate], &fields);
+        let fields = Fields::wrapped(departure.at, departure.tx_bytes, departure.queue_bytes, coding.m);
+        self.list[place] = fields.word(coding.codes[rate]);
         self.names[place] = name;
     }
 
     fn keep(&mut self, place: usize, hop: &IntHop, coding: &Coding) {
-        let fields = Fields::new(hop.at, hop.tx_bytes, hop.queue_bytes, coding.m);
-        self.list[place] = coding.word(code_of(hop.rate), &fields);
+        let fields = Fields::wrapped(hop.at, hop.tx_bytes, hop.queue_bytes, coding.m);
+        self.list[place] = fields.word(code_of(hop.rate));
         self.names[place] = 0;
         debug_assert_eq!(self.hop(place, coding), *hop, "a congestion point writes in another precision");
     }
 
     #[inline(always)]
     fn hop(&self, place: usize, coding: &Coding) -> IntHop {
-        let word = self.list[place];
-        let fields = Fields {
-            nanoseconds: word >> (TX_BITS + QUEUE_BITS) & ((1 << TIME_BITS) - 1),
-            tx_units: word >> QUEUE_BITS & ((1 << TX_BITS) - 1),
-            queue_units: word & QUEUE_MOST,
-        };
-        fields.hop(coding.rates[(word >> (64 - 3)) as usize], coding.m)
+        let (code, fields) = Fields::of_word(self.list[place]);
+        fields.hop(coding.rates[usize::from(code)], coding.m)
     }
 
     #[inline(always)]
