@@ -137,6 +137,11 @@ pub fn label_name(labels: &[String], label: u32) -> String {
     labels.get(label as usize).cloned().unwrap_or_else(|| format!("label {label}"))
 }
 
+/// A scheme as sentences, tables and legends call it: `none`, which files and options keep, reads "PFC only".
+pub fn scheme_label(scheme: &str) -> &str {
+    if scheme == "none" { "PFC only" } else { scheme }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::fixture;
@@ -149,6 +154,11 @@ mod tests {
         for port in 0..plan.ports() as u32 {
             assert_eq!(names.port(port), plan.port_name(port));
         }
+    }
+
+    #[test]
+    fn pfc_alone_has_a_name_in_prose() {
+        assert_eq!(["none", "dcqcn:paper", "mercury+none"].map(scheme_label), ["PFC only", "dcqcn:paper", "mercury+none"]);
     }
 
     #[test]
