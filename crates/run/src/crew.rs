@@ -3,6 +3,8 @@
 //! Large networks are cut whatever the number of threads: a part fits in the cache. Results are the same for every
 //! cut and every number of threads, to the last byte.
 
+use crate::drive::thread_cpu;
+use crate::pace::{Pace, Stretch};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -63,7 +65,16 @@ pub struct Windows {
     pub between: f64,
     /// The work of the part that had most, over the mean of all.
     pub imbalance: f64,
+    /// Share of the windows that several threads worked in. The others had too little work, or threads waited for each
+    /// other because the machine was busy.
+    pub shared: f64,
 }
+
+/// Work of a window, in nanoseconds, below which one thread does it: waking another costs as much.
+const LITTLE_NS: u64 = 15_000;
+/// Wall time that shared windows may take beyond the CPU time of their work, in nanoseconds, before one thread goes on
+/// alone at once.
+const LOSS_NS: u64 = 5_000_000;
 
 /// Threads that share the parts out among themselves, and a watch on what each costs.
 pub struct Threads {
@@ -75,16 +86,39 @@ pub struct Threads {
     taken: Vec<AtomicBool>,
     /// Nanoseconds within windows.
     within: AtomicU64,
+    /// Nanoseconds that the latest window took all threads.
+    latest: AtomicU64,
+    /// Windows that threads shared.
+    shared: AtomicU64,
+    pace: Pace,
+    call: Call,
+}
+
+/// Shared windows of one call of [`Threads::run`].
+#[derive(Default)]
+struct Call {
+    /// Whether threads share.
+    sharing: AtomicBool,
+    /// Nanoseconds of wall time, and of CPU time of all threads.
+    wall: AtomicU64,
+    cpu: AtomicU64,
 }
 
 impl Threads {
     /// For a run in so many parts.
     pub fn new(parts: usize) -> Threads {
-        let threads = THREADS.load(Relaxed).min(parts);
+        Threads::of(THREADS.load(Relaxed).min(parts), parts)
+    }
+
+    fn of(threads: usize, parts: usize) -> Threads {
         let pool = (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()).flatten();
         let work = (0..parts).map(|_| AtomicU64::new(0)).collect();
         let taken = (0..parts).map(|_| AtomicBool::new(false)).collect();
-        Threads { pool, work, taken, within: AtomicU64::new(0) }
+        let pace = Pace::new(pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads));
+        // The first window has work enough, as far as is known.
+        let latest = AtomicU64::new(LITTLE_NS);
+        let (within, shared) = (AtomicU64::new(0), AtomicU64::new(0));
+        Threads { pool, work, taken, within, latest, shared, pace, call: Call::default() }
     }
 
     /// Where the parts of each thread begin, in order, and where the last one's end: shares of equal work so far.
@@ -110,11 +144,20 @@ impl Threads {
     }
 
     /// Runs a world for so many events. It is one of the threads itself, so that no other has to wake it.
-    pub fn run(&self, world: &mut dyn Simulation, events: u64) -> Progress {
-        match &self.pool {
-            None => world.run_with(events, self),
-            Some(pool) => pool.install(|| world.run_with(events, self)),
-        }
+    pub fn run(&mut self, world: &mut dyn Simulation, events: u64) -> Progress {
+        let Some(pool) = &self.pool else { return world.run_with(events, self) };
+        self.call = Call { sharing: AtomicBool::new(self.pace.shares()), ..Call::default() };
+        let (before, began) = (world.counters.events, Instant::now());
+        let crew = &*self;
+        let progress = pool.install(|| world.run_with(events, crew));
+        self.pace.note(&Stretch {
+            wall: began.elapsed().as_nanos() as u64,
+            events: world.counters.events - before,
+            cpu: self.call.cpu.load(Relaxed),
+            shared: self.call.wall.load(Relaxed),
+            given_up: self.pace.shares() && !self.call.sharing.load(Relaxed),
+        });
+        progress
     }
 
     /// What a run of `wall` in `count` windows has cost.
@@ -132,32 +175,110 @@ impl Threads {
             busy: (all / (within * self.count() as f64)).min(1.0),
             between: (1.0 - within / wall).clamp(0.0, 1.0),
             imbalance: most * work.len() as f64 / all,
+            shared: self.shared.load(Relaxed) as f64 / count.max(1) as f64,
         })
+    }
+
+    /// Does `work` with every part that no other thread has begun with, first those of its own share.
+    fn take(&self, shares: &[usize], parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        let cpu = thread_cpu();
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        let own = shares[thread]..shares[thread + 1];
+        let others = (0..own.start).chain(own.end..parts).rev();
+        self.work_on(own.chain(others).filter(|&part| !self.taken[part].swap(true, Relaxed)), work);
+        self.call.cpu.fetch_add((thread_cpu() - cpu).as_nanos() as u64, Relaxed);
+    }
+
+    fn work_on(&self, parts: impl Iterator<Item = usize>, work: &(dyn Fn(usize) + Sync)) {
+        let mut began = Instant::now();
+        for part in parts {
+            work(part);
+            let now = Instant::now();
+            self.work[part].fetch_add((now - began).as_nanos() as u64, Relaxed);
+            began = now;
+        }
+    }
+
+    /// Threads that are awake take part. No window waits for one that is not, so that a machine with other work costs
+    /// no more than the part that a thread was interrupted in.
+    fn share_out(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        // A thread comes back to the same parts, whose state is in its core's cache, and helps the others out when it
+        // is through.
+        self.taken.iter().for_each(|taken| taken.store(false, Relaxed));
+        let (shares, began, cpu) = (self.shares(), Instant::now(), self.call.cpu.load(Relaxed));
+        rayon::scope(|scope| {
+            for _ in 1..self.count() {
+                scope.spawn(|_| self.take(&shares, parts, work));
+            }
+            self.take(&shares, parts, work);
+        });
+        self.shared.fetch_add(1, Relaxed);
+        self.latest.store(self.call.cpu.load(Relaxed) - cpu, Relaxed);
+        let took = began.elapsed().as_nanos() as u64;
+        let wall = self.call.wall.fetch_add(took, Relaxed) + took;
+        if wall > self.call.cpu.load(Relaxed) + LOSS_NS {
+            self.call.sharing.store(false, Relaxed);
+        }
     }
 }
 
 impl Crew for Threads {
     fn each(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
         let began = Instant::now();
-        let timed = |part: usize| {
-            let began = Instant::now();
-            work(part);
-            self.work[part].fetch_add(began.elapsed().as_nanos() as u64, Relaxed);
-        };
-        match &self.pool {
-            None => (0..parts).for_each(timed),
-            Some(pool) => {
-                // A thread comes back to the same parts, whose state is in its core's cache, and helps the others out
-                // when it is through.
-                self.taken.iter().for_each(|taken| taken.store(false, Relaxed));
-                let shares = self.shares();
-                pool.broadcast(|thread| {
-                    let own = shares[thread.index()]..shares[thread.index() + 1];
-                    let others = (0..own.start).chain(own.end..parts).rev();
-                    own.chain(others).filter(|&part| !self.taken[part].swap(true, Relaxed)).for_each(timed);
-                });
-            }
+        if self.call.sharing.load(Relaxed) && self.latest.load(Relaxed) >= LITTLE_NS {
+            self.share_out(parts, work);
+        } else {
+            self.work_on(0..parts, work);
+            self.latest.store(began.elapsed().as_nanos() as u64, Relaxed);
         }
         self.within.fetch_add(began.elapsed().as_nanos() as u64, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    /// A window does not wait for a thread that the system does not schedule: here one that is held up.
+    #[test]
+    fn a_window_ends_without_a_thread_that_does_not_run() {
+        let mut crew = Threads::of(2, 5);
+        crew.call.sharing.store(true, Relaxed);
+        let pool = crew.pool.take().expect("two threads");
+        let ((started, has_started), (release, released)) = (mpsc::channel(), mpsc::channel::<()>());
+        pool.spawn(move || {
+            started.send(()).expect("the test waits");
+            let _ = released.recv();
+        });
+        has_started.recv().expect("a thread is free");
+        crew.pool = Some(pool);
+        let (crew, done) = (&crew, &[const { AtomicUsize::new(0) }; 5]);
+        let (ended, has_ended) = mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let pool = crew.pool.as_ref().expect("two threads");
+                pool.install(|| {
+                    crew.each(5, &|part| {
+                        done[part].fetch_add(1, Relaxed);
+                    });
+                });
+                ended.send(()).expect("the test waits");
+            });
+            let in_time = has_ended.recv_timeout(Duration::from_secs(60));
+            drop(release);
+            assert!(in_time.is_ok(), "the window waited for a thread that does not run");
+        });
+        assert!(done.iter().all(|times| times.load(Relaxed) == 1), "{done:?}");
+        assert_eq!(crew.shared.load(Relaxed), 1, "the window was offered to both");
+    }
+
+    #[test]
+    fn windows_with_little_work_are_not_shared() {
+        let crew = Threads::of(2, 3);
+        crew.call.sharing.store(true, Relaxed);
+        crew.latest.store(LITTLE_NS - 1, Relaxed);
+        crew.each(3, &|_| {});
+        assert_eq!(crew.shared.load(Relaxed), 0);
     }
 }

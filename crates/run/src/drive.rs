@@ -119,7 +119,7 @@ pub fn drive(
     let mut guard = memory::Guard::new(memory::limit());
     let setup = began.elapsed();
     let flows_expected = flows_expected(loaded);
-    let crew = crew::Threads::new(world.parts());
+    let mut crew = crew::Threads::new(world.parts());
     let cpu = if crew.count() > 1 { process_cpu } else { thread_cpu };
     let (wall_start, cpu_start) = (Instant::now(), cpu());
     while crew.run(&mut *world, SLICE) == Progress::Running {

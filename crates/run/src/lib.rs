@@ -34,6 +34,7 @@ pub mod end;
 pub mod memory;
 #[cfg(test)]
 mod metric_tests;
+mod pace;
 pub mod recorder;
 pub mod time_limit;
 
