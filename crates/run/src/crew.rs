@@ -3,7 +3,7 @@
 //! Large networks are cut whatever the number of threads: a part fits in the cache. Results are the same for every
 //! cut and every number of threads, to the last byte.
 
-use crate::drive::thread_cpu;
+use crate::cpu::thread_cpu;
 use crate::pace::{Pace, Stretch};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;

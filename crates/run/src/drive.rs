@@ -1,5 +1,6 @@
 //! Runs a loaded scenario: builds the world, drives it in slices, hands its records on.
 
+use crate::cpu::{process_cpu, thread_cpu};
 use crate::crew;
 use crate::end::RunEnd;
 use crate::memory;
@@ -7,7 +8,7 @@ use crate::time_limit;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use xoff_engine::Time;
 use xoff_fabric::activity::{Activity, PortsNow};
 use xoff_fabric::capture::{Frame, RawFrame};
@@ -423,18 +424,6 @@ impl ResponseLog {
         all.extend(under_way);
         all
     }
-}
-
-/// CPU time of this thread: what the run costs, whatever else the machine does.
-pub fn thread_cpu() -> Duration {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
-}
-
-/// CPU time of all threads.
-fn process_cpu() -> Duration {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
 /// Most memory this process ever held; zero where the system does not say.

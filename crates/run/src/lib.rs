@@ -28,6 +28,7 @@
 #![warn(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
+pub mod cpu;
 pub mod crew;
 pub mod drive;
 pub mod end;

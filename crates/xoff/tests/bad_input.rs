@@ -172,7 +172,7 @@ fn gigantic_networks() {
             &["check", "bad.toml"],
             &["--set", &format!("topology={topology}")],
         );
-        assert!(began.elapsed().as_secs() < 60, "{topology}");
+        assert!(began.elapsed().as_secs() < 600, "{topology}");
     }
     for traffic in [
         r#"{kind="burst",sources="h0",destinations="h1",size="1B",flows_per_pair=4294967295}"#,

@@ -6,8 +6,8 @@
 
 mod common;
 
+use common::Bench;
 use common::table::Table;
-use common::{Bench, tools};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+use xoff_yardstick::{Missing, found, lock, program};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -201,10 +202,8 @@ fn file_url(path: &Path) -> String {
 
 #[test]
 fn pages_in_a_real_browser() {
-    tools::install("chromium", &["chromium"]);
-    tools::install("npm", &["nodejs", "npm"]);
     let web = root().join("web");
-    npm(&web, &["ci", "--no-audit", "--no-fund"]);
+    let Some(()) = found(browser(&web)) else { return };
     // What is embedded is what its sources give, and those are sound.
     npm(&web, &["run", "check"]);
     npm(&web, &["test"]);
@@ -281,14 +280,14 @@ fn pages_in_a_real_browser() {
 
 /// The browser's half. A browser that stands still is started once more; what a page does wrong fails at once.
 fn in_the_browser(web: &Path, given: &Path) {
-    const PATIENCE: Duration = Duration::from_secs(300);
+    const PATIENCE: Duration = Duration::from_secs(1800);
     const ATTEMPTS: usize = 2;
     for attempt in 1..=ATTEMPTS {
         // To a file: a pipe stays open for as long as any process of the browser lives.
         let told = given.with_extension(format!("{attempt}.log"));
         let log = File::create(&told).unwrap();
         let mut node = Command::new("node")
-            .args(["--test", "--test-concurrency=1", "--test-timeout=120000", "test/browser/"])
+            .args(["--test", "--test-concurrency=1", "--test-timeout=600000", "test/browser/"])
             .env("XOFF_BROWSER", given)
             .current_dir(web)
             .stdin(Stdio::null())
@@ -318,16 +317,29 @@ fn ended_within(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
         }
         thread::sleep(Duration::from_millis(100));
     }
-    let group = format!("-{}", child.id());
-    let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+    let group = rustix::process::Pid::from_child(child);
+    let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     let _ = child.wait();
     None
 }
 
+/// Chromium, and what drives it, from npm.
+fn browser(web: &Path) -> Result<(), Missing> {
+    let _lock = lock();
+    program("chromium", &["chromium"], "to open pages in a browser")?;
+    program("npm", &["nodejs", "npm"], "to drive a browser")?;
+    let fetched = try_npm(web, &["ci", "--no-audit", "--no-fund"]);
+    fetched.map_err(|told| Missing::new(format!("npm ci: {told}"), "a network for npm"))
+}
+
 fn npm(web: &Path, arguments: &[&str]) {
+    try_npm(web, arguments).unwrap_or_else(|told| panic!("npm {arguments:?}: {told}"));
+}
+
+fn try_npm(web: &Path, arguments: &[&str]) -> Result<(), String> {
     let out = Command::new("npm").args(arguments).current_dir(web).output().unwrap();
     let told = [out.stdout, out.stderr].concat();
-    assert!(out.status.success(), "npm {arguments:?}: {}", String::from_utf8_lossy(&told));
+    if out.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&told).into_owned()) }
 }
 
 /// A request as it is written, and the first line and the headers of the answer.
@@ -387,7 +399,7 @@ fn connections_that_come_at_once_are_all_answered() {
     for _ in 0..50 {
         let mut streams: Vec<_> = (0..6).map(|_| std::net::TcpStream::connect(host).unwrap()).collect();
         for stream in &mut streams {
-            stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
             write!(stream, "GET /data/0/timeline.json HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
         }
         // Each asker leaves when it has been told to, and not before it has everything.

@@ -1,10 +1,11 @@
 //! Captures as other people's tools read them: tshark by field values, scapy byte by byte.
 
-use crate::common::{self, Bench, stderr, tools};
+use crate::common::{self, Bench, stderr};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
+use xoff_yardstick::{found, python, tshark};
 
 /// An incast beside two flows of a dumbbell, small enough for every frame to be captured twice.
 const INCAST: &str = r#"name = "captured"
@@ -77,7 +78,7 @@ impl Captured {
 
     /// As [`Captured::frames`], with preferences of the dissector.
     fn frames_with(&self, preferences: &[&str], capture: &str, filter: &str, fields: &[&str]) -> Vec<Vec<String>> {
-        let mut command = Command::new(tools::tshark());
+        let mut command = Command::new("tshark");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/tools/xoff.lua");
         command.current_dir(&self.bench.path).arg("-X").arg(format!("lua_script:{}", script.display()));
         command.args(["-r", &self.path(capture), "-T", "fields", "-E", "separator=|", "-E", "aggregator=,"]);
@@ -117,9 +118,9 @@ impl Captured {
     }
 
     /// What scapy builds alike: how many frames of each kind.
-    fn rebuilt(&self, capture: &str) -> BTreeMap<String, usize> {
+    fn rebuilt(&self, python: &Path, capture: &str) -> BTreeMap<String, usize> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scapy/rebuild.py");
-        let mut command = Command::new(tools::python(&["scapy==2.8.0"]));
+        let mut command = Command::new(python);
         let output = command.arg(script).arg(self.path(capture)).current_dir(&self.bench.path).output().unwrap();
         assert!(output.status.success(), "{}", stderr(&output));
         let text = String::from_utf8(output.stdout).unwrap();
@@ -137,6 +138,7 @@ fn number(text: &str) -> u64 {
 
 #[test]
 fn roce_frames_are_what_the_run_counted() {
+    let Some(_) = found(tshark()) else { return };
     let run = Captured::of(INCAST, &[]);
     let pfc = run.count("pause_frames") + run.count("resume_frames");
     assert!(run.count("notifications") > 3 && run.count("marks") > 3 && pfc > 3, "{}", run.run);
@@ -178,6 +180,7 @@ fn roce_frames_are_what_the_run_counted() {
 
 #[test]
 fn a_flow_is_one_write_from_its_first_packet_to_its_last() {
+    let Some(_) = found(tshark()) else { return };
     let run = Captured::of(INCAST, &[]);
     let fields = [
         "infiniband.bth.destqp",
@@ -237,21 +240,23 @@ fn a_flow_is_one_write_from_its_first_packet_to_its_last() {
 
 #[test]
 fn scapy_builds_the_same_frames() {
+    let Some(python) = found(python(&["scapy==2.8.0"])) else { return };
     let run = Captured::of(INCAST, &[]);
-    let nics = run.rebuilt("nics");
+    let nics = run.rebuilt(&python, "nics");
     assert!(nics["data"] == 60 && nics["ack"] == 60 && nics["cnp"] >= 3, "{nics:?}");
-    assert!(run.rebuilt("switches")["pfc"] >= 3);
+    assert!(run.rebuilt(&python, "switches")["pfc"] >= 3);
     let tcp = Captured::of(INCAST, &["scheme.name=tcp-newreno"]);
-    assert_eq!(tcp.rebuilt("nics"), BTreeMap::from([("tcp".to_owned(), 60)]));
+    assert_eq!(tcp.rebuilt(&python, "nics"), BTreeMap::from([("tcp".to_owned(), 60)]));
     for scheme in ["hpcc", "mercury"] {
         let run = Captured::of(INCAST, &[&format!("scheme.name={scheme}")]);
-        let built = run.rebuilt("switches");
+        let built = run.rebuilt(&python, "switches");
         assert!(built["data"] == 60 && built["ack"] == 60, "{scheme}: {built:?}");
     }
 }
 
 #[test]
 fn losses_show_as_naks_and_packets_sent_again() {
+    let Some(_) = found(tshark()) else { return };
     let lossy = "topology.override=[{links=\"s0->s1\",loss=0.02}]";
     let run = Captured::of(INCAST, &[lossy, "scheme.name=none", "run.stop=40ms", "host.retransmit_timeout=1ms"]);
     assert!(run.count("naks") > 0 && run.count("packets_retransmitted") > 0);
@@ -269,6 +274,7 @@ fn losses_show_as_naks_and_packets_sent_again() {
 
 #[test]
 fn timed_pauses_say_how_long_they_last() {
+    let Some(_) = found(tshark()) else { return };
     let timed = "switch.pfc.signalling=timed";
     let run = Captured::of(INCAST, &[timed, "switch.pfc.pause_time=5us", "switch.pfc.per_arrival=false"]);
     let times = run.frames("switches", "macc.opcode == 0x0101", &["macc.cbfc.pause_time.c3"]);
@@ -285,6 +291,7 @@ fn timed_pauses_say_how_long_they_last() {
 
 #[test]
 fn congestion_notification_messages_of_layer_2() {
+    let Some(_) = found(tshark()) else { return };
     for scheme in ["qcn", "fqcn"] {
         let run = Captured::of(INCAST, &[&format!("scheme.name={scheme}")]);
         run.is_sound("switches");
@@ -327,6 +334,7 @@ fn between(comment: &str, start: &str, end: &str) -> u64 {
 
 #[test]
 fn telemetry_is_in_packets_and_in_their_acks() {
+    let Some(_) = found(tshark()) else { return };
     let run = Captured::of(INCAST, &["scheme.name=hpcc"]);
     run.is_sound("switches");
     let fields =
@@ -358,6 +366,7 @@ fn telemetry_is_in_packets_and_in_their_acks() {
 /// With one multiplier for all ports, the header has exactly what the scheme read from it.
 #[test]
 fn telemetry_has_the_units_that_the_scenario_sets() {
+    let Some(_) = found(tshark()) else { return };
     let sets = ["scheme.name=hpcc", "scheme.int_precision=header", "scheme.int_multiplier=1"];
     let run = Captured::of(INCAST, &sets);
     let fields = ["xoff.int.sent_bytes", "xoff.int.queue_bytes", "frame.comment"];
@@ -376,6 +385,7 @@ fn telemetry_has_the_units_that_the_scenario_sets() {
 
 #[test]
 fn notifications_carry_what_their_scheme_says() {
+    let Some(_) = found(tshark()) else { return };
     let mercury = Captured::of(INCAST, &["scheme.name=mercury"]);
     mercury.is_sound("switches");
     let to_hosts = "infiniband.bth.opcode == 129 && frame.interface_name contains \"->h\"";
@@ -412,6 +422,7 @@ fn notifications_carry_what_their_scheme_says() {
 
 #[test]
 fn flows_between_datacentres_carry_credits() {
+    let Some(_) = found(tshark()) else { return };
     let scenario = "[run]\nstop=\"1ms\"\nstop_when_idle=false\n[topology]\nkind=\"two-dc\"\nleaves=1\nspines=1\n\
         hosts_per_leaf=2\nhost_rate=\"25Gbps\"\nlong_delay=\"20us\"\n[scheme]\nname=\"mlcc\"\n\
         [[traffic]]\nkind=\"flows\"\nflow=[{src=\"h0\",dst=\"h3\",size=\"20KB\"}]\n\
@@ -442,6 +453,7 @@ fn flows_between_datacentres_carry_credits() {
 
 #[test]
 fn switches_speak_to_their_neighbours() {
+    let Some(_) = found(tshark()) else { return };
     let run = Captured::of(INCAST, &["scheme.name=rcm"]);
     run.is_sound("switches");
     let fields = ["xoff.region.degree", "xoff.region.flows", "xoff.region.src", "xoff.region.dst", "frame.comment"];
@@ -457,6 +469,7 @@ fn switches_speak_to_their_neighbours() {
 
 #[test]
 fn tcp_segments_follow_each_other() {
+    let Some(_) = found(tshark()) else { return };
     let run = Captured::of(INCAST, &["scheme.name=tcp-newreno"]);
     run.is_sound("nics");
     let fields =
@@ -488,6 +501,7 @@ fn tcp_segments_follow_each_other() {
 
 #[test]
 fn a_capture_keeps_to_its_window_its_limit_and_its_snap() {
+    let Some(_) = found(tshark()) else { return };
     let scenario = common::changed(
         INCAST,
         "[output]",
@@ -519,6 +533,7 @@ fn a_capture_keeps_to_its_window_its_limit_and_its_snap() {
 
 #[test]
 fn sizes_that_headers_do_not_fit_are_told() {
+    let Some(_) = found(tshark()) else { return };
     // The sizes of the HPCC authors' simulator: 48 B of headers, 60 B ACKs, 43 B PFC frames.
     let sets = ["host.data_header=48B", "host.ack_size=60B", "host.pfc_size=43B", "host.gap=0B"];
     let run = Captured::of(INCAST, &sets);

@@ -123,7 +123,7 @@ fn a_killed_run_leaves_nothing_that_looks_complete() {
         let hidden = format!(".{out}.xoff-partial-{}-0", child.id());
         let began = Instant::now();
         while !bench.path.join(&hidden).join("flows.parquet").exists() {
-            assert!(began.elapsed() < Duration::from_secs(30), "{:?}", bench.entries());
+            assert!(began.elapsed() < Duration::from_secs(600), "{:?}", bench.entries());
             std::thread::sleep(Duration::from_millis(5));
         }
         std::thread::sleep(Duration::from_millis(50));

@@ -4,7 +4,7 @@
 
 use crate::common::paper::toy;
 use crate::common::whole::assert_whole;
-use crate::common::{Bench, SMALL, changed, entries, stderr};
+use crate::common::{self, Bench, SMALL, changed, entries, spawn_with_signals, stderr};
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
@@ -209,7 +209,7 @@ fn a_limit_on_the_size_of_files_is_an_error_with_its_name() {
 fn soon(mut child: Child, what: &str) -> Output {
     let began = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if began.elapsed() > Duration::from_secs(60) {
+        if began.elapsed() > Duration::from_secs(600) {
             let _ = child.kill();
             panic!("{what} does not end");
         }
@@ -247,14 +247,13 @@ fn endless() -> String {
 /// Starts a command, waits until `ready`, sends it a signal.
 fn interrupted(bench: &Bench, args: &[&str], signal: &str, ready: impl Fn() -> bool) -> Output {
     let mut command = bench.command(args);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = spawn_with_signals(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
     let began = Instant::now();
     while !ready() {
-        assert!(began.elapsed() < Duration::from_secs(60), "{args:?}: {:?}", bench.entries());
+        assert!(began.elapsed() < Duration::from_secs(600), "{args:?}: {:?}", bench.entries());
         std::thread::sleep(Duration::from_millis(5));
     }
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    assert!(common::signal(signal, child.id()));
     soon(child, &args.join(" "))
 }
 

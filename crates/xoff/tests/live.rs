@@ -3,15 +3,15 @@
 
 mod common;
 
-use common::{Bench, changed, entries, stderr, tools};
+use common::{Bench, changed, entries, stderr};
 use serde_json::Value;
-use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use xoff_engine::rng::stream;
+use xoff_yardstick::{found, plain_python, skip, tshark};
 
 /// Two flows to one host, and one the other way; at `K`, about a tenth of a second.
 const SMALL: &str = r#"name = "small-live"
@@ -44,6 +44,9 @@ ports = "*->*"
 figures = false
 "#;
 
+/// What to do where namespaces are refused.
+const ROOT: &str = "as root, or with CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN";
+
 /// 10 Gb/s become 10 Mb/s, a frame each millisecond: easy for a busy machine.
 const K: [&str; 4] = ["--k", "1000", "--slip", "100%"];
 
@@ -53,23 +56,17 @@ fn alone() -> MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Told whether or not the test's output is captured.
-fn skipped(why: &str) {
-    let name = std::thread::current().name().unwrap_or("test").to_owned();
-    std::io::stderr().write_all(format!("SKIPPED: {name}: {why}\n").as_bytes()).unwrap();
-}
-
 /// A bench on which `xoff live` runs; `None`, said loudly, where it may not.
 fn bench() -> Option<Bench> {
     let bench = Bench::with("s.toml", SMALL);
     let tiny = ["live", "s.toml", "--no-out", "--quiet", "--set", "run.stop=1us"];
     let output = bench.xoff(&[&tiny[..], &K].concat());
     if output.status.code() == Some(3) {
-        skipped(&stderr(&output));
+        skip(stderr(&output).trim(), ROOT);
         return None;
     }
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    Some(bench)
+    found(Ok(bench))
 }
 
 fn json(bench: &Bench, name: &str) -> Value {
@@ -155,11 +152,11 @@ fn frames_are_those_of_the_simulation() {
 #[test]
 fn tshark_finds_no_frame_malformed() {
     let _alone = alone();
-    let Some(bench) = bench() else { return };
+    let (Some(bench), Some(tshark)) = (bench(), found(tshark())) else { return };
     bench.ok(&[&["live", "s.toml", "--out", "live", "--quiet", "--scheme", "hpcc"][..], &K].concat());
     let file = bench.path.join("live/captures/all.pcapng");
     let tshark = |filter: &str| {
-        let mut command = Command::new(tools::tshark());
+        let mut command = Command::new(tshark);
         command.arg("-r").arg(&file).args(["-o", "ip.check_checksum:TRUE", "-Y", filter]);
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", stderr(&output));
@@ -175,9 +172,7 @@ fn tshark_finds_no_frame_malformed() {
 fn a_command_in_a_namespace_sees_frames() {
     let _alone = alone();
     let Some(bench) = bench() else { return };
-    if Command::new("python3").arg("--version").output().is_err() {
-        return skipped("there is no python3 to read a packet socket");
-    }
+    let Some(_) = found(plain_python()) else { return };
     let script = "import socket\ns = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))\n\
                   s.settimeout(30)\nfor _ in range(5): s.recv(9000)\nprint('saw frames on', *sorted(n for _, n in socket.if_nameindex()))\n";
     bench.write("look.py", script);
@@ -208,7 +203,7 @@ fn without_rights_it_is_refused_with_what_to_do() {
     // `nobody`
     let output = match command.uid(65_534).gid(65_534).output() {
         Ok(output) => output,
-        Err(error) => return skipped(&format!("as another user: {error}")),
+        Err(error) => return skip(&format!("as another user: {error}"), ROOT),
     };
     let text = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{text}");
@@ -268,10 +263,10 @@ fn three_processes_make_a_network() {
     let bench = Bench::with("s.toml", format!("{}{flow}", &scenario[..flows]));
     let mut command = Command::new("unshare");
     command.args(["--net", "sh", "-c", ATTACHED]).env("XOFF", env!("CARGO_BIN_EXE_xoff")).current_dir(&bench.path);
-    let Ok(output) = command.output() else { return skipped("there is no `unshare`") };
+    let Ok(output) = command.output() else { return skip("there is no `unshare`", "apt-get install util-linux") };
     let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
     if output.status.code() == Some(77) {
-        return skipped(&format!("`ip` makes no interfaces: {text}"));
+        return skip(&format!("`ip` makes no interfaces: {}", text.trim()), "apt-get install iproute2; as root");
     }
     // A busy machine is late, which its clock cannot hide here; but the flow is through.
     assert!(!text.contains("h0 2") && !text.contains("h0 3"), "{text}");
@@ -296,12 +291,11 @@ fn belongings() -> (Vec<String>, usize) {
 }
 
 fn signalled(mut child: Child, signal: &str) {
-    let id = child.id().to_string();
     // It may be over already.
-    let _ = Command::new("kill").args([signal, &id]).stderr(Stdio::null()).status();
+    common::signal(signal, child.id());
     let began = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        assert!(began.elapsed() < Duration::from_secs(30), "{signal} does not end it");
+        assert!(began.elapsed() < Duration::from_secs(600), "{signal} does not end it");
         std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -28,9 +28,22 @@ fn sources(crate_name: &str) -> Vec<(String, String)> {
     found.into_iter().map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap())).collect()
 }
 
-const CRATES: [&str; 14] = [
-    "engine", "jobs", "fabric", "schemes", "wire", "scenario", "models", "run", "results", "sweep", "view", "live",
-    "xoff", "swarm",
+const CRATES: [&str; 15] = [
+    "engine",
+    "jobs",
+    "fabric",
+    "schemes",
+    "wire",
+    "scenario",
+    "models",
+    "run",
+    "results",
+    "sweep",
+    "view",
+    "live",
+    "xoff",
+    "swarm",
+    "yardstick",
 ];
 
 fn forbid(crates: &[&str], words: &[&str], why: &str) {

@@ -2,8 +2,9 @@
 //! tables of the run.
 
 use crate::common::{self, Bench, SMALL, stderr};
-use crate::perfetto;
+use crate::perfetto::Perfetto;
 use std::path::Path;
+use xoff_yardstick::found;
 
 fn shipped(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/scenarios").join(name).display().to_string()
@@ -22,12 +23,13 @@ fn traced(bench: &Bench, scenario: &str, sets: &[&str]) -> String {
 
 #[test]
 fn arrows_lead_from_the_root_of_the_congestion_tree_to_its_victim() {
+    let Some(perfetto) = found(Perfetto::new()) else { return };
     for (sets, times) in [(&[][..], "decisions"), (&["output.pfc_frames=true"][..], "arrivals")] {
         let bench = Bench::new();
         let sets = [&["run.stop=25ms"][..], sets].concat();
         let output = traced(&bench, &shipped("victim-flow.toml"), &sets);
         assert!(output.contains("21 nodes, 250 flows") && output.contains(times), "{output}");
-        let output = perfetto::check(&bench.path.join("out"), &["victim F0"]);
+        let output = perfetto.check(&bench.path.join("out"), &["victim F0"]);
         // S1 stops S0, in which nothing is congested, and so S0 stops the victim's host.
         let chains: Vec<&str> = output.lines().filter(|line| line.starts_with("chain of")).collect();
         assert!(chains.len() == 1 && chains[0].starts_with("chain of victim F0: S0->S1 H0->S0 ("), "{output}");
@@ -37,17 +39,19 @@ fn arrows_lead_from_the_root_of_the_congestion_tree_to_its_victim() {
 
 #[test]
 fn timed_pauses_are_as_long_as_the_egress_stood_still() {
+    let Some(perfetto) = found(Perfetto::new()) else { return };
     let bench = Bench::new();
     let sets = ["run.stop=25ms", "output.pfc_frames=true", "switch.pfc.signalling=timed"];
     traced(&bench, &shipped("victim-flow.toml"), &sets);
-    perfetto::check(&bench.path.join("out"), &["--timed"]);
+    perfetto.check(&bench.path.join("out"), &["--timed"]);
 }
 
 #[test]
 fn congestion_over_three_layers_and_parallel_links_is_told_as_it_happened() {
+    let Some(perfetto) = found(Perfetto::new()) else { return };
     let bench = Bench::new();
     let output = traced(&bench, &shipped("deadlock.toml"), &["output.pfc_frames=true"]);
-    let output = output + &perfetto::check(&bench.path.join("out"), &[]);
+    let output = output + &perfetto.check(&bench.path.join("out"), &[]);
     assert!(output.contains("70 nodes"), "{output}");
 }
 

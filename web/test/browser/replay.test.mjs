@@ -26,9 +26,9 @@ async function playThroughTheBurst(page, run, until) {
   await at(page, given.burst_us - 5);
   await page.selectOption("#speed", { index: await slowEnough(page) });
   await page.click("#play");
-  const patience = Date.now() + 60_000;
+  const patience = Date.now() + 600_000;
   for (let t = 0; t < until; t = await page.evaluate(() => window.xoff.t)) {
-    assert.ok(Date.now() < patience, `played to ${t} us of ${until} us in a minute`);
+    assert.ok(Date.now() < patience, `played to ${t} us of ${until} us in ten minutes`);
     for (const port of await paused(page, run)) if (!order.includes(port)) order.push(port);
   }
   await page.click("#play");

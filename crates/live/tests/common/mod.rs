@@ -1,11 +1,12 @@
 //! Small networks, and a word in the log where a machine does not let them be built.
 #![allow(dead_code)]
 
-use std::io::{self, Write};
+use std::io;
 use xoff_engine::{BitRate, Span, Time};
 use xoff_fabric::plan::*;
 use xoff_fabric::topology::{Graph, LinkSpec, dumbbell, star};
 use xoff_live::{Refusal, Testbed};
+use xoff_yardstick::{found, skip};
 
 const LINK: LinkSpec = LinkSpec { rate: BitRate::from_gbps(10), delay: Span::from_us(1) };
 
@@ -33,20 +34,17 @@ pub fn ports_to_switch(plan: &Plan) -> Vec<(u32, u32)> {
 /// The testbed of a plan, or `None` where this machine lets nobody build it, which is said loudly.
 pub fn built(plan: &Plan) -> Option<Testbed> {
     match Testbed::build(plan) {
-        Ok(testbed) => Some(testbed),
+        Ok(testbed) => found(Ok(testbed)),
         Err(refusal) if is_forbidden(&refusal) => {
-            skipped(&refusal.to_string());
+            skip(&refusal.to_string(), ROOT);
             None
         }
         Err(refusal) => panic!("{refusal}"),
     }
 }
 
-/// Told whether or not the test's output is captured.
-pub fn skipped(why: &str) {
-    let name = std::thread::current().name().unwrap_or("test").to_owned();
-    io::stderr().write_all(format!("SKIPPED: {name}: {why}\n").as_bytes()).unwrap();
-}
+/// What to do where namespaces are refused.
+pub const ROOT: &str = "as root, or with CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN";
 
 fn is_forbidden(refusal: &Refusal) -> bool {
     match refusal {

