@@ -13,7 +13,8 @@ use parquet::file::serialized_reader::SerializedFileReader;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use xoff_engine::Time;
-use xoff_scenario::{Diagnostic, Loaded, Options, Scenario};
+use xoff_run::memory;
+use xoff_scenario::{Diagnostic, Loaded, Options, Scenario, number};
 
 /// Rows handed out at a time: bounds memory, whatever the length of a table.
 const BATCH_ROWS: usize = 16 * 1024;
@@ -24,6 +25,8 @@ pub struct RunDirectory {
     path: PathBuf,
     /// From `run.json`.
     pub summary: Summary,
+    /// The most that this process may hold.
+    limit_bytes: u64,
 }
 
 impl RunDirectory {
@@ -55,7 +58,7 @@ impl RunDirectory {
             return Err(error.help(format!("run its scenario again: xoff run {}/scenario.toml", path.display())));
         }
         let summary = serde_json::from_str(&text).map_err(|error| refuse(format!("{marker}: {error}")))?;
-        Ok(RunDirectory { path: path.to_owned(), summary })
+        Ok(RunDirectory { path: path.to_owned(), summary, limit_bytes: memory::limit() })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -97,16 +100,55 @@ impl RunDirectory {
             };
             wanted.push((own, place));
         }
-        Ok(Batches { reader, wanted, group: 0, open: Vec::new(), left: 0, path })
+        let groups = reader.metadata().row_groups();
+        // A page is read whole, and may be as long as its column of a group.
+        let column = |place: usize| groups.iter().map(move |group| group.column(place).uncompressed_size()).max();
+        let pages: u64 = wanted.iter().filter_map(|(_, place)| column(*place)).map(i64::unsigned_abs).sum();
+        let batches = Batches { reader, wanted, group: 0, open: Vec::new(), left: 0, limit_bytes: u64::MAX, path };
+        self.make_sure_of_room(&batches, pages)?;
+        Ok(batches)
+    }
+
+    /// The same for a reader that keeps so many bytes of every row, with all that it makes of it: run directories come
+    /// from others, and a table of equal rows is short. What would not fit is refused before it is read.
+    pub fn rows_to_keep(
+        &self,
+        table: &'static Table<'static>,
+        columns: &[&str],
+        row_bytes: u64,
+    ) -> Result<Batches, Diagnostic> {
+        let batches = Batches { limit_bytes: self.limit_bytes, ..self.rows(table, columns)? };
+        let rows = batches.reader.metadata().file_metadata().num_rows().unsigned_abs();
+        self.make_sure_of_room(&batches, rows.saturating_mul(row_bytes))?;
+        Ok(batches)
+    }
+
+    fn make_sure_of_room(&self, of: &Batches, bytes: u64) -> Result<(), Diagnostic> {
+        let room = memory::room_bytes(self.limit_bytes);
+        if bytes <= room {
+            return Ok(());
+        }
+        let rows = number::thousands(of.reader.metadata().file_metadata().num_rows().unsigned_abs());
+        let why = format!(
+            "it has {rows} rows, which take about {}; {} are left",
+            number::brief_bytes(bytes),
+            number::brief_bytes(room)
+        );
+        Err(unreadable(&of.path, why).help(MORE_MEMORY))
     }
 }
+
+/// What to do about too large a table.
+const MORE_MEMORY: &str = "give it more by --memory, or run the scenario for a shorter time";
 
 impl RunDirectory {
     /// A whole table in memory, as [`collect`](crate::execute::collect) keeps it.
     pub fn collected(&self, table: &'static Table<'static>) -> Result<Collected, Diagnostic> {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
         let mut collected = Collected::new(table);
-        for batch in self.rows(table, &names)? {
+        // Columns grow by doubling; texts are longer than the numbers beside them.
+        let row_bytes = 32 * names.len() as u64;
+        for batch in self.rows_to_keep(table, &names, row_bytes)? {
             let batch = batch?;
             for row in 0..batch.len() {
                 let cells: Vec<Cell<'_>> = batch.columns.iter().map(|(_, cells)| cells.cell(row)).collect();
@@ -136,6 +178,8 @@ pub struct Batches {
     group: usize,
     open: Vec<ColumnReader>,
     left: usize,
+    /// Of the process; reading ends where it holds more.
+    limit_bytes: u64,
     path: PathBuf,
 }
 
@@ -166,14 +210,19 @@ impl Iterator for Batches {
     type Item = Result<Rows, Diagnostic>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        match self.read() {
-            Ok(rows) => rows.map(Ok),
-            Err(error) => {
-                // What follows a broken page is not to be trusted.
-                (self.left, self.group) = (0, self.reader.num_row_groups());
-                Some(Err(unreadable(&self.path, error.to_string())))
+        let refusal = match self.read() {
+            Ok(None) => return None,
+            // What the file says of its length need not be true.
+            Ok(Some(_)) if memory::room_bytes(self.limit_bytes) == 0 => {
+                let why = format!("what was read of it fills the memory, {}", number::brief_bytes(self.limit_bytes));
+                unreadable(&self.path, why).help(MORE_MEMORY)
             }
-        }
+            Ok(Some(rows)) => return Some(Ok(rows)),
+            Err(error) => unreadable(&self.path, error.to_string()),
+        };
+        // What follows a broken page is not to be trusted.
+        (self.left, self.group) = (0, self.reader.num_row_groups());
+        Some(Err(refusal))
     }
 }
 
@@ -349,6 +398,42 @@ mod tests {
         }
         assert_eq!((rows, batches), (20_000, 2));
         assert!(run.rows(&tables::FLOWS, &["colour"]).is_err());
+    }
+
+    #[test]
+    fn a_table_that_does_not_fit_the_memory_is_refused_before_it_is_read() {
+        if !memory::is_known() {
+            return;
+        }
+        let scratch = Scratch::new("too large");
+        let mut run = RunDirectory::open(&written(&scratch, env!("CARGO_PKG_VERSION"))).unwrap();
+        let refused = |run: &RunDirectory, row_bytes: u64| {
+            run.rows_to_keep(&tables::FLOWS, &["flow_id"], row_bytes).err().map(|error| error.render(false))
+        };
+        assert_eq!(refused(&run, 100), None);
+        // 20,000 rows of a terabyte.
+        let said = refused(&run, 1_000_000_000_000).unwrap();
+        for part in ["flows.parquet", "20,000 rows, which take about", "--memory"] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        // Whoever keeps no row needs no room but for a page; whoever holds too much already has none at all.
+        run.limit_bytes = 1;
+        assert!(refused(&run, 100).unwrap().contains("0 B are left"));
+        assert!(run.rows(&tables::FLOWS, &["flow_id"]).is_err());
+    }
+
+    #[test]
+    fn reading_ends_where_the_memory_is_full_whatever_the_file_says_of_its_length() {
+        if !memory::is_known() {
+            return;
+        }
+        let scratch = Scratch::new("full");
+        let run = RunDirectory::open(&written(&scratch, env!("CARGO_PKG_VERSION"))).unwrap();
+        let mut batches = run.rows_to_keep(&tables::FLOWS, &["flow_id"], 1).unwrap();
+        assert!(batches.next().unwrap().is_ok());
+        batches.limit_bytes = 1;
+        let said = batches.next().unwrap().err().unwrap().render(false);
+        assert!(said.contains("fills the memory") && batches.next().is_none(), "{said}");
     }
 
     #[test]

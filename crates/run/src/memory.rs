@@ -36,6 +36,14 @@ pub fn is_known() -> bool {
     taken_bytes()[1] > 0
 }
 
+/// What the process may still take of a limit; boundless where the system does not say what it holds.
+pub fn room_bytes(limit_bytes: u64) -> u64 {
+    match taken_bytes()[1] {
+        0 => u64::MAX,
+        taken => limit_bytes.saturating_sub(taken),
+    }
+}
+
 /// Three quarters of the machine's memory, or of what its control groups leave it; boundless where the
 /// system does not say.
 fn usual_limit() -> u64 {

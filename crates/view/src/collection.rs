@@ -81,6 +81,11 @@ impl Collection {
         Ok(collection)
     }
 
+    #[cfg(test)]
+    pub(crate) fn empty() -> Collection {
+        Collection { title: String::new(), kind: "run", runs: Vec::new() }
+    }
+
     /// Names of the runs.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.runs.iter().map(|run| run.name.as_str())

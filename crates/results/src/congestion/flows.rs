@@ -85,10 +85,13 @@ const COLUMNS: [&str; 22] = [
     "goodput_gbps",
 ];
 
+/// Memory that a row takes: twice in a list that grows, some instants at each hop, and a text of JSON.
+const ROW_BYTES: u64 = 2 * size_of::<Flow>() as u64 + 256;
+
 impl Flows {
     pub fn read(run: &RunDirectory, network: &Network) -> Result<Flows, Diagnostic> {
         let mut flows = Flows::default();
-        for rows in run.rows(&tables::FLOWS, &COLUMNS)? {
+        for rows in run.rows_to_keep(&tables::FLOWS, &COLUMNS, ROW_BYTES)? {
             let rows = rows?;
             let whole = |name: &str| rows.integers(name);
             let (id, src, dst, priority) = (whole("flow_id")?, whole("src")?, whole("dst")?, whole("priority")?);

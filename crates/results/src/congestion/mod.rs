@@ -43,6 +43,9 @@ pub fn end_of(run: &RunDirectory) -> Time {
     from_us(run.summary.sim_time_us)
 }
 
+/// Memory that a signal takes, sorted, and with the stop, the link and the bytes of a replay that it becomes.
+const SIGNAL_BYTES: u64 = 2 * (size_of::<Signal>() + size_of::<Stop>() + size_of::<chain::Link>()) as u64 + 64;
+
 /// What PFC told egresses, in order of time.
 fn signals(run: &RunDirectory, network: &Network, times: Times) -> Result<Vec<Signal>, Diagnostic> {
     let (table, columns): (_, &[&str]) = match times {
@@ -51,7 +54,7 @@ fn signals(run: &RunDirectory, network: &Network, times: Times) -> Result<Vec<Si
         Times::Unknown => return Ok(Vec::new()),
     };
     let mut list = Vec::new();
-    for rows in run.rows(table, columns)? {
+    for rows in run.rows_to_keep(table, columns, SIGNAL_BYTES)? {
         let rows = rows?;
         let (time, port, priority) = (rows.reals("time_us")?, rows.texts("port")?, rows.integers("priority")?);
         let event = rows.texts("event")?;

@@ -31,6 +31,9 @@ pub(crate) struct Activity {
     pub(crate) end: Option<Time>,
 }
 
+/// Memory that a row takes in a list that grows and is sorted, and as JSON.
+const ROW_BYTES: u64 = 3 * size_of::<Activity>() as u64 + 64;
+
 impl Activities {
     /// None, where the run had no job.
     pub(crate) fn read(run: &RunDirectory) -> Result<Activities, Diagnostic> {
@@ -42,7 +45,7 @@ impl Activities {
             return Ok(all);
         }
         let columns = ["job", "iteration", "rank", "rank_name", "name", "kind", "begin_us", "end_us"];
-        for rows in run.rows(&tables::ACTIVITIES, &columns)? {
+        for rows in run.rows_to_keep(&tables::ACTIVITIES, &columns, ROW_BYTES)? {
             let rows = rows?;
             let (job, rank_name) = (rows.texts("job")?, rows.texts("rank_name")?);
             let (name, kind) = (rows.texts("name")?, rows.texts("kind")?);

@@ -116,12 +116,15 @@ pub struct OneFlow {
     held: Vec<(f64, f64, u32, bool)>,
 }
 
+/// Memory that a row takes in lists that grow; flows with a single row have a list for it.
+const ROW_BYTES: u64 = 2 * size_of::<FlowRow>() as u64 + 64;
+
 impl FlowCurves {
     pub fn read(run: &RunDirectory) -> Result<FlowCurves, Diagnostic> {
         let mut curves = FlowCurves::default();
         let columns =
             ["time_us", "flow_id", "sent_wire_bytes", "delivered_bytes", "allowed_gbps", "notifications", "marked"];
-        for rows in run.rows(&tables::FLOW_ACTIVITY, &columns)? {
+        for rows in run.rows_to_keep(&tables::FLOW_ACTIVITY, &columns, ROW_BYTES)? {
             let rows = rows?;
             let whole = |name: &str| rows.integers(name);
             let (time, id, allowed) = (rows.reals("time_us")?, whole("flow_id")?, rows.reals("allowed_gbps")?);

@@ -100,7 +100,10 @@ fn collectives(run: &RunDirectory) -> Result<Vec<Mark>, Diagnostic> {
     if run.summary.jobs.is_empty() {
         return Ok(Vec::new());
     }
-    for rows in run.rows(&tables::COLLECTIVES, &["job", "iteration", "name", "kind", "begin_us", "end_us"])? {
+    // A mark and its text.
+    let row_bytes = 2 * size_of::<Mark>() as u64 + 64;
+    let columns = ["job", "iteration", "name", "kind", "begin_us", "end_us"];
+    for rows in run.rows_to_keep(&tables::COLLECTIVES, &columns, row_bytes)? {
         let rows = rows?;
         let (job, name, kind) = (rows.texts("job")?, rows.texts("name")?, rows.texts("kind")?);
         let (iteration, begin, end) = (rows.integers("iteration")?, rows.reals("begin_us")?, rows.reals("end_us")?);

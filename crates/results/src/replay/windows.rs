@@ -58,6 +58,9 @@ pub struct Timeline {
     pub exposed_ranks: Vec<f64>,
 }
 
+/// Memory that a row takes: in a list that grows, and in the coarser ones, of which the first may be as long.
+const ROW_BYTES: u64 = 3 * size_of::<Cell>() as u64;
+
 impl Windows {
     pub fn read(run: &RunDirectory, network: &Network) -> Result<Windows, Diagnostic> {
         if !run.has(&tables::PORT_ACTIVITY) {
@@ -71,7 +74,7 @@ impl Windows {
         let mut cells = Vec::new();
         let mut every_us = 0.0_f64;
         let columns = ["window", "time_us", "port", "tx_bytes", "queue_bytes", "paused_us", "marks"];
-        for rows in run.rows(&tables::PORT_ACTIVITY, &columns)? {
+        for rows in run.rows_to_keep(&tables::PORT_ACTIVITY, &columns, ROW_BYTES)? {
             let rows = rows?;
             let (window, time, port) = (rows.integers("window")?, rows.reals("time_us")?, rows.texts("port")?);
             let (tx, queue) = (rows.integers("tx_bytes")?, rows.integers("queue_bytes")?);
