@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { speedFor } from "../src/replay/time/clock";
 import { filterFlows } from "../src/replay/data/flow-filter";
+import { counterpart } from "../src/replay/data/flow-match";
 import { interesting } from "../src/replay/time/interest";
 import { runColours } from "../src/replay/page/theme";
 import { firstRange, fitted, pageOf } from "../src/replay/time/range";
@@ -52,6 +53,20 @@ test("flows are found by node, ends, label, id and port", () => {
   assert.deepEqual(find("", 4), [1, 2]);
   assert.deepEqual(find("", null, "slowdown"), [1, 0, 2]);
   assert.deepEqual(find("", null, "size"), [2, 1, 0]);
+});
+
+test("a flow is found again in another run, by what it is and not by its number", () => {
+  const flows = (rows: [label: number, src: number, dst: number, size: number | null][]): Flows =>
+    ({
+      texts: ["incast", "web"], id: rows.map((_, i) => i), label: rows.map((row) => row[0]), source: rows.map((row) => row[0]), src: rows.map((row) => row[1]),
+      dst: rows.map((row) => row[2]), size_bytes: rows.map((row) => row[3]), priority: rows.map(() => 3),
+    }) as unknown as Flows;
+  const one = flows([[0, 0, 2, 10], [1, 1, 2, 20], [0, 0, 2, 10], [1, 1, 2, null]]);
+  const other = flows([[1, 1, 2, null], [0, 0, 2, 10], [1, 1, 2, 20], [0, 1, 2, 10], [0, 0, 2, 10]]);
+  assert.deepEqual([0, 1, 2, 3].map((flow) => counterpart(one, flow, other)), [1, 2, 4, 0]);
+  assert.deepEqual([0, 1, 2, 3].map((flow) => counterpart(one, flow, one)), [0, 1, 2, 3]);
+  assert.equal(counterpart(other, 3, one), null);
+  assert.equal(counterpart(other, 9, one), null);
 });
 
 test("a run keeps its colour, and no two that are shown share one", () => {

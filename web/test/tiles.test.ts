@@ -57,6 +57,7 @@ test("fast replay uses coarse windows", () => {
 test("a coarser tile stands in until the right one is there", async () => {
   const asked: string[] = [];
   const source: Source = {
+    mayHave: () => true,
     bytes: (path) => {
       asked.push(path);
       return Promise.resolve(path.endsWith("tile/0/1") ? null : encode(rows));

@@ -130,15 +130,24 @@ impl Collection {
         }
     }
 
-    /// Paths of all that a file to send holds.
-    pub fn paths(&self, flows_most: usize) -> Result<Vec<String>, Vec<Diagnostic>> {
+    /// Paths of all that a file to send holds, but the courses of flows.
+    pub fn paths(&self) -> Result<Vec<String>, Vec<Diagnostic>> {
         let mut paths = vec!["index.json".to_owned()];
         for run in 0..self.runs.len() {
             let Some(replay) = self.replay(run) else { continue };
-            let of_run = replay?.paths(flows_most).map_err(|error| vec![error])?;
-            paths.extend(of_run.into_iter().map(|path| format!("{run}/{path}")));
+            paths.extend(replay?.paths().into_iter().map(|path| format!("{run}/{path}")));
         }
         Ok(paths)
+    }
+
+    /// By run: the paths of its flows, those first that people look at first.
+    pub fn flow_paths(&self) -> Result<Vec<Vec<String>>, Vec<Diagnostic>> {
+        let of_run = |run: usize| {
+            let Some(replay) = self.replay(run) else { return Ok(Vec::new()) };
+            let paths = replay?.flow_paths().map_err(|error| vec![error])?;
+            Ok(paths.into_iter().map(|path| format!("{run}/{path}")).collect())
+        };
+        (0..self.runs.len()).map(of_run).collect()
     }
 
     fn index(&self) -> String {

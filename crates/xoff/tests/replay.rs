@@ -2,8 +2,10 @@
 
 use crate::common::{self, Bench};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use xoff_results::replay::{Replay, Resource};
+use xoff_view::collection::Collection;
+use xoff_view::export::{self, Held};
 
 fn victim_flow() -> (Bench, Replay) {
     let bench = Bench::new();
@@ -123,14 +125,47 @@ fn every_stop_leads_to_a_root_before_it() {
 #[test]
 fn all_paths_of_a_file_to_send_lead_somewhere_and_others_nowhere() {
     let (_bench, replay) = victim_flow();
-    let paths = replay.paths(10).unwrap();
-    assert!(paths.iter().all(|path| replay.resource(path).unwrap().is_some()));
-    assert_eq!(paths.iter().filter(|path| path.starts_with("flow/")).count(), 10);
+    let (paths, flows) = (replay.paths(), replay.flow_paths().unwrap());
+    assert!(paths.iter().chain(&flows).all(|path| replay.resource(path).unwrap().is_some()));
+    // Every flow once, the victim first.
+    let table = json(&replay, "flows.json");
+    let ids = table["id"].as_array().unwrap();
+    assert_eq!(flows.iter().collect::<BTreeSet<_>>().len(), ids.len());
+    let victim = &json(&replay, "victims.json")["victims"][0]["flow"];
+    assert_eq!(flows[0], format!("flow/{victim}.json"));
+    // What the list says of courses is so.
+    for (index, windows) in table["windows"].as_array().unwrap().iter().enumerate() {
+        let course = json(&replay, &format!("flow/{index}.json"));
+        assert_eq!(course["time_us"].as_array().unwrap().is_empty(), windows == 0, "flow {index}");
+    }
     for wrong in
         ["", "run", "tile/0", "tile/0/999999", "tile/9/0", "tile/-1/0", "port/99.json", "port/+1.json", "flow/x.json"]
     {
         assert_eq!(replay.resource(wrong).unwrap(), None, "{wrong}");
     }
+}
+
+/// Flows with a course in a file of at most so many bytes for them, and what is said of them.
+fn exported(bench: &Bench, bytes: usize) -> (usize, Held) {
+    let collection = Collection::open(&bench.path.join("run")).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let mut file = Vec::new();
+    let held = export::write_within(&collection, bytes, &mut file).unwrap();
+    (String::from_utf8(file).unwrap().matches("data-path=\"0/flow/").count(), held)
+}
+
+#[test]
+fn a_file_to_send_holds_the_courses_of_all_flows_that_fit() {
+    let bench = Bench::new();
+    // More flows than any fixed number of them would be.
+    let many = ["--set", "traffic.0.events=40", "--set", "output.figures=false"];
+    bench.ok(&[&["run", "incast", "--out", "run"][..], &many].concat());
+    let (flows, held) = exported(&bench, export::FLOW_BYTES);
+    assert!(flows > 500, "{flows}");
+    assert_eq!(held, Held { flows, of: flows });
+    let (some, held) = exported(&bench, 20_000);
+    assert!((1..flows).contains(&some));
+    assert_eq!(held, Held { flows: some, of: flows });
+    assert_eq!(exported(&bench, 0).0, 0);
 }
 
 #[test]

@@ -9,7 +9,7 @@ export interface Selection {
   /** Ports and nodes are selected by name, in all runs shown. */
   port: string | null;
   node: string | null;
-  /** A flow is selected in the run in focus. */
+  /** A flow is selected in the run in focus; its like in another run is found when that comes into focus. */
   flow: number | null;
 }
 

@@ -2,6 +2,8 @@
 import { visible } from "../shared/format";
 import { Address } from "./address";
 import { focused, type App, type Selection } from "./app";
+import type { Flows } from "./data/contract";
+import { counterpart } from "./data/flow-match";
 import type { Loader } from "./data/loader";
 import type { Run } from "./data/run";
 import { Frames, type Extent } from "./frames";
@@ -48,6 +50,8 @@ export class Replay implements App, ViewCommands {
     () => (this.runs.length === 0 || this.clock.playing ? null : this.state()),
     (state) => void this.follow(state),
   );
+  /** The flow that was looked at in another run, until the flows of this one are there to find it among. */
+  private sought: { flows: Flows; flow: number } | null = null;
   private pictures: Picture[] = [];
   private colours: RunColour[] = [];
   private panelsAt = 0;
@@ -82,12 +86,21 @@ export class Replay implements App, ViewCommands {
     connectRunChoice(
       index,
       () => this.runs.map((run) => run.number),
-      (numbers) => void this.open(numbers, { ...this.state(), run: null }).then(() => this.complete()).then(() => this.loadRest()),
+      (numbers) => void this.choose(numbers),
     );
     await this.frame();
     this.firstPicture = performance.now();
     await this.complete();
     void this.loadRest();
+  }
+
+  /** Shows other runs, and in the first of them the flow that was looked at. */
+  private async choose(numbers: readonly number[]): Promise<void> {
+    const sought = this.lookedAt();
+    await this.open(numbers, { ...this.state(), run: null, flow: null });
+    this.sought = sought;
+    await this.complete();
+    await this.loadRest();
   }
 
   private runsOf(state: ViewState): number[] {
@@ -134,18 +147,38 @@ export class Replay implements App, ViewCommands {
   }
 
   private moreCame(): void {
+    this.findFlow();
     this.tabs.rebuild();
     this.frames.request("all");
   }
 
   setFocus(index: number): void {
     if (index === this.focus || !this.runs[index]) return;
+    const sought = this.lookedAt();
     this.focus = index;
     // A number of a flow means another flow in another run.
     this.selection = { ...this.selection, flow: null };
+    this.sought = sought;
+    this.findFlow();
     showFocusChoice(this.runs, index);
     this.tabs.rebuild();
     this.frames.request("all");
+  }
+
+  /** The flow that is selected, or about to be. */
+  private lookedAt(): { flows: Flows; flow: number } | null {
+    const { flows } = focused(this);
+    const { flow } = this.selection;
+    return flow !== null && flows !== null && flows !== "absent" ? { flows, flow } : this.sought;
+  }
+
+  /** Selects the flow that was looked at in another run, once it can be found. */
+  private findFlow(): void {
+    const { sought } = this;
+    const { flows } = focused(this);
+    if (sought === null || flows === null) return;
+    this.sought = null;
+    this.selection = { ...this.selection, flow: flows === "absent" ? null : counterpart(sought.flows, sought.flow, flows) };
   }
 
   // What is looked at, as the address tells it
@@ -153,6 +186,7 @@ export class Replay implements App, ViewCommands {
   private apply({ t, range, camera, port, node, flow, run }: ViewState): void {
     this.time.open(this.runs, t, range);
     this.view = camera ? { cx: camera[0], cy: camera[1], zoom: camera[2] } : WHOLE;
+    this.sought = null;
     this.selection = { port, node, flow };
     this.focus = Math.max(0, this.runs.findIndex((shown) => shown.number === run));
   }
@@ -220,6 +254,7 @@ export class Replay implements App, ViewCommands {
   // Selection
 
   private select(selection: Selection, tab: string): void {
+    this.sought = null;
     this.selection = selection;
     this.tabs.rebuildAndShow(tab);
     this.frames.request("all");

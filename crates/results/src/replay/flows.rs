@@ -31,6 +31,8 @@ pub struct FlowTable<'a> {
     notifications: Vec<u64>,
     retransmitted: Vec<u64>,
     timeouts: Vec<u64>,
+    /// In which it was watched.
+    windows: Vec<usize>,
 }
 
 /// Things in the order in which they were first seen.
@@ -55,7 +57,7 @@ impl<T> Numbered<T> {
 }
 
 /// All flows, in the order of their starts.
-pub fn table(flows: &Flows) -> FlowTable<'_> {
+pub fn table<'a>(flows: &'a Flows, curves: &FlowCurves) -> FlowTable<'a> {
     let (mut texts, mut paths) = (Numbered::default(), Numbered::default());
     let label = flows.list.iter().map(|flow| texts.number(flow.label, || flows.word(flow.label))).collect();
     let source = flows.list.iter().map(|flow| texts.number(flow.source, || flows.word(flow.source))).collect();
@@ -84,6 +86,7 @@ pub fn table(flows: &Flows) -> FlowTable<'_> {
         notifications: column(flows, |flow| flow.notifications),
         retransmitted: column(flows, |flow| flow.packets_retransmitted),
         timeouts: column(flows, |flow| flow.timeouts),
+        windows: column(flows, |flow| curves.of_flow.get(&flow.id).map_or(0, Vec::len)),
     }
 }
 

@@ -100,7 +100,10 @@ impl Replay {
             ["roots.json"] => Resource::json(&self.rest()?.story.roots())?,
             ["victims.json"] => Resource::json(&self.rest()?.story.victims())?,
             ["activities.json"] => Resource::json(&jobs::table(&self.rest()?.activities))?,
-            ["flows.json"] => Resource::json(&flows::table(&self.rest()?.flows))?,
+            ["flows.json"] => {
+                let Rest { flows, curves, .. } = self.rest()?;
+                Resource::json(&flows::table(flows, curves))?
+            }
             ["port", file] => match stem(file).filter(|&port| (port as usize) < self.network.ports()) {
                 Some(port) => Resource::json(&self.windows.curves(port, self.run.summary.sim_time_us))?,
                 None => return Ok(None),
@@ -131,9 +134,8 @@ impl Replay {
         self.rest.get_or_init(read).as_ref().map_err(Clone::clone)
     }
 
-    /// Everything that a file to send holds: all tiles, and curves of ports and flows, those that people look at first
-    /// up to so many flows.
-    pub fn paths(&self, flows_most: usize) -> Result<Vec<String>, Diagnostic> {
+    /// Everything that a file to send holds but the courses of flows: all tiles, and curves of ports.
+    pub fn paths(&self) -> Vec<String> {
         let fixed =
             ["run.json", "timeline.json", "stops.bin", "roots.json", "victims.json", "flows.json", "activities.json"];
         let mut paths: Vec<String> = fixed.map(str::to_owned).to_vec();
@@ -141,9 +143,13 @@ impl Replay {
             paths.extend((0..self.windows.tiles(level)).map(|index| format!("tile/{level}/{index}")));
         }
         paths.extend((0..self.network.ports()).map(|port| format!("port/{port}.json")));
+        paths
+    }
+
+    /// The courses of all flows, those first that people look at first.
+    pub fn flow_paths(&self) -> Result<Vec<String>, Diagnostic> {
         let Rest { flows, story, .. } = self.rest()?;
-        paths.extend(story.worth_showing(flows, flows_most).into_iter().map(|index| format!("flow/{index}.json")));
-        Ok(paths)
+        Ok(story.by_worth(flows).into_iter().map(|index| format!("flow/{index}.json")).collect())
     }
 }
 

@@ -110,15 +110,14 @@ impl Story {
         holds.iter().take(HOLDS).map(row).collect()
     }
 
-    /// So many flows at most: victims, those without an end, and the largest.
-    pub fn worth_showing(&self, flows: &Flows, most: usize) -> Vec<u32> {
+    /// All flows: the worst victims, those without an end, and the rest, the largest first.
+    pub fn by_worth(&self, flows: &Flows) -> Vec<u32> {
         let mut rest: Vec<u32> = (0..flows.list.len() as u32).collect();
         rest.sort_by_key(|&index| std::cmp::Reverse(flows.list[index as usize].size_bytes.unwrap_or(u64::MAX)));
-        let mut chosen: Vec<u32> = self.victims.iter().take(most / 2).map(|victim| victim.flow).collect();
-        chosen.extend(rest.into_iter().take(most));
+        let mut chosen: Vec<u32> = self.victims.iter().take(LISTED).map(|victim| victim.flow).collect();
+        chosen.extend(rest);
         let mut seen = std::collections::HashSet::new();
         chosen.retain(|&index| seen.insert(index));
-        chosen.truncate(most);
         chosen
     }
 }

@@ -10,6 +10,7 @@ use xoff_engine::quantity::parse_span;
 use xoff_results::figures::tree;
 use xoff_results::files;
 use xoff_scenario::Diagnostic;
+use xoff_scenario::number::thousands;
 use xoff_view::collection::Collection;
 use xoff_view::export;
 use xoff_view::server::Serving;
@@ -95,16 +96,26 @@ fn draw(args: &ViewArgs, collection: &Collection, file: &Path) -> Result<(), Sto
 }
 
 fn write(args: &ViewArgs, collection: &Collection, file: &Path) -> Result<(), Stop> {
-    let ((), bytes) = files::add(&args.dir, file, args.force.present(), |out| export::write(collection, out))?;
+    let (held, bytes) = files::add(&args.dir, file, args.force.present(), |out| export::write(collection, out))?;
     if args.show.json {
         let runs: Vec<&str> = collection.names().collect();
-        return show(&json!({ "file": file.display().to_string(), "size_bytes": bytes, "runs": runs }).to_string());
+        let (flows, of) = (held.flows, held.of);
+        let facts = json!({ "file": file.display().to_string(), "size_bytes": bytes, "runs": runs, "flows": flows, "flows_of": of });
+        return show(&facts.to_string());
     }
     if args.show.quiet {
         return Ok(());
     }
     let size = bytes as f64 / 1e6;
-    show_page(&format!("{}: {size:.1} MB, opens in any browser, asks no server\n", file.display()))
+    let rest = match held.of - held.flows {
+        0 => String::new(),
+        _ => format!(
+            "; {} of {} flows have their course over time",
+            thousands(held.flows as u64),
+            thousands(held.of as u64)
+        ),
+    };
+    show_page(&format!("{}: {size:.1} MB, opens in any browser, asks no server{rest}\n", file.display()))
 }
 
 fn serve(args: &ViewArgs, collection: Collection) -> Result<(), Stop> {

@@ -122,6 +122,8 @@ export interface Flows {
   notifications: number[];
   retransmitted: number[];
   timeouts: number[];
+  /** In how many windows it was watched: without one there is no course over time. */
+  windows: number[];
 }
 
 export interface Victim {

@@ -143,6 +143,13 @@ export class Run {
     return remembered(this.portSeries, port, () => json<PortSeries>(this.source, `${this.number}/port/${port}.json`));
   }
 
+  /** Why there is no course over time of a flow, known before anybody asks for it; null: there is one. */
+  withoutCourse(flow: number): string | null {
+    if (!this.source.mayHave(`${this.number}/flow/${flow}.json`)) return "not in this file, which holds the largest flows and victims";
+    if (this.flows === null || this.flows === "absent" || this.flows.windows[flow]! > 0) return null;
+    return "it lived within one window, or too many flows were alive to keep them all";
+  }
+
   flow(flow: number): Promise<FlowSeries | null> {
     return remembered(this.flowSeries, flow, () => json<FlowSeries>(this.source, `${this.number}/flow/${flow}.json`));
   }

@@ -3,6 +3,8 @@
 export interface Source {
   /** The bytes of a resource, or null if there is no such resource. */
   bytes(path: string): Promise<ArrayBuffer | null>;
+  /** Whether it may have a resource: known without asking for it. */
+  mayHave(path: string): boolean;
 }
 
 class Served implements Source {
@@ -12,10 +14,18 @@ class Served implements Source {
     if (!answer.ok) throw new Error(`${path}: the server answered ${answer.status}`);
     return answer.arrayBuffer();
   }
+
+  mayHave(): boolean {
+    return true;
+  }
 }
 
 class Inlined implements Source {
   constructor(private readonly elements: Map<string, Element>) {}
+
+  mayHave(path: string): boolean {
+    return this.elements.has(path);
+  }
 
   async bytes(path: string): Promise<ArrayBuffer | null> {
     const element = this.elements.get(path);

@@ -68,10 +68,10 @@ export class FlowPanel implements Panel {
     if (asked !== this.asked) return;
     into.replaceChildren();
     if (!data) {
-      into.append(note("What this flow did over time is not part of this replay."));
+      into.append(note(`No course over time: ${run.withoutCourse(flow) ?? "it could not be read"}.`));
       return;
     }
-    if (data.time_us.length === 0) into.append(note("It lived within one window: there is no course over time."));
+    if (data.time_us.length === 0) into.append(note(`No course over time: ${run.withoutCourse(flow) ?? "nothing was kept"}.`));
     else this.addCharts(into, data);
     if (data.held.length === 0) into.append(note("Never held by a paused port."));
     else this.addHeld(into, run, data.held);

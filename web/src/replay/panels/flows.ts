@@ -84,9 +84,11 @@ export class FlowsPanel implements Panel {
     const finish = flows.finish_us[flow] ?? null;
     const slowdown = flows.slowdown[flow] ?? null;
     const life = `${instant(flows.start_us[flow]!, 1)}${finish === null ? ", not finished" : `, took ${duration(finish - flows.start_us[flow]!)}`}`;
+    const without = run.withoutCourse(flow);
+    row.title = without === null ? "" : `No course over time: ${without}`;
     row.append(
       el("div", {}, flowName(run, flows, flow), el("span", { class: "number" }, slowdown === null ? "" : `${short(slowdown)}×`)),
-      el("div", { class: "dim" }, `flow ${String(flows.id[flow])} · ${size === null ? "endless" : bytes(size)} · ${life}`),
+      el("div", { class: "dim" }, `flow ${String(flows.id[flow])} · ${size === null ? "endless" : bytes(size)} · ${life}${without === null ? "" : " · no course"}`),
     );
   }
 }

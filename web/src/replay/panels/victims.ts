@@ -29,7 +29,7 @@ export class VictimsPanel implements Panel {
     }
     const shown = victims.victims.length;
     this.root.append(
-      note(`${plural(victims.total, "flow")} stopped by a congestion tree whose root they do not cross${shown < victims.total ? `; the worst ${shown}` : ""}.`),
+      note(`${plural(victims.total, "flow")} stopped by a congestion tree whose root ${victims.total === 1 ? "it does" : "they do"} not cross${shown < victims.total ? `; the worst ${shown}` : ""}.`),
     );
     const list = new VirtualList("Victims, worst first", {
       height: 56,

@@ -10,7 +10,7 @@ import type { Scale } from "./timeline-scale";
 const TRACES = [
   { key: "queued_bytes", label: "queued", unit: bytes, colour: "queue", filled: true },
   { key: "paused_ports", label: "paused", unit: (n: number) => grouped(n), colour: "paused", filled: true },
-  { key: "tx_gbps", label: "throughput", unit: gbps, colour: "throughput", filled: false },
+  { key: "tx_gbps", label: "sum of links", unit: gbps, colour: "throughput", filled: false },
   { key: "exposed_ranks", label: "exposed", unit: (n: number) => `${short(n)}\u00a0ranks`, colour: "communication", filled: true },
 ] as const;
 
