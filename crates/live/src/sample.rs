@@ -11,7 +11,7 @@ use xoff_engine::{Span, Time};
 use xoff_fabric::activity::{FlowWindow, PortWindow};
 use xoff_fabric::plan::ProbeTarget;
 use xoff_fabric::record::{Metric, Sample};
-use xoff_fabric::scheme::Scheme;
+use xoff_fabric::scheme::{ReactionPoint, Scheme};
 
 impl<S: Scheme, W: Wires> Run<'_, S, W> {
     pub(crate) fn on_probe(&mut self, index: usize, due: Time) -> io::Result<()> {
@@ -22,6 +22,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
         }
         match what {
             ProbeTarget::Flows => self.probe_flows(due),
+            ProbeTarget::Scheme => self.probe_variables(due),
             ProbeTarget::Queue { port, class }
             | ProbeTarget::Ingress { port, class }
             | ProbeTarget::Paused { port, class } => self.probe_port(index, (port, class), what, due),
@@ -64,7 +65,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
                 (Metric::PauseRate, per_second((current.amount - last.amount) as f64))
             }
             ProbeTarget::Shaped { .. } => (Metric::ShapedBytes, self.shaped_bytes(port) as f64),
-            ProbeTarget::Flows => return,
+            ProbeTarget::Flows | ProbeTarget::Scheme => return,
         };
         self.sampler.last[index] = current;
         self.sampler.samples.push(Sample { at, metric, entity: port, label: 0, class, value });
@@ -139,6 +140,20 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
                     self.sampler.samples.push(Sample { at, metric, entity, label, class, value });
                 }
             }
+        }
+    }
+
+    /// The variables that the schemes of probed flows publish.
+    fn probe_variables(&mut self, at: Time) {
+        for id in self.living(true) {
+            let Some(flow) = self.flows.get(&id) else { continue };
+            let (entity, label, class) = (flow.number, flow.name.label, flow.name.class);
+            let Some(Node::Host(nic)) = &self.nodes[flow.name.src as usize] else { continue };
+            let Some(sender) = nic.senders.get(&id) else { continue };
+            let samples = &mut self.sampler.samples;
+            sender.rp.variables(self.now, &mut |variable, value| {
+                samples.push(Sample { at, metric: Metric::Variable(variable), entity, label, class, value });
+            });
         }
     }
 

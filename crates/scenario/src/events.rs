@@ -174,10 +174,12 @@ pub fn read_probes(root: &mut Table, context: &TrafficContext<'_>, stop: Option<
 }
 
 fn read_targets(row: &mut Table, context: &TrafficContext<'_>) -> Result<Vec<ProbeTarget>> {
-    let kinds = ["queue", "ingress", "throughput", "paused", "pause-rate", "shaped", "flows"].map(|kind| (kind, kind));
-    let what = row.choice("what", &kinds)?;
-    if what == "flows" {
-        return Ok(vec![ProbeTarget::Flows]);
+    let kinds = ["queue", "ingress", "throughput", "paused", "pause-rate", "shaped", "flows", "scheme"];
+    let what = row.choice("what", &kinds.map(|kind| (kind, kind)))?;
+    match what {
+        "flows" => return Ok(vec![ProbeTarget::Flows]),
+        "scheme" => return Ok(vec![ProbeTarget::Scheme]),
+        _ => {}
     }
     let selectors = row.texts("ports")?;
     let ports = context.names.all_ports(&selectors)?;

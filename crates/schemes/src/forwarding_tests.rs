@@ -191,6 +191,9 @@ impl ReactionPoint for Rp {
         note("has_decided");
         false
     }
+    fn variables(&self, _: Time, _: &mut dyn FnMut(&'static Variable, f64)) {
+        note("variables");
+    }
     fn on_timer(&mut self, _: Time) {
         note("on_timer");
     }
@@ -372,10 +375,11 @@ fn reaction_point<R: ReactionPoint>(mut rp: R, feedback: &R::Feedback) {
     rp.on_hold(now);
     assert_eq!(rp.increases(), 7);
     assert!(!rp.has_decided());
+    rp.variables(now, &mut |_, _| {});
     rp.on_timer(now);
     assert_eq!((rp.timer(), rp.timers()), (Some(now), [Some(now); TIMERS]));
     let hooks = ["limits", "on_sent", "on_ack", "on_feedback", "on_loss", "resend", "on_congested", "on_hold"];
-    let asked = ["increases", "has_decided", "on_timer", "timer", "timers"];
+    let asked = ["increases", "has_decided", "variables", "on_timer", "timer", "timers"];
     assert_called(&[&hooks[..], &asked[..]].concat());
 }
 

@@ -601,6 +601,9 @@ macro_rules! enums {
                 fn has_decided(&self) -> bool {
                     match self { $(AnyRp::$variant(rp) => rp.has_decided()),* }
                 }
+                fn variables(&self, now: Time, out: &mut dyn FnMut(&'static Variable, f64)) {
+                    match self { $(AnyRp::$variant(rp) => rp.variables(now, out)),* }
+                }
                 fn on_timer(&mut self, now: Time) {
                     match self { $(AnyRp::$variant(rp) => rp.on_timer(now)),* }
                 }

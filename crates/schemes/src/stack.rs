@@ -421,6 +421,14 @@ impl<T: Overlay> ReactionPoint for Rp<T> {
         self.base.as_ref().map_or_else(|| self.own.has_decided(), |base| base.has_decided())
     }
 
+    /// Those of both; an overlay names its own so that no base has the same.
+    fn variables(&self, now: Time, out: &mut dyn FnMut(&'static Variable, f64)) {
+        self.own.variables(now, out);
+        if let Some(base) = &self.base {
+            base.variables(now, out);
+        }
+    }
+
     fn on_timer(&mut self, now: Time) {
         if self.own.timer().is_some_and(|at| at <= now) {
             self.own.on_timer(now);

@@ -1,6 +1,7 @@
 //! The schemes as people and programs read them: parameters, units, defaults, presets, sources.
 
 use serde_json::{Value, json};
+use xoff_fabric::record::Variable;
 use xoff_scenario::wrap;
 use xoff_schemes::param::{Base, ParamSpec, Preset, SchemeSpec};
 
@@ -44,6 +45,13 @@ fn of_scheme(spec: &'static SchemeSpec, width: usize) -> String {
     }
     for param in spec.params {
         page.push_str(&of_param(spec, param, width));
+    }
+    if !spec.variables.is_empty() {
+        line(&mut page, "variables (sampled by [[probe]] what = \"scheme\", of traffic with probe = true):", 2);
+        for of in spec.variables {
+            let unit = if of.unit == "1" { String::new() } else { format!(" In {}.", of.unit) };
+            wrap::item(&mut page, of.name, &format!("{}{unit}", of.meaning), (4, 19), width);
+        }
     }
     page
 }
@@ -113,13 +121,15 @@ pub fn json(specs: &[&'static SchemeSpec]) -> Value {
                     "for_ports_of_gbps": tuned.map(|tuned| tuned.gbps) })
             })
             .collect();
+        let variable = |of: &Variable| json!({ "name": of.name, "unit": of.unit, "meaning": of.meaning });
+        let variables: Vec<Value> = spec.variables.iter().map(variable).collect();
         let base = match spec.base {
             Base::Alone => Value::Null,
             Base::Optional => json!("optional"),
             Base::Default(usual) => json!(usual),
         };
         json!({ "name": spec.name, "title": spec.title, "citation": spec.citation, "base": base,
-            "parameters": params, "presets": presets })
+            "parameters": params, "presets": presets, "variables": variables })
     };
     specs.iter().map(scheme).collect()
 }

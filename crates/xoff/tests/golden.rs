@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use xoff_fabric::record::{Counters, FlowRecord, PauseRecord, PfcRecord, PortReport, Sample};
 use xoff_fabric::simulation::Simulation;
 use xoff_fabric::world::Progress;
+use xoff_scenario::measure::probe::METRICS;
 use xoff_scenario::{Options, Scenario};
 
 const RENEW: &str = "XOFF_GOLDEN=renew cargo test -p xoff --test runs golden";
@@ -118,7 +119,9 @@ fn frames(frames: &[PfcRecord]) -> String {
 fn samples(samples: &[Sample]) -> String {
     let mut digest = Digest::default();
     for s in samples {
-        digest.row(&[&s.at.ps(), &(s.metric as u8), &s.entity, &s.label, &s.class, &s.value.to_bits()]);
+        let metric =
+            METRICS.iter().position(|metric| *metric == s.metric).expect("no golden run looks into schemes") as u8;
+        digest.row(&[&s.at.ps(), &metric, &s.entity, &s.label, &s.class, &s.value.to_bits()]);
     }
     digest.hash()
 }

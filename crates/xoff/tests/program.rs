@@ -20,4 +20,5 @@ mod statistics;
 mod sweep;
 mod trace;
 mod validate;
+mod variables;
 mod words;

@@ -127,6 +127,19 @@ pub enum Metric {
     ShapedBytes,
     /// Bytes in the shaped queue of a flow.
     FlowShapedBytes,
+    /// A variable of the scheme of a flow, in its own unit.
+    Variable(&'static Variable),
+}
+
+/// Something that a reaction point remembers and that people want to see: the paper's alpha, its target rate.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Variable {
+    /// As in the column `metric` of `series.parquet`: lower case, with underscores, and of no other metric.
+    pub name: &'static str,
+    /// Of its values: `Gbps`, `us`, `bytes`, `1` for plain numbers.
+    pub unit: &'static str,
+    /// A sentence.
+    pub meaning: &'static str,
 }
 
 /// Whole-run totals. Never negative, never reset.

@@ -10,6 +10,7 @@ pub use crate::contract::control::{Lane, Lanes, Occupancy, Passing, PortFacts, S
 pub use crate::contract::frame_content::{Carrier, FrameContent};
 use crate::contract::packet::{Ecn, IntStack};
 use crate::contract::precision::Precision;
+pub use crate::contract::record::Variable;
 use xoff_engine::rng::mix;
 use xoff_engine::{BitRate, SharedRandom, Span, Time};
 
@@ -622,6 +623,10 @@ pub trait ReactionPoint {
     fn has_decided(&self) -> bool {
         true
     }
+    /// Hands out its variables as they are at this instant, for whoever wants to look into it: asked by probes
+    /// (`what = "scheme"`) and by nothing else. What is worked out when it is next needed is worked out here, too,
+    /// without being kept: looking changes nothing.
+    fn variables(&self, _now: Time, _out: &mut dyn FnMut(&'static Variable, f64)) {}
     /// The time named by [`ReactionPoint::timer`] has come.
     fn on_timer(&mut self, _now: Time) {}
     /// When it next wants [`ReactionPoint::on_timer`]; read after every hook. A flow that is not

@@ -1,7 +1,7 @@
 //! Probes: quantities sampled at a fixed interval, as they are at that instant.
 
 use crate::contract::record::{Metric, Sample};
-use crate::contract::scheme::Scheme;
+use crate::contract::scheme::{ReactionPoint, Scheme};
 use crate::id::PresenceId;
 use crate::network::plan::ProbeTarget;
 use crate::part::kind;
@@ -58,6 +58,7 @@ impl<S: Scheme> World<S> {
         let mut current = Previous { at: self.state.now, ..last };
         match what {
             ProbeTarget::Flows => self.probe_flows(),
+            ProbeTarget::Scheme => self.probe_variables(),
             ProbeTarget::Queue { port, class }
             | ProbeTarget::Ingress { port, class }
             | ProbeTarget::Paused { port, class } => self.probe_port(port, class, what, last, &mut current),
@@ -96,7 +97,7 @@ impl<S: Scheme> World<S> {
                 (Metric::PauseRate, per_second((current.bytes - last.bytes) as f64))
             }
             ProbeTarget::Shaped { .. } => (Metric::ShapedBytes, part.shapers.bytes_for(port) as f64),
-            ProbeTarget::Flows => return,
+            ProbeTarget::Flows | ProbeTarget::Scheme => return,
         };
         self.state.samples.push(Sample { at: now, metric, entity: name, label: 0, class, value });
     }
@@ -133,6 +134,19 @@ impl<S: Scheme> World<S> {
             }));
         }
         self.probe_state.flows = flows;
+    }
+
+    fn probe_variables(&mut self) {
+        let at = self.state.now;
+        let mut samples = Vec::new();
+        for probed in &self.probe_state.flows {
+            let (sender, details) = self.sender_of(probed.flow);
+            let (class, label, entity) = (details.spec.class, details.spec.label, details.id);
+            sender.rp.variables(at, &mut |variable, value| {
+                samples.push(Sample { at, metric: Metric::Variable(variable), entity, label, class, value });
+            });
+        }
+        self.state.samples.append(&mut samples);
     }
 
     /// What waits in the shaped queue of a flow, if it may have one.

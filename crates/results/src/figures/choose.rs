@@ -8,7 +8,8 @@ use crate::columns::Entry;
 use crate::curves::Curve;
 use crate::incident::Episode;
 use crate::outcome::Outcome;
-use xoff_fabric::record::Metric;
+use std::collections::BTreeSet;
+use xoff_fabric::record::{Metric, Variable};
 
 /// Curves that a reader can still tell apart.
 const MOST_LINES: usize = 8;
@@ -32,13 +33,29 @@ fn look(metric: Metric) -> (&'static str, &'static str, &'static str, AxisUnit) 
         }
         Metric::ShapedBytes => ("shaped", "Shaped per-flow queues by port", "queued", AxisUnit::Bytes),
         Metric::FlowShapedBytes => ("flow-queues", "Shaped queues of flows", "queue", AxisUnit::Bytes),
+        Metric::Variable(of) => ("scheme", of.meaning.trim_end_matches('.'), of.name, unit_of(of)),
+    }
+}
+
+/// How the values of a scheme's variable are shown.
+fn unit_of(variable: &Variable) -> AxisUnit {
+    match variable.unit {
+        "bytes" => AxisUnit::Bytes,
+        "Gbps" => AxisUnit::Gbps,
+        "us" => AxisUnit::Time,
+        "1" => AxisUnit::Plain(String::new()),
+        unit => AxisUnit::Plain(unit.to_owned()),
     }
 }
 
 fn over_time(metric: Metric, suffix: &str, title: String, lines: Vec<Line>, episode: Option<&Episode>) -> Chart {
     let (file, _, y_title, unit) = look(metric);
+    let file = match metric {
+        Metric::Variable(of) => format!("{file}-{}", plain(of.name)),
+        _ => file.to_owned(),
+    };
     let x = Axis::new("time", AxisUnit::Time, false, true);
-    let y = Axis::new(y_title, unit, false, true);
+    let y = Axis::new(&y_title.replace('_', " "), unit, false, true);
     Chart { marks: marks(episode), ..Chart::of_lines(format!("{file}{suffix}"), title, x, y, lines) }
 }
 
@@ -63,7 +80,9 @@ pub fn of_run(outcome: &Outcome) -> Vec<Chart> {
         Metric::IngressBytes,
         Metric::PortThroughput,
     ];
-    for metric in metrics {
+    let variables = outcome.curves.list.iter().map(|curve| curve.metric).filter(|of| matches!(of, Metric::Variable(_)));
+    let variables: BTreeSet<Metric> = variables.collect();
+    for metric in metrics.into_iter().chain(variables) {
         let curves: Vec<&Curve> = outcome.curves.list.iter().filter(|curve| curve.metric == metric).collect();
         if curves.is_empty() {
             continue;

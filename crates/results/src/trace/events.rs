@@ -3,7 +3,7 @@
 use super::encoder::{Attached, Encoder, Note, Value};
 use super::jobs::Jobs;
 use super::samples::{self, Step, Steps};
-use super::tracks::{FlowName, RUN, Side, Tracks};
+use super::tracks::{self, FlowName, RUN, Side, Tracks};
 use crate::congestion::chain::Link;
 use crate::congestion::flows::{Flow, Flows, span_us};
 use crate::congestion::network::Network;
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::{Fault, FaultKind, Plan};
-use xoff_fabric::record::Metric;
+use xoff_fabric::record::{Metric, Variable};
 use xoff_scenario::Diagnostic;
 use xoff_scenario::measure::probe::{METRICS, facts};
 
@@ -127,16 +127,23 @@ impl<'a> Story<'a> {
             encoder.counter(step.at, step.track, step.value)
         };
         let by_id: HashMap<u64, &Flow> = self.flows.list.iter().map(|flow| (flow.id, flow)).collect();
-        let metrics: HashMap<&str, (usize, Metric)> =
-            METRICS.into_iter().enumerate().map(|(index, metric)| (facts(metric).name, (index, metric))).collect();
-        let columns = ["time_us", "metric", "entity", "flow_id", "priority", "value"];
+        let mut metrics: HashMap<String, (usize, Metric)> = METRICS
+            .into_iter()
+            .enumerate()
+            .map(|(index, metric)| (facts(metric).name.to_owned(), (index, metric)))
+            .collect();
+        let columns = ["time_us", "metric", "entity", "flow_id", "priority", "value", "unit"];
         for rows in self.run.rows(&tables::SERIES, &columns)? {
             let rows = rows?;
             let (time, value) = (rows.reals("time_us")?, rows.reals("value")?);
-            let (metric, entity) = (rows.texts("metric")?, rows.texts("entity")?);
+            let (metric, entity, unit) = (rows.texts("metric")?, rows.texts("entity")?, rows.texts("unit")?);
             let (flow_id, priority) = (rows.integers("flow_id")?, rows.integers("priority")?);
             for row in 0..rows.len() {
                 let name = metric.get(row).unwrap_or("");
+                if !metrics.contains_key(name) && (metrics.len() as u64) < tracks::METRICS {
+                    let known = variable(name, unit.get(row).unwrap_or("")).ok_or_else(|| unknown("metric", name))?;
+                    metrics.insert(name.to_owned(), (metrics.len(), Metric::Variable(known)));
+                }
                 let &(index, metric) = metrics.get(name).ok_or_else(|| unknown("metric", name))?;
                 let facts = facts(metric);
                 let (track, start) = if facts.of_flow {
@@ -442,6 +449,12 @@ fn holds(flows: &Flows, stops: &[Stop], network: &Network, end: Time) -> Vec<Hol
         }
     }
     list
+}
+
+/// What a scheme publishes under this name and in this unit.
+fn variable(name: &str, unit: &str) -> Option<&'static Variable> {
+    let all = xoff_schemes::all().iter().flat_map(|spec| spec.variables);
+    all.into_iter().find(|of| of.name == name && of.unit == unit)
 }
 
 fn unknown(what: &str, name: &str) -> Diagnostic {

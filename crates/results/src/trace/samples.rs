@@ -22,7 +22,8 @@ pub fn over_interval(metric: Metric) -> bool {
         | Metric::IngressBytes
         | Metric::FlowRate
         | Metric::ShapedBytes
-        | Metric::FlowShapedBytes => false,
+        | Metric::FlowShapedBytes
+        | Metric::Variable(_) => false,
     }
 }
 

@@ -36,8 +36,8 @@ const FIRST_RANK: u64 = 1 << 61;
 const PRIORITIES: u64 = 8;
 /// Tracks of one flow: two sides, and a counter for each metric.
 const PER_FLOW: u64 = 2 + METRICS;
-/// More than there are metrics.
-const METRICS: u64 = 16;
+/// More than there are metrics, variables of schemes included.
+pub const METRICS: u64 = 32;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {

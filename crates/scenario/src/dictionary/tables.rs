@@ -416,12 +416,12 @@ pub(super) const SECTIONS: &[Section] = &[
         keys: &[
             key(
                 "what",
-                Choice(&["queue", "ingress", "throughput", "paused", "pause-rate", "shaped", "flows"]),
+                Choice(&["queue", "ingress", "throughput", "paused", "pause-rate", "shaped", "flows", "scheme"]),
                 "",
-                "Egress queue, ingress account, bits sent, part of the time paused, PAUSEs sent per second, bytes in the shaped per-flow queues of a gateway's port, or rates (and shaped queues) of probed flows",
+                "Egress queue, ingress account, bits sent, part of the time paused, PAUSEs sent per second, bytes in the shaped per-flow queues of a gateway's port, rates (and shaped queues) of probed flows, or the variables that their schemes publish (`xoff schemes NAME` lists them)",
             ),
             key("ports", Texts, "", "Ports by owner first: \"s0->s1\" is the port of s0 that faces s1")
-                .only("unless what = \"flows\""),
+                .only("unless what = \"flows\" or \"scheme\""),
             key("class", Text, "the default class", "The class")
                 .only("with what = \"queue\", \"ingress\" or \"paused\""),
             key("every", Time, "\"10us\"", "Interval"),

@@ -19,7 +19,7 @@ pub struct MetricFacts {
     pub meaning: &'static str,
 }
 
-/// All of them, in the order in which they are described.
+/// All of them but the variables of schemes, in the order in which they are described.
 pub const METRICS: [Metric; 10] = [
     Metric::QueueBytes,
     Metric::IngressBytes,
@@ -67,5 +67,6 @@ pub fn facts(metric: Metric) -> MetricFacts {
         Metric::FlowShapedBytes => {
             of("shaped_queue", "bytes", 1.0, false, true, "Shaped queue of a flow at its far gateway.")
         }
+        Metric::Variable(of_scheme) => of(of_scheme.name, of_scheme.unit, 1.0, false, true, of_scheme.meaning),
     }
 }

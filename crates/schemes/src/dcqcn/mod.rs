@@ -286,6 +286,14 @@ impl ReactionPoint for Rp {
             Rp::Nic(rp, _) => rp.increases,
         }
     }
+    fn variables(&self, now: Time, out: &mut dyn FnMut(&'static Variable, f64)) {
+        let (alpha, target_bps) = match self {
+            Rp::Paper(rp, _) => (rp.alpha_at(now), rp.target_bps),
+            Rp::Nic(rp, _) => (rp.alpha_at(now), rp.target_bps),
+        };
+        out(&spec::ALPHA, alpha);
+        out(&spec::TARGET_RATE, target_bps / 1e9);
+    }
     fn on_timer(&mut self, now: Time) {
         match self {
             Rp::Paper(rp, _) => rp.on_timer(now),

@@ -141,6 +141,13 @@ impl Rp {
         }
     }
 
+    /// Alpha as it is now, though nobody needed it since.
+    pub fn alpha_at(&self, now: Time) -> f64 {
+        let mut looked_at = self.clone();
+        looked_at.tick_alpha(now);
+        looked_at.alpha
+    }
+
     /// Every period alpha = (1 - g) alpha + g [a CNP came]. Done when next needed.
     fn tick_alpha(&mut self, now: Time) {
         if self.params.clocks == Clocks::Running {

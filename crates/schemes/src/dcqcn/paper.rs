@@ -56,6 +56,13 @@ impl Rp {
         self.increase_at
     }
 
+    /// Alpha as it is now, though nobody needed it since.
+    pub fn alpha_at(&self, now: Time) -> f64 {
+        let mut looked_at = self.clone();
+        looked_at.decay_alpha(now);
+        looked_at.alpha
+    }
+
     /// Section 3.1, equation 1: cut by alpha / 2 and raise alpha.
     pub fn on_cnp(&mut self, now: Time) {
         self.decay_alpha(now);

@@ -4,7 +4,7 @@ use crate::param::{ParamValues, Preset, SchemeSpec, Tuned, params, presets};
 use crate::parts::red::Red;
 use crate::parts::rounding;
 use std::sync::Arc;
-use xoff_fabric::scheme::QueueFacts;
+use xoff_fabric::scheme::{QueueFacts, Variable};
 
 pub const SPEC: SchemeSpec = SchemeSpec::new(
     "dcqcn",
@@ -15,7 +15,16 @@ pub const SPEC: SchemeSpec = SchemeSpec::new(
 )
 .hearing_notices()
 .drawing_lots()
+.publishing(&[ALPHA, TARGET_RATE])
 .tuned_for(&[Tuned { preset: "paper", gbps: 40, params: &["kmin", "kmax"] }]);
+
+pub const ALPHA: Variable =
+    Variable { name: "alpha", unit: "1", meaning: "Estimate of congestion, 0 to 1: the next cut takes half of it." };
+pub const TARGET_RATE: Variable = Variable {
+    name: "target_rate",
+    unit: "Gbps",
+    meaning: "Rate that a flow recovers to, RT of the paper: the one it had before the last cut, raised since.",
+};
 
 params! {
     /// Symbols are the paper's; those without one name the points where public implementations disagree.

@@ -506,3 +506,25 @@ fn dcqcn_ns3_probabilities_by_port_rate() {
     let never = dcqcn("hpcc-ns3", &[("mark_at", "never")]);
     assert_eq!(never.congestion_point(&QueueFacts::at(BitRate::from_gbps(100))).hooks(), Hooks::NONE);
 }
+
+/// What the reaction point publishes at an instant.
+fn published(rp: &Rp, now: Time) -> Vec<(&'static str, f64)> {
+    let mut all = Vec::new();
+    rp.variables(now, &mut |variable, value| all.push((variable.name, value)));
+    all
+}
+
+#[test]
+fn what_is_published_is_of_the_instant_and_looking_changes_nothing() {
+    let us = Time::from_us;
+    for preset in ["paper", "nic"] {
+        let scheme = dcqcn(preset, &[("alpha_period", "55us"), ("g", "1/256")]);
+        let mut rp = scheme.reaction_point(&flow(40));
+        rp.on_feedback(us(100), &Cnp);
+        let (first, last) = (published(&rp, us(100)), published(&rp, us(100 + 56 * 20)));
+        assert_eq!((first[0], first[1].0), (("alpha", 1.0), "target_rate"), "{preset}");
+        // Nobody needed alpha meanwhile, so nobody has worked it out: twenty periods without a notification.
+        assert!((last[0].1 - (255.0_f64 / 256.0).powi(20)).abs() < 2.0 / 256.0, "{preset}: {last:?}");
+        assert_eq!(published(&rp, us(100)), first, "{preset}");
+    }
+}

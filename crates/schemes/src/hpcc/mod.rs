@@ -13,6 +13,7 @@ use crate::param::{ParamValues, Preset, SchemeSpec, params, presets};
 use crate::parts::hpcc_law::{self, HpccLaw, Settings, Step};
 use crate::parts::int::{self, IntPoint};
 use crate::parts::round_trip;
+use xoff_engine::Time;
 use xoff_fabric::scheme::*;
 
 params! {
@@ -53,7 +54,14 @@ const SPEC: SchemeSpec = SchemeSpec::new(
     "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019",
     Params::TABLE,
     PRESETS,
-);
+)
+.publishing(&[UTILISATION]);
+
+const UTILISATION: Variable = Variable {
+    name: "utilisation",
+    unit: "1",
+    meaning: "Smoothed utilisation of the busiest hop, U of the paper: 1 is its bandwidth-delay product in flight.",
+};
 
 /// A configured HPCC.
 #[derive(Clone, Debug)]
@@ -165,6 +173,16 @@ impl ReactionPoint for Rp {
         }
     }
 
+    fn variables(&self, _: Time, out: &mut dyn FnMut(&'static Variable, f64)) {
+        out(
+            &UTILISATION,
+            match self {
+                Rp::Window { law, .. } => law.utilisation(),
+                Rp::Rate(rp) => rp.utilisation(),
+            },
+        );
+    }
+
     fn has_decided(&self) -> bool {
         match self {
             Rp::Window { .. } => true,
@@ -176,7 +194,7 @@ impl ReactionPoint for Rp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use xoff_engine::{BitRate, Span, Time};
+    use xoff_engine::{BitRate, Span};
     use xoff_fabric::packet::{Ecn, IntHop, IntStack};
 
     static SPEC_REF: &SchemeSpec = &SPEC;

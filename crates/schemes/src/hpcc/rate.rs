@@ -56,6 +56,12 @@ pub struct Loop {
 }
 
 impl Rp {
+    /// U, of the busiest hop; loops that are not used stand at the first value of all.
+    pub(super) fn utilisation(&self) -> f64 {
+        let used = if self.per_hop { HEADER_HOPS } else { 1 };
+        self.loops[..used].iter().map(|of| of.utilisation).fold(0.0, f64::max)
+    }
+
     pub(super) fn new(params: &Params, of: &FlowFacts) -> Rp {
         // Parts of the line rate are meant as whole numbers: no bit is lost to the division.
         let rate = |value: RateValue| value.at(of.line_rate).round() as u64;

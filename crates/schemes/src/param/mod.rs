@@ -12,6 +12,7 @@ pub use declare::FromValue;
 pub use value::{BytesByRate, NumberByRate, ParamKind, RateValue, TimeByRate, Value, ValueError};
 #[doc(hidden)]
 pub use xoff_engine::Span;
+use xoff_fabric::scheme::Variable;
 
 /// Everything there is to know of a scheme without running it.
 #[derive(Debug)]
@@ -37,6 +38,9 @@ pub struct SchemeSpec {
     pub draws_lots: bool,
     /// Presets whose values suit ports of one speed.
     pub tuned: &'static [Tuned],
+    /// What its reaction point publishes
+    /// ([`ReactionPoint::variables`](xoff_fabric::scheme::ReactionPoint::variables)).
+    pub variables: &'static [Variable],
 }
 
 /// Values of a preset that were found for ports of one speed and are too small at faster ones.
@@ -81,6 +85,7 @@ impl SchemeSpec {
             across_domains: false,
             tuned: &[],
             draws_lots: false,
+            variables: &[],
         }
     }
 
@@ -97,6 +102,11 @@ impl SchemeSpec {
     /// Sets [`SchemeSpec::tuned`].
     pub const fn tuned_for(self, tuned: &'static [Tuned]) -> SchemeSpec {
         SchemeSpec { tuned, ..self }
+    }
+
+    /// Sets [`SchemeSpec::variables`].
+    pub const fn publishing(self, variables: &'static [Variable]) -> SchemeSpec {
+        SchemeSpec { variables, ..self }
     }
 
     /// Sets [`SchemeSpec::draws_lots`].

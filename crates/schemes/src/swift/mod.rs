@@ -86,6 +86,19 @@ struct Target {
     range_ps: f64,
 }
 
+const TARGET_DELAY: Variable = Variable {
+    name: "target_delay",
+    unit: "us",
+    meaning: "Round trip that a flow is held at: base target, scaled by hops and by its window.",
+};
+const SMOOTHED_RTT: Variable =
+    Variable { name: "smoothed_rtt", unit: "us", meaning: "Smoothed round trip: a window falls at most once in one." };
+const CWND: Variable = Variable {
+    name: "cwnd",
+    unit: "packets",
+    meaning: "Window in packets, of fabric and endpoint the smaller; below one it paces.",
+};
+
 impl Target {
     fn new(params: &Params, of: &FlowFacts) -> Target {
         // Section 5: the base target must exceed the longest unloaded round trip.
@@ -115,7 +128,8 @@ impl Configured for Swift {
         "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020",
         Params::TABLE,
         PRESETS,
-    );
+    )
+    .publishing(&[TARGET_DELAY, SMOOTHED_RTT, CWND]);
 
     fn configure(values: &ParamValues) -> Swift {
         Swift { params: Arc::new(Params::read(values)) }
@@ -322,6 +336,12 @@ impl ReactionPoint for Rp {
 
     fn increases(&self) -> u32 {
         self.increases
+    }
+
+    fn variables(&self, _: Time, out: &mut dyn FnMut(&'static Variable, f64)) {
+        out(&TARGET_DELAY, self.target.at(self.fabric.cwnd) / 1e6);
+        out(&SMOOTHED_RTT, self.rtt_ps / 1e6);
+        out(&CWND, self.cwnd());
     }
 }
 

@@ -359,6 +359,14 @@ impl ReactionPoint for Rp {
         self.update(ack.now, rtt);
     }
 
+    fn variables(&self, _: Time, out: &mut dyn FnMut(&'static Variable, f64)) {
+        out(&spec::RTT_GRADIENT, self.difference / self.settings.times.d_min_units);
+        // There is none before the first sample.
+        if let Some(rtt) = self.previous {
+            out(&spec::RTT, rtt * self.settings.times.unit_ps / 1e6);
+        }
+    }
+
     fn increases(&self) -> u32 {
         self.increases
     }

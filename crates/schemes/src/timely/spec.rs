@@ -2,6 +2,7 @@
 
 use crate::param::{Preset, SchemeSpec, params, presets};
 use crate::parts::rounding;
+use xoff_fabric::scheme::Variable;
 
 pub const TIMELY: SchemeSpec = SchemeSpec::new(
     "timely",
@@ -9,7 +10,8 @@ pub const TIMELY: SchemeSpec = SchemeSpec::new(
     "Mittal et al., TIMELY: RTT-based Congestion Control for the Datacenter, SIGCOMM 2015",
     Params::TABLE,
     PRESETS,
-);
+)
+.publishing(&[RTT_GRADIENT, RTT]);
 
 pub const PATCHED: SchemeSpec = SchemeSpec::new(
     "patched-timely",
@@ -17,7 +19,19 @@ pub const PATCHED: SchemeSpec = SchemeSpec::new(
     "Zhu et al., ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY, CoNEXT 2016",
     patched::Params::TABLE,
     patched::PRESETS,
-);
+)
+.publishing(&[RTT_GRADIENT, RTT]);
+
+pub const RTT_GRADIENT: Variable = Variable {
+    name: "rtt_gradient",
+    unit: "1",
+    meaning: "Smoothed difference of round trips over the shortest one: above 0 queues grow.",
+};
+pub const RTT: Variable = Variable {
+    name: "rtt",
+    unit: "us",
+    meaning: "The last round trip that the law was given, its own serialisation left out.",
+};
 
 params! {
     /// TIMELY as published. Symbols are the paper's.

@@ -213,6 +213,14 @@ fn schemes(all: &mut Vec<Entry>) {
             let text = move |width| of_preset(spec, preset.name, width);
             all.push(Entry::new(Rank::Value, KINDS, vec![spec.name, preset.name], text));
         }
+        for of in spec.variables {
+            let text = move |width| {
+                let mut text = format!("variable of {}, a metric of series.parquet, in {}\n", spec.name, of.unit);
+                wrap::item(&mut text, of.name, of.meaning, (2, 23), width);
+                text
+            };
+            all.push(Entry::new(Rank::Member, &["scheme", "variable", "metric"], vec![spec.name, of.name], text));
+        }
         for param in spec.params {
             let text =
                 move |width| format!("parameter of {}\n{}", spec.name, schemes_text::of_param(spec, param, width));

@@ -22,6 +22,10 @@ params! {
     }
 }
 
+// What people may see of a sender's state: `[[probe]] what = "scheme"` samples it. Rates and windows are sampled anyway.
+const HALVINGS: Variable =
+    Variable { name: "halvings", unit: "1", meaning: "How often the sender has halved its rate." };
+
 /// The scheme, configured.
 pub struct MyIdea {
     params: Params,
@@ -37,7 +41,8 @@ impl Configured for MyIdea {
             "calm" from "an assumption" {}
             "hasty" from "an assumption" { step = "line/50" }
         },
-    );
+    )
+    .publishing(&[HALVINGS]);
 
     fn configure(values: &ParamValues) -> MyIdea {
         MyIdea { params: Params::read(values) }
@@ -67,6 +72,7 @@ impl Scheme for MyIdea {
             step_bps: self.params.step.at(of.line_rate),
             round: of.base_rtt,
             next_change: of.start,
+            halvings: 0,
         }
     }
 }
@@ -97,6 +103,7 @@ pub struct Rp {
     round: Span,
     /// The rate changes at most once per round trip.
     next_change: Time,
+    halvings: u32,
 }
 
 impl ReactionPoint for Rp {
@@ -110,10 +117,15 @@ impl ReactionPoint for Rp {
             return;
         }
         self.next_change = ack.now + self.round;
+        self.halvings += u32::from(ack.ecn == Ecn::Ce);
         self.rate_bps = match ack.ecn {
             Ecn::Ce => (self.rate_bps / 2.0).max(self.line_bps / 10_000.0),
             _ => (self.rate_bps + self.step_bps).min(self.line_bps),
         };
+    }
+    // Asked by probes only, so it may take its time; what `_now` changes is worked out here.
+    fn variables(&self, _now: Time, out: &mut dyn FnMut(&'static Variable, f64)) {
+        out(&HALVINGS, f64::from(self.halvings));
     }
 }
 
@@ -134,5 +146,6 @@ mod tests {
         assert_eq!(ack(10, Ecn::Ce), 50.0);
         assert_eq!(ack(15, Ecn::Ce), 50.0, "within the same round trip");
         assert_eq!(ack(20, Ecn::Ect0), 50.2);
+        rp.variables(Time::from_us(20), &mut |of, value| assert_eq!((of.name, value), ("halvings", 1.0)));
     }
 }
