@@ -48,6 +48,8 @@ pub struct Log {
     pub news: Vec<News>,
     /// Frames that nobody here sent, or that are not what they should be, by reason.
     pub ignored: BTreeMap<&'static str, u64>,
+    /// All of them.
+    pub ignored_frames: u64,
     /// Data packets and ACKs that were dropped, by flow.
     pub lost: HashMap<u32, u64>,
     /// Why the run must end.
@@ -67,6 +69,7 @@ impl Log {
     /// A frame is ignored.
     pub fn ignore(&mut self, reason: &'static str) {
         *self.ignored.entry(reason).or_default() += 1;
+        self.ignored_frames += 1;
     }
 }
 

@@ -1,8 +1,10 @@
 //! A loaded scenario on real packets, from its check to what is known at its end.
 
 use crate::clock::{Clock, Kind};
+use crate::gather::close;
 use crate::lateness::Lateness;
 use crate::network::Network;
+use crate::partners::Partners;
 use crate::run::{Parts, Run};
 use crate::sampler::Sampler;
 use crate::suits::{Objection, objections};
@@ -43,6 +45,8 @@ pub struct Settings {
     pub slip_bound: f64,
     /// Nodes that this process runs; all, if none is named.
     pub own: Vec<u32>,
+    /// How the thread goes before others, in words.
+    pub scheduling: String,
 }
 
 /// A scenario that can run on real packets.
@@ -134,7 +138,7 @@ impl<'a> Stage<'a> {
         sink: &mut dyn Sink,
         watch: &mut dyn FnMut(Position<'_>),
     ) -> io::Result<(RunEnd, Reality)> {
-        self.drive_over(settings, testbed, keep, sink, watch)
+        self.drive_among(settings, testbed, None, keep, sink, watch)
     }
 
     /// The same over other wires than a testbed's.
@@ -142,6 +146,19 @@ impl<'a> Stage<'a> {
         &self,
         settings: &Settings,
         wires: &mut impl Wires,
+        keep: Keep,
+        sink: &mut dyn Sink,
+        watch: &mut dyn FnMut(Position<'_>),
+    ) -> io::Result<(RunEnd, Reality)> {
+        self.drive_among(settings, wires, None, keep, sink, watch)
+    }
+
+    /// The same beside partners, whose books are asked for at the end.
+    pub fn drive_among(
+        &self,
+        settings: &Settings,
+        wires: &mut impl Wires,
+        partners: Option<&mut Partners>,
         keep: Keep,
         sink: &mut dyn Sink,
         watch: &mut dyn FnMut(Position<'_>),
@@ -156,7 +173,7 @@ impl<'a> Stage<'a> {
         let lost_before = wires.lost()?;
         let clock = Clock::start(settings.clock, settings.k, self.bound());
         let (setup, cpu_start) = (began.elapsed(), thread_cpu());
-        let mut run = Run::new(&parts, wires, sources(self.loaded), clock, sampler, taps, Lateness::new(every));
+        let mut run = Run::new(&parts, &mut *wires, sources(self.loaded), clock, sampler, taps, Lateness::new(every));
         let expected = flows_expected(self.loaded);
         while run.go_on(SLICE)? {
             drain(&mut run, sink)?;
@@ -183,7 +200,7 @@ impl<'a> Stage<'a> {
             sink.activity(&activity)?;
         }
         let lost = run.lost()? - lost_before;
-        let reality = self.reality(settings, &run, wall, run_cpu, lost);
+        let mut reality = self.reality(settings, &run, wall, run_cpu, lost);
         let end = RunEnd {
             counters: run.log.counters,
             ports,
@@ -201,7 +218,16 @@ impl<'a> Stage<'a> {
             deadlock_at: None,
             missed_frames: run.taps.missed(),
             waits: Vec::new(),
+            apart: !settings.own.is_empty(),
         };
+        if let Some(partners) = partners {
+            let (own, books) = (run.own_books(), std::mem::take(&mut run.books));
+            drop(run);
+            let by = |port: u32| books[port as usize];
+            let told = close(partners, wires, own, &|port| by(port).sent, &|port| by(port).believed)?;
+            reality.frames.unaccounted = told.unaccounted;
+            reality.partners = Some(told);
+        }
         Ok((end, reality))
     }
 
@@ -229,7 +255,7 @@ impl<'a> Stage<'a> {
             time_scale: settings.k,
             slip,
             lateness,
-            frames: Frames { sent: run.frames.0, received: run.frames.1, lost },
+            frames: Frames { sent: run.frames.0, received: run.frames.1, lost, unaccounted: run.unaccounted() },
             ignored: run
                 .log
                 .ignored
@@ -239,6 +265,8 @@ impl<'a> Stage<'a> {
             cpu_share: cpu.as_secs_f64() / wall.as_secs_f64().max(1e-9),
             machine: machine(),
             wall_seconds: wall.as_secs_f64(),
+            scheduling: settings.scheduling.clone(),
+            partners: None,
             verdict: Verdict::of(&slip, &lateness),
             windows: run.lateness.windows.clone(),
         }

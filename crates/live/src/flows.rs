@@ -182,6 +182,9 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
         };
         let complete = sender.as_ref().is_some_and(|sender| sender.una >= sender.total);
         let known = sender.as_ref().map(|sender| sender.payload_until(sender.una));
+        let sent = sender.as_ref().map_or(0, |sender| sender.payload_until(sender.highest));
+        self.payload.0 += known.unwrap_or(0);
+        self.payload.1 += sent.saturating_sub(known.unwrap_or(0));
         let tally = sender.map_or(Tally::default(), |sender| sender.tally);
         let acked_at = ended.filter(|_| complete);
         // Where the receiver is on another machine, its sender knows no more than ACKs say.

@@ -4,7 +4,8 @@
 //! Reading order: [`drive`] (a run from its check to its end), [`suits`] (what is refused), `run` (the loop) over
 //! [`clock`] and `agenda`; `network` (what every node knows), `desk` (what it has at hand); `switch` with `buffer`,
 //! `forwarding`, `point` and `marking`, `pausing`, `shaper` and `shaping`; `nic` with `arrival` and `receiver`, `answer` and `sender`; `egress` (both have);
-//! `flow` and `flows`, `sampler` and `sample`, `tap`, [`lateness`] (what is written down); [`calibrate`].
+//! `flow` and `flows`, `sampler` and `sample`, `tap`, [`lateness`] (what is written down); [`calibrate`];
+//! [`partners`] over [`word`], and [`gather`] (runs of several processes).
 //!
 //! Below that, the machine: [`testbed`] (what is built, and how frames go in and out), `names`, `namespace`, `links` over
 //! `netlink` and `port` (what it is built of), `os` (what needs the C library), `rights` and [`refusal`] (why nothing
@@ -29,6 +30,7 @@ mod egress;
 mod flow;
 mod flows;
 mod forwarding;
+pub mod gather;
 pub mod lateness;
 #[cfg(target_os = "linux")]
 mod links;
@@ -43,6 +45,7 @@ mod network;
 mod nic;
 #[cfg(target_os = "linux")]
 mod os;
+pub mod partners;
 mod pausing;
 mod point;
 #[cfg(target_os = "linux")]
@@ -67,6 +70,7 @@ pub mod testbed;
 #[path = "no_testbed.rs"]
 pub mod testbed;
 mod wires;
+pub mod word;
 
 pub use refusal::Refusal;
 pub use testbed::Testbed;

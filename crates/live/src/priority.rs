@@ -9,11 +9,16 @@ use std::marker::PhantomData;
 #[cfg(target_os = "linux")]
 const LEVEL: i32 = 1;
 
-/// The calling thread goes before others of ordinary scheduling, if the system grants it: an elastic clock then stands
-/// still less often. It must not have real-time priority, since it hardly ever sleeps.
-pub fn prefer() -> io::Result<()> {
+/// The nice level that a run with an elastic clock asks for, unless told otherwise: before all others.
+pub const NICE: i32 = -20;
+
+/// The calling thread takes this nice level, if the system grants it: with a low one it goes before others of ordinary
+/// scheduling, and an elastic clock stands still less often. It must not have real-time priority, since it hardly ever
+/// sleeps.
+pub fn set_nice(level: i32) -> io::Result<()> {
     #[cfg(target_os = "linux")]
-    rustix::process::setpriority_process(None, -20)?;
+    rustix::process::setpriority_process(None, level)?;
+    let _ = level;
     Ok(())
 }
 

@@ -16,6 +16,7 @@ use crate::sender::State;
 use crate::switch::Switch;
 use crate::tap::Taps;
 use crate::wires::Wires;
+use crate::word::{Books, is_word};
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::time::Duration;
@@ -36,6 +37,15 @@ pub enum Node<S: Scheme> {
     Host(Nic<S>),
     /// A switch.
     Switch(Switch<S>),
+}
+
+/// Frames of one port.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct PortBooks {
+    /// Handed to the kernel.
+    pub sent: u64,
+    /// That came, and were not ignored.
+    pub believed: u64,
 }
 
 /// What a run is made of, besides its wires.
@@ -86,6 +96,10 @@ pub struct Run<'a, S: Scheme, W: Wires> {
     pub lateness: Lateness,
     /// Frames handed to the kernel, and taken from it.
     pub frames: (u64, u64),
+    /// By port: frames sent by it, and frames that came and were taken for those of the run.
+    pub books: Vec<PortBooks>,
+    /// Payload of flows that are over or cut off: acknowledged, and sent without an acknowledgement.
+    pub(crate) payload: (u64, u64),
     progress: (u64, Time),
     done: bool,
 }
@@ -136,6 +150,8 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
             taps,
             lateness,
             frames: (0, 0),
+            books: vec![PortBooks::default(); plan.ports()],
+            payload: (0, 0),
             progress: (0, Time::ZERO),
             done: false,
             network,
@@ -217,6 +233,10 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
     /// Takes frames from the kernel that came to a port; they travel from now on.
     fn take_from(&mut self, port: u32) -> io::Result<()> {
         while let Some(length) = self.wires.receive(port, &mut self.buffer)? {
+            // A partner that has begun later, or ended earlier, still speaks.
+            if !self.whole && is_word(&self.buffer[..length.min(LONGEST_BYTES)]) {
+                continue;
+            }
             self.frames.1 += 1;
             let link = self.network.plan.direction(peer(port));
             if let Some(rng) = &mut self.losses[port as usize]
@@ -297,12 +317,27 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
     fn on_arrive(&mut self, port: u32) {
         let Some(bytes) = self.in_flight[port as usize].pop_front() else { return };
         let (schemes, node) = (self.schemes, self.network.node_of(port));
+        let ignored = self.log.ignored_frames;
         let (nodes, mut desk) = self.split();
         match &mut nodes[node as usize] {
             Some(Node::Host(nic)) => nic.receive(&bytes, schemes, &mut desk),
             Some(Node::Switch(switch)) => switch.receive(port, bytes, schemes, &mut desk),
             None => {}
         }
+        self.books[port as usize].believed += u64::from(self.log.ignored_frames == ignored);
+    }
+
+    /// Frames that were believed though no node of this process sent them: known if it runs all nodes.
+    pub fn unaccounted(&self) -> u64 {
+        let beyond =
+            |port: usize| self.books[port].believed.saturating_sub(self.books[peer(port as u32) as usize].sent);
+        if self.whole { (0..self.books.len()).map(beyond).sum() } else { 0 }
+    }
+
+    /// What this process tells its partners.
+    pub fn own_books(&self) -> Books {
+        let (acknowledged_bytes, open_bytes) = self.payload;
+        Books { acknowledged_bytes, open_bytes, delivered_bytes: self.log.counters.delivered_bytes }
     }
 
     fn on_sent(&mut self, port: u32, due: Time) -> io::Result<()> {
@@ -315,6 +350,7 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
         };
         let Some(gone) = gone else { return Ok(()) };
         self.frames.0 += 1;
+        self.books[port as usize].sent += 1;
         self.lateness.note_frame();
         self.wires.send(port, &gone.bytes)?;
         self.taps.see(port, &gone);

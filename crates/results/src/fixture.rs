@@ -201,6 +201,7 @@ pub fn end(delivered_bytes: u64) -> RunEnd {
         deadlock_at: None,
         storms: Vec::new(),
         waits: Vec::new(),
+        apart: false,
         missed_frames: Vec::new(),
     }
 }
@@ -222,11 +223,13 @@ pub fn reality(slip: f64) -> Reality {
         time_scale: 1000.0,
         slip,
         lateness,
-        frames: Frames { sent: 5_500, received: 5_497, lost: 3 },
+        frames: Frames { sent: 5_500, received: 5_497, lost: 3, unaccounted: 0 },
         ignored: vec![Ignored { reason: "not of this run".into(), frames: 2 }],
         cpu_share: 0.83,
         machine: "Linux 6.12, 2 x <CPU>".into(),
         wall_seconds: 10.0,
+        scheduling: "nice level -20".into(),
+        partners: None,
         verdict: Verdict::of(&slip, &lateness),
         windows: (1..=10).map(window).collect(),
     }

@@ -148,8 +148,8 @@ pub const NUMBERS: [(&str, &str); 10] = [
     ),
     (
         "reality",
-        "Of a run on real packets: slip, lateness and their bounds, frames that the kernel lost, and whether the machine \
-         kept up; docs/live.md has its keys.",
+        "Of a run on real packets: slip, lateness and their bounds, frames that the kernel lost or that no node sent, what \
+         partners counted, and whether the machine kept up; docs/live.md has its keys.",
     ),
     ("numbers.csv", "Every number of the tables by scheme, seed and key; keys are places in run.json."),
 ];

@@ -158,7 +158,10 @@ mod tests {
 
     #[test]
     fn pfc_alone_has_a_name_in_prose() {
-        assert_eq!(["none", "dcqcn:paper", "mercury+none"].map(scheme_label), ["PFC only", "dcqcn:paper", "mercury+none"]);
+        assert_eq!(
+            ["none", "dcqcn:paper", "mercury+none"].map(scheme_label),
+            ["PFC only", "dcqcn:paper", "mercury+none"]
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::grid::Grid;
 use serde::{Deserialize, Serialize};
 use xoff_engine::Time;
-use xoff_scenario::number::{brief, microseconds, thousands};
+use xoff_scenario::number::{brief, bytes, microseconds, thousands};
 
 /// What only reality has. Times are in the scenario's own time unless they say "wall".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,11 @@ pub struct Reality {
     pub machine: String,
     /// From the first event to the last.
     pub wall_seconds: f64,
+    /// How the thread that runs the devices goes before others, in words.
+    pub scheduling: String,
+    /// What other processes counted, that ran the other nodes; none if this one ran all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partners: Option<Partners>,
     /// Whether the numbers can be trusted; see [`Verdict::of`].
     pub verdict: Verdict,
     /// Over time. They are in `live.parquet`, and not in `run.json`.
@@ -84,6 +89,38 @@ pub struct Frames {
     pub received: u64,
     /// Handed to it and never seen again.
     pub lost: u64,
+    /// Received and believed, though no node of the run sent them.
+    pub unaccounted: u64,
+}
+
+/// What all processes of a run counted together, each of which ran one node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Partners {
+    /// Nodes whose books did not come.
+    pub missing: Vec<String>,
+    /// Ports of this process by which nothing came, though their other ends sent.
+    pub silent: Vec<String>,
+    /// Frames that this process believed though the other end of their link sent fewer.
+    pub unaccounted: u64,
+    /// Payload that senders know to have arrived.
+    pub acknowledged_bytes: u64,
+    /// Payload that senders sent and know nothing of.
+    pub open_bytes: u64,
+    /// Payload that receivers took in.
+    pub delivered_bytes: u64,
+}
+
+impl Partners {
+    /// All books came, and something by every link that was used.
+    pub fn were_heard(&self) -> bool {
+        self.missing.is_empty() && self.silent.is_empty()
+    }
+
+    /// Receivers have what was acknowledged, and no more than was sent.
+    pub fn is_conserved(&self) -> bool {
+        let most = self.acknowledged_bytes.saturating_add(self.open_bytes);
+        (self.acknowledged_bytes..=most).contains(&self.delivered_bytes)
+    }
 }
 
 /// Frames that arrived and were ignored.
@@ -174,11 +211,17 @@ impl Reality {
         grid.row(["frames sent", &thousands(frames.sent), ""]);
         grid.row(["frames received", &thousands(frames.received), ""]);
         grid.row(["frames lost by the kernel", &thousands(frames.lost), ""]);
+        grid.row(["frames that no node sent", &thousands(frames.unaccounted), "0"]);
         for of in &self.ignored {
             grid.row([&format!("frames ignored: {}", of.reason), &thousands(of.frames), ""]);
         }
         grid.row(["CPU of the loop thread", &share_text(self.cpu_share), ""]);
+        grid.row(["scheduling", &self.scheduling, ""]);
         grid.row(["wall time", &format!("{} s", brief(self.wall_seconds)), ""]);
+        if let Some(partners) = &self.partners {
+            grid.row(["acknowledged, all partners", &bytes(partners.acknowledged_bytes), ""]);
+            grid.row(["delivered, all partners", &bytes(partners.delivered_bytes), ""]);
+        }
         grid
     }
 
@@ -222,6 +265,15 @@ mod tests {
             both.too_slow().unwrap().contains("(bound 1.00%), and the 99th percentile of lateness is 2.50 us (bound")
         );
         assert!(Verdict::of(&Slip { share: f64::NAN, bound: 0.1 }, &kept.lateness).too_slow().is_some());
+    }
+
+    #[test]
+    fn partners_conserve_what_was_acknowledged_and_no_more_than_was_sent() {
+        let of = |acknowledged_bytes, open_bytes, delivered_bytes| {
+            Partners { acknowledged_bytes, open_bytes, delivered_bytes, ..Partners::default() }.is_conserved()
+        };
+        assert!(of(0, 0, 0) && of(100, 0, 100) && of(100, 50, 120) && of(100, 50, 150));
+        assert!(!of(100, 0, 0) && !of(0, 0, 100) && !of(100, 50, 99) && !of(100, 50, 151));
     }
 
     #[test]

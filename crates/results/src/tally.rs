@@ -3,7 +3,7 @@
 use super::flows::FiniteFlows;
 use super::goodput::{Delivery, goodput};
 use super::names::{Names, label_name};
-use super::reality::{Reality, Verdict};
+use super::reality::{Partners, Reality, Verdict};
 use super::summary::*;
 use std::collections::BTreeMap;
 use xoff_engine::Time;
@@ -190,10 +190,12 @@ impl Tally {
         let check =
             |name: &str, held: bool, detail: String| Check { name: name.to_owned(), held, allowed: false, detail };
         let counted = end.counters.delivered_bytes;
-        let conserved = end.imbalance.is_none() && self.delivered_bytes == counted && self.short_of_size == 0;
+        let balanced = end.apart || self.delivered_bytes == counted;
+        let conserved = end.imbalance.is_none() && balanced && self.short_of_size == 0;
         let account = match &end.imbalance {
             Some(text) => text.clone(),
             None if self.short_of_size > 0 => format!("{} finished flows lack bytes", self.short_of_size),
+            None if end.apart => format!("{} bytes of flows that begin here", self.delivered_bytes),
             None => format!("flows received {} bytes, the network delivered {counted}", self.delivered_bytes),
         };
         let lost = end.counters.drops_lossless;
@@ -207,10 +209,33 @@ impl Tally {
     }
 }
 
-/// A machine that was too slow fails a run on real packets.
-pub fn kept_up(reality: &Reality) -> Check {
-    let held = reality.verdict == Verdict::Kept;
-    Check { name: "machine kept up".to_owned(), held, allowed: false, detail: reality.detail() }
+/// What must hold of a run on real packets, beside what must hold of all.
+pub fn of_reality(reality: &Reality) -> Vec<Check> {
+    let check = |name: &str, held: bool, detail: String| Check { name: name.to_owned(), held, allowed: false, detail };
+    // A machine that was too slow.
+    let mut checks = vec![check("machine kept up", reality.verdict == Verdict::Kept, reality.detail())];
+    let foreign = reality.frames.unaccounted;
+    let detail = match foreign {
+        0 => "every frame that was believed was sent by a node of the run".to_owned(),
+        _ => format!("{foreign} frames were believed that no node of the run sent: forged, or sent twice"),
+    };
+    checks.push(check("no foreign frames", foreign == 0, detail));
+    if let Some(partners) = &reality.partners {
+        let Partners { missing, silent, acknowledged_bytes, open_bytes, delivered_bytes, .. } = partners;
+        let detail = match (&missing[..], &silent[..]) {
+            ([], []) => "the books of all".to_owned(),
+            ([], silent) => format!("no frame came to {}, though the other end sent some", silent.join(", ")),
+            (missing, _) => format!("no books of {}: what they counted is not known", missing.join(", ")),
+        };
+        checks.push(check("partners heard", partners.were_heard(), detail));
+        let detail = format!(
+            "of all partners, senders know of {acknowledged_bytes} bytes and may know of {open_bytes} more, \
+             receivers have {delivered_bytes}"
+        );
+        // Without all books nobody can tell.
+        checks.push(check("bytes conserved over all partners", !missing.is_empty() || partners.is_conserved(), detail));
+    }
+    checks
 }
 
 /// Hosts' own queues hold what they have not sent yet and say nothing of the network.

@@ -463,7 +463,7 @@ impl RunWriter {
                 _ => false,
             };
         }
-        summary.checks.extend(summary.reality.as_ref().map(tally::kept_up));
+        summary.checks.extend(summary.reality.as_ref().map(tally::of_reality).unwrap_or_default());
         summary.warnings.clone_from(&self.warnings);
         summary.warnings.extend(self.timeouts.warning(&self.names, &self.labels));
         summary.warnings.extend(warnings::few_flows(&summary.slowdown));

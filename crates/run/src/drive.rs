@@ -166,6 +166,7 @@ pub fn drive(
         storms: world.storm_records(),
         deadlock_at: world.deadlocks.first().map(|(at, _)| *at),
         waits: world.waits.clone(),
+        apart: false,
         missed_frames: (0..loaded.captures.len()).map(|capture| world.taps().counts(capture).1).collect(),
     };
     // Sources that go write down what was begun and is not over.

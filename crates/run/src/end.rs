@@ -39,4 +39,6 @@ pub struct RunEnd {
     pub waits: Vec<String>,
     /// Per capture: frames that came after its limit.
     pub missed_frames: Vec<u64>,
+    /// Other processes ran nodes of the network: what its flows delivered was counted there.
+    pub apart: bool,
 }

@@ -218,7 +218,10 @@ fn what_makes_no_sense_is_refused() {
     bench.write("reacts.toml", SMALL.to_owned() + reads);
     let wall = ["--clock", "wall", "--k", "1000"];
     let attach = |node: &'static str| [&["s.toml", "--attach", "lo", "--as", node][..], &wall].concat();
-    let cases: [(Vec<&str>, &[&str]); 10] = [
+    let cases: [(Vec<&str>, &[&str]); 13] = [
+        (vec!["s.toml", "--nice", "30"], &["30 is not in -20..=19"]),
+        (vec!["s.toml", "--nice", "-5", "--no-nice"], &["cannot be used with"]),
+        (vec!["s.toml", "--wait", "5s"], &["--attach"]),
         (vec!["s.toml", "--k", "0.5"], &["neither a number from 1 to 1e9 nor `auto`"]),
         (vec!["s.toml", "--k", "fast"], &["neither a number from 1 to 1e9 nor `auto`"]),
         (vec!["s.toml", "--slip", "200%"], &["is not a share such as 2%"]),
@@ -240,40 +243,100 @@ fn what_makes_no_sense_is_refused() {
     }
 }
 
-/// Two hosts and their switch in three processes, over two pairs of interfaces in a namespace of their own.
+/// Two hosts and their switch in three processes, over two pairs of interfaces in a namespace of their own; `$H1` is what
+/// the second host is started with, nothing if it is not.
 const ATTACHED: &str = r#"
 ip link add a0 type veth peer name a1 && ip link add b0 type veth peer name b1 || exit 77
 for link in a0 a1 b0 b1; do ip link set $link mtu 2000 up || exit 77; done
-live() { "$XOFF" live s.toml --clock wall --k 20000 --slip 100% --json "$@"; }
-live --as h0 --attach a0 --out h0 > h0.json & h0=$!
-live --as h1 --attach b0 --out h1 > h1.json & h1=$!
-live --as sw --attach 'sw->h0=a1' --attach 'sw->h1=b1' --out sw > sw.json & sw=$!
-wait $h0; echo h0 $?; wait $h1; echo h1 $?; wait $sw; echo sw $?
+live() { name=$1; shift; "$XOFF" live s.toml --clock wall --slip 100% --json --as $name --out $name "$@" > $name.json 2> $name.txt; }
+live h0 --k 20000 --wait $WAIT --attach a0 & h0=$!
+live sw --k 20000 --wait $WAIT --attach 'sw->h0=a1' --attach 'sw->h1=b1' & sw=$!
+h1=; if [ -n "$H1" ]; then sleep $LATE; live h1 $H1 --wait $WAIT --attach b0 & h1=$!; fi
+wait $h0; echo h0 $?; wait $sw; echo sw $?; [ -z "$h1" ] || { wait $h1; echo h1 $?; }
+for name in h0 sw h1; do cat $name.txt 2> /dev/null; done
 "#;
 
-#[test]
-fn three_processes_make_a_network() {
-    let _alone = alone();
-    if bench().is_none() {
-        return;
-    }
+/// What three processes left and said; `None`, said loudly, where they may not be started.
+fn attached(h1: &str, wait: &str, late: &str) -> Option<(Bench, String)> {
+    bench()?;
     let scenario = changed(&changed(SMALL, "hosts = 3", "hosts = 2"), "stop = \"3ms\"", "stop = \"150us\"");
     let flows = scenario.find("flow = [").unwrap();
     let flow = "flow = [{ src = \"h0\", dst = \"h1\", size = \"30KB\" }]\n[output]\nfigures = false\n";
     let bench = Bench::with("s.toml", format!("{}{flow}", &scenario[..flows]));
     let mut command = Command::new("unshare");
-    command.args(["--net", "sh", "-c", ATTACHED]).env("XOFF", env!("CARGO_BIN_EXE_xoff")).current_dir(&bench.path);
-    let Ok(output) = command.output() else { return skip("there is no `unshare`", "apt-get install util-linux") };
+    command.args(["--net", "sh", "-c", ATTACHED]).current_dir(&bench.path);
+    command.env("XOFF", env!("CARGO_BIN_EXE_xoff")).env("H1", h1).env("WAIT", wait).env("LATE", late);
+    let Ok(output) = command.output() else {
+        skip("there is no `unshare`", "apt-get install util-linux");
+        return None;
+    };
     let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
     if output.status.code() == Some(77) {
-        return skip(&format!("`ip` makes no interfaces: {}", text.trim()), "apt-get install iproute2; as root");
+        skip(&format!("`ip` makes no interfaces: {}", text.trim()), "apt-get install iproute2; as root");
+        return None;
     }
-    // A busy machine is late, which its clock cannot hide here; but the flow is through.
-    assert!(!text.contains("h0 2") && !text.contains("h0 3"), "{text}");
+    Some((bench, text))
+}
+
+/// Whether a check of a run holds.
+fn holds(run: &Value, check: &str) -> bool {
+    let checks = run["checks"].as_array().unwrap();
+    let found = checks.iter().find(|of| of["name"] == check).unwrap_or_else(|| panic!("no `{check}`: {checks:?}"));
+    found["held"] == true
+}
+
+#[test]
+fn three_processes_make_a_network_and_wait_for_each_other() {
+    let _alone = alone();
+    let Some((bench, text)) = attached("--k 20000", "60s", "2") else { return };
+    for name in ["h0", "sw", "h1"] {
+        let run = json(&bench, &format!("{name}/run.json"));
+        for check in ["bytes conserved", "bytes conserved over all partners", "partners heard", "no foreign frames"] {
+            assert!(holds(&run, check), "{name}: {check}\n{text}\n{run}");
+        }
+        // A busy machine is late, which its clock cannot hide here; nothing else may be wrong.
+        let code = if holds(&run, "machine kept up") { 0 } else { 1 };
+        assert!(text.contains(&format!("{name} {code}\n")), "{text}");
+        let partners = &run["reality"]["partners"];
+        assert_eq!((&partners["acknowledged_bytes"], &partners["delivered_bytes"]), (&30_000.into(), &30_000.into()));
+    }
     let run = json(&bench, "h0/run.json");
     assert_eq!((&run["flows_completed"], &run["packets_sent"]), (&Value::from(1), &Value::from(30)), "{text}\n{run}");
     assert_eq!(json(&bench, "h1/run.json")["delivered_bytes"], 30_000, "{text}");
     assert!(json(&bench, "sw/run.json")["packet_hops"].as_u64().unwrap() >= 60, "{text}");
+}
+
+#[test]
+fn a_partner_that_is_absent_or_runs_something_else_is_named() {
+    let _alone = alone();
+    let cases = [
+        ("", "2s", "nothing was heard of h1 within 2 s"),
+        ("--k 20000 --set traffic.0.flow.0.size=60KB", "60s", "h1 runs another scenario"),
+        ("--k 10000", "60s", "h1 has k = 10000, here it is 20000"),
+    ];
+    for (h1, wait, words) in cases {
+        let Some((bench, text)) = attached(h1, wait, "0") else { return };
+        assert!(text.contains("h0 1\n") && text.contains("sw 1\n") && !text.contains("h1 0\n"), "{text}");
+        assert!(text.contains(words), "{words}: {text}");
+        assert!(!bench.path.join("h0").exists(), "nothing was run");
+    }
+}
+
+#[test]
+fn precedence_is_said_and_optional() {
+    let _alone = alone();
+    let Some(bench) = bench() else { return };
+    let scheduling = |args: &[&str]| {
+        let tiny = ["live", "s.toml", "--no-out", "--set", "run.stop=1us", "--json"];
+        let said: Value = serde_json::from_str(&bench.ok(&[&tiny[..], &K, args].concat())).unwrap();
+        said["reality"]["scheduling"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(scheduling(&["--no-nice"]), "ordinary");
+    assert_eq!(scheduling(&["--nice", "5"]), "nice level 5");
+    // Root of a namespace need not be granted it.
+    assert!(scheduling(&[]).contains("nice level -20"));
+    let said = bench.xoff(&[&["live", "s.toml", "--no-out", "--set", "run.stop=1us"][..], &K].concat());
+    assert!(stderr(&said).contains("nice level -20") && stderr(&said).contains("--no-nice"), "{}", stderr(&said));
 }
 
 const KILLS: u32 = 50;

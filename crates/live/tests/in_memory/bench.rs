@@ -71,7 +71,7 @@ pub fn live(loaded: &Loaded) -> Kept {
 /// The same beside a stranger, and what only reality has.
 pub fn live_among<'a>(loaded: &Loaded, stranger: &'a mut Stranger<'a>) -> (Kept, Reality) {
     let stage = Stage::new(loaded, KEEP).unwrap_or_else(|objections| panic!("{objections:?}"));
-    let settings = Settings { clock: Kind::Free, k: 1.0, slip_bound: 1.0, own: Vec::new() };
+    let settings = Settings { clock: Kind::Free, k: 1.0, slip_bound: 1.0, own: Vec::new(), scheduling: String::new() };
     let (mut wires, mut kept) = (Memory::new(stage.plan(), stranger), Kept::default());
     let (end, reality) = stage.drive_over(&settings, &mut wires, KEEP, &mut kept, &mut |_| {}).unwrap();
     (kept.ended(end), reality)

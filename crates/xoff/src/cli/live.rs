@@ -5,12 +5,16 @@ use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, show_summary, style, te
 use clap::{Args, ValueEnum};
 use std::io;
 use std::process::{Child, Command};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
+use xoff_engine::quantity::parse_span;
 use xoff_live::calibrate::{Found, calibrate};
 use xoff_live::clock::Kind;
 use xoff_live::drive::{Settings, Stage};
+use xoff_live::gather::{Unmet, gather};
+use xoff_live::partners::Partners;
 use xoff_live::priority::{self, RealTime};
 use xoff_live::testbed::Attachment;
+use xoff_live::word::Terms;
 use xoff_live::{Refusal, Testbed};
 use xoff_results::execute::execute_by;
 use xoff_results::outcome::Outcome;
@@ -25,14 +29,11 @@ Frames are those of the captures, byte for byte. Rates are divided by k and time
   sudo xoff live scenarios/live/victim.toml --scheme mercury --k 200
   xoff compare-live results/live-victim            how far that is from the simulation
   sudo xoff live scenarios/live/victim.toml --shell 'h0=tcpdump -ni to-s0 -c 20'
-Several machines, one node on each, started within the same ten seconds:
+Several machines, one node on each; they wait for each other and begin together:
   sudo xoff live pair.toml --clock wall --k 1000 --attach eth1 --as h0
+On a machine that others use, too: without --no-nice it goes before their programs.
 Exit code 1 if the machine was too slow for k: the clock stood still for more than --slip of the time, or
 events were later than a tenth of a frame's time.";
-
-/// Machines that start together begin at the next full ten seconds that leave them so much time.
-const BEGIN_EVERY: u64 = 10;
-const BEGIN_AT_LEAST: Duration = Duration::from_secs(2);
 
 #[derive(Args)]
 pub struct LiveArgs {
@@ -58,6 +59,16 @@ pub struct LiveArgs {
     /// The node that this machine is, with --attach
     #[arg(long = "as", value_name = "NODE", requires = "attach", id = "node")]
     node: Option<String>,
+    /// How long to wait for the processes of the other nodes, with --attach
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = patience, requires = "attach")]
+    wait: Duration,
+    /// Nice level of this process, -20 (before all others) to 19 [default: -20; with `--clock wall` real-time priority
+    /// instead]
+    #[arg(long, value_name = "LEVEL", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-20..=19))]
+    nice: Option<i32>,
+    /// Go before nobody: leave the nice level as it is, and ask for no real-time priority
+    #[arg(long, conflicts_with = "nice")]
+    no_nice: bool,
     /// Open a shell in the namespace of a node while it runs, or run a command there: NODE, or NODE=COMMAND
     #[arg(long, value_name = "NODE", conflicts_with_all = ["attach", "json"])]
     shell: Option<String>,
@@ -79,6 +90,11 @@ fn scale(text: &str) -> Result<Scale, String> {
     }
     let k = text.parse::<f64>().ok().filter(|k| k.is_finite() && (1.0..=1e9).contains(k));
     k.map(Scale::Of).ok_or_else(|| "is neither a number from 1 to 1e9 nor `auto`".to_owned())
+}
+
+/// `60s`: real time.
+fn patience(text: &str) -> Result<Duration, String> {
+    parse_span(text).map(|span| Duration::from_nanos(span.ps() / 1000)).map_err(|error| error.to_string())
 }
 
 fn share(text: &str) -> Result<f64, String> {
@@ -119,22 +135,24 @@ pub fn live(args: &LiveArgs) -> Result<(), Stop> {
         Some(nodes) => Testbed::attach(stage.plan(), nodes),
     }
     .map_err(refused)?;
-    let _priority = priority(args.clock);
+    let (_priority, scheduling) = take_precedence(precedence(args), args);
     let mut settings = Settings {
         clock: args.clock.kind(),
         k: 1.0,
         slip_bound: args.slip,
         own: attached.iter().flatten().map(|(node, _)| *node).collect(),
+        scheduling,
     };
     settings.k = match args.k {
         Scale::Of(k) => k,
         Scale::Auto => calibrated(&stage, &settings, &mut testbed, args)?,
     };
     let shell = shell(args, wanted, &testbed)?;
-    if attached.is_some() {
-        wait_for_the_others(args);
-    }
-    let outcome = run(&loaded, &stage, &settings, &mut testbed, args)?;
+    let mut partners = match &attached {
+        Some(_) => Some(met(&loaded, &stage, &settings, &mut testbed, args)?),
+        None => None,
+    };
+    let outcome = run(&loaded, &stage, &settings, &mut testbed, partners.as_mut(), args)?;
     if let Some(mut shell) = shell {
         shell.wait()?;
     }
@@ -146,13 +164,14 @@ fn run(
     stage: &Stage<'_>,
     settings: &Settings,
     testbed: &mut Testbed,
+    partners: Option<&mut Partners>,
     args: &LiveArgs,
 ) -> Result<Outcome, Stop> {
     let out = args.out.directory(&format!("live-{}", loaded.name));
     let bars = Bars::new(args.show.json || args.show.quiet || args.shell.is_some());
     let bar = bars.add(&loaded.name);
     let outcome = execute_by(loaded, out.as_deref(), |_, keep, sink| {
-        stage.drive(settings, testbed, keep, sink, &mut |at| bar.update(at))
+        stage.drive_among(settings, testbed, partners, keep, sink, &mut |at| bar.update(at))
     })?;
     bar.finish();
     Ok(outcome)
@@ -176,13 +195,70 @@ fn refused(refusal: Refusal) -> Stop {
     Stop::System(io::Error::other(refusal.to_string()))
 }
 
+/// How a run goes before other programs of the machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Precedence {
+    None,
+    Nice(i32),
+    RealTime,
+}
+
 /// A plain clock needs to be on time, an elastic one to run most of the time.
-fn priority(clock: ClockArg) -> Option<RealTime> {
-    match clock {
-        // Without it the clock stands still more often, and the slip says so.
-        ClockArg::Elastic => priority::prefer().ok().and(None),
-        ClockArg::Wall => RealTime::request().map_err(|why| tell(&format!("note: {why}"))).ok(),
+fn precedence(args: &LiveArgs) -> Precedence {
+    match (args.no_nice, args.nice, args.clock) {
+        (true, _, _) => Precedence::None,
+        (false, Some(level), _) => Precedence::Nice(level),
+        (false, None, ClockArg::Elastic) => Precedence::Nice(priority::NICE),
+        (false, None, ClockArg::Wall) => Precedence::RealTime,
     }
+}
+
+/// Says what it takes, since others of the machine go after it.
+fn take_precedence(wanted: Precedence, args: &LiveArgs) -> (Option<RealTime>, String) {
+    let (held, words) = match wanted {
+        Precedence::None => (None, "ordinary".to_owned()),
+        Precedence::Nice(level) => match priority::set_nice(level) {
+            Ok(()) => (None, format!("nice level {level}")),
+            // Without it an elastic clock stands still more often, and the slip says so.
+            Err(why) => (None, format!("ordinary: nice level {level} was not granted ({why})")),
+        },
+        Precedence::RealTime => match RealTime::request() {
+            Ok(held) => (Some(held), "real-time priority".to_owned()),
+            Err(why) => {
+                tell(&format!("note: {why}"));
+                (None, "ordinary".to_owned())
+            }
+        },
+    };
+    if !args.show.json && !args.show.quiet && wanted != Precedence::None {
+        tell(&format!("scheduling: {words}; --no-nice leaves it as it is, --nice N takes another level"));
+    }
+    (held, words)
+}
+
+/// Waits for the processes of the other nodes.
+fn met(
+    loaded: &Loaded,
+    stage: &Stage<'_>,
+    settings: &Settings,
+    testbed: &mut Testbed,
+    args: &LiveArgs,
+) -> Result<Partners, Stop> {
+    let mut partners = Partners::new(stage.plan(), &settings.own, Terms::of(loaded, settings.k));
+    let speaks = !args.show.json && !args.show.quiet;
+    gather(&mut partners, testbed, args.wait, &mut |words| {
+        if speaks {
+            tell(words);
+        }
+    })
+    .map_err(|unmet| match unmet {
+        Unmet::Partners(why) => Stop::RunFailed(format!("the run did not begin: {why}")),
+        Unmet::System(error) => Stop::System(error),
+    })?;
+    for words in partners.clocks_apart() {
+        tell(&format!("warning: {words}"));
+    }
+    Ok(partners)
 }
 
 fn calibrated(stage: &Stage<'_>, settings: &Settings, testbed: &mut Testbed, args: &LiveArgs) -> Result<f64, Stop> {
@@ -273,15 +349,4 @@ fn attachment(args: &LiveArgs, loaded: &Loaded) -> Result<Option<Vec<Attachment>
             .into());
     }
     Ok(Some(vec![(node, ports)]))
-}
-
-/// Begins with all who were started within the same ten seconds.
-fn wait_for_the_others(args: &LiveArgs) {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let begin = Duration::from_secs(((now + BEGIN_AT_LEAST).as_secs() / BEGIN_EVERY + 1) * BEGIN_EVERY);
-    let left = begin.saturating_sub(now);
-    if !args.show.json && !args.show.quiet {
-        tell(&format!("beginning in {:.1} s, with all that are started until then", left.as_secs_f64()));
-    }
-    std::thread::sleep(left);
 }
