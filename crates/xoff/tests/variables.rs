@@ -3,9 +3,17 @@
 use crate::common::table::Table;
 use crate::common::{Bench, SMALL, stderr};
 use std::collections::BTreeSet;
+use xoff_results::replay::Replay;
 use xoff_scenario::measure::probe;
 
 const SCHEME_PROBE: &str = "[[probe]]\nwhat = \"scheme\"\nevery = \"7us\"\n";
+
+/// Of the variables in the data of a flow.
+fn names(flow: &[u8]) -> Vec<String> {
+    let flow: serde_json::Value = serde_json::from_slice(flow).unwrap();
+    let all = flow["variables"].as_array().unwrap().iter();
+    all.map(|of| of["name"].as_str().unwrap().to_owned()).collect()
+}
 
 fn probed(scenario: &str) -> String {
     scenario.replacen("load = 0.7", "load = 0.7\nprobe = true", 1)
@@ -32,6 +40,12 @@ fn every_variable_that_a_scheme_names_is_sampled_and_no_other() {
         // Looking changes nothing.
         bench.ok(&["run", "plain.toml", "--set", &name, "--quiet", "--out", "without"]);
         assert_eq!(bench.read("with/flows.parquet"), bench.read("without/flows.parquet"), "{}", spec.name);
+        // The replay has them with the flow.
+        let replay = Replay::open(&bench.path.join("with")).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let flows = replay.flow_paths().unwrap();
+        let shown = flows.iter().map(|path| replay.resource(path).unwrap().unwrap());
+        let shown: BTreeSet<String> = shown.flat_map(|flow| names(flow.bytes())).collect();
+        assert_eq!(shown, spec.variables.iter().map(|of| of.name.to_owned()).collect(), "{}", spec.name);
         // They are counters of a trace.
         bench.ok(&["trace", "with", "--out", "with.pftrace", "--force", "--quiet"]);
         let trace = bench.read("with.pftrace");

@@ -2,9 +2,9 @@ use super::*;
 use xoff_scenario::Loaded;
 
 /// Hosts h0 and h1 at the switch sw, as three processes would load it.
-fn star(extra: &str) -> Loaded {
+fn star(head: &str, stop: &str) -> Loaded {
     let text = format!(
-        "[run]\nstop = \"1ms\"\n{extra}\n[topology]\nkind = \"star\"\nhosts = 2\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
+        "{head}\n[run]\nstop = \"{stop}\"\n[topology]\nkind = \"star\"\nhosts = 2\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
          [scheme]\nname = \"dcqcn\"\n[[traffic]]\nkind = \"flows\"\nflow = [{{ src = \"h0\", dst = \"h1\", size = \"30KB\" }}]\n"
     );
     let scenario = xoff_scenario::Scenario::from_text("t", &text, std::path::Path::new("."));
@@ -76,7 +76,7 @@ fn stopped(turn: &Turn) -> &str {
 
 #[test]
 fn partners_begin_at_one_instant_once_all_are_there() {
-    let loaded = star("");
+    let loaded = star("", "1ms");
     let mut room = Room::new(&loaded, &["h0", "sw"]);
     let began = room.now;
     for _ in 0..50 {
@@ -93,7 +93,7 @@ fn partners_begin_at_one_instant_once_all_are_there() {
 
 #[test]
 fn who_is_absent_is_named() {
-    let loaded = star("");
+    let loaded = star("", "1ms");
     let turns = Room::new(&loaded, &["h0", "sw"]).settle();
     for turn in &turns {
         let why = stopped(turn);
@@ -101,16 +101,16 @@ fn who_is_absent_is_named() {
     }
     // Nobody heard anybody.
     let alone = Room::new(&loaded, &["h0"]).settle();
-    assert!(stopped(&alone[0]).contains("nothing was heard of h1, sw"), "{alone:?}");
+    assert!(stopped(&alone[0]).contains("nothing was heard of sw, h1"), "{alone:?}");
 }
 
 #[test]
 fn who_runs_something_else_is_named_by_all() {
-    let loaded = star("");
-    let other_scenario = star("seed = 1\nstall_after = \"9ms\"");
-    let other_seed = star("seed = 2");
+    let loaded = star("", "1ms");
+    let other_scenario = star("", "2ms");
+    let other_seed = star("seed = 2", "1ms");
     let cases = [
-        (partner(&other_scenario, "h1", 1000.0), "another scenario"),
+        (partner(&other_scenario, "h1", 1000.0), "runs another scenario"),
         (partner(&other_seed, "h1", 1000.0), "has seed 2, here it is 1"),
         (partner(&loaded, "h1", 500.0), "has k = 500, here it is 1000"),
     ];
@@ -128,7 +128,7 @@ fn who_runs_something_else_is_named_by_all() {
 
 #[test]
 fn swapped_cables_are_noticed() {
-    let loaded = star("");
+    let loaded = star("", "1ms");
     let mut switch = partner(&loaded, "sw", 1000.0);
     let host = partner(&loaded, "h1", 1000.0);
     let to_h0 = switch.links.iter().find(|(_, name, _)| name == "sw->h0").unwrap().0;
@@ -142,7 +142,7 @@ fn swapped_cables_are_noticed() {
 
 #[test]
 fn who_hears_of_the_beginning_after_it_says_so() {
-    let loaded = star("");
+    let loaded = star("", "1ms");
     let mut room = Room::new(&loaded, &["h0", "sw", "h1"]);
     room.settle();
     let mut late = partner(&loaded, "h1", 1000.0);
@@ -162,7 +162,7 @@ fn books(acknowledged_bytes: u64, open_bytes: u64, delivered_bytes: u64) -> Book
 
 #[test]
 fn books_are_those_of_all_partners() {
-    let loaded = star("");
+    let loaded = star("", "1ms");
     let mut room = Room::new(&loaded, &["h0", "sw", "h1"]);
     room.settle();
     room.sent = 60;
@@ -186,7 +186,7 @@ fn books_are_those_of_all_partners() {
 
 #[test]
 fn books_that_do_not_come_are_missed() {
-    let loaded = star("");
+    let loaded = star("", "1ms");
     let mut room = Room::new(&loaded, &["h0", "sw", "h1"]);
     room.settle();
     room.there.pop();

@@ -55,7 +55,7 @@ fn over_time(metric: Metric, suffix: &str, title: String, lines: Vec<Line>, epis
         _ => file.to_owned(),
     };
     let x = Axis::new("time", AxisUnit::Time, false, true);
-    let y = Axis::new(&y_title.replace('_', " "), unit, false, true);
+    let y = Axis::new(y_title.replace('_', " "), unit, false, true);
     Chart { marks: marks(episode), ..Chart::of_lines(format!("{file}{suffix}"), title, x, y, lines) }
 }
 

@@ -1,5 +1,6 @@
 //! Flows as data of a replay: all of them as columns, and one of them over its life.
 
+use super::variables::Course;
 use crate::congestion::flows::{Flow, Flows};
 use crate::read::RunDirectory;
 use crate::tables;
@@ -117,6 +118,7 @@ pub struct OneFlow {
     notifications: Vec<u32>,
     marked: Vec<u32>,
     held: Vec<(f64, f64, u32, bool)>,
+    variables: Vec<Course>,
 }
 
 /// Memory that a row takes in lists that grow; flows with a single row have a list for it.
@@ -149,10 +151,10 @@ impl FlowCurves {
     }
 
     /// At most about two thousand points: several windows become one where there are more.
-    pub fn of(&self, id: u64, held: Vec<(f64, f64, u32, bool)>) -> OneFlow {
+    pub fn of(&self, id: u64, held: Vec<(f64, f64, u32, bool)>, variables: Vec<Course>) -> OneFlow {
         const POINTS: usize = 2_000;
         let rows = self.of_flow.get(&id).map_or(&[][..], Vec::as_slice);
-        let mut one = OneFlow { held, ..OneFlow::default() };
+        let mut one = OneFlow { held, variables, ..OneFlow::default() };
         let Some(&first) = rows.first() else { return one };
         // Its first window begins where the one before it ended; a lone one has no length of its own.
         let length = match rows.get(1) {

@@ -2,7 +2,7 @@
 //! export puts into one file. `docs/replay.md` says what each is.
 //!
 //! Reading order: `windows` (what ports did), `facts` (the run), `marks` (what happened to it), `trees` (who stopped
-//! whom), `flows`, `jobs`, `moment` (all of it at an instant).
+//! whom), `flows`, `variables` (what their schemes published), `jobs`, `moment` (all of it at an instant).
 
 mod facts;
 mod flows;
@@ -10,6 +10,7 @@ mod jobs;
 mod marks;
 mod moment;
 mod trees;
+mod variables;
 mod windows;
 
 pub use moment::scene_of;
@@ -23,6 +24,7 @@ use serde::Serialize;
 use std::path::Path;
 use std::sync::OnceLock;
 use trees::Story;
+use variables::Variables;
 use windows::Windows;
 use xoff_scenario::{Diagnostic, Loaded};
 
@@ -40,6 +42,7 @@ struct Rest {
     flows: Flows,
     story: Story,
     curves: FlowCurves,
+    variables: Variables,
     activities: Activities,
 }
 
@@ -117,10 +120,10 @@ impl Replay {
     }
 
     fn flow(&self, index: u32) -> Result<Option<Resource>, Diagnostic> {
-        let Rest { flows, story, curves, .. } = self.rest()?;
+        let Rest { flows, story, curves, variables, .. } = self.rest()?;
         let Some(flow) = flows.list.get(index as usize) else { return Ok(None) };
         let held = story.holds_of(flows, flow);
-        Resource::json(&curves.of(flow.id, held)).map(Some)
+        Resource::json(&curves.of(flow.id, held, variables.of(flow.id))).map(Some)
     }
 
     fn rest(&self) -> Result<&Rest, Diagnostic> {
@@ -128,8 +131,9 @@ impl Replay {
             let flows = Flows::read(&self.run, &self.network)?;
             let story = Story::read(&self.run, &self.loaded, &self.network, &flows, &self.windows)?;
             let curves = FlowCurves::read(&self.run)?;
+            let variables = Variables::read(&self.run, &self.loaded.plan)?;
             let activities = Activities::read(&self.run)?;
-            Ok(Rest { flows, story, curves, activities })
+            Ok(Rest { flows, story, curves, variables, activities })
         };
         self.rest.get_or_init(read).as_ref().map_err(Clone::clone)
     }

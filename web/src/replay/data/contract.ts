@@ -156,6 +156,8 @@ export interface FlowSeries {
   notifications: number[];
   marked: number[];
   held: [from_us: number, until_us: number, port: number, victim: boolean][];
+  /** What the scheme published of it, if a probe asked. */
+  variables: { name: string; unit: string; time_us: number[]; value: number[] }[];
 }
 
 /** No stop, no cause. */

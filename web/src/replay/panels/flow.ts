@@ -1,5 +1,5 @@
 // One flow: what it asked for, what it got, and what held it.
-import { duration, exactBytes, gbps, grouped, instant, plural, short } from "../../shared/format";
+import { duration, exactBytes, gbps, grouped, instant, plural, short, visible } from "../../shared/format";
 import { focused, type App } from "../app";
 import type { Flows, FlowSeries } from "../data/contract";
 import type { Run } from "../data/run";
@@ -73,6 +73,7 @@ export class FlowPanel implements Panel {
     }
     if (data.time_us.length === 0) into.append(note(`No course over time: ${run.withoutCourse(flow) ?? "nothing was kept"}.`));
     else this.addCharts(into, data);
+    this.addVariables(into, data);
     if (data.held.length === 0) into.append(note("Never held by a paused port."));
     else this.addHeld(into, run, data.held);
   }
@@ -99,6 +100,14 @@ export class FlowPanel implements Panel {
         { label: "marked packets", colour: "queue", values: data.marked, unit: grouped, bars: true },
       ],
     });
+  }
+
+  private addVariables(into: HTMLElement, { variables }: FlowSeries): void {
+    for (const { name, unit, time_us: time, value: values } of variables) {
+      const words = visible(name.replaceAll("_", " "));
+      const label = `${words} of the scheme${unit === "1" ? "" : `, ${visible(unit)}`}`;
+      this.charts.add(into, { label, axis: short, height: 92, time, series: [{ label: words, colour: "path", values, unit: short }] });
+    }
   }
 
   private addHeld(into: HTMLElement, run: Run, held: FlowSeries["held"]): void {
