@@ -236,6 +236,11 @@ pub fn near<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>, most: usi
     const ALIKE: f64 = 0.8;
     /// Names that are this much less alike than the nearest are not told beside it.
     const LESS: f64 = 0.1;
+    /// No name is nearly as long, and comparing takes time by both lengths.
+    const LONGEST: usize = 256;
+    if wrong.len() > LONGEST {
+        return Vec::new();
+    }
     let wrong = wrong.to_lowercase();
     let score = |name: &'a str| (strsim::jaro_winkler(&wrong, &name.to_lowercase()), name);
     let mut scored: Vec<(f64, &str)> = names.into_iter().map(score).filter(|(score, _)| *score >= ALIKE).collect();
@@ -325,6 +330,14 @@ mod tests {
         assert_eq!(source.line_span(4), 10..14);
         assert_eq!(source.line_span(9), 14..14);
         assert_eq!(Place::line(&source, 4).error("x").line(), Some(4));
+    }
+
+    /// Some milliseconds; comparing them would take minutes.
+    #[test]
+    fn a_name_of_a_megabyte_is_like_none() {
+        let names: Vec<String> = (0..10_000).map(|number| format!("name-{number}")).collect();
+        assert!(near(&"name-".repeat(200_000), names.iter().map(String::as_str), 1).is_empty());
+        assert_eq!(near("name-77777", names.iter().map(String::as_str), 1), ["name-7777"]);
     }
 
     #[test]

@@ -151,6 +151,11 @@ impl Scenario {
         Scenario { files: self.files.with(made), notes, ..self }
     }
 
+    /// The same scenario; the files that it reads from now on are kept for [`Files::taken`].
+    pub fn keeping(&self) -> Scenario {
+        Scenario { files: self.files.keeping(), ..self.clone() }
+    }
+
     /// The text as it was read.
     pub fn source(&self) -> &Arc<Source> {
         &self.source

@@ -37,7 +37,7 @@ pub struct Expected {
     /// How many flows start until the end of the run.
     pub flows: Option<f64>,
     /// The payload they carry.
-    pub(crate) bytes: Option<f64>,
+    pub bytes: Option<f64>,
     /// Payload offered, as a part of what the senders' links can carry.
     pub(crate) load: Option<f64>,
     /// It ends by itself: at some time all its flows have started, and none of them is endless.
