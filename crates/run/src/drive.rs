@@ -20,7 +20,7 @@ use xoff_fabric::window;
 use xoff_fabric::world::Progress;
 use xoff_scenario::Loaded;
 use xoff_scenario::measure::recording::Response;
-use xoff_scenario::traffic::{JobInterval, JobLog};
+use xoff_scenario::traffic::{Expected, JobInterval, JobLog};
 
 /// Events between two looks at the clock: a few milliseconds of work.
 const SLICE: u64 = 1 << 16;
@@ -32,7 +32,7 @@ pub struct Position<'a> {
     pub now: Time,
     /// When the run ends at the latest, in simulated time.
     pub stop: Time,
-    /// Part done, from 0 to 1: of the flows where their number is known, else of the time.
+    /// Part done, from 0 to 1: of the payload where it is known, else of the flows, else of the time.
     pub part: f64,
     /// As [`xoff_fabric::record::Counters::packet_hops`], so far.
     pub packet_hops: u64,
@@ -119,7 +119,7 @@ pub fn drive(
     }
     let mut guard = memory::Guard::new(memory::limit());
     let setup = began.elapsed();
-    let flows_expected = flows_expected(loaded);
+    let (flows_expected, payload_expected) = (flows_expected(loaded), payload_expected(loaded));
     let mut crew = crew::Threads::new(world.parts());
     let cpu = if crew.count() > 1 { process_cpu } else { thread_cpu };
     let (wall_start, cpu_start) = (Instant::now(), cpu());
@@ -130,9 +130,10 @@ pub fn drive(
             world.fail(failure);
         }
         let counters = &world.counters;
-        let part = match flows_expected {
-            Some(flows) => counters.flows_completed as f64 / flows,
-            None => world.now.ps() as f64 / world.plan.run.stop.ps().max(1) as f64,
+        let part = match (payload_expected, flows_expected) {
+            (Some(bytes), _) => counters.delivered_bytes as f64 / bytes,
+            (None, Some(flows)) => counters.flows_completed as f64 / flows,
+            (None, None) => world.now.ps() as f64 / world.plan.run.stop.ps().max(1) as f64,
         };
         watch(Position {
             now: world.now,
@@ -241,12 +242,21 @@ fn watched_sources(
 
 /// How many flows will run, if every source knows and none is endless.
 pub fn flows_expected(loaded: &Loaded) -> Option<f64> {
+    expected(loaded, |of| of.flows)
+}
+
+/// The payload that all flows carry, if all of them end by themselves.
+fn payload_expected(loaded: &Loaded) -> Option<f64> {
+    expected(loaded, |of| of.bytes)
+}
+
+fn expected(loaded: &Loaded, of: impl Fn(&Expected) -> Option<f64>) -> Option<f64> {
     let mut sum = 0.0;
     for traffic in &loaded.traffic {
         if !traffic.expected.finite {
             return None;
         }
-        sum += traffic.expected.flows?;
+        sum += of(&traffic.expected)?;
     }
     (sum > 0.0).then_some(sum)
 }
@@ -437,6 +447,33 @@ pub fn peak_rss_bytes() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A job has no number of flows, and ends long before the run would.
+    #[test]
+    fn a_job_is_as_far_as_its_payload() {
+        struct Nothing;
+        impl Sink for Nothing {
+            fn flows(&mut self, _: &[FlowRecord]) -> io::Result<()> {
+                Ok(())
+            }
+            fn pauses(&mut self, _: &[PauseRecord]) -> io::Result<()> {
+                Ok(())
+            }
+            fn samples(&mut self, _: &[Sample]) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let text = "run.stop = \"10s\"\n\
+            topology = { kind = \"star\", hosts = 4, rate = \"100Gbps\" }\n\
+            [[traffic]]\nkind = \"all-reduce\"\nranks = [\"h0\", \"h1\", \"h2\", \"h3\"]\nbytes = \"20MB\"\n";
+        let scenario = xoff_scenario::Scenario::from_text("t", text, std::path::Path::new("."));
+        let loaded = scenario.load(&xoff_scenario::Options::default()).unwrap();
+        let mut parts = Vec::new();
+        drive(&loaded, Keep::default(), &mut Nothing, &mut |at| parts.push(at.part)).unwrap();
+        assert!(parts.len() > 2 && parts.is_sorted(), "{parts:?}");
+        let last = parts.last().copied().unwrap_or_default();
+        assert!(last > 0.5 && parts[0] < 0.6, "{parts:?}");
+    }
 
     struct Heard(Arc<Mutex<Vec<(&'static str, u32)>>>);
 
