@@ -87,9 +87,9 @@ impl Column {
 
     /// `entry` less `base`, seed by seed: what the traffic of a seed does to both cancels out.
     pub(crate) fn difference(&self, entry: &Entry, base: &Entry) -> Option<Estimate> {
-        let pairs = entry.summaries().zip(base.summaries());
-        let values: Vec<f64> =
-            pairs.filter_map(|(own, base)| Some(self.read(own).value? - self.read(base).value?)).collect();
+        let same_seed = |own: &Summary| base.summaries().find(|base| base.seed == own.seed);
+        let less = |own: &Summary| Some(self.read(own).value? - self.read(same_seed(own)?).value?);
+        let values: Vec<f64> = entry.summaries().filter_map(less).collect();
         Estimate::of(&values)
     }
 

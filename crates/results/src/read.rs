@@ -43,6 +43,10 @@ impl RunDirectory {
             return Err(match (path.join(comparison).is_file(), path.join(seeds).is_file()) {
                 (true, _) => error.help("it holds a comparison; name one of the directories in it"),
                 (false, true) => error.help("it holds several seeds; name one of the directories in it"),
+                (false, false) if path.join("sweep.toml").is_file() => error.help(
+                    "it holds a sweep, which keeps the numbers of its runs and not their tables: runs.parquet has a row \
+                     for each",
+                ),
                 (false, false) => {
                     error.help("an interrupted run leaves no directory of this name: run the scenario again")
                 }
@@ -471,6 +475,8 @@ mod tests {
         let refused = |path: &Path| RunDirectory::open(path).unwrap_err().render(false);
         assert!(refused(&scratch.0.join("none")).contains("no such directory"));
         assert!(refused(&scratch.0).contains("it has no run.json"));
+        fs::write(scratch.0.join("sweep.toml"), "").unwrap();
+        assert!(refused(&scratch.0).contains("it holds a sweep"));
         fs::write(scratch.0.join("comparison.json"), "{}").unwrap();
         assert!(refused(&scratch.0).contains("name one of the directories"));
         fs::write(scratch.0.join("run.json"), "{").unwrap();

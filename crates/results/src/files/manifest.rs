@@ -14,6 +14,15 @@ pub(crate) const NAME: &str = ".xoff";
 const LARGEST_BYTES: u64 = 64_000_000;
 const NOTE: &str = "Xoff wrote these files. It replaces this directory only while nothing else is in it.";
 
+/// Before the kernel under which the writer runs.
+const NOTE_WRITING: &str = "Xoff is writing this directory. Kernel: ";
+
+/// What tells this start of this machine from all others; empty where the system does not say. Locks are known to all
+/// processes of one kernel, whatever container they are in, and to nobody else for certain.
+fn kernel() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned()).unwrap_or_default()
+}
+
 /// What `.xoff` holds.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,7 +52,7 @@ impl Manifest {
     pub(crate) fn new(writing: bool) -> Manifest {
         Manifest {
             xoff: env!("CARGO_PKG_VERSION").to_owned(),
-            note: NOTE.to_owned(),
+            note: if writing { format!("{NOTE_WRITING}{}", kernel()) } else { NOTE.to_owned() },
             writing,
             files: BTreeMap::new(),
             results: BTreeSet::new(),
@@ -85,6 +94,11 @@ impl Manifest {
             }
         }
         disk::sync_dir(dir)
+    }
+
+    /// Whether a process of this kernel writes or wrote the directory, so that its lock can be trusted.
+    pub(super) fn is_written_here(&self) -> bool {
+        self.writing && !kernel().is_empty() && self.note == Manifest::new(true).note
     }
 
     /// Whether a folder at this path within the directory leads to something of ours.

@@ -257,14 +257,20 @@ fn is_dead(path: &Path) -> bool {
     locked(path) == Some(false) && age.is_some_and(|age| age > GRACE)
 }
 
-/// Removes partial files and directories of this name whose writers are dead.
+/// Removes partial files and directories of this name whose writers are dead, and directories of other names that a
+/// process of this very kernel was writing when it died.
 pub(super) fn sweep(folder: &Path, name: &OsStr) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        let hidden = entry.file_name();
-        if partials::is_hidden_name(&hidden, Some(name)) && is_dead(&entry.path()) {
+        let (hidden, path) = (entry.file_name(), entry.path());
+        let of_this = partials::is_hidden_name(&hidden, Some(name));
+        let of_another = || {
+            partials::is_hidden_name(&hidden, None)
+                && Manifest::read(&path).is_some_and(|manifest| manifest.is_written_here())
+        };
+        if (of_this || of_another()) && is_dead(&path) {
             // What cannot be removed now can the next time.
-            let _ = remove_leftover(&entry.path());
+            let _ = remove_leftover(&path);
         }
     }
 }

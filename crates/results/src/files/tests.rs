@@ -186,6 +186,32 @@ fn stale_partials_go_and_living_ones_stay() {
 }
 
 #[test]
+fn what_the_killed_left_goes_whatever_is_written_next_to_it() {
+    let scratch = Scratch::new("killed");
+    let old = SystemTime::now() - Duration::from_secs(60);
+    let folder = |name: &str| {
+        let path = scratch.0.join(name);
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("flows.parquet"), "half").unwrap();
+        path
+    };
+    let killed = folder(".a.xoff-partial-1-0");
+    listing::write(&Manifest::new(true), &killed).unwrap();
+    // Of another machine, whose locks nobody knows here; of nobody; and of one who still writes.
+    let away = folder(".b.xoff-partial-1-0");
+    let note = "Xoff is writing this directory. Kernel: another".to_owned();
+    listing::write(&Manifest { note, ..Manifest::new(true) }, &away).unwrap();
+    let foreign = folder(".c.xoff-partial-1-0");
+    let living = Staging::create(&scratch.0.join("d")).unwrap();
+    for path in [&killed, &away, &foreign, &living.path().to_owned()] {
+        File::open(path).unwrap().set_modified(old).unwrap();
+    }
+    result(&scratch.0.join("out"), "new");
+    assert!(!killed.exists());
+    assert!(away.exists() && foreign.exists() && living.path().exists());
+}
+
+#[test]
 fn an_old_result_caught_between_two_renames_comes_back() {
     let scratch = Scratch::new("between");
     let out = result(&scratch.0.join("out"), "old");
