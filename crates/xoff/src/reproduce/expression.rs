@@ -1,6 +1,6 @@
 //! The expressions of claims: Jinja expressions over the numbers and curves of runs.
 
-use super::results::{Cell, Estimate, Group, Results};
+use super::results::{Cell, Estimate, Group, Results, Run};
 use minijinja::value::{Kwargs, Rest, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value};
 use std::collections::BTreeMap;
@@ -340,9 +340,7 @@ impl Look {
         match self.seed {
             None => cell.estimate(measure).map_or(f64::NAN, |estimate| estimate.mean),
             Some(seed) => {
-                // A cell without randomness has one seed, which stands for all.
-                let run = cell.seeds.get(seed).or_else(|| cell.seeds.first().filter(|_| cell.seeds.len() == 1));
-                run.and_then(|run| run.measured.numbers.get(measure).copied()).unwrap_or(f64::NAN)
+                run_of(cell, seed).and_then(|run| run.measured.numbers.get(measure).copied()).unwrap_or(f64::NAN)
             }
         }
     }
@@ -378,7 +376,8 @@ impl Look {
         }
         let first = curves.first().ok_or_else(|| invalid(format!("`{measure}` is a number, not a curve")))?;
         if let Some(seed) = self.seed {
-            return Ok((*curves.get(seed).unwrap_or(first)).clone());
+            let own = run_of(cell, seed).and_then(|run| run.measured.curves.get(measure));
+            return own.cloned().ok_or_else(|| invalid(format!("not every seed has the curve `{measure}`")));
         }
         // Means make sense where all seeds have the same x, such as bins of sizes.
         if curves.iter().any(|curve| curve.x != first.x) {
@@ -400,6 +399,11 @@ impl Look {
         };
         axis.values.iter().map(number).collect()
     }
+}
+
+/// The run of a cell under the seed of this number. A cell without randomness has one seed, which stands for all.
+fn run_of(cell: &Cell, seed: usize) -> Option<&Run> {
+    cell.seeds.get(seed).or_else(|| cell.seeds.first().filter(|_| cell.seeds.len() == 1))
 }
 
 fn measured(results: &Results) -> String {

@@ -191,7 +191,8 @@ fn frame(experiment: &Experiment, scale: Scale) -> Results {
             .collect();
         let cells = group.cells(scale).into_iter().map(|cell| {
             let place = |(axis, value): (usize, &usize)| {
-                group.axes[axis].at[scale.index()].iter().position(|index| index == value).unwrap_or(0)
+                let known = group.axes[axis].at[scale.index()].iter().position(|index| index == value);
+                known.expect("a cell has values of its axes")
             };
             Cell { at: cell.iter().enumerate().map(place).collect(), seeds: Vec::new() }
         });
@@ -220,10 +221,12 @@ impl Finished<'_> {
         let scale = self.options.scale;
         let mut results = frame(experiment, scale);
         for (group, own) in results.groups.iter_mut().zip(own_groups(experiment)) {
+            assert_eq!(group.name, own.name, "the frame has the groups of its experiment");
             for (cell, at) in group.cells.iter_mut().zip(own.cells(scale)) {
                 let seeds = self.options.seeds_of(own);
                 let run = |seed| self.runs.get(&name_of(experiment, own, &at, scale, seed)).cloned();
-                cell.seeds.extend(seeds.filter_map(run));
+                // All of them or none: what is compared seed by seed is found by its place.
+                cell.seeds = seeds.map(run).collect::<Option<Vec<Run>>>().unwrap_or_default();
             }
         }
         results
