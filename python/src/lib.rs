@@ -19,9 +19,9 @@ mod _xoff {
     #[pymodule_export]
     use crate::error::{ScenarioError, ScenarioWarning};
     #[pymodule_export]
-    use crate::run::{Progress, RunData, Stop, read, run};
+    use crate::run::{Progress, RunData, Stop, read, run, run_again};
     #[pymodule_export]
-    use crate::sweep::{SweepPlan, build_id, sweep_plan, sweep_run};
+    use crate::sweep::{SweepPlan, SweepStore, build_id, sweep_again, sweep_plan, sweep_read, sweep_run};
     #[pymodule_export]
     use crate::table::Table;
 

@@ -122,14 +122,27 @@ pub struct RunData {
     pub outcome: Option<Outcome>,
     /// Tables of a directory are read when they are asked for.
     directory: Option<RunDirectory>,
+    /// Where it was read from.
+    path: Option<PathBuf>,
     tables: Mutex<Vec<Known>>,
 }
+
+/// What [`run_again`] makes a run from, in another process.
+type Parts = (String, String, Option<PathBuf>, Vec<(String, Option<Py<Table>>)>);
 
 /// A table by name; none if the run did not record it.
 type Known = (&'static str, Option<Py<Table>>);
 
 #[pymethods]
 impl RunData {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Parts)> {
+        let known = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let tables =
+            known.iter().map(|(name, table)| ((*name).to_owned(), table.as_ref().map(|table| table.clone_ref(py))));
+        let again = py.import("xoff._xoff")?.getattr("run_again")?;
+        Ok((again, (self.json.clone(), self.scenario.clone(), self.path.clone(), tables.collect())))
+    }
+
     /// As in `run.json`.
     #[getter]
     fn json(&self) -> &str {
@@ -232,15 +245,49 @@ pub fn run(
         progress.call1((Progress { part: 1.0, now_us: us, stop_us: us, packet_hops },))?;
     }
     let (summary, tables) = (outcome.summary.clone(), Mutex::new(tables));
-    Ok(RunData { json: summary.json(), summary, scenario: resolved, outcome: Some(outcome), directory: None, tables })
+    Ok(RunData {
+        json: summary.json(),
+        summary,
+        scenario: resolved,
+        outcome: Some(outcome),
+        directory: None,
+        path: None,
+        tables,
+    })
 }
 
-/// Opens the directory of a finished run.
+/// Opens the directory of a finished run, which a comparison may call by another name of its scheme.
 #[pyfunction]
-pub fn read(py: Python<'_>, directory: PathBuf) -> PyResult<RunData> {
+#[pyo3(signature = (directory, scheme=None))]
+pub fn read(py: Python<'_>, directory: PathBuf, scheme: Option<String>) -> PyResult<RunData> {
     let opened = RunDirectory::open(&directory).map_err(|problem| error::of(py, &[problem]))?;
     let text = |name| std::fs::read_to_string(directory.join(name));
-    let (json, scenario) = (text("run.json")?, text("scenario.toml")?);
-    let (summary, tables) = (opened.summary.clone(), Mutex::default());
-    Ok(RunData { json, summary, scenario, outcome: None, directory: Some(opened), tables })
+    let (mut json, scenario) = (text("run.json")?, text("scenario.toml")?);
+    let mut summary = opened.summary.clone();
+    if let Some(scheme) = scheme.filter(|scheme| *scheme != summary.scheme) {
+        summary.scheme = scheme;
+        json = summary.json();
+    }
+    let directory = std::path::absolute(directory)?;
+    let tables = Mutex::default();
+    Ok(RunData { json, summary, scenario, outcome: None, directory: Some(opened), path: Some(directory), tables })
+}
+
+/// A run from another process.
+#[pyfunction]
+pub fn run_again(
+    py: Python<'_>,
+    json: String,
+    scenario: String,
+    path: Option<PathBuf>,
+    tables: Vec<(String, Option<Py<Table>>)>,
+) -> PyResult<RunData> {
+    let broken = |why: serde_json::Error| PyValueError::new_err(format!("this is no run: {why}"));
+    let summary: Summary = serde_json::from_str(&json).map_err(broken)?;
+    // Of a directory the tables are read when they are asked for, here as there.
+    let directory = path.as_deref().map(RunDirectory::open).transpose();
+    let directory = directory.map_err(|problem| error::of(py, &[problem]))?;
+    let name = |name: String| tables::ALL.iter().map(|table| table.name).find(|known| *known == name);
+    let tables = tables.into_iter().filter_map(|(of, table)| Some((name(of)?, table))).collect();
+    Ok(RunData { json, summary, scenario, outcome: None, directory, path, tables: Mutex::new(tables) })
 }

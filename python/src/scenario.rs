@@ -35,7 +35,8 @@ pub fn open(given: &Bound<'_, PyAny>) -> PyResult<Scenario> {
 pub fn options(set: Option<&Bound<'_, PyDict>>, seed: Option<u64>, scheme: Option<String>) -> PyResult<Options> {
     let mut sets = Vec::new();
     for (key, given) in set.into_iter().flatten() {
-        let key: String = key.extract().map_err(|_| PyTypeError::new_err("keys of `set` are dotted names"))?;
+        let key: String =
+            key.extract().map_err(|_| PyTypeError::new_err("keys of `set` are dotted names, in Unicode"))?;
         sets.push(match value(&given, 0)? {
             Some(value) => format!("{key}={value}"),
             None => format!("{key}=null"),
@@ -67,8 +68,10 @@ fn value(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<Option<Value>> {
         Value::Integer(given.extract()?)
     } else if given.is_instance_of::<PyFloat>() {
         Value::Float(given.extract()?)
-    } else if let Ok(text) = given.extract::<String>() {
-        Value::String(text)
+    } else if given.is_instance_of::<PyString>() {
+        let text = given.extract();
+        let lone = |_| PyValueError::new_err(format!("{} is no Unicode text: it has half of a pair", escaped(given)));
+        Value::String(text.map_err(lone)?)
     } else if let Ok(dict) = given.cast::<PyDict>() {
         Value::Table(table(dict, depth)?)
     } else if given.hasattr("__fspath__")? {
@@ -87,6 +90,11 @@ fn value(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<Option<Value>> {
     } else {
         return Err(PyTypeError::new_err(format!("a scenario has no place for {}", given.repr()?)));
     }))
+}
+
+/// A text as Python writes it, which has no half of a pair.
+fn escaped(text: &Bound<'_, PyAny>) -> String {
+    text.call_method0("__repr__").and_then(|text| text.extract()).unwrap_or_else(|_| "a text".to_owned())
 }
 
 fn table(dict: &Bound<'_, PyDict>, depth: usize) -> PyResult<toml::Table> {

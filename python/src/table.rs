@@ -53,6 +53,25 @@ impl Table {
     }
 }
 
+/// Of a column: its name, kind, whether cells may be empty, and what is said of it.
+type Facts = (String, String, bool, HashMap<String, String>);
+/// Name and columns.
+type Parts<'py> = (String, Vec<(Facts, Bound<'py, PyAny>)>);
+
+fn kind(field: &Field) -> &'static str {
+    match field.data_type() {
+        DataType::Int64 => "integer",
+        DataType::Float64 => "real",
+        _ => "text",
+    }
+}
+
+fn words(values: Vec<Option<String>>) -> ArrayRef {
+    let mut words = StringDictionaryBuilder::<Int32Type>::new();
+    values.into_iter().for_each(|word| words.append_option(word));
+    Arc::new(words.finish())
+}
+
 fn arrow(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
@@ -85,13 +104,41 @@ impl Table {
             } else if let Ok(values) = values.extract::<Vec<Option<f64>>>() {
                 Arc::new(Float64Array::from(values))
             } else if let Ok(values) = values.extract::<Vec<Option<String>>>() {
-                let mut words = StringDictionaryBuilder::<Int32Type>::new();
-                values.into_iter().for_each(|word| words.append_option(word));
-                Arc::new(words.finish())
+                words(values)
             } else {
                 return Err(PyTypeError::new_err(format!("column `{key}` is neither of numbers nor of texts")));
             };
             fields.push(Field::new(key, array.data_type().clone(), true));
+            arrays.push(array);
+        }
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(arrow)?;
+        Ok(Table { name, batch })
+    }
+
+    /// What [`Table::of_parts`] makes it from, in another process.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Parts<'py>)> {
+        let (py, own) = (slf.py(), slf.get());
+        let mut columns = Vec::new();
+        for field in own.batch.schema().fields() {
+            let fact = |key: &str| Some((key.to_owned(), field.metadata().get(key)?.clone()));
+            let said = ["meaning", "unit"].into_iter().filter_map(fact).collect();
+            let facts: Facts = (field.name().clone(), kind(field).to_owned(), field.is_nullable(), said);
+            columns.push((facts, own.column(py, field.name())?.into_any()));
+        }
+        Ok((slf.get_type().getattr("_of_parts")?, (own.name.clone(), columns)))
+    }
+
+    #[staticmethod]
+    #[pyo3(name = "_of_parts")]
+    fn of_parts(name: String, columns: Vec<(Facts, Bound<'_, PyAny>)>) -> PyResult<Table> {
+        let (mut fields, mut arrays) = (Vec::new(), Vec::<ArrayRef>::new());
+        for ((column, kind, nullable, facts), values) in columns {
+            let array: ArrayRef = match kind.as_str() {
+                "integer" => Arc::new(Int64Array::from(values.extract::<Vec<Option<i64>>>()?)),
+                "real" => Arc::new(Float64Array::from(values.extract::<Vec<Option<f64>>>()?)),
+                _ => words(values.extract()?),
+            };
+            fields.push(Field::new(column, array.data_type().clone(), nullable).with_metadata(facts));
             arrays.push(array);
         }
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(arrow)?;
@@ -207,11 +254,6 @@ impl Table {
     }
 
     fn __repr__(&self) -> String {
-        let kind = |field: &Field| match field.data_type() {
-            DataType::Int64 => "integer",
-            DataType::Float64 => "real",
-            _ => "text",
-        };
         let schema = self.batch.schema();
         let columns: Vec<String> =
             schema.fields().iter().map(|field| format!("  {}: {}", field.name(), kind(field))).collect();

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import pathlib
+import pickle
 import signal
 import threading
 import time
@@ -155,3 +156,21 @@ def test_a_small_run_costs_little_more_than_its_simulation(patience: float) -> N
         return time.perf_counter() - began - run.summary["wall_seconds"]
 
     assert min(extra() for _ in range(5)) < 0.05 * patience
+
+
+def test_runs_tables_and_sweeps_travel(incast: xoff.Run, tmp_path: pathlib.Path) -> None:
+    again = pickle.loads(pickle.dumps(incast))
+    assert again.summary == incast.summary and same(again, incast)
+    assert again.flows.describe() == incast.flows.describe() and str(again) == str(incast)
+    written = xoff.run("incast", set={**FEW, "output.figures": False}, out=tmp_path / "run")
+    assert same(pickle.loads(pickle.dumps(xoff.read(tmp_path / "run"))), written)
+    study = xoff.sweep("incast", axes={"traffic.0.degree": [2, 3]}, set={"traffic.0.events": 1})
+    found = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(study)).run()))
+    assert found.table.column("flows_completed") == [2, 3]
+    both = xoff.compare("incast", ["none", "hpcc"], set={"traffic.0.events": 1})
+    assert pickle.loads(pickle.dumps(both)).table().to_arrow().equals(both.table().to_arrow())
+
+
+def test_a_text_that_is_none_is_told() -> None:
+    with pytest.raises(ValueError, match="no Unicode text"):
+        xoff.run("incast", set={"name": "\ud800"})

@@ -51,11 +51,43 @@ def test_the_same_as_the_command_line(here: tuple[xoff.SweepResults, bytes], tmp
     assert (tmp_path / "out" / "report.html").is_file()
 
 
+def test_a_sweep_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = xoff.sweep("incast", axes={"traffic.0.degree": [2, 3, 4]}, set={"traffic.0.events": 1})
+    made: list[str] = []
+    run_one = _xoff.sweep_run
+
+    def counted(job: tuple[str, list[tuple[str, str]]], build: str) -> str:
+        made.append(job[0])
+        if len(made) == 2:
+            raise RuntimeError("as if killed")
+        return run_one(job, build)
+
+    monkeypatch.setattr(_xoff, "sweep_run", counted)
+    with pytest.raises(RuntimeError, match="as if killed"):
+        study.run(jobs=1, out=tmp_path / "out")
+    assert not (tmp_path / "out" / "runs.parquet").exists()
+    found = study.run(jobs=1, out=tmp_path / "out")
+    # One was finished before.
+    assert len(made) == 2 + 2 and found.table.column("degree") == [2.0, 3.0, 4.0]
+    table = (tmp_path / "out" / "runs.parquet").read_bytes()
+    again = study.run(jobs=1, out=tmp_path / "out")
+    assert len(made) == 4 and (tmp_path / "out" / "runs.parquet").read_bytes() == table
+    assert again.finding == found.finding
+    # Records are joined by what they are of, whatever their order.
+    turned = xoff.SweepResults(study._plan, found._records[::-1])
+    assert turned.table.column("flows_completed") == [2, 3, 4]
+    with pytest.raises(ValueError, match="no result among these"):
+        xoff.SweepResults(study._plan, found._records[:2]).table
+
+
 def test_keys_that_move_together() -> None:
     axes = {("traffic.0.degree", "seed"): [(4, 1), (8, 2)]}
     assert len(xoff.sweep("incast", axes=axes)) == 2
     with pytest.raises(xoff.ScenarioError, match="no scheme of this sweep has"):
         xoff.sweep("incast", schemes=["hpcc"], axes={"scheme.kmin": [1, 2]})
+    for rows in [[(4, 1), (8,)], [(4, 1, 9), (8, 2, 9)]]:
+        with pytest.raises(ValueError, match="2 values in each row"):
+            xoff.sweep("incast", axes={("traffic.0.degree", "seed"): rows})
     with pytest.raises(RuntimeError, match="another build"):
         _xoff.sweep_run(("", []), "0.0.0 abc")
 
@@ -104,3 +136,11 @@ def test_the_lines_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     exec(compile(code, "README.md", "exec"), {})
     assert "(18, " in capsys.readouterr().out
     assert (tmp_path / "results" / "degrees" / "runs.parquet").is_file()
+
+
+def test_a_directory_is_the_sweep_that_wrote_it(tmp_path: Path) -> None:
+    study = xoff.sweep("incast", axes={"traffic.0.degree": [2, 3]}, set={"traffic.0.events": 1})
+    found = study.run(out=tmp_path / "out")
+    again = xoff.read(tmp_path / "out")
+    assert isinstance(again, xoff.SweepResults)
+    assert again.table.to_arrow().equals(found.table.to_arrow()) and again.finding == found.finding

@@ -7,11 +7,15 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import Any, Iterator, Literal, Union
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Iterator, Literal, Union
 
 from xoff import _xoff
 from xoff._results import Comparison, Report, Run, columns
 from xoff._xoff import Progress
+
+if TYPE_CHECKING:
+    from xoff._sweep import SweepResults
 
 #: A path, the text of a scenario (several lines of TOML), or the same as a dict.
 Scenario = Union[str, "os.PathLike[str]", Mapping[str, Any]]
@@ -179,8 +183,10 @@ def describe(topic: str = "results") -> str:
     return _xoff.describe(topic, width=columns())
 
 
-def read(directory: str | os.PathLike[str]) -> Run:
-    """The finished run in a directory that ``xoff run`` or :func:`run` wrote; tables are read when they are asked for.
+def read(directory: str | os.PathLike[str]) -> Run | Comparison | SweepResults:
+    """What ``xoff run``, ``compare`` or ``sweep``, or the functions of that name, wrote to a directory.
+
+    Tables of runs are read when they are asked for.
 
     >>> import tempfile, xoff
     >>> out = tempfile.mkdtemp() + "/incast"
@@ -188,7 +194,33 @@ def read(directory: str | os.PathLike[str]) -> Run:
     >>> xoff.read(out).flows.column("fct_us") == written.flows.column("fct_us")
     True
     """
-    return Run(_xoff.read(os.fspath(directory)))
+    from xoff._sweep import SweepResults
+
+    folder = Path(directory)
+    if (folder / "run.json").is_file():
+        return Run(_xoff.read(os.fspath(folder)))
+    for marker in ("comparison.json", "seeds.json"):
+        if (folder / marker).is_file():
+            return _compared(folder, marker)
+    if (folder / "sweep.toml").is_file() and (folder / "runs.parquet").is_file():
+        return SweepResults(*_xoff.sweep_read(os.fspath(folder)))
+    return Run(_xoff.read(os.fspath(folder)))
+
+
+def _compared(folder: Path, marker: str) -> Comparison:
+    """The runs of a comparison, or of one scheme under several seeds, each from its own folder."""
+    found = json.loads((folder / marker).read_text(encoding="utf-8"))
+    named = [(str(run["scheme"]), int(run["seed"])) for run in found["runs"]]
+    several = len({seed for _, seed in named}) > 1
+    runs = []
+    for scheme, seed in named:
+        place = folder if marker == "seeds.json" else folder / scheme.replace(":", "-").replace("+", "-")
+        place = place / f"seed-{seed}" if several or marker == "seeds.json" else place
+        run = Run(_xoff.read(os.fspath(place), scheme))
+        if run.seed != seed:
+            raise ValueError(f"{place} is of seed {run.seed}, and {marker} has seed {seed} there")
+        runs.append(run)
+    return Comparison(runs, {left["scheme"]: left["reason"] for left in found.get("skipped", [])})
 
 
 def _plain(scenario: Scenario) -> Any:

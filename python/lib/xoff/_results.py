@@ -227,7 +227,11 @@ class Comparison(Sequence[Run]):
 
     def __str__(self) -> str:
         runs = [(scheme, [run._data for run in self._runs if run.scheme == scheme]) for scheme in self.schemes]
-        return _xoff.comparison_text(runs, self.skipped, columns())
+        try:
+            return _xoff.comparison_text(runs, self.skipped, columns())
+        except ValueError:
+            # Runs that were read or pickled are without what the page also shows.
+            return repr(self)
 
     def __repr__(self) -> str:
         return f"<xoff.Comparison of {', '.join(self.schemes)} under {len(self.seeds)} seeds>"

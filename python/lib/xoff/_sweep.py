@@ -15,6 +15,8 @@ from xoff._xoff import Table
 #: A list of values, or a range such as ``"5KB..400KB:log8"``.
 Values = Union[str, Sequence[Any]]
 Job = tuple[str, list[tuple[str, str]]]
+#: Told of a run's fingerprint and record when it has ended.
+Ended = Callable[[str, str], None]
 
 
 def sweep(
@@ -67,7 +69,10 @@ def _axis(key: str | tuple[str, ...], values: Values) -> str:
         return f"{key}={values}"
     if isinstance(key, str):
         return f"{key}={','.join(_typed(value) for value in values)}"
-    columns = list(zip(*values))
+    rows = [tuple(row) for row in values]
+    if any(len(row) != len(key) for row in rows):
+        raise ValueError(f"an axis of {len(key)} keys has {len(key)} values in each row: {', '.join(key)}")
+    columns = list(zip(*rows))
     return "+".join(f"{one}={','.join(map(_typed, column))}" for one, column in zip(key, columns))
 
 
@@ -87,6 +92,10 @@ class Sweep:
 
     def __init__(self, plan: _xoff.SweepPlan) -> None:
         self._plan = plan
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is made of the plan is made again.
+        return {"_plan": self._plan}
 
     @cached_property
     def _jobs(self) -> list[tuple[str, Job]]:
@@ -116,49 +125,74 @@ class Sweep:
 
         On a cluster each run is a task of its own under the fingerprint of what it is made from; one whose worker is
         lost is made again elsewhere, and the dashboard shows how far it is. The tables are the same either way.
-        ``out`` is a directory to write as ``xoff sweep`` does.
+        ``out`` is a directory to write as ``xoff sweep`` does. Runs that are finished are kept in it: what is there
+        is not made again, whatever ended the call before.
         """
         build = _xoff.build_id()
-        with _watched(progress) as watch:
-            if client is None:
-                records = self._run_here(build, jobs or os.cpu_count() or 1, watch)
-            else:
-                records = self._run_there(client, build, retries, watch)
-        results = SweepResults(self._plan, records)
-        if out is not None:
-            self._plan.write(records, os.fspath(out))
-        return results
+        store = None if out is None else self._plan.store(os.fspath(out), build)
+        found: dict[str, str] = {}
+        for inputs, _ in self._jobs:
+            record = None if store is None else store.find(inputs)
+            if record is not None:
+                found[inputs] = record
+        todo = {inputs: job for inputs, job in self._jobs if inputs not in found}
 
-    def _run_here(self, build: str, jobs: int, watch: Callable[[Any], object] | None) -> list[str]:
+        def ended(inputs: str, record: str) -> None:
+            found[inputs] = record
+            if store is not None:
+                store.keep(record)
+
+        with _watched(progress) as watch:
+            if watch is not None and not todo:
+                watch(_Part(1.0))
+            if client is None:
+                self._run_here(todo, build, jobs or os.cpu_count() or 1, ended, watch)
+            else:
+                self._run_there(todo, client, build, retries, ended, watch)
+        records = [found[inputs] for inputs, _ in self._jobs]
+        if store is not None:
+            store.write(self._plan, records)
+        return SweepResults(self._plan, records)
+
+    def _run_here(
+        self, todo: dict[str, Job], build: str, jobs: int, ended: Ended, watch: Callable[[Any], object] | None
+    ) -> None:
         with ThreadPoolExecutor(jobs) as pool:
-            runs = [pool.submit(_run_one, job, build) for _, job in self._jobs]
+            runs = {pool.submit(_run_one, job, build): inputs for inputs, job in todo.items()}
             try:
                 left = frozenset(runs)
                 while left:
                     # Not longer: Python hears of Ctrl-C between two waits.
-                    _, running = wait(left, timeout=0.05, return_when=FIRST_COMPLETED)
+                    done, running = wait(left, timeout=0.05, return_when=FIRST_COMPLETED)
                     left = frozenset(running)
+                    for run in done:
+                        ended(runs[run], run.result())
                     if watch is not None:
                         watch(_Part(1 - len(left) / len(runs)))
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-        return [run.result() for run in runs]
 
     def _run_there(
-        self, client: Any, build: str, retries: int, watch: Callable[[Any], object] | None
-    ) -> list[str]:
+        self,
+        todo: dict[str, Job],
+        client: Any,
+        build: str,
+        retries: int,
+        ended: Ended,
+        watch: Callable[[Any], object] | None,
+    ) -> None:
         from dask import distributed
 
         completed: Any = distributed.as_completed
-        runs = [
-            client.submit(_run_one, job, build, key=f"xoff-{inputs}", pure=True, retries=retries)
-            for inputs, job in self._jobs
-        ]
-        for done, _ in enumerate(completed(runs), start=1):
+        runs = {
+            client.submit(_run_one, job, build, key=f"xoff-{inputs}", pure=True, retries=retries): inputs
+            for inputs, job in todo.items()
+        }
+        for count, run in enumerate(completed(list(runs)), start=1):
+            ended(runs[run], run.result())
             if watch is not None:
-                watch(_Part(done / len(runs)))
-        return list(client.gather(runs))
+                watch(_Part(count / len(runs)))
 
 
 class _Part:
