@@ -2,7 +2,7 @@
 
 use crate::value::{Quantity, Unit, Value, value_text};
 use std::path::Path;
-use xoff_scenario::diagnostic::{Diagnostic, Place, Source};
+use xoff_scenario::diagnostic::{Diagnostic, Place, Source, Text};
 use xoff_scenario::reader::{Result, Table};
 use xoff_scenario::tree;
 
@@ -25,9 +25,9 @@ pub struct Axis {
 /// All that lies between two ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Range {
-    from: Quantity,
-    to: Quantity,
-    log: bool,
+    pub(crate) from: Quantity,
+    pub(crate) to: Quantity,
+    pub(crate) log: bool,
 }
 
 /// More values than this are a mistake.
@@ -87,25 +87,43 @@ impl Axis {
         let columns = match table.items("values")? {
             Some(items) => axis.columns_of(&items)?,
             None => {
-                let ends: Vec<tree::Item> = ["from", "to"]
-                    .iter()
-                    .map(|key| table.items(key).map(|items| items.and_then(|mut items| items.pop())))
-                    .collect::<Result<Vec<_>>>()?
-                    .into_iter()
-                    .flatten()
-                    .collect();
-                let [from, to] = ends.as_slice() else {
+                let (Some(from), Some(to)) = (table.items("from")?, table.items("to")?) else {
                     return Err(at.error("an axis has `values`, or `from` and `to`"));
                 };
-                let log = table.choice_or("scale", &[("linear", false), ("log", true)], "linear")?;
+                let scales = table.take_texts("scale")?.unwrap_or_default();
                 let count = table.take_count("steps", 2..=MOST)?;
-                let range = Range::new(&Value::of_item(&from.value), &Value::of_item(&to.value), log, &to.place)?;
-                axis.ranges = Some(vec![range; axis.keys.len()]);
-                vec![count.map_or_else(Vec::new, |count| range.values(count)); axis.keys.len()]
+                let ranges = axis.ranges_of(&from, &to, &scales)?;
+                let values = |range: &Range| count.map_or_else(Vec::new, |count| range.values(count));
+                let columns = ranges.iter().map(values).collect();
+                axis.ranges = Some(ranges);
+                columns
             }
         };
         table.finish()?;
         axis.join(columns)
+    }
+
+    /// The range of each key: one for all of them, or as many ends and scales as there are keys.
+    fn ranges_of(&self, from: &[tree::Item], to: &[tree::Item], scales: &[Text]) -> Result<Vec<Range>> {
+        let logs = scales.iter().map(|scale| match scale.value.as_str() {
+            "linear" => Ok(false),
+            "log" => Ok(true),
+            _ => Err(scale.error("`scale` is \"linear\" or \"log\"")),
+        });
+        let logs = logs.collect::<Result<Vec<bool>>>()?;
+        for (key, count) in [("from", from.len()), ("to", to.len()), ("scale", logs.len().max(1))] {
+            if count != 1 && count != self.keys.len() {
+                let error = self.at.error(format!("`{key}` is one value, or one for each key"));
+                return Err(error.label(format!("here are {count} for {} keys", self.keys.len())));
+            }
+        }
+        let of = |at: usize| {
+            // One end or scale is that of every key.
+            let (from, to) = (&from[at % from.len()], &to[at % to.len()]);
+            let log = logs.get(at % logs.len().max(1)).copied().unwrap_or(false);
+            Range::new(&Value::of_item(&from.value), &Value::of_item(&to.value), log, &to.place)
+        };
+        (0..self.keys.len()).map(of).collect()
     }
 
     /// The values of each key: a list of lists where there are several keys.
@@ -164,10 +182,15 @@ impl Axis {
         }
         // Of a range that samples are drawn from, both ends; all others by their values.
         match self.ranges.as_deref() {
-            Some([range, ..]) if sampled => {
+            Some(ranges) if sampled => {
+                let each = |of: &dyn Fn(&Range) -> String| match ranges {
+                    [one] => of(one),
+                    several => list(several.iter().map(of).collect()),
+                };
                 let end = |of| value(&Value::of_quantity(of));
-                let scale = if range.log { "log" } else { "linear" };
-                text.push_str(&format!("from = {}\nto = {}\nscale = \"{scale}\"\n", end(range.from), end(range.to)));
+                let (from, to) = (each(&|range| end(range.from)), each(&|range| end(range.to)));
+                let scale = each(&|range| if range.log { "\"log\"".to_owned() } else { "\"linear\"".to_owned() });
+                text.push_str(&format!("from = {from}\nto = {to}\nscale = {scale}\n"));
             }
             _ => {
                 let row = |row: &Vec<Value>| match row.as_slice() {

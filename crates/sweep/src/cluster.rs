@@ -2,36 +2,57 @@
 //! number, and the whole when they are done.
 //!
 //! There is no scheduler here. Tasks write finished runs under the fingerprint of what each was made from; one that is
-//! retried, preempted or run twice finds or replaces the same bytes.
+//! retried, preempted or run twice finds or replaces the same bytes. What the rows of the table are called comes from
+//! the sealed plan alone, and every point of it is loaded again: its fingerprint must be that of the run beside it.
 
+use crate::batch::{Batch, sbatch};
 use crate::plan::{Point, Sweep};
 use crate::pool::{self, Failed, Job, Progress};
 use crate::record::{Record, Store};
 use crate::seal::{self, Fingerprint};
+use crate::spelled::Spelled;
 use crate::sweeper::{Sweeper, name_of, run_alone};
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 use xoff_results::files::whole::{self, Present};
 use xoff_results::files::{Staging, refusal};
 use xoff_scenario::diagnostic::Source;
-use xoff_scenario::{Diagnostic, Options, Scenario, read};
+use xoff_scenario::{Attachment, Diagnostic, Options, Scenario, read};
 
 /// The folder of finished runs within a plan, a store.
 pub const DONE: &str = "done";
 const PLAN: &str = "plan.json";
+/// The folder of the files that the scenario names.
+const FILES: &str = "files";
+const LARGEST_FILE: u64 = 1_000_000_000;
 
 /// A plan that was written.
 pub struct Plan {
     folder: PathBuf,
+    content: Content,
+}
+
+/// What `plan.json` holds under its seal.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Content {
+    version: String,
     build: String,
-    /// Tasks that share it.
-    pub tasks: u64,
-    /// Fingerprints of its runs, in the order of the table.
-    inputs: Vec<String>,
-    names: Vec<String>,
+    tasks: u64,
+    at_once: Option<u64>,
     /// Of the scenario.
-    pub name: String,
+    name: String,
+    /// Its text.
+    scenario: String,
+    /// The files that it names, in the order of their copies: as it asks for them, as messages call them, and their
+    /// fingerprints. Without them the scenario cannot be loaded from the plan alone.
+    files: Option<Vec<(String, String, String)>>,
+    sweep: Spelled,
+    /// Files that are there for people, with their fingerprints: a change of them is no change of the plan.
+    shown: Vec<(String, String)>,
+    /// Fingerprint and name of every run, in the order of the table.
+    runs: Vec<(String, String)>,
 }
 
 /// Resolves one point: all that a task needs to know of it.
@@ -42,116 +63,240 @@ struct Packing<'a> {
 }
 
 impl Job for Packing<'_> {
-    type Made = String;
+    type Made = (String, String);
 
     fn name(&self) -> String {
         name_of(self.sweep, self.point, true)
     }
 
-    fn run(&self) -> Result<(String, bool), Failed> {
+    fn run(&self) -> Result<((String, String), bool), Failed> {
         let loaded = self.sweep.scenario.load(&self.point.options)?;
         whole::write(&self.folder.join("scenario.toml"), loaded.resolved.as_bytes(), Present::Replace)?;
         for file in &loaded.attachments {
             whole::write(&self.folder.join(&file.name), file.source.text.as_bytes(), Present::Replace)?;
         }
-        Ok((Fingerprint::of(&loaded).text(), true))
+        Ok(((Fingerprint::of(&loaded).text(), self.name()), true))
     }
 }
 
+fn print_of(text: &str) -> String {
+    Fingerprint::start().with(text.as_bytes()).text()
+}
+
 impl Plan {
-    /// Writes a plan for so many tasks to a directory in the making.
-    pub fn write(sweeper: &Sweeper<'_>, staging: &mut Staging, tasks: u64, build: &str) -> Result<(), Failed> {
-        let runs = staging.folder("runs")?;
-        let pack = |(index, point)| Packing { sweep: sweeper.sweep, point, folder: runs.join(run_name(index)) };
-        let packing: Vec<Packing<'_>> = sweeper.points.iter().enumerate().map(pack).collect();
-        let inputs = pool::run_all(&packing, pool::cores(), &|_| {})?;
-        let names: Vec<String> = packing.iter().map(Job::name).collect();
-        let tasks = tasks.clamp(1, inputs.len().max(1) as u64);
+    /// Writes a plan to a directory in the making.
+    pub fn write(sweeper: &Sweeper<'_>, staging: &mut Staging, batch: &Batch, build: &str) -> Result<(), Failed> {
         let first_seed = sweeper.points.first().map(|point| point.seed);
-        let sweep = Sweep { first_seed, ..sweeper.sweep.clone() };
-        staging.write("sweep.toml", sweep.text("scenario.toml").as_bytes())?;
-        staging.write("scenario.toml", sweep.scenario.source().text.as_bytes())?;
-        let plan = json!({
-            "version": env!("CARGO_PKG_VERSION"), "build": build, "tasks": tasks, "name": sweeper.name,
-            "inputs": inputs, "names": names,
-        });
-        staging.write(PLAN, seal::sealed(&plan.to_string()).as_bytes())?;
-        staging.write("array.sh", array_script(tasks, staging.target())?.as_bytes())?;
+        let sweep = Sweep { first_seed, scenario: sweeper.sweep.scenario.keeping(), ..sweeper.sweep.clone() };
+        let folder = staging.folder("runs")?;
+        let pack = |(index, point)| Packing { sweep: &sweep, point, folder: folder.join(run_name(index)) };
+        let packing: Vec<Packing<'_>> = sweeper.points.iter().enumerate().map(pack).collect();
+        let runs = pool::run_all(&packing, pool::cores(), &|_| {})?;
+        let text = &sweep.scenario.source().text;
+        let shown = [("sweep.toml", sweep.text("scenario.toml")), ("scenario.toml", text.clone())];
+        for (name, text) in &shown {
+            staging.write(name, text.as_bytes())?;
+        }
+        let files = match sweep.scenario.files().taken() {
+            Some(files) => Some(keep_files(&files, staging)?),
+            None => None,
+        };
+        let content = Content {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            build: build.to_owned(),
+            tasks: batch.tasks_for(runs.len()),
+            at_once: batch.at_once,
+            name: sweeper.name.clone(),
+            scenario: text.clone(),
+            files,
+            sweep: Spelled::of(&sweep),
+            shown: shown.iter().map(|(name, text)| ((*name).to_owned(), print_of(text))).collect(),
+            runs,
+        };
+        let script = batch.script(content.runs.len(), staging.target())?;
+        let content = serde_json::to_string(&content).map_err(io::Error::other)?;
+        staging.write(PLAN, seal::sealed(&content).as_bytes())?;
+        staging.write("array.sh", script.as_bytes())?;
         staging.keep_store(DONE)?;
         Ok(())
     }
 
-    /// Opens a plan; refuses one that another program made.
+    /// Opens a plan; refuses one that another program made, or that makes no sense.
     pub fn open(folder: &Path, build: &str) -> Result<Plan, Failed> {
-        let bad = |why: &str| {
+        let bad = |why: String| {
             Failed::BadInput(vec![Diagnostic::new(format!("{} is no plan of a sweep", folder.display())).label(why)])
         };
-        let value =
-            seal::load(&folder.join(PLAN)).ok_or_else(|| bad("there is no plan.json in it, or it has changed"))?;
-        let text = |key: &str| value[key].as_str().map(str::to_owned).ok_or_else(|| bad("plan.json lacks something"));
-        let texts = |key: &str| -> Option<Vec<String>> {
-            value[key].as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
-        };
-        let planned = text("build")?;
+        let missing = || bad("there is no plan.json in it, or it has changed".to_owned());
+        let value = seal::load(&folder.join(PLAN)).ok_or_else(missing)?;
+        // The program first: what else is in it may have had another form then.
+        let planned = value["build"].as_str().ok_or_else(|| bad("its plan.json names no program".to_owned()))?;
         if planned != build {
             let error = Diagnostic::new("this plan was made by another program, whose results might differ");
-            let help = format!("the plan is of xoff {}, this is {}: use the same file", short(&planned), short(build));
+            let help = format!("the plan is of xoff {}, this is {}: use the same file", short(planned), short(build));
             return Err(Failed::BadInput(vec![error.help(help)]));
         }
-        Ok(Plan {
-            folder: folder.to_owned(),
-            build: planned,
-            name: text("name")?,
-            tasks: value["tasks"].as_u64().ok_or_else(|| bad("plan.json lacks `tasks`"))?,
-            inputs: texts("inputs").ok_or_else(|| bad("plan.json lacks `inputs`"))?,
-            names: texts("names").ok_or_else(|| bad("plan.json lacks `names`"))?,
-        })
+        let content: Content =
+            serde_json::from_value(value).map_err(|error| bad(format!("its plan.json is wrong: {error}")))?;
+        match content.fault() {
+            None => Ok(Plan { folder: folder.to_owned(), content }),
+            Some(why) => Err(bad(format!("its plan.json is wrong: {why}"))),
+        }
+    }
+
+    /// Tasks that share it.
+    pub fn tasks(&self) -> u64 {
+        self.content.tasks
+    }
+
+    /// Of the scenario.
+    pub fn name(&self) -> &str {
+        &self.content.name
     }
 
     fn store(&self) -> Store {
-        Store::new(self.folder.join(DONE), self.build.clone())
+        Store::new(self.folder.join(DONE), self.content.build.clone())
     }
 
     /// Makes the runs of one task, from 0 on. Those that an earlier one gave up are tried again.
     pub fn run_task(&self, task: u64, jobs: usize, watch: &(dyn Fn(Progress) + Sync)) -> Result<Vec<Record>, Failed> {
-        if task >= self.tasks {
-            let error = Diagnostic::new(format!("this plan has tasks 0 to {}, and no task {task}", self.tasks - 1));
+        let tasks = self.content.tasks;
+        if task >= tasks {
+            let error = Diagnostic::new(format!("this plan has tasks 0 to {}, and no task {task}", tasks - 1));
             return Err(Failed::BadInput(vec![error]));
         }
         let store = self.store();
-        let mine = (0..self.inputs.len()).filter(|index| *index as u64 % self.tasks == task);
+        let mine = (0..self.content.runs.len()).filter(|index| *index as u64 % tasks == task);
         let all: Vec<TaskRun<'_>> = mine.map(|index| TaskRun { plan: self, store: &store, index }).collect();
         pool::run_all(&all, jobs, watch)
     }
 
-    /// All runs, if every task is done; else which are not.
-    pub fn collect(&self) -> Result<Vec<Record>, Failed> {
+    /// All runs of the planned sweep, if every task is done; else which are not. Refuses if a point of the sweep is not
+    /// what the run in its place was made from.
+    pub fn collect(&self, sweep: &Sweep) -> Result<Vec<Record>, Failed> {
         let store = self.store();
-        let found: Vec<Option<Record>> = self.inputs.iter().map(|inputs| store.find_given_up(inputs)).collect();
-        let mut missing: Vec<u64> = found
-            .iter()
-            .enumerate()
-            .filter(|(_, found)| found.is_none())
-            .map(|(at, _)| at as u64 % self.tasks)
-            .collect();
+        let runs = &self.content.runs;
+        let found: Vec<Option<Record>> = runs.iter().map(|(inputs, _)| store.find_given_up(inputs)).collect();
+        let task = |(at, found): (usize, &Option<Record>)| found.is_none().then_some(at as u64 % self.content.tasks);
+        let mut missing: Vec<u64> = found.iter().enumerate().filter_map(task).collect();
         let count = missing.len();
-        if count == 0 {
-            return Ok(found.into_iter().flatten().collect());
+        if count > 0 {
+            missing.sort_unstable();
+            missing.dedup();
+            let error = Diagnostic::new(format!("{count} of {} runs are not there yet", runs.len()));
+            let commands = sbatch(&self.folder.join("array.sh"), &missing, self.content.at_once);
+            let help = format!("run their tasks again: {}", commands.join("; "));
+            return Err(Failed::BadInput(vec![error.help(help)]));
         }
-        missing.sort_unstable();
-        missing.dedup();
-        let error = Diagnostic::new(format!("{count} of {} runs are not there yet", self.inputs.len()));
-        let script = quoted(&self.folder.join("array.sh"));
-        let help = format!("run their tasks again: sbatch --array={} {script}", ranges(&missing));
-        Err(Failed::BadInput(vec![error.help(help)]))
+        let points = sweep.points()?;
+        if points.len() != runs.len() {
+            let why = format!("its sweep has {} runs, and {} are planned", points.len(), runs.len());
+            return Err(self.changed(&why));
+        }
+        let check = |(index, point)| Checking { plan: self, sweep, point, index };
+        let checks: Vec<Checking<'_>> = points.iter().enumerate().map(check).collect();
+        pool::run_all(&checks, pool::cores(), &|_| {})?;
+        Ok(found.into_iter().flatten().collect())
     }
 
-    /// What was planned, to be read again.
+    /// What was planned. Refuses if what the plan shows of it to people says something else.
     pub fn sweep(&self) -> Result<Sweep, Failed> {
-        let path = self.folder.join("sweep.toml");
-        let text = read::text(&path, 16_000_000).map_err(io::Error::other)?;
-        let source = Source::new(path.display().to_string(), text);
-        Sweep::read(&source, &self.folder).map_err(|problem| Failed::BadInput(vec![problem]))
+        for (name, known) in &self.content.shown {
+            let path = self.folder.join(name);
+            // Nobody needs the file itself.
+            if !path.exists() {
+                continue;
+            }
+            let text = read::text(&path, LARGEST_FILE).unwrap_or_default();
+            if print_of(&text) != *known {
+                return Err(self.changed(&format!("{name} is not as it was planned")));
+            }
+        }
+        let scenario = Scenario::from_text("scenario.toml", self.content.scenario.as_str(), &self.folder.join(FILES));
+        let scenario = scenario.with(self.files()?, Vec::new());
+        let sweep = self.content.sweep.sweep(scenario);
+        sweep.map_err(|why| self.changed(&format!("plan.json is wrong: {why}")))
+    }
+
+    fn files(&self) -> Result<Vec<Attachment>, Failed> {
+        let mut files = Vec::new();
+        for (index, (name, shown, known)) in self.content.files.iter().flatten().enumerate() {
+            let path = self.folder.join(FILES).join(run_name(index));
+            let text = read::text(&path, LARGEST_FILE)
+                .map_err(|why| Failed::System(io::Error::other(format!("cannot read {}: {why}", path.display()))))?;
+            if print_of(&text) != *known {
+                return Err(self.changed(&format!("{FILES}/{} is not as it was planned", run_name(index))));
+            }
+            files.push(Attachment { name: name.clone(), source: Source::new(shown.as_str(), text) });
+        }
+        Ok(files)
+    }
+
+    /// The results would be called what they are not.
+    fn changed(&self, why: &str) -> Failed {
+        let error = Diagnostic::new(format!("{} has changed since it was planned", self.folder.display())).label(why);
+        let help = "the tables of a plan are those of the sweep that was planned: undo the change, or write a plan of the \
+                    changed sweep to another folder";
+        Failed::BadInput(vec![error.help(help)])
+    }
+}
+
+/// Writes the files of a scenario beside the plan.
+fn keep_files(files: &[Attachment], staging: &Staging) -> io::Result<Vec<(String, String, String)>> {
+    let folder = if files.is_empty() { None } else { Some(staging.folder(FILES)?) };
+    for (index, file) in files.iter().enumerate() {
+        if let Some(folder) = &folder {
+            whole::write(&folder.join(run_name(index)), file.source.text.as_bytes(), Present::Replace)?;
+        }
+    }
+    let entry = |file: &Attachment| (file.name.clone(), file.source.name.clone(), print_of(&file.source.text));
+    Ok(files.iter().map(entry).collect())
+}
+
+impl Content {
+    /// What no plan has that was written here.
+    fn fault(&self) -> Option<String> {
+        let runs = self.runs.len() as u64;
+        if runs == 0 {
+            return Some("it has no runs".to_owned());
+        }
+        if self.tasks == 0 || self.tasks > runs {
+            return Some(format!("it has {} tasks for {runs} runs", self.tasks));
+        }
+        let strange = self.runs.iter().find(|(inputs, _)| !seal::is_fingerprint(inputs));
+        strange.map(|(inputs, name)| format!("`{inputs}` is no fingerprint of a run ({name})"))
+    }
+}
+
+/// Loads a point again, and compares with what was planned in its place.
+struct Checking<'a> {
+    plan: &'a Plan,
+    sweep: &'a Sweep,
+    point: &'a Point,
+    index: usize,
+}
+
+impl Job for Checking<'_> {
+    type Made = ();
+
+    fn name(&self) -> String {
+        name_of(self.sweep, self.point, true)
+    }
+
+    fn run(&self) -> Result<((), bool), Failed> {
+        let (inputs, name) = &self.plan.content.runs[self.index];
+        let other =
+            || self.plan.changed(&format!("run {} is `{name}`, and the sweep has `{}`", self.index, self.name()));
+        if *name != self.name() {
+            return Err(other());
+        }
+        // Traces of ranks stay where they are, and a plan does without them.
+        if self.plan.content.files.is_some() {
+            let loaded = self.sweep.scenario.load(&self.point.options)?;
+            if Fingerprint::of(&loaded).text() != *inputs {
+                return Err(other());
+            }
+        }
+        Ok(((), true))
     }
 }
 
@@ -166,11 +311,11 @@ impl Job for TaskRun<'_> {
     type Made = Record;
 
     fn name(&self) -> String {
-        self.plan.names[self.index].clone()
+        self.plan.content.runs[self.index].1.clone()
     }
 
     fn run(&self) -> Result<(Record, bool), Failed> {
-        let inputs = &self.plan.inputs[self.index];
+        let inputs = &self.plan.content.runs[self.index].0;
         if let Some(found) = self.store.find(inputs) {
             return Ok((found, false));
         }
@@ -196,61 +341,5 @@ fn run_name(index: usize) -> String {
 /// Version and the beginning of the hash.
 fn short(build: &str) -> String {
     let (version, hash) = build.split_once(' ').unwrap_or((build, ""));
-    format!("{version} ({})", &hash[..hash.len().min(8)])
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@".contains(c);
-    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
-}
-
-/// Numbers in their order as Slurm takes them: `0-3,7`. A list of a thousand would be too long for it.
-fn ranges(numbers: &[u64]) -> String {
-    let runs = numbers.chunk_by(|a, b| a + 1 == *b);
-    let text = runs.map(|run| match run {
-        [first, .., last] => format!("{first}-{last}"),
-        one => one.iter().map(u64::to_string).collect(),
-    });
-    text.collect::<Vec<_>>().join(",")
-}
-
-/// A job array for Slurm. Other engines need its last line with a number of theirs.
-fn array_script(tasks: u64, plan: &Path) -> io::Result<String> {
-    let (last, plan, program) = (tasks - 1, quoted(plan), quoted(&std::env::current_exe()?));
-    Ok(format!(
-        "#!/bin/sh\n\
-         #SBATCH --job-name=xoff-sweep\n\
-         #SBATCH --array=0-{last}\n\
-         #SBATCH --requeue\n\
-         # Add --cpus-per-task, --time, --mem and --partition as the cluster wants them. Where folder or program have\n\
-         # another path on its nodes, XOFF_PLAN and XOFF say so; the program must be the very file that made the plan.\n\
-         set -eu\n\
-         plan=${{XOFF_PLAN:-{plan}}}\n\
-         xoff=${{XOFF:-{program}}}\n\
-         exec \"$xoff\" sweep --task \"$SLURM_ARRAY_TASK_ID\" --jobs \"${{SLURM_CPUS_PER_TASK:-1}}\" --quiet \"$plan\"\n"
-    ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::process::Command;
-
-    #[test]
-    fn missing_tasks_are_named_as_slurm_takes_them() {
-        assert_eq!(ranges(&[4]), "4");
-        assert_eq!(ranges(&[0, 1]), "0-1");
-        assert_eq!(ranges(&[0, 1, 2, 3, 7, 9, 10]), "0-3,7,9-10");
-    }
-
-    #[test]
-    fn a_shell_takes_any_path_for_what_it_is() {
-        for path in ["/data/plan", "/my data/it's $HOME", "a\"b\\c", "~x", "/größe", "*"] {
-            let script = format!("printf %s {}", quoted(Path::new(path)));
-            let output = Command::new("sh").args(["-c", &script]).output().unwrap();
-            assert_eq!(String::from_utf8(output.stdout).unwrap(), path, "{script}");
-        }
-    }
+    format!("{version} ({})", hash.get(..8).unwrap_or(hash))
 }

@@ -7,8 +7,10 @@
 #![warn(missing_docs)]
 
 pub mod axis;
+pub mod batch;
 pub mod charts;
 pub mod cluster;
+pub mod home;
 pub mod numbers;
 pub mod page;
 pub mod plan;
@@ -16,6 +18,7 @@ pub mod pool;
 pub mod record;
 pub mod sample;
 pub mod seal;
+mod spelled;
 pub mod study;
 pub mod sweeper;
 pub mod table;

@@ -49,7 +49,7 @@ pub struct Point {
 const TAKEN: [&str; 6] = ["scheme", "seed", "status", "failure", "scenario_hash", "version"];
 
 /// More runs than this are a mistake.
-const MOST_RUNS: u64 = 1_000_000;
+pub(crate) const MOST_RUNS: u64 = 1_000_000;
 
 impl Sweep {
     /// Of a scenario, with nothing varied yet.
@@ -247,8 +247,8 @@ impl Sweep {
             return Err(Diagnostic::new(format!("Sobol's points are known here for {SOBOL_AXES} axes at most"))
                 .help("take --sampler random"));
         }
-        let each =
-            self.sample.unwrap_or_else(|| self.axes.iter().map(|axis| axis.values.len().max(1) as u64).product());
+        let values = self.axes.iter().map(|axis| axis.values.len().max(1) as u64);
+        let each = self.sample.unwrap_or_else(|| values.fold(1, u64::saturating_mul));
         let all = each.saturating_mul(self.seeds).saturating_mul(self.schemes.len().max(1) as u64);
         if all > MOST_RUNS {
             return Err(Diagnostic::new(format!("this sweep would have {all} runs"))

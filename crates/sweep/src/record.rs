@@ -5,12 +5,13 @@ use crate::plan::Point;
 use crate::pool::{Failed, Job};
 use crate::seal::{self, Fingerprint};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use xoff_results::execute;
 use xoff_results::files::whole::{self, Present};
 use xoff_results::outcome::Outcome;
-use xoff_scenario::{Loaded, Scenario};
+use xoff_scenario::{Diagnostic, Loaded, Scenario};
 
 /// A finished run in numbers.
 #[derive(Clone, PartialEq, Debug)]
@@ -79,6 +80,16 @@ impl Record {
     }
 }
 
+/// Records in the order of the runs that they are of; refuses if a run has none.
+pub fn in_order(inputs: &[String], records: Vec<Record>) -> Result<Vec<Record>, Diagnostic> {
+    let known: HashMap<&str, &Record> = records.iter().map(|record| (record.inputs.as_str(), record)).collect();
+    let found = inputs.iter().map(|inputs| known.get(inputs.as_str()).copied().cloned());
+    found.collect::<Option<Vec<Record>>>().ok_or_else(|| {
+        let error = Diagnostic::new("the results are not those of this sweep");
+        error.label("a run of it has no result among these")
+    })
+}
+
 /// `[name, unit, value, whole]`.
 fn number_json(number: &Number) -> Value {
     json!([number.name, number.unit, number.value.map(seal::write_number), number.whole])
@@ -103,16 +114,29 @@ fn number_of(value: &Value) -> Option<Number> {
 pub struct Store {
     folder: PathBuf,
     build: String,
+    /// Stores of others, where runs are looked for too.
+    others: Vec<Store>,
 }
 
 impl Store {
     /// Of runs that `build` made; those of others are not taken.
     pub fn new(folder: PathBuf, build: String) -> Store {
-        Store { folder, build }
+        Store { folder, build, others: Vec::new() }
+    }
+
+    /// The same; runs that are in one of these folders are taken over.
+    pub fn beside(self, folders: impl IntoIterator<Item = PathBuf>) -> Store {
+        let others = folders.into_iter().map(|folder| Store::new(folder, self.build.clone())).collect();
+        Store { others, ..self }
+    }
+
+    /// The program whose runs it keeps.
+    pub fn build(&self) -> &str {
+        &self.build
     }
 
     fn path(&self, inputs: &str) -> PathBuf {
-        self.folder.join(&inputs[..2]).join(format!("{inputs}.json"))
+        self.folder.join(inputs.get(..2).unwrap_or_default()).join(format!("{inputs}.json"))
     }
 
     /// The run of these inputs, if it is there and as it was written; not one that was given up.
@@ -127,11 +151,33 @@ impl Store {
         ours.then(|| Record::from_json(&value)).flatten()
     }
 
+    /// The run of these inputs, whatever program made it; for those who only look.
+    pub fn find_of_any_build(&self, inputs: &str) -> Option<Record> {
+        let value = seal::load(&self.path(inputs)).filter(|value| value["inputs"].as_str() == Some(inputs))?;
+        Record::from_json(&value)
+    }
+
     /// The same with its flows.
     fn find_with_flows(&self, inputs: &str) -> Option<Record> {
         let record = self.find(inputs)?;
         let bytes = std::fs::read(self.flows_of(&record)).ok()?;
         (record.flows.as_deref() == Some(&Fingerprint::start().with(&bytes).text())).then_some(record)
+    }
+
+    /// A run of another store, which is kept here from now on.
+    fn take_over(&self, inputs: &str, flows: bool) -> io::Result<Option<Record>> {
+        for other in &self.others {
+            let found = if flows { other.find_with_flows(inputs) } else { other.find(inputs) };
+            if let Some(record) = found {
+                if flows {
+                    let bytes = std::fs::read(other.flows_of(&record))?;
+                    whole::write(&self.flows_of(&record), &bytes, Present::Replace)?;
+                }
+                self.keep(&record)?;
+                return Ok(Some(record));
+            }
+        }
+        Ok(None)
     }
 
     /// Keeps a run.
@@ -196,6 +242,11 @@ impl Job for PointJob<'_> {
             false => store.find(&inputs),
         };
         if let Some(found) = self.store.and_then(find) {
+            return Ok((found, false));
+        }
+        if let Some(store) = self.store
+            && let Some(found) = store.take_over(&inputs, self.flows)?
+        {
             return Ok((found, false));
         }
         self.make(&loaded, inputs).map(|record| (record, true))

@@ -41,6 +41,11 @@ impl Fingerprint {
     }
 }
 
+/// Whether a text is what [`Fingerprint::text`] gives.
+pub fn is_fingerprint(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 /// What identifies this program: its version and its own bytes.
 pub fn build_id() -> io::Result<String> {
     let bytes = std::fs::read(std::env::current_exe()?)?;

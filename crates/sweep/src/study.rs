@@ -60,14 +60,13 @@ impl<'a> Study<'a> {
     pub fn of(rows: &'a Rows<'a>) -> Result<Study<'a>, Diagnostic> {
         let measures = measures(rows)?;
         let mut cells: Vec<Cell<'a>> = Vec::new();
-        let seeds = rows.sweep.seeds as usize;
-        for (points, records) in rows.points.chunks(seeds).zip(rows.records.chunks(seeds)) {
+        for (point, records) in rows.by_point() {
             let estimate = |measure: &Measure| {
                 Estimate::of(&records.iter().filter_map(|record| record.number(&measure.name)).collect::<Vec<_>>())
             };
             cells.push(Cell {
-                scheme: points[0].scheme.as_deref().unwrap_or(&records[0].scheme),
-                values: &points[0].values,
+                scheme: point.scheme.as_deref().unwrap_or(&records[0].scheme),
+                values: &point.values,
                 estimates: measures.iter().map(estimate).collect(),
             });
         }

@@ -10,7 +10,7 @@ use crate::study::Study;
 use crate::table::{Rows, column_name};
 use std::io;
 use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use xoff_results::files::Staging;
 use xoff_results::{execute::execute, figures};
 use xoff_run::{crew, time_limit};
@@ -29,6 +29,7 @@ pub struct Sweeper<'a> {
 }
 
 /// What a sweep would take.
+#[derive(Clone, Debug)]
 pub struct Estimate {
     /// CPU seconds of all runs.
     pub cpu_seconds: f64,
@@ -96,10 +97,11 @@ impl<'a> Sweeper<'a> {
         time_limit::set(Some(MOMENT));
         for point in &tried {
             let loaded = self.sweep.scenario.load(&point.options)?;
-            let (began, mut part) = (Instant::now(), 0.0_f64);
+            let mut part = 0.0_f64;
             let outcome = execute(&loaded, None, |at| part = part.max(at.part))?;
-            let took = began.elapsed().as_secs_f64();
-            let whole = if outcome.gave_up() { took / part.max(1e-6) } else { took };
+            // The network is built once, however long the run is.
+            let seen = if outcome.gave_up() { part.max(1e-6) } else { 1.0 };
+            let whole = outcome.summary.setup_seconds + outcome.summary.run_cpu_seconds / seen;
             seconds.push((name_of(self.sweep, point, false), whole));
         }
         time_limit::set(None);
@@ -134,15 +136,15 @@ impl<'a> Sweeper<'a> {
         pool::run_all(&all, jobs, watch)
     }
 
-    /// The runs with what they came to.
-    pub fn rows<'b>(&'b self, records: &'b [Record]) -> Rows<'b> {
-        Rows { sweep: self.sweep, points: &self.points, records }
+    /// The runs with what they came to; refuses other than one record for each, in their order.
+    pub fn rows<'b>(&'b self, records: &'b [Record]) -> Result<Rows<'b>, Diagnostic> {
+        Rows::of(self.sweep, &self.points, records)
     }
 
     /// Adds the flows of all runs to a directory in the making, as one data set whose folders say what was varied.
-    pub fn write_flows(&self, records: &[Record], store: &Store, staging: &Staging) -> io::Result<()> {
+    pub fn write_flows(&self, rows: &Rows<'_>, store: &Store, staging: &Staging) -> io::Result<()> {
         let kept = |(_, record): &(&Point, &Record)| self.flows && record.flows.is_some();
-        for (point, record) in self.points.iter().zip(records).filter(kept) {
+        for (point, record) in rows.each().filter(kept) {
             staging.link(&store.flows_of(record), &part_of_data_set(self.sweep, point, record))?;
         }
         Ok(())
@@ -152,9 +154,14 @@ impl<'a> Sweeper<'a> {
     pub fn write(&self, rows: &Rows<'_>, study: &Study<'_>, staging: &Staging, command: &str) -> io::Result<()> {
         rows.write(staging.path(), false)?;
         let charts = charts::of(study);
-        figures::write_all(&charts, &staging.folder("figures")?)?;
+        // An empty folder would be nobody's.
+        if !charts.is_empty() {
+            figures::write_all(&charts, &staging.folder("figures")?)?;
+        }
         staging.write("report.html", page::html(study, &charts, &self.name, command)?.as_bytes())?;
-        staging.write("sweep.toml", self.sweep.text("scenario.toml").as_bytes())?;
+        // With its seed, so that it is the same sweep whatever becomes of the scenario.
+        let sweep = Sweep { first_seed: self.points.first().map(|point| point.seed), ..self.sweep.clone() };
+        staging.write("sweep.toml", sweep.text("scenario.toml").as_bytes())?;
         staging.write("scenario.toml", self.sweep.scenario.source().text.as_bytes())
     }
 }

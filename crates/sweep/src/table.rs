@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 use xoff_results::column::{Column, Kind, Table};
 use xoff_results::table_writer::{Cell, TableWriter};
+use xoff_scenario::Diagnostic;
 
 /// The runs of a sweep with what they came to, in the same order.
 pub struct Rows<'a> {
@@ -18,6 +19,33 @@ pub struct Rows<'a> {
     pub points: &'a [Point],
     /// One for each run.
     pub records: &'a [Record],
+}
+
+impl<'a> Rows<'a> {
+    /// Refuses other than one record for each run.
+    pub(crate) fn of(sweep: &'a Sweep, points: &'a [Point], records: &'a [Record]) -> Result<Rows<'a>, Diagnostic> {
+        if points.len() != records.len() {
+            let error = Diagnostic::new("the results are not those of this sweep");
+            return Err(error.label(format!("it has {} runs, and these are {}", points.len(), records.len())));
+        }
+        Ok(Rows { sweep, points, records })
+    }
+
+    /// Every run with its record.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&'a Point, &'a Record)> {
+        self.points.iter().zip(self.records)
+    }
+
+    /// Every point with the records of its seeds.
+    pub(crate) fn by_point(&self) -> impl Iterator<Item = (&'a Point, &'a [Record])> {
+        let mut left = self.records;
+        let points = self.points.chunk_by(|a, b| a.scheme == b.scheme && a.values == b.values);
+        points.map(move |seeds| {
+            let (own, others) = left.split_at(seeds.len());
+            left = others;
+            (&seeds[0], own)
+        })
+    }
 }
 
 /// What every row begins with, beside its axes.
@@ -76,7 +104,7 @@ impl Rows<'_> {
         let place: HashMap<&str, usize> =
             union.iter().enumerate().map(|(at, number)| (number.name.as_str(), at)).collect();
         let mut writer = TableWriter::create(folder, &table, env!("CARGO_PKG_VERSION"), csv)?;
-        for (point, record) in self.points.iter().zip(self.records) {
+        for (point, record) in self.each() {
             let mut row: Vec<Cell<'_>> = self.axis_cells(point);
             row.extend([
                 Cell::Text(point.scheme.as_deref().unwrap_or(&record.scheme)),

@@ -16,6 +16,7 @@ mod picture;
 mod readings;
 mod replay;
 mod reproduce;
+mod rows;
 mod statistics;
 mod sweep;
 mod trace;

@@ -184,6 +184,57 @@ fn a_changed_axis_runs_only_what_is_new() {
 }
 
 #[test]
+fn a_sweep_without_figures_can_be_started_again() {
+    let bench = bench();
+    let cases: [&[&str]; 5] =
+        [&[], &["--seeds", "3"], &["--schemes", "dcqcn,hpcc"], &["--axis", "traffic.0.load=0.5"], &["--flows"]];
+    for (number, args) in cases.into_iter().enumerate() {
+        let out = format!("out{number}");
+        let args = [args, &["--out", &out]].concat();
+        sweep(&bench, &args);
+        let first = bench.read(&format!("{out}/runs.parquet"));
+        assert!(!bench.path.join(&out).join("figures").exists(), "{args:?}");
+        sweep(&bench, &args);
+        assert_eq!(bench.read(&format!("{out}/runs.parquet")), first, "{args:?}");
+    }
+}
+
+#[test]
+fn no_sweep_takes_the_place_of_another_unasked() {
+    let bench = bench();
+    let one = ["--axis", "traffic.0.load=0.3,0.6"];
+    let other = ["--axis", "traffic.0.load=0.3", "--axis", "scheme.kmin=5KB,50KB"];
+    let directory = |args: &[&str]| {
+        let output = bench.xoff(&[&["sweep", "tiny.toml", "--json"], args].concat());
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let name = told["directory"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+        (name, stderr(&output))
+    };
+    let first = directory(&one);
+    assert_eq!(first, ("tiny-swept".to_owned(), String::new()));
+    let table = bench.read("results/tiny-swept/runs.parquet");
+    let second = directory(&other);
+    assert_eq!(second.0, "tiny-swept-2");
+    assert!(second.1.contains("results/tiny-swept holds another sweep of tiny"), "{}", second.1);
+    assert_eq!(bench.read("results/tiny-swept/runs.parquet"), table);
+    // Each is found again, and more of the same goes on where it was.
+    assert_eq!((directory(&one).0, directory(&other).0), ("tiny-swept".to_owned(), "tiny-swept-2".to_owned()));
+    assert_eq!(directory(&["--axis", "traffic.0.load=0.3,0.5,0.6", "--seeds=2"]).0, "tiny-swept");
+    // One that shares runs with the first finds them there.
+    assert_eq!(directory(&["--axis", "traffic.0.load=0.6"]).0, "tiny-swept-3");
+    let runs = |name: &str| {
+        let store = bench.path.join("results").join(name).join("runs");
+        let folders = common::entries(&store).into_iter().map(|folder| store.join(folder));
+        folders.flat_map(|folder| common::entries(&folder)).collect::<Vec<_>>()
+    };
+    let taken = runs("tiny-swept-3");
+    assert!(taken.len() == 1 && runs("tiny-swept").contains(&taken[0]), "{taken:?}");
+    // Where it is asked for, it is said.
+    let asked = directory(&[&other[..], &["--out", "results/tiny-swept"]].concat());
+    assert!(asked.0 == "tiny-swept" && asked.1.contains("whose tables and report are replaced"), "{asked:?}");
+}
+
+#[test]
 fn failures_and_limits_are_rows() {
     let bench = bench();
     // Losses in a lossless class with hardly any headroom.
@@ -263,6 +314,8 @@ fn samples_fill_the_space_and_a_dry_run_runs_nothing() {
             .unwrap();
     assert_eq!((&told["runs"], &told["points"]), (&16.into(), &8.into()));
     assert!(told["cpu_seconds"].as_f64().unwrap() > 0.0 && !bench.path.join("results").exists());
+    let text = bench.ok(&[&["sweep", "tiny.toml", "--dry-run"][..], &GRID[..]].concat());
+    assert!(text.contains("estimated from 8 runs") && !text.contains(" 0 s"), "{text}");
 }
 
 #[test]

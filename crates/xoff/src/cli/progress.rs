@@ -114,6 +114,9 @@ fn progress_of(at: &Progress, seconds: f64, left: f64) -> String {
 }
 
 pub(super) fn clock(seconds: f64) -> String {
+    if seconds < 1.0 {
+        return "less than 1 s".to_owned();
+    }
     let seconds = seconds.round() as u64;
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, s) => format!("{s} s"),

@@ -70,12 +70,17 @@ impl Plan<'_> {
                 bars: &bars,
             })
             .collect();
-        let mut outcomes = pool::run_all(&jobs, pool::cores(), &|_| {})?.into_iter();
-        let entry = |runner: &Runner| Entry {
-            scheme: runner.scheme.clone(),
-            runs: outcomes.by_ref().take(self.seeds.len()).collect(),
-        };
-        Ok(self.runners.iter().map(entry).collect())
+        let outcomes = pool::run_all(&jobs, pool::cores(), &|_| {})?;
+        let mut entries: Vec<Entry> = Vec::new();
+        for (job, outcome) in jobs.iter().zip(outcomes) {
+            let is = (outcome.summary.scheme.as_str(), outcome.summary.seed);
+            assert_eq!(is, (job.runner.scheme.as_str(), job.seed), "a run is beside another one's job");
+            match entries.last_mut().filter(|entry| entry.scheme == job.runner.scheme) {
+                Some(entry) => entry.runs.push(outcome),
+                None => entries.push(Entry { scheme: job.runner.scheme.clone(), runs: vec![outcome] }),
+            }
+        }
+        Ok(entries)
     }
 }
 

@@ -7,17 +7,20 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use xoff_engine::quantity::parse_span;
-use xoff_results::files::Staging;
 use xoff_results::files::workplace::Workplace;
+use xoff_results::files::{Staging, note};
 use xoff_run::time_limit;
 use xoff_scenario::number::{bytes, thousands};
 use xoff_scenario::{Diagnostic, wrap};
 use xoff_sweep::axis::Axis;
+use xoff_sweep::batch::{ARRAY, Batch, quoted, sbatch};
 use xoff_sweep::cluster::{self, Plan};
-use xoff_sweep::record::{Record, Store};
+use xoff_sweep::home::{Home, holds_another};
+use xoff_sweep::record::Store;
 use xoff_sweep::sample::Sampler;
 use xoff_sweep::seal::build_id;
 use xoff_sweep::study::Study;
+use xoff_sweep::table::Rows;
 use xoff_sweep::{Sweep, Sweeper, page, pool};
 
 pub(super) const EXAMPLES: &str = "\
@@ -74,12 +77,15 @@ pub struct SweepArgs {
     /// Say how many runs there are and what they would take, and run nothing else
     #[arg(long)]
     dry_run: bool,
-    /// Directory of the results; what is finished in it is not run again [default: results/NAME-swept]
+    /// Directory of the results; what is finished in it is not run again [default: results/NAME-swept, or NAME-swept-2 and so on where another sweep is]
     #[arg(long, value_name = "DIR", conflicts_with_all = ["plan", "task", "dry_run"])]
     out: Option<PathBuf>,
     /// Write a plan for a cluster to DIR, and run nothing
     #[arg(long, value_name = "DIR", conflicts_with_all = ["dry_run", "collect", "task"])]
     plan: Option<PathBuf>,
+    /// At most N tasks of the plan at the same time; without it the cluster decides
+    #[arg(long, value_name = "N", requires = "plan", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    throttle: Option<u64>,
     /// Tasks of the plan
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     tasks: u64,
@@ -156,33 +162,55 @@ fn jobs(args: &SweepArgs) -> usize {
     args.jobs.map_or_else(pool::cores, |jobs| jobs as usize)
 }
 
+/// Where results go; says so where another sweep was or is there.
+fn home(sweeper: &Sweeper<'_>, args: &SweepArgs) -> Home {
+    let (sweep, points) = (sweeper.sweep, &sweeper.points);
+    let Some(out) = &args.out else {
+        let home = Home::find(Path::new("results"), &sweeper.name, sweep, points);
+        if let [first, ..] = home.others.as_slice() {
+            let (first, folder) = (first.display(), home.folder.display());
+            note(format!("{first} holds another sweep of {}: this one goes to {folder}", sweeper.name));
+        }
+        return home;
+    };
+    if holds_another(out, sweep, points) {
+        note(format!(
+            "{} holds another sweep, whose tables and report are replaced; its finished runs are kept",
+            out.display()
+        ));
+    }
+    Home { folder: out.clone(), others: Vec::new() }
+}
+
 fn run(sweeper: &Sweeper<'_>, args: &SweepArgs) -> Result<(), Stop> {
-    let out = args.out.clone().unwrap_or_else(|| Path::new("results").join(format!("{}-swept", sweeper.name)));
+    let home = home(sweeper, args);
+    let out = home.folder;
     let workplace = Workplace::open(&out, RUNS)?;
     signals::say_when_stopped(format!(
         "finished runs are kept in {}: the same command goes on from there",
         out.join(RUNS).display()
     ));
     let store = Store::new(workplace.path().join(RUNS), build_id()?);
+    let store = store.beside(home.others.iter().map(|folder| folder.join(RUNS)));
     let bar = Whole::new(args.show.json || args.show.quiet, f64::INFINITY);
     let records = sweeper.run(Some(&store), jobs(args), &|at| bar.update(&at))?;
     bar.finish();
     let mut staging = Staging::create(workplace.path())?;
     staging.keep_store(RUNS)?;
-    sweeper.write_flows(&records, &store, &staging)?;
-    finish(sweeper, &records, staging, args)
+    let rows = sweeper.rows(&records)?;
+    sweeper.write_flows(&rows, &store, &staging)?;
+    finish(sweeper, &rows, staging, args)
 }
 
 /// Tables, figures and report, and what is shown of them.
-fn finish(sweeper: &Sweeper<'_>, records: &[Record], staging: Staging, args: &SweepArgs) -> Result<(), Stop> {
-    let rows = sweeper.rows(records);
-    let study = Study::of(&rows)?;
-    sweeper.write(&rows, &study, &staging, &command())?;
+fn finish(sweeper: &Sweeper<'_>, rows: &Rows<'_>, staging: Staging, args: &SweepArgs) -> Result<(), Stop> {
+    let study = Study::of(rows)?;
+    sweeper.write(rows, &study, &staging, &command())?;
     let out = staging.finish()?;
     if args.show.json {
         let (failed, gave_up) = study.failed;
         let value = serde_json::json!({
-            "runs": records.len(), "points": study.cells.len(), "failed": failed, "gave_up": gave_up,
+            "runs": rows.records.len(), "points": study.cells.len(), "failed": failed, "gave_up": gave_up,
             "finding": study.finding(), "directory": out,
         });
         return show(&value.to_string());
@@ -237,29 +265,41 @@ fn dry_run(sweeper: &Sweeper<'_>, args: &SweepArgs) -> Result<(), Stop> {
         text.push_str(&format!("  {}: {values}\n", axis.keys.join(" with ")));
     }
     text.push_str(&format!(
-        "about {} on {jobs} core{}, {} of memory for the {} tried; slowest {} with {}\n",
+        "about {} on {jobs} core{}, {} of memory: estimated from {} of up to 0.4 s each",
         super::progress::clock(seconds),
         if jobs == 1 { "" } else { "s" },
         bytes(estimate.peak_bytes),
-        estimate.tried,
-        if estimate.slowest.0.is_empty() { "the only point" } else { &estimate.slowest.0 },
-        super::progress::clock(estimate.slowest.1),
+        if estimate.tried == 1 { "one run".to_owned() } else { format!("{} runs", estimate.tried) },
     ));
+    let (slowest, seconds) = &estimate.slowest;
+    // Which of several short runs is the longest, chance decides.
+    if *seconds >= 1.0 && !slowest.is_empty() {
+        text.push_str(&format!("; slowest {slowest} with {}", super::progress::clock(*seconds)));
+    }
+    text.push('\n');
     show(&wrap::folded(&text, wrap::columns()))
 }
 
 fn plan(sweeper: &Sweeper<'_>, folder: &Path, args: &SweepArgs) -> Result<(), Stop> {
     let workplace = Workplace::open(folder, cluster::DONE)?;
     let mut staging = Staging::create(workplace.path())?;
-    Plan::write(sweeper, &mut staging, args.tasks, &build_id()?)?;
+    let batch = Batch { tasks: args.tasks, at_once: args.throttle, estimate: Some(sweeper.estimate()?) };
+    Plan::write(sweeper, &mut staging, &batch, &build_id()?)?;
     let out = staging.finish()?;
-    let text = format!(
-        "{} runs in {} tasks\n\n  sbatch {}\n  xoff sweep --collect {}",
-        thousands(sweeper.points.len() as u64),
-        args.tasks.min(sweeper.points.len() as u64),
-        out.join("array.sh").display(),
-        out.display()
-    );
+    let (runs, script) = (sweeper.points.len(), out.join("array.sh"));
+    let tasks = batch.tasks_for(runs);
+    let all: Vec<u64> = (0..tasks).collect();
+    // The script knows its own array.
+    let mut lines = vec![format!("sbatch {}", quoted(&script))];
+    lines.extend(sbatch(&script, &all, args.throttle).into_iter().skip(1));
+    lines.push(format!("xoff sweep --collect {}", quoted(&out)));
+    let mut text = format!("{} runs in {} tasks\n\n  {}", thousands(runs as u64), thousands(tasks), lines.join("\n  "));
+    if tasks > ARRAY {
+        text.push_str(&format!(
+            "\n\nAn array of Slurm has {} tasks at most, unless the cluster's MaxArraySize says more.",
+            thousands(ARRAY)
+        ));
+    }
     if args.show.quiet { Ok(()) } else { show(&text) }
 }
 
@@ -276,14 +316,17 @@ fn run_task(folder: &Path, task: u64, args: &SweepArgs) -> Result<(), Stop> {
         let error = format!("task {task}: {} of {runs} runs were given up; the first: {first}", gave_up.len());
         return Err(Stop::RunFailed(error));
     }
-    if args.show.quiet { Ok(()) } else { show(&format!("task {task} of {}: {runs} runs are there", plan.tasks)) }
+    if args.show.quiet { Ok(()) } else { show(&format!("task {task} of {}: {runs} runs are there", plan.tasks())) }
 }
 
 fn collect(folder: &Path, args: &SweepArgs) -> Result<(), Stop> {
     let plan = Plan::open(folder, &build_id()?)?;
-    let records = plan.collect()?;
     let sweep = plan.sweep()?;
-    let sweeper = Sweeper::planned(&sweep, &plan.name)?;
-    let out = args.out.clone().unwrap_or_else(|| Path::new("results").join(format!("{}-swept", sweeper.name)));
-    finish(&sweeper, &records, Staging::create(&out)?, args)
+    let records = plan.collect(&sweep)?;
+    let sweeper = Sweeper::planned(&sweep, plan.name())?;
+    let mut staging = Staging::create(&home(&sweeper, args).folder)?;
+    if staging.target().join(RUNS).is_dir() {
+        staging.keep_store(RUNS)?;
+    }
+    finish(&sweeper, &sweeper.rows(&records)?, staging, args)
 }

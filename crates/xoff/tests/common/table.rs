@@ -47,6 +47,21 @@ impl Table {
         self.column(column).iter().map(real).collect()
     }
 
+    /// A cell as a number, whatever kind of number it is; `None` if it is empty.
+    pub fn number(&self, column: &str, row: usize) -> Option<f64> {
+        match &self.column(column)[row] {
+            Field::Null => None,
+            Field::Double(real) => Some(*real),
+            Field::Long(integer) => Some(*integer as f64),
+            other => panic!("{column}: {other} is no number"),
+        }
+    }
+
+    /// A cell as a text that no other value has.
+    pub fn text(&self, column: &str, row: usize) -> String {
+        self.column(column)[row].to_string()
+    }
+
     pub fn integers(&self, column: &str) -> Vec<i64> {
         let integer = |field: &Field| match field {
             Field::Long(integer) => *integer,
