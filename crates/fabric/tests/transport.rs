@@ -86,6 +86,26 @@ fn a_window_below_what_an_ack_speaks_for_still_moves() {
     }
 }
 
+#[test]
+fn coalesced_acks_leave_a_window_of_one_round_trip_its_line() {
+    // 400G, 4 us: some 51 packets of 4 KiB. Sixteen of them share an ACK.
+    let delivered = |every: u32, window_bytes: u64| {
+        let mut net = Net::star(2, 400, Span::from_us(1));
+        (net.plan.hosts[0].mtu_bytes, net.plan.hosts[0].ack_every) = (4096, every);
+        net.plan.run.stop = Time::from_us(500);
+        let scheme = Fixed::limits(vec![Limits { rate_bps: 400e9, window_bytes }]);
+        let mut world = World::new(net.plan, vec![scheme], vec![List::boxed(vec![(Time::ZERO, endless(0, 1, 2))])]);
+        world.run_to_end();
+        (world.counters.data_packets_delivered as f64, world.counters.acks_sent as f64)
+    };
+    let (all, acks) = delivered(1, 213_000);
+    let (some, fewer) = delivered(16, 213_000);
+    assert!(some / all > 0.99, "{some} packets of {all}");
+    assert!((12.0..14.0).contains(&(acks / fewer)), "{acks} ACKs, {fewer} of them needed");
+    // A window of seven packets asks for each, and holds as many as without.
+    assert_eq!(delivered(16, 7 * 4096), delivered(1, 7 * 4096));
+}
+
 /// Bytes handed to an open connection, the next only when those before are acknowledged.
 struct Bursts {
     left: u32,

@@ -266,6 +266,7 @@ fn fill_in<Rp>(sender: &mut Sender<Rp>, spec: &FlowSpec, network: &Network, now:
         Transport::Roce => sender.format.ack_every.max(responder.ack_every),
         Transport::Tcp => sender.format.ack_every,
     };
+    sender.set_window(u64::MAX);
     sender.cap = spec.rate_cap;
     sender.next_avail = now;
     sender.last_wire_bytes = network.full_frame_bytes(&id) + network.gap_bytes;

@@ -265,8 +265,7 @@ impl<S: Scheme> Nic<S> {
             let scaled = (sender.bdp_bytes as f64 * limits.rate_bps / self.line_bps).max(1.0) as u64;
             window_bytes = window_bytes.min(if cap.scales { scaled } else { sender.bdp_bytes });
         }
-        let wider = window_bytes > sender.window_bytes;
-        sender.window_bytes = window_bytes;
+        let wider = sender.set_window(window_bytes);
         let rate = sender.cap.map_or(limits.rate_bps, |cap| limits.rate_bps.min(cap.bps() as f64));
         let new = if rate >= self.line_bps || !self.settings.pace { 0.0 } else { 8e12 / rate };
         let old = std::mem::replace(&mut sender.ps_per_byte, new);

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use xoff_engine::{BitRate, Span, Time};
+use xoff_fabric::ack_rule::AckRule;
 use xoff_fabric::capture::FlowName;
 use xoff_fabric::scheme::{Format, Transport};
 use xoff_wire::Unwrap;
@@ -42,8 +43,10 @@ pub struct Sender<Rp> {
     /// One past the highest ever sent.
     pub highest: u32,
     asked: u32,
-    /// Every so many packets one asks for an ACK.
+    /// Every so many packets one asks for an ACK, as its host has it.
     pub ack_every: u32,
+    /// The same with its window: at most `ack_every`.
+    asks_every: u32,
     /// Packets of the whole flow; `u32::MAX` is endless.
     pub total: u32,
     /// Packets that may be sent so far; `u32::MAX` where nobody offers.
@@ -142,10 +145,25 @@ impl<Rp> Sender<Rp> {
         in_flight < self.window_bytes || in_flight == 0
     }
 
+    /// Takes the bytes that its scheme lets be in the network, and asks for as many ACKs as that needs. Whether its
+    /// window is wider than before.
+    pub fn set_window(&mut self, window_bytes: u64) -> bool {
+        let before = self.window_bytes;
+        let rule = AckRule::new(self.format.transport, self.ack_every, window_bytes, self.mtu_bytes);
+        (self.asks_every, self.window_bytes) = (rule.every, rule.window_bytes);
+        self.window_bytes > before
+    }
+
+    /// Of its window, what may be in the network.
+    fn network_window(&self) -> u64 {
+        let rule = AckRule { every: self.asks_every, window_bytes: self.window_bytes };
+        rule.in_network(self.format.transport, self.mtu_bytes)
+    }
+
     /// Whether packet `psn`, which is about to leave, asks for an ACK: every n-th does, and the last before the sender
     /// falls silent.
     pub fn asks(&mut self, psn: u32) -> bool {
-        let asks = psn + 1 >= self.asked + self.ack_every || self.next >= self.limit() || !self.window_open();
+        let asks = psn + 1 >= self.asked + self.asks_every || self.next >= self.limit() || !self.window_open();
         if asks {
             self.asked = psn + 1;
         }
@@ -211,11 +229,12 @@ impl<Rp> Sender<Rp> {
 
     /// What its scheme allows in wire bits per second: the stricter of its rate and of a window per base round trip.
     pub fn allowed_bps(&self, line_bps: f64) -> f64 {
-        if self.window_bytes == u64::MAX || self.base_rtt == Span::ZERO {
+        let window_bytes = self.network_window();
+        if window_bytes == u64::MAX || self.base_rtt == Span::ZERO {
             return self.asked_bps;
         }
         let wire_per_payload = f64::from(self.header_bytes + self.mtu_bytes) / f64::from(self.mtu_bytes);
-        let window_bps = self.window_bytes as f64 * 8.0 * wire_per_payload / self.base_rtt.as_s();
+        let window_bps = window_bytes as f64 * 8.0 * wire_per_payload / self.base_rtt.as_s();
         self.asked_bps.min(window_bps).min(line_bps)
     }
 }
@@ -233,6 +252,7 @@ impl<Rp> Sender<Rp> {
             highest: 0,
             asked: 0,
             ack_every: 1,
+            asks_every: 1,
             total: u32::MAX,
             offered: u32::MAX,
             offered_bytes: u64::MAX,

@@ -9,7 +9,7 @@ use crate::param::{Base, ParamValues, SchemeSpec};
 use std::sync::{Arc, OnceLock};
 use xoff_engine::Time;
 use xoff_fabric::plan::Plan;
-use xoff_fabric::scheme::{Acked, Format, ReactionPoint, Scheme};
+use xoff_fabric::scheme::{Acked, FlowFacts, Format, Limits, ReactionPoint, Scheme};
 use xoff_fabric::simulation::Simulation;
 use xoff_fabric::traffic::Source;
 use xoff_fabric::world::World;
@@ -86,6 +86,7 @@ struct Compiled {
     objection: fn(&ParamValues) -> Option<String>,
     controls_switches: fn(&ParamValues) -> bool,
     formats: fn(&ParamValues) -> [Format; 2],
+    first_limits: fn(&ParamValues, &FlowFacts) -> Option<Limits>,
     world: Build,
 }
 
@@ -101,6 +102,7 @@ impl Compiled {
                 R::configure(values)
                     .map_or([Format::default(); 2], |scheme| [scheme.format(), scheme.format_inter_domain()])
             },
+            first_limits: |values, of| R::configure(values).map(|scheme| scheme.reaction_point(of).limits()),
             world: build::<R>,
         }
     }
@@ -167,6 +169,11 @@ pub fn controls_switches(values: &ParamValues) -> bool {
 /// What packets of a scheme of these values look like: within a domain, and between domains.
 pub fn formats(values: &ParamValues) -> [Format; 2] {
     (roster().formats)(values)
+}
+
+/// Rate and window with which such a flow starts under a scheme of these values.
+pub fn first_limits(values: &ParamValues, of: &FlowFacts) -> Option<Limits> {
+    (roster().first_limits)(values, of)
 }
 
 /// A run of these schemes, ready to be driven; in parts, by the part of every node, if asked.

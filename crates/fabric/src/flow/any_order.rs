@@ -27,7 +27,7 @@ impl AnyOrder {
         AnyOrder {
             kept: Kept::default(),
             tcp: format.transport == Transport::Tcp,
-            ack_every: ack_every(format, host),
+            ack_every: ack_every(format, host).into(),
             ack_timeout: format.ack_timeout,
             waiting: 0,
             first: Packet::default(),
@@ -44,11 +44,12 @@ impl AnyOrder {
 
 /// Packets in order that one ACK speaks for. TCP has a rule of its own; how a NIC spares ACKs of RoCE is
 /// nothing to it.
-pub(crate) fn ack_every(format: &Format, host: &HostSettings) -> u32 {
-    match format.transport {
+pub(crate) fn ack_every(format: &Format, host: &HostSettings) -> u16 {
+    let every = match format.transport {
         Transport::Roce => format.ack_every.max(host.ack_every),
         Transport::Tcp => format.ack_every,
-    }
+    };
+    every.min(u16::MAX.into()) as u16
 }
 
 /// Which packets have come out of order: a ring of bits that exists only while one is missing.

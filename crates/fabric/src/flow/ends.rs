@@ -2,7 +2,9 @@
 //!
 //! Created when the flow starts, freed when it has ended and its last packet is gone.
 
+use crate::contract::scheme::Transport;
 use crate::contract::traffic::FlowSpec;
+use crate::flow::ack_rule::AckRule;
 use crate::flow::messages::{Cut, Messages};
 use crate::id::{CardId, HostId, SourceId};
 use crate::network::plan::HostSettings;
@@ -37,8 +39,10 @@ pub struct Sender<Rp> {
     pub highest: u32,
     /// One past the last packet sent that asked for an ACK.
     pub asked: u32,
-    /// Every so many packets one asks.
-    pub ack_every: u32,
+    /// Every so many packets one asks, as its host has it.
+    pub ack_every: u16,
+    /// The same with its window ([`AckRule`]): at most `ack_every`.
+    pub asks_every: u16,
     /// Packets of the whole flow; `u32::MAX` is endless.
     pub total: u32,
     /// Packets that may be sent so far (flows fed by offers or messages); `u32::MAX` otherwise.
@@ -80,7 +84,8 @@ pub struct Sender<Rp> {
     /// What spaces its packets, at a NIC that scans.
     pub gap_bps: f64,
     pub window_bytes: u64,
-    /// The window that the scheme asks for; `window_bytes` is what the NIC makes of it.
+    /// The window that the scheme asks for; `window_bytes` is what the NIC makes of it: payload that may be
+    /// unacknowledged.
     pub asked_window: u64,
     /// What the NIC's limit of bytes in flight counts as one bandwidth-delay product.
     pub bdp_bytes: u64,
@@ -128,12 +133,32 @@ impl<Rp> Sender<Rp> {
         self.asked <= self.una && self.una < self.next && !self.tcp
     }
 
+    fn transport(&self) -> Transport {
+        if self.tcp { Transport::Tcp } else { Transport::Roce }
+    }
+
+    /// Takes the bytes that its scheme lets be in the network, and asks for as many ACKs as that needs. Whether its
+    /// window is wider than before.
+    pub fn set_window(&mut self, window_bytes: u64) -> bool {
+        let before = self.window_bytes;
+        let rule = AckRule::new(self.transport(), self.ack_every.into(), window_bytes, self.mtu_bytes);
+        // Never above `ack_every`, which fits.
+        (self.asks_every, self.window_bytes) = (rule.every as u16, rule.window_bytes);
+        self.window_bytes > before
+    }
+
+    /// Of its window, what may be in the network.
+    pub fn network_window(&self) -> u64 {
+        let rule = AckRule { every: self.asks_every.into(), window_bytes: self.window_bytes };
+        rule.in_network(self.transport(), self.mtu_bytes)
+    }
+
     /// Whether packet `psn`, which is about to leave, asks for an ACK. Every n-th does, and the last
     /// one before the sender falls silent: its window is full, or it has nothing more to send. So does the last of a
     /// message, whose source waits for it.
     #[inline]
     pub fn asks(&mut self, psn: u32) -> bool {
-        let asks = psn + 1 >= self.asked + self.ack_every
+        let asks = psn + 1 >= self.asked + u32::from(self.asks_every)
             || self.next >= self.limit()
             || !self.window_open()
             || (psn + 1 >= self.edge && self.ends_message(psn));

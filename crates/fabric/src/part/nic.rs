@@ -340,8 +340,7 @@ impl<S: Scheme> Part<S> {
         if let Some(cap) = nic.inflight_cap {
             window_bytes = window_bytes.min(inflight_cap(sender.bdp_bytes, cap.scales, limits.rate_bps, line_bps));
         }
-        let wider = window_bytes > sender.window_bytes;
-        sender.window_bytes = window_bytes;
+        let wider = sender.set_window(window_bytes);
         let rate = sender.cap.map_or(limits.rate_bps, |cap| limits.rate_bps.min(cap.bps() as f64));
         let new = if rate >= line_bps || !nic.pace { 0.0 } else { 8e12 / rate };
         let old = std::mem::replace(&mut sender.ps_per_byte, new);

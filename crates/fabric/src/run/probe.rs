@@ -159,10 +159,11 @@ impl<S: Scheme> World<S> {
 /// What a scheme allows a flow in wire bits per second: the stricter of its rate and of a window per
 /// base round trip.
 pub(crate) fn allowed_bps<Rp>(sender: &crate::flow::ends::Sender<Rp>, base_rtt: Span, line_bps: f64) -> f64 {
-    if sender.window_bytes == u64::MAX || base_rtt == Span::ZERO {
+    let window_bytes = sender.network_window();
+    if window_bytes == u64::MAX || base_rtt == Span::ZERO {
         return sender.asked_bps;
     }
     let wire_per_payload = f64::from(sender.full_frame) / f64::from(sender.mtu_bytes);
-    let window_bps = sender.window_bytes as f64 * 8.0 * wire_per_payload / base_rtt.as_s();
+    let window_bps = window_bytes as f64 * 8.0 * wire_per_payload / base_rtt.as_s();
     sender.asked_bps.min(window_bps).min(line_bps)
 }

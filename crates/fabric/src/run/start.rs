@@ -209,6 +209,7 @@ impl<S: Scheme> World<S> {
         let part = &self.parts[usize::from(self.layout.part_of(spec.src))];
         let (settings, mtu_bytes) = (self.state.plan.host(spec.src), packets.mtu_bytes);
         let line_bps = journey.line_rate.bps() as f64;
+        let ack_every = any_order::ack_every(&packets.format, self.state.plan.host(spec.dst));
         Sender {
             rp,
             host,
@@ -217,7 +218,8 @@ impl<S: Scheme> World<S> {
             una: 0,
             highest: 0,
             asked: 0,
-            ack_every: any_order::ack_every(&packets.format, self.state.plan.host(spec.dst)),
+            ack_every,
+            asks_every: ack_every,
             total: packets.total,
             edge: packets.total,
             plain_until: packets.total,

@@ -1,5 +1,6 @@
 //! What can be said of a scenario before it runs: `xoff check`.
 
+mod acks;
 mod cycle;
 pub mod marking;
 mod network;
@@ -29,6 +30,9 @@ pub struct Report {
     pub(crate) servers: Option<Servers>,
     pub(crate) round_trips: Option<RoundTrips>,
     pub(crate) schemes: Vec<String>,
+    /// Only where one ACK speaks for several packets of a scheme with a window.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) acks: Vec<acks::AckRow>,
     pub(crate) headroom: Vec<HeadroomRow>,
     pub(crate) buffers: Vec<BufferRow>,
     pub(crate) marking: Vec<Marking>,
@@ -89,6 +93,8 @@ pub fn report(loaded: &Loaded) -> Report {
     let plan = &loaded.plan;
     let routes = Routes::new(plan, |_| true);
     let hosts = plan.nodes.iter().filter(|node| node.kind == NodeKind::Host).count();
+    let round_trips = network::round_trips(plan, &loaded.names.all_hosts(), &routes);
+    let acks = acks::rows(loaded, round_trips.as_ref());
     let any_lossless = plan.classes.list.iter().any(|class| class.lossless);
     Report {
         name: loaded.name.clone(),
@@ -98,14 +104,15 @@ pub fn report(loaded: &Loaded) -> Report {
         layers: network::layers(plan),
         link_groups: network::link_groups(plan),
         servers: servers::servers(plan, &loaded.servers, &routes),
-        round_trips: network::round_trips(plan, &loaded.names.all_hosts(), &routes),
+        round_trips,
         schemes: loaded.schemes.iter().map(|scheme| scheme.label.clone()).collect(),
         headroom: if any_lossless { headroom(loaded) } else { Vec::new() },
         buffers: buffers(loaded),
         marking: marking::rows(loaded),
         deadlock: if any_lossless { deadlock(loaded, &routes) } else { Deadlock::impossible() },
         traffic: traffic(loaded),
-        warnings: loaded.warnings.iter().map(|warning| warning.message.clone()).collect(),
+        warnings: loaded.warnings.iter().map(|warning| warning.message.clone()).chain(acks::warnings(&acks)).collect(),
+        acks,
     }
 }
 

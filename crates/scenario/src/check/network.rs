@@ -44,6 +44,9 @@ pub(crate) struct RoundTrips {
     pub(crate) max_us: f64,
     /// The fastest NIC's rate times the longest round trip.
     pub(crate) bdp_bytes: u64,
+    /// That rate.
+    #[serde(skip)]
+    pub(crate) line_bps: u64,
 }
 
 pub(crate) fn layers(plan: &Plan) -> Vec<Layer> {
@@ -168,5 +171,6 @@ pub(crate) fn round_trips(plan: &Plan, hosts: &[u32], routes: &Routes) -> Option
         median_us: trips[trips.len() / 2].as_us(),
         max_us: longest.as_us(),
         bdp_bytes: fastest.bytes_in(longest),
+        line_bps: fastest.bps(),
     })
 }

@@ -48,6 +48,27 @@ fn two_data_centres() {
 }
 
 #[test]
+fn windows_that_acks_leave_short_are_told() {
+    let sets = |more: &[&str]| {
+        let base = ["topology.rate=400Gbps", "topology.delay=1us", "host.mtu=4096B", "scheme.name=hpcc"];
+        check("incast.toml", &base.iter().chain(more).copied().collect::<Vec<_>>())
+    };
+    assert!(sets(&[]).acks.is_empty(), "an ACK for each packet is enough for any window");
+    let rows = sets(&["host.ack_every=16"]);
+    let [row] = &rows.acks[..] else { panic!("{:?}", rows.acks) };
+    assert_eq!((row.packets_per_ack, row.bytes_per_ack, row.share_of_line), (12, 12 * 4096, 1.0), "{row:?}");
+    assert!((200_000..215_000).contains(&row.window_bytes), "{row:?}");
+    assert!(rows.text().contains("packets per ACK") && rows.warnings.is_empty(), "{}", rows.text());
+    // By the rules of other simulators the window counts what waits for its ACK.
+    let short = sets(&["host.ack_every=16", "host.scheduler=scan"]);
+    assert!((short.acks[0].share_of_line - 0.772).abs() < 0.005, "{:?}", short.acks);
+    let said = &short.warnings[0];
+    assert!(said.starts_with("hpcc: one ACK for 16 packets (65.536 KB) leaves a window of"), "{said}");
+    assert!(said.contains("at most 77 % of its line") && said.contains("`[host] ack_every = 2` leaves 98 %"), "{said}");
+    assert!(sets(&["host.ack_every=16", "scheme.name=dcqcn"]).acks.is_empty(), "no window");
+}
+
+#[test]
 fn a_circle_is_named() {
     let report = check("deadlock.toml", &[]);
     assert!(report.deadlock.possible);

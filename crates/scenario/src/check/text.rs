@@ -55,6 +55,7 @@ impl Report {
             )?;
             writeln!(out, "bandwidth-delay product: {}\n", scaled_bytes(trips.bdp_bytes as f64))?;
         }
+        self.write_acks(out)?;
         self.write_buffers(out)?;
         self.write_deadlock(out)?;
         self.write_traffic(out)?;
@@ -99,6 +100,21 @@ impl Report {
             ]
         });
         table(out, &["two NICs", "such as", "switches", "paths"], pairs.collect())
+    }
+
+    fn write_acks(&self, out: &mut String) -> std::fmt::Result {
+        let rows = self.acks.iter().map(|row| {
+            vec![
+                row.scheme.clone(),
+                scaled_bytes(row.window_bytes as f64),
+                row.ack_every.to_string(),
+                row.packets_per_ack.to_string(),
+                scaled_bytes(row.bytes_per_ack as f64),
+                format!("{:.0} %", row.share_of_line * 100.0),
+            ]
+        });
+        let head = ["ACKs of", "window", "ack_every", "packets per ACK", "bytes per ACK", "share of line"];
+        table(out, &head, rows.collect())
     }
 
     fn write_buffers(&self, out: &mut String) -> std::fmt::Result {

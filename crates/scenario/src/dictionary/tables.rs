@@ -243,7 +243,7 @@ pub(super) const SECTIONS: &[Section] = &[
         meaning: "How hosts behave",
         keys: &[
             key("mtu", Bytes, "\"1KB\"", "Payload of a full packet, at most 9216 bytes"),
-            key("ack_every", Count, "1", "RoCE: every n-th packet asks for an ACK, and the last before its sender falls silent (window full, or nothing more to send)"),
+            key("ack_every", Count, "1", "RoCE: every n-th packet asks for an ACK, and the last before its sender falls silent (window full, or nothing more to send). A sender with a window asks at least four times in it, and its window leaves room for packets that have arrived and wait for the ACK of another; with `scheduler = \"scan\"` it does neither"),
             key(
                 "ack_class",
                 Choice(&["control", "data"]),
