@@ -1,7 +1,7 @@
 //! What a job came to, added up from the intervals of its activities: collectives, and what ranks spent their time on.
 
 use crate::compiled::Compiled;
-use crate::dag::ActivityKind;
+use crate::dag::{Activity, ActivityKind, Work};
 use crate::record::{Interval, algorithm_bandwidth, bus_factor, covered, exposed};
 use std::collections::{BTreeMap, HashMap};
 use xoff_engine::{Span, Time};
@@ -34,9 +34,9 @@ pub struct Exchange {
     pub ranks: u32,
     /// [`crate::Activity::bytes`]
     pub bytes: u64,
-    /// When the first rank began.
+    /// When the first rank began; of a message, when its first byte was handed to the network.
     pub begin: Time,
-    /// When the last was done; `None` while one is not.
+    /// When the last was done, or the message delivered; `None` while a rank is not done.
     pub end: Option<Time>,
     /// The rank that ended last, or one that has not ended.
     pub slowest: u32,
@@ -64,7 +64,8 @@ pub struct Share {
 }
 
 impl Exchange {
-    /// From the first begin to the last end.
+    /// From the first begin to the last end. That of a message is what it took on its way: neither the sender's
+    /// computing before it, while its receiver waits, nor the receiver's after it.
     pub fn time(&self) -> Option<Span> {
         self.end.map(|end| end - self.begin)
     }
@@ -110,12 +111,17 @@ fn exchanges(graph: &Compiled, intervals: &[Interval]) -> Vec<Exchange> {
     for activity in graph.activities().iter().filter(|activity| activity.kind != ActivityKind::Compute) {
         *members.entry(activity.group).or_default() += 1;
     }
+    // The way of each message, by its sender: from its first byte on to its last.
+    let (sending, mut ways) = (senders(graph), HashMap::new());
     // With how many of its ranks are done.
     let mut found: BTreeMap<(u32, u32), (Exchange, u32)> = BTreeMap::new();
     for interval in intervals {
         let activity = &graph.activities()[interval.activity as usize];
         if activity.kind == ActivityKind::Compute {
             continue;
+        }
+        if sending[interval.activity as usize] {
+            ways.insert((interval.iteration, activity.group), (interval.begin, interval.end));
         }
         let (exchange, done) = found.entry((interval.iteration, activity.group)).or_insert_with(|| {
             let first = Exchange {
@@ -141,12 +147,27 @@ fn exchanges(graph: &Compiled, intervals: &[Interval]) -> Vec<Exchange> {
         }
         *done += u32::from(interval.end.is_some());
     }
-    let mut all: Vec<Exchange> = found
-        .into_values()
-        .map(|(exchange, done)| Exchange { end: exchange.end.filter(|_| done == exchange.ranks), ..exchange })
-        .collect();
+    let over = |(exchange, done): (Exchange, u32)| {
+        let way = ways.get(&(exchange.iteration, exchange.group)).copied();
+        let (begin, end) = way.unwrap_or((exchange.begin, exchange.end));
+        Exchange { begin, end: end.filter(|_| done == exchange.ranks), ..exchange }
+    };
+    let mut all: Vec<Exchange> = found.into_values().map(over).collect();
     all.sort_by_key(|exchange| (exchange.begin, exchange.iteration, exchange.group));
     all
+}
+
+/// By activity: whether it is the sending end of a message.
+fn senders(graph: &Compiled) -> Vec<bool> {
+    let is_message = |activity: &Activity| activity.kind == ActivityKind::PointToPoint;
+    let mut sending = vec![false; graph.activities().len()];
+    if graph.activities().iter().any(is_message) {
+        for op in (0..graph.ops()).filter(|op| matches!(graph.work(*op), Work::Send { .. })) {
+            let activity = graph.activity_of(op) as usize;
+            sending[activity] = is_message(&graph.activities()[activity]);
+        }
+    }
+    sending
 }
 
 type Times = Vec<(Time, Time)>;
@@ -180,7 +201,7 @@ fn shares(graph: &Compiled, intervals: &[Interval], until: Time) -> Vec<Share> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dag::{Activity, Collective, Dag, Work};
+    use crate::dag::{Collective, Dag, Lane, Via};
 
     /// Two ranks that compute and reduce; activities in this order: compute 0, compute 1, reduce 0, reduce 1.
     fn graph() -> Compiled {
@@ -239,6 +260,31 @@ mod tests {
         // A rank that has not even begun keeps it open, too.
         let account = Account::of(&graph(), 1, &cut[..2], Time::from_us(30));
         assert_eq!((account.exchanges[0].ranks, account.exchanges[0].end), (2, None));
+    }
+
+    #[test]
+    fn a_message_takes_what_its_way_takes() {
+        let mut dag = Dag::new(2);
+        let name = dag.name("activations");
+        for rank in 0..2 {
+            let kind = ActivityKind::PointToPoint;
+            dag.activity(Activity { rank, kind, name, group: 3, bytes: 4_194_304 });
+        }
+        let lane = Lane { via: Via::Nic(0), channel: 0, queue_pair: 0 };
+        dag.op(0, Work::Send { to: 1, bytes: 4_194_304, lane });
+        dag.op(1, Work::Join);
+        let graph = dag.compile();
+        // The receiver waits from the start, while its peer computes for 100 us; or it comes to it late.
+        for (waits, done) in [(0, 187), (150, 300)] {
+            let both = [interval(0, 1, waits, Some(done)), interval(0, 0, 100, Some(186))];
+            let account = Account::of(&graph, 1, &both, Time::from_us(999));
+            let [message] = account.exchanges[..] else { panic!("{:?}", account.exchanges) };
+            assert_eq!((message.begin, message.time()), (Time::from_us(100), Some(Span::from_us(86))));
+            assert_eq!(message.algorithm_bandwidth().map(|of| (of * 10.0).round()), Some(488.0), "4.19 MB in 86 us");
+            assert_eq!(message.slowest, 1, "it goes on last");
+        }
+        let cut = [interval(0, 1, 0, None), interval(0, 0, 100, Some(186))];
+        assert_eq!(Account::of(&graph, 1, &cut, Time::from_us(999)).exchanges[0].end, None);
     }
 
     #[test]

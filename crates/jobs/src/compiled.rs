@@ -98,6 +98,15 @@ impl Dag {
     }
 }
 
+/// Bytes of memory that it takes to make a graph of so many operations and needs ready to run: its operations stay until
+/// all steps are there, its needs until each has its place.
+pub(crate) fn memory_to_compile(ops: u64, needs: u64) -> u64 {
+    let (op, step, id) = (size_of::<Op>() as u64, size_of::<Step>() as u64, size_of::<OpId>() as u64);
+    let listed = ops.saturating_mul(op + 2 * id).saturating_add(needs.saturating_mul(3 * id));
+    let stepped = ops.saturating_mul(op + step + 2 * id).saturating_add(needs.saturating_mul(id));
+    listed.max(stepped)
+}
+
 /// Lanes and resources by small numbers, in the order in which they come.
 #[derive(Default)]
 struct Steps {

@@ -12,11 +12,13 @@ pub mod collective;
 mod compiled;
 mod dag;
 mod longest_path;
+mod recipe;
 pub mod record;
 mod runner;
 
 pub use compiled::Compiled;
 pub use dag::{Activity, ActivityKind, Collective, Dag, Lane, Op, OpId, Resource, Via, Work};
 pub use longest_path::longest_path;
+pub use recipe::{Graph, Part, Recipe, Step};
 pub use record::Interval;
 pub use runner::{Job, Message, Runner};

@@ -95,6 +95,9 @@ fn run(
     driver: impl FnOnce(Keep, &mut RunSinks<'_>) -> io::Result<RunEnd>,
 ) -> io::Result<(Outcome, Vec<Collected>)> {
     let began = Instant::now();
+    if let Some(why) = xoff_run::memory::refusal(loaded) {
+        return Err(io::Error::new(io::ErrorKind::OutOfMemory, why));
+    }
     let context = context(loaded, keeping, origin);
     let mut writer = RunWriter::create(out, &context)?;
     let mut recorder = Recorder::new(loaded.measures.needs());
@@ -146,11 +149,11 @@ fn jobs(loaded: &Loaded) -> Vec<JobFacts> {
         Some(JobFacts {
             source,
             name: traffic.name.clone(),
-            graph: Arc::clone(&job.dag),
+            graph: Arc::clone(job.graph.compiled()),
             iterations: job.iterations,
             start: job.start,
             ranks: job.rank_names().map(str::to_owned).collect(),
-            servers: (0..job.dag.ranks()).map(|rank| job.server_of(rank)).collect(),
+            servers: (0..job.graph.ranks()).map(|rank| job.server_of(rank)).collect(),
         })
     };
     (0..).zip(&loaded.traffic).filter_map(facts).collect()

@@ -224,8 +224,8 @@ pub(crate) static COLLECTIVES: Table = Table {
         ),
         integer("ranks", "", "How many take part."),
         integer("size_bytes", "bytes", "Size as nccl-tests defines it: of the whole buffer."),
-        real("begin_us", "us", "When the first rank began."),
-        maybe(real("end_us", "us", "When the last rank was done; empty if one was not.")),
+        real("begin_us", "us", "When the first rank began; of a message, when it was first sent."),
+        maybe(real("end_us", "us", "When the last rank was done, or the message delivered; empty if one was not.")),
         maybe(real("time_us", "us", "From begin_us to end_us.")),
         maybe(real(
             "algbw_gb_per_s",

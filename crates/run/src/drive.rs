@@ -97,6 +97,9 @@ pub fn drive(
     watch: &mut dyn FnMut(Position<'_>),
 ) -> io::Result<RunEnd> {
     let began = Instant::now();
+    if let Some(why) = memory::refusal(loaded) {
+        return Err(io::Error::new(io::ErrorKind::OutOfMemory, why));
+    }
     let responses = keep.responses.then(Arc::<Mutex<ResponseLog>>::default);
     let mut plan = Arc::clone(&loaded.plan);
     if keep.pauses && !plan.run.record_pauses || keep.refreshes && !plan.run.record_refreshes {

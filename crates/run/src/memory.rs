@@ -9,6 +9,8 @@ use std::sync::{Mutex, OnceLock};
 use xoff_engine::Time;
 use xoff_fabric::record::Failure;
 use xoff_fabric::simulation::Simulation;
+use xoff_scenario::Loaded;
+use xoff_scenario::number::{bytes, thousands};
 
 /// Set once, by the command line; else [`usual_limit`].
 static LIMIT: OnceLock<u64> = OnceLock::new();
@@ -88,6 +90,30 @@ fn taken_bytes() -> [u64; 2] {
 fn address_limit() -> u64 {
     let most = rustix::process::getrlimit(rustix::process::Resource::As).current;
     most.map_or(u64::MAX, |bytes| bytes / 2)
+}
+
+/// Why the graphs of a scenario's jobs cannot be made within what is left of the limit, if they cannot. Nothing is made.
+pub fn refusal(loaded: &Loaded) -> Option<String> {
+    refusal_within(loaded, taken_bytes()[1], limit())
+}
+
+fn refusal_within(loaded: &Loaded, used_bytes: u64, limit_bytes: u64) -> Option<String> {
+    let jobs = || loaded.traffic.iter().filter_map(|traffic| Some((traffic, traffic.job()?)));
+    let needed = jobs().map(|(_, job)| job.graph.memory_to_come()).fold(0, u64::saturating_add);
+    if needed == 0 || needed.saturating_add(used_bytes) <= limit_bytes {
+        return None;
+    }
+    let (traffic, job) = jobs().max_by_key(|(_, job)| job.graph.memory_to_come())?;
+    let others = if jobs().count() > 1 { ", with the other jobs" } else { "" };
+    Some(format!(
+        "too little memory for job `{}`: it has {} messages in an iteration, whose graph takes {}{others}; the limit is \
+         {}, of which {} are taken. Fewer `channels` or larger `chunk` and `slice` make fewer messages; --memory gives more",
+        traffic.name,
+        thousands(job.graph.size().messages),
+        bytes(needed),
+        bytes(limit_bytes),
+        bytes(used_bytes)
+    ))
 }
 
 /// Watches over one run.
@@ -200,6 +226,21 @@ mod tests {
         assert!(small.must_give_way(901, 800, 1), "that did not help");
         drop(large);
         assert!(small.must_give_way(801, 800, crowd));
+    }
+
+    #[test]
+    fn jobs_that_do_not_fit_are_refused_before_they_are_made() {
+        let text = "[topology]\nkind = \"rail\"\nservers = 128\ngpus = 8\nspines = 8\n[[traffic]]\n\
+                    kind = \"all-reduce\"\nname = \"sum\"\nbytes = \"1GiB\"\nchunk = \"64KiB\"\nslice = \"64KiB\"\n";
+        let loaded =
+            xoff_scenario::Scenario::from_text("t.toml", text, Path::new(".")).load(&Default::default()).unwrap();
+        let said = refusal_within(&loaded, 12_000_000, 200_000_000).unwrap();
+        for part in ["job `sum`", "33,521,664 messages", "GB", "200 MB", "12 MB", "`channels`", "--memory"] {
+            assert!(said.contains(part), "{part} is missing from {said}");
+        }
+        assert_eq!(refusal_within(&loaded, 12_000_000, 1 << 40), None);
+        let graph = &loaded.traffic[0].job().unwrap().graph;
+        assert!(graph.memory_to_come() > 2_000_000_000, "and nothing was made");
     }
 
     #[cfg(target_os = "linux")]

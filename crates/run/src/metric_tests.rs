@@ -106,3 +106,19 @@ fn the_list_fits_the_terminal() {
     assert!(text(80).lines().all(|line| line.chars().count() <= 80));
     assert_eq!(json().as_array().unwrap().len(), METRICS.len());
 }
+
+#[test]
+fn messages_of_a_pipeline_take_what_their_way_takes() {
+    // Receivers wait while their peers compute. 4 MiB take 86 us of wire at 400 Gb/s, and a little on the way.
+    let text = "[topology]\nkind = \"rail\"\nservers = 2\ngpus = 8\nspines = 8\n[host]\nmtu = \"4096B\"\nack_every = 16\n\
+                [scheme]\nname = \"none\"\n[[traffic]]\nkind = \"pipeline\"\nstages = 2\nmicro_batches = 1\n\
+                forward = \"100us\"\nbackward = \"200us\"\nactivation = \"4MiB\"\n\
+                [[measure]]\nname = \"least\"\nmetric = \"algbw\"\nstat = \"min\"\n\
+                [[measure]]\nname = \"back\"\nmetric = \"algbw\"\nstat = \"max\"\ncollectives = \"gradients\"\n";
+    let loaded = Scenario::from_text("t", text, Path::new(".")).load(&Options::default()).unwrap();
+    let recording = record(&loaded, &loaded.measures, |_| {}).unwrap();
+    let measured = loaded.measures.take(&loaded.plan, &recording).numbers;
+    for name in ["least", "back"] {
+        assert!((48.0..49.0).contains(&measured[name]), "{measured:?}");
+    }
+}

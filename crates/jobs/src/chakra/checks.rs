@@ -99,8 +99,8 @@ pub(super) fn nodes(trace: &Trace, options: &Options, groups: &Communicators, fi
             NodeKind::Invalid => findings.remark(Remark::Invalid),
             NodeKind::Load | NodeKind::Store => findings.remark(Remark::Memory),
             NodeKind::Unknown(number) => {
-                let what = format!("a node of type {number}, which the schema does not have");
-                findings.defect(node.defect(Fault::Unsupported, trace.rank, what));
+                findings.unknown(trace.rank, node, number);
+                too_long(trace.rank, node, None, findings);
             }
             NodeKind::Compute => computing(trace.rank, node, options, findings),
             NodeKind::Send | NodeKind::Receive | NodeKind::Collective => {
@@ -113,9 +113,7 @@ pub(super) fn nodes(trace: &Trace, options: &Options, groups: &Communicators, fi
 }
 
 fn computing(rank: u32, node: &Node, options: &Options, findings: &mut Findings) {
-    if duration(node, options.roofline) > Span::from_us(LONGEST_MICROS) {
-        findings.defect(node.defect(Fault::Unsupported, rank, "computing that takes more than 100 000 s"));
-    }
+    too_long(rank, node, options.roofline, findings);
     if node.on_cpu.is_none() {
         findings.remark(Remark::NoProcessor);
     }
@@ -126,6 +124,12 @@ fn computing(rank: u32, node: &Node, options: &Options, findings: &mut Findings)
     if node.on_cpu != Some(true) && (node.name.contains("ncclKernel") || node.name.contains("ncclDevKernel")) {
         let what = "a kernel of NCCL recorded as computing: what it sends is lost";
         findings.doubt(options.doubts, node.defect(Fault::Lost, rank, what));
+    }
+}
+
+fn too_long(rank: u32, node: &Node, roofline: Option<Roofline>, findings: &mut Findings) {
+    if duration(node, roofline) > Span::from_us(LONGEST_MICROS) {
+        findings.defect(node.defect(Fault::Unsupported, rank, "computing that takes more than 100 000 s"));
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is found on the way from traces to a job.
 
 use super::defect::{Defect, Fault, Note};
+use super::node::Node;
 use super::options::Doubts;
 use std::collections::BTreeMap;
 
@@ -22,6 +23,7 @@ pub(super) enum Remark {
     Alone,
     Memory,
     Invalid,
+    Unknown,
     NoProcessor,
     NoDuration,
     Priority,
@@ -46,6 +48,10 @@ impl Remark {
             Remark::Alone => format!("{} in groups of one: over at once", nodes("collective")),
             Remark::Memory => format!("{} to or from memory: over at once, for memory is not simulated", nodes("node")),
             Remark::Invalid => format!("{} of type INVALID_NODE: over at once", nodes("node")),
+            Remark::Unknown => format!(
+                "{} of a type that is not known here: each takes the time that it says, as computing",
+                nodes("node")
+            ),
             Remark::NoProcessor => format!("{} without `is_cpu_op`: taken as the GPU's", nodes("computing node")),
             Remark::NoDuration => format!(
                 "{} with `num_ops` and no duration: 1 ns each; `peak_tflops` and `memory_bandwidth` tell what they \
@@ -75,6 +81,15 @@ impl Findings {
     /// One node more of which this is to be said.
     pub fn remark(&mut self, remark: Remark) {
         self.remarks.entry(remark).or_default().0 += 1;
+    }
+
+    /// A node of a type that later schemas may have.
+    pub fn unknown(&mut self, rank: u32, node: &Node, number: u32) {
+        let (count, first) = self.remarks.entry(Remark::Unknown).or_default();
+        *count += 1;
+        if first.is_empty() {
+            *first = format!(", such as node {} `{}` of rank {rank}, of type {number}", node.id, node.name);
+        }
     }
 
     /// Something looks lost.

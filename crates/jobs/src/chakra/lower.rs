@@ -85,12 +85,12 @@ impl<'a> Lowering<'a> {
 
     /// What a node holds while it goes on.
     fn resource(&self, node: &Node) -> Option<Resource> {
-        if node.kind == NodeKind::Compute && node.on_cpu == Some(true) {
+        if node.kind.computes() && node.on_cpu == Some(true) {
             return Some(CPU);
         }
         match (node.more().stream.and_then(|stream| self.streams.get(&stream)), node.kind) {
             (Some(stream), _) => Some(*stream),
-            (None, NodeKind::Compute) => Some(GPU),
+            (None, NodeKind::Compute | NodeKind::Unknown(_)) => Some(GPU),
             (None, NodeKind::Send | NodeKind::Collective) => Some(COMMUNICATION),
             (None, _) => None,
         }
@@ -133,9 +133,11 @@ impl<'a> Lowering<'a> {
             }
             // The activity is made with the collective.
             NodeKind::Collective => self.two(u32::MAX, resource),
-            NodeKind::Compute => {
+            NodeKind::Compute | NodeKind::Unknown(_) => {
+                // What is not known has no operations to count.
+                let roofline = self.options.roofline.filter(|_| node.kind == NodeKind::Compute);
                 let activity = self.activity(rank, ActivityKind::Compute, &node.name, 0);
-                let op = self.op(Work::Compute(duration(node, self.options.roofline)), activity, resource, resource);
+                let op = self.op(Work::Compute(duration(node, roofline)), activity, resource, resource);
                 Ends { first: op, last: op }
             }
             _ => {

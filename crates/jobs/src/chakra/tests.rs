@@ -437,10 +437,6 @@ fn what_cannot_be_simulated_is_refused() {
     let mut without = collective(1, 0, 64);
     without.more_mut().what = None;
     assert_eq!(both(without).1, "rank 0, node 1 `together`: a collective without `comm_type`");
-    assert_eq!(
-        both(node(1, "x", NodeKind::Unknown(11))).1,
-        "rank 0, node 1 `x`: a node of type 11, which the schema does not have"
-    );
     let mut some = collective(1, 0, 64);
     some.more_mut().dimensions = vec![true, false];
     assert!(both(some).1.contains("`involved_dim` leaves out dimensions"));
@@ -534,6 +530,26 @@ fn a_broadcast_begins_at_its_root() {
     let (dag, notes) = dag_of(&options(), &[&part(2), &part(2), &part(2)]);
     assert!(notes.is_empty());
     assert!(sends(&dag).all(|(_, to, _)| to != 2) && sends(&dag).any(|(op, _, _)| dag.rank(op) == 2));
+}
+
+#[test]
+fn types_of_later_schemas_take_their_time_and_are_noted() {
+    // STORAGE, BATCH and CHECKPOINT of the schema after the one known here, and one that nobody has yet.
+    let later = |number: u32| Node { micros: 7, ..node(number.into(), "later", NodeKind::of(number.into())) };
+    let on_cpu = Node { on_cpu: Some(true), ..later(9) };
+    let nodes = [after(gemm(1, 2), &[]), after(later(8), &[1]), on_cpu, later(10), later(4711)];
+    let (dag, notes) = dag_of(&options(), &[&nodes]);
+    assert_eq!(
+        notes,
+        ["4 nodes of a type that is not known here: each takes the time that it says, as computing, such as node 8 \
+          `later` of rank 0, of type 8"]
+    );
+    let times: Vec<_> = dag.ops.iter().map(|op| op.work).collect();
+    assert_eq!(times[1..], [Work::Compute(Span::from_us(7)); 4]);
+    assert_eq!((dag.ops[1].takes, dag.ops[2].takes == dag.ops[1].takes), (dag.ops[0].takes, false), "GPU and CPU");
+    let long = Node { micros: u64::MAX, ..later(8) };
+    let found = refused_by(&options(), &[&[long]]);
+    assert!(found[0].1.contains("takes more than 100 000 s"), "{found:?}");
 }
 
 #[test]

@@ -4,9 +4,11 @@
 //! goes to another rail is first passed inside the server to the rank that owns the receiver's NIC.
 
 use super::layer::{Connection, Layer, Piece};
-use super::options::{Chunk, Options, Skew, shares};
+use super::options::{Chunk, Options, Servers, Skew, share_bytes, shares};
+use super::size::{Sends, each};
 use super::visits::Visit;
 use crate::dag::{OpId, Via};
+use std::collections::BTreeMap;
 use xoff_engine::stream;
 
 /// Chunks by which NCCL sends between servers, and inside.
@@ -26,17 +28,9 @@ pub(super) fn lay(
     ends: &mut [Vec<OpId>],
 ) -> Result<(), String> {
     let n = layer.members.len();
-    let matrix = matrix(n, bytes, &options.skew)?;
-    options.chunk(NET_CHUNK_BYTES, 1)?;
-    let messages = |bytes: &u64| bytes.div_ceil(chunk(options, Via::Nic(0), *bytes).bytes);
-    layer.expect(matrix.iter().map(messages).sum::<u64>() * if options.pxn { 2 } else { 1 })?;
+    let pairs = Pairs::new(n, bytes, &options.skew)?;
     layer.set_window(options.window(OUTSTANDING));
-    let mut starts = vec![0; n * n];
-    let mut sum = 0;
-    for (start, bytes) in starts.iter_mut().zip(&matrix) {
-        *start = sum;
-        sum += bytes;
-    }
+    let relays = Relays::new(layer.members, layer.servers);
     let rounds = rounds(n, group(visits));
     let batch = if options.peers == 0 { n } else { options.peers as usize };
     let mut come = begins.to_vec();
@@ -44,9 +38,11 @@ pub(super) fn lay(
         let mut needs: Vec<Vec<OpId>> = come.iter().map(|come| vec![*come]).collect();
         for round in rounds {
             for from in 0..n {
-                let pair = from * n + round.peer(from);
-                let piece = Piece { at: starts[pair], bytes: matrix[pair], adds: false };
-                send(layer, (from, round.peer(from)), piece, options, (begins, &come), &mut needs);
+                let to = round.peer(from);
+                let (at, bytes) = pairs.part(from, to);
+                let relay = if options.pxn { relays.between(from, to) } else { None };
+                let piece = Piece { at, bytes, adds: false };
+                send(layer, (from, to, relay), piece, options, (begins, &come), &mut needs);
             }
         }
         for (member, needs) in needs.iter().enumerate() {
@@ -62,7 +58,7 @@ pub(super) fn lay(
 /// All that one member has for another. What both are done with when it is over is added to their `needs`.
 fn send(
     layer: &mut Layer,
-    (from, to): (usize, usize),
+    (from, to, relay): (usize, usize, Option<usize>),
     piece: Piece,
     options: &Options,
     (begins, come): (&[OpId], &[OpId]),
@@ -72,7 +68,6 @@ fn send(
         return;
     }
     let via = layer.way(from, to);
-    let relay = if options.pxn { relay(layer, from, to) } else { None };
     for (channel, (offset, bytes)) in (0..).zip(shares(piece.bytes, u64::from(options.channels.max(1)))) {
         let pieces = chunk(options, via, bytes).pieces(piece.at + offset, bytes);
         let pieces = pieces.map(|(at, bytes)| Piece { at, bytes, adds: false });
@@ -95,13 +90,102 @@ fn send(
     }
 }
 
-/// The member in the sender's server that owns the receiver's NIC, if the sender does not.
-fn relay(layer: &Layer, from: usize, to: usize) -> Option<usize> {
-    let owns = |member: usize| layer.servers.nics_of(layer.members[member]).contains(&layer.nic(to));
-    if layer.together(from, to) || owns(from) {
-        return None;
+/// What it sends. A pair sends by what its receiver gets, and by whether it shares a server, a NIC or neither.
+pub(super) fn sends(members: &[u32], servers: Servers, bytes: u64, options: &Options) -> Result<Sends, String> {
+    options.chunk(NET_CHUNK_BYTES, 1)?;
+    let n = members.len();
+    let channels = u64::from(options.channels.max(1));
+    let pair = |via: Via, bytes: u64| match bytes {
+        0 => Sends::default(),
+        _ => each(bytes, share_bytes(bytes, channels), |bytes| {
+            Sends::chunks(chunk(options, via, bytes), bytes, options).with(1, 0)
+        }),
+    };
+    let (pairs, relays) = (Pairs::new(n, bytes, &options.skew)?, Relays::new(members, servers));
+    let mut sends = Sends::default();
+    match &pairs {
+        Pairs::Alike { row, .. } => {
+            for (to, bytes) in row.iter().enumerate() {
+                let [together, direct, relayed] = relays.senders_to(to, options.pxn);
+                let by_nic = pair(Via::Nic(0), *bytes);
+                sends += pair(Via::ScaleUp, *bytes) * together + by_nic * (direct + 2 * relayed);
+            }
+        }
+        Pairs::Each { .. } => {
+            for (from, to) in (0..n).flat_map(|from| (0..n).map(move |to| (from, to))).filter(|(from, to)| from != to) {
+                let (_, bytes) = pairs.part(from, to);
+                let via = if relays.together(from, to) { Via::ScaleUp } else { Via::Nic(0) };
+                let relay = options.pxn && relays.between(from, to).is_some();
+                sends += pair(via, bytes) * if relay { 2 } else { 1 };
+            }
+        }
     }
-    (0..layer.members.len()).find(|member| layer.together(from, *member) && owns(*member))
+    let batches = if options.peers == 0 { 1 } else { n.div_ceil(options.peers as usize) };
+    Ok(sends.with(0, (n * batches) as u64))
+}
+
+/// Who owns which NIC.
+struct Relays<'a> {
+    members: &'a [u32],
+    servers: Servers,
+    /// The first member in a server that owns a NIC, and how many do.
+    owners: BTreeMap<(u32, u16), (usize, u64)>,
+    /// Members by server.
+    sizes: BTreeMap<u32, u64>,
+    /// By NIC, over all servers: members that own it, and members of servers where one does.
+    all: BTreeMap<u16, [u64; 2]>,
+}
+
+impl Relays<'_> {
+    fn new(members: &[u32], servers: Servers) -> Relays<'_> {
+        let (mut owners, mut sizes) = (BTreeMap::new(), BTreeMap::new());
+        for (member, rank) in members.iter().enumerate() {
+            *sizes.entry(servers.of(*rank)).or_insert(0) += 1;
+            for nic in servers.nics_of(*rank) {
+                owners.entry((servers.of(*rank), nic)).or_insert((member, 0)).1 += 1;
+            }
+        }
+        let mut all: BTreeMap<u16, [u64; 2]> = BTreeMap::new();
+        for ((server, nic), (_, count)) in &owners {
+            let of = all.entry(*nic).or_default();
+            of[0] += count;
+            of[1] += sizes[server];
+        }
+        Relays { members, servers, owners, sizes, all }
+    }
+
+    fn server(&self, member: usize) -> u32 {
+        self.servers.of(self.members[member])
+    }
+
+    fn together(&self, a: usize, b: usize) -> bool {
+        self.server(a) == self.server(b)
+    }
+
+    /// The first of a member's own NICs.
+    fn nic(&self, member: usize) -> u16 {
+        self.servers.nics_of(self.members[member]).start
+    }
+
+    /// The member in the sender's server that owns the receiver's NIC, if the sender does not.
+    fn between(&self, from: usize, to: usize) -> Option<usize> {
+        let nic = self.nic(to);
+        if self.together(from, to) || self.servers.nics_of(self.members[from]).contains(&nic) {
+            return None;
+        }
+        self.owners.get(&(self.server(from), nic)).map(|(member, _)| *member)
+    }
+
+    /// How many send to a member inside its server, straight by NICs, and by a relay.
+    fn senders_to(&self, to: usize, pxn: bool) -> [u64; 3] {
+        let (server, nic) = (self.server(to), self.nic(to));
+        let here = self.sizes[&server];
+        let away = self.members.len() as u64 - here;
+        let own = self.owners.get(&(server, nic)).map_or([0, 0], |(_, count)| [*count, here]);
+        let [owning, beside] = self.all.get(&nic).copied().unwrap_or_default();
+        let relayed = if pxn { (beside - own[1]) - (owning - own[0]) } else { 0 };
+        [here - 1, away - relayed, relayed]
+    }
 }
 
 /// Small sizes go in smaller chunks, so that there are several.
@@ -155,11 +239,48 @@ fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Bytes from each member to each, row by row.
-pub(super) fn matrix(n: usize, bytes: u64, skew: &Skew) -> Result<Vec<u64>, String> {
-    let even = || (0..n).map(|_| 1.0).collect::<Vec<f64>>();
+/// Bytes from each member to each, and where they are in the buffer of all pairs, row by row.
+enum Pairs<'a> {
+    /// All send the same to a receiver: by receiver, how much, and where it begins in the sender's row.
+    Alike { row: Vec<u64>, starts: Vec<u64>, sum: u64 },
+    /// By pair.
+    Each { n: usize, matrix: &'a [u64], starts: Vec<u64> },
+}
+
+impl Pairs<'_> {
+    fn new(n: usize, bytes: u64, skew: &Skew) -> Result<Pairs<'_>, String> {
+        let starts = |sizes: &[u64]| {
+            let before = sizes.iter().scan(0, |sum, bytes| {
+                *sum += bytes;
+                Some(*sum - bytes)
+            });
+            before.collect()
+        };
+        Ok(match skew {
+            Skew::Matrix(matrix) if matrix.len() == n * n => Pairs::Each { n, matrix, starts: starts(matrix) },
+            Skew::Matrix(matrix) => {
+                return Err(format!("sizes for {n} ranks are {} numbers, row by row, not {}", n * n, matrix.len()));
+            }
+            _ => {
+                let row = row(n, bytes, skew)?;
+                Pairs::Alike { starts: starts(&row), sum: row.iter().sum(), row }
+            }
+        })
+    }
+
+    /// Where the part of a pair begins, and how long it is.
+    fn part(&self, from: usize, to: usize) -> (u64, u64) {
+        match self {
+            Pairs::Alike { row, starts, sum } => (from as u64 * sum + starts[to], row[to]),
+            Pairs::Each { n, matrix, starts } => (starts[from * n + to], matrix[from * n + to]),
+        }
+    }
+}
+
+/// Bytes from any member to each, where all send alike.
+fn row(n: usize, bytes: u64, skew: &Skew) -> Result<Vec<u64>, String> {
     let weights = match skew {
-        Skew::None => even(),
+        Skew::None | Skew::Matrix(_) => vec![1.0; n],
         Skew::Zipf { exponent, .. } if !(exponent.is_finite() && *exponent >= 0.0) => {
             return Err(format!("a Zipf exponent of {exponent} makes no sense: zero is even, 1 is usual"));
         }
@@ -167,10 +288,6 @@ pub(super) fn matrix(n: usize, bytes: u64, skew: &Skew) -> Result<Vec<u64>, Stri
             let mut weights: Vec<f64> = (1..=n).map(|k| libm::pow(k as f64, -exponent)).collect();
             stream(*seed, "all-to-all", n as u64).shuffle(&mut weights);
             weights
-        }
-        Skew::Matrix(matrix) if matrix.len() == n * n => return Ok(matrix.clone()),
-        Skew::Matrix(matrix) => {
-            return Err(format!("sizes for {n} ranks are {} numbers, row by row, not {}", n * n, matrix.len()));
         }
     };
     let all: f64 = weights.iter().sum();
@@ -187,7 +304,7 @@ pub(super) fn matrix(n: usize, bytes: u64, skew: &Skew) -> Result<Vec<u64>, Stri
         row.push(until - before);
         before = until;
     }
-    Ok(row.repeat(n))
+    Ok(row)
 }
 
 #[cfg(test)]
@@ -219,19 +336,17 @@ mod tests {
     #[test]
     fn skewed_rows_keep_their_sum() {
         for exponent in [0.0, 0.7, 1.0, 2.5] {
-            let matrix = matrix(16, 1_000_003, &Skew::Zipf { exponent, seed: 3 }).unwrap();
-            for row in matrix.chunks(16) {
-                assert_eq!(row.iter().sum::<u64>(), 1_000_003);
-                assert_eq!(row, &matrix[..16], "everybody knows the popular ones");
-            }
-            let (most, least) = (matrix.iter().max().unwrap(), matrix.iter().min().unwrap());
+            let row = row(16, 1_000_003, &Skew::Zipf { exponent, seed: 3 }).unwrap();
+            assert_eq!(row.iter().sum::<u64>(), 1_000_003);
+            let (most, least) = (row.iter().max().unwrap(), row.iter().min().unwrap());
             let ratio = *most as f64 / *least as f64;
             assert!((ratio / libm::pow(16.0, exponent) - 1.0).abs() < 0.01, "{exponent}: {ratio}");
         }
-        assert_eq!(matrix(3, 10, &Skew::None).unwrap()[..3], [3, 3, 4]);
-        let drawn = |seed| matrix(16, 1 << 20, &Skew::Zipf { exponent: 1.0, seed }).unwrap();
+        assert_eq!(row(3, 10, &Skew::None).unwrap(), [3, 3, 4]);
+        let drawn = |seed| row(16, 1 << 20, &Skew::Zipf { exponent: 1.0, seed }).unwrap();
         assert_ne!(drawn(1), drawn(2));
-        assert!(matrix(3, 10, &Skew::Matrix(vec![1; 8])).unwrap_err().contains("9 numbers"));
-        assert!(matrix(3, 10, &Skew::Zipf { exponent: f64::NAN, seed: 0 }).is_err());
+        let eight = Skew::Matrix(vec![1; 8]);
+        assert!(Pairs::new(3, 10, &eight).map(|_| ()).unwrap_err().contains("9 numbers"));
+        assert!(Pairs::new(3, 10, &Skew::Zipf { exponent: f64::NAN, seed: 0 }).is_err());
     }
 }

@@ -2,23 +2,14 @@
 
 use super::layer::{Layer, Piece};
 use super::options::Options;
+use super::size::Sends;
 use crate::dag::OpId;
 
 /// A message of a barrier says that its sender has come.
 const BYTES: u64 = 8;
 
 /// A barrier; `begins` and `ends` by member.
-pub(super) fn lay(
-    layer: &mut Layer,
-    bytes: u64,
-    options: &Options,
-    begins: &[OpId],
-    ends: &mut [Vec<OpId>],
-) -> Result<(), String> {
-    options.no_chunks("a barrier")?;
-    if options.channels > 1 {
-        return Err(format!("a barrier has one channel, not {}: leave it out", options.channels));
-    }
+pub(super) fn lay(layer: &mut Layer, bytes: u64, begins: &[OpId], ends: &mut [Vec<OpId>]) {
     let n = layer.members.len();
     let bytes = if bytes == 0 { BYTES } else { bytes };
     let mut heard = begins.to_vec();
@@ -37,5 +28,14 @@ pub(super) fn lay(
     for (heard, end) in heard.iter().zip(ends) {
         end.push(*heard);
     }
-    Ok(())
+}
+
+/// What it sends among `n` members.
+pub(super) fn sends(n: usize, bytes: u64, options: &Options) -> Result<Sends, String> {
+    options.no_chunks("a barrier")?;
+    if options.channels > 1 {
+        return Err(format!("a barrier has one channel, not {}: leave it out", options.channels));
+    }
+    let rounds = u64::from(n.next_power_of_two().ilog2());
+    Ok(Sends::piece(if bytes == 0 { BYTES } else { bytes }, options).with(1, 1) * (n as u64 * rounds))
 }

@@ -1,7 +1,8 @@
 //! Broadcast and reduce: a ring that is open at the root, piece after piece (nccl:src/device/broadcast.h, reduce.h).
 
 use super::layer::{Connection, Layer, Piece};
-use super::options::{Options, shares};
+use super::options::{Options, share_bytes, shares};
+use super::size::{Sends, each};
 use super::visits::{Visit, ring, usual_channels};
 use crate::dag::{Collective, OpId, Via};
 
@@ -18,15 +19,10 @@ pub(super) fn lay(
     begins: &[OpId],
     ends: &mut [Vec<OpId>],
 ) -> Result<(), String> {
-    let (n, root) = (layer.members.len(), options.root as usize);
-    if root >= n {
-        return Err(format!("{what}: the root is member {root}, but the last of {n} is {}", n - 1));
-    }
+    let root = options.root as usize;
     let channels = if options.channels == 0 { usual_channels(visits) } else { options.channels };
     let chunk = options.chunk(CHUNK_BYTES, 1)?;
     let parts = shares(bytes, u64::from(channels));
-    let messages: u64 = parts.iter().map(|(_, bytes)| bytes.div_ceil(chunk.bytes) * chunk.slices).sum();
-    layer.expect(messages.saturating_mul(n as u64))?;
     layer.set_window(options.window(OUTSTANDING));
     let adds = what == Collective::Reduce;
     for (channel, &(at, bytes)) in (0..).zip(&parts) {
@@ -47,6 +43,24 @@ pub(super) fn lay(
         }
     }
     Ok(())
+}
+
+/// What it sends among `n` members.
+pub(super) fn sends(
+    n: usize,
+    what: Collective,
+    visits: &[Visit],
+    bytes: u64,
+    options: &Options,
+) -> Result<Sends, String> {
+    let root = options.root as usize;
+    if root >= n {
+        return Err(format!("{what}: the root is member {root}, but the last of {n} is {}", n - 1));
+    }
+    let channels = if options.channels == 0 { usual_channels(visits) } else { options.channels };
+    let chunk = options.chunk(CHUNK_BYTES, 1)?;
+    let link = |bytes| Sends::chunks(chunk, bytes, options).with(1, 0);
+    Ok(each(bytes, share_bytes(bytes, channels.into()), link) * (n as u64 - 1))
 }
 
 /// From the root once round, or from the one after it round to the root.

@@ -3,7 +3,8 @@
 //! first hand all they have to one below, and get the sum back at the end.
 
 use super::layer::{Connection, Layer, Piece};
-use super::options::{Options, shares};
+use super::options::{Options, share_bytes, shares};
+use super::size::{Sends, each};
 use crate::dag::{Collective, OpId};
 
 const OUTSTANDING: u32 = 8;
@@ -16,15 +17,10 @@ pub(super) fn lay(
     options: &Options,
     begins: &[OpId],
     ends: &mut [Vec<OpId>],
-) -> Result<(), String> {
+) {
     let n = layer.members.len();
     let core = 1 << n.ilog2();
-    if core != n && what != Collective::AllReduce {
-        return Err(format!("{what} by halving and doubling needs a power of two of ranks, not {n}: a ring would do"));
-    }
-    options.no_chunks("halving and doubling")?;
     let channels = options.channels.max(1);
-    layer.expect(u64::from(channels) * n as u64 * (4 * u64::from(n.ilog2()) + 2))?;
     layer.set_window(options.window(OUTSTANDING));
     let mut exchange = Exchange { channels, begins, come: begins.to_vec(), parts: vec![(0, bytes); n] };
     for extra in core..n {
@@ -37,7 +33,41 @@ pub(super) fn lay(
     for (come, end) in exchange.come.iter().zip(ends) {
         end.push(*come);
     }
-    Ok(())
+}
+
+/// What it sends among `n` members: exchange by exchange, in lengths alone.
+pub(super) fn sends(n: usize, what: Collective, bytes: u64, options: &Options) -> Result<Sends, String> {
+    let core = 1 << n.ilog2();
+    if core != n && what != Collective::AllReduce {
+        return Err(format!("{what} by halving and doubling needs a power of two of ranks, not {n}: a ring would do"));
+    }
+    options.no_chunks("halving and doubling")?;
+    let channels = u64::from(options.channels.max(1));
+    let message = |bytes: u64| match bytes {
+        0 => Sends::default(),
+        _ => each(bytes, share_bytes(bytes, channels), |bytes| Sends::piece(bytes, options)).with(channels, 1),
+    };
+    let mut sends = message(bytes) * (2 * (n - core) as u64);
+    let mut parts = vec![bytes; core];
+    for bit in (0..core.ilog2()).map(|step| 1_usize << step) {
+        for (a, part) in parts.iter_mut().enumerate() {
+            let ((_, kept), (_, given)) = halves((0, *part), a & bit != 0);
+            if what != Collective::AllGather {
+                sends += message(given);
+            }
+            *part = kept;
+        }
+    }
+    for bit in (0..core.ilog2()).rev().map(|step| 1_usize << step) {
+        let before = parts.clone();
+        for (a, part) in parts.iter_mut().enumerate() {
+            if what != Collective::ReduceScatter {
+                sends += message(before[a]);
+            }
+            *part = before[a & !bit] + before[a | bit];
+        }
+    }
+    Ok(sends)
 }
 
 /// Connections of one member to another, one a channel.

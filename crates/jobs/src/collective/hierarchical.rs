@@ -2,8 +2,9 @@
 //! GPU got, and each server gathers.
 
 use super::layer::Layer;
-use super::options::Options;
+use super::options::{Options, Servers};
 use super::ring::Ring;
+use super::size::Sends;
 use super::visits::{Visit, visits};
 use crate::dag::{Collective, OpId};
 
@@ -17,12 +18,6 @@ pub(super) fn lay(
     ends: &mut [Vec<OpId>],
 ) -> Result<(), String> {
     let gpus = servers[0].members.len();
-    if let Some(other) = servers.iter().find(|visit| visit.members.len() != gpus) {
-        return Err(format!(
-            "hierarchical all-reduce needs as many ranks in each server: {gpus} here, {} there; a ring would do",
-            other.members.len()
-        ));
-    }
     let channels = (options.channels > 0).then_some(options.channels);
     let mut have = begins.to_vec();
     let inside = |layer: &mut Layer, what: Collective, have: &mut Vec<OpId>| {
@@ -35,12 +30,11 @@ pub(super) fn lay(
         Ok::<_, String>(())
     };
     inside(layer, Collective::ReduceScatter, &mut have)?;
-    let block = bytes.div_ceil(gpus as u64);
     let mut arrivals = vec![Vec::new(); have.len()];
-    for (gpu, at) in (0..gpus).zip((0..).map(|gpu| gpu * block)).take_while(|(_, at)| *at < bytes) {
+    for (gpu, at, bytes) in blocks(gpus, bytes) {
         let rail: Vec<usize> = servers.iter().map(|visit| visit.members[gpu]).collect();
-        let visits = of_members(layer, &rail);
-        let ring = Ring { what: Collective::AllReduce, visits: &visits, at, bytes: block.min(bytes - at), channels };
+        let visits = of_members(layer.members, layer.servers, &rail);
+        let ring = Ring { what: Collective::AllReduce, visits: &visits, at, bytes, channels };
         ring.lay(layer, options, &have, &mut arrivals)?;
     }
     gather(layer, &mut have, &arrivals);
@@ -51,10 +45,47 @@ pub(super) fn lay(
     Ok(())
 }
 
+/// What it sends: all servers and all rails alike, but for the length of their blocks.
+pub(super) fn sends(
+    members: &[u32],
+    of: Servers,
+    servers: &[Visit],
+    bytes: u64,
+    options: &Options,
+) -> Result<Sends, String> {
+    let gpus = servers[0].members.len();
+    if let Some(other) = servers.iter().find(|visit| visit.members.len() != gpus) {
+        return Err(format!(
+            "hierarchical all-reduce needs as many ranks in each server: {gpus} here, {} there; a ring would do",
+            other.members.len()
+        ));
+    }
+    let channels = (options.channels > 0).then_some(options.channels);
+    let mut sends = Sends { joins: 3 * members.len() as u64, ..Sends::default() };
+    for what in [Collective::ReduceScatter, Collective::AllGather] {
+        for server in servers {
+            sends += Ring { what, visits: std::slice::from_ref(server), at: 0, bytes, channels }.sends(options)?;
+        }
+    }
+    for (gpu, at, bytes) in blocks(gpus, bytes) {
+        let rail: Vec<usize> = servers.iter().map(|visit| visit.members[gpu]).collect();
+        let visits = of_members(members, of, &rail);
+        sends += Ring { what: Collective::AllReduce, visits: &visits, at, bytes, channels }.sends(options)?;
+    }
+    Ok(sends)
+}
+
+/// The block of each GPU of a server that has one: whose, where it begins, and its length.
+fn blocks(gpus: usize, bytes: u64) -> impl Iterator<Item = (usize, u64, u64)> {
+    let block = bytes.div_ceil(gpus as u64);
+    let starts = (0..gpus).zip((0..).map(move |gpu| gpu * block)).take_while(move |(_, at)| *at < bytes);
+    starts.map(move |(gpu, at)| (gpu, at, block.min(bytes - at)))
+}
+
 /// Visits of some of the members, who keep their places.
-fn of_members(layer: &Layer, members: &[usize]) -> Vec<Visit> {
-    let ranks: Vec<u32> = members.iter().map(|member| layer.members[*member]).collect();
-    let mut visits = visits(&ranks, layer.servers);
+fn of_members(all: &[u32], servers: Servers, members: &[usize]) -> Vec<Visit> {
+    let ranks: Vec<u32> = members.iter().map(|member| all[*member]).collect();
+    let mut visits = visits(&ranks, servers);
     for place in visits.iter_mut().flat_map(|visit| &mut visit.members) {
         *place = members[*place];
     }

@@ -1,6 +1,7 @@
 //! Lays messages on connections: numbers them, cuts them, and lets each wait for what it must.
 
 use super::options::{Options, Servers};
+use super::size::part_bytes;
 use crate::dag::{Activity, ActivityKind, Collective, Dag, Lane, OpId, Via, Work};
 
 /// A rank's first and last operation in a collective, which do nothing themselves.
@@ -59,9 +60,6 @@ pub(super) struct Piece {
     pub(super) adds: bool,
 }
 
-/// More messages than this would not fit in the memory of most machines.
-const MOST_MESSAGES: u64 = 1 << 28;
-
 impl<'a> Layer<'a> {
     /// With an activity for each member, begun and ended.
     pub(super) fn new(
@@ -97,19 +95,6 @@ impl<'a> Layer<'a> {
         let queue_pairs = usize::from(options.queue_pairs);
         let (members, ends, split) = (&ranks[..], Vec::new(), options.split);
         Layer { dag, members, servers, ends, activity: first, queue_pairs, split, window: 0, carried: None }
-    }
-
-    /// Makes room for about so many messages, or says that they are too many.
-    pub(super) fn expect(&mut self, messages: u64) -> Result<(), String> {
-        let all = messages.saturating_add(self.dag.ops.len() as u64);
-        if all > MOST_MESSAGES {
-            return Err(format!(
-                "{all} messages are more than {MOST_MESSAGES}: fewer channels or larger chunks make fewer"
-            ));
-        }
-        self.dag.ops.reserve(messages as usize);
-        self.dag.needs.reserve(2 * messages as usize);
-        Ok(())
     }
 
     /// How many messages may be under way on a connection from here on; zero: any number.
@@ -149,7 +134,7 @@ impl<'a> Layer<'a> {
     pub(super) fn send(&mut self, connection: &mut Connection, piece: Piece, begin: OpId, needs: &[OpId]) -> usize {
         let number = connection.arrived.len();
         let parts = if self.split { self.queue_pairs as u64 } else { 1 };
-        let part = piece.bytes.div_ceil(parts).next_multiple_of(if parts > 1 { 128 } else { 1 });
+        let part = part_bytes(piece.bytes, parts);
         let first = self.dag.ops.len() as OpId;
         for k in 0..piece.bytes.div_ceil(part) {
             let queue_pair = if self.split { k as usize } else { number % self.queue_pairs };

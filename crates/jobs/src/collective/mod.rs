@@ -9,12 +9,14 @@ mod layer;
 mod options;
 mod pipeline;
 mod ring;
+mod size;
 mod tree;
 mod visits;
 
 pub use layer::{Carried, Ends};
 pub use options::{Algorithm, Options, Servers, Skew};
-pub use pipeline::{PipelineOrder, Schedule, pipeline};
+pub use pipeline::{PIPELINE_NAMES, PipelineOrder, Schedule, pipeline, pipeline_size};
+pub use size::Size;
 pub use tree::{Node, double_tree};
 
 use crate::dag::Collective::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Reduce, ReduceScatter};
@@ -22,6 +24,7 @@ use crate::dag::{Collective, Dag};
 use Algorithm::{Auto, HalvingDoubling, Hierarchical, Tree};
 use layer::{Layer, activity};
 use ring::Ring;
+use size::Sends;
 use std::collections::BTreeSet;
 use visits::visits;
 
@@ -42,9 +45,11 @@ pub fn lay(
     name: u32,
     group: u32,
 ) -> Result<Vec<Ends>, String> {
-    check(dag, what, members, bytes, servers, options)?;
-    let size = size(what, members.len(), bytes, options);
-    let mut layer = Layer::new(dag, members, servers, options, activity(what, size, name, group), None);
+    (size(dag.ranks, what, members, bytes, servers, options)? + Size::of_others(dag.ops.len() as u64))
+        .within_reason()?
+        .reserve(dag);
+    let told = told_bytes(what, members.len(), bytes, options);
+    let mut layer = Layer::new(dag, members, servers, options, activity(what, told, name, group), None);
     lay_on(&mut layer, what, bytes, options)
 }
 
@@ -58,44 +63,96 @@ pub fn explain(
 ) -> Result<(Dag, Vec<Ends>, Vec<Carried>), String> {
     let mut dag = Dag::new(members.iter().max().map_or(0, |rank| rank + 1));
     let (mut carried, name) = (Vec::new(), dag.name(what.word()));
-    check(&dag, what, members, bytes, servers, options)?;
-    let activity = activity(what, size(what, members.len(), bytes, options), name, 0);
+    size(dag.ranks, what, members, bytes, servers, options)?;
+    let activity = activity(what, told_bytes(what, members.len(), bytes, options), name, 0);
     let mut layer = Layer::new(&mut dag, members, servers, options, activity, Some(&mut carried));
     let ends = lay_on(&mut layer, what, bytes, options)?;
     Ok((dag, ends, carried))
 }
 
+/// What the graph of a collective holds, with the same arguments, in a job of so many ranks; or why it cannot be done.
+/// Nothing is built.
+pub fn size(
+    ranks: u32,
+    what: Collective,
+    members: &[u32],
+    bytes: u64,
+    servers: Servers,
+    options: &Options,
+) -> Result<Size, String> {
+    check(ranks, what, members, bytes, servers, options)?;
+    let (n, visits) = (members.len(), visits(members, servers));
+    let sends = match Way::of(what, options.algorithm, n)? {
+        Way::Alone => Sends::default(),
+        Way::Ring => Ring { what, visits: &visits, at: 0, bytes, channels: channels(options) }.sends(options)?,
+        Way::Tree => tree::sends(n, &visits, bytes, options)?,
+        Way::Hierarchical => hierarchical::sends(members, servers, &visits, bytes, options)?,
+        Way::HalvingDoubling => halving_doubling::sends(n, what, bytes, options)?,
+        Way::Chain => chain::sends(n, what, &visits, bytes, options)?,
+        Way::AllToAll => all_to_all::sends(members, servers, bytes, options)?,
+        Way::Barrier => barrier::sends(n, bytes, options)?,
+    };
+    Size::of_sends(sends, n as u64, options).within_reason()
+}
+
+/// Lays what can be done, as [`size`] has found.
 fn lay_on(layer: &mut Layer, what: Collective, bytes: u64, options: &Options) -> Result<Vec<Ends>, String> {
     let begins: Vec<_> = layer.ends.iter().map(|ends| ends.begin).collect();
     let mut ends = vec![Vec::new(); layer.members.len()];
     let visits = visits(layer.members, layer.servers);
-    let channels = (options.channels > 0).then_some(options.channels);
-    let alone = layer.members.len() == 1;
-    match (what, options.algorithm) {
-        _ if alone => {}
-        (AllReduce | ReduceScatter | AllGather, Auto | Algorithm::Ring) => {
-            Ring { what, visits: &visits, at: 0, bytes, channels }.lay(layer, options, &begins, &mut ends)?;
-        }
-        (AllReduce, Tree) => tree::lay(layer, &visits, bytes, options, &begins, &mut ends)?,
-        (AllReduce, Hierarchical) => hierarchical::lay(layer, &visits, bytes, options, &begins, &mut ends)?,
-        (AllReduce | ReduceScatter | AllGather, HalvingDoubling) => {
-            halving_doubling::lay(layer, what, bytes, options, &begins, &mut ends)?;
-        }
-        (Broadcast | Reduce, Auto | Algorithm::Ring) => {
-            chain::lay(layer, what, &visits, bytes, options, &begins, &mut ends)?;
-        }
-        (AllToAll, Auto) => all_to_all::lay(layer, &visits, bytes, options, &begins, &mut ends)?,
-        (Barrier, Auto) => barrier::lay(layer, bytes, options, &begins, &mut ends)?,
-        (what, algorithm) => {
-            let which: Vec<&str> = algorithms(what).iter().map(|algorithm| algorithm.word()).collect();
-            return Err(format!("{what} by `{}` is not known; there is {}", algorithm.word(), which.join(", ")));
-        }
+    match Way::of(what, options.algorithm, layer.members.len())? {
+        Way::Alone => {}
+        Way::Ring => Ring { what, visits: &visits, at: 0, bytes, channels: channels(options) }
+            .lay(layer, options, &begins, &mut ends)?,
+        Way::Tree => tree::lay(layer, &visits, bytes, options, &begins, &mut ends)?,
+        Way::Hierarchical => hierarchical::lay(layer, &visits, bytes, options, &begins, &mut ends)?,
+        Way::HalvingDoubling => halving_doubling::lay(layer, what, bytes, options, &begins, &mut ends),
+        Way::Chain => chain::lay(layer, what, &visits, bytes, options, &begins, &mut ends)?,
+        Way::AllToAll => all_to_all::lay(layer, &visits, bytes, options, &begins, &mut ends)?,
+        Way::Barrier => barrier::lay(layer, bytes, &begins, &mut ends),
     }
     for (member, needs) in ends.iter().enumerate() {
         let end = layer.ends[member].end;
         layer.dag.needs.extend(needs.iter().map(|need| (*need, end)));
     }
     Ok(layer.ends.clone())
+}
+
+fn channels(options: &Options) -> Option<u16> {
+    (options.channels > 0).then_some(options.channels)
+}
+
+/// Who knows how to do it.
+#[derive(Clone, Copy)]
+enum Way {
+    /// Nobody to send to.
+    Alone,
+    Ring,
+    Tree,
+    Hierarchical,
+    HalvingDoubling,
+    Chain,
+    AllToAll,
+    Barrier,
+}
+
+impl Way {
+    fn of(what: Collective, algorithm: Algorithm, members: usize) -> Result<Way, String> {
+        Ok(match (what, algorithm) {
+            _ if members == 1 => Way::Alone,
+            (AllReduce | ReduceScatter | AllGather, Auto | Algorithm::Ring) => Way::Ring,
+            (AllReduce, Tree) => Way::Tree,
+            (AllReduce, Hierarchical) => Way::Hierarchical,
+            (AllReduce | ReduceScatter | AllGather, HalvingDoubling) => Way::HalvingDoubling,
+            (Broadcast | Reduce, Auto | Algorithm::Ring) => Way::Chain,
+            (AllToAll, Auto) => Way::AllToAll,
+            (Barrier, Auto) => Way::Barrier,
+            (what, algorithm) => {
+                let which: Vec<&str> = algorithms(what).iter().map(|algorithm| algorithm.word()).collect();
+                return Err(format!("{what} by `{}` is not known; there is {}", algorithm.word(), which.join(", ")));
+            }
+        })
+    }
 }
 
 /// Ways in which a collective can be done; the first is the usual one.
@@ -109,7 +166,7 @@ pub fn algorithms(what: Collective) -> &'static [Algorithm] {
 }
 
 /// Size as it is reported: with a size for each pair, what the busiest sender has.
-fn size(what: Collective, members: usize, bytes: u64, options: &Options) -> u64 {
+fn told_bytes(what: Collective, members: usize, bytes: u64, options: &Options) -> u64 {
     match &options.skew {
         Skew::Matrix(matrix) if what == AllToAll => {
             matrix.chunks(members).map(|row| row.iter().sum()).max().unwrap_or_default()
@@ -119,7 +176,7 @@ fn size(what: Collective, members: usize, bytes: u64, options: &Options) -> u64 
 }
 
 fn check(
-    dag: &Dag,
+    ranks: u32,
     what: Collective,
     members: &[u32],
     bytes: u64,
@@ -132,8 +189,8 @@ fn check(
     if members.is_empty() {
         return Err(format!("{what} among no ranks: name one at least"));
     }
-    if let Some(rank) = members.iter().find(|rank| **rank >= dag.ranks) {
-        return Err(format!("{what}: rank {rank} does not exist, there are {}", dag.ranks));
+    if let Some(rank) = members.iter().find(|rank| **rank >= ranks) {
+        return Err(format!("{what}: rank {rank} does not exist, there are {ranks}"));
     }
     let mut seen = BTreeSet::new();
     if let Some(rank) = members.iter().find(|rank| !seen.insert(**rank)) {

@@ -164,16 +164,26 @@ impl Chunk {
         (0..bytes.div_ceil(self.bytes)).map(chunk).flat_map(move |(at, bytes)| self.cut(at, bytes))
     }
 
+    /// The length of the slices of a piece, but for the last.
+    pub(super) fn slice_of(self, bytes: u64) -> u64 {
+        bytes.div_ceil(self.slices).next_multiple_of(16).max(self.least_slice).max(1)
+    }
+
     /// The slices of a piece: where each begins, and how long it is. They begin at multiples of 16 bytes.
     pub(super) fn cut(self, at: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
-        let slice = bytes.div_ceil(self.slices).next_multiple_of(16).max(self.least_slice).max(1);
+        let slice = self.slice_of(bytes);
         (0..bytes.div_ceil(slice)).map(move |k| (at + k * slice, slice.min(bytes - k * slice)))
     }
+}
+
+/// The length of each of so many even parts, but for the last.
+pub(super) fn share_bytes(bytes: u64, parts: u64) -> u64 {
+    bytes.div_ceil(parts.max(1)).next_multiple_of(16).max(16)
 }
 
 /// `bytes` in so many even parts that begin at multiples of 16: where each begins, and how long it is. Small sizes have
 /// fewer parts.
 pub(super) fn shares(bytes: u64, parts: u64) -> Vec<(u64, u64)> {
-    let part = bytes.div_ceil(parts.max(1)).next_multiple_of(16).max(16);
+    let part = share_bytes(bytes, parts);
     (0..bytes.div_ceil(part)).map(|k| (k * part, part.min(bytes - k * part))).collect()
 }

@@ -3,6 +3,7 @@
 use super::all_to_all::{NET_CHUNK_BYTES, OUTSTANDING};
 use super::layer::{Connection, Ends, Layer, Piece};
 use super::options::{Options, Servers};
+use super::size::{Sends, Size};
 use crate::dag::{Activity, ActivityKind, Dag, OpId, Work};
 use xoff_engine::Span;
 
@@ -14,6 +15,15 @@ pub enum PipelineOrder {
     /// A stage goes forward until the last could go backward, then by turns: fewer activations to keep.
     OneForwardOneBackward,
 }
+
+/// What the activities of a pipeline are called, and what they are.
+pub const PIPELINE_NAMES: [(&str, ActivityKind); 5] = [
+    ("forward", ActivityKind::Compute),
+    ("backward", ActivityKind::Compute),
+    ("activations", ActivityKind::PointToPoint),
+    ("gradients", ActivityKind::PointToPoint),
+    ("start", ActivityKind::Compute),
+];
 
 /// What stages do with each micro-batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +57,25 @@ pub fn pipeline(
     options: &Options,
     group: &mut u32,
 ) -> Result<Vec<Ends>, String> {
+    pipeline_size(dag.ranks, stages, schedule, servers, options)?.within_reason()?.reserve(dag);
+    let names = PIPELINE_NAMES.map(|(name, _)| dag.name(name));
+    let mut line = Line { stages, schedule, servers, options, names, computed: Vec::new(), waits: Vec::new() };
+    let ends = (0..stages.len()).map(|stage| line.compute(dag, stage)).collect();
+    for stage in 1..stages.len() {
+        line.pass(dag, stage - 1, stage, false, group)?;
+        line.pass(dag, stage, stage - 1, true, group)?;
+    }
+    Ok(ends)
+}
+
+/// What its graph holds, or why it cannot be done. Nothing is built.
+pub fn pipeline_size(
+    ranks: u32,
+    stages: &[u32],
+    schedule: &Schedule,
+    servers: Servers,
+    options: &Options,
+) -> Result<Size, String> {
     if stages.is_empty() || schedule.micro_batches == 0 {
         return Err("a pipeline needs a stage and a micro-batch at least".to_owned());
     }
@@ -56,18 +85,18 @@ pub fn pipeline(
     if servers.gpus == 0 || options.queue_pairs == 0 {
         return Err("servers need a GPU, and connections a queue pair, at least".to_owned());
     }
-    if let Some(rank) = stages.iter().find(|rank| **rank >= dag.ranks) {
-        return Err(format!("pipeline: rank {rank} does not exist, there are {}", dag.ranks));
+    if let Some(rank) = stages.iter().find(|rank| **rank >= ranks) {
+        return Err(format!("pipeline: rank {rank} does not exist, there are {ranks}"));
     }
-    options.chunk(NET_CHUNK_BYTES, 1)?;
-    let names = ["forward", "backward", "activations", "gradients", "start"].map(|name| dag.name(name));
-    let mut line = Line { stages, schedule, servers, options, names, computed: Vec::new(), waits: Vec::new() };
-    let ends = (0..stages.len()).map(|stage| line.compute(dag, stage)).collect();
-    for stage in 1..stages.len() {
-        line.pass(dag, stage - 1, stage, false, group)?;
-        line.pass(dag, stage, stage - 1, true, group)?;
+    let together = stages.windows(2).all(|pair| servers.of(pair[0]) == servers.of(pair[1]));
+    if servers.nics == 0 && !together {
+        return Err("a pipeline among several servers, which have no NICs: give each one".to_owned());
     }
-    Ok(ends)
+    let (passes, batches) = (2 * (stages.len() as u64 - 1), u64::from(schedule.micro_batches));
+    let chunk = options.chunk(NET_CHUNK_BYTES, 1)?;
+    let sends = Sends::chunks(chunk, schedule.bytes, options).with(0, 2) * (passes * batches);
+    let computed = Size::of_others(2 * stages.len() as u64 * batches);
+    Ok(Size::of_sends(sends, stages.len() as u64, options) + computed)
 }
 
 struct Line<'a> {
@@ -127,12 +156,7 @@ impl Line<'_> {
             layer.set_window(self.options.window(OUTSTANDING));
             let mut open = match connection.take() {
                 Some(open) => open,
-                None => {
-                    if self.servers.nics == 0 && !layer.together(0, 1) {
-                        return Err("a pipeline among several servers, which have no NICs: give each one".to_owned());
-                    }
-                    layer.connect(0, 1, layer.way(0, 1), 0)
-                }
+                None => layer.connect(0, 1, layer.way(0, 1), 0),
             };
             let ready = self.computed[from][kind][batch];
             let chunk = self.options.chunk(NET_CHUNK_BYTES, 1)?;

@@ -6,6 +6,7 @@
 
 use super::layer::{Connection, Layer, Piece};
 use super::options::{Chunk, Options, shares};
+use super::size::{Sends, each};
 use super::visits::{Visit, ring, usual_channels};
 use crate::dag::{Collective, OpId, Via};
 use std::ops::RangeInclusive;
@@ -35,18 +36,13 @@ impl Ring<'_> {
         begins: &[OpId],
         ends: &mut [Vec<OpId>],
     ) -> Result<(), String> {
-        let n = self.visits.iter().map(|visit| visit.members.len()).sum::<usize>();
+        let n = self.members();
         if n < 2 {
             return Ok(());
         }
         let chunk = options.chunk(CHUNK_BYTES, SLICES)?;
-        let channels = self.channels.unwrap_or_else(|| usual_channels(self.visits));
-        let parts = self.parts(n, u64::from(channels));
+        let parts = self.parts(n);
         let steps = self.steps(n);
-        let of_chunk = chunk.slices * (steps.end() - steps.start() + 1) as u64;
-        let step = if self.what == Collective::AllReduce { n as u64 * chunk.bytes } else { chunk.bytes };
-        let loops: u64 = parts.iter().map(|(_, bytes)| bytes.div_ceil(step)).sum();
-        layer.expect(loops.saturating_mul(n as u64 * of_chunk))?;
         layer.set_window(options.window(OUTSTANDING));
         for (channel, part) in (0..).zip(&parts) {
             let ring = ring(self.visits, channel);
@@ -65,6 +61,43 @@ impl Ring<'_> {
         Ok(())
     }
 
+    /// What it sends. Each step moves each chunk once.
+    pub(super) fn sends(&self, options: &Options) -> Result<Sends, String> {
+        let n = self.members();
+        if n < 2 {
+            return Ok(Sends::default());
+        }
+        let chunk = options.chunk(CHUNK_BYTES, SLICES)?;
+        let parts = self.parts(n);
+        let mut sends = Sends::default();
+        for &(at, bytes) in &parts {
+            sends += match self.what {
+                Collective::AllReduce => {
+                    let step = n as u64 * chunk.bytes;
+                    each(bytes, step, |bytes| {
+                        let length =
+                            if bytes < step { bytes.div_ceil(n as u64).next_multiple_of(16) } else { chunk.bytes };
+                        each(bytes, length, |bytes| Sends::chunk(chunk, bytes, options))
+                    })
+                }
+                _ => {
+                    // All blocks are whole but perhaps the last, and those after it are empty.
+                    let block = self.bytes.div_ceil(n as u64);
+                    let of_block = |bytes: u64| Sends::chunks(chunk, bytes, options);
+                    let last = (self.bytes % block).saturating_sub(at).min(bytes);
+                    of_block(bytes) * (self.bytes / block) + of_block(last)
+                }
+            };
+        }
+        let steps = self.steps(n);
+        let steps = (steps.end() - steps.start() + 1) as u64;
+        Ok((sends * steps).with(n as u64 * parts.len() as u64, 0))
+    }
+
+    fn members(&self) -> usize {
+        self.visits.iter().map(|visit| visit.members.len()).sum()
+    }
+
     /// The place of a member's block among those of the ring's members: they keep the order of the group.
     fn block(&self, member: usize) -> usize {
         let members = self.visits.iter().flat_map(|visit| &visit.members);
@@ -80,7 +113,8 @@ impl Ring<'_> {
     }
 
     /// Each channel's part of the buffer; of each member's block if members have one.
-    fn parts(&self, n: usize, channels: u64) -> Vec<(u64, u64)> {
+    fn parts(&self, n: usize) -> Vec<(u64, u64)> {
+        let channels = u64::from(self.channels.unwrap_or_else(|| usual_channels(self.visits)));
         let bytes = if self.what == Collective::AllReduce { self.bytes } else { self.bytes.div_ceil(n as u64) };
         shares(bytes, channels)
     }

@@ -5,7 +5,8 @@
 //! exactly so.
 
 use super::layer::{Connection, Layer, Piece, by_nics};
-use super::options::{Options, shares};
+use super::options::{Options, share_bytes, shares};
+use super::size::{Sends, each};
 use super::visits::{Visit, usual_channels};
 use crate::dag::{OpId, Via};
 
@@ -64,13 +65,8 @@ pub(super) fn lay(
     ends: &mut [Vec<OpId>],
 ) -> Result<(), String> {
     let channels = if options.channels == 0 { usual_channels(visits) } else { options.channels };
-    if channels % 2 == 1 {
-        return Err(format!("two trees share the channels: {channels} is odd, {} would do", channels + 1));
-    }
     let chunk = options.chunk(CHUNK_BYTES, 1)?;
     let parts = shares(bytes, u64::from(channels));
-    let messages: u64 = parts.iter().map(|(_, bytes)| bytes.div_ceil(chunk.bytes) * chunk.slices).sum();
-    layer.expect(messages.saturating_mul(2 * layer.members.len() as u64))?;
     layer.set_window(options.window(OUTSTANDING));
     let half = channels / 2;
     for (channel, &(at, bytes)) in (0..).zip(&parts) {
@@ -84,6 +80,17 @@ pub(super) fn lay(
         }
     }
     Ok(())
+}
+
+/// What it sends among `n` members: each piece up and down every edge.
+pub(super) fn sends(n: usize, visits: &[Visit], bytes: u64, options: &Options) -> Result<Sends, String> {
+    let channels = if options.channels == 0 { usual_channels(visits) } else { options.channels };
+    if channels % 2 == 1 {
+        return Err(format!("two trees share the channels: {channels} is odd, {} would do", channels + 1));
+    }
+    let chunk = options.chunk(CHUNK_BYTES, 1)?;
+    let edge = |bytes| Sends::chunks(chunk, bytes, options).with(1, 0);
+    Ok(each(bytes, share_bytes(bytes, channels.into()), edge) * (2 * (n as u64 - 1)))
 }
 
 /// A channel's tree of members.

@@ -4,7 +4,7 @@ use crate::ideal::{Seen, drive, job};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use xoff_engine::{Rng, Span, Time, stream};
-use xoff_jobs::collective::{Algorithm, Carried, Options, Servers, Skew, explain};
+use xoff_jobs::collective::{Algorithm, Carried, Options, Servers, Size, Skew, explain, size};
 use xoff_jobs::{Activity, ActivityKind, Collective, Dag, Lane, Work};
 
 /// When the last message on a lane arrives, and which it is.
@@ -96,6 +96,7 @@ impl Case {
     fn check(&self, seed: u64) {
         let (mut dag, ends, carried) = explain(self.what, &self.members, self.bytes, self.servers, &self.options)
             .unwrap_or_else(|why| panic!("{why}: {}", self.words()));
+        self.check_size(&dag);
         // Something before each member's begin holds it up; something after its end tells when that was.
         let gates = dag.activities.len();
         for (member, ends) in ends.iter().enumerate() {
@@ -112,6 +113,22 @@ impl Case {
         }
         dag.check().unwrap_or_else(|why| panic!("{why}: {}", self.words()));
         Flow::new(self, &carried).run(dag, gates as u32, seed);
+    }
+}
+
+impl Case {
+    /// What was counted before is what there is.
+    fn check_size(&self, dag: &Dag) {
+        let counted = size(dag.ranks, self.what, &self.members, self.bytes, self.servers, &self.options).unwrap();
+        let made = Size::of(dag);
+        assert_eq!((counted.messages, counted.bytes), (made.messages, made.bytes), "{}", self.words());
+        // Connections with fewer messages than queue pairs have fewer needs than are counted.
+        let (counted, made) = (counted.memory_bytes(), made.memory_bytes());
+        assert!(
+            counted >= made && counted <= 3 * made + 4_000,
+            "{counted} bytes of memory instead of {made}: {}",
+            self.words()
+        );
     }
 }
 

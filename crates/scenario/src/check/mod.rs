@@ -86,6 +86,12 @@ pub(crate) struct TrafficRow {
     /// Of the senders' links.
     pub(crate) load: Option<f64>,
     pub(crate) ends_by_itself: bool,
+    /// Of one iteration of a job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) messages: Option<u64>,
+    /// What it takes to make the graph of a job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) memory_bytes: Option<u64>,
 }
 
 /// Looks at a scenario from all sides.
@@ -113,6 +119,13 @@ pub fn report(loaded: &Loaded) -> Report {
         traffic: traffic(loaded),
         warnings: loaded.warnings.iter().map(|warning| warning.message.clone()).chain(acks::warnings(&acks)).collect(),
         acks,
+    }
+}
+
+impl Report {
+    /// Something more to say, by whoever knows more than the scenario.
+    pub fn warn(&mut self, warning: String) {
+        self.warnings.push(warning);
     }
 }
 
@@ -181,6 +194,8 @@ fn traffic(loaded: &Loaded) -> Vec<TrafficRow> {
         bytes: plan.expected.bytes,
         load: plan.expected.load,
         ends_by_itself: plan.expected.finite,
+        messages: plan.job().map(|job| job.graph.size().messages),
+        memory_bytes: plan.job().map(|job| job.graph.size().memory_bytes()),
     };
     loaded.traffic.iter().map(row).collect()
 }

@@ -69,6 +69,18 @@ fn windows_that_acks_leave_short_are_told() {
 }
 
 #[test]
+fn jobs_are_counted_and_serial_phases_are_told() {
+    // 16 channels of 1,024 ranks, each of which sends two slices in each of 2,046 steps. It would take gigabytes to make.
+    let report = check("jobs/all-reduce.toml", &["topology.servers=128", "traffic.0.bytes=1GiB"]);
+    assert_eq!(report.traffic[0].messages, Some(16 * 1024 * 2046 * 2));
+    assert!(report.traffic[0].memory_bytes.is_some_and(|bytes| bytes > 5_000_000_000));
+    assert!(report.text().contains("gradients: 67,043,328 messages in an iteration"), "{}", report.text());
+    assert!(report.warnings.is_empty(), "{:?}", report.warnings);
+    let report = check("jobs/all-reduce.toml", &["traffic.0.algorithm=hierarchical"]);
+    assert!(report.warnings[0].contains("phases of a hierarchical all-reduce are serial"), "{:?}", report.warnings);
+}
+
+#[test]
 fn a_circle_is_named() {
     let report = check("deadlock.toml", &[]);
     assert!(report.deadlock.possible);

@@ -1,6 +1,7 @@
 //! The report for people.
 
 use super::{Report, Verdict};
+use crate::number::thousands;
 use std::fmt::Write as _;
 
 impl Report {
@@ -189,7 +190,14 @@ impl Report {
                 if row.ends_by_itself { "yes" } else { "no" }.to_owned(),
             ]
         });
-        table(out, &["traffic", "kind", "flows", "bytes", "load", "ends by itself"], rows.collect())
+        table(out, &["traffic", "kind", "flows", "bytes", "load", "ends by itself"], rows.collect())?;
+        let jobs: Vec<_> =
+            self.traffic.iter().filter_map(|row| Some((row, row.messages?, row.memory_bytes?))).collect();
+        for (row, messages, memory_bytes) in &jobs {
+            let (messages, memory) = (thousands(*messages), scaled_bytes(*memory_bytes as f64));
+            writeln!(out, "{}: {messages} messages in an iteration, whose graph takes {memory} of memory", row.name)?;
+        }
+        if jobs.is_empty() { Ok(()) } else { writeln!(out) }
     }
 }
 

@@ -89,9 +89,8 @@ fn collectives(row: &mut Table, jobs: &[(u32, Arc<JobPlan>)]) -> Result<Option<V
     for text in &texts {
         let pattern = Pattern::parse(&text.value).map_err(|why| text.error(why))?;
         let fits = |job: &JobPlan| {
-            let names = job.dag.names();
-            let mut activities = job.dag.activities().iter();
-            activities.any(|of| pattern.matches(&names[of.name as usize]) || pattern.matches(of.kind.word()))
+            let mut activities = job.graph.activities().into_iter();
+            activities.any(|(name, kind)| pattern.matches(&name) || pattern.matches(kind.word()))
         };
         if !jobs.iter().any(|(_, job)| fits(job)) {
             let error = text.error(format!("no collective is called `{}`, nor is of such a kind", text.value));
@@ -126,15 +125,16 @@ impl JobMeasure {
                 Value::Number(accounts.iter().map(time).fold(0.0, f64::max))
             }
             Of::Exposed(unit) => {
-                let ranks: u32 = accounts.iter().map(|(job, _)| job.dag.ranks()).sum();
+                let ranks: u32 = accounts.iter().map(|(job, _)| job.graph.ranks()).sum();
                 let exposed = |(job, account): &(&JobPlan, Account)| {
-                    unit::time(account.mean(job.dag.ranks(), |share| share.exposed), *unit) * f64::from(job.dag.ranks())
+                    unit::time(account.mean(job.graph.ranks(), |share| share.exposed), *unit)
+                        * f64::from(job.graph.ranks())
                 };
                 Value::Number(accounts.iter().map(exposed).sum::<f64>() / f64::from(ranks.max(1)))
             }
             Of::Bandwidth(of, patterns, stats) => {
                 let fits = |job: &JobPlan, exchange: &Exchange| {
-                    let name = &job.dag.names()[exchange.name as usize];
+                    let name = &job.graph.compiled().names()[exchange.name as usize];
                     let fits = |pattern: &Pattern| pattern.matches(name) || pattern.matches(exchange.kind.word());
                     patterns.as_ref().is_none_or(|patterns| patterns.iter().any(fits))
                 };
@@ -154,5 +154,5 @@ impl JobMeasure {
 fn account(place: u32, job: &JobPlan, recording: &Recording) -> Account {
     let own = recording.intervals.iter().filter(|of| of.job == place);
     let intervals: Vec<Interval> = own.map(|of| of.interval).collect();
-    Account::of(&job.dag, job.iterations, &intervals, recording.sim_end)
+    Account::of(job.graph.compiled(), job.iterations, &intervals, recording.sim_end)
 }

@@ -220,7 +220,7 @@ pub const TRAFFIC: &[Key] = &[
         Kind::Either(&[ALGORITHM, Kind::Table]),
         "ring",
         SUMS,
-        "How it is carried out; of traces one for each: { all-reduce = \"tree\" }",
+        "How it is carried out; the three phases of `hierarchical` are serial, none overlaps another. Of traces one for each: { all-reduce = \"tree\" }",
     ),
     key("channels", Kind::Count, "two for each NIC of a server", LAID, "Rings or trees that share the buffer"),
     key("queue_pairs", Kind::Count, "1", LAID, "Queue pairs of each connection, each with a path of its own"),

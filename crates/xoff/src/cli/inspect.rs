@@ -20,7 +20,10 @@ pub fn check(args: &CheckArgs) -> Result<(), Stop> {
     let options = Options { sets: args.scenario.sets.clone(), seed: args.scenario.seed, scheme: None };
     let loaded = import::open(&args.scenario.scenario)?.load(&options)?;
     warn(&loaded.warnings);
-    let report = xoff_scenario::check::report(&loaded);
+    let mut report = xoff_scenario::check::report(&loaded);
+    if let Some(why) = xoff_run::memory::refusal(&loaded) {
+        report.warn(why);
+    }
     if args.json { show(&report.json()) } else { show_page(&report.text()) }
 }
 

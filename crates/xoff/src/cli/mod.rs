@@ -49,7 +49,11 @@ pub(crate) enum Stop {
 
 impl From<std::io::Error> for Stop {
     fn from(error: std::io::Error) -> Stop {
-        Stop::System(error)
+        match error.kind() {
+            // What a run would have needed, or what the system has not.
+            std::io::ErrorKind::OutOfMemory => Stop::RunFailed(error.to_string()),
+            _ => Stop::System(error),
+        }
     }
 }
 

@@ -14,13 +14,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use xoff_engine::{Span, Time};
 use xoff_fabric::traffic::{Action, FlowSpec, Source};
-use xoff_jobs::{Compiled, Interval, Job, Message, Runner};
+use xoff_jobs::{Graph, Interval, Job, Message, Runner};
 
 /// A job as read from a scenario.
 #[derive(Clone, Debug)]
 pub struct JobPlan {
     /// What it does in one iteration.
-    pub dag: Arc<Compiled>,
+    pub graph: Arc<Graph>,
     /// How often it does that.
     pub iterations: u32,
     /// When it starts.
@@ -69,7 +69,7 @@ impl JobPlan {
 
     pub(crate) fn source(&self, log: Option<(u32, Arc<Mutex<JobLog>>)>) -> JobSource {
         let job = Job {
-            dag: Arc::clone(&self.dag),
+            dag: Arc::clone(self.graph.compiled()),
             iterations: self.iterations,
             start: self.start,
             late: self.late.to_vec(),

@@ -39,7 +39,7 @@ fn plan(plan: &Plan, dag: Dag, connections: Connections, completion: Completion)
         nics: hosts.iter().map(|host| Arc::from([Box::from([*host])])).collect(),
     };
     JobPlan {
-        dag: Arc::new(dag.compile()),
+        graph: Arc::new(Graph::ready(dag).unwrap()),
         iterations: 1,
         start: Time::ZERO,
         late: Arc::default(),

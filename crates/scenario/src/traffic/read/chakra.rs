@@ -6,9 +6,9 @@ use crate::reader::Result;
 use crate::traces::{DEPS, DOUBTS, LARGEST_BUNDLE, MATCHING, RESOURCES, bundle_name, read_all};
 use crate::{Diagnostic, Place, Table};
 use xoff_engine::Span;
-use xoff_jobs::Collective;
 use xoff_jobs::chakra::{Defect, Options, Roofline, Trace, bundle, groups, to_dag, unbundle};
 use xoff_jobs::collective::{self, Algorithm, Servers};
+use xoff_jobs::{Collective, Graph};
 
 /// The largest file of groups.
 const LARGEST_GROUPS: u64 = 16_000_000;
@@ -33,7 +33,8 @@ pub fn chakra(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resu
     for note in notes {
         table.warn(place.error(note.text));
     }
-    job::finish(table, settings, seats, dag)
+    let graph = Graph::ready(dag).map_err(|why| place.error(why))?;
+    job::finish(table, settings, seats, graph)
 }
 
 /// From the files of `prefix`, of which the results keep one text, or from such a text.
@@ -112,12 +113,14 @@ fn algorithms(table: &mut Table) -> Result<Vec<(Collective, Algorithm)>> {
     let choices = job::ALGORITHMS;
     if !table.is_table("algorithm") {
         let algorithm = table.choice_or("algorithm", choices, "ring")?;
+        job::tell_of_phases(table, algorithm);
         return Ok(SUMS.iter().map(|(_, what)| (*what, algorithm)).collect());
     }
     let mut each = table.table("algorithm")?;
     let one = |(name, what): &(&str, Collective)| Ok((*what, each.choice_or(name, choices, "ring")?));
     let found = SUMS.iter().map(one).collect::<Result<Vec<_>>>()?;
     each.finish()?;
+    found.iter().for_each(|(_, algorithm)| job::tell_of_phases(table, *algorithm));
     Ok(found)
 }
 

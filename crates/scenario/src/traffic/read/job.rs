@@ -10,13 +10,11 @@ use crate::traffic::plan::{Expected, Generator};
 use std::collections::HashMap;
 use std::sync::Arc;
 use xoff_engine::Span;
-use xoff_jobs::collective::{Algorithm, Ends, Options, PipelineOrder, Schedule, Servers, Skew, lay};
-use xoff_jobs::{Activity, ActivityKind, Collective, Dag, Work};
+use xoff_jobs::collective::{Algorithm, Options, PipelineOrder, Schedule, Servers, Skew};
+use xoff_jobs::{Collective, Graph, Part, Recipe, Step};
 
 /// No buffer of a GPU is larger.
 const LARGEST_BUFFER: u64 = 1 << 40;
-/// The most operations of one iteration: some gigabytes of memory.
-const MOST_OPS: usize = 1 << 26;
 
 /// What a step of `kind = "job"` may do; the same words are kinds of their own.
 const COLLECTIVES: &[(&str, Collective)] = &[
@@ -37,13 +35,11 @@ pub const ALGORITHMS: &[(&str, Algorithm)] = &[
     ("hierarchical", Algorithm::Hierarchical),
 ];
 
-/// A graph in the making.
+/// A job in the making.
 struct Draft<'a> {
     scope: &'a Scope<'a>,
-    dag: Dag,
+    recipe: Recipe,
     seats: &'a Seats,
-    servers: Servers,
-    groups: u32,
 }
 
 /// One collective in each iteration, after some computing.
@@ -56,13 +52,14 @@ pub fn collective(
     let (seats, servers) = seats::read(table, scope)?;
     let mut draft = Draft::new(scope, &seats, servers);
     let compute = table.span_or("compute", Span::ZERO)?;
-    let before = (compute > Span::ZERO).then(|| draft.compute("compute", compute));
-    let parts = draft.collective(table, what(kind), kind)?;
-    if let Some(before) = before {
-        draft.chain(&before, &parts);
+    if compute > Span::ZERO {
+        draft.add("compute", Step::Compute(compute), Vec::new());
     }
-    let dag = draft.dag;
-    finish(table, settings, seats, dag)
+    let after = (0..draft.recipe.parts.len()).collect();
+    let step = draft.collective(table, what(kind))?;
+    draft.add(kind, step, after);
+    let recipe = draft.recipe;
+    finish_recipe(table, settings, seats, recipe)
 }
 
 fn what(kind: &str) -> Collective {
@@ -77,38 +74,34 @@ pub fn steps(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resul
         return Err(table.place().error("this job has no steps").label("add [[traffic.step]] with `do`"));
     }
     let mut draft = Draft::new(scope, &seats, servers);
-    let mut named: HashMap<String, Vec<Ends>> = HashMap::new();
-    let mut last: Option<Vec<Ends>> = None;
+    let mut named: HashMap<String, usize> = HashMap::new();
     for (number, mut row) in rows.into_iter().enumerate() {
         let step = row.text("do")?;
         let name = row.text_or("name", &format!("{}-{number}", step.value))?;
         crate::names::readable_name(&name)?;
-        let parts = draft.step(&mut row, &step, &name.value)?;
-        match row.take_texts("after")? {
+        let what = draft.step(&mut row, &step)?;
+        let after = match row.take_texts("after")? {
             Some(earlier) => {
-                for text in earlier {
-                    let Some(before) = named.get(&text.value) else {
-                        return Err(text
-                            .error(format!("no step before this one is called `{}`", text.value))
-                            .label("`after` names earlier steps"));
-                    };
-                    draft.chain(before, &parts);
-                }
+                let place = |text: &Text| match named.get(&text.value) {
+                    Some(before) => Ok(*before),
+                    None => Err(text
+                        .error(format!("no step before this one is called `{}`", text.value))
+                        .label("`after` names earlier steps")),
+                };
+                earlier.iter().map(place).collect::<Result<Vec<_>>>()?
             }
-            None => {
-                if let Some(before) = &last {
-                    draft.chain(before, &parts);
-                }
-            }
-        }
-        if named.insert(name.value.clone(), parts.clone()).is_some() {
+            None => number.checked_sub(1).into_iter().collect(),
+        };
+        if named.insert(name.value.clone(), number).is_some() {
             return Err(name.error(format!("two steps are called `{}`", name.value)));
         }
-        last = Some(parts);
+        draft.add(&name.value, what, after);
+        // Where it stands, if it cannot be done.
+        draft.recipe.part_size(&draft.recipe.parts[number]).map_err(|why| row.place().error(why))?;
         row.finish()?;
     }
-    let dag = draft.dag;
-    finish(table, settings, seats, dag)
+    let recipe = draft.recipe;
+    finish_recipe(table, settings, seats, recipe)
 }
 
 /// `kind = "pipeline"`: stages that pass micro-batches on and gradients back. A stage is a block of ranks that follow each
@@ -129,90 +122,53 @@ pub fn pipeline(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Re
         bytes: table.bytes("activation", 1..=LARGEST_BUFFER)?,
     };
     let options = options(table, scope, Collective::Broadcast)?;
-    let (mut dag, mut group) = (Dag::new(ranks as u32), 0);
     let width = (ranks / stages) as u32;
-    for first in 0..width {
-        let line: Vec<u32> = (0..stages as u32).map(|stage| stage * width + first).collect();
-        xoff_jobs::collective::pipeline(&mut dag, &line, &schedule, servers, &options, &mut group)
-            .map_err(|why| table.place().error(why))?;
-        within_reason(table, &dag)?;
-    }
-    finish(table, settings, seats, dag)
-}
-
-/// Refuses graphs that would not fit.
-fn within_reason(table: &Table, dag: &Dag) -> Result<()> {
-    if dag.ops.len() <= MOST_OPS {
-        return Ok(());
-    }
-    Err(table
-        .place()
-        .error(format!("this job would have more than {MOST_OPS} operations in one iteration"))
-        .help("fewer `channels`, or larger chunks (`chunk`, `slice`)"))
+    let line = |first: u32| {
+        let stages = (0..stages as u32).map(|stage| stage * width + first).collect();
+        Part::Pipeline { stages, schedule, options: options.clone() }
+    };
+    let recipe = Recipe { ranks: ranks as u32, servers, parts: (0..width).map(line).collect() };
+    finish_recipe(table, settings, seats, recipe)
 }
 
 impl<'a> Draft<'a> {
     fn new(scope: &'a Scope<'a>, seats: &'a Seats, servers: Servers) -> Draft<'a> {
-        let dag = Dag::new(seats.seats.len() as u32);
-        Draft { scope, dag, seats, servers, groups: 0 }
+        Draft { scope, recipe: Recipe { ranks: seats.seats.len() as u32, servers, parts: Vec::new() }, seats }
     }
 
-    /// Every rank computes.
-    fn compute(&mut self, name: &str, duration: Span) -> Vec<Ends> {
-        let (name, group) = (self.dag.name(name), self.groups);
-        self.groups += 1;
-        let mut parts = Vec::with_capacity(self.dag.ranks as usize);
-        for rank in 0..self.dag.ranks {
-            let activity = self.dag.activity(Activity { rank, kind: ActivityKind::Compute, name, group, bytes: 0 });
-            let op = self.dag.op(activity, Work::Compute(duration));
-            parts.push(Ends { begin: op, end: op });
-        }
-        parts
+    fn add(&mut self, name: &str, what: Step, after: Vec<usize>) {
+        self.recipe.parts.push(Part::Step { name: name.to_owned(), what, after });
     }
 
-    fn step(&mut self, row: &mut Table, step: &Text, name: &str) -> Result<Vec<Ends>> {
+    fn step(&self, row: &mut Table, step: &Text) -> Result<Step> {
         if step.value == "compute" {
-            let duration = row.span("duration")?;
-            return Ok(self.compute(name, duration));
+            return Ok(Step::Compute(row.span("duration")?));
         }
         let names = || std::iter::once("compute").chain(COLLECTIVES.iter().map(|(name, _)| *name));
         let place = crate::names::position("step", step, names())?;
-        self.collective(row, COLLECTIVES[place - 1].1, name)
+        self.collective(row, COLLECTIVES[place - 1].1)
     }
 
-    /// One collective, in every group of ranks at once; the ends of each rank's part.
-    fn collective(&mut self, table: &mut Table, what: Collective, name: &str) -> Result<Vec<Ends>> {
+    /// One collective, in every group of ranks at once.
+    fn collective(&self, table: &mut Table, what: Collective) -> Result<Step> {
         let bytes = match what {
             Collective::Barrier => 1,
             _ => table.bytes("bytes", 1..=LARGEST_BUFFER)?,
         };
         let groups = self.members(table)?;
-        let options = options(table, self.scope, what)?;
-        let name = self.dag.name(name);
-        let mut parts = vec![Ends { begin: 0, end: 0 }; self.dag.ranks as usize];
-        for members in groups {
-            let group = self.groups;
-            self.groups += 1;
-            let ends = lay(&mut self.dag, what, &members, bytes, self.servers, &options, name, group)
-                .map_err(|why| table.place().error(why))?;
-            for (member, ends) in members.iter().zip(ends) {
-                parts[*member as usize] = ends;
-            }
-            within_reason(table, &self.dag)?;
-        }
-        Ok(parts)
+        Ok(Step::Collective { what, groups, bytes, options: options(table, self.scope, what)? })
     }
 
     /// `group`: who takes part together.
     fn members(&self, table: &mut Table) -> Result<Vec<Vec<u32>>> {
         let by_key = |key: &dyn Fn(u32) -> u32| {
             let mut groups: std::collections::BTreeMap<u32, Vec<u32>> = Default::default();
-            for rank in 0..self.dag.ranks {
+            for rank in 0..self.recipe.ranks {
                 groups.entry(key(rank)).or_default().push(rank);
             }
             groups.into_values().collect::<Vec<_>>()
         };
-        let gpus = self.servers.gpus;
+        let gpus = self.recipe.servers.gpus;
         let groups = match table.choice_or("group", &[("all", 0), ("server", 1), ("rail", 2)], "all")? {
             0 => by_key(&|_| 0),
             1 => by_key(&|rank| self.seats.seats[rank as usize].server),
@@ -223,11 +179,6 @@ impl<'a> Draft<'a> {
         }
         Ok(groups)
     }
-
-    /// On every rank, the second comes after the first.
-    fn chain(&mut self, before: &[Ends], after: &[Ends]) {
-        self.dag.needs.extend(before.iter().zip(after).map(|(before, after)| (before.end, after.begin)));
-    }
 }
 
 /// How a collective is carried out; what is not said is as NCCL does it.
@@ -235,7 +186,9 @@ pub fn options(table: &mut Table, scope: &Scope<'_>, what: Collective) -> Result
     let default = Options::default();
     let algorithm = match what {
         Collective::AllReduce | Collective::ReduceScatter | Collective::AllGather => {
-            table.choice_or("algorithm", ALGORITHMS, "ring")?
+            let algorithm = table.choice_or("algorithm", ALGORITHMS, "ring")?;
+            tell_of_phases(table, algorithm);
+            algorithm
         }
         _ => Algorithm::Auto,
     };
@@ -259,30 +212,41 @@ pub fn options(table: &mut Table, scope: &Scope<'_>, what: Collective) -> Result
     })
 }
 
+/// Phases that could overlap and do not are told of: they decide the bandwidth.
+pub fn tell_of_phases(table: &mut Table, algorithm: Algorithm) {
+    if algorithm == Algorithm::Hierarchical {
+        let said = table.error("algorithm", "the three phases of a hierarchical all-reduce are serial");
+        table.warn(said.label("inside the servers, on the rails, inside the servers: no phase overlaps another"));
+    }
+}
+
 /// `skew = 1.2`: what each rank is sent follows Zipf's law with this exponent; who is popular is drawn.
 fn skew(table: &mut Table, scope: &Scope<'_>) -> Result<Skew> {
     let exponent = table.number_or("skew", 0.0..=10.0, 0.0)?;
     Ok(if exponent > 0.0 { Skew::Zipf { exponent, seed: scope.ctx.plan.seed } } else { Skew::None })
 }
 
+/// A job whose graph is made when it runs.
+fn finish_recipe(table: &mut Table, settings: &Settings, seats: Seats, recipe: Recipe) -> Result<ReadGenerator> {
+    let graph = Graph::of(recipe).map_err(|why| table.place().error(why))?;
+    finish(table, settings, seats, graph)
+}
+
 /// The keys that all jobs share.
-pub fn finish(table: &mut Table, settings: &Settings, seats: Seats, dag: Dag) -> Result<ReadGenerator> {
+pub fn finish(table: &mut Table, settings: &Settings, seats: Seats, graph: Graph) -> Result<ReadGenerator> {
     if let Some(path) = &settings.path {
         let _ = path;
         return Err(table.error("path", "the queue pairs of a job cannot be pinned to a path"));
     }
-    let ranks = dag.ranks as usize;
+    let ranks = graph.ranks() as usize;
     let (late, slow) = stragglers(table, ranks)?;
     let iterations = table.count_or("iterations", 1..=1_000_000_000, 1)? as u32;
     let connections = [("persistent", Connections::Persistent), ("fresh", Connections::Fresh)];
     let completion = [("delivered", Completion::Delivered), ("acknowledged", Completion::Acknowledged)];
-    dag.check().map_err(|why| table.place().error(why))?;
-    let sent: u64 = dag.ops.iter().map(|op| if let Work::Send { bytes, .. } = op.work { bytes } else { 0 }).sum();
-    let dag = dag.compile();
-    let bytes = Some(sent as f64 * f64::from(iterations));
+    let bytes = Some(graph.size().bytes as f64 * f64::from(iterations));
     let expected = Expected { flows: None, bytes, load: None, finite: true };
     let plan = JobPlan {
-        dag: Arc::new(dag),
+        graph: Arc::new(graph),
         iterations,
         start: settings.start,
         late: late.into(),

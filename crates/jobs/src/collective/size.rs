@@ -1,0 +1,177 @@
+//! What the graph of a collective will hold, by arithmetic: for whoever must know before it is built.
+
+use super::options::{Chunk, Options};
+use crate::compiled;
+use std::ops::{Add, AddAssign, Mul};
+
+/// More messages than this would not fit in the memory of most machines.
+const MOST_MESSAGES: u64 = 1 << 28;
+
+/// A graph in numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Size {
+    /// From rank to rank, inside servers too; exact.
+    pub messages: u64,
+    /// That they carry; exact.
+    pub bytes: u64,
+    /// Other operations, at most.
+    others: u64,
+    /// Needs of operations, at most.
+    needs: u64,
+}
+
+impl Size {
+    /// Operations that send nothing, with as many needs.
+    pub fn of_others(others: u64) -> Size {
+        Size { others, needs: others, ..Size::default() }
+    }
+
+    /// Of a graph that is there.
+    pub fn of(dag: &crate::Dag) -> Size {
+        let mut size = Size { messages: 0, bytes: 0, others: dag.ops.len() as u64, needs: dag.needs.len() as u64 };
+        for op in &dag.ops {
+            if let crate::Work::Send { bytes, .. } = op.work {
+                size = Size { messages: size.messages + 1, bytes: size.bytes + bytes, others: size.others - 1, ..size };
+            }
+        }
+        size
+    }
+
+    /// Of these messages among so many members.
+    pub(super) fn of_sends(sends: Sends, members: u64, options: &Options) -> Size {
+        let ways = if options.split { 1 } else { u64::from(options.queue_pairs) };
+        let split = if options.split { sends.messages.saturating_add(sends.pieces.saturating_mul(2)) } else { 0 };
+        let joined = if options.split { sends.pieces } else { 0 };
+        Size {
+            messages: sends.messages,
+            bytes: sends.bytes,
+            others: sends.joins.saturating_add(joined).saturating_add(2 * members),
+            // What a message waits for, and what its sender may have under way; the last of each connection.
+            needs: (sends.messages.saturating_add(sends.connections).saturating_add(sends.joins))
+                .saturating_mul(2 * ways)
+                .saturating_add(split)
+                .saturating_add(2 * members),
+        }
+    }
+
+    /// Bytes of memory that the graph takes while it is made; it takes about half of them after that.
+    pub fn memory_bytes(&self) -> u64 {
+        compiled::memory_to_compile(self.messages.saturating_add(self.others), self.needs)
+    }
+
+    /// Room for about so many operations and needs.
+    pub(super) fn reserve(&self, dag: &mut crate::Dag) {
+        dag.ops.reserve((self.messages + self.others) as usize);
+        dag.needs.reserve(self.needs as usize);
+    }
+
+    /// Refuses what no machine of today would hold.
+    pub fn within_reason(self) -> Result<Size, String> {
+        let Size { messages, others, .. } = self;
+        if messages.saturating_add(others) <= MOST_MESSAGES {
+            return Ok(self);
+        }
+        Err(format!("{messages} messages are more than {MOST_MESSAGES}: fewer channels or larger chunks make fewer"))
+    }
+}
+
+impl Add for Size {
+    type Output = Size;
+    fn add(self, other: Size) -> Size {
+        Size {
+            messages: self.messages.saturating_add(other.messages),
+            bytes: self.bytes.saturating_add(other.bytes),
+            others: self.others.saturating_add(other.others),
+            needs: self.needs.saturating_add(other.needs),
+        }
+    }
+}
+
+/// What is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Sends {
+    /// Each may be cut among queue pairs.
+    pub(super) pieces: u64,
+    /// Those parts.
+    pub(super) messages: u64,
+    pub(super) bytes: u64,
+    /// Operations that wait for some of them.
+    pub(super) joins: u64,
+    pub(super) connections: u64,
+}
+
+impl Sends {
+    /// One piece.
+    pub(super) fn piece(bytes: u64, options: &Options) -> Sends {
+        if bytes == 0 {
+            return Sends::default();
+        }
+        let messages = bytes.div_ceil(part_bytes(bytes, split_parts(options)));
+        Sends { pieces: 1, messages, bytes, ..Sends::default() }
+    }
+
+    /// A chunk, in slices.
+    pub(super) fn chunk(chunk: Chunk, bytes: u64, options: &Options) -> Sends {
+        each(bytes, chunk.slice_of(bytes), |slice| Sends::piece(slice, options))
+    }
+
+    /// All chunks of a part.
+    pub(super) fn chunks(chunk: Chunk, bytes: u64, options: &Options) -> Sends {
+        each(bytes, chunk.bytes, |bytes| Sends::chunk(chunk, bytes, options))
+    }
+
+    /// These on so many connections more, and with so many joins more.
+    pub(super) fn with(self, connections: u64, joins: u64) -> Sends {
+        Sends { connections: self.connections + connections, joins: self.joins + joins, ..self }
+    }
+}
+
+/// `bytes` in parts of `part`, the last of which may be shorter.
+pub(super) fn each(bytes: u64, part: u64, of: impl Fn(u64) -> Sends) -> Sends {
+    let last = bytes % part;
+    let whole = if bytes >= part { of(part) * (bytes / part) } else { Sends::default() };
+    if last > 0 { whole + of(last) } else { whole }
+}
+
+/// Into how many parts a message is cut, at most.
+pub(super) fn split_parts(options: &Options) -> u64 {
+    if options.split { u64::from(options.queue_pairs) } else { 1 }
+}
+
+/// The length of each part of a message, but for the last.
+pub(super) fn part_bytes(bytes: u64, parts: u64) -> u64 {
+    bytes.div_ceil(parts).next_multiple_of(if parts > 1 { 128 } else { 1 })
+}
+
+impl Add for Sends {
+    type Output = Sends;
+    fn add(self, other: Sends) -> Sends {
+        Sends {
+            pieces: self.pieces.saturating_add(other.pieces),
+            messages: self.messages.saturating_add(other.messages),
+            bytes: self.bytes.saturating_add(other.bytes),
+            joins: self.joins.saturating_add(other.joins),
+            connections: self.connections.saturating_add(other.connections),
+        }
+    }
+}
+
+impl AddAssign for Sends {
+    fn add_assign(&mut self, other: Sends) {
+        *self = *self + other;
+    }
+}
+
+/// So many times over.
+impl Mul<u64> for Sends {
+    type Output = Sends;
+    fn mul(self, times: u64) -> Sends {
+        Sends {
+            pieces: self.pieces.saturating_mul(times),
+            messages: self.messages.saturating_mul(times),
+            bytes: self.bytes.saturating_mul(times),
+            joins: self.joins.saturating_mul(times),
+            connections: self.connections.saturating_mul(times),
+        }
+    }
+}
