@@ -27,6 +27,7 @@ pub struct Reality {
     /// From the first event to the last.
     pub wall_seconds: f64,
     /// How the thread that runs the devices goes before others, in words.
+    #[serde(default)]
     pub scheduling: String,
     /// What other processes counted, that ran the other nodes; none if this one ran all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,6 +91,7 @@ pub struct Frames {
     /// Handed to it and never seen again.
     pub lost: u64,
     /// Received and believed, though no node of the run sent them.
+    #[serde(default)]
     pub unaccounted: u64,
 }
 

@@ -9,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::panic::AssertUnwindSafe;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -107,7 +108,10 @@ fn work(
         let next = to_do.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((place, request)) = next else { return };
         let whole = request.method != "HEAD";
-        if finished.send((place, answer(&request), whole)).is_err() {
+        // Whatever goes wrong with one answer, others are still to be given.
+        let said = std::panic::catch_unwind(AssertUnwindSafe(|| answer(&request)));
+        let said = said.unwrap_or_else(|_| Answer::refusal(500, "this could not be answered"));
+        if finished.send((place, said, whole)).is_err() {
             return;
         }
         // If there is no room, enough bytes wait there already.

@@ -80,7 +80,12 @@ impl Windows {
             let (tx, queue) = (rows.integers("tx_bytes")?, rows.integers("queue_bytes")?);
             let (paused, marks) = (rows.reals("paused_us")?, rows.integers("marks")?);
             for row in 0..rows.len() {
-                let number = window.get(row).unwrap_or(0) as u32;
+                let last = cells.last().map_or(0, |cell: &Cell| cell.window);
+                let number = follows(last, window.get(row).unwrap_or(0)).ok_or_else(|| {
+                    Diagnostic::new(format!("`{}` cannot be replayed", run.path().display()))
+                        .label("the windows of port_activity.parquet are not in order")
+                        .help("the file is damaged, or another program wrote it: run the scenario again")
+                })?;
                 // The last window may be shorter, none is longer.
                 every_us = every_us.max(time.get(row).unwrap_or(0.0) / f64::from(number + 1));
                 cells.push(Cell {
@@ -216,6 +221,14 @@ impl Windows {
     }
 }
 
+/// More windows than any run has.
+const WINDOWS_MOST: u32 = 1 << 30;
+
+/// The number of a window that comes after another, or is the same; `None` if it is neither.
+fn follows(last: u32, number: u64) -> Option<u32> {
+    u32::try_from(number).ok().filter(|number| (last..WINDOWS_MOST).contains(number))
+}
+
 fn gbps(bytes: u64, us: f64) -> f64 {
     if us > 0.0 { bytes as f64 * 8e-3 / us } else { 0.0 }
 }
@@ -249,6 +262,12 @@ mod tests {
     fn windows() -> Windows {
         let cells = (0..300).flat_map(|window| [cell(window, 1, 100, u64::from(window)), cell(window, 2, 50, 7)]);
         Windows::new(2.0, 300, cells.collect())
+    }
+
+    #[test]
+    fn windows_that_are_not_in_order_are_refused() {
+        assert_eq!([follows(0, 0), follows(3, 3), follows(3, 9)], [Some(0), Some(3), Some(9)]);
+        assert_eq!([follows(3, 2), follows(0, 1 << 30), follows(0, u64::MAX)], [None; 3]);
     }
 
     #[test]
