@@ -22,7 +22,9 @@ pub mod run;
 pub use contract::{activity, capture, control, frame_content, packet, precision, record, scheme, traffic};
 pub use flow::ack_rule;
 pub use flow::identity::{SourceName, ends};
-pub use network::{domain, extent, partition, payload_paths, pfc, pieces, plan, route, servers, timing, topology};
+pub use network::{
+    domain, extent, partition, payload_paths, pfc, pieces, plan, response, route, servers, timing, topology,
+};
 pub use node::tap;
 pub use run as world;
 pub use run::{simulation, window};

@@ -180,6 +180,7 @@ fn dynamic_threshold_settles_at_its_fixed_point() {
         net.plan.switches[0] = SwitchSettings {
             buffer_bytes: 11_011_840 + ports * (headroom + reserve),
             count_passing: false,
+            pfc_response: PfcResponse::default(),
             pfc: PfcSettings {
                 thresholds: Thresholds::Dynamic {
                     alpha: Alpha::Fixed(0.125),

@@ -4,8 +4,10 @@ mod common;
 
 mod closed_forms;
 mod control;
+mod headroom;
 mod messages;
 mod rules;
+mod seen;
 mod shaper;
 mod swarm;
 mod tcp;

@@ -26,6 +26,8 @@ pub enum Event {
     Queue(u32, u8, u8),
     /// A source acts.
     Source(u32),
+    /// A PFC frame that a port received takes effect for a class, with these quanta.
+    Obey(u32, u8, u16),
     /// A PAUSE of a port and class runs out.
     PauseOver(u32, u8),
     /// The PAUSE that a port sent for a class is to be repeated.
@@ -53,7 +55,7 @@ impl Event {
             Event::Receiver(_, flow) => (6, flow),
             Event::Queue(port, class, slot) => (7, queue_number(port, class, slot.into()) as u32),
             Event::Source(source) => (8, source),
-            Event::PauseOver(port, _) => (9, port),
+            Event::Obey(port, ..) | Event::PauseOver(port, _) => (9, port),
             Event::Refresh(port, _) => (10, port),
             Event::Probe(_) => (13, 0),
             Event::Look => (14, 0),

@@ -14,6 +14,8 @@ pub struct Ingress {
     /// The most they were.
     pub peak_bytes: u64,
     in_headroom: u64,
+    /// The most that was in headroom.
+    pub headroom_peak: u64,
     rules: pfc::Ingress,
     /// The smallest threshold it was held against.
     pub lowest_xoff: u64,
@@ -84,6 +86,7 @@ impl Buffer {
                 bytes: 0,
                 peak_bytes: 0,
                 in_headroom: 0,
+                headroom_peak: 0,
                 rules,
                 lowest_xoff: u64::MAX,
                 lossless: class.lossless,
@@ -194,6 +197,7 @@ impl Buffer {
         if bytes > xoff + ingress.rules.headroom_bytes {
             return Admission::Refused(xoff);
         }
+        ingress.headroom_peak = ingress.headroom_peak.max(bytes.saturating_sub(xoff));
         Admission::Taken { above: bytes > xoff, rises: ingress.bytes <= xoff }
     }
 
@@ -210,6 +214,7 @@ impl Buffer {
             self.shared_used += after - before;
         } else if ingress.in_headroom + size <= ingress.rules.headroom_bytes {
             ingress.in_headroom += size;
+            ingress.headroom_peak = ingress.headroom_peak.max(ingress.in_headroom);
             after = before;
         } else {
             return Admission::Refused(threshold + reserve);

@@ -4,6 +4,7 @@ use crate::agenda::Event;
 use crate::desk::Desk;
 use std::collections::VecDeque;
 use xoff_engine::{LinkRate, Span, Time};
+use xoff_fabric::pfc;
 use xoff_fabric::plan::{Classes, Service};
 use xoff_fabric::record::{ClassReport, PfcRecord, PortReport};
 use xoff_wire::{FCS_BYTES, Seen, pause_span};
@@ -205,9 +206,8 @@ impl Egress {
         self.wire.take()
     }
 
-    /// What a PFC frame says of one priority is written down, and how long a PAUSE lasts; the class it is about, and
-    /// whether it is a PAUSE.
-    pub fn hear_pfc(&mut self, priority: u8, quanta: u16, desk: &mut Desk<'_>) -> Option<(u8, bool)> {
+    /// What a PFC frame says of one priority is written down; the class that obeys it now, unless it does so later.
+    pub fn hear_pfc(&mut self, priority: u8, quanta: u16, desk: &mut Desk<'_>) -> Option<u8> {
         let Some(class) = desk.network.class_of(priority) else {
             desk.log.ignore("PAUSE of a priority without a class");
             return None;
@@ -216,12 +216,23 @@ impl Egress {
         if desk.network.plan.run.record_pfc_frames {
             desk.log.pfc_frames.push(PfcRecord { at: desk.now, port, class, pause });
         }
+        let response = pfc::response(&desk.network.plan, port);
+        if response > Span::ZERO {
+            desk.agenda.add(desk.now + response, Event::Obey(port, class, quanta));
+            return None;
+        }
+        Some(class)
+    }
+
+    /// What a PFC frame says of a class takes effect: how long a PAUSE lasts is written down; whether it is one.
+    pub fn obey(&mut self, class: u8, quanta: u16, desk: &mut Desk<'_>) -> bool {
+        let pause = quanta > 0;
         if let Some(span) = pause_span(quanta, self.rate.rate()).filter(|_| pause) {
             let until = desk.now + span;
             self.queues[usize::from(class)].paused_until = until;
-            desk.agenda.add(until, Event::PauseOver(port, class));
+            desk.agenda.add(until, Event::PauseOver(self.port, class));
         }
-        Some((class, pause))
+        pause
     }
 
     /// Stops or releases a class; whether that is a change.

@@ -93,10 +93,16 @@ impl<S: Scheme> Nic<S> {
 
     fn on_pfc(&mut self, pfc: &Pfc, desk: &mut Desk<'_>) {
         for (priority, quanta) in pfc.priorities() {
-            if let Some((class, pause)) = self.egress.hear_pfc(priority, quanta, desk) {
-                self.set_paused(class, pause, desk);
+            if let Some(class) = self.egress.hear_pfc(priority, quanta, desk) {
+                self.obey(class, quanta, desk);
             }
         }
+    }
+
+    /// A PFC frame takes effect.
+    pub fn obey(&mut self, class: u8, quanta: u16, desk: &mut Desk<'_>) {
+        let pause = self.egress.obey(class, quanta, desk);
+        self.set_paused(class, pause, desk);
     }
 
     /// A PAUSE that was to end at `due` runs out, unless it was prolonged.

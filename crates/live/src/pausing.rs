@@ -134,15 +134,22 @@ impl<S: Scheme> Switch<S> {
     /// A PFC frame has come: the egress of its port stops or goes on.
     pub(crate) fn on_pfc(&mut self, local: usize, pfc: &Pfc, schemes: &[S], desk: &mut Desk<'_>) {
         for (priority, quanta) in pfc.priorities() {
-            let Some((class, pause)) = self.egresses[local].hear_pfc(priority, quanta, desk) else { continue };
-            let timed = matches!(self.signalling, Signalling::Timed { .. });
-            if !pause && timed && self.egresses[local].paused & 1 << class == 0 && self.hooks.has(Hooks::PAUSE) {
-                let view = self.view(local, class, desk.now);
-                self.tell_points(local, class, |cp| cp.on_resume_again(&view));
-                self.after_points(local, class, schemes, desk);
+            if let Some(class) = self.egresses[local].hear_pfc(priority, quanta, desk) {
+                self.obey(local, class, quanta, schemes, desk);
             }
-            self.set_paused(local, class, pause, schemes, desk);
         }
+    }
+
+    /// A PFC frame takes effect.
+    pub fn obey(&mut self, local: usize, class: u8, quanta: u16, schemes: &[S], desk: &mut Desk<'_>) {
+        let pause = self.egresses[local].obey(class, quanta, desk);
+        let timed = matches!(self.signalling, Signalling::Timed { .. });
+        if !pause && timed && self.egresses[local].paused & 1 << class == 0 && self.hooks.has(Hooks::PAUSE) {
+            let view = self.view(local, class, desk.now);
+            self.tell_points(local, class, |cp| cp.on_resume_again(&view));
+            self.after_points(local, class, schemes, desk);
+        }
+        self.set_paused(local, class, pause, schemes, desk);
     }
 
     /// A PAUSE that was to end at `due` runs out, unless it was prolonged.

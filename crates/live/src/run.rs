@@ -284,6 +284,11 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
                 self.with_switch(port, |switch, desk| switch.on_timer(port, (class, slot), due, schemes, desk));
             }
             Event::Refresh(port, class) => self.with_switch(port, |switch, desk| switch.on_refresh(port, class, desk)),
+            Event::Obey(port, class, quanta) => {
+                let node = self.network.node_of(port);
+                self.with_nic(node, |nic, desk| nic.obey(class, quanta, desk));
+                self.with_switch(port, |switch, desk| switch.obey(switch.local(port), class, quanta, schemes, desk));
+            }
             Event::PauseOver(port, class) => {
                 let node = self.network.node_of(port);
                 self.with_nic(node, |nic, desk| nic.on_pause_over(class, due, desk));

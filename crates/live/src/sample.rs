@@ -26,7 +26,10 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
             ProbeTarget::Queue { port, class }
             | ProbeTarget::Ingress { port, class }
             | ProbeTarget::Paused { port, class } => self.probe_port(index, (port, class), what, due),
-            ProbeTarget::Throughput { port } | ProbeTarget::PauseRate { port } | ProbeTarget::Shaped { port } => {
+            ProbeTarget::Throughput { port }
+            | ProbeTarget::PauseRate { port }
+            | ProbeTarget::Shaped { port }
+            | ProbeTarget::Buffer { port } => {
                 self.probe_port(index, (port, 0), what, due);
             }
         }
@@ -65,6 +68,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
                 (Metric::PauseRate, per_second((current.amount - last.amount) as f64))
             }
             ProbeTarget::Shaped { .. } => (Metric::ShapedBytes, self.shaped_bytes(port) as f64),
+            ProbeTarget::Buffer { .. } => (Metric::SwitchBytes, self.buffer_bytes(port) as f64),
             ProbeTarget::Flows | ProbeTarget::Scheme => return,
         };
         self.sampler.last[index] = current;
@@ -74,6 +78,13 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
     fn ingress_bytes(&self, port: u32, class: u8) -> u64 {
         match &self.nodes[self.network.node_of(port) as usize] {
             Some(Node::Switch(switch)) => switch.buffer.ingress(switch.local(port), class).bytes,
+            _ => 0,
+        }
+    }
+
+    fn buffer_bytes(&self, port: u32) -> u64 {
+        match &self.nodes[self.network.node_of(port) as usize] {
+            Some(Node::Switch(switch)) => switch.buffer.used_bytes,
             _ => 0,
         }
     }

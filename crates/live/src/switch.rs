@@ -13,10 +13,11 @@ use crate::network::Network;
 use crate::point::Point;
 use crate::shaper::Shapers;
 use xoff_engine::Time;
-use xoff_fabric::plan::{Signalling, peer};
+use xoff_fabric::domain;
+use xoff_fabric::pfc::PauseLoop;
+use xoff_fabric::plan::Signalling;
 use xoff_fabric::record::{ClassReport, Failure, LosslessDrop, PortReport};
 use xoff_fabric::scheme::{Hooks, Notice, Scheme};
-use xoff_fabric::{domain, pfc};
 use xoff_wire::{Seen, decode};
 
 /// A switch.
@@ -180,13 +181,7 @@ impl<S: Scheme> Switch<S> {
             ingress_bytes: ingress.bytes,
             threshold_bytes,
             headroom_bytes: ingress.headroom_bytes(),
-            headroom_required_bytes: pfc::required_headroom(
-                &plan.fastest(peer(port)),
-                &plan.slowest(port),
-                desk.network.mtu_wire_bytes,
-                &plan.hosts[0].sizes,
-                plan.model.grain,
-            ),
+            headroom_required_bytes: PauseLoop::of(plan, port, desk.network.mtu_wire_bytes).required(),
             buffer_used_bytes: self.buffer.used_bytes,
             buffer_bytes: self.buffer.bytes,
         }));
@@ -249,6 +244,7 @@ impl<S: Scheme> Switch<S> {
                     ingress_bytes_peak: ingress.peak_bytes,
                     xoff_bytes: (ingress.lossless && ingress.lowest_xoff != u64::MAX).then_some(ingress.lowest_xoff),
                     headroom_bytes: ingress.headroom_bytes(),
+                    headroom_used_peak_bytes: ingress.headroom_peak,
                     ..ClassReport::default()
                 }
             };

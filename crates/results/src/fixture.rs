@@ -51,6 +51,7 @@ pub fn plan() -> Plan {
                 set_aside: SetAside::Class,
                 signalling: Signalling::OnOff,
             },
+            pfc_response: PfcResponse::default(),
             watchdog: None,
         }],
         hosts: vec![HostSettings {
@@ -62,6 +63,7 @@ pub fn plan() -> Plan {
             notify_delay: Span::ZERO,
             nak_interval: Span::from_us(100),
             retransmit_timeout: Span::from_ms(4),
+            pfc_response: PfcResponse::default(),
             nic: NicSettings::default(),
         }],
         model: Model::default(),
@@ -170,6 +172,7 @@ pub fn end(delivered_bytes: u64) -> RunEnd {
                     ingress_bytes_peak: 400_000,
                     xoff_bytes: (port % 2 == 1).then_some(512_000),
                     headroom_bytes: 60_000,
+                    headroom_used_peak_bytes: u64::from(port % 2) * 15_000,
                     paused: Span::from_us(30),
                     marks: 1,
                     drops: 0,

@@ -71,7 +71,7 @@ impl Sink for Recorder {
 
     fn pauses(&mut self, pauses: &[PauseRecord]) -> io::Result<()> {
         if self.needs.pauses {
-            self.recording.pauses.extend(pauses.iter().filter(|pause| pause.pause));
+            self.recording.pauses.extend(pauses.iter().filter(|pause| pause.pause || self.needs.resumes));
         }
         Ok(())
     }

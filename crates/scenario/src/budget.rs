@@ -1,9 +1,10 @@
 //! What each switch's buffer has to hold, against what it can hold.
 
 use super::diagnostic::{Diagnostic, Place};
-use xoff_engine::{BitRate, LinkRate, quantity};
-use xoff_fabric::pfc;
-use xoff_fabric::plan::{FrameSizes, Headroom, NodeKind, Plan, Signalling, Thresholds, peer};
+use std::collections::BTreeMap;
+use xoff_engine::{LinkRate, quantity};
+use xoff_fabric::pfc::{self, PauseLoop};
+use xoff_fabric::plan::{FrameSizes, NodeKind, Plan, Signalling, Thresholds};
 
 /// The buffer of one switch, added up over its ports and lossless classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,18 +21,12 @@ pub struct Budget {
     pub(crate) shortest: Option<(u32, u64, u64)>,
 }
 
-/// Headroom that the ingress of `port` has and needs. `frame_bytes` is the largest packet of the run on
-/// the wire ([`Loaded::frame_bytes`](super::Loaded::frame_bytes)).
-pub(crate) fn headroom(plan: &Plan, frame_bytes: u32, port: u32) -> (u64, u64) {
+/// Headroom that the ingress of `port` has, and the loop that says what it needs. `frame_bytes` is the largest packet of
+/// the run on the wire ([`Loaded::frame_bytes`](super::Loaded::frame_bytes)).
+pub(crate) fn headroom(plan: &Plan, frame_bytes: u32, port: u32) -> (u64, PauseLoop) {
     let profile = plan.nodes[plan.node_of(port) as usize].profile;
-    let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
-    let (incoming, outgoing) = (plan.fastest(peer(port)), plan.slowest(port));
-    let required = pfc::required_headroom(&incoming, &outgoing, frame_bytes, &sizes, plan.model.grain);
-    match plan.switches[usize::from(profile)].pfc.headroom {
-        Headroom::Auto => (required, required),
-        Headroom::Bytes(bytes) => (bytes, required),
-        Headroom::Bdps(bdps) => (pfc::bytes_on_wire(&incoming) * u64::from(bdps), required),
-    }
+    let of = PauseLoop::of(plan, port, frame_bytes);
+    (pfc::headroom_of(plan.switches[usize::from(profile)].pfc.headroom, &of), of)
 }
 
 /// One row per switch, in the order of the nodes.
@@ -59,7 +54,8 @@ pub fn budgets(plan: &Plan, frame_bytes: u32) -> Vec<Budget> {
         if lossless == 0 {
             continue;
         }
-        let (has, needs) = headroom(plan, frame_bytes, port);
+        let (has, of) = headroom(plan, frame_bytes, port);
+        let needs = of.required();
         let settings = &plan.switches[usize::from(plan.nodes[node].profile)].pfc;
         let promised = match settings.thresholds {
             Thresholds::Static { xoff_bytes, .. } => xoff_bytes,
@@ -158,16 +154,16 @@ pub(crate) fn check_pauses(plan: &Plan, frame_bytes: u32, place: &Place) -> Resu
     Ok(())
 }
 
-/// Port speeds of the switches' ingresses, with configured and required headroom, once each.
-pub(crate) fn headroom_by_speed(plan: &Plan, frame_bytes: u32) -> Vec<(BitRate, u64, u64)> {
-    let mut rows = Vec::new();
+/// Headroom of the switches' ingresses, with the loops that say what is needed; those that are alike once.
+pub(crate) fn headroom_by_loop(plan: &Plan, frame_bytes: u32) -> Vec<(u64, PauseLoop)> {
+    let mut rows = BTreeMap::new();
     for port in 0..plan.ports() as u32 {
         if plan.nodes[plan.node_of(port) as usize].kind == NodeKind::Switch {
-            let (has, needs) = headroom(plan, frame_bytes, port);
-            rows.push((plan.direction(peer(port)).rate, has, needs));
+            let (has, of) = headroom(plan, frame_bytes, port);
+            let (there, back) = (of.incoming, of.outgoing);
+            let alike = (there.rate, there.delay, back.rate, back.delay, of.response, has);
+            rows.entry(alike).or_insert((has, of));
         }
     }
-    rows.sort_unstable();
-    rows.dedup();
-    rows
+    rows.into_values().collect()
 }

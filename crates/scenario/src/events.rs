@@ -174,7 +174,7 @@ pub fn read_probes(root: &mut Table, context: &TrafficContext<'_>, stop: Option<
 }
 
 fn read_targets(row: &mut Table, context: &TrafficContext<'_>) -> Result<Vec<ProbeTarget>> {
-    let kinds = ["queue", "ingress", "throughput", "paused", "pause-rate", "shaped", "flows", "scheme"];
+    let kinds = ["queue", "ingress", "throughput", "paused", "pause-rate", "shaped", "buffer", "flows", "scheme"];
     let what = row.choice("what", &kinds.map(|kind| (kind, kind)))?;
     match what {
         "flows" => return Ok(vec![ProbeTarget::Flows]),
@@ -182,17 +182,25 @@ fn read_targets(row: &mut Table, context: &TrafficContext<'_>) -> Result<Vec<Pro
         _ => {}
     }
     let selectors = row.texts("ports")?;
-    let ports = context.names.all_ports(&selectors)?;
+    let mut ports = context.names.all_ports(&selectors)?;
+    if what == "buffer" {
+        ports.iter_mut().for_each(|port| *port = first_port(context.plan, *port));
+        ports.sort_unstable();
+        ports.dedup();
+    }
     let class = match what {
         "queue" | "ingress" | "paused" => read_class(row, context)?,
         _ => context.default_class,
     };
     let at_host = |port: &u32| is_host_port(context.plan, *port);
-    if what == "ingress"
+    if matches!(what, "ingress" | "buffer")
         && let Some(port) = ports.iter().find(|port| at_host(port))
     {
         let name = context.plan.port_name(*port);
-        let error = row.error("ports", format!("`{name}` is a host's port, and hosts keep no ingress account"));
+        let error = row.error(
+            "ports",
+            format!("`{name}` is a host's port, and hosts keep no ingress account and no shared buffer"),
+        );
         return Err(error.help("a port is named by its owner first: `s1->s0` is the port of s1 that faces s0"));
     }
     let target = |port: u32| match what {
@@ -201,9 +209,16 @@ fn read_targets(row: &mut Table, context: &TrafficContext<'_>) -> Result<Vec<Pro
         "throughput" => ProbeTarget::Throughput { port },
         "paused" => ProbeTarget::Paused { port, class },
         "shaped" => ProbeTarget::Shaped { port },
+        "buffer" => ProbeTarget::Buffer { port },
         _ => ProbeTarget::PauseRate { port },
     };
     Ok(ports.into_iter().map(target).collect())
+}
+
+/// The first port of the node that owns a port: what the buffer of a switch is named by.
+pub(crate) fn first_port(plan: &Plan, port: u32) -> u32 {
+    let node = plan.node_of(port);
+    (0..port).find(|other| plan.node_of(*other) == node).unwrap_or(port)
 }
 
 fn is_host_port(plan: &Plan, port: u32) -> bool {

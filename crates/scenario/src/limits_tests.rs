@@ -62,7 +62,7 @@ fn a_grain_that_speeds_links_up_is_told_in_percent() {
 fn headroom_counts_the_headers_of_schemes_and_of_tcp() {
     // 12 us out and back, a packet to wait for, the PFC frame, and two packets: for 1082 B on the wire.
     let plain = load(TWO_TO_ONE, &[]).unwrap();
-    let (_, needs) = budget::headroom(&plain.plan, plain.frame_bytes, 1);
+    let needs = budget::headroom(&plain.plan, plain.frame_bytes, 1).1.required();
     let exact = format!("switch.pfc.headroom={needs}B");
     assert_eq!(warnings(&[&exact]), "");
     let text = warnings(&[&exact, "scheme.name=hpcc"]);
@@ -71,6 +71,20 @@ fn headroom_counts_the_headers_of_schemes_and_of_tcp() {
     assert!(text.contains(&format!("{} required", xoff_engine::quantity::format_bytes(needs + 3 * 42))), "{text}");
     let text = warnings(&[&exact, "scheme.name=tcp-newreno", "host.tcp_header=100B"]);
     assert!(text.contains(&format!("{} required", xoff_engine::quantity::format_bytes(needs + 3 * 38))), "{text}");
+}
+
+#[test]
+fn a_scheme_that_no_traffic_uses_changes_nothing() {
+    let plain = load(TWO_TO_ONE, &[]).unwrap();
+    let with = load(TWO_TO_ONE, &["schemes.spare.name=hpcc"]).unwrap();
+    assert_eq!((with.schemes.len(), with.frame_bytes), (1, plain.frame_bytes));
+    let headroom = |of: &Loaded| budget::headroom(&of.plan, of.frame_bytes, 1).0;
+    assert_eq!(headroom(&with), headroom(&plain));
+    assert_eq!(warnings(&["schemes.spare.name=hpcc"]).matches("no traffic uses the scheme `spare`").count(), 1);
+    // Its parameters are checked all the same, and named by traffic it counts.
+    refused(&["schemes.spare.name=hpcc", "schemes.spare.eta=9"], &["eta"]);
+    let used = load(TWO_TO_ONE, &["schemes.spare.name=hpcc", "traffic.0.scheme=spare"]).unwrap();
+    assert_eq!((used.schemes.len(), used.frame_bytes), (2, plain.frame_bytes + 42));
 }
 
 #[test]

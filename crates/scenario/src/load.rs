@@ -25,7 +25,7 @@ use xoff_engine::Time;
 use xoff_engine::queue::LARGEST_INDEX;
 use xoff_fabric::pfc::largest_wire_bytes;
 use xoff_fabric::pieces::pieces;
-use xoff_fabric::plan::{AckPath, HostSettings, Model, NodeKind, Plan, Random};
+use xoff_fabric::plan::{AckPath, HostSettings, Model, NodeKind, PfcResponse, Plan, Random};
 use xoff_fabric::scheme::Format;
 use xoff_fabric::servers::Servers;
 use xoff_fabric::topology::Graph;
@@ -276,6 +276,7 @@ impl Scenario {
         let hosts = settings::read_host_profiles(root, host, &names, |node, profile| {
             nodes[node as usize].profile = profile;
         })?;
+        check_responses(root, context.any_lossless, &hosts)?;
         read_groups(root, &mut names)?;
         let rows = root.tables("traffic")?;
         for row in &rows {
@@ -283,6 +284,7 @@ impl Scenario {
                 schemes::add_named(root, &mut schemes, self.registry, &name)?;
             }
         }
+        let unused = schemes::drop_unused(root, &mut schemes, &rows);
         let mut plan = Plan {
             seed: head.seed,
             nodes: graph.nodes,
@@ -325,7 +327,7 @@ impl Scenario {
         (plan.faults, plan.probes) = (faults, probes);
         self.check_stop(root, stop, &traffic)?;
         let mut warnings = self.notes.clone();
-        warnings.extend(head.warnings);
+        warnings.extend(head.warnings.into_iter().chain(unused));
         controlled_switches(root, &plan, &schemes)?;
         if let Random::Shared { .. } = plan.model.random {
             check_shared_random(root, &plan, &schemes, &mut warnings)?;
@@ -382,6 +384,15 @@ fn read_traffic(rows: Vec<Table>, context: &mut TrafficContext<'_>) -> Result<Ve
         row.finish()?;
     }
     Ok(traffic)
+}
+
+/// Where nothing is paused no host needs time to obey.
+fn check_responses(root: &Table, any_lossless: bool, hosts: &[HostSettings]) -> Result<()> {
+    if !any_lossless && hosts.iter().any(|host| host.pfc_response != PfcResponse::default()) {
+        let error = root.place_within("host", "pfc_response").error("`pfc_response` has no effect here");
+        return Err(error.label("no class is lossless, so nothing is paused"));
+    }
+    Ok(())
 }
 
 /// A scheme that controls whole switches keeps their queues itself, where nothing passes uncounted: every

@@ -4,6 +4,7 @@ use super::diagnostic::Diagnostic;
 use super::names::readable_name;
 use super::reader::{Result, Table, Text};
 use super::tree::Value as TreeValue;
+use crate::traffic::LARGEST_FLOW_FILE;
 use xoff_engine::{BitRate, quantity};
 use xoff_schemes::param::{Base, BytesByRate, ParamKind, ParamSpec, ParamValues, Preset, SchemeSpec, Value};
 
@@ -108,6 +109,32 @@ pub fn add_named(root: &mut Table, schemes: &mut Vec<NamedScheme>, registry: Reg
     alone_in_control(schemes, &values).map_err(|why| name.error(why))?;
     schemes.push(NamedScheme { label: name.value.clone(), values });
     Ok(())
+}
+
+/// Removes every `[schemes.NAME]` that no traffic names, with a warning each: a scheme that nothing uses must not change
+/// frames, headroom or telemetry of the others. A file of flows names a scheme if one of its fields is that name.
+pub fn drop_unused(root: &Table, schemes: &mut Vec<NamedScheme>, traffic: &[Table]) -> Vec<Diagnostic> {
+    let named: Vec<Text> = traffic.iter().flat_map(|row| row.peek_texts("scheme")).collect();
+    let files: Vec<_> = traffic.iter().flat_map(|row| row.peek_texts("file")).collect();
+    let listed = |label: &str| {
+        files.iter().any(|name| match root.files().read(&name.value, LARGEST_FLOW_FILE) {
+            Ok(source) => source.text.split([',', '\n', '\r']).any(|field| field.trim() == label),
+            // Whoever reads it says why that cannot be.
+            Err(_) => true,
+        })
+    };
+    let mut warnings = Vec::new();
+    let first = schemes.first().map(|scheme| scheme.label.clone());
+    schemes.retain(|scheme| {
+        let label = &scheme.label;
+        let used = Some(label) == first.as_ref() || named.iter().any(|name| name.value == *label) || listed(label);
+        if !used {
+            let place = root.place_within("schemes", label);
+            warnings.push(place.error(format!("no traffic uses the scheme `{label}`")).label("without effect"));
+        }
+        used
+    });
+    warnings
 }
 
 /// A scheme with its base, if it has one.

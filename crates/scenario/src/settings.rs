@@ -5,8 +5,8 @@ use super::reader::{Result, Table, Text};
 use xoff_engine::{BitRate, Grain, Span, quantity};
 use xoff_fabric::plan::{
     AckClass, Alpha, BaseRtt, Class, Classes, Ecmp, FrameSizes, Headroom, HostSettings, InflightCap, Model, NextHops,
-    NicScheduler, NicSettings, PfcSettings, Random, ResumeAt, Service, SetAside, Signalling, Spill, SwitchSettings,
-    Thresholds, Ties, Watchdog, WatchdogAction,
+    NicScheduler, NicSettings, PfcResponse, PfcSettings, Random, ResumeAt, Service, SetAside, Signalling, Spill,
+    SwitchSettings, Thresholds, Ties, Watchdog, WatchdogAction,
 };
 use xoff_fabric::servers::SCALE_UP_LAYER;
 
@@ -158,6 +158,7 @@ fn with_buffer(buffer_bytes: u64, alpha: f64) -> SwitchSettings {
             set_aside: SetAside::Class,
             signalling: Signalling::OnOff,
         },
+        pfc_response: PfcResponse::default(),
         watchdog: None,
     }
 }
@@ -178,6 +179,7 @@ fn read_switch(table: &mut Table, defaults: &SwitchSettings, context: &SwitchCon
         let mut pfc = table.table("pfc")?;
         settings.pfc = read_pfc(&mut pfc, &defaults.pfc, context)?;
         pfc.finish()?;
+        settings.pfc_response = read_response(table, defaults.pfc_response)?;
         let given = match defaults.watchdog {
             Some(_) => Some(table.table("watchdog")?),
             None => table.take_table("watchdog")?,
@@ -189,6 +191,29 @@ fn read_switch(table: &mut Table, defaults: &SwitchSettings, context: &SwitchCon
     }
     Ok(settings)
 }
+
+/// `pfc_response`: a time, or what IEEE 802.3 allows.
+fn read_response(table: &mut Table, default: PfcResponse) -> Result<PfcResponse> {
+    let ieee = match default {
+        _ if table.has("pfc_response") => table.text_is("pfc_response", "ieee"),
+        default => default == PfcResponse::Ieee,
+    };
+    if ieee {
+        return table.choice_or("pfc_response", &[("ieee", PfcResponse::Ieee)], "ieee");
+    }
+    let default = if let PfcResponse::After(span) = default { span } else { Span::ZERO };
+    let span = table.span_or("pfc_response", default)?;
+    if span > RESPONSE_LONGEST {
+        let error = table.error("pfc_response", format!("`pfc_response` is {span}"));
+        return Err(
+            error.label(format!("at most {RESPONSE_LONGEST}; IEEE 802.3 allows 3.43 us at 10 Gb/s and less above"))
+        );
+    }
+    Ok(PfcResponse::After(span))
+}
+
+/// No device that is in order takes longer.
+const RESPONSE_LONGEST: Span = Span::from_ms(1);
 
 fn read_pfc(table: &mut Table, defaults: &PfcSettings, context: &SwitchContext) -> Result<PfcSettings> {
     let default = if matches!(defaults.thresholds, Thresholds::Static { .. }) { "static" } else { "dynamic" };
@@ -345,6 +370,7 @@ pub fn read_host(table: &mut Table) -> Result<HostSettings> {
         notify_delay: Span::ZERO,
         nak_interval: us(500),
         retransmit_timeout: us(10_000),
+        pfc_response: PfcResponse::default(),
         nic: NicSettings::default(),
     };
     read_host_behaviour(table, &defaults)
@@ -365,6 +391,7 @@ fn read_host_behaviour(table: &mut Table, defaults: &HostSettings) -> Result<Hos
         notify_delay: table.span_or("notify_delay", defaults.notify_delay)?,
         nak_interval: table.interval_or("nak_interval", defaults.nak_interval)?,
         retransmit_timeout: table.interval_or("retransmit_timeout", defaults.retransmit_timeout)?,
+        pfc_response: read_response(table, defaults.pfc_response)?,
         nic: read_nic(table, &defaults.nic)?,
     };
     if settings.nic.inflight_cap.is_some() && settings.ack_every > 1 {

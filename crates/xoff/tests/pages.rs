@@ -31,7 +31,7 @@ fn the_schema_is_fresh() {
 
 #[test]
 fn the_page_of_metrics_is_fresh() {
-    assert_fresh("docs/metrics.md", &xoff_scenario::measure::registry::markdown());
+    assert_fresh("docs/metrics.md", &xoff_scenario::measure::page::markdown());
 }
 
 #[test]

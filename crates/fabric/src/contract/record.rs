@@ -127,6 +127,8 @@ pub enum Metric {
     ShapedBytes,
     /// Bytes in the shaped queue of a flow.
     FlowShapedBytes,
+    /// Bytes in the whole buffer of the switch that owns a port.
+    SwitchBytes,
     /// A variable of the scheme of a flow, in its own unit.
     Variable(&'static Variable),
 }
@@ -267,6 +269,8 @@ pub struct ClassReport {
     pub xoff_bytes: Option<u64>,
     /// Bytes it may take beyond the threshold.
     pub headroom_bytes: u64,
+    /// The most that it took of them at once.
+    pub headroom_used_peak_bytes: u64,
     /// How long the egress was paused.
     pub paused: Span,
     /// Packets whose ECN field a congestion point of the egress queue changed.
@@ -363,7 +367,7 @@ pub struct LosslessDrop {
     pub threshold_bytes: u64,
     /// What the ingress may take beyond the threshold, as planned.
     pub headroom_bytes: u64,
-    /// What its link can still send after a PAUSE: [`crate::network::pfc::required_headroom`].
+    /// What its link can still send after a PAUSE: [`crate::network::pfc::PauseLoop::required`].
     pub headroom_required_bytes: u64,
     /// Of the whole switch, all ports and classes.
     pub buffer_used_bytes: u64,

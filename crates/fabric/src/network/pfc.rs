@@ -1,31 +1,128 @@
 //! PFC arithmetic: headroom, thresholds and pause quanta.
 
 use crate::contract::scheme::{Format, Transport};
-use crate::network::plan::{Alpha, Direction, FrameSizes, Headroom, HostSettings, PfcSettings, Plan, Thresholds, peer};
+use crate::network::plan::{
+    Alpha, Direction, FrameSizes, Headroom, HostSettings, NodeKind, PfcSettings, Plan, Thresholds, peer,
+};
+pub use crate::network::response::quanta;
 use xoff_engine::{BitRate, Grain, LinkRate, Span};
 
-/// Bytes that may still arrive at an ingress after it passed XOFF, so that none is dropped.
+/// The loop from an ingress that passes XOFF to its upstream and back: what may still arrive until that has stopped.
 ///
-/// `incoming` is the direction towards the ingress, `outgoing` the one its PAUSE takes. In the
-/// worst case the packet that crosses XOFF does so with its whole length; the PAUSE waits for a
-/// full packet just begun on the reverse link, is serialised, travels; the upstream finishes a
-/// full packet just begun; and all that was on the wire meanwhile arrives. Where times come in grains,
-/// frames arrive faster than the rate says: the `speedup` of the shortest that come in numbers.
-pub fn required_headroom(
-    incoming: &Direction,
-    outgoing: &Direction,
-    mtu_wire_bytes: u32,
-    sizes: &FrameSizes,
-    grain: Grain,
-) -> u64 {
-    let back = LinkRate::new(outgoing.rate);
-    let pfc_wire_bytes = sizes.pfc_bytes + sizes.gap_bytes;
-    let reaction = back.serialise(mtu_wire_bytes) + back.serialise(pfc_wire_bytes) + outgoing.delay + incoming.delay;
-    // Rounded up: a byte begun is a byte to store.
-    let in_flight = (u128::from(incoming.rate.bps()) * u128::from(reaction.ps())).div_ceil(8_000_000_000_000);
-    let shortest = sizes.ack_bytes.min(sizes.data_header_bytes.max(sizes.min_frame_bytes)) + sizes.gap_bytes;
-    let faster = speedup(incoming.rate, shortest, grain);
-    (in_flight as f64 * faster).ceil() as u64 + 2 * u64::from(mtu_wire_bytes)
+/// In the worst case the packet that crosses XOFF does so with its whole length; the PAUSE waits for a full packet just
+/// begun on the reverse link, is serialised, travels; the upstream takes its time to respond and then finishes a full
+/// packet just begun; and all that was on the wire meanwhile arrives. Where times come in grains, frames arrive faster
+/// than the rate says: the `speedup` of the shortest that come in numbers.
+///
+/// Left out: the switch's own time from XOFF to PAUSE, delays of MAC, PHY and FEC, and cells of the buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct PauseLoop {
+    /// Towards the ingress.
+    pub incoming: Direction,
+    /// The way that its PAUSE takes.
+    pub outgoing: Direction,
+    /// The largest packet of the run.
+    pub mtu_wire_bytes: u32,
+    /// Of frames.
+    pub sizes: FrameSizes,
+    /// In which times are counted.
+    pub grain: Grain,
+    /// Of the upstream.
+    pub response: Span,
+}
+
+/// The terms of headroom, in bytes. Together they are at most a few bytes less than [`PauseLoop::required`], which
+/// rounds up.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct HeadroomTerms {
+    /// The packet that crosses XOFF.
+    pub crossing: f64,
+    /// What arrives while the PAUSE waits for a frame just begun.
+    pub pause_waits: f64,
+    /// What arrives while the PAUSE is serialised.
+    pub pause_frame: f64,
+    /// What arrives in the time of both directions of the cable.
+    pub cable: f64,
+    /// What arrives while the upstream responds.
+    pub response: f64,
+    /// The packet that the upstream has just begun.
+    pub last_frame: f64,
+}
+
+impl PauseLoop {
+    /// Of the ingress of a switch's port.
+    pub fn of(plan: &Plan, port: u32, mtu_wire_bytes: u32) -> PauseLoop {
+        PauseLoop {
+            incoming: plan.fastest(peer(port)),
+            outgoing: plan.slowest(port),
+            mtu_wire_bytes,
+            sizes: plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes),
+            grain: plan.model.grain,
+            response: response(plan, peer(port)),
+        }
+    }
+
+    /// Bytes that may still arrive at the ingress after it passed XOFF, so that none is dropped.
+    pub fn required(&self) -> u64 {
+        let [waits, frame, cable] = self.times();
+        let reaction = waits + frame + cable + self.response;
+        // Rounded up: a byte begun is a byte to store.
+        let in_flight = (u128::from(self.incoming.rate.bps()) * u128::from(reaction.ps())).div_ceil(BYTE_PS);
+        (in_flight as f64 * self.speedup()).ceil() as u64 + 2 * u64::from(self.mtu_wire_bytes)
+    }
+
+    /// The same, term by term.
+    pub fn terms(&self) -> HeadroomTerms {
+        let [waits, frame, cable] = self.times();
+        let arrives = |span: Span| self.incoming.rate.bps() as f64 * span.ps() as f64 / BYTE_PS as f64 * self.speedup();
+        let packet = f64::from(self.mtu_wire_bytes);
+        HeadroomTerms {
+            crossing: packet,
+            pause_waits: arrives(waits),
+            pause_frame: arrives(frame),
+            cable: arrives(cable),
+            response: arrives(self.response),
+            last_frame: packet,
+        }
+    }
+
+    /// The longest response of the upstream that so much headroom bears; `None` if not even an upstream that stops at
+    /// once.
+    pub fn bears(&self, headroom_bytes: u64) -> Option<Span> {
+        let in_flight = headroom_bytes.checked_sub(2 * u64::from(self.mtu_wire_bytes))? as f64 / self.speedup();
+        let longest = (in_flight.floor() as u128 * BYTE_PS / u128::from(self.incoming.rate.bps())) as u64;
+        let [waits, frame, cable] = self.times();
+        let response = longest.checked_sub((waits + frame + cable).ps())?;
+        Some(Span::from_ps(response))
+    }
+
+    /// While the PAUSE waits, while it is serialised, and along both directions of the cable.
+    fn times(&self) -> [Span; 3] {
+        let back = LinkRate::new(self.outgoing.rate);
+        let pfc_wire_bytes = self.sizes.pfc_bytes + self.sizes.gap_bytes;
+        let cable = self.outgoing.delay + self.incoming.delay;
+        [back.serialise(self.mtu_wire_bytes), back.serialise(pfc_wire_bytes), cable]
+    }
+
+    fn speedup(&self) -> f64 {
+        let sizes = &self.sizes;
+        let shortest = sizes.ack_bytes.min(sizes.data_header_bytes.max(sizes.min_frame_bytes)) + sizes.gap_bytes;
+        speedup(self.incoming.rate, shortest, self.grain)
+    }
+}
+
+/// Bits of a byte times picoseconds of a second.
+pub(crate) const BYTE_PS: u128 = 8_000_000_000_000;
+
+/// From the arrival of a PAUSE at a port until it holds there: by the device and the port's speed at the start.
+pub fn response(plan: &Plan, port: u32) -> Span {
+    let node = plan.node_of(port);
+    let spec = &plan.nodes[node as usize];
+    let response = match spec.kind {
+        NodeKind::Host => plan.hosts[usize::from(spec.profile)].pfc_response,
+        NodeKind::Switch => plan.switches[usize::from(spec.profile)].pfc_response,
+    };
+    response.at(plan.direction(port).rate)
 }
 
 /// How much faster frames of at least this size can be in whole grains: less than a grain is cut off,
@@ -54,13 +151,8 @@ pub struct Ingress {
 
 /// What `port` of a switch with these settings has; `mtu_wire_bytes` is the largest packet of the run.
 pub fn ingress(plan: &Plan, settings: &PfcSettings, port: u32, mtu_wire_bytes: u32) -> Ingress {
-    let (outgoing, incoming) = (&plan.slowest(port), &plan.fastest(peer(port)));
-    let sizes = plan.hosts.first().map_or(FrameSizes::ROCE_V2, |host| host.sizes);
-    let headroom_bytes = match settings.headroom {
-        Headroom::Auto => required_headroom(incoming, outgoing, mtu_wire_bytes, &sizes, plan.model.grain),
-        Headroom::Bytes(bytes) => bytes,
-        Headroom::Bdps(bdps) => bytes_on_wire(incoming) * u64::from(bdps),
-    };
+    let incoming = &plan.fastest(peer(port));
+    let headroom_bytes = headroom_of(settings.headroom, &PauseLoop::of(plan, port, mtu_wire_bytes));
     match settings.thresholds {
         Thresholds::Static { xoff_bytes, xon_bytes } => {
             Ingress { xoff_bytes, xon_bytes, alpha: 0.0, headroom_bytes, promised_bytes: xoff_bytes }
@@ -72,6 +164,15 @@ pub fn ingress(plan: &Plan, settings: &PfcSettings, port: u32, mtu_wire_bytes: u
             headroom_bytes,
             promised_bytes: reserve_bytes,
         },
+    }
+}
+
+/// What a setting of headroom comes to at one ingress.
+pub fn headroom_of(setting: Headroom, of: &PauseLoop) -> u64 {
+    match setting {
+        Headroom::Auto => of.required(),
+        Headroom::Bytes(bytes) => bytes,
+        Headroom::Bdps(bdps) => bytes_on_wire(&of.incoming) * u64::from(bdps),
     }
 }
 
@@ -102,11 +203,6 @@ pub fn largest_wire_bytes(plan: &Plan, formats: &[[Format; 2]]) -> u32 {
         Transport::Tcp => format.data_bytes + tcp_bytes,
     };
     mtu_wire_bytes(plan) + formats.iter().flatten().map(overhead).max().unwrap_or(0)
-}
-
-/// Length of one pause quantum (512 bit times) times `quanta`.
-pub fn quanta(rate: BitRate, quanta: u16) -> Span {
-    Span::from_ps((u128::from(quanta) * 512 * 1_000_000_000_000).div_ceil(u128::from(rate.bps())) as u64)
 }
 
 /// What an ingress holds when a dynamic threshold pauses it, if nothing else is in the shared buffer:
@@ -147,10 +243,59 @@ pub fn bytes_on_wire(direction: &Direction) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::response::ieee_response;
 
     fn headroom(gbps: u64, us: u64) -> u64 {
-        let direction = Direction { rate: BitRate::from_gbps(gbps), delay: Span::from_us(us), loss: 0.0 };
-        required_headroom(&direction, &direction, 1106, &FrameSizes::ROCE_V2, Grain::Exact)
+        pause_loop(gbps, Span::from_us(us), 1106, Span::ZERO).required()
+    }
+
+    fn pause_loop(gbps: u64, delay: Span, mtu_wire_bytes: u32, response: Span) -> PauseLoop {
+        let direction = Direction { rate: BitRate::from_gbps(gbps), delay, loss: 0.0 };
+        PauseLoop {
+            incoming: direction,
+            outgoing: direction,
+            mtu_wire_bytes,
+            sizes: FrameSizes::ROCE_V2,
+            grain: Grain::Exact,
+            response,
+        }
+    }
+
+    /// Cables of 5.05 ns/m, payloads of 1,500, 4,200 and 9,216 B, the response that IEEE 802.3 allows.
+    #[test]
+    fn headroom_with_the_response_of_ieee() {
+        for (gbps, metres, cable, needs) in [
+            (100, 5, 631, [30_678, 38_778, 53_826]),
+            (100, 40, 5_050, [35_096, 43_196, 58_244]),
+            (100, 300, 37_875, [67_921, 76_021, 91_069]),
+            (200, 5, 1_262, [35_085, 43_185, 58_233]),
+            (200, 300, 75_750, [109_572, 117_672, 132_720]),
+            (400, 5, 2_525, [65_276, 73_376, 88_424]),
+            (400, 40, 20_200, [82_950, 91_050, 106_098]),
+            (400, 300, 151_500, [214_250, 222_350, 237_398]),
+            (800, 40, 40_400, [161_070, 169_170, 184_218]),
+            (800, 300, 303_000, [423_670, 431_770, 446_818]),
+        ] {
+            let response = ieee_response(BitRate::from_gbps(gbps));
+            for (payload, expected) in [1_500, 4_200, 9_216].into_iter().zip(needs) {
+                let with = pause_loop(gbps, Span::from_ps(5_050 * metres), payload + 82, response);
+                let needed = with.required();
+                assert!(needed.abs_diff(expected) <= 1, "{needed} for {expected}: {gbps}G, {metres} m, {payload} B");
+                let terms = with.terms();
+                assert_eq!(terms.cable as u64, cable);
+                let sum = terms.crossing + terms.pause_waits + terms.pause_frame + terms.cable + terms.response;
+                assert!((0.0..1.0).contains(&(needed as f64 - sum - terms.last_frame)), "{terms:?}");
+                // What is needed bears the response, and a byte less does not.
+                let without = PauseLoop { response: Span::ZERO, ..with };
+                assert!(without.bears(needed).unwrap() >= response);
+                assert!(without.bears(needed - 1).unwrap() < response);
+            }
+        }
+        // Headroom for an upstream that stops at once bears less than a byte's time.
+        let at_once = pause_loop(400, Span::from_ns(25), 4_178, Span::ZERO);
+        assert_eq!(at_once.required(), 15_118);
+        assert!(at_once.bears(15_118).unwrap() < Span::from_ps(20));
+        assert_eq!((at_once.bears(15_117), at_once.bears(0)), (None, None));
     }
 
     #[test]
@@ -172,16 +317,6 @@ mod tests {
         ] {
             assert_eq!(headroom(gbps, us), table + 1106, "{gbps}G over {us} us");
         }
-    }
-
-    #[test]
-    fn quanta_of_pfc_2() {
-        for (gbps, ps) in [(10, 51_200), (25, 20_480), (40, 12_800), (100, 5_120), (400, 1_280)] {
-            assert_eq!(quanta(BitRate::from_gbps(gbps), 1).ps(), ps);
-        }
-        // Longest pause at 40G: 0.839 ms.
-        assert_eq!(quanta(BitRate::from_gbps(40), 65_535).ps(), 838_848_000);
-        assert_eq!(quanta(BitRate::from_gbps(40), 1000), Span::from_ps(12_800_000));
     }
 
     #[test]

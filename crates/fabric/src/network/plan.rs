@@ -3,6 +3,8 @@
 //! Nodes, links, ports and classes are plain indices. Link `i` has two ports, `2 * i` at its
 //! `a` end and `2 * i + 1` at its `b` end, so the port at the other end of the link is `port ^ 1` everywhere.
 
+pub use crate::network::probe::{Probe, ProbeTarget};
+pub use crate::network::response::PfcResponse;
 use xoff_engine::{BitRate, Grain, Span, Time};
 
 /// The port at the other end of the link.
@@ -210,6 +212,8 @@ pub struct SwitchSettings {
     pub count_passing: bool,
     /// For its lossless classes.
     pub pfc: PfcSettings,
+    /// Until its ports obey a PAUSE.
+    pub pfc_response: PfcResponse,
     /// `None`: it has none.
     pub watchdog: Option<Watchdog>,
 }
@@ -308,7 +312,7 @@ pub enum Alpha {
 /// Bytes an ingress may still take after it decided to pause.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Headroom {
-    /// What [`crate::network::pfc::required_headroom`] computes for each port.
+    /// What [`crate::network::pfc::PauseLoop`] computes for each port.
     Auto,
     /// The same for every ingress, enough or not.
     Bytes(u64),
@@ -388,6 +392,8 @@ pub struct HostSettings {
     /// Go back to the oldest unacknowledged packet after this long without progress (and never
     /// sooner than four base round trips of the flow).
     pub retransmit_timeout: Span,
+    /// Until its port obeys a PAUSE.
+    pub pfc_response: PfcResponse,
     /// How flows share its link.
     pub nic: NicSettings,
 }
@@ -535,66 +541,6 @@ pub enum FaultKind {
         /// Whether the storm begins or ends.
         on: bool,
     },
-}
-
-/// A quantity sampled at a fixed interval.
-#[derive(Clone, Debug)]
-pub struct Probe {
-    /// Of what.
-    pub what: ProbeTarget,
-    /// Between two samples.
-    pub every: Span,
-    /// First sample.
-    pub from: Time,
-    /// None after this.
-    pub until: Time,
-}
-
-/// What a probe samples. Ports are the plan's, classes indices into [`Classes::list`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ProbeTarget {
-    /// Egress queue of a port and class: [`crate::contract::record::Metric::QueueBytes`].
-    Queue {
-        /// Whose egress.
-        port: u32,
-        /// Index into [`Classes::list`].
-        class: u8,
-    },
-    /// Bytes buffered that came in by a port and class: `IngressBytes`.
-    Ingress {
-        /// By which they came in.
-        port: u32,
-        /// Index into [`Classes::list`].
-        class: u8,
-    },
-    /// Bits per second that left a port in the interval: `PortThroughput`.
-    Throughput {
-        /// The sending end.
-        port: u32,
-    },
-    /// Fraction of the interval in which an egress (port, class) was paused: `PausedFraction`.
-    Paused {
-        /// Whose egress.
-        port: u32,
-        /// Index into [`Classes::list`].
-        class: u8,
-    },
-    /// PAUSE frames (first and refreshed) per second sent by a port: `PauseRate`.
-    PauseRate {
-        /// The one that sends them.
-        port: u32,
-    },
-    /// Bytes that wait in shaped per-flow queues to leave by a port: `ShapedBytes`.
-    Shaped {
-        /// By which they will leave.
-        port: u32,
-    },
-    /// Every flow whose [`crate::contract::traffic::FlowSpec::probed`] is set: `FlowRate` (allowed by the
-    /// scheme), `FlowSendRate` (put on the wire by the NIC), `FlowThroughput` (delivered) and, if it
-    /// has a shaped queue on its way, that queue's `FlowShapedBytes`.
-    Flows,
-    /// The same flows: the variables that their reaction points publish, each a `Variable`.
-    Scheme,
 }
 
 /// When a run ends, and what it keeps.

@@ -1,7 +1,8 @@
 //! What is written down of ports for the watchdog and for reports.
 
-use crate::id::{PortId, QueueId};
-use xoff_engine::{Table, Time};
+use crate::id::{AccountId, PortId, QueueId};
+use std::collections::{HashMap, VecDeque};
+use xoff_engine::{BitRate, Span, Table, Time};
 
 /// PFC frames a port has sent, the classes it last advertised as paused, and those that its peer did.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,6 +14,24 @@ pub struct PfcFrames {
     pub heard: u8,
 }
 
+/// What a PFC frame says of a class, until the port that received it obeys.
+#[derive(Clone, Copy, Debug)]
+pub struct Order {
+    pub due: Time,
+    pub pause: bool,
+    /// How long a PAUSE lasts, as in the frame.
+    pub lasts: Time,
+}
+
+/// PFC frames that were received and take effect later.
+#[derive(Debug, Default)]
+pub struct Responses {
+    /// Per port: from the arrival of a frame to its effect. Empty where that is nothing at every port.
+    pub delays: Table<PortId, Span>,
+    /// In the order of arrival, so that no frame puts off one before it.
+    pub orders: HashMap<QueueId, VecDeque<Order>>,
+}
+
 /// What is written down of the ports of a part for whoever watches over them.
 #[derive(Debug, Default)]
 pub struct Watch {
@@ -20,11 +39,23 @@ pub struct Watch {
     pub frames: Table<PortId, PfcFrames>,
     /// Per (port, class), kept only where a watchdog looks: the last PAUSE received.
     pub(crate) last_pause: Table<QueueId, Time>,
+    /// Per ingress account: the most of its bytes that were in headroom, under dynamic thresholds.
+    pub headroom_peak: Table<AccountId, u64>,
+    /// Frames on their way out when the rate of their port changed: when they have left, and the rate they are sent with.
+    pub begun: HashMap<PortId, (Time, BitRate)>,
+    pub responses: Responses,
     /// When a link last lost a packet by chance.
     pub bad_luck_at: Time,
 }
 
 impl Watch {
+    /// So much of an ingress is in headroom.
+    #[inline]
+    pub(crate) fn note_headroom(&mut self, account: AccountId, bytes: u64) {
+        let peak = &mut self.headroom_peak[account];
+        *peak = bytes.max(*peak);
+    }
+
     #[inline]
     pub(crate) fn last_pause_at(&mut self, queue: QueueId, now: Time) {
         if let Some(at) = self.last_pause.get_mut(queue) {

@@ -54,6 +54,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn cut_port(&mut self, port: PortId) {
         for class in 0..self.classes as u8 {
             self.flush(port, class);
+            self.watch.responses.orders.remove(&QueueId::of(port, class, self.classes));
             self.set_paused(port, class, false);
         }
         self.watch.frames[port].advertised = 0;

@@ -43,7 +43,7 @@ use mail::Post;
 use std::collections::HashMap;
 use std::sync::Arc;
 use trail::Trail;
-use xoff_engine::{BitRate, Key, Pool, Rng, SharedRandom, Slab, Span, Table, Time};
+use xoff_engine::{Key, Pool, Rng, SharedRandom, Slab, Span, Table, Time};
 
 /// Kinds of events, in the order in which they happen at one instant.
 pub mod kind {
@@ -56,7 +56,8 @@ pub mod kind {
     pub const NP_TIMER: u8 = 6;
     pub const CP_TIMER: u8 = 7;
     pub const SOURCE: u8 = 8;
-    pub const PAUSE_EXPIRY: u8 = 9;
+    /// A PFC frame takes effect, or a PAUSE runs out.
+    pub const PAUSE_TIMER: u8 = 9;
     pub const PFC_REFRESH: u8 = 10;
     pub const WATCHDOG: u8 = 11;
     pub const CHECK: u8 = 12;
@@ -68,12 +69,6 @@ pub mod kind {
 
 /// Events whose state is fetched together in a large network: what a core can have under way.
 const AHEAD: usize = 16;
-
-/// Of the frame that is on its way out: a port whose run ends amid it has not sent all of it.
-fn unsent_bytes(left: Span, rate: BitRate) -> u64 {
-    // Rounded up: a byte begun is not sent.
-    (u128::from(rate.bps()) * u128::from(left.ps())).div_ceil(8_000_000_000_000) as u64
-}
 
 /// The port that has a name, in a network of one part: there ports are numbered as in the network.
 #[inline]
@@ -264,7 +259,7 @@ impl<S: Scheme> Part<S> {
             kind::NP_TIMER => self.on_np_timer(ReceiverId::new(index)),
             kind::CP_TIMER => self.on_cp_timer(CpId::new(index)),
             kind::EMIT => self.on_emit(HostId::new(index / 2), index % 2),
-            kind::PAUSE_EXPIRY => self.on_pause_expiry(QueueId::new(index)),
+            kind::PAUSE_TIMER => self.on_pause_timer(QueueId::new(index)),
             kind::PFC_REFRESH => self.on_pfc_refresh(AccountId::new(index)),
             kind::WATCHDOG => self.on_watchdog(SwitchId::new(index)),
             kind::SWITCH_TIMER => self.on_switch_timer(SwitchId::new(index)),
@@ -601,6 +596,11 @@ impl<S: Scheme> Part<S> {
                     let account = self.account(port_id, class);
                     row.ingress_bytes_peak = account.peak_bytes;
                     row.headroom_bytes = account.headroom_bytes;
+                    row.headroom_used_peak_bytes = match switch.is_dynamic() {
+                        true => self.watch.headroom_peak[self.account_id(port_id, class)],
+                        false if account.lossless => account.peak_bytes.saturating_sub(account.xoff_bytes),
+                        false => 0,
+                    };
                     if account.lossless {
                         row.xoff_bytes =
                             Some(if switch.is_dynamic() { account.lowest_xoff } else { account.xoff_bytes });

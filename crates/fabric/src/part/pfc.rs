@@ -7,8 +7,9 @@ use crate::id::{AccountId, PortId, QueueId};
 use crate::network::plan::{ResumeAt, Signalling};
 use crate::node::port::{AT_HOST, AWAITED, CHECKS, DOWN, SCANS, Storm};
 use crate::node::switch::{Look, xon_now};
+use crate::node::watch::Order;
 use crate::part::{Part, kind};
-use xoff_engine::Time;
+use xoff_engine::{Span, Time};
 
 impl<S: Scheme> Part<S> {
     /// The account is above XOFF.
@@ -154,23 +155,47 @@ impl<S: Scheme> Part<S> {
                 self.frame_ranks.extend(self.rank);
                 self.pfc_frames.push(PfcRecord { at: self.now, port: self.ports[port_id].name, class, pause });
             }
-            if pause && frame.stamp != Time::NEVER {
-                let until = self.now + (frame.stamp - Time::ZERO);
-                let queue_id = QueueId::of(port_id, class, self.classes);
-                self.queues[queue_id].paused_until = until;
-                let name = self.ports[port_id].name * self.classes as u32 + u32::from(class);
-                self.queue.push_named(until, kind::PAUSE_EXPIRY, name, queue_id.get());
+            match self.watch.responses.delays.get(port_id) {
+                Some(&delay) if delay > Span::ZERO => {
+                    let order = Order { due: self.now + delay, pause, lasts: frame.stamp };
+                    let queue_id = QueueId::of(port_id, class, self.classes);
+                    self.watch.responses.orders.entry(queue_id).or_default().push_back(order);
+                    self.push_pause_timer(order.due, port_id, class);
+                }
+                _ => self.obey(port_id, class, pause, frame.stamp),
             }
-            let port = &self.ports[port_id];
-            // Frames without a time never let a PAUSE run out: there is nothing to say again.
-            if !pause && frame.stamp != Time::NEVER && port.paused & (1 << class) == 0 && port.hooks.has(Hooks::PAUSE) {
-                self.cp_resume_again(port_id, class);
-            }
-            self.set_paused(port_id, class, pause);
         }
     }
 
-    pub(crate) fn on_pause_expiry(&mut self, queue_id: QueueId) {
+    /// What a PFC frame said of a class takes effect.
+    fn obey(&mut self, port_id: PortId, class: u8, pause: bool, lasts: Time) {
+        if pause && lasts != Time::NEVER {
+            let until = self.now + (lasts - Time::ZERO);
+            self.queues[QueueId::of(port_id, class, self.classes)].paused_until = until;
+            self.push_pause_timer(until, port_id, class);
+        }
+        let port = &self.ports[port_id];
+        // Frames without a time never let a PAUSE run out: there is nothing to say again.
+        if !pause && lasts != Time::NEVER && port.paused & (1 << class) == 0 && port.hooks.has(Hooks::PAUSE) {
+            self.cp_resume_again(port_id, class);
+        }
+        self.set_paused(port_id, class, pause);
+    }
+
+    fn push_pause_timer(&mut self, at: Time, port_id: PortId, class: u8) {
+        let queue_id = QueueId::of(port_id, class, self.classes);
+        let name = self.ports[port_id].name * self.classes as u32 + u32::from(class);
+        self.queue.push_named(at, kind::PAUSE_TIMER, name, queue_id.get());
+    }
+
+    /// A PFC frame that was received takes effect now, or a PAUSE runs out.
+    pub(crate) fn on_pause_timer(&mut self, queue_id: QueueId) {
+        while let Some(orders) = self.watch.responses.orders.get_mut(&queue_id)
+            && let Some(order) = orders.pop_front_if(|order| order.due <= self.now)
+        {
+            let (port, class) = queue_id.port_and_class(self.classes);
+            self.obey(port, class, order.pause, order.lasts);
+        }
         if self.queues[queue_id].paused_until == self.now {
             let (port, class) = queue_id.port_and_class(self.classes);
             self.set_paused(port, class, false);

@@ -2,7 +2,8 @@
 
 use crate::contract::scheme::Scheme;
 use crate::id::PortId;
-use crate::part::{Part, unsent_bytes};
+use crate::network::pfc::BYTE_PS;
+use crate::part::Part;
 use xoff_engine::{Span, Time};
 
 /// What a port has done since the start.
@@ -34,8 +35,23 @@ impl<S: Scheme> Part<S> {
 
     /// Wire bytes that a port has sent: of the frame on its way out those that have left.
     pub(crate) fn sent_bytes(&self, id: PortId, now: Time) -> u64 {
+        // Rounded up: a byte begun is not sent.
+        let unsent = self.unsent(id, now).div_ceil(BYTE_PS) as u64;
+        self.ports[id].tx_bytes.saturating_sub(unsent)
+    }
+
+    /// What a port has sent, in bits times 10^12: divided by picoseconds it is a rate in bits per second.
+    pub(crate) fn sent_exactly(&self, id: PortId, now: Time) -> u128 {
+        (u128::from(self.ports[id].tx_bytes) * BYTE_PS).saturating_sub(self.unsent(id, now))
+    }
+
+    /// What has not left of the frame on its way out, in bits times 10^12.
+    fn unsent(&self, id: PortId, now: Time) -> u128 {
         let port = &self.ports[id];
-        let unsent = unsent_bytes(port.busy_until.saturating_since(now), self.media.of(port).rate.rate());
-        port.tx_bytes.saturating_sub(unsent)
+        let left = port.busy_until.saturating_since(now);
+        // A frame keeps the rate that it was begun with.
+        let begun = self.watch.begun.get(&id).filter(|(until, _)| *until == port.busy_until);
+        let rate = begun.map_or_else(|| self.media.of(port).rate.rate(), |(_, rate)| *rate);
+        u128::from(rate.bps()) * u128::from(left.ps())
     }
 }

@@ -11,8 +11,7 @@ use crate::contract::scheme::{
 };
 use crate::flow::identity::Card;
 use crate::id::{AccountId, CpId, PortId, QueueId, SwitchId};
-use crate::network::pfc;
-use crate::network::plan::peer;
+use crate::network::pfc::{PauseLoop, largest_wire_bytes};
 use crate::node::port::{
     AT_HOST, AWAITED, CHECKS, COUNTS_PASSING, DOWN, EAGER, FREE_PENDING, FREE_RESERVED, HAS_VOQS, Storm,
 };
@@ -130,6 +129,7 @@ impl<S: Scheme> Part<S> {
                 switch.shared_used += used - before;
             } else if account.in_headroom + size <= account.headroom_bytes {
                 account.in_headroom += size;
+                self.watch.note_headroom(account_id, account.in_headroom);
                 used = before;
             } else {
                 return self.refuse(switch_id, account_id, packet, threshold);
@@ -141,6 +141,9 @@ impl<S: Scheme> Part<S> {
             if !charge_latched(switch, account, size) {
                 let xoff = xoff_now(switch, account);
                 return self.refuse(switch_id, account_id, packet, xoff);
+            }
+            if account.in_headroom > 0 {
+                self.watch.note_headroom(account_id, account.in_headroom);
             }
             (account.in_headroom > 0, within && account.in_headroom > 0)
         } else {
@@ -209,7 +212,7 @@ impl<S: Scheme> Part<S> {
         self.counters.drops_lossless += 1;
         self.queues[QueueId::of(account.port, account.class, self.classes)].drops += 1;
         if !self.plan.run.allow_drops && self.failure.is_none() {
-            let sizes = self.plan.hosts[0].sizes;
+            let largest = largest_wire_bytes(&self.plan, &self.formats);
             let name = self.ports[account.port].name;
             let rank = self.rank;
             self.failure = Some((
@@ -223,13 +226,7 @@ impl<S: Scheme> Part<S> {
                     ingress_bytes: account.bytes,
                     threshold_bytes: threshold,
                     headroom_bytes: account.headroom_bytes,
-                    headroom_required_bytes: pfc::required_headroom(
-                        &self.plan.fastest(peer(name)),
-                        &self.plan.slowest(name),
-                        pfc::largest_wire_bytes(&self.plan, &self.formats),
-                        &sizes,
-                        self.plan.model.grain,
-                    ),
+                    headroom_required_bytes: PauseLoop::of(&self.plan, name, largest).required(),
                     buffer_used_bytes: switch.used_bytes,
                     buffer_bytes: switch.buffer_bytes,
                 }),

@@ -3,15 +3,22 @@
 use crate::contract::record::StormRecord;
 use crate::contract::scheme::Scheme;
 use crate::id::{PortId, QueueId, SwitchId};
+use crate::network::pfc;
 use crate::network::plan::{Signalling, WatchdogAction};
 use crate::node::port::Storm;
 use crate::node::watch::PfcFrames;
 use crate::part::{Part, kind};
-use xoff_engine::{Key, Time};
+use xoff_engine::{Key, Span, Time};
 
 impl<S: Scheme> Part<S> {
-    pub(crate) fn start_watchdogs(&mut self) {
+    /// Makes room for what is written down of ports, and starts the watchdogs.
+    pub(crate) fn start_watch(&mut self) {
         self.watch.frames = vec![PfcFrames::default(); self.ports.len()].into();
+        self.watch.headroom_peak = vec![0; self.accounts.len()].into();
+        let delays: Vec<Span> = self.ports.iter().map(|port| pfc::response(&self.plan, port.name)).collect();
+        if delays.iter().any(|delay| *delay > Span::ZERO) {
+            self.watch.responses.delays = delays.into();
+        }
         for (id, switch) in self.switches.enumerate() {
             if let Some(watchdog) = self.plan.switches[switch.profile as usize].watchdog {
                 self.watch.last_pause = vec![Time::ZERO; self.queues.len()].into();

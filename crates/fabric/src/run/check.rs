@@ -187,7 +187,7 @@ impl<S: Scheme> World<S> {
         self.parts.iter().try_for_each(|part| part.books())
     }
 
-    fn unfinished(&self) -> u64 {
+    pub(crate) fn unfinished(&self) -> u64 {
         self.parts.iter().map(|part| part.unfinished()).sum()
     }
 

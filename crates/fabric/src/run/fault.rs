@@ -21,9 +21,16 @@ impl<S: Scheme> World<S> {
                 // A packet on the wire keeps its times; the next one sees the new rate.
                 let (part, port) = self.place_of(port);
                 let rate = LinkRate::with_grain(rate, self.state.plan.model.grain);
-                let Part { media, ports, .. } = &mut self.parts[part];
-                let port = &mut ports[port];
-                port.medium = media.number(rate, media.of(port).delay);
+                let now = self.state.now;
+                let Part { media, ports, watch, .. } = &mut self.parts[part];
+                let (id, port) = (port, &mut ports[port]);
+                let before = media.of(port);
+                if port.busy_until > now {
+                    let begun = watch.begun.get(&id).filter(|(until, _)| *until == port.busy_until);
+                    let begun = begun.map_or(before.rate.rate(), |(_, rate)| *rate);
+                    watch.begun.insert(id, (port.busy_until, begun));
+                }
+                port.medium = media.number(rate, before.delay);
             }
             FaultKind::Loss { port, loss } => {
                 let (part, port) = self.arrival_place_of(port);

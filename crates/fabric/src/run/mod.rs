@@ -149,7 +149,7 @@ impl<S: Scheme> World<S> {
         self.start_probes();
         self.start_checks();
         for part in &mut self.parts {
-            part.start_watchdogs();
+            part.start_watch();
         }
         if self.is_idle() {
             self.finish();
@@ -212,7 +212,8 @@ impl<S: Scheme> World<S> {
                     left -= 1;
                     self.handle_next();
                 }
-                Pause::Empty if self.next_event().is_none() => return self.end(),
+                // Flows that are unfinished when nothing is left to happen are stuck.
+                Pause::Empty if self.next_event().is_none() && self.unfinished() > 0 => return self.end(),
                 Pause::Limit | Pause::Empty => {
                     self.set_now(self.state.plan.run.stop);
                     return self.end();

@@ -19,7 +19,9 @@ pub struct ProbeState {
 #[derive(Clone, Copy, Debug, Default)]
 struct Previous {
     at: Time,
-    bytes: u64,
+    /// What the port has sent, exactly.
+    sent: u128,
+    frames: u64,
     paused: Span,
 }
 
@@ -62,7 +64,10 @@ impl<S: Scheme> World<S> {
             ProbeTarget::Queue { port, class }
             | ProbeTarget::Ingress { port, class }
             | ProbeTarget::Paused { port, class } => self.probe_port(port, class, what, last, &mut current),
-            ProbeTarget::Throughput { port } | ProbeTarget::PauseRate { port } | ProbeTarget::Shaped { port } => {
+            ProbeTarget::Throughput { port }
+            | ProbeTarget::PauseRate { port }
+            | ProbeTarget::Shaped { port }
+            | ProbeTarget::Buffer { port } => {
                 self.probe_port(port, 0, what, last, &mut current);
             }
         }
@@ -83,8 +88,9 @@ impl<S: Scheme> World<S> {
             ProbeTarget::Ingress { .. } if owner.has(crate::node::port::AT_HOST) => (Metric::IngressBytes, 0.0),
             ProbeTarget::Ingress { .. } => (Metric::IngressBytes, part.account(port, class).bytes as f64),
             ProbeTarget::Throughput { .. } => {
-                current.bytes = owner.tx_bytes;
-                (Metric::PortThroughput, per_second((current.bytes - last.bytes) as f64 * 8.0))
+                current.sent = part.sent_exactly(port, now);
+                let bits = current.sent.saturating_sub(last.sent) as f64;
+                (Metric::PortThroughput, if elapsed == Span::ZERO { 0.0 } else { bits / elapsed.ps() as f64 })
             }
             ProbeTarget::Paused { .. } => {
                 let paused = owner.paused & (1 << class) != 0;
@@ -93,10 +99,11 @@ impl<S: Scheme> World<S> {
             }
             ProbeTarget::PauseRate { .. } => {
                 let frames = &part.watch.frames[port];
-                current.bytes = frames.pause + frames.refresh;
-                (Metric::PauseRate, per_second((current.bytes - last.bytes) as f64))
+                current.frames = frames.pause + frames.refresh;
+                (Metric::PauseRate, per_second((current.frames - last.frames) as f64))
             }
             ProbeTarget::Shaped { .. } => (Metric::ShapedBytes, part.shapers.bytes_for(port) as f64),
+            ProbeTarget::Buffer { .. } => (Metric::SwitchBytes, part.switches[owner.switch()].used_bytes as f64),
             ProbeTarget::Flows | ProbeTarget::Scheme => return,
         };
         self.state.samples.push(Sample { at: now, metric, entity: name, label: 0, class, value });

@@ -108,8 +108,10 @@ impl<S: Scheme> World<S> {
         // The run may end there, and flows are forgotten.
         let halting = if self.has_business_at_lines() { line } else { Key::LAST };
         if first >= stop && halting >= stop {
+            // Flows that are unfinished when nothing is left to happen are stuck.
+            let stuck = first == Key::LAST && self.unfinished() > 0;
             let latest = self.parts.iter().map(|part| part.now).max().unwrap_or(self.state.now);
-            self.set_now(if first == Key::LAST { latest.max(self.state.now) } else { self.state.plan.run.stop });
+            self.set_now(if stuck { latest.max(self.state.now) } else { self.state.plan.run.stop });
             return None;
         }
         while self.next_look() <= first && self.next_look() < halting {

@@ -36,6 +36,7 @@ impl Net {
                         set_aside: SetAside::Class,
                         signalling: Signalling::OnOff,
                     },
+                    pfc_response: PfcResponse::default(),
                     watchdog: None,
                 }],
                 hosts: vec![HostSettings {
@@ -47,6 +48,7 @@ impl Net {
                     notify_delay: Span::ZERO,
                     nak_interval: Span::from_us(500),
                     retransmit_timeout: Span::from_ms(10),
+                    pfc_response: PfcResponse::default(),
                     nic: NicSettings::default(),
                 }],
                 model: Model::default(),

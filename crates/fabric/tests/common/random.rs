@@ -61,6 +61,7 @@ pub fn network(seed: u64) -> (Plan, Vec<u32>) {
     }
     net.plan.seed = seed;
     other_rules(seed, &mut net.plan);
+    responses(seed, &mut net.plan);
     make_room(&mut net.plan);
     // Switches in up to three domains, hosts in those of their switches.
     let mut rng = stream(seed, "swarm domains", 0);
@@ -79,16 +80,26 @@ fn make_room(plan: &mut Plan) {
         Thresholds::Dynamic { reserve_bytes, .. } => reserve_bytes,
     };
     let lossless = plan.classes.list.iter().filter(|class| class.lossless).count() as u64;
-    let (mtu, sizes) = (pfc::mtu_wire_bytes(plan), plan.hosts[0].sizes);
+    let mtu = pfc::mtu_wire_bytes(plan);
     let mut promised = vec![0; plan.nodes.len()];
     for port in 0..plan.ports() as u32 {
-        let (incoming, outgoing) = (plan.direction(peer(port)), plan.direction(port));
-        let headroom = pfc::required_headroom(incoming, outgoing, mtu, &sizes, plan.model.grain);
+        let headroom = pfc::PauseLoop::of(plan, port, mtu).required();
         promised[plan.node_of(port) as usize] += lossless * (headroom + set_aside);
     }
     let most = promised.into_iter().max().unwrap_or(0);
     let buffer_bytes = &mut plan.switches[0].buffer_bytes;
     *buffer_bytes = (*buffer_bytes).max(most + 1_000_000);
+}
+
+/// In two of three networks devices take their time to obey a PAUSE.
+fn responses(seed: u64, plan: &mut Plan) {
+    let mut rng = stream(seed, "swarm responses", 0);
+    let mut response = || match rng.below(3) {
+        0 => PfcResponse::Ieee,
+        1 => PfcResponse::After(Span::from_ns(rng.below(6_000))),
+        _ => PfcResponse::default(),
+    };
+    (plan.switches[0].pfc_response, plan.hosts[0].pfc_response) = (response(), response());
 }
 
 /// Every third network follows rules of other simulators, each at random.

@@ -91,6 +91,7 @@ fn switch() -> SwitchSettings {
             set_aside: SetAside::Class,
             signalling: Signalling::OnOff,
         },
+        pfc_response: PfcResponse::default(),
         watchdog: None,
     }
 }
@@ -105,6 +106,7 @@ fn host() -> HostSettings {
         notify_delay: Span::ZERO,
         nak_interval: Span::from_us(500),
         retransmit_timeout: Span::from_ms(10),
+        pfc_response: PfcResponse::default(),
         nic: NicSettings::default(),
     }
 }

@@ -119,3 +119,16 @@ fn every_scheme_in_an_incast() {
 fn every_scheme_beside_a_victim() {
     all_agree(VICTIM);
 }
+
+/// PFC alone and two schemes, where devices take their time to obey a PAUSE.
+#[test]
+fn a_pause_takes_effect_as_late_in_both_worlds() {
+    let slow =
+        INCAST.replace("switch = { ", "host = { pfc_response = \"ieee\" }\nswitch = { pfc_response = \"700ns\", ");
+    for name in ["none", "dcqcn", "hpcc"] {
+        let spec = schemes().find(|spec| spec.name == name).unwrap();
+        let later = distance(&under(&slow, spec), name);
+        later.is_below(1e-4, name);
+        assert!(name != "none" || later.pauses.0 > 0, "nothing was paused");
+    }
+}

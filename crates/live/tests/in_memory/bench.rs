@@ -107,7 +107,7 @@ pub struct Distance {
     /// Of the completion times of flows, in parts of the simulated one.
     largest: f64,
     /// Live and simulated: PAUSE frames, marks, notifications, packets sent again.
-    pauses: (u64, u64),
+    pub pauses: (u64, u64),
     marks: (u64, u64),
     notifications: (u64, u64),
     retransmitted: (u64, u64),

@@ -33,6 +33,7 @@ fn look(metric: Metric) -> (&'static str, &'static str, &'static str, AxisUnit) 
         }
         Metric::ShapedBytes => ("shaped", "Shaped per-flow queues by port", "queued", AxisUnit::Bytes),
         Metric::FlowShapedBytes => ("flow-queues", "Shaped queues of flows", "queue", AxisUnit::Bytes),
+        Metric::SwitchBytes => ("buffers", "Buffers of switches, by their first port", "buffered", AxisUnit::Bytes),
         Metric::Variable(of) => ("scheme", of.meaning.trim_end_matches('.'), of.name, unit_of(of)),
     }
 }
@@ -78,6 +79,7 @@ pub fn of_run(outcome: &Outcome) -> Vec<Chart> {
         Metric::ShapedBytes,
         Metric::FlowShapedBytes,
         Metric::IngressBytes,
+        Metric::SwitchBytes,
         Metric::PortThroughput,
     ];
     let variables = outcome.curves.list.iter().map(|curve| curve.metric).filter(|of| matches!(of, Metric::Variable(_)));

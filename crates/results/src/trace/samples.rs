@@ -23,6 +23,7 @@ pub fn over_interval(metric: Metric) -> bool {
         | Metric::FlowRate
         | Metric::ShapedBytes
         | Metric::FlowShapedBytes
+        | Metric::SwitchBytes
         | Metric::Variable(_) => false,
     }
 }

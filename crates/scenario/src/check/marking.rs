@@ -40,6 +40,8 @@ pub struct Marking {
     pub pause_bytes: u64,
     /// All marking thresholds of the switch together.
     pub(crate) kmin_sum_bytes: u64,
+    /// How many queues may be congested at once, however they are fed, so that marks still come first.
+    pub(crate) queues_marked_first: u64,
     /// How far that can be relied on.
     pub marks_before_pause: Verdict,
     /// What would let marks come first at a single congested port; empty where they do.
@@ -66,7 +68,8 @@ pub fn rows(loaded: &Loaded) -> Vec<Marking> {
             let ports = &ports_of[budget.node as usize];
             let pause = ports.iter().map(|port| pause_bytes(plan, budget, *port)).min().unwrap_or(0);
             let marks = ports.iter().map(|port| kmin.at_port(plan.direction(*port).rate, Some(pause)));
-            let (sum, highest) = (marks.clone().sum::<u64>() * lossless, marks.max().unwrap_or(0));
+            let (sum, highest) = (marks.clone().sum::<u64>() * lossless, marks.clone().max().unwrap_or(0));
+            let queues_marked_first = marked_first(marks.collect(), lossless, pause);
             let verdict = match () {
                 () if sum < pause => Verdict::Always,
                 () if highest < pause => Verdict::OnePort,
@@ -82,6 +85,7 @@ pub fn rows(loaded: &Loaded) -> Vec<Marking> {
                 kmin_bytes: highest,
                 pause_bytes: pause,
                 kmin_sum_bytes: sum,
+                queues_marked_first,
                 marks_before_pause: verdict,
                 remedy,
             };
@@ -92,6 +96,18 @@ pub fn rows(loaded: &Loaded) -> Vec<Marking> {
         }
     }
     rows
+}
+
+/// The most queues whose thresholds, the highest first, stay below `pause` together; each port has one per lossless class.
+fn marked_first(mut marks: Vec<u64>, lossless: u64, pause: u64) -> u64 {
+    marks.sort_unstable_by(|a, b| b.cmp(a));
+    let mut held = 0u64;
+    let each = marks.into_iter().flat_map(|kmin| (0..lossless).map(move |_| kmin));
+    each.take_while(|kmin| {
+        held = held.saturating_add(*kmin);
+        held < pause
+    })
+    .count() as u64
 }
 
 /// Where the switches of a scheme begin to mark, if they do: `kmin` with a `kmax` is RED's.

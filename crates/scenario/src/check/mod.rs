@@ -2,18 +2,20 @@
 
 mod acks;
 mod cycle;
+mod headroom;
 pub mod marking;
 mod network;
 mod servers;
 mod text;
 
+pub(crate) use headroom::HeadroomRow;
 pub(crate) use marking::{Marking, Verdict};
 pub(crate) use network::{Layer, LinkGroup, RoundTrips};
 pub(crate) use servers::Servers;
 
 use crate::{Loaded, budget};
 use serde::Serialize;
-use xoff_fabric::plan::NodeKind;
+use xoff_fabric::plan::{NodeKind, Thresholds};
 use xoff_fabric::route::Routes;
 
 /// Everything `xoff check` tells; text by [`Report::text`], JSON by serialising it.
@@ -42,15 +44,6 @@ pub struct Report {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Headroom of the ingresses of one speed.
-#[derive(Clone, Debug, Serialize, PartialEq)]
-pub(crate) struct HeadroomRow {
-    pub(crate) rate: String,
-    pub(crate) configured_bytes: u64,
-    pub(crate) required_bytes: u64,
-    pub(crate) enough: bool,
-}
-
 /// The buffers of switches that are alike.
 #[derive(Clone, Debug, Serialize, PartialEq)]
 pub(crate) struct BufferRow {
@@ -61,6 +54,8 @@ pub(crate) struct BufferRow {
     pub(crate) headroom_bytes: u64,
     /// Static thresholds, or the reserves of dynamic ones.
     pub(crate) promised_bytes: u64,
+    /// Which of the two they are: `xoff` or `reserve`.
+    pub(crate) promised: &'static str,
     /// Negative where more is promised than there is.
     pub(crate) left_bytes: i64,
 }
@@ -112,7 +107,7 @@ pub fn report(loaded: &Loaded) -> Report {
         servers: servers::servers(plan, &loaded.servers, &routes),
         round_trips,
         schemes: loaded.schemes.iter().map(|scheme| scheme.label.clone()).collect(),
-        headroom: if any_lossless { headroom(loaded) } else { Vec::new() },
+        headroom: if any_lossless { headroom::rows(loaded) } else { Vec::new() },
         buffers: buffers(loaded),
         marking: marking::rows(loaded),
         deadlock: if any_lossless { deadlock(loaded, &routes) } else { Deadlock::impossible() },
@@ -129,16 +124,6 @@ impl Report {
     }
 }
 
-fn headroom(loaded: &Loaded) -> Vec<HeadroomRow> {
-    let row = |(rate, configured_bytes, required_bytes): (xoff_engine::BitRate, u64, u64)| HeadroomRow {
-        rate: rate.to_string(),
-        configured_bytes,
-        required_bytes,
-        enough: configured_bytes >= required_bytes,
-    };
-    budget::headroom_by_speed(&loaded.plan, loaded.frame_bytes).into_iter().map(row).collect()
-}
-
 fn buffers(loaded: &Loaded) -> Vec<BufferRow> {
     let plan = &loaded.plan;
     let mut rows: Vec<BufferRow> = Vec::new();
@@ -151,6 +136,10 @@ fn buffers(loaded: &Loaded) -> Vec<BufferRow> {
             buffer_bytes: budget.buffer_bytes,
             headroom_bytes: budget.headroom_bytes,
             promised_bytes: budget.promised_bytes,
+            promised: match plan.switches[usize::from(plan.nodes[budget.node as usize].profile)].pfc.thresholds {
+                Thresholds::Static { .. } => "xoff",
+                Thresholds::Dynamic { .. } => "reserve",
+            },
             left_bytes: (i128::from(budget.buffer_bytes) - i128::from(promised)) as i64,
         };
         match rows.iter_mut().find(|known| BufferRow { switches: 1, ..(*known).clone() } == row) {

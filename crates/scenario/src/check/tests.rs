@@ -150,6 +150,76 @@ fn headroom_and_marking_are_judged() {
     assert!(late.marking.iter().all(|row| row.marks_before_pause == Verdict::Not), "{:?}", late.marking);
     let between = check("victim-flow.toml", &["scheme.kmin=400KB", "scheme.kmax=900KB"]);
     assert!(between.marking.iter().any(|row| row.marks_before_pause == Verdict::OnePort), "{:?}", between.marking);
+    // 512 KB hold one queue of 400 KB, and two of 200 KB.
+    assert!(between.text().contains("with 1 congested queue"), "{}", between.text());
+    let two = check("victim-flow.toml", &["scheme.kmin=200KB", "scheme.kmax=900KB"]);
+    assert!(two.text().contains("with up to 2 congested queues"), "{}", two.text());
+}
+
+/// A rail of 400 Gb/s with 5 m to NICs and 300 m to spines.
+fn rail(sets: &[&str]) -> Report {
+    let text = "[run]\nstop=\"1ms\"\n[topology]\nkind=\"star\"\nhosts=4\nrate=\"400Gbps\"\ndelay=\"25ns\"\n\
+                [[topology.override]]\nlinks=\"h3<->sw\"\ndelay=\"1500ns\"\n\
+                [host]\nmtu=\"4096B\"\n[switch]\nbuffer=\"64MB\"\n\
+                [[traffic]]\nkind=\"long-lived\"\nsources=\"h0\"\ndestinations=\"h1\"\n";
+    let options = Options { sets: sets.iter().map(|set| (*set).to_owned()).collect(), ..Options::default() };
+    let loaded = Scenario::from_text("t", text, Path::new(".")).load(&options);
+    report(&loaded.unwrap_or_else(|errors| panic!("{}", errors[0])))
+}
+
+#[test]
+fn headroom_says_how_slow_a_peer_it_bears() {
+    let short = |report: &Report| report.headroom.iter().min_by_key(|row| row.required_bytes).unwrap().clone();
+    let textbook = rail(&["scheme.name=none"]);
+    let row = short(&textbook);
+    // Three packets of 4,178 B, a PFC frame of 84 B and 50 ns of cable at 50 B/ns.
+    assert_eq!((row.configured_bytes, row.required_bytes, row.enough), (15_118, 15_118, true));
+    let terms = [row.terms.crossing, row.terms.pause_waits, row.terms.pause_frame, row.terms.cable];
+    assert_eq!(terms, [4178.0, 4178.0, 84.0, 2500.0]);
+    assert_eq!((row.terms.response, row.terms.last_frame), (0.0, 4178.0));
+    assert_eq!((row.ieee_response_ns, row.ieee_required_bytes), (1158.4, 73_038));
+    let text = textbook.text();
+    assert!(!text.contains("yes"), "{text}");
+    for part in [
+        "400Gbps, 50ns there and back: enough if the peer stops within 0 ns; IEEE 802.3 allows 1,158 ns: then 73KB",
+        "PAUSE waits",
+        "last frame",
+        "headroom leaves out: the switch's own time from XOFF to PAUSE",
+    ] {
+        assert!(text.contains(part), "{part} is missing from\n{text}");
+    }
+    let more = rail(&["scheme.name=none", "switch.pfc.headroom=16968B"]);
+    assert!(more.text().contains("enough if the peer stops within 37 ns"), "{}", more.text());
+    assert!(more.text().contains("NOT enough even if the peer stops at once: 162.6KB required"), "{}", more.text());
+    // With what IEEE allows: the device has it, and "auto" counts it.
+    let ieee = rail(&["scheme.name=none", "host.pfc_response=ieee"]);
+    let row = short(&ieee);
+    assert_eq!((row.configured_bytes, row.response_ns, row.terms.response), (73_038, 1158.4, 57_920.0));
+    assert!(ieee.text().contains("enough if the peer stops within 1,158 ns; IEEE 802.3 allows 1,158 ns\n"));
+    let slow = rail(&["scheme.name=none", "host.pfc_response=2us", "switch.pfc.headroom=73038B"]);
+    let line = "NOT enough: the peer may take 2,000 ns, and only 1,158 ns are covered: 115.1KB required";
+    assert!(slow.text().contains(line), "{}", slow.text());
+    assert!(slow.text().contains("reserves") && !slow.text().contains("thresholds"), "{}", slow.text());
+}
+
+#[test]
+fn a_response_needs_a_lossless_class_and_stays_within_reason() {
+    let load = |more: &str| {
+        let text = format!(
+            "[run]\nstop=\"1ms\"\n[topology]\nkind=\"star\"\nhosts=4\nrate=\"400Gbps\"\n{more}\
+             [[traffic]]\nkind=\"long-lived\"\nsources=\"h0\"\ndestinations=\"h1\"\n"
+        );
+        Scenario::from_text("t", text, Path::new(".")).load(&Options::default())
+    };
+    let message = |more: &str| load(more).unwrap_err()[0].to_string();
+    assert!(message("[host]\npfc_response=\"2ms\"\n").contains("`pfc_response` is 2ms"));
+    assert!(load("[switch]\npfc_response=\"soon\"\n").is_err());
+    let lossy = "[[class]]\nname=\"data\"\npriority=0\nlossless=false\n";
+    assert!(message(&format!("{lossy}[host]\npfc_response=\"ieee\"\n")).contains("has no effect"));
+    assert!(load(&format!("{lossy}[switch]\npfc_response=\"ieee\"\n")).is_err());
+    let loaded =
+        load("[switch]\npfc_response=\"ieee\"\n[[host_profile]]\nselect=\"h0\"\npfc_response=\"1us\"\n").unwrap();
+    assert!(loaded.resolved.contains("pfc_response = \"ieee\"") && loaded.resolved.contains("pfc_response = \"1us\""));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The report for people.
 
+use super::headroom::LEFT_OUT;
 use super::{Report, Verdict};
 use crate::number::thousands;
 use std::fmt::Write as _;
@@ -119,16 +120,7 @@ impl Report {
     }
 
     fn write_buffers(&self, out: &mut String) -> std::fmt::Result {
-        let rows = self.headroom.iter().map(|row| {
-            let enough = if row.enough { "yes" } else { "NO" };
-            vec![
-                row.rate.clone(),
-                scaled_bytes(row.configured_bytes as f64),
-                scaled_bytes(row.required_bytes as f64),
-                enough.to_owned(),
-            ]
-        });
-        table(out, &["headroom at", "configured", "required", "enough"], rows.collect())?;
+        self.write_headroom(out)?;
         let rows = self.buffers.iter().map(|row| {
             let left = match row.left_bytes {
                 left if left < 0 => format!("-{}", scaled_bytes(left.unsigned_abs() as f64)),
@@ -144,20 +136,27 @@ impl Report {
                 left,
             ]
         });
-        let head = ["buffers of", "switches", "ports", "buffer", "headroom", "thresholds", "left"];
+        let promised = |what: &str| self.buffers.iter().any(|row| row.promised == what);
+        let promised = match (promised("xoff"), promised("reserve")) {
+            (true, true) => "XOFF or reserves",
+            (true, false) => "XOFF",
+            (false, _) => "reserves",
+        };
+        let head = ["buffers of", "switches", "ports", "buffer", "headroom", promised, "left"];
         table(out, &head, rows.collect())?;
         let rows = self.marking.iter().map(|row| {
-            let verdict = match row.marks_before_pause {
-                Verdict::Always => "always",
-                Verdict::OnePort => "while one port is congested",
-                Verdict::Not => "NO",
+            let verdict = match (row.marks_before_pause, row.queues_marked_first) {
+                (Verdict::Always, _) => "always".to_owned(),
+                (Verdict::OnePort, 1) => "with 1 congested queue".to_owned(),
+                (Verdict::OnePort, queues) => format!("with up to {queues} congested queues"),
+                (Verdict::Not, _) => "NO".to_owned(),
             };
             vec![
                 row.layer.clone(),
                 row.scheme.clone(),
                 scaled_bytes(row.kmin_bytes as f64),
                 scaled_bytes(row.pause_bytes as f64),
-                verdict.to_owned(),
+                verdict,
             ]
         });
         table(out, &["marking at", "scheme", "marks from", "pauses from", "marks first"], rows.collect())?;
@@ -166,6 +165,32 @@ impl Report {
             writeln!(out, "{} at {}: marks come first with {}", row.scheme, row.layer, row.remedy)?;
         }
         if late.is_empty() { Ok(()) } else { writeln!(out) }
+    }
+
+    fn write_headroom(&self, out: &mut String) -> std::fmt::Result {
+        let rows = self.headroom.iter().map(|row| {
+            let terms = &row.terms;
+            let parts =
+                [terms.crossing, terms.pause_waits, terms.pause_frame, terms.cable, terms.response, terms.last_frame];
+            let sizes = [row.configured_bytes as f64, row.required_bytes as f64].into_iter().chain(parts);
+            std::iter::once(row.rate.clone()).chain(sizes.map(scaled_bytes)).collect()
+        });
+        let head = [
+            "headroom at",
+            "configured",
+            "required",
+            "crossing",
+            "PAUSE waits",
+            "PAUSE",
+            "cable",
+            "response",
+            "last frame",
+        ];
+        table(out, &head, rows.collect())?;
+        for row in &self.headroom {
+            writeln!(out, "{}: {}", row.place(), row.verdict(scaled_bytes))?;
+        }
+        if self.headroom.is_empty() { Ok(()) } else { writeln!(out, "{LEFT_OUT}\n") }
     }
 
     fn write_deadlock(&self, out: &mut String) -> std::fmt::Result {

@@ -8,6 +8,8 @@ const fn key(name: &'static str, kind: Kind, default: &'static str, meaning: &'s
 }
 
 const OFF: Kind = Choice(&["off"]);
+const PFC_RESPONSE: &str = "From the arrival of a PAUSE or RESUME to its effect at a port, counted in the headroom of \
+     the ingress that sends it; \"ieee\" is the longest that IEEE 802.3 allows at the port's speed";
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {
@@ -136,6 +138,8 @@ pub(super) const SECTIONS: &[Section] = &[
                 "A packet that finds its egress idle counts for its ingress for that instant, as if it had waited",
             ),
             key("pfc", Table, "", "Priority flow control").only("where a class is lossless"),
+            key("pfc_response", Either(&[Time, Choice(&["ieee"])]), "\"0ps\"", PFC_RESPONSE)
+                .only("where a class is lossless"),
             key("watchdog", Table, "", "PFC storm watchdog; off unless this table is there")
                 .only("where a class is lossless"),
         ],
@@ -271,6 +275,8 @@ pub(super) const SECTIONS: &[Section] = &[
                 "\"10ms\"",
                 "Go back to the oldest unacknowledged packet after this long without progress (never sooner than four base round trips)",
             ),
+            key("pfc_response", Either(&[Time, Choice(&["ieee"])]), "\"0ps\"", PFC_RESPONSE)
+                .only("where a class is lossless"),
             key("data_header", Bytes, "\"62B\"", "Headers and FCS of a data packet").only("in [host]"),
             key("ack_size", Bytes, "\"66B\"", "Frame of an ACK").only("in [host]"),
             key("tcp_header", Bytes, "\"58B\"", "Headers and FCS of a TCP segment, before options").only("in [host]"),
@@ -416,9 +422,11 @@ pub(super) const SECTIONS: &[Section] = &[
         keys: &[
             key(
                 "what",
-                Choice(&["queue", "ingress", "throughput", "paused", "pause-rate", "shaped", "flows", "scheme"]),
+                Choice(&[
+                    "queue", "ingress", "throughput", "paused", "pause-rate", "shaped", "buffer", "flows", "scheme",
+                ]),
                 "",
-                "Egress queue, ingress account, bits sent, part of the time paused, PAUSEs sent per second, bytes in the shaped per-flow queues of a gateway's port, rates (and shaped queues) of probed flows, or the variables that their schemes publish (`xoff schemes NAME` lists them)",
+                "Egress queue, ingress account, bits sent, part of the time paused, PAUSEs sent per second, bytes in the shaped per-flow queues of a gateway's port, bytes in the whole buffer of the switch that owns the port (once per switch, named by its first port), rates (and shaped queues) of probed flows, or the variables that their schemes publish (`xoff schemes NAME` lists them)",
             ),
             key("ports", Texts, "", "Ports by owner first: \"s0->s1\" is the port of s0 that faces s1")
                 .only("unless what = \"flows\" or \"scheme\""),

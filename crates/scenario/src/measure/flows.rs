@@ -259,7 +259,7 @@ impl FlowMeasure {
         match &self.what {
             Of::Each(each, stats, unit) => stats.of(values(&flows, *each, end, *unit)),
             Of::BySize(each, stats, unit, edges) => Value::Curve(by_size(&flows, *each, stats, end, *unit, edges)),
-            Of::Cdf(each, unit) => Value::Curve(cdf(values(&flows, *each, end, *unit))),
+            Of::Cdf(each, unit) => Value::Curve(stat::cdf(values(&flows, *each, end, *unit))),
             Of::Count(which) => Value::Number(count(&flows, *which)),
             Of::CompletionRate => Value::Number(completion_rate(&flows)),
             Of::Goodput(unit) => Value::Number(goodput(&flows, end) * unit.1),
@@ -301,29 +301,6 @@ fn by_size(flows: &[&FlowRecord], each: Each, stats: &Stats, end: Time, unit: Un
             curve.x.push(if bin[0] == 0 { high / 2.0 } else { (low * high).sqrt() });
             curve.y.push(y);
         }
-    }
-    curve
-}
-
-/// Steps kept of a distribution: enough for any figure.
-const CDF_POINTS: usize = 1000;
-
-/// For each value the part of all that is no larger; thinned to ranks at equal distances.
-fn cdf(mut values: Vec<f64>) -> Curve {
-    values.sort_unstable_by(f64::total_cmp);
-    let count = values.len();
-    let mut curve = Curve::default();
-    let points = count.min(CDF_POINTS);
-    for point in 1..=points {
-        let rank = (point * count).div_ceil(points);
-        let (x, y) = (values[rank - 1], rank as f64 / count as f64);
-        // Of equal values only the highest step counts.
-        if curve.x.last() == Some(&x) {
-            curve.x.pop();
-            curve.y.pop();
-        }
-        curve.x.push(x);
-        curve.y.push(y);
     }
     curve
 }

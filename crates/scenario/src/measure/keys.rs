@@ -33,7 +33,7 @@ pub const SECTIONS: &[Section] = &[Section {
             "\"mean\", \"median\", \"p99\", \"min\", \"max\", \"range\", \"std\", \"cv\", \"sum\" or \
          \"jain\"; a list gives a number NAME.STAT each",
         )
-        .only("with a metric of each flow, and with metric = \"base-rtt\", \"algbw\" or \"busbw\""),
+        .only("with a metric of each flow, and with metric = \"pause-duration\", \"base-rtt\", \"algbw\" or \"busbw\""),
         key("flows", Texts, "all", "Patterns over labels of flows or names of traffic").only(FLOWS_ONLY),
         key("src", Texts, "all", "Sending hosts").only("with a metric of flows, and with metric = \"base-rtt\""),
         key("dst", Texts, "all", "Receiving hosts").only("with a metric of flows, and with metric = \"base-rtt\""),
@@ -102,7 +102,7 @@ pub const SECTIONS: &[Section] = &[Section {
         key("floor", Number, "0", "Peaks are higher than this").only("with metric = \"peaks\""),
         key("among", Texts, "", "Those of `of` that are counted").only("with metric = \"largest-share\""),
         key("x_unit", Choice(&["ns", "us", "ms", "s"]), "\"ms\"", "Unit of time along the curve")
-            .only("with metric = \"curve\""),
+            .only("with metric = \"curve\" or \"imbalance-curve\""),
         key("points", Count, "1000", "About how many points are kept").only("with metric = \"curve\""),
         key("jobs", Texts, "all", "Patterns over names of traffic that is a job").only(JOBS_ONLY),
         key("collectives", Texts, "all", "Patterns over names of collectives, or their kinds: \"all-reduce\"")
@@ -129,11 +129,13 @@ const SERIES_NAMES: &[&str] = &[
     "throughput",
     "shaped",
     "shaped_queue",
+    "buffer",
 ];
 const PORT_NAMES: &[&str] = &[
     "queue_peak",
     "queue_mean",
     "ingress_peak",
+    "headroom_used_peak",
     "utilisation",
     "paused",
     "marks",

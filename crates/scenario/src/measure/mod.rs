@@ -8,10 +8,12 @@
 //! `whole`.
 
 pub(crate) mod flows;
+mod imbalance;
 pub(crate) mod jobs;
 pub mod keys;
 pub(crate) mod line;
 pub mod metrics;
+pub mod page;
 pub(crate) mod pauses;
 pub(crate) mod ports;
 pub mod probe;
@@ -122,7 +124,7 @@ impl Measures {
             let value = match &measure.what {
                 What::Flows(flows) => flows.take(recording),
                 What::Series(series) => series.take(recording),
-                What::Pauses(pauses) => Value::Number(pauses.take(recording)),
+                What::Pauses(pauses) => pauses.take(recording),
                 What::Ports(ports) => Value::Number(ports.take(plan, recording)),
                 What::Jobs(jobs) => jobs.take(recording),
                 What::Whole(whole) => whole.take(plan, recording),
@@ -152,6 +154,7 @@ impl Measure {
             What::Flows(flows) => flows.stats(),
             What::Whole(whole) => whole.stats(),
             What::Jobs(jobs) => jobs.stats(),
+            What::Pauses(pauses) => pauses.stats(),
             _ => None,
         };
         match stats.and_then(stat::Stats::suffixes) {

@@ -25,6 +25,7 @@ pub(crate) enum Of {
     QueuePeak,
     QueueMean,
     IngressPeak,
+    HeadroomPeak,
     Utilisation,
     Paused,
     Marks,
@@ -40,6 +41,7 @@ pub(crate) const WHATS: &[(&str, Of)] = &[
     ("queue_peak", Of::QueuePeak),
     ("queue_mean", Of::QueueMean),
     ("ingress_peak", Of::IngressPeak),
+    ("headroom_used_peak", Of::HeadroomPeak),
     ("utilisation", Of::Utilisation),
     ("paused", Of::Paused),
     ("marks", Of::Marks),
@@ -55,7 +57,9 @@ pub(crate) fn read(row: &mut Table, scope: &Scope<'_>) -> Result<(PortMeasure, &
     let what = row.choice("what", WHATS)?;
     let ports = scope.names.all_ports(&row.texts("of")?)?;
     let class = match what {
-        Of::QueuePeak | Of::QueueMean | Of::IngressPeak | Of::Paused | Of::Marks | Of::Drops => scope.class(row)?,
+        Of::QueuePeak | Of::QueueMean | Of::IngressPeak | Of::HeadroomPeak | Of::Paused | Of::Marks | Of::Drops => {
+            scope.class(row)?
+        }
         _ => None,
     };
     let combine = match row.take_choice("combine", COMBINES)? {
@@ -69,7 +73,7 @@ pub(crate) fn read(row: &mut Table, scope: &Scope<'_>) -> Result<(PortMeasure, &
         }
     };
     let unit = match what {
-        Of::QueuePeak | Of::QueueMean | Of::IngressPeak | Of::SentBytes => {
+        Of::QueuePeak | Of::QueueMean | Of::IngressPeak | Of::HeadroomPeak | Of::SentBytes => {
             Some(unit::read(row, "unit", Dimension::Bytes)?)
         }
         Of::Paused if row.has("unit") => Some(unit::read(row, "unit", Dimension::Time)?),
@@ -98,6 +102,7 @@ impl PortMeasure {
             Of::QueuePeak => most(&|class| class.queue_bytes_peak as f64) * scale,
             Of::QueueMean => sum(&|class| class.queue_bytes_mean) * scale,
             Of::IngressPeak => most(&|class| class.ingress_bytes_peak as f64) * scale,
+            Of::HeadroomPeak => most(&|class| class.headroom_used_peak_bytes as f64) * scale,
             Of::Utilisation => {
                 report.tx_wire_bytes as f64 * 8.0 / (plan.direction(report.port).rate.bps() as f64 * seconds)
             }

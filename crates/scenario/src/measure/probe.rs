@@ -20,7 +20,7 @@ pub struct MetricFacts {
 }
 
 /// All of them but the variables of schemes, in the order in which they are described.
-pub const METRICS: [Metric; 10] = [
+pub const METRICS: [Metric; 11] = [
     Metric::QueueBytes,
     Metric::IngressBytes,
     Metric::PortThroughput,
@@ -31,6 +31,7 @@ pub const METRICS: [Metric; 10] = [
     Metric::FlowThroughput,
     Metric::ShapedBytes,
     Metric::FlowShapedBytes,
+    Metric::SwitchBytes,
 ];
 
 /// The only place that names a metric or gives it a unit.
@@ -42,7 +43,14 @@ pub fn facts(metric: Metric) -> MetricFacts {
         Metric::IngressBytes => {
             of("ingress", "bytes", 1.0, true, false, "Buffered bytes that came in by a port and priority.")
         }
-        Metric::PortThroughput => of("port_throughput", "Gbps", 1e-9, false, false, "Wire bits that left a port."),
+        Metric::PortThroughput => of(
+            "port_throughput",
+            "Gbps",
+            1e-9,
+            false,
+            false,
+            "Wire bits that left a port; of the frame on its way out those that have.",
+        ),
         Metric::PausedFraction => {
             of("paused", "1", 1.0, true, false, "Part of the interval in which an egress was paused.")
         }
@@ -67,6 +75,14 @@ pub fn facts(metric: Metric) -> MetricFacts {
         Metric::FlowShapedBytes => {
             of("shaped_queue", "bytes", 1.0, false, true, "Shaped queue of a flow at its far gateway.")
         }
+        Metric::SwitchBytes => of(
+            "buffer",
+            "bytes",
+            1.0,
+            false,
+            false,
+            "Whole buffer of a switch in use, headroom included; named by the switch's first port.",
+        ),
         Metric::Variable(of_scheme) => of(of_scheme.name, of_scheme.unit, 1.0, false, true, of_scheme.meaning),
     }
 }

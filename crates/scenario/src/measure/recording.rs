@@ -31,7 +31,7 @@ pub struct Response {
 pub struct Recording {
     /// In the order of their ends, without their paths.
     pub flows: Vec<FlowRecord>,
-    /// PAUSE frames alone: no measure looks at the RESUMEs.
+    /// PAUSE frames; RESUMEs too if a measure looks at them.
     pub pauses: Vec<PauseRecord>,
     /// Responses on connections that stay open.
     pub responses: Vec<Response>,
@@ -123,6 +123,8 @@ pub struct Needs {
     pub flows: bool,
     /// Records of PAUSE frames.
     pub pauses: bool,
+    /// RESUMEs among the pauses.
+    pub resumes: bool,
     /// Repetitions of timed signalling among the pauses.
     pub refreshes: bool,
     /// Responses on connections that stay open.

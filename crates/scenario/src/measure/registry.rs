@@ -1,11 +1,6 @@
 //! Every metric and every key of a `[[measure]]` as data: reading, hints, `xoff describe metrics` and
 //! `docs/metrics.md` all start here.
 
-use super::keys::SECTIONS;
-use crate::wrap;
-use serde_json::{Value, json};
-use std::fmt::Write;
-
 /// What a metric looks at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Family {
@@ -18,10 +13,10 @@ pub(crate) enum Family {
 }
 
 impl Family {
-    const ALL: [Family; 6] =
+    pub(super) const ALL: [Family; 6] =
         [Family::Flows, Family::Series, Family::Pauses, Family::Ports, Family::Jobs, Family::Whole];
 
-    fn title(self) -> &'static str {
+    pub(super) fn title(self) -> &'static str {
         match self {
             Family::Flows => "Flows",
             Family::Series => "Quantities over time",
@@ -32,7 +27,7 @@ impl Family {
         }
     }
 
-    fn meaning(self) -> &'static str {
+    pub(super) fn meaning(self) -> &'static str {
         match self {
             Family::Flows => {
                 "Of the flows that `flows`, `src`, `dst`, `over`, `up_to`, `started_from`, `started_until` and \
@@ -61,7 +56,7 @@ impl Family {
     }
 
     /// Keys that every metric of the family takes.
-    fn keys(self) -> &'static [&'static str] {
+    pub(super) fn keys(self) -> &'static [&'static str] {
         match self {
             Family::Flows => &["flows", "src", "dst", "over", "up_to", "started_from", "started_until", "priority"],
             Family::Series => {
@@ -217,7 +212,7 @@ pub const METRICS: &[MetricSpec] = &[
         "a rate",
         &["unit"],
         &[],
-        "Payload delivered by all these flows over the time from the first start to the last delivery; flows that have not completed count to the end of the run. The slowest flow decides it; what `xoff run` and `xoff compare` show is goodput90, up to 90 % of the payload.",
+        "Payload delivered by all these flows over the time from the first start to the last delivery; flows that have not completed count to the end of the run. The slowest flow decides it; what `xoff run` and `xoff compare` show is goodput90: until flows with 90 % of the payload are over.",
         "flows = \"all\"\nunit = \"Gbps\"",
     ),
     metric(
@@ -451,6 +446,42 @@ pub const METRICS: &[MetricSpec] = &[
         "The series itself, thinned so that its extremes stay.",
         "series = \"queue\"\nof = \"s0->s1\"\nunit = \"KB\"\nx_unit = \"us\"",
     ),
+    metric(
+        "time-cdf",
+        Series,
+        "a curve over values",
+        &["series", "of", "unit"],
+        &[],
+        "For each value the part of the time in which the quantity was no larger: a queue-length distribution weighted by time, with series = \"queue\". Each sample stands for one interval of the probe, so a shorter interval is a finer estimate. With `across = \"each\"` the samples of all of them make one distribution.",
+        "series = \"queue\"\nof = \"s1->h*\"\nacross = \"each\"\nunit = \"KB\"",
+    ),
+    metric(
+        "imbalance",
+        Series,
+        "a number from 1 on",
+        &["series", "of"],
+        &[],
+        "How unevenly equal links are used: in each window (without `window`, interval of the probe) the largest load over the mean load of the links, where a load is bytes over the link's rate; the mean over windows, weighted by bytes. Windows in which nothing is sent do not count. 1.2 means that the busiest link has 20 % more than the mean. Series is \"port_throughput\"; a window must hold 20 packets of the slowest link.",
+        "series = \"port_throughput\"\nof = [\"s0->s1\", \"s1->s0\"]\nwindow = \"50us\"",
+    ),
+    metric(
+        "imbalance-highest",
+        Series,
+        "a number from 1 on",
+        &["series", "of"],
+        &[],
+        "The largest `imbalance` of a window.",
+        "series = \"port_throughput\"\nof = [\"s0->s1\", \"s1->s0\"]\nwindow = \"50us\"",
+    ),
+    metric(
+        "imbalance-curve",
+        Series,
+        "a curve over time",
+        &["series", "of"],
+        &["x_unit"],
+        "The `imbalance` of each window, at its end.",
+        "series = \"port_throughput\"\nof = [\"s0->s1\", \"s1->s0\"]\nwindow = \"50us\"\nx_unit = \"us\"",
+    ),
     metric("pause-count", Pauses, "a number", &[], &[], "How many PAUSE frames.", "by = \"s1->s0\""),
     metric(
         "pause-rate",
@@ -489,12 +520,30 @@ pub const METRICS: &[MetricSpec] = &[
         "by = \"s1->s0\"\nunit = \"us\"",
     ),
     metric(
+        "pause-duration",
+        Pauses,
+        "a time",
+        &["stat", "unit"],
+        &[],
+        "How long pauses last, from the decision to send PAUSE to the decision to send RESUME; one that lasts counts to the end of the run, one that a failed link cut short is left out.",
+        "toward = \"hosts\"\nstat = [\"median\", \"p99\"]\nunit = \"us\"",
+    ),
+    metric(
+        "pause-duration-cdf",
+        Pauses,
+        "a curve over times",
+        &["unit"],
+        &[],
+        "For each duration the part of pauses that last no longer.",
+        "toward = \"hosts\"\nunit = \"us\"",
+    ),
+    metric(
         "port",
         Ports,
         "by `what`",
         &["what", "of"],
         &["unit"],
-        "Sizes (queue_peak, queue_mean, ingress_peak, sent_bytes) need a unit; paused is a time with a unit, otherwise a part of the run.",
+        "Sizes (queue_peak, queue_mean, ingress_peak, headroom_used_peak, sent_bytes) need a unit; paused is a time with a unit, otherwise a part of the run.",
         "what = \"queue_peak\"\nof = \"s1->h*\"\ncombine = \"max\"\nunit = \"KB\"",
     ),
     metric(
@@ -573,95 +622,4 @@ impl MetricSpec {
         }
         keys
     }
-}
-
-/// The list for the terminal.
-pub fn text(width: usize) -> String {
-    let mut out = String::new();
-    for family in Family::ALL {
-        let _ = writeln!(out, "{}", family.title());
-        wrap::paragraph(&mut out, family.meaning(), 2, width);
-        out.push('\n');
-        for metric in METRICS.iter().filter(|metric| metric.family == family) {
-            out.push_str(&text_of(metric, width));
-        }
-        out.push('\n');
-    }
-    wrap::paragraph(&mut out, "What each key means: xoff describe measure", 0, width);
-    out
-}
-
-/// One metric.
-pub fn text_of(metric: &MetricSpec, width: usize) -> String {
-    let mut out = String::new();
-    wrap::item(&mut out, &format!("{}:", metric.name), metric.gives, (2, 6), width);
-    wrap::paragraph(&mut out, metric.meaning, 6, width);
-    let needs = if metric.needs.is_empty() { "nothing".to_owned() } else { metric.needs.join(", ") };
-    wrap::paragraph(&mut out, &format!("needs {needs}; may take {}", optional(metric)), 6, width);
-    out
-}
-
-fn optional(metric: &MetricSpec) -> String {
-    let keys: Vec<&str> = metric.keys().into_iter().filter(|key| !metric.needs.contains(key)).collect();
-    if keys.is_empty() { "nothing else".to_owned() } else { keys.join(", ") }
-}
-
-/// The list for programs.
-pub fn json() -> Value {
-    let metric = |metric: &MetricSpec| {
-        json!({
-            "name": metric.name,
-            "family": metric.family.title(),
-            "gives": metric.gives,
-            "needs": metric.needs,
-            "takes": metric.keys().into_iter().filter(|key| !metric.needs.contains(key)).collect::<Vec<_>>(),
-            "meaning": metric.meaning,
-            "example": metric.example,
-        })
-    };
-    Value::Array(METRICS.iter().map(metric).collect())
-}
-
-/// `docs/metrics.md`.
-pub fn markdown() -> String {
-    let mut out = String::from(
-        "# Metrics\n\n\
-         <!-- Made from crates/scenario/src/measure/registry.rs: XOFF_UPDATE=1 cargo test -p xoff --test house pages -->\n\n\
-         A `[[measure]]` of a scenario or an experiment takes a number or a curve from a run. `xoff run` and\n\
-         `xoff compare` show the measures of a scenario; `run.json` has them under `measures`.\n\n\
-         ```toml\n[[measure]]\nname = \"short\"\nmetric = \"fct\"\nstat = [\"mean\", \"p99\"]\nup_to = \"100KB\"\nunit = \"us\"\n```\n\n\
-         A list of statistics gives a number each, here `short.mean` and `short.p99`. A unit is needed where the\n\
-         result has one: `ns`, `us`, `ms`, `s` for times, `B`, `KB`, `MB`, `GB` (thousands) for sizes, `bps`, `Kbps`,\n\
-         `Mbps`, `Gbps` for rates. A time that never came within the run is infinite and shown as *never*; what cannot\n\
-         be told, such as the mean of no flows, is shown as `-`.\n",
-    );
-    for family in Family::ALL {
-        let _ = write!(out, "\n## {}\n\n{}\n\n", family.title(), family.meaning());
-        out.push_str("| metric | gives | needs | may take | meaning |\n|---|---|---|---|---|\n");
-        let quoted = |keys: &[&str]| keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
-        for metric in METRICS.iter().filter(|metric| metric.family == family) {
-            let (needs, own) = (quoted(metric.needs), quoted(metric.takes));
-            let _ = writeln!(out, "| `{}` | {} | {needs} | {own} | {} |", metric.name, metric.gives, metric.meaning);
-        }
-        if !family.keys().is_empty() {
-            let _ = write!(out, "\nAll of them may take {}.\n", quoted(family.keys()));
-        }
-    }
-    out.push_str("\n## Keys\n\n| key | takes | default | meaning |\n|---|---|---|---|\n");
-    for key in SECTIONS[0].keys {
-        let default = if key.default.is_empty() { String::new() } else { format!("`{}`", key.default) };
-        let only = if key.applies.is_empty() { String::new() } else { format!("; only {}", key.applies) };
-        let _ = writeln!(out, "| `{}` | {} | {default} | {}{only} |", key.name, key.kind.expects(), key.meaning);
-    }
-    out.push_str("\n## Examples\n\n```toml\n");
-    for metric in METRICS {
-        let _ = write!(out, "[[measure]]\nname = \"{}\"\nmetric = \"{0}\"\n", metric.name);
-        if !metric.example.is_empty() {
-            let _ = writeln!(out, "{}", metric.example);
-        }
-        out.push('\n');
-    }
-    out.truncate(out.trim_end().len());
-    out.push_str("\n```\n");
-    out
 }

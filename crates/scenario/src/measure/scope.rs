@@ -36,6 +36,7 @@ impl<'a> Scope<'a> {
                 ProbeTarget::Throughput { port } => (Metric::PortThroughput, port, 0),
                 ProbeTarget::PauseRate { port } => (Metric::PauseRate, port, 0),
                 ProbeTarget::Shaped { port } => (Metric::ShapedBytes, port, 0),
+                ProbeTarget::Buffer { port } => (Metric::SwitchBytes, port, 0),
                 ProbeTarget::Flows | ProbeTarget::Scheme => continue,
             };
             let grid = Grid { from: probe.from, step: probe.every, until: probe.until };
@@ -201,6 +202,7 @@ pub fn probe_name(metric: Metric) -> &'static str {
         Metric::PausedFraction => "paused",
         Metric::PauseRate => "pause-rate",
         Metric::ShapedBytes => "shaped",
+        Metric::SwitchBytes => "buffer",
         Metric::Variable(_) => "scheme",
         _ if facts(metric).of_flow => "flows",
         _ => unreachable!("every metric of a port is listed"),

@@ -1,5 +1,6 @@
 //! Measures of probed quantities over time.
 
+use super::imbalance;
 use super::line::{self, Point};
 use super::probe::{METRICS as PROBED, facts};
 use super::recording::{Grid, Needs, Recording, Series, SeriesKey};
@@ -7,6 +8,7 @@ use super::scope::{Scope, probe_name};
 use super::stat::{self, COMBINES, Combine};
 use super::unit::{self, Dimension, Unit};
 use super::{Curve, Value};
+use crate::events::first_port;
 use crate::measure::metrics::{Bin, RecoveryRule, mean_in, recovery_time};
 use crate::reader::Result;
 use crate::{Table, Text};
@@ -68,6 +70,8 @@ enum Of {
     LargestShare(Vec<bool>),
     Slope(Unit),
     Curve { unit: Unit, x_unit: Unit, points: usize },
+    Cdf(Unit),
+    Imbalance { rates: Vec<f64>, as_what: imbalance::Of },
 }
 
 /// What the quantity must be, in bytes, bits per second or plainly.
@@ -121,12 +125,16 @@ pub fn read(name: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(SeriesMea
     let names: Vec<(&str, Metric)> = PROBED.iter().map(|metric| (facts(*metric).name, *metric)).collect();
     let metric = row.choice("series", &names)?;
     let (of, grid) = read_entities("of", metric, row, scope)?;
-    let across = match row.choice_or("across", ACROSS, "sum")? {
+    let links = name.starts_with("imbalance");
+    let across = if links { Some(Combine::Sum) } else { row.choice_or("across", ACROSS, "sum")? };
+    let across = match across {
         Some(combine) => Across::At(combine),
         None if name == "curve" => {
             let error = row.error("across", "a curve is of one series");
             return Err(error.label("\"sum\", \"mean\", \"max\", \"min\" or \"jain\""));
         }
+        // Samples of all of them make one distribution.
+        None if name == "time-cdf" => Across::Each(Combine::Sum),
         None => Across::Each(row.choice("combine", COMBINES)?),
     };
     let (from, until) = scope.window(row)?;
@@ -141,6 +149,12 @@ pub fn read(name: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(SeriesMea
     let dimension = if plain { Dimension::Plain } else { dimension(metric) };
     let reader = Reader { dimension, grid, window, from };
     let (what, unit) = match name {
+        _ if links => {
+            let rates = imbalance::rates(row, scope, metric, &of_ports(&of))?;
+            imbalance::check_window(row, scope, &rates, window.unwrap_or(grid.step))?;
+            let as_what = imbalance::read(name, row)?;
+            (Of::Imbalance { rates, as_what }, "")
+        }
         "largest-share" => {
             let (among, _) = read_entities("among", metric, row, scope)?;
             (Of::LargestShare(part_of(&of, &among, row)?), "")
@@ -215,6 +229,7 @@ impl Reader {
                 (Of::Peaks { factor, floor: row.number_or("floor", 0.0..=f64::MAX, 0.0)? / unit.1 }, "")
             }
             "slope" => own(row).map(|unit| (Of::Slope(unit), unit.0))?,
+            "time-cdf" => own(row).map(|unit| (Of::Cdf(unit), unit.0))?,
             _ => {
                 let unit = own(row)?;
                 let x_unit = unit::read_or(row, "x_unit", Dimension::Time, "ms")?;
@@ -295,7 +310,12 @@ fn dimension(metric: Metric) -> Dimension {
 fn instant(metric: Metric) -> bool {
     matches!(
         metric,
-        Metric::QueueBytes | Metric::IngressBytes | Metric::ShapedBytes | Metric::FlowShapedBytes | Metric::FlowRate
+        Metric::QueueBytes
+            | Metric::IngressBytes
+            | Metric::ShapedBytes
+            | Metric::FlowShapedBytes
+            | Metric::FlowRate
+            | Metric::SwitchBytes
     )
 }
 
@@ -312,6 +332,7 @@ fn read_entities(key: &str, metric: Metric, row: &mut Table, scope: &Scope<'_>) 
     let mut common: Option<Grid> = None;
     for text in &texts {
         for port in scope.names.ports(text)? {
+            let port = if metric == Metric::SwitchBytes { first_port(scope.plan, port) } else { port };
             let probed =
                 scope.port_grids(metric, port).iter().filter(|(own, _)| class.is_none_or(|class| class == *own));
             let (classes, grids): (Vec<u8>, Vec<Grid>) = probed.copied().unzip();
@@ -351,6 +372,14 @@ fn one_grid(grids: &[Grid], metric: Metric, text: &Text, name: &str) -> Result<G
             let error = text.error(format!("{what} probed more than once"));
             Err(error.label("keep one [[probe]] of them, or say which `priority`"))
         }
+    }
+}
+
+/// The ports among them, in order.
+fn of_ports(of: &Entities) -> Vec<u32> {
+    match of {
+        Entities::Ports(keys) => keys.iter().map(|key| key.entity).collect(),
+        Entities::Flows(_) => Vec::new(),
     }
 }
 
@@ -407,7 +436,8 @@ impl SeriesMeasure {
             return self.take_within(recording);
         }
         let at = |ports: &[bool]| {
-            let own = recording.pauses.iter().filter(|pause| ports[pause.port as usize]).map(|pause| pause.at);
+            let own = recording.pauses.iter().filter(|pause| pause.pause && ports[pause.port as usize]);
+            let own = own.map(|pause| pause.at);
             own.filter(|at| (self.from..=self.until).contains(at)).collect::<Vec<_>>()
         };
         // Without any PAUSE there is no such time.
@@ -425,6 +455,21 @@ impl SeriesMeasure {
         let series = self.series(recording);
         if let Of::LargestShare(among) = &self.what {
             return Value::Number(self.largest_share(&series, among));
+        }
+        if let Of::Imbalance { rates, as_what } = &self.what {
+            let loads = series.iter().map(|(index, series)| (rates[*index], *series)).collect::<Vec<_>>();
+            return as_what.of(&imbalance::windows(&loads, self.grid, self.span, (self.from, self.until)));
+        }
+        if let Of::Cdf(unit) = self.what {
+            let lines = match self.across {
+                Across::Each(_) => series.iter().map(|(_, series)| self.points(series)).collect(),
+                Across::At(combine) => vec![self.combined(&series, combine, recording.sim_end)],
+            };
+            let inside = |points: &Vec<Point>| {
+                let within = line::within(&line::smooth(points, self.span), self.from, self.until);
+                within.iter().map(|point| point.value * unit.1).collect::<Vec<_>>()
+            };
+            return Value::Curve(stat::cdf(lines.iter().flat_map(inside).collect()));
         }
         match self.across {
             Across::Each(combine) => {
@@ -513,7 +558,7 @@ impl SeriesMeasure {
             Of::LargestCut => 100.0 * line::largest_cut(&inside),
             Of::Peaks { factor, floor } => line::peaks(&inside, *factor, *floor) as f64,
             Of::Slope(unit) => line::slope(&inside) * unit.1 / 1e3,
-            Of::LargestShare(_) | Of::Curve { .. } => f64::NAN,
+            Of::LargestShare(_) | Of::Curve { .. } | Of::Cdf(_) | Of::Imbalance { .. } => f64::NAN,
         }
     }
 

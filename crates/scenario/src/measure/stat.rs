@@ -1,6 +1,6 @@
 //! Statistics of a set of values.
 
-use super::Value;
+use super::{Curve, Value};
 use crate::measure::metrics::{jain_index, percentile};
 use crate::reader::Result;
 use crate::{Table, Text};
@@ -170,6 +170,29 @@ pub fn std(values: &[f64]) -> f64 {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     if values.is_empty() { f64::NAN } else { (squares / values.len() as f64).sqrt() }
+}
+
+/// Steps kept of a distribution: enough for any figure.
+const CDF_POINTS: usize = 1000;
+
+/// For each value the part of all that is no larger; thinned to ranks at equal distances.
+pub(super) fn cdf(mut values: Vec<f64>) -> Curve {
+    values.sort_unstable_by(f64::total_cmp);
+    let count = values.len();
+    let mut curve = Curve::default();
+    let points = count.min(CDF_POINTS);
+    for point in 1..=points {
+        let rank = (point * count).div_ceil(points);
+        let (x, y) = (values[rank - 1], rank as f64 / count as f64);
+        // Of equal values only the highest step counts.
+        if curve.x.last() == Some(&x) {
+            curve.x.pop();
+            curve.y.pop();
+        }
+        curve.x.push(x);
+        curve.y.push(y);
+    }
+    curve
 }
 
 #[cfg(test)]

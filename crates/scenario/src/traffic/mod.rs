@@ -24,4 +24,4 @@ pub mod workloads;
 pub use job::JobPlan;
 pub use job::log::{JobInterval, JobLog};
 pub use plan::{Expected, TrafficPlan};
-pub(crate) use read::read;
+pub(crate) use read::{LARGEST_FLOW_FILE, read};

@@ -17,7 +17,7 @@ use xoff_engine::Span;
 use xoff_engine::quantity::parse_span;
 
 /// The largest file of flows.
-const LARGEST_FILE: u64 = 256_000_000;
+pub(crate) const LARGEST_FILE: u64 = 256_000_000;
 
 /// `[[traffic.flow]]` tables.
 pub fn flows(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<ReadGenerator> {

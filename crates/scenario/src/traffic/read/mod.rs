@@ -15,6 +15,8 @@ mod sizes;
 mod tests;
 mod wire_bytes;
 
+pub(crate) use list::LARGEST_FILE as LARGEST_FLOW_FILE;
+
 use super::flow::Wiring;
 use super::plan::{Expected, Generator, TrafficPlan};
 use crate::Table;

@@ -29,6 +29,7 @@ fn network() -> Plan {
             notify_delay: Span::ZERO,
             nak_interval: Span::from_us(500),
             retransmit_timeout: Span::from_ms(1),
+            pfc_response: PfcResponse::default(),
             nic: NicSettings::default(),
         }],
         model: Model::default(),

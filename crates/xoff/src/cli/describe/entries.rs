@@ -4,7 +4,7 @@ use crate::{models, models_text, schemes_text};
 use xoff_results as results;
 use xoff_scenario::dictionary::{self, Key, Kind, Section};
 use xoff_scenario::import;
-use xoff_scenario::measure::{probe, registry};
+use xoff_scenario::measure::{page, probe, registry};
 use xoff_scenario::traffic::workloads;
 use xoff_scenario::wrap;
 use xoff_schemes::param::{ParamKind, SchemeSpec};
@@ -98,7 +98,7 @@ pub fn entries() -> Vec<Entry> {
     schemes(&mut all);
     tables(&mut all);
     for metric in registry::METRICS {
-        let text = move |width| registry::text_of(metric, width);
+        let text = move |width| page::text_of(metric, width);
         all.push(Entry::new(Rank::Thing, &["metric", "metrics", "measure"], vec![metric.name], text));
     }
     for model in models::all() {

@@ -9,7 +9,7 @@ use clap::Args;
 use entries::{Entry, Rank, entries};
 use serde_json::Value;
 use xoff_results as results;
-use xoff_scenario::measure::registry;
+use xoff_scenario::measure::page;
 use xoff_scenario::{Diagnostic, dictionary};
 use xoff_scenario::{import, wrap};
 
@@ -51,7 +51,7 @@ fn whole(word: &str, width: usize) -> Option<String> {
         "scenario" | "scenarios" | "keys" | "sections" => dictionary::describe(width),
         "schemes" => schemes_text::text(xoff_schemes::all(), width),
         "models" => models_text::text(width),
-        "metrics" => registry::text(width),
+        "metrics" => page::text(width),
         "workloads" => entries::workloads(width),
         // `hpcc` is a scheme too; here, as ever, it is the other simulator's keys.
         "hpcc" => import::page::text(width) + "\nThe scheme of that name: xoff schemes hpcc\n",
@@ -145,7 +145,7 @@ fn json(words: &[&str]) -> Result<Value, Diagnostic> {
         ["results"] => results::describe_json(),
         ["scenario"] => dictionary::schema::listing(),
         ["models"] => models_text::json(),
-        ["metrics"] => registry::json(),
+        ["metrics"] => page::json(),
         ["hpcc"] => import::page::json(),
         ["schemes"] => schemes_text::json(xoff_schemes::all()),
         ["scheme" | "schemes", name] => match xoff_schemes::find(name) {
