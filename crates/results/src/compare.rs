@@ -327,7 +327,7 @@ fn general_notes(entries: &[Entry]) -> Vec<String> {
         );
     }
     notes.push(
-        "goodput90: payload over time until 90 % of it had arrived, in Gbps, so that no straggler decides it. queue: \
+        "goodput90: payload over time until flows with 90 % of it were over, in Gbps, so that no straggler decides it. queue: \
          longest egress queue."
             .to_owned(),
     );
