@@ -39,8 +39,8 @@ pub struct Summary {
     pub by_source: Vec<SourceFlows>,
     /// Endless flows by label.
     pub throughput: Vec<Throughput>,
-    /// Payload over time, from the first start until 90 % of all delivered payload had arrived; each flow's
-    /// counts as evenly delivered over its life.
+    /// Payload over time, from the first start until flows with 90 % of all delivered payload were over: what those
+    /// flows delivered. An unfinished flow counts at the end of the run.
     pub goodput90_gbps: f64,
     /// All payload over the simulated time: the last flow decides it.
     pub goodput_to_end_gbps: f64,
@@ -98,7 +98,7 @@ pub struct Summary {
 
     /// The longest egress queue of a switch.
     pub worst_queue: Option<QueuePeak>,
-    /// Ingress queues that came nearest to their XOFF threshold, nearest first.
+    /// Ingresses that used most of their headroom, those that used none by what they held.
     pub nearest_xoff: Vec<IngressPeak>,
     /// PAUSE frames by who sends them to whom.
     pub pauses: Vec<LayerPauses>,
@@ -289,8 +289,9 @@ pub struct IngressPeak {
     pub xoff_bytes: u64,
     /// What it may take beyond the threshold.
     pub headroom_bytes: u64,
-    /// Peak over threshold; above 1 it sent PAUSE.
-    pub of_xoff: f64,
+    /// The most that it took of that at once.
+    #[serde(default)]
+    pub headroom_used_peak_bytes: u64,
 }
 
 /// PFC frames from one layer to another.

@@ -141,6 +141,7 @@ pub(crate) static PORTS: Table = Table {
             "Smallest threshold at which this ingress would send PAUSE; empty at hosts and in lossy priorities.",
         )),
         integer("headroom_bytes", "bytes", "Bytes that this ingress may take beyond the threshold."),
+        integer("headroom_used_peak_bytes", "bytes", "The most that it took of them at once."),
         real("paused_us", "us", "How long the egress was paused."),
         integer("marks", "", "Packets that this egress queue marked."),
         integer("drops", "", "Packets dropped here."),

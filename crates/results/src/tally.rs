@@ -261,19 +261,21 @@ fn nearest_xoff(names: &Names, end: &RunEnd) -> Vec<IngressPeak> {
     let mut all = Vec::new();
     for report in &end.ports {
         for (class, of) in (0u8..).zip(&report.classes) {
-            let Some(xoff) = of.xoff_bytes.filter(|_| of.ingress_bytes_peak > 0) else { continue };
-            all.push((of.ingress_bytes_peak as f64 / xoff.max(1) as f64, report.port, class, of));
+            if of.xoff_bytes.is_some() && of.ingress_bytes_peak > 0 {
+                let used = of.headroom_used_peak_bytes as f64 / of.headroom_bytes.max(1) as f64;
+                all.push((used, of.ingress_bytes_peak, report.port, class, of));
+            }
         }
     }
-    all.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    all.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)).then((a.2, a.3).cmp(&(b.2, b.3))));
     all.truncate(WORST);
-    let peak = |(of_xoff, port, class, of): (f64, u32, u8, &xoff_fabric::record::ClassReport)| IngressPeak {
+    let peak = |(_, _, port, class, of): (f64, u64, u32, u8, &xoff_fabric::record::ClassReport)| IngressPeak {
         ingress: names.ingress(port),
         priority: names.priority(class),
         peak_bytes: of.ingress_bytes_peak,
         xoff_bytes: of.xoff_bytes.unwrap_or(0),
         headroom_bytes: of.headroom_bytes,
-        of_xoff,
+        headroom_used_peak_bytes: of.headroom_used_peak_bytes,
     };
     all.into_iter().map(peak).collect()
 }
@@ -388,7 +390,7 @@ mod tests {
         // Port 8 and 10 are the last egresses of s1; port 10 has the longer queue, 11 is r1's own.
         assert_eq!(s.worst_queue.unwrap().port, "s1->r1");
         assert_eq!(s.nearest_xoff.len(), 5);
-        assert_eq!(s.nearest_xoff[0].of_xoff, 0.78125);
+        assert_eq!((s.nearest_xoff[0].headroom_used_peak_bytes, s.nearest_xoff[0].headroom_bytes), (15_000, 60_000));
         assert_eq!(s.nearest_xoff[0].ingress, "s0 from h0");
         assert_eq!((s.pauses[0].from.as_str(), s.pauses[0].to.as_str(), s.pauses[0].pause_frames), ("leaf", "host", 4));
         // 11 MB in 10 ms of 40 Gb/s.

@@ -335,15 +335,19 @@ fn network(summary: &Summary) -> Section {
 }
 
 fn queues(summary: &Summary) -> Section {
-    let mut grid = Grid::new(["ingress", "priority", "peak", "XOFF at", "peak/XOFF", "headroom"]);
+    let mut grid = Grid::new(["ingress", "priority", "most held", "lowest XOFF", "headroom", "used at most", "share"]);
     for of in &summary.nearest_xoff {
         grid.row([
             of.ingress.clone(),
             of.priority.to_string(),
             bytes(of.peak_bytes),
             bytes(of.xoff_bytes),
-            percent(of.of_xoff),
             bytes(of.headroom_bytes),
+            bytes(of.headroom_used_peak_bytes),
+            match of.headroom_bytes {
+                0 => "-".to_owned(),
+                given => percent(of.headroom_used_peak_bytes as f64 / given as f64),
+            },
         ]);
     }
     let worst = match &summary.worst_queue {
@@ -352,7 +356,7 @@ fn queues(summary: &Summary) -> Section {
         }
         None => String::new(),
     };
-    Section { title: format!("queues nearest to PAUSE{worst}"), grid }
+    Section { title: format!("headroom used{worst}"), grid }
 }
 
 fn pauses(summary: &Summary) -> Section {
@@ -430,7 +434,7 @@ mod tests {
         }
         assert!(!text.contains('\x1b'));
         assert!(summary(&sample(), Style::Terminal, 80).contains("\x1b[1m"));
-        for part in ["10-100 KB", "F0", "78.1%", "512 KB", "1,234,567 packet-hops", "s1->r1", "leaf"] {
+        for part in ["10-100 KB", "F0", "25.0%", "512 KB", "1,234,567 packet-hops", "s1->r1", "leaf"] {
             assert!(text.contains(part), "{part} is missing from:\n{text}");
         }
     }

@@ -494,6 +494,7 @@ fn write_ports(table: &mut RowSink, names: &Names, end: &RunEnd) -> io::Result<(
                 of.ingress_bytes_peak.into(),
                 of.xoff_bytes.into(),
                 of.headroom_bytes.into(),
+                of.headroom_used_peak_bytes.into(),
                 of.paused.as_us().into(),
                 of.marks.into(),
                 of.drops.into(),

@@ -162,7 +162,9 @@ impl Flat {
         self.real("worst_queue.peak_bytes", "bytes", worst.map(|queue| queue.peak_bytes as f64));
         self.real("worst_queue.mean_bytes", "bytes", worst.map(|queue| queue.mean_bytes));
         let nearest = summary.nearest_xoff.first();
-        self.real("nearest_xoff.of_xoff", "1", nearest.map(|ingress| ingress.of_xoff));
+        let used = nearest.filter(|ingress| ingress.headroom_bytes > 0);
+        let share = used.map(|of| of.headroom_used_peak_bytes as f64 / of.headroom_bytes as f64);
+        self.real("nearest_xoff.headroom_used", "1", share);
         let busiest = summary.busiest_links.first();
         self.real("busiest_links.utilisation", "1", busiest.map(|link| link.utilisation));
         for of in &summary.pauses {
