@@ -174,3 +174,18 @@ def test_runs_tables_and_sweeps_travel(incast: xoff.Run, tmp_path: pathlib.Path)
 def test_a_text_that_is_none_is_told() -> None:
     with pytest.raises(ValueError, match="no Unicode text"):
         xoff.run("incast", set={"name": "\ud800"})
+
+
+def test_a_directory_of_a_comparison_is_read(tmp_path: pathlib.Path) -> None:
+    few = {"traffic.0.events": 1, "output.figures": False}
+    named = [("none", 1), ("dcqcn:nic", 1), ("none", 2), ("dcqcn:nic", 2)]
+    for scheme, seed in named:
+        out = tmp_path / scheme.replace(":", "-") / f"seed-{seed}"
+        xoff.run("incast", set=few, scheme=scheme, seed=seed, out=out)
+    runs = [{"scheme": scheme, "seed": seed} for scheme, seed in named]
+    skipped = [{"scheme": "mlcc", "reason": "one datacentre"}]
+    (tmp_path / "comparison.json").write_text(json.dumps({"runs": runs, "skipped": skipped}))
+    both = xoff.read(tmp_path)
+    assert isinstance(both, xoff.Comparison) and both.schemes == ["none", "dcqcn:nic"] and both.seeds == [1, 2]
+    assert both["dcqcn:nic", 2].seed == 2 and both.skipped == {"mlcc": "one datacentre"}
+    assert same(both["none", 2], xoff.run("incast", set=few, scheme="none", seed=2)) and "Comparison" in str(both)

@@ -131,28 +131,32 @@ class Sweep:
         build = _xoff.build_id()
         store = None if out is None else self._plan.store(os.fspath(out), build)
         found: dict[str, str] = {}
-        for inputs, _ in self._jobs:
-            record = None if store is None else store.find(inputs)
-            if record is not None:
-                found[inputs] = record
-        todo = {inputs: job for inputs, job in self._jobs if inputs not in found}
 
         def ended(inputs: str, record: str) -> None:
             found[inputs] = record
             if store is not None:
                 store.keep(record)
 
-        with _watched(progress) as watch:
-            if watch is not None and not todo:
-                watch(_Part(1.0))
-            if client is None:
-                self._run_here(todo, build, jobs or os.cpu_count() or 1, ended, watch)
-            else:
-                self._run_there(todo, client, build, retries, ended, watch)
-        records = [found[inputs] for inputs, _ in self._jobs]
-        if store is not None:
-            store.write(self._plan, records)
-        return SweepResults(self._plan, records)
+        try:
+            for inputs, _ in self._jobs:
+                record = None if store is None else store.find(inputs)
+                if record is not None:
+                    found[inputs] = record
+            todo = {inputs: job for inputs, job in self._jobs if inputs not in found}
+            with _watched(progress) as watch:
+                if watch is not None and not todo:
+                    watch(_Part(1.0))
+                if client is None:
+                    self._run_here(todo, build, jobs or os.cpu_count() or 1, ended, watch)
+                else:
+                    self._run_there(todo, client, build, retries, ended, watch)
+            records = [found[inputs] for inputs, _ in self._jobs]
+            if store is not None:
+                store.write(self._plan, records)
+            return SweepResults(self._plan, records)
+        finally:
+            # Lets go of the directory, whoever still holds the frames of an exception.
+            store = None
 
     def _run_here(
         self, todo: dict[str, Job], build: str, jobs: int, ended: Ended, watch: Callable[[Any], object] | None
@@ -165,7 +169,8 @@ class Sweep:
                     # Not longer: Python hears of Ctrl-C between two waits.
                     done, running = wait(left, timeout=0.05, return_when=FIRST_COMPLETED)
                     left = frozenset(running)
-                    for run in done:
+                    # What is finished is kept before a failure ends the rest.
+                    for run in sorted(done, key=lambda run: run.exception() is not None):
                         ended(runs[run], run.result())
                     if watch is not None:
                         watch(_Part(1 - len(left) / len(runs)))
