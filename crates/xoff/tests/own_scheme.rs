@@ -20,13 +20,16 @@ fn output(command: &mut Command) -> String {
 fn it_is_built_tested_compared_and_traced() {
     let bench = Bench::new();
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
-    bench.ok(&["new", "scheme", "half-way", "--path", checkout.to_str().unwrap()]);
+    // Without a word about where Xoff is: the program knows what it was built from.
+    let told = bench.ok(&["new", "scheme", "half-way"]);
+    assert!(told.contains(&format!("the checkout {}", checkout.display())), "{told}");
     let project = bench.path.join("half-way");
 
     // Beside the checkout's own, so that what both use is compiled once. Not optimised: compiling would take longer than
     // what is simulated here. `scripts/installed` builds one as its manifest says.
-    let plain = ["", ".package.xoff-engine", ".package.xoff-fabric", ".package.xoff-schemes"];
-    let plain = plain.map(|of| format!("profile.dev{of}.opt-level=0"));
+    let crates = ["engine", "fabric", "jobs", "live", "models", "schemes", "wire"].map(|name| format!("xoff-{name}"));
+    let plain = crates.iter().map(String::as_str).chain(["half-way"]);
+    let plain: Vec<String> = plain.map(|name| format!("profile.dev.package.{name}.opt-level=0")).collect();
     let target = Path::new(env!("CARGO_BIN_EXE_xoff")).ancestors().nth(2).unwrap();
     let mut cargo = Command::new(env!("CARGO"));
     output(
@@ -67,7 +70,39 @@ fn what_cannot_be_a_scheme_is_refused() {
     }
     assert!(bench.entries().is_empty());
     bench.ok(&["new", "scheme", "mine"]);
-    let manifest = String::from_utf8(bench.read("mine/Cargo.toml")).unwrap();
-    assert!(manifest.contains(concat!("xoff = \"", env!("CARGO_PKG_VERSION"), "\"")), "{manifest}");
     assert_eq!(bench.xoff(&["new", "scheme", "mine"]).status.code(), Some(3), "it is there");
+    let told = common::stderr(&bench.xoff(&["new", "scheme", "here/mine", "--in-tree"]));
+    assert!(told.contains("--in-tree has one"), "{told}");
+}
+
+/// Cargo compiles nothing twice that is compiled in the same way in both: by the same profiles, at the same place.
+#[test]
+fn it_is_compiled_as_the_checkout_is() {
+    let bench = Bench::new();
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    bench.ok(&["new", "scheme", "mine", "--path", checkout.to_str().unwrap()]);
+    let text = |path: &Path| std::fs::read_to_string(path).unwrap();
+    let table = |text: String| text.parse::<toml::Table>().unwrap();
+    let (own, theirs) = (table(text(&bench.path.join("mine/Cargo.toml"))), table(text(&checkout.join("Cargo.toml"))));
+    let path = own["dependencies"]["xoff"]["path"].as_str().unwrap();
+    assert_eq!(Path::new(path), checkout.join("crates/xoff"));
+    let mut profiles = own["profile"].as_table().unwrap().clone();
+    for profile in ["release", "dev"] {
+        let packages = profiles[profile]["package"].as_table_mut().unwrap();
+        assert!(packages.remove("mine").is_some(), "{profile}");
+    }
+    assert_eq!(Some(&profiles), theirs["profile"].as_table());
+    let config = table(text(&bench.path.join("mine/.cargo/config.toml")));
+    assert_eq!(Path::new(config["build"]["target-dir"].as_str().unwrap()), checkout.join("target"));
+    assert_eq!(text(&bench.path.join("mine/Cargo.lock")), text(&checkout.join("Cargo.lock")));
+
+    // In the tree, of a checkout that is only as much as this looks at.
+    std::fs::create_dir_all(bench.path.join("tree/crates/xoff")).unwrap();
+    for file in ["Cargo.toml", "crates/xoff/Cargo.toml"] {
+        bench.write(&format!("tree/{file}"), "");
+    }
+    bench.ok(&["new", "scheme", "mine", "--in-tree", "--path", "tree"]);
+    let manifest = text(&bench.path.join("tree/crates/mine/Cargo.toml"));
+    assert!(!manifest.contains("[profile"), "{manifest}");
+    assert!(!bench.path.join("tree/crates/mine/.cargo").exists());
 }

@@ -22,6 +22,8 @@ enum What {
     ///
     /// One file with a scheme that works, to be changed. The project's program is xoff with one scheme more: every
     /// command knows it. `xoff new scheme my-idea`, then `cd my-idea && cargo run --release -- compare incast.toml`.
+    /// It is compiled with the sources that this program was built from, or with the checkout that --path names, and
+    /// shares what is compiled there; with --in-tree it is a crate of the checkout, where the first build is shortest.
     Scheme(scheme::SchemeArgs),
 }
 

@@ -4,15 +4,18 @@ use crate::cli::{ForceArgs, Stop, show_page};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use xoff_results::files::whole;
-use xoff_scenario::Diagnostic;
+use xoff_scenario::{Diagnostic, wrap};
 
 #[derive(Args)]
 pub struct SchemeArgs {
     /// Its name, as scenarios will spell it; the folder is made, or may be another place: work/my-idea
     name: PathBuf,
-    /// Build on a checkout of Xoff in place of the published version
+    /// The checkout of Xoff to build on [default: the one that this program was built from]
     #[arg(long, value_name = "CHECKOUT")]
     path: Option<PathBuf>,
+    /// Make it a crate of the checkout, crates/NAME: what is compiled there need not be compiled again
+    #[arg(long)]
+    in_tree: bool,
     #[command(flatten)]
     force: ForceArgs,
 }
@@ -38,23 +41,37 @@ const KEYWORDS: [&str; 39] = [
 pub fn write(args: &SchemeArgs) -> Result<(), Stop> {
     let name = args.name.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let (module, type_name) = names(name).map_err(|why| Diagnostic::new(format!("`{name}` {why}")))?;
-    let (xoff, lock) = dependency(args.path.as_deref())?;
+    let checkout = Checkout::find(args.path.as_deref(), Path::new(env!("CARGO_MANIFEST_DIR")))?;
+    let folder = if args.in_tree { checkout.crate_folder(&args.name)? } else { args.name.clone() };
+    let (package, profiles) = (checkout.package(), checkout.profiles());
     let named = |text: &str| {
         let text = text.replace("my-idea", name).replace("my_idea", &module).replace("MyIdea", &type_name);
-        text.replace("XOFF", &xoff).replace("RUST_VERSION", env!("CARGO_PKG_RUST_VERSION"))
+        text.replace("XOFF", &package).replace("RUST_VERSION", env!("CARGO_PKG_RUST_VERSION"))
     };
-    let texts: Vec<(PathBuf, String)> =
-        (FILES.iter().map(|(file, text)| (file.replace("my_idea", &module), named(text))))
-            .chain([(".gitignore".to_owned(), "/target\n/results\n".to_owned())])
-            .chain(lock.map(|lock| ("Cargo.lock".to_owned(), lock)))
-            .map(|(file, text)| (args.name.join(file), text))
-            .collect();
-    let texts: Vec<(PathBuf, &str)> = texts.iter().map(|(path, text)| (path.clone(), text.as_str())).collect();
+    let mut texts: Vec<(String, String)> =
+        FILES.iter().map(|(file, text)| (file.replace("my_idea", &module), named(text))).collect();
+    if !args.in_tree {
+        // Profiles are those of a workspace's root.
+        texts[0].1.push_str(&(named(PROFILES) + &profiles));
+        texts.push((".gitignore".to_owned(), "/target\n/results\n".to_owned()));
+        texts.push((".cargo/config.toml".to_owned(), checkout.target()));
+        texts.extend(checkout.lock().map(|lock| ("Cargo.lock".to_owned(), lock)));
+    }
+    let texts: Vec<(PathBuf, &str)> = texts.iter().map(|(file, text)| (folder.join(file), text.as_str())).collect();
     whole::write_all(&texts, args.force.present())?;
-    let shown = args.name.display();
+    let shown = folder.display();
+    let root = checkout.root.display();
+    let built = match args.in_tree {
+        true => format!("It is a crate of the checkout {root}, and is built with it."),
+        false => format!(
+            "It builds on the checkout {root} and shares its folder of compiled crates ({shown}/.cargo/config.toml); \
+             --path names another."
+        ),
+    };
     show_page(&format!(
-        "{shown} is written; the scheme is {shown}/src/{module}.rs.\n\n  cd {shown}\n  cargo test\n  \
-         cargo run --release -- compare incast.toml --schemes none,dcqcn,{name}"
+        "{shown} is written; the scheme is {shown}/src/{module}.rs.\n{}\n\n  cd {shown}\n  cargo test\n  \
+         cargo run --release -- compare incast.toml --schemes none,dcqcn,{name}",
+        wrap::folded(&built, wrap::columns())
     ))
 }
 
@@ -83,24 +100,104 @@ fn names(name: &str) -> Result<(String, String), String> {
     Ok((module, type_name))
 }
 
-/// What the project depends on, and the versions of all else that a checkout is tested with.
-fn dependency(checkout: Option<&Path>) -> Result<(String, Option<String>), Stop> {
-    let Some(checkout) = checkout else {
-        return Ok((format!("{:?}", env!("CARGO_PKG_VERSION")), None));
-    };
-    let package = checkout.join("crates/xoff");
-    if !package.join("Cargo.toml").is_file() {
-        let error = Diagnostic::new(format!("{} is no checkout of Xoff: it has no crates/xoff", checkout.display()));
-        return Err(error.into());
-    }
-    let lock = std::fs::read_to_string(checkout.join("Cargo.lock")).ok();
-    let package = std::path::absolute(&package)?;
-    Ok((format!("{{ path = {:?} }}", package.display().to_string()), lock))
+/// What a scheme is compiled with: the sources of all crates.
+struct Checkout {
+    root: PathBuf,
 }
+
+impl Checkout {
+    /// The one that is named, or that in which the program's own `package` was when it was built.
+    fn find(named: Option<&Path>, package: &Path) -> Result<Checkout, Stop> {
+        let whole = |root: &Path| root.join("crates/xoff/Cargo.toml").is_file() && root.join("Cargo.toml").is_file();
+        let built_from = package.parent().filter(|crates| crates.ends_with("crates")).and_then(Path::parent);
+        let root = match (named, built_from.filter(|root| whole(root))) {
+            (Some(named), _) if whole(named) => std::path::absolute(named)?,
+            (Some(named), _) => {
+                let why = format!("{} is no checkout of Xoff: it has no crates/xoff", named.display());
+                return Err(Diagnostic::new(why).into());
+            }
+            (None, Some(root)) => root.to_owned(),
+            (None, None) => {
+                let error = Diagnostic::new("a scheme of one's own is compiled with the sources of Xoff");
+                let gone = match built_from {
+                    Some(root) => format!("those that this program was built from are no longer at {}", root.display()),
+                    None => "this program was not built from a checkout of them".to_owned(),
+                };
+                return Err(error.label(gone).help("name a checkout: --path CHECKOUT").into());
+            }
+        };
+        // Without `..`, which means something else after `cd`.
+        Ok(Checkout { root: root.canonicalize().unwrap_or(root) })
+    }
+
+    /// Where a crate of this name is in the tree.
+    fn crate_folder(&self, name: &Path) -> Result<PathBuf, Stop> {
+        if name.components().count() != 1 {
+            let error = Diagnostic::new(format!("`{}` is a place, and --in-tree has one", name.display()));
+            return Err(error.help("give a mere name; the folder is crates/NAME of the checkout").into());
+        }
+        Ok(self.root.join("crates").join(name))
+    }
+
+    /// As a dependency.
+    fn package(&self) -> String {
+        format!("{{ path = {:?} }}", self.root.join("crates/xoff").display().to_string())
+    }
+
+    /// How its crates are compiled. A crate that is compiled in the same way is not compiled again.
+    fn profiles(&self) -> String {
+        let manifest = std::fs::read_to_string(self.root.join("Cargo.toml")).unwrap_or_default();
+        manifest.find("\n[profile.").map(|at| manifest[at..].to_owned()).unwrap_or_default()
+    }
+
+    /// The versions of all else that it is tested with.
+    fn lock(&self) -> Option<String> {
+        std::fs::read_to_string(self.root.join("Cargo.lock")).ok()
+    }
+
+    /// Cargo's settings, by which both share what is compiled.
+    fn target(&self) -> String {
+        let target = self.root.join("target").display().to_string();
+        format!(
+            "# What is compiled of other packages is the checkout's too. Without this file the project has a target \
+             folder of its own.\n[build]\ntarget-dir = {target:?}\n"
+        )
+    }
+}
+
+/// How the scheme itself is compiled; the network is compiled together with it.
+const PROFILES: &str = "
+# Its own, wherever it lies.
+[workspace]
+
+# The network is compiled together with your scheme, in this package: one unit of code is the fastest.
+[profile.release.package.my-idea]
+codegen-units = 1
+debug = \"line-tables-only\"
+
+# Tests simulate too.
+[profile.dev.package.my-idea]
+opt-level = 1
+
+# All else as in the checkout, which need not compile it again.";
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_without_its_checkout_says_so() {
+        let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+        assert!(Checkout::find(None, own).is_ok_and(|found| found.root.join("crates/xoff").is_dir()));
+        for (package, why) in [
+            ("/nowhere/crates/xoff", "no longer at /nowhere"),
+            ("/nowhere/registry/src/xoff-0.4.0", "not built from a checkout"),
+        ] {
+            let Err(Stop::BadInput(problems)) = Checkout::find(None, Path::new(package)) else { panic!("{package}") };
+            let text = problems[0].to_string();
+            assert!(text.contains(why) && text.contains("--path CHECKOUT"), "{text}");
+        }
+    }
 
     #[test]
     fn names_are_those_of_rust() {
