@@ -42,7 +42,7 @@ pub fn options(set: Option<&Bound<'_, PyDict>>, seed: Option<u64>, scheme: Optio
             None => format!("{key}=null"),
         });
     }
-    Ok(Options { sets, seed, scheme })
+    Ok(Options { sets, seed, scheme, ..Options::default() })
 }
 
 /// Loads it, and says what is probably not meant.

@@ -63,7 +63,7 @@ pub fn sweep_plan(
     measures: Vec<String>,
 ) -> PyResult<SweepPlan> {
     let mut sweep = Sweep::of(open(scenario)?.keeping());
-    sweep.schemes = schemes;
+    sweep.name_schemes(&schemes).map_err(|problem| error::of(py, &[problem]))?;
     sweep.sets = options(set, None, None)?.sets;
     (sweep.seeds, sweep.first_seed, sweep.sample, sweep.measures) = (seeds.max(1), seed, sample, measures);
     sweep.sampler = match sampler {

@@ -54,7 +54,8 @@ pub fn json(entries: &[Entry], skipped: &[Skipped]) -> Value {
 
 /// The folder of a scheme's runs in the directory of a comparison.
 pub fn folder_of(scheme: &str) -> String {
-    scheme.replace([':', '+'], "-")
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    scheme.replace('}', "").chars().map(|c| if plain(c) { c } else { '-' }).collect()
 }
 
 /// Adds tables, figures and report to a directory that already holds the runs' own directories, and gives

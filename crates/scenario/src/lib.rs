@@ -37,6 +37,7 @@ pub mod resolved;
 pub mod schemes;
 mod servers;
 mod settings;
+pub mod spelled;
 pub mod topology;
 mod topology_keys;
 pub mod traces;

@@ -8,17 +8,20 @@ use super::dictionary;
 use super::events::{self, Output};
 use super::files::Files;
 use super::grain;
+use super::import;
 use super::library;
 use super::names::{Names, valid_name, visible};
-use super::reader::{Result, Table, named_entries};
+use super::reader::{Result, Table};
 use super::resolved::{Attachment, Recorder};
 use super::schemes::{self, NamedScheme, Registry};
 use super::settings::{self, NamedClasses, SwitchContext};
+use super::spelled;
 use super::topology;
 use super::tree::{self, Entry, Item, Value};
 use crate::measure::scope::Scope;
 use crate::measure::{self, Measures};
 use crate::traffic::{self, TrafficPlan};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use xoff_engine::Time;
@@ -39,10 +42,12 @@ const SCENARIO_LARGEST_BYTES: u64 = 16_000_000;
 pub struct Options {
     /// `--set KEY=VALUE`, in order.
     pub sets: Vec<String>,
+    /// Further assignments, after those: of axes, with what they are to be called in messages.
+    pub varied: Vec<Arc<Source>>,
     /// In place of the scenario's.
     pub seed: Option<u64>,
-    /// `NAME[:PRESET][+BASE[:PRESET]]` in place of `[scheme]`. The parameters of `[scheme]` apply only to
-    /// a scheme of the same name.
+    /// In place of `[scheme]`, as [`spelled`] has it. The parameters of `[scheme]` apply only to a scheme of the same
+    /// name.
     pub scheme: Option<String>,
 }
 
@@ -54,6 +59,8 @@ pub struct Scenario {
     registry: Registry,
     /// What whoever made the text has to say of it.
     notes: Vec<Diagnostic>,
+    /// The file of another simulator that the text was made from.
+    origin: Option<Arc<Source>>,
 }
 
 /// A scenario, checked and complete.
@@ -143,6 +150,7 @@ impl Scenario {
             files: Files::in_folder(base),
             registry: xoff_schemes::all(),
             notes: Vec::new(),
+            origin: None,
         }
     }
 
@@ -154,6 +162,11 @@ impl Scenario {
     /// The same scenario; the files that it reads from now on are kept for [`Files::taken`].
     pub fn keeping(&self) -> Scenario {
         Scenario { files: self.files.keeping(), ..self.clone() }
+    }
+
+    /// Made from the configuration of another simulator, by whose lines its own are explained.
+    pub(crate) fn made_from(self, origin: Option<Arc<Source>>) -> Scenario {
+        Scenario { origin, ..self }
     }
 
     /// The text as it was read.
@@ -168,26 +181,39 @@ impl Scenario {
 
     /// Everything a run needs, or what is wrong with the scenario.
     pub fn load(&self, options: &Options) -> std::result::Result<Loaded, Vec<Diagnostic>> {
+        let loaded = self.load_as_written(options);
+        let Some(origin) = &self.origin else { return loaded };
+        let blame = |found: Vec<Diagnostic>| {
+            found.into_iter().map(|problem| import::blame(problem, &self.source, origin)).collect()
+        };
+        match loaded {
+            Ok(loaded) => Ok(Loaded { warnings: blame(loaded.warnings), ..loaded }),
+            Err(problems) => Err(blame(problems)),
+        }
+    }
+
+    fn load_as_written(&self, options: &Options) -> std::result::Result<Loaded, Vec<Diagnostic>> {
         let mut entries = tree::parse(&self.source).map_err(|error| vec![error])?;
         // Another scheme takes the place of the whole [scheme], as in a comparison: parameters of
         // one mean nothing to another. What is set beside it then applies to the new one.
-        for set in &options.sets {
-            if let Some((at, wanted)) = scheme_name_in(set) {
-                let source = Source::new("--set", set.as_str());
-                self.replace_scheme(&mut entries, &source, at, wanted).map_err(|error| vec![error])?;
-            }
+        let sets = options.sets.iter().map(|set| Source::new("--set", set.as_str()));
+        let (schemes, sets): (Vec<_>, Vec<_>) =
+            sets.chain(options.varied.iter().cloned()).partition(|set| scheme_name_in(&set.text).is_some());
+        for set in &schemes {
+            let span = scheme_name_in(&set.text).unwrap_or_default();
+            self.replace_scheme(&mut entries, set, span).map_err(|error| vec![error])?;
         }
-        let others = options.sets.iter().filter(|set| scheme_name_in(set).is_none());
-        let failed: Vec<Diagnostic> = others.filter_map(|set| tree::set(&mut entries, set).err()).collect();
+        let failed: Vec<Diagnostic> = sets.iter().filter_map(|set| tree::set(&mut entries, set).err()).collect();
         if !failed.is_empty() {
             return Err(failed);
         }
         if let Some(seed) = options.seed {
-            tree::set(&mut entries, &format!("seed={seed}")).map_err(|error| vec![error])?;
+            let set = Source::new("--seed", format!("seed={seed}"));
+            tree::set(&mut entries, &set).map_err(|error| vec![error])?;
         }
         if let Some(scheme) = &options.scheme {
             let source = Source::new("--schemes", scheme.as_str());
-            self.replace_scheme(&mut entries, &source, 0, scheme).map_err(|error| vec![error])?;
+            self.replace_scheme(&mut entries, &source, 0..scheme.len()).map_err(|error| vec![error])?;
         }
         let recorder = Recorder::default();
         let mut root = Table::root_with(&self.source, entries, self.files.clone(), recorder.clone());
@@ -206,36 +232,29 @@ impl Scenario {
         }
     }
 
-    /// Puts another scheme in place of `[scheme]`, once that has been found in order.
-    /// `wanted` stands at `start` of `source`.
-    fn replace_scheme(&self, entries: &mut Vec<Entry>, source: &Arc<Source>, start: usize, wanted: &str) -> Result<()> {
+    /// Puts another scheme, spelled at `span` of `source`, in place of `[scheme]`, once that has been found in order.
+    fn replace_scheme(&self, entries: &mut Vec<Entry>, source: &Arc<Source>, span: Range<usize>) -> Result<()> {
         let own = entries.iter().find(|entry| entry.key == "scheme").cloned();
         let mut scratch =
             Table::root_with(&self.source, own.clone().into_iter().collect(), self.files.clone(), Recorder::default());
         let own_name = schemes::read(&mut scratch, self.registry)?[0].values.spec().name;
-        let (scheme, base) = wanted.split_once('+').map_or((wanted, None), |(scheme, base)| (scheme, Some(base)));
-        let part = |from: usize| {
-            let source = source.clone();
-            move |span: std::ops::Range<usize>| Place {
-                source: source.clone(),
-                span: start + from + span.start..start + from + span.end,
-            }
-        };
-        let new = named_entries(scheme, part(0));
+        let wanted = &source.text[span.clone()];
+        let (scheme, base) = spelled::own_and_base(wanted);
+        let new = spelled::entries(source, span.start..span.start + scheme.len())?;
         let mut kept = match own.map(|entry| entry.item.value) {
-            Some(Value::Table(inner)) if scheme.split(':').next() == Some(own_name) => inner,
+            Some(Value::Table(inner)) if spelled::plain_name(scheme) == own_name => inner,
             _ => Vec::new(),
         };
         kept.retain(|entry| new.iter().all(|new| new.key != entry.key) && (entry.key != "base" || base.is_none()));
         kept.extend(new);
-        if let Some(base) = base {
-            let place = part(scheme.len() + 1);
-            let item = Item { value: Value::Table(named_entries(base, &place)), place: place(0..base.len()) };
-            let place = place(0..base.len());
+        if base.is_some() {
+            let place = Place { source: source.clone(), span: span.start + scheme.len() + 1..span.end };
+            let item =
+                Item { value: Value::Table(spelled::entries(source, place.span.clone())?), place: place.clone() };
             kept.push(Entry { key: "base".to_owned(), key_place: place, item });
         }
         entries.retain(|entry| entry.key != "scheme");
-        let place = Place { source: source.clone(), span: start..start + wanted.len() };
+        let place = Place { source: source.clone(), span };
         let item = Item { value: Value::Table(kept), place: place.clone() };
         entries.push(Entry { key: "scheme".to_owned(), key_place: place, item });
         Ok(())
@@ -334,7 +353,7 @@ impl Scenario {
         }
         grain::check(&plan, &formats, &root.place_within("model", "time_grain"), &mut warnings)?;
         budget::check(&plan, frame_bytes, &root.place_within("switch", "buffer"), &mut warnings)?;
-        budget::check_pauses(&plan, frame_bytes, &root.place_within("switch", "pfc"))?;
+        budget::check_pauses(&plan, frame_bytes, &root.place_within("switch", "pfc.pause_time"))?;
         if let Some(why) = out_of_place(&plan, &schemes) {
             warnings.push(root.place_within("scheme", "name").error(why));
         }
@@ -478,14 +497,14 @@ fn section<T>(root: &mut Table, key: &str, read: impl FnOnce(&mut Table) -> Resu
     Ok(value)
 }
 
-/// The scheme that `--set scheme.name=...` asks for, and where it stands.
-fn scheme_name_in(set: &str) -> Option<(usize, &str)> {
+/// Where the scheme stands that `--set scheme.name=...` asks for.
+fn scheme_name_in(set: &str) -> Option<Range<usize>> {
     let (key, value) = set.split_once('=')?;
     let start = key.len() + 1 + (value.len() - value.trim_start().len());
     let value = value.trim();
     let quoted = value.len() >= 2 && value.starts_with('"') && value.ends_with('"');
-    let (start, value) = if quoted { (start + 1, &value[1..value.len() - 1]) } else { (start, value) };
-    (key.trim() == "scheme.name" && !value.is_empty()).then_some((start, value))
+    let span = if quoted { start + 1..start + value.len() - 1 } else { start..start + value.len() };
+    (key.trim() == "scheme.name" && !span.is_empty()).then_some(span)
 }
 
 fn read_head(root: &mut Table) -> Result<Head> {

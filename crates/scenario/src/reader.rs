@@ -12,10 +12,11 @@ pub use super::diagnostic::{Result, Text};
 use super::dictionary;
 use super::files::Files;
 use super::resolved::Recorder;
+use super::spelled;
 use super::tree::{Entry, Item, Value};
 use super::values::{as_count, as_quantity, as_text, number_range, wrong_kind};
 pub use super::values::{list, read_file};
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 use xoff_engine::quantity::{self, QuantityError};
@@ -104,17 +105,17 @@ impl Table {
         slot.map_or(self.place.clone(), |slot| slot.entry.item.place.clone())
     }
 
-    /// Where `key` of the table under `section` is written, or as near to it as can be told.
-    pub fn place_within(&self, section: &str, key: &str) -> Place {
+    /// Where the key of a dotted path below the table `section` is written, or as near to it as can be told.
+    pub fn place_within(&self, section: &str, path: &str) -> Place {
         let slot = self.entries.iter().find(|slot| slot.entry.key == section);
         let Some(Slot { entry, .. }) = slot else { return self.place.clone() };
-        match &entry.item.value {
-            Value::Table(inner) => {
-                let found = inner.iter().find(|inner| inner.key == key);
-                found.map_or(entry.item.place.clone(), |found| found.item.place.clone())
-            }
-            _ => entry.item.place.clone(),
+        let mut item = &entry.item;
+        for key in path.split('.') {
+            let Value::Table(inner) = &item.value else { break };
+            let Some(found) = inner.iter().find(|inner| inner.key == key) else { break };
+            item = &found.item;
         }
+        item.place.clone()
     }
 
     /// Every text under `key` here and in the tables within; consumes none.
@@ -526,14 +527,21 @@ impl Table {
         Ok(table)
     }
 
-    /// As [`Table::table_in`], where a text `NAME` or `NAME:PRESET` may stand for a table of just
-    /// these two keys.
+    /// As [`Table::table_in`], where a text such as `NAME:PRESET` may stand for a table ([`spelled`]).
     pub fn named_table_in(&mut self, key: &str, section: &str) -> Result<Table> {
         if !self.is_text(key) {
             return self.table_in(key, section);
         }
         let Some(Item { value: Value::Text(text), place }) = self.take(key) else { return self.table_in(key, section) };
-        let entries = named_entries(&text, |_| place.clone());
+        let entries = spelled::entries(&Source::new("", text.as_str()), 0..text.len());
+        // What is wrong with any of it is shown at the whole text, which may have escapes.
+        let entries = entries.map_err(|error| Diagnostic { place: Some(place.clone()), ..error })?;
+        let at = |entry: Entry| Entry {
+            key_place: place.clone(),
+            item: Item { place: place.clone(), ..entry.item },
+            ..entry
+        };
+        let entries = entries.into_iter().map(at).collect();
         let mut table = self.child(key, place, entries);
         section.clone_into(&mut table.section);
         Ok(table)
@@ -670,16 +678,3 @@ impl Table {
 #[cfg(test)]
 #[path = "reader_tests.rs"]
 mod tests;
-
-/// The keys that `NAME` or `NAME:PRESET` stands for; `place` tells where a part of it is written.
-pub fn named_entries(text: &str, place: impl Fn(Range<usize>) -> Place) -> Vec<Entry> {
-    let entry = |key: &str, value: &str, at: usize| {
-        let place = place(at..at + value.len());
-        let item = Item { value: Value::Text(value.to_owned()), place: place.clone() };
-        Entry { key: key.to_owned(), key_place: place, item }
-    };
-    match text.split_once(':') {
-        Some((name, preset)) => vec![entry("name", name, 0), entry("preset", preset, name.len() + 1)],
-        None => vec![entry("name", text, 0)],
-    }
-}

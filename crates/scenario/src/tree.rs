@@ -111,17 +111,17 @@ fn item(source: &Arc<Source>, span: std::ops::Range<usize>, value: DeValue<'_>) 
     Item { value, place: Place { source: source.clone(), span } }
 }
 
-/// Carries out one `--set path=value`. A path is dotted; a number in it counts from 0 in a list. The value
-/// `null`, which TOML has not, takes the key out.
-pub(crate) fn set(document: &mut Vec<Entry>, assignment: &str) -> Result<(), Diagnostic> {
-    let source = Source::new("--set", assignment);
+/// Carries out one `--set path=value`, or one of an axis. A path is dotted; a table of a list goes by its number, which
+/// counts from 0, or by its name ([`index_of`]). The value `null`, which TOML has not, takes the key out.
+pub(crate) fn set(document: &mut Vec<Entry>, source: &Arc<Source>) -> Result<(), Diagnostic> {
+    let assignment = source.text.as_str();
     let whole = Place { source: source.clone(), span: 0..assignment.len() };
     let Some((path, text)) = assignment.split_once('=').filter(|(path, _)| !path.trim().is_empty()) else {
         return Err(whole.error("`--set` takes KEY=VALUE").label("such as run.stop=5ms or traffic.0.load=0.5"));
     };
     let value = match text.trim() {
         "null" => None,
-        _ => Some(set_value(&source, path.len() + 1, text)?),
+        _ => Some(value_at(source, path.len() + 1..assignment.len())?),
     };
     let mut steps = Vec::new();
     let mut start = 0;
@@ -162,9 +162,7 @@ fn take_out_below(item: &mut Item, name: &str, steps: &[(&str, Place)]) -> Resul
     match &mut item.value {
         Value::Table(entries) => take_out(entries, steps),
         Value::Array(items) => {
-            let Some(index) = step.parse::<usize>().ok().filter(|index| *index < items.len()) else {
-                return Err(no_entry(place, name, step, items.len()));
-            };
+            let index = index_of(items, name, step, place)?;
             if steps.len() == 1 {
                 items.remove(index);
                 return Ok(());
@@ -175,22 +173,90 @@ fn take_out_below(item: &mut Item, name: &str, steps: &[(&str, Place)]) -> Resul
     }
 }
 
-fn no_entry(place: &Place, name: &str, step: &str, count: usize) -> Diagnostic {
-    let error = place.error(format!("`{name}` has no entry {step}"));
-    error.label(format!("`{name}` is a list of {count}; count from 0"))
+/// Which entry of a list a step of a path means: that of its number, the only one of its `name`, or, where none has that
+/// name, the only one of its `kind` or `what`.
+fn index_of(items: &[Item], list: &str, step: &str, place: &Place) -> Result<usize, Diagnostic> {
+    let number = step.parse::<usize>().ok().filter(|index| *index < items.len());
+    let having = |keys: &[&str]| -> Vec<usize> {
+        let has = |item: &Item| keys.iter().any(|key| text_of(item, key) == Some(step));
+        (0..items.len()).filter(|index| has(&items[*index])).collect()
+    };
+    let mut found = having(&["name"]);
+    if found.is_empty() && number.is_none() {
+        found = having(&["kind", "what"]);
+    }
+    found.extend(number);
+    found.sort_unstable();
+    found.dedup();
+    match found[..] {
+        [index] => Ok(index),
+        [] => {
+            let error = place.error(format!("`{list}` has no entry {step}"));
+            let names: Vec<&str> = items
+                .iter()
+                .filter_map(|item| ["name", "kind", "what"].iter().find_map(|key| text_of(item, key)))
+                .collect();
+            let count = items.len();
+            if names.is_empty() {
+                return Err(error.label(format!("`{list}` is a list of {count}; count from 0")));
+            }
+            Err(error.label(format!("`{list}` is a list of {count}; count from 0, or name one")).nearest(step, names))
+        }
+        _ => {
+            let error = place.error(format!("`{list}.{step}` is not one entry"));
+            let numbers: Vec<String> = found.iter().map(usize::to_string).collect();
+            Err(error.label(format!("entries {} of `{list}` go by it", numbers.join(" and "))).help(format!(
+                "say which by its number, such as {list}.{}; names of their own tell them apart",
+                found[0]
+            )))
+        }
+    }
+}
+
+/// The text at a key of a table.
+fn text_of<'a>(item: &'a Item, key: &str) -> Option<&'a str> {
+    let Value::Table(entries) = &item.value else { return None };
+    match &entries.iter().find(|entry| entry.key == key)?.item.value {
+        Value::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// A path of `--set` with the number of every entry that it names otherwise, by which two paths can be compared. Of one
+/// that leads nowhere, what can be followed.
+pub fn numbered(document: &[Entry], path: &str) -> String {
+    let place = Place { source: Source::new("", ""), span: 0..0 };
+    let mut steps = path.split('.').map(str::trim);
+    let mut shown: Vec<String> = steps.next().map(str::to_owned).into_iter().collect();
+    let mut item = document.iter().find(|entry| shown.first() == Some(&entry.key)).map(|entry| &entry.item);
+    for step in steps {
+        let below = match item.map(|item| &item.value) {
+            Some(Value::Table(entries)) => {
+                entries.iter().find(|entry| entry.key == step).map(|entry| (step.to_owned(), &entry.item))
+            }
+            Some(Value::Array(items)) => {
+                index_of(items, "", step, &place).ok().map(|index| (index.to_string(), &items[index]))
+            }
+            _ => None,
+        };
+        shown.push(below.as_ref().map_or_else(|| step.to_owned(), |(step, _)| step.clone()));
+        item = below.map(|(_, item)| item);
+    }
+    shown.join(".")
 }
 
 /// No setting lies this deep; a path that does is a mistake, and following it would recurse.
 const PATH_LIMIT: usize = 16;
 
-/// The value of a `--set` that starts at byte `at`: TOML where it parses, else a plain text.
-fn set_value(source: &Arc<Source>, at: usize, text: &str) -> Result<Item, Diagnostic> {
-    let place = Place { source: source.clone(), span: at..source.text.len() };
+/// A value that was typed, at `span` of its source and not before the third byte: TOML where it parses, else a plain text.
+pub(crate) fn value_at(source: &Arc<Source>, span: std::ops::Range<usize>) -> Result<Item, Diagnostic> {
+    let text = &source.text[span.clone()];
     // Padding keeps the spans of the parsed value those of the text the user typed.
-    let padded = Source::new("--set", format!("{}v={text}", " ".repeat(at - 2)));
+    let padded = Source::new(source.name.as_str(), format!("{}v={text}", " ".repeat(span.start - 2)));
+    let place = Place { source: source.clone(), span };
     match parse(&padded) {
         Ok(mut entries) if entries.len() == 1 && entries[0].key == "v" => Ok(relocate(entries.remove(0).item, source)),
-        Ok(_) => Err(place.error("`--set` takes one value")),
+        Ok(_) => Err(place.error(format!("`{}` takes one value", source.name))),
         Err(error) if text.trim_start().starts_with(['"', '\'', '[', '{']) => {
             Err(Diagnostic { place: Some(place), ..error })
         }
@@ -241,10 +307,8 @@ fn put_below(item: &mut Item, name: &str, steps: &[(&str, Place)], value: Item) 
     match &mut item.value {
         Value::Table(entries) => put(entries, steps, value),
         Value::Array(items) => {
-            let count = items.len();
-            let Some(inner) = step.parse::<usize>().ok().and_then(|index| items.get_mut(index)) else {
-                return Err(no_entry(place, name, step, count));
-            };
+            let index = index_of(items, name, step, place)?;
+            let inner = &mut items[index];
             if steps.len() == 1 {
                 *inner = value;
                 return Ok(());
@@ -275,6 +339,10 @@ mod tests {
             }
             _ => item,
         }
+    }
+
+    fn set(document: &mut Vec<Entry>, assignment: &str) -> Result<(), Diagnostic> {
+        super::set(document, &Source::new("--set", assignment))
     }
 
     fn document() -> Vec<Entry> {
@@ -330,6 +398,34 @@ mod tests {
             assert!(error.message.contains(message), "{assignment}: {}", error.message);
             error.render(false);
         }
+    }
+
+    #[test]
+    fn tables_of_a_list_go_by_name() {
+        let text = "[[traffic]]\nname = \"web\"\nkind = \"poisson\"\nload = 0.1\n\
+            [[traffic]]\nkind = \"incast\"\ndegree = 4\n[[probe]]\nwhat = \"queue\"\n[[probe]]\nwhat = \"queue\"\n\
+            [[traffic]]\nname = \"0\"\n[[traffic]]\nname = \"twin\"\n[[traffic]]\nname = \"twin\"\n";
+        let mut tree = parse(&Source::new("a.toml", text)).unwrap();
+        set(&mut tree, "traffic.web.load=0.5").unwrap();
+        set(&mut tree, "traffic.incast.degree=8").unwrap();
+        assert!(matches!(find(&tree, "traffic.0.load").value, Value::Float(x) if x == 0.5));
+        assert!(matches!(find(&tree, "traffic.1.degree").value, Value::Integer(Ok(8))));
+        assert_eq!(numbered(&tree, "traffic.web.load"), "traffic.0.load");
+        assert_eq!(numbered(&tree, "traffic.nobody.load"), "traffic.nobody.load");
+        assert_eq!(numbered(&tree, "run.stop"), "run.stop");
+        for (assignment, message, label) in [
+            ("traffic.wbe.load=1", "`traffic` has no entry wbe", "or name one"),
+            ("traffic.twin.load=1", "`traffic.twin` is not one entry", "entries 3 and 4"),
+            ("traffic.twin=null", "`traffic.twin` is not one entry", "entries 3 and 4"),
+            ("traffic.0.load=1", "`traffic.0` is not one entry", "entries 0 and 2"),
+            ("probe.queue.every=1us", "`probe.queue` is not one entry", "entries 0 and 1"),
+        ] {
+            let error = set(&mut tree, assignment).unwrap_err();
+            assert!(error.message == message && error.label.contains(label), "{assignment}: {error}");
+        }
+        set(&mut tree, "traffic.web=null").unwrap();
+        set(&mut tree, "traffic.incast.degree=null").unwrap();
+        assert!(matches!(&find(&tree, "traffic.0").value, Value::Table(keys) if keys.len() == 1));
     }
 
     #[test]

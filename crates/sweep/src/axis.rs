@@ -4,7 +4,7 @@ use crate::value::{Quantity, Unit, Value, value_text};
 use std::path::Path;
 use xoff_scenario::diagnostic::{Diagnostic, Place, Source, Text};
 use xoff_scenario::reader::{Result, Table};
-use xoff_scenario::tree;
+use xoff_scenario::{spelled, tree};
 
 /// One axis.
 #[derive(Clone, Debug)]
@@ -33,11 +33,14 @@ pub(crate) struct Range {
 /// More values than this are a mistake.
 const MOST: u64 = 100_000;
 
+/// Where an axis that is in no file is from.
+const TYPED: &str = "--axis";
+
 impl Axis {
     /// `KEY=1,2,3`, `KEY=5KB..400KB:log8`, `KEY=0.1..0.9:lin5`, `KEY=0.1..0.9` (of which samples are taken), and several
     /// of them joined by `+` for keys that move together.
     pub fn typed(text: &str) -> Result<Axis> {
-        let source = Source::new("--axis", text);
+        let source = Source::new(TYPED, text);
         let place = |span: std::ops::Range<usize>| Place { source: source.clone(), span };
         let mut axis = Axis {
             name: String::new(),
@@ -63,7 +66,7 @@ impl Axis {
                     columns.push(count.map_or_else(Vec::new, |count| range.values(count)));
                     ranges.push(range);
                 }
-                None => columns.push(commas(values).into_iter().map(Value::typed).collect()),
+                None => columns.push(spelled::parts(values, ',').into_iter().map(Value::typed).collect()),
             }
         }
         if ranges.len() == axis.keys.len() {
@@ -223,6 +226,11 @@ impl Axis {
         }
     }
 
+    /// What it was asked for by, for messages about one of its values.
+    pub(crate) fn option(&self) -> &'static str {
+        if self.at.source.name == TYPED { TYPED } else { "[[axis]]" }
+    }
+
     /// Whether only samples of it can be taken.
     pub(crate) fn is_open(&self) -> bool {
         self.values.is_empty()
@@ -310,26 +318,6 @@ fn together(text: &str) -> Vec<&str> {
         }
     }
     parts.push(&text[start..]);
-    parts
-}
-
-/// Parts between commas that stand in no bracket and no quotes.
-fn commas(text: &str) -> Vec<&str> {
-    let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 0, 0, false);
-    for (at, c) in text.char_indices() {
-        match c {
-            '"' => quoted = !quoted,
-            '[' | '{' if !quoted => depth += 1,
-            ']' | '}' if !quoted => depth -= 1,
-            ',' if !quoted && depth == 0 => {
-                parts.push(&text[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&text[start..]);
-    parts.retain(|part| !part.trim().is_empty());
     parts
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use xoff_scenario::diagnostic::{Diagnostic, Source};
 use xoff_scenario::reader::{Table, list};
 use xoff_scenario::resolved::Recorder;
-use xoff_scenario::{Options, Scenario, import, library, tree};
+use xoff_scenario::{Options, Scenario, import, library, spelled, tree};
 
 /// A scenario, and what is varied of it.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct Sweep {
     pub scenario: Scenario,
     /// Assignments for every run, as `--set` takes them.
     pub sets: Vec<String>,
-    /// `NAME[:PRESET][+BASE[:PRESET]]`; none means the scenario's own.
+    /// As [`spelled`] has them, each once; none means the scenario's own.
     pub schemes: Vec<String>,
     /// In the order of the columns.
     pub axes: Vec<Axis>,
@@ -92,7 +92,7 @@ impl Sweep {
             let found = root.take_texts(key)?.unwrap_or_default();
             Ok::<Vec<String>, Diagnostic>(found.into_iter().map(|text| text.value).collect())
         };
-        sweep.schemes = texts(&mut root, "schemes")?;
+        sweep.name_schemes(&texts(&mut root, "schemes")?)?;
         sweep.measures = texts(&mut root, "measures")?;
         sweep.seeds = root.count_or("seeds", 1..=100_000, 1)?;
         sweep.first_seed = root.take_count("first_seed", 0..=i64::MAX as u64 / 2)?;
@@ -112,6 +112,18 @@ impl Sweep {
         let all = self.axes.iter().zip(values).enumerate().filter(|(at, _)| !except.contains(at));
         let set = all.filter_map(|(_, (axis, value))| Some(format!("{} {}", axis.name, value.as_ref()?[0].name)));
         set.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Runs it under these schemes, each a word or several with commas between them.
+    pub fn name_schemes(&mut self, lists: &[String]) -> Result<(), Diagnostic> {
+        self.schemes = lists.iter().flat_map(|list| spelled::parts(list, ',')).map(spelled::label).collect();
+        match (1..self.schemes.len()).find(|&at| self.schemes[..at].contains(&self.schemes[at])) {
+            Some(twice) => {
+                let error = Diagnostic::new(format!("`{}` is among the schemes twice", self.schemes[twice]));
+                Err(error.help(spelled::TWICE))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Adds an axis, in place of one of the same keys. It is called by the last part of its key, or by the whole of it
@@ -192,15 +204,15 @@ impl Sweep {
     }
 
     fn options(&self, scheme: Option<&str>, values: &[Option<Vec<Value>>]) -> Options {
-        let mut sets = self.sets.clone();
+        let mut varied = Vec::new();
         for (axis, value) in self.axes.iter().zip(values) {
             for (key, value) in axis.keys.iter().zip(value.iter().flatten()) {
-                sets.push(format!("{key}={}", value.text));
+                varied.push(Source::new(axis.option(), format!("{key}={}", value.text)));
             }
         }
         // Takes the place of the whole [scheme]; what is set beside it applies to the new one.
-        sets.extend(scheme.map(|scheme| format!("scheme.name=\"{scheme}\"")));
-        Options { sets, seed: self.first_seed, scheme: None }
+        varied.extend(scheme.map(|scheme| Source::new("--schemes", format!("scheme.name=\"{scheme}\""))));
+        Options { sets: self.sets.clone(), varied, seed: self.first_seed, scheme: None }
     }
 
     /// Every combination of what is varied under a scheme.
@@ -226,9 +238,13 @@ impl Sweep {
 
     /// What no single run would find.
     fn check(&self) -> Result<(), Diagnostic> {
+        // Two names of one table are one key.
+        let tree = tree::parse(self.scenario.source()).unwrap_or_default();
+        let numbered = |key: &String| tree::numbered(&tree, key);
         for (index, axis) in self.axes.iter().enumerate() {
-            let twice = |key: &String| self.axes[..index].iter().any(|other| other.keys.contains(key));
-            if let Some(key) = axis.keys.iter().find(|key| twice(key)) {
+            let before = self.axes[..index].iter().flat_map(|other| &other.keys);
+            let before: Vec<String> = before.map(numbered).collect();
+            if let Some(key) = axis.keys.iter().find(|key| before.contains(&numbered(key))) {
                 return Err(axis::error(axis, format!("two axes vary `{key}`")));
             }
             if axis.is_open() && self.sample.is_none() {
@@ -239,6 +255,8 @@ impl Sweep {
                 return Err(error.help("end it with `:lin5` or `:log8`, or draw samples of it with --sample N"));
             }
             self.check_schemes(axis)?;
+            let varied = self.schemes.iter().filter(|scheme| concerns(axis, Some(scheme)));
+            varied.into_iter().try_for_each(|scheme| check_braces(axis, scheme))?;
         }
         if self.sample.is_some() && self.axes.is_empty() {
             return Err(Diagnostic::new("--sample draws points of axes, and there is none"));
@@ -280,10 +298,24 @@ impl Sweep {
 
 /// `dcqcn:nic+pcn` is `dcqcn` over `pcn`.
 fn names_of(scheme: &str) -> (&str, Option<&str>) {
-    let plain = |text: &'_ str| text.find(':').unwrap_or(text.len());
-    match scheme.split_once('+') {
-        Some((own, base)) => (&own[..plain(own)], Some(&base[..plain(base)])),
-        None => (&scheme[..plain(scheme)], None),
+    let (own, base) = spelled::own_and_base(scheme);
+    (spelled::plain_name(own), base.map(spelled::plain_name))
+}
+
+/// A parameter that stands in the braces of a scheme is not varied too.
+fn check_braces(axis: &Axis, scheme: &str) -> Result<(), Diagnostic> {
+    let (own, base) = spelled::own_and_base(scheme);
+    let of = |key: &str, prefix: &str, scheme: &str| {
+        key.strip_prefix(prefix).is_some_and(|param| spelled::keys(scheme).contains(&param))
+    };
+    let twice = |key: &&String| of(key, "scheme.", own) || base.is_some_and(|base| of(key, "scheme.base.", base));
+    match axis.keys.iter().find(twice) {
+        Some(key) => {
+            let error = axis::error(axis, format!("`{scheme}` sets `{key}` itself, which this axis varies"));
+            Err(error
+                .help("take it out of the braces, or leave the scheme out of the axis by its key `where` in a file"))
+        }
+        None => Ok(()),
     }
 }
 

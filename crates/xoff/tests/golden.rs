@@ -44,8 +44,8 @@ fn golden_runs() -> Vec<Golden> {
             scenario: shown.unwrap_or_else(|| folder().join(&scenario)),
             options: Options {
                 sets: sets.iter().map(|set| set.as_str().unwrap().to_owned()).collect(),
-                seed: None,
                 scheme: word("scheme"),
+                ..Options::default()
             },
         }
     });

@@ -17,6 +17,7 @@ mod readings;
 mod replay;
 mod reproduce;
 mod rows;
+mod spelled;
 mod statistics;
 mod sweep;
 mod trace;

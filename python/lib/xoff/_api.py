@@ -107,7 +107,7 @@ def compare(
     ['scheme', 'seed', 'sim_time_us']
     """
     if isinstance(schemes, str):
-        schemes = schemes.split(",")
+        schemes = [schemes]
     if seeds < 1:
         raise ValueError("seeds begin at 1")
     scenario, changed = _plain(scenario), dict(set) if set else None

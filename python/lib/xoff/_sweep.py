@@ -47,7 +47,7 @@ def sweep(
     ['degree', 'scheme', 'seed', 'status']
     """
     if isinstance(schemes, str):
-        schemes = schemes.split(",")
+        schemes = [schemes]
     typed = [_axis(key, values) for key, values in (axes or {}).items()]
     plan = _xoff.sweep_plan(
         _plain(scenario),

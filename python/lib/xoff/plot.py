@@ -12,6 +12,7 @@ writes it. Needs matplotlib.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Union
@@ -81,7 +82,7 @@ def look(schemes: Sequence[str]) -> list[dict[str, Any]]:
     >>> look(["hpcc", "dcqcn"])[1]["color"] == look(["dcqcn"])[0]["color"]
     True
     """
-    plain = [scheme.split(":")[0].split("+")[0] for scheme in schemes]
+    plain = [re.split("[:+{]", scheme)[0] for scheme in schemes]
     known = list(_api.schemes())
     others = [name for name in plain if name not in known]
     found = []

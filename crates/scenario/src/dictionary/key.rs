@@ -28,6 +28,22 @@ impl Key {
     }
 }
 
+impl Key {
+    /// Whether it may be written where `name` has the value `choice`.
+    pub(crate) fn fits(&self, name: &str, choice: &str) -> bool {
+        let spoken = self.applies.contains(&format!("{name} = "));
+        let listed = self.applies.contains(&format!("\"{choice}\""));
+        !spoken || listed != self.applies.starts_with("unless")
+    }
+
+    /// Whether all that is said of when it applies are values of `name`.
+    pub(crate) fn only_lists(&self, name: &str) -> bool {
+        let list = self.applies.strip_prefix(&format!("with {name} = ")).unwrap_or_default();
+        let quoted = |word: &str| word.len() > 2 && word.starts_with('"') && word.ends_with('"');
+        list.split(", ").flat_map(|part| part.split(" or ")).all(quoted)
+    }
+}
+
 /// What a key takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {

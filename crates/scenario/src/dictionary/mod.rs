@@ -77,6 +77,35 @@ pub fn describe_key(key: &Key, width: usize) -> String {
     text
 }
 
+/// What a table takes where one of its keys has a value such as `kind = "incast"`: the keys of that case, then those that
+/// every case has.
+pub fn describe_choice(section: &Section, name: &str, choice: &str, width: usize) -> String {
+    let header = if section.repeated { format!("[[{}]]", section.path) } else { format!("[{}]", section.path) };
+    let mut text = format!("{header} with {name} = \"{choice}\"\n");
+    let rows = section.keys.iter().filter(|key| key.name != name);
+    let (always, own): (Vec<&Key>, Vec<&Key>) =
+        rows.filter(|key| key.fits(name, choice)).partition(|key| key.applies.is_empty());
+    if !own.is_empty() {
+        wrap::paragraph(&mut text, &format!("Keys of this {name}:"), 0, width);
+    }
+    for key in &own {
+        // That it is a key of this case is said already.
+        let shown = if key.only_lists(name) { Key { applies: "", ..**key } } else { **key };
+        text.push_str(&describe_key(&shown, width));
+    }
+    if !always.is_empty() {
+        wrap::paragraph(&mut text, &format!("Keys of every {name}:"), 0, width);
+        always.iter().for_each(|key| text.push_str(&describe_key(key, width)));
+    }
+    for key in own.iter().filter(|key| matches!(key.kind, Kind::Table | Kind::Tables)) {
+        if let Some(inner) = self::section(&format!("{}.{}", section.path, key.name)) {
+            text.push('\n');
+            text.push_str(&describe_section(inner, width));
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +117,23 @@ mod tests {
         assert!(key("switch_profile", "buffer").is_some() && key("switch_profile", "select").is_some());
         assert!(key("nothing", "xoff").is_none() && key("a.b", "xoff").is_none());
         assert_eq!(applies("switch.pfc", "alpha"), "with threshold = \"dynamic\"");
+    }
+
+    #[test]
+    fn a_kind_is_described_with_what_it_takes() {
+        let section = section("traffic").unwrap();
+        let text = describe_choice(section, "kind", "incast", 80);
+        for part in ["degree", "sizes", "load", "class", "start", "Keys of every kind"] {
+            assert!(text.contains(&format!("\n  {part} ")) || text.contains(part), "{part} is missing from\n{text}");
+        }
+        for other in ["hot_share", "micro_batches", "Only with kind = \"incast\".", "\n  burst "] {
+            assert!(!text.contains(other), "{other}:\n{text}");
+        }
+        let text = describe_choice(section, "kind", "reduce", 80);
+        assert!(text.contains("\n  bytes ") && text.contains("\n  channels ") && text.contains("\n  ranks "), "{text}");
+        let probe = super::section("probe").unwrap();
+        assert!(!describe_choice(probe, "what", "flows", 80).contains("\n  ports "));
+        assert!(describe_choice(probe, "what", "queue", 80).contains("\n  ports "));
     }
 
     #[test]

@@ -3,12 +3,12 @@
 //! The network is not in the files: it comes from a scenario, whose traffic is replaced, or is one switch. The traces
 //! of all ranks become one text beside the scenario.
 
-use super::htsim::without_traffic;
+use super::htsim::{network, without_traffic};
 use super::{Fact, Imported, plain_name};
 use crate::diagnostic::PROBLEMS_TOLD;
 use crate::files::Files;
 use crate::traces::{DEPS, DOUBTS, MATCHING, RESOURCES, read_all};
-use crate::{Attachment, Diagnostic, Options, Scenario, Source};
+use crate::{Attachment, Diagnostic, Scenario, Source};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -107,7 +107,7 @@ pub fn import(
     if let Some(topology) = topology {
         text.push_str(&ranks(topology, traces.len())?);
     }
-    Ok(Imported { name, text, files, warnings: Vec::new(), facts: facts(&traces) })
+    Ok(Imported { name, text, files, warnings: Vec::new(), facts: facts(&traces), origin: None })
 }
 
 fn attached(name: String, text: String) -> Attachment {
@@ -126,7 +126,7 @@ fn one_switch(name: &str, hosts: usize) -> String {
 
 /// Which ranks of the network do it, if there are more than traces.
 fn ranks(topology: &Scenario, traces: usize) -> Result<String, Vec<Diagnostic>> {
-    let loaded = topology.load(&Options::default())?;
+    let loaded = network(topology)?;
     let has = loaded.servers.ranks() as usize;
     if has < traces {
         let message = format!("there are traces of {traces} ranks, and `{}` has {has}", topology.source().name);

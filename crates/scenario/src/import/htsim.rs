@@ -7,7 +7,7 @@
 
 use super::words::{Result, Word, Words, number, shown};
 use super::{Fact, Imported, plain_name};
-use crate::{Attachment, Diagnostic, Options, Place, Scenario, Source};
+use crate::{Attachment, Diagnostic, Loaded, Options, Place, Scenario, Source, tree};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -44,7 +44,7 @@ pub fn import(
 ) -> std::result::Result<Imported, Vec<Diagnostic>> {
     let mut warnings = Vec::new();
     let matrix = read(source, &mut warnings).map_err(|problem| vec![problem])?;
-    let loaded = topology.load(&Options::default())?;
+    let loaded = network(topology)?;
     let hosts = loaded.names.all_hosts();
     if matrix.nodes > hosts.len() as u64 {
         let error = matrix.nodes_place.error(format!("the matrix has {} nodes", matrix.nodes));
@@ -82,7 +82,7 @@ pub fn import(
         Fact::new("nodes_used", matrix.nodes),
         Fact::new("flows", matrix.connections.len()),
     ];
-    Ok(Imported { name, text, files, warnings, facts })
+    Ok(Imported { name, text, files, warnings, facts, origin: None })
 }
 
 fn printable(text: &str) -> String {
@@ -93,6 +93,16 @@ fn printable(text: &str) -> String {
 fn microseconds(ps: u64) -> String {
     let (whole, rest) = (ps / 1_000_000, ps % 1_000_000);
     if rest == 0 { whole.to_string() } else { format!("{whole}.{rest:06}").trim_end_matches('0').to_owned() }
+}
+
+/// A scenario whose traffic is to be replaced, loaded: it may have none.
+pub(super) fn network(topology: &Scenario) -> std::result::Result<Loaded, Vec<Diagnostic>> {
+    let has = |entries: Vec<tree::Entry>| entries.iter().any(|entry| entry.key == "traffic");
+    let any = match tree::parse(topology.source()).is_ok_and(has) {
+        true => Vec::new(),
+        false => vec!["traffic=[{kind=\"permutation\",size=\"1KB\"}]".to_owned()],
+    };
+    topology.load(&Options { sets: any, ..Options::default() })
 }
 
 /// The scenario's text without its traffic, under another name.
@@ -336,6 +346,20 @@ mod tests {
         assert_eq!((loaded.name.as_str(), loaded.plan.seed, loaded.plan.probes.len()), ("perm", 7, 1));
         assert_eq!(loaded.traffic.len(), 2);
         assert_eq!(loaded.traffic[0].expected.flows, Some(2.0));
+    }
+
+    #[test]
+    fn a_network_needs_no_traffic_to_be_replaced() {
+        let bare = "[topology]\nkind = \"star\"\nhosts = 3\nrate = \"100Gbps\"\n[scheme]\nname = \"dcqcn\"\n";
+        let topology = Scenario::from_text("bare.toml", bare, Path::new("."));
+        let source = Source::new("perm.cm", "Nodes 3\nConnections 1\n0->1 start 0 size 5000\n");
+        let found = import(&source, &topology, None).unwrap_or_else(|errors| panic!("{}", errors[0]));
+        assert!(!found.text.contains("permutation"), "{}", found.text);
+        let loaded = found.scenario().load(&Options::default()).unwrap_or_else(|errors| panic!("{}", errors[0]));
+        assert_eq!((loaded.traffic.len(), loaded.traffic[0].expected.flows), (1, Some(1.0)));
+        // What is wrong with it is still told where it is.
+        let wrong = Scenario::from_text("bare.toml", bare.replace("100Gbps", "fast"), Path::new("."));
+        assert_eq!(import(&source, &wrong, None).unwrap_err()[0].line(), Some(4));
     }
 
     #[test]

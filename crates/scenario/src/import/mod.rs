@@ -12,9 +12,10 @@ pub mod page;
 pub mod tcd;
 pub(crate) mod words;
 
-use crate::{Attachment, Diagnostic, Scenario};
+use crate::{Attachment, Diagnostic, Place, Scenario, Source};
 use serde_json::Value;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A scenario made from files of another simulator.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub struct Imported {
     pub warnings: Vec<Diagnostic>,
     /// What was found, for people and programs.
     pub facts: Vec<Fact>,
+    /// The configuration whose settings stand beside the lines of the text.
+    pub origin: Option<Arc<Source>>,
 }
 
 /// Something counted or chosen on the way.
@@ -50,7 +53,7 @@ impl Imported {
     /// As if it had been written and opened.
     pub fn scenario(&self) -> Scenario {
         let scenario = Scenario::from_text(format!("{}.toml", self.name), self.text.as_str(), Path::new("."));
-        scenario.with(self.files.clone(), self.warnings.clone())
+        scenario.with(self.files.clone(), self.warnings.clone()).made_from(self.origin.clone())
     }
 }
 
@@ -64,6 +67,26 @@ pub fn open(path: &Path) -> Result<Scenario, Vec<Diagnostic>> {
         return Ok(scenario);
     }
     Ok(hpcc::import(scenario.source(), scenario.files(), None)?.scenario())
+}
+
+/// What is wrong with a line of a text that was made here is said of the setting that stands behind it, which its comment
+/// names; the user has no other file.
+pub(crate) fn blame(problem: Diagnostic, made: &Arc<Source>, origin: &Arc<Source>) -> Diagnostic {
+    let Some(place) = problem.place.as_ref().filter(|place| Arc::ptr_eq(&place.source, made)) else { return problem };
+    let number = made.text[..place.span.start].matches('\n').count() + 1;
+    let line = &made.text[made.line_span(number)];
+    let (code, comment) = line.split_once('#').unwrap_or((line, ""));
+    let setting =
+        |word: &&str| word.len() > 2 && word.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+    let named = comment.split(|c: char| c.is_whitespace() || c == ',').filter(setting);
+    let written = |word: &str| {
+        let lines = origin.text.lines().position(|line| line.split_whitespace().next() == Some(word))?;
+        Some(Place::line(origin, lines + 1))
+    };
+    let top = Place { source: origin.clone(), span: 0..0 };
+    let told = format!("it became `{}` of a scenario", code.trim());
+    let help = if problem.help.is_empty() { told } else { format!("{}; {told}", problem.help) };
+    Diagnostic { place: Some(named.filter_map(written).next().unwrap_or(top)), ..problem }.help(help)
 }
 
 /// A name that a scenario may have, made of any text.

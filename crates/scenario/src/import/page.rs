@@ -145,7 +145,7 @@ Every key; others are refused here too.
 const TAIL: &str = "
 ## htsim
 
-Connection matrices (`.cm`): `Nodes N`, `Connections M`, then lines `SRC->DST [id I] start PICOSECONDS size BYTES`; `#` begins a comment. The network is not in such a file: `--topology SCENARIO.toml` names a scenario whose network, devices, scheme, probes and so on are kept and whose traffic is replaced. Node i is its i-th host; it may have more hosts, not fewer. A size of 0 sends to the end of the run. `prio`, which ranks the flows of receiver-driven transports, is told in a warning. Triggers (`trigger`, `send_done_trigger`, `recv_done_trigger`) are refused, for no traffic of a scenario starts when another's flow ends; failures too, for they count the links of htsim's own fat tree.
+Connection matrices (`.cm`): `Nodes N`, `Connections M`, then lines `SRC->DST [id I] start PICOSECONDS size BYTES`; `#` begins a comment. The network is not in such a file: `--topology SCENARIO.toml` names a scenario whose network, devices, scheme, probes and so on are kept and whose traffic, if it has any, is replaced. Node i is its i-th host; it may have more hosts, not fewer. A size of 0 sends to the end of the run. `prio`, which ranks the flows of receiver-driven transports, is told in a warning. Triggers (`trigger`, `send_done_trigger`, `recv_done_trigger`) are refused, for no traffic of a scenario starts when another's flow ends; failures too, for they count the links of htsim's own fat tree.
 
 ## Chakra execution traces
 

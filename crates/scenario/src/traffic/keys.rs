@@ -48,12 +48,17 @@ const HOTSPOT: &str = "with kind = \"hotspot\"";
 const INCAST: &str = "with kind = \"incast\"";
 const ON_OFF: &str = "with kind = \"on-off\"";
 const READS: &str = "with kind = \"synchronised-reads\"";
-const JOBS: &str = "to jobs: with kind = \"all-reduce\" and other collectives, \"pipeline\", \"job\" or \"chakra\"";
-const COLLECTIVE: &str = "to jobs of one collective, and to steps that are one";
-const LAID: &str = "to jobs of one collective, to steps that are one, and with kind = \"chakra\"";
+const JOBS: &str = "with kind = \"all-reduce\", \"reduce-scatter\", \"all-gather\", \"broadcast\", \"reduce\", \"all-to-all\" of \
+    `bytes`, \"pipeline\", \"job\" or \"chakra\"";
+const ONE: &str = "with kind = \"all-reduce\", \"reduce-scatter\", \"all-gather\", \"broadcast\", \"reduce\" or \"all-to-all\" \
+    of `bytes`";
+const COLLECTIVE: &str = "with kind = \"all-reduce\", \"reduce-scatter\", \"all-gather\", \"broadcast\", \"reduce\" or \
+    \"all-to-all\" of `bytes`, and to such steps";
+const LAID: &str = "with kind = \"all-reduce\", \"reduce-scatter\", \"all-gather\", \"broadcast\", \"reduce\", \"all-to-all\" of \
+    `bytes` or \"chakra\", and to such steps";
 const CHAKRA: &str = "with kind = \"chakra\"";
 const SUMS: &str = "with kind = \"all-reduce\", \"reduce-scatter\", \"all-gather\" or \"chakra\", and to such steps";
-const MOE: &str = "to the collective \"all-to-all\", and with kind = \"chakra\"";
+const MOE: &str = "with kind = \"all-to-all\" of `bytes` or \"chakra\", and to such steps";
 const PIPELINE: &str = "with kind = \"pipeline\"";
 const EVERYONE: &str = "with kind = \"permutation\" or \"all-to-all\"";
 
@@ -199,7 +204,7 @@ pub const TRAFFIC: &[Key] = &[
         "When a message is over: its last byte has arrived, or its sender knows, as in ASTRA-sim on ns-3",
     ),
     key("overhead", Kind::Time, "0ps", JOBS, "What software takes for a message before the NIC has it"),
-    key("compute", Kind::Time, "0ps", "to jobs of one collective", "Computing before it, in every iteration"),
+    key("compute", Kind::Time, "0ps", ONE, "Computing before it, in every iteration"),
     key("step", Kind::Tables, "", "with kind = \"job\"", "What it does: [[traffic.step]]"),
     key(
         "bytes",

@@ -9,14 +9,15 @@ use xoff_results::compare::{self as side_by_side, Skipped};
 use xoff_results::comparison;
 use xoff_results::directory::Staging;
 use xoff_results::outcome::Kind;
-use xoff_scenario::{Diagnostic, Options, Scenario, import, library, wrap};
+use xoff_scenario::{Diagnostic, Options, Scenario, import, library, spelled, wrap};
 
 #[derive(Args)]
 pub struct CompareArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
-    /// Schemes to compare, NAME[:PRESET][+BASE[:PRESET]]; `all` is every one that can run here
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',', default_value = "all")]
+    /// Schemes to compare, NAME[:PRESET][+BASE[:PRESET]], each with parameters in braces if it is to have others:
+    /// 'dcqcn,hpcc{eta=0.9},dcqcn:nic{kmin=100KB,kmax=400KB}'; `all` is every one that can run here
+    #[arg(long, value_name = "A,B,C", default_value = "all")]
     schemes: Vec<String>,
     #[command(flatten)]
     seeds: SeedArgs,
@@ -55,7 +56,7 @@ pub fn demo() -> Result<(), Stop> {
 
 pub fn compare(args: &CompareArgs) -> Result<(), Stop> {
     let scenario = import::open(&args.scenario.scenario)?;
-    let options = Options { sets: args.scenario.sets.clone(), seed: args.scenario.seed, scheme: None };
+    let options = args.scenario.options(None);
     let entries = load_all(&scenario, &options, &args.schemes)?;
     let first = &entries.runs[0].loaded;
     let out = args.out.directory(&format!("{}-compared", first.name));
@@ -77,13 +78,12 @@ pub(crate) fn load_all(scenario: &Scenario, options: &Options, wanted: &[String]
     // What is wrong with the scenario itself is told before any scheme is blamed.
     scenario.load(options)?;
     let mut names: Vec<(String, bool)> = Vec::new();
-    for name in wanted {
-        let more: Vec<(String, bool)> = match name.trim() {
+    for name in wanted.iter().flat_map(|list| spelled::parts(list, ',')).map(spelled::label) {
+        let more: Vec<(String, bool)> = match name.as_str() {
             "all" => xoff_schemes::all().iter().map(|spec| (spec.name.to_owned(), true)).collect(),
-            "" => Vec::new(),
             name if names.iter().any(|(known, one_of_all)| known == name && !one_of_all) => {
                 let error = Diagnostic::new(format!("--schemes names `{name}` twice"));
-                return Err(error.help("a scheme runs once; give presets to tell two of them apart").into());
+                return Err(error.help(spelled::TWICE).into());
             }
             name => vec![(name.to_owned(), false)],
         };
@@ -107,6 +107,11 @@ pub(crate) fn load_all(scenario: &Scenario, options: &Options, wanted: &[String]
     }
     if entries.runs.is_empty() {
         return Err(Diagnostic::new("--schemes names no scheme that can run here").into());
+    }
+    let folders: Vec<String> = entries.runs.iter().map(|runner| comparison::folder_of(&runner.scheme)).collect();
+    if let Some(at) = (1..folders.len()).find(|&at| folders[..at].contains(&folders[at])) {
+        let same = format!("results of `{}` and of another scheme would go to one folder", entries.runs[at].scheme);
+        return Err(Diagnostic::new(same).label(folders[at].clone()).into());
     }
     Ok(entries)
 }

@@ -4,7 +4,7 @@ use super::{ScenarioArgs, Stop, show, show_page, warn};
 
 use crate::schemes_text;
 use clap::Args;
-use xoff_scenario::{Diagnostic, Options};
+use xoff_scenario::Diagnostic;
 use xoff_scenario::{import, wrap};
 
 #[derive(Args)]
@@ -17,7 +17,7 @@ pub struct CheckArgs {
 }
 
 pub fn check(args: &CheckArgs) -> Result<(), Stop> {
-    let options = Options { sets: args.scenario.sets.clone(), seed: args.scenario.seed, scheme: None };
+    let options = args.scenario.options(None);
     let loaded = import::open(&args.scenario.scenario)?.load(&options)?;
     warn(&loaded.warnings);
     let mut report = xoff_scenario::check::report(&loaded);

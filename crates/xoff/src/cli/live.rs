@@ -20,7 +20,7 @@ use xoff_results::execute::execute_by;
 use xoff_results::outcome::Outcome;
 use xoff_results::text;
 use xoff_run::drive::Keep;
-use xoff_scenario::{Diagnostic, Loaded, Options, import, wrap};
+use xoff_scenario::{Diagnostic, Loaded, import, wrap};
 
 pub const EXAMPLES: &str = "\
 Frames are those of the captures, byte for byte. Rates are divided by k and times multiplied, so that
@@ -119,7 +119,7 @@ impl ClockArg {
 }
 
 pub fn live(args: &LiveArgs) -> Result<(), Stop> {
-    let options = Options { sets: args.scenario.sets.clone(), seed: args.scenario.seed, scheme: args.scheme.clone() };
+    let options = args.scenario.options(args.scheme.clone());
     let loaded = import::open(&args.scenario.scenario)?.load(&options)?;
     if !args.show.quiet {
         warn(&loaded.warnings);

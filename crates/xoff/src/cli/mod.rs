@@ -31,7 +31,7 @@ use std::process::ExitCode;
 use xoff_results::files::Present;
 use xoff_results::refusal::Refusal;
 use xoff_results::text::Style;
-use xoff_scenario::{Diagnostic, library, wrap};
+use xoff_scenario::{Diagnostic, Options, library, wrap};
 use xoff_schemes::Roster;
 use xoff_sweep::pool::Failed;
 
@@ -201,9 +201,16 @@ struct ScenarioArgs {
     /// Random seed, in place of the scenario's
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Change any key of the scenario: --set scheme.name=none --set traffic.0.load=0.7; null takes it out
+    /// Change any key of the scenario: --set scheme.name=none --set traffic.web.load=0.7 (the traffic named web; by number: traffic.0.load); null takes it out
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
+}
+
+impl ScenarioArgs {
+    /// What it is loaded with, under a scheme of its own or another.
+    fn options(&self, scheme: Option<String>) -> Options {
+        Options { sets: self.sets.clone(), seed: self.seed, scheme, ..Options::default() }
+    }
 }
 
 /// Where results go.

@@ -15,7 +15,7 @@ use xoff_results::outcome::Kind;
 use xoff_results::seeds;
 use xoff_results::text;
 use xoff_run::crew;
-use xoff_scenario::{Loaded, Options, Scenario, import, wrap};
+use xoff_scenario::{Loaded, Scenario, import, wrap};
 
 #[derive(Args)]
 pub struct RunArgs {
@@ -50,7 +50,7 @@ fn threads(text: &str) -> Result<Threads, String> {
 }
 
 pub fn run(args: &RunArgs) -> Result<(), Stop> {
-    let options = Options { sets: args.scenario.sets.clone(), seed: args.scenario.seed, scheme: None };
+    let options = args.scenario.options(None);
     let scenario = import::open(&args.scenario.scenario)?;
     let loaded = scenario.load(&options)?;
     if !args.show.quiet {

@@ -11,7 +11,7 @@ use xoff_results::files::workplace::Workplace;
 use xoff_results::files::{Staging, note};
 use xoff_run::time_limit;
 use xoff_scenario::number::{bytes, thousands};
-use xoff_scenario::{Diagnostic, wrap};
+use xoff_scenario::wrap;
 use xoff_sweep::axis::Axis;
 use xoff_sweep::batch::{ARRAY, Batch, quoted, sbatch};
 use xoff_sweep::cluster::{self, Plan};
@@ -41,8 +41,9 @@ pub struct SweepArgs {
     /// The scenario, or a file of a sweep, which names its scenario; the plan with --task
     #[arg(required_unless_present = "collect")]
     file: Option<PathBuf>,
-    /// Schemes to run, NAME[:PRESET][+BASE[:PRESET]] [default: the scenario's]
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    /// Schemes to run, NAME[:PRESET][+BASE[:PRESET]], each with parameters in braces if it is to have others:
+    /// 'dcqcn,hpcc{eta=0.9}' [default: the scenario's]
+    #[arg(long, value_name = "A,B,C")]
     schemes: Vec<String>,
     /// What is varied: KEY=LIST, or KEY=FROM..TO:linN or :logN
     #[arg(long = "axis", value_name = "KEY=VALUES")]
@@ -132,12 +133,7 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Stop> {
 fn asked(file: &Path, args: &SweepArgs) -> Result<Sweep, Stop> {
     let mut sweep = Sweep::open(file)?;
     if !args.schemes.is_empty() {
-        sweep.schemes =
-            args.schemes.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
-    }
-    if let Some(twice) = (1..sweep.schemes.len()).find(|&at| sweep.schemes[..at].contains(&sweep.schemes[at])) {
-        let error = Diagnostic::new(format!("`{}` is among the schemes twice", sweep.schemes[twice]));
-        return Err(error.help("a scheme runs once; give presets to tell two of them apart").into());
+        sweep.name_schemes(&args.schemes)?;
     }
     for text in &args.axes {
         // What is typed goes before the file's axis of the same key.

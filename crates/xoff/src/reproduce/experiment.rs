@@ -326,7 +326,7 @@ impl RunGroup {
         let changed = self.changes_at(cell).filter_map(|change| change.scheme.as_ref()).last();
         // Takes the place of the whole [scheme]; the other assignments come after it.
         sets.extend(changed.or_else(|| own.next()).map(|scheme| format!("scheme.name=\"{scheme}\"")));
-        Options { sets, seed: Some(seed), scheme: None }
+        Options { sets, seed: Some(seed), ..Options::default() }
     }
 
     /// `PCN, 0.6`: the values of a cell, for people; also the name of its files.

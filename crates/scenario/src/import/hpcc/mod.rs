@@ -77,7 +77,8 @@ pub fn import(source: &Arc<Source>, files: &Files, stem: Option<&str>) -> Result
         Fact::new("mode", mode),
         Fact::new("unused_keys", config.unused(mode, |key| dialect.power().is_some_and(|power| power.ignores(key)))),
     ];
-    Ok(Imported { name, text, files: vec![Attachment { name: flow_file, source: list }], warnings, facts })
+    let files = vec![Attachment { name: flow_file, source: list }];
+    Ok(Imported { name, text, files, warnings, facts, origin: Some(source.clone()) })
 }
 
 /// The file that a key names: from the configuration's folder, or else from the current directory.

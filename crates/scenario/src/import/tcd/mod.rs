@@ -79,7 +79,8 @@ pub fn import(
         Fact::new("mode", mode),
         Fact::new("unused_keys", config.unused(mode, |_| false)),
     ];
-    Ok(Imported { name, text, files: vec![Attachment { name: flow_file, source: list }], warnings, facts })
+    let files = vec![Attachment { name: flow_file, source: list }];
+    Ok(Imported { name, text, files, warnings, facts, origin: Some(source.clone()) })
 }
 
 /// The nominal size of a packet.

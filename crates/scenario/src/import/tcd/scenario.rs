@@ -119,7 +119,7 @@ fn host(config: &Config<'_>) -> Result<String> {
     line(&mut out, "pfc_size", "\"31B\"", "");
     line(&mut out, "gap", "\"0B\"", "");
     line(&mut out, "min_frame", "\"1B\"", "");
-    let every = config.count("L2_ACK_INTERVAL", 1..=1_000_000)?;
+    let every = config.count("L2_ACK_INTERVAL", 1..=1000)?;
     line(&mut out, "ack_every", &every.to_string(), &config.said("L2_ACK_INTERVAL"));
     line(&mut out, "nak_interval", "\"500us\"", "");
     line(&mut out, "retransmit_timeout", &span(stop_ns(config)?), "there is none: it never comes within the run");

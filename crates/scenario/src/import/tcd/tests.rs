@@ -16,7 +16,11 @@ const TOPOLOGY: &str = "3 1 2\n0\n1 0 40Gbps 0.004ms 0\n2 0 40Gbps 0.004ms 0\n";
 const FLOWS: &str = "3\n1 2 3 64000 2.00053 3\n2 1 3 999 2.0005 3\n1 2 3 10000000 2.0 3\n";
 
 fn import_of(config: &str, flows: &str) -> std::result::Result<Imported, Vec<Diagnostic>> {
-    let attached = [("topology.txt", TOPOLOGY), ("flow.txt", flows)]
+    import_on(TOPOLOGY, config, flows)
+}
+
+fn import_on(topology: &str, config: &str, flows: &str) -> std::result::Result<Imported, Vec<Diagnostic>> {
+    let attached = [("topology.txt", topology), ("flow.txt", flows)]
         .map(|(name, text)| Attachment { name: name.to_owned(), source: Source::new(name, text) });
     let files = Files::in_folder(Path::new("/nowhere")).with(attached.to_vec());
     import(&Source::new("config.txt", config), &files, None)
@@ -74,6 +78,25 @@ fn each_of_its_modes_has_a_scheme() {
         assert!(text.contains(line), "{line}\n{text}");
     }
     assert!(text.contains("poll_from = \"after-first-packet\"") && text.contains("clock = \"microseconds\""));
+}
+
+/// Of what is wrong the user is shown a line of his own file, whoever notices it.
+#[test]
+fn refusals_name_lines_of_the_configuration() {
+    let line_of = |key: &str| CONFIG.lines().position(|line| line.starts_with(key)).map(|at| at + 1);
+    let many = CONFIG.replace("L2_ACK_INTERVAL 256", "L2_ACK_INTERVAL 1001");
+    let problems = import_of(&many, FLOWS).unwrap_err();
+    assert_eq!(problems[0].line(), line_of("L2_ACK_INTERVAL"), "{}", problems[0]);
+    assert!(problems[0].label.contains("from 1 to 1000"), "{}", problems[0]);
+    // 2 us to a refresh and 8.6 us for a frame on the wire are more than a PAUSE of 5 us.
+    let slow = TOPOLOGY.replace("40Gbps", "1Gbps");
+    let problems = import_on(&slow, CONFIG, FLOWS).unwrap().scenario().load(&Options::default()).unwrap_err();
+    let told = problems[0].to_string();
+    assert!(problems[0].message.contains("run out before it is refreshed"), "{told}");
+    assert_eq!(problems[0].line(), line_of("PAUSE_TIME"), "{told}");
+    for part in ["config.txt:8:", "PAUSE_TIME 5", "it became `pause_time = \"5us\"` of a scenario"] {
+        assert!(told.contains(part), "{part} is missing from\n{told}");
+    }
 }
 
 #[test]

@@ -458,7 +458,8 @@ mod anything {
             for (key, value) in changes {
                 let name = keys::TRAFFIC[key].name;
                 if name != "kind" {
-                    tree::set(&mut entries, &format!("{name}={}", VALUES[value])).unwrap();
+                    let set = Source::new("--set", format!("{name}={}", VALUES[value]));
+                    tree::set(&mut entries, &set).unwrap();
                 }
             }
             let entry = tree::Entry {

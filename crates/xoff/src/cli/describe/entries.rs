@@ -14,6 +14,8 @@ use xoff_schemes::param::{ParamKind, SchemeSpec};
 pub enum Rank {
     /// A section, scheme, table, metric, model.
     Thing,
+    /// A kind of traffic, network, fault or probe.
+    Kind,
     /// A key, parameter or column: all of a name are told together.
     Member,
     /// A value that a key may have, a preset, a workload.
@@ -51,6 +53,12 @@ impl Entry {
             ([name], [kind, ..]) if self.rank != Rank::Member => format!("{kind} {name}"),
             (names, _) => names.join("."),
         }
+    }
+
+    /// Whether it is what a kind is called as a key of the same table: `traffic.flows`.
+    pub fn shares_its_name(&self, kind: &Entry) -> bool {
+        let [above @ .., _, own] = &kind.names[..] else { return false };
+        self.names.split_last().is_some_and(|(name, rest)| rest == above && name == own)
     }
 
     /// Whether both have the same names all the way.
@@ -151,8 +159,14 @@ fn sections(all: &mut Vec<Entry>) {
             choices.dedup();
             for choice in choices {
                 let names = [path_of(section), vec![key.name, choice]].concat();
-                let text = move |width| of_choice(section, key, choice, width);
-                all.push(Entry::new(Rank::Value, &["scenario", "value", "kind"], names, text));
+                const KINDS: &[&str] = &["scenario", "value", "kind"];
+                let entry = match key.name {
+                    "kind" | "what" | "do" => Entry::new(Rank::Kind, KINDS, names, move |width| {
+                        dictionary::describe_choice(section, key.name, choice, width)
+                    }),
+                    _ => Entry::new(Rank::Value, KINDS, names, move |width| of_choice(section, key, choice, width)),
+                };
+                all.push(entry);
             }
         }
     }

@@ -121,6 +121,11 @@ fn told(found: &[&Entry], width: usize) -> String {
         let both = |entry: &&&Entry| entry.rank == Rank::Member && entry.is_at(shown[0]);
         shown.splice(0..0, found.iter().filter(both).copied().collect::<Vec<_>>());
     }
+    if rank == Rank::Kind {
+        let both = |entry: &&&Entry| entry.rank == Rank::Member && shown.iter().any(|kind| entry.shares_its_name(kind));
+        let keys: Vec<&Entry> = found.iter().filter(both).copied().collect();
+        shown.splice(0..0, keys);
+    }
     let mut text: String = shown.iter().map(|entry| (entry.text)(width)).collect();
     let mut others: Vec<String> = found
         .iter()
