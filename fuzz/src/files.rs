@@ -1,7 +1,7 @@
 //! Inputs that are several files, and readers that want theirs on a disk.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Splits a text at lines `=== NAME` into files; what stands before the first belongs to `first`.
 pub fn split<'a>(text: &'a str, first: &'a str) -> Vec<(&'a str, &'a str)> {
@@ -18,14 +18,19 @@ pub fn split<'a>(text: &'a str, first: &'a str) -> Vec<(&'a str, &'a str)> {
     files.into_iter().map(|(name, span)| (name, &text[span])).filter(|(_, text)| !text.is_empty()).collect()
 }
 
-/// A folder of this process, made once. The bodies run one at a time.
-pub fn scratch() -> &'static Path {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let folder = std::env::temp_dir().join(format!("xoff-fuzz-{}", std::process::id()));
+thread_local! {
+    static FOLDER: &'static Path = {
+        static THREADS: AtomicUsize = AtomicUsize::new(0);
+        let number = THREADS.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("xoff-fuzz-{}", std::process::id())).join(number.to_string());
         std::fs::create_dir_all(&folder).expect("a folder for temporary files");
-        folder
-    })
+        Box::leak(folder.into_boxed_path())
+    };
+}
+
+/// A folder of this thread, made once. The bodies of one thread run one at a time.
+pub fn scratch() -> &'static Path {
+    FOLDER.with(|folder| *folder)
 }
 
 /// Writes a file of the scratch folder and gives its path.

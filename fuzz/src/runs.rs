@@ -47,7 +47,7 @@ pub fn tables(bytes: &[u8]) -> bool {
     let path = folder.join(format!("{}.parquet", table.name));
     let original = std::fs::read(&path).ok();
     std::fs::write(&path, content).expect("a temporary file");
-    let accepted = read_all(folder, table);
+    let accepted = read_all(&folder, table);
     match original {
         Some(original) => std::fs::write(&path, original).expect("a temporary file"),
         None => std::fs::remove_file(&path).expect("it was just written"),
@@ -77,15 +77,18 @@ fn read_all(folder: &Path, table: &'static Table) -> bool {
 
 const SHORT: &str = include_str!("../seeds/scenario/recorded.toml");
 
-/// A run with every table, made once.
-fn finished() -> &'static Path {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
+thread_local! {
+    static FINISHED: PathBuf = {
         let loaded = load(SHORT);
         let folder = scratch().join("run");
         xoff_results::execute::execute(&loaded, Some(&folder), |_| {}).expect("a temporary folder");
         folder
-    })
+    };
+}
+
+/// A run with every table, made once for each thread.
+fn finished() -> PathBuf {
+    FINISHED.with(PathBuf::clone)
 }
 
 fn load(text: &str) -> Loaded {

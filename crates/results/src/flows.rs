@@ -11,7 +11,7 @@ use xoff_fabric::record::FlowRecord;
 use xoff_scenario::measure::metrics::percentile;
 
 /// Upper ends of the size classes, exclusive.
-const SIZE_CLASSES: [(&str, u64); 4] =
+pub const SIZE_CLASSES: [(&str, u64); 4] =
     [("< 10 KB", 10_000), ("10-100 KB", 100_000), ("100 KB-1 MB", 1_000_000), (">= 1 MB", u64::MAX)];
 const SLOWDOWN_GROUPS: usize = 20;
 
@@ -144,7 +144,7 @@ fn by_size<'a>(
     SIZE_CLASSES.iter().enumerate().map(class).collect()
 }
 
-fn size_class(bytes: u64) -> usize {
+pub fn size_class(bytes: u64) -> usize {
     SIZE_CLASSES.iter().position(|(_, end)| bytes < *end).unwrap_or(SIZE_CLASSES.len() - 1)
 }
 

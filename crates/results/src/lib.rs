@@ -31,6 +31,7 @@ pub mod fixture;
 mod flows;
 mod goodput;
 pub mod grid;
+mod hpcc_slowdown;
 mod incident;
 pub mod interval;
 pub mod jobs;
@@ -112,11 +113,17 @@ pub fn describe_numbers(width: usize) -> String {
 }
 
 /// What a number means where its name does not say it all.
-pub const NUMBERS: [(&str, &str); 10] = [
+pub const NUMBERS: [(&str, &str); 11] = [
     (
         "goodput90_gbps",
         "Payload per time from the first start until 90 % of all delivered payload had arrived, each flow's taken as \
          delivered evenly over its life. The slowest tenth of the bytes may take any time without changing it.",
+    ),
+    (
+        "slowdown_hpcc",
+        "Only in runs by the rules of the HPCC authors' simulator, such as imported ones: time until the sender has the \
+         last ACK over that simulator's standalone time (round trip, and the flow with its headers at the slowest link), \
+         the two last columns of its fct.txt. The slowdown of tables and flows.parquet is fct_us over ideal_us.",
     ),
     ("goodput_to_end_gbps", "All delivered payload over the simulated time; the last flow decides it."),
     (

@@ -35,6 +35,9 @@ pub struct Summary {
     pub slowdown: Distribution,
     /// The finite flows by size, in four classes that are always there.
     pub by_size: Vec<SizeClass>,
+    /// Slowdowns by the definition of the HPCC authors' scripts, in runs by the rules of their simulator.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slowdown_hpcc: Vec<HpccClass>,
     /// The finite flows of each `[[traffic]]` table that had some.
     pub by_source: Vec<SourceFlows>,
     /// Endless flows by label.
@@ -224,6 +227,15 @@ pub struct SizeClass {
     /// As [`Summary::fct_us`].
     pub fct_us: Distribution,
     /// As [`Summary::slowdown`].
+    pub slowdown: Distribution,
+}
+
+/// Finished flows of a range of sizes: time until the last acknowledgement over HPCC's standalone time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HpccClass {
+    /// As [`SizeClass::name`]; `all` for all of them.
+    pub name: String,
+    /// Of the flows whose last acknowledgement arrived.
     pub slowdown: Distribution,
 }
 

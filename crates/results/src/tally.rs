@@ -2,12 +2,13 @@
 
 use super::flows::FiniteFlows;
 use super::goodput::{Delivery, goodput};
+use super::hpcc_slowdown::HpccSlowdowns;
 use super::names::{Names, label_name};
 use super::reality::{Partners, Reality, Verdict};
 use super::summary::*;
 use std::collections::BTreeMap;
 use xoff_engine::Time;
-use xoff_fabric::plan::peer;
+use xoff_fabric::plan::{Plan, peer};
 use xoff_fabric::record::FlowRecord;
 use xoff_run::RunEnd;
 use xoff_scenario::measure::metrics::jain_index;
@@ -45,10 +46,19 @@ pub struct Tally {
     of_size: FiniteFlows,
     pub endless: Vec<EndlessFlow>,
     pub finite_sources: BTreeMap<u32, SourceSpan>,
+    /// In runs by the rules of the HPCC authors' simulator.
+    hpcc: Option<HpccSlowdowns>,
 }
 
 impl Tally {
+    pub fn of(plan: &Plan) -> Tally {
+        Tally { hpcc: HpccSlowdowns::of(plan), ..Tally::default() }
+    }
+
     pub fn flow(&mut self, flow: &FlowRecord) {
+        if let Some(hpcc) = &mut self.hpcc {
+            hpcc.flow(flow);
+        }
         self.flows += 1;
         self.delivered_bytes += flow.delivered_bytes;
         let Some(size_bytes) = flow.size_bytes else {
@@ -106,6 +116,7 @@ impl Tally {
             fct_us: self.of_size.fct_us(),
             slowdown: self.of_size.slowdown(),
             by_size: self.of_size.by_size(),
+            slowdown_hpcc: self.hpcc.as_ref().map(HpccSlowdowns::by_size).unwrap_or_default(),
             by_source: self.of_size.by_source(sources),
             throughput: self.throughput(labels, end.sim_end),
             goodput90_gbps: goodput(self.deliveries(end.sim_end)).unwrap_or(0.0) / 1e9,

@@ -118,6 +118,7 @@ pub(crate) fn sections(summary: &Summary) -> Vec<Section> {
     let all = [
         by_size(summary, "flow completion time, us", |class| class.fct_us, summary.fct_us),
         by_size(summary, "slowdown (1 = as fast as on an idle network)", |class| class.slowdown, summary.slowdown),
+        by_hpcc(summary),
         by_source(summary, "flow completion time by traffic source, us", |of| of.fct_us),
         by_source(summary, "slowdown by traffic source", |of| of.slowdown),
         jobs(summary),
@@ -146,6 +147,17 @@ fn by_size(summary: &Summary, title: &str, of_class: fn(&SizeClass) -> Distribut
     if classes.count() > 1 {
         row("all", summary.flows_total - summary.flows_endless, summary.flows_completed, all);
     }
+    Section { title: title.to_owned(), grid }
+}
+
+/// The slowdowns that scripts for the HPCC authors' `fct.txt` give, which are not ours.
+fn by_hpcc(summary: &Summary) -> Section {
+    let most = summary.slowdown_hpcc.iter().map(|class| class.slowdown.count).max().unwrap_or(0);
+    let mut grid = distribution_grid("size", most);
+    for class in &summary.slowdown_hpcc {
+        distribution_row(&mut grid, &class.name, (class.slowdown.count, class.slowdown.count), class.slowdown);
+    }
+    let title = "slowdown by HPCC's definition (until the last ACK; its ideal counts a round trip), as in fct.txt";
     Section { title: title.to_owned(), grid }
 }
 

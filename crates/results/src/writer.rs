@@ -177,7 +177,7 @@ impl RunWriter {
             disturbance: context.disturbance,
             pauses_recorded: context.plan.run.record_pauses,
             figures: context.figures,
-            tally: Tally::default(),
+            tally: Tally::of(context.plan),
             keeper: CurveKeeper::default(),
             pause_log: PauseLog::new(context.disturbance),
             unfinished: Vec::new(),

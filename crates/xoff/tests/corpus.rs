@@ -1,17 +1,26 @@
 //! The corpus of `scripts/fuzz`, replayed without libFuzzer through the same functions: every seed, every
-//! crasher that was mended, and some changes of each. The long hunt is `scripts/fuzz`.
+//! crasher that was mended, and some changes of each. `scripts/mutate` makes millions of changes; `scripts/fuzz`, which
+//! needs a nightly toolchain, is led by what code an input reaches.
 
 #[path = "../../../fuzz/src/lib.rs"]
 #[allow(dead_code)]
 mod targets;
 
 use std::fs;
+use std::io::{Seek, SeekFrom, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 use xoff_engine::rng::{Rng, stream};
 
-/// Changed inputs per target; `XOFF_FUZZ_CASES` for more.
+/// Changed inputs per target, without `XOFF_FUZZ_CASES`.
 const CASES: u64 = 150;
+/// A target that panics as often is not tried further.
+const PANICS_TOLD: usize = 20;
+/// An input that takes so long is one that hangs.
+const HANGS: Duration = Duration::from_secs(120);
 /// As `scripts/fuzz` has it.
 const LONGEST_BYTES: usize = 16_384;
 
@@ -49,11 +58,18 @@ fn below(rng: &mut Rng, end: usize) -> usize {
     rng.below(end as u64) as usize
 }
 
-/// A byte, a piece or a line is changed, removed, doubled or taken from another input.
-fn change(rng: &mut Rng, bytes: &mut Vec<u8>, other: &[u8]) {
+/// The words of `fuzz/words.dict`.
+fn words() -> Vec<Vec<u8>> {
+    let text = fs::read_to_string(root().join("fuzz/words.dict")).unwrap();
+    let word = |line: &str| Some(line.trim().strip_prefix('"')?.strip_suffix('"')?.as_bytes().to_vec());
+    text.lines().filter_map(word).collect()
+}
+
+/// A byte, a piece, a word or a line is changed, removed, doubled or taken from another input.
+fn change(rng: &mut Rng, bytes: &mut Vec<u8>, other: &[u8], words: &[Vec<u8>]) {
     let at = below(rng, bytes.len() + 1);
     let length = below(rng, 24).min(bytes.len() - at);
-    match rng.below(8) {
+    match rng.below(9) {
         0 => bytes.truncate(at),
         1 => bytes.insert(at, rng.below(256) as u8),
         2 if at < bytes.len() => bytes[at] ^= 1 << rng.below(8),
@@ -75,6 +91,7 @@ fn change(rng: &mut Rng, bytes: &mut Vec<u8>, other: &[u8]) {
             }
             *bytes = lines.concat();
         }
+        7 => drop(bytes.splice(at..at + length, words[below(rng, words.len())].iter().copied())),
         // A number becomes another.
         _ => {
             if let Some(digit) = (at..bytes.len()).find(|at| bytes[*at].is_ascii_digit()) {
@@ -87,41 +104,151 @@ fn change(rng: &mut Rng, bytes: &mut Vec<u8>, other: &[u8]) {
     bytes.truncate(LONGEST_BYTES);
 }
 
-/// Runs one input; a panic names it and keeps it where `scripts/fuzz` would.
-fn answers(name: &str, run: fn(&[u8]) -> bool, from: &str, bytes: &[u8]) -> bool {
-    catch_unwind(AssertUnwindSafe(|| run(bytes))).unwrap_or_else(|_| {
-        let folder = root().join("fuzz/artifacts").join(name);
-        let kept = folder.join(format!("crash-{:08x}", crc32fast::hash(bytes)));
-        let _ = fs::create_dir_all(&folder).and_then(|()| fs::write(&kept, bytes));
-        panic!("target {name} panics on {from}, kept as {}", kept.display())
-    })
+/// One target, and what is tried on it.
+struct Hunt<'a> {
+    name: &'a str,
+    run: fn(&[u8]) -> bool,
+    seeds: Vec<(PathBuf, Vec<u8>)>,
+    words: &'a [Vec<u8>],
+    /// Of all random choices.
+    seed: u64,
 }
 
-/// One at a time: the bodies share a folder.
+/// What came of it.
+#[derive(Default)]
+struct Found {
+    executions: AtomicU64,
+    accepted: AtomicU64,
+    panics: Mutex<Vec<String>>,
+}
+
+impl Hunt<'_> {
+    /// The input of a number, which is the same on every machine.
+    fn changed(&self, number: u64) -> Vec<u8> {
+        let rng = &mut stream(self.seed, &format!("corpus {}", self.name), number);
+        let short = |rng: &mut Rng| loop {
+            let (_, bytes) = &self.seeds[below(rng, self.seeds.len())];
+            if bytes.len() <= LONGEST_BYTES {
+                return bytes;
+            }
+        };
+        let mut bytes = short(rng).clone();
+        for _ in 0..=rng.below(3) {
+            let other = short(rng);
+            change(rng, &mut bytes, other, self.words);
+        }
+        bytes
+    }
+
+    /// Keeps an input where `scripts/fuzz` would.
+    fn keep(&self, what: &str, bytes: &[u8]) -> PathBuf {
+        let folder = root().join("fuzz/artifacts").join(self.name);
+        let kept = folder.join(format!("{what}-{:08x}", crc32fast::hash(bytes)));
+        let _ = fs::create_dir_all(&folder).and_then(|()| fs::write(&kept, bytes));
+        kept
+    }
+
+    fn try_one(&self, from: &str, bytes: &[u8], found: &Found) -> bool {
+        found.executions.fetch_add(1, Ordering::Relaxed);
+        let answer = catch_unwind(AssertUnwindSafe(|| (self.run)(bytes)));
+        let accepted = answer.unwrap_or_else(|why| {
+            let why = why.downcast_ref::<String>().cloned().or(why.downcast_ref::<&str>().map(|why| (*why).to_owned()));
+            let why: String = why.unwrap_or_default().chars().take(200).collect();
+            let kept = self.keep("crash", bytes);
+            found.panics.lock().unwrap().push(format!(
+                "target {} panics on {from}, kept as {}: {why}",
+                self.name,
+                kept.display()
+            ));
+            false
+        });
+        found.accepted.fetch_add(u64::from(accepted), Ordering::Relaxed);
+        accepted
+    }
+
+    /// Tries changes by their numbers on several threads, until all are tried or too many panic.
+    fn try_changes(&self, numbers: std::ops::Range<u64>, threads: usize, found: &Found) {
+        let (next, working) = (AtomicU64::new(numbers.start), AtomicUsize::new(threads));
+        let at_work: Vec<Mutex<Option<(Instant, u64)>>> = (0..threads).map(|_| Mutex::new(None)).collect();
+        std::thread::scope(|scope| {
+            for (thread, slot) in at_work.iter().enumerate() {
+                let (next, working) = (&next, &working);
+                scope.spawn(move || {
+                    // What ends the process tells nothing: here the number of its input is left.
+                    let mut note = fs::File::create(note_of(thread)).unwrap();
+                    loop {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        if number >= numbers.end || found.panics.lock().unwrap().len() >= PANICS_TOLD {
+                            break;
+                        }
+                        *slot.lock().unwrap() = Some((Instant::now(), number));
+                        note.seek(SeekFrom::Start(0)).unwrap();
+                        note.write_all(format!("{} {number:<20}\n", self.name).as_bytes()).unwrap();
+                        self.try_one(&format!("change {number}"), &self.changed(number), found);
+                    }
+                    *slot.lock().unwrap() = None;
+                    working.fetch_sub(1, Ordering::Relaxed);
+                });
+            }
+            while working.load(Ordering::Relaxed) > 0 {
+                std::thread::sleep(Duration::from_millis(if numbers.end > CASES { 200 } else { 1 }));
+                for slot in &at_work {
+                    let slow = slot.lock().unwrap().filter(|(since, _)| since.elapsed() > HANGS);
+                    if let Some((_, number)) = slow {
+                        let kept = self.keep("hang", &self.changed(number));
+                        eprintln!("target {} hangs on change {number}, kept as {}", self.name, kept.display());
+                        std::process::exit(1);
+                    }
+                }
+            }
+        });
+    }
+}
+
+fn note_of(thread: usize) -> PathBuf {
+    std::env::temp_dir().join(format!("xoff-mutate-{}-{thread}", std::process::id()))
+}
+
+/// A number that the environment sets.
+fn asked(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
+}
+
+/// `scripts/mutate` sets how many changes there are, which targets, the seed, the first number, and how many threads.
 #[test]
 fn the_corpus_and_changes_of_it_are_answered() {
-    let cases = std::env::var("XOFF_FUZZ_CASES").map_or(CASES, |text| text.parse().expect("a number"));
-    for (name, folders) in listed() {
-        let (_, run) = *targets::TARGETS.iter().find(|target| target.0 == name).unwrap();
-        let inputs = inputs(&folders);
-        let mut accepted = 0;
-        for (path, bytes) in &inputs {
-            accepted += usize::from(answers(&name, run, &path.display().to_string(), bytes));
-        }
-        assert!(accepted > 0, "target {name} accepts none of its {} seeds: nothing is tried", inputs.len());
-        let short: Vec<&Vec<u8>> =
-            inputs.iter().map(|(_, bytes)| bytes).filter(|bytes| bytes.len() <= LONGEST_BYTES).collect();
-        for number in 0..cases {
-            let rng = &mut stream(1, &format!("corpus {name}"), number);
-            let mut bytes = short[below(rng, short.len())].clone();
-            for _ in 0..=rng.below(3) {
-                let other = short[below(rng, short.len())];
-                change(rng, &mut bytes, other);
-            }
-            answers(&name, run, &format!("change {number}"), &bytes);
-        }
-        println!("{name}: {accepted} of {} seeds accepted, {cases} changes answered", inputs.len());
+    let (cases, seed) = (asked("XOFF_FUZZ_CASES", CASES), asked("XOFF_FUZZ_SEED", 1));
+    let (from, threads) = (asked("XOFF_FUZZ_FROM", 0), asked("XOFF_FUZZ_JOBS", 1).max(1) as usize);
+    let only = std::env::var("XOFF_FUZZ_TARGETS").unwrap_or_default();
+    let only: Vec<&str> = only.split_whitespace().collect();
+    let words = words();
+    if cases > CASES {
+        println!("the input at work, by target and number: {}", note_of(0).display());
     }
+    let (mut panics, mut executions) = (Vec::new(), 0);
+    for (name, folders) in listed().into_iter().filter(|(name, _)| only.is_empty() || only.contains(&name.as_str())) {
+        let (_, run) = *targets::TARGETS.iter().find(|target| target.0 == name).unwrap();
+        let hunt = Hunt { name: &name, run, seeds: inputs(&folders), words: &words, seed };
+        let (found, started) = (Found::default(), Instant::now());
+        let own = hunt.seeds.iter().filter(|(path, bytes)| hunt.try_one(&path.display().to_string(), bytes, &found));
+        assert!(own.count() > 0, "target {name} accepts none of its {} seeds: nothing is tried", hunt.seeds.len());
+        hunt.try_changes(from..from + cases, threads, &found);
+        let done = found.executions.load(Ordering::Relaxed);
+        let found_panics = found.panics.into_inner().unwrap();
+        println!(
+            "{name:<12} {done:>9} executions, {:>9} accepted, {:>3} panics, {:>7.1} s",
+            found.accepted.load(Ordering::Relaxed),
+            found_panics.len(),
+            started.elapsed().as_secs_f64()
+        );
+        executions += done;
+        panics.extend(found_panics);
+    }
+    (0..threads).for_each(|thread| drop(fs::remove_file(note_of(thread))));
+    let _ = fs::remove_dir_all(std::env::temp_dir().join(format!("xoff-fuzz-{}", std::process::id())));
+    println!("{:<12} {executions:>9} executions, {:>3} panics", "all", panics.len());
+    assert!(panics.is_empty(), "{}", panics.join("\n"));
+    assert!(executions > 0, "there is no target of these names: {only:?}");
 }
 
 /// A target that is left out of one of the lists would never run.

@@ -49,6 +49,34 @@ fn check_and_compare_take_a_configuration() {
     assert!(compared.to_string().contains("dctcp"));
 }
 
+/// What scripts for that simulator make of its `fct.txt`, whose ideal time counts a round trip, stands beside ours.
+#[test]
+fn slowdowns_are_told_by_both_definitions() {
+    let bench = bench();
+    let text = bench.ok(&["run", "mine.txt", "--out", "out", "--set", "output.pfc_frames=true"]);
+    assert!(text.contains("slowdown by HPCC's definition"), "{text}");
+    bench.ok(&["export", "hpcc", "out"]);
+    let lines = String::from_utf8(bench.read("out/hpcc/fct.txt")).unwrap();
+    let mut theirs: Vec<f64> = lines
+        .lines()
+        .map(|line| {
+            let numbers: Vec<f64> = line.split(' ').rev().take(2).map(|word| word.parse().unwrap()).collect();
+            numbers[1] / numbers[0]
+        })
+        .collect();
+    theirs.sort_by(f64::total_cmp);
+    let run = json(&String::from_utf8(bench.read("out/run.json")).unwrap());
+    let rows = run["slowdown_hpcc"].as_array().unwrap();
+    let all = &rows.last().unwrap()["slowdown"];
+    assert_eq!(all["count"], theirs.len());
+    assert_eq!(all["max"].as_f64(), theirs.last().copied());
+    assert_eq!(all["p50"].as_f64(), Some(theirs[theirs.len().div_ceil(2) - 1]));
+    assert_ne!(all["p50"], run["slowdown"]["p50"]);
+    // A scenario by our own rules has one definition.
+    let own = json(&bench.ok(&["run", "incast", "--no-out", "--json", "--set", "traffic.incast.events=1"]));
+    assert!(own.get("slowdown_hpcc").is_none());
+}
+
 #[test]
 fn what_is_there_already_stays() {
     let bench = bench();
