@@ -31,6 +31,7 @@ pub mod load;
 pub mod measure;
 pub mod names;
 pub mod number;
+mod origin;
 pub mod read;
 pub mod reader;
 pub mod resolved;

@@ -8,9 +8,9 @@ use super::dictionary;
 use super::events::{self, Output};
 use super::files::Files;
 use super::grain;
-use super::import;
 use super::library;
 use super::names::{Names, valid_name, visible};
+use super::origin;
 use super::reader::{Result, Table};
 use super::resolved::{Attachment, Recorder};
 use super::schemes::{self, NamedScheme, Registry};
@@ -184,7 +184,7 @@ impl Scenario {
         let loaded = self.load_as_written(options);
         let Some(origin) = &self.origin else { return loaded };
         let blame = |found: Vec<Diagnostic>| {
-            found.into_iter().map(|problem| import::blame(problem, &self.source, origin)).collect()
+            found.into_iter().map(|problem| origin::blame(problem, &self.source, origin)).collect()
         };
         match loaded {
             Ok(loaded) => Ok(Loaded { warnings: blame(loaded.warnings), ..loaded }),

@@ -12,7 +12,7 @@ pub mod page;
 pub mod tcd;
 pub(crate) mod words;
 
-use crate::{Attachment, Diagnostic, Place, Scenario, Source};
+use crate::{Attachment, Diagnostic, Scenario, Source};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -67,26 +67,6 @@ pub fn open(path: &Path) -> Result<Scenario, Vec<Diagnostic>> {
         return Ok(scenario);
     }
     Ok(hpcc::import(scenario.source(), scenario.files(), None)?.scenario())
-}
-
-/// What is wrong with a line of a text that was made here is said of the setting that stands behind it, which its comment
-/// names; the user has no other file.
-pub(crate) fn blame(problem: Diagnostic, made: &Arc<Source>, origin: &Arc<Source>) -> Diagnostic {
-    let Some(place) = problem.place.as_ref().filter(|place| Arc::ptr_eq(&place.source, made)) else { return problem };
-    let number = made.text[..place.span.start].matches('\n').count() + 1;
-    let line = &made.text[made.line_span(number)];
-    let (code, comment) = line.split_once('#').unwrap_or((line, ""));
-    let setting =
-        |word: &&str| word.len() > 2 && word.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
-    let named = comment.split(|c: char| c.is_whitespace() || c == ',').filter(setting);
-    let written = |word: &str| {
-        let lines = origin.text.lines().position(|line| line.split_whitespace().next() == Some(word))?;
-        Some(Place::line(origin, lines + 1))
-    };
-    let top = Place { source: origin.clone(), span: 0..0 };
-    let told = format!("it became `{}` of a scenario", code.trim());
-    let help = if problem.help.is_empty() { told } else { format!("{}; {told}", problem.help) };
-    Diagnostic { place: Some(named.filter_map(written).next().unwrap_or(top)), ..problem }.help(help)
 }
 
 /// A name that a scenario may have, made of any text.

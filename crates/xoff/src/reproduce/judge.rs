@@ -153,13 +153,30 @@ fn shown(values: &[Estimate], unit: &str) -> String {
         Some(width) if width.is_finite() && width > 0.0 => format!("{} ± {}", number(value.mean), brief(width)),
         _ => number(value.mean),
     };
-    let text = match values {
-        [] => return String::new(),
-        values if values.len() <= MOST_SHOWN => values.iter().map(one).collect::<Vec<_>>().join(", "),
-        values => {
-            let of = |f: fn(f64, f64) -> f64| values.iter().map(|value| value.mean).reduce(f).unwrap_or(f64::NAN);
-            format!("{} to {} ({} values)", number(of(f64::min)), number(of(f64::max)), values.len())
-        }
+    // What has no number has no unit: it follows the last that has one.
+    let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+    let Some(last) = values.iter().rposition(|value| value.mean.is_finite()) else {
+        return values.iter().map(one).collect::<Vec<_>>().join(", ");
     };
-    if unit.is_empty() { text } else { format!("{text} {unit}") }
+    if values.len() <= MOST_SHOWN {
+        let with_unit = |(at, value): (usize, &Estimate)| if at == last { one(value) + &unit } else { one(value) };
+        return values.iter().enumerate().map(with_unit).collect::<Vec<_>>().join(", ");
+    }
+    let of = |f: fn(f64, f64) -> f64| values.iter().map(|value| value.mean).reduce(f).unwrap_or(f64::NAN);
+    format!("{} to {} ({} values){unit}", number(of(f64::min)), number(of(f64::max)), values.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_happens_has_no_unit() {
+        let of = |mean, half_width| Estimate { mean, half_width, count: 3 };
+        assert_eq!(shown(&[of(f64::INFINITY, None)], "ms"), "never");
+        let some = [of(3.0, None), of(18.4, Some(0.82)), of(f64::INFINITY, None)];
+        assert_eq!(shown(&some, "ms"), "3.00, 18.4 ± 0.82 ms, never");
+        assert_eq!(shown(&some[..2], "ms"), "3.00, 18.4 ± 0.82 ms");
+        assert_eq!((shown(&some[..1], "").as_str(), shown(&[], "ms").as_str()), ("3.00", ""));
+    }
 }

@@ -38,7 +38,14 @@ fn front(book: &Book) -> Value {
             })
         })
         .collect();
+    // Who asked for one figure sees it at once.
+    let drawn = book.papers.iter().flat_map(|paper| &paper.experiments).filter(|one| !one.figures.is_empty());
+    let figures = match drawn.collect::<Vec<_>>()[..] {
+        [one] => one.figures.as_slice(),
+        _ => &[],
+    };
     json!({
+        "figures": figures,
         "facts": facts(book, book.runs, book.cpu_seconds),
         "papers": papers,
         "totals": totals(&Totals::of(book.claims())),

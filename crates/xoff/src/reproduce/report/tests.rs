@@ -149,6 +149,7 @@ fn pages_stand_alone_and_are_escaped() {
             assert!(!said.contains(outside), "{name} has {outside}");
         }
     }
+    assert!(pages[0].1.contains("<svg width=\"900\">"), "the only figure is on the first page");
     let paper = &pages[1].1;
     for part in [
         "simulated; the paper used a testbed",
@@ -216,6 +217,15 @@ fn the_text_fits_the_terminal() {
     for line in text.lines() {
         assert!(line.chars().count() <= 100, "{} columns: {line}", line.chars().count());
     }
+    // What is claimed can be read to its end, at any width.
+    let said = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for claim in &book.papers[0].experiments[0].claims {
+        for width in [80, 100] {
+            let shown = said(&super::text::text(&book, width));
+            assert!(shown.contains(&said(&claim.says)), "{} is cut:\n{shown}", claim.says);
+        }
+    }
+    assert!(text.contains("apart: claims that nothing could make fail"), "{text}");
     for part in ["pcn-c001", "in direction", "does not hold", "not run", "a run failed", "33 %", "12 runs"] {
         assert!(text.contains(part), "{part} is missing from\n{text}");
     }

@@ -47,27 +47,22 @@ fn of_experiment(experiment: &ExperimentPage, width: usize) -> String {
     if experiment.claims.is_empty() {
         return out;
     }
-    let mut grid = Grid::new(["claim", "verdict", "paper", "ours", ""]).left(&[1, 4]);
+    let mut grid = Grid::new(["claim", "verdict", "paper", "ours"]).left(&[1]);
     for claim in &experiment.claims {
         let (paper, ours) = (or_dash(&claim.paper), or_dash(&claim.ours));
-        grid.row([
-            shorten(&claim.id, 16),
-            words(claim.verdict).to_owned(),
-            shorten(&paper, 13),
-            shorten(&ours, 21),
-            String::new(),
-        ]);
+        let words = words(claim.verdict).to_owned();
+        grid.row([shorten(&claim.id, 16), words, shorten(&paper, 13), shorten(&ours, 21)]);
     }
-    let widest = |column: usize| {
-        let cells = grid.rows.iter().chain([&grid.head]).map(|row| row[column].chars().count());
-        cells.max().unwrap_or(0)
-    };
-    let taken = (0..4).map(|column| widest(column) + 2).sum::<usize>() + 2;
-    let room = width.saturating_sub(taken);
-    for (row, claim) in grid.rows.iter_mut().zip(&experiment.claims) {
-        row[4] = shorten(&one_line(&claim.says), room);
+    // What each claims stands below it: beside it there is not room for a sentence.
+    let rows = grid.text();
+    let mut rows = rows.lines();
+    out.extend(rows.next().map(|head| format!("{head}\n")));
+    for (row, claim) in rows.zip(&experiment.claims) {
+        out.push_str(&format!("{row}\n"));
+        for line in fold(&one_line(&claim.says), width - 6) {
+            out.push_str(&format!("      {line}\n"));
+        }
     }
-    out.push_str(&grid.text());
     for group in by_reason(&experiment.claims) {
         let diagnosis = one_line(&group[0].diagnosis);
         if diagnosis.is_empty() {
@@ -112,8 +107,12 @@ fn totals(book: &Book) -> String {
     if book.papers.len() != 1 {
         row("all", "", Totals::of(book.claims()));
     }
+    let apart = match Totals::of(book.claims()).apart {
+        0 => "",
+        _ => "  apart: claims that nothing could make fail; they count in no percentage\n",
+    };
     format!(
-        "{}\n  percentages: of the claims judged, outright, and at least in direction\n\
+        "{}\n  percentages: of the claims judged, outright, and at least in direction\n{apart}\
          scale {}: {}, {} CPU in all\nthis command: {}\n",
         grid.text().trim_end(),
         book.scale,
