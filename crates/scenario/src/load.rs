@@ -51,6 +51,13 @@ pub struct Options {
     pub scheme: Option<String>,
 }
 
+impl Options {
+    /// All that is set, in the order in which it is.
+    pub fn assignments(&self) -> impl Iterator<Item = &str> {
+        self.sets.iter().map(String::as_str).chain(self.varied.iter().map(|source| source.text.as_str()))
+    }
+}
+
 /// A text and the folder from which its files are looked up: read once, loaded under any options.
 #[derive(Clone, Debug)]
 pub struct Scenario {

@@ -60,11 +60,11 @@ pub fn holds_another(folder: &Path, sweep: &Sweep, points: &[Point]) -> bool {
 type Run = (BTreeMap<String, String>, u64);
 
 fn runs_of(points: &[Point]) -> BTreeSet<Run> {
-    let set = |text: &String| {
+    let set = |text: &str| {
         let (key, value) = text.split_once('=').unwrap_or((text, ""));
         (key.trim().to_owned(), plain(value))
     };
-    points.iter().map(|point| (point.options.sets.iter().map(set).collect(), point.seed)).collect()
+    points.iter().map(|point| (point.options.assignments().map(set).collect(), point.seed)).collect()
 }
 
 /// A value without regard to how it is spelled.

@@ -164,7 +164,8 @@ mod tests {
         assert_eq!(serde_json::to_string(&Spelled::of(&back)).unwrap(), text);
         let values = |sweep: &Sweep| {
             let points = sweep.points().unwrap();
-            points.into_iter().map(|point| (point.values, point.seed, point.options.sets)).collect::<Vec<_>>()
+            let sets = |point: &crate::Point| point.options.assignments().map(str::to_owned).collect::<Vec<_>>();
+            points.into_iter().map(|point| (sets(&point), point.values, point.seed)).collect::<Vec<_>>()
         };
         assert_eq!(values(&back), values(&sweep));
         // A file for people says the same.

@@ -163,7 +163,7 @@ fn check_row(table: &Table, row: usize, drawn: &Drawn) {
         sets.push(format!("scheme.name=\"{scheme}\""));
     }
     let seed = table.integers("seed")[row] as u64;
-    let options = Options { sets: sets.clone(), seed: Some(seed), scheme: None };
+    let options = Options { sets: sets.clone(), seed: Some(seed), ..Options::default() };
     let loaded = sweep.scenario.load(&options).unwrap_or_else(|errors| panic!("{sets:?}: {}", errors[0]));
     let outcome = execute(&loaded, None, |_| {}).unwrap();
     let told = || format!("row {row}: {sets:?}, seed {seed}, of\n{}", sweep.text("tiny.toml"));
