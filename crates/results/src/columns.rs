@@ -2,8 +2,10 @@
 
 use super::grid::Grid;
 use super::interval::Estimate;
+use super::names::scheme_label;
 use super::outcome::Outcome;
 use super::summary::{Distribution, Summary};
+use super::verdict::Series;
 use xoff_scenario::number::{brief, thousands};
 
 /// One scheme of a comparison with its runs, one per seed; at least one.
@@ -23,6 +25,11 @@ impl Entry {
     /// Of all its runs.
     pub fn summaries(&self) -> impl Iterator<Item = &Summary> {
         self.runs.iter().map(|run| &run.summary)
+    }
+
+    /// A number of its runs, by seed.
+    pub(crate) fn series(&self, read: impl Fn(&Summary) -> Option<f64>) -> Series {
+        Series::of(self.summaries().filter_map(|run| Some((run.seed, read(run)?))))
     }
 }
 
@@ -81,16 +88,14 @@ impl Column {
 
     /// Over the seeds of an entry; `None` if no run has it.
     pub(crate) fn estimate(&self, entry: &Entry) -> Option<Estimate> {
-        let values: Vec<f64> = entry.summaries().filter_map(|summary| self.read(summary).value).collect();
-        Estimate::of(&values)
+        Estimate::of(&entry.series(|summary| self.read(summary).value).values())
     }
 
     /// `entry` less `base`, seed by seed: what the traffic of a seed does to both cancels out.
     pub(crate) fn difference(&self, entry: &Entry, base: &Entry) -> Option<Estimate> {
-        let same_seed = |own: &Summary| base.summaries().find(|base| base.seed == own.seed);
-        let less = |own: &Summary| Some(self.read(own).value? - self.read(same_seed(own)?).value?);
-        let values: Vec<f64> = entry.summaries().filter_map(less).collect();
-        Estimate::of(&values)
+        let base = base.series(|summary| self.read(summary).value);
+        let less = |run: &Summary| Some(self.read(run).value? - base.under(run.seed)?);
+        Estimate::of(&entry.series(less).values())
     }
 
     /// A value of its kind.
@@ -99,11 +104,7 @@ impl Column {
     }
 
     fn show_estimate(&self, estimate: Estimate) -> String {
-        match estimate.half_width {
-            // The same under every seed, as drops in a lossless network are.
-            Some(0.0) | None => (self.show)(estimate.mean),
-            Some(half) => format!("{} ± {}", (self.show)(estimate.mean), (self.show)(half)),
-        }
+        estimate.text(self.show)
     }
 }
 
@@ -127,7 +128,7 @@ impl Marks {
             return readings.first().map_or("-", |reading| reading.instead).to_owned();
         };
         let mut text = column.show_estimate(estimate);
-        if estimate.count < readings.len() {
+        if readings.iter().any(|reading| reading.value.is_none()) {
             self.partial = true;
             text.push_str(PARTIAL);
         }
@@ -137,6 +138,11 @@ impl Marks {
             text.push_str(FEW);
         }
         text
+    }
+
+    /// The mark that a note explains, if it explains one.
+    pub(crate) fn of_note(note: &str) -> Option<&'static str> {
+        [FEW, PARTIAL].into_iter().find(|mark| note.strip_prefix(*mark).is_some_and(|rest| rest.starts_with(' ')))
     }
 
     fn note_few(&mut self, flows: u64) {
@@ -235,7 +241,7 @@ pub(crate) fn grid(entries: &[Entry], groups: &[(String, Vec<Column>)], marks: &
     grid.ranks = std::iter::once(0).chain(columns().map(|column| column.rank)).collect();
     for entry in entries {
         let cells = columns().map(|column| marks.cell(column, entry));
-        grid.row(std::iter::once(entry.scheme.clone()).chain(cells));
+        grid.row(std::iter::once(scheme_label(&entry.scheme).to_owned()).chain(cells));
     }
     grid
 }
@@ -250,7 +256,7 @@ pub(crate) fn differences(entries: &[Entry], groups: &[(String, Vec<Column>)]) -
             difference.map_or_else(|| "-".to_owned(), |estimate| signed(column, estimate))
         };
         let cells = groups.iter().flat_map(|(_, columns)| columns).map(cell);
-        grid.row(std::iter::once(entry.scheme.clone()).chain(cells));
+        grid.row(std::iter::once(scheme_label(&entry.scheme).to_owned()).chain(cells));
     }
     grid
 }

@@ -1,10 +1,11 @@
 //! Several runs of the same traffic under different schemes, side by side.
 
 use super::columns::{Column, Entry, Marks, Percentile, Reading, differences, grid, needed};
-use super::finding;
+use super::finding::{self, Finding};
 use super::grid::{Grid, left_out_note};
 use super::incident::EpisodeFlow;
 use super::jobs::rows::{CollectiveRow, JobRow};
+use super::names::scheme_label;
 use super::summary::{Distribution, MeasuredRow, SourceFlows, Summary};
 use super::warnings;
 use xoff_scenario::number::{brief, brief_size, count, microseconds, percent, percent_down, thousands};
@@ -16,6 +17,8 @@ pub struct Comparison {
     pub(crate) title: String,
     /// In the order in which they are shown; those without anything to show are left out.
     pub tables: Vec<Table>,
+    /// What was found.
+    pub(crate) finding: Finding,
     /// Full sentences that explain the columns, for a reader who sees them for the first time.
     pub(crate) notes: Vec<String>,
 }
@@ -47,6 +50,11 @@ pub(crate) struct Sheet {
 
 /// Chooses the columns by what the runs contain.
 pub fn comparison(entries: &[Entry], skipped: &[Skipped]) -> Comparison {
+    comparison_by(entries, skipped, None)
+}
+
+/// As [`comparison`], where differences below `delta`, a share, do not matter.
+pub fn comparison_by(entries: &[Entry], skipped: &[Skipped], delta: Option<f64>) -> Comparison {
     let mut marks = Marks::default();
     let sheets = sheets(entries);
     let mut tables: Vec<Table> = sheets
@@ -57,10 +65,11 @@ pub fn comparison(entries: &[Entry], skipped: &[Skipped]) -> Comparison {
     if seeds > 1 && entries.len() > 1 {
         tables.extend(difference_table(entries));
     }
+    let finding = finding::of_comparison(entries, delta);
     let episode = is_episode(entries);
     let mut notes = if episode { episode_notes(entries) } else { general_notes(entries) };
     if entries.len() > 1 && summaries(entries).all(|run| !run.jobs.is_empty()) {
-        notes.insert(0, finding::of_comparison(entries).text);
+        notes.insert(0, finding.text.clone());
     }
     notes.extend(marks.notes());
     if seeds > 1 {
@@ -69,9 +78,9 @@ pub fn comparison(entries: &[Entry], skipped: &[Skipped]) -> Comparison {
     notes.extend(unsound(entries));
     notes.extend(warnings::of_comparison(&summaries(entries).collect::<Vec<_>>()));
     for Skipped { scheme, reason } in skipped {
-        notes.push(format!("{scheme} is left out: {reason}."));
+        notes.push(format!("{} is left out: {reason}.", scheme_label(scheme)));
     }
-    Comparison { title: title(entries, seeds, episode), tables, notes }
+    Comparison { title: title(entries, seeds, episode), tables, finding, notes }
 }
 
 fn title(entries: &[Entry], seeds: usize, episode: bool) -> String {
@@ -79,7 +88,7 @@ fn title(entries: &[Entry], seeds: usize, episode: bool) -> String {
     let under = if seeds > 1 { format!(", {seeds} seeds") } else { String::new() };
     match (episode, entries) {
         (true, _) => format!("{name}: what the burst does to the long flows{under}"),
-        (false, [alone]) => format!("{name} under {}{under}", alone.scheme),
+        (false, [alone]) => format!("{name} under {}{under}", scheme_label(&alone.scheme)),
         (false, _) => format!("{name}: the same traffic under {} schemes{under}", entries.len()),
     }
 }
@@ -95,7 +104,7 @@ fn unsound(entries: &[Entry]) -> Vec<String> {
             None => format!("not so: {}", broken.collect::<Vec<_>>().join(", ")),
         };
         let seed = if several { format!(", seed {}", run.seed) } else { String::new() };
-        format!("{}{seed}: {why}.", entry.scheme)
+        format!("{}{seed}: {why}.", scheme_label(&entry.scheme))
     };
     runs.filter(|(_, run)| !run.sound()).map(note).collect()
 }
@@ -113,8 +122,8 @@ pub(crate) fn sheets(entries: &[Entry]) -> Vec<Sheet> {
     let groups = if is_episode(entries) { episode_groups(entries) } else { network_groups(entries) };
     let mut sheets = vec![Sheet { title: String::new(), groups }];
     sheets.extend(job_names(entries).into_iter().map(|(job, ranks)| job_sheet(entries, &job, ranks)));
-    for (source, flows) in sources(entries) {
-        sheets.push(source_sheet(entries, &source, flows));
+    for source in sources(entries) {
+        sheets.push(source_sheet(entries, &source));
         sheets.extend(size_sheet(entries, &source));
     }
     let measures = measure_columns(entries);
@@ -169,13 +178,12 @@ fn job_sheet(entries: &[Entry], name: &str, ranks: u32) -> Sheet {
 /// Collectives of a job that have a column.
 const COLLECTIVES_SHOWN: usize = 4;
 
-/// The traffic sources with finite flows, and how many flows they have.
-fn sources(entries: &[Entry]) -> Vec<(String, u64)> {
-    let mut found: Vec<(String, u64)> = Vec::new();
+/// The traffic sources with finite flows.
+fn sources(entries: &[Entry]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
     for of in summaries(entries).flat_map(|run| &run.by_source) {
-        match found.iter_mut().find(|(name, _)| *name == of.source) {
-            Some((_, flows)) => *flows = (*flows).max(of.flows),
-            None => found.push((of.source.clone(), of.flows)),
+        if !found.contains(&of.source) {
+            found.push(of.source.clone());
         }
     }
     found
@@ -210,7 +218,7 @@ fn percentiles(
 }
 
 /// The flows of one traffic source, all sizes together.
-fn source_sheet(entries: &[Entry], source: &str, flows: u64) -> Sheet {
+fn source_sheet(entries: &[Entry], source: &str) -> Sheet {
     let name = source.to_owned();
     let done = Column::new(format!("by_source.{source}.completed"), "done", percent_down, move |run| {
         let of = of_source(run, &name);
@@ -238,7 +246,7 @@ fn source_sheet(entries: &[Entry], source: &str, flows: u64) -> Sheet {
     };
     let slowdown = percentiles(entries, source, (&format!("by_source.{source}.slowdown"), find, 0), rank);
     let groups = vec![("".to_owned(), vec![done]), ("FCT, us".to_owned(), fct), ("slowdown".to_owned(), slowdown)];
-    Sheet { title: format!("traffic {source}: {} flows", thousands(flows)), groups }
+    Sheet { title: format!("traffic {source}: {}", finding::flow_count(summaries(entries), source)), groups }
 }
 
 /// Slowdowns by size of the flows of one source; nothing where all are of one class.
@@ -430,7 +438,7 @@ fn difference_table(entries: &[Entry]) -> Option<Table> {
         }
     }
     let base = entries.first()?;
-    let title = format!("less that of {}, paired by seed", base.scheme);
+    let title = format!("difference to {}, paired by seed", scheme_label(&base.scheme));
     (!groups.is_empty()).then(|| Table { title, grid: differences(entries, &groups) })
 }
 
@@ -450,7 +458,10 @@ impl Comparison {
             left_out.extend(fitted.left_out);
         }
         out.push('\n');
-        for note in self.notes.iter().chain(&left_out_note(left_out, width)) {
+        // What explains a mark is said where one is seen: columns and tables may be left out.
+        let shown = out.clone();
+        let is_seen = |note: &&String| Marks::of_note(note).is_none_or(|mark| shown.contains(mark));
+        for note in self.notes.iter().filter(is_seen).chain(&left_out_note(left_out, width)) {
             out.push_str("  ");
             wrap(&mut out, note, 2, width.min(100));
         }
@@ -501,7 +512,7 @@ mod tests {
         let comparison = comparison(&[entry("none", Some(5e9)), entry("dcqcn", Some(20e9))], &[]);
         let grid = &comparison.tables[0].grid;
         assert_eq!(grid.groups[1], ("F0, Gbps".to_owned(), 4));
-        assert_eq!(grid.rows[0][..4], ["none", "20.0", "5.00", "19.0"]);
+        assert_eq!(grid.rows[0][..4], ["PFC only", "20.0", "5.00", "19.0"]);
         assert_eq!(grid.rows[0][5..], ["4", "800 us"]);
         assert!(comparison.notes.iter().any(|note| note.starts_with("The burst lasts 1.00 ms to 1.00 ms")));
         assert_eq!(grid.rows[1][4], "0 us");
@@ -512,7 +523,7 @@ mod tests {
     fn any_other_scenario_gets_the_general_tables() {
         let whole = comparison(&[entry("none", None), entry("dcqcn", None)], &[]);
         assert_eq!(whole.tables[0].grid.head[1..3], ["done", "Gbps"]);
-        assert_eq!(whole.tables[1].title, "traffic mice: 1 flows");
+        assert_eq!(whole.tables[1].title, "traffic mice: 1 flow");
         // One flow has no p99 to speak of.
         assert_eq!(whole.tables[1].grid.rows[0][1..6], ["100.0%", "1,000", "1,000", "1,000*", "1,000*"]);
         assert!(whole.notes.iter().any(|note| note.starts_with("* of 1 flow: ")), "{:?}", whole.notes);
@@ -570,12 +581,12 @@ mod tests {
         let entries = crowds(1..4);
         let whole = comparison(&entries, &[]);
         let mice = whole.tables.iter().find(|table| table.title.starts_with("traffic mice: 1,200")).unwrap();
-        assert_eq!(mice.grid.rows[1][2], "69.1 ± 2.48", "{:?}", mice.grid.rows);
+        assert_eq!(mice.grid.rows[1][2], "69.1 ± 2.5", "{:?}", mice.grid.rows);
         let less = whole.tables.last().unwrap();
-        assert_eq!(less.title, "less that of none, paired by seed");
+        assert_eq!(less.title, "difference to PFC only, paired by seed");
         assert_eq!(less.grid.rows.len(), 1);
         // Three times as slow, whatever the seed: twice as much as the other.
-        assert!(less.grid.rows[0].contains(&"-138 ± 4.97".to_owned()), "{:?}", less.grid.rows);
+        assert!(less.grid.rows[0].contains(&"-138 ± 5".to_owned()), "{:?}", less.grid.rows);
         assert!(whole.notes.iter().any(|note| note.starts_with("a ± b: mean over 3 seeds")));
         (40..130).for_each(|width| fits(&whole, width));
     }
@@ -585,7 +596,7 @@ mod tests {
         let mut failed = entry("none", None);
         failed.runs[0].summary.failure = Some("deadlock at 3ms\n  more".into());
         let notes = comparison(&[failed], &[]).notes;
-        assert!(notes.iter().any(|note| note == "none: deadlock at 3ms."), "{notes:?}");
+        assert!(notes.iter().any(|note| note == "PFC only: deadlock at 3ms."), "{notes:?}");
         let skipped = Skipped { scheme: "far".into(), reason: "it needs two data centres".into() };
         let notes = comparison(&[entry("none", None)], &[skipped]).notes;
         assert!(notes.iter().any(|note| note == "far is left out: it needs two data centres."), "{notes:?}");
@@ -602,7 +613,7 @@ mod tests {
         let whole = comparison(&entries[..1], &[]);
         let measures = whole.tables.iter().find(|table| table.title == "measures").unwrap();
         // t(1) = 12.706, and the standard error of 2 and 4 is 1.
-        assert_eq!(measures.grid.rows[0][1], "3 ± 12.7^");
+        assert_eq!(measures.grid.rows[0][1], "3 ± 13^");
         assert!(whole.notes.iter().any(|note| note.starts_with("^ mean of those seeds")), "{:?}", whole.notes);
         // Where no seed has it, the reason stands there.
         entries[0].runs.iter_mut().for_each(|run| {

@@ -59,15 +59,15 @@ pub fn folder_of(scheme: &str) -> String {
 }
 
 /// Adds tables, figures and report to a directory that already holds the runs' own directories, and gives
-/// it its final name. `command` is what makes it again.
+/// it its final name. Differences below `delta` do not matter. `command` is what makes it again.
 pub fn write(
     staging: Staging,
     kind: Kind,
-    (entries, skipped): (&[Entry], &[Skipped]),
+    (entries, skipped, delta): (&[Entry], &[Skipped], Option<f64>),
     figures_as_files: bool,
     command: &str,
 ) -> io::Result<PathBuf> {
-    let comparison = compare::comparison(entries, skipped);
+    let comparison = compare::comparison_by(entries, skipped, delta);
     let charts = figures::of_comparison(entries);
     if figures_as_files {
         figures::write_all(&charts, staging.path())?;
@@ -148,7 +148,7 @@ mod tests {
         let scratch = Scratch::new("compare");
         let entries = [entry("none", &[7, 8]), entry("dcqcn", &[7, 8])];
         let staging = Staging::create(&scratch.0.join("out")).unwrap();
-        let path = write(staging, Kind::Schemes, (&entries, &[]), true, "xoff compare x.toml --seeds 2").unwrap();
+        let path = write(staging, Kind::Schemes, (&entries, &[], None), true, "xoff compare x.toml --seeds 2").unwrap();
         let read = |name: &str| std::fs::read_to_string(path.join(name)).unwrap();
         let value: Value = serde_json::from_str(&read("comparison.json")).unwrap();
         assert_eq!((&value["runs"][2]["scheme"], &value["runs"][1]["seed"]), (&json!("dcqcn"), &json!(8)));
@@ -171,7 +171,7 @@ mod tests {
         let mean = rows.iter().find(|row| row["key"] == "by_source.mice.fct_us.mean").unwrap();
         assert_eq!((&mean["mean"], &mean["count"]), (&json!(32.0), &json!(3)));
         // s = 1, t(2) = 4.303.
-        assert!((mean["half_width"].as_f64().unwrap() - 4.303 / 3f64.sqrt()).abs() < 1e-9);
+        assert!((mean["half_width"].as_f64().unwrap() - 4.302_653 / 3f64.sqrt()).abs() < 1e-6);
         // One seed says nothing of how sure it is.
         assert!(json(&[entry("none", &[1])], &[]).get("estimates").is_none());
     }

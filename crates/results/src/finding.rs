@@ -1,12 +1,15 @@
 //! What a run or a comparison found, in a sentence or two: where a reader begins.
 //!
-//! A sentence says no more than its numbers do. Schemes that failed are named and not ranked, what looks the same in
-//! three digits is a tie, and intervals over seeds that overlap tell nobody apart.
+//! A sentence says no more than its numbers do: [`super::verdict`] decides which scheme may be called the best, and
+//! schemes that failed are named and not ranked.
 
 use super::columns::{Entry, Percentile, needed};
 use super::interval::Estimate;
 use super::jobs::rows::JobRow;
+use super::names::scheme_label;
+use super::ranking::{About, CONSTANT, Ranked, Ranking, list};
 use super::summary::{SourceFlows, Summary};
+use super::verdict::{Series, smallest_effect};
 use xoff_scenario::number::{brief, count, microseconds, percent, thousands};
 
 /// Jobs that the sentence of a run tells of.
@@ -38,17 +41,18 @@ pub struct Finding {
     pub source: Option<String>,
 }
 
-/// Of one run per scheme or of several, one per seed.
-pub fn of_comparison(entries: &[Entry]) -> Finding {
+/// Of one run per scheme or of several, one per seed. Differences below `delta`, a share, do not matter; `None` leaves
+/// that to what is measured.
+pub fn of_comparison(entries: &[Entry], delta: Option<f64>) -> Finding {
     let (failed, sound): (Vec<&Entry>, Vec<&Entry>) =
         entries.iter().partition(|entry| entry.summaries().any(|run| run.failure.is_some()));
     let (mut sentences, source) = match &sound[..] {
         [] => (Vec::new(), None),
         [only] if only.runs.len() == 1 => {
-            (vec![format!("Under {}: {}", only.scheme, of_run(&only.first().summary))], None)
+            (vec![format!("Under {}: {}", scheme_label(&only.scheme), of_run(&only.first().summary))], None)
         }
         [only] => (over_seeds(only), None),
-        several => side_by_side(several),
+        several => side_by_side(several, delta),
     };
     sentences.extend(failed.iter().map(|entry| why_failed(entry)));
     Finding { text: sentences.join(" "), source }
@@ -69,9 +73,10 @@ fn first_line(text: &str) -> &str {
 fn why_failed(entry: &Entry) -> String {
     let failed: Vec<&Summary> = entry.summaries().filter(|run| run.failure.is_some()).collect();
     let why = failed.first().and_then(|run| run.failure.as_deref()).map_or("", first_line);
+    let scheme = scheme_label(&entry.scheme);
     match entry.runs.len() {
-        1 => format!("{} failed, and is not ranked: {why}.", entry.scheme),
-        all => format!("{} failed under {} of {all} seeds, and is not ranked: {why}.", entry.scheme, failed.len()),
+        1 => format!("{scheme} failed, and is not ranked: {why}."),
+        all => format!("{scheme} failed under {} of {all} seeds, and is not ranked: {why}.", failed.len()),
     }
 }
 
@@ -188,61 +193,38 @@ impl Tail {
     }
 }
 
-/// A scheme and a number of it.
-#[derive(Clone, Debug)]
-struct Ranked<'a> {
-    scheme: &'a str,
-    value: Estimate,
-    /// How its numbers are written.
-    show: fn(f64) -> String,
+/// A number of each scheme, by seed.
+fn ranked(entries: &[&Entry], read: impl Fn(&Summary) -> Option<f64>) -> Vec<Ranked> {
+    let of = |entry: &&Entry| Ranked { name: scheme_label(&entry.scheme).to_owned(), series: entry.series(&read) };
+    entries.iter().map(of).collect()
 }
 
-impl Ranked<'_> {
-    fn text(&self) -> String {
-        match self.value.half_width {
-            Some(half) if half > 0.0 => format!("{} ± {}", (self.show)(self.value.mean), (self.show)(half)),
-            _ => (self.show)(self.value.mean),
-        }
-    }
-
-    fn ties(&self, other: &Ranked<'_>) -> bool {
-        (self.show)(self.value.mean) == (self.show)(other.value.mean)
-    }
-
-    fn overlaps(&self, other: &Ranked<'_>) -> bool {
-        let half = |of: &Ranked<'_>| of.value.half_width.unwrap_or(0.0);
-        (self.value.mean - other.value.mean).abs() <= half(self) + half(other)
-    }
-}
-
-/// Least first.
-fn rank<'a>(entries: &[&'a Entry], read: impl Fn(&Summary) -> Option<f64>) -> Vec<Ranked<'a>> {
-    let of = |entry: &&'a Entry| {
-        let value = Estimate::of(&entry.summaries().filter_map(&read).collect::<Vec<_>>())?;
-        Some(Ranked { scheme: &entry.scheme, value, show: brief })
-    };
-    let mut all: Vec<Ranked<'a>> = entries.iter().filter_map(of).collect();
-    all.sort_by(|a, b| a.value.mean.total_cmp(&b.value.mean));
-    all
+/// A mean with its interval, and whether seeds matter to it.
+fn estimated(series: &Series, show: fn(f64) -> String) -> Option<String> {
+    let values = series.values();
+    let text = Estimate::of(&values)?.text(show);
+    let constant = values.len() > 1 && values.iter().all(|value| *value == values[0]);
+    Some(if constant { format!("{text} ({CONSTANT})") } else { text })
 }
 
 fn over_seeds(entry: &Entry) -> Vec<String> {
     let runs: Vec<&Summary> = entry.summaries().collect();
     let mut parts = Vec::new();
-    let one = [entry];
+    let text = |read: &dyn Fn(&Summary) -> Option<f64>, show| estimated(&entry.series(read), show);
     if runs.iter().any(|run| !run.jobs.is_empty()) {
-        let mut ranked = rank(&one, |run| run.job_time_us);
-        ranked.iter_mut().for_each(|of| of.show = microseconds);
-        let took = ranked.first().map(|of| format!("the jobs take {}", of.text()));
+        let took = text(&|run| run.job_time_us, microseconds).map(|time| format!("the jobs take {time}"));
         parts.push(took.unwrap_or_else(|| "the jobs do not end".to_owned()));
     } else if let Some((source, tail)) = largest(&runs).and_then(|of| Some((&of.source, Tail::of(of)?))) {
-        let ranked = rank(&one, |run| tail.read(of_source(run, source)?));
-        parts.extend(ranked.first().map(|of| format!("the {} of {source} is {}", tail.name(), of.text())));
+        let value = text(&|run| tail.read(of_source(run, source)?), brief);
+        parts.extend(value.map(|value| format!("the {} of {source} is {value}", tail.name())));
     } else {
-        parts.extend(rank(&one, long_mean).first().map(|of| format!("long flows get {} Gbps in the mean", of.text())));
+        parts.extend(text(&long_mean, brief).map(|value| format!("long flows get {value} Gbps in the mean")));
     }
-    let pauses = rank(&one, |run| Some(run.pause_frames as f64));
-    parts.extend(pauses.first().map(|of| frames(of.value.mean)));
+    let sent: Vec<f64> = entry.series(|run| Some(run.pause_frames as f64)).values();
+    parts.extend(Estimate::of(&sent).map(|of| match of.mean {
+        mean if mean <= 1.0 && mean.fract() == 0.0 => frames(mean),
+        _ => format!("{} PAUSE frames", of.text(count)),
+    }));
     vec![format!("Over {} seeds {}.", runs.len(), parts.join("; "))]
 }
 
@@ -251,116 +233,106 @@ fn of_source<'a>(run: &'a Summary, source: &str) -> Option<&'a SourceFlows> {
 }
 
 /// With the source that it is about.
-fn side_by_side(entries: &[&Entry]) -> (Vec<String>, Option<String>) {
+fn side_by_side(entries: &[&Entry], delta: Option<f64>) -> (Vec<String>, Option<String>) {
     let runs: Vec<&Summary> = entries.iter().flat_map(|entry| entry.summaries()).collect();
     if runs.iter().all(|run| run.episode.is_some())
-        && let Some(of) = burst(entries)
+        && let Some(of) = burst(entries, delta)
     {
         return (of, None);
     }
     if runs.iter().all(|run| !run.jobs.is_empty()) {
-        return (by_job_time(entries), None);
+        return (by_job_time(entries, delta), None);
     }
     if let Some((source, tail)) = largest(&runs).and_then(|of| Some((of, Tail::of(of)?))) {
-        return (by_tail(entries, source, tail), Some(source.source.clone()));
+        return (by_tail(entries, source, tail, delta), Some(source.source.clone()));
     }
-    let mut ranked = rank(entries, long_mean);
-    ranked.reverse();
-    let said = match ranked.len() {
-        0 | 1 => "No flow finished under any scheme.".to_owned(),
-        _ => {
-            let of = order(&ranked, "lowest", entries[0].runs.len());
-            format!("The highest mean throughput of the long flows is {of}.")
-        }
+    let about = About {
+        more: true,
+        unit: "Gbps".to_owned(),
+        ..About::schemes("mean throughput of the long flows", delta.unwrap_or_else(|| smallest_effect("mean")))
     };
-    (vec![said], None)
+    let ranking = Ranking::of(ranked(entries, long_mean), about);
+    (vec![if ranking.len() > 1 { ranking.sentence() } else { NOTHING_FINISHED.to_owned() }], None)
 }
 
-/// `2.31, under pcn; the next, dcqcn, has 2.62 (13 % more); none has the highest, 5.41`. Of at least two, best first.
-fn order(ranked: &[Ranked<'_>], worst: &str, seeds: usize) -> String {
-    let (best, last) = (&ranked[0], &ranked[ranked.len() - 1]);
-    if best.ties(last) {
-        return format!("{}, whatever the scheme", best.text());
-    }
-    let equal: Vec<&str> = ranked.iter().take_while(|of| of.ties(best)).map(|of| of.scheme).collect();
-    let mut text = format!("{}, under {}", best.text(), list(&equal));
-    let next = &ranked[equal.len()];
-    if equal.len() == 1 {
-        let more = (next.value.mean - best.value.mean).abs() / best.value.mean;
-        let word = if next.value.mean > best.value.mean { "more" } else { "less" };
-        let share =
-            if (0.005..10.0).contains(&more) { format!(" ({:.0} % {word})", 100.0 * more) } else { String::new() };
-        text.push_str(&format!("; the next, {}, has {}{share}", next.scheme, next.text()));
-        if seeds > 1 && best.overlaps(next) {
-            text.push_str(&format!(", but their intervals over {seeds} seeds overlap"));
-        }
-    }
-    if equal.len() > 1 || (last.scheme != next.scheme && !last.ties(next)) {
-        text.push_str(&format!("; {} has the {worst}, {}", last.scheme, last.text()));
-    }
-    text
-}
+const NOTHING_FINISHED: &str = "No flow finished under any scheme.";
 
 /// Under which scheme the jobs are done first.
-fn by_job_time(entries: &[&Entry]) -> Vec<String> {
-    let mut ranked = rank(entries, |run| run.job_time_us);
-    ranked.iter_mut().for_each(|of| of.show = microseconds);
-    let late: Vec<&str> = entries
-        .iter()
-        .filter(|entry| entry.summaries().any(|run| run.job_time_us.is_none()))
-        .map(|entry| entry.scheme.as_str())
-        .collect();
-    let mut out = match &ranked[..] {
-        [] => vec!["No job ended under any scheme.".to_owned()],
-        [only] => vec![format!("Only under {} did the jobs end, after {}.", only.scheme, only.text())],
-        _ => {
-            let of = order(&ranked, "longest", entries[0].runs.len());
-            vec![format!("The shortest job time is {of}."), pauses(entries, ranked[0].scheme)]
-        }
+fn by_job_time(entries: &[&Entry], delta: Option<f64>) -> Vec<String> {
+    let delta = delta.unwrap_or_else(|| smallest_effect("job_time_us"));
+    let about = About { show: microseconds, ..About::schemes("job time", delta) };
+    let ranking = Ranking::of(ranked(entries, |run| run.job_time_us), about);
+    let mut out = match &ranking.standing.order[..] {
+        [] => vec!["No job ended under every seed.".to_owned()],
+        [only] => vec![format!("Only under {} did the jobs end, after {}.", ranking.name(*only), ranking.text(*only))],
+        _ => vec![ranking.sentence(), pauses(entries)],
     };
-    if !late.is_empty() && !ranked.is_empty() {
-        out.push(format!("Under {} a job has not ended when the run does.", list(&late)));
+    if !ranking.unranked().is_empty() && !ranking.is_empty() {
+        out.push(format!("Under {} a job has not ended when the run does.", list(&ranking.unranked(), "schemes")));
     }
     out
+}
+
+/// How many flows of a source there are, if all runs have as many, or from how many to how many.
+pub(crate) fn flow_count<'a>(runs: impl Iterator<Item = &'a Summary>, source: &str) -> String {
+    let flows = runs.filter_map(|run| of_source(run, source)).map(|of| of.flows);
+    let (least, most) = flows.fold((u64::MAX, 0), |(least, most), flows| (least.min(flows), most.max(flows)));
+    match (least, most) {
+        (1, 1) => "1 flow".to_owned(),
+        (least, most) if least < most => format!("{} to {} flows", thousands(least), thousands(most)),
+        (_, most) => format!("{} flows", thousands(most)),
+    }
 }
 
 /// Who has the shortest tail among the flows of the largest source.
-fn by_tail(entries: &[&Entry], source: &SourceFlows, tail: Tail) -> Vec<String> {
-    let ranked = rank(entries, |run| tail.read(of_source(run, &source.source)?));
-    match &ranked[..] {
-        [] => return vec!["No flow finished under any scheme.".to_owned()],
-        [only] => return vec![format!("Only under {} did flows of {} finish.", only.scheme, source.source)],
+fn by_tail(entries: &[&Entry], source: &SourceFlows, tail: Tail, delta: Option<f64>) -> Vec<String> {
+    let name = &source.source;
+    let about = About {
+        condition: flow_count(entries.iter().flat_map(|entry| entry.summaries()), name),
+        ..About::schemes(format!("{} of {name}", tail.name()), delta.unwrap_or_else(|| smallest_effect("p99")))
+    };
+    let ranking = Ranking::of(ranked(entries, |run| tail.read(of_source(run, name)?)), about);
+    match &ranking.standing.order[..] {
+        [] => return vec![NOTHING_FINISHED.to_owned()],
+        [only] => return vec![format!("Only under {} did flows of {name} finish.", ranking.name(*only))],
         _ => {}
     }
-    let flows = match source.flows {
-        1 => "1 flow".to_owned(),
-        all => format!("{} flows", thousands(all)),
-    };
-    let of = order(&ranked, "highest", entries[0].runs.len());
-    let mut out = vec![format!("The lowest {} of {} ({flows}) is {of}.", tail.name(), source.source)];
-    out.push(pauses(entries, ranked[0].scheme));
-    out.extend(unfinished(entries, &source.source));
+    let mut out = vec![ranking.sentence(), pauses(entries)];
+    if !ranking.unranked().is_empty() {
+        let schemes = list(&ranking.unranked(), "schemes");
+        out.push(format!("Under {schemes} no flow of {name} finished under some seed: not ranked."));
+    }
+    out.extend(unfinished(entries, name));
     out
 }
 
-/// What the best scheme asks of PFC, beside what the others do.
-fn pauses(entries: &[&Entry], best: &str) -> String {
-    let ranked = rank(entries, |run| Some(run.pause_frames as f64));
-    let (least, most) = (&ranked[0], &ranked[ranked.len() - 1]);
-    let own = ranked.iter().find(|of| of.scheme == best).unwrap_or(least);
-    match (least.value.mean == most.value.mean, own.value.mean) {
+/// What schemes ask of PFC: who sends nothing, and the extremes of the others, each with all whom it is true of.
+fn pauses(entries: &[&Entry]) -> String {
+    let mut all: Vec<(&str, Estimate)> = entries
+        .iter()
+        .filter_map(|entry| {
+            let sent = entry.series(|run| Some(run.pause_frames as f64)).values();
+            Some((scheme_label(&entry.scheme), Estimate::of(&sent)?))
+        })
+        .collect();
+    all.sort_by(|a, b| a.1.mean.total_cmp(&b.1.mean).then(a.0.cmp(b.0)));
+    let [(_, least), .., (_, most)] = all[..] else { return String::new() };
+    let with = |mean: f64| {
+        let names: Vec<&str> = all.iter().filter(|(_, of)| of.mean == mean).map(|(name, _)| *name).collect();
+        (list(&names, "schemes"), names.len() == 1)
+    };
+    let (most_names, _) = with(most.mean);
+    match (least.mean == most.mean, least.mean) {
         (true, 0.0) => "No scheme sends a PAUSE frame.".to_owned(),
-        (true, _) => format!("Every scheme sends {}.", frames(own.value.mean)),
-        (false, sent) if own.scheme == most.scheme => {
-            format!(
-                "{best} sends the most PAUSE frames, {}; {} the fewest, {}.",
-                count(sent),
-                least.scheme,
-                count(least.value.mean)
-            )
+        (true, _) => format!("Every scheme sends {}.", frames(most.mean)),
+        (false, 0.0) => {
+            let (names, one) = with(0.0);
+            let sends = if one { "sends" } else { "send" };
+            format!("{names} {sends} no PAUSE frame; {most_names} the most, {}.", most.text(count))
         }
-        (false, sent) => {
-            format!("{best} sends {}; {} the most, {}.", frames(sent), most.scheme, count(most.value.mean))
+        (false, _) => {
+            let (names, _) = with(least.mean);
+            format!("PAUSE frames: {} ({names}) to {} ({most_names}).", least.text(count), most.text(count))
         }
     }
 }
@@ -371,56 +343,54 @@ fn unfinished(entries: &[&Entry], source: &str) -> Option<String> {
         let of = entry.summaries().filter_map(|run| of_source(run, source));
         of.map(|of| of.flows - of.completed).sum::<u64>() > 0
     };
-    let names: Vec<&str> = entries.iter().filter(left).map(|entry| entry.scheme.as_str()).collect();
-    (!names.is_empty())
-        .then(|| format!("Under {} not all flows finished: these are numbers of those that did.", list(&names)))
-}
-
-/// `a`, `a and b`, `a, b and c`; of many only how many there are.
-fn list(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] if names.len() <= 6 => format!("{} and {last}", first.join(", ")),
-        many => format!("{} schemes", many.len()),
-    }
+    let names: Vec<&str> = entries.iter().filter(left).map(|entry| scheme_label(&entry.scheme)).collect();
+    (!names.is_empty()).then(|| {
+        format!("Under {} not all flows finished: these are numbers of those that did.", list(&names, "schemes"))
+    })
 }
 
 /// What the first of the long flows keeps while a burst lasts, and which schemes cut it themselves.
-fn burst(entries: &[&Entry]) -> Option<Vec<String>> {
+fn burst(entries: &[&Entry], delta: Option<f64>) -> Option<Vec<String>> {
     let name = entries[0].first().summary.episode.as_ref()?.flows.first()?.name.clone();
     let flow = |run: &Summary| run.episode.as_ref()?.flows.iter().find(|flow| flow.name == name).cloned();
-    let mut kept = rank(entries, |run| flow(run)?.during_gbps);
-    kept.reverse();
-    let before = rank(entries, |run| flow(run)?.before_gbps);
-    let had = |scheme: &str| before.iter().find(|of| of.scheme == scheme).map(|of| of.value.mean);
-    let ([best, .., worst], Some(had_best)) = (&kept[..], had(kept.first()?.scheme)) else { return None };
-    let of = format!("{} of {} Gbps", best.text(), brief(had_best));
-    let mut out = vec![match best.ties(worst) {
-        true => format!("While the burst lasts, {name} keeps {of}, whatever the scheme."),
-        false => format!(
-            "While the burst lasts, {name} keeps most under {}, {of}, and least under {}, {}.",
-            best.scheme,
-            worst.scheme,
-            worst.text()
-        ),
-    }];
-    let seeds = entries[0].runs.len();
-    if seeds > 1 && !best.ties(worst) && best.overlaps(worst) {
-        out.push(format!("Their intervals over {seeds} seeds overlap."));
+    let mean =
+        |entry: &Entry, read: &dyn Fn(&Summary) -> Option<f64>| Some(Estimate::of(&entry.series(read).values())?.mean);
+    let had = |entry: &Entry| mean(entry, &|run| flow(run)?.before_gbps);
+    let before: Vec<f64> = entries.iter().filter_map(|entry| had(entry)).collect();
+    let [least, most] = [f64::min, f64::max].map(|end| before.iter().copied().reduce(end));
+    let (least, most) = (brief(least?), brief(most?));
+    let before = if least == most { least } else { format!("{least} to {most}") };
+    let about = About {
+        more: true,
+        unit: "Gbps".to_owned(),
+        condition: format!("{before} Gbps before it"),
+        ..About::schemes(
+            format!("rate that {name} keeps while the burst lasts"),
+            delta.unwrap_or_else(|| smallest_effect("mean")),
+        )
+    };
+    let kept = Ranking::of(ranked(entries, |run| flow(run)?.during_gbps), about);
+    if kept.len() < 2 {
+        return None;
     }
-    let cuts = rank(entries, |run| flow(run)?.cut_to_gbps);
-    let is_deep = |of: &&Ranked<'_>| had(of.scheme).is_some_and(|had| of.value.mean < had / 2.0);
-    let deep: Vec<&str> = cuts.iter().filter(is_deep).map(|of| of.scheme).collect();
+    let mut out = vec![kept.sentence()];
+    let mut cuts: Vec<(&str, f64, bool)> = entries
+        .iter()
+        .filter_map(|entry| {
+            let cut = mean(entry, &|run| flow(run)?.cut_to_gbps)?;
+            Some((scheme_label(&entry.scheme), cut, cut < had(entry)? / 2.0))
+        })
+        .collect();
+    cuts.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(b.0)));
+    let deep: Vec<&str> = cuts.iter().filter(|(_, _, deep)| *deep).map(|(scheme, ..)| *scheme).collect();
     out.extend(match (cuts.first(), &deep[..]) {
         (None, _) => None,
         (Some(_), []) => Some(format!("No scheme itself cuts {name} to less than half of what it had.")),
-        (Some(lowest), [_]) => Some(format!("{} itself cuts it to {} Gbps.", lowest.scheme, brief(lowest.value.mean))),
-        (Some(lowest), many) => Some(format!(
-            "{} themselves cut it to less than half of what it had, {} furthest, to {} Gbps.",
-            list(many),
-            lowest.scheme,
-            brief(lowest.value.mean)
+        (Some((lowest, to, _)), [_]) => Some(format!("{lowest} itself cuts it to {} Gbps.", brief(*to))),
+        (Some((_, to, _)), many) => Some(format!(
+            "{} themselves cut it to less than half of what it had, the lowest to {} Gbps.",
+            list(many, "schemes"),
+            brief(*to)
         )),
     });
     Some(out)
@@ -435,8 +405,12 @@ mod tests {
     use super::*;
 
     fn run(scheme: &str, flows: u32, fct: u64) -> Outcome {
+        seeded(scheme, flows, fct, 1)
+    }
+
+    fn seeded(scheme: &str, flows: u32, fct: u64, seed: u64) -> Outcome {
         let plan = fixture::plan();
-        let context = RunContext { schemes: vec![scheme.into()], ..fixture::context(&plan) };
+        let context = RunContext { schemes: vec![scheme.into()], seed, ..fixture::context(&plan) };
         let mut writer = RunWriter::create(None, &context).unwrap();
         let flows: Vec<_> = (0..flows).map(|i| fixture::flow(i, 1000 + 900 * u64::from(i), 10, fct)).collect();
         writer.flows(&flows).unwrap();
@@ -444,11 +418,12 @@ mod tests {
     }
 
     fn entry(scheme: &str, flows: u32, fcts: &[u64]) -> Entry {
-        Entry { scheme: scheme.to_owned(), runs: fcts.iter().map(|fct| run(scheme, flows, *fct)).collect() }
+        let runs = (1..).zip(fcts).map(|(seed, fct)| seeded(scheme, flows, *fct, seed)).collect();
+        Entry { scheme: scheme.to_owned(), runs }
     }
 
     fn text(entries: &[Entry]) -> String {
-        of_comparison(entries).text
+        of_comparison(entries, None).text
     }
 
     #[test]
@@ -467,17 +442,36 @@ mod tests {
         let entries = [entry("none", 200, &[90]), entry("pcn", 200, &[20]), entry("dcqcn", 200, &[25])];
         assert_eq!(
             text(&entries),
-            "The lowest p99 slowdown of mice (200 flows) is 2.00, under pcn; the next, dcqcn, has 2.50 (25 % more); none \
-             has the highest, 9.00. Every scheme sends 4 PAUSE frames."
+            "The lowest p99 slowdown of mice (200 flows, one seed) is 2.00, under pcn; the next, dcqcn, has 2.50 (25 % \
+             more); PFC only has the highest, 9.00. Every scheme sends 4 PAUSE frames."
+        );
+        let seeds =
+            [entry("none", 200, &[90, 94, 92]), entry("pcn", 200, &[20, 20, 21]), entry("x", 200, &[25, 25, 26])];
+        assert!(
+            text(&seeds).starts_with(
+                "The lowest p99 slowdown of mice (200 flows, 3 seeds) is 2.03 ± 0.14, under pcn; the next, x, has 2.53 ± \
+                 0.14 (25 % more, 95 % interval 23 to 26 %); PFC only has the highest, 9.20 ± 0.50."
+            ),
+            "{}",
+            text(&seeds)
         );
     }
 
     #[test]
     fn ties_and_single_schemes_are_no_victories() {
         let told = text(&[entry("none", 200, &[20]), entry("pcn", 200, &[20])]);
-        assert!(told.contains("is 2.00, whatever the scheme."), "{told}");
+        assert!(told.contains("is 2.00, the same under every scheme."), "{told}");
         let told = text(&[entry("a", 200, &[20]), entry("b", 200, &[20]), entry("c", 200, &[30])]);
         assert!(told.contains("is 2.00, under a and b; c has the highest, 3.00."), "{told}");
+        let told = text(&[entry("a", 200, &[200; 3]), entry("b", 200, &[201; 3]), entry("c", 200, &[300; 3])]);
+        assert!(
+            told.contains(
+                "is 20.0 to 20.1, under a and b, which differ by less than 5 %; c has the highest, 30.0; seeds"
+            ),
+            "{told}"
+        );
+        let of = of_comparison(&[entry("a", 200, &[200; 3]), entry("b", 200, &[201; 3])], Some(0.001));
+        assert!(of.text.contains("is 20.0, under a; the next, b, has 20.1 (1 % more)"), "{}", of.text);
         let told = text(&[entry("pcn", 200, &[20])]);
         assert!(told.starts_with("Under pcn: All 200 finite flows finished"), "{told}");
         assert_eq!(text(&[]), "");
@@ -486,11 +480,64 @@ mod tests {
     #[test]
     fn seeds_that_do_not_tell_apart_are_said_to() {
         let near = [entry("none", 200, &[20, 40]), entry("pcn", 200, &[30, 36])];
-        assert!(text(&near).contains("but their intervals over 2 seeds overlap"), "{}", text(&near));
-        let far = [entry("none", 200, &[20, 20]), entry("pcn", 200, &[90, 90])];
-        assert!(!text(&far).contains("overlap"));
+        let told = text(&near);
+        assert!(
+            told.starts_with(
+                "The schemes are not distinguishable by the p99 slowdown of mice (200 flows, 2 seeds): 3.00 ± 12.71 (PFC \
+                 only) to 3.30 ± 3.81 (pcn); about 461 seeds would show a difference of 5 %."
+            ),
+            "{told}"
+        );
+        let same = text(&[entry("none", 200, &[20, 20]), entry("pcn", 200, &[20, 20])]);
+        assert!(same.contains("is 2.00, the same under every scheme; seeds change nothing here."), "{same}");
         let alone = text(&[entry("none", 200, &[20, 40])]);
-        assert!(alone.starts_with("Over 2 seeds the p99 slowdown of mice is 3.00 ± "), "{alone}");
+        assert!(alone.starts_with("Over 2 seeds the p99 slowdown of mice is 3.00 ± 12.71; 4 PAUSE frames."), "{alone}");
+        let alone = text(&[entry("none", 200, &[20, 20])]);
+        assert!(
+            alone.starts_with("Over 2 seeds the p99 slowdown of mice is 2.00 (seeds change nothing here);"),
+            "{alone}"
+        );
+    }
+
+    #[test]
+    fn who_sends_no_pause_frame_is_named_with_all_others_that_do_not() {
+        let sends = |scheme: &str, frames: u64| {
+            let mut entry = entry(scheme, 200, &[20]);
+            entry.runs[0].summary.pause_frames = frames;
+            entry
+        };
+        let told = text(&[sends("none", 4775), sends("dcqcn:nic", 0), sends("dcqcn:paper", 0), sends("hpcc", 0)]);
+        assert!(
+            told.ends_with("dcqcn:nic, dcqcn:paper and hpcc send no PAUSE frame; PFC only the most, 4,775."),
+            "{told}"
+        );
+        let told = text(&[sends("none", 9), sends("a", 0), sends("b", 9)]);
+        assert!(told.ends_with("a sends no PAUSE frame; PFC only and b the most, 9."), "{told}");
+        let told = text(&[sends("none", 9), sends("a", 2), sends("b", 2)]);
+        assert!(told.ends_with("PAUSE frames: 2 (a and b) to 9 (PFC only)."), "{told}");
+        let told = text(&[sends("a", 0), sends("b", 0)]);
+        assert!(told.ends_with("No scheme sends a PAUSE frame."), "{told}");
+    }
+
+    #[test]
+    fn flow_counts_of_several_seeds_are_told_from_least_to_most() {
+        let mut entries = [entry("a", 200, &[20]), entry("b", 200, &[30])];
+        entries[1].runs[0] = run("b", 184, 30);
+        assert!(text(&entries).contains("(184 to 200 flows, one seed)"), "{}", text(&entries));
+    }
+
+    #[test]
+    fn the_order_of_schemes_and_seeds_is_of_no_account() {
+        let entries =
+            [entry("none", 200, &[20, 40, 33]), entry("b", 200, &[20, 40, 33]), entry("pcn", 200, &[20, 20, 21])];
+        let told = text(&entries);
+        let mut other: Vec<Entry> = entries.iter().rev().cloned().collect();
+        other[0].runs.rotate_left(1);
+        other[1].runs.reverse();
+        assert_eq!(text(&other), told);
+        // The same seeds once more are no new ones.
+        other.iter_mut().for_each(|entry| entry.runs.extend(entry.runs.clone()));
+        assert_eq!(text(&other), told);
     }
 
     #[test]
@@ -498,8 +545,8 @@ mod tests {
         let mut failed = entry("none", 200, &[10]);
         failed.runs[0].summary.failure = Some("deadlock at 3ms".into());
         let told = text(&[failed, entry("pcn", 200, &[20]), entry("dcqcn", 200, &[25])]);
-        assert!(told.contains("under pcn") && !told.contains("under none"), "{told}");
-        assert!(told.ends_with("none failed, and is not ranked: deadlock at 3ms."), "{told}");
+        assert!(told.contains("under pcn") && !told.contains("under PFC only"), "{told}");
+        assert!(told.ends_with("PFC only failed, and is not ranked: deadlock at 3ms."), "{told}");
     }
 
     fn disturbed(scheme: &str, during: f64, cut_to: f64) -> Entry {
@@ -524,11 +571,12 @@ mod tests {
         let told = text(&[disturbed("none", 5.0, 20.0), disturbed("pcn", 19.0, 20.0)]);
         assert_eq!(
             told,
-            "While the burst lasts, victim F0 keeps most under pcn, 19.0 of 20.0 Gbps, and least under none, 5.00. No \
-             scheme itself cuts victim F0 to less than half of what it had."
+            "The highest rate that victim F0 keeps while the burst lasts (20.0 Gbps before it, one seed) is 19.0 Gbps, \
+             under pcn; the next, PFC only, has 5.00 Gbps (74 % less). No scheme itself cuts victim F0 to less than half \
+             of what it had."
         );
         let told = text(&[disturbed("none", 5.0, 20.0), disturbed("dcqcn", 5.0, 0.5), disturbed("x", 5.0, 1.0)]);
-        assert!(told.contains("whatever the scheme. dcqcn and x themselves cut it"), "{told}");
+        assert!(told.contains("is 5.00 Gbps, the same under every scheme. dcqcn and x themselves cut it"), "{told}");
         let told = of_run(&disturbed("none", 5.0, 20.0).runs[0].summary);
         assert!(told.starts_with("While the burst lasts, victim F0 keeps 5.00 of 20.0 Gbps, and has it back after"));
     }

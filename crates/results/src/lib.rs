@@ -2,13 +2,17 @@
 //!
 //! Reading order: `writer` (records in, run directory out), [`tables`] (the columns),
 //! [`summary`] with `flows` and `goodput`, [`xoff_scenario::measure::metrics`], [`columns`] (numbers of several runs with
-//! [`interval`]s), [`compare`], [`seeds`], [`comparison`] (their directory), [`reality`] and [`live`] (runs on real packets,
-//! beside their simulation), [`figures`], `report`.
+//! [`interval`]s), [`verdict`] and [`ranking`] (what may be said of them, in which words), [`finding`], [`compare`],
+//! [`seeds`], [`comparison`] (their directory), [`reality`] and [`live`] (runs on real packets, beside their
+//! simulation), [`figures`], `report`.
 
 #![warn(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod capture;
+#[cfg(any(test, feature = "fixture"))]
+#[doc(hidden)]
+pub mod chance;
 pub mod collect;
 pub mod column;
 pub mod columns;
@@ -41,6 +45,7 @@ mod measure_tests;
 pub mod names;
 pub mod outcome;
 pub mod page;
+pub mod ranking;
 pub mod read;
 pub mod reality;
 pub mod refusal;
@@ -49,12 +54,16 @@ pub mod report;
 mod row_sink;
 pub mod seeds;
 pub mod settings;
+mod student;
 pub mod summary;
 pub mod table_writer;
 pub mod tables;
 mod tally;
 pub mod text;
 pub mod trace;
+pub mod verdict;
+#[cfg(test)]
+mod verdict_tests;
 mod warnings;
 mod words;
 mod writer;

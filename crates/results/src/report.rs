@@ -6,6 +6,7 @@ use super::figures::chart::Chart;
 use super::finding;
 use super::grid::Grid;
 use super::incident::Warning;
+use super::names::scheme_label;
 use super::outcome::Outcome;
 use super::page::{self, Figure};
 use super::reality::Reality;
@@ -14,7 +15,7 @@ use super::summary::{Check, Summary};
 use super::text;
 use minijinja::value::Serde;
 use serde::Serialize;
-use xoff_scenario::number::{microseconds, thousands};
+use xoff_scenario::number::{count, microseconds, thousands};
 
 type Failed = Box<dyn std::error::Error + Send + Sync>;
 
@@ -136,7 +137,7 @@ pub fn of_run(outcome: &Outcome, charts: &[Chart], of_machine: &[Chart]) -> Resu
         last.notes.extend(text::footnote(summary));
     }
     render(&Page {
-        title: &format!("{} under {}", summary.name, summary.scheme),
+        title: &format!("{} under {}", summary.name, scheme_label(&summary.scheme)),
         finding: finding::of_run(summary),
         facts: facts(summary, true),
         tables,
@@ -161,7 +162,7 @@ pub fn of_comparison(
     (command, depth): (&str, usize),
 ) -> Result<String, Failed> {
     let mut tables = tables_of(comparison);
-    let finding = finding::of_comparison(entries);
+    let finding = &comparison.finding;
     // What the sentence is about comes first.
     let about = finding.source.as_ref().map(|source| format!("traffic {source}: "));
     if let Some(at) = about.and_then(|about| tables.iter().position(|table| table.title.starts_with(&about))) {
@@ -169,6 +170,15 @@ pub fn of_comparison(
     }
     explain(&mut tables, &comparison.notes);
     let mut facts = entries.first().map_or_else(Vec::new, |first| facts(&first.first().summary, false));
+    // Runs may differ in how long they took, and seeds in how many flows they have.
+    let summaries = || entries.iter().flat_map(Entry::summaries);
+    for (name, value) in &mut facts {
+        match *name {
+            "Simulated" => *value = span(summaries().map(|run| run.sim_time_us), microseconds),
+            "Flows" => *value = span(summaries().map(|run| run.flows_total as f64), count),
+            _ => {}
+        }
+    }
     let seeds = entries.first().map_or(0, |first| first.runs.len());
     if seeds > 1 {
         facts.iter_mut().filter(|(name, _)| *name == "Seed").for_each(|(name, value)| {
@@ -177,10 +187,10 @@ pub fn of_comparison(
     }
     let outcomes: Vec<&Outcome> = entries.iter().flat_map(|entry| &entry.runs).collect();
     let scenarios: Vec<(String, &str)> =
-        entries.iter().map(|entry| (entry.scheme.clone(), entry.first().scenario.as_str())).collect();
+        entries.iter().map(|entry| (scheme_label(&entry.scheme).to_owned(), entry.first().scenario.as_str())).collect();
     render(&Page {
         title: &comparison.title,
-        finding: finding.text,
+        finding: finding.text.clone(),
         facts,
         tables,
         figures: drawn(charts)?,
@@ -255,6 +265,14 @@ fn verdict(check: &Check) -> &'static str {
     }
 }
 
+/// `15.6 ms to 28.0 ms`, or the one that all are.
+fn span(values: impl Iterator<Item = f64>, show: fn(f64) -> String) -> String {
+    let ends = (f64::INFINITY, f64::NEG_INFINITY);
+    let (least, most) = values.fold(ends, |(least, most), value| (least.min(value), most.max(value)));
+    let (least, most) = (show(least), show(most));
+    if least == most { least } else { format!("{least} to {most}") }
+}
+
 fn facts(summary: &Summary, one_run: bool) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         ("Scenario", summary.name.clone()),
@@ -264,7 +282,7 @@ fn facts(summary: &Summary, one_run: bool) -> Vec<(&'static str, String)> {
         ("Xoff", summary.version.clone()),
     ];
     if one_run {
-        facts.insert(1, ("Scheme", summary.scheme.clone()));
+        facts.insert(1, ("Scheme", scheme_label(&summary.scheme).to_owned()));
         facts.push(("Packet hops", thousands(summary.packet_hops)));
     }
     facts
@@ -274,8 +292,8 @@ fn facts(summary: &Summary, one_run: bool) -> Vec<(&'static str, String)> {
 fn of_outcomes<'a>(outcomes: &[&'a Outcome], depth: usize) -> Page<'a> {
     let several_seeds = outcomes.iter().any(|outcome| outcome.summary.seed != outcomes[0].summary.seed);
     let name = |outcome: &Outcome| match several_seeds {
-        true => format!("{}, seed {}", outcome.summary.scheme, outcome.summary.seed),
-        false => outcome.summary.scheme.clone(),
+        true => format!("{}, seed {}", scheme_label(&outcome.summary.scheme), outcome.summary.seed),
+        false => scheme_label(&outcome.summary.scheme).to_owned(),
     };
     let directory = |outcome: &Outcome| {
         let path = outcome.directory.as_ref().filter(|_| outcomes.len() > 1)?;
@@ -349,6 +367,21 @@ mod tests {
         // Checks that hold take one line.
         let checks = html.find("checks hold</summary>").unwrap();
         assert!(!html[..checks].contains("bytes conserved") && html[checks..].contains("bytes conserved"));
+    }
+
+    #[test]
+    fn facts_of_several_runs_are_those_of_all() {
+        let entry = |scheme: &str, ms: f64, flows: u64| {
+            let mut run = outcome("x");
+            (run.summary.scheme, run.summary.sim_time_us, run.summary.flows_total) =
+                (scheme.into(), 1000.0 * ms, flows);
+            Entry { scheme: scheme.to_owned(), runs: vec![run] }
+        };
+        let entries = [entry("none", 15.6, 315), entry("hpcc", 28.0, 260)];
+        let page = of_comparison(&super::super::compare::comparison(&entries, &[]), &entries, &[], ("", 1)).unwrap();
+        let own = own_text(&page);
+        assert!(own.contains("15.6 ms to 28.0 ms") && own.contains("260 to 315"), "{own}");
+        assert!(own.contains("PFC only"));
     }
 
     #[test]

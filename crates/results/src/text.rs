@@ -3,6 +3,7 @@
 use super::columns::{Percentile, needed, percentile_note, percentile_text};
 use super::grid::{Grid, left_out_note};
 use super::jobs::rows::CollectiveRow;
+use super::names::scheme_label;
 use super::summary::{Distribution, SizeClass, SourceFlows, Summary};
 use xoff_scenario::number::{brief, brief_or_dash, bytes, microseconds, percent, thousands};
 use xoff_scenario::wrap;
@@ -29,7 +30,7 @@ pub fn summary(summary: &Summary, style: Style, width: usize) -> String {
     let head = format!(
         "{}, scheme {}, seed {}: {} {how}",
         summary.name,
-        summary.scheme,
+        scheme_label(&summary.scheme),
         summary.seed,
         microseconds(summary.sim_time_us)
     );

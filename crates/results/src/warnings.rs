@@ -2,7 +2,7 @@
 //! what would mend it. Those of a scenario are known before it runs, the others come from its records.
 
 use super::incident::Warning;
-use super::names::{Names, label_name};
+use super::names::{Names, label_name, scheme_label};
 use super::summary::{Distribution, Summary};
 use xoff_engine::{BitRate, Span};
 use xoff_fabric::plan::{HostSettings, NodeKind};
@@ -22,8 +22,8 @@ pub fn of_comparison(runs: &[&Summary]) -> Vec<String> {
         for warning in &run.warnings {
             let text = warning.text();
             match grouped.iter_mut().find(|(known, _)| *known == text) {
-                Some((_, schemes)) => schemes.push(&run.scheme),
-                None => grouped.push((text, vec![&run.scheme])),
+                Some((_, schemes)) => schemes.push(scheme_label(&run.scheme)),
+                None => grouped.push((text, vec![scheme_label(&run.scheme)])),
             }
         }
     }

@@ -234,3 +234,30 @@ fn files_are_guarded() {
     assert!(shown(&errors).contains("not valid TOML"));
     std::fs::remove_file(path).unwrap();
 }
+
+#[test]
+fn an_index_of_fairness_has_no_unit() {
+    let measures = |rows: &str| {
+        let text = format!("{SMALL}[[probe]]\nwhat = \"flows\"\nevery = \"10us\"\n{rows}");
+        load(&text, &[]).map(|loaded| loaded.measures.units())
+    };
+    let row = |name: &str, rest: &str| format!("[[measure]]\nname = \"{name}\"\n{rest}\n");
+    let goodput = |rest: &str| format!("metric = \"flow-goodput\"\n{rest}");
+    let series = |rest: &str| format!("metric = \"mean\"\nseries = \"throughput\"\nof = \"long-lived-0\"\n{rest}");
+    let rows = [
+        row("jain", &goodput("stat = \"jain\"")),
+        row("cv", &goodput("stat = \"cv\"")),
+        // As it was demanded before.
+        row("old", &goodput("stat = \"jain\"\nunit = \"Gbps\"")),
+        row("both", &goodput("stat = [\"mean\", \"jain\"]\nunit = \"Gbps\"")),
+        row("across", &series("across = \"jain\"")),
+        row("each", &series("across = \"each\"\ncombine = \"jain\"\nunit = \"Gbps\"")),
+    ];
+    let units = measures(&rows.concat()).unwrap_or_else(|errors| panic!("{}", shown(&errors)));
+    for (name, unit) in &units {
+        assert_eq!(unit, if name == "both.mean" { "Gbps" } else { "" }, "{name}");
+    }
+    assert_eq!(units.len(), 7);
+    let refused = measures(&row("mean", &goodput("stat = [\"mean\", \"jain\"]"))).unwrap_err();
+    assert!(shown(&refused).contains("unit"), "{}", shown(&refused));
+}

@@ -93,9 +93,77 @@ pub fn microseconds(us: f64) -> String {
     }
 }
 
+/// What units behind a number stand for.
+const UNITS: [(&str, f64); 9] = [
+    ("", 1.0),
+    ("%", 0.01),
+    (" us", 1.0),
+    (" ms", 1e3),
+    (" s", 1e6),
+    (" B", 1.0),
+    (" KB", 1e3),
+    (" MB", 1e6),
+    (" GB", 1e9),
+];
+
+/// `2.28 ± 0.51 MB`: a number as `show` writes it, and half its interval in the same digits and unit. Both have up to
+/// two digits more where the half would be rounded to nothing; where it still is, it is left out.
+pub fn plus_minus(value: f64, half: f64, show: fn(f64) -> String) -> String {
+    let text = show(value);
+    let end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | ',' | '-')).unwrap_or(text.len());
+    let (digits, unit) = text.split_at(end);
+    let Some((_, scale)) =
+        UNITS.iter().find(|(known, _)| *known == unit).filter(|_| value.is_finite() && half.is_finite())
+    else {
+        return text;
+    };
+    let decimals = digits.rsplit_once('.').map_or(0, |(_, behind)| behind.len());
+    for more in 0..=2 {
+        let written = fixed(half / scale, decimals + more);
+        if written.contains(|c| matches!(c, '1'..='9')) {
+            let own = if more == 0 { digits.to_owned() } else { fixed(value / scale, decimals + more) };
+            return format!("{own} ± {written}{unit}");
+        }
+    }
+    text
+}
+
+/// So many digits behind the point, thousands separated.
+fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, behind) = text.split_once('.').unwrap_or((&text, ""));
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), thousands);
+    let point = if behind.is_empty() { "" } else { "." };
+    format!("{}{whole}{point}{behind}", if value < 0.0 { "-" } else { "" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn intervals_have_the_digits_and_the_unit_of_their_number() {
+        let cases: [(f64, f64, fn(f64) -> String, &str); 14] = [
+            (1.01, 0.0051, brief, "1.01 ± 0.01"),
+            (0.9, 0.0461, brief, "0.90 ± 0.05"),
+            (2.28e6, 511e3, brief_size, "2.28 ± 0.51 MB"),
+            (1_640.0, 35.0, microseconds, "1.64 ± 0.04 ms"),
+            (137.9, 0.4, brief, "137.9 ± 0.4"),
+            (1.01, 0.0004, brief, "1.0100 ± 0.0004"),
+            (25.6, 4.5e-14, brief, "25.6"),
+            (12.3, 0.0, brief, "12.3"),
+            (708.0, 1801.0, brief, "708 ± 1,801"),
+            (12_345.6, 0.3, brief, "12,345.6 ± 0.3"),
+            (-138.2, 4.97, brief, "-138 ± 5"),
+            (0.0, 0.25, count, "0.0 ± 0.2"),
+            (0.274, 0.011, percent, "27.4 ± 1.1%"),
+            (f64::INFINITY, 1.0, brief, "-"),
+        ];
+        for (value, half, show, text) in cases {
+            assert_eq!(plus_minus(value, half, show), text);
+        }
+        assert_eq!(plus_minus(3.0, f64::NAN, brief), "3.00");
+    }
 
     #[test]
     fn numbers_read_well() {

@@ -10,6 +10,7 @@ pub mod axis;
 pub mod batch;
 pub mod charts;
 pub mod cluster;
+mod finding;
 pub mod home;
 pub mod numbers;
 pub mod page;

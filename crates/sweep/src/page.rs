@@ -4,6 +4,7 @@ use crate::study::{Cell, Measure, Study, shown};
 use std::io;
 use xoff_results::figures::chart::Chart;
 use xoff_results::grid::Grid;
+use xoff_results::names::scheme_label;
 use xoff_results::report::{DARKEST, HeatMap, SweepPage, of_sweep};
 use xoff_scenario::number::brief;
 
@@ -46,7 +47,9 @@ pub fn grid(study: &Study<'_>, most: usize) -> Grid {
             value.as_ref().map_or("-".to_owned(), |value| value[0].name.clone())
         };
         let estimates = cell.estimates.iter().map(|estimate| shown(*estimate, ""));
-        grid.row([cell.scheme.to_owned()].into_iter().chain(cell.values.iter().map(value)).chain(estimates));
+        grid.row(
+            [scheme_label(cell.scheme).to_owned()].into_iter().chain(cell.values.iter().map(value)).chain(estimates),
+        );
     }
     grid
 }
@@ -65,7 +68,8 @@ pub fn brief_grid(study: &Study<'_>, most: usize) -> Grid {
     });
     let mut grid = Grid::new([String::new()].into_iter().chain(measures));
     for cell in study.cells.iter().take(most) {
-        let place = [cell.scheme.to_owned(), study.place(cell)].into_iter().filter(|part| !part.is_empty());
+        let place =
+            [scheme_label(cell.scheme).to_owned(), study.place(cell)].into_iter().filter(|part| !part.is_empty());
         let estimates = cell.estimates.iter().take(MOST_BRIEF).map(|estimate| shown(*estimate, ""));
         grid.row([place.collect::<Vec<_>>().join(", ")].into_iter().chain(estimates));
     }
@@ -109,7 +113,8 @@ fn heat_maps(study: &Study<'_>) -> Vec<HeatMap> {
             .iter()
             .map(|row| (row.clone(), names(x).iter().map(|column| cell(column, row)).collect()))
             .collect();
-        let of = if setting.is_empty() { scheme.clone() } else { format!("{scheme}, {setting}") };
+        let label = scheme_label(&scheme);
+        let of = if setting.is_empty() { label.to_owned() } else { format!("{label}, {setting}") };
         let axes = (study.sweep.axes[x].name.clone(), study.sweep.axes[y].name.clone());
         HeatMap { title: format!("{} under {of}", measure.title()), axes, head: names(x), rows }
     };

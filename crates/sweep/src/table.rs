@@ -36,14 +36,14 @@ impl<'a> Rows<'a> {
         self.points.iter().zip(self.records)
     }
 
-    /// Every point with the records of its seeds.
-    pub(crate) fn by_point(&self) -> impl Iterator<Item = (&'a Point, &'a [Record])> {
+    /// Every point, as the runs of its seeds with their records.
+    pub(crate) fn by_point(&self) -> impl Iterator<Item = (&'a [Point], &'a [Record])> {
         let mut left = self.records;
         let points = self.points.chunk_by(|a, b| a.scheme == b.scheme && a.values == b.values);
         points.map(move |seeds| {
             let (own, others) = left.split_at(seeds.len());
             left = others;
-            (&seeds[0], own)
+            (seeds, own)
         })
     }
 }

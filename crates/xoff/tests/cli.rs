@@ -98,7 +98,7 @@ fn a_resolved_scenario_runs_to_the_same_bytes() {
 fn compare_prints_a_table_or_one_json_object() {
     let bench = Bench::with("small.toml", SMALL);
     let table = bench.ok(&["compare", "small.toml", "--schemes", "none,dcqcn:paper", "--no-out"]);
-    assert!(table.contains("none") && table.contains("dcqcn:paper"), "{table}");
+    assert!(table.contains("PFC only") && table.contains("dcqcn:paper"), "{table}");
     assert_eq!(bench.entries(), ["small.toml"]);
     let object = json(&bench.ok(&["compare", "small.toml", "--json", "--out", "out", "--set", "run.stop=4ms"]));
     assert!(object.is_object() || object.is_array());

@@ -62,7 +62,7 @@ fn a_row_for_every_run_and_a_column_for_every_number() {
     let told = sweep(&bench, &[&GRID[..], &["--out", "out"]].concat());
     // Of kmin three values for dcqcn; hpcc has none.
     assert_eq!((&told["points"], &told["runs"], &told["failed"]), (&8.into(), &16.into(), &0.into()));
-    assert!(told["finding"].as_str().unwrap().starts_with("The lowest measure.tail is "), "{told}");
+    assert!(told["finding"].as_str().unwrap().starts_with("The lowest measure.tail (2 seeds) is "), "{told}");
     let runs = Table::read(&bench.path.join("out/runs.parquet"));
     assert_eq!(runs.rows(), 16);
     let load = runs.reals("load");
@@ -104,6 +104,26 @@ fn a_row_for_every_run_and_a_column_for_every_number() {
     assert!(page.contains("table class=\"heat\"") && page.contains("The lowest measure.tail"));
     assert!(!page.contains(" src=") && !page.contains("<link"), "it stands alone");
     assert!(page.contains("default-src 'none'") || page.contains("default-src &#x27;none&#x27;"), "nothing is loaded");
+}
+
+/// The README's own sweep, and thresholds that a scenario never reaches.
+#[test]
+fn a_finding_names_no_winner_among_equals() {
+    let bench = Bench::new();
+    let told = |args: &[&str]| {
+        let text =
+            bench.ok(&[&["sweep", "incast", "--json", "--set", "traffic.0.events=2", "--out", "out"], args].concat());
+        let told: Value = serde_json::from_str(&text).unwrap();
+        told["finding"].as_str().unwrap().to_owned()
+    };
+    let finding = told(&["--schemes", "dcqcn,hpcc,swift", "--axis", "traffic.0.degree=4,8", "--seeds", "3"]);
+    assert!(finding.contains("is that of dcqcn and swift, less than 5 % apart, at each of 2 settings"), "{finding}");
+    assert!(!finding.contains("clearly"), "{finding}");
+    let finding = told(&["--axis", "scheme.kmin=5KB,50KB,400KB", "--seeds", "2"]);
+    assert!(
+        finding.contains("the same at all points; seeds change nothing here. kmin has no effect here"),
+        "{finding}"
+    );
 }
 
 /// No number of `run.json` is forgotten: they are found by walking it.

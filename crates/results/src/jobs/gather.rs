@@ -329,12 +329,14 @@ mod tests {
         let entry =
             |scheme: &str, sum_us, cut| Entry { scheme: scheme.into(), runs: vec![outcome(scheme, sum_us, cut)] };
         let entries = [entry("dcqcn", 300, false), entry("hpcc", 200, false), entry("none", 100, true)];
-        let said = crate::finding::of_comparison(&entries).text;
+        let said = crate::finding::of_comparison(&entries, None).text;
         assert!(
-            said.starts_with("The shortest job time is 1.00 ms, under hpcc; the next, dcqcn, has 1.20 ms (20 % more)."),
+            said.starts_with(
+                "The lowest job time (one seed) is 1.00 ms, under hpcc; the next, dcqcn, has 1.20 ms (20 % more)."
+            ),
             "{said}"
         );
-        assert!(said.contains("Under none a job has not ended"), "{said}");
+        assert!(said.contains("Under PFC only a job has not ended"), "{said}");
         let comparison = crate::compare::comparison(&entries, &[]);
         let table = comparison.tables.iter().find(|table| table.title == "job train: 4 ranks").unwrap();
         let text = table.grid.text_in(100);

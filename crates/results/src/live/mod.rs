@@ -12,6 +12,8 @@ mod sheets;
 use crate::compare::Comparison;
 use crate::figures as drawing;
 use crate::files::Staging;
+use crate::finding::Finding;
+use crate::names::scheme_label;
 use crate::read::RunDirectory;
 use crate::reality::Reality;
 use crate::refusal::Refusal;
@@ -144,7 +146,9 @@ impl Beside {
         }
         notes.push(format!("All numbers, those of each live run too, are in {FILE}."));
         notes.extend(self.failures().into_iter().map(|why| format!("{why}.")));
-        Comparison { title: format!("{} under {}: live and simulated", summary.name, summary.scheme), tables, notes }
+        let title = format!("{} under {}: live and simulated", summary.name, scheme_label(&summary.scheme));
+        let finding = Finding { text: self.finding(), source: None };
+        Comparison { title, tables, finding, notes }
     }
 
     /// All numbers.

@@ -109,16 +109,19 @@ fn completion(flow: &FlowRecord) -> Option<Span> {
 pub fn read(metric: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(FlowMeasure, &'static str)> {
     let filter = Filter::read(row, scope)?;
     let each = |each: Each, row: &mut Table| {
-        let unit = unit::read(row, "unit", each.dimension())?;
-        Ok((Of::Each(each, stat::read(row)?, unit), unit.0))
+        let stats = stat::read(row)?;
+        let unit = unit::read_unless(stats.are_plain(), row, "unit", each.dimension())?;
+        let shown = if stats.are_plain() { "" } else { unit.0 };
+        Ok((Of::Each(each, stats, unit), shown))
     };
     let by_size = |each: Each, row: &mut Table| {
-        let unit = unit::read(row, "unit", each.dimension())?;
         let stats = stat::read(row)?;
         if let Stats::Several(_) = stats {
             return Err(row.error("stat", "a curve has one statistic").label("such as \"mean\""));
         }
-        Ok((Of::BySize(each, stats, unit, read_edges(row)?), unit.0))
+        let unit = unit::read_unless(stats.are_plain(), row, "unit", each.dimension())?;
+        let shown = if stats.are_plain() { "" } else { unit.0 };
+        Ok((Of::BySize(each, stats, unit, read_edges(row)?), shown))
     };
     let cdf = |each: Each, row: &mut Table| {
         let unit = unit::read(row, "unit", each.dimension())?;

@@ -24,8 +24,13 @@ pub const SECTIONS: &[Section] = &[Section {
     keys: &[
         key("name", Text, "", "What results call it"),
         key("metric", Text, "", "What is measured, such as \"fct\" or \"pause-rate\""),
-        key("unit", Choice(UNITS), "", "Unit of the result, where it has one")
-            .only("with a metric of times, sizes or rates"),
+        key(
+            "unit",
+            Choice(UNITS),
+            "",
+            "Unit of the result, where it has one; an index or a coefficient of variation has none",
+        )
+        .only("with a metric of times, sizes or rates"),
         key(
             "stat",
             Texts,

@@ -91,8 +91,13 @@ impl Measures {
     /// Each name with the unit its measure asked for (empty where it has none), in the order of the tables.
     pub fn names_and_units(&self) -> impl Iterator<Item = (String, String)> {
         let named = |measure: &'_ Measure| {
-            let unit = measure.unit.clone();
-            measure.names().into_iter().map(move |name| (name, unit.clone()))
+            let unit = |name: &String| {
+                let suffix = name.strip_prefix(&format!("{}.", measure.name)).unwrap_or_default();
+                let plain = measure.stats().is_some_and(|stats| stats.is_plain(suffix));
+                if plain { String::new() } else { measure.unit.clone() }
+            };
+            let names = measure.names();
+            names.into_iter().map(|name| (name.clone(), unit(&name))).collect::<Vec<_>>()
         };
         self.list.iter().flat_map(named)
     }
@@ -149,15 +154,18 @@ impl Measures {
 }
 
 impl Measure {
-    fn names(&self) -> Vec<String> {
-        let stats = match &self.what {
+    fn stats(&self) -> Option<&stat::Stats> {
+        match &self.what {
             What::Flows(flows) => flows.stats(),
             What::Whole(whole) => whole.stats(),
             What::Jobs(jobs) => jobs.stats(),
             What::Pauses(pauses) => pauses.stats(),
             _ => None,
-        };
-        match stats.and_then(stat::Stats::suffixes) {
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        match self.stats().and_then(stat::Stats::suffixes) {
             Some(suffixes) => suffixes.iter().map(|suffix| format!("{}.{suffix}", self.name)).collect(),
             None => vec![self.name.clone()],
         }

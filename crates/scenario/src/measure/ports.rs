@@ -74,13 +74,14 @@ pub(crate) fn read(row: &mut Table, scope: &Scope<'_>) -> Result<(PortMeasure, &
     };
     let unit = match what {
         Of::QueuePeak | Of::QueueMean | Of::IngressPeak | Of::HeadroomPeak | Of::SentBytes => {
-            Some(unit::read(row, "unit", Dimension::Bytes)?)
+            Some(unit::read_unless(combine.is_plain(), row, "unit", Dimension::Bytes)?)
         }
         Of::Paused if row.has("unit") => Some(unit::read(row, "unit", Dimension::Time)?),
         Of::Paused => None,
         _ => Some(unit::read(row, "unit", Dimension::Plain)?),
     };
-    Ok((PortMeasure { ports, class, what, combine, unit }, unit.map_or("", |unit| unit.0)))
+    let shown = unit.filter(|_| !combine.is_plain()).map_or("", |unit| unit.0);
+    Ok((PortMeasure { ports, class, what, combine, unit }, shown))
 }
 
 impl PortMeasure {

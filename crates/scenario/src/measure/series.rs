@@ -145,7 +145,7 @@ pub fn read(name: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(SeriesMea
         return Err(error.label(format!("at least {}", grid.step)));
     }
     let steps = window.map_or(1, |window| (window.ps() + grid.step.ps() / 2) / grid.step.ps());
-    let plain = matches!(across, Across::At(Combine::Spread | Combine::Jain));
+    let plain = matches!(across, Across::At(combine) if combine.is_plain());
     let dimension = if plain { Dimension::Plain } else { dimension(metric) };
     let reader = Reader { dimension, grid, window, from };
     let (what, unit) = match name {
@@ -161,6 +161,8 @@ pub fn read(name: &str, row: &mut Table, scope: &Scope<'_>) -> Result<(SeriesMea
         }
         _ => reader.read(name, row)?,
     };
+    // What several series become may have no unit, though the number of each has one.
+    let unit = if matches!(across, Across::Each(combine) if combine.is_plain()) { "" } else { unit };
     let span = steps as usize;
     Ok((SeriesMeasure { metric, of, grid, across, span, from, until, first_pause, last_pause, what }, unit))
 }

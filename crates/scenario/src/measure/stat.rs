@@ -43,6 +43,11 @@ impl Stat {
         })
     }
 
+    /// Whether it is a plain number, whatever the values are measured in.
+    pub fn is_plain(self) -> bool {
+        matches!(self, Stat::Cv | Stat::Jain)
+    }
+
     /// NaN of nothing.
     pub fn of(self, sorted: &[f64]) -> f64 {
         match self {
@@ -71,6 +76,22 @@ impl Stats {
         match self {
             Stats::One(_) => None,
             Stats::Several(list) => Some(list.iter().map(|(name, _)| name.clone()).collect()),
+        }
+    }
+
+    /// Whether all of them are plain numbers.
+    pub fn are_plain(&self) -> bool {
+        match self {
+            Stats::One(stat) => stat.is_plain(),
+            Stats::Several(list) => list.iter().all(|(_, stat)| stat.is_plain()),
+        }
+    }
+
+    /// Whether the one of this name is.
+    pub fn is_plain(&self, suffix: &str) -> bool {
+        match self {
+            Stats::One(stat) => stat.is_plain(),
+            Stats::Several(list) => list.iter().any(|(name, stat)| name == suffix && stat.is_plain()),
         }
     }
 
@@ -139,6 +160,11 @@ pub const COMBINES: &[(&str, Combine)] = &[
 ];
 
 impl Combine {
+    /// Whether it is a plain number, whatever the values are measured in.
+    pub fn is_plain(self) -> bool {
+        matches!(self, Combine::Spread | Combine::Jain)
+    }
+
     /// Values that cannot be told are left out; NaN of nothing.
     pub fn of(self, values: impl IntoIterator<Item = f64>) -> f64 {
         let values: Vec<f64> = values.into_iter().filter(|value| !value.is_nan()).collect();

@@ -8,6 +8,7 @@ use std::path::Path;
 use xoff_results::compare::{self as side_by_side, Skipped};
 use xoff_results::comparison;
 use xoff_results::directory::Staging;
+use xoff_results::names::scheme_label;
 use xoff_results::outcome::Kind;
 use xoff_scenario::{Diagnostic, Options, Scenario, import, library, spelled, wrap};
 
@@ -21,10 +22,23 @@ pub struct CompareArgs {
     schemes: Vec<String>,
     #[command(flatten)]
     seeds: SeedArgs,
+    /// Differences below this share do not matter, such as 3% [default: 2% of means and job times, 5% of percentiles]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    delta: Option<f64>,
     #[command(flatten)]
     out: OutArgs,
     #[command(flatten)]
     show: ShowArgs,
+}
+
+/// `3%`, or `0.03`.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    let (number, part) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    let share = number.trim().parse::<f64>().map(|number| number * part);
+    share
+        .ok()
+        .filter(|share| (1e-9..=1.0).contains(share))
+        .ok_or_else(|| "a share above 0 and up to 100%, such as 3%".to_owned())
 }
 
 /// One of each kind: nothing, marks, delay, telemetry, and two that look for the victim.
@@ -41,7 +55,7 @@ pub fn demo() -> Result<(), Stop> {
          Two long flows and some mice share a link. F1 and the mice go on to a receiver that 14 other hosts hit with a \
          burst; F0 goes elsewhere and is innocent. PFC stops the shared link all the same. F0 loses what PFC takes; \
          does its congestion control take it for a culprit and cut it too?\n",
-        names.join(", ")
+        DEMO_SCHEMES.iter().map(|name| scheme_label(name)).collect::<Vec<_>>().join(", ")
     );
     let shown = show(&wrap::folded(&intro, wrap::columns()));
     let out = Path::new("results").join("victim-flow-compared");
@@ -49,7 +63,7 @@ pub fn demo() -> Result<(), Stop> {
     let plan = Plan { scenario: &scenario, runners: &entries.runs, seeds };
     // A newcomer sees one table; the report has the others. What nobody could read above does not cost the
     // result.
-    run_all(&plan, &entries.skipped, (Some(&out), 1), &ShowArgs { json: false, quiet: false })?;
+    run_all(&plan, &entries.skipped, (Some(&out), 1, None), &ShowArgs { json: false, quiet: false })?;
     shown?;
     show("\nAll schemes: xoff compare scenarios/victim-flow.toml --schemes all")
 }
@@ -62,7 +76,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Stop> {
     let out = args.out.directory(&format!("{}-compared", first.name));
     let seeds = args.seeds.list(first.plan.seed)?;
     let plan = Plan { scenario: &scenario, runners: &entries.runs, seeds };
-    run_all(&plan, &entries.skipped, (out.as_deref(), usize::MAX), &args.show)
+    run_all(&plan, &entries.skipped, (out.as_deref(), usize::MAX, args.delta), &args.show)
 }
 
 /// What takes part in a comparison, and what cannot.
@@ -120,7 +134,7 @@ pub(crate) fn load_all(scenario: &Scenario, options: &Options, wanted: &[String]
 fn run_all(
     plan: &Plan<'_>,
     skipped: &[Skipped],
-    (out, tables): (Option<&Path>, usize),
+    (out, tables, delta): (Option<&Path>, usize, Option<f64>),
     shown: &ShowArgs,
 ) -> Result<(), Stop> {
     if !shown.quiet {
@@ -135,13 +149,15 @@ fn run_all(
     };
     let entries = plan.run(staging.as_ref().map(Staging::path), folder, shown)?;
     let directory = match staging {
-        Some(staging) => Some(comparison::write(staging, Kind::Schemes, (&entries, skipped), figures, &command())?),
+        Some(staging) => {
+            Some(comparison::write(staging, Kind::Schemes, (&entries, skipped, delta), figures, &command())?)
+        }
         None => None,
     };
     if shown.json {
         show(&comparison::json(&entries, skipped).to_string())?;
     } else if !shown.quiet {
-        let mut page = side_by_side::comparison(&entries, skipped);
+        let mut page = side_by_side::comparison_by(&entries, skipped, delta);
         page.tables.truncate(tables);
         show_summary(&page.text(wrap::columns()), directory.as_deref())?;
     }

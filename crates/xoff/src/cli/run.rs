@@ -107,7 +107,7 @@ fn under_seeds(scenario: &Scenario, runner: Runner, out: Option<&Path>, args: &R
     let plan = Plan { scenario, runners: &[runner], seeds };
     let entries = plan.run(staging.as_ref().map(Staging::path), |_, seed| format!("seed-{seed}"), &args.show)?;
     let directory = match staging {
-        Some(staging) => Some(comparison::write(staging, Kind::Seeds, (&entries, &[]), figures, &command())?),
+        Some(staging) => Some(comparison::write(staging, Kind::Seeds, (&entries, &[], None), figures, &command())?),
         None => None,
     };
     if args.show.json {

@@ -66,6 +66,9 @@ pub struct SweepArgs {
     /// Numbers that the report is about, by their columns in runs.parquet [default: it chooses]
     #[arg(long = "measure", value_name = "NAME")]
     measures: Vec<String>,
+    /// Differences below this share do not matter, such as 3% [default: 2% of means and job times, 5% of percentiles]
+    #[arg(long, value_name = "SHARE", value_parser = super::compare::share, conflicts_with_all = ["plan", "task"])]
+    delta: Option<f64>,
     /// Runs at the same time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096), conflicts_with_all = ["plan", "collect"])]
     jobs: Option<u64>,
@@ -200,7 +203,8 @@ fn run(sweeper: &Sweeper<'_>, args: &SweepArgs) -> Result<(), Stop> {
 
 /// Tables, figures and report, and what is shown of them.
 fn finish(sweeper: &Sweeper<'_>, rows: &Rows<'_>, staging: Staging, args: &SweepArgs) -> Result<(), Stop> {
-    let study = Study::of(rows)?;
+    let mut study = Study::of(rows)?;
+    study.delta = args.delta;
     sweeper.write(rows, &study, &staging, &command())?;
     let out = staging.finish()?;
     if args.show.json {

@@ -149,10 +149,7 @@ fn shown(values: &[Estimate], unit: &str) -> String {
         v if v.is_nan() => "n/a".to_owned(),
         v => brief(v),
     };
-    let one = |value: &Estimate| match value.half_width {
-        Some(width) if width.is_finite() && width > 0.0 => format!("{} ± {}", number(value.mean), brief(width)),
-        _ => number(value.mean),
-    };
+    let one = |value: &Estimate| if value.mean.is_finite() { value.text(brief) } else { number(value.mean) };
     // What has no number has no unit: it follows the last that has one.
     let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
     let Some(last) = values.iter().rposition(|value| value.mean.is_finite()) else {
@@ -175,8 +172,8 @@ mod tests {
         let of = |mean, half_width| Estimate { mean, half_width, count: 3 };
         assert_eq!(shown(&[of(f64::INFINITY, None)], "ms"), "never");
         let some = [of(3.0, None), of(18.4, Some(0.82)), of(f64::INFINITY, None)];
-        assert_eq!(shown(&some, "ms"), "3.00, 18.4 ± 0.82 ms, never");
-        assert_eq!(shown(&some[..2], "ms"), "3.00, 18.4 ± 0.82 ms");
+        assert_eq!(shown(&some, "ms"), "3.00, 18.4 ± 0.8 ms, never");
+        assert_eq!(shown(&some[..2], "ms"), "3.00, 18.4 ± 0.8 ms");
         assert_eq!((shown(&some[..1], "").as_str(), shown(&[], "ms").as_str()), ("3.00", ""));
     }
 }

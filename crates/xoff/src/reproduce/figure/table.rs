@@ -78,7 +78,7 @@ fn text(estimate: Estimate) -> String {
     match (estimate.mean, estimate.half_width) {
         (f64::INFINITY, _) => "never".to_owned(),
         (mean, _) if !mean.is_finite() => "-".to_owned(),
-        (mean, Some(half)) if half > 0.0 => format!("{} ± {}", brief(mean), brief(half)),
+        (_, Some(half)) if half > 0.0 => estimate.text(brief),
         // Counts are whole.
         (mean, _) if mean.fract() == 0.0 && (0.0..1e15).contains(&mean) => thousands(mean as u64),
         (mean, _) => brief(mean),
