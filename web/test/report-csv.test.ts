@@ -6,7 +6,7 @@ import { csv } from "../src/report/save";
 const axis: AxisData = { title: "", unit: "ratio", name: "", log: false, low: 0, high: 1, marks: [] };
 
 function chart(name: string): ChartData {
-  const line = { name, colour: "#000000", dash: "solid" as const, dots: false, x: [1, 2], y: [3, null], intervals: [[1, 2, 4]] as [number, number, number][], never: [5] };
+  const line = { name, colour: "#000000", dash: "solid" as const, dots: false, marker: null, shift: 0, spans: [] as [number, number, number][], x: [1, 2], y: [3, null], intervals: [[1, 2, 4]] as [number, number, number][], never: [5] };
   const panels = [{ title: "", silence: null, lines: [line], bars: [], quoted: [] }];
   return { file: "f", title: "t", note: "", x: axis, y: axis, groups: [], columns: 1, marks: [], panels };
 }

@@ -22,6 +22,6 @@ test("marks are those of the drawing", () => {
 
 test("values carry their unit, and nothing has that of the axis", () => {
   assert.equal(read(axis("time"), 3_200), "3.20 ms");
-  assert.equal(read({ ...axis("gbps"), high: 40 }, 0), "0 Gbps");
+  assert.equal(read({ ...axis("gbps"), high: 40 }, 0), "0 Gb/s");
   assert.equal(read(axis("fraction"), 0.5), "50.0 %");
 });

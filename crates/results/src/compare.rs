@@ -1,6 +1,7 @@
 //! Several runs of the same traffic under different schemes, side by side.
 
 use super::columns::{Column, Entry, Marks, Percentile, Reading, differences, grid, needed};
+use super::curve_sheets;
 use super::finding::{self, Finding};
 use super::grid::{Grid, left_out_note};
 use super::incident::EpisodeFlow;
@@ -130,6 +131,7 @@ pub(crate) fn sheets(entries: &[Entry]) -> Vec<Sheet> {
     if !measures.is_empty() {
         sheets.push(Sheet { title: "measures".to_owned(), groups: vec![(String::new(), measures)] });
     }
+    sheets.extend(curve_sheets::sheets(entries));
     sheets
 }
 
@@ -416,7 +418,7 @@ fn measure_columns(entries: &[Entry]) -> Vec<Column> {
             )
         })
     };
-    first.iter().filter(|of| of.curve.is_none()).map(column).collect()
+    first.iter().filter(|of| of.curve.is_none() && of.axes.is_none()).map(column).collect()
 }
 
 /// What most papers quote, as differences to the first scheme with seeds paired.
@@ -608,7 +610,8 @@ mod tests {
         let values = [Some(2.0), Some(4.0), None];
         for (run, value) in entries[0].runs.iter_mut().zip(values) {
             let (name, unit) = ("recovery".to_owned(), "ms".to_owned());
-            run.summary.measures = vec![MeasuredRow { name, unit, value, never: value.is_none(), curve: None }];
+            run.summary.measures =
+                vec![MeasuredRow { name, unit, value, never: value.is_none(), curve: None, axes: None }];
         }
         let whole = comparison(&entries[..1], &[]);
         let measures = whole.tables.iter().find(|table| table.title == "measures").unwrap();
@@ -634,6 +637,7 @@ mod tests {
                 value,
                 never: value.is_none(),
                 curve: None,
+                axes: None,
             };
             entry.runs[0].summary.measures =
                 (0..20).map(|i| row(format!("measure{i}"), first.map(|v| v + f64::from(i)))).collect();

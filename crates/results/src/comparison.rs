@@ -128,7 +128,9 @@ mod tests {
     use super::super::directory::scratch::Scratch;
     use super::super::fixture;
     use super::super::outcome::{Outcome, RunContext};
+    use super::super::summary::MeasuredRow;
     use super::*;
+    use xoff_scenario::measure::{Along, Curve, CurveAxes};
 
     fn run(scheme: &str, seed: u64) -> Outcome {
         let plan = fixture::plan();
@@ -162,6 +164,121 @@ mod tests {
         let cdf = read("cdf.csv");
         assert!(cdf.lines().any(|line| line == "dcqcn,8,mice,40,50,38,3.8"), "{cdf}");
         assert!(read("numbers.csv").contains("none,7,by_source.mice.slowdown.p99,3.7,40\n"));
+    }
+
+    /// Rows of the CSV beside a figure.
+    fn drawn(path: &std::path::Path, figure: &str) -> Vec<Vec<String>> {
+        let mut reader = csv::Reader::from_path(path.join(format!("{figure}.csv"))).unwrap();
+        reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect()
+    }
+
+    fn with_curve(mut entry: Entry) -> Entry {
+        for run in &mut entry.runs {
+            let seed = run.summary.seed as f64;
+            run.summary.measures = vec![MeasuredRow {
+                name: "bysize".into(),
+                unit: String::new(),
+                value: None,
+                never: false,
+                curve: Some(Curve { x: vec![3e3, 3e4], y: vec![2.0 + seed, 5.0 + 3.0 * seed] }),
+                axes: Some(CurveAxes {
+                    along: Along::Sizes,
+                    x: "Flow size".into(),
+                    x_unit: "bytes".into(),
+                    y: "p99 slowdown".into(),
+                    y_unit: String::new(),
+                }),
+            }];
+        }
+        entry
+    }
+
+    #[test]
+    fn figures_hold_what_the_tables_say() {
+        let scratch = Scratch::new("drawn");
+        let seeds = [7, 8, 12];
+        let entries = [with_curve(entry("none", &seeds)), with_curve(entry("dcqcn", &seeds))];
+        let staging = Staging::create(&scratch.0.join("out")).unwrap();
+        let path = write(staging, Kind::Schemes, (&entries, &[]), true, "xoff compare").unwrap();
+        let estimates = json(&entries, &[])["estimates"].clone();
+        let number = |text: &String| text.parse::<f64>().unwrap();
+        // The mean and the ends of the interval that the tables have under a key.
+        let said = |scheme: &str, key: &str| {
+            let rows = estimates.as_array().unwrap();
+            let row = rows.iter().find(|row| row["scheme"] == scheme && row["key"] == key);
+            let row = row.unwrap_or_else(|| panic!("{key} of {scheme} is in no table"));
+            assert_eq!(row["count"], 3, "all seeds count");
+            let (mean, half) = (row["mean"].as_f64().unwrap(), row["half_width"].as_f64().unwrap());
+            [mean, mean - half, mean + half]
+        };
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.abs().max(1.0);
+        let check = |row: &Vec<String>, said: [f64; 3], at: usize| {
+            let shown = [number(&row[at]), number(&row[at + 1]), number(&row[at + 2])];
+            assert!(shown.iter().zip(said).all(|(shown, said)| near(*shown, said)), "{row:?} but {said:?}");
+        };
+        let called = |row: &Vec<String>| if row[1] == "PFC only" { "none".to_owned() } else { row[1].clone() };
+        let bars = drawn(&path, "slowdown-seeds-mice");
+        assert_eq!(bars.len(), 2 * 3);
+        for row in &bars {
+            check(row, said(&called(row), &format!("by_source.mice.by_size.{}.slowdown.p99", row[2])), 3);
+        }
+        let curve = drawn(&path, "measure-bysize");
+        assert_eq!(curve.len(), 2 * 2);
+        for row in &curve {
+            check(row, said(&called(row), &format!("measures.bysize.{}", row[2])), 3);
+        }
+        // Classes of size are finer than those of the table: they are taken from the runs.
+        let classes = drawn(&path, "slowdown-p99-mice");
+        assert!(classes.len() > 2 * 5 && classes.iter().all(|row| !row[4].is_empty()), "{classes:?}");
+        for row in &classes {
+            let entry = entries.iter().find(|entry| entry.scheme == called(row)).unwrap();
+            let of = entry.summaries().flat_map(|run| &run.by_source[0].slowdown_classes);
+            let own: Vec<f64> = of.filter(|class| class.place() == number(&row[2])).map(|class| class.p99).collect();
+            let of = Estimate::of(&own).unwrap();
+            assert_eq!(own.len(), 3, "all seeds count");
+            let half = of.half_width.unwrap();
+            check(row, [of.mean, of.mean - half, of.mean + half], 3);
+        }
+        // Of a distribution every percentile is the mean of those in cdf.csv, and some have intervals.
+        let cdf = std::fs::read_to_string(path.join("cdf.csv")).unwrap();
+        let lines = || cdf.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+        let all = drawn(&path, "cdf-slowdown-mice");
+        assert_eq!(all.iter().filter(|row| !row[6].is_empty()).count(), 2 * 5);
+        for row in all.iter().filter(|row| number(&row[3]) > 0.0) {
+            let percent = |line: &Vec<&str>| near(line[4].parse::<f64>().unwrap() / 100.0, number(&row[3]));
+            let own = lines().filter(|line| line[0] == called(row) && percent(line));
+            let own: Vec<f64> = own.map(|line| line[6].parse().unwrap()).collect();
+            assert!(own.len() == 3 && near(number(&row[2]), own.iter().sum::<f64>() / 3.0), "{row:?} of {own:?}");
+        }
+    }
+
+    #[test]
+    fn no_figure_of_several_seeds_is_of_one_in_silence() {
+        let entries = |last: u64| [with_curve(entry("none", &[7, 8, last])), with_curve(entry("dcqcn", &[7, 8, last]))];
+        let (one, other) = (figures::of_comparison(&entries(12)), figures::of_comparison(&entries(90)));
+        assert_eq!(one.len(), other.len());
+        for (one, other) in one.iter().zip(&other) {
+            let points = |chart: &figures::chart::Chart| format!("{:?}", chart.panels);
+            let changed = points(one) != points(other);
+            assert!(changed || one.x.title.contains("under seed"), "{} does not heed the last seed", one.file);
+            let whiskers = one.lines().any(|line| !line.intervals.is_empty() || !line.spans.is_empty());
+            let bars = one.parts().any(|part| part.interval.is_some());
+            assert!(whiskers || bars || one.x.title.contains("under seed"), "{} has no intervals", one.file);
+        }
+    }
+
+    #[test]
+    fn a_legend_has_the_users_names_and_colours() {
+        let mut entries = [entry("none", &[7, 8]), entry("dcqcn", &[7, 8])];
+        for run in entries.iter_mut().flat_map(|entry| &mut entry.runs) {
+            run.scenario = "[output.labels]\ndcqcn = \"DCQCN\"\n[output.colours]\ndcqcn = \"#102030\"\n".into();
+        }
+        let charts = figures::of_comparison(&entries);
+        for chart in charts.iter().filter(|chart| chart.lines().count() > 0) {
+            let lines: Vec<_> = chart.lines().map(|line| (line.name.as_str(), line.colour)).collect();
+            assert_eq!(lines[1], ("DCQCN", figures::chart::RGBColor(0x10, 0x20, 0x30)));
+            assert_eq!(lines[0].0, "PFC only");
+        }
     }
 
     #[test]

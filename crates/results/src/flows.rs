@@ -4,7 +4,7 @@
 //! that size fared worse in general.
 
 use super::goodput::Delivery;
-use super::summary::{Cdf, Distribution, SizeClass, SlowdownGroup, SourceFlows};
+use super::summary::{Cdf, Distribution, SizeClass, SlowdownClass, SlowdownGroup, SourceFlows};
 use std::collections::BTreeMap;
 use xoff_engine::{Span, Time};
 use xoff_fabric::record::FlowRecord;
@@ -109,6 +109,7 @@ impl FiniteFlows {
                 slowdown: distribution(slowdown()),
                 by_size: by_size(of.done.iter(), of.unfinished.iter()),
                 slowdown_by_size: slowdown_groups(&of.done),
+                slowdown_classes: slowdown_classes(&of.done),
                 cdf: cdf(fct().collect(), slowdown().collect()),
             }
         };
@@ -170,6 +171,34 @@ fn slowdown_groups(done: &[Done]) -> Vec<SlowdownGroup> {
         });
     }
     groups
+}
+
+/// Needs `done` in order of size.
+fn slowdown_classes(done: &[Done]) -> Vec<SlowdownClass> {
+    let class = |group: &[Done]| {
+        let (from_bytes, until_bytes) = round_range(group[0].size_bytes);
+        let slowdown = distribution(group.iter().map(|flow| flow.slowdown));
+        SlowdownClass {
+            from_bytes,
+            until_bytes,
+            flows: group.len() as u64,
+            p50: slowdown.p50.unwrap_or(1.0),
+            p95: slowdown.p95.unwrap_or(1.0),
+            p99: slowdown.p99.unwrap_or(1.0),
+        }
+    };
+    done.chunk_by(|a, b| round_range(a.size_bytes) == round_range(b.size_bytes)).map(class).collect()
+}
+
+/// The neighbours of a size among 1, 2, 5, 10, 20 and so on: the last that is not larger, and the next.
+fn round_range(bytes: u64) -> (u64, u64) {
+    let power = bytes.max(1).ilog10();
+    let unit = 10u64.pow(power);
+    match bytes.max(1) / unit {
+        1 => (unit, unit.saturating_mul(2)),
+        2..=4 => (2 * unit, 5 * unit),
+        _ => (5 * unit, unit.saturating_mul(10)),
+    }
 }
 
 pub fn distribution(values: impl Iterator<Item = f64>) -> Distribution {
@@ -253,6 +282,19 @@ mod tests {
         let four = groups(|i| 1000 * u64::from(i / 50 + 1), 200);
         assert_eq!(four, [(1000, 50), (2000, 50), (3000, 50), (4000, 50)]);
         assert_eq!(groups(|i| 1000 + u64::from(i), 100).len(), 20);
+    }
+
+    #[test]
+    fn classes_of_size_are_the_same_for_every_run() {
+        assert_eq!(
+            [0, 1, 9, 10, 19_999, 20_000].map(round_range),
+            [(1, 2), (1, 2), (5, 10), (10, 20), (10_000, 20_000), (20_000, 50_000)]
+        );
+        assert_eq!(round_range(u64::MAX), (10_000_000_000_000_000_000, u64::MAX));
+        let rows = tally((0..300).map(|i| fixture::flow(i, 1_000 + 50 * u64::from(i), 0, 20))).by_source(&names());
+        let classes: Vec<_> = rows[0].slowdown_classes.iter().map(|of| (of.from_bytes, of.flows)).collect();
+        assert_eq!(classes, [(1_000, 20), (2_000, 60), (5_000, 100), (10_000, 120)]);
+        assert!(rows[0].slowdown_classes.iter().all(|of| of.p50 == 2.0 && of.p99 == 2.0));
     }
 
     #[test]

@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
+pub mod averaged;
 mod capture;
 #[cfg(any(test, feature = "fixture"))]
 #[doc(hidden)]
@@ -19,6 +20,7 @@ pub mod columns;
 pub mod compare;
 pub mod comparison;
 mod congestion;
+pub(crate) mod curve_sheets;
 mod curves;
 pub mod directory;
 mod disruption;
@@ -60,6 +62,7 @@ pub mod table_writer;
 pub mod tables;
 mod tally;
 pub mod text;
+pub mod titles;
 pub mod trace;
 pub mod verdict;
 #[cfg(test)]

@@ -186,6 +186,7 @@ pub fn of_comparison(
         });
     }
     let outcomes: Vec<&Outcome> = entries.iter().flat_map(|entry| &entry.runs).collect();
+    ranges(&mut facts, &outcomes);
     let scenarios: Vec<(String, &str)> =
         entries.iter().map(|entry| (scheme_label(&entry.scheme).to_owned(), entry.first().scenario.as_str())).collect();
     render(&Page {
@@ -286,6 +287,24 @@ fn facts(summary: &Summary, one_run: bool) -> Vec<(&'static str, String)> {
         facts.push(("Packet hops", thousands(summary.packet_hops)));
     }
     facts
+}
+
+/// What differs from run to run is told from the least to the most.
+fn ranges(facts: &mut [(&'static str, String)], outcomes: &[&Outcome]) {
+    let ends = |pick: fn(&Summary) -> f64| {
+        let values = outcomes.iter().map(|outcome| pick(&outcome.summary));
+        values.fold((f64::INFINITY, 0.0f64), |(least, most), value| (least.min(value), most.max(value)))
+    };
+    for (name, value) in facts.iter_mut() {
+        let (text, (least, most)): (fn(f64) -> String, _) = match *name {
+            "Simulated" | "Lasted" => (microseconds, ends(|run| run.sim_time_us)),
+            "Flows" => (|flows| thousands(flows as u64), ends(|run| run.flows_total as f64)),
+            _ => continue,
+        };
+        if text(least) != text(most) && least <= most {
+            *value = format!("{} to {}", text(least), text(most));
+        }
+    }
 }
 
 /// What a page says of single runs.

@@ -6,7 +6,7 @@ use super::reality::Reality;
 use serde::{Deserialize, Serialize};
 use xoff_fabric::plan::Plan;
 use xoff_run::crew::Windows;
-use xoff_scenario::measure::{Curve, Measures, Recording};
+use xoff_scenario::measure::{Curve, CurveAxes, Measures, Recording};
 use xoff_scenario::number::{brief, thousands};
 
 /// The whole summary. Its JSON form is the program-facing result of `--json` and of `run.json`.
@@ -200,6 +200,9 @@ pub struct SourceFlows {
     pub by_size: Vec<SizeClass>,
     /// Percentiles of the slowdown over sizes, in groups of equally many flows.
     pub slowdown_by_size: Vec<SlowdownGroup>,
+    /// The same in classes of size that are the same for every run, for means over several.
+    #[serde(default)]
+    pub slowdown_classes: Vec<SlowdownClass>,
     /// Of the flows that finished.
     pub cdf: Cdf,
 }
@@ -256,6 +259,30 @@ pub struct SlowdownGroup {
     pub p95: f64,
     /// Of the slowdowns.
     pub p99: f64,
+}
+
+/// Finished flows of a range of sizes whose ends are 1, 2 or 5 times a power of ten.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SlowdownClass {
+    /// From this size on.
+    pub from_bytes: u64,
+    /// Below this size.
+    pub until_bytes: u64,
+    /// At least one.
+    pub flows: u64,
+    /// Median slowdown.
+    pub p50: f64,
+    /// Of the slowdowns.
+    pub p95: f64,
+    /// Of the slowdowns; of fewer than 100 flows it is the largest.
+    pub p99: f64,
+}
+
+impl SlowdownClass {
+    /// Where it stands on a logarithmic axis: in the middle.
+    pub fn place(&self) -> f64 {
+        (self.from_bytes.max(1) as f64 * self.until_bytes as f64).sqrt()
+    }
 }
 
 /// Endless flows of one label.
@@ -348,12 +375,16 @@ pub struct MeasuredRow {
     /// In place of a number, with measures that give one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<Curve>,
+    /// What the axes of the curve are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub axes: Option<CurveAxes>,
 }
 
 impl MeasuredRow {
     /// Takes every measure of a run, in the order of the tables.
     pub fn all(measures: &Measures, plan: &Plan, recording: &Recording) -> Vec<MeasuredRow> {
         let mut measured = measures.take(plan, recording);
+        let mut axes = measures.axes();
         let row = |(name, unit): (String, String)| {
             let number = measured.numbers.get(&name).copied().unwrap_or(f64::NAN);
             MeasuredRow {
@@ -361,6 +392,7 @@ impl MeasuredRow {
                 value: Some(number).filter(|number| number.is_finite()),
                 never: number.is_infinite(),
                 curve: measured.curves.remove(&name),
+                axes: axes.remove(&name),
                 name,
             }
         };

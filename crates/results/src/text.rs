@@ -1,11 +1,13 @@
 //! The summary of a run as a text for a terminal of some width.
 
 use super::columns::{Percentile, needed, percentile_note, percentile_text};
+use super::curve_sheets::with_unit;
+use super::figures::chart::plain;
 use super::grid::{Grid, left_out_note};
 use super::jobs::rows::CollectiveRow;
 use super::names::scheme_label;
-use super::summary::{Distribution, SizeClass, SourceFlows, Summary};
-use xoff_scenario::number::{brief, brief_or_dash, bytes, microseconds, percent, thousands};
+use super::summary::{Distribution, MeasuredRow, SizeClass, SourceFlows, Summary};
+use xoff_scenario::number::{brief, brief_or_dash, brief_size, bytes, microseconds, percent, thousands};
 use xoff_scenario::wrap;
 
 /// Whether headings may be set in bold; decide it by whether the output is a terminal.
@@ -81,8 +83,11 @@ fn heading(title: &str, style: Style, width: usize) -> String {
 
 /// The distributions whose percentiles are shown.
 fn distributions(summary: &Summary) -> impl Iterator<Item = &Distribution> {
-    let sizes = summary.by_size.iter().map(|class| &class.fct_us);
-    sizes.chain(summary.by_source.iter().filter(|_| summary.by_source.len() > 1).map(|of| &of.fct_us))
+    let several = summary.by_source.len() > 1;
+    let mixed = summary.by_size.iter().filter(move |_| !several).map(|class| &class.fct_us);
+    let sources = || summary.by_source.iter().filter(move |_| several);
+    let sizes = sources().flat_map(|of| of.by_size.iter().map(|class| &class.fct_us));
+    mixed.chain(sizes).chain(sources().map(|of| &of.fct_us))
 }
 
 /// What the marks in the tables mean, if there are any.
@@ -114,11 +119,21 @@ pub(crate) fn speed_line(summary: &Summary) -> String {
     )
 }
 
-/// The tables that apply to this run, in reading order.
+/// The tables that apply to this run, in reading order. Sources are not mixed in one table of sizes: flows of an incast
+/// would stand for all of their size.
 pub(crate) fn sections(summary: &Summary) -> Vec<Section> {
-    let all = [
-        by_size(summary, "flow completion time, us", |class| class.fct_us, summary.fct_us),
-        by_size(summary, "slowdown (1 = as fast as on an idle network)", |class| class.slowdown, summary.slowdown),
+    let mut all = Vec::new();
+    let whole = (summary.flows_total - summary.flows_endless, summary.flows_completed);
+    for (title, of_class, of_all, of_source) in [DISTRIBUTIONS[0], DISTRIBUTIONS[1]] {
+        match &summary.by_source[..] {
+            [] | [_] => all.push(by_size(title.to_owned(), &summary.by_size, of_class, (whole, of_all(summary)))),
+            several => all.extend(several.iter().map(|of| {
+                let title = format!("{title}, {}", of.source);
+                by_size(title, &of.by_size, of_class, ((of.flows, of.completed), of_source(of)))
+            })),
+        }
+    }
+    all.extend([
         by_hpcc(summary),
         by_source(summary, "flow completion time by traffic source, us", |of| of.fct_us),
         by_source(summary, "slowdown by traffic source", |of| of.slowdown),
@@ -132,23 +147,43 @@ pub(crate) fn sections(summary: &Summary) -> Vec<Section> {
         pauses(summary),
         links(summary),
         measures(summary),
-        captures(summary),
-    ];
+    ]);
+    all.extend(summary.measures.iter().filter_map(curve));
+    all.push(captures(summary));
     all.into_iter().filter(|section| !section.grid.rows.is_empty()).collect()
 }
 
-/// One row per size class, and one for all where there are several.
-fn by_size(summary: &Summary, title: &str, of_class: fn(&SizeClass) -> Distribution, all: Distribution) -> Section {
-    let mut grid = distribution_grid("size", all.count);
-    let mut row = |name: &str, flows, completed, of| distribution_row(&mut grid, name, (flows, completed), of);
-    let classes = summary.by_size.iter().filter(|class| class.flows > 0);
+/// A quantity of flows: its title, and where it is found of a class, of a run and of a source.
+type Quantity =
+    (&'static str, fn(&SizeClass) -> Distribution, fn(&Summary) -> Distribution, fn(&SourceFlows) -> Distribution);
+
+const DISTRIBUTIONS: [Quantity; 2] = [
+    ("flow completion time, us", |class| class.fct_us, |run| run.fct_us, |source| source.fct_us),
+    (
+        "slowdown (1 = as fast as on an idle network)",
+        |class| class.slowdown,
+        |run| run.slowdown,
+        |source| source.slowdown,
+    ),
+];
+
+/// One row per size class, and one for all where there are several. `all`: flows, those that finished, and theirs.
+fn by_size(
+    title: String,
+    classes: &[SizeClass],
+    of_class: fn(&SizeClass) -> Distribution,
+    all: ((u64, u64), Distribution),
+) -> Section {
+    let mut grid = distribution_grid("size", all.1.count);
+    let mut row = |name: &str, flows, of| distribution_row(&mut grid, name, flows, of);
+    let classes = classes.iter().filter(|class| class.flows > 0);
     for class in classes.clone() {
-        row(&class.name, class.flows, class.completed, of_class(class));
+        row(&class.name, (class.flows, class.completed), of_class(class));
     }
     if classes.count() > 1 {
-        row("all", summary.flows_total - summary.flows_endless, summary.flows_completed, all);
+        row("all", all.0, all.1);
     }
-    Section { title: title.to_owned(), grid }
+    Section { title, grid }
 }
 
 /// The slowdowns that scripts for the HPCC authors' `fct.txt` give, which are not ours.
@@ -396,10 +431,35 @@ fn links(summary: &Summary) -> Section {
 
 fn measures(summary: &Summary) -> Section {
     let mut grid = Grid::new(["measure", "value", "unit"]).left(&[2]);
-    for of in &summary.measures {
+    for of in summary.measures.iter().filter(|of| of.curve.is_none()) {
         grid.row([of.name.clone(), of.text(), of.unit.clone()]);
     }
     Section { title: "measures".into(), grid }
+}
+
+/// Points of a curve that are shown; the figure's CSV has all.
+const POINTS_SHOWN: usize = 16;
+
+/// The points of a measure that is a curve.
+fn curve(of: &MeasuredRow) -> Option<Section> {
+    let (curve, axes) = (of.curve.as_ref()?, of.axes.as_ref()?);
+    let mut grid = Grid::new([with_unit(&axes.x, &axes.x_unit), with_unit(&axes.y, &axes.y_unit)]);
+    let count = curve.x.len();
+    let shown = count.min(POINTS_SHOWN);
+    for row in 0..shown {
+        // The first and the last are always among them.
+        let at = if shown > 1 { row * (count - 1) / (shown - 1) } else { row };
+        let x = match axes.x_unit.as_str() {
+            "bytes" => brief_size(curve.x[at]),
+            _ => brief(curve.x[at]),
+        };
+        grid.row([x, curve.y.get(at).copied().map_or_else(|| "-".to_owned(), brief)]);
+    }
+    let some = match count > shown {
+        true => format!(" ({shown} of {} points; all are in measure-{}.csv)", thousands(count as u64), plain(&of.name)),
+        false => String::new(),
+    };
+    Some(Section { title: format!("measure {}{some}", of.name), grid })
 }
 
 fn captures(summary: &Summary) -> Section {
@@ -427,6 +487,7 @@ mod tests {
     use super::super::fixture;
     use super::super::writer::RunWriter;
     use super::*;
+    use xoff_scenario::measure::{Along, Curve, CurveAxes};
 
     fn sample() -> Summary {
         let plan = fixture::plan();
@@ -450,6 +511,53 @@ mod tests {
         for part in ["10-100 KB", "F0", "25.0%", "512 KB", "1,234,567 packet-hops", "s1->r1", "leaf"] {
             assert!(text.contains(part), "{part} is missing from:\n{text}");
         }
+    }
+
+    #[test]
+    fn sizes_of_several_sources_are_not_mixed() {
+        let mut two = sample();
+        let mut other = two.by_source[0].clone();
+        other.source = "incast".into();
+        let few = |class: &mut SizeClass| (class.flows, class.completed) = (3, 3);
+        other.by_size.iter_mut().for_each(few);
+        two.by_source.push(other);
+        let titles: Vec<String> = sections(&two).into_iter().map(|section| section.title).collect();
+        for of in ["mice", "incast"] {
+            let wanted = format!("slowdown (1 = as fast as on an idle network), {of}");
+            assert!(titles.contains(&wanted), "{titles:?}");
+        }
+        let incast = sections(&two).into_iter().find(|section| section.title == "flow completion time, us, incast");
+        assert!(incast.unwrap().grid.rows[0][1] == "3");
+    }
+
+    #[test]
+    fn the_points_of_a_curve_are_shown() {
+        let mut with = sample();
+        let axes = CurveAxes {
+            along: Along::Sizes,
+            x: "Flow size".into(),
+            x_unit: "bytes".into(),
+            y: "p99 slowdown".into(),
+            y_unit: String::new(),
+        };
+        let curve = Some(Curve { x: vec![3162.0, 31_623.0], y: vec![1.5, 12.5] });
+        with.measures = vec![MeasuredRow {
+            name: "bysize".into(),
+            unit: String::new(),
+            value: None,
+            never: false,
+            curve,
+            axes: Some(axes),
+        }];
+        let text = summary(&with, Style::Plain, 80);
+        assert!(!text.contains("curve of") && text.contains("measure bysize"), "{text}");
+        assert!(text.lines().any(|line| line.split_whitespace().eq(["31.6", "KB", "12.5"])), "{text}");
+        // A long one is thinned and says so.
+        let (x, y) = ((0..1000).map(f64::from).collect(), (0..1000).map(f64::from).collect());
+        with.measures[0].curve = Some(Curve { x, y });
+        let text = summary(&with, Style::Plain, 80);
+        assert!(text.contains("16 of 1,000 points; all are in measure-bysize.csv"), "{text}");
+        assert!(text.lines().any(|line| line.split_whitespace().eq(["999", "B", "999"])), "{text}");
     }
 
     #[test]

@@ -418,8 +418,7 @@ impl RunWriter {
             let charts = figures::of_run(&outcome);
             let of_machine = outcome.summary.reality.as_ref().map_or_else(Vec::new, figures::of_reality);
             if self.figures {
-                figures::write_all(&charts, staging.path())?;
-                figures::write_all(&of_machine, staging.path())?;
+                figures::write_all(&[&charts[..], &of_machine].concat(), staging.path())?;
             }
             let page = report::of_run(&outcome, &charts, &of_machine).map_err(io::Error::other)?;
             staging.write("report.html", page.as_bytes())?;

@@ -87,6 +87,8 @@ fn rows() -> Vec<(String, Vec<&'static str>)> {
                 "output.pauses=false",
                 "output.pfc_frames=true",
                 "output.activity=false",
+                "output.labels.dcqcn=x",
+                "output.colours.dcqcn=#000000",
                 "switch.buffer=1MB",
                 "switch.count_passing=true",
                 "switch.pfc_response=ieee",

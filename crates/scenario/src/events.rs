@@ -2,6 +2,7 @@
 
 use super::context::TrafficContext;
 use super::reader::{LONGEST, Result, Table};
+use crate::looks::Looks;
 use xoff_engine::{Span, Time};
 use xoff_fabric::plan::{Fault, FaultKind, NodeKind, Plan, Probe, ProbeTarget, RunSettings};
 
@@ -15,7 +16,7 @@ fn check_interval(table: &mut Table, key: &str, default: Span) -> Result<Option<
 }
 
 /// `[run]`; the stop is checked once the traffic is known.
-pub fn read_run(table: &mut Table, output: Output) -> Result<(RunSettings, Option<Time>)> {
+pub fn read_run(table: &mut Table, output: &Output) -> Result<(RunSettings, Option<Time>)> {
     let stop = table.take_time("stop")?;
     if stop == Some(Time::ZERO) {
         return Err(table.error("stop", "`stop` cannot be zero"));
@@ -43,7 +44,7 @@ pub fn read_run(table: &mut Table, output: Output) -> Result<(RunSettings, Optio
 }
 
 /// What a run leaves behind besides its tables.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Output {
     /// A CSV file beside each Parquet table.
     pub csv: bool,
@@ -55,6 +56,8 @@ pub struct Output {
     pub pfc_frames: bool,
     /// What ports and flows did, window by window, in two tables: what a replay needs.
     pub activity: bool,
+    /// How figures call and draw schemes.
+    pub looks: Looks,
 }
 
 pub fn read_output(table: &mut Table) -> Result<Output> {
@@ -64,6 +67,7 @@ pub fn read_output(table: &mut Table) -> Result<Output> {
         pauses: table.flag_or("pauses", true)?,
         pfc_frames: table.flag_or("pfc_frames", false)?,
         activity: table.flag_or("activity", true)?,
+        looks: Looks::read(table)?,
     })
 }
 

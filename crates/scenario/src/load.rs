@@ -272,8 +272,8 @@ impl Scenario {
     fn read(&self, root: &mut Table, problems: &mut Vec<Diagnostic>) -> Option<Loaded> {
         let head = keep(problems, read_head(root));
         let output = keep(problems, section(root, "output", events::read_output));
-        let kept = output.unwrap_or_default();
-        let run = keep(problems, section(root, "run", |table| events::read_run(table, kept)));
+        let kept = output.clone().unwrap_or_default();
+        let run = keep(problems, section(root, "run", |table| events::read_run(table, &kept)));
         let graph = keep(problems, section(root, "topology", topology::read));
         let host = keep(problems, section(root, "host", read_host));
         let model = keep(problems, section(root, "model", settings::read_model));

@@ -128,6 +128,16 @@ fn wrap_from(out: &mut String, text: &str, mut at: usize, indent: usize, width: 
     out.push('\n');
 }
 
+/// With a capital, but for what is written small: `p99 slowdown`.
+pub fn capitalised(text: &str) -> String {
+    let is_percentile = text.starts_with('p') && text[1..].starts_with(|c: char| c.is_ascii_digit());
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) if !is_percentile => first.to_uppercase().chain(letters).collect(),
+        _ => text.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -23,7 +23,7 @@ pub fn html(study: &Study<'_>, charts: &[Chart], name: &str, command: &str) -> i
     ];
     facts.extend((study.failed.0 > 0).then(|| ("Failed", study.failed.0.to_string())));
     facts.extend((study.failed.1 > 0).then(|| ("Given up", study.failed.1.to_string())));
-    let title = format!("{name}, swept");
+    let title = format!("Sweep of {name}");
     let finding = study.finding();
     let page = SweepPage {
         title: &title,

@@ -7,7 +7,7 @@ use std::path::Path;
 use xoff_scenario::diagnostic::{Diagnostic, Source};
 use xoff_scenario::reader::{Table, list};
 use xoff_scenario::resolved::Recorder;
-use xoff_scenario::{Options, Scenario, import, library, spelled, tree};
+use xoff_scenario::{Looks, Options, Scenario, import, library, spelled, tree};
 
 /// A scenario, and what is varied of it.
 #[derive(Clone, Debug)]
@@ -105,6 +105,17 @@ impl Sweep {
         axis::read_all(&mut root)?.into_iter().for_each(|axis| sweep.add(axis));
         root.finish()?;
         Ok(sweep)
+    }
+
+    /// How figures call and draw schemes, as the scenario of a point says.
+    pub fn looks(&self, point: &Point) -> Looks {
+        let text = &self.scenario.source().text;
+        // A network may be large: it is not built for nothing.
+        let mentioned = ["labels", "colours"].iter().any(|key| {
+            text.contains(key) || point.options.sets.iter().any(|set| set.contains(&format!("output.{key}")))
+        });
+        let loaded = mentioned.then(|| self.scenario.load(&point.options).ok()).flatten();
+        loaded.map_or_else(Looks::default, |loaded| loaded.output.looks)
     }
 
     /// `load 0.5, kmin 5KB`: what the axes are set to, but for those at `except`.

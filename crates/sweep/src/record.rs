@@ -12,6 +12,8 @@ use xoff_results::execute;
 use xoff_results::files::whole::{self, Present};
 use xoff_results::outcome::Outcome;
 use xoff_scenario::{Diagnostic, Loaded, Scenario};
+use xoff_results::summary::{MeasuredRow, Summary};
+use xoff_scenario::measure::{Curve, CurveAxes};
 
 /// A finished run in numbers.
 #[derive(Clone, PartialEq, Debug)]
@@ -30,6 +32,42 @@ pub struct Record {
     pub network: Vec<Number>,
     /// What this machine took for it.
     pub machine: Vec<Number>,
+    /// Measures that are curves.
+    pub curves: Vec<MeasuredCurve>,
+}
+
+/// A measure that is a curve.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MeasuredCurve {
+    /// As the scenario gave it.
+    pub name: String,
+    /// What its axes are.
+    pub axes: CurveAxes,
+    /// Its points.
+    pub curve: Curve,
+}
+
+impl MeasuredCurve {
+    fn all(summary: &Summary) -> Vec<MeasuredCurve> {
+        let curve = |of: &MeasuredRow| {
+            Some(MeasuredCurve { name: of.name.clone(), axes: of.axes.clone()?, curve: of.curve.clone()? })
+        };
+        summary.measures.iter().filter_map(curve).collect()
+    }
+
+    fn json(&self) -> Value {
+        let numbers = |of: &[f64]| of.iter().map(|number| seal::write_number(*number)).collect::<Vec<_>>();
+        json!({ "name": self.name, "axes": self.axes, "x": numbers(&self.curve.x), "y": numbers(&self.curve.y) })
+    }
+
+    fn from_json(value: &Value) -> Option<MeasuredCurve> {
+        let numbers = |key: &str| value[key].as_array()?.iter().map(seal::read_number).collect::<Option<Vec<_>>>();
+        Some(MeasuredCurve {
+            name: value["name"].as_str()?.to_owned(),
+            axes: serde_json::from_value(value["axes"].clone()).ok()?,
+            curve: Curve { x: numbers("x")?, y: numbers("y")? },
+        })
+    }
 }
 
 impl Record {
@@ -42,6 +80,7 @@ impl Record {
             flows: None,
             network: numbers::of_network(&outcome.summary),
             machine: numbers::of_machine(&outcome.summary),
+            curves: MeasuredCurve::all(&outcome.summary),
         }
     }
 
@@ -61,6 +100,7 @@ impl Record {
             "flows": self.flows,
             "network": self.network.iter().map(number_json).collect::<Vec<_>>(),
             "machine": self.machine.iter().map(number_json).collect::<Vec<_>>(),
+            "curves": self.curves.iter().map(MeasuredCurve::json).collect::<Vec<_>>(),
         })
     }
 
@@ -76,6 +116,7 @@ impl Record {
             flows: text("flows"),
             network: numbers("network")?,
             machine: numbers("machine")?,
+            curves: value["curves"].as_array()?.iter().map(MeasuredCurve::from_json).collect::<Option<Vec<_>>>()?,
         })
     }
 }
@@ -256,6 +297,7 @@ impl Job for PointJob<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use xoff_scenario::measure::Along;
 
     #[test]
     fn many_may_keep_the_same_run_at_the_same_time() {
@@ -271,6 +313,17 @@ mod tests {
                 flows: None,
                 network: Vec::new(),
                 machine: Vec::new(),
+                curves: vec![MeasuredCurve {
+                    name: "c".to_owned(),
+                    axes: CurveAxes {
+                        along: Along::Time,
+                        x: "Time".to_owned(),
+                        x_unit: "ms".to_owned(),
+                        y: "C".to_owned(),
+                        y_unit: String::new(),
+                    },
+                    curve: Curve { x: vec![0.5, 1.0], y: vec![f64::INFINITY, 0.1] },
+                }],
             };
             std::thread::scope(|scope| {
                 let keep = || store.keep(&record);

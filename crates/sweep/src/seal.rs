@@ -19,7 +19,7 @@ impl Fingerprint {
 
     /// Of all that a run of a scenario is made from, but the program.
     pub fn of(loaded: &Loaded) -> Fingerprint {
-        let own = Fingerprint::start().with(loaded.resolved.as_bytes());
+        let own = Fingerprint::start().with(without_looks(&loaded.resolved).as_bytes());
         loaded.attachments.iter().fold(own, |own, file| own.with(file.source.text.as_bytes()))
     }
 
@@ -44,6 +44,18 @@ impl Fingerprint {
 /// Whether a text is what [`Fingerprint::text`] gives.
 pub fn is_fingerprint(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// A resolved scenario without what figures call and draw schemes: another label is not another run.
+fn without_looks(resolved: &str) -> String {
+    let mut looks = false;
+    let kept = resolved.split_inclusive('\n').filter(|line| {
+        if line.starts_with('[') {
+            looks = ["[output.labels]", "[output.colours]"].contains(&line.trim_end());
+        }
+        !looks
+    });
+    kept.collect()
 }
 
 /// What identifies this program: its version and its own bytes.
@@ -124,6 +136,15 @@ mod tests {
             }
         }
         std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_label_is_not_another_run() {
+        let text = "seed = 1\n\n[output]\ncsv = false\n\n[scheme]\nname = \"dcqcn\"\n";
+        let with = "seed = 1\n\n[output]\ncsv = false\n\n[output.labels]\ndcqcn = \"DCQCN\"\n\n[output.colours]\n\
+                    dcqcn = \"#000000\"\n\n[scheme]\nname = \"dcqcn\"\n";
+        assert_eq!(without_looks(with), text);
+        assert_eq!(without_looks(text), text);
     }
 
     #[test]

@@ -6,9 +6,10 @@ use crate::record::Record;
 use crate::table::Rows;
 use crate::value::Value;
 use xoff_results::interval::Estimate;
+use xoff_results::titles::of_number;
 use xoff_results::verdict::{Series, smallest_effect};
-use xoff_scenario::Diagnostic;
 use xoff_scenario::number::brief;
+use xoff_scenario::{Diagnostic, Looks};
 
 /// All points of a sweep, with the measures that its report is about.
 pub struct Study<'a> {
@@ -22,6 +23,8 @@ pub struct Study<'a> {
     pub delta: Option<f64>,
     /// Runs that failed, and that were given up.
     pub failed: (usize, usize),
+    /// How figures call and draw schemes.
+    pub looks: Looks,
 }
 
 /// A number that is looked at.
@@ -36,11 +39,13 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// With its unit, if it has one.
+    /// In words, with its unit if it has one.
     pub fn title(&self) -> String {
+        let words = of_number(&self.name);
         match self.unit.as_str() {
-            "" | "1" => self.name.clone(),
-            unit => format!("{} ({unit})", self.name),
+            "" | "1" => words,
+            "Gbps" => format!("{words} (Gb/s)"),
+            unit => format!("{words} ({unit})"),
         }
     }
 }
@@ -55,6 +60,8 @@ pub struct Cell<'a> {
     pub estimates: Vec<Option<Estimate>>,
     /// The first measure by seed; empty where a run failed.
     pub first: Series,
+    /// Its runs, one for each seed.
+    pub records: &'a [Record],
 }
 
 /// The report's own choice is short.
@@ -77,11 +84,13 @@ impl<'a> Study<'a> {
                 scheme: points[0].scheme.as_deref().unwrap_or(&records[0].scheme),
                 values: &points[0].values,
                 estimates: measures.iter().map(estimate).collect(),
+                records,
             });
         }
         let gave_up = rows.records.iter().filter(|record| record.gave_up).count();
         let failed = rows.records.iter().filter(|record| record.failure.is_some()).count() - gave_up;
-        Ok(Study { sweep: rows.sweep, measures, cells, delta: None, failed: (failed, gave_up) })
+        let looks = rows.points.first().map_or_else(Looks::default, |first| rows.sweep.looks(first));
+        Ok(Study { sweep: rows.sweep, measures, cells, delta: None, failed: (failed, gave_up), looks })
     }
 
     /// The schemes, in the order of the sweep.
@@ -121,7 +130,13 @@ fn measures(rows: &Rows<'_>) -> Result<Vec<Measure>, Diagnostic> {
         .collect();
     let measure =
         |name: &str, unit: &str| Measure { name: name.to_owned(), unit: unit.to_owned(), more: more_is_better(name) };
-    if !rows.sweep.measures.is_empty() {
+    // Curves have figures and a table of their own, asked for or not.
+    let is_curve = |name: &String| {
+        let own = name.strip_prefix("measure.").unwrap_or(name);
+        rows.records.iter().flat_map(|record| &record.curves).any(|curve| curve.name == own)
+    };
+    let asked: Vec<&String> = rows.sweep.measures.iter().filter(|name| !is_curve(name)).collect();
+    if !asked.is_empty() {
         let find = |name: &String| match known.iter().find(|(known, _)| known == name) {
             Some((name, unit)) => Ok(measure(name, unit)),
             None => {
@@ -129,7 +144,7 @@ fn measures(rows: &Rows<'_>) -> Result<Vec<Measure>, Diagnostic> {
                 Err(error.nearest(name, known.iter().map(|(name, _)| *name)))
             }
         };
-        return rows.sweep.measures.iter().map(find).collect();
+        return asked.into_iter().map(find).collect();
     }
     let own = known.iter().filter(|(name, _)| name.starts_with("measure."));
     let flows = known.iter().filter(|(name, _)| {

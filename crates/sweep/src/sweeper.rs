@@ -153,6 +153,7 @@ impl<'a> Sweeper<'a> {
     /// Adds tables, figures and report to a directory in the making.
     pub fn write(&self, rows: &Rows<'_>, study: &Study<'_>, staging: &Staging, command: &str) -> io::Result<()> {
         rows.write(staging.path(), false)?;
+        rows.write_curves(staging.path())?;
         let charts = charts::of(study);
         // An empty folder would be nobody's.
         if !charts.is_empty() {

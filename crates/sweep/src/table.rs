@@ -58,6 +58,15 @@ const IDENTITY: [(&str, Kind, bool, &str); 6] = [
     ("version", Kind::Text, false, "The version of Xoff."),
 ];
 
+/// What every row of the table of curves has, beside its axes.
+const CURVES: [(&str, Kind, &str); 5] = [
+    ("scheme", Kind::Text, "The congestion control, as it was asked for."),
+    ("seed", Kind::Integer, "The seed of all random streams."),
+    ("measure", Kind::Text, "The name of the measure."),
+    ("x", Kind::Real, "In the unit of the measure's x axis: bytes for flow sizes."),
+    ("y", Kind::Real, "In the unit of the measure."),
+];
+
 /// The name of an axis's column.
 pub fn column_name(axis: &Axis) -> String {
     format!("{}{}", axis.name, axis.unit().map_or("", |unit| unit.suffix()))
@@ -122,6 +131,38 @@ impl Rows<'_> {
                 }
             }
             writer.row(&row)?;
+        }
+        writer.finish()
+    }
+
+    /// Writes `curves.parquet` and its CSV twin: every point of every measure that is a curve, where there are some.
+    pub fn write_curves(&self, folder: &Path) -> io::Result<()> {
+        if self.records.iter().all(|record| record.curves.is_empty()) {
+            return Ok(());
+        }
+        let names: Vec<String> = self.sweep.axes.iter().map(column_name).collect();
+        let axes = self.sweep.axes.iter().zip(&names).map(|(axis, name)| Column {
+            name,
+            kind: if axis.unit().is_some() { Kind::Real } else { Kind::Text },
+            unit: axis.unit().map_or("", |unit| unit.name()),
+            nullable: true,
+            meaning: "The value of an axis.",
+        });
+        let own = CURVES.map(|(name, kind, meaning)| Column { name, kind, unit: "", nullable: false, meaning });
+        let columns: Vec<Column<'_>> = axes.chain(own).collect();
+        let table =
+            Table { name: "curves", meaning: "one row per point of a measure that is a curve", columns: &columns };
+        let mut writer = TableWriter::create(folder, &table, env!("CARGO_PKG_VERSION"), true)?;
+        for (point, record) in self.points.iter().zip(self.records) {
+            let scheme = point.scheme.as_deref().unwrap_or(&record.scheme);
+            for of in &record.curves {
+                for (x, y) in of.curve.x.iter().zip(&of.curve.y) {
+                    let mut row = self.axis_cells(point);
+                    row.extend([Cell::Text(scheme), Cell::Integer(point.seed), Cell::Text(&of.name)]);
+                    row.extend([*x, *y].map(Cell::Real));
+                    writer.row(&row)?;
+                }
+            }
         }
         writer.finish()
     }

@@ -23,10 +23,16 @@ export interface LineData {
   colour: string;
   dash: Dash;
   dots: boolean;
+  /** Which marker it has; without one it is told by its place. */
+  marker: number | null;
+  /** How far it is moved along x, so that intervals at one place stand side by side; in pixels. */
+  shift: number;
   x: Num[];
   y: Num[];
   /** Where, from, to. */
   intervals: [Num, Num, Num][];
+  /** The same along x: at which y, from, to. */
+  spans: [Num, Num, Num][];
   never: Num[];
 }
 
@@ -97,11 +103,11 @@ export interface Entry {
 /** Every name once, in order of appearance. */
 export function entries(chart: ChartData): Entry[] {
   const found = new Map<string, Entry>();
-  const add = (name: string, of: Omit<Entry, "name" | "shape">) => {
-    if (name !== "" && !found.has(name)) found.set(name, { name, shape: found.size, ...of });
+  const add = (name: string, of: Omit<Entry, "name" | "shape">, marker: number | null = null) => {
+    if (name !== "" && !found.has(name)) found.set(name, { name, shape: marker ?? found.size, ...of });
   };
   for (const panel of chart.panels) {
-    for (const line of panel.lines) add(line.name, { colour: line.colour, dash: line.dash, hatch: null });
+    for (const line of panel.lines) add(line.name, { colour: line.colour, dash: line.dash, hatch: null }, line.marker);
     for (const part of panel.bars.flatMap((bar) => bar.parts)) {
       add(part.name, { colour: part.colour, dash: null, hatch: part.hatch });
     }

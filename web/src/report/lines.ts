@@ -96,9 +96,13 @@ function instants(of: LineView, pen: Pen): void {
 function curve(of: LineView, pen: Pen, line: LineData, how: Emphasis): void {
   const colour = pen.colour(line.colour, how);
   const width = how === "strong" ? 2.6 : how === "grey" ? 1 : 1.6;
+  const shift = line.shift * pen.ratio;
   if (how !== "grey") {
     for (const [x, low, high] of line.intervals) {
-      if (finite(x) && finite(low) && finite(high)) pen.whisker(pen.px(x), pen.py(low), pen.py(high), colour);
+      if (finite(x) && finite(low) && finite(high)) pen.whisker(pen.px(x) + shift, pen.py(low), pen.py(high), colour);
+    }
+    for (const [y, low, high] of line.spans) {
+      if (finite(y) && finite(low) && finite(high)) pen.whiskerAlong(pen.py(y), pen.px(low), pen.px(high), colour);
     }
   }
   const shape = shapeOf(of, line.name);
@@ -112,7 +116,7 @@ function curve(of: LineView, pen: Pen, line: LineData, how: Emphasis): void {
   };
   line.x.forEach((x, index) => {
     const y = line.y[index];
-    if (finite(x) && finite(y)) piece.push([pen.px(x), pen.py(y)]);
+    if (finite(x) && finite(y)) piece.push([pen.px(x) + shift, pen.py(y)]);
     else end();
   });
   end();
@@ -201,7 +205,7 @@ function find(pen: Pen, line: LineData, x: number, y: number): Found | null {
   line.x.forEach((at, index) => {
     const value = line.y[index];
     if (!finite(at) || !finite(value)) return;
-    const aside = Math.abs(pen.px(at) - x);
+    const aside = Math.abs(pen.px(at) + line.shift * pen.ratio - x);
     const distance = Math.hypot(aside, pen.py(value) - y);
     // Of steps, which have several points at one place, the one that is nearest.
     if (aside > nearest + 0.5 || (aside > nearest - 0.5 && best && distance >= best.distance)) return;
@@ -234,7 +238,7 @@ function tell(of: LineView, pen: Pen, x: number, y: number): Told | null {
   const nearest = found.reduce<Found | null>((best, one) => (best && best.distance <= one.distance ? best : one), null);
   if (!nearest) return null;
   // All that have a value at the same place, the highest first; of many the nearest ones.
-  const reach = 3 * pen.ratio + Math.abs(pen.px(nearest.at) - x);
+  const reach = (3 + Math.abs(nearest.line.shift)) * pen.ratio + Math.abs(pen.px(nearest.at) - x);
   const here = found.filter((one) => Math.abs(pen.px(one.at) - x) <= reach);
   here.sort((a, b) => a.distance - b.distance);
   const told = here.slice(0, MOST_ROWS).sort((a, b) => b.value - a.value);

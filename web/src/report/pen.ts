@@ -151,11 +151,17 @@ export class Pen {
     this.ctx.fill();
   }
 
-  /** One of eight shapes, so that curves differ without their colours too. */
+  /** One of eight shapes, filled or open, so that curves differ without their colours too. */
   marker(shape: number, x: number, y: number, colour: string, size = 3.4): void {
     const { ctx, ratio } = this;
-    ctx.fillStyle = colour;
-    ctx.fill(markerPath(shape, x, y, size * ratio));
+    const path = markerPath(shape, x, y, size * ratio);
+    const open = isOpen(shape);
+    ctx.fillStyle = open ? this.ground.paper : colour;
+    ctx.fill(path);
+    if (!open) return;
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = ratio;
+    ctx.stroke(path);
   }
 
   /** A bar, filled so that it differs without its colour. */
@@ -191,8 +197,12 @@ export class Pen {
 }
 
 export const FONT = 'system-ui, "DejaVu Sans", sans-serif';
-/** How many markers there are. */
+/** How many shapes markers have; from this number on they are open (crates/results/src/figures/marker.rs). */
 export const SHAPES = 8;
+
+export function isOpen(shape: number): boolean {
+  return shape % (2 * SHAPES) >= SHAPES;
+}
 
 export function markerPath(shape: number, x: number, y: number, r: number): Path2D {
   const path = new Path2D();

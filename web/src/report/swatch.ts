@@ -1,8 +1,8 @@
 // The look of a curve or bar beside its name: a piece of line with its dashes and marker.
-import { night, shown } from "../shared/palette";
+import { ground, night, shown } from "../shared/palette";
 import type { Dash, Entry } from "./data";
 import { makeSvg } from "./dom";
-import { SHAPES } from "./pen";
+import { isOpen, SHAPES } from "./pen";
 
 const DASHES: Record<Dash, string> = { solid: "", long: "10 4", short: "5 3", dotted: "2 3" };
 
@@ -26,6 +26,8 @@ export function swatch(entry: Pick<Entry, "colour" | "dash" | "shape">): SVGElem
       makeSvg("path", { d: "M-15 0H15", stroke: colour, "stroke-width": "2", "stroke-dasharray": DASHES[entry.dash] }),
     );
   }
-  svg.append(makeSvg("path", { d: OUTLINES[entry.shape % SHAPES] ?? "", fill: colour }));
+  const outline = { d: OUTLINES[entry.shape % SHAPES] ?? "" };
+  const open = { fill: ground(night.matches).paper, stroke: colour, "stroke-width": "1" };
+  svg.append(makeSvg("path", isOpen(entry.shape) ? { ...outline, ...open } : { ...outline, fill: colour }));
   return svg;
 }

@@ -16,7 +16,7 @@ function prefix(axis: AxisData, largest: number): [string, number] {
     case "bytes":
       return largest >= 2e6 ? ["MB", 1e6] : largest >= 2e3 ? ["KB", 1e3] : ["bytes", 1];
     case "gbps":
-      return largest < 0.2 ? ["Mbps", 1e-3] : ["Gbps", 1];
+      return largest < 0.2 ? ["Mb/s", 1e-3] : ["Gb/s", 1];
     case "per-second":
       return largest >= 2e6
         ? ["millions per second", 1e6]
@@ -96,7 +96,7 @@ export function spelled(axis: AxisData, value: number): string {
     case "time":
       return by([[1e6, " s"], [1e3, " ms"]], " us");
     case "gbps":
-      return `${brief(value)} Gbps`;
+      return `${brief(value)} Gb/s`;
     case "per-second":
       return `${brief(value)} per second`;
     case "fraction":

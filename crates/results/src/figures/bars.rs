@@ -168,6 +168,39 @@ where
     canvas.angular(points, colour, 1.0)
 }
 
+/// The same along x, for an interval of a place.
+pub fn lying_whisker<DB: DrawingBackend>(
+    y: f64,
+    (left, right): (f64, f64),
+    cap: f64,
+    of: &Bounds,
+    colour: RGBColor,
+    canvas: &Canvas<'_, DB>,
+) -> Result<(), Failed>
+where
+    DB::ErrorType: 'static,
+{
+    if right - left < 0.5 || y < of.top || y > of.bottom || right < of.left || left > of.right {
+        return Ok(());
+    }
+    let mut points = Vec::new();
+    for (end, edge, back) in [(left, of.left, cap), (right, of.right, -cap)] {
+        if (of.left..=of.right).contains(&end) {
+            points.extend([canvas.at(end, y), canvas.at(end, y - cap), canvas.at(end, y + cap), canvas.at(end, y)]);
+        } else {
+            let tips = [
+                canvas.at(edge + back, y - cap),
+                canvas.at(edge, y),
+                canvas.at(edge + back, y + cap),
+                canvas.at(edge, y),
+            ];
+            points.push(canvas.at(edge, y));
+            points.extend(tips);
+        }
+    }
+    canvas.angular(points, colour, 1.0)
+}
+
 /// A small bar for the legend.
 pub fn swatch<DB: DrawingBackend>(
     colour: RGBColor,

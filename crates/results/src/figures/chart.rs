@@ -1,5 +1,6 @@
 //! What a figure shows, before anything is drawn.
 
+pub use super::marker::Marker;
 pub use plotters::style::RGBColor;
 
 /// One figure.
@@ -84,12 +85,16 @@ pub struct Line {
     /// The same in all panels.
     pub colour: RGBColor,
     pub(crate) dash: Dash,
+    /// Drawn at every point with `dots`, else now and then along the line; `None` leaves the line bare.
+    pub(crate) marker: Option<Marker>,
     /// In order of x. A point without a number interrupts the line.
     pub points: Vec<(f64, f64)>,
     /// A dot at every point, for few points.
     pub dots: bool,
     /// Intervals around points: x, low, high.
     pub intervals: Vec<(f64, f64, f64)>,
+    /// Intervals along x, as distributions have them: y, left, right.
+    pub spans: Vec<(f64, f64, f64)>,
     /// Where the value is beyond all numbers: "never". An arrow at the top says so.
     pub never: Vec<f64>,
 }
@@ -176,6 +181,23 @@ pub enum Shape {
     AtLeast,
 }
 
+/// How a curve looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Style {
+    /// Of its line, markers and intervals.
+    pub colour: RGBColor,
+    /// How its line is broken.
+    pub dash: Dash,
+    /// `None` for a line that needs nothing beside its colour and dash.
+    pub marker: Option<Marker>,
+}
+
+impl From<(RGBColor, Dash)> for Style {
+    fn from((colour, dash): (RGBColor, Dash)) -> Style {
+        Style { colour, dash, marker: None }
+    }
+}
+
 /// How a line is broken, for print without colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dash {
@@ -213,6 +235,59 @@ impl Axis {
     pub fn new(title: impl Into<String>, unit: AxisUnit, log: bool, from_zero: bool) -> Axis {
         Axis { title: title.into(), unit, log, from_zero, from: None, until: None, marks: Vec::new() }
     }
+}
+
+impl Axis {
+    /// Of slowdowns: logarithmic from 1, which is the idle network.
+    pub fn of_slowdown(title: &str) -> Axis {
+        Axis { from: Some(1.0), ..Axis::new(title, AxisUnit::Ratio, true, false) }
+    }
+
+    /// With the unit of its data: `flow size (bytes)`.
+    pub(crate) fn named(&self) -> String {
+        let unit = match &self.unit {
+            AxisUnit::Time => "us",
+            AxisUnit::Bytes => "bytes",
+            AxisUnit::Gbps => "Gb/s",
+            AxisUnit::PerSecond => "per second",
+            AxisUnit::Fraction => "part of 1",
+            AxisUnit::Ratio => "",
+            AxisUnit::Plain(unit) => unit,
+        };
+        if unit.is_empty() { self.title.clone() } else { format!("{} ({unit})", self.title) }
+    }
+}
+
+impl AxisUnit {
+    /// The unit of an axis for values in some unit, and by how much they are multiplied for it.
+    pub fn named(unit: &str) -> (AxisUnit, f64) {
+        match unit {
+            "ns" => (AxisUnit::Time, 1e-3),
+            "us" => (AxisUnit::Time, 1.0),
+            "ms" => (AxisUnit::Time, 1e3),
+            "s" => (AxisUnit::Time, 1e6),
+            "B" | "bytes" => (AxisUnit::Bytes, 1.0),
+            "KB" => (AxisUnit::Bytes, 1e3),
+            "MB" => (AxisUnit::Bytes, 1e6),
+            "GB" => (AxisUnit::Bytes, 1e9),
+            "bps" => (AxisUnit::Gbps, 1e-9),
+            "Kbps" => (AxisUnit::Gbps, 1e-6),
+            "Mbps" => (AxisUnit::Gbps, 1e-3),
+            "Gbps" => (AxisUnit::Gbps, 1.0),
+            "" | "1" => (AxisUnit::Ratio, 1.0),
+            other => (AxisUnit::Plain(other.to_owned()), 1.0),
+        }
+    }
+}
+
+/// Values that span more than this factor are drawn on a logarithmic axis.
+const WIDE: f64 = 20.0;
+
+/// Whether values need a logarithmic axis.
+pub fn spans_decades(values: impl Iterator<Item = f64>) -> bool {
+    let (least, most) =
+        values.fold((f64::INFINITY, 0.0f64), |(least, most), value| (least.min(value), most.max(value)));
+    least > 0.0 && most / least > WIDE
 }
 
 impl Chart {
@@ -258,8 +333,10 @@ impl Panel {
 
 impl Line {
     /// Without dots and intervals.
-    pub fn new(name: String, (colour, dash): (RGBColor, Dash), points: Vec<(f64, f64)>) -> Line {
-        Line { name, colour, dash, points, dots: false, intervals: Vec::new(), never: Vec::new() }
+    pub fn new(name: String, style: impl Into<Style>, points: Vec<(f64, f64)>) -> Line {
+        let Style { colour, dash, marker } = style.into();
+        let (intervals, spans, never) = (Vec::new(), Vec::new(), Vec::new());
+        Line { name, colour, dash, marker, points, dots: false, intervals, spans, never }
     }
 
     /// With a dot at every point.

@@ -1,15 +1,19 @@
 //! Which figures a run or a comparison gets.
 
-use super::chart::{Axis, AxisUnit, Chart, Dash, Line, plain};
+use super::chart::{Axis, AxisUnit, Chart, Dash, Line, Style, plain};
 use super::colour;
 use super::flows;
 use super::jobs;
+use super::{called, measures};
 use crate::columns::Entry;
 use crate::curves::Curve;
 use crate::incident::Episode;
 use crate::outcome::Outcome;
 use std::collections::BTreeSet;
 use xoff_fabric::record::{Metric, Variable};
+use xoff_scenario::Looks;
+use xoff_scenario::number::microseconds;
+use xoff_scenario::wrap::capitalised;
 
 /// Curves that a reader can still tell apart.
 const MOST_LINES: usize = 8;
@@ -55,8 +59,8 @@ fn over_time(metric: Metric, suffix: &str, title: String, lines: Vec<Line>, epis
         Metric::Variable(of) => format!("{file}-{}", plain(of.name)),
         _ => file.to_owned(),
     };
-    let x = Axis::new("time", AxisUnit::Time, false, true);
-    let y = Axis::new(y_title.replace('_', " "), unit, false, true);
+    let x = Axis::new("Time", AxisUnit::Time, false, true);
+    let y = Axis::new(capitalised(&y_title.replace('_', " ")), unit, false, true);
     Chart { marks: marks(episode), ..Chart::of_lines(format!("{file}{suffix}"), title, x, y, lines) }
 }
 
@@ -106,6 +110,7 @@ pub fn of_run(outcome: &Outcome) -> Vec<Chart> {
         }
     }
     charts.extend(flows::of_run(&outcome.summary));
+    charts.extend(measures::of_run(&outcome.summary));
     charts
 }
 
@@ -174,35 +179,64 @@ fn zoom(chart: &Chart, episode: Option<&Episode>) -> Option<Chart> {
     any.then_some(zoomed)
 }
 
-/// The figures of several schemes: one figure per flow or place, one colour per scheme. What goes over time
-/// is of the first seed.
-pub fn of_comparison(entries: &[Entry]) -> Vec<Chart> {
+/// What the legend calls each scheme of a comparison, and how it looks in all figures.
+fn looks(entries: &[Entry]) -> Vec<(String, Style)> {
     let names: Vec<String> = entries.iter().map(|entry| entry.scheme.clone()).collect();
+    let looks = entries.first().map_or_else(Looks::default, |entry| Looks::of_resolved(&entry.first().scenario));
+    let styles = colour::of_schemes(&names, &looks);
+    names.iter().map(|name| called(name, &looks)).zip(styles).collect()
+}
+
+/// The figures of several schemes: one figure per flow or place, one colour per scheme. What goes over time
+/// is of the first seed, which the axis says.
+pub fn of_comparison(entries: &[Entry]) -> Vec<Chart> {
     let outcomes: Vec<&Outcome> = entries.iter().map(Entry::first).collect();
-    let styles = colour::of_schemes(&names);
+    let looks = looks(entries);
     let mut charts = Vec::new();
     for metric in [Metric::FlowThroughput, Metric::FlowRate, Metric::PauseRate, Metric::QueueBytes] {
         for place in places(&outcomes, metric) {
-            let line = |(outcome, style): (&&Outcome, &(plotters::style::RGBColor, Dash))| {
+            let line = |(outcome, (name, style)): (&&Outcome, &(String, Style))| {
                 let curve = outcome.curves.list.iter().find(|c| c.metric == metric && c.name == place)?;
-                Some(Line::new(outcome.summary.scheme.clone(), *style, curve.trace.points()))
+                Some(Line::new(name.clone(), *style, curve.trace.points()))
             };
-            let lines: Vec<Line> = outcomes.iter().zip(&styles).filter_map(line).collect();
+            let lines: Vec<Line> = outcomes.iter().zip(&looks).filter_map(line).collect();
             // The end of the burst differs by scheme; only its start is the same for all.
             let episode = outcomes[0].summary.episode.as_ref();
             let title = format!("{}: {place}", look(metric).1);
             let mut chart = over_time(metric, &format!("-{}", plain(&place)), title, lines, episode);
             chart.marks.truncate(1);
             if let Some(seed) = flows::first_of_several(entries) {
-                chart.note = format!("seed {seed}");
+                chart.x.title = format!("{} under seed {seed}", chart.x.title);
+                chart.note = format!("seed {seed} of {}", entries[0].runs.len());
+            }
+            if !matches!(metric, Metric::FlowThroughput | Metric::FlowRate) {
+                cut_quiet_end(&mut chart);
             }
             let zoomed = zoom(&chart, episode);
             charts.push(chart);
             charts.extend(zoomed);
         }
     }
-    charts.extend(flows::of_comparison(entries, &styles));
+    charts.extend(flows::of_comparison(entries, &looks));
+    charts.extend(measures::of_comparison(entries, &looks));
     charts
+}
+
+/// What is nothing against the highest.
+const QUIET: f64 = 0.01;
+/// A quiet end that is longer than this part of the whole is cut off.
+const LONG_END: f64 = 0.25;
+
+/// Ends the axis of time soon after the last that can be seen: one flow that is late would leave most of it empty.
+fn cut_quiet_end(chart: &mut Chart) {
+    let points = || chart.lines().flat_map(|line| line.points.iter().copied());
+    let (end, high) = points().fold((0.0f64, 0.0f64), |(end, high), (x, y)| (end.max(x), high.max(y)));
+    let last = points().filter(|(_, y)| *y > QUIET * high).map(|(x, _)| x).fold(0.0, f64::max);
+    if high > 0.0 && last > 0.0 && last < (1.0 - LONG_END) * end {
+        chart.x.until = Some(1.05 * last);
+        let quiet = format!("below {:.0} % of the peak from {} on", QUIET * 100.0, microseconds(last));
+        chart.note = if chart.note.is_empty() { quiet } else { format!("{}; {quiet}", chart.note) };
+    }
 }
 
 /// Where a comparison looks: the places with the highest peaks in any run; nothing where all is zero.
@@ -234,6 +268,22 @@ fn moves(outcomes: &[&Outcome], metric: Metric, name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::curves::Trace;
+
+    #[test]
+    fn a_quiet_end_does_not_take_the_axis() {
+        let x = Axis::new("time", AxisUnit::Time, false, true);
+        let y = Axis::new("queue", AxisUnit::Bytes, false, true);
+        let chart = |points: &[(f64, f64)]| {
+            let line = Line::new("a".into(), colour::by_index(0), points.to_vec());
+            Chart::of_lines("q".into(), "q".into(), x.clone(), y.clone(), vec![line])
+        };
+        let mut late = chart(&[(0.0, 0.0), (10.0, 100.0), (20.0, 40.0), (30.0, 0.5), (100.0, 0.0)]);
+        cut_quiet_end(&mut late);
+        assert_eq!((late.x.until, late.note.as_str()), (Some(21.0), "below 1 % of the peak from 20.0 us on"));
+        let mut busy = chart(&[(0.0, 0.0), (10.0, 100.0), (90.0, 40.0), (100.0, 0.0)]);
+        cut_quiet_end(&mut busy);
+        assert_eq!(busy.x.until, None);
+    }
 
     #[test]
     fn the_highest_curves_are_shown_in_their_order() {

@@ -2,7 +2,9 @@
 //! drawing, so that both show the same.
 
 use super::canvas::{Failed, ready_font, text_width};
-use super::chart::{Axis, AxisUnit, Bar, Chart, Dash, Hatch, Line, Panel, Quoted, QuotedPlace, RGBColor, Shape};
+use super::chart::{
+    Axis, AxisUnit, Bar, Chart, Dash, Hatch, Line, Marker, Panel, Quoted, QuotedPlace, RGBColor, Shape,
+};
 use super::layout::{Form, Layout, Range};
 use super::path::thin;
 use serde_json::{Map, Value, json};
@@ -24,7 +26,7 @@ pub fn json_text(chart: &Chart) -> Result<String, Failed> {
         "groups": chart.groups,
         "columns": chart.columns,
         "marks": chart.marks.iter().map(|(at, name)| json!([number(*at), name])).collect::<Vec<_>>(),
-        "panels": chart.panels.iter().map(|of| panel(of, chart, &layout.x)).collect::<Vec<_>>(),
+        "panels": chart.panels.iter().map(|of| panel(of, chart, &layout)).collect::<Vec<_>>(),
     });
     Ok(escaped(&value.to_string()))
 }
@@ -77,20 +79,21 @@ fn axis(of: &Axis, range: &Range) -> Value {
     })
 }
 
-fn panel(of: &Panel, chart: &Chart, x: &Range) -> Value {
+fn panel(of: &Panel, chart: &Chart, layout: &Layout) -> Value {
     json!({
         "title": of.title,
         "silence": of.silence(&chart.y),
-        "lines": of.lines.iter().map(|of| line(of, x)).collect::<Vec<_>>(),
+        "lines": of.lines.iter().map(|of| line(of, layout)).collect::<Vec<_>>(),
         "bars": of.bars.iter().map(bar).collect::<Vec<_>>(),
         "quoted": of.quoted.iter().map(quoted).collect::<Vec<_>>(),
     })
 }
 
-fn line(of: &Line, x: &Range) -> Value {
+fn line(of: &Line, layout: &Layout) -> Value {
     // Points with dots are few, and each was measured.
-    let points = if of.dots { of.points.clone() } else { seen(&of.points, x) };
-    let intervals: Vec<Value> = of.intervals.iter().map(|i| numbers([i.0, i.1, i.2].into_iter())).collect();
+    let points = if of.dots { of.points.clone() } else { seen(&of.points, &layout.x) };
+    let triples =
+        |of: &[(f64, f64, f64)]| -> Vec<Value> { of.iter().map(|i| numbers([i.0, i.1, i.2].into_iter())).collect() };
     let dash = match of.dash {
         Dash::Solid => "solid",
         Dash::Long => "long",
@@ -102,9 +105,12 @@ fn line(of: &Line, x: &Range) -> Value {
         "colour": colour(of.colour),
         "dash": dash,
         "dots": of.dots,
+        "marker": of.marker.map(Marker::number),
+        "shift": number(layout.shift(of)),
         "x": numbers(points.iter().map(|point| point.0)),
         "y": numbers(points.iter().map(|point| point.1)),
-        "intervals": intervals,
+        "intervals": triples(&of.intervals),
+        "spans": triples(&of.spans),
         "never": numbers(of.never.iter().copied()),
     })
 }

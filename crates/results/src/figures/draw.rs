@@ -3,10 +3,10 @@
 use super::bars;
 use super::bitmap;
 use super::canvas::{CURVE, Canvas, FAINT, FONT, Failed, GREY, INK, SCALE, Stroke, Strokes, ready_font, text_width};
-use super::chart::{Axis, Chart, Dash, Line};
+use super::chart::{Axis, Chart, Dash, Line, Marker};
 use super::document;
 use super::layout::{self, Entry, Form, Frame, Layout, Look};
-use super::path::{clip, dashes, thin};
+use super::path::{Bounds, clip, dashes, thin};
 use super::quoted;
 use super::recorder::Recorder;
 use super::ticks::Ticks;
@@ -130,7 +130,7 @@ where
     axis_titles(chart, layout, &canvas)?;
     for (entry, x, y) in &layout.legend {
         sample(entry, (*x, *y), &canvas)?;
-        canvas.text(&entry.name, 13.0, (x + 36.0, *y), left_middle, INK)?;
+        canvas.text(&entry.name, 13.0, (x + layout::SAMPLE, *y), left_middle, INK)?;
     }
     area.present().map_err(said)?;
     Ok(canvas.curves.take())
@@ -222,21 +222,34 @@ where
     DB::ErrorType: 'static,
 {
     let of = &frame.bounds;
+    let shift = layout.shift(line);
     for &(x, low, high) in line.intervals.iter().filter(|i| i.0.is_finite() && i.1.is_finite() && i.2.is_finite()) {
         let (x, low) = layout.place(frame, (x, low));
         let (_, high) = layout.place(frame, (0.0, high));
-        bars::whisker(x, (low, high), 3.5, of, line.colour, canvas)?;
+        bars::whisker(x + shift, (low, high), 3.0, of, line.colour, canvas)?;
     }
+    for &(y, low, high) in line.spans.iter().filter(|i| i.0.is_finite() && i.1.is_finite() && i.2.is_finite()) {
+        let (low, y) = layout.place(frame, (low, y));
+        let (high, _) = layout.place(frame, (high, layout.y.low));
+        bars::lying_whisker(y, (low, high), 3.0, of, line.colour, canvas)?;
+    }
+    let bare = layout.legend.len() < 2;
     for piece in line.points.split(|p| !p.0.is_finite() || !p.1.is_finite()).filter(|piece| !piece.is_empty()) {
-        let points = thin(&piece.iter().map(|p| layout.place(frame, *p)).collect::<Vec<_>>(), 1.0 / SCALE);
+        let place = |p: &(f64, f64)| {
+            let (x, y) = layout.place(frame, *p);
+            (x + shift, y)
+        };
+        let points = thin(&piece.iter().map(place).collect::<Vec<_>>(), 1.0 / SCALE);
         for part in clip(&points, of) {
             canvas.curve(&part, line.colour, (line.dash.pattern(), CURVE))?;
         }
-        if line.dots || points.len() == 1 {
-            let inside = |p: &&(f64, f64)| !clip(&[**p], of).is_empty();
-            for point in points.iter().filter(inside) {
-                canvas.dot(canvas.at(point.0, point.1), 2.5, line.colour)?;
-            }
+        let places = match line.marker {
+            _ if line.dots || points.len() == 1 => points,
+            Some(marker) if !bare => now_and_then(&points, marker, of),
+            _ => Vec::new(),
+        };
+        for point in places.into_iter().filter(|point| !clip(&[*point], of).is_empty()) {
+            line.marker.unwrap_or(Marker::nth(0)).draw(point, 2.8, line.colour, canvas)?;
         }
     }
     for value in &line.never {
@@ -248,6 +261,28 @@ where
     Ok(())
 }
 
+/// Markers along a curve.
+const ALONG: f64 = 7.0;
+
+/// Places of markers on a line of many points, at equal distances along x. Each marker begins elsewhere, so that those
+/// of curves that coincide stand side by side.
+fn now_and_then(points: &[(f64, f64)], marker: Marker, of: &Bounds) -> Vec<(f64, f64)> {
+    let step = (of.right - of.left) / ALONG;
+    let mut next = of.left + (f64::from(marker.number()) * 0.37 + 0.2).fract() * step;
+    let mut out = Vec::new();
+    for pair in points.windows(2) {
+        let (from, to) = (pair[0], pair[1]);
+        while next < from.0 {
+            next += step;
+        }
+        while next <= to.0 && to.0 > from.0 {
+            out.push((next, from.1 + (next - from.0) / (to.0 - from.0) * (to.1 - from.1)));
+            next += step;
+        }
+    }
+    out
+}
+
 /// A short piece of the line, or a small bar, for the legend.
 fn sample<DB: DrawingBackend>(entry: &Entry, place: (f64, f64), canvas: &Canvas<'_, DB>) -> Result<(), Failed>
 where
@@ -256,15 +291,15 @@ where
     match entry.look {
         Look::Bar(hatch) => bars::swatch(entry.colour, hatch, place, canvas),
         Look::Quoted { shape, line } => quoted::sample(shape, line, place, canvas),
-        Look::Line { dash, dots } => {
+        Look::Line { dash, marker } => {
             let ends = [(place.0, place.1), (place.0 + 30.0, place.1)];
             for (from, to) in dashes(&ends, dash.pattern().unwrap_or((100.0, 0.0))) {
                 canvas.stroke(vec![canvas.at(from.0, from.1), canvas.at(to.0, to.1)], entry.colour, 2.0)?;
             }
-            if dots {
-                canvas.dot(canvas.at(place.0 + 15.0, place.1), 2.5, entry.colour)?;
+            match marker {
+                Some(marker) => marker.draw((place.0 + 15.0, place.1), 3.2, entry.colour, canvas),
+                None => Ok(()),
             }
-            Ok(())
         }
     }
 }
@@ -289,7 +324,7 @@ mod tests {
         let bar = |(group, value): (usize, &f64)| {
             let part = |name: &str, hatch| Part {
                 name: name.into(),
-                colour: by_index(1).0,
+                colour: by_index(1).colour,
                 hatch,
                 value: *value,
                 interval: Some(value / 3.0),

@@ -1,7 +1,7 @@
 //! Where everything of a figure goes, in the figure's own pixels.
 
 use super::canvas::INK;
-use super::chart::{Axis, AxisUnit, Chart, Dash, Hatch, Line, Part, Quoted, QuotedPlace, Shape};
+use super::chart::{Axis, AxisUnit, Chart, Dash, Hatch, Line, Marker, Part, Quoted, QuotedPlace, Shape};
 use super::path::Bounds;
 use super::ticks::{self, Ticks};
 use plotters::style::RGBColor;
@@ -78,6 +78,8 @@ pub struct Layout {
     pub names: Names,
     /// Bars side by side in a group.
     pub slots: usize,
+    /// By name of a line how far it is moved along x, so that intervals at one place stand side by side.
+    pub shifts: Vec<(String, f64)>,
     pub left: f64,
     pub height: f64,
 }
@@ -94,7 +96,7 @@ pub struct Entry {
 pub enum Look {
     Line {
         dash: Dash,
-        dots: bool,
+        marker: Option<Marker>,
     },
     Bar(Hatch),
     /// An open mark, on a line where it is a level or an instant.
@@ -218,7 +220,8 @@ impl Layout {
             let ends = line.intervals.iter().flat_map(|i| [(i.0, i.1.max(room.0)), (i.0, i.2.min(room.1))]);
             let low = chart.y.from.or((!chart.y.log).then_some(0.0));
             let never = line.never.iter().filter_map(move |x| Some((*x, low?)));
-            line.points.iter().copied().chain(ends).chain(never).collect::<Vec<_>>()
+            let aside = line.spans.iter().flat_map(|i| [(i.1, i.0), (i.2, i.0)]).filter(|p| !chart.x.log || p.0 > 0.0);
+            line.points.iter().copied().chain(ends).chain(never).chain(aside).collect::<Vec<_>>()
         };
         let points: Vec<(f64, f64)> = lines().flat_map(reach).collect();
         // Numbers beside a cut-off part say nothing about the part that is shown.
@@ -237,19 +240,8 @@ impl Layout {
         let note = wrap(form.heading(&chart.note), width - left - RIGHT, |text| measure(text, 12.5));
         let mut top = 14.0 + 22.0 * title.len() as f64 + note.len() as f64 * ROW;
         // The legend stands above the plot, in as many rows as it needs.
-        let (mut legend, mut across) = (Vec::new(), left);
-        for entry in entries(chart) {
-            let own = 36.0 + measure(&entry.name, 13.0) + 22.0;
-            if across + own - 22.0 > width - RIGHT && across > left {
-                across = left;
-                top += ROW;
-            }
-            legend.push((entry, across, top));
-            across += own;
-        }
-        if legend.is_empty() {
-            top -= ROW;
-        }
+        let (legend, rows) = legend(entries(chart), (left, top), width, measure);
+        top += ROW * (rows as f64 - 1.0);
         let panel_width = (width - left - RIGHT - (wide - 1) as f64 * GAP) / wide as f64;
         let mark_rows = mark_rows(chart, &x, panel_width, measure);
         top += match mark_rows.iter().max() {
@@ -287,7 +279,13 @@ impl Layout {
         let bottom = top + (count.div_ceil(wide) - 1) as f64 * pitch + height;
         let below = if chart.groups.is_empty() { 26.0 } else { names.height + names.bar_height + 2.0 };
         let height = bottom + below + if chart.x.title.is_empty() { 8.0 } else { 26.0 };
-        Layout { form, title, note, legend, frames, mark_rows, x, y, names, slots, left, height }
+        let shifts = shifts(chart, &x, panel_width);
+        Layout { form, title, note, legend, frames, mark_rows, x, y, names, slots, shifts, left, height }
+    }
+
+    /// How far a line is moved along x.
+    pub fn shift(&self, line: &Line) -> f64 {
+        self.shifts.iter().find(|(name, _)| *name == line.name).map_or(0.0, |(_, shift)| *shift)
     }
 
     pub fn place(&self, frame: &Frame, point: (f64, f64)) -> (f64, f64) {
@@ -365,7 +363,7 @@ fn entries(chart: &Chart) -> Vec<Entry> {
     let of_line = |line: &Line| Entry {
         name: line.name.clone(),
         colour: line.colour,
-        look: Look::Line { dash: line.dash, dots: line.dots },
+        look: Look::Line { dash: line.dash, marker: line.marker.or(line.dots.then_some(Marker::nth(0))) },
     };
     let of_part = |part: &Part| Entry { name: part.name.clone(), colour: part.colour, look: Look::Bar(part.hatch) };
     let mut out: Vec<Entry> = Vec::new();
@@ -376,6 +374,70 @@ fn entries(chart: &Chart) -> Vec<Entry> {
     }
     out.extend(quoted_entries(chart));
     out
+}
+
+/// Widths in a legend: a sample with what is between it and its name, and what is between entries.
+pub const SAMPLE: f64 = 36.0;
+const BETWEEN: f64 = 18.0;
+
+/// Entries with their places, and the number of rows. Rows that are needed are filled evenly, in columns; where a column
+/// of a paper is too narrow, the legend begins left of the plot.
+fn legend(
+    entries: Vec<Entry>,
+    (left, top): (f64, f64),
+    width: f64,
+    measure: Measure,
+) -> (Vec<(Entry, f64, f64)>, usize) {
+    const EDGE: f64 = 10.0;
+    let widths: Vec<f64> = entries.iter().map(|entry| SAMPLE + measure(&entry.name, 13.0)).collect();
+    let count = entries.len();
+    // Of the widest entry in each of so many columns.
+    let columns = |columns: usize| -> Vec<f64> {
+        (0..columns).map(|at| widths.iter().skip(at).step_by(columns).copied().fold(0.0, f64::max)).collect()
+    };
+    let taken = |of: &[f64]| of.iter().sum::<f64>() + BETWEEN * of.len().saturating_sub(1) as f64;
+    let fitting = (1..=count).rev().find(|of| taken(&columns(*of)) <= width - RIGHT - EDGE).unwrap_or(1);
+    let rows = count.div_ceil(fitting.max(1));
+    let columns = columns(count.div_ceil(rows.max(1)));
+    let from = left.min(width - RIGHT - taken(&columns)).max(EDGE);
+    let place = |(at, entry): (usize, Entry)| {
+        let (row, column) = (at / columns.len(), at % columns.len());
+        let across = columns[..column].iter().map(|wide| wide + BETWEEN).sum::<f64>();
+        (entry, from + across, top + ROW * row as f64)
+    };
+    (entries.into_iter().enumerate().map(place).collect(), rows)
+}
+
+/// The most that neighbours are moved apart.
+const MOST_SHIFT: f64 = 7.0;
+
+/// Lines with intervals at the same places are moved apart, as far as there is room between those places.
+fn shifts(chart: &Chart, x: &Range, width: f64) -> Vec<(String, f64)> {
+    let mut names: Vec<&str> = Vec::new();
+    for line in chart.lines().filter(|line| line.dots && !line.intervals.is_empty()) {
+        if !names.contains(&line.name.as_str()) {
+            names.push(&line.name);
+        }
+    }
+    let lines = || chart.lines().filter(|line| names.contains(&line.name.as_str()));
+    let mut places: Vec<f64> = lines()
+        .flat_map(|line| &line.points)
+        .map(|point| x.part(point.0) * width)
+        .filter(|at| at.is_finite())
+        .collect();
+    let all = places.len();
+    places.sort_by(f64::total_cmp);
+    places.dedup_by(|a, b| (*a - *b).abs() < 0.5);
+    if names.len() < 2 || places.len() == all {
+        return Vec::new();
+    }
+    let room = places.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+    let step = (0.7 * room / names.len() as f64).min(MOST_SHIFT);
+    if step < 1.0 {
+        return Vec::new();
+    }
+    let middle = (names.len() - 1) as f64 / 2.0;
+    names.into_iter().enumerate().map(|(at, name)| (name.to_owned(), (at as f64 - middle) * step)).collect()
 }
 
 /// Names of marks that would touch stand in different rows.

@@ -2,8 +2,8 @@
 //!
 //! `choose`, `flows`, `jobs` and `reality` say which figures there are, [`chart`] is what a figure shows, `layout` where
 //! its parts go, `draw`, `bars` and `quoted` put it on any backend, `bitmap` makes a file of pixels, `recorder`, `glyphs`
-//! and `document` one of vectors, `data` says the same to scripts, `ticks` chooses the numbers at the axes, [`colour`] the
-//! colours and dashes.
+//! and `document` one of vectors, `data` says the same to scripts, `csv` to tables, `ticks` chooses the numbers at the axes, [`colour`] the
+//! colours, dashes and [`marker`]s.
 
 mod bars;
 mod bitmap;
@@ -11,6 +11,7 @@ mod canvas;
 pub mod chart;
 mod choose;
 pub mod colour;
+mod csv;
 mod data;
 mod document;
 mod draw;
@@ -18,11 +19,13 @@ mod flows;
 mod glyphs;
 mod jobs;
 mod layout;
+pub mod marker;
+pub mod measures;
 pub mod path;
 mod quoted;
 mod reality;
 mod recorder;
-pub(crate) mod ticks;
+pub mod ticks;
 pub mod tree;
 
 pub use choose::{of_comparison, of_run};
@@ -31,11 +34,18 @@ pub use draw::{pdf, png, svg};
 pub use reality::of_reality;
 
 use crate::files::disk;
+use crate::names::scheme_label;
 use chart::Chart;
 use std::io::{self, Write};
 use std::path::Path;
+use xoff_scenario::Looks;
 
-/// Writes `NAME.svg`, `NAME.png` and `NAME.pdf` for each chart.
+/// What figures call a scheme.
+pub fn called(scheme: &str, looks: &Looks) -> String {
+    looks.label(scheme).unwrap_or_else(|| scheme_label(scheme).to_owned())
+}
+
+/// Writes `NAME.svg`, `NAME.png`, `NAME.pdf` and `NAME.csv` for each chart, and `captions.txt` for all.
 pub fn write_all(charts: &[Chart], dir: &Path) -> io::Result<()> {
     for chart in charts {
         let text = svg(chart).map_err(io::Error::other)?;
@@ -44,6 +54,10 @@ pub fn write_all(charts: &[Chart], dir: &Path) -> io::Result<()> {
         disk::create(&dir.join(format!("{}.png", chart.file)))?.write_all(&bytes)?;
         let bytes = pdf(chart).map_err(io::Error::other)?;
         disk::create(&dir.join(format!("{}.pdf", chart.file)))?.write_all(&bytes)?;
+        disk::create(&dir.join(format!("{}.csv", chart.file)))?.write_all(&csv::csv(chart)?)?;
+    }
+    if !charts.is_empty() {
+        disk::create(&dir.join("captions.txt"))?.write_all(csv::captions(charts).as_bytes())?;
     }
     Ok(())
 }

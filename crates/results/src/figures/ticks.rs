@@ -6,7 +6,9 @@ use xoff_scenario::number;
 /// Positions and texts of the marks of an axis, and the unit for its title.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ticks {
+    /// Where, and what stands there.
     pub marks: Vec<(f64, String)>,
+    /// For the title of the axis.
     pub unit: String,
 }
 
@@ -19,8 +21,8 @@ fn prefix(unit: &AxisUnit, largest: f64) -> (&str, f64) {
         AxisUnit::Bytes if largest >= 2e6 => ("MB", 1e6),
         AxisUnit::Bytes if largest >= 2e3 => ("KB", 1e3),
         AxisUnit::Bytes => ("bytes", 1.0),
-        AxisUnit::Gbps if largest < 0.2 => ("Mbps", 1e-3),
-        AxisUnit::Gbps => ("Gbps", 1.0),
+        AxisUnit::Gbps if largest < 0.2 => ("Mb/s", 1e-3),
+        AxisUnit::Gbps => ("Gb/s", 1.0),
         AxisUnit::PerSecond if largest >= 2e6 => ("millions per second", 1e6),
         AxisUnit::PerSecond if largest >= 2e3 => ("thousands per second", 1e3),
         AxisUnit::PerSecond => ("per second", 1.0),
@@ -28,6 +30,16 @@ fn prefix(unit: &AxisUnit, largest: f64) -> (&str, f64) {
         AxisUnit::Ratio => ("", 1.0),
         AxisUnit::Plain(name) => (name, 1.0),
     }
+}
+
+/// Marks at just these values, in the unit that the range gets.
+pub fn at(values: &[f64], log: bool, unit: &AxisUnit) -> Vec<(f64, String)> {
+    let (_, scale) = prefix(unit, values.iter().copied().map(f64::abs).fold(0.0, f64::max));
+    let text = |value: f64| match log {
+        true => short(value, unit),
+        false => short(value / scale, &AxisUnit::Ratio),
+    };
+    values.iter().map(|value| (*value, text(*value))).collect()
 }
 
 /// About `wanted` marks between `low` and `high`, at 1, 2 or 5 times a power of ten.
@@ -132,6 +144,10 @@ mod tests {
         assert_eq!(texts(&ticks), ["1 KB", "10 KB", "100 KB", "1 MB", "10 MB"]);
         let ticks = logarithmic(61_000.0, 79_000.0, 9, &AxisUnit::Bytes);
         assert_eq!(texts(&ticks), ["65 KB", "70 KB", "75 KB"]);
+        let own = at(&[0.3, 0.45, 0.8], false, &AxisUnit::Ratio);
+        assert_eq!(own.iter().map(|mark| mark.1.as_str()).collect::<Vec<_>>(), ["0.3", "0.45", "0.8"]);
+        let own = at(&[5e3, 4e5], true, &AxisUnit::Bytes);
+        assert_eq!(own.iter().map(|mark| mark.1.as_str()).collect::<Vec<_>>(), ["5 KB", "400 KB"]);
         assert_eq!(texts(&logarithmic(1.0, 30.0, 8, &AxisUnit::Ratio)), ["1", "2", "5", "10", "20"]);
     }
 

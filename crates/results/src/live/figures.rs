@@ -7,6 +7,7 @@ use crate::figures::chart::{Axis, AxisUnit, Bar, Chart, Dash, Hatch, Line, Panel
 use crate::figures::colour::PALETTE;
 use crate::summary::Cdf;
 use xoff_fabric::record::Metric;
+use xoff_scenario::wrap::capitalised;
 
 /// Figures of curves of one kind; the tables tell of more.
 const MOST_CURVES: usize = 6;
@@ -51,11 +52,6 @@ fn over_time(runs: &Runs, place: &Place, name: &str) -> Chart {
     let of = if place.flow.is_some() { "flow" } else { "port" };
     let file = format!("{what}-{of}-{}", plain(name));
     Chart::of_lines(file, format!("{}: {name}", capitalised(what)), x, y, lines)
-}
-
-fn capitalised(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Completion times of each source, a curve per run.

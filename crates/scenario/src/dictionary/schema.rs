@@ -48,6 +48,10 @@ fn property(path: &str, key: &Key) -> Value {
     let inner = if path.is_empty() { key.name.to_owned() } else { format!("{path}.{}", key.name) };
     let mut value = match (key.kind, section(&inner)) {
         (Kind::Table, Some(of)) => match of.path {
+            "output.labels" => json!({ "type": "object", "additionalProperties": kind(Kind::Text) }),
+            "output.colours" => {
+                json!({ "type": "object", "additionalProperties": { "type": "string", "pattern": "^#[0-9A-Fa-f]{6}$" } })
+            }
             "groups" => json!({ "type": "object", "additionalProperties": kind(Kind::Texts) }),
             "schemes" => {
                 json!({ "type": "object", "additionalProperties": section("scheme").map_or(Value::Null, object) })

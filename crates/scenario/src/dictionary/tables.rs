@@ -466,7 +466,22 @@ pub(super) const SECTIONS: &[Section] = &[
             key("pauses", Flag, "true", "Keep every PAUSE and RESUME"),
             key("pfc_frames", Flag, "false", "Keep every PFC frame as it arrives, in a table `pfc`"),
             key("activity", Flag, "true", "Keep what ports and flows did, window by window, for `xoff view`"),
+            key("labels", Table, "", "What figures call schemes: dcqcn = \"DCQCN\""),
+            key("colours", Table, "", "In which colours figures draw schemes: dcqcn = \"#0072B2\""),
         ],
+    },
+    Section {
+        path: "output.labels",
+        repeated: false,
+        meaning: "What figures call schemes; every key is a scheme as --schemes names it, every value a name",
+        keys: &[],
+    },
+    Section {
+        path: "output.colours",
+        repeated: false,
+        meaning: "In which colours figures draw schemes; every key is a scheme as --schemes names it, every value red, \
+                  green and blue in hexadecimal, \"#0072B2\"",
+        keys: &[],
     },
 ];
 

@@ -244,6 +244,14 @@ impl Filter {
 }
 
 impl FlowMeasure {
+    /// The word for the statistic of a curve over sizes.
+    pub fn curve_stat(&self) -> Option<String> {
+        match &self.what {
+            Of::BySize(_, Stats::One(stat), ..) => Some(stat.word()),
+            _ => None,
+        }
+    }
+
     pub fn stats(&self) -> Option<&Stats> {
         match &self.what {
             Of::Each(_, stats, _) | Of::FinishGap(stats, ..) => Some(stats),

@@ -7,6 +7,7 @@
 //! (what a run leaves in memory), then a file per family: `flows`, `series` (over `line`), `pauses`, `ports`, `jobs`,
 //! `whole`.
 
+mod axes;
 pub(crate) mod flows;
 mod imbalance;
 pub(crate) mod jobs;
@@ -26,6 +27,7 @@ pub(crate) mod stat;
 pub(crate) mod unit;
 pub(crate) mod whole;
 
+pub use axes::{Along, CurveAxes};
 pub use read::{groups, is_for, read, rows};
 pub use recording::Recording;
 use serde::{Deserialize, Serialize};
@@ -63,6 +65,8 @@ struct Measure {
     /// As written, for tables: `ms`, or nothing for plain numbers.
     unit: String,
     what: What,
+    /// Of a measure that is a curve.
+    axes: Option<CurveAxes>,
 }
 
 #[derive(Clone, Debug)]
@@ -105,6 +109,11 @@ impl Measures {
     /// The same by name.
     pub fn units(&self) -> BTreeMap<String, String> {
         self.names_and_units().collect()
+    }
+
+    /// The axes of those that are curves, by name.
+    pub fn axes(&self) -> BTreeMap<String, CurveAxes> {
+        self.list.iter().filter_map(|measure| Some((measure.name.clone(), measure.axes.clone()?))).collect()
     }
 
     /// What must be kept of a run so that all of them can be taken.

@@ -73,7 +73,13 @@ fn read_one(name: &Text, row: &mut Table, scope: &Scope<'_>) -> Result<Measure> 
         "largest-cut" => "%".to_owned(),
         _ => unit.to_owned(),
     };
-    Ok(Measure { name: name.value.clone(), unit, what })
+    let (stat, time) = match &what {
+        What::Flows(flows) => (flows.curve_stat(), None),
+        What::Series(series) => (None, series.curve_time()),
+        _ => (None, None),
+    };
+    let axes = spec.axes(&name.value, &unit, stat, time);
+    Ok(Measure { name: name.value.clone(), unit, what, axes })
 }
 
 fn valid_name(name: &Text) -> Result<()> {

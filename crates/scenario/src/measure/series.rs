@@ -406,6 +406,14 @@ fn part_of(of: &Entities, among: &Entities, row: &Table) -> Result<Vec<bool>> {
 }
 
 impl SeriesMeasure {
+    /// The unit of time along a curve.
+    pub fn curve_time(&self) -> Option<&'static str> {
+        match &self.what {
+            Of::Curve { x_unit, .. } => Some(x_unit.0),
+            _ => None,
+        }
+    }
+
     pub fn needs(&self, needs: &mut Needs) {
         let pauses = self.first_pause.is_some() || self.last_pause.is_some();
         needs.pauses |= pauses;

@@ -48,6 +48,21 @@ impl Stat {
         matches!(self, Stat::Cv | Stat::Jain)
     }
 
+    /// As it stands before a noun: `p99`, `mean`.
+    pub fn word(self) -> String {
+        match self {
+            Stat::Mean => "mean".to_owned(),
+            Stat::Percentile(p) => format!("p{p}"),
+            Stat::Min => "smallest".to_owned(),
+            Stat::Max => "largest".to_owned(),
+            Stat::Std => "standard deviation of".to_owned(),
+            Stat::Cv => "coefficient of variation of".to_owned(),
+            Stat::Sum => "sum of".to_owned(),
+            Stat::Range => "range of".to_owned(),
+            Stat::Jain => "Jain's index of".to_owned(),
+        }
+    }
+
     /// NaN of nothing.
     pub fn of(self, sorted: &[f64]) -> f64 {
         match self {

@@ -91,7 +91,7 @@ fn part(builder: &mut Builder<'_>, estimate: Estimate, label: &str) -> Part {
     if estimate.mean == f64::INFINITY {
         builder.seen_never();
     }
-    let (colour, _) = builder.styles.of(label, None, None);
+    let colour = builder.styles.of(label, None, None).colour;
     let hatch = builder.styles.hatch(label);
     Part { name: label.to_owned(), colour, hatch, value: estimate.mean, interval: estimate.half_width }
 }

@@ -6,7 +6,7 @@ use super::series::{Series, What};
 use super::spec::FigureSpec;
 use super::style::{Styles, of_scheme};
 use crate::reproduce::results::{Cell, Estimate, Results, Run};
-use xoff_results::figures::chart::{Line, Quoted, RGBColor};
+use xoff_results::figures::chart::{Line, Quoted, RGBColor, Style};
 
 pub type Point = (f64, f64);
 
@@ -250,14 +250,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Settles the look of a label, by the scheme that it stands for if it does.
-    pub fn wish(
-        &mut self,
-        series: &Series,
-        view: &View<'_>,
-        choice: &Choice,
-        label: &str,
-        by_scheme: bool,
-    ) -> (xoff_results::figures::chart::RGBColor, xoff_results::figures::chart::Dash) {
+    pub fn wish(&mut self, series: &Series, view: &View<'_>, choice: &Choice, label: &str, by_scheme: bool) -> Style {
         let tells = |axis: usize| view.by.contains(&axis) || view.over == Some(axis);
         let mut named: Choice = choice.iter().copied().filter(|(axis, _)| tells(*axis)).collect();
         if named.is_empty() {

@@ -1,37 +1,39 @@
 //! One look per label within a figure, and one colour per scheme in all of them.
 
 use super::pick::{Choice, Picked};
-use xoff_results::figures::chart::RGBColor;
-use xoff_results::figures::chart::{Dash, Hatch};
+use xoff_results::figures::chart::{Dash, Hatch, Marker, Style};
 use xoff_results::figures::colour::{DASHES, PALETTE, by_index, of_schemes};
+use xoff_scenario::Looks;
 
 /// Labels of a figure with the looks they got, in order of appearance.
 #[derive(Default)]
-pub struct Styles(Vec<(String, RGBColor, Dash)>);
+pub struct Styles(Vec<(String, Style)>);
 
 impl Styles {
-    /// The look of a label: as before, else as wished, else what is free.
-    pub fn of(&mut self, label: &str, wish: Option<(RGBColor, Dash)>, dash: Option<Dash>) -> (RGBColor, Dash) {
-        if let Some(&(_, colour, dash)) = self.0.iter().find(|(known, ..)| known == label) {
-            return (colour, dash);
+    /// The look of a label: as before, else as wished, else what is free. Markers differ in order of appearance.
+    pub fn of(&mut self, label: &str, wish: Option<Style>, dash: Option<Dash>) -> Style {
+        if let Some(&(_, style)) = self.0.iter().find(|(known, _)| known == label) {
+            return style;
         }
-        let free = |style: &(RGBColor, Dash)| !self.0.iter().any(|&(_, colour, dash)| (colour, dash) == *style);
+        let taken = |style: &Style| self.0.iter().any(|(_, of)| of.colour == style.colour && of.dash == style.dash);
+        let free = |style: &Style| !taken(style);
         let fallback = || (0..28).map(by_index).find(free).unwrap_or(by_index(0));
         let style = match (wish, dash) {
             (None, None) => fallback(),
             // Asked for in so many words, whatever else looks like it.
-            (Some((colour, _)), Some(dash)) => (colour, dash),
+            (Some(style), Some(dash)) => Style { dash, ..style },
             (None, Some(dash)) => {
-                let colours = || PALETTE.into_iter().map(|colour| (colour, dash));
-                let unused = |(of, _): &(RGBColor, Dash)| !self.0.iter().any(|(_, colour, _)| colour == of);
-                colours().find(unused).or_else(|| colours().find(free)).unwrap_or((PALETTE[0], dash))
+                let colours = || PALETTE.into_iter().map(|colour| Style::from((colour, dash)));
+                let unused = |of: &Style| !self.0.iter().any(|(_, style)| style.colour == of.colour);
+                colours().find(unused).or_else(|| colours().find(free)).unwrap_or((PALETTE[0], dash).into())
             }
             (Some(style), None) if free(&style) => style,
-            (Some((colour, _)), None) => {
-                DASHES.into_iter().map(|dash| (colour, dash)).find(free).unwrap_or_else(fallback)
+            (Some(style), None) => {
+                DASHES.into_iter().map(|dash| Style { dash, ..style }).find(free).unwrap_or_else(fallback)
             }
         };
-        self.0.push((label.to_owned(), style.0, style.1));
+        let style = Style { marker: Some(Marker::nth(self.0.len())), ..style };
+        self.0.push((label.to_owned(), style));
         style
     }
 
@@ -43,7 +45,7 @@ impl Styles {
 }
 
 /// The colour of the scheme that a choice of values names, if it names one.
-pub fn of_scheme(picked: &Picked<'_>, choice: &Choice) -> Option<(RGBColor, Dash)> {
+pub fn of_scheme(picked: &Picked<'_>, choice: &Choice) -> Option<Style> {
     let named = |&&(axis, _): &&(usize, usize)| {
         let values = &picked.group.axes[axis].values;
         values.iter().any(|value| value.scheme.is_some())
@@ -51,10 +53,10 @@ pub fn of_scheme(picked: &Picked<'_>, choice: &Choice) -> Option<(RGBColor, Dash
     let &(axis, value) = choice.iter().find(named)?;
     let values = &picked.group.axes[axis].values;
     let names: Vec<String> = values.iter().map(|v| v.scheme.clone().unwrap_or_else(|| v.name.clone())).collect();
-    let (colour, dash) = of_schemes(&names)[value];
+    let style = of_schemes(&names, &Looks::default())[value];
     // A second axis is told by dashes.
     let other = choice.iter().find(|(other, _)| *other != axis && picked.group.axes[*other].values.len() > 1);
-    Some((colour, other.map_or(dash, |(_, value)| DASHES[value % DASHES.len()])))
+    Some(Style { dash: other.map_or(style.dash, |(_, value)| DASHES[value % DASHES.len()]), ..style })
 }
 
 #[cfg(test)]
@@ -68,12 +70,13 @@ mod tests {
         let first = styles.of("a", Some(blue), None);
         assert_eq!(first, blue);
         let second = styles.of("b", Some(blue), None);
-        assert!(second.0 == blue.0 && second.1 != blue.1, "the colour stays, the dash differs");
+        assert!(second.colour == blue.colour && second.dash != blue.dash, "the colour stays, the dash differs");
+        assert_ne!(first.marker, second.marker);
         let third = styles.of("c", None, None);
         assert!(third != first && third != second);
         assert_eq!(styles.of("a", None, None), first);
         let dotted = styles.of("d", None, Some(Dash::Dotted));
-        assert!(dotted.1 == Dash::Dotted && ![first.0, third.0].contains(&dotted.0));
+        assert!(dotted.dash == Dash::Dotted && ![first.colour, third.colour].contains(&dotted.colour));
         assert_ne!(styles.hatch("a"), styles.hatch("b"));
     }
 }
