@@ -14,6 +14,8 @@ use xoff_results::compare::{self, Skipped};
 use xoff_results::figures::chart::RGBColor;
 use xoff_results::figures::colour;
 use xoff_results::interval::Estimate;
+use xoff_results::titles;
+use xoff_scenario::Looks;
 
 /// What a scenario would build: as JSON, and as the page for people.
 #[pyfunction]
@@ -100,12 +102,19 @@ pub fn validate(
     Ok((held, json.to_string(), text))
 }
 
-/// Colour and dashes of each scheme, as in the figures of the program; no dashes are an unbroken line.
+/// Colour, dashes and number of the marker of each scheme, as in the figures of the program; no dashes are an unbroken
+/// line.
 #[pyfunction]
-pub fn styles(schemes: Vec<String>) -> Vec<(String, Option<(f64, f64)>)> {
-    let styles = colour::of_schemes(&schemes).into_iter();
+pub fn styles(schemes: Vec<String>) -> Vec<(String, Option<(f64, f64)>, u8)> {
     let hex = |colour: RGBColor| format!("#{:02X}{:02X}{:02X}", colour.0, colour.1, colour.2);
-    styles.map(|(colour, dash)| (hex(colour), dash.pattern())).collect()
+    let styles = colour::of_schemes(&schemes, &Looks::default()).into_iter();
+    styles.map(|of| (hex(of.colour), of.dash.pattern(), of.marker.map_or(0, |marker| marker.number()))).collect()
+}
+
+/// What an axis calls a number of a run, by its column, and the name of a scenario's key.
+#[pyfunction]
+pub fn title(name: &str, of_key: bool) -> String {
+    if of_key { titles::of_key(name) } else { titles::of_number(name) }
 }
 
 /// Mean over seeds and half its 95 % confidence interval (Student's t); the latter is missing for one seed.

@@ -15,7 +15,7 @@ mod _xoff {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::ask::{check, compared, comparison_text, describe, estimate, schemes, styles, validate};
+    use crate::ask::{check, compared, comparison_text, describe, estimate, schemes, styles, title, validate};
     #[pymodule_export]
     use crate::error::{ScenarioError, ScenarioWarning};
     #[pymodule_export]

@@ -26,8 +26,9 @@ def runs() -> xoff.Comparison:
 def test_every_scheme_has_a_marker_and_a_look_of_its_own() -> None:
     names = list(xoff.schemes())
     looks = xoff.plot.look(names)
-    assert len({look["marker"] for look in looks}) == len(names)
-    assert len({(look["color"], str(look["linestyle"])) for look in looks}) == len(names)
+    assert len({(look["color"], look["marker"], look.get("markerfacecolor")) for look in looks}) == len(names)
+    four = xoff.plot.look(["dcqcn", "hpcc", "swift", "pcn"])
+    assert len({look["color"] for look in four}) == len({look["marker"] for look in four}) == 4
     assert xoff.plot.look(["mine", "dcqcn"])[1] == xoff.plot.look(["dcqcn"])[0]
     assert xoff.plot.look(["dcqcn"])[0]["color"] == "#0072B2"
 
@@ -53,6 +54,15 @@ def test_slowdown_by_size(runs: xoff.Comparison) -> None:
     assert (numpy.array(line.get_ydata()) >= 1).all()
 
 
+def test_seeds_of_a_scheme_are_one_line_with_intervals() -> None:
+    mixed = xoff.compare("leaf-spine-mixed", ["dcqcn:nic", "hpcc"], set={"run.stop": "300us"}, seeds=2)
+    ax = xoff.plot.slowdown_by_size(mixed, groups=3)
+    assert [container.get_label() for container in ax.containers] == ["dcqcn:nic", "hpcc"]
+    lists = {"ours": [mixed["hpcc", seed] for seed in mixed.seeds]}
+    (container,) = xoff.plot.slowdown_by_size(lists, groups=3).containers
+    assert list(container[0].get_ydata()) == pytest.approx(list(ax.containers[1][0].get_ydata()), rel=0.5)
+
+
 def test_time_series_with_pauses(victim: xoff.Run) -> None:
     ax = xoff.plot.time_series(victim, "queue", entities=["S1->R1"])
     assert [line.get_label() for line in ax.get_lines()] == ["S1->R1"]
@@ -69,8 +79,10 @@ def test_sweep_draws_means_and_intervals() -> None:
         columns=["load", "scheme", "seed", "value"],
     )
     ax = xoff.plot.sweep(frame, "load", "value")
-    mean, (low, _), (bars,) = ax.containers[0]
+    mean, (low, high), (bars,) = ax.containers[0]
     assert list(mean.get_ydata()) == pytest.approx([0.6, 1.0])
-    # t(2) = 4.303: 4.303 * 0.3 / sqrt(3).
-    assert low.get_ydata()[0] == pytest.approx(0.6 - 4.303 * 0.3 / 3**0.5, abs=1e-3)
+    # t(2) = 4.303: 4.303 * 0.3 / sqrt(3) is more than 0.6, and nothing here is negative.
+    assert low.get_ydata()[0] == 0 and high.get_ydata()[0] == pytest.approx(0.6 + 4.303 * 0.3 / 3**0.5, abs=1e-3)
+    assert any(line.get_marker() == "v" and line.get_linestyle() == "None" for line in ax.get_lines())
+    assert ax.get_xlabel() == "Offered load"
     assert [container.get_label() for container in ax.containers] == ["hpcc", "dcqcn"]

@@ -131,7 +131,8 @@ pub(crate) fn sheets(entries: &[Entry]) -> Vec<Sheet> {
     if !measures.is_empty() {
         sheets.push(Sheet { title: "measures".to_owned(), groups: vec![(String::new(), measures)] });
     }
-    sheets.extend(curve_sheets::sheets(entries));
+    let curve = |(title, columns): (String, Vec<Column>)| Sheet { title, groups: vec![(String::new(), columns)] };
+    sheets.extend(curve_sheets::tables(entries).into_iter().map(curve));
     sheets
 }
 

@@ -2,7 +2,6 @@
 
 use super::averaged::{at_size, quantile, sizes};
 use super::columns::{Column, Entry};
-use super::compare::Sheet;
 use super::summary::{MeasuredRow, Summary};
 use xoff_scenario::measure::{Along, Curve, CurveAxes};
 use xoff_scenario::number::{brief, brief_size};
@@ -23,8 +22,8 @@ pub(crate) fn curve_of<'a>(run: &'a Summary, name: &str) -> Option<&'a Curve> {
     run.measures.iter().find(|of| of.name == name)?.curve.as_ref()
 }
 
-/// One table for each; what goes over time has a figure alone.
-pub(crate) fn sheets(entries: &[Entry]) -> Vec<Sheet> {
+/// One table for each, as its title and columns; what goes over time has a figure alone.
+pub(crate) fn tables(entries: &[Entry]) -> Vec<(String, Vec<Column>)> {
     let sheet = |(of, axes): (&MeasuredRow, &CurveAxes)| {
         let name = of.name.clone();
         let runs = || entries.iter().flat_map(Entry::summaries).filter_map(|run| curve_of(run, &of.name));
@@ -51,7 +50,7 @@ pub(crate) fn sheets(entries: &[Entry]) -> Vec<Sheet> {
             Along::Values => format!("{}: {}", of.name, with_unit(&axes.x, &axes.x_unit)),
             _ => format!("{}: {} by {}", of.name, with_unit(&axes.y, &axes.y_unit), axes.x.to_lowercase()),
         };
-        (!columns.is_empty()).then(|| Sheet { title, groups: vec![(String::new(), columns)] })
+        (!columns.is_empty()).then_some((title, columns))
     };
     curves(entries).into_iter().filter_map(sheet).collect()
 }

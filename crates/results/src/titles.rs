@@ -40,7 +40,7 @@ pub fn of_number(name: &str) -> String {
 
 fn plain(name: &str) -> Option<&'static str> {
     Some(match name {
-        "goodput90_gbps" => "Goodput until 90 % has arrived",
+        "goodput90_gbps" => "Goodput, first 90 %",
         "goodput_to_end_gbps" => "Goodput over the whole run",
         "pause_frames" => "PAUSE frames",
         "resume_frames" => "RESUME frames",
@@ -170,7 +170,7 @@ mod tests {
             ("by_source.mice.by_size.10-100 KB.slowdown.p999", "p99.9 slowdown, mice, 10-100 KB"),
             ("by_size.< 10 KB.fct_us.p50", "p50 FCT, < 10 KB"),
             ("slowdown.p99", "p99 slowdown"),
-            ("goodput90_gbps", "Goodput until 90 % has arrived"),
+            ("goodput90_gbps", "Goodput, first 90 %"),
             ("pause_frames", "PAUSE frames"),
             ("pauses.leaf-host.pause_frames", "PAUSE frames, leaf to host"),
             ("throughput.F0.mean_gbps", "Mean throughput, F0"),

@@ -94,7 +94,7 @@ impl Setting {
     fn title(&self, axes: &[SweepAxis], x: usize) -> String {
         let others = axes.iter().enumerate().filter(|(at, _)| *at != x).zip(&self.0);
         let part = |((_, axis), value): ((usize, &SweepAxis), &Option<String>)| {
-            value.as_ref().map(|value| format!("{} {value}", axis.name))
+            value.as_ref().map(|value| format!("{} {value}", of_key(&axis.name)))
         };
         others.filter_map(part).collect::<Vec<_>>().join(", ")
     }

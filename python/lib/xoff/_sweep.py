@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -228,6 +229,18 @@ class SweepResults:
     def table(self) -> Table:
         """One row per run: what was varied, scheme, seed, status, and every number of its summary."""
         return Table._of_columns("runs", self._plan.columns(self._records))
+
+    @cached_property
+    def curves(self) -> list[dict[str, Any]]:
+        """Every measure that is a curve, of every run: scheme, seed, the axes' values, ``measure``, ``x`` and ``y``."""
+        keys = self.table.columns[: self.table.columns.index("status")]
+        columns = {key: self.table.column(key) for key in keys}
+        found = []
+        for row, record in enumerate(self._records):
+            for curve in json.loads(record).get("curves", []):
+                own = {key: column[row] for key, column in columns.items()}
+                found.append({**own, "measure": curve["name"], "x": curve["x"], "y": curve["y"], "axes": curve["axes"]})
+        return found
 
     @cached_property
     def finding(self) -> str:

@@ -12,7 +12,6 @@ writes it. Needs matplotlib.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Union
@@ -22,7 +21,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import EngFormatter
 
-from xoff import _api, _xoff
+from xoff import _xoff
 from xoff._results import Run
 from xoff._xoff import Table
 
@@ -30,12 +29,15 @@ from xoff._xoff import Table
 COLUMN, PAGE = 3.5, 7.16
 #: Colours of everything that is no curve, as in the program's figures.
 INK, GREY, FAINT = "#222222", "#777777", "#E4E4E4"
-_MARKERS = "os^Dv<>pPXh*d8H1234x+"
+#: Outlines of markers, as in the program's figures; from the ninth on they are open.
+_MARKERS = "os^DPvXp"
 #: Strips of PAUSE below a time series.
 _STRIPS = 3
 
 #: What is drawn: a run, several, or runs by name.
 Runs = Union[Run, Sequence[Run], Mapping[str, Run]]
+#: The same, where runs of one scheme under several seeds are one line.
+Seeds = Union[Run, Sequence[Run], Mapping[str, Union[Run, Sequence[Run]]]]
 
 _STYLE: Any = {
     "figure.figsize": (COLUMN, 2.2),
@@ -77,19 +79,18 @@ def figure(width: float = COLUMN, height: float = 2.2, **kwargs: Any) -> Any:
 
 
 def look(schemes: Sequence[str]) -> list[dict[str, Any]]:
-    """Colour, dashes and marker of each scheme: the same in every figure, whatever stands beside it.
+    """Colour, dashes and marker of each scheme, as in the program's figures: no two are alike in colour and marker.
 
     >>> look(["hpcc", "dcqcn"])[1]["color"] == look(["dcqcn"])[0]["color"]
     True
     """
-    plain = [re.split("[:+{]", scheme)[0] for scheme in schemes]
-    known = list(_api.schemes())
-    others = [name for name in plain if name not in known]
     found = []
-    for name, (colour, dashes) in zip(plain, _xoff.styles(plain)):
-        place = known.index(name) if name in known else len(known) + others.index(name)
+    for colour, dashes, marker in _xoff.styles(list(schemes)):
         line = "-" if dashes is None else (0, (dashes[0] / 2, dashes[1] / 2))
-        found.append({"color": colour, "linestyle": line, "marker": _MARKERS[place % len(_MARKERS)]})
+        style = {"color": colour, "linestyle": line, "marker": _MARKERS[marker % len(_MARKERS)]}
+        if marker >= len(_MARKERS):
+            style["markerfacecolor"] = "white"
+        found.append(style)
     return found
 
 
@@ -115,27 +116,67 @@ def cdf(runs: Runs, column: str = "slowdown", *, label: str | None = None, ax: A
 
 @style()
 def slowdown_by_size(
-    runs: Runs, percentile: float = 99, *, groups: int = 10, label: str | None = None, ax: Any = None
+    runs: Seeds, percentile: float = 99, *, groups: int = 10, label: str | None = None, ax: Any = None
 ) -> Any:
-    """A percentile of the slowdown over flow size: groups of equally many flows, each at its median size."""
+    """A percentile of the slowdown over flow size: groups of equally many flows, each at its median size.
+
+    Runs of one scheme under several seeds are one line: means over the seeds with 95 % intervals (Student's t). Groups
+    are those of all flows together, so that they are the same for every scheme and seed.
+    """
     ax = ax if ax is not None else figure()[1]
-    for (name, run), line in zip(*_looks(runs)):
-        chosen = _chosen(run, label)
-        sizes, slowdowns = _reals(run.flows, "size_bytes")[chosen], _reals(run.flows, "slowdown")[chosen]
-        finished = ~np.isnan(sizes) & ~np.isnan(slowdowns)
-        sizes, slowdowns = sizes[finished], slowdowns[finished]
-        if len(sizes) == 0:
-            continue
+    lines = [(name, [_finished(run, label) for run in own]) for name, own in _by_scheme(runs)]
+    everything = [sizes for _, own in lines for sizes, _ in own]
+    pooled = np.concatenate(everything) if everything else np.array([])
+    if len(pooled) > 0:
         # Flows of one size are in one group.
-        edges = np.unique(np.quantile(sizes, np.linspace(0, 1, groups + 1), method="nearest"))
-        of = np.clip(np.searchsorted(edges, sizes, side="right") - 1, 0, max(len(edges) - 2, 0))
-        points = [
-            (np.median(sizes[of == group]), np.percentile(slowdowns[of == group], percentile, method="inverted_cdf"))
-            for group in np.unique(of)
-        ]
-        ax.plot(*zip(*points), label=name, **line)
-    ax.set(xlabel="flow size", ylabel=f"p{percentile:g} slowdown", xscale="log")
+        edges = np.unique(np.quantile(pooled, np.linspace(0, 1, groups + 1), method="nearest"))
+        group_of = lambda sizes: np.clip(np.searchsorted(edges, sizes, side="right") - 1, 0, max(len(edges) - 2, 0))
+        places = {group: np.median(pooled[group_of(pooled) == group]) for group in np.unique(group_of(pooled))}
+        for (name, own), line in zip(lines, look([name for name, _ in lines])):
+            points = []
+            for group, place in places.items():
+                inside = [slowdowns[group_of(sizes) == group] for sizes, slowdowns in own]
+                found = [np.percentile(of, percentile, method="inverted_cdf") for of in inside if len(of) > 0]
+                points += [(place, *_estimate(found))] if found else []
+            _draw(ax, points, name, line, floor=1.0)
+    ax.set(xlabel="Flow size", ylabel=f"p{percentile:g} slowdown", xscale="log", yscale="log")
+    _from_one(ax)
     ax.xaxis.set_major_formatter(EngFormatter("B"))
+    _legend(ax)
+    return ax
+
+
+@style()
+def curve(runs: Seeds, measure: str, *, ax: Any = None) -> Any:
+    """A ``[[measure]]`` that is a curve, with the scenario's own bins; over several seeds means with 95 % intervals."""
+    ax = ax if ax is not None else figure()[1]
+    named = _by_scheme(runs)
+    axes: dict[str, Any] = {}
+    for (name, own), line in zip(named, look([name for name, _ in named])):
+        rows = [row for run in own for row in run.summary["measures"] if row["name"] == measure and row.get("curve")]
+        if not rows:
+            raise ValueError(f"`{measure}` is not a curve that the runs of {name} measured")
+        axes = rows[0].get("axes") or {}
+        curves = [row["curve"] for row in rows]
+        if axes.get("along") == "values":
+            for found in curves:
+                ax.step(found["x"], found["y"], where="post", label=name if found is curves[0] else None, **line, markevery=0.2)
+            continue
+        places = sorted({x for found in curves for x in found["x"]})
+        points = []
+        for place in places:
+            values = [found["y"][found["x"].index(place)] for found in curves if place in found["x"]]
+            points.append((place, *_estimate(values)))
+        _draw(ax, points, name, line, floor=0.0)
+    unit = {key: f" ({axes[key]})" if axes.get(key) else "" for key in ("x_unit", "y_unit")}
+    ax.set(xlabel=axes.get("x", "x") + unit["x_unit"], ylabel=axes.get("y", measure) + unit["y_unit"])
+    if axes.get("along") == "sizes":
+        ax.set_xscale("log")
+        ax.set_xlabel(axes["x"])
+        ax.xaxis.set_major_formatter(EngFormatter("B"))
+    if "slowdown" in axes.get("y", ""):
+        ax.set_yscale("log")
+        _from_one(ax)
     _legend(ax)
     return ax
 
@@ -195,21 +236,33 @@ def sweep(frame: Any, x: str, y: str, *, by: str = "scheme", ax: Any = None) -> 
     >>> rows = {"load": [0.3, 0.3, 0.5, 0.5], "scheme": ["hpcc"] * 4, "seed": [1, 2] * 2, "p99": [2.0, 3.0, 4.0, 6.0]}
     >>> axes = sweep(rows, "load", "p99")
     >>> axes.get_xlabel(), axes.get_ylabel()
-    ('load', 'p99')
+    ('Offered load', 'p99')
+
+    What is never negative is drawn from 0, a slowdown from 1; an interval that goes on below has an arrow there.
     """
     ax = ax if ax is not None else figure()[1]
     axis = np.array(_column(frame, x))
     names, values = np.array(_column(frame, by)), np.array(_column(frame, y), dtype=float)
     schemes = [str(name) for name in dict.fromkeys(names)]
-    for name, line in zip(schemes, look(schemes)):
+    slowdown = "slowdown" in y
+    floor = 1.0 if slowdown else 0.0 if (values[~np.isnan(values)] >= 0).all() else -np.inf
+    numbers = np.issubdtype(axis.dtype, np.number)
+    # Intervals at one place stand side by side.
+    step = 0.012 * (axis.max() - axis.min()) if numbers and len(axis) > 0 else 0.0
+    for place, (name, line) in enumerate(zip(schemes, look(schemes))):
         points = []
         for at in np.unique(axis[names == name]):
             found = _xoff.estimate(list(values[(names == name) & (axis == at)]))
             if found is not None:
-                points.append((at, found[0], found[1] or 0.0))
-        at, mean, half = zip(*points)
-        ax.errorbar(at, mean, yerr=half, label=name, capsize=2, elinewidth=0.8, **line)
-    ax.set(xlabel=x, ylabel=y)
+                aside = at + step * (place - (len(schemes) - 1) / 2) if numbers else at
+                points.append((aside, found[0], found[1] or 0.0))
+        _draw(ax, points, name, line, floor)
+    if slowdown:
+        ax.set_yscale("log")
+        _from_one(ax)
+    if numbers and len(np.unique(axis)) <= 12:
+        ax.set_xticks(np.unique(axis))
+    ax.set(xlabel=_xoff.title(x, True), ylabel=_label(y))
     _legend(ax)
     return ax
 
@@ -225,9 +278,65 @@ def _looks(runs: Runs) -> tuple[list[tuple[str, Run]], list[dict[str, Any]]]:
     return named, look([run.scheme for _, run in named])
 
 
+def _by_scheme(runs: Seeds) -> list[tuple[str, list[Run]]]:
+    """Runs by name, all seeds of a scheme together."""
+    if isinstance(runs, Run):
+        return [(runs.scheme, [runs])]
+    if isinstance(runs, Mapping):
+        return [(name, [own] if isinstance(own, Run) else list(own)) for name, own in runs.items()]
+    found: dict[str, list[Run]] = {}
+    for run in runs:
+        found.setdefault(run.scheme, []).append(run)
+    return list(found.items())
+
+
+def _finished(run: Run, label: str | None) -> tuple[Any, Any]:
+    """Sizes and slowdowns of the flows that finished."""
+    chosen = _chosen(run, label)
+    sizes, slowdowns = _reals(run.flows, "size_bytes")[chosen], _reals(run.flows, "slowdown")[chosen]
+    finished = ~np.isnan(sizes) & ~np.isnan(slowdowns)
+    return sizes[finished], slowdowns[finished]
+
+
+def _estimate(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and half the interval, which is 0 for one value."""
+    found = _xoff.estimate([float(value) for value in values])
+    return (found[0], found[1] or 0.0) if found is not None else (np.nan, 0.0)
+
+
+def _draw(ax: Any, points: Sequence[tuple[Any, float, float]], name: str, line: dict[str, Any], floor: float) -> None:
+    """A line with its intervals; one that would go below the floor ends there, with an arrow."""
+    if not points:
+        return
+    at, mean, half = (np.array(of) for of in zip(*points))
+    if not half.any():
+        ax.plot(at, mean, label=name, **line)
+        return
+    below = np.minimum(half, np.maximum(mean - floor, 0))
+    ax.errorbar(at, mean, yerr=(below, half), label=name, capsize=2, elinewidth=0.8, **line)
+    cut = half > below
+    if cut.any():
+        foot = np.full(cut.sum(), floor)
+        ax.plot(at[cut], foot, linestyle="", marker="v", markersize=3, color=line["color"], clip_on=False)
+
+
+def _from_one(ax: Any) -> None:
+    """The axis of a slowdown begins at 1, which is the idle network."""
+    ax.set_ylim(bottom=1)
+    ax.yaxis.set_major_formatter("{x:g}")
+
+
+def _label(column: str) -> str:
+    """What an axis calls a column, with the unit that its name ends in."""
+    units = {"_us": " (us)", "_gbps": " (Gb/s)", "_bytes": " (bytes)"}
+    parts = column.split(".")
+    unit = next((text for end, text in units.items() if any(part.endswith(end) for part in parts)), "")
+    return str(_xoff.title(column, False)) + unit
+
+
 def _curve(place: int) -> dict[str, Any]:
     """Of a curve that belongs to no scheme: names that are none take what is free."""
-    colour, dashes = _xoff.styles([f"curve {k}" for k in range(place + 1)])[place]
+    colour, dashes, _ = _xoff.styles([f"curve {k}" for k in range(place + 1)])[place]
     return {"color": colour, "linestyle": "-" if dashes is None else (0, (dashes[0] / 2, dashes[1] / 2))}
 
 

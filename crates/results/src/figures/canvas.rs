@@ -1,5 +1,6 @@
 //! What a figure is drawn on: strokes, shapes and texts, on any backend.
 
+use super::marker::Marker;
 use super::path::{dashes, straighten};
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -102,6 +103,22 @@ where
     pub fn dot(&self, centre: (i32, i32), radius: f64, colour: RGBColor) -> Result<(), Failed> {
         let dot = Circle::new(centre, (radius * self.scale) as i32, colour.filled());
         self.area.draw(&dot).map_err(|e| e.to_string().into())
+    }
+
+    /// A marker around a place; `reach` is about half its width.
+    pub fn marker(&self, marker: Marker, (x, y): (f64, f64), reach: f64, colour: RGBColor) -> Result<(), Failed> {
+        let Some(corners) = marker.corners() else {
+            self.dot(self.at(x, y), reach, colour)?;
+            return if marker.is_open() { self.dot(self.at(x, y), reach - 1.2, WHITE) } else { Ok(()) };
+        };
+        let mut outline: Vec<(i32, i32)> =
+            corners.iter().map(|(dx, dy)| self.at(x + dx * reach, y + dy * reach)).collect();
+        if !marker.is_open() {
+            return self.fill(outline, &colour);
+        }
+        self.fill(outline.clone(), &WHITE)?;
+        outline.push(outline[0]);
+        self.angular(outline, colour, 1.0)
     }
 
     /// "Never": an arrow head that points out of the plot at its top.

@@ -176,7 +176,10 @@ where
     canvas.text(&title, 14.0, (middle, layout.height - 22.0), Pos::new(HPos::Center, VPos::Top), INK)?;
     let middle = f64::midpoint(first.bounds.top, last.bounds.bottom);
     let title = axis_title(&chart.y, &layout.y.ticks);
-    canvas.upward(&title, 14.0, (16.0, middle), Pos::new(HPos::Center, VPos::Top))
+    // A long title gets smaller letters rather than none at its ends.
+    let room = 2.0 * (middle.min(layout.height - middle) - 4.0);
+    let size = (14.0 * room / text_width(&title, 14.0).max(1.0)).clamp(8.0, 14.0);
+    canvas.upward(&title, size, (16.0, middle), Pos::new(HPos::Center, VPos::Top))
 }
 
 fn axis_title(axis: &Axis, ticks: &Ticks) -> String {
@@ -249,7 +252,7 @@ where
             _ => Vec::new(),
         };
         for point in places.into_iter().filter(|point| !clip(&[*point], of).is_empty()) {
-            line.marker.unwrap_or(Marker::nth(0)).draw(point, 2.8, line.colour, canvas)?;
+            canvas.marker(line.marker.unwrap_or(Marker::nth(0)), point, 2.8, line.colour)?;
         }
     }
     for value in &line.never {
@@ -297,7 +300,7 @@ where
                 canvas.stroke(vec![canvas.at(from.0, from.1), canvas.at(to.0, to.1)], entry.colour, 2.0)?;
             }
             match marker {
-                Some(marker) => marker.draw((place.0 + 15.0, place.1), 3.2, entry.colour, canvas),
+                Some(marker) => canvas.marker(marker, (place.0 + 15.0, place.1), 3.2, entry.colour),
                 None => Ok(()),
             }
         }

@@ -187,6 +187,14 @@ impl Range {
         Range { low, high, log: false, ticks: ticks::linear(low, high, wanted, &axis.unit) }
     }
 
+    /// Makes room at both ends, as a part of the whole.
+    fn widen(&mut self, part: f64) {
+        (self.low, self.high) = match self.log {
+            true => (self.low / (self.high / self.low).powf(part), self.high * (self.high / self.low).powf(part)),
+            false => (self.low - part * (self.high - self.low), self.high + part * (self.high - self.low)),
+        };
+    }
+
     /// 0 at the low end, 1 at the high end.
     pub fn part(&self, value: f64) -> f64 {
         if self.log {
@@ -228,7 +236,7 @@ impl Layout {
         let shown = points.iter().filter(|p| within(&chart.x, p.0));
         let ys = shown.map(|p| p.1).chain(bar_ends(chart)).chain(chart.quoted().filter_map(quoted_y));
         let xs = points.iter().map(|p| p.0).chain(chart.quoted().filter_map(quoted_x));
-        let x = match chart.groups.len() {
+        let mut x = match chart.groups.len() {
             0 => Range::of(&chart.x, xs, form.numbers(wide), true),
             count => Range { low: -0.5, high: count as f64 - 0.5, log: false, ticks: no_ticks() },
         };
@@ -243,6 +251,11 @@ impl Layout {
         let (legend, rows) = legend(entries(chart), (left, top), width, measure);
         top += ROW * (rows as f64 - 1.0);
         let panel_width = (width - left - RIGHT - (wide - 1) as f64 * GAP) / wide as f64;
+        let shifts = shifts(chart, &x, panel_width);
+        let farthest = shifts.iter().map(|(_, shift)| shift.abs()).fold(0.0, f64::max);
+        if farthest > 0.0 && chart.x.from.is_none() && chart.x.until.is_none() {
+            x.widen((farthest + 4.0) / panel_width);
+        }
         let mark_rows = mark_rows(chart, &x, panel_width, measure);
         top += match mark_rows.iter().max() {
             Some(rows) => 32.0 + 15.0 * *rows as f64,
@@ -279,7 +292,6 @@ impl Layout {
         let bottom = top + (count.div_ceil(wide) - 1) as f64 * pitch + height;
         let below = if chart.groups.is_empty() { 26.0 } else { names.height + names.bar_height + 2.0 };
         let height = bottom + below + if chart.x.title.is_empty() { 8.0 } else { 26.0 };
-        let shifts = shifts(chart, &x, panel_width);
         Layout { form, title, note, legend, frames, mark_rows, x, y, names, slots, shifts, left, height }
     }
 

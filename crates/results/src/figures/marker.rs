@@ -1,8 +1,5 @@
 //! Markers: what tells curves apart where colours do not, on the screen as in print.
 
-use super::canvas::{Canvas, Failed};
-use plotters::prelude::*;
-
 /// One of sixteen: eight outlines, first filled, then open. The script of the reports has the same
 /// (`web/src/report/pen.ts`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,8 +22,13 @@ impl Marker {
         self.0
     }
 
+    /// White inside.
+    pub(super) fn is_open(self) -> bool {
+        self.0 >= OUTLINES
+    }
+
     /// Corners around the middle, in units of its reach; `None` for a disc.
-    fn corners(self) -> Option<Vec<(f64, f64)>> {
+    pub(super) fn corners(self) -> Option<Vec<(f64, f64)>> {
         const W: f64 = 0.38;
         let plus = [
             (-W, -1.2),
@@ -55,31 +57,5 @@ impl Marker {
             }
             _ => vec![(-1.4, -0.6), (1.4, -0.6), (1.4, 0.6), (-1.4, 0.6)],
         })
-    }
-
-    /// Draws it around a place; `reach` is about half its width.
-    pub(super) fn draw<DB: DrawingBackend>(
-        self,
-        (x, y): (f64, f64),
-        reach: f64,
-        colour: RGBColor,
-        canvas: &Canvas<'_, DB>,
-    ) -> Result<(), Failed>
-    where
-        DB::ErrorType: 'static,
-    {
-        let open = self.0 >= OUTLINES;
-        let Some(corners) = self.corners() else {
-            canvas.dot(canvas.at(x, y), reach, colour)?;
-            return if open { canvas.dot(canvas.at(x, y), reach - 1.2, WHITE) } else { Ok(()) };
-        };
-        let mut outline: Vec<(i32, i32)> =
-            corners.iter().map(|(dx, dy)| canvas.at(x + dx * reach, y + dy * reach)).collect();
-        if !open {
-            return canvas.fill(outline, &colour);
-        }
-        canvas.fill(outline.clone(), &WHITE)?;
-        outline.push(outline[0]);
-        canvas.angular(outline, colour, 1.0)
     }
 }
