@@ -11,9 +11,9 @@ use std::path::PathBuf;
 use xoff_results::execute;
 use xoff_results::files::whole::{self, Present};
 use xoff_results::outcome::Outcome;
-use xoff_scenario::{Diagnostic, Loaded, Scenario};
 use xoff_results::summary::{MeasuredRow, Summary};
 use xoff_scenario::measure::{Curve, CurveAxes};
+use xoff_scenario::{Diagnostic, Loaded, Scenario};
 
 /// A finished run in numbers.
 #[derive(Clone, PartialEq, Debug)]

@@ -126,6 +126,39 @@ fn a_finding_names_no_winner_among_equals() {
     );
 }
 
+/// A measure that is a curve has a table and a figure, and may be asked for by name. Labels make no run again.
+#[test]
+fn curves_have_a_table_and_a_figure_of_all_seeds() {
+    let bench = Bench::new();
+    let curve = "[[measure]]\nname = \"bysize\"\nmetric = \"slowdown-by-size\"\nstat = \"p99\"\n\
+                 edges = [\"1KB\", \"30KB\", \"1MB\"]\n";
+    let sizes = SCENARIO.replace("sizes = \"100KB\"", "sizes = \"10KB\"");
+    bench.write("tiny.toml", &(sizes + curve));
+    let grid = ["--schemes", "dcqcn,swift", "--axis", "traffic.0.load=0.3,0.6", "--seeds=2", "--out", "out"];
+    sweep(&bench, &[&grid[..], &["--measure", "measure.bysize"]].concat());
+    let read = |name: &str| std::fs::read_to_string(bench.path.join("out").join(name)).unwrap();
+    // Two schemes, two loads, two seeds, one bin with flows.
+    let rows = read("curves.csv");
+    assert_eq!(rows.lines().next(), Some("load,scheme,seed,measure,x,y"));
+    assert_eq!(rows.lines().count(), 1 + 2 * 2 * 2);
+    let drawn = read("figures/measure-bysize.csv");
+    assert_eq!(drawn.lines().filter(|line| line.starts_with("Offered load 0.")).count(), 2 * 2);
+    for line in drawn.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let load = cells[0].trim_start_matches("Offered load ");
+        let own = rows.lines().map(|row| row.split(',').collect::<Vec<_>>());
+        let own = own.filter(|row| row[0] == load && row[1] == cells[1]);
+        let values: Vec<f64> = own.map(|row| row[5].parse().unwrap()).collect();
+        let mean: f64 = cells[3].parse().unwrap();
+        assert!(values.len() == 2 && (values.iter().sum::<f64>() / 2.0 - mean).abs() < 1e-9, "{line}: {values:?}");
+        assert!(!cells[4].is_empty(), "it has an interval");
+    }
+    assert!(read("figures/captions.txt").contains("p99 slowdown by flow size (bysize)"));
+    let again = sweep(&bench, &[&grid[..], &["--set", "output.labels.swift=Swift"]].concat());
+    assert_eq!(again["made"], 0, "{again}");
+    assert!(read("figures/measure-bysize.csv").contains(",Swift,"));
+}
+
 /// No number of `run.json` is forgotten: they are found by walking it.
 #[test]
 fn every_number_of_the_summary_has_its_column() {
@@ -138,7 +171,16 @@ fn every_number_of_the_summary_has_its_column() {
     let mut numbers = Vec::new();
     walk(&run, "", &mut numbers);
     // Lists of places and groups have no name that another run shares; curves are no numbers.
-    let elsewhere = ["nearest_xoff", "busiest_links", "slowdown_by_size", "cdf", "windows", "warnings", "measures"];
+    let elsewhere = [
+        "nearest_xoff",
+        "busiest_links",
+        "slowdown_by_size",
+        "slowdown_classes",
+        "cdf",
+        "windows",
+        "warnings",
+        "measures",
+    ];
     let missing: Vec<&String> = numbers
         .iter()
         .filter(|name| !elsewhere.iter().any(|part| name.split('.').any(|of| of == *part)))
