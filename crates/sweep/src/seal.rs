@@ -48,14 +48,20 @@ pub fn is_fingerprint(text: &str) -> bool {
 
 /// A resolved scenario without what figures call and draw schemes: another label is not another run.
 fn without_looks(resolved: &str) -> String {
+    const HEADS: [&str; 2] = ["[output.labels]", "[output.colours]"];
+    if !HEADS.iter().any(|head| resolved.contains(head)) {
+        return resolved.to_owned();
+    }
     let mut looks = false;
     let kept = resolved.split_inclusive('\n').filter(|line| {
         if line.starts_with('[') {
-            looks = ["[output.labels]", "[output.colours]"].contains(&line.trim_end());
+            looks = HEADS.contains(&line.trim_end());
         }
         !looks
     });
-    kept.collect()
+    let kept: String = kept.collect();
+    // At the end they leave an empty line behind.
+    format!("{}\n", kept.trim_end())
 }
 
 /// What identifies this program: its version and its own bytes.
@@ -145,6 +151,8 @@ mod tests {
                     dcqcn = \"#000000\"\n\n[scheme]\nname = \"dcqcn\"\n";
         assert_eq!(without_looks(with), text);
         assert_eq!(without_looks(text), text);
+        let last = "seed = 1\n\n[output]\ncsv = false\n";
+        assert_eq!(without_looks(&format!("{last}\n[output.labels]\ndcqcn = \"DCQCN\"\n")), last);
     }
 
     #[test]
