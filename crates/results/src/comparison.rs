@@ -229,7 +229,7 @@ mod tests {
         }
         // Classes of size are finer than those of the table: they are taken from the runs.
         let classes = drawn(&path, "slowdown-p99-mice");
-        assert!(classes.len() > 2 * 5 && classes.iter().all(|row| !row[4].is_empty()), "{classes:?}");
+        assert!(classes.len() == 2 * 3 && classes.iter().all(|row| !row[4].is_empty()), "{classes:?}");
         for row in &classes {
             let entry = entries.iter().find(|entry| entry.scheme == called(row)).unwrap();
             let of = entry.summaries().flat_map(|run| &run.by_source[0].slowdown_classes);

@@ -82,6 +82,9 @@ fn by_size(entries: &[Entry], looks: &[Look], source: &str) -> Vec<Chart> {
     picks.into_iter().filter_map(chart).collect()
 }
 
+/// Flows that a class of size has per run, if it is drawn.
+const LEAST_FLOWS: u64 = 5;
+
 /// Under several seeds: means over all of them in classes of size that all have, with intervals.
 fn by_size_class(entries: &[Entry], looks: &[Look], source: &str) -> Vec<Chart> {
     type Pick = fn(&SlowdownClass) -> f64;
@@ -90,6 +93,16 @@ fn by_size_class(entries: &[Entry], looks: &[Look], source: &str) -> Vec<Chart> 
         entries.iter().flat_map(Entry::summaries).flat_map(classes).map(|of| (of.from_bytes, of.place())).collect();
     sizes.sort_by(|a, b| a.1.total_cmp(&b.1));
     sizes.dedup();
+    // Classes of a few flows tell of those flows and not of the scheme.
+    let flows = |run: &Summary, from: u64| {
+        find(run, source).and_then(|of| of.slowdown_classes.iter().find(|class| class.from_bytes == from)).map_or(0, |of| of.flows)
+    };
+    sizes.retain(|(from, _)| {
+        entries.iter().any(|entry| {
+            let all: u64 = entry.summaries().map(|run| flows(run, *from)).sum();
+            all >= LEAST_FLOWS * entry.runs.len() as u64
+        })
+    });
     if sizes.len() < 2 {
         return Vec::new();
     }
@@ -113,7 +126,8 @@ fn by_size_class(entries: &[Entry], looks: &[Look], source: &str) -> Vec<Chart> 
         let file = format!("slowdown-{name}-{}", plain(source));
         let mut chart = slowdown(file, title, &format!("{name} slowdown"), lines);
         let seeds = over_seeds(entries[0].runs.len());
-        chart.note = format!("{seeds}. Flows in classes that end at 1, 2, 5, 10, ...; drawn in the middle of each");
+        chart.note = format!("{seeds}. Flows in classes that end at 1, 2, 5, 10, ...; drawn in the middle of each; those of fewer than {LEAST_FLOWS} flows \
+                              per run are left out");
         if name == "p99" {
             chart.note.push_str("; a p99 of fewer than 100 flows is the slowest of them");
         }

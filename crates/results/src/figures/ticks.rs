@@ -87,7 +87,7 @@ pub fn logarithmic(low: f64, high: f64, wanted: usize, unit: &AxisUnit) -> Ticks
         power *= 10.0;
     }
     // Within a decade, evenly spaced round numbers say more than one or two of those.
-    if marks.len() < 3 {
+    if marks.len() < 2 || (marks.len() < 3 && decades < 1.0) {
         let even = linear(low, high, wanted.min(6), &AxisUnit::Ratio);
         marks = even.marks.into_iter().filter(|(v, _)| *v > 0.0).map(|(v, _)| (v, short(v, unit))).collect();
     }
@@ -142,6 +142,7 @@ mod tests {
         assert_eq!(texts(&linear(0.0, 1.0, 5, &AxisUnit::Ratio)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         let ticks = logarithmic(900.0, 3e7, 8, &AxisUnit::Bytes);
         assert_eq!(texts(&ticks), ["1 KB", "10 KB", "100 KB", "1 MB", "10 MB"]);
+        assert_eq!(texts(&logarithmic(1.0, 65.0, 5, &AxisUnit::Ratio)), ["1", "10"]);
         let ticks = logarithmic(61_000.0, 79_000.0, 9, &AxisUnit::Bytes);
         assert_eq!(texts(&ticks), ["65 KB", "70 KB", "75 KB"]);
         let own = at(&[0.3, 0.45, 0.8], false, &AxisUnit::Ratio);
