@@ -95,7 +95,9 @@ fn by_size_class(entries: &[Entry], looks: &[Look], source: &str) -> Vec<Chart> 
     sizes.dedup();
     // Classes of a few flows tell of those flows and not of the scheme.
     let flows = |run: &Summary, from: u64| {
-        find(run, source).and_then(|of| of.slowdown_classes.iter().find(|class| class.from_bytes == from)).map_or(0, |of| of.flows)
+        find(run, source)
+            .and_then(|of| of.slowdown_classes.iter().find(|class| class.from_bytes == from))
+            .map_or(0, |of| of.flows)
     };
     sizes.retain(|(from, _)| {
         entries.iter().any(|entry| {
@@ -126,8 +128,10 @@ fn by_size_class(entries: &[Entry], looks: &[Look], source: &str) -> Vec<Chart> 
         let file = format!("slowdown-{name}-{}", plain(source));
         let mut chart = slowdown(file, title, &format!("{name} slowdown"), lines);
         let seeds = over_seeds(entries[0].runs.len());
-        chart.note = format!("{seeds}. Flows in classes that end at 1, 2, 5, 10, ...; drawn in the middle of each; those of fewer than {LEAST_FLOWS} flows \
-                              per run are left out");
+        chart.note = format!(
+            "{seeds}. Flows in classes that end at 1, 2, 5, 10, ...; drawn in the middle of each; those of fewer than {LEAST_FLOWS} flows \
+                              per run are left out"
+        );
         if name == "p99" {
             chart.note.push_str("; a p99 of fewer than 100 flows is the slowest of them");
         }
