@@ -199,7 +199,7 @@ mod tests {
         let seeds = [7, 8, 12];
         let entries = [with_curve(entry("none", &seeds)), with_curve(entry("dcqcn", &seeds))];
         let staging = Staging::create(&scratch.0.join("out")).unwrap();
-        let path = write(staging, Kind::Schemes, (&entries, &[]), true, "xoff compare").unwrap();
+        let path = write(staging, Kind::Schemes, (&entries, &[], None), true, "xoff compare").unwrap();
         let estimates = json(&entries, &[])["estimates"].clone();
         let number = |text: &String| text.parse::<f64>().unwrap();
         // The mean and the ends of the interval that the tables have under a key.
