@@ -291,6 +291,7 @@ mod tests {
                             flows: None,
                             network: vec![Number { name, unit, value: value.or(Some(0.0)), whole: false }],
                             machine: Vec::new(),
+                            curves: Vec::new(),
                         });
                         // The last axis moves first.
                         let mut left = point;

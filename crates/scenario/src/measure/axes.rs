@@ -73,7 +73,6 @@ impl MetricSpec {
 #[cfg(test)]
 mod tests {
     use super::super::registry::{METRICS, find};
-    use super::*;
 
     #[test]
     fn every_curve_has_axes_in_words() {
