@@ -143,7 +143,8 @@ mod tests {
 
     #[test]
     fn intervals_have_the_digits_and_the_unit_of_their_number() {
-        let cases: [(f64, f64, fn(f64) -> String, &str); 14] = [
+        type Case = (f64, f64, fn(f64) -> String, &'static str);
+        let cases: [Case; 14] = [
             (1.01, 0.0051, brief, "1.01 ± 0.01"),
             (0.9, 0.0461, brief, "0.90 ± 0.05"),
             (2.28e6, 511e3, brief_size, "2.28 ± 0.51 MB"),

@@ -175,7 +175,7 @@ impl Study<'_> {
             ));
         }
         // What is true of most settings comes first; a stable order keeps equals by name.
-        parts.sort_by(|a, b| b.0.cmp(&a.0));
+        parts.sort_by_key(|part| std::cmp::Reverse(part.0));
         let texts: Vec<String> = parts.into_iter().map(|(_, text)| text).collect();
         let count = self.sweep.seeds as usize;
         let end = if constant && count > 1 { format!("; {CONSTANT}") } else { String::new() };
