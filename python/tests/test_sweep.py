@@ -37,7 +37,7 @@ def test_a_row_for_every_run(here: tuple[xoff.SweepResults, bytes]) -> None:
     alone = xoff.run("incast", set={**GRID["set"], "traffic.0.degree": 8}, scheme="hpcc", seed=2)
     row = runs[(runs.scheme == "hpcc") & (runs.degree == 8) & (runs.seed == 2)].iloc[0]
     assert row["by_source.incast.slowdown.p99"] == alone.summary["by_source"][0]["slowdown"]["p99"]
-    assert found.finding.startswith("The lowest by_source.incast.slowdown.p99 (2 seeds) is ")
+    assert found.finding.startswith("The lowest p99 slowdown, incast (2 seeds) is ")
 
 
 def test_the_same_as_the_command_line(here: tuple[xoff.SweepResults, bytes], tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ fn plain(name: &str) -> Option<&'static str> {
         "refresh_frames" => "Refreshed PAUSE frames",
         "worst_queue.peak_bytes" => "Longest egress queue",
         "worst_queue.mean_bytes" => "Mean of the longest egress queue",
-        "nearest_xoff.of_xoff" => "Ingress peak over XOFF threshold",
+        "nearest_xoff.headroom_used" => "Headroom used of headroom given",
         "busiest_links.utilisation" => "Utilisation of the busiest link",
         "job_time_us" => "Job completion time",
         "flows_completed" => "Flows finished",

@@ -5,6 +5,7 @@ use crate::study::{Cell, Measure, Study};
 use std::collections::BTreeMap;
 use xoff_results::names::scheme_label;
 use xoff_results::ranking::{About, CONSTANT, Ranked, Ranking, list, needed, seeds, share};
+use xoff_results::titles::{of_number, within};
 use xoff_results::verdict::{ALPHA, Among, Pair, Rules, Series, Verdict, holm, standing_of, winner_p};
 use xoff_scenario::number::brief;
 
@@ -27,6 +28,14 @@ enum Nearness {
     Near,
 }
 
+/// A measure in the middle of a sentence: in words, or by the name that the user gave it.
+fn called(measure: &Measure) -> String {
+    match measure.name.strip_prefix("measure.") {
+        Some(name) => name.to_owned(),
+        None => within(&of_number(&measure.name)),
+    }
+}
+
 impl Study<'_> {
     /// The sentences that say what was found, by the first measure.
     pub fn finding(&self) -> String {
@@ -37,7 +46,7 @@ impl Study<'_> {
             false => self.by_point(measure),
         };
         if sentences.is_empty() {
-            return format!("No point has {} under every seed.", measure.name);
+            return format!("No point has {} under every seed.", called(measure));
         }
         sentences.extend(self.axes_without_effect(measure));
         let unranked = self.cells.iter().filter(|cell| !self.is_ranked(cell)).count();
@@ -79,14 +88,19 @@ impl Study<'_> {
             noun: if no_axes { "schemes" } else { "points" },
             at,
             show: brief,
-            ..About::schemes(measure.name.clone(), self.delta(measure))
+            ..About::schemes(called(measure), self.delta(measure))
         };
         let ranking = Ranking::of(ranked.collect(), about);
         match &ranking.standing.order[..] {
             [] => Vec::new(),
             [only] => {
                 let of = seeds(ranking.standing.seeds);
-                vec![format!("The {} ({of}) is {}, {at} {}.", measure.name, ranking.text(*only), ranking.name(*only))]
+                vec![format!(
+                    "The {} ({of}) is {}, {at} {}.",
+                    called(measure),
+                    ranking.text(*only),
+                    ranking.name(*only)
+                )]
             }
             _ => vec![ranking.sentence()],
         }
@@ -179,7 +193,7 @@ impl Study<'_> {
         let texts: Vec<String> = parts.into_iter().map(|(_, text)| text).collect();
         let count = self.sweep.seeds as usize;
         let end = if constant && count > 1 { format!("; {CONSTANT}") } else { String::new() };
-        vec![format!("The {word} {} ({}) is {}{end}.", measure.name, seeds(count), texts.join("; "))]
+        vec![format!("The {word} {} ({}) is {}{end}.", called(measure), seeds(count), texts.join("; "))]
     }
 
     /// Axes whose values all come to the same, at every setting of the others.
@@ -207,7 +221,7 @@ impl Study<'_> {
             let is =
                 |of: &Option<Verdict>, near: bool| *of == Some(Verdict::Equal) || (near && *of == Some(Verdict::Near));
             if verdicts.iter().all(|of| is(of, false)) {
-                return Some(format!("{name} has no effect here: {} is the same to the last digit.", measure.name));
+                return Some(format!("{name} has no effect here: {} is the same to the last digit.", called(measure)));
             }
             let delta = share(self.delta(measure));
             verdicts
@@ -336,8 +350,8 @@ mod tests {
         let told = drawn(&["dcqcn"], &["scheme.kmin=5KB,50KB,400KB"], &[&[same; 3]]).plainly();
         assert_eq!(
             told,
-            "The slowdown.p99 (2 seeds) is 13.1, the same at all points; seeds change nothing here. kmin has no effect here: \
-             slowdown.p99 is the same to the last digit."
+            "The p99 slowdown (2 seeds) is 13.1, the same at all points; seeds change nothing here. kmin has no effect here: \
+             p99 slowdown is the same to the last digit."
         );
     }
 
@@ -349,15 +363,15 @@ mod tests {
         let axis = &["traffic.0.degree=4,8,16"];
         assert_eq!(
             drawn(&["dcqcn", "hpcc", "swift"], axis, &[dcqcn, hpcc, swift]).plainly(),
-            "The lowest slowdown.p99 (3 seeds) is that of dcqcn and swift, less than 5 % apart, at each of 3 settings."
+            "The lowest p99 slowdown (3 seeds) is that of dcqcn and swift, less than 5 % apart, at each of 3 settings."
         );
         assert_eq!(
             drawn(&["dcqcn", "none"], axis, &[dcqcn, hpcc]).plainly(),
-            "The lowest slowdown.p99 (3 seeds) is that of dcqcn at each of 3 settings (the next scheme has 12 to 21 % more)."
+            "The lowest p99 slowdown (3 seeds) is that of dcqcn at each of 3 settings (the next scheme has 12 to 21 % more)."
         );
         assert_eq!(
             drawn(&["none", "swift"], axis, &[dcqcn, dcqcn]).plainly(),
-            "The lowest slowdown.p99 (3 seeds) is that of PFC only and swift, equal to the last digit, at each of 3 settings; \
+            "The lowest p99 slowdown (3 seeds) is that of PFC only and swift, equal to the last digit, at each of 3 settings; \
              seeds change nothing here."
         );
     }
@@ -367,12 +381,12 @@ mod tests {
         let of = |numbers: &[&[f64]]| drawn(&["dcqcn"], &["fault.0.at=200us,10s"], &[numbers]).plainly();
         assert_eq!(
             of(&[&[566.2, 849.8], &[1112.0, 990.3]]),
-            "The points are not distinguishable by the slowdown.p99 (2 seeds): 708 ± 1,802 (at = 200us) to 1,051 ± 773 (at = \
+            "The points are not distinguishable by the p99 slowdown (2 seeds): 708 ± 1,802 (at = 200us) to 1,051 ± 773 (at = \
              10s); about 482 seeds would show a difference of 5 %."
         );
         assert_eq!(
             of(&[&[566.2, 577.8], &[1112.0, 1120.3]]),
-            "The lowest slowdown.p99 (2 seeds) is 572 ± 74, with at = 200us; the next, at = 10s, has 1,116 ± 53 (95 % more, 95 \
+            "The lowest p99 slowdown (2 seeds) is 572 ± 74, with at = 200us; the next, at = 10s, has 1,116 ± 53 (95 % more, 95 \
              % interval 80 to 112 %)."
         );
         assert!(of(&[&[566.2], &[1112.0]]).contains("(one seed)"));
@@ -395,7 +409,7 @@ mod tests {
         let told = drawn(&["dcqcn"], &["scheme.kmin=5KB,50KB", "scheme.kmax=3MB,6MB"], &[numbers]).plainly();
         assert_eq!(
             told,
-            "The lowest slowdown.p99 (3 seeds) is 51.6 ± 0.1 to 51.9 ± 0.1, with kmin = 5KB, kmax = 3MB and kmin = 50KB, kmax = \
+            "The lowest p99 slowdown (3 seeds) is 51.6 ± 0.1 to 51.9 ± 0.1, with kmin = 5KB, kmax = 3MB and kmin = 50KB, kmax = \
              3MB, which differ by less than 5 %. kmin does not matter here: its values differ by less than 5 %."
         );
     }
@@ -405,10 +419,10 @@ mod tests {
         let mut sweep = drawn(&["a"], &["traffic.0.load=0.3,0.5,0.7"], &[&[&[3.0, 3.1], &[5.0, 5.1], &[1.0, 1.1]]]);
         sweep.numbers[0][2][1] = None;
         let told = sweep.plainly();
-        assert!(told.starts_with("The lowest slowdown.p99 (2 seeds) is 3.05 ± 0.64, with load = 0.3"), "{told}");
+        assert!(told.starts_with("The lowest p99 slowdown (2 seeds) is 3.05 ± 0.64, with load = 0.3"), "{told}");
         assert!(told.ends_with("1 of 3 points are not ranked: a run failed or has no such number."), "{told}");
         sweep.numbers[0] = vec![vec![None; 2]; 3];
-        assert_eq!(sweep.plainly(), "No point has slowdown.p99 under every seed.");
+        assert_eq!(sweep.plainly(), "No point has p99 slowdown under every seed.");
     }
 
     /// A claim that one scheme wins alone: the scheme, and at how many settings.

@@ -319,7 +319,8 @@ fn figures_of_earlier_commands_go() {
     let experiment = String::from_utf8(bench.read("experiments/toy/fig1.toml")).unwrap();
     bench.write("experiments/toy/fig1.toml", changed(&experiment, "name = \"a\"", "name = \"b\""));
     bench.ok(&["reproduce", "toy", "--out", "out", "--quiet"]);
-    assert_eq!(entries(&bench.path.join("out/figures")), ["toy-fig1-b.pdf", "toy-fig1-b.png", "toy-fig1-b.svg"]);
+    let figures = ["captions.txt", "toy-fig1-b.csv", "toy-fig1-b.pdf", "toy-fig1-b.png", "toy-fig1-b.svg"];
+    assert_eq!(entries(&bench.path.join("out/figures")), figures);
     assert_whole(&bench.path.join("out"), "");
     // What somebody put there himself is not thrown away.
     bench.write("out/figures/mine.svg", "mine");

@@ -62,7 +62,7 @@ fn a_row_for_every_run_and_a_column_for_every_number() {
     let told = sweep(&bench, &[&GRID[..], &["--out", "out"]].concat());
     // Of kmin three values for dcqcn; hpcc has none.
     assert_eq!((&told["points"], &told["runs"], &told["failed"]), (&8.into(), &16.into(), &0.into()));
-    assert!(told["finding"].as_str().unwrap().starts_with("The lowest measure.tail (2 seeds) is "), "{told}");
+    assert!(told["finding"].as_str().unwrap().starts_with("The lowest tail (2 seeds) is "), "{told}");
     let runs = Table::read(&bench.path.join("out/runs.parquet"));
     assert_eq!(runs.rows(), 16);
     let load = runs.reals("load");
@@ -101,7 +101,7 @@ fn a_row_for_every_run_and_a_column_for_every_number() {
         assert!(bench.path.join("out").join(file).is_file(), "{file}");
     }
     let page = std::fs::read_to_string(bench.path.join("out/report.html")).unwrap();
-    assert!(page.contains("table class=\"heat\"") && page.contains("The lowest measure.tail"));
+    assert!(page.contains("table class=\"heat\"") && page.contains("The lowest tail"));
     assert!(!page.contains(" src=") && !page.contains("<link"), "it stands alone");
     assert!(page.contains("default-src 'none'") || page.contains("default-src &#x27;none&#x27;"), "nothing is loaded");
 }

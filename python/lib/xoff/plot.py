@@ -130,7 +130,10 @@ def slowdown_by_size(
     if len(pooled) > 0:
         # Flows of one size are in one group.
         edges = np.unique(np.quantile(pooled, np.linspace(0, 1, groups + 1), method="nearest"))
-        group_of = lambda sizes: np.clip(np.searchsorted(edges, sizes, side="right") - 1, 0, max(len(edges) - 2, 0))
+
+        def group_of(sizes: Any) -> Any:
+            return np.clip(np.searchsorted(edges, sizes, side="right") - 1, 0, max(len(edges) - 2, 0))
+
         places = {group: np.median(pooled[group_of(pooled) == group]) for group in np.unique(group_of(pooled))}
         for (name, own), line in zip(lines, look([name for name, _ in lines])):
             points = []

@@ -149,7 +149,7 @@ fn search(args: &ReproduceArgs, catalogue: &Catalogue) -> Result<(), Stop> {
     let options = options(args, &workplace);
     let mut staging = Staging::create(workplace.path())?;
     let figures = staging.folder(report::FIGURES)?;
-    let mut page = String::new();
+    let (mut page, mut charts) = (String::new(), Vec::new());
     for search in &prepared {
         let paper = search.paper();
         let bar = bar(args, 0.0, paper);
@@ -157,7 +157,7 @@ fn search(args: &ReproduceArgs, catalogue: &Catalogue) -> Result<(), Stop> {
         bar.finish();
         let csv = found.csv();
         staging.write(&format!("{paper}-search.csv"), csv.as_bytes())?;
-        figures::write_all(std::slice::from_ref(&found.chart()), &figures)?;
+        charts.push(found.chart());
         if let Some(book) = &args.book {
             write_search(&found, book)?;
         }
@@ -166,6 +166,7 @@ fn search(args: &ReproduceArgs, catalogue: &Catalogue) -> Result<(), Stop> {
         found.rows().into_iter().for_each(|row| grid.row(row));
         page.push_str(&format!("{paper}: {} readings tried\n{}\n", found.count(), grid.text_in(wrap::columns())));
     }
+    figures::write_all(&charts, &figures)?;
     staging.keep_store(RUNS)?;
     staging.finish()?;
     if args.show.quiet { Ok(()) } else { show_summary(&page, Some(&out)) }
