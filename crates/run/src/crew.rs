@@ -74,7 +74,7 @@ pub struct Windows {
 const LITTLE_NS: u64 = 15_000;
 /// Wall time that shared windows may take beyond the CPU time of their work, in nanoseconds, before one thread goes on
 /// alone at once.
-const LOSS_NS: u64 = 5_000_000;
+const LOSS_NS: u64 = 2_000_000;
 
 /// Threads that share the parts out among themselves, and a watch on what each costs.
 pub struct Threads {
