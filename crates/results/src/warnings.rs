@@ -209,7 +209,7 @@ impl Timeouts {
                 format!("Packets or ACKs waited longer than the timer, in queues or for PAUSE to end: set {longer}")
             }
             every => format!(
-                "A window below ack_every = {every} packets earns no ACK, and long queues and pauses delay it: \
+                "With ack_every = {every} an ACK waits for further packets, and long queues and pauses delay it: \
                  set [host] ack_every = 1, or {longer}"
             ),
         }
