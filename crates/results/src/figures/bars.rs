@@ -149,26 +149,30 @@ where
     {
         return Ok(());
     }
-    // One polyline, caps and all.
-    let mut points = Vec::new();
-    for (end, edge, back) in [(low, of.bottom, -cap), (high, of.top, cap)] {
-        if (of.top..=of.bottom).contains(&end) {
-            points.extend([canvas.at(x, end), canvas.at(x - cap, end), canvas.at(x + cap, end), canvas.at(x, end)]);
-        } else {
-            let tips = [
-                canvas.at(x - cap, edge + back),
-                canvas.at(x, edge),
-                canvas.at(x + cap, edge + back),
-                canvas.at(x, edge),
-            ];
-            points.push(canvas.at(x, edge));
-            points.extend(tips);
-        }
-    }
-    canvas.angular(points, colour, 1.0)
+    let ends = [(low, of.bottom, -cap), (high, of.top, cap)];
+    canvas.angular(capped(ends, of.top..=of.bottom, cap, |along, across| canvas.at(x + across, along)), colour, 1.0)
 }
 
-/// The same along x, for an interval of a place.
+/// One polyline with its caps. Each end has its place, the edge of the plot on its side, and how far the tips of an arrow
+/// stand back from that edge; `at` takes a place along the stroke and one across it, from its middle.
+fn capped(
+    ends: [(f64, f64, f64); 2],
+    plot: std::ops::RangeInclusive<f64>,
+    cap: f64,
+    at: impl Fn(f64, f64) -> (i32, i32),
+) -> Vec<(i32, i32)> {
+    let mut points = Vec::new();
+    for (end, edge, back) in ends {
+        if plot.contains(&end) {
+            points.extend([at(end, 0.0), at(end, -cap), at(end, cap), at(end, 0.0)]);
+        } else {
+            points.extend([at(edge, 0.0), at(edge + back, -cap), at(edge, 0.0), at(edge + back, cap), at(edge, 0.0)]);
+        }
+    }
+    points
+}
+
+/// A horizontal interval, as [`whisker`] draws a vertical one.
 pub fn lying_whisker<DB: DrawingBackend>(
     y: f64,
     (left, right): (f64, f64),
@@ -183,22 +187,8 @@ where
     if right - left < 0.5 || y < of.top || y > of.bottom || right < of.left || left > of.right {
         return Ok(());
     }
-    let mut points = Vec::new();
-    for (end, edge, back) in [(left, of.left, cap), (right, of.right, -cap)] {
-        if (of.left..=of.right).contains(&end) {
-            points.extend([canvas.at(end, y), canvas.at(end, y - cap), canvas.at(end, y + cap), canvas.at(end, y)]);
-        } else {
-            let tips = [
-                canvas.at(edge + back, y - cap),
-                canvas.at(edge, y),
-                canvas.at(edge + back, y + cap),
-                canvas.at(edge, y),
-            ];
-            points.push(canvas.at(edge, y));
-            points.extend(tips);
-        }
-    }
-    canvas.angular(points, colour, 1.0)
+    let ends = [(left, of.left, cap), (right, of.right, -cap)];
+    canvas.angular(capped(ends, of.left..=of.right, cap, |along, across| canvas.at(along, y + across)), colour, 1.0)
 }
 
 /// A small bar for the legend.
