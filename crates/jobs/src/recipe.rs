@@ -69,7 +69,7 @@ impl Recipe {
         all.within_reason()
     }
 
-    /// The same of one of its parts.
+    /// Returns the size of one part.
     pub fn part_size(&self, part: &Part) -> Result<Size, String> {
         match part {
             Part::Step { what: Step::Compute(_), .. } => Ok(Size::of_others(self.ranks.into())),
@@ -138,7 +138,7 @@ impl Recipe {
     }
 }
 
-/// A job's graph, made when somebody needs it first.
+/// A job's graph, built at its first use.
 pub struct Graph {
     ranks: u32,
     size: Size,

@@ -153,7 +153,7 @@ impl<'a> Stage<'a> {
         self.drive_among(settings, wires, None, keep, sink, watch)
     }
 
-    /// The same beside partners, whose books are asked for at the end.
+    /// Drives a run with partners in other processes, and compares their counts at the end.
     pub fn drive_among(
         &self,
         settings: &Settings,

@@ -43,9 +43,9 @@ pub struct Sender<Rp> {
     /// One past the highest ever sent.
     pub highest: u32,
     asked: u32,
-    /// Every so many packets one asks for an ACK, as its host has it.
+    /// Packets per AckReq, as configured at the host.
     pub ack_every: u32,
-    /// The same with its window: at most `ack_every`.
+    /// Packets per AckReq with the present window; at most `ack_every`.
     asks_every: u32,
     /// Packets of the whole flow; `u32::MAX` is endless.
     pub total: u32,

@@ -79,7 +79,7 @@ impl Fields {
         }
     }
 
-    /// The same, but for the queue, which stops at its most.
+    /// Fields whose queue saturates at the largest value; time and bytes sent wrap.
     pub fn capped(at: Time, tx_bytes: u64, queue_bytes: u64, m: u64) -> Fields {
         let queue_units = per(queue_bytes / 80, m).min(low(u64::MAX, QUEUE_BITS));
         Fields { queue_units, ..Fields::wrapped(at, tx_bytes, queue_bytes, m) }

@@ -623,9 +623,8 @@ pub trait ReactionPoint {
     fn has_decided(&self) -> bool {
         true
     }
-    /// Hands out its variables as they are at this instant, for whoever wants to look into it: asked by probes
-    /// (`what = "scheme"`) and by nothing else. What is worked out when it is next needed is worked out here, too,
-    /// without being kept: looking changes nothing.
+    /// Publishes the scheme's variables at this instant. Only probes (`what = "scheme"`) call it. A variable that is
+    /// updated lazily is computed here without being stored, so that a probe changes nothing.
     fn variables(&self, _now: Time, _out: &mut dyn FnMut(&'static Variable, f64)) {}
     /// The time named by [`ReactionPoint::timer`] has come.
     fn on_timer(&mut self, _now: Time) {}

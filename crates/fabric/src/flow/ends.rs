@@ -39,9 +39,9 @@ pub struct Sender<Rp> {
     pub highest: u32,
     /// One past the last packet sent that asked for an ACK.
     pub asked: u32,
-    /// Every so many packets one asks, as its host has it.
+    /// Packets per AckReq, as configured at the host.
     pub ack_every: u16,
-    /// The same with its window ([`AckRule`]): at most `ack_every`.
+    /// Packets per AckReq with the present window ([`AckRule`]); at most `ack_every`.
     pub asks_every: u16,
     /// Packets of the whole flow; `u32::MAX` is endless.
     pub total: u32,

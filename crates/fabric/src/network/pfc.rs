@@ -71,7 +71,7 @@ impl PauseLoop {
         (in_flight as f64 * self.speedup()).ceil() as u64 + 2 * u64::from(self.mtu_wire_bytes)
     }
 
-    /// The same, term by term.
+    /// Returns the terms whose sum is [`PauseLoop::required`].
     pub fn terms(&self) -> HeadroomTerms {
         let [waits, frame, cable] = self.times();
         let arrives = |span: Span| self.incoming.rate.bps() as f64 * span.ps() as f64 / BYTE_PS as f64 * self.speedup();

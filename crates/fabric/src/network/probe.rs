@@ -63,6 +63,6 @@ pub enum ProbeTarget {
     /// scheme), `FlowSendRate` (put on the wire by the NIC), `FlowThroughput` (delivered) and, if it
     /// has a shaped queue on its way, that queue's `FlowShapedBytes`.
     Flows,
-    /// The same flows: the variables that their reaction points publish, each a `Variable`.
+    /// Flows with `probe = true`: the variables that their reaction points publish, each a `Variable`.
     Scheme,
 }

@@ -534,7 +534,7 @@ fn a_broadcast_begins_at_its_root() {
 
 #[test]
 fn types_of_later_schemas_take_their_time_and_are_noted() {
-    // STORAGE, BATCH and CHECKPOINT of the schema after the one known here, and one that nobody has yet.
+    // STORAGE, BATCH and CHECKPOINT of the schema after the one known here, and a type that no schema defines.
     let later = |number: u32| Node { micros: 7, ..node(number.into(), "later", NodeKind::of(number.into())) };
     let on_cpu = Node { on_cpu: Some(true), ..later(9) };
     let nodes = [after(gemm(1, 2), &[]), after(later(8), &[1]), on_cpu, later(10), later(4711)];

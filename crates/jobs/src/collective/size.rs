@@ -1,4 +1,4 @@
-//! What the graph of a collective will hold, by arithmetic: for whoever must know before it is built.
+//! Size of a collective's graph by arithmetic, before the graph is built.
 
 use super::options::{Chunk, Options};
 use crate::compiled;
