@@ -3,7 +3,7 @@
 //! Large networks are cut whatever the number of threads: a part fits in the cache. Results are the same for every
 //! cut and every number of threads, to the last byte.
 
-use crate::cpu::thread_cpu;
+use crate::cpu::{free_cores, thread_cpu};
 use crate::pace::{Pace, Stretch};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -32,10 +32,17 @@ pub fn set_threads(threads: NonZeroUsize) {
     THREADS.store(threads.get(), Relaxed);
 }
 
-/// Threads that pay for a network: all cores, unless it is small.
+/// Threads that pay for a network: one if it is small, else all cores.
+///
+/// Between [`SOME_HOSTS`] and [`MANY_HOSTS`], parts cost more than they save where only one thread is scheduled, so the
+/// run takes the cores that are free when it begins. Larger networks pay for their parts on one thread, and a run
+/// takes more threads as soon as other work ends.
 pub fn threads_for(plan: &Plan) -> NonZeroUsize {
-    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    if hosts(plan) < SOME_HOSTS { NonZeroUsize::MIN } else { cores }
+    match hosts(plan) {
+        ..SOME_HOSTS => NonZeroUsize::MIN,
+        SOME_HOSTS..MANY_HOSTS => free_cores(),
+        _ => std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+    }
 }
 
 fn hosts(plan: &Plan) -> usize {

@@ -24,7 +24,7 @@ pub struct RunArgs {
     #[command(flatten)]
     seeds: SeedArgs,
     /// Threads that share a large network out among themselves: a number, or `auto`, which takes all cores for
-    /// networks of 256 hosts and more. Results are the same for every number
+    /// networks of 256 hosts and more, below 512 those that are idle. Results are the same for every number
     #[arg(long, value_name = "N", default_value = "auto", value_parser = threads)]
     threads: Threads,
     /// Draw throughput, pauses and the longest queues while it runs
