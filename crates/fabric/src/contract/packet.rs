@@ -2,7 +2,7 @@
 
 use crate::contract::precision::Precision;
 pub use crate::contract::precision::{INT_HOPS, IntHop};
-use xoff_engine::Time;
+use xoff_engine::{Span, Time};
 
 xoff_engine::ids! {
     /// The card of a flow, among the cards of the part where its packet is: `Part::cards`, and all that is kept by
@@ -62,13 +62,13 @@ impl Kind {
 /// One packet. Copied from queue to link to queue; nothing points at it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packet {
-    /// When the packet (or the one it acknowledges) left its sender's NIC.
+    /// When the packet (or the one it acknowledges) left its sender's NIC; see [`ECHO_BITS`].
     pub stamp: Time,
     /// Card of its flow; cards are reused only after the flow's last packet is gone.
     pub flow: CardId,
     /// Data: packet number. ACK, NAK: the next packet expected.
     pub psn: u32,
-    /// Cursor into the route arena: the next egress port.
+    /// Cursor into the route memory, at the next egress port.
     pub route: u32,
     /// Index of telemetry or feedback, or [`NO_EXTRA`].
     pub extra: u32,
@@ -104,6 +104,12 @@ impl Packet {
         (self.flow.get() as u8, self.psn as u8)
     }
 
+    /// Time since the data packet left that an ACK or NAK answers.
+    #[inline]
+    pub fn echoed(&self, now: Time) -> Span {
+        Span::from_ps(now.ps().wrapping_sub(self.stamp.ps()) & ((1 << ECHO_BITS) - 1))
+    }
+
     /// An ACK or NAK whose `extra` is feedback.
     #[inline]
     pub fn carries_feedback(&self) -> bool {
@@ -128,8 +134,17 @@ pub(crate) const ASKS_ACK: u8 = 2;
 pub(crate) const RESENT: u8 = 4;
 /// A data packet of a flow that a switch in mid-path shapes; an ACK or NAK whose `extra` is feedback.
 pub(crate) const TRANSIT: u8 = 8;
+/// Flags that are free.
+const FREE_FLAGS: u8 = !(BACKWARD | ASKS_ACK | RESENT | TRANSIT);
 
+/// Bits of [`Packet::stamp`] that the echo of an ACK or NAK takes: 281 s of picoseconds. The upper 16 are free in ACKs
+/// and NAKs, for a second number beside the cumulative one.
+pub(crate) const ECHO_BITS: u32 = 48;
+
+// The budget of a packet.
 const _: () = assert!(size_of::<Packet>() == 32, "the hot path is laid out around 32-byte packets");
+const _: () = assert!(FREE_FLAGS.count_ones() == 4, "four of eight flags are free");
+const _: () = assert!(u64::BITS - ECHO_BITS == 16, "an ACK has room for a second number of 16 bits");
 
 /// Telemetry of a path, in path order, as schemes read and write it.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -224,6 +239,16 @@ mod tests {
         let mut control = Ecn::NotCapable;
         control.mark();
         assert_eq!(control, Ecn::NotCapable);
+    }
+
+    #[test]
+    fn an_echo_leaves_the_upper_sixteen_bits_of_a_stamp_free() {
+        let (sent, now) = (Time::from_ms(3_000), Time::from_ms(3_001));
+        let second = Time::from_ps(sent.ps() | 0xabcd << ECHO_BITS);
+        for stamp in [sent, second] {
+            let ack = Packet { stamp, kind: Kind::Ack, ..Packet::default() };
+            assert_eq!(ack.echoed(now), Span::from_ms(1));
+        }
     }
 
     #[test]

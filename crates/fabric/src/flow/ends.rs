@@ -56,10 +56,9 @@ pub struct Sender<Rp> {
     pub messages: Option<Box<Messages>>,
     pub state: SendState,
     pub class: u8,
-    pub scheme: u8,
     pub int: bool,
-    /// A switch on its way shapes it.
-    pub transit: bool,
+    /// Flags that all its packets have: [`TRANSIT`](crate::contract::packet::TRANSIT) if a switch on its way shapes it.
+    pub packet_flags: u8,
     /// How its data packets leave.
     pub ecn: crate::contract::packet::Ecn,
     pub ended: bool,

@@ -3,7 +3,7 @@
 //! A packet is built only at the moment it goes onto the wire. A flow is in exactly one place:
 //! idle, in its class's round-robin, in the pacing heap, or blocked by its window.
 
-use crate::contract::packet::{ASKS_ACK, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
+use crate::contract::packet::{ASKS_ACK, Kind, NO_EXTRA, Packet, RESENT};
 use crate::contract::scheme::{ReactionPoint, Scheme};
 use crate::flow::ends::SendState;
 use crate::id::{HostId, PortId, QueueId, SenderId};
@@ -251,10 +251,7 @@ impl<S: Scheme> Part<S> {
             kind: Kind::Data,
             class: sender.class,
             ecn: sender.ecn,
-            flags: sender.scheme << 4
-                | if again { RESENT } else { 0 }
-                | if sender.transit { TRANSIT } else { 0 }
-                | if sender.asks(psn) { ASKS_ACK } else { 0 },
+            flags: sender.packet_flags | if again { RESENT } else { 0 } | if sender.asks(psn) { ASKS_ACK } else { 0 },
         };
         sender.rp.on_sent(now, wire_bytes);
         let ps_per_byte = sender.ps_per_byte;

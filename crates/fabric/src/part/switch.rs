@@ -20,12 +20,6 @@ use crate::node::switch::{Rule, charge_latched, dynamic_threshold, xoff_now};
 use crate::part::{Part, kind};
 use xoff_engine::Time;
 
-/// Scheme slot of a packet, in the upper half of its flags.
-#[inline]
-fn slot(packet: &Packet) -> usize {
-    usize::from(packet.flags >> 4)
-}
-
 impl<S: Scheme> Part<S> {
     /// A packet has come in by `ingress` and is bound for `egress` of the same switch.
     #[inline(always)]
@@ -316,7 +310,7 @@ impl<S: Scheme> Part<S> {
     fn cp_ack_dequeue(&mut self, port_id: PortId, packet: &Packet) {
         if matches!(packet.kind, Kind::Ack | Kind::Nak) {
             let view = self.view(port_id, packet.class);
-            let cp = self.cp_id(port_id, packet.class, slot(packet));
+            let cp = self.cp_id(port_id, packet.class, self.slot(packet));
             self.cps[cp].on_ack_dequeue(&view);
         }
     }
@@ -357,6 +351,11 @@ impl<S: Scheme> Part<S> {
         }
     }
 
+    /// The scheme of a packet, by its place among those of the run.
+    fn slot(&self, packet: &Packet) -> usize {
+        usize::from(self.cards[packet.flow].scheme)
+    }
+
     #[inline]
     fn cp_id(&self, port: PortId, class: u8, slot: usize) -> CpId {
         CpId::new(self.cp_bases[port].get() + u32::from(class) * self.schemes.len() as u32 + slot as u32)
@@ -380,8 +379,8 @@ impl<S: Scheme> Part<S> {
 
     pub(crate) fn cp_enqueue(&mut self, egress: PortId, packet: &mut Packet) {
         let view = self.view(egress, packet.class);
-        let cp = self.cp_id(egress, packet.class, slot(packet));
         let card = &self.cards[packet.flow];
+        let cp = self.cp_id(egress, packet.class, usize::from(card.scheme));
         let weight = card.weight;
         let facts = packet_facts(packet, card, true);
         let before = packet.ecn;
@@ -401,8 +400,9 @@ impl<S: Scheme> Part<S> {
     #[inline(never)]
     fn cp_dequeue(&mut self, egress: PortId, packet: &mut Packet) {
         let view = self.view(egress, packet.class);
-        let cp = self.cp_id(egress, packet.class, slot(packet));
-        let facts = packet_facts(packet, &self.cards[packet.flow], true);
+        let card = &self.cards[packet.flow];
+        let cp = self.cp_id(egress, packet.class, usize::from(card.scheme));
+        let facts = packet_facts(packet, card, true);
         let before = packet.ecn;
         let int = self.int.open(packet);
         let notices = &mut self.notices;
@@ -422,7 +422,7 @@ impl<S: Scheme> Part<S> {
     #[cold]
     #[inline(never)]
     fn show_others(&mut self, egress: PortId, packet: &Packet, view: &QueueView, comes: Option<u16>) {
-        let own = slot(packet);
+        let own = self.slot(packet);
         let facts = packet_facts(packet, &self.cards[packet.flow], false);
         for slot in (0..self.schemes.len()).filter(|slot| *slot != own) {
             let cp = self.cp_id(egress, packet.class, slot);

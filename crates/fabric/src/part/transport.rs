@@ -269,7 +269,7 @@ impl<S: Scheme> Part<S> {
             bytes: acked_bytes - before,
             acked_bytes,
             sent_bytes: sender.payload_until(sender.next),
-            rtt: now - packet.stamp,
+            rtt: packet.echoed(now),
             ecn: packet.ecn,
             int,
             duplicate,

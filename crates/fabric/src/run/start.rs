@@ -1,5 +1,6 @@
 //! How a flow begins: its number, its packets, its path, its three machines.
 
+use crate::contract::packet::TRANSIT;
 use crate::contract::scheme::{FlowFacts, Format, NotificationPoint, Scheme, Transport};
 use crate::contract::traffic::FlowSpec;
 use crate::flow::any_order::{self, AnyOrder};
@@ -227,9 +228,8 @@ impl<S: Scheme> World<S> {
             offered: spec.offered_bytes.map_or(u32::MAX, |bytes| (bytes / u64::from(mtu_bytes)) as u32),
             state: if part.hosts[host].scan.is_some() { SendState::Scanned } else { SendState::Idle },
             class: spec.class,
-            scheme: spec.scheme,
             int: packets.format.int,
-            transit,
+            packet_flags: if transit { TRANSIT } else { 0 },
             ecn: packets.format.ecn,
             ended: false,
             tcp: packets.tcp,
