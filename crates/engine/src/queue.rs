@@ -18,15 +18,20 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Key {
     time: u64,
-    /// What orders it (35 bits), its kind (4 bits), its index (25 bits).
+    /// What orders it (35 bits: kind and hash, or sequence number), its kind (5 bits), its index (24 bits).
     order: u64,
 }
 
-const INDEX_BITS: u32 = 25;
-const KIND_BITS: u32 = 4;
-/// Bits that say what it is about, whatever orders it.
+const INDEX_BITS: u32 = 24;
+const KIND_BITS: u32 = 5;
+/// Number of kinds that a key can tell apart.
+pub const KINDS: u8 = 1 << KIND_BITS;
+/// Bits of the hash that orders events of one kind at one instant.
+const HASH_BITS: u32 = 64 - KIND_BITS - SHARED;
+const _: () = assert!(HASH_BITS == 30, "fewer bits would make ties of equal hashes common");
+/// Bits for kind and index, below those that order the event.
 const SHARED: u32 = KIND_BITS + INDEX_BITS;
-/// Largest index of a key: thirty million ports, flows or queues.
+/// Largest index of a key: sixteen million ports, flows or queues.
 pub const LARGEST_INDEX: u32 = (1 << INDEX_BITS) - 1;
 /// Largest sequence number of a key made by [`Key::sequenced`]: some hours of work.
 pub const LAST_SEQUENCE: u64 = u64::MAX >> SHARED;
@@ -39,12 +44,12 @@ impl Key {
     }
 
     /// An event of something that has a name besides its index: a flow, whose slot depends on what
-    /// else is alive. Equal hashes fall back on the index, once in 2^31 ties.
+    /// else is alive. Equal hashes fall back on the index, once in 2^30 ties.
     #[inline]
     pub fn named(time: Time, kind: u8, name: u32, index: u32) -> Key {
-        debug_assert!(kind < 16);
-        let hash = mix(time.ps() ^ (u64::from(name) << 40) ^ u64::from(name)) >> (KIND_BITS + SHARED) << SHARED;
-        Key { time: time.ps(), order: u64::from(kind) << 60 | hash | Key::about(kind, index) }
+        debug_assert!(kind < KINDS);
+        let hash = mix(time.ps() ^ (u64::from(name) << 40) ^ u64::from(name)) >> (64 - HASH_BITS) << SHARED;
+        Key { time: time.ps(), order: u64::from(kind) << (64 - KIND_BITS) | hash | Key::about(kind, index) }
     }
 
     /// An event ordered among those of its instant by `sequence` instead: whoever was scheduled first
@@ -57,7 +62,7 @@ impl Key {
 
     #[inline(always)]
     fn about(kind: u8, index: u32) -> u64 {
-        debug_assert!(kind < 16 && index <= LARGEST_INDEX);
+        debug_assert!(kind < KINDS && index <= LARGEST_INDEX);
         u64::from(u32::from(kind) << INDEX_BITS | index)
     }
 
@@ -99,10 +104,10 @@ impl Key {
         Time::from_ps(self.time)
     }
 
-    /// What happens, below 16: means something only to whoever made the key.
+    /// Kind of the event, below [`KINDS`]; the caller defines its meaning.
     #[inline]
     pub fn kind(self) -> u8 {
-        (self.order as u32 >> INDEX_BITS) as u8 & 15
+        (self.order as u32 >> INDEX_BITS) as u8 & (KINDS - 1)
     }
 
     /// To whom it happens, up to [`LARGEST_INDEX`].
@@ -581,8 +586,8 @@ mod tests {
         }
         let order: Vec<Key> = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(order, [keys[2], keys[0], keys[1]], "by time, then by sequence, whatever they are");
-        let last = Key::sequenced(at, LAST_SEQUENCE, 15, LARGEST_INDEX);
-        assert_eq!((last.kind(), last.index()), (15, LARGEST_INDEX));
+        let last = Key::sequenced(at, LAST_SEQUENCE, KINDS - 1, LARGEST_INDEX);
+        assert_eq!((last.kind(), last.index()), (KINDS - 1, LARGEST_INDEX));
     }
 
     #[test]
@@ -722,8 +727,11 @@ mod tests {
         for index in 0..100 {
             assert!(Key::new(at, 1, index) < Key::new(at, 2, 99 - index));
         }
-        let key = Key::new(at, 11, 123_456);
-        assert_eq!((key.time(), key.kind(), key.index()), (at, 11, 123_456));
+        for kind in 1..KINDS {
+            assert!(Key::new(at, kind - 1, 0) < Key::new(at, kind, LARGEST_INDEX));
+            let key = Key::new(at, kind, 123_456);
+            assert_eq!((key.time(), key.kind(), key.index()), (at, kind, 123_456));
+        }
     }
 
     proptest! {

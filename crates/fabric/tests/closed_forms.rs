@@ -179,21 +179,8 @@ fn dynamic_threshold_settles_at_its_fixed_point() {
         let (headroom, reserve) = (100_000, 4096);
         net.plan.switches[0] = SwitchSettings {
             buffer_bytes: 11_011_840 + ports * (headroom + reserve),
-            count_passing: false,
-            pfc_response: PfcResponse::default(),
-            pfc: PfcSettings {
-                thresholds: Thresholds::Dynamic {
-                    alpha: Alpha::Fixed(0.125),
-                    reserve_bytes: reserve,
-                    resume_offset_bytes: 3072,
-                    resume_below_bytes: 1,
-                    spill: Spill::Each,
-                },
-                headroom: Headroom::Bytes(headroom),
-                set_aside: SetAside::Class,
-                signalling: Signalling::OnOff,
-            },
-            watchdog: None,
+            pfc: PfcSettings { headroom: Headroom::Bytes(headroom), ..PfcSettings::default() },
+            ..SwitchSettings::default()
         };
         net.plan.run.stop = Time::from_ms(20);
         let mut world = net.run(flows);
@@ -212,10 +199,7 @@ fn dynamic_threshold_settles_at_its_fixed_point() {
 fn pausing_one_class_leaves_the_others_at_line_rate() {
     // pfc 7.5
     let mut net = Net::star(3, 40, Span::from_us(1));
-    net.plan
-        .classes
-        .list
-        .insert(1, Class { priority: 4, lossless: true, service: Service::Strict, queue_limit_bytes: None });
+    net.plan.classes.list.insert(1, Class { priority: 4, ..Class::default() });
     net.plan.classes.control = 2;
     net.plan.run.stop = Time::from_ms(2);
     net.plan.faults = vec![Fault { at: Time::ZERO, what: FaultKind::PauseStorm { host_port: 2, class: 0, on: true } }];

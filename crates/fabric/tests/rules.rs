@@ -176,7 +176,7 @@ fn a_nic_that_scans_has_one_wake_up() {
 fn classes_take_turns_packet_by_packet() {
     let mut net = Net::star(3, 100, Span::from_us(1));
     net.plan.classes.list[0].service = Service::RoundRobin;
-    let other = Class { priority: 4, lossless: true, service: Service::RoundRobin, queue_limit_bytes: None };
+    let other = Class { priority: 4, service: Service::RoundRobin, ..Class::default() };
     net.plan.classes.list.insert(1, other);
     net.plan.classes.control = 2;
     net.plan.run.stop = Time::from_ms(1);
@@ -198,22 +198,11 @@ fn headroom_in_bandwidth_delay_products_is_set_aside_once_per_port() {
     // ports leave the rest to share, whatever the number of classes.
     for (set_aside, times) in [(SetAside::Port, 1), (SetAside::Class, 2), (SetAside::Nothing, 0)] {
         let mut net = Net::star(2, 100, Span::from_us(1));
-        let other = Class { priority: 4, lossless: true, service: Service::Strict, queue_limit_bytes: None };
+        let other = Class { priority: 4, ..Class::default() };
         net.plan.classes.list.insert(1, other);
         net.plan.classes.control = 2;
-        let (alpha, reserve_bytes) = (Alpha::Fixed(1.0), 4096);
-        net.plan.switches[0].pfc = PfcSettings {
-            thresholds: Thresholds::Dynamic {
-                alpha,
-                reserve_bytes,
-                resume_offset_bytes: 3072,
-                resume_below_bytes: 1,
-                spill: Spill::Each,
-            },
-            headroom: Headroom::Bdps(3),
-            set_aside,
-            signalling: Signalling::OnOff,
-        };
+        let (thresholds, headroom) = (Thresholds::dynamic(1.0), Headroom::Bdps(3));
+        net.plan.switches[0].pfc = PfcSettings { thresholds, headroom, set_aside, ..PfcSettings::default() };
         net.plan.switches[0].buffer_bytes = 1_000_000;
         // Fill the switch: the receiver's link is slower than the sender's.
         net.plan.links[1].b_to_a.rate = BitRate::from_gbps(10);

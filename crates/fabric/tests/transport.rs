@@ -335,7 +335,7 @@ fn lossy_classes_drop_at_their_limit_and_recover() {
 fn weighted_classes_share_by_weight_and_strict_ones_go_first() {
     let shares = |services: [Service; 2]| {
         let mut net = Net::star(3, 100, Span::from_us(1));
-        let class = |priority, service| Class { priority, lossless: true, service, queue_limit_bytes: None };
+        let class = |priority, service| Class { priority, service, ..Class::default() };
         net.plan.classes.list = vec![class(2, services[0]), class(3, services[1]), net.plan.classes.list[1].clone()];
         net.plan.classes.control = 2;
         net.plan.run.stop = Time::from_ms(5);
@@ -355,12 +355,7 @@ fn weighted_classes_share_by_weight_and_strict_ones_go_first() {
 fn weighted_shares_count_bytes_whatever_the_packet_size() {
     // Packets below the largest frame; weights 1 : 2.
     let mut net = Net::star(3, 100, Span::from_us(1));
-    let class = |priority, quantum| Class {
-        priority,
-        lossless: true,
-        service: Service::Weighted(quantum),
-        queue_limit_bytes: None,
-    };
+    let class = |priority, quantum| Class { priority, service: Service::Weighted(quantum), ..Class::default() };
     net.plan.classes.list = vec![class(2, 1062), class(3, 2124), net.plan.classes.list[1].clone()];
     net.plan.classes.control = 2;
     net.plan.hosts[0].mtu_bytes = 700;

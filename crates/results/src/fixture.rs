@@ -24,6 +24,8 @@ pub fn plan() -> Plan {
     let (host, switch) = (NodeKind::Host, NodeKind::Switch);
     let way = Direction { rate: BitRate::from_gbps(40), delay: Span::from_us(5), loss: 0.0 };
     let link = |a, b| Link { a, b, a_to_b: way, b_to_a: way };
+    let thresholds = Thresholds::Static { xoff_bytes: 512_000, xon_bytes: 510_000 };
+    let pfc = PfcSettings { thresholds, ..PfcSettings::default() };
     Plan {
         seed: 7,
         nodes: vec![
@@ -35,52 +37,23 @@ pub fn plan() -> Plan {
             node("r1", host, "host"),
         ],
         links: vec![link(0, 2), link(1, 2), link(2, 3), link(2, 3), link(3, 4), link(3, 5)],
-        classes: Classes {
-            list: vec![
-                Class { priority: 3, lossless: true, service: Service::Strict, queue_limit_bytes: None },
-                Class { priority: 6, lossless: true, service: Service::Strict, queue_limit_bytes: None },
-            ],
-            control: 1,
-        },
-        switches: vec![SwitchSettings {
-            buffer_bytes: 12_000_000,
-            count_passing: false,
-            pfc: PfcSettings {
-                thresholds: Thresholds::Static { xoff_bytes: 512_000, xon_bytes: 510_000 },
-                headroom: Headroom::Auto,
-                set_aside: SetAside::Class,
-                signalling: Signalling::OnOff,
-            },
-            pfc_response: PfcResponse::default(),
-            watchdog: None,
-        }],
+        classes: Classes { list: vec![Class::default(), Class { priority: 6, ..Class::default() }], control: 1 },
+        switches: vec![SwitchSettings { pfc, ..SwitchSettings::default() }],
         hosts: vec![HostSettings {
             mtu_bytes: 1024,
-            sizes: FrameSizes::ROCE_V2,
-            ack_every: 1,
-            ack_class: AckClass::Control,
-            ack_delay: Span::ZERO,
-            notify_delay: Span::ZERO,
             nak_interval: Span::from_us(100),
             retransmit_timeout: Span::from_ms(4),
-            pfc_response: PfcResponse::default(),
-            nic: NicSettings::default(),
+            ..HostSettings::default()
         }],
-        model: Model::default(),
-        ack_path: AckPath::Ecmp,
-        faults: Vec::new(),
-        probes: Vec::new(),
         run: RunSettings {
             stop: Time::from_ms(10),
-            stop_when_idle: true,
-            allow_drops: false,
             deadlock_check: None,
-            stop_on_deadlock: true,
             stall_after: None,
             record_pauses: true,
-            record_refreshes: false,
             record_pfc_frames: true,
+            ..RunSettings::default()
         },
+        ..Plan::default()
     }
 }
 

@@ -50,65 +50,27 @@ fn run() -> World<Uncontrolled> {
 /// Hosts around one switch. Node 0 is the switch, as [`star`] says; hosts follow.
 fn plan() -> Plan {
     let graph = star(SENDERS + 1, LinkSpec { rate: BitRate::from_gbps(100), delay: Span::from_us(1) });
-    let data = Class { priority: 3, lossless: true, service: Service::Strict, queue_limit_bytes: None };
-    let control = Class { priority: 6, lossless: false, service: Service::Strict, queue_limit_bytes: None };
     Plan {
-        seed: 1,
         nodes: graph.nodes,
         links: graph.links,
-        // Ascending by priority; ACKs travel in the class of index 1.
-        classes: Classes { list: vec![data, control], control: 1 },
-        // Every node names one of these by `Node::profile`, which is 0 unless changed.
+        // Each node names one of these by `Node::profile`, which is 0 unless changed. Hosts and classes are the default:
+        // lossless data in class 0, ACKs in class 1, which is served first.
         switches: vec![switch()],
-        hosts: vec![host()],
-        model: Model::default(),
         ack_path: AckPath::Symmetric,
-        faults: Vec::new(),
-        probes: Vec::new(),
-        run: RunSettings {
-            stop: Time::from_ms(100),
-            stop_when_idle: true,
-            allow_drops: false,
-            deadlock_check: Some(Span::from_ms(1)),
-            stop_on_deadlock: true,
-            stall_after: Some(Span::from_ms(50)),
-            record_pauses: true,
-            record_refreshes: false,
-            record_pfc_frames: false,
-        },
+        run: RunSettings { stop: Time::from_ms(100), record_pauses: true, ..RunSettings::default() },
+        ..Plan::default()
     }
 }
 
 fn switch() -> SwitchSettings {
-    SwitchSettings {
-        buffer_bytes: 4_000_000,
-        count_passing: false,
-        pfc: PfcSettings {
-            // An ingress that holds more than 100 KB asks its neighbour to stop, and to go on below 90 KB.
-            thresholds: Thresholds::Static { xoff_bytes: 100_000, xon_bytes: 90_000 },
-            // Room for what is under way until the neighbour has heard: computed from rate and delay of the link.
-            headroom: Headroom::Auto,
-            set_aside: SetAside::Class,
-            signalling: Signalling::OnOff,
-        },
-        pfc_response: PfcResponse::default(),
-        watchdog: None,
-    }
-}
-
-fn host() -> HostSettings {
-    HostSettings {
-        mtu_bytes: 1000,
-        sizes: FrameSizes::ROCE_V2,
-        ack_every: 1,
-        ack_class: AckClass::Control,
-        ack_delay: Span::ZERO,
-        notify_delay: Span::ZERO,
-        nak_interval: Span::from_us(500),
-        retransmit_timeout: Span::from_ms(10),
-        pfc_response: PfcResponse::default(),
-        nic: NicSettings::default(),
-    }
+    let pfc = PfcSettings {
+        // An ingress that holds more than 100 KB sends PAUSE, and RESUME at 90 KB.
+        thresholds: Thresholds::Static { xoff_bytes: 100_000, xon_bytes: 90_000 },
+        // Headroom for what the neighbour sends until it obeys: computed from rate and delay of the link.
+        headroom: Headroom::Auto,
+        ..PfcSettings::default()
+    };
+    SwitchSettings { buffer_bytes: 4_000_000, pfc, ..SwitchSettings::default() }
 }
 
 /// Asks for all its flows at one instant.

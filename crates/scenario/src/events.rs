@@ -26,11 +26,10 @@ pub fn read_run(table: &mut Table, output: &Output) -> Result<(RunSettings, Opti
         stop_when_idle: table.flag_or("stop_when_idle", true)?,
         allow_drops: table.flag_or("allow_drops", false)?,
         deadlock_check: check_interval(table, "deadlock_check", Span::from_ms(1))?,
-        stop_on_deadlock: true,
         stall_after: check_interval(table, "stall_after", Span::from_ms(50))?,
         record_pauses: output.pauses,
-        record_refreshes: false,
         record_pfc_frames: output.pfc_frames,
+        ..RunSettings::default()
     };
     let stop_on_deadlock = match settings.deadlock_check {
         Some(_) => table.choice_or("on_deadlock", &[("stop", true), ("record", false)], "stop")?,

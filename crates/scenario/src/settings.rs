@@ -118,7 +118,7 @@ pub fn read_switches(
     mut assign: impl FnMut(u32, u16),
 ) -> Result<Vec<SwitchSettings>> {
     let mut table = root.table("switch")?;
-    let base = read_switch(&mut table, &with_buffer(12_000_000, 0.125), context)?;
+    let base = read_switch(&mut table, &SwitchSettings::default(), context)?;
     table.finish()?;
     let mut profiles = vec![base];
     let mut inner = Vec::new();
@@ -142,31 +142,11 @@ pub fn read_switches(
     Ok(profiles)
 }
 
-fn with_buffer(buffer_bytes: u64, alpha: f64) -> SwitchSettings {
-    SwitchSettings {
-        buffer_bytes,
-        count_passing: false,
-        pfc: PfcSettings {
-            thresholds: Thresholds::Dynamic {
-                alpha: Alpha::Fixed(alpha),
-                reserve_bytes: 4096,
-                resume_offset_bytes: 3072,
-                resume_below_bytes: 1,
-                spill: Spill::Each,
-            },
-            headroom: Headroom::Auto,
-            set_aside: SetAside::Class,
-            signalling: Signalling::OnOff,
-        },
-        pfc_response: PfcResponse::default(),
-        watchdog: None,
-    }
-}
-
-/// Of a switch inside a server. It stands for a network that loses nothing and in which nobody is in another's way:
-/// room enough for all that a GPU may be sent at once.
+/// Settings of a switch inside a server: a network that loses nothing, with room for all that a GPU may be sent at
+/// once, so that flows do not block each other.
 fn scale_up() -> SwitchSettings {
-    with_buffer(64_000_000, 1.0)
+    let pfc = PfcSettings { thresholds: Thresholds::dynamic(1.0), ..PfcSettings::default() };
+    SwitchSettings { buffer_bytes: 64_000_000, pfc, ..SwitchSettings::default() }
 }
 
 fn read_switch(table: &mut Table, defaults: &SwitchSettings, context: &SwitchContext) -> Result<SwitchSettings> {
@@ -274,11 +254,9 @@ fn read_static(table: &mut Table, defaults: &Thresholds) -> Result<Thresholds> {
 }
 
 fn read_dynamic(table: &mut Table, defaults: &Thresholds, context: &SwitchContext) -> Result<Thresholds> {
-    let (alpha, reserve, resume, below, spill) = match *defaults {
-        Thresholds::Dynamic { alpha, reserve_bytes, resume_offset_bytes, resume_below_bytes, spill } => {
-            (alpha, reserve_bytes, resume_offset_bytes, resume_below_bytes, spill)
-        }
-        Thresholds::Static { .. } => (Alpha::Fixed(0.125), 4096, 3072, 1, Spill::Each),
+    let defaults = if let Thresholds::Static { .. } = defaults { &Thresholds::default() } else { defaults };
+    let Thresholds::Dynamic { alpha, reserve_bytes, resume_offset_bytes, resume_below_bytes, spill } = *defaults else {
+        unreachable!("dynamic thresholds are the default");
     };
     let spills = [("each", Spill::Each), ("latched", Spill::Latched)];
     let spill = spills.iter().find(|(_, known)| *known == spill).map_or("each", |(name, _)| name);
@@ -300,9 +278,9 @@ fn read_dynamic(table: &mut Table, defaults: &Thresholds, context: &SwitchContex
     };
     Ok(Thresholds::Dynamic {
         alpha,
-        reserve_bytes: table.bytes_or("reserve", BYTES, reserve)?,
-        resume_offset_bytes: table.bytes_or("resume_offset", BYTES, resume)?,
-        resume_below_bytes: table.bytes_or("resume_below", 1..=1 << 40, below)?,
+        reserve_bytes: table.bytes_or("reserve", BYTES, reserve_bytes)?,
+        resume_offset_bytes: table.bytes_or("resume_offset", BYTES, resume_offset_bytes)?,
+        resume_below_bytes: table.bytes_or("resume_below", 1..=1 << 40, resume_below_bytes)?,
         spill: table.choice_or("spill", &spills, spill)?,
     })
 }
@@ -346,7 +324,6 @@ fn read_watchdog(table: &mut Table, defaults: Option<Watchdog>) -> Result<Watchd
 /// `[host]` without its profiles, which need the topology: frame sizes are the same everywhere,
 /// for a wire has one idea of a gap and of a PFC frame.
 pub fn read_host(table: &mut Table) -> Result<HostSettings> {
-    let us = Span::from_us;
     let roce = FrameSizes::ROCE_V2;
     let size = |table: &mut Table, key: &str, default: u32| -> Result<u32> {
         Ok(table.bytes_or(key, 1..=512, u64::from(default))? as u32)
@@ -361,19 +338,7 @@ pub fn read_host(table: &mut Table) -> Result<HostSettings> {
         gap_bytes: table.bytes_or("gap", 0..=512, u64::from(roce.gap_bytes))? as u32,
         min_frame_bytes: size(table, "min_frame", roce.min_frame_bytes)?,
     };
-    let defaults = HostSettings {
-        mtu_bytes: 1000,
-        sizes,
-        ack_every: 1,
-        ack_class: AckClass::Control,
-        ack_delay: Span::ZERO,
-        notify_delay: Span::ZERO,
-        nak_interval: us(500),
-        retransmit_timeout: us(10_000),
-        pfc_response: PfcResponse::default(),
-        nic: NicSettings::default(),
-    };
-    read_host_behaviour(table, &defaults)
+    read_host_behaviour(table, &HostSettings { sizes, ..HostSettings::default() })
 }
 
 fn read_host_behaviour(table: &mut Table, defaults: &HostSettings) -> Result<HostSettings> {

@@ -253,7 +253,9 @@ impl FlowFacts {
 
 /// Which hooks of a congestion point the world must call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Hooks(u8);
+pub struct Hooks(u16);
+
+const _: () = assert!(Hooks::STAMP.0 == 1 << 7, "8 of 16 hooks are used: 1 << 8 is the next");
 
 impl Hooks {
     /// Never called.

@@ -1,5 +1,6 @@
 //! The network as it was planned: nothing here changes while a run goes on.
 
+mod defaults;
 pub mod domain;
 pub mod extent;
 pub mod partition;

@@ -256,6 +256,19 @@ pub enum Thresholds {
     },
 }
 
+impl Thresholds {
+    /// Dynamic thresholds with the defaults of everything but alpha.
+    pub const fn dynamic(alpha: f64) -> Thresholds {
+        Thresholds::Dynamic {
+            alpha: Alpha::Fixed(alpha),
+            reserve_bytes: 4096,
+            resume_offset_bytes: 3072,
+            resume_below_bytes: 1,
+            spill: Spill::Each,
+        }
+    }
+}
+
 /// Which packets of an ingress go to its headroom.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spill {
@@ -411,12 +424,6 @@ pub struct NicSettings {
     pub inflight_cap: Option<InflightCap>,
 }
 
-impl Default for NicSettings {
-    fn default() -> Self {
-        NicSettings { scheduler: NicScheduler::Ready, follow_rate: true, pace: true, inflight_cap: None }
-    }
-}
-
 /// How a NIC finds the flow that sends next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NicScheduler {
@@ -488,9 +495,10 @@ pub enum AckClass {
 }
 
 /// Which way reverse traffic takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AckPath {
     /// An ECMP hash of its own, as a real fabric does with swapped addresses and ports.
+    #[default]
     Ecmp,
     /// Back along the data's path.
     Symmetric,

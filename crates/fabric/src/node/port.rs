@@ -41,7 +41,7 @@ pub struct Port {
     pub paused: u8,
     /// Classes about which a PFC frame is to be sent.
     pub pfc_due: u8,
-    pub flags: u16,
+    pub flags: u32,
     /// Union of the hooks of its congestion points.
     pub hooks: crate::contract::scheme::Hooks,
 }
@@ -115,40 +115,40 @@ impl Media {
 }
 
 /// A "transmission done" event is pending.
-pub const FREE_PENDING: u16 = 1;
-pub const AT_HOST: u16 = 2;
-pub const DOWN: u16 = 4;
-pub const LOSSY_LINK: u16 = 8;
+pub const FREE_PENDING: u32 = 1 << 0;
+pub const AT_HOST: u32 = 1 << 1;
+pub const DOWN: u32 = 1 << 2;
+pub const LOSSY_LINK: u32 = 1 << 3;
 /// Its link leads into another domain.
-pub const LONG_HAUL: u16 = 16;
+pub const LONG_HAUL: u32 = 1 << 4;
 /// Flows with shaped queues wait in line at it.
-pub const AWAITED: u16 = 32;
+pub const AWAITED: u32 = 1 << 5;
 /// It belongs to a VOQ switch: packets wait in virtual output queues.
-pub const HAS_VOQS: u16 = 64;
+pub const HAS_VOQS: u32 = 1 << 6;
 /// Its frames are recorded.
-pub const CAPTURED: u16 = 128;
+pub const CAPTURED: u32 = 1 << 7;
 /// Its switch counts packets that need not wait.
-pub const COUNTS_PASSING: u16 = 256;
+pub const COUNTS_PASSING: u32 = 1 << 8;
 /// Its NIC looks through its flows.
-pub const SCANS: u16 = 512;
+pub const SCANS: u32 = 1 << 9;
 /// The order of scheduling counts: see [`crate::run::World`]'s `eager`. All ports have it, or none.
-pub const EAGER: u16 = 1024;
-
+pub const EAGER: u32 = 1 << 10;
 /// Its link ends in another part.
-pub const CUT: u16 = 2048;
+pub const CUT: u32 = 1 << 11;
 /// It belongs to another part; here is what is in flight from it.
-pub const GHOST: u16 = 4096;
+pub const GHOST: u32 = 1 << 12;
 /// Its link ends at a host.
-pub const TO_HOST: u16 = 8192;
+pub const TO_HOST: u32 = 1 << 13;
 /// Its "transmission done" event has its sequence number but is not scheduled: nobody waits for it.
-pub const FREE_RESERVED: u16 = 1 << 14;
+pub const FREE_RESERVED: u32 = 1 << 14;
 /// Its switch looks at ingresses when packets arrive, not when they leave
 /// ([`ResumeAt::Checks`](crate::network::plan::ResumeAt::Checks)).
-pub const CHECKS: u16 = 1 << 15;
+pub const CHECKS: u32 = 1 << 15;
+const _: () = assert!(CHECKS == 1 << 15, "16 of 32 port flags are used: 1 << 16 is the next");
 
 impl Port {
     #[inline]
-    pub fn has(&self, flag: u16) -> bool {
+    pub fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
     }
 
@@ -169,14 +169,14 @@ impl Port {
     /// How the end of a transmission is pending where the order of scheduling counts. At a switch it is an event only
     /// if somebody comes to wait for it: its number is kept until then.
     #[inline]
-    pub fn pending_sequenced(&self) -> u16 {
+    pub fn pending_sequenced(&self) -> u32 {
         if self.flags & (AT_HOST | HAS_VOQS) == 0 { FREE_PENDING | FREE_RESERVED } else { FREE_PENDING }
     }
 
     /// Whether a packet of a class may leave at once, if none of the flags in `barred` is set: the port is free,
     /// nothing of the class is ahead, and nobody else waits who may go. (What waits while it is free is paused.)
     #[inline(always)]
-    pub fn is_idle(&self, now: Time, class: u8, barred: u16) -> bool {
+    pub fn is_idle(&self, now: Time, class: u8, barred: u32) -> bool {
         self.busy_until <= now
             && (self.waiting | self.paused) & 1 << class == 0
             && self.flags & (FREE_PENDING | barred) == 0

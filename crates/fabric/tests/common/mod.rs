@@ -19,55 +19,11 @@ pub struct Net {
 
 impl Net {
     pub fn new() -> Net {
-        let data = Class { priority: 3, lossless: true, service: Service::Strict, queue_limit_bytes: None };
-        let control = Class { priority: 6, lossless: false, service: Service::Strict, queue_limit_bytes: None };
-        Net {
-            plan: Plan {
-                seed: 1,
-                nodes: Vec::new(),
-                links: Vec::new(),
-                classes: Classes { list: vec![data, control], control: 1 },
-                switches: vec![SwitchSettings {
-                    buffer_bytes: 64_000_000,
-                    count_passing: false,
-                    pfc: PfcSettings {
-                        thresholds: Thresholds::Static { xoff_bytes: 320_000, xon_bytes: 318_000 },
-                        headroom: Headroom::Auto,
-                        set_aside: SetAside::Class,
-                        signalling: Signalling::OnOff,
-                    },
-                    pfc_response: PfcResponse::default(),
-                    watchdog: None,
-                }],
-                hosts: vec![HostSettings {
-                    mtu_bytes: 1000,
-                    sizes: FrameSizes::ROCE_V2,
-                    ack_every: 1,
-                    ack_class: AckClass::Control,
-                    ack_delay: Span::ZERO,
-                    notify_delay: Span::ZERO,
-                    nak_interval: Span::from_us(500),
-                    retransmit_timeout: Span::from_ms(10),
-                    pfc_response: PfcResponse::default(),
-                    nic: NicSettings::default(),
-                }],
-                model: Model::default(),
-                ack_path: AckPath::Ecmp,
-                faults: Vec::new(),
-                probes: Vec::new(),
-                run: RunSettings {
-                    stop: Time::from_ms(1000),
-                    stop_when_idle: true,
-                    allow_drops: false,
-                    deadlock_check: Some(Span::from_ms(1)),
-                    stop_on_deadlock: true,
-                    stall_after: Some(Span::from_ms(50)),
-                    record_pauses: true,
-                    record_refreshes: false,
-                    record_pfc_frames: false,
-                },
-            },
-        }
+        let thresholds = Thresholds::Static { xoff_bytes: 320_000, xon_bytes: 318_000 };
+        let pfc = PfcSettings { thresholds, ..PfcSettings::default() };
+        let switch = SwitchSettings { buffer_bytes: 64_000_000, pfc, ..SwitchSettings::default() };
+        let run = RunSettings { record_pauses: true, ..RunSettings::default() };
+        Net { plan: Plan { switches: vec![switch], run, ..Plan::default() } }
     }
 
     fn node(&mut self, kind: NodeKind, name: &str) -> u32 {

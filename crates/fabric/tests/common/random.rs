@@ -55,7 +55,7 @@ pub fn network(seed: u64) -> (Plan, Vec<u32>) {
     if rng.below(3) == 0 {
         // A second lossless class, weighted against the first.
         net.plan.classes.list[0].service = Service::Weighted(3_000);
-        let class = Class { priority: 4, lossless: true, service: Service::Weighted(9_000), queue_limit_bytes: None };
+        let class = Class { priority: 4, service: Service::Weighted(9_000), ..Class::default() };
         net.plan.classes.list.insert(1, class);
         net.plan.classes.control = 2;
     }

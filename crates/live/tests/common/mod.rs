@@ -55,58 +55,15 @@ fn is_forbidden(refusal: &Refusal) -> bool {
 }
 
 fn plan(graph: Graph) -> Plan {
-    let data = Class { priority: 3, lossless: true, service: Service::Strict, queue_limit_bytes: None };
+    let thresholds = Thresholds::Static { xoff_bytes: 100_000, xon_bytes: 90_000 };
+    let pfc = PfcSettings { thresholds, ..PfcSettings::default() };
     Plan {
-        seed: 1,
         nodes: graph.nodes,
         links: graph.links,
-        classes: Classes { list: vec![data], control: 0 },
-        switches: vec![switch()],
-        hosts: vec![host()],
-        model: Model::default(),
+        classes: Classes { list: vec![Class::default()], control: 0 },
+        switches: vec![SwitchSettings { buffer_bytes: 4_000_000, pfc, ..SwitchSettings::default() }],
         ack_path: AckPath::Symmetric,
-        faults: Vec::new(),
-        probes: Vec::new(),
-        run: RunSettings {
-            stop: Time::from_ms(1),
-            stop_when_idle: true,
-            allow_drops: false,
-            deadlock_check: None,
-            stop_on_deadlock: true,
-            stall_after: None,
-            record_pauses: false,
-            record_refreshes: false,
-            record_pfc_frames: false,
-        },
-    }
-}
-
-fn switch() -> SwitchSettings {
-    SwitchSettings {
-        buffer_bytes: 4_000_000,
-        count_passing: false,
-        pfc: PfcSettings {
-            thresholds: Thresholds::Static { xoff_bytes: 100_000, xon_bytes: 90_000 },
-            headroom: Headroom::Auto,
-            set_aside: SetAside::Class,
-            signalling: Signalling::OnOff,
-        },
-        pfc_response: PfcResponse::default(),
-        watchdog: None,
-    }
-}
-
-fn host() -> HostSettings {
-    HostSettings {
-        mtu_bytes: 1000,
-        sizes: FrameSizes::ROCE_V2,
-        ack_every: 1,
-        ack_class: AckClass::Control,
-        ack_delay: Span::ZERO,
-        notify_delay: Span::ZERO,
-        nak_interval: Span::from_us(500),
-        retransmit_timeout: Span::from_ms(10),
-        pfc_response: PfcResponse::default(),
-        nic: NicSettings::default(),
+        run: RunSettings { stop: Time::from_ms(1), deadlock_check: None, stall_after: None, ..RunSettings::default() },
+        ..Plan::default()
     }
 }

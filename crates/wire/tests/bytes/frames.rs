@@ -17,29 +17,16 @@ pub const PRIORITIES: [u8; 2] = [3, 6];
 /// Four hosts around switch 0.
 pub fn plan() -> Plan {
     let graph = star(4, LinkSpec { rate: BitRate::from_gbps(100), delay: Span::from_us(1) });
-    let class = |priority, lossless| Class { priority, lossless, service: Service::Strict, queue_limit_bytes: None };
+    let class = |priority, lossless| Class { priority, lossless, ..Class::default() };
     Plan {
-        seed: 1,
         nodes: graph.nodes,
         links: graph.links,
         classes: Classes { list: vec![class(PRIORITIES[0], true), class(PRIORITIES[1], false)], control: CONTROL },
         switches: Vec::new(),
         hosts: Vec::new(),
-        model: Model::default(),
         ack_path: AckPath::Symmetric,
-        faults: Vec::new(),
-        probes: Vec::new(),
-        run: RunSettings {
-            stop: Time::from_ms(1),
-            stop_when_idle: true,
-            allow_drops: false,
-            deadlock_check: None,
-            stop_on_deadlock: false,
-            stall_after: None,
-            record_pauses: false,
-            record_refreshes: false,
-            record_pfc_frames: false,
-        },
+        run: RunSettings { stop: Time::from_ms(1), ..RunSettings::default() },
+        ..Plan::default()
     }
 }
 

@@ -13,40 +13,20 @@ use xoff_fabric::traffic::{Action, FlowSpec};
 /// Three switches `s0`..`s2` in a row, four hosts on each.
 fn network() -> Plan {
     let (nodes, links) = row(3, 4);
-    let class = |priority| Class { priority, lossless: true, service: Service::Strict, queue_limit_bytes: None };
+    let control = Class { priority: 6, ..Class::default() };
     Plan {
-        seed: 1,
         nodes,
         links,
-        classes: Classes { list: vec![class(3), class(6)], control: 1 },
+        classes: Classes { list: vec![Class::default(), control], control: 1 },
         switches: Vec::new(),
-        hosts: vec![HostSettings {
-            mtu_bytes: 1000,
-            sizes: FrameSizes::ROCE_V2,
-            ack_every: 1,
-            ack_class: AckClass::Control,
-            ack_delay: Span::ZERO,
-            notify_delay: Span::ZERO,
-            nak_interval: Span::from_us(500),
-            retransmit_timeout: Span::from_ms(1),
-            pfc_response: PfcResponse::default(),
-            nic: NicSettings::default(),
-        }],
-        model: Model::default(),
-        ack_path: AckPath::Ecmp,
-        faults: Vec::new(),
-        probes: Vec::new(),
+        hosts: vec![HostSettings { retransmit_timeout: Span::from_ms(1), ..HostSettings::default() }],
         run: RunSettings {
             stop: Time::from_ms(100),
-            stop_when_idle: true,
-            allow_drops: false,
             deadlock_check: None,
-            stop_on_deadlock: true,
             stall_after: None,
-            record_pauses: false,
-            record_refreshes: false,
-            record_pfc_frames: false,
+            ..RunSettings::default()
         },
+        ..Plan::default()
     }
 }
 
