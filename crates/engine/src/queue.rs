@@ -655,7 +655,7 @@ mod tests {
     fn what_is_looked_at_or_comes_too_late_stays() {
         let mut queue = EventQueue::default();
         assert!(queue.is_empty() && queue.peek().is_none() && queue.bound() == Key::LAST);
-        let keys = [3u64, 900, 30_000_000].map(|ns| Key::new(Time::from_ns(ns), 1, ns as u32));
+        let keys = [3u64, 900, 30_000_000].map(|ns| Key::new(Time::from_ns(ns), 1, 5));
         for key in keys {
             queue.push(key);
         }
