@@ -31,7 +31,7 @@ params! {
             from "assumption: brackets DCQCN's marking probability at its fixed point";
         /// largest part of packets that are congested
         p_max "p_max": Number(0.0001..=1.0) = "0.1",
-            from "assumption: above it CNPs hit the cap, and the controller only winds up (decision 0012)";
+            from "assumption: above it CNPs hit the cap, and the controller only winds up (docs/schemes/pacc.md)";
         /// a flow below this part of the mean flow's packets hears nothing
         flow_threshold "theta_f": Number(0.0..=1.0) = "0.5",
             from "assumption: relative, so that it spares small flows at any load";

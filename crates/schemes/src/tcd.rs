@@ -32,7 +32,7 @@ params! {
     pub struct Params {
         /// compute the longest ON period from the link and PFC's thresholds, or give it
         max_ton_from "max(Ton)": MaxTonFrom { Derived = "derived", Constant = "constant" } = "derived",
-            from "derived: equals the authors' constant at 40G and 4 us; decision 0021";
+            from "derived: equals the authors' constant at 40G and 4 us; docs/schemes/tcd.md";
         /// longest ON period of a port whose downstream is congested
         max_ton "max(Ton)": TimeByRate = "97us" if MaxTonFrom::Constant,
             from "authors' simulator, burst configuration at 40G with 4 us links";

@@ -8,7 +8,7 @@
 //!
 //! Variant: Algorithms 1 and 2 as rebuilt from the paper's prose (their listings are not legible),
 //! with the details that the paper leaves open chosen as in section 7 of the specification, whose
-//! section numbers are used here. See decision 0022.
+//! section numbers are used here. See `docs/schemes/mercury.md`, Interpretation.
 //!
 //! Last_State, rxByte, T_pause and Q_Length are state; C is the port's rate, at the sender the line's.
 

@@ -5,8 +5,8 @@
 //! flows from victims by the share of marks and measures their rate, the sender jumps to that rate.
 //!
 //! Variant: Algorithm 1 and Figures 7 and 8 of the paper. Where prose and figures disagree (the
-//! receiving rate printed upside down, 95 % reached or exceeded) the choice is a parameter or
-//! stands in decision 0020. Section numbers are those of the specification, whose sections 2, 3
+//! receiving rate printed upside down, 95 % reached or exceeded) the choice is a parameter, or
+//! `docs/schemes/pcn.md` has it (Interpretation). Section numbers are those of the specification, whose sections 2, 3
 //! and 5 are the paper's 5.1, 5.2 and 5.3.
 //!
 //! PN, recNum, recData, ECNNum, Timer, interArrivalTime and w are state; PFC's XOFF of 512 KB is

@@ -5,8 +5,8 @@
 //! normalised to 1 at full use of an empty hop, and adds a constant. [`PowerTcp`] reads power from
 //! the telemetry of [`crate::parts::int`]; [`ThetaPowerTcp`] from round-trip times alone.
 //!
-//! tau is the base round trip, as in HPCC; N the paper's "expected flows at the NIC". Why it is the current that has a
-//! floor stands in decision 0017.
+//! tau is the base round trip, as in HPCC; N the paper's "expected flows at the NIC". `docs/schemes/powertcp.md` says why the
+//! current has a floor (Interpretation).
 //!
 //! `variant = "compat"` is the law of the public implementation, which differs in more than numbers; with
 //! `arithmetic = "whole"`, in `whole`, to the last bit.

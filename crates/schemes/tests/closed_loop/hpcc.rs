@@ -53,7 +53,7 @@ fn hpcc_7_3_many_flows_are_equal_and_queue_hardly_at_all() {
     }
 }
 
-/// See decision 0016: the file's "after one round trip" holds where telemetry shows the whole
+/// See `docs/schemes/hpcc.md`, Interpretation: the file's "after one round trip" holds where telemetry shows the whole
 /// backlog; behind a queue that is still building, the cut takes two round trips and overshoots.
 #[test]
 fn hpcc_7_4_two_flows_meet_at_line_rate() {

@@ -196,7 +196,7 @@ fn mlcc_3_powertcp_as_the_law() {
     assert!(above < 30.0, "{above} ms");
 }
 
-/// Why `window_span` is `rtt`: see decision 0034.
+/// Why `window_span` is `rtt`: see `docs/schemes/mlcc.md`, Interpretation.
 #[test]
 fn mlcc_6_a_window_without_span_never_settles() {
     let (queue, _) = settling(&[("theta", "6ms"), ("window_span", "all")]);
