@@ -8,5 +8,6 @@ mod dependencies;
 mod modules;
 mod own_scheme;
 mod pages;
+mod prose;
 mod signposts;
 mod tidy;

@@ -1,4 +1,5 @@
-//! CONTRIBUTING and ARCHITECTURE name files, types and functions to search for: all of them are there.
+//! CONTRIBUTING and ARCHITECTURE name files, types and functions to search for: all of them exist. So do the sources that
+//! the README and the pages of `docs/` name.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,7 +33,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap()
 }
 
-/// What stands between backticks in prose, line by line; fenced code is the compiler's to judge.
+/// Texts between backticks in prose, with their lines; fenced code is left out.
 fn spans(page: &str) -> Vec<(usize, String)> {
     let mut fenced = false;
     let mut found = Vec::new();
@@ -148,6 +149,33 @@ fn files_that_the_pages_name_exist() {
         }
     }
     assert!(wrong.is_empty(), "these are not in the tree:\n{}", wrong.into_iter().collect::<Vec<_>>().join("\n"));
+}
+
+/// Pointers of the README and of `docs/` into the tree: files by their ending, and paths below its folders.
+#[test]
+fn sources_that_the_documentation_names_exist() {
+    const ENDINGS: [&str; 3] = [".rs", ".lua", ".ts"];
+    const FOLDERS: [&str; 6] = ["crates/", "fuzz/", "scripts/", "tools/", "web/", "python/"];
+    let tree = tree();
+    let pages = tree.iter().filter(|path| path.ends_with(".md") && (path.starts_with("docs/") || *path == "README.md"));
+    let (mut looked_at, mut wrong) = (0, Vec::new());
+    for page in pages {
+        for (number, span) in spans(&read(page)) {
+            let path = span.trim_end_matches('/');
+            let plain = path.chars().all(|c| c.is_alphanumeric() || "/_.-".contains(c));
+            let source = ENDINGS.iter().any(|end| path.ends_with(end)) || FOLDERS.iter().any(|top| path.starts_with(top));
+            if !plain || !source || path.contains("NAME") {
+                continue;
+            }
+            looked_at += 1;
+            let end = format!("/{path}");
+            if !tree.iter().any(|known| known == path || known.ends_with(&end)) {
+                wrong.push(format!("{page}:{number}: `{span}`"));
+            }
+        }
+    }
+    assert!(looked_at > 100, "the pages name {looked_at} sources: are they still read?");
+    assert!(wrong.is_empty(), "these are not in the tree:\n{}", wrong.join("\n"));
 }
 
 /// Files that the program writes.
