@@ -12,7 +12,7 @@ const CHUNK: u32 = 8;
 #[derive(Debug)]
 pub struct Pool<T> {
     items: Vec<T>,
-    /// By chunk: where the next one of its queue, or of the free ones, begins.
+    /// Index of the next chunk of the same queue, or of the free list, per chunk.
     next: Vec<u32>,
     free: u32,
 }
@@ -68,8 +68,8 @@ impl<T: Copy + Default> Pool<T> {
         self.push_with(fifo, |place| *place = *item);
     }
 
-    /// The same, of an item that is written where it will lie. One put together elsewhere would be read back from memory
-    /// in other pieces than it was written in, and processors wait then until all that was written before has arrived.
+    /// Appends an item that is written in place. An item built elsewhere and copied is read back in other pieces than it
+    /// was written in, and the processor then waits for its store buffer.
     #[inline(always)]
     pub fn push_with(&mut self, fifo: &mut Fifo, write: impl FnOnce(&mut T)) {
         match self.items.get_mut(fifo.end as usize) {
@@ -92,7 +92,7 @@ impl<T: Copy + Default> Pool<T> {
         self.items.get(fifo.first as usize)
     }
 
-    /// Where the oldest item lies, if there is one; otherwise perhaps what lay there. For whoever wants it fetched.
+    /// Address of the oldest item, for prefetching; of a stale item if the queue is empty.
     #[inline(always)]
     pub fn place_of_front(&self, fifo: &Fifo) -> Option<&T> {
         self.items.get(fifo.first as usize)

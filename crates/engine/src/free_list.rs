@@ -1,7 +1,7 @@
 //! Values that are used again and again: by `u32` index, neither made nor destroyed in between.
 //!
 //! Unlike a [`crate::Slab`] it does not forget what a slot held, so taking one costs nothing however large the
-//! values are; whoever takes it begins it anew.
+//! values are; the caller that takes a value initialises it.
 
 /// Values by `u32` index, of which some wait to be taken again.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ impl<T> Default for FreeList<T> {
 }
 
 impl<T: Copy + Default> FreeList<T> {
-    /// A value nobody uses, as it was left.
+    /// Takes an unused value, with its last content.
     #[inline]
     pub fn take(&mut self) -> (u32, &mut T) {
         let index = self.free.pop().unwrap_or_else(|| {
@@ -47,7 +47,7 @@ impl<T: Copy + Default> FreeList<T> {
         self.values.get(index as usize)
     }
 
-    /// As [`FreeList::get`].
+    /// Mutable [`FreeList::get`].
     #[inline]
     pub fn get_mut(&mut self, index: u32) -> Option<&mut T> {
         self.values.get_mut(index as usize)

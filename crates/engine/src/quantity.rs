@@ -14,7 +14,7 @@ pub enum QuantityError {
     },
     /// Letters after the number that are no unit of this quantity; case counts.
     UnknownUnit {
-        /// As written.
+        /// Unit, as written.
         unit: String,
         /// What could have stood there.
         units: &'static [&'static str],

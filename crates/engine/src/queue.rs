@@ -52,7 +52,7 @@ impl Key {
         Key { time: time.ps(), order: u64::from(kind) << (64 - KIND_BITS) | hash | Key::about(kind, index) }
     }
 
-    /// An event ordered among those of its instant by `sequence` instead: whoever was scheduled first
+    /// An event ordered by `sequence` among those of its instant: the event scheduled first
     /// comes first. A queue holds keys of one sort.
     #[inline]
     pub fn sequenced(time: Time, sequence: u64, kind: u8, index: u32) -> Key {
@@ -69,7 +69,7 @@ impl Key {
     /// After every event.
     pub const LAST: Key = Key { time: u64::MAX, order: u64::MAX };
 
-    /// The same but for its index.
+    /// This key with another index.
     pub fn with_index(self, index: u32) -> Key {
         Key { order: self.order >> INDEX_BITS << INDEX_BITS | u64::from(index & LARGEST_INDEX), ..self }
     }
@@ -143,7 +143,7 @@ struct Entry {
 
 const NIL: u32 = u32::MAX;
 const FIRST_BUCKETS: usize = 4096;
-/// The same for one of many queues, each with little to hold.
+/// Buckets of a queue with few events, where a run has many queues.
 const FEW_BUCKETS: usize = 256;
 const MOST_BUCKETS: usize = 1 << 20;
 /// 2^16 ps = 66 ns: a packet at 100 Gb/s. A guess that the first adaptation corrects.
@@ -188,7 +188,7 @@ struct Watch {
     buckets: u32,
     into_current: u32,
     far_pushes: u32,
-    /// Of those in long buckets: events at the same time as the one before.
+    /// Events in long buckets at the same time as their predecessor.
     ties: u32,
 }
 
@@ -424,8 +424,8 @@ impl EventQueue {
         let per_bucket = f64::from(handled) / f64::from(watch.buckets.max(1));
         // Events that coincide share a bucket, however narrow it is.
         let apart = f64::from(handled - watch.ties) / f64::from(watch.buckets.max(1));
-        // With many events pending their state is out of the cache; longer buckets let whoever
-        // handles them fetch more of it at once.
+        // With many events pending their state is out of the cache; longer buckets let the event
+        // loop prefetch more of it at once.
         let aim = if self.is_large() { 20.0 } else { 5.0 };
         let (mut shift, mut buckets) = (self.shift, self.heads.len());
         // More buckets than this would be empty. The reach is kept within it.
@@ -699,7 +699,7 @@ mod tests {
         }
     }
 
-    /// The wheel follows the traffic: without that a run is slow, and nobody would know.
+    /// The wheel follows the traffic; without that a run is slow, and no other test fails.
     #[test]
     #[cfg_attr(miri, ignore = "needs many events")]
     fn the_wheel_adapts() {

@@ -18,8 +18,8 @@ pub const fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A number for a name (FNV-1a), the same on every machine: what is named is known by it wherever it
-/// stands, and adding a name changes no other.
+/// Hash of a name (FNV-1a), the same on every machine. It does not depend on the order of names, and adding a name
+/// changes no other.
 pub fn name_hash(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

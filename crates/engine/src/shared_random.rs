@@ -85,17 +85,17 @@ impl Streams {
 pub struct SharedRandom(Arc<Mutex<Streams>>);
 
 impl SharedRandom {
-    /// As [`Streams::new`].
+    /// See [`Streams::new`].
     pub fn new(seed: u32, first: u64) -> SharedRandom {
         SharedRandom(Arc::new(Mutex::new(Streams::new(seed, first))))
     }
 
-    /// As [`Streams::draw`]. Who draws when is for the caller to keep in order.
+    /// See [`Streams::draw`]. The caller keeps draws in order.
     pub fn draw(&self) -> f64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).draw()
     }
 
-    /// As [`Streams::skip`].
+    /// See [`Streams::skip`].
     pub fn skip(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).skip();
     }

@@ -58,7 +58,7 @@ impl<I: Id, T> Slab<I, T> {
         self.slots.get(id.index())?.as_ref()
     }
 
-    /// As [`Slab::get`].
+    /// Mutable [`Slab::get`].
     #[inline]
     pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
         self.slots.get_mut(id.index())?.as_mut()

@@ -34,7 +34,7 @@ macro_rules! ids {
         pub struct $name(u32);
 
         impl $name {
-            /// Stands where there is none: no table is so long.
+            /// Marks an absent id; no table is that long.
             pub const NONE: $name = $name(u32::MAX);
 
             /// From a plain number; nothing checks that a row has it.
@@ -145,7 +145,7 @@ impl<I: Id, T> Table<I, T> {
         self.rows.get(id.index())
     }
 
-    /// As [`Table::get`].
+    /// Mutable [`Table::get`].
     #[inline]
     pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
         self.rows.get_mut(id.index())
@@ -167,7 +167,7 @@ impl<I: Id, T> Table<I, T> {
         &self.rows[first.index()..first.index() + len]
     }
 
-    /// As [`Table::run`].
+    /// Mutable [`Table::run`].
     #[inline]
     pub fn run_mut(&mut self, first: I, len: usize) -> &mut [T] {
         &mut self.rows[first.index()..first.index() + len]

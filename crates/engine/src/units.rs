@@ -187,11 +187,11 @@ impl BitRate {
     pub const fn from_bps(bps: u64) -> BitRate {
         BitRate(bps)
     }
-    /// Of 10^6 bits per second.
+    /// Rate in units of 10^6 bits per second.
     pub const fn from_mbps(mbps: u64) -> BitRate {
         BitRate(mbps * 1_000_000)
     }
-    /// Of 10^9 bits per second.
+    /// Rate in units of 10^9 bits per second.
     pub const fn from_gbps(gbps: u64) -> BitRate {
         BitRate(gbps * 1_000_000_000)
     }
