@@ -7,7 +7,7 @@ const SELECTION: Parameter = Parameter::new(
     "selection",
     Kind::Choice(&["culprits", "all"]),
     "culprits",
-    "who hears: the overrated sources, each its part (equations 7 to 9); or every source, the whole of Psi",
+    "which sources are notified: the overrated ones, each its part (equations 7 to 9); or every source, the whole of Psi",
     "section IV; the closed form of section V has one feedback for all",
 );
 
@@ -16,7 +16,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     title: "FQCN without its timer, as a differential equation",
     what: "dR_i/dt = (RT_i - R_i) R_i / (16 BL) (1 - p) - G_d Psi_i C R_i / K p, equation 12; p is a logistic function \
            of the load around C. At each step the sources are sampled (bytes in proportion to rates), and equations 7 \
-           to 9 say who is told what until the next. The Lyapunov function is J_A, equations 15 to 17, for the \
+           to 9 give each source its feedback until the next. The Lyapunov function is J_A, equations 15 to 17, for the \
            feedback of the moment: what it gains in each step is added up.",
     source: "FQCN, IEEE Trans. Communications 2013, sections IV and V",
     parameters: &[CAPACITY, TARGETS, PSI, SELECTION, GD, BYTE_COUNTER, PACKET, WIDTH, STARTS, SEED, STEP, DURATION],
@@ -73,7 +73,7 @@ impl Law for Fqcn {
     fn fastest(&self, link: &Link, targets: &[f64]) -> f64 {
         let largest = targets.iter().copied().fold(0.0, f64::max);
         let total = targets.iter().sum::<f64>().min(1.1 * link.capacity);
-        // A culprit alone hears all of Psi; without selection every source does.
+        // A single culprit receives all of Psi; without selection every source does.
         let notified = if self.select { largest.min(total) } else { total };
         link.gd * link.psi * link.capacity / link.packet_bits * notified + total * largest / link.cycle_bits
     }
@@ -125,7 +125,7 @@ mod tests {
         assert!(found["distance_max_min"] < 0.03 && found["distance_proportional"] > 0.1, "{found:?}");
     }
 
-    /// The closed form without selection takes the same from everybody, and starves the least.
+    /// The closed form without selection takes the same from every source, and starves the smallest.
     #[test]
     fn one_feedback_for_all_takes_a_constant() {
         let text = "selection = 'all'\nwidth = 0.01\nstep = '1us'\nduration = '20ms'\nstarts = 2";

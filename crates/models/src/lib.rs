@@ -1,4 +1,4 @@
-//! Models that stand beside the packet-level runs: recurrences, fluid models and differential
+//! Models beside the packet-level runs: recurrences, fluid models and differential
 //! equations of the papers, and the flow-size distributions themselves.
 //!
 //! A model takes named parameters and yields numbers and curves, as a run does. Where a scheme's
@@ -26,7 +26,7 @@ use xoff_scenario::measure::{Curve, Measured};
 /// A model as data: what it is, what it takes, what it yields.
 #[derive(Debug)]
 pub struct ModelSpec {
-    /// As experiments and `describe` name it.
+    /// Name in experiments and in `describe`.
     pub name: &'static str,
     /// One line.
     pub title: &'static str,
@@ -44,9 +44,9 @@ pub struct ModelSpec {
 /// Something that a model yields.
 #[derive(Debug)]
 pub struct Output {
-    /// Capitals stand for what a parameter names: `cdf_at_SIZE`.
+    /// Capitals are replaced by what a parameter names: `cdf_at_SIZE`.
     pub name: &'static str,
-    /// Of the number, or of the curve's values; empty without one.
+    /// Unit of the number or of the curve's values; empty without one.
     pub unit: &'static str,
     /// One phrase.
     pub meaning: &'static str,
@@ -135,7 +135,7 @@ impl Yield {
 mod tests {
     use super::*;
 
-    /// Runs a model with parameters as they would stand in a file.
+    /// Runs a model with parameters as in a file.
     pub fn run_with(name: &str, parameters: &str) -> Result<Measured, String> {
         let table: toml::Table = parameters.parse().expect("a table");
         run(name, &table.into_iter().collect())

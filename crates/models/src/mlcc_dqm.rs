@@ -10,7 +10,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     title: "MLCC's DQM loop of one flow at a constant credit rate",
     what: "Equations 1 to 5, one step per RTT_D: the queue at the receiver-side gateway takes what the sender was \
            allowed one RTT_C ago and gives R_credit; DQM predicts it and issues the next rate. Until the first rate \
-           arrives the sender is at line rate. With `smoothing` the tokens of equations 6 to 9 stand between, one ACK \
+           arrives the sender is at line rate. With `smoothing` the tokens of equations 6 to 9 are in between, one ACK \
            per packet that leaves the queue. Runs the code of the scheme's receiver.",
     source: "MLCC, ICPP 2025, sections 3.3 and 3.4, figure 6",
     parameters: &[
@@ -27,7 +27,7 @@ pub const SPEC: ModelSpec = ModelSpec {
             "line_rate",
             Kind::Rate,
             "25Gbps",
-            "rate of the sender before it hears anything, and bound",
+            "rate of the sender before the first feedback, and bound",
             "section 4.1",
         ),
         Parameter::new("rtt_c", Kind::Time, "6.03ms", "RTT_C, end to end", "topology of section 4.1, delays added up"),

@@ -7,11 +7,11 @@ use xoff_engine::{BitRate, Span};
 /// One named parameter.
 #[derive(Debug)]
 pub struct Parameter {
-    /// As it stands in a file.
+    /// Key in a file.
     pub name: &'static str,
     /// What it takes.
     pub kind: Kind,
-    /// As it would be written, lists with commas; empty if there is none.
+    /// Default as written, lists with commas; empty if there is none.
     pub default: &'static str,
     /// One phrase.
     pub meaning: &'static str,
@@ -48,9 +48,9 @@ pub enum Kind {
     Bytes,
     /// Lists may be empty.
     Rates,
-    /// Of bytes.
+    /// List of sizes in bytes.
     Sizes,
-    /// Of any words.
+    /// List of any words.
     Names,
 }
 
@@ -64,7 +64,7 @@ pub(crate) enum Value {
     Rate(BitRate),
     Bytes(u64),
     Rates(Vec<BitRate>),
-    /// As written, too: they become parts of names.
+    /// Sizes with their spelling, which becomes part of names.
     Sizes(Vec<(String, u64)>),
     Names(Vec<String>),
 }
@@ -102,7 +102,7 @@ impl Kind {
         matches!(self, Kind::Rates | Kind::Sizes | Kind::Names)
     }
 
-    /// Of texts: one, unless it is a list.
+    /// Value of texts: one, unless it is a list.
     fn parse(self, texts: &[String]) -> Result<Value, String> {
         let one = texts.first().map(String::as_str).unwrap_or_default();
         let refuse = |what: String| Err(format!("= {one} {what}: {}", self.expects()));

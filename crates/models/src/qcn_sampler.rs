@@ -73,7 +73,7 @@ fn run(values: &Values) -> Result<Yield, String> {
     for i in 0..=lengths {
         let queue_bytes = (largest * i as f64 / lengths as f64) as u64;
         let mut sampler = sampler.clone();
-        // The first sample sees the queue jump from empty, the second sees it stand.
+        // The first sample sees the queue jump from empty, the second sees it constant.
         for standing in [false, true] {
             let psi = sampled(&mut sampler, rate, queue_bytes);
             let p = sampler.probability().ok_or("QCN's own default is to sample with a probability")?;
@@ -93,7 +93,7 @@ fn run(values: &Values) -> Result<Yield, String> {
         seen().filter(|_| packets > 0).map(|(psi, _, queue_bytes)| {
             let mut sampler = sampler.clone();
             let view = QueueView::at(rate, Time::ZERO, queue_bytes);
-            // Until the queue is known to stand.
+            // Until the queue is known to be constant.
             (0..2).for_each(|_| {
                 sampled(&mut sampler, rate, queue_bytes);
             });

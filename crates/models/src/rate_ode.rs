@@ -13,7 +13,7 @@ pub trait Law {
     /// Its part of the Lyapunov function: the integral of dJ/dR_i + p from 0 to the rate.
     fn potential(&self, link: &Link, rate: f64, target: f64, psi: f64) -> f64;
 
-    /// Who hears what at a sampling event.
+    /// Feedback of each source at a sampling event.
     fn feedback(&self, link: &Link, rates: &[f64]) -> Vec<f64>;
 
     /// An upper bound of the decrease of all rates together, relative to p, per second.
@@ -23,7 +23,7 @@ pub trait Law {
 /// The link and the constants of both schemes, in bits and seconds.
 pub struct Link {
     pub capacity: f64,
-    /// Width of the logistic function that stands for the marking probability.
+    /// Width of the logistic function in place of the marking probability.
     pub width: f64,
     /// K
     pub packet_bits: f64,
