@@ -1,4 +1,4 @@
-//! Choices by lot, and how they are written down.
+//! Random choices, and how they are written down.
 
 use toml::{Table, Value};
 use xoff_engine::rng::{Rng, stream};

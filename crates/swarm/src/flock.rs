@@ -29,15 +29,15 @@ pub struct Tally {
     pub cases: u64,
     pub packet_hops: u64,
     pub repeated: u64,
-    /// By how they ended; refusals by their messages without names and numbers.
+    /// Number of runs by outcome; refusals by their messages without names and numbers.
     pub endings: BTreeMap<String, u64>,
     /// Seeds and what was wrong.
     pub violations: Vec<(u64, String)>,
     pub slowest: (Duration, u64),
 }
 
-/// Runs all; `watch` hears of the tally about once a second, `hang` of a seed that takes too long or
-/// too much, after which nothing can be done but to end the process.
+/// Runs all cases. `watch` receives the tally about once a second, `hang` a seed that takes too much time or
+/// memory, after which the process must end.
 pub fn run(request: &Request, watch: impl Fn(&Tally) + Sync, hang: impl Fn(u64, &str) + Sync) -> Tally {
     let began = Instant::now();
     let next = AtomicU64::new(0);
@@ -117,7 +117,7 @@ fn named(verdict: &Verdict) -> String {
 fn reason(message: &str) -> String {
     let mut text = String::new();
     for (index, part) in message.split('`').enumerate() {
-        // Every second part stands within back-quotes.
+        // Every second part is within back-quotes.
         text.push_str(if index % 2 == 1 { "`...`" } else { part });
     }
     let digits = |text: String| text.chars().map(|c| if c.is_ascii_digit() { 'N' } else { c }).collect::<String>();

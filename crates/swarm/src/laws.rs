@@ -121,7 +121,7 @@ pub fn promises_no_drop(trial: &Trial) -> bool {
         .all(|row| row.headroom_bytes + row.promised_bytes <= row.buffer_bytes);
     // ACKs of a lossless class that a NIC sends without regard for PAUSE.
     let obedient = plan.hosts.iter().all(|host| matches!(host.nic.scheduler, NicScheduler::Ready));
-    // A PAUSE may be lost, and a watchdog lets packets pass that were told to wait.
+    // A PAUSE may be lost, and a watchdog lets paused packets pass.
     let watched = plan.switches.iter().any(|switch| switch.watchdog.is_some());
     sound && fits && obedient && !loses_frames(plan) && !watched
 }
@@ -156,7 +156,7 @@ fn failure_is_explained(trial: &Trial) -> Option<String> {
     }
 }
 
-/// Where nothing is lost and no path changes, packets arrive in order, and nobody asks for them again.
+/// Where nothing is lost and no path changes, packets arrive in order, and no NAK is sent.
 fn in_order(trial: &Trial) -> Option<String> {
     let of = &trial.world.counters;
     let quiet = of.drops_lossless + of.drops_lossy + of.drops_fault == 0 && trial.world.plan.faults.is_empty();
@@ -192,7 +192,7 @@ fn within_buffers(trial: &Trial) -> Option<String> {
     })
 }
 
-/// A path begins at the sender's NIC, goes on where each link ends, and ends at the receiver.
+/// A path begins at the sender's NIC, continues where each link ends, and ends at the receiver.
 fn path_leads_there(trial: &Trial, flow: &FlowRecord) -> Option<String> {
     let plan = &trial.world.plan;
     let mut at = flow.src;
@@ -206,8 +206,7 @@ fn path_leads_there(trial: &Trial, flow: &FlowRecord) -> Option<String> {
     (at != flow.dst && flow.packets_sent > 0).then(|| format!("the path of a flow leads elsewhere: {flow:?}"))
 }
 
-/// Told to stop, a port is told to go on before it is told to stop again, and in the order of time;
-/// but a link that comes back has forgotten what it was told.
+/// PAUSE and RESUME of a port alternate in order of time; a link that comes back up starts without a PAUSE.
 fn pauses_alternate(trial: &Trial) -> Option<String> {
     if trial.world.plan.faults.iter().any(changes_a_link) {
         return None;

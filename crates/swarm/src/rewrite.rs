@@ -1,4 +1,4 @@
-//! The same experiment written otherwise: what must not change does not.
+//! Equivalent forms of one experiment, whose results must be equal.
 //!
 //! Each function changes a scenario's tables in one respect. Ports and nodes keep their numbers: what
 //! is added comes last.
@@ -89,7 +89,7 @@ fn host_link(plan: &Plan) -> (&str, Direction) {
     (plan.nodes[link.b as usize].name.as_str(), link.a_to_b)
 }
 
-/// One more host beside the first, of which nobody knows. It is as near and as fast as can be, so that
+/// Adds a host without traffic beside the first. It is as near and as fast as can be, so that
 /// the longest round trip of the network stays what it is.
 pub fn add_idle_host(root: &mut Table, plan: &Plan) {
     let (switch, link) = host_link(plan);
@@ -99,7 +99,7 @@ pub fn add_idle_host(root: &mut Table, plan: &Plan) {
     add_node(root, "hosts", "idle", &[(switch, &near)]);
 }
 
-/// A switch with three hosts at the edge of the network, of which nobody knows yet.
+/// Adds a switch with three hosts, without traffic, at the edge of the network.
 pub fn add_island(root: &mut Table, plan: &Plan) {
     let (switch, link) = host_link(plan);
     add_node(root, "switches", "far", &[(switch, &link)]);

@@ -16,7 +16,7 @@ pub struct Frame<'a> {
     schemes: &'a [String],
     mtu_bytes: u64,
     slowest_gbps: u64,
-    /// By then enough has happened.
+    /// Longest simulated time of a scenario.
     pub horizon_ps: u64,
     /// Payload of all flows of one table.
     budget_bytes: u64,

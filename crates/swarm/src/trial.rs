@@ -15,7 +15,7 @@ use xoff_scenario::{Loaded, Options, Scenario};
 
 /// Events between two looks at the limit.
 const SLICE: u64 = 1 << 14;
-/// A scenario drawn to take some ten thousand events takes no more than this, or time stands still.
+/// A scenario drawn to take some ten thousand events takes no more than this, or time does not advance.
 const EVENTS_LARGEST: u64 = 20_000_000;
 
 /// A scenario that ran to its end.
@@ -107,7 +107,7 @@ thread_local! {
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// From now on panics are told with their scenario, not by themselves.
+/// Reports panics with their scenario from now on, not by themselves.
 pub fn keep_panics() {
     std::panic::set_hook(Box::new(|panic| SAID.with_borrow_mut(|said| *said = panic.to_string())));
 }

@@ -44,7 +44,7 @@ fn run(root: &Table) -> Option<Trial> {
     attempt(root).ok()
 }
 
-/// The same, or why not.
+/// Runs a scenario, or says why it is refused.
 fn attempt(root: &Table) -> Result<Trial, String> {
     let loaded = trial::load(&root.to_string()).map_err(|errors| errors[0].render(false))?;
     let trial = trial::run(loaded).unwrap_or_else(|why| panic!("{why}:\n{root}"));
@@ -73,7 +73,7 @@ fn leave_out(root: &mut Table, section: &str, key: &str) {
     }
 }
 
-/// The same with every node and link spelled out, so that others can be added.
+/// A random scenario with every node and link spelled out, so that others can be added.
 fn spelled_out(seed: u64) -> Option<(Table, xoff_fabric::plan::Plan)> {
     let mut root = with_scheme(seed);
     let plan = trial::load(&root.to_string()).ok()?.plan;
@@ -267,7 +267,7 @@ fn time_scales_exactly_where_windows_alone_hold_senders_back() {
 
 /// The gaps of paced senders are rounded to picoseconds on either clock, so times agree but nearly: to
 /// a thousandth, and in one flow of a hundred a hair has decided otherwise. Left out are schemes in which
-/// it does so more often, by lot or by the clocks of switches: pcn, pacc and rcm.
+/// it does so more often, by random draws or periodic switch timers: pcn, pacc and rcm.
 #[test]
 fn time_scales_nearly_where_senders_are_paced() {
     let left_out = ["none", "swift", "dctcp", "tcp-newreno", "pcn", "pacc", "rcm"];
@@ -332,7 +332,7 @@ fn slowed(seed: u64, scheme: &str, factor: u64) -> Option<(Table, Table)> {
     Some((resolved, slow.as_table()?.clone()))
 }
 
-/// Closed-loop traffic goes on as its flows end, so each scheme starts others of it; beside it random
+/// Closed-loop traffic continues as its flows end, so each scheme starts others of it; beside it random
 /// arrivals are the same under every scheme, and take the same paths: schemes are compared on equal
 /// terms.
 #[test]

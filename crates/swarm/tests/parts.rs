@@ -13,7 +13,7 @@ use xoff_fabric::world::Progress;
 use xoff_scenario::Loaded;
 use xoff_swarm::{laws, setting, text, trial};
 
-/// Each switch in a part by lot, hosts with theirs; several domains are cut only between them. `None` if there is
+/// Each switch in a random part, hosts with theirs; several domains are cut only between them. `None` if there is
 /// nothing to cut, or a link without delay would be.
 fn random_cut(plan: &Plan, seed: u64) -> Option<Vec<u16>> {
     let mut rng = stream(seed, "parts", 0);
@@ -63,7 +63,7 @@ fn run(mut world: Box<dyn Simulation>, slice: u64, crew: &dyn Crew) -> Box<dyn S
         assert!(world.counters.events < 20_000_000, "no end");
         assert!(world.now >= before, "time runs backwards");
         still = if world.now > before { 0 } else { still + slice };
-        assert!(still < 1_000_000, "nobody sees that time passes");
+        assert!(still < 1_000_000, "simulated time does not advance");
         before = world.now;
     }
     world
