@@ -2,7 +2,7 @@
 
 use xoff_engine::Time;
 use xoff_fabric::scheme::Scheme;
-use xoff_schemes::{Any, Roster, all, select};
+use xoff_schemes::{Any, SchemeSet, all, select};
 use xoff_wire::{Roce, Seen, Unwrap, content_of, decode, icrc, set_ecn, set_telemetry, stamp_of, telemetry_of};
 
 /// A frame as it is, and with the check sums that its bytes should have: few changes keep those right.

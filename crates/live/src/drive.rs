@@ -22,7 +22,7 @@ use xoff_run::cpu::thread_cpu;
 use xoff_run::drive::{Keep, Position, Sink, flows_expected, peak_rss_bytes, sources};
 use xoff_scenario::Loaded;
 use xoff_schemes::parts::int::multiplier_of;
-use xoff_schemes::{Any, Roster};
+use xoff_schemes::{Any, SchemeSet};
 use xoff_wire::Encoder;
 
 /// Real time between two looks at how far a run is.

@@ -10,7 +10,7 @@ use xoff_fabric::record::{FlowRecord, PauseRecord, Sample};
 use xoff_fabric::scheme::{Scheme, Transport};
 use xoff_run::drive::{Keep, Sink, drive};
 use xoff_scenario::{Loaded, Options, Scenario};
-use xoff_schemes::{Any, Roster, all};
+use xoff_schemes::{Any, SchemeSet, all};
 use xoff_wire::{Echo, Encoder, Ends, Roce, RoceKind, Seen, content_of, decode, near, stamp_of, telemetry_of};
 
 const INCAST: &str = r#"

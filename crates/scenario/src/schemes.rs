@@ -177,7 +177,7 @@ fn read_one(table: &mut Table, registry: Registry, default_name: &str) -> Result
 
 /// Values that make sense together, and with the base.
 fn finished(table: &Table, values: ParamValues) -> Result<ParamValues> {
-    match xoff_schemes::objection(&values) {
+    match xoff_schemes::validation_error(&values) {
         Some(why) => {
             // The parameter that the reason speaks of first and that is written; else whoever chose it all.
             let named = why.split('`').skip(1).step_by(2).find(|key| table.has(key)).map(str::to_owned);

@@ -88,7 +88,7 @@ impl Member for Box<Cp> {
         })
     }
 
-    fn objection(params: &Params) -> Option<String> {
+    fn validation_error(params: &Params) -> Option<String> {
         let unstable = match params.fair {
             FairShare::ByWeight => false,
             FairShare::Adapted => params.afd_c2 <= params.afd_c1,
@@ -124,7 +124,7 @@ struct Afd {
 pub struct Cp {
     sampler: Sampler,
     flows: FlowTable<Measured>,
-    /// Of T_m; asleep while no flow is known.
+    /// Timer of T_m; stopped while no flow is known.
     clock: Clock,
     gain: f64,
     fairness_weight: f64,
@@ -186,7 +186,7 @@ impl Cp {
         ((1.0 - a) * f64::from(psi_qcn) + a * self.psi_af(flow) + 0.5).floor() as u8
     }
 
-    /// Section 2: congestion decides when the source of a sampled packet hears, fairness how much.
+    /// Section 2: congestion decides when the source of a sampled packet is notified, fairness with what value.
     fn tell(&self, sample: Sample, packet: &PacketFacts, mut notify: impl FnMut(u32, Cnm)) {
         if sample.congested && packet.own {
             let psi = self.combine(sample.psi, packet.flow);
@@ -201,7 +201,7 @@ impl CongestionPoint for Cp {
     type Feedback = Cnm;
 
     fn hooks(&self) -> Hooks {
-        // Shares are of the whole queue, whoever fills it.
+        // Shares are of the whole queue, whatever the flows' schemes.
         Hooks::ENQUEUE.with(self.sampler.hook()).with(Hooks::TIMER).with(Hooks::EVERY)
     }
 
@@ -271,11 +271,11 @@ mod tests {
     }
 
     fn arrive(cp: &mut Cp, now: Time, queue_bytes: u64, flow: u32, bytes: u32) -> Option<u8> {
-        let (mut ecn, mut heard) = (Ecn::Ect0, None);
+        let (mut ecn, mut notified) = (Ecn::Ect0, None);
         let packet = PacketFacts::of(flow, bytes);
         let mark = Mark { ecn: &mut ecn, int: None };
-        cp.on_enqueue(&view(now, queue_bytes), &packet, 1, mark, |_, cnm| heard = Some(cnm.psi));
-        heard
+        cp.on_enqueue(&view(now, queue_bytes), &packet, 1, mark, |_, cnm| notified = Some(cnm.psi));
+        notified
     }
 
     #[test]

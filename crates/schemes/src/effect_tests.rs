@@ -1,5 +1,5 @@
 //! Every parameter is read: another value makes other machines. Where a machine holds all parameters the compiler
-//! says so instead: fields that nobody reads are dead code.
+//! says so instead: fields that are never read are dead code.
 
 use crate::param::{ParamKind, ParamSpec, SchemeSpec};
 use crate::registry::find;

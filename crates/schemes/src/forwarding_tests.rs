@@ -1,7 +1,7 @@
 //! Every hook reaches what is inside a wrapper: a box, an enum over schemes, an overlay with its base.
 
 use crate::param::{ParamValues, SchemeSpec};
-use crate::registry::{Configured, Overlay, Roster, With};
+use crate::registry::{Configured, Overlay, SchemeSet, With};
 use crate::stack::Stack;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -291,10 +291,10 @@ impl SwitchControl for Control {
 mod one {
     use super::Recorder;
     use crate::param;
-    use crate::registry::{Configured, Roster};
+    use crate::registry::{Configured, SchemeSet};
 
     crate::registry::enums! { pub enumerated [] #[inline] { Only => Recorder } }
-    crate::registry::rosters! { enumerated { Only => Recorder } }
+    crate::registry::scheme_sets! { enumerated { Only => Recorder } }
 }
 use one::enumerated;
 
@@ -446,7 +446,7 @@ fn a_box_passes_on_every_hook() {
 #[test]
 fn the_enum_over_schemes_passes_on_every_hook() {
     let values = SPEC.values(None);
-    assert_eq!((enumerated::Any::specs().len(), enumerated::Any::objection(&values)), (1, None));
+    assert_eq!((enumerated::Any::specs().len(), enumerated::Any::validation_error(&values)), (1, None));
     let any = enumerated::Any::configure(&values).unwrap();
     let feedback = enumerated::AnyFeedback::Only(5);
     scheme(&any, &feedback);
@@ -475,7 +475,7 @@ fn a_stack_passes_on_every_hook_to_its_overlay() {
     scheme(&stack, &crate::stack::Feedback::Own(5));
 }
 
-/// The overlay stands aside, so that what is seen is the base.
+/// The overlay does nothing, so that what is seen is the base.
 #[derive(Clone, Copy, Debug)]
 struct Aside;
 

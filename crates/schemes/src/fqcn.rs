@@ -3,7 +3,7 @@
 //! Zhang and Ansari, *Fair Quantized Congestion Notification in Data Center Networks*. QCN with
 //! another congestion point: at each sampling event the switch finds the flows above their
 //! (weighted) share of what arrived since the last one, and sends each of them its own part of the
-//! feedback. Flows below their share never hear anything. Sampling, quantiser and rate limiter are
+//! feedback. Flows below their share receive nothing. Sampling, quantiser and rate limiter are
 //! QCN's: [`crate::qcn`].
 //!
 //! W_i is the flow's weight, 1 unless it is set (paper, section IV); `min_feedback` bounds Psi_Fb(i).
@@ -96,7 +96,7 @@ pub struct Cp {
 }
 
 impl Cp {
-    /// Section 2, step 2: who is above its share, and what each of them hears.
+    /// Section 2, step 2: notifies each flow above its share, with its part of the feedback.
     fn blame(&self, psi: u8, mut notify: impl FnMut(u32, Cnm)) {
         // Step a: the high-rate flows.
         let all = Sums::over(self.flows.iter().map(|(_, flow)| flow));
@@ -133,7 +133,7 @@ impl CongestionPoint for Cp {
     type Feedback = Cnm;
 
     fn hooks(&self) -> Hooks {
-        // Shares are of the whole queue, whoever fills it, and of what arrives, whenever it is sampled.
+        // Shares are of the whole queue, whatever the flows' schemes, and of arrivals, whenever they are sampled.
         Hooks::ENQUEUE.with(self.sampler.hook()).with(Hooks::EVERY)
     }
 
@@ -179,7 +179,7 @@ mod tests {
         QueueView::at(BitRate::from_gbps(10), Time::ZERO, queue_bytes)
     }
 
-    /// Who hears what, if flows 1, 2, ... sent `bytes` since the last sampling event.
+    /// Notified flows with their feedback, if flows 1, 2, ... sent `bytes` since the last sampling event.
     fn blamed(bytes: &[u64], weights: &[u16], psi: u8) -> Vec<(u32, u8)> {
         blamed_by(&mut cp(&[]), bytes, weights, psi)
     }
@@ -188,9 +188,9 @@ mod tests {
         for (i, (&bytes, &weight)) in bytes.iter().zip(weights).enumerate() {
             cp.flows.entry(i as u32 + 1, || Arrived { bytes, weight });
         }
-        let mut heard = Vec::new();
-        cp.blame(psi, |flow, cnm| heard.push((flow, cnm.psi)));
-        heard
+        let mut notified = Vec::new();
+        cp.blame(psi, |flow, cnm| notified.push((flow, cnm.psi)));
+        notified
     }
 
     #[test]
@@ -246,31 +246,31 @@ mod tests {
             let bytes: Vec<u64> = (0..n).map(|_| 1 + rng.below(100_000)).collect();
             let weights: Vec<u16> = (0..n).map(|_| 1 + rng.below(9) as u16).collect();
             let psi = 1 + rng.below(64) as u8;
-            let heard = blamed(&bytes, &weights, psi);
+            let notified = blamed(&bytes, &weights, psi);
             let largest = (0..n)
                 .max_by(|&a, &b| {
                     let (a, b) = (bytes[a] * u64::from(weights[b]), bytes[b] * u64::from(weights[a]));
                     a.cmp(&b)
                 })
                 .unwrap();
-            assert!(heard.iter().any(|&(flow, _)| flow == largest as u32 + 1), "{bytes:?} {weights:?} {heard:?}");
+            assert!(notified.iter().any(|&(flow, _)| flow == largest as u32 + 1), "{bytes:?} {weights:?} {notified:?}");
             // The parts sum to the whole, but for rounding and the least feedback.
-            let sum: i32 = heard.iter().map(|&(_, psi)| i32::from(psi)).sum();
-            assert!((sum - i32::from(psi)).abs() <= heard.len() as i32, "{heard:?} of {psi}");
+            let sum: i32 = notified.iter().map(|&(_, psi)| i32::from(psi)).sum();
+            assert!((sum - i32::from(psi)).abs() <= notified.len() as i32, "{notified:?} of {psi}");
         }
     }
 
-    /// Arrivals, one after another, of these flows; who hears what.
+    /// Arrivals, one after another, of these flows; notified flows with their feedback.
     fn arrivals(cp: &mut Cp, queue_bytes: u64, flows: &[u32]) -> Vec<(u32, u8)> {
-        let mut heard = Vec::new();
+        let mut notified = Vec::new();
         for &flow in flows {
             let mut ecn = Ecn::Ect0;
             let mark = Mark { ecn: &mut ecn, int: None };
             cp.on_enqueue(&view(queue_bytes), &PacketFacts::of(flow, 1000), 1, mark, |flow, cnm| {
-                heard.push((flow, cnm.psi));
+                notified.push((flow, cnm.psi));
             });
         }
-        heard
+        notified
     }
 
     #[test]
@@ -299,13 +299,13 @@ mod tests {
         let mut cp = cp(&[("sample_at", "dequeue"), ("sampling", "every"), ("sample_every", "2")]);
         assert_eq!(cp.hooks(), Hooks::ENQUEUE.with(Hooks::DEQUEUE).with(Hooks::EVERY));
         assert_eq!(arrivals(&mut cp, 60_000, &[1, 1, 1, 2, 3, 3]), []);
-        let mut heard = Vec::new();
+        let mut notified = Vec::new();
         for flow in [2, 3] {
             let mut ecn = Ecn::Ect0;
             let mark = Mark { ecn: &mut ecn, int: None };
-            cp.on_dequeue(&view(60_000), &PacketFacts::of(flow, 1000), mark, |flow, cnm| heard.push((flow, cnm.psi)));
+            cp.on_dequeue(&view(60_000), &PacketFacts::of(flow, 1000), mark, |flow, cnm| notified.push((flow, cnm.psi)));
         }
-        assert_eq!(heard, [(1, 57)], "whoever leaves: flow 1 brought most");
+        assert_eq!(notified, [(1, 57)], "whichever flow leaves: flow 1 brought most");
         assert!(cp.flows.is_empty());
     }
 
@@ -314,7 +314,7 @@ mod tests {
         let mut cp = cp(&[]);
         let view = view(100_000);
         // Flow 1 sends nine packets in ten.
-        let (mut heard, mut emptied) = ([0, 0], 0);
+        let (mut notified, mut emptied) = ([0, 0], 0);
         for i in 0..100_000u32 {
             let flow = u32::from(i % 10 == 0);
             let mut ecn = Ecn::Ect0;
@@ -322,11 +322,11 @@ mod tests {
             let mark = Mark { ecn: &mut ecn, int: None };
             cp.on_enqueue(&view, &packet, 1, mark, |flow, cnm| {
                 assert!((1..=64).contains(&cnm.psi));
-                heard[flow as usize] += 1;
+                notified[flow as usize] += 1;
             });
             emptied += u32::from(cp.flows.is_empty());
         }
-        assert!(emptied > 1000 && heard[0] > 1000, "{emptied} {heard:?}");
-        assert!(heard[1] * 10 < heard[0], "the small flow is hardly ever blamed: {heard:?}");
+        assert!(emptied > 1000 && notified[0] > 1000, "{emptied} {notified:?}");
+        assert!(notified[1] * 10 < notified[0], "the small flow is hardly ever blamed: {notified:?}");
     }
 }

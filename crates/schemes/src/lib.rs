@@ -36,8 +36,8 @@ pub mod tcp_newreno;
 pub mod timely;
 
 pub use registry::{
-    Any, Configured, Overlay, Roster, With, all, bases, controls_switches, find, first_limits, formats, install,
-    objection, select, world,
+    Any, Configured, Overlay, SchemeSet, With, all, bases, controls_switches, find, first_limits, formats, install,
+    validation_error, select, world,
 };
 
 registry::registry! {

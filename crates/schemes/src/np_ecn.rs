@@ -3,7 +3,7 @@
 //! The TCD authors' simulator has it beside TCD, to show what detection alone is worth: a packet that
 //! was queued when its port was resumed is not marked, a flow is congested if nearly all packets of
 //! an interval were marked, and the sender does what DCQCN's does. PCN itself (Cheng et al., NSDI
-//! 2020) goes on to measure the receiving rate; see [`crate::pcn`].
+//! 2020) also measures the receiving rate; see [`crate::pcn`].
 //!
 //! K and RED are the base's `kmin`, `kmax` and `pmax`, the interval is its `cnp_interval`.
 
@@ -163,7 +163,7 @@ impl CongestionPoint for Cp {
 pub struct Np {
     share: f64,
     interval: Span,
-    /// Of the grid.
+    /// Start of the grid.
     start: Option<Time>,
     /// Since the last vote.
     packets: u32,

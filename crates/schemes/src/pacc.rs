@@ -32,7 +32,7 @@ params! {
         /// largest part of packets that are congested
         p_max "p_max": Number(0.0001..=1.0) = "0.1",
             from "assumption: above it CNPs hit the cap, and the controller only winds up (docs/schemes/pacc.md)";
-        /// a flow below this part of the mean flow's packets hears nothing
+        /// a flow below this part of the mean flow's packets is not notified
         flow_threshold "theta_f": Number(0.0..=1.0) = "0.5",
             from "assumption: relative, so that it spares small flows at any load";
         /// most CNPs per flow and period
@@ -68,7 +68,7 @@ impl Configured for Pacc {
         Pacc { params: Params::read(values) }
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
+    fn validation_error(values: &ParamValues) -> Option<String> {
         let params = Params::read(values);
         if params.period == Span::ZERO {
             return Some("`period` is zero".into());
@@ -85,7 +85,7 @@ impl Overlay for Pacc {
     fn refuses(base: &ParamValues) -> Option<String> {
         let name = base.spec().name;
         (!base.spec().hears_notices)
-            .then(|| format!("`pacc` speaks to its base by bare notifications, and `{name}` does not act on those"))
+            .then(|| format!("`pacc` notifies its base by bare notifications, and `{name}` does not act on those"))
     }
     /// Section 1: marking is off, and receivers send no CNPs.
     fn replaces_signals(_: &ParamValues) -> bool {
@@ -174,7 +174,7 @@ pub struct Cp {
     proportional: f64,
     /// q_old after silence.
     idle_bytes: f64,
-    /// Of T_p; asleep while the port is idle.
+    /// Timer of T_p; stopped while the port is idle.
     clock: Clock,
     flow_threshold: f64,
     cap: u32,
@@ -243,7 +243,7 @@ impl CongestionPoint for Cp {
     type Feedback = Cnp;
 
     fn hooks(&self) -> Hooks {
-        // Congestion and shares are of the whole queue, whoever fills it.
+        // Congestion and shares are of the whole queue, whatever the flows' schemes.
         Hooks::ENQUEUE.with(Hooks::TIMER).with(Hooks::EVERY)
     }
 
@@ -303,16 +303,16 @@ mod tests {
         }
     }
 
-    /// One period: packets of flows 0, 1, ..., then the tick with this queue. Who hears a CNP.
+    /// One period: packets of flows 0, 1, ..., then the tick with this queue. Returns the flows that receive a CNP.
     fn period(cp: &mut Cp, packets: &[u32], queue_bytes: u64) -> Vec<u32> {
         let now = cp.timer().map_or(Time::ZERO, |at| Time::from_ps(at.ps() - 1));
         for (flow, &n) in packets.iter().enumerate() {
             arrive(cp, now, flow as u32, n);
         }
-        let mut heard = Vec::new();
+        let mut notified = Vec::new();
         let at = cp.timer().unwrap();
-        cp.on_timer(&view(at, queue_bytes), |flow, _| heard.push(flow));
-        heard
+        cp.on_timer(&view(at, queue_bytes), |flow, _| notified.push(flow));
+        notified
     }
 
     #[test]
@@ -345,8 +345,8 @@ mod tests {
         let mut cp = cp(&[("cap", "64")]);
         period(&mut cp, &[1, 1], 100_000);
         let at = cp.timer().unwrap();
-        let heard = period(&mut cp, &[200, 150, 40, 10], 400_000);
-        assert_eq!(heard, [0, 1], "the first of several leave at once");
+        let notified = period(&mut cp, &[200, 150, 40, 10], 400_000);
+        assert_eq!(notified, [0, 1], "the first of several leave at once");
         // 7 and 5 CNPs in all, evenly over the next period.
         let (mut counts, mut times) = ([1, 1], Vec::new());
         while let Some(next) = cp.timer()
@@ -372,7 +372,7 @@ mod tests {
         assert_eq!(cp.flows.len(), 1);
         let mut periods = 0;
         while let Some(at) = cp.timer() {
-            cp.on_timer(&view(at, 0), |_, _| panic!("nobody is there"));
+            cp.on_timer(&view(at, 0), |_, _| panic!("there is no flow"));
             periods += 1;
             assert!(periods < 100, "p falls by itself");
         }
@@ -389,8 +389,8 @@ mod tests {
         let p = |texts: &[(&str, &str)], queue_bytes| {
             let mut cp = cp(texts);
             arrive(&mut cp, Time::from_us(1010), 0, 1);
-            let heard = period(&mut cp, &[100], queue_bytes);
-            assert_eq!(heard.is_empty(), cp.pi.value() == 0.0);
+            let notified = period(&mut cp, &[100], queue_bytes);
+            assert_eq!(notified.is_empty(), cp.pi.value() == 0.0);
             cp.pi.value()
         };
         assert_eq!(p(&[], 150_000), 0.0);
@@ -429,7 +429,7 @@ mod tests {
         let why = crate::select("pacc+none").unwrap_err();
         assert!(why.contains("none") && why.contains("notifications"), "{why}");
         for odd in [("gain_b", "2e-4"), ("period", "0us"), ("q_ref", "0B")] {
-            assert!(Pacc::objection(&SPEC.values_with(None, &[odd])).is_some(), "{odd:?}");
+            assert!(Pacc::validation_error(&SPEC.values_with(None, &[odd])).is_some(), "{odd:?}");
         }
     }
 }

@@ -18,7 +18,7 @@ use xoff_fabric::scheme::*;
 /// A configured QCN.
 pub type Qcn = Family<Cp>;
 
-/// Section 3: the source of the sampled packet hears of congestion.
+/// Section 3: the source of the sampled packet receives a CNM.
 #[derive(Clone, Debug)]
 pub struct Cp {
     sampler: Sampler,
@@ -51,7 +51,7 @@ impl Member for Cp {
 }
 
 impl Cp {
-    /// Section 3: a sampled packet's source hears of congestion, if it is there.
+    /// Section 3: notifies the source of a sampled packet, if there is congestion.
     fn tell(&self, sample: Sample, packet: &PacketFacts, mut notify: impl FnMut(u32, Cnm)) {
         if sample.congested && self.sampler.sends(sample.psi) && packet.own {
             notify(packet.flow, self.sampler.cnm(sample.psi));
@@ -63,7 +63,7 @@ impl CongestionPoint for Cp {
     type Feedback = Cnm;
 
     fn hooks(&self) -> Hooks {
-        // A queue is sampled as it is, whoever fills it.
+        // A queue is sampled as it is, whatever the flows' schemes.
         self.sampler.hook().with(Hooks::EVERY)
     }
 
@@ -101,15 +101,15 @@ mod tests {
     /// Notices of `packets` arrivals of one flow at a queue of this length.
     fn notices(cp: &mut Cp, queue_bytes: u64, own: bool, packets: u32) -> Vec<(u32, Cnm)> {
         let view = QueueView::at(BitRate::from_gbps(10), Time::ZERO, queue_bytes);
-        let mut heard = Vec::new();
+        let mut notified = Vec::new();
         for _ in 0..packets {
             let mut ecn = Ecn::Ect0;
             let packet = PacketFacts { own, ..PacketFacts::of(7, 1066) };
             let mark = Mark { ecn: &mut ecn, int: None };
-            cp.on_enqueue(&view, &packet, 1, mark, |flow, cnm| heard.push((flow, cnm)));
+            cp.on_enqueue(&view, &packet, 1, mark, |flow, cnm| notified.push((flow, cnm)));
             assert_eq!(ecn, Ecn::Ect0, "QCN marks nothing");
         }
-        heard
+        notified
     }
 
     fn cp() -> Cp {
@@ -119,11 +119,11 @@ mod tests {
     #[test]
     fn qcn_3_the_sampled_source_hears_of_congestion() {
         assert!(notices(&mut cp(), 33_000, true, 10_000).len() <= 1, "at the equilibrium there is none");
-        let heard = notices(&mut cp(), 60_000, true, 10_000);
+        let notified = notices(&mut cp(), 60_000, true, 10_000);
         // The queue is constant but for the first sample: Psi = round(64 * 27 / 165) = 10, p = 2.4 %.
-        assert!((160..=330).contains(&heard.len()), "{} CNMs", heard.len());
+        assert!((160..=330).contains(&notified.len()), "{} CNMs", notified.len());
         let cnm = Cnm { psi: 10, offset_bytes: -27_000, delta_bytes: 0 };
-        assert!(heard[1..].iter().all(|notice| *notice == (7, cnm)));
+        assert!(notified[1..].iter().all(|notice| *notice == (7, cnm)));
         assert!(notices(&mut cp(), 60_000, false, 10_000).is_empty(), "other schemes do not understand");
     }
 
@@ -135,14 +135,14 @@ mod tests {
         assert_eq!(cp.hooks(), Hooks::DEQUEUE.with(Hooks::EVERY));
         assert!(notices(&mut cp, 60_000, true, 1000).is_empty(), "arrivals count for nothing");
         let view = QueueView::at(BitRate::from_gbps(10), Time::ZERO, 60_000);
-        let mut heard = Vec::new();
+        let mut notified = Vec::new();
         for flow in 1..=300 {
             let mut ecn = Ecn::Ect0;
             let mark = Mark { ecn: &mut ecn, int: None };
-            cp.on_dequeue(&view, &PacketFacts::of(flow, 1066), mark, |flow, cnm| heard.push((flow, cnm.psi)));
+            cp.on_dequeue(&view, &PacketFacts::of(flow, 1066), mark, |flow, cnm| notified.push((flow, cnm.psi)));
         }
-        // The first sample finds a queue that grew from nothing, the others one that stands.
-        assert_eq!(heard, [(100, 57), (200, 10), (300, 10)]);
+        // The first sample finds a queue that grew from nothing, the others a constant one.
+        assert_eq!(notified, [(100, 57), (200, 10), (300, 10)]);
     }
 
     #[test]
@@ -186,10 +186,10 @@ mod tests {
     fn qcn_odd_parameters_are_refused() {
         for (name, text) in [("sample_min", "0.2"), ("sample_bytes", "0B"), ("byte_counter", "0B"), ("cnm_frame", "9B")]
         {
-            assert!(Qcn::objection(&SPEC.values_with(None, &[(name, text)])).is_some(), "{name} = {text}");
+            assert!(Qcn::validation_error(&SPEC.values_with(None, &[(name, text)])).is_some(), "{name} = {text}");
         }
         for preset in SPEC.presets {
-            assert_eq!(Qcn::objection(&SPEC.values(Some(preset))), None);
+            assert_eq!(Qcn::validation_error(&SPEC.values(Some(preset))), None);
         }
     }
 }

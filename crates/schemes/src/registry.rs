@@ -2,7 +2,7 @@
 //!
 //! The macro writes the enums and their dispatch from the lists in the crate's root. A `match`
 //! per hook is all it costs, and a packet carries no more than its own scheme needs. There are
-//! three: `base` over the schemes that stand alone, `any` over those and the overlays, which
+//! three: `base` over the schemes that run alone, `any` over those and the overlays, which
 //! hold one of `base` inside, and `with` over one more and all others ([`With`]).
 
 use crate::param::{Base, ParamValues, SchemeSpec};
@@ -26,7 +26,7 @@ pub trait Configured: Scheme + Sized {
     fn configure(values: &ParamValues) -> Self;
 
     /// Why these parameters make no sense together, or with this base.
-    fn objection(_values: &ParamValues) -> Option<String> {
+    fn validation_error(_values: &ParamValues) -> Option<String> {
         None
     }
 }
@@ -53,23 +53,23 @@ pub trait Overlay: Configured {
 }
 
 /// All the schemes of a program: [`Any`], or [`With`] one more.
-pub trait Roster: Scheme + Sized + 'static {
+pub trait SchemeSet: Scheme + Sized + 'static {
     /// In the order in which they are listed to people.
     fn specs() -> Vec<&'static SchemeSpec>;
     /// Why the values make no sense together.
-    fn objection(values: &ParamValues) -> Option<String>;
+    fn validation_error(values: &ParamValues) -> Option<String>;
     /// The scheme whose specification the values belong to; `None` if it is not one of these.
     fn configure(values: &ParamValues) -> Option<Self>;
 }
 
 /// Its own scheme goes last.
-impl<T: Configured + 'static, R: Roster> Roster for With<T, R> {
+impl<T: Configured + 'static, R: SchemeSet> SchemeSet for With<T, R> {
     fn specs() -> Vec<&'static SchemeSpec> {
         R::specs().into_iter().chain([const { &T::SPEC }]).collect()
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
-        if values.spec().name == T::SPEC.name { T::objection(values) } else { R::objection(values) }
+    fn validation_error(values: &ParamValues) -> Option<String> {
+        if values.spec().name == T::SPEC.name { T::validation_error(values) } else { R::validation_error(values) }
     }
 
     fn configure(values: &ParamValues) -> Option<With<T, R>> {
@@ -80,10 +80,10 @@ impl<T: Configured + 'static, R: Roster> Roster for With<T, R> {
     }
 }
 
-/// A roster as it was compiled.
+/// A set of schemes as it was compiled.
 struct Compiled {
     specs: Vec<&'static SchemeSpec>,
-    objection: fn(&ParamValues) -> Option<String>,
+    validation_error: fn(&ParamValues) -> Option<String>,
     controls_switches: fn(&ParamValues) -> bool,
     formats: fn(&ParamValues) -> [Format; 2],
     first_limits: fn(&ParamValues, &FlowFacts) -> Option<Limits>,
@@ -93,10 +93,10 @@ struct Compiled {
 type Build = fn(Arc<Plan>, &[&ParamValues], Vec<Box<dyn Source>>, Option<Vec<u16>>) -> Box<dyn Simulation>;
 
 impl Compiled {
-    fn of<R: Roster>() -> Compiled {
+    fn of<R: SchemeSet>() -> Compiled {
         Compiled {
             specs: R::specs(),
-            objection: R::objection,
+            validation_error: R::validation_error,
             controls_switches: |values| R::configure(values).is_some_and(|scheme| scheme.controls_switches()),
             formats: |values| {
                 R::configure(values)
@@ -108,7 +108,7 @@ impl Compiled {
     }
 }
 
-fn build<R: Roster>(
+fn build<R: SchemeSet>(
     plan: Arc<Plan>,
     schemes: &[&ParamValues],
     sources: Vec<Box<dyn Source>>,
@@ -123,27 +123,27 @@ fn build<R: Roster>(
     })
 }
 
-/// Of the whole process: said once, before the first scenario is read.
-static ROSTER: OnceLock<Compiled> = OnceLock::new();
+/// Schemes of the whole process, set once, before the first scenario is read.
+static INSTALLED: OnceLock<Compiled> = OnceLock::new();
 
-fn roster() -> &'static Compiled {
-    ROSTER.get_or_init(Compiled::of::<Any>)
+fn installed() -> &'static Compiled {
+    INSTALLED.get_or_init(Compiled::of::<Any>)
 }
 
-/// Makes a roster that of this process; why not, if two of its schemes have one name, or scenarios were read before.
-pub fn install<R: Roster>() -> Result<(), String> {
+/// Sets the schemes of this process. Fails if two of them have one name, or if scenarios were read before.
+pub fn install<R: SchemeSet>() -> Result<(), String> {
     let compiled = Compiled::of::<R>();
     let mut names: Vec<&str> = compiled.specs.iter().map(|spec| spec.name).collect();
     names.sort_unstable();
     if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(format!("two schemes are called `{}`: rename yours", twice[0]));
     }
-    ROSTER.set(compiled).map_err(|_| "schemes are added before the first is used".to_owned())
+    INSTALLED.set(compiled).map_err(|_| "schemes are added before the first is used".to_owned())
 }
 
 /// Every scheme, in the order in which they are listed to people.
 pub fn all() -> &'static [&'static SchemeSpec] {
-    &roster().specs
+    &installed().specs
 }
 
 /// The schemes that can be the base of another.
@@ -152,8 +152,8 @@ pub fn bases() -> Vec<&'static SchemeSpec> {
 }
 
 /// Why the values make no sense together.
-pub fn objection(values: &ParamValues) -> Option<String> {
-    (roster().objection)(values)
+pub fn validation_error(values: &ParamValues) -> Option<String> {
+    (installed().validation_error)(values)
 }
 
 /// The specification of a scheme by name.
@@ -163,17 +163,17 @@ pub fn find(name: &str) -> Option<&'static SchemeSpec> {
 
 /// Whether these values make a scheme that controls switches: one of a run may.
 pub fn controls_switches(values: &ParamValues) -> bool {
-    (roster().controls_switches)(values)
+    (installed().controls_switches)(values)
 }
 
 /// What packets of a scheme of these values look like: within a domain, and between domains.
 pub fn formats(values: &ParamValues) -> [Format; 2] {
-    (roster().formats)(values)
+    (installed().formats)(values)
 }
 
 /// Rate and window with which such a flow starts under a scheme of these values.
 pub fn first_limits(values: &ParamValues, of: &FlowFacts) -> Option<Limits> {
-    (roster().first_limits)(values, of)
+    (installed().first_limits)(values, of)
 }
 
 /// A run of these schemes, ready to be driven; in parts, by the part of every node, if asked.
@@ -183,7 +183,7 @@ pub fn world(
     sources: Vec<Box<dyn Source>>,
     part_of: Option<Vec<u16>>,
 ) -> Box<dyn Simulation> {
-    (roster().world)(plan.into(), schemes, sources, part_of)
+    (installed().world)(plan.into(), schemes, sources, part_of)
 }
 
 /// The values of `NAME[:PRESET]`, or of `NAME[:PRESET]+BASE[:PRESET]` for an overlay and its base.
@@ -199,7 +199,7 @@ pub fn select(text: &str) -> Result<ParamValues, String> {
         (_, base) => base,
     };
     values.set_base(base.map(select_base).transpose()?);
-    match objection(&values) {
+    match validation_error(&values) {
         Some(why) => Err(why),
         None => Ok(values),
     }
@@ -238,21 +238,21 @@ macro_rules! registry {
             pub any [] #[inline(always)] { $($base)* $($overlay)* }
         }
         crate::registry::enums! { pub(crate) with [T, R] #[inline(always)] { Own => T, Rest => R } }
-        crate::registry::rosters! { base { $($base)* } }
-        crate::registry::rosters! { any { $($base)* $($overlay)* } }
+        crate::registry::scheme_sets! { base { $($base)* } }
+        crate::registry::scheme_sets! { any { $($base)* $($overlay)* } }
     };
 }
 pub(crate) use registry;
 
-macro_rules! rosters {
+macro_rules! scheme_sets {
     ($module:ident { $($variant:ident => $scheme:ty),* $(,)? }) => {
-        impl Roster for $module::Any {
+        impl SchemeSet for $module::Any {
             fn specs() -> Vec<&'static param::SchemeSpec> {
                 vec![$(&<$scheme as Configured>::SPEC),*]
             }
-            fn objection(values: &param::ParamValues) -> Option<String> {
+            fn validation_error(values: &param::ParamValues) -> Option<String> {
                 $(if values.spec().name == <$scheme as Configured>::SPEC.name {
-                    return <$scheme as Configured>::objection(values);
+                    return <$scheme as Configured>::validation_error(values);
                 })*
                 None
             }
@@ -265,7 +265,7 @@ macro_rules! rosters {
         }
     };
 }
-pub(crate) use rosters;
+pub(crate) use scheme_sets;
 
 macro_rules! choice {
     ($($(#[$about:meta])* $name:ident [$($g:ident),*] { $($variant:ident($held:ty) of $scheme:ty,)* })*) => {$(
@@ -584,7 +584,7 @@ macro_rules! enums {
                     match (self, feedback) {
                         $((AnyRp::$variant(rp), AnyFeedback::$variant(feedback)) => rp.on_feedback(now, feedback),)*
                         #[allow(unreachable_patterns)]
-                        _ => unreachable!("a flow hears only congestion points of its own scheme"),
+                        _ => unreachable!("a flow receives feedback only from congestion points of its own scheme"),
                     }
                 }
                 fn on_loss(&mut self, now: Time, loss: Loss) {

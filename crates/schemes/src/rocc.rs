@@ -40,7 +40,7 @@ params! {
         /// gain on the queue's change, before tuning
         gain_beta "beta~": NumberByRate(0.0..=1000.0) = "0.75@10Gbps, 1.1@25Gbps, 1.5@40Gbps, 2.25@100Gbps",
             from "paper, from memory, at 40 and 100 Gb/s; others an assumption";
-        /// a sender that hears nothing for this many periods and the longest round trip doubles its rate
+        /// a sender without feedback for this many periods and the longest round trip doubles its rate
         recovery_periods "T_rec": Count(1..=1000) = "2",
             from "assumption: a live congestion point always refreshes first";
     }
@@ -72,7 +72,7 @@ impl Configured for Rocc {
         Rocc { params: Params::read(values) }
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
+    fn validation_error(values: &ParamValues) -> Option<String> {
         let params = Params::read(values);
         if params.period == Span::ZERO {
             return Some("`period` is zero".into());
@@ -142,7 +142,7 @@ impl Scheme for Rocc {
         (content.code == frame_content::code::FAIR_RATE && fair.rate_bps > 0.0).then_some(fair)
     }
     fn reaction_point(&self, of: &FlowFacts) -> Rp {
-        // Section 4: longer than a period and a delay, so that a live congestion point speaks first.
+        // Section 4: longer than a period and a delay, so that an active congestion point notifies first.
         let recovery = self.params.period * self.params.recovery_periods + of.max_base_rtt;
         let (line_bps, rate_bps) = (of.line_rate.bps() as f64, of.initial_rate.bps() as f64);
         let recover_at = (rate_bps < line_bps).then(|| of.start + recovery);
@@ -177,11 +177,11 @@ struct Settings {
 struct Present {
     /// Packets in the queue now, unless some were dropped.
     queued: u32,
-    /// It came or went in this period.
+    /// Whether a packet arrived or left in this period.
     moved: bool,
 }
 
-/// Section 3: one queue's fair rate and the flows that hear of it.
+/// Section 3: one queue's fair rate and the flows that receive it.
 #[derive(Clone, Debug)]
 pub struct Cp {
     settings: Settings,
@@ -189,7 +189,7 @@ pub struct Cp {
     /// F and Q_old.
     fair: Pi,
     flows: FlowTable<Present>,
-    /// Of T; asleep while the port is idle.
+    /// Timer of T; stopped while the port is idle.
     clock: Clock,
 }
 
@@ -409,14 +409,14 @@ mod tests {
             FlowFacts { max_base_rtt: Span::from_us(20), ..FlowFacts::at(BitRate::from_gbps(40), Span::from_us(10)) };
         let mut rp = rocc().reaction_point(&flow);
         assert_eq!((rp.limits().rate_bps, rp.timer()), (40e9, None));
-        let mut hear = |us, gbps: f64, cp| {
+        let mut receive = |us, gbps: f64, cp| {
             rp.on_feedback(Time::from_us(us), &Fair { rate_bps: gbps * 1e9, cp });
             (rp.limits().rate_bps / 1e9, rp.timer().map(|at| at.as_us() - us as f64))
         };
         // T_rec = 2 * 40 + 20 us.
-        assert_eq!(hear(0, 5.0, 7), (5.0, Some(100.0)));
-        assert_eq!(hear(10, 8.0, 9), (5.0, Some(90.0)), "ignored");
-        assert_eq!(hear(20, 6.0, 7), (6.0, Some(100.0)), "from the owner");
+        assert_eq!(receive(0, 5.0, 7), (5.0, Some(100.0)));
+        assert_eq!(receive(10, 8.0, 9), (5.0, Some(90.0)), "ignored");
+        assert_eq!(receive(20, 6.0, 7), (6.0, Some(100.0)), "from the owner");
         for gbps in [12.0, 24.0, 40.0] {
             let at = rp.timer().unwrap();
             rp.on_timer(at);
@@ -437,21 +437,21 @@ mod tests {
         }
         assert_eq!(cp.timer(), Some(us(1040)));
         at_queue(&mut cp, us(1010), 1, false);
-        let hear = |cp: &mut Cp, at: u64, queue: u64, packets: u32| {
-            let mut heard = Vec::new();
-            cp.on_timer(&view(us(at), queue, packets), |flow, fair| heard.push((flow, fair.rate_bps / 10e6)));
-            heard
+        let receive = |cp: &mut Cp, at: u64, queue: u64, packets: u32| {
+            let mut notified = Vec::new();
+            cp.on_timer(&view(us(at), queue, packets), |flow, fair| notified.push((flow, fair.rate_bps / 10e6)));
+            notified
         };
-        // Q = 90 KB: F = 3805 to everybody who was there.
-        assert_eq!(hear(&mut cp, 1040, 90_000, 2), [(1, 3805.0), (2, 3805.0), (3, 3805.0)]);
-        // Nobody moves; two are still there.
-        assert_eq!(hear(&mut cp, 1080, 210_000, 2), [(2, 3475.0), (3, 3475.0)]);
+        // Q = 90 KB: F = 3805 to every flow that was there.
+        assert_eq!(receive(&mut cp, 1040, 90_000, 2), [(1, 3805.0), (2, 3805.0), (3, 3805.0)]);
+        // No packet moves; two are still there.
+        assert_eq!(receive(&mut cp, 1080, 210_000, 2), [(2, 3475.0), (3, 3475.0)]);
         at_queue(&mut cp, us(1090), 2, false);
         // The queue holds less than counted: flow 3's packet was dropped.
-        assert_eq!(hear(&mut cp, 1120, 240_000, 0), [(2, 3355.0)]);
+        assert_eq!(receive(&mut cp, 1120, 240_000, 0), [(2, 3355.0)]);
         assert!(cp.flows.is_empty());
         while let Some(at) = cp.timer() {
-            assert!(hear(&mut cp, at.ps() / 1_000_000, 0, 0).is_empty());
+            assert!(receive(&mut cp, at.ps() / 1_000_000, 0, 0).is_empty());
         }
         assert_eq!(cp.fair.value(), 4000.0, "an idle port sleeps at the largest rate");
     }
@@ -467,7 +467,7 @@ mod tests {
 
     #[test]
     fn rocc_odd_parameters_are_refused() {
-        assert_eq!(Rocc::objection(&SPEC.values(None)), None);
+        assert_eq!(Rocc::validation_error(&SPEC.values(None)), None);
         for (name, text) in [
             ("period", "0us"),
             ("queue_unit", "0B"),
@@ -476,7 +476,7 @@ mod tests {
             ("q_ref", "0B"),
             ("gain_alpha", "0"),
         ] {
-            assert!(Rocc::objection(&SPEC.values_with(None, &[(name, text)])).is_some(), "{name} = {text}");
+            assert!(Rocc::validation_error(&SPEC.values_with(None, &[(name, text)])).is_some(), "{name} = {text}");
         }
     }
 

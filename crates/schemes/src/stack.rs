@@ -8,7 +8,7 @@
 use crate::Configured;
 use crate::base::{Any, AnyCp, AnyFeedback, AnyNp, AnyRp, AnyTransit};
 use crate::param::{ParamValues, SchemeSpec};
-use crate::registry::{Overlay, Roster};
+use crate::registry::{Overlay, SchemeSet};
 use std::marker::PhantomData;
 use xoff_engine::{BitRate, Time};
 use xoff_fabric::packet::IntStack;
@@ -33,9 +33,9 @@ impl<T: Overlay> Configured for Stack<T> {
         }
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
-        let of_base = |base| T::refuses(base).or_else(|| Any::objection(base));
-        T::objection(values).or_else(|| values.base().and_then(of_base))
+    fn validation_error(values: &ParamValues) -> Option<String> {
+        let of_base = |base| T::refuses(base).or_else(|| Any::validation_error(base));
+        T::validation_error(values).or_else(|| values.base().and_then(of_base))
     }
 }
 
@@ -317,7 +317,7 @@ impl<T: Overlay> xoff_fabric::scheme::Transit for Transit<T> {
 pub struct Rp<T: Overlay> {
     own: T::Rp,
     base: Option<Box<AnyRp>>,
-    /// Increases of the base that the overlay has been told of.
+    /// Increases of the base that were passed to the overlay.
     increases: u32,
 }
 
@@ -388,7 +388,7 @@ impl<T: Overlay> ReactionPoint for Rp<T> {
         self.settle(now);
     }
 
-    /// Losses are the business of whoever brought the transport: the base.
+    /// Losses belong to the scheme that chose the transport: the base.
     fn resend(&mut self, outstanding: &Outstanding) -> Resend {
         match &mut self.base {
             Some(base) => base.resend(outstanding),

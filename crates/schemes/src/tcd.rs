@@ -461,7 +461,7 @@ mod tests {
         cp.on_pause_change(&view(false));
     }
 
-    /// Up to the departure at 150 us.
+    /// State until the departure at 150 us.
     fn until_150() -> Cp {
         let mut cp = port();
         let leave = |cp: &mut Cp, us, queue| cp.0.on_departure(Time::from_us(us), queue);
@@ -639,7 +639,7 @@ mod tests {
             assert_eq!(rp.limits().rate_bps, 20e9);
             assert_eq!(rp.timer(), Some(Time::from_us(us + 55)), "no increase before the next CNP");
         }
-        // RT = RC and stages 0: five steps of recovery stand still, the sixth adds half of R_AI.
+        // RT = RC and stages 0: five steps of recovery change nothing, the sixth adds half of R_AI.
         for step in 1..=6 {
             let at = Time::from_us(450 + 55 * step);
             assert_eq!(rp.timer(), Some(at));

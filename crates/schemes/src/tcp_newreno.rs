@@ -44,8 +44,8 @@ impl Configured for TcpNewReno {
         TcpNewReno { params: Arc::new(Params::read(values)) }
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
-        Params::read(values).objection()
+    fn validation_error(values: &ParamValues) -> Option<String> {
+        Params::read(values).validation_error()
     }
 }
 

@@ -10,7 +10,7 @@ use xoff_fabric::plan::{Fault, FaultKind, NodeKind};
 use xoff_fabric::record::{Counters, FlowRecord};
 use xoff_fabric::scheme::*;
 use xoff_schemes::param::{Base, ParamValues, RateValue, Value};
-use xoff_schemes::{Any, Roster, all, bases, select};
+use xoff_schemes::{Any, SchemeSet, all, bases, select};
 
 /// Every scheme with every preset of its own; every overlay over every base that it accepts.
 fn everything() -> Vec<(String, ParamValues)> {
@@ -86,7 +86,7 @@ impl Points {
         }
     }
 
-    fn hear(&mut self, flow: u32, feedback: <Any as Scheme>::Feedback) {
+    fn receive(&mut self, flow: u32, feedback: <Any as Scheme>::Feedback) {
         if flow == OWN {
             self.said.push(feedback);
             if self.said.len() > 50 {
@@ -97,7 +97,7 @@ impl Points {
 
     fn switch(&mut self, rng: &mut Rng) {
         let mut notices = Vec::new();
-        let mut heard = |flow, feedback| notices.push((flow, feedback));
+        let mut notified = |flow, feedback| notices.push((flow, feedback));
         let flow = if rng.below(3) == 0 { OWN } else { rng.below(40) as u32 };
         let packet = PacketFacts {
             flow,
@@ -123,7 +123,7 @@ impl Points {
             }
             2..5 => {
                 let mark = Mark { ecn: &mut ecn, int: if packet.own { self.int.as_mut() } else { None } };
-                self.cp.on_enqueue(&self.view, &packet, 1 + rng.below(4) as u16, mark, &mut heard);
+                self.cp.on_enqueue(&self.view, &packet, 1 + rng.below(4) as u16, mark, &mut notified);
                 self.view.queue_bytes += u64::from(packet.frame_bytes);
                 self.view.queue_packets += 1;
             }
@@ -143,7 +143,7 @@ impl Points {
                     }
                 }
                 let mark = Mark { ecn: &mut ecn, int: if packet.own { self.int.as_mut() } else { None } };
-                self.cp.on_dequeue(&self.view, &packet, mark, &mut heard);
+                self.cp.on_dequeue(&self.view, &packet, mark, &mut notified);
                 self.view.tx_bytes += u64::from(packet.frame_bytes);
             }
         }
@@ -152,12 +152,12 @@ impl Points {
             && let Some(at) = CongestionPoint::timer(&self.cp)
             && at <= self.now
         {
-            CongestionPoint::on_timer(&mut self.cp, &self.view, &mut heard);
+            CongestionPoint::on_timer(&mut self.cp, &self.view, &mut notified);
             let next = CongestionPoint::timer(&self.cp);
-            assert!(next.is_none_or(|next| next > self.now), "a timer that stands still: {next:?} at {:?}", self.now);
+            assert!(next.is_none_or(|next| next > self.now), "a timer that does not advance: {next:?} at {:?}", self.now);
         }
         for (flow, feedback) in notices {
-            self.hear(flow, feedback);
+            self.receive(flow, feedback);
         }
     }
 
@@ -185,7 +185,7 @@ impl Points {
             }
         }
         let next = NotificationPoint::timer(&self.np);
-        assert!(next.is_none_or(|next| next > self.now), "a timer that stands still: {next:?} at {:?}", self.now);
+        assert!(next.is_none_or(|next| next > self.now), "a timer that does not advance: {next:?} at {:?}", self.now);
     }
 
     fn gateway(&mut self, rng: &mut Rng) {

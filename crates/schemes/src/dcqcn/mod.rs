@@ -50,7 +50,7 @@ impl Configured for Dcqcn {
         Dcqcn { params: Arc::new(Params::read(values)) }
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
+    fn validation_error(values: &ParamValues) -> Option<String> {
         let params = Params::read(values);
         let polls = params.notify == Notify::Cnp && params.np == CnpTiming::Periodic;
         let clocks = [
@@ -234,9 +234,9 @@ impl NotificationPoint for Np {
 /// Either family of reaction point, and whether marked ACKs count as notifications.
 #[derive(Clone, Debug)]
 pub enum Rp {
-    /// As the paper gives it: one cut per notification, as it comes.
+    /// Form of the paper: one cut per notification, at its arrival.
     Paper(paper::Rp, Notify),
-    /// As NICs have it: alpha and cuts on clocks of their own.
+    /// Form of NICs: alpha and cuts on timers of their own.
     Nic(nic::Rp, Notify),
 }
 

@@ -141,7 +141,7 @@ impl Rp {
         }
     }
 
-    /// Alpha as it is now, though nobody needed it since.
+    /// Alpha at `now`, though it was not needed since.
     pub fn alpha_at(&self, now: Time) -> f64 {
         let mut looked_at = self.clone();
         looked_at.tick_alpha(now);

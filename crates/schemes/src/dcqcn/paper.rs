@@ -13,7 +13,7 @@ pub struct Rp {
     pub(super) rate_bps: f64,
     pub(super) target_bps: f64,
     pub(super) alpha: f64,
-    /// Up to here alpha's timer has been accounted for; it starts with the first CNP.
+    /// Time until which alpha's timer has been accounted for; it starts with the first CNP.
     alpha_at: Option<Time>,
     pub(super) timer_stage: u32,
     pub(super) byte_stage: u32,
@@ -56,7 +56,7 @@ impl Rp {
         self.increase_at
     }
 
-    /// Alpha as it is now, though nobody needed it since.
+    /// Alpha at `now`, though it was not needed since.
     pub fn alpha_at(&self, now: Time) -> f64 {
         let mut looked_at = self.clone();
         looked_at.decay_alpha(now);

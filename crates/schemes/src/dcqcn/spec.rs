@@ -59,7 +59,7 @@ params! {
             AfterFirstPacket = "after-first-packet",
         } = "first-mark" if Notify::Cnp & CnpTiming::Periodic,
             from "assumption: the first mark; the TCD authors' simulator polls from the first packet, and what that \
-                  one was marked with is lost in a field that nobody set";
+                  one was marked with is lost in a field that is never set";
         /// least time between two CNPs of a flow
         cnp_interval "N": Time = "50us" if Notify::Cnp, from "paper, section 3.1";
         /// gain of alpha

@@ -386,7 +386,7 @@ fn dcqcn_7_rates_stay_between_floor_and_line() {
 #[test]
 fn dcqcn_odd_parameters_are_refused() {
     for preset in SPEC.presets {
-        assert_eq!(Dcqcn::objection(&SPEC_REF.values(Some(preset))), None);
+        assert_eq!(Dcqcn::validation_error(&SPEC_REF.values(Some(preset))), None);
     }
     for (preset, name, text) in [
         ("paper", "increase_timer", "0us"),
@@ -396,14 +396,14 @@ fn dcqcn_odd_parameters_are_refused() {
         ("paper", "kmax", "4KB"),
     ] {
         let values = SPEC_REF.values_with(SPEC_REF.preset(preset), &[(name, text)]);
-        assert!(Dcqcn::objection(&values).is_some_and(|why| why.contains(name)), "{name} = {text}");
+        assert!(Dcqcn::validation_error(&values).is_some_and(|why| why.contains(name)), "{name} = {text}");
     }
     // Every mark may be answered.
-    assert_eq!(Dcqcn::objection(&SPEC_REF.values_with(None, &[("cnp_interval", "0us")])), None);
+    assert_eq!(Dcqcn::validation_error(&SPEC_REF.values_with(None, &[("cnp_interval", "0us")])), None);
     // As a base it is asked too.
     let mut values = crate::select("pacc+dcqcn").unwrap();
     values.set_base(Some(SPEC_REF.values_with(None, &[("increase_timer", "0us")])));
-    assert!(crate::objection(&values).is_some_and(|why| why.contains("increase_timer")));
+    assert!(crate::validation_error(&values).is_some_and(|why| why.contains("increase_timer")));
 }
 
 /// What happens to a flow at 100G with notifications at these nanoseconds: time, rate and target
@@ -523,7 +523,7 @@ fn what_is_published_is_of_the_instant_and_looking_changes_nothing() {
         rp.on_feedback(us(100), &Cnp);
         let (first, last) = (published(&rp, us(100)), published(&rp, us(100 + 56 * 20)));
         assert_eq!((first[0], first[1].0), (("alpha", 1.0), "target_rate"), "{preset}");
-        // Nobody needed alpha meanwhile, so nobody has worked it out: twenty periods without a notification.
+        // Alpha was not needed meanwhile, so it was not computed: twenty periods without a notification.
         assert!((last[0].1 - (255.0_f64 / 256.0).powi(20)).abs() < 2.0 / 256.0, "{preset}: {last:?}");
         assert_eq!(published(&rp, us(100)), first, "{preset}");
     }

@@ -105,7 +105,7 @@ impl Configured for Dctcp {
         Dctcp { tcp: Arc::new(params.tcp()), params: Arc::new(params) }
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
+    fn validation_error(values: &ParamValues) -> Option<String> {
         let params = Params::read(values);
         // Ports of some rate may not exist: only what is wrong at all of them is.
         let mut rates = [10, 25, 40, 100].map(BitRate::from_gbps).into_iter();
@@ -117,7 +117,7 @@ impl Configured for Dctcp {
             Marking::Red | Marking::Step => {}
         }
         match params.form {
-            Form::Tcp => params.tcp().objection(),
+            Form::Tcp => params.tcp().validation_error(),
             Form::Rate => None,
         }
     }

@@ -154,7 +154,7 @@ fn dctcp_3_a_mark_never_raises_the_window() {
     rp.on_ack(&ack(1, 1, 1, true));
     assert_eq!(rp.tcp.cwnd(), SMSS, "not to the floor of two");
     rp.on_ack(&ack(2, 2, 1, false));
-    assert_eq!(rp.tcp.cwnd(), 2 * SMSS, "slow start goes on below the floor");
+    assert_eq!(rp.tcp.cwnd(), 2 * SMSS, "slow start continues below the floor");
     rp.on_ack(&ack(3, 4, 1, false));
     assert_eq!(rp.tcp.cwnd(), 2 * SMSS + SMSS / 2, "and avoidance from there");
 }
@@ -327,5 +327,5 @@ fn dctcp_ns3_thresholds_by_port_rate() {
     let with = |texts: &[(&str, &str)]| SPEC.values_with(SPEC.preset("hpcc-ns3"), texts);
     let never = Dctcp::configure(&with(&[("mark_at", "never")]));
     assert_eq!(never.congestion_point(&QueueFacts::at(BitRate::from_gbps(100))).hooks(), Hooks::NONE);
-    assert!(Dctcp::objection(&with(&[("kmax", "1KB")])).is_some_and(|why| why.contains("kmin")));
+    assert!(Dctcp::validation_error(&with(&[("kmax", "1KB")])).is_some_and(|why| why.contains("kmin")));
 }

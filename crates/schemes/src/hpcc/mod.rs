@@ -76,7 +76,7 @@ impl Configured for Hpcc {
         Hpcc { params: Params::read(values) }
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
+    fn validation_error(values: &ParamValues) -> Option<String> {
         let params = Params::read(values);
         match (params.law, params.reaction.step) {
             (Law::Window, _) | (Law::Rate, Step::Rate) => None,

@@ -56,7 +56,7 @@ pub struct Loop {
 }
 
 impl Rp {
-    /// U, of the busiest hop; loops that are not used stand at the first value of all.
+    /// U, of the busiest hop; loops that are not used stay at the initial value.
     pub(super) fn utilisation(&self) -> f64 {
         let used = if self.per_hop { HEADER_HOPS } else { 1 };
         self.loops[..used].iter().map(|of| of.utilisation).fold(0.0, f64::max)
@@ -347,8 +347,8 @@ mod tests {
     #[test]
     fn hpcc_ns3_steps_are_rates() {
         let values = |step| SPEC_REF.values_with(SPEC_REF.preset("hpcc-ns3"), &[("step", step)]);
-        assert_eq!(Hpcc::objection(&values("rate")), None);
-        assert!(Hpcc::objection(&values("bytes")).is_some_and(|why| why.contains("rate_ai")));
+        assert_eq!(Hpcc::validation_error(&values("rate")), None);
+        assert!(Hpcc::validation_error(&values("bytes")).is_some_and(|why| why.contains("rate_ai")));
         let limits = scheme(&[]).reaction_point(&flow()).limits();
         assert_eq!(limits, Limits { rate_bps: 100e9, window_bytes: u64::MAX });
     }

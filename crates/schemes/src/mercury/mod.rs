@@ -15,7 +15,7 @@
 use crate::param::{Base, ParamValues, Preset, SchemeSpec, params, presets};
 use crate::parts::flow_table::FlowTable;
 use crate::parts::frame_content;
-use crate::{Configured, Overlay, Roster, base};
+use crate::{Configured, Overlay, SchemeSet, base};
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_fabric::scheme::*;
@@ -90,7 +90,7 @@ impl Configured for Mercury {
         Mercury { params: Arc::new(Params::read(values)) }
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
+    fn validation_error(values: &ParamValues) -> Option<String> {
         let params = Params::read(values);
         match (params.notify_flows, params.table, params.flow_id) {
             (Notified::Arriving, ..) | (_, Table::Exact, FlowId::QueuePair) => None,
@@ -111,7 +111,7 @@ impl Overlay for Mercury {
     /// TCP recovers losses by itself, with a congestion window of its own and a queue made of drops: a
     /// window from the switch for the same bytes has no meaning there.
     fn refuses(base: &ParamValues) -> Option<String> {
-        if base::Any::objection(base).is_some() {
+        if base::Any::validation_error(base).is_some() {
             return None;
         }
         let tcp = base::Any::configure(base).is_some_and(|base| base.format().transport == Transport::Tcp);
@@ -274,7 +274,7 @@ struct Entry {
 }
 
 impl Egress {
-    /// FID. Queue pairs of one FID share an entry, and each hears of the window of all; CNPs go to queue pairs, and
+    /// FID. Queue pairs of one FID share an entry, and each receives the window of all; CNPs go to queue pairs, and
     /// are spaced by these.
     #[inline]
     fn key(&self, packet: &PacketFacts) -> u32 {
@@ -441,7 +441,7 @@ pub struct Rp {
     window_bytes: u64,
     /// For the rule of the smallest: how long a window counts.
     memory: Span,
-    /// Of the CNPs since the window was last open.
+    /// Time of the last CNP since the window was last open.
     last_cnp: Option<Time>,
     /// When the window became what it is; for the rule of the smallest.
     smallest_at: Time,

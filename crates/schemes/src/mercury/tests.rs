@@ -25,14 +25,14 @@ struct Queue {
     now: Time,
     bytes: u64,
     paused: bool,
-    heard: Vec<(u32, u32)>,
+    notified: Vec<(u32, u32)>,
 }
 
 impl Queue {
     fn new(texts: &[(&str, &str)]) -> Queue {
         let facts = QueueFacts { max_base_rtt: Span::from_us(24), xoff_bytes: Some(320_000), ..QueueFacts::at(FORTY) };
         let cp = mercury(texts).congestion_point(&facts);
-        Queue { cp, now: Time::ZERO, bytes: 0, paused: false, heard: Vec::new() }
+        Queue { cp, now: Time::ZERO, bytes: 0, paused: false, notified: Vec::new() }
     }
     fn view(&self) -> QueueView {
         QueueView { paused: self.paused, ..QueueView::at(FORTY, self.now, self.bytes) }
@@ -53,9 +53,9 @@ impl Queue {
         for _ in 0..bytes / 1000 {
             let (view, mut ecn) = (self.view(), Ecn::Ect0);
             let facts = PacketFacts { own, ..PacketFacts::of(flow, 1000) };
-            let heard = &mut self.heard;
+            let notified = &mut self.notified;
             self.cp.on_enqueue(&view, &facts, 1, Mark { ecn: &mut ecn, int: None }, |flow, cnp| {
-                heard.push((flow, cnp.window_bytes));
+                notified.push((flow, cnp.window_bytes));
             });
             self.bytes += 1000;
             assert_eq!(ecn, Ecn::Ect0, "no marks at Mercury's switches");
@@ -90,7 +90,7 @@ fn resumed(arrivals: u64, queue: u64) -> Queue {
     assert_eq!(port.state(), State::Undetermined);
     port.at(10).put(1, arrivals);
     port.at(20).pause(false);
-    assert_eq!(port.heard, [], "no CNP while paused");
+    assert_eq!(port.notified, [], "no CNP while paused");
     port
 }
 
@@ -99,12 +99,12 @@ fn mercury_9_1_backlog_of_a_pause_is_undetermined() {
     let mut port = resumed(80_000, 250_000);
     assert_eq!(port.state(), State::Undetermined, "80 of 100 KB");
     port.at(25).put(1, 1000);
-    assert_eq!(port.heard, []);
+    assert_eq!(port.notified, []);
     assert_eq!(port.at(29).leave(260_000), State::Undetermined, "not yet time to check");
     assert_eq!(port.at(30).leave(220_000), State::Undetermined, "shrinks");
     assert_eq!(port.at(40).leave(225_000), State::Determined, "does not shrink any more");
     port.put(1, 1000);
-    assert_eq!(port.heard.len(), 1, "so its flows are congested");
+    assert_eq!(port.notified.len(), 1, "so its flows are congested");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn mercury_9_1_more_arrivals_than_the_link_carries() {
     let mut port = resumed(120_000, 250_000);
     assert_eq!(port.state(), State::Determined, "48 Gb/s");
     port.put(1, 1000);
-    assert_eq!(port.heard.len(), 1);
+    assert_eq!(port.notified.len(), 1);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn mercury_9_1_short_queue_is_determined_and_not_congested() {
     let mut port = resumed(80_000, 100_000);
     assert_eq!(port.state(), State::Determined);
     port.put(1, 1000);
-    assert_eq!(port.heard, []);
+    assert_eq!(port.notified, []);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn mercury_4_a_queue_below_the_threshold_ends_the_doubt() {
     let mut port = resumed(80_000, 250_000);
     assert_eq!(port.at(30).leave(160_000), State::Determined);
     port.put(1, 0);
-    assert_eq!(port.heard, []);
+    assert_eq!(port.notified, []);
     // A new PAUSE starts over.
     port.pause(true);
     assert_eq!(port.state(), State::Undetermined);
@@ -153,15 +153,15 @@ fn mercury_4_only_what_arrives_in_the_pause_counts() {
     assert_eq!(port.cp.0.received_bytes, 30_000);
     port.at(15).pause(false);
     assert_eq!(port.state(), State::Determined, "30 KB in 5 us are 48 Gb/s");
-    port.heard.clear();
+    port.notified.clear();
     port.at(100).pause(true);
     port.at(110).put(1, 40_000);
     port.at(110).pause(false);
     assert_eq!(port.cp.0.received_bytes, 40_000);
     assert_eq!(port.state(), State::Undetermined, "40 of 50 KB");
-    assert_eq!(port.heard, []);
+    assert_eq!(port.notified, []);
     port.at(111).put(1, 20_000);
-    assert_eq!(port.cp.0.received_bytes, 40_000, "the pause is over");
+    assert_eq!(port.cp.0.received_bytes, 40_000, "the pause has ended");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn mercury_4_checks_come_with_departures_and_never_in_a_pause() {
     // Lines 15 to 20: T runs from RESUME, but only a departure looks at the queue.
     let mut port = resumed(80_000, 250_000);
     port.at(45).put(1, 1000);
-    assert_eq!((port.state(), port.heard.len()), (State::Undetermined, 0), "nothing has left since 35 us");
+    assert_eq!((port.state(), port.notified.len()), (State::Undetermined, 0), "nothing has left since 35 us");
     assert_eq!(port.at(46).leave(240_000), State::Undetermined, "shrinks since RESUME");
     assert_eq!(port.at(55).leave(245_000), State::Undetermined, "T runs from the last look");
     // The packet that was on its way when the PAUSE came does not look, whatever it leaves behind.
@@ -185,9 +185,9 @@ fn mercury_4_checks_come_with_departures_and_never_in_a_pause() {
 fn mercury_4_a_queue_at_the_threshold_is_not_above_it() {
     let mut port = Queue::new(&[]);
     port.put(1, 160_000);
-    assert_eq!(port.heard, []);
+    assert_eq!(port.notified, []);
     port.put(1, 1000);
-    assert_eq!(port.heard, [(1, 120_000)]);
+    assert_eq!(port.notified, [(1, 120_000)]);
 }
 
 #[test]
@@ -204,26 +204,26 @@ fn mercury_9_3_windows_share_the_link() {
     port.put(2, 60_000);
     port.put(11, 30_000);
     port.put(12, 29_000);
-    assert_eq!(port.heard, []);
-    // One packet more crosses the threshold; the others hear when they next arrive.
+    assert_eq!(port.notified, []);
+    // One packet more crosses the threshold; the others are notified when they next arrive.
     port.put(12, 1000);
-    assert_eq!(port.heard, [(12, 30_000)]);
+    assert_eq!(port.notified, [(12, 30_000)]);
     let egress = &port.cp.0;
     let window = |flow| egress.full_bytes * egress.table.get(flow).unwrap().bytes / egress.total_bytes;
     assert_eq!([2, 11, 12].map(window), [60_000, 30_000, 30_000]);
     assert_eq!(egress.full_bytes, 120_000);
-    // With `all` everyone hears at once.
+    // With `all` every flow is notified at once.
     let mut port = Queue::new(&[("kmin", "119KB"), ("notify_flows", "all")]);
     port.put(2, 60_000);
     port.put_as(11, 30_000, false);
     port.put(12, 30_000);
-    port.heard.sort();
-    assert_eq!(port.heard, [(2, 60_000), (12, 30_000)], "flow 11 is under another scheme, but counts");
+    port.notified.sort();
+    assert_eq!(port.notified, [(2, 60_000), (12, 30_000)], "flow 11 is under another scheme, but counts");
     port.at(30).put(12, 5000);
     port.at(30).put(2, 5000);
-    assert_eq!(port.heard.len(), 2, "not more often than every 50 us");
+    assert_eq!(port.notified.len(), 2, "not more often than every 50 us");
     port.at(50).put(12, 1000);
-    assert_eq!(port.heard.len(), 4);
+    assert_eq!(port.notified.len(), 4);
 }
 
 #[test]
@@ -333,22 +333,22 @@ fn mercury_5_a_hashed_table_merges_flows() {
     for flow in 0..50 {
         port.put(flow, 1000);
     }
-    assert_eq!(port.heard, []);
+    assert_eq!(port.notified, []);
     port.put(50, 1000);
-    let (flow, window) = port.heard[0];
-    assert_eq!(flow, 50, "the flow itself hears, with the share of all that hash like it");
+    let (flow, window) = port.notified[0];
+    assert_eq!(flow, 50, "the flow itself is notified, with the share of all that hash like it");
     assert!(window > 40_000, "{window}");
     let wrong = values("mercury", &[("table", "hashed"), ("notify_flows", "all")]);
-    assert!(crate::objection(&wrong).unwrap().contains("hashed"));
+    assert!(crate::validation_error(&wrong).unwrap().contains("hashed"));
 }
 
 /// Puts a packet of queue pair `flow` between the hosts of pair `ends`.
 fn put_between(port: &mut Queue, flow: u32, ends: u16) {
     let (view, mut ecn) = (port.view(), Ecn::Ect0);
     let facts = PacketFacts { ends, ..PacketFacts::of(flow, 1000) };
-    let heard = &mut port.heard;
+    let notified = &mut port.notified;
     port.cp.on_enqueue(&view, &facts, 1, Mark { ecn: &mut ecn, int: None }, |flow, cnp| {
-        heard.push((flow, cnp.window_bytes));
+        notified.push((flow, cnp.window_bytes));
     });
     port.bytes += 1000;
 }
@@ -362,19 +362,19 @@ fn mercury_5_queue_pairs_of_two_hosts_are_one_flow_by_their_addresses() {
             for (flow, ends, packets) in [(1, 7, 30), (2, 7, 30), (3, 9, 40)] {
                 (0..packets).for_each(|_| put_between(&mut port, flow, ends));
             }
-            assert_eq!(port.heard, []);
+            assert_eq!(port.notified, []);
             for (flow, ends) in [(1, 7), (2, 7), (3, 9)] {
                 put_between(&mut port, flow, ends);
             }
-            // Each queue pair hears for itself, with the share of its entry.
-            assert_eq!(port.heard.iter().map(|(flow, _)| *flow).collect::<Vec<_>>(), [1, 2, 3], "{flow_id}, {table}");
-            for ((_, window), expected) in port.heard.iter().zip(windows) {
-                assert!(window.abs_diff(expected) < 700, "{flow_id}, {table}: {:?}", port.heard);
+            // Each queue pair is notified separately, with the share of its entry.
+            assert_eq!(port.notified.iter().map(|(flow, _)| *flow).collect::<Vec<_>>(), [1, 2, 3], "{flow_id}, {table}");
+            for ((_, window), expected) in port.notified.iter().zip(windows) {
+                assert!(window.abs_diff(expected) < 700, "{flow_id}, {table}: {:?}", port.notified);
             }
         }
     }
     let wrong = values("mercury", &[("flow_id", "addresses"), ("notify_flows", "all")]);
-    assert!(crate::objection(&wrong).unwrap().contains("queue pairs"));
+    assert!(crate::validation_error(&wrong).unwrap().contains("queue pairs"));
 }
 
 #[test]
@@ -385,7 +385,7 @@ fn mercury_7_one_cnp_per_flow_and_interval() {
         port.at(us).put(1, 1000);
         port.at(us).put_as(2, 1000, false);
     }
-    assert_eq!(port.heard.len(), 3, "at 0, 50 and 100 us, none for the flow of another scheme");
+    assert_eq!(port.notified.len(), 3, "at 0, 50 and 100 us, none for the flow of another scheme");
     // Old entries do not pile up.
     for flow in 0..10_000 {
         port.at(200 + u64::from(flow)).put(flow, 1000);
@@ -397,24 +397,24 @@ fn mercury_7_one_cnp_per_flow_and_interval() {
 #[test]
 fn mercury_7_window_rules() {
     let flow = FlowFacts::at(FORTY, Span::from_us(24));
-    let hear = |rp: &mut Rp, us, window_bytes| {
+    let receive = |rp: &mut Rp, us, window_bytes| {
         rp.on_feedback(Time::from_us(us), &Cnp { window_bytes });
         rp.limits().window_bytes
     };
     let mut latest = mercury(&[]).reaction_point(&flow);
-    assert_eq!(hear(&mut latest, 0, 30_000), 30_000);
-    assert_eq!(hear(&mut latest, 1, 50_000), 50_000);
-    assert_eq!(hear(&mut latest, 2, 10), 1000, "at least one packet");
-    assert_eq!(hear(&mut latest, 3, 4_000_000), 120_000, "never more than the line carries");
-    // The strict port speaks at 0 and 60 us, the lax one in between and after.
+    assert_eq!(receive(&mut latest, 0, 30_000), 30_000);
+    assert_eq!(receive(&mut latest, 1, 50_000), 50_000);
+    assert_eq!(receive(&mut latest, 2, 10), 1000, "at least one packet");
+    assert_eq!(receive(&mut latest, 3, 4_000_000), 120_000, "never more than the line carries");
+    // The strict port notifies at 0 and 60 us, the lax one in between and after.
     let mut minimum = mercury(&[("window_rule", "minimum"), ("window_floor", "4")]).reaction_point(&flow);
-    assert_eq!(hear(&mut minimum, 0, 30_000), 30_000);
-    assert_eq!(hear(&mut minimum, 10, 50_000), 30_000);
-    assert_eq!(hear(&mut minimum, 59, 50_000), 30_000, "the strict port may be silent for its interval");
-    assert_eq!(hear(&mut minimum, 60, 30_000), 30_000);
-    assert_eq!(hear(&mut minimum, 134, 50_000), 30_000);
-    assert_eq!(hear(&mut minimum, 135, 50_000), 50_000, "silent for an interval and a round trip, it is content");
-    assert_eq!(hear(&mut minimum, 136, 100), 4000);
+    assert_eq!(receive(&mut minimum, 0, 30_000), 30_000);
+    assert_eq!(receive(&mut minimum, 10, 50_000), 30_000);
+    assert_eq!(receive(&mut minimum, 59, 50_000), 30_000, "the strict port may be silent for its interval");
+    assert_eq!(receive(&mut minimum, 60, 30_000), 30_000);
+    assert_eq!(receive(&mut minimum, 134, 50_000), 30_000);
+    assert_eq!(receive(&mut minimum, 135, 50_000), 50_000, "silent for an interval and a round trip, it is content");
+    assert_eq!(receive(&mut minimum, 136, 100), 4000);
 }
 
 #[test]

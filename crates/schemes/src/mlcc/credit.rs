@@ -107,7 +107,7 @@ impl Credit {
     }
 
     /// Lines 6 to 12: a data packet with C_D in its tag. One with C_D = C_R ends a round, and only then
-    /// the law hears of the network and sets R_credit; or hears of it from every packet.
+    /// the law takes telemetry and sets R_credit; or it takes telemetry from every packet.
     pub(super) fn on_data(&mut self, now: Time, stack: &IntStack) -> Option<Match> {
         let matches = stack.tag == self.value;
         if matches || self.rules.every_packet {

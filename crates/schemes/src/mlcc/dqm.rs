@@ -77,13 +77,13 @@ pub struct Dqm {
     forgotten: i64,
 }
 
-/// Up to the start of a slot.
+/// Sums until the start of a slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
-    /// Of the times of the slots, and of what their rates send in them, in millionths of a bit.
+    /// Sum of the times of the slots, and of what their rates send in them, in millionths of a bit.
     elapsed: Span,
     microbits: u64,
-    /// Of the steps of the window.
+    /// Sum of the steps of the window.
     steps: i64,
 }
 
@@ -109,7 +109,7 @@ impl Dqm {
         }
     }
 
-    /// As if nothing had been heard yet.
+    /// Resets to the state before the first feedback.
     pub fn restart(&mut self) {
         *self = Dqm::new(self.settings, self.bounds);
     }

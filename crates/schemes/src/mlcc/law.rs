@@ -5,7 +5,7 @@ use crate::powertcp;
 use xoff_fabric::packet::IntStack;
 use xoff_fabric::scheme::ReactionPoint;
 
-/// Telemetry in, window and rate out. Whoever owns it says when a round has passed.
+/// Telemetry in, window and rate out. The owner says when a round has passed.
 #[derive(Clone, Debug)]
 pub enum Law {
     Hpcc(HpccLaw),

@@ -75,7 +75,7 @@ impl Configured for Mlcc {
         Mlcc { params, dqm, power }
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
+    fn validation_error(values: &ParamValues) -> Option<String> {
         (Params::read(values).theta == Span::ZERO)
             .then(|| "`theta` is a time in which something is to happen: above zero".into())
     }

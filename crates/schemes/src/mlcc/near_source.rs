@@ -182,7 +182,7 @@ impl Gateway {
 pub struct NearSource {
     law: Law,
     /// A packet sent since then belongs to the next round. The same boundary as by sequence number
-    /// (section 3), and it stands when packets are sent again.
+    /// (section 3), and it holds when packets are retransmitted.
     round_from: Time,
 }
 

@@ -34,7 +34,7 @@ params! {
         /// what the prediction takes as past rates: those written into ACKs, or those before smoothing
         history "R_DQM_k": History { Advertised = "advertised", Raw = "raw" } = "advertised",
             from "assumption: advertised, which is what the sender obeys";
-        /// what stands in for rates before the first: the credit rate, or the line rate at which flows start
+        /// rate in place of those before the first: the credit rate, or the line rate at which flows start
         missing_history: MissingHistory { Credit = "credit", Line = "line" } = "line",
             from "eq. 2 asks for what will arrive within one RTT_C, and that was sent at line rate";
         /// a predicted queue below zero counts as zero

@@ -209,7 +209,7 @@ fn mlcc_6_the_window_counts_the_acks_of_one_long_round_trip() {
     }
 }
 
-/// What receivers feed back in 1 ms. Packets every microsecond; the gateway writes the credit it heard 11
+/// What receivers feed back in 1 ms. Packets every microsecond; the gateway writes the credit it received 11
 /// us ago, the ACK of a packet takes 11 us: a round trip of 22 us. ACKs may be `lost`.
 fn credits(lost: impl Fn(u64) -> bool) -> Vec<u16> {
     let scheme = mlcc(&[]);
@@ -299,24 +299,24 @@ fn mlcc_algorithm_1_only_a_match_updates_the_law() {
     near(rate(false, 0), 25e9 * 0.95 + 80.0 * 8.0 / 22e-6);
 }
 
-/// As configured without texts.
+/// Rules configured without texts.
 const MEASURED: CreditRules = CreditRules { measured: true, own_queue: false, every_packet: false };
 
 #[test]
 fn mlcc_3_2_2_a_new_queue_begins_anew_at_the_receiver_too() {
     for (restart, rate_mbps, credit) in [("receiver", 25_000, 1), ("gateway", 11_900, 3)] {
         let mut np = mlcc(&[("pfq_restart", restart)]).notification_point(&cross());
-        let mut hear = |us: u64, tag| {
+        let mut receive = |us: u64, tag| {
             np.on_telemetry(Time::from_us(us), &stack(tag, 0, &[hop(us, us * 12_500, 275_000)]));
             let Some(Feedback::InAck(in_ack)) = np.ack_feedback(Time::from_us(us)) else { panic!() };
             in_ack
         };
-        assert_eq!(hear(0, 0).credit, 1, "before the first ACK there is no credit to match");
-        hear(22, 1);
-        let slow = hear(44, 2);
+        assert_eq!(receive(0, 0).credit, 1, "before the first ACK there is no credit to match");
+        receive(22, 1);
+        let slow = receive(44, 2);
         assert!(slow.credit == 3 && slow.credit_mbps < 13_000, "{slow:?}");
         // Silence; the gateway's queue is a new one.
-        let anew = hear(20_000, 0);
+        let anew = receive(20_000, 0);
         assert_eq!(anew.credit, credit, "{restart}");
         assert!((f64::from(anew.credit_mbps) / f64::from(rate_mbps) - 1.0).abs() < 0.01, "{restart}: {anew:?}");
         assert_eq!(anew.advertised_mbps == 25_000, restart == "receiver", "line rate until the first match");
@@ -393,7 +393,7 @@ fn mlcc_4_a_queue_idle_for_rtt_c_starts_anew() {
 
 #[test]
 fn mlcc_10_6_the_lower_rate_counts() {
-    // Equation 10. A rate law that starts at 6G and has heard nothing keeps it.
+    // Equation 10. A rate law that starts at 6G and has received nothing keeps it.
     let of = FlowFacts { initial_rate: BitRate::from_gbps(6), ..cross() };
     let scheme = mlcc(&[]);
     let mut rp = scheme.reaction_point(&of);
@@ -414,16 +414,16 @@ fn mlcc_3_near_source_rounds_by_time_of_sending() {
     let scheme = mlcc(&[]);
     let mut rp = scheme.reaction_point(&cross());
     assert_eq!(rp.limits().rate_bps, 25e9, "R_NS starts at line rate");
-    let mut hear = |now: u64, sent: u64, tx_bytes: u64| {
+    let mut receive = |now: u64, sent: u64, tx_bytes: u64| {
         let mut int = IntStack::new(Time::from_us(sent));
         int.push(hop(now - 5, tx_bytes, 400_000));
         rp.on_feedback(Time::from_us(now), &Feedback::SwitchInt(SwitchInt::wrap(&int)));
         rp.limits().rate_bps
     };
-    assert_eq!(hear(22, 0, 0), 25e9, "the first only stores");
+    assert_eq!(receive(22, 0, 0), 25e9, "the first only stores");
     // Packets sent before 22 us react from the same reference; from then on it is a new round.
-    let within = [hear(33, 11, 137_500), hear(43, 21, 262_500)];
-    let beyond = hear(44, 22, 275_000);
+    let within = [receive(33, 11, 137_500), receive(43, 21, 262_500)];
+    let beyond = receive(44, 22, 275_000);
     assert!(within[0] > within[1] && within[1] > beyond, "U still rises: {within:?}, {beyond}");
     let Rp::Cross { near, .. } = &rp else { panic!() };
     assert!(near.increases() == 0);
@@ -509,7 +509,7 @@ fn mlcc_8_windows_by_speed() {
         law.on_telemetry(&stack(0, 0, &[hop(22, 0, 0)]), true);
         near(law.rate_bps() - 12.5e9, bytes * 8.0 / 22e-6);
     }
-    assert!(Mlcc::objection(&SPEC_REF.values_with(None, &[("theta", "0ms")])).is_some());
+    assert!(Mlcc::validation_error(&SPEC_REF.values_with(None, &[("theta", "0ms")])).is_some());
 }
 
 #[test]

@@ -64,7 +64,7 @@ from_value! {
 /// choices), the default as a scenario spells it, the choices and flags under which it matters (`if A::B & flag & other = "text"`),
 /// and where the value is from;
 /// the doc comment is its meaning. Parameters that several schemes share are a struct of their own, named after
-/// two dots: in a scenario they stand beside the others.
+/// two dots: in a scenario they are beside the others.
 #[macro_export]
 macro_rules! params {
     (
@@ -206,7 +206,7 @@ macro_rules! __param_choices {
             /// The parameter that it is a choice of.
             $vis const PARAM: &'static str = stringify!($param);
 
-            /// As a scenario spells it.
+            /// Spelling in a scenario.
             $vis const fn text(self) -> &'static str {
                 match self {
                     $($Choice::$variant => $text,)+

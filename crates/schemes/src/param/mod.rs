@@ -23,7 +23,7 @@ pub struct SchemeSpec {
     pub title: &'static str,
     /// Authors, title, venue and year of what it is built after.
     pub citation: &'static str,
-    /// In the order in which they are listed; a name stands once.
+    /// Parameters in the order in which they are listed; a name occurs once.
     pub params: &'static [ParamSpec],
     /// The first is the default; its values take the place of [`ParamSpec::default`].
     pub presets: &'static [Preset],
@@ -32,7 +32,7 @@ pub struct SchemeSpec {
     /// Its reaction point acts on a bare notification
     /// ([`on_congested`](xoff_fabric::scheme::ReactionPoint::on_congested)).
     pub hears_notices: bool,
-    /// It is about flows between domains (data centres); elsewhere it is nothing of its own.
+    /// Whether the scheme is about flows between domains (data centres); elsewhere it adds nothing.
     pub across_domains: bool,
     /// Its congestion points mark at random, perhaps from [`QueueFacts::shared_random`](xoff_fabric::scheme::QueueFacts).
     pub draws_lots: bool,
@@ -46,7 +46,7 @@ pub struct SchemeSpec {
 /// Values of a preset that were found for ports of one speed and are too small at faster ones.
 #[derive(Debug)]
 pub struct Tuned {
-    /// By its name.
+    /// Name of the preset.
     pub preset: &'static str,
     /// Speed of those ports in Gb/s.
     pub gbps: u64,
@@ -54,7 +54,7 @@ pub struct Tuned {
     pub params: &'static [&'static str],
 }
 
-/// How a scheme stands to a second one beneath or above it.
+/// Relation of a scheme to a second one, as base or overlay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Base {
     /// Complete in itself.
@@ -129,11 +129,11 @@ pub struct ParamSpec {
     pub symbol: &'static str,
     /// Unit, bounds and spelling of its values.
     pub kind: ParamKind,
-    /// As a scenario spells it; a preset may say otherwise.
+    /// Default as a scenario spells it; a preset may say otherwise.
     pub default: &'static str,
     /// Matters only while these choices are made; empty: always.
     pub applies: Applies,
-    /// The same for the part of the scheme that it belongs to.
+    /// Condition of the parameter group that it belongs to.
     pub within: Applies,
     /// What it does, in a phrase without a full stop.
     pub meaning: &'static str,
@@ -228,7 +228,7 @@ impl SchemeSpec {
 }
 
 impl SchemeSpec {
-    /// As [`SchemeSpec::values`], with some values given as texts that are known to be right: for
+    /// [`SchemeSpec::values`] with some values given as texts that are known to be right: for
     /// tests and calculations.
     pub fn values_with(&'static self, preset: Option<&Preset>, texts: &[(&str, &str)]) -> ParamValues {
         let mut values = self.values(preset);
@@ -251,7 +251,7 @@ impl ParamValues {
         self.base.as_deref()
     }
 
-    /// Whether the scheme takes a base, and this one, is for [`objection`](crate::objection) to say.
+    /// Whether the scheme takes a base, and this one, is for [`validation_error`](crate::validation_error) to say.
     pub fn set_base(&mut self, base: Option<ParamValues>) {
         self.base = base.map(Box::new);
     }

@@ -75,7 +75,7 @@ pub enum Value {
 /// A rate at a sender.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum RateValue {
-    /// The same whatever the line rate.
+    /// One rate, whatever the line rate.
     Fixed(BitRate),
     /// This part of the sender's line rate.
     OfLine(f64),
@@ -98,7 +98,7 @@ pub enum BytesByRate {
     Fixed(u64),
     /// Bytes for each Gb/s of the port's rate.
     PerGbps(f64),
-    /// By port rate, ascending; a rate not listed takes the nearest lower entry scaled to it.
+    /// Sizes by port rate, ascending; a rate not listed takes the nearest lower entry scaled to it.
     Table(Vec<(BitRate, u64)>),
     /// At most this part of what an ingress holds when PFC pauses it.
     AtMost(Box<BytesByRate>, f64),
@@ -136,9 +136,9 @@ impl BytesByRate {
 /// inverse proportion, since what takes a time at a port is a number of bytes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TimeByRate {
-    /// The same at every port, whatever its rate.
+    /// One value at every port, whatever its rate.
     Fixed(Span),
-    /// By port rate, ascending.
+    /// Values by port rate, ascending.
     Table(Vec<(BitRate, Span)>),
 }
 
@@ -157,9 +157,9 @@ impl TimeByRate {
 /// Numbers at ports: a rate not listed takes the nearest lower entry, else the lowest.
 #[derive(Clone, PartialEq, Debug)]
 pub enum NumberByRate {
-    /// The same at every port, whatever its rate.
+    /// One value at every port, whatever its rate.
     Fixed(f64),
-    /// By port rate, ascending.
+    /// Values by port rate, ascending.
     Table(Vec<(BitRate, f64)>),
 }
 
@@ -320,7 +320,7 @@ fn parse_number(text: &str) -> Result<f64, ValueError> {
     number.ok_or_else(|| ValueError("is not a finite number or a fraction such as \"1/256\"".into()))
 }
 
-/// As a scenario spells it; [`ParamKind::parse`] reads it back.
+/// Spelling in a scenario; [`ParamKind::parse`] reads it back.
 impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! A periodic clock of a congestion point that sleeps while nobody needs it.
+//! A periodic timer of a congestion point that stops while it is not needed.
 //!
 //! Its ticks lie on a grid from time zero, so that sleeping changes nothing but the number of
 //! events: who sleeps only while a tick would leave its state as it is, behaves as if it had never

@@ -1,7 +1,7 @@
 //! Per-flow counters of one queue: small, exact, without allocation once grown.
 //!
-//! Flows are the run's numbers of them, which are never used again: an entry that nobody removes stays,
-//! so whoever keeps a table forgets flows that have gone silent. Entries lie side by side in the
+//! Flows are the run's numbers of them, which are never used again: an entry that is not removed stays,
+//! so the owner of a table removes flows that have gone silent. Entries lie side by side in the
 //! order in which they came (a removal moves the last into the gap), which makes walks cheap and
 //! their order the same in every run; an open-addressed index finds them.
 
@@ -99,7 +99,7 @@ impl<T> FlowTable<T> {
         ((u64::from(flow.wrapping_mul(0x9e37_79b9))) >> shift) as usize
     }
 
-    /// Where the flow stands in the index, or the free place where it would; 0 if there is no index.
+    /// Position of the flow in the index, or the free place for it; 0 if there is no index.
     #[inline]
     fn find(&self, flow: u32) -> usize {
         if self.index.is_empty() {

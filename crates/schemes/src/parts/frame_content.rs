@@ -10,7 +10,7 @@ use xoff_fabric::frame_content::{Carrier, FrameContent};
 pub mod code {
     /// HPCC's telemetry header.
     pub const TELEMETRY: u8 = 1;
-    /// The same with four records, a word in the place of the fifth (time of sending, or bytes in the flow's own
+    /// Telemetry with four records, a word in the place of the fifth (time of sending, or bytes in the flow's own
     /// queue) and a credit (2 B): MLCC's packets between datacentres.
     pub const TELEMETRY_CREDIT: u8 = 2;
     /// When the packet left its sender: 8 B of nanoseconds.
@@ -34,7 +34,7 @@ pub mod code {
 /// The reserved bytes of a CNP, where messages begin.
 pub const CNP_BYTES: usize = 16;
 
-/// How many bytes a code stands for; `None` for codes that are not listed here.
+/// Number of bytes of a code's content; `None` for codes that are not listed here.
 pub fn bytes_of(code: u8) -> Option<usize> {
     match code {
         0 => Some(0),

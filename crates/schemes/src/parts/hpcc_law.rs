@@ -1,6 +1,6 @@
 //! HPCC's window law: telemetry in, window out (Li et al., SIGCOMM 2019, algorithm 1).
 //!
-//! A plain struct without transport: whoever owns it says when a round has passed. Used by `hpcc`
+//! A plain struct without transport: the owner says when a round has passed. Used by `hpcc`
 //! from end to end, and by schemes that run it over a part of the path.
 
 use super::int::{Precision, Previous};
@@ -33,7 +33,7 @@ params! {
 /// What the law needs to know of its loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Of the sender; its window over T is the largest, W_init.
+    /// Line rate of the sender; its window over T is the largest, W_init.
     pub line_rate: BitRate,
     /// At most the line rate; where the window starts.
     pub initial_rate: BitRate,
@@ -47,7 +47,7 @@ pub struct Settings {
     pub eta: f64,
     /// Rounds of additive increase before a multiplicative one; 0: always multiplicative.
     pub max_stage: u32,
-    /// Of the telemetry that it will be given.
+    /// Precision of the telemetry that it will be given.
     pub precision: Precision,
 }
 

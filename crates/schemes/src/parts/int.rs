@@ -42,7 +42,7 @@ params! {
 }
 
 impl Params {
-    /// As the law that reads the records needs it.
+    /// Precision that the law needs.
     pub fn precision(&self) -> Precision {
         match self.int_precision {
             IntPrecision::Exact => Precision::Exact,
@@ -52,7 +52,7 @@ impl Params {
 }
 
 impl HeaderParams {
-    /// As the law that reads the records needs it.
+    /// Precision that the law needs.
     pub fn precision(&self) -> Precision {
         match (self.int.int_precision, self.int_multiplier) {
             (IntPrecision::Exact, _) | (IntPrecision::Header, 0) => self.int.precision(),
@@ -85,12 +85,12 @@ pub struct IntPoint<F = ()> {
 }
 
 impl<F> IntPoint<F> {
-    /// Of the queue `at`, whose number gives its part of the path's identifier.
+    /// Congestion point of the queue `at`, whose number gives its part of the path's identifier.
     pub fn new(precision: Precision, at: &QueueFacts) -> IntPoint<F> {
         IntPoint { precision, arrivals: false, name: name_in_path(at.queue), feedback: PhantomData }
     }
 
-    /// The same with a byte count of arrivals. Not for exact records, which the switch itself writes.
+    /// Counts arriving bytes instead. Not for exact records, which the switch itself writes.
     pub fn counting_arrivals(self) -> IntPoint<F> {
         IntPoint { arrivals: self.precision != Precision::Exact, ..self }
     }

@@ -9,10 +9,10 @@ use xoff_fabric::precision::{Fields, multiplier as multiplier_at};
 
 /// 2 B and five records of 8 B.
 pub const TELEMETRY_BYTES: usize = 42;
-/// The same and a credit (2 B).
+/// Telemetry header and a credit (2 B).
 pub const CREDITED_BYTES: usize = TELEMETRY_BYTES + 2;
 const RECORDS: usize = 5;
-/// Where the word of a credited header stands: in the place of the fifth record.
+/// Offset of the word of a credited header: in the place of the fifth record.
 const WORD_AT: usize = TELEMETRY_BYTES - 8;
 /// The word is the flow's queue, not the time of sending.
 const IS_QUEUE: u64 = 1 << 63;
@@ -20,7 +20,7 @@ const IS_QUEUE: u64 = 1 << 63;
 /// The five rates of the HPCC authors, then two more; code 7 is any other.
 const CODED_GBPS: [u64; 7] = [25, 50, 100, 200, 400, 10, 40];
 
-/// The header as it stands in a frame: number of records (4 bits) and path (12 bits); per record the
+/// The header as in a frame: number of records (4 bits) and path (12 bits); per record the
 /// line rate's code (3 bits), nanoseconds (24), bytes sent in units of 128 m (20), queue in units of
 /// 80 m (17), with m the port's speed over 25 Gb/s. What does not fit wraps, but for the queue, which
 /// stops at its most; a sixth record is left out.
@@ -28,14 +28,14 @@ pub fn telemetry(stack: &IntStack) -> [u8; TELEMETRY_BYTES] {
     telemetry_in(stack, None)
 }
 
-/// The same with one m for all ports, where a scheme sets it (`int_multiplier`): its queue wraps too.
+/// [`telemetry`] with one m for all ports, where a scheme sets it (`int_multiplier`): its queue wraps too.
 pub fn telemetry_in(stack: &IntStack, multiplier: Option<u64>) -> [u8; TELEMETRY_BYTES] {
     let mut out = [0; TELEMETRY_BYTES];
     write_records(stack, RECORDS, multiplier, &mut out);
     out
 }
 
-/// The records that [`telemetry_in`] wrote, as exact as they stand there: times within 24 bits of nanoseconds, bytes in
+/// The records that [`telemetry_in`] wrote, with the header's precision: times within 24 bits of nanoseconds, bytes in
 /// whole units. `None` if there are too few bytes, too many records, or a rate without a code.
 pub fn telemetry_from(bytes: &[u8], multiplier: Option<u64>) -> Option<IntStack> {
     read_records(bytes, RECORDS, multiplier)
@@ -74,7 +74,7 @@ pub fn time_of(nanoseconds: u64) -> Option<Time> {
     nanoseconds.checked_mul(1000).map(Time::from_ps)
 }
 
-/// Whether a port of this rate can be told from others by its records; of another, units and rate are unknown.
+/// Whether records identify a port of this rate; of another, units and rate are unknown.
 pub fn rate_has_code(rate: BitRate) -> bool {
     usize::from(rate_code(rate)) < CODED_GBPS.len()
 }

@@ -61,7 +61,7 @@ params! {
 
 impl Params {
     /// Why the parameters make no sense together.
-    pub fn objection(&self) -> Option<String> {
+    pub fn validation_error(&self) -> Option<String> {
         let Machine { rto_max, rto_initial, receive_window, .. } = self.machine;
         if rto_max == Span::ZERO || self.rto_min > rto_max || rto_initial > rto_max {
             return Some("`rto_max` is below `rto_min` or `rto_initial`, or zero".into());
@@ -104,7 +104,7 @@ pub struct NewReno {
     cwnd: u64,
     ssthresh: u64,
     /// One past the highest byte sent when the last recovery or time-out began; -1 before: there is
-    /// no handshake whose sequence number could stand here.
+    /// no handshake that gives a sequence number.
     recover: i64,
     /// Oldest byte outstanding at the last time-out; -1 before.
     timed_out: i64,
@@ -181,7 +181,7 @@ impl NewReno {
         self.cwnd = cwnd;
     }
 
-    /// A cut that is no loss: avoidance goes on from there. A window already below `floor`, as after a
+    /// A cut that is no loss: avoidance continues from there. A window already below `floor`, as after a
     /// time-out, stays as it is.
     pub fn cut_to(&mut self, cwnd: u64, floor: u64) {
         self.ssthresh = cwnd.max(floor);

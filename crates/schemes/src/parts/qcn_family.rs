@@ -1,7 +1,7 @@
 //! QCN and its fair descendants but for their congestion points: frames, presets, reaction point.
 //!
 //! They differ in whom a sampled queue tells and what ([`Member`]); everything around that is the
-//! same scheme and stands here once.
+//! same scheme and is declared here once.
 
 use super::qcn_limiter::{self, Limiter};
 use super::qcn_sampler::{self, Cnm};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use xoff_fabric::scheme::*;
 
 params! {
-    /// Of all members.
+    /// Parameters of all members.
     pub struct Params {
         ..sampler: qcn_sampler::Params;
         ..limiter: qcn_limiter::Params;
@@ -33,7 +33,7 @@ pub const PRESETS: &[Preset] = presets! {
 
 /// A congestion point that makes a scheme of the family.
 pub trait Member: CongestionPoint<Feedback = Cnm> + Send {
-    /// Of the whole scheme, [`PRESETS`] included.
+    /// Specification of the whole scheme, [`PRESETS`] included.
     const SPEC: SchemeSpec;
     /// Those of the family, and its own.
     type Params: Send + Sync;
@@ -48,7 +48,7 @@ pub trait Member: CongestionPoint<Feedback = Cnm> + Send {
     fn at(params: &Self::Params, facts: &QueueFacts) -> Self;
 
     /// Why its own parameters make no sense.
-    fn objection(_: &Self::Params) -> Option<String> {
+    fn validation_error(_: &Self::Params) -> Option<String> {
         None
     }
 }
@@ -67,10 +67,10 @@ impl<M: Member> Configured for Family<M> {
         Family { limiter: Arc::new(M::shared(&params).limiter.clone()), params }
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
+    fn validation_error(values: &ParamValues) -> Option<String> {
         let params = M::read(values);
         let Params { sampler, limiter } = M::shared(&params);
-        M::objection(&params).or_else(|| sampler.objection()).or_else(|| limiter.objection())
+        M::validation_error(&params).or_else(|| sampler.validation_error()).or_else(|| limiter.validation_error())
     }
 }
 

@@ -51,7 +51,7 @@ params! {
 
 impl Params {
     /// Why these values make no sense together.
-    pub fn objection(&self) -> Option<String> {
+    pub fn validation_error(&self) -> Option<String> {
         if self.byte_counter < 2 {
             return Some("`byte_counter` is not at least 2 bytes".into());
         }
@@ -122,7 +122,7 @@ impl Limiter {
         limiter
     }
 
-    /// Both cycles begin anew; the bytes of the first go on counting if they are kept.
+    /// Both cycles begin anew; the bytes of the first continue to count if they are kept.
     fn restart(&mut self, now: Time, keep_bytes: bool) {
         (self.byte_cycle, self.timer_cycle) = (0, 0);
         if !keep_bytes {

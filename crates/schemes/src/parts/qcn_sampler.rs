@@ -67,7 +67,7 @@ params! {
 
 impl Params {
     /// Why these values make no sense together.
-    pub fn objection(&self) -> Option<String> {
+    pub fn validation_error(&self) -> Option<String> {
         if self.sample_min > self.sample_max {
             return Some("`sample_min` is above `sample_max`".into());
         }

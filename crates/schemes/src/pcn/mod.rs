@@ -83,7 +83,7 @@ impl Configured for Pcn {
         Pcn { params: Arc::new(Params::read(values)) }
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
+    fn validation_error(values: &ParamValues) -> Option<String> {
         let params = Params::read(values);
         if params.period == Span::ZERO {
             return Some("`period` must be longer than nothing".to_owned());

@@ -17,7 +17,7 @@ fn flow() -> FlowFacts {
 struct Queue {
     cp: Cp,
     packets: u32,
-    /// Of other kinds, which the congestion point is not shown.
+    /// Packets of other kinds, which the congestion point does not see.
     acks: u32,
     paused: bool,
 }
@@ -360,7 +360,7 @@ fn pcn_5_rates_stay_between_floor_and_line() {
 fn fluid(rps: &mut [Rp], queue: f64, c_gbps: f64, t_us: f64) -> f64 {
     let sum: f64 = rps.iter().map(|rp| rp.rate_bps / 1e9).sum();
     let next = (queue + (sum - c_gbps) * t_us * 1e3 / 8.0).max(0.0);
-    // Rounding must not stand for a queue.
+    // Rounding must not count as a queue.
     let next = if next < 1e-3 { 0.0 } else { next };
     for rp in rps {
         if next > 0.0 {
@@ -473,8 +473,8 @@ fn pcn_6_presets_and_objections() {
     assert_eq!((paper.w_min, paper.w_max, paper.congested_share), (1.0 / 128.0, 0.5, 0.95));
     let values = SPEC.values(SPEC.preset("testbed"));
     assert_eq!(Params::read(&values).period, Span::from_us(500));
-    assert!(Pcn::objection(&values).is_none());
+    assert!(Pcn::validation_error(&values).is_none());
     let wrong = SPEC.values_with(None, &[("w_min", "0.5"), ("w_max", "0.1")]);
-    assert!(Pcn::objection(&wrong).is_some());
-    assert!(Pcn::objection(&SPEC.values_with(None, &[("period", "0us")])).is_some());
+    assert!(Pcn::validation_error(&wrong).is_some());
+    assert!(Pcn::validation_error(&SPEC.values_with(None, &[("period", "0us")])).is_some());
 }

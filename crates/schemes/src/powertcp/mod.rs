@@ -168,9 +168,9 @@ impl Configured for PowerTcp {
         PowerTcp { settings: Arc::new(settings), params }
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
+    fn validation_error(values: &ParamValues) -> Option<String> {
         let Params { law, .. } = Params::read(values);
-        law.objection()
+        law.validation_error()
     }
 }
 
@@ -181,7 +181,7 @@ impl LawParams {
     }
 
     /// What rates in whole bits per second cannot go with.
-    fn objection(&self) -> Option<String> {
+    fn validation_error(&self) -> Option<String> {
         let must = |key: &str, be: &str| Some(format!("a law of whole rates has one form: `{key}` must be \"{be}\""));
         match (self.is_whole(), self.step, self.floor) {
             (true, Step::Flows, _) => must(Step::PARAM, Step::Rate.text()),

@@ -36,7 +36,7 @@ params! {
 }
 
 params! {
-    /// Of rates in whole bits per second.
+    /// Arithmetic with rates in whole bits per second.
     pub struct Whole {
         /// every ACK reacts, or only the one that ends a round
         fast_react: Flag = "true", from "public implementation, FAST_REACT";

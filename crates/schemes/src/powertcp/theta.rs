@@ -50,8 +50,8 @@ impl Configured for ThetaPowerTcp {
         ThetaPowerTcp { params, settings, how }
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
-        ThetaParams::read(values).law.objection()
+    fn validation_error(values: &ParamValues) -> Option<String> {
+        ThetaParams::read(values).law.validation_error()
     }
 }
 

@@ -326,13 +326,13 @@ mod tests {
 
     #[test]
     fn whole_rates_have_one_form() {
-        let objection = |texts: &[(&str, &str)]| {
+        let validation_error = |texts: &[(&str, &str)]| {
             let values = POWERTCP_REF.values_with(POWERTCP_REF.preset("inet-ns3"), texts);
-            PowerTcp::objection(&values)
+            PowerTcp::validation_error(&values)
         };
-        assert_eq!(objection(&[]), None);
-        assert!(objection(&[("step", "flows")]).is_some_and(|why| why.contains("`step` must be \"rate\"")));
-        assert!(objection(&[("floor", "power")]).is_some_and(|why| why.contains("`floor` must be")));
-        assert_eq!(objection(&[("floor", "power"), ("arithmetic", "real")]), None);
+        assert_eq!(validation_error(&[]), None);
+        assert!(validation_error(&[("step", "flows")]).is_some_and(|why| why.contains("`step` must be \"rate\"")));
+        assert!(validation_error(&[("floor", "power")]).is_some_and(|why| why.contains("`floor` must be")));
+        assert_eq!(validation_error(&[("floor", "power"), ("arithmetic", "real")]), None);
     }
 }

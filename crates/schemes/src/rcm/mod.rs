@@ -43,7 +43,7 @@ impl Configured for Rcm {
         Rcm { params: Arc::new(Params::read(values)) }
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
+    fn validation_error(values: &ParamValues) -> Option<String> {
         let params = Params::read(values);
         if params.q_eq == 0 {
             Some("`q_eq` must not be zero: the degree is measured against it".into())
@@ -328,7 +328,7 @@ impl Control {
         let settings = &self.ports[usize::from(port)];
         let point = &mut self.points[index];
         // Section 1: at edge and inner points the list is replaced by the one received from the
-        // root. One without IDs names nobody, so it replaces nothing.
+        // root. One without IDs names no flow, so it replaces nothing.
         let harmful = if point.remote.is_some() && !point.received.is_empty() {
             point.received
         } else if point.output.congested {
@@ -360,8 +360,8 @@ impl Control {
         let settings = &self.ports[usize::from(port)];
         let point = &mut self.points[index];
         if point.harmful.is_empty() && !settings.window.again {
-            // Nobody is to be held back yet, and a window measured now would leave nothing to those
-            // who will be.
+            // No flow is held back yet, and a window measured now would leave nothing to those
+            // that will be.
             return;
         }
         let wanted = wanted(point, settings, now);

@@ -110,7 +110,7 @@ impl Rcc {
         }
     }
 
-    /// The list of harmful flows is another. A measurement goes on with the flows that are listed
+    /// The list of harmful flows is another. A measurement continues with the flows that are listed
     /// now, and W stays what it was. With `again` both begin anew, under the limits in force: with
     /// flows that were not in the list before, W_c no longer says what the listed ones send.
     pub fn on_list(&mut self, law: &WindowLaw, before: &Ids, now: &Ids, wanted: u64) {

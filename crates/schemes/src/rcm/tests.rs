@@ -150,7 +150,7 @@ fn rcm_9_4_three_harmful_packets_in_ten() {
         let mut last = Lane::Free;
         for _ in 0..30 {
             let (lanes, opens) = rcc.gate(&law, Time::ZERO, Lanes::BOTH);
-            assert!(lanes != Lanes::NONE && opens.is_none(), "somebody may always send");
+            assert!(lanes != Lanes::NONE && opens.is_none(), "some lane may always send");
             last = match lanes {
                 Lanes::BOTH if last == Lane::Free => Lane::Held,
                 Lanes::HELD => Lane::Held,
@@ -167,7 +167,7 @@ fn rcm_9_4_three_harmful_packets_in_ten() {
 fn rcm_3_4_others_never_wait_for_harmful_flows_that_may_not_send() {
     let law = WindowLaw { min_bytes: 10_000, ..window_law() };
     let mut rcc = three_of_ten(&law);
-    // Whoever waits alone goes, whatever the shares.
+    // A flow that waits alone is served, whatever the shares.
     (0..8).for_each(|_| {
         assert!(rcc.gate(&law, Time::ZERO, Lanes::FREE).0.has(Lane::Free));
         rcc.on_sent(&law, Time::ZERO, 1_000, None);
@@ -307,7 +307,7 @@ fn rcm_9_7_only_victims_move_and_only_to_better_ports() {
     control.on_timer(Time::from_us(181), &Queues::default());
     // After a gap of more than 100 us, and out of the region, it is back on its route.
     assert_eq!(choose(&mut control, 281, 6), 1);
-    // Every port is in a region of the same degree: nobody moves.
+    // Every port is in a region of the same degree: no flow moves.
     for port in 1..=3 {
         control.on_message(Time::from_us(300), port, &cn(60, &[5]));
     }
@@ -548,14 +548,14 @@ fn rcm_5_cuts_once_per_window() {
 fn rcm_3_4_no_window_without_harmful_flows() {
     let mut control = control(&[]);
     let queues = Queues { output: 60_000, ..Queues::default() };
-    // The notification names nobody, and nothing has been sampled yet.
+    // The notification names no flow, and nothing has been sampled yet.
     control.on_message(Time::from_us(1), 2, &cn(40, &[]));
     assert_eq!((control.role(2, 0), control.harmful(2, 0)), (Role::Edge, &[][..]));
     for flow in 0..3 {
         control.points[2].cam = Cam::new(16, stream(1, "test", 0));
         (0..40).for_each(|_| control.on_transfer(&packet(2, 0, 2, 100 + flow), &Queues::default()));
     }
-    assert!(control.window(2, 0).is_none(), "nobody to hold back");
+    assert!(control.window(2, 0).is_none(), "no flow to hold back");
     control.on_message(Time::from_us(3), 2, &cn(40, &[7]));
     (0..40).for_each(|_| control.on_transfer(&packet(3, 0, 2, 7), &queues));
     assert!(control.window(2, 0).is_some());
@@ -598,7 +598,7 @@ fn rcm_3_2_virtual_output_queues_may_be_watched_one_by_one() {
     }
     let congested = |queues: &str, egress: u16| {
         let mut control = control(&[("input_queues", queues)]);
-        // The queues stand: the first sample sees them grow, the second does not.
+        // The queues are constant: the first sample sees them grow, the second does not.
         for _ in 0..100 {
             control.on_arrival(&packet(1, 0, egress, 7), &Spread, |_, _| {});
         }
@@ -645,7 +645,7 @@ fn rcm_7_works_over_a_named_base() {
     assert_eq!(base("rcm+none"), Ok(Some("none")));
     let mut values = select("rcm").expect("it exists");
     values.set("sample_min", Value::Bytes(200_000));
-    assert!(Rcm::objection(&values).is_some_and(|why| why.contains("sample_min")));
+    assert!(Rcm::validation_error(&values).is_some_and(|why| why.contains("sample_min")));
 }
 
 #[test]

@@ -135,7 +135,7 @@ impl Configured for Swift {
         Swift { params: Arc::new(Params::read(values)) }
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
+    fn validation_error(values: &ParamValues) -> Option<String> {
         let Params { fs_min_cwnd: least, fs_max_cwnd: most, .. } = Params::read(values);
         (least >= most).then(|| format!("`fs_min_cwnd` ({least}) must be below `fs_max_cwnd` ({most})"))
     }

@@ -48,7 +48,7 @@ struct Settings {
 /// What samples are compared with.
 #[derive(Clone, Copy, Debug)]
 struct Times {
-    /// Of a sample: whole nanoseconds where the last bit of a rate counts.
+    /// Unit of a sample: whole nanoseconds where the last bit of a rate counts.
     unit_ps: f64,
     /// In that unit.
     t_low: f64,
@@ -144,7 +144,7 @@ impl<const PATCHED: bool> Configured for Configuration<PATCHED> {
         Configuration { settings: Arc::new(settings) }
     }
 
-    fn objection(values: &ParamValues) -> Option<String> {
+    fn validation_error(values: &ParamValues) -> Option<String> {
         let Common { t_low: low, t_high: high, .. } = Common::read(values);
         (low > high).then(|| format!("t_low ({} us) is above t_high ({} us)", low.as_us(), high.as_us()))
     }

@@ -296,8 +296,8 @@ fn timely_6_steps_floors_and_windows_by_speed() {
 #[test]
 fn timely_objects_to_a_band_upside_down() {
     let values = TIMELY_REF.values_with(None, &[("t_low", "600us")]);
-    assert!(Timely::objection(&values).is_some());
-    assert!(Timely::objection(&TIMELY_REF.values(None)).is_none());
+    assert!(Timely::validation_error(&values).is_some());
+    assert!(Timely::validation_error(&TIMELY_REF.values(None)).is_none());
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn dcqcn_8_5_the_queue_is_at_the_fixed_point_of_the_fluid_model() {
 
 #[test]
 fn dcqcn_8_5_many_flows_drive_the_queue_beyond_kmax() {
-    // 64 flows need 9.3 % of marks, and up to Kmax = 200 KB there is 1 % at most. So the queue stands
+    // 64 flows need 9.3 % of marks, and up to Kmax = 200 KB there is 1 % at most. So the queue is
     // at Kmax, and beyond it, where every packet is marked, for as much of the time as is missing.
     let (queue, shares) = into_one_port(64);
     let mean = mean_of(&queue);

@@ -158,7 +158,7 @@ fn fqcn_8_7_static_and_poisson_sources() {
     // The order of start is by source: the static ones first.
     let shares = outcome.means(Metric::FlowSendRate, 8, from, end);
     // Below the 1.65 Gb/s of a full link (paper: 1.6): here messages leave at line rate, and each
-    // large one cuts everybody.
+    // large one cuts every flow.
     assert_near(&shares[..5], &[1.5e9; 5], 0.11);
     assert_near(&shares[5..], &offered_bps[1..], 0.03);
     assert!(jain(&shares[..5]) > 0.998, "{shares:?}");
@@ -193,8 +193,8 @@ fn fqcn_4_flows_below_their_share_hear_nothing() {
     let outcome = bench.run(Time::from_ms(500));
     let mut flows: Vec<_> = outcome.world.flows.iter().collect();
     flows.sort_by_key(|flow| flow.id);
-    let heard: Vec<u64> = flows.iter().map(|flow| flow.notifications).collect();
-    assert!(heard[3] * 20 < heard[0], "{heard:?}");
+    let notified: Vec<u64> = flows.iter().map(|flow| flow.notifications).collect();
+    assert!(notified[3] * 20 < notified[0], "{notified:?}");
     let shares = outcome.means(Metric::FlowSendRate, 4, Time::from_ms(200), Time::from_ms(500));
     assert_near(&shares, &[3e9, 3e9, 3e9, 1e9], 0.05);
 }

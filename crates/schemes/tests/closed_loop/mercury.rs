@@ -16,7 +16,7 @@ fn mercury_9_6_the_culprit_reacts_within_one_switch_to_host_delay() {
     let first = run.first_cut(2).expect("F2 is congested").as_s() * 1e6;
     assert!(first > 20.0 && first < 22.5, "F2 reacts after {first} us");
     assert_eq!(run.flow(2).marked, 0, "no ECN at Mercury's switches");
-    // DCQCN by itself: the marked packet goes on to R2, and its CNP comes back the whole way.
+    // DCQCN by itself: the marked packet continues to R2, and its CNP comes back the whole way.
     let plain = fig2::run(scheme("dcqcn:paper", &[]), XOFF).first_cut(2).expect("F2 is congested").as_s() * 1e6;
     assert!(plain > first + 8.0, "{first} and {plain} us");
 }
@@ -30,7 +30,7 @@ fn mercury_9_6_the_victim_never_hears_a_cnp() {
         assert_eq!(run.flow(1).notifications, 0, "{name}");
         assert!(run.flow(2).notifications > 0, "{name}");
         assert_eq!(run.pauses()[0], 0, "{name}: F2 is stopped before S3 must pause S2");
-        // PFC blocks nobody, so F1 has all of its link, or what a base leaves free on purpose.
+        // PFC blocks no flow, so F1 has all of its link, or what a base leaves free on purpose.
         let f1 = run.throughput(1, 0, 2000);
         assert!(f1 > 18.7, "{name}: F1 has {f1} Gb/s");
 
@@ -57,8 +57,8 @@ fn above(run: &fig2::Fig2, threshold_bytes: f64) -> [usize; 2] {
         let of = |s: &&Sample| s.metric == Metric::QueueBytes && s.entity == port && s.value > threshold_bytes;
         for sample in run.outcome.world.samples.iter().filter(of) {
             // A frame of PFC takes 4 us to the port, behind a packet somewhat longer.
-            let heard = |at: Time| at + Span::from_us(5) <= sample.at;
-            let last = run.outcome.world.pauses.iter().rfind(|p| p.port == pauser && heard(p.at));
+            let notified = |at: Time| at + Span::from_us(5) <= sample.at;
+            let last = run.outcome.world.pauses.iter().rfind(|p| p.port == pauser && notified(p.at));
             if let Some(last) = last {
                 counts[usize::from(!last.pause)] += 1;
             }
@@ -70,8 +70,8 @@ fn above(run: &fig2::Fig2, threshold_bytes: f64) -> [usize; 2] {
 #[test]
 fn mercury_4_the_undetermined_state_is_what_spares_the_victim() {
     // XOFF so low that S3 and S2 pause in spite of Mercury, and its threshold at half of it. Queues of the paused ports,
-    // which F1 crosses, stand above the threshold in pauses and between them: by their length alone, F1 would be told
-    // of each. Lines 2 to 5 keep it from that in pauses, lines 10 and 15 to 20 after them.
+    // which F1 crosses, are above the threshold in pauses and between them: by their length alone, F1 would be notified
+    // by each. Lines 2 to 5 keep it from that in pauses, lines 10 and 15 to 20 after them.
     for base in ["dcqcn:nic", "dcqcn:paper-sim", "none"] {
         let run = fig2::run(scheme(&format!("mercury+{base}"), &[]), 30_000);
         let [paused, between] = above(&run, 15_000.0);

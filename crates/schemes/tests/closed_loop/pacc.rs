@@ -22,7 +22,7 @@ fn pacc_7_2_the_queue_settles_at_its_reference() {
         bench.probe(ProbeTarget::Throughput { port: 1 }, Span::from_ms(1), Time::ZERO);
         let outcome = bench.run(to);
         // Integral action: the mean is at q_ref = 160 KB, whatever the number of flows. A CNP every
-        // 80 us is coarse, so the queue swings the more the more flows are told at once.
+        // 80 us is coarse, so the queue swings the more the more flows are notified at once.
         let queue = mean_of(&outcome.within(Metric::QueueBytes, 1, from, to));
         assert!((queue / 160e3 - 1.0).abs() < 0.1, "{n} flows: {queue} bytes");
         let throughput = mean_of(&outcome.within(Metric::PortThroughput, 1, from, to));

@@ -116,7 +116,7 @@ fn pcn_7_proposition_1_one_loop_to_capacity_then_the_queue_drains() {
     assert_eq!(sum_at(500), n * LINE);
     assert!((sum_at(520) / ((1.0 - w_min) * LINE) - 1.0).abs() < 0.005, "{} Gb/s", sum_at(520));
     // The queue is empty after 1 + (sum - C) / (w_min C) = 121 loops. Receiving rates are whole packets
-    // per period and the sender keeps the smallest it heard, so it drains somewhat sooner.
+    // per period and the sender keeps the smallest it received, so it drains somewhat sooner.
     let empty = queue.iter().skip(100).position(|q| *q == 0.0).expect("drains") + 100;
     let loops = empty as f64 * 10e-6 / period;
     assert!(loops > 0.85 * 121.0 && loops < 1.02 * 121.0, "empty after {loops} loops");
@@ -204,7 +204,7 @@ impl Victim {
 
 #[test]
 fn pcn_9_7_the_victim_recovers_while_the_burst_lasts() {
-    // The burst's flows are over before a scheme can slow them, or under PCN themselves.
+    // The burst's flows end before a scheme can slow them, or under PCN themselves.
     for burst in ["none", "pcn"] {
         let run = victim("pcn", burst);
         let last = run.outcome.world.flows.iter().filter(|f| f.label == 9).filter_map(|f| f.delivered_at).max();
@@ -296,7 +296,7 @@ fn pcn_8_parking_lot_is_proportionally_fair() {
         let f0 = mean(0);
         let others: Vec<f64> = (1..=n).map(mean).collect();
         let fair = LINE / f64::from(n + 1);
-        // F0 is cut when any of its bottlenecks says so, and they do not speak in unison: the more there
+        // F0 is cut when any of its bottlenecks says so, and they do not notify in unison: the more there
         // are, the further it stays below.
         assert!(f0 / fair > 0.78 && f0 / fair < 1.05, "{n} bottlenecks: {f0}, expected {fair} Gb/s");
         for other in others {

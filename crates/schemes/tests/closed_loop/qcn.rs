@@ -55,11 +55,11 @@ fn qcn_7_5_queue_around_qeq_full_link_unequal_shares() {
         assert!((20_000.0..40_000.0).contains(&queue), "{n} flows: {queue} bytes");
         let utilisation = utilisation(&outcome, 10.0, from, to);
         assert!(utilisation > 0.95, "{n} flows: {utilisation}");
-        // Shares differ widely (paper, Fig. 4): only the sampled source hears of congestion.
+        // Shares differ widely (paper, Fig. 4): only the sampled source receives a CNM.
         let shares = outcome.means(Metric::FlowSendRate, n, from, to);
         let (least, most) = shares.iter().fold((f64::MAX, 0.0f64), |(l, m), &s| (l.min(s), m.max(s)));
         assert!(n == 2 || most > 1.3 * least, "{n} flows: {shares:?}");
-        assert!(least > 0.2e9, "nobody starves: {shares:?}");
+        assert!(least > 0.2e9, "no flow starves: {shares:?}");
     }
 }
 

@@ -89,7 +89,7 @@ fn rcm_9_5_a_region_grows_along_the_harmful_path_and_goes() {
             }
         }
         // Once all three are in it, all have the root's list. (When its notifications pause, s1 may
-        // briefly be a root of its own, of flow 0 alone, and s0 hears of that.)
+        // briefly be a root of its own, of flow 0 alone, and s0 receives that.)
         if (0..3).all(|i| at(i).0.role(at(i).1, 0) != Role::Outside) && world.now < us(250) {
             let list = |i: usize| at(i).0.harmful(at(i).1, 0);
             whole += 1;
@@ -100,7 +100,7 @@ fn rcm_9_5_a_region_grows_along_the_harmful_path_and_goes() {
     assert!(s2[0].is_some() && s2[1].is_none() && s2[2].is_none(), "the root has the local flag only: {s2:?}");
     let (root, edge, inner) = (s2[0].unwrap(), s1[1].expect("s1 becomes an edge"), s1[2].expect("then an inner point"));
     assert!(root < edge && edge < inner, "{root:?} {edge:?} {inner:?}");
-    assert!(s0[1].is_some_and(|edge| edge > inner), "s0 hears of it once the input of s1 is congested: {s0:?}");
+    assert!(s0[1].is_some_and(|edge| edge > inner), "s0 is notified once the input of s1 is congested: {s0:?}");
     assert!(whole > 100 && alike * 3 > whole * 2, "{alike} of {whole} looks at a whole region");
     // 4 MB take 320 us and the rest of the run is silence: every flag is gone T_cn per hop later.
     let end = world.flows.iter().filter_map(|flow| flow.delivered_at).max().expect("both flows end");
@@ -173,7 +173,7 @@ fn victim(name: &str, texts: &[(&str, &str)], seed: u64) -> Vec<f64> {
     victim_among(name, (name, texts), seed)
 }
 
-/// The same with the harmful flows under a scheme of their own.
+/// Throughput of the victim with the harmful flows under a scheme of their own.
 fn victim_among(harmful: &str, (name, texts): (&str, &[(&str, &str)]), seed: u64) -> Vec<f64> {
     let mut net = network(seed);
     let hosts: Vec<u32> = (0..7).map(|i| net.host(&format!("h{i}"))).collect();
@@ -288,7 +288,7 @@ fn rcm_9_7_a_victim_leaves_the_region_and_harmful_flows_stay() {
             // On the harmful flow's way: it moves to the other spine.
             assert_eq!(moved, victim.map(|way| 1 - way), "seed {seed}");
             let (_, (_, stayed), unmoved, ordered) = run(seed, &[rule, ("sar", "false")]);
-            assert_eq!((unmoved, ordered), (None, 0), "without SAR nobody moves, and all is in order");
+            assert_eq!((unmoved, ordered), (None, 0), "without SAR no flow moves, and all is in order");
             // It has a link to itself, and what overtook on the way is kept.
             assert!(bytes > stayed, "seed {seed}: {bytes} bytes with SAR, {stayed} without");
             assert_eq!(naks, 0, "receivers accept any order");

@@ -201,7 +201,7 @@ pub fn incast(servers: u32, scheme: ParamValues) -> f64 {
     assert_eq!(world.books(), Ok(()));
     let ends = ends.lock().unwrap();
     let counted: Vec<Time> = ends.iter().copied().filter(|&end| end >= Time::from_ms(500)).collect();
-    assert!(counted.len() > 5, "too few blocks to speak of a rate: {ends:?}");
+    assert!(counted.len() > 5, "too few blocks for a rate: {ends:?}");
     let bits = (counted.len() - 1) as f64 * f64::from(servers) * block_bytes as f64 * 8.0;
     bits / (counted[counted.len() - 1] - counted[0]).as_s() / 1e6
 }

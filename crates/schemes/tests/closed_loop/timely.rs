@@ -58,7 +58,7 @@ fn timely_8_3_patched_settles_at_its_fixed_point() {
 
 #[test]
 fn timely_8_3_the_original_has_no_fixed_point() {
-    // Updates by segment come in proportion to the rate, and with them the increases: whoever is
+    // Updates by segment come in proportion to the rate, and with them the increases: the flow
     // ahead stays ahead. The sum fills the link in every case.
     for (start, ahead) in [([30, 10], 0), ([10, 30], 1)] {
         let settled = settle("timely:pcn", 40, &start, 200);

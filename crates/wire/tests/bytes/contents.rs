@@ -10,7 +10,7 @@ use xoff_fabric::packet::{Ecn, IntHop, IntStack};
 use xoff_fabric::scheme::{Format, Scheme};
 use xoff_schemes::parts::frame_content::{bytes_of, code};
 use xoff_schemes::parts::int_header::telemetry;
-use xoff_schemes::{Any, Roster, all, select};
+use xoff_schemes::{Any, SchemeSet, all, select};
 use xoff_wire::*;
 
 /// All schemes over their default bases, and some pairs.

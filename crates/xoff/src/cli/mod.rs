@@ -32,7 +32,7 @@ use xoff_results::files::Present;
 use xoff_results::refusal::Refusal;
 use xoff_results::text::Style;
 use xoff_scenario::{Diagnostic, Options, library, wrap};
-use xoff_schemes::Roster;
+use xoff_schemes::SchemeSet;
 use xoff_sweep::pool::Failed;
 
 /// Why a command did not succeed.
@@ -111,7 +111,7 @@ Start here:
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
-    /// End a run that takes the program above this much memory: 8GB [default: three quarters of the machine's]
+    /// Stop a run when the process exceeds this memory: 8GB [default: three quarters of the machine's]
     #[arg(long, value_name = "SIZE", global = true, value_parser = memory_size)]
     memory: Option<u64>,
     /// Colours: auto (on a terminal, unless NO_COLOR is set), always or never
@@ -143,12 +143,12 @@ enum Command {
     CompareLive(compare_live::CompareLiveArgs),
     /// Run one scenario over axes, schemes and seeds: one table, one report
     ///
-    /// Killed and started again, it goes on where it was; a changed axis runs only what is new.
+    /// Killed and started again, it resumes; a changed axis runs only what is new.
     #[command(after_help = sweep::EXAMPLES)]
     Sweep(sweep::SweepArgs),
     /// Run the papers' experiments, redraw their figures and judge their claims
     ///
-    /// Without names it lists what there is. Killed and started again, it goes on where it was.
+    /// Without names it lists what there is. Killed and started again, it resumes.
     Reproduce(reproduce::ReproduceArgs),
     /// Run another simulator's inputs and compare with its results
     ///
@@ -170,7 +170,7 @@ enum Command {
     ///
     /// Serves a page on loopback, or writes it as one file that anyone can open.
     View(view::ViewArgs),
-    /// Say what a scenario would build, and run nothing
+    /// Analyse a scenario without running it
     ///
     /// Nodes and links, oversubscription, round trips, buffers against required headroom, whether
     /// ECN acts before PFC, whether buffers depend on each other in a cycle.
@@ -183,7 +183,7 @@ enum Command {
     ///
     /// Or any one word of them: `xoff describe traffic`, `xoff describe switch.pfc`, `xoff describe kmin`.
     Describe(describe::DescribeArgs),
-    /// Begin something of your own
+    /// Create a scenario or a scheme from a template
     New(new::NewArgs),
     /// Print completions for a shell
     ///
@@ -268,7 +268,7 @@ struct ShowArgs {
 ///     xoff::cli::main_with::<With<MyIdea, Any>>()
 /// }
 /// ```
-pub fn main_with<R: Roster>() -> ExitCode {
+pub fn main_with<R: SchemeSet>() -> ExitCode {
     match xoff_schemes::install::<R>() {
         Ok(()) => main(),
         Err(why) => {

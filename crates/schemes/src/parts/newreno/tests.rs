@@ -363,10 +363,10 @@ fn tcp_newreno_a_flow_may_start_at_a_rate() {
 
 #[test]
 fn tcp_newreno_refuses_timers_that_contradict() {
-    assert!(TcpNewReno::objection(&SPEC.values(None)).is_none());
-    assert!(TcpNewReno::objection(&SPEC.values_with(None, &[("rto_max", "100ms")])).is_some());
+    assert!(TcpNewReno::validation_error(&SPEC.values(None)).is_none());
+    assert!(TcpNewReno::validation_error(&SPEC.values_with(None, &[("rto_max", "100ms")])).is_some());
     for preset in SPEC.presets {
-        assert!(TcpNewReno::objection(&SPEC.values(Some(preset))).is_none());
+        assert!(TcpNewReno::validation_error(&SPEC.values(Some(preset))).is_none());
     }
 }
 
