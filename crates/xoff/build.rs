@@ -24,7 +24,7 @@ fn gather(folder: &Path, prefix: &str, files: &mut Vec<(String, PathBuf)>) {
     for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
         let entry = entry.expect("a folder can be read");
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        // Links are followed: the folders themselves stand at the root of the repository.
+        // Links are followed: the folders themselves are at the root of the repository.
         if entry.path().is_dir() {
             gather(&entry.path(), &format!("{name}/"), files);
         } else {

@@ -21,7 +21,7 @@ struct Case {
 }
 
 const CASES: [Case; 3] = [
-    // Starts go on until it stops: a steady load.
+    // Flows start until it stops: a steady load.
     Case { name: "320 hosts, WebSearch 50 %", sets: &["traffic.0.flows=20000", "run.stop=1500us"] },
     Case {
         name: "1024 hosts, WebSearch 50 %",

@@ -34,18 +34,18 @@ fn problems(stop: Stop) -> Vec<Diagnostic> {
     }
 }
 
-/// As `xoff describe WORD` prints it in so many columns.
+/// Text of `xoff describe WORD` in so many columns.
 pub fn describe(word: &str, width: usize) -> Result<String> {
     describe::of_word(word, width).map_err(|error| vec![error])
 }
 
-/// As `xoff schemes --json` prints it.
+/// Output of `xoff schemes --json`.
 pub fn schemes() -> Value {
     schemes_text::json(xoff_schemes::all())
 }
 
-/// A folder of another simulator's runs, held against ours: whether all are as near as promised, the whole as `xoff
-/// validate --json` prints it, and the page for people. `watch` is told of every run as it goes.
+/// Compares a folder of another simulator's runs with ours. Returns whether all are within tolerance, the output of
+/// `xoff validate --json`, and the page. `watch` receives the progress of every run.
 pub fn validate(
     folder: &Path,
     only: &[String],

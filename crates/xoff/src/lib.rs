@@ -4,7 +4,7 @@
 //! writes. A program with a scheme of its own is [`cli::main_with`].
 
 #![warn(missing_docs)]
-// Macros that print panic when nobody listens; `cli::print` does not.
+// Macros that print panic on a closed pipe; `cli::print` does not.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 /// Scenarios, experiments, claims, schema and dissector, as they come inside the program.
@@ -25,7 +25,7 @@ pub mod cli;
 pub mod embed;
 mod schemes_text;
 
-// Public for the tests and fuzz targets of this repository, and for nobody else.
+// Public only for the tests and fuzz targets of this repository.
 #[doc(hidden)]
 pub mod models_text;
 #[doc(hidden)]

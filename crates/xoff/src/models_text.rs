@@ -40,7 +40,7 @@ pub fn text_of(model: &ModelSpec, width: usize) -> String {
     text
 }
 
-/// The same for programs.
+/// All models as JSON.
 pub fn json() -> Value {
     let model = |model: &ModelSpec| {
         let parameters: Vec<Value> = model

@@ -221,7 +221,7 @@ fn pages_in_a_real_browser() {
     bench.ok(&["view", "job", "--export", "job.html", "--quiet"]);
     bench.write("hostile.toml", hostile());
     bench.ok(&["run", "hostile.toml", "--out", "hostile", "--quiet"]);
-    // Scenarios may not hold characters that cannot be seen; a directory that somebody has written to may.
+    // Scenarios may not hold characters that cannot be seen; a directory edited by hand may.
     let head = String::from_utf8(bench.read("hostile/run.json")).unwrap();
     let unseen =
         head.replacen("\"name\": \"hostile\"", r#""name": "<b onclick=evil()>\u202egnp.exe\u0000\u001b[31m""#, 1);
@@ -278,12 +278,12 @@ fn pages_in_a_real_browser() {
     assert!(peak < 500_000_000, "the server held {peak} bytes");
 }
 
-/// The browser's half. A browser that stands still is started once more; what a page does wrong fails at once.
+/// The browser's half. A browser that hangs is started once more; what a page does wrong fails at once.
 fn in_the_browser(web: &Path, given: &Path) {
     const PATIENCE: Duration = Duration::from_secs(1800);
     const ATTEMPTS: usize = 2;
     for attempt in 1..=ATTEMPTS {
-        // To a file: a pipe stays open for as long as any process of the browser lives.
+        // To a file: a pipe stays open for as long as any process of the browser runs.
         let told = given.with_extension(format!("{attempt}.log"));
         let log = File::create(&told).unwrap();
         let mut node = Command::new("node")
@@ -388,7 +388,7 @@ fn the_server_answers_its_own_page_only() {
     assert!(post.starts_with("HTTP/1.1 405"), "{post}");
 }
 
-/// As browsers do it: several connections at once, none of which the asking side ends.
+/// Several connections at once, none of which the client ends, as browsers do it.
 #[test]
 fn connections_that_come_at_once_are_all_answered() {
     use std::io::{Read, Write};
@@ -402,7 +402,7 @@ fn connections_that_come_at_once_are_all_answered() {
             stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
             write!(stream, "GET /data/0/timeline.json HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
         }
-        // Each asker leaves when it has been told to, and not before it has everything.
+        // Each client leaves when the server closes, and not before it has everything.
         for mut stream in streams {
             let (mut answer, mut part) = (Vec::new(), [0; 4096]);
             while !is_whole(&answer) {

@@ -76,7 +76,7 @@ impl Captured {
         self.frames_with(&[], capture, filter, fields)
     }
 
-    /// As [`Captured::frames`], with preferences of the dissector.
+    /// [`Captured::frames`] with preferences of the dissector.
     fn frames_with(&self, preferences: &[&str], capture: &str, filter: &str, fields: &[&str]) -> Vec<Vec<String>> {
         let mut command = Command::new("tshark");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/tools/xoff.lua");
@@ -397,7 +397,7 @@ fn notifications_carry_what_their_scheme_says() {
         assert_eq!(cnp[1], "0");
     }
 
-    // Long enough for receivers to speak: once all has arrived they are silent.
+    // Long enough for receivers to send CNPs: once all has arrived they are silent.
     let pcn = Captured::of(INCAST, &["scheme.name=pcn", "traffic.0.sizes=300KB"]);
     pcn.is_sound("nics");
     let cnps = pcn.frames(

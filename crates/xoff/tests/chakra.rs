@@ -110,7 +110,7 @@ impl Sink for Intervals {
     }
 }
 
-/// When the job of a scenario is over, in picoseconds.
+/// End of the job of a scenario, in picoseconds.
 fn time(path: &Path) -> u64 {
     let scenario = Scenario::open(path).unwrap();
     let loaded = scenario.load(&Options::default()).unwrap_or_else(|errors| panic!("{}", errors[0]));

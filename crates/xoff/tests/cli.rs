@@ -134,7 +134,7 @@ fn a_killed_run_leaves_nothing_that_looks_complete() {
         hidden
     };
     let first = kill_in_the_middle("out");
-    assert!(tables(&bench, "out") == before, "the earlier result must stand");
+    assert!(tables(&bench, "out") == before, "the earlier result must be kept");
     kill_in_the_middle("new");
     assert!(!bench.path.join("new").exists());
     // What died more than a moment ago is cleared away by the next run of the same name.
@@ -293,7 +293,7 @@ const PILE: &str = "[run]\nstop = \"100ms\"\nstall_after = \"off\"\n[topology]\n
     [[traffic]]\nname = \"mice\"\nkind = \"poisson\"\nsizes = \"1KB\"\nload = 0.9\n\
     sources = \"h[0..7]\"\ndestinations = \"h[8..15]\"\n";
 
-// Elsewhere nobody says how much a process holds.
+// Elsewhere the system does not say how much a process holds.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_run_that_outgrows_its_memory_ends_with_a_diagnosis_and_its_results() {

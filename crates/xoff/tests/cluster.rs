@@ -43,7 +43,7 @@ fn tasks_in_any_order_and_number_make_the_table_of_one_machine() {
 fn a_task_of_another_program_is_refused() {
     let bench = planned();
     let another = bench.path.join("another");
-    // By another process: a child that another test starts meanwhile would hold the file open, and nobody can start it.
+    // By another process: a child that another test starts meanwhile would hold the file open, and it cannot be started.
     let made = std::process::Command::new("sh")
         .args(["-c", r#"cp "$0" "$1" && echo >> "$1""#, env!("CARGO_BIN_EXE_xoff")])
         .arg(&another)
@@ -207,7 +207,7 @@ fn a_plan_may_be_moved() {
         assert!(output.status.success(), "{}", stderr(&output));
     };
     ran(&mut array("moved/it's here/array.sh", "4"));
-    // Slurm runs a copy, and says where the script is that was submitted, with what stands behind its name.
+    // Slurm runs a copy, and says where the script is that was submitted, with what follows its name.
     let script = bench.path.join("moved/it's here/array.sh");
     std::fs::create_dir(bench.path.join("bin")).unwrap();
     let says = format!("#!/bin/sh\n[ \"$3\" = 17 ] && echo \"   Command={} 2\"\n", script.display());

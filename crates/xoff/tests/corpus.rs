@@ -21,7 +21,7 @@ const CASES: u64 = 150;
 const PANICS_TOLD: usize = 20;
 /// An input that takes so long is one that hangs.
 const HANGS: Duration = Duration::from_secs(120);
-/// As `scripts/fuzz` has it.
+/// Limit of `scripts/fuzz`.
 const LONGEST_BYTES: usize = 16_384;
 
 fn root() -> PathBuf {
@@ -110,7 +110,7 @@ struct Hunt<'a> {
     run: fn(&[u8]) -> bool,
     seeds: Vec<(PathBuf, Vec<u8>)>,
     words: &'a [Vec<u8>],
-    /// Of all random choices.
+    /// Seed of all random choices.
     seed: u64,
 }
 
@@ -196,7 +196,7 @@ impl Hunt<'_> {
                     let slow = slot.lock().unwrap().filter(|(since, _)| since.elapsed() > HANGS);
                     if let Some((_, number)) = slow {
                         let kept = self.keep("hang", &self.changed(number));
-                        eprintln!("target {} hangs on change {number}, kept as {}", self.name, kept.display());
+                        eprintln!("target {} hangs at change {number}, kept as {}", self.name, kept.display());
                         std::process::exit(1);
                     }
                 }

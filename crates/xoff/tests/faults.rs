@@ -10,7 +10,7 @@ use crate::common::{Bench, entries, paper, stderr};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-/// As little as makes a result.
+/// The smallest scenario with a result.
 const TINY: &str = r#"name = "tiny"
 [run]
 stop = "100us"
@@ -56,7 +56,7 @@ struct Case {
     plain: bool,
     /// A file of the result, and what only the new one has in it.
     tell: (&'static str, &'static str),
-    /// Of so many changes one is tried.
+    /// One of so many changes is tried.
     every: usize,
 }
 
@@ -73,7 +73,7 @@ impl Case {
         command.output().unwrap()
     }
 
-    /// The same files once more.
+    /// A copy of the files.
     fn again(&self) -> Bench {
         let bench = Bench::new();
         std::fs::remove_dir(&bench.path).unwrap();
@@ -151,7 +151,7 @@ impl Case {
         assert!(left.iter().all(|name| text.contains(name.as_str())), "{left:?} is left unsaid: {context}");
     }
 
-    /// What a kill leaves is in nobody's way.
+    /// What a kill leaves does not disturb the next run.
     fn go_on(&self, bench: &Bench, context: &str) {
         let output = self.xoff(bench, "never@0", None);
         assert_eq!(output.status.code(), Some(0), "after {context}: {}", stderr(&output));

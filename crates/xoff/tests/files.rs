@@ -280,7 +280,7 @@ fn an_interrupted_run_says_what_it_leaves_and_takes_the_rest_away() {
     assert_eq!(bench.entries(), ["long.toml", "out", "small.toml"]);
 }
 
-// Elsewhere nobody says what is ignored.
+// Elsewhere the system does not say what is ignored.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_that_is_ignored_stays_ignored() {
@@ -302,7 +302,7 @@ fn a_reproduction_that_is_interrupted_goes_on() {
     let output = interrupted(&bench, &args, "-INT", some);
     let text = stderr(&output);
     assert_eq!(output.status.code(), Some(130), "{text}");
-    assert!(text.contains("finished runs are kept in out/runs: the same command goes on from there"), "{text}");
+    assert!(text.contains("finished runs are kept in out/runs: the same command resumes from there"), "{text}");
     assert_eq!(entries(&bench.path.join("out")), [".xoff", "runs"]);
     let first = runs.join(&entries(&runs)[0]);
     let stamp = fs::metadata(&first).unwrap().modified().unwrap();
@@ -322,7 +322,7 @@ fn figures_of_earlier_commands_go() {
     let figures = ["captions.txt", "toy-fig1-b.csv", "toy-fig1-b.pdf", "toy-fig1-b.png", "toy-fig1-b.svg"];
     assert_eq!(entries(&bench.path.join("out/figures")), figures);
     assert_whole(&bench.path.join("out"), "");
-    // What somebody put there himself is not thrown away.
+    // Files added by hand are not removed.
     bench.write("out/figures/mine.svg", "mine");
     refused(&bench.xoff(&["reproduce", "toy", "--out", "out"]), &["figures/mine.svg"]);
     assert_eq!(bench.read("out/figures/mine.svg"), b"mine");

@@ -1,4 +1,4 @@
-//! The reader of scenarios against texts nobody would write: it must answer every one of them,
+//! The reader of scenarios against absurd texts: it must answer every one of them,
 //! soon, and without a panic.
 //!
 //! Each case is a scenario of `scenarios/` or one of [`SEEDS`], changed at the level of bytes or of
@@ -214,7 +214,7 @@ caps = [{ at = "10us", rate = "1Gbps" }, { at = "20us", rate = "none" }]
 "#,
 ];
 
-/// Values that stand for slips of the keyboard and for malice.
+/// Values like slips of the keyboard and malice.
 const EXTREMES: &[&str] = &[
     "0",
     "-1",

@@ -1,4 +1,4 @@
-//! The importers against files nobody would write: each gets an answer, soon and without a panic.
+//! The importers against absurd files: each gets an answer, soon and without a panic.
 //!
 //! Each case is a set of files that the test generates, valid at first, then changed at the level of
 //! bytes, words or lines. What is refused must name a file and a line; what is accepted must load as a
@@ -19,7 +19,7 @@ use xoff_scenario::{Attachment, Diagnostic, Options, Scenario, Source};
 const CASES: u64 = 3_000;
 const SIMULATED_EVENTS: u64 = 2_000;
 
-/// Words that stand for slips of the keyboard and for malice.
+/// Words like slips of the keyboard and malice.
 const EXTREMES: &[&str] = &[
     "0",
     "1",

@@ -30,7 +30,7 @@ fn written_or_in_memory_the_run_is_the_same() {
         (&4.into(), &2.into(), &5.into(), &3.into())
     );
     assert_eq!(said["files"], serde_json::json!(["mine.toml", "mine.flows.csv"]));
-    assert_eq!(said["warnings"][0]["line"], 4, "the output file's name is told to be of no use");
+    assert_eq!(said["warnings"][0]["line"], 4, "a warning says that the output file's name has no effect");
     bench.ok(&["run", "mine.toml", "--quiet", "--out", "written"]);
     bench.ok(&["run", "mine.txt", "--quiet", "--out", "direct"]);
     assert_eq!(bench.read("written/flows.parquet"), bench.read("direct/flows.parquet"));
@@ -49,7 +49,7 @@ fn check_and_compare_take_a_configuration() {
     assert!(compared.to_string().contains("dctcp"));
 }
 
-/// What scripts for that simulator make of its `fct.txt`, whose ideal time counts a round trip, stands beside ours.
+/// What scripts for that simulator make of its `fct.txt`, whose ideal time counts a round trip, is beside ours.
 #[test]
 fn slowdowns_are_told_by_both_definitions() {
     let bench = bench();

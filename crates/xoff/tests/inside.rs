@@ -71,7 +71,7 @@ fn colours_come_when_they_are_asked_for() {
     assert_eq!(coloured(&["check", "bad.toml", "--color", "always"], "1"), (bad, true), "what is asked for goes first");
     assert_eq!(coloured(&["--color=always", "check", "bad.toml"], ""), (bad, true));
     assert_eq!(coloured(&["check", "bad.toml", "--color", "never"], ""), (bad, false));
-    // Wrong arguments and help are heard before anything is parsed.
+    // Wrong arguments and help are handled before anything is parsed.
     assert_eq!(coloured(&["bogus", "--color", "always"], ""), (bad, true));
     assert_eq!(coloured(&["bogus", "--color", "never"], ""), (bad, false));
     assert_eq!(coloured(&["run", "--help", "--color", "always"], ""), (Some(0), true));

@@ -50,7 +50,7 @@ const ROOT: &str = "as root, or with CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMI
 /// 10 Gb/s become 10 Mb/s, a frame each millisecond: easy for a busy machine.
 const K: [&str; 4] = ["--k", "1000", "--slip", "100%"];
 
-/// Runs share the processors with nobody of this program.
+/// Runs share the processors with no other test of this program.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)

@@ -150,7 +150,7 @@ fn cells(line: &str) -> Vec<&str> {
     line.trim_start_matches("| ").trim_end_matches(" |").split(" | ").collect()
 }
 
-/// How many claims hold, hold in direction, do not hold, are not run and are not judged; those that stand apart are in
+/// How many claims hold, hold in direction, do not hold, are not run and are not judged; those that are not falsifiable are in
 /// tables of their own.
 fn counted(claims: &[(String, String)]) -> [usize; 5] {
     ["**holds**", "in direction", "**does not hold**", "*not run*", "*not judged*"]
@@ -178,7 +178,7 @@ fn the_index_counts_what_the_pages_of_the_papers_say() {
         assert_eq!(told[3..8], counts.each_ref().map(String::as_str), "{file}");
         let known = |id: &str| catalogue.claims.iter().any(|claim| claim.id.value == id);
         let strange: Vec<&String> = own.iter().map(|(id, _)| id).filter(|id| !known(id)).collect();
-        assert!(strange.is_empty(), "{file} has claims that nobody makes: {strange:?}");
+        assert!(strange.is_empty(), "{file} has claims that no paper makes: {strange:?}");
         for experiment in catalogue.experiments.iter().filter(|of| of.paper == paper.id) {
             let told = row(&format!("[{id}]({file}#{id})", id = experiment.id));
             let rest = page.split_once(&format!("<a id=\"{}\"></a>", experiment.id)).expect(&experiment.id).1;

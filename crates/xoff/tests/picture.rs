@@ -42,7 +42,7 @@ fn what_cannot_be_drawn_is_refused() {
     bench.ok(&["view", "both", "--runs", "none", "--picture", "tree.svg"]);
 }
 
-const TREE: &str = "[[tree]]\nname = \"t\"\ntitle = \"Who stands still\"\nwhere = { scheme = \"PFC\", load = 0.6 }\n\
+const TREE: &str = "[[tree]]\nname = \"t\"\ntitle = \"Paused egresses\"\nwhere = { scheme = \"PFC\", load = 0.6 }\n\
                     at = \"100us\"\n";
 
 #[test]
@@ -60,7 +60,7 @@ fn an_experiment_shows_a_tree_and_makes_its_run_once() {
         page.contains("(figures/toy-fig1-t.svg)") && page.contains("PFC, 0.6, 100 us: no egress stopped"),
         "{page}"
     );
-    assert!(String::from_utf8(bench.read("out/toy.html")).unwrap().contains("Who stands still"));
+    assert!(String::from_utf8(bench.read("out/toy.html")).unwrap().contains("Paused egresses"));
     let runs = bench.path.join("out/runs/toy-fig1");
     let kept = common::entries(&runs).into_iter().find(|name| name.ends_with("-tree.json")).unwrap();
     let stamp = || std::fs::metadata(runs.join(&kept)).unwrap().modified().unwrap();

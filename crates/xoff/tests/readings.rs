@@ -17,7 +17,7 @@ evidence = ["Nothing else is printed."]
 [[point.choice]]
 name = "slow"
 what = "a tenth of it"
-against = ["Nobody has such links."]
+against = ["No such links exist."]
 [[point.choice.change]]
 at = { scheme = "PFC", load = [0.6] }
 set = { "topology.rate" = "10Gbps" }
@@ -42,7 +42,7 @@ scheme = "dcqcn:paper"
 
 [[reading]]
 name = "usual"
-title = "As everybody has it"
+title = "The usual links"
 
 [[reading]]
 name = "slow"
@@ -89,7 +89,7 @@ fn readings_stand_side_by_side() {
     assert_ne!(readings[0]["claims"]["toy-c1"]["ours"], readings[1]["claims"]["toy-c1"]["ours"]);
     assert_eq!(all["runs"], 10, "what both run alike is one run");
     let page = String::from_utf8(bench.read("docs/reproduction/toy.md")).unwrap();
-    for part in ["## How the paper is read", "| usual (chosen) |", "Nobody has such links.", "tried in the search only"]
+    for part in ["## How the paper is read", "| usual (chosen) |", "No such links exist.", "tried in the search only"]
     {
         assert!(page.contains(part), "{part} is missing from\n{page}");
     }
@@ -195,7 +195,7 @@ fn a_reading_that_says_nothing_is_refused() {
         ("choices = { rate = \"slow\" }", "choices = { rate = \"fast\" }", &["no choice `fast`"]),
         ("choices = { rate = \"slow\" }", "choices = { rat = \"slow\" }", &["no point `rat`", "did you mean `rate`?"]),
         ("why = \"To see.\"\n", "wy = \"To see.\"\n", &["unknown key `wy`"]),
-        ("name = \"slow\"\ntitle", "name = \"usual\"\ntitle", &["stands here again"]),
+        ("name = \"slow\"\ntitle", "name = \"usual\"\ntitle", &["duplicate "]),
     ] {
         let bench = toy_read();
         assert!(READING.contains(from), "{from}");

@@ -116,7 +116,7 @@ fn every_stop_leads_to_a_root_before_it() {
         assert!(from[stop] <= until[stop]);
         assert_eq!(cause == u32::MAX, depth == 0);
         assert!(depth == 0 || cause < stop as u32);
-        // All begins at the receiver; what waited at S0 meanwhile is a congestion of its own when that is over.
+        // All begins at the receiver; what waited at S0 meanwhile is a congestion of its own when that has ended.
         let queue = congested[&u64::from(root)].as_u64().unwrap();
         assert!(queue == receiver || queue == shared && from[stop] > 21_000.0, "stop {stop}: {queue}");
     }

@@ -80,7 +80,7 @@ fn mistakes_are_found_before_anything_runs() {
             "m('fct.men', scheme='PFC', load=0.6) >",
             &["measures no `fct.men`"],
         ),
-        ("claims/toy.toml", "toy-c2", "toy-c1", &["stands here again"]),
+        ("claims/toy.toml", "toy-c2", "toy-c1", &["duplicate "]),
         ("claims/toy.toml", "experiment = \"toy-fig1\"", "experiment = \"toy-fig2\"", &["no experiment `toy-fig2`"]),
         ("claims/toy.toml", "range = [900, 1100]", "range = [1100, 900]", &["the low one first"]),
         ("claims/toy.toml", "diagnosis =", "diagnoses =", &["unknown key `diagnoses`", "did you mean `diagnosis`?"]),
@@ -126,7 +126,7 @@ fn a_book_stands_among_other_documents() {
     bench.ok(&args);
     bench.write("docs/reproduction/toy.md", "# About toys\n");
     let output = bench.xoff(&args);
-    assert_eq!(output.status.code(), Some(3), "a page of another title is somebody else's");
+    assert_eq!(output.status.code(), Some(3), "a page of another title belongs to another program");
 }
 
 #[test]

@@ -55,7 +55,7 @@ const AXES: &[(&str, &[&str])] = &[
     ("run.stop", &["300us", "1ms"]),
 ];
 
-/// A sweep and what the first key of a pair stands for.
+/// A sweep and the meaning of the first key of a pair.
 struct Drawn {
     sweep: Sweep,
     /// The second key of a pair, with its value for each value of the first.
@@ -115,7 +115,7 @@ fn local(sweep: &Sweep, folder: &Path) -> Option<Table> {
     Some(Table::read(&folder.join("runs.parquet")))
 }
 
-/// The same by way of a plan and its tasks.
+/// The table of a sweep by way of a plan and its tasks.
 fn planned(sweep: &Sweep, folder: &Path, tasks: u64) -> Vec<u8> {
     let sweeper = Sweeper::check(sweep).unwrap();
     let workplace = Workplace::open(&folder.join("plan"), DONE).unwrap();

@@ -102,7 +102,7 @@ fn a_row_for_every_run_and_a_column_for_every_number() {
     }
     let page = std::fs::read_to_string(bench.path.join("out/report.html")).unwrap();
     assert!(page.contains("table class=\"heat\"") && page.contains("The lowest tail"));
-    assert!(!page.contains(" src=") && !page.contains("<link"), "it stands alone");
+    assert!(!page.contains(" src=") && !page.contains("<link"), "it is self-contained");
     assert!(page.contains("default-src 'none'") || page.contains("default-src &#x27;none&#x27;"), "nothing is loaded");
 }
 
@@ -284,7 +284,7 @@ fn no_sweep_takes_the_place_of_another_unasked() {
     assert_eq!(second.0, "tiny-swept-2");
     assert!(second.1.contains("results/tiny-swept holds another sweep of tiny"), "{}", second.1);
     assert_eq!(bench.read("results/tiny-swept/runs.parquet"), table);
-    // Each is found again, and more of the same goes on where it was.
+    // Each is found again, and more of it resumes.
     assert_eq!((directory(&one).0, directory(&other).0), ("tiny-swept".to_owned(), "tiny-swept-2".to_owned()));
     assert_eq!(directory(&["--axis", "traffic.0.load=0.3,0.5,0.6", "--seeds=2"]).0, "tiny-swept");
     // One that shares runs with the first finds them there.

@@ -50,7 +50,7 @@ fn forbid(crates: &[&str], words: &[&str], why: &str) {
     let mut wrong = Vec::new();
     for (path, text) in crates.iter().flat_map(|name| sources(name)) {
         for (number, line) in text.lines().enumerate() {
-            // Prose may speak of anything.
+            // Prose may mention anything.
             let code = line.split("//").next().unwrap_or_default();
             wrong.extend(
                 words.iter().filter(|word| code.contains(**word)).map(|word| format!("{path}:{}: {word}", number + 1)),
@@ -280,7 +280,7 @@ fn page(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The oldest Rust and the version stand in few places, which a release must not forget.
+/// The oldest Rust and the version are in few places, which a release must not forget.
 #[test]
 fn versions_are_the_same_everywhere() {
     let (rust, version) = (env!("CARGO_PKG_RUST_VERSION"), env!("CARGO_PKG_VERSION"));

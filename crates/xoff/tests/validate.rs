@@ -73,7 +73,7 @@ fn our_own_results_agree_with_themselves() {
     assert_eq!(run["pfc_equal"].as_u64(), Some(pfc.lines().count() as u64));
     assert!(run["seconds_theirs"].is_null());
     let shown = bench.ok(&["validate", "reference", "--book", "book"]);
-    assert!(shown.contains("1 of 1 runs are as near as promised."), "{shown}");
+    assert!(shown.contains("1 of 1 runs are within tolerance."), "{shown}");
     assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
     let page = text(&bench, "book/validation.md");
     assert!(page.contains("| small | 12 | 100% |") && !page.contains("reference/"), "{page}");
@@ -106,7 +106,7 @@ fn what_differs_changes_the_verdict() {
     assert!(missed.contains(&"flows within 1% of each other"), "{missed:?}");
     let output = bench.xoff(&["validate", "reference"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("not as near as promised: small"));
+    assert!(stderr(&output).contains("outside tolerance: small"));
 
     // A fifth of the PFC frames is missing.
     bench.write(&name, &fct);

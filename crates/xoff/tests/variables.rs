@@ -8,7 +8,7 @@ use xoff_scenario::measure::probe;
 
 const SCHEME_PROBE: &str = "[[probe]]\nwhat = \"scheme\"\nevery = \"7us\"\n";
 
-/// Of the variables in the data of a flow.
+/// Names of the variables in the data of a flow.
 fn names(flow: &[u8]) -> Vec<String> {
     let flow: serde_json::Value = serde_json::from_slice(flow).unwrap();
     let all = flow["variables"].as_array().unwrap().iter();

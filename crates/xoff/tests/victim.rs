@@ -29,7 +29,7 @@ fn victim_cut_to(scheme: &str) -> f64 {
     let outcome = xoff_results::execute::execute(&loaded, None, |_| {}).unwrap();
     let episode = outcome.summary.episode.unwrap();
     let victim = episode.flows.iter().find(|flow| flow.name == "victim F0").unwrap();
-    assert!((victim.before_gbps.unwrap() - 12.7).abs() < 0.3, "{scheme}: nothing stands in its way before");
+    assert!((victim.before_gbps.unwrap() - 12.7).abs() < 0.3, "{scheme}: nothing limits it before");
     victim.cut_to_gbps.unwrap()
 }
 

@@ -242,7 +242,7 @@ fn at_80_columns(bench: &Bench, args: &[&str]) -> std::process::Output {
     output
 }
 
-/// The same of a command that says something and succeeds.
+/// Checks the lines of a command that prints something and succeeds.
 fn fits(bench: &Bench, args: &[&str]) {
     let output = at_80_columns(bench, args);
     assert_eq!(output.status.code(), Some(0), "{args:?}\n{}", stderr(&output));

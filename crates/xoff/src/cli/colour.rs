@@ -42,7 +42,7 @@ pub fn on_stdout() -> bool {
     on(&std::io::stdout())
 }
 
-/// The same for the parser of arguments.
+/// Colour choice for the parser of arguments.
 pub fn choice() -> ColorChoice {
     match WHEN.get().copied().unwrap_or(When::Auto) {
         When::Always => ColorChoice::Always,

@@ -52,7 +52,7 @@ pub fn demo() -> Result<(), Stop> {
     let entries = load_all(&scenario, &Options::default(), &names)?;
     let intro = format!(
         "Xoff compares {} on the victim-flow scenario.\n\n\
-         Two long flows and some mice share a link. F1 and the mice go on to a receiver that 14 other hosts hit with a \
+         Two long flows and some mice share a link. F1 and the mice continue to a receiver that 14 other hosts hit with a \
          burst; F0 goes elsewhere and is innocent. PFC stops the shared link all the same. F0 loses what PFC takes; \
          does its congestion control take it for a culprit and cut it too?\n",
         DEMO_SCHEMES.iter().map(|name| scheme_label(name)).collect::<Vec<_>>().join(", ")
@@ -61,7 +61,7 @@ pub fn demo() -> Result<(), Stop> {
     let out = Path::new("results").join("victim-flow-compared");
     let seeds = vec![entries.runs[0].loaded.plan.seed];
     let plan = Plan { scenario: &scenario, runners: &entries.runs, seeds };
-    // A newcomer sees one table; the report has the others. What nobody could read above does not cost the
+    // A newcomer sees one table; the report has the others. What is not readable above does not cost the
     // result.
     run_all(&plan, &entries.skipped, (Some(&out), 1, None), &ShowArgs { json: false, quiet: false })?;
     shown?;
@@ -89,7 +89,7 @@ pub(crate) struct Entries {
 /// The scenario under each scheme, all checked before any runs. A scheme named by its name must be
 /// able to run; of `all`, those that cannot are left out with a reason.
 pub(crate) fn load_all(scenario: &Scenario, options: &Options, wanted: &[String]) -> Result<Entries, Stop> {
-    // What is wrong with the scenario itself is told before any scheme is blamed.
+    // Errors of the scenario itself come before errors of a scheme.
     scenario.load(options)?;
     let mut names: Vec<(String, bool)> = Vec::new();
     for name in wanted.iter().flat_map(|list| spelled::parts(list, ',')).map(spelled::label) {

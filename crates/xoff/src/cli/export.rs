@@ -16,7 +16,7 @@ enum Format {
 
 #[derive(Args)]
 #[command(after_help = "\
-fct.txt has a line for each finished flow, in the order in which senders heard of the ends:
+fct.txt has a line for each finished flow, in the order in which senders received the last ACK:
   src_address dst_address src_port dst_port size_bytes start_ns fct_ns standalone_ns
 pfc.txt has a line for each PFC frame that arrived (kind: 0 host, 1 switch; event: 1 pause, 0 resume):
   time_ns node kind port event

@@ -102,7 +102,7 @@ fn words<T>(words: &'static [(&'static str, T)]) -> PossibleValuesParser {
     PossibleValuesParser::new(words.iter().map(|(word, _)| *word))
 }
 
-/// What a word stands for.
+/// The value of a word.
 fn meant<T: Copy>(words: &[(&str, T)], word: Option<&String>) -> Option<T> {
     word.and_then(|word| words.iter().find(|(known, _)| known == word)).map(|(_, value)| *value)
 }

@@ -11,7 +11,7 @@ pub fn scenario(imported: &Imported, path: &Path, present: Present) -> io::Resul
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut files: Vec<(PathBuf, &str)> =
         imported.files.iter().map(|Attachment { name, source }| (folder.join(name), source.text.as_str())).collect();
-    // Last, so that whoever sees the scenario finds what it names.
+    // Last, so that a reader of the scenario finds what it names.
     files.push((path.to_owned(), imported.text.as_str()));
     whole::write_all(&files, present)?;
     Ok(files.into_iter().rev().map(|(path, _)| path).collect())

@@ -40,13 +40,13 @@ pub fn unless_unread(error: &io::Error) -> Result<(), Stop> {
     Err(Stop::System(io::Error::new(error.kind(), why)))
 }
 
-/// Prints a line to standard error. There is nobody to tell if that fails.
+/// Prints a line to standard error. A failure to do so is ignored.
 pub fn tell(text: &str) {
     // As one write, so that lines of several programs do not mix.
     let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
-/// The same, in lines that fit where somebody reads them.
+/// Prints to standard error in lines that fit the terminal.
 pub fn tell_folded(text: &str) {
     match wrap::columns_of_messages() {
         Some(width) => tell(wrap::lines(text, width).trim_end_matches('\n')),

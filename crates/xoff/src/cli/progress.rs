@@ -1,4 +1,4 @@
-//! Progress bars: simulated time, speed and time to go; silent where nobody watches.
+//! Progress bars: simulated time, speed and time to go; silent without a terminal.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;

@@ -119,7 +119,7 @@ fn open_out(args: &ReproduceArgs) -> Result<(PathBuf, Workplace), Stop> {
     let out = args.out.clone().unwrap_or_else(|| Path::new("results").join(name));
     let workplace = Workplace::open(&out, RUNS)?;
     signals::say_when_stopped(format!(
-        "finished runs are kept in {}: the same command goes on from there",
+        "finished runs are kept in {}: the same command resumes from there",
         out.join(RUNS).display()
     ));
     Ok((out, workplace))
@@ -214,7 +214,7 @@ fn write(made: &Reproduced, out: &Path) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The same pages among other documents, with the figures that they show.
+/// Writes the pages among other documents, with the figures that they show.
 fn write_book(made: &mut Reproduced, folder: &Path) -> Result<(), Stop> {
     let figures = folder.join(report::AMONG.pages).join(report::FIGURES);
     for drawn in made.book.papers.iter().flat_map(|paper| &paper.experiments).flat_map(|of| &of.figures) {

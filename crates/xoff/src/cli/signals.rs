@@ -38,7 +38,7 @@ pub fn watch() -> io::Result<()> {
     Ok(())
 }
 
-/// Signals that whoever started the program wants ignored (nohup, jobs of a script): they stay ignored. Where the system
+/// Signals that the parent process ignores (nohup, jobs of a script): they stay ignored. Where the system
 /// does not say (macOS), that is SIGHUP: without a handler it ends the program as ever, but not one under nohup.
 fn ignored() -> u64 {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return 1 << (SIGHUP - 1) };

@@ -186,7 +186,7 @@ fn run(sweeper: &Sweeper<'_>, args: &SweepArgs) -> Result<(), Stop> {
     let out = home.folder;
     let workplace = Workplace::open(&out, RUNS)?;
     signals::say_when_stopped(format!(
-        "finished runs are kept in {}: the same command goes on from there",
+        "finished runs are kept in {}: the same command resumes from there",
         out.join(RUNS).display()
     ));
     let store = Store::new(workplace.path().join(RUNS), build_id()?);

@@ -13,7 +13,7 @@ use xoff_scenario::number::thousands;
 Open the file at https://ui.perfetto.dev (it stays in the browser) or query it with SQL:
   trace_processor trace.pftrace
 
-Switches and hosts are processes. Slices show when an egress was paused and by whom, and the lives
+Switches and hosts are processes. Slices show when an egress was paused and by which port, and the lifetimes
 of flows with the times in which PFC held them; arrows lead from the root of a congestion tree to
 the flows it holds. Probes become counters: add [[probe]] tables to the scenario to see queues and
 rates. To see pauses when the frames arrived, not when they were decided on:

@@ -15,7 +15,7 @@ Slowdowns are completion times over the standalone times of their fct.txt, of th
 Of runs of the TCD authors' simulator means of traced rates and queues are compared too.
 A run may be given times of theirs: FOLDER/times.csv (run,seconds), or a table in FOLDER/README.md.
 
-Exit code 1: a run is not as near as promised.
+Exit code 1: a run is outside tolerance.
 
   xoff validate reference reference2            all runs of two folders
   xoff validate reference --only probe_hp       one of them
@@ -75,6 +75,6 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Stop> {
     let missed: Vec<&str> = validation.runs.iter().filter(|run| !run.held).map(|run| run.name.as_str()).collect();
     match missed.is_empty() {
         true => Ok(()),
-        false => Err(Stop::RunFailed(format!("not as near as promised: {}", missed.join(", ")))),
+        false => Err(Stop::RunFailed(format!("outside tolerance: {}", missed.join(", ")))),
     }
 }

@@ -1,4 +1,4 @@
-//! `xoff run --watch`: throughput, pauses and the longest queues on the terminal while a run goes on.
+//! `xoff run --watch`: throughput, pauses and the longest queues on the terminal during a run.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::VecDeque;
@@ -49,7 +49,7 @@ struct Picture {
 }
 
 impl Watch {
-    /// Below the bars of `all`. `None` where nobody could see it.
+    /// Below the bars of `all`. `None` without a terminal.
     pub fn new(all: &MultiProgress, loaded: &Loaded) -> Option<Watch> {
         if !std::io::stderr().is_terminal() {
             return None;
@@ -179,7 +179,7 @@ fn cut(text: &str, columns: usize) -> String {
     format!("{kept}…")
 }
 
-/// What is said where nobody could see it.
+/// Message where there is no terminal.
 pub fn unseen() -> &'static str {
     "note: --watch draws on a terminal, and standard error is none"
 }

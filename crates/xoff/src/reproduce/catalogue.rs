@@ -30,7 +30,7 @@ pub struct Catalogue {
     pub papers: Vec<Paper>,
     /// One of each paper, in the same order.
     pub readings: Vec<Readings>,
-    /// By paper, then in the order of the figures.
+    /// Experiments by paper, then in the order of the figures.
     pub experiments: Vec<Experiment>,
     pub claims: Vec<Claim>,
     pub deviations: Vec<Deviation>,
@@ -105,7 +105,7 @@ impl Catalogue {
         Ok(other)
     }
 
-    /// The same with every experiment as these choices have it; a paper that is not named keeps what it has.
+    /// The catalogue with these choices in every experiment; a paper that is not named keeps its own.
     pub fn under(&self, chosen: &BTreeMap<String, Vec<usize>>) -> Catalogue {
         let mut changed = self.clone();
         for experiment in &mut changed.experiments {
@@ -138,7 +138,7 @@ impl Catalogue {
             let checked = Claim::read(table).and_then(|claim| {
                 self.known(&claim.experiment)?;
                 if seen.insert(claim.id.value.clone(), claim.id.clone()).is_some() {
-                    return Err(claim.id.error(format!("the claim `{}` stands here again", claim.id.value)));
+                    return Err(claim.id.error(format!("duplicate claim `{}`", claim.id.value)));
                 }
                 Ok(claim)
             });
@@ -158,7 +158,7 @@ impl Catalogue {
                     self.known(name)?;
                 }
                 if seen.contains(&id.value) {
-                    return Err(id.error(format!("the deviation `{}` stands here again", id.value)));
+                    return Err(id.error(format!("duplicate deviation `{}`", id.value)));
                 }
                 seen.push(id.value);
                 Ok(deviation)

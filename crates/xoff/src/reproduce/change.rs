@@ -13,7 +13,7 @@ pub struct Set {
 }
 
 impl Set {
-    /// As `--set` takes it.
+    /// Text for `--set`.
     pub fn text(&self) -> String {
         format!("{}={}", self.key, toml_text(&self.value))
     }

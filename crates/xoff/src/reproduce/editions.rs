@@ -12,11 +12,11 @@ use xoff_sweep::pool::Failed;
 
 /// Some papers, each under one of its readings.
 pub struct Edition {
-    /// As these readings have it.
+    /// Catalogue under these interpretations.
     catalogue: Catalogue,
     /// What was asked for of these papers.
     names: Vec<String>,
-    /// Of each paper, the index of its reading.
+    /// Index of the interpretation of each paper.
     readings: BTreeMap<String, usize>,
 }
 

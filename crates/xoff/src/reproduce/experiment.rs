@@ -35,7 +35,7 @@ pub struct Experiment {
     /// What is smaller than in the paper, by scale.
     pub scaled: [String; 3],
     pub groups: Vec<RunGroup>,
-    /// Every `[[measure]]` as it stands: it is read again against each run's own scenario.
+    /// Every `[[measure]]` as written: it is read again against each run's own scenario.
     pub measures: Vec<Item>,
     pub figures: Vec<FigureSpec>,
     pub trees: Vec<TreeSpec>,
@@ -196,7 +196,7 @@ impl Experiment {
     }
 }
 
-/// The groups that a `[[measure]]` is for; none stands for all.
+/// The groups that a `[[measure]]` is for; none means all.
 fn groups_of(item: &Item) -> Result<Vec<Text>> {
     measure::groups(&mut Table::from_item("measure", item, Path::new("."))?)
 }
@@ -319,7 +319,7 @@ impl RunGroup {
         self.changes.iter().filter(move |change| change.applies(values.iter().copied()))
     }
 
-    /// The same for a scenario.
+    /// Options of a scenario.
     pub fn options(&self, scale: Scale, cell: &[usize], seed: u64) -> Options {
         let mut sets: Vec<String> = self.sets(scale, cell).iter().map(Set::text).collect();
         let mut own = self.axes.iter().zip(cell).rev().filter_map(|(axis, &value)| axis.values[value].scheme.as_ref());

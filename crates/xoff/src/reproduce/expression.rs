@@ -20,7 +20,7 @@ pub struct Data {
     pub rehearsal: bool,
 }
 
-/// Expressions bound to the experiment they speak of.
+/// Expressions bound to their experiment.
 pub struct Scope(Arc<Look>);
 
 /// What came of an expression.
@@ -28,7 +28,7 @@ pub struct Scope(Arc<Look>);
 pub enum Evaluated {
     Numbers(Vec<f64>),
     Truth(bool),
-    /// It needs runs that this scale leaves out.
+    /// Not evaluated: needs runs that this scale leaves out.
     NotRun,
 }
 
@@ -43,7 +43,7 @@ impl Scope {
         Scope(Arc::new(Look { data, experiment, seed, not_run: AtomicBool::default(), seeds: AtomicUsize::default() }))
     }
 
-    /// The same for one seed.
+    /// Scope of one seed.
     pub fn of_seed(&self, seed: usize) -> Scope {
         Scope::with(&self.0.data, &self.0.experiment, Some(seed))
     }
@@ -106,7 +106,7 @@ fn evaluated(value: &Value) -> Result<Evaluated, String> {
     }
 }
 
-/// An expression deeper than this is not one that people write, and whoever follows it recurses.
+/// An expression deeper than this is not one that people write, and evaluation recurses.
 const DEEPEST: usize = 200;
 
 fn not_too_deep(text: &str) -> Result<(), String> {
@@ -219,7 +219,7 @@ struct Look {
     experiment: String,
     /// `None`: means over seeds.
     seed: Option<usize>,
-    /// It asked for something that this scale does not run.
+    /// Whether it asked for something that this scale does not run.
     not_run: AtomicBool,
     /// The most seeds of any cell it asked for.
     seeds: AtomicUsize,
@@ -401,7 +401,7 @@ impl Look {
     }
 }
 
-/// The run of a cell under the seed of this number. A cell without randomness has one seed, which stands for all.
+/// The run of a cell under the seed of this number. A cell without randomness has one seed, used for all.
 fn run_of(cell: &Cell, seed: usize) -> Option<&Run> {
     cell.seeds.get(seed).or_else(|| cell.seeds.first().filter(|_| cell.seeds.len() == 1))
 }
@@ -515,7 +515,7 @@ fn mean(list: &[f64]) -> f64 {
     list.iter().sum::<f64>() / list.len() as f64
 }
 
-/// Of the list itself, not an estimate for more.
+/// Standard deviation of the list itself, not an estimate for more.
 fn deviation(list: &[f64]) -> f64 {
     let middle = mean(list);
     (list.iter().map(|x| (x - middle).powi(2)).sum::<f64>() / list.len() as f64).sqrt()
@@ -543,7 +543,7 @@ fn spearman(xs: &[f64], ys: &[f64]) -> f64 {
     let (mean_a, mean_b) = (mean(&a), mean(&b));
     let covariance: f64 = a.iter().zip(&b).map(|(x, y)| (x - mean_a) * (y - mean_b)).sum();
     let squares = |list: &[f64], middle: f64| list.iter().map(|x| (x - middle).powi(2)).sum::<f64>();
-    // Nothing that stands still goes with anything.
+    // A constant list has no correlation.
     let product = squares(&a, mean_a) * squares(&b, mean_b);
     if product == 0.0 { 0.0 } else { covariance / product.sqrt() }
 }

@@ -14,7 +14,7 @@ pub enum Verdict {
     /// The sign, rank or trend is right, the size is not.
     HoldsInDirection,
     DoesNotHold,
-    /// It needs runs that this scale leaves out.
+    /// Not evaluated: needs runs that this scale leaves out.
     NotRunAtThisScale,
     /// No run of ours could tell: it needs a testbed, or a unit that the paper does not print.
     NotJudged,
@@ -184,7 +184,7 @@ pub struct PaperPage {
     pub points: Vec<PointPage>,
     /// Every reading that was run, that of the page among them.
     pub readings: Vec<ReadingPage>,
-    /// Whether the grid of a search stands beside the page.
+    /// Whether the grid of a search is beside the page.
     pub searched: bool,
     pub experiments: Vec<ExperimentPage>,
     pub deviations: Vec<Deviation>,
@@ -194,16 +194,16 @@ pub struct PaperPage {
 #[derive(Clone, Debug, Default)]
 pub struct Book {
     pub version: String,
-    /// Of the checkout that the experiments were read from; empty if it is none.
+    /// Commit of the checkout that the experiments were read from; empty if it is none.
     pub commit: String,
-    /// As typed.
+    /// Command as typed.
     pub command: String,
     pub scale: String,
     pub seeds: Option<u64>,
     pub jobs: usize,
     /// All that the experiments rest on, each counted once.
     pub runs: usize,
-    /// Of those, the ones that an earlier command had made.
+    /// Number of those that an earlier command had made.
     pub found: usize,
     /// Seconds of this command; runs found finished are not in it.
     pub wall_seconds: f64,

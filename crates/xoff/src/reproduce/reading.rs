@@ -48,7 +48,7 @@ pub struct Reading {
     pub name: String,
     pub title: String,
     pub why: String,
-    /// By point, in order.
+    /// Choice of each ambiguity, in order.
     pub choices: Vec<usize>,
 }
 
@@ -86,7 +86,7 @@ impl Readings {
         }
         distinct(names.iter(), "reading")?;
         if let Some(all) = names.iter().find(|name| name.value == "all") {
-            return Err(all.error("`all` stands for every reading"));
+            return Err(all.error("`all` means every interpretation"));
         }
         match all.first() {
             None => return Err(root.place().error("there is no [[reading]]")),
@@ -157,7 +157,7 @@ fn distinct<'a>(names: impl Iterator<Item = &'a Text>, what: &str) -> Result<()>
     let mut seen: Vec<&str> = Vec::new();
     for name in names {
         if seen.contains(&name.value.as_str()) {
-            return Err(name.error(format!("the {what} `{}` stands here again", name.value)));
+            return Err(name.error(format!("duplicate {what} `{}`", name.value)));
         }
         seen.push(&name.value);
     }

@@ -31,7 +31,7 @@ pub struct AxisValues {
 
 #[derive(Clone, Debug)]
 pub struct AxisValue {
-    /// As shown and as claims name it: `PCN`, `0.6`, `18ms`.
+    /// Name as shown and in claims: `PCN`, `0.6`, `18ms`.
     pub name: String,
     /// Its place on a numeric axis; `None` for names.
     pub number: Option<f64>,

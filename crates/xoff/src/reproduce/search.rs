@@ -32,7 +32,7 @@ pub struct Search {
 
 /// One combination.
 struct Tried {
-    /// By varied point.
+    /// Choice of each varied ambiguity.
     choices: Vec<String>,
     /// The readings of the paper that are this combination.
     readings: Vec<String>,
@@ -40,7 +40,7 @@ struct Tried {
     verdicts: Vec<Verdict>,
 }
 
-/// What stands for the points that the paper's file names.
+/// Name of the choice that the paper's file states.
 pub const STATED: &str = "stated";
 
 /// The combinations that naming some points asks for; `all` for every point.

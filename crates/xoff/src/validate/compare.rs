@@ -27,7 +27,7 @@ pub struct Ours {
     pub failure: Option<String>,
 }
 
-/// The same of both.
+/// One number of both simulators.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Pair<T> {
     pub theirs: T,
@@ -52,7 +52,7 @@ pub struct SizeClass {
     pub p99: Pair<f64>,
 }
 
-/// Of the flows that finished in both, the share whose completion times are so near.
+/// Share of the flows that finished in both whose completion times are this near.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Near {
     pub equal: f64,
@@ -70,7 +70,7 @@ pub struct Farthest {
     pub dst_port: u16,
     pub size_bytes: u64,
     pub fct_ns: Pair<u64>,
-    /// As a part of theirs.
+    /// Difference as a part of theirs.
     pub difference: f64,
 }
 
@@ -78,7 +78,7 @@ pub struct Farthest {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Bound {
     pub what: String,
-    /// As a sentence: `at most 2% apart`.
+    /// Tolerance as a sentence: `at most 2% apart`.
     pub promised: String,
     pub found: String,
     pub held: bool,

@@ -41,7 +41,7 @@ pub struct Case {
     loaded: Loaded,
     theirs: Theirs,
     queue: Option<TheirQueue>,
-    /// Of the TCD authors' simulator.
+    /// Traces of the TCD authors' simulator.
     traces: Option<tcd::Traces>,
     random: bool,
     promised: Promised,
@@ -57,7 +57,7 @@ pub struct Compared {
     pub held: bool,
     /// Where theirs was sampled.
     pub queue: Option<QueuesSeen>,
-    /// Of rates and queues, where theirs were traced.
+    /// Comparison of rates and queues, where theirs were traced.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub means: Vec<tcd::Mean>,
     /// Building the network included.
@@ -72,7 +72,7 @@ pub struct Compared {
 #[derive(Clone, Debug, Serialize)]
 pub struct Validation {
     pub version: String,
-    /// Of the checkout, where there is one.
+    /// Commit of the checkout, where there is one.
     pub commit: String,
     /// Keys that were changed in every run, `KEY=VALUE`.
     pub sets: Vec<String>,
@@ -216,7 +216,7 @@ pub struct ValidateOptions<'a> {
     pub times: &'a Times,
 }
 
-/// Runs all, the longest first; `watch` is told of each as it goes.
+/// Runs all, the longest first; `watch` receives the progress of each.
 pub fn run<W: FnMut(Position)>(
     cases: &[Case],
     options: &ValidateOptions<'_>,

@@ -55,7 +55,7 @@ pub fn read(folder: &Path, plan: &Plan, from_ns: u64, until_ns: u64) -> Result<O
         let wrong = |what: &str| Place::line(&source, index + 1).error(what);
         if let Some(time) = line.strip_prefix("time:") {
             let time = time.trim().parse::<u64>().map_err(|_| wrong("this is no time in ns"))?;
-            // Counts go on from one to the next: the last tells all.
+            // Counts are cumulative: the last is the total.
             (written_ns, longest) = (Some(time), None);
             continue;
         }

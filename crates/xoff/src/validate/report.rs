@@ -33,7 +33,7 @@ pub fn text(validation: &Validation, width: usize) -> String {
         grid.row(row);
     }
     let _ =
-        write!(out, "{}\n{held} of {} runs are as near as promised.\n", grid.fit(width).text, validation.runs.len());
+        write!(out, "{}\n{held} of {} runs are within tolerance.\n", grid.fit(width).text, validation.runs.len());
     out
 }
 
@@ -196,7 +196,7 @@ pub fn markdown(validation: &Validation) -> String {
          authors' ns-3 simulator, of PowerTCP's authors' (`inet_*`) and of the TCD authors' (`tcd_*`), and what they made \
          of them; its files are not part of this project. Xoff imports each configuration (`xoff import hpcc`, `xoff \
          import tcd`), runs it, and compares flow by flow.{changed}\n\n\
-         {}\n\n**{held} of {} runs are as near as promised.**\n\n",
+         {}\n\n**{held} of {} runs are within tolerance.**\n\n",
         PROMISES,
         runs.len()
     );
@@ -414,7 +414,7 @@ mod tests {
             "theirs -, ours 4.2 s",
             "PAUSE theirs 406, ours 400",
             "Queue s18->s19 while it holds at least 1 KB: theirs 7,654 us, p50 1,234 KB",
-            "1 of 2 runs are as near as promised.",
+            "1 of 2 runs are within tolerance.",
         ] {
             assert!(text.contains(part), "{part} is missing from\n{text}");
         }
@@ -435,7 +435,7 @@ mod tests {
         let page = markdown(&validation());
         for part in [
             "commit 0123456789.",
-            "**1 of 2 runs are as near as promised.**",
+            "**1 of 2 runs are within tolerance.**",
             "| dumbbell40_timely_smallbuf | 949 | 50% | 75% | 90% | 99.9% | 406 / 400 | 406 / 400 | 380 | MISSED |",
             "| good | all | 1,099 | 1.097 | 1.097 | = | 123.456 | 150.500 | +21.91% | 128.240 | 128.500 | +0.20% |",
             "- dumbbell40_timely_smallbuf: **missed**: p95",

@@ -62,18 +62,18 @@ pub struct Traces {
     queues: Vec<(u32, f64)>,
     samples: f64,
     until: Time,
-    /// Of each flow its size and mean rate.
+    /// Size and mean rate of each flow.
     rates: HashMap<FlowKey, (u64, f64)>,
     /// CNPs that meant something to a sender: to which flow, and how long after its end if it had ended.
     notified: Vec<(FlowKey, u64)>,
 }
 
-/// The same of ours, added up.
+/// Sums of our run.
 #[derive(Debug, Default)]
 pub struct OurTraces {
     /// Sum and number of samples, by port.
     queues: HashMap<u32, (f64, f64)>,
-    /// The same by number of a flow.
+    /// Size and mean rate by number of a flow.
     rates: HashMap<u32, (f64, f64)>,
     /// Its name, and how long after its end the sender knew of it and forgot it.
     flows: HashMap<u32, (FlowKey, u64)>,
@@ -114,7 +114,7 @@ fn flows(source: &Arc<Source>, plan: &Plan, list: &str) -> std::result::Result<V
         if let (Some(src), Some(dst), Some(size), Some(start), Some(ports)) =
             (node(src), node(dst), number(size), number(start), ports)
         {
-            // Flows of one pair, start and size stand in the order in which they will end.
+            // Flows of one pair, start and size are in the order in which they will end.
             listed.entry((src, dst, start, size)).or_insert_with(Vec::new).push(ports);
         }
     }
@@ -272,7 +272,7 @@ impl Traces {
             means.push(Mean { what, unit: "Gb/s", of: gbps(theirs, ours), judged: true });
         }
         for &(port, theirs) in &self.queues {
-            // Classes add up, and a run that is over has no more samples.
+            // Classes add up, and a finished run has no more samples.
             let (sum, _) = ours.queues.get(&port).copied().unwrap_or_default();
             let ours = sum / self.samples.max(1.0);
             let what = format!("queue {}", plan.port_name(port));
@@ -280,10 +280,10 @@ impl Traces {
             means.push(Mean { what, unit: "KB", of, judged: theirs >= JUDGED_BYTES });
         }
         if !self.notified.is_empty() {
-            // There, polls go on for ever; here a sender that knows that its flow is over hears no more of it.
-            let lives: HashMap<FlowKey, u64> = ours.flows.values().copied().collect();
-            let heard = |(key, late): &&(FlowKey, u64)| lives.get(key).is_some_and(|life| late <= life);
-            let theirs = self.notified.iter().filter(heard).count() as f64;
+            // There, polls never end; here a sender whose flow has ended receives no more of them.
+            let lifetimes: HashMap<FlowKey, u64> = ours.flows.values().copied().collect();
+            let received = |(key, late): &&(FlowKey, u64)| lifetimes.get(key).is_some_and(|life| late <= life);
+            let theirs = self.notified.iter().filter(received).count() as f64;
             let of = Pair { theirs, ours: ours.notified as f64 };
             means.push(Mean { what: "number of CNPs".to_owned(), unit: "", of, judged: theirs > 0.0 });
         }

@@ -24,7 +24,7 @@ pub fn key(line: &FctLine) -> FlowKey {
 /// The results of a run of theirs.
 #[derive(Debug)]
 pub struct Theirs {
-    /// In the order of the file; line `n` stands at `n - 1`.
+    /// Flows in the order of the file; line `n` is at `n - 1`.
     pub flows: Vec<FctLine>,
     pub fct_source: Arc<Source>,
     pub frames: Vec<PfcLine>,
@@ -36,7 +36,7 @@ impl Theirs {
         Theirs::read_by(folder, plan, |source| flows(source, &Network::of(plan)))
     }
 
-    /// The same with another form of `fct.txt`.
+    /// Reads a folder with another form of `fct.txt`.
     pub(super) fn read_by(
         folder: &Path,
         plan: &Plan,
@@ -62,7 +62,7 @@ fn open(path: &Path) -> Result<Arc<Source>> {
     Ok(Source::new(path.display().to_string(), text))
 }
 
-/// Of each node its kind and its number of ports.
+/// Kind and number of ports of each node.
 struct Network(Vec<(NodeKind, u32)>);
 
 impl Network {

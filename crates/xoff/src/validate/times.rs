@@ -1,4 +1,4 @@
-//! How long the other simulator took, where somebody has written it down beside its results.
+//! How long the other simulator took, where it is written down beside its results.
 //!
 //! `times.csv` (`run,seconds`) is read if it is there; else a Markdown table of `README.md` whose
 //! head names runs and CPU seconds. People write several runs into one row there:
@@ -107,7 +107,7 @@ pub(super) fn groups(cell: &str) -> Vec<Vec<String>> {
     alternatives.map(|name| expand(&name, '[', ']', true)).collect()
 }
 
-/// The parts between commas and slashes that stand in no bracket.
+/// The parts between commas and slashes outside brackets.
 fn outer_parts(cell: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut from) = (Vec::new(), 0usize, 0);
     for (at, letter) in cell.char_indices() {
@@ -125,7 +125,7 @@ fn outer_parts(cell: &str) -> Vec<&str> {
     parts.into_iter().map(|part| part.trim().trim_matches('`')).filter(|part| !part.is_empty()).collect()
 }
 
-/// The names that a name with one bracket stands for; `optional`: also without what is in it.
+/// The names that a name with one bracket expands to; `optional`: also without what is in it.
 fn expand(name: &str, open: char, close: char, optional: bool) -> Vec<String> {
     let inner = name.split_once(open).and_then(|(stem, rest)| {
         let (inner, tail) = rest.split_once(close)?;

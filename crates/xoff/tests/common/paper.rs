@@ -86,7 +86,7 @@ diagnosis = "the paper is made up"
 [[claim]]
 id = "toy-c2"
 experiment = "toy-fig1"
-says = "it goes on growing"
+says = "it continues to grow"
 direction = "non_decreasing(all('fct.mean', scheme='PFC', load=[0.2, 0.4, 0.6]), slack=0.2)"
 
 [[claim]]
@@ -103,7 +103,7 @@ pub fn toy() -> Bench {
     }
     bench.write(
         "experiments/toy/paper.toml",
-        "title = \"A toy\"\nauthors = \"Nobody\"\nvenue = \"Nowhere\"\nyear = 2020\nwhat = \"Says little.\"\n",
+        "title = \"A toy\"\nauthors = \"A. Author\"\nvenue = \"Nowhere\"\nyear = 2020\nwhat = \"Says little.\"\n",
     );
     bench.write("experiments/toy/scenarios/tiny.toml", SCENARIO);
     bench.write("experiments/toy/fig1.toml", EXPERIMENT);

@@ -16,7 +16,7 @@ pub enum Rank {
     Thing,
     /// A kind of traffic, network, fault or probe.
     Kind,
-    /// A key, parameter or column: all of a name are told together.
+    /// A key, parameter or column: all of a name are printed together.
     Member,
     /// A value that a key may have, a preset, a workload.
     Value,
@@ -47,7 +47,7 @@ impl Entry {
         self.names.last().copied().unwrap_or_default()
     }
 
-    /// As it can be asked for: `switch.pfc.xoff`, `metric size`.
+    /// Words that select it: `switch.pfc.xoff`, `metric size`.
     pub fn address(&self) -> String {
         match (&self.names[..], self.kinds) {
             ([name], [kind, ..]) if self.rank != Rank::Member => format!("{kind} {name}"),
@@ -99,7 +99,7 @@ fn same(a: &str, b: &str) -> bool {
     letters(a) == letters(b)
 }
 
-/// In the order in which they are told.
+/// All entries in the order in which they are printed.
 pub fn entries() -> Vec<Entry> {
     let mut all = Vec::new();
     sections(&mut all);
@@ -149,7 +149,7 @@ fn sections(all: &mut Vec<Entry>) {
         let first = |(at, key): &(usize, &'static Key)| section.keys[..*at].iter().all(|other| other.name != key.name);
         for (_, key) in section.keys.iter().enumerate().filter(first) {
             let names = [path_of(section), vec![key.name]].concat();
-            // What is told of a table stands with its section.
+            // The text of a table is that of its section.
             if matches!(key.kind, Kind::Table | Kind::Tables) && dictionary::section(&names.join(".")).is_some() {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! What is told when nothing is called so: the nearest names.
+//! The nearest names, where nothing has the name asked for.
 
 use super::entries::{Entry, Rank};
 use xoff_scenario::Diagnostic;
@@ -6,7 +6,7 @@ use xoff_scenario::diagnostic::near;
 
 /// Several things at once, as they are asked for.
 const TOPICS: [&str; 8] = ["results", "scenario", "schemes", "models", "metrics", "workloads", "hpcc", "schema"];
-/// Nobody reads more.
+/// Most names in a suggestion.
 const NAMED: usize = 3;
 
 pub fn unknown(words: &[&str], path: &[String], all: &[Entry]) -> Diagnostic {
@@ -17,7 +17,7 @@ pub fn unknown(words: &[&str], path: &[String], all: &[Entry]) -> Diagnostic {
         Some((last, others)) => format!("did you mean {} or {last}? ({topics})", others.join(", ")),
         None => match mentions(path, all) {
             told if told.is_empty() => topics,
-            told => format!("the word stands in what is told of {} ({topics})", told.join(", ")),
+            told => format!("the word occurs in the description of {} ({topics})", told.join(", ")),
         },
     };
     Diagnostic::new(format!("nothing is called `{}`", words.join(" "))).help(help)
@@ -46,12 +46,12 @@ fn nearest(path: &[String], all: &[Entry]) -> Vec<String> {
     own.into_iter().map(|name| format!("`{name}`")).collect()
 }
 
-/// Where the last word stands in what is told of something.
+/// Entries whose description contains the last word.
 fn mentions(path: &[String], all: &[Entry]) -> Vec<String> {
     let Some(word) = path.last().map(|word| word.to_lowercase()) else { return Vec::new() };
     let has = |text: &str| text.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|of| of == word);
     let mut told: Vec<&Entry> = all.iter().filter(|entry| entry.rank <= Rank::Member).collect();
-    // A key that speaks of it says more than the section it is in.
+    // A key that mentions it says more than the section it is in.
     told.sort_by_key(|entry| std::cmp::Reverse(entry.rank));
     told.retain(|entry| has(&(entry.text)(80)));
     told.iter().take(NAMED).map(|entry| format!("`{}`", entry.address())).collect()

@@ -61,7 +61,7 @@ pub fn write(args: &ScenarioArgs) -> Result<(), Stop> {
     ))
 }
 
-/// The text of a scenario under another name, which stands before its tables.
+/// The text of a scenario under another name, which precedes its tables.
 fn named(text: &str, name: &str) -> String {
     let (head, tables) = text.split_at(text.find("\n[").map_or(text.len(), |end| end + 1));
     let line = |line: &str| match line.starts_with("name = ") {

@@ -139,7 +139,7 @@ impl Checkout {
         Ok(self.root.join("crates").join(name))
     }
 
-    /// As a dependency.
+    /// Line of a dependency.
     fn package(&self) -> String {
         format!("{{ path = {:?} }}", self.root.join("crates/xoff").display().to_string())
     }

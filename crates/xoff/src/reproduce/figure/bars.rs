@@ -53,7 +53,7 @@ pub fn of_series(
                 continue;
             }
             for (measure, name) in list {
-                // Groups along x: an axis, else the measures, else what the bars are told apart by.
+                // Groups along x: an axis, else the measures, else what distinguishes the bars.
                 let (group, label, shown, by_scheme) = match &over {
                     Some(over) if schemes_along => (over.clone(), over.clone(), false, true),
                     Some(over) if several => (over.clone(), name.clone(), true, false),

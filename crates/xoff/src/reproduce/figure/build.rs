@@ -126,7 +126,7 @@ fn with_room(mut axis: Axis, panels: &[Panel]) -> Axis {
     axis
 }
 
-/// A legend of one name that nobody chose says no more than the axis does.
+/// A legend of one default name says no more than the axis does.
 fn drop_lone_name(panels: &mut [Panel]) {
     let mut names: Vec<&String> = panels.iter().flat_map(|panel| &panel.lines).map(|line| &line.name).collect();
     names.extend(panels.iter().flat_map(|panel| &panel.bars).flat_map(|bar| &bar.parts).map(|part| &part.name));

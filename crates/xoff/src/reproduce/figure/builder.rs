@@ -122,7 +122,7 @@ impl<'a> View<'a> {
         Ok(by_seed.filter(|_| mean.is_finite()).map(|by_seed| Estimate { mean, ..by_seed }))
     }
 
-    /// Whether schemes stand along x.
+    /// Whether schemes are along x.
     pub fn over_schemes(&self) -> bool {
         self.over.is_some_and(|axis| self.picked.group.axes[axis].values.iter().any(|value| value.scheme.is_some()))
     }
@@ -228,7 +228,7 @@ impl<'a> Builder<'a> {
                 }
             };
             for (colour, bar) in places {
-                let Some(place) = quote.stands(bar) else { continue };
+                let Some(place) = quote.place(bar) else { continue };
                 let source = quote.source.clone();
                 let quoted = Quoted { name: "paper".to_owned(), colour, place, shape: quote.shape, source };
                 self.quoted[index] = true;
@@ -249,7 +249,7 @@ impl<'a> Builder<'a> {
         Ok(Line::new(name, style, Vec::new()))
     }
 
-    /// Settles the look of a label, by the scheme that it stands for if it does.
+    /// Settles the look of a label, by its scheme if it has one.
     pub fn wish(&mut self, series: &Series, view: &View<'_>, choice: &Choice, label: &str, by_scheme: bool) -> Style {
         let tells = |axis: usize| view.by.contains(&axis) || view.over == Some(axis);
         let mut named: Choice = choice.iter().copied().filter(|(axis, _)| tells(*axis)).collect();
@@ -296,7 +296,7 @@ impl<'a> Builder<'a> {
         self.never = true;
     }
 
-    /// A number was shown; one that is the same for all seeds has no interval to speak of.
+    /// A number was shown; one that is the same for all seeds has no interval.
     pub fn seen_estimate(&mut self, of: &Estimate) {
         if of.half_width.is_some_and(|half| half > 1e-6 * of.mean.abs()) {
             self.estimated = self.estimated.max(of.count);

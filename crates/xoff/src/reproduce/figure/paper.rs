@@ -39,7 +39,7 @@ pub enum Said {
         until: Option<f64>,
     },
     Instant(f64),
-    /// Of a bar or of a cell of a table.
+    /// Value of a bar or of a cell of a table.
     Value(f64),
 }
 
@@ -78,7 +78,7 @@ pub fn read(mut row: Table, figure: &Figure<'_>) -> Result<Quote> {
     Ok(quote)
 }
 
-/// By the keys it has: `x` and `y`, `level`, `instant` or `value`.
+/// Reads a quoted number by the keys it has: `x` and `y`, `level`, `instant` or `value`.
 fn read_said(row: &mut Table, figure: &Figure<'_>) -> Result<Said> {
     let curves = matches!(figure.kind, Kind::Lines | Kind::Steps);
     if curves && (row.has("x") || row.has("y")) {
@@ -167,8 +167,8 @@ impl Quote {
         })
     }
 
-    /// Where it stands in a chart.
-    pub fn stands(&self, bar: Option<(usize, usize)>) -> Option<QuotedPlace> {
+    /// Place in a chart.
+    pub fn place(&self, bar: Option<(usize, usize)>) -> Option<QuotedPlace> {
         Some(match self.what {
             Said::Point(x, y) => QuotedPlace::Point(x, y),
             Said::Level { y, from, until } => QuotedPlace::Level { y, from, until },
@@ -177,7 +177,7 @@ impl Quote {
         })
     }
 
-    /// As in a cell of a table.
+    /// Text of a cell of a table.
     pub fn text(&self) -> String {
         let Said::Value(value) = self.what else { return String::new() };
         // All the digits that the paper gives.
@@ -232,7 +232,7 @@ impl Quote {
         if matches!(self.what, Said::Value(_)) { self.check_value(&left, figure) } else { Ok(()) }
     }
 
-    /// A value stands at one bar, or in one cell.
+    /// A value belongs to one bar, or to one cell.
     fn check_value(&self, left: &[&Series], figure: &Figure<'_>) -> Result<()> {
         let unclear = |what: String| Err(self.place.error("the figure has several places for it").label(what));
         let [series] = left else { return unclear("name its `measure`, its `runs` or both".to_owned()) };

@@ -82,7 +82,7 @@ impl<'a> Picked<'a> {
         let axes: Vec<String> =
             (0..group.axes.len()).filter(differ).map(|axis| format!("`{}`", group.axes[axis].name)).collect();
         Err(format!(
-            "{} runs of `{}` would be one point: {} must stand in `by`, `over`, `panels` or `where`",
+            "{} runs of `{}` would be one point: {} must be in `by`, `over`, `panels` or `where`",
             cells.len(),
             group.name,
             axes.join(", ")
@@ -99,7 +99,7 @@ fn no_axis(group: &Group, name: &str) -> String {
     format!("the runs `{}` have no axis `{name}`, only {}", group.name, names.join(", "))
 }
 
-/// By name, or by number where both are one.
+/// Compares by name, or by number where both are one.
 pub fn is(value: &AxisValue, wanted: &str) -> bool {
     value.name == wanted || (value.number.is_some() && wanted.parse().ok() == value.number)
 }

@@ -54,9 +54,9 @@ pub enum How {
     Ratio,
     /// The other over the run.
     Inverse,
-    /// By how many percent the other is below the run.
+    /// Percent by which the other is below the run.
     Reduction,
-    /// By how many percent the other is above the run.
+    /// Percent by which the other is above the run.
     Increase,
 }
 
@@ -113,10 +113,10 @@ pub fn read(mut row: Table, kind: Kind) -> Result<Series> {
             Kind::Table => {}
             _ if list.iter().enumerate().any(twice) => {
                 let error = row.error("names", "two measures have the same name");
-                return Err(error.label("nobody could tell them apart in the figure"));
+                return Err(error.label("they would look alike in the figure"));
             }
             Kind::Lines | Kind::Steps if over.is_none() => {
-                let error = place.error("nothing stands along x");
+                let error = place.error("nothing is along x");
                 return Err(error.label("a line of numbers needs `over`, a numeric axis of the runs"));
             }
             Kind::Lines | Kind::Steps | Kind::Bars if several && over.is_some() && !by.is_empty() => {

@@ -99,7 +99,7 @@ fn axis(table: &mut Table, key: &str, needed: bool) -> Result<AxisSpec> {
     };
     let title = if needed { inner.text("title")?.value } else { inner.text_or("title", "")?.value };
     let unit = inner.text_or("unit", "")?.value;
-    // Bars stand at names, which have neither ends nor a scale.
+    // Bars are at names, which have neither ends nor a scale.
     let (mut from, mut until, mut log) = (None, None, false);
     if needed {
         from = inner.take_number("from", ANY)?;
@@ -172,7 +172,7 @@ mod tests {
             (format!("title = \"T\"\n{series}"), "lacks `x`"),
             (format!("{AXES}name = \"A b\"\n{series}"), "cannot be named"),
             (format!("{AXES}[[figure.series]]\nby = \"scheme\"\n"), "says not what it shows"),
-            (format!("{AXES}[[figure.series]]\nmeasure = \"fct\"\n"), "nothing stands along x"),
+            (format!("{AXES}[[figure.series]]\nmeasure = \"fct\"\n"), "nothing is along x"),
             (format!("title = \"T\"\ny = {{ title = \"y\" }}\nkind = \"bars\"\n{series}"), "says not what"),
             (format!("{AXES}kind = \"bars\"\n{series}"), "unknown key `until`"),
             (format!("{AXES}{series}label = \"{{scheme\"\n"), "not closed"),

@@ -54,7 +54,7 @@ pub fn of_scheme(picked: &Picked<'_>, choice: &Choice) -> Option<Style> {
     let values = &picked.group.axes[axis].values;
     let names: Vec<String> = values.iter().map(|v| v.scheme.clone().unwrap_or_else(|| v.name.clone())).collect();
     let style = of_schemes(&names, &Looks::default())[value];
-    // A second axis is told by dashes.
+    // A second axis is distinguished by dashes.
     let other = choice.iter().find(|(other, _)| *other != axis && picked.group.axes[*other].values.len() > 1);
     Some(Style { dash: other.map_or(style.dash, |(_, value)| DASHES[value % DASHES.len()]), ..style })
 }

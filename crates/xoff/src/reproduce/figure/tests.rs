@@ -167,7 +167,7 @@ fn bars_may_be_stacked() {
          [[figure.series]]\nmeasures = [\"h0\", \"h1\", \"lost\", \"fct.mean\"]\nnames = [\"first\", \"second\", \"lost\", \"rest\"]\nover = \"load\"\nby = \"scheme\"\n";
     let stacked = chart("stacked", text, &results(4, &LOADS, 5));
     assert_eq!(stacked.panels[0].bars.len(), 24);
-    assert_eq!(stacked.panels[0].bars[0].parts.len(), 3, "what cannot be told is left out");
+    assert_eq!(stacked.panels[0].bars[0].parts.len(), 3, "unknown values are left out");
     let by = text.replace("over = \"load\"\nby = \"scheme\"", "by = \"scheme\"\nwhere = { load = 0.5 }");
     assert_eq!(chart("stacked-by", &by, &results(6, &LOADS, 5)).groups.len(), 6);
 }
@@ -227,7 +227,7 @@ fn columns_of_one_name_stay_apart_and_runs_of_one_name_too() {
     let [Shown::Chart(chart)] = &shown[..] else { panic!("no chart") };
     let places: std::collections::BTreeSet<_> = chart.panels[0].bars.iter().map(|bar| (bar.group, bar.slot)).collect();
     assert_eq!((places.len(), chart.panels[0].bars.len()), (8, 8));
-    // Where labels are given and the same, nobody could tell the bars or lines apart.
+    // Where labels are given and equal, the bars or lines would look alike.
     let same = bars.replace("by = ", "label = \"{scheme}\"\nby = ");
     assert!(draw(&spec(&same), "t", &both).unwrap_err().contains("two bars \"PFC\""));
     let curve = |name: &str, runs: &str| {
@@ -323,12 +323,12 @@ fn what_cannot_be_drawn_is_said() {
     let results = results(3, &LOADS, 1);
     let series = |keys: &str| format!("title = \"T\"\n{OVER}[[figure.series]]\n{keys}\n");
     let cases = [
-        ("measure = \"fct.mean\"\nover = \"load\"", "`scheme` must stand in"),
+        ("measure = \"fct.mean\"\nover = \"load\"", "`scheme` must be in"),
         ("measure = \"fct.max\"\nover = \"load\"\nby = \"scheme\"", "no run yields `fct.max`"),
         ("measure = \"fct.mean\"\nover = \"lode\"\nby = \"scheme\"", "no axis `lode`, only scheme, load"),
         ("measure = \"fct.mean\"\nover = \"scheme\"\nby = \"load\"", "`scheme` is not numeric"),
         ("curve = \"f0\"\nby = \"scheme\"\nwhere = { load = 0.5 }\nlabel = \"{seed}\"", "no axis `seed`"),
-        ("curve = \"f0\"\nby = \"scheme\"\nlabel = \"{load}\"", "must stand in"),
+        ("curve = \"f0\"\nby = \"scheme\"\nlabel = \"{load}\"", "must be in"),
     ];
     for (keys, wanted) in cases {
         let why = draw(&spec(&series(keys)), "pcn-fig1", &results).unwrap_err();

@@ -25,7 +25,7 @@ const COLUMNS: [&str; 18] = [
     "diagnosis",
 ];
 
-/// One row per claim. Where a claim has several numbers, they stand in one field, apart by `;`.
+/// One row per claim. Where a claim has several numbers, they are in one field, separated by `;`.
 pub fn csv(book: &Book) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory cannot fail.
@@ -62,12 +62,12 @@ pub fn csv(book: &Book) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Empty for what cannot be told, `inf` for never.
+/// Empty for unknown, `inf` for never.
 fn number(value: f64) -> String {
     if value.is_nan() { String::new() } else { value.to_string() }
 }
 
-/// JSON has no infinities: `"inf"` for never, null for what cannot be told.
+/// JSON has no infinities: `"inf"` for never, null for unknown.
 fn json_number(value: f64) -> Value {
     if value.is_infinite() { json!(value.to_string()) } else { json!(value) }
 }

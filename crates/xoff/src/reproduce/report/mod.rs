@@ -31,7 +31,7 @@ fn range_text(claim: &Judged) -> String {
     }
 }
 
-/// A number as somebody wrote it: no trailing zeros.
+/// A number without trailing zeros.
 fn plain(value: f64) -> String {
     if value.fract() == 0.0 || value.abs() < 1.0 { value.to_string() } else { brief(value) }
 }

@@ -30,7 +30,7 @@ fn claim(id: &str, verdict: Verdict) -> Judged {
     }
 }
 
-/// One of each verdict, and one that stands apart.
+/// One of each verdict, and one that is not falsifiable.
 fn claims() -> Vec<Judged> {
     let mut all: Vec<Judged> =
         Verdict::ALL.iter().enumerate().map(|(i, verdict)| claim(&format!("pcn-c00{i}"), *verdict)).collect();
@@ -111,7 +111,7 @@ fn book() -> Book {
     let paper = PaperPage {
         id: "pcn".into(),
         title: "Re-architecting".into(),
-        authors: "Somebody".into(),
+        authors: "A. Author".into(),
         venue: "NSDI".into(),
         year: 2020,
         what: "What it is.".into(),

@@ -53,7 +53,7 @@ fn of_experiment(experiment: &ExperimentPage, width: usize) -> String {
         let words = words(claim.verdict).to_owned();
         grid.row([shorten(&claim.id, 16), words, shorten(&paper, 13), shorten(&ours, 21)]);
     }
-    // What each claims stands below it: beside it there is not room for a sentence.
+    // What each claims is below it: beside it there is not room for a sentence.
     let rows = grid.text();
     let mut rows = rows.lines();
     out.extend(rows.next().map(|head| format!("{head}\n")));

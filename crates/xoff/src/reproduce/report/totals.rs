@@ -18,7 +18,7 @@ impl Totals {
         Totals::count(claims.map(|claim| (claim.verdict, !claim.cannot_fail.is_empty())))
     }
 
-    /// Of verdicts, each with whether it stands apart.
+    /// Counts verdicts, each with whether it is not falsifiable.
     pub fn count(verdicts: impl Iterator<Item = (Verdict, bool)>) -> Totals {
         let mut totals = Totals::default();
         for (verdict, apart) in verdicts {

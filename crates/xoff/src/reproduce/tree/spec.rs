@@ -16,7 +16,7 @@ pub struct TreeSpec {
     pub runs: Text,
     /// The value of each of its axes.
     pub values: Vec<(Text, String)>,
-    /// Default: the first instant at which most egresses stand still.
+    /// Default: the first instant at which most egresses are paused.
     pub at: Option<Span>,
     /// Flows whose ways are drawn; none for a choice by what the run did.
     pub flows: Vec<Text>,

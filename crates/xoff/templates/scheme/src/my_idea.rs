@@ -1,9 +1,9 @@
 //! my-idea: switches mark above a threshold; a sender halves its rate at most once per round trip, else adds.
 //!
 //! A scheme is three state machines: a congestion point at every egress queue of a switch (`Cp`), a notification
-//! point at every receiver, a reaction point at every sender (`Rp`). They are told what happens and when, and say
-//! what should be done; the simulator does it. Hooks that a scheme does not need keep their empty defaults. What
-//! there is to hear and to say: `cargo doc --open -p xoff-fabric`, module `scheme`.
+//! point at every receiver, a reaction point at every sender (`Rp`). They receive events with their time, and return
+//! what should be done; the simulator does it. Hooks that a scheme does not need keep their empty defaults. All hooks:
+//! `cargo doc --open -p xoff-fabric`, module `scheme`.
 
 use xoff::engine::{Span, Time};
 use xoff::fabric::packet::Ecn;

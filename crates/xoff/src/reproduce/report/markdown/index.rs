@@ -66,14 +66,14 @@ fn verdicts(book: &Book, shelf: &Shelf) -> String {
         "{}A claim *holds* if its direction and its magnitude do, as far as it states either; it holds *in direction* \
          if the sign, rank or trend is right and the size is outside the range that was set beforehand. Either must be \
          so in the mean over the seeds and in more than half of them. What needs larger runs than this scale's is *not \
-         run*; what needs a testbed, or a unit that the paper does not print, is *not judged*; what nothing could make \
-         fail stands apart. The percentages are of the claims that were judged.\n\n{}",
+         run*; what needs a testbed, or a unit that the paper does not print, is *not judged*. Claims that no \
+         outcome could falsify are excluded from the percentages, which are of the claims that were judged.\n\n{}",
         table(&head, rows),
         alternatives(book)
     )
 }
 
-/// The same for every other reading that was run.
+/// A row for every other interpretation that was run.
 fn alternatives(book: &Book) -> String {
     let mut rows = Vec::new();
     for paper in &book.papers {

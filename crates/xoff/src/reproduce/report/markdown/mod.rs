@@ -8,7 +8,7 @@ use super::{Totals, again, cost, counted};
 use crate::reproduce::judged::{Book, ExperimentPage, PaperPage};
 use markup::{cell, link, table};
 
-/// Where pages stand to each other. Figures are always in a folder beside the pages of the papers.
+/// Relative places of pages. Figures are always in a folder beside the pages of the papers.
 pub struct Shelf {
     pub index: &'static str,
     /// From the index to the pages: empty, or ending in a slash.
@@ -64,7 +64,7 @@ fn sentence(of: &Totals) -> String {
     format!("{}: {}", counted(of.all(), "claim"), parts.join(", "))
 }
 
-/// A row per experiment, which leads to where it is told; `page` is the page it is on, empty for this one.
+/// A row per experiment, which leads to its section; `page` is the page it is on, empty for this one.
 fn experiments(paper: &PaperPage, page: &str) -> String {
     let row = |of: &ExperimentPage| {
         let totals = Totals::of(of.claims.iter());
