@@ -9,7 +9,7 @@ use xoff_scenario::{spelled, tree};
 /// One axis.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// Of its column, without unit.
+    /// Name of its column, without unit.
     pub name: String,
     /// Keys of the scenario; a value has as many texts.
     pub keys: Vec<String>,
@@ -170,7 +170,7 @@ impl Axis {
         Ok(self)
     }
 
-    /// As an `[[axis]]` of a file, of which samples are drawn or not.
+    /// Text of an `[[axis]]` of a file, of which samples are drawn or not.
     pub(crate) fn file_text(&self, sampled: bool) -> String {
         let quoted = |text: &str| toml_edit::Value::from(text).to_string();
         let list = |texts: Vec<String>| format!("[{}]", texts.join(", "));
@@ -238,7 +238,7 @@ impl Axis {
 }
 
 impl Range {
-    /// `A..B`, with how many values it stands for.
+    /// `A..B`, with its number of values.
     fn typed(text: &str, at: &Place) -> Result<Option<(Range, Option<u64>)>> {
         let Some((from, rest)) = text.split_once("..") else { return Ok(None) };
         let (to, steps) = rest.split_once(':').map_or((rest, None), |(to, steps)| (to, Some(steps)));
@@ -326,7 +326,7 @@ pub(crate) fn read_all(root: &mut Table) -> Result<Vec<Axis>> {
     root.tables("axis")?.into_iter().map(Axis::read).collect()
 }
 
-/// What is wrong with an axis, where it stands.
+/// An error at the place of an axis.
 pub(crate) fn error(axis: &Axis, message: impl Into<String>) -> Diagnostic {
     axis.at.error(message.into())
 }

@@ -10,7 +10,7 @@ use xoff_results::figures::{called, colour, ticks};
 use xoff_results::titles::{of_key, of_number, within};
 use xoff_scenario::measure::Curve;
 
-/// More panels than this nobody looks at.
+/// Most panels of a figure.
 const MOST_PANELS: usize = 16;
 
 /// Every figure that says something.
@@ -77,7 +77,7 @@ fn along(title: String, unit: AxisUnit, values: Vec<f64>) -> Axis {
 }
 
 /// One panel: what the axes other than the one along x are set to. An axis that a scheme does not know is not set,
-/// and its line stands in every panel.
+/// and its line is in every panel.
 struct Setting(Vec<Option<String>>);
 
 impl Setting {
@@ -161,7 +161,7 @@ fn over_axis(study: &Study<'_>, x: usize, measure: usize) -> Option<Chart> {
     let x_title = of_key(&axis.name);
     let chart_title = format!("{title} over {}", within(&x_title));
     let mut along_x = along(x_title, unit_of(axis.unit()), places.clone());
-    // Numbers stand at the values that were run, where they are few.
+    // Numbers are at the values that were run, where they are few.
     if places.len() <= MOST_MARKS && !scattered {
         along_x.marks = ticks::at(&places, along_x.log, &along_x.unit);
     }

@@ -41,7 +41,7 @@ struct Content {
     build: String,
     tasks: u64,
     at_once: Option<u64>,
-    /// Of the scenario.
+    /// Name of the scenario.
     name: String,
     /// Its text.
     scenario: String,
@@ -148,7 +148,7 @@ impl Plan {
         self.content.tasks
     }
 
-    /// Of the scenario.
+    /// Name of the scenario.
     pub fn name(&self) -> &str {
         &self.content.name
     }
@@ -202,7 +202,7 @@ impl Plan {
     pub fn sweep(&self) -> Result<Sweep, Failed> {
         for (name, known) in &self.content.shown {
             let path = self.folder.join(name);
-            // Nobody needs the file itself.
+            // The file itself is not needed.
             if !path.exists() {
                 continue;
             }

@@ -17,7 +17,7 @@ type Setting = Vec<usize>;
 enum Best {
     /// One scheme, or several that are equal or near.
     Of(Vec<String>, Nearness),
-    /// It cannot be told.
+    /// Unknown, for want of data.
     Unknown,
 }
 

@@ -1,6 +1,6 @@
 //! Where a sweep goes if it is not said: no table takes the place of another sweep's without a word.
 //!
-//! A sweep that has all the runs of the one before goes on in its folder: nothing is lost. Any other gets a folder of
+//! A sweep that has all the runs of the one before continues in its folder: nothing is lost. Any other gets a folder of
 //! its own, `NAME-swept-2` and so on, and finds the runs of those before it.
 
 use crate::plan::{Point, Sweep};

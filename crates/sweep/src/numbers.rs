@@ -6,7 +6,7 @@ use xoff_results::summary::{Distribution, SizeClass, Summary};
 /// One number.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Number {
-    /// As `run.json` has it, with dots: `by_source.mice.slowdown.p99`.
+    /// Name as in `run.json`, with dots: `by_source.mice.slowdown.p99`.
     pub name: String,
     /// Empty where nothing is measured.
     pub unit: String,

@@ -57,7 +57,7 @@ pub fn grid(study: &Study<'_>, most: usize) -> Grid {
 /// Measures that a terminal has room for.
 const MOST_BRIEF: usize = 3;
 
-/// The same for a terminal: scheme and setting in one column, which stays where the table must be broken.
+/// Table for a terminal: scheme and setting in one column, which stays where the table must be broken.
 pub fn brief_grid(study: &Study<'_>, most: usize) -> Grid {
     let measures = study.measures.iter().take(MOST_BRIEF).map(|measure| {
         let name = measure.name.trim_start_matches("by_source.").trim_start_matches("measure.");

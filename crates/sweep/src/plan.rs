@@ -16,7 +16,7 @@ pub struct Sweep {
     pub scenario: Scenario,
     /// Assignments for every run, as `--set` takes them.
     pub sets: Vec<String>,
-    /// As [`spelled`] has them, each once; none means the scenario's own.
+    /// Schemes as [`spelled`] has them, each once; none means the scenario's own.
     pub schemes: Vec<String>,
     /// In the order of the columns.
     pub axes: Vec<Axis>,
@@ -35,11 +35,11 @@ pub struct Sweep {
 /// One run of a sweep.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// As it was asked for; `None` for the scenario's own.
+    /// Scheme as requested; `None` for the scenario's own.
     pub scheme: Option<String>,
-    /// By axis; `None` where the axis is not about this scheme.
+    /// Values by axis; `None` where the axis is not about this scheme.
     pub values: Vec<Option<Vec<Value>>>,
-    /// Of all random streams.
+    /// Seed of all random streams.
     pub seed: u64,
     /// What makes it of the scenario.
     pub options: Options,
@@ -52,7 +52,7 @@ const TAKEN: [&str; 6] = ["scheme", "seed", "status", "failure", "scenario_hash"
 pub(crate) const MOST_RUNS: u64 = 1_000_000;
 
 impl Sweep {
-    /// Of a scenario, with nothing varied yet.
+    /// Sweep of a scenario, with nothing varied yet.
     pub fn of(scenario: Scenario) -> Sweep {
         Sweep {
             scenario,
@@ -261,7 +261,7 @@ impl Sweep {
             if axis.is_open() && self.sample.is_none() {
                 let error = axis::error(
                     axis,
-                    format!("the range of `{}` does not say how many values it stands for", axis.name),
+                    format!("the range of `{}` does not say how many values it has", axis.name),
                 );
                 return Err(error.help("end it with `:lin5` or `:log8`, or draw samples of it with --sample N"));
             }
@@ -313,7 +313,7 @@ fn names_of(scheme: &str) -> (&str, Option<&str>) {
     (spelled::plain_name(own), base.map(spelled::plain_name))
 }
 
-/// A parameter that stands in the braces of a scheme is not varied too.
+/// A parameter in the braces of a scheme is not varied too.
 fn check_braces(axis: &Axis, scheme: &str) -> Result<(), Diagnostic> {
     let (own, base) = spelled::own_and_base(scheme);
     let of = |key: &str, prefix: &str, scheme: &str| {

@@ -46,12 +46,12 @@ impl From<Vec<Diagnostic>> for Failed {
     }
 }
 
-/// How far the whole set is, for whoever shows it.
+/// Progress of the whole set.
 #[derive(Clone, Debug)]
 pub struct Progress {
     /// Made or found.
     pub done: usize,
-    /// Of those, made now.
+    /// Number of those made now.
     pub made: usize,
     /// All that was asked for.
     pub total: usize,
@@ -59,7 +59,7 @@ pub struct Progress {
     pub part: f64,
     /// What began or ended last.
     pub current: String,
-    /// Of the runs made now, the one that took longest, and how many seconds.
+    /// The run made now that took longest, and its seconds.
     pub slowest: Option<(String, f64)>,
 }
 
@@ -146,7 +146,7 @@ pub fn run_all<J: Job>(
     made.map(|run| run.ok_or_else(|| Failed::System(io::Error::other("a run was left out")))).collect()
 }
 
-/// As many runs at a time as there are cores.
+/// Number of runs at a time: one per core.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

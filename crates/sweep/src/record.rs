@@ -39,7 +39,7 @@ pub struct Record {
 /// A measure that is a curve.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MeasuredCurve {
-    /// As the scenario gave it.
+    /// Name of the scenario.
     pub name: String,
     /// What its axes are.
     pub axes: CurveAxes,
@@ -89,7 +89,7 @@ impl Record {
         self.network.iter().find(|number| number.name == name).and_then(|number| number.value)
     }
 
-    /// As it is kept.
+    /// Stored form.
     pub fn json(&self, build: &str) -> Value {
         json!({
             "inputs": self.inputs,
@@ -160,12 +160,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// Of runs that `build` made; those of others are not taken.
+    /// Store of runs that `build` made; those of others are not taken.
     pub fn new(folder: PathBuf, build: String) -> Store {
         Store { folder, build, others: Vec::new() }
     }
 
-    /// The same; runs that are in one of these folders are taken over.
+    /// Adds folders; runs that are in one of them are taken over.
     pub fn beside(self, folders: impl IntoIterator<Item = PathBuf>) -> Store {
         let others = folders.into_iter().map(|folder| Store::new(folder, self.build.clone())).collect();
         Store { others, ..self }
@@ -185,7 +185,7 @@ impl Store {
         self.find_given_up(inputs).filter(|record| !record.gave_up)
     }
 
-    /// The same, given up or not.
+    /// Finds a run, given up or not.
     pub(crate) fn find_given_up(&self, inputs: &str) -> Option<Record> {
         let value = seal::load(&self.path(inputs))?;
         let ours = value["build"].as_str()? == self.build && value["inputs"].as_str()? == inputs;
@@ -198,7 +198,7 @@ impl Store {
         Record::from_json(&value)
     }
 
-    /// The same with its flows.
+    /// Finds a run with its flows.
     fn find_with_flows(&self, inputs: &str) -> Option<Record> {
         let record = self.find(inputs)?;
         let bytes = std::fs::read(self.flows_of(&record)).ok()?;

@@ -15,7 +15,7 @@ pub enum Sampler {
 /// The most axes that Sobol's points are known for here.
 pub const SOBOL_AXES: usize = 16;
 
-/// Of dimensions 2 on (the first one needs none): degree and coefficients of the primitive polynomial, and the
+/// Dimensions from 2 on (the first one needs none): degree and coefficients of the primitive polynomial, and the
 /// initial direction numbers (Joe and Kuo, "Constructing Sobol sequences with better two-dimensional projections").
 const DIRECTIONS: [(u32, u32, &[u32]); SOBOL_AXES - 1] = [
     (1, 0, &[1]),

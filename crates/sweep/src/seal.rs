@@ -12,12 +12,12 @@ use xoff_scenario::{Loaded, read};
 pub struct Fingerprint(u128);
 
 impl Fingerprint {
-    /// Of nothing yet.
+    /// Fingerprint of no input.
     pub fn start() -> Fingerprint {
         Fingerprint(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
     }
 
-    /// Of all that a run of a scenario is made from, but the program.
+    /// Fingerprint of all inputs of a run, the program excluded.
     pub fn of(loaded: &Loaded) -> Fingerprint {
         let own = Fingerprint::start().with(without_looks(&loaded.resolved).as_bytes());
         loaded.attachments.iter().fold(own, |own, file| own.with(file.source.text.as_bytes()))

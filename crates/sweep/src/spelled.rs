@@ -41,7 +41,7 @@ impl Sweep {
 struct SpelledAxis {
     name: String,
     keys: Vec<String>,
-    /// As set and as shown, by key.
+    /// Values as set and as shown, by key.
     values: Vec<Vec<(String, String)>>,
     /// From, to, whether logarithmic, by key.
     ranges: Option<Vec<(String, String, bool)>>,

@@ -30,7 +30,7 @@ pub struct Study<'a> {
 /// A number that is looked at.
 #[derive(Clone, Debug)]
 pub struct Measure {
-    /// Of its column.
+    /// Name of its column.
     pub name: String,
     /// Empty where nothing is measured.
     pub unit: String,
@@ -52,11 +52,11 @@ impl Measure {
 
 /// One point over its seeds.
 pub struct Cell<'a> {
-    /// As it was asked for, or the scenario's own.
+    /// Scheme as requested, or the scenario's own.
     pub scheme: &'a str,
-    /// By axis.
+    /// Values by axis.
     pub values: &'a [Option<Vec<Value>>],
-    /// By measure; `None` where no seed has it.
+    /// Estimates by measure; `None` where no seed has it.
     pub estimates: Vec<Option<Estimate>>,
     /// The first measure by seed; empty where a run failed.
     pub first: Series,

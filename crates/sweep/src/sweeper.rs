@@ -81,7 +81,7 @@ impl<'a> Sweeper<'a> {
         Ok(Sweeper { sweep, points, name, flows: false })
     }
 
-    /// Of a sweep that was checked when it was planned.
+    /// Sweeper of a sweep that was checked when it was planned.
     pub fn planned(sweep: &'a Sweep, name: &str) -> Result<Sweeper<'a>, Failed> {
         Ok(Sweeper { sweep, points: sweep.points()?, name: name.to_owned(), flows: false })
     }
@@ -155,7 +155,7 @@ impl<'a> Sweeper<'a> {
         rows.write(staging.path(), false)?;
         rows.write_curves(staging.path())?;
         let charts = charts::of(study);
-        // An empty folder would be nobody's.
+        // An empty folder would not be recognised as ours.
         if !charts.is_empty() {
             figures::write_all(&charts, &staging.folder("figures")?)?;
         }
@@ -186,7 +186,7 @@ fn part_of_data_set(sweep: &Sweep, point: &Point, record: &Record) -> String {
     path + "/flows.parquet"
 }
 
-/// As it may stand in the name of a folder, and as readers of such folders decode it.
+/// Encodes a text for the name of a folder, as readers of such folders decode it.
 fn encoded(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()

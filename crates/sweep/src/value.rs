@@ -28,7 +28,7 @@ impl Unit {
         }
     }
 
-    /// As tables name it.
+    /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Unit::One => "1",
@@ -50,7 +50,7 @@ pub(crate) struct Quantity {
 }
 
 impl Quantity {
-    /// The number or quantity that a text stands for.
+    /// The number or quantity of a text.
     pub(crate) fn parse(text: &str) -> Option<Quantity> {
         let of = |unit, steps| Some(Quantity { unit, steps, whole: true });
         if let Ok(number) = text.parse::<f64>() {
@@ -64,7 +64,7 @@ impl Quantity {
             .or_else(|| parse_rate(text).ok().and_then(|rate| of(Unit::Gbps, rate.bps() as f64)))
     }
 
-    /// As tables have it.
+    /// Number in tables.
     pub(crate) fn number(self) -> f64 {
         match self.unit {
             Unit::One | Unit::Bytes => self.steps,
@@ -73,7 +73,7 @@ impl Quantity {
         }
     }
 
-    /// As a scenario would have it.
+    /// Spelling in a scenario.
     fn text(self) -> String {
         let steps = self.steps.round() as u64;
         match self.unit {
@@ -89,21 +89,21 @@ impl Quantity {
 /// One value of one key.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Value {
-    /// As `--set KEY=` takes it.
+    /// Text for `--set KEY=`.
     pub text: String,
-    /// As people read it.
+    /// Text for people.
     pub name: String,
     pub(crate) quantity: Option<Quantity>,
 }
 
 impl Value {
-    /// As typed after `--set KEY=`.
+    /// Value as typed after `--set KEY=`.
     pub(crate) fn typed(text: &str) -> Value {
         let plain = text.trim().trim_matches('"').to_owned();
         Value { text: text.trim().to_owned(), quantity: Quantity::parse(&plain), name: plain }
     }
 
-    /// As it stands in a file.
+    /// Value of a file.
     pub(crate) fn of_item(value: &tree::Value) -> Value {
         let text = toml_text(value);
         let name = match value {
@@ -130,7 +130,7 @@ impl Value {
     }
 }
 
-/// A value as typed after `--set KEY=`, as it would stand in a file.
+/// A value as typed after `--set KEY=`, in the spelling of a file.
 pub(crate) fn value_text(typed: &str) -> String {
     match format!("v = {typed}").parse::<toml_edit::DocumentMut>() {
         Ok(_) => typed.trim().to_owned(),

@@ -125,7 +125,7 @@ impl Collection {
     /// Reads what the first picture of the runs that are shown first needs, before a browser asks for it.
     pub fn prepare(&self) {
         for run in 0..self.runs.len().min(SHOWN) {
-            // What is wrong with it is said to whoever asks.
+            // Errors are reported to the request.
             let _ = self.resource(&format!("{run}/run.json"));
         }
     }
@@ -140,7 +140,7 @@ impl Collection {
         Ok(paths)
     }
 
-    /// By run: the paths of its flows, those first that people look at first.
+    /// Paths of the flows of each run, the most relevant first.
     pub fn flow_paths(&self) -> Result<Vec<Vec<String>>, Vec<Diagnostic>> {
         let of_run = |run: usize| {
             let Some(replay) = self.replay(run) else { return Ok(Vec::new()) };

@@ -1,8 +1,8 @@
-//! Connections of the server. One thread looks after all of them and waits for none: whoever says nothing, or does not
-//! read what it asked for, keeps nobody else waiting, and is sent away after a while. A few others work out answers.
+//! Connections of the server. One thread serves all of them and waits for none: a client that sends nothing, or does not
+//! read its answer, delays no other, and is disconnected after a while. A few other threads compute answers.
 //!
 //! Everything has a bound: connections, bytes of a header, the time in which one must come, the time for which an
-//! answer may stand still, the bytes of answers that nobody has read yet, and threads.
+//! answer may make no progress, the bytes of unread answers, and threads.
 
 use crate::http::{Answer, Read as Header, Request, read};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -19,13 +19,13 @@ use std::time::{Duration, Instant};
 pub(crate) struct Limits {
     /// At the same time; beyond that the one goes that has said or read nothing for longest.
     pub connections: usize,
-    /// Of one request, its first line included.
+    /// Most bytes of one request's header, its first line included.
     pub header_bytes: usize,
     /// From the beginning of a connection to the end of its header.
     pub header_within: Duration,
-    /// For which an answer may stand still.
+    /// Longest time without progress of an answer.
     pub stall: Duration,
-    /// Of all answers that are on their way, the page itself left out.
+    /// Most bytes of unread answers, the page itself left out.
     pub held_bytes: usize,
     /// Answers that are worked out at the same time.
     pub workers: usize,
@@ -51,7 +51,7 @@ const AFTERWORD_BYTES: usize = 1 << 20;
 enum State {
     /// What there is of the request.
     Asking(Vec<u8>),
-    /// Somebody works out the answer.
+    /// A worker computes the answer.
     Waiting,
     /// What is sent before the body, the answer, and how much of both is gone.
     Answering { head: Vec<u8>, answer: Answer, sent: usize },
@@ -97,7 +97,7 @@ pub(crate) fn serve(
     })
 }
 
-/// Works out answers until nobody asks any more.
+/// Computes answers until the server ends.
 fn work(
     to_do: &Mutex<Receiver<Job>>,
     finished: &Sender<Done>,
@@ -145,8 +145,8 @@ impl Desk<'_> {
         }
     }
 
-    /// Sleeps until something can be done: whether somebody new is there, whether an answer is, and the connections that
-    /// can go on.
+    /// Sleeps until something can be done: whether a new client is there, whether an answer is, and the connections that
+    /// can continue.
     fn wait(&self) -> io::Result<(bool, bool, Vec<usize>)> {
         let now = Instant::now();
         let mut looks = vec![PollFd::new(self.listener, PollFlags::IN), PollFd::new(&self.woken, PollFlags::IN)];
@@ -181,7 +181,7 @@ impl Desk<'_> {
                 Ok((stream, _)) => {
                     let open = self.places.iter().flatten().count();
                     if open >= self.limits.connections && !self.send_one_away() {
-                        // Everybody waits for an answer that is being worked out.
+                        // The connection waits for its answer.
                         continue;
                     }
                     let now = Instant::now();
@@ -225,7 +225,7 @@ impl Desk<'_> {
         true
     }
 
-    /// Closes those whose time is over.
+    /// Closes connections that have timed out.
     fn dismiss(&mut self) {
         let now = Instant::now();
         for place in &mut self.places {
@@ -302,7 +302,7 @@ impl Desk<'_> {
 enum Step {
     /// There is nothing more to do now.
     Blocked,
-    /// It has ended, or is broken.
+    /// Ended, or broken.
     Over,
     Asked(Request),
     Refused(Answer),
@@ -360,7 +360,7 @@ impl Connection {
                 self.until = Instant::now() + AFTERWORD;
                 Step::Blocked
             }
-            // Once at a time, so that whoever talks on and on keeps nobody waiting.
+            // One read at a time, so that a client that sends without end delays no other.
             State::Closing(left) => match self.stream.read(&mut [0; 16 * 1024]) {
                 Ok(read) if read == 0 || read >= *left => Step::Over,
                 Ok(read) => {

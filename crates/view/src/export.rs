@@ -16,7 +16,7 @@ pub const FLOW_BYTES: usize = 12 << 20;
 /// Flows whose courses are in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
-    /// Of all runs.
+    /// Flows of all runs.
     pub flows: usize,
     /// That the runs have.
     pub of: usize,
@@ -27,15 +27,15 @@ pub fn write(collection: &Collection, out: &mut dyn Write) -> Result<Held, Refus
     write_within(collection, FLOW_BYTES, out)
 }
 
-/// The same, with so many bytes for flows.
+/// Writes the document, with so many bytes for flows.
 pub fn write_within(collection: &Collection, flow_bytes: usize, out: &mut dyn Write) -> Result<Held, Refusal> {
     let (head, rest) = page::HTML.split_once(page::STYLE_TAG).ok_or_else(|| broken("style"))?;
     let (body, tail) = rest.split_once(page::SCRIPT_TAG).ok_or_else(|| broken("script"))?;
-    // The document may run this script and nothing else, and asks nobody for anything.
+    // The document may run this script and nothing else, and sends no request.
     let policy = policy(include_str!("../assets/replay.js.sha256"), include_str!("../assets/replay.css.sha256"));
     let policy = format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">");
     write!(out, "{head}{policy}<style>{}</style>{body}", page::STYLE)?;
-    // A script in the document does not wait for the rest of it, so it stands at its end.
+    // A script in the document does not wait for the rest of it, so it is at its end.
     let (before, after) = tail.split_once("</body>").ok_or_else(|| broken("end"))?;
     out.write_all(before.as_bytes())?;
     for path in collection.paths()? {

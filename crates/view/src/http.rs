@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// A request for something, without its body: nobody here reads one.
+/// A request without its body, which is never read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Request {
     pub method: String,
@@ -19,7 +19,7 @@ pub(crate) enum Read {
     More,
     /// A whole one.
     Whole(Request),
-    /// It is none.
+    /// Not a request.
     Malformed,
 }
 

@@ -20,7 +20,7 @@ mod tests {
     fn the_document_names_the_other_two_once() {
         assert_eq!(HTML.matches(STYLE_TAG).count(), 1);
         assert_eq!(HTML.matches(SCRIPT_TAG).count(), 1);
-        assert_eq!(HTML.matches("<script").count(), 1, "no script may stand in the document itself");
+        assert_eq!(HTML.matches("<script").count(), 1, "no script may be in the document itself");
         assert!(!HTML.contains(" style=") && !HTML.contains("<style"), "the server forbids styles in the document");
         assert!(!SCRIPT.contains("</script"), "it is put into documents");
     }

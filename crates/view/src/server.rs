@@ -1,7 +1,7 @@
 //! Hands out the page and the data of one collection, to browsers on this machine.
 //!
 //! Any page that is open in a browser can send requests to loopback, and a name server can be made to say that a
-//! stranger's name is this machine. So a request must name the host that it was told to, what is sent may not be read
+//! stranger's name is this machine. So a request must name the server's own host, what is sent may not be read
 //! by pages of others, and nothing is served but what was opened: paths are looked up, not appended to a folder.
 
 use crate::collection::Collection;

@@ -22,7 +22,7 @@ pub struct Cnm {
     pub switch: u32,
     /// Its port there, from one on.
     pub port: u16,
-    /// Of the data that was sampled.
+    /// Priority of the sampled data.
     pub priority: u8,
     /// The queue's set point less its length, in whole units of 64 bytes.
     pub offset_bytes: i64,

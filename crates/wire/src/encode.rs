@@ -21,7 +21,7 @@ use xoff_schemes::parts::int_header::{CREDITED_BYTES, TELEMETRY_BYTES, credited_
 pub const FCS_BYTES: usize = 4;
 /// The smallest frame without its FCS.
 const LEAST_BYTES: usize = 60;
-/// Where a flow of TCP goes that names no port; nobody dissects what it carries.
+/// Port of a TCP flow that names none; no dissector claims it.
 const TCP_PORT: u16 = 5001;
 /// Length that a write of unknown length announces: the most a message may have.
 const ENDLESS_BYTES: u32 = 1 << 31;
@@ -90,7 +90,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// The same against the flow.
+    /// IP header of a packet from the receiver to the sender.
     fn ip_back(&self, class: u8, flow: &FlowName, protocol: u8, ecn: Ecn, payload_bytes: usize) -> Ipv4 {
         let ip = self.ip(class, flow, protocol, ecn, payload_bytes);
         Ipv4 { source: ip.destination, destination: ip.source, ..ip }
@@ -192,7 +192,7 @@ impl<'a> Encoder<'a> {
         self.multipliers.get(usize::from(flow.scheme)).copied().flatten()
     }
 
-    /// From the receiver's address, whoever sent it.
+    /// Writes a CNP, from the receiver's address also where a switch sends it.
     fn cnp(&self, frame: &Frame, flow: &FlowName, content: &FrameContent, ecn: Ecn, out: &mut Vec<u8>) {
         start(out, mac(flow.src, 0), mac(flow.dst, 0), None, ETHERTYPE_IPV4);
         // In the reserved bytes, and behind them if it is longer.
@@ -302,7 +302,7 @@ pub fn queue_pair(flow: &FlowName) -> u32 {
     flow.id.wrapping_add(16) & 0xff_ffff
 }
 
-/// RoCE has one port; TCP the flow's, or one that nobody dissects.
+/// RoCE has one port; TCP the flow's, or one that no dissector claims.
 fn destination_port(flow: &FlowName) -> u16 {
     match flow.transport {
         Transport::Roce => ROCE_PORT,

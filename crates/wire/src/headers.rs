@@ -15,7 +15,7 @@ pub const ETHERTYPE_EXPERIMENT: u16 = 0x88b5;
 /// EtherType of the tag that names a flow to its rate limiter (IEEE 802.1Qau).
 pub const CN_TAG: u16 = 0x22e9;
 
-/// Where PFC frames go: to whoever is at the other end of the link.
+/// Destination of PFC frames: the other end of the link.
 pub const PAUSE_ADDRESS: Mac = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
 pub const PFC_OPCODE: u16 = 0x0101;
 

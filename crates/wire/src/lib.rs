@@ -1,4 +1,4 @@
-//! Frames as bytes: [`Encoder`] writes the record of a frame as it stands on the link, [`decode()`] reads any bytes.
+//! Frames as bytes: [`Encoder`] writes the record of a frame as on the link, [`decode()`] reads any bytes.
 //!
 //! What switches change in passing they change in place: [`set_ecn`], [`set_telemetry`]. What a scheme says in a frame
 //! is [`content_of`] it; the telemetry of a packet is [`telemetry_of`] it, and [`Unwrap`] makes its narrow fields whole.

@@ -5,7 +5,7 @@ use std::fmt;
 /// What is wrong with a frame, by the first thing found: for counters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Malformed {
-    /// It ends before a header does, or before what a length in it promises.
+    /// Bytes end before a header does, or before a length says.
     Short,
     /// An EtherType that no frame of ours has, or a tag where none may be.
     EtherType,
@@ -63,7 +63,7 @@ impl Malformed {
         Malformed::Cnm,
     ];
 
-    /// As columns and messages name it.
+    /// Name in columns and messages.
     pub fn name(self) -> &'static str {
         match self {
             Malformed::Short => "too short",

@@ -18,7 +18,7 @@ pub struct Neighbour {
     pub from: (u32, u16),
     /// Which message it is.
     pub code: u8,
-    /// Where that stands in the frame.
+    /// Bytes of the content in the frame.
     pub content: Range<usize>,
     /// How many flows it says it is about; those that had ended when it was sent are not among them.
     pub flows: u16,
@@ -29,11 +29,11 @@ pub struct Neighbour {
 pub struct NamedFlow {
     /// Its sender and its receiver.
     pub ends: Ends,
-    /// By the IP protocol.
+    /// Transport by the IP protocol.
     pub transport: Transport,
-    /// Of its data packets.
+    /// UDP or TCP source port of data packets.
     pub source_port: u16,
-    /// The same.
+    /// UDP or TCP destination port of data packets.
     pub destination_port: u16,
 }
 

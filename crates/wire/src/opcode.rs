@@ -14,7 +14,7 @@ pub const SYNDROME_NAK: u8 = 0x60;
 /// Which packet of a message it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {
-    /// Of a write, else of a send.
+    /// Whether the opcode is of a write, else of a send.
     pub write: bool,
     pub first: bool,
     pub last: bool,

@@ -13,7 +13,7 @@ pub(crate) const QUANTUM_BITS: u64 = 512;
 pub struct Pfc {
     /// The class-enable vector: a bit per priority.
     pub enabled: u8,
-    /// By priority; zero is RESUME, 65 535 a pause until then.
+    /// Pause quanta by priority; zero is RESUME, 65 535 a pause until then.
     pub quanta: [u16; 8],
 }
 
@@ -24,7 +24,7 @@ impl Pfc {
     }
 }
 
-/// How long so many quanta are at a link of this rate, rounded down; without end for 65 535, which stands for a pause
+/// How long so many quanta are at a link of this rate, rounded down; without end for 65 535, a pause
 /// until RESUME.
 pub fn pause_span(quanta: u16, rate: BitRate) -> Option<Span> {
     let bits = u128::from(quanta) * u128::from(QUANTUM_BITS);

@@ -12,13 +12,13 @@ use xoff_schemes::parts::frame_content::{CNP_BYTES, bytes_of, code};
 /// A RoCEv2 packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Roce {
-    /// By its IP header.
+    /// Ends by the IP header.
     pub ends: Ends,
-    /// Of its DSCP the upper three bits.
+    /// Upper three bits of the DSCP.
     pub priority: u8,
     /// And the lower: the place of the flow's scheme among those of the run.
     pub scheme: u8,
-    /// As it came.
+    /// ECN field as received.
     pub ecn: Ecn,
     /// The flow's, in both directions.
     pub udp_source: u16,
@@ -30,7 +30,7 @@ pub struct Roce {
     pub what: RoceKind,
     /// What of a scheme it carries; zero is nothing.
     pub code: u8,
-    /// Where that stands in the frame. In a CNP with the reserved bytes, in an ACK with all that follows the AETH.
+    /// Bytes of the content in the frame. In a CNP with the reserved bytes, in an ACK with all that follows the AETH.
     pub content: Range<usize>,
     /// Without headers, what schemes add, and padding. (The headers that begin a write take the place of some.)
     pub payload_bytes: u32,
@@ -45,11 +45,11 @@ pub struct Roce {
 pub enum RoceKind {
     /// Payload of a flow, which is one message.
     Data {
-        /// It begins the flow.
+        /// Whether the packet begins the flow.
         first: bool,
-        /// It ends the flow.
+        /// Whether the packet ends the flow.
         last: bool,
-        /// It wants an ACK.
+        /// AckReq bit.
         ack_request: bool,
         /// Payload of the flow, where a write begins; 2^31 may be one without end.
         size_bytes: Option<u32>,
@@ -58,14 +58,14 @@ pub enum RoceKind {
     Ack {
         /// That is all of the flow.
         complete: bool,
-        /// Of the packet that it answers.
+        /// Echo of the acknowledged packet.
         echo: Echo,
     },
     /// The packet of its PSN is missing.
     Nak {
-        /// As in an ACK.
+        /// Whether all of the flow was received, as in an ACK.
         complete: bool,
-        /// Of the packet that came instead.
+        /// Echo of the packet that arrived out of order.
         echo: Echo,
     },
     /// A congestion notification, to the sender of a flow.
@@ -75,7 +75,7 @@ pub enum RoceKind {
 /// How the packet that a reply answers was marked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Echo {
-    /// As it was sent.
+    /// ECN field as sent.
     Unmarked,
     /// Congestion experienced: BECN.
     Ce,

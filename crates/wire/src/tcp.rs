@@ -9,13 +9,13 @@ use xoff_fabric::packet::Ecn;
 /// A TCP segment without options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tcp {
-    /// By its IP header.
+    /// Ends by the IP header.
     pub ends: Ends,
-    /// Of its DSCP the upper three bits.
+    /// Upper three bits of the DSCP.
     pub priority: u8,
     /// And the lower: the place of the flow's scheme among those of the run.
     pub scheme: u8,
-    /// As it came.
+    /// ECN field as received.
     pub ecn: Ecn,
     /// In data packets the flow's own.
     pub source_port: u16,
@@ -23,7 +23,7 @@ pub struct Tcp {
     pub destination_port: u16,
     /// 32 bits of the byte's number, which is one for the first byte of a flow.
     pub sequence: u32,
-    /// The same of the byte that is expected.
+    /// Sequence number of the byte that is expected.
     pub acknowledged: u32,
     /// [`TCP_ACK`](crate::TCP_ACK), [`TCP_PUSH`](crate::TCP_PUSH), [`TCP_ECE`](crate::TCP_ECE) and what else there is.
     pub flags: u8,

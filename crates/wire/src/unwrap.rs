@@ -1,7 +1,7 @@
 //! Narrow fields made whole again, at the end of a flow that reads them.
 //!
-//! A record's time has 24 bits of nanoseconds, its count of bytes 20 bits, a PSN 24. Whoever knows roughly where they
-//! are now knows the rest: records that went through here can be subtracted from each other as if they had never been
+//! A record's time has 24 bits of nanoseconds, its count of bytes 20 bits, a PSN 24. With the approximate current
+//! value the rest follows: records that went through here can be subtracted from each other as if they had never been
 //! cut.
 
 use xoff_engine::Time;
@@ -38,7 +38,7 @@ impl Unwrap {
     }
 
     /// Makes the records of a packet whole that arrives `now`. Times become the latest that are not after now; the
-    /// clocks of switches must not be ahead of this one by more than the way takes. Counts of bytes go on from those of
+    /// clocks of switches must not be ahead of this one by more than the way takes. Counts of bytes continue from those of
     /// the packet before, if that came by the same path; else they begin anew.
     pub fn widen(&mut self, now: Time, stack: &IntStack) -> IntStack {
         let follows = self.path == stack.path() && usize::from(self.hops) == stack.hops().len();
@@ -55,12 +55,12 @@ impl Unwrap {
     }
 }
 
-/// The first value from `last` on that the field can stand for.
+/// The first value from `last` on whose low bits are the field.
 fn last_or_later(last: u64, field: u64, wrap: u64) -> u64 {
     last + (field % wrap + wrap - last % wrap) % wrap
 }
 
-/// The last instant up to `now` that the field can stand for; the field itself, if none was yet.
+/// The last instant up to `now` whose low bits are the field; the field itself, if none was yet.
 fn latest(now: Time, field: Time) -> Time {
     let (now, field) = (now.ps(), field.ps() % TIME_WRAP_PS);
     Time::from_ps(field + now.saturating_sub(field) / TIME_WRAP_PS * TIME_WRAP_PS)

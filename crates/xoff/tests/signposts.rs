@@ -181,35 +181,27 @@ fn sources_that_the_documentation_names_exist() {
 /// Files that the program writes.
 const WRITTEN: [&str; 2] = ["scenario.toml", "run.json"];
 
-/// The code map: each row names files of its crate, or of the room that was named last, and words to search for
-/// in them.
+/// Types, traits and macros that the pages name by one word (`World`, `params!`).
 #[test]
-fn the_code_map_points_at_words_that_are_there() {
-    let page = read("ARCHITECTURE.md");
-    let (mut folder, mut looked_at, mut wrong) = (String::new(), 0, Vec::new());
-    for (number, line) in (1..).zip(page.lines()) {
-        if let Some(rest) = line.strip_prefix("### `") {
-            folder = format!("{}/src", rest.trim_end_matches('`'));
-        } else if let Some((room, _)) = line.strip_prefix('`').and_then(|rest| rest.split_once("/`: ")) {
-            let (source, _) = folder.split_once("/src").expect("a room of a crate");
-            folder = format!("{source}/src/{room}");
-        }
-        let cells: Vec<&str> = line.trim_matches('|').split('|').collect();
-        let [files, _, words] = cells[..] else { continue };
-        let files: Vec<String> =
-            spans(files).into_iter().map(|(_, file)| file).filter(|f| f.ends_with(".rs")).collect();
-        if files.is_empty() || !line.starts_with('|') {
-            continue;
-        }
-        let texts: String = files.iter().map(|file| read(&format!("{folder}/{file}"))).collect();
-        for (_, span) in spans(words) {
+fn types_that_the_pages_name_exist() {
+    let tree = tree();
+    let rust = tree.iter().filter(|path| path.starts_with("crates/") && path.ends_with(".rs"));
+    let sources: String = rust.map(|path| read(path)).collect();
+    let words: BTreeSet<&str> = sources.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+    let (mut looked_at, mut wrong) = (0, Vec::new());
+    for page in PAGES {
+        for (number, span) in spans(&read(page)) {
+            let name = span.trim_end_matches('!');
+            let camel = name.starts_with(|c: char| c.is_uppercase()) && name.contains(|c: char| c.is_lowercase());
+            if !is_name(name) || !(camel || span.ends_with('!')) || name == "MyIdea" {
+                continue;
+            }
             looked_at += 1;
-            let word = span.rsplit("::").next().unwrap_or_default().trim_end_matches('!');
-            if !has_word(&texts, word) {
-                wrong.push(format!("ARCHITECTURE.md:{number}: `{span}` is not in {}", files.join(", ")));
+            if !words.contains(name) {
+                wrong.push(format!("{page}:{number}: `{span}`"));
             }
         }
     }
-    assert!(looked_at > 60, "the code map has {looked_at} words: is it still read?");
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(looked_at > 20, "the pages name {looked_at} types: are they still read?");
+    assert!(wrong.is_empty(), "these are not in the tree:\n{}", wrong.join("\n"));
 }

@@ -76,10 +76,10 @@ proptest! {
     #[test]
     fn feedback_that_was_sent_says_the_same((code, carrier) in carriers(), noise in proptest::collection::vec(any::<u8>(), 64)) {
         let said = content(code, carrier, &noise);
-        let mut heard = 0;
+        let mut readers = 0;
         for (name, scheme) in schemes() {
             let Some(feedback) = scheme.read_content(&said) else { continue };
-            heard += 1;
+            readers += 1;
             let written = scheme.frame_content(&feedback);
             prop_assert_eq!((&written.carrier, written.code, &written.bytes), (&said.carrier, said.code, &said.bytes), "{}", name);
             let bytes = bytes(&carried(written.clone()));
@@ -87,7 +87,7 @@ proptest! {
             let again = scheme.read_content(&read).expect("it is the scheme's own");
             prop_assert_eq!(scheme.frame_content(&again), written, "{}", name);
         }
-        prop_assert!(heard > 0, "nobody reads {:?}", said);
+        prop_assert!(readers > 0, "no scheme reads {:?}", said);
     }
 
     #[test]
@@ -101,7 +101,7 @@ proptest! {
     }
 }
 
-/// An overlay that replaces its base's signals hears only its own messages, the others both.
+/// An overlay that replaces its base's signals reads only its own messages, the others both.
 #[test]
 fn every_scheme_reads_its_own_messages_and_no_others() {
     let cnm = Carrier::Cnm { feedback: 1, offset_bytes: 0, delta_bytes: 0 };

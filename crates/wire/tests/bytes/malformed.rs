@@ -1,4 +1,4 @@
-//! What is not a frame of ours is told apart, and nothing makes the reader panic.
+//! Bytes that are not a frame of ours are recognised, and nothing makes the reader panic.
 
 use crate::frames::*;
 use xoff_engine::BitRate;
