@@ -303,7 +303,9 @@ mod tests {
         for flow in [2, 3] {
             let mut ecn = Ecn::Ect0;
             let mark = Mark { ecn: &mut ecn, int: None };
-            cp.on_dequeue(&view(60_000), &PacketFacts::of(flow, 1000), mark, |flow, cnm| notified.push((flow, cnm.psi)));
+            cp.on_dequeue(&view(60_000), &PacketFacts::of(flow, 1000), mark, |flow, cnm| {
+                notified.push((flow, cnm.psi))
+            });
         }
         assert_eq!(notified, [(1, 57)], "whichever flow leaves: flow 1 brought most");
         assert!(cp.flows.is_empty());

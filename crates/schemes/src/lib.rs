@@ -37,7 +37,7 @@ pub mod timely;
 
 pub use registry::{
     Any, Configured, Overlay, SchemeSet, With, all, bases, controls_switches, find, first_limits, formats, install,
-    validation_error, select, world,
+    select, validation_error, world,
 };
 
 registry::registry! {

@@ -154,7 +154,11 @@ impl Points {
         {
             CongestionPoint::on_timer(&mut self.cp, &self.view, &mut notified);
             let next = CongestionPoint::timer(&self.cp);
-            assert!(next.is_none_or(|next| next > self.now), "a timer that does not advance: {next:?} at {:?}", self.now);
+            assert!(
+                next.is_none_or(|next| next > self.now),
+                "a timer that does not advance: {next:?} at {:?}",
+                self.now
+            );
         }
         for (flow, feedback) in notices {
             self.receive(flow, feedback);

@@ -259,10 +259,8 @@ impl Sweep {
                 return Err(axis::error(axis, format!("two axes vary `{key}`")));
             }
             if axis.is_open() && self.sample.is_none() {
-                let error = axis::error(
-                    axis,
-                    format!("the range of `{}` does not say how many values it has", axis.name),
-                );
+                let error =
+                    axis::error(axis, format!("the range of `{}` does not say how many values it has", axis.name));
                 return Err(error.help("end it with `:lin5` or `:log8`, or draw samples of it with --sample N"));
             }
             self.check_schemes(axis)?;

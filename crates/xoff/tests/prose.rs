@@ -124,7 +124,8 @@ fn listed() -> BTreeMap<String, Counts> {
 }
 
 fn write(areas: &BTreeMap<String, Counts>) {
-    let head = "# Banned words, and doc comments with a banned opening, that are left (see prose.rs). Counts only fall.\n";
+    let head =
+        "# Banned words, and doc comments with a banned opening, that are left (see prose.rs). Counts only fall.\n";
     let rows = areas.iter().filter(|(_, of)| **of != Counts::default());
     let rows = rows.map(|(area, of)| format!("{area} {} {}\n", of.words, of.openings));
     fs::write(root().join(LIST), rows.fold(head.to_owned(), |text, row| text + &row)).unwrap();

@@ -89,8 +89,7 @@ fn readings_stand_side_by_side() {
     assert_ne!(readings[0]["claims"]["toy-c1"]["ours"], readings[1]["claims"]["toy-c1"]["ours"]);
     assert_eq!(all["runs"], 10, "what both run alike is one run");
     let page = String::from_utf8(bench.read("docs/reproduction/toy.md")).unwrap();
-    for part in ["## How the paper is read", "| usual (chosen) |", "No such links exist.", "tried in the search only"]
-    {
+    for part in ["## How the paper is read", "| usual (chosen) |", "No such links exist.", "tried in the search only"] {
         assert!(page.contains(part), "{part} is missing from\n{page}");
     }
 }

@@ -112,7 +112,7 @@ fn mistakes_are_found_before_anything_runs() {
 }
 
 #[test]
-fn a_book_stands_among_other_documents() {
+fn pages_are_written_among_other_documents() {
     let bench = toy();
     std::fs::create_dir(bench.path.join("docs")).unwrap();
     bench.write("docs/mine.md", "# Mine\n");
@@ -179,16 +179,16 @@ fn the_papers_are_complete() {
 /// running any.
 #[test]
 fn every_experiment_is_in_order_at_every_scale() {
-    use xoff::reproduce::{catalogue::Catalogue, editions::Edition, scale::Scale};
+    use xoff::reproduce::{catalogue::Catalogue, interpretation_set::InterpretationSet, scale::Scale};
     use xoff::sweep::pool::Failed;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
     let Ok(catalogue) = Catalogue::open(&root) else { panic!("see the_papers_are_complete") };
     let all = ["all".to_owned()];
-    let Ok(editions) = Edition::choose(&catalogue, &all, &all) else { panic!("there is a main reading") };
-    for (edition, scale) in editions.iter().flat_map(|edition| Scale::ALL.map(|scale| (edition, scale))) {
-        if let Err(Failed::BadInput(problems)) = edition.prepare(scale) {
+    let Ok(sets) = InterpretationSet::choose(&catalogue, &all, &all) else { panic!("there is a main reading") };
+    for (set, scale) in sets.iter().flat_map(|set| Scale::ALL.map(|scale| (set, scale))) {
+        if let Err(Failed::BadInput(problems)) = set.prepare(scale) {
             let texts: Vec<String> = problems.iter().map(|problem| problem.render(false)).collect();
-            panic!("{}, {}: {}", edition.name(), scale.name(), texts.join("\n"));
+            panic!("{}, {}: {}", set.name(), scale.name(), texts.join("\n"));
         }
     }
 }

@@ -163,7 +163,8 @@ fn sources_that_the_documentation_names_exist() {
         for (number, span) in spans(&read(page)) {
             let path = span.trim_end_matches('/');
             let plain = path.chars().all(|c| c.is_alphanumeric() || "/_.-".contains(c));
-            let source = ENDINGS.iter().any(|end| path.ends_with(end)) || FOLDERS.iter().any(|top| path.starts_with(top));
+            let source =
+                ENDINGS.iter().any(|end| path.ends_with(end)) || FOLDERS.iter().any(|top| path.starts_with(top));
             if !plain || !source || path.contains("NAME") {
                 continue;
             }

@@ -367,7 +367,11 @@ fn mercury_5_queue_pairs_of_two_hosts_are_one_flow_by_their_addresses() {
                 put_between(&mut port, flow, ends);
             }
             // Each queue pair is notified separately, with the share of its entry.
-            assert_eq!(port.notified.iter().map(|(flow, _)| *flow).collect::<Vec<_>>(), [1, 2, 3], "{flow_id}, {table}");
+            assert_eq!(
+                port.notified.iter().map(|(flow, _)| *flow).collect::<Vec<_>>(),
+                [1, 2, 3],
+                "{flow_id}, {table}"
+            );
             for ((_, window), expected) in port.notified.iter().zip(windows) {
                 assert!(window.abs_diff(expected) < 700, "{flow_id}, {table}: {:?}", port.notified);
             }

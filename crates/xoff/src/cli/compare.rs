@@ -53,8 +53,8 @@ pub fn demo() -> Result<(), Stop> {
     let intro = format!(
         "Xoff compares {} on the victim-flow scenario.\n\n\
          Two long flows and some mice share a link. F1 and the mice continue to a receiver that 14 other hosts hit with a \
-         burst; F0 goes elsewhere and is innocent. PFC stops the shared link all the same. F0 loses what PFC takes; \
-         does its congestion control take it for a culprit and cut it too?\n",
+         burst; F0 goes elsewhere and crosses no congested port. PFC pauses the shared link all the same, and F0 loses \
+         throughput. Does its congestion control misclassify F0 and cut it too?\n",
         DEMO_SCHEMES.iter().map(|name| scheme_label(name)).collect::<Vec<_>>().join(", ")
     );
     let shown = show(&wrap::folded(&intro, wrap::columns()));

@@ -4,7 +4,7 @@ use super::progress::Whole;
 use super::typed::command;
 use super::{ShowArgs, Stop, show, show_page, show_summary, signals};
 use crate::reproduce::catalogue::Catalogue;
-use crate::reproduce::editions::Edition;
+use crate::reproduce::interpretation_set::InterpretationSet;
 use crate::reproduce::report;
 use crate::reproduce::runner::RunOptions;
 use crate::reproduce::scale::Scale;
@@ -73,42 +73,41 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Stop> {
         return search(args, &catalogue);
     }
     let began = Instant::now();
-    let editions = Edition::choose(&catalogue, &args.names, &args.reading)?;
-    let prepared: Vec<Reproduction<'_>> =
-        editions.iter().map(|edition| edition.prepare(args.scale)).collect::<Result<_, _>>()?;
+    let sets = InterpretationSet::choose(&catalogue, &args.names, &args.reading)?;
+    let prepared: Vec<Reproduction<'_>> = sets.iter().map(|set| set.prepare(args.scale)).collect::<Result<_, _>>()?;
     let (out, workplace) = open_out(args)?;
     let options = options(args, &workplace);
     let mut made: Option<Reproduced> = None;
     let mut spent = Spent::new();
-    for (edition, reproduction) in editions.iter().zip(&prepared) {
-        let bar = bar(args, reproduction.expected_cpu_seconds() / options.jobs as f64, &edition.name());
+    for (set, reproduction) in sets.iter().zip(&prepared) {
+        let bar = bar(args, reproduction.expected_cpu_seconds() / options.jobs as f64, &set.name());
         let watch = |at| bar.update(&at);
         let judgement = reproduction.verdicts(&options, &watch)?;
         bar.finish();
         for (inputs, (seconds, found)) in judgement.spent() {
-            // What an edition before this one has made is there for this one, and yet of this command.
+            // What an set before this one has made is there for this one, and yet of this command.
             spent.entry(inputs).or_insert((seconds, found));
         }
         let first = match &mut made {
             Some(first) => first,
             None => made.insert(reproduction.report(&options, &judgement)?),
         };
-        edition.stand_beside(&mut first.book, &judgement.judged);
+        set.add_alternatives(&mut first.report, &judgement.judged);
     }
     let Some(mut made) = made else { return Ok(()) };
-    (made.book.runs, made.book.cpu_seconds) = (spent.len(), spent.values().map(|(seconds, _)| seconds).sum());
-    made.book.found = spent.values().filter(|(_, found)| *found).count();
-    made.book.command = command();
-    made.book.commit = commit(&args.from).unwrap_or_default();
-    made.book.wall_seconds = began.elapsed().as_secs_f64();
+    (made.report.runs, made.report.cpu_seconds) = (spent.len(), spent.values().map(|(seconds, _)| seconds).sum());
+    made.report.found = spent.values().filter(|(_, found)| *found).count();
+    made.report.command = command();
+    made.report.commit = commit(&args.from).unwrap_or_default();
+    made.report.wall_seconds = began.elapsed().as_secs_f64();
     write(&made, workplace.path())?;
     if let Some(folder) = &args.book {
-        write_book(&mut made, folder)?;
+        write_docs(&mut made, folder)?;
     }
     if args.show.json {
-        show(&report::json(&made.book).to_string())?;
+        show(&report::json(&made.report).to_string())?;
     } else if !args.show.quiet {
-        show_summary(&report::text(&made.book, wrap::columns()), Some(&out))?;
+        show_summary(&report::text(&made.report, wrap::columns()), Some(&out))?;
     }
     Ok(())
 }
@@ -158,8 +157,8 @@ fn search(args: &ReproduceArgs, catalogue: &Catalogue) -> Result<(), Stop> {
         let csv = found.csv();
         staging.write(&format!("{paper}-search.csv"), csv.as_bytes())?;
         charts.push(found.chart());
-        if let Some(book) = &args.book {
-            write_search(&found, book)?;
+        if let Some(docs) = &args.book {
+            write_search(&found, docs)?;
         }
         let mut grid =
             Grid::new(["", "choices", "reading", "hold", "direction", "fail", "hold", "or dir."]).left(&[1, 2]);
@@ -173,8 +172,8 @@ fn search(args: &ReproduceArgs, catalogue: &Catalogue) -> Result<(), Stop> {
 }
 
 /// The grid beside the page of its paper.
-fn write_search(found: &Search, book: &Path) -> Result<(), Stop> {
-    let folder = book.join(report::AMONG.pages);
+fn write_search(found: &Search, docs: &Path) -> Result<(), Stop> {
+    let folder = docs.join(report::AMONG.pages);
     whole::write(&folder.join(format!("{}-search.csv", found.paper)), found.csv().as_bytes(), Present::Replace)?;
     let drawn = figures::svg(&found.chart()).map_err(std::io::Error::other)?;
     let path = folder.join(report::FIGURES).join(format!("{}-search.svg", found.paper));
@@ -199,35 +198,35 @@ pub(crate) fn commit(folder: &Path) -> Option<String> {
 fn write(made: &Reproduced, out: &Path) -> Result<(), Stop> {
     let mut staging = Staging::create(out)?;
     figures::write_all(&made.charts, &staging.folder(report::FIGURES)?)?;
-    for tree in made.book.papers.iter().flat_map(|paper| &paper.experiments).flat_map(|of| &of.trees) {
+    for tree in made.report.papers.iter().flat_map(|paper| &paper.experiments).flat_map(|of| &of.trees) {
         staging.write(&format!("{}/{}.svg", report::FIGURES, tree.file), tree.svg.as_bytes())?;
         staging.write(&format!("{}/{}.png", report::FIGURES, tree.file), &tree.png)?;
     }
-    let pages = report::pages(&made.book).map_err(std::io::Error::other)?;
-    for (name, text) in pages.into_iter().chain(report::markdown(&made.book, &report::BESIDE)) {
+    let pages = report::pages(&made.report).map_err(std::io::Error::other)?;
+    for (name, text) in pages.into_iter().chain(report::markdown(&made.report, &report::BESIDE)) {
         staging.write(&name, text.as_bytes())?;
     }
-    staging.write("claims.csv", report::csv(&made.book).as_bytes())?;
-    staging.write("claims.json", report::json(&made.book).to_string().as_bytes())?;
+    staging.write("claims.csv", report::csv(&made.report).as_bytes())?;
+    staging.write("claims.json", report::json(&made.report).to_string().as_bytes())?;
     staging.keep_store(RUNS)?;
     staging.finish()?;
     Ok(())
 }
 
 /// Writes the pages among other documents, with the figures that they show.
-fn write_book(made: &mut Reproduced, folder: &Path) -> Result<(), Stop> {
+fn write_docs(made: &mut Reproduced, folder: &Path) -> Result<(), Stop> {
     let figures = folder.join(report::AMONG.pages).join(report::FIGURES);
-    for drawn in made.book.papers.iter().flat_map(|paper| &paper.experiments).flat_map(|of| &of.figures) {
+    for drawn in made.report.papers.iter().flat_map(|paper| &paper.experiments).flat_map(|of| &of.figures) {
         let path = figures.join(format!("{}.svg", drawn.file));
         whole::write(&path, drawn.svg.as_bytes(), Present::Replace)?;
     }
-    for tree in made.book.papers.iter().flat_map(|paper| &paper.experiments).flat_map(|of| &of.trees) {
+    for tree in made.report.papers.iter().flat_map(|paper| &paper.experiments).flat_map(|of| &of.trees) {
         whole::write(&figures.join(format!("{}.svg", tree.file)), tree.svg.as_bytes(), Present::Replace)?;
     }
-    for paper in &mut made.book.papers {
+    for paper in &mut made.report.papers {
         paper.searched = folder.join(report::AMONG.pages).join(format!("{}-search.csv", paper.id)).is_file();
     }
-    for (name, text) in report::markdown(&made.book, &report::AMONG) {
+    for (name, text) in report::markdown(&made.report, &report::AMONG) {
         write_page(&folder.join(name), &text)?;
     }
     Ok(())

@@ -2,8 +2,8 @@
 
 use super::claims::{self, Claim};
 use super::experiment::{Experiment, What};
-use super::judged::Deviation;
 use super::reading::Readings;
+use super::report_data::Deviation;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use xoff_scenario::diagnostic::{Diagnostic, Place, Source, suggestion};

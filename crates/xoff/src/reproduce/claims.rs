@@ -1,6 +1,6 @@
 //! Claims and deviations as their files state them.
 
-use super::judged::Deviation;
+use super::report_data::Deviation;
 use super::scale::Scale;
 use xoff_scenario::diagnostic::Diagnostic;
 use xoff_scenario::reader::{Result, Table, Text};

@@ -2,7 +2,7 @@
 
 use super::claims::Claim;
 use super::expression::{Data, Evaluated, Scope};
-use super::judged::{Judged, Seeds, Verdict};
+use super::report_data::{ClaimResult, Seeds, Verdict};
 use super::results::Estimate;
 use super::scale::Scale;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ struct Clauses {
 }
 
 /// Judges a claim by the runs of a scale.
-pub fn judge(claim: &Claim, data: &Arc<Data>, scale: Scale) -> Result<Judged, Diagnostic> {
+pub fn judge(claim: &Claim, data: &Arc<Data>, scale: Scale) -> Result<ClaimResult, Diagnostic> {
     let found = match scale.index() < claim.from_scale.index() {
         true => None,
         false => clauses(claim, data)?,
@@ -34,7 +34,7 @@ pub fn judge(claim: &Claim, data: &Arc<Data>, scale: Scale) -> Result<Judged, Di
         Some(found) => verdict(found),
     };
     let found = found.unwrap_or_default();
-    Ok(Judged {
+    Ok(ClaimResult {
         id: claim.id.value.clone(),
         experiment: claim.experiment.value.clone(),
         says: claim.says.clone(),

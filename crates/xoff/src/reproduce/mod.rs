@@ -1,20 +1,20 @@
 //! The papers' experiments, run from data, drawn, and their claims judged.
 //!
 //! Reading order: [`catalogue`] (the files), [`experiment`], [`claims`] and [`reading`] (what they state),
-//! [`editions`] (which readings are run), [`runner`] (runs made once), [`results`] (what they yielded),
+//! [`interpretation_set`] (which interpretations are run), [`runner`] (runs made once), [`results`] (what they yielded),
 //! [`expression`] and `judge` (verdicts), `figure`, `tree` and `report` (what people see).
 
 pub mod catalogue;
 pub(crate) mod change;
 pub mod claims;
-pub mod editions;
 pub mod experiment;
 pub mod expression;
 pub(crate) mod figure;
+pub mod interpretation_set;
 pub(crate) mod judge;
-pub(crate) mod judged;
 pub mod reading;
 pub(crate) mod report;
+pub(crate) mod report_data;
 pub mod results;
 pub mod runner;
 pub mod scale;
@@ -27,7 +27,7 @@ use claims::Claim;
 use experiment::{Experiment, RunGroup, What};
 use expression::Data;
 use figure::Shown;
-use judged::{Book, ExperimentPage, Judged, PaperPage};
+use report_data::{ClaimResult, ExperimentPage, PaperPage, Report};
 use results::Results;
 use runner::RunOptions;
 use scale::Scale;
@@ -48,14 +48,14 @@ pub struct Reproduction<'a> {
 
 /// What has been made: the pages, and the figures as files.
 pub struct Reproduced {
-    pub book: Book,
+    pub report: Report,
     pub charts: Vec<Chart>,
 }
 
 /// What became of the claims, and of which runs.
 pub struct Judgement {
     results: Arc<BTreeMap<String, Results>>,
-    pub(crate) judged: Vec<Judged>,
+    pub(crate) judged: Vec<ClaimResult>,
 }
 
 /// Runs by their fingerprints: what several readings or figures share counts once. Of each its CPU seconds, and whether
@@ -93,19 +93,19 @@ impl<'a> Reproduction<'a> {
     pub fn report(&self, options: &RunOptions, found: &Judgement) -> Result<Reproduced, Failed> {
         let shown = self.draw(&found.results)?;
         let papers = self.pages(options, &found.results, &found.judged, &shown)?;
-        let book = Book {
+        let report = Report {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             scale: self.scale.name().to_owned(),
             seeds: options.seeds,
             jobs: options.jobs,
             papers,
-            ..Book::default()
+            ..Report::default()
         };
         let chart = |(_, shown)| match shown {
             Shown::Chart(chart) => Some(*chart),
             Shown::Table(_) => None,
         };
-        Ok(Reproduced { book, charts: shown.into_iter().filter_map(chart).collect() })
+        Ok(Reproduced { report, charts: shown.into_iter().filter_map(chart).collect() })
     }
 
     /// Makes what is not made yet, and judges.
@@ -147,7 +147,7 @@ impl<'a> Reproduction<'a> {
         Arc::new(data)
     }
 
-    fn judge(&self, data: &Arc<Data>) -> Result<Vec<Judged>, Failed> {
+    fn judge(&self, data: &Arc<Data>) -> Result<Vec<ClaimResult>, Failed> {
         let (mut judged, mut problems) = (Vec::new(), Vec::new());
         for claim in &self.claims {
             match judge::judge(claim, data, self.scale) {
@@ -217,7 +217,7 @@ impl<'a> Reproduction<'a> {
         &self,
         options: &RunOptions,
         results: &BTreeMap<String, Results>,
-        judged: &[Judged],
+        judged: &[ClaimResult],
         shown: &[(String, Shown)],
     ) -> Result<Vec<PaperPage>, Failed> {
         let mut papers = Vec::new();
@@ -255,7 +255,7 @@ impl<'a> Reproduction<'a> {
         &self,
         experiment: &Experiment,
         results: &BTreeMap<String, Results>,
-        judged: &[Judged],
+        judged: &[ClaimResult],
         shown: &[(String, Shown)],
     ) -> Result<ExperimentPage, Failed> {
         let mut page = ExperimentPage {

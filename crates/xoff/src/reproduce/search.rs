@@ -4,9 +4,9 @@
 use super::Reproduction;
 use super::catalogue::Catalogue;
 use super::experiment::Experiment;
-use super::judged::{Judged, Verdict};
 use super::reading::Readings;
 use super::report::Totals;
+use super::report_data::{ClaimResult, Verdict};
 use super::results::Results;
 use super::runner::{self, RunOptions};
 use super::scale::Scale;
@@ -166,7 +166,7 @@ fn forms(
 }
 
 impl Tried {
-    fn new(readings: &Readings, varied: &[usize], choices: &[usize], judged: &[Judged]) -> Tried {
+    fn new(readings: &Readings, varied: &[usize], choices: &[usize], judged: &[ClaimResult]) -> Tried {
         let name = |&point: &usize| readings.points[point].choices[choices[point]].name.value.clone();
         let same = readings.all.iter().filter(|reading| reading.choices == choices);
         Tried {

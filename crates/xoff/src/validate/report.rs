@@ -32,8 +32,7 @@ pub fn text(validation: &Validation, width: usize) -> String {
         row.push(verdict(run).to_owned());
         grid.row(row);
     }
-    let _ =
-        write!(out, "{}\n{held} of {} runs are within tolerance.\n", grid.fit(width).text, validation.runs.len());
+    let _ = write!(out, "{}\n{held} of {} runs are within tolerance.\n", grid.fit(width).text, validation.runs.len());
     out
 }
 

@@ -20,7 +20,7 @@ mod tests;
 pub use build::draw;
 pub use spec::{FigureSpec, file_part, read};
 
-use super::judged::TableShown;
+use super::report_data::TableShown;
 use xoff_results::figures::chart::Chart;
 use xoff_results::page::Figure;
 

@@ -5,7 +5,7 @@ use super::builder::View;
 use super::paper::{self, Quote};
 use super::series::What;
 use super::spec::FigureSpec;
-use crate::reproduce::judged::TableShown;
+use crate::reproduce::report_data::TableShown;
 use crate::reproduce::results::{Estimate, Results};
 use xoff_scenario::number::{brief, thousands};
 

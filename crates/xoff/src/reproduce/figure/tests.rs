@@ -1,5 +1,5 @@
 use super::*;
-use crate::reproduce::judged::TableShown;
+use crate::reproduce::report_data::TableShown;
 use crate::reproduce::results::{AxisValue, AxisValues, Cell, Group, Results, Run};
 use std::path::Path;
 use xoff_results::figures::chart::QuotedPlace;

@@ -1,7 +1,7 @@
 //! The verdicts for programs: `claims.csv` and `claims.json`.
 
 use super::{Totals, readings};
-use crate::reproduce::judged::{Book, Judged, Verdict};
+use crate::reproduce::report_data::{ClaimResult, Report, Verdict};
 use serde_json::{Value, json};
 
 const COLUMNS: [&str; 18] = [
@@ -26,12 +26,12 @@ const COLUMNS: [&str; 18] = [
 ];
 
 /// One row per claim. Where a claim has several numbers, they are in one field, separated by `;`.
-pub fn csv(book: &Book) -> String {
+pub fn csv(report: &Report) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory cannot fail.
     let mut write = |row: &[String]| writer.write_record(row).expect("memory takes any row");
     write(&COLUMNS.map(str::to_owned));
-    for paper in &book.papers {
+    for paper in &report.papers {
         for claim in paper.claims() {
             let joined = |values: Vec<String>| values.join(";");
             let flag = |flag: Option<bool>| flag.map(|flag| flag.to_string()).unwrap_or_default();
@@ -73,8 +73,8 @@ fn json_number(value: f64) -> Value {
 }
 
 /// Totals of every reading, and every claim.
-pub fn json(book: &Book) -> Value {
-    let papers: Vec<Value> = book
+pub fn json(report: &Report) -> Value {
+    let papers: Vec<Value> = report
         .papers
         .iter()
         .map(|paper| {
@@ -88,21 +88,21 @@ pub fn json(book: &Book) -> Value {
             })
         })
         .collect();
-    let of_paper = |paper: &'_ crate::reproduce::judged::PaperPage| {
+    let of_paper = |paper: &'_ crate::reproduce::report_data::PaperPage| {
         paper.claims().map(|claim| of_claim(&paper.id, claim)).collect::<Vec<_>>()
     };
     json!({
-        "version": book.version,
-        "command": book.command,
-        "scale": book.scale,
-        "seeds": book.seeds,
-        "runs": book.runs,
-        "found": book.found,
-        "cpu_seconds": book.cpu_seconds,
-        "wall_seconds": book.wall_seconds,
-        "totals": totals(&Totals::of(book.claims())),
+        "version": report.version,
+        "command": report.command,
+        "scale": report.scale,
+        "seeds": report.seeds,
+        "runs": report.runs,
+        "found": report.found,
+        "cpu_seconds": report.cpu_seconds,
+        "wall_seconds": report.wall_seconds,
+        "totals": totals(&Totals::of(report.claims())),
         "papers": papers,
-        "claims": book.papers.iter().flat_map(of_paper).collect::<Vec<_>>(),
+        "claims": report.papers.iter().flat_map(of_paper).collect::<Vec<_>>(),
     })
 }
 
@@ -117,7 +117,8 @@ fn totals(of: &Totals) -> Value {
 }
 
 fn of_reading(row: &readings::Row<'_>) -> Value {
-    let verdict = |claim: &Judged| (claim.id.clone(), json!({ "verdict": claim.verdict.words(), "ours": claim.ours }));
+    let verdict =
+        |claim: &ClaimResult| (claim.id.clone(), json!({ "verdict": claim.verdict.words(), "ours": claim.ours }));
     json!({
         "name": row.reading.name,
         "title": row.reading.title,
@@ -127,7 +128,7 @@ fn of_reading(row: &readings::Row<'_>) -> Value {
     })
 }
 
-fn of_claim(paper: &str, claim: &Judged) -> Value {
+fn of_claim(paper: &str, claim: &ClaimResult) -> Value {
     let values: Vec<Value> = claim
         .values
         .iter()

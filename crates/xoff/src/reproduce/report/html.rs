@@ -4,27 +4,28 @@ use super::{
     Totals, again, agreement, cost, counted, duration, falls_short, first_failures, more_failed, range_text, readings,
     setting_text, source, this_command,
 };
-use crate::reproduce::judged::{Book, Deviation, ExperimentPage, Judged, PaperPage, Verdict};
+use crate::reproduce::report_data::{ClaimResult, Deviation, ExperimentPage, PaperPage, Report, Verdict};
 use minijinja::value::Serde;
 use serde_json::{Value, json};
 use xoff_results::page;
 use xoff_scenario::number::thousands;
 
 /// The pages with their file names, `report.html` first.
-pub fn pages(book: &Book) -> Result<Vec<(String, String)>, minijinja::Error> {
+pub fn pages(report: &Report) -> Result<Vec<(String, String)>, minijinja::Error> {
     let mut environment = page::environment()?;
     environment.add_template("report", include_str!("../../../assets/reproduction.html"))?;
     environment.add_template("paper", include_str!("../../../assets/paper.html"))?;
-    let mut pages = vec![("report.html".to_owned(), environment.get_template("report")?.render(Serde(&front(book)))?)];
-    for paper in &book.papers {
-        let page = environment.get_template("paper")?.render(Serde(&of_paper(book, paper)))?;
+    let mut pages =
+        vec![("report.html".to_owned(), environment.get_template("report")?.render(Serde(&front(report)))?)];
+    for paper in &report.papers {
+        let page = environment.get_template("paper")?.render(Serde(&of_paper(report, paper)))?;
         pages.push((format!("{}.html", paper.id), page));
     }
     Ok(pages)
 }
 
-fn front(book: &Book) -> Value {
-    let papers: Vec<Value> = book
+fn front(report: &Report) -> Value {
+    let papers: Vec<Value> = report
         .papers
         .iter()
         .map(|paper| {
@@ -39,30 +40,30 @@ fn front(book: &Book) -> Value {
         })
         .collect();
     // Who asked for one figure sees it at once.
-    let drawn = book.papers.iter().flat_map(|paper| &paper.experiments).filter(|one| !one.figures.is_empty());
+    let drawn = report.papers.iter().flat_map(|paper| &paper.experiments).filter(|one| !one.figures.is_empty());
     let figures = match drawn.collect::<Vec<_>>()[..] {
         [one] => one.figures.as_slice(),
         _ => &[],
     };
     json!({
         "figures": figures,
-        "facts": facts(book, book.runs, book.cpu_seconds),
+        "facts": facts(report, report.runs, report.cpu_seconds),
         "papers": papers,
-        "totals": totals(&Totals::of(book.claims())),
-        "finding": Totals::of(book.claims()).finding(),
+        "totals": totals(&Totals::of(report.claims())),
+        "finding": Totals::of(report.claims()).finding(),
     })
 }
 
 /// What was run, for all papers or for one.
-fn facts(book: &Book, runs: usize, cpu_seconds: f64) -> Vec<(&'static str, String)> {
-    let mut facts = vec![("Scale", book.scale.clone()), ("Runs", thousands(runs as u64))];
-    if let Some(seeds) = book.seeds {
+fn facts(report: &Report, runs: usize, cpu_seconds: f64) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("Scale", report.scale.clone()), ("Runs", thousands(runs as u64))];
+    if let Some(seeds) = report.seeds {
         facts.push(("Seeds", seeds.to_string()));
     }
     facts.push(("CPU time", duration(cpu_seconds)));
-    facts.push(("This command", this_command(book)));
-    facts.push(("Xoff", book.version.clone()));
-    facts.push(("Command", book.command.clone()));
+    facts.push(("This command", this_command(report)));
+    facts.push(("Xoff", report.version.clone()));
+    facts.push(("Command", report.command.clone()));
     facts
 }
 
@@ -98,16 +99,16 @@ fn class(verdict: Verdict) -> &'static str {
     }
 }
 
-fn of_paper(book: &Book, paper: &PaperPage) -> Value {
+fn of_paper(report: &Report, paper: &PaperPage) -> Value {
     let experiments: Vec<Value> =
-        paper.experiments.iter().map(|one| of_experiment(book, one, &paper.deviations)).collect();
+        paper.experiments.iter().map(|one| of_experiment(report, one, &paper.deviations)).collect();
     let (runs, cpu_seconds) = paper.runs();
     json!({
         "id": paper.id,
         "title": paper.title,
         "source": source(paper),
         "what": paper.what,
-        "facts": facts(book, runs, cpu_seconds),
+        "facts": facts(report, runs, cpu_seconds),
         "totals": totals(&Totals::of(paper.claims())),
         "finding": Totals::of(paper.claims()).finding(),
         "points": paper.points,
@@ -130,13 +131,12 @@ fn of_reading(paper: &PaperPage, row: &readings::Row<'_>) -> Value {
 }
 
 /// A claim on which the readings differ.
-fn difference((claim, all): &(&Judged, Vec<&Judged>)) -> Value {
-    let cell =
-        |of: &&Judged| json!({ "ours": unbroken(&of.ours), "verdict": of.verdict.words(), "class": class(of.verdict) });
+fn difference((claim, all): &(&ClaimResult, Vec<&ClaimResult>)) -> Value {
+    let cell = |of: &&ClaimResult| json!({ "ours": unbroken(&of.ours), "verdict": of.verdict.words(), "class": class(of.verdict) });
     json!({ "id": claim.id, "says": claim.says, "paper": claim.paper, "all": all.iter().map(cell).collect::<Vec<_>>() })
 }
 
-fn of_experiment(book: &Book, experiment: &ExperimentPage, deviations: &[Deviation]) -> Value {
+fn of_experiment(report: &Report, experiment: &ExperimentPage, deviations: &[Deviation]) -> Value {
     let tables: Vec<Value> = experiment
         .tables
         .iter()
@@ -164,11 +164,11 @@ fn of_experiment(book: &Book, experiment: &ExperimentPage, deviations: &[Deviati
         "more": if more > 0 { more_failed(more) } else { String::new() },
         "totals": totals(&Totals::of(experiment.claims.iter())),
         "cost": cost(experiment),
-        "again": if experiment.setting == "design" { String::new() } else { again(book, &experiment.id) },
+        "again": if experiment.setting == "design" { String::new() } else { again(report, &experiment.id) },
     })
 }
 
-fn claim(claim: &Judged) -> Value {
+fn claim(claim: &ClaimResult) -> Value {
     json!({
         "id": claim.id,
         "says": claim.says,

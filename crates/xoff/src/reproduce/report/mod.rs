@@ -1,4 +1,4 @@
-//! What is said about the papers: pages, tables for programs, the terminal's text and the book.
+//! What is said about the papers: pages, tables for programs, the terminal's text and the report.
 
 mod data;
 mod html;
@@ -15,11 +15,11 @@ pub use markdown::{AMONG, BESIDE, FIGURES, markdown};
 pub use text::text;
 pub use totals::Totals;
 
-use super::judged::{Book, ExperimentPage, Judged, PaperPage, Verdict};
+use super::report_data::{ClaimResult, ExperimentPage, PaperPage, Report, Verdict};
 use xoff_scenario::number::{brief, thousands};
 
 /// `23 to 85`; empty without a range.
-fn range_text(claim: &Judged) -> String {
+fn range_text(claim: &ClaimResult) -> String {
     match claim.range {
         None => String::new(),
         Some((low, high)) => match (low.is_finite(), high.is_finite()) {
@@ -38,7 +38,7 @@ fn plain(value: f64) -> String {
 
 /// In how many seeds the clauses of a claim hold: `4 of 5`, or `5 of 5, 3 in range` where the two differ; empty where
 /// nothing was counted.
-fn agreement(claim: &Judged) -> String {
+fn agreement(claim: &ClaimResult) -> String {
     let Some(seeds) = claim.seeds else { return String::new() };
     match (seeds.direction, seeds.in_range) {
         (Some(agree), Some(inside)) if agree != inside => format!("{agree} of {}, {inside} in range", seeds.count),
@@ -48,15 +48,15 @@ fn agreement(claim: &Judged) -> String {
 }
 
 /// Whether a claim needs to be explained.
-fn falls_short(claim: &Judged) -> bool {
+fn falls_short(claim: &ClaimResult) -> bool {
     matches!(claim.verdict, Verdict::HoldsInDirection | Verdict::DoesNotHold | Verdict::NotJudged)
 }
 
 /// Claims that fall short, those for one reason together: several often fail for the same.
-fn by_reason(claims: &[Judged]) -> Vec<Vec<&Judged>> {
-    let mut groups: Vec<Vec<&Judged>> = Vec::new();
+fn by_reason(claims: &[ClaimResult]) -> Vec<Vec<&ClaimResult>> {
+    let mut groups: Vec<Vec<&ClaimResult>> = Vec::new();
     for claim in claims.iter().filter(|claim| falls_short(claim)) {
-        let alike = |group: &&mut Vec<&Judged>| {
+        let alike = |group: &&mut Vec<&ClaimResult>| {
             let first = group[0];
             !first.diagnosis.is_empty() && first.diagnosis == claim.diagnosis && first.verdict == claim.verdict
         };
@@ -69,9 +69,9 @@ fn by_reason(claims: &[Judged]) -> Vec<Vec<&Judged>> {
 }
 
 /// The command that makes an experiment or a paper again.
-fn again(book: &Book, name: &str) -> String {
-    let seeds = book.seeds.map(|seeds| format!(" --seeds {seeds}")).unwrap_or_default();
-    format!("xoff reproduce {name} --scale {}{seeds}", book.scale)
+fn again(report: &Report, name: &str) -> String {
+    let seeds = report.seeds.map(|seeds| format!(" --seeds {seeds}")).unwrap_or_default();
+    format!("xoff reproduce {name} --scale {}{seeds}", report.scale)
 }
 
 /// Authors, venue and year of a paper, as far as they are known.
@@ -94,11 +94,11 @@ fn setting_text(setting: &str) -> &str {
 }
 
 /// How long the command took, and for how many runs, where not for all: `8 min; 12 of 300 runs were found finished`.
-pub fn this_command(book: &Book) -> String {
-    let took = duration(book.wall_seconds);
-    match book.found {
+pub fn this_command(report: &Report) -> String {
+    let took = duration(report.wall_seconds);
+    match report.found {
         0 => took,
-        found => format!("{took}; {} of {} were found finished", thousands(found as u64), counted(book.runs, "run")),
+        found => format!("{took}; {} of {} were found finished", thousands(found as u64), counted(report.runs, "run")),
     }
 }
 

@@ -1,12 +1,12 @@
 use super::*;
-use crate::reproduce::judged::{
-    Book, ChoicePage, Deviation, ExperimentPage, PaperPage, PointPage, ReadingPage, Seeds, TableShown,
+use crate::reproduce::report_data::{
+    ChoicePage, Deviation, ExperimentPage, PaperPage, PointPage, ReadingPage, Report, Seeds, TableShown,
 };
 use crate::reproduce::results::Estimate;
 use xoff_results::page::Figure;
 
-fn claim(id: &str, verdict: Verdict) -> Judged {
-    Judged {
+fn claim(id: &str, verdict: Verdict) -> ClaimResult {
+    ClaimResult {
         id: id.into(),
         experiment: "pcn-fig2".into(),
         says: "PCN sends <fewer> PAUSE | frames than DCQCN, by about a half, whatever the load, and for any size"
@@ -31,10 +31,10 @@ fn claim(id: &str, verdict: Verdict) -> Judged {
 }
 
 /// One of each verdict, and one that is not falsifiable.
-fn claims() -> Vec<Judged> {
-    let mut all: Vec<Judged> =
+fn claims() -> Vec<ClaimResult> {
+    let mut all: Vec<ClaimResult> =
         Verdict::ALL.iter().enumerate().map(|(i, verdict)| claim(&format!("pcn-c00{i}"), *verdict)).collect();
-    all.push(Judged { cannot_fail: "it is our <input>".into(), ..claim("pcn-c005", Verdict::Holds) });
+    all.push(ClaimResult { cannot_fail: "it is our <input>".into(), ..claim("pcn-c005", Verdict::Holds) });
     all
 }
 
@@ -53,18 +53,18 @@ fn readings() -> (Vec<PointPage>, Vec<ReadingPage>) {
         paper: "Gives XOFF only.".into(),
         choices: vec![choice("near", "cited"), choice("half", "literal")],
     };
-    let reading = |name: &str, main: bool, claims: Vec<Judged>| ReadingPage {
+    let reading = |name: &str, main: bool, claims: Vec<ClaimResult>| ReadingPage {
         name: name.into(),
         title: format!("As {name}"),
         why: "Because.".into(),
         main,
         claims,
     };
-    let none = claims().into_iter().map(|of| Judged { verdict: Verdict::DoesNotHold, ..of }).collect();
+    let none = claims().into_iter().map(|of| ClaimResult { verdict: Verdict::DoesNotHold, ..of }).collect();
     (vec![point], vec![reading("cited", true, claims()), reading("literal", false, none)])
 }
 
-fn book() -> Book {
+fn report() -> Report {
     let experiment = ExperimentPage {
         id: "pcn-fig2".into(),
         title: "PFC with <existing> congestion control".into(),
@@ -122,12 +122,12 @@ fn book() -> Book {
         experiments: vec![experiment, design],
         deviations: vec![deviation],
     };
-    Book {
+    Report {
         version: "0.1.0".into(),
         command: "xoff reproduce pcn".into(),
         scale: "quick".into(),
         papers: vec![paper],
-        ..Book::default()
+        ..Report::default()
     }
 }
 
@@ -140,7 +140,7 @@ fn without_assets(html: &str) -> String {
 
 #[test]
 fn pages_stand_alone_and_are_escaped() {
-    let pages = pages(&book()).unwrap();
+    let pages = pages(&report()).unwrap();
     let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["report.html", "pcn.html"]);
     for (name, html) in &pages {
@@ -181,7 +181,7 @@ fn pages_stand_alone_and_are_escaped() {
 
 #[test]
 fn the_csv_has_a_row_per_claim() {
-    let text = csv(&book());
+    let text = csv(&report());
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let head = reader.headers().unwrap().clone();
     let column = |name: &str| head.iter().position(|known| known == name).unwrap();
@@ -196,7 +196,7 @@ fn the_csv_has_a_row_per_claim() {
 
 #[test]
 fn the_json_has_totals_of_every_reading() {
-    let value = json(&book());
+    let value = json(&report());
     assert_eq!(value["totals"]["holds"], 1);
     assert_eq!(value["totals"]["all"], 6);
     assert_eq!(value["totals"]["cannot_fail"], 1);
@@ -210,18 +210,18 @@ fn the_json_has_totals_of_every_reading() {
 
 #[test]
 fn the_text_fits_the_terminal() {
-    let mut book = book();
-    book.papers[0].experiments[0].claims[0].ours =
+    let mut report = report();
+    report.papers[0].experiments[0].claims[0].ours =
         "a very long list: 1.00 ± 0.10, 2.00 ± 0.20, 3.00 ± 0.30 Gb/s".into();
-    let text = text(&book, 100);
+    let text = text(&report, 100);
     for line in text.lines() {
         assert!(line.chars().count() <= 100, "{} columns: {line}", line.chars().count());
     }
     // What is claimed can be read to its end, at any width.
     let said = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for claim in &book.papers[0].experiments[0].claims {
+    for claim in &report.papers[0].experiments[0].claims {
         for width in [80, 100] {
-            let shown = said(&super::text::text(&book, width));
+            let shown = said(&super::text::text(&report, width));
             assert!(shown.contains(&said(&claim.says)), "{} is cut:\n{shown}", claim.says);
         }
     }
@@ -233,7 +233,7 @@ fn the_text_fits_the_terminal() {
 
 #[test]
 fn documents_have_tables_that_hold_together() {
-    let pages = markdown(&book(), &AMONG);
+    let pages = markdown(&report(), &AMONG);
     let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["reproduction.md", "reproduction/pcn.md"]);
     let (index, paper) = (&pages[0].1, &pages[1].1);
@@ -285,7 +285,7 @@ fn documents_have_tables_that_hold_together() {
 /// What differs between the two places is only how the pages find each other.
 #[test]
 fn documents_are_the_same_beside_the_results() {
-    let (among, beside) = (markdown(&book(), &AMONG), markdown(&book(), &BESIDE));
+    let (among, beside) = (markdown(&report(), &AMONG), markdown(&report(), &BESIDE));
     assert_eq!(beside[0].0, "report.md");
     assert_eq!(beside[1].0, "pcn.md");
     assert_eq!(beside[0].1, among[0].1.replace("(reproduction/", "("));
@@ -294,17 +294,17 @@ fn documents_are_the_same_beside_the_results() {
 
 #[test]
 fn many_failures_are_counted() {
-    let mut book = book();
-    book.papers[0].experiments[0].failures = (0..50).map(|seed| format!("seed {seed}: deadlock")).collect();
-    assert!(text(&book, 100).contains("47 more runs failed"));
-    let markdown = &markdown(&book, &AMONG)[1].1;
+    let mut report = report();
+    report.papers[0].experiments[0].failures = (0..50).map(|seed| format!("seed {seed}: deadlock")).collect();
+    assert!(text(&report, 100).contains("47 more runs failed"));
+    let markdown = &markdown(&report, &AMONG)[1].1;
     assert!(markdown.contains("**47 more runs failed.**") && !markdown.contains("seed 3:"));
-    assert!(pages(&book).unwrap()[1].1.contains("seed 49: deadlock"));
+    assert!(pages(&report).unwrap()[1].1.contains("seed 49: deadlock"));
 }
 
 #[test]
 fn nothing_to_say_is_said_without_panic() {
-    let empty = Book::default();
+    let empty = Report::default();
     assert_eq!(pages(&empty).unwrap().len(), 1);
     assert_eq!(csv(&empty).lines().count(), 1);
     assert_eq!(json(&empty)["totals"]["all"], 0);

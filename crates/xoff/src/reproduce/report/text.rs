@@ -1,20 +1,20 @@
 //! The verdicts for the terminal, in as many columns as it has.
 
 use super::{Totals, by_reason, cost, counted, duration, first_failures, more_failed, readings, this_command};
-use crate::reproduce::judged::{Book, ExperimentPage, Verdict};
+use crate::reproduce::report_data::{ExperimentPage, Report, Verdict};
 use xoff_results::grid::{self, Grid, shorten};
 use xoff_scenario::wrap;
 
 /// A table of claims per experiment, then totals.
-pub fn text(book: &Book, width: usize) -> String {
+pub fn text(report: &Report, width: usize) -> String {
     let mut out = String::new();
-    for paper in &book.papers {
+    for paper in &report.papers {
         for experiment in paper.experiments.iter().filter(|experiment| worth_a_line(experiment)) {
             out.push_str(&of_experiment(experiment, width));
             out.push('\n');
         }
     }
-    out.push_str(&wrap::lines(&totals(book), width));
+    out.push_str(&wrap::lines(&totals(report), width));
     out
 }
 
@@ -90,7 +90,7 @@ fn words(verdict: Verdict) -> &'static str {
     }
 }
 
-fn totals(book: &Book) -> String {
+fn totals(report: &Report) -> String {
     let head = ["paper", "reading", "hold", "dir.", "fail", "no run", "unjudged", "apart", "hold", "or dir"];
     let mut grid = Grid::new(head).left(&[1]);
     let mut row = |name: &str, reading: &str, of: Totals| {
@@ -98,16 +98,16 @@ fn totals(book: &Book) -> String {
         let counts = counts.map(|n| n.to_string());
         grid.row([vec![name.to_owned(), reading.to_owned()], counts.to_vec(), of.percents().to_vec()].concat());
     };
-    for paper in &book.papers {
+    for paper in &report.papers {
         row(&paper.id, &shorten(&paper.reading, 12), Totals::of(paper.claims()));
         for other in readings::rows(paper).iter().filter(|row| row.reading.name != paper.reading) {
             row("", &shorten(&other.reading.name, 12), other.totals);
         }
     }
-    if book.papers.len() != 1 {
-        row("all", "", Totals::of(book.claims()));
+    if report.papers.len() != 1 {
+        row("all", "", Totals::of(report.claims()));
     }
-    let apart = match Totals::of(book.claims()).apart {
+    let apart = match Totals::of(report.claims()).apart {
         0 => "",
         _ => "  apart: claims that nothing could make fail; they count in no percentage\n",
     };
@@ -115,10 +115,10 @@ fn totals(book: &Book) -> String {
         "{}\n  percentages: of the claims judged, outright, and at least in direction\n{apart}\
          scale {}: {}, {} CPU in all\nthis command: {}\n",
         grid.text().trim_end(),
-        book.scale,
-        counted(book.runs, "run"),
-        duration(book.cpu_seconds),
-        this_command(book)
+        report.scale,
+        counted(report.runs, "run"),
+        duration(report.cpu_seconds),
+        this_command(report)
     )
 }
 

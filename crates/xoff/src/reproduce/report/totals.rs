@@ -1,6 +1,6 @@
 //! Verdicts, counted.
 
-use crate::reproduce::judged::{Judged, Verdict};
+use crate::reproduce::report_data::{ClaimResult, Verdict};
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Totals {
@@ -14,7 +14,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    pub fn of<'a>(claims: impl Iterator<Item = &'a Judged>) -> Totals {
+    pub fn of<'a>(claims: impl Iterator<Item = &'a ClaimResult>) -> Totals {
         Totals::count(claims.map(|claim| (claim.verdict, !claim.cannot_fail.is_empty())))
     }
 

@@ -5,7 +5,7 @@
 
 use super::spec::TreeSpec;
 use crate::reproduce::experiment::{Experiment, RunGroup, What};
-use crate::reproduce::judged::Pictured;
+use crate::reproduce::report_data::Pictured;
 use crate::reproduce::results::same_value;
 use crate::reproduce::runner::RunOptions;
 use crate::reproduce::scale::Scale;

@@ -1,54 +1,54 @@
 //! The index: what was run, and the verdicts at a glance.
 
 use super::markup::{cell, inline, link, table};
-use super::{Shelf, again, experiments, sentence};
-use crate::reproduce::judged::{Book, PaperPage};
+use super::{PagePaths, again, experiments, sentence};
 use crate::reproduce::report::{Totals, duration, readings, this_command};
+use crate::reproduce::report_data::{PaperPage, Report};
 use xoff_scenario::number::thousands;
 
-pub fn page(book: &Book, shelf: &Shelf) -> String {
+pub fn page(report: &Report, paths: &PagePaths) -> String {
     let mut out = String::from("# Reproduction\n\n");
     out.push_str(
         "The papers' experiments, run by Xoff, and what became of the papers' claims. This page and those of the papers \
          are written by the program; every number in them comes from the runs of the command below.\n\n",
     );
-    out.push_str(&format!("**{}.**\n\n", sentence(&Totals::of(book.claims()))));
-    out.push_str(&verdicts(book, shelf));
+    out.push_str(&format!("**{}.**\n\n", sentence(&Totals::of(report.claims()))));
+    out.push_str(&verdicts(report, paths));
     out.push_str("## How it was made\n\n");
-    out.push_str(&facts(book));
-    if let Some((paper, experiment)) = example(book) {
+    out.push_str(&facts(report));
+    if let Some((paper, experiment)) = example(report) {
         out.push_str(&format!(
             "A figure is made again by its name (`{}`), a paper by its own (`{}`); the pages have all of these \
              commands.\n\n",
-            again(book, experiment),
-            again(book, paper)
+            again(report, experiment),
+            again(report, paper)
         ));
     }
-    for paper in &book.papers {
-        out.push_str(&of_paper(paper, shelf));
+    for paper in &report.papers {
+        out.push_str(&of_paper(paper, paths));
     }
     out
 }
 
 /// The first paper that has an experiment to be run, and that experiment.
-fn example(book: &Book) -> Option<(&str, &str)> {
-    book.papers.iter().find_map(|paper| {
+fn example(report: &Report) -> Option<(&str, &str)> {
+    report.papers.iter().find_map(|paper| {
         let run = paper.experiments.iter().find(|experiment| experiment.setting != "design")?;
         Some((paper.id.as_str(), run.id.as_str()))
     })
 }
 
-fn verdicts(book: &Book, shelf: &Shelf) -> String {
+fn verdicts(report: &Report, paths: &PagePaths) -> String {
     let row = |name: String, reading: String, of: Totals| {
         let counts = [of.all(), of.holds, of.in_direction, of.does_not_hold, of.not_run, of.not_judged, of.apart]
             .map(|n| n.to_string());
         [vec![name, reading], counts.to_vec(), of.percents().to_vec()].concat()
     };
     let mut rows: Vec<Vec<String>> = Vec::new();
-    for paper in &book.papers {
-        rows.push(row(link(&paper.id, &place(paper, shelf)), cell(&paper.reading), Totals::of(paper.claims())));
+    for paper in &report.papers {
+        rows.push(row(link(&paper.id, &place(paper, paths)), cell(&paper.reading), Totals::of(paper.claims())));
     }
-    rows.push(row("**all**".into(), String::new(), Totals::of(book.claims())));
+    rows.push(row("**all**".into(), String::new(), Totals::of(report.claims())));
     let head = [
         "paper",
         "reading",
@@ -69,14 +69,14 @@ fn verdicts(book: &Book, shelf: &Shelf) -> String {
          run*; what needs a testbed, or a unit that the paper does not print, is *not judged*. Claims that no \
          outcome could falsify are excluded from the percentages, which are of the claims that were judged.\n\n{}",
         table(&head, rows),
-        alternatives(book)
+        alternatives(report)
     )
 }
 
 /// A row for every other interpretation that was run.
-fn alternatives(book: &Book) -> String {
+fn alternatives(report: &Report) -> String {
     let mut rows = Vec::new();
-    for paper in &book.papers {
+    for paper in &report.papers {
         for row in readings::rows(paper).iter().filter(|row| row.reading.name != paper.reading) {
             let of = &row.totals;
             let counts = [of.holds, of.in_direction, of.does_not_hold].map(|n| n.to_string());
@@ -101,32 +101,32 @@ fn alternatives(book: &Book) -> String {
 }
 
 /// The page of a paper, from the index.
-fn place(paper: &PaperPage, shelf: &Shelf) -> String {
-    format!("{}{}.md", shelf.pages, paper.id)
+fn place(paper: &PaperPage, paths: &PagePaths) -> String {
+    format!("{}{}.md", paths.pages, paper.id)
 }
 
-fn facts(book: &Book) -> String {
+fn facts(report: &Report) -> String {
     let mut rows = vec![
-        ("command", format!("`{}`", book.command.replace('`', "'"))),
-        ("version", cell(&book.version)),
-        ("commit", if book.commit.is_empty() { "-".to_owned() } else { format!("`{}`", cell(&book.commit)) }),
-        ("scale", cell(&book.scale)),
+        ("command", format!("`{}`", report.command.replace('`', "'"))),
+        ("version", cell(&report.version)),
+        ("commit", if report.commit.is_empty() { "-".to_owned() } else { format!("`{}`", cell(&report.commit)) }),
+        ("scale", cell(&report.scale)),
     ];
-    if let Some(seeds) = book.seeds {
+    if let Some(seeds) = report.seeds {
         rows.push(("seeds", seeds.to_string()));
     }
-    rows.push(("runs", thousands(book.runs as u64)));
-    rows.push(("CPU time", duration(book.cpu_seconds)));
-    if book.jobs > 0 {
-        rows.push(("jobs", book.jobs.to_string()));
+    rows.push(("runs", thousands(report.runs as u64)));
+    rows.push(("CPU time", duration(report.cpu_seconds)));
+    if report.jobs > 0 {
+        rows.push(("jobs", report.jobs.to_string()));
     }
-    rows.push(("wall time", this_command(book)));
+    rows.push(("wall time", this_command(report)));
     let rows = rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
     table(&["", ""], rows)
 }
 
-fn of_paper(paper: &PaperPage, shelf: &Shelf) -> String {
-    let page = place(paper, shelf);
+fn of_paper(paper: &PaperPage, paths: &PagePaths) -> String {
+    let page = place(paper, paths);
     format!(
         "## {}\n\n[{}]({page}). {}.\n\n{}",
         inline(&paper.id),

@@ -5,11 +5,11 @@ mod markup;
 mod paper;
 
 use super::{Totals, again, cost, counted};
-use crate::reproduce::judged::{Book, ExperimentPage, PaperPage};
+use crate::reproduce::report_data::{ExperimentPage, PaperPage, Report};
 use markup::{cell, link, table};
 
 /// Relative places of pages. Figures are always in a folder beside the pages of the papers.
-pub struct Shelf {
+pub struct PagePaths {
     pub index: &'static str,
     /// From the index to the pages: empty, or ending in a slash.
     pub pages: &'static str,
@@ -18,17 +18,17 @@ pub struct Shelf {
 }
 
 /// In a directory of results: everything side by side.
-pub const BESIDE: Shelf = Shelf { index: "report.md", pages: "", back: "" };
+pub const BESIDE: PagePaths = PagePaths { index: "report.md", pages: "", back: "" };
 /// Among other documents: one more of them, with a folder.
-pub const AMONG: Shelf = Shelf { index: "reproduction.md", pages: "reproduction/", back: "../" };
+pub const AMONG: PagePaths = PagePaths { index: "reproduction.md", pages: "reproduction/", back: "../" };
 /// The folder of figures, beside the pages of the papers.
 pub const FIGURES: &str = "figures";
 
 /// The index first, then a page per paper, each with its path from where the index is.
-pub fn markdown(book: &Book, shelf: &Shelf) -> Vec<(String, String)> {
-    let mut pages = vec![(shelf.index.to_owned(), tidy(&index::page(book, shelf)))];
-    for paper in &book.papers {
-        pages.push((format!("{}{}.md", shelf.pages, paper.id), tidy(&paper::page(book, paper, shelf))));
+pub fn markdown(report: &Report, paths: &PagePaths) -> Vec<(String, String)> {
+    let mut pages = vec![(paths.index.to_owned(), tidy(&index::page(report, paths)))];
+    for paper in &report.papers {
+        pages.push((format!("{}{}.md", paths.pages, paper.id), tidy(&paper::page(report, paper, paths))));
     }
     pages
 }

@@ -1,18 +1,18 @@
 //! The page of a paper: its verdicts at a glance, then every experiment, then what the paper leaves open.
 
 use super::markup::{anchor, cell, folded, inline, link, table};
-use super::{FIGURES, Shelf, again, cost, counted, experiments, sentence};
-use crate::reproduce::judged::{Book, Deviation, ExperimentPage, Judged, PaperPage, Verdict};
+use super::{FIGURES, PagePaths, again, cost, counted, experiments, sentence};
 use crate::reproduce::report::{
     Totals, agreement, by_reason, first_failures, more_failed, range_text, readings, setting_text, source,
 };
+use crate::reproduce::report_data::{ClaimResult, Deviation, ExperimentPage, PaperPage, Report, Verdict};
 
-pub fn page(book: &Book, paper: &PaperPage, shelf: &Shelf) -> String {
+pub fn page(report: &Report, paper: &PaperPage, paths: &PagePaths) -> String {
     let mut out = format!("# {}: {}\n\n", inline(&paper.id), inline(&paper.title));
     out.push_str(&format!(
         "{}. {}\n\n",
         inline(&source(paper)),
-        link("All papers", &(shelf.back.to_owned() + shelf.index))
+        link("All papers", &(paths.back.to_owned() + paths.index))
     ));
     out.push_str(&format!("{}\n\n", inline(&paper.what)));
     out.push_str(&format!("**{}.**\n\n", sentence(&Totals::of(paper.claims()))));
@@ -21,12 +21,12 @@ pub fn page(book: &Book, paper: &PaperPage, shelf: &Shelf) -> String {
         "All of it again: `{}`. What is run is in `experiments/{id}/`, what the paper says in `claims/{id}.toml`. In the \
          tables of claims *paper* is its number and *ours* the mean over seeds with its 95 % confidence interval; \
          *accepted* was set before the runs.\n\n",
-        again(book, &paper.id),
+        again(report, &paper.id),
         id = paper.id
     ));
     out.push_str(&how_it_is_read(paper));
     for experiment in &paper.experiments {
-        out.push_str(&of_experiment(book, experiment, paper));
+        out.push_str(&of_experiment(report, experiment, paper));
     }
     if !paper.deviations.is_empty() {
         out.push_str("## What the paper leaves open, and where we differ\n\n");
@@ -105,11 +105,11 @@ fn differences(paper: &PaperPage) -> String {
     if found.is_empty() {
         return String::new();
     }
-    let one = |of: &&Judged| match of.ours.is_empty() {
+    let one = |of: &&ClaimResult| match of.ours.is_empty() {
         true => verdict(of.verdict).to_owned(),
         false => format!("{}: {}", verdict(of.verdict), cell(&of.ours)),
     };
-    let row = |(claim, all): &(&Judged, Vec<&Judged>)| {
+    let row = |(claim, all): &(&ClaimResult, Vec<&ClaimResult>)| {
         let own = vec![cell(&claim.id), cell(&claim.says), cell(&claim.paper)];
         [own, all.iter().map(one).collect()].concat()
     };
@@ -119,7 +119,7 @@ fn differences(paper: &PaperPage) -> String {
     folded(&title, &table(&head, found.iter().map(row).collect()))
 }
 
-fn of_experiment(book: &Book, experiment: &ExperimentPage, paper: &PaperPage) -> String {
+fn of_experiment(report: &Report, experiment: &ExperimentPage, paper: &PaperPage) -> String {
     let mut out =
         format!("{}\n\n## {}: {}\n\n", anchor(&experiment.id), inline(&experiment.id), inline(&experiment.title));
     let mut facts = vec![inline(&experiment.place), setting_text(&experiment.setting).to_owned(), cost(experiment)];
@@ -134,7 +134,7 @@ fn of_experiment(book: &Book, experiment: &ExperimentPage, paper: &PaperPage) ->
         }
     }
     if experiment.setting != "design" {
-        out.push_str(&format!("To repeat it: `{}`\n\n", again(book, &experiment.id)));
+        out.push_str(&format!("To repeat it: `{}`\n\n", again(report, &experiment.id)));
     }
     let (failures, more) = first_failures(&experiment.failures);
     for failure in failures {
@@ -169,11 +169,11 @@ fn of_experiment(book: &Book, experiment: &ExperimentPage, paper: &PaperPage) ->
     out
 }
 
-fn claims(claims: &[Judged]) -> String {
+fn claims(claims: &[ClaimResult]) -> String {
     if claims.is_empty() {
         return String::new();
     }
-    let row = |claim: &Judged| {
+    let row = |claim: &ClaimResult| {
         vec![
             cell(&claim.id),
             cell(&claim.says),
@@ -208,12 +208,12 @@ fn claims(claims: &[Judged]) -> String {
 }
 
 /// Checks of inputs, and what follows from definitions.
-fn apart(claims: &[Judged]) -> String {
-    let own: Vec<&Judged> = claims.iter().filter(|claim| !claim.cannot_fail.is_empty()).collect();
+fn apart(claims: &[ClaimResult]) -> String {
+    let own: Vec<&ClaimResult> = claims.iter().filter(|claim| !claim.cannot_fail.is_empty()).collect();
     if own.is_empty() {
         return String::new();
     }
-    let row = |claim: &&Judged| {
+    let row = |claim: &&ClaimResult| {
         vec![
             cell(&claim.id),
             cell(&claim.says),
@@ -228,7 +228,7 @@ fn apart(claims: &[Judged]) -> String {
 }
 
 /// The range with its reason.
-fn accepted(claim: &Judged) -> String {
+fn accepted(claim: &ClaimResult) -> String {
     match (range_text(claim), claim.tolerance.as_str()) {
         (range, "") => range,
         (range, why) if range.is_empty() => why.to_owned(),

@@ -42,7 +42,7 @@ impl Verdict {
 
 /// A claim beside what we measured.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct ClaimResult {
     pub id: String,
     pub experiment: String,
     /// The claim in our words.
@@ -119,7 +119,7 @@ pub struct ReadingPage {
     pub why: String,
     /// Whether it is the one that was chosen.
     pub main: bool,
-    pub claims: Vec<Judged>,
+    pub claims: Vec<ClaimResult>,
 }
 
 /// A table that an experiment asks for, as text.
@@ -160,7 +160,7 @@ pub struct ExperimentPage {
     pub trees: Vec<Pictured>,
     pub figures: Vec<Figure>,
     pub tables: Vec<TableShown>,
-    pub claims: Vec<Judged>,
+    pub claims: Vec<ClaimResult>,
     /// The experiment whose runs these are, where it has none of its own; else empty.
     pub runs_from: String,
     pub runs: usize,
@@ -192,7 +192,7 @@ pub struct PaperPage {
 
 /// Everything of one `xoff reproduce`.
 #[derive(Clone, Debug, Default)]
-pub struct Book {
+pub struct Report {
     pub version: String,
     /// Commit of the checkout that the experiments were read from; empty if it is none.
     pub commit: String,
@@ -212,8 +212,8 @@ pub struct Book {
     pub papers: Vec<PaperPage>,
 }
 
-impl Book {
-    pub fn claims(&self) -> impl Iterator<Item = &Judged> {
+impl Report {
+    pub fn claims(&self) -> impl Iterator<Item = &ClaimResult> {
         self.papers.iter().flat_map(PaperPage::claims)
     }
 }
@@ -228,7 +228,7 @@ impl PaperPage {
         own.values().fold((0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1))
     }
 
-    pub fn claims(&self) -> impl Iterator<Item = &Judged> {
+    pub fn claims(&self) -> impl Iterator<Item = &ClaimResult> {
         self.experiments.iter().flat_map(|experiment| &experiment.claims)
     }
 }

@@ -3,15 +3,15 @@
 use super::Reproduction;
 use super::catalogue::Catalogue;
 use super::experiment::Experiment;
-use super::judged::{Book, ChoicePage, Judged, PointPage, ReadingPage};
 use super::reading::{self, Readings};
+use super::report_data::{ChoicePage, ClaimResult, PointPage, ReadingPage, Report};
 use super::scale::Scale;
 use std::collections::BTreeMap;
 use xoff_scenario::Diagnostic;
 use xoff_sweep::pool::Failed;
 
 /// Some papers, each under one of its readings.
-pub struct Edition {
+pub struct InterpretationSet {
     /// Catalogue under these interpretations.
     catalogue: Catalogue,
     /// What was asked for of these papers.
@@ -20,10 +20,14 @@ pub struct Edition {
     readings: BTreeMap<String, usize>,
 }
 
-impl Edition {
-    /// The editions that names of papers or experiments, and of readings, ask for. The first one has every paper;
+impl InterpretationSet {
+    /// The sets that names of papers or experiments, and of readings, ask for. The first one has every paper;
     /// the others have those for which several readings are wanted. Without a name it is the main reading.
-    pub fn choose(catalogue: &Catalogue, names: &[String], wanted: &[String]) -> Result<Vec<Edition>, Vec<Diagnostic>> {
+    pub fn choose(
+        catalogue: &Catalogue,
+        names: &[String],
+        wanted: &[String],
+    ) -> Result<Vec<InterpretationSet>, Vec<Diagnostic>> {
         let asked = catalogue.select(names)?;
         let own = |readings: &&Readings| asked.iter().any(|experiment| experiment.paper == readings.paper);
         let papers: Vec<&Readings> = catalogue.readings.iter().filter(own).collect();
@@ -35,7 +39,7 @@ impl Edition {
         }
         let lists: Vec<(&Readings, Vec<usize>)> = papers.iter().map(|of| (*of, indices(of, wanted))).collect();
         let most = lists.iter().map(|(_, list)| list.len()).max().unwrap_or(0);
-        let edition = |number: usize| {
+        let set = |number: usize| {
             let readings: BTreeMap<String, usize> =
                 lists.iter().filter_map(|(of, list)| Some((of.paper.clone(), *list.get(number)?))).collect();
             let runs = |experiment: &&&Experiment| {
@@ -44,13 +48,13 @@ impl Edition {
                 reading.is_some_and(|reading| experiment.runs_under(&reading.name))
             };
             let of_these = asked.iter().filter(runs);
-            Edition {
+            InterpretationSet {
                 catalogue: catalogue.under(&choices(catalogue, &readings)),
                 names: of_these.map(|experiment| experiment.id.clone()).collect(),
                 readings,
             }
         };
-        Ok((0..most).map(edition).collect())
+        Ok((0..most).map(set).collect())
     }
 
     pub fn prepare(&self, scale: Scale) -> Result<Reproduction<'_>, Failed> {
@@ -72,8 +76,8 @@ impl Edition {
     }
 
     /// Adds what became of the claims under these readings to the pages of their papers.
-    pub fn stand_beside(&self, book: &mut Book, judged: &[Judged]) {
-        for page in &mut book.papers {
+    pub fn add_alternatives(&self, report: &mut Report, judged: &[ClaimResult]) {
+        for page in &mut report.papers {
             let own = self.catalogue.readings.iter().find(|of| of.paper == page.id);
             let Some((own, &index)) = own.zip(self.readings.get(&page.id)) else { continue };
             let reading = &own.all[index];
