@@ -9,20 +9,20 @@ use xoff_fabric::ack_rule::{AckRule, share_of_line};
 use xoff_fabric::plan::{HostSettings, NicScheduler};
 use xoff_fabric::scheme::{FlowFacts, Transport};
 
-/// A smaller share than this is told as a warning.
+/// A smaller share than this gives a warning.
 const SHORT: f64 = 0.98;
 
-/// A scheme with a window at hosts where one ACK speaks for several packets.
+/// A scheme with a window at hosts where one ACK covers several packets.
 #[derive(Clone, Debug, Serialize, PartialEq)]
 pub(crate) struct AckRow {
     pub(crate) scheme: String,
     /// Payload that its scheme lets be in the network when a flow starts, between the two hosts nearest to each other.
     pub(crate) window_bytes: u64,
     pub(crate) ack_every: u32,
-    /// What one ACK speaks for while the window is as wide.
+    /// Packets that one ACK covers while the window is as wide.
     pub(crate) packets_per_ack: u32,
     pub(crate) bytes_per_ack: u64,
-    /// Of what the same window has with an ACK for each packet, alone on its path.
+    /// Share of the throughput of the same window with an ACK for each packet, alone on its path.
     pub(crate) share_of_line: f64,
 }
 

@@ -61,7 +61,7 @@ pub(crate) fn link_states(plan: &Plan, largest: usize) -> Vec<(xoff_engine::Time
 fn dependencies(plan: &Plan, routes: &Routes) -> Vec<Vec<u32>> {
     let ports = plan.ports();
     let is_switch = |node: u32| plan.nodes[node as usize].kind == NodeKind::Switch;
-    // One host stands for all behind the same switch.
+    // One host represents all behind the same switch.
     let mut edges: Vec<(u32, u32)> = (0..plan.nodes.len() as u32)
         .filter(|&node| !is_switch(node))
         .map(|host| (plan.node_of(peer(routes.host_port(host))), host))

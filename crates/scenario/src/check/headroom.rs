@@ -10,7 +10,7 @@ use xoff_fabric::response::ieee_response;
 /// Headroom of one lossless class at the ingresses that are alike.
 #[derive(Clone, Debug, Serialize, PartialEq)]
 pub(crate) struct HeadroomRow {
-    /// Of the link towards the ingress.
+    /// Rate of the link towards the ingress.
     pub(crate) rate: String,
     /// Propagation in both directions.
     pub(crate) round_trip_ns: f64,
@@ -18,7 +18,7 @@ pub(crate) struct HeadroomRow {
     /// With the response that peers have in this scenario.
     pub(crate) required_bytes: u64,
     pub(crate) terms: Terms,
-    /// Of the peer, in this scenario.
+    /// Response time of the peer, in this scenario.
     pub(crate) response_ns: f64,
     /// The longest response that the configured headroom bears; none if not even a peer that stops at once.
     pub(crate) response_allowed_ns: Option<f64>,
@@ -45,7 +45,7 @@ pub(crate) struct Terms {
     pub(crate) last_frame: f64,
 }
 
-/// What no term stands for.
+/// What no term covers.
 pub(crate) const LEFT_OUT: &str = "headroom leaves out: the switch's own time from XOFF to PAUSE; delays of MAC, PHY and \
      FEC; cells (a frame takes whole cells of the buffer)";
 

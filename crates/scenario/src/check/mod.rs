@@ -32,7 +32,7 @@ pub struct Report {
     pub(crate) servers: Option<Servers>,
     pub(crate) round_trips: Option<RoundTrips>,
     pub(crate) schemes: Vec<String>,
-    /// Only where one ACK speaks for several packets of a scheme with a window.
+    /// Only where one ACK covers several packets of a scheme with a window.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) acks: Vec<acks::AckRow>,
     pub(crate) headroom: Vec<HeadroomRow>,
@@ -75,13 +75,13 @@ pub struct Deadlock {
 pub(crate) struct TrafficRow {
     pub(crate) name: String,
     pub(crate) kind: String,
-    /// Until the end of the run, where it can be told.
+    /// Flows until the end of the run, where it is known.
     pub(crate) flows: Option<f64>,
     pub(crate) bytes: Option<f64>,
-    /// Of the senders' links.
+    /// Load of the senders' links.
     pub(crate) load: Option<f64>,
     pub(crate) ends_by_itself: bool,
-    /// Of one iteration of a job.
+    /// Messages of one iteration of a job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) messages: Option<u64>,
     /// What it takes to make the graph of a job.
@@ -118,7 +118,7 @@ pub fn report(loaded: &Loaded) -> Report {
 }
 
 impl Report {
-    /// Something more to say, by whoever knows more than the scenario.
+    /// Adds a warning of the caller.
     pub fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
     }

@@ -17,7 +17,7 @@ pub(crate) struct Layer {
     pub(crate) down_gbps: f64,
     pub(crate) across_gbps: f64,
     pub(crate) up_gbps: f64,
-    /// What comes from below over what can go on; `None` where nothing goes on.
+    /// Capacity from below over capacity upwards; `None` without the latter.
     pub(crate) oversubscription: Option<f64>,
 }
 

@@ -12,10 +12,10 @@ use xoff_fabric::route::{FlowKey, Routes};
 #[derive(Clone, Debug, Serialize, PartialEq)]
 pub(crate) struct Servers {
     pub(crate) servers: u32,
-    /// Of each server.
+    /// GPUs of each server.
     pub(crate) gpus: u32,
     pub(crate) nics: u32,
-    /// Of each NIC.
+    /// Ports of each NIC.
     pub(crate) ports: u32,
     pub(crate) planes: u32,
     pub(crate) rails: bool,
@@ -33,11 +33,11 @@ pub(crate) struct Tier {
     pub(crate) down_links: (u32, u32),
     /// Links away from them.
     pub(crate) up_links: (u32, u32),
-    /// What comes from below over what can go on, at the worst switch; `None` where nothing goes on.
+    /// Capacity from below over capacity upwards, at the worst switch; `None` without the latter.
     pub(crate) oversubscription: Option<f64>,
 }
 
-/// Two NICs of different servers that stand for all that are placed so.
+/// Two NICs of different servers that represent all that are placed so.
 #[derive(Clone, Debug, Serialize, PartialEq)]
 pub(crate) struct Pair {
     /// "same rail, other leaf".

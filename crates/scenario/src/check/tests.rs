@@ -110,7 +110,7 @@ fn a_failure_can_make_a_circle_possible() {
 
 #[test]
 fn pinned_paths_can_close_a_circle_that_shortest_ones_leave_open() {
-    // A triangle: everybody is one hop away, unless told to go round.
+    // A triangle: every host is one hop away, unless its path is pinned.
     let text = |pinned: bool| {
         let flow = |a: u32, b: u32, c: u32| {
             let path = if pinned { format!("path = [\"S{a}\", \"S{b}\", \"S{c}\"]\n") } else { String::new() };

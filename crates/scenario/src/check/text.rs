@@ -6,7 +6,7 @@ use crate::number::thousands;
 use std::fmt::Write as _;
 
 impl Report {
-    /// As plain text, a section per question.
+    /// Plain text, a section per question.
     pub fn text(&self) -> String {
         let mut out = String::new();
         // Writing to a String cannot fail.
@@ -14,7 +14,7 @@ impl Report {
         out
     }
 
-    /// As one JSON object, for programs.
+    /// One JSON object, for programs.
     pub fn json(&self) -> String {
         // Plain structs of numbers and texts always serialise.
         serde_json::to_string_pretty(self).unwrap_or_default()

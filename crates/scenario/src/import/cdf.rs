@@ -18,7 +18,7 @@ pub fn read(source: &Arc<Source>) -> Result<Cdf, Diagnostic> {
     })
 }
 
-/// As the files under `workloads/` are.
+/// Text in the format of the files under `workloads/`.
 pub fn csv(cdf: &Cdf) -> String {
     let mut out = String::from("size_bytes,cumulative_probability\n");
     for (bytes, cumulative) in cdf.points() {

@@ -164,7 +164,7 @@ fn facts(traces: &[Trace]) -> Vec<Fact> {
     facts
 }
 
-/// Defects as people are told of them.
+/// Defects as diagnostics.
 fn told(defects: &[Defect]) -> Vec<Diagnostic> {
     let one = |defect: &Defect| {
         Diagnostic::new(Defect { help: String::new(), ..defect.clone() }.to_string()).help(defect.help.clone())

@@ -1,7 +1,7 @@
 //! Files of other simulators, as scenarios.
 //!
 //! Reading order: [`hpcc`] (the HPCC authors' simulator), [`tcd`] (the TCD authors'), [`htsim`] (connection matrices), [`chakra`]
-//! (execution traces), [`cdf`] (distributions of sizes), [`page`] (what people are told of all of them).
+//! (execution traces), [`cdf`] (distributions of sizes), [`page`] (their documentation).
 
 pub mod cdf;
 pub mod chakra;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// A scenario made from files of another simulator.
 #[derive(Debug)]
 pub struct Imported {
-    /// Of the scenario, made from that of its file.
+    /// Name of the scenario, made from that of its file.
     pub name: String,
     /// TOML.
     pub text: String,
@@ -30,7 +30,7 @@ pub struct Imported {
     pub warnings: Vec<Diagnostic>,
     /// What was found, for people and programs.
     pub facts: Vec<Fact>,
-    /// The configuration whose settings stand beside the lines of the text.
+    /// The configuration whose settings are beside the lines of the text.
     pub origin: Option<Arc<Source>>,
 }
 
@@ -50,7 +50,7 @@ impl Fact {
 }
 
 impl Imported {
-    /// As if it had been written and opened.
+    /// The scenario, as if it had been written and opened.
     pub fn scenario(&self) -> Scenario {
         let scenario = Scenario::from_text(format!("{}.toml", self.name), self.text.as_str(), Path::new("."));
         scenario.with(self.files.clone(), self.warnings.clone()).made_from(self.origin.clone())

@@ -1,4 +1,4 @@
-//! What people are told of the formats: `xoff describe hpcc` and `docs/formats.md`.
+//! Documentation of the formats: `xoff describe hpcc` and `docs/formats.md`.
 
 use super::hpcc::keys::{Fate, KEYS, Key};
 use super::tcd;
@@ -63,7 +63,7 @@ pub fn text_of(name: &str, width: usize) -> Option<String> {
     Some(format!("key of the HPCC authors' simulator\n{}", of_key(key, width)))
 }
 
-/// The same for programs.
+/// All formats as JSON.
 pub fn json() -> Value {
     let key = |key: &Key| {
         json!({
@@ -118,7 +118,7 @@ What an importer writes is an ordinary scenario with comments that name the sett
 
 Three files, words between blanks: the configuration (`KEY value`, in any order) names the topology and the flows, looked up from its own folder and then, with a warning, from the current directory. `xoff run`, `check` and `compare` recognise a configuration by its first word, one of the keys below.
 
-The simulator that PowerTCP's authors made of it, ns3-datacenter, reads the same files by other rules. `XOFF_SIMULATOR ns3-datacenter` in the configuration selects those (both simulators skip the word), or a folder called `inet_*`, which is told in a warning. Its scheme is no key of its own: `XOFF_SCHEME powertcp` or `theta-powertcp` stands for the flags `wien` and `delayWien` of its command line, or the end of the folder's name does (`inet_*_powertcp`, `inet_*_theta`; `_first` may follow). The command line also overrides `CC_MODE` (`algorithm`), `HAS_WIN` and `VAR_WIN` (`windowCheck`): write into the configuration what was in force. Different from the rest of this page: times and starts are rounded to the nearest nanosecond, a topology may count its racks before its links, and a `nexthops.txt` beside the configuration (switch, host, next hops in the order of the hash) must have them in descending order, as Xoff has.
+The simulator that PowerTCP's authors made of it, ns3-datacenter, reads the same files by other rules. `XOFF_SIMULATOR ns3-datacenter` in the configuration selects those (both simulators skip the word), or a folder called `inet_*`, with a warning. Its scheme is no key of its own: `XOFF_SCHEME powertcp` or `theta-powertcp` replaces the flags `wien` and `delayWien` of its command line, or the end of the folder's name does (`inet_*_powertcp`, `inet_*_theta`; `_first` may follow). The command line also overrides `CC_MODE` (`algorithm`), `HAS_WIN` and `VAR_WIN` (`windowCheck`): write into the configuration what was in force. Different from the rest of this page: times and starts are rounded to the nearest nanosecond, a topology may count its racks before its links, and a `nexthops.txt` beside the configuration (switch, host, next hops in the order of the hash) must have them in descending order, as Xoff has.
 
 - **Topology**: `nodes switches links`, the ids of the switches, then a line `src dst rate delay error_rate` for each link. Node numbers and the order of links are kept, for hash and port numbers follow them: the nodes are called `h0`, `s320` and so on after their ids. Text after the last link is a legend, unless it looks like a further link. Refused: counts that do not fit, ids out of range, a node linked to itself, parallel links (there only the last is used), a host with several links or none, a network in pieces, more than 256 ports, and with HPCC rates other than 25, 50, 100, 200 and 400 Gb/s (its telemetry takes them for 25).
 - **Flows**: their number, then `src dst pg dport bytes start_seconds` in the order of starts. Decimal seconds are cut to nanoseconds in binary, as there: 2.000000123 becomes 2 000 000 122 ns, for the double nearest to it is a little smaller. Source ports count up from 10000 for each pair of hosts. Each priority group in use becomes a lossless class; group 0, the queue of PFC frames there, is refused. Lines beyond the number are ignored with a warning.
@@ -137,7 +137,7 @@ The same three files from a relative: `xoff import tcd config.txt`; `xoff run`, 
 - **Topology**: as above.
 - **Flows**: their number, then `src dst pg bytes start_seconds stop_seconds`, in any order. A flow has a packet for each 1000 bytes begun, of 976 bytes of payload where a packet has 1000; one below 1000 bytes is one short packet. Refused: flows that stop before the run ends, and the groups 1 and 7, which are TCP's and that of PFC frames and CNPs.
 
-The scenario copies that simulator's rules: static thresholds in cells of 1030 bytes, pauses of 5 us that are told again and again, ingresses that are resumed at arrivals and refreshes only (`[switch.pfc] resume_at`), polls for CNPs from a flow's first packet (`poll_from`), the preset `paper-sim`, and `[model]` and `[host]` much as above. [docs/validation.md](validation.md) has the list.
+The scenario copies that simulator's rules: static thresholds in cells of 1030 bytes, pauses of 5 us that are refreshed, ingresses that are resumed at arrivals and refreshes only (`[switch.pfc] resume_at`), polls for CNPs from a flow's first packet (`poll_from`), the preset `paper-sim`, and `[model]` and `[host]` much as above. [docs/validation.md](validation.md) has the list.
 
 Every key; others are refused here too.
 ";
@@ -145,7 +145,7 @@ Every key; others are refused here too.
 const TAIL: &str = "
 ## htsim
 
-Connection matrices (`.cm`): `Nodes N`, `Connections M`, then lines `SRC->DST [id I] start PICOSECONDS size BYTES`; `#` begins a comment. The network is not in such a file: `--topology SCENARIO.toml` names a scenario whose network, devices, scheme, probes and so on are kept and whose traffic, if it has any, is replaced. Node i is its i-th host; it may have more hosts, not fewer. A size of 0 sends to the end of the run. `prio`, which ranks the flows of receiver-driven transports, is told in a warning. Triggers (`trigger`, `send_done_trigger`, `recv_done_trigger`) are refused, for no traffic of a scenario starts when another's flow ends; failures too, for they count the links of htsim's own fat tree.
+Connection matrices (`.cm`): `Nodes N`, `Connections M`, then lines `SRC->DST [id I] start PICOSECONDS size BYTES`; `#` begins a comment. The network is not in such a file: `--topology SCENARIO.toml` names a scenario whose network, devices, scheme, probes and so on are kept and whose traffic, if it has any, is replaced. Node i is its i-th host; it may have more hosts, not fewer. A size of 0 sends to the end of the run. `prio`, which ranks the flows of receiver-driven transports, gives a warning. Triggers (`trigger`, `send_done_trigger`, `recv_done_trigger`) are refused, for no traffic of a scenario starts when another's flow ends; failures too, for they count the links of htsim's own fat tree.
 
 ## Chakra execution traces
 

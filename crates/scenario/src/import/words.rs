@@ -45,7 +45,7 @@ impl<'a> Words<'a> {
         self.place(word).error(message)
     }
 
-    /// The file is over where something was due.
+    /// The file ends where something was due.
     pub fn ended(&self, message: impl Into<String>) -> Diagnostic {
         let end = self.source.text.trim_end().len();
         let start = self.source.text[..end].rfind('\n').map_or(0, |at| at + 1);
@@ -57,7 +57,7 @@ impl<'a> Words<'a> {
         self.clone().next()
     }
 
-    /// The next word, which must be there; `what` says what it stands for.
+    /// The next word, which must be there; `what` says what it means.
     pub fn word(&mut self, what: &str) -> Result<Word<'a>> {
         self.next().ok_or_else(|| self.ended(format!("{what} is missing")))
     }

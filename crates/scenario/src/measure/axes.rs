@@ -1,4 +1,4 @@
-//! What the axes of a measure that is a curve are, so that whoever draws it need not guess.
+//! Axes of a measure that is a curve, for its figures.
 
 use super::registry::{Family, MetricSpec};
 use crate::wrap::capitalised;

@@ -20,9 +20,9 @@ pub struct FlowMeasure {
 /// Which flows count.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// By label.
+    /// Whether a flow counts, by label.
     labels: Option<Vec<bool>>,
-    /// By node.
+    /// Whether a source counts, by node.
     src: Option<Vec<bool>>,
     dst: Option<Vec<bool>>,
     over: Option<u64>,

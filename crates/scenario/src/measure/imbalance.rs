@@ -31,7 +31,7 @@ pub(super) struct Window {
     weight: f64,
 }
 
-/// Fewer packets per link and window than this are uneven whoever spreads them.
+/// Fewer packets per link and window than this are uneven under any spreading.
 const PACKETS_LEAST: u64 = 20;
 
 pub(super) fn read(name: &str, row: &mut Table) -> Result<Of> {

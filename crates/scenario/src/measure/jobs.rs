@@ -15,7 +15,7 @@ use xoff_jobs::account::{Account, Exchange};
 
 #[derive(Clone, Debug)]
 pub struct JobMeasure {
-    /// By their places among the scenario's traffic.
+    /// Jobs with their index among the scenario's traffic.
     jobs: Vec<(u32, Arc<JobPlan>)>,
     what: Of,
 }
@@ -24,7 +24,7 @@ pub struct JobMeasure {
 enum Of {
     CompletionTime(Unit),
     Exposed(Unit),
-    /// Of those whose names or kinds fit.
+    /// Bandwidth of collectives whose names or kinds fit.
     Bandwidth(Bandwidth, Option<Vec<Pattern>>, Stats),
 }
 

@@ -115,7 +115,7 @@ pub const SECTIONS: &[Section] = &[Section {
         key("by", Texts, "all", "Ports that send the frames, by owner first").only(PAUSES_ONLY),
         key("layer", Texts, "all", "Layers of the nodes that send the frames: \"tor\", \"leaf\", \"spine\" and so on")
             .only(PAUSES_ONLY),
-        key("toward", Special("\"hosts\", \"switches\", or host selectors"), "all", "Who is told to stop")
+        key("toward", Special("\"hosts\", \"switches\", or host selectors"), "all", "Which ports are paused")
             .only(PAUSES_ONLY),
         key("frames", Choice(&["pause", "all"]), "\"pause\"", "All: with the repetitions of timed signalling")
             .only(PAUSES_ONLY),

@@ -37,7 +37,7 @@ use xoff_fabric::plan::Plan;
 /// What was measured in one run, by the names the measures gave.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// Infinity stands for "never within the run", NaN for "cannot be told" (no flow, no sample).
+    /// Infinity means "never within the run", NaN "unknown" (no flow, no sample).
     pub numbers: BTreeMap<String, f64>,
     /// Those of measures that give more than a number.
     pub curves: BTreeMap<String, Curve>,
@@ -48,7 +48,7 @@ pub struct Measured {
 pub struct Curve {
     /// Time in `x_unit`, flow sizes in bytes, or the quantity itself where the curve is a distribution.
     pub x: Vec<f64>,
-    /// As many as `x`.
+    /// Values, as many as `x`.
     pub y: Vec<f64>,
 }
 
@@ -62,10 +62,10 @@ pub struct Measures {
 #[derive(Clone, Debug)]
 struct Measure {
     name: String,
-    /// As written, for tables: `ms`, or nothing for plain numbers.
+    /// Unit as written, for tables: `ms`, or nothing for plain numbers.
     unit: String,
     what: What,
-    /// Of a measure that is a curve.
+    /// Axes, if the measure is a curve.
     axes: Option<CurveAxes>,
 }
 
@@ -106,7 +106,7 @@ impl Measures {
         self.list.iter().flat_map(named)
     }
 
-    /// The same by name.
+    /// Units by name.
     pub fn units(&self) -> BTreeMap<String, String> {
         self.names_and_units().collect()
     }

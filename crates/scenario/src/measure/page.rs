@@ -63,8 +63,8 @@ pub fn markdown() -> String {
          ```toml\n[[measure]]\nname = \"short\"\nmetric = \"fct\"\nstat = [\"mean\", \"p99\"]\nup_to = \"100KB\"\nunit = \"us\"\n```\n\n\
          A list of statistics gives a number each, here `short.mean` and `short.p99`. A unit is needed where the\n\
          result has one: `ns`, `us`, `ms`, `s` for times, `B`, `KB`, `MB`, `GB` (thousands) for sizes, `bps`, `Kbps`,\n\
-         `Mbps`, `Gbps` for rates. A time that never came within the run is infinite and shown as *never*; what cannot\n\
-         be told, such as the mean of no flows, is shown as `-`.\n",
+         `Mbps`, `Gbps` for rates. A time that never came within the run is infinite and shown as *never*; what is\n\
+         unknown, such as the mean of no flows, is shown as `-`.\n",
     );
     for family in Family::ALL {
         let _ = write!(out, "\n## {}\n\n{}\n\n", family.title(), family.meaning());

@@ -14,7 +14,7 @@ use xoff_fabric::record::PauseRecord;
 
 #[derive(Clone, Debug)]
 pub struct PauseMeasure {
-    /// By port: whether frames it sends count.
+    /// Whether frames that a port sends count, by port.
     senders: Vec<bool>,
     class: Option<u8>,
     /// Repetitions count, too.

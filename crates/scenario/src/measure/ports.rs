@@ -66,7 +66,7 @@ pub(crate) fn read(row: &mut Table, scope: &Scope<'_>) -> Result<(PortMeasure, &
         Some(combine) => combine,
         None if ports.len() == 1 => Combine::Sum,
         None => {
-            let error = row.error("of", format!("`of` stands for {} ports", ports.len()));
+            let error = row.error("of", format!("`of` selects {} ports", ports.len()));
             return Err(
                 error.label("say in `combine` how they become one number: \"sum\", \"mean\", \"max\" or \"min\"")
             );

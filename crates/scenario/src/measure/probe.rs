@@ -5,7 +5,7 @@ use xoff_fabric::record::Metric;
 /// How a metric is called, and in what unit it is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricFacts {
-    /// As in the column `metric` of `series.parquet`.
+    /// Name in the column `metric` of `series.parquet`.
     pub name: &'static str,
     /// `1` for shares.
     pub unit: &'static str,
@@ -13,7 +13,7 @@ pub struct MetricFacts {
     pub scale: f64,
     /// Whether each class of a port has its own.
     pub per_class: bool,
-    /// Of a flow; otherwise of a port.
+    /// Whether it is of a flow; otherwise of a port.
     pub of_flow: bool,
     /// A sentence.
     pub meaning: &'static str,

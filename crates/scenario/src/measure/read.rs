@@ -40,7 +40,7 @@ pub fn rows(items: &[Item], group: &str, base: &Path) -> Result<Vec<Table>> {
     Ok(rows)
 }
 
-/// The groups of runs that a `[[measure]]` names; none stands for all.
+/// The groups of runs that a `[[measure]]` names; none means all.
 pub fn groups(row: &mut Table) -> Result<Vec<Text>> {
     Ok(row.take_texts("runs")?.unwrap_or_default())
 }

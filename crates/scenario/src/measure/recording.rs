@@ -10,17 +10,17 @@ use xoff_fabric::record::{Counters, Failure, FlowRecord, Metric, PauseRecord, Po
 /// the responses it carried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Response {
-    /// As [`FlowRecord::source`].
+    /// See [`FlowRecord::source`].
     pub source: u32,
-    /// As [`FlowRecord::label`].
+    /// See [`FlowRecord::label`].
     pub label: u32,
     /// The node that answers.
     pub src: u32,
     /// The node that asked.
     pub dst: u32,
-    /// Of the connection.
+    /// Class of the connection.
     pub class: u8,
-    /// When the sender was told to send it.
+    /// Time at which the source requested it.
     pub asked: Time,
     /// The sender knows that all of it has arrived.
     pub done: Option<Time>,
@@ -41,7 +41,7 @@ pub struct Recording {
     pub series: BTreeMap<SeriesKey, Series>,
     /// One per port of the network.
     pub ports: Vec<PortReport>,
-    /// Of the whole run.
+    /// Counters of the whole run.
     pub counters: Counters,
     /// The simulated time at which the run ended.
     pub sim_end: Time,
@@ -51,7 +51,7 @@ pub struct Recording {
     pub deadlock_at: Option<Time>,
     /// The world's account of packets did not balance: a fault of the simulator.
     pub imbalance: Option<String>,
-    /// Of the run without its set-up.
+    /// CPU time of the run without its set-up.
     pub cpu_seconds: f64,
 }
 
@@ -92,9 +92,9 @@ impl Grid {
 /// Samples at consecutive instants of a grid.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// Of the flow; zero for ports.
+    /// Label of the flow; zero for ports.
     pub label: u32,
-    /// Of its probe.
+    /// Sampling times of its probe.
     pub grid: Grid,
     /// Number of the first sample's instant.
     pub first: u64,
@@ -131,8 +131,8 @@ pub struct Needs {
     pub responses: bool,
     /// What jobs did.
     pub intervals: bool,
-    /// By metric, port and class.
+    /// Sampling times by metric, port and class.
     pub ports: HashMap<SeriesKey, Grid>,
-    /// By metric and label.
+    /// Sampling times by metric and label.
     pub labels: HashMap<(Metric, u32), Grid>,
 }

@@ -39,7 +39,7 @@ impl Family {
                  there counts. With `across = \"each\"` the metric is taken of each and `combine` makes one number of \
                  them. Times count from `from`, without it from the start of the run. A sample of a rate or a share \
                  tells of the interval before it, all others of the instant; only what lies wholly between `from` and \
-                 `until` counts. With `window`, means over that length take the place of samples: they stand at the \
+                 `until` counts. With `window`, means over that length take the place of samples: they are at the \
                  end of their window, but what settles or recovers does so at its start."
             }
             Family::Pauses => {
@@ -138,7 +138,7 @@ pub const METRICS: &[MetricSpec] = &[
         "a rate",
         &["stat", "unit"],
         &[],
-        "Payload delivered over the life of each flow; one that has not completed lives to the end of the run.",
+        "Payload delivered over the life of each flow; one that has not completed lasts to the end of the run.",
         "stat = \"mean\"\nunit = \"Gbps\"",
     ),
     metric(
@@ -212,7 +212,7 @@ pub const METRICS: &[MetricSpec] = &[
         "a rate",
         &["unit"],
         &[],
-        "Payload delivered by all these flows over the time from the first start to the last delivery; flows that have not completed count to the end of the run. The slowest flow decides it; what `xoff run` and `xoff compare` show is goodput90: until flows with 90 % of the payload are over.",
+        "Payload delivered by all these flows over the time from the first start to the last delivery; flows that have not completed count to the end of the run. The slowest flow decides it; what `xoff run` and `xoff compare` show is goodput90: until flows with 90 % of the payload have ended.",
         "flows = \"all\"\nunit = \"Gbps\"",
     ),
     metric(
@@ -452,7 +452,7 @@ pub const METRICS: &[MetricSpec] = &[
         "a curve over values",
         &["series", "of", "unit"],
         &[],
-        "For each value the part of the time in which the quantity was no larger: a queue-length distribution weighted by time, with series = \"queue\". Each sample stands for one interval of the probe, so a shorter interval is a finer estimate. With `across = \"each\"` the samples of all of them make one distribution.",
+        "For each value the part of the time in which the quantity was no larger: a queue-length distribution weighted by time, with series = \"queue\". Each sample covers one interval of the probe, so a shorter interval is a finer estimate. With `across = \"each\"` the samples of all of them make one distribution.",
         "series = \"queue\"\nof = \"s1->h*\"\nacross = \"each\"\nunit = \"KB\"",
     ),
     metric(
@@ -611,7 +611,7 @@ pub(crate) fn find(name: &str) -> Option<&'static MetricSpec> {
 }
 
 impl MetricSpec {
-    /// All keys that may stand beside `name` and `metric`, the needed ones first.
+    /// All keys that may be beside `name` and `metric`, the needed ones first.
     pub fn keys(&self) -> Vec<&'static str> {
         let mut keys = self.needs.to_vec();
         let optional = self.takes.iter().chain(self.family.keys());

@@ -18,7 +18,7 @@ pub struct Scope<'a> {
     pub traffic: &'a [TrafficPlan],
     /// Every label with the index of its traffic; a flow's label counts in these.
     labels: Vec<(&'a str, usize)>,
-    /// By metric and port, with its class.
+    /// Sampling times by metric and port, with its class.
     probed: HashMap<(Metric, u32), Vec<(u8, Grid)>>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Scope<'a> {
         Scope { plan, names, traffic, labels: traffic.iter().enumerate().flat_map(of).collect(), probed }
     }
 
-    /// By label, whether one of the patterns fits it or the name of its traffic.
+    /// Whether one of the patterns fits a label or the name of its traffic, by label.
     pub fn labels(&self, patterns: &[Text]) -> Result<Vec<bool>> {
         let mut chosen = vec![false; self.labels.len()];
         for text in patterns {
@@ -64,7 +64,7 @@ impl<'a> Scope<'a> {
         Ok(chosen)
     }
 
-    /// As [`Scope::labels`], where each pattern must pick a flow that probes follow.
+    /// [`Scope::labels`], where each pattern must pick a flow that probes follow.
     pub fn probed_labels(&self, patterns: &[Text]) -> Result<Vec<bool>> {
         let mut first = vec![0; self.traffic.len()];
         for (index, traffic) in self.traffic.iter().enumerate().skip(1) {
@@ -97,7 +97,7 @@ impl<'a> Scope<'a> {
         error.label(format!("there are {}{more}", shown.join(", "))).nearest(&text.value, names.iter().copied())
     }
 
-    /// By node, whether a host selector under `key` picks it; `None` if the key is left out.
+    /// Whether a host selector under `key` picks a node, by node; `None` if the key is left out.
     pub fn hosts(&self, row: &mut Table, key: &str) -> Result<Option<Vec<bool>>> {
         let Some(selectors) = row.take_texts(key)? else { return Ok(None) };
         let mut chosen = vec![false; self.plan.nodes.len()];
@@ -107,7 +107,7 @@ impl<'a> Scope<'a> {
         Ok(Some(chosen))
     }
 
-    /// By port, whether a selector under `key` picks it; `None` if the key is left out.
+    /// Whether a selector under `key` picks a port, by port; `None` if the key is left out.
     pub fn ports(&self, row: &mut Table, key: &str) -> Result<Option<Vec<bool>>> {
         let Some(selectors) = row.take_texts(key)? else { return Ok(None) };
         let mut chosen = vec![false; self.plan.ports()];
@@ -131,7 +131,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// By port, whether all of `by`, `layer` and `toward` pick it.
+    /// Whether all of `by`, `layer` and `toward` pick a port, by port.
     pub fn senders(&self, row: &mut Table) -> Result<Vec<bool>> {
         let plan = &self.plan;
         let mut chosen = vec![true; plan.ports()];

@@ -25,7 +25,7 @@ pub struct SeriesMeasure {
     span: usize,
     from: Time,
     until: Time,
-    /// By port: from the first PAUSE on, or until the last, that one of these sends.
+    /// Range from the first PAUSE, or until the last, that one of these ports sends.
     first_pause: Option<Vec<bool>>,
     last_pause: Option<Vec<bool>>,
     what: Of,
@@ -35,7 +35,7 @@ pub struct SeriesMeasure {
 #[derive(Clone, Debug)]
 enum Entities {
     Ports(Vec<SeriesKey>),
-    /// By label.
+    /// Whether a flow counts, by label.
     Flows(Vec<bool>),
 }
 
@@ -385,7 +385,7 @@ fn of_ports(of: &Entities) -> Vec<u32> {
     }
 }
 
-/// By position in `of`, whether it is in `among`.
+/// Whether each entity of `of` is in `among`.
 fn part_of(of: &Entities, among: &Entities, row: &Table) -> Result<Vec<bool>> {
     let outside = || row.error("among", "`among` is not a part of `of`");
     match (of, among) {

@@ -11,7 +11,7 @@ pub enum Stat {
     Percentile(f64),
     Min,
     Max,
-    /// Of the values as they are, not of a larger population.
+    /// Standard deviation of the values themselves, not of a larger population.
     Std,
     /// Standard deviation over mean.
     Cv,
@@ -48,7 +48,7 @@ impl Stat {
         matches!(self, Stat::Cv | Stat::Jain)
     }
 
-    /// As it stands before a noun: `p99`, `mean`.
+    /// Word before a noun: `p99`, `mean`.
     pub fn word(self) -> String {
         match self {
             Stat::Mean => "mean".to_owned(),
@@ -132,7 +132,7 @@ pub fn read(row: &mut Table) -> Result<Stats> {
     Ok(Stats::Several(texts.iter().map(named).collect::<Result<_>>()?))
 }
 
-/// As [`read`], where leaving it out means one statistic.
+/// [`read`], where leaving it out means one statistic.
 pub fn read_or(row: &mut Table, default: &str) -> Result<Stats> {
     if row.has("stat") {
         return read(row);
@@ -180,7 +180,7 @@ impl Combine {
         matches!(self, Combine::Spread | Combine::Jain)
     }
 
-    /// Values that cannot be told are left out; NaN of nothing.
+    /// Unknown values are left out; NaN of nothing.
     pub fn of(self, values: impl IntoIterator<Item = f64>) -> f64 {
         let values: Vec<f64> = values.into_iter().filter(|value| !value.is_nan()).collect();
         if values.is_empty() {

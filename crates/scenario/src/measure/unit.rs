@@ -45,13 +45,13 @@ pub fn read(row: &mut Table, key: &str, dimension: Dimension) -> Result<Unit> {
     row.choice(key, &choices)
 }
 
-/// As [`read`], where the result may be a plain number of quantities that have a unit, such as Jain's index: then it
+/// [`read`], where the result may be a plain number of quantities that have a unit, such as Jain's index: then it
 /// may be left out.
 pub fn read_unless(plain: bool, row: &mut Table, key: &str, dimension: Dimension) -> Result<Unit> {
     if plain && !row.has(key) { Ok(("", 1.0)) } else { read(row, key, dimension) }
 }
 
-/// As [`read`], where leaving it out means `default`.
+/// [`read`], where leaving it out means `default`.
 pub fn read_or(row: &mut Table, key: &str, dimension: Dimension, default: &str) -> Result<Unit> {
     let choices: Vec<(&str, Unit)> = dimension.units().iter().map(|unit| (unit.0, *unit)).collect();
     row.choice_or(key, &choices, default)

@@ -36,7 +36,7 @@ impl<'a> Config<'a> {
         Config::of(source, KEYS)
     }
 
-    /// The same of a relative of that simulator, which has other keys.
+    /// Reads a configuration of a related simulator, which has other keys.
     pub(crate) fn of(
         source: &'a Arc<Source>,
         keys: &'static [Key],
@@ -75,7 +75,7 @@ impl<'a> Config<'a> {
         self.given.iter().find(|given| given.key.name == name)
     }
 
-    /// Stands for the file where no line of it can be blamed.
+    /// Place of the whole file, where no line of it is at fault.
     fn whole(&self) -> Place {
         Place { source: self.source.clone(), span: 0..0 }
     }

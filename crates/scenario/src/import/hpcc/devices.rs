@@ -12,7 +12,7 @@ const RESUME_BYTES: u64 = 3072;
 /// Headroom of a port in bandwidth-delay products.
 const HEADROOM_BDPS: u64 = 3;
 
-/// The same of the newer simulator, where a port is also resumed below so many bytes.
+/// XON of the newer simulator, where a port is also resumed below so many bytes.
 const INET_RESUME_BYTES: u64 = 2496;
 const INET_RESUME_BELOW_BYTES: u64 = 1248;
 

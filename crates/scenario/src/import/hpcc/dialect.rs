@@ -42,7 +42,7 @@ const FOLDER: &str = "inet_";
 const FIRST: &str = "_first";
 
 impl Dialect {
-    /// As the configuration says, or else the name of its folder, of which there is a warning then.
+    /// Dialect by the configuration, or else by the name of its folder, with a warning.
     pub fn of(config: &Config<'_>, folder: Option<&str>, warnings: &mut Vec<Diagnostic>) -> Result<Dialect> {
         let named = folder.and_then(|folder| folder.strip_prefix(FOLDER));
         let dialect = match config.word("XOFF_SIMULATOR") {
@@ -78,7 +78,7 @@ impl Dialect {
         self != Dialect::Hpcc
     }
 
-    /// What stands in for HPCC.
+    /// The scheme in place of HPCC.
     pub fn power(self) -> Option<Power> {
         match self {
             Dialect::Hpcc => None,
@@ -96,7 +96,7 @@ impl Dialect {
         if self.is_inet() { units::rounded(value, 1_000_000_000) } else { units::seconds(value) }
     }
 
-    /// The same of a time with its unit.
+    /// Nanoseconds of a time with its unit.
     pub fn time(self, text: &str) -> Option<u64> {
         if self.is_inet() { units::time_by(text, units::rounded) } else { units::time(text) }
     }

@@ -23,7 +23,7 @@ pub struct Flow {
 /// The first flow of a pair leaves from here.
 const FIRST_PORT: u32 = 10_000;
 
-/// Reads as many flows as announced; more is told in a warning.
+/// Reads as many flows as announced; more give a warning.
 pub fn read(
     source: &Arc<Source>,
     topology: &Topology,

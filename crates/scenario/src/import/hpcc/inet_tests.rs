@@ -1,4 +1,4 @@
-//! The same files, read as those of PowerTCP's authors' simulator.
+//! Files of HPCC's form, read as those of PowerTCP's authors' simulator.
 
 use super::tests::{Case, case, hpcc_case};
 use super::*;

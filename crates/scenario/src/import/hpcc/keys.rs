@@ -46,9 +46,9 @@ pub(crate) enum Fate {
     MappedIn(&'static [u64]),
     /// One value is as good as none and accepted; others are refused.
     Checked,
-    /// It has no effect there either.
+    /// Without effect in that simulator too.
     Inert,
-    /// It concerns only files that the simulator writes.
+    /// Concerns only files that the simulator writes.
     Output,
 }
 
@@ -100,7 +100,7 @@ pub(crate) static KEYS: &[Key] = &[
         Word(&["hpcc", "ns3-datacenter"]),
         "hpcc",
         Mapped,
-        "whose rules are copied: `hpcc`, the HPCC authors' simulator, or `ns3-datacenter`, PowerTCP's authors'; neither reads this word. Without it a folder called `inet_*` means the latter, which is told in a warning",
+        "whose rules are copied: `hpcc`, the HPCC authors' simulator, or `ns3-datacenter`, PowerTCP's authors'; neither reads this word. Without it a folder called `inet_*` means the latter, with a warning",
     ),
     key(
         "XOFF_SCHEME",
@@ -163,13 +163,7 @@ pub(crate) static KEYS: &[Key] = &[
     ),
     key("KMAX_MAP", Map, "", MappedIn(&[DCQCN, DCTCP]), "`[scheme] kmax` by port rate"),
     key("PMAX_MAP", Map, "", MappedIn(&[DCQCN, DCTCP]), "`[scheme] pmax` by port rate"),
-    key(
-        "USE_DYNAMIC_PFC_THRESHOLD",
-        Flag,
-        "1",
-        Inert,
-        "thresholds are dynamic whatever it says; 0 is told in a warning",
-    ),
+    key("USE_DYNAMIC_PFC_THRESHOLD", Flag, "1", Inert, "thresholds are dynamic whatever it says; 0 gives a warning"),
     key(
         "PAUSE_TIME",
         Count,
@@ -226,7 +220,7 @@ pub(crate) static KEYS: &[Key] = &[
         Number,
         "0",
         MappedIn(&[DCQCN, DCTCP]),
-        "`[scheme] g`; where it is missing that simulator computes 1/16 in whole numbers and has 0, which is told in a warning",
+        "`[scheme] g`; where it is missing that simulator computes 1/16 in whole numbers and has 0, with a warning",
     ),
     key("ALPHA_RESUME_INTERVAL", Number, "55", MappedIn(&[DCQCN]), "`[scheme] alpha_period`, whole microseconds"),
     key("RATE_DECREASE_INTERVAL", Number, "4", MappedIn(&[DCQCN]), "`[scheme] decrease_period`, whole microseconds"),

@@ -13,7 +13,7 @@ use xoff_engine::{BitRate, Span};
 /// Everything the text is made of.
 pub struct Parts<'a> {
     pub name: &'a str,
-    /// As the user called the configuration.
+    /// Name of the configuration on the command line.
     pub origin: &'a str,
     /// What the scenario calls the list of flows.
     pub flow_file: &'a str,

@@ -297,7 +297,7 @@ fn defaults_of_the_code_apply() {
     assert_eq!(scheme.value::<f64>("g"), 0.0, "1/16 in whole numbers");
     assert_eq!(scheme.value::<u64>("fast_recovery"), 5);
     assert_eq!(scheme.value::<RateValue>("rate_min").at(BitRate::from_gbps(40)), 1e8);
-    assert_eq!(imported.warnings.len(), 1, "only the gain is told of");
+    assert_eq!(imported.warnings.len(), 1, "a warning for the gain alone");
     assert!(imported.warnings[0].message.contains("EWMA_GAIN"));
 }
 
@@ -401,7 +401,7 @@ fn the_words_of_a_configuration_are_checked() {
     changed("KMAX_MAP 1 40000000000 640", "KMAX_MAP 2 40000000000 640").refused("mine.txt", 42, "lacks a value");
     Case { config: String::new(), ..case(&[]) }.refused("mine.txt", 1, "empty");
     let both = changed("RP_TIMER 300", "RP_TIMR 300\nCC_MODE x");
-    assert_eq!(both.import().unwrap_err().len(), 2, "all are told at once");
+    assert_eq!(both.import().unwrap_err().len(), 2, "all are reported at once");
 }
 
 #[test]

@@ -14,7 +14,7 @@ const PORTS_LARGEST: usize = 256;
 
 #[derive(Debug)]
 pub struct Topology {
-    /// By id.
+    /// Whether a node is a switch, by id.
     pub is_switch: Vec<bool>,
     /// In the order of the file, which numbers the ports.
     pub links: Vec<Link>,
@@ -27,7 +27,7 @@ pub struct Link {
     pub b: u32,
     pub rate_bps: u64,
     pub delay_ns: u64,
-    /// Probability of losing a packet; zero stands for the configuration's.
+    /// Probability of losing a packet; zero means the configuration's.
     pub loss: f64,
     span: std::ops::Range<usize>,
     /// Where its rate is written.
@@ -41,7 +41,7 @@ impl Topology {
         let (switches, switches_word) = words.whole::<u64>("the number of switches")?;
         let (mut links, mut links_word) = words.whole::<u64>("the number of links")?;
         if dialect.is_inet() && words.peek().is_some_and(|next| next.line == links_word.line) {
-            // The number of racks stands before it in files of the newer simulator, which does not use it.
+            // The number of racks precedes it in files of the newer simulator, which does not use it.
             (links, links_word) = words.whole::<u64>("the number of links")?;
         }
         let head = words.place_of(&nodes_word, &links_word);
@@ -74,7 +74,7 @@ impl Topology {
             let line = Place::line(source, last.line);
             return Err(line
                 .error(format!("the list of switches is not {switches} long"))
-                .label(format!("after {switches} ids the line goes on"))
+                .label(format!("after {switches} ids the line continues"))
                 .help(format!(
                     "line {} announces {nodes} nodes, {switches} switches, {links} links",
                     nodes_word.line

@@ -34,7 +34,7 @@ pub fn time(text: &str) -> Option<u64> {
     time_by(text, nanoseconds)
 }
 
-/// The same with another rule for what is no whole nanosecond.
+/// Nanoseconds of a time, with a rule for what is no whole nanosecond.
 pub fn time_by(text: &str, nanoseconds: fn(f64, u64) -> Option<u64>) -> Option<u64> {
     let (value, unit) = split(text)?;
     match unit {

@@ -8,11 +8,11 @@ use super::super::words::Result;
 use crate::{Diagnostic, Source};
 use std::sync::Arc;
 
-/// Of a packet's nominal size, what is neither payload nor header: its own header is counted twice there.
+/// Bytes of a packet's nominal size that are neither payload nor header: its own header is counted twice there.
 pub const LACKING_BYTES: u64 = 24;
 /// Flows are cut into packets of this, whatever the size of a packet.
 const CUT_BYTES: u64 = 1000;
-/// Flows have ports of their own here, by which they are told apart.
+/// Flows have ports of their own here, which distinguish them.
 const FIRST_PORT: u32 = 10_000;
 const DST_PORT: u16 = 100;
 

@@ -91,7 +91,7 @@ pub(crate) static KEYS: &[Key] = &[
     key("CLAMP_TARGET_RATE", Flag, "0", MappedIn(REACTS), "`[scheme] target_clamp`"),
     key("CLAMP_TARGET_RATE_AFTER_TIMER", Flag, "0", Checked, "1 is refused, unless CLAMP_TARGET_RATE 1 overrides it"),
     key("L2_ACK_INTERVAL", Count, "0", Mapped, "`[host] ack_every`; 0, which is the default, is refused"),
-    key("L2_CHUNK_SIZE", Count, "0", Inert, "an ACK more per so many packets, which nobody waits for"),
+    key("L2_CHUNK_SIZE", Count, "0", Inert, "an ACK more per so many packets, without a use"),
     key("L2_WAIT_FOR_ACK", Flag, "0", Checked, "1 is refused: senders do not wait for ACKs of chunks"),
     key("L2_BACK_TO_ZERO", Flag, "0", Checked, "1, going back to the start of a chunk, is refused"),
     key("L2_TEST_READ", Flag, "0", Checked, "1 is refused"),

@@ -16,7 +16,7 @@ const XOFF_CELLS: u64 = 320;
 /// Below this far under XOFF an ingress is resumed, not at it.
 const RESUME_CELLS: u64 = 2;
 const HEADROOM_CELLS: u64 = 100;
-/// Of every egress queue, what marking does not see.
+/// Cells of every egress queue that marking does not see.
 const GUARANTEED_CELLS: u64 = 1;
 /// A queue of so many cells counts as empty.
 const EMPTY_CELLS: u64 = 2;

@@ -80,7 +80,7 @@ fn each_of_its_modes_has_a_scheme() {
     assert!(text.contains("poll_from = \"after-first-packet\"") && text.contains("clock = \"microseconds\""));
 }
 
-/// Of what is wrong the user is shown a line of his own file, whoever notices it.
+/// An error names a line of the user's own file, whichever stage finds it.
 #[test]
 fn refusals_name_lines_of_the_configuration() {
     let line_of = |key: &str| CONFIG.lines().position(|line| line.starts_with(key)).map(|at| at + 1);
