@@ -91,9 +91,11 @@ fn counted() -> (BTreeMap<String, Counts>, Vec<String>) {
         for entry in fs::read_dir(root().join(folder)).unwrap() {
             let entry = entry.unwrap();
             let path = format!("{folder}/{}", entry.file_name().to_str().unwrap());
-            if entry.path().is_dir() {
+            // Links lead to folders that are read elsewhere.
+            let kind = entry.file_type().unwrap();
+            if kind.is_dir() {
                 walk(&path, found);
-            } else if path.ends_with(".rs") || path.ends_with(".md") {
+            } else if kind.is_file() && (path.ends_with(".rs") || path.ends_with(".md")) {
                 found.push(path);
             }
         }
