@@ -620,7 +620,7 @@ fn what_cannot_be_meant_is_refused() {
     );
     one("metric = \"pause-count\"; by = \"s0->h0\"; toward = \"switches\"", "no port fits");
     one("metric = \"pause-count\"; layer = \"spine\"", "no layer is called `spine`");
-    one("metric = \"port\"; what = \"marks\"; of = \"s1->h*\"", "stands for 2 ports");
+    one("metric = \"port\"; what = \"marks\"; of = \"s1->h*\"", "selects 2 ports");
     one("metric = \"counter\"; of = \"pauses\"", "`of` cannot be \"pauses\"");
     refused("[[measure]]; name = \"a.b\"; metric = \"drops\"", "cannot be the name of a measure");
     let twice = "[[measure]]; name = \"m\"; metric = \"drops\"; ".repeat(2);

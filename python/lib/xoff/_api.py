@@ -155,7 +155,7 @@ def validate(
 ) -> Report:
     """Runs the HPCC authors' simulator's inputs in a folder and compares with its results, as ``xoff validate`` does.
 
-    ``report["held"]`` says whether every run is as near as promised.
+    ``report["held"]`` says whether every run is within tolerance.
     """
     held, found, text = _xoff.validate(os.fspath(directory), only=list(only), set=dict(set) if set else None)
     return Report({"held": held, **json.loads(found)}, text)
