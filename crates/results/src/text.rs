@@ -333,7 +333,7 @@ fn episode(summary: &Summary) -> Section {
 const DISRUPTIONS_SHOWN: usize = 12;
 
 fn disruptions(summary: &Summary) -> Section {
-    let head = ["what", "at", "priority", "from", "to", "dropped", "unfinished", "holds up"];
+    let head = ["what", "at", "priority", "from", "to", "dropped", "unfinished", "affected traffic"];
     let mut grid = Grid::new(head).left(&[1, 7]);
     for of in summary.disruptions.iter().take(DISRUPTIONS_SHOWN) {
         grid.row([
@@ -365,7 +365,7 @@ fn held_up(traffic: &[String]) -> String {
 }
 
 fn network(summary: &Summary) -> Section {
-    let mut grid = Grid::new(["goodput90", "data packets", "sent again", "marks", "notices", "PAUSE", "drops"]);
+    let mut grid = Grid::new(["goodput90", "delivered", "retransmitted", "marked", "notifications", "PAUSE", "drops"]);
     let drops = match summary.drops {
         0 => "0".to_owned(),
         all => format!("{} ({} lossless)", thousands(all), thousands(summary.drops_lossless)),
