@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Splits a text at lines `=== NAME` into files; what stands before the first belongs to `first`.
+/// Splits a text at lines `=== NAME` into files; what precedes the first belongs to `first`.
 pub fn split<'a>(text: &'a str, first: &'a str) -> Vec<(&'a str, &'a str)> {
     let mut files = vec![(first, 0..0)];
     let mut at = 0;

@@ -22,7 +22,7 @@ pub fn hpcc(bytes: &[u8]) -> bool {
     accept(import::hpcc::import(&config, &Files::in_folder(Path::new(NOWHERE)).with(files), None))
 }
 
-/// The same of the TCD authors' simulator.
+/// Imports a configuration of the TCD authors' simulator.
 pub fn tcd(bytes: &[u8]) -> bool {
     let Some(text) = text(bytes) else { return false };
     let file = |(name, text): &(&str, &str)| Attachment { name: (*name).to_owned(), source: Source::new(*name, *text) };

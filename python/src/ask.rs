@@ -91,7 +91,7 @@ pub fn validate(
     let stop = Stop::default().0;
     let stopped = stop.clone();
     let watch = move |_: xoff_run::drive::Position<'_>| {
-        // It cannot be ended from here, so it stands still.
+        // It cannot be ended from here, so it waits.
         while stopped.load(Relaxed) {
             std::thread::park();
         }

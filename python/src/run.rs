@@ -1,4 +1,4 @@
-//! A simulation on a thread of its own: Python goes on, is told how far it is, and can stop it.
+//! A simulation on a thread of its own: Python continues, receives its progress, and can stop it.
 
 use crate::error;
 use crate::scenario::{load, open, options};
@@ -20,7 +20,7 @@ use xoff_run::drive::Position;
 
 /// How long Python waits before it looks for Ctrl-C and tells of progress.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
-/// How long a run that was told to stop is waited for; after that it ends by itself.
+/// Longest wait for a run that is being stopped; after that it ends by itself.
 const LEAVE_AFTER: Duration = Duration::from_millis(50);
 
 /// Stops runs that other threads wait for.
@@ -84,7 +84,7 @@ pub fn patiently<T: Send + 'static>(
     let receive = Mutex::new(receive);
     let wait = |time| receive.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time);
     let thread = std::thread::Builder::new().name("xoff".to_owned()).spawn(move || {
-        // Nobody listens any more if it was interrupted.
+        // The receiver is gone if it was interrupted.
         let _ = send.send(work());
     })?;
     loop {
@@ -114,11 +114,11 @@ fn broken(panic: Option<Box<dyn std::any::Any + Send>>) -> PyErr {
 #[pyclass(frozen, module = "xoff")]
 pub struct RunData {
     summary: Summary,
-    /// The same as text: numbers of a file are kept to the last digit.
+    /// Summary as text: numbers of a file are kept to the last digit.
     json: String,
     /// The resolved scenario.
     scenario: String,
-    /// Of a run of this process.
+    /// Outcome of a run of this process.
     pub outcome: Option<Outcome>,
     /// Tables of a directory are read when they are asked for.
     directory: Option<RunDirectory>,
@@ -143,7 +143,7 @@ impl RunData {
         Ok((again, (self.json.clone(), self.scenario.clone(), self.path.clone(), tables.collect())))
     }
 
-    /// As in `run.json`.
+    /// Summary as in `run.json`.
     #[getter]
     fn json(&self) -> &str {
         &self.json

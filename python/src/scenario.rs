@@ -55,7 +55,7 @@ pub fn load(py: Python<'_>, scenario: &Scenario, options: &Options) -> PyResult<
     Ok(loaded)
 }
 
-/// As TOML has it; `None`, which TOML has not, is no value.
+/// Value of TOML; `None`, which TOML has not, is no value.
 fn value(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<Option<Value>> {
     if depth > DEEPEST {
         return Err(PyValueError::new_err(format!("a value has more than {DEEPEST} levels")));

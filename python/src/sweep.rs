@@ -101,7 +101,7 @@ impl SweepPlan {
         Ok((again, (source, files, self.sweep.spelled(), self.name.clone())))
     }
 
-    /// As a file beside its scenario.
+    /// Text of a file beside its scenario.
     fn text(&self) -> String {
         self.sweep.text("scenario.toml")
     }
@@ -182,7 +182,7 @@ impl SweepPlan {
 /// The folder of finished runs, as the command line calls it.
 const RUNS: &str = "runs";
 
-/// A directory that a sweep goes on in.
+/// A directory that a sweep continues in.
 #[pyclass(frozen, module = "xoff")]
 pub struct SweepStore {
     workplace: Workplace,

@@ -53,7 +53,7 @@ impl Table {
     }
 }
 
-/// Of a column: its name, kind, whether cells may be empty, and what is said of it.
+/// Name of a column, its kind, whether cells may be empty, and its meaning.
 type Facts = (String, String, bool, HashMap<String, String>);
 /// Name and columns.
 type Parts<'py> = (String, Vec<(Facts, Bound<'py, PyAny>)>);

@@ -124,7 +124,7 @@ def compare(
         try:
             ended, left = 0, frozenset(runs)
             while left:
-                # Not longer: Python hears of Ctrl-C between two waits.
+                # Not longer: Python receives Ctrl-C between two waits.
                 done, running = wait(left, timeout=0.05, return_when=FIRST_COMPLETED)
                 left = frozenset(running)
                 for job in done:

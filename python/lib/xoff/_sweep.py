@@ -156,7 +156,7 @@ class Sweep:
                 store.write(self._plan, records)
             return SweepResults(self._plan, records)
         finally:
-            # Lets go of the directory, whoever still holds the frames of an exception.
+            # Releases the directory, even if the frames of an exception are still held.
             store = None
 
     def _run_here(
@@ -167,7 +167,7 @@ class Sweep:
             try:
                 left = frozenset(runs)
                 while left:
-                    # Not longer: Python hears of Ctrl-C between two waits.
+                    # Not longer: Python receives Ctrl-C between two waits.
                     done, running = wait(left, timeout=0.05, return_when=FIRST_COMPLETED)
                     left = frozenset(running)
                     # What is finished is kept before a failure ends the rest.

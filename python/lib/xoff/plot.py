@@ -1,4 +1,4 @@
-"""Figures for papers: column width, PDF, colours that everybody can tell apart, a marker for every scheme.
+"""Figures for papers: column width, PDF, colours for readers with colour blindness too, a marker for every scheme.
 
 Every function draws on ``ax``, or on a figure of its own, and returns the axes; ``ax.figure.savefig("figure.pdf")``
 writes it. Needs matplotlib.
@@ -241,7 +241,7 @@ def sweep(frame: Any, x: str, y: str, *, by: str = "scheme", ax: Any = None) -> 
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('Offered load', 'p99')
 
-    What is never negative is drawn from 0, a slowdown from 1; an interval that goes on below has an arrow there.
+    What is never negative is drawn from 0, a slowdown from 1; an interval that extends below has an arrow there.
     """
     ax = ax if ax is not None else figure()[1]
     axis = np.array(_column(frame, x))
@@ -250,7 +250,7 @@ def sweep(frame: Any, x: str, y: str, *, by: str = "scheme", ax: Any = None) -> 
     slowdown = "slowdown" in y
     floor = 1.0 if slowdown else 0.0 if (values[~np.isnan(values)] >= 0).all() else -np.inf
     numbers = np.issubdtype(axis.dtype, np.number)
-    # Intervals at one place stand side by side.
+    # Intervals at one place are side by side.
     step = 0.012 * (axis.max() - axis.min()) if numbers and len(axis) > 0 else 0.0
     for place, (name, line) in enumerate(zip(schemes, look(schemes))):
         points = []
