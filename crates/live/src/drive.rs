@@ -210,6 +210,7 @@ impl<'a> Stage<'a> {
             setup,
             parts: 1,
             threads: 1,
+            one_part_because: None,
             windows: None,
             peak_rss: peak_rss_bytes(),
             imbalance: None,

@@ -170,6 +170,7 @@ pub fn end(delivered_bytes: u64) -> RunEnd {
         setup: Duration::from_millis(4),
         parts: 1,
         threads: 1,
+        one_part_because: None,
         windows: None,
         peak_rss: 50_000_000,
         imbalance: None,

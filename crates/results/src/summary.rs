@@ -145,6 +145,9 @@ pub struct Summary {
     /// See `parts`.
     #[serde(default = "one")]
     pub threads: usize,
+    /// Why the network could not be divided into several parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_part_because: Option<String>,
     /// What it cost that they wait for each other.
     #[serde(default)]
     pub windows: Option<Windows>,

@@ -160,6 +160,7 @@ impl Tally {
             packet_hops_per_cpu_second: (cpu > 0.0).then(|| c.packet_hops as f64 / cpu),
             parts: end.parts,
             threads: end.threads,
+            one_part_because: end.one_part_because.map(str::to_owned),
             windows: end.windows,
             peak_rss_bytes: end.peak_rss,
             checks: self.checks(end),

@@ -101,10 +101,11 @@ pub(crate) fn speed_line(summary: &Summary) -> String {
         Some(rate) => format!("{} million packet-hops per CPU second", brief(rate / 1e6)),
         None => "too short to time".to_owned(),
     };
+    let because = summary.one_part_because.as_ref().map_or(String::new(), |why| format!(" ({why})"));
     let parts = match (summary.parts, summary.threads) {
-        (..2, _) => String::new(),
-        (parts, 1) => format!(" in {parts} parts"),
-        (parts, threads) => format!(" in {parts} parts on {threads} threads"),
+        (..2, _) => format!(", 1 partition, 1 thread{because}"),
+        (parts, 1) => format!(", {parts} partitions, 1 thread"),
+        (parts, threads) => format!(", {parts} partitions, {threads} threads"),
     };
     // Not every system says how much a process held.
     let memory = match summary.peak_rss_bytes {

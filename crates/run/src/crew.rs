@@ -49,10 +49,15 @@ fn hosts(plan: &Plan) -> usize {
     (0..plan.nodes.len() as u32).filter(|&node| plan.is_host(node)).count()
 }
 
+/// Whether the network is large enough to be cut, or threads are to share it.
+pub(crate) fn is_asked_to_cut(plan: &Plan) -> bool {
+    hosts(plan) >= MANY_HOSTS || THREADS.load(Relaxed) > 1
+}
+
 /// The part of every node.
 pub fn cut(plan: &Plan) -> Vec<u16> {
     let threads = THREADS.load(Relaxed);
-    if hosts(plan) < MANY_HOSTS && threads == 1 {
+    if !is_asked_to_cut(plan) {
         return vec![0; plan.nodes.len()];
     }
     let ports = plan.ports() - hosts(plan);

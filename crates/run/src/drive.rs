@@ -12,11 +12,11 @@ use std::time::Instant;
 use xoff_engine::Time;
 use xoff_fabric::activity::{Activity, PortsNow};
 use xoff_fabric::capture::{Frame, RawFrame};
+use xoff_fabric::partition;
 use xoff_fabric::plan::Plan;
 use xoff_fabric::record::{FlowRecord, PauseRecord, PfcRecord, Sample};
 use xoff_fabric::simulation::Simulation;
 use xoff_fabric::traffic::{Action, Source};
-use xoff_fabric::window;
 use xoff_fabric::world::Progress;
 use xoff_scenario::Loaded;
 use xoff_scenario::measure::recording::Response;
@@ -108,12 +108,14 @@ pub fn drive(
         settings.record_refreshes |= keep.refreshes;
     }
     let frames = keep.frames && !loaded.captures.is_empty();
-    // Frames are captured in order, and what is asked and answered on open connections is written down as it happens.
     let jobs = loaded.traffic.iter().any(|traffic| traffic.job().is_some()).then(Arc::<Mutex<JobLog>>::default);
     let sources = watched_sources(loaded, responses.as_ref(), jobs.as_ref());
-    let divisible = !frames && responses.is_none() && indivisible(loaded, &sources).is_none();
-    let part_of = divisible.then(|| crew::cut(&plan));
+    let mut one_part_because = loaded.indivisible(frames);
+    let part_of = one_part_because.is_none().then(|| crew::cut(&plan));
     let mut world = world(loaded, plan, sources, part_of);
+    if world.parts() == 1 && crew::is_asked_to_cut(&world.plan) {
+        one_part_because = one_part_because.or_else(|| partition::obstacle(&world.plan));
+    }
     if frames {
         world.capture(loaded.captures.iter().map(|request| request.capture.clone()).collect());
     }
@@ -163,6 +165,7 @@ pub fn drive(
         setup,
         parts: world.parts(),
         threads: crew.count(),
+        one_part_because,
         windows: crew.windows(world.windows(), wall),
         peak_rss: peak_rss_bytes(),
         imbalance: world.books().err(),
@@ -191,19 +194,22 @@ pub fn build(loaded: &Loaded) -> Box<dyn Simulation> {
     world(loaded, Arc::clone(&loaded.plan), sources(loaded), None)
 }
 
-/// The same in parts, by the part of every node; the reason if it cannot be cut.
-pub fn build_in_parts(loaded: &Loaded, part_of: Vec<u16>) -> Result<Box<dyn Simulation>, &'static str> {
-    let sources = sources(loaded);
-    match indivisible(loaded, &sources) {
+/// [`build`] in parts, by the part of every node; the reason if it cannot be cut. Its jobs write to `jobs`.
+pub fn build_in_parts(
+    loaded: &Loaded,
+    part_of: Vec<u16>,
+    jobs: Option<&Arc<Mutex<JobLog>>>,
+) -> Result<Box<dyn Simulation>, &'static str> {
+    match loaded.indivisible(false) {
         Some(why) => Err(why),
-        None => Ok(world(loaded, Arc::clone(&loaded.plan), sources, Some(part_of))),
+        None => Ok(world(loaded, Arc::clone(&loaded.plan), watched_sources(loaded, None, jobs), Some(part_of))),
     }
 }
 
-/// Why its network must be one part, if so.
-fn indivisible(loaded: &Loaded, sources: &[Box<dyn Source>]) -> Option<&'static str> {
-    let controlled = loaded.schemes.iter().any(|scheme| xoff_schemes::controls_switches(&scheme.values));
-    window::indivisible(&loaded.plan, controlled, sources)
+/// Returns why the network of a scenario is one part whatever the threads, as a clause after "because". `frames`: what
+/// the scenario captures is kept.
+pub fn one_part_because(loaded: &Loaded, frames: bool) -> Option<&'static str> {
+    loaded.indivisible(frames).or_else(|| partition::obstacle(&loaded.plan))
 }
 
 fn world(
@@ -291,12 +297,27 @@ struct Relabelled {
     waiting: Vec<(Time, Action)>,
 }
 
+/// Hands the hooks of [`Source`] that a wrapper does not change on to its `inner`.
+macro_rules! delegate_source {
+    ($($hook:ident($($of:ident: $kind:ty),*) $(-> $answer:ty)?;)+) => {
+        $(delegate_source!(@ $hook($($of: $kind),*) $(-> $answer)?);)+
+    };
+    (@ $hook:ident() -> $answer:ty) => {
+        fn $hook(&self) -> $answer {
+            self.inner.$hook()
+        }
+    };
+    (@ $hook:ident($($of:ident: $kind:ty),+)) => {
+        fn $hook(&mut self, $($of: $kind),+) {
+            self.inner.$hook($($of),+);
+        }
+    };
+}
+
+#[deny(clippy::missing_trait_methods)]
 impl Source for Relabelled {
     fn name(&self) -> Option<u64> {
         Some(self.name)
-    }
-    fn reacts(&self) -> bool {
-        self.inner.reacts()
     }
     fn next(&self) -> Option<Time> {
         self.waiting.last().map(|(at, _)| *at).or_else(|| self.inner.next())
@@ -317,26 +338,15 @@ impl Source for Relabelled {
             out.extend(self.waiting.drain(first..).rev().map(|(_, action)| action));
         }
     }
-    fn on_finished(&mut self, now: Time, handle: u32) {
-        self.inner.on_finished(now, handle);
-    }
-    fn on_drained(&mut self, now: Time, handle: u32) {
-        self.inner.on_drained(now, handle);
-    }
-    fn on_delivered(&mut self, now: Time, handle: u32, message: u32) {
-        self.inner.on_delivered(now, handle, message);
-    }
-    fn on_acknowledged(&mut self, now: Time, handle: u32, message: u32) {
-        self.inner.on_acknowledged(now, handle, message);
-    }
-    fn hears_deliveries(&self) -> bool {
-        self.inner.hears_deliveries()
-    }
-    fn on_stranded(&mut self, now: Time, handle: u32, cut: bool) {
-        self.inner.on_stranded(now, handle, cut);
-    }
-    fn waits_for(&self) -> Vec<String> {
-        self.inner.waits_for()
+    delegate_source! {
+        reacts() -> bool;
+        hears_deliveries() -> bool;
+        waits_for() -> Vec<String>;
+        on_finished(now: Time, handle: u32);
+        on_drained(now: Time, handle: u32);
+        on_delivered(now: Time, handle: u32, message: u32);
+        on_acknowledged(now: Time, handle: u32, message: u32);
+        on_stranded(now: Time, handle: u32, cut: bool);
     }
 }
 
@@ -356,16 +366,8 @@ impl Watched {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl Source for Watched {
-    fn name(&self) -> Option<u64> {
-        self.inner.name()
-    }
-    fn reacts(&self) -> bool {
-        self.inner.reacts()
-    }
-    fn next(&self) -> Option<Time> {
-        self.inner.next()
-    }
     fn act(&mut self, now: Time, out: &mut Vec<Action>) {
         let from = out.len();
         self.inner.act(now, out);
@@ -382,27 +384,20 @@ impl Source for Watched {
             }
         }
     }
-    fn on_finished(&mut self, now: Time, handle: u32) {
-        self.inner.on_finished(now, handle);
-    }
     fn on_drained(&mut self, now: Time, handle: u32) {
         self.log(|log| log.done(self.source, handle, now));
         self.inner.on_drained(now, handle);
     }
-    fn on_delivered(&mut self, now: Time, handle: u32, message: u32) {
-        self.inner.on_delivered(now, handle, message);
-    }
-    fn on_acknowledged(&mut self, now: Time, handle: u32, message: u32) {
-        self.inner.on_acknowledged(now, handle, message);
-    }
-    fn hears_deliveries(&self) -> bool {
-        self.inner.hears_deliveries()
-    }
-    fn on_stranded(&mut self, now: Time, handle: u32, cut: bool) {
-        self.inner.on_stranded(now, handle, cut);
-    }
-    fn waits_for(&self) -> Vec<String> {
-        self.inner.waits_for()
+    delegate_source! {
+        name() -> Option<u64>;
+        next() -> Option<Time>;
+        reacts() -> bool;
+        hears_deliveries() -> bool;
+        waits_for() -> Vec<String>;
+        on_finished(now: Time, handle: u32);
+        on_delivered(now: Time, handle: u32, message: u32);
+        on_acknowledged(now: Time, handle: u32, message: u32);
+        on_stranded(now: Time, handle: u32, cut: bool);
     }
 }
 

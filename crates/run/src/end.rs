@@ -23,6 +23,8 @@ pub struct RunEnd {
     pub parts: usize,
     /// Threads that ran the parts, the calling one included.
     pub threads: usize,
+    /// Why the network could not be cut, as a clause after "because"; none if it was, or was left whole for speed.
+    pub one_part_because: Option<&'static str>,
     /// What cutting into parts cost; none if there was one part.
     pub windows: Option<Windows>,
     /// Bytes: the most memory that the process held until then, not this run alone.

@@ -32,6 +32,7 @@ use xoff_fabric::plan::{AckPath, HostSettings, Model, NodeKind, PfcResponse, Pla
 use xoff_fabric::scheme::Format;
 use xoff_fabric::servers::Servers;
 use xoff_fabric::topology::Graph;
+use xoff_fabric::window;
 use xoff_schemes::param::ParamValues;
 
 /// A scenario of more than this is not one.
@@ -109,6 +110,12 @@ impl Loaded {
     /// Why the default scheme has nothing of its own to show here, if so.
     pub fn out_of_place(&self) -> Option<String> {
         out_of_place(&self.plan, &self.schemes)
+    }
+
+    /// Returns why its network cannot be partitioned, as a clause after "because". `captured`: its captures are kept.
+    pub fn indivisible(&self, captured: bool) -> Option<&'static str> {
+        let controlled = self.schemes.iter().any(|scheme| xoff_schemes::controls_switches(&scheme.values));
+        window::indivisible(&self.plan, controlled, captured && !self.captures.is_empty())
     }
 
     /// What measures of it may speak of.

@@ -20,7 +20,7 @@ pub mod trial;
 
 pub use draw::Draw;
 pub use network::Network;
-pub use scenario::{scenario, text};
+pub use scenario::{job_text, scenario, text};
 pub use trial::{Trial, Verdict};
 
 /// A number from the environment.

@@ -6,13 +6,22 @@ use toml::Table;
 
 /// The scenario of a seed, as its tables.
 pub fn scenario(seed: u64) -> Table {
+    drawn(seed, traffic::tables)
+}
+
+/// The scenario of a seed with training jobs in the place of most of its traffic, as a file would hold it.
+pub fn job_text(seed: u64) -> String {
+    drawn(seed, traffic::jobs).to_string()
+}
+
+fn drawn(seed: u64, tables: fn(&mut Draw, &traffic::Frame<'_>) -> Vec<(Table, bool)>) -> Table {
     let mut root = table! { name = format!("swarm-{seed:x}"), seed = (seed >> 1) as i64 & 0xffff_ffff };
     let network = network::network(&mut Draw::new(seed, "swarm network"));
     let devices = devices::devices(&mut Draw::new(seed, "swarm devices"), &network, &mut root);
     let schemes = schemes::schemes(&mut Draw::new(seed, "swarm schemes"), &mut root);
     let draw = &mut Draw::new(seed, "swarm traffic");
     let frame = traffic::Frame::new(draw, &network, &devices, &schemes);
-    let tables = traffic::tables(draw, &frame);
+    let tables = tables(draw, &frame);
     let finite = tables.iter().all(|(_, finite)| *finite);
     tables.into_iter().for_each(|(row, _)| push(&mut root, "traffic", row));
     let draw = &mut Draw::new(seed, "swarm events");

@@ -97,6 +97,53 @@ pub fn tables(draw: &mut Draw, frame: &Frame<'_>) -> Vec<(Table, bool)> {
     (0..*draw.pick(&[1, 1, 1, 2, 2, 3])).map(|number| one(draw, frame, number)).collect()
 }
 
+/// One or two jobs, and once in a while other traffic beside them.
+pub fn jobs(draw: &mut Draw, frame: &Frame<'_>) -> Vec<(Table, bool)> {
+    let jobs = if draw.one_in(3) { 2 } else { 1 };
+    let mut tables: Vec<(Table, bool)> = (0..jobs).map(|number| (job(draw, frame, number), true)).collect();
+    if draw.one_in(4) {
+        tables.push(one(draw, frame, jobs));
+    }
+    tables
+}
+
+fn job(draw: &mut Draw, frame: &Frame<'_>, number: u64) -> Table {
+    let kinds = ["all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce", "all-to-all"];
+    let (size, slice) = (frame.size(draw, 4), draw.between(1, 4) * frame.mtu_bytes);
+    let mut row = table! {
+        kind = *draw.pick(&kinds),
+        name = format!("j{number}"),
+        start = time(if draw.one_in(2) { 0 } else { frame.soon(draw) }),
+        bytes = bytes(size.max(frame.hosts.len() as u64)),
+        iterations = draw.between(1, 3) as i64,
+        channels = draw.between(1, 2) as i64
+    };
+    if draw.one_in(2) {
+        let ranks = draw.between(2, frame.hosts.len().max(2) as u64) as usize;
+        set(&mut row, "ranks", draw.some(frame.hosts, ranks));
+    }
+    if draw.one_in(2) {
+        set(&mut row, "slice", bytes(slice));
+        set(&mut row, "chunk", bytes(slice * draw.between(1, 3)));
+    }
+    if draw.one_in(3) {
+        set(&mut row, "outstanding", draw.between(0, 3) as i64);
+    }
+    if draw.one_in(3) {
+        set(&mut row, "connections", "fresh");
+    }
+    if draw.one_in(3) {
+        set(&mut row, "completion", "acknowledged");
+    }
+    if draw.one_in(3) {
+        set(&mut row, "overhead", time(draw.between(1, 3 * US)));
+    }
+    if draw.one_in(2) {
+        set(&mut row, "compute", time(draw.between(1, 5 * US)));
+    }
+    row
+}
+
 fn one(draw: &mut Draw, frame: &Frame<'_>, number: u64) -> (Table, bool) {
     let kind = *draw.pick(&KINDS);
     let start_ps = if draw.one_in(2) { 0 } else { frame.soon(draw) };

@@ -162,6 +162,7 @@ pub fn difference(a: &mut dyn Simulation, b: &mut dyn Simulation) -> Option<Stri
     };
     compare("now", format!("{:?}", a.now), format!("{:?}", b.now));
     compare("failure", format!("{:?}", a.failure), format!("{:?}", b.failure));
+    compare("waits", format!("{:?}", a.waits), format!("{:?}", b.waits));
     compare("flows", format!("{:?}", a.flows), format!("{:?}", b.flows));
     compare("pauses", format!("{:?}", a.pauses), format!("{:?}", b.pauses));
     compare("pfc frames", format!("{:?}", a.pfc_frames), format!("{:?}", b.pfc_frames));

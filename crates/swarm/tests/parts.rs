@@ -3,15 +3,17 @@
 //!
 //! `XOFF_PARTS_CASES` sets how many, `XOFF_PARTS_FIRST` the first seed, `XOFF_PARTS_THREADS` the threads of all.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use xoff_engine::{Rng, stream};
 use xoff_fabric::partition;
 use xoff_fabric::plan::Plan;
 use xoff_fabric::simulation::Simulation;
 use xoff_fabric::window::{Alone, Crew};
 use xoff_fabric::world::Progress;
+use xoff_run::drive::build_in_parts;
 use xoff_scenario::Loaded;
-use xoff_swarm::{laws, setting, text, trial};
+use xoff_scenario::traffic::JobLog;
+use xoff_swarm::{job_text, laws, setting, text, trial};
 
 /// Each switch in a random part, hosts with theirs; several domains are cut only between them. `None` if there is
 /// nothing to cut, or a link without delay would be.
@@ -71,7 +73,8 @@ fn run(mut world: Box<dyn Simulation>, slice: u64, crew: &dyn Crew) -> Box<dyn S
 
 /// What differs between a network whole and in parts; nothing if it cannot be cut.
 fn difference(loaded: &Loaded, part_of: Vec<u16>, seed: u64) -> Option<Option<String>> {
-    let mut parts = xoff_run::drive::build_in_parts(loaded, part_of).ok()?;
+    let (log, whole_log) = (Arc::<Mutex<JobLog>>::default(), Arc::<Mutex<JobLog>>::default());
+    let mut parts = build_in_parts(loaded, part_of, Some(&log)).ok()?;
     parts.shorten_windows([1, 1, 3, 7][seed as usize % 4]);
     let threads = if seed.is_multiple_of(16) { 2 + seed / 16 % 3 } else { 1 };
     let threads = setting("XOFF_PARTS_THREADS", threads) as usize;
@@ -79,18 +82,32 @@ fn difference(loaded: &Loaded, part_of: Vec<u16>, seed: u64) -> Option<Option<St
     // Looking changes nothing: half of them are looked at only here.
     parts.watch_activity();
     let mut parts = run(parts, 1 + seed % 5000, &crew);
-    let mut whole = xoff_run::drive::build(loaded);
+    let mut whole = build_in_parts(loaded, vec![0; loaded.plan.nodes.len()], Some(&whole_log)).ok()?;
     if seed % 2 == 1 {
         whole.watch_activity();
     }
     let mut whole = run(whole, 1 << 20, &Alone);
     let same = trial::difference(&mut *whole, &mut *parts);
-    Some(same.or_else(|| laws::activity_adds_up(&mut *whole, &mut *parts)))
+    let same = same.or_else(|| laws::activity_adds_up(&mut *whole, &mut *parts));
+    // Jobs write down what they have begun when they go.
+    drop((whole, parts));
+    let [whole, parts] = [whole_log, log].map(|log| std::mem::take(&mut log.lock().unwrap().done));
+    let intervals = || (whole != parts).then(|| format!("intervals of jobs:\n  one   {whole:?}\n  other {parts:?}"));
+    Some(same.or_else(intervals))
 }
 
 #[test]
 fn parts_give_what_the_whole_gives() {
-    let (cases, first) = (setting("XOFF_PARTS_CASES", 200), setting("XOFF_PARTS_FIRST", 0));
+    compare(text, 200);
+}
+
+#[test]
+fn jobs_in_parts_give_what_they_give_whole() {
+    compare(job_text, 100);
+}
+
+fn compare(text: fn(u64) -> String, cases: u64) {
+    let (cases, first) = (setting("XOFF_PARTS_CASES", cases), setting("XOFF_PARTS_FIRST", 0));
     let mut compared = 0;
     let mut failed = Vec::new();
     for seed in first.. {

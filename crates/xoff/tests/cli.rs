@@ -18,6 +18,40 @@ fn json(text: &str) -> Value {
 }
 
 #[test]
+fn threads_that_cannot_be_used_are_reported_with_the_reason() {
+    let job = "topology = { kind = \"leaf-spine\", leaves = 2, spines = 2, hosts_per_leaf = 4, host_rate = \"100Gbps\", \
+        fabric_rate = \"100Gbps\" }\n\
+        scheme = { name = \"dcqcn\" }\n[[traffic]]\nkind = \"all-reduce\"\nbytes = \"64KB\"\n";
+    let bench = Bench::with("job.toml", job);
+    let run = |set: &str, threads: &str, out: &str| {
+        let output = bench.xoff(&["run", "job.toml", "--json", "--set", set, "--threads", threads, "--out", out]);
+        (json(&String::from_utf8_lossy(&output.stdout)), stderr(&output))
+    };
+    let ((one, _), (two, said)) = (run("seed=1", "1", "one"), run("seed=1", "2", "two"));
+    assert_eq!((&one["parts"], one.get("one_part_because")), (&1.into(), None));
+    assert_eq!((&two["threads"], two.get("one_part_because")), (&2.into(), None));
+    assert!(two["parts"].as_u64() > Some(1) && !said.contains("--threads"), "{said}");
+    for table in ["flows.parquet", "ports.parquet", "jobs.parquet"] {
+        assert_eq!(bench.read(&format!("one/{table}")), bench.read(&format!("two/{table}")), "{table}");
+    }
+    for (set, why) in [
+        ("model.ties=scheduled", "simultaneous events are handled in insertion order"),
+        ("model.random=shared", "all queues share one random stream"),
+        ("scheme.name=rcm", "switches choose the paths of packets"),
+    ] {
+        let (forced, said) = run(set, "2", "forced");
+        let of = ["parts", "threads", "one_part_because"].map(|key| &forced[key]);
+        assert_eq!(of, [&Value::from(1), &1.into(), &why.into()]);
+        assert!(said.contains(why) && said.contains("--threads 2 has no effect"), "{said}");
+        let text = bench.ok(&["run", "job.toml", "--no-out", "--set", set]);
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(line.contains(&format!("1 partition, 1 thread ({why})")), "{text}");
+        let check = bench.ok(&["check", "job.toml", "--set", set]);
+        assert!(check.contains(&format!("\none partition, one thread: {why}\n")), "{check}");
+    }
+}
+
+#[test]
 fn a_run_prints_one_json_object() {
     let bench = Bench::with("small.toml", SMALL);
     let summary = json(&bench.ok(&["run", "small.toml", "--json", "--out", "out"]));

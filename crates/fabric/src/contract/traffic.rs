@@ -13,8 +13,8 @@ pub trait Source: Send {
         None
     }
 
-    /// Whether what becomes of its flows may change what it does next, or when. Only sources that do not
-    /// react can be drawn ahead, so that parts of a network run by themselves.
+    /// Whether what becomes of its flows may change what it does next, or when. Windows of a network in parts are no
+    /// longer than the shortest host link if a source reacts.
     fn reacts(&self) -> bool {
         true
     }

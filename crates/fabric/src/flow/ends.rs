@@ -228,6 +228,15 @@ impl<Rp> Sender<Rp> {
         self.edge = messages.next_end();
     }
 
+    /// The `nth` message that the first `packets` packets would complete once acknowledged, or zero for a flow with a
+    /// size.
+    pub fn over_after(&self, packets: u32, nth: usize) -> Option<u32> {
+        match &self.messages {
+            Some(messages) => messages.over_after(packets, nth),
+            None => (nth == 0 && packets >= self.edge).then_some(0),
+        }
+    }
+
     /// The oldest message, if it is acknowledged as a whole and was not before.
     pub fn pass_message(&mut self, keep: bool) -> Option<u32> {
         let messages = self.messages.as_mut()?;
@@ -309,6 +318,14 @@ impl<Np> Receiver<Np> {
         messages.add(bytes, name);
         self.plain_until = 0;
         self.edge = messages.next_end();
+    }
+
+    /// The `nth` message that would have arrived with the first `packets` packets, or zero for a flow with a size.
+    pub fn over_after(&self, packets: u32, nth: usize) -> Option<u32> {
+        match &self.messages {
+            Some(messages) => messages.over_after(packets, nth),
+            None => (nth == 0 && packets >= self.edge && self.delivered_at.is_none()).then_some(0),
+        }
     }
 
     /// The packets expected so far are all there, up to the edge or beyond: the next message that has arrived as a

@@ -81,6 +81,11 @@ impl Messages {
         Some(first.name)
     }
 
+    /// The name of the `nth` that is not over, if it ends within the first `packets` packets.
+    pub fn over_after(&self, packets: u32, nth: usize) -> Option<u32> {
+        self.list.get(self.over + nth).filter(|message| message.end.packets <= packets).map(|message| message.name)
+    }
+
     /// The message of a packet.
     pub fn of(&self, psn: u32) -> Option<&Message> {
         let within = |message: &&Message| message.begin.packets <= psn && psn < message.end.packets;

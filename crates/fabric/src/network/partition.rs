@@ -30,6 +30,19 @@ pub fn cut(plan: &Plan, ports: u32) -> Vec<u16> {
     if takes_time(plan, &part_of) { part_of } else { vec![0; plan.nodes.len()] }
 }
 
+/// Returns why [`cut`] leaves a network whole however small parts may be, as a clause after "because".
+pub fn obstacle(plan: &Plan) -> Option<&'static str> {
+    let part_of = cut(plan, 1);
+    if part_of.iter().any(|part| *part != part_of[0]) {
+        return None;
+    }
+    Some(if plan.nodes.iter().filter(|node| node.kind == NodeKind::Switch).count() < 2 {
+        "the network has one switch"
+    } else {
+        "a link between switches or to a host has no delay"
+    })
+}
+
 /// Puts every host into the part of its switch.
 pub fn take_hosts_along(plan: &Plan, part_of: &mut [u16]) {
     for link in &plan.links {
@@ -41,7 +54,7 @@ pub fn take_hosts_along(plan: &Plan, part_of: &mut [u16]) {
     }
 }
 
-/// Whether every link between parts and to a host has a delay, which is what parts live on.
+/// Returns whether every boundary link and host link has a delay, so that lookahead is positive.
 pub fn takes_time(plan: &Plan, part_of: &[u16]) -> bool {
     let cut = |link: &Link| part_of[link.a as usize] != part_of[link.b as usize];
     let mut counted = plan.links.iter().filter(|link| cut(link) || plan.leads_to_host(link));

@@ -93,7 +93,7 @@ pub(crate) enum Pause {
 }
 
 /// What a part has to tell of its flows, by their presence.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum News {
     /// A flow is over, for its sender.
     Ended(PresenceId),

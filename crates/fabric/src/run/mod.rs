@@ -7,6 +7,7 @@ mod activity;
 mod build;
 mod check;
 mod fault;
+mod foresee;
 mod presence;
 mod probe;
 pub mod simulation;
@@ -143,6 +144,7 @@ impl<S: Scheme> World<S> {
         for index in 0..self.state.plan.faults.len() as u32 {
             self.schedule(self.state.plan.faults[index as usize].at, kind::FAULT, index, index);
         }
+        self.window.foresight.needed = self.parts.len() > 1 && self.feeds.iter().any(|feed| feed.source.reacts());
         for source in self.feeds.ids() {
             self.arm_source(source);
         }

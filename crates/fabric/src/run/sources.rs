@@ -77,10 +77,14 @@ impl<S: Scheme> World<S> {
         match action {
             Action::Start(spec) => self.start_flow(source, spec),
             Action::Offer { handle, bytes } => {
+                if let Some(&presence) = self.feeds[source].flows.get(&handle) {
+                    self.window.foresight.feed(presence, false);
+                }
                 self.command_sender(source, handle, |flow| FlowCommand::Offer(flow, bytes))
             }
             Action::Send { handle, bytes, message } => {
                 if let Some(&presence) = self.feeds[source].flows.get(&handle) {
+                    self.window.foresight.feed(presence, true);
                     // The receiver knows of it before its first packet can be there.
                     let (part, card) = self.target(presence);
                     let receiver = self.parts[part].cards[card].receiver;
@@ -98,6 +102,9 @@ impl<S: Scheme> World<S> {
                     let receiver = self.parts[part].cards[card].receiver;
                     self.command(source, part, FlowCommand::Close(receiver));
                     self.command_sender(source, handle, FlowCommand::Stop);
+                    if self.window.foresight.needed {
+                        self.end_ahead(presence);
+                    }
                 }
                 if self.parts.len() == 1 {
                     self.hear_news();
@@ -189,16 +196,24 @@ impl<S: Scheme> World<S> {
     fn on_ended(&mut self, presence: PresenceId) {
         let record = self.flow_record(presence);
         self.state.flows.push(record);
-        let details = self.sender_of(presence).1;
-        let (source, handle) = (details.source, details.spec.handle);
         self.unprobe_flow(presence);
         self.ended.push(presence);
-        let feed = &mut self.feeds[source];
-        feed.flows.remove(&handle);
-        feed.source.on_finished(self.state.now, handle);
-        self.arm_source(source);
+        self.take_from_source(presence);
         if self.is_idle() {
             self.finish();
+        }
+    }
+
+    /// Ends a flow for its source, unless the source has received the event already.
+    pub(crate) fn take_from_source(&mut self, presence: PresenceId) {
+        let details = self.sender_of(presence).1;
+        let (source, handle) = (details.source, details.spec.handle);
+        let feed = &mut self.feeds[source];
+        // The source may have given the handle to another flow since.
+        if feed.flows.get(&handle) == Some(&presence) {
+            feed.flows.remove(&handle);
+            feed.source.on_finished(self.state.now, handle);
+            self.arm_source(source);
         }
     }
 

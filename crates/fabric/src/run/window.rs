@@ -9,12 +9,12 @@
 use crate::contract::packet::{Kind, Packet};
 use crate::contract::record::{PauseRecord, PfcRecord};
 use crate::contract::scheme::Scheme;
-use crate::contract::traffic::Source;
 use crate::id::PresenceId;
 use crate::network::partition;
 use crate::network::plan::{Link, Plan, Random, Ties};
 use crate::part::{News, Part, Pause, kind};
 use crate::run::World;
+use crate::run::foresee::Foresight;
 use std::cmp::Reverse;
 use std::sync::{Mutex, PoisonError};
 use xoff_engine::queue::LARGEST_INDEX;
@@ -39,6 +39,9 @@ pub(crate) struct Window {
     count: u64,
     /// A flow that kept the run going when its end was last looked for.
     lasting: Option<PresenceId>,
+    /// End of the last window: partitions have handled all events before it.
+    pub ran_to: Key,
+    pub foresight: Foresight,
 }
 
 impl Window {
@@ -50,7 +53,18 @@ impl Window {
         let length = cut.map(Link::delay).min().unwrap_or(Span::ZERO);
         let to_hosts = plan.links.iter().filter(|link| plan.leads_to_host(link)).map(Link::delay).min();
         let last = to_hosts.map_or(length, |shortest| shortest.min(length));
-        Window { length, last, reached: Time::ZERO, act: None, acts: 0, commands: 0, count: 0, lasting: None }
+        Window {
+            length,
+            last,
+            reached: Time::ZERO,
+            act: None,
+            acts: 0,
+            commands: 0,
+            count: 0,
+            lasting: None,
+            ran_to: Key::before(Time::ZERO),
+            foresight: Foresight::default(),
+        }
     }
 }
 
@@ -69,17 +83,17 @@ impl Crew for Alone {
     }
 }
 
-/// Why a run must have its network in one part, if so: something in it sees all of the network at once, or
-/// hangs on the order in which events of all of it are scheduled. `controlled`: one of its schemes controls switches.
-pub fn indivisible(plan: &Plan, controlled: bool, sources: &[Box<dyn Source>]) -> Option<&'static str> {
+/// Returns why the network of a run cannot be partitioned: insertion-order ties, a shared random stream, switches that
+/// choose paths (`controlled`), or captured frames. The clause follows "because".
+pub fn indivisible(plan: &Plan, controlled: bool, captured: bool) -> Option<&'static str> {
     if plan.model.ties == Ties::Scheduled {
-        Some("events at one instant happen in the order in which they were scheduled")
+        Some("simultaneous events are handled in insertion order")
     } else if plan.model.random != Random::Own {
-        Some("all queues share one stream of random numbers")
+        Some("all queues share one random stream")
     } else if controlled {
         Some("switches choose the paths of packets")
-    } else if sources.iter().any(|source| source.reacts()) {
-        Some("a source waits for its flows before it goes on")
+    } else if captured {
+        Some("frames are captured")
     } else {
         None
     }
@@ -125,11 +139,12 @@ impl<S: Scheme> World<S> {
             return Some(0);
         }
         let start = first.time();
-        let length = if self.may_end_by(start + self.window.length) { self.window.last } else { self.window.length };
-        let ahead = Key::before(start + length);
+        let short = self.window.foresight.needed || self.may_end_by(start + self.window.length);
+        let ahead = Key::before(start + if short { self.window.last } else { self.window.length });
         let limit = ahead.min(line).min(stop).min(event.unwrap_or(Key::LAST)).min(self.next_look());
         self.window.count += 1;
-        let last_act = self.draw_ahead(limit);
+        let (last_act, limit) = self.draw_ahead(limit);
+        let event = self.agenda.peek().map(|Reverse(key)| *key);
         let end = self.foresee_end(limit, last_act);
         match end {
             Some((key, part)) => self.run_to(key, part, crew),
@@ -142,12 +157,16 @@ impl<S: Scheme> World<S> {
             return Some(self.events() - before);
         }
         self.window.reached = limit.time().min(line.time());
+        self.window.ran_to = limit;
         if Some(limit) == event {
             self.set_now(limit.time());
             self.set_rank(limit);
             // It may look at what is in flight on any link.
             self.open_all_mail(crew);
             self.handle_agenda();
+            if limit.kind() == kind::FAULT {
+                self.window.foresight.stepwise = (0..self.state.plan.ports() as u32).any(|port| !self.is_up(port));
+            }
             self.look_at_all(crew);
             crate::part::mail::exchange(&mut self.parts);
             self.hear_all();
@@ -174,24 +193,6 @@ impl<S: Scheme> World<S> {
         self.state.plan.run.stop_when_idle && self.feeds.iter().all(|feed| feed.due == Time::NEVER || feed.due < time)
     }
 
-    /// Lets sources act that are due before `limit`, and hands out what they want; the last of these acts.
-    fn draw_ahead(&mut self, limit: Key) -> Option<Key> {
-        let mut last = None;
-        // All that was drawn before has been done.
-        debug_assert!(self.parts.iter().all(|part| part.commands.is_empty()));
-        (self.window.acts, self.window.commands) = (0, 0);
-        while let Some(&Reverse(key)) = self.acts.peek()
-            && key < limit
-        {
-            self.state.now = key.time();
-            last = Some(key);
-            self.window.act = last;
-            self.window.acts += 1;
-            self.handle_act();
-        }
-        last
-    }
-
     /// The event that ends the run, and its part unless it is an act of a source, if that comes before `limit`:
     /// all flows are over but for those that are stopped by then and ACKs that are on their last link already.
     fn foresee_end(&mut self, limit: Key, last_act: Option<Key>) -> Option<(Key, Option<usize>)> {
@@ -206,7 +207,8 @@ impl<S: Scheme> World<S> {
             return None;
         }
         let mut end = last_act.map(|key| (key, None));
-        for flow in self.feeds.iter().flat_map(|feed| feed.flows.values().copied()) {
+        let ending = self.window.foresight.ending.iter().copied();
+        for flow in self.feeds.iter().flat_map(|feed| feed.flows.values().copied()).chain(ending) {
             let Some(over) = self.foresee_flow(flow, limit) else {
                 self.window.lasting = Some(flow);
                 return None;
@@ -300,8 +302,12 @@ impl<S: Scheme> World<S> {
         let now = self.state.now;
         for (rank, news) in ranked {
             self.state.now = rank.time();
-            self.hear(news);
+            // Sources have received what was foreseen; a flow that ends still gets its record.
+            if !self.window.foresight.confirms(news) || matches!(news, News::Ended(_)) {
+                self.hear(news);
+            }
         }
+        self.window.foresight.check();
         self.state.now = now.max(self.state.now);
     }
 

@@ -41,6 +41,9 @@ pub struct Report {
     /// Whether PFC can bring the network to a standstill.
     pub deadlock: Deadlock,
     pub(crate) traffic: Vec<TrafficRow>,
+    /// Why a run has one partition, whatever the threads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) one_part_because: Option<&'static str>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -112,6 +115,7 @@ pub fn report(loaded: &Loaded) -> Report {
         marking: marking::rows(loaded),
         deadlock: if any_lossless { deadlock(loaded, &routes) } else { Deadlock::impossible() },
         traffic: traffic(loaded),
+        one_part_because: loaded.indivisible(true),
         warnings: loaded.warnings.iter().map(|warning| warning.message.clone()).chain(acks::warnings(&acks)).collect(),
         acks,
     }

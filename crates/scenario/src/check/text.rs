@@ -61,6 +61,9 @@ impl Report {
         self.write_buffers(out)?;
         self.write_deadlock(out)?;
         self.write_traffic(out)?;
+        if let Some(why) = self.one_part_because {
+            writeln!(out, "one partition, one thread: {why}")?;
+        }
         for warning in &self.warnings {
             writeln!(out, "warning: {warning}")?;
         }

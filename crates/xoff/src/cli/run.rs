@@ -4,7 +4,7 @@ use super::progress::Bars;
 use super::seeds::{Plan, Runner, SeedArgs, failures};
 use super::typed::command;
 use super::watch::{self, Watch};
-use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, show_summary, style, tell, warn};
+use super::{OutArgs, ScenarioArgs, ShowArgs, Stop, show, show_summary, style, tell, tell_folded, warn};
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -15,6 +15,7 @@ use xoff_results::outcome::Kind;
 use xoff_results::seeds;
 use xoff_results::text;
 use xoff_run::crew;
+use xoff_run::drive::one_part_because;
 use xoff_scenario::{Loaded, Scenario, import, wrap};
 
 #[derive(Args)]
@@ -60,6 +61,11 @@ pub fn run(args: &RunArgs) -> Result<(), Stop> {
     if args.seeds.several() {
         let scheme = loaded.schemes.iter().map(|scheme| scheme.label.as_str()).collect::<Vec<_>>().join("+");
         return under_seeds(&scenario, Runner { scheme, options, loaded }, out.as_deref(), args);
+    }
+    if let Threads::Of(threads) = args.threads
+        && let Some(why) = one_part_because(&loaded, out.is_some()).filter(|_| threads.get() > 1 && !args.show.quiet)
+    {
+        tell_folded(&format!("warning: --threads {threads} has no effect: the network is one partition because {why}"));
     }
     crew::set_threads(match args.threads {
         Threads::Auto => crew::threads_for(&loaded.plan),
