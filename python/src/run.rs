@@ -15,7 +15,7 @@ use std::time::Duration;
 use xoff_results::execute::collect;
 use xoff_results::read::RunDirectory;
 use xoff_results::{Outcome, Summary, tables};
-use xoff_run::crew;
+use xoff_run::threads;
 use xoff_run::drive::Position;
 
 /// How long Python waits before it looks for Ctrl-C and tells of progress.
@@ -209,8 +209,8 @@ pub fn run(
     let stop = stop.map(|stop| stop.get().0.clone()).unwrap_or_default();
     let label = scheme.clone();
     let loaded = load(py, &open(scenario)?, &options(set, seed, scheme)?)?;
-    crew::set_threads(match threads {
-        None => crew::threads_for(&loaded.plan),
+    threads::set_threads(match threads {
+        None => threads::threads_for(&loaded.plan),
         Some(threads) => NonZeroUsize::new(threads).ok_or_else(|| PyValueError::new_err("threads begin at 1"))?,
     });
     let position = Arc::new(Mutex::new(None));

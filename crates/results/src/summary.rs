@@ -5,7 +5,7 @@ use super::jobs::rows::JobRow;
 use super::reality::Reality;
 use serde::{Deserialize, Serialize};
 use xoff_fabric::plan::Plan;
-use xoff_run::crew::Windows;
+use xoff_run::threads::Windows;
 use xoff_scenario::measure::{Curve, CurveAxes, Measures, Recording};
 use xoff_scenario::number::{brief, thousands};
 

@@ -75,7 +75,7 @@ fn run<S: Scheme>(loaded: &Loaded, scheme: S) -> Outcome {
     let mut world = World::new(loaded.plan.clone(), vec![scheme], sources);
     world.run_to_end();
     assert!(world.failure.is_none(), "{:?}", world.failure);
-    // Sources are numbered as they stand in the scenario; the victim's is the first.
+    // Sources are numbered as the scenario lists them; the victim's is the first.
     let took = |of: fn(u32) -> bool| {
         let times = world.flows.iter().filter(|flow| of(flow.source)).filter_map(|flow| flow.delivered_at);
         times.max().map_or(f64::NAN, Time::as_us)
@@ -141,7 +141,7 @@ impl CongestionPoint for Cp {
     }
 }
 
-/// In a sender: what it is told of comes with the time, and what it wants goes out as limits.
+/// The reaction point of a sender: events come with the time, limits go out.
 struct Rp {
     line_bps: f64,
     rate_bps: f64,

@@ -3,7 +3,7 @@
 //!
 //!     cargo run -p xoff-run --example plan
 //!
-//! A [`Plan`] is plain data, and nothing checks it: the fabric trusts whoever made it. A scenario file says the same in
+//! A [`Plan`] is plain data, and nothing checks it: the fabric trusts the caller. A scenario file says the same in
 //! a dozen lines, fills in what is left out and refuses what makes no sense (example `sweep`); build a plan yourself if
 //! your program makes networks that no file describes.
 
@@ -41,7 +41,7 @@ fn run() -> World<Uncontrolled> {
     // One scheme, in slot 0, which the flows name; it does nothing, so PFC is alone. One source of traffic.
     let mut world = World::new(plan(), vec![Uncontrolled], vec![Box::new(Incast { at: Some(Time::from_us(1)) })]);
     world.run_to_end();
-    // A lossless drop, a deadlock and a stall are values, not panics; so is a packet that nobody can account for.
+    // A lossless drop, a deadlock and a stall are values, not panics; so is a packet that is not accounted for.
     assert!(world.failure.is_none(), "{:?}", world.failure);
     assert_eq!(world.books(), Ok(()));
     world

@@ -48,7 +48,7 @@ fn running(loadavg: &str) -> Option<usize> {
     loadavg.split_whitespace().nth(3)?.split_once('/')?.0.parse().ok()
 }
 
-/// Of `online` cores, `running` threads use one each; one of these threads asks.
+/// Cores left where `running` threads use one each of `online`; one of these threads asks.
 fn free(usable: NonZeroUsize, online: usize, running: usize) -> NonZeroUsize {
     let others = running.saturating_sub(1);
     NonZeroUsize::new(online.saturating_sub(others)).unwrap_or(NonZeroUsize::MIN).min(usable)

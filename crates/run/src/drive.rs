@@ -1,9 +1,9 @@
 //! Runs a loaded scenario: builds the world, drives it in slices, hands its records on.
 
 use crate::cpu::{process_cpu, thread_cpu};
-use crate::crew;
 use crate::end::RunEnd;
 use crate::memory;
+use crate::threads;
 use crate::time_limit;
 use std::collections::BTreeMap;
 use std::io;
@@ -25,7 +25,7 @@ use xoff_scenario::traffic::{Expected, JobInterval, JobLog};
 /// Events between two looks at the clock: a few milliseconds of work.
 const SLICE: u64 = 1 << 16;
 
-/// How far a run is, for whoever shows it.
+/// Progress of a run, to be shown.
 #[derive(Clone, Copy)]
 pub struct Position<'a> {
     /// Simulated time reached.
@@ -34,9 +34,9 @@ pub struct Position<'a> {
     pub stop: Time,
     /// Part done, from 0 to 1: of the payload where it is known, else of the flows, else of the time.
     pub part: f64,
-    /// As [`xoff_fabric::record::Counters::packet_hops`], so far.
+    /// Packet-hops so far ([`xoff_fabric::record::Counters::packet_hops`]).
     pub packet_hops: u64,
-    /// The network as it is now, for whoever wants to see more of it.
+    /// The network as it is now.
     pub network: &'a dyn PortsNow,
 }
 
@@ -56,7 +56,7 @@ pub trait Sink {
     fn frames(&mut self, _: &[Frame]) -> io::Result<()> {
         Ok(())
     }
-    /// The same of a network that sends real bytes.
+    /// Captured frames of a live network, which sends real bytes.
     fn raw_frames(&mut self, _: &[RawFrame]) -> io::Result<()> {
         Ok(())
     }
@@ -74,7 +74,7 @@ pub trait Sink {
     }
 }
 
-/// Records that somebody needs although the scenario does not ask for them.
+/// Records that the caller needs although the scenario does not ask for them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Keep {
     /// Every PAUSE and RESUME, but refreshes.
@@ -111,9 +111,9 @@ pub fn drive(
     let jobs = loaded.traffic.iter().any(|traffic| traffic.job().is_some()).then(Arc::<Mutex<JobLog>>::default);
     let sources = watched_sources(loaded, responses.as_ref(), jobs.as_ref());
     let mut one_part_because = loaded.indivisible(frames);
-    let part_of = one_part_because.is_none().then(|| crew::cut(&plan));
+    let part_of = one_part_because.is_none().then(|| threads::cut(&plan));
     let mut world = world(loaded, plan, sources, part_of);
-    if world.parts() == 1 && crew::is_asked_to_cut(&world.plan) {
+    if world.parts() == 1 && threads::is_asked_to_cut(&world.plan) {
         one_part_because = one_part_because.or_else(|| partition::obstacle(&world.plan));
     }
     if frames {
@@ -125,10 +125,10 @@ pub fn drive(
     let mut guard = memory::Guard::new(memory::limit());
     let setup = began.elapsed();
     let (flows_expected, payload_expected) = (flows_expected(loaded), payload_expected(loaded));
-    let mut crew = crew::Threads::new(world.parts());
-    let cpu = if crew.count() > 1 { process_cpu } else { thread_cpu };
+    let mut executor = threads::Threads::new(world.parts());
+    let cpu = if executor.count() > 1 { process_cpu } else { thread_cpu };
     let (wall_start, cpu_start) = (Instant::now(), cpu());
-    while crew.run(&mut *world, SLICE) == Progress::Running {
+    while executor.run(&mut *world, SLICE) == Progress::Running {
         drain(&mut *world, sink)?;
         hand_on(jobs.as_ref(), sink)?;
         if let Some(failure) = guard.look(&*world).or_else(|| time_limit::look(wall_start, &*world)) {
@@ -164,9 +164,9 @@ pub fn drive(
         run_cpu,
         setup,
         parts: world.parts(),
-        threads: crew.count(),
+        threads: executor.count(),
         one_part_because,
-        windows: crew.windows(world.windows(), wall),
+        windows: executor.windows(world.windows(), wall),
         peak_rss: peak_rss_bytes(),
         imbalance: world.books().err(),
         failure: world.failure.clone(),
@@ -359,7 +359,7 @@ struct Watched {
 
 impl Watched {
     fn log(&self, note: impl FnOnce(&mut ResponseLog)) {
-        // Nobody else holds it while the world runs.
+        // The world holds the only other reference while it runs.
         if let Ok(mut log) = self.log.lock() {
             note(&mut log);
         }
@@ -473,9 +473,9 @@ mod tests {
         assert!(last > 0.5 && parts[0] < 0.6, "{parts:?}");
     }
 
-    struct Heard(Arc<Mutex<Vec<(&'static str, u32)>>>);
+    struct Received(Arc<Mutex<Vec<(&'static str, u32)>>>);
 
-    impl Source for Heard {
+    impl Source for Received {
         fn next(&self) -> Option<Time> {
             None
         }
@@ -540,9 +540,9 @@ mod tests {
     }
 
     #[test]
-    fn sources_hear_of_their_flows_whatever_their_labels() {
-        let heard = Arc::default();
-        let relabelled = || relabelled(Heard(Arc::clone(&heard)), 3);
+    fn wrapped_sources_receive_the_events_of_their_flows() {
+        let received = Arc::default();
+        let relabelled = || relabelled(Received(Arc::clone(&received)), 3);
         let sources: [Box<dyn Source>; 2] =
             [Box::new(relabelled()), Box::new(Watched { inner: relabelled(), source: 0, log: Arc::default() })];
         for mut source in sources {
@@ -552,9 +552,9 @@ mod tests {
             source.on_acknowledged(Time::ZERO, 4, 40);
             source.on_stranded(Time::ZERO, 5, true);
             source.on_stranded(Time::ZERO, 6, false);
-            let told = std::mem::take(&mut *heard.lock().unwrap());
+            let events = std::mem::take(&mut *received.lock().unwrap());
             let of_flows = [("drained", 1), ("finished", 2), ("delivered", 33), ("acknowledged", 44)];
-            assert_eq!(told, [&of_flows[..], &[("cut", 5), ("back", 6)]].concat());
+            assert_eq!(events, [&of_flows[..], &[("cut", 5), ("back", 6)]].concat());
             assert!(source.hears_deliveries());
             assert_eq!(source.waits_for(), ["a miracle"]);
         }

@@ -1,6 +1,6 @@
 //! What is known when a run has ended.
 
-use crate::crew::Windows;
+use crate::threads::Windows;
 use std::time::Duration;
 use xoff_engine::Time;
 use xoff_fabric::record::{Counters, Failure, PortReport, StormRecord};

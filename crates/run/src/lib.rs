@@ -1,4 +1,4 @@
-//! Runs a loaded scenario: [`mod@drive`] builds the network and lets it run, [`crew`] cuts it into parts and shares them
+//! Runs a loaded scenario: [`mod@drive`] builds the network and lets it run, [`threads`] cuts it into parts and shares them
 //! out among threads, [`memory`] watches how much it holds, [`recorder`] keeps what measures need.
 //!
 //! Writes nothing and prints nothing. Whole programs are in the folder `examples`: `plan` (a network in Rust), `sweep` (a
@@ -29,7 +29,6 @@
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod cpu;
-pub mod crew;
 pub mod drive;
 pub mod end;
 pub mod memory;
@@ -37,6 +36,7 @@ pub mod memory;
 mod metric_tests;
 mod pace;
 pub mod recorder;
+pub mod threads;
 pub mod time_limit;
 
 pub use drive::{Keep, Position, Sink, build, drive};

@@ -126,13 +126,13 @@ pub struct Guard {
     events: u64,
 }
 
-/// As many events at one instant are no burst of anything.
+/// Events at one instant that no burst explains.
 const EVENTS_AT_ONCE: u64 = 1 << 26;
 /// Events of one instant that each flow and port may have.
 const EVENTS_OF_EACH: u64 = 64;
 
 impl Guard {
-    /// Of a run within `limit_bytes` of the whole process.
+    /// Guards a run within `limit_bytes` of the whole process.
     pub fn new(limit_bytes: u64) -> Guard {
         let mut runs = RUNS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         runs.next += 1;
@@ -141,7 +141,7 @@ impl Guard {
         Guard { run, limits: [address_limit(), limit_bytes], instant: Time::ZERO, events: 0 }
     }
 
-    /// Looks at a run between two slices: why it cannot go on.
+    /// Checks a run between two slices; returns why it must end.
     pub fn look(&mut self, world: &dyn Simulation) -> Option<Failure> {
         let flows = world.flows_alive();
         let usual = EVENTS_AT_ONCE + EVENTS_OF_EACH * (flows + world.plan.ports() as u64);

@@ -1,7 +1,7 @@
 //! Decides whether threads share the windows of a run, by what earlier windows cost.
 //!
 //! Results do not depend on it. On idle cores threads always share. On a machine with other work a window waits for a
-//! thread that the system does not schedule, so the run goes on with one thread and tries again later, less often each
+//! thread that the system does not schedule, so the run continues with one thread and tries again later, less often each
 //! time.
 
 /// A stretch of windows in which threads always shared, or one thread worked alone.
@@ -43,7 +43,7 @@ pub(crate) struct Pace {
     shared_rate: f64,
     /// Events per nanosecond of the last shared stretch that was good, if none was bad since.
     good_rate: f64,
-    /// The same at the beginning of the present pause: if one thread is slower, what was bad may have been chance.
+    /// That speed when the present pause began: if one thread is slower, what was bad may have been chance.
     hope: f64,
     /// What one thread did in the present pause.
     alone: Stretch,

@@ -29,7 +29,7 @@ impl Recorder {
         Recorder { needs, recording: Recording::default() }
     }
 
-    /// What to hand [`drive()`](drive::drive), so that the recorder is told all it needs.
+    /// What [`drive()`](drive::drive) must keep for the recorder.
     pub fn keep(&self) -> Keep {
         Keep {
             pauses: self.needs.pauses,
@@ -40,7 +40,7 @@ impl Recorder {
         }
     }
 
-    /// What was kept; the run goes on.
+    /// What was kept so far.
     pub fn so_far(&self) -> Recording {
         self.recording.clone()
     }

@@ -1,4 +1,4 @@
-//! How long one run may take: beyond it the run ends with a word of its own, and the others of a sweep go on.
+//! Time limit of one run: beyond it the run fails by name, and the others of a sweep continue.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

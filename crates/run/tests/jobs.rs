@@ -1,4 +1,4 @@
-//! Jobs on the simulated network against closed forms, to the picosecond. ACKs come after all is over: the forms know
+//! Jobs on the simulated network against closed forms, to the picosecond. ACKs come after the last message: the forms know
 //! none, and on a ring they share the wires of data.
 
 use std::io;
@@ -66,7 +66,7 @@ fn star(hosts: u64, rate: &str, traffic: &str) -> String {
     )
 }
 
-/// Of a message of whole packets alone on its way: on its sender's wire, and after that.
+/// Times of a message of whole packets alone on its way: on its sender's wire, and after that.
 fn wire(bytes: u64, ps: u64) -> u64 {
     bytes / PAYLOAD * WIRE * ps
 }

@@ -8,7 +8,7 @@ use xoff_engine::{Rng, stream};
 use xoff_fabric::partition;
 use xoff_fabric::plan::Plan;
 use xoff_fabric::simulation::Simulation;
-use xoff_fabric::window::{Alone, Crew};
+use xoff_fabric::window::{Executor, Sequential};
 use xoff_fabric::world::Progress;
 use xoff_run::drive::build_in_parts;
 use xoff_scenario::Loaded;
@@ -40,7 +40,7 @@ struct Unruly {
     rng: Mutex<Rng>,
 }
 
-impl Crew for Unruly {
+impl Executor for Unruly {
     fn each(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
         let mut order: Vec<usize> = (0..parts).collect();
         if self.threads > 1 {
@@ -59,9 +59,9 @@ impl Crew for Unruly {
     }
 }
 
-fn run(mut world: Box<dyn Simulation>, slice: u64, crew: &dyn Crew) -> Box<dyn Simulation> {
+fn run(mut world: Box<dyn Simulation>, slice: u64, executor: &dyn Executor) -> Box<dyn Simulation> {
     let (mut before, mut still) = (world.now, 0);
-    while world.run_with(slice, crew) == Progress::Running {
+    while world.run_with(slice, executor) == Progress::Running {
         assert!(world.counters.events < 20_000_000, "no end");
         assert!(world.now >= before, "time runs backwards");
         still = if world.now > before { 0 } else { still + slice };
@@ -78,15 +78,15 @@ fn difference(loaded: &Loaded, part_of: Vec<u16>, seed: u64) -> Option<Option<St
     parts.shorten_windows([1, 1, 3, 7][seed as usize % 4]);
     let threads = if seed.is_multiple_of(16) { 2 + seed / 16 % 3 } else { 1 };
     let threads = setting("XOFF_PARTS_THREADS", threads) as usize;
-    let crew = Unruly { threads, rng: Mutex::new(stream(seed, "order", 0)) };
+    let executor = Unruly { threads, rng: Mutex::new(stream(seed, "order", 0)) };
     // Looking changes nothing: half of them are looked at only here.
     parts.watch_activity();
-    let mut parts = run(parts, 1 + seed % 5000, &crew);
+    let mut parts = run(parts, 1 + seed % 5000, &executor);
     let mut whole = build_in_parts(loaded, vec![0; loaded.plan.nodes.len()], Some(&whole_log)).ok()?;
     if seed % 2 == 1 {
         whole.watch_activity();
     }
-    let mut whole = run(whole, 1 << 20, &Alone);
+    let mut whole = run(whole, 1 << 20, &Sequential);
     let same = trial::difference(&mut *whole, &mut *parts);
     let same = same.or_else(|| laws::activity_adds_up(&mut *whole, &mut *parts));
     // Jobs write down what they have begun when they go.

@@ -13,7 +13,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 use xoff_results::files::Staging;
 use xoff_results::{execute::execute, figures};
-use xoff_run::{crew, time_limit};
+use xoff_run::{threads, time_limit};
 use xoff_scenario::{Diagnostic, Loaded, Scenario};
 
 /// A sweep whose every point is known to load.
@@ -124,7 +124,7 @@ impl<'a> Sweeper<'a> {
         watch: &(dyn Fn(Progress) + Sync),
     ) -> Result<Vec<Record>, Failed> {
         let threads = (jobs / self.points.len().max(1)).max(1);
-        crew::set_threads(NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN));
+        threads::set_threads(NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN));
         let job = |point| PointJob {
             scenario: &self.sweep.scenario,
             point,

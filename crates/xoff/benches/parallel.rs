@@ -11,7 +11,7 @@ use common::load;
 use std::num::NonZeroUsize;
 use xoff_results::execute::execute;
 use xoff_results::summary::Summary;
-use xoff_run::crew;
+use xoff_run::threads;
 
 const ROUNDS: usize = 3;
 
@@ -60,7 +60,7 @@ fn main() {
         let mut best: Vec<Option<Summary>> = vec![None; threads.len()];
         for _ in 0..ROUNDS {
             for (best, &threads) in best.iter_mut().zip(&threads) {
-                crew::set_threads(NonZeroUsize::new(threads).expect("a power of two"));
+                threads::set_threads(NonZeroUsize::new(threads).expect("a power of two"));
                 let summary = execute(&loaded, None, |_| {}).expect("a run without files").summary;
                 if best.as_ref().is_none_or(|best| summary.wall_seconds < best.wall_seconds) {
                     *best = Some(summary);

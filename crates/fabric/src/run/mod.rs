@@ -32,7 +32,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use window::{Alone, Crew, Window};
+use window::{Executor, Sequential, Window};
 use xoff_engine::{Key, Slab, Span, Table, Time};
 
 /// More flows or samples than this in one call to [`World::run`] end it: they may take memory by the
@@ -167,17 +167,17 @@ impl<S: Scheme> World<S> {
     /// Handles up to `max_events` events; fewer where single ones have started many flows or taken many
     /// samples, so that whoever drives the world hears of it in time.
     pub fn run(&mut self, max_events: u64) -> Progress {
-        self.run_with(max_events, &Alone)
+        self.run_with(max_events, &Sequential)
     }
 
-    /// The same with a crew that lets parts run. Results do not depend on it.
-    pub fn run_with(&mut self, max_events: u64, crew: &dyn Crew) -> Progress {
-        let progress = self.advance(max_events, crew);
+    /// [`World::run`] with an executor of parts. Results do not depend on it.
+    pub fn run_with(&mut self, max_events: u64, executor: &dyn Executor) -> Progress {
+        let progress = self.advance(max_events, executor);
         self.publish();
         progress
     }
 
-    fn advance(&mut self, max_events: u64, crew: &dyn Crew) -> Progress {
+    fn advance(&mut self, max_events: u64, executor: &dyn Executor) -> Progress {
         let stop = Key::after(self.state.plan.run.stop);
         let mut left = max_events;
         while left > 0 {
@@ -185,7 +185,7 @@ impl<S: Scheme> World<S> {
                 return self.halt();
             }
             if self.parts.len() > 1 {
-                match self.run_window(stop, crew) {
+                match self.run_window(stop, executor) {
                     Some(handled) => left = left.saturating_sub(handled.max(1)),
                     None => return self.end(),
                 }

@@ -9,7 +9,7 @@ use crate::contract::capture::Capture;
 use crate::contract::record::{Failure, Holdings, PortReport, StormRecord};
 use crate::contract::scheme::Scheme;
 use crate::node::tap::Taps;
-use crate::run::window::{Alone, Crew};
+use crate::run::window::{Executor, Sequential};
 use crate::run::{Progress, RunState, World};
 use std::any::Any;
 use std::ops::DerefMut;
@@ -18,7 +18,7 @@ use std::ops::DerefMut;
 /// that, by [`Any`].
 pub trait Simulation: DerefMut<Target = RunState> + PortsNow + Any + Send {
     /// [`World::run_with`].
-    fn run_with(&mut self, max_events: u64, crew: &dyn Crew) -> Progress;
+    fn run_with(&mut self, max_events: u64, executor: &dyn Executor) -> Progress;
     /// [`World::fail`].
     fn fail(&mut self, failure: Failure);
     /// [`World::capture`].
@@ -52,7 +52,7 @@ pub trait Simulation: DerefMut<Target = RunState> + PortsNow + Any + Send {
 
     /// Handles up to `max_events` events, one part after the other.
     fn run(&mut self, max_events: u64) -> Progress {
-        self.run_with(max_events, &Alone)
+        self.run_with(max_events, &Sequential)
     }
 
     /// Runs to the end.
@@ -64,8 +64,8 @@ pub trait Simulation: DerefMut<Target = RunState> + PortsNow + Any + Send {
 impl<S: Scheme + 'static> Simulation for World<S> {
     // Kept whole, so that profilers find the run by its name.
     #[inline(never)]
-    fn run_with(&mut self, max_events: u64, crew: &dyn Crew) -> Progress {
-        World::run_with(self, max_events, crew)
+    fn run_with(&mut self, max_events: u64, executor: &dyn Executor) -> Progress {
+        World::run_with(self, max_events, executor)
     }
     fn fail(&mut self, failure: Failure) {
         World::fail(self, failure);

@@ -1,10 +1,9 @@
-//! A network in parts moves in windows: for as long as the shortest link between two parts takes, none can
-//! hear from another, and each runs by itself.
+//! Conservative parallel simulation with barrier-synchronised windows. A window is at most the lookahead: the smallest
+//! delay of a link between partitions, or of a host link if a source reacts. Packets cross partitions only between
+//! windows; there are no null messages.
 //!
-//! A window ends before the first time at which something from another part could arrive, and before whatever
-//! concerns all of them: a line at which flows are forgotten, an event of the run, the stop. What sources do
-//! within it is drawn ahead. Between windows packets change hands, and what the parts have to tell is heard
-//! in the order in which one part would have told it. So results are those of one part.
+//! A window also ends at the next global event (fault, probe, check), reclamation epoch or stop. Events of sources within
+//! it are drawn ahead. Flow events and records are merged by key, so results equal those of one partition.
 
 use crate::contract::packet::{Kind, Packet};
 use crate::contract::record::{PauseRecord, PfcRecord};
@@ -68,16 +67,16 @@ impl Window {
     }
 }
 
-/// Who lets parts run: one after the other, or several at once. Only whoever drives the run starts threads.
-pub trait Crew {
+/// Executes partitions, sequentially or on threads. The caller supplies it; this crate starts no thread.
+pub trait Executor {
     /// Does `work` with each of so many parts, by number, in any order, and returns when all are done.
     fn each(&self, parts: usize, work: &(dyn Fn(usize) + Sync));
 }
 
 /// One part after the other.
-pub struct Alone;
+pub struct Sequential;
 
-impl Crew for Alone {
+impl Executor for Sequential {
     fn each(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
         (0..parts).for_each(work);
     }
@@ -112,7 +111,7 @@ impl<S: Scheme> World<S> {
     }
 
     /// Moves all parts through one window; the events it had, or `None` if nothing is left to happen.
-    pub(crate) fn run_window(&mut self, stop: Key, crew: &dyn Crew) -> Option<u64> {
+    pub(crate) fn run_window(&mut self, stop: Key, executor: &dyn Executor) -> Option<u64> {
         let before = self.events();
         let next = self.parts.iter().map(|part| part.next).min();
         let act = self.acts.peek().map(|Reverse(key)| *key);
@@ -147,8 +146,8 @@ impl<S: Scheme> World<S> {
         let event = self.agenda.peek().map(|Reverse(key)| *key);
         let end = self.foresee_end(limit, last_act);
         match end {
-            Some((key, part)) => self.run_to(key, part, crew),
-            None => self.run_parts(limit, crew),
+            Some((key, part)) => self.run_to(key, part, executor),
+            None => self.run_parts(limit, executor),
         }
         crate::part::mail::exchange(&mut self.parts);
         self.hear_all();
@@ -162,12 +161,12 @@ impl<S: Scheme> World<S> {
             self.set_now(limit.time());
             self.set_rank(limit);
             // It may look at what is in flight on any link.
-            self.open_all_mail(crew);
+            self.open_all_mail(executor);
             self.handle_agenda();
             if limit.kind() == kind::FAULT {
                 self.window.foresight.stepwise = (0..self.state.plan.ports() as u32).any(|port| !self.is_up(port));
             }
-            self.look_at_all(crew);
+            self.look_at_all(executor);
             crate::part::mail::exchange(&mut self.parts);
             self.hear_all();
         } else if limit == line {
@@ -237,14 +236,14 @@ impl<S: Scheme> World<S> {
         Some((Key::named(item.arrives, kind::ARRIVE, sending.name, port.get()), number))
     }
 
-    /// Has the crew do something with every part. Each is worked on by one thread at a time, so no lock is ever waited for.
-    fn each_part(&mut self, crew: &dyn Crew, work: impl Fn(&mut Part<S>) + Sync) {
+    /// Has the executor do `work` with every part. One thread at a time works on a part, so no lock is waited for.
+    fn each_part(&mut self, executor: &dyn Executor, work: impl Fn(&mut Part<S>) + Sync) {
         let parts: Vec<Mutex<&mut Part<S>>> = self.parts.iter_mut().map(Mutex::new).collect();
-        crew.each(parts.len(), &|number| work(&mut parts[number].lock().unwrap_or_else(PoisonError::into_inner)));
+        executor.each(parts.len(), &|number| work(&mut parts[number].lock().unwrap_or_else(PoisonError::into_inner)));
     }
 
-    fn run_parts(&mut self, limit: Key, crew: &dyn Crew) {
-        self.each_part(crew, |part| {
+    fn run_parts(&mut self, limit: Key, executor: &dyn Executor) {
+        self.each_part(executor, |part| {
             // Most often this is all that need be known of a part where little happens.
             if part.next < limit {
                 part.run_until(limit);
@@ -252,27 +251,27 @@ impl<S: Scheme> World<S> {
         });
     }
 
-    fn open_all_mail(&mut self, crew: &dyn Crew) {
-        self.each_part(crew, Part::open_mail);
+    fn open_all_mail(&mut self, executor: &dyn Executor) {
+        self.each_part(executor, Part::open_mail);
     }
 
     /// After something that may have given any part something to do.
-    fn look_at_all(&mut self, crew: &dyn Crew) {
-        self.each_part(crew, Part::look_at_next);
+    fn look_at_all(&mut self, executor: &dyn Executor) {
+        self.each_part(executor, Part::look_at_next);
     }
 
     /// Runs all parts up to an event, and one through it.
-    fn run_to(&mut self, end: Key, of: Option<usize>, crew: &dyn Crew) {
+    fn run_to(&mut self, end: Key, of: Option<usize>, executor: &dyn Executor) {
         match of {
             Some(part) => {
-                self.run_parts(end, crew);
+                self.run_parts(end, executor);
                 self.parts[part].run(end.next(), 1);
                 self.parts[part].look_at_next();
             }
             None => {
                 // What the source wants is done, and nothing that follows from it.
                 let (first, last) = (end.with_index(0), end.with_index(LARGEST_INDEX));
-                self.run_parts(first, crew);
+                self.run_parts(first, executor);
                 for part in &mut self.parts {
                     while part.queue.peek().is_some_and(|key| key >= first && key <= last) {
                         part.run(last.next(), 1);

@@ -14,8 +14,8 @@ use xoff_results::execute::execute;
 use xoff_results::outcome::Kind;
 use xoff_results::seeds;
 use xoff_results::text;
-use xoff_run::crew;
 use xoff_run::drive::one_part_because;
+use xoff_run::threads;
 use xoff_scenario::{Loaded, Scenario, import, wrap};
 
 #[derive(Args)]
@@ -67,8 +67,8 @@ pub fn run(args: &RunArgs) -> Result<(), Stop> {
     {
         tell_folded(&format!("warning: --threads {threads} has no effect: the network is one partition because {why}"));
     }
-    crew::set_threads(match args.threads {
-        Threads::Auto => crew::threads_for(&loaded.plan),
+    threads::set_threads(match args.threads {
+        Threads::Auto => threads::threads_for(&loaded.plan),
         Threads::Of(threads) => threads,
     });
     let bars = Bars::new(args.show.json || args.show.quiet);

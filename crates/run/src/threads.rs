@@ -1,4 +1,4 @@
-//! Parts and threads of one run: how a network is cut, and who lets the parts run.
+//! Partitions and threads of one run: where a network is cut, and the executor of its parts.
 //!
 //! Large networks are cut whatever the number of threads: a part fits in the cache. Results are the same for every
 //! cut and every number of threads, to the last byte.
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use xoff_fabric::partition;
 use xoff_fabric::plan::Plan;
 use xoff_fabric::simulation::Simulation;
-use xoff_fabric::window::Crew;
+use xoff_fabric::window::Executor;
 use xoff_fabric::world::Progress;
 
 /// Hosts from which on several threads pay.
@@ -71,9 +71,9 @@ pub fn cut(plan: &Plan) -> Vec<u16> {
 pub struct Windows {
     /// Windows that the run went through; in each, every part runs by itself.
     pub count: u64,
-    /// Of the threads' time, the share that they worked in parts; the rest they waited for each other.
+    /// Share of the threads' time that they worked in parts; the rest they waited for each other.
     pub busy: f64,
-    /// Of the run's time, the share between windows, when one of them works.
+    /// Share of the run's time between windows, when one thread works.
     pub between: f64,
     /// The work of the part that had most, over the mean of all.
     pub imbalance: f64,
@@ -84,7 +84,7 @@ pub struct Windows {
 
 /// Work of a window, in nanoseconds, below which one thread does it: waking another costs as much.
 const LITTLE_NS: u64 = 15_000;
-/// Wall time that shared windows may take beyond the CPU time of their work, in nanoseconds, before one thread goes on
+/// Wall time that shared windows may take beyond the CPU time of their work, in nanoseconds, before one thread works
 /// alone at once.
 const LOSS_NS: u64 = 2_000_000;
 
@@ -160,8 +160,8 @@ impl Threads {
         let Some(pool) = &self.pool else { return world.run_with(events, self) };
         self.call = Call { sharing: AtomicBool::new(self.pace.shares()), ..Call::default() };
         let (before, began) = (world.counters.events, Instant::now());
-        let crew = &*self;
-        let progress = pool.install(|| world.run_with(events, crew));
+        let executor = &*self;
+        let progress = pool.install(|| world.run_with(events, executor));
         self.pace.note(&Stretch {
             wall: began.elapsed().as_nanos() as u64,
             events: world.counters.events - before,
@@ -234,7 +234,7 @@ impl Threads {
     }
 }
 
-impl Crew for Threads {
+impl Executor for Threads {
     fn each(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
         let began = Instant::now();
         if self.call.sharing.load(Relaxed) && self.latest.load(Relaxed) >= LITTLE_NS {
@@ -255,23 +255,23 @@ mod tests {
     /// A window does not wait for a thread that the system does not schedule: here one that is held up.
     #[test]
     fn a_window_ends_without_a_thread_that_does_not_run() {
-        let mut crew = Threads::of(2, 5);
-        crew.call.sharing.store(true, Relaxed);
-        let pool = crew.pool.take().expect("two threads");
+        let mut executor = Threads::of(2, 5);
+        executor.call.sharing.store(true, Relaxed);
+        let pool = executor.pool.take().expect("two threads");
         let ((started, has_started), (release, released)) = (mpsc::channel(), mpsc::channel::<()>());
         pool.spawn(move || {
             started.send(()).expect("the test waits");
             let _ = released.recv();
         });
         has_started.recv().expect("a thread is free");
-        crew.pool = Some(pool);
-        let (crew, done) = (&crew, &[const { AtomicUsize::new(0) }; 5]);
+        executor.pool = Some(pool);
+        let (executor, done) = (&executor, &[const { AtomicUsize::new(0) }; 5]);
         let (ended, has_ended) = mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(move || {
-                let pool = crew.pool.as_ref().expect("two threads");
+                let pool = executor.pool.as_ref().expect("two threads");
                 pool.install(|| {
-                    crew.each(5, &|part| {
+                    executor.each(5, &|part| {
                         done[part].fetch_add(1, Relaxed);
                     });
                 });
@@ -282,15 +282,15 @@ mod tests {
             assert!(in_time.is_ok(), "the window waited for a thread that does not run");
         });
         assert!(done.iter().all(|times| times.load(Relaxed) == 1), "{done:?}");
-        assert_eq!(crew.shared.load(Relaxed), 1, "the window was offered to both");
+        assert_eq!(executor.shared.load(Relaxed), 1, "the window was offered to both");
     }
 
     #[test]
     fn windows_with_little_work_are_not_shared() {
-        let crew = Threads::of(2, 3);
-        crew.call.sharing.store(true, Relaxed);
-        crew.latest.store(LITTLE_NS - 1, Relaxed);
-        crew.each(3, &|_| {});
-        assert_eq!(crew.shared.load(Relaxed), 0);
+        let executor = Threads::of(2, 3);
+        executor.call.sharing.store(true, Relaxed);
+        executor.latest.store(LITTLE_NS - 1, Relaxed);
+        executor.each(3, &|_| {});
+        assert_eq!(executor.shared.load(Relaxed), 0);
     }
 }
