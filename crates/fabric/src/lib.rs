@@ -20,8 +20,8 @@ mod part;
 pub mod run;
 
 pub use contract::{activity, capture, control, frame_content, packet, precision, record, scheme, traffic};
-pub use flow::ack_rule;
 pub use flow::identity::{SourceName, ends};
+pub use flow::{ack_rule, pacing, transport};
 pub use network::{
     domain, extent, partition, payload_paths, pfc, pieces, plan, response, route, servers, timing, topology,
 };

@@ -3,10 +3,12 @@
 use crate::desk::{Desk, News};
 use crate::forwarding::{flow_of, tcp_number};
 use crate::nic::Nic;
-use crate::sender::{Sender, State};
+use crate::sender::Sender;
 use xoff_engine::Time;
+use xoff_fabric::pacing::SendState;
 use xoff_fabric::packet::{Ecn, IntStack};
-use xoff_fabric::scheme::{Acked, Loss, ReactionPoint, Scheme};
+use xoff_fabric::scheme::{Acked, ReactionPoint, Scheme};
+use xoff_fabric::transport::Ack;
 use xoff_wire::{Echo, Roce, Seen, TCP_ECE, Tcp, content_of, near, stamp_of, telemetry_of};
 
 /// The largest number of a byte that 32 bits of TCP's tell apart from its neighbours.
@@ -49,7 +51,7 @@ impl<S: Scheme> Nic<S> {
         let own =
             |sender: &&mut Sender<S::Rp>| (sender.flow.dst, sender.flow.src_port) == (roce.ends.src, roce.udp_source);
         let Some(sender) = self.senders.get_mut(&flow).filter(own) else { return };
-        let expected = near(roce.psn, sender.una).wrapping_add(u32::from(!nak));
+        let expected = near(roce.psn, sender.requester.seq.una).wrapping_add(u32::from(!nak));
         let stamp = stamp_of(bytes, roce);
         let scheme = &schemes[usize::from(sender.flow.scheme)];
         let multiplier = self.multipliers[usize::from(sender.flow.scheme)];
@@ -67,10 +69,10 @@ impl<S: Scheme> Nic<S> {
         let flow = self.tcp_flow(tcp.ends.src, tcp.destination_port);
         let Some(sender) = flow.and_then(|flow| self.senders.get(&flow)) else { return };
         // The first byte of a flow is number one.
-        let near_bytes = sender.payload_until(sender.una);
+        let near_bytes = sender.payload_until(sender.requester.seq.una);
         let acknowledged = unwrap_bytes(tcp.acknowledged.wrapping_sub(1), near_bytes);
         let ecn = if tcp.flags & TCP_ECE != 0 { Ecn::Ce } else { sender.format.ecn };
-        let expected = acknowledged.div_ceil(u64::from(sender.mtu_bytes)) as u32;
+        let expected = acknowledged.div_ceil(u64::from(sender.requester.seq.stream.mtu_bytes)) as u32;
         let answer = Answer { expected, nak: false, ecn, stamp: None };
         self.on_answer(sender.flow.id, &answer, None, desk);
     }
@@ -84,42 +86,42 @@ impl<S: Scheme> Nic<S> {
     fn on_answer(&mut self, flow: u32, answer: &Answer, int: Option<&IntStack>, desk: &mut Desk<'_>) {
         let now = desk.now;
         let Some(sender) = self.senders.get_mut(&flow) else { return };
-        let before = sender.payload_until(sender.una);
-        // The packet that an ACK speaks for: the last in order, or for TCP the first that it is news of.
-        let cause = if sender.is_tcp() { sender.una } else { answer.expected.saturating_sub(1) };
-        let memory = sender.memory(cause.max(sender.una)).or_else(|| sender.memory(sender.una));
-        let duplicate = sender.is_tcp() && answer.expected == sender.una && sender.una < sender.highest;
-        let moved = sender.acknowledge(answer.expected);
-        if moved && sender.is_tcp() {
-            // What was to be sent again has arrived after all.
-            sender.resend = false;
-        } else if moved {
-            sender.rto_at = if sender.una == sender.next { Time::NEVER } else { now + sender.rto };
+        let seq = &sender.requester.seq;
+        if answer.expected > seq.highest {
+            return desk.log.ignore("acknowledges what was not sent");
         }
-        let (sent_at, resent) = memory.unwrap_or((now, false));
-        let acked_bytes = sender.payload_until(sender.una);
+        // The packet that an ACK speaks for: the last in order, or for TCP the first that it is news of.
+        let by_time = sender.requester.asks_reaction_point();
+        let memory = sender.sent.at_or_oldest(if by_time { seq.una } else { answer.expected.saturating_sub(1) });
+        let (sent_at, resent) = memory.map_or((now, false), |sent| (sent.sent_at, sent.resent));
+        let ack = Ack { expected: answer.expected, selective: None, nak: answer.nak, resent };
+        let progress = sender.requester.on_ack(now, &ack);
+        sender.sent.acknowledge(sender.requester.seq.una);
         sender.rp.on_ack(&Acked {
             now,
-            bytes: acked_bytes - before,
-            acked_bytes,
-            sent_bytes: sender.payload_until(sender.next),
+            bytes: progress.bytes,
+            acked_bytes: progress.acked_bytes,
+            sent_bytes: progress.sent_bytes,
             rtt: now.saturating_since(answer.stamp.unwrap_or(sent_at)),
             ecn: answer.ecn,
             int,
-            duplicate,
+            duplicate: progress.duplicate,
             resent,
         });
-        if answer.nak {
-            sender.go_back();
-            sender.rto_at = Time::NEVER;
-            sender.rp.on_loss(now, Loss::Nak);
+        if let Some(loss) = progress.lost {
+            sender.rp.on_loss(now, loss);
         }
-        if sender.una >= sender.total {
-            return self.end(flow, desk);
+        let seq = &mut sender.requester.seq;
+        let drained = progress.bytes > 0 && seq.una == seq.offered;
+        while let Some(message) = seq.complete_message(false) {
+            if seq.stream.messages.is_none() {
+                return self.end(flow, desk);
+            }
+            desk.log.news.push(News::Acknowledged(flow, message));
         }
-        let (state, drained) = (sender.state, moved && sender.una == sender.offered);
+        let state = sender.pacing.state;
         self.read_limits(flow, desk);
-        if matches!(state, State::Blocked | State::Idle) {
+        if matches!(state, SendState::Blocked | SendState::Idle) {
             self.try_to_send(flow, desk);
         }
         if drained {

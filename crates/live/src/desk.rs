@@ -80,4 +80,8 @@ pub enum News {
     Ended(u32),
     /// All that was offered to it is acknowledged.
     Drained(u32),
+    /// Its oldest message, or all of it, has reached its receiver.
+    Delivered(u32),
+    /// Its sender received the ACK of the last packet of a message.
+    Acknowledged(u32, u32),
 }

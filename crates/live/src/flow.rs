@@ -1,7 +1,7 @@
 //! A source of traffic, and a flow of it while it lives.
 
 use crate::network::FlowId;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use xoff_engine::{Span, Time};
 use xoff_fabric::SourceName;
 use xoff_fabric::capture::FlowName;
@@ -44,6 +44,8 @@ pub struct Flow {
     pub(crate) ideal: Span,
     pub(crate) path: Vec<u32>,
     pub(crate) base_rtt: Span,
+    /// Names of its messages that have not reached their receiver, in order.
+    pub(crate) awaited: VecDeque<u32>,
 }
 
 impl Flow {

@@ -8,13 +8,16 @@ use crate::nic::Nic;
 use crate::run::{Node, Run};
 use crate::sender::{Sender, Tally};
 use crate::wires::Wires;
+use std::collections::VecDeque;
 use std::io;
 use xoff_engine::{Span, Time};
 use xoff_fabric::capture::FlowName;
+use xoff_fabric::pacing::Pacing;
 use xoff_fabric::record::FlowRecord;
-use xoff_fabric::scheme::{Scheme, Transport};
+use xoff_fabric::scheme::{ReactionPoint, Scheme, Transport};
 use xoff_fabric::timing;
 use xoff_fabric::traffic::{Action, FlowSpec};
+use xoff_fabric::transport::{Requester, SentPackets, Stream};
 use xoff_wire::Unwrap;
 
 impl<S: Scheme, W: Wires> Run<'_, S, W> {
@@ -35,11 +38,12 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
         }
         self.feeds[index].due = Time::NEVER;
         let mut actions = Vec::new();
-        // A source lives in the scenario's time, which has no lateness.
-        self.feeds[index].source.act(due, &mut actions);
+        // A source acts in the scenario's time, which has no lag, unless it reacts to what has happened since.
+        let at = if self.feeds[index].source.reacts() { self.now } else { due };
+        self.feeds[index].source.act(at, &mut actions);
         for action in actions {
             match action {
-                Action::Start(spec) => self.start_flow(index, spec, due),
+                Action::Start(spec) => self.start_flow(index, spec, at),
                 Action::Offer { handle, bytes } => self.with_sender(index, handle, |nic, flow, desk| {
                     nic.offer(flow, bytes, desk);
                 }),
@@ -47,8 +51,14 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
                     nic.cap(flow, rate, desk);
                 }),
                 Action::Stop { handle } => self.stop_flow(index, handle),
-                // Scenarios with such traffic are refused before they begin.
-                Action::Send { .. } => return Err(io::Error::other("live queue pairs carry no messages")),
+                Action::Send { handle, bytes, message } => {
+                    if let Some(flow) = self.feeds[index].handles.get(&handle)
+                        && let Some(flow) = self.flows.get_mut(flow)
+                    {
+                        flow.awaited.push_back(message);
+                    }
+                    self.with_sender(index, handle, |nic, flow, desk| nic.send_message(flow, bytes, message, desk));
+                }
             }
         }
         self.arm_source(index);
@@ -70,7 +80,7 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
         if let Some(Node::Host(nic)) = &mut self.nodes[id.dst as usize]
             && let Some(receiver) = nic.receivers.get_mut(&id)
         {
-            receiver.closed = true;
+            receiver.responder.close();
         }
         self.with_sender(source, handle, |nic, flow, desk| nic.end(flow, desk));
     }
@@ -96,19 +106,48 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
         facts.initial_rate = spec.initial_rate.map_or(facts.line_rate, |rate| rate.min(facts.line_rate));
         let slot = usize::from(spec.scheme);
         let rp = self.schemes[slot].reaction_point(&facts);
-        let mut sender = Sender::new(rp, name, network.format(&id), Unwrap::new(self.multipliers[slot]));
-        fill_in(&mut sender, &spec, network, self.now);
-        (sender.bdp_bytes, sender.base_rtt) = (facts.bdp_bytes, facts.base_rtt);
-        // So that limits are read at once: the cap of the application, or of bytes in flight, may be all there is.
-        sender.asked_bps = f64::NAN;
-        let settings = network.plan.host(spec.src);
+        let (settings, format) = (network.plan.host(spec.src), network.format(&id));
+        let (packets, short_bytes) = Stream::packets(spec.size_bytes, settings.mtu_bytes);
+        let stream = Stream::new(packets, settings.mtu_bytes, short_bytes);
         // A round trip is not a loss, however long.
-        sender.rto = settings.retransmit_timeout.max(facts.base_rtt * 4);
+        let rto = settings.retransmit_timeout.max(facts.base_rtt * 4);
+        let mut requester = Requester::new(&format, network.plan.host(spec.dst), rto, stream);
+        if let Some(bytes) = spec.offered_bytes {
+            requester.seq.offer(bytes);
+        }
+        let (line_bps, wire_bytes) = (facts.line_rate.bps() as f64, facts.mtu_wire_bytes);
+        let sender = Sender {
+            rp,
+            flow: name,
+            format,
+            requester,
+            pacing: Pacing::new(self.now, line_bps, wire_bytes, facts.bdp_bytes, spec.rate_cap),
+            sent: SentPackets::default(),
+            size_bytes: spec.size_bytes,
+            offered_bytes: spec.offered_bytes.unwrap_or(0),
+            header_bytes: network.header_bytes(&id),
+            min_frame_bytes: settings.sizes.min_frame_bytes,
+            due: Time::NEVER,
+            base_rtt: facts.base_rtt,
+            unwrap: Unwrap::new(self.multipliers[slot]),
+            tally: Tally::default(),
+        };
         let path = network.path(spec.src, spec.dst, (name.src_port, xoff_fabric::traffic::ROCE_PORT));
         let ideal = ideal(network, &path, &sender);
         self.feeds[source].handles.insert(spec.handle, name.id);
         let src = spec.src;
-        let flow = Flow { number, source, in_source, spec, name, start, ideal, path, base_rtt: facts.base_rtt };
+        let flow = Flow {
+            number,
+            source,
+            in_source,
+            spec,
+            name,
+            start,
+            ideal,
+            path,
+            base_rtt: facts.base_rtt,
+            awaited: VecDeque::new(),
+        };
         self.flows.insert(name.id, flow);
         let (nodes, mut desk) = self.split();
         if let Some(Node::Host(nic)) = &mut nodes[src as usize] {
@@ -145,23 +184,37 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
 
     /// Tells sources what has become of their flows.
     pub(crate) fn hear_news(&mut self) {
-        while let Some(news) = self.log.news.pop() {
-            let (flow, ended) = match news {
-                News::Ended(flow) => (flow, true),
-                News::Drained(flow) => (flow, false),
-            };
-            let Some((source, handle)) = self.flows.get(&flow).map(|flow| (flow.source, flow.spec.handle)) else {
-                continue;
-            };
-            if ended {
-                self.record(flow, Some(self.now));
-                self.feeds[source].handles.remove(&handle);
-                self.feeds[source].source.on_finished(self.now, handle);
-            } else {
-                self.feeds[source].source.on_drained(self.now, handle);
+        while !self.log.news.is_empty() {
+            for news in std::mem::take(&mut self.log.news) {
+                self.hear(news);
             }
-            self.arm_source(source);
         }
+    }
+
+    fn hear(&mut self, news: News) {
+        let (News::Ended(id) | News::Drained(id) | News::Delivered(id) | News::Acknowledged(id, _)) = news;
+        let Some(flow) = self.flows.get_mut(&id) else { return };
+        let (source, handle, now) = (flow.source, flow.spec.handle, self.now);
+        let delivered = if news == News::Delivered(id) { flow.awaited.pop_front() } else { None };
+        if news == News::Ended(id) {
+            self.record(id, Some(now));
+            self.feeds[source].handles.remove(&handle);
+        }
+        let listener = &mut self.feeds[source].source;
+        match news {
+            News::Ended(_) => listener.on_finished(now, handle),
+            News::Drained(_) => listener.on_drained(now, handle),
+            _ if !listener.hears_deliveries() => return,
+            News::Delivered(_) => listener.on_delivered(now, handle, delivered.unwrap_or(0)),
+            News::Acknowledged(_, message) => listener.on_acknowledged(now, handle, message),
+        }
+        self.arm_source(source);
+    }
+
+    /// What sources wait for, in words, if the run failed.
+    pub(crate) fn waits(&self) -> Vec<String> {
+        let failed = self.log.failure.is_some();
+        self.feeds.iter().filter(|_| failed).flat_map(|feed| feed.source.waits_for()).collect()
     }
 
     /// Flows that the end of the run cuts off.
@@ -180,19 +233,20 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
             Some(Node::Host(nic)) => nic.senders.remove(&id),
             _ => None,
         };
-        let complete = sender.as_ref().is_some_and(|sender| sender.una >= sender.total);
-        let known = sender.as_ref().map(|sender| sender.payload_until(sender.una));
-        let sent = sender.as_ref().map_or(0, |sender| sender.payload_until(sender.highest));
+        let seq = sender.as_ref().map(|sender| &sender.requester.seq);
+        let complete = seq.is_some_and(|seq| seq.una >= seq.total);
+        let known = seq.map(|seq| seq.stream.payload_until(seq.una));
+        let sent = seq.map_or(0, |seq| seq.stream.payload_until(seq.highest));
         self.payload.0 += known.unwrap_or(0);
         self.payload.1 += sent.saturating_sub(known.unwrap_or(0));
         let tally = sender.map_or(Tally::default(), |sender| sender.tally);
         let acked_at = ended.filter(|_| complete);
         // Where the receiver is on another machine, its sender knows no more than ACKs say.
         let (delivered_bytes, delivered_at, marked) = match &self.nodes[flow.name.dst as usize] {
-            Some(Node::Host(nic)) => nic
-                .receivers
-                .get(&flow.id())
-                .map_or((0, None, 0), |receiver| (receiver.delivered_bytes, receiver.delivered_at, receiver.marked)),
+            Some(Node::Host(nic)) => nic.receivers.get(&flow.id()).map_or((0, None, 0), |receiver| {
+                let delivered_at = receiver.delivered_at.filter(|_| flow.spec.size_bytes.is_some());
+                (receiver.responder.seq.delivered_bytes, delivered_at, receiver.marked)
+            }),
             _ => (known.unwrap_or(0), acked_at, 0),
         };
         self.ended.push(FlowRecord {
@@ -230,54 +284,33 @@ impl<S: Scheme> Nic<S> {
     fn offer(&mut self, flow: u32, bytes: u64, desk: &mut Desk<'_>) {
         let Some(sender) = self.senders.get_mut(&flow) else { return };
         sender.offered_bytes = sender.offered_bytes.saturating_add(bytes);
-        sender.offered = packets(sender.offered_bytes, sender.mtu_bytes);
+        sender.requester.seq.offer(sender.offered_bytes);
+        self.try_to_send(flow, desk);
+    }
+
+    /// One more message for a queue pair.
+    fn send_message(&mut self, flow: u32, bytes: u64, message: u32, desk: &mut Desk<'_>) {
+        let Some(sender) = self.senders.get_mut(&flow) else { return };
+        sender.send(bytes, message);
         self.try_to_send(flow, desk);
     }
 
     /// A new limit of the application.
     fn cap(&mut self, flow: u32, rate: Option<xoff_engine::BitRate>, desk: &mut Desk<'_>) {
         let Some(sender) = self.senders.get_mut(&flow) else { return };
-        sender.cap = rate;
-        // So that limits are read again, though the scheme's are the same.
-        sender.asked_bps = f64::NAN;
-        self.read_limits(flow, desk);
+        sender.pacing.cap = rate;
+        let limits = sender.rp.limits();
+        self.apply(flow, limits, desk);
     }
-}
-
-fn packets(bytes: u64, mtu_bytes: u32) -> u32 {
-    u32::try_from(bytes / u64::from(mtu_bytes)).unwrap_or(u32::MAX)
-}
-
-/// What follows from the flow's size and its hosts.
-fn fill_in<Rp>(sender: &mut Sender<Rp>, spec: &FlowSpec, network: &Network, now: Time) {
-    let (settings, responder) = (network.plan.host(spec.src), network.plan.host(spec.dst));
-    sender.mtu_bytes = settings.mtu_bytes;
-    let id = FlowId::of(&sender.flow);
-    sender.header_bytes = network.header_bytes(&id);
-    sender.min_frame_bytes = settings.sizes.min_frame_bytes;
-    sender.size_bytes = spec.size_bytes;
-    if let Some(size) = spec.size_bytes {
-        sender.total = size.div_ceil(u64::from(settings.mtu_bytes)).max(1) as u32;
-    }
-    if let Some(bytes) = spec.offered_bytes {
-        (sender.offered_bytes, sender.offered) = (bytes, packets(bytes, settings.mtu_bytes));
-    }
-    sender.ack_every = match sender.format.transport {
-        Transport::Roce => sender.format.ack_every.max(responder.ack_every),
-        Transport::Tcp => sender.format.ack_every,
-    };
-    sender.set_window(u64::MAX);
-    sender.cap = spec.rate_cap;
-    sender.next_avail = now;
-    sender.last_wire_bytes = network.full_frame_bytes(&id) + network.gap_bytes;
 }
 
 /// Delivery time of the flow alone on an idle network.
 fn ideal<Rp>(network: &Network, path: &[u32], sender: &Sender<Rp>) -> Span {
-    if sender.total == u32::MAX {
+    let total = sender.requester.seq.total;
+    if total == u32::MAX {
         return Span::ZERO;
     }
-    let wire = |psn: u32| sender.frame_bytes(psn) + network.gap_bytes;
-    let full = sender.header_bytes + sender.mtu_bytes + network.gap_bytes;
-    timing::ideal_delivery(&network.plan, path, u64::from(sender.total), full, wire(sender.total - 1))
+    let last = sender.frame_bytes(total - 1) + network.gap_bytes;
+    let full = network.full_frame_bytes(&FlowId::of(&sender.flow)) + network.gap_bytes;
+    timing::ideal_delivery(&network.plan, path, u64::from(total), full, last)
 }

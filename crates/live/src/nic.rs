@@ -8,15 +8,14 @@ use crate::desk::{Desk, News};
 use crate::egress::{Egress, Held, OnWire, frame_bytes};
 use crate::network::{FlowId, Network};
 use crate::receiver::Receiver;
-use crate::sender::{Sender, State};
+use crate::sender::Sender;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use xoff_engine::{Span, Time};
-use xoff_fabric::capture::{Body, Data, Marked};
-use xoff_fabric::packet::IntStack;
+use xoff_fabric::pacing::SendState;
 use xoff_fabric::plan::NicSettings;
 use xoff_fabric::record::{ClassReport, PortReport};
-use xoff_fabric::scheme::{Limits, Loss, Outstanding, ReactionPoint, Resend, Scheme};
+use xoff_fabric::scheme::{Limits, Loss, ReactionPoint, Resend, Scheme};
 use xoff_wire::{Pfc, Seen, decode};
 
 /// A NIC.
@@ -169,7 +168,8 @@ impl<S: Scheme> Nic<S> {
     fn release_paced(&mut self, until: Time) {
         while let Some(Reverse((at, flow))) = self.paced.peek().copied().filter(|Reverse((at, _))| *at <= until) {
             self.paced.pop();
-            let waits = |sender: &Sender<S::Rp>| sender.state == State::Paced && sender.next_avail == at;
+            let waits =
+                |sender: &Sender<S::Rp>| sender.pacing.state == SendState::Paced && sender.pacing.next_avail == at;
             if self.senders.get(&flow).is_some_and(waits) {
                 self.make_ready(flow);
             }
@@ -178,7 +178,7 @@ impl<S: Scheme> Nic<S> {
 
     fn make_ready(&mut self, flow: u32) {
         if let Some(sender) = self.senders.get_mut(&flow) {
-            sender.state = State::Ready;
+            sender.pacing.state = SendState::Ready;
             self.ready[usize::from(sender.flow.class)].push_back(flow);
         }
     }
@@ -186,21 +186,21 @@ impl<S: Scheme> Nic<S> {
     /// Puts a flow where it belongs.
     fn place(&mut self, flow: u32, now: Time) {
         let Some(sender) = self.senders.get_mut(&flow) else { return };
-        if !sender.has_data() {
-            sender.state = State::Idle;
-        } else if !sender.may_go() {
-            sender.state = State::Blocked;
-        } else if sender.next_avail <= now {
+        if !sender.requester.has_data() {
+            sender.pacing.state = SendState::Idle;
+        } else if !sender.requester.may_send() {
+            sender.pacing.state = SendState::Blocked;
+        } else if sender.pacing.next_avail <= now {
             self.make_ready(flow);
         } else {
-            sender.state = State::Paced;
-            self.paced.push(Reverse((sender.next_avail, flow)));
+            sender.pacing.state = SendState::Paced;
+            self.paced.push(Reverse((sender.pacing.next_avail, flow)));
         }
     }
 
     /// A flow that was idle or blocked may have something to send.
     pub(crate) fn try_to_send(&mut self, flow: u32, desk: &mut Desk<'_>) {
-        let waits = |sender: &Sender<S::Rp>| matches!(sender.state, State::Idle | State::Blocked);
+        let waits = |sender: &Sender<S::Rp>| matches!(sender.pacing.state, SendState::Idle | SendState::Blocked);
         if self.senders.get(&flow).is_some_and(waits) && self.last_served != Some(flow) {
             self.place(flow, desk.now);
             self.serve(desk.now, desk);
@@ -209,39 +209,38 @@ impl<S: Scheme> Nic<S> {
 
     /// Sends the next packet of a flow whose turn it is, its first bit at `start`, if it may.
     fn send_data(&mut self, flow: u32, start: Time, desk: &mut Desk<'_>) {
-        let Some(sender) = self.senders.get_mut(&flow).filter(|sender| sender.state == State::Ready) else { return };
-        if !sender.has_data() || !sender.may_go() || sender.next_avail > desk.now {
+        let Some(sender) = self.senders.get_mut(&flow).filter(|sender| sender.pacing.state == SendState::Ready) else {
+            return;
+        };
+        if !sender.requester.has_data() || !sender.requester.may_send() || sender.pacing.next_avail > desk.now {
             self.place(flow, desk.now);
             return;
         }
-        let (psn, resent) = sender.take_packet(desk.now);
-        let asks_ack = sender.asks(psn);
-        let bytes = data_bytes(sender, psn, resent, asks_ack, desk);
+        let packet = sender.next(desk.now);
+        let (frame, class, resent) = (sender.frame_bytes(packet.psn), sender.flow.class, packet.resent);
+        let bytes = desk.bytes_of(self.egress.port, frame, class, sender.format.ecn, sender.body(packet, desk.now));
         let wire_bytes = frame_bytes(&bytes) + desk.network.gap_bytes;
-        sender.last_wire_bytes = wire_bytes;
+        sender.pacing.last_wire_bytes = wire_bytes;
         sender.tally.sent_wire_bytes += u64::from(wire_bytes);
         sender.tally.packets_sent += 1;
         sender.tally.packets_retransmitted += u64::from(resent);
-        if sender.rto_at == Time::NEVER && !sender.is_tcp() {
-            sender.rto_at = desk.now + sender.rto;
-        }
         sender.rp.on_sent(desk.now, wire_bytes);
         let counters = &mut desk.log.counters;
         counters.data_packets_sent += 1;
         counters.data_packets_retransmitted += u64::from(resent);
         counters.packet_hops += 1;
-        let (class, ps_per_byte) = (sender.flow.class, sender.ps_per_byte);
+        let ps_per_byte = sender.pacing.ps_per_byte;
         self.egress.begin(Some(class), bytes, start, desk);
         let free_at = start + self.egress.rate.serialise(wire_bytes);
         let gap = Span::from_ps((f64::from(wire_bytes) * ps_per_byte) as u64);
-        sender.next_avail = if ps_per_byte == 0.0 { free_at } else { start + gap };
+        sender.pacing.next_avail = if ps_per_byte == 0.0 { free_at } else { start + gap };
         // While its packet is on the wire it is in no line; where it goes follows from its limits.
-        sender.state = State::Idle;
+        sender.pacing.state = SendState::Idle;
         self.last_served = Some(flow);
         self.read_limits(flow, desk);
         self.last_served = None;
         let Some(sender) = self.senders.get(&flow) else { return };
-        if sender.has_data() && sender.may_go() && sender.next_avail <= free_at {
+        if sender.requester.has_data() && sender.requester.may_send() && sender.pacing.next_avail <= free_at {
             // It may send again when the wire is free, behind those who come until then.
             self.last_served = Some(flow);
         } else {
@@ -251,10 +250,17 @@ impl<S: Scheme> Nic<S> {
 
     /// Reads a flow's limits and timers after any of its hooks.
     pub(crate) fn read_limits(&mut self, flow: u32, desk: &mut Desk<'_>) {
-        let resends = self.senders.get(&flow).is_some_and(Sender::is_tcp) && self.ask_resend(flow, desk);
-        let Some(sender) = self.senders.get(&flow) else { return };
+        let Some(sender) = self.senders.get_mut(&flow) else { return };
+        let mut resends = false;
+        if sender.requester.asks_reaction_point() {
+            let resend = sender.rp.resend(&sender.requester.outstanding(desk.now));
+            resends = sender.requester.recover(resend);
+            let timeouts = u32::from(resend == Resend::All);
+            sender.tally.timeouts += timeouts;
+            desk.log.counters.timeouts += u64::from(timeouts);
+        }
         let limits = sender.rp.limits();
-        if limits.rate_bps != sender.asked_bps || limits.window_bytes != sender.asked_window {
+        if sender.pacing.differs(&limits) {
             self.apply(flow, limits, desk);
         }
         self.arm(flow, desk);
@@ -263,37 +269,22 @@ impl<S: Scheme> Nic<S> {
         }
     }
 
-    fn apply(&mut self, flow: u32, limits: Limits, desk: &mut Desk<'_>) {
+    pub(crate) fn apply(&mut self, flow: u32, limits: Limits, desk: &mut Desk<'_>) {
         let Some(sender) = self.senders.get_mut(&flow) else { return };
-        (sender.asked_bps, sender.asked_window) = (limits.rate_bps, limits.window_bytes);
-        let mut window_bytes = limits.window_bytes;
-        if let Some(cap) = self.settings.inflight_cap {
-            let scaled = (sender.bdp_bytes as f64 * limits.rate_bps / self.line_bps).max(1.0) as u64;
-            window_bytes = window_bytes.min(if cap.scales { scaled } else { sender.bdp_bytes });
+        let (window_bytes, moved) = sender.pacing.apply(desk.now, limits, self.line_bps, &self.settings);
+        let wider = sender.requester.set_window(window_bytes);
+        if moved && sender.pacing.state == SendState::Paced {
+            self.paced.push(Reverse((sender.pacing.next_avail, flow)));
+            self.serve(desk.now, desk);
         }
-        let wider = sender.set_window(window_bytes);
-        let rate = sender.cap.map_or(limits.rate_bps, |cap| limits.rate_bps.min(cap.bps() as f64));
-        let new = if rate >= self.line_bps || !self.settings.pace { 0.0 } else { 8e12 / rate };
-        let old = std::mem::replace(&mut sender.ps_per_byte, new);
-        if new != old && sender.next_avail > desk.now && self.settings.follow_rate {
-            // In mid-gap: as if the gap had been computed with the new rate.
-            let per_byte = |gap: f64| if gap == 0.0 { 8e12 / self.line_bps } else { gap };
-            let shift = f64::from(sender.last_wire_bytes) * (per_byte(new) - per_byte(old));
-            let at = (sender.next_avail.ps() as f64 + shift).max(desk.now.ps() as f64);
-            sender.next_avail = Time::from_ps(at as u64);
-            if sender.state == State::Paced {
-                self.paced.push(Reverse((sender.next_avail, flow)));
-                self.serve(desk.now, desk);
-            }
-        }
-        if wider && self.senders.get(&flow).is_some_and(|sender| sender.state == State::Blocked) {
+        if wider && self.senders.get(&flow).is_some_and(|sender| sender.pacing.state == SendState::Blocked) {
             self.try_to_send(flow, desk);
         }
     }
 
     fn arm(&mut self, flow: u32, desk: &mut Desk<'_>) {
         let Some(sender) = self.senders.get_mut(&flow) else { return };
-        let at = sender.rp.timer().unwrap_or(Time::NEVER).min(sender.rto_at);
+        let at = sender.rp.timer().unwrap_or(Time::NEVER).min(sender.requester.seq.deadline);
         if at < sender.due {
             sender.due = at.max(desk.now);
             desk.agenda.add(sender.due, Event::Sender(self.node, flow));
@@ -308,10 +299,9 @@ impl<S: Scheme> Nic<S> {
         if sender.rp.timer().is_some_and(|at| at <= now) {
             sender.rp.on_timer(now);
         }
-        let runs_out = sender.rto_at <= now;
+        let runs_out = sender.requester.seq.deadline <= now;
         if runs_out {
-            sender.go_back();
-            sender.rto_at = Time::NEVER;
+            sender.requester.on_timeout();
             sender.rp.on_loss(now, Loss::Timeout);
             sender.tally.timeouts += 1;
             desk.log.counters.timeouts += 1;
@@ -322,36 +312,13 @@ impl<S: Scheme> Nic<S> {
         }
     }
 
-    /// Does what a TCP reaction point wants sent again; whether it wants anything.
-    fn ask_resend(&mut self, flow: u32, desk: &mut Desk<'_>) -> bool {
-        let Some(sender) = self.senders.get_mut(&flow) else { return false };
-        let outstanding = Outstanding {
-            now: desk.now,
-            acked_bytes: sender.payload_until(sender.una),
-            sent_bytes: sender.payload_until(sender.next),
-            highest_bytes: sender.payload_until(sender.highest),
-        };
-        match sender.rp.resend(&outstanding) {
-            Resend::Nothing => false,
-            Resend::Oldest => {
-                sender.resend = sender.una < sender.highest;
-                sender.resend
-            }
-            Resend::All => {
-                sender.next = sender.una;
-                sender.resend = false;
-                sender.tally.timeouts += 1;
-                desk.log.counters.timeouts += 1;
-                true
-            }
-        }
-    }
-
     /// A flow begins to send.
     pub fn open(&mut self, sender: Sender<S::Rp>, desk: &mut Desk<'_>) {
-        let flow = sender.flow.id;
+        let (flow, limits) = (sender.flow.id, sender.rp.limits());
         self.senders.insert(flow, sender);
-        self.read_limits(flow, desk);
+        // The cap of the application, or of bytes in flight, may be all there is.
+        self.apply(flow, limits, desk);
+        self.arm(flow, desk);
         self.try_to_send(flow, desk);
     }
 
@@ -390,27 +357,4 @@ impl<S: Scheme> Nic<S> {
         self.egress.push(class, Held { bytes, seen, ingress: 0 }, desk.now);
         self.serve(desk.now, desk);
     }
-}
-
-/// The bytes of a data packet.
-fn data_bytes<Rp>(sender: &Sender<Rp>, psn: u32, resent: bool, asks_ack: bool, desk: &Desk<'_>) -> Vec<u8> {
-    let offset_bytes = sender.payload_until(psn);
-    let body = Body::Data(Data {
-        flow: sender.flow,
-        psn,
-        begin: 0,
-        total: (sender.total != u32::MAX).then_some(sender.total),
-        size_bytes: sender.size_bytes,
-        offset_bytes,
-        payload_bytes: (sender.payload_until(psn + 1) - offset_bytes) as u32,
-        first_frame_bytes: sender.frame_bytes(0) as u16,
-        sent_at: desk.now,
-        resent,
-        asks_ack,
-        format: sender.format,
-        int: sender.format.int.then(|| Box::new(IntStack::new(desk.now))),
-        marked: Marked::No,
-    });
-    let port = desk.network.host_port(sender.flow.src);
-    desk.bytes_of(port, sender.frame_bytes(psn), sender.flow.class, sender.format.ecn, body)
 }

@@ -12,7 +12,6 @@ use crate::lateness::Lateness;
 use crate::network::Network;
 use crate::nic::Nic;
 use crate::sampler::Sampler;
-use crate::sender::State;
 use crate::switch::Switch;
 use crate::tap::Taps;
 use crate::wires::Wires;
@@ -22,6 +21,7 @@ use std::io;
 use std::time::Duration;
 use xoff_engine::{Rng, Time, stream};
 use xoff_fabric::activity::{PortNow, PortsNow};
+use xoff_fabric::pacing::SendState;
 use xoff_fabric::plan::{NodeKind, peer};
 use xoff_fabric::record::{Failure, FlowRecord, PortReport};
 use xoff_fabric::scheme::{ReactionPoint, Scheme};
@@ -401,10 +401,12 @@ impl<'a, S: Scheme, W: Wires> Run<'a, S, W> {
                 Node::Host(nic) => nic,
             };
             for sender in nic.senders.values() {
-                if sender.state == State::Paced || (sender.is_tcp() && sender.rp.timer().is_some()) {
+                if sender.pacing.state == SendState::Paced
+                    || (sender.requester.asks_reaction_point() && sender.rp.timer().is_some())
+                {
                     return 0;
                 }
-                waiting += u64::from(sender.una < sender.next || sender.has_data());
+                waiting += u64::from(sender.requester.seq.is_unfinished());
             }
         }
         waiting

@@ -102,10 +102,11 @@ impl<S: Scheme, W: Wires> Run<'_, S, W> {
         let Some(Node::Host(nic)) = &self.nodes[flow.name.src as usize] else { return None };
         let sender = nic.senders.get(&id)?;
         let (delivered_bytes, marked) = match &self.nodes[flow.name.dst as usize] {
-            Some(Node::Host(far)) => {
-                far.receivers.get(&flow.id()).map_or((0, 0), |receiver| (receiver.delivered_bytes, receiver.marked))
-            }
-            _ => (sender.payload_until(sender.una), 0),
+            Some(Node::Host(far)) => far
+                .receivers
+                .get(&flow.id())
+                .map_or((0, 0), |receiver| (receiver.responder.seq.delivered_bytes, receiver.marked)),
+            _ => (sender.payload_until(sender.requester.seq.una), 0),
         };
         let counts = FlowCounts {
             at: self.now,

@@ -24,7 +24,7 @@ const LEAST_BYTES: usize = 60;
 /// Port of a TCP flow that names none; no dissector claims it.
 const TCP_PORT: u16 = 5001;
 /// Length that a write of unknown length announces: the most a message may have.
-const ENDLESS_BYTES: u32 = 1 << 31;
+pub const ENDLESS_BYTES: u32 = 1 << 31;
 
 /// Knows what of a plan frames show.
 pub struct Encoder<'a> {

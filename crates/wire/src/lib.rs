@@ -26,7 +26,7 @@ mod unwrap;
 pub use cnm::Cnm;
 pub use content::{content_of, set_telemetry, stamp_of, telemetry_of};
 pub use decode::{Seen, decode};
-pub use encode::{Encoder, FCS_BYTES, queue_pair};
+pub use encode::{ENDLESS_BYTES, Encoder, FCS_BYTES, queue_pair};
 pub use headers::{Mac, TCP_ACK, TCP_ECE, TCP_PUSH, address, icrc, mac, node, node_of_mac};
 pub use ip::{Ends, set_ecn};
 pub use malformed::Malformed;

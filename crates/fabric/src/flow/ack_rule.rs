@@ -29,14 +29,6 @@ impl AckRule {
         let every = (window_bytes / (ACKS_PER_WINDOW * mtu)).clamp(1, u64::from(ack_every));
         AckRule { every: every as u32, window_bytes: window_bytes.saturating_add((every - 1) * mtu) }
     }
-
-    /// The scheme's window again: what may be in the network.
-    pub fn in_network(self, transport: Transport, mtu_bytes: u32) -> u64 {
-        if self.window_bytes == u64::MAX || transport == Transport::Tcp {
-            return self.window_bytes;
-        }
-        self.window_bytes - u64::from(self.every - 1) * u64::from(mtu_bytes)
-    }
 }
 
 /// The share of its line that a window of one bandwidth-delay product fills if one ACK comes for `every` packets and
@@ -52,11 +44,7 @@ mod tests {
 
     #[test]
     fn a_window_asks_four_times_and_counts_what_shares_an_ack_once() {
-        let rule = |every, window| {
-            let rule = AckRule::new(Transport::Roce, every, window, 4096);
-            assert_eq!(rule.in_network(Transport::Roce, 4096), window);
-            rule
-        };
+        let rule = |every, window| AckRule::new(Transport::Roce, every, window, 4096);
         // 213 KB are 52 packets: a quarter of them is 13, of which 12 may have arrived.
         assert_eq!(rule(16, 213_000), AckRule { every: 13, window_bytes: 213_000 + 12 * 4096 });
         assert_eq!(rule(16, 1_000_000), AckRule { every: 16, window_bytes: 1_000_000 + 15 * 4096 });
@@ -66,7 +54,7 @@ mod tests {
         assert_eq!(rule(16, u64::MAX), AckRule { every: 16, window_bytes: u64::MAX });
         // A delayed ACK of TCP changes no window.
         let tcp = AckRule::new(Transport::Tcp, 2, 213_000, 1460);
-        assert_eq!((tcp.every, tcp.window_bytes, tcp.in_network(Transport::Tcp, 1460)), (2, 213_000, 213_000));
+        assert_eq!((tcp.every, tcp.window_bytes), (2, 213_000));
     }
 
     #[test]

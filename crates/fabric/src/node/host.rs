@@ -28,17 +28,3 @@ pub struct Host {
     /// Its flows, if it looks through them.
     pub scan: Option<Scan>,
 }
-
-/// Payload bytes that may be in flight at `bps` of a line of `line_bps`.
-pub fn inflight_cap(bdp_bytes: u64, scales: bool, bps: f64, line_bps: f64) -> u64 {
-    if !scales {
-        return bdp_bytes.max(1);
-    }
-    let (bps, line_bps) = (bps as u64, (line_bps as u64).max(1));
-    // Products of all usual windows and rates fit.
-    let cap = match bdp_bytes.checked_mul(bps) {
-        Some(product) => product / line_bps,
-        None => (u128::from(bdp_bytes) * u128::from(bps) / u128::from(line_bps)) as u64,
-    };
-    cap.max(1)
-}

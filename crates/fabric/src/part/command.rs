@@ -47,16 +47,18 @@ impl<S: Scheme> Part<S> {
             FlowCommand::Open(flow) => self.open_flow(flow),
             FlowCommand::Offer(flow, bytes) => self.offer(flow, bytes),
             FlowCommand::Send(flow, bytes, message) => self.send_message(flow, bytes, message),
-            FlowCommand::Expect(receiver, bytes, message) => self.receivers[receiver].expect(bytes, message),
+            FlowCommand::Expect(receiver, bytes, message) => {
+                self.receivers[receiver].responder.seq.expect(bytes, message)
+            }
             FlowCommand::Cap(flow, rate) => {
-                self.senders[flow].cap = rate;
+                self.senders[flow].pacing.cap = rate;
                 let limits = self.senders[flow].rp.limits();
                 self.apply_limits(flow, limits);
             }
             // It may have ended since the command was given.
             FlowCommand::Stop(flow) if self.senders[flow].ended => {}
             FlowCommand::Stop(flow) => self.stop_flow(flow),
-            FlowCommand::Close(receiver) => self.close_receiver(receiver),
+            FlowCommand::Close(receiver) => self.receivers[receiver].responder.close(),
         }
     }
 
@@ -65,7 +67,7 @@ impl<S: Scheme> Part<S> {
         let limits = self.senders[flow].rp.limits();
         self.apply_limits(flow, limits);
         // The first packet waits for nothing, whatever rate the flow begins with.
-        self.senders[flow].next_avail = self.now;
+        self.senders[flow].pacing.next_avail = self.now;
         self.arm_flow_timer(flow);
         self.open_scanned(flow);
         self.try_to_send(flow);
@@ -76,10 +78,9 @@ impl<S: Scheme> Part<S> {
         let details = &mut self.details[flow];
         let offered = details.spec.offered_bytes.unwrap_or(0).saturating_add(bytes);
         details.spec.offered_bytes = Some(offered);
-        let sender = &mut self.senders[flow];
-        debug_assert!(sender.messages.is_none(), "a queue pair of messages is offered nothing else");
-        // Whole packets only: a remainder waits for the next offer.
-        sender.offered = (offered / u64::from(sender.mtu_bytes)).min(u64::from(u32::MAX - 1)) as u32;
+        let seq = &mut self.senders[flow].requester.seq;
+        debug_assert!(seq.stream.messages.is_none(), "a queue pair of messages is offered nothing else");
+        seq.offer(offered);
         self.try_to_send(flow);
     }
 

@@ -17,7 +17,6 @@ pub(crate) mod seen;
 mod shaper;
 mod switch;
 mod tap;
-mod tcp;
 pub mod trail;
 mod transport;
 mod voq;
@@ -296,15 +295,16 @@ impl<S: Scheme> Part<S> {
             let port = &self.ports[PortId::new(key.index())];
             if port.has(AT_HOST) {
                 let flow = self.hosts[port.host()].last_served;
-                seen ^= self.senders.get(flow).map_or(0, |sender| u64::from(sender.next));
+                seen ^= self.senders.get(flow).map_or(0, |sender| u64::from(sender.requester.seq.next));
             }
         }
         for key in next().filter(|key| key.kind() == kind::ARRIVE) {
             let Some(packet) = front(key) else { continue };
             if self.ports[PortId::new(key.index())].has(TO_HOST) {
                 let Some(card) = self.cards.get(packet.flow) else { continue };
-                seen ^= self.senders.get(card.sender).map_or(0, |sender| u64::from(sender.next));
-                seen ^= self.receivers.get(card.receiver).map_or(0, |receiver| u64::from(receiver.expected));
+                seen ^= self.senders.get(card.sender).map_or(0, |sender| u64::from(sender.requester.seq.next));
+                seen ^=
+                    self.receivers.get(card.receiver).map_or(0, |receiver| u64::from(receiver.responder.seq.expected));
                 continue;
             }
             let Some(&port) = self.route_ports.get(packet.route as usize) else { continue };

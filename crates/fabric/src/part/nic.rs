@@ -5,9 +5,9 @@
 
 use crate::contract::packet::{ASKS_ACK, Kind, NO_EXTRA, Packet, RESENT};
 use crate::contract::scheme::{ReactionPoint, Scheme};
-use crate::flow::ends::SendState;
+use crate::flow::pacing::SendState;
+use crate::flow::transport::Outgoing;
 use crate::id::{HostId, PortId, QueueId, SenderId};
-use crate::node::host::inflight_cap;
 use crate::node::port::InFlight;
 use crate::part::{Part, kind};
 use std::cmp::Reverse;
@@ -126,9 +126,9 @@ impl<S: Scheme> Part<S> {
             self.hosts[host_id].paced.pop();
             let flow = SenderId::new(key.index());
             if let Some(sender) = self.senders.get(flow)
-                && sender.state == SendState::Paced
+                && sender.pacing.state == SendState::Paced
                 && sender.host == host_id
-                && sender.next_avail == key.time()
+                && sender.pacing.next_avail == key.time()
             {
                 self.make_ready(flow);
             }
@@ -138,7 +138,7 @@ impl<S: Scheme> Part<S> {
     #[inline]
     fn make_ready(&mut self, flow: SenderId) {
         let sender = &mut self.senders[flow];
-        sender.state = SendState::Ready;
+        sender.pacing.state = SendState::Ready;
         let host = &mut self.hosts[sender.host];
         host.ready[usize::from(sender.class)].push(flow);
         self.ports[host.port].waiting |= 1 << sender.class;
@@ -156,12 +156,12 @@ impl<S: Scheme> Part<S> {
     /// Takes a flow that is over out of the round-robin, so that no trace of it outlives its slot.
     pub(crate) fn leave_nic(&mut self, flow: SenderId) {
         let sender = &mut self.senders[flow];
-        if sender.state == SendState::Scanned {
+        if sender.pacing.state == SendState::Scanned {
             self.close_scanned(flow);
             return;
         }
         let (host, class) = (&mut self.hosts[sender.host], usize::from(sender.class));
-        if sender.state == SendState::Ready {
+        if sender.pacing.state == SendState::Ready {
             if host.last_served == flow {
                 host.last_served = SenderId::NONE;
             }
@@ -172,7 +172,7 @@ impl<S: Scheme> Part<S> {
                 }
             }
         }
-        sender.state = SendState::Idle;
+        sender.pacing.state = SendState::Idle;
     }
 
     /// Puts a flow where it belongs.
@@ -180,15 +180,15 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn place_flow(&mut self, flow: SenderId) {
         let now = self.now;
         let sender = &mut self.senders[flow];
-        if !sender.has_data() || sender.ended {
-            sender.state = SendState::Idle;
-        } else if !sender.may_go() {
-            sender.state = SendState::Blocked;
-        } else if sender.next_avail <= now {
+        if !sender.requester.has_data() || sender.ended {
+            sender.pacing.state = SendState::Idle;
+        } else if !sender.requester.may_send() {
+            sender.pacing.state = SendState::Blocked;
+        } else if sender.pacing.next_avail <= now {
             self.make_ready(flow);
         } else {
-            sender.state = SendState::Paced;
-            let key = Key::named(sender.next_avail, 0, self.cards[sender.card].name, flow.get());
+            sender.pacing.state = SendState::Paced;
+            let key = Key::named(sender.pacing.next_avail, 0, self.cards[sender.card].name, flow.get());
             self.hosts[sender.host].paced.push(Reverse(key));
         }
     }
@@ -197,11 +197,11 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn try_to_send(&mut self, flow: SenderId) {
         let sender = &self.senders[flow];
         let port_id = self.hosts[sender.host].port;
-        if sender.state == SendState::Scanned {
+        if sender.pacing.state == SendState::Scanned {
             self.serve_scan(port_id);
-        } else if matches!(sender.state, SendState::Idle | SendState::Blocked) {
+        } else if matches!(sender.pacing.state, SendState::Idle | SendState::Blocked) {
             self.place_flow(flow);
-            if self.senders[flow].state != SendState::Idle {
+            if self.senders[flow].pacing.state != SendState::Idle {
                 self.serve_nic_when_free(port_id);
             }
         }
@@ -214,31 +214,20 @@ impl<S: Scheme> Part<S> {
         let now = self.now;
         let gap_bytes = self.gap_bytes;
         let Some(sender) = self.senders.get_mut(flow).filter(|sender| sender.host == host_id) else { return false };
-        let scanned = sender.state == SendState::Scanned;
-        if sender.state != SendState::Ready && !scanned {
+        let scanned = sender.pacing.state == SendState::Scanned;
+        if sender.pacing.state != SendState::Ready && !scanned {
             return false; // It has left the round-robin since; this was its old place.
         }
-        if !sender.has_data() || !sender.may_go() || sender.next_avail > now || sender.ended {
+        if !sender.may_send() || sender.pacing.next_avail > now || sender.ended {
             self.place_flow(flow);
             return false;
         }
-        let psn = if sender.may_resend() {
-            sender.resend = false;
-            sender.una
-        } else {
-            sender.next += 1;
-            sender.next - 1
-        };
-        let frame_bytes = if psn + 1 >= sender.edge { sender.frame_beyond(psn) } else { sender.full_frame };
-        let again = psn < sender.highest;
-        sender.highest = sender.highest.max(sender.next);
+        let Outgoing { psn, resent, requests_ack } = sender.requester.next(now);
+        let frame_bytes = sender.frame_bytes(psn);
         let wire_bytes = u32::from(frame_bytes) + gap_bytes;
-        sender.last_wire_bytes = wire_bytes;
+        sender.pacing.last_wire_bytes = wire_bytes;
         sender.sent_wire_bytes += u64::from(wire_bytes);
         sender.packets_sent += 1;
-        if sender.rto_at == Time::NEVER && !sender.tcp {
-            sender.rto_at = now + sender.rto;
-        }
         let (int, card) = (sender.int, sender.card);
         let mut packet = Packet {
             stamp: now,
@@ -251,16 +240,16 @@ impl<S: Scheme> Part<S> {
             kind: Kind::Data,
             class: sender.class,
             ecn: sender.ecn,
-            flags: sender.packet_flags | if again { RESENT } else { 0 } | if sender.asks(psn) { ASKS_ACK } else { 0 },
+            flags: sender.packet_flags | if resent { RESENT } else { 0 } | if requests_ack { ASKS_ACK } else { 0 },
         };
         sender.rp.on_sent(now, wire_bytes);
-        let ps_per_byte = sender.ps_per_byte;
+        let ps_per_byte = sender.pacing.ps_per_byte;
         if int {
             self.int.begin(&mut packet);
         }
         self.cards[card].live += 1;
         self.counters.data_packets_sent += 1;
-        if again {
+        if resent {
             self.details[flow].packets_retransmitted += 1;
             self.counters.data_packets_retransmitted += 1;
         }
@@ -268,19 +257,19 @@ impl<S: Scheme> Part<S> {
         self.transmit(port_id, &packet);
         if scanned {
             let sender = &mut self.senders[flow];
-            sender.next_avail = now + self.plan.model.grain.duration(wire_bytes, sender.gap_bps);
+            sender.pacing.next_avail = now + self.plan.model.grain.duration(wire_bytes, sender.pacing.gap_bps);
             self.after_rp(flow);
             return true;
         }
         let free_at = self.ports[port_id].busy_until;
         // The old rate spaces this packet; what the scheme just decided shifts it in apply_limits.
-        self.senders[flow].next_avail =
+        self.senders[flow].pacing.next_avail =
             if ps_per_byte == 0.0 { free_at } else { now + self.gap(wire_bytes, ps_per_byte) };
         self.after_rp(flow);
         let sender = &mut self.senders[flow];
-        if sender.has_data() && sender.may_go() && sender.next_avail <= free_at {
+        if sender.may_send() && sender.pacing.next_avail <= free_at {
             // It may send again when the link is free; until then it keeps its place.
-            sender.state = SendState::Ready;
+            sender.pacing.state = SendState::Ready;
             self.ports[port_id].waiting |= 1 << sender.class;
             self.hosts[host_id].last_served = flow;
         } else {
@@ -301,8 +290,8 @@ impl<S: Scheme> Part<S> {
     /// Reads a flow's limits and timer after any of its hooks.
     #[inline]
     pub(crate) fn after_rp(&mut self, flow: SenderId) {
-        if self.senders[flow].tcp {
-            self.after_tcp_rp(flow);
+        if self.senders[flow].requester.asks_reaction_point() {
+            self.recover(flow);
         } else {
             self.read_rp(flow);
         }
@@ -312,7 +301,7 @@ impl<S: Scheme> Part<S> {
     pub(crate) fn read_rp(&mut self, flow: SenderId) {
         let sender = &self.senders[flow];
         let limits = sender.rp.limits();
-        if limits.rate_bps != sender.asked_bps || limits.window_bytes != sender.asked_window {
+        if sender.pacing.differs(&limits) {
             self.apply_limits(flow, limits);
         }
         self.arm_flow_timer(flow);
@@ -322,40 +311,23 @@ impl<S: Scheme> Part<S> {
         let now = self.now;
         let sender = &mut self.senders[flow];
         debug_assert!(limits.rate_bps.is_finite() && limits.rate_bps > 0.0, "rate {}", limits.rate_bps);
-        sender.asked_window = limits.window_bytes;
-        if sender.state == SendState::Scanned {
+        if sender.pacing.state == SendState::Scanned {
             self.limit_scanned(flow, limits);
             return;
         }
-        sender.asked_bps = limits.rate_bps;
         let host = &self.hosts[sender.host];
         let port_id = host.port;
-        let line = self.media.of(&self.ports[port_id]).rate;
-        let line_bps = line.rate().bps() as f64;
+        let line_bps = self.media.of(&self.ports[port_id]).rate.rate().bps() as f64;
         let nic = &self.plan.hosts[host.profile as usize].nic;
-        let mut window_bytes = limits.window_bytes;
-        if let Some(cap) = nic.inflight_cap {
-            window_bytes = window_bytes.min(inflight_cap(sender.bdp_bytes, cap.scales, limits.rate_bps, line_bps));
+        let (window_bytes, moved) = sender.pacing.apply(now, limits, line_bps, nic);
+        let wider = sender.requester.set_window(window_bytes);
+        if moved && sender.pacing.state == SendState::Paced {
+            let key = Key::named(sender.pacing.next_avail, 0, self.cards[sender.card].name, flow.get());
+            let host = sender.host;
+            self.hosts[host].paced.push(Reverse(key));
+            self.serve_nic_when_free(port_id);
         }
-        let wider = sender.set_window(window_bytes);
-        let rate = sender.cap.map_or(limits.rate_bps, |cap| limits.rate_bps.min(cap.bps() as f64));
-        let new = if rate >= line_bps || !nic.pace { 0.0 } else { 8e12 / rate };
-        let old = std::mem::replace(&mut sender.ps_per_byte, new);
-        if new != old && sender.next_avail > now && nic.follow_rate {
-            // In mid-gap: as if the gap had been computed with the new rate.
-            let line_gap = 8e12 / line_bps;
-            let per_byte = |gap: f64| if gap == 0.0 { line_gap } else { gap };
-            let shift = f64::from(sender.last_wire_bytes) * (per_byte(new) - per_byte(old));
-            let at = (sender.next_avail.ps() as f64 + shift).max(now.ps() as f64) as u64;
-            sender.next_avail = Time::from_ps(at);
-            if sender.state == SendState::Paced {
-                let key = Key::named(sender.next_avail, 0, self.cards[sender.card].name, flow.get());
-                let host = sender.host;
-                self.hosts[host].paced.push(Reverse(key));
-                self.serve_nic_when_free(port_id);
-            }
-        }
-        if wider && self.senders[flow].state == SendState::Blocked {
+        if wider && self.senders[flow].pacing.state == SendState::Blocked {
             self.try_to_send(flow);
         }
     }

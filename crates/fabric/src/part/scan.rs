@@ -12,17 +12,11 @@
 
 use crate::contract::packet::Packet;
 use crate::contract::scheme::{Limits, ReactionPoint, Scheme};
-use crate::flow::ends::Sender;
+use crate::flow::pacing::inflight_cap;
 use crate::id::{HostId, PortId, SenderId};
-use crate::node::host::inflight_cap;
 use crate::node::port::{FREE_PENDING, SCANS};
 use crate::part::{Part, kind};
 use xoff_engine::Time;
-
-/// Whether a flow has data left and may send it, its pacing time aside.
-fn may_send<Rp>(sender: &Sender<Rp>, paused: u8) -> bool {
-    paused & (1 << sender.class) == 0 && sender.has_data() && sender.may_go()
-}
 
 impl<S: Scheme> Part<S> {
     /// Whether the NIC at a port looks through its flows.
@@ -82,7 +76,7 @@ impl<S: Scheme> Part<S> {
                 continue;
             }
             let sender = &self.senders[flow];
-            if may_send(sender, paused) && sender.next_avail <= self.now {
+            if paused & (1 << sender.class) == 0 && sender.may_send() && sender.pacing.next_avail <= self.now {
                 found = Some(place);
                 break;
             }
@@ -103,7 +97,8 @@ impl<S: Scheme> Part<S> {
         }
         let Some(scan) = &host.scan else { return };
         let senders = scan.flows.iter().filter(|flow| **flow != SenderId::NONE).map(|&flow| &self.senders[flow]);
-        let earliest = senders.filter(|sender| sender.has_data()).map(|sender| sender.next_avail).min();
+        let earliest =
+            senders.filter(|sender| sender.requester.has_data()).map(|sender| sender.pacing.next_avail).min();
         if let Some(at) = earliest.filter(|at| *at > self.now) {
             host.wake_at = at;
             self.queue.push_named(at, kind::WAKE, host.name, host_id.get());
@@ -152,19 +147,21 @@ impl<S: Scheme> Part<S> {
         let sender = &mut self.senders[flow];
         let host = &self.hosts[sender.host];
         let line = self.media.of(&self.ports[host.port]).rate.rate().bps() as f64;
-        let within = |bps: f64| sender.cap.map_or(bps, |cap| bps.min(cap.bps() as f64)).min(line);
-        let (old, new) = (within(sender.asked_bps), within(limits.rate_bps));
-        sender.asked_bps = limits.rate_bps;
+        let pacing = &mut sender.pacing;
+        pacing.asked_window = limits.window_bytes;
+        let within = |bps: f64| pacing.cap.map_or(bps, |cap| bps.min(cap.bps() as f64)).min(line);
+        let (old, new) = (within(pacing.asked_bps), within(limits.rate_bps));
+        pacing.asked_bps = limits.rate_bps;
         let nic = &self.plan.hosts[host.profile as usize].nic;
-        let cap = nic.inflight_cap.map_or(u64::MAX, |cap| inflight_cap(sender.bdp_bytes, cap.scales, new, line));
-        sender.window_bytes = limits.window_bytes.min(cap);
-        sender.gap_bps = if nic.pace { new } else { line };
+        let cap = nic.inflight_cap.map_or(u64::MAX, |cap| inflight_cap(pacing.bdp_bytes, cap.scales, new, line));
+        sender.requester.seq.set_exact_window(limits.window_bytes.min(cap));
+        pacing.gap_bps = if nic.pace { new } else { line };
         if new == old || !nic.follow_rate {
             return;
         }
-        let gap = |bps: f64| self.plan.model.grain.duration(sender.last_wire_bytes, bps);
+        let gap = |bps: f64| self.plan.model.grain.duration(pacing.last_wire_bytes, bps);
         let (before, after) = (gap(old).ps(), gap(new).ps());
-        sender.next_avail = Time::from_ps((sender.next_avail.ps() + after).saturating_sub(before));
+        pacing.next_avail = Time::from_ps((pacing.next_avail.ps() + after).saturating_sub(before));
     }
 
     /// An ACK has led to a rate: a NIC that follows rates lets a pending wake-up come sooner, if this flow may
@@ -173,11 +170,12 @@ impl<S: Scheme> Part<S> {
         let sender = &self.senders[flow];
         let host = &mut self.hosts[sender.host];
         let follows = self.plan.hosts[host.profile as usize].nic.follow_rate;
-        if follows && sender.rp.has_decided() && host.wake_at != Time::NEVER && sender.next_avail < host.wake_at {
+        if follows && sender.rp.has_decided() && host.wake_at != Time::NEVER && sender.pacing.next_avail < host.wake_at
+        {
             if let Some(scan) = &mut host.scan {
                 scan.moved.push(host.wake_at);
             }
-            host.wake_at = sender.next_avail.max(self.now);
+            host.wake_at = sender.pacing.next_avail.max(self.now);
             self.queue.push_named(host.wake_at, kind::WAKE, host.name, sender.host.get());
         }
     }

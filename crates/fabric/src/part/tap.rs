@@ -6,7 +6,7 @@
 
 use crate::contract::capture::{Body, Capture, Data, FlowName, Frame, Marked, PfcClass, Place, Reply};
 use crate::contract::packet::{ASKS_ACK, IntStack, Kind, NO_EXTRA, Packet, RESENT};
-use crate::contract::scheme::{Format, Scheme, Transport};
+use crate::contract::scheme::{Format, Scheme};
 use crate::id::{CardId, PortId};
 use crate::node::port::{AT_HOST, CAPTURED};
 use crate::node::switch::xoff_now;
@@ -91,10 +91,11 @@ impl<S: Scheme> Part<S> {
     fn data_of(&self, packet: &Packet) -> Data {
         let flow = self.flow_name(packet.flow);
         let sender = &self.senders[self.cards[packet.flow].sender];
-        let offset_bytes = sender.payload_until(packet.psn);
-        let message = sender.messages.as_ref().and_then(|messages| messages.of(packet.psn)).copied();
+        let (stream, packets) = (&sender.requester.seq.stream, sender.requester.seq.total);
+        let offset_bytes = stream.payload_until(packet.psn);
+        let message = stream.messages.as_ref().and_then(|messages| messages.of(packet.psn)).copied();
         let begin = message.map_or(0, |message| message.begin.packets);
-        let total = message.map(|message| message.end.packets).or((sender.total != u32::MAX).then_some(sender.total));
+        let total = message.map(|message| message.end.packets).or((packets != u32::MAX).then_some(packets));
         let marked = if packet.ecn == sender.ecn {
             Marked::No
         } else {
@@ -112,10 +113,10 @@ impl<S: Scheme> Part<S> {
                 None => self.details[self.cards[packet.flow].sender].spec.size_bytes,
             },
             offset_bytes,
-            payload_bytes: (sender.payload_until(packet.psn + 1) - offset_bytes) as u32,
-            first_frame_bytes: match &sender.messages {
+            payload_bytes: (stream.payload_until(packet.psn + 1) - offset_bytes) as u32,
+            first_frame_bytes: match &stream.messages {
                 Some(messages) => messages.frame_of(begin),
-                None if sender.total == 1 => sender.last_frame,
+                None if packets == 1 => sender.last_frame,
                 None => sender.full_frame,
             },
             sent_at: packet.stamp,
@@ -136,8 +137,8 @@ impl<S: Scheme> Part<S> {
             flow,
             nak: packet.kind == Kind::Nak,
             expected: packet.psn,
-            expected_byte: sender.payload_until(packet.psn),
-            complete: packet.psn == sender.total,
+            expected_byte: sender.requester.seq.stream.payload_until(packet.psn),
+            complete: packet.psn == sender.requester.seq.total,
             sent_at: packet.stamp,
             echoes_mark: packet.ecn != sender.ecn,
             format: self.format_of(&flow),
@@ -175,7 +176,7 @@ impl<S: Scheme> Part<S> {
             dst: spec.dst,
             class: spec.class,
             scheme: spec.scheme,
-            transport: if sender.tcp { Transport::Tcp } else { Transport::Roce },
+            transport: sender.requester.headers(),
             src_port: spec.ports_or(details.ephemeral).0,
             dst_port: spec.ports.map(|(_, to)| to),
             full_frame_bytes: sender.full_frame,

@@ -1,16 +1,17 @@
-//! RoCEv2 reliability: packets are acknowledged, losses go back N, flows end.
+//! Drives transports: packets reach both ends of a flow, timers run out, flows end.
 
-use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, Packet, RESENT, TRANSIT};
-use crate::contract::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Received, Scheme, TIMERS};
+use crate::contract::packet::{ASKS_ACK, BACKWARD, Ecn, Kind, NO_EXTRA, Packet, RESENT, TRANSIT};
+use crate::contract::scheme::{Acked, Loss, NotificationPoint, ReactionPoint, Received, Resend, Scheme, TIMERS};
 use crate::contract::traffic::FlowSpec;
-use crate::flow::ends::SendState;
+use crate::flow::pacing::SendState;
+use crate::flow::transport::{Ack, Answer, Arrival, Echo, Taken};
 use crate::id::{CardId, PortId, ReceiverId, SenderId};
 use crate::network::route::FlowKey;
 use crate::part::{News, Part, kind};
 use xoff_engine::Time;
 
 /// Delays of ACKs and of notifications are kept in lanes of their own, so each stays in order.
-pub(crate) const ACK_LANE: u32 = 0;
+const ACK_LANE: u32 = 0;
 const NOTIFY_LANE: u32 = 1;
 
 impl<S: Scheme> Part<S> {
@@ -32,57 +33,60 @@ impl<S: Scheme> Part<S> {
 
     #[inline]
     fn on_data(&mut self, packet: &Packet) {
-        let now = self.now;
         let flow = self.cards[packet.flow].receiver;
-        let gap = self.gap_bytes;
-        let receiver = &mut self.receivers[flow];
-        let host_id = receiver.host;
-        let settings = &self.plan.hosts[self.hosts[host_id].profile as usize];
-        if packet.psn != receiver.expected || receiver.special {
-            self.on_unexpected(packet);
-            return;
-        }
-        receiver.expected += 1;
-        let last = receiver.expected >= receiver.edge;
-        let payload = match last {
-            // The last packet may be padded: count what the flow holds, not what the frame does.
-            true => receiver.payload_until(receiver.expected) - receiver.delivered_bytes,
-            false => u64::from(packet.frame_bytes - receiver.header_bytes),
-        };
-        receiver.delivered_bytes += payload;
-        self.counters.delivered_bytes += payload;
-        self.counters.data_packets_delivered += 1;
-        if packet.ecn == Ecn::Ce {
-            receiver.marked += 1;
-        }
-        if last && let Some(message) = receiver.arrived(now).filter(|_| receiver.tells) {
-            self.news_ranks.extend(self.rank);
-            self.news.push(News::Delivered(self.cards[packet.flow].presence, message));
-            self.halted = self.rank.is_none();
-        }
-        if receiver.feeds_back_in_acks
-            && let Some(int) = self.int.read(packet)
-        {
-            receiver.np.on_telemetry(now, int);
-        }
-        let feedback = receiver.np.on_data(&Received {
-            now,
-            wire_bytes: u32::from(packet.frame_bytes) + gap,
-            payload_bytes: payload as u32,
-            ecn: packet.ecn,
-        });
-        let ack = packet.flags & ASKS_ACK != 0;
-        let np_timer = receiver.np.timer();
-        if ack {
-            let (delay, feeds_back_in_acks) = (settings.ack_delay, receiver.feeds_back_in_acks);
-            let mut ack = self.reply(flow, packet, Kind::Ack);
-            if feeds_back_in_acks {
-                self.put_ack_feedback(flow, &mut ack);
-            }
-            self.counters.acks_sent += 1;
-            self.emit(host_id, &ack, delay, ACK_LANE);
+        let responder = &mut self.receivers[flow].responder;
+        if responder.is_next(packet.psn) {
+            let taken = responder.take_next(&arrival(packet));
+            self.settle_data(flow, packet, taken);
         } else {
-            self.release_extra(packet);
+            self.on_unexpected(packet);
+        }
+    }
+
+    /// A packet that is not simply the next in order.
+    #[cold]
+    #[inline(never)]
+    fn on_unexpected(&mut self, packet: &Packet) {
+        let flow = self.cards[packet.flow].receiver;
+        let taken = self.receivers[flow].responder.on_data(self.now, &arrival(packet));
+        if let Some(answer) = taken.earlier {
+            self.acknowledge_earlier(flow, &answer);
+        }
+        self.settle_data(flow, packet, taken);
+    }
+
+    /// Counts a packet as its transport took it, calls the notification point and sends the answer.
+    #[inline(always)]
+    fn settle_data(&mut self, flow: ReceiverId, packet: &Packet, taken: Taken) {
+        let now = self.now;
+        let receiver = &mut self.receivers[flow];
+        let (mut feedback, mut np_timer) = (None, None);
+        if taken.kept {
+            self.counters.delivered_bytes += taken.delivered_bytes;
+            self.counters.data_packets_delivered += 1;
+            receiver.marked += u64::from(packet.ecn == Ecn::Ce);
+            if receiver.feeds_back_in_acks
+                && let Some(int) = self.int.read(packet)
+            {
+                receiver.np.on_telemetry(now, int);
+            }
+            feedback = receiver.np.on_data(&Received {
+                now,
+                wire_bytes: u32::from(packet.frame_bytes) + self.gap_bytes,
+                payload_bytes: taken.payload_bytes,
+                ecn: packet.ecn,
+            });
+            np_timer = receiver.np.timer();
+            if taken.completes {
+                self.complete_messages(flow);
+            }
+        } else {
+            self.counters.data_packets_discarded += 1;
+        }
+        match &taken.answer {
+            // Its ACK takes over the data packet.
+            Some(answer) => self.send_answer(flow, packet, answer),
+            None => self.release_extra(packet),
         }
         if let Some(feedback) = feedback {
             self.notify(flow, feedback);
@@ -90,80 +94,77 @@ impl<S: Scheme> Part<S> {
         if let Some(at) = np_timer {
             self.arm_np_timer(flow, at);
         }
-        if !ack {
-            // With an ACK the data packet lives on in it; without, it ends here.
+        if taken.answer.is_none() {
+            self.arm_np_timer(flow, self.receivers[flow].responder.deadline());
             self.packet_gone(packet.flow);
         }
     }
 
-    /// The ACK or NAK of a receiver to a data packet; takes over its telemetry.
-    #[inline]
-    pub(crate) fn reply(&self, receiver: ReceiverId, data: &Packet, kind: Kind) -> Packet {
-        let receiver = &self.receivers[receiver];
-        Packet {
-            stamp: data.stamp,
+    /// A message has arrived as a whole, or the flow.
+    #[cold]
+    #[inline(never)]
+    fn complete_messages(&mut self, flow: ReceiverId) {
+        let presence = self.cards[self.receivers[flow].card].presence;
+        while let Some(message) = self.receivers[flow].responder.complete_message() {
+            let receiver = &mut self.receivers[flow];
+            if receiver.responder.seq.stream.messages.is_none() {
+                receiver.delivered_at = Some(self.now);
+            }
+            if receiver.tells {
+                self.tell(News::Delivered(presence, message));
+            }
+        }
+    }
+
+    /// Sends an ACK or NAK caused by a packet; it takes over the packet's telemetry.
+    #[inline(always)]
+    fn send_answer(&mut self, flow: ReceiverId, data: &Packet, answer: &Answer) {
+        let receiver = &self.receivers[flow];
+        let (host, feeds_back_in_acks) = (receiver.host, receiver.feeds_back_in_acks);
+        let resent = if answer.ack.resent { RESENT } else { 0 };
+        let flags = data.flags & !(TRANSIT | ASKS_ACK | BACKWARD | RESENT);
+        let mut ack = Packet {
+            stamp: answer.sent_at,
             flow: data.flow,
-            psn: receiver.expected,
+            psn: answer.ack.expected,
             route: back_cursor(receiver.route, receiver.hops, receiver.backward),
             extra: data.extra,
             frame_bytes: receiver.ack_frame,
             ingress: 0,
-            kind,
+            kind: if answer.ack.nak { Kind::Nak } else { Kind::Ack },
             class: receiver.ack_class,
             // An ACK never is marked; the bits carry the echo of the data packet's mark.
-            ecn: data.ecn,
-            flags: (if receiver.backward { data.flags | BACKWARD } else { data.flags & !BACKWARD })
-                & !(TRANSIT | ASKS_ACK),
+            ecn: answer.ecn,
+            flags: flags | resent | if receiver.backward { BACKWARD } else { 0 },
+        };
+        if feeds_back_in_acks {
+            self.put_ack_feedback(flow, &mut ack);
         }
+        if answer.ack.nak {
+            self.counters.naks_sent += 1;
+        } else {
+            self.counters.acks_sent += 1;
+        }
+        let delay = self.plan.hosts[self.hosts[host].profile as usize].ack_delay;
+        self.emit(host, &ack, delay, ACK_LANE);
+    }
+
+    /// Sends an ACK whose data packets are gone, and their telemetry with them.
+    fn acknowledge_earlier(&mut self, flow: ReceiverId, answer: &Answer) {
+        let card = self.receivers[flow].card;
+        self.cards[card].live += 1;
+        self.send_answer(flow, &Packet { flow: card, extra: NO_EXTRA, ..Packet::default() }, answer);
     }
 
     /// Puts feedback of the notification point into an ACK or NAK, in the place of telemetry.
-    pub(crate) fn put_ack_feedback(&mut self, receiver: ReceiverId, ack: &mut Packet) {
+    fn put_ack_feedback(&mut self, receiver: ReceiverId, ack: &mut Packet) {
         let Some(feedback) = self.receivers[receiver].np.ack_feedback(self.now) else { return };
         self.release_extra(ack);
         ack.extra = self.feedback.insert(feedback);
         ack.flags |= TRANSIT;
     }
 
-    /// Ahead of what is expected: drop, and say so now and then. Behind: acknowledge again. Some
-    /// receivers take any order.
-    #[cold]
-    #[inline(never)]
-    fn on_unexpected(&mut self, packet: &Packet) {
-        let now = self.now;
-        let flow = self.cards[packet.flow].receiver;
-        let receiver = &mut self.receivers[flow];
-        if receiver.any_order.is_some() && !receiver.closed {
-            self.on_data_any_order(packet);
-            return;
-        }
-        let host_id = receiver.host;
-        let settings = &self.plan.hosts[self.hosts[host_id].profile as usize];
-        let delay = settings.ack_delay;
-        let behind = packet.psn < receiver.expected;
-        let nak_is_recent =
-            receiver.last_nak == receiver.expected && now.saturating_since(receiver.nak_at) < settings.nak_interval;
-        if receiver.closed || (!behind && nak_is_recent) {
-            self.discard(packet);
-            return;
-        }
-        self.counters.data_packets_discarded += 1;
-        if behind {
-            self.counters.acks_sent += 1;
-        } else {
-            receiver.last_nak = receiver.expected;
-            receiver.nak_at = now;
-            self.counters.naks_sent += 1;
-        }
-        let feeds_back_in_acks = receiver.feeds_back_in_acks;
-        let mut reply = self.reply(flow, packet, if behind { Kind::Ack } else { Kind::Nak });
-        if feeds_back_in_acks {
-            self.put_ack_feedback(flow, &mut reply);
-        }
-        self.emit(host_id, &reply, delay, ACK_LANE);
-    }
-
-    pub(crate) fn arm_np_timer(&mut self, flow: ReceiverId, at: Time) {
+    fn arm_np_timer(&mut self, flow: ReceiverId, at: Time) {
         let receiver = &mut self.receivers[flow];
         if at < receiver.due {
             receiver.due = at;
@@ -179,7 +180,7 @@ impl<S: Scheme> Part<S> {
         }
         receiver.due = Time::NEVER;
         // Nobody is to be told any more. (The sender may not know yet that all has arrived.)
-        if receiver.closed || receiver.delivered_at.is_some() {
+        if receiver.responder.seq.is_closed() || receiver.delivered_at.is_some() {
             return;
         }
         let due = receiver.np.timer().is_some_and(|at| at <= self.now);
@@ -191,11 +192,17 @@ impl<S: Scheme> Part<S> {
         if let Some(at) = next {
             self.arm_np_timer(flow, at);
         }
-        self.on_ack_timer(flow);
+        let responder = &mut self.receivers[flow].responder;
+        if responder.deadline() > self.now {
+            let at = responder.deadline();
+            self.arm_np_timer(flow, at);
+        } else if let Some(answer) = responder.on_deadline() {
+            self.acknowledge_earlier(flow, &answer);
+        }
     }
 
     /// The receiver sends a notification to the sender.
-    pub(crate) fn notify(&mut self, flow: ReceiverId, feedback: S::Feedback) {
+    fn notify(&mut self, flow: ReceiverId, feedback: S::Feedback) {
         let receiver = &self.receivers[flow];
         let host_id = receiver.host;
         let delay = self.plan.hosts[self.hosts[host_id].profile as usize].notify_delay;
@@ -228,36 +235,13 @@ impl<S: Scheme> Part<S> {
         let now = self.now;
         let flow = self.cards[packet.flow].sender;
         let sender = &mut self.senders[flow];
-        if sender.ended || sender.tcp {
-            self.on_other_ack(packet);
+        if sender.ended {
+            self.discard(packet);
             return;
         }
-        let before = sender.payload_until(sender.una);
-        if packet.psn > sender.una {
-            sender.una = packet.psn;
-            sender.next = sender.next.max(sender.una);
-            // After going back there may be nothing under way; the next packet starts the timer.
-            sender.rto_at = if sender.una == sender.next { Time::NEVER } else { now + sender.rto };
-        }
-        let moved = self.tell_of_ack(flow, packet, before, false);
-        if packet.kind == Kind::Nak {
-            let sender = &mut self.senders[flow];
-            sender.go_back();
-            sender.rto_at = Time::NEVER;
-            sender.rp.on_loss(now, Loss::Nak);
-        }
-        self.release_extra(packet);
-        self.after_ack(flow, moved);
-        self.packet_gone(packet.flow);
-    }
-
-    /// Tells a reaction point of an ACK or NAK that has moved the sender on from `before` bytes, or
-    /// has not; which of both.
-    #[inline(always)]
-    pub(crate) fn tell_of_ack(&mut self, flow: SenderId, packet: &Packet, before: u64, duplicate: bool) -> bool {
-        let now = self.now;
-        let sender = &mut self.senders[flow];
-        let acked_bytes = sender.payload_until(sender.una);
+        let resent = packet.flags & RESENT != 0;
+        let ack = Ack { expected: packet.psn, selective: None, nak: packet.kind == Kind::Nak, resent };
+        let progress = sender.requester.on_ack(now, &ack);
         let int = if packet.carries_feedback() {
             sender.rp.on_feedback(now, &self.feedback[packet.extra]);
             None
@@ -266,26 +250,31 @@ impl<S: Scheme> Part<S> {
         };
         sender.rp.on_ack(&Acked {
             now,
-            bytes: acked_bytes - before,
-            acked_bytes,
-            sent_bytes: sender.payload_until(sender.next),
+            bytes: progress.bytes,
+            acked_bytes: progress.acked_bytes,
+            sent_bytes: progress.sent_bytes,
             rtt: packet.echoed(now),
             ecn: packet.ecn,
             int,
-            duplicate,
-            resent: packet.flags & RESENT != 0,
+            duplicate: progress.duplicate,
+            resent,
         });
-        acked_bytes > before
+        if let Some(loss) = progress.lost {
+            sender.rp.on_loss(now, loss);
+        }
+        self.release_extra(packet);
+        self.after_ack(flow, progress.bytes > 0);
+        self.packet_gone(packet.flow);
     }
 
     /// The end of a flow whose last packet is acknowledged, or what its limits now allow.
     #[inline(always)]
-    pub(crate) fn after_ack(&mut self, flow: SenderId, moved: bool) {
+    fn after_ack(&mut self, flow: SenderId, moved: bool) {
         let sender = &self.senders[flow];
-        let (at_edge, state) = (sender.una >= sender.edge, sender.state);
+        let (seq, state) = (&sender.requester.seq, sender.pacing.state);
         // Flows without offers have no such number.
-        let drained = sender.una == sender.offered && moved;
-        if at_edge && self.on_edge(flow, state) {
+        let drained = seq.una == seq.offered && moved;
+        if seq.una >= seq.stream.message_end && self.on_message_end(flow, state) {
             return;
         }
         self.after_rp(flow);
@@ -305,13 +294,13 @@ impl<S: Scheme> Part<S> {
     /// The last packet of a flow, or of a message, is acknowledged. Whether the flow is over.
     #[cold]
     #[inline(never)]
-    fn on_edge(&mut self, flow: SenderId, state: SendState) -> bool {
+    fn on_message_end(&mut self, flow: SenderId, state: SendState) -> bool {
         let presence = self.cards[self.senders[flow].card].presence;
         let tells = self.details[flow].tells;
-        if self.senders[flow].messages.is_some() {
+        if self.senders[flow].requester.seq.stream.messages.is_some() {
             // Captures may see its packets once more.
             let keep = !self.taps.is_empty();
-            while let Some(message) = self.senders[flow].pass_message(keep) {
+            while let Some(message) = self.senders[flow].requester.seq.complete_message(keep) {
                 if tells {
                     self.tell(News::Acknowledged(presence, message));
                 }
@@ -361,7 +350,7 @@ impl<S: Scheme> Part<S> {
             return;
         }
         let sender = &mut self.senders[flow];
-        let at = sender.rp.timer().unwrap_or(Time::NEVER).min(sender.rto_at);
+        let at = sender.rp.timer().unwrap_or(Time::NEVER).min(sender.requester.seq.deadline);
         if at < sender.due {
             sender.due = at.max(self.now);
             self.queue.push_named(sender.due, kind::FLOW_TIMER, self.cards[sender.card].name, flow.get());
@@ -381,8 +370,8 @@ impl<S: Scheme> Part<S> {
             }
             *set = at;
         }
-        if sender.rto_at < sender.due {
-            sender.due = sender.rto_at;
+        if sender.requester.seq.deadline < sender.due {
+            sender.due = sender.requester.seq.deadline;
             self.queue.push(sender.due, kind::FLOW_TIMER, flow.get());
         }
     }
@@ -405,12 +394,10 @@ impl<S: Scheme> Part<S> {
         if sender.rp.timer().is_some_and(|at| at <= now) {
             sender.rp.on_timer(now);
         }
-        if sender.rto_at <= now {
-            sender.go_back();
-            sender.rto_at = Time::NEVER;
+        if sender.requester.seq.deadline <= now {
+            sender.requester.on_timeout();
             sender.rp.on_loss(now, Loss::Timeout);
-            self.counters.timeouts += 1;
-            self.details[flow].timeouts += 1;
+            self.count_timeout(flow);
             self.after_rp(flow);
             self.try_to_send(flow);
         } else {
@@ -428,11 +415,25 @@ impl<S: Scheme> Part<S> {
         self.tell(News::Ended(presence));
     }
 
-    /// The flow was stopped: what still arrives counts no more.
-    pub(crate) fn close_receiver(&mut self, receiver: ReceiverId) {
-        let receiver = &mut self.receivers[receiver];
-        receiver.closed = true;
-        receiver.special = true;
+    /// Sends again what the reaction point of a flow names, after any of its hooks, and reads its limits.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn recover(&mut self, flow: SenderId) {
+        let sender = &mut self.senders[flow];
+        let resend = sender.rp.resend(&sender.requester.outstanding(self.now));
+        let resends = sender.requester.recover(resend);
+        if resend == Resend::All {
+            self.count_timeout(flow);
+        }
+        self.read_rp(flow);
+        if resends {
+            self.try_to_send(flow);
+        }
+    }
+
+    fn count_timeout(&mut self, flow: SenderId) {
+        self.counters.timeouts += 1;
+        self.details[flow].timeouts += 1;
     }
 
     pub(crate) fn note(&mut self, news: News) {
@@ -453,6 +454,13 @@ impl<S: Scheme> Part<S> {
         of.live -= 1;
         debug_assert!(of.live >= 0 || self.rank.is_some(), "more packets gone than made");
     }
+}
+
+/// A data packet as its transport sees it.
+#[inline]
+fn arrival(packet: &Packet) -> Arrival {
+    let (requests_ack, resent) = (packet.flags & ASKS_ACK != 0, packet.flags & RESENT != 0);
+    Arrival { psn: packet.psn, requests_ack, echo: Echo { sent_at: packet.stamp, ecn: packet.ecn, resent } }
 }
 
 /// Where the cursor of a packet stands that leaves the receiver's NIC: past the NIC's own port.

@@ -8,7 +8,6 @@ use crate::contract::scheme::Scheme;
 use crate::id::PresenceId;
 use crate::part::seen::PortCounts;
 use crate::run::World;
-use crate::run::probe::allowed_bps;
 use xoff_engine::{Key, Span, Time};
 
 /// The first windows.
@@ -224,12 +223,12 @@ impl<S: Scheme> World<S> {
         let ((sender, details), receiver) = (self.sender_of(flow), self.receiver_of(flow));
         let counts = FlowCounts {
             sent_wire_bytes: sender.sent_wire_bytes,
-            delivered_bytes: receiver.delivered_bytes,
+            delivered_bytes: receiver.responder.seq.delivered_bytes,
             notifications: details.notifications,
             marked: receiver.marked,
         };
         let line_bps = self.line_rate(details.spec.src).bps() as f64;
-        (counts, allowed_bps(sender, details.base_rtt, line_bps))
+        (counts, sender.allowed_bps(details.base_rtt, line_bps))
     }
 }
 

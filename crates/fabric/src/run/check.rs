@@ -100,7 +100,7 @@ impl<S: Scheme> World<S> {
         let quiet = self.checks.faults_left == 0 && self.feeds.iter().all(|feed| feed.due == Time::NEVER);
         let waits_in_vain = |presence: PresenceId| {
             let sender = self.sender_of(presence).0;
-            !sender.is_unfinished() || (sender.stranded && self.packets_alive(presence) == 0)
+            !sender.is_unfinished() || (sender.requester.seq.stranded && self.packets_alive(presence) == 0)
         };
         quiet
             && self.feeds.iter().flat_map(|feed| feed.flows.values()).all(|&presence| waits_in_vain(presence))
@@ -274,7 +274,7 @@ impl<S: Scheme> Part<S> {
 
     /// Those of them to whose receivers no route leads.
     fn stranded(&self) -> u64 {
-        self.senders.iter().filter(|(_, sender)| sender.is_unfinished() && sender.stranded).count() as u64
+        self.senders.iter().filter(|(_, sender)| sender.is_unfinished() && sender.requester.seq.stranded).count() as u64
     }
 
     /// Whether something is on its way by itself: in flight, or waiting out a delay, its pacing or its
@@ -288,7 +288,8 @@ impl<S: Scheme> Part<S> {
             waits || !host.paced.is_empty() || host.delayed.iter().any(|lane| !lane.is_empty())
         };
         // A retransmission timer that backs off may outlast any limit: its flow will move by itself.
-        let on_timer = self.senders.iter().any(|(_, s)| s.tcp && !s.ended && s.rp.timer().is_some());
+        let on_timer =
+            self.senders.iter().any(|(_, s)| s.requester.asks_reaction_point() && !s.ended && s.rp.timer().is_some());
         let moving = self.hosts.iter().any(at_host) || self.ports.iter().any(in_flight);
         on_timer || moving || self.shapers.in_motion()
     }

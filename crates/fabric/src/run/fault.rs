@@ -123,7 +123,7 @@ impl<S: Scheme> World<S> {
         let (path, stranded) = self.resolve_path(&spec, &key, tells);
         let (part, card) = self.origin(presence);
         let flow = self.parts[part].cards[card].sender;
-        let was_stranded = std::mem::replace(&mut self.parts[part].senders[flow].stranded, stranded);
+        let was_stranded = std::mem::replace(&mut self.parts[part].senders[flow].requester.seq.stranded, stranded);
         if stranded != was_stranded {
             self.tell_stranded(source, spec.handle, stranded);
         }

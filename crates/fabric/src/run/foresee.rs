@@ -198,25 +198,29 @@ impl<S: Scheme> Part<S> {
     /// Whether a data packet may be the last one that a message, or a flow, waits for.
     fn may_complete(&self, packet: &Packet) -> bool {
         let receiver = &self.receivers[self.cards[packet.flow].receiver];
-        let reaches = packet.psn + 1 >= receiver.edge || (receiver.any_order.is_some() && receiver.edge != u32::MAX);
-        receiver.tells && reaches && !receiver.closed
+        let (seq, end) = (&receiver.responder.seq, receiver.responder.seq.stream.message_end);
+        let reaches = packet.psn + 1 >= end || (receiver.responder.kept().is_some() && end != u32::MAX);
+        receiver.tells && reaches && !seq.is_closed()
     }
 
     /// Whether an ACK may speak for the last packet of a message, of a flow, or of what it was offered.
     fn may_acknowledge(&self, packet: &Packet) -> bool {
         let sender = &self.senders[self.cards[packet.flow].sender];
-        packet.psn > sender.una && (packet.psn >= sender.edge || packet.psn == sender.offered) && !sender.ended
+        let seq = &sender.requester.seq;
+        let reaches = packet.psn >= seq.stream.message_end || packet.psn == seq.offered;
+        packet.psn > seq.una && reaches && !sender.ended
     }
 
     fn foresee_deliveries(&self, port: PortId, flow: CardId, limit: Key, out: &mut Vec<Foreseen>) {
         let card = &self.cards[flow];
-        let receiver = &self.receivers[card.receiver];
+        let responder = &self.receivers[card.receiver].responder;
+        let seq = &responder.seq;
         let certain = !self.ports[port].has(LOSSY_LINK);
-        let (mut expected, mut over) = (receiver.expected, 0);
+        let (mut expected, mut over) = (seq.expected, 0);
         let data = self.arrivals(port, limit).filter(|(_, packet)| packet.kind == Kind::Data && packet.flow == flow);
-        if let Some(order) = &receiver.any_order {
+        if let Some(kept) = responder.kept() {
             // With this packet there may be enough.
-            let missing = receiver.edge.saturating_sub(receiver.expected).saturating_sub(order.kept.count);
+            let missing = seq.stream.message_end.saturating_sub(seq.expected).saturating_sub(kept);
             let enough = data.skip(missing.saturating_sub(1) as usize).next();
             let news = News::Delivered(card.presence, 0);
             out.extend(enough.map(|(key, _)| Foreseen { key, news, certain: false }));
@@ -224,7 +228,7 @@ impl<S: Scheme> Part<S> {
         }
         for (key, packet) in data {
             expected += u32::from(packet.psn == expected);
-            while let Some(message) = receiver.over_after(expected, over) {
+            while let Some(message) = seq.stream.complete_after(expected, over) {
                 over += 1;
                 out.push(Foreseen { key, news: News::Delivered(card.presence, message), certain });
             }
@@ -235,7 +239,8 @@ impl<S: Scheme> Part<S> {
         let card = &self.cards[flow];
         let (sender, tells) = (&self.senders[card.sender], self.details[card.sender].tells);
         let certain = !self.ports[port].has(LOSSY_LINK);
-        let (mut una, mut over) = (sender.una, 0);
+        let seq = &sender.requester.seq;
+        let (mut una, mut over) = (seq.una, 0);
         let acks = self
             .arrivals(port, limit)
             .filter(|(_, packet)| matches!(packet.kind, Kind::Ack | Kind::Nak) && packet.flow == flow);
@@ -245,17 +250,17 @@ impl<S: Scheme> Part<S> {
             }
             una = packet.psn;
             let mut push = |news| out.push(Foreseen { key, news, certain });
-            while let Some(message) = sender.over_after(una, over) {
+            while let Some(message) = seq.stream.complete_after(una, over) {
                 over += 1;
                 if tells {
                     push(News::Acknowledged(card.presence, message));
                 }
             }
-            if sender.messages.is_none() && over > 0 {
+            if seq.stream.messages.is_none() && over > 0 {
                 push(News::Ended(card.presence));
                 return;
             }
-            if una == sender.offered {
+            if una == seq.offered {
                 push(News::Drained(card.presence));
             }
         }

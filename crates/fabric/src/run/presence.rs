@@ -195,7 +195,7 @@ impl<S: Scheme> World<S> {
             dst: details.spec.dst,
             ports: details.spec.ports_or(details.ephemeral),
             size_bytes: details.spec.size_bytes,
-            delivered_bytes: receiver.delivered_bytes,
+            delivered_bytes: receiver.responder.seq.delivered_bytes,
             class: details.spec.class,
             scheme: details.spec.scheme,
             start: details.start,

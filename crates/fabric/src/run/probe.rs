@@ -119,16 +119,16 @@ impl<S: Scheme> World<S> {
             let (class, label, entity) = (details.spec.class, details.spec.label, details.id);
             let line_bps = self.line_rate(details.spec.src).bps() as f64;
             let values = [
-                (Metric::FlowRate, Some(allowed_bps(sender, details.base_rtt, line_bps))),
+                (Metric::FlowRate, Some(sender.allowed_bps(details.base_rtt, line_bps))),
                 (Metric::FlowSendRate, Some(rate(sender.sent_wire_bytes, probed.sent_wire_bytes))),
-                (Metric::FlowThroughput, Some(rate(receiver.delivered_bytes, probed.delivered_bytes))),
+                (Metric::FlowThroughput, Some(rate(receiver.responder.seq.delivered_bytes, probed.delivered_bytes))),
                 (Metric::FlowShapedBytes, self.shaped_bytes(probed.flow).map(|bytes| bytes as f64)),
             ];
             *probed = ProbedFlow {
                 flow: probed.flow,
                 at: now,
                 sent_wire_bytes: sender.sent_wire_bytes,
-                delivered_bytes: receiver.delivered_bytes,
+                delivered_bytes: receiver.responder.seq.delivered_bytes,
             };
             let taken = values.into_iter().filter_map(|(metric, value)| Some((metric, value?)));
             self.state.samples.extend(taken.map(|(metric, value)| Sample {
@@ -161,16 +161,4 @@ impl<S: Scheme> World<S> {
         let (part, card) = self.target(flow);
         self.parts[part].shapers.bytes_of(card)
     }
-}
-
-/// What a scheme allows a flow in wire bits per second: the stricter of its rate and of a window per
-/// base round trip.
-pub(crate) fn allowed_bps<Rp>(sender: &crate::flow::ends::Sender<Rp>, base_rtt: Span, line_bps: f64) -> f64 {
-    let window_bytes = sender.network_window();
-    if window_bytes == u64::MAX || base_rtt == Span::ZERO {
-        return sender.asked_bps;
-    }
-    let wire_per_payload = f64::from(sender.full_frame) / f64::from(sender.mtu_bytes);
-    let window_bps = window_bytes as f64 * 8.0 * wire_per_payload / base_rtt.as_s();
-    sender.asked_bps.min(window_bps).min(line_bps)
 }

@@ -3,9 +3,10 @@
 use crate::contract::packet::TRANSIT;
 use crate::contract::scheme::{FlowFacts, Format, NotificationPoint, Scheme, Transport};
 use crate::contract::traffic::FlowSpec;
-use crate::flow::any_order::{self, AnyOrder};
-use crate::flow::ends::{FlowDetails, Receiver, SendState, Sender, frames};
+use crate::flow::ends::{FlowDetails, PacketSizes, Receiver, Sender};
 use crate::flow::identity::{self, Card};
+use crate::flow::pacing::{Pacing, SendState};
+use crate::flow::transport::{Requester, Responder, Stream};
 use crate::id::{CardId, PresenceId, ReceiverId, SenderId, SourceId};
 use crate::network::domain;
 use crate::network::plan::{AckClass, AckPath};
@@ -28,16 +29,16 @@ struct Birth {
 /// Its packets and what acknowledges them.
 struct Packets {
     format: Format,
-    tcp: bool,
     mtu_bytes: u32,
-    header_bytes: u32,
     ack_frame: u32,
     ack_class: u8,
-    total: u32,
-    full_frame: u16,
-    last_frame: u16,
-    /// Payload bytes the last packet falls short of a full one.
-    short_bytes: u32,
+    sizes: PacketSizes,
+}
+
+impl Packets {
+    fn stream(&self) -> Stream {
+        Stream::new(self.sizes.total, self.mtu_bytes, self.sizes.short_bytes)
+    }
 }
 
 /// Where it goes, and how long that takes on an idle network.
@@ -128,22 +129,15 @@ impl<S: Scheme> World<S> {
             Transport::Tcp => (settings.sizes.tcp_header_bytes, responder.sizes.tcp_ack_bytes),
         };
         let (header_bytes, ack_frame) = (header_bytes + format.data_bytes, ack_frame + format.ack_bytes);
-        let (total, full_frame, last_frame) = frames(settings, header_bytes, spec.size_bytes);
-        let whole_bytes = u64::from(total) * u64::from(settings.mtu_bytes);
         Packets {
             format,
-            tcp: format.transport == Transport::Tcp,
             mtu_bytes: settings.mtu_bytes,
-            header_bytes,
             ack_frame,
             ack_class: match responder.ack_class {
                 AckClass::Control => self.state.plan.classes.control,
                 AckClass::WithData => spec.class,
             },
-            total,
-            full_frame,
-            last_frame,
-            short_bytes: spec.size_bytes.map_or(0, |size| (whole_bytes - size) as u32),
+            sizes: PacketSizes::new(settings, header_bytes, spec.size_bytes),
         }
     }
 
@@ -152,15 +146,15 @@ impl<S: Scheme> World<S> {
         let (path, stranded) = self.resolve_path(spec, &key, tells);
         let (back, backward) = self.resolve_back(spec, &key, &path);
         let gap = self.parts[0].gap_bytes;
-        let full_wire_bytes = u32::from(packets.full_frame) + gap;
+        let full_wire_bytes = u32::from(packets.sizes.full_frame) + gap;
         let exchange = timing::Exchange { data_wire_bytes: full_wire_bytes, ack_wire_bytes: packets.ack_frame + gap };
         let paths = self.payload_paths.as_ref();
         let payload_path =
             paths.and_then(|paths| paths.to(&self.state.plan, spec.dst, packets.mtu_bytes)[spec.src as usize]);
         let base_rtt =
             payload_path.map_or_else(|| timing::base_rtt(&self.state.plan, &path, exchange), |path| path.round_trip());
-        let last_wire_bytes = u32::from(packets.last_frame) + gap;
-        let ideal = match packets.total {
+        let last_wire_bytes = u32::from(packets.sizes.last_frame) + gap;
+        let ideal = match packets.sizes.total {
             u32::MAX => Span::ZERO,
             total => {
                 timing::ideal_delivery(&self.state.plan, &path, u64::from(total), full_wire_bytes, last_wire_bytes)
@@ -208,49 +202,32 @@ impl<S: Scheme> World<S> {
     ) -> Sender<S::Rp> {
         let host = self.layout.host_at(spec.src);
         let part = &self.parts[usize::from(self.layout.part_of(spec.src))];
-        let (settings, mtu_bytes) = (self.state.plan.host(spec.src), packets.mtu_bytes);
-        let line_bps = journey.line_rate.bps() as f64;
-        let ack_every = any_order::ack_every(&packets.format, self.state.plan.host(spec.dst));
+        let (settings, responder) = (self.state.plan.host(spec.src), self.state.plan.host(spec.dst));
+        // A round trip is not a loss, however long: the timer never undercuts a few of them.
+        let rto = settings.retransmit_timeout.max(journey.base_rtt * 4);
+        let mut requester = Requester::new(&packets.format, responder, rto, packets.stream());
+        requester.seq.stranded = journey.stranded;
+        if let Some(bytes) = spec.offered_bytes {
+            requester.seq.offer(bytes);
+        }
+        let (line_bps, wire_bytes) = (journey.line_rate.bps() as f64, journey.exchange.data_wire_bytes);
+        let mut pacing = Pacing::new(self.state.now, line_bps, wire_bytes, journey.bdp_bytes, spec.rate_cap);
+        if part.hosts[host].scan.is_some() {
+            pacing.state = SendState::Scanned;
+        }
         Sender {
             rp,
+            requester,
+            pacing,
             host,
             card,
-            next: 0,
-            una: 0,
-            highest: 0,
-            asked: 0,
-            ack_every,
-            asks_every: ack_every,
-            total: packets.total,
-            edge: packets.total,
-            plain_until: packets.total,
-            messages: None,
-            offered: spec.offered_bytes.map_or(u32::MAX, |bytes| (bytes / u64::from(mtu_bytes)) as u32),
-            state: if part.hosts[host].scan.is_some() { SendState::Scanned } else { SendState::Idle },
             class: spec.class,
             int: packets.format.int,
             packet_flags: if transit { TRANSIT } else { 0 },
             ecn: packets.format.ecn,
             ended: false,
-            tcp: packets.tcp,
-            resend: false,
-            stranded: journey.stranded,
-            full_frame: packets.full_frame,
-            last_frame: packets.last_frame,
-            mtu_bytes,
-            short_bytes: packets.short_bytes,
-            last_wire_bytes: journey.exchange.data_wire_bytes,
-            next_avail: self.state.now,
-            ps_per_byte: 0.0,
-            asked_bps: line_bps,
-            gap_bps: line_bps,
-            window_bytes: u64::MAX,
-            asked_window: u64::MAX,
-            bdp_bytes: journey.bdp_bytes,
-            cap: spec.rate_cap,
-            // A round trip is not a loss, however long: the timer never undercuts a few of them.
-            rto: settings.retransmit_timeout.max(journey.base_rtt * 4),
-            rto_at: Time::NEVER,
+            full_frame: packets.sizes.full_frame,
+            last_frame: packets.sizes.last_frame,
             due: Time::NEVER,
             route,
             hops,
@@ -269,36 +246,22 @@ impl<S: Scheme> World<S> {
         journey: &Journey,
     ) -> Receiver<S::Np> {
         let responder = self.state.plan.host(spec.dst);
-        let takes_any = packets.tcp || packets.format.reorder;
-        let any_order = takes_any.then(|| Box::new(AnyOrder::new(&packets.format, responder)));
         Receiver {
             feeds_back_in_acks: np.feeds_back_in_acks(),
             np,
+            responder: Responder::new(&packets.format, responder, packets.stream()),
             host: self.layout.host_at(spec.dst),
             card,
-            expected: 0,
-            edge: packets.total,
-            plain_until: packets.total,
-            messages: None,
             tells,
-            mtu_bytes: packets.mtu_bytes,
-            short_bytes: packets.short_bytes,
             ack_frame: packets.ack_frame as u16,
             notification_frame: responder.sizes.notification_bytes as u16,
             ack_class: packets.ack_class,
-            header_bytes: packets.header_bytes as u16,
-            last_nak: u32::MAX,
-            nak_at: Time::ZERO,
             due: Time::NEVER,
             route,
             hops,
             backward: journey.backward,
-            closed: false,
-            special: any_order.as_ref().is_some_and(|order| order.is_special()),
-            delivered_bytes: 0,
             delivered_at: None,
             marked: 0,
-            any_order,
         }
     }
 

@@ -230,7 +230,9 @@ impl<S: Scheme> World<S> {
         let part = &self.parts[number];
         let sender = &part.senders[part.cards[card].sender];
         let port = part.hosts[sender.host].port.peer();
-        let is_last = |packet: &Packet| packet.kind == Kind::Ack && packet.flow == card && packet.psn >= sender.total;
+        let is_last = |packet: &Packet| {
+            packet.kind == Kind::Ack && packet.flow == card && packet.psn >= sender.requester.seq.total
+        };
         let sending = &part.ports[port];
         let item = part.in_flight.iter(&sending.in_flight).find(|item| is_last(&item.packet))?;
         Some((Key::named(item.arrives, kind::ARRIVE, sending.name, port.get()), number))

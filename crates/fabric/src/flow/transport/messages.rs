@@ -1,52 +1,64 @@
-//! The messages of a queue pair, as one of its ends knows them: where each begins and ends among the packets.
+//! Messages of a queue pair, as one of its ends stores them: where each begins and ends among the packets.
 //!
 //! A message begins with a packet of its own and its last packet is as short as it must be, so packets in the middle
 //! of the flow may be short. A flow that carries no messages has none of this.
 
 use std::collections::VecDeque;
 
-/// A place in a flow: packets and payload before it.
+/// Position in a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Mark {
+    /// Packets before it.
     pub packets: u32,
+    /// Payload before it.
     pub bytes: u64,
 }
 
 /// One message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Message {
+    /// Its first byte.
     pub begin: Mark,
+    /// The byte after its last.
     pub end: Mark,
-    /// What its source calls it.
+    /// Name that its source gave it.
     pub name: u32,
 }
 
-/// Sizes of its packets.
+/// Sizes of packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
+    /// Payload of a full packet.
     pub mtu_bytes: u32,
     /// Frame bytes that are not payload.
     pub header_bytes: u32,
+    /// Shorter frames are padded to it.
     pub min_frame_bytes: u32,
 }
 
-/// The messages that are not over, in order.
+/// Messages that are not complete, in order.
 #[derive(Debug)]
 pub struct Messages {
     cut: Cut,
     list: VecDeque<Message>,
-    /// So many at the front of the list are over: captures may still ask for them.
+    /// Complete messages at the front of the list, stored on for captures.
     over: usize,
-    /// Where the last of them ends.
+    /// End of the last message.
     end: Mark,
 }
 
 impl Messages {
+    /// No message yet.
     pub fn new(cut: Cut) -> Messages {
-        Messages { cut, list: VecDeque::new(), over: 0, end: Mark::default() }
+        Messages::beginning_at(cut, Mark::default())
     }
 
-    /// One more.
+    /// No message yet; the first begins at a position in the flow.
+    pub fn beginning_at(cut: Cut, begin: Mark) -> Messages {
+        Messages { cut, list: VecDeque::new(), over: 0, end: begin }
+    }
+
+    /// Adds a message.
     pub fn add(&mut self, bytes: u64, name: u32) {
         debug_assert!(bytes > 0, "a message has at least one byte");
         let packets = bytes.div_ceil(u64::from(self.cut.mtu_bytes));
@@ -64,13 +76,13 @@ impl Messages {
         self.end.packets
     }
 
-    /// Where the first that is not over ends; none does after that many packets.
+    /// PSN after the first message that is not complete; `u32::MAX` if there is none.
     pub fn next_end(&self) -> u32 {
         self.list.get(self.over).map_or(u32::MAX, |first| first.end.packets)
     }
 
-    /// The first that is not over, if it ends within the first `packets` packets: it is over now. To `keep` it is to
-    /// remember its place.
+    /// Returns the name of the first message that is not complete, if it lies within the first `packets` packets: it is
+    /// complete from now on. With `keep` its place is stored on.
     pub fn pass(&mut self, packets: u32, keep: bool) -> Option<u32> {
         let first = *self.list.get(self.over).filter(|first| first.end.packets <= packets)?;
         if keep {
@@ -81,12 +93,12 @@ impl Messages {
         Some(first.name)
     }
 
-    /// The name of the `nth` that is not over, if it ends within the first `packets` packets.
-    pub fn over_after(&self, packets: u32, nth: usize) -> Option<u32> {
+    /// Returns the name of the `nth` message that is not complete, if it lies within the first `packets` packets.
+    pub fn complete_after(&self, packets: u32, nth: usize) -> Option<u32> {
         self.list.get(self.over + nth).filter(|message| message.end.packets <= packets).map(|message| message.name)
     }
 
-    /// The message of a packet.
+    /// Message of a packet.
     pub fn of(&self, psn: u32) -> Option<&Message> {
         let within = |message: &&Message| message.begin.packets <= psn && psn < message.end.packets;
         // Most often it is the first; the list may be long.
@@ -96,11 +108,11 @@ impl Messages {
         })
     }
 
-    /// Payload of the first `packets` packets. Those of messages that are over and not kept are not asked for.
+    /// Payload of the first `packets` packets. Requires that they end in a message that is stored, or at its beginning.
     pub fn payload_until(&self, packets: u32) -> u64 {
         let Some(message) = packets.checked_sub(1).and_then(|psn| self.of(psn)) else {
             let oldest = self.list.front().map_or(self.end, |first| first.begin);
-            debug_assert_eq!(packets, oldest.packets, "what is over is forgotten");
+            debug_assert_eq!(packets, oldest.packets, "complete messages are freed");
             return oldest.bytes;
         };
         if packets == message.end.packets {
@@ -118,7 +130,7 @@ impl Messages {
         (self.cut.header_bytes + payload as u32).max(self.cut.min_frame_bytes) as u16
     }
 
-    /// Whether a packet is the last of its message.
+    /// Returns whether a packet is the last of its message.
     pub fn ends_with(&self, psn: u32) -> bool {
         self.of(psn).is_some_and(|message| psn + 1 == message.end.packets)
     }
@@ -159,7 +171,7 @@ mod tests {
             );
             assert_eq!((messages.next_end(), messages.payload_until(2), messages.payload_until(3)), (4, 1001, 2001));
             assert_eq!((messages.pass(4, keep), messages.next_end()), (Some(12), u32::MAX));
-            assert_eq!(messages.payload_until(4), 2002, "also when all is over");
+            assert_eq!(messages.payload_until(4), 2002, "also when all are complete");
             assert_eq!(messages.of(0).is_some(), keep);
             messages.add(5, 20);
             assert_eq!((messages.next_end(), messages.payload_until(5), messages.frame_of(4)), (5, 2007, 84));

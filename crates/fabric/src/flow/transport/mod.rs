@@ -1,0 +1,407 @@
+//! Transport contract: two pure halves, without port, event, clock or flow entry.
+//!
+//! A [`Requester`] decides what is sent next within a window, and what an ACK, a NAK or a time-out means. A
+//! [`Responder`] decides what a data packet means and what is answered. Simulated and live NICs drive the same machines
+//! ([decision 0069](../../../../../docs/decisions/0069-transport-is-two-pure-halves.md)).
+//!
+//! A transport is a file with a `Requester` and a `Responder` and a line of the registry below. What all of them
+//! remember is shared: [`SendSequence`], [`ReceiveSequence`], [`Stream`], [`ReceivedBitmap`], [`SentPackets`].
+
+mod go_back_n;
+pub mod messages;
+mod received_bitmap;
+mod sent_packets;
+mod sequence;
+mod stream;
+mod tcp;
+#[cfg(test)]
+mod tests;
+
+pub use received_bitmap::ReceivedBitmap;
+pub use sent_packets::{SentPacket, SentPackets};
+pub use sequence::{ReceiveSequence, SendSequence};
+pub use stream::Stream;
+
+use crate::contract::packet::Ecn;
+use crate::contract::scheme::{Format, Loss, Outstanding, Resend, Transport};
+use crate::network::plan::HostSettings;
+use xoff_engine::{Span, Time};
+
+/// Declares the rules of both halves, and `each!`, which calls a method of whichever rules a value has. The first
+/// transport whose rules serve a format is taken.
+macro_rules! transports {
+    ($dollar:tt $($name:ident = $module:ident),* $(,)?) => {
+        #[derive(Debug)]
+        enum SendRules {
+            $($name($module::Requester)),*
+        }
+
+        #[derive(Debug)]
+        enum ReceiveRules {
+            $($name($module::Responder)),*
+        }
+
+        impl SendRules {
+            fn new(format: &Format) -> SendRules {
+                $(if let Some(rules) = $module::Requester::new(format) {
+                    return SendRules::$name(rules);
+                })*
+                unreachable!("every format has a transport")
+            }
+        }
+
+        impl ReceiveRules {
+            fn new(format: &Format, host: &HostSettings) -> ReceiveRules {
+                $(if let Some(rules) = $module::Responder::new(format, host) {
+                    return ReceiveRules::$name(rules);
+                })*
+                unreachable!("every format has a transport")
+            }
+        }
+
+        macro_rules! each {
+            ($dollar of:ident, $dollar value:expr, $dollar rules:ident => $dollar call:expr) => {
+                match $dollar value {
+                    $($dollar of::$name($dollar rules) => $dollar call),*
+                }
+            };
+        }
+    };
+}
+
+transports! { $
+    Tcp = tcp,
+    GoBackN = go_back_n,
+}
+
+/// Packet that leaves a requester.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outgoing {
+    /// Packet sequence number.
+    pub psn: u32,
+    /// Sent before.
+    pub resent: bool,
+    /// AckReq is set.
+    pub requests_ack: bool,
+}
+
+/// What an ACK or NAK says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ack {
+    /// The responder has all packets below this PSN.
+    pub expected: u32,
+    /// A packet beyond `expected` that has arrived too; `None` without selective acknowledgement.
+    pub selective: Option<u32>,
+    /// Packet `expected` is missing.
+    pub nak: bool,
+    /// The packet that caused it was a retransmission.
+    pub resent: bool,
+}
+
+/// What an ACK, NAK or time-out changed at a requester.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// Payload newly acknowledged.
+    pub bytes: u64,
+    /// Payload acknowledged since the flow began.
+    pub acked_bytes: u64,
+    /// Payload sent since the flow began, before any of it is sent again.
+    pub sent_bytes: u64,
+    /// The ACK repeats the one before it while data is outstanding.
+    pub duplicate: bool,
+    /// Packets are lost and will be sent again.
+    pub lost: Option<Loss>,
+}
+
+/// Data packet as it reaches a responder.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// Packet sequence number.
+    pub psn: u32,
+    /// AckReq is set.
+    pub requests_ack: bool,
+    /// What an ACK echoes.
+    pub echo: Echo,
+}
+
+/// What an ACK repeats of the packet that caused it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Echo {
+    /// When the packet left its sender.
+    pub sent_at: Time,
+    /// ECN field on arrival.
+    pub ecn: Ecn,
+    /// The packet was a retransmission.
+    pub resent: bool,
+}
+
+/// ACK or NAK that a responder sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Answer {
+    /// What it says.
+    pub ack: Ack,
+    /// Departure of the oldest packet it acknowledges.
+    pub sent_at: Time,
+    /// ECN field that it echoes.
+    pub ecn: Ecn,
+}
+
+impl Answer {
+    #[inline]
+    fn new(expected: u32, nak: bool, echo: Echo) -> Answer {
+        let ack = Ack { expected, selective: None, nak, resent: echo.resent };
+        Answer { ack, sent_at: echo.sent_at, ecn: echo.ecn }
+    }
+}
+
+/// What became of a data packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Taken {
+    /// First copy of the packet, delivered or kept for later. Otherwise it is discarded.
+    pub kept: bool,
+    /// Payload of the packet.
+    pub payload_bytes: u32,
+    /// Payload that is in order now and was not before.
+    pub delivered_bytes: u64,
+    /// A message or the flow may be complete: see [`Responder::complete_message`].
+    pub completes: bool,
+    /// ACK of packets before this one, to be sent first.
+    pub earlier: Option<Answer>,
+    /// ACK or NAK to send.
+    pub answer: Option<Answer>,
+}
+
+impl Taken {
+    fn discarded(answer: Option<Answer>) -> Taken {
+        Taken { kept: false, payload_bytes: 0, delivered_bytes: 0, completes: false, earlier: None, answer }
+    }
+}
+
+/// Rules of a sender.
+trait RequesterRules: Sized {
+    /// Rules for flows of a format; `None` if another transport serves it.
+    fn new(format: &Format) -> Option<Self>;
+    /// Headers that its packets have.
+    fn headers(&self) -> Transport;
+    /// Whether the reaction point finds losses; see [`Requester::recover`].
+    fn asks_reaction_point(&self) -> bool {
+        false
+    }
+    /// Payload that counts against the window.
+    fn in_flight_bytes(&self, seq: &SendSequence) -> u64;
+    /// A packet that goes before all new ones, whatever the window.
+    fn retransmission(&self, _seq: &SendSequence) -> Option<u32> {
+        None
+    }
+    /// Whether the next packet may leave, if there is one.
+    fn may_send(&self, seq: &SendSequence) -> bool;
+    /// Takes the next packet. Requires data to send.
+    fn next(&mut self, seq: &mut SendSequence, now: Time) -> Outgoing;
+    fn on_ack(&mut self, seq: &mut SendSequence, now: Time, ack: &Ack) -> Progress;
+    /// The deadline of the sequence has passed.
+    fn on_timeout(&mut self, seq: &mut SendSequence);
+    /// Sends again what the reaction point names. Returns whether there is anything.
+    fn recover(&mut self, _seq: &mut SendSequence, _resend: Resend) -> bool {
+        false
+    }
+}
+
+/// Rules of a receiver, for packets that are not simply the next.
+trait ResponderRules: Sized {
+    /// Rules for flows of a format; `None` if another transport serves it.
+    fn new(format: &Format, host: &HostSettings) -> Option<Self>;
+    /// Whether the next packet in order needs these rules.
+    fn needs_slow_path(&self) -> bool;
+    fn on_data(&mut self, seq: &mut ReceiveSequence, now: Time, data: &Arrival) -> Taken;
+    /// Time of a delayed ACK; `NEVER` if none waits.
+    fn deadline(&self) -> Time {
+        Time::NEVER
+    }
+    fn on_deadline(&mut self, _seq: &ReceiveSequence) -> Option<Answer> {
+        None
+    }
+    /// Packets kept beyond the next in order; `None` if such packets are discarded.
+    fn kept(&self) -> Option<u32> {
+        None
+    }
+}
+
+/// Sending half of a transport.
+#[derive(Debug)]
+pub struct Requester {
+    /// Packets sent and acknowledged.
+    pub seq: SendSequence,
+    rules: SendRules,
+}
+
+impl Requester {
+    /// Requester of a flow whose packets a host of these settings receives.
+    pub fn new(format: &Format, responder: &HostSettings, rto: Span, stream: Stream) -> Requester {
+        Requester { seq: SendSequence::new(ack_every(format, responder), rto, stream), rules: SendRules::new(format) }
+    }
+
+    /// Headers that its packets have.
+    pub fn headers(&self) -> Transport {
+        each!(SendRules, &self.rules, rules => rules.headers())
+    }
+
+    /// Returns whether the reaction point finds losses: [`Requester::recover`] is to be called after every hook.
+    #[inline]
+    pub fn asks_reaction_point(&self) -> bool {
+        each!(SendRules, &self.rules, rules => rules.asks_reaction_point())
+    }
+
+    /// Payload that counts against the window.
+    #[inline]
+    pub fn in_flight_bytes(&self) -> u64 {
+        each!(SendRules, &self.rules, rules => rules.in_flight_bytes(&self.seq))
+    }
+
+    /// Returns whether there is something to send, the window aside.
+    #[inline]
+    pub fn has_data(&self) -> bool {
+        self.seq.next < self.seq.limit()
+            || each!(SendRules, &self.rules, rules => rules.retransmission(&self.seq)).is_some()
+    }
+
+    /// Returns whether the window lets the next packet go.
+    #[inline]
+    pub fn may_send(&self) -> bool {
+        each!(SendRules, &self.rules, rules => rules.may_send(&self.seq))
+    }
+
+    /// Takes the next packet, which leaves now. Requires [`Requester::has_data`].
+    #[inline]
+    pub fn next(&mut self, now: Time) -> Outgoing {
+        each!(SendRules, &mut self.rules, rules => rules.next(&mut self.seq, now))
+    }
+
+    /// Takes an ACK or NAK.
+    #[inline]
+    pub fn on_ack(&mut self, now: Time, ack: &Ack) -> Progress {
+        each!(SendRules, &mut self.rules, rules => rules.on_ack(&mut self.seq, now, ack))
+    }
+
+    /// Takes the time-out of [`SendSequence::deadline`].
+    pub fn on_timeout(&mut self) {
+        each!(SendRules, &mut self.rules, rules => rules.on_timeout(&mut self.seq))
+    }
+
+    /// What a reaction point that finds losses is asked with.
+    pub fn outstanding(&self, now: Time) -> Outstanding {
+        let payload_until = |psn| self.seq.stream.payload_until(psn);
+        Outstanding {
+            now,
+            acked_bytes: payload_until(self.seq.una),
+            sent_bytes: payload_until(self.seq.next),
+            highest_bytes: payload_until(self.seq.highest),
+        }
+    }
+
+    /// Sends again what the reaction point names. Returns whether there is anything.
+    pub fn recover(&mut self, resend: Resend) -> bool {
+        each!(SendRules, &mut self.rules, rules => rules.recover(&mut self.seq, resend))
+    }
+
+    /// Sets the bytes that the scheme lets be in the network, and how many packets set AckReq. Returns whether the
+    /// window is wider than before.
+    pub fn set_window(&mut self, window_bytes: u64) -> bool {
+        self.seq.set_window(self.headers(), window_bytes)
+    }
+}
+
+/// Receiving half of a transport.
+#[derive(Debug)]
+pub struct Responder {
+    /// Packets received.
+    pub seq: ReceiveSequence,
+    rules: ReceiveRules,
+}
+
+impl Responder {
+    /// Responder at a host of these settings.
+    pub fn new(format: &Format, host: &HostSettings, stream: Stream) -> Responder {
+        let rules = ReceiveRules::new(format, host);
+        let mut seq = ReceiveSequence::new(stream);
+        seq.slow_path = each!(ReceiveRules, &rules, rules => rules.needs_slow_path());
+        Responder { seq, rules }
+    }
+
+    /// Returns whether packet `psn` is the next in order and needs no further rule.
+    #[inline]
+    pub fn is_next(&self, psn: u32) -> bool {
+        psn == self.seq.expected && !self.seq.slow_path
+    }
+
+    /// Takes the next packet in order. Requires [`Responder::is_next`].
+    #[inline]
+    pub fn take_next(&mut self, data: &Arrival) -> Taken {
+        let seq = &mut self.seq;
+        seq.expected += 1;
+        let completes = seq.expected >= seq.stream.message_end;
+        let payload_bytes = match completes {
+            true => seq.stream.payload_until(seq.expected) - seq.delivered_bytes,
+            false => u64::from(seq.stream.mtu_bytes),
+        };
+        seq.delivered_bytes += payload_bytes;
+        Taken {
+            kept: true,
+            payload_bytes: payload_bytes as u32,
+            delivered_bytes: payload_bytes,
+            completes,
+            earlier: None,
+            answer: data.requests_ack.then(|| Answer::new(seq.expected, false, data.echo)),
+        }
+    }
+
+    /// Takes any data packet.
+    pub fn on_data(&mut self, now: Time, data: &Arrival) -> Taken {
+        if self.is_next(data.psn) {
+            return self.take_next(data);
+        }
+        if self.seq.closed {
+            return Taken::discarded(None);
+        }
+        let taken = each!(ReceiveRules, &mut self.rules, rules => rules.on_data(&mut self.seq, now, data));
+        self.seq.slow_path = each!(ReceiveRules, &self.rules, rules => rules.needs_slow_path());
+        taken
+    }
+
+    /// Time of a delayed ACK; `NEVER` if none waits.
+    pub fn deadline(&self) -> Time {
+        each!(ReceiveRules, &self.rules, rules => rules.deadline())
+    }
+
+    /// Takes the ACK that has waited until [`Responder::deadline`].
+    pub fn on_deadline(&mut self) -> Option<Answer> {
+        each!(ReceiveRules, &mut self.rules, rules => rules.on_deadline(&self.seq))
+    }
+
+    /// Packets kept beyond the next in order; `None` if such packets are discarded.
+    pub fn kept(&self) -> Option<u32> {
+        each!(ReceiveRules, &self.rules, rules => rules.kept())
+    }
+
+    /// Discards whatever arrives from now on.
+    pub fn close(&mut self) {
+        (self.seq.closed, self.seq.slow_path) = (true, true);
+    }
+
+    /// Returns the name of the next message that has arrived as a whole. A flow without messages is one, named 0.
+    pub fn complete_message(&mut self) -> Option<u32> {
+        let seq = &mut self.seq;
+        seq.stream.complete_message(seq.expected, false)
+    }
+}
+
+const _: () = assert!(size_of::<Requester>() <= 96, "one and a half cache lines of a sender");
+const _: () = assert!(size_of::<Responder>() <= 72, "one cache line of a receiver, and a word");
+
+/// Packets in order that one ACK acknowledges. TCP delays ACKs by a rule of its own; the host's is for RoCE.
+fn ack_every(format: &Format, host: &HostSettings) -> u16 {
+    let every = match format.transport {
+        Transport::Roce => format.ack_every.max(host.ack_every),
+        Transport::Tcp => format.ack_every,
+    };
+    every.min(u16::MAX.into()) as u16
+}

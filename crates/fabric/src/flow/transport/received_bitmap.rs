@@ -1,0 +1,101 @@
+//! Packets received beyond the first one missing: storage of every responder that keeps them.
+
+/// Packets kept beyond the first one missing. What is further ahead is discarded.
+const KEPT_MOST: u32 = 1 << 16;
+
+/// Received bitmap: a ring of bits that is allocated only while a packet is missing.
+#[derive(Debug, Default)]
+pub struct ReceivedBitmap {
+    words: Vec<u64>,
+    count: u32,
+}
+
+impl ReceivedBitmap {
+    /// Packets kept.
+    pub fn len(&self) -> u32 {
+        self.count
+    }
+
+    fn room(&self) -> u32 {
+        self.words.len() as u32 * 64
+    }
+
+    fn place(&self, psn: u32) -> (usize, u64) {
+        ((psn / 64) as usize & (self.words.len() - 1), 1 << (psn % 64))
+    }
+
+    /// Keeps `psn`, which is beyond `expected`. Returns `false` for a second copy and for what is too far ahead.
+    pub fn insert(&mut self, expected: u32, psn: u32) -> bool {
+        let ahead = psn - expected;
+        if ahead >= KEPT_MOST {
+            return false;
+        }
+        // One word of slack: the first word may also hold the last packets of the ring.
+        if ahead + 64 >= self.room() {
+            self.grow(expected, ahead);
+        }
+        let (word, bit) = self.place(psn);
+        let new = self.words[word] & bit == 0;
+        self.words[word] |= bit;
+        self.count += u32::from(new);
+        new
+    }
+
+    fn grow(&mut self, expected: u32, ahead: u32) {
+        let words = (ahead / 64 + 2).next_power_of_two().max(2) as usize;
+        let old = ReceivedBitmap { words: std::mem::replace(&mut self.words, vec![0; words]), count: 0 };
+        for psn in expected..expected + old.room() {
+            let (word, bit) = old.place(psn);
+            if old.words[word] & bit != 0 {
+                let (word, bit) = self.place(psn);
+                self.words[word] |= bit;
+            }
+        }
+    }
+
+    /// Releases the packets that follow without a gap from `expected` on. Returns the next one missing.
+    pub fn run_from(&mut self, mut expected: u32) -> u32 {
+        while self.count > 0 {
+            let (word, bit) = self.place(expected);
+            if self.words[word] & bit == 0 {
+                return expected;
+            }
+            self.words[word] &= !bit;
+            self.count -= 1;
+            expected += 1;
+        }
+        self.words = Vec::new();
+        expected
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_kept_in_any_order_leave_in_order() {
+        for start in [0, 63, 64, 1_000_003] {
+            let mut bitmap = ReceivedBitmap::default();
+            for psn in [3, 1, 130, 2, 700] {
+                assert!(bitmap.insert(start, start + psn));
+                assert!(!bitmap.insert(start, start + psn), "a second copy is no news");
+            }
+            assert_eq!(bitmap.count, 5);
+            assert_eq!(bitmap.run_from(start + 1), start + 4, "1 to 3 are here, 4 is missing");
+            for psn in (4..700).filter(|psn| *psn != 130) {
+                assert!(bitmap.insert(start + 4, start + psn) || psn == 4);
+            }
+            assert_eq!(bitmap.run_from(start + 4), start + 701);
+            assert!(bitmap.words.is_empty(), "no gap, no memory");
+        }
+    }
+
+    #[test]
+    fn what_is_too_far_ahead_is_not_kept() {
+        let mut bitmap = ReceivedBitmap::default();
+        assert!(!bitmap.insert(5, 5 + KEPT_MOST));
+        assert!(bitmap.insert(5, 4 + KEPT_MOST));
+        assert_eq!((bitmap.count, bitmap.run_from(6)), (1, 6));
+    }
+}
