@@ -19,7 +19,7 @@ use xoff_fabric::plan::Plan;
 use xoff_results::reality::{self, Frames, Ignored, Reality, Slip, Verdict};
 use xoff_run::RunEnd;
 use xoff_run::cpu::thread_cpu;
-use xoff_run::drive::{Keep, Position, Sink, flows_expected, peak_rss_bytes, sources};
+use xoff_run::drive::{Jobs, Keep, Position, Sink, flows_expected, peak_rss_bytes, sources};
 use xoff_scenario::Loaded;
 use xoff_schemes::parts::int::multiplier_of;
 use xoff_schemes::{Any, SchemeSet};
@@ -164,8 +164,12 @@ impl<'a> Stage<'a> {
         watch: &mut dyn FnMut(Position<'_>),
     ) -> io::Result<(RunEnd, Reality)> {
         let began = Instant::now();
+        if let Some(why) = xoff_run::memory::refusal(self.loaded) {
+            return Err(io::Error::new(io::ErrorKind::OutOfMemory, why));
+        }
         let encoder = Encoder::new(self.plan(), self.multipliers.clone());
         let parts = self.parts(&encoder, &settings.own);
+        let jobs = Jobs::new(self.loaded);
         let captures = self.loaded.captures.iter().filter(|_| keep.frames).map(|request| request.capture.clone());
         let taps = Taps::new(captures);
         let sampler = Sampler::new(self.plan(), keep.activity);
@@ -173,10 +177,12 @@ impl<'a> Stage<'a> {
         let lost_before = wires.lost()?;
         let clock = Clock::start(settings.clock, settings.k, self.bound());
         let (setup, cpu_start) = (began.elapsed(), thread_cpu());
-        let mut run = Run::new(&parts, &mut *wires, sources(self.loaded), clock, sampler, taps, Lateness::new(every));
+        let sources = jobs.sources(self.loaded);
+        let mut run = Run::new(&parts, &mut *wires, sources, clock, sampler, taps, Lateness::new(every));
         let expected = flows_expected(self.loaded);
         while run.go_on(SLICE)? {
             drain(&mut run, sink)?;
+            jobs.hand_on(sink)?;
             let part = match expected {
                 Some(flows) => run.log.counters.flows_completed as f64 / flows,
                 None => run.now.ps() as f64 / self.plan().run.stop.ps().max(1) as f64,
@@ -218,12 +224,14 @@ impl<'a> Stage<'a> {
             storms: Vec::new(),
             deadlock_at: None,
             missed_frames: run.taps.missed(),
-            waits: Vec::new(),
+            waits: run.waits(),
             apart: !settings.own.is_empty(),
         };
+        let (own, books) = (run.own_books(), std::mem::take(&mut run.books));
+        // Sources that are dropped note what was begun and has not ended.
+        drop(run);
+        jobs.hand_on(sink)?;
         if let Some(partners) = partners {
-            let (own, books) = (run.own_books(), std::mem::take(&mut run.books));
-            drop(run);
             let by = |port: u32| books[port as usize];
             let told = close(partners, wires, own, &|port| by(port).sent, &|port| by(port).believed)?;
             reality.frames.unaccounted = told.unaccounted;

@@ -7,7 +7,7 @@ use xoff_fabric::domain;
 use xoff_fabric::plan::{
     AckPath, BaseRtt, Ecmp, NicScheduler, NodeKind, Plan, Random, ResumeAt, Signalling, Spill, Thresholds, Ties,
 };
-use xoff_fabric::scheme::Scheme;
+use xoff_fabric::scheme::{Scheme, Transport};
 use xoff_scenario::Loaded;
 use xoff_wire::rate_has_code;
 
@@ -93,9 +93,9 @@ fn ways<S: Scheme>(loaded: &Loaded, network: &Network, schemes: &[S], object: &m
         "leave `path` out",
     );
     object(
-        loaded.traffic.iter().any(|traffic| traffic.job().is_some()),
-        "a training job: queue pairs here carry no messages",
-        "run it with `xoff run`",
+        loaded.traffic.iter().any(|traffic| traffic.job().is_some()) && schemes.iter().any(reorders),
+        "a training job under TCP or a scheme that reorders packets: only packets in order show where messages end",
+        "run it with `xoff run`, or under another scheme",
     );
     object(
         loaded.traffic.iter().any(|traffic| traffic.has_weights()),
@@ -115,6 +115,12 @@ fn ways<S: Scheme>(loaded: &Loaded, network: &Network, schemes: &[S], object: &m
         "a domain with several gateways: each software gateway sees only what passes by it",
         "give it one",
     );
+}
+
+/// Whether receivers keep packets out of order.
+fn reorders<S: Scheme>(scheme: &S) -> bool {
+    let formats = [scheme.format(), scheme.format_inter_domain()];
+    formats.iter().any(|format| format.reorder || format.transport == Transport::Tcp)
 }
 
 /// Whether a domain has more than one switch with a long-haul link.

@@ -108,8 +108,8 @@ pub fn drive(
         settings.record_refreshes |= keep.refreshes;
     }
     let frames = keep.frames && !loaded.captures.is_empty();
-    let jobs = loaded.traffic.iter().any(|traffic| traffic.job().is_some()).then(Arc::<Mutex<JobLog>>::default);
-    let sources = watched_sources(loaded, responses.as_ref(), jobs.as_ref());
+    let jobs = Jobs::new(loaded);
+    let sources = watched_sources(loaded, responses.as_ref(), jobs.0.as_ref());
     let mut one_part_because = loaded.indivisible(frames);
     let part_of = one_part_because.is_none().then(|| threads::cut(&plan));
     let mut world = world(loaded, plan, sources, part_of);
@@ -130,7 +130,7 @@ pub fn drive(
     let (wall_start, cpu_start) = (Instant::now(), cpu());
     while executor.run(&mut *world, SLICE) == Progress::Running {
         drain(&mut *world, sink)?;
-        hand_on(jobs.as_ref(), sink)?;
+        jobs.hand_on(sink)?;
         if let Some(failure) = guard.look(&*world).or_else(|| time_limit::look(wall_start, &*world)) {
             world.fail(failure);
         }
@@ -178,15 +178,30 @@ pub fn drive(
     };
     // Sources that go write down what was begun and is not over.
     drop(world);
-    hand_on(jobs.as_ref(), sink)?;
+    jobs.hand_on(sink)?;
     Ok(end)
 }
 
-/// Hands on what jobs have done since the last time.
-fn hand_on(jobs: Option<&Arc<Mutex<JobLog>>>, sink: &mut dyn Sink) -> io::Result<()> {
-    let Some(log) = jobs else { return Ok(()) };
-    let done = std::mem::take(&mut log.lock().map_err(|_| io::Error::other("a traffic source panicked"))?.done);
-    if done.is_empty() { Ok(()) } else { sink.intervals(&done) }
+/// What the jobs of a scenario did and is not handed on yet.
+pub struct Jobs(Option<Arc<Mutex<JobLog>>>);
+
+impl Jobs {
+    /// Nothing yet.
+    pub fn new(loaded: &Loaded) -> Jobs {
+        Jobs(loaded.traffic.iter().any(|traffic| traffic.job().is_some()).then(Default::default))
+    }
+
+    /// Sources of the scenario, in order. What their jobs do is noted here.
+    pub fn sources(&self, loaded: &Loaded) -> Vec<Box<dyn Source>> {
+        watched_sources(loaded, None, self.0.as_ref())
+    }
+
+    /// Hands on what jobs have done since the last time.
+    pub fn hand_on(&self, sink: &mut dyn Sink) -> io::Result<()> {
+        let Some(log) = &self.0 else { return Ok(()) };
+        let done = std::mem::take(&mut log.lock().map_err(|_| io::Error::other("a traffic source panicked"))?.done);
+        if done.is_empty() { Ok(()) } else { sink.intervals(&done) }
+    }
 }
 
 /// The world of a loaded scenario, ready to run.

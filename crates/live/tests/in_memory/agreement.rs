@@ -3,7 +3,7 @@
 //! Flows start at instants of their own: where two packets come at exactly the same time the two worlds need not take
 //! the same one first, and some schemes then treat the two flows differently for the rest of their lives.
 
-use crate::bench::{distance, loaded};
+use crate::bench::{distance, live, loaded, simulated};
 use xoff_scenario::Loaded;
 use xoff_schemes::param::SchemeSpec;
 use xoff_schemes::{all, controls_switches, select};
@@ -118,6 +118,42 @@ fn every_scheme_in_an_incast() {
 #[test]
 fn every_scheme_beside_a_victim() {
     all_agree(VICTIM);
+}
+
+const JOB: &str = r#"
+name = "job"
+run = { stop = "100ms" }
+host = { ack_every = 4 }
+topology = { kind = "star", hosts = 4, rate = "10Gbps", delay = "1us" }
+[[traffic]]
+kind = "all-reduce"
+ranks = ["h0", "h1", "h2", "h3"]
+bytes = "150001B"
+compute = "20us"
+iterations = 3
+"#;
+
+/// A ring all-reduce of three iterations: both worlds end every activity at the same time. Completion by ACK sees the
+/// other end of the messages.
+#[test]
+fn a_training_job_takes_as_long_as_its_simulation() {
+    let acknowledged = JOB.replace("compute", "completion = \"acknowledged\"\ncompute");
+    for text in [JOB, &acknowledged] {
+        for name in ["none", "dcqcn", "hpcc"] {
+            let loaded = under(text, schemes().find(|spec| spec.name == name).unwrap());
+            let (live, simulated) = (live(&loaded), simulated(&loaded));
+            assert!(live.failure.is_none() && simulated.failure.is_none(), "{name}: {:?}", live.failure);
+            assert_eq!(live.intervals.len(), simulated.intervals.len(), "{name}");
+            assert!(live.intervals.len() >= 3, "{name}: {:?}", live.intervals);
+            assert_eq!(live.counters.delivered_bytes, simulated.counters.delivered_bytes, "{name}");
+            for (live, simulated) in live.intervals.iter().zip(&simulated.intervals) {
+                let (live, simulated) = (&live.interval, &simulated.interval);
+                assert_eq!((live.iteration, live.activity), (simulated.iteration, simulated.activity), "{name}");
+                let ends = [live, simulated].map(|interval| interval.end.expect("the job ends").ps() as f64);
+                assert!((ends[0] / ends[1] - 1.0).abs() < 1e-4, "{name}: {live:?} {simulated:?}");
+            }
+        }
+    }
 }
 
 /// PFC alone and two schemes, where devices take their time to obey a PAUSE.

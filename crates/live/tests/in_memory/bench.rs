@@ -9,6 +9,7 @@ use xoff_live::clock::Kind;
 use xoff_live::drive::{Settings, Stage};
 use xoff_results::reality::Reality;
 use xoff_run::drive::{Keep, Sink, drive};
+use xoff_scenario::traffic::JobInterval;
 use xoff_scenario::{Loaded, Options, Scenario};
 
 /// Loads a scenario, with a scheme if it names none itself.
@@ -30,6 +31,7 @@ pub struct Kept {
     pub flows: Vec<FlowRecord>,
     pub pauses: Vec<PauseRecord>,
     pub samples: Vec<Sample>,
+    pub intervals: Vec<JobInterval>,
     /// As a simulation records them.
     pub frames: Vec<Frame>,
     /// As a live run does.
@@ -49,6 +51,10 @@ impl Sink for Kept {
     }
     fn samples(&mut self, samples: &[Sample]) -> io::Result<()> {
         self.samples.extend_from_slice(samples);
+        Ok(())
+    }
+    fn intervals(&mut self, intervals: &[JobInterval]) -> io::Result<()> {
+        self.intervals.extend_from_slice(intervals);
         Ok(())
     }
     fn frames(&mut self, frames: &[Frame]) -> io::Result<()> {

@@ -122,10 +122,11 @@ fn what_frames_do_not_say_is_refused() {
 }
 
 #[test]
-fn queue_pairs_carry_no_messages() {
+fn messages_need_packets_in_order() {
     let star = "[run]\nstop=\"1ms\"\n[topology]\nkind=\"star\"\nhosts=4\nrate=\"10Gbps\"\n[scheme]\nname=\"dcqcn\"\n";
     let job = format!("{star}[[traffic]]\nkind=\"all-reduce\"\nbytes=\"1MB\"\n");
-    is_refused(&job, &[], "a training job", "run it with `xoff run`");
+    assert_eq!(objections(&job, &[]), []);
+    is_refused(&job, &["scheme.name=tcp-newreno"], "a training job under TCP", "under another scheme");
 }
 
 #[test]
