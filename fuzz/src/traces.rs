@@ -2,7 +2,9 @@
 
 use super::text;
 use xoff_engine::Span;
-use xoff_jobs::chakra::{Deps, Doubts, Matching, Options, Resources, Trace, bundle, groups, read, to_dag, unbundle};
+use xoff_jobs::chakra::{
+    Deps, Matching, Options, Resources, Strictness, Trace, bundle, groups, read, to_dag, unbundle,
+};
 use xoff_jobs::collective::{self, Servers};
 
 /// The file of every rank of two, or a text of all ranks. What is accepted makes a sound job.
@@ -33,7 +35,7 @@ fn job(mut traces: Vec<Trace>) -> bool {
             deps: Deps::Both,
             resources,
             matching,
-            doubts: Doubts::Note,
+            strictness: Strictness::Note,
             groups: None,
             roofline: None,
             endpoint_delay: Span::from_ns(1),

@@ -17,15 +17,15 @@ pub struct Dag {
     pub ranks: u32,
     /// What is reported: each operation belongs to one.
     pub activities: Vec<Activity>,
-    /// By [`OpId`].
+    /// Operations, by [`OpId`].
     pub ops: Vec<Op>,
-    /// `(before, after)`: the second starts when the first is over.
+    /// `(before, after)`: the second starts when the first has ended.
     pub needs: Vec<(OpId, OpId)>,
     /// What people call activities: [`Activity::name`] counts in it.
     pub names: Vec<String>,
 }
 
-/// Computing, or a rank's part in a collective: it begins with the first of its operations and is over with the last.
+/// Computing, or a rank's part in a collective: it begins with the first of its operations and ends with the last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Activity {
     /// Whose it is.
@@ -34,7 +34,7 @@ pub struct Activity {
     pub kind: ActivityKind,
     /// Index into [`Dag::names`].
     pub name: u32,
-    /// The same for all ranks that take part in one collective, or for the two ends of a message.
+    /// Number that all ranks of one collective share, or the two ends of a message.
     pub group: u32,
     /// Size as nccl-tests defines it; zero for computing.
     pub bytes: u64,
@@ -54,19 +54,19 @@ pub enum ActivityKind {
 /// What ranks do together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Collective {
-    /// Everybody ends with the sum of all.
+    /// Every rank receives the sum over all ranks.
     AllReduce,
-    /// Everybody ends with its part of the sum.
+    /// Every rank receives its part of the sum.
     ReduceScatter,
-    /// Everybody ends with everybody's part.
+    /// Every rank receives the parts of all ranks.
     AllGather,
-    /// Everybody has a part for each other.
+    /// Every rank has a part for each other rank.
     AllToAll,
     /// One has what all end with.
     Broadcast,
     /// One ends with the sum.
     Reduce,
-    /// Nobody goes on before all have come.
+    /// No rank continues before all have entered.
     Barrier,
 }
 
@@ -79,7 +79,7 @@ pub struct Op {
     pub activity: u32,
     /// Held from here on; the operation waits for it.
     pub takes: Option<Resource>,
-    /// Free again when this is over.
+    /// Free again when this ends.
     pub frees: Option<Resource>,
 }
 
@@ -117,7 +117,7 @@ pub struct Lane {
 pub enum Via {
     /// Inside the server.
     ScaleUp,
-    /// By the NICs of this number, at both ends.
+    /// The NICs of this number, at both ends.
     Nic(u16),
     /// From rail to rail: out by the NIC of the first number, in by that of the second.
     Cross(u16, u16),
@@ -147,7 +147,7 @@ impl Dag {
         place(self.ops.len())
     }
 
-    /// `after` starts when `before` is over.
+    /// `after` starts when `before` has ended.
     pub fn need(&mut self, before: OpId, after: OpId) {
         self.needs.push((before, after));
     }
@@ -204,7 +204,7 @@ impl Dag {
         }
     }
 
-    /// A resource that stays held would stop the next iteration; one that nobody holds cannot be freed.
+    /// A resource that stays held would stop the next iteration; one that is not held cannot be freed.
     fn check_resources(&self) -> Result<(), String> {
         let mut held: Vec<(u32, Resource, bool, OpId)> = Vec::new();
         for (op, Op { takes, frees, .. }) in self.ops.iter().enumerate() {
@@ -299,7 +299,7 @@ pub(crate) fn successors(ops: usize, needs: &[(OpId, OpId)]) -> (Vec<u32>, Vec<O
 }
 
 impl Collective {
-    /// As people and tables call it.
+    /// Its name in tables.
     pub fn word(self) -> &'static str {
         match self {
             Collective::AllReduce => "all-reduce",
@@ -320,7 +320,7 @@ impl fmt::Display for Collective {
 }
 
 impl ActivityKind {
-    /// As people and tables call it.
+    /// Its name in tables.
     pub fn word(self) -> &'static str {
         match self {
             ActivityKind::Compute => "compute",

@@ -1,12 +1,12 @@
 //! Training jobs: graphs of computing and messages ([`Dag`]), and the state machine that runs them ([`Runner`]).
 //!
-//! Collectives are generators of graphs ([`collective::lay`]), traces of real jobs are read as such ([`chakra`]). Knows no
+//! Collectives are generators of graphs ([`collective::generate`]), traces of real jobs are read as such ([`chakra`]). Knows no
 //! network, file or clock.
 
 #![warn(missing_docs)]
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
-pub mod account;
+pub mod bandwidth;
 pub mod chakra;
 pub mod collective;
 mod compiled;

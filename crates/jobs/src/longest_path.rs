@@ -6,7 +6,7 @@ use xoff_engine::Span;
 
 /// The longest path through a graph, where a message takes what `message(from, to, bytes, lane)` says. Exact on any
 /// network in which no two messages share a wire at a time. Resources must not be asked for: who waits for whom would
-/// hang on the times.
+/// depend on the times.
 pub fn longest_path(dag: &Compiled, message: impl Fn(u32, u32, u64, Lane) -> Span) -> Span {
     assert_eq!(dag.holds(), 0, "a graph with resources has no longest path of its own");
     let mut needs: Vec<u32> = (0..dag.ops()).map(|op| dag.needs(op)).collect();

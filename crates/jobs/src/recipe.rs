@@ -2,7 +2,7 @@
 
 use crate::collective::{self, Ends, Options, Schedule, Servers, Size};
 use crate::dag::{Activity, ActivityKind, Collective, Dag, Work};
-use crate::{Compiled, collective::lay};
+use crate::{Compiled, collective::generate};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use xoff_engine::Span;
@@ -87,13 +87,14 @@ impl Recipe {
     /// Its graph. It can be made if [`Recipe::size`] says so.
     pub fn dag(&self) -> Result<Dag, String> {
         let mut dag = Dag::new(self.ranks);
-        let (mut laid, mut group): (Vec<Vec<Ends>>, u32) = (Vec::new(), 0);
+        let (mut generated, mut group): (Vec<Vec<Ends>>, u32) = (Vec::new(), 0);
         for part in &self.parts {
-            laid.push(match part {
+            generated.push(match part {
                 Part::Step { name, what, after } => {
                     let ends = self.step(&mut dag, name, what, &mut group)?;
                     for before in after {
-                        let chained = laid[*before].iter().zip(&ends).map(|(before, after)| (before.end, after.begin));
+                        let chained =
+                            generated[*before].iter().zip(&ends).map(|(before, after)| (before.end, after.begin));
                         dag.needs.extend(chained);
                     }
                     ends
@@ -127,7 +128,7 @@ impl Recipe {
             Step::Collective { what, groups, bytes, options } => {
                 let mut ends = vec![Ends { begin: 0, end: 0 }; self.ranks as usize];
                 for members in groups {
-                    let parts = lay(dag, *what, members, *bytes, self.servers, options, name, group())?;
+                    let parts = generate(dag, *what, members, *bytes, self.servers, options, name, group())?;
                     for (member, parts) in members.iter().zip(parts) {
                         ends[*member as usize] = parts;
                     }
@@ -148,12 +149,12 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Of a recipe, whose parts can all be done; else why not.
+    /// The graph of a recipe whose parts can all be done; else why not.
     pub fn of(recipe: Recipe) -> Result<Graph, String> {
         Ok(Graph { ranks: recipe.ranks, size: recipe.size()?, recipe: Some(recipe), made: OnceLock::new() })
     }
 
-    /// Of a graph that is there, which must be sound; else why it is not.
+    /// A graph made before, which must be sound; else why it is not.
     pub fn ready(dag: Dag) -> Result<Graph, String> {
         dag.check()?;
         let (ranks, size) = (dag.ranks, Size::of(&dag));
@@ -196,14 +197,14 @@ impl Graph {
     pub fn compiled(&self) -> &Arc<Compiled> {
         self.made.get_or_init(|| {
             let dag = self.recipe.as_ref().map_or_else(|| Ok(Dag::new(self.ranks)), Recipe::dag);
-            let dag = dag.expect("what can be counted can be laid");
+            let dag = dag.expect("what can be counted can be generated");
             debug_assert_eq!(dag.check(), Ok(()), "generators make sound graphs");
             Arc::new(dag.compile())
         })
     }
 }
 
-/// As the graph, which is made for it.
+/// Prints the graph, which is made for it.
 impl fmt::Debug for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.compiled().fmt(f)

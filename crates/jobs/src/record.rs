@@ -21,7 +21,7 @@ pub fn algorithm_bandwidth(bytes: u64, time: Span) -> f64 {
     bytes as f64 / time.as_s() / 1e9
 }
 
-/// What turns algorithm bandwidth into bus bandwidth, which does not hang on the number of ranks if links are all
+/// What turns algorithm bandwidth into bus bandwidth, which does not depend on the number of ranks if links are all
 /// that matters (nccl-tests:doc/PERFORMANCE.md). `None`: moves no data.
 pub fn bus_factor(what: Collective, ranks: u32) -> Option<f64> {
     let n = f64::from(ranks.max(1));
@@ -64,7 +64,7 @@ pub fn exposed_times(communication: &[(Time, Time)], compute: &[(Time, Time)]) -
     open
 }
 
-/// The same instants, in order and apart.
+/// Intervals that cover those instants, in order and apart.
 pub fn union(times: &[(Time, Time)]) -> Vec<(Time, Time)> {
     let mut sorted: Vec<_> = times.iter().copied().filter(|(begin, end)| begin < end).collect();
     sorted.sort_unstable();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
 use xoff_jobs::chakra::{
-    Deps, Doubts, Groups, Matching, More, Node, NodeKind, Options, Resources, Trace, read, to_dag,
+    Deps, Groups, Matching, More, Node, NodeKind, Options, Resources, Strictness, Trace, read, to_dag,
 };
 use xoff_jobs::collective::{self, Servers};
 use xoff_jobs::{ActivityKind, Collective, Dag, Job, Message, Runner, Work};
@@ -25,7 +25,7 @@ fn options() -> Options {
         deps: Deps::Both,
         resources: Resources::Astra,
         matching: Matching::Attributes,
-        doubts: Doubts::Refuse,
+        strictness: Strictness::Refuse,
         groups: None::<Groups>,
         roofline: None,
         endpoint_delay: Span::ZERO,
@@ -45,7 +45,7 @@ fn wire(bytes: u64) -> Span {
     Span::from_ps(bytes * PS_PER_BYTE)
 }
 
-/// When it is over, once.
+/// When it ends, once.
 fn run(dag: Dag) -> Time {
     let job = Job { dag: Arc::new(dag.compile()), iterations: 1, start: Time::ZERO, late: vec![], slow: vec![] };
     let mut runner = Runner::new(job);

@@ -3,7 +3,7 @@
 use super::files::Files;
 use super::library;
 use std::path::{Path, PathBuf};
-use xoff_jobs::chakra::{Deps, Doubts, Matching, Resources, Trace, read};
+use xoff_jobs::chakra::{Deps, Matching, Resources, Strictness, Trace, read};
 
 /// The largest file of one rank, as it is on disk.
 pub const LARGEST_FILE: u64 = 256_000_000;
@@ -22,7 +22,7 @@ pub const RESOURCES: &[(&str, Resources)] = &[("astra", Resources::Astra), ("str
 /// `matching` of a scenario.
 pub const MATCHING: &[(&str, Matching)] = &[("attributes", Matching::Attributes), ("order", Matching::Order)];
 /// `doubts` of a scenario.
-pub const DOUBTS: &[(&str, Doubts)] = &[("refuse", Doubts::Refuse), ("note", Doubts::Note)];
+pub const DOUBTS: &[(&str, Strictness)] = &[("refuse", Strictness::Refuse), ("note", Strictness::Note)];
 
 /// Why there are no traces.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! What can be said of each trace by itself.
 
-use super::circle::circle;
-use super::defect::{Defect, Fault};
-use super::findings::{Findings, Remark};
+use super::cycle::cycle;
+use super::error::{Fault, TraceError};
+use super::findings::{Findings, NoteKind};
 use super::groups::Communicators;
 use super::node::{Node, NodeKind, Trace};
 use super::options::{Deps, Options, Resources, Roofline};
@@ -26,18 +26,19 @@ pub(super) fn duration(node: &Node, roofline: Option<Roofline>) -> Span {
 /// There is one trace for each rank, in order.
 pub(super) fn ranks(traces: &[Trace], findings: &mut Findings) {
     if traces.is_empty() {
-        findings.defect(Defect::new(Fault::MissingRank, "there is no trace of any rank"));
+        findings.error(TraceError::new(Fault::MissingRank, "there is no trace of any rank"));
     }
     let mut expected = 0;
     for trace in traces {
         if trace.rank < expected {
-            findings.defect(Defect::of_rank(Fault::MissingRank, trace.rank, "there are two traces of it"));
+            findings.error(TraceError::of_rank(Fault::MissingRank, trace.rank, "there are two traces of it"));
         }
         // Of many that are missing the first tell enough.
         for rank in (expected..trace.rank).take(8) {
             let what = format!("its trace is missing: there is one of rank {}", traces[traces.len() - 1].rank);
-            findings
-                .defect(Defect::of_rank(Fault::MissingRank, rank, what).help("ranks are numbered from 0 without gaps"));
+            findings.error(
+                TraceError::of_rank(Fault::MissingRank, rank, what).help("ranks are numbered from 0 without gaps"),
+            );
         }
         expected = trace.rank.saturating_add(1);
     }
@@ -59,7 +60,7 @@ pub(super) fn order(trace: &Trace, which: Deps, findings: &mut Findings) {
     let before = findings.defects.len();
     for two in trace.nodes.windows(2).filter(|two| two[0].id == two[1].id) {
         let what = format!("its id is that of another node, `{}`", two[0].name);
-        findings.defect(two[1].defect(Fault::Dependency, trace.rank, what));
+        findings.error(two[1].error(Fault::Dependency, trace.rank, what));
     }
     let mut needs = Vec::new();
     for (index, node) in trace.nodes.iter().enumerate() {
@@ -72,7 +73,7 @@ pub(super) fn order(trace: &Trace, which: Deps, findings: &mut Findings) {
                         true => "",
                         false => "a control dependency: `deps = \"data\"` leaves them out",
                     };
-                    findings.defect(node.defect(Fault::Dependency, trace.rank, what).help(help));
+                    findings.error(node.error(Fault::Dependency, trace.rank, what).help(help));
                 }
             }
         }
@@ -80,7 +81,7 @@ pub(super) fn order(trace: &Trace, which: Deps, findings: &mut Findings) {
     if findings.defects.len() > before {
         return;
     }
-    if let Some(found) = circle(trace.nodes.len(), &needs) {
+    if let Some(found) = cycle(trace.nodes.len(), &needs) {
         let node = |index: &u32| &trace.nodes[*index as usize];
         let others: Vec<String> =
             found.iter().skip(1).take(8).map(|index| format!("{} `{}`", node(index).id, node(index).name)).collect();
@@ -88,7 +89,7 @@ pub(super) fn order(trace: &Trace, which: Deps, findings: &mut Findings) {
             [] => "it depends on itself".to_owned(),
             _ => format!("it depends on itself by way of node {}", others.join(", ")),
         };
-        findings.defect(node(&found[0]).defect(Fault::Dependency, trace.rank, what));
+        findings.error(node(&found[0]).error(Fault::Dependency, trace.rank, what));
     }
 }
 
@@ -96,8 +97,8 @@ pub(super) fn order(trace: &Trace, which: Deps, findings: &mut Findings) {
 pub(super) fn nodes(trace: &Trace, options: &Options, groups: &Communicators, findings: &mut Findings) {
     for node in &trace.nodes {
         match node.kind {
-            NodeKind::Invalid => findings.remark(Remark::Invalid),
-            NodeKind::Load | NodeKind::Store => findings.remark(Remark::Memory),
+            NodeKind::Invalid => findings.note(NoteKind::Invalid),
+            NodeKind::Load | NodeKind::Store => findings.note(NoteKind::Memory),
             NodeKind::Unknown(number) => {
                 findings.unknown(trace.rank, node, number);
                 too_long(trace.rank, node, None, findings);
@@ -115,21 +116,21 @@ pub(super) fn nodes(trace: &Trace, options: &Options, groups: &Communicators, fi
 fn computing(rank: u32, node: &Node, options: &Options, findings: &mut Findings) {
     too_long(rank, node, options.roofline, findings);
     if node.on_cpu.is_none() {
-        findings.remark(Remark::NoProcessor);
+        findings.note(NoteKind::NoProcessor);
     }
     let tells = node.more().operations.is_some_and(|operations| operations > 0);
     if node.micros == 0 && tells && options.roofline.is_none() {
-        findings.remark(Remark::NoDuration);
+        findings.note(NoteKind::NoDuration);
     }
     if node.on_cpu != Some(true) && (node.name.contains("ncclKernel") || node.name.contains("ncclDevKernel")) {
         let what = "a kernel of NCCL recorded as computing: what it sends is lost";
-        findings.doubt(options.doubts, node.defect(Fault::Lost, rank, what));
+        findings.doubt(options.strictness, node.error(Fault::Lost, rank, what));
     }
 }
 
 fn too_long(rank: u32, node: &Node, roofline: Option<Roofline>, findings: &mut Findings) {
     if duration(node, roofline) > Span::from_us(LONGEST_MICROS) {
-        findings.defect(node.defect(Fault::Unsupported, rank, "computing that takes more than 100 000 s"));
+        findings.error(node.error(Fault::Unsupported, rank, "computing that takes more than 100 000 s"));
     }
 }
 
@@ -138,43 +139,43 @@ fn communication(rank: u32, node: &Node, options: &Options, groups: &Communicato
     match node.on_cpu {
         Some(false) => {}
         Some(true) => {
-            findings.defect(node.defect(Fault::Processor, rank, "communication on the CPU: `is_cpu_op` is true"));
+            findings.error(node.error(Fault::Processor, rank, "communication on the CPU: `is_cpu_op` is true"));
         }
         None => {
             let what = "communication without `is_cpu_op`, which other simulators skip in silence";
-            findings.defect(node.defect(Fault::Processor, rank, what).help("write `is_cpu_op` = false"));
+            findings.error(node.error(Fault::Processor, rank, what).help("write `is_cpu_op` = false"));
         }
     }
     let is_barrier = node.kind == NodeKind::Collective && more.what == Some(9);
     match more.bytes {
         _ if is_barrier => {}
         Some(1..=LARGEST_BYTES) => {}
-        Some(0) => findings.defect(node.defect(Fault::Empty, rank, "communication of no bytes: `comm_size` is 0")),
-        None => findings.defect(node.defect(Fault::Empty, rank, "communication without `comm_size`")),
+        Some(0) => findings.error(node.error(Fault::Empty, rank, "communication of no bytes: `comm_size` is 0")),
+        None => findings.error(node.error(Fault::Empty, rank, "communication without `comm_size`")),
         Some(bytes) => {
             let what = format!("`comm_size` is {bytes}: from 1 to {LARGEST_BYTES} bytes are possible");
-            findings.defect(node.defect(Fault::Unsupported, rank, what));
+            findings.error(node.error(Fault::Unsupported, rank, what));
         }
     }
     if more.priority.is_some_and(|priority| priority != 0) {
-        findings.remark(Remark::Priority);
+        findings.note(NoteKind::Priority);
     }
     if more.dimensions.contains(&false) {
         let what = "`involved_dim` leaves out dimensions of ASTRA-sim's logical topology, which nothing here knows";
-        findings.defect(node.defect(Fault::Unsupported, rank, what).help("name a group by `pg_name`"));
+        findings.error(node.error(Fault::Unsupported, rank, what).help("name a group by `pg_name`"));
     }
     if options.resources == Resources::Stream && more.stream.is_some_and(|stream| stream < 0) {
-        findings.defect(node.defect(Fault::Unsupported, rank, "a stream with a negative number"));
+        findings.error(node.error(Fault::Unsupported, rank, "a stream with a negative number"));
     }
     if more.group.is_none() && groups.has_told(rank) && node.kind == NodeKind::Collective {
         let what = "no `pg_name`, though the trace tells of groups: which of them it was is lost";
-        findings.doubt(options.doubts, node.defect(Fault::Lost, rank, what));
+        findings.doubt(options.strictness, node.error(Fault::Lost, rank, what));
     }
     let name = node.name.to_ascii_lowercase();
     let all_to_all = ["alltoall", "all_to_all", "all-to-all"].iter().any(|word| name.contains(word));
     if all_to_all && node.kind != NodeKind::Collective {
         let what = "an all-to-all recorded as a message of its own: with whom, and how much to each, is lost";
-        findings.doubt(options.doubts, node.defect(Fault::Lost, rank, what));
+        findings.doubt(options.strictness, node.error(Fault::Lost, rank, what));
     }
 }
 
@@ -184,6 +185,6 @@ fn lost_broadcasts(trace: &Trace, options: &Options, findings: &mut Findings) {
     let is_call = |node: &&Node| node.kind == NodeKind::Compute && node.name.starts_with("c10d::broadcast");
     if let Some(call) = trace.nodes.iter().find(is_call).filter(|_| !trace.nodes.iter().any(is_kept)) {
         let what = "a broadcast is called, and the trace has no collective of that type: it is lost";
-        findings.doubt(options.doubts, call.defect(Fault::Lost, trace.rank, what));
+        findings.doubt(options.strictness, call.error(Fault::Lost, trace.rank, what));
     }
 }

@@ -1,7 +1,7 @@
 //! Who takes part in a collective.
 
-use super::defect::{Defect, Fault};
-use super::findings::{Findings, Remark};
+use super::error::{Fault, TraceError};
+use super::findings::{Findings, NoteKind};
 use super::json::{Groups, groups_within, plain};
 use super::node::{Node, NodeKind, Trace};
 use super::options::Options;
@@ -41,9 +41,9 @@ impl Communicators {
             for node in trace.nodes.iter().filter(|node| node.kind == NodeKind::Metadata) {
                 match groups_within(&node.more().inputs) {
                     Ok(groups) if groups.is_empty() => {}
-                    Ok(_) if options.groups.is_some() => findings.remark(Remark::GroupsIgnored),
+                    Ok(_) if options.groups.is_some() => findings.note(NoteKind::GroupsIgnored),
                     Ok(groups) => told.extend(groups),
-                    Err(why) => findings.defect(node.defect(Fault::Group, trace.rank, why)),
+                    Err(why) => findings.error(node.error(Fault::Group, trace.rank, why)),
                 }
             }
         }
@@ -66,7 +66,7 @@ impl Communicators {
             let Some(members) = groups.get(EVERYONE).filter(|members| !members.is_empty()) else { continue };
             if !members.iter().copied().eq(0..self.ranks) {
                 let what = format!("group `0` is that of all {} ranks, and is given {}", self.ranks, listed(members));
-                findings.defect(Defect { rank, ..Defect::new(Fault::Group, what) });
+                findings.error(TraceError { rank, ..TraceError::new(Fault::Group, what) });
             }
         }
     }
@@ -77,13 +77,13 @@ impl Communicators {
     }
 
     /// The communicator that a node means.
-    pub fn of(&mut self, rank: u32, node: &Node) -> Result<u32, Defect> {
+    pub fn of(&mut self, rank: u32, node: &Node) -> Result<u32, TraceError> {
         let name = node.more().group.as_deref().map_or_else(String::new, plain);
         let name = if name.is_empty() { EVERYONE.to_owned() } else { name };
         if let Some(known) = self.by_rank[rank as usize].get(&name) {
             return Ok(*known);
         }
-        let members = self.members(rank, &name).map_err(|why| node.defect(Fault::Group, rank, why))?;
+        let members = self.members(rank, &name).map_err(|why| node.error(Fault::Group, rank, why))?;
         let next = self.all.len() as u32;
         let number = *self.known.entry((name.clone(), members.clone())).or_insert(next);
         if number == next {

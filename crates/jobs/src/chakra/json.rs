@@ -1,12 +1,12 @@
 //! The forms in JSON: a trace as the Chakra feeder takes it, the traces of all ranks in one text, and groups.
 
-use super::defect::{Defect, Fault};
+use super::error::{Fault, TraceError};
 use super::node::{ATTRIBUTES, Node, NodeKind, Trace, shortened};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Groups by name, each with its ranks in ascending order; none at all stands for all ranks.
+/// Groups by name, each with its ranks in ascending order; none at all means all ranks.
 pub type Groups = BTreeMap<String, Vec<u32>>;
 
 /// `{"workload_graph": [{"Id": 0, "Name": "...", "NodeType": 4, ...}]}`.
@@ -48,9 +48,9 @@ fn commas() -> impl Iterator<Item = &'static str> {
     std::iter::once("\n").chain(std::iter::repeat(",\n"))
 }
 
-/// Reads what [`bundle`] wrote, or somebody else.
-pub fn unbundle(text: &str) -> Result<Vec<Trace>, Defect> {
-    let refuse = |why: String| Defect::new(Fault::Malformed, why);
+/// Reads what [`bundle`] or another program wrote.
+pub fn unbundle(text: &str) -> Result<Vec<Trace>, TraceError> {
+    let refuse = |why: String| TraceError::new(Fault::Malformed, why);
     let document: Value =
         serde_json::from_str(text).map_err(|error| refuse(format!("not readable as JSON: {error}")))?;
     let list = document.get("chakra").and_then(Value::as_array);
@@ -59,7 +59,7 @@ pub fn unbundle(text: &str) -> Result<Vec<Trace>, Defect> {
     for (index, one) in list.iter().enumerate() {
         let rank = one.get("rank").and_then(Value::as_u64).and_then(|rank| u32::try_from(rank).ok());
         let rank = rank.ok_or_else(|| refuse(format!("entry {index} of `chakra` has no `rank`")))?;
-        let mut trace = graph(rank, one).map_err(|why| Defect::of_rank(Fault::Malformed, rank, why))?;
+        let mut trace = graph(rank, one).map_err(|why| TraceError::of_rank(Fault::Malformed, rank, why))?;
         trace.nodes.sort_by_key(|node| node.id);
         traces.push(trace);
     }

@@ -1,13 +1,13 @@
 //! From nodes that belong together to operations.
 
 use super::checks::{deps, duration, place_of};
-use super::defect::{Defect, Fault};
-use super::findings::{Findings, Remark};
-use super::meet::{Meeting, name_of};
+use super::error::{Fault, TraceError};
+use super::findings::{Findings, NoteKind};
+use super::match_collectives::{MatchedCollective, name_of};
+use super::match_messages::MatchedMessage;
 use super::node::{Node, NodeKind, Trace};
 use super::options::{Options, Resources};
-use super::pass::Passage;
-use crate::collective::{self, Servers, lay};
+use crate::collective::{self, Servers, generate};
 use crate::dag::{Activity, ActivityKind, Dag, Lane, Op, OpId, Resource, Via, Work};
 use std::collections::{BTreeMap, HashMap};
 use xoff_engine::Span;
@@ -32,7 +32,7 @@ pub(super) struct Lowering<'a> {
     traces: &'a [Trace],
     options: &'a Options,
     dag: Dag,
-    /// By rank and by place in its trace.
+    /// Ends of nodes, by rank and by place in its trace.
     ends: Vec<Vec<Ends>>,
     names: HashMap<&'a str, u32>,
     streams: BTreeMap<i64, Resource>,
@@ -48,7 +48,12 @@ impl<'a> Lowering<'a> {
 
     /// Everything. Operations that wait for the same resource get it in the order of their numbers, so those of nodes
     /// come first and in the order of ids.
-    pub fn lower(mut self, meetings: &[Meeting], passages: &[Passage], findings: &mut Findings) -> Result<Dag, Defect> {
+    pub fn lower(
+        mut self,
+        meetings: &[MatchedCollective],
+        passages: &[MatchedMessage],
+        findings: &mut Findings,
+    ) -> Result<Dag, TraceError> {
         self.number_streams()?;
         for trace in self.traces {
             for node in &trace.nodes {
@@ -69,7 +74,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The streams of all ranks have one numbering.
-    fn number_streams(&mut self) -> Result<(), Defect> {
+    fn number_streams(&mut self) -> Result<(), TraceError> {
         if self.options.resources == Resources::Astra {
             return Ok(());
         }
@@ -77,13 +82,14 @@ impl<'a> Lowering<'a> {
         self.streams.extend(streams.map(|stream| (stream, GPU)));
         for (number, resource) in self.streams.values_mut().enumerate() {
             let number = u16::try_from(number + usize::from(FIRST_STREAM));
-            let number = number.map_err(|_| Defect::new(Fault::Unsupported, "more than 65532 different streams"))?;
+            let number =
+                number.map_err(|_| TraceError::new(Fault::Unsupported, "more than 65532 different streams"))?;
             *resource = Resource(number);
         }
         Ok(())
     }
 
-    /// What a node holds while it goes on.
+    /// What a node holds while it runs.
     fn resource(&self, node: &Node) -> Option<Resource> {
         if node.kind.computes() && node.on_cpu == Some(true) {
             return Some(CPU);
@@ -148,7 +154,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Takes a resource, and frees it when all in between is over.
+    /// Takes a resource, and frees it when all in between has ended.
     fn two(&mut self, activity: u32, resource: Option<Resource>) -> Ends {
         let first = self.op(Work::Join, activity, resource, None);
         let last = self.op(Work::Join, activity, None, resource);
@@ -178,7 +184,7 @@ impl<'a> Lowering<'a> {
         self.groups - 1
     }
 
-    fn pass(&mut self, passage: &Passage) {
+    fn pass(&mut self, passage: &MatchedMessage) {
         let (sends, receives) = (self.ends_of(passage.send), self.ends_of(passage.receive));
         let (from, to) = (passage.send.0, passage.receive.0);
         let lane = direct(self.options.servers, from, to);
@@ -191,14 +197,14 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn meet(&mut self, meeting: &Meeting, findings: &mut Findings) -> Result<(), Defect> {
+    fn meet(&mut self, meeting: &MatchedCollective, findings: &mut Findings) -> Result<(), TraceError> {
         let traces = self.traces;
         let first = &traces[meeting.members[0] as usize].nodes[meeting.nodes[0] as usize];
         let group = self.group();
         // An activity has to be called something.
         let name = if first.name.is_empty() { name_of(meeting.what) } else { &first.name };
         if meeting.members.len() == 1 {
-            findings.remark(Remark::Alone);
+            findings.note(NoteKind::Alone);
             let activity =
                 self.activity(meeting.members[0], ActivityKind::Collective(meeting.what), name, meeting.bytes);
             self.dag.activities[activity as usize].group = group;
@@ -206,18 +212,18 @@ impl<'a> Lowering<'a> {
             return Ok(());
         }
         let name = self.name(name);
-        let Meeting { what, bytes, members, root, .. } = meeting;
+        let MatchedCollective { what, bytes, members, root, .. } = meeting;
         let too_many = |rank: u32| {
             let what = format!("with this collective the job has more than {MOST_OPS} operations");
-            first.defect(Fault::Unsupported, rank, what).help("larger chunks and slices need fewer")
+            first.error(Fault::Unsupported, rank, what).help("larger chunks and slices need fewer")
         };
         if self.dag.ops.len() as u64 + least_ops(meeting, self.options.of(*what)) > MOST_OPS as u64 {
             return Err(too_many(members[0]));
         }
         let options = collective::Options { root: *root, ..self.options.of(*what).clone() };
-        let laid = lay(&mut self.dag, *what, members, *bytes, self.options.servers, &options, name, group);
-        let laid = laid.map_err(|why| first.defect(Fault::Unsupported, meeting.members[0], why))?;
-        for ((member, node), inner) in meeting.members.iter().zip(&meeting.nodes).zip(&laid) {
+        let generated = generate(&mut self.dag, *what, members, *bytes, self.options.servers, &options, name, group);
+        let generated = generated.map_err(|why| first.error(Fault::Unsupported, meeting.members[0], why))?;
+        for ((member, node), inner) in meeting.members.iter().zip(&meeting.nodes).zip(&generated) {
             let Ends { first, last } = self.ends_of((*member, *node));
             self.dag.needs.extend([(first, inner.begin), (inner.end, last)]);
             self.adopt(*member, *node, self.dag.ops[inner.begin as usize].activity);
@@ -238,7 +244,7 @@ impl<'a> Lowering<'a> {
 }
 
 /// No algorithm needs much fewer, so that what would not fit into memory is not begun.
-fn least_ops(meeting: &Meeting, options: &collective::Options) -> u64 {
+fn least_ops(meeting: &MatchedCollective, options: &collective::Options) -> u64 {
     let largest_message = [options.slice_bytes, options.chunk_bytes, 1 << 20].into_iter().find(|bytes| *bytes > 0);
     let messages = meeting.bytes / largest_message.unwrap_or(1);
     messages.saturating_mul(meeting.members.len() as u64 - 1)

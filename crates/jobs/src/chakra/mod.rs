@@ -2,40 +2,40 @@
 //! job computed, sent and received, as a [`Dag`].
 //!
 //! [`read`] takes the bytes of one rank's file, [`to_dag`] what all ranks did. Traces that would hang are refused
-//! before, each [`Defect`] with its rank and node. docs/chakra.md says what is taken how.
+//! before, each [`TraceError`] with its rank and node. docs/chakra.md says what is taken how.
 
 mod checks;
-mod circle;
-mod defect;
+mod cycle;
+mod deadlock;
+mod error;
 mod findings;
-mod found;
 mod groups;
 mod json;
 mod lower;
-mod meet;
+mod match_collectives;
+mod match_messages;
 mod node;
 mod options;
-mod pass;
 mod protobuf;
 mod read;
-mod wait;
+mod summary;
 
-pub use defect::{Defect, Fault, Note};
-pub use found::{Found, found};
+pub use error::{Fault, Note, TraceError};
 pub use json::{Groups, bundle, groups, unbundle};
 pub use node::{LONGEST_NAME, More, Node, NodeKind, Trace};
-pub use options::{Deps, Doubts, Matching, Options, Resources, Roofline};
+pub use options::{Deps, Matching, Options, Resources, Roofline, Strictness};
 pub use read::{LARGEST_UNPACKED, read};
+pub use summary::{TraceSummary, summarise};
 
 use crate::dag::Dag;
 use findings::Findings;
 use groups::Communicators;
 use lower::Lowering;
-use meet::Meeting;
-use pass::Passage;
+use match_collectives::MatchedCollective;
+use match_messages::MatchedMessage;
 
 /// What the ranks of these traces do once, and what is not as it was written. Traces are in ascending order of ranks.
-pub fn to_dag(traces: &[Trace], options: &Options) -> Result<(Dag, Vec<Note>), Vec<Defect>> {
+pub fn to_dag(traces: &[Trace], options: &Options) -> Result<(Dag, Vec<Note>), Vec<TraceError>> {
     let Sound { meetings, passages, mut findings } = sound(traces, options)?;
     let mut dag =
         Lowering::new(traces, options).lower(&meetings, &passages, &mut findings).map_err(|defect| vec![defect])?;
@@ -43,19 +43,19 @@ pub fn to_dag(traces: &[Trace], options: &Options) -> Result<(Dag, Vec<Note>), V
     Ok((dag, findings.notes()))
 }
 
-/// The defects of these traces. Whether their collectives can be laid out only [`to_dag`] can tell.
-pub fn check(traces: &[Trace], options: &Options) -> Result<(), Vec<Defect>> {
+/// The defects of these traces. Whether their collectives can be generated out only [`to_dag`] can tell.
+pub fn check(traces: &[Trace], options: &Options) -> Result<(), Vec<TraceError>> {
     sound(traces, options).map(drop)
 }
 
 /// Traces without defects: what their nodes do together.
 struct Sound {
-    meetings: Vec<Meeting>,
-    passages: Vec<Passage>,
+    meetings: Vec<MatchedCollective>,
+    passages: Vec<MatchedMessage>,
     findings: Findings,
 }
 
-fn sound(traces: &[Trace], options: &Options) -> Result<Sound, Vec<Defect>> {
+fn sound(traces: &[Trace], options: &Options) -> Result<Sound, Vec<TraceError>> {
     let mut findings = Findings::default();
     checks::ranks(traces, &mut findings);
     if !findings.defects.is_empty() {
@@ -68,10 +68,10 @@ fn sound(traces: &[Trace], options: &Options) -> Result<Sound, Vec<Defect>> {
     for trace in traces {
         checks::nodes(trace, options, &groups, &mut findings);
     }
-    let meetings = meet::meetings(traces, &mut groups, &mut findings);
-    let passages = pass::passages(traces, options, &mut groups, &mut findings);
+    let meetings = match_collectives::meetings(traces, &mut groups, &mut findings);
+    let passages = match_messages::passages(traces, options, &mut groups, &mut findings);
     if findings.defects.is_empty() {
-        wait::find(traces, options.deps, &meetings, &passages, &mut findings);
+        deadlock::find(traces, options.deps, &meetings, &passages, &mut findings);
     }
     if !findings.defects.is_empty() {
         return Err(findings.defects);

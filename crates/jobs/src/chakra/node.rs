@@ -1,6 +1,6 @@
 //! A trace as it is written: the nodes of one rank.
 
-use super::defect::{Defect, Fault};
+use super::error::{Fault, TraceError};
 
 /// All that one rank does.
 #[derive(Clone, PartialEq, Debug)]
@@ -40,7 +40,7 @@ pub const LONGEST_NAME: usize = 120;
 /// `NodeType` of the schema.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum NodeKind {
-    /// Of no kind; passes at once.
+    /// No kind; passes at once.
     #[default]
     Invalid,
     /// About the trace, such as its groups.
@@ -96,7 +96,7 @@ impl NodeKind {
         matches!(self, NodeKind::Compute | NodeKind::Unknown(_))
     }
 
-    /// As the schema spells it.
+    /// The schema's spelling.
     pub fn name(self) -> &'static str {
         match self {
             NodeKind::Invalid => "INVALID_NODE",
@@ -182,9 +182,9 @@ impl Node {
     }
 
     /// This node of a rank is to blame.
-    pub(super) fn defect(&self, fault: Fault, rank: u32, what: impl Into<String>) -> Defect {
+    pub(super) fn error(&self, fault: Fault, rank: u32, what: impl Into<String>) -> TraceError {
         let node = Some((self.id, self.name.to_string()));
-        Defect { node, ..Defect::of_rank(fault, rank, what) }
+        TraceError { node, ..TraceError::of_rank(fault, rank, what) }
     }
 
     pub(super) fn communicates(&self) -> bool {

@@ -15,7 +15,7 @@ pub struct Options {
     /// How sends find their receives.
     pub matching: Matching,
     /// What becomes of traces that look as if something were lost.
-    pub doubts: Doubts,
+    pub strictness: Strictness,
     /// In place of those that the traces tell of.
     pub groups: Option<Groups>,
     /// What a GPU computes that tells its operations and bytes takes so long; else what its duration says.
@@ -60,7 +60,7 @@ pub enum Deps {
 /// What a rank does at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Resources {
-    /// As in ASTRA-sim: one operation on the CPU, one on the GPU, one send or collective; any number of receives.
+    /// ASTRA-sim's rule: one operation on the CPU, one on the GPU, one send or collective; any number of receives.
     #[default]
     Astra,
     /// One operation on the CPU, and one in each CUDA stream; what names none is as in ASTRA-sim.
@@ -70,7 +70,7 @@ pub enum Resources {
 /// How sends find their receives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Matching {
-    /// By `comm_src`, `comm_dst` and `comm_tag`.
+    /// Sends and receives share `comm_src`, `comm_dst` and `comm_tag`.
     #[default]
     Attributes,
     /// Within groups of two by their order, for traces that say nothing else.
@@ -79,7 +79,7 @@ pub enum Matching {
 
 /// What becomes of traces that look as if something were lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Doubts {
+pub enum Strictness {
     /// They are refused.
     #[default]
     Refuse,

@@ -87,7 +87,7 @@ impl<'a> Fields<'a> {
         Ok(Fields { rest: self.take(length)?, at })
     }
 
-    /// The next field and its number, unless the message is over.
+    /// The next field and its number, unless the message has ended.
     pub fn next(&mut self) -> Result<Option<(u64, Value<'a>)>> {
         if self.rest.is_empty() {
             return Ok(None);

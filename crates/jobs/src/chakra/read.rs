@@ -1,7 +1,7 @@
 //! From the bytes of a file to a [`Trace`]: messages of protobuf one after the other, or JSON; either may be packed by
 //! gzip.
 
-use super::defect::{Defect, Fault};
+use super::error::{Fault, TraceError};
 use super::json;
 use super::node::{ATTRIBUTES, Node, NodeKind, Trace, shortened};
 use super::protobuf::{Fields, Malformed, Value};
@@ -15,8 +15,8 @@ pub const LARGEST_UNPACKED: u64 = 1_000_000_000;
 type Result<T> = std::result::Result<T, Malformed>;
 
 /// Reads what the file of a rank holds.
-pub fn read(rank: u32, bytes: &[u8]) -> std::result::Result<Trace, Defect> {
-    let refuse = |why: String| Defect::of_rank(Fault::Malformed, rank, why);
+pub fn read(rank: u32, bytes: &[u8]) -> std::result::Result<Trace, TraceError> {
+    let refuse = |why: String| TraceError::of_rank(Fault::Malformed, rank, why);
     let bytes = unpacked(bytes, LARGEST_UNPACKED).map_err(refuse)?;
     let mut trace = if is_json(&bytes) {
         json::trace(rank, &bytes).map_err(refuse)?

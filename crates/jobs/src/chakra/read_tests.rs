@@ -229,7 +229,7 @@ fn no_part_of_a_trace_and_no_flip_of_a_bit_makes_it_panic() {
     let mut fewer = 0;
     for length in 0..PIPELINE.len() {
         if let Ok(part) = read(1, &PIPELINE[..length]) {
-            // Where a node ends nobody can tell that there should be more.
+            // Where a node ends, nothing shows that there should be more.
             assert_eq!(part.nodes[..], whole.nodes[..part.nodes.len()]);
             fewer += 1;
         }

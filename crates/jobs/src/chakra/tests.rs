@@ -11,7 +11,7 @@ fn options() -> Options {
         deps: Deps::Both,
         resources: Resources::Astra,
         matching: Matching::Attributes,
-        doubts: Doubts::Refuse,
+        strictness: Strictness::Refuse,
         groups: None,
         roofline: None,
         endpoint_delay: Span::ZERO,
@@ -31,7 +31,7 @@ pub(super) fn try_all(traces: &[Trace]) {
     }
     for matching in [Matching::Attributes, Matching::Order] {
         for resources in [Resources::Astra, Resources::Stream] {
-            let options = Options { matching, resources, doubts: Doubts::Note, ..options() };
+            let options = Options { matching, resources, strictness: Strictness::Note, ..options() };
             match to_dag(&traces, &options) {
                 Ok((dag, _)) => dag.check().unwrap(),
                 Err(defects) => {
@@ -138,7 +138,7 @@ fn defect_1_the_ends_of_a_message_are_ranks_and_the_own_one_among_them() {
     assert_eq!(at(send(3, (0, 0), 64)), "rank 0, node 3 `isend`: a message of rank 0 to itself");
 }
 
-/// As mlcommons' converter writes sends and receives of PyTorch: a size and perhaps a group.
+/// A send or receive of PyTorch as mlcommons' converter writes it: a size and perhaps a group.
 fn torch(id: u64, kind: NodeKind, group: Option<&str>) -> Node {
     let mut node = node(id, "ncclDevKernel_SendRecv", kind);
     node.more_mut().bytes = Some(64);
@@ -358,7 +358,7 @@ fn defect_6_what_converters_lose_is_told() {
         "rank 0, node 8 `ncclDevKernel_Broadcast_RING_LL`: a kernel of NCCL recorded as computing: what it sends is \
          lost; `doubts = \"note\"` takes it as it is",
     );
-    let noting = Options { doubts: Doubts::Note, ..options() };
+    let noting = Options { strictness: Strictness::Note, ..options() };
     assert_eq!(
         dag_of(&noting, &[&[kernel.clone(), Node { id: 9, ..kernel }]]).1,
         ["2 nodes taken as they are, though something seems to be lost, such as rank 0, node 8 \
@@ -380,7 +380,7 @@ fn defect_6_what_converters_lose_is_told() {
     );
 }
 
-/// As PyTorch writes its groups.
+/// Groups as PyTorch writes them.
 fn metadata(id: u64, list: &str) -> Node {
     let mut node = node(id, "## process_group:init ##", NodeKind::Metadata);
     node.more_mut().inputs = format!("['{list}']");
@@ -682,7 +682,7 @@ fn messages_take_the_nics_of_their_ranks() {
 #[test]
 fn what_is_found_is_counted() {
     let rank = [gemm(0, 1), in_group(collective(1, 0, 64), "4"), collective(2, 0, 36), collective(3, 42, 1)];
-    let found = found(&traces(&[&rank, &rank]));
+    let found = summarise(&traces(&[&rank, &rank]));
     assert_eq!((found.ranks, found.nodes), (2, 8));
     assert_eq!(found.by_kind[&NodeKind::Collective], 6);
     assert_eq!(found.collectives["ALL_REDUCE"], (4, 200));

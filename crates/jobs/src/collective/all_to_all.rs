@@ -1,6 +1,6 @@
 //! All-to-all as NCCL's send and receive calls do it (nccl:src/init.cc `ncclP2pSchedule`, enqueue.cc, graph/paths.cc).
 //!
-//! Every rank meets the others in an order in which nobody is sent to twice at a time, some peers at once. By PXN what
+//! Every rank meets the others in an order in which none receives twice at a time, some peers at once. By PXN what
 //! goes to another rail is first passed inside the server to the rank that owns the receiver's NIC.
 
 use super::layer::{Connection, Layer, Piece};
@@ -19,7 +19,7 @@ pub(super) const OUTSTANDING: u32 = 8;
 const GROUP: usize = 8;
 
 /// An all-to-all; `begins` and `ends` by member.
-pub(super) fn lay(
+pub(super) fn generate(
     layer: &mut Layer,
     visits: &[Visit],
     bytes: u64,
@@ -55,7 +55,7 @@ pub(super) fn lay(
     Ok(())
 }
 
-/// All that one member has for another. What both are done with when it is over is added to their `needs`.
+/// All that one member has for another. The operation that completes it is added to the `needs` of both.
 fn send(
     layer: &mut Layer,
     (from, to, relay): (usize, usize, Option<usize>),
@@ -132,7 +132,7 @@ struct Relays<'a> {
     owners: BTreeMap<(u32, u16), (usize, u64)>,
     /// Members by server.
     sizes: BTreeMap<u32, u64>,
-    /// By NIC, over all servers: members that own it, and members of servers where one does.
+    /// Members by NIC, over all servers: members that own it, and members of servers where one does.
     all: BTreeMap<u16, [u64; 2]>,
 }
 
@@ -243,7 +243,7 @@ fn gcd(a: usize, b: usize) -> usize {
 enum Pairs<'a> {
     /// All send the same to a receiver: by receiver, how much, and where it begins in the sender's row.
     Alike { row: Vec<u64>, starts: Vec<u64>, sum: u64 },
-    /// By pair.
+    /// Bytes by pair.
     Each { n: usize, matrix: &'a [u64], starts: Vec<u64> },
 }
 

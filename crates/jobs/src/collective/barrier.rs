@@ -1,4 +1,4 @@
-//! Barrier by dissemination: in round k everybody tells the one 2^k further what it has heard.
+//! Barrier by dissemination: in round k every rank sends what it has received to the one 2^k further.
 
 use super::layer::{Layer, Piece};
 use super::options::Options;
@@ -9,12 +9,12 @@ use crate::dag::OpId;
 const BYTES: u64 = 8;
 
 /// A barrier; `begins` and `ends` by member.
-pub(super) fn lay(layer: &mut Layer, bytes: u64, begins: &[OpId], ends: &mut [Vec<OpId>]) {
+pub(super) fn generate(layer: &mut Layer, bytes: u64, begins: &[OpId], ends: &mut [Vec<OpId>]) {
     let n = layer.members.len();
     let bytes = if bytes == 0 { BYTES } else { bytes };
-    let mut heard = begins.to_vec();
+    let mut received = begins.to_vec();
     for distance in (0..usize::BITS).map(|k| 1 << k).take_while(|distance| *distance < n) {
-        let before = heard.clone();
+        let before = received.clone();
         for from in 0..n {
             let to = (from + distance) % n;
             let mut connection = layer.connect(from, to, layer.way(from, to), 0);
@@ -22,11 +22,11 @@ pub(super) fn lay(layer: &mut Layer, bytes: u64, begins: &[OpId], ends: &mut [Ve
                 layer.send(&mut connection, Piece { at: 0, bytes, adds: false }, begins[from], &[before[from]]);
             let mut needs = vec![before[to]];
             layer.arrival(&connection, number, &mut needs);
-            heard[to] = layer.join(to, &needs);
+            received[to] = layer.join(to, &needs);
         }
     }
-    for (heard, end) in heard.iter().zip(ends) {
-        end.push(*heard);
+    for (received, end) in received.iter().zip(ends) {
+        end.push(*received);
     }
 }
 

@@ -10,7 +10,7 @@ const CHUNK_BYTES: u64 = 512 << 10;
 const OUTSTANDING: u32 = 8;
 
 /// A broadcast from the root, or a reduction to it; `begins` and `ends` by member.
-pub(super) fn lay(
+pub(super) fn generate(
     layer: &mut Layer,
     what: Collective,
     visits: &[Visit],

@@ -10,7 +10,7 @@ use crate::dag::{Collective, OpId};
 const OUTSTANDING: u32 = 8;
 
 /// An all-reduce, reduce-scatter or all-gather; `begins` and `ends` by member.
-pub(super) fn lay(
+pub(super) fn generate(
     layer: &mut Layer,
     what: Collective,
     bytes: u64,
@@ -26,7 +26,7 @@ pub(super) fn lay(
     for extra in core..n {
         exchange.send(layer, &mut connect(layer, extra, extra - core, channels), (0, bytes), true);
     }
-    exchange.lay(layer, core, what);
+    exchange.generate(layer, core, what);
     for extra in core..n {
         exchange.send(layer, &mut connect(layer, extra - core, extra, channels), (0, bytes), false);
     }
@@ -39,7 +39,9 @@ pub(super) fn lay(
 pub(super) fn sends(n: usize, what: Collective, bytes: u64, options: &Options) -> Result<Sends, String> {
     let core = 1 << n.ilog2();
     if core != n && what != Collective::AllReduce {
-        return Err(format!("{what} by halving and doubling needs a power of two of ranks, not {n}: a ring would do"));
+        return Err(format!(
+            "{what} by halving and doubling needs a power-of-two number of ranks, got {n}; use the ring algorithm"
+        ));
     }
     options.no_chunks("halving and doubling")?;
     let channels = u64::from(options.channels.max(1));
@@ -79,14 +81,14 @@ fn connect(layer: &Layer, from: usize, to: usize, channels: u16) -> Vec<Connecti
 struct Exchange<'a> {
     channels: u16,
     begins: &'a [OpId],
-    /// What is over when each member has all that was sent to it so far.
+    /// Operations that end when each member has all that was sent to it so far.
     come: Vec<OpId>,
     /// The part of the buffer that each member has to do with: where it begins, and its length.
     parts: Vec<(u64, u64)>,
 }
 
 impl Exchange<'_> {
-    fn lay(&mut self, layer: &mut Layer, core: usize, what: Collective) {
+    fn generate(&mut self, layer: &mut Layer, core: usize, what: Collective) {
         let partners = |bit: usize| (0..core).map(|a| connect(layer, a, a ^ bit, self.channels)).collect();
         let mut steps: Vec<(usize, Vec<Vec<Connection>>)> =
             (0..core.ilog2()).map(|step| (1 << step, partners(1 << step))).collect();
@@ -111,7 +113,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Everybody sends to its partner; nobody waits for more than it had received before.
+    /// Every member sends to its partner, and waits only for what it had received before.
     fn exchange(
         &mut self,
         layer: &mut Layer,

@@ -9,7 +9,7 @@ use super::visits::{Visit, visits};
 use crate::dag::{Collective, OpId};
 
 /// An all-reduce; `begins` and `ends` by member.
-pub(super) fn lay(
+pub(super) fn generate(
     layer: &mut Layer,
     servers: &[Visit],
     bytes: u64,
@@ -24,7 +24,7 @@ pub(super) fn lay(
         let mut arrivals = vec![Vec::new(); have.len()];
         for server in servers {
             let visits = std::slice::from_ref(server);
-            Ring { what, visits, at: 0, bytes, channels }.lay(layer, options, have, &mut arrivals)?;
+            Ring { what, visits, at: 0, bytes, channels }.generate(layer, options, have, &mut arrivals)?;
         }
         gather(layer, have, &arrivals);
         Ok::<_, String>(())
@@ -35,7 +35,7 @@ pub(super) fn lay(
         let rail: Vec<usize> = servers.iter().map(|visit| visit.members[gpu]).collect();
         let visits = of_members(layer.members, layer.servers, &rail);
         let ring = Ring { what: Collective::AllReduce, visits: &visits, at, bytes, channels };
-        ring.lay(layer, options, &have, &mut arrivals)?;
+        ring.generate(layer, options, &have, &mut arrivals)?;
     }
     gather(layer, &mut have, &arrivals);
     inside(layer, Collective::AllGather, &mut have)?;
@@ -56,7 +56,7 @@ pub(super) fn sends(
     let gpus = servers[0].members.len();
     if let Some(other) = servers.iter().find(|visit| visit.members.len() != gpus) {
         return Err(format!(
-            "hierarchical all-reduce needs as many ranks in each server: {gpus} here, {} there; a ring would do",
+            "hierarchical all-reduce needs as many ranks in each server: {gpus} here, {} there; use the ring algorithm",
             other.members.len()
         ));
     }

@@ -18,7 +18,7 @@ pub struct Ends {
 pub struct Carried {
     /// The message.
     pub op: OpId,
-    /// Where its first byte stands in the collective's buffer; in an all-to-all, in that of all pairs, row by row.
+    /// Offset of its first byte in the collective's buffer; in an all-to-all, in that of all pairs, row by row.
     pub at: u64,
     /// Its length.
     pub bytes: u64,
@@ -26,13 +26,13 @@ pub struct Carried {
     pub adds: bool,
 }
 
-/// A collective while it is laid. Members are spoken of by their places among `members`.
+/// A collective while it is generated. Members are named by their places among `members`.
 pub(super) struct Layer<'a> {
     pub(super) dag: &'a mut Dag,
     pub(super) members: &'a [u32],
     pub(super) servers: Servers,
     pub(super) ends: Vec<Ends>,
-    /// Of the first member; the others' follow.
+    /// Activity of the first member; those of the others follow.
     activity: u32,
     queue_pairs: usize,
     split: bool,
@@ -48,7 +48,7 @@ pub(super) struct Connection {
     pub(super) to: usize,
     via: Via,
     channel: u16,
-    /// What is over when each message has arrived.
+    /// Operations that end when each message has arrived.
     arrived: Vec<OpId>,
 }
 
@@ -129,7 +129,7 @@ impl<'a> Layer<'a> {
         op
     }
 
-    /// The next message on a connection: goes when `needs` are over, its sender has come to `begin`, and the window lets
+    /// The next message on a connection: goes when `needs` have ended, its sender has come to `begin`, and the window lets
     /// it. Yields its number.
     pub(super) fn send(&mut self, connection: &mut Connection, piece: Piece, begin: OpId, needs: &[OpId]) -> usize {
         let number = connection.arrived.len();
@@ -179,12 +179,12 @@ impl<'a> Layer<'a> {
         if self.split { 1 } else { self.queue_pairs }
     }
 
-    /// What is over when message `number` and all before it have arrived.
+    /// The operation that ends when message `number` and all before it have arrived.
     pub(super) fn arrival(&self, connection: &Connection, number: usize, needs: &mut Vec<OpId>) {
         needs.extend((0..self.ways().min(number + 1)).map(|back| connection.arrived[number - back]));
     }
 
-    /// What is over when all messages of a connection have arrived; nothing if it has none.
+    /// The operation that ends when all messages of a connection have arrived; none without messages.
     pub(super) fn last_arrival(&self, connection: &Connection, needs: &mut Vec<OpId>) {
         if let Some(last) = connection.sent().checked_sub(1) {
             self.arrival(connection, last, needs);

@@ -35,7 +35,7 @@ use visits::visits;
 /// operations that begin and end its part: they do nothing, and may take and free resources. What cannot be done is said
 /// in one sentence.
 #[expect(clippy::too_many_arguments, reason = "what, who, how much, where, how, and two labels")]
-pub fn lay(
+pub fn generate(
     dag: &mut Dag,
     what: Collective,
     members: &[u32],
@@ -53,7 +53,7 @@ pub fn lay(
     lay_on(&mut layer, what, bytes, options)
 }
 
-/// The same for a graph of its own, with what each message carries.
+/// Generates a collective as a graph of its own, with what each message carries.
 pub fn explain(
     what: Collective,
     members: &[u32],
@@ -103,13 +103,13 @@ fn lay_on(layer: &mut Layer, what: Collective, bytes: u64, options: &Options) ->
     match Way::of(what, options.algorithm, layer.members.len())? {
         Way::Alone => {}
         Way::Ring => Ring { what, visits: &visits, at: 0, bytes, channels: channels(options) }
-            .lay(layer, options, &begins, &mut ends)?,
-        Way::Tree => tree::lay(layer, &visits, bytes, options, &begins, &mut ends)?,
-        Way::Hierarchical => hierarchical::lay(layer, &visits, bytes, options, &begins, &mut ends)?,
-        Way::HalvingDoubling => halving_doubling::lay(layer, what, bytes, options, &begins, &mut ends),
-        Way::Chain => chain::lay(layer, what, &visits, bytes, options, &begins, &mut ends)?,
-        Way::AllToAll => all_to_all::lay(layer, &visits, bytes, options, &begins, &mut ends)?,
-        Way::Barrier => barrier::lay(layer, bytes, &begins, &mut ends),
+            .generate(layer, options, &begins, &mut ends)?,
+        Way::Tree => tree::generate(layer, &visits, bytes, options, &begins, &mut ends)?,
+        Way::Hierarchical => hierarchical::generate(layer, &visits, bytes, options, &begins, &mut ends)?,
+        Way::HalvingDoubling => halving_doubling::generate(layer, what, bytes, options, &begins, &mut ends),
+        Way::Chain => chain::generate(layer, what, &visits, bytes, options, &begins, &mut ends)?,
+        Way::AllToAll => all_to_all::generate(layer, &visits, bytes, options, &begins, &mut ends)?,
+        Way::Barrier => barrier::generate(layer, bytes, &begins, &mut ends),
     }
     for (member, needs) in ends.iter().enumerate() {
         let end = layer.ends[member].end;
@@ -125,7 +125,7 @@ fn channels(options: &Options) -> Option<u16> {
 /// Who knows how to do it.
 #[derive(Clone, Copy)]
 enum Way {
-    /// Nobody to send to.
+    /// No other member to send to.
     Alone,
     Ring,
     Tree,

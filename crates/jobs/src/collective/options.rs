@@ -41,7 +41,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// As people and scenarios call it.
+    /// Its name in scenarios.
     pub fn word(self) -> &'static str {
         match self {
             Algorithm::Auto => "auto",
@@ -56,14 +56,14 @@ impl Algorithm {
 /// Which ranks are sent more than others in an all-to-all. Each sends the same in all.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum Skew {
-    /// Everybody gets the same.
+    /// Every rank gets the same.
     #[default]
     None,
     /// The k-th most popular receiver gets a share that falls with k to this power; who is popular is drawn.
     Zipf {
         /// Zero is even.
         exponent: f64,
-        /// Of the draw.
+        /// Seed of the draw.
         seed: u64,
     },
     /// Bytes from each member to each, row by row; the size of the collective is not used.
@@ -96,7 +96,7 @@ pub struct Options {
     /// Peers that a rank of an all-to-all is busy with at a time. Zero: all of them. NCCL has eight on each of its
     /// channels for such traffic, of which a large machine may have several.
     pub peers: u32,
-    /// Of an all-to-all.
+    /// Skew of an all-to-all.
     pub skew: Skew,
     /// Place among the members of the one that broadcasts, or to which is reduced.
     pub root: u32,

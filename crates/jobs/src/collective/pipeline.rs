@@ -104,11 +104,11 @@ struct Line<'a> {
     schedule: &'a Schedule,
     servers: Servers,
     options: &'a Options,
-    /// Of forward, backward, activations, gradients, and what begins a stage.
+    /// Names of forward, backward, activations, gradients, and what begins a stage.
     names: [u32; 5],
-    /// By stage: forward and backward of each micro-batch.
+    /// Forward and backward of each micro-batch, by stage.
     computed: Vec<[Vec<OpId>; 2]>,
-    /// Likewise what each comes after, at its own stage.
+    /// What each of them comes after, at its own stage.
     waits: Vec<[Vec<Option<OpId>>; 2]>,
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Ring<'a> {
 
 impl Ring<'_> {
     /// Lays it. `begins` counts by member; what each of them must have received is added to `ends`, likewise.
-    pub(super) fn lay(
+    pub(super) fn generate(
         &self,
         layer: &mut Layer,
         options: &Options,

@@ -56,7 +56,7 @@ fn binary_tree(n: u32, node: u32) -> Node {
 }
 
 /// An all-reduce; `begins` and `ends` by member.
-pub(super) fn lay(
+pub(super) fn generate(
     layer: &mut Layer,
     visits: &[Visit],
     bytes: u64,
@@ -86,7 +86,7 @@ pub(super) fn lay(
 pub(super) fn sends(n: usize, visits: &[Visit], bytes: u64, options: &Options) -> Result<Sends, String> {
     let channels = if options.channels == 0 { usual_channels(visits) } else { options.channels };
     if channels % 2 == 1 {
-        return Err(format!("two trees share the channels: {channels} is odd, {} would do", channels + 1));
+        return Err(format!("two trees share the channels: {channels} is odd; use {}", channels + 1));
     }
     let chunk = options.chunk(CHUNK_BYTES, 1)?;
     let edge = |bytes| Sends::chunks(chunk, bytes, options).with(1, 0);
@@ -172,7 +172,7 @@ impl Tree {
         }
     }
 
-    /// What is over when a member has its children's sums of a piece.
+    /// Operations that end when a member has its children's sums of a piece.
     fn sums(&mut self, layer: &Layer, number: usize, member: usize) {
         self.needs.clear();
         for child in &self.children[member] {

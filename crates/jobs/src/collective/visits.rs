@@ -55,7 +55,7 @@ fn visit(run: &[usize], members: &[u32], servers: Servers) -> Visit {
     Visit { members: run.to_vec(), nics, owners }
 }
 
-/// Channels of rings and trees if nobody says how many: two for each NIC that the group uses.
+/// Default number of channels of rings and trees: two for each NIC that the group uses.
 pub(super) fn usual_channels(visits: &[Visit]) -> u16 {
     let nics = visits.iter().map(|visit| visit.nics.len()).max().unwrap_or_default();
     2 * if visits.len() > 1 { nics.max(1) as u16 } else { 1 }

@@ -60,7 +60,7 @@ impl Iteration {
         *begun = (*begun).min(now);
     }
 
-    /// An operation of it is over; yields when the activity began, if it was the last.
+    /// An operation of it ends; yields when the activity began, if it was the last.
     pub(super) fn part_over(&mut self, activity: u32) -> Option<Time> {
         let left = &mut self.parts[activity as usize];
         *left -= 1;
@@ -68,7 +68,7 @@ impl Iteration {
         (*left == 0).then(|| self.begun[activity as usize])
     }
 
-    /// One that the operation needs is over; whether it was the last.
+    /// One that the operation needs has ended; whether it was the last.
     pub(super) fn one_less(&mut self, op: OpId) -> bool {
         let needs = &mut self.needs[op as usize];
         *needs -= 1;
@@ -84,7 +84,7 @@ impl Iteration {
         started
     }
 
-    /// An operation of the rank, or a message to it, is over; whether that ends the rank's part.
+    /// An operation of the rank, or a message to it, ends; whether that ends the rank's part.
     pub(super) fn share_over(&mut self, rank: u32) -> bool {
         self.shares[rank as usize] -= 1;
         self.is_over(rank)

@@ -1,7 +1,7 @@
-//! Runs a job: says which messages may go, and is told which have arrived.
+//! Runs a job: returns which messages may go, given which have arrived.
 //!
-//! A pure state machine. Time comes with each call; what happens at one instant happens in an order that hangs on the
-//! graph alone.
+//! A pure state machine. Time comes with each call; what happens at one instant happens in an order that depends on
+//! the graph alone.
 
 mod iteration;
 mod waits;
@@ -24,7 +24,7 @@ pub struct Job {
     pub iterations: u32,
     /// When ranks start.
     pub start: Time,
-    /// How much later than that each rank starts its first iteration, by rank. Empty: nobody is late.
+    /// How much later than that each rank starts its first iteration, by rank. Empty: no rank is late.
     pub late: Vec<Span>,
     /// What computing takes in multiples of the graph's, by rank. Empty: as long as the graph says.
     pub slow: Vec<f64>,
@@ -51,7 +51,7 @@ pub struct Message {
 
 /// A job in its run.
 ///
-/// A rank starts its next iteration when its own operations of the last, and all messages to it, are over; ranks may be
+/// A rank starts its next iteration when its own operations of the last, and all messages to it, have ended; ranks may be
 /// iterations apart.
 #[derive(Debug)]
 pub struct Runner {
@@ -60,17 +60,17 @@ pub struct Runner {
     /// Those that any rank is in, the earliest first: its number is `oldest`.
     iterations: VecDeque<Iteration>,
     oldest: u32,
-    /// Tables of iterations that are over, for those to come.
+    /// Tables of iterations that have ended, for those to come.
     spare: Vec<Iteration>,
     /// Ranks that start an iteration now.
     starting: VecDeque<(u32, u32)>,
     /// Operations that may start now.
     ready: VecDeque<(u32, OpId)>,
-    /// By rank and resource.
+    /// Resources, by rank and number.
     holds: Vec<Hold>,
     /// Resources that were freed, or asked for.
     grants: VecDeque<u32>,
-    /// By message.
+    /// Messages under way, by number.
     flights: Vec<Flight>,
     landed: Vec<u32>,
     finished: Vec<Interval>,
@@ -84,7 +84,7 @@ pub struct Runner {
 enum Due {
     /// A rank starts.
     Start(u32),
-    /// Computing is over.
+    /// Computing ends.
     Computed(OpId),
 }
 
@@ -153,7 +153,7 @@ impl Runner {
         let before = out.len();
         loop {
             // What asks for a resource does so when all that may ask at this instant has done so: the first in the
-            // graph gets it, not the first that happened to be told.
+            // graph gets it, not the first that happened to arrive.
             if let Some((at, iteration, due)) = self.due() {
                 debug_assert!(at == now, "what was due at {at} is done at {now}");
                 match due {

@@ -5,7 +5,7 @@ use crate::dag::{OpId, Via, Work};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Chains that are told; of the others only the number.
+/// Chains that are listed; the others are counted.
 const CHAINS: usize = 5;
 /// Ranks of a chain that are named.
 const NAMED: usize = 6;
@@ -13,7 +13,7 @@ const NAMED: usize = 6;
 impl Runner {
     /// What the job waits for, at most a dozen lines: first the messages that have not arrived, the oldest first, each
     /// with the ranks that need it, directly or through others; if there are none, who computes, and who waits for a
-    /// resource that is held. Empty if the job is over.
+    /// resource that is held. Empty if the job has ended.
     pub fn waits_for(&self, rank_name: &dyn Fn(u32) -> String) -> Vec<String> {
         let messages = self.messages_under_way();
         if !messages.is_empty() {
@@ -88,7 +88,7 @@ impl Runner {
         format!("{} `{}`{of}", activity.kind, dag.name_of(activity))
     }
 
-    /// Ranks that cannot go on without it, the nearest first.
+    /// Ranks that wait for it, the nearest first.
     fn needed_by(&self, op: OpId, rank_name: &dyn Fn(u32) -> String) -> Option<String> {
         let dag = &self.job.dag;
         let (mut seen, mut open) = (BTreeSet::from([op]), VecDeque::from([op]));

@@ -113,7 +113,7 @@ fn halving_and_doubling() {
     assert_eq!(Ideal::even(FLAT, 20, 1_000).time(dag).ps(), 2 * (d(4096) + d(2048) + d(1024)));
 }
 
-/// Form 3: (n − 1)·wire(S/n) + L, if nobody waits for others; never less.
+/// Form 3: (n − 1)·wire(S/n) + L, if no rank waits for others; never less.
 #[test]
 fn all_to_all() {
     for n in 2..=64 {

@@ -365,7 +365,7 @@ fn all_to_alls() {
 fn barriers() {
     for (members, servers) in shapes() {
         let (dag, ends, _) = explain(Collective::Barrier, &members, 0, servers, &Options::default()).unwrap();
-        // Everybody's end needs everybody's begin, by a chain of needs.
+        // The end of every rank needs the begin of every rank, by a chain of needs.
         for end in &ends {
             let mut known = vec![false; dag.ops.len()];
             known[end.end as usize] = true;

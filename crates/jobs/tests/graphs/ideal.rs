@@ -17,7 +17,7 @@ pub struct Ideal {
 }
 
 impl Ideal {
-    /// The same inside servers and between them.
+    /// Equal rates and latencies inside servers and between them.
     pub fn even(servers: Servers, ps_per_byte: u64, latency_ps: u64) -> Ideal {
         Ideal { servers, ps_per_byte, up_ps_per_byte: ps_per_byte, latency_ps, up_latency_ps: latency_ps }
     }

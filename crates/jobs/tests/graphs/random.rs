@@ -137,7 +137,7 @@ fn iterations_follow_each_other_rank_by_rank() {
     assert!(apart > 100, "{apart} graphs had ranks iterations apart");
 }
 
-/// Nobody holds what another holds, nothing is idle that is asked for, and all ends.
+/// No rank holds what another holds, nothing is idle that is asked for, and all ends.
 #[test]
 fn resources_are_held_by_one_at_a_time() {
     let mut waited = 0;

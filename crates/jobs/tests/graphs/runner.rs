@@ -1,9 +1,9 @@
-//! Small jobs step by step: order, resources, what is told of a job that does not end, what is refused.
+//! Small jobs step by step: order, resources, what a job that does not end waits for, what is refused.
 
 use crate::ideal::{drive, job, once};
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
-use xoff_jobs::collective::{Algorithm, Options, Servers, explain, lay};
+use xoff_jobs::collective::{Algorithm, Options, Servers, explain, generate};
 use xoff_jobs::{Activity, ActivityKind, Collective, Dag, Lane, Op, OpId, Resource, Runner, Via, Work};
 
 const LANE: Lane = Lane { via: Via::Nic(0), channel: 0, queue_pair: 0 };
@@ -75,7 +75,7 @@ fn no_iterations_and_no_work_are_over_at_once() {
     assert_eq!((end, intervals.len()), (Time::from_us(12), 3));
 }
 
-/// A lost message: what it is of, from whom to whom, and all that cannot go on without it.
+/// A lost message: what it is of, from whom to whom, and all that waits for it.
 #[test]
 fn a_job_that_stops_says_what_it_waits_for() {
     let servers = Servers { gpus: 2, nics: 2 };
@@ -182,7 +182,7 @@ fn what_cannot_be_laid_is_refused() {
     let why = |what, members: &[u32], bytes, servers, options: &Options| {
         let mut dag = Dag::new(8);
         let name = dag.name("x");
-        lay(&mut dag, what, members, bytes, servers, options, name, 0).unwrap_err()
+        generate(&mut dag, what, members, bytes, servers, options, name, 0).unwrap_err()
     };
     let usual = Options::default();
     let by = |algorithm| Options { algorithm, ..Options::default() };
@@ -196,11 +196,13 @@ fn what_cannot_be_laid_is_refused() {
     assert!(why(reduce, &all, 1, Servers { gpus: 2, nics: 0 }, &usual).contains("no NICs"));
     assert!(why(reduce, &all, 1, flat, &Options { queue_pairs: 0, ..usual.clone() }).contains("queue pair"));
     let odd = Options { channels: 3, ..by(Algorithm::Tree) };
-    assert_eq!(why(reduce, &all, 1, flat, &odd), "two trees share the channels: 3 is odd, 4 would do");
+    assert_eq!(why(reduce, &all, 1, flat, &odd), "two trees share the channels: 3 is odd; use 4");
     let slices = Options { chunk_bytes: 10, slice_bytes: 11, ..usual.clone() };
     assert!(why(reduce, &all, 1, flat, &slices).contains("slices of 11 bytes do not fit in chunks of 10"));
     let gather = Collective::AllGather;
-    assert!(why(gather, &all, 1, flat, &by(Algorithm::HalvingDoubling)).contains("power of two of ranks, not 3"));
+    assert!(
+        why(gather, &all, 1, flat, &by(Algorithm::HalvingDoubling)).contains("power-of-two number of ranks, got 3")
+    );
     assert_eq!(
         why(gather, &all, 1, flat, &by(Algorithm::Tree)),
         "all-gather by `tree` is not known; there is auto, ring, halving-doubling"

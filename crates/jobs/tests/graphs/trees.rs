@@ -41,7 +41,7 @@ fn trees_are_trees() {
     }
 }
 
-/// As drawn in nccl:src/graph/trees.cc, for 14 nodes.
+/// Trees as drawn in nccl:src/graph/trees.cc, for 14 nodes.
 #[test]
 fn the_tree_of_fourteen_is_that_of_the_comment() {
     let first = tree(14, false);
@@ -59,7 +59,7 @@ fn the_tree_of_fourteen_is_that_of_the_comment() {
     assert_eq!(odd[0], Node { parent: Some(1), children: vec![3] });
 }
 
-/// Nobody sends or receives more than 2·S where the number of servers is even; of two, S each.
+/// No rank sends or receives more than 2·S where the number of servers is even; of two, S each.
 #[test]
 fn the_busiest_rank_sends_its_share_twice() {
     for n in [2, 4, 6, 8, 14, 32, 64] {

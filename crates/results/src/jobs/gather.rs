@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use xoff_engine::{Span, Time};
-use xoff_jobs::account::{Account, Exchange};
+use xoff_jobs::bandwidth::{Account, Exchange};
 use xoff_jobs::{Compiled, Interval};
 use xoff_scenario::traffic::JobInterval;
 

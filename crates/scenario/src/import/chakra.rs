@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use xoff_engine::Span;
 use xoff_jobs::chakra::{
-    self, Defect, Deps, Doubts, Found, Matching, NodeKind, Resources, Trace, bundle, found, groups,
+    self, Deps, Matching, NodeKind, Resources, Strictness, Trace, TraceError, TraceSummary, bundle, groups, summarise,
 };
 use xoff_jobs::collective::{self, Servers};
 
@@ -34,7 +34,7 @@ pub struct Given {
     /// `matching`.
     pub matching: Option<Matching>,
     /// `doubts`.
-    pub doubts: Option<Doubts>,
+    pub strictness: Option<Strictness>,
 }
 
 impl Given {
@@ -47,7 +47,7 @@ impl Given {
             ("deps", word(DEPS, self.deps.as_ref())),
             ("resources", word(RESOURCES, self.resources.as_ref())),
             ("matching", word(MATCHING, self.matching.as_ref())),
-            ("doubts", word(DOUBTS, self.doubts.as_ref())),
+            ("doubts", word(DOUBTS, self.strictness.as_ref())),
         ]
     }
 
@@ -59,7 +59,7 @@ impl Given {
             deps: self.deps.unwrap_or_default(),
             resources: self.resources.unwrap_or_default(),
             matching: self.matching.unwrap_or_default(),
-            doubts: self.doubts.unwrap_or_default(),
+            strictness: self.strictness.unwrap_or_default(),
             groups,
             roofline: None,
             endpoint_delay: Span::ZERO,
@@ -142,7 +142,7 @@ fn ranks(topology: &Scenario, traces: usize) -> Result<String, Vec<Diagnostic>> 
 
 /// What was found, for people and programs.
 fn facts(traces: &[Trace]) -> Vec<Fact> {
-    let Found { ranks, version, nodes, by_kind, collectives, groups } = found(traces);
+    let TraceSummary { ranks, version, nodes, by_kind, collectives, groups } = summarise(traces);
     let of = |kinds: &[NodeKind]| kinds.iter().filter_map(|kind| by_kind.get(kind)).sum::<u64>();
     let mut facts = vec![Fact::new("ranks", ranks), Fact::new("nodes", nodes)];
     for (name, kinds) in [
@@ -165,9 +165,9 @@ fn facts(traces: &[Trace]) -> Vec<Fact> {
 }
 
 /// Defects as diagnostics.
-fn told(defects: &[Defect]) -> Vec<Diagnostic> {
-    let one = |defect: &Defect| {
-        Diagnostic::new(Defect { help: String::new(), ..defect.clone() }.to_string()).help(defect.help.clone())
+fn told(defects: &[TraceError]) -> Vec<Diagnostic> {
+    let one = |defect: &TraceError| {
+        Diagnostic::new(TraceError { help: String::new(), ..defect.clone() }.to_string()).help(defect.help.clone())
     };
     let mut told: Vec<Diagnostic> = defects.iter().take(PROBLEMS_TOLD).map(one).collect();
     if defects.len() > PROBLEMS_TOLD {

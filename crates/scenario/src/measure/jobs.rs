@@ -11,7 +11,7 @@ use crate::reader::Result;
 use crate::traffic::JobPlan;
 use std::sync::Arc;
 use xoff_jobs::Interval;
-use xoff_jobs::account::{Account, Exchange};
+use xoff_jobs::bandwidth::{Account, Exchange};
 
 #[derive(Clone, Debug)]
 pub struct JobMeasure {

@@ -175,7 +175,7 @@ impl ChakraArgs {
             deps: meant(traces::DEPS, self.deps.as_ref()),
             resources: meant(traces::RESOURCES, self.resources.as_ref()),
             matching: meant(traces::MATCHING, self.matching.as_ref()),
-            doubts: meant(traces::DOUBTS, self.doubts.as_ref()),
+            strictness: meant(traces::DOUBTS, self.doubts.as_ref()),
         };
         let topology = self.topology.as_deref().map(Scenario::open).transpose()?;
         self.to.write(&chakra::import(&self.prefix, &given, topology.as_ref(), self.to.stem().as_deref())?)

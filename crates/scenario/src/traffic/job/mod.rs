@@ -2,14 +2,14 @@
 
 pub mod log;
 mod pairs;
-pub mod seats;
+pub mod placement;
 #[cfg(test)]
 mod tests;
 
 use super::flow::Template;
 use log::{JobInterval, JobLog};
 use pairs::{Pairs, QueuePair};
-use seats::Seats;
+use placement::RankPlacement;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use xoff_engine::{Span, Time};
@@ -30,7 +30,7 @@ pub struct JobPlan {
     /// By rank, by how much its computing takes longer; empty if nobody is slow.
     pub slow: Arc<[f64]>,
     /// Where its ranks are.
-    pub(crate) seats: Arc<Seats>,
+    pub(crate) placement: Arc<RankPlacement>,
     pub(crate) connections: Connections,
     pub(crate) completion: Completion,
     /// What software takes for a message before it is handed to the NIC.
@@ -59,12 +59,12 @@ pub enum Completion {
 impl JobPlan {
     /// Its ranks by name.
     pub fn rank_names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.seats.seats.iter().map(|seat| seat.name.as_str())
+        self.placement.ranks.iter().map(|placed| placed.name.as_str())
     }
 
     /// The server of a rank, by its place in the job.
     pub fn server_of(&self, rank: u32) -> u32 {
-        self.seats.seats[rank as usize].server
+        self.placement.ranks[rank as usize].server
     }
 
     pub(crate) fn source(&self, log: Option<(u32, Arc<Mutex<JobLog>>)>) -> JobSource {
@@ -121,14 +121,14 @@ impl JobSource {
     }
 
     fn pair(&self, first: &Message) -> QueuePair {
-        let seats = &self.of.seats;
-        QueuePair::new(first, seats.ports(first.from, first.lane), seats.nics[0].len())
+        let placement = &self.of.placement;
+        QueuePair::new(first, placement.ports(first.from, first.lane), placement.nics[0].len())
     }
 
     /// Starts a flow: for a lone message, or for all that follow on this lane. Its handle.
     fn open(&mut self, mut pair: QueuePair, lone: Option<Message>, out: &mut Vec<Action>) -> u32 {
         let (from, to, lane) = pair.ends;
-        let (src, dst) = self.of.seats.hosts(from, to, lane, pair.port);
+        let (src, dst) = self.of.placement.hosts(from, to, lane, pair.port);
         pair.under_way.extend(lone);
         let handle = self.pairs.open(pair, lone.is_none());
         let spec = self.of.template.flow(handle, src, dst, lone.map(|message| message.bytes), 0);
@@ -184,13 +184,13 @@ impl JobSource {
     /// Who is cut off from the network, a line for each NIC number.
     fn cut_off(&self) -> Vec<String> {
         const SHOWN: usize = 16;
-        let seats = &self.of.seats;
+        let placement = &self.of.placement;
         let mut by_nic: BTreeMap<u16, BTreeSet<u32>> = BTreeMap::new();
-        for ((_, nic), ranks) in self.pairs.cut_off(|rank| seats.seats[rank as usize].server) {
+        for ((_, nic), ranks) in self.pairs.cut_off(|rank| placement.ranks[rank as usize].server) {
             by_nic.entry(nic).or_default().extend(ranks);
         }
         let line = |(nic, ranks): (u16, BTreeSet<u32>)| {
-            let mut names: Vec<String> = ranks.iter().take(SHOWN).map(|rank| seats.name(*rank)).collect();
+            let mut names: Vec<String> = ranks.iter().take(SHOWN).map(|rank| placement.name(*rank)).collect();
             if ranks.len() > SHOWN {
                 names.push(format!("and {} more", ranks.len() - SHOWN));
             }
@@ -257,7 +257,7 @@ impl Source for JobSource {
     }
 
     fn waits_for(&self) -> Vec<String> {
-        let name = |rank| self.of.seats.name(rank);
+        let name = |rank| self.of.placement.name(rank);
         let mut lines = self.cut_off();
         lines.extend(self.runner.waits_for(&name));
         lines

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{Options as LoadOptions, Scenario};
-use seats::Seat;
+use placement::PlacedRank;
 use std::path::Path;
 use xoff_engine::rng::{Rng, stream};
 use xoff_fabric::plan::Plan;
@@ -33,9 +33,9 @@ fn network(hosts: u32, ack_delay: &str) -> Plan {
 fn plan(plan: &Plan, dag: Dag, connections: Connections, completion: Completion) -> JobPlan {
     let hosts = (0..).zip(&plan.nodes).filter(|(_, node)| node.kind == xoff_fabric::plan::NodeKind::Host);
     let hosts: Vec<u32> = hosts.map(|(node, _)| node).collect();
-    let seat = |(server, host): (u32, &u32)| Seat { name: format!("h{host}"), server, gpu: *host };
-    let seats = Seats {
-        seats: (0..).zip(&hosts).map(seat).collect(),
+    let placed = |(server, host): (u32, &u32)| PlacedRank { name: format!("h{host}"), server, gpu: *host };
+    let placement = RankPlacement {
+        ranks: (0..).zip(&hosts).map(placed).collect(),
         nics: hosts.iter().map(|host| Arc::from([Box::from([*host])])).collect(),
     };
     JobPlan {
@@ -44,7 +44,7 @@ fn plan(plan: &Plan, dag: Dag, connections: Connections, completion: Completion)
         start: Time::ZERO,
         late: Arc::default(),
         slow: Arc::default(),
-        seats: Arc::new(seats),
+        placement: Arc::new(placement),
         connections,
         completion,
         overhead: Span::ZERO,

@@ -1,12 +1,12 @@
 //! `kind = "chakra"`: a job that does what execution traces tell.
 
 use super::settings::Settings;
-use super::{ReadGenerator, Scope, job, seats};
+use super::{ReadGenerator, Scope, job, placement};
 use crate::reader::Result;
 use crate::traces::{DEPS, DOUBTS, LARGEST_BUNDLE, MATCHING, RESOURCES, bundle_name, read_all};
 use crate::{Diagnostic, Place, Table};
 use xoff_engine::Span;
-use xoff_jobs::chakra::{Defect, Options, Roofline, Trace, bundle, groups, to_dag, unbundle};
+use xoff_jobs::chakra::{Options, Roofline, Trace, TraceError, bundle, groups, to_dag, unbundle};
 use xoff_jobs::collective::{self, Algorithm, Servers};
 use xoff_jobs::{Collective, Graph};
 
@@ -21,10 +21,10 @@ const SUMS: [(&str, Collective); 3] = [
 ];
 
 pub fn chakra(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<ReadGenerator> {
-    let (seats, servers) = seats::read(table, scope)?;
+    let (placement, servers) = placement::read(table, scope)?;
     let (traces, place) = traces(table)?;
     let options = options(table, scope, servers)?;
-    let (has, ranks) = (traces.last().map_or(0, |trace| trace.rank + 1), seats.seats.len());
+    let (has, ranks) = (traces.last().map_or(0, |trace| trace.rank + 1), placement.ranks.len());
     if has as usize != ranks {
         let error = place.error(format!("there are traces of {has} ranks, and the job has {ranks}"));
         return Err(error.help("`ranks` chooses the GPUs or hosts of a job: as many as there are traces"));
@@ -34,7 +34,7 @@ pub fn chakra(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resu
         table.warn(place.error(note.text));
     }
     let graph = Graph::ready(dag).map_err(|why| place.error(why))?;
-    job::finish(table, settings, seats, graph)
+    job::finish(table, settings, placement, graph)
 }
 
 /// From the files of `prefix`, of which the results keep one text, or from such a text.
@@ -58,9 +58,9 @@ fn traces(table: &mut Table) -> Result<(Vec<Trace>, Place)> {
 }
 
 /// The first defect, and how many there are.
-fn refused(place: &Place, defects: &[Defect]) -> Diagnostic {
+fn refused(place: &Place, defects: &[TraceError]) -> Diagnostic {
     let Some((first, others)) = defects.split_first() else { return place.error("these traces are defective") };
-    let error = place.error(Defect { help: String::new(), ..first.clone() }.to_string());
+    let error = place.error(TraceError { help: String::new(), ..first.clone() }.to_string());
     let error = match others {
         [] => error,
         [other] => error.label(format!("and {other}")),
@@ -85,7 +85,7 @@ fn options(table: &mut Table, scope: &Scope<'_>, servers: Servers) -> Result<Opt
         deps: table.choice_or("deps", DEPS, "both")?,
         resources: table.choice_or("resources", RESOURCES, "astra")?,
         matching: table.choice_or("matching", MATCHING, "attributes")?,
-        doubts: table.choice_or("doubts", DOUBTS, "refuse")?,
+        strictness: table.choice_or("doubts", DOUBTS, "refuse")?,
         groups: groups_of,
         roofline: roofline(table)?,
         endpoint_delay: table.span_or("endpoint_delay", Span::ZERO)?,

@@ -1,10 +1,10 @@
 //! Jobs: collectives, pipelines, and steps of both in any order.
 
 use super::settings::Settings;
-use super::{ReadGenerator, Scope, seats};
+use super::{ReadGenerator, Scope, placement};
 use crate::Table;
 use crate::reader::{Result, Text};
-use crate::traffic::job::seats::Seats;
+use crate::traffic::job::placement::RankPlacement;
 use crate::traffic::job::{Completion, Connections, JobPlan};
 use crate::traffic::plan::{Expected, Generator};
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ pub const ALGORITHMS: &[(&str, Algorithm)] = &[
 struct Draft<'a> {
     scope: &'a Scope<'a>,
     recipe: Recipe,
-    seats: &'a Seats,
+    placement: &'a RankPlacement,
 }
 
 /// One collective in each iteration, after some computing.
@@ -49,8 +49,8 @@ pub fn collective(
     settings: &Settings,
     kind: &'static str,
 ) -> Result<ReadGenerator> {
-    let (seats, servers) = seats::read(table, scope)?;
-    let mut draft = Draft::new(scope, &seats, servers);
+    let (placement, servers) = placement::read(table, scope)?;
+    let mut draft = Draft::new(scope, &placement, servers);
     let compute = table.span_or("compute", Span::ZERO)?;
     if compute > Span::ZERO {
         draft.add("compute", Step::Compute(compute), Vec::new());
@@ -59,7 +59,7 @@ pub fn collective(
     let step = draft.collective(table, what(kind))?;
     draft.add(kind, step, after);
     let recipe = draft.recipe;
-    finish_recipe(table, settings, seats, recipe)
+    finish_recipe(table, settings, placement, recipe)
 }
 
 fn what(kind: &str) -> Collective {
@@ -68,12 +68,12 @@ fn what(kind: &str) -> Collective {
 
 /// `kind = "job"`: steps, each of which may come after any before it.
 pub fn steps(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<ReadGenerator> {
-    let (seats, servers) = seats::read(table, scope)?;
+    let (placement, servers) = placement::read(table, scope)?;
     let rows = table.tables("step")?;
     if rows.is_empty() {
         return Err(table.place().error("this job has no steps").label("add [[traffic.step]] with `do`"));
     }
-    let mut draft = Draft::new(scope, &seats, servers);
+    let mut draft = Draft::new(scope, &placement, servers);
     let mut named: HashMap<String, usize> = HashMap::new();
     for (number, mut row) in rows.into_iter().enumerate() {
         let step = row.text("do")?;
@@ -101,14 +101,14 @@ pub fn steps(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Resul
         row.finish()?;
     }
     let recipe = draft.recipe;
-    finish_recipe(table, settings, seats, recipe)
+    finish_recipe(table, settings, placement, recipe)
 }
 
 /// `kind = "pipeline"`: stages that pass micro-batches on and gradients back. A stage is a block of ranks that follow each
 /// other; the first of each make up one pipeline, the second another, and so on.
 pub fn pipeline(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Result<ReadGenerator> {
-    let (seats, servers) = seats::read(table, scope)?;
-    let ranks = seats.seats.len() as u64;
+    let (placement, servers) = placement::read(table, scope)?;
+    let ranks = placement.ranks.len() as u64;
     let stages = table.count_or("stages", 2..=ranks, ranks)?;
     if !ranks.is_multiple_of(stages) {
         return Err(table.error("stages", format!("{ranks} ranks do not divide into {stages} stages")));
@@ -128,12 +128,12 @@ pub fn pipeline(table: &mut Table, scope: &Scope<'_>, settings: &Settings) -> Re
         Part::Pipeline { stages, schedule, options: options.clone() }
     };
     let recipe = Recipe { ranks: ranks as u32, servers, parts: (0..width).map(line).collect() };
-    finish_recipe(table, settings, seats, recipe)
+    finish_recipe(table, settings, placement, recipe)
 }
 
 impl<'a> Draft<'a> {
-    fn new(scope: &'a Scope<'a>, seats: &'a Seats, servers: Servers) -> Draft<'a> {
-        Draft { scope, recipe: Recipe { ranks: seats.seats.len() as u32, servers, parts: Vec::new() }, seats }
+    fn new(scope: &'a Scope<'a>, placement: &'a RankPlacement, servers: Servers) -> Draft<'a> {
+        Draft { scope, recipe: Recipe { ranks: placement.ranks.len() as u32, servers, parts: Vec::new() }, placement }
     }
 
     fn add(&mut self, name: &str, what: Step, after: Vec<usize>) {
@@ -171,7 +171,7 @@ impl<'a> Draft<'a> {
         let gpus = self.recipe.servers.gpus;
         let groups = match table.choice_or("group", &[("all", 0), ("server", 1), ("rail", 2)], "all")? {
             0 => by_key(&|_| 0),
-            1 => by_key(&|rank| self.seats.seats[rank as usize].server),
+            1 => by_key(&|rank| self.placement.ranks[rank as usize].server),
             _ => by_key(&|rank| rank % gpus),
         };
         if groups.iter().any(|members| members.len() < 2) {
@@ -227,13 +227,18 @@ fn skew(table: &mut Table, scope: &Scope<'_>) -> Result<Skew> {
 }
 
 /// A job whose graph is made when it runs.
-fn finish_recipe(table: &mut Table, settings: &Settings, seats: Seats, recipe: Recipe) -> Result<ReadGenerator> {
+fn finish_recipe(
+    table: &mut Table,
+    settings: &Settings,
+    placement: RankPlacement,
+    recipe: Recipe,
+) -> Result<ReadGenerator> {
     let graph = Graph::of(recipe).map_err(|why| table.place().error(why))?;
-    finish(table, settings, seats, graph)
+    finish(table, settings, placement, graph)
 }
 
 /// The keys that all jobs share.
-pub fn finish(table: &mut Table, settings: &Settings, seats: Seats, graph: Graph) -> Result<ReadGenerator> {
+pub fn finish(table: &mut Table, settings: &Settings, placement: RankPlacement, graph: Graph) -> Result<ReadGenerator> {
     if let Some(path) = &settings.path {
         let _ = path;
         return Err(table.error("path", "the queue pairs of a job cannot be pinned to a path"));
@@ -251,7 +256,7 @@ pub fn finish(table: &mut Table, settings: &Settings, seats: Seats, graph: Graph
         start: settings.start,
         late: late.into(),
         slow: slow.into(),
-        seats: Arc::new(seats),
+        placement: Arc::new(placement),
         connections: table.choice_or("connections", &connections, "persistent")?,
         completion: table.choice_or("completion", &completion, "delivered")?,
         overhead: table.span_or("overhead", Span::ZERO)?,

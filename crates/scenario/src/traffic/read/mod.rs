@@ -7,8 +7,8 @@ mod job;
 mod kinds;
 mod list;
 mod pending;
+mod placement;
 mod reach;
-mod seats;
 mod settings;
 mod sizes;
 #[cfg(test)]

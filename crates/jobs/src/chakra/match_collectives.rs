@@ -1,7 +1,7 @@
 //! Which nodes of different ranks are parts of one collective.
 
-use super::defect::{Defect, Fault};
-use super::findings::{Findings, Remark};
+use super::error::{Fault, TraceError};
+use super::findings::{Findings, NoteKind};
 use super::groups::{Communicators, listed};
 use super::node::{Node, NodeKind, Trace};
 use crate::dag::Collective;
@@ -9,15 +9,15 @@ use std::collections::BTreeMap;
 
 /// A collective.
 #[derive(Debug)]
-pub(super) struct Meeting {
+pub(super) struct MatchedCollective {
     pub what: Collective,
-    /// As nccl-tests counts.
+    /// Size as nccl-tests counts it.
     pub bytes: u64,
     /// In ascending order.
     pub members: Vec<u32>,
     /// Place among the members of the one that broadcasts, or to which is reduced.
     pub root: u32,
-    /// Of each member, in their order: the node in its trace.
+    /// The node of each member in its trace, in the order of members.
     pub nodes: Vec<u32>,
 }
 
@@ -25,7 +25,11 @@ pub(super) struct Meeting {
 type Parts = Vec<BTreeMap<u32, Vec<u32>>>;
 
 /// All collectives, in the order of their groups.
-pub(super) fn meetings(traces: &[Trace], groups: &mut Communicators, findings: &mut Findings) -> Vec<Meeting> {
+pub(super) fn meetings(
+    traces: &[Trace],
+    groups: &mut Communicators,
+    findings: &mut Findings,
+) -> Vec<MatchedCollective> {
     let mut parts: Parts = Vec::new();
     for trace in traces {
         for (index, node) in trace.nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Collective) {
@@ -34,7 +38,7 @@ pub(super) fn meetings(traces: &[Trace], groups: &mut Communicators, findings: &
                     parts.resize_with(groups.all.len(), BTreeMap::new);
                     parts[group as usize].entry(trace.rank).or_default().push(index as u32);
                 }
-                Err(defect) => findings.defect(defect),
+                Err(defect) => findings.error(defect),
             }
         }
     }
@@ -51,7 +55,7 @@ pub(super) fn meetings(traces: &[Trace], groups: &mut Communicators, findings: &
                 group.name,
                 count(&least)
             );
-            findings.defect(node.defect(Fault::Group, most, what));
+            findings.error(node.error(Fault::Group, most, what));
             continue;
         }
         let lists: Vec<&[u32]> = group.members.iter().map(|member| &parts[member][..]).collect();
@@ -59,7 +63,7 @@ pub(super) fn meetings(traces: &[Trace], groups: &mut Communicators, findings: &
             let nodes: Vec<u32> = lists.iter().map(|list| list[round]).collect();
             match meeting(traces, &group.name, &group.members, nodes, round, findings) {
                 Ok(meeting) => meetings.push(meeting),
-                Err(defect) => findings.defect(defect),
+                Err(defect) => findings.error(defect),
             }
         }
     }
@@ -81,7 +85,7 @@ fn meeting(
     nodes: Vec<u32>,
     round: usize,
     findings: &mut Findings,
-) -> Result<Meeting, Defect> {
+) -> Result<MatchedCollective, TraceError> {
     let node = |at: usize| &traces[members[at] as usize].nodes[nodes[at] as usize];
     let first = part(members[0], node(0), members)?;
     for (at, member) in members.iter().enumerate().skip(1) {
@@ -96,18 +100,18 @@ fn meeting(
                 node(0).name,
                 described(node(0), &first)
             );
-            return Err(node(at).defect(Fault::Group, *member, what));
+            return Err(node(at).error(Fault::Group, *member, what));
         }
     }
     for _ in members {
         match (first.what, first.root) {
-            (Collective::AllGather, _) => findings.remark(Remark::AllGather),
-            (Collective::Broadcast | Collective::Reduce, None) => findings.remark(Remark::NoRoot),
+            (Collective::AllGather, _) => findings.note(NoteKind::AllGather),
+            (Collective::Broadcast | Collective::Reduce, None) => findings.note(NoteKind::NoRoot),
             _ => {}
         }
     }
     let root = members.iter().position(|member| Some(*member) == first.root).unwrap_or(0) as u32;
-    Ok(Meeting { what: first.what, bytes: first.bytes, members: members.to_vec(), root, nodes })
+    Ok(MatchedCollective { what: first.what, bytes: first.bytes, members: members.to_vec(), root, nodes })
 }
 
 /// `comm_type` by its number.
@@ -127,12 +131,12 @@ fn collective(number: i64) -> Result<Collective, &'static str> {
     })
 }
 
-fn part(rank: u32, node: &Node, members: &[u32]) -> Result<Part, Defect> {
+fn part(rank: u32, node: &Node, members: &[u32]) -> Result<Part, TraceError> {
     let more = node.more();
     let Some(number) = more.what else {
-        return Err(node.defect(Fault::Unsupported, rank, "a collective without `comm_type`"));
+        return Err(node.error(Fault::Unsupported, rank, "a collective without `comm_type`"));
     };
-    let what = collective(number).map_err(|why| node.defect(Fault::Unsupported, rank, why))?;
+    let what = collective(number).map_err(|why| node.error(Fault::Unsupported, rank, why))?;
     let bytes = u64::try_from(more.bytes.unwrap_or(0)).unwrap_or(0);
     let bytes = match what {
         Collective::AllGather => bytes * members.len() as u64,
@@ -143,7 +147,7 @@ fn part(rank: u32, node: &Node, members: &[u32]) -> Result<Part, Defect> {
         (Collective::Broadcast | Collective::Reduce, Some(src)) => {
             let found = members.iter().copied().find(|member| i64::from(*member) == src);
             let what = || format!("its root is rank {src}, which is no member of its group: {}", listed(members));
-            Some(found.ok_or_else(|| node.defect(Fault::Group, rank, what()))?)
+            Some(found.ok_or_else(|| node.error(Fault::Group, rank, what()))?)
         }
         _ => None,
     };

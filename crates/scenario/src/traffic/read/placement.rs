@@ -3,15 +3,15 @@
 use super::Scope;
 use crate::Table;
 use crate::reader::Result;
-use crate::traffic::job::seats::{Seat, Seats};
+use crate::traffic::job::placement::{PlacedRank, RankPlacement};
 use std::collections::HashMap;
 use std::sync::Arc;
 use xoff_fabric::servers as fabric;
 use xoff_jobs::collective::Servers;
 
-/// The seats of a job's ranks, in the order in which they are selected, and the shape of its servers: all of them
+/// The placement of a job's ranks, in the order in which they are selected, and the shape of its servers: all of them
 /// give it as many GPUs and as many NICs.
-pub fn read(table: &mut Table, scope: &Scope<'_>) -> Result<(Seats, Servers)> {
+pub fn read(table: &mut Table, scope: &Scope<'_>) -> Result<(RankPlacement, Servers)> {
     let chosen = ranks(table, scope)?;
     let (servers, nodes) = (scope.ctx.servers, &scope.ctx.plan.nodes);
     let blocks: Vec<&[u32]> = chosen.chunk_by(|a, b| servers.server_of(*a) == servers.server_of(*b)).collect();
@@ -35,7 +35,7 @@ pub fn read(table: &mut Table, scope: &Scope<'_>) -> Result<(Seats, Servers)> {
         return Err(table.error("ranks", "a job needs at least two ranks"));
     }
     let gpus = blocks[0].len() as u32;
-    let mut seats = Seats::default();
+    let mut placement = RankPlacement::default();
     for (place, block) in (0..).zip(&blocks) {
         let server = servers.server_of(block[0]);
         let mut nics: Vec<u32> = block.iter().map(|rank| servers.nic_of(*rank)).collect();
@@ -43,20 +43,20 @@ pub fn read(table: &mut Table, scope: &Scope<'_>) -> Result<(Seats, Servers)> {
         let shared = gpus as usize / nics.len().max(1);
         let even =
             block.iter().enumerate().all(|(i, rank)| nics.get(i / shared.max(1)) == Some(&servers.nic_of(*rank)));
-        if !even || seats.nics.first().is_some_and(|first: &Arc<[Box<[u32]>]>| first.len() != nics.len()) {
+        if !even || placement.nics.first().is_some_and(|first: &Arc<[Box<[u32]>]>| first.len() != nics.len()) {
             return Err(table
                 .error("ranks", format!("the ranks of `{}` do not share its NICs evenly", name(server)))
                 .label("as many ranks to each NIC, and as many NICs of each server"));
         }
-        seats.nics.push(nics.iter().map(|nic| servers.port_hosts(server, *nic).into()).collect());
-        seats.seats.extend(block.iter().map(|rank| Seat {
+        placement.nics.push(nics.iter().map(|nic| servers.port_hosts(server, *nic).into()).collect());
+        placement.ranks.extend(block.iter().map(|rank| PlacedRank {
             name: servers.rank_name(*rank, nodes).to_owned(),
             server: place,
             gpu: host_of(servers, *rank),
         }));
     }
-    let nics = seats.nics[0].len() as u32;
-    Ok((seats, Servers { gpus, nics }))
+    let nics = placement.nics[0].len() as u32;
+    Ok((placement, Servers { gpus, nics }))
 }
 
 /// The host that is a rank: its GPU, or where servers have no network of their own, all there is of it.

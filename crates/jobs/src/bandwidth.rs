@@ -9,13 +9,13 @@ use xoff_engine::{Span, Time};
 /// All of a job.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Account {
-    /// Every activity of every iteration is over.
+    /// Every activity of every iteration has ended.
     pub finished: bool,
-    /// The last end of an activity so far; `None` if none is over.
+    /// The last end of an activity so far; `None` if none has ended.
     pub end: Option<Time>,
     /// In the order in which they began.
     pub exchanges: Vec<Exchange>,
-    /// By iteration, then rank; only those that have begun.
+    /// Shares by iteration, then rank; only those that have begun.
     pub shares: Vec<Share>,
 }
 
@@ -57,7 +57,7 @@ pub struct Share {
     pub compute: Span,
     /// In which it took part in exchanges.
     pub communication: Span,
-    /// Of the communication, that in which it did not compute.
+    /// Communication during which it did not compute.
     pub exposed: Span,
     /// In which it did neither.
     pub idle: Span,
@@ -70,13 +70,13 @@ impl Exchange {
         self.end.map(|end| end - self.begin)
     }
 
-    /// As nccl-tests counts it, in 10^9 bytes per second; `None` if nothing was moved, or it is not over.
+    /// Algorithm bandwidth of nccl-tests, in 10^9 bytes per second; `None` if nothing was moved, or it has not ended.
     pub fn algorithm_bandwidth(&self) -> Option<f64> {
         let time = self.time().filter(|time| *time > Span::ZERO && self.bytes > 0)?;
         Some(algorithm_bandwidth(self.bytes, time))
     }
 
-    /// The same, times what makes it comparable over numbers of ranks.
+    /// Bus bandwidth of nccl-tests, comparable over numbers of ranks.
     pub fn bus_bandwidth(&self) -> Option<f64> {
         let factor = match self.kind {
             ActivityKind::Collective(what) => bus_factor(what, self.ranks)?,
@@ -87,7 +87,7 @@ impl Exchange {
 }
 
 impl Account {
-    /// Of a job whose run ended at `until`.
+    /// Accounts for a job whose run ended at `until`.
     pub fn of(graph: &Compiled, iterations: u32, intervals: &[Interval], until: Time) -> Account {
         let all = graph.activities().len() as u64 * u64::from(iterations);
         let over = intervals.iter().filter(|interval| interval.end.is_some()).count() as u64;
@@ -99,7 +99,7 @@ impl Account {
         }
     }
 
-    /// Of all ranks and iterations together, over the number of ranks.
+    /// Sum over all ranks and iterations, divided by the number of ranks.
     pub fn mean(&self, ranks: u32, of: impl Fn(&Share) -> Span) -> Span {
         let sum: u128 = self.shares.iter().map(|share| u128::from(of(share).ps())).sum();
         Span::from_ps((sum / u128::from(ranks.max(1))) as u64)
@@ -157,7 +157,7 @@ fn exchanges(graph: &Compiled, intervals: &[Interval]) -> Vec<Exchange> {
     all
 }
 
-/// By activity: whether it is the sending end of a message.
+/// Whether each activity is the sending end of a message.
 fn senders(graph: &Compiled) -> Vec<bool> {
     let is_message = |activity: &Activity| activity.kind == ActivityKind::PointToPoint;
     let mut sending = vec![false; graph.activities().len()];
@@ -281,7 +281,7 @@ mod tests {
             let [message] = account.exchanges[..] else { panic!("{:?}", account.exchanges) };
             assert_eq!((message.begin, message.time()), (Time::from_us(100), Some(Span::from_us(86))));
             assert_eq!(message.algorithm_bandwidth().map(|of| (of * 10.0).round()), Some(488.0), "4.19 MB in 86 us");
-            assert_eq!(message.slowest, 1, "it goes on last");
+            assert_eq!(message.slowest, 1, "it ends last");
         }
         let cut = [interval(0, 1, 0, None), interval(0, 0, 100, Some(186))];
         assert_eq!(Account::of(&graph, 1, &cut, Time::from_us(999)).exchanges[0].end, None);

@@ -3,7 +3,7 @@
 /// Some of `count` things that need each other in a circle, if there are any: each before one that it needs, the first
 /// of all first.
 /// `needs` are pairs of a thing and one that needs it.
-pub(super) fn circle(count: usize, needs: &[(u32, u32)]) -> Option<Vec<u32>> {
+pub(super) fn cycle(count: usize, needs: &[(u32, u32)]) -> Option<Vec<u32>> {
     let mut begin = vec![0_usize; count + 1];
     let mut missing = vec![0_u32; count];
     for &(before, after) in needs {
@@ -64,23 +64,23 @@ mod tests {
 
     #[test]
     fn circles_are_found_and_nothing_else() {
-        assert_eq!(circle(0, &[]), None);
-        assert_eq!(circle(3, &[(0, 1), (1, 2), (0, 2)]), None);
-        assert_eq!(circle(1, &[(0, 0)]), Some(vec![0]));
-        // 4 only hangs on the circle of 1, 2 and 3.
-        assert_eq!(circle(5, &[(0, 1), (1, 2), (2, 3), (3, 1), (3, 4)]), Some(vec![1, 3, 2]));
+        assert_eq!(cycle(0, &[]), None);
+        assert_eq!(cycle(3, &[(0, 1), (1, 2), (0, 2)]), None);
+        assert_eq!(cycle(1, &[(0, 0)]), Some(vec![0]));
+        // 4 only depends on the cycle of 1, 2 and 3.
+        assert_eq!(cycle(5, &[(0, 1), (1, 2), (2, 3), (3, 1), (3, 4)]), Some(vec![1, 3, 2]));
     }
 
     proptest! {
         #[test]
         fn what_goes_upwards_has_none(pairs in proptest::collection::vec((0_u32..50, 0_u32..50), 0..200)) {
             let needs: Vec<(u32, u32)> = pairs.iter().filter(|(a, b)| a < b).copied().collect();
-            prop_assert_eq!(circle(50, &needs), None);
+            prop_assert_eq!(cycle(50, &needs), None);
         }
 
         #[test]
         fn what_is_found_is_one(pairs in proptest::collection::vec((0_u32..20, 0_u32..20), 0..60)) {
-            if let Some(found) = circle(20, &pairs) {
+            if let Some(found) = cycle(20, &pairs) {
                 for (at, thing) in found.iter().enumerate() {
                     prop_assert!(pairs.contains(&(found[(at + 1) % found.len()], *thing)));
                 }

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 /// What there is in the traces of all ranks together.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Found {
+pub struct TraceSummary {
     /// How many traces there are.
     pub ranks: u64,
     /// What the first says of its schema.
     pub version: String,
     /// All nodes.
     pub nodes: u64,
-    /// By their type.
+    /// Nodes by type.
     pub by_kind: BTreeMap<NodeKind, u64>,
     /// Parts in collectives, by `comm_type`: how many, and the sum of their `comm_size`.
     pub collectives: BTreeMap<String, (u64, u64)>,
@@ -21,8 +21,8 @@ pub struct Found {
 }
 
 /// Counts.
-pub fn found(traces: &[Trace]) -> Found {
-    let mut found = Found { ranks: traces.len() as u64, ..Found::default() };
+pub fn summarise(traces: &[Trace]) -> TraceSummary {
+    let mut found = TraceSummary { ranks: traces.len() as u64, ..TraceSummary::default() };
     found.version = traces.first().map(|trace| trace.version.clone()).unwrap_or_default();
     let mut groups = BTreeMap::new();
     for node in traces.iter().flat_map(|trace| &trace.nodes) {
@@ -42,7 +42,7 @@ pub fn found(traces: &[Trace]) -> Found {
     found
 }
 
-/// As the schema spells it.
+/// The schema's spelling.
 fn spelled(number: Option<i64>) -> String {
     const NAMES: [&str; 10] = [
         "ALL_REDUCE",

@@ -5,16 +5,16 @@ use xoff_jobs::{Lane, Via};
 
 /// The hosts of all ranks.
 #[derive(Clone, Debug, Default)]
-pub struct Seats {
+pub struct RankPlacement {
     /// By rank.
-    pub seats: Vec<Seat>,
+    pub ranks: Vec<PlacedRank>,
     /// By server of the job: the ports of its NICs, by NIC.
     pub nics: Vec<Arc<[Box<[u32]>]>>,
 }
 
 /// Where one rank is.
 #[derive(Clone, Debug)]
-pub struct Seat {
+pub struct PlacedRank {
     /// What people call it: its GPU, or its host.
     pub name: String,
     /// The server, by its place in the job.
@@ -23,31 +23,31 @@ pub struct Seat {
     pub gpu: u32,
 }
 
-impl Seats {
+impl RankPlacement {
     /// How many ports there are to choose from.
     pub fn ports(&self, from: u32, lane: Lane) -> usize {
         match lane.via {
             Via::ScaleUp => 1,
             Via::Nic(nic) | Via::Cross(nic, _) => {
-                self.nics[self.seats[from as usize].server as usize][usize::from(nic)].len()
+                self.nics[self.ranks[from as usize].server as usize][usize::from(nic)].len()
             }
         }
     }
 
     /// The hosts that a message leaves and reaches.
     pub fn hosts(&self, from: u32, to: u32, lane: Lane, port: usize) -> (u32, u32) {
-        let (from, to) = (&self.seats[from as usize], &self.seats[to as usize]);
+        let (from, to) = (&self.ranks[from as usize], &self.ranks[to as usize]);
         let (out, into) = match lane.via {
             Via::ScaleUp => return (from.gpu, to.gpu),
             Via::Nic(nic) => (nic, nic),
             Via::Cross(out, into) => (out, into),
         };
         // All NICs have as many ports, and the same ports of two of them are in one plane.
-        let host = |seat: &Seat, nic: u16| self.nics[seat.server as usize][usize::from(nic)][port];
+        let host = |placed: &PlacedRank, nic: u16| self.nics[placed.server as usize][usize::from(nic)][port];
         (host(from, out), host(to, into))
     }
 
     pub fn name(&self, rank: u32) -> String {
-        format!("rank {rank} ({})", self.seats[rank as usize].name)
+        format!("rank {rank} ({})", self.ranks[rank as usize].name)
     }
 }

@@ -4,8 +4,8 @@ use std::fmt;
 
 /// Something for which traces are refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Defect {
-    /// Of what kind.
+pub struct TraceError {
+    /// Its kind.
     pub fault: Fault,
     /// In whose trace, if in one.
     pub rank: Option<u32>,
@@ -13,7 +13,7 @@ pub struct Defect {
     pub node: Option<(u64, String)>,
     /// What is wrong, in one line.
     pub what: String,
-    /// How to go on; may be empty.
+    /// The remedy; may be empty.
     pub help: String,
 }
 
@@ -40,22 +40,22 @@ pub enum Fault {
     Unsupported,
 }
 
-impl Defect {
-    pub(super) fn new(fault: Fault, what: impl Into<String>) -> Defect {
-        Defect { fault, rank: None, node: None, what: what.into(), help: String::new() }
+impl TraceError {
+    pub(super) fn new(fault: Fault, what: impl Into<String>) -> TraceError {
+        TraceError { fault, rank: None, node: None, what: what.into(), help: String::new() }
     }
 
-    pub(super) fn of_rank(fault: Fault, rank: u32, what: impl Into<String>) -> Defect {
-        Defect { rank: Some(rank), ..Defect::new(fault, what) }
+    pub(super) fn of_rank(fault: Fault, rank: u32, what: impl Into<String>) -> TraceError {
+        TraceError { rank: Some(rank), ..TraceError::new(fault, what) }
     }
 
-    pub(super) fn help(mut self, help: impl Into<String>) -> Defect {
+    pub(super) fn help(mut self, help: impl Into<String>) -> TraceError {
         self.help = help.into();
         self
     }
 }
 
-impl fmt::Display for Defect {
+impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.rank, &self.node) {
             (Some(rank), Some((id, name))) => write!(f, "rank {rank}, node {id} `{name}`: ")?,
@@ -70,7 +70,7 @@ impl fmt::Display for Defect {
     }
 }
 
-/// Something that is done, but not as whoever wrote the traces may expect.
+/// Something that is done, but not as the author of the traces may expect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
     /// In one line.

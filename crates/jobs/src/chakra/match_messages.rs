@@ -1,6 +1,6 @@
 //! Which nodes of different ranks are the two ends of one message.
 
-use super::defect::{Defect, Fault};
+use super::error::{Fault, TraceError};
 use super::findings::Findings;
 use super::groups::Communicators;
 use super::node::{Node, NodeKind, Trace};
@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 
 /// A message.
 #[derive(Debug)]
-pub(super) struct Passage {
+pub(super) struct MatchedMessage {
     pub bytes: u64,
     /// A rank, and the node in its trace.
     pub send: (u32, u32),
     pub receive: (u32, u32),
 }
 
-/// By what a send finds its receive.
+/// What a send and its receive share.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Key {
     src: u32,
@@ -51,7 +51,7 @@ pub(super) fn passages(
     options: &Options,
     groups: &mut Communicators,
     findings: &mut Findings,
-) -> Vec<Passage> {
+) -> Vec<MatchedMessage> {
     let mut ends: BTreeMap<Key, (Ends, Ends)> = BTreeMap::new();
     for trace in traces {
         for (index, node) in trace.nodes.iter().enumerate() {
@@ -64,7 +64,7 @@ pub(super) fn passages(
                     let list = if node.kind == NodeKind::Send { sends } else { receives };
                     list.push((trace.rank, index as u32));
                 }
-                Err(defect) => findings.defect(defect),
+                Err(defect) => findings.error(defect),
             }
         }
     }
@@ -82,10 +82,10 @@ pub(super) fn passages(
                     node(*send).name,
                     sent.unwrap_or(0)
                 );
-                findings.defect(node(*receive).defect(Fault::Unpaired, receive.0, what));
+                findings.error(node(*receive).error(Fault::Unpaired, receive.0, what));
             }
             let bytes = u64::try_from(sent.unwrap_or(0)).unwrap_or(0);
-            passages.push(Passage { bytes, send: *send, receive: *receive });
+            passages.push(MatchedMessage { bytes, send: *send, receive: *receive });
         }
         let both = sends.len().min(receives.len());
         let alone = [
@@ -100,19 +100,19 @@ pub(super) fn passages(
                     list.len() - both,
                     list.len()
                 );
-                findings.defect(node(*end).defect(Fault::Unpaired, end.0, what));
+                findings.error(node(*end).error(Fault::Unpaired, end.0, what));
             }
         }
     }
     passages
 }
 
-fn key(rank: u32, node: &Node, ranks: u32, matching: Matching, groups: &mut Communicators) -> Result<Key, Defect> {
+fn key(rank: u32, node: &Node, ranks: u32, matching: Matching, groups: &mut Communicators) -> Result<Key, TraceError> {
     let more = node.more();
     let sends = node.kind == NodeKind::Send;
     let (own, other) = if sends { (more.src, more.dst) } else { (more.dst, more.src) };
     let (own_name, other_name) = if sends { ("comm_src", "comm_dst") } else { ("comm_dst", "comm_src") };
-    let refuse = |what: String| Err(node.defect(Fault::Unpaired, rank, what));
+    let refuse = |what: String| Err(node.error(Fault::Unpaired, rank, what));
     if own.is_some_and(|own| own != i64::from(rank)) {
         return refuse(format!("`{own_name}` is {}, and the trace is that of rank {rank}", own.unwrap_or(0)));
     }
@@ -128,14 +128,14 @@ fn key(rank: u32, node: &Node, ranks: u32, matching: Matching, groups: &mut Comm
             let what = format!(
                 "no `{other_name}`: traces that mlcommons' converter makes from PyTorch do not say who the other end is"
             );
-            return Err(node.defect(Fault::Unpaired, rank, what).help(help));
+            return Err(node.error(Fault::Unpaired, rank, what).help(help));
         }
         (None, Matching::Order) => {
             let group = groups.of(rank, node)?;
             let members = &groups.all[group as usize].members;
             let [one, two] = members[..] else {
                 let what = format!("no `{other_name}`, and its group has {} ranks", members.len());
-                return Err(node.defect(Fault::Unpaired, rank, what).help("only in a group of two the order tells"));
+                return Err(node.error(Fault::Unpaired, rank, what).help("only in a group of two the order tells"));
             };
             (if one == rank { two } else { one }, By::Group(group))
         }
